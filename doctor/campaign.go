@@ -337,30 +337,10 @@ func (x *campaignChecker) checkPreloaded(ctx context.Context, want NeededLibrary
 	case lib == nil || start == nil || !x.options.Run || !exists(want.Benchmark):
 		x.add(need(name, Found, "", want.Path+": not tried"))
 	default:
-		x.add(x.tryPreloaded(ctx, need(name, Missing, fix, want.Path), want, start))
+		command := append([]string{"env", "LD_PRELOAD=" + want.Path}, benchrunner.AfterVariables([]string{want.Benchmark})...)
+		x.add(x.tryNative(ctx, need(name, Missing, fix, want.Path), start, " run=binomial", command...))
 	}
 	return lib
-}
-
-// tryPreloaded measures one broadcast on two ranks with an algorithm of tutti's own library.
-func (x *campaignChecker) tryPreloaded(ctx context.Context, c Check, want NeededLibrary, start *trial) Check {
-	plan := filepath.Join(x.temp, "plan-own")
-	if err := os.WriteFile(plan, []byte(planOf(start, " run=binomial")), 0o644); err != nil {
-		c.Details = append(c.Details, err.Error())
-		return c
-	}
-	r := x.run(ctx, start.command(x.session, append([]string{"env", "LD_PRELOAD=" + want.Path}, benchrunner.AfterVariables([]string{want.Benchmark, plan})...)...))
-	measured, why := parseNative(r.Stdout)
-	switch {
-	case measured && r.Err == nil:
-		c = c.with(OK, "")
-		c.Details = append(c.Details, fmt.Sprintf("%s: runs a broadcast, %.1f s", start.library.Name, r.Took.Seconds()))
-	case why != "":
-		c.Details = append(c.Details, start.library.Name+": "+why)
-	default:
-		c.Details = append(c.Details, start.library.Name+": runs nothing: "+r.message())
-	}
-	return c
 }
 
 // planOf returns a plan of the benchmark program for one broadcast of 8 bytes. The parameter how is a text

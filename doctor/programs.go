@@ -323,7 +323,7 @@ func (x *programTester) examineOwn(ctx context.Context, path string) {
 		c = c.with(Found, "")
 		c.Details = []string{p.library.Name + ": not tried, since no launcher of it works"}
 	default:
-		c = x.tryNative(ctx, c, path, start)
+		c = x.tryNative(ctx, c, start, "", path)
 		p.state = c.State
 	}
 	c.Details = append(c.Details, path)
@@ -345,26 +345,27 @@ func (x *libraryFinder) of(ctx context.Context, path string) *Library {
 	return nil
 }
 
-// tryNative measures one broadcast on two processes.
-func (x *programTester) tryNative(ctx context.Context, c Check, path string, start *trial) Check {
+// tryNative measures one broadcast on two processes with tutti's benchmark program. command is its command line
+// without the plan. The parameter how is a text that the line of the broadcast in the plan ends with.
+func (x *session) tryNative(ctx context.Context, c Check, start *trial, how string, command ...string) Check {
 	plan := filepath.Join(x.temp, "plan")
-	if err := os.WriteFile(plan, []byte(planOf(start, "")), 0o644); err != nil {
-		c.Details = []string{err.Error()}
+	if err := os.WriteFile(plan, []byte(planOf(start, how)), 0o644); err != nil {
+		c.Details = append(c.Details, err.Error())
 		return c
 	}
-	r := x.run(ctx, start.command(x.session, path, plan))
-	measured, why := parseNative(r.Stdout)
+	r := x.run(ctx, start.command(x, append(command, plan)...))
+	measured, text := parseNative(r.Stdout)
 	switch {
 	case measured && r.Err == nil:
 		c = c.with(OK, "")
-		c.Details = []string{fmt.Sprintf("%s: measures a broadcast, %.1f s", start.library.Name, r.Took.Seconds())}
-	case why != "":
-		c.Details = []string{start.library.Name + ": " + why}
+		text = fmt.Sprintf("measures a broadcast, %.1f s", r.Took.Seconds())
+	case text != "": // why it measures nothing
 	case r.TimedOut:
-		c.Details = []string{fmt.Sprintf("%s: no end within %v", start.library.Name, r.Took.Round(time.Second))}
+		text = fmt.Sprintf("no end within %v", r.Took.Round(time.Second))
 	default:
-		c.Details = []string{start.library.Name + ": measures nothing: " + r.message()}
+		text = "measures nothing: " + r.message()
 	}
+	c.Details = append(c.Details, start.library.Name+": "+text)
 	return c
 }
 

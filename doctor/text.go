@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"text/tabwriter"
 	"unicode/utf8"
 )
 
@@ -117,22 +118,10 @@ func (r *Report) writeSets(b *strings.Builder, width int) {
 		return
 	}
 	b.WriteString("A campaign can run here with\n")
-	heads := []string{"library", "launcher", "program", "scheduler"}
-	rows := [][]string{heads}
+	t := tabwriter.NewWriter(b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "  library\tlauncher\tprogram\tscheduler")
 	for _, s := range r.Sets {
-		rows = append(rows, []string{s.Library, s.Launcher, s.Program, s.Scheduler})
+		fmt.Fprintf(t, "  %s\t%s\t%s\t%s\n", s.Library, s.Launcher, s.Program, s.Scheduler)
 	}
-	widths := make([]int, len(heads))
-	for _, row := range rows {
-		for i, cell := range row {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for _, row := range rows {
-		line := "  "
-		for i, cell := range row {
-			line += fmt.Sprintf("%-*s  ", widths[i], cell)
-		}
-		b.WriteString(strings.TrimRight(line, " ") + "\n")
-	}
+	t.Flush() // a strings.Builder does not fail
 }

@@ -38,10 +38,7 @@ func train(t testing.TB, dir string) (*assembly.Campaign, *export.Models, *journ
 	if err != nil {
 		t.Fatal(err)
 	}
-	models, err := export.Train(t.Context(), c, results)
-	if err != nil {
-		t.Fatal(err)
-	}
+	models := testutil.Must(export.Train(t.Context(), c, results))(t)
 	return c, models, contents.State()
 }
 
@@ -62,10 +59,7 @@ func addOutcome(t *testing.T, state *journal.State, library string, v verify.Pas
 	t.Helper()
 	for _, e := range []verify.Entry{{Pass: &verify.Pass{Number: 1, FirstRound: 1, Rules: verify.DefaultRules()}}, {Outcome: &v}} {
 		e.Library, e.Session = library, 1
-		r, err := e.Record()
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := testutil.Must(e.Record())(t)
 		state.Add(r)
 	}
 }
@@ -74,15 +68,12 @@ func addOutcome(t *testing.T, state *journal.State, library string, v verify.Pas
 // number of failed trials.
 func TestTrainWithoutMeasurements(t *testing.T) {
 	c := campaigntest.New(t, campaigntest.Small(t, t.TempDir()))
-	results, err := c.Results(&journal.State{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	results := testutil.Must(c.Results(&journal.State{}))(t)
 	if _, err := export.Train(t.Context(), c, results); err != export.ErrNothing {
 		t.Errorf("before a measurement: %v, want %v", err, export.ErrNothing)
 	}
 
-	c, results, _, err = assembly.Reread(small(t, "runner.failures=1"))
+	c, results, _, err := assembly.Reread(small(t, "runner.failures=1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,15 +89,9 @@ func TestConcludeWithoutMeasurements(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	none, err := c.Results(&journal.State{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	none := testutil.Must(c.Results(&journal.State{}))(t)
 	results[0] = none[0]
-	models, err := export.Train(t.Context(), c, results)
-	if err != nil {
-		t.Fatal(err)
-	}
+	models := testutil.Must(export.Train(t.Context(), c, results))(t)
 	conclusions := conclude(t, models, contents.State())
 	if len(conclusions.Problems) != 1 || conclusions.Problems[0].Library != "openmpi" {
 		t.Errorf("concluded %d problems, want only that of openmpi", len(conclusions.Problems))

@@ -3,10 +3,8 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -99,7 +97,15 @@ func (o *doctorOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := printExamination(o.stdout, r, *o.format); err != nil {
+	if *o.format == formatJSON {
+		err = o.printJSON(struct {
+			Ready bool `json:"ready"`
+			*doctor.Report
+		}{r.Ready(), r})
+	} else {
+		err = r.Text(o.stdout, doctorWidth)
+	}
+	if err != nil {
 		return err
 	}
 	if !r.Ready() {
@@ -223,18 +229,6 @@ func nearestFolder(path string) string {
 		}
 		path = filepath.Dir(path)
 	}
-}
-
-func printExamination(w io.Writer, r *doctor.Report, format string) error {
-	if format == formatTable {
-		return r.Text(w, doctorWidth)
-	}
-	e := json.NewEncoder(w)
-	e.SetIndent("", "  ")
-	return e.Encode(struct {
-		Ready bool `json:"ready"`
-		*doctor.Report
-	}{r.Ready(), r})
 }
 
 // measureNetwork measures the communication between pairs of a campaign's nodes and prints which nodes or

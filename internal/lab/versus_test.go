@@ -37,10 +37,7 @@ func twoStrategies() []lab.Outcome {
 }
 
 func TestVersus(t *testing.T) {
-	v, err := lab.NewVersus("regret", twoStrategies())
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := testutil.Must(lab.NewVersus("regret", twoStrategies()))(t)
 	near := func(name string, got, want float64) {
 		t.Helper()
 		if got < want*0.999999 || got > want*1.000001 {
@@ -57,9 +54,7 @@ func TestVersus(t *testing.T) {
 	}
 	near("mean of what converges", all.Best, 0.02/0.6)
 	var text bytes.Buffer
-	if err := v.WriteText(&text); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, v.WriteText(&text))
 	testutil.CheckGolden(t, "versus.golden", text.Bytes())
 	if _, err := json.Marshal(v); err != nil {
 		t.Error(err)
@@ -85,18 +80,12 @@ func TestVersusRefuses(t *testing.T) {
 // TestRepricedReplays checks outcomes that were computed from a replay with another cost of launches. They
 // must equal those of a replay with the right cost.
 func TestRepricedReplays(t *testing.T) {
-	launches, err := lab.ParseLaunches("none, candidate,osu,native", 0.5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	launches := testutil.Must(lab.ParseLaunches("none, candidate,osu,native", 0.5))(t)
 	s := set(t, "one", coll.Bcast)
 	opt := options()
 	opt.ToShare = 0
 	strategies := []string{"random", "uncertainty", "trees", "regret"}
-	all, err := lab.Compare(context.Background(), lab.Design{Sets: []lab.Set{s}, Strategies: strategies, Seeds: lab.Seeds(1, 1), Launches: launches}, opt, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := testutil.Must(lab.Compare(context.Background(), lab.Design{Sets: []lab.Set{s}, Strategies: strategies, Seeds: lab.Seeds(1, 1), Launches: launches}, opt, nil))(t)
 	var alone []lab.Outcome
 	for _, strategy := range strategies {
 		for _, launch := range launches {
@@ -144,39 +133,26 @@ func TestKeepContinues(t *testing.T) {
 	opt.ToShare = 0
 	compare := func() (all []lab.Outcome, fresh int) {
 		t.Helper()
-		file, err := lab.OpenOutcomes(path, opt, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := testutil.Must(lab.OpenOutcomes(path, opt, 1))(t)
 		p.Earlier = file.Results
-		all, err = lab.Compare(context.Background(), p, opt, func(o lab.Outcome) error {
+		all = testutil.Must(lab.Compare(context.Background(), p, opt, func(o lab.Outcome) error {
 			fresh++
 			return file.Add(o)
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		for i := range all {
 			all[i].Curve = nil
 		}
-		if err := file.Close(); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, file.Close())
 		return all, fresh
 	}
 	first, fresh := compare()
 	if fresh != 8 || len(first) != 8 {
 		t.Fatalf("%d of %d are fresh, want 8", fresh, len(first))
 	}
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := testutil.Must(os.ReadFile(path))(t)
 	cut := bytes.Split(whole, []byte("\n"))
 	interrupted := append(bytes.Join(cut[:6], []byte("\n")), "\n{\"data\":"...) // five outcomes and a part
-	if err := os.WriteFile(path, interrupted, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, interrupted, 0o666))
 	second, fresh := compare()
 	if diff := cmp.Diff(lines(t, first), lines(t, second)); fresh != 3 || diff != "" {
 		t.Errorf("%d fresh, want 3; %s", fresh, diff)
@@ -185,9 +161,7 @@ func TestKeepContinues(t *testing.T) {
 	if _, err := lab.OpenOutcomes(path, opt, 1); err == nil || !strings.Contains(err.Error(), "same options") {
 		t.Errorf("with other noise: %v", err)
 	}
-	if err := os.WriteFile(path, append(whole, "{]\n"...), 0o666); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(path, append(whole, "{]\n"...), 0o666))
 	opt.Noise = options().Noise
 	if _, err := lab.OpenOutcomes(path, opt, 1); err == nil || !strings.Contains(err.Error(), "line 10") {
 		t.Errorf("a line that is no outcome: %v", err)
@@ -200,17 +174,9 @@ func TestKeepRefuses(t *testing.T) {
 	opt := options()
 	dir := t.TempDir()
 	own := filepath.Join(dir, "own.jsonl")
-	file, err := lab.OpenOutcomes(own, opt, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := file.Close(); err != nil {
-		t.Fatal(err)
-	}
-	outcomes, err := os.ReadFile(own)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := testutil.Must(lab.OpenOutcomes(own, opt, 1))(t)
+	testutil.NoError(t, file.Close())
+	outcomes := testutil.Must(os.ReadFile(own))(t)
 	selected := opt
 	selected.Selected = true
 	for _, tc := range []struct {
@@ -225,27 +191,18 @@ func TestKeepRefuses(t *testing.T) {
 		{"other options", strings.Replace(string(outcomes), `"outcomes"`, `"calibrations"`, 1), selected, "the same options"},
 	} {
 		path := filepath.Join(dir, "other.jsonl")
-		if err := os.WriteFile(path, []byte(tc.content), 0o666); err != nil {
-			t.Fatal(err)
-		}
+		testutil.NoError(t, os.WriteFile(path, []byte(tc.content), 0o666))
 		if _, err := lab.OpenCalibrations(path, tc.opt, 1); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
 		}
-		content, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := testutil.Must(os.ReadFile(path))(t)
 		if string(content) != tc.content {
 			t.Errorf("%s: the file holds %q afterwards, %q before", tc.name, content, tc.content)
 		}
 	}
 	// This file is from a run that was interrupted while it wrote the header.
-	if err := os.WriteFile(own, outcomes[:20], 0o666); err != nil {
-		t.Fatal(err)
-	}
-	if file, err = lab.OpenOutcomes(own, opt, 1); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(own, outcomes[:20], 0o666))
+	file = testutil.Must(lab.OpenOutcomes(own, opt, 1))(t)
 	defer file.Close()
 	if again, err := os.ReadFile(own); err != nil || !bytes.Equal(again, outcomes) {
 		t.Errorf("after an incomplete header the file holds %q, %v", again, err)
@@ -263,10 +220,7 @@ func TestVersusOfOwnStop(t *testing.T) {
 			})
 		}
 	}
-	v, err := lab.NewVersus("own-stop", all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := testutil.Must(lab.NewVersus("own-stop", all))(t)
 	if got := v.Rows[0].Best; got < 0.1199 || got > 0.1201 {
 		t.Errorf("own-stop takes %g of the best other strategy, want 0.12", got)
 	}

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"tutti/internal/testutil"
 )
 
 func TestDraws(t *testing.T) {
@@ -22,10 +24,7 @@ func TestDraws(t *testing.T) {
 	}
 	p := Params{CommonLength: []float64{3, 3}, OwnLength: []float64{2, 4}, StepLength: []float64{2, 2}, Steps: 0.5, Split: 0.1, SplitColumn: 1,
 		Common: 1, Own: 0.5, Level: 0.3, Shared: 0.1, Rough: 0.05, Noise: 0.02, Job: 0.005, ChangeLevel: 0.1, Change: 0.2, ChangeOwnLevel: 0.05, ChangeOwn: 0.1}
-	m, err := New(p, obs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := testutil.Must(New(p, obs))(t)
 	rows := [][]float64{{0, 0}, {1.5, 1}, {5, 2}, {3, 1}}
 	var entries []Entry
 	for r := range rows {
@@ -33,14 +32,8 @@ func TestDraws(t *testing.T) {
 			entries = append(entries, Entry{r, a})
 		}
 	}
-	post, err := m.Posterior(rows, entries)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := m.Sampler(rows, 3, rng)
-	if err != nil {
-		t.Fatal(err)
-	}
+	post := testutil.Must(m.Posterior(rows, entries))(t)
+	s := testutil.Must(m.Sampler(rows, 3, rng))(t)
 	n := len(entries)
 	cov := newRows(n, n)
 	const N = 40000

@@ -24,38 +24,23 @@ const data = "../../../data"
 // default.
 func recorded(t *testing.T, machine string) []coll.Measurement {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(data, "simgrid", machine+"_*.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	files := testutil.Must(filepath.Glob(filepath.Join(data, "simgrid", machine+"_*.csv")))(t)
 	var all []coll.Measurement
 	for _, f := range files {
 		if strings.Contains(f, "np2") {
 			continue
 		}
-		table, err := preprocess.ReadTable(f)
-		if err != nil {
-			t.Fatal(err)
-		}
+		table := testutil.Must(preprocess.ReadTable(f))(t)
 		all = append(all, table.Measurements()...)
 	}
-	d, err := preprocess.ReadDefaults(filepath.Join(data, "simgrid/defaults.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := testutil.Must(preprocess.ReadDefaults(filepath.Join(data, "simgrid/defaults.csv")))(t)
 	return append(all, d.Rows(all, machine, "mpich")...)
 }
 
 func application(t *testing.T, name string, recorded []coll.Measurement) Application {
 	t.Helper()
-	trace, err := preprocess.ReadTrace(filepath.Join(data, "applications", name+".csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	app, err := NewApplication(name, trace, recorded, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trace := testutil.Must(preprocess.ReadTrace(filepath.Join(data, "applications", name+".csv")))(t)
+	app := testutil.Must(NewApplication(name, trace, recorded, nil))(t)
 	return app
 }
 
@@ -90,10 +75,7 @@ func options(t *testing.T) Options {
 
 func simulate(t *testing.T, app Application, policy string, earlier [][]coll.Measurement, opt Options) Outcome {
 	t.Helper()
-	o, err := Run(t.Context(), app, policy, earlier, opt)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := testutil.Must(Run(t.Context(), app, policy, earlier, opt))(t)
 	return o
 }
 
@@ -213,10 +195,7 @@ func TestLoadChanges(t *testing.T) {
 	opt := options(t)
 	opt.Runs, opt.Iterations, opt.Noise = 1, 850, 0.1
 	for i, name := range []string{"library_default", "a", "b", "c", "d"} {
-		algorithm, err := coll.ParseAlgorithm(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		algorithm := testutil.Must(coll.ParseAlgorithm(name))(t)
 		class.Algorithms = append(class.Algorithms, algorithm)
 		class.Seconds = append(class.Seconds, []float64{2.1e-5, 1e-5, 1.2e-5, 1.44e-5, 1.73e-5}[i])
 		for _, from := range []int{250, 550} {
@@ -258,10 +237,7 @@ func TestFromAnotherMachine(t *testing.T) {
 
 func TestNewApplication(t *testing.T) {
 	measured := func(c coll.Collective, name string, nodes int, bytes int64, us float64) coll.Measurement {
-		a, err := coll.ParseAlgorithm(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := testutil.Must(coll.ParseAlgorithm(name))(t)
 		return coll.Measurement{Candidate: coll.Candidate{Point: coll.Point{Collective: c, Nodes: nodes, PPN: 1, MsgBytes: bytes}, Algorithm: a}, Seconds: us * 1e-6}
 	}
 	rows := []coll.Measurement{
@@ -271,10 +247,7 @@ func TestNewApplication(t *testing.T) {
 	calls := func(c coll.Collective, bytes int64, n float64) preprocess.Calls {
 		return preprocess.Calls{Point: coll.Point{Collective: c, Nodes: 8, PPN: 1, MsgBytes: bytes}, Calls: n, Seconds: n * 5}
 	}
-	p, err := NewApplication("a", []preprocess.Calls{calls(coll.Bcast, 100, 30), calls(coll.Bcast, 4096, 60), calls(coll.Allreduce, 8, 10)}, rows, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := testutil.Must(NewApplication("a", []preprocess.Calls{calls(coll.Bcast, 100, 30), calls(coll.Bcast, 4096, 60), calls(coll.Allreduce, 8, 10)}, rows, nil))(t)
 	if len(p.Classes) != 1 || p.Classes[0].Calls != 90 || math.Abs(p.Unrecorded-0.1) > 0.0001 {
 		t.Fatalf("%+v", p)
 	}
@@ -282,7 +255,7 @@ func TestNewApplication(t *testing.T) {
 		t.Errorf("class %+v", c)
 	}
 	without := []coll.Algorithm{rows[2].Algorithm}
-	if p, err = NewApplication("a", []preprocess.Calls{calls(coll.Bcast, 64, 1)}, rows, without); err != nil || len(p.Classes[0].Algorithms) != 2 {
+	if p, err := NewApplication("a", []preprocess.Calls{calls(coll.Bcast, 64, 1)}, rows, without); err != nil || len(p.Classes[0].Algorithms) != 2 {
 		t.Errorf("%+v, %v: want two algorithms", p, err)
 	}
 	if _, err := NewApplication("a", []preprocess.Calls{calls(coll.Allreduce, 8, 10)}, rows, nil); err == nil || !strings.Contains(err.Error(), "library_default") {
@@ -321,9 +294,7 @@ func TestRunWithoutProgram(t *testing.T) {
 		t.Errorf("error %v, want that the program is missing", err)
 	}
 	opt.Program = filepath.Join(t.TempDir(), "broken")
-	if err := os.WriteFile(opt.Program, []byte("#!/bin/sh\necho no >&2\nexit 1\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	testutil.NoError(t, os.WriteFile(opt.Program, []byte("#!/bin/sh\necho no >&2\nexit 1\n"), 0o700))
 	if _, err := Run(t.Context(), app, PolicyExplore, nil, opt); err == nil || !strings.Contains(err.Error(), "broken") {
 		t.Errorf("error %v, want one that names the program", err)
 	}
