@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -100,7 +101,7 @@ machine that was tuned: tutti serve then tunes again ("when: drift").`,
 	flags.StringArrayVar(&o.compilers, "mpicc", nil, "`LIBRARY=COMMAND` that compiles the test program, repeatable")
 	o.format = formatFlag(cmd)
 	mustComplete(cmd.RegisterFlagCompletionFunc("set", func(*cobra.Command, []string, string) (out []string, _ cobra.ShellCompDirective) {
-		for _, r := range verifyRules(&o.rules) {
+		for _, r := range settableRules {
 			out = append(out, r.key+"=")
 		}
 		return out, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
@@ -117,37 +118,25 @@ machine that was tuned: tutti serve then tunes again ("when: drift").`,
 	return cmd
 }
 
-// verifyRule is a parameter of the statistical test that users can change with --set.
-type verifyRule struct {
-	key string
-	doc string
-	at  any // *int or *float64
+// settableRules lists the rules of the test that users can change with --set. The keys are those of verify.Rules.
+var settableRules = []struct{ key, doc string }{
+	{"points", "grid points of a collective; more where the selection has more intervals"},
+	{"between", "points of a collective between the grid points"},
+	{"min_blocks", "minimum number of blocks of a first test"},
+	{"max_blocks", "maximum number; it ends earlier when the interval of the ratio is narrow"},
+	{"tolerance", "slower means slower by more than this share"},
+	{"alpha", "probability of one false alarm or more for a library"},
 }
 
-func verifyRules(r *verify.Rules) []verifyRule {
-	return []verifyRule{
-		{"points", "grid points of a collective; more where the selection has more intervals", &r.Points},
-		{"between", "points of a collective between the grid points", &r.Between},
-		{"min_blocks", "minimum number of blocks of a first test", &r.MinBlocks},
-		{"max_blocks", "maximum number; it ends earlier when the interval of the ratio is narrow", &r.MaxBlocks},
-		{"tolerance", "slower means slower by more than this share", &r.Tolerance},
-		{"alpha", "probability of one false alarm or more for a library", &r.Alpha},
-	}
-}
-
-// rulesHelp returns a help text with the parameters that --set can change and their defaults.
+// rulesHelp returns a help text with the rules that --set can change and their defaults.
 func rulesHelp() string {
+	defaults := map[string]any{}
+	if text, err := json.Marshal(verify.DefaultRules()); err != nil || json.Unmarshal(text, &defaults) != nil {
+		panic("the default rules are numbers")
+	}
 	var b strings.Builder
-	defaults := verify.DefaultRules()
-	for _, r := range verifyRules(&defaults) {
-		value := any(nil)
-		switch at := r.at.(type) {
-		case *int:
-			value = *at
-		case *float64:
-			value = *at
-		}
-		fmt.Fprintf(&b, "  %-10s  %s (%v)\n", r.key, r.doc, value)
+	for _, r := range settableRules {
+		fmt.Fprintf(&b, "  %-10s  %s (%v)\n", r.key, r.doc, defaults[r.key])
 	}
 	return b.String()
 }
@@ -155,7 +144,7 @@ func rulesHelp() string {
 // check applies the values of --set. It returns an error if a value is out of range.
 func (o *verifyOptions) check(cmd *cobra.Command) error {
 	for _, setting := range o.set {
-		if err := setRule(verifyRules(&o.rules), setting); err != nil {
+		if err := setRule(&o.rules, setting); err != nil {
 			return err
 		}
 	}
@@ -168,30 +157,26 @@ func (o *verifyOptions) check(cmd *cobra.Command) error {
 }
 
 // setRule applies one KEY=VALUE argument of --set.
-func setRule(rules []verifyRule, setting string) error {
+func setRule(rules *verify.Rules, setting string) error {
 	key, value, ok := strings.Cut(setting, "=")
 	if !ok {
 		return fmt.Errorf("--set %s: want KEY=VALUE", setting)
 	}
 	var keys []string
-	for _, r := range rules {
+	for _, r := range settableRules {
 		keys = append(keys, r.key)
-		if r.key != key {
-			continue
-		}
-		var err error
-		switch at := r.at.(type) {
-		case *int:
-			*at, err = strconv.Atoi(value)
-		case *float64:
-			*at, err = strconv.ParseFloat(value, 64)
-		}
-		if err != nil {
-			return fmt.Errorf("--set %s: want a number", setting)
-		}
-		return nil
 	}
-	return fmt.Errorf("--set %w", config.NotOneOf(key, keys))
+	if !slices.Contains(keys, key) {
+		return fmt.Errorf("--set %w", config.NotOneOf(key, keys))
+	}
+	number, err := strconv.ParseFloat(value, 64)
+	if err == nil {
+		err = json.Unmarshal(fmt.Appendf(nil, "{%q: %s}", key, strconv.FormatFloat(number, 'f', -1, 64)), rules)
+	}
+	if err != nil {
+		return fmt.Errorf("--set %s: want a number", setting)
+	}
+	return nil
 }
 
 // run verifies the libraries one after another and writes the report. The error matches
