@@ -46,7 +46,7 @@ test-releases:
 
 race:
 	CGO_ENABLED=1 $(GOTEST) -race -short -skip '^Example' -timeout 20m -p 2 ./service ./benchrunner/live ./service/api ./benchrunner/local ./journal
-	CGO_ENABLED=1 $(GOTEST) -race -run Workers ./surrogate/forest ./campaign/assembly
+	CGO_ENABLED=1 $(GOTEST) -race -short -run Workers ./surrogate/forest ./campaign/assembly
 
 lint:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "run gofmt -w on these files"; exit 1; }

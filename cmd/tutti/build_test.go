@@ -38,7 +38,7 @@ func TestNativeBuild(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			code, stdout, stderr := runInside(t, append([]string{"build", "benchmark"}, tc.args...)...)
+			code, stdout, stderr := runInside(t, nil, append([]string{"build", "benchmark"}, tc.args...)...)
 			output := stdout
 			if tc.code != codeDone {
 				output = stderr

@@ -19,6 +19,7 @@ import (
 
 // TestLiveScripts runs the scripts in testdata/live, which run campaigns with fake benchmarks.
 func TestLiveScripts(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("runs jobs")
 	}

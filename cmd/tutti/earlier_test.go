@@ -17,6 +17,7 @@ import (
 // TestFromAndResumed starts a campaign from an earlier one, removes the folder of the earlier one, and
 // resumes the campaign. It checks that the results equal those of an uninterrupted campaign.
 func TestFromAndResumed(t *testing.T) {
+	t.Parallel()
 	first := reference(t)
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)
@@ -33,6 +34,7 @@ func TestFromAndResumed(t *testing.T) {
 }
 
 func TestFromFaults(t *testing.T) {
+	t.Parallel()
 	first := reference(t)
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)
@@ -65,6 +67,7 @@ func TestFromFaults(t *testing.T) {
 // and without alltoall. The output warns of each difference. The earlier measurements help with allreduce
 // and do not affect alltoall.
 func TestFromAnotherMachine(t *testing.T) {
+	t.Parallel()
 	first := reference(t)
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)

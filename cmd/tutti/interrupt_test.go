@@ -51,9 +51,15 @@ func TestWorkers(t *testing.T) {
 // process starts tutti as a child process in a folder. The returned buffer collects the output.
 func process(t *testing.T, dir string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
+	return processWith(t, os.Environ(), dir, args...)
+}
+
+// processWith is process with the environment variables environ.
+func processWith(t *testing.T, environ []string, dir string, args ...string) (*exec.Cmd, *bytes.Buffer) {
+	t.Helper()
 	cmd := exec.Command("tutti", args...)
 	cmd.Dir = dir
-	environ := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "TUTTI_TEST_ALL=") })
+	environ = slices.DeleteFunc(environ, func(v string) bool { return strings.HasPrefix(v, "TUTTI_TEST_ALL=") })
 	cmd.Env = append(environ, "TUTTI_BENCHMARK_NOISE_LIMIT=0") // a busy machine passes, too
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
@@ -178,6 +184,7 @@ func TestInterrupt(t *testing.T) {
 }
 
 func TestCancelledBeforeItBegan(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -193,6 +200,7 @@ func TestCancelledBeforeItBegan(t *testing.T) {
 // TestResumeStudyNeedsForest checks that resume --hpo refuses a campaign whose model.kind has no
 // hyperparameter study, and that the campaign can be resumed afterwards.
 func TestResumeStudyNeedsForest(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
 	mustTutti(t, codeDone, "tune", "-c", campaigntest.Small(t, dir), "--set", "model.kind=gp", "--set", "method=regret")
@@ -204,6 +212,7 @@ func TestResumeStudyNeedsForest(t *testing.T) {
 
 // TestBusy checks that other commands refuse a campaign as long as a process tunes it.
 func TestBusy(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)
 	out := filepath.Join(dir, "out")

@@ -249,14 +249,15 @@ func TestOnlineUpdateRefuses(t *testing.T) {
 
 // TestLiveLearn makes a table from the samples of real jobs. Then 50 jobs use this table at the same time.
 func TestLiveLearn(t *testing.T) {
+	t.Parallel()
 	tc := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
 	loop := testutil.BuildProgram(t, tc, testutil.LoopProgram)
 	library := testutil.BuildProgram(t, tc, csource.Runtime)
 	folder := filepath.Join(t.TempDir(), "learned")
 	updateFolder(t, folder)
 
-	t.Setenv("LD_PRELOAD", testutil.BuildProgram(t, tc, testutil.YieldLibrary))
-	code, stdout, stderr := runInside(t, "run", "--library", library, "--learn", folder, "--", tc.Launcher, "-n", "2", loop, "300")
+	env := []string{"LD_PRELOAD=" + testutil.BuildProgram(t, tc, testutil.YieldLibrary)}
+	code, stdout, stderr := runInside(t, env, "run", "--library", library, "--learn", folder, "--", tc.Launcher, "-n", "2", loop, "300")
 	if code != codeDone || !strings.Contains(stdout, "right 1500") || stderr != "" {
 		t.Fatalf("exit code %d\n%s%s", code, stdout, stderr)
 	}
@@ -271,7 +272,7 @@ func TestLiveLearn(t *testing.T) {
 	}
 
 	const jobs = 50
-	env := append(os.Environ(), "LD_PRELOAD="+library, "TUTTI_SAMPLES="+folder, "TUTTI_TABLE="+tableIn(folder), "TUTTI_SEED=1", "TUTTI_EXPLORE_SHARE=1", "TUTTI_BUDGET=1e9")
+	env = append(os.Environ(), "LD_PRELOAD="+library, "TUTTI_SAMPLES="+folder, "TUTTI_TABLE="+tableIn(folder), "TUTTI_SEED=1", "TUTTI_EXPLORE_SHARE=1", "TUTTI_BUDGET=1e9")
 	var running sync.WaitGroup
 	for range jobs {
 		running.Go(func() {

@@ -64,6 +64,7 @@ func codeOfProcess(t testing.TB, err error) exitCode {
 }
 
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {

@@ -15,11 +15,11 @@ import (
 )
 
 // runInside runs a command line inside the test process. The command gets the environment variables of this
-// process.
-func runInside(t *testing.T, args ...string) (code exitCode, stdout, stderr string) {
+// process, and those in env.
+func runInside(t *testing.T, env []string, args ...string) (code exitCode, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = exitCode(Main(t.Context(), args, os.Environ(), &out, &errs))
+	code = exitCode(Main(t.Context(), args, append(os.Environ(), env...), &out, &errs))
 	return code, out.String(), errs.String()
 }
 
@@ -65,7 +65,7 @@ func TestRun(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			code, stdout, stderr := runInside(t, append([]string{"run"}, tc.args...)...)
+			code, stdout, stderr := runInside(t, nil, append([]string{"run"}, tc.args...)...)
 			if code != tc.code || !strings.Contains(stdout+stderr, tc.want) {
 				t.Errorf("exit code %d, want %d with %q:\n%s%s", code, tc.code, tc.want, stdout, stderr)
 			}
@@ -75,16 +75,17 @@ func TestRun(t *testing.T) {
 
 // TestLiveRun traces a program and tunes for the calls that the program makes.
 func TestLiveRun(t *testing.T) {
+	t.Parallel()
 	tc := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
 	program := testutil.BuildProgram(t, tc, testutil.CallsProgram)
 	dir := t.TempDir()
-	t.Setenv("LD_PRELOAD", testutil.BuildProgram(t, tc, testutil.YieldLibrary))
+	env := []string{"LD_PRELOAD=" + testutil.BuildProgram(t, tc, testutil.YieldLibrary)}
 	campaigntest.Small(t, dir)
 	library, trace := filepath.Join(dir, csource.Runtime.Name), filepath.Join(dir, "app.csv")
-	if code, _, stderr := runInside(t, "build", "runtime", "--mpicc", tc.Compiler, "-o", library); code != codeDone {
+	if code, _, stderr := runInside(t, nil, "build", "runtime", "--mpicc", tc.Compiler, "-o", library); code != codeDone {
 		t.Fatalf("runtime build: exit code %d: %s", code, stderr)
 	}
-	code, stdout, stderr := runInside(t, "run", "--trace", trace, "--library", library, "--", tc.Launcher, "-n", "4", program, "3")
+	code, stdout, stderr := runInside(t, env, "run", "--trace", trace, "--library", library, "--", tc.Launcher, "-n", "4", program, "3")
 	if code != 3 {
 		t.Fatalf("run: exit code %d, want the program's 3\n%s%s", code, stdout, stderr)
 	}

@@ -16,6 +16,7 @@ import (
 // TestExcludedInTheReport checks that the report lists each excluded candidate with its last
 // error, and warns of each.
 func TestExcludedInTheReport(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)
 	mustTutti(t, codeDone, "tune", "-c", filepath.Join(dir, "small.yaml"), "--set", "method=fact",
@@ -88,6 +89,7 @@ func readFile(t testing.TB, path string) []byte {
 // TestTrace tunes for the trace of an application that calls allreduce with one size. The weights from the
 // trace determine where tutti measures, and the report shows these weights.
 func TestTrace(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)
 	trace := "collective,processes,ppn,msg_bytes,calls\nallreduce,32,1,65536,1000\nallreduce,16,1,65000,500\n"

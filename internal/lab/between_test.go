@@ -87,7 +87,10 @@ func TestBetweenPowersOfTwo(t *testing.T) {
 		sets = append(sets, "C_allgather", "C_allreduce", "C_alltoall", "C_bcast",
 			"D_allgather", "D_alltoall", "E_allgather", "E_alltoall")
 	}
-	const seeds = 5
+	seeds := 2
+	if testutil.AllCases() {
+		seeds = 5
+	}
 	opt := DefaultOptions()
 	opt.ToShare = 0
 	opt.Launch = benchrunner.LaunchCost{Model: benchrunner.LaunchCandidate}
@@ -103,16 +106,16 @@ func TestBetweenPowersOfTwo(t *testing.T) {
 			measured += one.measured
 			cost += one.seconds
 			if testutil.AllCases() {
-				only += betweenPowers(t, grid, off, seed+1, opt).regret.Mistakes / seeds
+				only += betweenPowers(t, grid, off, seed+1, opt).regret.Mistakes / float64(seeds)
 				without := betweenPowers(t, withNodes, off, seed+1, opt)
-				nodes.regret.Mistakes += without.regret.Mistakes / seeds
+				nodes.regret.Mistakes += without.regret.Mistakes / float64(seeds)
 				nodes.seconds += without.seconds
 				nodes.measured += without.measured
 			}
-			regret.Slowdown += one.regret.Slowdown / seeds
-			regret.Mistakes += one.regret.Mistakes / seeds
-			forests.Slowdown += one.forests.Slowdown / seeds
-			forests.Mistakes += one.forests.Mistakes / seeds
+			regret.Slowdown += one.regret.Slowdown / float64(seeds)
+			regret.Mistakes += one.regret.Mistakes / float64(seeds)
+			forests.Slowdown += one.forests.Slowdown / float64(seeds)
+			forests.Mistakes += one.forests.Mistakes / float64(seeds)
 		}
 		letter, _, _ := strings.Cut(name, "_")
 		mpich, openmpi := defaultQuality(t, off.Truth, letter, "mpich"), defaultQuality(t, off.Truth, letter, "openmpi")

@@ -21,7 +21,11 @@ func TestStopsAreRight(t *testing.T) {
 	}
 	opt := lab.DefaultOptions()
 	opt.Workers = 2
-	design := lab.CalibrationDesign{Sets: sets, Strategy: "regret", Seeds: lab.Seeds(1, 4), Noise: []float64{0.02}, Tail: []float64{0}}
+	seeds := 2
+	if testutil.AllCases() {
+		seeds = 4
+	}
+	design := lab.CalibrationDesign{Sets: sets, Strategy: "regret", Seeds: lab.Seeds(1, seeds), Noise: []float64{0.02}, Tail: []float64{0}}
 	all := testutil.Must(lab.Calibrations(context.Background(), design, opt, nil))(t)
 	right, stop, held := 0, 0.0, 0.0
 	for _, c := range all {
@@ -30,7 +34,7 @@ func TestStopsAreRight(t *testing.T) {
 		}
 		stop, held = stop+c.StopSeconds, held+c.ConvergedSeconds
 	}
-	if right < 11 || stop > 2.5*held {
-		t.Errorf("%d of %d stops are right, %.3g s until the stops, %.3g s until the criteria held: want 11 and 2.5 times at most", right, len(all), stop, held)
+	if right < len(all)-1 || stop > 2.5*held {
+		t.Errorf("%d of %d stops are right, %.3g s until the stops, %.3g s until the criteria held: want all but one, and 2.5 times at most", right, len(all), stop, held)
 	}
 }
