@@ -145,16 +145,15 @@ type Capacity struct {
 	Ends     time.Time // end of the allocation; zero without an end
 }
 
-// Scheduler runs jobs. Its methods retry temporary errors and then return an error matching
-// ErrUnavailable. They are safe for concurrent use.
+// Scheduler runs jobs. Its methods make one attempt. A temporary error matches ErrUnavailable. They are safe for
+// concurrent use.
 type Scheduler interface {
 	Name() string
 	Capacity(ctx context.Context) (Capacity, error)
 	// Switches returns the names of the nodes of each leaf switch, nil if they are unknown.
 	Switches(ctx context.Context) ([][]string, error)
-	// Submit submits the job and returns its ID. If it is unknown whether an attempt reached the scheduler,
-	// Submit looks for a job called s.Name before it tries again. The error matches ErrRejected if the
-	// scheduler can never accept the job.
+	// Submit submits the job and returns its ID. The error matches ErrRejected if the scheduler can never
+	// accept the job. After another error the scheduler may have accepted it: Find says so.
 	Submit(ctx context.Context, s Submission) (id string, err error)
 	// Find looks for a job by its name. An earlier process of tutti may have submitted the job and ended
 	// before it received the ID.

@@ -5,11 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 
 	"tutti/benchrunner"
 	"tutti/coll"
@@ -55,65 +56,32 @@ func New(opt Options) (*Machine, error) {
 	return m, nil
 }
 
-// capacity asks the scheduler for its limits and stores the answer.
-func (m *Machine) capacity(ctx context.Context) (benchrunner.Capacity, error) {
+// errNodesDown reports that nodes are down that existed earlier.
+var errNodesDown = fmt.Errorf("%w: nodes are down", benchrunner.ErrUnavailable)
+
+// capacityFor asks the scheduler for its limits and stores the answer. If fewer nodes than requested are up, but
+// more existed earlier, it waits for them, but not longer than patience.
+func (m *Machine) capacityFor(ctx context.Context, nodes int) (benchrunner.Capacity, error) {
 	var c benchrunner.Capacity
 	err := m.retry(ctx, func() (err error) {
 		c, err = m.opt.Scheduler.Capacity(ctx)
+		if want := min(nodes, int(m.nodes.Load())); err == nil && c.Nodes > 0 && c.Nodes < want {
+			err = fmt.Errorf("%w: %d are up, waiting for %d", errNodesDown, c.Nodes, want)
+		}
 		return err
 	})
-	if err != nil {
+	switch {
+	case errors.Is(err, errNodesDown):
+		m.nodes.Store(int64(c.Nodes))
+	case err != nil:
 		return c, err
+	default:
+		m.nodes.Store(max(int64(c.Nodes), m.nodes.Load()))
 	}
 	c.Bytes = cmp.Or(m.opt.NodeBytes, c.Bytes)
 	m.lastCapacity.Store(&c)
 	m.slots.setLimit(m.jobsAtOnce(c))
 	return c, nil
-}
-
-// capacityFor returns the capacity for jobs of up to the given number of nodes. If nodes that existed
-// earlier are down, it waits for them, but not longer than patience.
-func (m *Machine) capacityFor(ctx context.Context, nodes int) (benchrunner.Capacity, error) {
-	w := m.newWait()
-	for {
-		c, err := m.capacity(ctx)
-		most := int(m.nodes.Load())
-		switch {
-		case err != nil:
-			return c, err
-		case c.Nodes == 0 || c.Nodes >= min(nodes, most):
-			m.nodes.Store(int64(max(c.Nodes, most)))
-			return c, nil
-		case w.over():
-			m.nodes.Store(int64(c.Nodes))
-			return c, nil
-		}
-		m.opt.Notice(fmt.Errorf("%d nodes are up, waiting for %d", c.Nodes, min(nodes, most)))
-		if !w.pause(ctx) {
-			return c, ctx.Err()
-		}
-	}
-}
-
-// wait produces the pauses between attempts while a scheduler is unavailable. The pauses grow from a second
-// to a minute. Their sum is at most patience.
-type wait struct {
-	began    time.Time
-	next     time.Duration
-	patience time.Duration
-}
-
-func (m *Machine) newWait() *wait {
-	return &wait{time.Now(), min(time.Second, m.opt.Poll.Max), m.patience}
-}
-
-func (w *wait) over() bool { return time.Since(w.began) >= w.patience }
-
-// pause waits before the next attempt. It returns false if ctx is cancelled during the pause.
-func (w *wait) pause(ctx context.Context) bool {
-	d := min(w.next/2+rand.N(w.next), w.patience-time.Since(w.began))
-	w.next = min(2*w.next, time.Minute)
-	return sleep(ctx, d)
 }
 
 // knownCapacity returns the last capacity of the scheduler, and asks for it if there is none. If the scheduler
@@ -134,18 +102,16 @@ func (m *Machine) knownCapacity(ctx context.Context) benchrunner.Capacity {
 // retry calls f until it succeeds, its error is not temporary or patience has passed. Two errors are temporary:
 // benchrunner.ErrUnavailable and a lack of file descriptors.
 func (m *Machine) retry(ctx context.Context, f func() error) error {
-	w := m.newWait()
-	for {
+	pauses := backoff.NewExponentialBackOff()
+	pauses.InitialInterval, pauses.Multiplier, pauses.MaxInterval = min(time.Second, m.opt.Poll.Max), 2, time.Minute
+	_, err := backoff.Retry(ctx, func() (struct{}, error) {
 		err := f()
-		temporary := errors.Is(err, benchrunner.ErrUnavailable) || errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE)
-		if !temporary || w.over() {
-			return err
+		if err != nil && !errors.Is(err, benchrunner.ErrUnavailable) && !errors.Is(err, syscall.EMFILE) && !errors.Is(err, syscall.ENFILE) {
+			err = backoff.Permanent(err)
 		}
-		m.opt.Notice(err)
-		if !w.pause(ctx) {
-			return ctx.Err()
-		}
-	}
+		return struct{}{}, err
+	}, backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(m.patience), backoff.WithNotify(func(err error, _ time.Duration) { m.opt.Notice(err) }))
+	return err
 }
 
 // sleep waits for d. It returns false if ctx is cancelled before that time has passed.
@@ -192,12 +158,15 @@ func (m *Machine) Cancel(ctx context.Context, jobs []coll.Job) error {
 func (m *Machine) cancel(ctx context.Context, j coll.Job) error {
 	sub := m.submission(job{Job: j})
 	stopErr := writeStop(sub.Dir)
-	if j.ID == "" {
-		id, found, err := m.opt.Scheduler.Find(ctx, sub)
-		if err != nil || !found {
-			return errors.Join(stopErr, err)
+	err := m.retry(ctx, func() error {
+		if j.ID == "" {
+			id, found, err := m.opt.Scheduler.Find(ctx, sub)
+			if err != nil || !found {
+				return err
+			}
+			j.ID = id
 		}
-		j.ID = id
-	}
-	return errors.Join(stopErr, m.opt.Scheduler.Cancel(ctx, j.ID, sub))
+		return m.opt.Scheduler.Cancel(ctx, j.ID, sub)
+	})
+	return errors.Join(stopErr, err)
 }

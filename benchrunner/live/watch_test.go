@@ -229,7 +229,7 @@ func TestNodesComeBack(t *testing.T) {
 		ask(2, 2, 0, 0)
 		ask(4, 4, 3*time.Minute, 5*time.Minute)
 		time.Sleep(time.Hour)
-		ask(4, 2, patience-time.Minute, patience)
+		ask(4, 2, patience-2*time.Minute, patience)
 		ask(4, 2, 0, 0)
 		if notices < 10 {
 			t.Errorf("%d notices while waiting for nodes, want at least 10", notices)

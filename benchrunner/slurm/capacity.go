@@ -85,9 +85,7 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 	if err != nil {
 		return benchrunner.Capacity{}, err
 	}
-	out, err := retryQuery(ctx, s, func() (string, error) {
-		return s.query(ctx, "sinfo", "--noheader", "--Node", "--partition="+p.Name, "--format="+nodeColumns)
-	}, noRetry)
+	out, err := s.query(ctx, "sinfo", "--noheader", "--Node", "--partition="+p.Name, "--format="+nodeColumns)
 	if err != nil {
 		return benchrunner.Capacity{}, err
 	}
@@ -118,9 +116,7 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 
 // Switches returns the switches that the controller knows. Without a topology plugin it knows none.
 func (s *Scheduler) Switches(ctx context.Context) ([][]string, error) {
-	out, err := retryQuery(ctx, s, func() (string, error) {
-		return s.query(ctx, "scontrol", "show", "topology")
-	}, noRetry)
+	out, err := s.query(ctx, "scontrol", "show", "topology")
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"tutti/benchrunner"
 )
 
 const (
@@ -92,9 +94,16 @@ func (s *Scheduler) run(ctx context.Context, c command) (string, error) {
 	return stdout.String(), f
 }
 
-// query runs a command that only reads Slurm's state.
+// query runs a command other than sbatch. The error matches benchrunner.ErrUnavailable, or is that of ctx.
 func (s *Scheduler) query(ctx context.Context, name string, args ...string) (string, error) {
-	return s.run(ctx, command{name, args, queryEnv(os.Environ()), "/", queryLimit})
+	out, err := s.run(ctx, command{name, args, queryEnv(os.Environ()), "/", queryLimit})
+	switch {
+	case err == nil:
+		return out, nil
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	}
+	return "", fmt.Errorf("%w: %w", benchrunner.ErrUnavailable, err)
 }
 
 var prefix = regexp.MustCompile(`(?m)^(sbatch|squeue|sacct|scontrol|scancel|sinfo): (error: )?`)

@@ -1,36 +1,15 @@
 package slurm
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"tutti/benchrunner"
 	"tutti/internal/testutil"
 )
-
-// clock is a simulated clock that advances only in Sleep.
-type clock struct {
-	mu  sync.Mutex
-	now time.Time
-}
-
-func (c *clock) Now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.now
-}
-
-func (c *clock) Sleep(ctx context.Context, d time.Duration) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
-	return ctx.Err()
-}
 
 // fake returns a scheduler whose commands are shell scripts in the folder dir. The file dir/calls has one
 // line for each call. The scripts may use the variable dir.
@@ -41,8 +20,8 @@ func fake(t *testing.T, scripts map[string]string) (s *Scheduler, dir string) {
 		text := "#!/bin/sh\ndir=" + dir + "\necho \"${0##*/} $*\" >>$dir/calls\n" + body + "\n"
 		testutil.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o755))
 	}
-	c := &clock{now: time.Unix(1_800_000_000, 0)}
-	s = testutil.Must(New(Options{Bin: dir, Now: c.Now, Sleep: c.Sleep}))(t)
+	s = testutil.Must(New(Options{Bin: dir}))(t)
+	s.now = func() time.Time { return time.Unix(1_800_000_000, 0) }
 	return s, dir
 }
 

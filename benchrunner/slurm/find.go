@@ -46,13 +46,11 @@ func (s *Scheduler) accounts(ctx context.Context, which ...string) ([]row, error
 	out, err := s.query(ctx, "sacct", args...)
 	var f *failure
 	now := ledgerKept
-	if errors.As(err, &f) {
-		if !errors.Is(f.err, exec.ErrNotFound) && !errors.Is(f.err, os.ErrNotExist) && !strings.Contains(f.message, noAccounts) {
-			return nil, err
-		}
+	switch {
+	case err == nil:
+	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist), errors.As(err, &f) && strings.Contains(f.message, noAccounts):
 		now, err = ledgerAbsent, errNoAccounts
-	}
-	if err != nil && !errors.Is(err, errNoAccounts) {
+	default:
 		return nil, err
 	}
 	s.mu.Lock()
@@ -103,50 +101,35 @@ func (r row) standing() int {
 	return 3
 }
 
-// look searches for a job by its name, first in the queue and then in the accounts. It does not retry.
-func (s *Scheduler) look(ctx context.Context, sub benchrunner.Submission) (row, bool, error) {
+// Find implements benchrunner.Scheduler. It searches for a job by its name, first in the queue and then in the
+// accounts.
+func (s *Scheduler) Find(ctx context.Context, sub benchrunner.Submission) (string, bool, error) {
 	rows, err := s.named(ctx, sub)
 	if err != nil {
-		return row{}, false, err
+		return "", false, err
 	}
 	if len(rows) > 0 {
-		return rows[0], true, nil
+		return rows[0].id, true, nil
 	}
-	since := s.options.Now().UTC().AddDate(0, 0, -accountDays).Format(time.DateOnly)
+	since := s.now().UTC().AddDate(0, 0, -accountDays).Format(time.DateOnly)
 	rows, err = s.accounts(ctx, "--name="+sub.Name, "--user="+strconv.Itoa(os.Getuid()), "--starttime="+since)
 	if err != nil && !errors.Is(err, errNoAccounts) {
-		return row{}, false, err
+		return "", false, err
 	}
 	for _, r := range slices.Backward(rows) {
 		if r.same(sub) {
-			return r, true, nil
+			return r.id, true, nil
 		}
 	}
-	return row{}, false, nil
-}
-
-// Find implements benchrunner.Scheduler. It retries while Slurm does not answer.
-func (s *Scheduler) Find(ctx context.Context, sub benchrunner.Submission) (string, bool, error) {
-	type answer struct {
-		row   row
-		found bool
-	}
-	a, err := retryQuery(ctx, s, func() (answer, error) {
-		r, found, err := s.look(ctx, sub)
-		return answer{r, found}, err
-	}, noRetry)
-	return a.row.id, a.found, err
+	return "", false, nil
 }
 
 // Cancel implements benchrunner.Scheduler. It passes the job's name to scancel as well as the ID. So it
 // cannot cancel another job that got the same ID after the cluster lost its state.
 func (s *Scheduler) Cancel(ctx context.Context, id string, sub benchrunner.Submission) error {
-	unknown := func(f *failure) bool { return strings.Contains(f.message, "Invalid job id specified") }
-	_, err := retryQuery(ctx, s, func() (string, error) {
-		return s.query(ctx, "scancel", "--name="+sub.Name, id)
-	}, unknown)
+	_, err := s.query(ctx, "scancel", "--name="+sub.Name, id)
 	var f *failure
-	if errors.As(err, &f) && unknown(f) {
+	if errors.As(err, &f) && strings.Contains(f.message, "Invalid job id specified") {
 		return nil
 	}
 	return err

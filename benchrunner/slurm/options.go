@@ -2,7 +2,6 @@ package slurm
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -25,14 +24,10 @@ type Options struct {
 	Directives  []string // more options of sbatch, --name or --name=value
 	MaxJobs     int      // largest number of jobs at the same time; 1 when zero
 
-	Bin      string        // folder of Slurm's commands; searched in PATH when empty
-	Patience time.Duration // how long to retry temporary errors; 10 minutes when zero
+	Bin string // folder of Slurm's commands; searched in PATH when empty
 
-	Now   func() time.Time                                 // time.Now when nil
-	Sleep func(ctx context.Context, d time.Duration) error // when nil, waits or returns ctx.Err()
-
-	// Notice, if not nil, receives temporary errors of Slurm before tutti retries, and reports of commands
-	// that do not answer. Several goroutines may call it, every few seconds.
+	// Notice, if not nil, receives reports of commands that do not answer. Several goroutines may call it,
+	// every few seconds.
 	Notice func(error)
 }
 
@@ -40,9 +35,9 @@ type Options struct {
 type Scheduler struct {
 	options Options
 	block   time.Duration // longest time for a call of sbatch
-	search  time.Duration // how long to look for a job after an attempt that may have arrived
 	absence time.Duration // how long a job may be unknown before it is lost
 	slow    time.Duration // a slower command is reported to Notice
+	now     func() time.Time
 
 	mu      sync.Mutex
 	ledger  ledger                // whether the cluster has accounting
@@ -64,22 +59,15 @@ func New(o Options) (*Scheduler, error) {
 		return nil, err
 	}
 	o.MaxJobs = cmp.Or(o.MaxJobs, 1)
-	o.Patience = cmp.Or(o.Patience, 10*time.Minute)
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	if o.Sleep == nil {
-		o.Sleep = sleep
-	}
 	if o.Notice == nil {
 		o.Notice = func(error) {}
 	}
 	return &Scheduler{
 		options: o,
 		block:   90 * time.Second, // sbatch blocks while the queue of the controller is full
-		search:  10 * time.Second,
 		absence: time.Minute,
 		slow:    5 * time.Second,
+		now:     time.Now,
 		watched: map[string]lastStatus{},
 	}, nil
 }
@@ -101,9 +89,6 @@ func (o Options) check() error {
 		if err := CheckDirective(d); err != nil {
 			return err
 		}
-	}
-	if o.MaxJobs < 0 || o.Patience < 0 {
-		return fmt.Errorf("slurm: %d jobs, patience %v: want none below zero", o.MaxJobs, o.Patience)
 	}
 	if o.Bin != "" {
 		if _, err := os.Stat(o.Bin); err != nil {
@@ -129,15 +114,4 @@ func checkValue(v string) error {
 		return errors.New("white space around it")
 	}
 	return nil
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-t.C:
-		return nil
-	}
 }

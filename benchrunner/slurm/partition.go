@@ -99,11 +99,10 @@ func (s *Scheduler) partition(ctx context.Context) (Partition, error) {
 	if s.options.Partition != "" {
 		args = append(args, s.options.Partition)
 	}
-	permanent := func(f *failure) bool { return submitOutcomeOf(f, "") == neverAccepted }
-	out, err := retryQuery(ctx, s, func() (string, error) { return s.query(ctx, "scontrol", args...) }, permanent)
+	out, err := s.query(ctx, "scontrol", args...)
 	var f *failure
-	if errors.As(err, &f) && permanent(f) {
-		err = fmt.Errorf("%w: %w", benchrunner.ErrRejected, err)
+	if errors.As(err, &f) && f.rejects("") {
+		err = fmt.Errorf("%w: %w", benchrunner.ErrRejected, f)
 	}
 	if err != nil {
 		return Partition{}, err

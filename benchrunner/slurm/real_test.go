@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -320,8 +319,7 @@ func (c failures) limitEnforced(t *testing.T) {
 
 func (c failures) partitionDown(t *testing.T) {
 	c.Run("scontrol", "update", "partitionname=main", "state=inactive")
-	s := testutil.Must(New(Options{Patience: time.Second}))(t)
-	_, err := s.Submit(t.Context(), job(t, "inactive", "true"))
+	_, err := c.s.Submit(t.Context(), job(t, "inactive", "true"))
 	if !errors.Is(err, benchrunner.ErrUnavailable) || !strings.Contains(err.Error(), "Required partition not available") {
 		t.Errorf("an inactive partition: %v", err)
 	}
@@ -336,60 +334,35 @@ func TestSlurmFrozen(t *testing.T) {
 	sub := job(t, "frozen", "sleep 2")
 	c.Freeze()
 	time.AfterFunc(5*time.Second, c.Thaw)
-	if out, err := s.run(t.Context(), command{"sbatch", s.arguments(sub), jobEnv(os.Environ()), sub.Dir, time.Minute}); err == nil {
-		t.Fatalf("sbatch of a frozen controller: %q, want a failure", out)
-	} else if !strings.Contains(err.Error(), "Socket timed out") {
-		t.Fatal(err)
+	if id, err := s.Submit(t.Context(), sub); !errors.Is(err, benchrunner.ErrUnavailable) || !strings.Contains(err.Error(), "Socket timed out") {
+		t.Fatalf("Submit to a frozen controller: %q, %v", id, err)
 	}
-	// tutti may have died after the submission above. Find then looks for the job.
-	id, found, err := s.Find(t.Context(), sub)
-	testutil.NoError(t, err)
-	if !found {
-		time.Sleep(2 * time.Second) // the controller works again and still has the submission in its queue
-		if id, found, err = s.Find(t.Context(), sub); err != nil || !found {
-			t.Fatalf("Find = %v, %v", found, err)
+	id, found := "", false
+	for begin := time.Now(); !found && time.Since(begin) < testutil.HangTimeout; time.Sleep(100 * time.Millisecond) {
+		var err error
+		if id, found, err = s.Find(t.Context(), sub); err != nil && !errors.Is(err, benchrunner.ErrUnavailable) {
+			t.Fatal(err)
 		}
 	}
 	wantOutcome(t, await(t, s, id, sub, over), coll.JobCompleted, "COMPLETED")
-
-	again := job(t, "frozen.again", "true")
-	c.Freeze()
-	time.AfterFunc(5*time.Second, c.Thaw)
-	id = submit(t, s, again)
-	wantOutcome(t, await(t, s, id, again, over), coll.JobCompleted, "COMPLETED")
-	time.Sleep(time.Second)
-	if got := jobsNamed(c, again.Name); len(got) != 1 || got[0] != id {
-		t.Errorf("jobs %v, want %s alone", got, id)
-	}
 }
 
-// TestSlurmControllerDown checks that Submit and Status wait for a controller that is down.
+// TestSlurmControllerDown checks that a controller that is down is unavailable, and that jobs survive it.
 func TestSlurmControllerDown(t *testing.T) {
 	c, s := startCluster(t, 1, conf+"\nTCPTimeout=1", Options{})
 	sub := job(t, "survivor", "sleep 6")
 	id := submit(t, s, sub)
 	await(t, s, id, sub, running)
 	c.StopController()
-	impatient := testutil.Must(New(Options{Patience: time.Millisecond}))(t)
-	if _, err := impatient.Status(t.Context(), map[string]benchrunner.Submission{id: sub}); !errors.Is(err, benchrunner.ErrUnavailable) ||
-		!strings.Contains(err.Error(), "Unable to contact slurm controller") {
-		t.Errorf("Status without a controller: %v", err)
+	_, statusErr := s.Status(t.Context(), map[string]benchrunner.Submission{id: sub})
+	_, submitErr := s.Submit(t.Context(), job(t, "second", "true"))
+	for _, err := range []error{statusErr, submitErr} {
+		if !errors.Is(err, benchrunner.ErrUnavailable) || !strings.Contains(err.Error(), "Unable to contact slurm controller") {
+			t.Errorf("error %v without a controller", err)
+		}
 	}
-	second := job(t, "second", "true")
-	var wg sync.WaitGroup
-	var secondID string
-	var submitErr error
-	wg.Go(func() { secondID, submitErr = s.Submit(t.Context(), second) })
-	wg.Go(func() { time.Sleep(time.Second); c.StartController() })
+	c.StartController()
 	wantOutcome(t, await(t, s, id, sub, over), coll.JobCompleted, "COMPLETED")
-	wg.Wait()
-	if submitErr != nil {
-		t.Fatal(submitErr)
-	}
-	wantOutcome(t, await(t, s, secondID, second, over), coll.JobCompleted, "COMPLETED")
-	if got := jobsNamed(c, second.Name); len(got) != 1 {
-		t.Errorf("jobs %v, want one", got)
-	}
 }
 
 // TestSlurmForgets checks a cluster that forgets ended jobs and then gives their IDs to other jobs.
@@ -454,9 +427,12 @@ func TestSlurmWrappedSbatch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			testutil.NoError(t, os.WriteFile(filepath.Join(bin, "sbatch"), []byte("#!/bin/bash\n"+script+"\n"), 0o755))
 			sub := job(t, name, "true")
-			id := submit(t, s, sub)
-			if got := jobsNamed(c, name); len(got) != 1 || got[0] != id {
-				t.Errorf("Submit = %q, Slurm knows %q", id, got)
+			id, err := s.Submit(t.Context(), sub)
+			if errors.Is(err, benchrunner.ErrUnavailable) { // the job may have been accepted
+				id, _, err = s.Find(t.Context(), sub)
+			}
+			if got := jobsNamed(c, name); err != nil || len(got) != 1 || got[0] != id {
+				t.Errorf("Submit, Find = %q, %v; Slurm knows %q", id, err, got)
 			}
 		})
 	}

@@ -57,7 +57,7 @@ func (s *Scheduler) Status(ctx context.Context, jobs map[string]benchrunner.Subm
 
 // inQueue returns the status of the jobs that squeue shows.
 func (s *Scheduler) inQueue(ctx context.Context, jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
-	rows, err := retryQuery(ctx, s, func() ([]row, error) { return s.queue(ctx) }, noRetry)
+	rows, err := s.queue(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -99,6 +99,9 @@ func (s *Scheduler) remember(answer map[string]benchrunner.Status, jobs map[stri
 	}
 }
 
+// silence is how long a job may be unknown while accounting does not answer.
+const silence = 10 * time.Minute
+
 // missed returns the last status of a job that Slurm does not show. It returns false if the job has been
 // missing for too long. The allowed time is longer if accounting did not answer than if accounting has no
 // row of the job.
@@ -110,14 +113,14 @@ func (s *Scheduler) missed(id, name string, silent error) (benchrunner.Status, b
 		w = lastStatus{name: name, status: benchrunner.Status{Phase: benchrunner.JobWaiting}}
 	}
 	if w.since.IsZero() {
-		w.since = s.options.Now()
+		w.since = s.now()
 	}
 	limit, reason := s.absence, "squeue no longer shows the job"
 	if silent != nil && !errors.Is(silent, errNoAccounts) {
-		limit, reason = max(s.absence, s.options.Patience), fmt.Sprintf("%s, %v", reason, silent)
+		limit, reason = max(s.absence, silence), fmt.Sprintf("%s, %v", reason, silent)
 	}
 	s.watched[id] = w
-	if s.options.Now().Sub(w.since) >= limit {
+	if s.now().Sub(w.since) >= limit {
 		return benchrunner.Status{}, false
 	}
 	w.status.Reason, w.status.NeverStarts = reason, false

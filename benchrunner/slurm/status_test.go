@@ -99,9 +99,9 @@ func TestLost(t *testing.T) {
 		}
 		return len(all) == 1
 	}
-	pass := func(d time.Duration) {
-		testutil.NoError(t, s.options.Sleep(t.Context(), d))
-	}
+	now := s.now()
+	s.now = func() time.Time { return now }
+	pass := func(d time.Duration) { now = now.Add(d) }
 	if !known() {
 		t.Error("lost at once")
 	}
@@ -182,49 +182,25 @@ func TestFindDoubled(t *testing.T) {
 	}
 }
 
-// TestStatusUnavailable checks that status requests are repeated until Options.Patience has
-// passed.
-func TestStatusUnavailable(t *testing.T) {
-	s, dir := fake(t, map[string]string{"squeue": "echo 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)' >&2; exit 1"})
-	begin := s.options.Now()
-	_, err := s.Status(t.Context(), map[string]benchrunner.Submission{"7": {Name: "job"}})
-	if !errors.Is(err, benchrunner.ErrUnavailable) || !strings.Contains(err.Error(), "Unable to contact slurm controller") {
-		t.Errorf("Status: %v", err)
-	}
-	if waited := s.options.Now().Sub(begin); waited < 10*time.Minute || waited > 11*time.Minute {
-		t.Errorf("gave up after %v", waited)
-	}
-	if n := len(calls(t, dir, "squeue")); n < 10 || n > 100 {
-		t.Errorf("asked %d times", n)
-	}
-}
-
-func TestCancelRetries(t *testing.T) {
-	s, dir := fake(t, map[string]string{
-		"scancel": "[ -e $dir/again ] && exit 0; touch $dir/again; echo 'scancel: error: Kill job error on job id 7: Unable to contact slurm controller (connect failure)' >&2; exit 8",
-	})
-	if err := s.Cancel(t.Context(), "7", benchrunner.Submission{Name: "job"}); err != nil {
-		t.Error(err)
-	}
-	if got := calls(t, dir, "scancel"); len(got) != 2 || got[1] != "scancel --name=job 7" {
-		t.Errorf("calls %q", got)
+// TestUnavailable checks the error while the controller does not answer.
+func TestUnavailable(t *testing.T) {
+	const down = "echo 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)' >&2; exit 1"
+	s, _ := fake(t, map[string]string{"squeue": down, "scancel": down, "scontrol": down})
+	sub := job(t, "job", "true")
+	_, statusErr := s.Status(t.Context(), map[string]benchrunner.Submission{"7": sub})
+	_, _, findErr := s.Find(t.Context(), sub)
+	_, switchesErr := s.Switches(t.Context())
+	_, capacityErr := s.Capacity(t.Context())
+	for _, err := range []error{statusErr, findErr, switchesErr, capacityErr, s.Cancel(t.Context(), "7", sub)} {
+		if !errors.Is(err, benchrunner.ErrUnavailable) || errors.Is(err, benchrunner.ErrRejected) || !strings.Contains(err.Error(), "Unable to contact slurm controller") {
+			t.Errorf("error %v, want %v and what Slurm says", err, benchrunner.ErrUnavailable)
+		}
 	}
 }
 
-// TestNotice checks that Notice receives each temporary error of Slurm and reports a command
-// that does not answer.
+// TestNotice checks that Notice reports a command that does not answer.
 func TestNotice(t *testing.T) {
-	s, _ := fake(t, map[string]string{"scontrol": "echo 'scontrol: error: Unable to contact slurm controller (connect failure)' >&2; exit 1"})
-	var notices []string
-	s.options.Notice = func(err error) { notices = append(notices, err.Error()) }
-	if _, err := s.Switches(t.Context()); !errors.Is(err, benchrunner.ErrUnavailable) {
-		t.Errorf("Switches = %v, want %v", err, benchrunner.ErrUnavailable)
-	}
-	if len(notices) < 10 || notices[0] != "scontrol: Unable to contact slurm controller (connect failure)" {
-		t.Errorf("notices %q, want Slurm's message, each time", notices)
-	}
-
-	s, _ = fake(t, map[string]string{"scontrol": "/bin/sleep 0.5"})
+	s, _ := fake(t, map[string]string{"scontrol": "/bin/sleep 0.5"})
 	s.slow = 100 * time.Millisecond
 	slow := make(chan error, 1)
 	s.options.Notice = func(err error) { slow <- err }

@@ -84,105 +84,25 @@ func check(sub benchrunner.Submission) error {
 	return nil
 }
 
-// Submit implements benchrunner.Scheduler. If the outcome of an attempt is unknown, it looks for the job by
-// its name. It submits again only if the controller has answered for some time and did not know the job.
+// Submit implements benchrunner.Scheduler. It makes one attempt.
 func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (string, error) {
 	if err := check(sub); err != nil {
 		return "", err
 	}
-	pause := s.pauses()
-	mayHaveArrived := false // an attempt may have arrived
-	for {
-		id, v, err := s.sbatch(ctx, sub)
-		switch {
-		case err == nil && mayHaveArrived:
-			return s.single(ctx, sub, id)
-		case err == nil:
-			return id, nil
-		case ctx.Err() != nil:
-			return "", ctx.Err()
-		case v == neverAccepted:
-			return "", fmt.Errorf("job %s %w: %w", sub.Name, benchrunner.ErrRejected, err)
-		case v == notRunnable:
-			return "", fmt.Errorf("%w: %w", benchrunner.ErrUnavailable, err)
-		case v == unknownOutcome:
-			mayHaveArrived = true
-		}
-		if !mayHaveArrived {
-			if err := pause(ctx, err); err != nil {
-				return "", err
-			}
-			continue
-		}
-		id, found, err := s.arrived(ctx, sub, err, pause)
-		if err != nil {
-			return "", fmt.Errorf("job %s may have been accepted: %w", sub.Name, err)
-		}
-		if found {
-			return id, nil
-		}
-	}
-}
-
-// sbatch makes one attempt.
-func (s *Scheduler) sbatch(ctx context.Context, sub benchrunner.Submission) (string, submitOutcome, error) {
 	out, err := s.run(ctx, command{"sbatch", s.arguments(sub), jobEnv(os.Environ()), sub.Dir, s.block})
 	var f *failure
-	if errors.As(err, &f) {
-		return "", submitOutcomeOf(f, out), err
-	}
-	if err != nil {
-		return "", unknownOutcome, err
-	}
-	if id, ok := parseID(out); ok {
-		return id, accepted, nil
-	}
-	return "", unknownOutcome, &failure{name: "sbatch", message: "printed no job id", err: fmt.Errorf("standard output %.200q", out)}
-}
-
-// arrived looks for a job that the controller may have accepted. It returns when it finds the job, or when
-// the controller has answered for some time and did not know the job. One answer is not enough, because the
-// submission may still wait in the controller.
-func (s *Scheduler) arrived(ctx context.Context, sub benchrunner.Submission, last error, pause func(context.Context, error) error) (string, bool, error) {
-	var answered time.Time // time of the first of the consecutive answers
-	for {
-		if err := pause(ctx, last); err != nil {
-			return "", false, err
+	switch {
+	case err == nil:
+		if id, ok := parseID(out); ok {
+			return id, nil
 		}
-		row, found, err := s.look(ctx, sub)
-		var f *failure
-		switch {
-		case err == nil && found:
-			return row.id, true, nil
-		case errors.As(err, &f):
-			last, answered = err, time.Time{}
-		case err != nil:
-			return "", false, err
-		case answered.IsZero():
-			answered = s.options.Now()
-		case s.options.Now().Sub(answered) >= s.search:
-			return "", false, nil
-		}
+		err = fmt.Errorf("sbatch printed no job id: %.200q", out)
+	case ctx.Err() != nil:
+		return "", ctx.Err()
+	case errors.As(err, &f) && f.rejects(out):
+		return "", fmt.Errorf("job %s %w: %w", sub.Name, benchrunner.ErrRejected, err)
 	}
-}
-
-// single handles two attempts to submit a job: the outcome of one is unknown, and the other was accepted as
-// id. If both jobs exist, single cancels one of them. It returns the ID of the remaining job.
-func (s *Scheduler) single(ctx context.Context, sub benchrunner.Submission, id string) (string, error) {
-	rows, err := s.named(ctx, sub)
-	if err != nil || len(rows) == 0 {
-		return id, nil // only one of the jobs can claim the folder
-	}
-	first := rows[0]
-	for _, r := range rows[1:] {
-		if phaseOf(r.state) == benchrunner.JobOver {
-			continue
-		}
-		if err := s.Cancel(ctx, r.id, sub); err != nil {
-			return first.id, nil
-		}
-	}
-	return first.id, nil
+	return "", fmt.Errorf("job %s: %w: %w", sub.Name, benchrunner.ErrUnavailable, err)
 }
 
 var parsableID = regexp.MustCompile(`^([0-9]+)(;[^;\s]+)?$`)

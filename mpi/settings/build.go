@@ -4,15 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"strconv"
 
 	"tutti/coll"
 	"tutti/mpi"
 	"tutti/selection"
 )
 
-// errSyntax is the error for a value that the library would reject, or would read in another way than
-// tutti. errors.Is finds it.
+// errSyntax is the error for a value that tutti would not write. errors.Is finds it.
 var errSyntax = errors.New("not a value of a tuning variable")
 
 // build makes the settings for one release of a library.
@@ -127,15 +125,6 @@ func (b build) lookup(s selection.Setup, p coll.Point) (id int, decided bool, er
 		return id, decided, nil
 	}
 	return 0, false, nil
-}
-
-// parseNumber parses a decimal number from 0 to limit, without sign and leading zeros.
-func parseNumber(text string, limit int64) (int64, error) {
-	n, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || n < 0 || n > limit || strconv.FormatInt(n, 10) != text {
-		return 0, fmt.Errorf("%q: want a number of 0 to %d", text, limit)
-	}
-	return n, nil
 }
 
 // maxInt is the largest C int. Libraries store sizes, ranks and algorithm numbers in C ints.

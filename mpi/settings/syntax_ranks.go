@@ -3,7 +3,6 @@ package settings
 import (
 	"errors"
 	"fmt"
-	"math"
 	"strconv"
 	"strings"
 
@@ -108,58 +107,23 @@ func (rules rankRules) String() string {
 	return strings.Join(parts, ";")
 }
 
-// parseRankRules parses the value of a variable. A range may be a single number. If a range is missing,
-// every call is in it. The error matches errSyntax.
+// parseRankRules parses a value that String wrote. The error matches errSyntax.
 func parseRankRules(value string) (rankRules, error) {
 	var out rankRules
-	for _, part := range strings.Split(value, ";") {
-		number, ranges, given := strings.Cut(part, ":")
-		id, err := parseNumber(number, maxInt)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %q: algorithm: %w", errSyntax, value, err)
-		}
-		if !given {
-			out = append(out, rankRule{id: int(id), highBytes: math.MaxInt64, highRanks: maxInt})
-			continue
-		}
-		for _, text := range strings.Split(ranges, ",") {
-			r, err := parseRankRule(text)
-			if err != nil {
-				return nil, fmt.Errorf("%w: %q: %w", errSyntax, value, err)
+	for part := range strings.SplitSeq(value, ";") {
+		number, ranges, _ := strings.Cut(part, ":")
+		id, _ := strconv.Atoi(number) // the comparison with value below finds errors
+		for text := range strings.SplitSeq(ranges, ",") {
+			r := rankRule{id: id}
+			_, _ = fmt.Sscanf(text, "%d-%d@%d-%d", &r.lowBytes, &r.highBytes, &r.lowRanks, &r.highRanks)
+			if r.id < 0 || r.lowBytes > r.highBytes || r.highBytes > maxInt || r.lowRanks > r.highRanks {
+				return nil, fmt.Errorf("%w: %q: want numbers of 0 to %d in ascending ranges", errSyntax, value, maxInt)
 			}
-			r.id = int(id)
 			out = append(out, r)
 		}
 	}
+	if out.String() != value {
+		return nil, fmt.Errorf("%w: %q: want ID:BYTES-BYTES@RANKS-RANKS,...;ID:...", errSyntax, value)
+	}
 	return out, nil
-}
-
-// parseRankRule parses BYTES or BYTES@RANKS.
-func parseRankRule(text string) (rankRule, error) {
-	r := rankRule{highRanks: maxInt}
-	bytes, ranks, given := strings.Cut(text, "@")
-	var err error
-	if r.lowBytes, r.highBytes, err = parseRange(bytes, math.MaxInt64); err != nil {
-		return r, fmt.Errorf("message size: %w", err)
-	}
-	if given {
-		low, high, err := parseRange(ranks, maxInt)
-		if err != nil {
-			return r, fmt.Errorf("ranks: %w", err)
-		}
-		r.lowRanks, r.highRanks = int(low), int(high)
-	}
-	return r, nil
-}
-
-// parseRange parses LOW-HIGH or a single number.
-func parseRange(text string, limit int64) (low, high int64, err error) {
-	first, last, given := strings.Cut(text, "-")
-	if low, err = parseNumber(first, limit); err != nil || !given {
-		return low, low, err
-	}
-	if high, err = parseNumber(last, limit); err == nil && high < low {
-		err = fmt.Errorf("%s: want an ascending range", text)
-	}
-	return low, high, err
 }

@@ -174,57 +174,22 @@ func (ranges sizeRanges) String() string {
 	return strings.Join(parts, ",")
 }
 
-// parseSizeRanges parses the value of a variable. Unlike MVAPICH2, it requires ranges from 0 to + without
-// gaps. The error matches errSyntax.
+// parseSizeRanges parses a value that String wrote. The error matches errSyntax.
 func parseSizeRanges(value string, maxRanges int) (sizeRanges, error) {
-	parts := strings.Split(value, ",")
-	if len(parts) > maxRanges {
-		return nil, fmt.Errorf("%w: %d ranges: want at most %d", errSyntax, len(parts), maxRanges)
-	}
-	if len(parts) == 1 && !strings.Contains(value, ":") {
-		id, err := parseNumber(value, maxInt)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", errSyntax, err)
-		}
-		return sizeRanges{{int(id), maxInt}}, nil
-	}
 	var out sizeRanges
-	next := int64(0)
-	for i, part := range parts {
-		r, low, err := parseSizeRange(part, i == len(parts)-1)
-		switch {
-		case err != nil:
-			return nil, fmt.Errorf("%w: %q: %w", errSyntax, part, err)
-		case low != next:
-			return nil, fmt.Errorf("%w: %q: want it to begin at %d", errSyntax, part, next)
+	for text := range strings.SplitSeq(value, ",") {
+		r, low, end := sizeRange{upTo: maxInt}, int64(0), "+"
+		_, _ = fmt.Sscanf(text, "%d:%d-%s", &r.id, &low, &end) // the comparison with value below finds errors
+		if end != "+" {
+			r.upTo, _ = strconv.ParseInt(end, 10, 64)
 		}
-		out, next = append(out, r), r.upTo+1
+		if r.id < 0 || r.id > maxInt || r.upTo < low || r.upTo > maxInt {
+			return nil, fmt.Errorf("%w: %q: want numbers of 0 to %d in ascending ranges", errSyntax, value, maxInt)
+		}
+		out = append(out, r)
+	}
+	if len(out) > maxRanges || out.String() != value {
+		return nil, fmt.Errorf("%w: %q: want ID:LOW-HIGH,...,ID:LOW-+ without gaps, or one ID, and at most %d ranges", errSyntax, value, maxRanges)
 	}
 	return out, nil
-}
-
-// parseSizeRange parses ID:LOW-HIGH, or ID:LOW-+ for the last range.
-func parseSizeRange(text string, last bool) (r sizeRange, low int64, err error) {
-	number, sizes, _ := strings.Cut(text, ":")
-	first, end, ok := strings.Cut(sizes, "-")
-	if !ok {
-		return r, 0, errors.New("want number:low-high")
-	}
-	id, err := parseNumber(number, maxInt)
-	if err != nil {
-		return r, 0, err
-	}
-	if low, err = parseNumber(first, maxInt); err != nil {
-		return r, 0, err
-	}
-	r = sizeRange{int(id), maxInt}
-	if last != (end == "+") {
-		return r, 0, errors.New("want + as the end of the last range, and only there")
-	}
-	if !last {
-		if r.upTo, err = parseNumber(end, maxInt); err == nil && r.upTo < low {
-			err = errors.New("want an ascending range")
-		}
-	}
-	return r, low, err
 }

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"tutti/coll"
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/mpilibrarytest"
@@ -152,24 +150,4 @@ func TestParseSizeRanges(t *testing.T) {
 			t.Errorf("parseSizeRanges(%q) = %v, %v, want errSyntax", text, got, err)
 		}
 	}
-}
-
-func FuzzParseSizeRanges(f *testing.F) {
-	f.Add("2:0-1024,1:1025-8192,3:8193-+")
-	f.Add("0")
-	f.Add("7:0-+")
-	f.Fuzz(func(t *testing.T, value string) {
-		ranges, err := parseSizeRanges(value, 32)
-		if err != nil {
-			return
-		}
-		back, err := parseSizeRanges(ranges.String(), 32)
-		if err != nil {
-			t.Fatalf("%q written as %q: %v", value, ranges, err)
-		}
-		if d := cmp.Diff(ranges, back, cmp.AllowUnexported(sizeRange{})); d != "" {
-			t.Fatal(d)
-		}
-		ranges.find(100)
-	})
 }
