@@ -236,7 +236,7 @@ func (m *Machine) submission(j job) benchrunner.Submission {
 // job was ever accepted, Run fails instead, because the options are probably wrong.
 func (r *run) submit(ctx context.Context, c *activeJob) (state, error) {
 	sub := r.m.submission(c.job)
-	tried := false
+	tried, absent := false, 0
 	err := r.m.retry(ctx, func() (err error) {
 		if tried { // an earlier attempt may have reached the scheduler
 			id, found, err := r.m.opt.Scheduler.Find(ctx, sub)
@@ -244,8 +244,11 @@ func (r *run) submit(ctx context.Context, c *activeJob) (state, error) {
 				c.ID = id
 				return err
 			}
+			if absent++; absent < unknownTimes {
+				return fmt.Errorf("%w: job %s may have been accepted", benchrunner.ErrUnavailable, sub.Name)
+			}
 		}
-		tried = true
+		tried, absent = true, 0
 		c.ID, err = r.m.opt.Scheduler.Submit(ctx, sub)
 		return err
 	})

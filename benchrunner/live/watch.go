@@ -21,9 +21,9 @@ const (
 	askFirst  = time.Second // delay after a submission, when the answer would only be "waiting"
 )
 
-// unknownTimes is how many consecutive answers must omit a job before the job counts as lost.
-// Options.Settle must have passed as well, because schedulers omit jobs right after a
-// submission or a restart.
+// unknownTimes is how many consecutive answers must omit a job before the job counts as lost or not accepted. A lost
+// job must also be missing for Options.Settle, because schedulers omit jobs right after a submission or a
+// restart.
 const unknownTimes = 3
 
 // ending describes how a job ended and how the watcher noticed it.
