@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
+
+	strict "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // version is the version of the format of topology.json. Read accepts no other version.
@@ -35,17 +37,13 @@ func Read(r io.Reader, name string) (Tree, error) {
 	if err != nil {
 		return Tree{}, fmt.Errorf("%s: %w", name, err)
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
 	var doc document
-	if err := d.Decode(&doc); err != nil {
-		return Tree{}, fmt.Errorf("%s:%d: %w", name, lineAt(text, d, err), err)
+	if err := strict.Unmarshal(text, &doc, strict.RejectUnknownMembers(true)); err != nil {
+		offset, reason := located(err)
+		return Tree{}, fmt.Errorf("%s:%d: %w", name, 1+bytes.Count(text[:offset], []byte("\n")), reason)
 	}
 	if doc.Version != version {
 		return Tree{}, fmt.Errorf("%s: version %d: want %d", name, doc.Version, version)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return Tree{}, fmt.Errorf("%s:%d: want nothing behind the tree", name, lineAt(text, d, err))
 	}
 	t := Tree{Root: doc.Root, Gaps: doc.Gaps}
 	if err := t.Check(); err != nil {
@@ -54,21 +52,16 @@ func Read(r io.Reader, name string) (Tree, error) {
 	return t, nil
 }
 
-// lineAt returns the number of the line in which the decoder found the error.
-func lineAt(text []byte, d *json.Decoder, err error) int {
-	at := d.InputOffset()
-	var syntax *json.SyntaxError
-	var kind *json.UnmarshalTypeError
-	switch {
-	case errors.As(err, &syntax):
-		at = syntax.Offset
-	case errors.As(err, &kind):
-		at = kind.Offset
-	case err != nil: // the error for an unknown key has no position
-		key := strings.TrimPrefix(err.Error(), "json: unknown field ")
-		if i := bytes.Index(text, []byte(key)); i >= 0 {
-			at = int64(i)
-		}
+// located returns the number of bytes before the place at which decoding failed, and the reason.
+func located(err error) (offset int64, reason error) {
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		return syntax.ByteOffset, syntax.Err
 	}
-	return 1 + bytes.Count(text[:min(at, int64(len(text)))], []byte("\n"))
+	if semantic, ok := errors.AsType[*strict.SemanticError](err); ok {
+		if semantic.Err != nil {
+			err = fmt.Errorf("%s: %w", semantic.JSONPointer, semantic.Err)
+		}
+		return semantic.ByteOffset, err
+	}
+	return 0, err
 }

@@ -24,10 +24,14 @@ const mostUsual = 100
 // Classes assigns pairs to classes. It returns the classes from the fastest to the slowest. It ignores
 // pairs with a rank that is not in the tree.
 func Classes(t *topology.Tree, pairs []Measurement) []Class {
-	above := ancestors(t)
+	tree := newRoutes(t)
 	by := map[string][]Measurement{}
 	for _, p := range pairs {
-		meet := meeting(above[at(p.A, p.Stage)], above[at(p.B, p.Stage)])
+		a, b := tree.at[place(p.A, p.Stage)], tree.at[place(p.B, p.Stage)]
+		if a == nil || b == nil {
+			continue
+		}
+		meet := tree.meeting(a, b)
 		if meet != nil && fitsPlan(p.A.Host) && fitsPlan(p.B.Host) {
 			by[className(meet)] = append(by[className(meet)], p)
 		}
@@ -87,43 +91,13 @@ func nearest(pairs []Measurement, seconds float64) []Measurement {
 	return out
 }
 
-// at returns the key under which ancestors lists a rank. The key is the rank's core in the stage Inside,
+// place returns the key under which routes.at lists a rank. The key is the rank's core in the stage Inside,
 // otherwise its host.
-func at(p Endpoint, stage string) string {
+func place(p Endpoint, stage string) string {
 	if stage == Inside {
 		return p.Host + " " + p.core()
 	}
 	return p.Host
-}
-
-// ancestors returns the ancestors of each node and of each core, beginning with the root.
-func ancestors(t *topology.Tree) map[string][]*topology.Vertex {
-	above := map[*topology.Vertex][]*topology.Vertex{}
-	host := map[*topology.Vertex]string{}
-	out := map[string][]*topology.Vertex{}
-	for v, parent := range t.All() {
-		if parent != nil {
-			above[v] = append(slices.Clone(above[parent]), parent)
-			host[v] = host[parent]
-		}
-		switch {
-		case v.Kind == topology.Node:
-			host[v] = v.Name
-			out[v.Name] = above[v]
-		case v.Kind != topology.Switch && len(v.Children) == 0:
-			out[host[v]+" "+v.Name] = above[v]
-		}
-	}
-	return out
-}
-
-// meeting returns the last element that two lists of ancestors have in common, or nil if there is none.
-func meeting(a, b []*topology.Vertex) *topology.Vertex {
-	var last *topology.Vertex
-	for i := 0; i < min(len(a), len(b)) && a[i] == b[i]; i++ {
-		last = a[i]
-	}
-	return last
 }
 
 func className(v *topology.Vertex) string {

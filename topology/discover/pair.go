@@ -53,26 +53,44 @@ type route struct {
 	height     int         // height of the switch that connects both nodes
 }
 
-// routes finds the routes between the nodes of a tree.
+// routes finds the routes between the nodes and cores of a tree.
 type routes struct {
-	nodes  map[string]*topology.Vertex
+	at     map[string]*topology.Vertex // nodes by their names, cores by node and name
 	parent map[*topology.Vertex]*topology.Vertex
 }
 
 func newRoutes(t *topology.Tree) routes {
-	w := routes{nodes: map[string]*topology.Vertex{}, parent: map[*topology.Vertex]*topology.Vertex{}}
+	w := routes{at: map[string]*topology.Vertex{}, parent: map[*topology.Vertex]*topology.Vertex{}}
+	host := ""
 	for v, parent := range t.All() {
 		w.parent[v] = parent
-		if v.Kind == topology.Node {
-			w.nodes[v.Name] = v
+		switch {
+		case v.Kind == topology.Node:
+			host = v.Name
+			w.at[host] = v
+		case v.Kind != topology.Switch && len(v.Children) == 0:
+			w.at[host+" "+v.Name] = v
 		}
 	}
 	return w
 }
 
+// meeting returns the lowest vertex above both a and b, or nil if there is none.
+func (w routes) meeting(a, b *topology.Vertex) *topology.Vertex {
+	above := map[*topology.Vertex]bool{nil: true}
+	for v := w.parent[a]; v != nil; v = w.parent[v] {
+		above[v] = true
+	}
+	meet := w.parent[b]
+	for !above[meet] {
+		meet = w.parent[meet]
+	}
+	return meet
+}
+
 // between checks a pair and returns the route between its nodes.
 func (w routes) between(p PairTime) (route, error) {
-	a, b := w.nodes[p.A], w.nodes[p.B]
+	a, b := w.at[p.A], w.at[p.B]
 	switch {
 	case a == nil:
 		return route{}, fmt.Errorf("%w: no node %q in the tree", ErrPair, p.A)
@@ -82,19 +100,13 @@ func (w routes) between(p PairTime) (route, error) {
 	if err := p.Check(); err != nil {
 		return route{}, err
 	}
-	above := map[*topology.Vertex]bool{}
-	for v := w.parent[a]; v != nil; v = w.parent[v] {
-		above[v] = true
+	meet := w.meeting(a, b)
+	out := route{components: []Component{componentOf(a), componentOf(b)}, height: meet.Height()}
+	for _, end := range []*topology.Vertex{b, a} {
+		for v := w.parent[end]; v != meet; v = w.parent[v] {
+			out.components = append(out.components, componentOf(v))
+		}
 	}
-	out := route{components: []Component{componentOf(a), componentOf(b)}}
-	meet := w.parent[b]
-	for ; !above[meet]; meet = w.parent[meet] {
-		out.components = append(out.components, componentOf(meet))
-	}
-	for v := w.parent[a]; v != meet; v = w.parent[v] {
-		out.components = append(out.components, componentOf(v))
-	}
-	out.height = meet.Height()
 	return out, nil
 }
 
