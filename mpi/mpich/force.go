@@ -99,25 +99,24 @@ type knob struct {
 	isText  bool
 }
 
+// knobs lists the control variables of parameters other than k.
+var knobs = map[string]knob{
+	"tree_type":         {name: "TREE_TYPE", isText: true},
+	"chunk_size":        {name: "TREE_PIPELINE_CHUNK_SIZE", shipped: 8192},
+	"is_non_blocking":   {name: "IS_NON_BLOCKING", shipped: 1},
+	"recv_pre_posted":   {name: "RECV_PRE_POST"},
+	"single_phase_recv": {name: "RECEXCH_SINGLE_PHASE_RECV"},
+}
+
 // knobOf returns the control variable of a parameter. The variable of parameter k depends on the family of
 // the algorithm. Source: coll_algorithms.txt (cvar_params) and cvars.txt of MPICH 4.1 to 4.3.
 func knobOf(algorithm, param string) (knob, bool) {
-	switch param {
-	case "tree_type":
-		return knob{name: "TREE_TYPE", isText: true}, true
-	case "chunk_size":
-		return knob{name: "TREE_PIPELINE_CHUNK_SIZE", shipped: 8192}, true
-	case "is_non_blocking":
-		return knob{name: "IS_NON_BLOCKING", shipped: 1}, true
-	case "recv_pre_posted":
-		return knob{name: "RECV_PRE_POST"}, true
-	case "single_phase_recv":
-		return knob{name: "RECEXCH_SINGLE_PHASE_RECV"}, true
-	case "k":
+	if param == "k" {
 		name, ok := radices[algorithm]
 		return knob{name: name, shipped: 2}, ok
 	}
-	return knob{}, false
+	k, ok := knobs[param]
+	return k, ok
 }
 
 var radices = map[string]string{

@@ -2,6 +2,7 @@ package files
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -31,186 +32,156 @@ func ReadSlurmYAML(r io.Reader, file string) ([]SlurmTopology, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
-	y := yamlFile{file: file}
-	list, err := y.list(doc.Content[0], "topologies")
-	if err != nil {
-		return nil, err
-	}
+	y := &yamlFile{file: file}
 	var out []SlurmTopology
 	seen := map[string]bool{}
-	for _, n := range list {
-		t, err := y.topology(n)
-		if err != nil {
-			return nil, err
-		}
+	for _, n := range y.list(doc.Content[0], "topologies") {
+		t := y.topology(n)
 		if seen[t.Name] {
-			return nil, fault(file, n.Line, "topology %s is there twice", t.Name)
+			y.fail(n, "topology %s is there twice", t.Name)
 		}
 		seen[t.Name] = true
 		out = append(out, t)
 	}
+	if y.err != nil {
+		return nil, y.err
+	}
 	return out, nil
 }
 
-// yamlFile decodes the YAML nodes of one file.
-type yamlFile struct{ file string }
+// yamlFile decodes the YAML nodes of one file. It keeps the first error.
+type yamlFile struct {
+	file string
+	err  error
+}
 
-func (y yamlFile) list(n *yaml.Node, of string) ([]*yaml.Node, error) {
-	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
-		return nil, fault(y.file, n.Line, "want a list of %s", of)
+func (y *yamlFile) fail(n *yaml.Node, format string, args ...any) {
+	if y.err == nil {
+		y.err = fault(y.file, n.Line, format, args...)
 	}
-	return n.Content, nil
+}
+
+func (y *yamlFile) list(n *yaml.Node, of string) []*yaml.Node {
+	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
+		y.fail(n, "want a list of %s", of)
+		return nil
+	}
+	return n.Content
 }
 
 // mapping returns the values of a YAML mapping by key. A key that is not allowed is an error. If no allowed
 // keys are given, every key is allowed.
-func (y yamlFile) mapping(n *yaml.Node, allowed ...string) (map[string]*yaml.Node, error) {
-	if n.Kind != yaml.MappingNode {
-		return nil, fault(y.file, n.Line, "want %s", strings.Join(allowed, ", "))
-	}
+func (y *yamlFile) mapping(n *yaml.Node, allowed ...string) map[string]*yaml.Node {
 	out := map[string]*yaml.Node{}
+	if n.Kind != yaml.MappingNode {
+		y.fail(n, "want %s", strings.Join(allowed, ", "))
+		return out
+	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		if allowed != nil && !slices.Contains(allowed, key.Value) {
-			return nil, fault(y.file, key.Line, "%s: want %s", key.Value, strings.Join(allowed, ", "))
+			y.fail(key, "%s: want %s", key.Value, strings.Join(allowed, ", "))
 		}
 		if out[key.Value] != nil {
-			return nil, fault(y.file, key.Line, "%s is there twice", key.Value)
+			y.fail(key, "%s is there twice", key.Value)
 		}
 		out[key.Value] = value
 	}
-	return out, nil
+	return out
 }
 
 // text returns the text of a YAML scalar. If the node is missing, it returns "".
-func (y yamlFile) text(n *yaml.Node) (string, error) {
+func (y *yamlFile) text(n *yaml.Node) string {
 	if n == nil {
-		return "", nil
+		return ""
 	}
 	if n.Kind != yaml.ScalarNode {
-		return "", fault(y.file, n.Line, "want a word")
+		y.fail(n, "want a word")
 	}
-	return n.Value, nil
+	return n.Value
 }
 
-func (y yamlFile) topology(n *yaml.Node) (SlurmTopology, error) {
+func (y *yamlFile) topology(n *yaml.Node) (t SlurmTopology) {
 	if n.Kind != yaml.MappingNode {
-		return SlurmTopology{}, fault(y.file, n.Line, "want topology, cluster_default and a plugin, such as tree or block")
+		y.fail(n, "want topology, cluster_default and a plugin, such as tree or block")
+		return t
 	}
-	keys, err := y.mapping(n)
-	if err != nil {
-		return SlurmTopology{}, err
-	}
-	var t SlurmTopology
-	if t.Name, err = y.text(keys["topology"]); err != nil {
-		return SlurmTopology{}, err
-	}
-	if t.Name == "" || n.Content[0].Value != "topology" {
-		return SlurmTopology{}, fault(y.file, n.Line, "want the key topology with a name first")
+	keys := y.mapping(n)
+	if t.Name = y.text(keys["topology"]); t.Name == "" || n.Content[0].Value != "topology" {
+		y.fail(n, "want the key topology with a name first")
 	}
 	if at := keys["cluster_default"]; at != nil && at.Decode(&t.Default) != nil {
-		return SlurmTopology{}, fault(y.file, at.Line, "%q: want true or false", at.Value)
+		y.fail(at, "%q: want true or false", at.Value)
 	}
 	for i := 0; i < len(n.Content); i += 2 {
-		p := n.Content[i].Value
-		if p == "topology" || p == "cluster_default" {
-			continue
+		switch p := n.Content[i].Value; {
+		case p == "topology" || p == "cluster_default":
+		case t.Plugin != "":
+			y.fail(n, "topology %s: has %s and %s: want one", t.Name, t.Plugin, p)
+		default:
+			t.Plugin = p
 		}
-		if t.Plugin != "" {
-			return SlurmTopology{}, fault(y.file, n.Line, "topology %s: has %s and %s: want one", t.Name, t.Plugin, p)
-		}
-		t.Plugin = p
 	}
 	if t.Plugin == "" {
-		return SlurmTopology{}, fault(y.file, n.Line, "topology %s: want a plugin, such as tree or block", t.Name)
+		y.fail(n, "topology %s: want a plugin, such as tree or block", t.Name)
 	}
-	t.Tree, err = y.tree(t, keys[t.Plugin])
-	return t, err
+	if y.err == nil {
+		tree, err := y.tree(t, keys[t.Plugin])
+		t.Tree, y.err = tree, cmp.Or(y.err, err)
+	}
+	return t
 }
 
 // tree reads the tree of a topology. The parameter `below` is the YAML node under the key of the plugin.
-func (y yamlFile) tree(t SlurmTopology, below *yaml.Node) (topology.Tree, error) {
+func (y *yamlFile) tree(t SlurmTopology, below *yaml.Node) (topology.Tree, error) {
 	switch t.Plugin {
 	case "tree":
-		return y.entriesTree(treeOf, below, "switches", "switch", "nodes", "children")
+		return treeOf(y.entries(y.mapping(below, "switches")["switches"], "switch", "nodes", "children"), y.file)
 	case "ring":
-		return y.entriesTree(ringTree, below, "rings", "ring", "nodes")
+		return ringTree(y.entries(y.mapping(below, "rings")["rings"], "ring", "nodes"), y.file)
 	case "block":
-		return y.blocks(below)
-	default:
-		return topology.Tree{Gaps: []string{fmt.Sprintf("topology %s is %s: no levels", t.Name, t.Plugin)}}, nil
+		keys := y.mapping(below, "block_sizes", "blocks")
+		return aggregate(y.entries(keys["blocks"], "block", "nodes"), y.sizes(keys["block_sizes"]), y.file)
 	}
+	return topology.Tree{Gaps: []string{fmt.Sprintf("topology %s is %s: no levels", t.Name, t.Plugin)}}, nil
 }
 
-// entriesTree reads the entries under a key of n. It passes them to the function build and returns the tree
-// that build returns.
-func (y yamlFile) entriesTree(build func([]entry, string) (topology.Tree, error), n *yaml.Node, key string, words ...string) (topology.Tree, error) {
-	keys, err := y.mapping(n, key)
+// sizes reads the list of block sizes, which may be missing.
+func (y *yamlFile) sizes(n *yaml.Node) []int {
+	if n == nil {
+		return nil
+	}
+	var words []string
+	for _, word := range y.list(n, "block sizes") {
+		words = append(words, word.Value)
+	}
+	all, err := sizes(words)
 	if err != nil {
-		return topology.Tree{}, err
+		y.fail(n, "%w", err)
 	}
-	entries, err := y.entries(keys[key], words...)
-	if err != nil {
-		return topology.Tree{}, err
-	}
-	return build(entries, y.file)
-}
-
-func (y yamlFile) blocks(n *yaml.Node) (topology.Tree, error) {
-	keys, err := y.mapping(n, "block_sizes", "blocks")
-	if err != nil {
-		return topology.Tree{}, err
-	}
-	entries, err := y.entries(keys["blocks"], "block", "nodes")
-	if err != nil {
-		return topology.Tree{}, err
-	}
-	var all []int
-	if at := keys["block_sizes"]; at != nil {
-		list, err := y.list(at, "block sizes")
-		if err != nil {
-			return topology.Tree{}, err
-		}
-		var words []string
-		for _, n := range list {
-			words = append(words, n.Value)
-		}
-		if all, err = sizes(words); err != nil {
-			return topology.Tree{}, fault(y.file, at.Line, "%w", err)
-		}
-	}
-	return aggregate(entries, all, y.file)
+	return all
 }
 
 // entries reads a list of switches, blocks or rings. It returns nil if the list is empty or missing. The
 // parameter keys has the YAML keys for the name, the nodes and, optionally, the children.
-func (y yamlFile) entries(n *yaml.Node, keys ...string) ([]entry, error) {
+func (y *yamlFile) entries(n *yaml.Node, keys ...string) []entry {
 	if n == nil || n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
-		return nil, nil
-	}
-	list, err := y.list(n, "entries with "+strings.Join(keys, ", "))
-	if err != nil {
-		return nil, err
+		return nil
 	}
 	var out []entry
-	for _, n := range list {
-		values, err := y.mapping(n, keys...)
-		if err != nil {
-			return nil, err
-		}
+	for _, n := range y.list(n, "entries with "+strings.Join(keys, ", ")) {
+		values := y.mapping(n, keys...)
 		words := make([]string, 3)
 		for i, key := range keys {
-			if words[i], err = y.text(values[key]); err != nil {
-				return nil, err
-			}
+			words[i] = y.text(values[key])
 		}
 		e, err := fill(n.Line, words[0], words[1], words[2])
 		if err != nil {
-			return nil, fault(y.file, n.Line, "%w", err)
+			y.fail(n, "%w", err)
 		}
 		out = append(out, e)
 	}
-	return out, nil
+	return out
 }
 
 // writeSlurmYAML writes the switches of a tree as the only topology of a topology.yaml.
