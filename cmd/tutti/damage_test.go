@@ -20,7 +20,7 @@ func TestDamagedJournal(t *testing.T) {
 	t.Parallel()
 	journal := readFile(t, filepath.Join(reference(t), "journal.jsonl"))
 	rng := rand.New(rand.NewPCG(1, 4))
-	for range 150 {
+	for range cases(30, 150) {
 		at := rng.IntN(len(journal) - 1) // without the last line end, whose loss is not damage
 		bad := slices.Clone(journal)
 		bad[at] = 0
@@ -57,7 +57,7 @@ func TestChangedJournal(t *testing.T) {
 	t.Parallel()
 	journal := readFile(t, filepath.Join(reference(t), "journal.jsonl"))
 	refused := 0
-	const rounds = 25
+	rounds := cases(10, 25)
 	for seed := range rounds {
 		changed, how := campaigntest.Change(journal, rand.New(rand.NewPCG(uint64(seed), 11)))
 		out := newJournalFolder(t, changed)

@@ -35,7 +35,7 @@ func TestFullDisk(t *testing.T) {
 		t.Errorf("the journal has %d lines, want more of 48 KiB", n)
 	}
 	measured := 0 // number of runs that failed while writing results
-	for size := 64; ; size += 32 {
+	for size := 64; ; size += cases(96, 32) {
 		testutil.RemountSmallDisk(t, disk, 0, fmt.Sprintf("size=%dk", size))
 		code, stdout, stderr := tutti("resume", out)
 		if code == codeDone {

@@ -25,7 +25,7 @@ func TestFromAndResumed(t *testing.T) {
 	want := filepath.Join(dir, "out")
 	journal := readFile(t, filepath.Join(want, "journal.jsonl"))
 	testutil.NoError(t, os.RemoveAll(first))
-	resumeCut(t, want, journal, 4)
+	resumeCut(t, want, journal, cases(2, 4))
 	for _, p := range reportOf(t, want).Problems {
 		if len(p.Compared) != 1 || p.Compared[0].Campaign != "small" {
 			t.Errorf("%s: the report compares with %+v, want the earlier campaign small", p.Collective, p.Compared)

@@ -133,7 +133,7 @@ func endsKilled(t *testing.T, dir string, lines int, delay time.Duration) bool {
 func TestTorn(t *testing.T) {
 	t.Parallel()
 	want := reference(t)
-	resumeCut(t, want, readFile(t, filepath.Join(want, "journal.jsonl")), 6)
+	resumeCut(t, want, readFile(t, filepath.Join(want, "journal.jsonl")), cases(2, 6))
 }
 
 // resumeCut truncates a journal at random bytes after the header and resumes the campaign, several times.

@@ -24,6 +24,14 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"tutti": main})
 }
 
+// cases returns the number few, or the number all if all cases are wanted.
+func cases(few, all int) int {
+	if testutil.AllCases() {
+		return all
+	}
+	return few
+}
+
 // tutti runs a command line inside the test process. The command gets no environment variables.
 func tutti(args ...string) (code exitCode, stdout, stderr string) {
 	var out, errs bytes.Buffer
