@@ -175,9 +175,9 @@ func TestResultsOfForeignRecords(t *testing.T) {
 // journal, or the error names the folder.
 func TestChangedJournal(t *testing.T) {
 	jnl := campaigntest.Read(t, filepath.Join(finished(t), journal.FileName))
-	failed, rounds := 0, 100
-	if testing.Short() {
-		rounds = 10
+	failed, rounds := 0, 20
+	if testutil.AllCases() {
+		rounds = 100
 	}
 	for seed := range rounds {
 		changed, how := campaigntest.Change(jnl, rand.New(rand.NewPCG(uint64(seed), 11)))
