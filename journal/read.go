@@ -52,14 +52,19 @@ func (c *Contents) State() *State { return &c.state }
 //
 // The error matches fs.ErrNotExist if there is no journal, ErrUnreadable if the system does not allow
 // reading it, ErrSchema if it has another schema, and ErrCorrupt if the file is not a journal.
-func Read(dir string) (*Contents, error) {
+func Read(dir string) (*Contents, error) { return readDir(dir, false) }
+
+// ReadLean is Read with a lean state; see State.Lean.
+func ReadLean(dir string) (*Contents, error) { return readDir(dir, true) }
+
+func readDir(dir string, lean bool) (*Contents, error) {
 	path := filepath.Join(dir, FileName)
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, missing(dir, err)
 	}
 	defer f.Close()
-	return read(f, path)
+	return read(f, path, lean)
 }
 
 // Update reads the records that were appended since the journal was read, and adds them to the state.
@@ -80,8 +85,8 @@ func missing(dir string, err error) error {
 }
 
 // read reads a journal from its beginning.
-func read(r io.Reader, path string) (*Contents, error) {
-	c := &Contents{path: path}
+func read(r io.Reader, path string, lean bool) (*Contents, error) {
+	c := &Contents{path: path, state: State{Lean: lean}}
 	in := bufio.NewReaderSize(r, 64<<10)
 	if err := c.readHeader(in); err != nil {
 		return nil, err

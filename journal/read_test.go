@@ -110,7 +110,7 @@ func openDamaged(t *testing.T, dir string, want *Contents, wantErr error) {
 func TestTruncatedJournal(t *testing.T) {
 	text := headLine + stopLine + stopLine + stopLine
 	for n := range len(text) {
-		contents, err := read(strings.NewReader(text[:n]), "j")
+		contents, err := read(strings.NewReader(text[:n]), "j", false)
 		if n < len(headLine) {
 			if !errors.Is(err, ErrCorrupt) {
 				t.Errorf("%d bytes: %v, want %v", n, err, ErrCorrupt)
@@ -137,7 +137,7 @@ func TestLineTooLong(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads large files")
 	}
-	if _, err := read(zeros{}, "j"); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "j:1: ") {
+	if _, err := read(zeros{}, "j", false); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "j:1: ") {
 		t.Errorf("read = %v, want %v at line 1", err, ErrCorrupt)
 	}
 }
@@ -174,7 +174,7 @@ func TestLargeJournal(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	start := time.Now()
-	contents, err := read(bytes.NewReader(text.Bytes()), "j")
+	contents, err := read(bytes.NewReader(text.Bytes()), "j", false)
 	took := time.Since(start)
 	testutil.NoError(t, err)
 	runtime.GC()
@@ -219,7 +219,7 @@ func FuzzRead(f *testing.F) {
 			line := testutil.Must(encode(r))(t)
 			out = append(out, line...)
 		}
-		again, err := read(bytes.NewReader(out), "j")
+		again, err := read(bytes.NewReader(out), "j", false)
 		if err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}

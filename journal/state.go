@@ -15,8 +15,8 @@ import (
 // State is the state of a campaign, computed from the records of its journal. The zero value is the state
 // before the first record. A State is not safe for concurrent use.
 type State struct {
-	// If Lean is set, the state stores only the number of trials, not the trials themselves. Programs that
-	// follow a journal for days need this. Set Lean before adding the first record.
+	// If Lean is set, the state stores neither trials, but their number, nor the steps of verifications. It then
+	// takes a third of the memory. Set Lean before adding the first record.
 	Lean bool
 
 	Problems      []*ProblemState // in the order of their first record
@@ -73,9 +73,10 @@ func (j *Job) Open() bool { return j.State != coll.JobEnded }
 
 // Verification is the state of the verification of one library.
 type Verification struct {
-	Library string
-	Steps   []VerifyStep // of all sessions, in order
-	rounds  []*verifyRound
+	Library    string
+	steps      []storedStep
+	rounds     []*verifyRound
+	candidates map[coll.Candidate]*coll.Candidate // of the trials
 }
 
 // verifyRound is one round of a verification. Round numbers increase over all sessions of the verification.
@@ -126,7 +127,7 @@ func (s *State) addTrial(round *Round, t coll.Trial) {
 	}
 	round.Seconds += t.CostSeconds
 	if !s.Lean {
-		round.addTrial(t)
+		round.trials = append(round.trials, store(t, round.candidate(t.Candidate)))
 	}
 }
 
@@ -134,20 +135,22 @@ func (s *State) addVerify(r Record) {
 	step := *r.Verify
 	v := s.Verification(step.Library)
 	if v == nil {
-		v = &Verification{Library: step.Library}
+		v = &Verification{Library: step.Library, candidates: map[coll.Candidate]*coll.Candidate{}}
 		s.Verifications = append(s.Verifications, v)
 	}
-	v.Steps = append(v.Steps, step)
+	if !s.Lean {
+		v.add(step)
+	}
 	if step.Job == nil {
 		return
 	}
-	at := slices.IndexFunc(v.rounds, func(o *verifyRound) bool { return o.number == step.Round })
-	if at < 0 {
-		at = len(v.rounds)
-		v.rounds = append(v.rounds, &verifyRound{number: step.Round})
+	round := v.round(step.Round)
+	if round == nil {
+		round = &verifyRound{number: step.Round}
+		v.rounds = append(v.rounds, round)
 	}
 	r.Problem, r.Round = Problem{Library: step.Library}, step.Round
-	s.addJob(&v.rounds[at].jobs, r, *step.Job)
+	s.addJob(&round.jobs, r, *step.Job)
 }
 
 // addJob adds the state j of a job to the jobs of its round.
@@ -267,12 +270,17 @@ func (r *Round) Jobs() []coll.Job { return valuesOf(r.jobs.jobs) }
 // Jobs returns the latest state of each job of a verification's round, in the order of their first
 // record.
 func (v *Verification) Jobs(round int) []coll.Job {
-	if v == nil {
+	if v == nil || v.round(round) == nil {
 		return nil
 	}
-	for _, r := range v.rounds {
-		if r.number == round {
-			return valuesOf(r.jobs.jobs)
+	return valuesOf(v.round(round).jobs.jobs)
+}
+
+// round returns a round, nil if it has no job.
+func (v *Verification) round(number int) *verifyRound {
+	for _, r := range slices.Backward(v.rounds) {
+		if r.number == number {
+			return r
 		}
 	}
 	return nil

@@ -2,6 +2,8 @@ package journal_test
 
 import (
 	"encoding/json"
+	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -107,6 +109,24 @@ func TestReplay(t *testing.T) {
 	var none *journal.ProblemState
 	if _, ok := none.Round(1); ok || none.Last() != 0 || state.Problem(journal.Problem{Library: "x"}) != nil || state.Verification("mpich").Jobs(1) != nil {
 		t.Error("something is known of nothing")
+	}
+}
+
+// TestLean checks that a lean state counts trials, but has neither trials nor steps of verifications.
+func TestLean(t *testing.T) {
+	trial := trialRecord(bcast, 1, with("ring"), 1, coll.TrialDone)
+	step := journal.Record{Kind: journal.KindVerify, Verify: &journal.VerifyStep{Library: "mpich", Session: 1, Round: 2, Stage: 1, Trial: trial.Trial}}
+	for _, lean := range []bool{false, true} {
+		state := journal.State{Lean: lean}
+		state.Add(trial)
+		state.Add(step)
+		trials, steps := slices.Collect(state.Rounds[0].Trials()), slices.Collect(state.Verification("mpich").Steps())
+		if got := state.Rounds[0].Done; got != 1 || (len(trials) == 0) != lean || (len(steps) == 0) != lean {
+			t.Errorf("lean %t: %d done, trials %v, steps %v", lean, got, trials, steps)
+		}
+		if !lean && !reflect.DeepEqual(steps[0], *step.Verify) {
+			t.Errorf("step %+v, want %+v", steps[0], *step.Verify)
+		}
 	}
 }
 

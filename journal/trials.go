@@ -13,9 +13,9 @@ import (
 // texts are stored once and candidates are those of the batch.
 type trialList []storedTrial
 
+// storedTrial is a trial with shared texts.
 type storedTrial struct {
 	candidate                    *coll.Candidate
-	job                          *string // name
 	text                         unique.Handle[trialText]
 	seconds, low, high, cost     float64
 	samples, held, rep, attempts int32
@@ -23,43 +23,75 @@ type storedTrial struct {
 
 // trialText is the part of a trial that many trials have in common.
 type trialText struct {
+	job          string
 	placement    coll.Placement
 	state        coll.TrialState
 	phase, error string
 }
 
-// addTrial appends a trial. If the round already has an equal candidate or job name, the trial shares its
-// memory.
-func (r *Round) addTrial(t coll.Trial) {
-	var job *string
-	if known := r.jobs.at[t.Job]; known != nil {
-		job = &known.Name
-	} else if n := len(r.trials); n > 0 && *r.trials[n-1].job == t.Job {
-		job = r.trials[n-1].job
-	} else {
-		name := t.Job
-		job = &name
-	}
-	r.trials = append(r.trials, storedTrial{
-		candidate: r.candidate(t.Candidate), job: job, text: unique.Make(trialText{t.Placement, t.State, t.Phase, t.Error}),
+// store returns a trial with the given copy of its candidate.
+func store(t coll.Trial, candidate *coll.Candidate) storedTrial {
+	return storedTrial{
+		candidate: candidate, text: unique.Make(trialText{t.Job, t.Placement, t.State, t.Phase, t.Error}),
 		seconds: t.Seconds, low: t.Low, high: t.High, cost: t.CostSeconds,
 		samples: int32(t.Samples), held: int32(t.HeldNodes), rep: int32(t.Rep), attempts: int32(t.Attempt),
-	})
+	}
+}
+
+// trial returns the trial.
+func (s storedTrial) trial() coll.Trial {
+	text := s.text.Value()
+	return coll.Trial{
+		Measurement: coll.Measurement{
+			Candidate: *s.candidate, Seconds: s.seconds, Low: s.low, High: s.high, Samples: int(s.samples), CostSeconds: s.cost,
+			HeldNodes: int(s.held), Rep: int(s.rep), Job: text.job, Placement: text.placement,
+		},
+		Attempt: int(s.attempts), State: text.state, Phase: text.phase, Error: text.error,
+	}
 }
 
 // all returns the trials in order.
 func (l trialList) all() iter.Seq[coll.Trial] {
 	return func(yield func(coll.Trial) bool) {
 		for _, s := range l {
-			text := s.text.Value()
-			t := coll.Trial{
-				Measurement: coll.Measurement{
-					Candidate: *s.candidate, Seconds: s.seconds, Low: s.low, High: s.high, Samples: int(s.samples), CostSeconds: s.cost,
-					HeldNodes: int(s.held), Rep: int(s.rep), Job: *s.job, Placement: text.placement,
-				},
-				Attempt: int(s.attempts), State: text.state, Phase: text.phase, Error: text.error,
+			if !yield(s.trial()) {
+				return
 			}
-			if !yield(t) {
+		}
+	}
+}
+
+// storedStep is a step of a verification: a trial, or any other step.
+type storedStep struct {
+	session, round, stage int32
+	trial                 storedTrial
+	other                 *VerifyStep
+}
+
+// add appends a step. Equal candidates share their memory.
+func (v *Verification) add(step VerifyStep) {
+	s := storedStep{session: int32(step.Session), round: int32(step.Round), stage: int32(step.Stage)}
+	if t := step.Trial; t != nil {
+		if c := t.Candidate; v.candidates[c] == nil {
+			v.candidates[c] = &c
+		}
+		s.trial = store(*t, v.candidates[t.Candidate])
+	} else {
+		s.other = &step
+	}
+	v.steps = append(v.steps, s)
+}
+
+// Steps returns the steps of all sessions in order; none in a lean state.
+func (v *Verification) Steps() iter.Seq[VerifyStep] {
+	return func(yield func(VerifyStep) bool) {
+		for _, s := range v.steps {
+			step := s.other
+			if step == nil {
+				t := s.trial.trial()
+				step = &VerifyStep{Library: v.Library, Session: int(s.session), Round: int(s.round), Stage: int(s.stage), Trial: &t}
+			}
+			if !yield(*step) {
 				return
 			}
 		}

@@ -138,12 +138,13 @@ func Entries(past *journal.Verification) ([]Entry, error) {
 	if past == nil {
 		return nil, nil
 	}
-	out := make([]Entry, len(past.Steps))
-	for i, step := range past.Steps {
-		var err error
-		if out[i], err = entryOf(step); err != nil {
-			return nil, fmt.Errorf("verification of %s, step %d: %w: %w", past.Library, i+1, ErrEntry, err)
+	var out []Entry
+	for step := range past.Steps() {
+		e, err := entryOf(step)
+		if err != nil {
+			return nil, fmt.Errorf("verification of %s, step %d: %w: %w", past.Library, len(out)+1, ErrEntry, err)
 		}
+		out = append(out, e)
 	}
 	return out, nil
 }

@@ -17,7 +17,7 @@ import (
 func verificationOf(step string) (*journal.Verification, error) {
 	var s journal.VerifyStep
 	err := json.Unmarshal([]byte(step), &s)
-	return &journal.Verification{Library: s.Library, Steps: []journal.VerifyStep{s}}, err
+	return campaigntest.State([]journal.Record{{Verify: &s}}).Verification(s.Library), err
 }
 
 func TestEntryFaults(t *testing.T) {

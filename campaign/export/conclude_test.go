@@ -174,7 +174,7 @@ func TestConcludeRevertedCollective(t *testing.T) {
 func TestConcludeForeignEntries(t *testing.T) {
 	_, models, state := train(t, runMade(t, campaigntest.MadeOpenMPI))
 	addOutcome(t, state, "openmpi", verify.PassOutcome{})
-	state.Verification("openmpi").Steps[1].Outcome = []byte(`{"number":"x"}`)
+	state.Add(journal.Record{Verify: &journal.VerifyStep{Library: "openmpi", Outcome: []byte(`{"number":"x"}`)}})
 	if _, err := models.Conclude(state); !errors.Is(err, verify.ErrEntry) {
 		t.Errorf("Conclude: %v, want %v", err, verify.ErrEntry)
 	}

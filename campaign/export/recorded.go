@@ -240,7 +240,7 @@ func otherPlacements(tuned coll.Placements, v *journal.Verification) []string {
 		return nil
 	}
 	var measured []coll.Measurement
-	for _, s := range v.Steps {
+	for s := range v.Steps() {
 		if s.Trial != nil {
 			measured = append(measured, s.Trial.Measurement)
 		}

@@ -118,7 +118,7 @@ func TestAddJournalVerifications(t *testing.T) {
 	if len(f.Verification) != 2 || f.Verification[0].Library != "mpich" || f.Verification[1].Library != "openmpi" || f.Verification[0].Ended {
 		t.Errorf("verifications %+v", f.Verification)
 	}
-	state.Verification("mpich").Steps[0].Pass = []byte(`{"number":"x"}`)
+	state.Add(journal.Record{Verify: &journal.VerifyStep{Library: "mpich", Pass: []byte(`{"number":"x"}`)}})
 	if err := export.AddJournal(&report.Facts{}, state, []string{"mpich"}, 2); !errors.Is(err, verify.ErrEntry) {
 		t.Errorf("AddJournal: %v, want %v", err, verify.ErrEntry)
 	}

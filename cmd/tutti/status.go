@@ -69,7 +69,7 @@ works while the campaign runs.`,
 	}
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		contents, err := journal.Read(args[0])
+		contents, err := journal.ReadLean(args[0])
 		if err != nil {
 			return withCode(codeInput, err)
 		}
