@@ -42,9 +42,6 @@ var _ benchrunner.Scheduler = (*Scheduler)(nil)
 // New returns a scheduler for this machine. Jobs get the environment of this process, except two kinds of
 // variables: those of other jobs, which would confuse launchers, and those that select algorithms.
 func New(opt Options) (*Scheduler, error) {
-	if opt.Nodes < 0 || opt.PPN < 0 {
-		return nil, fmt.Errorf("local: %d nodes, %d processes per node: want zero or more", opt.Nodes, opt.PPN)
-	}
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, fmt.Errorf("local: %w", err)

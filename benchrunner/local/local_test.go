@@ -308,9 +308,3 @@ func TestAllocationAsksScontrol(t *testing.T) {
 		}
 	}
 }
-
-func TestNewRejects(t *testing.T) {
-	if _, err := local.New(local.Options{PPN: -1}); err == nil {
-		t.Error("no error")
-	}
-}

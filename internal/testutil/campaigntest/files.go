@@ -71,6 +71,5 @@ func Recorded(t testing.TB) string {
 // Read returns the content of a file. If the file cannot be read, the test fails.
 func Read(t testing.TB, path string) []byte {
 	t.Helper()
-	content := testutil.Must(os.ReadFile(path))(t)
-	return content
+	return testutil.Must(os.ReadFile(path))(t)
 }

@@ -18,24 +18,21 @@ import (
 // Load reads a campaign file. Each text in set has the form KEY=VALUE and overrides a key of the file.
 func Load(t testing.TB, file string, set ...string) *config.Campaign {
 	t.Helper()
-	cfg := testutil.Must(config.Load(file, config.Layers{Set: set}))(t)
-	return cfg
+	return testutil.Must(config.Load(file, config.Layers{Set: set}))(t)
 }
 
 // New returns the campaign that a campaign file describes. Each text in set has the form KEY=VALUE and
 // overrides a key of the file.
 func New(t testing.TB, file string, set ...string) *assembly.Campaign {
 	t.Helper()
-	c := testutil.Must(assembly.New(Load(t, file, set...)))(t)
-	return c
+	return testutil.Must(assembly.New(Load(t, file, set...)))(t)
 }
 
 // Begin starts the journal of a campaign in its folder.
 func Begin(t testing.TB, cfg *config.Campaign) *journal.Journal {
 	t.Helper()
 	spec := testutil.Must(json.Marshal(cfg))(t)
-	j := testutil.Must(journal.Create(cfg.Output, journal.Header{Campaign: cfg.Name, Seed: cfg.Seed, Spec: spec}))(t)
-	return j
+	return testutil.Must(journal.Create(cfg.Output, journal.Header{Campaign: cfg.Name, Seed: cfg.Seed, Spec: spec}))(t)
 }
 
 // Run runs a campaign to its end. It returns the campaign's folder, which contains the journal and the
@@ -70,8 +67,7 @@ func Conclude(t testing.TB, dir string, change func(*assembly.Campaign)) *export
 		change(c)
 	}
 	models := testutil.Must(export.Train(t.Context(), c, results))(t)
-	done := testutil.Must(models.Conclude(contents.State()))(t)
-	return done
+	return testutil.Must(models.Conclude(contents.State()))(t)
 }
 
 // Records returns the records of the journal in a folder.

@@ -147,8 +147,7 @@ func testPatterns(t *testing.T, patterns, names []string) {
 	idle := slices.Clone(patterns)
 	for _, name := range names {
 		matches := func(pattern string) bool {
-			ok := testutil.Must(path.Match(pattern, name))(t)
-			return ok
+			return testutil.Must(path.Match(pattern, name))(t)
 		}
 		if !slices.ContainsFunc(patterns, matches) {
 			t.Errorf("%s is written, but no file of %q", name, patterns)

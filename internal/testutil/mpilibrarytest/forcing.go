@@ -159,8 +159,7 @@ func Candidate(t testing.TB, c coll.Collective, l coll.Layout, bytes int64, algo
 // Force forces a candidate.
 func Force(t testing.TB, lib mpi.Library, cat *mpi.Catalogue, c coll.Candidate) mpi.Forcing {
 	t.Helper()
-	f := testutil.Must(mpi.Force(lib, cat, c))(t)
-	return f
+	return testutil.Must(mpi.Force(lib, cat, c))(t)
 }
 
 // Everything returns the candidates of a release that can run on a layout with 4 KiB, including the

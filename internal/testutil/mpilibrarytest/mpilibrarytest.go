@@ -41,8 +41,7 @@ func Release(t testing.TB, lib mpi.Library, version string) *mpi.Catalogue {
 // Algorithm parses the text of an algorithm. If the text is invalid, the test fails.
 func Algorithm(t testing.TB, text string) coll.Algorithm {
 	t.Helper()
-	a := testutil.Must(coll.ParseAlgorithm(text))(t)
-	return a
+	return testutil.Must(coll.ParseAlgorithm(text))(t)
 }
 
 // Check compares catalogues with a table. A line has a release, a collective, a layout, a message size, an
