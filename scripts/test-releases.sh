@@ -53,8 +53,8 @@ step_quick() {
 }
 step_campaign() {
 	rm -rf "c-$lib"
-	ended bin/tutti tune -c "q-$lib/quick.yaml" --out "c-$lib" --set seed=2 --set stop.wall_time=1m --set runner.ppn=4 --set grid.ppn=2,4 \
-		--set collectives=barrier,bcast,reduce,allreduce,allgather,alltoall --yes
+	ended bin/tutti tune -c "q-$lib/quick.yaml" --out "c-$lib" --set seed=2 --set stop.wall_time=1m --set hpo.trials=0 --set runner.ppn=4 \
+		--set grid.ppn=2,4 --set grid.sizes=8,512,32KiB,256KiB --set collectives=barrier,bcast,reduce,allreduce,allgather,alltoall --yes
 	[ -s "c-$lib/$lib.env" ]
 }
 step_loaded() {
@@ -141,6 +141,7 @@ step_slurm() {
 		benchmark: {slice: 300ms}
 		slurm: {exclusive: false, jobs: 1}
 		stop: {wall_time: 1m}
+		hpo: {trials: 0}
 	END
 	ended bin/tutti tune -c "s-$lib.yaml" --yes
 	[ -s "s-$lib/$lib.env" ]
