@@ -63,7 +63,7 @@ step_loaded() {
 	"mpirun.$lib" -n 2 "./loop-$lib" 20 | grep '^right'
 }
 step_verify() { # code 9: something was slower on a busy machine, and reverted, or the time was over
-	bin/tutti verify "c-$lib" --yes --machine-time 4m --set points=3 --set between=1 --set max_blocks=6 --format json >"verify-$lib.json" || [ $? = 9 ]
+	bin/tutti verify "q-$lib" --yes --machine-time 4m --set points=3 --set between=1 --set max_blocks=6 --format json >"verify-$lib.json" || [ $? = 9 ]
 	grep -q '"ended": true' "verify-$lib.json"
 }
 step_obeyed() {
