@@ -85,6 +85,7 @@ step_runtime() {
 step_pairs() {
 	"mpicc.$lib" -O1 -o "pairs-$lib" internal/testutil/programs/pairs.c
 	for n in $(seq 24); do
+		[ $SECONDS -lt 150 ] || break # of the step
 		for how in $([ $((n % 2)) = 0 ] && echo default files || echo files default); do
 			(
 				# shellcheck disable=SC1090
