@@ -26,8 +26,8 @@ chroot_of() {
 	cp /etc/resolv.conf /etc/hosts "$dir/etc/"
 	printf 'deb %s %s main\ndeb-src %s %s main\n' "$mirror" "$suite" "$mirror" "$suite" >"$dir/etc/apt/sources.list"
 	mountpoint -q "$dir" || mount --bind "$dir" "$dir" # slurm-test-cluster needs / to be a mount point
-	for m in proc sys sys/fs/cgroup dev dev/pts dev/shm; do
-		! mountpoint -q "/$m" || mountpoint -q "$dir/$m" || mount --bind "/$m" "$dir/$m"
+	for m in proc sys dev; do # with what is mounted below them: slurmd 22.05 needs the cgroups, MPI libraries need /dev/shm
+		mountpoint -q "$dir/$m" || mount --rbind --make-rslave "/$m" "$dir/$m"
 	done
 	printf '#!/bin/sh\nexit 101\n' >"$dir/usr/sbin/policy-rc.d" # no services
 	chmod +x "$dir/usr/sbin/policy-rc.d"
