@@ -14,6 +14,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/csource"
+	"tutti/internal/config"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 )
@@ -25,26 +26,14 @@ type Needs struct {
 	Nodes     int    // of the largest job
 	PPN       int    // most processes on a node
 	JobTime   time.Duration
-	Partition string   // empty for the site's default
-	Options   []string // options of sbatch, such as account and QOS
-	Bin       string   // folder of Slurm's commands; empty for PATH
-	Env       []string // NAME=VALUE, for every launch
-	Modules   []string // modules to load
-	Setup     []string // lines of bash to run after loading modules
-	Refused   []string // parts of the grid that cannot be measured, with reasons
-	Libraries []NeededLibrary
-}
-
-// NeededLibrary is one MPI library of a campaign. Empty fields allow any value.
-type NeededLibrary struct {
-	Name, Version string // as in tutti's catalogue
-	Path          string // path of the library's file
-	Benchmark     string // program built with the library, or the folder of several programs
-	Launcher      string // srun, hydra or mpirun
-	LauncherPath  string
-	LauncherArgs  []string
-	PMI           string   // PMI plugin of srun
-	Env           []string // NAME=VALUE, for every launch of this library
+	Partition string           // empty for the site's default
+	Options   []string         // options of sbatch, such as account and QOS
+	Bin       string           // folder of Slurm's commands; empty for PATH
+	Env       []string         // NAME=VALUE, for every launch
+	Modules   []string         // modules to load
+	Setup     []string         // lines of bash to run after loading modules
+	Refused   []string         // parts of the grid that cannot be measured, with reasons
+	Libraries []config.Library // each with its launcher
 }
 
 // campaignChecker compares the needs of a campaign with the results of the other checkers.
@@ -87,7 +76,7 @@ func need(name string, state State, fix string, details ...string) Check {
 }
 
 // checkLibrary checks that the doctor found the campaign's library. It returns this library, or nil.
-func (x *campaignChecker) checkLibrary(ctx context.Context, want NeededLibrary) *Library {
+func (x *campaignChecker) checkLibrary(ctx context.Context, want config.Library) *Library {
 	if port, ok := libraries.Named(want.Name); ok && port.Facts().Preload {
 		return x.checkPreloaded(ctx, want)
 	}
@@ -122,7 +111,7 @@ func exists(path string) bool {
 }
 
 // checkLauncher checks that the campaign's launcher works. The doctor must have tried it before.
-func (x *campaignChecker) checkLauncher(want NeededLibrary, lib *Library) {
+func (x *campaignChecker) checkLauncher(want config.Library, lib *Library) {
 	name := want.Name + " launcher"
 	if want.LauncherPath != "" && !isProgram(want.LauncherPath) {
 		x.add(need(name, Warning, "check that it exists on the nodes", want.LauncherPath+" is not a program here"))
@@ -151,7 +140,7 @@ func (x *campaignChecker) checkLauncher(want NeededLibrary, lib *Library) {
 }
 
 // is reports whether the trial used the launcher that the campaign needs for the library.
-func (t trial) is(want NeededLibrary) bool {
+func (t trial) is(want config.Library) bool {
 	if want.Launcher == "srun" {
 		return t.slurm && (want.PMI == "" || t.launcher == "srun --mpi="+want.PMI)
 	}
@@ -160,7 +149,7 @@ func (t trial) is(want NeededLibrary) bool {
 
 // checkRoot adds a warning if root starts the launcher and the environment lacks a variable. Some launchers
 // refuse to run as root unless such a variable is set.
-func (x *session) checkRoot(want NeededLibrary) {
+func (x *session) checkRoot(want config.Library) {
 	family := familyOf(want.Name)
 	if family == nil || os.Geteuid() != 0 {
 		return
@@ -185,7 +174,7 @@ func (x *session) checkRoot(want NeededLibrary) {
 }
 
 // checkBenchmark checks that the campaign's benchmark program works. The doctor must have tried it before.
-func (x *campaignChecker) checkBenchmark(want NeededLibrary, lib *Library) {
+func (x *campaignChecker) checkBenchmark(want config.Library, lib *Library) {
 	name := want.Name + " benchmark"
 	if !exists(want.Benchmark) {
 		fix := "build it, or check that it exists on the nodes"
@@ -323,7 +312,7 @@ func (n *Needs) named() (folders, own []string) {
 // checkPreloaded checks the file of tutti's own collective library, which programs load before the MPI
 // library. With Options.Run, it also measures one algorithm. It returns the MPI library that the benchmark
 // program loads, or nil.
-func (x *campaignChecker) checkPreloaded(ctx context.Context, want NeededLibrary) *Library {
+func (x *campaignChecker) checkPreloaded(ctx context.Context, want config.Library) *Library {
 	name := want.Name + " " + want.Version
 	lib := x.libraries.of(ctx, want.Benchmark)
 	fix := fmt.Sprintf("tutti build runtime --mpicc MPICC -o %s", want.Path)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"tutti/csource"
+	"tutti/internal/config"
 )
 
 // ready creates a fake machine on which a campaign with MPICH and tutti's benchmark program can run. It
@@ -22,7 +23,7 @@ func ready(t *testing.T, environ ...string) (*machine, *Needs) {
 	m.put("bench", "echo tutti-native 1 "+csource.Bench.Checksum())
 	n := &Needs{
 		Scheduler: "slurm", Program: "native", Nodes: 4, PPN: 4, JobTime: time.Hour, Partition: "main",
-		Libraries: []NeededLibrary{{Name: "mpich", Version: "4.0.2", Benchmark: filepath.Join(m.bin, "bench"), Launcher: "hydra"}},
+		Libraries: []config.Library{{Name: "mpich", Version: "4.0.2", Benchmark: filepath.Join(m.bin, "bench"), Launcher: "hydra"}},
 	}
 	m.x.options.Needs = n
 	return m, n
@@ -42,10 +43,10 @@ func TestNeedsAreMet(t *testing.T) {
 }
 
 // asRoot adds an Open MPI to the machine, whose launcher refuses to run as root by default.
-func asRoot(m *machine) NeededLibrary {
+func asRoot(m *machine) config.Library {
 	m.compiler("mpicc.openmpi", openMark)
 	m.launcher("mpirun.openmpi", orte, goodWorld)
-	return NeededLibrary{Name: "openmpi", Version: "4.1.4", Benchmark: filepath.Join(m.bin, "bench"), Launcher: "mpirun"}
+	return config.Library{Name: "openmpi", Version: "4.1.4", Benchmark: filepath.Join(m.bin, "bench"), Launcher: "mpirun"}
 }
 
 func TestNeeds(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"tutti/internal/config"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 )
@@ -41,7 +42,7 @@ func Preflight(ctx context.Context, opt Options) ([]Check, error) {
 type preflight struct{ *session }
 
 // checkBenchmark checks the benchmark program and the MPI library that it loads.
-func (x *preflight) checkBenchmark(ctx context.Context, want NeededLibrary) {
+func (x *preflight) checkBenchmark(ctx context.Context, want config.Library) {
 	name := want.Name + " benchmark"
 	path, fault := x.benchmarkOf(want)
 	if fault != "" {
@@ -74,7 +75,7 @@ func (x *preflight) checkBenchmark(ctx context.Context, want NeededLibrary) {
 
 // checkLibrary compares the campaign's library with the MPI library that a program loads. The parameter
 // loads is the name and version of the loaded library, such as "MPICH 4.0.2".
-func (x *preflight) checkLibrary(want NeededLibrary, path, loads string) {
+func (x *preflight) checkLibrary(want config.Library, path, loads string) {
 	family := familyOf(want.Name)
 	if family == nil || loads == "" {
 		return
@@ -133,7 +134,7 @@ func knownTitle(loads string) bool {
 
 // benchmarkOf returns the path of the benchmark program for a library. If the campaign names several
 // programs, it returns the first one. If there is none, it returns a description of the fault.
-func (x *preflight) benchmarkOf(want NeededLibrary) (path, fault string) {
+func (x *preflight) benchmarkOf(want config.Library) (path, fault string) {
 	path = want.Benchmark
 	if x.options.Needs.Program == "osu" {
 		names, err := fs.Glob(os.DirFS(path), "osu_*")
@@ -166,7 +167,7 @@ func notFound(list string) []string {
 
 // checkLauncher checks that the launcher exists. It does nothing for Slurm, since the launcher then runs on
 // Slurm's nodes.
-func (x *preflight) checkLauncher(want NeededLibrary) {
+func (x *preflight) checkLauncher(want config.Library) {
 	if x.options.Needs.Scheduler == "slurm" {
 		return // the launcher runs on the nodes
 	}

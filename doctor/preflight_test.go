@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"tutti/csource"
+	"tutti/internal/config"
 	"tutti/internal/testutil"
 )
 
@@ -66,7 +67,7 @@ func TestPreflightWrongLibrary(t *testing.T) {
 	n.Scheduler = "local"
 	n.Libraries[0].Benchmark = path
 	wantCheck(t, m.find(&Report{Checks: preflightChecks(t, m)}, Campaign, "mpich benchmark"), Missing, "loads Open MPI 4.1.4", "compiler of MPICH")
-	n.Libraries[0] = NeededLibrary{Name: "openmpi", Version: "5.0.5", Benchmark: path, Launcher: "hydra"}
+	n.Libraries[0] = config.Library{Name: "openmpi", Version: "5.0.5", Benchmark: path, Launcher: "hydra"}
 	wantCheck(t, m.find(&Report{Checks: preflightChecks(t, m)}, Campaign, "openmpi benchmark"), Missing, "the campaign is for 5.0.5", "version: 4.1.4")
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"tutti/benchrunner"
+	"tutti/internal/config"
 )
 
 // longestOutput is the largest number of bytes that run keeps of each output stream. It is ample: ompi_info
@@ -249,7 +250,7 @@ func (n *Needs) envOf(library string) []string {
 	if n == nil {
 		return nil
 	}
-	i := slices.IndexFunc(n.Libraries, func(l NeededLibrary) bool { return l.Name == library })
+	i := slices.IndexFunc(n.Libraries, func(l config.Library) bool { return l.Name == library })
 	if i < 0 {
 		return nil
 	}

@@ -132,10 +132,8 @@ func needsOf(c *config.Campaign) *doctor.Needs {
 	}
 	n.Options = append(n.Options, c.Slurm.Directives...)
 	for _, lib := range c.Libraries {
-		n.Libraries = append(n.Libraries, doctor.NeededLibrary{
-			Name: lib.Name, Version: lib.Version, Path: lib.Path, Benchmark: lib.Benchmark,
-			Launcher: cmp.Or(lib.Launcher, c.Runner.DefaultLauncher(lib.Name)), LauncherPath: lib.LauncherPath, LauncherArgs: lib.LauncherArgs, PMI: lib.PMI, Env: lib.Env,
-		})
+		lib.Launcher = cmp.Or(lib.Launcher, c.Runner.DefaultLauncher(lib.Name))
+		n.Libraries = append(n.Libraries, lib)
 	}
 	return n
 }

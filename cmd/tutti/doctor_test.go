@@ -87,7 +87,7 @@ func TestNeedsOf(t *testing.T) {
 		!slices.Equal(n.Modules, []string{"mpi"}) || !slices.Equal(n.Options, []string{"--account=me", "--qos=low", "--mem=0"}) {
 		t.Errorf("needs %+v", n)
 	}
-	want := []doctor.NeededLibrary{
+	want := []config.Library{
 		{Name: "mpich", Version: "4.0.2", Benchmark: c.Libraries[0].Benchmark, Launcher: "srun", PMI: "pmi2"},
 		{Name: "openmpi", Version: "4.1.4", Benchmark: c.Libraries[1].Benchmark, Launcher: "mpirun"},
 	}

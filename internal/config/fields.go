@@ -1,6 +1,8 @@
 package config
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"tutti/activelearn"
@@ -152,4 +154,41 @@ func words[T ~string](values []T) []string {
 		out[i] = string(v)
 	}
 	return out
+}
+
+// schema is a JSON schema.
+type schema map[string]any
+
+// sectionSchema describes the keys of a section. A dot in a key separates a section from a key inside it. The
+// prefix is the name of the section followed by a dot, or empty for the whole file.
+func sectionSchema(all []field, prefix string) schema {
+	properties := map[string]schema{}
+	var required []string
+	for _, f := range all {
+		rest, ok := strings.CutPrefix(f.key, prefix)
+		if !ok {
+			continue
+		}
+		if section, _, nested := strings.Cut(rest, "."); nested {
+			if properties[section] == nil {
+				properties[section] = sectionSchema(all, prefix+section+".")
+			}
+			continue
+		}
+		p := maps.Clone(f.value.schema)
+		p["description"] = f.doc
+		switch f.initial {
+		case nil:
+			required = append(required, rest)
+		case optional:
+		default:
+			p["default"] = f.initial
+		}
+		properties[rest] = p
+	}
+	s := schema{"type": "object", "properties": properties, "additionalProperties": false}
+	if len(required) > 0 {
+		s["required"] = slices.Sorted(slices.Values(required))
+	}
+	return s
 }

@@ -34,13 +34,9 @@ type Layers struct {
 // Load reads a campaign file. If the file is missing, the error matches fs.ErrNotExist. Other errors match
 // ErrConfig and have one line for each fault.
 func Load(path string, layers Layers) (*Campaign, error) {
-	content, err := os.ReadFile(path)
+	content, dir, err := readFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("campaign file: %w (tutti init writes one)", err)
-	}
-	dir, err := filepath.Abs(filepath.Dir(path))
-	if err != nil {
-		return nil, err
 	}
 	l := newLoader(path)
 	c := l.campaign(dir, content, layers)
@@ -48,6 +44,14 @@ func Load(path string, layers Layers) (*Campaign, error) {
 		return nil, err
 	}
 	return c, nil
+}
+
+// readFile returns the content of a file, and the absolute path of its folder.
+func readFile(path string) (content []byte, dir string, err error) {
+	if content, err = os.ReadFile(path); err == nil {
+		dir, err = filepath.Abs(filepath.Dir(path))
+	}
+	return content, dir, err
 }
 
 // campaign parses the content of a campaign file. The parameter dir is the folder of the file. The loader

@@ -42,7 +42,9 @@ func writeKeys(b *strings.Builder, all []field) {
 
 // TestSchema checks that the files with the JSON schemas are current.
 func TestSchema(t *testing.T) {
-	for name, schema := range map[string]map[string]any{"campaign": CampaignSchema(), "service": ServiceSchema()} {
+	for name, all := range map[string][]field{"campaign": fields(&Campaign{}), "service": serviceFields(&Service{}, "")} {
+		schema := sectionSchema(all, "")
+		schema["$schema"], schema["title"] = "https://json-schema.org/draft/2020-12/schema", "tutti "+name+" file"
 		text := testutil.Must(json.MarshalIndent(schema, "", "  "))(t)
 		testutil.CheckGolden(t, "../../../configs/"+name+".schema.json", append(text, '\n'))
 	}

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -94,13 +92,9 @@ func serviceFields(s *Service, dir string) []field {
 // are relative to its folder. If the file is missing, the error matches fs.ErrNotExist. Other errors match
 // ErrService and have one line for each fault.
 func LoadService(path string) (*Service, error) {
-	content, err := os.ReadFile(path)
+	content, dir, err := readFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("service file: %w", err)
-	}
-	dir, err := filepath.Abs(filepath.Dir(path))
-	if err != nil {
-		return nil, err
 	}
 	l := newLoader(path)
 	s := &Service{}

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -59,13 +57,9 @@ func CheckSettings(path string, set map[string]string) (Demand, error) {
 		}
 		given = append(given, key+"="+set[key])
 	}
-	content, err := os.ReadFile(path)
+	content, dir, err := readFile(path)
 	if err != nil {
 		return Demand{}, fmt.Errorf("campaign file: %w", err)
-	}
-	dir, err := filepath.Abs(filepath.Dir(path))
-	if err != nil {
-		return Demand{}, err
 	}
 	file := newLoader(path)
 	base := file.campaign(dir, content, Layers{})

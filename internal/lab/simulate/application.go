@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"tutti/coll"
 	"tutti/online"
 	"tutti/preprocess"
@@ -18,17 +20,7 @@ type Class struct {
 }
 
 // Best returns the index of the fastest algorithm of the class.
-func (c Class) Best() int { return fastest(c.Seconds) }
-
-func fastest(seconds []float64) int {
-	best := 0
-	for a, t := range seconds {
-		if t < seconds[best] {
-			best = a
-		}
-	}
-	return best
-}
+func (c Class) Best() int { return floats.MinIdx(c.Seconds) }
 
 // Application contains the calls of an application and the recorded times of a machine.
 type Application struct {

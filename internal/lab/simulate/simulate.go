@@ -18,6 +18,8 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"gonum.org/v1/gonum/floats"
+
 	"tutti/coll"
 	"tutti/online"
 )
@@ -219,7 +221,7 @@ func (s *simulation) call(class, iteration int) error {
 	for a, t := range c.Seconds {
 		seconds[a] = t * noise * s.slowdown(c.Algorithms[a], iteration)
 	}
-	best := fastest(seconds)
+	best := floats.MinIdx(seconds)
 	chosen, explores, err := s.policy.choose(class)
 	if err != nil {
 		return err
