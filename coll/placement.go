@@ -22,10 +22,8 @@ func Orders() []Order { return []Order{Block, Cyclic} }
 
 // ParseOrder returns the order with the name s. If there is none, the error lists all orders.
 func ParseOrder(s string) (Order, error) {
-	for _, o := range Orders() {
-		if string(o) == s {
-			return o, nil
-		}
+	if o := Order(s); slices.Contains(Orders(), o) {
+		return o, nil
 	}
 	return "", fmt.Errorf("order %q: want %s or %s", s, Block, Cyclic)
 }

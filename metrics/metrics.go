@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -26,12 +27,8 @@ type Options struct {
 }
 
 func (o Options) withDefaults() Options {
-	if o.MistakeThreshold == 0 {
-		o.MistakeThreshold = DefaultMistakeThreshold
-	}
-	if o.TieTolerance == 0 {
-		o.TieTolerance = DefaultTieTolerance
-	}
+	o.MistakeThreshold = cmp.Or(o.MistakeThreshold, DefaultMistakeThreshold)
+	o.TieTolerance = cmp.Or(o.TieTolerance, DefaultTieTolerance)
 	return o
 }
 

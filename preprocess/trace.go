@@ -221,7 +221,7 @@ func CallWeights(points []coll.Point, trace []Calls) (weights []float64, far flo
 		if w == 0 || len(points) == 0 || c.Collective != points[0].Collective {
 			continue
 		}
-		at, distance := nearest(rows, Features(c.Point))
+		at, distance := Nearest(rows, c.Point)
 		weights[at] += w
 		total += w
 		if distance >= Far {
@@ -231,34 +231,24 @@ func CallWeights(points []coll.Point, trace []Calls) (weights []float64, far flo
 	if total == 0 || math.IsInf(total, 0) {
 		return nil, 0, false
 	}
-	scaleToMean(weights, total)
+	for i := range weights {
+		weights[i] *= float64(len(weights)) / total
+	}
 	return weights, far / total, true
 }
 
 // Nearest returns the index of the row that is nearest to a point, and the distance in doublings. The rows
 // must be results of Rows. If several rows are equally near, it returns the first one.
 func Nearest(rows [][]float64, to coll.Point) (at int, distance float64) {
-	return nearest(rows, Features(to))
-}
-
-// nearest works like Nearest, but its parameter is the features of a point.
-func nearest(rows [][]float64, to [len(FeatureNames)]float64) (at int, distance float64) {
-	least := math.Inf(1)
+	features, least := Features(to), math.Inf(1)
 	for i, row := range rows {
 		d := 0.0
 		for k, v := range row {
-			d += (v - to[k]) * (v - to[k])
+			d += (v - features[k]) * (v - features[k])
 		}
 		if d < least {
 			at, least = i, d
 		}
 	}
 	return at, math.Sqrt(least)
-}
-
-// scaleToMean scales weights to the mean 1. The parameter sum is the sum of the weights.
-func scaleToMean(weights []float64, sum float64) {
-	for i := range weights {
-		weights[i] *= float64(len(weights)) / sum
-	}
 }
