@@ -50,6 +50,7 @@ type watcher struct {
 	poll      Poll
 	lostAfter time.Duration // least time after which an unknown job counts as lost
 	patience  time.Duration
+	notice    func(error) // receives the errors of a scheduler that is unavailable
 
 	mu      sync.Mutex
 	jobs    map[*watched]bool
@@ -64,9 +65,9 @@ type watcher struct {
 	failing time.Time // time since which the scheduler is unavailable; zero if available
 }
 
-func newWatcher(s benchrunner.Scheduler, p Poll, lostAfter, patience time.Duration) *watcher {
+func newWatcher(s benchrunner.Scheduler, p Poll, lostAfter, patience time.Duration, notice func(error)) *watcher {
 	return &watcher{
-		scheduler: s, poll: p, lostAfter: lostAfter, patience: patience,
+		scheduler: s, poll: p, lostAfter: lostAfter, patience: patience, notice: notice,
 		jobs: map[*watched]bool{}, wake: make(chan struct{}, 1),
 	}
 }
@@ -254,6 +255,7 @@ func (w *watcher) fail(asked []*watched, err error, now time.Time) {
 		w.failing = now
 	}
 	if errors.Is(err, benchrunner.ErrUnavailable) && now.Sub(w.failing) < w.patience {
+		w.notice(err)
 		return
 	}
 	for _, j := range asked {

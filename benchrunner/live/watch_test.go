@@ -69,7 +69,7 @@ func TestThousandJobsWait(t *testing.T) {
 					}
 					return out, nil
 				}
-				w := newWatcher(o, poll, time.Minute, time.Hour)
+				w := newWatcher(o, poll, time.Minute, time.Hour, func(error) {})
 				none := filepath.Join(t.TempDir(), "none")
 				var group sync.WaitGroup
 				for i := range 1000 {
@@ -142,7 +142,7 @@ func TestEndFileIsNoticed(t *testing.T) {
 					t.Error(err)
 				}
 			}()
-			w := newWatcher(o, poll, time.Minute, time.Hour)
+			w := newWatcher(o, poll, time.Minute, time.Hour, func(error) {})
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 			defer cancel()
 			began := time.Now()
@@ -182,10 +182,14 @@ func TestLostJobs(t *testing.T) {
 				}
 				return map[string]benchrunner.Status{"1": {Phase: benchrunner.JobOver, Outcome: coll.JobCompleted}}, nil
 			}
-			w := newWatcher(o, poll, 30*time.Second, patience)
+			notices := 0
+			w := newWatcher(o, poll, 30*time.Second, patience, func(error) { notices++ })
 			v, err := w.watch(t.Context(), "1", benchrunner.Submission{Dir: t.TempDir()}, false)
 			if lost := v.status.Outcome == coll.JobLost; !errors.Is(err, tc.wantErr) || lost != tc.lost || lost && time.Since(began) < 30*time.Second {
 				t.Errorf("%s: %+v, %v after %v", tc.name, v, err, time.Since(began))
+			}
+			if (notices > 0) != (tc.away > 0) {
+				t.Errorf("%s: %d notices", tc.name, notices)
 			}
 		})
 	}
