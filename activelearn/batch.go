@@ -36,12 +36,12 @@ type scoredCandidate struct {
 	candidate   coll.Candidate
 	entry       int
 	launch      any
+	launched    bool      // the launch is planned
 	run         float64   // seconds of executions
-	variance    float64   // of its time, given all picks
-	covariance  []float64 // of its time with the difference of each pair, given all picks
-	steps       []float64 // covariance with each pick over the pick's deviation
-	acquisition float64   // the fall of the losses when it is measured
-	outdated    bool      // candidates were picked since acquisition was computed
+	variance    float64   // of its time, given the picks of steps
+	covariance  []float64 // of its time with the difference of each pair, given the picks of steps
+	steps       []float64 // covariance with each of the first picks over the pick's deviation
+	acquisition float64   // the fall of the losses when it is measured, given the picks of steps
 	picked      bool
 }
 
@@ -58,6 +58,10 @@ type pick struct {
 	launches bool    // the first of the batch that needs the launch
 	run      float64 // seconds
 	gain     float64 // expected fall of the average slowdown, as a part
+
+	steps     []float64 // covariance with each earlier pick over the earlier pick's deviation
+	deviation float64   // of its measured time
+	pairs     []float64 // covariance with the difference of each pair over deviation
 }
 
 // batchSelector selects a batch greedily: it always takes the candidate with the highest ratio of
@@ -78,7 +82,6 @@ type batchSelector struct {
 	launch      float64 // seconds
 	budget      float64 // seconds that further picks may cost
 	overBudget  bool    // the best candidate costs more than the budget
-	launched    map[any]bool
 	minRate     float64 // lowest acquisition value over price of a pick
 }
 
@@ -102,12 +105,11 @@ func budgetOf(l *Ledger) float64 {
 // pending candidates, as if they were measured.
 func (r *regret) newSelector(s State, m *gp.GP, over pointSample) (*batchSelector, error) {
 	b := &batchSelector{
-		budget:   budgetOf(s.Ledger),
-		noise:    m.Params().Noise,
-		model:    newLossModel(r.opt.Allowed),
-		weights:  over.weights,
-		launched: map[any]bool{},
-		minRate:  math.Inf(1),
+		budget:  budgetOf(s.Ledger),
+		noise:   m.Params().Noise,
+		model:   newLossModel(r.opt.Allowed),
+		weights: over.weights,
+		minRate: math.Inf(1),
 	}
 	for _, w := range over.weights {
 		b.totalWeight += w
@@ -209,7 +211,7 @@ func (b *batchSelector) reduce(rng *rand.Rand) {
 // scored candidate.
 func (b *batchSelector) score(waiting []scoredCandidate) {
 	for _, s := range waiting {
-		b.launched[s.launch] = true
+		b.plan(s.launch)
 		step := b.posterior.Condition(s.entry)
 		for k := range b.pairs {
 			p := &b.pairs[k]
@@ -277,7 +279,8 @@ func (b *batchSelector) selectBatch(want int) []coll.Candidate {
 }
 
 // best returns the candidate with the highest ratio of acquisition value to price, or nil if none remains.
-// Further picks rarely raise a value, so it recomputes only the values at the top of the order.
+// Further picks rarely raise a value, so it updates only the values at the top of the order (lazy greedy
+// selection: Minoux, Optimization Techniques, 1978).
 func (b *batchSelector) best() (*scoredCandidate, float64) {
 	for {
 		var top *scoredCandidate
@@ -291,53 +294,62 @@ func (b *batchSelector) best() (*scoredCandidate, float64) {
 				top, rate = s, v
 			}
 		}
-		if top == nil || !top.outdated {
+		if top == nil || len(top.steps) == len(b.picks) {
 			return top, rate
 		}
-		top.acquisition, top.outdated = b.acquisition(top), false
+		b.update(top)
 	}
 }
 
 // price returns the machine time of a candidate in this batch, in seconds. It includes the launch, unless
 // an earlier pick already uses this launch.
 func (b *batchSelector) price(s *scoredCandidate) float64 {
-	if b.launched[s.launch] {
+	if s.launched {
 		return max(minPrice, s.run)
 	}
 	return max(minPrice, s.run+b.launch)
 }
 
-// pick adds a candidate to the batch. It conditions the values of all other candidates on a measurement of
-// this candidate. It takes O(candidates · (picks + pairs)) operations.
+// plan marks the scored candidates that a launch can measure.
+func (b *batchSelector) plan(launch any) {
+	for i := range b.scored {
+		s := &b.scored[i]
+		s.launched = s.launched || s.launch == launch
+	}
+}
+
+// update conditions the values of a candidate on measurements of all picks since its last update. It takes
+// O(picks · (picks + pairs)) operations.
+func (b *batchSelector) update(s *scoredCandidate) {
+	for _, p := range b.picks[len(s.steps):] {
+		v := b.posterior.Covariance(p.entry, s.entry)
+		for k, step := range p.steps {
+			v -= step * s.steps[k]
+		}
+		v /= p.deviation
+		s.steps = append(s.steps, v)
+		s.variance = max(0, s.variance-v*v)
+		floats.AddScaled(s.covariance, -v, p.pairs)
+	}
+	s.acquisition = b.acquisition(s)
+}
+
+// pick adds a candidate, whose values are up to date, to the batch. It conditions the losses of the pairs on a
+// measurement of this candidate.
 func (b *batchSelector) pick(s *scoredCandidate) {
 	b.recordPick(s)
 	s.picked = true
-	b.launched[s.launch] = true
-	deviation := math.Sqrt(max(s.variance+b.noise, minDeviation*minDeviation))
-	between := b.posterior.Covariances([]int{s.entry}, b.scoredEntries())[0]
-	own := make([]float64, len(b.pairs))
-	for k, c := range s.covariance {
-		own[k] = c / deviation
-		b.pairs[k].shrink(own[k], b.model)
-	}
-	before := s.steps
-	for i := range b.scored {
-		t := &b.scored[i]
-		v := between[i]
-		for k, step := range before {
-			v -= step * t.steps[k]
-		}
-		v /= deviation
-		t.steps = append(t.steps, v)
-		t.variance = max(0, t.variance-v*v)
-		floats.AddScaled(t.covariance, -v, own)
-		t.outdated = true
+	b.plan(s.launch)
+	for k, step := range b.picks[len(b.picks)-1].pairs {
+		b.pairs[k].shrink(step, b.model)
 	}
 }
 
 // recordPick records a candidate with its current values, which pick changes afterwards.
 func (b *batchSelector) recordPick(s *scoredCandidate) {
-	p := pick{entry: s.entry, launch: s.launch, launches: !b.launched[s.launch], run: s.run}
+	p := pick{entry: s.entry, launch: s.launch, launches: !s.launched, run: s.run, steps: s.steps, pairs: slices.Clone(s.covariance)}
+	p.deviation = math.Sqrt(max(s.variance+b.noise, minDeviation*minDeviation))
+	floats.Scale(1/p.deviation, p.pairs)
 	for k := range b.pairs {
 		q := &b.pairs[k]
 		if fall := b.varianceFall(s, k); fall > minFall*q.variance {

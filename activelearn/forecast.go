@@ -9,7 +9,6 @@ import (
 
 	"tutti/coll"
 	"tutti/metrics"
-	"tutti/preprocess"
 	"tutti/surrogate/learner"
 )
 
@@ -36,7 +35,7 @@ func (a Alternatives) predictable(p *learner.Posterior, points []coll.Point, cho
 type forecast struct {
 	choices
 	metrics metrics.Options // with the weights of the points
-	noise   preprocess.Noise
+	noise   []float64       // standard deviation of a measured time at each point, without the shift of its job
 	meets   func(metrics.Summary) bool
 	rng     *rand.Rand
 
@@ -58,23 +57,26 @@ func (c choices) forecast(p *learner.Posterior, q learner.DrawQuery, measured ma
 		return nil, metrics.ErrEmpty
 	}
 	f := &forecast{
-		choices: c, metrics: opt, noise: p.Noise(), meets: meets, rng: q.Rand,
+		choices: c, metrics: opt, noise: make([]float64, len(c.points)), meets: meets, rng: q.Rand,
 		expected: make([]float64, len(c.points)), mistakes: make([]float64, len(c.points)), logs: make([][]float64, len(c.points)), rivals: make([][]bool, len(c.points)),
 	}
 	for i, open := range c.open {
 		f.logs[i], f.rivals[i] = make([]float64, len(open)), make([]bool, len(open))
+		f.noise[i] = math.Sqrt(p.Noise().Unshifted(c.points[i]))
 	}
 	q.Points, q.Open, q.Measured = c.points, c.open, map[coll.Candidate]learner.MeasuredTime{}
 	for candidate, m := range measured {
-		q.Measured[candidate] = learner.MeasuredTime{Log: math.Log10(m.Seconds), Noise: f.noise.Of(m)}
+		q.Measured[candidate] = learner.MeasuredTime{Log: math.Log10(m.Seconds), Noise: p.Noise().Of(m)}
 	}
 	draws, err := p.Draws(q)
 	if err != nil {
 		return nil, err
 	}
 	for f.draws < mostDraws && (f.draws < fewDraws || f.mayMeet()) {
-		if err := f.add(draws.Next()); err != nil {
-			return nil, err
+		for _, times := range draws.Next(fewDraws) {
+			if err := f.add(times); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return f, nil
@@ -89,7 +91,7 @@ func (f *forecast) add(times [][]float64) error {
 	slowdowns, floor := make([]float64, len(times)), make([]float64, len(times))
 	for i, logs := range times {
 		slowdowns[i] = slowdownOf(logs, f.own[i])
-		floor[i] = slowdownOf(logs, f.measuredBest(logs, f.points[i]))
+		floor[i] = slowdownOf(logs, f.measuredBest(logs, f.noise[i]))
 		f.expected[i] += slowdowns[i]
 		if slowdowns[i] > 1+threshold {
 			f.mistakes[i]++
@@ -123,10 +125,11 @@ func slowdownOf(logs []float64, own int) float64 {
 	return min(maxSlowdown, math.Pow(10, logs[own]-slices.Min(logs)))
 }
 
-// measuredBest returns the index of the time that is the shortest if each is measured once. The shift that all measurements
-// of a job share is assumed to be known, because the posterior estimates it.
-func (f *forecast) measuredBest(logs []float64, p coll.Point) int {
-	best, shortest, sd := 0, math.Inf(1), math.Sqrt(f.noise.Unshifted(p))
+// measuredBest returns the index of the time that is the shortest if each is measured once, with the standard
+// deviation sd. The shift that all measurements of a job share is assumed to be known, because the posterior
+// estimates it.
+func (f *forecast) measuredBest(logs []float64, sd float64) int {
+	best, shortest := 0, math.Inf(1)
 	for k, t := range logs {
 		if t += sd * f.rng.NormFloat64(); t < shortest {
 			best, shortest = k, t

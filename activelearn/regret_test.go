@@ -208,8 +208,8 @@ func TestRegretCountsPendingAsMeasured(t *testing.T) {
 	first, _ := picked.best()
 	before := first.acquisition
 	picked.pick(first)
-	if again := picked.acquisition(first); again > before/2 {
-		t.Errorf("%v is worth %g, and %g once it is known", first.candidate, before, again)
+	if picked.update(first); first.acquisition > before/2 {
+		t.Errorf("%v is worth %g, and %g once it is known", first.candidate, before, first.acquisition)
 	}
 	pending := laid(first.candidate)
 	values := map[coll.Candidate]float64{}
@@ -221,8 +221,9 @@ func TestRegretCountsPendingAsMeasured(t *testing.T) {
 		if o.picked {
 			continue
 		}
-		if got, want := picked.acquisition(o), values[o.candidate]; math.Abs(got-want) > 1e-6*max(1, want) {
-			t.Errorf("with %v picked %v is worth %g, with it under way %g", first.candidate, o.candidate, got, want)
+		picked.update(o)
+		if want := values[o.candidate]; math.Abs(o.acquisition-want) > 1e-6*max(1, want) {
+			t.Errorf("with %v picked %v is worth %g, with it under way %g", first.candidate, o.candidate, o.acquisition, want)
 		}
 	}
 }

@@ -3,8 +3,6 @@ package online
 import (
 	"math"
 
-	"gonum.org/v1/gonum/floats"
-
 	"tutti/coll"
 	"tutti/preprocess"
 	"tutti/surrogate/forest"
@@ -146,10 +144,21 @@ func iotaWeights(seconds []float64) []float64 {
 			out[i] = sum / float64(known)
 		}
 	}
-	floats.Scale(1/floats.Sum(out), out)
+	normalize(out)
 	for i, w := range out {
 		out[i] = min(maxWeight, max(minWeight, w))
 	}
-	floats.Scale(1/floats.Sum(out), out)
+	normalize(out)
 	return out
+}
+
+// normalize scales weights so that their sum is 1.
+func normalize(w []float64) {
+	sum := 0.0
+	for _, v := range w {
+		sum += v
+	}
+	for i := range w {
+		w[i] /= sum
+	}
 }

@@ -18,7 +18,8 @@ import (
 // userObject builds a shared object with algorithms of a user.
 func userObject(t *testing.T) string {
 	t.Helper()
-	return testutil.BuildProgram(t, testutil.MPICH, testutil.UserLibrary)
+	mpich := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
+	return testutil.BuildProgram(t, mpich, testutil.UserLibrary)
 }
 
 func TestReadUsers(t *testing.T) {

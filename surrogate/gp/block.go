@@ -27,6 +27,17 @@ func newRows(n, width int) [][]float64 {
 	return rows
 }
 
+// trapezoid returns the rows with an index from first to last-1 of a lower triangular matrix, with its diagonal. They share
+// one array.
+func trapezoid(first, last int) [][]float64 {
+	all, rows := make([]float64, (first+1+last)*(last-first)/2), make([][]float64, last-first)
+	for k := range rows {
+		i := first + k + 1
+		rows[k], all = all[:i:i], all[i:]
+	}
+	return rows
+}
+
 // block is a scratch matrix of at most blockLen×blockLen numbers with a row stride of blockLen.
 type block [blockLen * blockLen]float64
 

@@ -22,8 +22,7 @@ type corrRow struct {
 }
 
 func newCorrRow(n, columns int) corrRow {
-	all := make([]float64, 3*n+columns)
-	return corrRow{all[:n:n], all[n : 2*n : 2*n], all[3*n:], all[2*n : 3*n : 3*n]}
+	return corrRow{make([]float64, n), make([]float64, n), make([]float64, columns), make([]float64, n)}
 }
 
 // first returns the part of r that belongs to the first n rows.
@@ -98,22 +97,13 @@ type corrMatrix struct {
 
 // newCorrMatrix returns an empty matrix for n rows.
 func newCorrMatrix(n int) *corrMatrix {
-	return &corrMatrix{common: triangle(n), own: triangle(n)}
+	return &corrMatrix{common: trapezoid(0, n), own: trapezoid(0, n)}
 }
 
 // withSlopes allocates memory for the slopes of k and returns k.
 func (k *corrMatrix) withSlopes() *corrMatrix {
-	k.commonSlope, k.ownSlope = triangle(len(k.common)), triangle(len(k.common))
+	k.commonSlope, k.ownSlope = trapezoid(0, len(k.common)), trapezoid(0, len(k.common))
 	return k
-}
-
-// triangle returns a lower triangular matrix of n rows, with its diagonal.
-func triangle(n int) [][]float64 {
-	out := make([][]float64, n)
-	for i := range out {
-		out[i] = make([]float64, i+1)
-	}
-	return out
 }
 
 // compute sets k to the correlations between all pairs of rows. It takes O(len(rows)²) exponentials.

@@ -34,11 +34,14 @@ type covFactor struct {
 	own     []factor           // L, of each task
 	common  factor             // R
 	joint   factor             // M
-	reduced func() [][]float64 // W, observations in the order of tasks; means do not need it
+	reduced func() reducedRank // means do not need it
 	first   []int              // column of W of each task's first observation
 	column  []int              // column of W of each observation
 	order   []int              // all observations by group
 }
+
+// reducedRank is the matrix W by rows and by columns; see covFactor. The observations are in the order of tasks.
+type reducedRank struct{ rows, columns [][]float64 }
 
 // newCovFactor returns the factored covariance, and alpha = K⁻¹(y - mean). The result ok is false if a
 // matrix cannot be factored.
@@ -81,7 +84,7 @@ func newCovFactor(p Params, obs Observations) (t *covFactor, alpha []float64, ok
 		y[j] = v - p.Mean
 	}
 	alpha = t.solve(lowRank, y)
-	t.reduced = sync.OnceValue(func() [][]float64 { return t.reduce(lowRank) })
+	t.reduced = sync.OnceValue(func() reducedRank { return t.reduce(lowRank) })
 	return t, alpha, true
 }
 
@@ -187,14 +190,10 @@ func (t *covFactor) leadingZeros(some []int, rows int) []int {
 
 // factorJoint computes the factor M from T; see covFactor. It reports whether B can be factored.
 func (t *covFactor) factorJoint(lowRank [][]float64) bool {
-	zeros := t.leadingZeros(t.order, len(lowRank))
-	sorted := newRows(len(lowRank), len(t.order))
-	for k, row := range lowRank {
-		for i := zeros[k]; i < len(t.order); i++ {
-			sorted[k][i] = row[t.column[t.order[i]]]
-		}
+	square := newRows(len(lowRank), len(lowRank))
+	for a, of := range t.tasks {
+		addSquares(square, t.columns(lowRank, a), t.leadingZeros(of, len(lowRank)))
 	}
-	square := squares(sorted, zeros)
 	_, ok := t.joint.build(len(lowRank), 1, func(i int, row []float64) {
 		copy(row, square[i][:i+1])
 		row[i]++
@@ -202,8 +201,8 @@ func (t *covFactor) factorJoint(lowRank [][]float64) bool {
 	return ok
 }
 
-// reduce computes W from T in place; see covFactor.
-func (t *covFactor) reduce(lowRank [][]float64) [][]float64 {
+// reduce computes W from T, whose memory it uses; see covFactor.
+func (t *covFactor) reduce(lowRank [][]float64) reducedRank {
 	across := newRows(len(t.group), len(lowRank))
 	transpose(across, lowRank)
 	lines := make([][]float64, len(across))
@@ -215,7 +214,7 @@ func (t *covFactor) reduce(lowRank [][]float64) [][]float64 {
 		t.joint.solve(lines[first:last], len(t.row)-1-t.group[t.order[last-1]])
 	}
 	transpose(lowRank, across)
-	return lowRank
+	return reducedRank{lowRank, across}
 }
 
 // columns returns those columns of the matrix T or W (see covFactor) that belong to task a. The result has
@@ -230,42 +229,43 @@ func (t *covFactor) columns(rows [][]float64, a int) [][]float64 {
 
 // solve returns K⁻¹y, with the matrix T; see covFactor.
 func (t *covFactor) solve(lowRank [][]float64, y []float64) []float64 {
-	return t.solveAround(y, lowRank, func(e []float64) {
+	return t.solveAround([][]float64{y}, func(w [][]float64) {
+		e := products(w, lowRank)[0]
 		t.joint.solveRow(e)
 		t.joint.solveBack(e)
+		for k, row := range lowRank {
+			floats.AddScaled(w[0], -e[k], row)
+		}
+	})[0]
+}
+
+// solveReduced returns K⁻¹y for each row y of ys, with the matrix W; see covFactor.
+func (t *covFactor) solveReduced(ys [][]float64) [][]float64 {
+	reduced := t.reduced()
+	return t.solveAround(ys, func(w [][]float64) {
+		addProducts(w, products(w, reduced.rows), reduced.columns, nil, -1)
 	})
 }
 
-// solveReduced returns K⁻¹y, with the matrix W; see covFactor.
-func (t *covFactor) solveReduced(y []float64) []float64 {
-	return t.solveAround(y, t.reduced(), func([]float64) {})
-}
-
-// solveAround returns L⁻ᵀ(I - Vᵀ·f(V))·L⁻¹y for the matrix V, which is T or W, and a function f that changes
-// its argument in place.
-func (t *covFactor) solveAround(y []float64, v [][]float64, f func([]float64)) []float64 {
-	w := make([]float64, len(y))
-	for a, of := range t.tasks {
-		here := w[t.first[a]:][:len(of)]
-		for i, j := range of {
-			here[i] = y[j]
+// solveAround returns L⁻ᵀ·f(L⁻¹y) for each row y of ys. The function f changes its argument in place, in which
+// the observations are in the order of tasks.
+func (t *covFactor) solveAround(ys [][]float64, f func([][]float64)) [][]float64 {
+	w, out := newRows(len(ys), len(t.group)), newRows(len(ys), len(t.group))
+	for d, y := range ys {
+		for j, v := range y {
+			w[d][t.column[j]] = v
 		}
-		t.own[a].solveRow(here)
 	}
-	e := make([]float64, len(v))
-	for k, row := range v {
-		e[k] = dot(row, w)
+	for a := range t.tasks {
+		t.own[a].solve(t.columns(w, a), 0)
 	}
-	f(e)
-	for k, row := range v {
-		floats.AddScaled(w, -e[k], row)
-	}
-	out := make([]float64, len(y))
-	for a, of := range t.tasks {
-		here := w[t.first[a]:][:len(of)]
-		t.own[a].solveBack(here)
-		for i, j := range of {
-			out[j] = here[i]
+	f(w)
+	for d, row := range w {
+		for a, of := range t.tasks {
+			t.own[a].solveBack(row[t.first[a]:][:len(of)])
+		}
+		for j := range out[d] {
+			out[d][j] = row[t.column[j]]
 		}
 	}
 	return out
@@ -278,15 +278,13 @@ func products(a, b [][]float64) [][]float64 {
 	return out
 }
 
-// squares returns the dot products of all pairs of rows, as a lower triangle. It also fills the upper half
+// addSquares adds to out the dot products of all pairs of rows, as a lower triangle. It also fills the upper half
 // of the diagonal blocks. For the parameter zeros see addProducts.
-func squares(rows [][]float64, zeros []int) [][]float64 {
-	out := newRows(len(rows), len(rows))
+func addSquares(out, rows [][]float64, zeros []int) {
 	for first := 0; first < len(rows); first += blockLen {
 		last := min(first+blockLen, len(rows))
 		addProducts(out[first:last], rows[first:last], rows[:last], zeros, 1)
 	}
-	return out
 }
 
 // addProducts adds to out the dot product of each row of a with each row of b, multiplied by sign. zeros[i]

@@ -22,9 +22,9 @@ func (f *factor) reset() { f.n = 0 }
 
 // storage allocates the rows with an index below `to`.
 func (f *factor) storage(to int) {
-	for i := len(f.rows); i < to; i++ {
-		f.rows = append(f.rows, make([]float64, i+1))
-		f.inv = append(f.inv, make([]float64, blockLen))
+	if n := len(f.rows); n < to {
+		f.rows = append(f.rows, trapezoid(n, to)...)
+		f.inv = append(f.inv, newRows(to-n, blockLen)...)
 	}
 }
 
@@ -152,6 +152,24 @@ func (f *factor) solve(xs [][]float64, from int) {
 	}
 }
 
+// times replaces z by Lz for each row z of zs, in block products.
+func (f *factor) times(zs [][]float64) {
+	var c block
+	for len(zs) > 0 {
+		part := zs[:min(blockLen, len(zs))]
+		zs = zs[len(part):]
+		for first := (f.n - 1) / blockLen * blockLen; first >= 0; first -= blockLen {
+			last := min(first+blockLen, f.n)
+			c.mul(part, f.rows[first:last], 0, first)
+			for i, z := range part {
+				for j := last - 1; j >= first; j-- {
+					z[j] = c[i*blockLen+j-first] + dot(f.rows[j][first:j+1], z[first:j+1])
+				}
+			}
+		}
+	}
+}
+
 // inverseRoot sets u to L⁻ᵀ: row i of u is column i of L⁻¹. u must have n rows of at least n numbers.
 func (f *factor) inverseRoot(u [][]float64) {
 	for first := 0; first < f.n; first += blockLen {
@@ -169,9 +187,7 @@ func (f *factor) solveBack(b []float64) {
 	for i := f.n - 1; i >= 0; i-- {
 		row := f.rows[i]
 		b[i] /= row[i]
-		for j, v := range row[:i] {
-			b[j] -= v * b[i]
-		}
+		floats.AddScaled(b[:i], -b[i], row[:i])
 	}
 }
 

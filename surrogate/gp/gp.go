@@ -93,24 +93,27 @@ func (m *GP) meansAt(means []float64, here corrRow, weight []float64) {
 // Williams 2006, equations 5.10 to 5.12). It takes O(len(some)·n_a·(n_a + u)) operations for n_a
 // observations of a task at u rows.
 func (m *GP) LOOResiduals(some []int) (residuals, deviations []float64) {
-	place := make([]int, len(m.obs.Y)) // of each observation in its task
-	for _, of := range m.cov.tasks {
-		for i, j := range of {
-			place[j] = i
-		}
-	}
 	residuals, deviations = make([]float64, len(some)), make([]float64, len(some))
-	for k, j := range some {
-		a := m.obs.Task[j]
-		root := make([]float64, len(m.cov.tasks[a]))
-		root[place[j]] = 1
-		m.cov.own[a].solveRow(root)
-		inverse := dot(root, root)
-		for _, row := range m.cov.columns(m.cov.reduced(), a) {
-			v := dot(row, root)
-			inverse -= v * v
+	for a, of := range m.cov.tasks {
+		var here []int // of some
+		for k, j := range some {
+			if m.obs.Task[j] == a {
+				here = append(here, k)
+			}
 		}
-		residuals[k], deviations[k] = m.alpha[j]/inverse, 1/math.Sqrt(inverse)
+		if len(here) == 0 {
+			continue
+		}
+		roots := newRows(len(here), len(of)) // L⁻¹ of unit vectors
+		for i, k := range here {
+			roots[i][m.cov.column[some[k]]-m.cov.first[a]] = 1
+		}
+		m.cov.own[a].solve(roots, 0)
+		known := products(roots, m.cov.columns(m.cov.reduced().rows, a))
+		for i, k := range here {
+			inverse := dot(roots[i], roots[i]) - dot(known[i], known[i])
+			residuals[k], deviations[k] = m.alpha[some[k]]/inverse, 1/math.Sqrt(inverse)
+		}
 	}
 	return residuals, deviations
 }

@@ -108,7 +108,7 @@ func (p *Posterior) condition(of [][]int) {
 			beta[k] = p.beta[i]
 		}
 		t.own[a].solve(beta, 0)
-		addProducts(p.gammas(some), beta, t.columns(t.reduced(), a), t.leadingZeros(t.tasks[a], t.joint.n), -1)
+		addProducts(p.gammas(some), beta, t.columns(t.reduced().rows, a), t.leadingZeros(t.tasks[a], t.joint.n), -1)
 	}
 	for i := range p.entries {
 		p.variance[i] = max(0, p.Covariance(i, i))

@@ -15,12 +15,14 @@ import (
 // Source: Wilson et al., Efficiently Sampling Functions from Gaussian Process Posteriors (ICML 2020),
 // equation 9.
 type Sampler struct {
-	m           *GP
-	tasks       int
-	at          []int     // of each row: its index among the distinct rows, those of the observations first
-	cross       []corrRow // of each row: covariances with the rows of the observations
-	common, own factor    // of the correlations between the distinct rows
-	rng         *rand.Rand
+	m                         *GP
+	tasks                     int
+	at                        []int         // of each row: its index among the distinct rows, those of the observations first
+	common                    [][]float64   // covariances of the common part between each row and the rows of the observations
+	own                       [][][]float64 // of each observed task: covariances of its own part between each row and its observations
+	commonRoot, ownRoot       factor        // of the covariances between the distinct rows
+	changeRoot, changeOwnRoot factor        // of the covariances of changes; empty if there is no other source than 0
+	rng                       *rand.Rand
 }
 
 // Sampler returns a sampler of the tasks 0 to tasks-1 at the given rows. For u distinct rows it takes O(u³)
@@ -41,59 +43,128 @@ func (m *GP) Sampler(rows [][]float64, tasks int, rng *rand.Rand) (*Sampler, err
 			index[fmt.Sprint(x)] = i
 			distinct = append(distinct, x)
 		}
-		here := newCorrRow(len(m.obs.X), len(x))
-		here.covary(m.params, x, m.rows)
-		s.at, s.cross = append(s.at, i), append(s.cross, here)
+		s.at = append(s.at, i)
 	}
 	k := newCorrMatrix(len(distinct))
 	k.compute(m.params, distinct)
-	_, ok := s.common.build(len(distinct), 1, func(i int, row []float64) { copy(row, k.common[i]) })
-	if ok {
-		_, ok = s.own.build(len(distinct), 1, func(i int, row []float64) { copy(row, k.own[i]) })
-	}
-	if !ok {
+	s.covary(k)
+	if !s.factor(k) {
 		return nil, fmt.Errorf("%w: %d rows to sample", ErrFactor, len(distinct))
 	}
 	return s, nil
 }
 
-// Draw returns the deviations of one joint draw from the posterior means, for source 0 and without noise,
-// as a tasks×rows matrix. For n observations it takes O(tasks·u² + rows·n + n²) operations.
-func (s *Sampler) Draw() [][]float64 {
+// covary computes the covariances with the observations. The parameter k has the correlations between the
+// distinct rows.
+func (s *Sampler) covary(k *corrMatrix) {
 	p, obs := s.m.params, s.m.obs
-	common, own := s.function(&s.common, p.Common, 0, p.Shared), make([][]float64, s.tasks)
-	for a := range own {
-		own[a] = s.function(&s.own, p.Own, p.Level, p.Rough)
-	}
-	alpha := s.m.cov.solveReduced(s.observations(common, own))
-	weight := make([]float64, len(obs.X))
-	for j, v := range alpha {
-		weight[obs.At[j]] += v
-	}
-	out := newRows(s.tasks, len(s.at))
-	for r, u := range s.at {
-		c := common[u] - dot(s.cross[r].common, weight)
-		for a := range out {
-			out[a][r] = c + own[a][u]
+	s.common = newRows(len(s.at), len(obs.X))
+	for a, of := range s.m.cov.tasks {
+		s.own = append(s.own, newRows(len(s.at), len(of)))
+		for r, u := range s.at {
+			for i, j := range of {
+				v := obs.At[j]
+				s.own[a][r][i] = p.ownCov(k.own[max(u, v)][min(u, v)], u == v, false)
+			}
 		}
-		for j, v := range alpha {
-			out[obs.Task[j]][r] -= s.cross[r].own[obs.At[j]] * v
+	}
+	for r, u := range s.at {
+		for v := range obs.X {
+			s.common[r][v] = p.commonCov(k.common[max(u, v)][min(u, v)], u == v, false)
+		}
+	}
+}
+
+// factor factors the covariances between the distinct rows, whose correlations k has. It reports whether that
+// succeeds.
+func (s *Sampler) factor(k *corrMatrix) bool {
+	p := s.m.params
+	root := func(f *factor, corr [][]float64, process, level, rough float64) bool {
+		_, ok := f.build(len(corr), process+level+rough, func(i int, row []float64) {
+			for j, c := range corr[i] {
+				row[j] = process*c + level
+			}
+			row[i] += rough
+		})
+		return ok
+	}
+	ok := root(&s.commonRoot, k.common, p.Common, 0, p.Shared) && root(&s.ownRoot, k.own, p.Own, p.Level, p.Rough)
+	if s.m.obs.sources() {
+		ok = ok && root(&s.changeRoot, k.common, p.Change, p.ChangeLevel, 0) && root(&s.changeOwnRoot, k.own, p.ChangeOwn, p.ChangeOwnLevel, 0)
+	}
+	return ok
+}
+
+// Means returns the posterior mean of each task at each row, for source 0, as a tasks×rows matrix.
+func (s *Sampler) Means() [][]float64 {
+	means := s.explained([][]float64{s.m.alpha})[0]
+	for _, of := range means {
+		for r := range of {
+			of[r] += s.m.params.Mean
+		}
+	}
+	return means
+}
+
+// Draw returns the deviations of several joint draws from the posterior means, for source 0 and without noise.
+// Each draw is a tasks×rows matrix. For n observations at u rows it takes O(draws·(tasks·u² + (rows + u)·n))
+// operations in block products.
+func (s *Sampler) Draw(draws int) [][][]float64 {
+	common, own := s.functions(&s.commonRoot, draws), s.functions(&s.ownRoot, draws*s.tasks)
+	observed := make([][]float64, draws)
+	for d := range observed {
+		observed[d] = s.observations(common[d], own[d*s.tasks:(d+1)*s.tasks])
+	}
+	out := s.explained(s.m.cov.solveReduced(observed))
+	for d, draw := range out {
+		for a, of := range draw {
+			for r, u := range s.at {
+				of[r] = common[d][u] + own[d*s.tasks+a][u] - of[r]
+			}
 		}
 	}
 	return out
 }
 
-// function draws a function of the distinct rows from the prior: a process with the given factor of its
-// correlations, a level, and a part that is independent between rows. The parameters are their variances.
-func (s *Sampler) function(f *factor, process, level, rough float64) []float64 {
-	z, out := make([]float64, f.n), make([]float64, f.n)
-	for i := range z {
-		z[i] = s.rng.NormFloat64()
+// explained returns the covariances between each task at each row and the observations, multiplied by each of
+// several vectors of numbers of the observations.
+func (s *Sampler) explained(alphas [][]float64) [][][]float64 {
+	weights := newRows(len(alphas), len(s.m.obs.X))
+	for d, alpha := range alphas {
+		for j, v := range alpha {
+			weights[d][s.m.obs.At[j]] += v
+		}
 	}
-	shift := s.normal(level)
-	for i := range out {
-		out[i] = math.Sqrt(process)*dot(f.rows[i][:i+1], z[:i+1]) + shift + s.normal(rough)
+	common := products(weights, s.common)
+	out := make([][][]float64, len(alphas))
+	for d := range out {
+		out[d] = newRows(s.tasks, len(s.at))
+		for a := range out[d] {
+			copy(out[d][a], common[d])
+		}
 	}
+	for a, of := range s.m.cov.tasks {
+		here, own := newRows(len(alphas), len(of)), make([][]float64, len(alphas))
+		for d, alpha := range alphas {
+			own[d] = out[d][a]
+			for i, j := range of {
+				here[d][i] = alpha[j]
+			}
+		}
+		addProducts(own, here, s.own[a], nil, 1)
+	}
+	return out
+}
+
+// functions draws functions of the distinct rows from the prior. The factor is that of their covariances.
+func (s *Sampler) functions(f *factor, draws int) [][]float64 {
+	out := newRows(draws, f.n)
+	for _, z := range out {
+		for i := range z {
+			z[i] = s.rng.NormFloat64()
+		}
+	}
+	f.times(out)
 	return out
 }
 
@@ -110,10 +181,10 @@ func (s *Sampler) normal(variance float64) float64 {
 func (s *Sampler) observations(common []float64, own [][]float64) []float64 {
 	p, obs := s.m.params, s.m.obs
 	out, changes, jobs := make([]float64, len(obs.Y)), map[[2]int][]float64{}, map[int]float64{}
-	change := func(source, task int, f *factor, process, level float64) []float64 {
+	change := func(source, task int, f *factor) []float64 {
 		key := [2]int{source, task}
 		if changes[key] == nil {
-			changes[key] = s.function(f, process, level, 0)
+			changes[key] = s.functions(f, 1)[0]
 		}
 		return changes[key]
 	}
@@ -121,7 +192,7 @@ func (s *Sampler) observations(common []float64, own [][]float64) []float64 {
 		task, noise := obs.Task[j], p.noise(obs, j)
 		out[j] = common[u] + own[task][u]
 		if source := obs.source(j); source != 0 {
-			out[j] += change(source, -1, &s.common, p.Change, p.ChangeLevel)[u] + change(source, task, &s.own, p.ChangeOwn, p.ChangeOwnLevel)[u]
+			out[j] += change(source, -1, &s.changeRoot)[u] + change(source, task, &s.changeOwnRoot)[u]
 		}
 		if job := obs.job(j); job > 0 {
 			if _, drawn := jobs[job]; !drawn {

@@ -37,8 +37,7 @@ func TestDraws(t *testing.T) {
 	n := len(entries)
 	cov := newRows(n, n)
 	const N = 40000
-	for range N {
-		d := s.Draw()
+	for _, d := range s.Draw(N) {
 		for i, e := range entries {
 			for j, f := range entries {
 				cov[i][j] += d[e.Task][e.Row] * d[f.Task][f.Row] / N

@@ -68,7 +68,7 @@ func (p *Posterior) Draws(q DrawQuery) (*Draws, error) {
 	d := &Draws{
 		q: q, options: make([][]drawnOption, len(q.Points)),
 		models: errorModels(), probabilities: distuv.NewCategorical(weights, q.Rand),
-		means: p.gaussian.Means(rows, len(p.algorithms)), sampler: sampler,
+		means: sampler.Means(), sampler: sampler,
 	}
 	for i, point := range q.Points {
 		for _, alg := range q.Open[i] {
@@ -83,10 +83,19 @@ func (p *Posterior) Draws(q DrawQuery) (*Draws, error) {
 	return d, nil
 }
 
-// Next returns one draw: log10 of the seconds of each open algorithm at each point. It is NaN for algorithms
-// that the posterior does not know.
-func (d *Draws) Next() [][]float64 {
-	model, deviations := d.models[int(d.probabilities.Rand())], d.sampler.Draw()
+// Next returns several draws: log10 of the seconds of each open algorithm at each point. It is NaN for
+// algorithms that the posterior does not know.
+func (d *Draws) Next(draws int) [][][]float64 {
+	out := d.sampler.Draw(draws)
+	for i, deviations := range out {
+		out[i] = d.times(deviations)
+	}
+	return out
+}
+
+// times returns the times of one draw. The deviations are those of each algorithm at each point.
+func (d *Draws) times(deviations [][]float64) [][]float64 {
+	model := d.models[int(d.probabilities.Rand())]
 	factors := map[int64]float64{} // of each message size
 	out := make([][]float64, len(d.options))
 	for i, options := range d.options {

@@ -26,8 +26,7 @@ func TestDraws(t *testing.T) {
 	}
 	draws := testutil.Must(p.Draws(q))(t)
 	var measured, predicted []float64
-	for range 400 {
-		logs := draws.Next()
+	for _, logs := range draws.Next(400) {
 		measured, predicted = append(measured, logs[0][0]), append(predicted, logs[1][0])
 		if !math.IsNaN(logs[0][1]) {
 			t.Fatalf("log10 time %g of an algorithm that was never measured", logs[0][1])
