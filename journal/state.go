@@ -74,7 +74,8 @@ func (j *Job) Open() bool { return j.State != coll.JobEnded }
 // Verification is the state of the verification of one library.
 type Verification struct {
 	Library    string
-	steps      []storedStep
+	session    int            // latest
+	steps      [][]storedStep // of each session
 	rounds     []*verifyRound
 	candidates map[coll.Candidate]*coll.Candidate // of the trials
 }

@@ -79,20 +79,26 @@ func (v *Verification) add(step VerifyStep) {
 	} else {
 		s.other = &step
 	}
-	v.steps = append(v.steps, s)
+	if len(v.steps) == 0 || v.session != step.Session {
+		v.session, v.steps = step.Session, append(v.steps, nil)
+	}
+	last := &v.steps[len(v.steps)-1]
+	*last = append(*last, s)
 }
 
 // Steps returns the steps of all sessions in order; none in a lean state.
 func (v *Verification) Steps() iter.Seq[VerifyStep] {
 	return func(yield func(VerifyStep) bool) {
-		for _, s := range v.steps {
-			step := s.other
-			if step == nil {
-				t := s.trial.trial()
-				step = &VerifyStep{Library: v.Library, Session: int(s.session), Round: int(s.round), Stage: int(s.stage), Trial: &t}
-			}
-			if !yield(*step) {
-				return
+		for _, session := range v.steps {
+			for _, s := range session {
+				step := s.other
+				if step == nil {
+					t := s.trial.trial()
+					step = &VerifyStep{Library: v.Library, Session: int(s.session), Round: int(s.round), Stage: int(s.stage), Trial: &t}
+				}
+				if !yield(*step) {
+					return
+				}
 			}
 		}
 	}
