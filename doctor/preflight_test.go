@@ -59,10 +59,7 @@ func preflightChecks(t *testing.T, m *machine) []Check {
 // benchmark, and so does one of another release.
 func TestPreflightWrongLibrary(t *testing.T) {
 	requireMPI(t)
-	path := filepath.Join(t.TempDir(), "bench")
-	if _, err := csource.Build(t.Context(), csource.Bench, toolchains["openmpi"].Compiler, path); err != nil {
-		t.Fatal(err)
-	}
+	path := testutil.BuildProgram(t, toolchains["openmpi"], csource.Bench)
 	m, n := ready(t)
 	n.Scheduler = "local"
 	n.Libraries[0].Benchmark = path
@@ -73,11 +70,7 @@ func TestPreflightWrongLibrary(t *testing.T) {
 
 // TestLoadedByLibrary checks that Loaded also works for a shared library, which is not a program.
 func TestLoadedByLibrary(t *testing.T) {
-	requireMPI(t)
-	path := filepath.Join(t.TempDir(), "libtutti")
-	if _, err := csource.Build(t.Context(), csource.Runtime, toolchains["openmpi"].Compiler, path); err != nil {
-		t.Fatal(err)
-	}
+	path := testutil.BuildProgram(t, toolchains["openmpi"], testutil.ObjectsLibrary)
 	if got := Loaded(t.Context(), path, os.Environ()); !strings.HasPrefix(got.Version, "Open MPI ") || got.Path == "" {
 		t.Errorf("Loaded = %+v, want Open MPI", got)
 	}

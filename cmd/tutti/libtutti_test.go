@@ -59,6 +59,6 @@ func verifyTable(t *testing.T, dir string) {
 	text := testutil.Must(os.ReadFile(filepath.Join(dir, "out", "tutti.table")))(t)
 	table := testutil.Must(libtutti.Parse(text))(t)
 	if len(table.Rules) > 0 {
-		verifyInTime(t, dir, "libtutti", "20s")
+		verifyInTime(t, os.Environ(), dir, "libtutti", "20s")
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/campaign/assembly"
 	"tutti/coll"
+	"tutti/csource"
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
@@ -315,39 +317,29 @@ var (
 	debianOpenMPI = site{"mpicc.openmpi", "mpirun.openmpi", "openmpi-bin libopenmpi-dev"}
 )
 
-// siteCampaign builds the benchmark program and writes the campaign file c.yaml into a folder. The campaign
+// siteCampaign writes the benchmark program native and the campaign file c.yaml into a folder. The campaign
 // runs benchmarks. replace contains pairs of texts for strings.NewReplacer, which changes the file.
 func siteCampaign(t *testing.T, s site, dir, campaign string, replace ...string) {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("runs MPI programs")
-	}
-	launcher, err := exec.LookPath(s.launcher)
-	if err == nil {
-		err = exec.Command(s.compiler, "-fsyntax-only", "-include", "mpi.h", "-x", "c", os.DevNull).Run()
-	}
-	if err != nil {
-		testutil.NeedMPI.Missing(t, "%s, %s: %v: needs apt-get install %s", s.launcher, s.compiler, err, s.install)
-	}
-	// Commands that run inside the test process have no environment variables, but a compiler needs them.
-	built, output := process(t, dir, "build", "benchmark", "--mpicc", s.compiler, "-o", "native")
-	if code := codeOfProcess(t, built.Wait()); code != codeDone {
-		t.Fatalf("tutti build benchmark: exit code %d\n%s", code, output)
-	}
+	program := testutil.BuildProgram(t, testutil.Toolchain{Compiler: s.compiler, Launcher: s.launcher, Install: s.install}, csource.Bench)
+	launcher := testutil.Must(exec.LookPath(s.launcher))(t)
 	content, err := os.ReadFile(filepath.Join("testdata", "live", campaign))
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "c.yaml"), []byte(strings.NewReplacer(replace...).Replace(string(content))), 0o666)
 	}
-	if err == nil {
-		err = os.Symlink(launcher, filepath.Join(dir, "mpirun"))
-	}
-	testutil.NoError(t, err)
+	testutil.NoError(t, errors.Join(err, os.Symlink(launcher, filepath.Join(dir, "mpirun")), os.Rename(program, filepath.Join(dir, "native"))))
 }
 
 // mustEnd runs tutti as a child process, which must end with one of the given exit codes.
 func mustEnd(t *testing.T, dir string, codes []exitCode, args ...string) (exitCode, string) {
 	t.Helper()
-	cmd, output := process(t, dir, args...)
+	return mustEndWith(t, os.Environ(), dir, codes, args...)
+}
+
+// mustEndWith is mustEnd with the environment variables environ.
+func mustEndWith(t *testing.T, environ []string, dir string, codes []exitCode, args ...string) (exitCode, string) {
+	t.Helper()
+	cmd, output := processWith(t, environ, dir, args...)
 	code := codeOfProcess(t, cmd.Wait())
 	if !slices.Contains(codes, code) {
 		t.Fatalf("tutti %q: exit code %d, want one of %v\n%s", args, code, codes, output)
@@ -450,7 +442,7 @@ func TestLocalOpenMPI(t *testing.T) {
 		t.Errorf("Open MPI warns of its rules:\n%s", loaded)
 	}
 	if testutil.AllCases() {
-		verifyInTime(t, dir, "openmpi", "15s")
+		verifyInTime(t, os.Environ(), dir, "openmpi", "15s")
 	}
 	waitUntilIdle(t, dir)
 }
@@ -465,9 +457,9 @@ func libraryEnv(t *testing.T, out string) []string {
 
 // verifyInTime verifies the selection of the campaign in dir/out. It stops after the time most, which may
 // be too short to prove the selection. The library must report that it obeys the files.
-func verifyInTime(t *testing.T, dir, library, most string) {
+func verifyInTime(t *testing.T, environ []string, dir, library, most string) {
 	t.Helper()
-	code, output := mustEnd(t, dir, []exitCode{codeDone, codeNotProved}, "verify", "out",
+	code, output := mustEndWith(t, environ, dir, []exitCode{codeDone, codeNotProved}, "verify", "out",
 		"--set", "points=3", "--set", "between=1", "--set", "min_blocks=2", "--set", "max_blocks=2", "--machine-time", most)
 	if code == codeNotProved && !strings.Contains(output, "tutti verify out") && !strings.Contains(output, "slower than the default at") {
 		t.Errorf("not proved without a reason:\n%s", output)

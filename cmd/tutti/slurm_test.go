@@ -19,15 +19,6 @@ import (
 	"tutti/journal"
 )
 
-// startSlurm starts a cluster of virtual nodes. It sets SLURM_CONF, so that commands of the test use this
-// cluster.
-func startSlurm(t *testing.T, nodes int) *testutil.SlurmCluster {
-	t.Helper()
-	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: nodes})
-	t.Setenv("SLURM_CONF", c.Conf)
-	return c
-}
-
 // waitForEmptyQueue waits until the queue has no jobs. Slurm may report the end of a job later
 // than tutti.
 func waitForEmptyQueue(t *testing.T, c *testutil.SlurmCluster) {
@@ -71,12 +62,13 @@ func (l liveRun) checkQueue(t *testing.T, c *testutil.SlurmCluster, out string) 
 // TestSlurmMPICH tunes MPICH on eight virtual Slurm nodes, checks the report, loads the files into
 // MPICH and verifies the selection.
 func TestSlurmMPICH(t *testing.T) {
-	c := startSlurm(t, 8)
+	t.Parallel()
+	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 8})
 	dir := t.TempDir()
 	siteCampaign(t, debianMPICH, dir, "mpich.yaml", "SHIM", c.Shim())
 	out := filepath.Join(dir, "out")
 	began := time.Now()
-	code, output := mustEnd(t, dir, finished, append([]string{"tune", "-c", "c.yaml"}, fewCases("20s")...)...)
+	code, output := mustEndWith(t, c.Env(), dir, finished, append([]string{"tune", "-c", "c.yaml"}, fewCases("20s")...)...)
 	t.Logf("tune took %v, exit code %d", time.Since(began).Round(time.Second), code)
 	if stopped := strings.Contains(output, "not converged: "); stopped != (code == codeNotConverged) {
 		t.Errorf("exit code %d\n%s", code, output)
@@ -104,7 +96,7 @@ func TestSlurmMPICH(t *testing.T) {
 	testutil.CheckAllRight(t, loaded)
 
 	if testutil.AllCases() {
-		verifyInTime(t, dir, "mpich", "15s")
+		verifyInTime(t, c.Env(), dir, "mpich", "15s")
 	}
 	waitForEmptyQueue(t, c)
 }
@@ -130,7 +122,8 @@ func checkMeasured(t *testing.T, l liveRun) {
 // TestSlurm runs campaigns with fake benchmarks on one cluster. In some of them, jobs are rejected, killed
 // or cancelled, or Slurm's controller stops for a while.
 func TestSlurm(t *testing.T) {
-	c := startSlurm(t, 4)
+	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 4})
+	t.Setenv("SLURM_CONF", c.Conf)
 	if stdout, _ := mustTutti(t, codeDone, "init", "-", "--runner", "slurm"); !strings.Contains(stdout, "\n  nodes: [1, 2, 4]\n") {
 		t.Errorf("the campaign file of init has other nodes than the cluster:\n%s", stdout)
 	}
