@@ -123,7 +123,7 @@ func parseRankRules(value string) (rankRules, error) {
 		}
 	}
 	if out.String() != value {
-		return nil, fmt.Errorf("%w: %q: want ID:BYTES-BYTES@RANKS-RANKS,...;ID:...", errSyntax, value)
+		return nil, fmt.Errorf("%w: %q: want ID:BYTES-BYTES@RANKS-RANKS, more ranges after a comma, more IDs after a semicolon", errSyntax, value)
 	}
 	return out, nil
 }
