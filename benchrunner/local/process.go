@@ -1,17 +1,19 @@
 package local
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/prometheus/procfs"
 
 	"tutti/benchrunner"
 )
@@ -39,35 +41,20 @@ func parseID(id string) (process, error) {
 	return process{}, fmt.Errorf("id %q: want PID-TICK-BOOT", id)
 }
 
-// stat contains fields of the file /proc/PID/stat.
-type stat struct {
-	state   string
-	session string
-	tick    string
-}
-
 // readStat reads the state of a process. It returns false if the process does not exist.
-func readStat(pid int) (stat, bool, error) {
-	text, found, err := readFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil || !found {
-		return stat{}, false, err
+func readStat(pid int) (procfs.ProcStat, bool, error) {
+	proc, err := procfs.NewProc(pid)
+	if err != nil {
+		return procfs.ProcStat{}, false, unknown(err)
 	}
-	s, ok := parseStat(text)
-	return s, ok, nil
+	s, err := proc.Stat()
+	return s, err == nil, unknown(err)
 }
 
-// parseStat parses the content of /proc/PID/stat. The name of the program, which is in parentheses, may
-// contain any character.
-func parseStat(text []byte) (stat, bool) {
-	end := bytes.LastIndexByte(text, ')')
-	f := strings.Fields(string(text[end+1:]))
-	if end < 0 || len(f) < 20 {
-		return stat{}, false
-	}
-	return stat{state: f[0], session: f[3], tick: f[19]}, true
-}
+// began reports whether a process that runs is the leader of the job's session.
+func (p process) began(s procfs.ProcStat) bool { return strconv.FormatUint(s.Starttime, 10) == p.tick }
 
-func (s stat) dead() bool { return s.state == "Z" || s.state == "X" }
+func dead(s procfs.ProcStat) bool { return s.State == "Z" || s.State == "X" }
 
 // sameBoot reports whether the machine has not rebooted since the process started.
 func (p process) sameBoot() (bool, error) {
@@ -81,7 +68,7 @@ func (p process) sameBoot() (bool, error) {
 // alive reports whether the process is running.
 func (p process) alive() (bool, error) {
 	s, found, err := readStat(p.pid)
-	if err != nil || !found || s.dead() || s.tick != p.tick {
+	if err != nil || !found || dead(s) || !p.began(s) {
 		return false, err
 	}
 	return p.sameBoot()
@@ -98,45 +85,41 @@ func (p process) members() ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
-	session := strconv.Itoa(p.pid)
-	if there && leader.tick != p.tick {
-		session = "" // of another job
+	session := p.pid
+	if there && !p.began(leader) {
+		session = 0 // of another job
 	}
-	dirs, err := filepath.Glob("/proc/[0-9]*")
+	procs, err := procfs.AllProcs()
 	if err != nil {
-		return nil, err
+		return nil, unknown(err)
 	}
 	var out []int
-	for _, dir := range dirs {
-		pid, err := strconv.Atoi(filepath.Base(dir))
-		if err != nil {
-			continue
-		}
-		member, err := p.has(pid, session)
+	for _, proc := range procs {
+		member, err := p.has(proc, session)
 		if err != nil {
 			return nil, err
 		}
 		if member {
-			out = append(out, pid)
+			out = append(out, proc.PID)
 		}
 	}
 	return out, nil
 }
 
-// has reports whether the process pid is alive and belongs to the job, whose session is given.
-func (p process) has(pid int, session string) (bool, error) {
-	s, found, err := readStat(pid)
-	if err != nil || !found || s.dead() {
-		return false, err
+// has reports whether a process is alive and belongs to the job, whose session is given.
+func (p process) has(proc procfs.Proc, session int) (bool, error) {
+	s, err := proc.Stat()
+	if err != nil || dead(s) {
+		return false, unknown(err)
 	}
-	if s.session == session {
+	if s.Session == session && session != 0 {
 		return true, nil
 	}
-	env, _, err := readFile(fmt.Sprintf("/proc/%d/environ", pid))
+	env, err := proc.Environ()
 	if errors.Is(err, fs.ErrPermission) { // of another user
 		return false, nil
 	}
-	return bytes.Contains(append([]byte{0}, env...), []byte("\x00TUTTI_JOB_ID="+p.id+"\x00")), err
+	return slices.Contains(env, "TUTTI_JOB_ID="+p.id), unknown(err)
 }
 
 // end ends all processes of the job and waits until they are gone.

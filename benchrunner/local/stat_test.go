@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -11,17 +12,6 @@ import (
 	"tutti/benchrunner"
 	"tutti/internal/testutil"
 )
-
-func TestParseStat(t *testing.T) {
-	line := "12 (a (b) c\nd) S 1 12 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 4711 0 0"
-	got, ok := parseStat([]byte(line))
-	if want := (stat{state: "S", session: "7", tick: "4711"}); !ok || got != want {
-		t.Errorf("parseStat = %+v, %t, want %+v", got, ok, want)
-	}
-	if s, ok, err := readStat(os.Getpid()); err != nil || !ok || s.dead() || s.tick == "" {
-		t.Errorf("this process: %+v, %t, %v", s, ok, err)
-	}
-}
 
 // TestProcessUnknown checks that a process counts as unknown, not as ended, if /proc cannot be read. The
 // test lowers the limit of open files to prevent reading.
@@ -32,7 +22,7 @@ func TestProcessUnknown(t *testing.T) {
 	if err != nil || bootErr != nil {
 		t.Fatal(err, bootErr)
 	}
-	p := process{pid: pid, tick: self.tick, boot: strings.TrimSpace(string(boot))}
+	p := process{pid: pid, tick: strconv.FormatUint(self.Starttime, 10), boot: strings.TrimSpace(string(boot))}
 	if alive, err := p.alive(); err != nil || !alive {
 		t.Fatalf("this process is alive: %t, %v", alive, err)
 	}
@@ -48,16 +38,6 @@ func TestProcessUnknown(t *testing.T) {
 	if !errors.Is(membersErr, syscall.EMFILE) {
 		t.Errorf("members = %v, %v; want %v", members, membersErr, syscall.EMFILE)
 	}
-}
-
-func FuzzParseStat(f *testing.F) {
-	f.Add([]byte("12 (bash) S 1 12 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 4711 0 0"))
-	f.Add([]byte(")))"))
-	f.Fuzz(func(t *testing.T, text []byte) {
-		if s, ok := parseStat(text); ok && strings.ContainsAny(s.state+s.session+s.tick, " \n") {
-			t.Errorf("parseStat(%q) = %+v", text, s)
-		}
-	})
 }
 
 func FuzzParseID(f *testing.F) {
