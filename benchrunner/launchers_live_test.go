@@ -25,26 +25,20 @@ import (
 // library is an MPI library that is installed on this machine, with a launcher for its
 // programs.
 type library struct {
-	name      string
-	toolchain testutil.Toolchain
-	launcher  string
-	opt       benchrunner.LauncherOptions
-	env       []string
+	testutil.Toolchain
+	launcher string
+	opt      benchrunner.LauncherOptions
 }
 
 var (
-	mpichLib = library{name: "MPICH", launcher: benchrunner.Hydra,
-		toolchain: testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}}
-	openLib = library{name: "Open MPI", launcher: benchrunner.Mpirun, opt: benchrunner.LauncherOptions{Path: "mpirun.openmpi"},
-		toolchain: testutil.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"},
-		env: []string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1",
-			"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1"}}
+	mpichLib = library{testutil.MPICH, benchrunner.Hydra, benchrunner.LauncherOptions{}}
+	openLib  = library{testutil.OpenMPI, benchrunner.Mpirun, benchrunner.LauncherOptions{Path: "mpirun.openmpi"}}
 )
 
 // build compiles the test program for the library. It skips the test if the library is not installed.
 func (lib library) build(t *testing.T) string {
 	t.Helper()
-	return testutil.BuildProgram(t, lib.toolchain, testutil.WorldProgram)
+	return testutil.BuildProgram(t, lib.Toolchain, testutil.WorldProgram)
 }
 
 func newLauncher(t *testing.T, name string, o benchrunner.LauncherOptions) benchrunner.Launcher {
@@ -84,12 +78,12 @@ func start(t *testing.T, env, args []string) (*exec.Cmd, *bytes.Buffer, *bytes.B
 // variables on.
 func TestLiveLocal(t *testing.T) {
 	for _, lib := range []library{mpichLib, openLib} {
-		t.Run(lib.name, func(t *testing.T) {
+		t.Run(lib.Compiler, func(t *testing.T) {
 			prog := lib.build(t)
 			cmd := markedCommand(t, prog)
 			layout := coll.Layout{Nodes: 1, PPN: 3}
 			args := newLauncher(t, lib.launcher, lib.opt).Args(layout, cmd)
-			c, stdout, stderr := start(t, slices.Concat(os.Environ(), lib.env, []string{"MARK=m"}), args)
+			c, stdout, stderr := start(t, slices.Concat(os.Environ(), lib.Env, []string{"MARK=m"}), args)
 			if err := c.Wait(); err != nil {
 				t.Fatalf("%v: %v\n%s%s", args, err, stdout, stderr)
 			}
@@ -129,9 +123,9 @@ func checkRanks(t *testing.T, stdout string, l coll.Layout, hosts []string, orde
 // fails.
 func TestLiveEnd(t *testing.T) {
 	for _, lib := range []library{mpichLib, openLib} {
-		t.Run(lib.name, func(t *testing.T) {
+		t.Run(lib.Compiler, func(t *testing.T) {
 			prog := lib.build(t)
-			env := slices.Concat(os.Environ(), lib.env)
+			env := slices.Concat(os.Environ(), lib.Env)
 			l := newLauncher(t, lib.launcher, lib.opt)
 			layout := coll.Layout{Nodes: 1, PPN: 2}
 			dir := t.TempDir()
@@ -184,7 +178,7 @@ func TestLiveSlurm(t *testing.T) {
 	}{
 		{"srun and MPICH", benchrunner.Srun, benchrunner.LauncherOptions{MPI: "pmi2"}, mpich, []string{"LD_PRELOAD=" + cluster.Shim()}},
 		{"hydra and MPICH", benchrunner.Hydra, benchrunner.LauncherOptions{}, mpich, []string{"LD_PRELOAD=" + cluster.Shim()}},
-		{"mpirun and Open MPI", benchrunner.Mpirun, openLib.opt, open, openLib.env},
+		{"mpirun and Open MPI", benchrunner.Mpirun, openLib.opt, open, openLib.Env},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

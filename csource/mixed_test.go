@@ -70,7 +70,7 @@ func TestLiveMixed(t *testing.T) {
 					continue
 				}
 				rules := strings.SplitAfter(text, "\n")
-				env := append(tableEnv(t, m, sealTable(strings.Join(rules[:len(rules)-2], "")), library), m.env...)
+				env := tableEnv(t, m, sealTable(strings.Join(rules[:len(rules)-2], "")), library)
 				said := testutil.RunProgram(t, env, m.Launcher, "-n", "2", probe, "ask", "bcast", "1000")
 				if strings.Count(said, wants[name]) != 1 || !strings.Contains(said, "saw library_default") {
 					t.Errorf("%s: want one %q, and the MPI library's own choice:\n%s", name, wants[name], said)

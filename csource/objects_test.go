@@ -166,7 +166,7 @@ func TestLiveRepository(t *testing.T) {
 		t.Run(m.Compiler, func(t *testing.T) {
 			testutil.BuildProgram(t, m.Toolchain, csource.Pair) // skips where the library is missing
 			program := buildInside(t, m, "conformance/check.c")
-			env := append(m.env, "ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0") // because a library is preloaded
+			env := []string{"ASAN_OPTIONS=detect_leaks=0:verify_asan_link_order=0"} // because a library is preloaded
 			requireChecked(t, testutil.RunProgram(t, env, m.Launcher, append([]string{"-n", "5", program, "split"}, counts...)...), 750*len(counts))
 		})
 	}

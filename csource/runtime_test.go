@@ -24,17 +24,10 @@ import (
 type mpiOf struct {
 	testutil.Toolchain
 	fortran string
-	env     []string
 }
 
 func mpis() []mpiOf {
-	return []mpiOf{
-		{testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}, "mpif90.mpich", nil},
-		{testutil.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}, "mpif90.openmpi", []string{
-			"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1",
-			"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1",
-		}},
-	}
+	return []mpiOf{{testutil.MPICH, "mpif90.mpich"}, {testutil.OpenMPI, "mpif90.openmpi"}}
 }
 
 // someMPIs returns the MPI libraries that a test uses: MPICH only, or MPICH and Open MPI if all cases are
@@ -77,7 +70,7 @@ scatter,1,4,28,1
 func traceOf(t *testing.T, m mpiOf, library, ranks, program string, args []string, env ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "trace.csv")
-	env = append(append(env, m.env...), "LD_PRELOAD="+library, "TUTTI_TRACE="+path)
+	env = append(env, "LD_PRELOAD="+library, "TUTTI_TRACE="+path)
 	said := testutil.RunProgram(t, env, m.Launcher, append([]string{"-n", ranks, program}, args...)...)
 	text, err := os.ReadFile(path)
 	if err != nil || strings.Contains(said, "wrong") {
@@ -237,7 +230,7 @@ func killTraced(t *testing.T, m mpiOf, library string) {
 	ctx, kill := context.WithCancel(t.Context())
 	defer kill()
 	cmd := exec.CommandContext(ctx, m.Launcher, "-n", "2", program, "1", "1000000000")
-	cmd.Env = testutil.Yielding(t, m.Launcher, append(append(os.Environ(), m.env...), "LD_PRELOAD="+library, "TUTTI_TRACE="+path))
+	cmd.Env = testutil.LaunchEnv(t, m.Launcher, append(os.Environ(), "LD_PRELOAD="+library, "TUTTI_TRACE="+path))
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = time.Second
 	testutil.NoError(t, cmd.Start())
@@ -296,7 +289,7 @@ func tableEnv(t *testing.T, m mpiOf, table string, preloaded ...string) []string
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "tutti.table")
 	testutil.NoError(t, os.WriteFile(path, []byte(table), 0o666))
-	return append([]string{"LD_PRELOAD=" + strings.Join(preloaded, " "), "TUTTI_TABLE=" + path}, m.env...)
+	return []string{"LD_PRELOAD=" + strings.Join(preloaded, " "), "TUTTI_TABLE=" + path}
 }
 
 // TestLiveTable checks that an application computes the same with and without a table. A damaged table
@@ -385,7 +378,7 @@ func TestLiveWrongCalls(t *testing.T) {
 					slices.Sort(said)
 					return strings.Join(said, "\n")
 				}
-				want := run(m.env)
+				want := run(nil)
 				if n := strings.Count(want, "\n"); n < 3*17-1 {
 					t.Fatalf("%v: %d lines:\n%s", how, n+1, want)
 				}

@@ -43,7 +43,7 @@ func TestLiveTools(t *testing.T) {
 				{"other MPI", runtimeLibrary(t, all[1-i]), "the program runs without libtutti", false},
 			} {
 				trace := filepath.Join(t.TempDir(), "trace.csv")
-				said := testutil.RunProgram(t, append(m.env, "LD_PRELOAD="+tc.preloaded, "TUTTI_TRACE="+trace), m.Launcher, "-n", "4", program)
+				said := testutil.RunProgram(t, []string{"LD_PRELOAD=" + tc.preloaded, "TUTTI_TRACE=" + trace}, m.Launcher, "-n", "4", program)
 				text, _ := os.ReadFile(trace) // is missing with another MPI
 				if strings.Count(said, tc.want) != 1 || strings.Contains(string(text), "bcast,1,4,400,") != tc.bcasts {
 					t.Errorf("%s: want one %q, broadcasts traced %t:\n%s%s", tc.name, tc.want, tc.bcasts, said, text)

@@ -32,7 +32,7 @@ func TestLiveUsers(t *testing.T) {
 				program = buildInside(t, m, "conformance/check.c")
 			}
 			variable := "TUTTI_ALGORITHMS=" + strings.Join(append(paths, object), ":")
-			said := testutil.RunProgram(t, append(m.env, variable), m.Launcher, "-n", "4", program, "split", "1", "+")
+			said := testutil.RunProgram(t, []string{variable}, m.Launcher, "-n", "4", program, "split", "1", "+")
 			requireChecked(t, said, 40)
 			for _, text := range want {
 				if strings.Count(said, text) != 1 {

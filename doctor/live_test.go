@@ -13,10 +13,7 @@ import (
 )
 
 // toolchains maps a library family to Debian's MPI library of this family.
-var toolchains = map[string]testutil.Toolchain{
-	"mpich":   {Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"},
-	"openmpi": {Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"},
-}
+var toolchains = map[string]testutil.Toolchain{"mpich": testutil.MPICH, "openmpi": testutil.OpenMPI}
 
 // requireMPI skips the test unless both libraries are installed.
 func requireMPI(t *testing.T) {

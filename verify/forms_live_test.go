@@ -52,7 +52,7 @@ func (b *bench) Run(_ context.Context, batch benchrunner.Batch, log benchrunner.
 // TestLiveWrong checks files that select an algorithm with wrong results for another form of the call. They
 // are rejected, and the error names the form.
 func TestLiveWrong(t *testing.T) {
-	tc := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
+	tc := testutil.MPICH
 	program, err := native.New(native.Options{
 		Path: testutil.BuildProgram(t, tc, csource.Bench), Check: true,
 		Warmup: 2, MinSamples: 6, MaxSamples: 100, Precision: 0.2, Slice: 100 * time.Millisecond,

@@ -33,9 +33,8 @@ func start(t *testing.T, p benchrunner.Program, launcher []string, c benchrunner
 	defer cancel()
 	args := append(append(launcher[1:len(launcher):len(launcher)], "-n", strconv.Itoa(c.Ranks())), command.Args...)
 	cmd := exec.CommandContext(ctx, launcher[0], args...)
-	cmd.Env = append(os.Environ(), "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1",
-		"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1", fmt.Sprintf("MPIR_CVAR_NUM_CLIQUES=%d", c.Nodes))
-	cmd.Env = testutil.Yielding(t, launcher[0], cmd.Env)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("MPIR_CVAR_NUM_CLIQUES=%d", c.Nodes))
+	cmd.Env = testutil.LaunchEnv(t, launcher[0], cmd.Env)
 	for _, v := range command.Env {
 		value := v.Value
 		if v.File != nil {
@@ -62,8 +61,8 @@ func TestLiveProbe(t *testing.T) {
 		launcher      []string
 		least         int // least number of observed algorithms when all are tried
 	}{
-		{"mpich", "4.0.2", testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}, []string{"mpiexec.hydra"}, 40},
-		{"openmpi", "4.1.4", testutil.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}, []string{"mpirun.openmpi", "--oversubscribe"}, 60},
+		{"mpich", "4.0.2", testutil.MPICH, []string{"mpiexec.hydra"}, 40},
+		{"openmpi", "4.1.4", testutil.OpenMPI, []string{"mpirun.openmpi", "--oversubscribe"}, 60},
 	} {
 		t.Run(lib.name, func(t *testing.T) {
 			testutil.BuildCollectives(t, lib.toolchain) // skips where the library is missing
@@ -124,7 +123,7 @@ func TestLiveProbe(t *testing.T) {
 // TestLiveProbeRival checks a component of Open MPI that takes precedence over coll/tuned. The probe must
 // report that this component ran instead of the selected algorithm.
 func TestLiveProbeRival(t *testing.T) {
-	tc := testutil.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}
+	tc := testutil.OpenMPI
 	testutil.BuildCollectives(t, tc) // skips where the library is missing
 	path := testutil.Must(verify.BuildProbe(t.Context(), tc.Compiler, t.TempDir()))(t)
 	port, cat, err := libraries.Release("openmpi", "4.1.4")

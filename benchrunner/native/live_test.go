@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,7 +12,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -29,75 +27,19 @@ import (
 
 // site is an MPI library that is installed on this machine.
 type site struct {
-	library, version   string // names in the catalogue
-	compiler, launcher string
-	install            string
-	environ            []string
-	build              func() (string, error)
+	testutil.Toolchain
+	library, version string // names in the catalogue
 }
 
 var (
-	mpich = &site{
-		library: "mpich", version: "4.0.2", compiler: "mpicc.mpich", launcher: "mpiexec.hydra", install: "mpich libmpich-dev",
-	}
-	openmpi = &site{
-		library: "openmpi", version: "4.1.4", compiler: "mpicc.openmpi", launcher: "mpirun.openmpi", install: "openmpi-bin libopenmpi-dev",
-		environ: []string{
-			"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1",
-			"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1",
-		},
-	}
+	mpich   = &site{testutil.MPICH, "mpich", "4.0.2"}
+	openmpi = &site{testutil.OpenMPI, "openmpi", "4.1.4"}
 )
 
-var buildDir = os.TempDir() // set by TestMain
-
-func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "tutti-native-test-")
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
-	}
-	buildDir = dir
-	for _, s := range []*site{mpich, openmpi} {
-		s.build = sync.OnceValues(s.compile)
-	}
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
-}
-
-func (s *site) compile() (string, error) {
-	if _, err := exec.LookPath(s.launcher); err != nil {
-		return "", err
-	}
-	// A compiler wrapper without MPI headers does not suffice.
-	probe := filepath.Join(buildDir, s.library+".c")
-	if err := os.WriteFile(probe, []byte("#include <mpi.h>\n"), 0o644); err != nil {
-		return "", err
-	}
-	if err := exec.Command(s.compiler, "-fsyntax-only", probe).Run(); err != nil {
-		return "", fmt.Errorf("%s: %w", s.compiler, err)
-	}
-	b, err := csource.Build(context.Background(), csource.Bench, s.compiler, filepath.Join(buildDir, s.library))
-	return b.Path, err
-}
-
-// program returns the path of the compiled program. It skips the test if the library is
-// missing.
+// program returns the path of the compiled program. It skips the test if the library is missing.
 func (s *site) program(t *testing.T) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("runs MPI programs")
-	}
-	path, err := s.build()
-	switch {
-	case err == nil:
-		return path
-	case errors.Is(err, csource.ErrCompiler):
-		t.Fatal(err)
-	}
-	testutil.NeedMPI.Missing(t, "%v: needs apt-get install %s", err, s.install)
-	return ""
+	return testutil.BuildProgram(t, s.Toolchain, csource.Bench)
 }
 
 // quick returns options for short measurements on machines with fewer cores than ranks.
@@ -112,8 +54,8 @@ func (s *site) launch(t *testing.T, n int, environ []string, args ...string) ben
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, s.launcher, append([]string{"-n", strconv.Itoa(n)}, args...)...)
-	cmd.Env = testutil.Yielding(t, s.launcher, append(append(os.Environ(), s.environ...), environ...))
+	cmd := exec.CommandContext(ctx, s.Launcher, append([]string{"-n", strconv.Itoa(n)}, args...)...)
+	cmd.Env = testutil.LaunchEnv(t, s.Launcher, append(os.Environ(), environ...))
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = time.Second
 	var stdout, stderr bytes.Buffer
@@ -125,7 +67,7 @@ func (s *site) launch(t *testing.T, n int, environ []string, args ...string) ben
 		Ended: ctx.Err() == nil, TimedOut: ctx.Err() != nil, Wall: time.Since(begin),
 	}
 	if out.TimedOut {
-		t.Errorf("%s %v: not done in 60 s: %v", s.launcher, args, err)
+		t.Errorf("%s %v: not done in 60 s: %v", s.Launcher, args, err)
 	}
 	return out
 }
@@ -389,7 +331,7 @@ func (s *site) preload(t *testing.T, code string) string {
 	src, lib := filepath.Join(dir, "shim.c"), filepath.Join(dir, "shim.so")
 	text := "#include <mpi.h>\n#include <string.h>\n#include <unistd.h>\n" + code + "\n"
 	testutil.NoError(t, os.WriteFile(src, []byte(text), 0o644))
-	if text, err := exec.Command(s.compiler, "-shared", "-fPIC", "-o", lib, src).CombinedOutput(); err != nil {
+	if text, err := exec.Command(s.Compiler, "-shared", "-fPIC", "-o", lib, src).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	return lib

@@ -8,9 +8,8 @@
 //
 //	testutil.CheckGolden(t, "bcast.json", got) // go test -update writes the file
 //
-//	mpich := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpirun.mpich", Install: "mpich libmpich-dev"}
-//	program := testutil.BuildCollectives(t, mpich)
-//	out := testutil.RunProgram(t, env, "mpirun.mpich", "-n", "4", program, "check", "64")
+//	program := testutil.BuildCollectives(t, testutil.MPICH)
+//	out := testutil.RunProgram(t, env, testutil.MPICH.Launcher, "-n", "4", program, "check", "64")
 //
 //	cluster := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 4})
 //	cluster.Run("sbatch", "-N2", "--wrap", "srun hostname")

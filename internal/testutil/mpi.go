@@ -19,8 +19,18 @@ import (
 type Toolchain struct {
 	Compiler string // the library's C compiler wrapper
 	Launcher string
-	Install  string // Debian packages with these commands, for the message
+	Install  string   // Debian packages with these commands, for the message
+	Env      []string // with which root starts ranks on a machine with few cores
 }
+
+// MPICH and OpenMPI are Debian's libraries.
+var (
+	MPICH   = Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
+	OpenMPI = Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev", Env: []string{
+		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1",
+		"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1",
+	}}
+)
 
 // BuildCollectives returns the path of the program that calls every collective. It is
 // compiled once for all tests of a package. The test is skipped under go test -short and
@@ -91,8 +101,7 @@ func compile(ctx context.Context, tc Toolchain, p csource.Program) ([]byte, erro
 // (csource.Runtime) and the given flags, and returns the path of the program.
 func BuildWithRuntime(t *testing.T, name string, flags ...string) string {
 	t.Helper()
-	mpich := Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
-	BuildProgram(t, mpich, csource.Pair) // skips where the library is missing
+	BuildProgram(t, MPICH, csource.Pair) // skips where the library is missing
 	dir := t.TempDir()
 	args := Must(csource.Runtime.Unpack(dir, name))(t)
 	text, err := os.ReadFile(filepath.Join("testdata", name+".c"))
@@ -101,23 +110,22 @@ func BuildWithRuntime(t *testing.T, name string, flags ...string) string {
 	}
 	NoError(t, err)
 	args[slices.Index(args, "-shared")] = name + ".c"
-	cmd := exec.Command(mpich.Compiler, append(args, flags...)...)
+	cmd := exec.Command(MPICH.Compiler, append(args, flags...)...)
 	cmd.Dir = dir
 	if said, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", mpich.Compiler, err, said)
+		t.Fatalf("%s: %v\n%s", MPICH.Compiler, err, said)
 	}
 	return filepath.Join(dir, name)
 }
 
 // RunProgram launches a program. It returns the program's standard output and standard error in one text,
-// also if the program fails. The test fails if the program runs longer than HangTimeout. Below a launcher of
-// MPICH, idle ranks yield the processor.
+// also if the program fails. The test fails if the program runs longer than HangTimeout.
 func RunProgram(t *testing.T, env []string, launcher string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), HangTimeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, launcher, args...)
-	cmd.Env = Yielding(t, launcher, append(os.Environ(), env...))
+	cmd.Env = LaunchEnv(t, launcher, append(os.Environ(), env...))
 	cmd.Dir = t.TempDir()
 	cmd.WaitDelay = time.Second
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
@@ -130,14 +138,18 @@ func RunProgram(t *testing.T, env []string, launcher string, args ...string) str
 	return out.String()
 }
 
-// Yielding returns an environment in which idle ranks yield the processor if the launcher is MPICH's.
-func Yielding(t *testing.T, launcher string, env []string) []string {
+// LaunchEnv returns the environment for a launcher of MPICH or Open MPI. Ranks run as root on a machine with few
+// cores, and idle ranks yield the processor.
+func LaunchEnv(t *testing.T, launcher string, env []string) []string {
 	t.Helper()
-	if name := filepath.Base(launcher); name != "mpiexec.hydra" && name != "mpirun.mpich" {
-		return env
+	switch filepath.Base(launcher) {
+	case OpenMPI.Launcher:
+		return slices.Concat(OpenMPI.Env, env)
+	case MPICH.Launcher, "mpirun.mpich":
+		yield := BuildProgram(t, Toolchain{Compiler: MPICH.Compiler, Launcher: launcher, Install: "mpich"}, YieldLibrary)
+		return append(env, "LD_PRELOAD="+lastValue(env, "LD_PRELOAD")+" "+yield)
 	}
-	yield := BuildProgram(t, Toolchain{Compiler: "mpicc.mpich", Launcher: launcher, Install: "mpich"}, YieldLibrary)
-	return append(env, "LD_PRELOAD="+lastValue(env, "LD_PRELOAD")+" "+yield)
+	return env
 }
 
 // lastValue returns the value of a variable in an environment, where the last one counts.

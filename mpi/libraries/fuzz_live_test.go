@@ -23,13 +23,9 @@ import (
 var below = []struct {
 	release string
 	tools   testutil.Toolchain
-	env     []string
 }{
-	{"1+mpich-4.0.2", testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}, nil},
-	{"1+openmpi-4.1.4", testutil.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}, []string{
-		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1",
-		"OMPI_MCA_hwloc_base_binding_policy=none", "OMPI_MCA_mpi_yield_when_idle=1",
-	}},
+	{"1+mpich-4.0.2", testutil.MPICH},
+	{"1+openmpi-4.1.4", testutil.OpenMPI},
 }
 
 // randomTable exports a table for up to four ranks on a node. At random points every algorithm is the
@@ -164,7 +160,7 @@ func fuzzBelow(t *testing.T, library csource.Program, exploring ...string) {
 	for _, b := range below {
 		t.Run(b.tools.Compiler, func(t *testing.T) {
 			preload := []string{testutil.BuildProgram(t, b.tools, library), testutil.BuildProgram(t, b.tools, testutil.ObjectsLibrary)}
-			env := append([]string{"LD_PRELOAD=" + strings.Join(preload, " ")}, b.env...)
+			env := []string{"LD_PRELOAD=" + strings.Join(preload, " ")}
 			programs := []string{testutil.BuildProgram(t, b.tools, testutil.FuzzProgram)}
 			if b.release == below[0].release { // it has long counts
 				programs = append(programs, testutil.BuildProgram(t, b.tools, testutil.Long(testutil.FuzzProgram)))
@@ -225,10 +221,10 @@ func TestLiveSanitized(t *testing.T) {
 			program := sanitized(t, b.tools.Compiler, dir, kinds, testutil.FuzzProgram, sanitized(t, b.tools.Compiler, dir, kinds, csource.Runtime))
 			quiet := filepath.Join(dir, "quiet")
 			testutil.NoError(t, os.WriteFile(quiet, []byte("leak:"+strings.ReplaceAll(libraryFrames, " ", "\nleak:")+"\n"), 0o666))
-			env := append([]string{
+			env := []string{
 				"ASAN_OPTIONS=verify_asan_link_order=0:log_path=" + dir + "/found", "UBSAN_OPTIONS=print_stacktrace=1:log_path=" + dir + "/found",
 				"LSAN_OPTIONS=exitcode=0:print_suppressions=0:suppressions=" + quiet,
-			}, b.env...)
+			}
 			t.Cleanup(func() {
 				if found := findings(t, dir+"/found*"); found != "" {
 					t.Error(found)
@@ -253,7 +249,7 @@ func TestLiveThreadSanitizer(t *testing.T) {
 			program := sanitized(t, b.tools.Compiler, dir, "thread", testutil.ThreadsProgram, library)
 			for seed := range number(t, "FUZZ_TABLES", 3) {
 				// Without UCX_MEM_EVENTS=no, UCX patches mmap in memory, and the sanitizer crashes.
-				env := append(slices.Clone(b.env), "UCX_MEM_EVENTS=no", "TSAN_OPTIONS=exitcode=0:ignore_noninstrumented_modules=1:log_path="+dir+"/found", "TUTTI_TRACE="+dir+"/trace.csv")
+				env := []string{"UCX_MEM_EVENTS=no", "TSAN_OPTIONS=exitcode=0:ignore_noninstrumented_modules=1:log_path=" + dir + "/found", "TUTTI_TRACE=" + dir + "/trace.csv"}
 				for _, s := range randomTable(t, "1", t.TempDir(), uint64(seed)).Settings {
 					env = append(env, s.Name+"="+s.Value)
 				}

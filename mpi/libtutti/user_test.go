@@ -18,8 +18,7 @@ import (
 // userObject builds a shared object with algorithms of a user.
 func userObject(t *testing.T) string {
 	t.Helper()
-	mpich := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
-	return testutil.BuildProgram(t, mpich, testutil.UserLibrary)
+	return testutil.BuildProgram(t, testutil.MPICH, testutil.UserLibrary)
 }
 
 func TestReadUsers(t *testing.T) {

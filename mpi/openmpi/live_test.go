@@ -16,12 +16,11 @@ import (
 	"tutti/selection"
 )
 
-var toolchain = testutil.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}
+var toolchain = testutil.OpenMPI
 
 func launch(t *testing.T, env []string, n int, args ...string) string {
 	t.Helper()
-	env = append([]string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, env...)
-	return testutil.RunProgram(t, env, "mpirun.openmpi", append([]string{"--oversubscribe", "-n", fmt.Sprint(n)}, args...)...)
+	return testutil.RunProgram(t, env, "mpirun.openmpi", append([]string{"-n", fmt.Sprint(n)}, args...)...)
 }
 
 // traced runs a program while the dynamic loader of rank 0 writes a log. It returns the output, and the

@@ -17,23 +17,16 @@ import (
 // measure every pair of ranks once.
 func TestLive(t *testing.T) {
 	host := testutil.Must(os.Hostname())(t)
-	for _, tc := range []struct {
-		testutil.Toolchain
-		env []string
-	}{
-		{testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}, nil},
-		{testutil.Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev"}, []string{
-			"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMPI_MCA_rmaps_base_oversubscribe=1", "OMPI_MCA_mpi_yield_when_idle=1"}},
-	} {
+	for _, tc := range []testutil.Toolchain{testutil.MPICH, testutil.OpenMPI} {
 		t.Run(tc.Compiler, func(t *testing.T) {
 			if tc.Compiler == "mpicc.mpich" { // one library suffices
 				testutil.NeedAllCases(t)
 			}
-			prog := testutil.BuildProgram(t, tc.Toolchain, csource.Bench)
+			prog := testutil.BuildProgram(t, tc, csource.Bench)
 			run := func(text []byte) (discover.Measurements, error) {
 				plan := filepath.Join(t.TempDir(), "plan")
 				testutil.NoError(t, os.WriteFile(plan, text, 0o666))
-				return discover.ReadOutput(strings.Split(testutil.RunProgram(t, tc.env, tc.Launcher, "-n", "3", prog, plan), "\n"))
+				return discover.ReadOutput(strings.Split(testutil.RunProgram(t, nil, tc.Launcher, "-n", "3", prog, plan), "\n"))
 			}
 			p := discover.Plan{Nodes: 1, PPN: 3, Bytes: 16, Passes: 2, Precision: 0.05, Seconds: 60, Inside: true, Rounds: discover.AllRounds}
 			r := testutil.Must(run(p.Text()))(t)
