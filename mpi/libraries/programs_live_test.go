@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -31,9 +30,9 @@ func needFile(t *testing.T, path, install string) {
 }
 
 // withTable returns the environment of a program under libtutti with a random table.
-func withTable(t *testing.T, library, release string, env []string, seed int) []string {
+func withTable(t *testing.T, library, release string, seed int) []string {
 	t.Helper()
-	env = append(slices.Clone(env), "LD_PRELOAD="+library)
+	env := []string{"LD_PRELOAD=" + library}
 	for _, s := range randomTable(t, release, t.TempDir(), uint64(seed)).Settings {
 		env = append(env, s.Name+"="+s.Value)
 	}
@@ -50,7 +49,7 @@ func TestLiveScaLAPACK(t *testing.T) {
 			folder := debian + "/scalapack/" + mpi + "-tests"
 			needFile(t, folder, "scalapack-mpi-test")
 			for i, program := range scalapack {
-				env := withTable(t, library, b.release, b.env, number(t, "FUZZ_FIRST", 0)+i)
+				env := withTable(t, library, b.release, number(t, "FUZZ_FIRST", 0)+i)
 				said := testutil.RunProgram(t, env, b.tools.Launcher, "-n", "4", "sh", "-c", "cd "+folder+" && exec ./"+program)
 				counts := map[string]string{}
 				for _, m := range residuals.FindAllStringSubmatch(said, -1) {
@@ -74,12 +73,12 @@ func TestLiveMPI4Py(t *testing.T) {
 	needFile(t, "/usr/lib/python3/dist-packages/mpi4py", "python3-mpi4py python3-numpy")
 	script := testutil.Must(filepath.Abs("testdata/collectives.py"))(t)
 	for seed := range 8 {
-		env := withTable(t, library, b.release, b.env, seed)
+		env := withTable(t, library, b.release, seed)
 		if said := testutil.RunProgram(t, env, b.tools.Launcher, "-n", "3", "/usr/bin/python3", script); strings.Count(said, "right") != 3 {
 			t.Errorf("table %d:\n%s", seed, said)
 		}
 	}
-	env := withTable(t, library, b.release, b.env, 1)
+	env := withTable(t, library, b.release, 1)
 	if said := testutil.RunProgram(t, env, b.tools.Launcher, "-n", "3", "/usr/bin/python3", "-m", "mpi4py.bench", "ringtest"); !strings.Contains(said, "time for") {
 		t.Error(said)
 	}
@@ -97,7 +96,7 @@ func TestLiveEZTrace(t *testing.T) {
 			needFile(t, debian+"/libeztrace-"+mpi+".so", "eztrace")
 			dir := t.TempDir()
 			trace := filepath.Join(dir, "trace.csv")
-			env := append(slices.Clone(b.env), "TUTTI_TRACE="+trace)
+			env := []string{"TUTTI_TRACE=" + trace}
 			script := fmt.Sprintf("cd %s && LD_PRELOAD=%s:$LD_PRELOAD exec eztrace -t %s %s", dir, library, mpi, program)
 			said := testutil.RunProgram(t, env, b.tools.Launcher, "-n", "4", "sh", "-c", script)
 			text, _ := os.ReadFile(trace)
