@@ -194,21 +194,3 @@ func ExampleNodePool_Pack() {
 	// load 2 at 20 s on nodes [2 3] after [0]
 	// 50 s, 0.7 busy
 }
-
-// BenchmarkPack packs a thousand loads on 256 nodes, once without switches and once with 16 switches.
-func BenchmarkPack(b *testing.B) {
-	rng := rand.New(rand.NewPCG(5, 6))
-	loads := make([]benchrunner.Load, 1000)
-	for i := range loads {
-		loads[i] = benchrunner.Load{Nodes: 1 << rng.IntN(9), Seconds: 30 + 300*rng.Float64()}
-	}
-	for name, groups := range map[string][]int{"any": nil, "switches": slices.Repeat([]int{16}, 16)} {
-		b.Run(name, func(b *testing.B) {
-			for b.Loop() {
-				if _, err := (benchrunner.NodePool{Nodes: 256, Groups: groups}).Pack(loads); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

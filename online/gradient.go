@@ -3,6 +3,8 @@ package online
 import (
 	"math"
 
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"tutti/coll"
 	"tutti/surrogate/gp"
 	"tutti/surrogate/learner"
@@ -78,14 +80,12 @@ func (j *Joint) gain(i int, scale, rival, noise float64) float64 {
 	}
 	deviation := v / math.Sqrt(v+noise)
 	d := (math.Log(rival/now) + deviation*deviation/2) / deviation
-	gain := rival*normalCDF(d) - now*normalCDF(d-deviation)
+	gain := rival*distuv.UnitNormal.CDF(d) - now*distuv.UnitNormal.CDF(d-deviation)
 	if now <= rival { // entry i is the choice and may turn out to be slower
 		gain += now - rival
 	}
 	return max(0, gain)
 }
-
-func normalCDF(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 
 // posterior predicts the times of all algorithms of one collective.
 type posterior struct {

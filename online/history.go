@@ -3,6 +3,8 @@ package online
 import (
 	"math"
 
+	"gonum.org/v1/gonum/stat"
+
 	"tutti/coll"
 	"tutti/metrics"
 )
@@ -11,53 +13,39 @@ import (
 // earlier sources.
 type history struct {
 	classes     []Class
-	times       [][]welford // logarithms of seconds, for each class and algorithm
+	times       [][]meanTime // for each class and algorithm
 	earlier     [][]coll.Measurement
-	residuals   welford   // deviations of calls from the means of their class and algorithm
+	repeated    int       // calls besides the first of their class and algorithm
+	squares     float64   // sum of the squared deviations of calls from the means of their class and algorithm
 	callsPerJob []float64 // number of timed calls of each class, averaged over the jobs that have any
 	valid       validTimes
 }
 
-// welford computes a mean and a sum of squared deviations one number at a time, by Welford's method.
-type welford struct {
-	n        int
-	mean, m2 float64
-}
-
-func (w *welford) add(x float64) {
-	w.n++
-	step := x - w.mean
-	w.mean += step / float64(w.n)
-	w.m2 += step * (x - w.mean)
+// meanTime is the mean of the logarithms of seconds of n calls.
+type meanTime struct {
+	n    int
+	mean float64
 }
 
 // newHistory returns the history that follows from the calls of each class, which must be in the order of
 // jobs. Calls before a change of their algorithm's times do not count.
 func newHistory(classes []Class, calls [][]timedCall, earlier [][]coll.Measurement) *history {
 	h := &history{
-		classes: classes, earlier: earlier, times: make([][]welford, len(classes)),
+		classes: classes, earlier: earlier, times: make([][]meanTime, len(classes)),
 		callsPerJob: make([]float64, len(classes)), valid: validCalls(classes, calls),
 	}
 	for class, of := range calls {
-		h.times[class] = make([]welford, len(classes[class].Algorithms))
+		h.times[class] = make([]meanTime, len(classes[class].Algorithms))
 		h.callsPerJob[class] = callsPerJob(of)
 		for algorithm, logs := range h.valid.logs[class] {
-			for _, x := range clip(logs) {
-				h.add(class, algorithm, x)
+			if n := len(logs); n > 0 {
+				mean, variance := stat.PopMeanVariance(clip(logs), nil)
+				h.times[class][algorithm] = meanTime{n, mean}
+				h.repeated, h.squares = h.repeated+n-1, h.squares+float64(n)*variance
 			}
 		}
 	}
 	return h
-}
-
-func (h *history) add(class, algorithm int, log float64) {
-	w := &h.times[class][algorithm]
-	before, n := w.m2, w.n
-	w.add(log)
-	if n > 0 {
-		h.residuals.n++
-		h.residuals.m2 += w.m2 - before
-	}
 }
 
 func callsPerJob(calls []timedCall) float64 {
@@ -92,7 +80,7 @@ const (
 // noise returns the variance of the logarithm of a call's time around the mean of the call's class and
 // algorithm.
 func (h *history) noise() float64 {
-	return (usualWeight*usualNoise*usualNoise + h.residuals.m2) / float64(usualWeight+h.residuals.n)
+	return (usualWeight*usualNoise*usualNoise + h.squares) / float64(usualWeight+h.repeated)
 }
 
 // normal95 is half the width of a 95 % interval of a normal distribution, in standard deviations.

@@ -3,6 +3,8 @@ package online
 import (
 	"math"
 
+	"gonum.org/v1/gonum/floats"
+
 	"tutti/coll"
 	"tutti/preprocess"
 	"tutti/surrogate/forest"
@@ -144,21 +146,10 @@ func iotaWeights(seconds []float64) []float64 {
 			out[i] = sum / float64(known)
 		}
 	}
-	normalize(out)
+	floats.Scale(1/floats.Sum(out), out)
 	for i, w := range out {
 		out[i] = min(maxWeight, max(minWeight, w))
 	}
-	normalize(out)
+	floats.Scale(1/floats.Sum(out), out)
 	return out
-}
-
-// normalize scales weights so that their sum is 1.
-func normalize(w []float64) {
-	sum := 0.0
-	for _, v := range w {
-		sum += v
-	}
-	for i := range w {
-		w[i] /= sum
-	}
 }

@@ -7,16 +7,7 @@ import (
 	"time"
 
 	"tutti/benchrunner/live"
-	"tutti/coll"
 )
-
-func ExampleNew() {
-	_, err := live.New(live.Options{
-		Campaign: "night run", Dir: "/scratch/tuning", Scheduler: localScheduler(nil), Launcher: fakeLauncher{}, Program: fakeProgram{}, Force: fakeForce,
-	})
-	fmt.Println(err)
-	// Output: campaign "night run": want letters, digits and ._-
-}
 
 func ExampleMachine_Plan() {
 	s := localScheduler(nil)
@@ -69,15 +60,4 @@ func ExampleMachine_Run() {
 	// bcast 2x1 1B ring: done ""
 	// bcast 2x1 2B crash: failed "exit 139"
 	// 1 job, <nil>
-}
-
-func ExampleMachine_Cancel() {
-	m, err := live.New(live.Options{Campaign: "k7x2m4qa", Dir: "/scratch/tuning", Scheduler: localScheduler(nil), Launcher: fakeLauncher{}, Program: fakeProgram{}, Force: fakeForce})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	jobs := []coll.Job{{Name: "tutti-k7x2m4qa-mpich-bcast-r1-1", State: coll.JobEnded}} // as the journal has them
-	fmt.Println(m.Cancel(context.Background(), jobs))
-	// Output: <nil>
 }

@@ -65,13 +65,3 @@ func ExampleScheduler_Submit() {
 	// failed exit code 3
 	// <nil>
 }
-
-func ExampleScheduler_Show() {
-	s, err := local.New(local.Options{PPN: 8})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(s.Show(benchrunner.Submission{Name: "job", Dir: "/tmp/my jobs", Script: "/tmp/my jobs/job.sh", Limit: 90 * time.Second}))
-	// Output: setsid timeout 90.000 bash '/tmp/my jobs/job.sh'
-}

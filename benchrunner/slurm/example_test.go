@@ -22,20 +22,6 @@ func ExampleScheduler_Show() {
 	// sbatch --parsable --job-name=c1.bcast.r3-2 --chdir=/scratch/c1 --output=/scratch/c1/slurm.out --open-mode=append --input=/dev/null --export=ALL --propagate=NONE --no-requeue --nodes=4 --ntasks=8 --ntasks-per-node=2 --time=10 --partition=bench --exclusive --licenses=net:1 /scratch/c1/job.sh
 }
 
-func ExampleCheckDirective() {
-	fmt.Println(slurm.CheckDirective("--mem=0"))
-	fmt.Println(slurm.CheckDirective("--arr=1-3"))
-	// Output:
-	// <nil>
-	// slurm: directive "--arr=1-3": --array is refused: jobs would not run as asked for
-}
-
-func ExampleNew() {
-	_, err := slurm.New(slurm.Options{Partition: "day,night"})
-	fmt.Println(err)
-	// Output: slurm: partition "day,night": want one partition
-}
-
 func ExampleParsePartitions() {
 	const said = "PartitionName=bench Default=YES MaxNodes=16 MaxTime=01:00:00 State=UP TotalCPUs=1024 TotalNodes=32\n"
 	for _, p := range slurm.ParsePartitions(said) {

@@ -101,7 +101,7 @@ func sampleTable(t testing.TB) Table {
 
 func TestGolden(t *testing.T) {
 	table := sampleTable(t)
-	text := table.Bytes("of the tests")
+	text := table.Bytes()
 	testutil.CheckGolden(t, "tutti.table", text)
 	back := testutil.Must(Parse(text))(t)
 	if d := cmp.Diff(table, back, cmp.Comparer(func(a, b coll.Algorithm) bool { return a == b })); d != "" {

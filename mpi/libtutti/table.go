@@ -104,13 +104,10 @@ func (t Table) Select(c coll.Collective, ranks, ppn int, bytes int64, orders ...
 	return coll.Default
 }
 
-// Bytes returns the text of the table. The remarks follow the first line as comments.
-func (t Table) Bytes(remarks ...string) []byte {
+// Bytes returns the text of the table.
+func (t Table) Bytes() []byte {
 	var b strings.Builder
 	b.WriteString(firstLine + "\n")
-	for _, text := range remarks {
-		fmt.Fprintf(&b, "# %s\n", text)
-	}
 	if t.For != "" {
 		fmt.Fprintf(&b, "for %s\n", t.For)
 	}
