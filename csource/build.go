@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	"github.com/google/renameio/v2"
 )
 
 // Built describes a program that Build compiled.
@@ -66,23 +68,13 @@ func compile(ctx context.Context, dir, compiler string, args []string) error {
 	return fmt.Errorf("%w %s: %w:\n%s", ErrCompiler, compiler, err, strings.TrimSpace(string(text)))
 }
 
-// install copies a file into the folder that contains the path out, and renames the copy to out.
+// install copies a file to the path out, atomically.
 func install(file, out string, mode fs.FileMode) error {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(out), "."+filepath.Base(out)+"-")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.Write(text)
-	err = errors.Join(err, tmp.Chmod(mode), tmp.Sync(), tmp.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(tmp.Name(), out)
+	return renameio.WriteFile(out, text, mode, renameio.WithTempDir(filepath.Dir(out)), renameio.WithStaticPermissions(mode))
 }
 
 func versionOf(ctx context.Context, compiler string) string {

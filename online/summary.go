@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/google/renameio/v2"
 )
 
 // summaryName is the file with the kept samples of old jobs.
@@ -51,25 +53,25 @@ func Summarize(folder string, jobs []Job, now time.Time) error {
 
 // writeSummary writes the jobs with their kept calls. The old summary stays until the new one is complete.
 func writeSummary(folder, library string, jobs []Job) error {
-	f, err := os.CreateTemp(folder, ".summary-")
+	f, err := renameio.NewPendingFile(filepath.Join(folder, summaryName), renameio.WithTempDir(folder), renameio.WithStaticPermissions(0o644))
 	if err != nil {
 		return err
 	}
-	defer os.Remove(f.Name()) // without effect after the rename
+	defer f.Cleanup() // without effect after the replacement
 	w := bufio.NewWriter(f)
 	fmt.Fprintf(w, "%s%s\n%s\n", samplesBegin, library, samplesHeader)
 	for _, j := range jobs {
 		line, err := json.Marshal(j)
 		if err != nil {
-			return errors.Join(err, f.Close())
+			return err
 		}
 		fmt.Fprintf(w, "%s%s\n", jobBegin, line)
 		for _, s := range j.Calls {
 			fmt.Fprintf(w, "%s,%d,%d,%d,%v,%g,%g\n", s.Collective, s.Nodes, s.PPN, s.MsgBytes, s.Algorithm, s.Longest, s.Shortest)
 		}
 	}
-	if err := errors.Join(w.Flush(), f.Chmod(0o644), f.Sync(), f.Close()); err != nil {
+	if err := w.Flush(); err != nil {
 		return err
 	}
-	return os.Rename(f.Name(), filepath.Join(folder, summaryName))
+	return f.CloseAtomicallyReplace()
 }
