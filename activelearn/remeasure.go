@@ -64,19 +64,25 @@ func (r *StopRule) Replicate(batches ...[]coll.Candidate) []coll.Candidate {
 		return nil
 	}
 	budget, count, twice := r.remaining(replicateShare, false), map[int64]int{}, map[coll.Candidate]bool{}
+	planned := map[any]bool{} // launches
 	for _, c := range slices.Concat(batches...) {
 		twice[c] = true
+		if r.opt.SharedLaunch != nil {
+			planned[r.opt.SharedLaunch(c)] = true
+		}
 	}
 	for _, p := range r.ledger.Replicates() {
 		count[p.First.MsgBytes]++
 		twice[p.First.Candidate] = true
 	}
+	better := func(m, best coll.Measurement) bool {
+		n, least := count[m.MsgBytes], count[best.MsgBytes]
+		return n < least || n == least && m.CostSeconds < best.CostSeconds
+	}
 	var best *coll.Measurement
 	for i, m := range r.ledger.Measurements() {
-		if twice[m.Candidate] || m.CostSeconds > budget || !r.launched(m.Candidate, batches) {
-			continue
-		}
-		if n := count[m.MsgBytes]; best == nil || n < count[best.MsgBytes] || n == count[best.MsgBytes] && m.CostSeconds < best.CostSeconds {
+		if !twice[m.Candidate] && m.CostSeconds <= budget && (best == nil || better(m, *best)) &&
+			(r.opt.SharedLaunch == nil || planned[r.opt.SharedLaunch(m.Candidate)]) {
 			best = &r.ledger.Measurements()[i]
 		}
 	}
@@ -84,17 +90,6 @@ func (r *StopRule) Replicate(batches ...[]coll.Candidate) []coll.Candidate {
 		return nil
 	}
 	return []coll.Candidate{best.Candidate}
-}
-
-// launched reports whether a launch that is planned for the candidates of a round can also measure c.
-func (r *StopRule) launched(c coll.Candidate, batches [][]coll.Candidate) bool {
-	key := r.opt.SharedLaunch
-	if key == nil {
-		return true
-	}
-	return slices.ContainsFunc(batches, func(some []coll.Candidate) bool {
-		return slices.ContainsFunc(some, func(o coll.Candidate) bool { return key(o) == key(c) })
-	})
 }
 
 // remaining returns how many seconds remain of a share of the machine time so far. If outliers is true, the
