@@ -125,9 +125,9 @@ func slowdownOf(logs []float64, own int) float64 {
 	return min(maxSlowdown, math.Pow(10, logs[own]-slices.Min(logs)))
 }
 
-// measuredBest returns the index of the time that is the shortest if each is measured once, with the standard
-// deviation sd. The shift that all measurements of a job share is assumed to be known, because the posterior
-// estimates it.
+// measuredBest simulates one measurement of each time and returns the index of the shortest. The measurements
+// have noise with the standard deviation sd. They have no shift that all measurements of a job share, because the
+// posterior estimates it.
 func (f *forecast) measuredBest(logs []float64, sd float64) int {
 	best, shortest := 0, math.Inf(1)
 	for k, t := range logs {

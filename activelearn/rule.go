@@ -99,8 +99,8 @@ func (r *StopRule) Observe(e Evaluation, ok bool) (converged bool) {
 	return e.Source == Predicted && e.PConverged >= confidence && !r.MeasuresAll()
 }
 
-// compared reports whether two algorithms were measured, or the space has only one. If all others failed,
-// nothing is known about the one that is left.
+// compared reports whether at least two algorithms were measured, or the space has only one. It returns false if
+// all algorithms but one failed, since that one was compared with none.
 func (r *StopRule) compared() bool {
 	ms := r.ledger.Measurements()
 	return len(r.ledger.Space().Algorithms()) < 2 ||

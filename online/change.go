@@ -22,7 +22,7 @@ type validTimes struct {
 	shifts []shift
 }
 
-// shift says that the times of an algorithm in a class changed: from one job on the algorithm takes
+// shift says that the times of an algorithm in a class changed. Beginning with a job, the algorithm takes
 // `factor` times as long.
 type shift struct {
 	class, algorithm, job int
@@ -124,9 +124,9 @@ func stepDeviation(logs []float64) float64 {
 
 func median(x []float64) float64 { return metrics.Quantile(slices.Clone(x), 0.5) }
 
-// A job gets a level of its own if its times differ enough from those of earlier jobs. The difference must
-// be at least minLevel and at least levelErrors standard errors. It must occur in at least minPairs pairs
-// of class and algorithm, with several algorithms.
+// A level is a factor on all times of a job. A job gets a level of its own if its times differ from those of
+// earlier jobs by at least minLevel and by at least levelErrors standard errors. At least minPairs pairs of a
+// class and an algorithm must show the difference. These pairs must have more than one algorithm.
 const (
 	minLevel    = 0.1
 	levelErrors = 3

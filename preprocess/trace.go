@@ -154,7 +154,7 @@ func (s *sheet) calls(row []string) (Calls, error) {
 	return c, err
 }
 
-// parseTraced returns the collective of a row with its name in the trace.
+// parseTraced parses the name of a collective in a trace. The name may be that of a nonblocking or persistent form.
 func parseTraced(name string) (coll.Collective, error) {
 	_, err := coll.ParseCollective(name)
 	for _, blocking := range []string{strings.TrimPrefix(name, "i"), strings.TrimSuffix(name, "_init")} {

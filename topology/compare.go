@@ -189,7 +189,7 @@ func match(all []*overlap) {
 	}
 }
 
-// difference returns the difference between the trees that an overlap without a match shows.
+// difference describes how the trees differ at an overlap for which no match was found.
 func (c *overlap) difference(all []*overlap) Difference {
 	d := Difference{Places: c.places, Declared: c.declared.Name, Confidence: c.measured.Confidence}
 	whole := true

@@ -164,7 +164,8 @@ func decode(raw json.RawMessage, to any) error {
 	return d.Decode(to)
 }
 
-// RejectedBy returns the points of collective c that entries of any session revert to the default.
+// RejectedBy returns the points of collective c at which the entries of a session replace the selected algorithm by
+// the default.
 func RejectedBy(entries []Entry, c coll.Collective) selection.Rejected {
 	var out selection.Rejected
 	for _, e := range entries {

@@ -40,8 +40,8 @@ func (s series) tight(precision float64) bool {
 	return i.High-i.Low <= 2*precision
 }
 
-// shifted returns the logarithmic ratios minus limit, the logarithm of the largest ratio that
-// does not count as slower.
+// shifted subtracts limit from each logarithmic ratio. The parameter limit is the logarithm of the largest ratio
+// that does not count as slower.
 func (s series) shifted(limit float64) []float64 {
 	out := make([]float64, len(s.ratios))
 	for i, r := range s.ratios {

@@ -176,7 +176,7 @@ func replayFlags(flags *pflag.FlagSet, o *lab.Options) {
 	flags.IntVar(&o.Workers, "workers", o.Workers, "replays at the same time; does not change the results")
 }
 
-// checkCombination returns an error for flags that have no effect together.
+// checkCombination returns an error if a flag has no effect because of another flag.
 func (e evaluation) checkCombination() error {
 	switch {
 	case e.versus == "" && e.keep != "":

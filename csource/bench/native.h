@@ -10,7 +10,7 @@
 #define MAX_NAME 128    /* bytes of a variable's name, with its end */
 #define MAX_SWITCHES 64 /* of one case */
 
-/* control.c: messages between processes that are not part of a measurement. */
+/* control.c: messages that the processes exchange outside of measurements. */
 
 typedef struct {
     MPI_Comm comm;

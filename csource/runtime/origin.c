@@ -11,7 +11,8 @@
 #define TEXT(x) #x
 #define NUMBER(x) TEXT(x)
 
-/* The beginning of the version of the MPI library. Behind the first dot, releases may differ. */
+/* The MPI library that libtutti is built for, as the library itself reports it. A program may run with a release that
+ * differs only after the first dot. */
 #if defined(MPI_ABI_VERSION)
 #define BUILT_FOR "the MPI ABI"
 #elif defined(OPEN_MPI)

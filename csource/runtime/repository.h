@@ -142,7 +142,8 @@ typedef struct {
 } mesh;
 
 mesh mesh_of(int size, int dimensions); /* with lengths as close to each other as divisors of size allow */
-/* Returns a copy of the call that is limited to the ranks on this rank's line in one dimension. ranks holds them. */
+/* Returns a copy of the call for the ranks that differ from this rank in one dimension of the mesh only. It writes these
+ * ranks to `ranks`. */
 call line_of(const call *c, int stride, int length, int count, int *ranks);
 
 void copy(const call *c, char *to, const char *from, int n);

@@ -222,8 +222,8 @@ static void sum_counts(stage *s, const arguments *a)
     }
 }
 
-/* Prepares a reduction. Its elements are in the receive buffer if that is significant on this rank, otherwise in memory
- * of libtutti. */
+/* Prepares a reduction. The result is computed in the receive buffer if MPI uses it on this rank, otherwise in memory
+ * that libtutti allocates. */
 static void prepare_reduction(stage *s, const arguments *a)
 {
     call *c = &s->c;

@@ -132,8 +132,8 @@ void trace_add(collective of, call_form how, const shape *at, size_t bytes, uint
     unlock(&guard);
 }
 
-/* A row is a line of the file. Each of the n ranks that trace a communicator counts a call as 1 / n. Sums over the ranks
- * therefore give the number of calls, and sums of the calls' mean times. */
+/* A row is a line of the file. Each of the n ranks that trace a communicator counts a call as 1 / n. The sum of the
+ * counts over all ranks is therefore the number of calls. The sum of the times has the mean time of each call once. */
 typedef struct {
     int what; /* collective and form */
     int nodes, ppn;

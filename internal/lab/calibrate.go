@@ -85,7 +85,7 @@ func (d CalibrationDesign) Validate(opt Options) error {
 	return nil
 }
 
-// noisyEntry is one replay of a calibration design.
+// noisyEntry is a replay with a noise and a probability of outliers.
 type noisyEntry struct {
 	entry
 	noise, tail float64

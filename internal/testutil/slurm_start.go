@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// A cluster runs in one of maxClusters numbered folders. All processes of the machine use the same folders
-// and their lock files. So no two clusters share a folder, and a test first removes whatever a killed test
-// left in its folder. Several clusters may run at the same time, since tests with a cluster mostly wait.
+// A cluster runs in one of maxClusters numbered folders. A lock file keeps other processes of the machine from
+// using the same folder at the same time. A test first removes what a killed test left in its folder. Several
+// clusters may run at the same time, since tests with a cluster mostly wait.
 const (
 	clusterDir      = "/tmp/tutti-slurmtest-" // followed by the number
 	maxClusters     = 3

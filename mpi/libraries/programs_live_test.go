@@ -64,8 +64,8 @@ func TestLiveScaLAPACK(t *testing.T) {
 	}
 }
 
-// TestLiveMPI4Py runs collectives of mpi4py, which asks for MPI_THREAD_MULTIPLE, and its benchmarks. Open MPI is
-// Debian's default.
+// TestLiveMPI4Py runs collectives and benchmarks of mpi4py, which asks for MPI_THREAD_MULTIPLE. The library is
+// Open MPI, with which Debian builds mpi4py.
 func TestLiveMPI4Py(t *testing.T) {
 	testutil.NeedAllCases(t)
 	b := below[1]

@@ -78,8 +78,9 @@ func blockEnd(blocks []classicBlock, i int) int {
 	return math.MaxInt32
 }
 
-// hanRules returns the rules with which coll/han serves what the given rules select, in jobs of a layout, or
-// passes it to coll/tuned. The layout is zero for all jobs. Sizes are those that coll/han compares.
+// hanRules converts rules of coll/tuned to rules of coll/han. For each selected algorithm, they say whether coll/han
+// runs it or passes the call to coll/tuned. They apply to jobs of the given layout, or to all jobs if it is zero.
+// Sizes are those that coll/han compares.
 func (b build) hanRules(rules classicRules, job coll.Layout) hanFile {
 	var out hanFile
 	for _, c := range rules.decided() {

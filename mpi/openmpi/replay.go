@@ -9,8 +9,8 @@ import (
 	"tutti/selection"
 )
 
-// Replay implements mpi.Build. At every row, the rules for the row's layout must select the same algorithm
-// as the selection.
+// Replay implements mpi.Build. It applies the exported rules to each row. If the rules for a row's layout choose
+// another algorithm than sel does, it returns an error.
 func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Row) error {
 	common, err := b.reader(x, coll.Layout{})
 	if err != nil {

@@ -24,8 +24,8 @@ const (
 	// height is unknown.
 	leastAlike = 8
 
-	// leastPairs is a number of pairs that pass a component. With fewer pairs, the component cannot be
-	// distinguished from its partner.
+	// leastPairs is the smallest number of measured pairs whose path has a component. With fewer pairs, the slow
+	// component may as well be the one at the other end of the path.
 	leastPairs = 2
 )
 
