@@ -31,8 +31,8 @@ type RuleOptions struct {
 	Reason func(coll.Candidate) (Reason, bool)
 }
 
-// StopRule evaluates the selection after each round and decides when a campaign stops. It also names the
-// outliers that should be measured again, and replicates from which the noise is estimated.
+// StopRule evaluates the selection after each round and decides when a campaign stops. It also says
+// which outliers to measure again, and which candidates to measure twice so that the noise can be estimated.
 type StopRule struct {
 	opt         RuleOptions
 	ledger      *Ledger

@@ -23,7 +23,7 @@ type Noise struct {
 	job       float64    // variance of the shift of all measurements of a job
 }
 
-// variance is an estimate of the variance between jobs that a single replicate provides.
+// variance is what one replicate says about the variance between jobs.
 type variance struct {
 	squared float64 // decades², at least MeasurementNoise
 	size    int     // index in sizes

@@ -15,8 +15,8 @@ type Selection struct {
 	Layouts   []LayoutTrees
 	Conflicts []Conflict
 
-	// Inter has the trees for communication between nodes. The library composes some collectives of a part
-	// within nodes and a part between nodes. The points of these trees have one rank on each node.
+	// Inter has the trees for communication between nodes. The library splits some collectives into a part within
+	// nodes and a part between nodes. The points of the trees in Inter have one rank on each node.
 	Inter []*Tree
 }
 

@@ -31,8 +31,8 @@ func changed(t testing.TB, factor float64) string {
 	return out
 }
 
-// TestMeasureDrift checks that the measured ratio is the factor by which the times changed, with 1 % noise.
-// The journal must not change.
+// TestMeasureDrift multiplies all times by a factor and gives them 1 % noise. The measured ratio must be about this
+// factor, and the journal must not change.
 func TestMeasureDrift(t *testing.T) {
 	for _, factor := range []float64{1, 1.5, 0.5} {
 		dir := changed(t, factor)

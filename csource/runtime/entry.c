@@ -56,8 +56,8 @@ int PMPI_Finalize(void)
 
 #if MPI_4
 
-/* A program that does not call MPI_Init has no communicator of all ranks. Libtutti starts when the program makes one from a
- * group, and ends with the last session. */
+/* A program that uses sessions instead of MPI_Init has no MPI_COMM_WORLD. Libtutti starts when the program first makes a
+ * communicator from a group, and ends with the last session. */
 
 static MPI_Session session; /* the last one */
 static int sessions;        /* open ones; atomic */

@@ -13,7 +13,7 @@ import (
 // classicRules is the content of a rules file.
 type classicRules []classicCollective
 
-// classicCollective holds the rules of one collective. Its blocks are in ascending order.
+// classicCollective holds the rules of one collective. Its blocks are in ascending order of their ranks.
 type classicCollective struct {
 	Collective coll.Collective
 	Blocks     []classicBlock
