@@ -4,11 +4,16 @@
 // other ranks already wait in the barrier of the process manager. The library skips the wait: no rank sends after
 // the barrier.
 //
-// It also lets an idle rank yield the processor, because there may be more ranks than cores.
+// It also lets an idle rank yield the processor, because there may be more ranks than cores. A rank that has been idle
+// for long sleeps between its polls.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sched.h>
 #include <stddef.h>
+#include <unistd.h>
+
+#define LONG_IDLE 1000 /* polls without an event, about a millisecond */
+#define SLEEP 50       /* microseconds */
 
 void *ucp_disconnect_nb(void *endpoint)
 {
@@ -21,8 +26,12 @@ unsigned ucp_worker_progress(void *worker)
     static unsigned (*progress)(void *);
     if (progress == NULL)
         *(void **)&progress = dlsym(RTLD_NEXT, "ucp_worker_progress");
+    static int idle; /* polls without an event */
     unsigned events = progress(worker);
-    if (events == 0)
+    idle = events == 0 ? idle + 1 : 0;
+    if (idle > LONG_IDLE)
+        usleep(SLEEP);
+    else if (idle > 0)
         sched_yield();
     return events;
 }
