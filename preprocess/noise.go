@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sync"
 
 	"tutti/coll"
 )
@@ -21,6 +22,7 @@ type Noise struct {
 	sizes     []float64  // log2(bytes + 1) of the replicates, each once
 	variances []variance // of the replicates, ascending
 	job       float64    // variance of the shift of all measurements of a job
+	medians   *sync.Map  // from a message size in bytes to the median over the replicates
 }
 
 // variance is what one replicate says about the variance between jobs.
@@ -37,7 +39,7 @@ const (
 // NoiseOf estimates the noise from replicates. For two times of the same candidate, half of the squared
 // difference estimates the variance of one time.
 func NoiseOf(replicates []Replicate) Noise {
-	var n Noise
+	n := Noise{medians: new(sync.Map)}
 	for _, r := range replicates {
 		d, size := math.Log10(r.Again.Seconds/r.First.Seconds), math.Log2(float64(r.First.MsgBytes)+1)
 		at := slices.Index(n.sizes, size)
@@ -60,9 +62,23 @@ func (n Noise) WithJob(variance float64) Noise {
 
 // Between returns the variance of log10 of a time between jobs. It is a median over the replicates, so that
 // single outliers have no effect. Replicates with a similar message size have a greater weight. It is at
-// least MeasurementNoise plus the variance of WithJob. It takes O(n) operations for n replicates.
+// least MeasurementNoise plus the variance of WithJob. For n replicates, the first call for a message size
+// takes O(n) operations.
 func (n Noise) Between(p coll.Point) float64 {
-	at, weights := math.Log2(float64(p.MsgBytes)+1), make([]float64, len(n.sizes))
+	if len(n.variances) == 0 {
+		return MeasurementNoise + n.job
+	}
+	median, known := n.medians.Load(p.MsgBytes)
+	if !known {
+		median = n.median(math.Log2(float64(p.MsgBytes) + 1))
+		n.medians.Store(p.MsgBytes, median)
+	}
+	return max(median.(float64), MeasurementNoise+n.job)
+}
+
+// median returns the weighted median of the replicates' variances for a size in log2(bytes + 1).
+func (n Noise) median(at float64) float64 {
+	weights := make([]float64, len(n.sizes))
 	for i, size := range n.sizes {
 		weights[i] = math.Exp(-math.Abs(size-at) / noiseWidth)
 	}
@@ -78,7 +94,7 @@ func (n Noise) Between(p coll.Point) float64 {
 		median = v.squared
 		passed += weights[v.size]
 	}
-	return max(median, MeasurementNoise+n.job)
+	return median
 }
 
 // Unshifted returns Between without the variance of WithJob. It is at least MeasurementNoise.
