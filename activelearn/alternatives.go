@@ -28,17 +28,18 @@ type Alternatives struct {
 	space    *coll.Space
 	models   *learner.Learner
 	excluded *Excluded
-	measured map[coll.Candidate]coll.Measurement
-	trusted  map[coll.Candidate]coll.Measurement // those that replace the prediction of their candidate
+	measured map[coll.Candidate]*coll.Measurement
+	trusted  map[coll.Candidate]*coll.Measurement // those that replace the prediction of their candidate
 }
 
 // NewAlternatives returns the alternatives that follow from fitted models and from a ledger's measurements.
 func NewAlternatives(models *learner.Learner, l *Ledger) Alternatives {
-	a := Alternatives{space: l.Space(), models: models, excluded: l.Excluded(), measured: map[coll.Candidate]coll.Measurement{}}
-	for _, m := range l.Measurements() {
-		a.measured[m.Candidate] = m
+	ms := l.Measurements()
+	a := Alternatives{space: l.Space(), models: models, excluded: l.Excluded(), measured: make(map[coll.Candidate]*coll.Measurement, len(ms))}
+	for i := range ms {
+		a.measured[ms[i].Candidate] = &ms[i]
 	}
-	a.trusted = models.TrustedMeasurements(l.Measurements())
+	a.trusted = models.TrustedMeasurements(ms)
 	return a
 }
 
@@ -113,7 +114,7 @@ func (a Alternatives) Tie(point coll.Point) bool {
 
 // overlap reports whether the confidence intervals of two measurements overlap. It returns false if one of
 // the measurements has no interval.
-func overlap(a, b coll.Measurement) bool {
+func overlap(a, b *coll.Measurement) bool {
 	known := a.Low > 0 && a.High > 0 && b.Low > 0 && b.High > 0
 	return known && a.Low <= b.High && b.Low <= a.High
 }
@@ -132,7 +133,10 @@ func (a Alternatives) selectable(p coll.Point) []coll.Algorithm {
 // replace.
 func (a Alternatives) useMeasured(row selection.Row) {
 	seconds := func(k int) float64 {
-		return a.trusted[coll.Candidate{Point: row.Point, Algorithm: row.Options[k].Algorithm}].Seconds
+		if m := a.trusted[coll.Candidate{Point: row.Point, Algorithm: row.Options[k].Algorithm}]; m != nil {
+			return m.Seconds
+		}
+		return 0
 	}
 	n, shift := 0, 0.0
 	for k, option := range row.Options {

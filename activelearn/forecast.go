@@ -52,7 +52,7 @@ type forecast struct {
 
 // forecast compares the choices with the fastest algorithms in joint draws of all times. The measured times
 // replace predictions. The error matches metrics.ErrEmpty if no point has a weight.
-func (c choices) forecast(p *learner.Posterior, q learner.DrawQuery, measured map[coll.Candidate]coll.Measurement, opt metrics.Options, meets func(metrics.Summary) bool) (*forecast, error) {
+func (c choices) forecast(p *learner.Posterior, q learner.DrawQuery, measured map[coll.Candidate]*coll.Measurement, opt metrics.Options, meets func(metrics.Summary) bool) (*forecast, error) {
 	if len(c.points) == 0 {
 		return nil, metrics.ErrEmpty
 	}
@@ -65,8 +65,13 @@ func (c choices) forecast(p *learner.Posterior, q learner.DrawQuery, measured ma
 		f.noise[i] = math.Sqrt(p.Noise().Unshifted(c.points[i]))
 	}
 	q.Points, q.Open, q.Measured = c.points, c.open, map[coll.Candidate]learner.MeasuredTime{}
-	for candidate, m := range measured {
-		q.Measured[candidate] = learner.MeasuredTime{Log: math.Log10(m.Seconds), Noise: p.Noise().Of(m)}
+	for i, point := range c.points {
+		for _, alg := range c.open[i] {
+			candidate := coll.Candidate{Point: point, Algorithm: alg}
+			if m := measured[candidate]; m != nil {
+				q.Measured[candidate] = learner.MeasuredTime{Log: math.Log10(m.Seconds), Noise: p.Noise().Of(*m)}
+			}
+		}
 	}
 	draws, err := p.Draws(q)
 	if err != nil {

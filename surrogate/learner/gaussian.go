@@ -47,11 +47,11 @@ func (l *Learner) Posterior() *Posterior { return l.posterior }
 // candidates. ms must be the learner's training data. The result omits noisy measurements that are close to
 // their predictions. In this case the prediction is more accurate, because it also uses neighboring
 // measurements. With forests the result has every measurement. It takes O(n²) operations.
-func (l *Learner) TrustedMeasurements(ms []coll.Measurement) map[coll.Candidate]coll.Measurement {
-	out := make(map[coll.Candidate]coll.Measurement, len(ms))
+func (l *Learner) TrustedMeasurements(ms []coll.Measurement) map[coll.Candidate]*coll.Measurement {
+	out := make(map[coll.Candidate]*coll.Measurement, len(ms))
 	var noisy []coll.Measurement
-	for _, m := range ms {
-		out[m.Candidate] = m
+	for i, m := range ms {
+		out[m.Candidate] = &ms[i]
 		if l.posterior != nil && l.posterior.noise.Of(m) > noisyFactor*preprocess.MeasurementNoise {
 			noisy = append(noisy, m)
 		}
