@@ -29,6 +29,7 @@ type Ledger struct {
 	free         int
 	abandoned    int                // candidates that were given up
 	measurements []coll.Measurement // in the order of their trials
+	places       []int              // index in status -> index in measurements, of measured candidates
 	replicates   []preprocess.Replicate
 	costSeconds  float64
 	nodeSeconds  float64
@@ -39,7 +40,7 @@ type Ledger struct {
 // NewLedger returns a ledger in which every candidate is free.
 func NewLedger(s *coll.Space) *Ledger {
 	n := len(s.Points())
-	l := &Ledger{space: s, status: make([]status, s.Size()), first: make([]int, n), left: make([]int, n), free: s.Size()}
+	l := &Ledger{space: s, status: make([]status, s.Size()), places: make([]int, s.Size()), first: make([]int, n), left: make([]int, n), free: s.Size()}
 	at := 0
 	for i := range s.Points() {
 		l.first[i], l.left[i] = at, len(s.Feasible(i))
@@ -55,6 +56,8 @@ func (l *Ledger) Grow(s *coll.Space) {
 		_, from, _ := l.find(c)
 		if l.status[from] != free {
 			grown.move(c, l.status[from])
+			_, to, _ := grown.find(c)
+			grown.places[to] = l.places[from]
 		}
 	}
 	grown.measurements, grown.costSeconds, grown.nodeSeconds = l.measurements, l.costSeconds, l.nodeSeconds
@@ -195,6 +198,7 @@ func (l *Ledger) Record(t coll.Trial) error {
 		l.replicate(t.Measurement)
 		return nil
 	}
+	l.places[at] = len(l.measurements)
 	l.measurements = append(l.measurements, t.Measurement)
 	l.move(t.Candidate, done)
 	return nil
@@ -212,9 +216,10 @@ func (l *Ledger) replicate(m coll.Measurement) {
 	l.replicates = append(l.replicates, r)
 }
 
-// place returns the index of a candidate's measurement in l.measurements.
+// place returns the index of a candidate's measurement in l.measurements. The candidate must have been measured.
 func (l *Ledger) place(c coll.Candidate) int {
-	return slices.IndexFunc(l.measurements, func(m coll.Measurement) bool { return m.Candidate == c })
+	_, at, _ := l.find(c)
+	return l.places[at]
 }
 
 // Measured returns the measurement of a candidate. The candidate must have been measured.
