@@ -32,12 +32,12 @@ func TestForce(t *testing.T) {
 			Switches: []string{cvar + "COLLECTIVE_FALLBACK=0", cvar + "REDUCE_SCATTER_BLOCK_DEVICE_COLLECTIVE=1", cvar + "REDUCE_SCATTER_BLOCK_INTRA_ALGORITHM=0"},
 		},
 		{
-			Name: "parameters", Release: "4.3.2", Collective: coll.Allgather, Algorithm: "recexch_halving(k=4,single_phase_recv=1)",
-			Env: []string{cvar + "COLLECTIVE_FALLBACK=error", cvar + "ALLGATHER_DEVICE_COLLECTIVE=0", cvar + "ALLGATHER_INTRA_ALGORITHM=recexch_halving",
-				cvar + "ALLGATHER_RECEXCH_KVAL=4", cvar + "ALLGATHER_RECEXCH_SINGLE_PHASE_RECV=1"},
+			Name: "parameters", Release: "4.3.2", Collective: coll.Allreduce, Algorithm: "recexch(k=4,single_phase_recv=1)",
+			Env: []string{cvar + "COLLECTIVE_FALLBACK=error", cvar + "ALLREDUCE_DEVICE_COLLECTIVE=0", cvar + "ALLREDUCE_INTRA_ALGORITHM=recexch",
+				cvar + "ALLREDUCE_RECEXCH_KVAL=4", cvar + "ALLREDUCE_RECEXCH_SINGLE_PHASE_RECV=1"},
 			Base: []string{cvar + "COLLECTIVE_FALLBACK=error"},
-			Switches: []string{cvar + "COLLECTIVE_FALLBACK=0", cvar + "ALLGATHER_DEVICE_COLLECTIVE=0", cvar + "ALLGATHER_INTRA_ALGORITHM=7", cvar + "ALLGATHER_COMPOSITION=0",
-				cvar + "ALLGATHER_BRUCKS_KVAL=2", cvar + "ALLGATHER_RECEXCH_KVAL=4", cvar + "ALLGATHER_RECEXCH_SINGLE_PHASE_RECV=1"},
+			Switches: []string{cvar + "COLLECTIVE_FALLBACK=0", cvar + "ALLREDUCE_DEVICE_COLLECTIVE=0", cvar + "ALLREDUCE_INTRA_ALGORITHM=7", cvar + "ALLREDUCE_COMPOSITION=0",
+				cvar + "ALLREDUCE_RECURSIVE_MULTIPLYING_KVAL=2", cvar + "ALLREDUCE_RECEXCH_KVAL=4", cvar + "ALLREDUCE_RECEXCH_SINGLE_PHASE_RECV=1"},
 		},
 		{
 			Name: "parameters are set back", Release: "4.3.2", Collective: coll.Bcast, Algorithm: "library_default",
@@ -61,7 +61,7 @@ func TestForceRefuses(t *testing.T) {
 4.0.2 bcast 2x1 8 ring unknown want one of binomial
 4.0.2 bcast 2x1 8 smp cannot needs parent
 4.1.2 bcast 2x1 8 tree(is_non_blocking=1,k=2,tree_type=7) cannot tree_type: "7": want 0, 1, 2 or one of kary
-4.1.2 allgather 2x1 8 k_brucks(k=two) cannot parameter k=two: want a whole number
+4.1.2 allreduce 2x1 8 recexch(k=two,single_phase_recv=0) cannot parameter k=two: want a whole number
 `)
 }
 

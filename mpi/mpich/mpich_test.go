@@ -166,8 +166,8 @@ func TestExportRefuses(t *testing.T) {
 		want  string
 	}{
 		{"unknown algorithm", b, always(coll.Bcast, "pipeline"), "not in the catalogue"},
-		{"missing parameter", newer, always(coll.Allgather, "k_brucks"), "parameter k is missing"},
-		{"not in this library", newer, always(coll.Allgather, "k_brucks(k=4)"), "MPIR_Allgather_intra_k_brucks: built in, of MPICH 4.0.2 has no such algorithm"},
+		{"missing parameter", newer, always(coll.Allreduce, "recexch(single_phase_recv=0)"), "parameter k is missing"},
+		{"not in this library", newer, always(coll.Allreduce, "recexch(k=4,single_phase_recv=0)"), "MPIR_Allreduce_intra_recexch: built in, of MPICH 4.0.2 has no such algorithm"},
 		{"in place only", b, always(coll.Alltoall, "pairwise_sendrecv_replace"), "inplace"},
 	}
 	for _, tc := range tests {
