@@ -345,7 +345,7 @@ func (b *batchSelector) pick(s *scoredCandidate) {
 	}
 }
 
-// recordPick records a candidate with its current values, which pick changes afterwards.
+// recordPick records a candidate and what its measurement is expected to gain, before the losses of the pairs change.
 func (b *batchSelector) recordPick(s *scoredCandidate) {
 	p := pick{entry: s.entry, launch: s.launch, launches: !s.launched, run: s.run, steps: s.steps, pairs: slices.Clone(s.covariance)}
 	p.deviation = math.Sqrt(max(s.variance+b.noise, minDeviation*minDeviation))

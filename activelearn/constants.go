@@ -53,7 +53,7 @@ const (
 	// mostDraws is the largest number of draws. With 200 of them, the standard error of a proportion of
 	// 0.95 is 1.5 %.
 	mostDraws = 200
-	// fewDraws is the smallest number of draws. Two of 40 are outside a 95 % interval on average.
+	// fewDraws is the number of draws that are made at once. Two of 40 are outside a 95 % interval on average.
 	fewDraws = 40
 	// maxSlowdown limits the slowdown at a point in a draw. Otherwise few draws would determine the mean,
 	// because the distribution has heavy tails.

@@ -77,7 +77,7 @@ func (c choices) forecast(p *learner.Posterior, q learner.DrawQuery, measured ma
 	if err != nil {
 		return nil, err
 	}
-	for f.draws < mostDraws && (f.draws < fewDraws || f.mayMeet()) {
+	for f.draws < mostDraws && f.mayMeet() {
 		for _, times := range draws.Next(fewDraws) {
 			if err := f.add(times); err != nil {
 				return nil, err
