@@ -49,11 +49,3 @@ func TestNativeBuild(t *testing.T) {
 		})
 	}
 }
-
-func TestBuildUnknown(t *testing.T) {
-	_, stderr := mustTutti(t, codeUsage, "build", "runtimes")
-	if !strings.Contains(stderr, "did you mean runtime?") {
-		t.Error(stderr)
-	}
-	mustTutti(t, codeUsage, "build")
-}

@@ -6,30 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"tutti/coll"
 	"tutti/internal/testutil/campaigntest"
-	"tutti/journal"
 )
-
-func TestCancelNothing(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	mustTutti(t, codeUsage, "cancel")
-	mustTutti(t, codeUsage, "cancel", dir, dir)
-	mustTutti(t, codeInput, "cancel", dir)
-	campaigntest.Small(t, dir)
-	mustTutti(t, codeDone, "tune", "-c", filepath.Join(dir, "small.yaml"))
-	out := filepath.Join(dir, "out")
-	before := contentsOf(t, out, append(finalFiles, journal.FileName)...)
-	if stdout, _ := mustTutti(t, codeDone, "cancel", out); stdout != "no jobs in the queue\n" {
-		t.Errorf("stdout %q", stdout)
-	}
-	if diff := cmp.Diff(before, contentsOf(t, out, append(finalFiles, journal.FileName)...)); diff != "" {
-		t.Errorf("(-before +after):\n%s", diff)
-	}
-}
 
 // TestCancelLocal kills tutti during a job. It checks that cancel ends the job, and that resume completes
 // the campaign.

@@ -2,8 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -78,34 +76,4 @@ func TestReadOnlyFolder(t *testing.T) {
 	}
 	mustTutti(t, codeDone, "status", out)
 	mustTutti(t, codeDone, "export", out, "--out", filepath.Join(dir, "elsewhere"))
-}
-
-// TestForbiddenFolder checks the exit code for a folder without write permission. As root it runs
-// tutti as another user, because permissions do not restrict root.
-func TestForbiddenFolder(t *testing.T) {
-	dir := t.TempDir()
-	campaigntest.Small(t, dir)
-	locked := filepath.Join(dir, "locked")
-	testutil.NoError(t, os.Mkdir(locked, 0o555))
-	cmd := exec.Command("tutti", "tune", "-c", filepath.Join(dir, "small.yaml"), "--out", filepath.Join(locked, "out"))
-	cmd.Dir = dir
-	if os.Geteuid() == 0 {
-		const nobody = 65534 // user ID of nobody on Linux
-		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-		makeReadable(t, dir)
-		makeReadable(t, filepath.Dir(cmd.Path))
-	}
-	output, err := cmd.CombinedOutput()
-	if code := codeOfProcess(t, err); code != codeOutput {
-		t.Errorf("exit code %d, want %d\n%s", code, codeOutput, output)
-	}
-}
-
-// makeReadable makes a folder readable for every user, and also the folders above it up to the folder of
-// temporary files.
-func makeReadable(t *testing.T, dir string) {
-	t.Helper()
-	for ; len(dir) > len(filepath.Clean(os.TempDir())); dir = filepath.Dir(dir) {
-		testutil.NoError(t, os.Chmod(dir, 0o755))
-	}
 }

@@ -18,7 +18,7 @@ import (
 
 // TestDoctorFindsNothing runs doctor with an empty environment, so it finds no programs.
 func TestDoctorFindsNothing(t *testing.T) {
-	dir := t.TempDir()
+	dir, replay := t.TempDir(), campaigntest.Small(t, t.TempDir())
 	t.Chdir(dir)
 	stdout, stderr := mustTutti(t, codeNotReady, "doctor")
 	for _, want := range []string{"MPI libraries\n  missing  MPI ", "This machine\n", "No campaign can run here yet", "an MPI library"} {
@@ -44,23 +44,9 @@ func TestDoctorFindsNothing(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
-}
 
-func TestDoctorRefuses(t *testing.T) {
-	t.Chdir(t.TempDir())
-	mustTutti(t, codeUsage, "doctor", "here")
-	mustTutti(t, codeUsage, "doctor", "--format", "xml")
-	if _, stderr := mustTutti(t, codeInput, "doctor", "-c", "nowhere.yaml"); !strings.Contains(stderr, "tutti init writes one") {
-		t.Errorf("stderr %q", stderr)
-	}
-}
-
-// TestDoctorOfReplay checks that a campaign on recorded data requires nothing of the machine.
-func TestDoctorOfReplay(t *testing.T) {
-	dir := t.TempDir()
-	campaigntest.Small(t, dir)
-	t.Chdir(dir)
-	if stdout, _ := mustTutti(t, codeNotReady, "doctor", "-c", "small.yaml"); strings.Contains(stdout, "Campaign file") {
+	// A campaign on recorded data requires nothing of the machine.
+	if stdout, _ = mustTutti(t, codeNotReady, "doctor", "-c", replay); strings.Contains(stdout, "Campaign file") {
 		t.Errorf("checks of the campaign in\n%s", stdout)
 	}
 }

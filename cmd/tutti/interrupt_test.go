@@ -41,13 +41,6 @@ func compareFinal(t *testing.T, want, got string) {
 	}
 }
 
-func TestWorkers(t *testing.T) {
-	t.Parallel()
-	one := reference(t, "--set", "workers=1")
-	compareFinal(t, one, reference(t, "--set", "workers=4"))
-	compareFinal(t, one, reference(t))
-}
-
 // process starts tutti as a child process in a folder. The returned buffer collects the output.
 func process(t *testing.T, dir string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
@@ -136,6 +129,25 @@ func TestTorn(t *testing.T) {
 	resumeCut(t, want, readFile(t, filepath.Join(want, "journal.jsonl")), cases(2, 6))
 }
 
+// TestFromAndResumed starts a campaign from an earlier one, removes the folder of the earlier one, and
+// resumes the campaign. It checks that the results equal those of an uninterrupted campaign.
+func TestFromAndResumed(t *testing.T) {
+	t.Parallel()
+	first := reference(t)
+	dir := t.TempDir()
+	campaigntest.Small(t, dir)
+	_, _ = mustTutti(t, codeDone, "tune", "-c", filepath.Join(dir, "small.yaml"), "--set", "seed=5", "--from", first)
+	want := filepath.Join(dir, "out")
+	journal := readFile(t, filepath.Join(want, "journal.jsonl"))
+	testutil.NoError(t, os.RemoveAll(first))
+	resumeCut(t, want, journal, cases(2, 4))
+	for _, p := range reportOf(t, want).Problems {
+		if len(p.Compared) != 1 || p.Compared[0].Campaign != "small" {
+			t.Errorf("%s: the report compares with %+v, want the earlier campaign small", p.Collective, p.Compared)
+		}
+	}
+}
+
 // resumeCut truncates a journal at random bytes after the header and resumes the campaign, several times.
 // The results must equal those in the folder want. If the last line is incomplete, there must be a warning.
 func resumeCut(t *testing.T, want string, journal []byte, times int) {
@@ -195,19 +207,6 @@ func TestCancelledBeforeItBegan(t *testing.T) {
 		t.Errorf("exit code %d, want %d\n%s", code, codeCancelled, &stderr)
 	}
 	mustTutti(t, codeDone, "resume", filepath.Join(dir, "out"))
-}
-
-// TestResumeStudyNeedsForest checks that resume --hpo refuses a campaign whose model.kind has no
-// hyperparameter study, and that the campaign can be resumed afterwards.
-func TestResumeStudyNeedsForest(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	out := filepath.Join(dir, "out")
-	mustTutti(t, codeDone, "tune", "-c", campaigntest.Small(t, dir), "--set", "model.kind=gp", "--set", "method=regret")
-	if _, stderr := mustTutti(t, codeUsage, "resume", out, "--hpo", "5"); !strings.Contains(stderr, "is gp: want auto or forest") {
-		t.Errorf("resume --hpo 5: %s", stderr)
-	}
-	mustTutti(t, codeDone, "resume", out)
 }
 
 // TestBusy checks that other commands refuse a campaign as long as a process tunes it.

@@ -216,37 +216,6 @@ func TestServeUpdatesTables(t *testing.T) {
 	}
 }
 
-func TestOnlineUpdateRefuses(t *testing.T) {
-	folder := t.TempDir()
-	writeSamples(t, folder, "a", "MPICH Version: 4.0.2")
-	two := t.TempDir()
-	writeSamples(t, two, "a", "MPICH Version: 4.0.2")
-	writeSamples(t, two, "b", "Open MPI v4.1.4")
-	foreign := t.TempDir()
-	testutil.NoError(t, os.WriteFile(filepath.Join(foreign, "x.samples"), []byte("a,b\n"), 0o600))
-	tests := []struct {
-		name string
-		args []string
-		code exitCode
-		want string
-	}{
-		{"no folder", nil, codeUsage, "want the folder of --learn"},
-		{"policy", []string{folder, "--policy", "star"}, codeUsage, "want one of tutti, iota"},
-		{"release", []string{folder, "--release", "9"}, codeInput, "libtutti 9"},
-		{"samples of another library", []string{folder, "--release", "1+openmpi-4.1.4"}, codeInput, "want those of Open MPI v4.1.4"},
-		{"two libraries", []string{two}, codeDone, "use one folder for each MPI library"},
-		{"no samples", []string{foreign}, codeInput, "x.samples: line 1: want # tutti-samples 1"},
-		{"no base", []string{folder, "--base", "none"}, codeInput, "none"},
-	}
-	for _, tc := range tests {
-		t.Run(tc.name, func(t *testing.T) {
-			if _, stderr := mustTutti(t, tc.code, append([]string{"online", "update"}, tc.args...)...); !strings.Contains(stderr, tc.want) {
-				t.Errorf("%s\nwant %s", stderr, tc.want)
-			}
-		})
-	}
-}
-
 // TestLiveLearn makes a table from the samples of real jobs. Then 50 jobs use this table at the same time.
 func TestLiveLearn(t *testing.T) {
 	t.Parallel()

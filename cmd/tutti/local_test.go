@@ -518,20 +518,3 @@ func TestLocalOSU(t *testing.T) {
 		t.Errorf("failed: %v", failed)
 	}
 }
-
-// TestNothingFits checks a campaign whose points all exceed the machine. It must not write any file.
-func TestNothingFits(t *testing.T) {
-	dir := t.TempDir()
-	campaigntest.Fake(t, dir, "local")
-	file := filepath.Join(dir, "small.yaml")
-	before := listTree(t, dir)
-	for _, flag := range []string{"--dry-run", "--yes", "--yes"} {
-		_, stderr := mustTutti(t, codeInput, "tune", "-c", file, flag, "--set", "grid.ppn=7,9")
-		if !strings.Contains(stderr, "needs 7 processes per node, a node takes at most 3") || strings.Contains(stderr, "resume") {
-			t.Errorf("stderr %q", stderr)
-		}
-		if after := listTree(t, dir); !slices.Equal(before, after) {
-			t.Errorf("before: %q\nafter: %q", before, after)
-		}
-	}
-}

@@ -120,8 +120,3 @@ func TestLiveQuick(t *testing.T) {
 	out = testutil.RunProgram(t, nil, "bash", "-euc", `. "$1"/*.env; exec "$2" -n 2 "$3" check 64`, "bash", filepath.Join(dir, "moved"), lib.launcher, prog)
 	testutil.CheckAllRight(t, out)
 }
-
-func TestQuickUsage(t *testing.T) {
-	mustTutti(t, codeUsage, "quick")
-	mustTutti(t, codeUsage, "quick", "q", "--wall-time", "0s")
-}

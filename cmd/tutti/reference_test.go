@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tutti/internal/testutil"
+	"tutti/report"
 )
 
 // TestReference checks that the generated reference of all commands is up to date.
@@ -74,5 +76,20 @@ func TestSpackPackage(t *testing.T) {
 		if !strings.Contains(recipe, want) {
 			t.Errorf("the Spack package has no %s", want)
 		}
+	}
+}
+
+// TestREADMEDemo compares the table in the README with the report of make demo. It runs only if
+// REQUIRE_DEMO is 1, because the demo takes minutes.
+func TestREADMEDemo(t *testing.T) {
+	if os.Getenv("REQUIRE_DEMO") != "1" {
+		t.Skip("make demo, then REQUIRE_DEMO=1 go test -run READMEDemo ./cmd/tutti")
+	}
+	var facts report.Facts
+	testutil.NoError(t, json.Unmarshal(readFile(t, "../../results/demo/report.json"), &facts))
+	var summary bytes.Buffer
+	testutil.NoError(t, report.WriteSummary(&summary, facts))
+	if _, shown, _ := strings.Cut(string(readFile(t, "../../README.md")), "$ make demo\n"); !strings.HasPrefix(shown, summary.String()) {
+		t.Errorf("the README shows\n%s\nwhere make demo has\n%s", shown, &summary)
 	}
 }

@@ -60,15 +60,8 @@ func TestCodeOf(t *testing.T) {
 	}
 }
 
-func TestCodeTable(t *testing.T) {
-	stdout, _ := mustTutti(t, codeDone, "--help")
-	if !strings.Contains(stdout, codeTable()) {
-		t.Errorf("help does not show the exit codes:\n%s", stdout)
-	}
-}
-
-// TestHelp checks that the help of every command has examples, and that their flags and arguments
-// are valid.
+// TestHelp checks that the help of every command has examples, and that the flags and arguments in them and
+// in the README are valid.
 func TestHelp(t *testing.T) {
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
@@ -88,6 +81,12 @@ func TestHelp(t *testing.T) {
 		}
 	}
 	visit(rootCommand(&app{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}}))
+	for line := range strings.Lines(string(readFile(t, "../../README.md"))) {
+		if strings.HasPrefix(line, "    tutti ") {
+			example, _, _ := strings.Cut(line, " #")
+			checkExample(t, example)
+		}
+	}
 }
 
 func checkExample(t *testing.T, line string) {

@@ -154,31 +154,3 @@ func TestRuntimeJoin(t *testing.T) {
 		t.Errorf("learning on top of it: %s", stderr)
 	}
 }
-
-// TestTraceGain checks that the predicted gain of a trace is printed and written as a page. A
-// trace without times is refused.
-func TestTraceGain(t *testing.T) {
-	dir := t.TempDir()
-	put := func(name, text string) string {
-		path := filepath.Join(dir, name)
-		testutil.NoError(t, os.WriteFile(path, []byte(text), 0o666))
-		return path
-	}
-	put("report.json", `{"campaign":"night","problems":[{"library":"mpich","collective":"bcast","cells":[
-		{"nodes":2,"ppn":1,"msg_bytes":1024,"algorithm":"binomial","slowdown":1,"default_slowdown":4}]}]}`)
-	timed := put("timed.csv", "collective,nodes,ppn,msg_bytes,calls,seconds\nbcast,2,1,1024,10,2\n")
-	counted := put("counted.csv", "collective,nodes,ppn,msg_bytes,calls\nbcast,2,1,1024,10\n")
-	if out, _ := mustTutti(t, codeDone, "trace", timed, "--campaign", dir); !strings.Contains(out, "binomial") || !strings.Contains(out, "save 75 %") {
-		t.Errorf("%s: want that binomial saves 75 %%", out)
-	}
-	page := filepath.Join(dir, "trace.html")
-	mustTutti(t, codeDone, "trace", timed, "--campaign", dir, "--out", page)
-	if !strings.Contains(string(readFile(t, page)), "Campaign night") {
-		t.Error("the page does not name the campaign")
-	}
-	for want, args := range map[string][]string{"seconds": {counted}, "want one of mpich": {timed, "--library", "openmpi"}} {
-		if _, stderr := mustTutti(t, codeInput, append([]string{"trace", "--campaign", dir}, args...)...); !strings.Contains(stderr, want) {
-			t.Errorf("%q: %s, want %q", args, stderr, want)
-		}
-	}
-}

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -119,8 +118,8 @@ func checkMeasured(t *testing.T, l liveRun) {
 	}
 }
 
-// TestSlurm runs campaigns with fake benchmarks on one cluster. In some of them, jobs are rejected, killed
-// or cancelled, or Slurm's controller stops for a while.
+// TestSlurm runs campaigns with fake benchmarks on one cluster. In some of them, jobs are rejected or
+// cancelled, or tutti is killed.
 func TestSlurm(t *testing.T) {
 	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 4})
 	t.Setenv("SLURM_CONF", c.Conf)
@@ -135,8 +134,6 @@ func TestSlurm(t *testing.T) {
 		{"rejected", slurmRejects},
 		{"killed", slurmKilled},
 		{"cancelled", slurmCancelled},
-		{"two", slurmTwo},
-		{"controller stopped", slurmStopped},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.name != "killed" {
@@ -253,69 +250,5 @@ func slurmCancelled(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	}
 	if cancelled == 0 {
 		t.Errorf("no job is cancelled: %+v", l.jobs)
-	}
-}
-
-// slurmTwo runs two campaigns at the same time. It checks that a third process cannot use their folders.
-func slurmTwo(t *testing.T, c *testutil.SlurmCluster, dir string) {
-	other := t.TempDir()
-	campaigntest.Fake(t, other, "slurm")
-	out := filepath.Join(dir, "out")
-	first, firstOutput := process(t, dir, "tune", "-c", "small.yaml")
-	second, secondOutput := process(t, other, "tune", "-c", "small.yaml")
-	for began := time.Now(); len(openOf(t, out, coll.JobSubmitted)) == 0; time.Sleep(10 * time.Millisecond) {
-		if time.Since(began) > testutil.HangTimeout {
-			t.Fatalf("nothing is submitted\n%s", firstOutput)
-		}
-	}
-	mustTutti(t, codeBusy, "resume", out)
-	mustTutti(t, codeBusy, "cancel", out)
-	for _, cmd := range []*exec.Cmd{first, second} {
-		if code := codeOfProcess(t, cmd.Wait()); code != codeDone {
-			t.Errorf("%s: exit code %d\n%s%s", cmd.Dir, code, firstOutput, secondOutput)
-		}
-	}
-	slurmEnded(t, c, dir)
-	slurmEnded(t, c, other)
-	if parted(t, out) || parted(t, filepath.Join(other, "out")) {
-		return
-	}
-	if one, two := checkJournal(t, out).facts(), checkJournal(t, filepath.Join(other, "out")).facts(); !slices.Equal(one, two) {
-		t.Errorf("one campaign: %q\nthe other: %q", one, two)
-	}
-}
-
-// slurmStopped stops the controller for 15 seconds while jobs run.
-func slurmStopped(t *testing.T, c *testutil.SlurmCluster, dir string) {
-	out := filepath.Join(dir, "out")
-	fakePace(t, dir, "0.2")
-	stopped := false
-	cmd, output := process(t, dir, "tune", "-c", "small.yaml")
-	ended := make(chan error, 1)
-	go func() { ended <- cmd.Wait() }()
-	for began := time.Now(); ; {
-		select {
-		case err := <-ended:
-			if code := codeOfProcess(t, err); code != codeDone {
-				t.Fatalf("exit code %d\n%s", code, output)
-			}
-			if !stopped {
-				t.Fatal("the campaign ended before the controller was stopped")
-			}
-			slurmEnded(t, c, dir)
-			return
-		case <-time.After(10 * time.Millisecond):
-		}
-		if !stopped && len(openOf(t, out, coll.JobSubmitted)) == 2 {
-			stopped = true
-			c.StopController()
-			time.Sleep(15 * time.Second)
-			c.StartController()
-			fakePace(t, dir, "")
-		}
-		if time.Since(began) > testutil.HangTimeout {
-			_ = cmd.Process.Kill()
-			t.Fatalf("the campaign does not end\n%s", output)
-		}
 	}
 }

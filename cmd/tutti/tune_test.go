@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -43,43 +42,6 @@ func TestExcludedInTheReport(t *testing.T) {
 	}
 }
 
-// TestRecordedWarning checks that the terminal and the report warn of an invalid row of recorded
-// data.
-func TestRecordedWarning(t *testing.T) {
-	dir := t.TempDir()
-	stdout := tuneOn(t, dir, string(recordedRows(t))+"allreduce,rdb,4,1,16,-5,1,1,1\n")
-	at := slices.IndexFunc(reportOf(t, filepath.Join(dir, "out")).Warnings, func(w string) bool {
-		return strings.HasPrefix(w, "in.csv: 1 x impossible time, first at line 476: ") && strings.Contains(stdout, "warning: "+w+"\n")
-	})
-	if at < 0 {
-		t.Errorf("no warning in the report and on the terminal:\n%s", stdout)
-	}
-}
-
-// TestOnePoint checks that a campaign on a single recorded measurement converges.
-func TestOnePoint(t *testing.T) {
-	header, _, _ := strings.Cut(string(recordedRows(t)), "\n")
-	stdout := tuneOn(t, t.TempDir(), header+"\nallreduce,rdb,4,1,16,127.8,127.8,127.8,0.16\n")
-	if strings.Count(stdout, "converged     100 % ") != 2 {
-		t.Errorf("not converged:\n%s", stdout)
-	}
-}
-
-// recordedRows returns the recorded data of the small campaign.
-func recordedRows(t *testing.T) []byte {
-	t.Helper()
-	return readFile(t, filepath.Join(campaigntest.Recorded(t), "C_allreduce.csv"))
-}
-
-// tuneOn runs the small campaign in a folder, with text as its recorded data.
-func tuneOn(t *testing.T, dir, text string) (stdout string) {
-	t.Helper()
-	file := campaigntest.Small(t, dir)
-	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "in.csv"), []byte(text), 0o666))
-	stdout, _ = mustTutti(t, codeDone, "tune", "-c", file, "--set", "runner.data=in.csv")
-	return stdout
-}
-
 func readFile(t testing.TB, path string) []byte {
 	t.Helper()
 	content := testutil.Must(os.ReadFile(path))(t)
@@ -116,14 +78,5 @@ func TestTrace(t *testing.T) {
 	mustTutti(t, codeDone, "report", out)
 	if !bytes.Equal(before, readFile(t, filepath.Join(out, export.ReportJSON))) {
 		t.Error("without the trace the report is another one")
-	}
-}
-
-// TestExportIntoTwoLines exports into a folder whose name contains a line break. Settings cannot contain
-// such a name, so the exit code is that of a usage error.
-func TestExportIntoTwoLines(t *testing.T) {
-	_, stderr := mustTutti(t, codeUsage, "export", reference(t), "--for", "openmpi", "--out", filepath.Join(t.TempDir(), "two\nlines"))
-	if !strings.Contains(stderr, "control characters") {
-		t.Errorf("stderr %q", stderr)
 	}
 }

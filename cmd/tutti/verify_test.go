@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -92,28 +91,6 @@ func TestVerify(t *testing.T) {
 	again, stderr := mustTutti(t, codeDone, "verify", out, "--library", "openmpi", "--set", "points=10")
 	if again != stdout || stderr != "" || journalLines(t, out) != lines {
 		t.Errorf("a second time: %s%s", again, stderr)
-	}
-}
-
-// TestVerifyEnds checks the exit codes for an exhausted budget and for invalid requests.
-func TestVerifyEnds(t *testing.T) {
-	t.Parallel()
-	out := reference(t, "--set", "runner.defaults=data/defaults.csv", "--set", "runner.recorded=C")
-	stdout, stderr := mustTutti(t, codeNotProved, "verify", out, "--library", "mpich", "--machine-time", "1ms")
-	if !strings.Contains(stdout, "mpich: the verification has not ended") || !regexp.MustCompile(`resume with: tutti verify \S+ --machine-time [1-9]\S*s\n`).MatchString(stderr) {
-		t.Errorf("%s%s", stdout, stderr)
-	}
-	mustTutti(t, codeDone, "verify", out, "--library", "mpich", "--set", "points=5", "--format", "json")
-	for _, args := range [][]string{
-		{"verify"}, {"verify", out, "--library", "lam"}, {"verify", out, "--set", "alpha=2"}, {"verify", out, "--format", "xml"},
-	} {
-		mustTutti(t, codeUsage, args...)
-	}
-	mustTutti(t, codeInput, "verify", t.TempDir())
-
-	// Verification needs recorded times of the default.
-	if _, stderr := mustTutti(t, codeInput, "verify", reference(t)); !strings.Contains(stderr, "default") {
-		t.Errorf("%s", stderr)
 	}
 }
 
