@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"tutti/journal"
+
+	"github.com/google/renameio/v2"
 )
 
 // The files of a state folder:
@@ -93,7 +95,7 @@ func (e *entry) measures() bool { return e.NodeHours > 0 }
 func (e *entry) current() Campaign {
 	c := e.Campaign
 	if e.view != nil {
-		if p := e.view.summary.Progress(); p.Records >= c.Progress.Records {
+		if p := e.view.progress(); p.Records >= c.Progress.Records {
 			c.Progress = p
 		}
 	}
@@ -105,7 +107,7 @@ func (e *entry) spentOn(day string) float64 {
 	if e.view == nil {
 		return e.spent.on(day)
 	}
-	return max(e.spent.on(day), e.view.summary.spending().on(day)) // the view may not have read the whole journal
+	return max(e.spent.on(day), e.view.spending().on(day)) // the view may not have read the whole journal
 }
 
 // unreadable reports whether the end of the journal could not be read.
@@ -119,7 +121,7 @@ func (e *entry) unreadable() bool {
 // dropView removes the view from memory and keeps its progress and spending.
 func (e *entry) dropView() {
 	e.Campaign, e.unread = e.current(), e.unreadable()
-	if own := e.view.summary.spending(); own.Day >= e.spent.Day {
+	if own := e.view.spending(); own.Day >= e.spent.Day {
 		e.spent = own
 	}
 	e.view = nil
@@ -153,8 +155,35 @@ func readEntry(dir string) (*entry, error) {
 	return e, nil
 }
 
+// writeJSON atomically writes a value as JSON into a file that only its owner can read.
+func writeJSON(path string, v any) error {
+	content, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	return renameio.WriteFile(path, append(content, '\n'), 0o600)
+}
+
+// readJSON reads a value from a file. If the file is missing, the value stays as it is.
+func readJSON(path string, v any) error {
+	content, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(content, v); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
+}
+
 // load reads all campaigns in the state folder. No other goroutine may use the queue at that time.
 func (q *queue) load() error {
+	if err := readJSON(filepath.Join(q.opt.State, quotaFile), &q.drift); err != nil {
+		return err
+	}
 	folder := filepath.Join(q.opt.State, campaignsDir)
 	dirs, err := os.ReadDir(folder)
 	if err != nil {

@@ -52,8 +52,6 @@ type eventLog struct {
 	path      string
 	maxRecent int // bytes of events in memory; above this limit the older half is dropped
 
-	reading sync.Mutex // locked by update
-
 	mu         sync.Mutex
 	recent     []Event // newest events; elements never change
 	recentSize int     // bytes of recent
@@ -140,9 +138,8 @@ func (l *eventLog) wakeLocked() {
 // update reads the complete lines that were appended to the file since the last call. It calls the function
 // each for every event. If each returns an error, or when ctx is cancelled, the next call begins with the same
 // line. A missing file has no lines. A line longer than journal.MaxLine and a file that has shrunk are errors.
+// Only one call may run at a time.
 func (l *eventLog) update(ctx context.Context, each func(Event) error) error {
-	l.reading.Lock()
-	defer l.reading.Unlock()
 	f, err := os.Open(l.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -89,7 +90,7 @@ func (s *Service) Open(id, name string) (io.ReadSeekCloser, File, error) {
 }
 
 func (s *Service) openResults(id string) (*os.Root, error) {
-	dir, err := s.queue.resultsOf(id)
+	dir, err := s.resultsOf(id)
 	if err != nil {
 		return nil, err
 	}
@@ -113,24 +114,15 @@ func isDownloadable(name string) bool {
 	return !strings.HasPrefix(base, ".") && !strings.HasPrefix(base, journal.LockName) && !strings.HasSuffix(base, ".new")
 }
 
-// mediaType returns the media type of a file. For the types of files that tutti writes it does not ask the
-// operating system, because the tables of systems differ.
+// mediaTypes has the media types of the files that tutti writes, because the tables of operating systems differ.
+var mediaTypes = map[string]string{
+	".json": "application/json", ".jsonl": "application/jsonl", ".csv": "text/csv; charset=utf-8", ".html": "text/html; charset=utf-8",
+	".rules": plainText, ".txt": plainText, ".env": plainText, ".sh": plainText, ".conf": plainText, "": plainText,
+}
+
+const plainText = "text/plain; charset=utf-8"
+
 func mediaType(name string) string {
-	switch ext := path.Ext(name); ext {
-	case ".json":
-		return "application/json"
-	case ".jsonl":
-		return "application/jsonl"
-	case ".csv":
-		return "text/csv; charset=utf-8"
-	case ".html":
-		return "text/html; charset=utf-8"
-	case ".rules", ".txt", ".env", ".sh", ".conf", "":
-		return "text/plain; charset=utf-8"
-	default:
-		if t := mime.TypeByExtension(ext); t != "" {
-			return t
-		}
-		return "application/octet-stream"
-	}
+	ext := path.Ext(name)
+	return cmp.Or(mediaTypes[ext], mime.TypeByExtension(ext), "application/octet-stream")
 }

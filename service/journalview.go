@@ -21,24 +21,36 @@ import (
 // journalView contains the events in a campaign's growing journal, and a summary of them. It is safe for
 // concurrent use.
 type journalView struct {
-	log     *eventLog
-	summary *summary
+	log   *eventLog
+	clock clockwork.Clock
 
-	mu  sync.Mutex
-	err error // of the last update
+	reading sync.Mutex // locked by update
+
+	mu       sync.Mutex
+	err      error             // of the last update
+	problems []journal.Problem // of the header and of the records
+	open     map[string]bool   // names of the jobs that have not ended
+	latest   map[journal.Problem]activelearn.Evaluation
+	sums     Progress
+	spent    daySpending
 }
 
 func newJournalView(path string, clock clockwork.Clock) *journalView {
-	return &journalView{log: newEventLog(path), summary: newSummary(clock)}
+	return &journalView{
+		log: newEventLog(path), clock: clock, open: map[string]bool{},
+		latest: map[journal.Problem]activelearn.Evaluation{}, sums: Progress{Failures: map[string]int{}},
+	}
 }
 
 // update reads the lines that were appended since the last call, until ctx is cancelled. After an error the
 // next call begins with the same line.
 func (v *journalView) update(ctx context.Context) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	err := v.log.update(ctx, v.summary.add)
+	v.reading.Lock()
+	defer v.reading.Unlock()
+	err := v.log.update(ctx, v.add)
 	if ctx.Err() == nil {
+		v.mu.Lock()
+		defer v.mu.Unlock()
 		v.err = err
 	}
 	return err
@@ -100,37 +112,15 @@ func parseMeasurement(e Event) (m Measurement, ok bool, err error) {
 	return Measurement{Seq: e.Seq, Library: r.Problem.Library, Round: r.Round, Measurement: r.Trial.Measurement}, true, nil
 }
 
-// summary sums up the records of one journal as they are added. It is safe for concurrent use, and the
-// values that it returns do not change.
-type summary struct {
-	mu       sync.Mutex
-	state    journal.State
-	problems []journal.Problem // of the header and of the records
-	latest   map[journal.Problem]activelearn.Evaluation
-	curve    []CurvePoint
-	progress Progress
-	spent    daySpending
-	clock    clockwork.Clock
-}
-
-func newSummary(clock clockwork.Clock) *summary {
-	return &summary{
-		clock:    clock,
-		state:    journal.State{Lean: true},
-		latest:   map[journal.Problem]activelearn.Evaluation{},
-		progress: Progress{Failures: map[string]int{}},
-	}
-}
-
-// add adds a line of the journal. After an error the summary is unchanged.
-func (s *summary) add(e Event) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// add adds a line of the journal to the summary. After an error the summary is unchanged.
+func (v *journalView) add(e Event) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	if e.Type == string(journal.KindHeader) {
-		if err := s.addHeaderLocked(e.Data); err != nil {
+		if err := v.addHeaderLocked(e.Data); err != nil {
 			return err
 		}
-		s.progress.Records = e.Seq
+		v.sums.Records = e.Seq
 		return nil
 	}
 	var r journal.Record
@@ -140,44 +130,51 @@ func (s *summary) add(e Event) error {
 	if err := r.Validate(); err != nil {
 		return err
 	}
-	s.progress.Records = e.Seq
-	s.state.Add(r)
+	v.sums.Records = e.Seq
 	if r.Problem != (journal.Problem{}) {
-		s.addProblemLocked(r.Problem)
-		s.addRecordLocked(r)
+		v.addProblemLocked(r.Problem)
+		v.addRecordLocked(r)
 	}
 	return nil
 }
 
 // addRecordLocked adds a record of a problem to the summary.
-func (s *summary) addRecordLocked(r journal.Record) {
+func (v *journalView) addRecordLocked(r journal.Record) {
 	switch r.Kind {
+	case journal.KindBatch:
+		if len(r.Batch) > 0 {
+			v.sums.Rounds++
+		}
+	case journal.KindJob:
+		v.open[r.Job.Name] = true
+		if r.Job.State == coll.JobEnded {
+			delete(v.open, r.Job.Name)
+		}
 	case journal.KindTrial:
-		s.progress.Trials++
-		s.progress.MachineSeconds += r.Trial.CostSeconds
-		s.progress.NodeSeconds += r.Trial.NodeSeconds()
-		s.spent.add(r.Time, s.clock.Now(), r.Trial.NodeSeconds())
+		v.sums.Trials++
+		v.sums.MachineSeconds += r.Trial.CostSeconds
+		v.sums.NodeSeconds += r.Trial.NodeSeconds()
+		v.spent.add(r.Time, v.clock.Now(), r.Trial.NodeSeconds())
 		if r.Trial.State != coll.TrialDone {
-			s.progress.FailedTrials++
-			s.progress.Failures[cmp.Or(r.Trial.Phase, "other")]++
+			v.sums.FailedTrials++
+			v.sums.Failures[cmp.Or(r.Trial.Phase, "other")]++
 		}
 	case journal.KindEvaluation:
-		s.curve = append(s.curve, CurvePoint{Problem: r.Problem, Evaluation: *r.Evaluation})
-		s.latest[r.Problem] = *r.Evaluation
-		s.progress.Slowdown, s.progress.Mistakes = 0, 0
-		for _, e := range s.latest {
-			s.progress.Slowdown = max(s.progress.Slowdown, e.Slowdown)
-			s.progress.Mistakes = max(s.progress.Mistakes, e.Mistakes)
+		v.latest[r.Problem] = *r.Evaluation
+		v.sums.Slowdown, v.sums.Mistakes = 0, 0
+		for _, e := range v.latest {
+			v.sums.Slowdown = max(v.sums.Slowdown, e.Slowdown)
+			v.sums.Mistakes = max(v.sums.Mistakes, e.Mistakes)
 		}
 	case journal.KindStop:
 		if activelearn.StopReason(r.Stop).Good() {
-			s.progress.Converged++
+			v.sums.Converged++
 		}
 	}
 }
 
 // addHeaderLocked adds the problems that the campaign file in the header describes.
-func (s *summary) addHeaderLocked(line json.RawMessage) error {
+func (v *journalView) addHeaderLocked(line json.RawMessage) error {
 	var header struct {
 		Spec struct {
 			Libraries   []struct{ Name string }
@@ -189,95 +186,44 @@ func (s *summary) addHeaderLocked(line json.RawMessage) error {
 	}
 	for _, lib := range header.Spec.Libraries {
 		for _, c := range header.Spec.Collectives {
-			s.addProblemLocked(journal.Problem{Library: lib.Name, Collective: c})
+			v.addProblemLocked(journal.Problem{Library: lib.Name, Collective: c})
 		}
 	}
 	return nil
 }
 
-func (s *summary) addProblemLocked(p journal.Problem) {
-	if !slices.Contains(s.problems, p) {
-		s.problems = append(s.problems, p)
+func (v *journalView) addProblemLocked(p journal.Problem) {
+	if !slices.Contains(v.problems, p) {
+		v.problems = append(v.problems, p)
 	}
 }
 
-// Progress returns how far the campaign is: its state, rounds and used budgets.
-func (s *summary) Progress() Progress {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	p := s.progress
-	p.Failures = maps.Clone(p.Failures)
-	p.Problems = len(s.problems)
-	for _, r := range s.state.Rounds {
-		if len(r.Batch) > 0 {
-			p.Rounds++
-		}
-	}
-	for _, j := range s.state.Jobs {
-		if isTuning(j) && j.Open() {
-			p.Jobs++
-		}
-	}
+// progress returns how far the campaign is: its problems, rounds and used budgets.
+func (v *journalView) progress() Progress {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	p := v.sums
+	p.Failures, p.Problems, p.Jobs = maps.Clone(p.Failures), len(v.problems), len(v.open)
 	return p
 }
 
-// Rounds returns the rounds of all problems, in the order of their first record.
-func (s *summary) Rounds() []Round {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := make([]Round, len(s.state.Rounds))
-	for i, r := range s.state.Rounds {
-		out[i] = Round{Problem: r.Problem, Round: r.Number, Batch: make([]BatchItem, len(r.Batch)), Done: r.Done, Failed: r.Failed, Evaluation: r.Evaluation}
-		for k, c := range r.Batch {
-			out[i].Batch[k] = BatchItem{Candidate: c}
-			if len(r.Reasons) > 0 {
-				out[i].Batch[k].Reason = &r.Reasons[k]
-			}
-		}
-	}
-	return out
-}
-
-// Curve returns the evaluations in the order of the journal.
-func (s *summary) Curve() []CurvePoint {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.curve[:len(s.curve):len(s.curve)]
-}
-
-// Jobs returns every job with its last known state, in the order of submission.
-func (s *summary) Jobs() []Job {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	out := []Job{}
-	for _, j := range s.state.Jobs {
-		if isTuning(j) {
-			out = append(out, Job{Problem: j.Problem, Round: j.Round, Begun: j.Begun, Changed: j.Changed, Job: j.Job})
-		}
-	}
-	return out
-}
-
-// isTuning reports whether a job measures for the tuning. Jobs of verifications have no collective.
-func isTuning(j *journal.Job) bool { return j.Problem.Collective != "" }
-
 // evaluatedRound returns the round in which a problem was last evaluated, or 0 if it was not evaluated yet.
-func (s *summary) evaluatedRound(p journal.Problem) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.latest[p].Round
+func (v *journalView) evaluatedRound(p journal.Problem) int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.latest[p].Round
 }
 
 // spending returns the node-seconds that were spent on the latest day with a trial.
-func (s *summary) spending() daySpending {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.spent
+func (v *journalView) spending() daySpending {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.spent
 }
 
-// Problems returns the problems, sorted by name.
-func (s *summary) Problems() []journal.Problem {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.SortedFunc(slices.Values(s.problems), func(a, b journal.Problem) int { return strings.Compare(a.String(), b.String()) })
+// problemList returns the problems, sorted by name.
+func (v *journalView) problemList() []journal.Problem {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return slices.SortedFunc(slices.Values(v.problems), func(a, b journal.Problem) int { return strings.Compare(a.String(), b.String()) })
 }

@@ -48,10 +48,10 @@ func TestSummary(t *testing.T) {
 	judged := func(p journal.Problem, round int, slowdown, mistakes float64) journal.Record {
 		return journal.Record{Kind: journal.KindEvaluation, Problem: p, Round: round, Evaluation: &activelearn.Evaluation{Round: round, Slowdown: slowdown, Mistakes: mistakes}}
 	}
-	d := newSummary(clockwork.NewRealClock())
+	d := newJournalView("", clockwork.NewRealClock())
 	header := `{"kind":"header","spec":{"libraries":[{"name":"mpich"}],"collectives":["bcast","reduce","scan"]}}`
 	events := append([]Event{{Seq: 1, Type: "header", Data: json.RawMessage(header)}}, lines(t,
-		journal.Record{Kind: journal.KindBatch, Problem: one, Round: 1, Batch: []coll.Candidate{candidate, candidate}, Reasons: []activelearn.Reason{{Uncertainty: 0.5}, {Uncertainty: 0.25}}},
+		journal.Record{Kind: journal.KindBatch, Problem: one, Round: 1, Batch: []coll.Candidate{candidate, candidate}},
 		job("a", coll.JobIntended), job("b", coll.JobIntended), job("a", coll.JobSubmitted), job("c", coll.JobEnded),
 		trial(one, ""), trial(one, "run"), trial(one, "run"), trial(one, "launch"),
 		job("a", coll.JobEnded), job("a", coll.JobEnded),
@@ -66,16 +66,8 @@ func TestSummary(t *testing.T) {
 		Records: int64(len(events)), Rounds: 1, Trials: 5, FailedTrials: 3, Failures: map[string]int{"run": 2, "launch": 1}, Problems: 3, Converged: 1,
 		MachineSeconds: 10, NodeSeconds: 40, Slowdown: 1.2, Mistakes: 0.6, Jobs: 1,
 	}
-	if got := d.Progress(); !reflect.DeepEqual(got, want) {
+	if got := d.progress(); !reflect.DeepEqual(got, want) {
 		t.Errorf("progress is %+v, want %+v", got, want)
-	}
-	jobs := d.Jobs()
-	if len(jobs) != 3 || jobs[0].State != coll.JobEnded || jobs[1].State != coll.JobIntended || !jobs[0].Changed.After(jobs[0].Begun) {
-		t.Errorf("jobs are %+v", jobs)
-	}
-	rounds := d.Rounds()
-	if first := rounds[0]; len(rounds) != 3 || first.Done != 1 || first.Failed != 3 || first.Batch[1].Reason.Uncertainty != 0.25 || first.Evaluation.Slowdown != 1.5 {
-		t.Errorf("rounds are %+v", rounds)
 	}
 	if got := d.evaluatedRound(one); got != 2 {
 		t.Errorf("the last evaluation is of round %d, want 2", got)
@@ -97,7 +89,7 @@ func TestCancelledUpdate(t *testing.T) {
 		if e.Seq == 10 {
 			cancel()
 		}
-		return v.summary.add(e)
+		return v.add(e)
 	})
 	if !errors.Is(err, context.Canceled) || v.log.Last() != 10 {
 		t.Errorf("%d lines read, error %v: want 10 lines and a cancelled context", v.log.Last(), err)
@@ -105,8 +97,8 @@ func TestCancelledUpdate(t *testing.T) {
 	if err := v.update(ctx); !errors.Is(err, context.Canceled) || v.log.Last() != 10 || v.failure() != nil {
 		t.Errorf("%d lines read, error %v, failure %v: want nothing read and no failure", v.log.Last(), err, v.failure())
 	}
-	if err := v.update(t.Context()); err != nil || v.summary.Progress().Records != 100 {
-		t.Errorf("%d records, error %v: want all 100", v.summary.Progress().Records, err)
+	if err := v.update(t.Context()); err != nil || v.progress().Records != 100 {
+		t.Errorf("%d records, error %v: want all 100", v.progress().Records, err)
 	}
 }
 

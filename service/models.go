@@ -16,12 +16,10 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// JournalModels trains the models of a campaign on the measurements of its journal.
-type JournalModels struct{}
-
-// Learn implements Models. It returns the selection and the predictions that the campaign would have if it
-// ended with the measurements made so far.
-func (JournalModels) Learn(ctx context.Context, dir string, id journal.Problem) (Learned, error) {
+// Learn trains the models of one problem on the journal in a folder. It returns the selection and the predictions
+// that the campaign would have if it ended with the measurements made so far. If nothing was measured yet, the error
+// matches ErrNotYet.
+func Learn(ctx context.Context, dir string, id journal.Problem) (Learned, error) {
 	contents, err := journal.Read(dir)
 	if err != nil {
 		return Learned{}, err

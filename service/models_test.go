@@ -28,7 +28,7 @@ func runCampaign(t testing.TB, set ...string) string {
 func TestLearn(t *testing.T) {
 	dir := runCampaign(t, "runner.defaults=data/defaults.csv", "runner.recorded=C")
 	for _, p := range campaigntest.Conclude(t, dir, nil).Problems {
-		learned := testutil.Must(service.JournalModels{}.Learn(t.Context(), dir, p.Problem.Problem))(t)
+		learned := testutil.Must(service.Learn(t.Context(), dir, p.Problem.Problem))(t)
 		choices := map[coll.Point]service.Choice{}
 		for _, c := range learned.Selection.Choices {
 			choices[coll.Point{Collective: p.Problem.Collective, Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.MsgBytes}] = c
@@ -96,7 +96,7 @@ func checkPredictions(t *testing.T, p export.Concluded, all []service.Prediction
 // TestLearnUncertainty checks that a model with a posterior gives mistake probabilities.
 func TestLearnUncertainty(t *testing.T) {
 	dir := campaigntest.Run(t, campaigntest.Load(t, campaigntest.MadeOpenMPI.Put(t, t.TempDir()), "method=regret"))
-	learned := testutil.Must(service.JournalModels{}.Learn(t.Context(), dir, journal.Problem{Library: "openmpi", Collective: coll.Bcast}))(t)
+	learned := testutil.Must(service.Learn(t.Context(), dir, journal.Problem{Library: "openmpi", Collective: coll.Bcast}))(t)
 	for _, c := range learned.Selection.Choices {
 		if c.Rival == "" || c.PMistake < 0 || c.PMistake > 1 {
 			t.Errorf("%+v, want a rival and a probability", c)
@@ -128,7 +128,7 @@ func TestLearnFaults(t *testing.T) {
 		{"names that are gone", moved, known, os.ErrNotExist, "journal of " + moved + ": "},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := service.JournalModels{}.Learn(t.Context(), tc.dir, tc.problem)
+			_, err := service.Learn(t.Context(), tc.dir, tc.problem)
 			if !errors.Is(err, tc.want) || !strings.Contains(err.Error(), tc.text) {
 				t.Errorf("Learn: %v, want %v with %q", err, tc.want, tc.text)
 			}
@@ -136,7 +136,7 @@ func TestLearnFaults(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (service.JournalModels{}).Learn(ctx, dir, known); !errors.Is(err, context.Canceled) {
+	if _, err := service.Learn(ctx, dir, known); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v, want %v", err, context.Canceled)
 	}
 }
@@ -145,7 +145,7 @@ func TestLearnFaults(t *testing.T) {
 func BenchmarkLearn(b *testing.B) {
 	dir := runCampaign(b)
 	for b.Loop() {
-		if _, err := (service.JournalModels{}).Learn(b.Context(), dir, journal.Problem{Library: "mpich", Collective: coll.Allreduce}); err != nil {
+		if _, err := service.Learn(b.Context(), dir, journal.Problem{Library: "mpich", Collective: coll.Allreduce}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -39,15 +39,17 @@ type child struct {
 }
 
 // start starts tutti in the folder that contains the log. It appends tutti's output to the log. If the
-// parameter output is not empty, standard output goes into the file with that path instead.
-func (p processes) start(log, output string, args []string) (*child, error) {
+// parameter output is not empty, standard output goes into the file with that path instead. If ctx is cancelled,
+// tutti is interrupted, and killed after the grace time.
+func (p processes) start(ctx context.Context, log, output string, args []string) (*child, error) {
 	out, err := os.OpenFile(log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, err
 	}
 	defer out.Close()
 	words := slices.Concat(p.command, args)
-	cmd := exec.Command(words[0], words[1:]...)
+	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
+	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(os.Interrupt) }, p.grace
 	cmd.Dir, cmd.Env = filepath.Dir(log), p.environ
 	cmd.Stdout, cmd.Stderr = out, out
 	if output != "" {
@@ -65,25 +67,13 @@ func (p processes) start(log, output string, args []string) (*child, error) {
 	return &child{cmd}, nil
 }
 
-// run runs tutti and waits for its end. If ctx is cancelled, run interrupts tutti, and kills it after the grace
-// time. An error contains the last message in the log.
+// run runs tutti and waits for its end. An error contains the last message in the log.
 func (p processes) run(ctx context.Context, log, output string, args ...string) error {
-	c, err := p.start(log, output, args)
+	c, err := p.start(ctx, log, output, args)
 	if err != nil {
 		return err
 	}
-	ended := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		_ = c.signal(os.Interrupt)
-		select {
-		case <-ended:
-		case <-time.After(p.grace):
-			_ = c.signal(syscall.SIGKILL)
-		}
-	})
-	defer stop()
 	code, err := c.wait()
-	close(ended)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return fmt.Errorf("tutti %s: it exceeded its time limit", args[0])
@@ -93,6 +83,18 @@ func (p processes) run(ctx context.Context, log, output string, args ...string) 
 		return fmt.Errorf("tutti %s: exit code %d: %s", args[0], code, lastMessage(log))
 	}
 	return nil
+}
+
+// runJSON runs tutti and decodes its output. The folder dir gets tutti's log and output.
+func (p processes) runJSON(ctx context.Context, dir string, result any, args ...string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	output := filepath.Join(dir, outputFile)
+	if err := p.run(ctx, filepath.Join(dir, logFile), output, args...); err != nil {
+		return err
+	}
+	return readJSON(output, result)
 }
 
 func (c *child) wait() (ExitCode, error) {
@@ -109,59 +111,44 @@ func (c *child) wait() (ExitCode, error) {
 
 func (c *child) signal(s os.Signal) error { return ignoreEnded(c.cmd.Process.Signal(s)) }
 
-// orphan is a process that an earlier run of the service started.
-type orphan struct {
-	journal.Process
+// other is a process that works on a campaign and is not a child of this service.
+type other struct {
+	runs func() bool
+	own  *journal.Process // that an earlier run of the service started; nil for a process that gets no signal
 	poll time.Duration
 }
 
-func (o orphan) wait() (ExitCode, error) {
-	for o.Runs() {
+func (o other) wait() (ExitCode, error) {
+	for o.runs() {
 		time.Sleep(o.poll)
 	}
 	return ExitUnknown, nil
 }
 
-func (o orphan) signal(s os.Signal) error {
-	if !o.Runs() {
+func (o other) signal(s os.Signal) error {
+	if o.own == nil || !o.runs() {
 		return nil
 	}
-	p, err := os.FindProcess(o.PID())
+	p, err := os.FindProcess(o.own.PID())
 	if err != nil {
 		return err
 	}
 	return ignoreEnded(p.Signal(s))
 }
 
-// foreignProcess is a process that no service started but that has locked the journal of a campaign. The
-// service waits until the process ends, and sends it no signal.
-type foreignProcess struct {
-	results string // folder with the journal
-	poll    time.Duration
-}
-
-func (f foreignProcess) wait() (ExitCode, error) {
-	for f.runs() {
-		time.Sleep(f.poll)
-	}
-	return ExitUnknown, nil
-}
-
-func (f foreignProcess) runs() bool {
-	p, err := journal.Writer(f.results)
-	return err == nil && !p.Gone()
-}
-
-func (f foreignProcess) signal(os.Signal) error { return nil }
-
 // find looks for a running process of a campaign that this service did not start, and returns nil if there
-// is none. The parameter last is the process that a service started last for the campaign, or nil.
+// is none. The parameter last is the process that a service started last for the campaign, or nil. Any other
+// process has locked the journal in the folder results.
 func (p processes) find(results string, last *journal.Process) process {
 	if last != nil && last.Runs() {
-		return orphan{*last, p.poll}
+		return other{last.Runs, last, p.poll}
 	}
-	if f := (foreignProcess{results, p.poll}); f.runs() {
-		return f
+	locked := func() bool {
+		writer, err := journal.Writer(results)
+		return err == nil && !writer.Gone()
+	}
+	if locked() {
+		return other{locked, nil, p.poll}
 	}
 	return nil
 }

@@ -22,7 +22,6 @@ type queue struct {
 	opt       *Options
 	events    *serviceLog
 	processes processes
-	quota     *quota
 
 	mu        sync.Mutex
 	campaigns map[string]*entry
@@ -30,21 +29,22 @@ type queue struct {
 	keys      map[string]*entry // by idempotency key
 	machines  map[string]string // busy machines: ID of a campaign, or a description of a drift measurement
 	idle      []*entry          // ended campaigns that have a view, the least recently used first
+	drift     daySpending       // of drift measurements; the journals show what campaigns have spent
 	started   bool
 	draining  bool
 	changed   chan struct{} // closed and replaced when a campaign or a machine changes
 	workers   sync.WaitGroup
 }
 
-func newQueue(opt *Options, events *serviceLog, p processes, quota *quota) *queue {
+func newQueue(opt *Options, events *serviceLog) *queue {
 	return &queue{
-		opt: opt, events: events, processes: p, quota: quota, changed: make(chan struct{}),
+		opt: opt, events: events, processes: processes{opt.Command, opt.Environ, opt.Poll, opt.Grace}, changed: make(chan struct{}),
 		campaigns: map[string]*entry{}, keys: map[string]*entry{}, machines: map[string]string{},
 	}
 }
 
-// list returns all campaigns, the newest first.
-func (q *queue) list() []Campaign {
+// Campaigns returns all campaigns, the newest first.
+func (q *queue) Campaigns() []Campaign {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	out := make([]Campaign, 0, len(q.order))
@@ -54,7 +54,8 @@ func (q *queue) list() []Campaign {
 	return out
 }
 
-func (q *queue) campaign(id string) (Campaign, error) {
+// Campaign returns one campaign. The error matches ErrNoCampaign.
+func (q *queue) Campaign(id string) (Campaign, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	e, err := q.entryLocked(id)
@@ -74,12 +75,25 @@ func (q *queue) entryLocked(id string) (*entry, error) {
 
 // Limits of a request.
 const (
+	maxKey      = 200 // characters of an idempotency key
 	maxName     = 200 // characters
 	maxSettings = 32
 	maxSetting  = 1000 // bytes of a key and its value
 )
 
-// create creates a campaign; see Service.Create. The parameter reason becomes Campaign.Reason.
+// Create creates a campaign and adds it to the queue. If an earlier request had the same key, Create
+// returns the campaign of that request, and created is false. If the key is empty, Create always creates a
+// campaign.
+//
+// The error is a *config.FieldError, or matches ErrNoBase, ErrKey, ErrQueueFull, ErrQuota or ErrDraining.
+func (q *queue) Create(_ context.Context, r Request, key string) (c Campaign, created bool, err error) {
+	if len(key) > maxKey || !isPrintable(key) {
+		return Campaign{}, false, &config.FieldError{Field: "Idempotency-Key", Text: fmt.Sprintf("want at most %d printable characters", maxKey)}
+	}
+	return q.create(r, key, "requested")
+}
+
+// create creates a campaign like Create. The parameter reason becomes Campaign.Reason.
 func (q *queue) create(r Request, key, reason string) (c Campaign, created bool, err error) {
 	base, budget, err := q.checkRequest(r)
 	if err != nil {
@@ -138,18 +152,6 @@ func (q *queue) checkRequest(r Request) (config.Base, float64, error) {
 	return base, budget, err
 }
 
-// budget returns the budget, in node-hours, of a campaign with the given base and settings.
-func (q *queue) budget(b config.Base, set map[string]string) (float64, error) {
-	if q.opt.Check == nil {
-		return 0, nil
-	}
-	d, err := q.opt.Check(b, set)
-	if err != nil {
-		return 0, err
-	}
-	return q.quota.budget(d)
-}
-
 func (q *queue) checkFromLocked(id string) error {
 	if id == "" {
 		return nil
@@ -180,6 +182,14 @@ func (q *queue) checkLengthLocked() error {
 func isPrintable(s string) bool {
 	return !slices.ContainsFunc([]rune(s), func(r rune) bool { return r == unicode.ReplacementChar || !unicode.IsPrint(r) })
 }
+
+// Pause stops a campaign that can be resumed later. The campaign's jobs stay with the scheduler. The error
+// matches ErrNoCampaign or ErrState.
+func (q *queue) Pause(id string) (Campaign, error) { return q.stop(id, goalPause, Paused) }
+
+// Cancel ends a campaign, which cannot be resumed, and cancels the campaign's jobs. The measurements
+// remain. The error matches ErrNoCampaign or ErrState.
+func (q *queue) Cancel(id string) (Campaign, error) { return q.stop(id, goalCancel, Cancelled) }
 
 // stop sets the goal of a campaign and interrupts the campaign's process if there is one. The parameter
 // state is the state that the campaign has when it has reached the goal.
@@ -220,8 +230,9 @@ func (q *queue) cancelIdle(e *entry) {
 	q.endLocked(e, Cancelled, e.Exit, err)
 }
 
-// resume puts a paused or failed campaign into the queue; see Service.Resume.
-func (q *queue) resume(id string) (Campaign, error) {
+// Resume puts a paused or failed campaign into the queue. The error matches ErrNoCampaign,
+// ErrState, ErrQueueFull, ErrQuota or ErrDraining.
+func (q *queue) Resume(id string) (Campaign, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	e, err := q.entryLocked(id)
@@ -325,8 +336,8 @@ func (q *queue) drain() {
 	q.workers.Wait()
 }
 
-// ready returns nil if campaigns can be created. Otherwise it returns an error with the reason.
-func (q *queue) ready() error {
+// Ready returns nil if campaigns can be created. Otherwise it returns an error with the reason.
+func (q *queue) Ready() error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
@@ -377,53 +388,6 @@ func (q *queue) reserveMachine(b config.Base) (release func(), reason string) {
 		q.dispatchLocked()
 		q.wakeLocked()
 	}, ""
-}
-
-func (q *queue) nodeHours() NodeHours {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.nodeHoursLocked()
-}
-
-func (q *queue) nodeHoursLocked() NodeHours {
-	today := dayOf(q.opt.Clock.Now())
-	var spent, reserved float64
-	for _, e := range q.order {
-		if !e.measures() {
-			continue
-		}
-		if e.unreadable() && !(e.State.Over() && dayOf(e.Ended) < today) {
-			spent += max(e.spentOn(today), q.quota.maxNodeSeconds(e.NodeHours)) // all that it may spend
-			continue
-		}
-		spent += e.spentOn(today)
-		if e.State == Running || e.State == Stopping || q.machines[e.Machine] == e.ID {
-			reserved += q.reservedLocked(e)
-		}
-	}
-	return q.quota.nodeHours(spent, reserved)
-}
-
-// reservedLocked returns the node-seconds that a campaign may still use.
-func (q *queue) reservedLocked(e *entry) float64 {
-	return max(0, q.quota.maxNodeSeconds(e.NodeHours)-e.current().Progress.NodeSeconds)
-}
-
-// overBudgetLocked reports whether a campaign has taken all its node-hours or, on recorded data, all its time.
-func (q *queue) overBudgetLocked(e *entry) bool {
-	if e.measures() {
-		return q.reservedLocked(e) == 0
-	}
-	return q.opt.RecordedTime > 0 && q.opt.Clock.Since(e.since) > q.opt.RecordedTime
-}
-
-// budgetErrorLocked returns the error of a campaign that has exceeded its budget.
-func (q *queue) budgetErrorLocked(e *entry) error {
-	if !e.measures() {
-		return fmt.Errorf("campaign %s on recorded data has run for more than %v (limits.recorded)", e.ID, q.opt.RecordedTime)
-	}
-	return fmt.Errorf("%w: campaign %s has taken %s node-hours of a budget of %s",
-		ErrQuota, e.ID, formatHours(e.current().Progress.NodeSeconds/3600), formatHours(e.NodeHours))
 }
 
 // setStateLocked saves and publishes a new state of a campaign.

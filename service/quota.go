@@ -2,17 +2,10 @@ package service
 
 import (
 	"cmp"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
+	"path/filepath"
 	"strconv"
-	"sync"
 	"time"
-
-	"github.com/google/renameio/v2"
-	"github.com/jonboulle/clockwork"
 
 	"tutti/internal/config"
 )
@@ -30,71 +23,88 @@ type NodeHours struct {
 // hoursTolerance is the largest accepted rounding error of a sum of node-hours.
 const hoursTolerance = 1e-9
 
-// quota limits the node-hours of a campaign and of a day. The journals show what campaigns have spent.
-// quota itself counts only what drift measurements have spent. It is safe for concurrent use.
-type quota struct {
-	config.Quota
-	clock clockwork.Clock
-	path  string // of the file with the spending of drift measurements
-
-	mu    sync.Mutex
-	drift daySpending
-}
-
-func newQuota(limits config.Quota, clock clockwork.Clock, path string) (*quota, error) {
-	limits.Campaign = cmp.Or(limits.Campaign, config.DefaultCampaignHours)
-	limits.Day = cmp.Or(limits.Day, config.DefaultDayHours)
-	if err := limits.Validate(); err != nil {
-		return nil, fmt.Errorf("quota: %w", err)
-	}
-	q := &quota{Quota: limits, clock: clock, path: path}
-	content, err := os.ReadFile(path)
-	if err == nil {
-		err = json.Unmarshal(content, &q.drift)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return q, nil
-}
-
-// budget returns the budget of a campaign in node-hours, or 0 for a campaign on recorded data. If the
-// demand exceeds the limit for one campaign, the error is a *config.FieldError.
-func (q *quota) budget(d config.Demand) (float64, error) {
-	switch {
-	case !d.Measures:
+// budget returns the budget, in node-hours, of a campaign with the given base and settings. It is 0 for a campaign
+// on recorded data. If the demand exceeds the limit for one campaign, the error is a *config.FieldError.
+func (q *queue) budget(b config.Base, set map[string]string) (float64, error) {
+	if q.opt.Check == nil {
 		return 0, nil
-	case d.NodeHours > q.Campaign:
-		return 0, &config.FieldError{Field: "set.stop.node_hours", Text: fmt.Sprintf(
-			"%s: the service allows a campaign at most %s node-hours (node_hours.campaign)", formatHours(d.NodeHours), formatHours(q.Campaign))}
 	}
-	return cmp.Or(d.NodeHours, q.Campaign), nil
+	d, err := q.opt.Check(b, set)
+	most := q.opt.Quota.Campaign
+	switch {
+	case err != nil, !d.Measures:
+		return 0, err
+	case d.NodeHours > most:
+		return 0, &config.FieldError{Field: "set.stop.node_hours", Text: fmt.Sprintf(
+			"%s: the service allows a campaign at most %s node-hours (node_hours.campaign)", formatHours(d.NodeHours), formatHours(most))}
+	}
+	return cmp.Or(d.NodeHours, most), nil
 }
 
-// maxNodeSeconds returns the number of node-seconds at which a campaign with the given budget is stopped.
-func (q *quota) maxNodeSeconds(budget float64) float64 {
-	return 3600 * config.Overrun * min(budget, q.Campaign)
+// maxNodeSeconds returns the number of node-seconds at which a campaign is stopped.
+func (q *queue) maxNodeSeconds(e *entry) float64 {
+	return 3600 * config.Overrun * min(e.NodeHours, q.opt.Quota.Campaign)
 }
 
 // addDrift adds the node-seconds of a drift measurement to what was spent today.
-func (q *quota) addDrift(nodeSeconds float64) error {
+func (q *queue) addDrift(nodeSeconds float64) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	now := q.clock.Now()
+	now := q.opt.Clock.Now()
 	q.drift.add(now, now, nodeSeconds)
-	return writeJSON(q.path, q.drift)
+	return writeJSON(filepath.Join(q.opt.State, quotaFile), q.drift)
 }
 
-// nodeHours returns the node-hours of today. The parameters are the node-seconds that campaigns have spent,
-// and those reserved for campaigns.
-func (q *quota) nodeHours(spent, reserved float64) NodeHours {
-	now := q.clock.Now()
+// NodeHours returns the node-hours that campaigns have used today and the node-hours that they may still
+// use.
+func (q *queue) NodeHours() NodeHours {
 	q.mu.Lock()
-	spent += q.drift.on(dayOf(now))
-	q.mu.Unlock()
-	h := NodeHours{Campaign: q.Campaign, Day: q.Day, Spent: spent / 3600, Reserved: reserved / 3600, Until: nextDay(now)}
+	defer q.mu.Unlock()
+	return q.nodeHoursLocked()
+}
+
+func (q *queue) nodeHoursLocked() NodeHours {
+	now := q.opt.Clock.Now()
+	today := dayOf(now)
+	spent, reserved := q.drift.on(today), 0.0
+	for _, e := range q.order {
+		if !e.measures() {
+			continue
+		}
+		if e.unreadable() && !(e.State.Over() && dayOf(e.Ended) < today) {
+			spent += max(e.spentOn(today), q.maxNodeSeconds(e)) // all that it may spend
+			continue
+		}
+		spent += e.spentOn(today)
+		if e.State == Running || e.State == Stopping || q.machines[e.Machine] == e.ID {
+			reserved += q.reservedLocked(e)
+		}
+	}
+	h := NodeHours{Campaign: q.opt.Quota.Campaign, Day: q.opt.Quota.Day, Spent: spent / 3600, Reserved: reserved / 3600, Until: nextDay(now)}
 	h.Remaining = max(0, h.Day-h.Spent-h.Reserved)
 	return h
+}
+
+// reservedLocked returns the node-seconds that a campaign may still use.
+func (q *queue) reservedLocked(e *entry) float64 {
+	return max(0, q.maxNodeSeconds(e)-e.current().Progress.NodeSeconds)
+}
+
+// overBudgetLocked reports whether a campaign has taken all its node-hours or, on recorded data, all its time.
+func (q *queue) overBudgetLocked(e *entry) bool {
+	if e.measures() {
+		return q.reservedLocked(e) == 0
+	}
+	return q.opt.RecordedTime > 0 && q.opt.Clock.Since(e.since) > q.opt.RecordedTime
+}
+
+// budgetErrorLocked returns the error of a campaign that has exceeded its budget.
+func (q *queue) budgetErrorLocked(e *entry) error {
+	if !e.measures() {
+		return fmt.Errorf("campaign %s on recorded data has run for more than %v (limits.recorded)", e.ID, q.opt.RecordedTime)
+	}
+	return fmt.Errorf("%w: campaign %s has taken %s node-hours of a budget of %s",
+		ErrQuota, e.ID, formatHours(e.current().Progress.NodeSeconds/3600), formatHours(e.NodeHours))
 }
 
 // checkToday returns an error if a campaign with the given budget could not start today even if no other
@@ -147,13 +157,4 @@ func dayOf(t time.Time) string { return t.Local().Format(time.DateOnly) }
 func nextDay(t time.Time) time.Time {
 	year, month, day := t.Local().Date()
 	return time.Date(year, month, day+1, 0, 0, 0, 0, time.Local)
-}
-
-// writeJSON atomically writes a value as JSON into a file that only its owner can read.
-func writeJSON(path string, v any) error {
-	content, err := json.MarshalIndent(v, "", "  ")
-	if err != nil {
-		return err
-	}
-	return renameio.WriteFile(path, append(content, '\n'), 0o600)
 }

@@ -89,7 +89,8 @@ func kindAndTime(e Event) any {
 	}{e.Type, e.Time}
 }
 
-// redactedRecord returns the fields of a record that are shown.
+// redactedRecord returns the fields of a record that are shown. Of jobs and trials it shows no output of programs,
+// and nothing about nodes and libraries.
 func redactedRecord(line []byte) (journal.Record, error) {
 	var r journal.Record
 	if err := json.Unmarshal(line, &r); err != nil {
@@ -99,28 +100,15 @@ func redactedRecord(line []byte) (journal.Record, error) {
 		Kind: r.Kind, Time: r.Time, Problem: r.Problem, Round: r.Round, Batch: r.Batch, Reasons: r.Reasons,
 		Evaluation: r.Evaluation, Grow: r.Grow, Stop: r.Stop,
 	}
-	if r.Job != nil {
-		j := redactedJob(*r.Job)
-		shown.Job = &j
+	if j := r.Job; j != nil {
+		shown.Job = &coll.Job{
+			Name: j.Name, State: j.State, ID: j.ID, Carries: j.Carries, Nodes: j.Nodes, LimitSeconds: j.LimitSeconds, Outcome: j.Outcome, Spent: j.Spent,
+		}
 	}
 	if t := r.Trial; t != nil {
 		shown.Trial = &coll.Trial{Measurement: t.Measurement, Attempt: t.Attempt, State: t.State, Phase: t.Phase}
 	}
 	return shown, nil
-}
-
-// redactedJob returns the fields of a job that are shown: no output of programs, and nothing about nodes and
-// libraries.
-func redactedJob(j coll.Job) coll.Job {
-	return coll.Job{
-		Name: j.Name, State: j.State, ID: j.ID, Carries: j.Carries, Nodes: j.Nodes, LimitSeconds: j.LimitSeconds, Outcome: j.Outcome, Spent: j.Spent,
-	}
-}
-
-// Redacted returns the job as the role read sees it.
-func (j Job) Redacted() Job {
-	j.Job = redactedJob(j.Job)
-	return j
 }
 
 // shownSpec has the fields of the campaign file, as the header of a journal contains them, that every role

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"time"
 
-	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/journal"
 )
@@ -19,38 +17,6 @@ type Measurement struct {
 	Library string `json:"library"`
 	Round   int    `json:"round"`
 	coll.Measurement
-}
-
-// CurvePoint is the evaluation of a problem's selection after a round. The evaluations of a campaign form a
-// curve.
-type CurvePoint struct {
-	Problem journal.Problem `json:"problem"`
-	activelearn.Evaluation
-}
-
-// Round is one round of measurements for a problem.
-type Round struct {
-	Problem    journal.Problem         `json:"problem"`
-	Round      int                     `json:"round"`
-	Batch      []BatchItem             `json:"batch"`
-	Done       int                     `json:"done"`
-	Failed     int                     `json:"failed"`
-	Evaluation *activelearn.Evaluation `json:"evaluation,omitempty"` // nil until the round has ended
-}
-
-// BatchItem is a candidate in a batch, with the reason why it was chosen.
-type BatchItem struct {
-	coll.Candidate
-	Reason *activelearn.Reason `json:"reason,omitempty"`
-}
-
-// Job is a job that a campaign gave to a scheduler.
-type Job struct {
-	Problem journal.Problem `json:"problem"`
-	Round   int             `json:"round"`
-	Begun   time.Time       `json:"begun"`   // when it was about to be submitted
-	Changed time.Time       `json:"changed"` // last change of its state
-	coll.Job
 }
 
 // Selection is the selection for one problem after a round.
@@ -111,13 +77,6 @@ type ComparedChoice struct {
 	Ratio    float64 `json:"ratio"` // SecondsB over SecondsA, 0 when unknown
 }
 
-// Models trains models on the journals of campaigns.
-type Models interface {
-	// Learn trains models for one problem, on the journal in the given folder. If nothing was measured yet,
-	// the error matches ErrNotYet.
-	Learn(ctx context.Context, dir string, p journal.Problem) (Learned, error)
-}
-
 // Learned contains what the models of one problem result in.
 type Learned struct {
 	Selection   Selection
@@ -126,52 +85,32 @@ type Learned struct {
 
 // Feed returns the lines of a campaign's journal as events.
 func (s *Service) Feed(ctx context.Context, id string) (Feed, error) {
-	v, err := s.queue.view(ctx, id)
+	v, err := s.view(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	return v.log, nil
 }
 
-// fromSummary returns a list that the function list reads from the summary of a campaign's journal.
-func fromSummary[T any](ctx context.Context, s *Service, id string, list func(*summary) []T) ([]T, error) {
-	v, err := s.queue.view(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return list(v.summary), nil
-}
-
-// Rounds returns the rounds of all problems in the order in which they started.
-func (s *Service) Rounds(ctx context.Context, id string) ([]Round, error) {
-	return fromSummary(ctx, s, id, (*summary).Rounds)
-}
-
 // Measurements returns the measurements that follow a line of the journal. It returns at most limit of
 // them, or all if limit is 0. It reads the file from that line on, so its time grows with the number of
 // lines. It stops when ctx is cancelled.
 func (s *Service) Measurements(ctx context.Context, id string, after int64, limit int) ([]Measurement, error) {
-	v, err := s.queue.view(ctx, id)
+	v, err := s.view(ctx, id)
 	if err != nil {
 		return nil, err
 	}
 	return v.measurements(ctx, after, limit)
 }
 
-// Curve returns the evaluations of all problems in the order of the journal.
-func (s *Service) Curve(ctx context.Context, id string) ([]CurvePoint, error) {
-	return fromSummary(ctx, s, id, (*summary).Curve)
-}
-
-// Jobs returns the jobs of a campaign in the order of submission.
-func (s *Service) Jobs(ctx context.Context, id string) ([]Job, error) {
-	return fromSummary(ctx, s, id, (*summary).Jobs)
-}
-
 // Problems returns the problems of a campaign, sorted by name. Before the campaign has begun, it returns
 // none.
 func (s *Service) Problems(ctx context.Context, id string) ([]journal.Problem, error) {
-	return fromSummary(ctx, s, id, (*summary).Problems)
+	v, err := s.view(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return v.problemList(), nil
 }
 
 // Selection returns the selection for one problem of a campaign, as of the last evaluation. While newer
@@ -190,18 +129,18 @@ func (s *Service) Predictions(ctx context.Context, id string, p journal.Problem)
 }
 
 func (s *Service) learn(ctx context.Context, id string, p journal.Problem) (Learned, error) {
-	v, err := s.queue.view(ctx, id)
+	v, err := s.view(ctx, id)
 	if err != nil {
 		return Learned{}, err
 	}
-	if !slices.Contains(v.summary.Problems(), p) {
+	if !slices.Contains(v.problemList(), p) {
 		return Learned{}, fmt.Errorf("%w: %s in campaign %s", ErrNoProblem, p, id)
 	}
-	round := v.summary.evaluatedRound(p)
-	if round == 0 || s.opt.Models == nil {
+	round := v.evaluatedRound(p)
+	if round == 0 {
 		return Learned{}, fmt.Errorf("%w: %s has no evaluation", ErrNotYet, p)
 	}
-	dir, err := s.queue.resultsOf(id)
+	dir, err := s.resultsOf(id)
 	if err != nil {
 		return Learned{}, err
 	}
@@ -275,8 +214,7 @@ const maxLearned = 64
 // learnedCache keeps the results of trained models. It trains the models of only one problem at a time. It
 // is safe for concurrent use.
 type learnedCache struct {
-	models Models
-	turn   chan struct{} // contains a token that the goroutine takes which trains models
+	turn chan struct{} // contains a token that the goroutine takes which trains models
 
 	mu      sync.Mutex
 	results map[learnedKey]*learnedResult
@@ -296,8 +234,8 @@ type learnedResult struct {
 	updating bool // a goroutine trains models for a later round
 }
 
-func newLearnedCache(m Models) *learnedCache {
-	c := &learnedCache{models: m, turn: make(chan struct{}, 1), results: map[learnedKey]*learnedResult{}}
+func newLearnedCache() *learnedCache {
+	c := &learnedCache{turn: make(chan struct{}, 1), results: map[learnedKey]*learnedResult{}}
 	c.turn <- struct{}{}
 	return c
 }
@@ -347,7 +285,7 @@ func (c *learnedCache) train(ctx context.Context, key learnedKey, r *learnedResu
 		return r.learned, nil
 	}
 	c.mu.Unlock()
-	learned, err := c.models.Learn(ctx, dir, key.problem)
+	learned, err := Learn(ctx, dir, key.problem)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r.updating = false

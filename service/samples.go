@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -67,26 +66,19 @@ func (s SampleStatus) Redacted() SampleStatus {
 // samples watches the folders of samples. If a folder has new samples, it updates the table of the folder.
 // It is safe for concurrent use.
 type samples struct {
-	opt       *Options
-	queue     *queue
-	events    *serviceLog
-	processes processes
+	opt   *Options
+	queue *queue
 
 	mu     sync.Mutex
 	states map[string]storedStatus // by name of the folder
 }
 
-func newSamples(opt *Options, q *queue) (*samples, error) {
-	s := &samples{opt: opt, queue: q, events: q.events, processes: q.processes, states: map[string]storedStatus{}}
-	for _, f := range opt.Samples {
-		path := filepath.Join(s.dir(f), statusFile)
-		content, err := os.ReadFile(path)
+func newSamples(q *queue) (*samples, error) {
+	s := &samples{opt: q.opt, queue: q, states: map[string]storedStatus{}}
+	for _, f := range s.opt.Samples {
 		var state storedStatus
-		if err == nil {
-			err = json.Unmarshal(content, &state)
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s: %w", path, err)
+		if err := readJSON(filepath.Join(s.dir(f), statusFile), &state); err != nil {
+			return nil, err
 		}
 		state.SampleFolder = f
 		s.states[f.Name] = state
@@ -200,9 +192,6 @@ const updateTime = time.Hour
 // command.
 func (s *samples) update(ctx context.Context, f config.SampleFolder, last *finished) (*online.Report, error) {
 	dir := s.dir(f)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, err
-	}
 	table := cmp.Or(f.Table, dir)
 	if err := os.MkdirAll(table, 0o755); err != nil {
 		return nil, err
@@ -224,20 +213,12 @@ func (s *samples) update(ctx context.Context, f config.SampleFolder, last *finis
 	if last != nil {
 		args = append(args, "--campaign", last.results)
 	}
-	log, output := filepath.Join(dir, logFile), filepath.Join(dir, outputFile)
-	if err := s.processes.run(ctx, log, output, args...); err != nil {
-		return nil, err
-	}
-	if err := capLog(log, s.opt.LogBytes); err != nil {
-		s.opt.Log.Warn("log not cut", "online", f.Name, "error", err)
-	}
-	content, err := os.ReadFile(output)
-	if err != nil {
-		return nil, err
-	}
 	r := &online.Report{}
-	if err := json.Unmarshal(content, r); err != nil {
-		return nil, fmt.Errorf("%s: %w", output, err)
+	if err := s.queue.processes.runJSON(ctx, dir, r, args...); err != nil {
+		return nil, err
+	}
+	if err := capLog(filepath.Join(dir, logFile), s.opt.LogBytes); err != nil {
+		s.opt.Log.Warn("log not cut", "online", f.Name, "error", err)
 	}
 	return r, nil
 }
@@ -259,7 +240,7 @@ func (s *samples) set(state storedStatus, changed bool) {
 		err = writeJSON(filepath.Join(dir, statusFile), state)
 	}
 	if err == nil {
-		err = s.events.publish(onlineEvent, state.SampleStatus)
+		err = s.queue.events.publish(onlineEvent, state.SampleStatus)
 	}
 	if err != nil {
 		s.opt.Log.Error("status not saved", "online", state.Name, "error", err)

@@ -2,11 +2,8 @@ package service
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -30,11 +27,9 @@ type Scheduled struct {
 
 // schedule creates campaigns of the bases that have a schedule. It is safe for concurrent use.
 type schedule struct {
-	opt       *Options
-	queue     *queue
-	events    *serviceLog
-	processes processes
-	path      string // of the file with the decisions
+	opt   *Options
+	queue *queue
+	path  string // of the file with the decisions
 
 	mu        sync.Mutex
 	decisions map[string]decision   // by base
@@ -49,19 +44,12 @@ type decision struct {
 	Text string    `json:"text"`
 }
 
-func newSchedule(opt *Options, q *queue) (*schedule, error) {
+func newSchedule(q *queue) (*schedule, error) {
 	s := &schedule{
-		opt: opt, queue: q, events: q.events, processes: q.processes, path: filepath.Join(opt.State, scheduleFile),
+		opt: q.opt, queue: q, path: filepath.Join(q.opt.State, scheduleFile),
 		decisions: map[string]decision{}, deciding: map[string]bool{}, jobs: map[string]gocron.Job{},
 	}
-	content, err := os.ReadFile(s.path)
-	if err == nil {
-		err = json.Unmarshal(content, &s.decisions)
-	}
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w", s.path, err)
-	}
-	return s, nil
+	return s, readJSON(s.path, &s.decisions)
 }
 
 // list returns the schedule of every base that has one.
@@ -190,7 +178,7 @@ func (s *schedule) decide(ctx context.Context, b config.Base, due time.Time) {
 	s.decisions[b.Name] = decision{s.opt.Clock.Now().UTC(), text}
 	err := writeJSON(s.path, s.decisions)
 	if err == nil {
-		err = s.events.publish(scheduleEvent, s.scheduledLocked(b))
+		err = s.queue.events.publish(scheduleEvent, s.scheduledLocked(b))
 	}
 	if err != nil {
 		s.opt.Log.Error("decision not saved", "base", b.Name, "error", err)
@@ -326,7 +314,7 @@ func (s *schedule) checkDrift(ctx context.Context, b config.Base, results string
 		return false, "drift was not measured: the service's log says why"
 	}
 	if b.Demand.Measures {
-		if err := s.queue.quota.addDrift(d.NodeSeconds); err != nil {
+		if err := s.queue.addDrift(d.NodeSeconds); err != nil {
 			s.opt.Log.Error("spending of a drift measurement not saved", "error", err)
 		}
 	}
@@ -341,27 +329,13 @@ const driftCandidates = "16"
 const driftTime = 24 * time.Hour
 
 // measureDrift runs the command "tutti verify --drift". It returns the drift that the command measured.
-func (s *schedule) measureDrift(ctx context.Context, b config.Base, results string) (verification.Drift, error) {
-	dir := filepath.Join(s.opt.State, driftDir, b.Name)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return verification.Drift{}, err
-	}
+func (s *schedule) measureDrift(ctx context.Context, b config.Base, results string) (d verification.Drift, err error) {
 	ctx, stop := context.WithTimeout(ctx, driftTime)
 	defer stop()
-	output := filepath.Join(dir, outputFile)
-	if err := s.processes.run(ctx, filepath.Join(dir, logFile), output, "verify", results, "--drift", driftCandidates, "--format", "json"); err != nil {
-		return verification.Drift{}, err
+	dir := filepath.Join(s.opt.State, driftDir, b.Name)
+	err = s.queue.processes.runJSON(ctx, dir, &d, "verify", results, "--drift", driftCandidates, "--format", "json")
+	if err == nil && d.Candidates == 0 {
+		err = fmt.Errorf("nothing was measured, %d failed", d.Failed)
 	}
-	content, err := os.ReadFile(output)
-	if err != nil {
-		return verification.Drift{}, err
-	}
-	var d verification.Drift
-	if err := json.Unmarshal(content, &d); err != nil {
-		return verification.Drift{}, fmt.Errorf("%s: %w", output, err)
-	}
-	if d.Candidates == 0 {
-		return verification.Drift{}, fmt.Errorf("nothing was measured, %d failed", d.Failed)
-	}
-	return d, nil
+	return d, err
 }

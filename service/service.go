@@ -30,7 +30,6 @@ type Options struct {
 	// every campaign counts as one on recorded data.
 	Check   func(config.Base, map[string]string) (config.Demand, error)
 	Quota   config.Quota // zeros mean the defaults of package config
-	Models  Models       // nil: no selection, no predictions
 	Machine Machine      // nil: machines are not inspected
 	// Readable are patterns for the names of files that the role read may download; path.Match defines
 	// their syntax. All other files are private.
@@ -48,6 +47,8 @@ type Options struct {
 }
 
 func (o *Options) setDefaults() {
+	o.Quota.Campaign = cmp.Or(o.Quota.Campaign, config.DefaultCampaignHours)
+	o.Quota.Day = cmp.Or(o.Quota.Day, config.DefaultDayHours)
 	o.MaxQueue = cmp.Or(o.MaxQueue, 100)
 	o.LogBytes = cmp.Or(o.LogBytes, 1<<20)
 	o.Poll = cmp.Or(o.Poll, 250*time.Millisecond)
@@ -69,12 +70,10 @@ func (o *Options) base(name string) (config.Base, error) {
 }
 
 // Service runs campaigns. Each of its parts has its own lock. While a part holds its lock, it may call only
-// parts that come later in this order: schedule and samples, queue, quota and events. The methods of
-// Service are safe for concurrent use.
+// parts that come later in this order: schedule and samples, queue, events. The methods of Service are safe
+// for concurrent use.
 type Service struct {
-	opt      *Options
-	events   *serviceLog
-	queue    *queue
+	*queue
 	schedule *schedule
 	samples  *samples
 	learned  *learnedCache
@@ -85,9 +84,8 @@ type Service struct {
 // journal.ErrLocked. Campaigns run only after a call of Run.
 func New(opt Options) (*Service, error) {
 	opt.setDefaults()
-	quota, err := newQuota(opt.Quota, opt.Clock, filepath.Join(opt.State, quotaFile))
-	if err != nil {
-		return nil, err
+	if err := opt.Quota.Validate(); err != nil {
+		return nil, fmt.Errorf("quota: %w", err)
 	}
 	if err := os.MkdirAll(filepath.Join(opt.State, campaignsDir), 0o700); err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
@@ -96,29 +94,21 @@ func New(opt Options) (*Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
-	s := &Service{opt: &opt, learned: newLearnedCache(opt.Models), release: release}
-	if err := s.load(quota); err != nil {
+	events, err := openServiceLog(filepath.Join(opt.State, eventsFile), opt.Clock)
+	if err != nil {
 		return nil, errors.Join(err, release())
 	}
-	return s, nil
-}
-
-// load creates the parts of the service from the files in the state folder.
-func (s *Service) load(quota *quota) (err error) {
-	if s.events, err = openServiceLog(filepath.Join(s.opt.State, eventsFile), s.opt.Clock); err != nil {
-		return err
-	}
-	s.queue = newQueue(s.opt, s.events, processes{s.opt.Command, s.opt.Environ, s.opt.Poll, s.opt.Grace}, quota)
-	if err = s.queue.load(); err == nil {
-		s.schedule, err = newSchedule(s.opt, s.queue)
+	s := &Service{queue: newQueue(&opt, events), learned: newLearnedCache(), release: release}
+	if err = s.load(); err == nil {
+		s.schedule, err = newSchedule(s.queue)
 	}
 	if err == nil {
-		s.samples, err = newSamples(s.opt, s.queue)
+		s.samples, err = newSamples(s.queue)
 	}
 	if err != nil {
-		return errors.Join(err, s.events.close())
+		return nil, errors.Join(err, s.Close())
 	}
-	return nil
+	return s, nil
 }
 
 // Run adopts the campaigns of an earlier service, starts queued campaigns and follows the schedule until
@@ -163,9 +153,6 @@ func (s *Service) followDays(ctx context.Context) {
 // Close releases the state folder. It is needed only for a service whose method Run was not called.
 func (s *Service) Close() error { return errors.Join(s.events.close(), s.release()) }
 
-// Ready returns nil if the service can create campaigns. Otherwise it returns an error with the reason.
-func (s *Service) Ready() error { return s.queue.ready() }
-
 // Events returns the feed of the service itself. An event "campaign" contains a Campaign whose state
 // changed. An event "schedule" contains a Scheduled with a new decision. An event "online" contains a
 // SampleStatus that changed.
@@ -179,41 +166,3 @@ func (s *Service) Schedule() []Scheduled { return s.schedule.list() }
 
 // Samples returns the status of the folders of samples, in the order in which the service file lists them.
 func (s *Service) Samples() []SampleStatus { return s.samples.list() }
-
-// NodeHours returns the node-hours that campaigns have used today and the node-hours that they may still
-// use.
-func (s *Service) NodeHours() NodeHours { return s.queue.nodeHours() }
-
-// Campaigns returns all campaigns, the newest first.
-func (s *Service) Campaigns() []Campaign { return s.queue.list() }
-
-// Campaign returns one campaign. The error matches ErrNoCampaign.
-func (s *Service) Campaign(id string) (Campaign, error) { return s.queue.campaign(id) }
-
-// Create creates a campaign and adds it to the queue. If an earlier request had the same key, Create
-// returns the campaign of that request, and created is false. If the key is empty, Create always creates a
-// campaign.
-//
-// The error is a *config.FieldError, or matches ErrNoBase, ErrKey, ErrQueueFull, ErrQuota or ErrDraining.
-func (s *Service) Create(_ context.Context, r Request, key string) (c Campaign, created bool, err error) {
-	if len(key) > maxKey || !isPrintable(key) {
-		return Campaign{}, false, &config.FieldError{Field: "Idempotency-Key", Text: fmt.Sprintf("want at most %d printable characters", maxKey)}
-	}
-	return s.queue.create(r, key, "requested")
-}
-
-const maxKey = 200 // characters of an idempotency key
-
-// Pause stops a campaign that can be resumed later. The campaign's jobs stay with the scheduler. The error
-// matches ErrNoCampaign or ErrState.
-func (s *Service) Pause(id string) (Campaign, error) { return s.queue.stop(id, goalPause, Paused) }
-
-// Cancel ends a campaign, which cannot be resumed, and cancels the campaign's jobs. The measurements
-// remain. The error matches ErrNoCampaign or ErrState.
-func (s *Service) Cancel(id string) (Campaign, error) {
-	return s.queue.stop(id, goalCancel, Cancelled)
-}
-
-// Resume puts a paused or failed campaign into the queue. The error matches ErrNoCampaign,
-// ErrState, ErrQueueFull, ErrQuota or ErrDraining.
-func (s *Service) Resume(id string) (Campaign, error) { return s.queue.resume(id) }

@@ -79,7 +79,7 @@ func (q *queue) launch(e *entry) (process, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := q.processes.start(e.log(), "", args)
+	c, err := q.processes.start(context.Background(), e.log(), "", args)
 	if err != nil {
 		return nil, err
 	}

@@ -177,8 +177,8 @@ func serviceOptions(a *app, c *config.Service, log *slog.Logger) (service.Option
 		Check: func(b config.Base, set map[string]string) (config.Demand, error) {
 			return config.CheckSettings(b.File, set)
 		},
-		Quota:  c.Quota,
-		Models: service.JournalModels{}, Machine: service.CampaignMachine{}, Readable: shownFiles(),
+		Quota:   c.Quota,
+		Machine: service.CampaignMachine{}, Readable: shownFiles(),
 		MaxQueue: c.Limits.Waiting, LogBytes: c.Limits.LogBytes, RecordedTime: c.Limits.Recorded, Grace: c.Drain, Log: log,
 	}, nil
 }

@@ -52,11 +52,8 @@ type Backend interface {
 	// Samples returns the status of the watched folders of samples.
 	Samples() []service.SampleStatus
 
-	Rounds(ctx context.Context, id string) ([]service.Round, error)
 	// Measurements returns the measurements that follow a line of the journal, at most limit of them.
 	Measurements(ctx context.Context, id string, after int64, limit int) ([]service.Measurement, error)
-	Curve(ctx context.Context, id string) ([]service.CurvePoint, error)
-	Jobs(ctx context.Context, id string) ([]service.Job, error)
 
 	// Selection and Predictions return service.ErrNotYet before the first evaluation.
 	Problems(ctx context.Context, id string) ([]journal.Problem, error)

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/journal"
@@ -31,7 +30,6 @@ type fake struct {
 	made          map[string]string // campaign ID by idempotency key
 	measured      []service.Measurement
 	measuredAfter []int64 // arguments of Measurements
-	jobs          []service.Job
 	files         map[string]string
 	private       []string // names of private files
 	err           error    // returned by Create, Pause, Resume and Cancel
@@ -148,7 +146,7 @@ func (f *fake) Bases() []config.Base {
 	return []config.Base{{Name: "small", Machine: "recorded", Runner: "replay", Libraries: []string{"mpich"}, Collectives: []string{"bcast"}, File: "/etc/secret/small.yaml"}}
 }
 
-func (f *fake) Schedule() []service.Scheduled { return nil }
+func (f *fake) Schedule() []service.Scheduled { return []service.Scheduled{} }
 
 func (f *fake) Samples() []service.SampleStatus {
 	return []service.SampleStatus{{
@@ -164,11 +162,6 @@ func (f *fake) Samples() []service.SampleStatus {
 
 func (f *fake) NodeHours() service.NodeHours {
 	return service.NodeHours{Campaign: 10, Day: 24, Spent: 3, Reserved: 12, Remaining: 9, Until: time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)}
-}
-
-func (f *fake) Rounds(_ context.Context, id string) ([]service.Round, error) {
-	_, err := f.Campaign(id)
-	return []service.Round{{Problem: bcast, Round: 1, Done: 2, Batch: []service.BatchItem{{Candidate: candidate(1), Reason: &activelearn.Reason{Uncertainty: 0.1}}}}}, err
 }
 
 func candidate(i int) coll.Candidate {
@@ -203,16 +196,6 @@ func (f *fake) measure(n int) {
 		m.Seconds, m.CostSeconds, m.Samples = 1e-6*float64(i+1), 0.5, 0
 		f.measured = append(f.measured, m)
 	}
-}
-
-func (f *fake) Curve(_ context.Context, id string) ([]service.CurvePoint, error) {
-	_, err := f.Campaign(id)
-	return []service.CurvePoint{{Problem: bcast, Evaluation: activelearn.Evaluation{Round: 1, Slowdown: 1.2}}}, err
-}
-
-func (f *fake) Jobs(_ context.Context, id string) ([]service.Job, error) {
-	_, err := f.Campaign(id)
-	return slices.Clone(f.jobs), err
 }
 
 func (f *fake) Problems(_ context.Context, id string) ([]journal.Problem, error) {

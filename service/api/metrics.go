@@ -112,17 +112,14 @@ var (
 	slowdownDesc     = desc("predicted_slowdown", "Largest average slowdown of the problems of a running campaign at its last evaluation.", "campaign", "name", "machine")
 	quotaDesc        = desc("node_hours_quota", "Node-hours that campaigns may take of machines.", "per")
 	todayDesc        = desc("node_hours_today", "Node-hours of today: spent, reserved for running campaigns, remaining.", "what")
-	waitDesc         = desc("queue_wait_seconds", "Time that campaigns waited in the queue.")
 )
 
 // waitBuckets are the upper bounds of a histogram of queueing times in seconds, from 1 s to a day.
 var waitBuckets = []float64{1, 10, 60, 300, 1800, 3600, 4 * 3600, 12 * 3600, 24 * 3600}
 
-func (campaignCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{campaignsDesc, exitsDesc, roundsDesc, measurementsDesc, failuresDesc, machineDesc, nodeDesc, jobsDesc, slowdownDesc, quotaDesc, todayDesc, waitDesc} {
-		out <- d
-	}
-}
+// Describe implements prometheus.Collector. It sends nothing, because the registry need not know the metrics before
+// they are collected.
+func (campaignCollector) Describe(chan<- *prometheus.Desc) {}
 
 // totals has the sums over all campaigns of one machine.
 type totals struct {
@@ -132,7 +129,7 @@ type totals struct {
 
 func (c campaignCollector) Collect(out chan<- prometheus.Metric) {
 	states, exits, machines := map[service.State]float64{}, map[service.ExitCode]float64{}, map[string]*totals{}
-	waits := newHistogram()
+	waits := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "tutti_queue_wait_seconds", Help: "Time that campaigns waited in the queue.", Buckets: waitBuckets})
 	for _, one := range c.backend.Campaigns() {
 		states[one.State]++
 		if one.State.Over() {
@@ -145,7 +142,7 @@ func (c campaignCollector) Collect(out chan<- prometheus.Metric) {
 		}
 		t.add(one.Progress)
 		if !one.Started.IsZero() {
-			waits.add(one.Started.Sub(one.Created).Seconds())
+			waits.Observe(one.Started.Sub(one.Created).Seconds())
 		}
 		if p := one.Progress; p.Slowdown > 0 && !one.State.Over() && one.State != service.Queued {
 			out <- prometheus.MustNewConstMetric(slowdownDesc, prometheus.GaugeValue, p.Slowdown, one.ID, one.Name, one.Machine)
@@ -161,7 +158,7 @@ func (c campaignCollector) Collect(out chan<- prometheus.Metric) {
 		t.send(machine, out)
 	}
 	sendNodeHours(c.backend.NodeHours(), out)
-	out <- prometheus.MustNewConstHistogram(waitDesc, waits.n, waits.sum, waits.below)
+	out <- waits
 }
 
 func sendNodeHours(h service.NodeHours, out chan<- prometheus.Metric) {
@@ -208,31 +205,6 @@ func (t *totals) send(machine string, out chan<- prometheus.Metric) {
 	out <- prometheus.MustNewConstMetric(jobsDesc, prometheus.GaugeValue, t.jobs, machine)
 }
 
-// histogram is a cumulative histogram of durations with the bounds waitBuckets.
-type histogram struct {
-	n     uint64
-	sum   float64
-	below map[float64]uint64
-}
-
-func newHistogram() *histogram {
-	h := &histogram{below: map[float64]uint64{}}
-	for _, b := range waitBuckets {
-		h.below[b] = 0
-	}
-	return h
-}
-
-func (h *histogram) add(v float64) {
-	h.n++
-	h.sum += v
-	for _, b := range waitBuckets {
-		if v <= b {
-			h.below[b]++
-		}
-	}
-}
-
 // onlineCollector computes the metrics of every watched folder of samples from the folder's last update.
 type onlineCollector struct{ backend Backend }
 
@@ -245,11 +217,8 @@ var (
 	stuckDesc        = desc("online_stuck", "1 while an error prevents a newer table of a watched folder, else 0.", "folder")
 )
 
-func (onlineCollector) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{callsDesc, jobsOfFolderDesc, exploringDesc, overDefaultDesc, updatedDesc, stuckDesc} {
-		out <- d
-	}
-}
+// Describe implements prometheus.Collector, as that of campaignCollector.
+func (onlineCollector) Describe(chan<- *prometheus.Desc) {}
 
 func (c onlineCollector) Collect(out chan<- prometheus.Metric) {
 	for _, o := range c.backend.Samples() {

@@ -24,24 +24,14 @@ const (
 )
 
 type streamInput struct {
-	After string `query:"after" pattern:"^[0-9]{1,18}$" doc:"Only events with a higher number"`
-	Last  string `header:"Last-Event-ID" pattern:"^[0-9]{1,18}$" doc:"Overrides after; a browser sends it when it connects again"`
+	After int64 `query:"after" minimum:"0" doc:"Only events with a higher number"`
+	Last  int64 `header:"Last-Event-ID" minimum:"0" doc:"Overrides a lower after; a browser sends it when it connects again"`
 }
 
 type campaignStreamInput struct {
 	ID    string `path:"id" maxLength:"100"`
-	After string `query:"after" pattern:"^[0-9]{1,18}$" doc:"Only lines after this one"`
-	Last  string `header:"Last-Event-ID" pattern:"^[0-9]{1,18}$" doc:"Overrides after; a browser sends it when it connects again"`
-}
-
-// startAfter returns the number of the event after which a stream begins. Its inputs contain only digits,
-// because the API checks them.
-func startAfter(after, last string) int64 {
-	if last != "" {
-		after = last
-	}
-	n, _ := strconv.ParseInt(after, 10, 64) // "" is 0
-	return n
+	After int64  `query:"after" minimum:"0" doc:"Only lines after this one"`
+	Last  int64  `header:"Last-Event-ID" minimum:"0" doc:"Overrides a lower after; a browser sends it when it connects again"`
 }
 
 func (a *API) streamRoutes() {
@@ -53,11 +43,11 @@ func (a *API) streamRoutes() {
 			if err != nil {
 				return nil, a.problemOf(err)
 			}
-			return a.stream(ctx, feed, startAfter(in.After, in.Last))
+			return a.stream(ctx, feed, max(in.After, in.Last))
 		})
 	huma.Register(a.huma, streamOperation("/events", "events", "Changes of all campaigns: event is campaign, schedule or online."),
 		func(ctx context.Context, in *streamInput) (*huma.StreamResponse, error) {
-			return a.stream(ctx, a.backend.Events(), startAfter(in.After, in.Last))
+			return a.stream(ctx, a.backend.Events(), max(in.After, in.Last))
 		})
 }
 
