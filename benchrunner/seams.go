@@ -66,6 +66,7 @@ type Reading struct {
 	WarmupSeconds  float64   // of the whole launch
 	MeasureSeconds float64   // of the whole launch; the remaining wall time is launch time
 	Library        string    // result of MPI_Get_library_version; empty if the program does not print it
+	Release        string    // of the program; empty if the program does not print it
 	Warnings       []string
 }
 

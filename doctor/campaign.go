@@ -12,8 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"tutti/benchrunner"
-	"tutti/csource"
+	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
@@ -326,16 +325,7 @@ func (x *campaignChecker) checkPreloaded(ctx context.Context, want config.Librar
 	case lib == nil || start == nil || !x.options.Run || !exists(want.Benchmark):
 		x.add(need(name, Found, "", want.Path+": not tried"))
 	default:
-		command := append([]string{"env", "LD_PRELOAD=" + want.Path}, benchrunner.AfterVariables([]string{want.Benchmark})...)
-		x.add(x.tryNative(ctx, need(name, Missing, fix, want.Path), start, " run=binomial", command...))
+		x.add(x.measure(ctx, need(name, Missing, fix, want.Path), start, want.Benchmark, ownProgram, coll.Algorithm{Name: "binomial"}, "env", "LD_PRELOAD="+want.Path))
 	}
 	return lib
-}
-
-// planOf returns a plan of the benchmark program for one broadcast of 8 bytes. The parameter how is a text
-// that the line of this broadcast ends with.
-func planOf(start *trial, how string) string {
-	nodes := max(1, len(start.hosts))
-	return fmt.Sprintf("tutti-native-plan %d\nnodes %d\nppn %d\nwarmup 1\nmin 6\nmax 10\nprecision 0.5\nslice 0.5\nhang 10\nabort_factor 0\ncheck yes\ncase 1 bcast 8 same%s\nend\n",
-		csource.BenchFormat, nodes, pairRanks/nodes, how)
 }

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"tutti/csource"
 	"tutti/internal/testutil"
 )
 
@@ -59,6 +61,17 @@ echo 'tutti-doctor: rank 0 ended'; echo 'tutti-doctor: rank 1 ended'`
 	oneRankWorlds = `echo 'tutti-doctor: rank 0 of 1 sum 1 on n1'; echo 'tutti-doctor: rank 0 of 1 sum 1 on n1'`
 	hang          = `while :; do read line < /dev/zero; /bin/sleep 60; done`
 )
+
+// measured prints what tutti's benchmark program prints for one case on two ranks of a node.
+var measured = fmt.Sprintf(`echo '{"event":"hello","format":%d,"ranks":2,"nodes":[{"host":"n1","ranks":2}]}'
+echo '{"event":"result","case":0,"bytes":8,"median":1e-06,"min":1e-06,"samples":6,"wall":1,"sync":"clock","stop":"tight","verified":"no"}'`, csource.BenchFormat)
+
+// osuMeasured prints what osu_bcast prints for one size on two ranks of a node, and what its script prints before.
+const osuMeasured = `echo 'tutti: process on host n1
+tutti: process on host n1' >&2
+echo '# OSU MPI Broadcast Latency Test v7.4
+# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
+8                       0.91              0.90              0.92          10'`
 
 // examine runs an examination of the fake machine. It returns the report.
 func (m *machine) examine() *Report {
@@ -122,8 +135,8 @@ func TestComplete(t *testing.T) {
 		m.compiler("mpicc.mpich", mpichMark)
 		m.launcher("mpiexec.hydra", hydra, `
 echo "$*" >> `+m.bin+`/started
-case $3 in
-*osu_bcast) echo '# OSU MPI Broadcast Latency Test v7.4'; echo '4        0.91';;
+case "$*" in
+*osu_bcast*) `+osuMeasured+`;;
 *) `+goodWorld+`;;
 esac`)
 		m.put("osu_bcast", "exit 1")
@@ -240,18 +253,18 @@ func TestPrograms(t *testing.T) {
 		state             State
 		details, fix      string
 	}{
-		{"measures", "echo '# OSU MPI Broadcast Latency Test v7.4'; echo '4        0.91'", "OSU 7.4", OK, "measures a broadcast", ""},
-		{"built with another library", "echo 'This test requires at least two processes'", "OSU", Missing, "built with another library", "build it again"},
-		{"prints nothing", "exit 3", "OSU", Missing, "measures nothing: exit status 3", "by hand"},
+		{"measures", osuMeasured, "OSU 7.4", OK, "measures a broadcast", ""},
+		{"built with another library", "echo 'This test requires at least two processes'", "OSU", Missing, "worlds of one rank", "build it again"},
+		{"prints nothing", "exit 3", "OSU", Missing, "measures nothing: exit code 3", "by hand"},
 		{"hangs", hang, "OSU", Missing, "no end within", "by hand"},
-		{"fails at the end", "echo '# OSU MPI Broadcast Latency Test v7.4'; echo '4        0.91'; exit 1", "OSU 7.4", Missing, "measures nothing", "by hand"},
+		{"fails at the end", osuMeasured + "\nexit 1", "OSU 7.4", Missing, "measures nothing", "by hand"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			m := newMachine(t)
 			m.compiler("mpicc.mpich", mpichMark)
-			m.launcher("mpiexec.hydra", hydra, "case $3 in *osu_bcast) ;; *) "+goodWorld+"; exit;; esac\n"+tc.body)
+			m.launcher("mpiexec.hydra", hydra, "case \"$*\" in *osu_bcast*) ;; *) "+goodWorld+"; exit;; esac\n"+tc.body)
 			m.put("home/libexec/osu-micro-benchmarks/mpi/collective/osu_bcast", "")
 			m.x.environ = append(m.x.environ, "OSU_HOME="+m.bin+"/home")
 			r := m.examine()

@@ -1,17 +1,19 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
+	"tutti/benchrunner"
+	"tutti/benchrunner/native"
+	"tutti/benchrunner/suites"
 	"tutti/coll"
 	"tutti/csource"
 )
@@ -24,35 +26,39 @@ type program struct {
 	state   State
 }
 
-// suite describes a benchmark suite: how to find it, how to run its shortest measurement, and how to parse
-// the output.
+// suite describes a benchmark suite: how to find it, and how to run its shortest measurement.
 type suite struct {
 	name    string
 	title   string
-	files   []string // names of its program for broadcasts
+	file    string   // name of its program for broadcasts
 	home    string   // variable with the path of the installation
 	folders []string // folders below the installation and below given folders
-	args    []string // arguments that measure a few small broadcasts
-	read    func(stdout string) (version string, processes int, measured bool)
+	program func(path string) (benchrunner.Program, error)
 	get     string // how to install the suite
 }
 
-func suites() []suite {
+func allSuites() []suite {
 	return []suite{
 		{
-			name: "osu", title: "OSU", files: []string{"osu_bcast"}, home: "OSU_HOME",
+			name: "osu", title: "OSU", file: "osu_bcast", home: "OSU_HOME",
 			folders: []string{"", "bin", "mpi/collective", "libexec/osu-micro-benchmarks/mpi/collective", "c/mpi/collective", "libexec/osu-micro-benchmarks/mpi/collective/blocking"},
-			args:    []string{"-m", "4:4", "-i", "10", "-x", "1"}, read: parseOSU,
+			program: func(path string) (benchrunner.Program, error) {
+				return suites.NewOSU(suites.OSUOptions{Dir: filepath.Dir(path), Iterations: 10, Warmup: 1})
+			},
 			get: "build them with this MPI's mpicc and export OSU_HOME=PREFIX",
 		},
 		{
-			name: "imb", title: "IMB", files: []string{"IMB-MPI1"}, home: "IMB_HOME", folders: []string{"", "bin"},
-			args: []string{"-npmin", "2", "-iter", "3", "-msglog", "0:3", "Bcast"}, read: parseIMB,
+			name: "imb", title: "IMB", file: "IMB-MPI1", home: "IMB_HOME", folders: []string{"", "bin"},
+			program: func(path string) (benchrunner.Program, error) {
+				return suites.NewIMB(suites.IMBOptions{Path: path, Iterations: 3})
+			},
 			get: "make IMB-MPI1 CC=mpicc CXX=mpicxx, put it on the PATH",
 		},
 		{
-			name: "reprompi", title: "ReproMPI", files: []string{"mpibenchmark"}, home: "REPROMPI_HOME", folders: []string{"", "bin"},
-			args: []string{"--calls-list=MPI_Bcast", "--msizes-list=8", "--nrep=2"}, read: parseReproMPI,
+			name: "reprompi", title: "ReproMPI", file: "mpibenchmark", home: "REPROMPI_HOME", folders: []string{"", "bin"},
+			program: func(path string) (benchrunner.Program, error) {
+				return suites.NewReproMPI(suites.ReproMPIOptions{Path: path, Repetitions: 10})
+			},
 			get: "build mpibenchmark with mpicc and put it on the PATH",
 		},
 	}
@@ -69,10 +75,12 @@ type programTester struct {
 
 func (x *programTester) examine(ctx context.Context) {
 	x.examineNative(ctx)
-	for _, s := range suites() {
+	for _, s := range allSuites() {
 		paths := x.findSuite(s)
 		for _, path := range paths {
-			x.examineSuite(ctx, s, path)
+			p := program{name: s.name, path: path, library: x.libraries.of(ctx, path)}
+			c := Check{Section: Programs, Name: s.title, Fix: "try it by hand with two processes, or build it again with this MPI's mpicc"}
+			x.examineProgram(ctx, p, c, s.program)
 		}
 		if len(paths) == 0 {
 			x.add(Check{Programs, s.title, Missing, []string{"optional; not on the PATH, nor in " + s.home}, s.get})
@@ -95,40 +103,84 @@ func (x *programTester) findSuite(s suite) []string {
 	}
 	var out, seen []string
 	for _, dir := range append(dirs, x.path()...) {
-		for _, name := range s.files {
-			if path := filepath.Join(dir, name); isProgram(path) && !slices.Contains(seen, real(path)) {
-				seen = append(seen, real(path))
-				out = append(out, path)
-			}
+		if path := filepath.Join(dir, s.file); isProgram(path) && !slices.Contains(seen, real(path)) {
+			seen = append(seen, real(path))
+			out = append(out, path)
 		}
 	}
 	return out
 }
 
-// examineSuite finds out which library a program loads, and measures a broadcast with the program.
-func (x *programTester) examineSuite(ctx context.Context, s suite, path string) {
-	p := program{name: s.name, path: path, state: Found}
-	c := Check{Section: Programs, Name: s.title, State: Found}
-	p.library = x.libraries.of(ctx, path)
-	more := x.others(s, path)
+// examineProgram measures a broadcast with a benchmark program, if there is a launcher of the library that the
+// program loads. It adds the check c with the result. The parameter of is the constructor of the program.
+func (x *programTester) examineProgram(ctx context.Context, p program, c Check, of func(path string) (benchrunner.Program, error)) {
 	switch start := x.launchers.starter(p.library); {
 	case p.library == nil:
-		p.state = Missing
 		c = c.with(Missing, "load the modules it was built with, or name that installation: --mpi PREFIX")
-		c.Details = append(c.Details, "loads "+orNoMPI(x.loadedBy(ctx, path))+", which belongs to no library found here")
+		c.Details = append(c.Details, "loads "+orNoMPI(x.loadedBy(ctx, p.path))+", which belongs to no library found here")
 	case !x.options.Run:
+		c = c.with(Found, "")
 		c.Details = append(c.Details, p.library.Name+": not tried")
 	case start == nil:
+		c = c.with(Found, "")
 		c.Details = append(c.Details, p.library.Name+": not tried, since no launcher of it works")
 	default:
-		r := x.run(ctx, start.command(x.session, append([]string{path}, s.args...)...))
-		c = suiteCheck(c, s, r, p.library.Name)
-		p.state = c.State
+		c = x.measure(ctx, c, start, p.path, of, coll.Default)
 	}
-	c.Details = append(c.Details, path)
-	c.Details = append(c.Details, more...)
+	x.addProgram(p, c)
+}
+
+// addProgram adds a program with its check.
+func (x *programTester) addProgram(p program, c Check) {
+	p.state = c.State
+	c.Details = append(c.Details, p.path)
+	if p.name == "osu" {
+		c.Details = append(c.Details, others(p.path))
+	}
 	x.found = append(x.found, p)
 	x.add(c)
+}
+
+// measure measures a broadcast of an algorithm on two processes with a benchmark program. It returns the check
+// with the result. The words of preload come before the command of the program.
+func (x *session) measure(ctx context.Context, c Check, start *trial, path string, of func(path string) (benchrunner.Program, error), alg coll.Algorithm, preload ...string) Check {
+	nodes := max(1, len(start.hosts))
+	point := coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: pairRanks / nodes, MsgBytes: 8}
+	one := benchrunner.Case{Candidate: coll.Candidate{Point: point, Algorithm: alg}}
+	if !alg.IsDefault() {
+		one.Own = alg
+	}
+	launch := benchrunner.Launch{Layout: point.Layout(), Dir: x.temp, Cases: []benchrunner.Case{one}}
+	prog, err := of(path)
+	if err != nil {
+		return c.with(Missing, c.Fix).and(err.Error())
+	}
+	cmd, err := prog.Command(launch)
+	for name, text := range cmd.Files {
+		err = errors.Join(err, os.WriteFile(filepath.Join(launch.Dir, name), text, 0o644))
+	}
+	if err != nil {
+		return c.with(Missing, c.Fix).and(err.Error())
+	}
+	if len(preload) > 0 {
+		preload = append(preload, benchrunner.AfterVariables(cmd.Args[:1])...)
+		cmd.Args = cmd.Args[1:]
+	}
+	r := x.run(ctx, start.command(x, append(preload, cmd.Args...)...))
+	reading := prog.Read(launch, benchrunner.Output{
+		Stdout: []byte(r.Stdout), Stderr: []byte(r.Stderr), Exit: r.Code, Ended: !r.TimedOut, TimedOut: r.TimedOut, Wall: r.Took,
+	})
+	if reading.Release != "" {
+		c.Name += " " + printable(reading.Release)
+	}
+	switch o := reading.Outcomes[0]; {
+	case o.State == benchrunner.OutcomeDone && r.Err == nil:
+		return c.with(OK, "").and(fmt.Sprintf("%s: measures a broadcast, %.1f s", start.library.Name, r.Took.Seconds()))
+	case r.TimedOut:
+		return c.with(Missing, c.Fix).and(fmt.Sprintf("%s: no end within %v", start.library.Name, r.Took.Round(time.Second)))
+	default:
+		return c.with(Missing, c.Fix).and(start.library.Name + ": measures nothing: " + cmp.Or(printable(o.Error), r.message()))
+	}
 }
 
 func orNoMPI(path string) string {
@@ -136,29 +188,6 @@ func orNoMPI(path string) string {
 		return "a missing MPI library"
 	}
 	return path
-}
-
-// suiteCheck returns a check with the result of a run of a suite's program.
-func suiteCheck(c Check, s suite, r result, library string) Check {
-	version, n, measured := s.read(r.Stdout)
-	if version != "" {
-		c.Name = s.title + " " + version
-	}
-	switch {
-	case r.TimedOut:
-		c = c.with(Missing, "try it by hand with two processes")
-		c.Details = append(c.Details, fmt.Sprintf("%s: no end within %v", library, r.Took.Round(time.Second)))
-	case n == 1:
-		c = c.with(Missing, "build it again with this MPI's mpicc")
-		c.Details = append(c.Details, library+": worlds of one process: it was built with another library")
-	case !measured || r.Err != nil:
-		c = c.with(Missing, "try it by hand with two processes")
-		c.Details = append(c.Details, library+": measures nothing: "+r.message())
-	default:
-		c.State = OK
-		c.Details = append(c.Details, fmt.Sprintf("%s: measures a broadcast, %.1f s", library, r.Took.Seconds()))
-	}
-	return c
 }
 
 // starter returns a working launcher of the library. It prefers launchers other than srun.
@@ -176,11 +205,8 @@ func (x *launcherTester) starter(lib *Library) *trial {
 	return through
 }
 
-// others returns a text that says how many of OSU's programs for collectives are in the same folder.
-func (x *programTester) others(s suite, path string) []string {
-	if s.name != "osu" {
-		return nil
-	}
+// others returns a text that says how many of OSU's programs for collectives are in the folder of a program.
+func others(path string) string {
 	var absent []string
 	for _, c := range coll.Collectives() {
 		if !isProgram(filepath.Join(filepath.Dir(path), "osu_"+string(c))) {
@@ -192,55 +218,7 @@ func (x *programTester) others(s suite, path string) []string {
 	if len(absent) > 0 {
 		text += "; no " + several(absent)
 	}
-	return []string{text}
-}
-
-var (
-	osuForm = regexp.MustCompile(`(?m)# OSU MPI\S* .* Test v([0-9][0-9A-Za-z.+_-]{0,31})\s*$`)
-	osuRow  = regexp.MustCompile(`(?m)^(?:\[\S+)? *[0-9]+ +[0-9]+\.[0-9]+`)
-	imbForm = regexp.MustCompile(`Intel\(R\) MPI Benchmarks ([0-9][0-9A-Za-z.+_-]{0,31})`)
-	imbSize = regexp.MustCompile(`# #processes = ([0-9]{1,6})`)
-	imbRow  = regexp.MustCompile(`(?m)^ +[0-9]+ +[0-9]+ +[0-9]+\.[0-9]+`)
-	rpSize  = regexp.MustCompile(`(?m)^#@nprocs=([0-9]{1,6})\s*$`)
-	rpRow   = regexp.MustCompile(`(?m)^ *MPI_Bcast +[0-9]+ +[0-9]+ +[0-9]+\.[0-9]+`)
-)
-
-// parseOSU parses the output of osu_bcast. The output does not contain the number of processes. With a
-// single process, it contains an error message.
-func parseOSU(text string) (version string, processes int, measured bool) {
-	if strings.Contains(text, "requires at least two processes") {
-		processes = 1
-	}
-	if m := osuForm.FindStringSubmatch(text); m != nil {
-		version = m[1]
-	}
-	return version, processes, version != "" && osuRow.MatchString(text)
-}
-
-// parseIMB parses the output of IMB-MPI1 Bcast.
-func parseIMB(text string) (version string, processes int, measured bool) {
-	if m := imbForm.FindStringSubmatch(text); m != nil {
-		version = m[1]
-	}
-	if m := imbSize.FindStringSubmatch(text); m != nil {
-		processes, _ = strconv.Atoi(m[1]) // the pattern allows digits only
-	}
-	return version, processes, processes >= 2 && imbRow.MatchString(text)
-}
-
-// parseReproMPI parses the output of mpibenchmark. The output does not contain a version, but the first
-// line differs between releases.
-func parseReproMPI(text string) (version string, processes int, measured bool) {
-	switch {
-	case strings.Contains(text, "#Command-line arguments:"):
-		version = "1.x"
-	case strings.Contains(text, "#Command-Line Arguments:"):
-		version = "development version"
-	}
-	if m := rpSize.FindStringSubmatch(text); m != nil {
-		processes, _ = strconv.Atoi(m[1]) // the pattern allows digits only
-	}
-	return version, processes, processes >= 2 && rpRow.MatchString(text)
+	return text
 }
 
 const nativeTitle = "tutti-native"
@@ -299,36 +277,26 @@ func (x *programTester) findNative() []string {
 // examineOwn checks that a program was built from the source of this version of tutti. It also measures a
 // broadcast.
 func (x *programTester) examineOwn(ctx context.Context, path string) {
-	p := program{name: "native", path: path, library: x.libraries.of(ctx, path), state: Missing}
+	p := program{name: "native", path: path, library: x.libraries.of(ctx, path)}
 	c := Check{Section: Programs, Name: nativeTitle, State: Missing, Fix: "tutti build benchmark --mpicc MPICC -o " + path}
 	if p.library != nil {
 		c.Fix = x.buildCommand(p.library, path)
 	}
 	r := x.run(ctx, command{args: []string{path, "--version"}, dir: x.temp, limit: x.limits.ask})
 	answer := strings.TrimSpace(r.Stdout)
-	start := x.launchers.starter(p.library)
 	switch {
 	case r.Err != nil || !strings.HasPrefix(answer, nativeTitle+" "):
-		c.Details = []string{"is not tutti's benchmark program: " + r.message()}
+		x.addProgram(p, c.and("is not tutti's benchmark program: "+r.message()))
 	case !strings.HasSuffix(answer, " "+csource.Bench.Checksum()):
-		c.Details = []string{"built by another version of tutti"}
-	case p.library == nil:
-		c.Details = []string{"loads an MPI library that was not found here"}
-	case !x.options.Run:
-		p.state = Found
-		c = c.with(Found, "")
-		c.Details = []string{p.library.Name + ": not tried"}
-	case start == nil:
-		p.state = Found
-		c = c.with(Found, "")
-		c.Details = []string{p.library.Name + ": not tried, since no launcher of it works"}
+		x.addProgram(p, c.and("built by another version of tutti"))
 	default:
-		c = x.tryNative(ctx, c, start, "", path)
-		p.state = c.State
+		x.examineProgram(ctx, p, c, ownProgram)
 	}
-	c.Details = append(c.Details, path)
-	x.found = append(x.found, p)
-	x.add(c)
+}
+
+// ownProgram returns tutti's benchmark program, which measures a case in less than a second.
+func ownProgram(path string) (benchrunner.Program, error) {
+	return native.New(native.Options{Path: path, Warmup: 1, MinSamples: 6, MaxSamples: 10, Precision: 0.5, Slice: time.Second / 2, Check: true})
 }
 
 // of returns the library that a program loads. It returns nil if the doctor did not find this library.
@@ -343,50 +311,4 @@ func (x *libraryFinder) of(ctx context.Context, path string) *Library {
 		return x.found[0]
 	}
 	return nil
-}
-
-// tryNative measures one broadcast on two processes with tutti's benchmark program. command is its command line
-// without the plan. The parameter how is a text that the line of the broadcast in the plan ends with.
-func (x *session) tryNative(ctx context.Context, c Check, start *trial, how string, command ...string) Check {
-	plan := filepath.Join(x.temp, "plan")
-	if err := os.WriteFile(plan, []byte(planOf(start, how)), 0o644); err != nil {
-		c.Details = append(c.Details, err.Error())
-		return c
-	}
-	r := x.run(ctx, start.command(x, append(command, plan)...))
-	measured, text := parseNative(r.Stdout)
-	switch {
-	case measured && r.Err == nil:
-		c = c.with(OK, "")
-		text = fmt.Sprintf("measures a broadcast, %.1f s", r.Took.Seconds())
-	case text != "": // why it measures nothing
-	case r.TimedOut:
-		text = fmt.Sprintf("no end within %v", r.Took.Round(time.Second))
-	default:
-		text = "measures nothing: " + r.message()
-	}
-	c.Details = append(c.Details, start.library.Name+": "+text)
-	return c
-}
-
-// parseNative reports whether the output contains a result. If it does not, why is the reason that the
-// program printed, "" if there is none.
-func parseNative(text string) (measured bool, why string) {
-	for line := range strings.Lines(text) {
-		var e struct {
-			Event  string  `json:"event"`
-			Why    string  `json:"why"`
-			Median float64 `json:"median"`
-		}
-		if json.Unmarshal([]byte(line), &e) != nil {
-			continue
-		}
-		switch e.Event {
-		case "result":
-			measured = measured || e.Median > 0
-		case "error", "refused", "hang":
-			why = printable(e.Event + " " + e.Why)
-		}
-	}
-	return measured, strings.TrimSpace(why)
 }

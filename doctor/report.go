@@ -83,6 +83,12 @@ func (c Check) with(state State, fix string) Check {
 	return c
 }
 
+// and returns a copy of the check with one more detail.
+func (c Check) and(detail string) Check {
+	c.Details = append(slices.Clip(c.Details), detail)
+	return c
+}
+
 // conclude returns the report. Its sets are combinations of a library, a launcher, a benchmark program and
 // a scheduler that work together. Without Options.Run, programs that were not tried count as working.
 func (x *examination) conclude() *Report {

@@ -123,9 +123,9 @@ func (p *IMB) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Rea
 		}
 	}
 	if phase, text := checkWorld(s, out, l.worlds, ranks, nil); text != "" {
-		return benchrunner.Reading{Outcomes: benchrunner.FailedAll(s, phase, text)}
+		return benchrunner.Reading{Release: l.release, Outcomes: benchrunner.FailedAll(s, phase, text)}
 	}
-	reading := benchrunner.Reading{Warnings: damagedLines("imb", l.damaged)}
+	reading := benchrunner.Reading{Release: l.release, Warnings: damagedLines("imb", l.damaged)}
 	reading.Outcomes = benchrunner.Outcomes(s, out, l.worlds > 0, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
 		return outcomeOf("IMB", rows, imbLength(c), func(r row) benchrunner.Outcome {
 			cost := r.max * float64(r.calls)
@@ -145,13 +145,14 @@ type imbSection struct {
 
 // imbListing is the parsed output of IMB.
 type imbListing struct {
-	worlds   int // number of banners, at least 1 with a section; each MPI world prints one
+	release  string // such as 2021.11
+	worlds   int    // number of banners, at least 1 with a section; each MPI world prints one
 	sections []imbSection
 	damaged  []string // lines that look like rows but cannot be read
 }
 
 var (
-	imbBanner    = regexp.MustCompile(`^#\s+Intel ?\(R\) MPI Benchmarks .*MPI-1 part`)
+	imbBanner    = regexp.MustCompile(`^#\s+Intel ?\(R\) MPI Benchmarks ([0-9.]*).*MPI-1 part`)
 	imbBenchmark = regexp.MustCompile(`^# Benchmarking (\S+)`)
 	imbWorldSize = regexp.MustCompile(`^# #processes = ([0-9]+)`)
 )
@@ -163,8 +164,9 @@ func parseIMB(lines []string) imbListing {
 	var columns []string
 	for _, line := range lines {
 		fields := strings.Fields(line)
-		if imbBanner.MatchString(line) {
+		if m := imbBanner.FindStringSubmatch(line); m != nil {
 			l.worlds++
+			l.release = m[1]
 		} else if m := imbBenchmark.FindStringSubmatch(line); m != nil {
 			l.sections = append(l.sections, imbSection{benchmark: m[1]})
 			l.worlds = max(l.worlds, 1) // even without a known banner

@@ -152,10 +152,11 @@ func (p *OSU) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Rea
 	if want := osuTitle(s.Cases[0].Collective); text == "" && l.title != "" && l.title != want {
 		phase, text = benchrunner.PhaseParse, fmt.Sprintf("the program measured %q, want %q", l.title, want)
 	}
+	reading := benchrunner.Reading{Release: l.version}
 	if text != "" {
-		return benchrunner.Reading{Outcomes: benchrunner.FailedAll(s, phase, text)}
+		reading.Outcomes = benchrunner.FailedAll(s, phase, text)
+		return reading
 	}
-	var reading benchrunner.Reading
 	sec := chooseDatatype(l.sections, s.Cases[0].Collective)
 	reading.Outcomes = benchrunner.Outcomes(s, out, len(l.sections) > 0, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
 		return outcomeOf("OSU", sec.rows, c.MsgBytes, func(r row) benchrunner.Outcome { return p.outcome(c, r, &reading) })

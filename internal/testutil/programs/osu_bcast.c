@@ -17,8 +17,9 @@ int main(int argc, char **argv) {
   began = MPI_Wtime();
   MPI_Bcast(&word, 1, MPI_INT, 0, MPI_COMM_WORLD);
   if (rank == 0) {
-    printf("\n# OSU MPI Broadcast Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n");
-    printf("%-10d%18.2f\n", 4, (MPI_Wtime() - began) * 1e6 + 0.01);
+    double us = (MPI_Wtime() - began) * 1e6 + 0.01;
+    printf("\n# OSU MPI Broadcast Latency Test v7.4\n# Datatype: MPI_CHAR.\n");
+    printf("# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations\n%-10d%18.2f%18.2f%18.2f%12d\n", 8, us, us, us, 10);
   }
   MPI_Finalize();
   return 0;
