@@ -34,7 +34,7 @@ func byDistance(t logTable) hierarchy {
 // byProfile builds the hierarchy by Ward linkage of profiles. The comparison of profiles averages over the
 // noise of single distances.
 func byProfile(t logTable) hierarchy {
-	return newHierarchy(t, Agglomerate(t.n, profile(t, landmarks(t.n)), Ward))
+	return newHierarchy(t, Agglomerate(t.n, profile(t), Ward))
 }
 
 func newHierarchy(t logTable, d Dendrogram) hierarchy {

@@ -94,7 +94,7 @@ func FindLevels(a, b Matrix) (LevelReport, error) {
 
 // FindLevelsUnconfirmed finds levels in one matrix, without repetitions to confirm them. It accepts
 // divisions into groups of equal size, which are usual inside nodes. It also accepts steps of at least five
-// standard deviations of a distance. It takes O(n²) time for n ≥ 512 members and O(n³) time for fewer.
+// standard deviations of a distance. It takes O(n³) time.
 //
 // The error matches ErrMatrix if the matrix cannot be filled.
 func FindLevelsUnconfirmed(m Matrix) (LevelReport, error) {
@@ -233,17 +233,9 @@ func (d *levelFinder) distantMembers(found []Labels) []distantMember {
 	return out
 }
 
-// upperQuartile returns the upper quartile of a member's distances. If n is large, it uses only the
-// distances to a sample of the members.
+// upperQuartile returns the upper quartile of a member's distances.
 func (d *levelFinder) upperQuartile(i int) float64 {
-	var some []float64
-	row := d.mean.row(i)
-	for _, j := range landmarks(d.mean.n) {
-		if j != i {
-			some = append(some, row[j])
-		}
-	}
-	return metrics.Quantile(some, 0.75)
+	return metrics.Quantile(slices.Delete(slices.Clone(d.mean.row(i)), i, i+1), 0.75)
 }
 
 // groupDistances holds the statistics of the distances between different groups of one division.

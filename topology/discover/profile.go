@@ -2,11 +2,8 @@ package discover
 
 import (
 	"math"
-	"math/rand/v2"
-	"slices"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"tutti/metrics"
 )
@@ -55,7 +52,26 @@ const Clip = 0.97
 // Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023), equations 3.5
 // and 3.6, with logarithms.
 func Profile(m Matrix) Matrix {
-	return Matrix{n: m.n, d: profile(logs(m, m.smallest()), allMembers(m.n))}
+	return Matrix{n: m.n, d: profile(logs(m, m.smallest()))}
+}
+
+// profile returns the n·n distances between profiles. The diagonal of t must be zero.
+func profile(t logTable) []float64 {
+	most := metrics.Quantile(upper(t.n, t.x), Clip)
+	limited := logTable{n: t.n, x: make([]float64, len(t.x))}
+	for i, x := range t.x {
+		limited.x[i] = min(x, most)
+	}
+	out := make([]float64, len(t.x))
+	for i := range t.n {
+		for j := range i {
+			all := floats.Distance(limited.row(i), limited.row(j), 2)
+			own := limited.row(i)[j] // the difference in the columns i and j
+			x := math.Sqrt(max(all*all-2*own*own, 0) / float64(max(t.n-2, 1)))
+			out[i*t.n+j], out[j*t.n+i] = x, x
+		}
+	}
+	return out
 }
 
 func allMembers(n int) []int {
@@ -64,79 +80,4 @@ func allMembers(n int) []int {
 		out[i] = i
 	}
 	return out
-}
-
-// mostLandmarks is the largest number of columns in which two profiles are compared. More columns gave the
-// same groups among 2048 members at 10 % noise.
-const mostLandmarks = 512
-
-// landmarks returns the columns in which profiles are compared. They depend only on n.
-func landmarks(n int) []int {
-	if n <= mostLandmarks {
-		return allMembers(n)
-	}
-	some := rand.New(rand.NewPCG(1, uint64(n))).Perm(n)[:mostLandmarks]
-	slices.Sort(some)
-	return some
-}
-
-// strip is the number of rows that one matrix multiplication covers.
-const strip = 512
-
-// profile returns the n·n distances between profiles, which are compared in the given columns. The diagonal
-// of t must be zero.
-func profile(t logTable, columns []int) []float64 {
-	n, r := t.n, len(columns)
-	p := profiler{t: t, columns: columns, most: metrics.Quantile(upper(n, t.x), Clip), own: make([]bool, n), square: make([]float64, n)}
-	for _, c := range columns {
-		p.own[c] = true
-	}
-	view := blas64.General{Rows: n, Cols: r, Stride: r, Data: make([]float64, n*r)}
-	for i := range n {
-		row := t.row(i)
-		for k, c := range columns {
-			x := min(row[c], p.most)
-			view.Data[i*r+k] = x
-			p.square[i] += x * x
-		}
-	}
-	out := make([]float64, n*n)
-	for from := 0; from < n; from += strip {
-		rows := min(strip, n-from)
-		a := blas64.General{Rows: rows, Cols: r, Stride: r, Data: view.Data[from*r:]}
-		b := blas64.General{Rows: from + rows, Cols: r, Stride: r, Data: view.Data}
-		c := blas64.General{Rows: rows, Cols: from + rows, Stride: n, Data: out[from*n:]}
-		blas64.Gemm(blas.NoTrans, blas.Trans, 1, a, b, 0, c)
-	}
-	for i := range n {
-		for j := range i {
-			p.put(out, i, j, out[i*n+j])
-		}
-		out[i*n+i] = 0
-	}
-	return out
-}
-
-// profiler computes the distances between profiles, compared in some columns.
-type profiler struct {
-	t       logTable
-	columns []int
-	most    float64 // limit of longer distances
-	own     []bool  // by member: whether it is one of the columns
-	square  []float64
-}
-
-// put sets the distance between the profiles i and j. The parameter product is the dot product of their
-// rows.
-func (p *profiler) put(out []float64, i, j int, product float64) {
-	sum := p.square[i] + p.square[j] - 2*product
-	direct := min(p.t.x[i*p.t.n+j], p.most)
-	if p.own[i] {
-		sum -= direct * direct
-	}
-	if p.own[j] {
-		sum -= direct * direct
-	}
-	x := math.Sqrt(max(sum, 0) / float64(max(len(p.columns)-2, 1)))
-	out[i*p.t.n+j], out[j*p.t.n+i] = x, x
 }
