@@ -22,7 +22,7 @@ type Advice struct {
 // The policies by which samples of calls become advice.
 const (
 	PolicyTutti = "tutti" // by a Gaussian process and the knowledge gradient
-	PolicyIOTA  = "iota"  // by forests, as IOTA does
+	PolicyIOTA  = "iota"  // by boosted trees, as IOTA does
 )
 
 // advisers maps each policy to a function that completes the advice in a result. The function sets Best,

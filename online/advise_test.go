@@ -220,7 +220,7 @@ func TestIOTAWeights(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			got := iotaWeights(tc.seconds)
+			got := IOTAWeights(tc.seconds)
 			for i := range got {
 				if math.Abs(got[i]-tc.want[i]) > 1e-12 {
 					t.Fatalf("weights %v, want %v", got, tc.want)

@@ -2,51 +2,47 @@ package online
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
 	"tutti/coll"
-	"tutti/preprocess"
-	"tutti/surrogate/forest"
 )
 
 // The constants of IOTA. Weights lie between 3 and 50 %. A collective counts as trained when minTrained
-// algorithms have at least minCalls calls each. The thesis does not specify minCalls.
+// algorithms have at least minCalls calls each. The thesis specifies neither minCalls nor the unit of times.
 const (
-	minWeight  = 0.03
-	maxWeight  = 0.50
-	minTrained = 5
-	minCalls   = 10
+	minWeight    = 0.03
+	maxWeight    = 0.50
+	minTrained   = 5
+	minCalls     = 10
+	microseconds = 1e6 // in a second
 )
 
 // adviseIOTA computes the advice for all classes by the rule of IOTA. Algorithms are drawn with weights
-// 1/t, where t is the time that the algorithm's forest predicts. Until enough algorithms are trained, all
-// algorithms have the same weight.
-//
-// The thesis predicts t by 200 boosted trees with a Tweedie loss (XGBoost, learning rate 0.3). At the points
-// at which an algorithm was called, their residual falls to 0.7²⁰⁰ and the minimum of this loss is the mean of the
-// times. A single complete tree, which adviseIOTA uses, predicts these means at once.
+// 1/t, where t is the predicted time of the algorithm. Until enough algorithms are trained, all algorithms have
+// the same weight.
 //
 // Source: Steiner, Online Algorithm Selection of MPI Collective Communication Operations (diploma
 // thesis, TU Wien, 2023), chapter 4.
 func adviseIOTA(r *Result) error {
 	h := r.history
 	for _, c := range collectivesOf(h.classes) {
-		forests, err := h.trainForests(c)
-		if err != nil {
-			return err
+		most := 0 // largest number of algorithms in a class
+		for _, class := range h.classes {
+			if class.Collective == c {
+				most = max(most, len(class.Algorithms))
+			}
 		}
+		trained := TrainIOTA(slices.Concat(append(h.earlierOf(c), h.measurements(c))...), most)
 		for i, class := range h.classes {
 			if class.Collective != c {
 				continue
 			}
-			seconds, err := predictTimes(forests, class)
-			if err != nil {
-				return err
-			}
-			a := Advice{Best: r.selected[i], Faster: 1, Weights: iotaWeights(seconds)}
-			if forests != nil {
-				a.Best = fastestKnown(seconds)
+			seconds := trained.Seconds(class.Point, class.Algorithms)
+			a := Advice{Best: r.selected[i], Faster: 1, Weights: IOTAWeights(seconds)}
+			if trained != nil {
+				a.Best = floats.MinIdx(seconds) // skips NaN
 			}
 			if seconds[0] > 0 && seconds[a.Best] > 0 {
 				a.Faster = seconds[0] / seconds[a.Best]
@@ -57,79 +53,61 @@ func adviseIOTA(r *Result) error {
 	return nil
 }
 
-// fastestKnown returns the index of the smallest time that is not NaN. If all times are NaN, it returns 0.
-func fastestKnown(seconds []float64) int {
-	best := 0
-	for a, t := range seconds {
-		if b := seconds[best]; t < b || math.IsNaN(b) {
-			best = a
+// IOTA contains the trained models of IOTA: boosted trees that predict the time of an algorithm in microseconds.
+// It is nil for an untrained collective.
+type IOTA map[coll.Algorithm]boosted
+
+// TrainIOTA trains a model for each algorithm that has enough calls. A measurement counts as often as it has
+// samples. If too few of the collective's algorithms have enough calls, TrainIOTA returns nil.
+func TrainIOTA(ms []coll.Measurement, algorithms int) IOTA {
+	type training struct {
+		rows           [][]float64
+		times, weights []float64
+	}
+	of := map[coll.Algorithm]*training{}
+	for _, m := range ms {
+		if of[m.Algorithm] == nil {
+			of[m.Algorithm] = &training{}
+		}
+		t := of[m.Algorithm]
+		t.rows = append(t.rows, iotaFeatures(m.Point))
+		t.times = append(t.times, m.Seconds*microseconds)
+		t.weights = append(t.weights, float64(max(1, m.Samples)))
+	}
+	out := IOTA{}
+	for algorithm, t := range of {
+		if floats.Sum(t.weights) >= minCalls {
+			out[algorithm] = fitBoosted(t.rows, t.times, t.weights)
 		}
 	}
-	return best
+	if len(out) < min(minTrained, algorithms) {
+		return nil
+	}
+	return out
 }
 
-// trainForests trains one forest for each algorithm that has enough calls. The forest predicts the
-// logarithm of the time in seconds. If too few algorithms have enough calls, trainForests returns nil.
-func (h *history) trainForests(c coll.Collective) (map[coll.Algorithm]*forest.Forest, error) {
-	rows, calls := map[coll.Algorithm][]coll.Measurement{}, map[coll.Algorithm]int{}
-	for _, source := range append(h.earlierOf(c), h.measurements(c)) {
-		for _, m := range source {
-			rows[m.Algorithm] = append(rows[m.Algorithm], m)
-			calls[m.Algorithm] += max(1, m.Samples)
-		}
-	}
-	most := 0 // largest number of algorithms in a class
-	for _, class := range h.classes {
-		if class.Collective == c {
-			most = max(most, len(class.Algorithms))
-		}
-	}
-	out := map[coll.Algorithm]*forest.Forest{}
-	for algorithm, ms := range rows {
-		if calls[algorithm] < minCalls {
-			continue
-		}
-		x, y := make([][]float64, len(ms)), make([]float64, len(ms))
-		for i, m := range ms {
-			f := preprocess.Features(m.Point)
-			x[i], y[i] = f[:], math.Log(m.Seconds)
-		}
-		f, err := forest.Fit(x, y, forest.Options{Trees: 1, NoBootstrap: true, Seed: 1, Workers: 1})
-		if err != nil {
-			return nil, err
-		}
-		out[algorithm] = f
-	}
-	if len(out) < min(minTrained, most) {
-		return nil, nil
-	}
-	return out, nil
-}
-
-// predictTimes returns the predicted time of each algorithm of a class in seconds. For an algorithm without
-// a forest it returns NaN.
-func predictTimes(forests map[coll.Algorithm]*forest.Forest, class Class) ([]float64, error) {
-	f := preprocess.Features(class.Point)
-	out := make([]float64, len(class.Algorithms))
-	for a, algorithm := range class.Algorithms {
+// Seconds returns the predicted time of each algorithm at a point. For an algorithm without a model it is NaN.
+func (m IOTA) Seconds(p coll.Point, algorithms []coll.Algorithm) []float64 {
+	out := make([]float64, len(algorithms))
+	for a, algorithm := range algorithms {
 		out[a] = math.NaN()
-		if trained := forests[algorithm]; trained != nil {
-			y, err := trained.Predict([][]float64{f[:]})
-			if err != nil {
-				return nil, err
-			}
-			out[a] = math.Exp(y[0])
+		if trained := m[algorithm]; trained != nil {
+			out[a] = trained.predict(iotaFeatures(p)) / microseconds
 		}
 	}
-	return out, nil
+	return out
 }
 
-// iotaWeights returns weights in proportion to 1/t. It scales them to the sum 1, limits them to the range
+func iotaFeatures(p coll.Point) []float64 {
+	return []float64{float64(p.Nodes), float64(p.PPN), float64(p.MsgBytes)}
+}
+
+// IOTAWeights returns weights in proportion to 1/t. It scales them to the sum 1, limits them to the range
 // from minWeight to maxWeight, and scales them again. An unknown time is NaN and gets the mean weight of
 // the known times. If no time is known, all weights are equal.
 //
 // Source: Steiner (2023), sections 4.5.2 and 4.6.2.
-func iotaWeights(seconds []float64) []float64 {
+func IOTAWeights(seconds []float64) []float64 {
 	out := make([]float64, len(seconds))
 	known, sum := 0, 0.0
 	for i, t := range seconds {

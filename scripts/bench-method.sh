@@ -25,7 +25,7 @@ if [ -n "${REAL:-}" ]; then
 fi
 mkdir -p "$(dirname "$OUT")"
 CGO_ENABLED=0 go build -o results/tutti-lab ./cmd/tutti-lab
-all=regret,own-stop,random,uncertainty,trees,random-published,fact,acclaim
+all=regret,own-stop,random,uncertainty,trees,random-published,fact,acclaim,iota
 results/tutti-lab evaluate --versus regret --strategy $all "$@"
 echo
 exec results/tutti-lab evaluate --versus own-stop --strategy $all "$@"

@@ -91,7 +91,7 @@ same options.
 
 With --model all strategies have that model and the same initial design as regret, and
 the selection is compared that the library would get. --strategy also takes rivals as
-they were published (fact, acclaim, random-published: forests, their own initial
+they were published (fact, acclaim, iota, random-published: trees, their own initial
 design, the choice predicted) and own-stop: regret until it stops by its own
 predictions. A seed that stops before the criteria hold counts as never converged.
 

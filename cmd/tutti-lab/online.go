@@ -45,7 +45,7 @@ func (a *app) onlineCommand() *cobra.Command {
 times, run after run, under policies that choose the algorithm of each call and learn
 from its time:
 
-  iota     IOTA: draws by weights 1/t of forests that are trained between runs
+  iota     IOTA: draws by weights 1/t of boosted trees that are trained between runs
   share    the best known algorithm; a share of the calls (--explore) draws as iota does
   explore  libtutti in mode explore: the best known algorithm; a share of the calls draws
            by the weights of the table that online update makes between runs

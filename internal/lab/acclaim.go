@@ -94,7 +94,7 @@ func (a *treeVariance) rows(candidates []coll.Candidate) [][]float64 {
 	return out
 }
 
-// choose returns the selection of the forest: at each point the algorithm with the lowest prediction.
+// choose implements chooser: at each point it selects the algorithm with the lowest prediction.
 func (a *treeVariance) choose() (activelearn.Choice, error) {
 	trained, err := a.fit()
 	if err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"tutti/activelearn"
 	"tutti/benchrunner"
 	"tutti/preprocess"
 	"tutti/surrogate/learner"
@@ -14,16 +15,17 @@ const (
 	ownStop          = "own-stop"         // the strategy "regret", stopped by its own predictions
 	publishedFACT    = "fact"             // as published (Wilkins et al., ExaMPI 2021)
 	publishedACCLAiM = "acclaim"          // as published (Wilkins et al., CLUSTER 2022)
+	publishedIOTA    = "iota"             // as published (Steiner, TU Wien 2023)
 	publishedRandom  = "random-published" // random points for forests, with which FACT was compared
 )
 
 // Contenders returns the names that an evaluation accepts in addition to those of strategies. "own-stop" is
 // the strategy "regret", stopped by its own predictions instead of the truth. A stop before the criteria hold
-// counts as never converged. "fact", "acclaim" and "random-published" are "uncertainty", "trees" and "random"
-// as published, with their own initial designs: acclaim with its own forest, the others with a forest of the
-// scaling algorithm_log10 for each algorithm.
+// counts as never converged. "fact", "acclaim", "iota" and "random-published" are "uncertainty", "trees",
+// "weights" and "random" as published, with their own initial designs: acclaim and iota with their own trees, the
+// others with a forest of the scaling algorithm_log10 for each algorithm.
 func Contenders() []string {
-	return []string{ownStop, publishedFACT, publishedACCLAiM, publishedRandom}
+	return []string{ownStop, publishedFACT, publishedACCLAiM, publishedIOTA, publishedRandom}
 }
 
 // contender is a strategy whose stop or model differs from that of a campaign.
@@ -31,6 +33,14 @@ type contender struct {
 	strategy  string
 	published bool
 	ownStop   bool
+	ownModel  bool // the strategy is a chooser and makes the selection
+}
+
+// chooser is a strategy with its own model.
+type chooser interface {
+	activelearn.Strategy
+	// choose returns the selection of the strategy's model.
+	choose() (activelearn.Choice, error)
 }
 
 func contenderOf(name string) contender {
@@ -40,7 +50,9 @@ func contenderOf(name string) contender {
 	case publishedFACT:
 		return contender{strategy: "uncertainty", published: true}
 	case publishedACCLAiM:
-		return contender{strategy: "trees", published: true}
+		return contender{strategy: "trees", published: true, ownModel: true}
+	case publishedIOTA:
+		return contender{strategy: "weights", published: true, ownModel: true}
 	case publishedRandom:
 		return contender{strategy: "random", published: true}
 	}

@@ -37,7 +37,7 @@ func TestContenders(t *testing.T) {
 	if got := all[2]; got.MachineSeconds != c.StopSeconds || got.Converged != (c.Stopped && c.Good) || got.Slowdown != c.Slowdown {
 		t.Errorf("own-stop %+v, calibration %+v", got, c)
 	}
-	if _, err := lab.ParseStrategies("regret,fact,own-stop,acclaim,random-published"); err != nil {
+	if _, err := lab.ParseStrategies("regret,fact,own-stop,acclaim,iota,random-published"); err != nil {
 		t.Error(err)
 	}
 	if _, err := lab.ParseStrategies("nobody"); err == nil || !strings.Contains(err.Error(), "own-stop") {

@@ -11,8 +11,8 @@ import (
 )
 
 // Strategies returns the strategies that are compared by default. These are the strategies of campaigns,
-// and the rivals random and trees.
-func Strategies() []string { return []string{"random", "uncertainty", "trees", "regret"} }
+// and the rivals random, trees and weights.
+func Strategies() []string { return []string{"random", "uncertainty", "trees", "weights", "regret"} }
 
 // strategies creates the strategy of a replay by its name.
 type strategies struct {
@@ -37,6 +37,8 @@ func (o strategies) new(opt activelearn.Options) (activelearn.Strategy, error) {
 		return &random{seed: opt.Seed}, nil
 	case "trees":
 		return &treeVariance{forest: forest.Options{Trees: o.forest.Trees, Seed: opt.Seed, Workers: 1}}, nil
+	case "weights":
+		return &weightedDraws{seed: opt.Seed}, nil
 	case "regret", "uncertainty":
 		return activelearn.New(o.name, opt)
 	}

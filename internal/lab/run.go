@@ -115,7 +115,7 @@ func (e entry) run(ctx context.Context, launches []benchrunner.LaunchCost, opt O
 
 // ignoresCosts reports whether a strategy selects the same candidates whatever launches cost.
 func ignoresCosts(strategy string) bool {
-	return slices.Contains([]string{"random", "uncertainty", "trees"}, strategy)
+	return slices.Contains([]string{"random", "uncertainty", "trees", "weights"}, strategy)
 }
 
 // repriced returns the result of the same replay with other costs of launches. It measures the batches of
@@ -167,7 +167,7 @@ func (e entry) outcome(res campaign.Result, opt Options) (Outcome, error) {
 			Slowdown: v.Slowdown, Accuracy: v.Accuracy, Mistakes: v.Mistakes,
 		})
 	}
-	if opt.ToShare > 0 && e.strategy != publishedACCLAiM { // marks are of the learner's models
+	if opt.ToShare > 0 && !contenderOf(e.strategy).ownModel { // marks are of the learner's models
 		o.At, err = marks(s, res.Ledger.Measurements(), exhaustive, opt.learnerFor(contenderOf(e.strategy).strategy, e.seed))
 	}
 	return o, err
@@ -202,10 +202,10 @@ func (e entry) replayed(ctx context.Context, opt Options) (campaign.Result, erro
 	observer := &referenceObserver{set: e.set, opt: opt, watch: activelearn.NewWatch(opt.Criteria, activelearn.Limits{})}
 	spec, problem := opt.spec(e), e.problem(machine)
 	spec.CriteriaFrom, problem.Observer = activelearn.Reference, observer
-	if newStrategy := spec.NewStrategy; e.strategy == publishedACCLAiM {
+	if newStrategy := spec.NewStrategy; contenderOf(e.strategy).ownModel {
 		spec.NewStrategy = func(o activelearn.Options) (activelearn.Strategy, error) {
 			s, err := newStrategy(o)
-			observer.own, _ = s.(*treeVariance)
+			observer.own, _ = s.(chooser)
 			return s, err
 		}
 	}
@@ -221,7 +221,7 @@ type referenceObserver struct {
 	opt         Options
 	watch       *activelearn.Watch
 	evaluations []activelearn.Evaluation // of the selection if Options.Selected is set
-	own         *treeVariance            // makes the evaluated selection by its own forest; nil: the campaign's model does
+	own         chooser                  // makes the evaluated selection; nil: the campaign's model does
 }
 
 // Evaluated implements campaign.Observer.
