@@ -1,7 +1,6 @@
 package activelearn_test
 
 import (
-	"fmt"
 	"testing"
 
 	"tutti/activelearn"
@@ -81,20 +80,4 @@ func TestDefaultIsNeverExcluded(t *testing.T) {
 	if l.Excluded().Has(c) {
 		t.Error("the default is barred")
 	}
-}
-
-func ExampleLedger_Excluded() {
-	point := func(bytes int64) coll.Point {
-		return coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: bytes}
-	}
-	ring := coll.Algorithm{Name: "ring"}
-	l := activelearn.NewLedger(coll.NewSpace([]coll.Point{point(8), point(64), point(512)}, []coll.Algorithm{ring}, func(coll.Candidate) error { return nil }))
-	failed := coll.Candidate{Point: point(64), Algorithm: ring}
-	if err := l.Pend(failed); err != nil {
-		fmt.Println(err)
-		return
-	}
-	l.Abandon(failed)
-	fmt.Println(l.Excluded().Has(coll.Candidate{Point: point(512), Algorithm: ring}))
-	// Output: true
 }

@@ -58,25 +58,6 @@ func cpuSeconds(t testing.TB) float64 {
 	return float64(used.Utime.Nano()+used.Stime.Nano()) * 1e-9
 }
 
-// BenchmarkMillion measures one round over a million candidates, of which a thousand are measured. The
-// hyperparameters are learned beforehand.
-func BenchmarkMillion(b *testing.B) {
-	l := million(b)
-	s := testutil.Must(New("regret", Options{Seed: 1}))(b)
-	if _, err := s.Ask(State{Round: 1, Want: 50, Ledger: l}); err != nil {
-		b.Fatal(err)
-	}
-	b.ReportAllocs()
-	start := cpuSeconds(b)
-	for round := 2; b.Loop(); round++ {
-		if _, err := s.Ask(State{Round: round, Want: 50, Ledger: l}); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportMetric((cpuSeconds(b)-start)/float64(b.N), "cpu-s/op")
-	b.ReportMetric(float64(l.Space().Size()), "candidates")
-}
-
 // TestMillion checks that the space and the ledger of a million candidates fit into a gigabyte. A round of
 // 50 candidates takes about one second of processor time. The test allows three seconds, for slower
 // machines.

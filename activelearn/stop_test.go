@@ -105,32 +105,6 @@ func TestWatchLimitReached(t *testing.T) {
 	}
 }
 
-func TestOnlyConvergedIsGood(t *testing.T) {
-	for _, r := range []activelearn.StopReason{activelearn.Budget, activelearn.TimeUp, activelearn.SpaceExhausted, activelearn.Cancelled, ""} {
-		if r.Good() {
-			t.Errorf("%q is good", r)
-		}
-	}
-	if !activelearn.Converged.Good() {
-		t.Error("converged is not good")
-	}
-}
-
-// TestWatchMeets checks that Meets compares the slowdown and the mistakes with the criteria. It needs no
-// patience and allows any number of points.
-func TestWatchMeets(t *testing.T) {
-	w := activelearn.NewWatch(activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 3}, activelearn.Limits{})
-	for _, tc := range []struct {
-		points             int
-		slowdown, mistakes float64
-		want               bool
-	}{{4, 1.02, 0.04, true}, {400, 1.03, 0, false}, {400, 1, 0.05, false}, {4, math.NaN(), 0, false}} {
-		if got := w.Meets(evaluation(tc.points, tc.slowdown, tc.mistakes)); got != tc.want {
-			t.Errorf("Holds(%d points, %g, %g) = %v", tc.points, tc.slowdown, tc.mistakes, got)
-		}
-	}
-}
-
 // TestWatchObserveAll checks that ObserveAll accepts an evaluation of few points, but requires the same
 // patience as Observe.
 func TestWatchObserveAll(t *testing.T) {

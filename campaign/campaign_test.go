@@ -209,18 +209,6 @@ func past(p campaign.Problem, records []journal.Record) *journal.ProblemState {
 	return campaigntest.State(records).Problem(p.Problem)
 }
 
-// TestRestoreEqualsRun checks that a restored result has the same facts as the result of the run.
-func TestRestoreEqualsRun(t *testing.T) {
-	opt := replay.Options{Seed: 2, Noise: replay.Noise{Sigma: 0.05}}
-	log := &memory{}
-	p := problem(t, opt)
-	res := mustRun(t, spec("uncertainty"), p, log)
-	restored := testutil.Must(campaign.Restore(spec("uncertainty"), p, past(p, log.records)))(t)
-	if diff := cmp.Diff(facts(t, spec("uncertainty"), p, res), facts(t, spec("uncertainty"), p, restored)); diff != "" {
-		t.Error(diff)
-	}
-}
-
 func TestStopReasons(t *testing.T) {
 	never := func(s *campaign.Spec) { s.Criteria.Slowdown = 1 }
 	tests := []struct {

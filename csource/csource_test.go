@@ -23,12 +23,6 @@ func compiler(t *testing.T, script string) string {
 	return path
 }
 
-func TestChecksum(t *testing.T) {
-	if sum := csource.Bench.Checksum(); len(sum) != 64 || sum != csource.Bench.Checksum() {
-		t.Errorf("Checksum() = %q, then %q", sum, csource.Bench.Checksum())
-	}
-}
-
 // TestUnpack checks that Unpack writes everything that the compiler needs.
 func TestUnpack(t *testing.T) {
 	dir := t.TempDir()

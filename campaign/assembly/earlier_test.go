@@ -2,18 +2,14 @@ package assembly_test
 
 import (
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
-	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/coll"
-	"tutti/internal/config"
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
@@ -125,58 +121,5 @@ func TestEarlierIsInTheJournal(t *testing.T) {
 	}
 	if got, want := results[0].Study.Trials[0].Params, *from[0].Problems[0].Forest; got != want || got.Trees == 20 {
 		t.Errorf("the study starts from %+v, want %+v", got, want)
-	}
-}
-
-// slowAlgorithm returns recorded data in which the given algorithm takes twice as long.
-func slowAlgorithm(t *testing.T, file, algorithm string) string {
-	t.Helper()
-	text, _, _ := recorded(t, file)
-	var out strings.Builder
-	for line := range strings.Lines(text) {
-		cells := strings.Split(line, ",") // collective,algorithm,nodes,ppn,msg_bytes,time_us,...
-		if us, err := strconv.ParseFloat(cells[5], 64); err == nil && cells[1] == algorithm {
-			cells[5] = fmt.Sprint(2 * us)
-		}
-		out.WriteString(strings.Join(cells, ","))
-	}
-	return out.String()
-}
-
-// TestEarlierSavesMachineTime checks that with earlier measurements a campaign needs half of the machine
-// time, on an unchanged machine and if one algorithm became slower.
-func TestEarlierSavesMachineTime(t *testing.T) {
-	testutil.NeedAllCases(t)
-	const file = `name: bcast
-output: out
-libraries: [{name: openmpi, version: "4.1.4"}]
-collectives: [bcast]
-grid: {nodes: [2, 8, 32], ppn: [1, 4], sizes: [16, 128, 1KiB, 8KiB, 32KiB, 64KiB, 256KiB, 1MiB]}
-runner: {data: [in.csv], names: data/names.csv, noise: 0.02}
-hpo: {trials: 0}
-`
-	unchanged, _, _ := recorded(t, "A_bcast.csv")
-	tune := func(seed, data string, from []config.Earlier) campaign.Result {
-		t.Helper()
-		cfg := small(t, map[string]string{"small.yaml": file, "in.csv": data}, "seed="+seed)
-		cfg.From = from
-		_, results := campaigntest.Reread(t, campaigntest.Run(t, cfg))
-		if stop := results[0].Stop; !stop.Good() {
-			t.Errorf("stopped: %s", stop)
-		}
-		return results[0]
-	}
-	first := tune("1", unchanged, nil)
-	from := []config.Earlier{{Campaign: "first", Problems: []config.EarlierProblem{
-		{Library: "openmpi", Version: "4.1.4", Collective: coll.Bcast, Measurements: first.Ledger.Measurements()},
-	}}}
-	whole := first.Ledger.CostSeconds()
-	if again := tune("2", unchanged, from).Ledger.CostSeconds(); again > whole/2 {
-		t.Errorf("unchanged machine: %.3g s after %.3g s", again, whole)
-	}
-	if slow := tune("3", slowAlgorithm(t, "A_bcast.csv", "NTSL"), from).Ledger.CostSeconds(); slow > whole/2 {
-		t.Errorf("slower algorithm: %.3g s after %.3g s", slow, whole)
-	} else {
-		t.Logf("first %.3g s, one algorithm slower %.3g s", whole, slow)
 	}
 }

@@ -58,19 +58,6 @@ func TestHours(t *testing.T) {
 	}
 }
 
-// TestForecastTooLarge checks a layout that the machine cannot run. The error names the problem.
-func TestForecastTooLarge(t *testing.T) {
-	c := connected(t, "grid.ppn=7,9")
-	_, err := c.Forecast(t.Context())
-	const want = "openmpi allreduce: "
-	if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(err.Error(), "needs 7 processes per node, a node takes at most 3") {
-		t.Errorf("Forecast: %v, want an error of %q", err, want)
-	}
-	if _, err := c.Hours(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) {
-		t.Errorf("Hours: %v, want an error of %q", err, want)
-	}
-}
-
 // TestLeftOut checks that Hours counts candidates that cannot be measured. Their buffers exceed the memory
 // of a node, or the benchmark program does not support the collective.
 func TestLeftOut(t *testing.T) {

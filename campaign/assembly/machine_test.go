@@ -1,7 +1,6 @@
 package assembly_test
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -139,14 +138,6 @@ func TestMeasuredProblems(t *testing.T) {
 	}
 	if len(c.Problems) != 2 || len(c.Problems[0].Space.Points()) != 6 {
 		t.Errorf("%d problems, %d points", len(c.Problems), len(c.Problems[0].Space.Points()))
-	}
-}
-
-// TestCancelUnconnected checks that Cancel does nothing for an unconnected campaign.
-func TestCancelUnconnected(t *testing.T) {
-	c := fake(t, "local", nil)
-	if err := c.Cancel(context.Background(), []coll.Job{{Name: "a", State: coll.JobSubmitted}}); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -95,21 +95,6 @@ func TestStartOrder(t *testing.T) {
 	}
 }
 
-// TestRereadMoved checks that Reread can read a campaign after its folder was moved.
-func TestRereadMoved(t *testing.T) {
-	dir := finished(t)
-	_, want := campaigntest.Reread(t, dir)
-	moved := filepath.Join(t.TempDir(), "elsewhere")
-	testutil.NoError(t, os.Rename(dir, moved))
-	c, got := campaigntest.Reread(t, moved)
-	if c.Config.Output != moved {
-		t.Errorf("the folder is %s, want %s", c.Config.Output, moved)
-	}
-	if diff := cmp.Diff(outcomes(want), outcomes(got), equalAlgorithms); diff != "" {
-		t.Errorf("results (-before +after):\n%s", diff)
-	}
-}
-
 // TestRestoreFaults checks errors about unusable journals. They name the journal's folder.
 func TestRestoreFaults(t *testing.T) {
 	dir := finished(t)

@@ -25,26 +25,6 @@ func weightsAt(c *assembly.Campaign) map[coll.Point]float64 {
 	return out
 }
 
-// TestTraceGivesWeights checks that only points that occur in the trace have a positive weight, and that
-// all libraries have the same weights.
-func TestTraceGivesWeights(t *testing.T) {
-	cfg := small(t, map[string]string{"app.csv": "collective,processes,ppn,msg_bytes,calls\nallreduce,32,1,65536,1000\nallreduce,16,1,65000,500\n"}, "grid.trace=app.csv")
-	c := assemble(t, cfg)
-	sum := 0.0
-	for p, w := range weightsAt(c) {
-		sum += w
-		if used := p.Nodes >= 16 && p.MsgBytes == 65536; used != (w > 0) {
-			t.Errorf("%v has weight %g, used: %t", p, w, used)
-		}
-	}
-	if n := float64(len(c.Problems[0].Weights)); math.Abs(sum-n) > 1e-9 {
-		t.Errorf("mean weight %g, want 1", sum/n)
-	}
-	if len(c.Problems) != 2 || len(c.Problems[1].Weights) != len(c.Problems[0].Weights) {
-		t.Errorf("the libraries have different weights")
-	}
-}
-
 // TestWeights checks the ratios of configured weights, and that there are no weights if none are
 // configured.
 func TestWeights(t *testing.T) {

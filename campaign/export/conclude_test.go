@@ -114,17 +114,6 @@ func TestTrainCancelled(t *testing.T) {
 	}
 }
 
-// TestConcludeTrainsNothing checks that Conclude trains no models: all conclusions use those of Train.
-func TestConcludeTrainsNothing(t *testing.T) {
-	_, models, state := train(t, small(t))
-	all, again := conclude(t, models, state), conclude(t, models, state)
-	for i, p := range all.Problems {
-		if p.Trained != again.Problems[i].Trained {
-			t.Errorf("%s was trained twice", p.Problem.Problem)
-		}
-	}
-}
-
 // TestConcludeReverted checks a point that a verification reverted. It must have the default, and nearly
 // all other points must keep their algorithms.
 func TestConcludeReverted(t *testing.T) {

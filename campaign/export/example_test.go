@@ -72,37 +72,3 @@ func ExampleTrain() {
 	// report.json
 	// selection.csv
 }
-
-// ExampleReleases prints a summary of the export for a release. tutti derives MPICH's files from the
-// release's built-in selection tree. If it does not know this tree, it needs the library file.
-func ExampleReleases() {
-	c, m, err := models()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	conclusions, err := m.Conclude(&journal.State{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, err = export.Releases(c, []string{"mpich=4.2.3"})
-	fmt.Println(err)
-	releases, err := export.Releases(c, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, r := range releases {
-		target, err := conclusions.For(r)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		summary := target.Summary()
-		fmt.Println(summary.Library, summary.Version, "has", summary.Points, "points,", summary.Left, "with its default")
-	}
-	// Output:
-	// --for mpich=4.2.3: mpich 4.2.3: no built-in selection tree known without the library: give the path of its libmpich.so, as in --for mpich=4.2.3:PATH
-	// mpich 4.0.2 has 72 points, 0 with its default
-}

@@ -27,19 +27,21 @@ func jobRecord(p journal.Problem, name string, state coll.JobState, checksum, ke
 	}}
 }
 
-// TestAddJournal checks the facts about jobs, excluded candidates and environments. A journal without jobs,
+// TestAddJournal checks the facts about jobs, environments and excluded candidates: those of which all attempts failed. A journal without jobs,
 // failures and environments adds no facts.
 func TestAddJournal(t *testing.T) {
 	bcast := journal.Problem{Library: "mpich", Collective: coll.Bcast}
-	ring := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}, Algorithm: coll.Algorithm{Name: "ring"}}
-	trial := func(attempt int, state coll.TrialState) journal.Record {
+	candidate := func(algorithm string) coll.Candidate {
+		return coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}, Algorithm: coll.Algorithm{Name: algorithm}}
+	}
+	trial := func(algorithm string, attempt int, state coll.TrialState) journal.Record {
 		return journal.Record{Kind: journal.KindTrial, Problem: bcast, Trial: &coll.Trial{
-			Measurement: coll.Measurement{Candidate: ring, Seconds: 1}, Attempt: attempt, State: state, Phase: "run", Error: "crashed"}}
+			Measurement: coll.Measurement{Candidate: candidate(algorithm), Seconds: 1}, Attempt: attempt, State: state, Phase: "run", Error: "crashed"}}
 	}
 	verification := testutil.Must(verify.Entry{Library: "mpich", Session: 1, Round: 1, Stage: verify.Screening, Job: jobRecord(bcast, "v", coll.JobEnded, "s1", "k2", "n3").Job}.Record())(t)
 	records := []journal.Record{
 		jobRecord(bcast, "a", coll.JobIntended, "", ""),
-		trial(1, coll.TrialFailed), trial(2, coll.TrialFailed),
+		trial("ring", 1, coll.TrialFailed), trial("tree", 1, coll.TrialFailed), trial("ring", 2, coll.TrialFailed), trial("tree", 2, coll.TrialDone),
 		jobRecord(bcast, "a", coll.JobEnded, "s1", "k1", "n1", "n2"),
 		jobRecord(bcast, "b", coll.JobEnded, "s1", "k1", "n2"),
 		jobRecord(bcast, "c", coll.JobEnded, "s2", "k1", "n1"),
@@ -55,7 +57,7 @@ func TestAddJournal(t *testing.T) {
 	if d := cmp.Diff(want, f.MachineTime); d != "" {
 		t.Errorf("machine time (-want +got):\n%s", d)
 	}
-	excluded := []report.ExcludedFacts{{Library: "mpich", Candidate: ring, Attempts: 2, Phase: "run", Error: "crashed"}}
+	excluded := []report.ExcludedFacts{{Library: "mpich", Candidate: candidate("ring"), Attempts: 2, Phase: "run", Error: "crashed"}}
 	if !slices.Equal(excluded, f.Excluded) {
 		t.Errorf("excluded %+v, want %+v", f.Excluded, excluded)
 	}
@@ -68,7 +70,7 @@ func TestAddJournal(t *testing.T) {
 		}
 	}
 	var none report.Facts
-	testutil.NoError(t, export.AddJournal(&none, campaigntest.State([]journal.Record{{Kind: journal.KindResume}, trial(1, coll.TrialFailed)}), []string{"mpich"}, 2))
+	testutil.NoError(t, export.AddJournal(&none, campaigntest.State([]journal.Record{{Kind: journal.KindResume}, trial("ring", 1, coll.TrialFailed)}), []string{"mpich"}, 2))
 	if d := cmp.Diff(report.Facts{}, none); d != "" {
 		t.Errorf("a journal without such records (-want +got):\n%s", d)
 	}
@@ -121,24 +123,5 @@ func TestAddJournalVerifications(t *testing.T) {
 	state.Add(journal.Record{Verify: &journal.VerifyStep{Library: "mpich", Pass: []byte(`{"number":"x"}`)}})
 	if err := export.AddJournal(&report.Facts{}, state, []string{"mpich"}, 2); !errors.Is(err, verify.ErrEntry) {
 		t.Errorf("AddJournal: %v, want %v", err, verify.ErrEntry)
-	}
-}
-
-// TestAddJournalExcluded checks that only candidates are excluded of which all attempts failed.
-func TestAddJournalExcluded(t *testing.T) {
-	bcast := journal.Problem{Library: "mpich", Collective: coll.Bcast}
-	trial := func(alg string, attempt int, state coll.TrialState) journal.Record {
-		return journal.Record{Kind: journal.KindTrial, Problem: bcast, Round: attempt, Trial: &coll.Trial{
-			Measurement: coll.Measurement{Candidate: coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}, Algorithm: coll.Algorithm{Name: alg}}},
-			Attempt:     attempt, State: state, Phase: "run", Error: alg + " crashed",
-		}}
-	}
-	var f report.Facts
-	err := export.AddJournal(&f, campaigntest.State([]journal.Record{
-		trial("once", 1, coll.TrialFailed), trial("once", 2, coll.TrialDone),
-		trial("often", 1, coll.TrialFailed), trial("often", 2, coll.TrialFailed),
-	}), nil, 2)
-	if err != nil || len(f.Excluded) != 1 || f.Excluded[0].Algorithm.Name != "often" || f.Excluded[0].Error != "often crashed" {
-		t.Errorf("excluded %+v, %v", f.Excluded, err)
 	}
 }

@@ -2,7 +2,6 @@ package export_test
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -195,20 +194,6 @@ func TestHostileFolders(t *testing.T) {
 				t.Errorf("%s: %s names a file with\n%s", name, want.snippet, got)
 			}
 		}
-	}
-}
-
-// TestNoModule checks a folder whose name a module cannot contain. It leads to an error, and no module is
-// written.
-func TestNoModule(t *testing.T) {
-	_, all := targets(t, small(t), "openmpi")
-	dir := filepath.Join(t.TempDir(), "josé")
-	x := writeTo(t, all[0], dir)
-	if err := x.NoModule; !errors.Is(err, selection.ErrSetup) || !strings.Contains(err.Error(), "printable ASCII") {
-		t.Errorf("module: %v, want %v", err, selection.ErrSetup)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "modulefiles")); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder of modules exists: %v", err)
 	}
 }
 

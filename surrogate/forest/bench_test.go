@@ -97,17 +97,3 @@ func BenchmarkPredictVariance1000Rows(b *testing.B) {
 		})
 	}
 }
-
-func BenchmarkFitCriterion(b *testing.B) {
-	x, y := costRows(500, 1)
-	for i := range y {
-		y[i] += 2 // poisson needs targets above 0
-	}
-	for c := forest.SquaredError; c <= forest.Poisson; c++ {
-		b.Run(fmt.Sprintf("%v/n=500", c), func(b *testing.B) {
-			for b.Loop() {
-				fit(b, x, y, forest.Options{Criterion: c, Workers: 1})
-			}
-		})
-	}
-}

@@ -3,7 +3,6 @@ package forest_test
 import (
 	"fmt"
 	"log"
-	"math"
 
 	"tutti/surrogate/forest"
 )
@@ -26,28 +25,4 @@ func ExampleFit() {
 	// Output:
 	// 0.17, variance 0.008
 	// 0.87, variance 0.030
-}
-
-// Out-of-bag predictions show how accurate a forest is. They need no separate test rows.
-func ExampleForest_OutOfBag() {
-	var rows [][]float64
-	var targets []float64
-	for a := range 12 {
-		for b := range 6 {
-			rows = append(rows, []float64{float64(a), float64(b)})
-			targets = append(targets, float64(a*a+3*b))
-		}
-	}
-	f, err := forest.Fit(rows, targets, forest.Options{Seed: 1})
-	if err != nil {
-		log.Fatal(err)
-	}
-	left, mean := f.OutOfBag()
-	worst := 0.0
-	for k, i := range left {
-		worst = max(worst, math.Abs(mean[k]-targets[i]))
-	}
-	fmt.Printf("%d rows, none off by more than %.0f of 0 to 136\n", len(left), math.Ceil(worst))
-	// Output:
-	// 72 rows, none off by more than 6 of 0 to 136
 }

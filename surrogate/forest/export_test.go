@@ -9,9 +9,6 @@ func (f *Forest) Nodes() []int {
 	return n
 }
 
-// Options returns the options of the forest. Fields that were zero hold their defaults.
-func (f *Forest) Options() Options { return f.opt }
-
 // PredictTrees returns the predictions of the single trees. The result has a slice for each row of x, with
 // one value for each tree. The errors are those of Predict.
 func (f *Forest) PredictTrees(x [][]float64) ([][]float64, error) {

@@ -34,14 +34,6 @@ func TestValidateReportsEveryFault(t *testing.T) {
 	}
 }
 
-func TestZeroOptionsAreScikitLearnsDefaults(t *testing.T) {
-	f := fit(t, [][]float64{{1, 2}, {2, 1}}, []float64{1, 2}, forest.Options{Workers: 3})
-	want := forest.Options{Trees: 100, MinSplit: 2, MinLeaf: 1, MaxFeatures: 2, Workers: 3}
-	if diff := cmp.Diff(want, f.Options()); diff != "" {
-		t.Errorf("options (-want +got):\n%s", diff)
-	}
-}
-
 func TestParseCriterion(t *testing.T) {
 	for _, c := range criteria {
 		if got, err := forest.ParseCriterion(c.String()); got != c || err != nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"gonum.org/v1/gonum/stat"
 
 	"tutti/internal/testutil"
 	"tutti/surrogate/forest"
@@ -65,22 +66,19 @@ func everything(t *testing.T, f *forest.Forest, q [][]float64) []uint64 {
 }
 
 // TestMeansAgree checks that Predict returns the mean of PredictTrees, and that PredictVariance returns the
-// same mean.
+// same mean and the variance of the trees.
 func TestMeansAgree(t *testing.T) {
 	x, y := denseRows(80, 1)
 	q, _ := denseRows(37, 2) // 37 is not a multiple of the rows that are predicted together
 	f := fit(t, x, y, forest.Options{Trees: 23})
 	mean := predict(t, f, q)
-	same, _, err := f.PredictVariance(q)
+	same, variance, err := f.PredictVariance(q)
 	testutil.NoError(t, err)
 	votes := testutil.Must(f.PredictTrees(q))(t)
 	for i, row := range votes {
-		var sum float64
-		for _, v := range row {
-			sum += v
-		}
-		if want := sum / 23; mean[i] != want || math.Abs(same[i]-want) > 1e-12 {
-			t.Errorf("row %d: Predict %g, PredictVariance %g, mean of the trees %g", i, mean[i], same[i], want)
+		want, spread := stat.PopMeanVariance(row, nil)
+		if math.Abs(mean[i]-want) > 1e-12 || math.Abs(same[i]-want) > 1e-12 || variance[i] != spread {
+			t.Errorf("row %d: Predict %g, PredictVariance %g and %g, the trees %g and %g", i, mean[i], same[i], variance[i], want, spread)
 		}
 	}
 	for i := range q { // a row alone has the same prediction

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"testing"
 
-	gonumstat "gonum.org/v1/gonum/stat"
-
 	"tutti/internal/testutil"
 )
 
@@ -20,20 +18,6 @@ func hills(n int, seed uint64) (x [][]float64, y []float64) {
 		y = append(y, math.Sin(row[0])+0.3*row[1]+0.1*rng.NormFloat64())
 	}
 	return x, y
-}
-
-// TestVarianceOverTrees checks that PredictVariance returns the mean and the variance of the trees' predictions.
-func TestVarianceOverTrees(t *testing.T) {
-	x, y := hills(60, 1)
-	q, _ := hills(45, 2)
-	f := testutil.Must(Fit(x, y, Options{Trees: 41, Seed: 5}))(t)
-	mean, variance, err := f.PredictVariance(q)
-	testutil.NoError(t, err)
-	for i, votes := range testutil.Must(f.PredictTrees(q))(t) {
-		if m, v := gonumstat.PopMeanVariance(votes, nil); math.Abs(mean[i]-m) > 1e-12 || variance[i] != v {
-			t.Errorf("row %d: mean %g, variance %g, want %g and %g", i, mean[i], variance[i], m, v)
-		}
-	}
 }
 
 func TestOutOfBagIsTheMeanOfOtherTrees(t *testing.T) {
@@ -66,29 +50,6 @@ func TestOutOfBagIsTheMeanOfOtherTrees(t *testing.T) {
 	}
 	if seen != len(rows) || seen != len(mean) || seen == len(x) {
 		t.Errorf("%d rows, %d means, want %d, and fewer than all %d", len(rows), len(mean), seen, len(x))
-	}
-}
-
-// TestOutOfBagErrorMatchesNewRows checks that the out-of-bag error agrees with the error on new rows.
-func TestOutOfBagErrorMatchesNewRows(t *testing.T) {
-	x, y := hills(500, 1)
-	q, yq := hills(2000, 2)
-	f := testutil.Must(Fit(x, y, Options{}))(t)
-	p := testutil.Must(f.Predict(q))(t)
-	square := func(got, want []float64) (mse float64) {
-		for i := range got {
-			mse += (got[i] - want[i]) * (got[i] - want[i]) / float64(len(got))
-		}
-		return mse
-	}
-	rows, mean := f.OutOfBag()
-	left := make([]float64, len(rows))
-	for k, i := range rows {
-		left[k] = y[i]
-	}
-	oob, fresh := square(mean, left), square(p, yq)
-	if ratio := oob / fresh; ratio < 0.8 || ratio > 1.25 {
-		t.Errorf("out-of-bag error %g, on new rows %g", oob, fresh)
 	}
 }
 
