@@ -27,10 +27,8 @@ func facts() report.Facts {
 	}
 }
 
-func ExampleWriteSummary() {
-	if err := report.WriteSummary(os.Stdout, facts()); err != nil {
-		fmt.Println(err)
-	}
+func ExampleSummary() {
+	fmt.Print(report.Summary(facts()))
 	// Output:
 	// library  collective  stop       measured  machine   tuned  default  mistakes
 	//                                           time
@@ -82,12 +80,10 @@ func ExampleWriteJSON() {
 	// }
 }
 
-func ExampleWriteMachineTime() {
+func ExampleMachineTimeTable() {
 	f := facts()
 	f.MachineTime = []report.MachineTimeFacts{{Library: "mpich", Collective: "bcast", Jobs: 3, Queue: 90, Launch: 30, Warmup: 60, Measure: 600, Idle: 10}}
-	if err := report.WriteMachineTime(os.Stdout, f); err != nil {
-		fmt.Println(err)
-	}
+	fmt.Print(report.MachineTimeTable(f))
 	// Output:
 	// problem  jobs  queue  launch     warm-up    measuring  idle       all
 	// ───────  ────  ─────  ─────────  ─────────  ─────────  ─────────  ────────
@@ -96,7 +92,7 @@ func ExampleWriteMachineTime() {
 	//                                               (85.7%)
 }
 
-func ExampleWriteVerification() {
+func ExampleVerificationTable() {
 	f := facts()
 	bcast := coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: 8}
 	f.Verification = []report.VerificationFacts{{Result: verify.Result{
@@ -107,9 +103,7 @@ func ExampleWriteVerification() {
 		}},
 		ForcingChecks: []verify.ForcingCheck{{TestPoint: verify.TestPoint{Point: bcast}, State: verify.Obeyed}},
 	}}}
-	if err := report.WriteVerification(os.Stdout, f); err != nil {
-		fmt.Println(err)
-	}
+	fmt.Print(report.VerificationTable(f))
 	// Output:
 	// library  collective  changed   speed-up  unchanged  reverted  slower  obedience
 	//                                [95 %]    [95 %]

@@ -46,14 +46,11 @@ var (
 //
 // It returns an error that names the field if a number is NaN or infinite.
 func WriteHTML(w io.Writer, f Facts) error {
-	if err := check(f); err != nil {
-		return err
-	}
 	v, err := newPage(f)
-	if err != nil {
-		return fmt.Errorf("report as HTML: %w", err)
+	if err == nil {
+		err = pageTemplate.Execute(w, v)
 	}
-	if err := pageTemplate.Execute(w, v); err != nil {
+	if err != nil {
 		return fmt.Errorf("report as HTML: %w", err)
 	}
 	return nil
@@ -87,9 +84,13 @@ type problemView struct {
 }
 
 func newPage(f Facts) (page, error) {
+	facts, err := packed(f)
+	if err != nil {
+		return page{}, err
+	}
 	v := page{
 		Facts: f, Totals: totals(f), Style: template.CSS(asset("vendor/uPlot.min.css") + asset("draw.css") + asset("report.css")),
-		Chart: template.JS(asset("vendor/uPlot.iife.min.js")), Script: template.JS(bundle()),
+		Chart: template.JS(asset("vendor/uPlot.iife.min.js")), Script: template.JS(bundle()), JSON: template.JS(facts),
 		Times: machineTimes(f), Environments: environmentViews(f),
 	}
 	for _, p := range f.Problems {
@@ -109,9 +110,7 @@ func newPage(f Facts) (page, error) {
 	for _, f := range f.Verification {
 		v.Verified = append(v.Verified, newVerification(f))
 	}
-	facts, err := packed(withoutNil(f))
-	v.JSON = template.JS(facts)
-	return v, err
+	return v, nil
 }
 
 // modules lists the scripts of the report. Each script comes after the scripts that it imports.
@@ -142,7 +141,7 @@ func asset(name string) string {
 // packed encodes facts as compact JSON that can be embedded in a script element. It converts a list of
 // objects into {"columns": ["a", "b"], "rows": [[1, 2], [3, 4]]}. Fractions have five digits.
 func packed(f Facts) ([]byte, error) {
-	full, err := json.Marshal(f)
+	full, err := marshal(f)
 	if err != nil {
 		return nil, err
 	}

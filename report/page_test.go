@@ -196,7 +196,7 @@ func TestHTMLAbsentFigures(t *testing.T) {
 // number.
 func TestPackedFacts(t *testing.T) {
 	want := liveFacts()
-	text := testutil.Must(packed(withoutNil(want)))(t)
+	text := testutil.Must(packed(want))(t)
 	var v any
 	testutil.NoError(t, json.Unmarshal(text, &v))
 	full := testutil.Must(json.Marshal(unpack(v)))(t)

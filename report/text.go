@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -109,15 +108,10 @@ func SourceTexts(sources []string) (texts []string) {
 	return texts
 }
 
-// WriteSummary writes a text table without colours. It has a row for each problem, in the order of f. The
+// Summary returns a text table without colours. It has a row for each problem, in the order of f. The
 // column measured is the share of measured candidates. The columns tuned and default are average slowdowns.
 // The column mistakes is the share of mistakes of the tuned selection. Lines below are those of Notes.
-//
-// It returns an error that names the field if a number is NaN or infinite.
-func WriteSummary(w io.Writer, f Facts) error {
-	if err := check(f); err != nil {
-		return err
-	}
+func Summary(f Facts) string {
 	t := NewTable([]any{"library", "collective", "stop", "measured", "machine time", "tuned", "default", "mistakes"}, 4, 5, 6, 7, 8)
 	for _, p := range f.Problems {
 		measured := 0.0 // when there are no candidates
@@ -132,10 +126,7 @@ func WriteSummary(w io.Writer, f Facts) error {
 		})
 	}
 	lines := append([]string{t.Render()}, f.Notes()...)
-	if _, err := fmt.Fprintln(w, strings.Join(lines, "\n")); err != nil {
-		return fmt.Errorf("report as text: %w", err)
-	}
-	return nil
+	return strings.Join(lines, "\n") + "\n"
 }
 
 func scoreText(s *Score, part func(Score) string) string {
@@ -148,13 +139,11 @@ func scoreText(s *Score, part func(Score) string) string {
 func (s Score) slowdownText() string { return FormatSlowdown(s.Slowdown) }
 func (s Score) mistakesText() string { return FormatShare(s.Mistakes) }
 
-// WriteModels writes a line for each final model that was chosen by a comparison: the number of its
-// problems, and the average held-out losses of the Gaussian process and of the best forest. It writes nothing
-// without comparisons.
-func WriteModels(w io.Writer, f Facts) error {
-	if err := check(f); err != nil {
-		return err
-	}
+// ModelLines returns a line for each final model that was chosen by a comparison: the number of its
+// problems, and the average held-out losses of the Gaussian process and of the best forest. It returns "" without
+// comparisons.
+func ModelLines(f Facts) string {
+	var b strings.Builder
 	for _, model := range []string{"gp", "forest"} {
 		var gaussian, forest []float64
 		trials := 0
@@ -166,22 +155,15 @@ func WriteModels(w io.Writer, f Facts) error {
 		if trials == 0 {
 			continue
 		}
-		if _, err := fmt.Fprintf(w, "final model %s in %d of %d problems; loss at held-out points: gp %s, forest %s (best of %d)\n", model, len(forest), len(f.Problems),
-			FormatShare(stat.Mean(gaussian, nil)), FormatShare(stat.Mean(forest, nil)), trials); err != nil {
-			return fmt.Errorf("report as text: %w", err)
-		}
+		fmt.Fprintf(&b, "final model %s in %d of %d problems; loss at held-out points: gp %s, forest %s (best of %d)\n", model, len(forest), len(f.Problems),
+			FormatShare(stat.Mean(gaussian, nil)), FormatShare(stat.Mean(forest, nil)), trials)
 	}
-	return nil
+	return b.String()
 }
 
-// WriteVerification writes the results of verifications as a text table without colours. It has a row for
-// each library and collective. It writes nothing if there is no verification.
-//
-// It returns an error that names the field if a number is NaN or infinite.
-func WriteVerification(w io.Writer, f Facts) error {
-	if err := check(f); err != nil {
-		return err
-	}
+// VerificationTable returns the results of verifications as a text table without colours. It has a row for
+// each library and collective. It returns "" if there is no verification.
+func VerificationTable(f Facts) string {
 	t := NewTable([]any{"library", "collective", "changed", "speed-up [95 %]", "unchanged [95 %]", "reverted", "slower", "obedience"}, 3, 4, 5, 6, 7)
 	for _, v := range f.Verification {
 		for _, c := range v.Collectives {
@@ -189,22 +171,17 @@ func WriteVerification(w io.Writer, f Facts) error {
 			t.AppendRow(table.Row{v.Library, c.Collective, fmt.Sprintf("%d of %d", c.ChangedPoints, c.Points), view.Speedup, view.Unchanged, view.Reverted, view.Slower, view.Obedience})
 		}
 	}
-	return writeTable(w, t)
+	return render(t)
 }
 
-// WriteMachineTime writes the node time that jobs spent in each phase, as a text table without colours. It
-// writes nothing if there were no jobs.
-//
-// It returns an error that names the field if a number is NaN or infinite.
-func WriteMachineTime(w io.Writer, f Facts) error {
-	if err := check(f); err != nil {
-		return err
-	}
+// MachineTimeTable returns the node time that jobs spent in each phase, as a text table without colours. It
+// returns "" if there were no jobs.
+func MachineTimeTable(f Facts) string {
 	t := NewTable([]any{"problem", "jobs", "queue", "launch", "warm-up", "measuring", "idle", "all"}, 2, 3, 4, 5, 6, 7, 8)
 	for _, m := range machineTimes(f) {
 		t.AppendRow(table.Row{strings.TrimSpace(m.Library + "\n" + m.Problem), m.Jobs, m.Queue, m.Launch, m.Warmup, m.Measure, m.Idle, m.All})
 	}
-	return writeTable(w, t)
+	return render(t)
 }
 
 // cellWidths maps headers to the widths of columns whose cells are wrapped. With these widths, typical
@@ -237,14 +214,12 @@ func NewTable(header []any, numbers ...int) table.Writer {
 	return t
 }
 
-func writeTable(w io.Writer, t table.Writer) error {
+// render returns the text of a table, "" if it has no rows.
+func render(t table.Writer) string {
 	if t.Length() == 0 {
-		return nil
+		return ""
 	}
-	if _, err := fmt.Fprintln(w, t.Render()); err != nil {
-		return fmt.Errorf("report as text: %w", err)
-	}
-	return nil
+	return t.Render() + "\n"
 }
 
 // rangeText formats a value, followed by its interval.

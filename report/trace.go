@@ -115,10 +115,10 @@ func viewOf(name string, calls []preprocess.Calls, g *Gains, maxPoints int) trac
 	return v
 }
 
-// WriteTrace writes the time that an application spends in collectives, as two text tables. The first table
+// TraceTables returns the time that an application spends in collectives, as two text tables. The first table
 // has a row for each collective. The second table has the points with the longest times, at most maxPoints.
 // If g is not nil, the tables also show predicted savings; this needs a trace with times.
-func WriteTrace(w io.Writer, calls []preprocess.Calls, g *Gains, maxPoints int) error {
+func TraceTables(calls []preprocess.Calls, g *Gains, maxPoints int) string {
 	v := viewOf("", calls, g, maxPoints)
 	head := []any{"collective", "calls", "time", "share", "a call", "shortest", "longest"}
 	if g != nil {
@@ -132,9 +132,7 @@ func WriteTrace(w io.Writer, calls []preprocess.Calls, g *Gains, maxPoints int) 
 		}
 		t.AppendRow(row)
 	}
-	if err := writeTable(w, t); err != nil {
-		return err
-	}
+	out := render(t)
 	head = []any{"collective", "nodes x ppn", "bytes", "calls", "time", "share", "a call", "shortest", "longest"}
 	if g != nil {
 		head = append(head, "saving", "with")
@@ -147,18 +145,14 @@ func WriteTrace(w io.Writer, calls []preprocess.Calls, g *Gains, maxPoints int) 
 		}
 		t.AppendRow(row)
 	}
-	if err := writeTable(w, t); err != nil {
-		return err
-	}
-	end := ""
+	out += render(t)
 	if v.Remaining > 0 {
-		end = fmt.Sprintf("and %d more points\n", v.Remaining)
+		out += fmt.Sprintf("and %d more points\n", v.Remaining)
 	}
 	if v.Gains != "" {
-		end += v.Gains + "\n"
+		out += v.Gains + "\n"
 	}
-	_, err := io.WriteString(w, end)
-	return err
+	return out
 }
 
 var (
@@ -170,7 +164,7 @@ var (
 // maxPagePoints is the largest number of points that a page shows.
 const maxPagePoints = 1000
 
-// WriteTraceHTML writes the tables of WriteTrace as one HTML page that needs no other files.
+// WriteTraceHTML writes the tables of TraceTables as one HTML page that needs no other files.
 func WriteTraceHTML(w io.Writer, name string, calls []preprocess.Calls, g *Gains) error {
 	v := viewOf(name, calls, g, maxPagePoints)
 	v.Style = template.CSS(asset("draw.css") + asset("report.css"))

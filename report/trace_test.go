@@ -23,31 +23,28 @@ func tracedCalls() []preprocess.Calls {
 	}
 }
 
-func TestWriteTrace(t *testing.T) {
-	var b strings.Builder
-	testutil.NoError(t, WriteTrace(&b, tracedCalls(), nil, 2))
+func TestTraceTables(t *testing.T) {
+	whole := TraceTables(tracedCalls(), nil, 2)
 	want := []string{"bcast", "150", "75", "bcast", "2x4", "1KiB", "100", "50", "and 1 more points"}
-	text := b.String()
+	text := whole
 	for _, w := range want {
 		at := strings.Index(text, w)
 		if at < 0 {
-			t.Fatalf("%q is missing or in the wrong order:\n%s", w, b.String())
+			t.Fatalf("%q is missing or in the wrong order:\n%s", w, whole)
 		}
 		text = text[at+len(w):]
 	}
 }
 
-// TestWriteTraceWithoutTimes checks that the table for a trace without times shows the proportions of
+// TestTraceTablesWithoutTimes checks that the table for a trace without times shows the proportions of
 // calls.
-func TestWriteTraceWithoutTimes(t *testing.T) {
+func TestTraceTablesWithoutTimes(t *testing.T) {
 	calls := tracedCalls()
 	for i := range calls {
 		calls[i].Seconds, calls[i].Shortest, calls[i].Longest = 0, 0, 0
 	}
-	var b strings.Builder
-	testutil.NoError(t, WriteTrace(&b, calls, nil, 9))
-	if !strings.Contains(b.String(), FormatShare(150.0/160)) || strings.Contains(b.String(), "NaN") {
-		t.Errorf("want shares of calls:\n%s", b.String())
+	if text := TraceTables(calls, nil, 9); !strings.Contains(text, FormatShare(150.0/160)) || strings.Contains(text, "NaN") {
+		t.Errorf("want shares of calls:\n%s", text)
 	}
 }
 
@@ -86,12 +83,11 @@ func TestGains(t *testing.T) {
 		t.Errorf("of two libraries: %v, want their names", err)
 	}
 	g := testutil.Must(ReadGains(path, "libtutti"))(t)
-	var table, page strings.Builder
-	testutil.NoError(t, WriteTrace(&table, tracedCalls(), g, 9))
+	var page strings.Builder
 	testutil.NoError(t, WriteTraceHTML(&page, "trace.csv", tracedCalls(), g))
 	// The selection saves one of the two seconds of bcast with 1 KiB. No tuned point is near bcast with 8
 	// B, and barrier was not tuned.
-	for _, out := range []string{table.String(), page.String()} {
+	for _, out := range []string{TraceTables(tracedCalls(), g, 9), page.String()} {
 		for _, want := range []string{"saving", "binomial", "Campaign night", "save " + FormatShare(0.25), FormatShare(1.0 / 3), "Calls with " + FormatShare(0.5)} {
 			if !strings.Contains(out, want) {
 				t.Errorf("no %q in\n%s", want, out)

@@ -156,7 +156,7 @@ func (e *exporter) write(ctx context.Context) error {
 			return withOutputCode(err)
 		}
 	}
-	e.done = exportFacts{Dir: e.dir, Files: []exportedFile{}, Libraries: []export.Summary{}, Warnings: []string{}}
+	e.done.Dir = e.dir
 	if err := e.writeMeasurements(); err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"time"
@@ -12,12 +11,7 @@ import (
 )
 
 // printJSON prints a value as indented JSON.
-func (a *app) printJSON(v any) error {
-	e := json.NewEncoder(a.stdout)
-	e.SetIndent("", "  ")
-	e.SetEscapeHTML(false)
-	return e.Encode(v)
-}
+func (a *app) printJSON(v any) error { return report.WriteJSON(a.stdout, v) }
 
 // warn prints warnings to standard error.
 func (a *app) warn(warnings []string) { printWarnings(a.stderr, warnings) }

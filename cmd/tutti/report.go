@@ -49,7 +49,7 @@ func writeReport(ctx context.Context, a *app, folder, format string) error {
 	case err != nil:
 		return err
 	case format == formatJSON:
-		return report.WriteJSON(a.stdout, facts)
+		return a.printJSON(facts)
 	}
 	fmt.Fprintln(a.stdout, filepath.Join(folder, export.ReportHTML))
 	return nil
@@ -93,7 +93,7 @@ type failedJob struct {
 // newEmptyResult reads from the journal why a campaign has no measurements.
 func newEmptyResult(contents *journal.Contents, resume string) emptyResult {
 	state := contents.State()
-	e := emptyResult{Campaign: contents.Header.Campaign, Jobs: len(state.Jobs), FailedJobs: []failedJob{}, Resume: resume}
+	e := emptyResult{Campaign: contents.Header.Campaign, Jobs: len(state.Jobs), Resume: resume}
 	for _, j := range state.Jobs {
 		if j.NoStartReason != "" {
 			e.FailedJobs = append(e.FailedJobs, failedJob{j.Name, len(j.Carries), j.NoStartReason})

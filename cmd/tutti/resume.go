@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -187,13 +186,9 @@ func runAndWrite(ctx context.Context, a *app, s session) ([]campaign.Result, rep
 // printSummary prints the results of a campaign: tables, warnings and the main files.
 func printSummary(a *app, f report.Facts, format, dir string) error {
 	if format == formatJSON {
-		return report.WriteJSON(a.stdout, f)
+		return a.printJSON(f)
 	}
-	for _, write := range []func(io.Writer, report.Facts) error{report.WriteSummary, report.WriteModels, report.WriteVerification, report.WriteMachineTime} {
-		if err := write(a.stdout, f); err != nil {
-			return err
-		}
-	}
+	fmt.Fprint(a.stdout, report.Summary(f), report.ModelLines(f), report.VerificationTable(f), report.MachineTimeTable(f))
 	warnings := slices.Clone(f.Warnings)
 	for _, p := range f.Problems {
 		for _, w := range p.Warnings {

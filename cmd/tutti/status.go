@@ -93,11 +93,7 @@ func statusOf(c *journal.Contents, activity journal.Activity, process string) ca
 	s := campaignStatus{
 		Campaign: c.Header.Campaign, Activity: activity, Process: process,
 		Created: c.Header.Created.UTC().Truncate(time.Second), Last: c.Last.UTC().Truncate(time.Second),
-		Records:  c.Records,
-		Warnings: append([]string{}, c.Warnings...),
-		Jobs:     []string{},
-		Budgets:  []budgetStatus{},
-		Problems: []problemStatus{},
+		Records: c.Records, Warnings: c.Warnings,
 	}
 	state := c.State()
 	for _, j := range state.OpenJobs() {

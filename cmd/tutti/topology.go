@@ -73,7 +73,6 @@ page has a heat map of the distances and a dendrogram.`,
 		}
 		s := shownTopology{Levels: merged.Tree.Levels(), Gaps: merged.Tree.Gaps, Conflicts: merged.Conflicts}
 		if *format == formatJSON {
-			s.Gaps, s.Conflicts = noneNil(s.Gaps), noneNil(s.Conflicts)
 			return a.printJSON(s)
 		}
 		printTopology(a, s)
@@ -141,14 +140,6 @@ func readMerged(paths []string, name string) (topology.Merged, error) {
 	return merged, withCode(codeInput, err)
 }
 
-// noneNil returns an empty list for nil, so that JSON has [] instead of null.
-func noneNil[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}
-
 func topologyCompareCommand(a *app, name *string) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare DECLARED MEASURED",
@@ -173,7 +164,6 @@ file, node by node and switch by switch, and prints the differences.`,
 			return withCode(codeInput, err)
 		}
 		if *format == formatJSON {
-			c.Differences = noneNil(c.Differences)
 			return a.printJSON(c)
 		}
 		fmt.Fprintf(a.stdout, "%d of %d nodes as declared\n", c.Agree, len(declared.Nodes()))
@@ -260,7 +250,6 @@ probability of such a suspect on a machine without slow nodes and links.`,
 			return withCode(codeInput, err)
 		}
 		if *format == formatJSON {
-			found.Suspects, found.Unclear = noneNil(found.Suspects), noneNil(found.Unclear)
 			return a.printJSON(found)
 		}
 		for _, s := range found.Suspects {

@@ -159,7 +159,6 @@ func (o *discoverOptions) run(ctx context.Context) (err error) {
 	o.warn(found.Warnings)
 	s := shownTopology{Levels: found.Tree.Levels(), Gaps: found.Tree.Gaps, Conflicts: found.Conflicts}
 	if *o.format == formatJSON {
-		s.Gaps, s.Conflicts = noneNil(s.Gaps), noneNil(s.Conflicts)
 		return o.printJSON(s)
 	}
 	printTopology(o.app, s)

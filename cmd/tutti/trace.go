@@ -71,7 +71,8 @@ func (o *traceOptions) run(file string) error {
 	case *o.format == formatJSON:
 		return o.printJSON(calls)
 	}
-	return report.WriteTrace(o.stdout, calls, gains, *o.points)
+	_, err = fmt.Fprint(o.stdout, report.TraceTables(calls, gains, *o.points))
+	return err
 }
 
 // readGains returns the gains that a campaign's report predicts for the calls. It returns nil if dir is

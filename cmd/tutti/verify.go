@@ -237,7 +237,7 @@ func verifyAndWrite(ctx context.Context, a *app, p *verification.Verifier, chose
 		return withOutputCode(err)
 	}
 	if format == formatJSON {
-		err = report.WriteJSON(a.stdout, facts)
+		err = a.printJSON(facts)
 	} else {
 		err = printVerification(a, facts, displayPath(c.Config.Output))
 	}
@@ -336,9 +336,7 @@ func chooseLibraries(c *assembly.Campaign, name string) ([]config.Library, error
 
 // printVerification prints the outcome of each library and what remains to be done.
 func printVerification(a *app, f report.Facts, dir string) error {
-	if err := report.WriteVerification(a.stdout, f); err != nil {
-		return err
-	}
+	fmt.Fprint(a.stdout, report.VerificationTable(f))
 	for _, lib := range f.Verification {
 		var open []string
 		for _, o := range lib.ForcingChecks {
