@@ -199,3 +199,36 @@ func TestFaultsOfAnEmptyFile(t *testing.T) {
 		}
 	}
 }
+
+// TestFaultsOfALiveCampaign checks keys that contradict each other. It also checks texts that would break a
+// line or a word in a script.
+func TestFaultsOfALiveCampaign(t *testing.T) {
+	head := "name: night\noutput: out\ncollectives: [bcast]\n"
+	mpich := "libraries: [{name: mpich, version: 4.1.2, benchmark: a.csv}]\n"
+	grid := "grid: {nodes: [1], ppn: [2], sizes: [8]}\n"
+	tests := []struct{ name, file, want string }{
+		{"no grid", mpich + "runner: {kind: slurm}\ngrid: {nodes: [2], sizes: [8]}", "c.yaml: grid.ppn: is missing: with runner.kind slurm nothing is recorded"},
+		{"several nodes of this machine", mpich + "runner: {kind: local}\ngrid: {nodes: [1, 2], ppn: [2], sizes: [8]}", "c.yaml:6: grid.nodes: [1 2]: with runner.kind local there is one node: want [1]"},
+		{"recorded data", mpich + grid + "runner: {kind: slurm, data: [a.csv]}", "c.yaml:6: runner.data: is for replay, but runner.kind is slurm"},
+		{"judged by a reference", mpich + grid + "runner: {kind: slurm}\nstop: {criteria_from: reference}", "c.yaml:7: stop.criteria_from: reference: with runner.kind slurm there is no reference: want predicted or cross-validated"},
+		{"too few samples allowed", mpich + grid + "runner: {kind: slurm}\nbenchmark: {min_samples: 9, max_samples: 8}", "c.yaml:7: benchmark.min_samples: 9: want at most benchmark.max_samples, 8"},
+		{"no program", "libraries: [{name: mpich, version: 4.1.2}]\n" + grid + "runner: {kind: slurm}", "c.yaml:4: libraries[0]: mpich: benchmark is missing: want the program built with this library (tutti build benchmark), or the folder of several"},
+		{"launcher is not there", "libraries: [{name: mpich, version: 4.1.2, benchmark: a.csv, launcher_path: none}]\n" + grid + "runner: {kind: slurm}", "c.yaml:4: libraries[0].launcher_path: stat none: no such file or directory"},
+		{"srun without Slurm", "libraries: [{name: mpich, version: 4.1.2, benchmark: a.csv, launcher: srun}]\n" + grid + "runner: {kind: local}", "c.yaml:4: libraries[0]: launcher srun needs Slurm, but runner.kind is local: want hydra or mpirun"},
+		{"unknown launcher", "libraries: [{name: mpich, version: 4.1.2, launcher: aprun}]\n" + grid + "runner: {kind: slurm}", `c.yaml:4: libraries[0]: launcher: "aprun": want one of srun, hydra, mpirun`},
+		{"unknown order", mpich + grid + "runner: {kind: slurm, order: random}", `c.yaml:6: runner.order: "random": want one of block, cyclic`},
+		{"cyclic order by hydra", strings.Replace(mpich, "a.csv", "a.csv, launcher: hydra", 1) + grid + "runner: {kind: allocation, order: cyclic}", "c.yaml:4: libraries[0]: launcher hydra deals ranks to all nodes of an allocation: runner.order cyclic wants srun there"},
+		{"switches twice", mpich + grid + "runner: {kind: slurm, topology: topology.conf, switches: [n1]}", "c.yaml:6: runner.topology: runner.switches also says which nodes share a switch: want one of them"},
+		{"no variable", mpich + grid + "runner: {kind: slurm, env: [\"2=x\"]}", `c.yaml:6: runner.env[0]: "2=x": want NAME=VALUE`},
+		{"no variable of a library", "libraries: [{name: mpich, version: 4.1.2, benchmark: a.csv, env: [x]}]\n" + grid + "runner: {kind: slurm}", `c.yaml:4: libraries[0]: env: [0]: "x": want NAME=VALUE`},
+		{"line in a line", mpich + grid + "runner: {kind: slurm, setup: [\"a\\nb\"]}", `c.yaml:6: runner.setup[0]: "a\nb": contains a character that cannot be printed`},
+		{"line in a partition", mpich + grid + "runner: {kind: slurm}\nslurm: {partition: \"a\\nb\"}", `c.yaml:7: slurm.partition: "a\nb": contains a character that cannot be printed`},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			if diff := cmp.Diff([]string{tc.want}, faultsOf(t, head+tc.file, config.Layers{})); diff != "" {
+				t.Errorf("faults (-want +got):\n%s", diff)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -42,136 +43,20 @@ func load(t *testing.T, content string, layers config.Layers) *config.Campaign {
 	return testutil.Must(config.Load(write(t, content), layers))(t)
 }
 
-// fullReplay is a campaign file that replays recorded data and sets every key. No key has its default
-// value.
-const fullReplay = `
-name: night-1
-machine: two racks
-seed: 7
-output: ../results
-workers: 3
-attempts: 4
-libraries:
-  - name: mpich
-    version: "4.1.2"
-    path: libmpich.so
-  - {name: openmpi, version: "5.0.9"}
-collectives: [bcast, reduce_scatter]
-grid:
-  nodes: [3, 6]
-  ppn: [7]
-  sizes: [8, 64KiB, "1MiB", 0]
-  between: false
-  weights:
-    - {collective: bcast, nodes: 4.., ppn: 7, sizes: 1KiB..64KiB, weight: 5}
-    - {sizes: ..8, weight: 0.5}
-  trace: trace.csv
-runner:
-  kind: replay
-  data: [a.csv, b.csv]
-  names: names.csv
-  defaults: defaults.csv
-  recorded: A
-  noise: 0.02
-  noise_tail: 0.01
-  job_noise: 0.05
-  failures: 0.03
-  launch:
-    model: native
-    time: 90s
-    time_per_node: 2ms
-method: fact
-strategy: {initial: 6, batch: 9, growth: 0.1}
-model:
-  kind: forest
-  scaling: none
-  trees: 50
-  criterion: absolute_error
-  max_depth: 12
-  min_split: 3
-  min_leaf: 2
-  max_features: 2
-  folds: 4
-stop:
-  criteria_from: reference
-  slowdown: 1.1
-  mistakes: 0.2
-  mistake_threshold: 0.3
-  patience: 2
-  machine_time: 2h30m
-  wall_time: 15m
-hpo: {trials: 5}
-export: {max_loss: 0.05, op_safe: false, collective_share: 0.5}
-`
-
-// campaignOf returns the campaign that the text fullReplay describes. The parameter dir is the folder of
-// the file.
-func campaignOf(dir string) *config.Campaign {
-	return &config.Campaign{
-		Name: "night-1", Machine: "two racks", Seed: 7, Output: filepath.Join(filepath.Dir(dir), "results"), Workers: 3, Attempts: 4,
-		Libraries: []config.Library{
-			{Name: "mpich", Version: "4.1.2", Path: filepath.Join(dir, "libmpich.so")},
-			{Name: "openmpi", Version: "5.0.9"},
-		},
-		Collectives: []string{"bcast", "reduce_scatter"},
-		Grid: config.Grid{
-			Nodes: []int{3, 6}, PPN: []int{7}, Sizes: []int64{8, 65536, 1 << 20, 0},
-			Weights: []config.Weight{
-				{Collective: "bcast", Nodes: config.Range{Low: 4}, PPN: config.Range{Low: 7, High: 7}, Sizes: config.Range{Low: 1024, High: 65536}, Weight: 5},
-				{Sizes: config.Range{High: 8}, Weight: 0.5},
-			},
-			Trace: filepath.Join(dir, "trace.csv"),
-		},
-		Runner: config.Runner{
-			Kind: "replay", Data: []string{filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv")},
-			Names: filepath.Join(dir, "names.csv"), Defaults: filepath.Join(dir, "defaults.csv"), Recorded: "A",
-			Noise: 0.02, Tail: 0.01, JobNoise: 0.05, Failures: 0.03,
-			Launch: config.Launch{Model: "native", Time: 90 * time.Second, TimePerNode: 2 * time.Millisecond},
-		},
-		Method: "fact", Strategy: config.Strategy{Initial: 6, Batch: 9, Growth: 0.1},
-		Model: config.Model{
-			Kind: "forest", Scaling: "none", Trees: 50, Criterion: "absolute_error",
-			MaxDepth: 12, MinSplit: 3, MinLeaf: 2, MaxFeatures: 2, Folds: 4,
-		},
-		Stop: config.Stop{
-			CriteriaFrom: "reference", Slowdown: 1.1, Mistakes: 0.2, MistakeThreshold: 0.3, Patience: 2,
-			MachineTime: 150 * time.Minute, WallTime: 15 * time.Minute,
-		},
-		HPO:    config.HPO{Trials: 5},
-		Export: config.Export{MaxLoss: 0.05, CollectiveShare: 0.5},
-	}
+// read returns the text of a file in testdata.
+func read(t testing.TB, name string) string {
+	t.Helper()
+	return string(testutil.Must(os.ReadFile(filepath.Join("testdata", name)))(t))
 }
 
-func TestLoadOfEveryKey(t *testing.T) {
-	path := write(t, fullReplay)
-	got := testutil.Must(config.Load(path, config.Layers{}))(t)
-	want := campaignOf(filepath.Dir(path))
-	liveDefaults(want)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("campaign (-want +got):\n%s", diff)
-	}
-}
-
-func TestLoadOfTheLeast(t *testing.T) {
-	path := write(t, minimalFile)
-	got := testutil.Must(config.Load(path, config.Layers{}))(t)
-	dir := filepath.Dir(path)
-	want := &config.Campaign{
-		Name: "night", Seed: 1, Output: filepath.Join(dir, "out"), Attempts: 2,
-		Libraries:   []config.Library{{Name: "mpich", Version: "4.0.2"}},
-		Collectives: []string{"bcast"},
-		Grid:        config.Grid{Between: true},
-		Runner:      config.Runner{Kind: "replay", Data: []string{filepath.Join(dir, "a.csv")}, Launch: config.Launch{Model: "osu"}},
-		Method:      "regret",
-		Strategy:    config.Strategy{Initial: 5, Batch: 8, Growth: 0.05},
-		Model:       config.Model{Kind: "auto", Scaling: "algorithm_log10", Trees: 100, Criterion: "squared_error", MinSplit: 2, MinLeaf: 1, Folds: 5},
-		Stop:        config.Stop{CriteriaFrom: "predicted", Slowdown: 1.03, Mistakes: 0.05, MistakeThreshold: 0.1, Patience: 3},
-		HPO:         config.HPO{Trials: 100},
-		Export:      config.Export{MaxLoss: 0.02, OpSafe: true, CollectiveShare: 0.25},
-	}
-	liveDefaults(want)
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("campaign (-want +got):\n%s", diff)
+// TestLoad loads a file with all keys of replays, one with all keys of campaigns that measure, and one with the
+// keys alone that have no default. In the golden files, DIR stands for the folder of the campaign file.
+func TestLoad(t *testing.T) {
+	for name, content := range map[string]string{"replay": read(t, "replay.yaml"), "live": read(t, "live.yaml"), "least": minimalFile} {
+		path := write(t, content)
+		c := testutil.Must(config.Load(path, config.Layers{}))(t)
+		text := testutil.Must(json.MarshalIndent(c, "", "  "))(t)
+		testutil.CheckGolden(t, name+".json", []byte(strings.ReplaceAll(string(text), filepath.Dir(path), "DIR")+"\n"))
 	}
 }
 
@@ -266,7 +151,7 @@ func TestNoFile(t *testing.T) {
 // FuzzLoad checks that for any file content Load returns either a campaign or an error that matches
 // ErrConfig.
 func FuzzLoad(f *testing.F) {
-	for _, s := range []string{minimalFile, fullReplay, "", "a: &x [*x]", "? [1]: 2", "<<: {seed: 1}", "\"\": {\"\": 1}", "seed: !!binary x", "grid: {nodes: [{}]}", "libraries: [[]]", "---\n---\n"} {
+	for _, s := range []string{minimalFile, read(f, "replay.yaml"), "", "a: &x [*x]", "? [1]: 2", "<<: {seed: 1}", "\"\": {\"\": 1}", "seed: !!binary x", "grid: {nodes: [{}]}", "libraries: [[]]", "---\n---\n"} {
 		f.Add(s)
 	}
 	path := write(f, "")

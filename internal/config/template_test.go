@@ -76,7 +76,7 @@ func TestTemplateOfAMachine(t *testing.T) {
 // TestRestore checks that a campaign equals the one restored from its journal, apart from its
 // folder.
 func TestRestore(t *testing.T) {
-	path := write(t, fullReplay)
+	path := write(t, read(t, "replay.yaml"))
 	c := testutil.Must(config.Load(path, config.Layers{}))(t)
 	spec := testutil.Must(json.Marshal(c))(t)
 	moved := t.TempDir()
@@ -89,7 +89,7 @@ func TestRestore(t *testing.T) {
 }
 
 func TestRestoreFaults(t *testing.T) {
-	path := write(t, fullReplay)
+	path := write(t, read(t, "replay.yaml"))
 	c := testutil.Must(config.Load(path, config.Layers{}))(t)
 	spec := testutil.Must(json.Marshal(c))(t)
 	testutil.NoError(t, os.Remove(c.Runner.Names))
