@@ -31,12 +31,17 @@ type machine struct {
 	noisy  bool
 	dies   int // number of trials before the machine fails; 0: never
 	trials int
-	ran    map[string]int // number of measurements by candidate and attempt
+	ran    map[string]int               // number of measurements by candidate and attempt
+	begin  func()                       // called before each batch; may be nil
+	factor func(coll.Candidate) float64 // multiplies the time of a candidate; nil: 1
 }
 
 var errDead = fmt.Errorf("the cluster is down: %w", benchrunner.ErrUnavailable)
 
 func (m *machine) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Log) error {
+	if m.begin != nil {
+		m.begin()
+	}
 	for _, r := range b.Requests {
 		if r.Ended {
 			continue
@@ -77,16 +82,19 @@ func (m *machine) trial(r benchrunner.Request) coll.Trial {
 	if r.Algorithm == verify.Tuned && !m.choose[r.Collective](r.Point).IsDefault() {
 		t.Seconds *= m.ratio(r.Point)
 	}
+	if m.factor != nil {
+		t.Seconds *= m.factor(r.Candidate)
+	}
 	return t
 }
 
 // fileWriter writes files that select an algorithm wherever it is predicted to be faster than the default,
 // whatever the machine measures.
 type fileWriter struct {
-	machine *machine
-	rows    []selection.Row
-	applied int
-	probe   benchrunner.Runner
+	machine  *machine
+	rows     []selection.Row
+	probe    benchrunner.Runner
+	rejected func(coll.Collective) selection.Rejected // of the session
 }
 
 func size(p coll.Point) int64 { return p.MsgBytes }
@@ -97,7 +105,7 @@ func choose(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
 }
 
 func (s *fileWriter) write(rejected func(coll.Collective) selection.Rejected) (verify.Files, error) {
-	s.applied++
+	s.rejected = rejected
 	var problems []verify.Problem
 	s.machine.choose = map[coll.Collective]func(coll.Point) coll.Algorithm{}
 	for _, c := range []coll.Collective{coll.Allreduce, coll.Bcast} {
@@ -123,13 +131,8 @@ func (s *fileWriter) write(rejected func(coll.Collective) selection.Rejected) (v
 	return verify.Files{Problems: problems, Machine: s.machine, Probe: s.probe}, nil
 }
 
-// writer is anything that writes files without the rejected points.
-type writer interface {
-	write(rejected func(coll.Collective) selection.Rejected) (verify.Files, error)
-}
-
 // verifyAll runs passes until nothing more is reverted, as a campaign does.
-func verifyAll(ctx context.Context, opt verify.Options, files writer, log *memory) (verify.Result, error) {
+func verifyAll(ctx context.Context, opt verify.Options, files *fileWriter, log *memory) (verify.Result, error) {
 	session, err := verify.Open(opt, log.past(), log)
 	if err != nil {
 		return verify.Result{}, err
@@ -400,9 +403,14 @@ func TestSlowerByItself(t *testing.T) {
 	rows := rowsOf([]int{2, 4}, smallSizes, coll.Allreduce, coll.Bcast)
 	for _, helps := range []bool{true, false} {
 		m := &machine{noise: 0.01, seed: 1, ratio: func(coll.Point) float64 { return 0.8 }}
-		s := &settings{machine: m, helps: helps}
-		log := &memory{}
-		res := testutil.Must(verifyAll(t.Context(), verify.Options{Library: "lib", Rules: rules(1)}, &settingsWriter{fileWriter{machine: m, rows: rows}, s}, log))(t)
+		files := &fileWriter{machine: m, rows: rows}
+		m.factor = func(c coll.Candidate) float64 {
+			if c.Algorithm == verify.Tuned && c.Collective == coll.Allreduce && !(helps && files.rejected(coll.Allreduce).All) {
+				return 1.5
+			}
+			return 1
+		}
+		res := testutil.Must(verifyAll(t.Context(), verify.Options{Library: "lib", Rules: rules(1)}, files, &memory{}))(t)
 		if want := []coll.Collective{coll.Allreduce}; !slices.Equal(res.RevertedCollectives, want) || !res.Ended {
 			t.Errorf("reverted %v, ended %t, want %v", res.RevertedCollectives, res.Ended, want)
 		}
@@ -410,42 +418,6 @@ func TestSlowerByItself(t *testing.T) {
 			t.Errorf("helps %t: proved %t, slower %v", helps, res.Proved(), res.Slower)
 		}
 	}
-}
-
-// settings is a machine on which the settings of the tuned library make allreduce 1.5 times slower. If
-// helps is set, allreduce is as fast as the default once it is reverted as a whole.
-type settings struct {
-	*machine
-	helps    bool
-	reverted bool
-}
-
-func (s *settings) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Log) error {
-	return s.machine.Run(ctx, b, slowed{log, s})
-}
-
-type slowed struct {
-	benchrunner.Log
-	s *settings
-}
-
-func (l slowed) Trial(t coll.Trial) error {
-	if t.Algorithm == verify.Tuned && t.Collective == coll.Allreduce && !(l.s.reverted && l.s.helps) {
-		t.Seconds *= 1.5
-	}
-	return l.Log.Trial(t)
-}
-
-type settingsWriter struct {
-	fileWriter
-	s *settings
-}
-
-func (s *settingsWriter) write(rejected func(coll.Collective) selection.Rejected) (verify.Files, error) {
-	files, err := s.fileWriter.write(rejected)
-	s.s.reverted = rejected(coll.Allreduce).All
-	files.Machine = s.s
-	return files, err
 }
 
 // TestResume kills a verification after each of its records and resumes it. The resumed verification must
@@ -579,7 +551,7 @@ func TestCancelled(t *testing.T) {
 }
 
 // TestLaunchNoise checks launches in which all times are high or low together, as if two processes shared a
-// core. Nothing may be reverted, and the interval of the speed-up must be wide.
+// core: some launches of a block are four times slower. Nothing may be reverted, and the interval of the speed-up must be wide.
 func TestLaunchNoise(t *testing.T) {
 	rows := rowsOf([]int{2, 4}, smallSizes, coll.Bcast)
 	seeds, alarms, covered := 40, 0, 0
@@ -588,10 +560,14 @@ func TestLaunchNoise(t *testing.T) {
 	}
 	for seed := range seeds {
 		m := &machine{noise: 0.02, seed: uint64(seed), ratio: func(coll.Point) float64 { return 1 }}
-		s := &launchNoise{machine: m, rng: rand.New(rand.NewPCG(uint64(seed), 9))}
-		res, err := verifyAll(t.Context(), verify.Options{Library: "lib", Rules: rules(uint64(seed))},
-			&runnerWriter{fileWriter{machine: m, rows: rows}, s}, &memory{})
-		testutil.NoError(t, err)
+		rng, factors := rand.New(rand.NewPCG(uint64(seed), 9)), map[bool]float64{}
+		m.begin = func() {
+			for _, tuned := range []bool{true, false} {
+				factors[tuned] = []float64{1, 4}[rng.IntN(2)]
+			}
+		}
+		m.factor = func(c coll.Candidate) float64 { return factors[c.Algorithm == verify.Tuned] }
+		res, _ := run(t, m, rows, rules(uint64(seed)))
 		if len(res.Reverted) > 0 {
 			alarms++
 		}
@@ -603,42 +579,6 @@ func TestLaunchNoise(t *testing.T) {
 	if alarms > seeds/20+1 || covered < seeds*85/100 {
 		t.Errorf("%d false alarms, %d of %d intervals cover the truth", alarms, covered, seeds)
 	}
-}
-
-// launchNoise simulates a machine on which some launches of a block are four times slower.
-type launchNoise struct {
-	*machine
-	rng    *rand.Rand
-	factor map[bool]float64 // by whether it is tuned
-}
-
-func (s *launchNoise) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Log) error {
-	s.factor = map[bool]float64{}
-	for _, tuned := range []bool{true, false} {
-		s.factor[tuned] = []float64{1, 4}[s.rng.IntN(2)]
-	}
-	return s.machine.Run(ctx, b, noiseLog{log, s})
-}
-
-type noiseLog struct {
-	benchrunner.Log
-	s *launchNoise
-}
-
-func (l noiseLog) Trial(t coll.Trial) error {
-	t.Seconds *= l.s.factor[t.Algorithm == verify.Tuned]
-	return l.Log.Trial(t)
-}
-
-type runnerWriter struct {
-	fileWriter
-	runner benchrunner.Runner
-}
-
-func (s *runnerWriter) write(rejected func(coll.Collective) selection.Rejected) (verify.Files, error) {
-	files, err := s.fileWriter.write(rejected)
-	files.Machine = s.runner
-	return files, err
 }
 
 // TestUntrusted checks that a control whose interval lies outside the tolerance makes measurements untrusted.
