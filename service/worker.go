@@ -172,18 +172,27 @@ func (q *queue) enforceBudgetLocked(e *entry) {
 func (q *queue) processEnded(e *entry, code ExitCode, failure error) (finished bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	stopped := code == ExitCancelled || code == ExitBusy || code == ExitUnknown
 	switch {
 	case code == ExitDone, code == ExitNotConverged:
 		e.Converged = code == ExitDone
 		q.endLocked(e, Done, code, nil)
 	case e.Goal == goalCancel, e.Goal == goalQuota:
 		q.endStoppedLocked(e)
+	case stopped && e.Goal == goalPause:
+		q.endLocked(e, Paused, ExitCancelled, nil)
+	case stopped && q.draining:
+		q.endLocked(e, Queued, ExitCancelled, nil)
 	case code == ExitBusy:
-		return q.endBusyLocked(e)
-	case code == ExitCancelled, code == ExitUnknown:
-		return q.endInterruptedLocked(e, code, failure)
+		q.awaitForeignLocked(e)
+		return false
+	case code == ExitUnknown && failure == nil:
+		return false // not a child: tutti resume finds out how the campaign ended
 	default:
-		q.endFailedLocked(e, code, failure)
+		if failure == nil {
+			failure = errors.New(lastMessage(e.log()))
+		}
+		q.endLocked(e, Failed, code, failure)
 	}
 	return true
 }
@@ -201,34 +210,9 @@ func (q *queue) endStoppedLocked(e *entry) {
 	q.endLocked(e, Cancelled, ExitCancelled, failure)
 }
 
-// endInterruptedLocked decides what follows after a process was interrupted, or ended with an unknown exit
-// code.
-func (q *queue) endInterruptedLocked(e *entry, code ExitCode, failure error) (finished bool) {
-	switch {
-	case e.Goal == goalPause:
-		q.endLocked(e, Paused, ExitCancelled, nil)
-	case q.draining:
-		q.endLocked(e, Queued, ExitCancelled, nil)
-	case code == ExitUnknown && failure == nil:
-		return false // not a child: tutti resume finds out how the campaign ended
-	default:
-		q.endFailedLocked(e, code, failure)
-	}
-	return true
-}
-
-// endBusyLocked decides what follows after a process found that another process has locked the journal. It
-// waits for the time foreignRetry, so that the worker then tries again. While it waits, it releases the
-// queue's lock.
-func (q *queue) endBusyLocked(e *entry) (finished bool) {
-	switch {
-	case e.Goal == goalPause:
-		q.endLocked(e, Paused, ExitBusy, nil)
-		return true
-	case q.draining:
-		q.endLocked(e, Queued, ExitBusy, nil)
-		return true
-	}
+// awaitForeignLocked waits for the time foreignRetry while another process has locked the journal of a campaign.
+// Meanwhile it releases the queue's lock.
+func (q *queue) awaitForeignLocked(e *entry) {
 	e.WaitsFor = waitsForForeign
 	changed := q.changed
 	q.mu.Unlock()
@@ -237,15 +221,6 @@ func (q *queue) endBusyLocked(e *entry) (finished bool) {
 	case <-changed:
 	}
 	q.mu.Lock()
-	return false
-}
-
-// endFailedLocked decides what follows after a process failed or could not be started.
-func (q *queue) endFailedLocked(e *entry, code ExitCode, failure error) {
-	if failure == nil {
-		failure = errors.New(lastMessage(e.log()))
-	}
-	q.endLocked(e, Failed, code, failure)
 }
 
 // cancelJobs cancels those jobs of a campaign that the scheduler still has.

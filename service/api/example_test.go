@@ -32,9 +32,9 @@ func Example() {
 }
 
 func ExampleListen() {
-	_, err := api.Listen("0.0.0.0:8372", api.ListenOptions{Tokens: true})
+	_, err := api.Listen("0.0.0.0:0", api.ListenOptions{Tokens: true})
 	fmt.Println(errors.Is(err, api.ErrUnprotected), err)
-	// Output: true listen 0.0.0.0:8372: any address but loopback and Unix sockets needs TLS and tokens: TLS is missing
+	// Output: true listen 0.0.0.0:0: any address but loopback and Unix sockets needs TLS and tokens: TLS is missing
 }
 
 func ExampleAPI_Serve() {

@@ -43,8 +43,8 @@ func Listen(addr string, o ListenOptions) (net.Listener, error) {
 		}
 		return o.limit(l), nil
 	}
-	if err := checkAddress(addr, o); err != nil {
-		return nil, err
+	if _, _, err := net.SplitHostPort(addr); err != nil {
+		return nil, fmt.Errorf("listen %q: want host:port or unix:PATH: %w", addr, err)
 	}
 	config, err := o.tlsConfig()
 	if err != nil {
@@ -54,9 +54,9 @@ func Listen(addr string, o ListenOptions) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if tcp, ok := l.Addr().(*net.TCPAddr); !o.protected() && (!ok || !tcp.IP.IsLoopback()) { // localhost may resolve to any address
+	if missing := o.missing(); missing != nil && !l.Addr().(*net.TCPAddr).IP.IsLoopback() { // a name may resolve to any address
 		l.Close()
-		return nil, fmt.Errorf("listen %s, which is %s: %w", addr, l.Addr(), ErrUnprotected)
+		return nil, fmt.Errorf("listen %s: %w: %s", addr, ErrUnprotected, strings.Join(missing, ", "))
 	}
 	l = o.limit(l)
 	if config != nil {
@@ -83,26 +83,15 @@ func MaxConnections(limit int) int {
 	return int(min(uint64(limit), max(1, files.Cur/2)))
 }
 
-func (o ListenOptions) protected() bool { return o.tls() && o.Tokens }
-
-// checkAddress checks an address before its host name is resolved.
-func checkAddress(addr string, o ListenOptions) error {
-	host, _, err := net.SplitHostPort(addr)
-	if err != nil {
-		return fmt.Errorf("listen %q: want host:port or unix:PATH: %w", addr, err)
-	}
-	ip := net.ParseIP(host)
-	if host == "localhost" || ip != nil && ip.IsLoopback() || o.protected() {
-		return nil
-	}
-	var missing []string
+// missing returns what an address needs that other machines can reach.
+func (o ListenOptions) missing() (missing []string) {
 	if !o.tls() {
 		missing = append(missing, "TLS is missing")
 	}
 	if !o.Tokens {
 		missing = append(missing, "tokens are missing")
 	}
-	return fmt.Errorf("listen %s: %w: %s", addr, ErrUnprotected, strings.Join(missing, ", "))
+	return missing
 }
 
 func (o ListenOptions) tlsConfig() (*tls.Config, error) {

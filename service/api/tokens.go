@@ -60,21 +60,9 @@ var (
 type TokenStore struct {
 	path string
 
-	mu      sync.Mutex
-	tokens  []hashedToken
-	version fileVersion
-}
-
-type hashedToken struct {
-	Token
-	sum [sha256.Size]byte
-}
-
-// fileVersion distinguishes one content of the file from another. Every change replaces the file.
-type fileVersion struct {
-	modified time.Time
-	size     int64
-	file     os.FileInfo
+	mu     sync.Mutex
+	tokens []Token
+	read   os.FileInfo // of the file that was read; every change replaces the file
 }
 
 // tokenFile is the content of a file of tokens.
@@ -103,15 +91,14 @@ func (s *TokenStore) Create(name string, role Role) (secret string, err error) {
 	if err := s.refresh(); err != nil {
 		return "", err
 	}
-	if slices.ContainsFunc(s.tokens, func(t hashedToken) bool { return t.Name == name }) {
+	if slices.ContainsFunc(s.tokens, func(t Token) bool { return t.Name == name }) {
 		return "", fmt.Errorf("token %q: %w", name, ErrTokenExists)
 	}
 	var random [32]byte
 	rand.Read(random[:]) // never fails
 	secret = tokenPrefix + base64.RawURLEncoding.EncodeToString(random[:])
-	sum := sha256.Sum256([]byte(secret))
-	token := Token{Name: name, Role: role, SHA256: hex.EncodeToString(sum[:]), Created: time.Now().UTC().Truncate(time.Second)}
-	return secret, s.write(append(s.list(), token))
+	token := Token{Name: name, Role: role, SHA256: hashOf(secret), Created: time.Now().UTC().Truncate(time.Second)}
+	return secret, s.write(append(slices.Clone(s.tokens), token))
 }
 
 // Revoke removes a token. The token's secret and login cookies become invalid. The error matches
@@ -122,7 +109,7 @@ func (s *TokenStore) Revoke(name string) error {
 	if err := s.refresh(); err != nil {
 		return err
 	}
-	remaining := slices.DeleteFunc(s.list(), func(t Token) bool { return t.Name == name })
+	remaining := slices.DeleteFunc(slices.Clone(s.tokens), func(t Token) bool { return t.Name == name })
 	if len(remaining) == len(s.tokens) {
 		return fmt.Errorf("token %q: %w", name, ErrNoToken)
 	}
@@ -136,24 +123,24 @@ func (s *TokenStore) List() ([]Token, error) {
 	if err := s.refresh(); err != nil {
 		return nil, err
 	}
-	return s.list(), nil
+	return slices.Clone(s.tokens), nil
 }
 
 // Check returns the token with the given secret. It compares the hashes of all tokens in constant time. If
 // the file cannot be read, no secret is valid.
 func (s *TokenStore) Check(secret string) (t Token, ok bool) {
-	sum := sha256.Sum256([]byte(secret))
-	return s.find(func(t hashedToken) bool { return subtle.ConstantTimeCompare(sum[:], t.sum[:]) == 1 })
+	hash := []byte(hashOf(secret))
+	return s.find(func(t Token) bool { return subtle.ConstantTimeCompare(hash, []byte(t.SHA256)) == 1 })
 }
 
 // Lookup returns the token with the given name. If the file cannot be read, it finds no token.
 func (s *TokenStore) Lookup(name string) (t Token, ok bool) {
-	return s.find(func(t hashedToken) bool { return t.Name == name })
+	return s.find(func(t Token) bool { return t.Name == name })
 }
 
 // find returns a token for which match returns true. It checks all tokens, so its duration does not reveal
 // which token matches.
-func (s *TokenStore) find(match func(hashedToken) bool) (found Token, ok bool) {
+func (s *TokenStore) find(match func(Token) bool) (found Token, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.refresh() != nil {
@@ -161,25 +148,23 @@ func (s *TokenStore) find(match func(hashedToken) bool) (found Token, ok bool) {
 	}
 	for _, t := range s.tokens {
 		if match(t) {
-			found, ok = t.Token, true
+			found, ok = t, true
 		}
 	}
 	return found, ok
 }
 
-func (s *TokenStore) list() []Token {
-	out := make([]Token, len(s.tokens))
-	for i, t := range s.tokens {
-		out[i] = t.Token
-	}
-	return out
+// hashOf returns the hash of a secret in hexadecimal digits.
+func hashOf(secret string) string {
+	sum := sha256.Sum256([]byte(secret))
+	return hex.EncodeToString(sum[:])
 }
 
 // refresh reads the file again if it has changed.
 func (s *TokenStore) refresh() error {
 	info, err := os.Stat(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		s.tokens, s.version = nil, fileVersion{}
+		s.tokens, s.read = nil, nil
 		return nil
 	}
 	if err != nil {
@@ -188,19 +173,18 @@ func (s *TokenStore) refresh() error {
 	if info.Mode().Perm()&0o077 != 0 {
 		return fmt.Errorf("tokens %s: mode %04o: %w", s.path, info.Mode().Perm(), ErrFileMode)
 	}
-	now := fileVersion{info.ModTime(), info.Size(), info}
-	if s.version.file != nil && now.modified.Equal(s.version.modified) && now.size == s.version.size && os.SameFile(info, s.version.file) {
+	if s.read != nil && info.ModTime().Equal(s.read.ModTime()) && info.Size() == s.read.Size() && os.SameFile(info, s.read) {
 		return nil
 	}
 	tokens, err := readTokens(s.path)
 	if err != nil {
 		return err
 	}
-	s.tokens, s.version = tokens, now
+	s.tokens, s.read = tokens, info
 	return nil
 }
 
-func readTokens(path string) ([]hashedToken, error) {
+func readTokens(path string) ([]Token, error) {
 	content, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
@@ -211,21 +195,19 @@ func readTokens(path string) ([]hashedToken, error) {
 	if err := d.Decode(&f); err != nil {
 		return nil, fmt.Errorf("tokens %s: %w", path, err)
 	}
-	var out []hashedToken
 	for i, t := range f.Tokens {
-		h := hashedToken{Token: t}
-		n, err := hex.Decode(h.sum[:], []byte(t.SHA256)[:min(len(t.SHA256), 2*sha256.Size)])
+		f.Tokens[i].SHA256 = strings.ToLower(t.SHA256)
+		_, err := hex.DecodeString(t.SHA256)
 		switch {
-		case err != nil || n != sha256.Size || len(t.SHA256) != 2*sha256.Size:
+		case err != nil || len(t.SHA256) != 2*sha256.Size:
 			return nil, fmt.Errorf("tokens %s: tokens[%d].sha256: want %d hexadecimal digits", path, i, 2*sha256.Size)
 		case !validTokenName(t.Name):
 			return nil, fmt.Errorf("tokens %s: tokens[%d].name %q: %w", path, i, t.Name, ErrTokenName)
 		case t.Role != Read && t.Role != Operate:
 			return nil, fmt.Errorf("tokens %s: tokens[%d].role %q: %w", path, i, t.Role, ErrTokenRole)
 		}
-		out = append(out, h)
 	}
-	return out, nil
+	return f.Tokens, nil
 }
 
 // write atomically replaces the file with the given tokens.
