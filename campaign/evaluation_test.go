@@ -85,11 +85,13 @@ func TestExhaustedSpace(t *testing.T) {
 	}
 }
 
-// criteriaChanges lists changes of one criterion or of the points' weights.
-var criteriaChanges = []struct {
+// criteriaChange is a change of one criterion or of the points' weights.
+type criteriaChange struct {
 	name string
 	set  func(*campaign.Spec, *campaign.Problem)
-}{
+}
+
+var criteriaChanges = []criteriaChange{
 	{"stop.slowdown", func(s *campaign.Spec, _ *campaign.Problem) { s.Criteria.Slowdown = 1.3 }},
 	{"stop.mistakes", func(s *campaign.Spec, _ *campaign.Problem) { s.Criteria.Mistakes = 0.005 }},
 	{"stop.mistake_threshold", func(s *campaign.Spec, _ *campaign.Problem) { s.Metrics.MistakeThreshold = 0.5 }},
@@ -101,6 +103,14 @@ var criteriaChanges = []struct {
 			}
 		}
 	}},
+}
+
+// someChanges returns two of criteriaChanges, or all if all cases are wanted.
+func someChanges() []criteriaChange {
+	if testutil.AllCases() {
+		return criteriaChanges
+	}
+	return criteriaChanges[:2]
 }
 
 // unending is an observer that lets a campaign continue in any case.
@@ -131,11 +141,7 @@ func TestCriteriaReachTheStrategy(t *testing.T) {
 	if len(unchanged) < 3 {
 		t.Fatalf("%d rounds: want some to compare", len(unchanged))
 	}
-	changes := criteriaChanges
-	if !testutil.AllCases() {
-		changes = changes[:2]
-	}
-	for _, tc := range changes {
+	for _, tc := range someChanges() {
 		if cmp.Equal(unchanged, batches(tc.set), cmp.AllowUnexported(coll.Algorithm{})) {
 			t.Errorf("%s does not change the batches", tc.name)
 		}
@@ -153,7 +159,7 @@ func TestCriteriaReachTheStudy(t *testing.T) {
 		return *res.Study.Trials[0].Value
 	}
 	unchanged := first(func(*campaign.Spec, *campaign.Problem) {})
-	for _, tc := range criteriaChanges {
+	for _, tc := range someChanges() {
 		if got := first(tc.set); got == unchanged {
 			t.Errorf("%s: the first trial has the value %g as without the change", tc.name, got)
 		}

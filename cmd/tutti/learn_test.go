@@ -216,7 +216,7 @@ func TestServeUpdatesTables(t *testing.T) {
 	}
 }
 
-// TestLiveLearn makes a table from the samples of real jobs. Then 50 jobs use this table at the same time.
+// TestLiveLearn makes a table from the samples of real jobs. Then many jobs use this table at the same time.
 func TestLiveLearn(t *testing.T) {
 	t.Parallel()
 	tc := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
@@ -240,7 +240,7 @@ func TestLiveLearn(t *testing.T) {
 		t.Errorf("%d rules, %d mixes", len(table.Rules), len(table.Mixes))
 	}
 
-	const jobs = 50
+	jobs := cases(10, 50)
 	env = append(os.Environ(), "LD_PRELOAD="+library, "TUTTI_SAMPLES="+folder, "TUTTI_TABLE="+tableIn(folder), "TUTTI_SEED=1", "TUTTI_EXPLORE_SHARE=1", "TUTTI_BUDGET=1e9")
 	var running sync.WaitGroup
 	for range jobs {
