@@ -16,9 +16,9 @@ export CGO_ENABLED = 0
 export GOFLAGS := $(shell $(GO) env GOFLAGS) -trimpath
 LDFLAGS = -s -w
 TOOL = $(GO) tool -modfile=scripts/tools.mod
-# gotestsum prints a line a package, then the tests that were skipped and those that failed.
+# gotestsum prints a line a package, then the tests that were skipped, with the reason, and those that failed.
 # lint runs go vet on the tests, too.
-GOTEST = $(TOOL) gotestsum --format pkgname --hide-summary output -- -count=1 -vet=off
+GOTEST = $(TOOL) gotestsum --format pkgname -- -count=1 -vet=off
 # Packages whose tests mostly wait or take longest come first, so that others fill the gaps.
 SLOW = ./cmd/tutti ./benchrunner/live ./csource ./doctor ./service/page ./mpi/mpich ./benchrunner/native ./mpi/openmpi ./campaign
 ALL = $(SLOW) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(SLOW))")

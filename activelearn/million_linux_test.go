@@ -62,9 +62,7 @@ func cpuSeconds(t testing.TB) float64 {
 // 50 candidates takes about one second of processor time. The test allows three seconds, for slower
 // machines.
 func TestMillion(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a million candidates")
-	}
+	testutil.SkipShort(t)
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(1 << 30))
 	began := time.Now()
 	l := million(t)

@@ -93,9 +93,7 @@ func TestBuildPlace(t *testing.T) {
 // the ratio of the case's time to the best time. Without an abort factor, all cases get the same number of
 // calls.
 func TestLiveCut(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles")
-	}
+	testutil.SkipShort(t)
 	prog := filepath.Join(t.TempDir(), "cut")
 	sources := testutil.Must(filepath.Glob("bench/*.c"))(t)
 	calls := testutil.Must(filepath.Glob("workload/*.c"))(t)
@@ -147,9 +145,7 @@ func TestLiveBuild(t *testing.T) {
 
 // TestBuildPolicy checks that the policy program compiles without MPI and without a warning.
 func TestBuildPolicy(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles")
-	}
+	testutil.SkipShort(t)
 	if _, err := exec.LookPath("cc"); err != nil {
 		testutil.NeedMPI.Missing(t, "%v: needs apt-get install gcc", err)
 	}

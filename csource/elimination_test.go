@@ -67,9 +67,7 @@ var eliminateOnce = sync.OnceValues(func() ([]byte, error) {
 // buildEliminate writes the program eliminate into a temporary folder and returns its path.
 func buildEliminate(t *testing.T) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("compiles")
-	}
+	testutil.SkipShort(t)
 	binary, err := eliminateOnce()
 	if err != nil {
 		testutil.NeedMPI.Missing(t, "%v: needs apt-get install gcc", err)

@@ -99,7 +99,7 @@ func TestNeeds(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			if strings.HasSuffix(tc.check, " as root") && os.Geteuid() != 0 {
-				t.Skip("not root")
+				t.Skip("needs root")
 			}
 			m, n := ready(t, tc.environ...)
 			tc.change(m, n)

@@ -176,7 +176,7 @@ func onlyJournal(t *testing.T, dir string) {
 
 func TestStaleLocks(t *testing.T) {
 	if runtime.GOOS != "linux" {
-		t.Skip("only Linux tells by /proc when a machine was booted and a process began")
+		t.Skip("needs Linux, whose /proc tells when a process began")
 	}
 	me, err := self()
 	if err != nil || me.Boot == "" || me.Start == "" {

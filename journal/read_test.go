@@ -134,18 +134,14 @@ func (zeros) Read(p []byte) (int, error) {
 }
 
 func TestLineTooLong(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads large files")
-	}
+	testutil.SkipShort(t)
 	if _, err := read(zeros{}, "j", false); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), "j:1: ") {
 		t.Errorf("read = %v, want %v at line 1", err, ErrCorrupt)
 	}
 }
 
 func TestLargeJournal(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads large files")
-	}
+	testutil.SkipShort(t)
 	const n, distinct = 100_000, 1000
 	rng := rand.New(rand.NewPCG(1, 1))
 	var text, part bytes.Buffer

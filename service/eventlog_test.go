@@ -18,9 +18,7 @@ import (
 // TestEventLogBoundsLines checks that a very long line without a line end is an error, and that reading it
 // needs little memory.
 func TestEventLogBoundsLines(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes long lines")
-	}
+	testutil.SkipShort(t)
 	const huge = 1 << 30 // bytes of a sparse file
 	path := filepath.Join(t.TempDir(), journal.FileName)
 	line := `{"kind":"header","created":"2026-03-01T12:00:00Z"}` + "\n"

@@ -26,7 +26,7 @@ func runCampaign(t testing.TB, set ...string) string {
 
 // TestLearn checks that the selection and the predictions equal those of package export at every point.
 func TestLearn(t *testing.T) {
-	skipShort(t)
+	testutil.SkipShort(t)
 	dir := runCampaign(t, "runner.defaults=data/defaults.csv", "runner.recorded=C")
 	for _, p := range campaigntest.Conclude(t, dir, nil).Problems {
 		learned := testutil.Must(service.Learn(t.Context(), dir, p.Problem.Problem))(t)
@@ -108,7 +108,7 @@ func TestLearnUncertainty(t *testing.T) {
 // TestLearnFaults checks the errors for problems without measurements, for unknown problems and for folders
 // without a campaign.
 func TestLearnFaults(t *testing.T) {
-	skipShort(t)
+	testutil.SkipShort(t)
 	dir := runCampaign(t)
 	begun := t.TempDir()
 	jnl := testutil.Must(os.ReadFile(filepath.Join(dir, journal.FileName)))(t)

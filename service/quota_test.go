@@ -53,7 +53,7 @@ func near(a, b float64) bool { return a > b-1e-6 && a < b+1e-6 }
 // TestBudgets checks that a campaign gets the budget in its request, or else the quota of one campaign. A
 // larger budget must be refused. A campaign on recorded data must get none.
 func TestBudgets(t *testing.T) {
-	skipShort(t)
+	testutil.SkipShort(t)
 	state := t.TempDir()
 	s, _ := running(t, limited(t, state, 10, 1000, base(t, "b", fakeFile{Trials: 2})))
 	tests := []struct {
@@ -104,7 +104,7 @@ func TestQuotaTooSmall(t *testing.T) {
 // TestDaySurvivesRestart checks that today's spending is known after a restart. Campaigns that exceed the
 // remaining node-hours must be refused.
 func TestDaySurvivesRestart(t *testing.T) {
-	skipShort(t)
+	testutil.SkipShort(t)
 	state := t.TempDir()
 	bases := []config.Base{base(t, "b", fakeFile{Trials: 10}), base(t, "recorded", fakeFile{Trials: 100})}
 	opt := limited(t, state, 10, 24, bases...)
@@ -130,7 +130,7 @@ func TestDaySurvivesRestart(t *testing.T) {
 // TestDayOfOneCampaign checks that a campaign can start if its budget is exactly the quota of the day, in
 // spite of rounding errors.
 func TestDayOfOneCampaign(t *testing.T) {
-	skipShort(t)
+	testutil.SkipShort(t)
 	for _, campaign := range []float64{1.1, 3, 4.7} {
 		s, stop := running(t, limited(t, t.TempDir(), campaign, config.Overrun*campaign, base(t, "b", fakeFile{Trials: 1, Cost: 1e-3})))
 		runToEnd(t, s, asking("b", ""))
@@ -157,7 +157,7 @@ func TestUnreadableJournalCounts(t *testing.T) {
 // TestUnreadableForAMoment checks that a running campaign counts with its whole budget while its journal cannot
 // be read, and is followed again afterwards.
 func TestUnreadableForAMoment(t *testing.T) {
-	skipShort(t)
+	testutil.SkipShort(t)
 	state := t.TempDir()
 	s, _ := running(t, limited(t, state, 10, 24, base(t, "b", fakeFile{Trials: 1000, Every: 5 * time.Millisecond, Cost: 1e-6})))
 	id := create(t, s, asking("b", ""))
@@ -176,7 +176,7 @@ func TestUnreadableForAMoment(t *testing.T) {
 
 // TestRecordedTime checks that a campaign on recorded data is stopped at its time limit.
 func TestRecordedTime(t *testing.T) {
-	skipShort(t)
+	testutil.SkipShort(t)
 	opt := options(t, t.TempDir(), base(t, "b", fakeFile{Trials: 100000, Every: time.Millisecond}))
 	opt.RecordedTime = 50 * time.Millisecond
 	s, _ := running(t, opt)
@@ -188,7 +188,7 @@ func TestRecordedTime(t *testing.T) {
 // TestReservedHours checks that campaigns wait in order if the node-hours of today do not suffice for all
 // of them. When a campaign is cancelled, its reserved node-hours must become free for the next one.
 func TestReservedHours(t *testing.T) {
-	skipShort(t)
+	testutil.SkipShort(t)
 	state := t.TempDir()
 	long, short := fakeFile{Trials: 1000, Every: 10 * time.Millisecond, Cost: 1e-6}, fakeFile{Trials: 1}
 	bases := []config.Base{base(t, "a", long), base(t, "b", long), base(t, "c", long), base(t, "d", short), base(t, "e", short)}
@@ -224,7 +224,7 @@ func TestReservedHours(t *testing.T) {
 
 // TestNextDay checks that a campaign that waits for node-hours starts on the next day.
 func TestNextDay(t *testing.T) {
-	skipShort(t)
+	testutil.SkipShort(t)
 	state := t.TempDir()
 	clock := clockwork.NewFakeClockAt(time.Now())
 	b := base(t, "a", fakeFile{Trials: 11})
@@ -272,7 +272,7 @@ func TestOverrunIsStopped(t *testing.T) {
 // TestLoweredQuota checks that a lower quota also limits campaigns that started before the quota was
 // lowered.
 func TestLoweredQuota(t *testing.T) {
-	skipShort(t)
+	testutil.SkipShort(t)
 	state := t.TempDir()
 	b := base(t, "b", fakeFile{Trials: 1000, Every: 20 * time.Millisecond})
 	s, stop := running(t, limited(t, state, 1000, 2000, b))
@@ -288,7 +288,7 @@ func TestLoweredQuota(t *testing.T) {
 // TestScheduleSpends checks that drift measurements count as spending of the day. A schedule must create no
 // campaign if no node-hours remain.
 func TestScheduleSpends(t *testing.T) {
-	skipShort(t)
+	testutil.SkipShort(t)
 	n := newNightly(t, fakeFile{Trials: 10, Change: 0.5, Cost: 2}, config.When{Drift: 0.1})
 	n.stop()
 	n.adjust = func(o *service.Options) {
@@ -316,7 +316,7 @@ func TestScheduleSpends(t *testing.T) {
 
 // TestOnceDoesNotWaitForTomorrow checks that a service with Options.Once does not wait for the next day.
 func TestOnceDoesNotWaitForTomorrow(t *testing.T) {
-	skipShort(t)
+	testutil.SkipShort(t)
 	state := t.TempDir()
 	b := base(t, "b", fakeFile{Trials: 11})
 	b.Schedule = "30 2 * * *"

@@ -122,7 +122,7 @@ func TestWatchForeignTable(t *testing.T) {
 // TestWatchDrift checks that the service creates a campaign if the times of applications differ from those
 // of the last campaign.
 func TestWatchDrift(t *testing.T) {
-	skipShort(t)
+	testutil.SkipShort(t)
 	folder := t.TempDir()
 	opt := options(t, t.TempDir(), base(t, "a", fakeFile{Trials: 1}))
 	opt.Samples = []config.SampleFolder{{Name: "app", Folder: folder, Base: "a", Every: 2 * time.Millisecond, Drift: 0.2}}

@@ -226,7 +226,7 @@ func TestScheduleWaits(t *testing.T) {
 // TestScheduleCatchesUp checks a base that became due while no service ran. It gets one campaign when the
 // service starts, and none at another start.
 func TestScheduleCatchesUp(t *testing.T) {
-	skipShort(t)
+	testutil.SkipShort(t)
 	n := newNightly(t, fakeFile{Trials: 1}, config.When{})
 	if got := len(n.service.Campaigns()); got != 0 {
 		t.Fatalf("%d campaigns before the first night", got)

@@ -117,14 +117,6 @@ func pause(t *testing.T, s *service.Service, id string) {
 	awaitState(t, s, id, service.Paused)
 }
 
-// skipShort skips a test under go test -short, because the test runs whole campaigns.
-func skipShort(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("runs whole campaigns")
-	}
-}
-
 // awaitTrial waits until the journal of a campaign contains a trial.
 func awaitTrial(t *testing.T, s *service.Service, id string) {
 	t.Helper()
@@ -171,7 +163,7 @@ func TestOneAtATime(t *testing.T) {
 // TestProgressStays checks that the progress of a campaign remains complete after its view is freed, and
 // while its journal is read again.
 func TestProgressStays(t *testing.T) {
-	skipShort(t)
+	testutil.SkipShort(t)
 	s, _ := running(t, options(t, t.TempDir(), base(t, "quick", fakeFile{Trials: 3})))
 	var ids []string
 	for range 10 { // more than maxIdleViews
@@ -306,7 +298,7 @@ func (b breaker) Inspect(context.Context, config.Base) (service.MachineState, er
 // TestUnsavedState checks that a process is followed if the state of its campaign cannot be saved, that no other
 // campaign starts on its machine, and that the state is saved later.
 func TestUnsavedState(t *testing.T) {
-	skipShort(t)
+	testutil.SkipShort(t)
 	state := t.TempDir()
 	opt := options(t, state, base(t, "b", fakeFile{Trials: 1000, Every: 5 * time.Millisecond}))
 	opt.Machine = breaker{state}
@@ -392,7 +384,7 @@ func fakeService(args []string) int {
 // TestKilledService kills a service when the journal has reached various lengths. The next service must
 // adopt the campaign, and no candidate may be measured twice.
 func TestKilledService(t *testing.T) {
-	skipShort(t)
+	testutil.SkipShort(t)
 	for _, lines := range []int{0, 1, 20, 60} {
 		state := t.TempDir()
 		b := base(t, "slow", fakeFile{Trials: 60, Every: 5 * time.Millisecond})
@@ -442,7 +434,7 @@ func awaitLines(t *testing.T, state string, lines int) string {
 // TestForeignProcess checks that a service waits as long as another process has locked the journal of a
 // campaign.
 func TestForeignProcess(t *testing.T) {
-	skipShort(t)
+	testutil.SkipShort(t)
 	state := t.TempDir()
 	s, _ := running(t, options(t, state, base(t, "slow", fakeFile{Trials: slowTrials, Every: 10 * time.Millisecond})))
 	id := create(t, s, service.Request{Base: "slow"})
@@ -541,7 +533,7 @@ func TestCreateAgain(t *testing.T) {
 // TestMeasurementsOfALongJournal checks that measurements that are not in memory are read from the file. A
 // missing file must be an error.
 func TestMeasurementsOfALongJournal(t *testing.T) {
-	skipShort(t)
+	testutil.SkipShort(t)
 	const trials = 3000 // more lines than an event log keeps in memory
 	state := t.TempDir()
 	s, _ := running(t, options(t, state, base(t, "b", fakeFile{Trials: trials})))

@@ -106,9 +106,7 @@ func resumedBatch(b benchrunner.Batch, log *memory) benchrunner.Batch {
 // TestKilledAtEveryStep kills tutti before or after each step, and again in each resumed run. It checks
 // that each request has one trial, that each case was measured once, and that no job skipped a state.
 func TestKilledAtEveryStep(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for many jobs")
-	}
+	testutil.SkipShort(t)
 	t.Parallel() // the test mostly waits for jobs
 	ways := []bool{false, true}
 	if testing.Short() || !testutil.AllCases() {

@@ -335,9 +335,7 @@ func TestRunAgainAfterItsEnd(t *testing.T) {
 // TestProgramEndedBeforeScript checks the case that a scheduler ends a job's program shortly before the
 // job's script. This must not count as a failure of the program.
 func TestProgramEndedBeforeScript(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for many jobs")
-	}
+	testutil.SkipShort(t)
 	for _, how := range []string{"ended", "shot"} {
 		log := runBatch(t, machine(t, options(t, t.TempDir(), localScheduler(t))), batchOf(at(1, 1, how)))
 		if checkTrials(t, log, 1); len(log.last()) != 3 || !failed(log, "launch", "2 jobs before it were cut short, too") {

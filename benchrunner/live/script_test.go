@@ -83,9 +83,7 @@ func calls(t *testing.T, f *syntax.File, name string) [][]string {
 // TestScriptKeepsWords checks that special characters in texts from the user, the program or the launcher
 // neither change nor add commands of the script.
 func TestScriptKeepsWords(t *testing.T) {
-	if testing.Short() {
-		t.Skip("writes hundreds of scripts")
-	}
+	testutil.SkipShort(t)
 	rng := rand.New(rand.NewPCG(5, 6))
 	plain := skeleton(parse(t, planOne(t, wordOptions(t, "/plain/folder", []string{"module"}, "value", []string{"program", "x", "y"})).Script))
 	for range 300 {

@@ -13,6 +13,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 // statusScheduler is a scheduler that answers status requests and records their times.
@@ -48,9 +49,7 @@ var poll = Poll{Min: 10 * time.Millisecond, Max: 30 * time.Second}
 // in five seconds, even if jobs change often. The first requests follow quickly, and the end of a job is
 // noticed.
 func TestThousandJobsWait(t *testing.T) {
-	if testing.Short() {
-		t.Skip("watches a thousand jobs for hours of fake time")
-	}
+	testutil.SkipShort(t)
 	for lasts, busy := range map[time.Duration]bool{2 * time.Hour: false, 10 * time.Minute: true} {
 		t.Run(fmt.Sprintf("busy %t", busy), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -179,9 +179,7 @@ func write(t *testing.T, sub benchrunner.Submission, id string) {
 
 // TestCancel checks that Cancel ends child processes that have their own sessions or ignore TERM.
 func TestCancel(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for processes that ignore TERM")
-	}
+	testutil.SkipShort(t)
 	s, sub := scheduler(t), submission(t, `setsid -f bash -c 'trap "" TERM; echo $$ >>pids; while :; do sleep 0.1; done'
 bash -c 'echo $$ >>pids; exec sleep 1000' &
 env -i setsid -f sleep 0.01

@@ -14,9 +14,7 @@ import (
 // forests with their slowdown and mistakes; a stop when the criteria hold; a study of forests that makes
 // the final model.
 func TestFACT(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs a whole campaign")
-	}
+	testutil.SkipShort(t)
 	cfg := campaigntest.Load(t, "../../configs/fact.yaml", "output="+t.TempDir(), "collectives=reduce", "hpo.trials=3")
 	dir := campaigntest.Run(t, cfg)
 	contents := testutil.Must(journal.Read(dir))(t)

@@ -25,9 +25,7 @@ func fewBlocks() verify.Rules {
 // TestLive verifies a campaign by means of jobs. Tuned launches must load the files. If there is no
 // compiler, there is a warning instead of a probe, and nothing is proved.
 func TestLive(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs jobs")
-	}
+	testutil.SkipShort(t)
 	dir := campaigntest.Run(t, campaigntest.Load(t, campaigntest.Fake(t, t.TempDir(), "local"), "collectives=allreduce", "grid.ppn=2"))
 	hideCompilers(t)
 	o := open(t, dir)
@@ -90,9 +88,7 @@ func checkForced(t *testing.T, jobs, rules string) {
 
 // TestBadCompiler checks that a configured compiler that does not work leads to an error.
 func TestBadCompiler(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs jobs")
-	}
+	testutil.SkipShort(t)
 	dir := campaigntest.Run(t, campaigntest.Load(t, campaigntest.Fake(t, t.TempDir(), "local"), "collectives=allreduce", "grid.ppn=2"))
 	o := open(t, dir)
 	testutil.NoError(t, o.campaign.Connect("k7x2m4qa", os.Environ()))

@@ -18,9 +18,7 @@ import (
 
 // TestLoad checks that a small load misses no target and that clients reconnect.
 func TestLoad(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds tutti and runs it for some seconds")
-	}
+	testutil.SkipShort(t)
 	program := filepath.Join(t.TempDir(), "tutti")
 	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/tutti").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 )
 
@@ -14,9 +15,7 @@ import (
 // the campaign.
 func TestCancelLocal(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("runs jobs")
-	}
+	testutil.SkipShort(t)
 	dir := t.TempDir()
 	campaigntest.Fake(t, dir, "local")
 	out := filepath.Join(dir, "out")

@@ -18,9 +18,7 @@ import (
 // TestLiveScripts runs the scripts in testdata/live, which run campaigns with fake benchmarks.
 func TestLiveScripts(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("runs jobs")
-	}
+	testutil.SkipShort(t)
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/live",
 		Setup: func(env *testscript.Env) error {

@@ -486,9 +486,7 @@ func verifyInTime(t *testing.T, environ []string, dir, library, most string) {
 // like those of OSU. One algorithm always crashes at one size, and another one crashes once.
 func TestLocalOSU(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("runs jobs")
-	}
+	testutil.SkipShort(t)
 	dir := t.TempDir()
 	campaigntest.Fake(t, dir, "local")
 	out := filepath.Join(dir, "out")

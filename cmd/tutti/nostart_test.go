@@ -16,9 +16,7 @@ import (
 // trial, and its folder has a report. After the cause is removed, resume completes the campaign.
 func TestNoStart(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("runs jobs")
-	}
+	testutil.SkipShort(t)
 	dir := t.TempDir()
 	file := campaigntest.Fake(t, dir, "local")
 	out := filepath.Join(dir, "out")

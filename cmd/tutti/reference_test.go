@@ -83,7 +83,7 @@ func TestSpackPackage(t *testing.T) {
 // REQUIRE_DEMO is 1, because the demo takes minutes.
 func TestREADMEDemo(t *testing.T) {
 	if os.Getenv("REQUIRE_DEMO") != "1" {
-		t.Skip("make demo, then REQUIRE_DEMO=1 go test -run READMEDemo ./cmd/tutti")
+		t.Skip("needs make demo, then REQUIRE_DEMO=1")
 	}
 	var facts report.Facts
 	testutil.NoError(t, json.Unmarshal(readFile(t, "../../results/demo/report.json"), &facts))

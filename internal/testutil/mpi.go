@@ -44,9 +44,7 @@ func BuildCollectives(t *testing.T, tc Toolchain) string {
 // BuildCollectives.
 func BuildProgram(t *testing.T, tc Toolchain, p csource.Program) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("runs MPI programs")
-	}
+	SkipShort(t)
 	path := filepath.Join(t.TempDir(), p.Name)
 	binary, err := compile(t.Context(), tc, p)
 	if err == nil {
@@ -192,9 +190,7 @@ func AllRight(out string) bool {
 // programs with these names. The test is skipped under go test -short and where SimGrid is missing.
 func BuildSimulated(t *testing.T, root string, only ...string) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("builds and simulates")
-	}
+	SkipShort(t)
 	for _, tool := range []string{"smpicc", "smpirun", "g++"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			NeedSimGrid.Missing(t, "%v: needs apt-get install libsimgrid-dev g++", err)

@@ -18,7 +18,15 @@ func AllCases() bool { return os.Getenv("TUTTI_TEST_ALL") == "1" }
 func NeedAllCases(t testing.TB) {
 	t.Helper()
 	if !AllCases() {
-		t.Skip("belongs to make test-all: TUTTI_TEST_ALL is not 1")
+		t.Skip("make test-all or TUTTI_TEST_ALL=1 runs it")
+	}
+}
+
+// SkipShort skips a test under go test -short. Such tests take long, or start jobs, compilers or daemons.
+func SkipShort(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("go test without -short runs it")
 	}
 }
 

@@ -28,9 +28,7 @@ const (
 // test -short, and where Slurm is not installed or cannot run.
 func StartSlurm(t testing.TB, o SlurmOptions) *SlurmCluster {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("starts a Slurm")
-	}
+	SkipShort(t)
 	if reason := whyNoSlurm(); reason != "" {
 		NeedSlurm.Missing(t, "%s", reason)
 	}

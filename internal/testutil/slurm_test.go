@@ -17,14 +17,12 @@ func TestLeftoverCluster(t *testing.T) {
 		c.Run("sbatch", "-o/dev/null", "--wrap", "sleep 100")
 		testutil.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGKILL))
 	}
-	if testing.Short() {
-		t.Skip("starts a Slurm")
-	}
+	testutil.SkipShort(t)
 	cmd := exec.Command(os.Args[0], "-test.run=^TestLeftoverCluster$", "-test.v")
 	cmd.Env = append(os.Environ(), "SLURMTEST_ABANDON=1")
 	out, err := cmd.CombinedOutput()
 	if strings.Contains(string(out), "SKIP") {
-		testutil.NeedSlurm.Missing(t, "no Slurm here:\n%s", out)
+		testutil.NeedSlurm.Missing(t, "no Slurm here: needs root and apt-get install slurmctld slurmd slurm-client munge:\n%s", out)
 	}
 	if err == nil || !strings.Contains(err.Error(), "killed") {
 		t.Fatalf("the test that kills itself: %v\n%s", err, out)

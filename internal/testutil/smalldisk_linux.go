@@ -46,7 +46,7 @@ func MountSmallDisk(t *testing.T, size string) string {
 			t.Fatalf("in a new namespace: %v\n%s", err, out)
 		}
 	}
-	NeedDisk.Missing(t, "cannot mount a small file system: %v", err)
+	NeedDisk.Missing(t, "cannot mount a small file system: %v: needs root", err)
 	return ""
 }
 

@@ -35,7 +35,7 @@ func installed(t *testing.T, prog string) build {
 			return build{lib, cat}
 		}
 	}
-	testutil.NeedMPI.Missing(t, "nothing is known of release %s", lib.Version)
+	testutil.NeedMPI.Missing(t, "MPICH %s is installed: needs a release of the catalogue", lib.Version)
 	return build{}
 }
 
@@ -44,7 +44,7 @@ func TestLiveLibrary(t *testing.T) {
 	lib := installed(t, testutil.BuildCollectives(t, toolchain)).lib
 	want, err := embeddedTree(lib.Version)
 	if errors.Is(err, errNoTree) {
-		testutil.NeedMPI.Missing(t, "the installed release: %v", err)
+		testutil.NeedMPI.Missing(t, "needs an MPICH whose tree is built in: %v", err)
 	}
 	testutil.NoError(t, err)
 	if d := cmp.Diff(want, lib, cmpopts.IgnoreFields(libraryTree{}, "Source", "Transport", "Asserts", "Posix")); d != "" {

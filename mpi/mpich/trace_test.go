@@ -52,9 +52,7 @@ __wrap_%[1]s:
 // The test is skipped where the program cannot be built.
 func buildTraced(t *testing.T, functions []string) string {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("runs MPI programs")
-	}
+	testutil.SkipShort(t)
 	dir := t.TempDir()
 	asm := ".text\n"
 	args := testutil.Must(testutil.CollectivesProgram.Unpack(dir, "traced"))(t)

@@ -372,9 +372,7 @@ func TestLog(t *testing.T) {
 // TestSlowHeader checks that the server closes a connection after the time limit if the client has not sent
 // the whole header.
 func TestSlowHeader(t *testing.T) {
-	if testing.Short() {
-		t.Skip("waits for a limit of 5 s")
-	}
+	testutil.SkipShort(t)
 	_, addr := listenAndServe(t, "127.0.0.1:0", api.ListenOptions{}, api.Options{})
 	c := testutil.Must(net.Dial("tcp", addr))(t)
 	defer c.Close()

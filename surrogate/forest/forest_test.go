@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/internal/testutil"
 	"tutti/surrogate/forest"
 )
 
@@ -214,9 +215,7 @@ func TestMaxFeatures(t *testing.T) {
 
 // TestManyDistinctValues checks a feature with more distinct values than a 16-bit number can count.
 func TestManyDistinctValues(t *testing.T) {
-	if testing.Short() {
-		t.Skip("fits many rows")
-	}
+	testutil.SkipShort(t)
 	rng := rand.New(rand.NewPCG(1, 2))
 	n := 70000
 	x, y := make([][]float64, n), make([]float64, n)

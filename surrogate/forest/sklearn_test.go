@@ -103,9 +103,7 @@ func predict(t *testing.T, f *forest.Forest, x [][]float64) []float64 {
 // TestForestsMatchScikitLearn checks that forests are as good as those of scikit-learn: the mean R² over
 // ten seeds on test rows agrees within 0.01.
 func TestForestsMatchScikitLearn(t *testing.T) {
-	if testing.Short() {
-		t.Skip("grows hundreds of forests")
-	}
+	testutil.SkipShort(t)
 	rec := loadRecorded(t)
 	x, micros := broadcastRows(t, rec.Order)
 	for _, want := range rec.Forests {

@@ -93,9 +93,7 @@ func TestSeed(t *testing.T) {
 
 // TestScalings checks that every scaling gives finite predictions and good choices on a dense grid.
 func TestScalings(t *testing.T) {
-	if testing.Short() {
-		t.Skip("learns a dense grid with every scaling")
-	}
+	testutil.SkipShort(t)
 	points := dense(t)
 	ms := testutil.SyntheticMeasurements(points)
 	const bound = 1.02 // measured: 1.0016 (algorithm_log10, the best) to 1.0050

@@ -63,7 +63,7 @@ func cores(t *testing.T, name string) discover.Matrix {
 	t.Helper()
 	folder := os.Getenv("CORES")
 	if folder == "" {
-		t.Skip("CORES=FOLDER of a clone of github.com/nviennot/core-to-core-latency: results")
+		t.Skip("needs CORES=FOLDER, the results in a clone of github.com/nviennot/core-to-core-latency")
 	}
 	f, err := os.Open(filepath.Join(folder, name+".csv"))
 	if os.IsNotExist(err) {

@@ -72,9 +72,7 @@ func FuzzReadShow(f *testing.F) {
 
 // TestSlurmLoadsIt checks that Slurm loads what Write writes, and then shows the same tree.
 func TestSlurmLoadsIt(t *testing.T) {
-	if testing.Short() {
-		t.Skip("starts a Slurm")
-	}
+	testutil.SkipShort(t)
 	want := testutil.Must(files.ReadSlurmShow(strings.NewReader(printed), "said.txt"))(t)
 	var b bytes.Buffer
 	testutil.Must(files.Write(&b, &want, files.WriteOptions{Format: files.Tree}))(t)

@@ -40,9 +40,7 @@ var chromium struct {
 // keeps running for later tests until Close.
 func Browse(t *testing.T, home string) context.Context {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("runs a browser")
-	}
+	testutil.SkipShort(t)
 	path, err := exec.LookPath("chromium")
 	if err != nil {
 		testutil.NeedBrowser.Missing(t, "%v: needs apt-get install chromium", err)
