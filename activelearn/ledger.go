@@ -52,7 +52,7 @@ func NewLedger(s *coll.Space) *Ledger {
 // Grow replaces the space of the ledger by one that has additional candidates. These are free.
 func (l *Ledger) Grow(s *coll.Space) {
 	grown := NewLedger(s)
-	for _, c := range l.space.Candidates() {
+	for c := range l.space.All() {
 		_, from, _ := l.find(c)
 		if l.status[from] != free {
 			grown.move(c, l.status[from])

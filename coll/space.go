@@ -1,14 +1,16 @@
 package coll
 
-import "slices"
+import (
+	"iter"
+	"slices"
+)
 
 // Space is the set of candidates of one collective. It has points, and for each point the algorithms that
 // can run there.
 type Space struct {
 	points     []Point
 	algorithms []Algorithm
-	feasible   [][]int // point index -> algorithm indices, ascending
-	index      map[Point]int
+	feasible   [][]int // point index -> algorithm indices, ascending; successive points share equal slices
 }
 
 // NewSpace returns the combinations of points and algorithms for which check returns nil. It omits points
@@ -20,22 +22,26 @@ func NewSpace(points []Point, algorithms []Algorithm, check func(Candidate) erro
 	slices.SortFunc(algorithms, CompareAlgorithms)
 	points, algorithms = slices.Compact(points), slices.Compact(algorithms)
 
-	s := &Space{index: map[Point]int{}}
+	s := &Space{points: points[:0]}
 	runs := make([]bool, len(algorithms))
-	var feasible [][]int
+	var last, here []int
+	var distinct [][]int
 	for _, p := range points {
-		var here []int
+		here = here[:0]
 		for a, alg := range algorithms {
 			if check(Candidate{Point: p, Algorithm: alg}) == nil {
 				here = append(here, a)
 				runs[a] = true
 			}
 		}
-		if len(here) > 0 {
-			s.index[p] = len(s.points)
-			s.points = append(s.points, p)
-			feasible = append(feasible, here)
+		if len(here) == 0 {
+			continue
 		}
+		if !slices.Equal(here, last) {
+			last = slices.Clone(here)
+			distinct = append(distinct, last)
+		}
+		s.points, s.feasible = append(s.points, p), append(s.feasible, last)
 	}
 	renumbered := make([]int, len(algorithms))
 	for a, alg := range algorithms {
@@ -44,12 +50,11 @@ func NewSpace(points []Point, algorithms []Algorithm, check func(Candidate) erro
 			s.algorithms = append(s.algorithms, alg)
 		}
 	}
-	for _, here := range feasible {
+	for _, here := range distinct {
 		for i, a := range here {
 			here[i] = renumbered[a]
 		}
 	}
-	s.feasible = feasible
 	return s
 }
 
@@ -70,7 +75,7 @@ func (s *Space) With(more []Candidate, check func(Candidate) error) *Space {
 
 // Has reports whether a candidate is in the space.
 func (s *Space) Has(c Candidate) bool {
-	i, ok := s.index[c.Point]
+	i, ok := s.Index(c.Point)
 	return ok && slices.ContainsFunc(s.feasible[i], func(a int) bool { return s.algorithms[a] == c.Algorithm })
 }
 
@@ -86,8 +91,7 @@ func (s *Space) Feasible(i int) []int { return s.feasible[i] }
 
 // Index returns the index of a point. It returns false if the point is not in the space.
 func (s *Space) Index(p Point) (int, bool) {
-	i, ok := s.index[p]
-	return i, ok
+	return slices.BinarySearchFunc(s.points, p, ComparePoints)
 }
 
 // At returns the candidates at point i.
@@ -99,14 +103,21 @@ func (s *Space) At(i int) []Candidate {
 	return out
 }
 
-// Candidates returns all candidates, sorted by point and then by algorithm.
-func (s *Space) Candidates() []Candidate {
-	var out []Candidate
-	for i := range s.points {
-		out = append(out, s.At(i)...)
+// All returns all candidates, sorted by point and then by algorithm.
+func (s *Space) All() iter.Seq[Candidate] {
+	return func(yield func(Candidate) bool) {
+		for i, point := range s.points {
+			for _, a := range s.feasible[i] {
+				if !yield(Candidate{Point: point, Algorithm: s.algorithms[a]}) {
+					return
+				}
+			}
+		}
 	}
-	return out
 }
+
+// Candidates returns what All returns as a slice.
+func (s *Space) Candidates() []Candidate { return slices.Collect(s.All()) }
 
 // Size returns the number of candidates.
 func (s *Space) Size() int {

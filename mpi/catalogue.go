@@ -60,11 +60,9 @@ type Rules struct {
 	Renamed func(alg coll.Algorithm, from, to string) bool
 }
 
-// Entries returns the algorithms of a collective in the order of the library's
-// table.
-func (c *Catalogue) Entries(collective coll.Collective) []Entry {
-	return slices.Clone(c.entries[collective])
-}
+// Entries returns the algorithms of a collective in the order of the library's table. The caller must not change
+// them.
+func (c *Catalogue) Entries(collective coll.Collective) []Entry { return c.entries[collective] }
 
 // Only returns a copy of the catalogue with the entries for which keep returns true.
 func (c *Catalogue) Only(keep func(coll.Collective, Entry) bool) *Catalogue {

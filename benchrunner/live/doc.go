@@ -29,6 +29,6 @@
 //	if err != nil {
 //		return err
 //	}
-//	planned, refused, err := m.Plan(ctx, batch) // what would be submitted
+//	planned, err := m.Plan(ctx, batch) // what would be submitted
 //	err = m.Run(ctx, batch, log)
 package live

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/mpi"
 )
 
 // Planned is a job that Run would submit.
@@ -22,32 +22,22 @@ type Planned struct {
 	Expected    float64 // expected node-seconds
 }
 
-// Refused contains requests that cannot be measured for one common reason.
-type Refused struct {
-	Requests []int // indices into the batch
-	Reason   string
-}
-
-// Plan returns the jobs that Run would submit first, in the order of submission, and the requests that cannot be
-// measured. Run would log failed trials for those. Plan writes nothing, and leaves out jobs that an earlier run
-// began.
-func (m *Machine) Plan(ctx context.Context, batch benchrunner.Batch) (jobs []Planned, refused []Refused, err error) {
+// Plan returns the jobs that Run would submit first, in the order of submission. Plan writes nothing, and leaves
+// out jobs that an earlier run began.
+func (m *Machine) Plan(ctx context.Context, batch benchrunner.Batch) (jobs []Planned, err error) {
 	r := m.newRun(batch, nil)
-	planJobs, rejected, err := r.planJobs(ctx, r.openRequests())
+	planJobs, _, err := r.planJobs(ctx, r.openRequests())
 	if err == nil && len(planJobs) == 0 {
 		err = r.later
-	}
-	if err != nil {
-		return nil, nil, err
 	}
 	for i, d := range planJobs {
 		p, err := m.planned(d, fmt.Sprintf("%s%d", r.prefix, r.number+i+1))
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		jobs = append(jobs, p)
 	}
-	return jobs, r.grouped(rejected), nil
+	return jobs, err
 }
 
 // planned returns a planned job under the given name, with its script and its costs.
@@ -62,32 +52,104 @@ func (m *Machine) planned(d plannedJob, name string) (Planned, error) {
 	}
 	for _, s := range j.launches {
 		p.Launches = append(p.Launches, s.Launch)
-		p.Expected += expected(s.Layout, m.opt.Program.Allowance(s.Launch)) * float64(s.Layout.Nodes)
+		p.Expected += m.expected(s.Launch)
 	}
 	p.Command = m.opt.Scheduler.Show(p.Submission)
 	return p, nil
 }
 
-// expected returns the expected wall time of a launch in seconds. It is the sum of 2 s, 1 ms for each rank
-// to start and to end, and a tenth of the allowance for measuring.
-func expected(l coll.Layout, allowance time.Duration) float64 {
-	return 2 + 0.001*float64(l.Ranks()) + allowance.Seconds()/10
+// expected returns the expected node-seconds of a launch. Its wall time is the sum of 2 s, 1 ms for each rank to start
+// and to end, and a tenth of the allowance for measuring.
+func (m *Machine) expected(s benchrunner.Launch) float64 {
+	return (2 + 0.001*float64(s.Layout.Ranks()) + m.opt.Program.Allowance(s).Seconds()/10) * float64(s.Layout.Nodes)
 }
 
-// grouped groups rejections by reason, sorted by their first request. If the reason contains the name of the rejected candidate, grouped
-// removes this name.
-func (r *run) grouped(rejected []rejection) []Refused {
-	slices.SortFunc(rejected, func(a, b rejection) int { return a.request - b.request })
-	var out []Refused
-	for _, f := range rejected {
-		candidate := r.batch.Requests[f.request].Candidate.String()
-		reason := strings.Replace(f.reason, candidate+": ", "", 1)
-		i := slices.IndexFunc(out, func(o Refused) bool { return o.Reason == reason })
-		if i < 0 {
-			i = len(out)
-			out = append(out, Refused{Reason: reason})
-		}
-		out[i].Requests = append(out[i].Requests, f.request)
+// Cost is what it costs to measure every candidate of a space once.
+type Cost struct {
+	NodeSeconds float64 // upper bound
+	Expected    float64 // expected node-seconds
+	Refused     []Refused
+}
+
+// Refused is the number of candidates that cannot be measured for one reason.
+type Refused struct {
+	Reason     string
+	Candidates int
+}
+
+// Cost returns the cost of a space. It needs memory for the candidates of one layout and for the number of launches.
+func (m *Machine) Cost(ctx context.Context, space *coll.Space) (cost Cost, err error) {
+	widest := 0
+	for _, p := range space.Points() {
+		widest = max(widest, p.Nodes)
 	}
-	return out
+	capacity, err := m.capacityFor(ctx, widest)
+	if err != nil {
+		return cost, err
+	}
+	p, err := m.plannerFor(ctx, capacity, widest)
+	if err != nil {
+		return cost, err
+	}
+	var all []launch
+	var layout []coll.Candidate
+	for i, point := range space.Points() {
+		layout = append(layout, space.At(i)...)
+		if i+1 < len(space.Points()) && space.Points()[i+1].Layout() == point.Layout() {
+			continue
+		}
+		launches, err := m.launches(p, layout, &cost)
+		if err != nil {
+			return cost, err
+		}
+		all, layout = append(all, launches...), layout[:0]
+	}
+	for _, d := range p.pack(all) {
+		cost.NodeSeconds += d.limit.Seconds() * float64(d.nodes)
+	}
+	return cost, nil
+}
+
+// launches returns the launches of the candidates of one layout, without their cases. It adds what they are
+// expected to cost, and the candidates that cannot be measured. The settings that force an algorithm are the same at all
+// sizes of a layout.
+func (m *Machine) launches(p planner, layout []coll.Candidate, cost *Cost) ([]launch, error) {
+	var cases []requestedCase
+	var rejected []rejection
+	settings := map[coll.Algorithm]mpi.Forcing{}
+	for i, c := range layout {
+		f, known := settings[c.Algorithm]
+		if !known {
+			forced, reason := m.force(c)
+			if reason != "" {
+				rejected = append(rejected, rejection{request: i, reason: reason})
+				continue
+			}
+			f = forced.Forcing
+			settings[c.Algorithm] = f
+		}
+		cases = append(cases, requestedCase{i, benchrunner.Case{Candidate: c, Forcing: f}})
+	}
+	launches, unfit, err := p.launches(layout[0].Layout(), cases)
+	for i, s := range launches {
+		cost.Expected += m.expected(s.Launch)
+		launches[i].Cases, launches[i].Requests = nil, nil
+	}
+	rejected = slices.DeleteFunc(append(rejected, unfit...), func(r rejection) bool { return r.later })
+	slices.SortFunc(rejected, func(a, b rejection) int { return a.request - b.request })
+	for _, r := range rejected {
+		cost.refuse(layout[r.request], r.reason)
+	}
+	return launches, err
+}
+
+// refuse counts a candidate that cannot be measured. If the reason contains the candidate's name, refuse removes
+// this name.
+func (c *Cost) refuse(candidate coll.Candidate, reason string) {
+	reason = strings.Replace(reason, candidate.String()+": ", "", 1)
+	i := slices.IndexFunc(c.Refused, func(r Refused) bool { return r.Reason == reason })
+	if i < 0 {
+		i, c.Refused = len(c.Refused), append(c.Refused, Refused{Reason: reason})
+	}
+	c.Refused[i].Candidates++
 }

@@ -20,7 +20,7 @@ func ExampleMachine_Plan() {
 		fmt.Println(err)
 		return
 	}
-	planned, _, err := m.Plan(context.Background(), batchOf(at(2, 1, "ring"), at(2, 2, "tree"), at(4, 1, "ring")))
+	planned, err := m.Plan(context.Background(), batchOf(at(2, 1, "ring"), at(2, 2, "tree"), at(4, 1, "ring")))
 	if err != nil {
 		fmt.Println(err)
 		return

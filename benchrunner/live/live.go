@@ -126,7 +126,9 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-func (m *Machine) planner(c benchrunner.Capacity, s sharing) planner {
+// plannerFor returns a planner for launches on up to the given number of nodes.
+func (m *Machine) plannerFor(ctx context.Context, c benchrunner.Capacity, nodes int) (planner, error) {
+	s, err := m.sharingFor(ctx, c, nodes)
 	return planner{
 		program:    m.opt.Program,
 		bounds:     boundsOf(c, m.opt.JobTime, time.Now()),
@@ -135,7 +137,7 @@ func (m *Machine) planner(c benchrunner.Capacity, s sharing) planner {
 		dir:        m.jobDir("check"),
 		order:      m.opt.Order,
 		sharing:    s,
-	}
+	}, err
 }
 
 // Cancel cancels those of the jobs that have not ended. A resumed campaign reads what these jobs measured

@@ -100,20 +100,23 @@ func (p planner) plan(cases []requestedCase) ([]plannedJob, []rejection, error) 
 	var launches []launch
 	var rejected []rejection
 	for _, layout := range layoutsOf(cases) {
-		groups, err := p.group(layout, cases)
+		fit, not, err := p.launches(layout, cases)
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, g := range groups {
-			fit, not := p.fit(layout, g)
-			launches = append(launches, fit...)
-			rejected = append(rejected, not...)
-		}
-	}
-	if p.sharing.nodes > 0 {
-		return p.packConcurrent(launches), rejected, nil
+		launches, rejected = append(launches, fit...), append(rejected, not...)
 	}
 	return p.pack(launches), rejected, nil
+}
+
+// launches returns the launches that measure the cases of one layout, and the requests that cannot be measured.
+func (p planner) launches(layout coll.Layout, cases []requestedCase) (launches []launch, rejected []rejection, err error) {
+	groups, err := p.group(layout, cases)
+	for _, g := range groups {
+		fit, not := p.fit(layout, g)
+		launches, rejected = append(launches, fit...), append(rejected, not...)
+	}
+	return launches, rejected, err
 }
 
 func layoutsOf(cases []requestedCase) []coll.Layout {
@@ -166,14 +169,19 @@ func (p planner) fit(layout coll.Layout, cases []requestedCase) ([]launch, []rej
 		s.Cases = append(s.Cases, c.Case)
 		s.Requests = append(s.Requests, c.request)
 	}
-	if good, bad := p.splitMeasurable(layout, s, cases); len(bad) > 0 {
-		if len(good) == 0 {
+	refused := p.command(s.Launch)
+	if refused != nil {
+		if good, bad := p.splitMeasurable(layout, cases); len(good) == 0 {
 			return nil, bad
+		} else if len(bad) > 0 {
+			fit, not := p.fit(layout, good)
+			return fit, append(bad, not...)
 		}
-		fit, not := p.fit(layout, good)
-		return fit, append(bad, not...)
 	}
 	reason, later := p.whyUnfit(&s)
+	if reason == "" && refused != nil {
+		reason = refused.Error()
+	}
 	switch {
 	case reason == "":
 		return []launch{s}, nil
@@ -194,12 +202,8 @@ func (p planner) launch(layout coll.Layout) benchrunner.Launch {
 	return s
 }
 
-// splitMeasurable separates the cases that the program can measure from the others. If the program accepts
-// the whole group, all cases are measurable.
-func (p planner) splitMeasurable(layout coll.Layout, all launch, cases []requestedCase) (good []requestedCase, bad []rejection) {
-	if p.command(all.Launch) == nil {
-		return cases, nil
-	}
+// splitMeasurable separates the cases that the program can measure from the others.
+func (p planner) splitMeasurable(layout coll.Layout, cases []requestedCase) (good []requestedCase, bad []rejection) {
 	for _, c := range cases {
 		alone := p.launch(layout)
 		alone.Cases = []benchrunner.Case{c.Case}
@@ -224,9 +228,6 @@ func (p planner) whyUnfit(s *launch) (reason string, later bool) {
 	}
 	if reason := b.tooBig(s.Cases); reason != "" {
 		return reason, false
-	}
-	if err := p.command(s.Launch); err != nil {
-		return err.Error(), false
 	}
 	s.Limit = min(p.program.Allowance(s.Launch), benchrunner.MaxTime) + p.launchAllowance(s.Layout)
 	if need := p.jobLimit(*s); b.limit > 0 && need > b.limit {
@@ -282,21 +283,29 @@ func sortLaunches(launches []launch) {
 	})
 }
 
-// pack packs launches into jobs by first fit, where all launches of a job have the same number of nodes. It
-// packs the launches with most nodes first, and among these the longest first.
+// pack packs launches into jobs. If they do not run concurrently, all launches of a job have the same number of
+// nodes, and the first job takes a launch that has the time. The launches with most nodes come first, and among
+// these the longest.
 func (p planner) pack(launches []launch) []plannedJob {
 	sortLaunches(launches)
+	if p.sharing.nodes > 0 {
+		return p.packConcurrent(launches)
+	}
 	var jobs []plannedJob
+	first := 0 // job with as many nodes as the launch
 	for _, s := range launches {
-		i := slices.IndexFunc(jobs, func(d plannedJob) bool {
-			return d.nodes == s.Layout.Nodes && (p.bounds.limit == 0 || d.limit+s.Limit+grace <= p.bounds.limit)
+		if first < len(jobs) && jobs[first].nodes != s.Layout.Nodes {
+			first = len(jobs)
+		}
+		i := first + slices.IndexFunc(jobs[first:], func(d plannedJob) bool {
+			return p.bounds.limit == 0 || d.limit+s.Limit+grace <= p.bounds.limit
 		})
-		if i < 0 {
-			jobs = append(jobs, plannedJob{nodes: s.Layout.Nodes})
+		if i < first {
+			jobs = append(jobs, plannedJob{nodes: s.Layout.Nodes, limit: p.launchTime})
 			i = len(jobs) - 1
 		}
 		jobs[i].launches = append(jobs[i].launches, s)
-		jobs[i].limit = p.jobLimit(jobs[i].launches...)
+		jobs[i].limit += s.Limit + grace
 	}
 	return jobs
 }

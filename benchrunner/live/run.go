@@ -181,23 +181,18 @@ func (r *run) planJobs(ctx context.Context, requests []int) ([]plannedJob, []rej
 	var cases []requestedCase
 	var unforced []rejection
 	for _, i := range requests {
-		c := r.batch.Requests[i].Candidate
-		if reason := r.m.records.unusable(c); reason != "" {
+		c, reason := r.m.force(r.batch.Requests[i].Candidate)
+		if reason != "" {
 			unforced = append(unforced, rejection{request: i, reason: reason})
-			continue
+		} else {
+			cases = append(cases, requestedCase{i, c})
 		}
-		f, err := r.m.opt.Force(c)
-		if err != nil {
-			unforced = append(unforced, rejection{request: i, reason: err.Error()})
-			continue
-		}
-		cases = append(cases, requestedCase{i, benchrunner.Case{Candidate: c, Forcing: f}})
 	}
-	sharing, err := r.m.sharingFor(ctx, capacity, nodes)
+	p, err := r.m.plannerFor(ctx, capacity, nodes)
 	if err != nil {
 		return nil, nil, err
 	}
-	planJobs, rejected, err := r.m.planner(capacity, sharing).plan(cases)
+	planJobs, rejected, err := p.plan(cases)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -209,6 +204,18 @@ func (r *run) planJobs(ctx context.Context, requests []int) ([]plannedJob, []rej
 			benchrunner.ErrRejected, r.batch.Requests[rejected[0].request].Candidate, rejected[0].reason)
 	}
 	return planJobs, append(unforced, rejected...), nil
+}
+
+// force returns a candidate with the settings that force it, or the reason why it cannot be measured.
+func (m *Machine) force(c coll.Candidate) (forced benchrunner.Case, reason string) {
+	if reason := m.records.unusable(c); reason != "" {
+		return benchrunner.Case{}, reason
+	}
+	f, err := m.opt.Force(c)
+	if err != nil {
+		return benchrunner.Case{}, err.Error()
+	}
+	return benchrunner.Case{Candidate: c, Forcing: f}, ""
 }
 
 // postpone returns the rejections that are final. It drops requests that a later allocation could measure.

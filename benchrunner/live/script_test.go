@@ -46,7 +46,7 @@ func nastyWord(rng *rand.Rand) string {
 // planOne plans a batch of one request and returns its only job.
 func planOne(t *testing.T, o live.Options) live.Planned {
 	t.Helper()
-	planned, _, err := machine(t, o).Plan(context.Background(), batchOf(at(1, 1, "a")))
+	planned, err := machine(t, o).Plan(context.Background(), batchOf(at(1, 1, "a")))
 	if err != nil || len(planned) != 1 {
 		t.Fatalf("%d jobs, %v", len(planned), err)
 	}
@@ -139,7 +139,7 @@ func TestScriptGolden(t *testing.T) {
 	o.Dir, o.LaunchTime = "/scratch/night run", 10*time.Second
 	o.Modules, o.Setup = []string{"mpich/4.0.2", "it's"}, []string{"ulimit -s unlimited"}
 	o.Env = []mpi.Var{{Name: "UCX_TLS", Value: "self,sm,tcp"}}
-	planned, _, err := machine(t, o).Plan(context.Background(), batchOf(at(2, 1, "a"), at(2, 2, "b"), at(2, 3, "a"), at(4, 4, "a")))
+	planned, err := machine(t, o).Plan(context.Background(), batchOf(at(2, 1, "a"), at(2, 2, "b"), at(2, 3, "a"), at(4, 4, "a")))
 	if err != nil || len(planned) != 2 {
 		t.Fatalf("%d jobs, %v", len(planned), err)
 	}

@@ -88,11 +88,9 @@ func switchesText(switches [][]string) []byte {
 	return []byte(b.String())
 }
 
-// packConcurrent packs launches into jobs in which they run concurrently. It takes the launches with most
-// nodes first, and among these the longest first. Each job gets as many of the remaining launches as its
-// time limit and utilisation allow.
+// packConcurrent packs launches, in their order, into jobs in which they run concurrently. Each job gets as
+// many of the remaining launches as its time limit and utilisation allow.
 func (p planner) packConcurrent(launches []launch) []plannedJob {
-	sortLaunches(launches)
 	var jobs []plannedJob
 	for len(launches) > 0 {
 		n := len(launches)

@@ -150,7 +150,7 @@ func TestConcurrentScriptGolden(t *testing.T) {
 	o.Dir, o.Setup = "/scratch/tuning", nil
 	o.Parallel, o.Switches = live.ParallelSwitch, [][]string{{"n1", "n2"}, {"n3", "n4"}}
 	o.Program = words{o.Program.(fakeProgram), benchrunner.Command{Args: []string{"/bin/program", "x y"}}}
-	planned, _, err := machine(t, o).Plan(t.Context(), batchOf(at(2, 1, "a"), at(2, 2, "b")))
+	planned, err := machine(t, o).Plan(t.Context(), batchOf(at(2, 1, "a"), at(2, 2, "b")))
 	if err != nil || len(planned) != 1 {
 		t.Fatalf("%d jobs, %v", len(planned), err)
 	}

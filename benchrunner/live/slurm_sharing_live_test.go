@@ -220,7 +220,7 @@ func TestSlurmConcurrentInAllocation(t *testing.T) {
 func TestSimulatedNodesNotConcurrent(t *testing.T) {
 	o := options(t, t.TempDir(), localScheduler(t))
 	o.Launcher, o.Parallel, o.ParallelNodes = srun(t, ""), live.ParallelAlways, 8
-	planned, _, err := machine(t, o).Plan(t.Context(), batchOf(at(1, 1, "a"), at(2, 2, "a"), at(2, 3, "a")))
+	planned, err := machine(t, o).Plan(t.Context(), batchOf(at(1, 1, "a"), at(2, 2, "a"), at(2, 3, "a")))
 	if err != nil || len(planned) != 2 || strings.Contains(planned[0].Script, "tutti_side") {
 		t.Errorf("%d jobs, %v, want one for each number of nodes, its launches one after another", len(planned), err)
 	}

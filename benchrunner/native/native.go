@@ -55,14 +55,10 @@ func (*Program) Name() string { return "native" }
 // default comes first, so that much slower algorithms are aborted early.
 func (*Program) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	var groups [][]benchrunner.Case
-	index := map[string]int{}
 	for _, c := range cases {
-		key := keyOf(c)
-		i, ok := index[key]
-		if !ok {
-			i = len(groups)
-			index[key] = i
-			groups = append(groups, nil)
+		i := slices.IndexFunc(groups, func(g []benchrunner.Case) bool { return together(g[0], c) })
+		if i < 0 {
+			i, groups = len(groups), append(groups, nil)
 		}
 		groups[i] = append(groups[i], c)
 	}
@@ -89,14 +85,11 @@ func rank(yes bool) int {
 	return 0
 }
 
-// keyOf returns a text that is the same for all cases that can share a launch.
-func keyOf(c benchrunner.Case) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%v %t", c.Layout(), c.NewComm)
-	for _, v := range c.Base {
-		fmt.Fprintf(&b, " %q=%q %q", v.Name, v.Value, v.File)
-	}
-	return b.String()
+// together reports whether two cases can share a launch.
+func together(a, b benchrunner.Case) bool {
+	return a.Layout() == b.Layout() && a.NewComm == b.NewComm && slices.EqualFunc(a.Base, b.Base, func(v, w mpi.Var) bool {
+		return v.Name == w.Name && v.Value == w.Value && bytes.Equal(v.File, w.File)
+	})
 }
 
 // Times that a launch needs in addition to its cases. If MPI_Finalize hangs, the program gives up after ten
@@ -127,7 +120,7 @@ func (p *Program) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	}
 	text := p.head(s.Layout)
 	for i, c := range s.Cases {
-		if keyOf(c) != keyOf(s.Cases[0]) || c.Layout() != s.Layout {
+		if !together(c, s.Cases[0]) || c.Layout() != s.Layout {
 			return benchrunner.Command{}, fmt.Errorf("native: %v and %v cannot be in one start of %v", s.Cases[0].Candidate, c.Candidate, s.Layout)
 		}
 		line, err := planLine(i, c)
@@ -180,7 +173,10 @@ func planLine(number int, c benchrunner.Case) ([]byte, error) {
 	if c.NewComm {
 		comm = "new"
 	}
-	line := fmt.Appendf(nil, "case %d %s %d %s", number, c.Collective, bytes, comm)
+	line := make([]byte, 0, 64*(1+len(c.Switches)))
+	line = strconv.AppendInt(append(line, "case "...), int64(number), 10)
+	line = strconv.AppendInt(append(append(append(line, ' '), c.Collective...), ' '), bytes, 10)
+	line = append(append(line, ' '), comm...)
 	if c.Own != (coll.Algorithm{}) {
 		line = fmt.Appendf(line, " run=%s", c.Own)
 	}
@@ -188,7 +184,7 @@ func planLine(number int, c benchrunner.Case) ([]byte, error) {
 		if err := checkSwitch(s); err != nil {
 			return nil, err
 		}
-		line = fmt.Appendf(line, " %s=%d", s.Name, s.Value)
+		line = strconv.AppendInt(append(append(append(line, ' '), s.Name...), '='), int64(s.Value), 10)
 	}
 	return append(line, '\n'), nil
 }

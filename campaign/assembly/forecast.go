@@ -82,7 +82,7 @@ func (c *Campaign) firstRound(ctx context.Context) (jobs []PlannedJob, nodeHours
 		if err != nil {
 			return nil, 0, err
 		}
-		planned, _, err := c.machineOf(i).Plan(ctx, batch)
+		planned, err := c.machineOf(i).Plan(ctx, batch)
 		if err != nil {
 			return nil, 0, fmt.Errorf("%s: %w", p.Problem, err)
 		}
@@ -134,20 +134,14 @@ func (c *Campaign) Hours(ctx context.Context) (Hours, error) {
 func (c *Campaign) hours(ctx context.Context, first float64) (Hours, error) {
 	h := Hours{LeftOut: slices.Clone(c.unmeasurable)}
 	for i, p := range c.Problems {
-		var batch benchrunner.Batch
-		for _, cand := range p.Space.Candidates() {
-			batch.Requests = append(batch.Requests, benchrunner.Request{Candidate: cand, Attempt: 1})
-		}
-		jobs, refused, err := c.machineOf(i).Plan(ctx, batch)
+		cost, err := c.machineOf(i).Cost(ctx, p.Space)
 		if err != nil {
 			return Hours{}, fmt.Errorf("%s: %w", p.Problem, err)
 		}
-		for _, j := range jobs {
-			h.Most += j.NodeSeconds / 3600
-			h.Expected += measuredShare * j.Expected / 3600
-		}
-		for _, r := range refused {
-			h.LeftOut = append(h.LeftOut, LeftOut{p.Problem.String(), len(r.Requests), len(batch.Requests), r.Reason})
+		h.Most += cost.NodeSeconds / 3600
+		h.Expected += measuredShare * cost.Expected / 3600
+		for _, r := range cost.Refused {
+			h.LeftOut = append(h.LeftOut, LeftOut{p.Problem.String(), r.Candidates, p.Space.Size(), r.Reason})
 		}
 	}
 	stop := c.Config.Stop

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -40,16 +41,18 @@ func (c *Campaign) addMeasured(lib config.Library) error {
 		if err != nil {
 			return err
 		}
-		var unsafe []coll.Algorithm
-		for _, alg := range cat.Algorithms(collective) {
-			if slices.ContainsFunc(points, func(p coll.Point) bool { return errors.Is(check(coll.Candidate{Point: p, Algorithm: alg}), errUnsafe) }) {
-				unsafe = append(unsafe, alg)
+		unsafe := map[coll.Algorithm]bool{}
+		space := coll.NewSpace(points, append(cat.Algorithms(collective), coll.Default), func(cand coll.Candidate) error {
+			err := check(cand)
+			if err == errUnsafe {
+				unsafe[cand.Algorithm] = true
 			}
-		}
+			return err
+		})
 		c.Problems = append(c.Problems, campaign.Problem{
-			Unsafe:  distinctNames(unsafe),
+			Unsafe:  distinctNames(slices.Collect(maps.Keys(unsafe))),
 			Problem: journal.Problem{Library: lib.Name, Collective: collective},
-			Space:   coll.NewSpace(points, append(cat.Algorithms(collective), coll.Default), check),
+			Space:   space,
 			Fit:     fit,
 			Search:  &campaign.Search{Between: c.Config.Grid.Between, Check: check, Ranges: func(alg coll.Algorithm) []coll.Range { return cat.Ranges(collective, alg) }},
 		})
@@ -78,10 +81,11 @@ func (c *Campaign) Connect(id string, environ []string) error {
 		if err != nil {
 			return err
 		}
-		machine, err := c.Machine(lib, program, func(cand coll.Candidate) (mpi.Forcing, error) {
-			f, err := mpi.Force(r.port, r.cat, cand)
-			return withPreload(r.port, lib.Path, f), err
-		})
+		force := func(cand coll.Candidate) (mpi.Forcing, error) { return mpi.Force(r.port, r.cat, cand) }
+		if r.port.Facts().Preload {
+			force = withPreload(lib.Path, force)
+		}
+		machine, err := c.Machine(lib, program, force)
 		if err != nil {
 			return err
 		}
@@ -106,7 +110,7 @@ func (c *Campaign) Program(lib config.Library) (benchrunner.Program, error) {
 
 // Machine returns a machine that runs a program with the scheduler and the launcher of a connected
 // campaign. force returns the settings that make the library run a candidate. Errors match ErrInput.
-func (c *Campaign) Machine(lib config.Library, program benchrunner.Program, force func(coll.Candidate) (mpi.Forcing, error)) (*live.Machine, error) {
+func (c *Campaign) Machine(lib config.Library, program benchrunner.Program, force forceFunc) (*live.Machine, error) {
 	launcher, err := benchrunner.NewLauncher(cmp.Or(lib.Launcher, c.Config.Runner.DefaultLauncher(lib.Name)),
 		benchrunner.LauncherOptions{Path: lib.LauncherPath, Args: lib.LauncherArgs, MPI: lib.PMI, Order: coll.Order(c.Config.Runner.Order)})
 	if err != nil {
@@ -203,23 +207,25 @@ func variables(list []string) []mpi.Var {
 // colons.
 const preload = "LD_PRELOAD"
 
-// withPreload returns the settings f that force an algorithm. If the library must be preloaded, it adds the
-// variable LD_PRELOAD with the library's file.
-func withPreload(lib mpi.Library, path string, f mpi.Forcing) mpi.Forcing {
-	if !lib.Facts().Preload {
-		return f
-	}
+// forceFunc returns the settings that force a candidate.
+type forceFunc = func(coll.Candidate) (mpi.Forcing, error)
+
+// withPreload returns a function that forces algorithms as force does, and preloads the library's file.
+func withPreload(path string, force forceFunc) forceFunc {
 	file := mpi.Var{Name: preload, Value: path}
-	f.Base = append(slices.Clone(f.Base), file)
-	if len(f.Env) > 0 {
-		f.Env = append(slices.Clone(f.Env), file)
+	return func(c coll.Candidate) (mpi.Forcing, error) {
+		f, err := force(c)
+		f.Base = append(slices.Clone(f.Base), file)
+		if len(f.Env) > 0 {
+			f.Env = append(slices.Clone(f.Env), file)
+		}
+		return f, err
 	}
-	return f
 }
 
 // withSitePreload returns a function that forces algorithms as force does. If force sets LD_PRELOAD, the
 // function appends the libraries that the site preloads.
-func withSitePreload(site []mpi.Var, force func(coll.Candidate) (mpi.Forcing, error)) func(coll.Candidate) (mpi.Forcing, error) {
+func withSitePreload(site []mpi.Var, force forceFunc) forceFunc {
 	at := slices.IndexFunc(site, func(v mpi.Var) bool { return v.Name == preload })
 	if at < 0 {
 		return force

@@ -32,7 +32,7 @@ func (c *Campaign) dropUnmeasurable(past *journal.State) error {
 		if err != nil {
 			return false // Connect returns the error
 		}
-		reason := refusal(program, p.Space.Candidates())
+		reason := refusal(program, p.Space)
 		if reason == "" {
 			return false
 		}
@@ -50,9 +50,9 @@ func (c *Campaign) dropUnmeasurable(past *journal.State) error {
 
 // refusal returns the reason why a program cannot measure the first candidate. It returns "" if the program
 // can measure at least one candidate.
-func refusal(program benchrunner.Program, candidates []coll.Candidate) string {
+func refusal(program benchrunner.Program, space *coll.Space) string {
 	reason := ""
-	for _, cand := range candidates {
+	for cand := range space.All() {
 		_, err := program.Command(benchrunner.Launch{Layout: cand.Layout(), Dir: "/", Cases: []benchrunner.Case{{Candidate: cand}}})
 		if err == nil {
 			return ""

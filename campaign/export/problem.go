@@ -123,7 +123,7 @@ func algorithmFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusi
 		selected[c.Selection.Choose(row.Point)]++
 	}
 	excluded := map[coll.Algorithm]int{}
-	for _, candidate := range res.Ledger.Space().Candidates() {
+	for candidate := range res.Ledger.Space().All() {
 		if c.Excluded().Has(candidate) {
 			excluded[candidate.Algorithm]++
 		}

@@ -225,7 +225,7 @@ func (d *Discovery) forecast(ctx context.Context, what string, plan discover.Pla
 	}
 	out := []Planned{}
 	for round := range d.opt.Jobs {
-		jobs, _, err := machine.Plan(ctx, d.batch(&journal.Round{Number: round + 1, Batch: []coll.Candidate{candidate(what, d.layout)}}))
+		jobs, err := machine.Plan(ctx, d.batch(&journal.Round{Number: round + 1, Batch: []coll.Candidate{candidate(what, d.layout)}}))
 		if err != nil {
 			return nil, err
 		}

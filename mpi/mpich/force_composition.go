@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"tutti/coll"
 	"tutti/mpi"
@@ -31,22 +32,7 @@ func forceComposition(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) (mpi.Fo
 			Parts: true,
 		}, nil
 	}
-	lib, err := embeddedTree(cat.Listed)
-	if err != nil {
-		return mpi.Forcing{}, fmt.Errorf("%v: %w: %w", c, mpi.ErrInfeasible, err)
-	}
-	device, err := deviceTree(cat, lib, e, c.Collective)
-	if err != nil {
-		return mpi.Forcing{}, err
-	}
-	files := []mpi.Var{{Name: deviceFile, File: device.Bytes()}}
-	if len(c.Algorithm.Params()) > 0 {
-		flat, err := partsTree(cat, lib, c)
-		if err != nil {
-			return mpi.Forcing{}, err
-		}
-		files = append(files, mpi.Var{Name: flatFile, File: flat.Bytes()})
-	}
+	files, err := compositionFiles(cat, e, c)
 	return mpi.Forcing{
 		Env:  files,
 		Base: append([]mpi.Var{{Name: fallbackName, Value: fallbackError.name}}, files...),
@@ -54,7 +40,43 @@ func forceComposition(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) (mpi.Fo
 			to(fallbackName, fallbackError.id), to(prefix+"DEVICE_COLLECTIVE", 1), to(prefix+"INTRA_ALGORITHM", 0),
 		},
 		Parts: true,
-	}, nil
+	}, err
+}
+
+// composition identifies a composition of a release.
+type composition struct {
+	cat        *mpi.Catalogue
+	collective coll.Collective
+	algorithm  coll.Algorithm
+}
+
+// madeFiles has the files of each composition that was forced. To make them takes milliseconds.
+var madeFiles sync.Map
+
+// compositionFiles returns the variables that name the files that force a composition. They are the same at every point.
+func compositionFiles(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) ([]mpi.Var, error) {
+	key := composition{cat, c.Collective, c.Algorithm}
+	if files, ok := madeFiles.Load(key); ok {
+		return files.([]mpi.Var), nil
+	}
+	lib, err := embeddedTree(cat.Listed)
+	if err != nil {
+		return nil, fmt.Errorf("%v: %w: %w", c, mpi.ErrInfeasible, err)
+	}
+	device, err := deviceTree(cat, lib, e, c.Collective)
+	if err != nil {
+		return nil, err
+	}
+	files := []mpi.Var{{Name: deviceFile, File: device.Bytes()}}
+	if len(c.Algorithm.Params()) > 0 {
+		flat, err := partsTree(cat, lib, c)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, mpi.Var{Name: flatFile, File: flat.Bytes()})
+	}
+	madeFiles.Store(key, files)
+	return files, nil
 }
 
 // compositionVar returns the control variable that selects the composition of a collective. It returns
