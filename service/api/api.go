@@ -119,7 +119,7 @@ func New(backend Backend, o Options) (*API, error) {
 	}
 	a.cookies = newCookieCodec(a.options.CookieKey)
 	a.streams = newStreams(o.Streams, o.AllStreams)
-	a.metrics = newMetrics(backend, o.Version)
+	a.metrics = newMetrics(o.Version)
 	a.huma = humago.New(restMux{a.mux}, describe())
 	a.campaignRoutes()
 	a.resultRoutes()

@@ -48,7 +48,7 @@ func (f *fake) add(id string, state service.State) service.Campaign {
 		ID: id, Name: "night " + id, Base: "small", Machine: "recorded", State: state, Exit: -1, Reason: "requested",
 		Created: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Started: time.Date(2026, 3, 1, 12, 0, 20, 0, time.UTC),
 		Progress: service.Progress{
-			Records: 9, Rounds: 3, Trials: 12, FailedTrials: 3, Failures: map[string]int{"launch": 2}, MachineSeconds: 40, NodeSeconds: 160,
+			Records: 9, Rounds: 3, Trials: 12, FailedTrials: 3, Failures: map[string]int{"launch": 2, "other": 1}, MachineSeconds: 40, NodeSeconds: 160,
 			Slowdown: 1.04, Jobs: 1,
 		},
 	}

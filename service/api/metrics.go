@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"tutti/service"
@@ -27,7 +28,7 @@ type metrics struct {
 	events   prometheus.Counter
 }
 
-func newMetrics(backend Backend, version string) *metrics {
+func newMetrics(version string) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -46,7 +47,7 @@ func newMetrics(backend Backend, version string) *metrics {
 		Name: "tutti_build_info", Help: "The program; always 1.", ConstLabels: prometheus.Labels{"version": version, "go": runtime.Version()},
 	})
 	build.Set(1)
-	m.registry.MustRegister(m.latency, m.refused, m.events, build, campaignCollector{backend}, onlineCollector{backend},
+	m.registry.MustRegister(m.latency, m.refused, m.events, build,
 		collectors.NewGoCollector(collectors.WithGoCollectorRuntimeMetrics(collectors.GoRuntimeMetricsRule{Matcher: liveHeap})), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -73,7 +74,9 @@ func (a *API) operationRoutes() {
 		}
 		writeOK(w)
 	})
-	a.mux.Handle("GET /metrics", promhttp.HandlerFor(a.metrics.registry, promhttp.HandlerOpts{}))
+	a.mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		promhttp.HandlerFor(prometheus.Gatherers{a.metrics.registry, scrape(a.backend)}, promhttp.HandlerOpts{}).ServeHTTP(w, r)
+	})
 	a.mux.HandleFunc("/api/", a.notFound)
 	if a.options.Page != nil {
 		a.mux.Handle("/", a.options.Page)
@@ -92,153 +95,103 @@ func writeOK(w http.ResponseWriter) {
 	_, _ = w.Write([]byte("ok\n"))
 }
 
-// campaignCollector computes the metrics of campaigns whenever Prometheus reads them. The totals come from
-// the journals, so they are correct after a restart of the service.
-type campaignCollector struct{ backend Backend }
-
-func desc(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("tutti_"+name, help, labels, nil)
+// scrape makes the metrics of campaigns, node-hours and watched folders of samples whenever Prometheus reads them.
+// The totals come from the journals, so they are correct after a restart of the service.
+func scrape(b Backend) prometheus.Gatherer {
+	r := prometheus.NewRegistry()
+	f := family{promauto.With(r)}
+	f.addCampaigns(b.Campaigns())
+	f.addNodeHours(b.NodeHours())
+	f.addSamples(b.Samples())
+	return r
 }
 
-var (
-	campaignsDesc    = desc("campaigns", "Campaigns by state.", "state")
-	exitsDesc        = desc("campaign_exits_total", "Campaigns that are over, by exit code of their last process.", "code")
-	roundsDesc       = desc("rounds_total", "Rounds of all campaigns.", "machine")
-	measurementsDesc = desc("measurements_total", "Successful trials.", "machine")
-	failuresDesc     = desc("failures_total", "Failed trials by phase.", "machine", "cause")
-	machineDesc      = desc("machine_seconds_total", "Machine time spent.", "machine")
-	nodeDesc         = desc("node_seconds_total", "Machine time times nodes.", "machine")
-	jobsDesc         = desc("jobs", "Jobs submitted and not ended.", "machine")
-	slowdownDesc     = desc("predicted_slowdown", "Largest average slowdown of the problems of a running campaign at its last evaluation.", "campaign", "name", "machine")
-	quotaDesc        = desc("node_hours_quota", "Node-hours that campaigns may take of machines.", "per")
-	todayDesc        = desc("node_hours_today", "Node-hours of today: spent, reserved for running campaigns, remaining.", "what")
-)
+// family makes metrics of one registry.
+type family struct{ promauto.Factory }
+
+func (f family) gauge(name, help string, labels ...string) *prometheus.GaugeVec {
+	return f.NewGaugeVec(prometheus.GaugeOpts{Name: "tutti_" + name, Help: help}, labels)
+}
+
+func (f family) counter(name, help string, labels ...string) *prometheus.CounterVec {
+	return f.NewCounterVec(prometheus.CounterOpts{Name: "tutti_" + name, Help: help}, labels)
+}
 
 // waitBuckets are the upper bounds of a histogram of queueing times in seconds, from 1 s to a day.
 var waitBuckets = []float64{1, 10, 60, 300, 1800, 3600, 4 * 3600, 12 * 3600, 24 * 3600}
 
-// Describe implements prometheus.Collector. It sends nothing, because the registry need not know the metrics before
-// they are collected.
-func (campaignCollector) Describe(chan<- *prometheus.Desc) {}
-
-// totals has the sums over all campaigns of one machine.
-type totals struct {
-	rounds, done, machine, node, jobs float64
-	failed                            map[string]float64
-}
-
-func (c campaignCollector) Collect(out chan<- prometheus.Metric) {
-	states, exits, machines := map[service.State]float64{}, map[service.ExitCode]float64{}, map[string]*totals{}
-	waits := prometheus.NewHistogram(prometheus.HistogramOpts{Name: "tutti_queue_wait_seconds", Help: "Time that campaigns waited in the queue.", Buckets: waitBuckets})
-	for _, one := range c.backend.Campaigns() {
-		states[one.State]++
-		if one.State.Over() {
-			exits[one.Exit]++
-		}
-		t := machines[one.Machine]
-		if t == nil {
-			t = &totals{failed: map[string]float64{}}
-			machines[one.Machine] = t
-		}
-		t.add(one.Progress)
-		if !one.Started.IsZero() {
-			waits.Observe(one.Started.Sub(one.Created).Seconds())
-		}
-		if p := one.Progress; p.Slowdown > 0 && !one.State.Over() && one.State != service.Queued {
-			out <- prometheus.MustNewConstMetric(slowdownDesc, prometheus.GaugeValue, p.Slowdown, one.ID, one.Name, one.Machine)
-		}
-	}
+func (f family) addCampaigns(campaigns []service.Campaign) {
+	states := f.gauge("campaigns", "Campaigns by state.", "state")
 	for _, s := range service.States() {
-		out <- prometheus.MustNewConstMetric(campaignsDesc, prometheus.GaugeValue, states[s], string(s))
+		states.WithLabelValues(string(s))
 	}
-	for code, n := range exits {
-		out <- prometheus.MustNewConstMetric(exitsDesc, prometheus.CounterValue, n, strconv.Itoa(int(code)))
-	}
-	for machine, t := range machines {
-		t.send(machine, out)
-	}
-	sendNodeHours(c.backend.NodeHours(), out)
-	out <- waits
-}
-
-func sendNodeHours(h service.NodeHours, out chan<- prometheus.Metric) {
-	gauge := func(d *prometheus.Desc, v float64, label string) {
-		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, label)
-	}
-	gauge(quotaDesc, h.Campaign, "campaign")
-	gauge(quotaDesc, h.Day, "day")
-	gauge(todayDesc, h.Spent, "spent")
-	gauge(todayDesc, h.Reserved, "reserved")
-	gauge(todayDesc, h.Remaining, "remaining")
-}
-
-func (t *totals) add(p service.Progress) {
-	t.rounds += float64(p.Rounds)
-	t.done += float64(p.Trials - p.FailedTrials)
-	t.machine += p.MachineSeconds
-	t.node += p.NodeSeconds
-	t.jobs += float64(p.Jobs)
-	byPhase := 0
-	for cause, n := range p.Failures {
-		t.failed[cause] += float64(n)
-		byPhase += n
-	}
-	if other := p.FailedTrials - byPhase; other > 0 {
-		t.failed["other"] += float64(other)
-	}
-}
-
-func (t *totals) send(machine string, out chan<- prometheus.Metric) {
-	counter := func(d *prometheus.Desc, v float64, labels ...string) {
-		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, append([]string{machine}, labels...)...)
-	}
-	counter(roundsDesc, t.rounds)
-	counter(measurementsDesc, t.done)
-	counter(machineDesc, t.machine)
-	counter(nodeDesc, t.node)
-	for _, cause := range []string{"launch", "run", "parse"} {
-		t.failed[cause] += 0 // a counter that begins at 0 lets rates include the first failure
-	}
-	for cause, n := range t.failed {
-		counter(failuresDesc, n, cause)
-	}
-	out <- prometheus.MustNewConstMetric(jobsDesc, prometheus.GaugeValue, t.jobs, machine)
-}
-
-// onlineCollector computes the metrics of every watched folder of samples from the folder's last update.
-type onlineCollector struct{ backend Backend }
-
-var (
-	callsDesc        = desc("online_calls", "Timed calls in a watched folder that are used.", "folder")
-	jobsOfFolderDesc = desc("online_jobs", "Jobs that have left samples in a watched folder.", "folder")
-	exploringDesc    = desc("online_exploring_ratio", "Time that exploring took, as a share of collective time.", "folder")
-	overDefaultDesc  = desc("online_over_default_ratio", "Time of all calls, exploring included, over the time that the default would take.", "folder")
-	updatedDesc      = desc("online_updated_timestamp_seconds", "When the last table of a watched folder was made.", "folder")
-	stuckDesc        = desc("online_stuck", "1 while an error prevents a newer table of a watched folder, else 0.", "folder")
-)
-
-// Describe implements prometheus.Collector, as that of campaignCollector.
-func (onlineCollector) Describe(chan<- *prometheus.Desc) {}
-
-func (c onlineCollector) Collect(out chan<- prometheus.Metric) {
-	for _, o := range c.backend.Samples() {
-		gauge := func(d *prometheus.Desc, v float64) {
-			out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, o.Name)
+	exits := f.counter("campaign_exits_total", "Campaigns that are over, by exit code of their last process.", "code")
+	rounds := f.counter("rounds_total", "Rounds of all campaigns.", "machine")
+	measurements := f.counter("measurements_total", "Successful trials.", "machine")
+	failures := f.counter("failures_total", "Failed trials by phase.", "machine", "cause")
+	machine := f.counter("machine_seconds_total", "Machine time spent.", "machine")
+	node := f.counter("node_seconds_total", "Machine time times nodes.", "machine")
+	jobs := f.gauge("jobs", "Jobs submitted and not ended.", "machine")
+	slowdown := f.gauge("predicted_slowdown", "Largest average slowdown of the problems of a running campaign at its last evaluation.", "campaign", "name", "machine")
+	waits := f.NewHistogram(prometheus.HistogramOpts{Name: "tutti_queue_wait_seconds", Help: "Time that campaigns waited in the queue.", Buckets: waitBuckets})
+	for _, c := range campaigns {
+		states.WithLabelValues(string(c.State)).Inc()
+		if c.State.Over() {
+			exits.WithLabelValues(strconv.Itoa(int(c.Exit))).Inc()
 		}
-		stuck := 0.0
+		p := c.Progress
+		rounds.WithLabelValues(c.Machine).Add(float64(p.Rounds))
+		measurements.WithLabelValues(c.Machine).Add(float64(p.Trials - p.FailedTrials))
+		machine.WithLabelValues(c.Machine).Add(p.MachineSeconds)
+		node.WithLabelValues(c.Machine).Add(p.NodeSeconds)
+		jobs.WithLabelValues(c.Machine).Add(float64(p.Jobs))
+		for _, cause := range []string{"launch", "run", "parse"} {
+			failures.WithLabelValues(c.Machine, cause) // a counter that begins at 0 lets rates include the first failure
+		}
+		for cause, n := range p.Failures {
+			failures.WithLabelValues(c.Machine, cause).Add(float64(n))
+		}
+		if !c.Started.IsZero() {
+			waits.Observe(c.Started.Sub(c.Created).Seconds())
+		}
+		if p.Slowdown > 0 && !c.State.Over() && c.State != service.Queued {
+			slowdown.WithLabelValues(c.ID, c.Name, c.Machine).Set(p.Slowdown)
+		}
+	}
+}
+
+func (f family) addNodeHours(h service.NodeHours) {
+	quota := f.gauge("node_hours_quota", "Node-hours that campaigns may take of machines.", "per")
+	quota.WithLabelValues("campaign").Set(h.Campaign)
+	quota.WithLabelValues("day").Set(h.Day)
+	today := f.gauge("node_hours_today", "Node-hours of today: spent, reserved for running campaigns, remaining.", "what")
+	today.WithLabelValues("spent").Set(h.Spent)
+	today.WithLabelValues("reserved").Set(h.Reserved)
+	today.WithLabelValues("remaining").Set(h.Remaining)
+}
+
+// addSamples makes the metrics of every watched folder of samples from the folder's last update.
+func (f family) addSamples(folders []service.SampleStatus) {
+	calls := f.gauge("online_calls", "Timed calls in a watched folder that are used.", "folder")
+	jobs := f.gauge("online_jobs", "Jobs that have left samples in a watched folder.", "folder")
+	exploring := f.gauge("online_exploring_ratio", "Time that exploring took, as a share of collective time.", "folder")
+	overDefault := f.gauge("online_over_default_ratio", "Time of all calls, exploring included, over the time that the default would take.", "folder")
+	updated := f.gauge("online_updated_timestamp_seconds", "When the last table of a watched folder was made.", "folder")
+	stuck := f.gauge("online_stuck", "1 while an error prevents a newer table of a watched folder, else 0.", "folder")
+	for _, o := range folders {
+		stuck.WithLabelValues(o.Name)
 		if o.Error != "" {
-			stuck = 1
+			stuck.WithLabelValues(o.Name).Set(1)
 		}
-		gauge(stuckDesc, stuck)
 		if o.Report == nil {
 			continue
 		}
-		gauge(callsDesc, float64(o.Report.Calls))
-		gauge(jobsOfFolderDesc, float64(o.Report.AllJobs))
-		gauge(exploringDesc, o.Report.Price.Cost)
+		calls.WithLabelValues(o.Name).Set(float64(o.Report.Calls))
+		jobs.WithLabelValues(o.Name).Set(float64(o.Report.AllJobs))
+		exploring.WithLabelValues(o.Name).Set(o.Report.Price.Cost)
 		if o.Report.Price.OverDefault > 0 {
-			gauge(overDefaultDesc, o.Report.Price.OverDefault)
+			overDefault.WithLabelValues(o.Name).Set(o.Report.Price.OverDefault)
 		}
-		gauge(updatedDesc, float64(o.Report.Time.UnixNano())/float64(time.Second))
+		updated.WithLabelValues(o.Name).Set(float64(o.Report.Time.UnixNano()) / float64(time.Second))
 	}
 }
