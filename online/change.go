@@ -44,11 +44,11 @@ func validCalls(classes []Class, calls [][]timedCall) validTimes {
 			jobs[c.algorithm] = append(jobs[c.algorithm], c.job)
 		}
 		for a := range logs {
-			from := 0
-			for _, at := range changePoints(logs[a]) {
-				factor := math.Exp(median(logs[a][at.from:at.to]) - median(logs[a][from:at.from]))
-				out.shifts = append(out.shifts, shift{class, a, jobs[a][at.from], factor})
-				from = at.from
+			from, changes := 0, append(changePoints(logs[a]), len(logs[a]))
+			for i, at := range changes[:len(changes)-1] {
+				factor := math.Exp(median(logs[a][at:changes[i+1]]) - median(logs[a][from:at]))
+				out.shifts = append(out.shifts, shift{class, a, jobs[a][at], factor})
+				from = at
 			}
 			logs[a] = logs[a][from:]
 		}
@@ -56,9 +56,6 @@ func validCalls(classes []Class, calls [][]timedCall) validTimes {
 	}
 	return out
 }
-
-// segment is a range of calls without a change. It includes the call from, but not the call to.
-type segment struct{ from, to int }
 
 // A change is a step between two means. It exceeds both changeErrors standard errors and the standard
 // deviation of a single call. In a series without a change, the first step is found less often than once in
@@ -68,22 +65,13 @@ const (
 	minDeviation = 0.01 // of logarithms; clocks are not more precise
 )
 
-// changePoints returns the segments between changes in a series of logarithms of times. It uses binary
-// segmentation: as long as the largest step is significant, the series is split there.
+// changePoints returns the indices of the first calls after changes in a series of logarithms of times, in ascending
+// order. It uses binary segmentation: as long as the largest step is significant, the series is split there.
 //
 // Source: Scott and Knott, A cluster analysis method for grouping means in the analysis of variance
 // (Biometrics 30, 1974).
-func changePoints(logs []float64) []segment {
-	starts := segmentStarts(clip(slices.Clone(logs)), max(minDeviation, stepDeviation(logs)), 0)
-	var out []segment
-	for i, from := range starts {
-		to := len(logs)
-		if i+1 < len(starts) {
-			to = starts[i+1]
-		}
-		out = append(out, segment{from, to})
-	}
-	return out
+func changePoints(logs []float64) []int {
+	return segmentStarts(clip(slices.Clone(logs)), max(minDeviation, stepDeviation(logs)), 0)
 }
 
 // segmentStarts returns where all segments except the first begin, in ascending order. It adds offset to

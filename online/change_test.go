@@ -126,7 +126,7 @@ func TestChangePointsOfLoad(t *testing.T) {
 			got := changePoints(logs)
 			others += len(got) - 4
 			for _, want := range []int{250, 400, 550, 700} {
-				if !slices.ContainsFunc(got, func(s segment) bool { return s.from >= want-3 && s.from <= want+3 }) {
+				if !slices.ContainsFunc(got, func(at int) bool { return at >= want-3 && at <= want+3 }) {
 					t.Errorf("factor %g, seed %d: changes %v, want one at call %d", factor, seed, got, want)
 				}
 			}

@@ -84,23 +84,6 @@ func TestBudgets(t *testing.T) {
 	}
 }
 
-// TestDefaultQuota checks that a service without a quota in its options has the default quota.
-func TestDefaultQuota(t *testing.T) {
-	opt := limited(t, t.TempDir(), 0, 0, base(t, "b", fakeFile{}))
-	s, _ := running(t, opt)
-	if h := s.NodeHours(); h.Campaign != 10 || h.Day != 24 || h.Remaining != 24 {
-		t.Errorf("%+v, want 10 for a campaign and 24 a day", h)
-	}
-}
-
-// TestQuotaTooSmall checks that a quota is an error if it allows no campaign.
-func TestQuotaTooSmall(t *testing.T) {
-	opt := limited(t, t.TempDir(), 30, 24)
-	if _, err := service.New(opt); err == nil || !strings.Contains(err.Error(), "want at least 0.01") {
-		t.Errorf("New = %v, want an error about the day", err)
-	}
-}
-
 // TestDaySurvivesRestart checks that today's spending is known after a restart. Campaigns that exceed the
 // remaining node-hours must be refused.
 func TestDaySurvivesRestart(t *testing.T) {

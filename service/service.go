@@ -29,8 +29,8 @@ type Options struct {
 	// not allow are an error. If the error concerns one field, it is a *config.FieldError. If Check is nil,
 	// every campaign counts as one on recorded data.
 	Check   func(config.Base, map[string]string) (config.Demand, error)
-	Quota   config.Quota // zeros mean the defaults of package config
-	Machine Machine      // nil: machines are not inspected
+	Quota   config.Quota
+	Machine Machine // nil: machines are not inspected
 	// Readable are patterns for the names of files that the role read may download; path.Match defines
 	// their syntax. All other files are private.
 	Readable []string
@@ -47,8 +47,6 @@ type Options struct {
 }
 
 func (o *Options) setDefaults() {
-	o.Quota.Campaign = cmp.Or(o.Quota.Campaign, config.DefaultCampaignHours)
-	o.Quota.Day = cmp.Or(o.Quota.Day, config.DefaultDayHours)
 	o.MaxQueue = cmp.Or(o.MaxQueue, 100)
 	o.LogBytes = cmp.Or(o.LogBytes, 1<<20)
 	o.Poll = cmp.Or(o.Poll, 250*time.Millisecond)
@@ -84,9 +82,6 @@ type Service struct {
 // journal.ErrLocked. Campaigns run only after a call of Run.
 func New(opt Options) (*Service, error) {
 	opt.setDefaults()
-	if err := opt.Quota.Validate(); err != nil {
-		return nil, fmt.Errorf("quota: %w", err)
-	}
 	if err := os.MkdirAll(filepath.Join(opt.State, campaignsDir), 0o700); err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}

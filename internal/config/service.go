@@ -30,30 +30,16 @@ type Service struct {
 	Pprof  bool
 }
 
-// Quota limits the node-hours of campaigns. Campaigns on recorded data take no node-hours.
+// Quota limits the node-hours of campaigns. Campaigns on recorded data take no node-hours. By default a campaign gets
+// the budget that tutti tune uses without asking the user, and a day the node-hours of one node that is always busy.
 type Quota struct {
 	Campaign float64 // maximum budget of one campaign
 	Day      float64 // maximum of all campaigns and drift measurements of a day, from midnight to midnight
 }
 
-// The default quotas in node-hours. A single campaign gets the budget that tutti tune uses without asking
-// the user. A day has the node-hours of one node that is always busy.
-const (
-	DefaultCampaignHours = 10
-	DefaultDayHours      = 24
-)
-
 // Overrun is the factor by which a campaign may exceed its budget. A campaign checks its budget only
 // between rounds. A service stops a campaign whose cost exceeds the budget times Overrun.
 const Overrun = 1.2
-
-// Validate returns an error if the daily quota is smaller than the quota of one campaign times Overrun.
-func (q Quota) Validate() error {
-	if most := Overrun * q.Campaign; most > q.Day+1e-9 {
-		return fmt.Errorf("%g node-hours a day: want at least %g, what one campaign may take with the round that exceeds its budget", q.Day, most)
-	}
-	return nil
-}
 
 // ServiceLimits has the upper limits of a service, for example on the length of the queue and on the size
 // of logs.
@@ -76,8 +62,8 @@ func serviceFields(s *Service, dir string) []field {
 		{"public_address", "URL under which browsers reach the service behind a reverse proxy, as https://tutti.example.org; it needs tokens", "", publicAddress(&s.Public)},
 		{"bases", "campaign files that campaigns are created from, each with name and file and perhaps machine, schedule, time_zone, from_last and when", nil, objects(&s.Bases, 1, baseFields, func(b *Base, before []Base) error { return b.complete(dir, before) })},
 		{"online", "folders in which jobs leave samples, each with name and folder and perhaps table (folder of the table that they make; else STATE/online/NAME), base, release, exclude, every and drift", []any{}, objects(&s.Online, 0, sampleFolderFields, func(w *SampleFolder, before []SampleFolder) error { return w.complete(dir, before) })},
-		{"node_hours.campaign", "node-hours of a campaign on a machine, at most", float64(DefaultCampaignHours), number(&s.Quota.Campaign, 0.001, 1e9)},
-		{"node_hours.day", "node-hours of all campaigns from midnight to midnight, at most", float64(DefaultDayHours), number(&s.Quota.Day, 0.001, 1e9)},
+		{"node_hours.campaign", "node-hours of a campaign on a machine, at most", 10.0, number(&s.Quota.Campaign, 0.001, 1e9)},
+		{"node_hours.day", "node-hours of all campaigns from midnight to midnight, at most", 24.0, number(&s.Quota.Day, 0.001, 1e9)},
 		{"limits.waiting", "campaigns in the queue, at most", 100, whole(&s.Limits.Waiting, 1, 100000)},
 		{"limits.log", "size of the log of one campaign, at most", "1MiB", size(&s.Limits.LogBytes, 4<<10)},
 		{"limits.connections", "open connections, at most, and no more than half of the open files that the system allows; further ones wait", 1000, whole(&s.Limits.Connections, 1, 100000)},
@@ -139,8 +125,8 @@ func (s *Service) agree(fault func(key string, err error)) {
 
 // agreeHours reports a quota that is too small for one campaign or for the budget of a base.
 func (s *Service) agreeHours(fault func(key string, err error)) {
-	if err := s.Quota.Validate(); err != nil {
-		fault("node_hours.day", err)
+	if most := Overrun * s.Quota.Campaign; most > s.Quota.Day+1e-9 {
+		fault("node_hours.day", fmt.Errorf("%g node-hours a day: want at least %g, what one campaign may take with the round that exceeds its budget", s.Quota.Day, most))
 	}
 	for i, b := range s.Bases {
 		if b.Demand.NodeHours > s.Quota.Campaign {

@@ -80,6 +80,17 @@ func TestLoadServiceFaults(t *testing.T) {
 		{"age", "state: s\nbases: [{name: a, file: DEMO, schedule: '0 1 * * *', when: {age: 30}}]\n", "when: age: 30: want a duration"},
 		{"drift", "state: s\nbases: [{name: a, file: DEMO, schedule: '0 1 * * *', when: {drift: 0}}]\n", "want a number from 0.001 to 10"},
 		{"condition", "state: s\nbases: [{name: a, file: DEMO, schedule: '0 1 * * *', when: {moon: full}}]\n", "unknown key: want one of age, library, nodes, drift"},
+		{"folder of samples", "state: s\n" + goodBases + "online: x\n", "online: want a list, each item with name and folder"},
+		{"folder of samples", "state: s\n" + goodBases + "online: [{name: x}]\n", "online[0]: folder is missing"},
+		{"folder of samples", "state: s\n" + goodBases + "online: [x]\n", "online[0]: want name and folder"},
+		{"folder of samples", "state: s\n" + goodBases + "online: [{name: x, folder: y}, {name: z, folder: y}]\n", "online[1]: z or its folder is given twice"},
+		{"folder of samples", "state: s\n" + goodBases + "online: [{name: x, folder: y, base: none}]\n", "online[0].base: none is none of bases"},
+		{"folder of samples", "state: s\n" + goodBases + "online: [{name: x, folder: y, drift: 0.2}]\n", "online[0]: drift: compares with the last campaign of a base"},
+		{"folder of samples", "state: s\n" + goodBases + "online: [{name: x, folder: y, base: a, drift: 0}]\n", "drift: 0: want a number"},
+		{"folder of samples", "state: s\n" + goodBases + "online: [{name: x, folder: y, release: '9'}]\n", "libtutti 9"},
+		{"folder of samples", "state: s\n" + goodBases + "online: [{name: x, folder: y, every: soon}]\n", "every"},
+		{"folder of samples", "state: s\n" + goodBases + "online: [{name: x, folder: y, exclude: ['a b(']}]\n", "exclude"},
+		{"folder of samples", "state: s\n" + goodBases + "online: [{name: x, folder: y, xyzzy: z}]\n", "unknown key: want one of name, folder, table, base"},
 	}
 	for _, tc := range tests {
 		_, err := config.LoadService(serviceFile(t, tc.text))
@@ -238,5 +249,20 @@ func TestSettable(t *testing.T) {
 				t.Errorf("%s may be set by a request", key)
 			}
 		}
+	}
+}
+
+func TestLoadServiceOnline(t *testing.T) {
+	path := serviceFile(t, "state: s\n"+goodBases+`online:
+  - {name: app, folder: learned}
+  - {name: other, folder: /scratch/learned, table: tables, base: a, release: 1+mpich-4.0.2, exclude: [ring, "pipeline(segsize=8192)"], every: 5m, drift: 0.25}
+`)
+	s := testutil.Must(config.LoadService(path))(t)
+	want := []config.SampleFolder{
+		{Name: "app", Folder: filepath.Join(filepath.Dir(path), "learned"), Every: time.Minute},
+		{Name: "other", Folder: "/scratch/learned", Table: filepath.Join(filepath.Dir(path), "tables"), Base: "a", Release: "1+mpich-4.0.2", Exclude: []string{"ring", "pipeline(segsize=8192)"}, Every: 5 * time.Minute, Drift: 0.25},
+	}
+	if !reflect.DeepEqual(s.Online, want) {
+		t.Errorf("%+v, want %+v", s.Online, want)
 	}
 }
