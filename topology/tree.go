@@ -84,15 +84,15 @@ func (t *Tree) Nodes() []string {
 func (t *Tree) Switches() [][]string {
 	var out [][]string
 	for v := range t.All() {
-		if names := v.nodes(); v.Kind == Switch && len(names) > 0 {
+		if names := v.DirectNodes(); v.Kind == Switch && len(names) > 0 {
 			out = append(out, names)
 		}
 	}
 	return out
 }
 
-// nodes returns the names of the nodes directly below v.
-func (v *Vertex) nodes() []string {
+// DirectNodes returns the names of the nodes directly below v.
+func (v *Vertex) DirectNodes() []string {
 	var out []string
 	for _, c := range v.Children {
 		if c.Kind == Node {

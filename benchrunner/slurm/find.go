@@ -37,26 +37,24 @@ func (s *Scheduler) queue(ctx context.Context, more ...string) ([]row, error) {
 // errNoAccounts; it checks this only once.
 func (s *Scheduler) accounts(ctx context.Context, which ...string) ([]row, error) {
 	s.mu.Lock()
-	known := s.ledger
+	absent := s.noAccounts
 	s.mu.Unlock()
-	if known == ledgerAbsent {
+	if absent {
 		return nil, errNoAccounts
 	}
 	args := append([]string{"--noheader", "--parsable2", "--delimiter=" + separator, "--allocations", "--duplicates", "--format=" + sacctColumns}, which...)
 	out, err := s.query(ctx, "sacct", args...)
 	var f *failure
-	now := ledgerKept
-	switch {
-	case err == nil:
-	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist), errors.As(err, &f) && strings.Contains(f.message, noAccounts):
-		now, err = ledgerAbsent, errNoAccounts
-	default:
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) || errors.As(err, &f) && strings.Contains(f.message, noAccounts) {
+		s.mu.Lock()
+		s.noAccounts = true
+		s.mu.Unlock()
+		return nil, errNoAccounts
+	}
+	if err != nil {
 		return nil, err
 	}
-	s.mu.Lock()
-	s.ledger = now
-	s.mu.Unlock()
-	return parseRows(out), err
+	return parseRows(out), nil
 }
 
 // same reports whether the row belongs to the job of the submission.

@@ -39,19 +39,10 @@ type Scheduler struct {
 	slow    time.Duration // a slower command is reported to Notice
 	now     func() time.Time
 
-	mu      sync.Mutex
-	ledger  ledger                // whether the cluster has accounting
-	watched map[string]lastStatus // by ID
+	mu         sync.Mutex
+	noAccounts bool                  // the cluster has no accounting, which sacct would read
+	watched    map[string]lastStatus // by ID
 }
-
-// ledger says whether the cluster has accounting, which sacct can read.
-type ledger int
-
-const (
-	ledgerUnknown ledger = iota
-	ledgerKept
-	ledgerAbsent
-)
 
 // New checks the options and returns a scheduler. It runs no command of Slurm.
 func New(o Options) (*Scheduler, error) {

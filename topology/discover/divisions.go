@@ -10,13 +10,13 @@ import (
 // in different groups in them.
 const leastChange = 0.1
 
-// addCompatible adds candidates to the divisions one after another. It returns all divisions, from the
+// addCompatible takes the candidates one after another. It returns the divisions that it took, from the
 // finest to the coarsest. It skips a candidate that has a single group, or almost as many groups as
 // members. It also skips a candidate that nearly equals another division or is not nested with it. Finally,
 // it skips a candidate with which the distances of successive levels would differ by less than leastStep.
-func addCompatible(t logTable, divisions []Labels, candidates []Labels) []Labels {
+func addCompatible(t logTable, candidates []Labels) []Labels {
 	alone := Labels(allMembers(t.n))
-	out := slices.Clone(divisions)
+	var out []Labels
 	for _, c := range candidates {
 		k := c.Groups()
 		if k < 2 || changedShare(c, alone) < leastChange || slices.ContainsFunc(out, func(o Labels) bool {
@@ -118,14 +118,13 @@ const (
 // separateMisfits separates the divisions that are possible in a tree of switches from the others. In a
 // tree, all members of a group have the same distance to another group. A deviation from this is not noise
 // if both sets of repetitions show it.
-func (d *levelFinder) separateMisfits(divisions []Labels) (clear []Labels, unclear []UnclearDivision) {
+func (d *levelFinder) separateMisfits(divisions []Labels) (clear []Labels, unclear []int) {
 	samples := byLevel(d.mean, divisions)
 	for i, labels := range divisions {
 		rise := samples[i+1].mean() - samples[i].mean()
 		rows, pairs := d.misfit(labels)
-		u := UnclearDivision{Groups: labels.Groups(), Rows: rows / rise, Pairs: pairs / rise}
-		if u.Rows > mostRows || u.Pairs > mostPairs {
-			unclear = append(unclear, u)
+		if rows > mostRows*rise || pairs > mostPairs*rise {
+			unclear = append(unclear, labels.Groups())
 		} else {
 			clear = append(clear, labels)
 		}

@@ -138,18 +138,18 @@ type step struct {
 
 // steps finds the points at which the distances of the merges change, in ascending order of height. The
 // distances come from t, which need not be the table from which the hierarchy was built. Successive steps
-// differ by at least z standard errors and by at least contrast.
-func (h *hierarchy) steps(t logTable, contrast, z float64) []step {
+// differ by at least leastConfirmedZ standard errors and by at least leastStep.
+func (h *hierarchy) steps(t logTable) []step {
 	sums := []sample{{}}
 	for _, m := range h.ascending() {
 		sums = append(sums, sums[len(sums)-1].plus(h.between(m, t)))
 	}
-	c := changes{sums: sums, z: z}
+	c := changes{sums: sums}
 	c.find(0, len(sums)-1)
 	slices.Sort(c.at)
 	for {
 		out := c.steps()
-		weakest, least := -1, contrast
+		weakest, least := -1, leastStep
 		for i := 1; i < len(out); i++ {
 			if d := out[i].level - out[i-1].level; d < least {
 				weakest, least = i-1, d
@@ -166,7 +166,6 @@ func (h *hierarchy) steps(t logTable, contrast, z float64) []step {
 // the statistics of the first i elements.
 type changes struct {
 	sums []sample
-	z    float64
 	at   []int
 }
 
@@ -184,7 +183,7 @@ func (c *changes) find(from, to int) {
 		return
 	}
 	left := max((all.variance()*all.n-best)/(all.n-2), 1e-12) // residual variance
-	if math.Sqrt(best/left) < c.z {
+	if math.Sqrt(best/left) < leastConfirmedZ {
 		return
 	}
 	c.at = append(c.at, at)

@@ -17,10 +17,6 @@ var (
 	// leastConfirmedZ is the smallest step in standard errors. A step that one set of repetitions shows
 	// must reach it in the other set, which confirms the step.
 	leastConfirmedZ = 4.5
-
-	// leastSingleZ is the smallest step in one matrix without repetitions, in standard deviations of one
-	// distance. Sorted noise alone contains steps of 3 standard deviations.
-	leastSingleZ = 5.0
 )
 
 // Level is a division of all members into groups.
@@ -41,12 +37,12 @@ type LevelReport struct {
 	Levels  []Level // coarsest first; empty without a clear level
 	Seconds float64 // geometric mean distance between members of different groups of the coarsest level
 
-	// Noise is the relative standard deviation of a single distance, averaged over both sets of
-	// repetitions. It is NaN if there are no repetitions.
-	Noise float64
+	Far []FarMember
 
-	Far     []FarMember
-	Unclear []UnclearDivision
+	// Unclear has the numbers of groups of divisions that are no levels. Distances inside these groups are
+	// shorter than distances between them. However, members of one group have unequal distances to another
+	// group, which no tree of switches explains.
+	Unclear []int
 }
 
 // FarMember is a member whose distances to all others are longer than the distances between the others.
@@ -55,15 +51,6 @@ type LevelReport struct {
 type FarMember struct {
 	Member int
 	Times  float64
-}
-
-// UnclearDivision is a division that is not a level. Distances inside its groups are shorter than distances
-// between groups. However, members of one group have unequal distances to another group, which no tree of
-// switches explains.
-type UnclearDivision struct {
-	Groups int
-	Rows   float64 // standard deviation of member-to-group distances, relative to the step
-	Pairs  float64 // standard deviation of the distances between two groups, relative to the step
 }
 
 // FindLevels finds the levels of a machine without knowing how many there are.
@@ -92,9 +79,8 @@ func FindLevels(a, b Matrix) (LevelReport, error) {
 	return d.report(unit), nil
 }
 
-// FindLevelsUnconfirmed finds levels in one matrix, without repetitions to confirm them. It accepts
-// divisions into groups of equal size, which are usual inside nodes. It also accepts steps of at least five
-// standard deviations of a distance. It takes O(n³) time.
+// FindLevelsUnconfirmed finds levels in one matrix, without repetitions to confirm them. It accepts only
+// divisions into groups of equal size, which are usual inside nodes. It takes O(n³) time.
 //
 // The error matches ErrMatrix if the matrix cannot be filled.
 func FindLevelsUnconfirmed(m Matrix) (LevelReport, error) {
@@ -159,10 +145,7 @@ func (d *levelFinder) repeatDeviation() float64 {
 // distances, in seconds.
 func (d *levelFinder) report(unit float64) LevelReport {
 	const mostSearches = 4
-	r := LevelReport{Noise: math.NaN()}
-	if d.repeats != nil {
-		r.Noise = d.repeatDeviation() / 2
-	}
+	var r LevelReport
 	var found []Labels
 	for range mostSearches {
 		found, r.Unclear = d.findDivisions()
@@ -185,24 +168,13 @@ func (d *levelFinder) report(unit float64) LevelReport {
 }
 
 // findDivisions returns the clear divisions, from the finest to the coarsest, and the unclear ones.
-func (d *levelFinder) findDivisions() (clear []Labels, unclear []UnclearDivision) {
+func (d *levelFinder) findDivisions() (clear []Labels, unclear []int) {
 	if d.repeats == nil {
 		h := byProfile(d.mean)
-		return h.unconfirmedDivisions(d.mean), nil
+		return addCompatible(d.mean, h.equalDivisions()), nil
 	}
 	h := byDistance(d.mean)
-	return d.separateMisfits(addCompatible(d.mean, nil, d.confirmedDivisions(&h)))
-}
-
-// unconfirmedDivisions returns the clear divisions of one matrix, from the finest to the coarsest. If a
-// machine consists of equal parts, it prefers divisions into equal groups to divisions that follow from
-// steps.
-func (h *hierarchy) unconfirmedDivisions(t logTable) []Labels {
-	equal, stepped := addCompatible(t, nil, h.equalDivisions()), h.singleDivisions(t)
-	if len(equal) > 1 {
-		return addCompatible(t, equal, stepped)
-	}
-	return addCompatible(t, addCompatible(t, nil, stepped), equal)
+	return d.separateMisfits(addCompatible(d.mean, d.confirmedDivisions(&h)))
 }
 
 // distantMember is a member whose distances to all others are longer than the distances between the others.

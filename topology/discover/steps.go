@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 	"sync"
-
-	"tutti/metrics"
 )
 
 // confirmedDivisions returns the divisions whose steps one set of repetitions shows and the other set
@@ -27,19 +25,25 @@ func (d *levelFinder) confirmedDivisions(h *hierarchy) []Labels {
 			few[i].level = (few[i].level + s.level) / 2
 		}
 	}
-	return h.divideBy(d.mean, few, func(parts []Labels) int {
-		return weakestStep(byLevel(d.mean, parts), leastConfirmedZ)
-	})
+	for len(few) > 1 {
+		parts := h.divide(d.mean, few)
+		at := weakestStep(byLevel(d.mean, parts))
+		if at < 0 {
+			return parts
+		}
+		few = mergeSteps(few, at)
+	}
+	return nil
 }
 
 // confirmSteps builds the hierarchy from the table train. It returns the hierarchy's steps that the table
 // test confirms.
 func confirmSteps(train, test logTable) []step {
 	h := byDistance(train)
-	steps := h.steps(test, leastStep, leastConfirmedZ)
+	steps := h.steps(test)
 	for len(steps) > 1 {
 		samples := byLevel(test, h.divide(train, steps))
-		at := weakestStep(samples, leastConfirmedZ)
+		at := weakestStep(samples)
 		if at < 0 {
 			for i, s := range samples {
 				steps[i].level = s.mean()
@@ -49,28 +53,6 @@ func confirmSteps(train, test logTable) []step {
 		steps = mergeSteps(steps, at)
 	}
 	return steps
-}
-
-// singleDivisions returns the divisions whose steps are large compared with the standard deviation of a
-// single distance.
-func (h *hierarchy) singleDivisions(t logTable) []Labels {
-	return h.divideBy(t, h.steps(t, leastStep, leastSingleZ), func(parts []Labels) int {
-		return leastSeparated(t, parts)
-	})
-}
-
-// divideBy returns the divisions that follow from the steps. It calls fails repeatedly. If fails returns
-// the number of a step, divideBy merges this step with the next one and tries again.
-func (h *hierarchy) divideBy(t logTable, steps []step, fails func(parts []Labels) int) []Labels {
-	for len(steps) > 1 {
-		parts := h.divide(t, steps)
-		at := fails(parts)
-		if at < 0 {
-			return parts
-		}
-		steps = mergeSteps(steps, at)
-	}
-	return nil
 }
 
 // mergeSteps merges steps[at] and steps[at+1].
@@ -106,7 +88,7 @@ func sharedAt(divisions []Labels, i, j int) int {
 
 // weakestStep returns the level whose step to the next level is smallest or least certain. It returns -1 if
 // all steps are large enough. A level without distances is the weakest.
-func weakestStep(samples []sample, sure float64) int {
+func weakestStep(samples []sample) int {
 	at, worst := -1, 1.0
 	for i := 0; i+1 < len(samples); i++ {
 		near, far := samples[i], samples[i+1]
@@ -115,39 +97,9 @@ func weakestStep(samples []sample, sure float64) int {
 		}
 		rise := far.mean() - near.mean()
 		unsure := math.Sqrt(near.variance()/near.n+far.variance()/far.n) + 1e-12
-		if ratio := min(rise/leastStep, rise/unsure/sure); ratio < worst {
+		if ratio := min(rise/leastStep, rise/unsure/leastConfirmedZ); ratio < worst {
 			at, worst = i, ratio
 		}
 	}
 	return at
-}
-
-// leastSeparated works like weakestStep, but compares steps with the standard deviation of a single
-// distance.
-func leastSeparated(t logTable, divisions []Labels) int {
-	at, worst := -1, 1.0
-	all := distances(t, divisions)
-	for i := 0; i+1 < len(all); i++ {
-		if len(all[i]) == 0 || len(all[i+1]) == 0 {
-			return i
-		}
-		rise := metrics.Quantile(all[i+1], 0.5) - metrics.Quantile(all[i], 0.5)
-		spread := max(metrics.RobustDeviation(slices.Clone(all[i])), metrics.RobustDeviation(slices.Clone(all[i+1])), 1e-12)
-		if ratio := min(rise/leastStep, rise/spread/leastSingleZ); ratio < worst {
-			at, worst = i, ratio
-		}
-	}
-	return at
-}
-
-// distances returns the distances of each level. The levels are those of byLevel.
-func distances(t logTable, divisions []Labels) [][]float64 {
-	out := make([][]float64, len(divisions)+1)
-	for i := range t.n {
-		for j, x := range t.row(i)[:i] {
-			level := sharedAt(divisions, i, j)
-			out[level] = append(out[level], x)
-		}
-	}
-	return out
 }

@@ -342,19 +342,6 @@ func FuzzReadPairs(f *testing.F) {
 	})
 }
 
-// switches returns a tree of two leaf switches, with four nodes on each.
-func switches() *topology.Tree {
-	root := topology.Vertex{Kind: topology.Switch, Name: "top"}
-	for l := range 2 {
-		leaf := topology.Vertex{Kind: topology.Switch, Name: fmt.Sprintf("leaf%d", l+1)}
-		for n := range 4 {
-			leaf.Children = append(leaf.Children, topology.Vertex{Kind: topology.Node, Name: fmt.Sprintf("n%d", 4*l+n+1)})
-		}
-		root.Children = append(root.Children, leaf)
-	}
-	return &topology.Tree{Root: root}
-}
-
 func TestRetestPairs(t *testing.T) {
 	met := []discover.Measurement{{A: discover.Endpoint{Host: "n1"}, B: discover.Endpoint{Host: "n2"}}, {A: discover.Endpoint{Host: "n4"}, B: discover.Endpoint{Host: "n1"}}}
 	hosts := []string{"n1", "n2", "n3", "n4", "n5", "n6", "n7"}
@@ -371,9 +358,10 @@ func TestRetestPairs(t *testing.T) {
 // TestBisections checks an oversubscribed switch. Its four pairs together are half as fast as one pair
 // alone. A leaf switch must keep its speed.
 func TestBisections(t *testing.T) {
-	hosts := switches().Nodes()
-	cuts := discover.Cuts(switches(), hosts)
-	if len(cuts) != 3 || cuts[0].Switch != "top" || len(cuts[0].Pairs) != 4 || cuts[0].Pairs[0] != [2]string{"n1", "n5"} || len(cuts[1].Pairs) != 2 {
+	tree := leafTree(2, 4)
+	hosts := tree.Nodes()
+	cuts := discover.Cuts(&tree, hosts)
+	if len(cuts) != 3 || cuts[0].Switch != "top" || len(cuts[0].Pairs) != 4 || cuts[0].Pairs[0] != [2]string{"n0", "n4"} || len(cuts[1].Pairs) != 2 {
 		t.Fatalf("cuts %v", cuts)
 	}
 	var pairs []discover.Measurement
@@ -392,10 +380,10 @@ func TestBisections(t *testing.T) {
 	if len(got) != 3 || math.Abs(got[0].Slowdown-2) > 1e-3 || got[0].Chance > 1e-6 || math.Abs(got[0].Bytes/4e9-1) > 0.01 {
 		t.Fatalf("bisections %+v: want the top 2 times as slow at 4 GB/s", got)
 	}
-	if leaf := got[1]; leaf.Switch != "leaf1" || math.Abs(leaf.Slowdown-1) > 1e-3 || leaf.Chance < 0.1 {
+	if leaf := got[1]; leaf.Switch != "leaf0" || math.Abs(leaf.Slowdown-1) > 1e-3 || leaf.Chance < 0.1 {
 		t.Errorf("%+v: want a leaf that is not oversubscribed", leaf)
 	}
-	if lost := discover.Cuts(switches(), hosts[:1]); len(lost) != 0 {
+	if lost := discover.Cuts(&tree, hosts[:1]); len(lost) != 0 {
 		t.Errorf("cuts of one node: %v", lost)
 	}
 }

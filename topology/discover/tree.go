@@ -273,8 +273,8 @@ func (r LevelReport) gaps(names []string) []string {
 	if len(r.Levels) == 0 {
 		out = append(out, "no clear level")
 	}
-	for _, u := range r.Unclear {
-		out = append(out, fmt.Sprintf("%d groups are nearer inside than outside, but their distances fit no tree of switches: left out", u.Groups))
+	for _, groups := range r.Unclear {
+		out = append(out, fmt.Sprintf("%d groups are nearer inside than outside, but their distances fit no tree of switches: left out", groups))
 	}
 	for _, f := range r.Far {
 		out = append(out, fmt.Sprintf("%s is %.2g times as far from all others as they are from one another: slow, or alone behind its switch",

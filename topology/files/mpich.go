@@ -32,47 +32,27 @@ type coordinate struct {
 	port   int // port of the switch
 }
 
-// placer collects the coordinates of all nodes.
-type placer struct {
-	at       map[string]coordinate
-	switches int // number of switches with nodes so far
-}
-
 // coordinates returns the coordinates of each node. Switches directly below the root are
 // groups, numbered from 1. All other nodes are in group 0.
 func coordinates(t *topology.Tree) map[string]coordinate {
-	p := placer{at: map[string]coordinate{}}
-	p.place(t.Root, 0)
-	group := 0
-	for _, c := range t.Root.Children {
-		if c.Kind == topology.Switch {
+	at := map[string]coordinate{}
+	group, number := 0, 0 // of the current switch; only switches with nodes have a number
+	for v, parent := range t.All() {
+		if v.Kind != topology.Switch {
+			continue
+		}
+		if parent == &t.Root {
 			group++
-			p.below(c, group)
+		}
+		before := len(at)
+		for port, c := range v.Children {
+			if c.Kind == topology.Node {
+				at[c.Name] = coordinate{group, number, port}
+			}
+		}
+		if len(at) > before {
+			number++
 		}
 	}
-	return p.at
-}
-
-// below adds the coordinates of all nodes below v.
-func (p *placer) below(v topology.Vertex, group int) {
-	p.place(v, group)
-	for _, c := range v.Children {
-		if c.Kind == topology.Switch {
-			p.below(c, group)
-		}
-	}
-}
-
-// place adds the coordinates of the nodes directly below a switch.
-func (p *placer) place(v topology.Vertex, group int) {
-	nodes := false
-	for port, c := range v.Children {
-		if c.Kind == topology.Node {
-			p.at[c.Name] = coordinate{group, p.switches, port}
-			nodes = true
-		}
-	}
-	if nodes {
-		p.switches++
-	}
+	return at
 }

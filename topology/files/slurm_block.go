@@ -118,12 +118,7 @@ func writeSlurmBlocks(w io.Writer, t *topology.Tree) (gaps []string, err error) 
 // cannot express.
 func blocksOf(t *topology.Tree) (blocks []entry, gaps []string) {
 	for v := range t.All() {
-		e := entry{name: v.Name}
-		for _, c := range v.Children {
-			if c.Kind == topology.Node {
-				e.nodes = append(e.nodes, c.Name)
-			}
-		}
+		e := entry{name: v.Name, nodes: v.DirectNodes()}
 		if v.Kind != topology.Switch || e.nodes == nil {
 			continue
 		}

@@ -272,11 +272,10 @@ func items(t *topology.Tree) []item {
 		if v.Kind != topology.Switch {
 			continue
 		}
-		var switches, nodes []string
+		nodes := v.DirectNodes()
+		var switches []string
 		for _, c := range v.Children {
-			if c.Kind == topology.Node {
-				nodes = append(nodes, c.Name)
-			} else {
+			if c.Kind == topology.Switch {
 				switches = append(switches, c.Name)
 			}
 		}
