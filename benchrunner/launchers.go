@@ -46,16 +46,15 @@ type LauncherOptions struct {
 
 // launcher implements Launcher.
 type launcher struct {
-	name, path string
-	siteArgs   []string
-	layoutArgs func(l coll.Layout, cmd Command) []string
-	kind       launcherKind
+	name string
+	opt  LauncherOptions
+	kind launcherKind
 }
 
 // launcherKind describes the command line of one kind of launcher.
 type launcherKind struct {
 	path       string
-	layoutArgs func(o LauncherOptions) func(coll.Layout, Command) []string
+	layoutArgs func(o LauncherOptions, l coll.Layout, cmd Command) []string
 	reserved   []string // options that a site must not give; see checkArgs
 
 	hostFile    func(path string) []string // returns the option that names a file of nodes
@@ -87,11 +86,11 @@ func NewLauncher(name string, o LauncherOptions) (Launcher, error) {
 	if err := checkArgs(name, o.Args, k.reserved); err != nil {
 		return nil, err
 	}
-	path := cmp.Or(o.Path, k.path)
-	if strings.HasPrefix(path, "-") {
-		return nil, fmt.Errorf("launcher %s: path %q: want the path of a program", name, path)
+	if strings.HasPrefix(o.Path, "-") {
+		return nil, fmt.Errorf("launcher %s: path %q: want the path of a program", name, o.Path)
 	}
-	return &launcher{name: name, path: path, siteArgs: slices.Clone(o.Args), layoutArgs: k.layoutArgs(o), kind: k}, nil
+	o.Path, o.Order = cmp.Or(o.Path, k.path), cmp.Or(o.Order, coll.Block)
+	return &launcher{name, o, k}, nil
 }
 
 var mpiForm = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
@@ -146,68 +145,62 @@ func (l *launcher) Name() string { return l.name }
 
 // Args implements Launcher.
 func (l *launcher) Args(layout coll.Layout, cmd Command) []string {
-	return slices.Concat([]string{l.path}, l.siteArgs, l.layoutArgs(layout, cmd), cmd.Args)
+	return slices.Concat([]string{l.opt.Path}, l.opt.Args, l.kind.layoutArgs(l.opt, layout, cmd), cmd.Args)
 }
 
 // On implements Launcher.
 func (l *launcher) On(file string, layout coll.Layout, cmd Command) (args []string, suffix string, err error) {
-	for _, a := range l.siteArgs {
+	for _, a := range l.opt.Args {
 		option, _, _ := strings.Cut(a, "=")
 		if slices.Contains(l.kind.hostOptions, option) {
 			return nil, "", fmt.Errorf("launcher %s: argument %q names nodes, but concurrent launches get their nodes from tutti", l.name, a)
 		}
 	}
-	return slices.Concat([]string{l.path}, l.siteArgs, l.kind.hostFile(file), l.layoutArgs(layout, cmd), cmd.Args), l.kind.hostSuffix(layout.PPN), nil
+	return slices.Concat([]string{l.opt.Path}, l.opt.Args, l.kind.hostFile(file), l.kind.layoutArgs(l.opt, layout, cmd), cmd.Args), l.kind.hostSuffix(layout.PPN), nil
 }
 
 // srunArgs sets every option explicitly. Otherwise variables of the job, such as SLURM_NTASKS_PER_NODE,
 // SLURM_EXPORT_ENV or SLURM_DISTRIBUTION, would set them.
-func srunArgs(o LauncherOptions) func(coll.Layout, Command) []string {
-	return func(l coll.Layout, _ Command) []string {
-		args := []string{
-			"--nodes=" + strconv.Itoa(l.Nodes),
-			"--ntasks=" + strconv.Itoa(l.Ranks()),
-			"--ntasks-per-node=" + strconv.Itoa(l.PPN),
-			"--distribution=" + string(cmp.Or(o.Order, coll.Block)),
-			"--kill-on-bad-exit=1",
-			"--export=ALL",
-			"--input=none",
-		}
-		if o.MPI != "" {
-			args = append([]string{"--mpi=" + o.MPI}, args...)
-		}
-		return args
+func srunArgs(o LauncherOptions, l coll.Layout, _ Command) []string {
+	args := []string{
+		"--nodes=" + strconv.Itoa(l.Nodes),
+		"--ntasks=" + strconv.Itoa(l.Ranks()),
+		"--ntasks-per-node=" + strconv.Itoa(l.PPN),
+		"--distribution=" + string(o.Order),
+		"--kill-on-bad-exit=1",
+		"--export=ALL",
+		"--input=none",
 	}
+	if o.MPI != "" {
+		args = append([]string{"--mpi=" + o.MPI}, args...)
+	}
+	return args
 }
 
 // hydraArgs passes -genvall, so that ranks get the whole environment even if variables of hydra say
 // otherwise. Hydra starts -ppn ranks on each node of the job in turn, and begins again with the first node
 // if ranks remain. So cyclic order needs a job with exactly the nodes of the layout, or a list of the
 // nodes.
-func hydraArgs(o LauncherOptions) func(coll.Layout, Command) []string {
-	return func(l coll.Layout, _ Command) []string {
-		perTurn := l.PPN
-		if o.Order == coll.Cyclic {
-			perTurn = 1
-		}
-		return []string{"-genvall", "-n", strconv.Itoa(l.Ranks()), "-ppn", strconv.Itoa(perTurn)}
+func hydraArgs(o LauncherOptions, l coll.Layout, _ Command) []string {
+	perTurn := l.PPN
+	if o.Order == coll.Cyclic {
+		perTurn = 1
 	}
+	return []string{"-genvall", "-n", strconv.Itoa(l.Ranks()), "-ppn", strconv.Itoa(perTurn)}
 }
 
 // mpirunArgs passes the option -x for each variable whose name does not begin with OMPI_. mpirun passes
 // variables with this prefix to the ranks by itself.
-func mpirunArgs(o LauncherOptions) func(coll.Layout, Command) []string {
+func mpirunArgs(o LauncherOptions, l coll.Layout, cmd Command) []string {
 	by := "slot"
 	if o.Order == coll.Cyclic {
 		by = "node"
 	}
-	return func(l coll.Layout, cmd Command) []string {
-		args := []string{"-n", strconv.Itoa(l.Ranks()), "--map-by", fmt.Sprintf("ppr:%d:node", l.PPN), "--rank-by", by}
-		for _, v := range cmd.Env {
-			if !strings.HasPrefix(v.Name, "OMPI_") {
-				args = append(args, "-x", v.Name)
-			}
+	args := []string{"-n", strconv.Itoa(l.Ranks()), "--map-by", fmt.Sprintf("ppr:%d:node", l.PPN), "--rank-by", by}
+	for _, v := range cmd.Env {
+		if !strings.HasPrefix(v.Name, "OMPI_") {
+			args = append(args, "-x", v.Name)
 		}
-		return args
 	}
+	return args
 }
