@@ -93,24 +93,30 @@ func newExamination(opt Options, root string) *examination {
 }
 
 func (x *examination) examine(ctx context.Context) (*Report, error) {
-	if err := x.begin(ctx); err != nil {
-		return nil, err
-	}
 	folders, own := x.options.Needs.named()
 	x.options.Folders, x.programs.own = slices.Concat(folders, x.options.Folders), own
-	if err := x.makeTemp(); err != nil {
-		return nil, fmt.Errorf("doctor: %w", err)
-	}
-	defer os.RemoveAll(x.temp)
-	for _, examine := range []func(context.Context){
-		x.slurm.examine, x.libraries.examine, x.launchers.examine, x.programs.examine, x.host.examine, x.campaign.examine,
-	} {
-		examine(ctx)
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
+	err := x.runAll(ctx, x.slurm.examine, x.libraries.examine, x.launchers.examine, x.programs.examine, x.host.examine, x.campaign.examine)
+	if err != nil {
+		return nil, err
 	}
 	return x.conclude(), nil
+}
+
+// runAll prepares the session and runs the checkers one after another. It removes the temporary folder.
+func (x *session) runAll(ctx context.Context, checkers ...func(context.Context)) error {
+	if err := x.begin(ctx); err != nil {
+		return err
+	}
+	if err := x.makeTemp(); err != nil {
+		return fmt.Errorf("doctor: %w", err)
+	}
+	defer os.RemoveAll(x.temp)
+	for _, examine := range checkers {
+		if examine(ctx); ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // makeTemp creates the folder for compiled programs. It creates this folder in options.Dir, because nodes

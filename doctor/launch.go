@@ -138,10 +138,10 @@ func (x *launcherTester) examine(ctx context.Context) {
 		}
 		own := x.of(lib)
 		for _, l := range own {
-			x.try(ctx, trial{
+			x.try(ctx, x.describeLauncher(l), trial{
 				library: lib, launcher: l.names[0], env: x.launchEnv(lib),
 				args: []string{l.path, "-n", "2"},
-			}, x.describeLauncher(l))
+			})
 		}
 		if len(own) == 0 {
 			x.addNoLauncher(lib)
@@ -186,26 +186,42 @@ func (x *launcherTester) launchEnv(lib *Library) []string {
 	return slices.Concat(launchEnv(lib.launcher()), x.options.Needs.envOf(lib.Family))
 }
 
-// try starts two processes and adds a check with the result.
-func (x *launcherTester) try(ctx context.Context, t trial, details []string) {
-	c := Check{Section: Launchers, Name: t.launcher}
-	if !x.options.Run {
+// try starts two processes by one of several trials with the same library, the first that works. It adds a
+// check with the result, the details and the trials that failed.
+func (x *launcherTester) try(ctx context.Context, details []string, trials ...trial) {
+	if t := trials[0]; !x.options.Run {
 		t.state = Found
 		x.tried = append(x.tried, t)
-		c.State, c.Details = Found, append([]string{t.library.Name + ": not tried"}, details...)
-		x.add(c)
+		x.add(Check{Section: Launchers, Name: t.launcher, State: Found, Details: append([]string{t.library.Name + ": not tried"}, details...)})
 		return
 	}
-	v := pairingOf(x.run(ctx, t.command(x.session, t.library.probe)))
-	t.state, t.hosts = v.State, v.Hosts
-	x.tried = append(x.tried, t)
-	c.State = v.State
-	c.Details = append([]string{t.library.Name + ": " + v.Text}, details...)
+	for i, t := range trials {
+		v := pairingOf(x.run(ctx, t.command(x.session, t.library.probe)))
+		if v.State != OK && i < len(trials)-1 {
+			details = append(details, t.launcher+" "+v.Text)
+			continue
+		}
+		t.state, t.hosts = v.State, v.Hosts
+		x.tried = append(x.tried, t)
+		x.add(x.launchCheck(t, v, details))
+		return
+	}
+}
+
+// launchCheck returns the check of a trial with the given outcome.
+func (x *launcherTester) launchCheck(t trial, v pairing, details []string) Check {
+	text := t.library.Name + ": " + v.Text
+	if t.slurm && len(v.Hosts) > 0 {
+		text += ", " + strings.Join(v.Hosts, ", ")
+	}
+	c := Check{Launchers, t.launcher, v.State, append([]string{text}, details...), x.fixOfLaunch(t, v)}
+	if t.slurm && v.State == Missing && !v.OneRank { // the cluster may be faulty or busy
+		c.State = Warning
+	}
 	if env := t.library.launcher().RootEnv; len(env) > 0 && os.Geteuid() == 0 && v.State == OK && !t.slurm {
 		c.Details = append(c.Details, "as root: "+strings.Join(env, " "))
 	}
-	c.Fix = x.fixOfLaunch(t, v)
-	x.add(c)
+	return c
 }
 
 // fixOfLaunch returns advice for a launcher that did not start two processes.
@@ -219,6 +235,8 @@ func (x *launcherTester) fixOfLaunch(t trial, v pairing) string {
 		return "this is not the launcher of " + t.library.Name + ": use the one in " + strings.Join(t.library.bins(), " or ")
 	case t.slurm && strings.Contains(v.Text, "No such file"):
 		return "go to a folder that the nodes see, too"
+	case t.slurm && v.State == Missing:
+		return "start with the library's own launcher inside the job"
 	case strings.Contains(v.Text, "MPI_Finalize"):
 		return "a newer UCX or MPICH; UCX_TLS=sm,self within one node"
 	}
@@ -255,38 +273,11 @@ func (x *launcherTester) trySrun(ctx context.Context, lib *Library) {
 			"start with the library's own launcher inside the job"})
 		return
 	}
-	var failed []string
-	for i, plugin := range plugins {
-		t := trial{library: lib, launcher: "srun --mpi=" + plugin, args: x.srunArgs(path, plugin), env: x.launchEnv(lib), drop: inherited, slurm: true}
-		if !x.options.Run {
-			x.try(ctx, t, nil)
-			return
-		}
-		v := pairingOf(x.run(ctx, t.command(x.session, lib.probe)))
-		if v.State == OK || i == len(plugins)-1 {
-			x.addSrun(t, v, failed)
-			return
-		}
-		failed = append(failed, "--mpi="+plugin+" "+v.Text)
+	var trials []trial
+	for _, plugin := range plugins {
+		trials = append(trials, trial{library: lib, launcher: "srun --mpi=" + plugin, args: x.srunArgs(path, plugin), env: x.launchEnv(lib), drop: inherited, slurm: true})
 	}
-}
-
-func (x *launcherTester) addSrun(t trial, v pairing, failed []string) {
-	t.state, t.hosts = v.State, v.Hosts
-	x.tried = append(x.tried, t)
-	where := ""
-	if len(v.Hosts) > 0 {
-		where = ", " + strings.Join(v.Hosts, ", ")
-	}
-	c := Check{Launchers, t.launcher, v.State, []string{t.library.Name + ": " + v.Text + where}, x.fixOfLaunch(t, v)}
-	if v.State == Missing && !v.OneRank { // the cluster may be faulty or busy
-		c.State = Warning
-		if !strings.Contains(v.Text, "No such file") {
-			c.Fix = "start with the library's own launcher inside the job"
-		}
-	}
-	c.Details = append(c.Details, failed...)
-	x.add(c)
+	x.try(ctx, nil, trials...)
 }
 
 // srunArgs returns the srun arguments for two processes on one node. Inside an allocation, srun starts a
@@ -331,17 +322,8 @@ type Launchable struct {
 func Launchables(ctx context.Context, opt Options) ([]Launchable, error) {
 	x := newExamination(opt, "/")
 	x.options.Run = true
-	if err := x.begin(ctx); err != nil {
-		return nil, err
-	}
-	if err := x.makeTemp(); err != nil {
-		return nil, fmt.Errorf("doctor: %w", err)
-	}
-	defer os.RemoveAll(x.temp)
-	x.slurm.examine(ctx)
-	x.libraries.examine(ctx)
-	x.launchers.examine(ctx)
-	return x.launchers.launchables(), ctx.Err()
+	err := x.runAll(ctx, x.slurm.examine, x.libraries.examine, x.launchers.examine)
+	return x.launchers.launchables(), err
 }
 
 // launchables returns the working launchers of the libraries in tutti's catalogue.
