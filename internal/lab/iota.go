@@ -57,11 +57,15 @@ func (w *weightedDraws) predict(use func(candidates []coll.Candidate, seconds []
 	}
 }
 
-// choose implements chooser: at each point it selects the algorithm with the lowest prediction.
+// choose implements chooser: at each point it selects the algorithm with the lowest prediction, or a random one
+// before the models are trained.
 func (w *weightedDraws) choose() (activelearn.Choice, error) {
-	chosen := map[coll.Point]coll.Algorithm{}
+	chosen, rng := map[coll.Point]coll.Algorithm{}, roundRand(w.seed, 0)
 	w.predict(func(candidates []coll.Candidate, seconds []float64) {
-		fastest := candidates[floats.MinIdx(seconds)]
+		fastest := candidates[floats.MinIdx(seconds)] // skips NaN
+		if w.trained == nil {
+			fastest = candidates[rng.IntN(len(candidates))]
+		}
 		chosen[fastest.Point] = fastest.Algorithm
 	})
 	return func(p coll.Point) coll.Algorithm { return chosen[p] }, nil
