@@ -34,7 +34,7 @@ demo: build
 
 test:
 	sh scripts/install-test-tools.sh
-	$(GOTEST) -timeout 20m -p 5 -parallel 4 $(ALL)
+	TEST_PROGRAMS=$$(mktemp -d); export TEST_PROGRAMS; trap 'rm -rf "$$TEST_PROGRAMS"' EXIT; $(GOTEST) -timeout 20m -p 5 -parallel 4 $(ALL)
 
 test-all:
 	TUTTI_TEST_ALL=1 sh scripts/install-test-tools.sh

@@ -38,27 +38,32 @@ func newToken(t *testing.T, dir, role string) string {
 	return strings.TrimSpace(stdout)
 }
 
-// TestServeSecrets checks that clients with the role read see no secret in any path of the API or file of a
-// campaign.
-func TestServeSecrets(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	secretService(t, dir)
-	reader := newToken(t, dir, "read")
-	s := serve(t, dir)
+// readSecrets runs the campaign of secretService. It checks that the role read sees no secret in any path of the
+// API or file of the campaign. It returns the service, the campaign and the reader's token.
+func readSecrets(t *testing.T, dir string) (s *served, c service.Campaign, reader string) {
+	t.Helper()
+	reader = newToken(t, dir, "read")
+	s = serve(t, dir)
 	s.token = newToken(t, dir, "operate")
-	c := s.campaign("POST", "/api/v1/campaigns", `{"base":"small"}`)
+	c = s.campaign("POST", "/api/v1/campaigns", `{"base":"small"}`)
 	s.await("the campaign ends", func() bool {
 		c = s.campaign("GET", "/api/v1/campaigns/"+c.ID, "")
 		return c.State.Over()
 	})
-	files := s.filesOf(c.ID)
-	s.checkOperatorSeesSecrets(c.ID, files)
-	for _, path := range append(s.paths(c.ID), files...) {
+	for _, path := range append(s.paths(c.ID), s.filesOf(c.ID)...) {
 		if seen := s.look(path, reader); strings.Contains(seen, secret) {
 			t.Errorf("%s shows a secret: %.300s", path, seen)
 		}
 	}
+	return s, c, reader
+}
+
+func TestServeSecrets(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	secretService(t, dir)
+	s, c, reader := readSecrets(t, dir)
+	s.checkOperatorSeesSecrets(c.ID, s.filesOf(c.ID))
 	header, _, _ := strings.Cut(s.look("/api/v1/campaigns/"+c.ID+"/events", reader), "\n\nid: 2")
 	for _, name := range []string{`"LIBRARY_KEY=[hidden]"`, `"RUN_KEY=[hidden]"`, `"setup":["[hidden]"]`} {
 		if !strings.Contains(header, name) {
@@ -81,21 +86,9 @@ func TestServeSecretsWithoutStart(t *testing.T) {
 	secretService(t, dir)
 	broken := "#!/bin/sh\necho \"no licence for $RUN_KEY\" >&2\nexit 127\n"
 	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "mpirun"), []byte(broken), 0o700))
-	reader := newToken(t, dir, "read")
-	s := serve(t, dir)
-	s.token = newToken(t, dir, "operate")
-	c := s.campaign("POST", "/api/v1/campaigns", `{"base":"small"}`)
-	s.await("the campaign ends", func() bool {
-		c = s.campaign("GET", "/api/v1/campaigns/"+c.ID, "")
-		return c.State.Over()
-	})
+	s, c, _ := readSecrets(t, dir)
 	if jobs := string(s.ask("GET", "/api/v1/campaigns/"+c.ID+"/jobs", "")); !strings.Contains(jobs, "no licence for "+secret) {
 		t.Errorf("an operator sees %s, want the output of the launcher", jobs)
-	}
-	for _, path := range append(s.paths(c.ID), s.filesOf(c.ID)...) {
-		if seen := s.look(path, reader); strings.Contains(seen, secret) {
-			t.Errorf("%s shows a secret: %.300s", path, seen)
-		}
 	}
 }
 

@@ -3,12 +3,15 @@ package testutil
 import (
 	"bytes"
 	"context"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -65,7 +68,8 @@ var compiled = struct {
 }{binaries: map[[2]string][]byte{}}
 
 // compile returns the bytes of a program's executable, which each test can write to its own folder. The program is
-// optimized only if all cases are wanted: optimizing takes half of the time of compiling libtutti.
+// optimized only if all cases are wanted: optimizing takes half of the time of compiling libtutti. Test processes
+// share programs in the folder that the environment variable TEST_PROGRAMS names.
 func compile(ctx context.Context, tc Toolchain, p csource.Program) ([]byte, error) {
 	compiled.Lock()
 	defer compiled.Unlock()
@@ -76,19 +80,32 @@ func compile(ctx context.Context, tc Toolchain, p csource.Program) ([]byte, erro
 	if _, err := exec.LookPath(tc.Launcher); err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "tutti-mpitest-")
+	dir := os.Getenv("TEST_PROGRAMS")
+	if dir == "" {
+		var err error
+		if dir, err = os.MkdirTemp("", "tutti-mpitest-"); err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(dir)
+	}
+	path := filepath.Join(dir, tc.Compiler+"-"+p.Name)
+	lock, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(dir)
-	if !AllCases() {
-		p.Flags = append(slices.Clone(p.Flags), "-O0")
-	}
-	built, err := csource.Build(ctx, p, tc.Compiler, filepath.Join(dir, p.Name))
-	if err != nil {
+	defer lock.Close()
+	if err := syscall.Flock(int(lock.Fd()), syscall.LOCK_EX); err != nil {
 		return nil, err
 	}
-	binary, err := os.ReadFile(built.Path)
+	binary, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if !AllCases() {
+			p.Flags = append(slices.Clone(p.Flags), "-O0")
+		}
+		if _, err = csource.Build(ctx, p, tc.Compiler, path); err == nil {
+			binary, err = os.ReadFile(path)
+		}
+	}
 	if err == nil {
 		compiled.binaries[key] = binary
 	}
