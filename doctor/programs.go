@@ -50,14 +50,14 @@ func allSuites() []suite {
 		{
 			name: "imb", title: "IMB", file: "IMB-MPI1", home: "IMB_HOME", folders: []string{"", "bin"},
 			program: func(path string) (benchrunner.Program, error) {
-				return suites.NewIMB(suites.IMBOptions{Path: path, Iterations: 3})
+				return &suites.IMB{Path: path, Iterations: 3}, nil
 			},
 			get: "make IMB-MPI1 CC=mpicc CXX=mpicxx, put it on the PATH",
 		},
 		{
 			name: "reprompi", title: "ReproMPI", file: "mpibenchmark", home: "REPROMPI_HOME", folders: []string{"", "bin"},
 			program: func(path string) (benchrunner.Program, error) {
-				return suites.NewReproMPI(suites.ReproMPIOptions{Path: path, Repetitions: 10})
+				return &suites.ReproMPI{Path: path, Repetitions: 10}, nil
 			},
 			get: "build mpibenchmark with mpicc and put it on the PATH",
 		},

@@ -87,10 +87,6 @@ func (o Options) validate() error {
 	fault(!word.MatchString(o.Campaign), "campaign %q: want letters, digits and ._-", o.Campaign)
 	fault(!filepath.IsAbs(o.Dir), "folder %q: want an absolute path", o.Dir)
 	fault(strings.ContainsAny(o.Dir, "\x00\n"), "folder %q: want one line without zero bytes", o.Dir)
-	fault(o.Poll.Min > o.Poll.Max, "poll: the shortest, %v, is over the longest, %v", o.Poll.Min, o.Poll.Max)
-	for _, m := range o.Modules {
-		fault(m == "" || strings.ContainsAny(m, "\x00\n"), "module %q: want one line without zero bytes", m)
-	}
 	faults = append(faults, checkVars(o.Env), checkSetup(o.Setup), o.checkSwitches(), o.checkParallel())
 	return errors.Join(faults...)
 }
@@ -136,9 +132,6 @@ func checkVars(vars []mpi.Var) error {
 func checkSetup(lines []string) error {
 	if len(lines) == 0 {
 		return nil
-	}
-	if text := setupText(lines); strings.ContainsRune(text, 0) {
-		return fmt.Errorf("setup: want no zero byte")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()

@@ -197,10 +197,8 @@ func TestNewRejects(t *testing.T) {
 		{func(o *live.Options) { o.Campaign = "a b" }, `campaign "a b"`},
 		{func(o *live.Options) { o.Dir = "here" }, `folder "here": want an absolute path`},
 		{func(o *live.Options) { o.Setup = []string{"export A=1", "if true; then"} }, "setup: bash cannot read it: bash: line 3: syntax error"},
-		{func(o *live.Options) { o.Modules = []string{"a\nb"} }, `module "a\nb"`},
 		{func(o *live.Options) { o.Env = []mpi.Var{{Name: "A-B"}} }, `variable "A-B"`},
 		{func(o *live.Options) { o.Env = []mpi.Var{{Name: "A", Value: "\x00"}} }, `variable A: its value "\x00"`},
-		{func(o *live.Options) { o.Poll = live.Poll{Min: time.Minute, Max: time.Second} }, "the shortest, 1m0s, is over the longest, 1s"},
 		{func(o *live.Options) { o.Switches = [][]string{{"n1"}, {"n2", "n1"}} }, `node "n1": want letters, digits and ._-, and each node once`},
 	} {
 		o := options(t, t.TempDir(), localScheduler(t))

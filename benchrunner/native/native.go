@@ -33,12 +33,9 @@ type Options struct {
 // Program is tutti's benchmark program, tutti-native. It implements benchrunner.Program.
 type Program struct{ opt Options }
 
-// New checks the options and returns the program. It does not look for the executable, which may exist on
-// other machines only.
+// New checks the options and returns the program.
 func New(opt Options) (*Program, error) {
 	switch {
-	case !path.IsAbs(opt.Path):
-		return nil, fmt.Errorf("native: program %q: want an absolute path", opt.Path)
 	case opt.Slice < time.Millisecond || opt.Slice > 24*time.Hour:
 		return nil, fmt.Errorf("native: benchmark.slice %v: want 1ms to 24h", opt.Slice)
 	case opt.AbortFactor != 0 && !(opt.AbortFactor > 1 && opt.AbortFactor < 1e9):

@@ -47,7 +47,6 @@ func TestNew(t *testing.T) {
 		change func(*native.Options)
 		want   string
 	}{
-		{"path", func(o *native.Options) { o.Path = "tutti-native" }, "absolute"},
 		{"slice", func(o *native.Options) { o.Slice = 0 }, "slice"},
 		{"abort factor", func(o *native.Options) { o.AbortFactor = 1 }, "abort_factor"},
 	}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,22 +15,10 @@ import (
 	"tutti/coll"
 )
 
-// IMBOptions configure the program IMB-MPI1 of the Intel MPI Benchmarks.
-type IMBOptions struct {
+// IMB is the program IMB-MPI1 of the Intel MPI Benchmarks. It implements benchrunner.Program.
+type IMB struct {
 	Path       string // absolute path of IMB-MPI1 on the nodes
 	Iterations int    // largest number of repetitions of each size; IMB's default of 1000 when zero
-}
-
-// IMB is the program IMB-MPI1 of the Intel MPI Benchmarks. It implements benchrunner.Program.
-type IMB struct{ opt IMBOptions }
-
-// NewIMB checks the options and returns the program. It does not look for the executable, which may exist
-// on other machines only.
-func NewIMB(opt IMBOptions) (*IMB, error) {
-	if !path.IsAbs(opt.Path) {
-		return nil, fmt.Errorf("imb: path %q of IMB-MPI1: want an absolute path", opt.Path)
-	}
-	return &IMB{opt: opt}, nil
 }
 
 // Name returns imb.
@@ -50,7 +37,7 @@ func (*IMB) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 // benchrunner.MinAllowance. IMB spends at most 10 s on each size.
 func (p *IMB) Allowance(s benchrunner.Launch) time.Duration {
 	const perSize = 10 * time.Second
-	repetitions := cmp.Or(p.opt.Iterations, 1000)
+	repetitions := cmp.Or(p.Iterations, 1000)
 	return sumAllowance(s, func(c benchrunner.Case) time.Duration {
 		return min(benchrunner.CallsTimeout(c, repetitions), perSize+20*benchrunner.CallTimeout(c.Point))
 	})
@@ -68,9 +55,9 @@ func (p *IMB) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	for _, c := range s.Cases {
 		fmt.Fprintln(&lengths, imbLength(c))
 	}
-	args := []string{p.opt.Path, "-npmin", strconv.Itoa(s.Layout.Ranks())}
-	if p.opt.Iterations > 0 {
-		args = append(args, "-iter", strconv.Itoa(p.opt.Iterations))
+	args := []string{p.Path, "-npmin", strconv.Itoa(s.Layout.Ranks())}
+	if p.Iterations > 0 {
+		args = append(args, "-iter", strconv.Itoa(p.Iterations))
 	}
 	cmd := benchrunner.Command{Env: first.Env}
 	if first.Collective.Sized() {

@@ -37,7 +37,7 @@ func TestIMBRead(t *testing.T) {
 	at := strings.Index(complete, line)
 	done := []string{"done 50 calls 5.3e-07", "done 50 calls 2.3e-07"}
 	s := launchOf(coll.Bcast, 2, 1, "ring", 8, 256)
-	checkRead(t, imb(t, IMBOptions{}), s, append(commonReadTests(complete, twoHosts, done), []readTest{
+	checkRead(t, imb(0), s, append(commonReadTests(complete, twoHosts, done), []readTest{
 		{"two worlds of 2018", strings.Repeat(banner("Intel (R) MPI Benchmarks 2018,"), 2), twoHosts, ended, []string{"failed launch 2 worlds", "failed launch"}},
 		{"two worlds of 2019", strings.Repeat(banner("Intel(R) MPI Benchmarks 2019 Update 6,"), 2), twoHosts, ended, []string{"failed launch 2 worlds", "failed launch"}},
 		{"job ended", complete[:at], twoHosts, killed, []string{"done 50 calls 5.3e-07", "not reached"}},
@@ -54,7 +54,7 @@ func TestIMBRead(t *testing.T) {
 		{"order of columns", strings.Replace(complete, "0.18         0.23         0.21", "0.18         0.21         0.23", 1), twoHosts, ended,
 			[]string{"done", "failed parse times 0.18 ≤ 0.23 ≤ 0.21 us do not hold"}},
 	}...))
-	r := imb(t, IMBOptions{}).Read(launchOf(coll.Barrier, 2, 1, "tree", 0), benchrunner.Output{Stdout: []byte(complete), Stderr: []byte(twoHosts), Ended: true})
+	r := imb(0).Read(launchOf(coll.Barrier, 2, 1, "tree", 0), benchrunner.Output{Stdout: []byte(complete), Stderr: []byte(twoHosts), Ended: true})
 	if o := r.Outcomes[0]; o.State != benchrunner.OutcomeDone || math.Abs(o.Seconds-0.35e-6) > 1e-12 || math.Abs(r.MeasureSeconds-50*0.35e-6) > 1e-12 {
 		t.Errorf("barrier: %+v, measured %g s", o, r.MeasureSeconds)
 	}
@@ -65,7 +65,7 @@ func TestIMBRead(t *testing.T) {
 func TestIMBReadWaiting(t *testing.T) {
 	text := strings.ReplaceAll(sample(t, imbSampleName+".txt"), "# #processes = 2 \n", "# #processes = 2 \n# ( 2 additional processes waiting in MPI_Barrier)\n")
 	four := strings.Repeat(twoHosts, 2)
-	r := imb(t, IMBOptions{}).Read(launchOf(coll.Bcast, 2, 2, "ring", 8), benchrunner.Output{Stdout: []byte(text), Stderr: []byte(four), Ended: true})
+	r := imb(0).Read(launchOf(coll.Bcast, 2, 2, "ring", 8), benchrunner.Output{Stdout: []byte(text), Stderr: []byte(four), Ended: true})
 	if o := r.Outcomes[0]; o.State != benchrunner.OutcomeFailed || !strings.Contains(o.Error, "a world of 2 ranks, want 4") {
 		t.Errorf("%+v", o)
 	}
@@ -81,7 +81,7 @@ func TestIMBReadParts(t *testing.T) {
            16         1000         1.00         3.00         2.00
 `
 	s := launchOf(coll.ReduceScatterBlock, 1, 4, "pairwise", 64)
-	r := imb(t, IMBOptions{}).Read(s, benchrunner.Output{Stdout: []byte(text), Stderr: []byte(strings.Repeat("tutti: process on host n1\n", 4)), Ended: true})
+	r := imb(0).Read(s, benchrunner.Output{Stdout: []byte(text), Stderr: []byte(strings.Repeat("tutti: process on host n1\n", 4)), Ended: true})
 	if o := r.Outcomes[0]; o.State != benchrunner.OutcomeDone || o.Seconds != 3e-6 || o.Samples != 1000 {
 		t.Errorf("outcome %+v, want 3 us", o)
 	}

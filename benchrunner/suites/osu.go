@@ -34,12 +34,9 @@ var (
 	tailSince    = []int{7, 3} // -z
 )
 
-// NewOSU checks the options and returns the programs. It does not look for the executables, which may exist
-// on other machines only.
+// NewOSU checks the version and returns the programs.
 func NewOSU(opt OSUOptions) (*OSU, error) {
 	switch {
-	case !path.IsAbs(opt.Dir):
-		return nil, fmt.Errorf("osu: folder %q of the programs: want an absolute path", opt.Dir)
 	case opt.Version != "" && len(mpi.ReleaseNumbers(opt.Version)) < 2:
 		return nil, fmt.Errorf("osu: version %q: want a version as 7.4 or 5.6.2", opt.Version)
 	case opt.Version != "" && !mpi.AtLeast(opt.Version, 5, 0):

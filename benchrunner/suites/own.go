@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -46,9 +45,6 @@ type Own struct {
 // named bytes, lines for other message sizes are ignored. With a group named ranks, a world of another size
 // is an error.
 func NewOwn(opt OwnOptions) (*Own, error) {
-	if !path.IsAbs(opt.Path) {
-		return nil, fmt.Errorf("own: path %q of the program: want an absolute path", opt.Path)
-	}
 	if err := checkArguments(opt.Args); err != nil {
 		return nil, fmt.Errorf("own: arguments: %w", err)
 	}

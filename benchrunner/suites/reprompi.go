@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,24 +13,13 @@ import (
 	"tutti/coll"
 )
 
-// ReproMPIOptions configure mpibenchmark, the program of ReproMPI.
-type ReproMPIOptions struct {
+// ReproMPI is the program mpibenchmark of ReproMPI. It implements benchrunner.Program.
+type ReproMPI struct {
 	Path        string // absolute path of mpibenchmark on the nodes
 	Repetitions int    // timed calls of each size; 100 when zero
 }
 
-// ReproMPI is the program mpibenchmark of ReproMPI. It implements benchrunner.Program.
-type ReproMPI struct{ opt ReproMPIOptions }
-
-// NewReproMPI checks the options and returns the program. It does not look for the executable, which may
-// exist on other machines only.
-func NewReproMPI(opt ReproMPIOptions) (*ReproMPI, error) {
-	if !path.IsAbs(opt.Path) {
-		return nil, fmt.Errorf("reprompi: path %q of mpibenchmark: want an absolute path", opt.Path)
-	}
-	opt.Repetitions = cmp.Or(opt.Repetitions, 100)
-	return &ReproMPI{opt: opt}, nil
-}
+func (p *ReproMPI) repetitions() int { return cmp.Or(p.Repetitions, 100) }
 
 // Name returns reprompi.
 func (*ReproMPI) Name() string { return "reprompi" }
@@ -53,7 +41,7 @@ func (*ReproMPI) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 // Allowance returns the sum of the timeouts of all calls, with one barrier for each call. It is at least
 // benchrunner.MinAllowance.
 func (p *ReproMPI) Allowance(s benchrunner.Launch) time.Duration {
-	return sumAllowance(s, func(c benchrunner.Case) time.Duration { return benchrunner.CallsTimeout(c, p.opt.Repetitions) })
+	return sumAllowance(s, func(c benchrunner.Case) time.Duration { return benchrunner.CallsTimeout(c, p.repetitions()) })
 }
 
 // Command implements benchrunner.Program. The cases must be one of the groups that Group returns.
@@ -68,8 +56,8 @@ func (p *ReproMPI) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 		size, _ := reproSize(c)
 		sizes[i] = strconv.FormatInt(size, 10)
 	}
-	args := []string{p.opt.Path, "--calls-list=" + reproName(first.Collective), "--msizes-list=" + strings.Join(sizes, ","),
-		"--nrep=" + strconv.Itoa(p.opt.Repetitions)}
+	args := []string{p.Path, "--calls-list=" + reproName(first.Collective), "--msizes-list=" + strings.Join(sizes, ","),
+		"--nrep=" + strconv.Itoa(p.repetitions())}
 	if first.Collective.Reduces() {
 		args = append(args, "--datatype=MPI_FLOAT", "--operation=MPI_SUM")
 	}
@@ -113,7 +101,7 @@ func (p *ReproMPI) Read(s benchrunner.Launch, out benchrunner.Output) benchrunne
 			return benchrunner.Outcome{}, false
 		}
 		cut := !out.Ended || out.TimedOut || out.Exit != 0
-		if cut && len(r.seconds) > 0 && len(r.seconds)+r.invalid < p.opt.Repetitions {
+		if cut && len(r.seconds) > 0 && len(r.seconds)+r.invalid < p.repetitions() {
 			return benchrunner.Outcome{}, false // the output ends among the calls of the case
 		}
 		if len(r.seconds) == 0 {

@@ -41,7 +41,7 @@ func TestReproMPISamples(t *testing.T) {
 func TestReproMPIRead(t *testing.T) {
 	raw := sample(t, "reprompi-dev_np2_raw.txt")
 	s := launchOf(coll.Bcast, 2, 1, "ring", 8, 1024)
-	checkRead(t, reprompi(t, ReproMPIOptions{Repetitions: 5}), s, append(commonReadTests(raw, twoHosts, []string{"done 5 calls 2.8e-07", "done 5 calls"}), []readTest{
+	checkRead(t, reprompi(5), s, append(commonReadTests(raw, twoHosts, []string{"done 5 calls 2.8e-07", "done 5 calls"}), []readTest{
 		{"1.0.1", sample(t, "reprompi-1.0.1_np2_raw.txt"), twoHosts, ended, []string{"done 3 calls 1.573e-06", "done 3 calls 4.847e-06"}},
 		{"summary", sample(t, "reprompi-dev_np2_summary.txt"), twoHosts, ended, []string{"failed parse columns test, count, total_nrep", "failed parse"}},
 		{"cut among the calls", raw[:strings.Index(raw, "MPI_Bcast          3            8")], twoHosts, killed, []string{"not reached", "not reached"}},
@@ -70,7 +70,7 @@ func TestReproMPIReadInterval(t *testing.T) {
 		text += fmt.Sprintf(" MPI_Bcast %d 8 0.%d\n", i, (i*7)%10+1)
 	}
 	text = strings.ReplaceAll(text, "0.10\n", "1.0\n")
-	r := reprompi(t, ReproMPIOptions{Repetitions: 10}).Read(launchOf(coll.Bcast, 2, 1, "ring", 8), benchrunner.Output{Stdout: []byte(text), Stderr: []byte(twoHosts), Ended: true})
+	r := reprompi(10).Read(launchOf(coll.Bcast, 2, 1, "ring", 8), benchrunner.Output{Stdout: []byte(text), Stderr: []byte(twoHosts), Ended: true})
 	o := r.Outcomes[0]
 	if o.Seconds != 0.55 || o.Low != 0.2 || o.High != 0.9 || math.Abs(o.CostSeconds-5.5) > 1e-12 || r.MeasureSeconds != o.CostSeconds {
 		t.Errorf("%+v, measured %g s", o, r.MeasureSeconds)

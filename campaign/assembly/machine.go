@@ -181,9 +181,9 @@ func newProgram(path string, m config.Benchmark) (benchrunner.Program, error) {
 		}
 		return suites.NewOSU(opt)
 	case "reprompi":
-		return suites.NewReproMPI(suites.ReproMPIOptions{Path: path, Repetitions: m.Iterations})
+		return &suites.ReproMPI{Path: path, Repetitions: m.Iterations}, nil
 	case "imb":
-		return suites.NewIMB(suites.IMBOptions{Path: path, Iterations: m.Iterations})
+		return &suites.IMB{Path: path, Iterations: m.Iterations}, nil
 	case "own":
 		return suites.NewOwn(suites.OwnOptions{Path: path, Args: m.Args, Pattern: m.Pattern, Iterations: m.Iterations})
 	}
