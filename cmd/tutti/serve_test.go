@@ -265,21 +265,6 @@ func checkAnswer(t *testing.T, s *served, id string) {
 	}
 }
 
-// TestServeOnce checks that serve --once runs a scheduled campaign, and runs nothing the second
-// time.
-func TestServeOnce(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	smallService(t, dir, "    schedule: \"30 2 * * *\"\n    when: {age: 24h}\n")
-	for range 2 { // the second time nothing is due
-		_, output := mustEnd(t, dir, []exitCode{codeDone}, "serve", "-c", "service.yaml", "--once")
-		done, err := filepath.Glob(filepath.Join(dir, "state", "campaigns", "*", "results", "mpich.json"))
-		if err != nil || len(done) != 1 {
-			t.Fatalf("campaigns with results: %v, %v, want one\n%s", done, err, output)
-		}
-	}
-}
-
 func TestDrift(t *testing.T) {
 	dir := reference(t)
 	var d verification.Drift
