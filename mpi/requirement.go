@@ -27,12 +27,13 @@ const (
 	BuiltinOp       Requirement = "builtin_op"       // predefined operation
 	InPlace         Requirement = "inplace"          // MPI_IN_PLACE only
 	NotInPlace      Requirement = "not_inplace"      // never MPI_IN_PLACE
+	SameTypes       Requirement = "same_types"       // types sent and received have the same layout
 )
 
 func requirements() []Requirement {
 	return []Requirement{
 		PowerOfTwo, Even, TwoRanks, Parent, Hierarchical, OneNode, NodeConsecutive,
-		CountPowerOfTwo, CountSize, Commutative, BuiltinOp, InPlace, NotInPlace,
+		CountPowerOfTwo, CountSize, Commutative, BuiltinOp, InPlace, NotInPlace, SameTypes,
 	}
 }
 
@@ -44,7 +45,7 @@ func parseRequirement(s string) (Requirement, error) {
 }
 
 // Holds reports whether a benchmark's call at the point meets the requirement. The benchmarks sum
-// predefined types with a predefined, commutative operation. They use separate buffers and equal counts.
+// predefined types with a predefined, commutative operation. They use separate buffers, equal counts and one type.
 // Their ranks are consecutive on the nodes.
 func (r Requirement) Holds(p coll.Point) bool {
 	n := p.Ranks()

@@ -102,7 +102,8 @@ func TestTable(t *testing.T) {
 func TestOpSafety(t *testing.T) {
 	want := map[string][]string{
 		"4.1.4": {
-			"allreduce ring", "allreduce segmented_ring", "reduce chain", "reduce pipeline", "reduce binary", "reduce binomial",
+			"allreduce ring", "allreduce segmented_ring", "alltoall modified_bruck",
+			"reduce chain", "reduce pipeline", "reduce binary", "reduce binomial",
 			"reduce_scatter recursive_halving", "reduce_scatter ring",
 		},
 		"5.0.9": {
