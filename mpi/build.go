@@ -45,7 +45,7 @@ type FitOptions struct {
 	// predicted time to that of the best option, minus one. For example, 0.01 accepts one percent.
 	MaxLoss float64
 
-	// OpSafe excludes algorithms that are wrong for non-commutative operations or for datatypes with gaps.
+	// OpSafe excludes algorithms that are wrong for non-commutative operations or for some datatypes.
 	// It does not exclude an algorithm if conditions in the library's rules prevent wrong calls
 	// (Facts.Guards).
 	OpSafe bool

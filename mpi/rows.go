@@ -36,7 +36,7 @@ func (c *Catalogue) Portable(rows []selection.Row, measured string, maxLoss floa
 	return out, left
 }
 
-// Safe removes the options that are wrong for some operations from the rows. The library's default remains,
+// Safe removes the options that are wrong for some valid calls from the rows. The library's default remains,
 // because it is always correct.
 func (c *Catalogue) Safe(rows []selection.Row) ([]selection.Row, error) {
 	out := make([]selection.Row, len(rows))

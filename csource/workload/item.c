@@ -6,9 +6,9 @@ static MPI_Datatype element_type(collective what) { return collective_reduces(wh
 
 size_t element_bytes(collective what) { return collective_reduces(what) ? sizeof(float) : 1; }
 
-/* Returns the MPI type with which a message of count elements is sent, as an item. Without gaps an item is one element.
- * With gaps it has several elements, whose number is a divisor of count. In a reduction all ranks use the same type.
- * item_commit creates the type. */
+/* Returns the MPI type with which a rank sends a message of count elements, as an item. The rank receives with the type
+ * of the next rank. Without gaps an item is one element. With gaps it has several elements, whose number is a divisor of
+ * count. In a reduction all ranks use the same type. item_commit creates the type. */
 item item_shape(collective what, form f, int count, int rank)
 {
     item i = {element_type(what), 0, 1, 0};

@@ -10,6 +10,7 @@
  * elements of a vector. */
 typedef struct {
     char *at;
+    const item *item;
     int items, from, to;
     size_t first; /* element of the vector */
 } piece;
@@ -40,16 +41,16 @@ static int inputs(const workload *w)
 
 static piece input(const workload *w, int i)
 {
-    piece p = {NULL, w->counts[w->rank], w->rank, -1, 0};
-    int here = workload_in_place(w) && w->what != SCATTER, block = 0;
+    int here = workload_in_place(w) && w->what != SCATTER, received = here || w->what == BCAST, block = 0;
+    piece p = {NULL, received ? &w->received : &w->sent, w->counts[w->rank], w->rank, -1, 0};
     switch (w->what) {
     case ALLTOALL: case ALLTOALLV: case SCATTER: p.to = i; /* fall through */
     case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK: block = i; p.items = w->counts[i]; break;
     case ALLGATHER: case ALLGATHERV: case GATHER: block = here ? w->rank : 0; break;
     default: break;
     }
-    p.first = start(w, block) * (size_t)w->item.elements;
-    p.at = (here || w->what == BCAST ? w->recv : w->send) + start(w, block) * item_bytes(&w->item, w->what);
+    p.first = start(w, block) * (size_t)p.item->elements;
+    p.at = (received ? w->recv : w->send) + start(w, block) * item_bytes(p.item, w->what);
     return p;
 }
 
@@ -69,16 +70,16 @@ static int outputs(const workload *w)
 
 static piece output(const workload *w, int i)
 {
-    piece p = {w->recv, w->counts[w->rank], w->form.root, -1, 0};
+    piece p = {w->recv, &w->received, w->counts[w->rank], w->form.root, -1, 0};
     switch (w->what) {
     case ALLTOALL: case ALLTOALLV: p.to = w->rank; /* fall through */
     case ALLGATHER: case ALLGATHERV: case GATHER:
         p.from = i;
         p.items = w->counts[i];
-        p.at += start(w, i) * item_bytes(&w->item, w->what);
+        p.at += start(w, i) * item_bytes(p.item, w->what);
         break;
     case SCATTER: p.to = w->rank; break;
-    case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK: p.first = start(w, w->rank) * (size_t)w->item.elements; break;
+    case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK: p.first = start(w, w->rank) * (size_t)p.item->elements; break;
     default: break;
     }
     return p;
@@ -94,13 +95,13 @@ static void put(const workload *w, piece p, pattern of)
     const size_t size = element_bytes(w->what);
     size_t i = 0;
     for (int k = 0; k < p.items; k++) {
-        p.at += (size_t)w->item.before * size;
-        for (int h = 0; h < w->item.elements; h++, i++, p.at += size)
+        p.at += (size_t)p.item->before * size;
+        for (int h = 0; h < p.item->elements; h++, i++, p.at += size)
             if (of.table != NULL)
                 *(float *)(void *)p.at = of.table[(p.first + i) % PERIOD];
             else
                 *p.at = (char)byte_of(p.from, p.to, i, of.salt);
-        p.at += (size_t)w->item.after * size;
+        p.at += (size_t)p.item->after * size;
     }
 }
 
@@ -135,15 +136,15 @@ static int differs(const workload *w, piece p, pattern of, char *why)
     const size_t size = element_bytes(w->what);
     size_t i = 0;
     for (int k = 0; k < p.items; k++) {
-        if (gap_differs(w, p.at, w->item.before, why))
+        if (gap_differs(w, p.at, p.item->before, why))
             return 1;
-        p.at += (size_t)w->item.before * size;
-        for (int h = 0; h < w->item.elements; h++, i++, p.at += size)
+        p.at += (size_t)p.item->before * size;
+        for (int h = 0; h < p.item->elements; h++, i++, p.at += size)
             if (element_differs(w, &p, i, of, why))
                 return 1;
-        if (gap_differs(w, p.at, w->item.after, why))
+        if (gap_differs(w, p.at, p.item->after, why))
             return 1;
-        p.at += (size_t)w->item.after * size;
+        p.at += (size_t)p.item->after * size;
     }
     return 0;
 }

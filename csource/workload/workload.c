@@ -43,9 +43,9 @@ size_t workload_bytes(collective what, form f, int count, int rank, int size)
 {
     size_t send, recv;
     int elements = block(what, count, size);
-    item i = item_shape(what, f, elements, rank);
+    item sent = item_shape(what, f, elements, rank), received = item_shape(what, f, elements, rank + 1);
     extents(what, f, rank, size, &send, &recv);
-    return (send + recv) * (size_t)(elements / i.elements) * item_bytes(&i, what);
+    return (size_t)(elements / sent.elements) * (send * item_bytes(&sent, what) + recv * item_bytes(&received, what));
 }
 
 static char *buffer(size_t bytes)
@@ -59,10 +59,10 @@ static char *buffer(size_t bytes)
 
 static int allocate(workload *w, char *why)
 {
-    size_t send, recv, bytes = (size_t)w->items * item_bytes(&w->item, w->what);
+    size_t send, recv, items = (size_t)w->items;
     extents(w->what, w->form, w->rank, w->size, &send, &recv);
-    w->send_bytes = send * bytes;
-    w->recv_bytes = recv * bytes;
+    w->send_bytes = send * items * item_bytes(&w->sent, w->what);
+    w->recv_bytes = recv * items * item_bytes(&w->received, w->what);
     w->counts = calloc((size_t)w->size, sizeof *w->counts);
     w->displs = calloc((size_t)w->size, sizeof *w->displs);
     w->send = buffer(w->send_bytes);
@@ -102,7 +102,8 @@ static void set_arguments(workload *w)
     w->args.from = here && !scatters ? MPI_IN_PLACE : w->send;
     w->args.to = here && scatters ? MPI_IN_PLACE : w->recv;
     w->args.from_count = w->args.to_count = w->items;
-    w->args.from_type = w->args.to_type = w->item.type;
+    w->args.from_type = w->sent.type;
+    w->args.to_type = w->received.type;
     w->args.from_counts = w->counts;
     w->args.from_displs = w->displs;
     if (w->what == ALLGATHERV)
@@ -118,7 +119,7 @@ static void set_arguments(workload *w)
     if (scatters ? here : gathers && !root) {
         w->args.to = here ? MPI_IN_PLACE : NULL;
         w->args.to_count = w->what == REDUCE ? w->items : 0;
-        w->args.to_type = w->what == REDUCE ? w->item.type : MPI_DATATYPE_NULL;
+        w->args.to_type = w->what == REDUCE ? w->received.type : MPI_DATATYPE_NULL;
     }
 }
 
@@ -136,9 +137,10 @@ int workload_make(workload *w, collective what, form f, int count, MPI_Comm comm
         return -1;
     }
     int elements = block(what, count, w->size);
-    w->item = item_shape(what, f, elements, w->rank);
-    w->items = elements / w->item.elements;
-    if (item_commit(&w->item, what) != MPI_SUCCESS || operation_make(f.op, &w->op) != MPI_SUCCESS) {
+    w->sent = item_shape(what, f, elements, w->rank);
+    w->received = item_shape(what, f, elements, w->rank + 1);
+    w->items = elements / w->sent.elements;
+    if (item_commit(&w->sent, what) != MPI_SUCCESS || item_commit(&w->received, what) != MPI_SUCCESS || operation_make(f.op, &w->op) != MPI_SUCCESS) {
         snprintf(why, WHY, "no type or no operation for %s", collective_name(what));
         return -1;
     }
@@ -155,7 +157,8 @@ int workload_make(workload *w, collective what, form f, int count, MPI_Comm comm
 void workload_free(workload *w)
 {
     if (w->counts != NULL || w->send != NULL) {
-        item_free(&w->item, w->what);
+        item_free(&w->sent, w->what);
+        item_free(&w->received, w->what);
         operation_free(&w->op);
     }
     free(w->send);

@@ -30,7 +30,7 @@ typedef enum {
 typedef struct {
     int root;
     int in_place; /* with MPI_IN_PLACE */
-    int gaps;     /* a derived type with gaps; where nothing is reduced, another one on each rank */
+    int gaps;     /* derived types with gaps; where nothing is reduced, ranks send and receive different ones */
     int uneven;   /* some counts are 0 */
     operation op; /* of reductions */
     int nulls;    /* arguments that the standard ignores on a rank are 0, NULL or MPI_DATATYPE_NULL */
@@ -76,7 +76,7 @@ typedef struct {
     int count; /* elements: of one process where sizes are per process, else of the message */
     int rank, size;
     MPI_Comm comm;
-    item item;
+    item sent, received;
     int items; /* of a block */
     MPI_Op op;
     char *send, *recv;

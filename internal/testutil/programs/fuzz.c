@@ -120,12 +120,12 @@ static void to_bottom(const void **buf, MPI_Datatype *type)
 /* Shifts the displacements of all blocks to negative ones. */
 static void shift(workload *w, int by)
 {
-    size_t bytes = (size_t)by * item_bytes(&w->item, w->what);
+    size_t items = (size_t)by;
     for (int r = 0; r < w->size; r++)
         w->displs[r] -= by;
-    w->args.to = (char *)w->args.to + bytes;
+    w->args.to = (char *)w->args.to + items * item_bytes(&w->received, w->what);
     if (w->what == ALLTOALLV && w->args.from != MPI_IN_PLACE && w->args.from != NULL)
-        w->args.from = (const char *)w->args.from + bytes;
+        w->args.from = (const char *)w->args.from + items * item_bytes(&w->sent, w->what);
 }
 
 /* Passes NULL for a buffer that holds nothing. MPICH takes two NULL for one buffer. */
