@@ -138,9 +138,7 @@ func (b build) files(rules bundle, dir string) mpi.Export {
 	if len(rules.layouts) > 0 {
 		x.Setup.Remarks = append(x.Setup.Remarks, "Some layouts have rules of their own: to be read in a job, where Slurm says which it is.")
 	}
-	if crashing := crashesOnNull(rules); len(crashing) > 0 {
-		x.Setup.Remarks = append(x.Setup.Remarks, "With rules for "+strings.Join(crashing, ", ")+" Open MPI crashes if a program passes NULL instead of MPI_DATATYPE_NULL as send type.")
-	}
+	x.Setup.Remarks = append(x.Setup.Remarks, warnings(rules)...)
 	if !slices.Contains(tried, b.cat.Version) {
 		x.Setup.Remarks = append(x.Setup.Remarks, "Replayed at every tuned point, but not tried on a real Open MPI "+b.cat.Version+".")
 	}
@@ -165,19 +163,27 @@ func (b build) files(rules bundle, dir string) mpi.Export {
 	return x
 }
 
-// crashesOnNull returns the collectives that crash if rules exist for them and a call in place passes a
-// null send type. The MPI standard ignores this argument in place, but with rules coll/tuned reads it.
-func crashesOnNull(rules bundle) []string {
-	var out []string
+// warnings returns remarks about valid calls that may fail with rules although they succeed without them. The MPI
+// standard ignores the send type of a call in place, but with rules coll/tuned reads it. Algorithms that divide
+// a bcast count elements of each rank's own type (github.com/open-mpi/ompi/issues/199).
+func warnings(rules bundle) []string {
+	decided := map[coll.Collective]bool{}
 	for _, l := range slices.Concat([]layoutRules{{rules: rules.rules}}, rules.layouts, rules.inCommonFile) {
 		for _, r := range l.rules.decided() {
-			switch name := string(r.Collective); r.Collective {
-			case coll.Allgather, coll.Allgatherv, coll.Alltoall, coll.Gather, coll.Scatter:
-				if !slices.Contains(out, name) {
-					out = append(out, name)
-				}
-			}
+			decided[r.Collective] = true
 		}
+	}
+	var null, out []string
+	for _, c := range []coll.Collective{coll.Allgather, coll.Allgatherv, coll.Alltoall, coll.Gather, coll.Scatter} {
+		if decided[c] {
+			null = append(null, string(c))
+		}
+	}
+	if len(null) > 0 {
+		out = append(out, "With rules for "+strings.Join(null, ", ")+" Open MPI crashes if a program passes NULL instead of MPI_DATATYPE_NULL as send type.")
+	}
+	if decided[coll.Bcast] {
+		out = append(out, "With rules for bcast Open MPI may abort or hang if the ranks of a broadcast pass different counts or types.")
 	}
 	return out
 }
