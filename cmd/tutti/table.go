@@ -56,58 +56,12 @@ func tableShowCommand(a *app) *cobra.Command {
 			return err
 		}
 		if *format == formatJSON {
-			return a.printJSON(rulesOf(t))
+			return a.printJSON(t)
 		}
 		printRules(a, t)
 		return nil
 	}
 	return cmd
-}
-
-// shownRules is the JSON output of tutti table show.
-type shownRules struct {
-	Library string      `json:"library,omitempty"` // banner of the MPI library that the table requires; empty for any
-	Rules   []shownRule `json:"rules"`
-	Mixes   []shownMix  `json:"mixes"`
-}
-
-// shownCalls describes the calls to which an entry of a table applies. Ranges include both ends.
-type shownCalls struct {
-	Collective coll.Collective `json:"collective"`
-	Ranks      [2]int64        `json:"ranks"`
-	PPN        [2]int64        `json:"ppn"`
-	Bytes      [2]int64        `json:"bytes"`
-}
-
-type shownRule struct {
-	shownCalls
-	Order     coll.Order     `json:"order,omitempty"` // order of ranks over nodes; empty for any
-	Algorithm coll.Algorithm `json:"algorithm"`
-}
-
-// shownMix is a set of algorithms from which exploring calls choose at random.
-type shownMix struct {
-	shownCalls
-	Algorithms []coll.Algorithm `json:"algorithms"`
-}
-
-func callsOf(c coll.Collective, ranks, ppn, bytes libtutti.Range) shownCalls {
-	return shownCalls{c, [2]int64{ranks.Low, ranks.High}, [2]int64{ppn.Low, ppn.High}, [2]int64{bytes.Low, bytes.High}}
-}
-
-func rulesOf(t libtutti.Table) shownRules {
-	s := shownRules{Library: t.For, Rules: []shownRule{}, Mixes: []shownMix{}}
-	for _, r := range t.Rules {
-		s.Rules = append(s.Rules, shownRule{callsOf(r.Collective, r.Ranks, r.PPN, r.Bytes), r.Order, r.Algorithm})
-	}
-	for _, m := range t.Mixes {
-		mix := shownMix{shownCalls: callsOf(m.Collective, m.Ranks, m.PPN, m.Bytes)}
-		for _, c := range m.Choices {
-			mix.Algorithms = append(mix.Algorithms, c.Algorithm)
-		}
-		s.Mixes = append(s.Mixes, mix)
-	}
-	return s
 }
 
 func printRules(a *app, t libtutti.Table) {

@@ -28,38 +28,40 @@ const (
 // Table selects algorithms. If several rules apply to a call, the first one counts. The same holds for
 // mixes.
 type Table struct {
-	For   string // banner in the version that the MPI library reports; empty: any library
-	Rules []Rule
-	Mixes []Mix
+	For   string `json:"library,omitempty"` // banner in the version that the MPI library reports; empty: any library
+	Rules []Rule `json:"rules"`
+	Mixes []Mix  `json:"mixes"`
 }
 
 // Rule selects the algorithm for some calls of a collective. coll.Default stands for the MPI library's own
 // choice.
 type Rule struct {
-	Collective coll.Collective
-	Ranks, PPN Range      // of a communicator; of its node with most ranks
-	Order      coll.Order // of its ranks over the nodes; empty: any
-	Bytes      Range
-	Algorithm  coll.Algorithm
-	Activation *Activation // nil for an algorithm of libtutti
+	Collective coll.Collective `json:"collective"`
+	Ranks      Range           `json:"ranks"`           // of a communicator
+	PPN        Range           `json:"ppn"`             // of its node with most ranks
+	Order      coll.Order      `json:"order,omitempty"` // of its ranks over the nodes; empty: any
+	Bytes      Range           `json:"bytes"`
+	Algorithm  coll.Algorithm  `json:"algorithm"`
+	Activation *Activation     `json:"-"` // nil for an algorithm of libtutti
 }
 
 // Mix lists the algorithms that libtutti may explore in some calls of a collective.
 type Mix struct {
-	Collective coll.Collective // not coll.Alltoallv, whose ranks do not know each other's sizes
-	Ranks, PPN Range
-	Bytes      Range
-	Budget     int      // of a call, in thousandths of the time of the selected algorithm, besides the share of TUTTI_BUDGET; up to 1000000
-	Choices    []Choice // 1 to 256
+	Collective coll.Collective `json:"collective"` // not coll.Alltoallv, whose ranks do not know each other's sizes
+	Ranks      Range           `json:"ranks"`
+	PPN        Range           `json:"ppn"`
+	Bytes      Range           `json:"bytes"`
+	Budget     int             `json:"budget"`  // of a call, in thousandths of the time of the selected algorithm, besides the share of TUTTI_BUDGET; up to 1000000
+	Choices    []Choice        `json:"choices"` // 1 to 256
 }
 
 // Choice is an algorithm of a mix. Its probability is its weight divided by the sum of the weights of all
 // choices.
 type Choice struct {
-	Weight     int // 1 to 1000000
-	Most       int // time that a call may take, in thousandths of the time of the selected algorithm, up to 1000000; 0: unknown
-	Algorithm  coll.Algorithm
-	Activation *Activation
+	Weight     int            `json:"weight"` // 1 to 1000000
+	Most       int            `json:"most"`   // time that a call may take, in thousandths of the time of the selected algorithm, up to 1000000; 0: unknown
+	Algorithm  coll.Algorithm `json:"algorithm"`
+	Activation *Activation    `json:"-"`
 }
 
 // Activation describes how libtutti makes the MPI library run one of its algorithms for a single call.
@@ -90,6 +92,9 @@ func (w *Activation) String() string {
 
 // Range is a range of integers that includes both ends.
 type Range struct{ Low, High int64 }
+
+// MarshalJSON writes both ends as a list.
+func (r Range) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "[%d,%d]", r.Low, r.High), nil }
 
 func (r Range) contains(n int64) bool { return r.Low <= n && n <= r.High }
 
