@@ -24,7 +24,7 @@ func (a *API) guard(next http.Handler) (http.Handler, error) {
 
 // contentPolicy is the content security policy of answers. It allows pages to load only files of this
 // service, and forbids inline scripts and frames.
-const contentPolicy = "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+const contentPolicy = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 func (a *API) setHeaders(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

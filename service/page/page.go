@@ -18,10 +18,6 @@ import (
 //go:embed assets
 var assets embed.FS // files of the page; report.Assets has the shared ones
 
-// Policy is the content security policy of the page. It allows the page to load only files of the service,
-// and forbids inline scripts and styles.
-const Policy = "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
-
 // file is an embedded file with its HTTP headers.
 type file struct {
 	contents  []byte
@@ -30,7 +26,8 @@ type file struct {
 }
 
 // Handler serves the page at / and the page's files below /assets/. For any other path it answers "not
-// found". Browsers revalidate each file by its ETag, so they never use a file of another version.
+// found". Browsers revalidate each file by its ETag, so they never use a file of another version. Package api sets the
+// headers that protect the page.
 func Handler() http.Handler {
 	files := load()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -50,9 +47,6 @@ func Handler() http.Handler {
 		}
 		h := w.Header()
 		h.Set("Content-Type", f.mediaType)
-		h.Set("Content-Security-Policy", Policy)
-		h.Set("X-Content-Type-Options", "nosniff")
-		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cache-Control", "no-cache")
 		h.Set("Etag", f.tag)
 		http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(f.contents))
