@@ -49,8 +49,6 @@ type entry struct {
 	stored
 	dir     string
 	view    *journalView // nil until somebody reads the journal
-	spent   daySpending  // spending when the view was dropped
-	unread  bool         // the view was dropped after a failed update
 	process process      // nil while the campaign has no process
 	since   time.Time    // when the service began to follow the process
 	unsaved bool         // the last attempt to write campaign.json failed
@@ -105,27 +103,13 @@ func (e *entry) current() Campaign {
 // spentOn returns the number of node-seconds that the campaign used on a day.
 func (e *entry) spentOn(day string) float64 {
 	if e.view == nil {
-		return e.spent.on(day)
+		return 0 // it ended before the service started
 	}
-	return max(e.spent.on(day), e.view.spending().on(day)) // the view may not have read the whole journal
+	return e.view.spending().on(day)
 }
 
 // unreadable reports whether the end of the journal could not be read.
-func (e *entry) unreadable() bool {
-	if e.view == nil {
-		return e.unread
-	}
-	return e.view.failure() != nil
-}
-
-// dropView removes the view from memory and keeps its progress and spending.
-func (e *entry) dropView() {
-	e.Campaign, e.unread = e.current(), e.unreadable()
-	if own := e.view.spending(); own.Day >= e.spent.Day {
-		e.spent = own
-	}
-	e.view = nil
-}
+func (e *entry) unreadable() bool { return e.view != nil && e.view.failure() != nil }
 
 // save writes campaign.json.
 func (e *entry) save() error {
@@ -258,25 +242,11 @@ func digest(r Request) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// maxIdleViews is the number of ended campaigns whose views may stay in memory.
-const maxIdleViews = 8
-
-// viewLocked returns the view of a campaign's journal. It may free the view of another campaign that has
-// ended, because the journal of such a campaign does not grow.
+// viewLocked returns the view of a campaign's journal.
 func (q *queue) viewLocked(e *entry) *journalView {
 	if e.view == nil {
 		e.view = newJournalView(e.journal(), q.opt.Clock)
 		e.view.log.setEnded(e.State.Over())
-	}
-	if i := slices.Index(q.idle, e); i >= 0 {
-		q.idle = slices.Delete(q.idle, i, i+1)
-	}
-	if e.State.Over() {
-		q.idle = append(q.idle, e)
-	}
-	if len(q.idle) > maxIdleViews {
-		q.idle[0].dropView()
-		q.idle = slices.Delete(q.idle, 0, 1)
 	}
 	return e.view
 }

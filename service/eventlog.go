@@ -40,7 +40,7 @@ type Feed interface {
 }
 
 const (
-	recentBytes   = 512 << 10 // size of the newest events that stay in memory
+	recentBytes   = 512 << 10 // size of the newest events that stay in memory; above it the older half is dropped
 	eventOverhead = 128       // bytes of an event in addition to its data
 	offsetStride  = 256       // lines between two stored offsets in the file
 	pageEvents    = 1024      // largest number of events read from the file at once
@@ -49,11 +49,10 @@ const (
 // eventLog is a Feed of a growing file of JSON lines. Line n of the file is event n. All readers share the
 // newest events in memory; older events are read from the file. eventLog is safe for concurrent use.
 type eventLog struct {
-	path      string
-	maxRecent int // bytes of events in memory; above this limit the older half is dropped
+	path string
 
 	mu         sync.Mutex
-	recent     []Event // newest events; elements never change
+	recent     []Event // newest events, none of an ended log; elements never change
 	recentSize int     // bytes of recent
 	last       int64   // number of the newest event
 	size       int64   // bytes of the lines read so far
@@ -63,7 +62,7 @@ type eventLog struct {
 }
 
 func newEventLog(path string) *eventLog {
-	return &eventLog{path: path, maxRecent: recentBytes, grown: make(chan struct{})}
+	return &eventLog{path: path, grown: make(chan struct{})}
 }
 
 // closedChannel is the channel that After returns if more events are already available.
@@ -119,12 +118,13 @@ func (l *eventLog) Ended() bool {
 	return l.ended
 }
 
-// setEnded sets whether the campaign has ended, so that no more events follow, and wakes the readers.
+// setEnded sets whether the campaign has ended, so that no more events follow, and wakes the readers. The events of an
+// ended log are read from the file, so that it takes little memory.
 func (l *eventLog) setEnded(ended bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended != ended {
-		l.ended = ended
+		l.ended, l.recent, l.recentSize = ended, nil, 0
 		l.wakeLocked()
 	}
 }
@@ -195,9 +195,12 @@ func (l *eventLog) add(e Event, length int64) {
 		l.offsets = append(l.offsets, l.size)
 	}
 	l.last, l.size = e.Seq, l.size+length
+	if l.ended {
+		return
+	}
 	l.recent = append(l.recent, e)
 	l.recentSize += eventOverhead + len(e.Data)
-	if l.recentSize > l.maxRecent {
+	if l.recentSize > recentBytes {
 		l.trimLocked()
 	}
 }
@@ -206,7 +209,7 @@ func (l *eventLog) add(e Event, length int64) {
 // readers may still use.
 func (l *eventLog) trimLocked() {
 	drop := 0
-	for ; drop < len(l.recent) && l.recentSize > l.maxRecent/2; drop++ {
+	for ; drop < len(l.recent) && l.recentSize > recentBytes/2; drop++ {
 		l.recentSize -= eventOverhead + len(l.recent[drop].Data)
 	}
 	l.recent = append([]Event(nil), l.recent[drop:]...)

@@ -28,7 +28,6 @@ type queue struct {
 	order     []*entry          // by creation
 	keys      map[string]*entry // by idempotency key
 	machines  map[string]string // busy machines: ID of a campaign, or a description of a drift measurement
-	idle      []*entry          // ended campaigns that have a view, the least recently used first
 	drift     daySpending       // of drift measurements; the journals show what campaigns have spent
 	started   bool
 	draining  bool

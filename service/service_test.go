@@ -160,36 +160,6 @@ func TestOneAtATime(t *testing.T) {
 	}
 }
 
-// TestProgressStays checks that the progress of a campaign remains complete after its view is freed, and
-// while its journal is read again.
-func TestProgressStays(t *testing.T) {
-	testutil.SkipShort(t)
-	s, _ := running(t, options(t, t.TempDir(), base(t, "quick", fakeFile{Trials: 3})))
-	var ids []string
-	for range 10 { // more than maxIdleViews
-		ids = append(ids, create(t, s, service.Request{Base: "quick"}))
-	}
-	for _, id := range ids {
-		awaitState(t, s, id, service.Done)
-	}
-	check := func() {
-		t.Helper()
-		for _, id := range ids {
-			c, err := s.Campaign(id)
-			if err != nil || c.Progress.Trials != 3 || c.Progress.Problems != 1 {
-				t.Errorf("Campaign(%s).Progress = %+v, %v, want 3 trials of 1 problem", id, c.Progress, err)
-			}
-		}
-	}
-	check()
-	for _, id := range ids { // each call of Feed drops another view
-		if _, err := s.Feed(t.Context(), id); err != nil {
-			t.Fatal(err)
-		}
-		check()
-	}
-}
-
 func TestFailure(t *testing.T) {
 	state := t.TempDir()
 	s, _ := running(t, options(t, state, base(t, "bad", fakeFile{Trials: 1, Exit: 7}), config.Base{Name: "gone", Machine: "m", File: "/nowhere"}))

@@ -251,7 +251,6 @@ func (q *queue) endLocked(e *entry, state State, code ExitCode, failure error) {
 	q.logUnsaved(e, q.setStateLocked(e, state))
 	if e.view != nil {
 		e.view.log.setEnded(state.Over())
-		q.viewLocked(e) // adds the campaign to the idle ones
 	}
 	q.dispatchLocked()
 }
