@@ -9,6 +9,8 @@ import (
 
 	"tutti/coll"
 	"tutti/journal"
+
+	"golang.org/x/sync/singleflight"
 )
 
 // Measurement is one measurement in the journal of a campaign.
@@ -214,10 +216,11 @@ const maxLearned = 64
 // learnedCache keeps the results of trained models. It trains the models of only one problem at a time. It
 // is safe for concurrent use.
 type learnedCache struct {
-	turn chan struct{} // contains a token that the goroutine takes which trains models
+	waiting singleflight.Group // calls that wait for the same models
+	turn    sync.Mutex         // locked by the goroutine that trains models
 
 	mu      sync.Mutex
-	results map[learnedKey]*learnedResult
+	results map[learnedKey]Learned
 	order   []learnedKey // oldest first
 }
 
@@ -226,73 +229,45 @@ type learnedKey struct {
 	problem  journal.Problem
 }
 
-// learnedResult is the result of the models that were trained for a problem after a round.
-type learnedResult struct {
-	round    int
-	learned  Learned
-	ready    bool
-	updating bool // a goroutine trains models for a later round
-}
-
-func newLearnedCache() *learnedCache {
-	c := &learnedCache{turn: make(chan struct{}, 1), results: map[learnedKey]*learnedResult{}}
-	c.turn <- struct{}{}
-	return c
-}
-
 // get returns the result for a problem after a round. If only an older result exists, get returns that one
 // and trains models in the background. If none exists, it waits until the models are trained.
 func (c *learnedCache) get(ctx context.Context, key learnedKey, dir string, round int) (Learned, error) {
 	c.mu.Lock()
-	r, known := c.results[key]
-	if !known {
-		r = &learnedResult{}
-		c.addLocked(key, r)
-	}
-	if r.ready {
-		defer c.mu.Unlock()
-		if r.round < round && !r.updating {
-			r.updating = true
-			go func() { _, _ = c.train(context.WithoutCancel(ctx), key, r, dir, round) }()
-		}
-		return r.learned, nil
-	}
+	old, known := c.results[key]
 	c.mu.Unlock()
-	return c.train(ctx, key, r, dir, round)
-}
-
-func (c *learnedCache) addLocked(key learnedKey, r *learnedResult) {
-	c.results[key] = r
-	c.order = append(c.order, key)
-	if len(c.order) > maxLearned {
-		delete(c.results, c.order[0])
-		c.order = c.order[1:]
+	if known && old.Selection.Round >= round {
+		return old, nil
 	}
-}
-
-// train waits until no other call trains models, and then trains the models of a problem. If another call
-// has trained them in the meantime, it returns their result.
-func (c *learnedCache) train(ctx context.Context, key learnedKey, r *learnedResult, dir string, round int) (Learned, error) {
+	trained := c.waiting.DoChan(fmt.Sprint(key, round), func() (any, error) { return c.train(context.WithoutCancel(ctx), key, dir, round) })
+	if known {
+		return old, nil
+	}
 	select {
-	case <-c.turn:
+	case t := <-trained:
+		return t.Val.(Learned), t.Err
 	case <-ctx.Done():
 		return Learned{}, ctx.Err()
 	}
-	defer func() { c.turn <- struct{}{} }()
-	c.mu.Lock()
-	if r.ready && r.round >= round {
-		defer c.mu.Unlock()
-		return r.learned, nil
-	}
-	c.mu.Unlock()
+}
+
+// train waits until no other call trains models, then trains the models of a problem.
+func (c *learnedCache) train(ctx context.Context, key learnedKey, dir string, round int) (Learned, error) {
+	c.turn.Lock()
+	defer c.turn.Unlock()
 	learned, err := Learn(ctx, dir, key.problem)
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	r.updating = false
 	if err != nil {
 		return Learned{}, err
 	}
 	learned.Selection.Problem, learned.Selection.Round = key.problem, round
-	r.learned, r.round, r.ready = learned, round, true
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, known := c.results[key]; !known {
+		c.order = append(c.order, key)
+	}
+	c.results[key] = learned
+	if len(c.order) > maxLearned {
+		delete(c.results, c.order[0])
+		c.order = c.order[1:]
+	}
 	return learned, nil
 }

@@ -93,7 +93,7 @@ func New(opt Options) (*Service, error) {
 	if err != nil {
 		return nil, errors.Join(err, release())
 	}
-	s := &Service{queue: newQueue(&opt, events), learned: newLearnedCache(), release: release}
+	s := &Service{queue: newQueue(&opt, events), learned: &learnedCache{results: map[learnedKey]Learned{}}, release: release}
 	if err = s.load(); err == nil {
 		s.schedule, err = newSchedule(s.queue)
 	}

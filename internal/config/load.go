@@ -278,11 +278,11 @@ func (l *loader) decode(all []field) {
 // unknownKey returns the error for an unknown key. The error suggests a similar key, or lists the keys of
 // the same section. If the unknown key is a section's name, the error lists that section's keys.
 func unknownKey(key string, all []field) error {
-	section, _, _ := cutLast(key)
+	section, _ := cutLast(key)
 	var keys, siblings, below, top []string
 	for _, f := range all {
 		keys = append(keys, f.key)
-		if s, name, _ := cutLast(f.key); s == section {
+		if s, name := cutLast(f.key); s == section {
 			siblings = append(siblings, name)
 		}
 		if name, ok := strings.CutPrefix(f.key, key+"."); ok {
@@ -304,12 +304,9 @@ func unknownKey(key string, all []field) error {
 	return fmt.Errorf("unknown key: want one of %s", strings.Join(siblings, ", "))
 }
 
-func cutLast(key string) (section, name string, ok bool) {
+func cutLast(key string) (section, name string) {
 	i := strings.LastIndex(key, ".")
-	if i < 0 {
-		return "", key, false
-	}
-	return key[:i], key[i+1:], true
+	return key[:max(0, i)], key[i+1:]
 }
 
 // resolve makes paths absolute and reports required files that are missing.
