@@ -3,7 +3,6 @@ package benchrunner
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,33 +79,14 @@ func NewLauncher(name string, o LauncherOptions) (Launcher, error) {
 	if !ok {
 		return nil, fmt.Errorf("launcher %q: want one of %s", name, strings.Join(LauncherNames(), ", "))
 	}
-	if err := checkMPI(name, o.MPI); err != nil {
-		return nil, err
+	if o.MPI != "" && name != Srun {
+		return nil, fmt.Errorf("launcher %s: MPI type %q: only srun has one", name, o.MPI)
 	}
 	if err := checkArgs(name, o.Args, k.reserved); err != nil {
 		return nil, err
 	}
-	if strings.HasPrefix(o.Path, "-") {
-		return nil, fmt.Errorf("launcher %s: path %q: want the path of a program", name, o.Path)
-	}
 	o.Path, o.Order = cmp.Or(o.Path, k.path), cmp.Or(o.Order, coll.Block)
 	return &launcher{name, o, k}, nil
-}
-
-var mpiForm = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
-
-// checkMPI checks the value of srun's option --mpi. It rejects none, because every rank would then be an
-// MPI world of its own.
-func checkMPI(name, value string) error {
-	switch {
-	case value == "":
-		return nil
-	case name != Srun:
-		return fmt.Errorf("launcher %s: MPI type %q: only srun has one", name, value)
-	case value == "none" || !mpiForm.MatchString(value):
-		return fmt.Errorf("launcher srun: MPI type %q: want pmi2 for MPICH, pmix for Open MPI or another one that srun --mpi=list shows", value)
-	}
-	return nil
 }
 
 // checkArgs checks the arguments that a site adds to the launcher. It rejects an argument that the launcher

@@ -27,7 +27,7 @@ type Launch struct {
 type Command struct {
 	Args  []string          // program and arguments
 	Env   []mpi.Var         // files of variables are written to the folder of the launch
-	Files map[string][]byte // further files for that folder, by name
+	Files map[string][]byte // further files for that folder, by name; not hosts, stdout, stderr, begin, end, end.new or var-*
 }
 
 // Output is the output of a launch. It may be incomplete.

@@ -157,9 +157,6 @@ func (m *Machine) command(s benchrunner.Launch, folder string, files map[string]
 		return launchCommand{}, err
 	}
 	for name, content := range cmd.Files {
-		if !word.MatchString(name) || slices.Contains(ownFiles, name) || strings.HasPrefix(name, "var-") {
-			return launchCommand{}, fmt.Errorf("program %s: file %q: want letters, digits and ._-, none of %s", m.opt.Program.Name(), name, strings.Join(ownFiles, " "))
-		}
 		files[filepath.Join(folder, name)] = content
 	}
 	cmd.Env = withFiles(slices.Concat(m.opt.Env, cmd.Env), s.Dir, folder, files)
@@ -183,14 +180,8 @@ func (m *Machine) command(s benchrunner.Launch, folder string, files map[string]
 			return launchCommand{}, fmt.Errorf("argument %q has a zero byte", a)
 		}
 	}
-	if len(cmd.Args) == 0 {
-		return launchCommand{}, fmt.Errorf("program %s: Command returned no argument", m.opt.Program.Name())
-	}
 	return c, nil
 }
-
-// ownFiles lists the files that the script writes into the folder of a launch.
-var ownFiles = []string{"hosts", "stdout", "stderr", "begin", "end", "end.new"}
 
 // withFiles adds the content of each variable that has a file to the map files, and sets the variable to
 // the file's path. If several variables have the same name, the last one counts.

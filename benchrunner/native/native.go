@@ -8,7 +8,6 @@ import (
 	"path"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"tutti/benchrunner"
@@ -112,9 +111,6 @@ const planName = "native.plan"
 // Command implements benchrunner.Program. The command contains the plan, and its cases must be one of the
 // groups that Group returns.
 func (p *Program) Command(s benchrunner.Launch) (benchrunner.Command, error) {
-	if len(s.Cases) == 0 {
-		return benchrunner.Command{}, fmt.Errorf("native: start without a case")
-	}
 	text := p.head(s.Layout)
 	for i, c := range s.Cases {
 		if !together(c, s.Cases[0]) || c.Layout() != s.Layout {
@@ -149,12 +145,6 @@ func (p *Program) head(l coll.Layout) []byte {
 
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
-// Limits that the benchmark program sets for its plan.
-const (
-	maxSwitches = 64
-	maxName     = 127
-)
-
 func planLine(number int, c benchrunner.Case) ([]byte, error) {
 	bytes := c.MsgBytes
 	switch {
@@ -162,9 +152,6 @@ func planLine(number int, c benchrunner.Case) ([]byte, error) {
 		bytes = 0
 	case bytes < 0 || bytes > math.MaxInt32:
 		return nil, fmt.Errorf("%d bytes: want 0 to %d", bytes, math.MaxInt32)
-	}
-	if len(c.Switches) > maxSwitches {
-		return nil, fmt.Errorf("%d switches: want at most %d", len(c.Switches), maxSwitches)
 	}
 	comm := "same"
 	if c.NewComm {
@@ -178,21 +165,7 @@ func planLine(number int, c benchrunner.Case) ([]byte, error) {
 		line = fmt.Appendf(line, " run=%s", c.Own)
 	}
 	for _, s := range c.Switches {
-		if err := checkSwitch(s); err != nil {
-			return nil, err
-		}
 		line = strconv.AppendInt(append(append(append(line, ' '), s.Name...), '='), int64(s.Value), 10)
 	}
 	return append(line, '\n'), nil
-}
-
-func checkSwitch(s mpi.Switch) error {
-	bad := strings.ContainsFunc(s.Name, func(r rune) bool { return r <= ' ' || r > '~' || r == '=' })
-	if bad || s.Name == "" || len(s.Name) > maxName {
-		return fmt.Errorf("switch %q: want a name of up to %d printable characters without =", s.Name, maxName)
-	}
-	if s.Value < math.MinInt32 || s.Value > math.MaxInt32 {
-		return fmt.Errorf("switch %s=%d: want 32 bits", s.Name, s.Value)
-	}
-	return nil
 }

@@ -113,11 +113,8 @@ func TestCommandRefused(t *testing.T) {
 		cases []benchrunner.Case
 		want  string
 	}{
-		{"nothing", nil, "without a case"},
 		{"two groups", []benchrunner.Case{one(coll.Bcast, 64, "ring"), other}, "cannot be in one start"},
 		{"too large", []benchrunner.Case{one(coll.Bcast, 1<<31, "ring")}, "2147483648 bytes"},
-		{"name of a switch", []benchrunner.Case{one(coll.Bcast, 64, "ring", mpi.Switch{Name: "A B", Value: 1})}, `switch "A B"`},
-		{"too many switches", []benchrunner.Case{one(coll.Bcast, 64, "ring", make([]mpi.Switch, 65)...)}, "65 switches"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

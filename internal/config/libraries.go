@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tutti/benchrunner"
 	"tutti/mpi/libraries"
 )
 
@@ -14,7 +15,7 @@ func libraryFields(lib *Library) []field {
 		{"version", "a release of it, as 4.0.2", nil, text(&lib.Version, anything)},
 		{"path", "libmpich.so or libmpi.so, if it is on this machine", optional, text(&lib.Path, isPrintable)},
 		{"benchmark", "program built with the library, or a folder of several", optional, text(&lib.Benchmark, isPrintable)},
-		{"launcher", "program that starts parallel programs", optional, choice(&lib.Launcher, Launchers()...)},
+		{"launcher", "program that starts parallel programs", optional, choice(&lib.Launcher, benchrunner.LauncherNames()...)},
 		{"launcher_path", "path of mpiexec.hydra or mpirun", optional, text(&lib.LauncherPath, isPrintable)},
 		{"launcher_args", "further arguments of the launcher, as --cpu-bind=cores", optional, arguments(&lib.LauncherArgs)},
 		{"pmi", "process management interface of srun", optional, choice(&lib.PMI, "pmi2", "pmix")},
@@ -43,10 +44,6 @@ func checkLibrary(lib *Library, before []Library) error {
 	}
 	return nil
 }
-
-// Launchers returns the names of the programs that start parallel programs. The names stand for Slurm's
-// srun, MPICH's mpiexec.hydra and Open MPI's mpirun.
-func Launchers() []string { return []string{"srun", "hydra", "mpirun"} }
 
 // Programs returns the names of the benchmark programs that tutti can measure with.
 func Programs() []string { return []string{"native", "osu", "reprompi", "imb", "own"} }
