@@ -68,7 +68,6 @@ type evaluation struct {
 	seconds    float64 // price of a launch
 	opt        lab.Options
 	format     string
-	curves     bool
 }
 
 func (a *app) evaluateCommand() *cobra.Command {
@@ -76,13 +75,11 @@ func (a *app) evaluateCommand() *cobra.Command {
 		Use:   "evaluate --data FILE",
 		Short: "Compare strategies on recorded data",
 		Long: `evaluate replays recorded data under strategies and compares their selections with
-the complete data without noise. For each file and collective it prints what each
-strategy needed until the criteria held for three evaluations running, and the metrics
-at 1, 2, 5, 10, 20 and 50 % of the candidates (a point with an algorithm).
-
-With --versus the replays end when the criteria have held. One table compares the
-machine time of a strategy with that of the others, with ratios and their geometric
-means. Seeds that never converge count as measuring everything. Under --launch every
+the complete data without noise. A replay ends when the criteria have held for three
+evaluations running. The table compares the machine time of the strategy --versus with
+that of the others: medians over the seeds, their ratios, and geometric means of the
+ratios with 95 % intervals by resampling the seeds. Seeds that never converge count as
+measuring everything. Under --launch every
 launch of a parallel program costs --launch-seconds: one for each candidate, one for
 each layout and algorithm (osu), or one for each layout (native). With --parallel the
 launches of a round run at the same time on so many nodes. --keep appends each outcome to
@@ -98,8 +95,7 @@ predictions. A seed that stops before the criteria hold counts as never converge
 Results depend on data, flags and seeds alone, except for wall_seconds.`,
 		Example: indent(
 			"tutti-lab evaluate --data data/simgrid/C_bcast.csv --seeds 2",
-			"tutti-lab evaluate --data a.csv,b.csv --strategy random,uncertainty --format json",
-			"tutti-lab evaluate --data a.csv,b.csv --versus regret --launch none,candidate,osu,native --keep o.jsonl"),
+			"tutti-lab evaluate --data a.csv,b.csv --strategy regret,fact,acclaim,iota --launch none,candidate,osu,native --keep o.jsonl"),
 		Args: noArguments,
 	}
 	parse := evaluationFlags(cmd)
@@ -116,10 +112,7 @@ Results depend on data, flags and seeds alone, except for wall_seconds.`,
 			return err
 		}
 		design := lab.Design{Sets: sets, Strategies: e.strategies, Seeds: e.seedList(), Launches: e.launches}
-		if e.versus != "" {
-			return a.versus(cmd.Context(), e, design)
-		}
-		return a.compare(cmd.Context(), e, design)
+		return a.versus(cmd.Context(), e, design)
 	}
 	return cmd
 }
@@ -133,12 +126,11 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 	flags.StringSliceVar(&e.real, "real", nil, "more recorded `FILE`s, of real machines: tables sum them up separately")
 	model := flags.String("model", "", "one model for all strategies: "+modelNames()+"; they also share the initial design")
 	replayFlags(flags, o)
-	flags.StringVar(&e.versus, "versus", "", "one table that compares this `strategy` with the others")
-	flags.StringVar(&e.keep, "keep", "", "with --versus: `FILE` of outcomes to continue from")
+	flags.StringVar(&e.versus, "versus", "regret", "`strategy` that is compared with the others")
+	flags.StringVar(&e.keep, "keep", "", "`FILE` of outcomes to continue from")
 	launches := flags.String("launch", lab.LaunchNone, "what one launch measures: none (launches are free), candidate, osu or native, or several of them")
 	flags.Float64Var(&e.seconds, "launch-seconds", 0.5, "price of one launch in seconds")
 	scaling := flags.String("preprocess", string(o.Scaling), "output scaling")
-	flags.BoolVar(&e.curves, "curves", false, "with --format json: include every evaluation")
 	format := formatFlag(cmd)
 	return func() (evaluation, error) {
 		e.format = *format
@@ -155,10 +147,10 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 			return e, err
 		}
 		o.Launch = e.launches[0]
-		if e.versus != "" {
-			o.ToShare = 0
+		if !slices.Contains(e.strategies, e.versus) || len(e.strategies) == 1 {
+			err = fmt.Errorf("--versus %s: want it and another one in --strategy %s", e.versus, *strategies)
 		}
-		return e, errors.Join(e.checkCombination(), o.Validate())
+		return e, errors.Join(err, o.Validate())
 	}
 }
 
@@ -174,23 +166,6 @@ func replayFlags(flags *pflag.FlagSet, o *lab.Options) {
 	flags.Float64Var(&o.Batch.Growth, "growth", o.Batch.Growth, "share of the measured candidates in a round at least")
 	flags.IntVar(&o.Trees, "trees", o.Trees, "trees of a forest")
 	flags.IntVar(&o.Workers, "workers", o.Workers, "replays at the same time; does not change the results")
-}
-
-// checkCombination returns an error if a flag has no effect because of another flag.
-func (e evaluation) checkCombination() error {
-	switch {
-	case e.versus == "" && e.keep != "":
-		return errors.New("--keep goes with --versus")
-	case e.versus == "" && e.curves && e.format != "json":
-		return errors.New("--curves goes with --format json")
-	case e.versus == "":
-		return nil
-	case e.curves:
-		return errors.New("--curves does not go with --versus")
-	case !slices.Contains(e.strategies, e.versus) || len(e.strategies) == 1:
-		return fmt.Errorf("--versus %s: want it and another one in --strategy %s", e.versus, strings.Join(e.strategies, ","))
-	}
-	return nil
 }
 
 // versus prints the table that compares one strategy with the others.
@@ -241,27 +216,4 @@ func appendTo[T lab.Outcome | lab.Calibration](file *lab.ResultFile[T], emit fun
 func (a *app) progress(o lab.Outcome) error {
 	fmt.Fprintf(a.stderr, "%s %s %s launch %s seed %d: %.1f s\n", o.Data, o.Collective, o.Strategy, o.Launch, o.Seed, o.WallSeconds)
 	return nil
-}
-
-// compare prints each outcome as JSON as soon as its replay ends, or prints one table of all outcomes at
-// the end.
-func (a *app) compare(ctx context.Context, e evaluation, design lab.Design) error {
-	emit := a.progress
-	if e.format == "json" {
-		lines := json.NewEncoder(a.stdout)
-		emit = func(o lab.Outcome) error {
-			if !e.curves {
-				o.Curve = nil
-			}
-			return lines.Encode(o)
-		}
-	}
-	outcomes, err := lab.Compare(ctx, design, e.opt, emit)
-	if err != nil {
-		return err
-	}
-	if e.format == "json" {
-		return nil
-	}
-	return lab.WriteText(a.stdout, outcomes)
 }

@@ -24,7 +24,6 @@ proportion of mistakes divided by 0.05.`,
 	}
 	var from replayInput
 	opt := lab.DefaultOptions()
-	opt.ToShare = 0
 	flags := cmd.Flags()
 	from.addFlags(flags, 3)
 	strategy := flags.String("strategy", "regret", "strategy of the campaigns")

@@ -92,7 +92,6 @@ func TestBetweenPowersOfTwo(t *testing.T) {
 		seeds = 5
 	}
 	opt := DefaultOptions()
-	opt.ToShare = 0
 	opt.Launch = benchrunner.LaunchCost{Model: benchrunner.LaunchCandidate}
 	text := func(s metrics.Summary) string { return fmt.Sprintf("%.3f %4.1f %%", s.Slowdown, 100*s.Mistakes) }
 	var slowdowns, slowdownsForests, mistakes, mistakesForests, powersOnly, nodesOnly, seconds []float64

@@ -36,7 +36,6 @@ var errNoneConverges = errors.New("no data set converges to an average slowdown 
 // the replay whose machine time is the largest share of the time of measuring everything.
 func slowestCampaign(ctx context.Context, sets []Set, seed uint64, opt Options) (budgetedCampaign, error) {
 	opt.Scaling = preprocess.AlgorithmLog10
-	opt.ToShare = 0
 	opt.Criteria = activelearn.Criteria{Slowdown: budgetSlowdown, Mistakes: 1, Patience: opt.Criteria.Patience}
 	type run struct {
 		budgetedCampaign

@@ -21,7 +21,11 @@
 //	if err != nil {
 //		return err
 //	}
-//	err = lab.WriteText(os.Stdout, outcomes)
+//	versus, err := lab.NewVersus("regret", outcomes)
+//	if err != nil {
+//		return err
+//	}
+//	err = versus.WriteText(os.Stdout)
 package lab
 
 import (

@@ -19,7 +19,6 @@ import (
 // initial design. It also checks that own-stop equals a calibration of regret.
 func TestContenders(t *testing.T) {
 	s, opt := set(t, "one", coll.Bcast), options()
-	opt.ToShare = 0
 	plain := replay(t, s, "uncertainty", 1, opt)
 	opt.Model, opt.Selected = learner.GaussianProcess, true
 	names := []string{"fact", "uncertainty", "own-stop"}
@@ -54,7 +53,7 @@ func TestContenders(t *testing.T) {
 // earlier, at its limit.
 func TestOwnStopRunsOn(t *testing.T) {
 	s, opt := set(t, "one", coll.Bcast), options()
-	opt.ToShare, opt.Criteria.Slowdown = 0, 1.0005
+	opt.Criteria.Slowdown = 1.0005
 	opt.Launch = benchrunner.LaunchCost{Model: benchrunner.LaunchCandidate}
 	c := testutil.Must(lab.Calibrate(context.Background(), s, "regret", 1, opt))(t)
 	if c.Stopped || c.ConvergedSeconds == 0 {

@@ -31,7 +31,6 @@ type Options struct {
 	// If Selected is set, the evaluated selection is the one that the library would get, which prefers
 	// measurements to predictions. All strategies then begin with the same points as the strategy "regret".
 	Selected bool
-	ToShare  float64 // share of the candidates to measure even if the criteria hold earlier
 }
 
 // DefaultOptions returns the criteria of section IV-B of Wilkins et al. (ExaMPI 2021), which must hold for
@@ -46,7 +45,6 @@ func DefaultOptions() Options {
 		Batch:    campaign.Batch{Candidates: 8, Growth: 0.05},
 		Trees:    100,
 		Workers:  1,
-		ToShare:  Shares[len(Shares)-1],
 	}
 }
 
@@ -64,7 +62,6 @@ func (o Options) Validate() error {
 	fault(c.Patience < 1, "patience %d: want 1 or more", c.Patience)
 	fault(o.Batch.Candidates < 1, "batch %d: want 1 or more", o.Batch.Candidates)
 	fault(!(o.Batch.Growth >= 0 && o.Batch.Growth <= 1), "growth %g: want a number from 0 to 1", o.Batch.Growth)
-	fault(!(o.ToShare >= 0 && o.ToShare <= 1), "to share %g: want a number from 0 to 1", o.ToShare)
 	if o.Model != "" {
 		if _, err := learner.ParseModel(string(o.Model)); err != nil {
 			faults = append(faults, err)

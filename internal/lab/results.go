@@ -121,14 +121,8 @@ func decodeStrictly(line []byte, v any) error {
 	return d.Decode(v)
 }
 
-// Add appends a result to the file. If it is an outcome, Add leaves out the curve.
-func (k *ResultFile[T]) Add(v T) error {
-	if o, ok := any(v).(Outcome); ok {
-		o.Curve = nil
-		return k.write(o)
-	}
-	return k.write(v)
-}
+// Add appends a result to the file.
+func (k *ResultFile[T]) Add(v T) error { return k.write(v) }
 
 func (k *ResultFile[T]) write(v any) error {
 	line, err := json.Marshal(v)

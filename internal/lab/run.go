@@ -2,7 +2,6 @@ package lab
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -17,34 +16,11 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Shares lists the shares of measured candidates for which an outcome has a Mark.
-var Shares = []float64{0.01, 0.02, 0.05, 0.10, 0.20, 0.50}
-
 // Quality contains the metrics of a selection over all points of a set. The selection is compared with the
 // truth.
 type Quality struct {
 	metrics.Summary
 	R2 *float64 `json:"r2"` // null when the targets do not vary
-}
-
-// Mark is the quality of a model that learns from a share of the candidates. The training set has at least
-// this share of the candidates, and all algorithms of its last point.
-type Mark struct {
-	Share          float64 `json:"share"`
-	MachineSeconds float64 `json:"machine_seconds"`
-	MachineShare   float64 `json:"machine_share"`
-	Quality
-}
-
-// Step is one evaluation of a replay.
-type Step struct {
-	Round          int     `json:"round"`
-	PointShare     float64 `json:"point_share"`
-	MachineSeconds float64 `json:"machine_seconds"`
-	MachineShare   float64 `json:"machine_share"`
-	Slowdown       float64 `json:"slowdown"`
-	Accuracy       float64 `json:"accuracy"`
-	Mistakes       float64 `json:"mistakes"`
 }
 
 // Outcome is the result of one replay: a set under a strategy with a seed. The fields from MachineSeconds
@@ -69,8 +45,6 @@ type Outcome struct {
 	Points         int     `json:"points"`
 	Candidates     int     `json:"candidates"`
 	Noise          float64 `json:"noise"`
-	At             []Mark  `json:"at,omitempty"`
-	Curve          []Step  `json:"curve,omitempty"`
 }
 
 // entry is one replay of a design: a set under a strategy with a seed.
@@ -81,8 +55,8 @@ type entry struct {
 }
 
 // run replays an entry for each cost of launches. If the strategy ignores costs, it is replayed only once,
-// and the outcomes for other costs are computed from that replay. A replay ends when the criteria hold and
-// the share Options.ToShare of the candidates is measured, or when all candidates are measured.
+// and the outcomes for other costs are computed from that replay. A replay ends when the criteria hold
+// or all candidates are measured.
 func (e entry) run(ctx context.Context, launches []benchrunner.LaunchCost, opt Options) ([]Outcome, error) {
 	contender := contenderOf(e.strategy)
 	if contender.ownStop {
@@ -160,37 +134,7 @@ func (e entry) outcome(res campaign.Result, opt Options) (Outcome, error) {
 	o.Converged, o.Rounds = converged, end.Round
 	o.MachineSeconds, o.MachineShare, o.PointShare = end.MachineSeconds, end.MachineSeconds/exhaustive, end.CandidateShare
 	o.Slowdown, o.Accuracy, o.Mistakes = end.Slowdown, end.Accuracy, end.Mistakes
-	for _, v := range res.Evaluations {
-		o.Curve = append(o.Curve, Step{
-			Round: v.Round, PointShare: v.CandidateShare,
-			MachineSeconds: v.MachineSeconds, MachineShare: v.MachineSeconds / exhaustive,
-			Slowdown: v.Slowdown, Accuracy: v.Accuracy, Mistakes: v.Mistakes,
-		})
-	}
-	if opt.ToShare > 0 && !contenderOf(e.strategy).ownModel { // marks are of the learner's models
-		o.At, err = marks(s, res.Ledger.Measurements(), exhaustive, opt.learnerFor(contenderOf(e.strategy).strategy, e.seed))
-	}
-	return o, err
-}
-
-// marks returns a Mark for each of Shares: the quality after the first measurements that make up this
-// share.
-func marks(s Set, ms []coll.Measurement, exhaustive float64, opt learner.Options) ([]Mark, error) {
-	var out []Mark
-	for _, share := range Shares {
-		if float64(len(ms)) < share*float64(s.Space.Size()) {
-			break // Options.ToShare ended the replay earlier
-		}
-		part := firstShare(ms, s, share)
-		m := Mark{Share: share, MachineSeconds: totalCost(part)}
-		m.MachineShare = m.MachineSeconds / exhaustive
-		var err error
-		if m.Quality, err = qualityOf(s, part, opt); err != nil {
-			return nil, fmt.Errorf("%s: %g of the candidates: %w", s.name(), share, err)
-		}
-		out = append(out, m)
-	}
-	return out, nil
+	return o, nil
 }
 
 // replayed runs a campaign on recorded data. The criteria are evaluated with the recorded times of all candidates.
@@ -214,8 +158,7 @@ func (e entry) replayed(ctx context.Context, opt Options) (campaign.Result, erro
 	return res, err
 }
 
-// referenceObserver is an observer that ends a replay when two conditions hold. The truth has met the
-// criteria Patience times in a row, and the share Options.ToShare of the candidates is measured.
+// referenceObserver is an observer that ends a replay when the truth has met the criteria Patience times in a row.
 type referenceObserver struct {
 	set         Set
 	opt         Options
@@ -242,8 +185,7 @@ func (w *referenceObserver) Evaluated(e activelearn.Evaluation, _ bool, selected
 		e.P95Slowdown, e.WorstSlowdown = s.P95, s.Worst
 	}
 	w.evaluations = append(w.evaluations, e)
-	holds := w.watch.ObserveAll(metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes})
-	return holds && e.CandidateShare >= w.opt.ToShare && e.Outliers == 0, nil
+	return w.watch.ObserveAll(metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes}), nil
 }
 
 // spec returns the campaign.Spec of an entry, without CriteriaFrom.

@@ -8,11 +8,19 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/jedib0t/go-pretty/v6/text"
+
+	"tutti/metrics"
 )
 
 // lossRatio is the limit of Best, the ratio to the best other strategy. A row with a greater Best counts as
 // lost.
 const lossRatio = 1.05
+
+// Resamples and level of the bootstrap intervals.
+const (
+	resamples  = 1000
+	confidence = 0.95
+)
 
 // Versus compares one strategy with others by the machine time until the criteria hold.
 type Versus struct {
@@ -37,17 +45,21 @@ type VersusRow struct {
 	Ratio      map[string]float64 `json:"ratio"`
 	Best       float64            `json:"best"`      // 0 without another strategy
 	Converges  bool               `json:"converges"` // some strategy converges for half of the seeds; other rows count in no mean
+
+	bySeed map[string][]float64 // shares of each strategy
 }
 
 // VersusSum summarizes the rows that converge. It has the geometric means of Ratio and Best, the greatest
-// Best, and the number of rows whose Best is above 1.05.
+// Best, and the number of rows whose Best is above 1.05. Interval is the 95 % interval of the geometric mean of
+// Ratio, by a bootstrap over the seeds.
 type VersusSum struct {
-	Launch string             `json:"launch"` // or "all", and "real" and "simulated" if the rows have both kinds of machines
-	Rows   int                `json:"rows"`
-	Ratio  map[string]float64 `json:"ratio"`
-	Best   float64            `json:"best"`
-	Worst  float64            `json:"worst"`
-	Lost   int                `json:"lost"`
+	Launch   string                      `json:"launch"` // or "all", and "real" and "simulated" if the rows have both kinds of machines
+	Rows     int                         `json:"rows"`
+	Ratio    map[string]float64          `json:"ratio"`
+	Interval map[string]metrics.Interval `json:"interval"`
+	Best     float64                     `json:"best"`
+	Worst    float64                     `json:"worst"`
+	Lost     int                         `json:"lost"`
 }
 
 // NewVersus compares the outcomes of one strategy with those of all others. It returns an error if a row
@@ -95,7 +107,7 @@ func (v Versus) row(own group, all []group) (VersusRow, error) {
 	o := own[0]
 	r := VersusRow{
 		Data: o.Data, Real: o.Real, Collective: o.Collective, Launch: o.Launch, Seeds: len(own),
-		Share: map[string]float64{}, Never: map[string]int{}, Ratio: map[string]float64{},
+		Share: map[string]float64{}, Never: map[string]int{}, Ratio: map[string]float64{}, bySeed: map[string][]float64{},
 	}
 	for _, g := range all {
 		if g[0].Data == o.Data && g[0].Collective == o.Collective && g[0].Launch == o.Launch {
@@ -130,43 +142,68 @@ func (r *VersusRow) add(g group) error {
 			r.Never[o.Strategy]++
 		}
 	}
-	if name := g[0].Strategy; 2*r.Never[name] <= len(g) {
+	name := g[0].Strategy
+	if 2*r.Never[name] <= len(g) {
 		r.Converges = true
 	}
-	r.Share[g[0].Strategy] = g.median(func(o Outcome) float64 {
-		if !o.Converged {
-			return 1
+	for _, o := range g {
+		share := 1.0
+		if o.Converged {
+			share = min(1, o.MachineShare)
 		}
-		return min(1, o.MachineShare)
-	})
+		r.bySeed[name] = append(r.bySeed[name], share)
+	}
+	r.Share[name] = metrics.Median(r.bySeed[name])
 	return nil
 }
 
+// mean sums up the selected rows that converge.
 func (v Versus) mean(launch string, selects func(VersusRow) bool) VersusSum {
-	sum := VersusSum{Launch: launch, Ratio: map[string]float64{}}
-	logs := make(map[string]float64, len(v.Others))
-	best := 0.0
-	for _, r := range v.Rows {
-		if !r.Converges || !selects(r) {
-			continue
-		}
-		sum.Rows++
-		for _, other := range v.Others {
-			logs[other] += math.Log(r.Ratio[other])
-		}
+	rows := slices.DeleteFunc(slices.Clone(v.Rows), func(r VersusRow) bool { return !r.Converges || !selects(r) })
+	sum := VersusSum{Launch: launch, Rows: len(rows), Ratio: map[string]float64{}, Interval: map[string]metrics.Interval{}, Best: 1}
+	if len(rows) == 0 {
+		return sum
+	}
+	var seeds []float64
+	for i := range rows[0].Seeds {
+		seeds = append(seeds, float64(i))
+	}
+	for _, other := range v.Others {
+		ratio := func(seeds []float64) float64 { return v.ratio(rows, other, seeds) }
+		sum.Ratio[other] = ratio(seeds)
+		sum.Interval[other], _ = metrics.Bootstrap(seeds, ratio, resamples, confidence, 1) // there are seeds
+	}
+	var best []float64
+	for _, r := range rows {
 		if r.Best > 0 {
-			best += math.Log(r.Best)
+			best = append(best, r.Best)
 		}
 		sum.Worst = max(sum.Worst, r.Best)
 		if r.Best > lossRatio {
 			sum.Lost++
 		}
 	}
-	for _, other := range v.Others {
-		sum.Ratio[other] = math.Exp(logs[other] / float64(max(1, sum.Rows)))
+	if len(best) > 0 {
+		sum.Best = geometricMean(best)
 	}
-	sum.Best = math.Exp(best / float64(max(1, sum.Rows)))
 	return sum
+}
+
+// ratio returns the geometric mean over rows of the strategy's median share divided by that of another one. seeds
+// contains the indices of the seeds that count.
+func (v Versus) ratio(rows []VersusRow, other string, seeds []float64) float64 {
+	median := func(shares []float64) float64 {
+		var picked []float64
+		for _, i := range seeds {
+			picked = append(picked, shares[int(i)])
+		}
+		return metrics.Median(picked)
+	}
+	var ratios []float64
+	for _, r := range rows {
+		ratios = append(ratios, median(r.bySeed[v.Strategy])/median(r.bySeed[other]))
+	}
+	return geometricMean(ratios)
 }
 
 // WriteText writes a table with shares in per cent, ratios, and the numbers of seeds that never converge.
@@ -196,7 +233,11 @@ func (v Versus) WriteText(w io.Writer) error {
 			row = append(row, "")
 		}
 		for _, s := range v.Others {
-			row = append(row, fraction(m.Ratio[s]))
+			if m.Rows == 0 {
+				row = append(row, "-")
+				continue
+			}
+			row = append(row, fmt.Sprintf("%s (%s to %s)", fraction(m.Ratio[s]), fraction(m.Interval[s].Low), fraction(m.Interval[s].High)))
 		}
 		t.AppendRow(append(row, fmt.Sprintf("%.3f", m.Best), fmt.Sprintf("worst %.2f, %d above %.2f", m.Worst, m.Lost, lossRatio)))
 	}
