@@ -31,8 +31,8 @@ func flat(t *testing.T, cat *mpi.Catalogue) []coll.Candidate {
 func TestLiveNumbers(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
 	cat := installed(t, prog).cat
-	for _, c := range flat(t, cat) {
-		if c.Algorithm.IsDefault() {
+	for i, c := range flat(t, cat) {
+		if c.Algorithm.IsDefault() || i%4 > 0 && !testutil.AllCases() { // some are enough: each starts a process
 			continue
 		}
 		f := mpilibrarytest.Force(t, Library, cat, c)
