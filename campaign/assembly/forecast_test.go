@@ -58,6 +58,18 @@ func TestHours(t *testing.T) {
 	}
 }
 
+// TestForecastTooLarge checks a layout that the machine cannot run. The error names the problem.
+func TestForecastTooLarge(t *testing.T) {
+	c := connected(t, "grid.ppn=7,9")
+	_, forecast := c.Forecast(t.Context())
+	_, hours := c.Hours(t.Context())
+	for _, err := range []error{forecast, hours} {
+		if err == nil || !strings.HasPrefix(err.Error(), "openmpi allreduce: ") || !strings.Contains(err.Error(), "a node takes at most 3") {
+			t.Errorf("error %v", err)
+		}
+	}
+}
+
 // TestLeftOut checks that Hours counts candidates that cannot be measured. Their buffers exceed the memory
 // of a node, or the benchmark program does not support the collective.
 func TestLeftOut(t *testing.T) {
