@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -63,38 +64,32 @@ func (v *journalView) failure() error {
 	return v.err
 }
 
-// measurements returns the measurements that follow a line of the journal, in order. It returns at most
-// limit of them, or all if limit is 0. Its time grows with the number of lines in the journal. It stops when
-// ctx is cancelled.
-func (v *journalView) measurements(ctx context.Context, after int64, limit int) ([]Measurement, error) {
-	page := pageEvents
-	if limit > 0 {
-		page = min(page, 2*limit)
-	}
-	out := []Measurement{}
-	for last := v.log.Last(); after < last; {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		events, _ := v.log.After(after, page)
-		if len(events) == 0 {
-			return nil, fmt.Errorf("%s: line %d cannot be read", v.log.path, after+1)
-		}
-		for _, e := range events {
-			m, ok, err := parseMeasurement(e)
+// measurements returns the measurements that follow a line of the journal, in order. The sequence ends with an error
+// if a line cannot be read or ctx is cancelled.
+func (v *journalView) measurements(ctx context.Context, after int64) iter.Seq2[Measurement, error] {
+	return func(yield func(Measurement, error) bool) {
+		for last := v.log.Last(); after < last; {
+			events, _ := v.log.After(after, pageEvents)
+			err := ctx.Err()
+			if err == nil && len(events) == 0 {
+				err = fmt.Errorf("%s: line %d cannot be read", v.log.path, after+1)
+			}
 			if err != nil {
-				return nil, fmt.Errorf("%s:%d: %w", v.log.path, e.Seq, err)
+				yield(Measurement{}, err)
+				return
 			}
-			if ok {
-				out = append(out, m)
+			for _, e := range events {
+				m, ok, err := parseMeasurement(e)
+				if err != nil {
+					err = fmt.Errorf("%s:%d: %w", v.log.path, e.Seq, err)
+				}
+				if (ok || err != nil) && !yield(m, err) || err != nil {
+					return
+				}
 			}
-			if len(out) == limit && limit > 0 {
-				return out, nil
-			}
+			after = events[len(events)-1].Seq
 		}
-		after = events[len(events)-1].Seq
 	}
-	return out, nil
 }
 
 // parseMeasurement returns the measurement in a line of the journal. For any other line ok is false.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
 
@@ -94,15 +95,14 @@ func (s *Service) Feed(ctx context.Context, id string) (Feed, error) {
 	return v.log, nil
 }
 
-// Measurements returns the measurements that follow a line of the journal. It returns at most limit of
-// them, or all if limit is 0. It reads the file from that line on, so its time grows with the number of
-// lines. It stops when ctx is cancelled.
-func (s *Service) Measurements(ctx context.Context, id string, after int64, limit int) ([]Measurement, error) {
+// Measurements returns the measurements that follow a line of the journal, in order. The sequence reads the file from
+// that line on. It ends with an error if a line cannot be read or ctx is cancelled.
+func (s *Service) Measurements(ctx context.Context, id string, after int64) (iter.Seq2[Measurement, error], error) {
 	v, err := s.view(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return v.measurements(ctx, after, limit)
+	return v.measurements(ctx, after), nil
 }
 
 // Problems returns the problems of a campaign, sorted by name. Before the campaign has begun, it returns

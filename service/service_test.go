@@ -500,6 +500,19 @@ func TestCreateAgain(t *testing.T) {
 	}
 }
 
+// measured returns the measurements of a campaign after a line of its journal.
+func measured(t *testing.T, s *service.Service, id string, after int64) (out []service.Measurement, err error) {
+	t.Helper()
+	for m, fault := range testutil.Must(s.Measurements(t.Context(), id, after))(t) {
+		if fault != nil {
+			err = fault
+			continue
+		}
+		out = append(out, m)
+	}
+	return out, err
+}
+
 // TestMeasurementsOfALongJournal checks that measurements that are not in memory are read from the file. A
 // missing file must be an error.
 func TestMeasurementsOfALongJournal(t *testing.T) {
@@ -508,23 +521,15 @@ func TestMeasurementsOfALongJournal(t *testing.T) {
 	state := t.TempDir()
 	s, _ := running(t, options(t, state, base(t, "b", fakeFile{Trials: trials})))
 	id := runToEnd(t, s, service.Request{Base: "b"})
-	all, err := s.Measurements(t.Context(), id, 0, 0)
+	all, err := measured(t, s, id, 0)
 	if err != nil || len(all) != trials {
 		t.Fatalf("%d measurements, %v, want %d", len(all), err, trials)
 	}
-	var paged []service.Measurement
-	for after := int64(0); len(paged) < trials; after = paged[len(paged)-1].Seq {
-		part, err := s.Measurements(t.Context(), id, after, 700)
-		if err != nil || len(part) == 0 || len(part) > 700 {
-			t.Fatalf("%d measurements after line %d, %v", len(part), after, err)
-		}
-		paged = append(paged, part...)
-	}
-	if !reflect.DeepEqual(all, paged) {
-		t.Error("the pages differ from the whole")
+	if last, err := measured(t, s, id, all[700].Seq); err != nil || !reflect.DeepEqual(all[701:], last) {
+		t.Errorf("%d measurements after line %d, %v", len(last), all[700].Seq, err)
 	}
 	testutil.NoError(t, os.Remove(filepath.Join(state, "campaigns", id, "results", journal.FileName)))
-	if got, err := s.Measurements(t.Context(), id, 0, 0); err == nil {
+	if got, err := measured(t, s, id, 0); err == nil {
 		t.Errorf("%d measurements without a journal, want an error", len(got))
 	}
 }
@@ -533,13 +538,9 @@ func TestMeasurementsOfALongJournal(t *testing.T) {
 func TestResults(t *testing.T) {
 	s, _ := running(t, options(t, t.TempDir(), base(t, "b", fakeFile{Trials: 7, Every: time.Millisecond})))
 	id := runToEnd(t, s, service.Request{Base: "b"})
-	page, err := s.Measurements(t.Context(), id, 0, 3)
-	if err != nil || len(page) != 3 {
-		t.Fatalf("Measurements = %+v, %v", page, err)
-	}
-	remaining, err := s.Measurements(t.Context(), id, page[2].Seq, 0)
-	if err != nil || len(remaining) != 4 || remaining[0].MsgBytes != 4 || remaining[0].Library != "mpich" {
-		t.Errorf("Measurements after %d = %+v, %v", page[2].Seq, remaining, err)
+	all, err := measured(t, s, id, 0)
+	if err != nil || len(all) != 7 || all[3].MsgBytes != 4 || all[3].Library != "mpich" {
+		t.Errorf("Measurements = %+v, %v", all, err)
 	}
 	problems, err := s.Problems(t.Context(), id)
 	want := journal.Problem{Library: "mpich", Collective: coll.Bcast}

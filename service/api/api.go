@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"log/slog"
 	"net/http"
 	"net/url"
@@ -52,8 +53,8 @@ type Backend interface {
 	// Samples returns the status of the watched folders of samples.
 	Samples() []service.SampleStatus
 
-	// Measurements returns the measurements that follow a line of the journal, at most limit of them.
-	Measurements(ctx context.Context, id string, after int64, limit int) ([]service.Measurement, error)
+	// Measurements returns the measurements that follow a line of the journal.
+	Measurements(ctx context.Context, id string, after int64) (iter.Seq2[service.Measurement, error], error)
 
 	// Selection and Predictions return service.ErrNotYet before the first evaluation.
 	Problems(ctx context.Context, id string) ([]journal.Problem, error)

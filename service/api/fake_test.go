@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 	"sync"
@@ -22,18 +23,18 @@ var bcast = journal.Problem{Library: "mpich", Collective: "bcast"}
 
 // fake is a Backend that keeps its campaigns in memory. Each campaign has one problem.
 type fake struct {
-	mu            sync.Mutex
-	campaigns     []service.Campaign // newest first
-	feeds         map[string]*feed
-	events        *feed
-	keys          map[string]service.Request
-	made          map[string]string // campaign ID by idempotency key
-	measured      []service.Measurement
-	measuredAfter []int64 // arguments of Measurements
-	files         map[string]string
-	private       []string // names of private files
-	err           error    // returned by Create, Pause, Resume and Cancel
-	ready         error
+	mu        sync.Mutex
+	campaigns []service.Campaign // newest first
+	feeds     map[string]*feed
+	events    *feed
+	keys      map[string]service.Request
+	made      map[string]string // campaign ID by idempotency key
+	measured  []service.Measurement
+	reads     int // calls of Measurements
+	files     map[string]string
+	private   []string // names of private files
+	err       error    // returned by Create, Pause, Resume and Cancel
+	ready     error
 }
 
 func newFake() *fake {
@@ -171,21 +172,16 @@ func candidate(i int) coll.Candidate {
 	}
 }
 
-func (f *fake) Measurements(ctx context.Context, id string, after int64, limit int) ([]service.Measurement, error) {
-	f.measuredAfter = append(f.measuredAfter, after)
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	if _, err := f.Campaign(id); err != nil {
-		return nil, err
-	}
-	var out []service.Measurement
-	for _, m := range f.measured {
-		if m.Seq > after && len(out) < limit {
-			out = append(out, m)
+func (f *fake) Measurements(_ context.Context, id string, after int64) (iter.Seq2[service.Measurement, error], error) {
+	f.reads++
+	_, err := f.Campaign(id)
+	return func(yield func(service.Measurement, error) bool) {
+		for _, m := range f.measured {
+			if m.Seq > after && !yield(m, nil) {
+				return
+			}
 		}
-	}
-	return out, nil
+	}, err
 }
 
 // measure adds n measurements, alternately for two libraries.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/csv"
 	"encoding/json"
-	"math"
+	"iter"
 	"net/http"
 	"reflect"
 	"slices"
@@ -18,10 +18,6 @@ import (
 	"tutti/journal"
 	"tutti/service"
 )
-
-// csvPage is the number of measurements that one call reads from the backend while the API writes a CSV
-// answer.
-const csvPage = 2000
 
 type measurementInput struct {
 	ID         string `path:"id" maxLength:"100"`
@@ -40,10 +36,6 @@ type measurementPage struct {
 
 func (in *measurementInput) wantsCSV() bool {
 	return in.Format == "csv" || in.Format == "" && strings.Contains(in.Accept, "text/csv")
-}
-
-func (in *measurementInput) matches(m service.Measurement) bool {
-	return filter{in.Library, in.Collective}.matches(m.Library, m.Collective)
 }
 
 func (a *API) measurementRoutes() {
@@ -66,28 +58,37 @@ func (a *API) measurements(ctx context.Context, in *measurementInput) (*huma.Str
 		return nil, a.problemOf(err)
 	}
 	wanted := filter{in.Library, in.Collective}
-	if !slices.ContainsFunc(problems, func(p journal.Problem) bool { return wanted.matches(p.Library, p.Collective) }) {
-		in.After = math.MaxInt64 // nothing matches, so nothing of the journal is read
-	}
-	if in.wantsCSV() {
-		first, err := a.backend.Measurements(ctx, in.ID, in.After, csvPage)
-		if err != nil {
+	all := func(func(service.Measurement, error) bool) {}
+	if slices.ContainsFunc(problems, func(p journal.Problem) bool { return wanted.matches(p.Library, p.Collective) }) {
+		if all, err = a.backend.Measurements(ctx, in.ID, in.After); err != nil {
 			return nil, a.problemOf(err)
 		}
+	}
+	if in.wantsCSV() {
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
 			_, w := humago.Unwrap(ctx)
 			h := w.Header()
 			h.Set("Content-Type", "text/csv; charset=utf-8; header=present")
 			h.Set("Content-Disposition", attachment(in.ID+".csv"))
-			if err := a.writeCSV(ctx.Context(), w, in, first); err != nil {
+			if err := writeCSV(w, all, wanted); err != nil {
 				a.log.Warn("measurements not sent completely", "campaign", in.ID, "error", err)
 				panic(http.ErrAbortHandler) // closes the connection: a client would not notice a short file
 			}
 		}}, nil
 	}
-	p, err := a.readPage(ctx, in)
-	if err != nil {
-		return nil, a.problemOf(err)
+	p := measurementPage{Measurements: []service.Measurement{}}
+	for m, err := range all {
+		if err != nil {
+			return nil, a.problemOf(err)
+		}
+		if !wanted.matches(m.Library, m.Collective) {
+			continue
+		}
+		if len(p.Measurements) == in.Limit {
+			p.Next = p.Measurements[in.Limit-1].Seq
+			break
+		}
+		p.Measurements = append(p.Measurements, m)
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		ctx.SetHeader("Content-Type", "application/json")
@@ -95,60 +96,34 @@ func (a *API) measurements(ctx context.Context, in *measurementInput) (*huma.Str
 	}}, nil
 }
 
-// readPage reads measurements until the page is full or the journal ends.
-func (a *API) readPage(ctx context.Context, in *measurementInput) (measurementPage, error) {
-	p := measurementPage{Measurements: []service.Measurement{}}
-	after, want := in.After, in.Limit+1 // an additional measurement shows that there is another page
-	for {
-		part, err := a.backend.Measurements(ctx, in.ID, after, want)
-		if err != nil {
-			return p, err
-		}
-		for _, m := range part {
-			if !in.matches(m) {
-				continue
-			}
-			if len(p.Measurements) == in.Limit {
-				p.Next = p.Measurements[in.Limit-1].Seq
-				return p, nil
-			}
-			p.Measurements = append(p.Measurements, m)
-		}
-		if len(part) < want {
-			return p, nil
-		}
-		after = part[len(part)-1].Seq
-	}
-}
-
 // csvColumns are the columns of recorded data, followed by the columns for library, round and journal line.
 var csvColumns = []string{"collective", "algorithm", "nodes", "ppn", "msg_bytes", "time_us", "cost_s", "low_us", "high_us", "samples", "library", "round", "seq"}
 
-func (a *API) writeCSV(ctx context.Context, w http.ResponseWriter, in *measurementInput, part []service.Measurement) error {
+// csvRows is the number of measurements after which a client gets more time.
+const csvRows = 1000
+
+func writeCSV(w http.ResponseWriter, all iter.Seq2[service.Measurement, error], wanted filter) error {
 	c := csv.NewWriter(w)
 	if err := c.Write(csvColumns); err != nil {
 		return err
 	}
-	row := make([]string, 0, len(csvColumns))
-	for {
-		extendWrite(w, time.Minute)
-		for _, m := range part {
-			if in.matches(m) {
-				row = csvRow(row[:0], m)
-				if err := c.Write(row); err != nil {
-					return err
-				}
-			}
+	var row []string
+	n := 0
+	for m, err := range all {
+		if n%csvRows == 0 {
+			extendWrite(w, time.Minute)
 		}
-		if len(part) < csvPage {
-			c.Flush()
-			return c.Error()
+		n++
+		if err == nil && wanted.matches(m.Library, m.Collective) {
+			row = csvRow(row[:0], m)
+			err = c.Write(row)
 		}
-		var err error
-		if part, err = a.backend.Measurements(ctx, in.ID, part[len(part)-1].Seq, csvPage); err != nil {
+		if err != nil {
 			return err
 		}
 	}
+	c.Flush()
+	return c.Error()
 }
 
 // csvRow appends the cells of one measurement to row. The cell of an unknown value is empty.

@@ -4,7 +4,6 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,7 +34,7 @@ func TestMeasurementPages(t *testing.T) {
 		{"limit=1000", 25, 1}, {"library=intel", 0, 1}, {"collective=reduce", 0, 1}, {"limit=1&library=mpich", 13, 13},
 	} {
 		var all []service.Measurement
-		pages, after := 0, ""
+		pages, after, before := 0, "", f.reads
 		for {
 			got := ask(t, s, "GET", "/api/v1/campaigns/c1/measurements?"+tc.query+after, "")
 			var p measured
@@ -49,7 +48,7 @@ func TestMeasurementPages(t *testing.T) {
 			}
 			after = fmt.Sprint("&after=", p.Next)
 		}
-		if tc.want == 0 && f.measuredAfter[len(f.measuredAfter)-1] != math.MaxInt64 {
+		if reads := f.reads - before; tc.want == 0 && reads > 0 {
 			t.Errorf("%s: the journal is read though the campaign has no such problem", tc.query)
 		}
 		if len(all) != tc.want || pages != tc.pages {
@@ -66,7 +65,7 @@ func TestMeasurementPages(t *testing.T) {
 // TestMeasurementsCSV checks that a CSV answer can be read as recorded data.
 func TestMeasurementsCSV(t *testing.T) {
 	f := newFake()
-	f.measure(5000) // more than two pages of csvPage measurements
+	f.measure(5000) // more than csvRows
 	f.measured[1].Low, f.measured[1].High, f.measured[1].Samples = 1.5e-6, 2.5e-6, 40
 	s := serve(t, f, api.Options{})
 	const path = "/api/v1/campaigns/c1/measurements"
