@@ -32,22 +32,17 @@ type LibraryBuild struct {
 	Checksum string `json:"checksum,omitempty"` // SHA-256 of the file
 }
 
-// Machine inspects the machine on which the campaigns of a base run.
-type Machine interface {
-	Inspect(ctx context.Context, b config.Base) (MachineState, error)
-}
-
 // inspectTimeout limits how long the inspection of a machine may take.
 const inspectTimeout = 30 * time.Second
 
 // inspect returns the state of the machine of a base.
 func (o *Options) inspect(ctx context.Context, b config.Base) (MachineState, error) {
-	if o.Machine == nil {
+	if o.Inspect == nil {
 		return MachineState{}, errors.New("the service has no inspector of machines")
 	}
 	ctx, stop := context.WithTimeout(ctx, inspectTimeout)
 	defer stop()
-	return o.Machine.Inspect(ctx, b)
+	return o.Inspect(ctx, b)
 }
 
 // changedLibrary describes the first library that is not as it was before. It returns "" if no library has
@@ -87,12 +82,9 @@ func changedNodes(before, now []string) string {
 	return fmt.Sprintf("of %d nodes %d were removed, %d are new", len(before), removed, added)
 }
 
-// CampaignMachine inspects the machine that a campaign file describes.
-type CampaignMachine struct{}
-
-// Inspect implements Machine. If the file of a library is not on this host, the checksum is that of the
-// library's benchmark program, and the version comes from the campaign file.
-func (CampaignMachine) Inspect(ctx context.Context, b config.Base) (MachineState, error) {
+// InspectMachine returns the state of the machine that a campaign file describes. If the file of a library is not on
+// this host, the checksum is that of the library's benchmark program, and the version comes from the campaign file.
+func InspectMachine(ctx context.Context, b config.Base) (MachineState, error) {
 	c, err := config.Load(b.File, config.Layers{})
 	if err != nil {
 		return MachineState{}, err

@@ -25,7 +25,7 @@ func inspect(t *testing.T, campaign string, files map[string]string) (service.Ma
 	for name, text := range files {
 		testutil.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o777))
 	}
-	state, err := service.CampaignMachine{}.Inspect(t.Context(), config.Base{File: filepath.Join(dir, "c.yaml")})
+	state, err := service.InspectMachine(t.Context(), config.Base{File: filepath.Join(dir, "c.yaml")})
 	return state, dir, err
 }
 
@@ -54,7 +54,7 @@ func TestInspectMissingLibrary(t *testing.T) {
 	}
 
 	fake := campaigntest.Fake(t, t.TempDir(), "local") // its benchmark is a folder of programs
-	state, err = service.CampaignMachine{}.Inspect(t.Context(), config.Base{File: fake})
+	state, err = service.InspectMachine(t.Context(), config.Base{File: fake})
 	want := []service.LibraryBuild{{Name: "openmpi", Version: "4.1.4"}}
 	if diff := cmp.Diff(want, state.Libraries); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -84,7 +84,7 @@ runner: {kind: replay, data: [in.csv]}
 
 // TestInspectRecorded checks that a campaign on recorded data has no nodes.
 func TestInspectRecorded(t *testing.T) {
-	state, err := service.CampaignMachine{}.Inspect(t.Context(), config.Base{File: campaigntest.Small(t, t.TempDir())})
+	state, err := service.InspectMachine(t.Context(), config.Base{File: campaigntest.Small(t, t.TempDir())})
 	want := service.MachineState{Libraries: []service.LibraryBuild{{Name: "mpich", Version: "4.0.2"}, {Name: "openmpi", Version: "4.1.4"}}}
 	if diff := cmp.Diff(want, state); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -112,7 +112,7 @@ func TestInspectFaults(t *testing.T) {
 		t.Errorf("Slurm is away: %v", err)
 	}
 	none := filepath.Join(t.TempDir(), "none.yaml")
-	if _, err := (service.CampaignMachine{}).Inspect(t.Context(), config.Base{File: none}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := service.InspectMachine(t.Context(), config.Base{File: none}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no campaign file: %v", err)
 	}
 }

@@ -19,14 +19,14 @@ import (
 	"tutti/service"
 )
 
-// fakeMachine is a service.Machine whose state is set by tests.
+// fakeMachine is a machine whose state is set by tests.
 type fakeMachine struct {
 	mu    sync.Mutex
 	state service.MachineState
 	err   error
 }
 
-func (m *fakeMachine) Inspect(context.Context, config.Base) (service.MachineState, error) {
+func (m *fakeMachine) inspect(context.Context, config.Base) (service.MachineState, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.state, m.err
@@ -65,7 +65,7 @@ func newNightly(t *testing.T, p fakeFile, when config.When) *nightly {
 
 func (n *nightly) options() service.Options {
 	opt := options(n.T, n.state, n.base)
-	opt.Clock, opt.Machine = n.clock, n.machine
+	opt.Clock, opt.Inspect = n.clock, n.machine.inspect
 	if n.adjust != nil {
 		n.adjust(&opt)
 	}

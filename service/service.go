@@ -30,7 +30,7 @@ type Options struct {
 	// every campaign counts as one on recorded data.
 	Check   func(config.Base, map[string]string) (config.Demand, error)
 	Quota   config.Quota
-	Machine Machine // nil: machines are not inspected
+	Inspect func(context.Context, config.Base) (MachineState, error) // of the machine of a base; nil: machines are not inspected
 	// Readable are patterns for the names of files that the role read may download; path.Match defines
 	// their syntax. All other files are private.
 	Readable []string

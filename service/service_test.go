@@ -254,24 +254,19 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// breaker is a service.Machine that makes the state of every campaign impossible to save.
-type breaker struct{ state string }
-
-func (b breaker) Inspect(context.Context, config.Base) (service.MachineState, error) {
-	paths, err := filepath.Glob(filepath.Join(b.state, "campaigns", "*", "campaign.json"))
-	for _, path := range paths {
-		err = errors.Join(err, os.Remove(path), os.MkdirAll(filepath.Join(path, "in the way"), 0o700))
-	}
-	return service.MachineState{}, err
-}
-
 // TestUnsavedState checks that a process is followed if the state of its campaign cannot be saved, that no other
 // campaign starts on its machine, and that the state is saved later.
 func TestUnsavedState(t *testing.T) {
 	testutil.SkipShort(t)
 	state := t.TempDir()
 	opt := options(t, state, base(t, "b", fakeFile{Trials: 1000, Every: 5 * time.Millisecond}))
-	opt.Machine = breaker{state}
+	opt.Inspect = func(context.Context, config.Base) (service.MachineState, error) { // makes campaign.json impossible to save
+		paths, err := filepath.Glob(filepath.Join(state, "campaigns", "*", "campaign.json"))
+		for _, path := range paths {
+			err = errors.Join(err, os.Remove(path), os.MkdirAll(filepath.Join(path, "in the way"), 0o700))
+		}
+		return service.MachineState{}, err
+	}
 	s, _ := running(t, opt)
 	id := create(t, s, service.Request{Base: "b"})
 	awaitTrial(t, s, id)

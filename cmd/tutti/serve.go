@@ -178,7 +178,7 @@ func serviceOptions(a *app, c *config.Service, log *slog.Logger) (service.Option
 			return config.CheckSettings(b.File, set)
 		},
 		Quota:   c.Quota,
-		Machine: service.CampaignMachine{}, Readable: shownFiles(),
+		Inspect: service.InspectMachine, Readable: shownFiles(),
 		MaxQueue: c.Limits.Waiting, LogBytes: c.Limits.LogBytes, RecordedTime: c.Limits.Recorded, Grace: c.Drain, Log: log,
 	}, nil
 }
