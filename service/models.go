@@ -78,13 +78,10 @@ func newLearned(p export.Concluded) Learned {
 	for _, m := range p.Result.Ledger.Measurements() {
 		measured[m.Candidate] = m.Seconds
 	}
-	options := 0
-	for _, row := range p.Rows {
-		options += len(row.Options)
-	}
-	out := Learned{Selection: Selection{Choices: make([]Choice, 0, len(p.Rows))}, Predictions: make([]Prediction, 0, options)}
+	out := Learned{Selection: Selection{Choices: []Choice{}}, Predictions: []Prediction{}}
 	defaults, uncertain := defaultAlgorithms(p), uncertainties(p)
-	for _, row := range p.Rows {
+	byPoint := func(a, b selection.Row) int { return coll.ComparePoints(a.Point, b.Point) }
+	for _, row := range slices.SortedFunc(slices.Values(p.Rows), byPoint) {
 		unit := secondsPerUnit(row, measured)
 		choice := choiceAt(row, p.Selection.Choose(row.Point), unit)
 		choice.Default = defaults[row.Point]
@@ -95,12 +92,6 @@ func newLearned(p export.Concluded) Learned {
 		out.Selection.Choices = append(out.Selection.Choices, choice)
 		out.Predictions = append(out.Predictions, predictionsAt(row, unit, measured)...)
 	}
-	slices.SortStableFunc(out.Selection.Choices, func(a, b Choice) int {
-		return cmp.Or(cmp.Compare(a.Nodes, b.Nodes), cmp.Compare(a.PPN, b.PPN), cmp.Compare(a.MsgBytes, b.MsgBytes))
-	})
-	slices.SortStableFunc(out.Predictions, func(a, b Prediction) int {
-		return cmp.Or(cmp.Compare(a.Nodes, b.Nodes), cmp.Compare(a.PPN, b.PPN), cmp.Compare(a.MsgBytes, b.MsgBytes), cmp.Compare(a.Algorithm, b.Algorithm))
-	})
 	return out
 }
 
@@ -150,6 +141,7 @@ func predictionsAt(row selection.Row, unit float64, measured map[coll.Candidate]
 			Measured: measured[coll.Candidate{Point: row.Point, Algorithm: o.Algorithm}] > 0,
 		})
 	}
+	slices.SortFunc(out, func(a, b Prediction) int { return cmp.Compare(a.Algorithm, b.Algorithm) })
 	return out
 }
 
