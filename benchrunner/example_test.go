@@ -42,15 +42,14 @@ func ExampleLaunchCost_ConcurrentCosts() {
 	fmt.Println(l.ConcurrentCosts(batch, []float64{9, 4}, 2)) // sequential launches
 	fmt.Println(l.ConcurrentCosts(batch, []float64{9, 4}, 4)) // concurrent launches
 	// Output:
-	// [10 5] <nil>
-	// [6.666666666666666 3.333333333333333] <nil>
+	// [10 5]
+	// [6.666666666666666 3.333333333333333]
 }
 
 func ExamplePacking_Utilisation() {
 	loads := []benchrunner.Load{{Nodes: 3, Seconds: 10}, {Nodes: 2, Seconds: 10}}
-	p, err := benchrunner.NodePool{Nodes: 4}.Pack(loads)
-	fmt.Println(p.Utilisation(4, loads), err)
-	// Output: 0.625 <nil>
+	fmt.Println(benchrunner.NodePool{Nodes: 4}.Pack(loads).Utilisation(4, loads))
+	// Output: 0.625
 }
 
 func ExampleReportHosts() {

@@ -77,8 +77,8 @@ func (l LaunchCost) Costs(batch []coll.Candidate) []float64 {
 // ConcurrentCosts returns the cost of each candidate of a batch in seconds, if the launches run
 // concurrently on the given number of nodes. run has the run time of each candidate in seconds. The
 // makespan of the schedule is divided in proportion to the node-seconds that the candidates use, launches
-// included. The error is that of Pack.
-func (l LaunchCost) ConcurrentCosts(batch []coll.Candidate, run []float64, nodes int) ([]float64, error) {
+// included. No candidate may need more nodes.
+func (l LaunchCost) ConcurrentCosts(batch []coll.Candidate, run []float64, nodes int) []float64 {
 	costs := l.Costs(batch)
 	index := map[LaunchKey]int{}
 	var loads []Load
@@ -91,16 +91,13 @@ func (l LaunchCost) ConcurrentCosts(batch []coll.Candidate, run []float64, nodes
 		}
 		loads[index[k]].Seconds += costs[i]
 	}
-	p, err := NodePool{Nodes: nodes}.Pack(loads)
-	if err != nil {
-		return nil, err
-	}
+	p := NodePool{Nodes: nodes}.Pack(loads)
 	if busy := p.Utilisation(nodes, loads); busy > 0 {
 		for i, c := range batch {
 			costs[i] *= float64(c.Nodes) / float64(nodes) / busy
 		}
 	}
-	return costs, nil
+	return costs
 }
 
 // Sweeps groups cases for a program that measures several sizes of one algorithm in one launch. Sizes

@@ -2,8 +2,6 @@ package benchrunner
 
 import (
 	"cmp"
-	"fmt"
-	"math"
 	"slices"
 )
 
@@ -52,22 +50,17 @@ func (p Packing) Utilisation(nodes int, loads []Load) float64 {
 
 // Pack schedules loads, each as early as possible. It tries two orders, longest load first and widest load
 // first, and returns the better schedule. Without groups the makespan is at most twice the shortest
-// possible one (Garey and Graham, SIAM Journal on Computing 4, 1975). It returns an error for a load that
-// never fits. It takes O(n²) steps for n loads.
+// possible one (Garey and Graham, SIAM Journal on Computing 4, 1975). It takes O(n²) steps for n loads.
+//
+// Every load must have 1 to r.Nodes nodes, and the groups must have r.Nodes together. Otherwise Pack panics.
 //
 // Each load keeps its planned groups and begins when the earlier loads on these groups have ended. So no
 // load begins later than planned if other loads end early. If loads used any free nodes instead, some could
 // begin later (Graham's anomalies, SIAM Journal on Applied Mathematics 17, 1969).
-func (r NodePool) Pack(loads []Load) (Packing, error) {
+func (r NodePool) Pack(loads []Load) Packing {
 	order := make([]int, len(loads))
-	if err := r.validate(); err != nil {
-		return Packing{}, err
-	}
-	for i, l := range loads {
+	for i := range loads {
 		order[i] = i
-		if l.Nodes < 1 || l.Nodes > r.Nodes || !(l.Seconds >= 0) || math.IsInf(l.Seconds, 1) {
-			return Packing{}, fmt.Errorf("%d nodes for %g s: want 1 to %d nodes and a time", l.Nodes, l.Seconds, r.Nodes)
-		}
 	}
 	slices.SortStableFunc(order, func(a, b int) int {
 		return cmp.Or(cmp.Compare(loads[b].Seconds, loads[a].Seconds), cmp.Compare(loads[b].Nodes, loads[a].Nodes))
@@ -77,24 +70,7 @@ func (r NodePool) Pack(loads []Load) (Packing, error) {
 	if widest := r.list(loads, order); widest.Makespan <= best.Makespan {
 		best = widest
 	}
-	return best, nil
-}
-
-func (r NodePool) validate() error {
-	if r.Groups == nil {
-		return nil
-	}
-	sum := 0
-	for _, size := range r.Groups {
-		if size < 1 {
-			return fmt.Errorf("groups of %v nodes: want one node or more in each", r.Groups)
-		}
-		sum += size
-	}
-	if sum != r.Nodes {
-		return fmt.Errorf("groups of %v nodes: want %d together", r.Groups, r.Nodes)
-	}
-	return nil
+	return best
 }
 
 // list schedules the loads by list scheduling. Whenever groups become free, it starts the first load in the

@@ -118,8 +118,8 @@ func (p planner) tryPack(launches []launch) (best plannedJob, ok bool) {
 	}
 	shortest := 0.0
 	for _, nodes := range p.sharing.widths(loads) {
-		packed, err := p.sharing.pool(nodes).Pack(loads)
-		if err != nil || !p.sharing.allocated && packed.Utilisation(nodes, loads) < leastBusy || ok && packed.Makespan >= shortest {
+		packed := p.sharing.pool(nodes).Pack(loads)
+		if !p.sharing.allocated && packed.Utilisation(nodes, loads) < leastBusy || ok && packed.Makespan >= shortest {
 			continue
 		}
 		shortest, ok = packed.Makespan, true

@@ -170,11 +170,7 @@ func (m *Machine) prices(batch []coll.Candidate, run []float64) []float64 {
 		fits = fits && c.Nodes >= 1 && c.Nodes <= m.opt.Nodes // candidates without a record may need more nodes
 	}
 	if fits {
-		costs, err := m.opt.Launch.ConcurrentCosts(batch, run, m.opt.Nodes)
-		if err != nil {
-			panic(err) // New has rejected what Pack would reject
-		}
-		return costs
+		return m.opt.Launch.ConcurrentCosts(batch, run, m.opt.Nodes)
 	}
 	costs := m.opt.Launch.Costs(batch)
 	for i := range batch {
