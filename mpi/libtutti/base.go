@@ -34,15 +34,11 @@ func WithLibraries(libs ...mpi.Measurable) mpi.Measurable {
 		own := releases()[0]
 		all, above := []*mpi.Catalogue{own}, map[string]base{}
 		for _, lib := range libs {
-			f := lib.Facts()
-			b, ok := bases[f.Name]
-			at := slices.IndexFunc(lib.Releases(), func(c *mpi.Catalogue) bool { return c.Version == f.Tried })
-			if !ok || at < 0 {
-				panic("libtutti: " + f.Name + ": no release is known whose algorithms can be selected")
-			}
-			cat := lib.Releases()[at]
-			b.Measurable, b.banner = lib, fmt.Sprintf(b.banner, cat.Version)
-			version := own.Version + "+" + f.Name + "-" + cat.Version
+			b := bases[lib.Facts().Name]
+			b.Measurable = lib
+			cat := b.catalogue()
+			b.banner = fmt.Sprintf(b.banner, cat.Version)
+			version := own.Version + "+" + cat.Library + "-" + cat.Version
 			above[version] = b
 			all = append(all, own.Above(cat, version, func(c coll.Collective, e mpi.Entry) bool { return b.switchable(cat, c, e) }))
 		}

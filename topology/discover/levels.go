@@ -61,11 +61,8 @@ type FarMember struct {
 // group. Groups of unequal sizes need stronger evidence. FindLevels takes O(n²) time and memory for n
 // members, unless many groups must be joined.
 //
-// The error matches ErrMatrix if the matrices differ in size or cannot be filled.
+// The error matches ErrMatrix if a matrix cannot be filled.
 func FindLevels(a, b Matrix) (LevelReport, error) {
-	if a.n != b.n {
-		return LevelReport{}, fmt.Errorf("%w: two matrices of %d and %d members", ErrMatrix, a.n, b.n)
-	}
 	first, err := filled(a)
 	if err != nil {
 		return LevelReport{}, fmt.Errorf("first matrix: %w", err)
