@@ -103,10 +103,6 @@ func TestConnectFaults(t *testing.T) {
 		{"no launcher", nil, func(c *config.Campaign) { c.Libraries[0].Launcher = "aprun" }, `^library openmpi: launcher "aprun": want one of srun, hydra, mpirun$`},
 		{"switches", nil, func(c *config.Campaign) { c.Runner.Switches = []string{"n[1-2]", "n[3-"} }, `^runner.switches\[1\]: `},
 		{"old OSU", nil, func(c *config.Campaign) { c.Benchmark.Version = "4.1" }, `^library openmpi: osu: version 4.1: want 5.0 or newer$`},
-		{"OSU elsewhere", nil, func(c *config.Campaign) { c.Libraries[0].Benchmark = "osu" }, `^library openmpi: osu: folder "osu"`},
-		{"native elsewhere", []string{"benchmark.program=native"}, func(c *config.Campaign) { c.Libraries[0].Benchmark = "bench" }, `^library openmpi: native: program "bench": want an absolute path$`},
-		{"ReproMPI elsewhere", []string{"benchmark.program=reprompi"}, func(c *config.Campaign) { c.Libraries[0].Benchmark = "bench" }, `^library openmpi: reprompi: path "bench"`},
-		{"IMB elsewhere", []string{"benchmark.program=imb"}, func(c *config.Campaign) { c.Libraries[0].Benchmark = "bench" }, `^library openmpi: imb: path "bench"`},
 		{"environment", nil, func(c *config.Campaign) { c.Runner.Env = []string{"A B=1"} }, `"A B"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
