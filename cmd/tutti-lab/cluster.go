@@ -3,13 +3,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"text/tabwriter"
 
+	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"tutti/internal/lab"
 	"tutti/internal/lab/clustering"
-	"tutti/topology/discover"
 )
 
 func (a *app) clusterCommand() *cobra.Command {
@@ -19,11 +18,8 @@ func (a *app) clusterCommand() *cobra.Command {
 		Long: `cluster draws matrices of round trips for the machines of a thesis (Reinfjell, Automatic
 Detection of Interconnect Topologies, NTNU 2023) and divides them with ten clustering
 methods. Methods that need a parameter get the one that is best for the true groups. It
-prints the share of the members in the right group, at the level where it is lowest.
-
-With --matrix it reads times between members instead, as CSV, and prints the times at which
-average linkage merges groups. A large step between two of them suggests a level.`,
-		Example: indent("tutti-lab cluster", "tutti-lab cluster --outliers 0 --plogp --members 64", "tutti-lab cluster --matrix times.csv"),
+prints the share of the members in the right group, at the level where it is lowest.`,
+		Example: indent("tutti-lab cluster", "tutti-lab cluster --outliers 0 --plogp --members 64"),
 		Args:    noArguments,
 	}
 	noise := clustering.DefaultNoise(0.05)
@@ -33,14 +29,10 @@ average linkage merges groups. A large step between two of them suggests a level
 	seed := flags.Uint64("seed", 1, "seed of the matrices")
 	members := flags.Int("members", 256, "leave out machines with more members")
 	plogp := flags.Bool("plogp", false, "also divide matrices of PLogP parameters, measured on simulated links")
-	matrix := flags.String("matrix", "", "`FILE` of times between members, one row a line, to divide instead")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := checkFormat(cmd, *format); err != nil {
 			return err
-		}
-		if *matrix != "" {
-			return a.printHeights(*matrix, *format)
 		}
 		if !(noise.Sigma >= 0) || !(noise.Outliers >= 0 && noise.Outliers <= 1) {
 			return usageError(cmd, fmt.Errorf("--noise %g --outliers %g: want noise of 0 or more and a share of 0 to 1", noise.Sigma, noise.Outliers))
@@ -66,36 +58,11 @@ average linkage merges groups. A large step between two of them suggests a level
 	return cmd
 }
 
-// printHeights reads a distance matrix. It prints the distances at which average linkage merges clusters.
-func (a *app) printHeights(path, format string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	m, err := clustering.Read(f, path)
-	if err != nil {
-		return err
-	}
-	if err := m.CheckComplete(); err != nil {
-		return err
-	}
-	heights := clustering.Heights(clustering.Agglomerate(m, discover.Average))
-	if format == "json" {
-		return json.NewEncoder(a.stdout).Encode(heights)
-	}
-	for _, h := range heights {
-		fmt.Fprintf(a.stdout, "%g\n", h)
-	}
-	return nil
-}
-
 // printClusters prints a row for each machine, input and method.
 func (a *app) printClusters(rows []clustering.Row) error {
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "machine\tmembers\tinput\tmethod\taccuracy")
+	var out []table.Row
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%d\t%s\t%s\t%.3f\n", r.Machine, r.Members, r.Input, r.Method, r.Accuracy)
+		out = append(out, table.Row{r.Machine, r.Members, r.Input, r.Method, fmt.Sprintf("%.3f", r.Accuracy)})
 	}
-	return w.Flush()
+	return lab.WriteTable(a.stdout, table.Row{"machine", "members", "input", "method", "accuracy"}, out)
 }

@@ -79,12 +79,10 @@ the complete data without noise. A replay ends when the criteria have held for t
 evaluations running. The table compares the machine time of the strategy --versus with
 that of the others: medians over the seeds, their ratios, and geometric means of the
 ratios with 95 % intervals by resampling the seeds. Seeds that never converge count as
-measuring everything. Under --launch every
-launch of a parallel program costs --launch-seconds: one for each candidate, one for
-each layout and algorithm (osu), or one for each layout (native). With --parallel the
-launches of a round run at the same time on so many nodes. --keep appends each outcome to
-a file, and an interrupted run continues from it. The file must hold outcomes of the
-same options.
+measuring everything. Under --launch every launch of a parallel program costs
+--launch-seconds: one for each candidate, one for each layout and algorithm (osu), or one
+for each layout (native). --keep appends each outcome to a file, and an interrupted run
+continues from it. The file must hold outcomes of the same options.
 
 With --model all strategies have that model and the same initial design as regret, and
 the selection is compared that the library would get. --strategy also takes rivals as
@@ -158,7 +156,6 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 func replayFlags(flags *pflag.FlagSet, o *lab.Options) {
 	flags.Float64Var(&o.Noise, "noise", o.Noise, "relative noise of the replayed times; recorded repetitions have their own")
 	flags.Float64Var(&o.JobNoise, "job-noise", 0, "relative noise of all times of a round together, as of a disturbed job")
-	flags.IntVar(&o.Nodes, "parallel", 0, "`nodes` on which the launches of a round run at the same time; 0: one after another")
 	flags.Float64Var(&o.Criteria.Slowdown, "slowdown", o.Criteria.Slowdown, "criterion: average slowdown below")
 	flags.Float64Var(&o.Criteria.Mistakes, "mistakes", o.Criteria.Mistakes, "criterion: proportion of significant mistakes below")
 	flags.IntVar(&o.Criteria.Patience, "patience", o.Criteria.Patience, "evaluations running that meet the criteria")

@@ -181,8 +181,7 @@ static int off_line(double a, double b, double c, double share, double tolerance
     return fabs(b - (a + share * (c - a))) > tolerance * b;
 }
 
-/* Returns whether the time of size b deviates from the straight line through the times of a and c. The rule is
- * that of clustering.Extra (internal/lab). */
+/* Returns whether the time of size b deviates from the straight line through the times of a and c. */
 static int bent(const reading *a, const reading *b, const reading *c, double tolerance)
 {
     double share = (double)(b->bytes - a->bytes) / (double)(c->bytes - a->bytes);

@@ -43,7 +43,7 @@ func slowestCampaign(ctx context.Context, sets []Set, seed uint64, opt Options) 
 	}
 	runs, err := inOrder(ctx, opt.Workers, len(sets), func(ctx context.Context, i int) (run, error) {
 		r := run{budgetedCampaign: budgetedCampaign{set: sets[i], seed: seed}}
-		exhaustive, err := sets[i].Exhaustive(opt.Launch, opt.Nodes)
+		exhaustive, err := sets[i].Exhaustive(opt.Launch)
 		if err != nil {
 			return r, err
 		}

@@ -156,7 +156,7 @@ func (e entry) calibrate(ctx context.Context, opt Options, ownStop bool) (Calibr
 	if err != nil {
 		return Calibration{}, err
 	}
-	exhaustive, err := s.Exhaustive(opt.Launch, opt.Nodes)
+	exhaustive, err := s.Exhaustive(opt.Launch)
 	if err != nil {
 		return Calibration{}, err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"maps"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -151,39 +150,12 @@ func TestNeverConverges(t *testing.T) {
 // the cost of one launch for each candidate.
 func TestLaunchPrice(t *testing.T) {
 	s := set(t, "one", coll.Bcast)
-	free := testutil.Must(s.Exhaustive(options().Launch, 0))(t)
+	free := testutil.Must(s.Exhaustive(options().Launch))(t)
 	opt := options()
 	opt.Launch.Seconds = 2
-	paid := testutil.Must(s.Exhaustive(opt.Launch, 0))(t)
+	paid := testutil.Must(s.Exhaustive(opt.Launch))(t)
 	if want := free + 2*float64(s.Space.Size()); paid < want*0.999999 || paid > want*1.000001 {
 		t.Errorf("measuring everything takes %g s, want %g", paid, want)
-	}
-}
-
-// TestConcurrentLaunches checks that measuring everything takes less time if launches run concurrently. A
-// layout with more nodes than the allocation must lead to an error.
-func TestConcurrentLaunches(t *testing.T) {
-	s := set(t, "one", coll.Bcast)
-	widest := 0
-	for _, p := range s.Space.Points() {
-		widest = max(widest, p.Nodes)
-	}
-	launch := benchrunner.LaunchCost{Model: benchrunner.LaunchNative, Seconds: 1}
-	one := testutil.Must(s.Exhaustive(launch, 0))(t)
-	concurrent, err := s.Exhaustive(launch, widest)
-	if err != nil || !(concurrent < one) {
-		t.Errorf("%g s with concurrent launches, %v; %g s one after another", concurrent, err, one)
-	}
-	opt := options()
-	opt.Nodes = widest - 1
-	if _, err := s.Exhaustive(launch, opt.Nodes); err == nil {
-		t.Errorf("%d nodes hold layouts of %d", opt.Nodes, widest)
-	}
-	opt.Nodes = widest
-	opt.Launch = launch
-	o := replay(t, s, "random", 1, opt)
-	if share := o.MachineSeconds / concurrent; math.Abs(share-o.MachineShare) > 1e-9 {
-		t.Errorf("machine share %g, want %g of measuring everything with concurrent launches", o.MachineShare, share)
 	}
 }
 

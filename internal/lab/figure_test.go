@@ -84,7 +84,7 @@ func checkCollectionTime(t *testing.T, name string, collectives ...coll.Collecti
 	rows := table(t, draw(t, name, 2))
 	want := 0.0
 	for _, c := range collectives {
-		want += testutil.Must(set(t, "x", c).Exhaustive(options().Launch, 0))(t)
+		want += testutil.Must(set(t, "x", c).Exhaustive(options().Launch))(t)
 	}
 	rowsAt100 := 0
 	for _, r := range rows[1:] {

@@ -21,7 +21,6 @@ type Options struct {
 	Tail     float64                // probability of an outlier; see replay.Noise
 	JobNoise float64                // relative lognormal noise that all times of a round share
 	Launch   benchrunner.LaunchCost // price of launches
-	Nodes    int                    // nodes on which the launches of a batch run at the same time; 0: one after another
 	Scaling  preprocess.Scaling
 	Criteria activelearn.Criteria
 	Batch    campaign.Batch
@@ -153,7 +152,7 @@ func Seeds(first uint64, n int) []uint64 {
 }
 
 func (o Options) replay(seed uint64) replay.Options {
-	return replay.Options{Seed: seed, Noise: replay.Noise{Sigma: o.Noise, TailProbability: o.Tail}, JobNoise: o.JobNoise, Launch: o.Launch, Nodes: o.Nodes}
+	return replay.Options{Seed: seed, Noise: replay.Noise{Sigma: o.Noise, TailProbability: o.Tail}, JobNoise: o.JobNoise, Launch: o.Launch}
 }
 
 func (o Options) learner(s preprocess.Scaling, seed uint64) learner.Options {

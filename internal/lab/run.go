@@ -120,7 +120,7 @@ func repriced(ctx context.Context, s Set, res campaign.Result, opt replay.Option
 // outcome sums up a replay.
 func (e entry) outcome(res campaign.Result, opt Options) (Outcome, error) {
 	s := e.set
-	exhaustive, err := s.Exhaustive(opt.Launch, opt.Nodes)
+	exhaustive, err := s.Exhaustive(opt.Launch)
 	if err != nil {
 		return Outcome{}, err
 	}

@@ -53,10 +53,9 @@ func NewSet(data string, ms []coll.Measurement) (Set, error) {
 // machine returns a machine that replays the set.
 func (s Set) machine(opt replay.Options) (*replay.Machine, error) { return replay.New(s.recorded, opt) }
 
-// Exhaustive returns the machine time, in seconds, of measuring every candidate once in one batch. Launches
-// run concurrently on the given number of nodes. If nodes is 0, they run one after another.
-func (s Set) Exhaustive(l benchrunner.LaunchCost, nodes int) (float64, error) {
-	m, err := s.machine(replay.Options{Launch: l, Nodes: nodes})
+// Exhaustive returns the machine time, in seconds, of measuring every candidate once in one batch.
+func (s Set) Exhaustive(l benchrunner.LaunchCost) (float64, error) {
+	m, err := s.machine(replay.Options{Launch: l})
 	if err != nil {
 		return 0, err
 	}

@@ -71,7 +71,7 @@ func cores(t *testing.T, name string) discover.Matrix {
 	}
 	testutil.NoError(t, err)
 	defer f.Close()
-	return testutil.Must(clustering.Read(f, name))(t)
+	return testutil.Must(discover.NewMatrix(testutil.ReadRows(t, f)))(t)
 }
 
 // TestCores checks how many levels of real processors are found exactly. It tries this both with a known

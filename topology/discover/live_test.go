@@ -1,6 +1,8 @@
 package discover_test
 
 import (
+	"cmp"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -8,7 +10,6 @@ import (
 	"testing"
 
 	"tutti/csource"
-	"tutti/internal/lab/clustering"
 	"tutti/internal/testutil"
 	"tutti/topology/discover"
 )
@@ -65,7 +66,7 @@ func checkLive(t *testing.T, r discover.Measurements) {
 }
 
 // checkExample checks the message sizes of the example pair and their order. Empty messages come first,
-// then powers of two, then the sizes of clustering.Extra. On a busy machine, the last sizes may be missing.
+// then powers of two, then extra sizes. On a busy machine, the last sizes may be missing.
 func checkExample(t *testing.T, r discover.Measurements, p discover.Plan) {
 	t.Helper()
 	var got, want []int
@@ -76,7 +77,11 @@ func checkExample(t *testing.T, r discover.Measurements, p discover.Plan) {
 			readings = append(readings, discover.SizeTimes{Bytes: e.Bytes, RoundTrip: e.RoundTrip, Send: e.Send, Receive: e.Receive})
 		}
 	}
-	for next := append([]int{0}, clustering.Sizes(p.Bytes)...); len(next) > 0; next = clustering.Extra(readings[:len(want)-1], p.Precision) {
+	next := []int{0}
+	for bytes := 1; bytes <= p.Bytes; bytes *= 2 {
+		next = append(next, bytes)
+	}
+	for ; len(next) > 0; next = extraSizes(readings[:len(want)-1], p.Precision) {
 		if want = append(want, next...); len(want) >= len(got) {
 			break
 		}
@@ -85,4 +90,20 @@ func checkExample(t *testing.T, r discover.Measurements, p discover.Plan) {
 		t.Errorf("sizes %v, ended %t; want %v", got, r.Ended, want)
 	}
 	t.Logf("sizes %v", got)
+}
+
+// extraSizes returns the sizes halfway between a measured size and the next one that is more than 32 bytes larger, if
+// the times of the size deviate by more than tolerance from the straight line between its neighbors.
+func extraSizes(readings []discover.SizeTimes, tolerance float64) (sizes []int) {
+	sorted := slices.SortedFunc(slices.Values(readings), func(a, b discover.SizeTimes) int { return cmp.Compare(a.Bytes, b.Bytes) })
+	for i := 1; i+1 < len(sorted); i++ {
+		before, here, next := sorted[i-1], sorted[i], sorted[i+1]
+		share := float64(here.Bytes-before.Bytes) / float64(next.Bytes-before.Bytes)
+		bent := func(a, b, c float64) bool { return math.Abs(b-(a+share*(c-a))) > tolerance*b }
+		if next.Bytes-here.Bytes > 32 && (bent(before.RoundTrip, here.RoundTrip, next.RoundTrip) ||
+			bent(before.Send, here.Send, next.Send) || bent(before.Receive, here.Receive, next.Receive)) {
+			sizes = append(sizes, here.Bytes+(next.Bytes-here.Bytes)/2)
+		}
+	}
+	return sizes
 }

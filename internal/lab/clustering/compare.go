@@ -6,8 +6,8 @@
 // Compare runs all methods on the machines of the source below. Matrices must be complete: see
 // discover.Matrix.CheckComplete.
 //
-// The times of pairs come from round trips or from the PLogP model. Gap and Readings measure the
-// model's parameters. Distances and Profiles make a matrix from the parameters of all pairs.
+// The times of pairs come from round trips or from the PLogP model. Distances and Profiles make a matrix
+// from the model's parameters of all pairs.
 //
 // Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023).
 package clustering
@@ -159,8 +159,7 @@ type input struct {
 // plogpBytes is the message size in bytes for which PLogP distances and profiles are computed.
 const plogpBytes = 1024
 
-// plogpInputs returns matrices of PLogP distances and profiles. It measures the parameters of simulated
-// links between all members.
+// plogpInputs returns matrices of PLogP distances and profiles of simulated links between all members.
 func plogpInputs(machine Machine, truth []discover.Labels, noise Noise, seed uint64) ([]input, error) {
 	rng := rand.New(rand.NewPCG(seed, uint64(machine.Members())+1))
 	roundTrip := Nested(truth, machine.Seconds)
@@ -168,7 +167,7 @@ func plogpInputs(machine Machine, truth []discover.Labels, noise Noise, seed uin
 	for i := range pairs {
 		for j := range i {
 			l := link{roundTrip: roundTrip(i, j) * 1e-6 * math.Exp(noise.Sigma*rng.NormFloat64())}
-			p, err := l.measure()
+			p, err := l.parameters()
 			if err != nil {
 				return nil, err
 			}
@@ -195,18 +194,14 @@ type link struct{ roundTrip float64 }
 
 func (l link) gap(bytes int) float64 { return l.roundTrip/10 + float64(bytes)*1e-10 }
 
-func (l link) read(bytes int) discover.SizeTimes {
-	return discover.SizeTimes{
-		Bytes: bytes, RoundTrip: l.roundTrip + l.gap(bytes) - l.gap(0),
-		Send: l.roundTrip / 20, Receive: l.roundTrip / 20,
+// parameters returns the PLogP parameters of the link for messages of 1 byte to 16 KiB.
+func (l link) parameters() (discover.Parameters, error) {
+	var times []discover.SizeTimes
+	for bytes := 1; bytes <= 1<<14; bytes *= 2 {
+		times = append(times, discover.SizeTimes{
+			Bytes: bytes, RoundTrip: l.roundTrip + l.gap(bytes) - l.gap(0),
+			Send: l.roundTrip / 20, Receive: l.roundTrip / 20,
+		})
 	}
-}
-
-// measure returns the PLogP parameters of the link, measured by the method of the source.
-func (l link) measure() (discover.Parameters, error) {
-	gap, steady := Gap(func(messages int) float64 { return float64(messages)*l.gap(0) + l.roundTrip })
-	if !steady {
-		return discover.Parameters{}, fmt.Errorf("the gap of a link of %g s is not steady", l.roundTrip)
-	}
-	return discover.FitPLogP(l.roundTrip, gap, Readings(1<<14, 0.01, l.read))
+	return discover.FitPLogP(l.roundTrip, l.gap(0), times)
 }

@@ -2,8 +2,6 @@ package clustering_test
 
 import (
 	"math"
-	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"tutti/internal/lab/clustering"
@@ -32,16 +30,14 @@ func (w wire) read(m int) discover.SizeTimes {
 	return discover.SizeTimes{Bytes: m, RoundTrip: w.roundTrip(m), Send: w.send(m), Receive: w.send(m) / 2}
 }
 
-// TestFitOfMeasuredLink measures a link that follows the PLogP model. It checks that the fitted parameters
-// are those of the link.
+// TestFitOfMeasuredLink fits a link that follows the PLogP model. It checks that the fitted parameters are those of
+// the link.
 func TestFitOfMeasuredLink(t *testing.T) {
 	w := ethernet()
-	gap, steady := clustering.Gap(func(messages int) float64 { return float64(messages)*w.gap(0) + 2*w.latency })
-	if !steady || math.Abs(gap/w.gap(0)-1) > 0.02 {
-		t.Fatalf("gap %g, want %g within 2 %%", gap, w.gap(0))
+	var readings []discover.SizeTimes
+	for m := 1 << 20; m > 0; m /= 2 {
+		readings = append(readings, w.read(m))
 	}
-	readings := clustering.Readings(1<<20, 0.01, w.read)
-	slices.Reverse(readings)
 	p := testutil.Must(discover.FitPLogP(w.roundTrip(0), w.gap(0), readings))(t)
 	if math.Abs(p.Latency-w.latency) > 1e-15 {
 		t.Errorf("latency %g, want %g", p.Latency, w.latency)
@@ -51,70 +47,6 @@ func TestFitOfMeasuredLink(t *testing.T) {
 		if got := clustering.Time(p, m); math.Abs(got/want-1) > 1e-9 {
 			t.Errorf("%d bytes take %g, want %g", m, got, want)
 		}
-	}
-}
-
-// TestGap checks that the length of the series doubles from 10 messages until two gaps agree within 1 %, or
-// until the next series would exceed 37 500 messages.
-func TestGap(t *testing.T) {
-	for _, tc := range []struct {
-		name   string
-		gap    func(messages int) float64
-		counts []int
-		steady bool
-	}{
-		{"a steady link", func(int) float64 { return 3e-6 }, []int{10, 20}, true},
-		{
-			"a link whose gap grows", func(n int) float64 { return 1 + float64(n) },
-			[]int{10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120, 10240, 20480}, false,
-		},
-	} {
-		var counts []int
-		got, steady := clustering.Gap(func(n int) float64 {
-			counts = append(counts, n)
-			return float64(n) * tc.gap(n)
-		})
-		want := tc.gap(counts[len(counts)-1])
-		if !slices.Equal(counts, tc.counts) || steady != tc.steady || math.Abs(got-want) > 1e-12*want {
-			t.Errorf("%s: gap %g after series %v, steady %t, want %g", tc.name, got, counts, steady, want)
-		}
-	}
-}
-
-// TestReadings checks that more sizes are measured near a jump of the times. If the times form a straight
-// line, only powers of two are measured.
-func TestReadings(t *testing.T) {
-	w, handshake := ethernet(), ethernet()
-	handshake.gap = func(m int) float64 {
-		if m > 12000 { // larger messages begin with a handshake
-			return w.gap(m) + 50e-6
-		}
-		return w.gap(m)
-	}
-	if got := clustering.Readings(1<<17, 0.01, w.read); len(got) != len(clustering.Sizes(1<<17)) {
-		t.Errorf("%d sizes of a straight line, want the powers of two", len(got))
-	}
-	p := testutil.Must(discover.FitPLogP(w.roundTrip(0), w.gap(0), clustering.Readings(1<<17, 0.01, handshake.read)))(t)
-	for m := 1; m <= 1<<17; m += 100 {
-		want := handshake.latency + 0.75*handshake.send(m) + handshake.gap(m)
-		if got := clustering.Time(p, m); math.Abs(got/want-1) > 0.02 && (m < 12000-32 || m > 12000+32) {
-			t.Errorf("%d bytes take %g, want %g", m, got, want)
-		}
-	}
-}
-
-// TestReadingsMeasureEachSizeOnce checks with random times that no size is measured twice.
-func TestReadingsMeasureEachSizeOnce(t *testing.T) {
-	for seed := range uint64(200) {
-		rng := rand.New(rand.NewPCG(seed, 1))
-		measured := map[int]bool{}
-		clustering.Readings(1<<12, 0.01, func(m int) discover.SizeTimes {
-			if measured[m] {
-				t.Fatalf("seed %d: %d bytes again", seed, m)
-			}
-			measured[m] = true
-			return discover.SizeTimes{Bytes: m, RoundTrip: rng.Float64()}
-		})
 	}
 }
 
