@@ -79,7 +79,7 @@ type batchSelector struct {
 	choices     []openChoice // of the rows
 	scored      []scoredCandidate
 	picks       []pick
-	launch      float64 // seconds
+	prices      prices
 	budget      float64 // seconds that further picks may cost
 	overBudget  bool    // the best candidate costs more than the budget
 	minRate     float64 // lowest acquisition value over price of a pick
@@ -101,15 +101,16 @@ func budgetOf(l *Ledger) float64 {
 	return batchShare * l.CostSeconds()
 }
 
-// newSelector computes the pairs, candidates and prices of a round. It conditions the posterior on the
+// newSelector computes the pairs and candidates of a round. It conditions the posterior on the
 // pending candidates, as if they were measured.
-func (r *regret) newSelector(s State, m *gp.GP, over pointSample) (*batchSelector, error) {
+func (r *regret) newSelector(s State, m *gp.GP, over pointSample, at prices) (*batchSelector, error) {
 	b := &batchSelector{
 		budget:  budgetOf(s.Ledger),
 		noise:   m.Params().Noise,
 		model:   newLossModel(r.opt.Allowed),
 		weights: over.weights,
 		minRate: math.Inf(1),
+		prices:  at,
 	}
 	for _, w := range over.weights {
 		b.totalWeight += w
@@ -118,9 +119,7 @@ func (r *regret) newSelector(s State, m *gp.GP, over pointSample) (*batchSelecto
 		return nil, err
 	}
 	b.addPairs(s.Ledger.Excluded())
-	prices := r.prices(s.Ledger)
-	b.launch = prices.launch
-	pending := b.addCandidates(s.Ledger, over, prices, r.opt.launch)
+	pending := b.addCandidates(s.Ledger, over, r.opt.launch)
 	b.reduce(r.opt.rng(s.Round))
 	b.score(pending)
 	return b, nil
@@ -152,7 +151,7 @@ func (b *batchSelector) predict(m *gp.GP, sp *coll.Space, sample []int, r *regre
 }
 
 // addCandidates adds the free candidates to the selector and returns the pending ones.
-func (b *batchSelector) addCandidates(l *Ledger, over pointSample, at prices, launch func(coll.Candidate) any) (waiting []scoredCandidate) {
+func (b *batchSelector) addCandidates(l *Ledger, over pointSample, launch func(coll.Candidate) any) (waiting []scoredCandidate) {
 	e := 0
 	b.scored = make([]scoredCandidate, 0, len(b.entries))
 	for _, i := range over.points {
@@ -161,7 +160,7 @@ func (b *batchSelector) addCandidates(l *Ledger, over pointSample, at prices, la
 				c := b.candidates[e]
 				s := scoredCandidate{candidate: c, entry: e, launch: launch(c), variance: b.posterior.Variance(e)}
 				// The expected time, from which the price follows, is the mean of a log-normal variable.
-				s.run = at.run(c.MsgBytes, math.Pow(10, b.means[e]+math.Ln10/2*min(s.variance, maxPriceVariance)))
+				s.run = b.prices.run(c.MsgBytes, math.Pow(10, b.means[e]+math.Ln10/2*min(s.variance, maxPriceVariance)))
 				if now == pending || over.selected[c] {
 					waiting = append(waiting, s)
 				} else {
@@ -187,7 +186,7 @@ func (b *batchSelector) reduce(rng *rand.Rand) {
 		loss[p.best] += p.loss
 		loss[p.other] += p.loss
 	}
-	price := func(s *scoredCandidate) float64 { return max(minPrice, s.run+b.launch) }
+	price := func(s *scoredCandidate) float64 { return max(minPrice, s.run+b.prices.launch) }
 	key := make([]float64, len(b.entries))
 	for i := range b.scored {
 		s := &b.scored[i]
@@ -307,7 +306,7 @@ func (b *batchSelector) price(s *scoredCandidate) float64 {
 	if s.launched {
 		return max(minPrice, s.run)
 	}
-	return max(minPrice, s.run+b.launch)
+	return max(minPrice, s.run+b.prices.launch)
 }
 
 // plan marks the scored candidates that a launch can measure.
@@ -371,7 +370,7 @@ func (b *batchSelector) explain(reasons map[coll.Candidate]Reason) {
 		c := b.choices[b.entries[p.entry].Row]
 		why := Reason{Uncertainty: c.slowdown, Gain: p.gain, Seconds: p.run}
 		if launches[p.launch] {
-			why.Seconds += b.launch / sharing[p.launch]
+			why.Seconds += b.prices.launch / sharing[p.launch]
 		}
 		switch {
 		case c.rival == c.best: // the only algorithm at its point

@@ -20,7 +20,7 @@ func (r *regret) fillLaunches(s State, m *gp.GP, selector *batchSelector, batch 
 	if budget <= 0 {
 		return nil, nil
 	}
-	b, err := r.newSelector(s, m, r.launchSample(s, selector, batch))
+	b, err := r.newSelector(s, m, r.launchSample(s, selector, batch), selector.prices)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (b *batchSelector) launches() (launched map[any]bool, budget float64) {
 	for _, p := range b.picks {
 		launched[p.launch] = true
 		if p.launches {
-			budget += b.launch
+			budget += b.prices.launch
 		} else {
 			budget -= p.run
 		}

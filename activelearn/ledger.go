@@ -165,16 +165,22 @@ func (l *Ledger) Pending() []coll.Candidate {
 // Pend records that a measurement of a candidate begins. A free candidate becomes pending, and a measured
 // candidate is measured again. For a candidate in any other state it returns an error.
 func (l *Ledger) Pend(c coll.Candidate) error {
-	if !l.IsFree(c) && !l.IsDone(c) {
+	point, at, ok := l.find(c)
+	switch {
+	case ok && l.status[at] == done:
+		l.status[at] = repeating
+	case ok && l.status[at] == free:
+		l.status[at] = pending
+		l.left[point]--
+		l.free--
+	default:
 		return fmt.Errorf("%v cannot be measured: it is outside the space, pending or given up", c)
-	}
-	if l.IsDone(c) {
-		l.move(c, repeating)
-	} else {
-		l.move(c, pending)
 	}
 	return nil
 }
+
+// Reserve makes room for n more measurements, so that adding them copies nothing.
+func (l *Ledger) Reserve(n int) { l.measurements = slices.Grow(l.measurements, n) }
 
 // Record enters the result of a trial. After a failed trial the candidate stays pending until another of
 // its trials is recorded or it is abandoned.
@@ -200,7 +206,7 @@ func (l *Ledger) Record(t coll.Trial) error {
 	}
 	l.places[at] = len(l.measurements)
 	l.measurements = append(l.measurements, t.Measurement)
-	l.move(t.Candidate, done)
+	l.status[at] = done
 	return nil
 }
 

@@ -30,28 +30,31 @@ type executions struct {
 // prices estimates prices from the measurements of the ledger and of earlier campaigns. Earlier campaigns
 // provide the prices for sizes that this campaign has not measured yet.
 func (r *regret) prices(l *Ledger) prices {
-	return pricesOf(slices.Concat(append(slices.Clone(r.opt.Earlier), l.Measurements())...), r.launching)
+	return pricesOf(append(slices.Clone(r.opt.Earlier), l.Measurements()), r.launching)
 }
 
-// pricesOf estimates prices from measurements. The parameter `launching` holds the candidates whose machine
+// pricesOf estimates prices from the measurements of several campaigns. The parameter `launching` holds the candidates whose machine
 // time includes a launch. The price of a launch is the cost of the cheapest of these candidates, as if the
 // executions cost nothing. Each message size has a unit: the median over the measurements of that size.
-func pricesOf(ms []coll.Measurement, launching map[coll.Candidate]bool) prices {
+func pricesOf(campaigns [][]coll.Measurement, launching map[coll.Candidate]bool) prices {
 	p := prices{launch: math.Inf(1)}
-	for _, m := range ms {
-		if launching[m.Candidate] {
-			p.launch = min(p.launch, m.CostSeconds)
+	var runs []executions
+	var launches []int // indices in runs
+	for _, ms := range campaigns {
+		runs = slices.Grow(runs, len(ms))
+		for _, m := range ms {
+			if launching[m.Candidate] {
+				launches = append(launches, len(runs))
+				p.launch = min(p.launch, m.CostSeconds)
+			}
+			runs = append(runs, executions{m.MsgBytes, m.Seconds, m.CostSeconds})
 		}
 	}
 	if math.IsInf(p.launch, 1) {
 		p.launch = 0
 	}
-	runs := make([]executions, len(ms))
-	for i, m := range ms {
-		runs[i] = executions{m.MsgBytes, m.Seconds, m.CostSeconds}
-		if launching[m.Candidate] {
-			runs[i].seconds = max(0, m.CostSeconds-p.launch)
-		}
+	for _, i := range launches {
+		runs[i].seconds = max(0, runs[i].seconds-p.launch)
 	}
 	slices.SortStableFunc(runs, func(r, s executions) int { return cmp.Compare(r.bytes, s.bytes) })
 	p.power = powerOf(runs)

@@ -74,18 +74,18 @@ func (r *regret) ask(s State) ([]coll.Candidate, error) {
 		return nil, err
 	}
 	var batch []coll.Candidate
-	over := r.samplePoints(s)
+	over, at := r.samplePoints(s), r.prices(s.Ledger)
 	for _, want := range r.stages(s.Want) {
 		if len(batch) >= s.Want {
 			break
 		}
 		over.selected = asSet(batch)
-		b, err := r.newSelector(s, m, over)
+		b, err := r.newSelector(s, m, over, at)
 		if err != nil {
 			return nil, err
 		}
 		picks := b.selectBatch(want - len(batch))
-		if len(picks) > 0 && b.launch <= b.picks[0].run { // a cheap launch need not be filled first
+		if len(picks) > 0 && b.prices.launch <= b.picks[0].run { // a cheap launch need not be filled first
 			picks = append(picks, b.selectBatch(s.Want-len(batch)-len(picks))...)
 		}
 		batch = append(batch, picks...)

@@ -31,7 +31,7 @@ func TestPrices(t *testing.T) {
 	add(2, 64, 2e-6, 0)
 	add(4, 64, 4e-6, 0)
 	add(4, 1<<20, 1e-2, 0.5)
-	p := pricesOf(ms, paid)
+	p := pricesOf([][]coll.Measurement{ms}, paid)
 	if math.Abs(p.launch-0.5) > 2e-3 {
 		t.Errorf("launch %g s, want about 0.5", p.launch)
 	}
@@ -56,7 +56,7 @@ func TestPricesOfFixedTimeBenchmark(t *testing.T) {
 		}
 		ms = append(ms, coll.Measurement{Candidate: c, Seconds: 1e-6 * math.Exp(float64(i)), CostSeconds: 0.7})
 	}
-	p := pricesOf(ms, nil)
+	p := pricesOf([][]coll.Measurement{ms}, nil)
 	for _, seconds := range []float64{1e-6, 1, 1e6} {
 		if got := p.run(16, seconds); math.Abs(got-0.7) > 1e-9 {
 			t.Errorf("executions of %g s: price %g s, want 0.7", seconds, got)
@@ -65,7 +65,7 @@ func TestPricesOfFixedTimeBenchmark(t *testing.T) {
 	for i := range ms {
 		ms[i].CostSeconds = 100 * ms[i].Seconds
 	}
-	if got := pricesOf(ms, nil).run(16, 2); math.Abs(got-200) > 1e-6 {
+	if got := pricesOf([][]coll.Measurement{ms}, nil).run(16, 2); math.Abs(got-200) > 1e-6 {
 		t.Errorf("100 executions of 2 s: price %g s", got)
 	}
 }
@@ -202,7 +202,7 @@ func TestRegretCountsPendingAsMeasured(t *testing.T) {
 		r.start(l)
 		m := testutil.Must(r.model(State{Ledger: l}))(t)
 		s := State{Round: 2, Want: 1, Ledger: l}
-		return testutil.Must(r.newSelector(s, m, r.samplePoints(s)))(t)
+		return testutil.Must(r.newSelector(s, m, r.samplePoints(s), r.prices(s.Ledger)))(t)
 	}
 	picked := laid()
 	first, _ := picked.best()

@@ -31,7 +31,7 @@ type run struct {
 }
 
 // Run tunes one problem. past is the state of the problem in the log of an interrupted campaign, nil for a
-// new campaign. log and observe may be nil.
+// new campaign. Run forgets the rounds of past once it has restored them. log and observe may be nil.
 //
 // A failed trial is a result, not an error. If ctx is cancelled, Run returns ctx.Err() and the Result so
 // far, with Stop set to Cancelled. All trials that have ended are then in the log. The error matches ErrLog
@@ -43,6 +43,7 @@ func Run(ctx context.Context, spec Spec, p Problem, past *journal.ProblemState, 
 		return Result{}, err
 	}
 	r.past, r.recorder.log, r.recorder.observe = past, log, observe
+	r.result.Ledger.Reserve(past.Done())
 	r.result.Stop, err = r.loop(ctx)
 	if err != nil {
 		return r.failed(ctx, fmt.Errorf("round %d: %w", r.result.Rounds, err))
@@ -151,6 +152,7 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 		if err := r.measure(ctx, round, batch); err != nil {
 			return "", err
 		}
+		r.past.Forget(round - 1)
 		if len(r.result.Ledger.Measurements()) == 0 {
 			continue
 		}
@@ -222,7 +224,7 @@ func (r *run) restoreStrategy(s activelearn.State, batch []coll.Candidate) {
 	if !ok || r.rule.Auditing() {
 		return
 	}
-	var fresh []coll.Candidate
+	fresh := make([]coll.Candidate, 0, len(batch))
 	for _, c := range batch {
 		if s.Ledger.IsFree(c) {
 			fresh = append(fresh, c)
@@ -245,19 +247,22 @@ func pend(l *activelearn.Ledger, batch []coll.Candidate) error {
 
 // measure records the trials of the batch that are already in the log, and runs the other candidates.
 func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) error {
-	ended := map[coll.Candidate]bool{}
-	var jobs []coll.Job
-	if logged, known := r.past.Round(round); known {
-		jobs = logged.Jobs()
-		for t := range logged.Trials() {
-			ended[t.Candidate] = true
-			if err := r.trials.record(&r.result, t); err != nil {
-				return fmt.Errorf("%w: %w", ErrLog, err)
-			}
+	logged, known := r.past.Round(round)
+	if !known {
+		return r.problem.Runner.Run(ctx, r.batch(round, batch, nil), roundLog{r, round})
+	}
+	for t := range logged.Trials() {
+		if err := r.trials.record(&r.result, t); err != nil {
+			return fmt.Errorf("%w: %w", ErrLog, err)
 		}
 	}
-	if len(ended) == len(batch) && !slices.ContainsFunc(jobs, func(j coll.Job) bool { return j.State != coll.JobEnded }) {
+	jobs := logged.Jobs()
+	if logged.Done+logged.Failed == len(batch) && !slices.ContainsFunc(jobs, func(j coll.Job) bool { return j.State != coll.JobEnded }) {
 		return nil
+	}
+	ended := map[coll.Candidate]bool{}
+	for t := range logged.Trials() {
+		ended[t.Candidate] = true
 	}
 	b := r.batch(round, batch, ended)
 	b.Jobs = jobs

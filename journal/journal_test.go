@@ -125,9 +125,9 @@ func TestOpenContinues(t *testing.T) {
 		t.Errorf("records %+v, want two, the second of %v", got, want)
 	}
 	before := contents.Records
-	testutil.NoError(t, contents.Update())
+	testutil.NoError(t, contents.Reread())
 	if contents.Records != before+1 {
-		t.Errorf("after Update %d records, want %d", contents.Records, before+1)
+		t.Errorf("after Reread %d records, want %d", contents.Records, before+1)
 	}
 }
 

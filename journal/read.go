@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -67,14 +66,13 @@ func readDir(dir string, lean bool) (*Contents, error) {
 	return read(f, path, lean)
 }
 
-// Update reads the records that were appended since the journal was read, and adds them to the state.
-func (c *Contents) Update() error {
-	f, err := os.Open(c.path)
-	if err != nil {
-		return err
+// Reread reads the journal again, from its beginning.
+func (c *Contents) Reread() error {
+	again, err := readDir(filepath.Dir(c.path), c.state.Lean)
+	if err == nil {
+		*c = *again
 	}
-	defer f.Close()
-	return c.readRecords(bufio.NewReader(io.NewSectionReader(f, c.size, math.MaxInt64-c.size)), c.state.Add)
+	return err
 }
 
 func missing(dir string, err error) error {
@@ -128,11 +126,11 @@ func (c *Contents) readRecords(in *bufio.Reader, add func(Record)) error {
 			}
 			add(b.records[i])
 			c.Records++
+			c.size += int64(len(line))
 			c.Last = b.records[i].Time
 			if b.records[i].Kind == KindResume {
 				c.Begun = c.Last
 			}
-			c.size += int64(len(line))
 		}
 		if end != nil && !errors.Is(end, io.EOF) {
 			return fmt.Errorf("%s:%d: %w", c.path, c.Records+2, end)

@@ -240,6 +240,24 @@ func (p *ProblemState) Round(number int) (*Round, bool) {
 	return p.Rounds[at], true
 }
 
+// Forget drops what a round has besides its counts, so that its memory is free.
+func (p *ProblemState) Forget(number int) {
+	if r, known := p.Round(number); known {
+		*r = Round{Problem: r.Problem, Number: r.Number, Done: r.Done, Failed: r.Failed, Seconds: r.Seconds}
+	}
+}
+
+// Done returns the number of successful trials.
+func (p *ProblemState) Done() (n int) {
+	if p == nil {
+		return 0
+	}
+	for _, r := range p.Rounds {
+		n += r.Done
+	}
+	return n
+}
+
 // Last returns the number of the last round, or 0 if there is none.
 func (p *ProblemState) Last() int {
 	if p == nil || len(p.Rounds) == 0 {

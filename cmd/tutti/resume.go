@@ -176,7 +176,7 @@ func runAndWrite(ctx context.Context, a *app, s session) ([]campaign.Result, rep
 	if err != nil {
 		return nil, report.Facts{}, err
 	}
-	if err := s.past.Update(); err != nil {
+	if err := s.past.Reread(); err != nil {
 		return nil, report.Facts{}, err
 	}
 	facts, err := writeResults(ctx, s.campaign, results, s.past.State(), s.campaign.Config.Output)
