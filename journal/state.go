@@ -15,8 +15,8 @@ import (
 // State is the state of a campaign, computed from the records of its journal. The zero value is the state
 // before the first record. A State is not safe for concurrent use.
 type State struct {
-	// If Lean is set, the state stores neither trials, but their number, nor the steps of verifications. It then
-	// takes a third of the memory. Set Lean before adding the first record.
+	// If Lean is set, the state stores only the numbers of trials, and neither batches nor the steps of
+	// verifications. It then takes little memory. Set Lean before adding the first record.
 	Lean bool
 
 	Problems      []*ProblemState // in the order of their first record
@@ -99,6 +99,9 @@ func (s *State) Add(r Record) {
 	switch r.Kind {
 	case KindBatch:
 		round := s.round(p, r.Round)
+		if s.Lean {
+			return
+		}
 		round.Batch, round.Reasons = slices.Clone(r.Batch), slices.Clone(r.Reasons) // without unused capacity
 		shareNames(round.Batch)
 		for i, reason := range round.Reasons {
