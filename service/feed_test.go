@@ -105,13 +105,6 @@ func TestServiceEvents(t *testing.T) {
 	if want := []service.State{service.Queued, service.Running, service.Done}; !slices.Equal(states, want) {
 		t.Errorf("events have the states %v, want %v", states, want)
 	}
-	// If a service dies while it writes an event, it leaves an incomplete line.
-	path := filepath.Join(state, "events.jsonl")
-	content, err := os.ReadFile(path)
-	if err == nil {
-		err = os.WriteFile(path, append(content, `{"kind":"camp`...), 0o600)
-	}
-	testutil.NoError(t, err)
 	s, stop = running(t, options(t, state, b))
 	create(t, s, service.Request{Base: "b"})
 	again, _ := s.Events().After(0, 0)
