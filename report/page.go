@@ -37,6 +37,7 @@ var (
 		"stop":     stopText,
 		"join":     func(parts []string) string { return strings.Join(parts, "; ") },
 		"absent":   func() string { return absent },
+		"some":     someOf,
 	}).Parse(pageText))
 )
 
@@ -66,9 +67,8 @@ type page struct {
 	Problems      []problemView
 	Open          int // problems that have not converged
 
-	Verified     []verificationView
-	Times        []machineTimeView
-	Environments []environmentView
+	Verified []verificationView
+	Times    []machineTimeView
 }
 
 // field is a named figure.
@@ -91,7 +91,7 @@ func newPage(f Facts) (page, error) {
 	v := page{
 		Facts: f, Totals: totals(f), Style: template.CSS(asset("vendor/uPlot.min.css") + asset("draw.css") + asset("report.css")),
 		Chart: template.JS(asset("vendor/uPlot.iife.min.js")), Script: template.JS(bundle()), JSON: template.JS(facts),
-		Times: machineTimes(f), Environments: environmentViews(f),
+		Times: machineTimes(f),
 	}
 	for _, p := range f.Problems {
 		view := problemView{ProblemFacts: p, ID: p.Library + "-" + p.Collective, Good: p.Stop == converged, Selected: selectionOf(p)}
@@ -281,25 +281,11 @@ func newVerification(f VerificationFacts) verificationView {
 	return v
 }
 
-// environmentView is an environment in the form that the template shows: with a shortened checksum and a
-// list of nodes.
-type environmentView struct {
-	EnvironmentFacts
-	Sum, Names string
-}
-
-func environmentViews(f Facts) []environmentView {
-	const maxNodes, maxDigits = 8, 16
-	var out []environmentView
-	for _, e := range f.Environments {
-		v := environmentView{EnvironmentFacts: e, Sum: absent, Names: strings.Join(e.Nodes, " ")}
-		if len(e.Checksum) > 0 {
-			v.Sum = e.Checksum[:min(len(e.Checksum), maxDigits)]
-		}
-		if n := len(e.Nodes); n > maxNodes {
-			v.Names = fmt.Sprintf("%s and %d more", strings.Join(e.Nodes[:maxNodes], " "), n-maxNodes)
-		}
-		out = append(out, v)
+// someOf returns the first names of a list as text, and the number of the others.
+func someOf(names []string) string {
+	const most = 8
+	if len(names) <= most {
+		return strings.Join(names, " ")
 	}
-	return out
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], " "), len(names)-most)
 }
