@@ -37,7 +37,7 @@ chroot_of() {
 }
 
 # The steps run in the chroot, in /root/tutti, with the library in $lib. Each has its own log.
-settings_of() { sed -n "s/^ *$1: *//p" "q-$lib/quick.yaml" | head -1; }
+settings_of() { sed -n "s/^ *$1: *\"\(.*\)\"/\1/p" "q-$lib/quick.yaml" | head -1; }
 ended() { "$@" || [ $? = 4 ]; } # 4: a limit was reached before the criteria held
 
 step_doctor() { (bin/tutti doctor || true) | grep -E "ok +$title "; } # without a benchmark doctor's code is 8
