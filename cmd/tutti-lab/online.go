@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -130,26 +132,22 @@ func onlineFlags(cmd *cobra.Command) func() (onlineReplay, error) {
 	}
 }
 
+// slowPattern matches ALGORITHM@[RUN:]FROM-TO*FACTOR.
+var slowPattern = regexp.MustCompile(`^([^@]+)@(?:(\d+):)?(\d+)-(\d+)\*(.+)$`)
+
 // parseSlow parses a slowdown in the form ALGORITHM@[RUN:]FROM-TO*FACTOR, such as ring@5:0-200*2.
 func parseSlow(text string) (simulate.Slow, error) {
 	fault := fmt.Errorf("--slow %s: want ALGORITHM@[RUN:]FROM-TO*FACTOR, as ring@250-400*2, or ring@5:0-200*2 from run 5 on", text)
-	name, rest, ok := strings.Cut(text, "@")
-	since := 1
-	var err0 error
-	if run, later, some := strings.Cut(rest, ":"); some {
-		since, err0 = strconv.Atoi(run)
-		rest = later
-	}
-	span, times, ok2 := strings.Cut(rest, "*")
-	low, high, ok3 := strings.Cut(span, "-")
-	from, err1 := strconv.Atoi(low)
-	to, err2 := strconv.Atoi(high)
-	factor, err3 := strconv.ParseFloat(times, 64)
-	if !ok || !ok2 || !ok3 || errors.Join(err0, err1, err2, err3) != nil {
+	part := slowPattern.FindStringSubmatch(text)
+	if part == nil {
 		return simulate.Slow{}, fault
 	}
-	algorithm, err := coll.ParseAlgorithm(name)
-	if err != nil {
+	since, err0 := strconv.Atoi(cmp.Or(part[2], "1"))
+	from, err1 := strconv.Atoi(part[3])
+	to, err2 := strconv.Atoi(part[4])
+	factor, err3 := strconv.ParseFloat(part[5], 64)
+	algorithm, err4 := coll.ParseAlgorithm(part[1])
+	if err := errors.Join(err0, err1, err2, err3, err4); err != nil {
 		return simulate.Slow{}, errors.Join(fault, err)
 	}
 	return simulate.Slow{Algorithm: algorithm, Since: since, From: from, To: to, Factor: factor}, nil

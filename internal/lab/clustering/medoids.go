@@ -13,7 +13,16 @@ import (
 // Source: Kaufman and Rousseeuw, Finding Groups in Data (1990), chapter 2 (PAM). Replacements are evaluated
 // as in Schubert and Rousseeuw, Faster k-Medoids Clustering (SISAP 2019), FastPAM1.
 func KMedoids(m discover.Matrix, k int) (labels discover.Labels, cost float64) {
-	p := pam{m: m, medoid: make([]bool, m.Len())}
+	rows := make([][]float64, m.Len())
+	for i := range rows {
+		rows[i] = m.Row(i)
+	}
+	return kMedoids(rows, k)
+}
+
+// kMedoids implements KMedoids for rows of distances, which may be zero.
+func kMedoids(rows [][]float64, k int) (labels discover.Labels, cost float64) {
+	p := pam{rows: rows, medoid: make([]bool, len(rows))}
 	p.build(k)
 	for k > 1 && p.replace() {
 	}
@@ -22,7 +31,7 @@ func KMedoids(m discover.Matrix, k int) (labels discover.Labels, cost float64) {
 
 // pam is the state of KMedoids.
 type pam struct {
-	m       discover.Matrix
+	rows    [][]float64 // distances
 	medoids []int
 	medoid  []bool    // whether each member is a medoid
 	near    []int     // the nearest medoid of each member, as an index into medoids
@@ -31,18 +40,18 @@ type pam struct {
 
 // build chooses the initial k medoids one after another. Each is the member that lowers the cost most.
 func (p *pam) build(k int) {
-	p.d1 = make([]float64, p.m.Len())
+	p.d1 = make([]float64, len(p.rows))
 	for i := range p.d1 {
 		p.d1[i] = math.Inf(1)
 	}
 	for range k {
 		best, at := math.Inf(1), -1
-		for h := range p.m.Len() {
+		for h := range p.rows {
 			if p.medoid[h] {
 				continue
 			}
 			cost := 0.0
-			for j, x := range p.m.Row(h) {
+			for j, x := range p.rows[h] {
 				cost += min(x, p.d1[j])
 			}
 			if cost < best {
@@ -51,7 +60,7 @@ func (p *pam) build(k int) {
 		}
 		p.medoids = append(p.medoids, at)
 		p.medoid[at] = true
-		for j, x := range p.m.Row(at) {
+		for j, x := range p.rows[at] {
 			p.d1[j] = min(x, p.d1[j])
 		}
 	}
@@ -59,12 +68,12 @@ func (p *pam) build(k int) {
 }
 
 func (p *pam) assign() {
-	n := p.m.Len()
+	n := len(p.rows)
 	p.near, p.d1, p.d2 = make([]int, n), make([]float64, n), make([]float64, n)
 	for j := range n {
 		p.d1[j], p.d2[j] = math.Inf(1), math.Inf(1)
 		for i, med := range p.medoids {
-			switch x := p.m.At(j, med); {
+			switch x := p.rows[j][med]; {
 			case x < p.d1[j]:
 				p.near[j], p.d1[j], p.d2[j] = i, x, p.d1[j]
 			case x < p.d2[j]:
@@ -83,13 +92,13 @@ func (p *pam) replace() bool {
 	}
 	best, out, in := -1e-12*p.cost(), -1, -1
 	change := make([]float64, len(p.medoids))
-	for h := range p.m.Len() {
+	for h := range p.rows {
 		if p.medoid[h] {
 			continue
 		}
 		copy(change, loss)
 		shared := 0.0
-		for j, x := range p.m.Row(h) {
+		for j, x := range p.rows[h] {
 			switch {
 			case x < p.d1[j]:
 				shared += x - p.d1[j]
