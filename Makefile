@@ -32,6 +32,7 @@ demo: build
 	rm -rf results/demo
 	./bin/tutti tune -c configs/demo.yaml
 
+# Packages share the MPI programs that their tests compile.
 test:
 	sh scripts/install-test-tools.sh
 	TEST_PROGRAMS=$$(mktemp -d); export TEST_PROGRAMS; trap 'rm -rf "$$TEST_PROGRAMS"' EXIT; $(GOTEST) -timeout 20m -p 5 -parallel 4 $(ALL)
