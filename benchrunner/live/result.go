@@ -1,7 +1,6 @@
 package live
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"strings"
@@ -60,14 +59,14 @@ func (s jobOutput) result(requests []benchrunner.Request, cut func(request int) 
 	return r
 }
 
-// outcomes returns the outcomes that the program read, for each launch. An invalid outcome becomes a
-// failure.
+// outcomes returns the outcomes that the program read, for each launch. It shortens their errors.
 func (s jobOutput) outcomes(r *result) [][]benchrunner.Outcome {
 	var out [][]benchrunner.Outcome
 	for i, st := range s.launches {
 		var cases []benchrunner.Outcome
 		for _, o := range st.Outcomes {
-			cases = append(cases, validOutcome(o))
+			o.Error = tail([]byte(o.Error), 5)
+			cases = append(cases, o)
 		}
 		out = append(out, cases)
 		for _, w := range st.Warnings {
@@ -79,26 +78,6 @@ func (s jobOutput) outcomes(r *result) [][]benchrunner.Outcome {
 		}
 	}
 	return out
-}
-
-// validOutcome turns an outcome with invalid numbers into a failure.
-func validOutcome(o benchrunner.Outcome) benchrunner.Outcome {
-	switch o.State {
-	case benchrunner.OutcomeDone:
-		if !(o.Seconds > 0) || math.IsInf(o.Seconds, 0) {
-			return benchrunner.Outcome{
-				State: benchrunner.OutcomeFailed, CostSeconds: o.CostSeconds, Phase: "parse",
-				Error: fmt.Sprintf("time %g s: want a positive finite number", o.Seconds),
-			}
-		}
-		o.Low, o.High = validSeconds(o.Low), validSeconds(o.High)
-	case benchrunner.OutcomeFailed:
-		o.Phase = cmp.Or(o.Phase, "run")
-		o.Error = cmp.Or(tail([]byte(o.Error), 5), "no reason is known")
-	default:
-		o.State = benchrunner.OutcomeNotReached
-	}
-	return o
 }
 
 func decided(outcomes [][]benchrunner.Outcome) int {
