@@ -3,6 +3,7 @@ package slurm
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -62,11 +63,7 @@ func (n node) has(constraint string) bool {
 		return true
 	}
 	for wanted := range strings.FieldsFuncSeq(constraint, func(r rune) bool { return r == '&' || r == ',' }) {
-		found := false
-		for _, f := range n.features {
-			found = found || f == wanted
-		}
-		if !found {
+		if !slices.Contains(n.features, wanted) {
 			return false
 		}
 	}

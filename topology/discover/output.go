@@ -39,7 +39,6 @@ type Measurement struct {
 type Stage struct {
 	Name    string
 	Passes  int     // number of complete passes
-	Spread  float64 // relative standard deviation of a pair's time; -1 after too few passes
 	Seconds float64 // duration of the stage
 }
 
@@ -86,7 +85,6 @@ type event struct {
 	LargeMedian float64 `json:"large_median"`
 
 	Passes int     `json:"passes"`
-	Spread float64 `json:"spread"`
 	Took   float64 `json:"took"`
 
 	Class     string    `json:"class"`
@@ -149,7 +147,7 @@ func (r *Measurements) add(e event) {
 		}
 		r.Pairs = append(r.Pairs, p)
 	case "stage":
-		r.Stages = append(r.Stages, Stage{e.Stage, e.Passes, e.Spread, e.Took})
+		r.Stages = append(r.Stages, Stage{e.Stage, e.Passes, e.Took})
 	case "example":
 		r.Examples = append(r.Examples, Example{e.Class, e.Bytes, e.RoundTrip, e.Send, e.Receive, e.Rows})
 	case "end":

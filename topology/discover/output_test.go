@@ -32,7 +32,7 @@ func TestReadOutput(t *testing.T) {
 			Stage: discover.Between, A: discover.Endpoint{Host: "n1", Core: 2}, B: discover.Endpoint{Host: "n2", Core: -1},
 			Small: 1e-6, SmallMedian: 2e-6, Large: 3e-6, LargeMedian: 4e-6,
 		}},
-		Stages:   []discover.Stage{{Name: discover.Between, Passes: 1, Spread: -1, Seconds: 0.5}},
+		Stages:   []discover.Stage{{Name: discover.Between, Passes: 1, Seconds: 0.5}},
 		Examples: []discover.Example{{Class: "switch0", Bytes: 8, RoundTrip: 1e-6, Send: 1e-7, Receive: 2e-7, Rows: []float64{1e-5, 2e-5}}},
 	}
 	if d := cmp.Diff(want, got); d != "" || err != nil {
