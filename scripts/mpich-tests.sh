@@ -59,11 +59,11 @@ run() {
 	: >"$folder/$label.log"
 	while read -r name ranks arguments; do
 		# shellcheck disable=SC2086
-		said=$(cd "$folder/mpich-4.0.2/test/mpi/coll" && env "$@" timeout 180 "mpirun.$mpi" -n "$ranks" "./$name" $arguments 2>&1 </dev/null) || true
+		said=$(cd "$folder/mpich-4.0.2/test/mpi/coll" && env "$@" timeout 180 "mpirun.$mpi" -n "$ranks" "./$name" $arguments 2>"$folder/errors" </dev/null) || true
 		if [ "$(printf '%s' "$said" | tr -d ' \n')" = NoErrors ]; then
 			echo "$name $ranks $arguments" >>"$folder/$label.passed"
 		else
-			printf '== %s %s %s\n%s\n' "$name" "$ranks" "$arguments" "$said" >>"$folder/$label.log"
+			printf '== %s %s %s\n%s\n%s\n' "$name" "$ranks" "$arguments" "$said" "$(cat "$folder/errors")" >>"$folder/$label.log"
 		fi
 	done <<<"$(list)"
 	lost=$(comm -23 <(sort "$folder/without.passed") <(sort "$folder/$label.passed") | tr '\n' ';')
@@ -74,6 +74,7 @@ run() {
 (build)
 cd "$source"
 run without LD_PRELOAD="$folder/yield.so"
+[ -s "$folder/without.passed" ] # else nothing was tried
 if [ -n "${SETTINGS:-}" ]; then
 	# shellcheck disable=SC1090
 	. "$SETTINGS"
