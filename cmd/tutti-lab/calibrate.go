@@ -16,7 +16,7 @@ func (a *app) calibrateCommand() *cobra.Command {
 compares each prediction with the truth. It prints how often the truth met the criteria
 at the stop. It also prints the machine time until the stop relative to two others: until
 the truth first met the criteria (first), and until it had met them for three evaluations
-running (converged).
+running (converged). Parentheses have 95 % intervals over the replays.
 
 --keep appends each replay to a file when it ends. Replays in the file are not repeated
 and are part of the table. The file must hold replays of the same options.`,

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"tutti/activelearn"
 	"tutti/benchrunner/replay"
@@ -298,7 +299,8 @@ func (g *calibrationGroup) add(c Calibration) {
 // WriteCalibration prints a table of calibrations by noise, by data and for all together. Some columns say
 // how often the truth met the criteria at the stop, and how often both upper ends were at least as high as
 // the truth. The other columns contain the machine time of a replay relative to FirstSeconds and
-// ConvergedSeconds. For replays that did not stop, these ratios are lower bounds.
+// ConvergedSeconds. Intervals are of 95 %: by a bootstrap over the replays for ratios, by proportionOfRuns for replays that stopped right. For replays that did not stop, these ratios are
+// lower bounds.
 func WriteCalibration(w io.Writer, all []Calibration) error {
 	var groups []*calibrationGroup
 	group := func(name string) *calibrationGroup {
@@ -325,9 +327,9 @@ func WriteCalibration(w io.Writer, all []Calibration) error {
 	})
 	for _, g := range groups {
 		t.AppendRow(table.Row{
-			g.name, g.runs, g.stopped, proportion(g.good, g.stopped), proportion(g.covered, g.evaluations),
-			ratio(metrics.Median(g.overFirst)), ratio(geometricMean(g.overFirst)),
-			ratio(metrics.Median(g.overConverged)), ratio(geometricMean(g.overConverged)),
+			g.name, g.runs, g.stopped, proportionOfRuns(g.good, g.stopped), proportion(g.covered, g.evaluations),
+			withInterval(g.overFirst, metrics.Median), withInterval(g.overFirst, geometricMean),
+			withInterval(g.overConverged, metrics.Median), withInterval(g.overConverged, geometricMean),
 			percentage(metrics.Median(g.mistakes)), percentage(greatest(g.mistakes)),
 		})
 	}
@@ -350,6 +352,25 @@ func ratio(v float64) string {
 		return "–"
 	}
 	return strconv.FormatFloat(v, 'f', 2, 64)
+}
+
+// proportionOfRuns formats a proportion of independent runs and its 95 % interval by Jeffreys' prior (Brown, Cai and
+// DasGupta, Statistical Science 16 (2001)).
+func proportionOfRuns(n, of int) string {
+	if of == 0 {
+		return proportion(n, of)
+	}
+	posterior := distuv.Beta{Alpha: float64(n) + 0.5, Beta: float64(of-n) + 0.5}
+	return fmt.Sprintf("%s (%.0f to %.0f)", proportion(n, of), 100*posterior.Quantile((1-confidence)/2), 100*posterior.Quantile((1+confidence)/2))
+}
+
+// withInterval formats a statistic of values and its bootstrap interval, for example "2.10 (1.80 to 2.41)".
+func withInterval(values []float64, statistic func([]float64) float64) string {
+	i, err := metrics.Bootstrap(values, statistic, resamples, confidence, 1)
+	if err != nil {
+		return ratio(math.NaN()) // there are no values
+	}
+	return fmt.Sprintf("%s (%s to %s)", ratio(statistic(slices.Clone(values))), ratio(i.Low), ratio(i.High))
 }
 
 func percentage(v float64) string {

@@ -124,9 +124,9 @@ func TestWriteCalibration(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"a":                        "2 2 50.0% 70.0% 3.00 2.83 1.50 1.41 4.0% 6.0%",
-		"noise 2% and outliers 2%": "1 0 – 100.0% 8.00 8.00 4.00 4.00 – –",
-		"all":                      "3 2 50.0% 76.0% 4.00 4.00 2.00 2.00 4.0% 6.0%",
+		"a":                        "2 2 50.0% (6 to 94) 70.0% 3.00 (2.00 to 4.00) 2.83 (2.00 to 4.00) 1.50 (1.00 to 2.00) 1.41 (1.00 to 2.00) 4.0% 6.0%",
+		"noise 2% and outliers 2%": "1 0 – 100.0% 8.00 (8.00 to 8.00) 8.00 (8.00 to 8.00) 4.00 (4.00 to 4.00) 4.00 (4.00 to 4.00) – –",
+		"all":                      "3 2 50.0% (6 to 94) 76.0% 4.00 (2.00 to 8.00) 4.00 (2.00 to 8.00) 2.00 (1.00 to 4.00) 2.00 (1.00 to 4.00) 4.0% 6.0%",
 	} {
 		if got := strings.Join(rows[name], " "); got != want {
 			t.Errorf("row %q: %q, want %q\n%s", name, got, want, b.String())
