@@ -320,7 +320,7 @@ func specOf(c *config.Campaign) (campaign.Spec, error) {
 		Folds:    c.Model.Folds,
 		Attempts: c.Attempts,
 		HPO:      c.HPO.Trials,
-		Auto:     c.Model.Kind == config.AutoModel && model == learner.GaussianProcess,
+		Auto:     c.Model.Kind == config.Auto && model == learner.GaussianProcess,
 	}, nil
 }
 

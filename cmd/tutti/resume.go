@@ -61,7 +61,7 @@ func resumeCampaign(ctx context.Context, a *app, folder string, trials int, form
 	state := contents.State()
 	command := resumeCommandOf(c)
 	if trials > 0 && c.Config.Model.Kind == string(learner.GaussianProcess) {
-		err := fmt.Errorf("--hpo %d: model.kind of %s is %s: want %s or %s", trials, folder, c.Config.Model.Kind, config.AutoModel, learner.Forest)
+		err := fmt.Errorf("--hpo %d: model.kind of %s is %s: want %s or %s", trials, folder, c.Config.Model.Kind, config.Auto, learner.Forest)
 		return errors.Join(withCode(codeUsage, err), jnl.Close())
 	}
 	if trials > 0 {

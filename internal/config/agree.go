@@ -19,20 +19,20 @@ import (
 // Kinds returns the values of the key runner.kind.
 func Kinds() []string { return []string{Replay, Local, SlurmJobs, Allocation} }
 
-// setMethodDefaults sets keys without a value whose default depends on the method.
+// setMethodDefaults sets the keys that leave their value to the method.
 func (c *Campaign) setMethodDefaults() {
-	if c.Stop.CriteriaFrom == "" {
+	if c.Stop.CriteriaFrom == Auto {
 		c.Stop.CriteriaFrom = string(campaign.SourceFor(campaign.Method(c.Method).Strategy()))
 	}
 }
 
-// AutoModel is the value of model.kind by which the hyperparameter study chooses the final model.
-// With the method fact the study chooses among forests alone.
-const AutoModel = "auto"
+// Auto is the value of model.kind and of stop.criteria_from that leaves the choice to the method. The final model is
+// then the one that the hyperparameter study finds best; with the method fact it chooses among forests alone.
+const Auto = "auto"
 
 // MeasuringModel returns the model of the campaign while it measures.
 func (c *Campaign) MeasuringModel() learner.Model {
-	if c.Model.Kind == AutoModel {
+	if c.Model.Kind == Auto {
 		return campaign.ModelFor(campaign.Method(c.Method).Strategy())
 	}
 	return learner.Model(c.Model.Kind)

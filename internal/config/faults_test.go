@@ -71,7 +71,7 @@ func TestFaults(t *testing.T) {
 		{"method", "method: greedy", `c.yaml:6: method: "greedy": want one of regret, fact`},
 		{"launch model", "runner.launch.model: mpi", `c.yaml:6: runner.launch.model: "mpi": want one of candidate, osu, native`},
 		{"scaling", "model: {scaling: log}", `c.yaml:6: model.scaling: "log": want one of none, standard, normal, algorithm, algorithm_log10`},
-		{"criteria", "stop: {criteria_from: me}", `c.yaml:6: stop.criteria_from: "me": want one of reference, cross-validated, predicted`},
+		{"criteria", "stop: {criteria_from: me}", `c.yaml:6: stop.criteria_from: "me": want one of auto, reference, cross-validated, predicted`},
 		{"model", "model: {kind: tree}", `c.yaml:6: model.kind: "tree": want one of auto, gp, forest`},
 		{"scaling of a Gaussian process", "model: {kind: gp, scaling: none}", `c.yaml:6: model.scaling: none: model.kind gp wants algorithm_log10; others are for model.kind forest`},
 		{"poisson of standardised times", "model: {kind: forest, scaling: standard, criterion: poisson}", `c.yaml:6: model.criterion: poisson: wants times of 0 or more, with model.scaling standard some are below: want squared_error, absolute_error or friedman_mse`},

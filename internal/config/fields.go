@@ -102,7 +102,7 @@ func fields(c *Campaign) []field {
 		{"strategy.batch", "minimum number of benchmarks in a round", 8, whole(&c.Strategy.Batch, 1, 100000)},
 		{"strategy.growth", "a round has at least this share of the benchmarks so far, 0 to 1", 0.05, number(&c.Strategy.Growth, 0, 1)},
 
-		{"model.kind", "model of the files: gp (one Gaussian process of all algorithms), forest (a random forest for each algorithm) or auto (the better one on held-out points; with the method fact the best forest)", AutoModel, choice(&c.Model.Kind, append([]string{AutoModel}, words(learner.Models())...)...)},
+		{"model.kind", "model of the files: gp (one Gaussian process of all algorithms), forest (a random forest for each algorithm) or auto (the better one on held-out points; with the method fact the best forest)", Auto, choice(&c.Model.Kind, append([]string{Auto}, words(learner.Models())...)...)},
 		{"model.scaling", "scaling of the times: " + strings.Join(words(preprocess.Scalings()), ", "), "algorithm_log10", choice(&c.Model.Scaling, words(preprocess.Scalings())...)},
 		{"model.trees", "number of trees of a forest", 100, whole(&c.Model.Trees, 1, 100000)},
 		{"model.criterion", "split criterion of a tree: squared_error, absolute_error, friedman_mse, poisson", "squared_error", choice(&c.Model.Criterion, "squared_error", "absolute_error", "friedman_mse", "poisson")},
@@ -112,7 +112,7 @@ func fields(c *Campaign) []field {
 		{"model.max_features", "features considered at a split, 1 to 3; 0: all", 0, whole(&c.Model.MaxFeatures, 0, 3)},
 		{"model.folds", "folds of the cross-validation", 5, whole(&c.Model.Folds, 2, 1000)},
 
-		{"stop.criteria_from", "data for the criteria: predicted (joint draws of all times), cross-validated (the measurements), reference (the complete recorded data); unset: predicted for the method regret, cross-validated for fact", "", choiceOrUnset(&c.Stop.CriteriaFrom, words(activelearn.Sources())...)},
+		{"stop.criteria_from", "data for the criteria: predicted (joint draws of all times), cross-validated (the measurements), reference (the complete recorded data), or auto: predicted for the method regret, cross-validated for fact", Auto, choice(&c.Stop.CriteriaFrom, append([]string{Auto}, words(activelearn.Sources())...)...)},
 		{"stop.slowdown", "criterion: the average slowdown is below this", 1.03, number(&c.Stop.Slowdown, 1, 1000)},
 		{"stop.mistakes", "criterion: the share of significant mistakes is below this, 0.001 to 1", 0.05, number(&c.Stop.Mistakes, 0.001, 1)},
 		{"stop.mistake_threshold", "a choice is a mistake if it is slower than the best by more than this share", 0.10, number(&c.Stop.MistakeThreshold, 0.0001, 1000)},

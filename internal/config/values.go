@@ -48,18 +48,6 @@ func choice(at *string, allowed ...string) value {
 	return v
 }
 
-// choiceOrUnset returns the type of a key whose value is empty or one of the allowed words.
-func choiceOrUnset(at *string, allowed ...string) value {
-	v := text(at, func(s string) error {
-		if s == "" {
-			return nil
-		}
-		return oneOf(allowed)(s)
-	})
-	v.schema, v.words = schema{"enum": append([]string{""}, allowed...)}, allowed
-	return v
-}
-
 // oneOf returns a function that returns an error for words that are not allowed.
 func oneOf(allowed []string) func(string) error {
 	return func(s string) error {
