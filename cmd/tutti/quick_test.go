@@ -92,8 +92,8 @@ func TestLiveQuick(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "q")); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a dry run leaves a folder: %v", err)
 	}
-	_, out := mustEnd(t, dir, finished, "quick", "q", "--collectives", "bcast", "--wall-time", "5s")
-	if want := "measuring ends after 5s, all collectives together"; !strings.Contains(out, want) {
+	_, out := mustEnd(t, dir, finished, "quick", "q", "--collectives", "bcast", "--wall-time", "3s")
+	if want := "measuring ends after 3s, all collectives together"; !strings.Contains(out, want) {
 		t.Errorf("no line %q:\n%s", want, out)
 	}
 	if !strings.Contains(out, "in jobs: . q/") {
