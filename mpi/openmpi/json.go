@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"tutti/coll"
 )
@@ -39,7 +37,7 @@ type jsonRules map[coll.Collective][]jsonBlock
 // distribution. Open MPI uses the first block that applies, even if this block has no rules.
 type jsonBlock struct {
 	Low          int          `json:"comm_size_min"`
-	High         *int         `json:"comm_size_max"` // nil: no bound
+	High         *int         `json:"comm_size_max,omitempty"` // nil: no bound
 	Distribution distribution `json:"comm_rank_distribution"`
 	Rules        []jsonRule   `json:"rules"`
 }
@@ -48,63 +46,31 @@ type jsonBlock struct {
 // applies. If no rule applies, the library selects.
 type jsonRule struct {
 	Low         int64  `json:"msg_size_min"`
-	High        *int64 `json:"msg_size_max"` // nil: no bound
-	Algorithm   string `json:"alg"`          // Open MPI's name or number; "ignore" and 0 leave the decision to the library
-	FanInOut    int    `json:"faninout"`
-	SegSize     int64  `json:"seg_size"`
-	MaxRequests int    `json:"reqs"`
+	High        *int64 `json:"msg_size_max,omitempty"` // nil: no bound
+	Algorithm   string `json:"alg"`                    // Open MPI's name or number; "ignore" and 0 leave the decision to the library
+	FanInOut    int    `json:"faninout,omitempty"`
+	SegSize     int64  `json:"seg_size,omitempty"`
+	MaxRequests int    `json:"reqs,omitempty"`
 }
 
 // ignore is the name of the algorithm in a rule that leaves the choice to Open MPI.
 const ignore = "ignore"
 
+// jsonFile is a rules file of 6.0.
+type jsonFile struct {
+	Version     int       `json:"rule_file_version"`
+	Module      string    `json:"module"`
+	Collectives jsonRules `json:"collectives"`
+}
+
 // Bytes returns the rules as the content of a file. Equal rules give equal bytes. It omits upper bounds
 // that exclude nothing, because Open MPI reads the number of ranks "inf" as -1.
 func (r jsonRules) Bytes() []byte {
-	var b strings.Builder
-	b.WriteString("{\n \"rule_file_version\": 3,\n \"module\": \"tuned\",\n \"collectives\": {")
-	for i, c := range slices.Sorted(maps.Keys(r)) {
-		fmt.Fprintf(&b, "%s\n  %q: [", comma(i), c)
-		for k, block := range r[c] {
-			fmt.Fprintf(&b, "%s\n   {\"comm_size_min\": %d", comma(k), block.Low)
-			if block.High != nil {
-				fmt.Fprintf(&b, ", \"comm_size_max\": %d", *block.High)
-			}
-			fmt.Fprintf(&b, ", \"comm_rank_distribution\": %q, \"rules\": [", block.Distribution)
-			for j, x := range block.Rules {
-				b.WriteString(comma(j) + "\n    ")
-				x.write(&b)
-			}
-			b.WriteString("\n   ]}")
-		}
-		b.WriteString("\n  ]")
+	text, err := json.MarshalIndent(jsonFile{3, "tuned", r}, "", " ")
+	if err != nil {
+		panic("openmpi: " + err.Error()) // numbers and texts have a JSON form
 	}
-	b.WriteString("\n }\n}\n")
-	return []byte(b.String())
-}
-
-func comma(i int) string {
-	if i > 0 {
-		return ","
-	}
-	return ""
-}
-
-func (x jsonRule) write(b *strings.Builder) {
-	fmt.Fprintf(b, "{\"msg_size_min\": %d", x.Low)
-	if x.High != nil {
-		fmt.Fprintf(b, ", \"msg_size_max\": %d", *x.High)
-	}
-	fmt.Fprintf(b, ", \"alg\": %q", x.Algorithm)
-	for _, p := range []struct {
-		name  string
-		value int64
-	}{{"faninout", int64(x.FanInOut)}, {"seg_size", x.SegSize}, {"reqs", int64(x.MaxRequests)}} {
-		if p.value != 0 {
-			fmt.Fprintf(b, ", %q: %d", p.name, p.value)
-		}
-	}
-	b.WriteByte('}')
+	return append(text, '\n')
 }
 
 // toJSON converts classic rules. A classic block or rule ends where the next one begins. The function names
@@ -165,11 +131,7 @@ func rulesToJSON(c coll.Collective, rules []rule, name func(coll.Collective, int
 
 // parseJSON reads what Bytes writes. The error matches errSyntax.
 func parseJSON(text []byte) (jsonRules, error) {
-	var doc struct {
-		Version     int       `json:"rule_file_version"`
-		Module      string    `json:"module"`
-		Collectives jsonRules `json:"collectives"`
-	}
+	var doc jsonFile
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&doc); err != nil {

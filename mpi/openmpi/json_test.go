@@ -173,9 +173,9 @@ func TestRadix(t *testing.T) {
 			}
 		}
 		_, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
-		text := string(x.Loaded(coll.Layout{}, fileVariable))
+		text := strings.Join(strings.Fields(string(x.Loaded(coll.Layout{}, fileVariable))), "")
 		for _, radix := range []string{"2", "4", "8"} {
-			if want := `"alg": "` + name + `", "faninout": ` + radix; !strings.Contains(text, want) {
+			if want := `"alg":"` + name + `","faninout":` + radix; !strings.Contains(text, want) {
 				t.Errorf("no %s in\n%s", want, text)
 			}
 		}
