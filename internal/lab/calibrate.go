@@ -299,8 +299,8 @@ func (g *calibrationGroup) add(c Calibration) {
 // WriteCalibration prints a table of calibrations by noise, by data and for all together. Some columns say
 // how often the truth met the criteria at the stop, and how often both upper ends were at least as high as
 // the truth. The other columns contain the machine time of a replay relative to FirstSeconds and
-// ConvergedSeconds. Intervals are of 95 %: by a bootstrap over the replays for ratios, by proportionOfRuns for replays that stopped right. For replays that did not stop, these ratios are
-// lower bounds.
+// ConvergedSeconds. Ratios have 95 % intervals by a bootstrap over the replays. For replays that did not stop,
+// ratios are lower bounds.
 func WriteCalibration(w io.Writer, all []Calibration) error {
 	var groups []*calibrationGroup
 	group := func(name string) *calibrationGroup {
