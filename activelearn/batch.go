@@ -103,7 +103,8 @@ func budgetOf(l *Ledger) float64 {
 
 // newSelector computes the pairs and candidates of a round. It conditions the posterior on the
 // pending candidates, as if they were measured.
-func (r *regret) newSelector(s State, m *gp.GP, over pointSample, at prices) (*batchSelector, error) {
+func (r *regret) newSelector(s State, over pointSample, at prices) (*batchSelector, error) {
+	m := r.posterior.GP()
 	b := &batchSelector{
 		budget:  budgetOf(s.Ledger),
 		noise:   m.Params().Noise,

@@ -30,8 +30,7 @@ func crossingMeasurements(t *testing.T, alg string, times float64) []coll.Measur
 // mistake is the choice of an algorithm that is more than 10 % slower than the fastest.
 func mistakeShare(t *testing.T, r *regret, l *Ledger, truth []coll.Measurement) float64 {
 	t.Helper()
-	m := testutil.Must(r.model(State{Ledger: l}))(t)
-	means := m.Means(r.rows, len(r.index))
+	means := testutil.Must(State{Ledger: l}.posterior(r.opt.Earlier))(t).GP().Means(r.rows, len(r.index))
 	mistakes := 0
 	for i := range r.rows {
 		best, chosen := truth[3*i], 0

@@ -3,7 +3,6 @@ package activelearn
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"tutti/coll"
 	"tutti/metrics"
@@ -80,7 +79,7 @@ func (e Evaluation) Validate() error {
 		{"slowdown_upper", e.SlowdownUpper}, {"mistakes_upper", e.MistakesUpper},
 		{"p_converged", e.PConverged}, {"p_attainable", e.PAttainable}, {"mistakes_attainable", e.MistakesAttainable},
 	}
-	for _, v := range slices.Concat(e.Scores.Steps, e.Scores.Smooth) {
+	for _, v := range e.Scores {
 		numbers = append(numbers, number{"scores", v})
 	}
 	for _, n := range numbers {

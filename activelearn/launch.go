@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"tutti/coll"
-	"tutti/surrogate/gp"
 )
 
 // fillLaunches returns further candidates that the launches of a batch can measure as well. The acquisition
@@ -12,7 +11,7 @@ import (
 // Together the further candidates cost at most as much as the launches. The total cost is therefore at most
 // twice the unavoidable cost (the ski-rental problem; Karlin, Manasse, Rudolph and Sleator, Algorithmica 3,
 // 1988).
-func (r *regret) fillLaunches(s State, m *gp.GP, selector *batchSelector, batch []coll.Candidate) ([]coll.Candidate, error) {
+func (r *regret) fillLaunches(s State, selector *batchSelector, batch []coll.Candidate) ([]coll.Candidate, error) {
 	if !r.sharesLaunches() {
 		return nil, nil
 	}
@@ -20,7 +19,7 @@ func (r *regret) fillLaunches(s State, m *gp.GP, selector *batchSelector, batch 
 	if budget <= 0 {
 		return nil, nil
 	}
-	b, err := r.newSelector(s, m, r.launchSample(s, selector, batch), selector.prices)
+	b, err := r.newSelector(s, r.launchSample(s, selector, batch), selector.prices)
 	if err != nil {
 		return nil, err
 	}

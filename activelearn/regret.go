@@ -8,7 +8,6 @@ import (
 
 	"tutti/coll"
 	"tutti/preprocess"
-	"tutti/surrogate/gp"
 	"tutti/surrogate/learner"
 )
 
@@ -68,19 +67,17 @@ func (r *regret) Ask(s State) ([]coll.Candidate, error) {
 func (r *regret) Restore(_ State, batch []coll.Candidate) { r.recordLaunches(batch) }
 
 // ask selects the batch of a round that follows the initial design.
-func (r *regret) ask(s State) ([]coll.Candidate, error) {
-	m, err := r.model(s)
-	if err != nil {
+func (r *regret) ask(s State) (batch []coll.Candidate, err error) {
+	if r.posterior, err = s.posterior(r.opt.Earlier); err != nil {
 		return nil, err
 	}
-	var batch []coll.Candidate
 	over, at := r.samplePoints(s), r.prices(s.Ledger)
 	for _, want := range r.stages(s.Want) {
 		if len(batch) >= s.Want {
 			break
 		}
 		over.selected = asSet(batch)
-		b, err := r.newSelector(s, m, over, at)
+		b, err := r.newSelector(s, over, at)
 		if err != nil {
 			return nil, err
 		}
@@ -90,7 +87,7 @@ func (r *regret) ask(s State) ([]coll.Candidate, error) {
 		}
 		batch = append(batch, picks...)
 		b.explain(r.reasons)
-		more, err := r.fillLaunches(s, m, b, batch)
+		more, err := r.fillLaunches(s, b, batch)
 		if err != nil {
 			return nil, err
 		}
@@ -172,15 +169,6 @@ func (r *regret) complete(s State, batch []coll.Candidate) []coll.Candidate {
 		}
 	}
 	return batch
-}
-
-// model returns the smooth Gaussian process of the posterior. It does not describe points that differ from
-// their neighbors; the tails of the losses allow for such points (see tailWeight).
-func (r *regret) model(s State) (m *gp.GP, err error) {
-	if r.posterior, err = s.posterior(r.opt.Earlier); err != nil {
-		return nil, err
-	}
-	return r.posterior.Smooth()
 }
 
 // samplePoints returns the points of a round and their weights, in the order of the space. If the space has

@@ -200,9 +200,9 @@ func TestRegretCountsPendingAsMeasured(t *testing.T) {
 		}
 		r := &regret{opt: Options{Seed: 1}.withDefaults("regret")}
 		r.start(l)
-		m := testutil.Must(r.model(State{Ledger: l}))(t)
 		s := State{Round: 2, Want: 1, Ledger: l}
-		return testutil.Must(r.newSelector(s, m, r.samplePoints(s), r.prices(s.Ledger)))(t)
+		r.posterior = testutil.Must(s.posterior(nil))(t)
+		return testutil.Must(r.newSelector(s, r.samplePoints(s), r.prices(s.Ledger)))(t)
 	}
 	picked := laid()
 	first, _ := picked.best()

@@ -29,11 +29,7 @@ func (r *StopRule) FindOutliers(round int) error {
 		return err
 	}
 	ms, budget := r.ledger.Measurements(), r.remaining(outlierShare, true)
-	residuals, err := posterior.LOOResiduals(r.examined, len(ms))
-	if err != nil {
-		return err
-	}
-	for i, z := range residuals {
+	for i, z := range posterior.LOOResiduals(r.examined, len(ms)) {
 		if m := ms[r.examined+i]; z > preprocess.OutlierSigma && m.CostSeconds <= budget {
 			budget -= m.CostSeconds
 			r.rounds[m.Candidate] = round

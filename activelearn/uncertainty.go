@@ -89,7 +89,7 @@ func (u *uncertainty) posterior(l *Ledger) (*gp.Posterior, error) {
 		if err != nil {
 			return nil, err
 		}
-		params.Steps, params.Split = 0, 0 // the smooth model, as in learner.Posterior.Smooth
+		params.Steps, params.Split = 0, 0 // FACT has a smooth model
 		u.params = &params
 	}
 	model, err := gp.New(*u.params, observations(len(u.fastest)))

@@ -103,11 +103,7 @@ func (h *history) posteriorOf(c coll.Collective) (*posterior, error) {
 	if err != nil {
 		return nil, err
 	}
-	process, err := fitted.Smooth()
-	if err != nil {
-		return nil, err
-	}
-	return &posterior{process, fitted.Task}, nil
+	return &posterior{fitted.GP(), fitted.Task}, nil
 }
 
 // Two times are compared at quantiles of their distributions. These constants are the quantiles, in

@@ -9,7 +9,6 @@ import (
 	"tutti/coll"
 	"tutti/metrics"
 	"tutti/report"
-	"tutti/surrogate/learner"
 )
 
 // scores returns the scores of the tuned selection and of the default, both at the same points. They are
@@ -149,7 +148,7 @@ func bootstrapInterval(slowdowns []float64, opt metrics.Options, seed uint64, pi
 func curveOf(evaluations []activelearn.Evaluation) []activelearn.Evaluation {
 	out := slices.Clone(evaluations)
 	for i := range out {
-		out[i].Scores = learner.Scores{}
+		out[i].Scores = nil
 	}
 	return out
 }

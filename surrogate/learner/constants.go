@@ -43,3 +43,7 @@ const (
 	// change as a model learns. The value is that of Raftery, Kárný and Ettler, Technometrics 52 (2010).
 	forgetting = 0.99
 )
+
+// stepShares are the shares of Prior.Steps and Prior.Split among which a posterior chooses, in descending order.
+// They are our choice: half decades, and none.
+var stepShares = []float64{1, 0.3, 0.1, 0}

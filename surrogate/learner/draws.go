@@ -52,11 +52,7 @@ type drawnOption struct {
 // Draws returns the draws for a query. It takes O(n³) operations for n distinct points, those of the
 // measurements included.
 func (p *Posterior) Draws(q DrawQuery) (*Draws, error) {
-	scores := q.Scores.Smooth
-	if p.steps {
-		scores = q.Scores.Steps
-	}
-	weights, err := probabilities(scores)
+	weights, err := probabilities(q.Scores)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func TestDraws(t *testing.T) {
 			t.Errorf("log10 time %g on average, want %g", stat.Mean(predicted, nil), want)
 		}
 	}
-	q.Scores.Steps, q.Scores.Smooth = []float64{1}, []float64{1}
+	q.Scores = []float64{1}
 	if _, err := p.Draws(q); err == nil {
 		t.Error("scores of other error models: want an error")
 	}
@@ -54,9 +54,9 @@ func TestScore(t *testing.T) {
 	p := testutil.Must(learner.NewPosterior(learner.Data{Measurements: train}))(t)
 	near := testutil.SyntheticMeasurements(dense(t)[:10])
 	far := scaleTimes(near, near[0].Algorithm, 3)
-	narrowest := func(s learner.Scores) float64 { return s.Smooth[3] - s.Smooth[len(s.Smooth)-1] }
-	fit := testutil.Must(p.Score(learner.Scores{}, near))(t)
-	misfit := testutil.Must(p.Score(learner.Scores{}, far))(t)
+	narrowest := func(s learner.Scores) float64 { return s[3] - s[len(s)-1] }
+	fit := testutil.Must(p.Score(nil, near))(t)
+	misfit := testutil.Must(p.Score(nil, far))(t)
 	if narrowest(fit) <= 0 || narrowest(misfit) >= 0 {
 		t.Errorf("the narrowest normal error model gains %g with small errors and %g with large ones", narrowest(fit), narrowest(misfit))
 	}

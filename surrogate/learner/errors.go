@@ -26,13 +26,9 @@ func errorModels() (all []ErrorModel) {
 	return all
 }
 
-// Scores are the sums of the log probability densities that the error models of a process gave to
-// measurements before they were made. A process is a Gaussian process with or without steps. The zero value
-// has no measurements.
-type Scores struct {
-	Steps  []float64 `json:"steps,omitempty"`
-	Smooth []float64 `json:"smooth,omitempty"`
-}
+// Scores are the sums of the log probability densities that the error models gave to measurements before they
+// were made. A nil value has no measurements.
+type Scores []float64
 
 // logDensity returns the log probability density of an error. Its variance is that of the posterior plus
 // that of the noise.
@@ -46,26 +42,9 @@ func (m ErrorModel) logDensity(err, variance, noise float64) float64 {
 //
 // Source: Dawid, Statistical Theory: The Prequential Approach, J. Royal Statistical Society A 147 (1984).
 func (p *Posterior) Score(s Scores, ms []coll.Measurement) (Scores, error) {
-	steps, err := p.withSteps()
-	if err != nil {
-		return s, err
-	}
-	smooth, err := p.Smooth()
-	if err != nil {
-		return s, err
-	}
-	if s.Steps, err = p.score(steps, s.Steps, ms); err != nil {
-		return s, err
-	}
-	s.Smooth, err = p.score(smooth, s.Smooth, ms)
-	return s, err
-}
-
-// score adds the scores of measurements under the error models of one process.
-func (p *Posterior) score(m *gp.GP, scores []float64, ms []coll.Measurement) ([]float64, error) {
 	models := errorModels()
-	out := make([]float64, len(models))
-	copy(out, scores)
+	out := make(Scores, len(models))
+	copy(out, s)
 	var known []coll.Measurement
 	var points []coll.Point
 	var entries []gp.Entry
@@ -78,7 +57,7 @@ func (p *Posterior) score(m *gp.GP, scores []float64, ms []coll.Measurement) ([]
 	if len(points) == 0 {
 		return out, nil
 	}
-	posterior, err := m.Posterior(preprocess.SurrogateRows(points), entries)
+	posterior, err := p.gaussian.Posterior(preprocess.SurrogateRows(points), entries)
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +71,7 @@ func (p *Posterior) score(m *gp.GP, scores []float64, ms []coll.Measurement) ([]
 
 // probabilities returns the probabilities of the error models, given their scores. Without scores they are
 // equal.
-func probabilities(scores []float64) ([]float64, error) {
+func probabilities(scores Scores) ([]float64, error) {
 	out := make([]float64, len(errorModels()))
 	if scores == nil {
 		scores = out
@@ -107,24 +86,25 @@ func probabilities(scores []float64) ([]float64, error) {
 	return out, nil
 }
 
-// leaveOneOut returns the log probability density of the observations of a Gaussian process, each given all
-// others, under the error model that makes it the greatest.
+// leaveOneOut returns the log probability density of each of the n observations of a Gaussian process, given all
+// others. The error model is the one with the greatest sum.
 //
 // Source: Rasmussen and Williams, Gaussian Processes for ML (2006), equation 5.11, with the normal
 // distribution replaced.
-func leaveOneOut(m *gp.GP, n int) float64 {
+func leaveOneOut(m *gp.GP, n int) (densities []float64) {
 	all := make([]int, n)
 	for j := range all {
 		all[j] = j
 	}
 	residuals, deviations := m.LOOResiduals(all)
-	best := math.Inf(-1)
 	for _, e := range errorModels() {
-		sum := 0.0
+		of := make([]float64, n)
 		for j, r := range residuals {
-			sum += e.logDensity(r, deviations[j]*deviations[j], 0)
+			of[j] = e.logDensity(r, deviations[j]*deviations[j], 0)
 		}
-		best = max(best, sum)
+		if densities == nil || floats.Sum(of) > floats.Sum(densities) {
+			densities = of
+		}
 	}
-	return best
+	return densities
 }

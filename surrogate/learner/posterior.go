@@ -5,7 +5,9 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"sync"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"tutti/coll"
 	"tutti/preprocess"
@@ -22,10 +24,7 @@ type Posterior struct {
 	learned    int // measurements that params were learned from, the first ones
 	noise      preprocess.Noise
 	params     gp.Params
-	steps      bool   // gaussian has steps and split
-	gaussian   *gp.GP // one of the two processes
-	withSteps  func() (*gp.GP, error)
-	smooth     func() (*gp.GP, error)
+	gaussian   *gp.GP
 }
 
 // EmptyPosterior returns a posterior without measurements. Its method Update adds measurements. If prior is
@@ -52,20 +51,21 @@ func (p *Posterior) Update(d Data) (*Posterior, error) {
 
 // follow computes the posterior given d. It reuses those parts of the previous posterior that have not
 // changed.
-func (p *Posterior) follow(previous *Posterior, d Data) error {
+func (p *Posterior) follow(previous *Posterior, d Data) (err error) {
 	p.observe(d)
 	sameParams := previous.gaussian != nil && previous.learned == p.learned && previous.learnedFrom(d.Measurements)
 	if sameParams {
-		p.params, p.steps = previous.params, previous.steps
-	} else if err := p.learn(d); err != nil {
+		p.params = previous.params
+	} else if err = p.learn(d); err != nil {
 		return err
 	}
 	p.noise = p.noise.WithJob(p.params.Job)
 	if sameParams && reflect.DeepEqual(p.obs, previous.obs) { // for example after a replicate that changed no time
-		p.gaussian, p.withSteps, p.smooth = previous.gaussian, previous.withSteps, previous.smooth
+		p.gaussian = previous.gaussian
 		return nil
 	}
-	return p.condition()
+	p.gaussian, err = gp.New(p.params, p.obs.Sample(maxObservations))
+	return err
 }
 
 // learnedFrom reports whether p.params were learned from the first measurements of ms. If a replicate has
@@ -111,8 +111,7 @@ func (p *Posterior) observe(d Data) {
 	p.obs = p.observations(d.Measurements, d.Earlier)
 }
 
-// learn learns the hyperparameters from the first measurements in d. The process has steps and split if
-// that predicts these measurements better; see leaveOneOut.
+// learn learns the hyperparameters from the first measurements in d.
 func (p *Posterior) learn(d Data) (err error) {
 	first := p.observations(d.Measurements[:p.learned], d.Earlier).Sample(maxObservations)
 	if p.params, err = gp.Learn(first, p.prior.Options()); err != nil {
@@ -121,35 +120,36 @@ func (p *Posterior) learn(d Data) (err error) {
 	if p.params.Job < minJobShare*preprocess.MeasurementNoise {
 		p.params.Job = 0
 	}
-	with, err := gp.New(p.params, first)
-	if err != nil {
-		return err
+	return p.learnSteps(first)
+}
+
+// learnSteps sets steps and split to a share of those of the prior. Each share is scored by how well it predicts each
+// observation from all others; see leaveOneOut. The result is the greatest share whose score differs from the best one
+// by less than a standard error of the difference. A greater share gives more doubtful predictions.
+//
+// Source: the one-standard-error rule of Breiman, Friedman, Olshen and Stone, Classification and Regression Trees (1984),
+// section 3.4.3.
+func (p *Posterior) learnSteps(obs gp.Observations) error {
+	densities, scores := make([][]float64, len(stepShares)), make([]float64, len(stepShares))
+	for k, share := range stepShares {
+		p.params.Steps, p.params.Split = share*p.prior.Steps, share*p.prior.Split
+		m, err := gp.New(p.params, obs)
+		if err != nil {
+			return err
+		}
+		densities[k] = leaveOneOut(m, len(obs.Y))
+		scores[k] = floats.Sum(densities[k])
 	}
-	without, err := gp.New(smooth(p.params), first)
-	if err != nil {
-		return err
+	best := floats.MaxIdx(scores)
+	greatest := slices.IndexFunc(densities, func(of []float64) bool {
+		lost := floats.SubTo(make([]float64, len(of)), densities[best], of)
+		return floats.Sum(lost) <= math.Sqrt(float64(len(lost)))*stat.StdDev(lost, nil)
+	})
+	if greatest < 0 { // a single observation has no standard error
+		greatest = best
 	}
-	p.steps = leaveOneOut(with, len(first.Y)) > leaveOneOut(without, len(first.Y))
+	p.params.Steps, p.params.Split = stepShares[greatest]*p.prior.Steps, stepShares[greatest]*p.prior.Split
 	return nil
-}
-
-// smooth returns the hyperparameters without steps and split.
-func smooth(p gp.Params) gp.Params {
-	p.Steps, p.Split = 0, 0
-	return p
-}
-
-// condition conditions the Gaussian processes of p on the observations.
-func (p *Posterior) condition() (err error) {
-	seen := p.obs.Sample(maxObservations)
-	p.withSteps = sync.OnceValues(func() (*gp.GP, error) { return gp.New(p.params, seen) })
-	p.smooth = sync.OnceValues(func() (*gp.GP, error) { return gp.New(smooth(p.params), seen) })
-	if p.steps {
-		p.gaussian, err = p.withSteps()
-	} else {
-		p.gaussian, err = p.smooth()
-	}
-	return err
 }
 
 // observations converts measurements into observations. The tasks of the observations are the algorithms of
@@ -165,31 +165,25 @@ func (p *Posterior) observations(ms []coll.Measurement, earlier [][]coll.Measure
 // Noise returns the noise of the measurements, as it is estimated from replicates.
 func (p *Posterior) Noise() preprocess.Noise { return p.noise }
 
-// Smooth returns the Gaussian process without steps and split. It is used to select candidates to measure.
-// With steps, every algorithm would be measured at every point.
-func (p *Posterior) Smooth() (*gp.GP, error) { return p.smooth() }
+// GP returns the Gaussian process.
+func (p *Posterior) GP() *gp.GP { return p.gaussian }
 
 // LOOResiduals returns the standardized leave-one-out residuals of the measurements with indices first to
 // end-1. A residual is log10 of the time minus its prediction from all other measurements, divided by the
-// standard deviation. The predictions are those of Smooth. If the posterior does not use a measurement (see
-// maxObservations), the residual is 0.
-func (p *Posterior) LOOResiduals(first, end int) ([]float64, error) {
-	smooth, err := p.Smooth()
-	if err != nil {
-		return nil, err
-	}
+// standard deviation. If the posterior does not use a measurement (see maxObservations), the residual is 0.
+func (p *Posterior) LOOResiduals(first, end int) []float64 {
 	var some, at []int
-	for k, j := range p.obs.SampleIndices(maxObservations) { // the same sample as in condition
+	for k, j := range p.obs.SampleIndices(maxObservations) { // the sample of the process
 		if j >= first && j < end {
 			some, at = append(some, k), append(at, j-first)
 		}
 	}
 	out := make([]float64, end-first)
-	residuals, deviations := smooth.LOOResiduals(some)
+	residuals, deviations := p.gaussian.LOOResiduals(some)
 	for i, r := range residuals {
 		out[at[i]] = r / deviations[i]
 	}
-	return out, nil
+	return out
 }
 
 // Knows reports whether an algorithm has a measurement.
@@ -211,10 +205,10 @@ func (p *Posterior) Task(alg coll.Algorithm, i int) int {
 // other values.
 type Prior struct {
 	Lengths float64 // factor of LengthScales
-	// Steps is the part of each algorithm's own variance that is a step function. It allows for thresholds
+	// Steps is the greatest part of each algorithm's own variance that is a step function. It allows for thresholds
 	// at which libraries switch protocols and algorithms.
 	Steps float64
-	// Split is the part of each algorithm's own variance that is independent between message sizes.
+	// Split is the greatest part of each algorithm's own variance that is independent between message sizes.
 	// Protocols switch at sizes, so the time at one size may differ from the times at both neighboring
 	// sizes.
 	Split float64

@@ -12,7 +12,6 @@ import (
 	"tutti/coll"
 	"tutti/internal/testutil"
 	"tutti/preprocess"
-	"tutti/surrogate/gp"
 	"tutti/surrogate/learner"
 )
 
@@ -29,18 +28,14 @@ func TestFitWithPosterior(t *testing.T) {
 	}
 }
 
-// TestSmoothPosterior checks that the smooth process agrees with the measurements. An algorithm without
-// measurements must have its own task.
-func TestSmoothPosterior(t *testing.T) {
+// TestPosteriorTasks checks that the process agrees with the measurements. An algorithm without measurements must have its
+// own task.
+func TestPosteriorTasks(t *testing.T) {
 	train := everyKth(t, 20)
 	posterior := testutil.Must(learner.NewPosterior(learner.Data{Measurements: train}))(t)
-	smooth := testutil.Must(posterior.Smooth())(t)
-	if p := smooth.Params(); p.Steps != 0 || p.Split != 0 {
-		t.Errorf("the smooth process has steps %g and split %g", p.Steps, p.Split)
-	}
 	for _, m := range train[:5] {
 		task := posterior.Task(m.Algorithm, 0)
-		mean := smooth.Means(preprocess.SurrogateRows([]coll.Point{m.Point}), task+1)[task][0]
+		mean := posterior.GP().Means(preprocess.SurrogateRows([]coll.Point{m.Point}), task+1)[task][0]
 		if math.Abs(mean-math.Log10(m.Seconds)) > 0.05 {
 			t.Errorf("%v: log10 time %g predicted, %g measured", m.Candidate, mean, math.Log10(m.Seconds))
 		}
@@ -93,13 +88,13 @@ func TestUpdateAfterACorrection(t *testing.T) {
 	right := slices.Clone(wrong)
 	wrong[5].Seconds *= 30
 	before := testutil.Must(learner.NewPosterior(learner.Data{Measurements: wrong}))(t)
-	if z := looResiduals(t, before, 0, len(wrong)); z[5] < 4 || z[5] != slices.Max(z) {
+	if z := before.LOOResiduals(0, len(wrong)); z[5] < 4 || z[5] != slices.Max(z) {
 		t.Errorf("the time 30 times as long has the residual %g, the greatest is %g", z[5], slices.Max(z))
 	}
 	after := testutil.Must(before.Update(learner.Data{Measurements: right}))(t)
 	fresh := testutil.Must(learner.NewPosterior(learner.Data{Measurements: right}))(t)
-	for i, got := range looResiduals(t, after, 30, len(right)) {
-		if want := looResiduals(t, fresh, 30, len(right))[i]; got != want {
+	for i, got := range after.LOOResiduals(30, len(right)) {
+		if want := fresh.LOOResiduals(30, len(right))[i]; got != want {
 			t.Errorf("measurement %d has the residual %g, %g in a new posterior", 30+i, got, want)
 		}
 	}
@@ -111,25 +106,15 @@ func TestUpdateAfterAnEqualReplicate(t *testing.T) {
 	train := everyKth(t, 20)
 	before := testutil.Must(learner.NewPosterior(learner.Data{Measurements: train}))(t)
 	after := testutil.Must(before.Update(learner.Data{Measurements: train, Replicates: []preprocess.Replicate{{First: train[3], Again: train[3], Seen: len(train)}}}))(t)
-	if smoothOf(t, after) != smoothOf(t, before) {
+	if after.GP() != before.GP() {
 		t.Error("the Gaussian process was computed again for the same measurements")
 	}
 	changed := slices.Clone(train)
 	changed[len(train)-1].Seconds *= 2
 	after = testutil.Must(before.Update(learner.Data{Measurements: changed}))(t)
-	if smoothOf(t, after) == smoothOf(t, before) {
+	if after.GP() == before.GP() {
 		t.Error("the Gaussian process is that of other measurements")
 	}
-}
-
-func smoothOf(t *testing.T, p *learner.Posterior) *gp.GP {
-	t.Helper()
-	return testutil.Must(p.Smooth())(t)
-}
-
-func looResiduals(t *testing.T, p *learner.Posterior, first, measurements int) []float64 {
-	t.Helper()
-	return testutil.Must(p.LOOResiduals(first, measurements))(t)
 }
 
 // TestUpdateEqualsANewPosterior checks that a posterior after several updates equals a new posterior,
@@ -254,5 +239,22 @@ func TestEarlierAlgorithm(t *testing.T) {
 	}
 	if _, err := l.Predict(dense(t)); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestPosteriorLearnsSteps checks that the process has a larger step function if one algorithm switches its protocol at a
+// message size.
+func TestPosteriorLearnsSteps(t *testing.T) {
+	steps := func(factor float64) float64 {
+		train := everyKth(t, 8)
+		for i, m := range train {
+			if m.Algorithm == train[0].Algorithm && m.Point.MsgBytes >= 4096 {
+				train[i].Seconds *= factor
+			}
+		}
+		return testutil.Must(learner.NewPosterior(learner.Data{Measurements: train}))(t).GP().Params().Steps
+	}
+	if without, with := steps(1), steps(5); !(without < with) {
+		t.Errorf("steps %g of smooth times, %g with a switch of protocols", without, with)
 	}
 }
