@@ -242,13 +242,13 @@ func TestEarlierAlgorithm(t *testing.T) {
 	}
 }
 
-// TestPosteriorLearnsSteps checks that the process has a larger step function if one algorithm switches its protocol at a
-// message size.
+// TestPosteriorLearnsSteps checks that the process has a larger step function if one algorithm switches its protocol at
+// message sizes.
 func TestPosteriorLearnsSteps(t *testing.T) {
 	steps := func(factor float64) float64 {
-		train := everyKth(t, 8)
+		train := everyKth(t, 5)
 		for i, m := range train {
-			if m.Algorithm == train[0].Algorithm && m.Point.MsgBytes >= 4096 {
+			if m.Algorithm == train[0].Algorithm && m.Point.MsgBytes >= 512 && m.Point.MsgBytes < 8192 {
 				train[i].Seconds *= factor
 			}
 		}
