@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/coll"
 	"tutti/internal/testutil"
@@ -29,7 +30,7 @@ func TestEarlier(t *testing.T) {
 	cfg := small(t, nil)
 	cfg.From = from
 	c := assemble(t, cfg)
-	contents := testutil.Must(journal.Read(first))(t)
+	contents, later := testutil.Must(journal.Read(first))(t), testutil.Must(journal.Read(second))(t)
 	for _, p := range c.Problems {
 		if !slices.Equal(p.EarlierNames, []string{"small", "second"}) || len(p.Earlier) != 2 {
 			t.Fatalf("%s has %d campaigns, %q", p.Problem, len(p.Earlier), p.EarlierNames)
@@ -37,8 +38,9 @@ func TestEarlier(t *testing.T) {
 		if want := contents.State().Problem(p.Problem).Measurements(); !slices.Equal(p.Earlier[0], want) {
 			t.Errorf("%s has %d measurements of the first, want its %d", p.Problem, len(p.Earlier[0]), len(want))
 		}
-		if p.Forest == nil || p.Forest.Trees != 37 {
-			t.Errorf("%s starts from the forest %+v, want 37 trees", p.Problem, p.Forest)
+		best, _ := testutil.Must(campaign.StudyOf(later.State().Problem(p.Problem)))(t).Best()
+		if p.Forest == nil || p.Forest.Trees != best.Params.Trees {
+			t.Errorf("%s starts from the forest %+v, want %+v", p.Problem, p.Forest, best.Params)
 		}
 	}
 }
