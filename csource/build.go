@@ -15,11 +15,11 @@ import (
 
 // Built describes a program that Build compiled.
 type Built struct {
-	Path     string // absolute
-	Compiler string // the command
-	Version  string // first line of the output of the compiler's --version; may be empty
-	Checksum string // of the source
-	Header   string `json:",omitempty"` // path of the program's header; empty: none
+	Path     string `json:"path"`             // absolute
+	Compiler string `json:"compiler"`         // the command
+	Version  string `json:"version"`          // first line of the output of the compiler's --version; may be empty
+	Checksum string `json:"checksum"`         // of the source
+	Header   string `json:"header,omitempty"` // path of the program's header; empty: none
 }
 
 // ErrCompiler is the error for a compiler that is missing or fails; errors.Is recognizes it.

@@ -72,7 +72,7 @@ func (o *buildOptions) run(cmd *cobra.Command) error {
 	if *o.format == formatJSON {
 		return o.printJSON(struct {
 			csource.Built
-			Loads mpi.Identity
+			Loads mpi.Identity `json:"loads"`
 		}{built, loads})
 	}
 	return printBuilt(o.stdout, built, loads)

@@ -202,10 +202,14 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 	}
 	chosen, err := chooseLibraries(c, o.library)
 	if err != nil {
+		return withCode(codeUsage, fmt.Errorf("--library %w", err))
+	}
+	compilers, err := parseCompilers(c, o.compilers)
+	if err != nil {
 		return withCode(codeUsage, err)
 	}
 	p, err := verification.New(ctx, c, jnl, contents.State(), verification.Options{
-		Rules: o.rules, MachineTime: o.machineTime, WallTime: o.wallTime, Again: o.restart, Compilers: parseCompilers(o.compilers),
+		Rules: o.rules, MachineTime: o.machineTime, WallTime: o.wallTime, Again: o.restart, Compilers: compilers,
 		Observe: newVerifyProgress(o.stderr).observe, Warn: func(text string) { o.warn([]string{text}) },
 	})
 	if err != nil {
@@ -297,15 +301,20 @@ func verifyLibrary(ctx context.Context, a *app, p *verification.Verifier, lib co
 }
 
 // parseCompilers parses the LIBRARY=COMMAND values of --mpicc. It returns the compiler command of each
-// library.
-func parseCompilers(given []string) map[string]string {
+// library, and an error if a library is not in the campaign.
+func parseCompilers(c *assembly.Campaign, given []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, text := range given {
-		if name, command, ok := strings.Cut(text, "="); ok {
-			out[name] = command
+		name, command, ok := strings.Cut(text, "=")
+		if !ok || name == "" || command == "" {
+			return nil, fmt.Errorf("--mpicc %q: want LIBRARY=COMMAND", text)
 		}
+		if _, err := chooseLibraries(c, name); err != nil {
+			return nil, fmt.Errorf("--mpicc %w", err)
+		}
+		out[name] = command
 	}
-	return out
+	return out, nil
 }
 
 // measurable returns the titles of the libraries that tutti can measure.
@@ -329,7 +338,7 @@ func chooseLibraries(c *assembly.Campaign, name string) ([]config.Library, error
 		known = append(known, lib.Name)
 	}
 	if name != "" {
-		return nil, fmt.Errorf("--library %w", config.NotOneOf(name, known))
+		return nil, config.NotOneOf(name, known)
 	}
 	return c.Config.Libraries, nil
 }
