@@ -11,10 +11,10 @@ import (
 	"tutti/mpi"
 )
 
-// table lists the algorithms in the order of the values that select them in control variables. The
-// compositions follow; their numbers are tutti's own. The source of each row is the source code of the
-// releases that the row names. Each algorithm of 4.0.2 was run on 2 to 8 ranks with 1 to 4096 elements. It
-// was also run on 3 to 6 ranks with every form of its call.
+// table lists the algorithms in the order of the control-variable values that select them. The compositions
+// (plans of the ch4 device) follow, with numbers that tutti gives them. Each row was read from the source
+// code of the releases that it names. Each algorithm of 4.0.2 was run on 2 to 8 ranks with 1 to 4096
+// elements. It was also run on 3 to 6 ranks with every form of its call.
 //
 //go:embed algorithms.csv
 var table string
@@ -35,7 +35,7 @@ var faultRows = sync.OnceValue(func() [][]string {
 	return rows[1:]
 })
 
-// leftOut returns the leaves that are wrong in a release.
+// leftOut returns the functions of the algorithms that are wrong in a release.
 func leftOut(release string) []string {
 	var out []string
 	for _, row := range faultRows() {
@@ -49,8 +49,9 @@ func leftOut(release string) []string {
 
 var releases = mpi.Table(table, mpi.Rules{Lookup: lookup, Check: feasibleParts, Variants: variants, Renamed: renamed})
 
-// lookup returns an error if a parameter of an algorithm is missing, since the library has no default for
-// it. It also returns an error if an unknown algorithm is part of a composition.
+// lookup returns an error if a parameter of an algorithm is missing, because the library has no default for
+// it. For a composition (a plan of the ch4 device), it returns an error if the algorithm of a part is
+// unknown.
 func lookup(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Algorithm) error {
 	if composes(e) {
 		return checkParts(cat, c, alg)
@@ -63,14 +64,14 @@ func lookup(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Algorit
 	return nil
 }
 
-// variants returns an algorithm with a few values for each parameter, and a composition with every
-// algorithm between the nodes.
+// variants returns the candidates of a catalogue entry. These are an algorithm with a few values for each
+// parameter, or a composition (a plan of the ch4 device) with every algorithm between the nodes.
 //
-// It omits compositions that are equivalent to another candidate. A composition that runs on the whole
-// communicator is one of the algorithms. Composition beta of bcast differs from alpha only if the root is
-// not the first rank of its node. On one node, a composition is one algorithm. The library selects the part
-// within the nodes: other collectives share this part, so no selection file can select it for one
-// collective.
+// It omits compositions that do the same as another candidate. A composition that runs on the whole
+// communicator equals one of the algorithms. Composition beta of bcast differs from alpha only if the root
+// is not the first rank of its node. On one node, a composition equals one algorithm. The algorithms within
+// the nodes are no candidates: other collectives use them, too, so no selection file can select one for a
+// single collective.
 func variants(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry) []coll.Algorithm {
 	switch {
 	case !composes(e):
@@ -81,9 +82,9 @@ func variants(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry) []coll.Algorit
 	return nil
 }
 
-// valuesOf returns the values to measure for each parameter, the library's own value first. Radices are 2,
-// and pipelined trees send segments of 8 KiB. Other values are the defaults of the variables
-// (src/mpi/coll/cvars.txt, 4.1 to 4.3).
+// valuesOf returns the values to measure for each parameter. The library's own value comes first: radix 2,
+// and segments of 8 KiB in pipelined trees. The other values are the defaults of the control variables.
+// Source: src/mpi/coll/cvars.txt of MPICH 4.1 to 4.3.
 func valuesOf(cat *mpi.Catalogue) map[string][]string {
 	values := map[string][]string{
 		"k":                 {"2", "4", "8"},
@@ -99,8 +100,8 @@ func valuesOf(cat *mpi.Catalogue) map[string][]string {
 	return values
 }
 
-// namesTrees reports whether the selection files of a release contain names for kinds of trees. Files for
-// releases before 4.3 contain numbers.
+// namesTrees reports whether the selection files of a release name the kinds of trees, such as "kary". The
+// files of releases before 4.3 contain numbers.
 func namesTrees(release string) bool { return mpi.AtLeast(release, 4, 3) }
 
 // renamed reports whether the parameters of an algorithm have another meaning in another release. The kind

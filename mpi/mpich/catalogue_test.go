@@ -24,9 +24,9 @@ func algorithm(t testing.TB, text string) coll.Algorithm {
 	return mpilibrarytest.Algorithm(t, text)
 }
 
-// TestTable checks that rows are in the order of their numbers, and that compositions follow the
-// algorithms. No row may have number 0, which means that the library selects. Function names must be those
-// of MPICH.
+// TestTable checks that rows are in the order of their numbers, and that compositions (plans of the ch4
+// device) follow the algorithms. No row may have number 0, which means that the library selects. Function
+// names must be those of MPICH.
 func TestTable(t *testing.T) {
 	place := func(e mpi.Entry) int {
 		if composes(e) {
@@ -165,8 +165,8 @@ func TestAlgorithms(t *testing.T) {
 	})
 }
 
-// TestAlgorithmsAreComplete checks that every candidate of a release without compositions is listed, and
-// that each parameter has a value.
+// TestAlgorithmsAreComplete checks that the candidates of each release contain every algorithm, with all its
+// parameters. It does not check compositions (plans of the ch4 device).
 func TestAlgorithmsAreComplete(t *testing.T) {
 	for _, cat := range Library.Releases() {
 		for _, c := range coll.Collectives() {
@@ -185,7 +185,7 @@ func TestAlgorithmsAreComplete(t *testing.T) {
 	}
 }
 
-// TestRenamed checks that the number of a kind of tree has no meaning since 4.3.
+// TestRenamed checks that a tree kind given as a number is valid only before 4.3.
 func TestRenamed(t *testing.T) {
 	for version, want := range map[string]bool{"4.0.2": false, "4.2.3": false, "4.3.0": true, "4.10": true, "5.0.1": true} {
 		if got := namesTrees(version); got != want {

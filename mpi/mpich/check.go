@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// check checks both trees.
+// check returns an error if MPICH would abort with the tree of algorithms or with the device tree.
 func (f files) check(lib libraryTree) error {
 	if err := check(f.flat, lib.Tree, lib); err != nil || len(f.device) == 0 {
 		return err
@@ -50,7 +50,7 @@ func anyLeaf(o treeObject) string {
 	return o[0].Key
 }
 
-// checker checks the part of a tree that belongs to one collective.
+// checker checks the part of a selection tree that belongs to one collective.
 type checker struct {
 	lib        libraryTree
 	kind       string   // what leaves begin with

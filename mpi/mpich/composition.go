@@ -9,19 +9,19 @@ import (
 	"tutti/mpi"
 )
 
-// The parameters of a composition. The value of a parameter is the algorithm that runs in one part of the
-// composition.
+// The parameters of a composition (a plan of the ch4 device). Each value names the algorithm that runs in
+// one part of the composition.
 const (
 	interPart = "inter" // among the first ranks of the nodes
 	nodePart  = "node"  // within each node
 )
 
-// composes reports whether the entry is a composition of the ch4 device. The device selects a composition
-// before MPICH evaluates the tree of algorithms.
+// composes reports whether the entry is a composition, that is, a plan of the ch4 device. The device selects
+// a composition before MPICH evaluates the tree of algorithms.
 func composes(e mpi.Entry) bool { return strings.HasPrefix(e.Function, "MPIDI_") }
 
-// handsOn returns the composition that runs a single algorithm on the whole communicator. It returns false
-// if the catalogue of the release has no such composition.
+// handsOn returns the composition (plan of the ch4 device) that runs a single algorithm on the whole
+// communicator. It returns false if the catalogue of the release has no such composition.
 func handsOn(cat *mpi.Catalogue, c coll.Collective) (mpi.Entry, bool) {
 	for _, e := range cat.Entries(c) {
 		if composes(e) && len(e.Requires) == 0 {
@@ -31,8 +31,8 @@ func handsOn(cat *mpi.Catalogue, c coll.Collective) (mpi.Entry, bool) {
 	return mpi.Entry{}, false
 }
 
-// partOf returns the algorithm that a composition runs in one of its parts, interPart or nodePart. It
-// returns false if the library selects the algorithm of this part.
+// partOf returns the algorithm that a composition (plan of the ch4 device) runs in one of its parts,
+// interPart or nodePart. It returns false if the library selects the algorithm of this part.
 func partOf(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm, part string) (mpi.Entry, bool) {
 	name, ok := alg.Param(part)
 	if !ok {
@@ -46,13 +46,14 @@ func partOf(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm, part stri
 	return entries[i], true
 }
 
-// canBePart reports whether an algorithm can run in a part of a composition. The algorithm must not depend
-// on nodes. It must not have parameters, because a file cannot set them for a part.
+// canBePart reports whether an algorithm can run in one part of a composition (plan of the ch4 device). The
+// algorithm must not depend on nodes. It must have no parameters, because a file cannot set them for a part.
 func canBePart(e mpi.Entry) bool {
 	return !composes(e) && len(e.Params) == 0 && !e.Has(mpi.Parent) && !e.Has(mpi.InPlace)
 }
 
-// partNames returns the names of the algorithms that can run in a part of a composition.
+// partNames returns the names of the algorithms that can run in one part of a composition (plan of the ch4
+// device).
 func partNames(cat *mpi.Catalogue, c coll.Collective) []string {
 	var names []string
 	for _, e := range cat.Entries(c) {
@@ -63,8 +64,8 @@ func partNames(cat *mpi.Catalogue, c coll.Collective) []string {
 	return names
 }
 
-// checkParts returns an error if an algorithm is given for a part of a composition but cannot run in a
-// part.
+// checkParts returns an error if an algorithm named for a part of a composition (plan of the ch4 device)
+// cannot run in a part.
 func checkParts(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm) error {
 	for _, p := range alg.Params() {
 		if _, ok := partOf(cat, c, alg, p.Name); !ok {
@@ -75,8 +76,8 @@ func checkParts(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm) error
 	return nil
 }
 
-// partPoint returns the point at which a part of a composition runs. The point has one rank on each node
-// for interPart, and one node for nodePart.
+// partPoint returns the point at which a part of a composition (plan of the ch4 device) runs. The part
+// interPart has one rank on each node. The part nodePart has one node.
 func partPoint(p coll.Point, part string) coll.Point {
 	if part == interPart {
 		p.PPN = 1
@@ -86,7 +87,8 @@ func partPoint(p coll.Point, part string) coll.Point {
 	return p
 }
 
-// feasibleParts returns an error if the algorithm of a part cannot run on the communicator of the part.
+// feasibleParts returns an error if the algorithm of a part (between nodes or within a node) cannot run on
+// the communicator of this part.
 func feasibleParts(cat *mpi.Catalogue, cand coll.Candidate) error {
 	for _, part := range []string{interPart, nodePart} {
 		e, ok := partOf(cat, cand.Collective, cand.Algorithm, part)

@@ -39,18 +39,19 @@ func parseCondition(key string) (condition, error) {
 	return c, nil
 }
 
-// ranged reports whether MPICH requires that another alternative follows this condition.
+// ranged reports whether MPICH requires that another alternative follows this condition in the selection
+// tree.
 func (c condition) ranged() bool {
 	return c.op != "=" || c.name == "comm_size" && c.value != "any"
 }
 
-// ofComm reports whether the condition depends only on the communicator.
+// ofComm reports whether the condition depends only on the communicator, and not on the call.
 func (c condition) ofComm() bool {
 	return strings.HasPrefix(c.name, "comm_") || c.name == "is_node_consecutive"
 }
 
-// known reports whether the library accepts the condition. Since 4.2 the library accepts the key any, and
-// =any after every name, although its file does not contain these texts.
+// known reports whether the library accepts the condition in a selection file. Since 4.2 the library accepts
+// the key "any", and "=any" after every name, although its own file does not contain these texts.
 func (c condition) known(lib libraryTree) bool {
 	text := c.name + c.op
 	if c.op == "=" || c.value == "pow2" {
@@ -62,8 +63,8 @@ func (c condition) known(lib libraryTree) bool {
 	return slices.Contains(lib.Keys, text)
 }
 
-// holds reports whether the condition is true for the call. If resolved is set, MPICH evaluates the
-// condition when it creates the communicator. In this case comm_size<N means less than N. When MPICH
+// holds reports whether the condition is true for the call. The parameter `resolved` says that MPICH
+// evaluates the condition when it creates the communicator. Then comm_size<N means less than N. When MPICH
 // evaluates comm_size<N at the call, it means at most N.
 func (c condition) holds(call signature, resolved bool) (bool, error) {
 	if c.op == "=" && c.value == "any" {
@@ -96,7 +97,8 @@ func (c condition) holds(call signature, resolved bool) (bool, error) {
 	return c.compares(call, resolved)
 }
 
-// compares reports whether the condition is true for the number of the call that it compares.
+// compares evaluates a condition whose value is a number or pow2 (a power of two). It compares the value
+// with a number of the call, such as the message size.
 func (c condition) compares(call signature, resolved bool) (bool, error) {
 	if c.op == "=" || c.value == "pow2" {
 		return c.named(call)
@@ -109,7 +111,7 @@ func (c condition) compares(call signature, resolved bool) (bool, error) {
 	return n < limit || orEqual && n == limit, nil
 }
 
-// named evaluates a condition whose value is a word.
+// named evaluates a condition whose value is a word, such as "yes".
 func (c condition) named(call signature) (bool, error) {
 	switch c.name + c.op + c.value {
 	case "comm_size=pow2":
@@ -122,7 +124,8 @@ func (c condition) named(call signature) (bool, error) {
 	return false, fmt.Errorf("condition %s%s%s: unknown", c.name, c.op, c.value)
 }
 
-// measure returns the two numbers that the condition compares: a property of the call, and the limit.
+// measure returns the two numbers that the condition compares: a property of the call, such as its message
+// size, and the limit.
 func (c condition) measure(call signature) (n, limit int64, err error) {
 	switch {
 	case c.name == "comm_size":

@@ -14,8 +14,9 @@ import (
 	"tutti/selection"
 )
 
-// The names of the exported files. The file for the device is written only if the device's tree changes. The
-// files of a layout have names such as 2x4.json and 2x4.ch4.json.
+// The names of the exported files. The device's file is written only if the device tree changes, by which
+// the ch4 device selects a composition. Files for a single layout have names such as 2x4.json and
+// 2x4.ch4.json.
 const (
 	flatName    = "mpich.json"
 	deviceName  = "mpich.ch4.json"
@@ -23,13 +24,13 @@ const (
 	layoutDir   = "mpich-layouts"
 )
 
-// build makes selection files for one build of MPICH.
+// build is one build of MPICH for which selection files are made.
 type build struct {
 	lib libraryTree
 	cat *mpi.Catalogue
 }
 
-// Open implements mpi.Library. Without a file it uses the embedded trees of the release.
+// Open implements mpi.Library. If no library file is given, it uses the embedded trees of the release.
 func (library) Open(cat *mpi.Catalogue, file string) (mpi.Build, error) {
 	if file == "" {
 		lib, err := embeddedTree(cat.Version)
@@ -60,13 +61,13 @@ func (b build) Catalogue() *mpi.Catalogue { return b.cat }
 
 // Export implements mpi.Build. It merges the selection into the complete trees of the library.
 //
-// The tree compares communicator sizes first, then processes per node, then message sizes. Outside the
-// tuned range, and where the selection is coll.Default, the tree has a copy of the library's own subtree.
-// There the library behaves as it does without files. Conditions before each leaf check the requirements
-// that the catalogue lists for the leaf's algorithm.
+// The tree compares communicator sizes first, then processes per node, then message sizes. Outside the tuned
+// range, and where the selection is coll.Default, the tree has a copy of the library's own subtree. There
+// the library behaves as it does without files. Conditions before each leaf check the requirements that the
+// catalogue lists for the leaf's algorithm.
 //
-// If each rank counts as a node, the trees do not compare processes per node. Layouts with trees of their
-// own then have files of their own.
+// If each rank counts as a node, the trees do not compare processes per node. A layout that needs trees of
+// its own then gets files of its own.
 func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 	if !filepath.IsAbs(dir) {
 		return mpi.Export{}, fmt.Errorf("mpich: folder %s: want an absolute path, every rank opens the files from its own directory", dir)
@@ -88,8 +89,8 @@ func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 	return x, nil
 }
 
-// files returns the files with the trees of a selection, and the settings with which the library loads them
-// from the folder dir. The names of the files begin with the given name.
+// files returns the files with the selection trees, and the settings that make the library load the files
+// from the folder dir. The file names begin with the parameter `name`.
 func (b build) files(sel selection.Selection, dir, name string) (out []mpi.File, settings []selection.Setting, err error) {
 	trees, off, err := b.merge(sel)
 	if err != nil {
@@ -109,8 +110,8 @@ func (b build) files(sel selection.Selection, dir, name string) (out []mpi.File,
 	return out, settings, nil
 }
 
-// merge returns the trees that contain the selection, and the collectives for which the device must not use
-// compositions. The device's tree is empty if it does not change.
+// merge returns the trees that contain the selection. The result `off` lists the collectives for which
+// compositions (plans of the ch4 device) must be turned off. The device tree is empty if it does not change.
 func (b build) merge(sel selection.Selection) (out files, off []coll.Collective, err error) {
 	out.flat = b.lib.Tree
 	device := b.lib.Device
@@ -142,7 +143,7 @@ func (b build) merge(sel selection.Selection) (out files, off []coll.Collective,
 	return out, off, out.check(b.lib)
 }
 
-// exporter builds the subtree of one collective, in the tree of algorithms or of the device.
+// exporter builds the subtree of one collective, either in the tree of algorithms or in the device tree.
 type exporter struct {
 	build
 	collective coll.Collective
@@ -152,7 +153,8 @@ type exporter struct {
 
 const intraKey, interKey, apartKey = "comm_type=intra", "comm_type=inter", "is_sendbuf_inplace=no"
 
-// branch returns the library's subtree for intracommunicators, and a function that replaces it.
+// branch returns the library's subtree for intracommunicators. It also returns the function `put`, which
+// replaces this subtree by another one.
 func (x *exporter) branch() (intra treeObject, put func(treeObject) treeObject, err error) {
 	source := x.lib.Tree
 	if x.device {
@@ -170,10 +172,12 @@ func (x *exporter) branch() (intra treeObject, put func(treeObject) treeObject, 
 	}, nil
 }
 
-// algorithms returns the subtree of the collective in the tree of algorithms. Tuned rules replace the
-// branch of intracommunicators. If the library has a branch for separate buffers, tuned rules replace only
-// this one. All other branches are the library's. Communicators of parts have rules of their own, because
-// tuned rules for communicators of programs must not change the parts of compositions.
+// algorithms returns the subtree of the collective in the tree of algorithms. Tuned rules replace the branch
+// of intracommunicators. If the library has a branch for separate buffers, tuned rules replace only this
+// branch. All other branches are the library's.
+//
+// The communicators between and within nodes get separate rules. Otherwise, rules tuned for a program's
+// communicators would change the parts of compositions (plans of the ch4 device).
 func (x *exporter) algorithms(tree, inter *selection.Tree) (treeObject, error) {
 	intra, put, err := x.branch()
 	if err != nil {
@@ -212,8 +216,8 @@ func (x *exporter) algorithms(tree, inter *selection.Tree) (treeObject, error) {
 	}), nil
 }
 
-// compositions returns the subtree of the collective in the device's tree. Where an algorithm was selected,
-// the device runs it on the whole communicator.
+// compositions returns the subtree of the collective in the device tree, by which the ch4 device selects a
+// composition. Where an algorithm was selected, the device runs it on the whole communicator.
 func (x *exporter) compositions(tree *selection.Tree) (treeObject, error) {
 	intra, put, err := x.branch()
 	if err != nil {
@@ -297,8 +301,8 @@ func (x *exporter) comms(ranges []selection.CommRange) (treeObject, error) {
 
 func asIs(own treeObject) (treeObject, error) { return own, nil }
 
-// ppns returns the alternatives for processes per node. The last condition is comm_size=any, which is
-// always true. Not every release knows comm_avg_ppn=any. The parameter `own` is the library's subtree for
+// ppns returns the alternatives for processes per node. The last condition is comm_size=any, which is always
+// true. (Some releases do not accept comm_avg_ppn=any.) The parameter `own` is the library's subtree for
 // these communicators.
 func (x *exporter) ppns(ranges []selection.PPNRange, own treeObject) (treeObject, error) {
 	if x.lib.NoNodes {
@@ -321,7 +325,7 @@ func (x *exporter) ppns(ranges []selection.PPNRange, own treeObject) (treeObject
 	return append(out, alternative("comm_size=any", own)), nil
 }
 
-// tuned returns the number of bands. It does not count bands at the end that select the default.
+// tuned returns the number of message-size ranges up to the last one that does not select the default.
 func tuned(bands []selection.Band) int {
 	n := len(bands)
 	for n > 0 && bands[n-1].Algorithm.IsDefault() {
@@ -362,9 +366,10 @@ func (x *exporter) bands(bands []selection.Band, own treeObject) (treeObject, er
 
 func atMost(name string, limit int64) string { return name + "<=" + strconv.FormatInt(limit, 10) }
 
-// closed rewrites a subtree of the library so that it can stand below other conditions: x<N becomes x<=N-1.
-// The exception is comm_size<N, which becomes comm_size<=N unless resolved is set, because MPICH evaluates it
-// so. The result describes what the library does, not the text of its tree.
+// closed replaces "<" by "<=" in a subtree of the library, so that the subtree can stand below other
+// conditions: x<N becomes x<=N-1. The exception is comm_size<N, which becomes comm_size<=N unless resolved
+// is set, because MPICH evaluates it so. The result describes what the library does, not the text of its
+// tree.
 func closed(o treeObject, resolved bool) treeObject {
 	out := make(treeObject, len(o))
 	for i, m := range o {
@@ -386,8 +391,9 @@ func closed(o treeObject, resolved bool) treeObject {
 	return out
 }
 
-// narrowed simplifies a subtree that closed returned, for calls whose measure lies between low and high. It
-// removes alternatives that are never true, and all alternatives after one that is always true.
+// narrowed simplifies a subtree that comes from the function closed, for calls whose property `name` lies
+// between low and high. It removes alternatives that are never true, and all alternatives after one that is
+// always true.
 func narrowed(o treeObject, name string, low, high int64) treeObject {
 	var out treeObject
 	for _, m := range o {

@@ -13,13 +13,17 @@ import (
 
 // Fit implements mpi.Build. It merges rows into a selection that the files of the library can express.
 //
-// A part of a composition selects with a communicator of its own. This communicator knows the number of
-// nodes and the message size, but not the number of ranks on each node. All points with the same nodes and
-// message size therefore share the algorithm between nodes. Fit considers the algorithms that leave every
-// point an option no slower than its default, and selects the one with the least sum of losses. Points keep
-// the options that then run as measured. Several collectives share the parts within nodes: bcast's are
-// parts of allreduce, barrier and scan, too. Fit leaves them to the library, and removes options that need
-// another one.
+// The part of a composition (plan of the ch4 device) between nodes selects with a communicator of its own.
+// This communicator knows the number of nodes and the message size, but not the number of ranks on each
+// node. All points with the same nodes and message size therefore share the algorithm between nodes.
+//
+// Fit considers the algorithms that leave every point an option no slower than its default. It selects the
+// one with the smallest sum of losses. Points keep only options that would then run exactly as they were
+// measured.
+//
+// Several collectives share the parts within nodes. For example, the bcast within a node is a part of
+// allreduce, barrier and scan, too. Fit leaves these parts to the library, and removes options that need
+// another algorithm in them.
 //
 // If each rank counts as a node, no condition distinguishes layouts with the same number of ranks.
 func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
@@ -79,7 +83,7 @@ func (b build) share(rows []selection.Row) (kept, between []selection.Row) {
 	return kept, between
 }
 
-// cells groups the rows for which the same algorithm must run between nodes.
+// cells groups the rows in which the same algorithm must run between the nodes.
 func cells(rows []selection.Row) [][]selection.Row {
 	order := func(a, b selection.Row) int {
 		return cmp.Or(cmp.Compare(a.Point.Nodes, b.Point.Nodes), cmp.Compare(several(a.Point), several(b.Point)),
@@ -97,7 +101,8 @@ func cells(rows []selection.Row) [][]selection.Row {
 	return out
 }
 
-// several returns 1 at points where a composition has a part between the nodes, otherwise 0.
+// several returns 1 at points with several nodes and several ranks on each, otherwise 0. There, a
+// composition (plan of the ch4 device) has a part between the nodes.
 func several(p coll.Point) int {
 	if p.Nodes > 1 && p.PPN > 1 {
 		return 1
@@ -105,8 +110,9 @@ func several(p coll.Point) int {
 	return 0
 }
 
-// own returns the leaf that an untuned library reaches between the nodes of a point. The leaf is empty if
-// the collective has no part between nodes there, or if the files cannot select the part's algorithm.
+// own returns the algorithm that an untuned library runs between the nodes at a point, as the name of its
+// leaf in the tree. The name is empty if the collective has no part between nodes there. It is also empty if
+// the files cannot select the part's algorithm.
 func (b build) own(p coll.Point) string {
 	if several(p) == 0 || !b.mixes(p.Collective) || b.partsAreFlat() {
 		return ""
@@ -118,7 +124,7 @@ func (b build) own(p coll.Point) string {
 	return alg.Name
 }
 
-// algorithm returns the algorithm that a leaf of a tree names.
+// algorithm returns the algorithm whose function a leaf of a selection tree names.
 func (b build) algorithm(c coll.Collective, leaf string) coll.Algorithm {
 	for _, e := range b.cat.Entries(c) {
 		if e.Function == leaf {
@@ -128,8 +134,9 @@ func (b build) algorithm(c coll.Collective, leaf string) coll.Algorithm {
 	return coll.Default
 }
 
-// need returns the leaf that must run between the nodes so that an option runs as measured. An empty leaf
-// means that any algorithm is suitable. The result is false if the files cannot express the option.
+// need returns the algorithm (the name of its leaf) that must run between the nodes so that an option runs
+// as measured. An empty name means that any algorithm is suitable. The result is false if the files cannot
+// express the option.
 func (b build) need(alg coll.Algorithm, p coll.Point, own string) (string, bool) {
 	if alg.IsDefault() {
 		r, err := b.route(b.shipped(), b.callAt(p))
@@ -161,13 +168,15 @@ func (b build) need(alg coll.Algorithm, p coll.Point, own string) (string, bool)
 	return own, true
 }
 
-// runs reports whether an option runs as measured if the given leaf is selected between the nodes.
+// runs reports whether an option runs as measured if the algorithm of leaf `chosen` is selected between the
+// nodes.
 func (b build) runs(alg coll.Algorithm, p coll.Point, chosen, own string) bool {
 	leaf, ok := b.need(alg, p, own)
 	return ok && (leaf == "" || own == "" || leaf == chosen)
 }
 
-// choose returns the leaf to run between the nodes for the rows of a cell.
+// choose returns the leaf of the algorithm that runs between the nodes for the rows of a cell. All rows of a
+// cell share it.
 func (b build) choose(cell []selection.Row, own string) string {
 	if own == "" {
 		return ""
@@ -190,8 +199,8 @@ func (b build) choose(cell []selection.Row, own string) string {
 	return best
 }
 
-// loss returns the sum of the losses of the rows if the given leaf is selected. It is infinite if a row or
-// a layout then has no option.
+// loss returns the total loss of the rows in a cell if leaf `chosen` is selected between the nodes. It is
+// infinite if a row or a layout then has no option.
 func (b build) loss(cell []selection.Row, chosen, own string) float64 {
 	total := 0.0
 	byLayout := map[coll.Layout]map[coll.Algorithm]float64{}
@@ -211,8 +220,8 @@ func (b build) loss(cell []selection.Row, chosen, own string) float64 {
 		for _, o := range r.Options {
 			if o.Seconds <= limit && b.runs(o.Algorithm, r.Point, chosen, own) {
 				loss, _ := r.Loss(o.Algorithm)
-				// If one row lacks an option, all rows of the same layout and size lack it, because the
-				// library cannot distinguish such rows.
+				// An option that one row lacks is invalid for all rows of the same layout and size, because
+				// the library cannot distinguish these rows.
 				byLayout[l][o.Algorithm] += loss + 1
 			}
 		}
@@ -229,8 +238,7 @@ func (b build) loss(cell []selection.Row, chosen, own string) float64 {
 	return total
 }
 
-// common reports whether every row of a layout has the option, and whether the option is not slower than
-// the default in any of them.
+// common reports whether every row of a layout has the option, as fast as the default or faster.
 func (b build) common(cell []selection.Row, l coll.Layout, alg coll.Algorithm, chosen, own string) bool {
 	for _, r := range cell {
 		if r.Point.Layout() != l {
@@ -244,8 +252,8 @@ func (b build) common(cell []selection.Row, l coll.Layout, alg coll.Algorithm, c
 	return true
 }
 
-// project keeps the options of a row that run as measured. If the default is not one of them, it removes
-// options that are slower than the default.
+// project keeps the options of a row that run as measured if leaf `chosen` is selected between the nodes. If
+// the default does not run as measured, it also removes options that are slower than the default.
 func (b build) project(r selection.Row, chosen string) selection.Row {
 	own, limit := b.own(r.Point), math.Inf(1)
 	if !b.runs(coll.Default, r.Point, chosen, own) {

@@ -10,12 +10,12 @@ import (
 	"tutti/mpi"
 )
 
-// fallbackName is the control variable that applies if a forced algorithm cannot run. Its value says
-// whether the call fails or MPICH selects another algorithm.
+// fallbackName is the control variable that says what happens if a forced algorithm cannot run: the call
+// fails, or MPICH selects another algorithm.
 const fallbackName = "MPIR_CVAR_COLLECTIVE_FALLBACK"
 
-// fallback is a value of the variable fallbackName. It has the text for the environment and the number for
-// the control variable.
+// fallback is a value of the variable in fallbackName: a text in the environment, and a number in the
+// control variable.
 type fallback struct {
 	name string
 	id   int
@@ -26,8 +26,8 @@ type fallback struct {
 // The second kind cannot run for small calls or calls in place, which programs make in addition to the
 // measured call.
 //
-// Exported files also have fallbacks, and MPICH would abort without them. The measured call runs the forced
-// algorithm in any case, because a point that violates a requirement is rejected before anything runs.
+// Exported files also have fallbacks, because MPICH would abort without them. The measured call always runs
+// the forced algorithm: a point that violates a requirement is rejected before anything runs.
 var (
 	fallbackError  = fallback{"error", 0}
 	fallbackSilent = fallback{"silent", 2}
@@ -40,15 +40,15 @@ func fallbackOf(e mpi.Entry) fallback {
 	return fallbackError
 }
 
-// variables returns the prefix that the names of a collective's control variables have.
+// variables returns the common prefix of all control variables of a collective.
 func variables(c coll.Collective) string { return "MPIR_CVAR_" + strings.ToUpper(string(c)) + "_" }
 
 // to returns a switch that sets the named control variable to a value.
 func to(name string, value int) mpi.Switch { return mpi.Switch{Name: name, Value: value} }
 
-// Force implements mpi.Measurable. A forced algorithm runs on the whole communicator. For the default, the
-// device and the library select by themselves. The values of the control variables are positions in MPICH's
-// own lists. With the value 0 the library selects.
+// Force implements mpi.Measurable. A forced algorithm runs on the whole communicator. For the default
+// candidate, the device and the library select by themselves. The values of the control variables are
+// positions in MPICH's own lists of algorithms. With the value 0 the library selects.
 func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) {
 	prefix := variables(c.Collective)
 	device, algorithm := prefix+"DEVICE_COLLECTIVE", prefix+"INTRA_ALGORITHM"
@@ -91,15 +91,15 @@ func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) 
 	return f, nil
 }
 
-// knob is the control variable that sets a parameter. It has the variable's name without the prefix of the
-// collective, and the variable's default.
+// knob is the control variable that sets a parameter of an algorithm. It has the variable's name without the
+// prefix of the collective, and the variable's default.
 type knob struct {
 	name    string
 	shipped int
 	isText  bool
 }
 
-// knobs lists the control variables of parameters other than k.
+// knobs lists the control variable of every parameter except k.
 var knobs = map[string]knob{
 	"tree_type":         {name: "TREE_TYPE", isText: true},
 	"chunk_size":        {name: "TREE_PIPELINE_CHUNK_SIZE", shipped: 8192},
@@ -179,8 +179,8 @@ func treeType(value string) (string, error) {
 	return "", fmt.Errorf("%q: want 0, 1, 2 or one of %s", value, strings.Join(names, ", "))
 }
 
-// paramSwitches returns a switch for every numeric parameter of the collective's algorithms, with the given
-// value or the default.
+// paramSwitches returns a switch (a control variable with a value) for every numeric parameter of the
+// collective's algorithms. The value is the given one, or the default.
 func paramSwitches(prefix string, entries []mpi.Entry, settings []setting) []mpi.Switch {
 	var out []mpi.Switch
 	for _, e := range entries {

@@ -10,16 +10,17 @@ import (
 	"tutti/mpi"
 )
 
-// Variables that name MPICH's selection files. MPICH evaluates the device's file first. Each part of a
-// composition then evaluates the other file with a communicator of its own.
+// Variables that name MPICH's selection files. MPICH evaluates the device's file first, which selects a
+// composition. Each part of the composition then evaluates the other file with a communicator of its own.
 const (
 	deviceFile = "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE"
 	flatFile   = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
 )
 
-// forceComposition forces a composition. Since 4.1 a control variable names the composition. In 4.0 only
-// the device's selection file can select it. MPICH reads this file in MPI_Init. The files are the library's
-// own trees with new subtrees for the collective, so the trees of the release must be known.
+// forceComposition forces a composition (a plan of the ch4 device). Since 4.1 a control variable names the
+// composition. In 4.0 only the device's selection file can select it. MPICH reads this file in MPI_Init. The
+// files are the library's own trees with new subtrees for the collective, so the trees of the release must
+// be known.
 func forceComposition(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) (mpi.Forcing, error) {
 	prefix := variables(c.Collective)
 	if name, ok := compositionVar(cat, c.Collective); ok {
@@ -43,17 +44,20 @@ func forceComposition(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) (mpi.Fo
 	}, err
 }
 
-// composition identifies a composition of a release.
+// composition identifies a composition (a plan of the ch4 device) of a release, with its collective and its
+// parameters.
 type composition struct {
 	cat        *mpi.Catalogue
 	collective coll.Collective
 	algorithm  coll.Algorithm
 }
 
-// madeFiles has the files of each composition that was forced. To make them takes milliseconds.
+// madeFiles caches the selection files of each composition (plan of the ch4 device) that was forced. Making
+// them takes milliseconds.
 var madeFiles sync.Map
 
-// compositionFiles returns the variables that name the files that force a composition. They are the same at every point.
+// compositionFiles returns the variables that name the selection files for a forced composition (a plan of
+// the ch4 device). They are the same at every point.
 func compositionFiles(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) ([]mpi.Var, error) {
 	key := composition{cat, c.Collective, c.Algorithm}
 	if files, ok := madeFiles.Load(key); ok {
@@ -79,8 +83,9 @@ func compositionFiles(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) ([]mpi.
 	return files, nil
 }
 
-// compositionVar returns the control variable that selects the composition of a collective. It returns
-// false if the release has no such variable. Source: src/mpid/ch4/src/ch4_coll.h of MPICH 4.0.2 to 4.3.
+// compositionVar returns the control variable that selects the composition (the device's plan) for a
+// collective. It returns false if the release has no such variable. Source: src/mpid/ch4/src/ch4_coll.h of
+// MPICH 4.0.2 to 4.3.
 func compositionVar(cat *mpi.Catalogue, c coll.Collective) (string, bool) {
 	with := []coll.Collective{coll.Allgather, coll.Allreduce, coll.Alltoall, coll.Barrier, coll.Bcast, coll.Reduce}
 	if _, ok := handsOn(cat, c); !ok || !mpi.AtLeast(cat.Version, 4, 1) || !slices.Contains(with, c) {
@@ -89,7 +94,8 @@ func compositionVar(cat *mpi.Catalogue, c coll.Collective) (string, bool) {
 	return variables(c) + "COMPOSITION", true
 }
 
-// resetComposition returns the switches that let the library select the composition again.
+// resetComposition returns the control variables, set so that the library selects the composition (the
+// device's plan) again.
 func resetComposition(cat *mpi.Catalogue, c coll.Collective) []mpi.Switch {
 	if name, ok := compositionVar(cat, c); ok {
 		return []mpi.Switch{to(name, 0)}
@@ -97,9 +103,9 @@ func resetComposition(cat *mpi.Catalogue, c coll.Collective) []mpi.Switch {
 	return nil
 }
 
-// deviceTree returns the library's tree of the device with a new subtree for one collective. The subtree
-// selects the given composition wherever the composition can run. Elsewhere it runs one algorithm on the
-// whole communicator.
+// deviceTree returns the library's device tree with a new subtree for one collective. The subtree selects
+// the given composition (the device's plan) wherever the composition can run. Elsewhere it runs one
+// algorithm on the whole communicator.
 func deviceTree(cat *mpi.Catalogue, lib libraryTree, e mpi.Entry, c coll.Collective) (treeObject, error) {
 	if _, ok := handsOn(cat, c); !ok || len(lib.Device) == 0 {
 		return nil, fmt.Errorf("mpich %s %s %s: %w: no tree of a device", cat.Version, c, e.Name, mpi.ErrInfeasible)
@@ -109,9 +115,9 @@ func deviceTree(cat *mpi.Catalogue, lib libraryTree, e mpi.Entry, c coll.Collect
 	return lib.Device.With(collectiveKey+string(c), treeObject{alternative(intraKey, out)}), err
 }
 
-// partsTree returns the library's tree of algorithms with new subtrees for the parts. These subtrees select
-// the given algorithms on the communicators of the parts, where their requirements hold. Elsewhere the library's
-// own subtree stays.
+// partsTree returns the library's tree of algorithms with new subtrees for the parts of a composition (the
+// device's plan). These subtrees select the given algorithms on the communicators of the parts, where the
+// requirements of the algorithms hold. Elsewhere the library's own subtree stays.
 func partsTree(cat *mpi.Catalogue, lib libraryTree, c coll.Candidate) (treeObject, error) {
 	key := collectiveKey + string(c.Collective)
 	own, _ := lib.Tree.Get(key)

@@ -51,8 +51,8 @@ func TestCompositions(t *testing.T) {
 	}
 }
 
-// TestCompositionFiles checks that the files that force a composition differ from the library's own trees
-// only in the composition's collective.
+// TestCompositionFiles compares the selection files that force a composition (the device's plan) with the
+// library's own trees. They may differ only for the composition's collective.
 func TestCompositionFiles(t *testing.T) {
 	lib := testutil.Must(embeddedTree("4.0.2"))(t)
 	c := mpilibrarytest.Candidate(t, coll.Allreduce, coll.Layout{Nodes: 2, PPN: 2}, 4096, "alpha(inter=reduce_scatter_allgather)")
@@ -79,8 +79,9 @@ func functions(t *testing.T) []string {
 	})
 }
 
-// TestLiveCompositions checks that the forced composition and its parts run, on 4 ranks of 2 simulated
-// nodes. Rank 0 is the first rank of its node, rank 1 is not. The library places the ranks in block order.
+// TestLiveCompositions checks that the forced composition (the device's plan) and its parts run on 4 ranks
+// of 2 simulated nodes. Rank 0 is the first rank of its node, rank 1 is not. The library places the ranks in
+// block order.
 func TestLiveCompositions(t *testing.T) {
 	prog := buildTraced(t, functions(t))
 	cat := release(t, "4.0.2")
@@ -129,7 +130,8 @@ func TestLiveCompositions(t *testing.T) {
 	}
 }
 
-// settings writes the files that variables refer to. It returns the variables as an environment.
+// settings writes the selection files that the variables refer to. It returns the variables in the form of
+// an environment.
 func settings(t *testing.T, list []mpi.Var) []string {
 	t.Helper()
 	var env []string

@@ -13,8 +13,8 @@ import (
 	"tutti/mpi"
 )
 
-// flat returns a candidate for the default and one for each algorithm. It omits compositions, because they
-// need files when MPI starts.
+// flat returns a candidate for the default and one for each algorithm. It omits compositions (plans of the
+// ch4 device), because they need files when MPI starts.
 func flat(t *testing.T, cat *mpi.Catalogue) []coll.Candidate {
 	t.Helper()
 	return slices.DeleteFunc(mpilibrarytest.Everything(t, cat, coll.Layout{Nodes: 2, PPN: 2}), func(c coll.Candidate) bool {
@@ -26,8 +26,8 @@ func flat(t *testing.T, cat *mpi.Catalogue) []coll.Candidate {
 	})
 }
 
-// TestLiveNumbers checks that the texts in the environment and the numbers of the control variables have
-// the same meaning, and that all variables exist as integers.
+// TestLiveNumbers checks that a text in the environment and the number in the control variable select the
+// same algorithm. All variables must exist as integers.
 func TestLiveNumbers(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
 	cat := installed(t, prog).cat
@@ -47,15 +47,16 @@ func TestLiveNumbers(t *testing.T) {
 	}
 }
 
-// together runs the program with four ranks on two simulated nodes, two on each.
+// together runs the program with four ranks, two on each of two simulated nodes.
 func together(t *testing.T, base []mpi.Var, prog string, args ...string) string {
 	t.Helper()
 	env := append([]string{"MPIR_CVAR_NUM_CLIQUES=2"}, mpilibrarytest.Vars(base)...)
 	return testutil.RunProgram(t, env, "mpiexec.hydra", append([]string{"-n", "4", prog}, args...)...)
 }
 
-// TestLiveSwitch checks that each group of switches makes the library run its algorithm within one launch,
-// and that the device selects again with the default. Error stacks name the algorithm.
+// TestLiveSwitch checks that each group of switches (control variables with values) makes the library run
+// its algorithm within one launch. With the default, the device must select again. Error stacks name the
+// algorithm.
 func TestLiveSwitch(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
 	cat := installed(t, prog).cat
@@ -86,8 +87,8 @@ func TestLiveSwitch(t *testing.T) {
 	}
 }
 
-// TestLiveRuns checks that all candidates of a collective run one after another in one launch. None may
-// abort, whatever collectives it calls.
+// TestLiveRuns checks that all candidates of a collective run one after another in one launch. No candidate
+// may abort the program, whatever other collectives its algorithm calls.
 func TestLiveRuns(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
 	cat := installed(t, prog).cat

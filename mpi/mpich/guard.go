@@ -8,8 +8,8 @@ import (
 	"tutti/mpi"
 )
 
-// fallbacks returns algorithms that are correct for every call. Such an algorithm runs if the selected one
-// cannot run. The first algorithm that the release has is used.
+// fallbacks returns algorithms that are correct for every call. The first one that the release has runs
+// where the selected algorithm cannot run.
 func fallbacks(c coll.Collective) []string {
 	switch c {
 	case coll.Bcast, coll.Reduce:
@@ -17,15 +17,15 @@ func fallbacks(c coll.Collective) []string {
 	case coll.Allgather, coll.Allgatherv:
 		return []string{"brucks"}
 	case coll.Barrier:
-		// With k=2 this is the classic dissemination barrier, which is MPICH's own default.
+		// With k=2, k_dissemination is the classic dissemination barrier, which is MPICH's own default.
 		return []string{"dissemination", "k_dissemination(k=2)"}
 	}
 	return []string{"recursive_doubling"}
 }
 
-// guards maps requirements of algorithms to conditions in trees, in the order in which MPICH evaluates
-// them. Conditions on the communicator come first. Scan has no condition on the operation, since MPICH
-// itself requires only node-consecutive ranks there.
+// guards maps requirements of algorithms to conditions in selection trees, in the order in which MPICH
+// evaluates them. Conditions on the communicator come first. Scan has no condition on the operation, because
+// MPICH itself requires only node-consecutive ranks there.
 var guards = []struct {
 	requirement mpi.Requirement
 	good, other string // conditions under which it holds and does not
@@ -48,7 +48,7 @@ func (x *exporter) guarded(alg coll.Algorithm) (treeObject, error) {
 		return nil, err
 	}
 	out, unguarded, err := guard(x.collective, entry, out, x.fallback)
-	// Calls in place do not reach this subtree: they keep the library's own branch.
+	// Calls in place do not reach this subtree. They use the library's own branch.
 	unguarded = slices.DeleteFunc(unguarded, func(r mpi.Requirement) bool { return r == mpi.NotInPlace })
 	if err == nil && len(unguarded) > 0 {
 		err = fmt.Errorf("mpich %s %v: requires %v, for which MPICH has no condition", x.collective, alg, unguarded)
@@ -57,8 +57,8 @@ func (x *exporter) guarded(alg coll.Algorithm) (treeObject, error) {
 }
 
 // guard returns a subtree that selects the leaf of an algorithm where the algorithm's requirements hold.
-// Elsewhere it contains the result of safe. It also returns the requirements for which MPICH has no
-// condition.
+// Elsewhere the subtree is the result of the function safe. It also returns the requirements for which MPICH
+// has no condition.
 func guard(c coll.Collective, entry mpi.Entry, leaf treeObject, safe func() (treeObject, error)) (treeObject, []mpi.Requirement, error) {
 	need := slices.Clone(entry.Requires)
 	if slices.Contains(need, mpi.NodeConsecutive) { // implies a parent
@@ -108,7 +108,7 @@ func (x *exporter) fallback() (treeObject, error) {
 	return nil, fmt.Errorf("fallback: %w", last)
 }
 
-// leaf returns the catalogue's entry of an algorithm, and a tree that consists only of the leaf for it.
+// leaf returns the catalogue's entry of an algorithm, and a tree that consists of the algorithm's leaf only.
 func (x *exporter) leaf(alg coll.Algorithm) (mpi.Entry, treeObject, error) {
 	entry, err := x.cat.Lookup(x.collective, alg)
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"tutti/mpi"
 )
 
-// Inspect implements mpi.Measurable. It reads the device and the algorithms from the library's file.
+// Inspect implements mpi.Measurable. It reads the name of the device and the list of algorithms from the
+// library's file.
 func (library) Inspect(_ context.Context, b mpi.Installed) mpi.Inspection {
 	if b.File == "" {
 		return mpi.Inspection{}
@@ -48,7 +49,8 @@ func (library) Inspect(_ context.Context, b mpi.Installed) mpi.Inspection {
 
 const wantNewer = "use MPICH 4.0 or newer"
 
-// collectivesOf describes the parts of a build that select an algorithm before MPICH evaluates the tree.
+// collectivesOf says in words which layers of a build select an algorithm before MPICH evaluates the tree of
+// algorithms: the device and shared memory.
 func collectivesOf(lib libraryTree) string {
 	switch {
 	case len(lib.Compositions) > 0 && lib.Posix:
@@ -60,8 +62,8 @@ func collectivesOf(lib libraryTree) string {
 }
 
 // compare compares the algorithms that a build accepts with a catalogue. It ignores leaves of nonblocking
-// and inter-communicator collectives, which no catalogue contains. If the build has no compositions because
-// its device is an older one, it ignores compositions, too.
+// and intercommunicator collectives, which no catalogue contains. A build with an older device has no
+// compositions (plans of the ch4 device). Then compare ignores those of the catalogue.
 func compare(cat *mpi.Catalogue, lib libraryTree) (absent, unlisted []string, listed int) {
 	names := slices.Concat(lib.Leaves, lib.Compositions)
 	known := map[string]bool{}
@@ -85,13 +87,14 @@ func compare(cat *mpi.Catalogue, lib libraryTree) (absent, unlisted []string, li
 	return absent, unlisted, listed
 }
 
-// leafPrefix returns the prefix of the names that a collective's algorithms for intracommunicators have.
+// leafPrefix returns the common prefix of the functions that implement a collective's algorithms for
+// intracommunicators.
 func leafPrefix(c coll.Collective) string {
 	return "MPIR_" + strings.ToUpper(string(c[:1])) + string(c[1:]) + "_intra_"
 }
 
-// ofCatalogue reports whether a leaf is an algorithm for intracommunicators of a collective in the
-// catalogue. Leaves for the automatic choice and for nonblocking calls do not count as algorithms.
+// ofCatalogue reports whether a leaf is an intracommunicator algorithm of a collective in the catalogue.
+// Leaves for the automatic choice and for nonblocking calls are not algorithms.
 func ofCatalogue(leaf string) bool {
 	if strings.HasSuffix(leaf, "_auto") || strings.HasSuffix(leaf, "_nb") {
 		return false

@@ -53,7 +53,7 @@ func TestCompare(t *testing.T) {
 }
 
 func TestInspect(t *testing.T) {
-	// A tree and a composition as a library stores them.
+	// A tree and a composition (plan of the ch4 device), as a library stores them.
 	const (
 		tree    = `{"collective=bcast":{"algorithm=MPIR_Bcast_intra_binomial":{}}}`
 		device  = `{"collective=bcast":{"composition=MPIDI_Bcast_intra_composition_alpha":{}}}`

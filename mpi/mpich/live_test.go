@@ -60,7 +60,7 @@ func launch(t *testing.T, env []string, l coll.Layout, prog string, args ...stri
 	return testutil.RunProgram(t, env, "mpirun.mpich", append([]string{"-n", fmt.Sprint(l.Ranks()), prog}, args...)...)
 }
 
-// ran returns the algorithm of bcast that an error stack names. It also returns the stack.
+// ran returns the bcast algorithm that an error stack names. It also returns the stack.
 func ran(t *testing.T, env []string, p coll.Point, prog string) (string, string) {
 	t.Helper()
 	out := launch(t, env, p.Layout(), prog, "name", fmt.Sprint(p.MsgBytes))
@@ -123,8 +123,9 @@ func TestLiveSelection(t *testing.T) {
 	}
 }
 
-// TestLiveDevice checks that the device splits the call without the device's file, and runs one algorithm
-// with it. The error stack of the installed library shows both cases.
+// TestLiveDevice runs bcast with and without the device's selection file. Without this file the device
+// splits the call. With it, one algorithm runs on the whole communicator. The error stack of the installed
+// library shows both cases.
 func TestLiveDevice(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
 	sel := selection.Selection{Trees: []*selection.Tree{always(coll.Bcast, "scatter_ring_allgather")}}
@@ -169,9 +170,9 @@ func last(names []string) string {
 	return names[len(names)-1]
 }
 
-// TestLiveStock checks that the library without files is correct for every call, except for known faults.
-// If a call with a known fault is correct, a release has fixed the fault. Then the program's list of faults
-// and faults.csv may be too long.
+// TestLiveStock checks that the library without selection files is correct for every call, except for known
+// faults. It also fails if a call with a known fault is correct, which means that a release has fixed the
+// fault. The list of faults in the program, and faults.csv, may then be too long.
 func TestLiveStock(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
 	l := coll.Layout{Nodes: 2, PPN: 2}
@@ -184,9 +185,9 @@ func TestLiveStock(t *testing.T) {
 	}
 }
 
-// everyway returns rows of a collective for messages of 16 to 64 bytes. Of the algorithms that can run on
-// the layout, the one with the index turn is the fastest. If there are fewer algorithms, everyway returns
-// no rows.
+// everyway returns rows of a collective for messages of 16 to 64 bytes. The parameter `turn` is the index of
+// the algorithm that is the fastest, among those that can run on the layout. If there are not so many
+// algorithms, everyway returns no rows.
 func everyway(cat *mpi.Catalogue, c coll.Collective, l coll.Layout, turn int) []selection.Row {
 	p := coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN}
 	sizes := []int64{0}
@@ -207,8 +208,8 @@ func everyway(cat *mpi.Catalogue, c coll.Collective, l coll.Layout, turn int) []
 	return rows
 }
 
-// TestLiveEveryAlgorithm selects each algorithm of a collective in turn. It checks that every call that is
-// correct without files is correct with files, too.
+// TestLiveEveryAlgorithm selects each algorithm of a collective in turn. A call that is correct without
+// selection files must be correct with them, too.
 func TestLiveEveryAlgorithm(t *testing.T) {
 	testutil.NeedAllCases(t)
 	prog := testutil.BuildCollectives(t, toolchain)
@@ -230,8 +231,8 @@ func TestLiveEveryAlgorithm(t *testing.T) {
 	}
 }
 
-// TestLiveResults checks random trees of every collective on several numbers of ranks. Every call that is
-// correct without files must be correct with files, too.
+// TestLiveResults checks random trees of every collective on several numbers of ranks. A call that is
+// correct without selection files must be correct with them, too.
 func TestLiveResults(t *testing.T) {
 	prog := testutil.BuildCollectives(t, toolchain)
 	b := installed(t, prog)

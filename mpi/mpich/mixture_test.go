@@ -13,7 +13,7 @@ import (
 	"tutti/selection"
 )
 
-// times holds the predicted times at one point, in seconds. The key is the algorithm.
+// times holds the predicted time of each algorithm at one point, in seconds.
 type times map[string]float64
 
 func row(t testing.TB, p coll.Point, list times) selection.Row {
@@ -27,7 +27,7 @@ func row(t testing.TB, p coll.Point, list times) selection.Row {
 	return r
 }
 
-// TestProjection checks that points with the same number of nodes share the algorithm between nodes.
+// TestProjection checks that points with the same number of nodes get the same algorithm between nodes.
 func TestProjection(t *testing.T) {
 	const (
 		def   = "library_default" // alpha, binomial between the nodes
@@ -83,8 +83,8 @@ func TestProjection(t *testing.T) {
 	}
 }
 
-// TestCompositionsAreSelected checks with random times that Fit selects compositions and other algorithms
-// between nodes.
+// TestCompositionsAreSelected fits random times. Fit must select compositions (plans of the ch4 device), and
+// algorithms between nodes that are not the library's own.
 func TestCompositionsAreSelected(t *testing.T) {
 	b := known(t)
 	compositions, altered := 0, 0
@@ -108,8 +108,8 @@ func TestCompositionsAreSelected(t *testing.T) {
 	}
 }
 
-// TestPartsStay checks that rules for the communicators that programs use do not apply to the communicators
-// of parts of a composition.
+// TestPartsStay checks that rules tuned for a program's communicators do not change the parts of a
+// composition (plan of the ch4 device). The parts have communicators of their own.
 func TestPartsStay(t *testing.T) {
 	b := known(t)
 	var sel selection.Selection
@@ -134,8 +134,8 @@ func TestPartsStay(t *testing.T) {
 	}
 }
 
-// TestWithoutDevice checks a library without a device's tree. Compositions of tuned collectives must be off,
-// and none may be selected.
+// TestWithoutDevice checks a library without a device tree. Compositions (plans of the ch4 device) must be
+// off for tuned collectives, and none may be selected.
 func TestWithoutDevice(t *testing.T) {
 	b := known(t)
 	b.lib.Device, b.lib.Compositions = nil, nil
@@ -155,7 +155,8 @@ func TestWithoutDevice(t *testing.T) {
 	}
 }
 
-// mixture returns rows whose fastest option is alternately the default, an algorithm and a composition.
+// mixture returns rows whose fastest option is in turn the default, an algorithm and a composition (plan of
+// the ch4 device).
 func mixture(t *testing.T, cat *mpi.Catalogue, layouts []coll.Layout) []selection.Row {
 	t.Helper()
 	sizes := map[coll.Collective][]int64{
@@ -187,8 +188,9 @@ func mixture(t *testing.T, cat *mpi.Catalogue, layouts []coll.Layout) []selectio
 	return rows
 }
 
-// TestLiveMixture checks on simulated nodes that every rank enters the functions that the files select. At
-// points that are left to the library, each rank enters the functions that it enters without files.
+// TestLiveMixture checks on simulated nodes that every rank enters the functions that the selection files
+// select. Where the files leave a point to the library, each rank must enter the same functions as without
+// files.
 func TestLiveMixture(t *testing.T) {
 	testutil.NeedAllCases(t)
 	b := known(t)

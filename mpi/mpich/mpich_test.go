@@ -51,7 +51,7 @@ func grid(cat *mpi.Catalogue, c coll.Collective, rng *rand.Rand) []selection.Row
 	return rows
 }
 
-// options returns all compositions, and the algorithms without parameters.
+// options returns all compositions (plans of the ch4 device), and the algorithms without parameters.
 func options(cat *mpi.Catalogue, c coll.Collective) []coll.Algorithm {
 	all := cat.Algorithms(c)
 	for _, e := range cat.Entries(c) {
@@ -72,8 +72,8 @@ func grids(cat *mpi.Catalogue, seed uint64) []selection.Row {
 	return all
 }
 
-// TestExportBetweenGridPoints replays calls at points that were not tuned. Where the requirements hold, the
-// file must select the same algorithm as the selection.
+// TestExportBetweenGridPoints replays calls at points that were not tuned. Wherever the selected algorithm's
+// requirements hold, the file must select this algorithm, too.
 func TestExportBetweenGridPoints(t *testing.T) {
 	b := known(t)
 	sel, x := mpilibrarytest.FitAndExport(t, b, grids(b.cat, 7), mpi.FitOptions{MaxLoss: 0.2})
@@ -183,8 +183,8 @@ func TestExportRefuses(t *testing.T) {
 	}
 }
 
-// TestOpen checks that Open without a file accepts only releases with embedded trees. A given file must be
-// of the given release.
+// TestOpen checks that Open without a file accepts only releases with embedded trees. A given library file
+// must be of the given release.
 func TestOpen(t *testing.T) {
 	if _, err := Library.Open(release(t, "5.0.1"), ""); !errors.Is(err, errNoTree) {
 		t.Errorf("5.0.1 without a file: %v, want ErrNoTree", err)
@@ -202,8 +202,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestNewerRelease checks that parameters become keys of the leaf. This also applies to the fallback of a
-// barrier.
+// TestNewerRelease checks that the parameters of an algorithm become keys of its leaf in the tree. This also
+// applies to the fallback of a barrier.
 func TestNewerRelease(t *testing.T) {
 	b := build{known(t).lib, release(t, "4.1.2")}
 	b.lib.Leaves = append(b.lib.Leaves, "MPIR_Bcast_intra_tree", "MPIR_Barrier_intra_k_dissemination")
@@ -287,7 +287,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestHugeSizes checks that sizes beyond a C int belong to the last band.
+// TestHugeSizes checks that sizes beyond a C int belong to the last range of message sizes.
 func TestHugeSizes(t *testing.T) {
 	var rows []selection.Row
 	for _, size := range []int64{1 << 10, 1 << 31, 1 << 33} {

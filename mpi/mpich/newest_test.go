@@ -13,8 +13,8 @@ import (
 	"tutti/selection"
 )
 
-// newest returns a build of MPICH 5.0.2 with the trees and names of Debian's library. The other texts say
-// how it was built.
+// newest returns a build of MPICH 5.0.2 with the trees and names of Debian's library. The parameter `texts`
+// holds strings of the library that say how it was built.
 func newest(t testing.TB, texts ...string) build {
 	t.Helper()
 	f := treeFinder{}
@@ -31,8 +31,8 @@ func newest(t testing.TB, texts ...string) build {
 
 const sharedMemory = "MPIDI_POSIX_mpi_bcast_release_gather"
 
-// TestUnknownSeries checks that a library of a series without a catalogue has the algorithms that the texts of its
-// control variables list, under their numbers.
+// TestUnknownSeries opens a library of a release series that has no catalogue. Its algorithms must be the
+// ones that the texts of its control variables list, under their numbers.
 func TestUnknownSeries(t *testing.T) {
 	cat := release(t, "5.0.1")
 	recorded := strings.Split(string(testutil.Must(os.ReadFile("testdata/5.0.2.numbers"))(t)), "\n\n")
@@ -95,8 +95,8 @@ func TestNoNodes(t *testing.T) {
 	}
 }
 
-// TestNewest checks files for random times. They leave the device's collectives on. In a build that takes
-// each rank for a node, they do not compare processes per node.
+// TestNewest exports files for random times to MPICH 5.0.2. The files must leave the device's collectives
+// on. If the build takes each rank for a node, they must not compare processes per node.
 func TestNewest(t *testing.T) {
 	for _, transport := range []string{"ch4:ucx", "ch4:ofi"} {
 		texts := []string{transport, sharedMemory}
@@ -122,8 +122,8 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-// TestNewestSMP checks that an algorithm that splits the communicator runs as measured together with tuned rules
-// for the sizes of its parts.
+// TestNewestSMP checks an algorithm that splits the communicator. It must run as measured although tuned
+// rules exist for the sizes of its parts.
 func TestNewestSMP(t *testing.T) {
 	for _, b := range []build{newest(t, "ch4:ofi", sharedMemory), newest(t, "ch3:nemesis"), {known(t).lib, release(t, "4.0.2")}} {
 		if b.lib.Transport == "ch3:nemesis" {

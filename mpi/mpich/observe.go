@@ -10,8 +10,9 @@ import (
 	"tutti/mpi"
 )
 
-// CheckAlgorithm implements mpi.Measurable. Some compositions leave no function in the stack. On nodes with several
-// ranks, an algorithm in the stack may then have run on a part of the communicator only.
+// CheckAlgorithm implements mpi.Measurable. Some compositions (plans of the ch4 device) leave no function in
+// the error stack. With several nodes and several ranks on each, an algorithm in the stack may then have run
+// on only a part of the communicator. This is an error.
 func (library) CheckAlgorithm(cat *mpi.Catalogue, c coll.Candidate, stacks [][]string) error {
 	e, err := cat.Lookup(c.Collective, c.Algorithm)
 	if err != nil {
@@ -63,7 +64,7 @@ func parseStacks(c coll.Collective, stacks [][]string) stackFacts {
 	return s
 }
 
-// split reports whether the stacks show that the device ran a composition that has several parts.
+// split reports whether the stacks show that the device ran a composition (a plan) that has several parts.
 func (s stackFacts) split(cat *mpi.Catalogue, c coll.Collective) bool {
 	flat, _ := handsOn(cat, c)
 	return slices.ContainsFunc(s.compositions, func(name string) bool { return name != flat.Function })

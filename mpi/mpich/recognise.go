@@ -7,8 +7,8 @@ import (
 	"tutti/mpi"
 )
 
-// Recognise implements mpi.Library. The file of MPICH contains its release next to the release date. Cray's
-// variant has its own name next to both.
+// Recognise implements mpi.Library. A libmpich file contains its release next to the release date. Cray's
+// variant also has its own name there.
 func (library) Recognise() mpi.Recogniser { return &recogniser{} }
 
 type recogniser struct {

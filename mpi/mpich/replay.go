@@ -10,9 +10,11 @@ import (
 )
 
 // Replay implements mpi.Build. It checks every row: the call must enter the selected algorithm. If the
-// default is selected, the call must enter the same functions as in the library without files. Replay also
-// checks variations of the call: in place, another operation, uneven counts, one element, scattered ranks,
-// a part of a composition. No variation may reach an algorithm that is wrong for it.
+// default is selected, the call must enter the same functions as in the library without files.
+//
+// Replay also checks variations of the call: in place, another operation, uneven counts, one element,
+// scattered ranks, or as a part of a composition (a plan of the ch4 device). No variation may reach an
+// algorithm that is wrong for it.
 func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Row) error {
 	common, err := b.loaded(x, coll.Layout{})
 	if err != nil {
@@ -41,7 +43,7 @@ func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Ro
 	return nil
 }
 
-// loaded returns the checked trees of the files that jobs of a layout load.
+// loaded parses and checks the selection files that jobs of a layout load.
 func (b build) loaded(x mpi.Export, l coll.Layout) (f files, err error) {
 	if f.flat, err = parseTree(x.Loaded(l, flatFile)); err != nil {
 		return f, fmt.Errorf("mpich: %w", err)
@@ -60,8 +62,9 @@ type replayer struct {
 	sel   selection.Selection
 }
 
-// trees returns the trees that a call of a collective uses. If there is no file for the device, the call
-// uses the device's own tree, unless compositions of the collective are off.
+// trees returns the trees that a call of a collective uses. If there is no device file, the call uses the
+// library's own device tree. If compositions (plans of the device) are off for the collective, there is no
+// device tree.
 func (v replayer) trees(c coll.Collective) files {
 	f := v.files
 	if !v.mixes(c) {
@@ -88,7 +91,7 @@ func (v replayer) point(p coll.Point) error {
 	return nil
 }
 
-// want returns what a call must enter so that it runs the algorithm as it was measured.
+// want returns the functions that a call must enter so that it runs the algorithm as it was measured.
 func (v replayer) want(p coll.Point, alg coll.Algorithm) (route, error) {
 	call := v.callAt(p)
 	shipped := v.shipped()
@@ -129,13 +132,13 @@ func (v replayer) want(p coll.Point, alg coll.Algorithm) (route, error) {
 	return r, v.parts(&r, p, alg)
 }
 
-// parent reports whether the algorithm with the given leaf has the requirement mpi.Parent, which means that
-// the algorithm splits a communicator.
+// parent reports whether the algorithm of the given leaf has the requirement mpi.Parent: it splits a
+// communicator.
 func (v replayer) parent(c coll.Collective, leaf string) bool {
 	return slices.ContainsFunc(v.cat.Entries(c), func(e mpi.Entry) bool { return e.Function == leaf && e.Has(mpi.Parent) })
 }
 
-// parts adds to the route the leaves that the parts of an algorithm must enter.
+// parts adds to the route the leaves that the call's parts, between and within nodes, must enter.
 func (v replayer) parts(r *route, p coll.Point, alg coll.Algorithm) error {
 	for _, s := range partsOf(p.Collective) {
 		leaf, err := reach(v.lib.Tree, v.part(v.callAt(p), s.collective, s.where))
@@ -172,7 +175,8 @@ func variations(call signature) []signature {
 	return all
 }
 
-// call checks that the call reaches only algorithms and compositions that are correct for it.
+// call checks that the call reaches only algorithms and compositions (plans of the ch4 device) that are
+// correct for it.
 func (v replayer) call(call signature) error {
 	f := v.trees(call.Collective)
 	var reached []string

@@ -8,8 +8,8 @@ import (
 	"tutti/mpi"
 )
 
-// files holds the two selection trees. MPICH evaluates the device's tree first. Without a device's tree
-// there are no compositions.
+// files holds the two selection trees. MPICH evaluates the device tree first, which selects a composition (a
+// plan). Without a device tree there are no compositions.
 type files struct {
 	flat, device treeObject
 }
@@ -17,7 +17,8 @@ type files struct {
 // shipped returns the library's own trees.
 func (b build) shipped() files { return files{b.lib.Tree, b.lib.Device} }
 
-// route lists what a call enters: compositions, algorithms and the parts that they call.
+// route lists what a call enters: a composition (plan of the ch4 device), and the algorithms on the whole
+// communicator or on its parts.
 type route struct {
 	composition string           // leaf of the device's tree, empty when there is none
 	flat        coll.Algorithm   // on the whole communicator, unless it is split
@@ -32,8 +33,8 @@ func (r route) String() string {
 	return fmt.Sprintf("%s %s %v", r.composition, r.flat, r.parts)
 }
 
-// splits reports whether MPICH can implement a collective as several parts, in compositions of the device
-// or in its smp algorithms. Source: ch4_coll_impl.h of 4.0.2.
+// splits reports whether MPICH can implement a collective as several parts, in compositions (plans of the
+// ch4 device) or in its smp algorithms. Source: ch4_coll_impl.h of 4.0.2.
 func splits(c coll.Collective) bool { return len(partsOf(c)) > 0 }
 
 // step is a part of a collective: a call of the same or another collective on a part of the communicator.
@@ -54,19 +55,20 @@ func partsOf(c coll.Collective) []step {
 	return nil
 }
 
-// mixes reports whether the files can select a composition at some points and one algorithm for the whole
-// communicator at others.
+// mixes reports whether the files can select a composition (plan of the ch4 device) at some points and one
+// algorithm on the whole communicator at others.
 func (b build) mixes(c coll.Collective) bool {
 	_, ok := handsOn(b.cat, c)
 	return ok && len(b.lib.Device) > 0
 }
 
-// partsAreFlat reports whether communicators of parts have no nodes and no hierarchy. Since 5.0, no limit
-// of comm_avg_ppn holds for them, and comm_hierarchy=node_roots and =node hold for every communicator that
-// is not a parent.
+// partsAreFlat reports whether communicators of parts (between or within nodes) count as communicators
+// without nodes. Since 5.0, no limit of comm_avg_ppn holds for them. The conditions
+// comm_hierarchy=node_roots and comm_hierarchy=node hold for every communicator that is not a parent.
 func (b build) partsAreFlat() bool { return mpi.AtLeast(b.cat.Version, 5) }
 
-// callAt returns the benchmark's call at a point as the build sees it.
+// callAt returns the properties of the benchmark's call at a point. If the build takes each rank for a node,
+// they say so.
 func (b build) callAt(p coll.Point) signature {
 	if b.lib.NoNodes {
 		p.Nodes, p.PPN = p.Ranks(), 1
@@ -74,7 +76,8 @@ func (b build) callAt(p coll.Point) signature {
 	return signatureAt(p)
 }
 
-// part returns the call of the collective c that a composition makes on a part of a call's communicator.
+// part returns the call of collective c that a composition (plan of the ch4 device) makes on a part of the
+// communicator.
 func (b build) part(call signature, c coll.Collective, where hierarchy) signature {
 	out := call
 	out.Collective, out.Hierarchy, out.NodeConsecutive = c, where, false

@@ -9,9 +9,9 @@ import (
 // hierarchy is the relation of a communicator to the nodes, as MPICH sees it.
 type hierarchy string
 
-// Kinds of communicators. In a parentKind communicator, at least one node has two or more ranks.
-// Collectives split it into communicators of rootsKind and nodeKind. A flatKind communicator has one rank
-// on each node.
+// Kinds of communicators. In a parentKind communicator, at least one node has two or more ranks. Collectives
+// split it into communicators between nodes (rootsKind) and within nodes (nodeKind). A flatKind communicator
+// has one rank on each node.
 const (
 	parentKind hierarchy = "parent"
 	rootsKind  hierarchy = "node_roots"
@@ -61,8 +61,8 @@ func signatureAt(p coll.Point) signature {
 	return c
 }
 
-// sizeKey returns the key of the message size in the rules of a collective. It is empty if these rules do
-// not depend on the message size.
+// sizeKey returns the key by which the rules of a collective compare the message size. It is empty if these
+// rules do not depend on the message size.
 func sizeKey(c coll.Collective) string {
 	switch c {
 	case coll.Bcast, coll.Allreduce, coll.Reduce, coll.Alltoall:
@@ -76,10 +76,10 @@ func sizeKey(c coll.Collective) string {
 // Size implements mpi.Library.
 func (library) Size(p coll.Point) int64 { return size(p) }
 
-// size returns the message size that the rules compare. It is the number of bytes in the buffer for bcast,
-// allreduce and reduce, and of bytes for one rank for alltoall. For gather and scatter it is the number of
-// elements of all ranks. For barrier, scan and exscan it is 0. For all other collectives it is the number
-// of bytes of all ranks.
+// size returns the message size that MPICH's rules compare. For bcast, allreduce and reduce, it is the
+// number of bytes in the buffer. For alltoall, it is the number of bytes for one rank. For gather and
+// scatter, it is the number of elements of all ranks. For barrier, scan and exscan, it is 0. For all other
+// collectives, it is the number of bytes of all ranks.
 //
 // Thresholds are C ints. A larger size counts as the largest C int.
 func size(p coll.Point) int64 {

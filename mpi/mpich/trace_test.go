@@ -47,9 +47,9 @@ __wrap_%[1]s:
 .Lname_%[1]s: .asciz "%[1]s"
 `
 
-// buildTraced links the program of all collectives with MPICH's static library, whose symbols can be
-// wrapped. Whenever the program enters one of the given functions, it prints a line "ran RANK FUNCTION".
-// The test is skipped where the program cannot be built.
+// buildTraced links the test program with MPICH's static library, whose functions can be wrapped. Whenever
+// the program enters one of the given functions, it prints a line "ran RANK FUNCTION". The test is skipped
+// where the program cannot be built.
 func buildTraced(t *testing.T, functions []string) string {
 	t.Helper()
 	testutil.SkipShort(t)

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// treeObject is a JSON object with an order. It holds the alternatives of a selection tree, which MPICH
-// tries in order. Every value is again an object.
+// treeObject is a JSON object whose keys keep their order. It holds the alternatives of a selection tree,
+// which MPICH tries in this order. Every value is again an object.
 type treeObject []treeMember
 
 // treeMember is a key of a JSON object, without spaces, and the value of the key.
@@ -31,7 +31,8 @@ const (
 	compositionKey = "composition=" // of the device's tree
 )
 
-// isLeaf reports whether a key names an algorithm or a composition. Other keys are conditions.
+// isLeaf reports whether a key names an algorithm or a composition (plan of the ch4 device). Other keys are
+// conditions.
 func isLeaf(key string) bool {
 	return strings.HasPrefix(key, leafKey) || strings.HasPrefix(key, compositionKey)
 }
@@ -39,7 +40,7 @@ func isLeaf(key string) bool {
 // errTreeSyntax is the error for text that is not a selection tree. errors.Is finds it.
 var errTreeSyntax = errors.New("not a selection tree")
 
-// maxTreeDepth is the largest depth of a tree. MPICH's own tree has depth 9.
+// maxTreeDepth is the largest accepted depth of a selection tree. MPICH's own tree has depth 9.
 const maxTreeDepth = 64
 
 // Get returns the value of a key. It returns false if the object does not have the key.
@@ -72,8 +73,8 @@ func (o treeObject) Bytes() []byte {
 	return []byte(b.String())
 }
 
-// write writes the object at a depth of the tree. An object that is empty or has one leaf, and everything
-// below it, is on one line.
+// write writes the object as JSON, indented by its depth. An object that is empty or has one leaf, and
+// everything below it, is on one line.
 func (o treeObject) write(b *strings.Builder, depth int, oneLine bool) {
 	oneLine = oneLine || len(o) == 0 || len(o) == 1 && isLeaf(o[0].Key)
 	b.WriteByte('{')
@@ -105,7 +106,7 @@ func quote(s string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// parseTree reads a selection tree. The error matches errTreeSyntax and contains the line.
+// parseTree reads a selection tree. The error matches errTreeSyntax and contains the line number.
 //
 // Like MPICH, it removes spaces from keys. If two keys are equal, the last one replaces the first. Unlike
 // MPICH, it rejects text after the tree, comments and single quotes.

@@ -15,7 +15,7 @@ import (
 )
 
 // libraryTree holds the built-in selection trees of one libmpich, and the names that the library accepts in
-// a file. MPICH calls this part csel.
+// a selection file. In MPICH's source code this subsystem is called csel.
 type libraryTree struct {
 	Source  string     // path of the library, or release
 	Version string     // release; empty if the library does not contain it
@@ -23,12 +23,12 @@ type libraryTree struct {
 	Leaves  []string   // names accepted after algorithm=, ascending
 	Keys    []string   // conditions, values cut off after < and <=, ascending
 
-	// Numbers are the texts of MPI_T control variables that list the algorithms of a collective in the order of
-	// the variable's values.
+	// Numbers are the descriptions of MPI_T control variables. They list the algorithms of a collective in
+	// the order of the variable's values.
 	Numbers []string
 
-	// Device is the tree of the ch4 device, which MPICH evaluates first. This tree splits a collective into
-	// parts between and within nodes. It is empty for other devices.
+	// Device is the device tree, which MPICH evaluates first. It splits a collective into parts between and
+	// within nodes. It is empty for devices other than ch4.
 	Device       treeObject
 	Compositions []string // names accepted after composition=, ascending
 
@@ -51,8 +51,9 @@ func (lib libraryTree) runs(_ coll.Collective, e mpi.Entry) bool {
 	return slices.Contains(names, e.Function) && !(lib.NoNodes && needsNodes)
 }
 
-// listing returns the algorithms that the library lists, with its compositions that are in the catalogue. Some
-// texts name another collective, so that the one with the most algorithms counts.
+// listing returns the algorithms that the library's control variables list, and the compositions (plans of
+// the ch4 device) of the catalogue. Several texts can name the same collective by mistake. Then the text
+// with the most algorithms counts.
 func (lib libraryTree) listing(cat *mpi.Catalogue) map[coll.Collective][]mpi.Entry {
 	out := map[coll.Collective][]mpi.Entry{}
 	for _, text := range lib.Numbers {
@@ -109,7 +110,7 @@ func embeddedTree(version string) (libraryTree, error) {
 }
 
 // readLibraryTree finds the trees, the accepted names and the version in a libmpich.so or libmpich.a. The
-// file contains the trees as JSON text. If the error matches errNoTree, the other fields are valid.
+// file contains the trees as JSON text. If the error matches errNoTree, the fields without trees are valid.
 func readLibraryTree(path string) (libraryTree, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -146,7 +147,7 @@ var (
 	assertForm    = regexp.MustCompile(`== (MPIR_)?CSEL_NODE_TYPE__`)
 )
 
-// shortText is a length in bytes. Every name and condition is shorter.
+// shortText is a length in bytes. Every name and condition in a library file is shorter.
 const shortText = 64
 
 func (f *treeFinder) see(text []byte) {
@@ -172,7 +173,7 @@ func (f *treeFinder) see(text []byte) {
 	}
 }
 
-// seeBuild collects properties of the build.
+// seeBuild collects properties of the build from a text of the library.
 func (f *treeFinder) seeBuild(text []byte) {
 	if f.lib.Transport == "" && len(text) <= shortText && transportForm.Match(text) {
 		f.lib.Transport = string(text)
@@ -181,8 +182,8 @@ func (f *treeFinder) seeBuild(text []byte) {
 	f.lib.Asserts = f.lib.Asserts || bytes.Contains(text, []byte("CSEL_NODE_TYPE__")) && assertForm.Match(text)
 }
 
-// seeTree keeps the first tree of algorithms and the first tree of the device. The device's shared memory
-// has a third tree, which contains no leaf of either kind.
+// seeTree keeps the first tree of algorithms and the first device tree. The device's shared memory has a
+// third tree, which names no algorithm and no composition.
 func (f *treeFinder) seeTree(text []byte) {
 	switch {
 	case f.tree == nil && bytes.Contains(text, leafStart):

@@ -7,9 +7,9 @@ import (
 	"tutti/coll"
 )
 
-// reach returns the algorithm that a call reaches. Its name is the function of the leaf, such as
-// MPIR_Bcast_intra_binomial. MPICH enters the first alternative whose condition holds, and never returns to
-// a later one.
+// reach returns the algorithm that a call reaches in the selection tree. Its name is the function of the
+// leaf, such as MPIR_Bcast_intra_binomial. MPICH enters the first alternative whose condition holds, and
+// never returns to a later one.
 func reach(o treeObject, call signature) (coll.Algorithm, error) {
 	m, ok, err := walk(o, call)
 	if err == nil && !ok {
@@ -21,8 +21,8 @@ func reach(o treeObject, call signature) (coll.Algorithm, error) {
 	return leafAlgorithm(m)
 }
 
-// reachDevice returns the composition that a call reaches in the device's tree. It returns false if the
-// call reaches no composition.
+// reachDevice returns the composition (a plan) that a call reaches in the device tree. It returns false if
+// the call reaches no composition.
 func reachDevice(o treeObject, call signature) (string, bool, error) {
 	m, ok, err := walk(o, call)
 	if err != nil || !ok {
@@ -35,9 +35,9 @@ func reachDevice(o treeObject, call signature) (string, bool, error) {
 	return name, true, nil
 }
 
-// walk returns the leaf that a call reaches. It returns false if no alternative applies to the call. MPICH
-// resolves conditions for each communicator up to the first condition that depends on more than the
-// communicator and the collective.
+// walk returns the leaf that a call reaches in a selection tree. It returns false if no alternative applies
+// to the call. When MPICH creates a communicator, it resolves conditions up to the first one that depends on
+// the call.
 func walk(o treeObject, call signature) (treeMember, bool, error) {
 	resolved := true
 	for range maxTreeDepth + 1 {
@@ -53,7 +53,8 @@ func walk(o treeObject, call signature) (treeMember, bool, error) {
 	return treeMember{}, false, fmt.Errorf("%s: tree deeper than %d", call.Collective, maxTreeDepth)
 }
 
-// enter returns the index of the first alternative whose condition holds, or -1 if there is none.
+// enter returns the index of the first alternative whose condition is true for the call, or -1 if there is
+// none.
 func enter(o treeObject, call signature, resolved *bool) (int, error) {
 	for i, m := range o {
 		c, err := parseCondition(m.Key)
