@@ -14,25 +14,26 @@ import (
 // Choice returns the algorithm that a selection has at a point.
 type Choice = func(coll.Point) coll.Algorithm
 
-// Selection is a selection in a form that a library's files can express. It has the algorithm at each
-// point, and the number of rules in the files. The algorithm is coll.Default where the library decides by
-// itself.
+// Selection gives the algorithm for each point, in a form that a library's configuration files can express.
+// It also has the number of rules in these files. The algorithm is coll.Default at points where the library
+// decides by itself.
 type Selection struct {
 	Choose Choice
 	Leaves int
 }
 
-// Alternatives are the algorithms that may be selected at each point of a space, with their times. Both the
-// evaluations and the exported files use them.
+// Alternatives are the algorithms that may be selected at each point of a space, with their predicted or
+// measured times. Both the evaluations of a campaign and the exported files use them.
 type Alternatives struct {
 	space    *coll.Space
 	models   *learner.Learner
 	excluded *Excluded
 	measured map[coll.Candidate]*coll.Measurement
-	trusted  map[coll.Candidate]*coll.Measurement // those that replace the prediction of their candidate
+	trusted  map[coll.Candidate]*coll.Measurement // measurements whose time replaces the prediction
 }
 
-// NewAlternatives returns the alternatives that follow from fitted models and from a ledger's measurements.
+// NewAlternatives returns the alternatives that follow from the fitted models and the measurements of a
+// ledger.
 func NewAlternatives(models *learner.Learner, l *Ledger) Alternatives {
 	ms := l.Measurements()
 	a := Alternatives{space: l.Space(), models: models, excluded: l.Excluded(), measured: make(map[coll.Candidate]*coll.Measurement, len(ms))}
@@ -75,7 +76,7 @@ func (a Alternatives) Rows(points []coll.Point) ([]selection.Row, error) {
 			}
 		}
 		if len(scaled) == 0 {
-			if len(selectable) < len(a.space.Feasible(at)) { // the selection of a neighbour must not extend to this point
+			if len(selectable) < len(a.space.Feasible(at)) { // the selected algorithm of a neighboring point must not extend to this point
 				rows = append(rows, selection.Row{Point: point, Options: []selection.Option{{Algorithm: coll.Default, Seconds: 1}}})
 			}
 			continue
@@ -94,7 +95,7 @@ func (a Alternatives) Rows(points []coll.Point) ([]selection.Row, error) {
 }
 
 // beaten reports whether a measured candidate is not significantly faster than the library's default at its
-// point. It is slower, or the two confidence intervals overlap.
+// point. This means that it is slower than the default, or that the two confidence intervals overlap.
 func (a Alternatives) beaten(c coll.Candidate) bool {
 	own, ok := a.measured[c]
 	byDefault, known := a.measured[coll.Candidate{Point: c.Point, Algorithm: coll.Default}]
@@ -112,14 +113,15 @@ func (a Alternatives) Tie(point coll.Point) bool {
 	})
 }
 
-// overlap reports whether the confidence intervals of two measurements overlap. It returns false if one of
-// the measurements has no interval.
+// overlap reports whether the confidence intervals of two measurements overlap. A measurement without an
+// interval overlaps with none.
 func overlap(a, b *coll.Measurement) bool {
 	known := a.Low > 0 && a.High > 0 && b.Low > 0 && b.High > 0
 	return known && a.Low <= b.High && b.Low <= a.High
 }
 
-// selectable returns the algorithms that may be selected at a point, nil outside the space.
+// selectable returns the algorithms that may be selected at a point. It returns nil if the point is not in
+// the space.
 func (a Alternatives) selectable(p coll.Point) []coll.Algorithm {
 	at, ok := a.space.Index(p)
 	if !ok {

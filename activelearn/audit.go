@@ -11,21 +11,24 @@ import (
 	"tutti/coll"
 )
 
-// audit is the comparison of the choice with its credible rivals at one point of a stratum. The strata are
-// the message sizes, because times at points of one size tend to be predicted wrong together.
+// audit is a comparison by measurement at one point: the selected algorithm against its rivals, which may be
+// significantly faster. There is one audit for each message size, because predictions at points of one size
+// tend to be wrong together.
 type audit struct {
 	point  coll.Point
 	choice coll.Algorithm
 	rivals []coll.Algorithm
 }
 
-// planAudits returns an audit for each message size that still needs one. A size does not need one if an
-// audit of it found no mistake, or if nothing remains to be compared at the points of the forecast.
+// planAudits returns an audit for each message size that still needs one. A size needs none if an earlier
+// audit of it found no mistake. It also needs none if nothing remains to be compared at the sampled points
+// of this size.
 //
-// Within a size, a point is drawn among those at which something remains to be compared. Its probability is
-// in proportion to its weight and inversely proportional to the square root of the time of the candidates to
-// measure. For a given cost this allocation estimates a proportion best (Cochran, Sampling Techniques 1977,
-// section 5.5). The sizes take positions in the order of the points that the golden section spreads, from a random start.
+// Within a size, one of the points with something to compare is drawn at random. Its probability is
+// proportional to its weight, and inversely proportional to the square root of the time of the candidates to
+// measure. This allocation gives the best estimate of a proportion for a given cost (Cochran, Sampling
+// Techniques 1977, section 5.5). Each size takes a different position in the order of its points. The golden
+// section spreads these positions, from a random start.
 func (r *StopRule) planAudits(round int, f *forecast) (out []audit) {
 	bySize, rates := map[int64][]audit{}, map[int64][]float64{}
 	for i, p := range f.points {
@@ -62,7 +65,7 @@ func (f *forecast) audit(i int) audit {
 	return a
 }
 
-// candidates returns the choice and its rivals.
+// candidates returns the chosen algorithm and its rivals, as candidates at the audited point.
 func (a audit) candidates() []coll.Candidate {
 	out := []coll.Candidate{{Point: a.point, Algorithm: a.choice}}
 	for _, alg := range a.rivals {
@@ -71,10 +74,10 @@ func (a audit) candidates() []coll.Candidate {
 	return out
 }
 
-// Auditing reports whether the next round makes audits.
+// Auditing reports whether the next round contains audits.
 func (r *StopRule) Auditing() bool { return r.auditing }
 
-// Audit returns the candidates of the audits that the next round makes.
+// Audit returns the candidates that the next round measures for audits.
 func (r *StopRule) Audit() (out []coll.Candidate) {
 	for _, a := range r.audits {
 		for _, c := range a.candidates() {
@@ -86,8 +89,8 @@ func (r *StopRule) Audit() (out []coll.Candidate) {
 	return out
 }
 
-// evaluateAudits adds the results of the round's audits to the evaluation. A mistake means that the size
-// needs another audit. So does a choice that could not be measured.
+// evaluateAudits adds the results of this round's audits to the evaluation. A message size needs another
+// audit if the audit found a mistake, or if the chosen algorithm could not be measured.
 func (r *StopRule) evaluateAudits(e *Evaluation) {
 	threshold, _ := r.opt.Metrics.Thresholds()
 	e.Audited = slices.Clone(r.audited)

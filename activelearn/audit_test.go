@@ -9,7 +9,8 @@ import (
 	"tutti/metrics"
 )
 
-// auditing returns a rule with one audit at each of three sizes. Its choice is measured in one second.
+// auditing returns a stopping rule that has planned one audit at each of three message sizes. The chosen
+// algorithm takes one second when it is measured.
 func auditing(t *testing.T) *StopRule {
 	t.Helper()
 	var points []coll.Point
@@ -29,8 +30,9 @@ func auditing(t *testing.T) *StopRule {
 	return r
 }
 
-// TestAudits checks that one point of each size is audited whose audit has not passed yet. An audit has the
-// choice and its credible rivals. After a mistake, or without a measured choice, the size is audited again.
+// TestAudits checks that each message size is audited at one point until an audit of it finds no mistake. An
+// audit contains the chosen algorithm and its credible rivals. The size is audited again after a mistake, or
+// if the chosen algorithm could not be measured.
 func TestAudits(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
@@ -68,8 +70,9 @@ func TestAudits(t *testing.T) {
 	}
 }
 
-// TestPredictedStop checks when predictions end a campaign: with a high probability of the criteria, no
-// audit and enough points. If the noise does not allow the criteria, the campaign ends as noise-limited.
+// TestPredictedStop checks when predictions end a campaign. This requires a high probability of the
+// criteria, no remaining audit, and enough points. If the noise makes the criteria unattainable, the
+// campaign ends as noise-limited.
 func TestPredictedStop(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -96,8 +99,8 @@ func TestPredictedStop(t *testing.T) {
 	}
 }
 
-// measuredTwice returns a ledger with several points. At the first five, two algorithms have a measurement and one of them
-// a replicate.
+// measuredTwice returns a ledger with several points. At each of the first five points, one algorithm is
+// measured once and another one twice.
 func measuredTwice(t *testing.T, points int) *Ledger {
 	t.Helper()
 	var all []coll.Point
@@ -115,7 +118,7 @@ func measuredTwice(t *testing.T, points int) *Ledger {
 	return l
 }
 
-// TestForecast checks the figures of a forecast from two draws at two points.
+// TestForecast checks the statistics that a forecast computes from two random draws at two points.
 func TestForecast(t *testing.T) {
 	algorithms := []coll.Algorithm{{Name: "ring"}, {Name: "tree"}}
 	f := &forecast{

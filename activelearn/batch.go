@@ -15,19 +15,18 @@ import (
 const (
 	// maxScored is the largest number of candidates that are scored for a batch.
 	maxScored = 400
-	// maxPriceVariance limits the variance, in squared decades, from which a price is computed. The
-	// expected time is the median multiplied by a factor that grows with the variance. This limit keeps the
-	// factor at most e^(2.3²/2) = 14.
+	// maxPriceVariance limits the variance, in squared decades, from which the price of a candidate is
+	// computed. The price follows from the expected time, which is the median multiplied by a factor that
+	// grows with the variance. The limit keeps this factor at most e^(2.3²/2) = 14.
 	maxPriceVariance = 1
-	// minFall is a relative fall of a variance. Smaller falls are neglected.
+	// minFall is the smallest relative decrease of a variance that is taken into account.
 	minFall = 1e-3
 	// minDeviation, in decades, is the lower limit of standard deviations, which prevents a division by
 	// zero.
 	minDeviation = 1e-6
-	// batchShare is a fraction of the machine time that the campaign has used so far. A batch must not take
-	// more than this. A batch of one candidate is exempt. Without the limit, a last batch of expensive
-	// candidates could double the cost of a campaign before the next evaluation. Costs of earlier campaigns
-	// do not count.
+	// batchShare limits the machine time of a batch, as a fraction of the machine time that this campaign
+	// has used so far. A batch of one candidate is exempt. Without the limit, a last batch of expensive
+	// candidates could double the cost of a campaign before the next evaluation.
 	batchShare = 0.5
 )
 
@@ -38,30 +37,30 @@ type scoredCandidate struct {
 	launch      any
 	launched    bool      // the launch is planned
 	run         float64   // seconds of executions
-	variance    float64   // of its time, given the picks of steps
-	covariance  []float64 // of its time with the difference of each pair, given the picks of steps
-	steps       []float64 // covariance with each of the first picks over the pick's deviation
-	acquisition float64   // the fall of the losses when it is measured, given the picks of steps
+	variance    float64   // of the candidate's log10 time, given the picks that steps has
+	covariance  []float64 // between the candidate's time and the difference of each pair, given the picks that steps has
+	steps       []float64 // covariance with each of the first picks, divided by the pick's standard deviation
+	acquisition float64   // decrease of the losses if the candidate is measured, given the picks that steps has
 	picked      bool
 }
 
-// openChoice is the choice at one point at the time when the selection of a batch begins.
+// openChoice is the choice of an algorithm at one point, before the first candidate of a batch is selected.
 type openChoice struct {
-	best, rival int     // entries: the lowest mean, and the one that it is expected to lose most to
-	slowdown    float64 // expected of best relative to rival, as a part
+	best, rival int     // indexes of entries: the one with the lowest mean, and the one to which it is expected to lose most
+	slowdown    float64 // expected slowdown of best relative to rival; 0.1 is 10 %
 }
 
-// pick is a selected candidate of the batch, with the values that it had when it was selected.
+// pick is a candidate that was selected for the batch, with the values that it had at its selection.
 type pick struct {
 	entry    int
 	launch   any
-	launches bool    // the first of the batch that needs the launch
+	launches bool    // it is the first pick of the batch that needs this launch
 	run      float64 // seconds
-	gain     float64 // expected fall of the average slowdown, as a part
+	gain     float64 // expected decrease of the average slowdown; 0.1 is 10 %
 
-	steps     []float64 // covariance with each earlier pick over the earlier pick's deviation
+	steps     []float64 // covariance with each earlier pick, divided by the earlier pick's standard deviation
 	deviation float64   // of its measured time
-	pairs     []float64 // covariance with the difference of each pair over deviation
+	pairs     []float64 // covariance with the difference of each pair, divided by deviation
 }
 
 // batchSelector selects a batch greedily: it always takes the candidate with the highest ratio of
@@ -81,8 +80,8 @@ type batchSelector struct {
 	picks       []pick
 	prices      prices
 	budget      float64 // seconds that further picks may cost
-	overBudget  bool    // the best candidate costs more than the budget
-	minRate     float64 // lowest acquisition value over price of a pick
+	overBudget  bool    // the best remaining candidate costs more than the budget
+	minRate     float64 // lowest ratio of acquisition value to price among the picks
 }
 
 // pointSample holds the points for which a batch is selected.
@@ -92,8 +91,8 @@ type pointSample struct {
 	selected map[coll.Candidate]bool
 }
 
-// budgetOf returns the machine time that a batch may cost, in seconds. It is infinite as long as no trial
-// has cost anything.
+// budgetOf returns the machine time that a batch may cost, in seconds. It is infinite until the first trial
+// with a cost above zero.
 func budgetOf(l *Ledger) float64 {
 	if l.CostSeconds() == 0 {
 		return math.Inf(1)
@@ -101,8 +100,8 @@ func budgetOf(l *Ledger) float64 {
 	return batchShare * l.CostSeconds()
 }
 
-// newSelector computes the pairs and candidates of a round. It conditions the posterior on the
-// pending candidates, as if they were measured.
+// newSelector computes what a round's selection needs: the pairs of algorithms and the candidates. Pending
+// candidates (their measurement is in progress) count as measured in the posterior.
 func (r *regret) newSelector(s State, over pointSample, at prices) (*batchSelector, error) {
 	m := r.posterior.GP()
 	b := &batchSelector{
@@ -151,7 +150,8 @@ func (b *batchSelector) predict(m *gp.GP, sp *coll.Space, sample []int, r *regre
 	return nil
 }
 
-// addCandidates adds the free candidates to the selector and returns the pending ones.
+// addCandidates adds the free candidates (neither measured nor pending) to the selector. It returns the
+// pending ones.
 func (b *batchSelector) addCandidates(l *Ledger, over pointSample, launch func(coll.Candidate) any) (waiting []scoredCandidate) {
 	e := 0
 	b.scored = make([]scoredCandidate, 0, len(b.entries))
@@ -160,7 +160,7 @@ func (b *batchSelector) addCandidates(l *Ledger, over pointSample, launch func(c
 			if now := l.status[l.first[i]+k]; now == free || now == pending {
 				c := b.candidates[e]
 				s := scoredCandidate{candidate: c, entry: e, launch: launch(c), variance: b.posterior.Variance(e)}
-				// The expected time, from which the price follows, is the mean of a log-normal variable.
+				// The price follows from the expected time, which is the mean of a log-normal variable.
 				s.run = b.prices.run(c.MsgBytes, math.Pow(10, b.means[e]+math.Ln10/2*min(s.variance, maxPriceVariance)))
 				if now == pending || over.selected[c] {
 					waiting = append(waiting, s)
@@ -174,10 +174,10 @@ func (b *batchSelector) addCandidates(l *Ledger, over pointSample, launch func(c
 	return waiting
 }
 
-// reduce keeps maxScored candidates and drops the others. Half of the kept candidates are those with the
-// greatest ratio of loss to price. The other half is drawn at random, with the ratio of variance to price
-// as the weight, because cheap neighbors can be as informative (weighted sampling: Efraimidis and Spirakis,
-// Information Processing Letters 97, 2006).
+// reduce keeps at most maxScored candidates. Half of them are those with the greatest ratio of loss to
+// price. The other half is drawn at random, weighted by the ratio of variance to price, because cheap
+// neighbors can be as informative (weighted sampling: Efraimidis and Spirakis, Information Processing
+// Letters 97, 2006).
 func (b *batchSelector) reduce(rng *rand.Rand) {
 	if len(b.scored) <= maxScored {
 		return
@@ -207,8 +207,8 @@ func (b *batchSelector) reduce(rng *rand.Rand) {
 	slices.SortFunc(b.scored, func(s, t scoredCandidate) int { return cmp.Compare(s.entry, t.entry) })
 }
 
-// score conditions the posterior on the pending candidates. It then computes the acquisition value of each
-// scored candidate.
+// score first treats the pending candidates as measured in the posterior. It then computes the acquisition
+// value of each candidate.
 func (b *batchSelector) score(waiting []scoredCandidate) {
 	for _, s := range waiting {
 		b.plan(s.launch)
@@ -231,7 +231,7 @@ func (b *batchSelector) score(waiting []scoredCandidate) {
 	}
 }
 
-// scoredEntries returns the posterior entries of the scored candidates.
+// scoredEntries returns the indexes of the scored candidates in the posterior.
 func (b *batchSelector) scoredEntries() []int {
 	out := make([]int, len(b.scored))
 	for i := range b.scored {
@@ -240,7 +240,7 @@ func (b *batchSelector) scoredEntries() []int {
 	return out
 }
 
-// acquisition returns by how much the total loss is expected to fall if a candidate is measured.
+// acquisition returns the expected decrease of the total loss if a candidate is measured.
 func (b *batchSelector) acquisition(s *scoredCandidate) float64 {
 	sum := 0.0
 	for k := range b.pairs {
@@ -252,13 +252,13 @@ func (b *batchSelector) acquisition(s *scoredCandidate) float64 {
 	return sum
 }
 
-// varianceFall returns by how much the variance of pair k falls if a candidate is measured.
+// varianceFall returns by how much a measurement of the candidate lowers the variance of pair k.
 func (b *batchSelector) varianceFall(s *scoredCandidate, k int) float64 {
 	return s.covariance[k] * s.covariance[k] / (s.variance + b.noise)
 }
 
 // selectBatch selects candidates one by one, each time the one with the highest ratio of acquisition value
-// to price. It stops at the number want or when the budget is used up, but selects at least one candidate.
+// to price. It stops after `want` candidates, or when the budget is used up. It always selects at least one.
 func (b *batchSelector) selectBatch(want int) []coll.Candidate {
 	var batch []coll.Candidate
 	for len(batch) < want {
@@ -278,9 +278,9 @@ func (b *batchSelector) selectBatch(want int) []coll.Candidate {
 	return batch
 }
 
-// best returns the candidate with the highest ratio of acquisition value to price, or nil if none remains.
-// Further picks rarely raise a value, so it updates only the values at the top of the order (lazy greedy
-// selection: Minoux, Optimization Techniques, 1978).
+// best returns the candidate with the highest ratio of acquisition value to price, or nil if none remains. A
+// further pick rarely raises an acquisition value. Therefore best updates only the values at the top of the
+// order (lazy greedy selection: Minoux, Optimization Techniques, 1978).
 func (b *batchSelector) best() (*scoredCandidate, float64) {
 	for {
 		var top *scoredCandidate
@@ -301,8 +301,8 @@ func (b *batchSelector) best() (*scoredCandidate, float64) {
 	}
 }
 
-// price returns the machine time of a candidate in this batch, in seconds. It includes the launch, unless
-// an earlier pick already uses this launch.
+// price returns the machine time of measuring a candidate in this batch, in seconds. It includes the launch
+// of the program, unless an earlier pick of the batch already uses this launch.
 func (b *batchSelector) price(s *scoredCandidate) float64 {
 	if s.launched {
 		return max(minPrice, s.run)
@@ -310,7 +310,7 @@ func (b *batchSelector) price(s *scoredCandidate) float64 {
 	return max(minPrice, s.run+b.prices.launch)
 }
 
-// plan marks the scored candidates that a launch can measure.
+// plan marks the candidates that the given launch can measure, as this launch is already paid for.
 func (b *batchSelector) plan(launch any) {
 	for i := range b.scored {
 		s := &b.scored[i]
@@ -318,8 +318,8 @@ func (b *batchSelector) plan(launch any) {
 	}
 }
 
-// update conditions the values of a candidate on measurements of all picks since its last update. It takes
-// O(picks · (picks + pairs)) operations.
+// update brings the values of a candidate up to date: all picks since its last update count as measured. It
+// takes O(picks · (picks + pairs)) operations.
 func (b *batchSelector) update(s *scoredCandidate) {
 	for _, p := range b.picks[len(s.steps):] {
 		v := b.posterior.Covariance(p.entry, s.entry)
@@ -334,8 +334,8 @@ func (b *batchSelector) update(s *scoredCandidate) {
 	s.acquisition = b.acquisition(s)
 }
 
-// pick adds a candidate, whose values are up to date, to the batch. It conditions the losses of the pairs on a
-// measurement of this candidate.
+// pick adds a candidate to the batch. Its values must be up to date. The losses of the pairs are then
+// updated as if this candidate were measured.
 func (b *batchSelector) pick(s *scoredCandidate) {
 	b.recordPick(s)
 	s.picked = true
@@ -345,7 +345,8 @@ func (b *batchSelector) pick(s *scoredCandidate) {
 	}
 }
 
-// recordPick records a candidate and what its measurement is expected to gain, before the losses of the pairs change.
+// recordPick records a selected candidate and the expected gain of its measurement. It must run before the
+// losses of the pairs are updated.
 func (b *batchSelector) recordPick(s *scoredCandidate) {
 	p := pick{entry: s.entry, launch: s.launch, launches: !s.launched, run: s.run, steps: s.steps, pairs: slices.Clone(s.covariance)}
 	p.deviation = math.Sqrt(max(s.variance+b.noise, minDeviation*minDeviation))
@@ -359,7 +360,7 @@ func (b *batchSelector) recordPick(s *scoredCandidate) {
 	b.picks = append(b.picks, p)
 }
 
-// explain records a reason for each pick. The candidates of a launch share the price of the launch equally.
+// explain records the reason for each pick. Candidates that share a launch share its price equally.
 func (b *batchSelector) explain(reasons map[coll.Candidate]Reason) {
 	sharing := map[any]float64{}
 	launches := map[any]bool{}
@@ -374,7 +375,7 @@ func (b *batchSelector) explain(reasons map[coll.Candidate]Reason) {
 			why.Seconds += b.prices.launch / sharing[p.launch]
 		}
 		switch {
-		case c.rival == c.best: // the only algorithm at its point
+		case c.rival == c.best: // the point has only one algorithm
 		case p.entry == c.best:
 			why.Rival = b.candidates[c.rival].Algorithm
 		default:

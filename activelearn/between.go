@@ -9,13 +9,13 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Between returns candidates at sizes between neighboring sizes of the space, once the latest evaluation meets
-// the criteria. Such a size is returned if the selection changes between its neighbors, and if the criteria do
-// not hold there: the selected algorithm is compared with the other neighbor's. Both are candidates. The
-// function check returns nil for candidates that can be measured.
+// Between returns candidates at message sizes between two neighboring sizes of the space. It returns some
+// only once the latest evaluation meets the criteria. A size is added if different algorithms are selected
+// at its two neighbors, and if a choice between these algorithms does not meet the criteria there. Both
+// algorithms become candidates. The function `check` returns nil for candidates that can be measured.
 //
-// This is the search for crossing sizes of Faraj and Yuan (ICS 2005), with the posterior's expected loss in
-// place of measurements.
+// This is the search for crossing sizes of Faraj and Yuan (ICS 2005). The posterior's expected loss takes
+// the place of their measurements.
 func (r *StopRule) Between(check func(coll.Candidate) error) ([]coll.Candidate, error) {
 	last, ok := r.last()
 	if !ok || !r.meetsCriteria() {
@@ -32,7 +32,7 @@ func (r *StopRule) Between(check func(coll.Candidate) error) ([]coll.Candidate, 
 	known := func(c coll.Candidate) bool {
 		return now.posterior.Knows(c.Algorithm) && check(c) == nil
 	}
-	var pairs [][]coll.Candidate // at each size: the selected algorithm, and the other one
+	var pairs [][]coll.Candidate // at each size between neighbors: the selected algorithm, and the other neighbor's
 	var c choices
 	for i, high := range r.points() {
 		if i == 0 || r.points()[i-1].Layout() != high.Layout() {

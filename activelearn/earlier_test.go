@@ -8,8 +8,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// crossingMeasurements returns measurements of all candidates of the machine crossing. The times of one
-// algorithm are multiplied by the parameter times.
+// crossingMeasurements returns measurements of all candidates of the synthetic machine "crossing". The times
+// of the algorithm `alg` are multiplied by the parameter `times`.
 func crossingMeasurements(t *testing.T, alg string, times float64) []coll.Measurement {
 	t.Helper()
 	l := NewLedger(crossing())
@@ -63,7 +63,7 @@ func TestRegretOfEarlierCampaign(t *testing.T) {
 		alg    string
 		times  float64
 		rounds int
-		cost   float64 // share of measuring everything
+		cost   float64 // as a fraction of the cost of measuring everything
 	}{
 		{"nothing changed", "", 1, 1, 0.02},
 		{"an algorithm was twice as fast", "late", 0.5, 3, 0.1},
@@ -95,7 +95,8 @@ func TestRegretOfEarlierCampaign(t *testing.T) {
 }
 
 // TestRegretOfForeignCampaign checks that measurements of an earlier campaign are ignored if their point or
-// algorithm is not in the space. If no usable measurement remains, the initial design is the ordinary one.
+// algorithm is not in the space. If no usable measurement remains, the first batch is the same as without
+// earlier campaigns.
 func TestRegretOfForeignCampaign(t *testing.T) {
 	foreign := []coll.Measurement{
 		{Candidate: coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 3, PPN: 1, MsgBytes: 8}, Algorithm: coll.Algorithm{Name: "early"}}, Seconds: 1, CostSeconds: 1},
@@ -103,7 +104,7 @@ func TestRegretOfForeignCampaign(t *testing.T) {
 	}
 	s := testutil.Must(New("regret", Options{Seed: 1, Earlier: [][]coll.Measurement{foreign}}))(t)
 	l := NewLedger(crossing())
-	for round, want := range []int{3 * initialPoints, 1} { // a second candidate would exceed half of the machine time so far
+	for round, want := range []int{3 * initialPoints, 1} { // a second candidate in round 2 would exceed half of the machine time so far
 		batch, err := s.Ask(State{Round: round + 1, Want: 2, Ledger: l})
 		if err != nil || len(batch) != want {
 			t.Fatalf("round %d: %v, %v, want %d candidates", round+1, batch, err, want)

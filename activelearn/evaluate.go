@@ -13,8 +13,8 @@ import (
 )
 
 // Evaluate evaluates the selection after a round. The parameter `failed` is the number of failed candidates
-// that will be tried again. ok is false if nothing can be evaluated yet. This is the case, for example, if
-// a single point is measured or each point has only one algorithm.
+// that will be tried again. The result ok is false if there is nothing to evaluate yet, for example with a
+// single measured point, or with only one algorithm at each point.
 func (r *StopRule) Evaluate(round, failed int) (e Evaluation, ok bool, err error) {
 	l := r.ledger
 	e = Evaluation{
@@ -52,9 +52,9 @@ func (r *StopRule) Evaluate(round, failed int) (e Evaluation, ok bool, err error
 	return e, true, nil
 }
 
-// predict estimates how good a round's selection is over the space, and stores the figures in e. The
-// measurements of the round are first compared with the predictions before it: they score the error models,
-// and they are the result of the audits. predict reports false while no selected algorithm has a
+// predict estimates how good a round's selection is over the space. It stores the results in e. First it
+// compares the round's measurements with the predictions made before the round. This comparison scores the
+// error models and decides the audits. predict returns false as long as no selected algorithm has a
 // measurement.
 func (r *StopRule) predict(e *Evaluation) (bool, error) {
 	before := r.previous
@@ -84,8 +84,9 @@ func (r *StopRule) predict(e *Evaluation) (bool, error) {
 	return true, nil
 }
 
-// forecast returns the forecast after a round, of which the evaluation has the scores and the audits. It
-// plans the audits of the next round.
+// forecast returns the forecast of the selection's quality after a round. The evaluation e must already have
+// the scores of the error models and the results of the audits. forecast also plans the audits of the next
+// round.
 func (r *StopRule) forecast(e Evaluation) (*forecast, error) {
 	now, err := r.models.snapshot()
 	if err != nil {
@@ -111,8 +112,8 @@ func (r *StopRule) forecast(e Evaluation) (*forecast, error) {
 }
 
 // Refit fits the models to all measurements made so far and plans the audits of the next round. A resumed
-// campaign calls it after the last evaluation in its journal, which is the parameter. Refit does nothing
-// unless the source of the evaluation is Predicted.
+// campaign calls it with the last evaluation in its journal. Refit does nothing unless the source of this
+// evaluation is Predicted.
 func (r *StopRule) Refit(e Evaluation) error {
 	if r.opt.Source != Predicted {
 		return nil
@@ -130,7 +131,7 @@ func (r *StopRule) heldOut() (learner.Validation, error) {
 			return learner.Validation{}, err
 		}
 		return l.Compare(slices.DeleteFunc(slices.Clone(r.opt.Reference), func(m coll.Measurement) bool {
-			return !r.ledger.Space().Has(m.Candidate) // a size that did not join the grid
+			return !r.ledger.Space().Has(m.Candidate) // reference measurements of candidates outside the space do not count
 		}))
 	}
 	if r.ledger.PointsMeasured() < 2 {
@@ -139,8 +140,8 @@ func (r *StopRule) heldOut() (learner.Validation, error) {
 	return learner.CrossValidate(r.models.Data(), r.opt.Folds, r.opt.Seed, r.models.opt)
 }
 
-// ignoreEmpty returns nil if the error says that no point has a weight, since there is nothing to evaluate
-// then. It returns any other error unchanged.
+// ignoreEmpty returns nil for the error that no point has a weight, because then there is nothing to
+// evaluate. It returns any other error unchanged.
 func ignoreEmpty(err error) error {
 	if errors.Is(err, metrics.ErrEmpty) {
 		return nil

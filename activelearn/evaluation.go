@@ -9,17 +9,17 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Source says where the figures of an evaluation come from.
+// Source says what the numbers of an evaluation are based on.
 type Source string
 
-// The sources from which the figures of an evaluation can come.
+// The sources of an evaluation's numbers.
 const (
 	Reference      Source = "reference"       // a complete, noise-free set of measurements
-	CrossValidated Source = "cross-validated" // the measurements themselves, held out by point
-	Predicted      Source = "predicted"       // upper ends of what the posterior predicts over the space
+	CrossValidated Source = "cross-validated" // the measurements themselves; those of a point are left out of the model that predicts it
+	Predicted      Source = "predicted"       // upper confidence limits of what the posterior predicts over the space
 )
 
-// measured is the source of an evaluation for which every candidate of the space was measured.
+// measured is the source of an evaluation if every candidate of the space was measured.
 const measured Source = "measured"
 
 // Sources returns the sources that a configuration may choose.
@@ -36,26 +36,27 @@ type Evaluation struct {
 	MachineSeconds float64 `json:"machine_seconds"`
 	NodeSeconds    float64 `json:"node_seconds"`
 	Source         Source  `json:"source"` // or "measured": the space was measured completely
-	Judged         int     `json:"judged"` // number of points that the figures below are based on
+	Judged         int     `json:"judged"` // number of points that the numbers below are based on
 	R2             float64 `json:"r2"`
 	Slowdown       float64 `json:"slowdown"`
 	Accuracy       float64 `json:"accuracy"`
 	Mistakes       float64 `json:"mistakes"`
 	WorstSlowdown  float64 `json:"worst_slowdown"`
 	P95Slowdown    float64 `json:"p95_slowdown"`
-	// SlowdownUpper and MistakesUpper are upper 95 % limits of Slowdown and Mistakes. Both are zero if Slowdown and Mistakes are measured instead of predicted.
+	// SlowdownUpper and MistakesUpper are upper 95 % limits of Slowdown and Mistakes. Both limits are zero
+	// if Slowdown and Mistakes were measured instead of predicted.
 	SlowdownUpper float64 `json:"slowdown_upper,omitzero"`
 	MistakesUpper float64 `json:"mistakes_upper,omitzero"`
-	// Outliers is the number of outliers that the next round measures again. A campaign does not stop while
-	// there are any.
+	// Outliers is the number of outliers that the next round measures again. As long as there are any, the
+	// campaign continues.
 	Outliers int `json:"outliers,omitzero"`
-	// PConverged is the probability that both criteria hold. PAttainable is the probability that they would
-	// hold if every candidate were measured once, and MistakesAttainable is the expectation of Mistakes in
-	// this case. Noise makes the one small and the other great.
+	// PConverged is the probability that both criteria hold. PAttainable is the probability that both would
+	// hold if every candidate were measured once. MistakesAttainable is the expected value of Mistakes in
+	// that case. Noise lowers PAttainable and raises MistakesAttainable.
 	PConverged         float64 `json:"p_converged,omitzero"`
 	PAttainable        float64 `json:"p_attainable,omitzero"`
 	MistakesAttainable float64 `json:"mistakes_attainable,omitzero"`
-	// Scores are those of the distributions of prediction errors over all rounds.
+	// Scores compare the distributions of prediction errors (error models) over all rounds.
 	Scores learner.Scores `json:"scores,omitzero"`
 	// Audited lists the message sizes whose last audit found no mistake. AuditMistakes counts the mistakes
 	// that all audits found. Audits is the number of audits that the next round makes.
@@ -90,7 +91,7 @@ func (e Evaluation) Validate() error {
 	return nil
 }
 
-// describe copies the values of a summary into the evaluation.
+// describe copies the slowdown and mistakes of a summary into the evaluation.
 func (e *Evaluation) describe(s metrics.Summary) {
 	e.Judged = s.Points
 	e.Slowdown, e.Accuracy, e.Mistakes = s.Slowdown, s.Accuracy, s.Mistakes
@@ -105,8 +106,8 @@ type Reason struct {
 	// Gain is the amount by which this measurement is expected to lower the average slowdown of the space.
 	// The value 0.1 means 10 %.
 	Gain    float64        `json:"gain"`
-	Seconds float64        `json:"seconds"`          // expected machine time, its part of a launch included
-	Rival   coll.Algorithm `json:"rival,omitzero"`   // the algorithm that the choice is between, next to the candidate's own
+	Seconds float64        `json:"seconds"`          // expected machine time, including the candidate's part of a launch
+	Rival   coll.Algorithm `json:"rival,omitzero"`   // the algorithm that competes with the point's best one; may be the candidate's own
 	Audit   bool           `json:"audit,omitzero"`   // part of an audit, not selected by its gain
 	Outlier bool           `json:"outlier,omitzero"` // an outlier, measured again
 }

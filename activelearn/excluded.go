@@ -6,16 +6,16 @@ import (
 	"tutti/coll"
 )
 
-// Excluded holds the candidates that may not be selected because of failures. These are the candidates that
-// were given up, and unmeasured candidates that are likely to fail, too.
+// Excluded holds the candidates that may not be selected because of failures. These are candidates that were
+// given up after failures, and unmeasured candidates that are likely to fail, too.
 //
-// An algorithm that failed at every tried point of a layout is selected in that layout only at measured
-// points. If an algorithm worked up to some size and failed at every larger tried size, it is not selected
-// above the largest size that worked. The same applies below the smallest size that worked. Both rules also
-// apply to all layouts together. The library's default is never excluded.
+// If an algorithm failed at every tried point of a layout, it may be selected in this layout only at points
+// where it was measured. If an algorithm worked up to some message size and failed at every larger tried
+// size, it is not selected above the largest size that worked. The same applies below the smallest size that
+// worked. Both rules also apply to all layouts together. The library's default is never excluded.
 type Excluded struct {
 	ledger *Ledger
-	tried  map[layoutAlgorithm]span // empty where nothing was given up
+	tried  map[layoutAlgorithm]span // empty if no candidate was given up
 }
 
 // layoutAlgorithm is an algorithm in one layout, or in all layouts together if layout is zero.
@@ -47,8 +47,8 @@ func (s span) excludes(bytes int64) bool {
 	return above || below
 }
 
-// Excluded returns the exclusions that follow from the trials so far. If any candidate was given up, it
-// takes O(candidates) time.
+// Excluded returns the candidates that are excluded according to the trials so far. If any candidate was
+// given up, it takes O(candidates) time.
 func (l *Ledger) Excluded() *Excluded {
 	e := &Excluded{ledger: l}
 	if l.abandoned == 0 {
@@ -81,7 +81,7 @@ func (e *Excluded) add(layout coll.Layout, alg coll.Algorithm, bytes int64, work
 	e.tried[at] = s
 }
 
-// Any reports whether any candidate may be excluded.
+// Any reports whether at least one candidate may be excluded.
 func (e *Excluded) Any() bool { return len(e.tried) > 0 }
 
 // Has reports whether the candidate is excluded. The candidate must be in the space of the ledger.

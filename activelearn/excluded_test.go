@@ -23,7 +23,7 @@ func TestExcludedCandidates(t *testing.T) {
 		name  string
 		tries []try
 		nodes int
-		want  string // of the sizes 1, 64, 4096 and 65536: w worked, x barred, . open
+		want  string // status of the sizes 1, 64, 4096 and 65536: w worked, x excluded, . may be selected
 	}{
 		{"nothing failed", []try{{2, 64, true}}, 2, ".w.."},
 		{"fails from a size on", []try{{2, 64, true}, {2, 4096, false}}, 2, ".wxx"},

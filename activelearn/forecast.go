@@ -12,15 +12,16 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// choices are the choices at several points, each with the algorithms that could be chosen instead.
+// choices holds the selected algorithm at each of several points, together with the algorithms that could be
+// selected instead.
 type choices struct {
 	points []coll.Point
 	open   [][]coll.Algorithm
 	own    []int // index of the choice in open
 }
 
-// predictable returns the choices at those points at which the posterior knows the choice. It does not know
-// a default without measurements.
+// predictable returns the choices at those points at which the posterior has a prediction for the selected
+// algorithm. It has none for a library default without measurements.
 func (a Alternatives) predictable(p *learner.Posterior, points []coll.Point, choose Choice) (c choices) {
 	for _, point := range points {
 		open := slices.DeleteFunc(a.selectable(point), func(alg coll.Algorithm) bool { return !p.Knows(alg) })
@@ -31,23 +32,23 @@ func (a Alternatives) predictable(p *learner.Posterior, points []coll.Point, cho
 	return c
 }
 
-// forecast is what joint draws of the times of all algorithms say about choices.
+// forecast evaluates choices by joint random draws of the times of all algorithms from the posterior.
 type forecast struct {
 	choices
 	metrics metrics.Options // with the weights of the points
-	noise   []float64       // standard deviation of a measured time at each point, without the shift of its job
+	noise   []float64       // standard deviation of a measured time at each point, without the shift common to its job
 	meets   func(metrics.Summary) bool
 	rng     *rand.Rand
 
 	draws     int
 	met       int               // draws that meet the criteria
-	attained  int               // draws that meet them if every candidate is measured once
+	attained  int               // draws in which the criteria would hold if every candidate were measured once
 	summaries []metrics.Summary // of each draw
-	floors    []float64         // of each draw: mistakes if every candidate is measured once
+	floors    []float64         // of each draw: proportion of mistakes if every candidate were measured once
 	expected  []float64         // of each point: sum of the slowdowns
 	mistakes  []float64         // of each point: number of draws in which the choice is a mistake
 	logs      [][]float64       // of each point and algorithm: sum of log10 of the times
-	rivals    [][]bool          // of each point and algorithm: significantly faster than the choice in some draw
+	rivals    [][]bool          // of each point and algorithm: whether it was significantly faster than the choice in some draw
 }
 
 // forecast compares the choices with the fastest algorithms in joint draws of all times. The measured times
@@ -87,10 +88,11 @@ func (c choices) forecast(p *learner.Posterior, q learner.DrawQuery, measured ma
 	return f, nil
 }
 
-// mayMeet reports whether the criteria may still hold in the proportion confidence of mostDraws.
+// mayMeet reports whether the criteria may still hold in the required proportion of mostDraws draws, given
+// the draws so far.
 func (f *forecast) mayMeet() bool { return float64(f.draws-f.met) <= (1-confidence)*mostDraws }
 
-// add adds a draw of times, as log10 of seconds.
+// add adds one random draw: log10 of the time in seconds, for each point and algorithm.
 func (f *forecast) add(times [][]float64) error {
 	threshold, _ := f.metrics.Thresholds()
 	slowdowns, floor := make([]float64, len(times)), make([]float64, len(times))
@@ -125,14 +127,15 @@ func (f *forecast) add(times [][]float64) error {
 	return nil
 }
 
-// slowdownOf returns the slowdown of one of several times, at most maxSlowdown. The times are logarithms.
+// slowdownOf returns the slowdown of the algorithm with index `own` relative to the fastest, limited to
+// maxSlowdown. The parameter `logs` holds log10 of the times of all algorithms.
 func slowdownOf(logs []float64, own int) float64 {
 	return min(maxSlowdown, math.Pow(10, logs[own]-slices.Min(logs)))
 }
 
-// measuredBest simulates one measurement of each time and returns the index of the shortest. The measurements
-// have noise with the standard deviation sd. They have no shift that all measurements of a job share, because the
-// posterior estimates it.
+// measuredBest simulates one noisy measurement of each algorithm and returns the index of the shortest time.
+// The noise has the standard deviation sd. The shift common to all measurements of a job is left out,
+// because the posterior estimates it.
 func (f *forecast) measuredBest(logs []float64, sd float64) int {
 	best, shortest := 0, math.Inf(1)
 	for k, t := range logs {
@@ -143,7 +146,8 @@ func (f *forecast) measuredBest(logs []float64, sd float64) int {
 	return best
 }
 
-// mean returns the expectations over the draws. P95 and Worst are those of the points' expected slowdowns.
+// mean returns the averages over the draws. P95 and Worst are computed from the expected slowdown of each
+// point.
 func (f *forecast) mean() (metrics.Summary, error) {
 	expected := make([]float64, len(f.expected))
 	for i, sum := range f.expected {
@@ -158,17 +162,18 @@ func slowdown(s metrics.Summary) float64 { return s.Slowdown }
 func mistakes(s metrics.Summary) float64 { return s.Mistakes }
 func accuracy(s metrics.Summary) float64 { return s.Accuracy }
 
-// average returns the average of a figure over the draws.
+// average returns the average over the draws of one field of their summaries. The function `figure` returns
+// this field.
 func (f *forecast) average(figure func(metrics.Summary) float64) float64 {
 	return stat.Mean(f.values(figure), nil)
 }
 
-// upper returns the upper limit of a figure at the level confidence.
+// upper returns the upper confidence limit of one field of the summaries, at the level `confidence`.
 func (f *forecast) upper(figure func(metrics.Summary) float64) float64 {
 	return stat.Quantile(confidence, stat.Empirical, f.values(figure), nil)
 }
 
-// values returns a figure of all draws, in ascending order.
+// values returns one field of the summaries of all draws, in ascending order.
 func (f *forecast) values(figure func(metrics.Summary) float64) []float64 {
 	out := make([]float64, len(f.summaries))
 	for i, s := range f.summaries {
@@ -178,9 +183,9 @@ func (f *forecast) values(figure func(metrics.Summary) float64) []float64 {
 	return out
 }
 
-// Expected returns the expected quality of a selection at points of the space. The scores are those of the
-// error models; see learner.Scores. It returns false if the posterior does not know the selection at one of the
-// points.
+// Expected returns the expected quality of a selection at points of the space. The parameter `scores`
+// compares the error models; see learner.Scores. It returns false if the posterior has no prediction for the
+// selected algorithm at one of the points.
 func (a Alternatives) Expected(points []coll.Point, choose Choice, opt metrics.Options, scores learner.Scores, seed uint64) (metrics.Summary, bool, error) {
 	p := a.models.Posterior()
 	c := a.predictable(p, points, choose)

@@ -10,9 +10,9 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// initialDesign returns the candidates of all algorithms at a few points. It begins with points that are
-// likely to be cheap. If earlier campaigns have measurements in the space, it returns some of their
-// candidates instead.
+// initialDesign returns the candidates for the first rounds: all algorithms at a few random points, starting
+// with points that are likely to be cheap. If earlier campaigns have measurements in the space, it returns
+// some of their candidates instead.
 func (r *regret) initialDesign(s State) []coll.Candidate {
 	if batch := r.probes(s); len(batch) > 0 {
 		return batch
@@ -35,9 +35,9 @@ func (r *regret) initialDesign(s State) []coll.Candidate {
 	return out
 }
 
-// positions returns where each point lies between the smallest (0) and the greatest (1) values in the
-// space. The position is the average over nodes, ppn and bytes. A quantity that has a single value does not
-// count.
+// positions returns the position of each point in the ranges of the space: 0 for the smallest values and 1
+// for the greatest. The position is the average over nodes, processes per node (ppn) and bytes. A quantity
+// with a single value in the space does not count.
 func (r *regret) positions() []float64 {
 	out := make([]float64, len(r.rows))
 	varying := 0.0
@@ -60,10 +60,10 @@ func (r *regret) positions() []float64 {
 	return out
 }
 
-// probes returns candidates that earlier campaigns measured: at least one for each algorithm, and Want in
-// total. The algorithms take turns, and in each turn one candidate is added. It comes from the cheaper half
-// of the algorithm's candidates, and is the one farthest from all probes so far. The probes can thus reveal
-// changes of one algorithm, of large messages or of many nodes.
+// probes returns candidates that earlier campaigns measured: at least one for each algorithm, and State.Want
+// in total. The algorithms take turns. In each turn one candidate is added, from the cheaper half of the
+// algorithm's candidates. It is the one that is farthest from all probes so far. The probes can thus reveal
+// that one algorithm, large messages or many nodes have changed.
 func (r *regret) probes(s State) []coll.Candidate {
 	cheap := make([][]probe, len(r.index))
 	seen := map[coll.Candidate]bool{}
@@ -100,16 +100,16 @@ func (r *regret) probes(s State) []coll.Candidate {
 	return batch
 }
 
-// probe is a candidate that an earlier campaign measured.
+// probe is a candidate that an earlier campaign measured, and that may be measured again to detect changes.
 type probe struct {
 	coll.Candidate
 	point   int
 	seconds float64 // machine time
 }
 
-// farthest returns the index of the candidate in some whose nearest selected probe is farthest away.
-// Distances are in length scales, and a different algorithm adds one. If no probe is selected yet, it
-// returns the most expensive candidate.
+// farthest returns the index of the probe in `some` that is farthest from its nearest neighbor in
+// `selected`. Distances are in length scales, and a different algorithm adds one. If `selected` is empty, it
+// returns the most expensive probe.
 func (r *regret) farthest(some, selected []probe) int {
 	if len(selected) == 0 {
 		return len(some) - 1

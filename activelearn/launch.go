@@ -6,11 +6,11 @@ import (
 	"tutti/coll"
 )
 
-// fillLaunches returns further candidates that the launches of a batch can measure as well. The acquisition
-// value per second of each of them is at least that of the worst pick, whose price includes launches.
-// Together the further candidates cost at most as much as the launches. The total cost is therefore at most
-// twice the unavoidable cost (the ski-rental problem; Karlin, Manasse, Rudolph and Sleator, Algorithmica 3,
-// 1988).
+// fillLaunches returns additional candidates that the planned launches of a batch can measure as well. Each
+// has an acquisition value per second at least as high as that of the worst pick, whose price includes
+// launches. Together the additional candidates cost at most as much as the launches. The total cost is
+// therefore at most twice the unavoidable cost (the ski-rental problem; Karlin, Manasse, Rudolph and
+// Sleator, Algorithmica 3, 1988).
 func (r *regret) fillLaunches(s State, selector *batchSelector, batch []coll.Candidate) ([]coll.Candidate, error) {
 	if !r.sharesLaunches() {
 		return nil, nil
@@ -39,9 +39,9 @@ func (r *regret) fillLaunches(s State, selector *batchSelector, batch []coll.Can
 	return out, nil
 }
 
-// launches returns the set of launches that the picks use. It also returns the budget for further
-// candidates in these launches: the price of the launches, minus the machine time of every pick that uses
-// the launch of an earlier pick.
+// launches returns the set of launches that the picks use. It also returns the budget for additional
+// candidates in these launches. The budget is the price of the launches, minus the machine time of every
+// pick that uses the launch of an earlier pick.
 func (b *batchSelector) launches() (launched map[any]bool, budget float64) {
 	launched = map[any]bool{}
 	for _, p := range b.picks {
@@ -55,7 +55,8 @@ func (b *batchSelector) launches() (launched map[any]bool, budget float64) {
 	return launched, budget
 }
 
-// launchSample returns points in the layouts of the picks. The candidates of the batch count as pending.
+// launchSample returns points in the layouts of the picks. All candidates of the batch count as pending:
+// their measurement is in progress.
 func (r *regret) launchSample(s State, selector *batchSelector, batch []coll.Candidate) pointSample {
 	layouts := map[coll.Layout]bool{}
 	for _, p := range selector.picks {
@@ -70,8 +71,8 @@ func (r *regret) launchSample(s State, selector *batchSelector, batch []coll.Can
 	return over
 }
 
-// launchScale is the ratio of a point's weight in the sample to its weight in the space. It gives picks,
-// and candidates that fill launches, acquisition values in the same unit.
+// launchScale is the ratio of a point's weight in the sample to its weight in the space. With it, picks and
+// candidates that fill launches have acquisition values in the same unit.
 func (r *regret) launchScale() float64 {
 	counted := float64(len(r.rows))
 	if r.opt.Weight != nil && counted > samplePoints {

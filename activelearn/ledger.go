@@ -15,21 +15,20 @@ const (
 	free status = iota
 	pending
 	done
-	repeating // done, and being measured a second time
+	repeating // measured, and a second measurement is in progress
 	abandoned
 )
 
-// Ledger records for all candidates of a space which state they are in, their measurements, and what these
-// have cost.
+// Ledger records the state of each candidate of a space, the measurements so far, and their cost.
 type Ledger struct {
 	space        *coll.Space
 	status       []status // of every candidate of the space, in its order
-	first        []int    // point index -> its first candidate in status
-	left         []int    // point index -> candidates still free
+	first        []int    // point index -> index in status of its first candidate
+	left         []int    // point index -> number of free candidates
 	free         int
 	abandoned    int                // candidates that were given up
 	measurements []coll.Measurement // in the order of their trials
-	places       []int              // index in status -> index in measurements, of measured candidates
+	places       []int              // index of a measured candidate in status -> index in measurements
 	replicates   []preprocess.Replicate
 	costSeconds  float64
 	nodeSeconds  float64
@@ -37,7 +36,7 @@ type Ledger struct {
 	failed       int
 }
 
-// NewLedger returns a ledger in which every candidate is free.
+// NewLedger returns a ledger in which every candidate is free, which means neither measured nor pending.
 func NewLedger(s *coll.Space) *Ledger {
 	n := len(s.Points())
 	l := &Ledger{space: s, status: make([]status, s.Size()), places: make([]int, s.Size()), first: make([]int, n), left: make([]int, n), free: s.Size()}
@@ -49,7 +48,8 @@ func NewLedger(s *coll.Space) *Ledger {
 	return l
 }
 
-// Grow replaces the space of the ledger by one that has additional candidates. These are free.
+// Grow replaces the space of the ledger by a larger one that contains it. The additional candidates are
+// free.
 func (l *Ledger) Grow(s *coll.Space) {
 	grown := NewLedger(s)
 	for c := range l.space.All() {
@@ -80,7 +80,7 @@ func (l *Ledger) find(c coll.Candidate) (point, at int, ok bool) {
 	return 0, 0, false
 }
 
-// among returns those candidates at the i-th point whose status is one of the given values.
+// among returns the candidates at the i-th point whose status is one of `some`.
 func (l *Ledger) among(i int, some ...status) []coll.Candidate {
 	var out []coll.Candidate
 	for k, a := range l.space.Feasible(i) {
@@ -94,7 +94,8 @@ func (l *Ledger) among(i int, some ...status) []coll.Candidate {
 // Space returns the space of the ledger.
 func (l *Ledger) Space() *coll.Space { return l.space }
 
-// Free returns the free candidates at the i-th point of the space.
+// Free returns the candidates at the i-th point of the space that are neither measured nor pending nor given
+// up.
 func (l *Ledger) Free(i int) []coll.Candidate {
 	if l.left[i] == 0 {
 		return nil
@@ -102,14 +103,13 @@ func (l *Ledger) Free(i int) []coll.Candidate {
 	return l.among(i, free)
 }
 
-// IsFree reports whether a candidate is in the space and is free.
+// IsFree reports whether a candidate is in the space and is free: not measured, pending or given up.
 func (l *Ledger) IsFree(c coll.Candidate) bool {
 	_, at, ok := l.find(c)
 	return ok && l.status[at] == free
 }
 
-// Missing returns the algorithms that are free or pending at a point, so that their times are not known
-// yet.
+// Missing returns the algorithms without a known time at a point, because they are free or pending.
 func (l *Ledger) Missing(p coll.Point) []coll.Algorithm {
 	i, ok := l.space.Index(p)
 	if !ok {
@@ -163,7 +163,7 @@ func (l *Ledger) Pending() []coll.Candidate {
 }
 
 // Pend records that a measurement of a candidate begins. A free candidate becomes pending, and a measured
-// candidate is measured again. For a candidate in any other state it returns an error.
+// candidate is measured a second time. In any other state Pend returns an error.
 func (l *Ledger) Pend(c coll.Candidate) error {
 	point, at, ok := l.find(c)
 	switch {
@@ -179,11 +179,12 @@ func (l *Ledger) Pend(c coll.Candidate) error {
 	return nil
 }
 
-// Reserve makes room for n more measurements, so that adding them copies nothing.
+// Reserve allocates memory for n more measurements, so that later calls of Record need not copy the existing
+// ones.
 func (l *Ledger) Reserve(n int) { l.measurements = slices.Grow(l.measurements, n) }
 
-// Record enters the result of a trial. After a failed trial the candidate stays pending until another of
-// its trials is recorded or it is abandoned.
+// Record adds the result of a trial (one attempt to measure a candidate). After a failed trial the candidate
+// stays pending until it is tried again or given up.
 func (l *Ledger) Record(t coll.Trial) error {
 	_, at, ok := l.find(t.Candidate)
 	if !ok || l.status[at] != pending && l.status[at] != repeating {
@@ -210,19 +211,20 @@ func (l *Ledger) Record(t coll.Trial) error {
 	return nil
 }
 
-// replicate enters the second measurement of a candidate. If the first measurement was disturbed, the
-// second one replaces it.
+// replicate adds the second measurement of a candidate. If it shows that the first measurement was
+// disturbed, the second one replaces the first.
 func (l *Ledger) replicate(m coll.Measurement) {
 	at := l.place(m.Candidate)
 	r := preprocess.Replicate{First: l.measurements[at], Again: m, Seen: len(l.measurements)}
 	if preprocess.NoiseOf(l.replicates).Disturbed(r) {
-		l.measurements = slices.Clone(l.measurements) // Measurements has returned the old slice
+		l.measurements = slices.Clone(l.measurements) // callers of Measurements still hold the old slice
 		l.measurements[at] = m
 	}
 	l.replicates = append(l.replicates, r)
 }
 
-// place returns the index of a candidate's measurement in l.measurements. The candidate must have been measured.
+// place returns the index of a candidate's measurement in l.measurements. It is valid only for measured
+// candidates.
 func (l *Ledger) place(c coll.Candidate) int {
 	_, at, _ := l.find(c)
 	return l.places[at]

@@ -12,8 +12,8 @@ import (
 	"tutti/preprocess"
 )
 
-// sweep returns a space that has a single layout. Its points are bcasts of 1, 2, 4 … bytes; its algorithms
-// are those of the synthetic machine.
+// sweep returns a space with a single layout. Its points are broadcasts of 1, 2, 4 … bytes, and its
+// algorithms are those of the synthetic machine.
 func sweep(sizes int) *coll.Space {
 	var points []coll.Point
 	for i := range sizes {
@@ -155,7 +155,7 @@ func TestLedgerErrors(t *testing.T) {
 	elsewhere := all[0]
 	elsewhere.Nodes = 77
 	infeasible := all[0]
-	infeasible.Algorithm = coll.Algorithm{Name: "halving"} // its point has one process per node
+	infeasible.Algorithm = coll.Algorithm{Name: "halving"} // needs two processes per node, but its point has one
 	pend(t, l, all[1], all[2], all[3])
 	record(t, l, trial(t, all[2]))
 	l.Abandon(all[3])

@@ -10,7 +10,8 @@ import (
 	"tutti/metrics"
 )
 
-// pair consists of two algorithms at the same point: the one with the lowest mean, and another one.
+// pair consists of two algorithms at the same point: the one with the lowest predicted time, and another
+// one.
 type pair struct {
 	best, other int     // entries of the posterior
 	weight      float64 // of the point
@@ -23,7 +24,7 @@ type pair struct {
 // allow.
 type lossModel struct {
 	metrics.Allowed
-	mistake float64 // a choice that is slower by more than this is a mistake; decades
+	mistake float64 // a choice that is slower than the best by more than this is a mistake; decades
 }
 
 func newLossModel(a metrics.Allowed) lossModel {
@@ -31,23 +32,23 @@ func newLossModel(a metrics.Allowed) lossModel {
 	return lossModel{a, math.Log10(1 + a.Threshold)}
 }
 
-// loss returns the expected loss if the first of two algorithms is chosen. The logarithm of the ratio of
-// the first time to the second is normally distributed, with tails. Its mean is -gap, in decades. The loss
-// is the expected slowdown plus the probability of a mistake, each divided by the allowed value.
+// loss returns the expected loss if the first of two algorithms is chosen. The loss is the expected slowdown
+// plus the probability of a mistake, each divided by the value that the criteria allow. The log10 of the
+// ratio of the first time to the second is normally distributed with heavier tails. Its mean is -gap.
 func (m lossModel) loss(gap, variance float64) float64 {
 	return withTails(gap, variance, func(gap, deviation float64) float64 {
 		return normalSlowdown(gap, deviation)/m.Slowdown + distuv.UnitNormal.CDF(-(gap+m.mistake)/deviation)/m.Mistakes
 	})
 }
 
-// expectedSlowdown returns the expected slowdown of the choice minus one, so 0.1 means 10 %. The parameters
-// are those of loss.
+// expectedSlowdown returns the expected slowdown of the chosen algorithm minus one, so 0.1 means 10 %. The
+// parameters are the same as those of the method loss.
 func expectedSlowdown(gap, variance float64) float64 {
 	return withTails(gap, variance, normalSlowdown)
 }
 
-// withTails returns the weighted mean of two values of f. One is computed with the ordinary standard
-// deviation. The other one is computed with the larger standard deviation, and has the weight tailWeight.
+// withTails returns the weighted mean of f at two standard deviations: the ordinary one, and a larger one
+// whose weight is tailWeight.
 func withTails(gap, variance float64, f func(gap, deviation float64) float64) float64 {
 	s, sum := math.Sqrt(variance), 0.0
 	if gap < certainGap*s {
@@ -66,15 +67,15 @@ func normalSlowdown(gap, s float64) float64 {
 	return math.Ln10 * max(0, s*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi)-gap*distuv.UnitNormal.CDF(-z))
 }
 
-// shrink lowers the variance of a pair as the result of an observation. step is the covariance between the
-// pair's difference and the observation, divided by the standard deviation of the observation.
+// shrink lowers the variance of a pair to account for an observation. The parameter `step` is the covariance
+// between the pair's difference and the observation, divided by the standard deviation of the observation.
 func (p *pair) shrink(step float64, m lossModel) {
 	p.variance = max(0, p.variance-step*step)
 	p.loss = p.weight * m.loss(p.gap, p.variance)
 }
 
-// addPairs adds the open choice at each point, and the pairs with the greatest losses. Excluded candidates
-// form no pairs.
+// addPairs adds the current choice of algorithm at each point, and the pairs of algorithms with the greatest
+// losses. Excluded candidates form no pairs.
 func (b *batchSelector) addPairs(excluded *Excluded) {
 	for first := 0; first < len(b.entries); {
 		end := first
@@ -91,8 +92,8 @@ func (b *batchSelector) addPairs(excluded *Excluded) {
 	b.pairs = b.pairs[:min(len(b.pairs), maxPairs)]
 }
 
-// addPoint adds the pairs and the open choice of one point. The parameter `first` is the index of the point's
-// first entry.
+// addPoint adds the pairs and the current choice of one point. The parameter `first` is the index of the
+// point's first entry.
 func (b *batchSelector) addPoint(first int, selectable []int) {
 	if len(selectable) == 0 {
 		b.choices = append(b.choices, openChoice{best: first, rival: first})

@@ -40,7 +40,7 @@ func million(t testing.TB) *Ledger {
 	return l
 }
 
-// wide records a synthetic measurement of a candidate in the space of million.
+// wide records a synthetic measurement of a candidate in the ledger that the function million returns.
 func wide(t testing.TB, l *Ledger, c coll.Candidate) {
 	t.Helper()
 	testutil.NoError(t, l.Pend(c))
@@ -50,8 +50,8 @@ func wide(t testing.TB, l *Ledger, c coll.Candidate) {
 	testutil.NoError(t, l.Record(coll.Trial{Measurement: m, State: coll.TrialDone}))
 }
 
-// cpuSeconds returns the processor time that this process has used. Other work on the machine affects it
-// less than it affects the wall time.
+// cpuSeconds returns the processor time that this process has used. Unlike wall time, it hardly depends on
+// other work on the machine.
 func cpuSeconds(t testing.TB) float64 {
 	var used syscall.Rusage
 	testutil.NoError(t, syscall.Getrusage(syscall.RUSAGE_SELF, &used))

@@ -5,17 +5,17 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Models fits models to the measurements of a ledger. It fits a model again only after a further trial has
-// ended.
+// Models fits models to the measurements of a ledger, when they are needed. It fits a model again only after
+// another trial has ended.
 type Models struct {
 	opt     learner.Options
 	earlier [][]coll.Measurement
 	ledger  *Ledger
 
 	posterior       *learner.Posterior
-	posteriorTrials int // trials that posterior is computed from; -1 before the first
+	posteriorTrials int // number of trials when posterior was computed; -1 if it was not
 	fitted          *learner.Learner
-	fittedTrials    int // trials that fitted is computed from; -1 before the first
+	fittedTrials    int // number of trials when fitted was computed; -1 if it was not
 }
 
 // NewModels returns the models for a ledger and for the measurements of earlier campaigns. The models are
@@ -30,13 +30,13 @@ func NewModels(l *Ledger, earlier [][]coll.Measurement, opt learner.Options) *Mo
 // Data returns the training data of the models.
 func (m *Models) Data() learner.Data { return DataOf(m.ledger, m.earlier) }
 
-// DataOf returns the data on which models are trained: a ledger's data and the measurements of earlier
+// DataOf returns the data for fitting models: the trials in a ledger and the measurements of earlier
 // campaigns.
 func DataOf(l *Ledger, earlier [][]coll.Measurement) learner.Data {
 	return learner.Data{Measurements: l.Measurements(), Replicates: l.Replicates(), Earlier: earlier, Missing: l.Missing}
 }
 
-// Posterior returns the posterior given all measurements and those of earlier campaigns.
+// Posterior returns the posterior given all measurements of this campaign and of earlier ones.
 func (m *Models) Posterior() (*learner.Posterior, error) {
 	if m.posteriorTrials == m.ledger.Trials() {
 		return m.posterior, nil
@@ -67,11 +67,11 @@ func (m *Models) Fit() (*learner.Learner, error) {
 	return l, err
 }
 
-// snapshot holds models that are fitted to the measurements made up to some time.
+// snapshot holds the models as they were fitted after some round.
 type snapshot struct {
 	posterior    *learner.Posterior // given the measurements
-	measurements int                // that the models are fitted to
-	alternatives Alternatives       // by the model that makes the selection
+	measurements int                // number of measurements to which the models are fitted
+	alternatives Alternatives       // according to the model that makes the selection
 	choose       Choice             // the selection; nil until it is needed
 }
 
@@ -85,5 +85,5 @@ func (m *Models) snapshot() (*snapshot, error) {
 	return &snapshot{posterior: posterior, measurements: len(m.ledger.Measurements()), alternatives: NewAlternatives(selecting, m.ledger)}, err
 }
 
-// since returns the measurements that were added to the ledger after the models were fitted.
+// since returns the measurements that were added to the ledger after the snapshot.
 func (s *snapshot) since(l *Ledger) []coll.Measurement { return l.Measurements()[s.measurements:] }

@@ -11,9 +11,9 @@ import (
 )
 
 // prices estimates the machine time of a measurement from earlier measurements. A measurement consists of a
-// launch and several executions. The machine time of the executions grows with a power of the time of one
-// execution. The power is 1 if the benchmark makes a fixed number of executions for a size, and 0 if it
-// measures for a fixed time.
+// launch and several executions of the collective. The machine time of the executions grows with a power of
+// the time of one execution. The exponent is 1 if the benchmark makes a fixed number of executions for each
+// size. It is 0 if the benchmark measures for a fixed time.
 type prices struct {
 	launch float64   // seconds
 	power  float64   // 0 to 1
@@ -28,14 +28,15 @@ type executions struct {
 }
 
 // prices estimates prices from the measurements of the ledger and of earlier campaigns. Earlier campaigns
-// provide the prices for sizes that this campaign has not measured yet.
+// are used only for message sizes that this campaign has not measured yet.
 func (r *regret) prices(l *Ledger) prices {
 	return pricesOf(append(slices.Clone(r.opt.Earlier), l.Measurements()), r.launching)
 }
 
-// pricesOf estimates prices from the measurements of several campaigns. The parameter `launching` holds the candidates whose machine
-// time includes a launch. The price of a launch is the cost of the cheapest of these candidates, as if the
-// executions cost nothing. Each message size has a unit: the median over the measurements of that size.
+// pricesOf estimates prices from the measurements of several campaigns. The parameter `launching` holds the
+// candidates whose machine time includes a launch. The price of a launch is the machine time of the cheapest
+// of them, as if its executions cost nothing. Each message size has a unit cost: the median over the
+// measurements of that size.
 func pricesOf(campaigns [][]coll.Measurement, launching map[coll.Candidate]bool) prices {
 	p := prices{launch: math.Inf(1)}
 	var runs []executions
@@ -71,8 +72,8 @@ func pricesOf(campaigns [][]coll.Measurement, launching map[coll.Candidate]bool)
 	return p
 }
 
-// powerOf estimates the power by which machine time grows with execution time. It is the slope of the
-// logarithms, by least squares within each message size. runs must be sorted by size.
+// powerOf estimates the exponent with which machine time grows with execution time. It is the slope of the
+// logarithms, fitted by least squares within each message size. The parameter `runs` must be sorted by size.
 func powerOf(runs []executions) float64 {
 	n, xx, xy := 0, 0.0, 0.0
 	for first := 0; first < len(runs); {
@@ -99,9 +100,9 @@ func powerOf(runs []executions) float64 {
 	return min(1, max(0, xy/xx))
 }
 
-// run returns the machine time, in seconds, of measuring a candidate, without the launch. The parameter t
-// is the time of one execution in seconds. The ratio of machine time to t^power is
-// that of the nearest measured size.
+// run returns the machine time, in seconds, of measuring a candidate, without the launch. The parameter `t`
+// is the time of one execution in seconds. The ratio of machine time to t^power is taken from the nearest
+// measured size.
 func (p prices) run(bytes int64, t float64) float64 {
 	x, nearest := math.Log2(float64(bytes)+1), 0
 	for i, s := range p.sizes {

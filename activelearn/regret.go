@@ -42,8 +42,8 @@ const (
 	// samplePoints is the number of points over which losses are summed. New points are drawn in each
 	// round.
 	samplePoints = 300
-	// evenPoints is the number of additional points if points have weights. They are drawn evenly, because
-	// measurements at such points may be informative about points of large weight.
+	// evenPoints is the number of points that are drawn evenly, in addition to samplePoints, if points have
+	// weights. A measurement at a point of small weight can be informative about points of large weight.
 	evenPoints = 100
 )
 
@@ -63,10 +63,10 @@ func (r *regret) Ask(s State) ([]coll.Candidate, error) {
 	return batch, nil
 }
 
-// Restore implements Restorer.
+// Restore implements Restorer: it repeats the effects of Ask on later calls.
 func (r *regret) Restore(_ State, batch []coll.Candidate) { r.recordLaunches(batch) }
 
-// ask selects the batch of a round that follows the initial design.
+// ask selects the batch of a round after the initial design.
 func (r *regret) ask(s State) (batch []coll.Candidate, err error) {
 	if r.posterior, err = s.posterior(r.opt.Earlier); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (r *regret) ask(s State) (batch []coll.Candidate, err error) {
 			return nil, err
 		}
 		picks := b.selectBatch(want - len(batch))
-		if len(picks) > 0 && b.prices.launch <= b.picks[0].run { // a cheap launch need not be filled first
+		if len(picks) > 0 && b.prices.launch <= b.picks[0].run { // with a cheap launch, filling it first has no advantage
 			picks = append(picks, b.selectBatch(s.Want-len(batch)-len(picks))...)
 		}
 		batch = append(batch, picks...)
@@ -99,8 +99,9 @@ func (r *regret) ask(s State) (batch []coll.Candidate, err error) {
 	return r.complete(s, batch), nil
 }
 
-// stages returns the batch sizes after which launches are filled. If candidates share launches, the first
-// stage is a single candidate, because the other candidates that its launch can measure may be enough.
+// stages returns the batch sizes after which launches are filled with further candidates. If candidates
+// share launches, the first stage is a single candidate. The other candidates that its launch can measure
+// may already complete the batch.
 func (r *regret) stages(want int) []int {
 	if !r.sharesLaunches() || want < 2 {
 		return []int{want}
@@ -120,14 +121,14 @@ func asSet(candidates []coll.Candidate) map[coll.Candidate]bool {
 	return out
 }
 
-// Reason implements Explainer.
+// Reason implements Explainer: it returns why a candidate was selected.
 func (r *regret) Reason(c coll.Candidate) (Reason, bool) {
 	why, known := r.reasons[c]
 	return why, known
 }
 
-// start removes the reasons of the call before. It computes the features of the space when it has new points,
-// and the indices of its algorithms at the first call of Ask.
+// start discards the reasons of the previous call. It computes the features of the points if the space has
+// new points. At the first call of Ask it also computes the indexes of the algorithms.
 func (r *regret) start(l *Ledger) {
 	r.reasons = map[coll.Candidate]Reason{}
 	if points := l.Space().Points(); len(points) > len(r.points) {
@@ -142,8 +143,8 @@ func (r *regret) start(l *Ledger) {
 	}
 }
 
-// recordLaunches records which candidates of a batch are the first of their launch. The machine time of such
-// a candidate includes the launch.
+// recordLaunches records which candidates of a batch are the first ones measured by their launch. The
+// machine time of such a candidate includes the launch.
 func (r *regret) recordLaunches(batch []coll.Candidate) {
 	seen := map[any]bool{}
 	for _, c := range batch {
@@ -154,8 +155,8 @@ func (r *regret) recordLaunches(batch []coll.Candidate) {
 	}
 }
 
-// complete adds random free candidates to a batch that has too few. A batch may have too few because the
-// selector considers only a sample of the points.
+// complete adds random free candidates (neither measured nor pending) to a batch that has too few. This can
+// happen because the selector considers only a sample of the points.
 func (r *regret) complete(s State, batch []coll.Candidate) []coll.Candidate {
 	if len(batch) >= s.Want {
 		return batch
@@ -171,9 +172,9 @@ func (r *regret) complete(s State, batch []coll.Candidate) []coll.Candidate {
 	return batch
 }
 
-// samplePoints returns the points of a round and their weights, in the order of the space. If the space has
-// at most samplePoints points, all of them are returned. From a larger space, points are drawn in
-// proportion to their weights. The weight of a point in the result is how often it was drawn. Points with
+// samplePoints returns the points that a round considers, with their weights, in the order of the space. If
+// the space has at most samplePoints points, it returns all of them. From a larger space, points are drawn
+// in proportion to their weights, and the result has for each point how often it was drawn. Points with
 // pending candidates are always included.
 func (r *regret) samplePoints(s State) pointSample {
 	rng := r.opt.rng(s.Round)

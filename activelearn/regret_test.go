@@ -89,9 +89,9 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// machine records a measurement of a candidate. The simulated machine has two algorithms whose times cross
-// at 1 KiB, and a third one that is ten times slower. The parameter launch is the cost of a launch in
-// seconds.
+// machine records a measurement of a candidate on a simulated machine with three algorithms. The times of
+// two of them cross at 1 KiB, and the third one is ten times slower. The parameter `launch` is the cost of a
+// launch in seconds.
 func machine(t *testing.T, l *Ledger, c coll.Candidate, launch float64) {
 	t.Helper()
 	if l.IsFree(c) {
@@ -145,8 +145,8 @@ func TestRegretAvoidsSlowAlgorithm(t *testing.T) {
 	}
 }
 
-// shared returns a function whose value is equal for candidates that share a launch. It returns nil if
-// candidates never share a launch.
+// shared returns a function that returns equal keys for candidates that can share a launch. It returns nil
+// if candidates never share a launch.
 func shared(model benchrunner.LaunchModel) func(coll.Candidate) any {
 	if model == benchrunner.LaunchCandidate {
 		return nil
@@ -154,8 +154,8 @@ func shared(model benchrunner.LaunchModel) func(coll.Candidate) any {
 	return func(c coll.Candidate) any { return model.Key(c) }
 }
 
-// TestRegretFillsLaunches checks that launches are filled if they can measure several candidates. If more
-// candidates can share a launch, more must be measured in each launch.
+// TestRegretFillsLaunches checks that a launch that can measure several candidates is filled with further
+// candidates. The more candidates can share a launch, the more must be measured in each launch.
 func TestRegretFillsLaunches(t *testing.T) {
 	layouts := func(model benchrunner.LaunchModel) (perLaunch float64) {
 		l := NewLedger(crossing())
@@ -185,8 +185,8 @@ func TestRegretFillsLaunches(t *testing.T) {
 	}
 }
 
-// TestRegretCountsPendingAsMeasured checks that a pending candidate changes the acquisition values of all
-// others exactly like a selected candidate.
+// TestRegretCountsPendingAsMeasured checks that a pending candidate affects the acquisition values of the
+// others in the same way as a selected candidate.
 func TestRegretCountsPendingAsMeasured(t *testing.T) {
 	laid := func(under ...coll.Candidate) *batchSelector {
 		l := NewLedger(crossing())

@@ -8,17 +8,18 @@ import (
 )
 
 const (
-	// outlierShare limits the machine time for measuring outliers again. It is a fraction of the whole
-	// machine time.
+	// outlierShare is the fraction of the campaign's machine time that measuring outliers again may use.
 	outlierShare = 0.1
-	// replicateShare limits the machine time for replicates. It is a fraction of the whole machine time.
+	// replicateShare is the fraction of the campaign's machine time that replicates (second measurements to
+	// estimate noise) may use.
 	replicateShare = 0.02
 )
 
-// FindOutliers finds the outliers among the measurements made since its last call. An outlier exceeds the
-// prediction from all other measurements by more than preprocess.OutlierSigma standard deviations. Until it is
-// measured again, it counts like any other measurement, and the campaign does not stop. Outliers are measured again
-// in the given round, which is the next one, because the jobs that measured them may have been disturbed.
+// FindOutliers finds the outliers among the measurements made since its previous call. An outlier is slower
+// than predicted from all other measurements by more than preprocess.OutlierSigma standard deviations. Until
+// it is measured again, it counts like any other measurement, and the campaign does not stop. Outliers are
+// measured again in the given round. This must be the next round, because the jobs that measured them may
+// have been disturbed.
 func (r *StopRule) FindOutliers(round int) error {
 	r.outliers = nil
 	if !r.opt.UsesPosterior {
@@ -40,7 +41,7 @@ func (r *StopRule) FindOutliers(round int) error {
 	return nil
 }
 
-// RestoreOutliers has the effect of FindOutliers for a round whose outliers are known from the journal.
+// RestoreOutliers has the effect of FindOutliers for a round whose outliers are in the journal.
 func (r *StopRule) RestoreOutliers(round int, outliers []coll.Candidate) {
 	for _, c := range outliers {
 		r.rounds[c] = round
@@ -88,8 +89,8 @@ func (r *StopRule) Replicate(batches ...[]coll.Candidate) []coll.Candidate {
 	return []coll.Candidate{best.Candidate}
 }
 
-// remaining returns how many seconds remain of a share of the machine time so far. If outliers is true, the
-// second measurements of outliers count as used. Otherwise all other replicates count as used.
+// remaining returns how many seconds remain of a share of the machine time so far. If `outliers` is true,
+// only the second measurements of outliers use up the share. Otherwise only the other replicates do.
 func (r *StopRule) remaining(share float64, outliers bool) float64 {
 	seconds := share * r.ledger.CostSeconds()
 	for _, p := range r.ledger.Replicates() {
@@ -100,8 +101,8 @@ func (r *StopRule) remaining(share float64, outliers bool) float64 {
 	return seconds
 }
 
-// Reasons returns the reason for each candidate of a round: retries and replicates have none. It returns nil
-// if no candidate has a reason.
+// Reasons returns the reason for each candidate of a round. Retries and replicates have no reason. It
+// returns nil if no candidate has one.
 func (r *StopRule) Reasons(round int, batch []coll.Candidate) []Reason {
 	known, out := false, make([]Reason, len(batch))
 	for i, c := range batch {

@@ -13,13 +13,13 @@ import (
 // RuleOptions configures a StopRule.
 type RuleOptions struct {
 	Seed          uint64
-	UsesPosterior bool // the strategy uses a posterior: outliers and replicates are measured
+	UsesPosterior bool // the strategy uses a posterior; then outliers are measured again, and replicates are made
 	Criteria      Criteria
 	Limits        Limits
 	Source        Source
 	Metrics       metrics.Options
 	Folds         int                      // of the cross-validation
-	Reference     []coll.Measurement       // complete and noise-free; nil where there is none
+	Reference     []coll.Measurement       // complete, noise-free measurements; nil if there are none
 	Weight        func(coll.Point) float64 // of a point; nil: all alike
 	// Merge turns rows into a selection that the library's files can express. If it is nil, Fastest is
 	// used.
@@ -39,16 +39,16 @@ type StopRule struct {
 	models      *Models
 	watch       *Watch
 	evaluations []Evaluation
-	evaluated   bool      // the latest round, as the last of the evaluations
+	evaluated   bool      // the last of evaluations is that of the latest round
 	previous    *snapshot // of the last forecast
 
 	auditing bool    // the next round makes audits
-	audits   []audit // of the next round; a resumed campaign does not know those of rounds in its journal
+	audits   []audit // of the next round; after a resume, those of rounds in the journal are unknown
 	audited  []int64 // message sizes whose last audit found no mistake
 
-	examined int                    // measurements that were examined for outliers
+	examined int                    // number of measurements that were checked for outliers
 	outliers []coll.Candidate       // for the next round
-	rounds   map[coll.Candidate]int // of all outliers so far: the round that measures them again
+	rounds   map[coll.Candidate]int // all outliers so far, each with the round that measures it again
 }
 
 // NewStopRule returns the stopping rule of a campaign without any evaluation so far.
@@ -77,10 +77,10 @@ func (r *StopRule) last() (Evaluation, bool) {
 	return r.evaluations[n-1], true
 }
 
-// Observe records the evaluation of a round; ok is false if there is none. It reports whether the campaign has
-// converged: the criteria hold, algorithms were compared, and no outlier is pending. If the source is
-// Predicted, PConverged must be high enough and no audit may be left. Otherwise enough successive rounds must
-// meet the criteria.
+// Observe records the evaluation of a round; ok is false if the round has none. It reports whether the
+// campaign has converged. This requires that the criteria hold, that algorithms were compared, and that no
+// outlier is pending. If the source is Predicted, PConverged must also be high enough, and no audit may
+// remain. With any other source, enough successive rounds must meet the criteria.
 func (r *StopRule) Observe(e Evaluation, ok bool) (converged bool) {
 	if r.evaluated = ok; !ok {
 		return false
@@ -99,15 +99,16 @@ func (r *StopRule) Observe(e Evaluation, ok bool) (converged bool) {
 	return e.Source == Predicted && e.PConverged >= confidence && !r.MeasuresAll()
 }
 
-// compared reports whether at least two algorithms were measured, or the space has only one. It returns false if
-// all algorithms but one failed, since that one was compared with none.
+// compared reports whether at least two algorithms were measured, or the space has only one. It returns
+// false if all algorithms except one failed, because there is nothing to compare.
 func (r *StopRule) compared() bool {
 	ms := r.ledger.Measurements()
 	return len(r.ledger.Space().Algorithms()) < 2 ||
 		slices.ContainsFunc(ms, func(m coll.Measurement) bool { return m.Algorithm != ms[0].Algorithm })
 }
 
-// meetsCriteria reports whether the latest evaluation meets the criteria, predictions with the probability confidence.
+// meetsCriteria reports whether the latest evaluation meets the criteria. Predictions must meet them with
+// the probability `confidence`.
 func (r *StopRule) meetsCriteria() bool {
 	if e, ok := r.last(); ok && e.Source == Predicted {
 		return e.PConverged >= confidence
@@ -115,31 +116,31 @@ func (r *StopRule) meetsCriteria() bool {
 	return r.averagesMeetCriteria()
 }
 
-// averagesMeetCriteria reports whether the averages of the latest evaluation, instead of the upper ends,
-// meet the criteria. If every candidate is measured, no further round can narrow the confidence intervals.
+// averagesMeetCriteria reports whether the averages of the latest evaluation meet the criteria. The upper
+// confidence limits do not matter here: after every candidate is measured, no further round can narrow them.
 func (r *StopRule) averagesMeetCriteria() bool {
 	e, ok := r.last()
 	return ok && r.watch.Meets(metrics.Summary{Slowdown: e.Slowdown, Mistakes: e.Mistakes})
 }
 
-// MeasuresAll reports whether a campaign measures every candidate unless a limit ends it. Predictions do not end it, because
-// the space has too few points.
+// MeasuresAll reports whether a campaign measures every candidate of its space unless a limit ends it. This
+// is so if the source is Predicted and the space has too few points for predictions to end the campaign.
 func MeasuresAll(s Source, space *coll.Space) bool {
 	return s == Predicted && len(space.Points()) < minPredictedPoints
 }
 
-// MeasuresAll is the function MeasuresAll for the rule's campaign.
+// MeasuresAll reports whether this campaign measures every candidate of its space unless a limit ends it.
 func (r *StopRule) MeasuresAll() bool { return MeasuresAll(r.opt.Source, r.ledger.Space()) }
 
-// OnlyRemeasures reports whether the next round measures only outliers. This is the case if only the
-// outliers keep the campaign from stopping.
+// OnlyRemeasures reports whether the next round only measures outliers again. This is so if the campaign
+// would stop without the outliers.
 func (r *StopRule) OnlyRemeasures() bool {
 	e, ok := r.last()
 	return ok && len(r.outliers) > 0 && !r.auditing && (r.watch.Satisfied() || e.Source == Predicted && r.meetsCriteria())
 }
 
-// SpaceGrew discards the audits and the count of rounds that met the criteria, because the space has become
-// larger.
+// SpaceGrew must be called when the space has become larger. It discards the audits and sets the number of
+// successive rounds that met the criteria to zero.
 func (r *StopRule) SpaceGrew() {
 	r.watch.Reset()
 	r.auditing, r.audits, r.audited = false, nil, nil
@@ -168,8 +169,9 @@ func (r *StopRule) Ended(elapsed time.Duration, retries int) StopReason {
 	return r.LimitReached(elapsed)
 }
 
-// noiseLimited reports whether the criteria would not hold if every candidate were measured once, with the
-// probability confidence. This must be so in successive rounds, because a few replicates can change the noise.
+// noiseLimited reports whether noise keeps the criteria out of reach: they would fail with the probability
+// `confidence` even if every candidate were measured once. This must be so in successive rounds, because a
+// few replicates can change the estimated noise.
 func (r *StopRule) noiseLimited() bool {
 	rounds := max(1, r.opt.Criteria.Patience)
 	if r.MeasuresAll() || len(r.evaluations) < rounds || len(r.ledger.Replicates()) < minReplicates {
@@ -182,14 +184,14 @@ func (r *StopRule) noiseLimited() bool {
 
 const (
 	// ruleStream makes the random points of evaluations independent of the points that strategies draw in
-	// the same round. Otherwise measured points would be evaluated more often than others. Any odd number
-	// would do.
+	// the same round. Otherwise measured points would be evaluated more often than others. The value is any
+	// odd number.
 	ruleStream = 0x9e3779b97f4a7c15
-	// drawStream does the same for the draws of forecasts.
+	// drawStream makes the draws of forecasts independent in the same way.
 	drawStream = 0xbf58476d1ce4e5b9
-	// betweenStream does the same for the draws between sizes.
+	// betweenStream makes the draws at sizes between neighboring sizes independent in the same way.
 	betweenStream = 0x94d049bb133111eb
-	// auditStream does the same for the points of audits.
+	// auditStream makes the points of audits independent in the same way.
 	auditStream = 0xd1342543de82ef95
 )
 
@@ -212,8 +214,8 @@ func (r *StopRule) SamplePoints(round int) []coll.Point {
 // points returns the points of the space.
 func (r *StopRule) points() []coll.Point { return r.ledger.Space().Points() }
 
-// MergePoints returns the points whose selection is merged in a round. These are all points if the space
-// has at most mergedPoints points, otherwise those of SamplePoints.
+// MergePoints returns the points at which a round's selection is merged into rules. In a space of at most
+// mergedPoints points it returns all points, otherwise those of SamplePoints.
 func (r *StopRule) MergePoints(round int) []coll.Point {
 	if len(r.points()) > mergedPoints {
 		return r.SamplePoints(round)
@@ -233,8 +235,8 @@ func (r *StopRule) Selected() (Choice, error) {
 	return r.merge(NewAlternatives(l, r.ledger), r.points())
 }
 
-// choiceOf returns the selection that follows from the models of a snapshot. In a large space the selection
-// has only the given points.
+// choiceOf returns the selection that follows from the models of a snapshot. In a large space it covers only
+// the given points.
 func (r *StopRule) choiceOf(s *snapshot, points []coll.Point) (Choice, error) {
 	if len(r.points()) > mergedPoints {
 		return r.merge(s.alternatives, points)
@@ -246,8 +248,8 @@ func (r *StopRule) choiceOf(s *snapshot, points []coll.Point) (Choice, error) {
 	return s.choose, err
 }
 
-// merge returns the selection that exported files would have. In a space of more than mergedPoints points
-// it does not merge, but returns the fastest algorithm at each given point.
+// merge returns the same selection as the exported files would have. In a space of more than mergedPoints
+// points it does not merge rows into rules. It then returns the fastest algorithm at each given point.
 func (r *StopRule) merge(a Alternatives, points []coll.Point) (Choice, error) {
 	merge := Fastest
 	if len(r.points()) <= mergedPoints {

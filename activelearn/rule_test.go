@@ -10,7 +10,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// TestUnknownRound checks that an evaluation does not count after a later round could not be evaluated.
+// TestUnknownRound checks that an evaluation stops counting when a later round has no evaluation.
 func TestUnknownRound(t *testing.T) {
 	space := coll.NewSpace([]coll.Point{{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}}, []coll.Algorithm{{Name: "ring"}}, func(coll.Candidate) error { return nil })
 	l := NewLedger(space)
@@ -49,7 +49,7 @@ func TestSamplePointsIsIndependent(t *testing.T) {
 }
 
 // TestUncertaintyObservesEachPointOnce checks that a point counts as one observation even if its algorithms
-// are measured in different rounds. The point's time must be the fastest time of the first of these rounds.
+// are measured in different rounds. The observed time must be the fastest time in the first of these rounds.
 func TestUncertaintyObservesEachPointOnce(t *testing.T) {
 	var points []coll.Point
 	for i := range 6 {

@@ -9,9 +9,9 @@ import (
 // StopReason says why a campaign stopped.
 type StopReason string
 
-// The reasons why a campaign stops. Only Converged is good; it means that the criteria are met.
-// SpaceExhausted means that every candidate was measured but the criteria are not met, because noise hides
-// which algorithm is the best. NoiseLimited means that this would be so if every candidate were measured.
+// The reasons why a campaign stops. Only Converged is a success: the criteria are met. SpaceExhausted means
+// that every candidate was measured but the criteria are not met, because noise hides which algorithm is the
+// best. NoiseLimited means that this would happen if every candidate were measured.
 const (
 	Converged      StopReason = "converged"
 	Budget         StopReason = "budget"
@@ -24,8 +24,8 @@ const (
 // Good reports whether the campaign converged.
 func (r StopReason) Good() bool { return r == Converged }
 
-// Criteria define when a selection is good. Both criteria must hold in several successive evaluations;
-// Patience is their number.
+// Criteria define when a selection is good enough. Both criteria must hold in Patience successive
+// evaluations.
 type Criteria struct {
 	Slowdown float64 // average slowdown must be below
 	Mistakes float64 // proportion of significant mistakes must be below
@@ -43,20 +43,20 @@ type Limits struct {
 type Watch struct {
 	criteria Criteria
 	limits   Limits
-	inRow    int // evaluations that met the criteria
+	inRow    int // number of successive evaluations that met the criteria
 }
 
 // NewWatch returns a Watch that has not observed any evaluation yet.
 func NewWatch(c Criteria, l Limits) *Watch { return &Watch{criteria: c, limits: l} }
 
-// Observe takes the evaluation of a round. It reports whether the last Patience evaluations all met the
-// criteria. An evaluation of fewer than 1/Mistakes points does not count, because one mistake would already
-// be too many.
+// Observe counts the evaluation of a round. It reports whether the last Patience evaluations all met the
+// criteria. An evaluation of fewer than 1/Mistakes points never counts as meeting them, because a single
+// mistake would already be too many.
 func (w *Watch) Observe(s metrics.Summary) bool {
 	return w.observe(float64(s.Points)*w.criteria.Mistakes >= 1 && w.Meets(s))
 }
 
-// ObserveAll is Observe for an evaluation of the whole space, which may have any number of points.
+// ObserveAll works like Observe, but accepts any number of points. It is for evaluations of the whole space.
 func (w *Watch) ObserveAll(s metrics.Summary) bool { return w.observe(w.Meets(s)) }
 
 func (w *Watch) observe(meets bool) bool {

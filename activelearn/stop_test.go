@@ -43,8 +43,7 @@ func TestWatchObserve(t *testing.T) {
 			rounds: []round{{20, 1.03, 0, false}, {20, 1.01, 0.05, false}, {20, 1.029, 0.049, true}},
 		},
 		{
-			// A proportion of mistakes that is above 0 and below 0.05 is possible only with more than 20
-			// points.
+			// With 20 points or fewer, no proportion of mistakes lies between 0 and 0.05.
 			name: "too few points", criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05},
 			rounds: []round{{0, 0, 0, false}, {1, 1, 0, false}, {19, 1, 0, false}, {20, 1, 0, true}, {21, 1, 0, true}},
 		},

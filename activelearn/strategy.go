@@ -13,7 +13,7 @@ import (
 // State is the input of a strategy for one round.
 type State struct {
 	Round  int     // 1 for the first
-	Want   int     // candidates wanted; a strategy that measures whole points may return more
+	Want   int     // number of candidates wanted; a strategy that measures all algorithms of a point may return more
 	Ledger *Ledger // the candidates' status and measurements
 	// Posterior is the posterior given the ledger's measurements and those of Options.Earlier. If it is
 	// nil, a strategy that needs a posterior computes it.
@@ -30,16 +30,18 @@ func (s State) posterior(earlier [][]coll.Measurement) (*learner.Posterior, erro
 
 // Strategy selects the candidates to measure next.
 type Strategy interface {
-	// Ask returns distinct free candidates of the ledger. It returns at least Want candidates, unless fewer
-	// are free. The strategy regret may return fewer, but at least one. It does so if Want candidates would
-	// cost more than half of the machine time used so far. The result depends only on the options, the state
-	// and the batches so far, so a resumed campaign asks for the same candidates.
+	// Ask returns distinct candidates of the ledger that are free (neither measured nor pending). It returns
+	// at least Want candidates, unless fewer are free. The strategy "regret" may return fewer, but at least
+	// one. It does so if Want candidates would cost more than half of the machine time used so far. The
+	// result depends only on the options, the state and the batches so far, so a resumed campaign asks for
+	// the same candidates.
 	Ask(s State) ([]coll.Candidate, error)
 }
 
 // Restorer is a strategy whose result also depends on earlier calls of Ask.
 type Restorer interface {
-	// Restore has the effect of a call of Ask that returned the given batch, but fits no model.
+	// Restore has the same effect on later calls as a call of Ask that returned the given batch. It fits no
+	// model.
 	Restore(s State, batch []coll.Candidate)
 }
 
@@ -53,25 +55,26 @@ type Explainer interface {
 // Options configures a strategy.
 type Options struct {
 	Seed    uint64
-	Initial int // points measured first; zero takes 3 for regret, else 5
+	Initial int // number of points measured first; zero means 3 for regret, 5 otherwise
 	// SharedLaunch returns equal values for candidates that one launch can measure. If it is nil,
 	// each candidate needs its own launch.
 	SharedLaunch func(coll.Candidate) any
-	// Allowed holds the slowdown and the mistakes that the criteria allow. The strategy regret computes
-	// losses in these units.
+	// Allowed holds the slowdown and the proportion of mistakes that the criteria allow. The strategy
+	// "regret" computes losses in these units.
 	Allowed metrics.Allowed
-	// Weight returns the weight of a point, 0 or more; nil means equal weights. Only the strategy regret
-	// uses it. The selection at a point of weight 0 does not matter. But a measurement at such a point may
+	// Weight returns the weight of a point, 0 or more; nil means equal weights. Only the strategy "regret"
+	// uses it. The selection at a point of weight 0 does not matter. A measurement at such a point can still
 	// be informative about other points.
 	Weight func(coll.Point) float64
-	// Earlier holds the measurements of earlier campaigns, one slice for each campaign. In its initial
-	// design the strategy regret measures a few of these candidates again. It ignores algorithms that are
-	// not in the space.
+	// Earlier holds the measurements of earlier campaigns, one slice for each campaign. At first the
+	// strategy "regret" measures a few of these candidates again. It ignores algorithms that are not in the
+	// space.
 	Earlier [][]coll.Measurement
 }
 
-// defaultInitial is the default number of initial points for the strategy uncertainty. It equals the number
-// of hyperparameters that the strategy learns: three length scales, a signal variance and a noise variance.
+// defaultInitial is the default number of initial points for the strategy "uncertainty". It equals the
+// number of hyperparameters that this strategy learns: three length scales, a signal variance and a noise
+// variance.
 const defaultInitial = 5
 
 func (o Options) withDefaults(strategy string) Options {

@@ -15,11 +15,11 @@ import (
 // observed.
 type uncertainty struct {
 	opt      Options
-	params   *gp.Params         // nil before they are learned from the first points of fastest
+	params   *gp.Params         // nil until they are learned from the first measured points
 	rows     [][]float64        // features of every point of the space
-	fastest  []coll.Measurement // at each measured point, by the first Ask that saw it
+	fastest  []coll.Measurement // fastest measurement at each measured point, when Ask first saw the point
 	observed map[coll.Point]bool
-	read     int // measurements of the ledger that were read
+	read     int // number of the ledger's measurements that were processed
 	learned  int // number of points from which params are learned
 }
 
@@ -52,11 +52,11 @@ func (u *uncertainty) Ask(s State) ([]coll.Candidate, error) {
 	return batch, nil
 }
 
-// Restore implements Restorer.
+// Restore implements Restorer: it repeats the effect of Ask on later calls.
 func (u *uncertainty) Restore(s State, _ []coll.Candidate) { u.observe(s.Ledger) }
 
-// observe adds the points that were measured since the last call of Ask. The hyperparameters are learned again
-// if there are many more.
+// observe adds the points that were measured since the last call of Ask. If there are many more points than
+// when the hyperparameters were learned, it learns them again.
 func (u *uncertainty) observe(l *Ledger) {
 	if u.rows == nil {
 		u.rows = preprocess.SurrogateRows(l.Space().Points())
@@ -78,8 +78,8 @@ func (u *uncertainty) observe(l *Ledger) {
 	}
 }
 
-// posterior returns the posterior of the fastest time at every point of the space. Pending points count as
-// observed.
+// posterior returns the posterior of the fastest time at every point of the space. Points with a measurement
+// in progress count as observed.
 func (u *uncertainty) posterior(l *Ledger) (*gp.Posterior, error) {
 	observations := func(n int) gp.Observations {
 		return learner.Observations(u.fastest[:n], map[coll.Algorithm]int{{}: 0}, preprocess.Noise{})
