@@ -19,8 +19,8 @@ func BenchmarkFit(b *testing.B) {
 	}
 }
 
-// BenchmarkPosterior measures the operations of a batch selection. It computes a posterior, conditions it
-// on some entries, and computes the covariances between the candidates and other entries.
+// BenchmarkPosterior measures the cost of selecting a batch. It computes a posterior, conditions it on some
+// entries, and computes the covariances between the candidates and other entries.
 func BenchmarkPosterior(b *testing.B) {
 	o := related(100, 5)
 	m := testutil.Must(Fit(o, relatedOptions))(b)

@@ -1,7 +1,7 @@
 package gp
 
-// blockLen is the side length of the square blocks in all cubic computations. It is a multiple of the
-// tile's height and width. It is so small that diagonal blocks (blockLen³ operations) cost little.
+// blockLen is the side length of the square blocks in all computations of cubic cost. It is a multiple of
+// the height and width of a tile. It is small, so that diagonal blocks (blockLen³ operations) cost little.
 // tile_amd64.s uses it as its row stride.
 const blockLen = 48
 
@@ -13,8 +13,8 @@ const (
 	vectorLen = 4
 )
 
-// chunkLen is the number of columns that one pass covers at most. The seven rows of a tile (7·512·8 = 28
-// kB) then fit into a first-level cache of 32 kB.
+// chunkLen is the largest number of columns that are processed in one go. The seven rows of a tile (7·512·8
+// = 28 kB) then fit into a first-level cache of 32 kB.
 const chunkLen = 512
 
 // newRows returns n rows of the given width that share one array.
@@ -27,8 +27,8 @@ func newRows(n, width int) [][]float64 {
 	return rows
 }
 
-// trapezoid returns the rows with an index from first to last-1 of a lower triangular matrix, with its diagonal. They share
-// one array.
+// trapezoid returns the rows first to last-1 of a lower triangular matrix: row i has i+1 elements. The rows
+// share one array.
 func trapezoid(first, last int) [][]float64 {
 	all, rows := make([]float64, (first+1+last)*(last-first)/2), make([][]float64, last-first)
 	for k := range rows {
@@ -56,8 +56,8 @@ func (c *block) mul(a, b [][]float64, from, to int) {
 	}
 }
 
-// addTiles adds to c the products over a range of columns, whose length is a multiple of vectorLen. If rows
-// are missing to fill a tile, it repeats the last row. The superfluous products go to entries that mul
+// addTiles adds to c the products over a range of columns, whose length is a multiple of vectorLen. If there
+// are too few rows to fill a tile, it repeats the last row. The superfluous products go to entries that mul
 // leaves undefined.
 func (c *block) addTiles(a, b [][]float64, from, to int) {
 	var ra [tileRows][]float64
@@ -76,8 +76,8 @@ func (c *block) addTiles(a, b [][]float64, from, to int) {
 	}
 }
 
-// addTail adds to c the products over the last columns. They are at most three, too few for a vector
-// register.
+// addTail adds to c the products over the last columns. There are at most three of them, too few for a
+// vector register.
 func (c *block) addTail(a, b [][]float64, from, to int) {
 	if from == to {
 		return
@@ -93,7 +93,7 @@ func (c *block) addTail(a, b [][]float64, from, to int) {
 	}
 }
 
-// tileGo is an implementation of tile in Go instead of assembly.
+// tileGo does the same as the assembly function tile, in Go.
 func tileGo(a *[tileRows][]float64, b *[tileCols][]float64, c []float64, k int) {
 	b0, b1, b2 := b[0][:k], b[1][:k], b[2][:k]
 	for r, row := range a {

@@ -1,23 +1,26 @@
 package gp
 
-// The constants of the Gaussian process. Those without a source are our choice. tutti-lab constants measures
-// what halving and doubling them changes.
+// The constants of the Gaussian process. Those without a source are our choice. The command `tutti-lab
+// constants` measures the effect of halving and doubling them.
 
-// variancePrior is a log-normal prior of a variance, together with the bounds of the search for it. The
-// values are relative to the variance of the targets, sd is that of the natural logarithm.
+// variancePrior is a log-normal prior of a variance, together with the bounds of the search for this
+// variance. The median and the bounds are relative to the variance of the targets. sd is the standard
+// deviation of the natural logarithm.
 type variancePrior struct{ median, sd, low, high float64 }
 
 // priorSD is the standard deviation of most priors. It corresponds to a factor of 4.5.
 const priorSD = 1.5
 
-// ownPrior is the prior of a task's own part, which has 5 % of the variance.
+// ownPrior is the prior of the variance of a task's own function. The median is 5 % of the targets'
+// variance.
 var ownPrior = variancePrior{0.05, priorSD, 1e-5, 1e2}
 
-// changePrior is the prior of each variance between sources. Its median corresponds to a change of 1 % of
-// the targets' standard deviation.
+// changePrior is the prior of each variance of the changes between sources, for example between an earlier
+// campaign and this one. Its median corresponds to a change of 1 % of the targets' standard deviation.
 var changePrior = variancePrior{1e-4, 2, 1e-7, 1e2}
 
-// variancePriors holds the priors in the order of Params.variances. The common part has most of the variance.
+// variancePriors holds the priors in the order of Params.variances. The function that all tasks have in
+// common has most of the variance.
 var variancePriors = []variancePrior{
 	{1, priorSD, 1e-3, 1e3}, // common
 	ownPrior,                // own
@@ -26,19 +29,20 @@ var variancePriors = []variancePrior{
 	{3e-4, priorSD, 1e-6, 1},                                 // rough
 }
 
-// jobPrior is the prior of the variance between jobs, relative to the measurement noise.
+// jobPrior is the prior of the variance of the shift that all observations of a job share, relative to the
+// measurement noise.
 var jobPrior = variancePrior{0.1, 2, 1e-3, 1e4}
 
 const (
-	jobStart          = 10.0 // start for the variance between jobs, relative to the noise; a small one may stay a local optimum
-	lengthSD          = 1.0  // of the prior of the logarithm of a length scale: a factor of 2.7
-	lengthMax         = 4.0  // greatest difference of the logarithm from its median
-	minNoise          = 1e-6 // of the variance of the targets; less would leave the matrix singular
+	jobStart          = 10.0 // start of the search for the variance between jobs, relative to the noise; from a small start, the search may end in a local optimum
+	lengthSD          = 1.0  // standard deviation of the logarithm of a length scale: a factor of 2.7
+	lengthMax         = 4.0  // greatest difference between the logarithm of a length scale and its median
+	minNoise          = 1e-6 // relative to the variance of the targets; with less noise, the matrix could be singular
 	maxEvals          = 40   // of the likelihood
-	gradientTolerance = 1e-3 // nats for a factor e in a hyperparameter: norm at which the search ends
-	valueTolerance    = 1e-2 // nats that two iterations must gain; less does not matter for predictions
-	valueIterations   = 2    // iterations that must gain valueTolerance
-	firstObservations = 80   // size of a sample that is searched first, where evaluations are cheap
-	maxLearned        = 240  // greatest size of the sample to learn from; more cost n³ and change little
-	boundWeight       = 100  // nats: penalty at the distance 1 outside a bound; it grows with the square of the distance
+	gradientTolerance = 1e-3 // the search ends at this norm of the gradient, in nats for a factor e in a hyperparameter
+	valueTolerance    = 1e-2 // smallest gain in nats of valueIterations iterations; a smaller gain does not matter for predictions
+	valueIterations   = 2    // number of iterations that together must gain valueTolerance
+	firstObservations = 80   // size of a sample that is searched first, because its evaluations are cheap
+	maxLearned        = 240  // greatest size of the sample to learn from; the cost is cubic in it, and more observations change little
+	boundWeight       = 100  // penalty in nats at the distance 1 outside a bound; it grows with the square of the distance
 )

@@ -2,8 +2,9 @@ package gp
 
 import "math"
 
-// scaledRows holds rows divided by length scales: those of the function c, of the functions g, and of the
-// step functions in g (see GP). steps is nil if g has no step function.
+// scaledRows holds rows divided by length scales, three times: for the common function c, for the functions
+// g of the tasks, and for the step functions in g (see GP). The field steps is nil if g has no step
+// function.
 type scaledRows struct{ common, own, steps columns }
 
 func (p Params) scaled(rows [][]float64) scaledRows {
@@ -14,8 +15,8 @@ func (p Params) scaled(rows [][]float64) scaledRows {
 	return s
 }
 
-// corrRow holds the correlations or covariances between one row and other rows. It has those of the
-// function c and those of the functions g (see GP).
+// corrRow holds the correlations or covariances between one row and other rows. There is one set for the
+// common function c and one for the functions g of the tasks (see GP).
 type corrRow struct {
 	common, own []float64
 	x, steps    []float64 // scratch
@@ -25,13 +26,13 @@ func newCorrRow(n, columns int) corrRow {
 	return corrRow{make([]float64, n), make([]float64, n), make([]float64, columns), make([]float64, n)}
 }
 
-// first returns the part of r that belongs to the first n rows.
+// first returns the correlations with the first n rows.
 func (r corrRow) first(n int) corrRow {
 	return corrRow{r.common[:n], r.own[:n], r.x, r.steps[:n]}
 }
 
-// correlate sets r to the correlations between the row x and the first len(r.common) of the rows. It also
-// computes the slopes (see matern) in each slope argument that is not nil. The slopes are valid only if p
+// correlate sets r to the correlations between the row x and the first len(r.common) of the rows. For each
+// slope argument that is not nil, it also computes the slopes (see matern). The slopes are valid only if p
 // has neither steps nor split.
 func (r corrRow) correlate(p Params, x []float64, rows scaledRows, commonSlope, ownSlope []float64) {
 	rows.common.distances(r.common, scaledRow(r.x, x, p.CommonLength))
@@ -54,12 +55,12 @@ func (r corrRow) correlate(p Params, x []float64, rows scaledRows, commonSlope, 
 	}
 }
 
-// covary sets r to the prior covariances between x and each row, for source 0. r.common is the covariance
-// between any two different tasks. The covariance of a task with itself is r.common + r.own.
+// covary sets r to the prior covariances between x and each row, for observations of source 0. r.common is
+// the covariance between two different tasks. The covariance of a task with itself is r.common + r.own.
 func (r corrRow) covary(p Params, x []float64, rows scaledRows) {
 	r.correlate(p, x, rows, nil, nil)
 	for j := range r.common {
-		// Only equal rows, up to rounding, have the correlation 1.
+		// The correlation is 1 only for equal rows, except for rounding errors.
 		if r.common[j] == 1 && r.own[j] == 1 {
 			r.common[j], r.own[j] = p.Common+p.Shared, p.Own+p.Level+p.Rough
 			continue
@@ -88,8 +89,8 @@ func (c columns) manhattan(dst, x []float64) {
 	}
 }
 
-// corrMatrix holds the correlations between all pairs of rows, and the slopes that matern returns for them.
-// Each field is a lower triangle.
+// corrMatrix holds the correlations between all pairs of rows, and the slopes that the function matern
+// returns for them. Each field is a lower triangle.
 type corrMatrix struct {
 	common, own           [][]float64 // of c, of g
 	commonSlope, ownSlope [][]float64 // nil unless requested; valid only without steps and split

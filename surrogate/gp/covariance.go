@@ -30,13 +30,13 @@ import (
 type covFactor struct {
 	group   []int              // of each observation
 	row     []int              // of each group, in X
-	tasks   [][]int            // observations of each task, by group
+	tasks   [][]int            // indexes of the observations of each task, sorted by group
 	own     []factor           // L, of each task
 	common  factor             // R
 	joint   factor             // M
 	reduced func() reducedRank // means do not need it
-	first   []int              // column of W of each task's first observation
-	column  []int              // column of W of each observation
+	first   []int              // for each task: column of W that belongs to its first observation
+	column  []int              // for each observation: its column of W
 	order   []int              // all observations by group
 }
 
@@ -44,7 +44,7 @@ type covFactor struct {
 type reducedRank struct{ rows, columns [][]float64 }
 
 // newCovFactor returns the factored covariance, and alpha = K⁻¹(y - mean). The result ok is false if a
-// matrix cannot be factored.
+// matrix is not positive definite.
 func newCovFactor(p Params, obs Observations) (t *covFactor, alpha []float64, ok bool) {
 	k := newCorrMatrix(len(obs.X))
 	k.compute(p, obs.X)
@@ -88,7 +88,7 @@ func newCovFactor(p Params, obs Observations) (t *covFactor, alpha []float64, ok
 	return t, alpha, true
 }
 
-// commonCov returns the covariance between the common parts of two observations. The parameter c is the
+// commonCov returns the covariance between the common parts of two observations. The parameter `c` is the
 // correlation of the function c between their rows.
 func (p Params) commonCov(c float64, sameRow, sameChange bool) float64 {
 	v := p.Common * c
@@ -101,8 +101,8 @@ func (p Params) commonCov(c float64, sameRow, sameChange bool) float64 {
 	return v
 }
 
-// ownCov returns the covariance between the own parts of two observations of the same task. The parameter o
-// is the correlation of the function g between their rows.
+// ownCov returns the covariance between the own parts of two observations of the same task. The parameter
+// `o` is the correlation of the task's function g between their rows.
 func (p Params) ownCov(o float64, sameRow, sameChange bool) float64 {
 	v := p.Own*o + p.Level
 	if sameRow {
@@ -174,8 +174,8 @@ func (t *covFactor) lowRank(p Params, obs Observations) [][]float64 {
 	return out
 }
 
-// leadingZeros returns how many zeros each row of T or W begins with. The columns belong to the given
-// observations, which are sorted by group.
+// leadingZeros returns the number of zeros at the beginning of each row of T or W (see covFactor). The
+// columns of these rows belong to the given observations, which are sorted by group.
 func (t *covFactor) leadingZeros(some []int, rows int) []int {
 	out := make([]int, rows)
 	i := len(some)
@@ -201,7 +201,7 @@ func (t *covFactor) factorJoint(lowRank [][]float64) bool {
 	return ok
 }
 
-// reduce computes W from T, whose memory it uses; see covFactor.
+// reduce computes W from T and stores it in the memory of T; see covFactor.
 func (t *covFactor) reduce(lowRank [][]float64) reducedRank {
 	across := newRows(len(t.group), len(lowRank))
 	transpose(across, lowRank)
@@ -217,8 +217,8 @@ func (t *covFactor) reduce(lowRank [][]float64) reducedRank {
 	return reducedRank{lowRank, across}
 }
 
-// columns returns those columns of the matrix T or W (see covFactor) that belong to task a. The result has
-// a row for each group, followed by a row for each job.
+// columns returns the columns of the matrix T or W (see covFactor) that belong to task a. The result has a
+// row for each group, followed by a row for each job.
 func (t *covFactor) columns(rows [][]float64, a int) [][]float64 {
 	out := make([][]float64, len(rows))
 	for k, row := range rows {
@@ -227,7 +227,7 @@ func (t *covFactor) columns(rows [][]float64, a int) [][]float64 {
 	return out
 }
 
-// solve returns K⁻¹y, with the matrix T; see covFactor.
+// solve returns K⁻¹y. The parameter `lowRank` is the matrix T; see covFactor.
 func (t *covFactor) solve(lowRank [][]float64, y []float64) []float64 {
 	return t.solveAround([][]float64{y}, func(w [][]float64) {
 		e := products(w, lowRank)[0]
@@ -239,7 +239,7 @@ func (t *covFactor) solve(lowRank [][]float64, y []float64) []float64 {
 	})[0]
 }
 
-// solveReduced returns K⁻¹y for each row y of ys, with the matrix W; see covFactor.
+// solveReduced returns K⁻¹y for each row y of ys. It uses the matrix W; see covFactor.
 func (t *covFactor) solveReduced(ys [][]float64) [][]float64 {
 	reduced := t.reduced()
 	return t.solveAround(ys, func(w [][]float64) {
@@ -247,8 +247,8 @@ func (t *covFactor) solveReduced(ys [][]float64) [][]float64 {
 	})
 }
 
-// solveAround returns L⁻ᵀ·f(L⁻¹y) for each row y of ys. The function f changes its argument in place, in which
-// the observations are in the order of tasks.
+// solveAround returns L⁻ᵀ·f(L⁻¹y) for each row y of ys. The function f changes its argument in place. In
+// this argument the observations are sorted by task.
 func (t *covFactor) solveAround(ys [][]float64, f func([][]float64)) [][]float64 {
 	w, out := newRows(len(ys), len(t.group)), newRows(len(ys), len(t.group))
 	for d, y := range ys {
@@ -278,8 +278,8 @@ func products(a, b [][]float64) [][]float64 {
 	return out
 }
 
-// addSquares adds to out the dot products of all pairs of rows, as a lower triangle. It also fills the upper half
-// of the diagonal blocks. For the parameter zeros see addProducts.
+// addSquares adds the dot products of all pairs of rows to the lower triangle `out`. It also fills the upper
+// half of the diagonal blocks. The parameter `zeros` is explained at addProducts.
 func addSquares(out, rows [][]float64, zeros []int) {
 	for first := 0; first < len(rows); first += blockLen {
 		last := min(first+blockLen, len(rows))

@@ -9,8 +9,8 @@ import (
 )
 
 // TestCovFactorEqualsWholeFactor checks that a covFactor gives the same results as a Cholesky factor of the
-// whole covariance matrix. The cases have several sources, jobs, extra noise, pending entries and
-// observations in any order.
+// whole covariance matrix. The cases include several sources, jobs, extra noise, pending entries and
+// unsorted observations.
 func TestCovFactorEqualsWholeFactor(t *testing.T) {
 	disturbed := related(40, 5)
 	disturbed.Job = jobs(len(disturbed.Y))
@@ -55,7 +55,8 @@ func shuffled(o Observations) Observations {
 	return out
 }
 
-// wholeInverse returns K⁻¹, computed from a Cholesky factor of the whole matrix K.
+// wholeInverse returns the inverse of the covariance matrix K, computed from a Cholesky factor of the whole
+// matrix.
 func wholeInverse(t *testing.T, m *GP) [][]float64 {
 	t.Helper()
 	n, k := len(m.obs.Y), newCorrMatrix(len(m.obs.X))
@@ -73,7 +74,8 @@ func wholeInverse(t *testing.T, m *GP) [][]float64 {
 	return products(root, root)
 }
 
-// checkWhole compares the posterior covariances of m with covariances computed from K⁻¹.
+// checkWhole compares the posterior covariances of m with covariances computed from the inverse of the whole
+// matrix.
 func checkWhole(t *testing.T, m *GP, inverse [][]float64) {
 	t.Helper()
 	rows := [][]float64{m.obs.X[0], m.obs.X[7], {3.3, 2.2, 7.1}, {1, 4, 12}}

@@ -7,8 +7,8 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// This example selects a batch. Each step selects the entry with the greatest variance. In the following
-// steps this entry counts as observed.
+// This example selects a batch. Each step selects the entry with the greatest variance. This entry then
+// counts as observed in the following steps.
 func ExamplePosterior_Condition() {
 	obs := gp.Observations{X: [][]float64{{0}, {0.5}, {1}}, At: []int{0, 1, 2}, Task: []int{0, 0, 0}, Y: []float64{0, 0.4, 0.6}}
 	g, err := gp.Fit(obs, gp.Options{Length: []float64{1}, Noise: 1e-4})

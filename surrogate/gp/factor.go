@@ -13,8 +13,8 @@ import (
 // products.
 type factor struct {
 	n    int
-	rows [][]float64 // row i of L in its first i+1 numbers; rows from n on are unused storage
-	inv  [][]float64 // row i of the inverse of its diagonal block: blockLen numbers, zero past the diagonal
+	rows [][]float64 // row i of L has i+1 numbers; rows from n on are unused memory
+	inv  [][]float64 // row i of the inverse of its diagonal block: blockLen numbers, zero after the diagonal
 }
 
 // reset removes all rows but keeps their memory.
@@ -28,10 +28,9 @@ func (f *factor) storage(to int) {
 	}
 }
 
-// extend factors the matrix rows with index i, n ≤ i < to, and appends them to L. The function fill sets
-// the first i+1 entries of row i. extend returns false if a new pivot is not finite or not larger than
-// rounding errors. The factor then keeps the rows up to the last valid block. It takes O(to³-n³)
-// operations.
+// extend factors the matrix rows with index i, n ≤ i < to, and appends them to L. The function `fill` sets
+// the first i+1 entries of row i. The result is false if a new pivot is not finite or not larger than
+// rounding errors. The factor then keeps the rows up to the last valid block. It takes O(to³-n³) operations.
 func (f *factor) extend(to int, fill func(i int, row []float64)) bool {
 	f.storage(to)
 	for f.n < to {
@@ -95,8 +94,8 @@ func (f *factor) pushBlock(last int) bool {
 const minPivot = 1e-13
 
 // pivot completes row i of L, whose last entry holds the square of the pivot. It also appends a row to the
-// inverse of the diagonal block. The parameter diagonal is the diagonal entry of the matrix. pivot reports
-// whether the pivot is accepted.
+// inverse of the diagonal block. The parameter `diagonal` is the diagonal entry of the matrix. The result
+// says whether the pivot is accepted (see minPivot).
 func (f *factor) pivot(i int, diagonal float64) bool {
 	x := f.rows[i]
 	if !(x[i] > minPivot*diagonal) || !(diagonal > 0) || math.IsInf(x[i], 1) {
@@ -202,17 +201,17 @@ func (f *factor) halfLogDet() float64 {
 
 func dot(x, y []float64) float64 { return floats.Dot(x, y) }
 
-// The jitters that build tries, relative to the diagonal. If rows are close to each other, rounding errors
-// of about n·2⁻⁵² can make the matrix indefinite. A jitter of 1e-4 is 1 % of the signal's standard
-// deviation.
+// The jitters that the method build tries, relative to the diagonal. If rows are close to each other,
+// rounding errors of about n·2⁻⁵² can make the matrix indefinite. A jitter of 1e-4 is 1 % of the signal's
+// standard deviation.
 const (
 	firstJitter = 1e-10
 	lastJitter  = 1.5e-4
 )
 
-// build factors an n×n matrix like extend. If a pivot is not accepted, build adds a jitter to the diagonal.
-// The jitter is the parameter diagonal times the smallest of 1e-10, 1e-9, … 1e-4 with which all pivots are
-// accepted. build returns the jitter. ok is false if even the largest jitter is too small.
+// build factors an n×n matrix in the same way as extend. If a pivot is not accepted, it adds a jitter (a
+// small number) to the diagonal. The jitter is the parameter `diagonal` times the smallest of 1e-10, 1e-9, …
+// 1e-4 with which all pivots are accepted. The result ok is false if even the largest jitter is too small.
 func (f *factor) build(n int, diagonal float64, fill func(i int, row []float64)) (jitter float64, ok bool) {
 	for rel := 0.0; rel <= lastJitter; rel = max(rel*10, firstJitter) {
 		jitter = rel * diagonal

@@ -65,7 +65,7 @@ func (m *GP) Means(rows [][]float64, tasks int) [][]float64 {
 	return out
 }
 
-// weights returns one number for each row of X: the sum of alpha over the observations at this row.
+// weights returns one number for each row of X: the sum of alpha over all observations at this row.
 func (m *GP) weights() []float64 {
 	out := make([]float64, len(m.obs.X))
 	for j, a := range m.alpha {
@@ -74,8 +74,8 @@ func (m *GP) weights() []float64 {
 	return out
 }
 
-// meansAt sets means to the posterior means of the observed tasks at one row. The last element is the
-// posterior mean of a task without observations.
+// meansAt sets `means` to the posterior means at one row: one element for each observed task. The last
+// element is the posterior mean of a task without observations.
 func (m *GP) meansAt(means []float64, here corrRow, weight []float64) {
 	common := m.params.Mean + dot(here.common, weight)
 	for a := range means {
@@ -89,9 +89,9 @@ func (m *GP) meansAt(means []float64, here corrRow, weight []float64) {
 // LOOResiduals returns the leave-one-out residuals of some observations, and their standard deviations. A residual is
 // the target minus its prediction from all other observations. Its standard deviation includes the noise.
 //
-// It fits no other GP, because K⁻¹ gives the residual (K⁻¹(y - mean))_j / (K⁻¹)_jj and its variance 1 / (K⁻¹)_jj (Rasmussen and
-// Williams 2006, equations 5.10 to 5.12). It takes O(len(some)·n_a·(n_a + u)) operations for n_a
-// observations of a task at u rows.
+// No further GP is fitted, because K⁻¹ gives the residual (K⁻¹(y - mean))_j / (K⁻¹)_jj and its variance 1 /
+// (K⁻¹)_jj (Rasmussen and Williams 2006, equations 5.10 to 5.12). It takes O(len(some)·n_a·(n_a + u))
+// operations for n_a observations of a task at u rows.
 func (m *GP) LOOResiduals(some []int) (residuals, deviations []float64) {
 	residuals, deviations = make([]float64, len(some)), make([]float64, len(some))
 	for a, of := range m.cov.tasks {

@@ -209,8 +209,8 @@ func TestTasksInformEachOther(t *testing.T) {
 	}
 }
 
-// TestSteps checks the step function in a task's own part. It makes the correlation fall at once with the
-// distance; without it the correlation stays close to 1 at first.
+// TestSteps checks the step function in a task's own part. With it, the correlation falls at once with the
+// distance. Without it, the correlation stays close to 1 at small distances.
 func TestSteps(t *testing.T) {
 	p := Params{
 		CommonLength: []float64{4, 6}, OwnLength: []float64{4, 6}, StepLength: []float64{4, 6}, Steps: 0.5,
@@ -289,8 +289,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestExtremes checks that constant targets, a single target, and more observations than Learn samples are
-// valid.
+// TestExtremes checks that these inputs are valid: constant targets, a single target, and more observations
+// than Learn uses.
 func TestExtremes(t *testing.T) {
 	many := related(200, 3)
 	constant := related(5, 2)
@@ -328,7 +328,8 @@ func TestExtraNoise(t *testing.T) {
 	}
 }
 
-// TestLOOResiduals checks that each residual equals that of a GP without the observation.
+// TestLOOResiduals checks that each leave-one-out residual equals the residual of a GP that was fitted
+// without the observation.
 func TestLOOResiduals(t *testing.T) {
 	o := related(30, 4)
 	o.Y[7] += 1

@@ -2,19 +2,19 @@ package gp
 
 import "math"
 
-// maxSquaredDistance is a squared distance. Correlations at larger distances count as zero. At this
-// distance the correlation is about e^-690 = 1e-300, since √(5·1e5) = 707.
+// maxSquaredDistance is the squared distance above which a correlation counts as zero. At this distance the
+// correlation is about e^-690 = 1e-300, since √(5·1e5) = 707.
 const maxSquaredDistance = 1e5
 
-// The numbers of the Matérn-5/2 correlation.
+// The coefficients of the Matérn-5/2 correlation.
 const (
 	five       = 5.0
 	fiveThirds = five / 3
 )
 
 // matern replaces the squared distances in r2 by signal times the Matérn-5/2 correlation (1 + √5·r +
-// 5r²/3)·exp(-√5·r). If slope is not nil, matern sets it to factors s of derivatives. The derivative with
-// respect to log length_d is s·((a_d - b_d)/length_d)² for the rows a and b.
+// 5r²/3)·exp(-√5·r). If slope is not nil, matern sets it to the factors s that derivatives need. The
+// derivative with respect to log length_d is s·((a_d - b_d)/length_d)² for the rows a and b.
 //
 // Source: Rasmussen and Williams, Gaussian Processes for ML (2006), equation 4.17.
 func matern(r2, slope []float64, signal float64) {
@@ -81,8 +81,8 @@ var powers = func() (t [decaySteps]float64) {
 	return t
 }()
 
-// decayMax is the largest argument for which decay uses its table; e⁻⁷⁰⁰ is 1e-304. For larger arguments it
-// calls math.Exp.
+// decayMax is the largest argument for which the function decay uses its table; e⁻⁷⁰⁰ is 1e-304. For larger
+// arguments it calls math.Exp.
 const decayMax = 700
 
 // ln2High and ln2Low add up to ln 2 / decaySteps. ln2High has 32 bits, so that its product with a

@@ -8,21 +8,21 @@ import (
 
 // Options configures Learn.
 type Options struct {
-	Length      []float64 // step length scales, and prior medians of the other length scales, in the columns' units
-	Steps       float64   // part of the variance of a task's own function that is a step function
-	Split       float64   // part of it that is independent between values of SplitColumn
+	Length      []float64 // length scales of the step functions, and prior medians of the other length scales, in the columns' units
+	Steps       float64   // fraction of the variance of a task's own function that is a step function
+	Split       float64   // fraction of the same variance that is independent between values of SplitColumn
 	SplitColumn int
-	Noise       float64 // variance of the measurement noise, in the targets' unit squared; not learned
-	Start       *Params // start of the search; nil: the prior medians
+	Noise       float64 // variance of the measurement noise, in the square of the targets' unit; not learned
+	Start       *Params // start of the search; nil means the prior medians
 }
 
 // Learn learns the hyperparameters from the observations. If there are more than 240 observations, it uses
 // those at an evenly distributed sample of the rows.
 //
-// Mean is the mean of the targets. The other hyperparameters maximize the log marginal likelihood under
-// log-normal priors, with analytic gradients. The likelihood is that of a GP without steps and split. With
-// steps, the smooth parts would be underestimated, since steps alone explain so much. The result depends
-// only on the arguments. The errors are those of New.
+// The hyperparameter Mean is the mean of the targets. The others maximize the log marginal likelihood under
+// log-normal priors, with analytic gradients. The likelihood is computed without Steps and Split. Otherwise
+// the step functions alone would explain so much that the smooth parts would be underestimated. The result
+// depends only on the arguments. The errors are those of New.
 //
 // Source: Rasmussen and Williams, Gaussian Processes for ML (2006), chapter 5.
 func Learn(obs Observations, opt Options) (Params, error) {
@@ -77,7 +77,8 @@ func learn(obs Observations, opt Options) (Params, error) {
 	return p, nil
 }
 
-// hyperprior returns the prior of theta; see paramsOf. The parameter unit is the variance of the targets.
+// hyperprior returns the prior of the vector theta; see paramsOf. The parameter `unit` is the variance of
+// the targets. The parameter `sources` says whether there are other sources than 0.
 func (o Options) hyperprior(unit float64, sources bool) *hyperprior {
 	h := &hyperprior{}
 	for range 2 {
@@ -98,11 +99,12 @@ func (o Options) hyperprior(unit float64, sources bool) *hyperprior {
 	return h
 }
 
-// sourceVariances is the number of variances between sources. They come last in the result of
-// Params.variances.
+// sourceVariances is the number of variances that describe differences between sources. They are the last
+// ones in the result of Params.variances.
 const sourceVariances = 4
 
-// variances returns pointers to the variances that are learned, in the order in which theta has them.
+// variances returns pointers to the variances that are learned, in the same order as in theta (see
+// paramsOf).
 func (p *Params) variances() []*float64 {
 	return []*float64{
 		&p.Job, &p.Common, &p.Own, &p.Level, &p.Shared, &p.Rough,
@@ -110,9 +112,10 @@ func (p *Params) variances() []*float64 {
 	}
 }
 
-// paramsOf returns the hyperparameters whose logarithms are theta; it is the inverse of the method theta.
-// theta begins with the d common length scales and the d own length scales. The variances, divided by unit,
-// follow. If there are no other sources, theta omits the variances between sources.
+// paramsOf returns the hyperparameters whose logarithms are the elements of theta. It is the inverse of the
+// method theta. The first elements are the d length scales of the common function, followed by the d length
+// scales of the tasks' own functions. The variances, divided by `unit`, come last. If source 0 is the only
+// source, theta omits the variances between sources.
 func paramsOf(theta []float64, d int, unit float64) Params {
 	e := make([]float64, len(theta))
 	for i, v := range theta {

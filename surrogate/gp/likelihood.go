@@ -5,24 +5,25 @@ import (
 	"slices"
 )
 
-// likelihood evaluates the log marginal likelihood of centered targets at theta, and its gradient; see
-// paramsOf. It reuses its memory: about n² numbers for n observations and 4u² numbers for u rows.
+// likelihood evaluates the log marginal likelihood of centered targets, and its gradient. The argument is
+// theta, the logarithms of the hyperparameters (see paramsOf). It reuses its memory: about n² numbers for n
+// observations and 4u² numbers for u rows.
 type likelihood struct {
-	obs   Observations // Y is not used; Extra is in the unit of y
+	obs   Observations // its field Y is not used; its field Extra is in the unit of y
 	y     []float64
 	noise float64
 
-	theta       []float64 // of the fields below; nil before the first evaluation
+	theta       []float64 // the theta for which the fields below were computed; nil before the first evaluation
 	loglik      float64
 	f           factor
 	z           []float64   // L⁻¹y
 	k           *corrMatrix // of the rows
 	root        [][]float64 // L⁻ᵀ
 	sums        rowWeights
-	jobGradient float64 // sum of G over the pairs whose covariance depends on Params.Job, the diagonal halved
+	jobGradient float64 // sum of G (see gradient) over the pairs whose covariance depends on Params.Job, with halved diagonal elements
 }
 
-// maxLog limits the absolute values of theta.
+// maxLog limits the absolute values of the elements of theta, which are logarithms.
 const maxLog = 50
 
 // value returns the log marginal likelihood, or -Inf if the covariance cannot be factored. It takes O(n³/3)
@@ -59,7 +60,8 @@ func (l *likelihood) value(theta []float64) float64 {
 	return l.loglik
 }
 
-// params returns the hyperparameters that theta stands for, for targets of variance 1 and without steps.
+// params returns the hyperparameters whose logarithms are theta, for targets of variance 1 and without step
+// functions.
 func (l *likelihood) params(theta []float64) Params {
 	p := paramsOf(theta, len(l.obs.X[0]), 1)
 	p.Noise = l.noise
@@ -79,7 +81,7 @@ func (l *likelihood) gradient(theta, grad []float64) {
 	w := l.weights(p)
 	d := len(l.obs.X[0])
 	lengths, own, variances := grad[:d], grad[d:2*d], grad[2*d:]
-	sum := Params{Job: l.jobGradient} // of each variance: the derivative divided by the variance
+	sum := Params{Job: l.jobGradient} // for each variance: the derivative divided by the variance
 	for i, x := range l.obs.X {
 		for j, row := range l.obs.X[:i+1] {
 			all, same := w.all[i][j], w.same[i][j]
@@ -120,13 +122,13 @@ func (l *likelihood) gradient(theta, grad []float64) {
 	}
 }
 
-// rowWeights holds, for each pair of rows of X, sums over the pairs of observations at these rows. The
-// terms are elements of the lower triangle of G, with halved diagonal elements. The greater index of a pair
-// of rows comes first.
+// rowWeights holds sums over pairs of observations, one sum for each pair of rows of X. The terms of a sum
+// are elements of the lower triangle of G (see gradient), with halved diagonal elements. The greater index
+// of a pair of rows comes first.
 //
-// all is the sum over all pairs of observations, and same is the sum over pairs of the same task. source
-// and sourceTask are the corresponding sums over pairs within one source other than 0. Both are nil if
-// there are no other sources.
+// The field all is the sum over all pairs of observations. The field same is the sum over pairs of the same
+// task. The fields source and sourceTask are the same sums, limited to pairs within one source other than 0.
+// Both are nil if there is no such source.
 type rowWeights struct{ all, same, source, sourceTask [][]float64 }
 
 // weights computes the sums of a rowWeights. It also computes jobGradient.
@@ -167,8 +169,8 @@ func (l *likelihood) weights(p Params) rowWeights {
 	return w
 }
 
-// addPairs adds elements of G to the sums. These elements belong to observation i together with each
-// observation from left to right-1. The parameter inverse holds K⁻¹ for these pairs.
+// addPairs adds elements of the matrix G (see gradient) to the sums. These elements belong to observation i
+// together with each observation from left to right-1. The parameter `inverse` holds K⁻¹ for these pairs.
 func (l *likelihood) addPairs(p Params, i, left, right int, alpha, inverse []float64) {
 	w, job, at, task := l.sums, l.obs.job(i), l.obs.At[i], l.obs.Task[i]
 	for j := left; j < right; j++ {

@@ -14,7 +14,7 @@ type Observations struct {
 	Task   []int       // counted from 0
 	Source []int       // counted from 0; nil: all 0
 	Y      []float64   // target
-	Extra  []float64   // variance of the noise beyond Params.Noise, that of the job included; nil: 0
+	Extra  []float64   // variance of the noise in excess of Params.Noise, without that of the job; nil: 0
 	Job    []int       // counted from 1, 0 for none; nil: all 0
 }
 
@@ -34,7 +34,7 @@ func (o Observations) source(j int) int {
 	return o.Source[j]
 }
 
-// sources reports whether any observation has a source other than 0.
+// sources reports whether any observation has a source other than 0, for example an earlier campaign.
 func (o Observations) sources() bool {
 	return slices.ContainsFunc(o.Source, func(s int) bool { return s != 0 })
 }
@@ -99,9 +99,9 @@ func (o Observations) jobs() int {
 	return last
 }
 
-// Sample returns all observations at some rows, which are distributed evenly (see SampleIndices). The
-// sample has the number `most` of observations, and possibly a few more to complete a row. It has all
-// observations if there are no more than that.
+// Sample returns all observations at a sample of rows, which are distributed evenly (see SampleIndices). The
+// sample has `most` observations, or a few more to complete a row. If there are no more than `most`
+// observations, it returns all of them.
 func (o Observations) Sample(most int) Observations {
 	if len(o.Y) <= most {
 		return o

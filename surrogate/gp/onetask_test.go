@@ -35,7 +35,7 @@ func smooth(n, d int, seed uint64) Observations {
 	return oneTask(x, y)
 }
 
-// matern52 returns the hyperparameters of a GP that has a single Matérn-5/2 covariance, plus noise.
+// matern52 returns the hyperparameters of a GP with one Matérn-5/2 covariance function, plus noise.
 func matern52(signal, noise float64, length ...float64) Params {
 	return Params{Common: signal, Noise: noise, CommonLength: length, OwnLength: length}
 }
@@ -80,7 +80,8 @@ func TestClosedForms(t *testing.T) {
 	near(t, "variance, n=2", variance[0], 3-w1*k1-w2*k2, 1e-14)
 }
 
-// recorded is a case of testdata/sklearn.json, which testdata/record_sklearn.py writes.
+// recorded is a case of testdata/sklearn.json: a prediction of scikit-learn, written by
+// testdata/record_sklearn.py.
 type recorded struct {
 	X              [][]float64
 	Y              []float64
@@ -111,8 +112,8 @@ func TestPredictionAgainstScikitLearn(t *testing.T) {
 }
 
 // TestLikelihoodAgainstScikitLearn checks that the likelihood and its derivatives equal those of
-// scikit-learn. theta has no element for the noise. Instead, the variance of a row's effect on all tasks
-// acts as the noise.
+// scikit-learn. The vector theta has no element for the noise. Instead, the variance of an effect that is
+// common to all tasks at a row acts as the noise.
 func TestLikelihoodAgainstScikitLearn(t *testing.T) {
 	const none = -45 // logarithm of a negligible variance
 	for _, r := range readRecorded(t) {
@@ -169,7 +170,7 @@ func TestUnitsOfTargets(t *testing.T) {
 	}
 }
 
-// TestDegenerateTraining checks that a row may have several targets. Equal rows share one index.
+// TestDegenerateTraining checks that several targets at the same row are valid. Equal rows share one index.
 func TestDegenerateTraining(t *testing.T) {
 	sameRow := oneTask([][]float64{{1}, {2}}, []float64{1, 4})
 	sameRow.At, sameRow.Task, sameRow.Y = []int{0, 0, 0, 1}, []int{0, 0, 0, 0}, []float64{1, 2, 3, 4}

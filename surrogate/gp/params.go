@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// The errors of this package. Callers compare with errors.Is.
+// The errors of this package, for comparison by errors.Is.
 var (
 	ErrShape  = errors.New("gp: wrong shape")
 	ErrValue  = errors.New("gp: value out of range")
@@ -19,9 +19,9 @@ type Params struct {
 	Mean         float64
 	CommonLength []float64 // of c
 	OwnLength    []float64 // of each g_a
-	StepLength   []float64 // of the step function in each g_a; not learned
-	Steps        float64   // part of the variance of g_a that is a step function, 0 to 1; not learned
-	Split        float64   // part of it that is independent between values of SplitColumn; not learned
+	StepLength   []float64 // length scales of the step function in each task's function g_a; not learned
+	Steps        float64   // fraction of the variance of g_a that is a step function, 0 to 1; not learned
+	Split        float64   // fraction of the variance of g_a that is independent between values of SplitColumn; not learned
 	SplitColumn  int
 	Common       float64 // of c
 	Own          float64 // of each g_a
@@ -31,7 +31,7 @@ type Params struct {
 	Noise        float64 // of every observation; not learned
 	Job          float64 // of the shift by a job
 
-	// Variances of the difference between source 0 and another source. They are zero if there is no other
+	// Variances of the difference between source 0 and another source. They are zero if source 0 is the only
 	// source.
 	ChangeLevel    float64 // of d_i
 	Change         float64 // of e_i
@@ -118,7 +118,8 @@ func (p Params) noise(obs Observations, j int) float64 {
 	return p.Noise + obs.extra(j)
 }
 
-// addNoise adds to row the noise covariances between observation i and the observations 0 to i.
+// addNoise adds the noise covariances between observation i and the observations 0 to i. The parameter `row`
+// is row i of the covariance matrix.
 func (p Params) addNoise(obs Observations, i int, row []float64) {
 	row[i] += p.noise(obs, i)
 	if !obs.sameJob(i, i) {

@@ -12,11 +12,11 @@ type Entry struct{ Row, Task int }
 // Posterior is the joint posterior of entries, given the observations of a GP. Pending entries count as
 // observed; see Condition. It is not safe for concurrent use.
 //
-// This uses the symbols of covFactor. Let g be the covariances between a row and the groups. Let o be the
-// covariances of a task's own part between the row and the task's observations. If the common part were
-// known at the groups, the variance of the common part would fall by α·α, α = R⁻¹g. If it were known at the
-// task's observations, the variance of the own part would fall by β·β, β = L⁻¹o. Since it is not known, γ·γ
-// is added, γ = M⁻¹α - W·β.
+// The names of the fields and matrices are explained at covFactor. Let g be the covariances between a row
+// and the groups. Let o be the covariances of a task's own part between the row and the task's observations.
+// If the common part were known at the groups, the variance of the common part would fall by α·α, α = R⁻¹g.
+// If it were known at the task's observations, the variance of the own part would fall by β·β, β = L⁻¹o.
+// Since it is not known, γ·γ is added, γ = M⁻¹α - W·β.
 type Posterior struct {
 	m        *GP
 	rows     [][]float64
@@ -27,7 +27,7 @@ type Posterior struct {
 	gamma    [][]float64
 	mean     []float64   // of each entry
 	variance []float64   // of each entry
-	steps    [][]float64 // of each entry: covariance with each pending entry over its standard deviation
+	steps    [][]float64 // of each entry: covariance with each pending entry, divided by the pending entry's standard deviation
 }
 
 // Posterior returns the posterior of some entries. It keeps the slices rows and entries. For invalid rows
@@ -85,7 +85,8 @@ func (p *Posterior) fillCovariances() {
 	}
 }
 
-// condition computes beta, gamma and the variances. The parameter `of` lists the entries of each task.
+// condition computes beta, gamma and the variances from the observations. The parameter `of` lists the
+// entries of each task.
 func (p *Posterior) condition(of [][]int) {
 	t := p.m.cov
 	t.common.solve(p.alpha, 0)
@@ -174,8 +175,8 @@ func (p *Posterior) Covariances(rows, cols []int) [][]float64 {
 type Pair struct{ One, Other int }
 
 // WithDifferences returns a len(rows)×len(pairs) matrix of posterior covariances. Element (k, l) is the
-// covariance between the entry rows[k] and the difference One - Other of pairs[l]. In a difference the
-// common part of a row cancels. It takes O(len(rows)·len(pairs)·u) operations in block products.
+// covariance between the entry rows[k] and the difference One - Other of pairs[l]. The common part of a row
+// cancels in the difference. WithDifferences takes O(len(rows)·len(pairs)·u) operations in block products.
 func (p *Posterior) WithDifferences(rows []int, pairs []Pair) [][]float64 {
 	gamma := newRows(len(pairs), p.m.cov.joint.n)
 	for k, pair := range pairs {
@@ -207,8 +208,8 @@ type pairTerm struct {
 	sign        float64
 }
 
-// pairTerms returns the entries of all pairs, grouped by task. The first entry of a pair has the factor 1, the
-// second -1, since a pair stands for the difference of its entries.
+// pairTerms returns the entries of all pairs, grouped by task. A pair stands for the difference of its
+// entries, so the first entry has the factor 1 and the second has -1.
 func (p *Posterior) pairTerms(pairs []Pair) map[int][]pairTerm {
 	out := map[int][]pairTerm{}
 	for k, pair := range pairs {
@@ -219,8 +220,8 @@ func (p *Posterior) pairTerms(pairs []Pair) map[int][]pairTerm {
 	return out
 }
 
-// eachCorrRow calls visit for each index k of some, with the entry i = some[k]. The argument here holds the
-// prior covariances between the row of entry i and all rows.
+// eachCorrRow calls `visit` for each index k of `some`, with the entry i = some[k]. The argument `here` of
+// visit holds the prior covariances between the row of entry i and all rows.
 func (p *Posterior) eachCorrRow(some []int, visit func(k, i int, here corrRow)) {
 	here := newCorrRow(len(p.rows), len(p.rows[0]))
 	last := -1
@@ -263,9 +264,9 @@ func (p *Posterior) Difference(i, j int) float64 {
 }
 
 // Condition updates the covariances of all entries as if entry i were observed once more. Covariances do not
-// depend on the observed value. For each entry it returns the covariance with this observation, divided by the
-// observation's standard deviation. The square of this number is what the variance of the entry loses. It takes
-// O(len(entries)·u) operations for u distinct points of the training data.
+// depend on the observed value. For each entry, the result is the covariance with this observation, divided
+// by the observation's standard deviation. The variance of the entry falls by the square of this number.
+// Condition takes O(len(entries)·u) operations for u distinct points of the training data.
 func (p *Posterior) Condition(i int) []float64 {
 	deviation := math.Sqrt(max(p.Variance(i)+p.m.params.Noise, firstJitter*p.m.params.variance()))
 	all := make([]int, len(p.entries))

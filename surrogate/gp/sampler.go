@@ -6,22 +6,23 @@ import (
 	"math/rand/v2"
 )
 
-// Sampler draws all tasks at several rows from the joint posterior of a GP. It is not safe for concurrent
-// use.
+// Sampler draws the values of all tasks at several rows from the joint posterior of a GP. It is not safe for
+// concurrent use.
 //
-// A draw follows from one of the prior by Matheron's rule: the prior at the rows, plus the change of the
-// posterior mean when the observations change from the prior's values, with noise, to the observed ones.
+// A posterior draw is computed from a prior draw by Matheron's rule. The prior draw includes simulated
+// observations with noise. The correction is the change of the posterior mean when the actual observations
+// replace the simulated ones.
 //
 // Source: Wilson et al., Efficiently Sampling Functions from Gaussian Process Posteriors (ICML 2020),
 // equation 9.
 type Sampler struct {
 	m                         *GP
 	tasks                     int
-	at                        []int         // of each row: its index among the distinct rows, those of the observations first
+	at                        []int         // of each row: its index among the distinct rows; the rows of the observations come first
 	common                    [][]float64   // covariances of the common part between each row and the rows of the observations
 	own                       [][][]float64 // of each observed task: covariances of its own part between each row and its observations
 	commonRoot, ownRoot       factor        // of the covariances between the distinct rows
-	changeRoot, changeOwnRoot factor        // of the covariances of changes; empty if there is no other source than 0
+	changeRoot, changeOwnRoot factor        // of the covariances of changes between sources; empty if source 0 is the only source
 	rng                       *rand.Rand
 }
 
@@ -54,8 +55,8 @@ func (m *GP) Sampler(rows [][]float64, tasks int, rng *rand.Rand) (*Sampler, err
 	return s, nil
 }
 
-// covary computes the covariances with the observations. The parameter k has the correlations between the
-// distinct rows.
+// covary computes the covariances between the drawn values and the observations. The parameter `k` has the
+// correlations between the distinct rows.
 func (s *Sampler) covary(k *corrMatrix) {
 	p, obs := s.m.params, s.m.obs
 	s.common = newRows(len(s.at), len(obs.X))
@@ -75,8 +76,8 @@ func (s *Sampler) covary(k *corrMatrix) {
 	}
 }
 
-// factor factors the covariances between the distinct rows, whose correlations k has. It reports whether that
-// succeeds.
+// factor computes Cholesky factors of the covariances between the distinct rows. The parameter `k` has the
+// correlations between these rows. The result is false if a matrix cannot be factored.
 func (s *Sampler) factor(k *corrMatrix) bool {
 	p := s.m.params
 	root := func(f *factor, corr [][]float64, process, level, rough float64) bool {
@@ -126,8 +127,8 @@ func (s *Sampler) Draw(draws int) [][][]float64 {
 	return out
 }
 
-// explained returns the covariances between each task at each row and the observations, multiplied by each of
-// several vectors of numbers of the observations.
+// explained returns the products of covariances with each vector in alphas. A vector has one number for each
+// observation. A product uses the covariances between one task at one row and all observations.
 func (s *Sampler) explained(alphas [][]float64) [][][]float64 {
 	weights := newRows(len(alphas), len(s.m.obs.X))
 	for d, alpha := range alphas {
@@ -156,7 +157,8 @@ func (s *Sampler) explained(alphas [][]float64) [][][]float64 {
 	return out
 }
 
-// functions draws functions of the distinct rows from the prior. The factor is that of their covariances.
+// functions draws functions from the prior, given as their values at the distinct rows. The parameter `f` is
+// the factor of the covariances between these values.
 func (s *Sampler) functions(f *factor, draws int) [][]float64 {
 	out := newRows(draws, f.n)
 	for _, z := range out {
@@ -176,8 +178,8 @@ func (s *Sampler) normal(variance float64) float64 {
 	return math.Sqrt(variance) * s.rng.NormFloat64()
 }
 
-// observations draws what would be observed of the given functions: their values with noise, and in other
-// sources than 0 with a change.
+// observations simulates observations of the given functions: the functions' values with noise. In sources
+// other than 0 a random change is added.
 func (s *Sampler) observations(common []float64, own [][]float64) []float64 {
 	p, obs := s.m.params, s.m.obs
 	out, changes, jobs := make([]float64, len(obs.Y)), map[[2]int][]float64{}, map[int]float64{}

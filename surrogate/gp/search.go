@@ -7,8 +7,8 @@ import (
 	"gonum.org/v1/gonum/optimize"
 )
 
-// hyperprior holds independent normal priors for the elements of theta, and the bounds between which they
-// are searched.
+// hyperprior holds independent normal priors for the elements of theta (see paramsOf), and the bounds of the
+// search.
 type hyperprior struct {
 	median, sd, low, high []float64
 }
@@ -49,8 +49,8 @@ func (h *hyperprior) clamp(theta []float64) []float64 {
 	return theta
 }
 
-// maximise searches for the theta with the greatest posterior density, by L-BFGS from start. It returns the
-// best theta of all evaluations.
+// maximise searches for the theta (see paramsOf) with the greatest posterior density, by L-BFGS from
+// `start`. It returns the best theta of all evaluations.
 func maximise(l *likelihood, h *hyperprior, start []float64, evals int) ([]float64, error) {
 	var best []float64
 	least := math.Inf(1) // smallest cost so far
@@ -87,8 +87,8 @@ func maximise(l *likelihood, h *hyperprior, start []float64, evals int) ([]float
 	return best, nil
 }
 
-// constantSpread is a standard deviation of targets, relative to the greatest target. Targets with a
-// smaller one count as constant. The value is of the order of rounding errors.
+// constantSpread is a limit for the standard deviation of targets, relative to the greatest target. Targets
+// with a smaller standard deviation count as constant. The value is of the order of rounding errors.
 const constantSpread = 1e-12
 
 // standardise returns y shifted to mean 0 and scaled to variance 1. It also returns the shift and the

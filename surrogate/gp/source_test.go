@@ -8,9 +8,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// earlier returns observations of two sources. Source 1 has many observations, whose targets differ from
-// those of source 0 by change(task). Source 0 has as many observations as the parameter fresh says, each of
-// one task at one row.
+// earlier returns observations of two sources. Source 1 has many observations. Their targets differ from
+// those of source 0 by change(task). Source 0 has `fresh` observations, each of one task at one row.
 func earlier(rows, fresh, tasks int, change func(task int) float64) Observations {
 	o := related(rows, tasks)
 	o.Source = make([]int, len(o.Y))
@@ -31,7 +30,7 @@ func earlier(rows, fresh, tasks int, change func(task int) float64) Observations
 	return o
 }
 
-// relatedAt returns the function value that related observes for task a at the row x, without noise.
+// relatedAt returns the noise-free value that the function related observes for task a at the row x.
 func relatedAt(x []float64, a int) float64 {
 	return 0.2*x[2] + 0.3*math.Sin(x[0]+float64(a)) + 0.1*float64(a)
 }
@@ -91,8 +90,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestSampleOfSources checks that a sample contains the rows with observations of source 0 before it
-// contains others.
+// TestSampleOfSources checks that a sample prefers the rows with observations of source 0.
 func TestSampleOfSources(t *testing.T) {
 	o := earlier(100, 10, 4, func(int) float64 { return 0 })
 	s := o.Sample(120)
