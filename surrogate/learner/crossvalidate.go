@@ -18,13 +18,13 @@ type Pair struct {
 
 // Validation compares predictions with measurements at points that were not used for training.
 type Validation struct {
-	Slowdowns []float64    // of the choice at each completely measured point with two or more algorithms
+	Slowdowns []float64    // slowdown of the choice at each completely measured point with two or more algorithms
 	Points    []coll.Point // of Slowdowns
 	Pairs     []Pair       // by point, then by algorithm
 }
 
-// MetricsOptions returns the options with which package metrics evaluates Slowdowns. The threshold and the
-// weights are those of opt.
+// MetricsOptions returns the options with which package metrics evaluates Slowdowns. They have the threshold
+// and the weights of opt.
 func (v Validation) MetricsOptions(opt Options) metrics.Options {
 	m := metrics.Options{MistakeThreshold: opt.Allowed.Threshold}
 	for _, p := range v.Points {
@@ -82,8 +82,8 @@ func CrossValidate(d Data, k int, seed uint64, opt Options) (Validation, error) 
 	return crossValidate(d, k, seed, opt, d.Missing)
 }
 
-// CrossValidateMeasured is CrossValidate with slowdowns of all points with two or more measured algorithms.
-// The choice is among the measured algorithms.
+// CrossValidateMeasured works like CrossValidate, but has a slowdown for every point with two or more
+// measured algorithms. The learner chooses among the measured algorithms.
 func CrossValidateMeasured(d Data, k int, seed uint64, opt Options) (Validation, error) {
 	return crossValidate(d, k, seed, opt, nil)
 }
@@ -107,9 +107,9 @@ func crossValidate(d Data, k int, seed uint64, opt Options, missing func(coll.Po
 	return all, nil
 }
 
-// ValidateFold trains on the measurements of all other folds and predicts those of one fold. A point
-// with missing algorithms has no slowdown, because one of them may be the fastest. If missing is nil, its
-// choice is among the measured algorithms.
+// ValidateFold trains on the measurements of all other folds and predicts those of one fold. A point with
+// missing algorithms has no slowdown, because one of them may be the fastest. If `missing` is nil, the
+// learner chooses among the measured algorithms, and no point has missing ones.
 func ValidateFold(d Data, folds []int, fold int, opt Options, missing func(coll.Point) []coll.Algorithm) (Validation, error) {
 	train := d
 	train.Measurements, train.Posterior = nil, nil
@@ -134,8 +134,8 @@ func ValidateFold(d Data, folds []int, fold int, opt Options, missing func(coll.
 // completely measured.
 func (l *Learner) Compare(test []coll.Measurement) (Validation, error) { return l.compare(test, nil) }
 
-// compare works like Compare, but points may be incomplete. A point at which an algorithm is missing has no
-// slowdown, because the missing algorithm may be the fastest.
+// compare works like Compare, but points may be incomplete. A point with a missing algorithm has no
+// slowdown, because this algorithm may be the fastest.
 func (l *Learner) compare(test []coll.Measurement, missing func(coll.Point) []coll.Algorithm) (Validation, error) {
 	if !slices.IsSortedFunc(test, compareMeasurements) {
 		test = slices.Clone(test)
@@ -162,7 +162,8 @@ func (l *Learner) compare(test []coll.Measurement, missing func(coll.Point) []co
 	return v, nil
 }
 
-// comparePoint adds the pairs of one point to v. It returns the slowdown of the choice at this point.
+// comparePoint adds the predictions and measurements of one point to v, in pairs. It returns the slowdown of
+// the choice at this point.
 func (l *Learner) comparePoint(v *Validation, here []coll.Measurement, targets []float64, predicted [][]float64, p int) float64 {
 	best, slowest := math.Inf(1), 0.0
 	chosen, lowest := 0.0, math.Inf(1)
@@ -188,8 +189,9 @@ func compareMeasurements(a, b coll.Measurement) int {
 	return coll.CompareCandidates(a.Candidate, b.Candidate)
 }
 
-// Slowdowns compares choices with the measurements truth. At each point of truth it divides the time of the
-// choice by the shortest time. A choice that was not measured counts as the slowest algorithm.
+// Slowdowns compares choices with the measurements in `truth`. For each measured point it returns the time
+// of the chosen algorithm, divided by the shortest time. If the chosen algorithm was not measured, the time
+// of the slowest one counts.
 func Slowdowns(truth []coll.Measurement, choose func(coll.Point) coll.Algorithm) map[coll.Point]float64 {
 	best, out := map[coll.Point]float64{}, map[coll.Point]float64{}
 	chosen := map[coll.Point]float64{}

@@ -60,7 +60,7 @@ func TestCrossValidate(t *testing.T) {
 	}
 	for _, alg := range append(testutil.SyntheticAlgorithms(), coll.Algorithm{}) {
 		if alg.Name == "linear" || alg.Name == "tree" {
-			continue // next to constant where the tree wins: R² says little
+			continue // R² says little about an almost constant function
 		}
 		if r2, err := held.R2(alg); err != nil || r2 < 0.9 || r2 > 1 {
 			t.Errorf("R²(%v) = %g, %v, want 0.9 to 1", alg, r2, err)
@@ -91,14 +91,14 @@ func TestCrossValidateNeedsTwoPoints(t *testing.T) {
 	}
 }
 
-// TestCrossValidateSkipsIncompletePoints checks a point at which an algorithm is missing. It has pairs, but
-// no slowdown, because the missing algorithm may be the fastest.
+// TestCrossValidateSkipsIncompletePoints checks that a point with a missing algorithm has pairs of
+// prediction and measurement but no slowdown. The missing algorithm may be the fastest.
 func TestCrossValidateSkipsIncompletePoints(t *testing.T) {
 	var ms []coll.Measurement
 	for i := range 10 {
 		ms = append(ms, timed(line(i), "a", 1e-6), timed(line(i), "b", 2e-6))
 	}
-	ms = ms[:len(ms)-1] // b is missing at the last point
+	ms = ms[:len(ms)-1] // the algorithm b is missing at the last point
 	opt := options(preprocess.AlgorithmLog10)
 	d := learner.Data{Measurements: ms}
 	d.Missing = func(p coll.Point) []coll.Algorithm {
@@ -171,7 +171,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestCompareWithTheTrainingSet checks that a forest without bootstrap predicts its training set exactly.
+// TestCompareWithTheTrainingSet checks that a forest without bootstrap samples predicts its training set
+// exactly.
 func TestCompareWithTheTrainingSet(t *testing.T) {
 	ms := testutil.SyntheticMeasurements(dense(t))
 	opt := options(preprocess.AlgorithmLog10)

@@ -13,13 +13,13 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// MeasuredTime is a measured time, as log10 of seconds, together with the variance of its noise.
+// MeasuredTime is log10 of a measured time in seconds, together with the variance of its noise.
 type MeasuredTime struct{ Log, Noise float64 }
 
-// DrawQuery describes times that are drawn together.
+// DrawQuery describes a set of times that are drawn together.
 type DrawQuery struct {
 	Points   []coll.Point
-	Open     [][]coll.Algorithm // algorithms at each point; those that the posterior does not know have no time
+	Open     [][]coll.Algorithm // algorithms at each point; an algorithm without measurements has no time
 	Measured map[coll.Candidate]MeasuredTime
 	Scores   Scores
 	Rand     *rand.Rand
@@ -42,15 +42,15 @@ type Draws struct {
 	sampler       *gp.Sampler
 }
 
-// drawnOption is an open algorithm at a point.
+// drawnOption is an algorithm at a point whose time is drawn.
 type drawnOption struct {
-	task     int // -1 if the posterior does not know the algorithm
+	task     int // number of the algorithm in the Gaussian process; -1 for an algorithm without measurements
 	measured bool
 	log, sd  float64 // of a measured time
 }
 
-// Draws returns the draws for a query. It takes O(n³) operations for n distinct points, those of the
-// measurements included.
+// Draws prepares random draws for a query. It takes O(n³) operations for n distinct points, including those
+// of the measurements.
 func (p *Posterior) Draws(q DrawQuery) (*Draws, error) {
 	weights, err := probabilities(q.Scores)
 	if err != nil {
@@ -79,8 +79,8 @@ func (p *Posterior) Draws(q DrawQuery) (*Draws, error) {
 	return d, nil
 }
 
-// Next returns several draws: log10 of the seconds of each open algorithm at each point. It is NaN for
-// algorithms that the posterior does not know.
+// Next returns several draws. A draw has log10 of the seconds for each open algorithm of the query at each
+// point. It is NaN for algorithms that the posterior does not know.
 func (d *Draws) Next(draws int) [][][]float64 {
 	out := d.sampler.Draw(draws)
 	for i, deviations := range out {
@@ -89,7 +89,8 @@ func (d *Draws) Next(draws int) [][][]float64 {
 	return out
 }
 
-// times returns the times of one draw. The deviations are those of each algorithm at each point.
+// times returns the times of one draw, as log10 of seconds. The parameter `deviations` has the deviation
+// from the posterior mean of each algorithm at each point.
 func (d *Draws) times(deviations [][]float64) [][]float64 {
 	model := d.models[int(d.probabilities.Rand())]
 	factors := map[int64]float64{} // of each message size
@@ -114,7 +115,8 @@ func (d *Draws) times(deviations [][]float64) [][]float64 {
 	return out
 }
 
-// factor draws the factor by which a normal variable becomes one of Student's t, times the scale.
+// factor draws a random factor that turns a normal variable into one of Student's t, multiplied by the scale
+// of the error model.
 func (m ErrorModel) factor(rng *rand.Rand) float64 {
 	return m.Scale / math.Sqrt(distuv.ChiSquared{K: m.Freedom, Src: rng}.Rand()/m.Freedom)
 }

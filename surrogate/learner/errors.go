@@ -26,19 +26,20 @@ func errorModels() (all []ErrorModel) {
 	return all
 }
 
-// Scores are the sums of the log probability densities that the error models gave to measurements before they
-// were made. A nil value has no measurements.
+// Scores says how well each error model predicted measurements. It has the sum of the log probability
+// densities that the model gave to the measurements before they were made. It is nil if there are no
+// measurements.
 type Scores []float64
 
-// logDensity returns the log probability density of an error. Its variance is that of the posterior plus
-// that of the noise.
+// logDensity returns the log probability density of a prediction error. The variance of the error is that of
+// the posterior plus that of the noise.
 func (m ErrorModel) logDensity(err, variance, noise float64) float64 {
 	return distuv.StudentsT{Sigma: math.Sqrt(m.Scale*m.Scale*variance + noise), Nu: m.Freedom}.LogProb(err)
 }
 
-// Score adds the scores of measurements that the posterior does not use. It ignores measurements of
-// algorithms that the posterior does not know. With equal prior probabilities, error models have posterior probabilities in
-// proportion to exp(score).
+// Score adds measurements that the posterior does not use to the scores of the error models. It ignores
+// measurements of algorithms that the posterior does not know. If the error models have equal prior
+// probabilities, their posterior probabilities are proportional to exp(score).
 //
 // Source: Dawid, Statistical Theory: The Prequential Approach, J. Royal Statistical Society A 147 (1984).
 func (p *Posterior) Score(s Scores, ms []coll.Measurement) (Scores, error) {
@@ -86,11 +87,11 @@ func probabilities(scores Scores) ([]float64, error) {
 	return out, nil
 }
 
-// leaveOneOut returns the log probability density of each of the n observations of a Gaussian process, given all
-// others. The error model is the one with the greatest sum.
+// leaveOneOut returns the log probability density of each of the n observations of a Gaussian process,
+// predicted from all others. It uses the error model with the greatest sum of these densities.
 //
-// Source: Rasmussen and Williams, Gaussian Processes for ML (2006), equation 5.11, with the normal
-// distribution replaced.
+// Source: Rasmussen and Williams, Gaussian Processes for ML (2006), equation 5.11. An error model takes the
+// place of the normal distribution.
 func leaveOneOut(m *gp.GP, n int) (densities []float64) {
 	all := make([]int, n)
 	for j := range all {

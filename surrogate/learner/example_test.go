@@ -10,7 +10,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// exampleGrid returns points of a bcast on 16 nodes, with sizes that double from 8 bytes.
+// exampleGrid returns points of a broadcast on 16 nodes, with message sizes that double from 8 bytes.
 func exampleGrid() []coll.Point {
 	g := coll.Grid{Nodes: []int{16}, PPN: []int{1}}
 	for size := int64(8); size <= 1<<24; size *= 2 {

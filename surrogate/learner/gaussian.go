@@ -25,7 +25,8 @@ func fitGaussian(d Data, scaler *preprocess.Scaler, opt Options) (*Learner, erro
 	}, nil
 }
 
-// predictGaussian returns, for each point, the posterior means minus the lowest of these means.
+// predictGaussian returns the predictions for each point: the posterior means minus the lowest mean at the
+// point.
 func (l *Learner) predictGaussian(points []coll.Point) [][]float64 {
 	out := l.posterior.gaussian.Means(preprocess.SurrogateRows(points), len(l.algorithms))
 	for i := range points {
@@ -43,10 +44,10 @@ func (l *Learner) predictGaussian(points []coll.Point) [][]float64 {
 // Posterior returns the posterior of a Gaussian process, nil for forests.
 func (l *Learner) Posterior() *Posterior { return l.posterior }
 
-// TrustedMeasurements returns those measurements of ms that should replace the predictions of their
-// candidates. ms must be the learner's training data. The result omits noisy measurements that are close to
-// their predictions. In this case the prediction is more accurate, because it also uses neighboring
-// measurements. With forests the result has every measurement. It takes O(n²) operations.
+// TrustedMeasurements returns those measurements of `ms` that should replace the predictions of their
+// candidates. The parameter `ms` must be the learner's training data. The result omits noisy measurements
+// that are close to their predictions. There the prediction is more accurate, because it also uses
+// neighboring measurements. With forests the result has every measurement. It takes O(n²) operations.
 func (l *Learner) TrustedMeasurements(ms []coll.Measurement) map[coll.Candidate]*coll.Measurement {
 	out := make(map[coll.Candidate]*coll.Measurement, len(ms))
 	var noisy []coll.Measurement

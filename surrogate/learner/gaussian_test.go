@@ -23,14 +23,15 @@ func optionsOf(m learner.Model) learner.Options {
 	return opt
 }
 
-// qualityOf trains a model on d. It summarizes the slowdowns of the model's choices at the points of dense.
+// qualityOf trains a model on d. It returns a summary of the slowdowns of the model's choices at the points
+// of the function dense.
 func qualityOf(t *testing.T, d learner.Data, opt learner.Options) metrics.Summary {
 	t.Helper()
 	validation := testutil.Must(fitData(t, d, opt).Compare(testutil.SyntheticMeasurements(dense(t))))(t)
 	return testutil.Must(metrics.Summarize(validation.Slowdowns, metrics.Options{}))(t)
 }
 
-// everyKth returns the measurements at every k-th point of dense, in a fixed shuffled order.
+// everyKth returns the measurements at every k-th point of the function dense, in a fixed shuffled order.
 func everyKth(t testing.TB, k int) []coll.Measurement {
 	points := dense(t)
 	var some []coll.Point
@@ -102,7 +103,8 @@ func TestGaussianProcessIgnoresOrder(t *testing.T) {
 	}
 }
 
-// predictions trains a model on some measurements and returns its predictions at the points of dense.
+// predictions trains a model on some measurements and returns its predictions at the points of the function
+// dense.
 func predictions(t *testing.T, train []coll.Measurement, m learner.Model) [][]float64 {
 	t.Helper()
 	return testutil.Must(fit(t, train, optionsOf(m)).Predict(dense(t)))(t)

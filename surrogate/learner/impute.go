@@ -9,12 +9,12 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// imputeFastest adds one measurement with an imputed time at each point at which algorithms are missing.
-// The measurement is for the missing algorithm that is predicted to be the fastest.
+// imputeFastest adds an imputed (estimated) measurement at each point at which algorithms are missing. It is
+// a measurement of the missing algorithm that is predicted to be the fastest.
 //
 // Forests of log10 seconds predict the missing algorithms. imputeFastest adds the mean out-of-bag residual
-// of the algorithms measured at the point. This residual estimates by how much the point makes all
-// algorithms slower.
+// of the algorithms that were measured at the point. This residual estimates by how much all algorithms are
+// slower at this point.
 func imputeFastest(d Data, opt Options) ([]coll.Measurement, error) {
 	ms := d.Measurements
 	if d.Missing == nil || opt.Scaling != preprocess.Algorithm && opt.Scaling != preprocess.AlgorithmLog10 {

@@ -15,9 +15,8 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// partial measures the synthetic machine. At every fourth point, drawn at random, it does not measure the
-// fastest algorithm. It returns the measurements, the missing algorithms, and the fastest time at each
-// point.
+// partial returns measurements of the synthetic machine in which the fastest algorithm is missing at a
+// random quarter of the points. It also returns the missing algorithms, and the fastest time at each point.
 func partial(t *testing.T) (ms []coll.Measurement, missing map[coll.Point][]coll.Algorithm, fastest map[coll.Point]float64) {
 	t.Helper()
 	g := coll.Grid{Nodes: []int{1, 2, 4, 8, 16, 32}, PPN: []int{1, 2, 4, 8}}

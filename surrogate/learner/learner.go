@@ -12,7 +12,7 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// Model is the name of a kind of model that predicts the times of algorithms.
+// Model names a kind of model that predicts the times of algorithms.
 type Model string
 
 // The models. GaussianProcess requires the scaling algorithm_log10.
@@ -41,10 +41,10 @@ func ParseModel(s string) (Model, error) {
 type Options struct {
 	Model   Model // empty means Forest
 	Scaling preprocess.Scaling
-	Forest  forest.Options // Seed is combined with the algorithm's name
-	Prior   *Prior         // of a Gaussian process; nil means DefaultPrior
-	// Allowed holds the criteria of the selection. They determine how Uncertainties weights slowdowns and
-	// mistakes.
+	Forest  forest.Options // its Seed is combined with the algorithm's name
+	Prior   *Prior         // prior of the Gaussian process; nil means DefaultPrior
+	// Allowed holds the slowdown and the mistakes that the criteria allow. They determine how Uncertainties
+	// weights slowdowns and mistakes.
 	Allowed metrics.Allowed
 	// Weight returns the weight of a point, which must not be negative. If Weight is nil, all points have
 	// weight 1.
@@ -80,17 +80,17 @@ type Data struct {
 	// Missing returns the algorithms that can run at a point but were not measured there. If Missing is
 	// nil, every measured point is complete.
 	Missing func(coll.Point) []coll.Algorithm
-	// Posterior is the posterior given Measurements, Replicates and Earlier. If it is nil, Fit computes
-	// this posterior.
+	// Posterior is the posterior given the fields Measurements, Replicates and Earlier. If it is nil, Fit
+	// computes it.
 	Posterior *Posterior
 }
 
-// Learner predicts the time of every algorithm in its training data. It is safe for concurrent use.
+// Learner predicts the times of the algorithms in its training data. It is safe for concurrent use.
 type Learner struct {
 	scaler     *preprocess.Scaler
 	algorithms []coll.Algorithm // sorted by coll.CompareAlgorithms
 	forests    []*forest.Forest // one for each algorithm; nil for a Gaussian process
-	rows       [][]int          // of each forest: indices of its measurements
+	rows       [][]int          // for each forest: the indexes of its measurements
 	posterior  *Posterior       // nil for forests
 	allowed    metrics.Allowed
 }
@@ -129,7 +129,8 @@ func Fit(d Data, opt Options) (*Learner, error) {
 	return l, nil
 }
 
-// fitForests trains one forest for each algorithm. The slice targets holds the target of each measurement.
+// fitForests trains one forest for each algorithm. The parameter `targets` holds the target value of each
+// measurement.
 func fitForests(ms []coll.Measurement, targets []float64, opt forest.Options) (*Learner, error) {
 	l := &Learner{}
 	rows := map[coll.Algorithm][]int{}
@@ -158,8 +159,8 @@ func fitForests(ms []coll.Measurement, targets []float64, opt forest.Options) (*
 	return l, nil
 }
 
-// algorithmSeed returns the seed for an algorithm's forest. The seed does not depend on which other
-// algorithms there are.
+// algorithmSeed returns the seed for an algorithm's forest. The seed does not depend on the other
+// algorithms.
 func algorithmSeed(seed uint64, alg coll.Algorithm) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(alg.String()))

@@ -42,7 +42,7 @@ func fitData(t *testing.T, d learner.Data, opt learner.Options) *learner.Learner
 	return testutil.Must(learner.Fit(d, opt))(t)
 }
 
-// line returns the point of a bcast of 2^i bytes; its layout is always the same.
+// line returns the point of a broadcast of 2^i bytes. The layout is always the same.
 func line(i int) coll.Point {
 	return coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 2, MsgBytes: 1 << i}
 }
@@ -96,7 +96,7 @@ func TestScalings(t *testing.T) {
 	testutil.SkipShort(t)
 	points := dense(t)
 	ms := testutil.SyntheticMeasurements(points)
-	const bound = 1.02 // measured: 1.0016 (algorithm_log10, the best) to 1.0050
+	const bound = 1.02 // the actual slowdowns are 1.0016 (algorithm_log10, the best) to 1.0050
 	for _, scaling := range preprocess.Scalings() {
 		t.Run(string(scaling), func(t *testing.T) {
 			l := fit(t, ms, options(scaling))

@@ -19,9 +19,9 @@ import (
 // selects the algorithms. It is safe for concurrent use.
 type Posterior struct {
 	prior      Prior
-	algorithms []coll.Algorithm // those measured, sorted by coll.CompareAlgorithms
+	algorithms []coll.Algorithm // algorithms with a measurement, sorted by coll.CompareAlgorithms
 	obs        gp.Observations
-	learned    int // measurements that params were learned from, the first ones
+	learned    int // params were learned from this number of measurements, the first ones
 	noise      preprocess.Noise
 	params     gp.Params
 	gaussian   *gp.GP
@@ -34,12 +34,13 @@ func EmptyPosterior(prior *Prior) *Posterior {
 }
 
 // NewPosterior returns the posterior given the data, with the default prior. The result depends only on the
-// argument d. The hyperparameters are learned from its first measurements; see learnedPrefix. It takes
-// O(n³) operations for n measurements.
+// data. The hyperparameters are learned from the first measurements; see learnedPrefix. It takes O(n³)
+// operations for n measurements.
 func NewPosterior(d Data) (*Posterior, error) { return EmptyPosterior(nil).Update(d) }
 
-// Update returns the posterior given the data d. It equals a new posterior with the prior of p. But Update
-// costs less if d has the same earlier campaigns as p, and if its measurements begin like those of p.
+// Update returns the posterior given the data d, with the prior of p. The result is the same as that of a
+// new posterior. Update costs less if d has the same earlier campaigns as p and begins with the measurements
+// of p.
 func (p *Posterior) Update(d Data) (*Posterior, error) {
 	next := &Posterior{prior: p.prior, learned: learnedPrefix(len(d.Measurements))}
 	next.noise = noiseKnownAt(next.learned, d.Replicates)
@@ -49,7 +50,7 @@ func (p *Posterior) Update(d Data) (*Posterior, error) {
 	return next, nil
 }
 
-// follow computes the posterior given d. It reuses those parts of the previous posterior that have not
+// follow computes the posterior given d. It reuses the parts of the previous posterior that have not
 // changed.
 func (p *Posterior) follow(previous *Posterior, d Data) (err error) {
 	p.observe(d)
@@ -68,8 +69,8 @@ func (p *Posterior) follow(previous *Posterior, d Data) (err error) {
 	return err
 }
 
-// learnedFrom reports whether p.params were learned from the first measurements of ms. If a replicate has
-// since changed the time of one of these measurements, it returns false.
+// learnedFrom reports whether p.params were learned from the first measurements of `ms`. It returns false if
+// a replicate has since changed the time of one of these measurements.
 func (p *Posterior) learnedFrom(ms []coll.Measurement) bool {
 	for j, m := range ms[:p.learned] {
 		if math.Log10(m.Seconds) != p.obs.Y[j] {
@@ -89,7 +90,7 @@ func noiseKnownAt(n int, replicates []preprocess.Replicate) preprocess.Noise {
 	return preprocess.NoiseOf(replicates[:known])
 }
 
-// learnedPrefix returns how many of n measurements, from the first one on, are used to learn
+// learnedPrefix returns how many of n measurements, starting with the first one, are used to learn
 // hyperparameters.
 func learnedPrefix(n int) int {
 	prefix := min(n, relearnFirst)
@@ -123,12 +124,13 @@ func (p *Posterior) learn(d Data) (err error) {
 	return p.learnSteps(first)
 }
 
-// learnSteps sets steps and split to a share of those of the prior. Each share is scored by how well it predicts each
-// observation from all others; see leaveOneOut. The result is the greatest share whose score differs from the best one
-// by less than a standard error of the difference. A greater share gives more doubtful predictions.
+// learnSteps sets the parameters Steps and Split to a share of their values in the prior (see stepShares).
+// Each share is scored by how well it predicts each observation from all others; see leaveOneOut. The
+// greatest share is chosen whose score differs from the best one by less than a standard error of the
+// difference. Greater shares are preferred, because they make predictions less certain.
 //
-// Source: the one-standard-error rule of Breiman, Friedman, Olshen and Stone, Classification and Regression Trees (1984),
-// section 3.4.3.
+// Source: the one-standard-error rule of Breiman, Friedman, Olshen and Stone, Classification and Regression
+// Trees (1984), section 3.4.3.
 func (p *Posterior) learnSteps(obs gp.Observations) error {
 	densities, scores := make([][]float64, len(stepShares)), make([]float64, len(stepShares))
 	for k, share := range stepShares {
@@ -152,8 +154,8 @@ func (p *Posterior) learnSteps(obs gp.Observations) error {
 	return nil
 }
 
-// observations converts measurements into observations. The tasks of the observations are the algorithms of
-// p.
+// observations converts measurements into observations of the Gaussian process. Its tasks are the algorithms
+// of p.
 func (p *Posterior) observations(ms []coll.Measurement, earlier [][]coll.Measurement) gp.Observations {
 	index := make(map[coll.Algorithm]int, len(p.algorithms))
 	for a, alg := range p.algorithms {
@@ -169,7 +171,7 @@ func (p *Posterior) Noise() preprocess.Noise { return p.noise }
 func (p *Posterior) GP() *gp.GP { return p.gaussian }
 
 // LOOResiduals returns the standardized leave-one-out residuals of the measurements with indices first to
-// end-1. A residual is log10 of the time minus its prediction from all other measurements, divided by the
+// end-1. A residual is log10 of the time minus its prediction from all other measurements, divided by its
 // standard deviation. If the posterior does not use a measurement (see maxObservations), the residual is 0.
 func (p *Posterior) LOOResiduals(first, end int) []float64 {
 	var some, at []int
@@ -192,8 +194,8 @@ func (p *Posterior) Knows(alg coll.Algorithm) bool {
 	return known
 }
 
-// Task returns the task of an algorithm in the Gaussian processes. An algorithm without measurements has a
-// task of its own without observations; i numbers these algorithms.
+// Task returns the number of an algorithm's task in the Gaussian process. Each algorithm without
+// measurements gets its own task, which has no observations. The parameter `i` numbers these algorithms.
 func (p *Posterior) Task(alg coll.Algorithm, i int) int {
 	if at, known := slices.BinarySearchFunc(p.algorithms, alg, coll.CompareAlgorithms); known {
 		return at
@@ -201,20 +203,20 @@ func (p *Posterior) Task(alg coll.Algorithm, i int) int {
 	return len(p.algorithms) + i
 }
 
-// Prior holds the hyperparameters that are not learned. Campaigns use DefaultPrior. Experiments also use
-// other values.
+// Prior holds the settings of the Gaussian process that are not learned from measurements. Campaigns use
+// DefaultPrior. Experiments also use other values.
 type Prior struct {
 	Lengths float64 // factor of LengthScales
-	// Steps is the greatest part of each algorithm's own variance that is a step function. It allows for thresholds
-	// at which libraries switch protocols and algorithms.
+	// Steps is the greatest fraction of each algorithm's own variance that is a step function. It allows for
+	// thresholds at which libraries switch protocols and algorithms.
 	Steps float64
-	// Split is the greatest part of each algorithm's own variance that is independent between message sizes.
-	// Protocols switch at sizes, so the time at one size may differ from the times at both neighboring
-	// sizes.
+	// Split is the greatest fraction of each algorithm's own variance that is independent between message
+	// sizes. Protocols switch at sizes, so the time at one size may differ from the times at both
+	// neighboring sizes.
 	Split float64
 }
 
-// DefaultPrior returns the prior of campaigns, which is our choice; see docs/experiments.
+// DefaultPrior returns the prior that campaigns use. Its values are our choice; see docs/experiments.
 func DefaultPrior() Prior { return Prior{Lengths: 1, Steps: 0.5, Split: 0.1} }
 
 // Validate returns an error if a number is outside its allowed range.
@@ -242,21 +244,21 @@ func (p Prior) Options() gp.Options {
 	}
 }
 
-// LengthScales returns the prior length scale of each column of preprocess.SurrogateRows: 4 doublings of
-// nodes and ppn, and 6 of bytes. The last column is 0 or 1, depending on whether the numbers are powers of
-// two. Its scale is long, since times at powers of two mostly agree with times in between. The values are
-// our choice.
+// LengthScales returns the prior length scale of each column of preprocess.SurrogateRows. It is 4 doublings
+// for nodes and processes per node, and 6 for bytes. The last column is 0 or 1, depending on whether the
+// numbers are powers of two. Its scale is long, since times at powers of two mostly agree with times in
+// between. The values are our choice.
 func LengthScales() []float64 {
 	const layout, bytes = 4.0, 6.0
 	return []float64{layout, layout, bytes, bytes}
 }
 
 // Observations converts measurements into observations of a Gaussian process. A target is log10 of the
-// seconds, a row is the SurrogateRows of the point, and a task is the algorithm's index. The noise that
-// exceeds preprocess.MeasurementNoise becomes extra noise.
+// seconds, a row is the SurrogateRows of the point, and a task is the algorithm's index. Noise in excess of
+// preprocess.MeasurementNoise becomes extra noise.
 //
-// Measurements of earlier campaigns follow, the first campaign as source 1, the second as source 2, and so
-// on. The parameter index must contain every algorithm of ms. Earlier measurements of algorithms that it
+// Measurements of earlier campaigns follow: the first campaign is source 1, the second is source 2, and so
+// on. The parameter `index` must contain every algorithm of `ms`. Earlier measurements of algorithms that it
 // does not contain are ignored.
 func Observations(ms []coll.Measurement, index map[coll.Algorithm]int, noise preprocess.Noise, earlier ...[]coll.Measurement) gp.Observations {
 	var o gp.Observations
@@ -292,7 +294,7 @@ func Observations(ms []coll.Measurement, index map[coll.Algorithm]int, noise pre
 	return o
 }
 
-// sourceJob identifies a job of one campaign: its source and its name.
+// sourceJob identifies a job by its campaign (source) and its name.
 type sourceJob struct {
 	source int
 	name   string

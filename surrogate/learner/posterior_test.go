@@ -15,8 +15,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// TestFitWithPosterior checks that a learner that is given a posterior makes the same predictions as one
-// that computes the posterior itself.
+// TestFitWithPosterior checks that a learner makes the same predictions whether it is given a posterior or
+// computes the posterior itself.
 func TestFitWithPosterior(t *testing.T) {
 	train := everyKth(t, 20)
 	posterior := testutil.Must(learner.NewPosterior(learner.Data{Measurements: train}))(t)
@@ -28,8 +28,8 @@ func TestFitWithPosterior(t *testing.T) {
 	}
 }
 
-// TestPosteriorTasks checks that the process agrees with the measurements. An algorithm without measurements must have its
-// own task.
+// TestPosteriorTasks checks that the Gaussian process agrees with the measurements. An algorithm without
+// measurements must have its own task.
 func TestPosteriorTasks(t *testing.T) {
 	train := everyKth(t, 20)
 	posterior := testutil.Must(learner.NewPosterior(learner.Data{Measurements: train}))(t)
@@ -54,7 +54,7 @@ func TestPosteriorTasks(t *testing.T) {
 func TestPosteriorSeparatesJobs(t *testing.T) {
 	train := everyKth(t, 20)
 	rng := rand.New(rand.NewPCG(3, 4))
-	done := make([]float64, 12) // effect of each job, natural logarithm
+	done := make([]float64, 12) // common effect of each job, natural logarithm
 	for k := range done {
 		done[k] = 0.5 * rng.NormFloat64()
 	}
@@ -100,8 +100,8 @@ func TestUpdateAfterACorrection(t *testing.T) {
 	}
 }
 
-// TestUpdateAfterAnEqualReplicate checks a replicate that agrees with the first measurement. It changes
-// nothing, so the Gaussian process must be reused.
+// TestUpdateAfterAnEqualReplicate checks that the Gaussian process is reused after a replicate that equals
+// the first measurement, because it changes nothing.
 func TestUpdateAfterAnEqualReplicate(t *testing.T) {
 	train := everyKth(t, 20)
 	before := testutil.Must(learner.NewPosterior(learner.Data{Measurements: train}))(t)
@@ -206,10 +206,10 @@ func scaleTimes(ms []coll.Measurement, alg coll.Algorithm, times float64) []coll
 	return out
 }
 
-// TestEarlierCampaigns checks two new points together with a complete earlier campaign. They must lead to
-// choices that are at most half a percent slower than those of a complete new campaign. This must hold if
-// nothing changed, and also if one algorithm was twice as slow in the earlier campaign. The two points
-// alone do not suffice.
+// TestEarlierCampaigns checks a campaign with measurements at only two points, together with a complete
+// earlier campaign. Its choices must be at most half a percent slower than those of a complete new campaign.
+// This must hold if nothing changed, and also if one algorithm was twice as slow in the earlier campaign.
+// The two points alone do not suffice.
 func TestEarlierCampaigns(t *testing.T) {
 	all := testutil.SyntheticMeasurements(dense(t))
 	points := dense(t)
@@ -227,8 +227,8 @@ func TestEarlierCampaigns(t *testing.T) {
 	}
 }
 
-// TestEarlierAlgorithm checks that an algorithm that only an earlier campaign measured is predicted as well
-// as the others.
+// TestEarlierAlgorithm checks that an algorithm with measurements only in an earlier campaign is predicted
+// as well as the others.
 func TestEarlierAlgorithm(t *testing.T) {
 	known := testutil.SyntheticAlgorithms()[1]
 	now := everyKth(t, 25)
@@ -242,8 +242,8 @@ func TestEarlierAlgorithm(t *testing.T) {
 	}
 }
 
-// TestPosteriorLearnsSteps checks that the process has a larger step function if one algorithm switches its protocol at
-// message sizes.
+// TestPosteriorLearnsSteps checks that the Gaussian process learns a larger step function if one algorithm
+// switches its protocol at message sizes.
 func TestPosteriorLearnsSteps(t *testing.T) {
 	steps := func(factor float64) float64 {
 		train := everyKth(t, 5)

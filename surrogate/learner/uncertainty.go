@@ -18,19 +18,19 @@ import (
 type Uncertainty struct {
 	Point    coll.Point
 	Choice   coll.Algorithm
-	Rival    coll.Algorithm // the zero Algorithm if there is no other
-	Gap      float64        // predicted log10 of the rival's time over the choice's, 0 or more
+	Rival    coll.Algorithm // the zero Algorithm if no other algorithm can run
+	Gap      float64        // predicted log10 of the ratio of the rival's time to the choice's time, 0 or more
 	PMistake float64        // probability that the choice is slower than the rival by more than the threshold
-	Tie      bool           // single measurements cannot distinguish the two, and PMistake is below the criterion
+	Tie      bool           // a single measurement of each cannot distinguish the two, and PMistake is below the criterion
 }
 
-// errForests is the error if a learner of forests is asked for uncertainties.
+// errForests is returned if the uncertainties of random forests are requested.
 var errForests = errors.New("forests have no posterior: want model gp")
 
-// Uncertainties returns the uncertainty of the choice at each point. The function can returns the
-// algorithms that can run at a point; if it is nil, all algorithms can run. Uncertainties returns an error
-// for the model Forest, and for a point at which no known algorithm can run. It takes O(points · algorithms
-// · n²) operations for n measurements.
+// Uncertainties returns the uncertainty of the choice at each point. The function `can` returns the
+// algorithms that can run at a point. If it is nil, all algorithms can run. The error says that the model is
+// Forest, or that no known algorithm can run at a point. Uncertainties takes O(points · algorithms · n²)
+// operations for n measurements.
 func (l *Learner) Uncertainties(points []coll.Point, can func(coll.Point) []coll.Algorithm) ([]Uncertainty, error) {
 	if l.posterior == nil {
 		return nil, errForests
@@ -79,8 +79,7 @@ type predictedBlock struct {
 	posterior *gp.Posterior // of the entries
 }
 
-// uncertainty returns the uncertainty at the point p. The entries of this point have the indices first to
-// end-1.
+// uncertainty returns the uncertainty at the point p, whose entries are first to end-1.
 func (b predictedBlock) uncertainty(p coll.Point, first, end int) Uncertainty {
 	best, row := first, b.entries[first].Row
 	for e := first; e < end; e++ {
@@ -113,10 +112,10 @@ func (b predictedBlock) gap(best, rival int) (gap, sd float64) {
 	return b.means[other][row] - b.means[one][row], math.Sqrt(b.posterior.Difference(best, rival))
 }
 
-// expectedLoss compares a choice with one rival. The result loss is the expected slowdown, minus one,
-// relative to the faster of the two. The result mistake is the probability that the choice is slower by
-// more than the threshold. On average the rival is slower by gap decades; sd is the standard deviation of
-// this normal variable.
+// expectedLoss compares the chosen algorithm with one rival. On average the rival is slower by `gap`
+// decades; sd is the standard deviation of this normal variable. The result `loss` is the expected slowdown
+// minus one, relative to the faster of the two. The result `mistake` is the probability that the choice is
+// slower by more than the threshold.
 func expectedLoss(gap, sd, threshold float64) (loss, mistake float64) {
 	if sd == 0 {
 		return 0, 0
