@@ -183,7 +183,7 @@ func warnings(rules bundle) []string {
 		out = append(out, "With rules for "+strings.Join(null, ", ")+" Open MPI crashes if a program passes NULL instead of MPI_DATATYPE_NULL as send type.")
 	}
 	if decided[coll.Bcast] {
-		out = append(out, "With rules for bcast Open MPI may abort or hang if the ranks of a broadcast pass different counts or types.")
+		out = append(out, "With rules for bcast Open MPI may abort, hang or return wrong data if the ranks of a broadcast pass different counts or types.")
 	}
 	return out
 }
