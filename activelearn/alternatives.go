@@ -94,8 +94,8 @@ func (a Alternatives) Rows(points []coll.Point) ([]selection.Row, error) {
 	return rows, nil
 }
 
-// beaten reports whether a measured candidate is not significantly faster than the library's default at its
-// point. This means that it is slower than the default, or that the two confidence intervals overlap.
+// beaten reports whether the default is at least as good as a measured candidate at the same point. This is so
+// if the default is faster, or if the confidence intervals of the two times overlap.
 func (a Alternatives) beaten(c coll.Candidate) bool {
 	own, ok := a.measured[c]
 	byDefault, known := a.measured[coll.Candidate{Point: c.Point, Algorithm: coll.Default}]

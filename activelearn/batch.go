@@ -318,8 +318,8 @@ func (b *batchSelector) plan(launch any) {
 	}
 }
 
-// update brings the values of a candidate up to date: all picks since its last update count as measured. It
-// takes O(picks · (picks + pairs)) operations.
+// update recomputes a candidate's variance, covariances and acquisition value. It assumes that every candidate
+// picked since the last update has been measured. It takes O(picks · (picks + pairs)) operations.
 func (b *batchSelector) update(s *scoredCandidate) {
 	for _, p := range b.picks[len(s.steps):] {
 		v := b.posterior.Covariance(p.entry, s.entry)

@@ -56,7 +56,7 @@ type Evaluation struct {
 	PConverged         float64 `json:"p_converged,omitzero"`
 	PAttainable        float64 `json:"p_attainable,omitzero"`
 	MistakesAttainable float64 `json:"mistakes_attainable,omitzero"`
-	// Scores compare the distributions of prediction errors (error models) over all rounds.
+	// Scores rate how well the models of the prediction error have fitted the measurements of all rounds.
 	Scores learner.Scores `json:"scores,omitzero"`
 	// Audited lists the message sizes whose last audit found no mistake. AuditMistakes counts the mistakes
 	// that all audits found. Audits is the number of audits that the next round makes.

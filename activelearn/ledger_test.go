@@ -61,7 +61,8 @@ func record(t *testing.T, l *activelearn.Ledger, trials ...coll.Trial) {
 	}
 }
 
-// measure begins the measurement of free candidates and records their trials.
+// measure marks candidates as pending and then records one trial of each. None of them may be measured or
+// pending before.
 func measure(t *testing.T, l *activelearn.Ledger, cs ...coll.Candidate) {
 	t.Helper()
 	pend(t, l, cs...)

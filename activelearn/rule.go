@@ -129,7 +129,8 @@ func MeasuresAll(s Source, space *coll.Space) bool {
 	return s == Predicted && len(space.Points()) < minPredictedPoints
 }
 
-// MeasuresAll reports whether this campaign measures every candidate of its space unless a limit ends it.
+// MeasuresAll reports whether the campaign of this rule measures every candidate, unless a limit ends it
+// earlier.
 func (r *StopRule) MeasuresAll() bool { return MeasuresAll(r.opt.Source, r.ledger.Space()) }
 
 // OnlyRemeasures reports whether the next round only measures outliers again. This is so if the campaign

@@ -55,8 +55,8 @@ func (u *uncertainty) Ask(s State) ([]coll.Candidate, error) {
 // Restore implements Restorer: it repeats the effect of Ask on later calls.
 func (u *uncertainty) Restore(s State, _ []coll.Candidate) { u.observe(s.Ledger) }
 
-// observe adds the points that were measured since the last call of Ask. If there are many more points than
-// when the hyperparameters were learned, it learns them again.
+// observe adds the points that were measured since its last call. If their number has grown by the factor
+// relearnGrowth, the hyperparameters are learned again before the next prediction.
 func (u *uncertainty) observe(l *Ledger) {
 	if u.rows == nil {
 		u.rows = preprocess.SurrogateRows(l.Space().Points())

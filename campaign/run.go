@@ -245,7 +245,8 @@ func pend(l *activelearn.Ledger, batch []coll.Candidate) error {
 	return nil
 }
 
-// measure records the trials of the batch that are already in the log, and runs the other candidates.
+// measure measures a batch of candidates. It takes the trials that an earlier run of the campaign has logged
+// from the log, and lets the runner measure the other candidates.
 func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) error {
 	logged, known := r.past.Round(round)
 	if !known {

@@ -29,10 +29,11 @@ type Job struct {
 
 const samplesEnding = ".samples"
 
-// ReadFolder reads the samples of all jobs in a folder, ordered by the start of the jobs. All must
-// come from the same MPI library, whose version contains banner. Files that cannot be used are left
-// out, with a warning: among them links, named pipes and samples of any but the most frequent library. If
-// all files are left out, that is an error. Of very many calls only a part is kept; see thinned.
+// ReadFolder reads the samples of all jobs in a folder, ordered by the start of the jobs. It uses only samples of
+// one MPI library, the most frequent one. The version of this library must contain banner.
+//
+// Links, named pipes, unreadable files and samples of other libraries are left out with a warning. If there are
+// files but none can be used, that is an error. If there are very many calls, only a part is kept; see thinned.
 func ReadFolder(folder, banner string) (jobs []Job, warnings []string, err error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {

@@ -77,8 +77,8 @@ func (j *Joint) Variance(i int) float64 { return max(0, j.cov[i][i]) }
 // Expected returns the expected time of entry i in seconds.
 func (j *Joint) Expected(i int) float64 { return math.Exp(j.mean[i] + j.Variance(i)/2) }
 
-// Quantile returns a quantile of the time of entry i in seconds. The quantile is given in standard
-// deviations of the logarithm above the median.
+// Quantile returns a quantile of the time of entry i, in seconds. The parameter deviations says which quantile:
+// the logarithm of the time lies this many standard deviations above its mean. Zero returns the median.
 func (j *Joint) Quantile(i int, deviations float64) float64 {
 	return math.Exp(j.mean[i] + deviations*math.Sqrt(j.Variance(i)))
 }

@@ -29,7 +29,7 @@ const (
 	AlgorithmLog10 Scaling = "algorithm_log10" // log10(t / best(p))
 )
 
-// DefaultScaling is the scaling that the paper found best.
+// DefaultScaling is the scaling that Wilkins et al. (ExaMPI 2021) found best.
 const DefaultScaling = AlgorithmLog10
 
 // Scalings returns all scalings: none, then the others in the order of their definitions.

@@ -67,8 +67,8 @@ func FitAll(rows []Row, size func(coll.Point) int64, maxLoss float64) (Selection
 	return sel, nil
 }
 
-// Leaves returns the number of leaves, which are ranges of message sizes with one algorithm. It counts the
-// trees for all layouts, or the trees of single layouts if the selection has no others.
+// Leaves returns the number of leaves in the selection's trees. A leaf is a range of message sizes with one
+// algorithm. If Trees is empty, the trees of the single layouts are counted in its place.
 func (p Selection) Leaves() int {
 	trees := slices.Concat(p.Trees, p.Inter)
 	if len(p.Trees) == 0 {

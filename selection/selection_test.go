@@ -29,8 +29,8 @@ func TestByCollective(t *testing.T) {
 	}
 }
 
-// TestLeaves checks that Leaves counts the bands of the common trees, including the trees between nodes.
-// Without common trees it counts the bands of the layouts' trees.
+// TestLeaves checks the sum of the leaves of all trees. The trees of single layouts must count only if there
+// are no trees for all layouts.
 func TestLeaves(t *testing.T) {
 	tree := func(leaves int) []*selection.Tree {
 		return []*selection.Tree{{Summary: selection.Summary{Leaves: leaves}}}

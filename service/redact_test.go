@@ -39,7 +39,7 @@ func (f lineFeed) After(seq int64, limit int) ([]service.Event, <-chan struct{})
 func (f lineFeed) Last() int64 { return int64(len(f)) }
 func (f lineFeed) Ended() bool { return true }
 
-// TestRedacted checks what the role read sees of each kind of event.
+// TestRedacted checks, for each kind of event, which data a user with the role "read" gets.
 func TestRedacted(t *testing.T) {
 	const stamp = `"time":"2026-03-01T12:00:00Z"`
 	point := `"collective":"bcast","nodes":2,"ppn":1,"msg_bytes":8,"algorithm":"binomial"`

@@ -274,8 +274,8 @@ func (m *merger) join(a, b *class) {
 	a.stated, a.confidence = a.stated || b.stated, min(a.confidence, b.confidence)
 }
 
-// place records in which group a tree places a node. It adds a conflict if the node's class contains a node
-// of another group of this tree.
+// place notes which group of a tree the given node belongs to. It adds a conflict if another node of the same
+// class is in a different group of that tree.
 func (m *merger) place(node string, g group, conflict Conflict) {
 	c := m.of[node]
 	other, seen := c.places[g.within]

@@ -68,8 +68,9 @@ const (
 	Retest  PointKind = "retest"  // point that was reverted to the default, or a neighbour of one
 )
 
-// PassOutcome is the result of a pass. From then on the library's default is used at the points and for the
-// collectives that the pass reverts.
+// PassOutcome is the result of one pass: a quick test of many points (screening), then a stricter test of those
+// that look slower (confirmation). The points and collectives that it lists as reverted use the library's
+// default from then on.
 type PassOutcome struct {
 	Number              int               `json:"number"`                         // number of the pass
 	Suspects            int               `json:"suspects"`                       // number of points that had a confirmation

@@ -218,8 +218,8 @@ func (m *Machine) force(c coll.Candidate) (forced benchrunner.Case, reason strin
 	return benchrunner.Case{Candidate: c, Forcing: f}, ""
 }
 
-// postpone returns the rejections that are final. It drops requests that a later allocation could measure.
-// Run then returns an error that asks for a new allocation.
+// postpone returns the rejections that are final. It leaves out candidates that do not fit into this allocation
+// of nodes but may fit into a later one. Because of them, Run returns an error that asks for a new allocation.
 func (r *run) postpone(rejected []rejection) []rejection {
 	var out []rejection
 	for _, f := range rejected {

@@ -33,7 +33,7 @@ type ending struct {
 	err    error // set if the scheduler was unavailable for longer than patience
 }
 
-// watched is a job that the watcher watches until it ends.
+// watched is a job that has not ended yet, with its last known status.
 type watched struct {
 	id      string
 	sub     benchrunner.Submission

@@ -252,5 +252,4 @@ func (a *app) watchWaits(c *assembly.Campaign) {
 	c.Notice = a.waits.notice
 }
 
-// printLine prints a line to standard error.
 func (a *app) printLine(line string) { fmt.Fprintln(a.stderr, line) }

@@ -141,7 +141,7 @@ func (s *campaignStatus) addBudgets(stop config.Stop, wall time.Duration) {
 	}
 }
 
-// problemsOf returns the problems of a campaign.
+// problemsOf returns what a campaign tunes: every pair of one of its libraries and one of its collectives.
 func problemsOf(spec config.Campaign) []journal.Problem {
 	var out []journal.Problem
 	for _, lib := range spec.Libraries {

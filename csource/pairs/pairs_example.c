@@ -31,8 +31,8 @@ static void busy(void)
     }
 }
 
-/* Returns the time, in seconds, that reading the clock adds to a measured interval. It compares calls of busy with and
- * without clock readings around each of them. Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU
+/* Returns the time, in seconds, that reading the clock adds to a measured interval. It times the function busy twice:
+ * many calls at once, and each call on its own. Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU
  * 2023), figure 3.7. */
 static double clock_overhead(void)
 {

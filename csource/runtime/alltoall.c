@@ -69,8 +69,8 @@ static int pick(const call *c, char *packed, char *all, int radix, int power, in
     return n;
 }
 
-/* Forwards each block by one digit of the distance that it travels. This is the digit with the given power of the
- * radix. */
+/* Sends each block one step on its way. The distance that a block travels is written as digits in the given radix. This
+ * step covers one digit: the one whose place value is power. */
 static void by_digits(const call *c, char *all, char *out, char *in, int radix, int power)
 {
     for (int digit = 1; digit < radix && (long)digit * power < c->size; digit++) {

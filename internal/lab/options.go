@@ -27,8 +27,9 @@ type Options struct {
 	Trees    int           // number of trees of each forest
 	Workers  int           // replays at the same time; never changes a result
 	Model    learner.Model // empty: campaign.ModelFor chooses
-	// If Selected is set, the evaluated selection is the one that the library would get, which prefers
-	// measurements to predictions. All strategies then begin with the same points as the strategy "regret".
+	// If Selected is set, a campaign is evaluated by the selection that it would write for the library. Such a
+	// selection uses measured times where they exist, and predictions elsewhere. All strategies then begin
+	// with the same points as the strategy "regret".
 	Selected bool
 }
 

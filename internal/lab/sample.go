@@ -21,7 +21,7 @@ type source struct {
 	active  bool // FACT's surrogate chooses the points; otherwise they are random
 }
 
-// sample is the quality of one training set.
+// sample is the result of training a model on one training set: the quality of the algorithms that it selects.
 type sample struct {
 	source  int // index
 	set     int // index

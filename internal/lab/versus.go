@@ -157,7 +157,8 @@ func (r *VersusRow) add(g group) error {
 	return nil
 }
 
-// mean sums up the selected rows that converge.
+// mean averages the rows for which selects returns true. It leaves out a row if no strategy converged in at
+// least half of its seeds.
 func (v Versus) mean(launch string, selects func(VersusRow) bool) VersusSum {
 	rows := slices.DeleteFunc(slices.Clone(v.Rows), func(r VersusRow) bool { return !r.Converges || !selects(r) })
 	sum := VersusSum{Launch: launch, Rows: len(rows), Ratio: map[string]float64{}, Interval: map[string]metrics.Interval{}, Best: 1}

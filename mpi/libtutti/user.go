@@ -22,8 +22,8 @@ const objectsVariable = "TUTTI_ALGORITHMS"
 // userInterface is the version of the array tutti_algorithms that libtutti can read.
 const userInterface = 1
 
-// userNeeds is the number of requirements of users' algorithms. They are the first elements of guarded: bit i of
-// userEntry.Needs stands for guarded[i].
+// userNeeds is the number of requirements that an algorithm of a user can have. They are the first elements of
+// the list `guarded`. If bit i of userEntry.Needs is set, the algorithm has requirement guarded[i].
 const userNeeds = 5
 
 // userEntry is an element of the array tutti_algorithms, without the pointer to its function; see

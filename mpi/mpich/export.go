@@ -391,9 +391,9 @@ func closed(o treeObject, resolved bool) treeObject {
 	return out
 }
 
-// narrowed simplifies a subtree that comes from the function closed, for calls whose property `name` lies
-// between low and high. It removes alternatives that are never true, and all alternatives after one that is
-// always true.
+// narrowed simplifies a subtree that the function `closed` has returned. It assumes that the value compared
+// under `name`, such as a message size, lies between low and high. It removes alternatives that can then never
+// be chosen, and all alternatives after one that always is.
 func narrowed(o treeObject, name string, low, high int64) treeObject {
 	var out treeObject
 	for _, m := range o {

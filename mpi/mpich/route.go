@@ -17,8 +17,8 @@ type files struct {
 // shipped returns the library's own trees.
 func (b build) shipped() files { return files{b.lib.Tree, b.lib.Device} }
 
-// route lists what a call enters: a composition (plan of the ch4 device), and the algorithms on the whole
-// communicator or on its parts.
+// route lists what MPICH runs for one call. This is either one algorithm on the whole communicator, or several
+// algorithms on parts of it. A composition is a plan of MPICH's ch4 device for such parts.
 type route struct {
 	composition string           // leaf of the device's tree, empty when there is none
 	flat        coll.Algorithm   // on the whole communicator, unless it is split
@@ -55,8 +55,9 @@ func partsOf(c coll.Collective) []step {
 	return nil
 }
 
-// mixes reports whether the files can select a composition (plan of the ch4 device) at some points and one
-// algorithm on the whole communicator at others.
+// mixes reports whether MPICH's selection files can treat the points of a collective in two ways: at some
+// points with a composition, which makes the collective of parts, and at others with one algorithm for the
+// whole communicator.
 func (b build) mixes(c coll.Collective) bool {
 	_, ok := handsOn(b.cat, c)
 	return ok && len(b.lib.Device) > 0

@@ -21,8 +21,9 @@ func reach(o treeObject, call signature) (coll.Algorithm, error) {
 	return leafAlgorithm(m)
 }
 
-// reachDevice returns the composition (a plan) that a call reaches in the device tree. It returns false if
-// the call reaches no composition.
+// reachDevice returns the composition that MPICH uses for a call. A composition is a plan of the ch4 device
+// that makes a collective of several parts. The second result is false if the device's tree has none for this
+// call.
 func reachDevice(o treeObject, call signature) (string, bool, error) {
 	m, ok, err := walk(o, call)
 	if err != nil || !ok {

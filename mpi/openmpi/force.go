@@ -83,9 +83,9 @@ func disable(components []component) []selection.Setting {
 // name and the suffix.
 type tunedParam struct{ name, suffix string }
 
-// tunedParams returns those parameters with a control variable that at least one algorithm of the collective
-// has. Open MPI reads the radix "faninout" of an allgather from its variable for trees, that of other
-// collectives from its variable for chains.
+// tunedParams returns the parameters that Open MPI has a control variable for and that at least one algorithm
+// of the collective has. For an allgather, the radix "faninout" is set by the variable for trees. For other
+// collectives it is set by the variable for chains.
 func tunedParams(c coll.Collective, entries []mpi.Entry) []tunedParam {
 	fanout := "_chain_fanout"
 	if c == coll.Allgather {

@@ -91,7 +91,8 @@ func withoutHan(rules classicRules) classicRules {
 	return out
 }
 
-// segments returns the settings for the sizes of segments in jobs of a layout.
+// segments returns the Open MPI variables that set the segment sizes of the component coll/han, for jobs of one
+// layout. Each collective gets the size in its first rule that selects coll/han.
 func segments(rules classicRules, job coll.Layout) []selection.Setting {
 	var out []selection.Setting
 	for _, c := range rules {
@@ -164,8 +165,8 @@ func segmentOf(a coll.Algorithm) int64 {
 	return n
 }
 
-// allowed returns a row with the options that run as measured if jobs have segments of a size. The size is 0 for
-// the library's own.
+// allowed removes the options of a row that would not run as they were measured if all calls used the given
+// segment size, in bytes. Size 0 stands for the library's own segment size.
 func allowed(r selection.Row, size int64) selection.Row {
 	bytes := r.Point.Count() * r.Point.Collective.ElementBytes()
 	r.Options = slices.DeleteFunc(slices.Clone(r.Options), func(o selection.Option) bool {

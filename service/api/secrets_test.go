@@ -38,8 +38,8 @@ func guarded(t *testing.T) *fake {
 	return f
 }
 
-// TestReadersSeeNoSecret checks that no answer to the role read contains a secret. The same requests with
-// the role operate return the secrets.
+// TestReadersSeeNoSecret checks that no answer to a user with the role "read" contains a secret. With the role
+// "operate", the answers to the same requests must contain the secrets.
 func TestReadersSeeNoSecret(t *testing.T) {
 	s := serve(t, guarded(t), api.Options{Tokens: someTokens(t)})
 	cookie := cookieOf(t, s, "look")

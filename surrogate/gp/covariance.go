@@ -287,8 +287,9 @@ func addSquares(out, rows [][]float64, zeros []int) {
 	}
 }
 
-// addProducts adds to out the dot product of each row of a with each row of b, multiplied by sign. zeros[i]
-// is the number of zeros with which row i of b begins, in descending order; nil means none.
+// addProducts adds the product of a and the transpose of b to out: out[i][j] += sign · (a[i] · b[j]). Row j of
+// b must begin with zeros[j] zeros, which are skipped. The numbers in zeros must not increase. A nil value
+// skips nothing.
 func addProducts(out, a, b [][]float64, zeros []int, sign float64) {
 	var c block
 	for first := 0; first < len(a); first += blockLen {

@@ -107,9 +107,9 @@ func (s *Sampler) Means() [][]float64 {
 	return means
 }
 
-// Draw returns the deviations of several joint draws from the posterior means, for source 0 and without noise.
-// Each draw is a tasks×rows matrix. For n observations at u rows it takes O(draws·(tasks·u² + (rows + u)·n))
-// operations in block products.
+// Draw draws several functions from the posterior, without noise, for this campaign (source 0). It returns
+// their differences from the posterior mean, one tasks×rows matrix for each draw. With n observations at u
+// distinct rows it takes O(draws·(tasks·u² + (rows + u)·n)) operations.
 func (s *Sampler) Draw(draws int) [][][]float64 {
 	common, own := s.functions(&s.commonRoot, draws), s.functions(&s.ownRoot, draws*s.tasks)
 	observed := make([][]float64, draws)
@@ -127,8 +127,8 @@ func (s *Sampler) Draw(draws int) [][][]float64 {
 	return out
 }
 
-// explained returns the products of covariances with each vector in alphas. A vector has one number for each
-// observation. A product uses the covariances between one task at one row and all observations.
+// explained multiplies each vector in alphas by the matrix of covariances between predictions and observations.
+// A vector has one number for each observation. The result has one tasks×rows matrix for each vector.
 func (s *Sampler) explained(alphas [][]float64) [][][]float64 {
 	weights := newRows(len(alphas), len(s.m.obs.X))
 	for d, alpha := range alphas {

@@ -8,7 +8,8 @@ import (
 	"slices"
 )
 
-// ClassParameters holds the PLogP parameters of a class of pairs.
+// ClassParameters holds the parameters of the network model PLogP for one class of pairs of ranks. All pairs of
+// a class are equally far apart in the tree of nodes and switches.
 type ClassParameters struct {
 	Class string `json:"class"`
 	Parameters

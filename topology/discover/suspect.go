@@ -55,17 +55,16 @@ type SuspectReport struct {
 	LeftOut int     `json:"left_out"` // number of pairs at heights of the tree with too few pairs
 }
 
-// FindSuspects finds slow nodes and slow links. It uses the times that were measured between pairs of
-// nodes.
+// FindSuspects finds slow nodes and slow links from the times that were measured between pairs of nodes.
 //
-// To recognise slow nodes, it needs three or more rounds of disjoint pairs with changing partners. To
-// recognise slow links, it needs pairs between switches. At each height of the tree, more than half of the
-// pairs must have usual times. If a single node is below a switch, it cannot be distinguished from the link
-// of the switch. FindSuspects then reports the node.
+// To find slow nodes, it needs at least three rounds of measurements. In a round each node has one partner,
+// which changes from round to round. To find slow links, it needs pairs of nodes below different switches. At
+// each height of the tree, more than half of the pairs must have usual times. If a switch has only one node, a
+// slow node looks like a slow link of the switch. FindSuspects then reports the node.
 //
-// It returns an error if the tree does not pass Check. The error matches ErrPair if a node is unknown or
-// paired with itself, or if a time is not positive. It takes O(height) time for each pair, plus the product
-// of components and pairs.
+// It returns an error if the tree does not pass the method Check. The error matches ErrPair if a node is
+// unknown or paired with itself, or if a time is not positive. It takes O(height) time for each pair, plus time
+// proportional to the number of components times the number of pairs.
 func FindSuspects(t *topology.Tree, pairs []PairTime) (SuspectReport, error) {
 	if err := t.Check(); err != nil {
 		return SuspectReport{}, err
