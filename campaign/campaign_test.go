@@ -24,10 +24,10 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// memory is a log in memory.
+// memory is a campaign log that keeps its records in memory.
 type memory struct {
 	records []journal.Record
-	limit   int // number of records after which Append fails; 0: no limit
+	limit   int // number of records after which Append fails; 0 means no limit
 }
 
 var errFull = errors.New("log is full")
@@ -71,7 +71,7 @@ func spec(strategy string) campaign.Spec {
 	}
 }
 
-// fit fits selection rules that depend on message size only. It has the form of Problem.Fit.
+// fit fits selection rules that depend only on message size. It can be used as Problem.Fit.
 func fit(rows []selection.Row) (activelearn.Selection, error) {
 	tree, err := selection.Fit(rows, func(p coll.Point) int64 { return p.MsgBytes }, selection.Options{MaxLoss: 0.01})
 	if err != nil {
@@ -85,8 +85,8 @@ func fit(rows []selection.Row) (activelearn.Selection, error) {
 }
 
 // TestConvergesOnKnownMachine tunes a machine whose true times are known. If a campaign converges, its
-// selection must meet the criteria by the true times. This holds for every strategy and for every source of
-// criteria.
+// selection must meet the criteria when the true times are used. This must hold for every strategy and every
+// source of the criteria's numbers.
 func TestConvergesOnKnownMachine(t *testing.T) {
 	for _, strategy := range activelearn.Names() {
 		for _, source := range activelearn.Sources() {
@@ -114,7 +114,7 @@ func TestConvergesOnKnownMachine(t *testing.T) {
 	}
 }
 
-// newRounds is a strategy that is asked for the rounds after those in a log only.
+// newRounds is a strategy that fails the test if it is asked for a round that is already in the log.
 type newRounds struct {
 	t *testing.T
 	activelearn.Strategy
@@ -139,8 +139,9 @@ func (n newRounds) Reason(c coll.Candidate) (activelearn.Reason, bool) {
 	return activelearn.Reason{}, false
 }
 
-// TestResumeGivesTheSameResult truncates the log of a campaign and resumes the campaign. It must write the
-// same records and report the same facts, without asking again for the rounds in the log.
+// TestResumeGivesTheSameResult truncates the log of a campaign and resumes the campaign. The resumed
+// campaign must write the same records and have the same results. It must not ask the strategy for rounds
+// that are in the log.
 func TestResumeGivesTheSameResult(t *testing.T) {
 	opt := replay.Options{Seed: 2, Noise: replay.Noise{Sigma: 0.05}, FailureRate: 0.1, Launch: benchrunner.LaunchCost{Model: benchrunner.LaunchOSU, Seconds: 1}}
 	for _, tc := range []struct {
@@ -198,7 +199,7 @@ func conclude(t *testing.T, s campaign.Spec, p campaign.Problem, res campaign.Re
 	return testutil.Must(trained.Conclude(selection.Rejected{}))(t)
 }
 
-// mustRun runs a new campaign and fails the test after an error. log may be nil.
+// mustRun runs a new campaign and fails the test if there is an error. The parameter `log` may be nil.
 func mustRun(t *testing.T, s campaign.Spec, p campaign.Problem, log campaign.Log) campaign.Result {
 	t.Helper()
 	return testutil.Must(campaign.Run(context.Background(), s, p, nil, log, nil))(t)
@@ -215,7 +216,7 @@ func TestStopReasons(t *testing.T) {
 		name string
 		opt  replay.Options
 		set  func(s *campaign.Spec)
-		fail bool // all algorithms but the first of the space
+		fail bool // every algorithm fails except the first of the space
 		want activelearn.StopReason
 	}{
 		{name: "criteria hold", set: func(*campaign.Spec) {}, want: activelearn.Converged},

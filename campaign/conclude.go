@@ -19,16 +19,16 @@ type Trained struct {
 	alternatives activelearn.Alternatives
 	rows         []selection.Row
 	problem      Problem
-	Points       []coll.Point   // of the grid, and those that joined it
-	scores       learner.Scores // of the error models, after the last evaluation
+	Points       []coll.Point   // points of the grid, and those that were added during the campaign
+	scores       learner.Scores // of the error models (distributions of prediction errors), after the last evaluation
 }
 
-// Conclusion is the selection that a campaign makes in the end.
+// Conclusion is the final selection of a campaign for one problem.
 type Conclusion struct {
 	*Trained
 	Selection  activelearn.Selection
 	Rows       []selection.Row // the alternatives at every grid point, in order
-	AllDefault bool            // the whole collective reverts to the library's default, without a file
+	AllDefault bool            // the whole collective is left to the library's default, so it needs no file
 }
 
 // Train trains the final models on all measurements and predicts every candidate of the grid. The same
@@ -57,7 +57,8 @@ func Train(spec Spec, p Problem, res Result) (*Trained, error) {
 	return t, nil
 }
 
-// Conclude reverts rejected points to the library's default and fits rules to the other points.
+// Conclude makes the final selection. It selects the library's default at the rejected points and fits rules
+// to the other points.
 func (t *Trained) Conclude(rejected selection.Rejected) (Conclusion, error) {
 	c, fit := Conclusion{Trained: t, AllDefault: rejected.All}, t.problem.merge
 	var err error
@@ -83,12 +84,12 @@ func (c Conclusion) Tie(p coll.Point) bool {
 	return c.Selection.Choose(p).IsDefault() && c.alternatives.Tie(p)
 }
 
-// maxPosteriorWork is the maximum cost of a posterior over the whole grid: points times algorithms times the
-// squared number of measurements. This maximum takes about ten seconds.
+// maxPosteriorWork limits the cost of a posterior over the whole grid. The cost is points times algorithms
+// times the squared number of measurements. The limit takes about ten seconds.
 const maxPosteriorWork = 2e10
 
-// HasPosterior reports whether the models have a posterior over the whole grid that is quick enough for a
-// report.
+// HasPosterior reports whether the models have a posterior, and computing it over the whole grid is fast
+// enough for a report.
 func (c Conclusion) HasPosterior() bool {
 	work, n := 0.0, float64(len(c.Data.Measurements))
 	for _, row := range c.Rows {
@@ -106,8 +107,8 @@ func (c Conclusion) ExpectedDefault() (metrics.Summary, bool, error) {
 	return c.alternatives.Expected(c.Points, func(coll.Point) coll.Algorithm { return coll.Default }, c.problem.Weigh(c.Spec.Metrics, c.Points), c.scores, c.Spec.Seed)
 }
 
-// Uncertainties returns the uncertainty of the choice at each point with at least two alternatives. See
-// learner.Learner.Uncertainties for cost and errors.
+// Uncertainties returns the uncertainty of the choice at each point with at least two algorithms to choose
+// from. See learner.Learner.Uncertainties for cost and errors.
 func (c Conclusion) Uncertainties() ([]learner.Uncertainty, error) {
 	var points []coll.Point
 	open := map[coll.Point][]coll.Algorithm{}

@@ -66,8 +66,9 @@ func (l intervalLog) Trial(t coll.Trial) error {
 	return l.Log.Trial(t)
 }
 
-// TestDefaultStaysWithinNoise checks a default that is 5 % slower than the algorithm tree. If their
-// confidence intervals overlap, the default is selected, and the report counts such points.
+// TestDefaultStaysWithinNoise checks a library default that is 5 % slower than the algorithm "tree". If
+// their confidence intervals overlap, the default is selected, and the report counts the points where this
+// happened.
 func TestDefaultStaysWithinNoise(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -139,14 +140,14 @@ func (l crashLog) Trial(t coll.Trial) error {
 	return l.Log.Trial(t)
 }
 
-// TestFailedIsNotSelected checks that an algorithm is not selected for sizes at which it crashes, and that
-// abandoned candidates are not selected.
+// TestFailedIsNotSelected checks that an algorithm is not selected for sizes at which it crashes. Candidates
+// that were given up must not be selected either.
 func TestFailedIsNotSelected(t *testing.T) {
 	tests := []struct {
 		name     string
 		failures float64
 		crashes  string
-		more     bool // only where all cases are wanted
+		more     bool // run only if all test cases are wanted
 	}{
 		{"tree crashes from 2 KiB on", 0, "tree", false},
 		{"halving crashes from 2 KiB on", 0, "halving", true},

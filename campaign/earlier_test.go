@@ -28,7 +28,8 @@ func changedMachine(t *testing.T, seed uint64, factor func(coll.Candidate) float
 }
 
 // TestEarlierCampaign tunes a machine with the measurements of an earlier campaign. If the machine has not
-// changed, the campaign costs little more than its audits. If an algorithm or the network became slower, the report says so.
+// changed, the new campaign costs little more than its audits (comparisons before a stop). If an algorithm
+// or the network became slower, the report says so.
 func TestEarlierCampaign(t *testing.T) {
 	run := func(seed uint64, factor func(coll.Candidate) float64, earlier []coll.Measurement) (campaign.Result, report.ProblemFacts) {
 		t.Helper()
@@ -48,7 +49,7 @@ func TestEarlierCampaign(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		factor func(coll.Candidate) float64
-		most   float64 // machine time relative to the first campaign
+		most   float64 // maximum machine time relative to the first campaign
 		found  func(report.ComparedFacts) bool
 	}{
 		{"nothing changed", unchanged, 0.4, func(c report.ComparedFacts) bool {
@@ -79,7 +80,7 @@ func TestEarlierCampaign(t *testing.T) {
 			return 1
 		}, 2, func(c report.ComparedFacts) bool {
 			changed := 0
-			for i, s := range c.Sizes { // only the last two bands may change
+			for i, s := range c.Sizes { // only the last two ranges of sizes may have changed
 				switch {
 				case s.Changed && i < len(c.Sizes)-2:
 					return false

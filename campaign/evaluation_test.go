@@ -14,8 +14,9 @@ import (
 	"tutti/journal"
 )
 
-// TestAudits checks the audits of a campaign. They follow an evaluation in which the criteria hold, and measure only
-// points of sizes that have no audit yet. The campaign stops when no audit is left.
+// TestAudits checks the audits, in which a campaign compares its choices with credible rivals before it
+// stops. They follow an evaluation that meets the criteria. They measure only points of message sizes
+// without a passed audit. The campaign stops when no audit remains.
 func TestAudits(t *testing.T) {
 	s, log := spec("regret"), &memory{}
 	s.HPO, s.CriteriaFrom = 0, activelearn.Predicted
@@ -50,8 +51,8 @@ func TestAudits(t *testing.T) {
 	}
 }
 
-// TestExhaustedSpace checks a completely measured space. Its figures come from the measurements, without
-// further rounds of patience. Figures from a reference remain.
+// TestExhaustedSpace checks a completely measured space. Its evaluation uses the measurements, and no
+// further rounds are needed. An evaluation by a reference continues to use the reference.
 func TestExhaustedSpace(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -113,20 +114,20 @@ func someChanges() []criteriaChange {
 	return criteriaChanges[:2]
 }
 
-// unending is an observer that lets a campaign continue in any case.
+// unending is an observer that never ends a campaign.
 type unending struct{}
 
 func (unending) Evaluated(activelearn.Evaluation, bool, func() (activelearn.Choice, error)) (bool, error) {
 	return false, nil
 }
 
-// TestCriteriaReachTheStrategy checks that the strategy regret requests other candidates after each change
+// TestCriteriaReachTheStrategy checks that the strategy "regret" requests other candidates after each change
 // of the criteria.
 func TestCriteriaReachTheStrategy(t *testing.T) {
 	batches := func(set func(*campaign.Spec, *campaign.Problem)) (out [][]coll.Candidate) {
 		s, p := spec("regret"), problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.05}})
 		s.HPO, s.CriteriaFrom, s.Limits.MachineSeconds = 0, activelearn.Predicted, 1
-		p.Observer = unending{} // only the limit ends the campaign
+		p.Observer = unending{} // only a limit can end the campaign
 		set(&s, &p)
 		log := &memory{}
 		mustRun(t, s, p, log)
@@ -166,8 +167,8 @@ func TestCriteriaReachTheStudy(t *testing.T) {
 	}
 }
 
-// TestPredictionReachesTheConclusion checks a campaign without true times. Its score has the figures of the
-// last evaluation.
+// TestPredictionReachesTheConclusion checks a campaign without true times. Its score must have the numbers
+// of the last evaluation.
 func TestPredictionReachesTheConclusion(t *testing.T) {
 	s := spec("regret")
 	s.HPO, s.CriteriaFrom, s.Batch.Candidates = 0, activelearn.Predicted, 30
@@ -187,7 +188,8 @@ func TestPredictionReachesTheConclusion(t *testing.T) {
 	}
 }
 
-// TestFewPoints checks that a campaign with few points measures all candidates, whatever its predictions are.
+// TestFewPoints checks that a campaign with few points measures all candidates, even if predictions meet the
+// criteria earlier.
 func TestFewPoints(t *testing.T) {
 	s := spec("regret")
 	s.HPO, s.CriteriaFrom = 0, activelearn.Predicted
@@ -201,8 +203,8 @@ func TestFewPoints(t *testing.T) {
 	}
 }
 
-// TestReasonsAreLogged checks that every batch except the first has a reason for each of its candidates. The
-// campaign has a Gaussian process, hence no study trials.
+// TestReasonsAreLogged checks that every batch except the first has a reason for each candidate. The
+// campaign uses a Gaussian process, so it has no study trials.
 func TestReasonsAreLogged(t *testing.T) {
 	log := &memory{}
 	s := spec("regret")

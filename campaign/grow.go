@@ -12,16 +12,16 @@ import (
 	"tutti/journal"
 )
 
-// Search adds new parameter values of fast algorithms, and sizes near which the selection changes, to the
-// space of a problem.
+// Search lets the space of a problem grow. It adds new parameter values of fast algorithms, and message
+// sizes near which the selection changes.
 type Search struct {
-	Ranges  func(coll.Algorithm) []coll.Range // ranges of an algorithm's parameters; nil: none
+	Ranges  func(coll.Algorithm) []coll.Range // ranges of an algorithm's parameters; nil if it has none
 	Between bool                              // add sizes between the sizes of the space
 	Check   func(coll.Candidate) error        // returns nil if a candidate can run
 }
 
-// SearchRecorded returns the search for sizes in recorded data. It adds candidates of the space all to the
-// space grid. It returns nil if there are none to add.
+// SearchRecorded returns a search for recorded data. It can add the candidates of the space `all` that are
+// not in the space `grid`. It returns nil if there are none.
 func SearchRecorded(all, grid *coll.Space) *Search {
 	if all.Size() == grid.Size() {
 		return nil
@@ -36,8 +36,8 @@ func SearchRecorded(all, grid *coll.Space) *Search {
 
 var errNotRecorded = errors.New("not recorded")
 
-// grow adds algorithms with new parameter values and sizes to the space after a round. If the log has them,
-// it takes them from the log. It reports whether the space has grown.
+// grow adds algorithms with new parameter values, and message sizes, to the space after a round. If the log
+// has candidates that were added after this round, it takes these. It reports whether the space has grown.
 func (r *run) grow(round int) (bool, error) {
 	if logged, known := r.past.Round(round); known && len(logged.Grow) > 0 {
 		return true, r.enlarge(logged.Grow)
@@ -66,13 +66,14 @@ func (r *run) grow(round int) (bool, error) {
 	return true, r.enlarge(first)
 }
 
-// mayGrow reports whether the space may grow. It may not if a limit ends the problem after this round.
+// mayGrow reports whether the space may grow. It returns false if a limit ends the problem after this round.
 func (r *run) mayGrow() bool {
 	return r.rule.LimitReached(time.Since(r.began)) == ""
 }
 
 // enlarge adds the points and the algorithms of the given candidates to the space. The next round measures
-// the candidates with new algorithms. If there are any, the criteria must be met again.
+// the candidates with new algorithms. If there are any, successive evaluations must meet the criteria again
+// from the start.
 func (r *run) enlarge(more []coll.Candidate) error {
 	first, err := enlarge(&r.result, r.problem, more)
 	if err != nil {
@@ -139,9 +140,9 @@ func (r *run) nextValues() ([]coll.Candidate, error) {
 	return first, nil
 }
 
-// competitive returns, for each algorithm, the points with positive weight at which its time is at most
-// growWithin times the fastest. It leaves out points at which the same algorithm with another parameter
-// value is faster.
+// competitive returns, for each algorithm, the points of positive weight at which its time is at most
+// growWithin times the fastest. It leaves out points at which the same algorithm is faster with another
+// parameter value.
 func (r *run) competitive(a activelearn.Alternatives) (map[coll.Algorithm][]coll.Point, error) {
 	rows, err := a.Rows(r.rule.MergePoints(r.result.Rounds))
 	if err != nil {
@@ -168,8 +169,8 @@ func (r *run) competitive(a activelearn.Alternatives) (map[coll.Algorithm][]coll
 	return out, nil
 }
 
-// comparable returns the points at which the algorithm next can run. If alg was measured at some of these
-// points, it returns only those, so that the two algorithms can be compared.
+// comparable returns the points at which the algorithm `next` can run. If the algorithm `alg` was measured
+// at some of these points, it returns only those, so that the two algorithms can be compared.
 func (r *run) comparable(a activelearn.Alternatives, alg, next coll.Algorithm, points []coll.Point) []coll.Point {
 	var all, compared []coll.Point
 	for _, p := range points {

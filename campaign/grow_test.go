@@ -30,7 +30,7 @@ func pipeline(segment int64) coll.Algorithm {
 	return a
 }
 
-// cut returns an error if the segments of a candidate are not shorter than the message.
+// cut returns an error for a candidate whose segments are as long as the message or longer.
 func cut(c coll.Candidate) error {
 	text, ok := c.Algorithm.Param(segments.Parameter)
 	if segment, err := strconv.ParseInt(text, 10, 64); ok && (err != nil || segment >= c.MsgBytes) {
@@ -39,11 +39,11 @@ func cut(c coll.Candidate) error {
 	return nil
 }
 
-// segmentedTimes returns the times of tree, halving and a pipeline, which has a time for every segment size
-// that is a power of two. The best segment size grows with the message size and shrinks as ranks are added. It
-// is 1 KiB to 128 KiB for messages of 4 KiB to 16 MiB on 4 to 64 ranks.
+// segmentedTimes returns times of three algorithms: tree, halving and a pipeline with every power of two as
+// segment size. The best segment size grows with the message size and shrinks as ranks are added. It is 1
+// KiB to 128 KiB for messages of 4 KiB to 16 MiB on 4 to 64 ranks.
 func segmentedTimes(points []coll.Point) []coll.Measurement {
-	const startup = 2e-7 // seconds that each segment adds to a call
+	const startup = 2e-7 // additional seconds of a call for each segment
 	var out []coll.Measurement
 	for _, p := range points {
 		out = append(out, testutil.SyntheticMeasurements([]coll.Point{p})[:2]...)
@@ -88,8 +88,8 @@ func searchSpec() campaign.Spec {
 	return s
 }
 
-// TestSpaceGrows checks that a search finds nearly the best of all powers of two as segment size, although
-// the initial space has only three of them. Without a search, the selection is worse.
+// TestSpaceGrows checks that a search finds nearly the best segment size among all powers of two. The
+// initial space has only three of them. Without a search, the selection must be worse.
 func TestSpaceGrows(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -134,8 +134,8 @@ func betweenSizes(t testing.TB, opt replay.Options) campaign.Problem {
 	return p
 }
 
-// TestSizesJoin checks that sizes between those of the grid join it where the selection changes, and only there.
-// The conclusion then has rules for them.
+// TestSizesJoin checks that sizes between those of the grid are added where the selection changes, and only
+// there. The final selection must then have rules for them.
 func TestSizesJoin(t *testing.T) {
 	p, s := betweenSizes(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}}), searchSpec()
 	res := mustRun(t, s, p, nil)
@@ -155,13 +155,13 @@ func TestSizesJoin(t *testing.T) {
 	if n := len(p.Space.Points()); joined == 0 || joined > n/2 {
 		t.Errorf("%d sizes joined a grid of %d points", joined, n)
 	}
-	if same > joined/4 { // later measurements changed the selection there
+	if same > joined/4 { // later measurements made the selection equal on both sides
 		t.Errorf("%d of %d sizes joined between two points with the same algorithm", same, joined)
 	}
 }
 
-// TestGrownSpaceResumes truncates the log near its grow records. It checks that the resumed campaign has
-// the same result.
+// TestGrownSpaceResumes truncates the log near the records in which the space grows. The resumed campaign
+// must have the same result.
 func TestGrownSpaceResumes(t *testing.T) {
 	opt := replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}, FailureRate: 0.05}
 	t.Run("parameters", func(t *testing.T) { resumesGrown(t, segmented(t, opt)) })

@@ -18,8 +18,8 @@ import (
 // jobRunner is a runner that measures every batch in one job. It can fail at any call of the log.
 type jobRunner struct {
 	machine  benchrunner.Runner
-	calls    int        // number of calls of the log that succeed; negative: all
-	received []coll.Job // jobs of batches that Run received
+	calls    int        // number of calls of the log that succeed; negative: all succeed
+	received []coll.Job // jobs that Run received in its batches
 }
 
 var errKilled = errors.New("killed")

@@ -16,7 +16,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// TestContradictingLog checks that records that the campaign cannot have written lead to an error.
+// TestContradictingLog checks that records that the campaign cannot have written cause an error.
 func TestContradictingLog(t *testing.T) {
 	p := problem(t, replay.Options{Seed: 1})
 	s := spec("uncertainty")
@@ -77,8 +77,8 @@ func TestStudiedCriteria(t *testing.T) {
 	}
 }
 
-// TestFinalModel checks that a study with Spec.Auto compares the Gaussian process with the best forest, that the
-// log keeps the comparison, and that only a significantly better forest is the final model.
+// TestFinalModel checks a study with Spec.Auto, which compares the Gaussian process with the best forest.
+// The log must keep the comparison. Only a significantly better forest may become the final model.
 func TestFinalModel(t *testing.T) {
 	s, p := spec("regret"), problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}})
 	s.Limits.MachineSeconds, s.Auto, s.HPO = 2, true, 2

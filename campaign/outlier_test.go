@@ -30,7 +30,7 @@ func TestOutliersAreRemeasured(t *testing.T) {
 	}
 	log := &memory{}
 	res := mustRun(t, s, disturbed(), log)
-	outliers := map[coll.Candidate]int{} // round of the second measurement
+	outliers := map[coll.Candidate]int{} // number of the round that measured the outlier a second time
 	for _, r := range log.records {
 		for i, why := range r.Reasons {
 			if why.Outlier {

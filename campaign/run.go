@@ -16,7 +16,7 @@ import (
 // ErrLog is matched by errors about log records that this campaign cannot have written.
 var ErrLog = errors.New("the log does not fit the campaign")
 
-// run is the state of a problem while the campaign tunes it.
+// run is the state of one problem while a campaign tunes it.
 type run struct {
 	spec     Spec
 	problem  Problem
@@ -30,8 +30,9 @@ type run struct {
 	began    time.Time
 }
 
-// Run tunes one problem. past is the state of the problem in the log of an interrupted campaign, nil for a
-// new campaign. Run forgets the rounds of past once it has restored them. log and observe may be nil.
+// Run tunes one problem. The parameter `past` is the state of the problem in the log of an interrupted
+// campaign, or nil for a new campaign. Run removes the rounds from `past` after it has restored them. Both
+// `log` and `observe` may be nil.
 //
 // A failed trial is a result, not an error. If ctx is cancelled, Run returns ctx.Err() and the Result so
 // far, with Stop set to Cancelled. All trials that have ended are then in the log. The error matches ErrLog
@@ -61,8 +62,8 @@ func Run(ctx context.Context, spec Spec, p Problem, past *journal.ProblemState, 
 	return r.result, nil
 }
 
-// explainStop adds a warning if the noise does not allow the criteria, or if a limit ended the campaign in a
-// space that is too small for predictions.
+// explainStop adds a warning in two cases. The noise is too large for the criteria, or a limit ended the
+// campaign in a space that is too small for predictions.
 func (r *run) explainStop() {
 	switch {
 	case r.result.Stop == activelearn.NoiseLimited:
@@ -173,12 +174,13 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 	}
 }
 
-// ended returns the reason why the campaign must stop before the next round, "" if there is none.
+// ended returns the reason why the campaign must stop before the next round. The result "" means that it
+// continues.
 func (r *run) ended() activelearn.StopReason {
 	return r.rule.Ended(time.Since(r.began), len(r.trials.retry))
 }
 
-// stopped returns the stop reason in the log, "" if measuring has not stopped.
+// stopped returns the stop reason in the log. The result "" means that measuring has not stopped.
 func (r *run) stopped() activelearn.StopReason {
 	if r.past == nil {
 		return ""
@@ -186,8 +188,9 @@ func (r *run) stopped() activelearn.StopReason {
 	return activelearn.StopReason(r.past.Stop)
 }
 
-// ask returns the batch of a round: retries, new candidates of an audit or of the strategy, outliers and
-// replicates. If the log has a batch of the round, ask returns that one.
+// ask returns the batch of a round. It consists of retries, of new candidates of an audit or of the
+// strategy, of outliers to measure again, and of replicates. If the log has a batch for the round, ask
+// returns that batch.
 func (r *run) ask(round int) ([]coll.Candidate, error) {
 	ledger, retry := r.result.Ledger, r.trials.takeRetries()
 	s := activelearn.State{Round: round, Want: r.spec.Batch.Want(len(ledger.Measurements())), Ledger: ledger}
@@ -217,8 +220,8 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 	return batch, pend(ledger, batch)
 }
 
-// restoreStrategy gives the strategy the state that it has after it was asked for a batch in the log. The
-// strategy has returned those candidates of the batch that are free.
+// restoreStrategy brings the strategy into the state after it was asked for a batch that is in the log. The
+// strategy returned those candidates of the batch that are still free (neither measured nor pending).
 func (r *run) restoreStrategy(s activelearn.State, batch []coll.Candidate) {
 	strategy, ok := r.strategy.(activelearn.Restorer)
 	if !ok || r.rule.Auditing() {
@@ -233,7 +236,7 @@ func (r *run) restoreStrategy(s activelearn.State, batch []coll.Candidate) {
 	strategy.Restore(s, fresh)
 }
 
-// pend marks the candidates of a batch as pending. Retries are pending already.
+// pend marks the candidates of a batch as pending. Candidates that are retried are pending already.
 func pend(l *activelearn.Ledger, batch []coll.Candidate) error {
 	for _, c := range batch {
 		if l.IsFree(c) || l.IsDone(c) {
@@ -304,7 +307,7 @@ func (r *run) evaluate(round int) (converged bool, err error) {
 	return converged, nil
 }
 
-// outliersOf returns the outliers that a round of the log measures again.
+// outliersOf returns the outliers that are measured again in a round of the log.
 func outliersOf(round *journal.Round) (out []coll.Candidate) {
 	for i, why := range round.Reasons {
 		if why.Outlier {
@@ -314,9 +317,9 @@ func outliersOf(round *journal.Round) (out []coll.Candidate) {
 	return out
 }
 
-// evaluation returns the evaluation of a round. If the log does not have it, the round is evaluated. It
-// returns false as long as there are too few measurements. Models are fitted only if the next round, which is
-// compared with their predictions, is not evaluated yet.
+// evaluation returns the evaluation of a round, from the log if it is there. The result ok is false as long
+// as there are too few measurements. The next round's measurements are compared with the models fitted now.
+// Models are therefore fitted only if the next round has no evaluation in the log.
 func (r *run) evaluation(round int) (eval activelearn.Evaluation, ok bool, err error) {
 	logged := r.evaluated(round)
 	_, past := r.past.Round(round + 2)
@@ -334,7 +337,7 @@ func (r *run) evaluation(round int) (eval activelearn.Evaluation, ok bool, err e
 	return eval, true, r.recorder.append(journal.Record{Kind: journal.KindEvaluation, Round: round, Evaluation: &eval})
 }
 
-// evaluated returns the evaluation of a round that the log has, nil if there is none.
+// evaluated returns the evaluation of a round in the log, or nil if there is none.
 func (r *run) evaluated(round int) *activelearn.Evaluation {
 	if logged, known := r.past.Round(round); known {
 		return logged.Evaluation
@@ -346,5 +349,5 @@ func (r *run) warn(format string, args ...any) {
 	r.result.Warnings = append(r.result.Warnings, fmt.Sprintf(format, args...))
 }
 
-// report sends an event that says which phase begins.
+// report sends an event that says which phase of the campaign begins.
 func (r *run) report(phase Phase) { r.recorder.report(phase, r.result) }

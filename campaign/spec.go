@@ -16,14 +16,14 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Spec contains the parameters of tuning that all problems of a campaign share.
+// Spec contains the tuning parameters that all problems of a campaign share.
 type Spec struct {
 	Seed     uint64
 	Strategy string
-	Initial  int // points of the initial design; 0: the strategy's default
+	Initial  int // number of points of the first batch; 0 means the strategy's default
 	Batch    Batch
 	Criteria activelearn.Criteria
-	// CriteriaFrom is the source of the figures that are compared with the criteria.
+	// CriteriaFrom says what the numbers are based on that are compared with the criteria.
 	CriteriaFrom activelearn.Source
 	Limits       activelearn.Limits // for each problem
 	Metrics      metrics.Options
@@ -31,9 +31,9 @@ type Spec struct {
 	Launch       benchrunner.LaunchModel // decides which candidates of a batch share a launch
 	Folds        int                     // number of folds of the cross-validation
 	Attempts     int                     // failed attempts after which a candidate is given up
-	HPO          int                     // number of trials of the hyperparameter study; 0: none
-	// Auto makes the study choose the final model: the Gaussian process, which is the model while
-	// measuring, or a forest.
+	HPO          int                     // number of trials of the hyperparameter study; 0 means no study
+	// Auto lets the study choose the final model: a forest, or the Gaussian process that was used while
+	// measuring.
 	Auto bool
 	// NewStrategy creates the strategy; if it is nil, activelearn.New does.
 	NewStrategy func(activelearn.Options) (activelearn.Strategy, error)
@@ -73,24 +73,25 @@ func SourceFor(strategy string) activelearn.Source {
 // because later rounds learn less from each candidate.
 type Batch struct {
 	Candidates int     // minimum number of candidates
-	Growth     float64 // minimum as a share of the number of measured candidates
+	Growth     float64 // minimum as a fraction of the number of measured candidates
 }
 
-// Want returns the number of candidates of the next round. measured is the number of measurements so far.
+// Want returns the number of candidates of the next round. The parameter `measured` is the number of
+// measurements so far.
 func (b Batch) Want(measured int) int {
 	return max(1, b.Candidates, int(b.Growth*float64(measured)))
 }
 
-// Problem is one library and collective with the machine that measures it.
+// Problem is one collective of one library, together with the machine that measures it.
 type Problem struct {
 	journal.Problem
 	Space  *coll.Space
 	Runner benchrunner.Runner
-	// Truth is a complete set of measurements without noise, nil if there is none. The report compares the
-	// selection with these.
+	// Truth is a complete set of measurements without noise, or nil. The report compares the selection with
+	// it.
 	Truth []coll.Measurement
-	// Unsafe lists algorithms that could run but are wrong for some valid calls. They are not candidates.
-	// UnsafeTruth has their recorded times, nil on a real machine.
+	// Unsafe lists algorithms that could run but give wrong results for some valid calls. They are not
+	// candidates. UnsafeTruth has their recorded times; it is nil on a real machine.
 	Unsafe      []string
 	UnsafeTruth []coll.Measurement
 	// ExhaustiveSeconds is the machine time of measuring every candidate, 0 if it is unknown.
@@ -101,11 +102,11 @@ type Problem struct {
 	// another machine or release. The space contains all their algorithms.
 	Earlier      [][]coll.Measurement
 	EarlierNames []string // names of the earlier campaigns
-	// Forest replaces Learner.Forest of the spec. It has the best hyperparameters of an earlier campaign; nil
-	// if there are none.
+	// Forest replaces Learner.Forest of the spec, unless it is nil. It has the best hyperparameters of an
+	// earlier campaign.
 	Forest *forest.Options
-	// Fit makes selection rules from the alternatives at each point. The library must be able to express
-	// the rules. nil means activelearn.Fastest.
+	// Fit makes selection rules from the times of the algorithms at each point. The library must be able to
+	// express the rules. A nil Fit means activelearn.Fastest.
 	Fit func([]selection.Row) (activelearn.Selection, error)
 	// Search lets the space grow; nil means that it does not grow.
 	Search *Search
@@ -116,8 +117,8 @@ type Problem struct {
 // Observer follows the loop of a problem in experiments. A campaign with an observer ends when the
 // observer ends it, or at a limit.
 type Observer interface {
-	// Evaluated receives the evaluation of a round and whether a campaign without observer would
-	// end now. selected returns the selection that the campaign would make now. Evaluated reports
+	// Evaluated receives the evaluation of a round and whether a campaign without observer would end now.
+	// The function `selected` returns the selection that the campaign would make now. The result `end` says
 	// whether the campaign ends.
 	Evaluated(e activelearn.Evaluation, converged bool, selected func() (activelearn.Choice, error)) (end bool, err error)
 }
@@ -135,9 +136,9 @@ func (p Problem) Weigh(opt metrics.Options, points []coll.Point) metrics.Options
 	return activelearn.Weigh(opt, p.weight(), points)
 }
 
-// weight returns a function that gives the weight of a point, nil for equal weights. A size between two
-// neighboring sizes of the space has the weight of the smaller one. Other points outside the space have the
-// weight 0.
+// weight returns a function that returns the weight of a point. It is nil for equal weights. A message size
+// between two neighboring sizes of the space has the weight of the smaller one. Other points outside the
+// space have weight 0.
 func (p Problem) weight() func(coll.Point) float64 {
 	if p.Weights == nil {
 		return nil
@@ -163,7 +164,7 @@ type Log interface {
 // Event reports the progress of a problem.
 type Event struct {
 	Problem    journal.Problem
-	Evaluation activelearn.Evaluation // of the latest round; its slowdown is 0 if nothing could be evaluated
+	Evaluation activelearn.Evaluation // of the latest round; its slowdown is 0 if the round has no evaluation
 	Stop       activelearn.StopReason // "" while measuring
 	Phase      Phase
 	Jobs       int // number of jobs that are submitted and have not ended
@@ -204,7 +205,7 @@ func (s Spec) allowed() metrics.Allowed {
 	}.WithDefaults()
 }
 
-// sharedLaunch returns a function that has equal values for candidates of one launch. It returns nil if
+// sharedLaunch returns a function that returns equal keys for candidates of one launch. It returns nil if
 // each candidate needs its own launch.
 func (s Spec) sharedLaunch() func(coll.Candidate) any {
 	if s.Launch != benchrunner.LaunchOSU && s.Launch != benchrunner.LaunchNative {
@@ -230,7 +231,7 @@ func (s Spec) forProblem(p Problem) Spec {
 // strategy.
 func (s Spec) Model() learner.Model { return cmp.Or(s.Learner.Model, ModelFor(s.Strategy)) }
 
-// ModelFor returns the default model of a strategy: the Gaussian process if the strategy uses its
+// ModelFor returns the default model of a strategy. It is the Gaussian process if the strategy uses a
 // posterior, otherwise the forest.
 func ModelFor(strategy string) learner.Model {
 	if activelearn.UsesPosterior(strategy) {

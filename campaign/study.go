@@ -26,8 +26,8 @@ type Study struct {
 	Comparison *Comparison       // of the best forest with the Gaussian process; nil without Spec.Auto
 }
 
-// Comparison compares the Gaussian process with the best forest of a study. A loss is the average of the
-// slowdown minus one and of the mistakes, weighted by the criteria, at held-out points.
+// Comparison compares the Gaussian process with the best forest of a study at points that were left out of
+// the training. A loss is the average of slowdown minus one and of mistakes, weighted by the criteria.
 type Comparison struct {
 	Trials int     `json:"trials"` // number of forests
 	GP     float64 `json:"gp"`     // loss of the Gaussian process
@@ -35,7 +35,7 @@ type Comparison struct {
 	Error  float64 `json:"error"`  // standard error of the difference, paired by point
 }
 
-// forest reports whether the best forest makes the files.
+// forest reports whether the best forest becomes the final model, because it is significantly better.
 func (c *Comparison) forest() bool { return c != nil && c.GP-c.Forest > significance*c.Error }
 
 // study compares forests with different hyperparameters, and the best one with the Gaussian process if
@@ -77,7 +77,7 @@ func (r *run) study(ctx context.Context) (Study, error) {
 	return s, err
 }
 
-// studyTrials returns the number of forests that a study compares, 0 if there is no study.
+// studyTrials returns the number of forests that a study compares. It returns 0 if there is no study.
 func (s Spec) studyTrials() int {
 	switch {
 	case s.Auto:
@@ -88,8 +88,9 @@ func (s Spec) studyTrials() int {
 	return 0
 }
 
-// compare compares the Gaussian process with the best forest of a study at the same held-out points, and
-// records the result. It returns nil if no forest is known or no point has a choice and a weight.
+// compare compares the Gaussian process with the best forest of a study and records the result. Both predict
+// the same points, which are left out of their training. It returns nil if no forest is known, or if no
+// point has both a choice and a weight.
 func (r *run) compare(d learner.Data, s Study) (*Comparison, error) {
 	best, ok := s.Best()
 	if !ok {
@@ -121,7 +122,8 @@ func (r *run) compare(d learner.Data, s Study) (*Comparison, error) {
 	return c, r.recorder.append(journal.Record{Kind: journal.KindHPO, HPO: line})
 }
 
-// compareLosses compares the slowdowns of two models at the same points. It returns nil without weight.
+// compareLosses compares the slowdowns of two models at the same points. It returns nil if the total weight
+// is zero.
 func compareLosses(allowed metrics.Allowed, gaussian, forest, weights []float64) *Comparison {
 	losses := func(slowdowns []float64) []float64 {
 		out := make([]float64, len(slowdowns))
@@ -145,8 +147,8 @@ func compareLosses(allowed metrics.Allowed, gaussian, forest, weights []float64)
 }
 
 // ForestStudy returns a hyperparameter study of the learner's forests with k folds. The measurements must
-// be of at least two points. The score of a fold is the loss that follows from its average slowdown and
-// mistakes, with the weights in opt.
+// have at least two points. The score of a fold is a loss: it follows from the average slowdown and the
+// mistakes, with the weights in `opt`.
 func ForestStudy(d learner.Data, k int, seed uint64, opt learner.Options) hpo.ForestStudy {
 	folds := learner.FoldsOf(d.Measurements, k, seed)
 	opt.Model = learner.Forest
@@ -164,8 +166,8 @@ func ForestStudy(d learner.Data, k int, seed uint64, opt learner.Options) hpo.Fo
 	}
 }
 
-// validationLoss returns the loss of the choices at the points of a fold, by a model trained on the other
-// folds. At a point with unmeasured algorithms the choice is among the measured ones.
+// validationLoss returns the loss of the choices at the points of one fold. The model is trained on the
+// other folds. At a point with unmeasured algorithms, it chooses among the measured ones.
 func validationLoss(d learner.Data, folds []int, fold int, opt learner.Options) (float64, error) {
 	validated, err := learner.ValidateFold(d, folds, fold, opt, nil)
 	if err != nil {
@@ -173,7 +175,7 @@ func validationLoss(d learner.Data, folds []int, fold int, opt learner.Options) 
 	}
 	sum, err := metrics.Average(validated.Slowdowns, validated.MetricsOptions(opt))
 	if errors.Is(err, metrics.ErrEmpty) {
-		return 1, nil // no loss: the fold has no point with a choice and a weight
+		return 1, nil // 1 means no loss: the fold has no point with a choice and a weight
 	}
 	return opt.Allowed.Price(sum), err
 }
@@ -207,7 +209,7 @@ func studiedCriteria(scaling preprocess.Scaling) []string {
 	})
 }
 
-// StudyOf returns the study whose trials are in the log.
+// StudyOf returns the study with the trials that are in the log.
 func StudyOf(past *journal.ProblemState) (Study, error) {
 	var s Study
 	if past == nil {
@@ -232,7 +234,7 @@ func StudyOf(past *journal.ProblemState) (Study, error) {
 	return s, nil
 }
 
-// decodeStrictly decodes JSON without unknown fields.
+// decodeStrictly decodes JSON and returns an error for unknown fields.
 func decodeStrictly(line []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
@@ -253,8 +255,8 @@ func (s Study) Best() (hpo.TrialRecord, bool) {
 	return s.Trials[at], true
 }
 
-// final returns the options of the final model: those of the model with the lowest loss, or the
-// configured ones without a study.
+// final returns the options of the final model, the one with the lowest loss. Without a study they are the
+// configured options.
 func (s Spec) final(study Study) (learner.Options, error) {
 	t, ok := study.Best()
 	opt := s.Learner

@@ -10,9 +10,9 @@ import (
 
 // trials counts the attempts at candidates and collects retries for the next round.
 type trials struct {
-	most     int                    // failed attempts after which a candidate is given up
-	attempts map[coll.Candidate]int // without candidates whose only attempt succeeded
-	retry    []coll.Candidate       // pending candidates that failed or are new in the space
+	most     int                    // number of failed attempts after which a candidate is given up
+	attempts map[coll.Candidate]int // number of attempts; omits candidates whose only attempt succeeded
+	retry    []coll.Candidate       // pending candidates to measure: they failed, or they are new in the space
 }
 
 // record adds a trial to a result and schedules a retry if necessary.
@@ -77,7 +77,7 @@ func (r *recorder) append(rec journal.Record) error {
 	return r.log.Append(rec)
 }
 
-// follow updates, after a change of job j, the set of jobs that are submitted and have not ended.
+// follow updates the set of jobs that are submitted and have not ended, after job j changed.
 func (r *recorder) follow(j coll.Job) {
 	if j.State == coll.JobSubmitted {
 		r.jobs[j.Name] = true
@@ -117,9 +117,9 @@ func (l roundLog) Trial(t coll.Trial) error {
 	return l.run.trials.record(&l.run.result, t)
 }
 
-// Restore returns the result of a problem from its log. It measures and trains nothing. past is nil if
-// there are no records. Stop is "" if the problem has not stopped. The error matches ErrLog if records
-// contradict the campaign.
+// Restore returns the result of a problem from its log, without measuring or training. The parameter `past`
+// is nil if there are no records. Stop is "" if the problem has not stopped. The error matches ErrLog if
+// records contradict the campaign.
 func Restore(spec Spec, p Problem, past *journal.ProblemState) (Result, error) {
 	if err := p.validate(spec); err != nil {
 		return Result{}, err

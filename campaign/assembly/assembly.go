@@ -10,7 +10,8 @@
 //	}
 //	results, err := c.Run(ctx, &journal.State{}, log, nil)
 //
-// Reread builds the campaign of a folder. Campaign.Forecast returns the first jobs of a campaign.
+// Reread rebuilds a campaign from the journal in its folder. Campaign.Forecast returns the first jobs of a
+// campaign.
 package assembly
 
 import (
@@ -40,17 +41,17 @@ import (
 type Campaign struct {
 	Config   *config.Campaign
 	Spec     campaign.Spec
-	Problems []campaign.Problem // in the configured order of libraries, and for each of collectives
+	Problems []campaign.Problem // one for each configured library and collective, in this order
 	Warnings []string
 
-	// Notice, if set before Connect, receives the errors of a scheduler that does not respond,
-	// every few seconds. Several goroutines may call it at the same time.
+	// Notice is called every few seconds with an error while a scheduler does not respond. It must be set
+	// before Connect, or be nil. Several goroutines may call it at the same time.
 	Notice func(error)
 
 	unmeasurable []LeftOut          // problems that the benchmark program cannot measure
 	releases     map[string]release // of the libraries, by name
 
-	// Connect sets these fields for a campaign on a real machine.
+	// The fields below are set by Connect, for a campaign on a real machine.
 	id        string
 	scheduler benchrunner.Scheduler
 	machines  []*live.Machine // machine of each library
@@ -65,7 +66,7 @@ type inputError struct{ error }
 func (e inputError) Unwrap() error        { return e.error }
 func (e inputError) Is(target error) bool { return target == ErrInput }
 
-// input returns err as an error that also matches ErrInput, nil for nil.
+// input returns err as an error that also matches ErrInput. For nil it returns nil.
 func input(err error) error {
 	if err == nil {
 		return nil
@@ -84,7 +85,8 @@ func New(cfg *config.Campaign) (*Campaign, error) {
 	return build(cfg, &journal.State{})
 }
 
-// build returns the campaign of a configuration. past is the state of the campaign's journal.
+// build returns the campaign of a configuration. The parameter `past` is the state of the campaign's
+// journal.
 func build(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 	spec, err := specOf(cfg)
 	if err != nil {
@@ -115,7 +117,7 @@ func build(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 	return c, nil
 }
 
-// Restore returns the campaign that a journal describes. dir is the folder in which the journal is.
+// Restore returns the campaign that a journal describes. The parameter `dir` is the folder of the journal.
 func Restore(contents *journal.Contents, dir string) (*Campaign, error) {
 	cfg, err := config.Restore(contents.Header.Spec, dir)
 	if err != nil {
@@ -128,8 +130,8 @@ func Restore(contents *journal.Contents, dir string) (*Campaign, error) {
 	return c, nil
 }
 
-// In returns an unconnected copy of the campaign that uses the folder dir. It serves to make other
-// measurements on the same machine.
+// In returns a copy of the campaign that uses the folder `dir` and is not connected to the machine. It
+// serves to make other measurements on the same machine.
 func (c *Campaign) In(dir string) *Campaign {
 	other, settings := *c, *c.Config
 	settings.Output = dir
@@ -138,8 +140,8 @@ func (c *Campaign) In(dir string) *Campaign {
 	return &other
 }
 
-// Sequential returns a copy of the campaign that runs one program at a time, so that programs do not
-// disturb each other. It accepts noisy times, which its callers repeat. The copy has the same scheduler.
+// Sequential returns a copy of the campaign that runs one program at a time, so that programs do not disturb
+// each other. The copy accepts noisy times, because its users measure repeatedly. It has the same scheduler.
 func (c *Campaign) Sequential() *Campaign {
 	other, settings := *c, *c.Config
 	settings.Runner.Parallel, settings.Benchmark.NoiseLimit = config.Never, 0
@@ -150,9 +152,9 @@ func (c *Campaign) Sequential() *Campaign {
 // release is the release of a library that a campaign tunes.
 type release struct {
 	port  mpi.Library
-	cat   *mpi.Catalogue // of the build, or of the release if err is set
+	cat   *mpi.Catalogue // of the installed library, or of its release if err is set
 	build mpi.Build
-	err   error // why the build cannot be opened here
+	err   error // why the installed library cannot be opened here
 }
 
 // openReleases opens the libraries. It warns of releases without a catalogue.
@@ -179,8 +181,8 @@ func (c *Campaign) openReleases() error {
 	return nil
 }
 
-// withTried returns a space that also has the candidates with trials in the journal. The catalogue may lack
-// an algorithm that an earlier version of tutti measured.
+// withTried returns a space that also has the candidates with trials in the journal. An earlier version of
+// tutti may have measured an algorithm that is missing in the catalogue.
 func withTried(s *coll.Space, past *journal.ProblemState) *coll.Space {
 	if past == nil {
 		return s
@@ -258,8 +260,8 @@ func (c *Campaign) warnOnce(warning string) {
 	}
 }
 
-// MeasuredCompletely returns a text for each problem of which every candidate is measured, because it has few
-// points.
+// MeasuredCompletely returns a text for each problem whose candidates will all be measured, because the
+// problem has few points.
 func (c *Campaign) MeasuredCompletely() (texts []string) {
 	for _, p := range c.Problems {
 		if activelearn.MeasuresAll(c.Spec.CriteriaFrom, p.Space) {
@@ -279,8 +281,8 @@ func (c *Campaign) LibraryOf(p campaign.Problem) config.Library {
 	panic("a problem without library") // impossible: every problem belongs to a configured library
 }
 
-// Workers returns how many problems are tuned at the same time. It is one if tutti runs on the nodes that
-// are measured.
+// Workers returns how many problems are tuned at the same time. It is one if tutti itself runs on the nodes
+// that are measured.
 func (c *Campaign) Workers() int {
 	switch {
 	case c.Config.Runner.Kind == config.Local, c.Config.Runner.Kind == config.Allocation:
@@ -314,7 +316,7 @@ func specOf(c *config.Campaign) (campaign.Spec, error) {
 			Forest: forest.Options{
 				Trees: c.Model.Trees, Criterion: criterion, MaxDepth: c.Model.MaxDepth, MinSplit: c.Model.MinSplit,
 				MinLeaf: c.Model.MinLeaf, MaxFeatures: c.Model.MaxFeatures,
-				Workers: 1, // several problems train at the same time instead
+				Workers: 1, // several problems train at the same time, so one model uses a single goroutine
 			},
 		},
 		Folds:    c.Model.Folds,
@@ -324,9 +326,9 @@ func specOf(c *config.Campaign) (campaign.Spec, error) {
 	}, nil
 }
 
-// launchModel returns the launch model, which says which candidates share a launch. The program native can
-// change the algorithm within a launch. A program of the user measures one candidate. Other programs change
-// only the message size.
+// launchModel returns the launch model, which says which candidates can share a launch. The benchmark
+// program "native" can change the algorithm within a launch. A user's own program measures one candidate in
+// a launch. Other programs change only the message size.
 func launchModel(c *config.Campaign) benchrunner.LaunchModel {
 	switch {
 	case !c.Runner.Live():
@@ -339,7 +341,8 @@ func launchModel(c *config.Campaign) benchrunner.LaunchModel {
 	return benchrunner.LaunchOSU
 }
 
-// fitFor returns a function that fits a library's selection rules to the rows of a collective.
+// fitFor returns a function that fits a library's selection rules to the rows (times by point) of one
+// collective.
 func (c *Campaign) fitFor(r release) func([]selection.Row) (activelearn.Selection, error) {
 	return func(rows []selection.Row) (activelearn.Selection, error) {
 		if r.err != nil {
@@ -347,7 +350,7 @@ func (c *Campaign) fitFor(r release) func([]selection.Row) (activelearn.Selectio
 		}
 		sel, err := mpi.Fit(r.build, rows, mpi.FitOptions{MaxLoss: c.Config.Export.MaxLoss, OpSafe: c.Config.Export.OpSafe})
 		return activelearn.Selection{Leaves: sel.Leaves(), Choose: func(p coll.Point) coll.Algorithm {
-			alg, _ := sel.Select(p) // the default outside the tuned range
+			alg, _ := sel.Select(p) // outside the tuned range this is the library's default
 			return alg
 		}}, err
 	}

@@ -75,9 +75,9 @@ func earlierOf(c *journal.Contents) (config.Earlier, error) {
 	return e, nil
 }
 
-// addEarlier adds the measurements of earlier campaigns to the problems. It skips algorithms that the
-// problem's space does not contain. It warns of differences between the campaigns. The best forest of the
-// last campaign that has one replaces the configured forest.
+// addEarlier adds the measurements of earlier campaigns to the problems. It skips algorithms that are not in
+// the problem's space, and warns of differences between the campaigns. The best forest of the last earlier
+// campaign that has one replaces the configured forest.
 func (c *Campaign) addEarlier() error {
 	for _, e := range c.Config.From {
 		c.warnOfEarlier(e)
@@ -99,7 +99,7 @@ func (c *Campaign) addEarlier() error {
 			if err != nil {
 				return fmt.Errorf("the earlier campaign %s, %s: %w", e.Campaign, p.Problem, err)
 			}
-			if with.Scaling != preprocess.Standard || with.Forest.Criterion != forest.Poisson { // poisson needs positive times
+			if with.Scaling != preprocess.Standard || with.Forest.Criterion != forest.Poisson { // the criterion poisson needs positive times
 				p.Forest = &with.Forest
 			}
 		}

@@ -22,8 +22,8 @@ func finished(t testing.TB, set ...string) string {
 	return campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()), set...))
 }
 
-// TestEarlier checks that every problem gets the measurements of two earlier campaigns and the best forest of
-// the later one.
+// TestEarlier checks that every problem gets the measurements of two earlier campaigns. It must also get the
+// best forest of the later one.
 func TestEarlier(t *testing.T) {
 	first, second := finished(t), finished(t, "seed=9", "name=second", "model.trees=37")
 	from := testutil.Must(assembly.Earlier([]string{first, second}))(t)
@@ -77,7 +77,7 @@ func TestEarlierDifferences(t *testing.T) {
 	}
 }
 
-// TestEarlierFaults checks errors about folders without a usable campaign. They name the folder.
+// TestEarlierFaults checks the errors for folders without a usable campaign. They name the folder.
 func TestEarlierFaults(t *testing.T) {
 	first := finished(t)
 	jnl := string(campaigntest.Read(t, filepath.Join(first, journal.FileName)))
@@ -107,8 +107,8 @@ func TestEarlierFaults(t *testing.T) {
 	}
 }
 
-// TestEarlierIsInTheJournal checks that a resumed campaign still has its earlier measurements, and that its
-// study starts from the earlier best forest, after the folder of the earlier campaign is removed.
+// TestEarlierIsInTheJournal checks a resumed campaign after the folder of its earlier campaign was removed.
+// It must still have the earlier measurements, and its study must start from the earlier best forest.
 func TestEarlierIsInTheJournal(t *testing.T) {
 	first := finished(t, "model.trees=37")
 	from := testutil.Must(assembly.Earlier([]string{first}))(t)

@@ -10,7 +10,7 @@ import (
 	"tutti/journal"
 )
 
-// ExampleNew runs the campaign that a campaign file describes.
+// This example runs the campaign that a campaign file describes.
 func ExampleNew() {
 	cfg, err := config.Load("../../configs/small.yaml", config.Layers{Set: []string{"method=fact", "hpo.trials=0"}})
 	if err != nil {

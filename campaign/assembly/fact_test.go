@@ -9,10 +9,10 @@ import (
 	"tutti/journal"
 )
 
-// TestFACT checks that the journal of the method fact has the steps of the pipeline of FACT (ExaMPI 2021,
-// figure 1): random points, then points of the largest variance; all algorithms of each point; retrained
-// forests with their slowdown and mistakes; a stop when the criteria hold; a study of forests that makes
-// the final model.
+// TestFACT checks that the journal of the method "fact" has the steps of the pipeline of FACT (ExaMPI 2021,
+// figure 1). The first points are random, later ones have the largest variance. All algorithms of a point
+// are measured. Forests are retrained, with their slowdown and mistakes. The campaign stops when the
+// criteria hold, and a study of forests makes the final model.
 func TestFACT(t *testing.T) {
 	testutil.SkipShort(t)
 	cfg := campaigntest.Load(t, "../../configs/fact.yaml", "output="+t.TempDir(), "collectives=reduce", "hpo.trials=3")

@@ -19,14 +19,14 @@ type PlannedJob struct {
 	Limit      float64  `json:"limit_seconds"`
 	Starts     int      `json:"starts"` // number of launches
 	Candidates int      `json:"candidates"`
-	NodeHours  float64  `json:"node_hours"`          // maximum, from the time limit
+	NodeHours  float64  `json:"node_hours"`          // maximum, computed from the time limit of the job
 	Expected   float64  `json:"expected_node_hours"` // estimate
 	Command    string   `json:"command"`
 	Script     string   `json:"script"`
 	Carries    []string `json:"carries"`
 }
 
-// LeftOut is the number of a problem's candidates that cannot be measured for one reason.
+// LeftOut counts the candidates of one problem that cannot be measured, for one reason.
 type LeftOut struct {
 	Problem    string `json:"problem"`
 	Candidates int    `json:"candidates"`
@@ -45,8 +45,8 @@ func (l LeftOut) String() string {
 
 // Hours is the cost of a campaign in node-hours.
 type Hours struct {
-	// Most is the sum of the time limits of all jobs if every candidate is measured once. A budget lowers it,
-	// but not below the first round, because budgets are checked between rounds.
+	// Most is the sum of the time limits of all jobs if every candidate is measured once. A budget lowers
+	// it. The first round is always included, because budgets are checked between rounds.
 	Most     float64
 	Expected float64 // estimate
 	LeftOut  []LeftOut
@@ -58,7 +58,7 @@ type Forecast struct {
 	RoundNodeHours float64      `json:"round_node_hours"`    // maximum for the first round
 	NodeHours      float64      `json:"node_hours"`          // maximum for the campaign
 	Expected       float64      `json:"expected_node_hours"` // estimate for the campaign
-	LeftOut        []LeftOut    `json:"left_out"`            // candidates of the grid that cannot be measured
+	LeftOut        []LeftOut    `json:"left_out"`            // candidates that cannot be measured
 }
 
 // Forecast returns the jobs of the first round of a connected campaign, and the cost of the campaign.
@@ -117,8 +117,8 @@ func (c *Campaign) machineOf(problem int) *live.Machine {
 	return m
 }
 
-// measuredShare is the typical share of candidates that a campaign measures. For the problems of the
-// demonstration the share is 22 to 61 %.
+// measuredShare is the typical fraction of candidates that a campaign measures. In the campaigns of the demo
+// it is 22 to 61 %.
 const measuredShare = 0.5
 
 // Hours returns the cost of a connected campaign in node-hours, and the candidates that cannot be measured.
@@ -130,7 +130,8 @@ func (c *Campaign) Hours(ctx context.Context) (Hours, error) {
 	return c.hours(ctx, first)
 }
 
-// hours returns what Hours returns. first is the maximum cost of the first round in node-hours.
+// hours returns the result of Hours. The parameter `first` is the maximum cost of the first round in
+// node-hours.
 func (c *Campaign) hours(ctx context.Context, first float64) (Hours, error) {
 	h := Hours{LeftOut: slices.Clone(c.unmeasurable)}
 	for i, p := range c.Problems {

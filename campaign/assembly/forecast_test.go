@@ -38,8 +38,8 @@ func TestForecast(t *testing.T) {
 	}
 }
 
-// TestHours checks that a budget limits the maximum cost, but not below that of the first round. The budget is
-// in node-hours, or in machine time of the largest number of nodes in the grid.
+// TestHours checks that a budget limits the maximum cost, but never below the cost of the first round. The
+// budget is given in node-hours, or in machine time at the largest number of nodes in the grid.
 func TestHours(t *testing.T) {
 	all := testutil.Must(connected(t).Hours(t.Context()))(t)
 	first := testutil.Must(connected(t).Forecast(t.Context()))(t).RoundNodeHours

@@ -16,17 +16,19 @@ import (
 	"tutti/selection"
 )
 
-// loading is the algorithm name of a run that loads selection files.
+// loading is the name under which a case runs that only loads selection files, in place of an algorithm.
 var loading = coll.Algorithm{Name: "tuned"}
 
-// triedWithin is the time in which two ranks of one host must end a case, so that MPI counts as usable there.
+// triedWithin is a time limit for a test case with two ranks on one host. If the case ends in time, MPI
+// counts as usable on this host.
 const triedWithin = time.Minute
 
-// CheckLoads runs one case of a benchmark program with the settings that load the selection files of a
-// library. It returns an error if the case fails. It does nothing for a campaign without a machine.
+// CheckLoads tests the settings that make a library load its selection files: it runs one case of a
+// benchmark program with them. It returns an error if the case fails. It does nothing for a campaign without
+// a machine.
 //
-// If the jobs of a campaign wait in a queue, two ranks run on this host instead. CheckLoads does nothing if the
-// same case fails here without the settings.
+// If the campaign submits its jobs to a queue, two ranks on this host run the case instead. It first runs
+// without the settings. If it fails even then, CheckLoads returns nil.
 func (c *Campaign) CheckLoads(ctx context.Context, lib config.Library, setup selection.Setup) (err error) {
 	if c.scheduler == nil {
 		return nil
@@ -51,7 +53,7 @@ func (c *Campaign) CheckLoads(ctx context.Context, lib config.Library, setup sel
 		trying, cancel := context.WithTimeout(ctx, triedWithin)
 		defer cancel()
 		if err := here.runOnce(trying, lib, point, nil); err != nil {
-			return ctx.Err() // MPI does not work on this host
+			return ctx.Err() // even without the settings, MPI does not work on this host
 		}
 	}
 	return here.runOnce(ctx, lib, point, setup.For(point.Layout()))

@@ -9,12 +9,12 @@ import (
 	"tutti/selection"
 )
 
-// TestCheckLoads checks files that make a program crash. A campaign whose jobs wait in a queue detects them on
-// this host, if programs start here.
+// TestCheckLoads checks that files that make a program crash are detected. A campaign whose jobs wait in a
+// queue detects them on this host, if MPI programs start here.
 func TestCheckLoads(t *testing.T) {
 	bad := selection.Setup{Settings: []selection.Setting{{Name: "OMPI_MCA_coll_tuned_allreduce_algorithm", Value: "2"}}}
 	for _, tc := range []struct {
-		scheduler, launcher string // launcher: instead of the test's own
+		scheduler, launcher string // launcher: replaces the test's own launcher
 		setup               selection.Setup
 		fails               bool
 	}{

@@ -108,8 +108,8 @@ func (c *Campaign) Program(lib config.Library) (benchrunner.Program, error) {
 	return program, nil
 }
 
-// Machine returns a machine that runs a program with the scheduler and the launcher of a connected
-// campaign. force returns the settings that make the library run a candidate. Errors match ErrInput.
+// Machine returns a machine that runs a program with the scheduler and the launcher of a connected campaign.
+// The function `force` returns the settings that make the library run a candidate. Errors match ErrInput.
 func (c *Campaign) Machine(lib config.Library, program benchrunner.Program, force forceFunc) (*live.Machine, error) {
 	launcher, err := benchrunner.NewLauncher(cmp.Or(lib.Launcher, c.Config.Runner.DefaultLauncher(lib.Name)),
 		benchrunner.LauncherOptions{Path: lib.LauncherPath, Args: lib.LauncherArgs, MPI: lib.PMI, Order: coll.Order(c.Config.Runner.Order)})
@@ -176,7 +176,7 @@ func newProgram(path string, m config.Benchmark) (benchrunner.Program, error) {
 	switch m.Program {
 	case "osu":
 		opt := suites.OSUOptions{Dir: path, Version: m.Version, Iterations: m.Iterations}
-		if m.Iterations > 0 { // OSU chooses the warm-up if it chooses the number of iterations
+		if m.Iterations > 0 { // if OSU chooses the number of iterations, it also chooses the warm-up
 			opt.Warmup = m.Warmup
 		}
 		return suites.NewOSU(opt)
@@ -207,10 +207,11 @@ func variables(list []string) []mpi.Var {
 // colons.
 const preload = "LD_PRELOAD"
 
-// forceFunc returns the settings that force a candidate.
+// forceFunc returns the settings that make a library run a given candidate.
 type forceFunc = func(coll.Candidate) (mpi.Forcing, error)
 
-// withPreload returns a function that forces algorithms as force does, and preloads the library's file.
+// withPreload returns a function that returns the settings of `force`. It also makes programs preload the
+// library's file.
 func withPreload(path string, force forceFunc) forceFunc {
 	file := mpi.Var{Name: preload, Value: path}
 	return func(c coll.Candidate) (mpi.Forcing, error) {
@@ -223,8 +224,8 @@ func withPreload(path string, force forceFunc) forceFunc {
 	}
 }
 
-// withSitePreload returns a function that forces algorithms as force does. If force sets LD_PRELOAD, the
-// function appends the libraries that the site preloads.
+// withSitePreload returns a function that returns the settings of `force`. If these set LD_PRELOAD, it
+// appends the libraries that the site preloads anyway.
 func withSitePreload(site []mpi.Var, force forceFunc) forceFunc {
 	at := slices.IndexFunc(site, func(v mpi.Var) bool { return v.Name == preload })
 	if at < 0 {
@@ -267,7 +268,7 @@ func Here(ctx context.Context, environ []string) (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
-	if c.PPN == 0 { // unknown: the environment has no number of cores
+	if c.PPN == 0 { // the environment does not say how many cores a node has
 		c.PPN = runtime.NumCPU()
 	}
 	return Place{config.Allocation, c.Nodes, c.PPN}, nil
@@ -277,7 +278,7 @@ func Here(ctx context.Context, environ []string) (Place, error) {
 // the smallest node. The error matches exec.ErrNotFound if this machine has no Slurm.
 func Cluster(ctx context.Context) (Place, error) {
 	if _, err := exec.LookPath("sinfo"); err != nil {
-		return Place{}, err // at once, without the retries of the scheduler
+		return Place{}, err // returned at once, without the retries of the scheduler package
 	}
 	s, err := slurm.New(slurm.Options{Exclusive: true})
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// fake returns a campaign that can run jobs with fake programs. change, if not nil, changes its
-// configuration.
+// fake returns a campaign that can run jobs with fake programs. The function `change` changes its
+// configuration, unless it is nil.
 func fake(t testing.TB, scheduler string, change func(*config.Campaign), set ...string) *assembly.Campaign {
 	t.Helper()
 	cfg := campaigntest.Load(t, campaigntest.Fake(t, t.TempDir(), scheduler), set...)
@@ -36,7 +36,7 @@ func connected(t testing.TB, set ...string) *assembly.Campaign {
 	return c
 }
 
-// commands returns a folder of fake Slurm commands. Each command writes its name to the file log.
+// commands returns a folder of fake Slurm commands. Each command appends its name to the file `log`.
 func commands(t *testing.T) (dir, log string) {
 	t.Helper()
 	dir, log = t.TempDir(), filepath.Join(t.TempDir(), "log")
@@ -89,7 +89,7 @@ func TestConnectRecorded(t *testing.T) {
 	}
 }
 
-// TestConnectFaults checks wrong settings. The errors match ErrInput and name the setting.
+// TestConnectFaults checks wrong settings. The errors match ErrInput and name the wrong setting.
 func TestConnectFaults(t *testing.T) {
 	for _, tc := range []struct {
 		name   string

@@ -17,11 +17,11 @@ import (
 	"tutti/preprocess"
 )
 
-// readData reads the recorded data of all files. A candidate may have several repetitions, but only within
-// one file.
+// readData reads all files of recorded data. A candidate may have several repetitions, but only within one
+// file.
 func (c *Campaign) readData() ([]coll.Measurement, error) {
 	var all []coll.Measurement
-	file := map[coll.Candidate]int{} // index of the file of each candidate
+	file := map[coll.Candidate]int{} // number of the file that has the candidate
 	for i, path := range c.Config.Runner.Data {
 		table, err := preprocess.ReadTable(path)
 		if err != nil {
@@ -94,7 +94,8 @@ func (c *Campaign) translateNames(lib config.Library, recorded []coll.Measuremen
 	return out, nil
 }
 
-// defaultTimes returns the times of a library's default, nil if no file of defaults is configured.
+// defaultTimes returns the times of a library's default. It returns nil if no file of defaults is
+// configured.
 func (c *Campaign) defaultTimes(lib config.Library, recorded []coll.Measurement) ([]coll.Measurement, error) {
 	path := c.Config.Runner.Defaults
 	if path == "" {
@@ -121,8 +122,9 @@ func mustHave(path, what string, names []string, name string) error {
 	return fmt.Errorf("%s: no row for the %s %q: it has %s", path, what, name, strings.Join(names, ", "))
 }
 
-// checker returns a function that returns an error for candidates that are outside the grid or that the
-// library cannot run. With grid.between, sizes between those of the grid are not outside.
+// checker returns a function that returns an error for candidates outside the grid, and for candidates that
+// the library cannot run. With the option grid.between, message sizes between those of the grid count as
+// inside.
 func (c *Campaign) checker(r release) func(coll.Candidate) error {
 	g := c.Config.Grid
 	safe := c.Config.Export.OpSafe && !r.port.Facts().Guards
@@ -149,7 +151,8 @@ func (c *Campaign) hasSize(p coll.Point) bool {
 	return len(sizes) == 0 || !p.Collective.Sized() || slices.Contains(sizes, p.MsgBytes)
 }
 
-// between reports whether the size of a point may join the grid because it lies between two of its sizes.
+// between reports whether the message size of a point may be added to the grid because it lies between two
+// sizes of the grid.
 func (c *Campaign) between(p coll.Point) bool {
 	g := c.Config.Grid
 	return g.Between && len(g.Sizes) > 0 && p.MsgBytes > slices.Min(g.Sizes) && p.MsgBytes < slices.Max(g.Sizes)
@@ -198,8 +201,8 @@ func distinctNames(algorithms []coll.Algorithm) (names []string) {
 	return slices.Compact(names)
 }
 
-// usableRows returns the measurements of a collective that a problem can use, and the numbers of those that
-// it cannot use.
+// usableRows returns the measurements that a problem of the collective can use. It also returns the numbers
+// of unusable measurements, by cause.
 func usableRows(collective coll.Collective, named []coll.Measurement, check func(coll.Candidate) error) ([]coll.Measurement, *leftOut) {
 	var out []coll.Measurement
 	var left leftOut
@@ -232,8 +235,8 @@ func (c *Campaign) replayOptions() replay.Options {
 	}
 }
 
-// warnOfUnnamed adds a warning about recorded algorithms that the file of names does not contain. Their
-// rows are left out, which may not be intended.
+// warnOfUnnamed adds a warning about recorded algorithms that are missing in the file of names. Their
+// measurements are left out, perhaps unintentionally.
 func (c *Campaign) warnOfUnnamed(names preprocess.Names, recorded []coll.Measurement) {
 	var unnamed []string
 	rows := 0

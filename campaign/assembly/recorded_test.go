@@ -25,7 +25,7 @@ import (
 // equalAlgorithms lets package cmp compare algorithms, which have unexported fields.
 var equalAlgorithms = cmp.Comparer(func(a, b coll.Algorithm) bool { return a == b })
 
-// write writes files into a folder. The map files has the text of each file by name.
+// write writes files into a folder. The map `files` has the text of each file, with the name as key.
 func write(t testing.TB, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
@@ -42,7 +42,7 @@ func recorded(t testing.TB, name string) (text, header, rows string) {
 	return text, header, rows
 }
 
-// small returns the configuration of the small campaign, in a folder that also contains the given files.
+// small returns the configuration of the campaign "small", in a folder that also contains the given files.
 func small(t testing.TB, files map[string]string, set ...string) *config.Campaign {
 	t.Helper()
 	dir := t.TempDir()
@@ -51,7 +51,7 @@ func small(t testing.TB, files map[string]string, set ...string) *config.Campaig
 	return campaigntest.Load(t, file, set...)
 }
 
-// withData returns the configuration of the small campaign with text as its recorded data.
+// withData returns the configuration of the campaign "small" with `text` as its recorded data.
 func withData(t testing.TB, text string) *config.Campaign {
 	t.Helper()
 	return small(t, map[string]string{"in.csv": text}, "runner.data=in.csv")
@@ -81,7 +81,7 @@ func TestRecordedRepetitions(t *testing.T) {
 		}
 	}
 	got := assemble(t, withData(t, header+",rep\n"+text.String()))
-	if len(want.Warnings) != len(got.Warnings) { // the numbers of rows in the texts are three times as high
+	if len(want.Warnings) != len(got.Warnings) { // the texts differ: they contain three times as high numbers of rows
 		t.Errorf("warnings %q, want such as %q", got.Warnings, want.Warnings)
 	}
 	for i, p := range got.Problems {
@@ -119,7 +119,7 @@ func TestRecordedWarnings(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := assemble(t, withData(t, tc.text))
-			// The unchanged data give this warning, too.
+			// These warnings appear for the unchanged data, too.
 			others := slices.DeleteFunc(slices.Clone(c.Warnings), func(w string) bool {
 				return strings.HasPrefix(w, "mpich 4.0.2 has no allreduce algorithm ring: ")
 			})
@@ -186,8 +186,8 @@ func TestRecordedFaults(t *testing.T) {
 	}
 }
 
-// TestNamesAndDefaults checks that the problems of each library have the library's algorithm names, the
-// times of the library's default, and the points of the grid.
+// TestNamesAndDefaults checks the problems of each library. They must have the library's names of
+// algorithms, the times of its default, and the points of the grid.
 func TestNamesAndDefaults(t *testing.T) {
 	c := assemble(t, small(t, nil, "runner.defaults=data/defaults.csv", "runner.recorded=C", "grid.nodes=8,16", "grid.sizes=64,4096"))
 	for i, want := range []struct {
@@ -231,8 +231,8 @@ func checkDefaults(t *testing.T, truth []coll.Measurement) {
 	}
 }
 
-// TestUnknownSeries checks a campaign for a series without a catalogue. It needs the list of the installed library,
-// and warns.
+// TestUnknownSeries checks a campaign for a release series without a catalogue. It needs the algorithm list
+// of the installed library, and warns.
 func TestUnknownSeries(t *testing.T) {
 	cfg := small(t, nil)
 	cfg.Libraries = cfg.Libraries[1:]

@@ -18,9 +18,9 @@ import (
 	"tutti/journal"
 )
 
-// Run tunes the problems, up to Workers of them at the same time. They share the wall time of the campaign:
-// each that starts gets an equal part of the remaining time. The first error cancels the other problems. past
-// is the state of the journal. The results are in the order of Problems.
+// Run tunes the problems, up to Workers of them at the same time. They share the wall time of the campaign.
+// When a problem starts, it gets an equal part of the remaining time. The first error cancels the other
+// problems. The parameter `past` is the state of the journal. The results are in the order of Problems.
 func (c *Campaign) Run(ctx context.Context, past *journal.State, log campaign.Log, observe func(campaign.Event)) ([]campaign.Result, error) {
 	results := make([]campaign.Result, len(c.Problems))
 	c.requireFirstStart(past)
@@ -34,7 +34,7 @@ func (c *Campaign) Run(ctx context.Context, past *journal.State, log campaign.Lo
 				return err
 			}
 			if spec.Limits.Wall > 0 {
-				turns := (len(c.Problems) - turn + c.Workers() - 1) / c.Workers() // this problem's and those after it
+				turns := (len(c.Problems) - turn + c.Workers() - 1) / c.Workers() // number of problems, from this one on, that this worker tunes one after another
 				spec.Limits.Wall = max(1, (spec.Limits.Wall-time.Since(began))/time.Duration(turns))
 			}
 			results[i], err = campaign.Run(ctx, spec, p, past.Problem(p.Problem), log, observe)
@@ -59,8 +59,8 @@ func (c *Campaign) startOrder() []int {
 	return order
 }
 
-// requireFirstStart limits machines to one job at a time until a first program has started. It does so for
-// libraries that have no measurement in the journal.
+// requireFirstStart limits each machine to one job at a time until a first program has started there. It
+// does so for libraries without a measurement in the journal.
 func (c *Campaign) requireFirstStart(past *journal.State) {
 	for i, m := range c.machines {
 		if !isMeasured(past, c.Config.Libraries[i].Name) {
@@ -101,9 +101,9 @@ func Reread(dir string) (*Campaign, []campaign.Result, *journal.Contents, error)
 	return c, results, contents, err
 }
 
-// Withdraw removes the files of a connected campaign whose first jobs were rejected: the job folders and
-// the journal. The caller must hold the lock of the journal. If a job was accepted or a trial has ended,
-// Withdraw changes nothing and returns false.
+// Withdraw removes the files of a connected campaign whose first jobs were rejected by the scheduler. These
+// are the job folders and the journal. The caller must hold the lock of the journal. If a job was accepted
+// or a trial has ended, Withdraw changes nothing and returns false.
 func (c *Campaign) Withdraw(ctx context.Context) (removed bool, err error) {
 	contents, err := journal.ReadLean(c.Config.Output)
 	if err != nil {
@@ -113,7 +113,7 @@ func (c *Campaign) Withdraw(ctx context.Context) (removed bool, err error) {
 	if hasStarted(state) {
 		return false, nil
 	}
-	// An open job is a job that the scheduler may have accepted.
+	// An open job has no recorded end, so the scheduler may have accepted it.
 	if err := c.Cancel(ctx, state.OpenJobs()); err != nil {
 		return false, err
 	}

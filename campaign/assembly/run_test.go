@@ -24,7 +24,7 @@ import (
 	"tutti/journal"
 )
 
-// outcome contains the result of one problem as values that can be compared.
+// outcome contains the result of one problem in a form that tests can compare.
 type outcome struct {
 	Stop         activelearn.StopReason
 	Rounds       int
@@ -119,7 +119,7 @@ func TestRestoreFaults(t *testing.T) {
 	}
 }
 
-// failing is a log that returns an error after a given number of records.
+// failing is a log that accepts a number of records and then returns errors.
 type failing struct{ remaining int }
 
 var errFull = errors.New("log is full")
@@ -156,8 +156,8 @@ func TestResultsOfForeignRecords(t *testing.T) {
 	}
 }
 
-// TestChangedJournal changes journals at random places. Either the campaign resumes from the changed
-// journal, or the error names the folder.
+// TestChangedJournal changes journals at random places. The campaign must resume from the changed journal,
+// or the error must name the folder.
 func TestChangedJournal(t *testing.T) {
 	jnl := campaigntest.Read(t, filepath.Join(finished(t), journal.FileName))
 	failed, rounds := 0, 20
@@ -196,7 +196,7 @@ func resume(ctx context.Context, dir string) error {
 }
 
 // started returns a connected campaign whose journal has the first batch and the given records. Its folder
-// has a complete and an incomplete job folder.
+// contains one complete and one incomplete job folder.
 func started(t *testing.T, records func(coll.Candidate) []journal.Record) *assembly.Campaign {
 	t.Helper()
 	c := connected(t)

@@ -12,13 +12,13 @@ import (
 	"tutti/journal"
 )
 
-// ErrUnmeasurable is matched by the error of a campaign whose benchmark programs can measure none of its
+// ErrUnmeasurable is matched by the error for a campaign whose benchmark programs cannot measure any of its
 // collectives.
 var ErrUnmeasurable = errors.New("nothing can be measured")
 
-// dropUnmeasurable removes problems that the benchmark program cannot measure, such as scan with OSU. It
-// adds a warning for each. It does not remove problems with records in the journal. It returns an error
-// matching ErrUnmeasurable if no problem remains.
+// dropUnmeasurable removes problems that the benchmark program cannot measure, such as scan with OSU, and
+// adds a warning for each. It keeps problems with records in the journal. It returns an error matching
+// ErrUnmeasurable if no problem remains.
 func (c *Campaign) dropUnmeasurable(past *journal.State) error {
 	if !c.Config.Runner.Live() {
 		return nil
@@ -48,8 +48,8 @@ func (c *Campaign) dropUnmeasurable(past *journal.State) error {
 	return nil
 }
 
-// refusal returns the reason why a program cannot measure the first candidate. It returns "" if the program
-// can measure at least one candidate.
+// refusal returns the reason why a program cannot measure the first candidate. The result is "" if the
+// program can measure at least one candidate of the space.
 func refusal(program benchrunner.Program, space *coll.Space) string {
 	reason := ""
 	for cand := range space.All() {

@@ -25,8 +25,7 @@ func weightsAt(c *assembly.Campaign) map[coll.Point]float64 {
 	return out
 }
 
-// TestWeights checks the ratios of configured weights, and that there are no weights if none are
-// configured.
+// TestWeights checks the ratios of configured weights. Without configured weights the result must be nil.
 func TestWeights(t *testing.T) {
 	const file = `name: small
 output: out

@@ -10,8 +10,9 @@ import (
 	"tutti/report"
 )
 
-// benefit compares the cost of measuring a library with the collective time that its selection saves. It
-// returns nil if the default's time is nowhere known. f contains the problems and the machine time.
+// benefit compares the cost of measuring a library with the time in collectives that its selection saves. It
+// returns nil if no time of the library's default is known. The parameter `f` contains the problems and the
+// machine time.
 func (c *Conclusions) benefit(f report.Facts, library string) *report.Benefit {
 	b := &report.Benefit{CollectiveShare: c.campaign.Config.Export.CollectiveShare}
 	for _, m := range f.MachineTime {
@@ -46,15 +47,15 @@ func (c *Conclusions) benefit(f report.Facts, library string) *report.Benefit {
 	return b
 }
 
-// ratios returns the tuned time over the default's time at every point of a library at which both are known,
-// with the weights of the points. The collectives have the weights that they have in the trace.
+// ratios returns the tuned time divided by the default's time, at every point of a library where both are
+// known. It also returns the weights of these points. A collective has the weight that it has in the trace.
 func (c *Conclusions) ratios(f report.Facts, library string) (ratios, weights []float64) {
 	for i, p := range c.Problems {
 		if p.Library != library {
 			continue
 		}
 		points := p.Space.Points()
-		ofCollective := 1.0 // of each of its points, on average
+		ofCollective := 1.0 // average over the points of the collective
 		if calls := c.campaign.Config.Grid.Calls; len(calls) > 0 {
 			ofCollective = preprocess.CallWeight(p.Problem.Collective, calls) / float64(len(points))
 		}

@@ -12,8 +12,8 @@ import (
 	"tutti/report"
 )
 
-// TestBenefit checks the share of the time of collectives that is saved. The broadcasts at one point become 1.25
-// times as fast, those at another point 5 times. The allreduces stay as they are.
+// TestBenefit checks the fraction of the time of collectives that is saved. Broadcasts become 1.25 times as
+// fast at one point, and 5 times as fast at another. The allreduces do not change.
 func TestBenefit(t *testing.T) {
 	point := func(c coll.Collective, bytes int64) coll.Point {
 		return coll.Point{Collective: c, Nodes: 2, PPN: 1, MsgBytes: bytes}

@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// changeNoise is a relative difference: times that differ by less count as equal. Medians of repeated
-	// jobs on shared clusters differ by about 2 %.
+	// changeNoise is a relative difference. Times that differ by less count as equal. On shared clusters,
+	// medians of repeated jobs differ by about 2 %.
 	changeNoise = 0.05
 	// changeAlpha is the probability that a comparison reports a change although there is none.
 	changeAlpha = 0.05
 	// comparedMost is the maximum number n of observations in a comparison. The cost of a comparison grows
 	// as n³.
 	comparedMost = 1000
-	// comparedBands is the maximum number of bands of message size.
+	// comparedBands is the largest number of ranges of message sizes that a comparison distinguishes.
 	comparedBands = 6
 )
 
@@ -36,8 +36,9 @@ type change struct {
 }
 
 // compare compares new measurements with an earlier campaign. A Gaussian process trained on the earlier
-// measurements predicts the new ones, with covariances. The factor of a group is the generalised
-// least-squares mean of its shifts.
+// measurements predicts the new ones, with covariances. The result has one factor for each group of
+// measurements (an algorithm or a range of sizes). It is the generalised least-squares mean of the group's
+// shifts.
 func compare(name string, earlier, now []coll.Measurement) (report.ComparedFacts, error) {
 	f := report.ComparedFacts{Campaign: name, Earlier: len(earlier), Noise: changeNoise}
 	measured := make(map[coll.Candidate]bool, len(earlier))
@@ -45,7 +46,7 @@ func compare(name string, earlier, now []coll.Measurement) (report.ComparedFacts
 		measured[m.Candidate] = true
 	}
 	algorithms, index := algorithmsOf(earlier)
-	var comparable []coll.Measurement // of algorithms that the earlier campaign measured
+	var comparable []coll.Measurement // measurements of algorithms that the earlier campaign measured
 	for _, m := range now {
 		if measured[m.Candidate] {
 			f.Remeasured++
@@ -90,12 +91,12 @@ func algorithmsOf(ms []coll.Measurement) ([]coll.Algorithm, map[coll.Algorithm]i
 }
 
 // changesOf returns the shifts of new measurements from the predictions of a Gaussian process that is
-// trained on earlier ones. covariance has the covariances of these shifts, including noise.
+// trained on earlier ones. The result `covariance` has the covariances of these shifts, including noise.
 func changesOf(earlier, now []coll.Measurement, index map[coll.Algorithm]int) (changes []change, covariance *mat.SymDense, err error) {
 	if len(earlier) == 0 || len(now) == 0 {
 		return nil, nil, nil
 	}
-	now = now[max(0, len(now)-comparedMost):] // the last measurements are near the selection
+	now = now[max(0, len(now)-comparedMost):] // the last measurements are mostly near the selected algorithms
 	m, err := gp.Fit(learner.Observations(earlier, index, preprocess.Noise{}).Sample(comparedMost), learner.DefaultPrior().Options())
 	if err != nil {
 		return nil, nil, err
@@ -122,8 +123,9 @@ func changesOf(earlier, now []coll.Measurement, index map[coll.Algorithm]int) (c
 	return changes, covariance, nil
 }
 
-// changeOf estimates the common factor of the changes in a group. belongs reports whether a change is in
-// the group. With probability 1 - changeAlpha, no unchanged group is reported as changed.
+// changeOf estimates the common factor of the changes in a group. The function `belongs` reports whether a
+// change is in the group. With probability 1 - changeAlpha, none of the groups is reported as changed if
+// nothing changed.
 func changeOf(name string, changes []change, covariance *mat.SymDense, groups int, belongs func(change) bool) report.ChangeFacts {
 	f := report.ChangeFacts{Name: name}
 	var at []int
@@ -163,9 +165,9 @@ func changeOf(name string, changes []change, covariance *mat.SymDense, groups in
 	return f
 }
 
-// birgeRatio returns the factor, at least 1, by which the interval of a group's mean must be widened
-// because the differences within the group exceed their expected size. root is the Cholesky decomposition
-// of their covariances.
+// birgeRatio returns the factor by which the interval of a group's mean must be widened. It is above 1 if
+// the differences within the group exceed their expected size. The parameter `root` is the Cholesky
+// decomposition of their covariances.
 //
 // Source: Birge, The calculation of errors by the method of least squares, Physical Review 40 (1932).
 func birgeRatio(root *mat.Cholesky, differences *mat.VecDense) float64 {
@@ -177,7 +179,7 @@ func birgeRatio(root *mat.Cholesky, differences *mat.VecDense) float64 {
 	return math.Sqrt(max(1, mat.Dot(differences, &solved)/float64(n-1)))
 }
 
-// changedSeparately returns the algorithms whose change differs from the median change.
+// changedSeparately returns the algorithms whose change is significantly different from the median change.
 func changedSeparately(algorithms []report.ChangeFacts) []string {
 	var factors []float64
 	for _, a := range algorithms {
@@ -205,7 +207,7 @@ type band struct {
 	low, high int64
 }
 
-// sizeBands divides the message sizes into bands with about equally many sizes.
+// sizeBands divides the message sizes into ranges (bands) with about equally many sizes.
 func sizeBands(changes []change) []band {
 	var sizes []int64
 	for _, c := range changes {

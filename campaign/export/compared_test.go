@@ -48,7 +48,7 @@ func TestCompare(t *testing.T) {
 		name       string
 		factor     func(coll.Candidate) float64
 		algorithms []string // changed algorithms
-		sizes      bool     // whether only large messages changed
+		sizes      bool     // only large messages changed
 		by         float64
 	}{
 		{name: "nothing", factor: unchanged},
@@ -113,8 +113,8 @@ func TestCompareCounts(t *testing.T) {
 	}
 }
 
-// TestCompareWithoutMeasurements checks that there is no factor if there are no new measurements, and no
-// algorithm if there are no earlier ones.
+// TestCompareWithoutMeasurements checks that the result has no factor without new measurements, and no
+// algorithm without earlier ones.
 func TestCompareWithoutMeasurements(t *testing.T) {
 	f, err := compare("first", noisy(t, 1, unchanged), nil)
 	if err != nil || len(f.Algorithms) != 4 || len(f.Sizes) != 0 {
@@ -130,8 +130,8 @@ func TestCompareWithoutMeasurements(t *testing.T) {
 	}
 }
 
-// TestSizeBands checks that all bands have about the same number of sizes, and that each size is in one
-// band.
+// TestSizeBands checks that all ranges of sizes have about the same number of sizes, and that each size is
+// in one range.
 func TestSizeBands(t *testing.T) {
 	for _, tc := range []struct {
 		sizes []int64
@@ -156,8 +156,8 @@ func TestSizeBands(t *testing.T) {
 	}
 }
 
-// TestOtherPlacements checks the texts about verifications whose ranks were placed differently from those
-// of the campaign.
+// TestOtherPlacements checks the texts about verifications whose ranks were assigned to nodes differently
+// than in the campaign.
 func TestOtherPlacements(t *testing.T) {
 	trial := func(nodes int, order coll.Order, switches int) journal.Record {
 		tr := coll.Trial{Measurement: coll.Measurement{Placement: coll.Placement{Order: order, Switches: switches}}}

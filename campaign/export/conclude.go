@@ -34,7 +34,7 @@ import (
 type Models struct {
 	campaign *assembly.Campaign
 	results  []campaign.Result
-	trained  []*campaign.Trained // by problem; nil without measurements
+	trained  []*campaign.Trained // one for each problem; nil if it has no measurements
 }
 
 // Conclusions contains the selections of a campaign.
@@ -42,7 +42,7 @@ type Conclusions struct {
 	campaign *assembly.Campaign
 	state    *journal.State
 	Targets  []*Target   // of the campaign's libraries, in order
-	Problems []Concluded // of all libraries, in order; problems without measurements are left out
+	Problems []Concluded // of all libraries, in order; without problems that have no measurements
 }
 
 // Concluded is a problem with its result and its selection.
@@ -52,11 +52,11 @@ type Concluded struct {
 	Result campaign.Result
 }
 
-// ErrNothing is matched by the error for a campaign without measurements, on which no model can be trained.
+// ErrNothing is matched by the error for a campaign without measurements, because no model can be trained.
 var ErrNothing = errors.New("nothing has been measured: nothing to report")
 
-// Train trains the final models of all problems, several at the same time. results must be in the order of
-// the problems. The error matches ErrNothing if nothing was measured.
+// Train trains the final models of all problems, several at the same time. The results must be in the order
+// of the problems. The error matches ErrNothing if nothing was measured.
 func Train(ctx context.Context, c *assembly.Campaign, results []campaign.Result) (*Models, error) {
 	m := &Models{campaign: c, results: results, trained: make([]*campaign.Trained, len(c.Problems))}
 	var group errgroup.Group
@@ -97,8 +97,8 @@ func nothingMeasured(results []campaign.Result) error {
 	return fmt.Errorf("%w: %d trials failed; %s", ErrNothing, failed, first)
 }
 
-// Conclude makes the selections of all libraries. Where a verification in the journal found a selection slower,
-// it selects the default.
+// Conclude makes the selections of all libraries. It selects the library's default where a verification in
+// the journal found the selection slower.
 func (m *Models) Conclude(state *journal.State) (*Conclusions, error) {
 	c := &Conclusions{campaign: m.campaign, state: state}
 	for _, lib := range m.campaign.Config.Libraries {
@@ -111,8 +111,8 @@ func (m *Models) Conclude(state *journal.State) (*Conclusions, error) {
 	return c, nil
 }
 
-// Library makes the selections of one library, for the release that was measured. If the files of the library
-// cannot contain the selection of a collective, the library's default remains for it.
+// Library makes the selections of one library, for the release that was measured. If the library's files
+// cannot express the selection of a collective, this collective keeps the library's default.
 func (m *Models) Library(state *journal.State, lib config.Library) (*Target, error) {
 	port, cat, err := libraries.Release(lib.Name, lib.Version, lib.Users...)
 	if err != nil {

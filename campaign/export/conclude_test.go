@@ -54,7 +54,8 @@ func concluded(t testing.TB, dir string) (*assembly.Campaign, *export.Conclusion
 	return c, conclude(t, models, state)
 }
 
-// addOutcome adds to a state the records of one verification pass and its outcome.
+// addOutcome adds the records of one verification pass and its outcome to a state. A pass is one comparison
+// of all files with the defaults.
 func addOutcome(t *testing.T, state *journal.State, library string, v verify.PassOutcome) {
 	t.Helper()
 	for _, e := range []verify.Entry{{Pass: &verify.Pass{Number: 1, FirstRound: 1, Rules: verify.DefaultRules()}}, {Outcome: &v}} {
@@ -114,8 +115,8 @@ func TestTrainCancelled(t *testing.T) {
 	}
 }
 
-// TestConcludeReverted checks a point that a verification reverted. It must have the default, and nearly
-// all other points must keep their algorithms.
+// TestConcludeReverted checks a point at which a verification found the selection slower. It must have the
+// library's default. Nearly all other points must keep their algorithms.
 func TestConcludeReverted(t *testing.T) {
 	_, models, state := train(t, runMade(t, campaigntest.MadeOpenMPI))
 	before := conclude(t, models, state).Problems[0]
@@ -135,7 +136,7 @@ func TestConcludeReverted(t *testing.T) {
 			changed++
 		}
 	}
-	if changed == 0 || changed > 3 { // a rule may also apply to neighbours
+	if changed == 0 || changed > 3 { // a rule may also apply to neighboring points
 		t.Errorf("%d points changed, want the reverted point and few others", changed)
 	}
 }
@@ -158,8 +159,8 @@ func TestConcludeRevertedCollective(t *testing.T) {
 	}
 }
 
-// TestConcludeForeignEntries checks that Conclude returns an error for entries that no verification can
-// have written.
+// TestConcludeForeignEntries checks that Conclude returns an error for journal entries that no verification
+// can have written.
 func TestConcludeForeignEntries(t *testing.T) {
 	_, models, state := train(t, runMade(t, campaigntest.MadeOpenMPI))
 	addOutcome(t, state, "openmpi", verify.PassOutcome{})
@@ -169,8 +170,8 @@ func TestConcludeForeignEntries(t *testing.T) {
 	}
 }
 
-// TestAlgorithmGone reads a journal with an algorithm that the catalogue lacks. Its trials count, and it is not
-// selected.
+// TestAlgorithmGone reads a journal with an algorithm that is missing in the catalogue. The cost of its
+// trials must count, and the algorithm must not be selected.
 func TestAlgorithmGone(t *testing.T) {
 	dir := runMade(t, campaigntest.MadeMPICH)
 	path := filepath.Join(dir, "journal.jsonl")

@@ -30,14 +30,14 @@ func models() (*assembly.Campaign, *export.Models, error) {
 	return c, m, err
 }
 
-// ExampleTrain writes the files of a campaign: report, selection and files of the libraries.
+// This example writes the files of a campaign: the report, the selection and the files of the libraries.
 func ExampleTrain() {
 	_, m, err := models()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	conclusions, err := m.Conclude(&journal.State{}) // an empty journal: no verification
+	conclusions, err := m.Conclude(&journal.State{}) // an empty journal has no verification
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -36,13 +36,13 @@ func offGridRows(t *testing.T, file string, cat *mpi.Catalogue) []selection.Row 
 	return rows
 }
 
-// rowsAt returns the rows whose points satisfy wanted.
+// rowsAt returns the rows for whose points the function `wanted` returns true.
 func rowsAt(rows []selection.Row, wanted func(coll.Point) bool) []selection.Row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r selection.Row) bool { return !wanted(r.Point) })
 }
 
-// qualityAt summarizes the slowdowns of the chosen algorithms at the points of the rows. It leaves out
-// choices whose time is not recorded.
+// qualityAt returns a summary of the slowdowns of the chosen algorithms at the points of the rows. It leaves
+// out points where the time of the chosen algorithm is not recorded.
 func qualityAt(t *testing.T, rows []selection.Row, choose func(coll.Point) coll.Algorithm) metrics.Summary {
 	t.Helper()
 	var slowdowns []float64
@@ -54,15 +54,15 @@ func qualityAt(t *testing.T, rows []selection.Row, choose func(coll.Point) coll.
 	return testutil.Must(metrics.Summarize(slowdowns, metrics.Options{}))(t)
 }
 
-// TestOffTheGrid checks rules from a grid of powers of two at other numbers of nodes, processes and bytes.
-// The slowdown is small there, and the chosen algorithms can run at 95 % of the points. If the grid also
-// has 3, 6 and 12 nodes, the slowdown at all other points is smaller.
+// TestOffTheGrid checks rules that were fitted to powers of two, at other numbers of nodes, processes and
+// bytes. There the slowdown must be small, and the chosen algorithms must be able to run at 95 % of the
+// points. If the grid also has 3, 6 and 12 nodes, the slowdown at all other points must be smaller.
 func TestOffTheGrid(t *testing.T) {
 	between := func(p coll.Point) bool { return p.Nodes == 3 || p.Nodes == 6 || p.Nodes == 12 }
 	tests := []struct {
 		library, version, data string
 		most                   float64 // maximum average slowdown with powers of two alone
-		withBetween            float64 // maximum at other points with 3, 6 and 12 nodes in the grid
+		withBetween            float64 // maximum average slowdown at other points if the grid also has 3, 6 and 12 nodes
 	}{
 		{"mpich", "4.0.2", "A_bcast", 1.06, 1.04},
 		{"openmpi", "4.1.4", "A_bcast", 1.09, 1.04},

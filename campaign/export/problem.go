@@ -63,8 +63,8 @@ func ProblemFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion
 	return f, addTies(&f, c)
 }
 
-// crossValidate compares predictions with held-out measurements. The result is empty if only one point
-// was measured.
+// crossValidate compares predictions with measurements that were left out of the training. The result is
+// empty if only one point was measured.
 func crossValidate(l *activelearn.Ledger, c campaign.Conclusion) (learner.Validation, error) {
 	if l.PointsMeasured() < 2 {
 		return learner.Validation{}, nil
@@ -72,8 +72,8 @@ func crossValidate(l *activelearn.Ledger, c campaign.Conclusion) (learner.Valida
 	return learner.CrossValidate(c.Data, c.Spec.Folds, c.Spec.Seed, c.Learner)
 }
 
-// cells returns a report cell for every grid point. Its slowdown is the true one if all times are known,
-// otherwise the predicted one.
+// cells returns a report cell for every grid point. Its slowdown is the true one if all times are known.
+// Otherwise it is the predicted one.
 func cells(k knownTimes, c campaign.Conclusion) []report.Cell {
 	var out []report.Cell
 	for _, row := range c.Rows {
@@ -155,8 +155,8 @@ func excludedTexts(algorithms []report.AlgorithmFacts) []string {
 	return out
 }
 
-// addTies marks the cells in which another algorithm may be as fast as the selected one. The rows of c
-// have the order of the cells. Models without a posterior give no ties.
+// addTies marks the cells in which another algorithm may be as fast as the selected one. The rows of `c`
+// must have the order of the cells. Models without a posterior give no ties.
 func addTies(f *report.ProblemFacts, c campaign.Conclusion) error {
 	if !c.HasPosterior() {
 		return nil
@@ -189,8 +189,8 @@ func addTies(f *report.ProblemFacts, c campaign.Conclusion) error {
 	return nil
 }
 
-// studyFacts returns the trials of a hyperparameter study. The field Best of a trial is the lowest value up
-// to this trial.
+// studyFacts returns the trials of a hyperparameter study. The field Best of a trial is the lowest value so
+// far.
 func studyFacts(s campaign.Study) []report.HPOTrial {
 	var out []report.HPOTrial
 	for i, t := range s.Trials {

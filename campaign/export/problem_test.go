@@ -93,7 +93,8 @@ func TestScoresOfTruth(t *testing.T) {
 	}
 }
 
-// TestUnsafeFacts checks that the facts about unsafe algorithms compare the selection with these, too.
+// TestUnsafeFacts checks the report about unsafe algorithms, which are left out by default. It must compare
+// the selection with one that includes them.
 func TestUnsafeFacts(t *testing.T) {
 	f := factsOf(t, madeFirst(t, func(c *assembly.Campaign) {
 		p := &c.Problems[0]
@@ -125,7 +126,8 @@ func TestScoresOfMeasurements(t *testing.T) {
 	}
 }
 
-// TestScoreOfDefault checks that the model's score of the default has all points and is near its recorded times.
+// TestScoreOfDefault checks the score of the default that a model predicts. It must include all points and
+// be close to the score by recorded times.
 func TestScoreOfDefault(t *testing.T) {
 	f := factsOf(t, madeFirst(t, removeTruth, "method=regret", "model.kind=gp", "stop.criteria_from=predicted"))
 	if s := f.Scores; len(s) != 2 || s[0].Source != "predicted" || s[1].Source != "predicted" || s[1].Points != 63 || math.Abs(s[1].Slowdown-1.3) > 0.05 {

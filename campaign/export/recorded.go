@@ -14,9 +14,9 @@ import (
 	"tutti/verify"
 )
 
-// AddJournal adds facts of a journal to f: reasons of batches, verifications, use of machine time,
-// environments of jobs, and candidates of which all attempts failed. libraries are in the order of the
-// report. Errors match verify.ErrEntry.
+// AddJournal adds facts of a journal to `f`. They are reasons of batches, verifications, use of machine
+// time, environments of jobs, and candidates whose attempts all failed. The parameter `libraries` has the
+// order of the report. Errors match verify.ErrEntry.
 func AddJournal(f *report.Facts, state *journal.State, libraries []string, attempts int) error {
 	for _, lib := range libraries {
 		entries, err := verify.Entries(state.Verification(lib))
@@ -45,7 +45,7 @@ func AddJournal(f *report.Facts, state *journal.State, libraries []string, attem
 	return nil
 }
 
-// verificationsLast returns the jobs in their order, but with the jobs of verifications at the end.
+// verificationsLast returns the jobs in their order, but moves the jobs of verifications to the end.
 func verificationsLast(jobs []*journal.Job) []*journal.Job {
 	out := slices.Clone(jobs)
 	rank := func(j *journal.Job) int {
@@ -142,8 +142,8 @@ func mixedEnvironments(environments []report.EnvironmentFacts) []string {
 	return out
 }
 
-// excluded returns the candidates of which all attempts failed, sorted by library and collective. attempts
-// is the allowed number of attempts.
+// excluded returns the candidates whose attempts all failed, sorted by library and collective. The parameter
+// `attempts` is the allowed number of attempts.
 func excluded(state *journal.State, attempts int) []report.ExcludedFacts {
 	var out []report.ExcludedFacts
 	for _, p := range state.Problems {
@@ -166,10 +166,11 @@ func excluded(state *journal.State, attempts int) []report.ExcludedFacts {
 	return out
 }
 
-// topReasons is how many reasons the report shows for a round. It shows those with the greatest gains.
+// topReasons is the number of reasons that the report shows for a round: those with the greatest gains.
 const topReasons = 5
 
-// reasonsOf returns the reasons of each round of a problem. past may be nil.
+// reasonsOf returns the reasons of each round of a problem. The parameter `past` is the problem's state in
+// the journal, or nil.
 func reasonsOf(past *journal.ProblemState) []report.RoundReasons {
 	if past == nil {
 		return nil
@@ -223,7 +224,8 @@ func weightFacts(p campaign.Problem) *report.WeightFacts {
 	return f
 }
 
-// placementOf returns the placements in which a library was measured, the zero value if they are unknown.
+// placementOf returns how the ranks were placed when a library was measured. The result is zero if this is
+// unknown.
 func placementOf(f *report.Facts, library string) coll.Placements {
 	for _, l := range f.Libraries {
 		if l.Library == library && l.Placement != nil {

@@ -27,8 +27,8 @@ func jobRecord(p journal.Problem, name string, state coll.JobState, checksum, ke
 	}}
 }
 
-// TestAddJournal checks the facts about jobs, environments and excluded candidates: those of which all attempts failed. A journal without jobs,
-// failures and environments adds no facts.
+// TestAddJournal checks the facts about jobs, environments and excluded candidates, whose attempts all
+// failed. A journal without jobs, failures and environments must add no facts.
 func TestAddJournal(t *testing.T) {
 	bcast := journal.Problem{Library: "mpich", Collective: coll.Bcast}
 	candidate := func(algorithm string) coll.Candidate {

@@ -14,8 +14,8 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// Release is a release of a library for which selection files are written. It may differ from the
-// measured release.
+// Release is a release of a library for which selection files are written. It may differ from the release
+// that was measured.
 type Release struct {
 	library  config.Library // for which files are written
 	measured config.Library // library of the campaign
@@ -25,7 +25,7 @@ type Release struct {
 
 var versionForm = regexp.MustCompile(`^[0-9]+(\.[0-9A-Za-z]+)*$`)
 
-// Releases parses releases of the form LIBRARY[=VERSION[:PATH]]. Each library may occur once. If given is
+// Releases parses texts of the form LIBRARY[=VERSION[:PATH]]. Each library may occur once. If `given` is
 // empty, it returns the releases that the campaign measured.
 func Releases(c *assembly.Campaign, given []string) ([]Release, error) {
 	var out []Release
@@ -86,7 +86,7 @@ func release(c *assembly.Campaign, text string) (Release, error) {
 	return Release{lib, measured, port, cat}, nil
 }
 
-// Measured returns the name of the library that the campaign measured.
+// Measured returns the campaign's name of the library that was measured.
 func (r Release) Measured() string { return r.measured.Name }
 
 // fromFiles returns the names of the libraries whose selection files need a library file, such as the

@@ -11,9 +11,10 @@ import (
 	"tutti/report"
 )
 
-// scores returns the scores of the tuned selection and of the default, both at the same points. They are
-// compared with the recorded truth, at the points at which the default was recorded, or at all points if it
-// never was. Without a truth the score of the tuned selection is the last evaluation.
+// scores returns the scores of the tuned selection and of the default, both at the same points. If true
+// times were recorded, both are compared with these. The points are those at which the default was recorded,
+// or all points if it never was. Without true times, the score of the tuned selection is the last
+// evaluation.
 func scores(p campaign.Problem, res campaign.Result, k knownTimes, c campaign.Conclusion) ([]report.Score, error) {
 	if p.Truth == nil {
 		return estimates(p, res, c)
@@ -42,7 +43,8 @@ func scores(p campaign.Problem, res campaign.Result, k knownTimes, c campaign.Co
 	return out, nil
 }
 
-// unsafeFacts returns the facts of the algorithms that are left out because they are unsafe, nil for none.
+// unsafeFacts returns the facts about algorithms that are left out because they are unsafe. It returns nil
+// if there are none.
 func unsafeFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion) (*report.UnsafeFacts, error) {
 	if len(p.Unsafe) == 0 {
 		return nil, nil
@@ -61,9 +63,9 @@ func unsafeFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion)
 	return f, err
 }
 
-// estimates returns the score of the last evaluation. It returns none without an evaluation, or if the
-// selection of a completely measured space could not be evaluated. It adds the score that the
-// same models expect of the default if they know it at every point of the grid.
+// estimates returns the score of the last evaluation. There is no score without an evaluation, or if a
+// completely measured space could not be evaluated. If the models can predict the default at every point of
+// the grid, estimates adds the expected score of the default.
 func estimates(p campaign.Problem, res campaign.Result, c campaign.Conclusion) ([]report.Score, error) {
 	n := len(res.Evaluations)
 	if n == 0 || res.Stop == activelearn.SpaceExhausted && res.Evaluations[n-1].Trials < res.Ledger.Trials() {
@@ -75,7 +77,7 @@ func estimates(p campaign.Problem, res campaign.Result, c campaign.Conclusion) (
 		Summary: metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Accuracy: e.Accuracy, Mistakes: e.Mistakes, P95: e.P95Slowdown, Worst: e.WorstSlowdown},
 	}
 	if e.SlowdownUpper > 0 {
-		tuned.SlowdownLow = 1 // only upper ends are estimated
+		tuned.SlowdownLow = 1 // only upper limits are estimated
 	}
 	sum, ok, err := c.ExpectedDefault()
 	if err != nil || !ok {
@@ -84,10 +86,10 @@ func estimates(p campaign.Problem, res campaign.Result, c campaign.Conclusion) (
 	return []report.Score{tuned, {Name: "default", Source: string(e.Source), Summary: sum}}, nil
 }
 
-// bootstrapResamples is the number of resamples for an interval. Each tail of 2.5 % has 25 of them.
+// bootstrapResamples is the number of resamples for an interval. Each tail of 2.5 % then has 25 resamples.
 const bootstrapResamples = 1000
 
-// scored is a selection with its slowdowns, as far as they are known.
+// scored is a selection with its known slowdowns.
 type scored struct {
 	name      string
 	points    []coll.Point
@@ -110,8 +112,8 @@ func (w scored) score(p campaign.Problem, spec campaign.Spec) (report.Score, err
 	return s, err
 }
 
-// bootstrapInterval returns a bootstrap interval, over the points, of the figure that pick returns. If the
-// points of a resample have no weight, its figure is that of all points.
+// bootstrapInterval returns a bootstrap interval, over the points, of the number that the function `pick`
+// returns. If all points of a resample have weight zero, the number for all points is used.
 func bootstrapInterval(slowdowns []float64, opt metrics.Options, seed uint64, pick func(metrics.Summary) float64) (low, high float64, err error) {
 	all, err := metrics.Average(slowdowns, opt)
 	if err != nil {
@@ -144,7 +146,7 @@ func bootstrapInterval(slowdowns []float64, opt metrics.Options, seed uint64, pi
 	return i.Low, i.High, err
 }
 
-// curveOf returns the evaluations without the scores, which only a resumed campaign needs.
+// curveOf returns the evaluations without their Scores, which only a resumed campaign needs.
 func curveOf(evaluations []activelearn.Evaluation) []activelearn.Evaluation {
 	out := slices.Clone(evaluations)
 	for i := range out {
@@ -153,11 +155,11 @@ func curveOf(evaluations []activelearn.Evaluation) []activelearn.Evaluation {
 	return out
 }
 
-// knownTimes contains the times with which selections are compared: the recorded truth or, without one, the
-// measurements.
+// knownTimes contains the times with which selections are compared. These are the recorded true times, or
+// the measurements if there are none.
 type knownTimes struct {
 	seconds  map[coll.Candidate]float64
-	fastest  map[coll.Point]coll.Measurement // not the default if another algorithm is as fast
+	fastest  map[coll.Point]coll.Measurement // prefers another algorithm to an equally fast default
 	measured map[coll.Point]int              // number of measurements
 	complete bool                            // the times of all candidates are known
 }
@@ -187,7 +189,7 @@ func knownTimesOf(p campaign.Problem, res campaign.Result) knownTimes {
 	return k
 }
 
-// slowdown returns the time of an algorithm at a point divided by the fastest known time. It returns false
+// slowdown returns the time of an algorithm at a point, divided by the fastest known time. It returns false
 // if the algorithm's time is unknown.
 func (k knownTimes) slowdown(p coll.Point, alg coll.Algorithm) (float64, bool) {
 	chosen, ok := k.seconds[coll.Candidate{Point: p, Algorithm: alg}]
@@ -198,7 +200,7 @@ func (k knownTimes) slowdown(p coll.Point, alg coll.Algorithm) (float64, bool) {
 	return s, err == nil
 }
 
-// slowdowns returns the known slowdowns of a selection. at has the point of each slowdown.
+// slowdowns returns the known slowdowns of a selection. The result `at` has the point of each slowdown.
 func (k knownTimes) slowdowns(points []coll.Point, choose func(coll.Point) coll.Algorithm) (at []coll.Point, slowdowns []float64) {
 	for _, p := range points {
 		if s, ok := k.slowdown(p, choose(p)); ok {
@@ -208,9 +210,9 @@ func (k knownTimes) slowdowns(points []coll.Point, choose func(coll.Point) coll.
 	return at, slowdowns
 }
 
-// slower returns the number n of points at which a selection is significantly slower than the default.
-// worst is the largest ratio of a selection's time to the default's. Both are nil if no point can be
-// compared.
+// slower returns the number `n` of points at which a selection is significantly slower than the default. The
+// result `worst` is the largest ratio of a selection's time to the default's. Both are nil if no point can
+// be compared.
 func (k knownTimes) slower(points []coll.Point, choose func(coll.Point) coll.Algorithm) (n *int, worst *float64) {
 	count, most, compared := 0, 0.0, false
 	for _, p := range points {

@@ -23,8 +23,8 @@ type Target struct {
 	openErr  error // why the library cannot be opened
 
 	problems     []Concluded
-	rows         [][]selection.Row // of each problem, with algorithms that the release has
-	defaultCount int               // number of points whose fast algorithm the release does not have
+	rows         [][]selection.Row // one list for each problem, limited to algorithms of the release
+	defaultCount int               // number of points whose fast algorithm is missing in the release
 	selected     selection.Selection
 	fault        error // why there is no selection
 	verified     bool  // a verification has compared the files of the measured release with the library's default
@@ -74,8 +74,8 @@ func (t *Target) fit() {
 	t.selected, t.fault = t.selectionOf(all)
 }
 
-// selectionOf returns the selection for rows, which uses only rules that the library can express. It checks that
-// files with this selection select the right algorithm at every row.
+// selectionOf returns the selection for the given rows (times by point), in rules that the library can
+// express. It checks that files with these rules select the right algorithm at every row.
 func (t *Target) selectionOf(rows []selection.Row) (selection.Selection, error) {
 	if t.openErr != nil {
 		return selection.Selection{}, t.openErr
@@ -108,7 +108,7 @@ func (t *Target) Choices() map[coll.Collective]func(coll.Point) coll.Algorithm {
 	return out
 }
 
-// Selecting returns a copy of the conclusions in which the selections are those of the releases.
+// Selecting returns a copy of the conclusions with the selections of the given releases.
 func (c *Conclusions) Selecting(releases []*Target) *Conclusions {
 	out := &Conclusions{campaign: c.campaign, state: c.state, Targets: releases}
 	for _, t := range releases {
@@ -176,7 +176,7 @@ func (t *Target) Write(ctx context.Context, dir string) (w Written, err error) {
 		return w, err
 	}
 	module := w.Setup
-	if !t.tried() && len(module.Remarks) == 0 { // libraries whose settings say so themselves have a remark
+	if !t.tried() && len(module.Remarks) == 0 { // the remarks of some libraries say this already
 		module.Remarks = []string{fmt.Sprintf("Replayed at every tuned point, but not tried on a real %s %s.", t.library.Name, t.library.Version)}
 	}
 	w.Setup.Remarks, module.Remarks = slices.Concat(w.Setup.Remarks, t.remarks()), slices.Concat(module.Remarks, t.remarks())
@@ -191,7 +191,8 @@ func (t *Target) Write(ctx context.Context, dir string) (w Written, err error) {
 	return w, err
 }
 
-// tryLoading loads the files once from a temporary folder below dir, on the machine of a connected campaign.
+// tryLoading lets a program load the files once from a temporary folder below `dir`. It runs on the machine
+// of a connected campaign, or not at all.
 func (t *Target) tryLoading(ctx context.Context, dir string) (err error) {
 	if !t.campaign.Config.Runner.Live() || t.library.Version != t.measured.Version {
 		return nil
@@ -211,7 +212,7 @@ func (t *Target) tryLoading(ctx context.Context, dir string) (err error) {
 	return t.campaign.CheckLoads(ctx, t.library, x.Setup)
 }
 
-// remarks returns the remarks that tutti writes into the settings.
+// remarks returns the remarks that are written into the file of settings.
 func (t *Target) remarks() []string {
 	var out []string
 	if t.placement.Known() {
@@ -264,8 +265,8 @@ type Summary struct {
 	Measured string `json:"measured_version"`
 	Origin   string `json:"origin"` // source of the list of algorithms
 	Points   int    `json:"points"`
-	Left     int    `json:"left"`  // points with the library's default because the release does not have the fast algorithm
-	Tried    bool   `json:"tried"` // tutti's tests load files into this release
+	Left     int    `json:"left"`  // number of points with the library's default because the release does not have the fast algorithm
+	Tried    bool   `json:"tried"` // tutti's own tests load selection files into this release
 }
 
 // Summary returns the summary of the export for the release.

@@ -20,7 +20,7 @@ import (
 	"tutti/selection"
 )
 
-// targets returns the conclusions of a folder and their selections for the given releases.
+// targets returns the conclusions of the campaign in a folder, and the selections for the given releases.
 func targets(t testing.TB, dir string, given ...string) (*export.Conclusions, []*export.Target) {
 	t.Helper()
 	c, conclusions := concluded(t, dir)
@@ -40,8 +40,8 @@ func csvOf(t *testing.T, c *export.Conclusions) []byte {
 	return b.Bytes()
 }
 
-// TestOtherReleases checks exports for other releases. Points whose algorithm the release does not have
-// get the default. The settings say whether tutti's tests use the release.
+// TestOtherReleases checks exports for other releases. Points whose algorithm is missing in the release must
+// get the default. The settings must say whether tutti's tests use the release.
 func TestOtherReleases(t *testing.T) {
 	dir := small(t, "collectives=allgather", "runner.data=data/C_allgather.csv")
 	for _, tc := range []struct {
@@ -157,7 +157,7 @@ func checkSettings(t *testing.T, m campaigntest.Made, rows []selection.Row, snip
 	}
 }
 
-// sourced returns the variables that a shell snippet sets in a job of a layout.
+// sourced returns the variables that a shell snippet sets in a job of the given layout.
 func sourced(t *testing.T, path string, l coll.Layout) []selection.Setting {
 	t.Helper()
 	cmd := exec.Command("sh", "-euc", `. "$1"; exec /usr/bin/env -0`, "sh", path)
@@ -259,8 +259,8 @@ func TestReleaseFaults(t *testing.T) {
 	}
 }
 
-// TestReleases checks the libraries of parsed releases. If none is given, Releases returns the campaign's
-// libraries.
+// TestReleases checks which libraries are parsed from the given texts. Without texts, Releases returns the
+// campaign's libraries.
 func TestReleases(t *testing.T) {
 	c := campaigntest.New(t, campaigntest.Small(t, t.TempDir()))
 	for _, tc := range []struct{ given, want []string }{

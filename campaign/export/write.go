@@ -17,7 +17,7 @@ import (
 	"tutti/selection"
 )
 
-// Names of the report's files in a campaign's folder.
+// Names of files that a report consists of, in a campaign's folder.
 const (
 	ReportHTML   = "report.html"
 	ReportJSON   = "report.json"
@@ -34,7 +34,7 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	return selection.WriteFile(path, b.Bytes())
 }
 
-// facts returns the content of the report as facts.
+// facts returns the content of the report. The parameter `by` identifies the program that writes it.
 func (c *Conclusions) facts(libraries []report.LibraryFacts, by Program) (report.Facts, error) {
 	cfg := c.campaign.Config
 	f := report.Facts{
@@ -82,8 +82,8 @@ func (c *Conclusions) problemFacts() ([]report.ProblemFacts, error) {
 	return out, group.Wait()
 }
 
-// Program identifies the program that writes a report: its own version and the versions of what can change
-// the figures.
+// Program identifies the program that writes a report. It has the program's version and the versions of
+// everything that can change the numbers in a report.
 type Program struct {
 	Version  string
 	Versions []report.Version

@@ -41,8 +41,8 @@ func written(t *testing.T, dir, to string) report.Facts {
 	return testutil.Must(conclusions.Write(t.Context(), to, by))(t)
 }
 
-// TestWriteSame checks that the files depend only on the journal, and not on the folder or the number of
-// workers.
+// TestWriteSame checks that the files depend only on the journal. The folder and the number of workers must
+// not matter.
 func TestWriteSame(t *testing.T) {
 	one, many := small(t, "workers=1"), small(t, "workers=4")
 	facts := written(t, one, one)

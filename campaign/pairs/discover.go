@@ -20,7 +20,7 @@ import (
 	"tutti/topology/discover"
 )
 
-// Options control the measurements. Zero values mean the defaults.
+// Options control the measurements. Zero values select the defaults.
 type Options struct {
 	Folder  string // folder in the campaign's output folder; default topology
 	Jobs    int    // number of jobs, each with the most nodes of the grid; default 1
@@ -170,8 +170,8 @@ func (d *Discovery) Measure(ctx context.Context) error {
 	return d.run(ctx, what, plan, 1)
 }
 
-// missingPairs returns the pairs of opt.PLogP without PLogP parameters, as classes. The kind of measurement
-// identifies these pairs.
+// missingPairs returns the pairs of opt.PLogP that do not have PLogP parameters yet, as classes. The result
+// `kind` is a name for the measurement of these pairs.
 func (d *Discovery) missingPairs(found *Found) (kind string, missing []discover.Class, err error) {
 	var names []string
 	if d.opt.PLogP != PLogPAll {
@@ -214,7 +214,7 @@ func Forecast(ctx context.Context, c *assembly.Campaign, opt Options) ([]Planned
 	return d.forecast(ctx, pairs, plan)
 }
 
-// forecast returns the jobs in which opt.Jobs launches of the plan would run.
+// forecast returns the jobs for opt.Jobs launches of the plan.
 func (d *Discovery) forecast(ctx context.Context, what string, plan discover.Plan) ([]Planned, error) {
 	if err := d.campaign.Connect("dry-run", d.opt.Environ); err != nil {
 		return nil, err

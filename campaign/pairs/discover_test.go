@@ -13,8 +13,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// prints is a benchmark program that prints the given output of a launch. The output may be incomplete. The
-// launcher runs the program once for all ranks.
+// prints is a benchmark program (a shell script) that prints given output, which may be incomplete. The
+// launcher runs it once for all ranks.
 const prints = `#!/bin/sh
 echo x >> LEDGER
 echo '{"event":"hello","nodes":[{"host":"n1"}],"library":"fake"}'
@@ -29,8 +29,8 @@ const (
 	starts = `[ "$1" = --version ] && exit; shift 5; exec "$@"`
 )
 
-// machine creates a campaign on the local machine. Its benchmark program prints the lines in says. It
-// returns the folder of the campaign.
+// machine creates a campaign on the local machine. Its benchmark program prints the lines in `says`. The
+// result is the folder of the campaign.
 func machine(t *testing.T, says string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -77,7 +77,7 @@ func TestMeasureOnce(t *testing.T) {
 		found := testutil.Must(d.Found())(t)
 		testutil.NoError(t, found.Write(d.Dir))
 		testutil.NoError(t, d.Close())
-		if n := begun(t, dir); n != 2 { // one launch for pairs and one for examples
+		if n := begun(t, dir); n != 2 { // one launch for "pairs" and one for "examples"
 			t.Errorf("%d starts, want 2", n)
 		}
 	}

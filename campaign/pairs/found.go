@@ -16,7 +16,7 @@ import (
 type Found struct {
 	Tree       topology.Tree
 	Conflicts  []topology.Conflict
-	Parameters []discover.ClassParameters // of one example per class of pairs, fastest class first, and of single pairs
+	Parameters []discover.ClassParameters // of an example pair of each class, fastest class first, and of single pairs
 	Warnings   []string                   // launches whose output is unreadable or damaged
 
 	launches []launch
@@ -59,7 +59,7 @@ func (d *Discovery) Found() (*Found, error) {
 	return f, nil
 }
 
-// read reads the outputs of all launches in the folder of a discovery.
+// read reads the outputs of all launches in the folder `dir`.
 func (f *Found) read(dir string) error {
 	files, err := fs.Glob(os.DirFS(dir), "jobs/*/*/stdout")
 	if err != nil {
@@ -85,7 +85,7 @@ func (f *Found) read(dir string) error {
 	return nil
 }
 
-// merge merges the trees of the launches that measured pairs inside or between nodes.
+// merge merges the topology trees of the launches that measured pairs inside or between nodes.
 func (f *Found) merge() error {
 	var trees []topology.Tree
 	for _, s := range f.launches {
@@ -111,7 +111,7 @@ func (f *Found) merge() error {
 	return err
 }
 
-// why returns the first warning as text for the end of an error message.
+// why returns the first warning, as the end of an error message.
 func (f *Found) why() string {
 	if len(f.Warnings) == 0 {
 		return ""

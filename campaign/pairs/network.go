@@ -14,9 +14,8 @@ import (
 	"tutti/topology/discover"
 )
 
-// Least numbers of rounds and pairs. With three partners for each node, most slow nodes can be
-// distinguished from their partners. If there are few nodes, more rounds are needed to determine the usual
-// time.
+// The smallest numbers of rounds and pairs. With three partners for each node, most slow nodes can be
+// distinguished from their partners. With few nodes, more rounds are needed to determine the usual time.
 const (
 	fewestRounds = 3
 	fewestPairs  = 48
@@ -24,7 +23,7 @@ const (
 
 func networkRounds(nodes int) int { return max(fewestRounds, 2*fewestPairs/nodes) }
 
-// networkPasses is how often each pair is measured.
+// networkPasses is the number of measurements of each pair.
 const networkPasses = 4
 
 // MeasureNetwork finds slow nodes, slow links and oversubscribed switches of a campaign's machine.
@@ -118,8 +117,8 @@ func flat(hosts []string) *topology.Tree {
 }
 
 // withRetests returns the measurements that decide which nodes are slow. From the first launch it takes the
-// pairs without a suspect. From the second launch it takes the pairs of the first rounds, which are
-// measured again. So a measurement that made a node suspect cannot also confirm the suspicion.
+// pairs without a suspected node. From the second launch it takes the pairs of the first rounds, which are
+// measured again. The measurement that made a node suspect thus cannot also confirm the suspicion.
 func withRetests(suspects []string, first, second []discover.Measurement, rounds int) []discover.Measurement {
 	out := slices.DeleteFunc(slices.Clone(first), func(p discover.Measurement) bool {
 		return slices.Contains(suspects, p.A.Host) || slices.Contains(suspects, p.B.Host)

@@ -11,18 +11,19 @@ import (
 	"tutti/topology/discover"
 )
 
-// Kinds of measurements. Each launch makes one kind. Runners use the kind as the name of the algorithm.
+// The kinds of measurements. Each launch makes measurements of one kind. Runners use the kind in place of an
+// algorithm name.
 const (
 	pairs    = "pairs"    // pairs of ranks inside nodes, and pairs of nodes
-	examples = "examples" // the PLogP measurements of one pair of each class; for given pairs, a digest of them follows
-	rounds   = "rounds"   // some tournament rounds of nodes
-	chosen   = "chosen"   // pairs with suspects, and pairs across bisections of switches
+	examples = "examples" // PLogP parameters of one pair of each class; for given pairs, a hash of their names is appended
+	rounds   = "rounds"   // rounds of disjoint pairs of nodes
+	chosen   = "chosen"   // pairs with suspected nodes, and pairs across bisections of switches
 )
 
 // program runs tutti's benchmark program with a plan of pairs.
 type program struct {
 	path  string                   // absolute path on the nodes
-	plans map[string]discover.Plan // by measurement: pairs, examples, rounds or chosen
+	plans map[string]discover.Plan // by kind of measurement: pairs, examples, rounds or chosen
 }
 
 var _ benchrunner.Program = program{}
@@ -35,11 +36,11 @@ func (program) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return slices.Collect(slices.Chunk(cases, 1))
 }
 
-// Times from which Allowance computes the time limit of a launch.
+// Times from which the method Allowance computes the time limit of a launch.
 const (
 	begin   = 10 * time.Second // before the first pair and after the last one
 	hang    = 60 * time.Second // after this time, csource/pairs gives up a round
-	ofClass = 30 * time.Second // measurements of one class except its rows of messages
+	ofClass = 30 * time.Second // measurements of one class of pairs, without its series of message sizes
 	stages  = 2                // number of stages: inside nodes and between nodes
 )
 
@@ -68,7 +69,7 @@ func (p program) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	}, nil
 }
 
-// Read reports whether a launch ran to its end. Discovery.Found reads the measurements from
+// Read reports whether a launch ran to its end. The measurements are read later, by Discovery.Found, from
 // the job's folder, even after a failure.
 func (program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	r, err := discover.ReadOutput(out.Lines())
@@ -87,10 +88,10 @@ func (program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Re
 	}
 }
 
-// candidate returns the candidate that stands for a kind of measurement on a layout.
+// candidate returns the candidate that represents a kind of measurement on a layout.
 func candidate(what string, l coll.Layout) coll.Candidate {
 	return coll.Candidate{Point: coll.Point{Collective: coll.Barrier, Nodes: l.Nodes, PPN: l.PPN}, Algorithm: coll.Algorithm{Name: what}}
 }
 
-// unforced returns no settings, since the plan contains no collectives.
+// unforced returns no settings, since the measurements use no collectives.
 func unforced(coll.Candidate) (mpi.Forcing, error) { return mpi.Forcing{}, nil }

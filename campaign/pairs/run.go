@@ -17,8 +17,8 @@ import (
 // ErrNothing is matched by errors of a discovery without any measurement.
 var ErrNothing = errors.New("nothing was measured")
 
-// past is the state of a discovery. It contains the records of the journal, including those that this
-// process has written. It is safe for concurrent use.
+// past is the state of a discovery according to the journal, including the records of this process. It is
+// safe for concurrent use.
 type past struct {
 	mu    sync.Mutex
 	state *journal.State
@@ -59,14 +59,15 @@ func (l log) Trial(t coll.Trial) error {
 	return l.d.append(journal.Record{Kind: journal.KindTrial, Round: l.round, Trial: &t})
 }
 
-// program returns the benchmark program with the plan of one kind of measurement.
+// program returns the benchmark program with a plan for one kind of measurement. The parameter `what` names
+// the kind.
 func (d *Discovery) program(what string, plan discover.Plan) program {
 	return program{d.opt.Program, map[string]discover.Plan{what: plan}}
 }
 
-// run runs launches until wanted of them are complete. Launches of earlier processes count too. If run
-// returns early, its jobs continue, and the next call of run waits for them. The error matches ErrNothing
-// if no launch is complete.
+// run runs launches until `wanted` of them are complete. Launches of earlier processes count, too. If run
+// returns early, its jobs continue, and the next call waits for them. The error matches ErrNothing if no
+// launch is complete.
 func (d *Discovery) run(ctx context.Context, what string, plan discover.Plan, wanted int) error {
 	machine, err := d.campaign.Machine(d.lib, d.program(what, plan), unforced)
 	if err != nil {
@@ -97,8 +98,8 @@ func (d *Discovery) run(ctx context.Context, what string, plan discover.Plan, wa
 	return nil
 }
 
-// launches returns the launches to run, and the number of launches that are complete. It replaces each
-// failed launch by a new one.
+// launches returns the launches to run in `open`, and the number of complete ones in `done`. It replaces
+// each failed launch by a new one.
 func (d *Discovery) launches(what string, wanted int) (open []*journal.Round, done int, err error) {
 	number := 0
 	known := d.past.state.Problem(d.problem())

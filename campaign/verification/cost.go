@@ -10,20 +10,20 @@ import (
 	"tutti/verify"
 )
 
-// minBudget is the smallest default budget of machine time. A verification needs some blocks even
-// after a short campaign.
+// minBudget is the smallest default budget of machine time. Even after a short campaign, a verification
+// needs some blocks. A block measures the tuned files and the library's default once at each point.
 const minBudget = 10 * time.Minute
 
-// Estimate is the expected cost of verifying one library. All its figures are zero if the verification has
+// Estimate is the expected cost of verifying one library. All its numbers are zero if the verification has
 // ended.
 type Estimate struct {
 	Library     string  `json:"library"`
-	Points      int     `json:"points"` // test points of the next pass
+	Points      int     `json:"points"` // number of points that the next comparison tests
 	Blocks      float64 `json:"blocks"` // average number of blocks for each point
 	Seconds     float64 `json:"machine_seconds"`
 	NodeSeconds float64 `json:"node_seconds"`
 	Budget      float64 `json:"budget_seconds"` // remaining machine time, after which the verification ends
-	Least       float64 `json:"least_seconds"`  // machine time of the fewest blocks that can prove anything; 0 after the first block
+	Least       float64 `json:"least_seconds"`  // machine time of the fewest blocks that can prove a difference; 0 after the first block
 }
 
 // Estimate returns the expected cost of verifying a library. It uses the times of launches and measurements
@@ -64,9 +64,9 @@ func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 	return e, nil
 }
 
-// blocksOf returns the expected number of blocks at a test point. Screening is assumed to need the mean of
-// its smallest and largest number. The share Suspicion of the points, which look slower by chance, is
-// measured again.
+// blocksOf returns the expected number of blocks (repetitions) at a test point. Screening is assumed to need
+// the mean of its smallest and largest number. The fraction Suspicion of the points looks slower by chance
+// and is measured again.
 func blocksOf(r verify.Rules) float64 {
 	return float64(r.MinBlocks+r.MaxBlocks)/2 + r.Suspicion*float64(2*r.MaxBlocks)
 }
@@ -92,7 +92,7 @@ type usage struct {
 	launch, run     float64 // seconds
 }
 
-// seconds returns the expected machine time of the launches and candidates in planned. It uses the average
+// seconds returns the expected machine time of the launches and candidates in `planned`. It uses the average
 // times in u.
 func (u usage) seconds(planned usage) float64 {
 	if u.launches == 0 || u.cases == 0 {
@@ -142,7 +142,8 @@ func usagesOf(state *journal.State, library string, model benchrunner.LaunchMode
 	return p
 }
 
-// of returns the usage of the jobs with the given number of nodes, or of all jobs if there are none.
+// of returns the usage of the jobs with the given number of nodes. If there are no such jobs, it returns
+// that of all jobs.
 func (p usages) of(nodes int) usage {
 	if u, ok := p.byNodes[nodes]; ok {
 		return u
@@ -150,8 +151,9 @@ func (p usages) of(nodes int) usage {
 	return p.all
 }
 
-// launchesOf returns the numbers of launches and candidates that one block of all test points needs, by
-// number of nodes. The tuned files and the default never share a launch, because their settings differ.
+// launchesOf returns the numbers of launches and candidates that one block (one repetition at all test
+// points) needs, by number of nodes. Tuned files and default never share a launch, because their settings
+// differ.
 func launchesOf(points []verify.TestPoint, model benchrunner.LaunchModel) map[int]usage {
 	out := map[int]usage{}
 	type launch struct {

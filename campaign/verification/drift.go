@@ -72,8 +72,8 @@ func sample(ms []coll.Measurement, n int) []coll.Measurement {
 
 // driftLog collects the new trials of all problems. It implements benchrunner.Log.
 type driftLog struct {
-	trials []coll.Trial           // in the order of the requests
-	index  map[coll.Candidate]int // into trials, for the current problem
+	trials []coll.Trial           // in the order in which they were requested
+	index  map[coll.Candidate]int // index in trials of each candidate of the current problem
 	jobs   []coll.Job             // jobs that have not ended
 }
 
@@ -107,7 +107,7 @@ func (l *driftLog) Trial(t coll.Trial) error {
 	return nil
 }
 
-// compare compares the new times with the old ones. oldSeconds has the order of the trials.
+// compare compares the new times with the old ones. The slice oldSeconds has the order of the trials.
 func (l *driftLog) compare(oldSeconds []float64) (Drift, error) {
 	var d Drift
 	var changes []float64

@@ -31,8 +31,8 @@ func changed(t testing.TB, factor float64) string {
 	return out
 }
 
-// TestMeasureDrift multiplies all times by a factor and gives them 1 % noise. The measured ratio must be about this
-// factor, and the journal must not change.
+// TestMeasureDrift multiplies all times by a factor and adds 1 % noise. The measured ratio must be close to
+// this factor, and the journal must not change.
 func TestMeasureDrift(t *testing.T) {
 	for _, factor := range []float64{1, 1.5, 0.5} {
 		dir := changed(t, factor)
@@ -69,7 +69,7 @@ func TestDriftEveryProblem(t *testing.T) {
 	}
 }
 
-// runner lets trials fail.
+// runner is a runner whose trials fail after a given number of successes.
 type runner struct {
 	benchrunner.Runner
 	keep int   // number of trials that succeed

@@ -27,10 +27,10 @@ type subject struct {
 	cat    *mpi.Catalogue
 	setup  selection.Setup // settings that load the current files
 	choose map[coll.Collective]func(coll.Point) coll.Algorithm
-	live   *verify.Files // machine and probe; nil before connect
+	live   *verify.Files // machine and probe program; nil before the method connect is called
 }
 
-// write writes the files of the library. They do not contain selections that were found slower.
+// write writes the files of the library. They omit selections that were found slower than the default.
 func (s *subject) write(ctx context.Context) (verify.Files, error) {
 	target, err := s.models.Library(s.log.state, s.lib)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *subject) problems(choices map[coll.Collective]func(coll.Point) coll.Alg
 func (s *subject) problem(p campaign.Problem, choose func(coll.Point) coll.Algorithm) (verify.Problem, error) {
 	out := verify.Problem{Collective: p.Collective, Choose: choose}
 	if s.campaign.Config.Runner.Live() {
-		out.Runnable = func(coll.Point) bool { return true } // tested layouts are not larger than tuned ones
+		out.Runnable = func(coll.Point) bool { return true } // test layouts are never larger than tuned ones
 	}
 	for i, point := range p.Space.Points() {
 		for _, a := range p.Space.Feasible(i) {
@@ -94,8 +94,8 @@ func (s *subject) problem(p campaign.Problem, choose func(coll.Point) coll.Algor
 	return out, nil
 }
 
-// force returns the settings of a launch. For verify.Tuned they are those of the current files; for the
-// default there are none.
+// force returns the settings of a launch. For the algorithm verify.Tuned they make the library load the
+// current files. The default has no settings.
 func (s *subject) force(c coll.Candidate) (mpi.Forcing, error) {
 	if c.Algorithm.IsDefault() {
 		return mpi.Forcing{}, nil
@@ -121,7 +121,7 @@ func (s *subject) choice(p coll.Point) coll.Algorithm {
 // connect returns the machine and the probe, a program that checks whether the library obeys its files. If
 // there is no compiler, there is no probe.
 func (s *subject) connect(ctx context.Context) (*verify.Files, error) {
-	sequential := s.campaign.Sequential() // concurrent programs would hide small differences
+	sequential := s.campaign.Sequential() // programs that run at the same time would hide small differences
 	program, err := sequential.Program(s.lib)
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (s *subject) connect(ctx context.Context) (*verify.Files, error) {
 	return f, err
 }
 
-// compiler returns the configured compiler, otherwise the library's own compiler. It returns "" if neither
+// compiler returns the configured compiler, or else the library's own compiler. It returns "" if neither
 // exists.
 func (s *subject) compiler(ctx context.Context) string {
 	if command := s.opt.Compilers[s.lib.Name]; command != "" {
@@ -180,9 +180,9 @@ func (s *subject) mpiLibrary(ctx context.Context) mpi.Facts {
 	return own
 }
 
-// recorded is a runner that replays recorded data. It replaces verify.Tuned by the algorithm that the files
-// select. Attempts have even numbers for the default and odd numbers for the files. So both have
-// independent noise even if they run the same algorithm.
+// recorded is a runner that replays recorded data. For verify.Tuned it uses the algorithm that the files
+// select. The default has even attempt numbers and the files have odd ones. Both thus have independent noise
+// even if they run the same algorithm.
 type recorded struct{ s *subject }
 
 // Run implements benchrunner.Runner.

@@ -22,8 +22,8 @@ func fewBlocks() verify.Rules {
 	return r
 }
 
-// TestLive verifies a campaign by means of jobs. Tuned launches must load the files. If there is no
-// compiler, there is a warning instead of a probe, and nothing is proved.
+// TestLive verifies a campaign by running jobs. Launches of the tuned side must load the files. Without a
+// compiler there is a warning instead of a probe program, and nothing is proved.
 func TestLive(t *testing.T) {
 	testutil.SkipShort(t)
 	dir := campaigntest.Run(t, campaigntest.Load(t, campaigntest.Fake(t, t.TempDir(), "local"), "collectives=allreduce", "grid.ppn=2"))
@@ -56,7 +56,7 @@ func hideCompilers(t *testing.T) {
 	for _, dir := range filepath.SplitList(os.Getenv("PATH")) {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
-			continue // a shell ignores such folders, too
+			continue // shells ignore folders without permission, too
 		}
 		for _, e := range entries {
 			if err := os.Symlink(filepath.Join(dir, e.Name()), filepath.Join(folder, e.Name())); err != nil && !errors.Is(err, fs.ErrExist) {

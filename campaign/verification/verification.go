@@ -1,7 +1,7 @@
-// Package verification verifies the selection files of a campaign on its machine. A pass writes the
+// Package verification verifies the selection files of a campaign on its machine. In a pass it writes the
 // files of a library, compares them with the library's defaults by package verify, and reverts slower
-// selections to the default. Passes repeat until no selection is slower. The package also measures
-// how much the machine's times have drifted since the campaign.
+// selections to the default. Passes repeat until no selection is slower. The package also measures how much
+// the machine's times have drifted since the campaign.
 //
 //	v, err := verification.New(ctx, c, jnl, state, options)
 //	if err != nil {
@@ -33,7 +33,7 @@ import (
 // Options of a verification.
 type Options struct {
 	Rules       verify.Rules  // New sets Seed to that of the campaign
-	MachineTime time.Duration // budget of a library; 0: that of its campaign, at least minBudget
+	MachineTime time.Duration // budget of a library; 0 means the machine time of its campaign, at least minBudget
 	WallTime    time.Duration
 	Again       bool               // verify again after a complete verification
 	Compilers   map[string]string  // compiler of the probe by library; default: the library's own
@@ -67,15 +67,15 @@ func (l log) Append(e verify.Entry) error {
 	return err
 }
 
-// ErrRecordedOnly is matched by the error for a library that tutti cannot run, so that it can neither
-// measure nor verify it.
+// ErrRecordedOnly is matched by the error for a library that tutti cannot run. Such a library can be neither
+// measured nor verified.
 var ErrRecordedOnly = errors.New("can be tuned from recorded measurements alone")
 
 // ErrNoDefault is matched by the error for recorded data without times of the library's default.
 var ErrNoDefault = errors.New("no time of the library's own default is recorded: nothing to compare with")
 
-// New returns a Verifier for a connected campaign. It trains the campaign's models. state is the state of
-// the open journal jnl. The Verifier adds its records to both.
+// New returns a Verifier for a connected campaign. It trains the campaign's models. The parameter `state` is
+// the state of the open journal jnl. The Verifier adds its records to both.
 func New(ctx context.Context, c *assembly.Campaign, jnl *journal.Journal, state *journal.State, opt Options) (*Verifier, error) {
 	results, err := c.Results(state)
 	if err != nil {
@@ -87,9 +87,9 @@ func New(ctx context.Context, c *assembly.Campaign, jnl *journal.Journal, state 
 	return v, err
 }
 
-// Verify verifies the files of one library in passes until no selection is slower than the default. If it
-// returns an error, it also returns the result so far. Errors match ErrRecordedOnly or assembly.ErrInput,
-// or come from verify.Session.RunPass.
+// Verify verifies the files of one library. It repeats until no selection is slower than the default. If it
+// returns an error, it also returns the result so far. Errors match ErrRecordedOnly or assembly.ErrInput, or
+// come from verify.Session.RunPass.
 func (v *Verifier) Verify(ctx context.Context, lib config.Library) (verify.Result, error) {
 	s, session, err := v.open(lib)
 	if err != nil {
@@ -105,7 +105,8 @@ func (v *Verifier) Verify(ctx context.Context, lib config.Library) (verify.Resul
 	return result, errors.Join(err, resultErr)
 }
 
-// open returns a library to verify and the session of its verification, restored from the journal.
+// open returns the library to verify, together with the session of its verification, restored from the
+// journal.
 func (v *Verifier) open(lib config.Library) (*subject, *verify.Session, error) {
 	port, cat, err := libraries.Release(lib.Name, lib.Version, lib.Users...)
 	if err != nil {

@@ -38,7 +38,7 @@ func runMade(t testing.TB, m campaigntest.Made) string {
 	return out
 }
 
-// isSlower reports whether runMade has made the algorithm ring slower at a point.
+// isSlower reports whether the function runMade made the algorithm ring slower at a point.
 func isSlower(p coll.Point) bool { return p.Ranks() == 15 }
 
 // quick returns rules with many test points and few blocks.
@@ -86,8 +86,8 @@ func verifyAndWrite(t testing.TB, dir string, opt verification.Options) (verify.
 	return result, facts
 }
 
-// TestSlowerIsReverted checks that the default replaces an algorithm that became slower, and no faster one.
-// Table and report must agree.
+// TestSlowerIsReverted checks that the default replaces an algorithm that became slower, and no faster
+// algorithm. The table of selections and the report must agree.
 func TestSlowerIsReverted(t *testing.T) {
 	dir := runMade(t, campaigntest.MadeOpenMPI)
 	result, facts := verifyAndWrite(t, dir, verification.Options{Rules: quick()})
@@ -109,7 +109,7 @@ func TestSlowerIsReverted(t *testing.T) {
 			t.Errorf("%v is reverted, but %v takes %g s there and the default %g s", f.Point, f.Choice, chosen, byDefault)
 		}
 	}
-	for _, p := range result.Points { // where both sides run the default, their noise is independent
+	for _, p := range result.Points { // if both sides run the default, they still have independent noise
 		if p.Choice.IsDefault() && (p.Ratio.Low == p.Ratio.High || p.Ratio.Value < 0.97 || p.Ratio.Value > 1.03) {
 			t.Errorf("%v: ratio %+v of the default to itself, want the noise of 1 %%", p.Point, p.Ratio)
 		}
@@ -134,12 +134,12 @@ func TestSlowerIsReverted(t *testing.T) {
 	}
 }
 
-// TestFilesOfPasses checks that New trains all models and that each pass writes the files once. In the end
-// the settings are marked as verified.
+// TestFilesOfPasses checks that New trains all models, and that each comparison (pass) writes the files
+// once. In the end the settings must be marked as verified.
 func TestFilesOfPasses(t *testing.T) {
 	dir := runMade(t, campaigntest.MadeOpenMPI)
 	rules := filepath.Join(dir, "openmpi.rules")
-	var inodes []uint64 // of the rules; every write makes a new file
+	var inodes []uint64 // inodes of the file of rules; each write creates a new file
 	recordInode := func() {
 		info := testutil.Must(os.Stat(rules))(t)
 		if inode := info.Sys().(*syscall.Stat_t).Ino; len(inodes) == 0 || inodes[len(inodes)-1] != inode {
@@ -148,7 +148,7 @@ func TestFilesOfPasses(t *testing.T) {
 	}
 	o := open(t, dir)
 	p := testutil.Must(verification.New(t.Context(), o.campaign, o.journal, o.state, verification.Options{Rules: quick(), Observe: func(verify.Event) { recordInode() }}))(t)
-	o.campaign.Spec.Learner.Scaling = "none" // an unknown scaling: no model can be trained now
+	o.campaign.Spec.Learner.Scaling = "none" // with an unknown scaling, no further model can be trained
 	result := testutil.Must(p.Verify(t.Context(), o.campaign.Config.Libraries[0]))(t)
 	if result.Passes < 2 || len(inodes) != result.Passes {
 		t.Errorf("the rules were written %d times in %d passes", len(inodes), result.Passes)
