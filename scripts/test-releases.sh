@@ -80,6 +80,18 @@ step_runtime() {
 		bin/tutti run --library "./libtutti-$lib.so" $mode -- "mpirun.$lib" -n 2 "./loop-$lib" 200 | grep '^right'
 	done
 	grep -q allreduce "trace-$lib.csv"
+	abi=$(echo /usr/lib/*/libmpi_abi_"$lib".so.1.*) header=$(echo /usr/lib/*/openmpi/include/standard_abi)
+	[ -e "$abi" ] && [ -e "$header" ] || return 0
+	# One library built against the MPI ABI serves both libraries.
+	printf '#!/bin/sh\nexec gcc -I%s "$@" -L%s -l:%s\n' "$header" "${abi%/*}" "${abi##*/}" >mpicc_abi
+	chmod +x mpicc_abi
+	bin/tutti build runtime --mpicc "$PWD/mpicc_abi" -o libtutti-abi.so
+	./mpicc_abi -O1 -o loop-abi internal/testutil/programs/loop.c
+	mkdir -p "abi-$lib"
+	ln -sf "$abi" "abi-$lib/libmpi_abi.so.1"
+	export LD_LIBRARY_PATH=$PWD/abi-$lib
+	bin/tutti run --library ./libtutti-abi.so --trace "trace-abi-$lib.csv" --table table.0 -- "mpirun.$lib" -n 2 ./loop-abi 200 | grep '^right'
+	grep -q allreduce "trace-abi-$lib.csv"
 }
 # Times of collectives with the exported files and without, in turn. Points left to the library must not be slower than the tolerance of verify.
 step_pairs() {
