@@ -61,7 +61,7 @@ void allgather_neighbor(const call *c)
 /* Each rank sends its block to all others at once. */
 void allgather_linear(const call *c) { exchange_all(c, block(c, c->rank), 0, 1); }
 
-/* Like allgather_linear, but all ranks send first to rank 0, then to rank 1, and so on. Source: Faraj and Yuan (2005), 3.1. */
+/* All ranks send their blocks first to rank 0, then to rank 1, and so on. Source: Faraj and Yuan (2005), 3.1. */
 void allgather_simple(const call *c) { exchange_all(c, block(c, c->rank), 0, 0); }
 
 /* Each rank sends its block to one other rank at a time. Source: Faraj and Yuan (2005), 3.1. */
@@ -83,8 +83,9 @@ void allgather_gather_bcast(const call *c)
     bcast_binomial(&down);
 }
 
-/* Gathers along each dimension of a mesh of ranks in turn. Before a dimension with the given stride, a rank has the blocks of
- * stride consecutive ranks. Source: Faraj and Yuan (2005), 3.1. */
+/* Gathers along each dimension of a mesh of ranks in turn. The stride of a dimension is the distance between
+ * neighbors in it. Before a dimension, a rank has the blocks of stride consecutive ranks. Source: Faraj and Yuan
+ * (2005), 3.1. */
 static void over_mesh(const call *c, int dimensions)
 {
     mesh m = mesh_of(c->size, dimensions);

@@ -39,7 +39,7 @@ static void by_halves(const call *c, team m)
 /* Reduces by recursive halving, then gathers by recursive doubling. Source: Rabenseifner (2004). */
 void allreduce_rabenseifner(const call *c) { by_halves(c, team_of(c)); }
 
-/* Rabenseifner's algorithm, except that ranks far from each other exchange the long messages. */
+/* Rabenseifner's algorithm, except that the longest messages are exchanged by ranks that are far from each other. */
 void allreduce_rabenseifner_far(const call *c) { by_halves(c, team_far(c)); }
 
 /* Returns the index of the first element of part i of the vector. All parts have the same length, except that the
@@ -52,8 +52,8 @@ static int begins(const call *c, int i)
 
 static int length(const call *c, int i) { return begins(c, i + 1) - begins(c, i); }
 
-/* Sends elements to one rank and combines elements from another rank with its own, segment by segment. It combines a
- * segment while it receives the next one. tmp holds two segments. */
+/* Sends n elements to one rank, and combines m elements from another rank with this rank's own. It works segment by
+ * segment: it combines a segment while it receives the next one. tmp has memory for two segments. */
 static void swap_and_combine(const call *c, int out, int n, int to, int in, int m, int from, char *tmp, int step)
 {
     MPI_Request sent[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}, got[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};

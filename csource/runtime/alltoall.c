@@ -13,7 +13,7 @@ void alltoall_linear(const call *c)
     exchange_all(c, c->send, c->count, 1);
 }
 
-/* Like alltoall_linear, but all ranks send first to rank 0, then to rank 1, and so on. Source: Faraj and Yuan (2005), 3.1. */
+/* All ranks send their blocks first to rank 0, then to rank 1, and so on. Source: Faraj and Yuan (2005), 3.1. */
 void alltoall_simple(const call *c)
 {
     own_block(c);
@@ -55,9 +55,9 @@ void alltoall_windows(const call *c)
     free(in);
 }
 
-/* Packs blocks for a step of the Bruck algorithm. A block's index is written as digits in the radix. Blocks are
- * packed if the digit with the given power has the given value. If back is set, the function unpacks these blocks
- * instead. It returns their number. */
+/* Packs the blocks for a step of the Bruck algorithm. The index of a block is written as digits in the given radix. A
+ * block is packed if the digit for the given power of the radix has the value `digit`. If back is set, the function
+ * unpacks these blocks instead. Returns the number of blocks. */
 static int pick(const call *c, char *packed, char *all, int radix, int power, int digit, int back)
 {
     int n = 0;
@@ -112,8 +112,8 @@ static void along(const call *c, char *out, char *in, int *ranks, int stride, in
         pick(c, block(c, in, i * part), c->data, length, stride, i, 1);
 }
 
-/* Exchanges blocks along each dimension of a mesh of ranks in turn. Blocks travel together with those of other ranks
- * that take the same way. Source: Bokhari and Berryman, Complete exchange on a circuit switched mesh (1992). */
+/* Exchanges blocks along each dimension of a mesh of ranks in turn. Blocks that take the same way travel in one
+ * message. Source: Bokhari and Berryman, Complete exchange on a circuit switched mesh (1992). */
 static void over_mesh(const call *c, int dimensions)
 {
     mesh m = mesh_of(c->size, dimensions);
@@ -144,7 +144,7 @@ static void signal_to(const call *c, int to) { note(PMPI_Send(NULL, 0, MPI_BYTE,
 
 static void await_signal(const call *c, int from) { note(PMPI_Recv(NULL, 0, MPI_BYTE, from, SIGNAL, c->comm, MPI_STATUS_IGNORE)); }
 
-/* Performs one turn of a schedule and moves *p to the next turn. */
+/* Performs one turn of a rank's schedule, and moves *p to the next turn. */
 static void take_turn(const call *c, const int **p, int words)
 {
     const int *t = *p, *waits = t + 4, *signals = waits + t[3] + 1;

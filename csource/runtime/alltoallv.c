@@ -4,13 +4,14 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* A rank does not know the message sizes of other ranks, so ranks may run different algorithms of this file in the same
- * call, except for those in phases. In each algorithm a rank sends one message to each other rank, so the n-th message
- * between two ranks belongs to the n-th call.
+/* A rank does not know the message sizes of other ranks. Ranks may therefore run different algorithms of this file in
+ * the same call, except for the algorithms in phases. In each algorithm, a rank sends one message to each other rank.
+ * The n-th message between two ranks thus belongs to the n-th call.
  *
- * The algorithms without phases cannot deadlock. A rank that exchanges with one rank at a time only waits for messages that
- * the others have sent by the same round. In the earliest round of any rank, all partners are in this round or a later one.
- * A rank that starts all messages at once is past all rounds. With MPI_IN_PLACE all ranks run the same algorithm. */
+ * The algorithms without phases cannot deadlock. A rank that exchanges with one rank at a time only waits for
+ * messages that others have sent by the same round. Consider the ranks in the earliest round: all their partners are
+ * in this round or a later one. A rank that starts all messages at once is past all rounds. With MPI_IN_PLACE all
+ * ranks run the same algorithm. */
 
 /* Starts a message with any number of elements. */
 #if LONG_COUNTS
@@ -76,8 +77,8 @@ void alltoallv_pairwise(const call *c)
     }
 }
 
-/* Sends the messages of one phase after those of the phase before. Barriers separate the phases. Messages without elements
- * are left out. Too many ranks for a pattern exchange in pairs. */
+/* Sends the messages in phases, with barriers between the phases. Messages without elements are omitted. If there are
+ * too many ranks to make a pattern of phases, ranks exchange in pairs. */
 static void in_phases(const call *c, enum way by)
 {
     if (c->in_place || (uint64_t)c->size * (uint64_t)c->size * sizeof(uint64_t) > MOST_GATHERED) {

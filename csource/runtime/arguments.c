@@ -2,7 +2,8 @@
 
 #include <limits.h>
 
-/* Returns whether the MPI library accepts a buffer. A message to MPI_PROC_NULL is only checked. */
+/* Returns whether the MPI library accepts a buffer. To find out, it sends a message to MPI_PROC_NULL, which is
+ * checked but not sent. */
 static int accepts(const void *buf, MPI_Count count, MPI_Datatype type)
 {
     if (buf == MPI_IN_PLACE || count < 0 || type == MPI_DATATYPE_NULL)
@@ -10,7 +11,8 @@ static int accepts(const void *buf, MPI_Count count, MPI_Datatype type)
     return PMPI_Send(buf, bytes_of(count, type) > 0 && count <= INT_MAX ? (int)count : 0, type, MPI_PROC_NULL, TAG, comm_alone) == MPI_SUCCESS;
 }
 
-/* Returns whether the MPI library applies an operation to a type. A reduction without elements is only checked. */
+/* Returns whether the MPI library applies an operation to a type. To find out, it makes a reduction without elements,
+ * which is only checked. */
 static int applies(MPI_Op op, MPI_Datatype type)
 {
     int none;
@@ -28,8 +30,8 @@ static MPI_Count largest(const arguments *a, const void *counts, int size)
     return most;
 }
 
-/* Returns whether the MPI library refuses the call because its buffers are the same memory. Not every library does. In
- * a gather that means the block that a rank sends to itself. */
+/* Returns whether the MPI library refuses the call because its send and receive buffers are the same memory. Not
+ * every library refuses it. In a gather, the memory is the block that the root sends to itself. */
 static int aliased(const arguments *a, MPI_Count scount, MPI_Count rcount, int rank)
 {
     MPI_Aint lower, extent;
@@ -46,7 +48,7 @@ static int aliased(const arguments *a, MPI_Count scount, MPI_Count rcount, int r
     return a->send == to && scount > 0 && PMPI_Gather(a->send, (int)scount, a->stype, to, (int)rcount, a->rtype, 0, comm_alone) != MPI_SUCCESS;
 }
 
-/* Returns the number of elements that a rank sends to another rank, at most. */
+/* Returns the largest number of elements that a rank sends to another rank. */
 static MPI_Count sent_count(const arguments *a, int size)
 {
     if (a->what == REDUCE_SCATTER || a->what == ALLTOALLV)
@@ -54,7 +56,7 @@ static MPI_Count sent_count(const arguments *a, int size)
     return is_reduction(a->what) ? a->rcount : a->scount;
 }
 
-/* Returns the number of elements that a rank receives from another rank, at most. */
+/* Returns the largest number of elements that a rank receives from another rank. */
 static MPI_Count received_count(const arguments *a, int rank, int size)
 {
     MPI_Count most = a->counts != NULL ? largest(a, a->counts, size) : a->rcount;

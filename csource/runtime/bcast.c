@@ -145,9 +145,9 @@ void bcast_two_level_pipeline(const call *c) { groups_down(c, c->layout->levels 
 /* A binary tree over the nodes, and a binomial tree inside each node. */
 void bcast_two_level_binary(const call *c) { groups_down(c, c->layout->levels - 1, BINARY); }
 
-/* Postal trees over the nodes and inside each node. The radix, by default 4, is the number of messages that a rank
- * can send while one message travels. Source: Bar-Noy and Kipnis, Designing broadcasting algorithms in the postal
- * model for message-passing systems (1992). */
+/* Postal trees over the nodes and inside each node. A postal tree takes into account that a rank can send several
+ * messages while one travels. The radix is the number of these messages, by default 4. Source: Bar-Noy and Kipnis,
+ * Designing broadcasting algorithms in the postal model for message-passing systems (1992). */
 void bcast_two_level_postal(const call *c)
 {
     call whole = *c;
@@ -164,7 +164,7 @@ void bcast_magpie(const call *c) { groups_down(c, 0, FLAT); }
 void bcast_multi_level(const call *c) { groups_down(c, 0, BINOMIAL); }
 
 /* A chain at each level of switches, and a binary tree inside each node. Most ranks send the message to two other
- * ranks. The length of the longest path is the sum of the longest paths of all levels. */
+ * ranks. The longest path is as long as the longest paths of all levels together. */
 void bcast_multi_level_pipeline(const call *c) { shape_down(c, 0, (tree_shape){CHAIN, CHAIN, BINARY, 0}); }
 
 /* A binary tree at each level of switches and nodes. */

@@ -5,7 +5,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* All fields except share are in seconds. In an empty budget, all fields except share are zero. */
+/* All fields except share are in seconds. An empty budget has only a share: all other fields are zero. */
 typedef struct {
     double share;    /* each call adds this share of the time of the selected algorithm */
     double balance;  /* credits minus debits so far */
@@ -19,8 +19,8 @@ int budget_affords(const exploration_budget *b, double price); /* whether the ba
 void budget_reserve(exploration_budget *b, double price);
 void budget_release(exploration_budget *b, double price); /* the call did not happen */
 
-/* Ends all reservations, because the times of all reserved calls are known. exchange is how long the ranks took to
- * exchange these times, or 0 if unknown. */
+/* Ends all reservations, after the times of all reserved calls have become known. The parameter `exchange` is the
+ * seconds that the ranks took to exchange these times, or 0 if unknown. */
 void budget_settle(exploration_budget *b, double exchange);
 
 #pragma GCC visibility pop

@@ -1,10 +1,11 @@
-/* The collectives: CALL(its number, its name, the name in lower case, bytes, parameters, arguments, fields). The fields are those of
- * struct arguments. The file that includes this one defines CALL, COUNT and PLACE, the types of counts and displacements, and
- * WIDE, whether these are the types of functions with _c behind their names.
+/* A list of the collectives, each in the form CALL(number, name, name in lower case, bytes, parameters, arguments,
+ * fields). The fields are those of struct arguments. The file that includes this one defines four macros. CALL is
+ * applied to each collective. COUNT and PLACE are the types of counts and displacements. WIDE says whether these
+ * types are those of the functions whose names end in _c.
  *
- * Bytes is the size of a call. For allgather, alltoall, gather, scatter and their vector forms it is the size of one rank's
- * part; if parts differ, it is their mean size. For the other collectives it is the whole message. In a gather and a scatter,
- * the root may pass MPI_IN_PLACE, and MPI ignores some arguments of the other ranks. */
+ * Bytes is the size of a call. For allgather, alltoall, gather, scatter and their vector forms, it is the size of one
+ * rank's part. If parts differ, it is their mean size. For the other collectives it is the whole message. In a gather
+ * and a scatter, the root may pass MPI_IN_PLACE, and MPI ignores some arguments of the other ranks. */
 
 #define SUM(counts, type) counts_bytes(counts, WIDE, ranks(c), type)
 

@@ -3,9 +3,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* After Nanri, Runtime Algorithm Selection of Collective Communication with RMA-based Monitoring Mechanism (2016).
- * In that paper, ranks probe for messages, which may arrive late. Here, ranks write announcements into the memory
- * of the ranks below them in a tree. */
+/* Source: Nanri, Runtime Algorithm Selection of Collective Communication with RMA-based Monitoring Mechanism (2016).
+ * There, ranks probe for messages, which may arrive late. Here, ranks write announcements into the memory of the
+ * ranks below them in a tree. */
 
 enum { SLOTS = 256, WORD_BITS = 64 };      /* SLOTS: channels that a rank can have open */
 enum { COUNTER, PERIOD, NUMBERS_OF_SLOT }; /* PERIOD: of the last announcement */

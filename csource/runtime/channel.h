@@ -1,12 +1,12 @@
-/* A channel announces to all ranks of a communicator that one of them detected something. All ranks learn that after
- * the same collective call. The channel uses one-sided communication, and sends nothing while there is nothing to
- * announce. It suits only collectives that no rank leaves before all ranks have entered.
+/* A channel announces to all ranks of a communicator that one of them detected something. All ranks learn of the
+ * announcement after the same collective call. The channel uses one-sided communication, and sends nothing while
+ * there is nothing to announce. It suits only collectives that no rank leaves before all ranks have entered.
  *
- * Calls are counted in periods of D + 2, where D is the depth of a tree of the ranks. After the first call of a period,
- * each rank that detected something adds 1 to a counter of the root. After the second call the root reads the counter;
- * if it has grown, the root writes the number of the period to the ranks below it. After each further call the next
- * level of the tree does the same. After the last call all ranks read the number. A rank completes its writes before it
- * enters the next call, so all ranks read the same. */
+ * Calls are counted in periods of D + 2, where D is the depth of a tree of the ranks. After the first call of a
+ * period, each rank that detected something adds 1 to a counter of the root. After the second call the root reads the
+ * counter. If the counter has grown, the root writes the number of the period to the ranks below it. After each
+ * further call the next level of the tree does the same. After the last call all ranks read the number. A rank
+ * completes its writes before it enters the next call, so all ranks read the same number. */
 #ifndef TUTTI_CHANNEL_H
 #define TUTTI_CHANNEL_H
 
@@ -36,7 +36,7 @@ typedef struct {
 int channel_open(channel *c, MPI_Comm on);
 void channel_close(channel *c);
 
-/* Call this function after each collective call. detected is 1 if this rank has something to announce. Returns 1
+/* Must follow each collective call. The parameter `detected` is 1 if this rank has something to announce. Returns 1
  * if all ranks learn of an announcement at this call. */
 int channel_step(channel *c, int detected);
 

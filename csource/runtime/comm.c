@@ -10,7 +10,7 @@ enum { SLOTS = 256 };  /* of the hash table of communicators, by handle */
 #define LASTING 4 /* calls from which on a communicator gets another one for libtutti: to create it takes as long as a few calls */
 #endif
 
-/* A duplicate of a communicator, on which one algorithm of the MPI library serves all calls. */
+/* A duplicate of a communicator. On it, one algorithm of the MPI library serves all calls. */
 typedef struct switched {
     const library_algorithm *algorithm;
     int served; /* calls, up to LASTING */
@@ -18,7 +18,8 @@ typedef struct switched {
     struct switched *next;
 } switched;
 
-/* Communicators for messages that exist at a time: a sixteenth of the 2046 that an application of MPICH can create. */
+/* The largest number of private communicators (for libtutti's messages) at a time. It is a sixteenth of the 2046 that
+ * an application of MPICH can create. */
 enum { MOST_PRIVATE = 128 };
 
 static comm no_comm = {.handle = MPI_COMM_NULL, .private = MPI_COMM_NULL};
@@ -181,8 +182,9 @@ void comms_start(MPI_Comm world)
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_free, &keyval, NULL);
 }
 
-/* All ranks free communicators in the order in which they were made. This order cannot deadlock, because making them did
- * not deadlock. Threads of a rank make them in any order, so MPI_Finalize frees those. */
+/* All ranks free communicators in the order in which they created them. This order cannot deadlock, because creating
+ * them did not deadlock. With several threads, ranks may create communicators in different orders. MPI_Finalize then
+ * frees them. */
 void comms_end(void)
 {
     for (comm *c = oldest; c != NULL; c = c->newer)
@@ -195,8 +197,8 @@ void comms_end(void)
     PMPI_Group_free(&world_group);
 }
 
-/* Returns the shape of a communicator: the numbers of its ranks and nodes, and its orders. members holds the
- * numbers that its ranks have in the world. */
+/* Returns the shape of a communicator: the number of its ranks, the number of its nodes, and its orders of ranks over
+ * nodes. members holds the world ranks of the communicator's ranks. */
 static shape count_nodes(const int *members, int n)
 {
     shape s = {.ranks = n, .orders = ORDER_BLOCK | ORDER_CYCLIC};
@@ -215,8 +217,8 @@ static shape count_nodes(const int *members, int n)
     return s;
 }
 
-/* Returns the table's row for a collective and shape, or NULL. In an alltoallv ranks pass different sizes, so its
- * row must be valid for every size. */
+/* Returns the table's row for a collective and the shape of a communicator, or NULL. In an alltoallv ranks pass
+ * different sizes, so its row must be valid for every size. */
 static const struct row *row_for(collective what, const shape *s)
 {
     const struct row *r = table_row(what, s->ranks, s->ppn, s->orders);
@@ -269,8 +271,8 @@ int *comm_members(MPI_Comm handle, int *n)
     return members;
 }
 
-/* Returns the shape of a communicator without sending a message. Returns NULL for an intercommunicator, and for a
- * communicator with members outside the world. All ranks get the same result. */
+/* Returns the shape (ranks and nodes) of a communicator without sending a message. Returns NULL for an
+ * intercommunicator, and for a communicator with members outside the world. All ranks get the same result. */
 static const shape *shape_of(MPI_Comm handle)
 {
     int inter, n, outsiders = 0;
@@ -320,7 +322,7 @@ comm *comm_find(MPI_Comm handle)
     return last_comm = c != NULL ? c : comm_new(handle);
 }
 
-/* Duplicates a communicator. Returns MPI_COMM_NULL on all ranks if that fails, or if a rank does not want it. */
+/* Duplicates a communicator. Returns MPI_COMM_NULL on all ranks if this fails, or if `wanted` is 0 on any rank. */
 static MPI_Comm private_new(MPI_Comm handle, int wanted)
 {
     int all_want = 0;
@@ -341,7 +343,7 @@ static MPI_Comm private_new(MPI_Comm handle, int wanted)
     return made;
 }
 
-/* If the communicator is used often, makes the next call create a duplicate of it, without waiting for more calls. */
+/* If the communicator is used often, makes its next call create a duplicate of it, without waiting for more calls. */
 static void prepare_duplicate(const comm *c, int *served)
 {
     if (c->lasts && *served < LASTING - 1)

@@ -1,10 +1,10 @@
-/* Allreduce algorithms that are composed of other collectives. Each part runs the algorithm that the table selects for that
- * collective. Source: Faraj and Yuan, Automatic generation and tuning of MPI collective communication routines (2005), 3.1. */
+/* Allreduce algorithms that are composed of other collectives. For each of these collectives, the table's algorithm
+ * runs. Source: Faraj and Yuan, Automatic generation and tuning of MPI collective communication routines (2005), 3.1. */
 #include "library.h"
 
 #include <stdlib.h>
 
-/* Runs the selected algorithm of a collective on a call of libtutti. It runs the function otherwise if the table selects an
+/* Runs the algorithm that the table selects for a collective. It runs the function `otherwise` if this is an
  * algorithm of the MPI library, or one that cannot serve the call. */
 static void selected(const call *c, collective what, void (*otherwise)(const call *))
 {
@@ -69,8 +69,8 @@ static void reduce_by_halving(const call *c)
     free(numbers);
 }
 
-/* Gives each rank one block of the result, then gathers the blocks. Blocks have equal lengths. The last one is filled up with
- * elements from the beginning of the vector. */
+/* Gives each rank one block of the result, by the function `reduce`, then gathers the blocks. Blocks have equal
+ * lengths. The last one is filled up with elements from the beginning of the vector. */
 static void by_blocks(const call *c, void (*reduce)(const call *))
 {
     call blocks = *c;
@@ -86,8 +86,8 @@ static void by_blocks(const call *c, void (*reduce)(const call *))
     scratch_free(c, blocks.data);
 }
 
-/* Rabenseifner's algorithm with the selected allgather. */
+/* Rabenseifner's algorithm, but the table selects the algorithm of the allgather. */
 void allreduce_halving_allgather(const call *c) { by_blocks(c, reduce_by_halving); }
 
-/* Rabenseifner's algorithm with the selected alltoall and the selected allgather. */
+/* Rabenseifner's algorithm, but with an alltoall and an allgather whose algorithms the table selects. */
 void allreduce_alltoall_allgather(const call *c) { by_blocks(c, reduce_by_alltoall); }

@@ -38,8 +38,9 @@ void detector_start(change_detector *d, double run_length)
 
 static double deviation(const change_detector *d) { return fmax(min_deviation, sqrt(d->m2 / (d->n - 1))); }
 
-/* Converts a logarithm into a standard normal number, by Student's t statistic and Wallace's approximation, limited to
- * max_deviation. *clipped becomes the logarithm that corresponds to the limited number. */
+/* Converts the logarithm of a time into a standard normal number, by Student's t statistic and Wallace's
+ * approximation. The number is limited to max_deviation. *clipped becomes the logarithm that corresponds to the
+ * limited number. */
 static double standard(const change_detector *d, double x, double *clipped)
 {
     double n = d->n, nu = n - 1;

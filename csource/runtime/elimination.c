@@ -134,9 +134,9 @@ static double expected(const elimination *e, const candidate *c)
     return c->first < slow_first * e->baseline ? c->first : slow_first * e->baseline;
 }
 
-/* Returns a cautious estimate of the time of a call, which the budget must cover. As long as a candidate has no
- * times, its limit from earlier jobs counts. A tight limit also counts after the first call, which is slow if it
- * creates communicators. */
+/* Returns a cautious estimate of the time of a call, which the budget must cover. While a candidate has no times, its
+ * limit from earlier jobs counts. A tight limit also counts after the first call, which is slow if it creates
+ * communicators. */
 static double cautious_time(const elimination *e, const candidate *c)
 {
     if (c == &e->candidates[e->n])
@@ -145,8 +145,8 @@ static double cautious_time(const elimination *e, const candidate *c)
     return by_limit ? c->limit * e->baseline : margin * expected(e, c);
 }
 
-/* Returns the price of a call. It is the cautious estimate of the call's time, plus the time to exchange times,
- * minus the baseline's time. It is at least 0. */
+/* Returns the price of a call, in seconds of the budget. It is the cautious estimate of the call's time, plus the
+ * time to exchange times, minus the baseline's time. It is at least 0. */
 static double price(const elimination *e, const exploration_budget *b, const candidate *c)
 {
     double beyond = cautious_time(e, c) + b->exchange - e->baseline;
@@ -182,9 +182,9 @@ static int needs_call(const elimination *e, const candidate *c)
     return c->began == NOT_CALLED || c->requested < wanted(e, c);
 }
 
-/* Returns the next candidate of a round that the budget affords. It is the candidate with the fewest requested
- * times, and the fastest of these. A first call counts as RECHECKS requests, because first calls could use up the
- * budget. First calls follow the drawn order. *more becomes 1 if any candidate still needs a call. */
+/* Returns the next candidate of a round that the budget affords. It is the candidate with the fewest requested times.
+ * Of equal candidates, the fastest is next. A first call counts as RECHECKS requests, because first calls could use
+ * up the budget. First calls follow the drawn order. *more becomes 1 if any candidate still needs a call. */
 static int round_next(elimination *e, exploration_budget *b, int *more)
 {
     int next = SERVE_BEST, least = 0;
@@ -212,8 +212,8 @@ static int round_next(elimination *e, exploration_budget *b, int *more)
 
 static void all_known(elimination *e);
 
-/* If every candidate that still needs calls had a very slow first call, drops these candidates, because their calls would
- * exceed the budget. */
+/* Drops all candidates that still need calls, if each of them had a very slow first call. Their calls would exceed
+ * the budget. */
 static void drop_slow_first(elimination *e)
 {
     for (int i = 0; i <= e->n; i++) {
@@ -237,8 +237,8 @@ static int request(elimination *e, int i)
     return i;
 }
 
-/* Lets the best candidate serve the call. If it is faster than the baseline, the budget gets a credit for the
- * difference. */
+/* Returns that the best candidate serves the call. If it is faster than the baseline, the budget gets a credit for
+ * the difference. */
 static int serve_best(const elimination *e, exploration_budget *b)
 {
     if (e->best != e->n && e->candidates[e->best].known > 0)
@@ -261,7 +261,7 @@ int elimination_next(elimination *e, exploration_budget *b)
 
 static void clear_times(candidate *c) { c->n = c->requested = 0; }
 
-/* Forgets all times after a change. The baseline serves until there are new times. */
+/* Forgets all times after a change of times. The baseline serves until there are new times. */
 static void restart(elimination *e)
 {
     for (int i = 0; i <= e->n; i++) {
@@ -350,7 +350,7 @@ static void end_round(elimination *e)
         clear_times(&e->candidates[i]);
 }
 
-/* Ends a recheck of the best candidate. If this candidate was dropped, that counts as a change. It may be a
+/* Ends a recheck of the best candidate. If this candidate was dropped, that counts as a change of times. It may be a
  * baseline that was dropped in a round but serves now, or a candidate that was refused. */
 static void end_recheck(elimination *e)
 {
@@ -372,7 +372,7 @@ static void end_recheck(elimination *e)
     choose_best(e, e->phase == FINISHED ? replaces : promising); /* another candidate may be faster than the new time */
 }
 
-/* Continues the current phase after the times of all requested calls have become known. */
+/* Continues the current phase. It is called when the times of all requested calls have become known. */
 static void all_known(elimination *e)
 {
     if (e->phase == RECHECK) {

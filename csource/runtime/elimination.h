@@ -20,11 +20,13 @@ enum {
     EXCHANGE_TIMES = -2, /* the ranks must exchange the times of earlier calls, then ask again */
 };
 
-/* Creates an elimination. Candidates 0 to n-1 are the algorithms of a mix; sums are the prefix sums of their
- * weights. Candidate n, the baseline, is the algorithm that the table selects. It is timed first. Each call adds
- * the baseline's time, multiplied by credit, to the budget, in addition to the budget's own share. The order of
- * first calls is drawn by the weights from seed, so that jobs with different seeds begin with different
- * candidates. */
+/* Creates an elimination. Candidates 0 to n-1 are the algorithms that the table lists for exploration. The array sums
+ * holds the prefix sums of their weights. Candidate n, the baseline, is the algorithm that the table selects. It is
+ * timed first.
+ *
+ * Each call adds the baseline's time, multiplied by credit, to the budget, in addition to the budget's own share. The
+ * order of first calls is drawn by the weights, with `seed` as random seed. Jobs with different seeds thus begin with
+ * different candidates. */
 elimination *elimination_new(int n, const double *sums, double credit, uint64_t seed);
 void elimination_free(elimination *e);
 void elimination_exclude(elimination *e, int candidate);              /* the candidate cannot serve these calls */
@@ -34,7 +36,8 @@ void elimination_limit(elimination *e, int candidate, double most); /* most: upp
 int elimination_next(elimination *e, exploration_budget *b);
 
 /* These functions report the outcome of each call for which elimination_next returned a candidate, in the order of
- * the calls. Either the candidate served it in a known time, or another algorithm did. */
+ * the calls. Use elimination_add_time if the candidate served the call, and elimination_refuse if another algorithm
+ * did. */
 void elimination_add_time(elimination *e, exploration_budget *b, int candidate, double seconds);
 void elimination_refuse(elimination *e, exploration_budget *b, int candidate);
 

@@ -1,6 +1,6 @@
-/* MPI_Init, MPI_Init_thread, MPI_Finalize, and the functions of Sessions. A tool that is loaded before or behind libtutti
- * replaces the first three, too, and calls the same functions of PMPI. Those are therefore in this file as well. A tool
- * behind libtutti calls them while libtutti's own MPI_Init runs. */
+/* MPI_Init, MPI_Init_thread, MPI_Finalize, and the functions of MPI's Sessions. A tool that is loaded before or
+ * behind libtutti replaces the first three functions, too, and calls their PMPI forms. The PMPI forms are therefore
+ * in this file as well. A tool behind libtutti calls them while libtutti's own MPI_Init runs. */
 #include "next.h"
 
 static int stacked;   /* the program starts MPI by a function of that name, not by PMPI_Init */

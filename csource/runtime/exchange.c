@@ -21,7 +21,7 @@ void exchange_all(const call *c, const char *out, int step, int spread)
     free(all);
 }
 
-/* Returns whether a barrier precedes round k. Barriers are spread evenly over the rounds. */
+/* Returns whether a barrier precedes round k of an exchange. Barriers are spread evenly over the rounds. */
 static int barrier_before(const call *c, int k)
 {
     long rounds = c->size - 1, barriers = c->parameter > 0 ? at_most(c->parameter, c->size - 2) : c->size - 2;

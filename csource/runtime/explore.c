@@ -17,8 +17,8 @@ enum { UNTIMED = -1 };                      /* the selected algorithm serves wit
 
 enum { DRAW_SHARE, DRAW_ALGORITHM }; /* last number of a draw, so that the draws of one call differ */
 
-/* The calls of one communicator that are explored together. One mix applies to them, they are at one site of the
- * program, and their sizes have the same number of bits. */
+/* A class is the calls of one communicator that are explored together. The same mix (the table's list of algorithms
+ * to explore) applies to them, they are at one site of the program, and their sizes have the same number of bits. */
 typedef struct class {
     collective what;
     int site;
@@ -111,9 +111,9 @@ static int same_pick(const pick *p, const pick *best)
     return p->algorithm == best->algorithm && p->parameter == best->parameter;
 }
 
-/* Returns the largest expected time of a pick, as a multiple of the selected algorithm's time. The table may give
- * a limit. An algorithm that sends all messages one after another needs at least ranks / log2(ranks) times the
- * time of others, which need about log2(ranks) steps. */
+/* Returns the largest expected time of a pick (an algorithm to explore), as a multiple of the selected algorithm\'s
+ * time. It is the larger of two limits. The table may give the first one. The second one is for algorithms that send
+ * all messages one after another, which takes `ranks` steps: other algorithms take about log2(ranks) steps. */
 static double time_limit(const mix *m, int chosen, int ranks)
 {
     const pick *p = &m->picks[chosen];
@@ -169,8 +169,8 @@ static class *class_of(struct explorer *e, const shape *at, collective what, uin
     return e->last[what] = class_new(e, at, what, bytes, best);
 }
 
-/* Ends the job if ranks have chosen different algorithms. This check is for debugging, because it adds an
- * allreduce before each call. */
+/* Ends the job if ranks have chosen different algorithms. The check is for debugging, because it adds an allreduce
+ * before each call. */
 static void check_agreement(const comm *c, const class *of, int64_t chosen)
 {
     struct timespec pause = {0, 300000000}; /* launchers may lose output that a job prints just before it aborts */
@@ -204,8 +204,8 @@ static void add_time(struct explorer *e, const sample *s, double seconds)
 }
 
 /* Returns whether a sample is written to the file. The first call of an algorithm may be slow because it creates
- * communicators. Its sample is kept only if the algorithm creates none and the elimination drops it for this time.
- * Without such samples each job would try the algorithm again. */
+ * communicators. Its sample is kept only if the algorithm creates none and the elimination drops the algorithm
+ * because of this time. Without such samples each job would try the algorithm again. */
 static int is_kept(const sample *s, double seconds)
 {
     const algorithm *a = s->chosen < s->class->mix->n ? s->class->mix->picks[s->chosen].algorithm : NULL;
@@ -214,8 +214,8 @@ static int is_kept(const sample *s, double seconds)
     return settings.learn && s->served && a != NULL && a->run != NULL && !(a->needs & LAYOUT) && elimination_drops(s->class->elimination, seconds);
 }
 
-/* Computes for each pending sample the longest and the shortest time of all ranks. The time of an exchange is
- * known only afterwards, so the next exchange debits it from the budget. */
+/* Computes for each pending sample the longest and the shortest time of all ranks. It pays from the budget for the
+ * previous exchange of times: an exchange's duration is known only afterwards. */
 static void exchange_times(comm *c)
 {
     struct explorer *e = c->explorer;
@@ -244,9 +244,10 @@ static void exchange_times(comm *c)
         samples_flush(0);
 }
 
-/* Draws the algorithm that serves the next call of a class in mode explore. Returns the index of a pick of the
- * mix. The number of picks means the selected algorithm, with timing; UNTIMED means the same without timing. The
- * selected algorithm is timed before any pick is drawn. */
+/* Draws the algorithm that serves the next call of a class in mode explore. Returns its index among the picks of the
+ * mix, which is the table's list of algorithms to explore. The number of picks means the selected algorithm, with
+ * timing. UNTIMED means the selected algorithm without timing. The selected algorithm is timed before any pick is
+ * drawn. */
 static int draw(struct explorer *e, class *c)
 {
     uint64_t at[] = {settings.seed, e->group, (uint64_t)table_place(c->mix), c->low, c->count, DRAW_SHARE};
@@ -277,7 +278,8 @@ static int explore(comm *c, class *of)
     return chosen;
 }
 
-/* Returns the algorithm for a choice of draw or learn. NULL means the MPI library's own algorithm. */
+/* Returns the algorithm for a number that the function draw or learn returned. NULL means the MPI library's own
+ * algorithm. */
 static const pick *pick_of(const comm *c, const class *of, int chosen, const pick *best)
 {
     if (chosen < 0 || chosen == of->mix->n)
@@ -294,7 +296,7 @@ static int next_candidate(comm *c, class *of)
     return chosen;
 }
 
-/* Returns the candidate that serves and is timed next, or SERVE_BEST. */
+/* Returns the candidate that serves the next call and is timed, or SERVE_BEST. */
 static int candidate_or_best(comm *c, class *of)
 {
     int chosen = next_candidate(c, of);
@@ -394,8 +396,8 @@ void explore_record(comm *c, sample *s, uint64_t bytes, uint64_t took, const cha
 
 void tutti_site(int number) { site = settings.learn ? number : 0; }
 
-/* Reads a number from 0 to most from the environment variable, if that is set. If the variable holds anything
- * else, the function returns 0, with the reason in why. */
+/* Reads a number from 0 to `most` from an environment variable, if it is set. If the variable holds anything else,
+ * the function returns 0, with the reason in why. */
 static int read_share(const char *name, double most, double *share, char *why)
 {
     char *end;
@@ -459,8 +461,8 @@ void explore_start(MPI_Comm world, const char *folder)
         channels_start(world);
 }
 
-/* Writes the last samples. Pending samples of other communicators than the world are lost: at this time only the
- * world is certain to exist on all ranks. */
+/* Writes the last samples. Pending samples of communicators other than the world are lost, because only the world is
+ * certain to exist on all ranks at this time. */
 void explore_end(void)
 {
     comm *c = comm_of(first_comm);

@@ -24,8 +24,9 @@ void explore_end(void);         /* collective */
 
 typedef struct sample sample;
 
-/* Chooses the algorithm that serves a call. best is the algorithm that the table selects, or NULL if no rule
- * applies. *to becomes a sample if the call is timed, otherwise NULL. explore_record adds the time to this sample. */
+/* Chooses the algorithm that serves a call. The parameter `best` is the algorithm that the table selects, or NULL if
+ * no rule applies. If the call is timed, *to becomes a sample, to which explore_record adds the time. Otherwise *to
+ * becomes NULL. */
 const pick *explore_call(comm *c, collective what, uint64_t bytes, const pick *best, sample **to);
 
 /* Records the duration of a timed call, in ticks of the clock. served_by is the algorithm that served it, or NULL

@@ -1,8 +1,8 @@
-/* Wrappers for Fortran. Open MPI's Fortran bindings call PMPI functions, so wrappers in C do not see their calls;
- * the wrappers in this file replace the Fortran functions. mpif.h and module mpi call mpi_bcast_; module mpi_f08
- * calls ompi_bcast_f with the same arguments. MPICH's Fortran bindings call MPI functions of C. The exception is
- * module mpi_f08, for calls without a buffer. The names here end in one underscore, as those of the GNU, Intel, LLVM
- * and NVIDIA compilers do. The MPI ABI has no Fortran. */
+/* Wrappers for Fortran. Open MPI's Fortran bindings call PMPI functions, so wrappers in C do not see these calls. The
+ * wrappers in this file replace the Fortran functions. The header mpif.h and the module mpi call mpi_bcast_. The
+ * module mpi_f08 calls ompi_bcast_f with the same arguments. MPICH's Fortran bindings call MPI functions of C. The
+ * exception is its module mpi_f08, for calls without a buffer. The names here end in one underscore, like those of
+ * the GNU, Intel, LLVM and NVIDIA compilers. The MPI ABI has no Fortran. */
 #include "tutti.h"
 
 #if defined(OPEN_MPI) || defined(MPICH_VERSION)

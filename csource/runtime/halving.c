@@ -11,7 +11,7 @@ team team_of(const call *c)
     return m;
 }
 
-/* Returns a member's number with its bits in reverse order. */
+/* Returns the number of a member of the team with its bits in reverse order. */
 static int turned(const team *m, int number)
 {
     int r = 0;
@@ -58,8 +58,8 @@ void team_leave(const call *c, const team *m)
         send_to(c, c->data, c->count, c->rank - 1);
 }
 
-/* Computes the part of a vector that a member has after halving it with partners at distances 1, 2, 4 … below the
- * given distance. The first element is *first, and the number of elements is *n. */
+/* Computes which part of a vector a member has during recursive halving, after the exchanges at distances 1, 2, 4 …
+ * below the given distance. *first becomes its first element, and *n its number of elements. */
 static void part_of(const call *c, int number, int distance, int *first, int *n)
 {
     *first = 0;
@@ -91,8 +91,8 @@ void halve(const call *c, const team *m, int number, char *tmp, int *first, int 
     }
 }
 
-/* Reverses halve. Partners send each other their parts of the result, or all parts go to member 0 if to_one is
- * set. */
+/* Reverses the function halve. Partners send each other their parts of the result. If to_one is set, all parts go to
+ * member 0 instead. */
 void unhalve(const call *c, const team *m, int number, int to_one)
 {
     int offset = m->number ^ number;

@@ -9,7 +9,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Numbers the groups of one level. A new group begins where the path changes at this level or an outer one. */
+/* Numbers the groups (below a switch, or on a node) of one level. A new group begins where the path of a rank changes
+ * at this level or an outer one. */
 static void number_groups(layout *l, int level, const int *place, const int *path)
 {
     int *group = l->group + (long)level * l->size, levels = l->levels;

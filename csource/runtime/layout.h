@@ -6,18 +6,18 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A rank's part of a scheduled alltoall, as a sequence of turns. The array steps holds these numbers for each
- * turn: the phase; the rank to send to and the rank to receive from, or -1; the number of ranks whose signals the
- * rank awaits before it sends, followed by these ranks; the number of ranks that it signals after it has received,
- * followed by these ranks. Signals keep apart messages that use the same links. */
+/* A rank's part of a scheduled alltoall, as a sequence of turns. The array steps holds these numbers for each turn:
+ * the phase; the rank to send to, or -1; the rank to receive from, or -1; the number of ranks whose signals the rank
+ * awaits before it sends, followed by these ranks; the number of ranks that it signals after it has received,
+ * followed by these ranks. Signals make messages on the same links wait for each other. */
 typedef struct {
     int phases, turns;
     int *steps;
 } schedule;
 
 /* Places are numbered in depth-first order of the topology, so ranks at neighboring positions are close to each
- * other. Ranks form groups at each level, numbered from 0. The outermost level comes first; at the last level each
- * group is a node. */
+ * other. Ranks form groups at each level, numbered from 0. A group is the ranks below one switch, or on one node. The
+ * outermost level comes first. At the last level each group is a node. */
 struct layout {
     int size, levels;
     int *order;    /* the rank at each position */
@@ -45,7 +45,7 @@ const int *topology_path(void);
 
 const schedule *layout_schedule(layout *l, int rank); /* computed once; O(size²) time and memory */
 void schedule_free(schedule *s);
-/* Writes the phase of the message between each two ranks, -1 for a rank and itself. Returns the number of phases. */
+/* Writes the phase of the message between each two ranks, and -1 for a rank and itself. Returns the number of phases. */
 int alltoall_phases(const layout *l, int *phase);
 
 /* pattern.c */

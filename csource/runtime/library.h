@@ -42,9 +42,9 @@ int library_matches(const char *banner, char *why);              /* whether the 
 
 static inline int is_library(const algorithm *a) { return a->run == NULL && !(a->needs & USERS); }
 
-/* Prepares that an algorithm serves a call. Returns the algorithm, and the communicator on which the call must be made.
- * Returns NULL if the algorithm cannot serve the call. library_leave must follow the call, whose error it raises if the
- * application's communicator was not used. */
+/* Prepares that an algorithm serves a call. Returns the algorithm, and the communicator on which the call must be
+ * made. Returns NULL if the algorithm cannot serve the call. After the call, library_leave must be called. It raises
+ * the error of the call, unless the call was on the application's own communicator. */
 const library_algorithm *library_enter(const arguments *a, const algorithm *of, comm *c, uint64_t bytes, MPI_Comm *on);
 void library_leave(const library_algorithm *t, const comm *c, int error);
 

@@ -37,7 +37,7 @@ static int out_tag(void) { return carrying && flag ? FLAGGED : TAG; }
 
 static int in_tag(void) { return carrying ? MPI_ANY_TAG : TAG; }
 
-/* Ends a receive of n elements. After an error a rank may have sent fewer than the others expect. */
+/* Ends a receive of n elements. After an error, a rank may have sent fewer elements than the other ranks expect. */
 static void received(const call *c, int e, const MPI_Status *s, int n)
 {
     int got = n;
@@ -101,8 +101,8 @@ void copy(const call *c, char *to, const char *from, int n)
 
 MPI_Request *requests_of(int n) { return memory((size_t)n * sizeof(MPI_Request)); }
 
-/* Returns memory for n elements. An element's first byte may lie before or after the element's address. The extent
- * is not negative, because the MPI library serves calls with other types. */
+/* Returns memory for n elements. The first byte of an element may lie before or after the element's address. The
+ * extent of the type is not negative, because calls with other types are left to the MPI library. */
 char *scratch(const call *c, int n)
 {
     char *base = memory((size_t)(c->span + c->extent * n) + 1);

@@ -27,7 +27,7 @@ static int reaches_all(collective what)
     return what == ALLGATHER || what == ALLREDUCE || what == ALLTOALL || what == BARRIER;
 }
 
-/* Returns whether libtutti itself sends the messages of the picked algorithm, so that they can carry a flag. */
+/* Returns whether libtutti itself sends the messages of the picked algorithm. Only then can they carry a flag. */
 static int carries_flag(const pick *by)
 {
     const algorithm *a = by == NULL ? NULL : by->algorithm;
@@ -73,10 +73,10 @@ void monitor_stop(monitor *m)
     m->candidates[m->candidate] = (change_detector){0};
 }
 
-/* Starts watching a candidate. The detector starts with the times that this rank measured for the elimination.
- * After a recheck the detector keeps its state, unless this rank detected a change or the times of the recheck
- * differ. If the same candidate is watched again after an alarm, the alarm was false. False alarms are frequent if
- * successive times are correlated, so all ranks then become less sensitive. */
+/* Starts watching a candidate. The detector starts with the times that this rank measured for the elimination. After
+ * a recheck the detector keeps its state, unless this rank detected a change or the times of the recheck differ. If
+ * the same candidate is watched again after an alarm, the alarm was false. All ranks then become less sensitive,
+ * because false alarms are frequent if successive times are correlated. */
 void monitor_start(monitor *m, int candidate, int restarts, double seconds, double exchange)
 {
     follow_restart(m, restarts);

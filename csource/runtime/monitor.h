@@ -9,9 +9,9 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Ranks learn of a change in one of three ways. First, the messages of the call carry a flag. For this, libtutti
- * must send the messages, and each rank must receive data from every other rank. Second, a channel carries the
- * flag. Third, ranks ask one another in an allreduce at regular intervals of calls. */
+/* Ranks learn of a change in one of three ways. First, the messages of the call carry a flag. For this, libtutti must
+ * send the messages, and each rank must receive data from every other rank. Second, a channel (channel.h) carries the
+ * flag. Third, ranks ask one another in an allreduce, once in a fixed number of calls. */
 typedef struct {
     change_detector detector;    /* of the watched candidate */
     change_detector *candidates; /* for each candidate: calls timed by the elimination since the last restart or recheck */
@@ -35,12 +35,12 @@ typedef struct {
 void monitor_new(monitor *m, int candidates, int ranks);
 void monitor_free(monitor *m);
 
-/* Adds the duration of a call that the elimination timed, in ticks. restarts is the number of times that the
+/* Adds the duration of a call that the elimination timed, in ticks. The parameter `restarts` says how often the
  * elimination has restarted. */
 void monitor_add_time(monitor *m, int candidate, int restarts, uint64_t took);
 
-/* Starts watching a candidate. seconds is the time of the candidate's calls. exchange is the time in which ranks
- * exchange their times, or 0 if unknown. Both must be equal on all ranks. */
+/* Starts watching a candidate. The parameter `seconds` is the time of the candidate's calls. The parameter `exchange`
+ * is the seconds in which ranks exchange their times, or 0 if unknown. Both must be equal on all ranks. */
 void monitor_start(monitor *m, int candidate, int restarts, double seconds, double exchange);
 
 /* Stops watching before a recheck of the candidate. */
@@ -50,8 +50,9 @@ void monitor_stop(monitor *m);
  * monitor_leave. Returns 1 if all ranks must compare the algorithm with its rivals again at this call. */
 int monitor_enter(monitor *m, MPI_Comm on, collective what, const pick *by, int *timed);
 
-/* Must follow a timed call. `took` is the call's time in ticks. `served` is 1 if an algorithm of libtutti ran, 0 if the
- * MPI library's own did. Returns 1 if all ranks must compare the algorithm with its rivals again. */
+/* Must follow a timed call. The parameter `took` is the call's time in ticks. The parameter `served` is 1 if an
+ * algorithm of libtutti ran, and 0 if the MPI library's own did. Returns 1 if all ranks must compare the algorithm
+ * with its rivals again. */
 int monitor_leave(monitor *m, uint64_t took, int served);
 
 #pragma GCC visibility pop

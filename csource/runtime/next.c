@@ -18,7 +18,7 @@ function *next_function(const char *name)
     return f;
 }
 
-/* Without a function behind libtutti, the MPI library's own remains. */
+/* If no library behind libtutti has a function, the MPI library's own function is called. */
 __attribute__((constructor)) static void look_up(void)
 {
     function *f;
@@ -29,8 +29,8 @@ __attribute__((constructor)) static void look_up(void)
 #undef DO
 }
 
-/* Returns the file that defines the function found, or NULL. An executable that only uses a function may have a
- * symbol for it. */
+/* Returns the file that defines a function at the given address, or NULL. An executable that only uses the function
+ * may have a symbol for it, too. */
 static const char *file_of(const void *found)
 {
     Dl_info in;

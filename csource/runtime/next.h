@@ -8,7 +8,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Open MPI 5 has the functions of MPI 4 except those with long counts. */
+/* Open MPI 5 has the functions of MPI 4, but not the ones with long counts. */
 #if MPI_VERSION >= 4
 #define LONG_COUNTS 1
 #define MPI_4 1
@@ -20,14 +20,15 @@
 #define MPI_4 0
 #endif
 
-/* The names of the collectives, and in lower case. All but barrier have counts. */
+/* The names of the collectives, as they are and in lower case. All except barrier have counts. */
 #define EACH_COUNTED(DO) \
     DO(Allgather, allgather) DO(Allgatherv, allgatherv) DO(Allreduce, allreduce) DO(Alltoall, alltoall) DO(Alltoallv, alltoallv) \
     DO(Bcast, bcast) DO(Exscan, exscan) DO(Gather, gather) DO(Reduce, reduce) DO(Reduce_scatter, reduce_scatter) \
     DO(Reduce_scatter_block, reduce_scatter_block) DO(Scan, scan) DO(Scatter, scatter)
 #define EACH_COLLECTIVE(DO) EACH_COUNTED(DO) DO(Barrier, barrier)
 
-/* The functions that are passed on after MPI_Init: DO(name) for each. The user of these macros defines DO. */
+/* The functions that are passed on after MPI_Init. Each macro applies DO(name) to its functions. The user of these
+ * macros defines DO. */
 #define BASIC_FORMS(name, lower) DO(name) DO(I##lower)
 #define PERSISTENT_FORM(name, lower) DO(name##_init)
 #define LONG_FORMS(name, lower) DO(name##_c) DO(I##lower##_c) DO(name##_init_c)
@@ -52,8 +53,9 @@ extern const functions mpi_library; /* those of the MPI library, for calls on co
 typedef void function(void);
 function *next_function(const char *name);
 
-/* Returns a file whose functions for collectives hide those of libtutti, or NULL. Writes the collectives to names. If
- * stacked is set, a file with a function MPI_Init hides nothing, because it has passed MPI_Init on to libtutti. */
+/* Returns a file whose functions for collectives hide the functions of libtutti, or NULL. Writes the hidden
+ * collectives to names. If stacked is set, a file with a function MPI_Init hides nothing, because it has passed
+ * MPI_Init on to libtutti. */
 const char *hidden_by(int stacked, char *names, size_t size);
 
 #pragma GCC visibility pop

@@ -33,7 +33,8 @@ static version_function *version_in(void *handle)
     return f;
 }
 
-/* Returns the MPI library that a file is linked with, or the program's. */
+/* Returns the version function of the MPI library that a file is linked with, or that of the program\'s library. The
+ * parameter is any address in the file. */
 static version_function *version_for(const void *address)
 {
     Dl_info in;
@@ -44,8 +45,8 @@ static version_function *version_for(const void *address)
     return f == NULL ? version_in(RTLD_DEFAULT) : f;
 }
 
-/* Returns whether a version is of another major release. The library of a vendor has a name of its own and the
- * version macro of MPICH. */
+/* Returns whether a version is of another major release. A vendor's library has a name of its own, but the version
+ * macro of MPICH. */
 static int other_release(const char *version)
 {
     return strncmp(version, BUILT_FOR, strcspn(BUILT_FOR, "0123456789")) == 0 &&
@@ -70,7 +71,8 @@ static int leave_preload(void)
     return 1;
 }
 
-/* Returns whether the launcher numbers this process 0. Without a number, it does not know a launcher. */
+/* Returns whether the launcher numbers this process 0. If the process has no number, it was started without a known
+ * launcher, and the result is 1. */
 static int is_first(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};
@@ -80,8 +82,8 @@ static int is_first(void)
     return 1;
 }
 
-/* Compares libtutti's MPI library with that of the program. If they differ, starts the program again without
- * libtutti, or ends it. Without argv, it is too late to start it again. */
+/* Compares the MPI library of libtutti with that of the program. If they differ, starts the program again without
+ * libtutti, or ends it. If argv is NULL, it is too late for starting it again. */
 static void check(version_function *program, char **argv)
 {
     enum { LONGEST = 8192 }; /* in MPICH; in other libraries versions are shorter */
@@ -107,7 +109,7 @@ int same_origin(const void *address) { return version_for(address) == version_fo
 
 void check_origin(void *address) { check(version_for(address), NULL); }
 
-/* The GNU C library passes the program's arguments. */
+/* The GNU C library passes the program's arguments to constructors. */
 __attribute__((constructor)) static void check_program(int argc, char **argv)
 {
     (void)argc;

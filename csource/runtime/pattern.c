@@ -2,13 +2,13 @@
 
 #include <stdlib.h>
 
-/* Schedules the messages of an alltoallv in phases. Source of both ways: Karwande, Yuan and Lowenthal, CC-MPI: a compiled
+/* Schedules the messages of an alltoallv in phases, in one of two ways. The first call with a pattern of messages
+ * gathers the pattern, so no file describes it. Sources: Karwande, Yuan and Lowenthal, CC-MPI: a compiled
  * communication capable MPI prototype for Ethernet switched clusters (2003); Faraj and Yuan, Automatic generation and
- * tuning of MPI collective communication routines (2005), 3.1. The pattern of messages is not read from a file: the first
- * call with a pattern gathers it. */
+ * tuning of MPI collective communication routines (2005), 3.1. */
 
-/* A pattern serves calls whose sizes differ from its own by less than a tenth, on each rank. Its schedule is free of
- * contention for any sizes. Phases then take at most about a tenth longer. */
+/* A pattern also serves calls whose sizes differ from its own by less than a tenth, on each rank. Its schedule is
+ * free of contention for any sizes. With other sizes, phases take at most about a tenth longer. */
 enum { DIFFERENCE = 10 };
 
 enum { MOST_PATTERNS = 16 }; /* of a communicator */
@@ -54,7 +54,7 @@ static const pattern *find(const call *c, enum way by, const uint64_t *sizes)
     return NULL;
 }
 
-/* A message in the order in which the greedy way places it. */
+/* A message, in the order in which the function greedy assigns phases. */
 typedef struct {
     uint64_t bytes;
     int from, to;
@@ -68,7 +68,8 @@ static int longer_first(const void *a, const void *b)
     return x->from != y->from ? x->from - y->from : x->to - y->to;
 }
 
-/* Writes the links of a message: one of each level that it leaves and enters, and those of the two ranks. */
+/* Writes the links of a message: one for each level of switches that it leaves and enters, and those of the two
+ * ranks. */
 static int links_of(const layout *l, const message *m, int *links)
 {
     int n = 0, from = l->position[m->from], to = l->position[m->to];
@@ -82,9 +83,9 @@ static int links_of(const layout *l, const message *m, int *links)
     return n;
 }
 
-/* Puts each message, the longest first, into the first phase in which no message uses one of its links. Returns the number
- * of phases. busy holds a bit for each link and phase. A message avoids at most the phases of all messages that share a link
- * with it. */
+/* Puts each message, the longest first, into the first phase in which no other message uses one of its links. Returns
+ * the number of phases. The array busy holds a bit for each link and phase. A message cannot be in the phases of
+ * messages that share a link with it, so their number limits the phases. */
 static int greedy(const layout *l, message *all, int n, int *phase)
 {
     int nlinks = 2 * (l->levels + 1) * l->size, most = 0, phases = 0;
@@ -117,7 +118,7 @@ static int greedy(const layout *l, message *all, int n, int *phase)
     return phases;
 }
 
-/* Takes the phases of an alltoall and leaves out those without a message. */
+/* Takes the phases of an alltoall, and omits phases without a message. */
 static int from_alltoall(const layout *l, const message *all, int n, int *phase)
 {
     int phases = alltoall_phases(l, phase), *number = allocate((size_t)phases + 1, sizeof *number), used = 0;
@@ -131,7 +132,7 @@ static int from_alltoall(const layout *l, const message *all, int n, int *phase)
     return used;
 }
 
-/* Gathers the pattern of a call and schedules it. Forgets the oldest pattern if there are too many. */
+/* Gathers the pattern of a call's message sizes and schedules it. Forgets the oldest pattern if there are too many. */
 static const pattern *learn(const call *c, enum way by, uint64_t *sizes)
 {
     size_t size = (size_t)c->size;

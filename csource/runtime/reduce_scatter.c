@@ -38,7 +38,7 @@ static int largest(const call *c)
     return most;
 }
 
-/* Partial results travel round a ring. Each of them arrives last at the rank that gets this block. Source:
+/* Partial results travel round a ring. The partial result of a block ends at the rank that gets this block. Source:
  * Patarasuk and Yuan (2009). */
 void reduce_scatter_ring(const call *c)
 {
@@ -52,8 +52,8 @@ void reduce_scatter_ring(const call *c)
     scratch_free(c, tmp);
 }
 
-/* For short messages. Recursive halving: two ranks exchange blocks, and each sends the half that the other one is
- * responsible for. Source: Thakur, Rabenseifner and Gropp (2005), 3.5. */
+/* For short messages. Recursive halving: two ranks exchange blocks, and each sends the half for which the other one
+ * is responsible. Source: Thakur, Rabenseifner and Gropp (2005), 3.5. */
 void reduce_scatter_halving(const call *c)
 {
     char *tmp = scratch(c, c->count);

@@ -86,15 +86,16 @@ void scatter_binomial(const call *c), scatter_linear(const call *c);
 
 enum { TAG = 1, SIGNAL, FLAGGED };
 
-/* A flag announces something to other ranks in the messages of a call. flag_carry begins this for the next call;
- * raised is 1 if this rank raises the flag. A rank that receives the flag forwards it. flag_received ends it, and
- * returns whether this rank raised or received the flag. Algorithms with signals cannot carry a flag. */
+/* A flag announces something to other ranks in the messages of a call. flag_carry makes the messages of the next call
+ * carry a flag. Its parameter `raised` is 1 if this rank raises the flag. A rank that receives a raised flag forwards
+ * it. flag_received ends this, and returns whether this rank raised or received the flag. Algorithms with signals
+ * cannot carry a flag. */
 void flag_carry(int raised);
 int flag_received(void);
 
-/* After an error, such as a message longer than its buffer, a rank goes on with the algorithm, because other ranks wait
- * for its messages. So the functions for messages note their errors. noted_error returns the first error since the last
- * time. */
+/* After an error, such as a message longer than its buffer, a rank continues with the algorithm, because other ranks
+ * wait for its messages. The functions for messages therefore only note their errors. noted_error returns the first
+ * error since its last call. */
 void note(int error);
 int noted_error(void);
 
@@ -110,14 +111,14 @@ void wait_receives(const call *c, MPI_Request *r, int n, int count); /* of recei
 
 enum way { GREEDY, FROM_ALLTOALL };
 
-/* of holds the phase of this rank's message to each rank, then from each rank. Messages in phase n were not known when the
- * schedule was made. */
+/* The array `of` holds the phase of this rank's message to each rank, then the phase of the message from each rank.
+ * Messages in phase n were not known when the schedule was made. */
 typedef struct {
     int n, *of;
 } phases_of_pattern;
 
-/* Returns the schedule of a call's messages. All ranks must call this function, and the result is valid until the next
- * call of it. The call needs a layout and is not in place. */
+/* Returns the schedule for the messages of a call. All ranks must call this function. The result is valid until the
+ * next call of this function. The scheduled call needs a layout, and is not in place. */
 const phases_of_pattern *pattern_phases(const call *c, enum way by);
 
 /* exchange.c: exchanges of one block between each two ranks. The block for rank 0 begins at out, and the block for
@@ -130,20 +131,20 @@ enum partner { ALONG_RING, BY_XOR };                      /* BY_XOR: the number 
 enum separation { NOT_SEPARATED, BY_MESSAGES, BY_BARRIERS };
 
 /* Exchanges blocks with one rank at a time. In round k a rank sends to the rank k places after it in a ring, or
- * exchanges with the rank that has the number (own rank XOR k). BY_MESSAGES: a rank sends its block when its partner is
- * ready to receive. BY_BARRIERS: as many barriers as the parameter says, or one between each two rounds, separate rounds.
+ * exchanges with rank (own rank XOR k). With BY_MESSAGES, a rank sends its block when its partner is ready to
+ * receive. With BY_BARRIERS, barriers separate rounds: as many as the parameter says, or one between each two rounds.
  * Source: Faraj and Yuan, Automatic generation and tuning of MPI collective communication routines (2005), 3.1. */
 void exchange_in_rounds(const call *c, const char *out, int step, enum partner by, enum separation s);
 
-/* Meshes. Each rank has one coordinate in each dimension. The stride of a dimension is the distance between ranks
- * whose coordinates differ by 1 in this dimension alone. */
+/* A mesh of ranks. Each rank has one coordinate in each dimension. The stride of a dimension is the distance between
+ * ranks whose coordinates differ by 1 in this dimension alone. */
 typedef struct {
     int dimensions, length[32];
 } mesh;
 
 mesh mesh_of(int size, int dimensions); /* with lengths as close to each other as divisors of size allow */
-/* Returns a copy of the call for the ranks that differ from this rank in one dimension of the mesh only. It writes these
- * ranks to `ranks`. */
+/* Returns a copy of the call, limited to the ranks that differ from this rank only in one dimension of the mesh.
+ * Writes these ranks to `ranks`. */
 call line_of(const call *c, int stride, int length, int count, int *ranks);
 
 void copy(const call *c, char *to, const char *from, int n);
@@ -151,11 +152,11 @@ char *scratch(const call *c, int n); /* memory for n elements */
 MPI_Request *requests_of(int n);     /* memory for requests, to be freed */
 void scratch_free(const call *c, char *p);
 
-/* Combines n elements of own and other by the operation of the call, in the order of the ranks. The result is in
- * own; other is overwritten. */
+/* Combines n elements of the vectors own and other by the operation of the call, in the order of the ranks. The
+ * result is in own, and other is overwritten. */
 void combine(const call *c, char *own, char *other, int n, int other_first);
 
-/* halving.c: reductions by recursive halving. The number of members is the largest power of two that is not above
+/* halving.c: reductions by recursive halving. The number of members is the largest power of two that does not exceed
  * the number of ranks. Each odd rank among the first 2 × pairs ranks takes part for itself and for the rank before
  * it. */
 
@@ -178,7 +179,7 @@ call by_position(const call *c); /* the call with ranks numbered in depth-first 
 
 static inline int rank_of(const call *c, int number) { return c->map == NULL ? number : c->map[number]; }
 
-/* Returns an address at a distance from another one, which may be MPI_BOTTOM. */
+/* Returns the address that is the given number of bytes after another address, which may be MPI_BOTTOM. */
 static inline char *moved(const void *p, MPI_Aint bytes) { return (char *)((MPI_Aint)p + bytes); }
 
 static inline char *at(const call *c, const char *p, int i) { return moved(p, (MPI_Aint)i * c->extent); }
@@ -200,8 +201,8 @@ static inline int floor_power_of_two(int n)
 
 static inline int at_most(int n, int limit) { return n < limit ? n : limit; }
 
-/* Returns the number of elements that fit into a segment of segsize bytes, at least one. Without a segsize a
- * segment has all n elements. */
+/* Returns the number of elements that fit into a segment of segsize bytes (a parameter of the call), at least one. If
+ * segsize is not given, a segment has all n elements. */
 static inline int segment_of(const call *c, int n)
 {
     MPI_Aint fit = c->parameter > 0 && c->extent > 0 ? c->parameter / c->extent : n;

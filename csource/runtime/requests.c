@@ -24,7 +24,7 @@ static request **slot_of(MPI_Request handle)
     return &slots[bits * 0x9e3779b97f4a7c15u >> 56];
 }
 
-/* Returns whether no request is known. Then the functions of this file only pass calls on. */
+/* Returns whether no request is traced. Then the functions of this file only pass calls on. */
 static int none_known(void) { return __atomic_load_n(&known, __ATOMIC_RELAXED) == 0; }
 
 static void record(const traced_call *t, uint64_t now) { trace_add(t->what, t->how, t->shape, t->bytes, now - t->from); }
@@ -63,7 +63,7 @@ static void forget(request *r)
     free(r);
 }
 
-/* Returns the list of those requests that are known. */
+/* Returns a list of the traced requests among the given ones. */
 static request *watch(int n, const MPI_Request *handles)
 {
     request *all = NULL;
@@ -90,7 +90,8 @@ static int contains(int n, const int *list, int what)
     return i < n;
 }
 
-/* Ends watching requests. Those at the given positions are complete; without a list, all of them are if n is not 0. */
+/* Ends the tracing of requests that are complete: those at the positions in the list. If there is no list and n is
+ * not 0, all of them are complete. */
 static void release(request *all, int n, const int *complete)
 {
     uint64_t now = all == NULL ? 0 : ticks();

@@ -15,7 +15,7 @@ typedef struct {
     uint64_t from; /* the tick at which it began */
 } traced_call;
 
-/* Remembers a call by the request that it returned, unless it returned an error. */
+/* Remembers a call by the request that it returned. A call that returned an error is ignored. */
 void request_new(int error, const MPI_Request *made, traced_call call);
 
 #pragma GCC visibility pop

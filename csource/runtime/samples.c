@@ -25,8 +25,8 @@ static time_t seconds(void)
     return t.tv_sec;
 }
 
-/* Creates a file for samples. Its name consists of the node, the process and the time, so that no two jobs write
- * to the same file. */
+/* Creates a file for samples. Its name contains the node, the process and the time, so that no two jobs write to the
+ * same file. */
 static int create(const char *folder)
 {
     char host[MPI_MAX_PROCESSOR_NAME + 1];

@@ -32,9 +32,9 @@ void exscan_linear(const call *c)
     scratch_free(c, sum);
 }
 
-/* Recursive doubling: a block of ranks exchanges the combined vectors of all its members with the neighboring
- * block. The parameter before receives the combination of the vectors of all lower ranks. Source: Hillis and
- * Steele, Data parallel algorithms (1986). */
+/* Recursive doubling: a block of ranks exchanges the combined vectors of all its members with the neighboring block.
+ * The parameter `before` receives the combined vectors of all lower ranks. Source: Hillis and Steele, Data parallel
+ * algorithms (1986). */
 static void doubling(const call *c, char *all, char *before, int *received)
 {
     char *tmp = scratch(c, c->count), *other = scratch(c, c->count);

@@ -50,9 +50,9 @@ static int start(const plan *p, int i, int j)
     return p->phases - count(p, j) * (behind(p, j + 1) - behind(p, i + 1));
 }
 
-/* Adds the messages from the first group to group j, and messages within the first group in the same phases. A
- * stretch has a phase for each member of the first group, and every member sends once in it. The order of the
- * senders changes whenever all receivers have had their turns. */
+/* Adds the messages from the first group to group j, and messages within the first group in the same phases. The
+ * phases come in stretches: each has a phase for every member of the first group, and every member sends once in it.
+ * The order of the senders changes whenever all receivers have had their turns. */
 static void from_first(plan *p, int j)
 {
     int a = count(p, 0), b = count(p, j), orders = divisor(a, b);
@@ -182,8 +182,9 @@ typedef struct {
     int *waits, *signals; /* memory for two ranks of each level */
 } turn;
 
-/* The state while the turns of one rank are created. A link is a level, a group and a direction. last holds the
- * last message on each link, and received holds the turn in which this rank received that message. */
+/* The state while the turns of one rank are created. A link is numbered by its level, group and direction. The array
+ * last holds the last message on each link. The array received holds the turn in which this rank received that
+ * message. */
 typedef struct {
     const layout *l;
     int rank, n;
@@ -202,8 +203,8 @@ static turn *turn_at(maker *k, int phase)
     return &k->turns[k->n - 1];
 }
 
-/* Makes the message m wait for the previous message on a link. If the previous message's receiver is not the
- * sender of m, it must signal that sender. */
+/* Makes message m wait for the previous message on a link. If the receiver of the previous message is not the sender
+ * of m, the receiver must signal the sender. */
 static void follow(maker *k, long link, const message *m, const message **seen, int *nseen)
 {
     const message *before = k->last[link];

@@ -18,8 +18,8 @@ typedef struct {
     tutti_block *places; /* of each rank, for alltoallv */
 } stage;
 
-/* Returns whether the elements of a type are contiguous bytes. Messages are sent as bytes, since ranks may
- * describe the same bytes by different types. MPICH and Open MPI pack a type into exactly its bytes. */
+/* Returns whether the elements of a type are contiguous bytes. Messages are sent as bytes, because ranks may describe
+ * the same bytes by different types. MPICH and Open MPI pack a type into exactly its bytes. */
 static int is_plain(MPI_Datatype type)
 {
     MPI_Aint lower, extent;
@@ -37,8 +37,8 @@ static char *buffer_of(stage *s, int which, size_t bytes)
     return s->packed[which] = memory(bytes);
 }
 
-/* Copies elements to elements of another type by a message of the rank to itself. That is slower than MPI_Pack and
- * MPI_Unpack, but MPICH's do not accept MPI_BOTTOM. */
+/* Copies elements to elements of another type by a message of the rank to itself. This is slower than MPI_Pack and
+ * MPI_Unpack, but MPICH's versions of these do not accept MPI_BOTTOM. */
 static void convert(const stage *s, const void *from, int n, MPI_Datatype type, void *to, int m, MPI_Datatype as)
 {
     const call *c = &s->c;
@@ -146,7 +146,7 @@ static void prepare_allgatherv(stage *s, const arguments *a)
         pack(s, s->c.data + s->starts[rank], (size_t)s->counts[rank], element(a->recv, displ_at(a, a->displs, rank), a->rtype), (int)count_at(a, a->counts, rank), a->rtype);
 }
 
-/* Returns the blocks of one direction of an alltoallv. Writes their places to an array. */
+/* Returns the blocks that this rank sends or receives in an alltoallv. Writes where they begin to an array. */
 static tutti_blocks blocks_of(const arguments *a, const void *counts, const void *displs, MPI_Datatype type, int size, tutti_block *to)
 {
     MPI_Aint lower, extent;
@@ -222,8 +222,8 @@ static void sum_counts(stage *s, const arguments *a)
     }
 }
 
-/* Prepares a reduction. The result is computed in the receive buffer if MPI uses it on this rank, otherwise in memory
- * that libtutti allocates. */
+/* Prepares a reduction. The result is computed in the receive buffer if MPI uses this buffer on the rank, otherwise
+ * in memory that libtutti allocates. */
 static void prepare_reduction(stage *s, const arguments *a)
 {
     call *c = &s->c;
@@ -291,8 +291,8 @@ static void clear(stage *s)
     free(s->places);
 }
 
-/* The largest number of elements that libtutti serves, because numbers of elements are ints and algorithms add two
- * of them. The MPI library serves longer messages. */
+/* The largest number of elements that libtutti serves. Numbers of elements are ints, and algorithms add two of them.
+ * The MPI library serves longer messages. */
 #define MOST (INT_MAX / 2)
 
 static int too_long(collective what, uint64_t bytes, int size)

@@ -25,7 +25,7 @@ typedef struct {
     int error; /* that the call returns */
 } arguments;
 
-/* Return an element of an array of counts or displacements. */
+/* Returns an element of an array of counts. */
 static inline MPI_Count count_at(const arguments *a, const void *counts, int i) { return a->wide ? ((const MPI_Count *)counts)[i] : ((const int *)counts)[i]; }
 
 static inline MPI_Aint displ_at(const arguments *a, const void *displs, int i) { return a->wide ? ((const MPI_Aint *)displs)[i] : ((const int *)displs)[i]; }
@@ -36,8 +36,8 @@ static inline int is_reduction(collective what)
            what == SCAN;
 }
 
-/* arguments.c: returns whether the arguments of a call are valid on this rank. Other calls are left to the MPI library,
- * which raises the error. */
+/* arguments.c: returns whether the arguments of a call are valid on this rank. Invalid calls are left to the MPI
+ * library, which raises the error. */
 int arguments_valid(const arguments *a, int rank, int size);
 
 /* The communicator on which an algorithm runs, with its layout. */
@@ -48,9 +48,9 @@ typedef struct {
     const struct row *const *rows; /* rules of the table for this communicator, by collective */
 } place;
 
-/* Lets an algorithm of libtutti serve a call and stores the call's error code. If the algorithm cannot serve the
- * call, the function returns 0 and does nothing. bytes is the size of the call as tables define it, and is the
- * same on all ranks. */
+/* Lets an algorithm of libtutti serve a call, and stores the call's error code. If the algorithm cannot serve the
+ * call, the function returns 0 and does nothing. The parameter `bytes` is the size of the call as tables define it,
+ * and is the same on all ranks. */
 int serve(arguments *a, const pick *p, const place *on, uint64_t bytes);
 
 void ran_nothing(void); /* wrap.c: resets what tutti_ran returns */

@@ -87,7 +87,7 @@ static int use_table(char *text, size_t length, char *why)
     return (banner[0] != 0 && library_matches(banner, why)) || library_open(why) ? -1 : 0;
 }
 
-/* Rank 0 reads the file at path. All ranks parse it with the function parse and get the same result. Only rank 0
+/* Rank 0 reads the file at path. All ranks parse it with the function `parse` and get the same result. Only rank 0
  * needs the path. */
 static int read_and_share(int rank, const char *path, int (*parse)(char *, size_t, char *), const char *without)
 {
@@ -130,8 +130,8 @@ static void know_comms(void)
     active = 1;
 }
 
-/* Duplicates a communicator of all ranks once all ranks call it. This never ends if a rank does not load libtutti: rank 0
- * reports it, or rank 1 if it does not hear of rank 0. */
+/* Duplicates a communicator of all ranks, once all ranks call this function. It waits forever if a rank has not
+ * loaded libtutti. Rank 0 then prints a message. Rank 1 prints it if it does not hear from rank 0. */
 static void make_world(MPI_Comm of, int rank)
 {
     enum { PATIENCE = 10 }; /* seconds; ranks leave MPI_Init within a few */
@@ -159,8 +159,8 @@ static void report_hidden(int stacked)
         fprintf(stderr, "tutti: %s hides %s from libtutti: nothing of them is traced or selected; put libtutti first in LD_PRELOAD\n", by, what);
 }
 
-/* Starts libtutti with the settings in rank 0's environment. Settings of an MPI library can permit several threads to
- * applications that did not ask for them. */
+/* Starts libtutti with the settings in rank 0's environment. It also looks at the thread support that MPI provides:
+ * settings of an MPI library can permit several threads to applications that did not ask for them. */
 int begin(MPI_Comm all, int threads, int stacked)
 {
     int rank, wanted[4];

@@ -386,7 +386,7 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Computes the sizes at which bands may begin, in ascending order; the first is 0. */
+/* Computes the sizes at which bands (ranges of sizes) may begin, in ascending order. The first is 0. */
 static int begins(uint64_t *at, collective what, int ranks, int ppn, unsigned orders)
 {
     int n = 0, kept = 1;
@@ -403,7 +403,8 @@ static int begins(uint64_t *at, collective what, int ranks, int ppn, unsigned or
     return kept;
 }
 
-/* Returns the first place from i on that has no rule yet; next holds a later candidate for each place. */
+/* Returns the first place at or after i that has no rule yet. For each place, the array next holds a later place at
+ * which to continue the search. */
 static int place_from(int *next, int i)
 {
     while (next[i] != i)
@@ -429,8 +430,8 @@ static void first_rules(const rule **of, const uint64_t *at, int n, collective w
     free(next);
 }
 
-/* Finds the band of sizes from which a search begins. For each number of bits this is the band with the smallest
- * size of that many bits. */
+/* For each number of bits, finds the range of sizes (band) with which a search begins. It is the band with the
+ * smallest size of that many bits. */
 static void index_bands(struct row *r)
 {
     int b = 0;
@@ -442,8 +443,8 @@ static void index_bands(struct row *r)
     }
 }
 
-/* Returns the row of a collective and shape. If an algorithm cannot serve communicators of this size, the MPI library
- * serves. */
+/* Returns the table's row for a collective and the shape of a communicator. If an algorithm cannot serve
+ * communicators of this size, the row leaves its calls to the MPI library. */
 struct row *table_row(collective what, int ranks, int ppn, unsigned orders)
 {
     uint64_t *at = allocate((size_t)nrules * 2 + 1, sizeof *at);

@@ -42,12 +42,13 @@ uint64_t checksum(const char *text, size_t n); /* FNV-1a */
 int table_read(char *text, size_t length, char *why);             /* 0, or -1 with the reason */
 const char *table_missing(void); /* the first algorithm of a user that no object has, or NULL */
 const char *table_banner(void); /* of the MPI library that the table is for; empty: any */
-/* Removes all rules. Unless what is NULL, it then adds a single rule for all calls of the collective what. Returns
+/* Removes all rules. If what is not NULL, it then adds a single rule for all calls of the collective `what`. Returns
  * 0, or -1 with the reason in why. */
 int table_force(const char *what, const char *name, char *why);
 pick table_find(collective what, int ranks, int ppn, unsigned orders, uint64_t bytes);
 struct row *table_row(collective what, int ranks, int ppn, unsigned orders); /* NULL: no rule selects an algorithm */
-/* Returns the mix of a call, or NULL. Sets *low and *high to the range of sizes to which this mix applies. */
+/* Returns the mix (the line of algorithms to explore) for a call, or NULL. Sets *low and *high to the range of sizes
+ * to which this mix applies. */
 const mix *table_mix(collective what, int ranks, int ppn, uint64_t bytes, uint64_t *low, uint64_t *high);
 int table_mixes(void); /* number of mixes */
 int table_place(const mix *m); /* the number of a mix, from 0 */

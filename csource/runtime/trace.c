@@ -132,8 +132,9 @@ void trace_add(collective of, call_form how, const shape *at, size_t bytes, uint
     unlock(&guard);
 }
 
-/* A row is a line of the file. Each of the n ranks that trace a communicator counts a call as 1 / n. The sum of the
- * counts over all ranks is therefore the number of calls. The sum of the times has the mean time of each call once. */
+/* A row is a line of the trace file. If n ranks trace a communicator, each of them counts a call as 1 / n. The sum of
+ * the counts over all ranks is therefore the number of calls. Likewise, the sum of the times contains each call's
+ * mean time once. */
 typedef struct {
     int what; /* collective and form */
     int nodes, ppn;
@@ -180,7 +181,8 @@ static void add_up(table *t)
     t->n = kept;
 }
 
-/* Returns the rows of this rank's calls. If whole is 0, a call counts as a share, otherwise as one call. */
+/* Returns the rows of this rank's calls. If whole is 0, a call counts as 1 / (number of ranks), otherwise as one
+ * call. */
 static table own_rows(int whole)
 {
     table t = {allocate((size_t)used + 1, sizeof *t.rows), 0};

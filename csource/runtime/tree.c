@@ -8,8 +8,8 @@ static tree tree_new(const call *c)
     return (tree){-1, 0, memory((size_t)c->size * sizeof(int))};
 }
 
-/* Computes a binomial tree. Members are numbered in the radix. A child of member me differs from me in one digit,
- * which is below the lowest nonzero digit of me. Distant children come first. */
+/* Computes a binomial tree. The numbers of members are written as digits in the radix. A child of member `me` differs
+ * from it in one digit, which is below the lowest nonzero digit of me. Distant children come first. */
 static void join_binomial(tree *t, int radix, const int *list, int n, int me)
 {
     int step = 1;
@@ -22,8 +22,8 @@ static void join_binomial(tree *t, int radix, const int *list, int n, int me)
             t->child[t->children++] = list[me + k * step];
 }
 
-/* Computes a postal tree. In each step, a rank that has the message sends it to another rank, and a message
- * arrives after radix steps. No other tree reaches more ranks in the same time. A list is split in two. The first
+/* Computes a postal tree. In each step, a rank that has the message sends it to another rank, and a message arrives
+ * after radix steps. No other tree reaches more ranks in the same time. The list of ranks is split in two. The first
  * member keeps the ranks that it could reach with one step less. The first rank to which it sends reaches the
  * remaining ranks. */
 static void join_postal(tree *t, int radix, const int *list, int n, int me)
@@ -96,12 +96,13 @@ tree tree_of_ranks(const call *c, tree_form form, int radix, int first, int n)
     return t;
 }
 
-/* A span is a range of positions from first to end; the position end is not part of it. */
+/* A span is a range of positions from first up to, but not including, end. */
 typedef struct {
     int first, end;
 } span;
 
-/* Returns the group of a position at a level. Below the last level each position is a group of its own. */
+/* Returns the group of a position at a level of switches and nodes. Below the last level each position is a group of
+ * its own. */
 static span group_at(const layout *l, int level, int position)
 {
     span s = {position, position + 1};
@@ -116,7 +117,7 @@ static span group_at(const layout *l, int level, int position)
 
 static int leader(span s, int root) { return root >= s.first && root < s.end ? root : s.first; }
 
-/* Builds a tree over the leaders of those groups at a level that lie within a larger group. The leader of the
+/* Builds a tree over leaders of groups: the groups at a level that lie within a larger group. The leader of the
  * larger group comes first, and the others follow in a ring. */
 static void join_leaders(const call *c, tree *t, span within, int level, tree_form form, int radix, int *list)
 {

@@ -13,9 +13,9 @@ typedef struct {
     int *child;    /* the one with the largest subtree first */
 } tree;
 
-/* The form of a tree over a list of ranks. With CHAINS the root begins radix chains of nearly equal lengths. A binomial
- * tree has a radix, usually 2. The radix of a postal tree is
- * the number of messages that a rank can send while one message travels. */
+/* The form of a tree over a list of ranks. With CHAINS, the root begins as many chains as the radix says, of nearly
+ * equal lengths. A binomial tree has a radix, usually 2. The radix of a postal tree is the number of messages that a
+ * rank can send while one message travels. */
 typedef enum { FLAT, CHAIN, CHAINS, BINARY, BINOMIAL, POSTAL } tree_form;
 
 /* The forms that make up a tree of groups: over the groups of the first level, over the groups of each further
@@ -25,12 +25,12 @@ typedef struct {
     int radix;
 } tree_shape;
 
-/* Returns this rank's place in a tree over n successive ranks. The first of them is the root of the tree. The
- * parameter first counts ranks in a ring from the call's root. */
+/* Returns this rank's parent and children in a tree over n successive ranks. The first of them is the root of the
+ * tree. The parameter `first` counts ranks in a ring from the call's root. */
 tree tree_of_ranks(const call *c, tree_form form, int radix, int first, int n);
 
-/* Returns this rank's place in a tree over the groups of a level and of all levels below it. Each group has a
- * leader. The call's root leads its own group. */
+/* Returns this rank's parent and children in a tree over the groups of a level and of all levels below it. Each group
+ * has a leader. The call's root leads its own group. */
 tree tree_of_groups(const call *c, int level, tree_shape how);
 
 void tree_down(const call *c, tree *t); /* sends each segment on while it receives the next; frees the tree */

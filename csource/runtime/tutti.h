@@ -26,7 +26,7 @@ typedef enum {
 const char *collective_name(collective what);
 int collective_named(const char *name, size_t n, collective *what); /* whether n letters are a name */
 
-/* A variable of which each thread has its own. Simulated ranks are one thread, but have their own variables. */
+/* A variable that each thread has for itself. Simulated ranks run in one thread, but have their own variables. */
 #ifdef SMPI_H
 #define PER_THREAD
 #else
@@ -41,9 +41,9 @@ extern int trace_every; /* every n-th rank of a communicator counts its calls, f
 extern int selecting; /* it follows a table */
 extern int forcing;   /* the table has the one rule of tutti_force, which holds from the first call on */
 
-/* Whether on some rank several threads may call MPI at once. Locks guard the data that all threads share. No thread
- * calls MPI while it has a lock. Data of a communicator need no lock, because MPI permits one collective call on it at
- * a time. */
+/* Whether several threads may call MPI at once on some rank. Locks guard the data that all threads share. No thread
+ * calls MPI while it has a lock. Data of a communicator need no lock, because MPI permits one collective call on it
+ * at a time. */
 extern int many_threads;
 
 static inline void lock(char *l)
@@ -58,15 +58,16 @@ static inline void unlock(char *l)
         __atomic_clear(l, __ATOMIC_RELEASE);
 }
 
-/* Both are collective, and only the first call has an effect. all: a communicator of all ranks. threads: several threads of
- * this rank may call MPI at once. stacked: the program called MPI_Init, not PMPI_Init. begin returns whether it had an
- * effect. */
+/* Both functions are collective, and only the first call of each has an effect. The parameter `all` is a communicator
+ * of all ranks. `threads` says that several threads of this rank may call MPI at once. `stacked` says that the
+ * program called MPI_Init, not PMPI_Init. begin returns whether it had an effect. */
 int begin(MPI_Comm all, int threads, int stacked);
 void end(void);
 
 extern MPI_Comm first_comm; /* MPI_COMM_WORLD; MPI_COMM_NULL without MPI_Init */
 
-/* Memory; without it, they abort the application, because other ranks may wait for this one. */
+/* These functions allocate memory. If there is none, they abort the application, because other ranks may wait for
+ * this one. */
 void *allocate(size_t n, size_t bytes); /* zeroed */
 void *memory(size_t bytes);
 
@@ -74,14 +75,14 @@ void *memory(size_t bytes);
 
 #define PUBLIC __attribute__((visibility("default")))
 
-/* Selects one algorithm for all further calls of the collective that it can serve. Names are written as in a
- * table, for example "bcast" and "pipeline(segsize=8192)". If what is NULL, the MPI library serves all calls. The
- * table in the environment has no effect after this call. All ranks of the world must call this function with the
- * same arguments. Returns 0, or -1 with the reason in why. */
+/* Selects one algorithm for all further calls of the collective that it can serve. The parameters `what` and `name`
+ * are written as in a table, for example "bcast" and "pipeline(segsize=8192)". If what is NULL, the MPI library
+ * serves all calls. The table in the environment has no effect after this call. All ranks of the world must call this
+ * function with the same arguments. Returns 0, or -1 with the reason in why. */
 PUBLIC int tutti_force(const char *what, const char *name, char *why, size_t size);
 
-/* Returns the algorithm that served this rank's last call with a selected algorithm. The name is the one in the
- * table. Returns NULL if the MPI library's own algorithm served the call. */
+/* Returns the algorithm that served this rank's last call for which an algorithm was selected. The name is the one in
+ * the table. Returns NULL if the MPI library's own algorithm served the call. */
 PUBLIC const char *tutti_ran(void);
 
 /* Assigns all further calls of this rank to a site of the program, until the next call of this function. Mode
@@ -155,9 +156,9 @@ void comms_end(void);             /* collective */
 comm *comm_find(MPI_Comm handle);
 void shapes_select(void); /* select the rows of all shapes from the current table */
 
-/* Returns the communicator for messages of libtutti. One of the first calls that need the communicator creates it;
- * all ranks must make this call. The result is MPI_COMM_NULL before its creation, and if the creation failed or a rank
- * has too many. Errors on it are returned, whatever the application's error handler is. */
+/* Returns the communicator for libtutti's own messages. It is created in one of the first calls that need it, and all
+ * ranks must make this call. The result is MPI_COMM_NULL before the creation, if the creation failed, or if a rank
+ * has too many communicators. Errors on it are returned, whatever the application's error handler is. */
 MPI_Comm comm_private(comm *c);
 
 int *comm_members(MPI_Comm handle, int *n); /* the members' ranks in the world; the caller frees them */
@@ -169,7 +170,7 @@ layout *comm_layout(comm *c); /* needs no message */
 struct library_algorithm;
 MPI_Comm comm_switched(comm *c, const struct library_algorithm *by);
 
-/* Another thread may free the communicator of the last call. */
+/* Returns the comm of a handle. The last comm is cached, but another thread may have freed it. */
 static inline comm *comm_of(MPI_Comm handle)
 {
     comm *last = last_comm;

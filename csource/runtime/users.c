@@ -37,7 +37,8 @@ static const char *parameter_of(const tutti_algorithm *own)
     return NULL;
 }
 
-/* Converts an algorithm of an object. Returns what is wrong with it, or NULL. */
+/* Converts a user's algorithm, as a shared object defines it, to libtutti's form. Returns what is wrong with it, or
+ * NULL. */
 static const char *convert(user_algorithm *u)
 {
     const tutti_algorithm *own = u->own;
@@ -63,7 +64,7 @@ static const char *convert(user_algorithm *u)
     return NULL;
 }
 
-/* Adds the algorithms of an object. Returns 0, or -1 with the reason. */
+/* Adds the algorithms of a shared object. Returns 0, or -1 with the reason. */
 static int load(const char *path, char *why)
 {
     void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -91,7 +92,7 @@ static int load(const char *path, char *why)
     return 0;
 }
 
-/* Returns a checksum of the algorithms in front of another one. */
+/* Returns a checksum of all users' algorithms that come before the given one in the list. */
 static uint64_t sum_before(const user_algorithm *old)
 {
     uint64_t sum = 0;

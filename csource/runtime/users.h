@@ -17,10 +17,11 @@ extern user_algorithm *user_algorithms;     /* all; the same on all ranks */
 extern const algorithm user_missing;        /* stands for an algorithm that no object has, and serves no call */
 extern const char *const user_parameters[]; /* ends with NULL */
 
-/* Loads objects, whose paths are separated by colons. If an object is wrong, one line of rank 0 says why, and no rank
- * uses its algorithms. Collective; rank 0's paths count. */
+/* Loads the shared objects whose paths are separated by colons. If an object is wrong, rank 0 prints the reason in
+ * one line, and no rank uses the object's algorithms. All ranks must call this function. Only rank 0's paths count. */
 void users_load(MPI_Comm world, const char *paths);
-/* Returns the algorithm with a name of n letters and a parameter, which may be NULL, or user_missing. */
+/* Returns the algorithm whose name is the first n letters of `name`, with a parameter that may be NULL. Returns
+ * user_missing if there is none. */
 const algorithm *users_find(collective what, const char *name, size_t n, const char *parameter);
 
 #pragma GCC visibility pop

@@ -22,8 +22,7 @@ const char *tutti_ran(void) { return ran; }
 
 void ran_nothing(void) { ran = NULL; }
 
-/* Chooses an algorithm to explore. This is a separate function, so that without exploration a call only tests a
- * flag. */
+/* Chooses an algorithm to explore. This is a separate function so that a call without exploration only tests a flag. */
 __attribute__((noinline)) static void explore(visit *v)
 {
     if (v->comm->shape == NULL)
@@ -65,8 +64,8 @@ static inline int leave(const visit *v, int error)
     return error;
 }
 
-/* Lets the selected algorithm serve the call. Returns whether it did. If the algorithm is of the MPI library, it sets
- * v->library and v->on, and returns 0. */
+/* Lets the selected algorithm serve the call. Returns whether it did. If the selected algorithm belongs to the MPI
+ * library, sets v->library and v->on, and returns 0. */
 __attribute__((noinline)) static int serve_visit(visit *v, arguments *a)
 {
     ran = NULL;
@@ -124,7 +123,8 @@ static inline int ranks(const comm *c) { return c->shape == NULL ? 0 : c->shape-
         return leave(&v, next.name arguments_); \
     }
 
-/* The other calls are only traced. Libtutti's algorithms block. In MPI_Start a blocking algorithm could deadlock. */
+/* Nonblocking and persistent calls are only traced, because libtutti's algorithms block. In MPI_Start a blocking
+ * algorithm could deadlock. */
 
 #define NONBLOCKING_CALL(number, name, bytes, parameters, arguments_) \
     int MPI_##name(OPEN parameters, MPI_Request *request) \
@@ -177,8 +177,9 @@ static inline int ranks(const comm *c) { return c->shape == NULL ? 0 : c->shape-
 
 enum { FIRST_SITE = 3 }; /* the least level of MPI_Pcontrol that names a site; MPI defines those below */
 
-/* Passes on three variable arguments, as many as known tools read. The number that the caller passed is not known. On the
- * supported platforms, reading an absent argument gives an arbitrary value and has no other effect. */
+/* Passes on three variable arguments, which is the largest number that known tools read. The number that the caller
+ * passed is not known. On the supported platforms, reading an absent argument gives an arbitrary value and has no
+ * other effect. */
 int MPI_Pcontrol(const int level, ...)
 {
     void *more[3];
