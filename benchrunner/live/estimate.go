@@ -11,7 +11,7 @@ import (
 	"tutti/mpi"
 )
 
-// Planned is a job that Run would submit.
+// Planned is a job that Run would submit, with its script and its costs.
 type Planned struct {
 	Job         coll.Job // its state is JobIntended
 	Launches    []benchrunner.Launch
@@ -22,8 +22,8 @@ type Planned struct {
 	Expected    float64 // expected node-seconds
 }
 
-// Plan returns the jobs that Run would submit first, in the order of submission. Plan writes nothing, and leaves
-// out jobs that an earlier run began.
+// Plan returns the jobs that Run would submit first, in the order of submission. It omits jobs that an
+// earlier run began. Plan writes nothing.
 func (m *Machine) Plan(ctx context.Context, batch benchrunner.Batch) (jobs []Planned, err error) {
 	r := m.newRun(batch, nil)
 	planJobs, _, err := r.planJobs(ctx, r.openRequests())
@@ -58,13 +58,14 @@ func (m *Machine) planned(d plannedJob, name string) (Planned, error) {
 	return p, nil
 }
 
-// expected returns the expected node-seconds of a launch. Its wall time is the sum of 2 s, 1 ms for each rank to start
-// and to end, and a tenth of the allowance for measuring.
+// expected returns the expected node-seconds of a launch (one run of the program). Its wall time is the sum
+// of 2 s, 1 ms for each rank to start and to end, and a tenth of the time that the program may take to
+// measure.
 func (m *Machine) expected(s benchrunner.Launch) float64 {
 	return (2 + 0.001*float64(s.Layout.Ranks()) + m.opt.Program.Allowance(s).Seconds()/10) * float64(s.Layout.Nodes)
 }
 
-// Cost is what it costs to measure every candidate of a space once.
+// Cost is the cost of measuring every candidate of a space once.
 type Cost struct {
 	NodeSeconds float64 // upper bound
 	Expected    float64 // expected node-seconds
@@ -77,7 +78,8 @@ type Refused struct {
 	Candidates int
 }
 
-// Cost returns the cost of a space. It needs memory for the candidates of one layout and for the number of launches.
+// Cost returns the cost of measuring every candidate of a space once. It needs memory for the candidates of
+// one layout, and for each launch (run of the program).
 func (m *Machine) Cost(ctx context.Context, space *coll.Space) (cost Cost, err error) {
 	widest := 0
 	for _, p := range space.Points() {
@@ -110,9 +112,9 @@ func (m *Machine) Cost(ctx context.Context, space *coll.Space) (cost Cost, err e
 	return cost, nil
 }
 
-// launches returns the launches of the candidates of one layout, without their cases. It adds what they are
-// expected to cost, and the candidates that cannot be measured. The settings that force an algorithm are the same at all
-// sizes of a layout.
+// launches returns the launches (runs of the program) for the candidates of one layout, without their cases.
+// It adds their expected cost to the parameter `cost`, and counts there the candidates that cannot be
+// measured. The settings that force an algorithm are the same at all sizes of a layout.
 func (m *Machine) launches(p planner, layout []coll.Candidate, cost *Cost) ([]launch, error) {
 	var cases []requestedCase
 	var rejected []rejection

@@ -19,8 +19,9 @@ import (
 	"tutti/mpi"
 )
 
-// fakeText is a benchmark program without MPI. Its arguments are the ledger file and cases of the form
-// number:behaviour:microseconds. For each case it prints a result and adds a line to the ledger.
+// fakeText is a benchmark program without MPI. Its first argument is the ledger, a file with a line for each
+// measured case. The other arguments are cases of the form number:behaviour:microseconds. For each case it
+// prints a result and adds a line to the ledger.
 const fakeText = `#!/bin/bash
 ledger=$1; shift
 echo "# started in ${TUTTI_START##*/}" >&2
@@ -124,7 +125,7 @@ func (p fakeProgram) Read(s benchrunner.Launch, out benchrunner.Output) benchrun
 	return r
 }
 
-// found returns the outcome of a case that a launch printed.
+// found returns the outcome of a case from the output of a launch (one run of the program).
 func found(out benchrunner.Output, c benchrunner.Case) benchrunner.Outcome {
 	for line := range strings.Lines(string(out.Stdout)) {
 		f := strings.Fields(line)
@@ -156,8 +157,7 @@ func fakeForce(c coll.Candidate) (mpi.Forcing, error) {
 	return mpi.Forcing{Env: []mpi.Var{{Name: "ALGORITHM", Value: c.Algorithm.Name}}}, nil
 }
 
-// at returns a candidate for the fake program. The message size is the number that identifies
-// the case.
+// at returns a candidate for the fake program. Its message size serves as the number of the case.
 func at(nodes int, number int64, behaviour string) coll.Candidate {
 	return coll.Candidate{
 		Point:     coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 1, MsgBytes: number},

@@ -16,8 +16,8 @@ import (
 	"tutti/internal/testutil/runnertest"
 )
 
-// TestSuiteWithFaults runs the suite of all runners while the scheduler has faults that a
-// runner can recover from.
+// TestSuiteWithFaults runs the tests that all runners share while the scheduler has faults. A runner can
+// recover from each of these faults.
 func TestSuiteWithFaults(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -47,9 +47,9 @@ var costly = []fault{
 	jobCancelled, nodeFailure, outOfTime, outOfMemory, jobLost,
 }
 
-// TestEachFault checks batches in which one kind of fault affects every job. Each request gets one trial,
-// and the costs of the trials add up to the time of the jobs. A case whose output is damaged is not
-// measured again.
+// TestEachFault checks batches in which one kind of fault affects every job. Each request gets one trial.
+// The costs of the trials add up to the duration of the jobs. A case whose output is damaged is not measured
+// again.
 func TestEachFault(t *testing.T) {
 	for i, kind := range faultKinds {
 		if testing.Short() && i%3 > 0 {
@@ -82,8 +82,8 @@ func TestEachFault(t *testing.T) {
 	}
 }
 
-// checkTrials checks that each request has one trial and that the costs of the trials add up
-// to the time of the jobs. It returns the number of measured cases.
+// checkTrials checks that each request has one trial, and that the costs of the trials add up to the
+// duration of the jobs. It returns the number of measured cases.
 func checkTrials(t *testing.T, log *memory, requests int) (done int) {
 	t.Helper()
 	tried := map[coll.Candidate]bool{}

@@ -62,7 +62,8 @@ type faultyScheduler struct {
 	faults map[string]int         // how often the fault of a job has occurred, by name
 }
 
-// faultyRun is a run of a job at the inner scheduler. The runs of a requeued job have the same ID.
+// faultyRun is one run of a job at the inner scheduler, which executes it. If a job is requeued, it runs
+// several times, with the same ID.
 type faultyRun struct {
 	id    string
 	ended fault // that ended the run, "" for none
@@ -91,7 +92,8 @@ func (s *faultyScheduler) rng(name string) *rand.Rand {
 	return rand.New(rand.NewPCG(s.seed, h.Sum64()))
 }
 
-// occurs reports whether a fault of the given kind that affects the first calls for a job occurs now.
+// occurs reports whether a fault of the given kind happens at this call. The fault affects the first calls
+// for a job, as many as the parameter `calls` says.
 func (s *faultyScheduler) occurs(kind fault, name string, calls int) bool {
 	if s.faultOf(name) != kind || s.faults[name] == calls {
 		return false
@@ -146,8 +148,8 @@ func (k fault) endsJob() bool {
 	return failed || k == jobLost || k == jobRequeued
 }
 
-// endEarly ends run i of a job at a random time before s.within has passed. If ending the job fails, it runs
-// on without a fault.
+// endEarly ends run i of a job at a random time before s.within has passed. If it cannot end the run, the
+// run continues without a fault.
 func (s *faultyScheduler) endEarly(sub benchrunner.Submission, i int, kind fault) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -267,8 +269,8 @@ func innerSubmission(sub benchrunner.Submission, i int) benchrunner.Submission {
 // ensures that the script has not ended before the fault occurs, even on a busy machine.
 const endDelay = 60
 
-// writeScripts creates the folder of the run `in`. Its script executes the job's script with the given ID. For
-// faults of the output, PATH begins with a folder that contains replaced commands.
+// writeScripts creates the folder of the run `in`. Its script executes the job's script with the given ID.
+// For faults of the output, PATH begins with a folder of commands that replace the system's.
 func (k fault) writeScripts(sub, in benchrunner.Submission, id string, restarts int) error {
 	bin := filepath.Join(in.Dir, "bin")
 	job := "exec bash " + shellescape.Quote(sub.Script)

@@ -87,8 +87,8 @@ func TestCompleteOutput(t *testing.T) {
 	}
 }
 
-// TestReadLaunch checks that a launch counts as timed out only if it also ran for its time
-// limit. A program may return the exit codes of timeout(1) by itself.
+// TestReadLaunch checks which launches (runs of the program) count as timed out. A launch counts only if it
+// also ran for its time limit, because a program may itself return the exit codes of timeout(1).
 func TestReadLaunch(t *testing.T) {
 	for _, tc := range []struct {
 		end      string

@@ -16,7 +16,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// naps is a program whose launches end long before their time limits.
+// naps is a program whose launches (runs) end long before their time limits.
 type naps struct{ sized }
 
 func (naps) Name() string { return "naps" }
@@ -34,9 +34,9 @@ func (placing) On(_ string, _ coll.Layout, cmd benchrunner.Command) ([]string, s
 	return cmd.Args, "", nil
 }
 
-// TestScriptFollowsPlan checks that the script of a job runs each launch on the planned groups of nodes,
-// after the launches that the plan names. If the nodes of the job are distributed over the switches in
-// another way than planned, a launch that does not fit into its groups runs alone.
+// TestScriptFollowsPlan runs the script of a job. Each launch of the program must run on the planned groups
+// of nodes, after the launches that the plan names. If the nodes of the job are distributed over the
+// switches in another way than planned, a launch may not fit into its groups. Then it must run alone.
 func TestScriptFollowsPlan(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for i, wired := range []string{"any", "planned", "otherwise", "any", "planned", "otherwise", "planned", "otherwise"} {

@@ -27,7 +27,7 @@ import (
 //	ended           waits for the last files                  outputComplete
 //	outputComplete  reads the output; writes trials and       done
 //	                the end into the journal
-//	done            requests not reached go to further jobs
+//	done            requests without a trial go to further jobs
 type state int
 
 const (
@@ -69,8 +69,8 @@ type activeJob struct {
 	rest       []int      // requests that the job left unmeasured, for further jobs
 }
 
-// resumedJob returns the activeJob for a job that an earlier run began. If the job was submitted, it
-// occupies a slot of the scheduler from the start.
+// resumedJob returns the activeJob for a job that an earlier run of tutti began. If the job was submitted,
+// it counts against the scheduler's limit of jobs from the start.
 func (r *run) resumedJob(j coll.Job) *activeJob {
 	c := &activeJob{job: job{Job: j}, at: resumed, earlier: true, slot: j.State == coll.JobSubmitted}
 	if c.slot {
@@ -103,8 +103,8 @@ func (r *run) advance(ctx context.Context, c *activeJob) error {
 	return nil
 }
 
-// abandon cancels a job if the scheduler's jobs must end with this process. It returns cause, joined with
-// the error of Cancel if there is one.
+// abandon cancels a job if the scheduler's jobs must end with this process. It returns the error `cause`,
+// joined with the error of the cancellation if there is one.
 func (r *run) abandon(c *activeJob, cause error) error {
 	if c.ID == "" || c.at == outputComplete { // the job is not running
 		return cause
@@ -161,7 +161,8 @@ func (r *run) makeJob(ctx context.Context, d plannedJob) (job, error) {
 	}
 }
 
-// resume reads the files of a job that an earlier run created.
+// resume reads the files of a job that an earlier run of tutti created. They say in which state the job
+// continues.
 func (r *run) resume(ctx context.Context, c *activeJob) (state, error) {
 	var made result
 	err := r.m.read(ctx, c.Name, func(f *folder) {
@@ -183,7 +184,7 @@ func (r *run) resume(ctx context.Context, c *activeJob) (state, error) {
 	return searching, nil
 }
 
-// find looks for a job without an ID that an earlier run may have submitted.
+// find looks for a job without an ID that an earlier run of tutti may have submitted.
 func (r *run) find(ctx context.Context, c *activeJob) (state, error) {
 	if err := r.acquireSlot(ctx, c); err != nil {
 		return done, err
@@ -214,7 +215,8 @@ func (r *run) find(ctx context.Context, c *activeJob) (state, error) {
 	return accepted, nil
 }
 
-// claimOwner returns the ID of the job that claimed the folder, "" for none.
+// claimOwner returns the ID of the scheduler's job that claimed the folder. Only this job measures. The ID is
+// "" if no job claimed the folder.
 func (r *run) claimOwner(ctx context.Context, j job) (id string, err error) {
 	err = r.m.read(ctx, j.Name, func(f *folder) { id = f.claimOwner() })
 	return id, err
@@ -232,8 +234,8 @@ func (m *Machine) submission(j job) benchrunner.Submission {
 	return s
 }
 
-// submit hands a job to the scheduler. If the scheduler can never accept the job, its trials fail. If no
-// job was ever accepted, Run fails instead, because the options are probably wrong.
+// submit hands a job to the scheduler. If the scheduler can never accept the job, its trials fail. If no job
+// was accepted before, Run returns an error instead, because the options are probably wrong.
 func (r *run) submit(ctx context.Context, c *activeJob) (state, error) {
 	sub := r.m.submission(c.job)
 	tried, absent := false, 0

@@ -27,7 +27,7 @@ type folder struct {
 	err error // the first error
 }
 
-// read calls the function read with the folder of a job. After an error it repeats the call until
+// read calls the function `read` with the folder of a job. After an error it repeats the call until
 // Options.Settle has passed.
 func (m *Machine) read(ctx context.Context, name string, read func(*folder)) error {
 	f := folder{dir: m.jobDir(name)}
@@ -42,7 +42,7 @@ func (m *Machine) read(ctx context.Context, name string, read func(*folder)) err
 	return nil
 }
 
-// await calls done repeatedly until done returns true or Options.Settle has passed.
+// await calls the function `done` repeatedly until it returns true or Options.Settle has passed.
 func (m *Machine) await(ctx context.Context, done func() bool) {
 	began := time.Now()
 	for pause := 5 * time.Millisecond; !done(); pause = min(2*pause, time.Second) {
@@ -144,7 +144,8 @@ type launchFiles struct {
 	hosts   []string  // nodes of the launch, if it ran concurrently with others
 }
 
-// launch reads the files of a launch from its folder dir. limit is the time limit of the launch.
+// launch reads the files of a launch (one run of the program) from its folder dir. The parameter `limit` is
+// the launch's time limit.
 func (f *folder) launch(dir string, limit time.Duration) launchFiles {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	var s launchFiles
@@ -239,9 +240,9 @@ func (f fields) int(key string) int64 {
 	return n
 }
 
-// since returns the seconds from begin to end, at least 0. The script records both times with two clocks: a
-// coarse one that is never adjusted, and a fine one. The fine clock counts if it agrees with the coarse
-// one.
+// since returns the seconds between the lines begin and end of a script's file, at least 0. The script
+// records both times with two clocks: a coarse one that is never adjusted, and a fine one. The fine clock
+// counts if it agrees with the coarse one.
 func (f fields) since() float64 {
 	begin, end := clocks(f.first("begin")), clocks(f.first("end"))
 	coarse, fine := end[0]-begin[0], end[1]-begin[1]

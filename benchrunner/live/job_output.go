@@ -28,7 +28,8 @@ type launchOutput struct {
 	placement coll.Placement
 }
 
-// see reads the folder of an ended job and lets the program parse the output.
+// see collects the output of an ended job: it reads the job's folder, and lets the program parse what it
+// printed.
 func (m *Machine) see(ctx context.Context, j job, e ending) (jobOutput, error) {
 	var s jobOutput
 	err := m.read(ctx, j.Name, func(f *folder) {
@@ -71,11 +72,12 @@ func (s jobOutput) parse(p benchrunner.Program) error {
 }
 
 // killGrace is the longest time between the end of a program and the end of its script when the scheduler
-// ends the job. Schedulers may end either first, and the script may have begun the next launch.
+// ends the job. Schedulers may end either first. In this time the script may have begun the next launch of
+// the program.
 const killGrace = 2 * time.Second
 
-// discardExitCodes marks launches that were killed together with their job as not ended, because their exit
-// codes say nothing about the program.
+// discardExitCodes marks launches (runs of the program) that were killed together with their job as not
+// ended. Their exit codes say nothing about the program.
 func (s jobOutput) discardExitCodes() {
 	if s.concurrent() {
 		s.discardLaterExitCodes()
@@ -97,8 +99,8 @@ func (s jobOutput) discardExitCodes() {
 	}
 }
 
-// discardLaterExitCodes does the same as discardExitCodes for concurrent launches, any of which may have
-// been killed with the job.
+// discardLaterExitCodes does the work of discardExitCodes for concurrent launches. Any of these launches may
+// have been killed with the job.
 func (s jobOutput) discardLaterExitCodes() {
 	var last time.Time
 	for _, one := range s.launches {
@@ -112,7 +114,7 @@ func (s jobOutput) discardLaterExitCodes() {
 	}
 }
 
-// running reports whether launch i was still running when its job ended.
+// running reports whether launch i (a run of the program) had not ended when its job ended.
 func (s jobOutput) running(i int) bool {
 	one := &s.launches[i]
 	return one.begun && !one.Ended && (s.concurrent() || one == s.last())
@@ -168,7 +170,7 @@ func (s jobOutput) allocated() float64 {
 	return max(validSeconds(allocated), walls)
 }
 
-// signs returns the seconds from the start of the script to the last write.
+// signs returns the seconds from the start of the script to the last write to the job's files.
 func (s jobOutput) signs() float64 {
 	if s.begun.IsZero() {
 		return 0

@@ -15,8 +15,8 @@ import (
 
 var errKilled = errors.New("killed")
 
-// life simulates that tutti is killed before or after a given step. Later steps do nothing and return
-// errKilled.
+// life simulates one run of tutti that is killed before or after a given step. Later steps do nothing and
+// return errKilled.
 type life struct {
 	mu    sync.Mutex
 	steps int // steps until the kill; negative: never killed
@@ -40,8 +40,8 @@ func (l *life) step(do func() error) error {
 	return do()
 }
 
-// alive returns false after the simulated kill. It counts no step, so it suits calls that are repeated a
-// random number of times.
+// alive returns false after the simulated kill. It does not count as a step. Calls that are repeated a
+// random number of times therefore use it.
 func (l *life) alive() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,8 +103,8 @@ func resumedBatch(b benchrunner.Batch, log *memory) benchrunner.Batch {
 	return b
 }
 
-// TestKilledAtEveryStep kills tutti before or after each step, and again in each resumed run. It checks
-// that each request has one trial, that each case was measured once, and that no job skipped a state.
+// TestKilledAtEveryStep kills tutti before or after each step, and again in each resumed run. Each request
+// must have one trial, each case must be measured once, and no job may skip a state.
 func TestKilledAtEveryStep(t *testing.T) {
 	testutil.SkipShort(t)
 	t.Parallel() // the test mostly waits for jobs
@@ -132,7 +132,8 @@ func TestKilledAtEveryStep(t *testing.T) {
 }
 
 // runThroughKills runs a batch until it completes, although each run is killed after some steps. It returns
-// the number of runs. steps applies to the first run; each later run has one step more than the run before.
+// the number of runs. The first run is killed after the given number of steps. Each later run has one step
+// more than the run before.
 func runThroughKills(t *testing.T, dir string, log *memory, steps int, after bool) (lives int) {
 	b := batchOf(at(1, 1, "a"), at(1, 2, "crash"), at(1, 3, "a"), at(2, 4, "a"))
 	for {

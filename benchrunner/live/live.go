@@ -40,11 +40,11 @@ type Machine struct {
 
 var _ benchrunner.Runner = (*Machine)(nil)
 
-// patience is how long a scheduler may be unavailable before Run gives up. This is long enough to restart
-// or replace Slurm's controller.
+// patience is how long Run waits for an unavailable scheduler before it gives up. This is long enough to
+// restart or replace Slurm's controller.
 const patience = 15 * time.Minute
 
-// New returns a machine. The error lists every fault of the options. New lets bash check the syntax of the
+// New returns a Machine. The error lists every fault of the options. New lets bash check the syntax of the
 // set-up lines, without running them.
 func New(opt Options) (*Machine, error) {
 	opt = opt.withDefaults()
@@ -56,11 +56,11 @@ func New(opt Options) (*Machine, error) {
 	return m, nil
 }
 
-// errNodesDown reports that nodes are down that existed earlier.
+// errNodesDown is the error when fewer nodes are up than the jobs need, although enough were up earlier.
 var errNodesDown = fmt.Errorf("%w: nodes are down", benchrunner.ErrUnavailable)
 
-// capacityFor asks the scheduler for its limits and stores the answer. If fewer nodes than requested are up, but
-// more existed earlier, it waits for them, but not longer than patience.
+// capacityFor asks the scheduler for its limits and stores the answer. If fewer nodes than requested are up,
+// but enough were up earlier, it waits for them, but not longer than patience.
 func (m *Machine) capacityFor(ctx context.Context, nodes int) (benchrunner.Capacity, error) {
 	var c benchrunner.Capacity
 	err := m.retry(ctx, func() (err error) {
@@ -99,8 +99,8 @@ func (m *Machine) knownCapacity(ctx context.Context) benchrunner.Capacity {
 	return c
 }
 
-// retry calls f until it succeeds, its error is not temporary or patience has passed. Two errors are temporary:
-// benchrunner.ErrUnavailable and a lack of file descriptors.
+// retry calls the function f until it succeeds, until its error is not temporary, or until patience has
+// passed. Two errors are temporary: benchrunner.ErrUnavailable and a lack of file descriptors.
 func (m *Machine) retry(ctx context.Context, f func() error) error {
 	pauses := backoff.NewExponentialBackOff()
 	pauses.InitialInterval, pauses.Multiplier, pauses.MaxInterval = min(time.Second, m.opt.Poll.Max), 2, time.Minute
@@ -140,7 +140,7 @@ func (m *Machine) plannerFor(ctx context.Context, c benchrunner.Capacity, nodes 
 	}, err
 }
 
-// Cancel cancels those of the jobs that have not ended. A resumed campaign reads what these jobs measured
+// Cancel cancels the given jobs that have not ended. A resumed campaign reads what these jobs measured
 // before.
 func (m *Machine) Cancel(ctx context.Context, jobs []coll.Job) error {
 	var faults []error

@@ -51,8 +51,8 @@ type Options struct {
 	Order coll.Order // of the ranks over the nodes, as the launcher assigns them; trials record it
 }
 
-// Poll limits the interval between status requests. Within these limits the interval is one fiftieth of the
-// time since the last change of a status.
+// Poll limits the time between two status requests to the scheduler. Between these limits, the time is one
+// fiftieth of the time since a status last changed.
 type Poll struct {
 	Min time.Duration // default 10 ms
 	Max time.Duration // default 30 s

@@ -9,7 +9,7 @@ import (
 	"tutti/topology"
 )
 
-// wiring maps nodes to leaf switches. The zero value contains no node.
+// wiring says to which leaf switch each node belongs. The zero value contains no node.
 type wiring struct {
 	names topology.Names
 	leaf  map[string]int // index of the switch by node name
@@ -47,8 +47,8 @@ func (w wiring) placement(order coll.Order, nodes []string, ppn int) coll.Placem
 	return p
 }
 
-// switches returns the names of the nodes of each switch. They come from the options or else from the
-// scheduler; nil if neither knows them.
+// switches returns the names of the nodes of each switch. They come from the options, or else from the
+// scheduler. If neither knows them, it returns nil.
 func (m *Machine) switches(ctx context.Context) ([][]string, error) {
 	if len(m.opt.Switches) > 0 {
 		return m.opt.Switches, nil

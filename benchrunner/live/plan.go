@@ -10,17 +10,17 @@ import (
 	"tutti/coll"
 )
 
-// grace is the longest time that processes of a launch may continue after the launch has reached its time
-// limit.
+// grace is the longest time that processes may continue after their launch (run of the program) has reached
+// its time limit.
 const grace = 10 * time.Second
 
-// requestedCase is a case with the index of its request.
+// requestedCase is a case to measure, with the index of its request in the batch.
 type requestedCase struct {
 	request int
 	benchrunner.Case
 }
 
-// launch extends benchrunner.Launch by its requests and its time limit.
+// launch is a benchrunner.Launch (one run of the program) with its requests and its time limit.
 type launch struct {
 	benchrunner.Launch
 	Requests []int         // one for each case: indices into the batch
@@ -33,7 +33,7 @@ type plannedJob struct {
 	nodes    int
 	limit    time.Duration
 
-	// Only jobs with concurrent launches have the fields below.
+	// The fields below are set only in jobs with concurrent launches.
 	places   []benchrunner.Place // one for each launch
 	switches [][]string          // names of the nodes of each switch; nil: any nodes
 }
@@ -44,7 +44,7 @@ func runsConcurrently(launches []launch, nodes int) bool {
 	return slices.ContainsFunc(launches, func(s launch) bool { return s.Layout.Nodes < nodes })
 }
 
-// carries returns the requests that the job measures, in ascending order.
+// carries returns the indices of the requests that the job measures, in ascending order.
 func (d plannedJob) carries() []int {
 	var out []int
 	for _, s := range d.launches {
@@ -61,7 +61,7 @@ type rejection struct {
 	later   bool // a later allocation could measure the request
 }
 
-// bounds contains the limits of one job.
+// bounds contains the limits of one job, such as nodes and time.
 type bounds struct {
 	nodes, ppn int           // zero when unknown
 	bytes      int64         // memory of a node; zero when unknown
@@ -69,8 +69,8 @@ type bounds struct {
 	leaving    bool          // the limit is the end of the allocation
 }
 
-// boundsOf returns the scheduler's limits of one job. The time limit is at most jobTime, and at most the
-// remaining time of an allocation.
+// boundsOf returns the scheduler's limits of one job. The time limit is at most jobTime. In an allocation,
+// it is also at most the allocation's remaining time.
 func boundsOf(c benchrunner.Capacity, jobTime time.Duration, now time.Time) bounds {
 	b := bounds{nodes: c.Nodes, ppn: c.PPN, bytes: c.Bytes, limit: c.Limit}
 	if jobTime > 0 && (b.limit == 0 || jobTime < b.limit) {
@@ -82,8 +82,8 @@ func boundsOf(c benchrunner.Capacity, jobTime time.Duration, now time.Time) boun
 	return b
 }
 
-// planner distributes cases to launches and launches to jobs. Its results depend only on its fields and the
-// cases.
+// planner distributes cases to launches (runs of the program), and launches to jobs. Its results depend only
+// on its fields and the cases.
 type planner struct {
 	program    benchrunner.Program
 	bounds     bounds
@@ -128,7 +128,8 @@ func layoutsOf(cases []requestedCase) []coll.Layout {
 	return slices.Compact(out)
 }
 
-// group lets the program group the cases of one layout. It returns each case of a group with its request.
+// group lets the program group the cases of one layout, and returns the groups. Each case has its request
+// again.
 func (p planner) group(layout coll.Layout, all []requestedCase) ([][]requestedCase, error) {
 	var cases []benchrunner.Case
 	requests := map[coll.Candidate][]requestedCase{}
@@ -160,9 +161,9 @@ func (p planner) group(layout coll.Layout, all []requestedCase) ([][]requestedCa
 	return out, nil
 }
 
-// fit returns launches that measure the cases. It splits the cases in half if one launch
-// would be too long or the program cannot measure all of them together. It rejects single
-// cases that do not fit.
+// fit returns launches (runs of the program) that measure the cases. It splits the cases in half if one
+// launch would be too long, or if the program cannot measure all of them together. It rejects a single case
+// that does not fit.
 func (p planner) fit(layout coll.Layout, cases []requestedCase) ([]launch, []rejection) {
 	s := launch{Launch: p.launch(layout)}
 	for _, c := range cases {
@@ -193,7 +194,7 @@ func (p planner) fit(layout coll.Layout, cases []requestedCase) ([]launch, []rej
 	return append(fit, fit2...), append(not, not2...)
 }
 
-// launch returns a launch of the layout that has no cases yet.
+// launch returns a launch (run of the program) on the layout that has no cases yet.
 func (p planner) launch(layout coll.Layout) benchrunner.Launch {
 	s := benchrunner.Launch{Layout: layout, Dir: p.dir}
 	if layout.Nodes > 1 {
@@ -216,8 +217,9 @@ func (p planner) splitMeasurable(layout coll.Layout, cases []requestedCase) (goo
 	return good, bad
 }
 
-// whyUnfit sets the time limit of a launch. It returns the reason why no job can contain the launch, "" if
-// one can. later reports whether a job of a later allocation could contain it.
+// whyUnfit sets the time limit of a launch (a run of the program). It returns the reason why no job can
+// contain the launch, or "" if one can. The result `later` reports whether a job of a later allocation could
+// contain it.
 func (p planner) whyUnfit(s *launch) (reason string, later bool) {
 	b := p.bounds
 	switch {
@@ -239,9 +241,9 @@ func (p planner) whyUnfit(s *launch) (reason string, later bool) {
 	return "", false
 }
 
-// launchAllowance returns how long a launch may take to start and to end. It rounds the part that depends
-// on the number of ranks to whole seconds. So the limits of small launches differ only by what they
-// measure.
+// launchAllowance returns how long a launch (a run of the program) may take to start and to end. It rounds
+// the part that depends on the number of ranks to whole seconds. The limits of small launches therefore
+// differ only by the cases that they measure.
 func (p planner) launchAllowance(l coll.Layout) time.Duration {
 	return p.launchTime + (time.Duration(l.Ranks()) * p.rankTime).Truncate(time.Second)
 }
@@ -283,9 +285,9 @@ func sortLaunches(launches []launch) {
 	})
 }
 
-// pack packs launches into jobs. If they do not run concurrently, all launches of a job have the same number of
-// nodes, and the first job takes a launch that has the time. The launches with most nodes come first, and among
-// these the longest.
+// pack packs launches (runs of the program) into jobs. If launches do not run concurrently, all launches of
+// a job have the same number of nodes. Each launch goes into the first job that has enough time for it. The
+// launches with the most nodes come first, and among these the longest.
 func (p planner) pack(launches []launch) []plannedJob {
 	sortLaunches(launches)
 	if p.sharing.nodes > 0 {

@@ -150,7 +150,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestStartAllowance checks that a launch with more ranks gets more time to start.
+// TestStartAllowance checks that a launch (a run of the program) with more ranks gets more time to start.
 func TestStartAllowance(t *testing.T) {
 	p := planner{launchTime: time.Minute, rankTime: 5 * time.Millisecond}
 	for _, tc := range []struct {
@@ -172,8 +172,8 @@ func TestStartAllowance(t *testing.T) {
 	}
 }
 
-// TestPlanRandom plans random cases. It checks that each case is rejected or in one launch, and that no job
-// exceeds its bounds.
+// TestPlanRandom plans random cases. Each case must be rejected or be in one launch of the program, and no
+// job may exceed its limits.
 func TestPlanRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range 400 {
@@ -205,7 +205,7 @@ func TestPlanRandom(t *testing.T) {
 	}
 }
 
-// checkPlannedOnce checks that each case is rejected or in exactly one launch.
+// checkPlannedOnce checks that each case is rejected or in exactly one launch (run of the program).
 func checkPlannedOnce(t *testing.T, cases []requestedCase, jobs []plannedJob, rejected []rejection) {
 	t.Helper()
 	count := map[int]int{}
@@ -224,8 +224,7 @@ func checkPlannedOnce(t *testing.T, cases []requestedCase, jobs []plannedJob, re
 	}
 }
 
-// checkBounds checks that a job is within its bounds, and that sequential launches use all its
-// nodes.
+// checkBounds checks that a job is within its limits, and that sequential launches use all its nodes.
 func checkBounds(t *testing.T, p planner, j plannedJob) {
 	t.Helper()
 	concurrent := p.sharing.nodes > 0
@@ -280,7 +279,7 @@ func TestBounds(t *testing.T) {
 }
 
 // TestCostsAddUp checks that the costs of trials add up to the time for which the job had its nodes. The
-// program reports random times, some of them impossible.
+// program reports random times, some of which are impossible.
 func TestCostsAddUp(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	for range 2000 {
@@ -332,8 +331,8 @@ func checkCosts(t *testing.T, parts []launchTimes, allocated float64) {
 	}
 }
 
-// TestTimeWithoutResultIsCharged checks that the time of a job without results is charged to the
-// next job with the same requests, also after a resume.
+// TestTimeWithoutResultIsCharged checks the cost of a job without results. The next job with the same
+// requests must pay for it, also if the campaign was resumed in between.
 func TestTimeWithoutResultIsCharged(t *testing.T) {
 	job := func(n int, outcome coll.JobOutcome, allocated float64, carries ...int) coll.Job {
 		return coll.Job{Name: fmt.Sprintf("tutti-c-l-r1-%d", n), State: coll.JobEnded, Outcome: outcome, Carries: carries, Spent: coll.Spent{Idle: allocated}}

@@ -9,7 +9,8 @@ import (
 	"tutti/coll"
 )
 
-// restarts is how often a case may be launched again after a job was cut short before it decided any case.
+// restarts is how often a case may be measured again in a further job, if its job was cut short and no case
+// of that job had a result.
 const restarts = 2
 
 // result is the content of result.json: the trials of a job and how the job ended.
@@ -23,9 +24,9 @@ type result struct {
 	Warnings      []string           `json:",omitempty"`
 }
 
-// result returns the trials of a job. cut returns how many earlier jobs with a given request were cut
-// short. wasted is the time in seconds of earlier jobs that decided none of these requests. The costs of
-// the trials include this time.
+// result returns the trials of a job. The function `cut` returns how many earlier jobs with a given request
+// were cut short. The parameter `wasted` is the time in seconds of earlier jobs that gave none of these
+// requests a result. The costs of the trials include this time.
 func (s jobOutput) result(requests []benchrunner.Request, cut func(request int) int, wasted float64) result {
 	r := result{Trials: map[int]coll.Trial{}, Environment: s.environment}
 	r.Outcome, r.Reason = s.outcome()
@@ -59,7 +60,8 @@ func (s jobOutput) result(requests []benchrunner.Request, cut func(request int) 
 	return r
 }
 
-// outcomes returns the outcomes that the program read, for each launch. It shortens their errors.
+// outcomes returns, for each launch, the outcomes that the program read from its output. It shortens their
+// error texts.
 func (s jobOutput) outcomes(r *result) [][]benchrunner.Outcome {
 	var out [][]benchrunner.Outcome
 	for i, st := range s.launches {
@@ -92,9 +94,9 @@ func decided(outcomes [][]benchrunner.Outcome) int {
 	return n
 }
 
-// failUndecided handles a job that ended without a result for any case. Its cases fail. There are two
-// exceptions: a job that was cut short, whose cases may be launched again, and a job that used too much memory
-// or time, in which only the first case of each running launch fails.
+// failUndecided handles a job that ended without a result for any case. Its cases fail, with two exceptions.
+// First, the cases of a job that was cut short may be launched again. Second, if a job used too much memory
+// or time, only the first case of each running launch fails.
 func (s jobOutput) failUndecided(outcomes [][]benchrunner.Outcome, r result, cut func(int) int) {
 	short := !s.ending.status.NeverStarts &&
 		(r.Outcome == coll.JobCancelled || r.Outcome == coll.JobNodeFail || r.Outcome == coll.JobLost)
@@ -124,7 +126,7 @@ func (s jobOutput) failUndecided(outcomes [][]benchrunner.Outcome, r result, cut
 	}
 }
 
-// failure returns the error text for a launch without a result.
+// failure returns the error text for a launch (a run of the program) without a result.
 func (s jobOutput) failure(i int, r result) string {
 	parts := []string{fmt.Sprintf("job %s: %s", s.job.Name, r.Outcome)}
 	if r.Reason != "" {
@@ -189,8 +191,8 @@ func (p launchTimes) scaled(share float64) launchTimes {
 	return q
 }
 
-// scaleToJob scales the times of concurrent launches so that they add up to allocated, the time of the job.
-// So each launch also pays for a part of the idle node time.
+// scaleToJob scales the times of concurrent launches so that they add up to the job's time `allocated`, in
+// seconds. Each launch thus also pays for a part of the time of idle nodes.
 func scaleToJob(parts []launchTimes, allocated float64) []launchTimes {
 	walls := 0.0
 	for _, p := range parts {
@@ -206,8 +208,8 @@ func scaleToJob(parts []launchTimes, allocated float64) []launchTimes {
 	return out
 }
 
-// splitTime splits allocated, the seconds for which a job had its nodes, into its parts. allocated must be
-// at least the sum of the launches' wall times.
+// splitTime splits the job's time `allocated`, the seconds for which it had its nodes, into its parts. It
+// must be at least the sum of the launches' wall times.
 func splitTime(parts []launchTimes, allocated, queue float64) coll.Spent {
 	s := coll.Spent{Queue: validSeconds(queue)}
 	walls := 0.0
@@ -226,9 +228,9 @@ func splitTime(parts []launchTimes, allocated, queue float64) coll.Spent {
 	return s
 }
 
-// splitCost distributes allocated, the time of the job, among the decided cases. Each case pays its own
-// time. The cases of a launch share the remaining time of this launch equally, and all cases share the
-// remaining time of the job equally. If any case is decided, the costs add up to allocated.
+// splitCost distributes the job's time `allocated` among the cases that have a result. Each case pays its
+// own time. The cases of a launch share the remaining time of this launch equally, and all cases share the
+// remaining time of the job equally. If any case has a result, the costs add up to allocated.
 func splitCost(parts []launchTimes, allocated float64) [][]float64 {
 	out := make([][]float64, len(parts))
 	count, left := 0, allocated
@@ -250,8 +252,8 @@ func splitCost(parts []launchTimes, allocated float64) [][]float64 {
 	return out
 }
 
-// splitCost distributes the wall time of one launch among its decided cases and subtracts this time from
-// left.
+// splitCost distributes the wall time of one launch among its cases that have a result, and subtracts this
+// time from *left.
 func (p launchTimes) splitCost(left *float64) []float64 {
 	out := make([]float64, len(p.decided))
 	count, sum := 0, 0.0

@@ -16,8 +16,8 @@ import (
 // Run measures a batch; see benchrunner.Runner. One goroutine handles each job. If a job ends before it
 // reaches all its cases, the remaining cases go to further jobs at once.
 //
-// If Run returns early, it cancels the jobs of an attached scheduler. Jobs of other schedulers continue. To
-// resume these jobs, run the same batch again with the jobs in Batch.Jobs.
+// If Run returns early, it cancels the jobs of a scheduler whose jobs must end with this process. Jobs of
+// other schedulers continue. To resume these jobs, run the same batch again with the jobs in Batch.Jobs.
 func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrunner.Log) error {
 	if batch.Label != "" && !word.MatchString(batch.Label) {
 		return fmt.Errorf("label %q: want letters, digits and ._-", batch.Label)
@@ -77,8 +77,8 @@ func (m *Machine) newRun(batch benchrunner.Batch, log benchrunner.Log) *run {
 	return r
 }
 
-// restore records the ended jobs of an earlier run. A request with a trial was decided by the last
-// job that contains it.
+// restore restores the ended jobs of an earlier run of the batch. If a request has a trial, the last job
+// that contains the request made it.
 func (r *run) restore() {
 	jobs := slices.Clone(r.batch.Jobs)
 	slices.SortStableFunc(jobs, func(a, b coll.Job) int { return numberOf(r.prefix, a.Name) - numberOf(r.prefix, b.Name) })
@@ -97,13 +97,13 @@ func (r *run) restore() {
 	}
 }
 
-// validRequests returns the indices that are valid for the batch's requests.
+// validRequests returns the numbers in carries that are indices of requests in the batch.
 func (r *run) validRequests(carries []int) []int {
 	return slices.DeleteFunc(slices.Clone(carries), func(c int) bool { return c < 0 || c >= len(r.decided) })
 }
 
-// recordJob records an ended job. If the job decided no request, its time is charged to its first request,
-// and the next job with this request pays for it.
+// recordJob records an ended job. If the job gave no request a result, its time is charged to its first
+// request. The next job with this request pays for it.
 func (r *run) recordJob(j coll.Job, decided bool) {
 	carries := r.validRequests(j.Carries)
 	total := j.Spent.Allocated()
@@ -165,7 +165,7 @@ func (r *run) logTrial(request int, t coll.Trial) error {
 	return r.broken
 }
 
-// planJobs plans jobs for the requests. It also returns the requests that it rejects.
+// planJobs plans jobs for the requests. It also returns the requests that cannot be measured.
 func (r *run) planJobs(ctx context.Context, requests []int) ([]plannedJob, []rejection, error) {
 	if len(requests) == 0 {
 		return nil, nil, nil
@@ -206,7 +206,8 @@ func (r *run) planJobs(ctx context.Context, requests []int) ([]plannedJob, []rej
 	return planJobs, append(unforced, rejected...), nil
 }
 
-// force returns a candidate with the settings that force it, or the reason why it cannot be measured.
+// force returns a candidate with the settings that make the library run it, or the reason why it cannot be
+// measured.
 func (m *Machine) force(c coll.Candidate) (forced benchrunner.Case, reason string) {
 	if reason := m.records.unusable(c); reason != "" {
 		return benchrunner.Case{}, reason

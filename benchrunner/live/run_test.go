@@ -51,8 +51,9 @@ func (r *limitedScheduler) Status(ctx context.Context, jobs map[string]benchrunn
 	return r.Scheduler.Status(ctx, jobs)
 }
 
-// TestRejected checks that Run returns an error and logs no trial if the scheduler has accepted no job,
-// since the user must fix the cause. After an accepted job, the trials of a rejected job fail.
+// TestRejected checks jobs that the scheduler rejects. If it has accepted no job, Run must return an error
+// and log no trial, because the user must fix the cause. After an accepted job, the trials of a rejected job
+// must fail.
 func TestRejected(t *testing.T) {
 	o := options(t, t.TempDir(), &limitedScheduler{Scheduler: localScheduler(t)})
 	log := &memory{}
@@ -113,8 +114,8 @@ func (v varied) Allowance(s benchrunner.Launch) time.Duration {
 	return v.fakeProgram.Allowance(s)
 }
 
-// TestCancelledAndResumed checks that a cancelled run ends the jobs of an attached scheduler
-// and leaves other jobs running. A second run measures the remaining cases.
+// TestCancelledAndResumed cancels a run. The jobs of an attached scheduler must end, and the jobs of other
+// schedulers must continue. A second run must measure the remaining cases.
 func TestCancelledAndResumed(t *testing.T) {
 	for _, attached := range []bool{true, false} {
 		t.Run(fmt.Sprintf("attached %t", attached), func(t *testing.T) {
@@ -223,8 +224,8 @@ func TestSetupFails(t *testing.T) {
 	}
 }
 
-// TestDiskFull checks that a job on a full disk never succeeds. Its cases are launched again and finally
-// fail. A limit of the file size simulates the full disk.
+// TestDiskFull checks that a job on a full disk never succeeds. Its cases are measured again in further
+// jobs, and finally fail. A limit of the file size simulates the full disk.
 func TestDiskFull(t *testing.T) {
 	dir := t.TempDir()
 	o := options(t, dir, localScheduler(t))
@@ -240,7 +241,8 @@ func TestDiskFull(t *testing.T) {
 	}
 }
 
-// TestLeftoversAreEnded checks that no process of a killed launch is alive during the next launch.
+// TestLeftoversAreEnded checks that no process of a killed launch (run of the program) is alive during the
+// next launch.
 func TestLeftoversAreEnded(t *testing.T) {
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Fatalf("%v: needs apt-get install util-linux", err)
@@ -307,8 +309,8 @@ func (f failing) Status(ctx context.Context, jobs map[string]benchrunner.Submiss
 	return out, err
 }
 
-// TestRunAgainAfterItsEnd checks a job that the scheduler runs again after tutti has read its output. The
-// job must do nothing, because another job measures the remaining cases.
+// TestRunAgainAfterItsEnd checks a job that the scheduler runs again after tutti has read the job's output.
+// The job must do nothing, because another job measures the remaining cases.
 func TestRunAgainAfterItsEnd(t *testing.T) {
 	dir := t.TempDir()
 	o := options(t, dir, failing{localScheduler(t)})
@@ -332,8 +334,8 @@ func TestRunAgainAfterItsEnd(t *testing.T) {
 	}
 }
 
-// TestProgramEndedBeforeScript checks the case that a scheduler ends a job's program shortly before the
-// job's script. This must not count as a failure of the program.
+// TestProgramEndedBeforeScript checks a scheduler that ends a job's program shortly before the job's script.
+// This must not count as a failure of the program.
 func TestProgramEndedBeforeScript(t *testing.T) {
 	testutil.SkipShort(t)
 	for _, how := range []string{"ended", "shot"} {

@@ -43,14 +43,15 @@ type scriptLaunch struct {
 	Seconds string
 	Command string
 
-	// Only concurrent launches have the fields below.
+	// The fields below are set only in concurrent launches.
 	Nodes  int
 	Suffix string // follows each node's name in the hosts file
 	Slices string // indices of its groups as runs first:count first:count …
 	After  string // numbers of the launches that must end before it begins
 }
 
-// place sets the nodes of a launch and the numbers of the launches that must end before this launch begins.
+// place sets the nodes of a launch (run of the program), and the numbers of the launches that must end
+// before it begins.
 func (s *scriptLaunch) place(at benchrunner.Place, nodes int, suffix string) {
 	s.Nodes, s.Suffix, s.Slices, s.After = nodes, suffix, slicesOf(at.Groups), numbersOf(at.After)
 }
@@ -70,7 +71,7 @@ func launchDir(i int) string { return strconv.Itoa(i + 1) }
 // jobDir returns the path of a job's folder.
 func (m *Machine) jobDir(name string) string { return filepath.Join(m.opt.Dir, "jobs", name) }
 
-// render returns a job for a planned job: it adds the name, the script and the other files.
+// render makes a job of a planned job: it adds the name, the script and the other files.
 func (m *Machine) render(d plannedJob, name string) (job, error) {
 	j := job{
 		Job: coll.Job{
@@ -127,7 +128,8 @@ func slicesOf(groups []int) string {
 	return strings.Join(runs, " ")
 }
 
-// numbersOf returns a text with the numbers of launches. Numbers begin at 1, indices at 0.
+// numbersOf converts the indices of launches, which begin at 0, to a text with their numbers, which begin at
+// 1.
 func numbersOf(launches []int) string {
 	var out []string
 	for _, i := range launches {
@@ -141,16 +143,16 @@ func seconds(d time.Duration) string {
 	return strconv.FormatFloat(max(d.Seconds(), 0.001), 'f', 3, 64)
 }
 
-// launchCommand is the command with which the script starts a launch.
+// launchCommand is the command with which the script starts a launch (one run of the program).
 type launchCommand struct {
 	args   []string
 	binary string // path of the executable in the command
 	suffix string // follows each node's name in the hosts file, if the launch runs concurrently
 }
 
-// command returns the command of a launch. It adds the files that the launch needs to the map files, whose
-// keys are paths in the folder of the job. A concurrent launch gets its nodes from a file that the script
-// writes.
+// command returns the command that starts a launch (one run of the program). It adds the files that the
+// launch needs to the map `files`, whose keys are paths in the folder of the job. A concurrent launch gets
+// its nodes from a file that the script writes.
 func (m *Machine) command(s benchrunner.Launch, folder string, files map[string][]byte, concurrent bool) (launchCommand, error) {
 	cmd, err := m.opt.Program.Command(s)
 	if err != nil {

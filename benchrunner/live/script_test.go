@@ -80,8 +80,8 @@ func calls(t *testing.T, f *syntax.File, name string) [][]string {
 	return out
 }
 
-// TestScriptKeepsWords checks that special characters in texts from the user, the program or the launcher
-// neither change nor add commands of the script.
+// TestScriptKeepsWords checks texts with special characters from the user, the program and the launcher.
+// They must neither change nor add commands of the job script.
 func TestScriptKeepsWords(t *testing.T) {
 	testutil.SkipShort(t)
 	rng := rand.New(rand.NewPCG(5, 6))

@@ -10,7 +10,8 @@ import (
 	"tutti/benchrunner"
 )
 
-// Parallel is a mode that says which launches run concurrently on disjoint nodes of one job.
+// Parallel is a mode that says which launches (runs of the program) are concurrent, on disjoint nodes of one
+// job.
 type Parallel string
 
 // The modes.
@@ -20,20 +21,21 @@ const (
 	ParallelAlways Parallel = "always" // on any disjoint nodes
 )
 
-// leastBusy is the least utilisation that a job with concurrent launches must have if all launches use
-// their whole time limits. Below it, launches go to separate jobs. It does not apply to an allocation,
-// whose nodes cost the same when idle.
+// leastBusy is the smallest fraction of its node time that a job with concurrent launches must use, if every
+// launch takes its whole time limit. Below it, launches go to separate jobs. It does not apply in an
+// allocation, because idle nodes of an allocation cost the same.
 const leastBusy = 0.7
 
-// sharing says how launches share a job. With the zero value, launches run one at a time, and a job has as
-// many nodes as each of its launches.
+// sharing says how the launches (runs of the program) of a job share its nodes. With the zero value,
+// launches run one at a time, and a job has as many nodes as each of its launches.
 type sharing struct {
 	nodes     int        // most nodes of a job; zero: never concurrently
 	switches  [][]string // names of the nodes of each switch; nil: any nodes
 	allocated bool       // the nodes are allocated already and cost the same when idle
 }
 
-// sharingFor returns how launches share a job. widest is the largest number of nodes of a launch.
+// sharingFor returns how launches (runs of the program) share the nodes of a job. The parameter `widest` is
+// the largest number of nodes that a launch needs.
 func (m *Machine) sharingFor(ctx context.Context, c benchrunner.Capacity, widest int) (sharing, error) {
 	if m.opt.Parallel == ParallelNever || !c.Apart {
 		return sharing{}, nil
@@ -62,8 +64,8 @@ func (m *Machine) sharingFor(ctx context.Context, c benchrunner.Capacity, widest
 	return s, nil
 }
 
-// pool returns the nodes of a job of the given size. The nodes are unknown before the job starts. So pool
-// assumes that every switch is as large as the largest one and that the job gets whole switches.
+// pool returns the nodes of a job of the given size. They are unknown before the job starts. Therefore pool
+// assumes that every switch is as large as the largest one, and that the job gets whole switches.
 func (s sharing) pool(nodes int) benchrunner.NodePool {
 	r := benchrunner.NodePool{Nodes: nodes}
 	if s.switches == nil {
@@ -88,8 +90,9 @@ func switchesText(switches [][]string) []byte {
 	return []byte(b.String())
 }
 
-// packConcurrent packs launches, in their order, into jobs in which they run concurrently. Each job gets as
-// many of the remaining launches as its time limit and utilisation allow.
+// packConcurrent packs launches (runs of the program), in their order, into jobs in which they run
+// concurrently. Each job gets as many of the remaining launches as its time limit and its use of nodes
+// allow.
 func (p planner) packConcurrent(launches []launch) []plannedJob {
 	var jobs []plannedJob
 	for len(launches) > 0 {
@@ -109,8 +112,9 @@ func (p planner) packConcurrent(launches []launch) []plannedJob {
 	return jobs
 }
 
-// tryPack packs launches into one job. It chooses the number of nodes with which the job is shortest, and
-// the smallest such number if there are several. It returns false if too many nodes would be idle.
+// tryPack packs launches into one job. It chooses the number of nodes with which the job is shortest. If
+// several numbers are equally good, it chooses the smallest. It returns false if too many nodes would be
+// idle.
 func (p planner) tryPack(launches []launch) (best plannedJob, ok bool) {
 	loads := make([]benchrunner.Load, len(launches))
 	for i, s := range launches {

@@ -11,7 +11,8 @@ import (
 	"tutti/coll"
 )
 
-// slots counts the jobs that the scheduler has, and limits their number. The zero value has no limit.
+// slots counts the jobs that the scheduler has, and limits how many there are at a time. The zero value has
+// no limit.
 type slots struct {
 	mu    sync.Mutex
 	limit int // zero for none
@@ -34,7 +35,8 @@ func (s *slots) wake() {
 	}
 }
 
-// acquire waits for a free slot and takes it. If it returns an error, it has taken none.
+// acquire waits until the scheduler can take another job, and counts this job. After an error, it has
+// counted none.
 func (s *slots) acquire(ctx context.Context) error {
 	for ctx.Err() == nil {
 		s.mu.Lock()
@@ -56,7 +58,7 @@ func (s *slots) acquire(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// take takes a slot for a job that the scheduler already has, even if this exceeds the limit.
+// take counts a job that the scheduler already has, even if this exceeds the limit.
 func (s *slots) take() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,11 +72,12 @@ func (s *slots) release() {
 	s.wake()
 }
 
-// RequireFirstStart limits the machine to one job at a time until a first program has started. Before that,
-// the program or its library may be missing, or the nodes may not see the folder. If a job starts no
-// program, Run returns an error matching benchrunner.ErrNoStart. The requests of this job have no trial and
-// can be requested again. The machine then takes no further job. The caller should cancel its other calls
-// of Run.
+// RequireFirstStart limits the machine to one job at a time until a program has started for the first time.
+// Before that, the program or its library may be missing, or the nodes may not see the folder.
+//
+// If a job starts no program, Run returns an error matching benchrunner.ErrNoStart. The requests of this job
+// have no trial and can be requested again. The machine then takes no further job. The caller should cancel
+// its other calls of Run.
 func (m *Machine) RequireFirstStart() { m.needsFirstStart.Store(true) }
 
 // confirmStart lifts the one-job limit after the first successful start.
@@ -95,9 +98,9 @@ func (m *Machine) jobsAtOnce(c benchrunner.Capacity) int {
 	return c.Jobs
 }
 
-// noStartReason returns the reason why no program of a job started. It returns "" if a program started or
-// if the job decided no case. It also returns "" if the job was cancelled, failed with its node or never
-// ran.
+// noStartReason returns the reason why no program of a job started. It returns "" if a program started, or
+// if no case of the job has a result. It also returns "" if the job was cancelled, failed with its node or
+// never ran.
 func (s jobOutput) noStartReason(outcomes [][]benchrunner.Outcome, r result) string {
 	switch {
 	case s.ending.status.NeverStarts, r.Outcome == coll.JobCancelled, r.Outcome == coll.JobNodeFail:

@@ -39,8 +39,8 @@ func TestRequireFirstStart(t *testing.T) {
 	checkDone(t, log, 4, 4)
 }
 
-// TestRequireFirstStartEnds checks that a launch failure is an ordinary failed trial once a program has
-// started.
+// TestRequireFirstStartEnds checks a program that cannot be started, after another program has started. Its
+// trial must fail as usual.
 func TestRequireFirstStartEnds(t *testing.T) {
 	m := machine(t, options(t, t.TempDir(), localScheduler(t)))
 	m.RequireFirstStart()
@@ -68,7 +68,7 @@ func (v vanishing) Status(context.Context, map[string]benchrunner.Submission) (m
 func (v vanishing) Cancel(context.Context, string, benchrunner.Submission) error { return nil }
 
 // TestRequireFirstStartNoFiles checks that a job without any file counts as a job that started no program,
-// since the nodes may not see its folder. This does not apply to jobs that an operator cancelled or that a
+// because the nodes may not see its folder. This does not apply to jobs that an operator cancelled or that a
 // node failure ended.
 func TestRequireFirstStartNoFiles(t *testing.T) {
 	for outcome, want := range map[coll.JobOutcome]string{

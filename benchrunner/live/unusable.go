@@ -25,8 +25,9 @@ type record struct {
 	reason    string // of the last failure
 }
 
-// records finds algorithms that crash, hang or deliver wrong data wherever they run. Each launch of such an
-// algorithm may cost a job, so the remaining candidates fail without a launch.
+// records finds algorithms that crash, hang or deliver wrong data wherever they run. Each attempt to measure
+// such an algorithm may cost a job. The remaining candidates of the algorithm therefore fail without being
+// run.
 type records struct {
 	sync.Mutex
 	of map[family]record
@@ -49,7 +50,7 @@ func (r *records) add(t coll.Trial) {
 	r.of[key] = seen
 }
 
-// unusable returns why an algorithm is not launched again, or "" for other algorithms.
+// unusable returns why an algorithm is not run again, or "" if it may be run.
 func (r *records) unusable(c coll.Candidate) string {
 	r.Lock()
 	defer r.Unlock()

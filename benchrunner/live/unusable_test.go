@@ -8,8 +8,8 @@ import (
 	"tutti/coll"
 )
 
-// TestUnusable checks that an algorithm is not launched again after two failures without a success, whatever
-// its point and parameters.
+// TestUnusable checks that an algorithm is not run again after two failures without a success, whatever its
+// point and parameters.
 func TestUnusable(t *testing.T) {
 	at := func(name string, bytes int64) coll.Candidate {
 		p := coll.Point{Collective: coll.Allreduce, Nodes: 1, PPN: 2, MsgBytes: bytes}

@@ -21,9 +21,9 @@ const (
 	askFirst  = time.Second // delay after a submission, when the answer would only be "waiting"
 )
 
-// unknownTimes is how many consecutive answers must omit a job before the job counts as lost or not accepted. A lost
-// job must also be missing for Options.Settle, because schedulers omit jobs right after a submission or a
-// restart.
+// unknownTimes is the number of consecutive answers without a job after which the job counts as lost or not
+// accepted. A lost job must also be missing for Options.Settle, because schedulers omit jobs right after a
+// submission or a restart.
 const unknownTimes = 3
 
 // ending describes how a job ended and how the watcher noticed it.
@@ -72,8 +72,8 @@ func newWatcher(s benchrunner.Scheduler, p Poll, lostAfter, patience time.Durati
 	}
 }
 
-// watch waits for the end of a job. known is true for a job that was submitted earlier; its status is
-// requested at once.
+// watch waits for the end of a job. The parameter `known` is true for a job that was submitted earlier. Its
+// status is requested at once.
 func (w *watcher) watch(ctx context.Context, id string, sub benchrunner.Submission, known bool) (ending, error) {
 	j := &watched{id: id, sub: sub, over: make(chan ending, 1)}
 	w.add(j, known)
@@ -140,8 +140,8 @@ func (w *watcher) loop(ctx context.Context) {
 	}
 }
 
-// pause returns a random time until the next look at files. The mean of this time grows with the time since
-// the last event.
+// pause returns a random time until the watcher looks at files again. The mean of this time grows with the
+// time since the last event.
 func (w *watcher) pause() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -200,7 +200,7 @@ func (w *watcher) finish(j *watched, e ending) {
 }
 
 // mayAsk requests the status of all jobs if the next request is due. It does so in a goroutine, so that a
-// slow answer does not delay the look at files.
+// slow answer does not delay looking at files.
 func (w *watcher) mayAsk(ctx context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

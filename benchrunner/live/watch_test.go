@@ -108,7 +108,7 @@ func checkRequests(t *testing.T, asked []time.Time, began time.Time, lasts time.
 
 // TestEndFileIsNoticed checks that the watcher notices an end file within one fiftieth of the job's
 // duration, without a status request. It also notices the file if the scheduler stops answering while the
-// job waits, since the job may have run since then.
+// job waits, because the job may have run since then.
 func TestEndFileIsNoticed(t *testing.T) {
 	for _, tc := range []struct {
 		lasts, late time.Duration
