@@ -21,7 +21,7 @@ type Difference struct {
 	Confidence float64  `json:"confidence"`         // confidence of the measured switch, 0 to 1
 }
 
-// What is the kind of a Difference.
+// What says in which way two trees differ at one point.
 type What string
 
 // Kinds of differences.
@@ -100,7 +100,7 @@ func (t *Tree) parents() map[*Vertex]*Vertex {
 	return out
 }
 
-// pair is a node that is in both trees, or a pair of matching switches.
+// pair holds the two vertices that match: a node that is in both trees, or a declared and a measured switch.
 type pair struct {
 	name               string
 	declared, measured *Vertex
@@ -149,15 +149,16 @@ func (c *Comparison) common(declared, measured *Tree) []pair {
 	return pairs
 }
 
-// overlap is a declared switch and a measured switch, with the places that lie below both.
+// overlap is a declared switch and a measured switch, with the nodes or matched switches that lie below
+// both.
 type overlap struct {
 	declared, measured *Vertex
 	places             []string
 	same               bool // the two switches match
 }
 
-// overlaps returns the overlaps of one level, in the order of their first places. It omits places that have
-// no parent in one of the trees.
+// overlaps returns the overlaps (pairs of a declared and a measured switch) of one level, in the order of
+// the first vertex below both. It omits vertices that have no parent in one of the trees.
 func overlaps(pairs []pair, up, down map[*Vertex]*Vertex) []*overlap {
 	type key struct{ declared, measured *Vertex }
 	var all []*overlap
@@ -176,8 +177,9 @@ func overlaps(pairs []pair, up, down map[*Vertex]*Vertex) []*overlap {
 	return all
 }
 
-// match records which switches match, and begins with the largest overlap. A switch matches at most one
-// other switch. A measured switch with confidence 0 matches none.
+// match records which declared and measured switches match. It begins with the pair that has the most
+// vertices below both. A switch matches at most one other switch. A measured switch with confidence 0
+// matches none.
 func match(all []*overlap) {
 	taken := map[*Vertex]bool{}
 	largest := slices.Clone(all)
@@ -189,7 +191,8 @@ func match(all []*overlap) {
 	}
 }
 
-// difference describes how the trees differ at an overlap for which no match was found.
+// difference describes how the trees differ where a declared switch and a measured switch overlap but do not
+// match.
 func (c *overlap) difference(all []*overlap) Difference {
 	d := Difference{Places: c.places, Declared: c.declared.Name, Confidence: c.measured.Confidence}
 	whole := true

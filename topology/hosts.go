@@ -95,7 +95,7 @@ func (r hostRange) name(i int) string {
 	return fmt.Sprintf("%s%0*d", r.prefix, len(r.first), from+uint64(i))
 }
 
-// bracketed returns the range in the form in which it is written in brackets, for example 07-09.
+// bracketed returns the range as it is written inside brackets, for example 07-09.
 func (r hostRange) bracketed() string {
 	if r.count == 1 {
 		return r.first

@@ -37,11 +37,11 @@ func (c Conflict) String() string {
 //
 // Levels of different jobs count as the same if their times are close: they differ by at most 10 %, and by
 // at most half the step between two levels of a job. Two nodes are in the same group of a level if a chain
-// of jobs connects them there. A job with higher confidence can place them in different groups. Switches
-// with confidence 0 do not affect the result.
+// of jobs connects them there. Only a job with higher confidence can place them in different groups.
+// Switches with confidence 0 do not affect the result.
 //
 // The inside of a node comes from the tree that has the most vertices there. The gaps of the result are
-// those of all trees, and the pairs that no tree compares.
+// those of all trees, and the pairs of nodes that no tree compares.
 //
 // The error matches ErrTree if there are no trees, if a tree does not pass Check, or if a switch has a
 // confidence above 0 but no time. Merge takes O(levels · nodes of all trees) time, plus the square of the
@@ -102,7 +102,7 @@ type class struct {
 	confidence float64
 }
 
-// part is a vertex of the previous, lower level. It is a child of the class's switch.
+// part is a vertex of the next lower level. It becomes a child of the class's switch.
 type part struct {
 	vertex Vertex
 	first  int // index of its first node
@@ -128,7 +128,7 @@ func (p placements) apart(o placements) bool {
 	return false
 }
 
-// comparable reports whether some tree has nodes of both sets below one switch with confidence.
+// comparable reports whether some tree has nodes of both sets below one switch whose confidence is above 0.
 func (p placements) comparable(o placements) bool {
 	for within := range p {
 		if _, both := o[within]; both {
@@ -232,9 +232,9 @@ func (m *merger) groups(tree, level int) []group {
 	return out
 }
 
-// addTree joins the classes that a tree places in the same group of a level. After that it records which
-// nodes the tree places in different groups. This order is needed to find both kinds of conflicts with
-// earlier trees.
+// addTree joins the classes (sets of nodes) that a tree places in the same group of a level. After that it
+// records which nodes the tree places in different groups. This order is needed to find both kinds of
+// conflicts with earlier trees.
 func (m *merger) addTree(tree, level int) {
 	groups := m.groups(tree, level)
 	for _, g := range groups {
@@ -260,7 +260,7 @@ func (m *merger) addTree(tree, level int) {
 	}
 }
 
-// join adds the smaller class to the larger one.
+// join adds the smaller class (set of nodes) to the larger one.
 func (m *merger) join(a, b *class) {
 	if len(a.nodes) < len(b.nodes) {
 		a, b = b, a
@@ -289,7 +289,7 @@ func (m *merger) place(node string, g group, conflict Conflict) {
 	}
 }
 
-// classes returns the classes in the order of their first nodes.
+// classes returns the classes (sets of nodes in one group) in the order of their first nodes.
 func (m *merger) classes() []*class {
 	var out []*class
 	seen := map[*class]bool{}
@@ -302,8 +302,8 @@ func (m *merger) classes() []*class {
 	return out
 }
 
-// finishLevel creates a switch for each class for which some tree has a switch. These switches become the
-// parts of the next level.
+// finishLevel creates a switch for each class (set of nodes) for which some tree has a switch. These
+// switches become the parts of the next level.
 func (m *merger) finishLevel(level int) {
 	count := 0
 	for _, c := range m.classes() {
@@ -329,7 +329,8 @@ func (m *merger) finishLevel(level int) {
 	}
 }
 
-// noteUnknown records that no tree compares some parts of a class. At the lowest level it ignores single nodes.
+// noteUnknown records the parts of a class (set of nodes) that no tree compares. At the lowest level it
+// ignores single nodes.
 func (m *merger) noteUnknown(parts []part) {
 	count, first := 0, ""
 	for i, a := range parts {

@@ -51,9 +51,9 @@ type Cut struct {
 // leastCut is the smallest number of pairs that can show whether a bisection is oversubscribed.
 const leastCut = 2
 
-// Cuts divides the nodes below each switch into two halves and pairs the nodes of the halves. The first
-// children that together have half of the nodes form one half. The parameter `hosts` lists the usable nodes.
-// Cuts omits switches with fewer than two pairs.
+// Cuts divides the nodes below each switch into two halves and pairs the nodes of the halves. One half is
+// the nodes below the first children that together have half of the nodes. The parameter `hosts` lists the
+// usable nodes. Cuts omits switches with fewer than two pairs.
 func Cuts(t *topology.Tree, hosts []string) []Cut {
 	var out []Cut
 	for v := range t.All() {
@@ -107,7 +107,7 @@ type Bisection struct {
 }
 
 // Bisections evaluates the measurements of the rounds that CutRounds returned. The parameter `first` is the
-// number of the first such round, and bytes is the message size. Bisections ignores switches without
+// number of the first of these rounds, and `bytes` is the message size. Bisections ignores switches without
 // measurements.
 func Bisections(cuts []Cut, first, bytes int, pairs []Measurement) []Bisection {
 	by := map[int][]float64{} // logarithms of times, by round

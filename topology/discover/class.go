@@ -11,7 +11,7 @@ import (
 	"tutti/topology"
 )
 
-// Class holds the pairs of ranks that have equally high lowest common ancestors in the tree.
+// Class holds pairs of ranks whose lowest common ancestors have the same height in the tree.
 type Class struct {
 	Name  string        // switch1 for pairs below different switches, switch0 below one switch, node and group0 inside a node
 	Pairs []Measurement // most typical first
@@ -91,8 +91,8 @@ func nearest(pairs []Measurement, seconds float64) []Measurement {
 	return out
 }
 
-// place returns the key under which routes.at lists a rank. The key is the rank's core in the stage Inside,
-// otherwise its host.
+// place returns the key under which the field `at` of routes lists a rank. The key is the rank's core in the
+// stage Inside, otherwise its host.
 func place(p Endpoint, stage string) string {
 	if stage == Inside {
 		return p.Host + " " + p.core()

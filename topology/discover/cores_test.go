@@ -57,8 +57,8 @@ func parts(of ...part) map[string]func(i int) int {
 	return out
 }
 
-// cores reads a matrix of latencies from the folder that the environment variable CORES names. File names
-// may have underscores instead of spaces.
+// cores reads a matrix of core-to-core latencies from the folder that the environment variable CORES names.
+// File names may have underscores instead of spaces.
 func cores(t *testing.T, name string) discover.Matrix {
 	t.Helper()
 	folder := os.Getenv("CORES")
@@ -107,7 +107,7 @@ func TestCores(t *testing.T) {
 	}
 }
 
-// holds reports whether one of the found levels equals the true division.
+// holds reports whether one of the found levels equals the true division into groups.
 func holds(t testing.TB, found []discover.Level, truth discover.Labels) bool {
 	t.Helper()
 	for _, l := range found {

@@ -6,14 +6,15 @@ import (
 	"slices"
 )
 
-// leastChange is a fraction of the members. Two divisions count as one level if fewer members than this are
-// in different groups in them.
+// leastChange is a fraction of the members. If a smaller fraction of the members is in different groups in
+// two divisions, both divisions count as one level.
 const leastChange = 0.1
 
-// addCompatible takes the candidates one after another. It returns the divisions that it took, from the
-// finest to the coarsest. It skips a candidate that has a single group, or almost as many groups as
-// members. It also skips a candidate that nearly equals another division or is not nested with it. Finally,
-// it skips a candidate with which the distances of successive levels would differ by less than leastStep.
+// addCompatible takes candidates for levels (divisions into groups) one after another. It returns the
+// divisions that it took, from the finest to the coarsest. It skips a candidate that has a single group, or
+// almost as many groups as members. It also skips a candidate that nearly equals another division or is not
+// nested with it. Finally, it skips a candidate with which the distances of successive levels would differ
+// by less than leastStep.
 func addCompatible(t logTable, candidates []Labels) []Labels {
 	alone := Labels(allMembers(t.n))
 	var out []Labels
@@ -43,8 +44,8 @@ func hasSmallStep(samples []sample) bool {
 	return false
 }
 
-// changedShare returns the fraction of the members whose group in a has other members than their group in
-// b.
+// changedShare returns the fraction of the members whose group in division a has other members than their
+// group in division b.
 func changedShare(a, b Labels) float64 {
 	k := b.Groups()
 	sizeA, sizeB := a.sizes(), b.sizes()
@@ -76,9 +77,9 @@ func nested(fine, coarse Labels) bool {
 	return true
 }
 
-// equalDivisions returns the divisions of the dendrogram into groups of equal size. The division before the
-// largest relative increase of merge height comes first. Divisions with an increase below 1 + 40/n² are
-// omitted. Of 100 flat machines with 4 to 24 members, 95 have no increase above this limit.
+// equalDivisions returns the divisions of the dendrogram into groups of equal size. The first one is the
+// division before the largest relative increase of merge height. Divisions with an increase below 1 + 40/n²
+// are omitted. Of 100 simulated flat machines with 4 to 24 members, 95 have no increase above this limit.
 func (h *hierarchy) equalDivisions() []Labels {
 	type cut struct {
 		labels Labels
@@ -108,16 +109,16 @@ func (h *hierarchy) equalDivisions() []Labels {
 	return out
 }
 
-// The largest deviations from a tree that are accepted. Only deviations that both sets of repetitions show
-// count. The unit is the step of the level.
+// The largest deviations from a tree that are accepted. A deviation counts only if both sets of repetitions
+// show it. The unit is the step between distances at the level.
 const (
 	mostRows  = 0.1       // of member-to-group distances
 	mostPairs = 1.0 / 3.0 // of single distances between two groups
 )
 
 // separateMisfits separates the divisions that are possible in a tree of switches from the others. In a
-// tree, all members of a group have the same distance to another group. A deviation from this is not noise
-// if both sets of repetitions show it.
+// tree, all members of a group have the same distance to another group. If both sets of repetitions show a
+// deviation from this, the deviation is not noise.
 func (d *levelFinder) separateMisfits(divisions []Labels) (clear []Labels, unclear []int) {
 	samples := byLevel(d.mean, divisions)
 	for i, labels := range divisions {
@@ -132,11 +133,11 @@ func (d *levelFinder) separateMisfits(divisions []Labels) (clear []Labels, uncle
 	return clear, unclear
 }
 
-// misfit measures how much the distances deviate from those in a tree. It returns two standard deviations.
-// Both consider only deviations that both sets of repetitions show.
+// misfit measures how much the distances deviate from the distances in a tree. It returns two standard
+// deviations. Both consider only deviations that both sets of repetitions show.
 //
 // The result `rows` is the deviation of member-to-group distances, without the effects of the two groups and
-// of the member. The result pairs is the deviation of single distances, without the effect of the two
+// of the member. The result `pairs` is the deviation of single distances, without the effect of the two
 // groups.
 func (d *levelFinder) misfit(labels Labels) (rows, pairs float64) {
 	a, b := newBlocks(d.repeats[0], labels), newBlocks(d.repeats[1], labels)

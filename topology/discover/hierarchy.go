@@ -18,21 +18,21 @@ type hierarchy struct {
 type span struct{ from, to int }
 
 // Dendrogram clusters the members of a complete matrix by average linkage of the logarithms of distances. A
-// height is the logarithm of a distance divided by the smallest distance. order lists the members so that
-// the members of each group are adjacent. It takes O(n²) time.
+// height is the logarithm of a distance divided by the smallest distance. The result `order` lists the
+// members so that the members of each group are adjacent. It takes O(n²) time.
 func (m Matrix) Dendrogram() (d Dendrogram, order []int) {
 	h := byDistance(logs(m, m.smallest()))
 	return h.Dendrogram, h.order
 }
 
 // byDistance builds the hierarchy by average linkage of the logarithms of distances. If there are
-// repetitions, it finds small groups among many members better than byProfile.
+// repetitions, it finds small groups among many members better than the function byProfile.
 func byDistance(t logTable) hierarchy {
 	return newHierarchy(t, Agglomerate(t.n, slices.Clone(t.x), Average))
 }
 
-// byProfile builds the hierarchy by Ward linkage of profiles. The comparison of profiles averages over the
-// noise of single distances.
+// byProfile builds the hierarchy by Ward linkage of profiles. A profile is a member's row of the distance
+// matrix. The comparison of two rows averages over the noise of single distances.
 func byProfile(t logTable) hierarchy {
 	return newHierarchy(t, Agglomerate(t.n, profile(t), Ward))
 }
@@ -96,7 +96,7 @@ func (h *hierarchy) between(m int, t logTable) sample {
 	return s
 }
 
-// cut returns the groups that remain if only merges with a height of at most the threshold are carried out.
+// cut returns the groups that exist if the hierarchy makes only the merges up to the threshold of height.
 func (h *hierarchy) cut(threshold float64) Labels {
 	raw := make([]int, h.N)
 	for stack := []int{h.N + len(h.Merges) - 1}; len(stack) > 0; {
@@ -137,7 +137,7 @@ type step struct {
 }
 
 // steps finds the points at which the distances of the merges change, in ascending order of height. The
-// distances come from t, which need not be the table from which the hierarchy was built. Successive steps
+// distances come from the table t. The hierarchy may have been built from another table. Successive steps
 // differ by at least leastConfirmedZ standard errors and by at least leastStep.
 func (h *hierarchy) steps(t logTable) []step {
 	sums := []sample{{}}

@@ -8,14 +8,14 @@ import (
 	"tutti/metrics"
 )
 
-// Limits that a level must reach.
+// The limits that the step between two distances must reach so that it counts as a level.
 var (
 	// leastStep is the smallest step between the distances of two levels, as a natural logarithm: 10 %.
 	// Smaller steps are often due to the position of a core on the chip.
 	leastStep = math.Log(1.1)
 
-	// leastConfirmedZ is the smallest step in standard errors. A step that one set of repetitions shows
-	// must reach it in the other set, which confirms the step.
+	// leastConfirmedZ is the smallest step between two levels, in standard errors. If one set of repetitions
+	// shows a step, the other set must show it with at least this size.
 	leastConfirmedZ = 4.5
 )
 
@@ -41,7 +41,7 @@ type LevelReport struct {
 
 	// Unclear has the numbers of groups of divisions that are no levels. Distances inside these groups are
 	// shorter than distances between them. However, members of one group have unequal distances to another
-	// group, which no tree of switches explains.
+	// group. No tree of switches explains this.
 	Unclear []int
 }
 
@@ -137,9 +137,9 @@ func (d *levelFinder) repeatDeviation() float64 {
 	return metrics.RobustDeviation(differences)
 }
 
-// report finds the divisions and corrects the distances of members that are far from all others. It repeats
-// both steps until no member is far, at most mostSearches times. The parameter unit is the unit of all
-// distances, in seconds.
+// report finds the divisions into groups, and corrects the distances of members that are far from all
+// others. It repeats both steps until no member is far, at most mostSearches times. The parameter `unit` is
+// the unit of all distances, in seconds.
 func (d *levelFinder) report(unit float64) LevelReport {
 	const mostSearches = 4
 	var r LevelReport
@@ -181,8 +181,8 @@ type distantMember struct {
 }
 
 // distantMembers returns the members with exceptionally long distances. The upper quartile of such a
-// member's distances exceeds the usual distance at the coarsest level. This excess is at least 10 %, and at
-// least three standard deviations of all members' excesses.
+// member's distances exceeds the usual distance at the coarsest level. This excess is at least 10 %. It is
+// also at least three standard deviations, computed from the excesses of all members.
 func (d *levelFinder) distantMembers(found []Labels) []distantMember {
 	n := d.mean.n
 	byDivision := d.distancesBetweenGroups(found)
@@ -207,7 +207,7 @@ func (d *levelFinder) upperQuartile(i int) float64 {
 	return metrics.Quantile(slices.Delete(slices.Clone(d.mean.row(i)), i, i+1), 0.75)
 }
 
-// groupDistances holds the statistics of the distances between different groups of one division.
+// groupDistances holds the statistics of distances, for each pair of different groups of a division.
 type groupDistances struct {
 	all sample
 	of  []sample
@@ -246,7 +246,7 @@ func reference(byDivision []groupDistances, member int) float64 {
 	return math.Inf(1) // with two members, neither is farther
 }
 
-// correctDistances divides the distances of a far member by the member's slowdown.
+// correctDistances divides the distances of a far member by the factor by which the member is slower.
 func (d *levelFinder) correctDistances(r distantMember) {
 	for _, t := range append([]logTable{d.mean}, d.repeats...) {
 		for j := range t.n {

@@ -45,8 +45,8 @@ func findLevels(t testing.TB, a, b discover.Matrix) discover.LevelReport {
 	return testutil.Must(discover.FindLevels(a, b))(t)
 }
 
-// TestFindLevels checks on how many machines all levels are found exactly. No level may be found on a
-// machine without levels.
+// TestFindLevels checks on how many simulated machines all levels are found exactly. No level may be found
+// on a machine without levels.
 func TestFindLevels(t *testing.T) {
 	for _, tc := range []struct {
 		machines []clustering.Machine
@@ -151,7 +151,8 @@ func TestFarMember(t *testing.T) {
 	}
 }
 
-// seeds returns the number of seeds that a test tries: n if all cases are wanted, otherwise at most 2.
+// seeds returns the number of random seeds that a test tries: n if all cases are wanted, otherwise at most
+// 2.
 func seeds(n uint64) uint64 {
 	if testutil.AllCases() {
 		return n

@@ -14,8 +14,8 @@ import (
 	"tutti/topology/discover"
 )
 
-// TestLive runs the benchmark program on one node, with every installed MPI library. Every pass must
-// measure every pair of ranks once.
+// TestLive runs the benchmark program on one node, with every installed MPI library. Every pass (measurement
+// of all pairs) must measure every pair of ranks once.
 func TestLive(t *testing.T) {
 	host := testutil.Must(os.Hostname())(t)
 	for _, tc := range []testutil.Toolchain{testutil.MPICH, testutil.OpenMPI} {
@@ -92,8 +92,9 @@ func checkExample(t *testing.T, r discover.Measurements, p discover.Plan) {
 	t.Logf("sizes %v", got)
 }
 
-// extraSizes returns the sizes halfway between a measured size and the next one that is more than 32 bytes larger, if
-// the times of the size deviate by more than tolerance from the straight line between its neighbors.
+// extraSizes returns the message sizes at which the benchmark measures in addition. Consider two successive
+// sizes that are more than 32 bytes apart. If a time deviates by more than `tolerance` from the straight
+// line between its neighbors, the size halfway is added.
 func extraSizes(readings []discover.SizeTimes, tolerance float64) (sizes []int) {
 	sorted := slices.SortedFunc(slices.Values(readings), func(a, b discover.SizeTimes) int { return cmp.Compare(a.Bytes, b.Bytes) })
 	for i := 1; i+1 < len(sorted); i++ {

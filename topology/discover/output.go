@@ -26,7 +26,8 @@ type Endpoint struct {
 	Core int // core that the rank is bound to; -1 without binding
 }
 
-// Measurement holds the round-trip times that one pass measured for one pair, in seconds.
+// Measurement holds the round-trip times, in seconds, that one pass (a measurement of all pairs) measured
+// for one pair.
 type Measurement struct {
 	Stage              string
 	Pass, Round        int
@@ -35,7 +36,7 @@ type Measurement struct {
 	Large, LargeMedian float64 // shortest and median time of messages of Plan.Bytes
 }
 
-// Stage is the summary of one stage of a launch.
+// Stage is the summary of one stage in one run of the benchmark program.
 type Stage struct {
 	Name    string
 	Passes  int     // number of complete passes
@@ -43,7 +44,7 @@ type Stage struct {
 }
 
 // Example holds the measurements of one pair with messages of one size. The PLogP parameters of the pair's
-// class are fitted to such measurements.
+// class are fitted to its examples.
 type Example struct {
 	Class                    string
 	Bytes                    int
@@ -51,7 +52,7 @@ type Example struct {
 	Rows                     []float64 // seconds for 10 consecutive messages, for 20, and so on
 }
 
-// Measurements holds the output of one launch of the pair benchmark.
+// Measurements holds the output of one run of the pair benchmark.
 type Measurements struct {
 	Hosts    []string // node names, by rank
 	Library  string   // version string of the MPI library
@@ -100,7 +101,7 @@ type event struct {
 
 const jsonStart = `{"event":`
 
-// ReadOutput parses the output lines of one launch. It ignores lines of other programs.
+// ReadOutput parses the output lines of one run of the benchmark. It ignores lines of other programs.
 //
 // The error matches ErrOutput if the benchmark reports an error, or if two nodes have the same name.
 func ReadOutput(lines []string) (Measurements, error) {

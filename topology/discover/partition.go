@@ -41,9 +41,9 @@ func majority(labels, items Labels) []int {
 	return out
 }
 
-// affinity holds the evidence that two items belong to the same group. Items are single members or groups
-// of a finer division. The evidence of a pair of members is the midpoint of near and far minus the pair's
-// distance. It is limited to the range from near - far to far - near.
+// affinity holds the evidence that two items belong to the same group. Items are single members or groups of
+// a finer division. The evidence of a pair of members is (near + far)/2 minus the pair's distance. It is
+// limited to the range from near - far to far - near.
 type affinity struct {
 	n            int
 	t            logTable
@@ -54,8 +54,8 @@ type affinity struct {
 	all          []float64 // buffer of sums
 }
 
-// newAffinity computes the evidence for each pair of items as the sum over their pairs of members. The
-// parameter items has the item of each member.
+// newAffinity computes the evidence for each pair of items, as the sum over all pairs of their members. The
+// parameter `items` has the item of each member.
 func newAffinity(t logTable, items Labels, near, far float64) affinity {
 	e := affinity{n: items.Groups(), t: t, items: items, middle: (near + far) / 2, most: far - near}
 	if e.n == t.n {
@@ -75,7 +75,7 @@ func newAffinity(t logTable, items Labels, near, far float64) affinity {
 	return e
 }
 
-// of returns the evidence of a pair of members with the distance x.
+// of returns the evidence of a pair of members whose distance is x.
 func (e *affinity) of(x float64) float64 { return max(-e.most, min(e.most, e.middle-x)) }
 
 // row returns the evidence of item i with every item. The next call overwrites the result.
@@ -101,9 +101,9 @@ func (e *affinity) sums(i int, labels Labels, k int) []float64 {
 	return e.all
 }
 
-// nats returns the log likelihood ratio, in nats, that one unit of evidence stands for. It is the step
-// between the levels divided by the variance of the evidence within groups. If the standard deviation is
-// below a fiftieth of the step, this fiftieth is used instead.
+// nats returns the log likelihood ratio, in nats, for one unit of evidence. It is the step between the
+// levels divided by the variance of the evidence within groups. The standard deviation of the evidence
+// counts as at least a fiftieth of the step.
 func (e *affinity) nats(labels Labels) float64 {
 	var s sample
 	for i, a := range e.items {
@@ -136,8 +136,8 @@ func (e *affinity) improve(start []int) Labels {
 	return labels
 }
 
-// supportedShare returns the fraction of the members whose evidence is greatest for their own group. This
-// evidence must not be negative.
+// supportedShare returns the fraction of the members whose evidence is greatest for their own group and not
+// negative.
 func supportedShare(t logTable, labels Labels, near, far float64) float64 {
 	e := newAffinity(t, Labels(allMembers(t.n)), near, far)
 	k, count := labels.Groups(), 0
@@ -191,7 +191,7 @@ func (p *partition) isOdd(size int) int {
 	return 1
 }
 
-// updateGains computes the table gain again.
+// updateGains computes the table `gain` again, after the numbers of groups have changed.
 func (p *partition) updateGains() {
 	now := p.cost(p.groups, p.odd)
 	for g := range p.gain {
@@ -205,16 +205,16 @@ func (p *partition) updateGains() {
 	}
 }
 
-// cost returns the penalty, in nats, for a division in which the number odd of the groups have an unusual
-// size. The prior gives the same probability to all values of odd (Laplace's rule of succession). It also
-// gives the same probability to all selections of groups, and to all sizes up to twice the usual one.
+// cost returns the penalty, in nats, for a division in which `odd` groups have an unusual size. The prior
+// gives the same probability to all values of odd (Laplace's rule of succession). It also gives the same
+// probability to all selections of groups, and to all sizes up to twice the usual one.
 func (p *partition) cost(groups, odd int) float64 {
 	log := func(n int) float64 { x, _ := math.Lgamma(float64(n) + 1); return x } // log of n!
 	return math.Log(float64(groups+1)) + log(groups) - log(odd) - log(groups-odd) + float64(odd)*math.Log(2*float64(p.usual))
 }
 
-// change returns by how much the number of groups and the number of unusual groups grow if two groups get
-// new sizes.
+// change returns by how much two numbers grow if two groups get new sizes: the number of groups, and the
+// number of groups of unusual size.
 func (p *partition) change(from, to [2]int) (groups, odd int) {
 	for i := range from {
 		groups += min(to[i], 1) - min(from[i], 1)
@@ -241,7 +241,7 @@ func (p *partition) resize(a, b int, to [2]int) {
 // enough is the smallest gain that counts, in nats. Smaller gains are rounding errors.
 const enough = 1e-6
 
-// move moves each item to the group for which the gain is greatest; this may be an empty group. It reports
+// move moves each item to the group for which the gain is greatest. This may be an empty group. It reports
 // whether any item moved.
 func (p *partition) move() bool {
 	moved := false
@@ -268,8 +268,8 @@ func (p *partition) move() bool {
 	return moved
 }
 
-// join repeatedly joins the two groups whose union has the greatest gain. It reports whether any groups
-// were joined.
+// join repeatedly joins the two groups whose union has the greatest gain. It reports whether any groups were
+// joined.
 func (p *partition) join() bool {
 	k := len(p.size)
 	between := make([]float64, k*k)

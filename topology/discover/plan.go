@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Plan describes what one launch of the pair benchmark measures.
+// Plan describes what one run of the pair benchmark measures.
 type Plan struct {
 	Nodes, PPN int
 	Bytes      int     // size of the large message

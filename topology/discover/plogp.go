@@ -15,8 +15,8 @@ type ClassParameters struct {
 	Parameters
 }
 
-// FitClasses fits PLogP parameters to the examples of each class, in the order of the examples. The result
-// gaps lists the classes for which there are no parameters, with the reasons.
+// FitClasses fits PLogP parameters to the examples of each class. Classes are in the order of their first
+// examples. The result `gaps` lists the classes for which there are no parameters, with the reasons.
 func FitClasses(examples []Example) (out []ClassParameters, gaps []string) {
 	var classes []string
 	by := map[string][]Example{}
@@ -55,9 +55,9 @@ func fit(examples []Example) (Parameters, error) {
 	return FitPLogP(empty.RoundTrip, empty.gap(), readings)
 }
 
-// firstRow is a number of consecutive messages. The first element of Example.Rows is the time of this many
-// messages. Each further element is the time of twice as many messages as the previous one. The benchmark
-// stops when two elements agree within 1 %.
+// firstRow is a number of consecutive messages. Example.Rows begins with the time of this many messages.
+// Each further element is the time of twice as many messages as the previous one. The benchmark stops when
+// the mean times of two elements agree within 1 %.
 const firstRow = 10
 
 // gap returns the mean time of a message, in seconds, in the longest row of messages. It returns 0 if there

@@ -38,24 +38,25 @@ func logs(m Matrix, unit float64) logTable {
 	return t
 }
 
-// Clip is a quantile of all distances. Profile limits longer distances to this quantile. Without the limit,
-// a few delayed messages would dominate the difference between two rows.
+// Clip is a quantile of all distances. The function Profile limits longer distances to this quantile.
+// Without the limit, a few delayed messages would dominate the difference between two rows of the matrix.
 const Clip = 0.97
 
-// Profile returns the distances between the profiles of members of a complete matrix. A profile is a member's row
-// of logarithms of distances.
+// Profile compares the profiles of all members of a complete matrix. A profile is a member's row of the
+// distance matrix, as logarithms.
 //
-// The distance between two profiles is their root mean square difference, without the columns of the two
+// Profile returns the root mean square difference between each two profiles, without the columns of the two
 // members. Distances are limited to the Clip quantile. Members of one group have similar profiles, and
 // averaging over a row reduces the noise. Profile takes O(n³) time.
 //
-// Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023), equations 3.5
-// and 3.6, with logarithms.
+// Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023), equations 3.5 and 3.6, with
+// logarithms.
 func Profile(m Matrix) Matrix {
 	return Matrix{n: m.n, d: profile(logs(m, m.smallest()))}
 }
 
-// profile returns the n·n distances between profiles. The diagonal of t must be zero.
+// profile returns the n·n root mean square differences between the rows of t. The diagonal of t must be
+// zero.
 func profile(t logTable) []float64 {
 	most := metrics.Quantile(upper(t.n, t.x), Clip)
 	limited := logTable{n: t.n, x: make([]float64, len(t.x))}

@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// confirmedDivisions returns the divisions whose steps one set of repetitions shows and the other set
-// confirms. Each set is used to confirm the steps of the other one, and the smaller number of confirmed
+// confirmedDivisions returns the divisions whose steps in distance one set of repetitions shows and the
+// other set confirms. Each set confirms the steps of the other one, and the smaller number of confirmed
 // steps counts. The groups come from the mean of both sets.
 func (d *levelFinder) confirmedDivisions(h *hierarchy) []Labels {
 	var steps [2][]step
@@ -36,8 +36,8 @@ func (d *levelFinder) confirmedDivisions(h *hierarchy) []Labels {
 	return nil
 }
 
-// confirmSteps builds the hierarchy from the table train. It returns the hierarchy's steps that the table
-// test confirms.
+// confirmSteps builds the hierarchy from the table `train`. It returns the hierarchy's steps in distance
+// that the table `test` confirms.
 func confirmSteps(train, test logTable) []step {
 	h := byDistance(train)
 	steps := h.steps(test)
@@ -86,8 +86,8 @@ func sharedAt(divisions []Labels, i, j int) int {
 	return len(divisions)
 }
 
-// weakestStep returns the level whose step to the next level is smallest or least certain. It returns -1 if
-// all steps are large enough. A level without distances is the weakest.
+// weakestStep returns the level whose step to the next level is the smallest or the least certain. It
+// returns -1 if all steps are large enough. A level without distances is the weakest.
 func weakestStep(samples []sample) int {
 	at, worst := -1, 1.0
 	for i := 0; i+1 < len(samples); i++ {

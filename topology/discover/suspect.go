@@ -12,9 +12,10 @@ import (
 	"tutti/topology"
 )
 
-// Thresholds of suspects.
+// Thresholds for reporting a node or link as slow.
 const (
-	// falseAlarms is the probability that any suspect is reported on a machine without slow components.
+	// falseAlarms is the probability that any component (node or link) is reported on a machine without slow
+	// ones.
 	falseAlarms = 0.05
 
 	// leastSlowdown is the smallest slowdown that is reported. It equals the smallest step between levels.
@@ -24,12 +25,12 @@ const (
 	// height is unknown.
 	leastAlike = 8
 
-	// leastPairs is the smallest number of measured pairs whose path has a component. With fewer pairs, the slow
-	// component may as well be the one at the other end of the path.
+	// leastPairs is the smallest number of measured pairs whose path leads through a component (node or
+	// link). With fewer pairs, the slow component may as well be the one at the other end of the path.
 	leastPairs = 2
 )
 
-// Suspect is a component that seems to be slow.
+// Suspect is a component (a node or link) that seems to be slow.
 type Suspect struct {
 	Component
 	Slowdown float64 `json:"slowdown"` // median slowdown of its pairs that pass no suspect of higher rank
@@ -37,7 +38,8 @@ type Suspect struct {
 	Chance   float64 `json:"chance"`   // upper bound of the probability that a machine without slow components shows this
 }
 
-// String describes the component, its slowdown, the number of pairs and the probability of a false alarm.
+// String describes the slow node or link, its slowdown, the number of pairs and the probability of a false
+// alarm.
 func (s Suspect) String() string {
 	return fmt.Sprintf("%s: %.2g times as long, %d pairs, by chance %.2g", s.Component, s.Slowdown, s.Pairs, s.Chance)
 }
@@ -46,9 +48,9 @@ func (s Suspect) String() string {
 type SuspectReport struct {
 	Suspects []Suspect `json:"suspects"` // highest score first
 
-	// Unclear are components that seem to be slow but cannot be distinguished from others: each path
-	// through such a component also leads through a suspect with a higher score, or the same paths lead
-	// through another component.
+	// Unclear are components (nodes or links) that seem to be slow but cannot be distinguished from others.
+	// Either each path through such a component also leads through a suspect with a higher score, or the
+	// same paths lead through another component.
 	Unclear []Component `json:"unclear"`
 
 	Noise   float64 `json:"noise"`    // relative standard deviation of the times of usual pairs
@@ -133,8 +135,8 @@ func (e *slowness) compare() (leftOut int) {
 	return leftOut
 }
 
-// find adds suspects to the report, beginning with the highest score. It judges a component only by pairs
-// that do not pass a suspect found earlier.
+// find adds suspects (nodes or links) to the report, beginning with the highest score. It judges a node or
+// link only by pairs whose path avoids all suspects found earlier.
 func (e *slowness) find(r *SuspectReport) {
 	j := e.newScorer()
 	var slow []judgement
@@ -160,20 +162,21 @@ func (e *slowness) find(r *SuspectReport) {
 	}
 }
 
-// unexplained returns the pairs of a component that do not pass any of the suspects named so far.
+// unexplained returns the pairs that pass a component (node or link) but none of the suspects found so far.
 func (e *slowness) unexplained(p Component, named map[Component]bool) []int {
 	return slices.DeleteFunc(slices.Clone(e.of[p]), func(i int) bool {
 		return slices.ContainsFunc(e.routes[i].components, func(p Component) bool { return named[p] })
 	})
 }
 
-// scorer decides which components are slow.
+// scorer decides which components (nodes and links) are slow.
 //
-// The score of a component with k pairs is the sum of their excesses, in standard deviations, over √k. An
-// excess counts at most as the smallest excess plus the width of k normal numbers. If one pair is usual,
-// delayed messages and slow partners are therefore not enough for a high score.
+// The excess of a pair says how much longer than usual its time is, in standard deviations. The score of a
+// component with k pairs is the sum of their excesses over √k. An excess counts at most as the smallest
+// excess plus the width of k normal numbers. If one pair is usual, delayed messages and slow partners are
+// therefore not enough for a high score.
 //
-// Without this limit, the score of usual pairs is normally distributed; with the limit it is smaller. The
+// Without this limit, the score of usual pairs is normally distributed. With the limit it is smaller. The
 // tail of the normal distribution is therefore an upper bound for the probability of a score. Multiplied by
 // the number of components, it is an upper bound for the probability that any component has such a score
 // (Bonferroni).
@@ -186,7 +189,7 @@ type scorer struct {
 	unit   map[topology.Kind]float64 // standard deviation of an excess, by kind
 }
 
-// judgement is a component with its score.
+// judgement is a component (node or link) with its score.
 type judgement struct {
 	Suspect
 	score float64
@@ -206,7 +209,7 @@ func (e *slowness) newScorer() scorer {
 	return j
 }
 
-// score returns the score of a component. It uses only the given pairs.
+// score returns the score of a component (node or link). It uses only the given pairs.
 func (j scorer) score(p Component, pairs []int) float64 {
 	k := float64(len(pairs))
 	least := math.Inf(1)
@@ -221,7 +224,7 @@ func (j scorer) score(p Component, pairs []int) float64 {
 	return sum / math.Sqrt(k)
 }
 
-// judge computes the score and the slowdown of a component. It uses only the given pairs.
+// judge computes the score and the slowdown of a component (node or link). It uses only the given pairs.
 func (j scorer) judge(p Component, pairs []int) judgement {
 	excess := make([]float64, len(pairs))
 	for k, i := range pairs {
@@ -257,7 +260,7 @@ func (n *NetworkReport) FindSuspects(t *topology.Tree, pairs []Measurement) (err
 	return err
 }
 
-// medians returns one time for each pair of hosts. It is the median over all passes.
+// medians returns one time for each pair of hosts: the median over all passes (measurements of all pairs).
 func medians(pairs []Measurement, seconds func(Measurement) float64) []PairTime {
 	times := map[[2]string][]float64{}
 	var order [][2]string
@@ -275,7 +278,7 @@ func medians(pairs []Measurement, seconds func(Measurement) float64) []PairTime 
 	return out
 }
 
-// Suspects returns the names of all suspects and unclear components, sorted.
+// Suspects returns the names of all suspected and unclear nodes and links, sorted.
 func (n *NetworkReport) Suspects() []string {
 	var out []string
 	for _, r := range []SuspectReport{n.Latency, n.Bandwidth} {

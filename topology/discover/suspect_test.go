@@ -127,7 +127,7 @@ func find(t *testing.T, tree *topology.Tree, pairs []discover.PairTime) discover
 	return testutil.Must(discover.FindSuspects(tree, pairs))(t)
 }
 
-// TestNodes checks that slow nodes among 1024 are found after three rounds. The speeds of usual nodes
+// TestNodes checks that slow nodes among 1024 are found after three rounds. The speeds of normal nodes
 // differ by 1.5 %, and up to 1 % of the measurements are delayed.
 func TestNodes(t *testing.T) {
 	tests := []struct {
@@ -190,7 +190,8 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestUnclear checks slow nodes behind a slow link. They must be unclear if all their pairs pass this link.
+// TestUnclear checks slow nodes behind a slow link. They must be reported as unclear if all their pairs use
+// this link.
 func TestUnclear(t *testing.T) {
 	tree := leafTree(16, 16)
 	rng := rand.New(rand.NewPCG(1, 3))
@@ -228,7 +229,8 @@ func TestWithoutNoise(t *testing.T) {
 	}
 }
 
-// TestTwoSlowPartners checks two slow nodes that were paired only with each other. Both must be unclear.
+// TestTwoSlowPartners checks two slow nodes that were paired only with each other. Both must be reported as
+// unclear.
 func TestTwoSlowPartners(t *testing.T) {
 	tree := leafTree(1, 16)
 	rng := rand.New(rand.NewPCG(1, 6))

@@ -11,8 +11,8 @@ import (
 	"tutti/topology"
 )
 
-// nodes returns one time for each pair of nodes in each pass: the shortest round trip of an empty message.
-// The times are sorted by node.
+// nodes returns one time for each pair of nodes in each pass (measurement of all pairs). It is the shortest
+// round trip of an empty message. The times are sorted by node.
 func (r Measurements) nodes() []PairTime {
 	number := map[string]int{}
 	for i, host := range r.Hosts {
@@ -233,8 +233,8 @@ func (r LevelReport) Tree(names []string) (topology.Tree, error) {
 	return r.tree(root, topology.Switch, topology.Node, names)
 }
 
-// tree returns the tree that the levels describe below root. It names groups by kind, height and number, for
-// example switch0-1.
+// tree returns the tree that the levels describe, below the vertex `root`. It names groups by kind, height
+// and number, for example switch0-1.
 func (r LevelReport) tree(root topology.Vertex, group, member topology.Kind, names []string) (topology.Tree, error) {
 	root.Seconds = r.Seconds
 	if len(r.Levels) > 0 {

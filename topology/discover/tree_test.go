@@ -13,9 +13,9 @@ import (
 	"tutti/topology/discover"
 )
 
-// machine draws the output of a launch with four passes on a machine with the given number of leaf
-// switches. The parameter `nodes` is the number of nodes on each leaf switch, sockets is the number of
-// sockets in each node, and cores is the number of cores in each socket.
+// machine draws the output of a benchmark run with four passes (measurements of all pairs). The simulated
+// machine has the given number of leaf switches. The parameters are the number of nodes on each leaf switch,
+// of sockets in each node, and of cores in each socket.
 func machine(leaves, nodes, sockets, cores int) discover.Measurements {
 	rng := rand.New(rand.NewPCG(1, 2))
 	r := discover.Measurements{Ended: true}
@@ -55,7 +55,7 @@ func levels(t *testing.T, r discover.Measurements) string {
 	return strings.Join(append(out, tree.Gaps...), "; ")
 }
 
-// TestTree checks that switches, and groups inside nodes, are found in a single launch.
+// TestTree checks that switches, and groups inside nodes, are found in a single run of the benchmark.
 func TestTree(t *testing.T) {
 	if got, want := levels(t, machine(2, 4, 2, 4)), "1 switch of 8 nodes; 2 switches of 4 nodes; 8 nodes of 8 places; 16 groups of 4 places"; got != want {
 		t.Errorf("levels %s, want %s", got, want)
@@ -84,8 +84,8 @@ func TestTreeGaps(t *testing.T) {
 	}
 }
 
-// TestPairClasses checks that each pair of nodes is a class of its own, and that a name selects a pair in
-// both orders.
+// TestPairClasses checks that each pair of nodes is a class of its own, and that a name finds its pair with
+// the two nodes in either order.
 func TestPairClasses(t *testing.T) {
 	at := func(a, b string) discover.Measurement {
 		return discover.Measurement{Stage: discover.Between, A: discover.Endpoint{Host: a}, B: discover.Endpoint{Host: b}}
@@ -105,7 +105,7 @@ func TestPairClasses(t *testing.T) {
 	}
 }
 
-// TestClasses checks how many pairs each class has.
+// TestClasses checks how many pairs each class has. A class holds pairs with equally high common ancestors.
 func TestClasses(t *testing.T) {
 	r := machine(2, 4, 2, 4)
 	tree := testutil.Must(r.Tree())(t)

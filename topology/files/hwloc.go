@@ -94,7 +94,7 @@ func machine(doc document, name string) (topology.Vertex, error) {
 	return node, t.Check()
 }
 
-// builder creates vertices. It counts the vertices of each name, in order to number them.
+// builder creates the vertices of one node. It counts the vertices of each name, in order to number them.
 type builder struct{ count map[string]int }
 
 // below returns the vertices for all objects inside the object o.
@@ -113,8 +113,8 @@ func (b *builder) below(o object) ([]topology.Vertex, error) {
 	return out, nil
 }
 
-// skipped reports whether a vertex is omitted if it is an only child. This depends on the kind of the
-// vertex.
+// skipped reports whether an object gets no vertex if it is an only child. This depends on the object's
+// kind.
 func skipped(v topology.Vertex) bool {
 	return v.Kind == topology.NUMA || v.Kind == topology.Die || v.Kind == topology.Cache
 }

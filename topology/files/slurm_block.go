@@ -62,7 +62,7 @@ func aggregate(blocks []entry, sizes []int, file string) (topology.Tree, error) 
 }
 
 // bundle divides successive vertices into runs of the given length. It puts each run below a new switch,
-// named after the first and last block of the run. If the last run has a single vertex, it gets no switch.
+// named after the first and last block of the run. A single vertex at the end gets no switch.
 func bundle(level []topology.Vertex, few int) []topology.Vertex {
 	var out []topology.Vertex
 	for len(level) > 0 {
@@ -157,8 +157,8 @@ func blockSizes(t *topology.Tree, blocks []entry) (all []int, gaps []string) {
 	return all, gaps
 }
 
-// even reports whether all counts are the same power of two and their sum is the parameter all. The last
-// count may be smaller.
+// even reports whether all counts are the same power of two, except that the last one may be smaller. Their
+// sum must be the parameter `all`.
 func even(counts []int, all int) bool {
 	sum := 0
 	for i, n := range counts {

@@ -130,7 +130,8 @@ func (c *conf) add(l confLine) error {
 	return err
 }
 
-// list returns the entries to which a line with the given first key belongs, or nil for another line.
+// list returns the list of entries (switches, blocks or rings) to which a line belongs, by the first key of
+// the line. It returns nil for any other line.
 func (c *conf) list(first string) *[]entry {
 	return map[string]*[]entry{"switchname": &c.switches, "blockname": &c.blocks, "ringname": &c.rings}[first]
 }
@@ -158,8 +159,8 @@ func settings(text string) (values map[string]string, first string, err error) {
 	return values, first, nil
 }
 
-// fill creates an entry from the values of a line. If a list is empty, the entry has no children of that
-// kind.
+// fill creates an entry (a switch, block or ring) from the values of a line. If a list is empty, the entry
+// has no children of that kind.
 func fill(line int, name, nodes, switches string) (entry, error) {
 	e := entry{line: line, name: name}
 	if names, err := topology.Hosts(name); err != nil || len(names) != 1 || names[0] != name {
@@ -253,7 +254,7 @@ func printed(line string) (values map[string]string, first string) {
 	return values, first
 }
 
-// item is a switch as a file for topology/tree describes it.
+// item is a switch, in the form that a file for Slurm's topology/tree describes.
 type item struct {
 	name            string
 	children, nodes string // lists of names; one of both is empty

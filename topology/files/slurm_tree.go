@@ -89,7 +89,7 @@ func assemble(entries []entry, file string) (topology.Tree, error) {
 	return topology.Tree{Root: topology.Vertex{Kind: topology.Switch, Children: tops, Confidence: 1}, Gaps: a.gaps}, nil
 }
 
-// describe adds the entries of a file. Switches with the same children become one switch.
+// describe adds the entries (switches) of a file. Switches with the same children become one switch.
 func (a *assembler) describe(entries []entry) error {
 	seen := map[string]int{}
 	for _, e := range entries {
@@ -155,7 +155,7 @@ func (a *assembler) connect() error {
 	return nil
 }
 
-// place returns those children of entry i that do not lie below an earlier entry. For the other children it
+// place returns the children of entry i that do not yet lie below an earlier entry. For each other child it
 // adds a gap.
 func (a *assembler) place(key func(name string) string, children []string, i int) []string {
 	var own []string
@@ -189,7 +189,7 @@ func (a *assembler) vertex(e entry, placed map[string]bool) topology.Vertex {
 	return v
 }
 
-// circle describes the cycle in which a switch lies, so that it is not below the root.
+// circle describes the cycle of switches in which a switch lies. Such a switch is not below the root.
 func (a *assembler) circle(e entry) string {
 	var way []string
 	seen := map[string]bool{}

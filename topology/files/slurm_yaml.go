@@ -132,7 +132,7 @@ func (y *yamlFile) topology(n *yaml.Node) (t SlurmTopology) {
 	return t
 }
 
-// tree reads the tree of a topology. The parameter `below` is the YAML node under the key of the plugin.
+// tree reads the tree of a topology. The parameter `below` is the YAML node under the key of Slurm's plugin.
 func (y *yamlFile) tree(t SlurmTopology, below *yaml.Node) (topology.Tree, error) {
 	switch t.Plugin {
 	case "tree":
