@@ -7,10 +7,10 @@ import (
 	"tutti/coll"
 )
 
-// Above returns the catalogue of a library that runs on top of another library. It contains the entries of
-// the upper library first. The entries of the lower library for which keep returns true follow. Their names
-// get the lower library's name as a prefix, such as "mpich.binomial". Each entry keeps the rules of its
-// library.
+// Above returns the catalogue of a library that runs on top of another library. First it contains the
+// entries of the upper library. Then it contains the entries of the lower library for which the function
+// `keep` returns true. Their names get the lower library's name as a prefix, such as "mpich.binomial". Each
+// entry keeps the rules of its library.
 func (c *Catalogue) Above(other *Catalogue, version string, keep func(coll.Collective, Entry) bool) *Catalogue {
 	out := &Catalogue{Library: c.Library, Version: version, Listed: version, entries: map[coll.Collective][]Entry{}}
 	for _, collective := range coll.Collectives() {
@@ -28,8 +28,8 @@ func (c *Catalogue) Above(other *Catalogue, version string, keep func(coll.Colle
 	return out
 }
 
-// Below removes the prefix that Above added, which is a library's name. It returns false if the algorithm's
-// name does not begin with this prefix.
+// Below removes the prefix that the function Above added, which is a library's name. It returns false if the
+// algorithm's name does not begin with this prefix.
 func Below(library string, alg coll.Algorithm) (coll.Algorithm, bool) {
 	name, ok := strings.CutPrefix(alg.Name, library+".")
 	if !ok {
@@ -39,11 +39,11 @@ func Below(library string, alg coll.Algorithm) (coll.Algorithm, bool) {
 	return inner, err == nil
 }
 
-// above joins two catalogues.
+// above joins the catalogues of an upper and a lower library.
 type above struct{ own, other *Catalogue }
 
-// whose returns the catalogue to which an algorithm belongs, and the algorithm under its name in that
-// catalogue.
+// whose returns the catalogue (of the upper or the lower library) to which an algorithm belongs. It also
+// returns the algorithm under its name there.
 func (a above) whose(alg coll.Algorithm) (*Catalogue, coll.Algorithm) {
 	if inner, ok := Below(a.other.Library, alg); ok {
 		return a.other, inner

@@ -37,7 +37,7 @@ func (c *Catalogue) Ranges(collective coll.Collective, alg coll.Algorithm) []col
 	return c.rules.Ranges(c, collective, e)
 }
 
-// RangesOf returns those of the given ranges whose parameter the entry has.
+// RangesOf returns the given ranges whose parameter the entry has.
 func RangesOf(e Entry, ranges []coll.Range) []coll.Range {
 	return slices.DeleteFunc(slices.Clone(ranges), func(r coll.Range) bool { return !slices.Contains(e.Params, r.Parameter) })
 }

@@ -11,9 +11,9 @@ type Build interface {
 	// Catalogue returns the algorithms of the release that this build of the library can run.
 	Catalogue() *Catalogue
 
-	// Fit merges the rows of any number of collectives into a selection that the library's
-	// files can express. The error matches selection.ErrRow, or ErrUnknown if the release
-	// lacks an algorithm of the rows.
+	// Fit merges the rows of any number of collectives into a selection that the library's files can
+	// express. The error matches selection.ErrRow, or ErrUnknown if the release does not have an algorithm
+	// of the rows.
 	Fit(rows []selection.Row, opt FitOptions) (selection.Selection, error)
 
 	// Export returns the files and settings with which the library follows a selection returned by Fit. The
@@ -26,8 +26,8 @@ type Build interface {
 	Replay(x Export, sel selection.Selection, rows []selection.Row) error
 }
 
-// Fit merges rows as the method of Build does. It leaves out the options that the build cannot run. A journal
-// has such options if a later catalogue lacks an algorithm.
+// Fit merges rows like the method Fit of a Build, but omits the options that the build cannot run. A journal
+// has such options if a later catalogue does not list an algorithm.
 func Fit(b Build, rows []selection.Row, opt FitOptions) (selection.Selection, error) {
 	rows = slices.Clone(rows)
 	for i, r := range rows {

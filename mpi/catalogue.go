@@ -64,7 +64,7 @@ type Rules struct {
 // them.
 func (c *Catalogue) Entries(collective coll.Collective) []Entry { return c.entries[collective] }
 
-// Only returns a copy of the catalogue with the entries for which keep returns true.
+// Only returns a copy of the catalogue with the entries for which the function `keep` returns true.
 func (c *Catalogue) Only(keep func(coll.Collective, Entry) bool) *Catalogue {
 	out := *c
 	out.entries = map[coll.Collective][]Entry{}
@@ -74,22 +74,24 @@ func (c *Catalogue) Only(keep func(coll.Collective, Entry) bool) *Catalogue {
 	return &out
 }
 
-// As returns a copy of the catalogue under the version of another release, which has the same algorithms.
+// As returns a copy of the catalogue under the version number of another release, which has the same
+// algorithms.
 func (c *Catalogue) As(version string) *Catalogue {
 	same := *c
 	same.Version = version
 	return &same
 }
 
-// KnownSeries reports whether the table lists the algorithms of a release of the same series.
+// KnownSeries reports whether the library's table lists the algorithms of any release in the same series
+// (first two numbers).
 func (c *Catalogue) KnownSeries() bool {
 	a, b := ReleaseNumbers(c.Version), ReleaseNumbers(c.Listed)
 	return c.Version == c.Listed || slices.Equal(a[:min(2, len(a))], b[:min(2, len(b))])
 }
 
-// Listing returns a copy of the catalogue with the algorithms that a build lists, under the build's numbers. The
-// other properties of an algorithm are those of its name in the catalogue. An algorithm that the catalogue lacks
-// is not OpSafe.
+// Listing returns a copy of the catalogue with the algorithms that a build lists, under the build's numbers.
+// The other properties of an algorithm come from the catalogue's entry of the same name. An algorithm that
+// the catalogue does not have is not OpSafe.
 func (c *Catalogue) Listing(listed map[coll.Collective][]Entry) *Catalogue {
 	out := *c
 	out.entries = map[coll.Collective][]Entry{}

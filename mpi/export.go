@@ -20,7 +20,7 @@ type Export struct {
 	Snippet string // name of the POSIX shell file that sets Setup
 
 	// Stale lists patterns (see path.Match) of files that an earlier export may have left. The files of a
-	// folder precede the folder.
+	// folder come before the folder.
 	Stale []string
 }
 

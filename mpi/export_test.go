@@ -86,8 +86,8 @@ func TestWriteLeavesForeignFiles(t *testing.T) {
 	}
 }
 
-// TestWriteFails checks that the earlier settings remain if a file cannot be written, and that they name
-// existing files.
+// TestWriteFails checks an export whose files cannot all be written. The earlier settings must remain, and
+// the files that they name must exist.
 func TestWriteFails(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "layouts"), nil, 0o666); err != nil { // not a folder

@@ -14,16 +14,15 @@ type Library interface {
 	// Releases returns the known releases, oldest first.
 	Releases() []*Catalogue
 
-	// Size returns the message size of a point in the form that the library's rules compare with their
-	// bounds.
+	// Size returns the message size of a point, in the unit that the library's rules compare.
 	Size(p coll.Point) int64
 
 	// Recognise returns a recogniser for the library's file. It returns nil if the library cannot be
 	// recognised by a file.
 	Recognise() Recogniser
 
-	// Open returns the build for a release, which makes selection files. The parameter path is the path of
-	// the library's file. For some libraries selection files are made from the library's own trees
+	// Open returns the build for a release, which makes selection files. The parameter `path` is the path of
+	// the library's file. For some libraries, selection files are made from the library's own trees
 	// (Facts.FromFile). The path is needed if tutti does not know the trees of the release. If path is
 	// empty, Open uses the known trees. The build of an unknown series has the algorithms that the installed
 	// library lists.

@@ -14,8 +14,9 @@ import (
 	"tutti/selection"
 )
 
-// TestAbove runs the tests of every library on libtutti above MPICH and Open MPI. In this form libtutti has
-// the algorithms of both libraries, and forces each one as the algorithm's own library does.
+// TestAbove tests libtutti above MPICH and Open MPI with the tests that every library must pass. In this
+// form libtutti has the algorithms of both libraries, and forces each one as the algorithm's own library
+// does.
 func TestAbove(t *testing.T) {
 	lib, ok := libraries.Named("libtutti")
 	if !ok {

@@ -72,10 +72,12 @@ func randomTable(t *testing.T, release, dir string, seed uint64) selection.Setup
 	return x.Setup
 }
 
-// widen changes the rules of a table so that they apply to any number of nodes, and some of them to only
-// one order of ranks. If the first rule of alltoallv names an algorithm that sends in phases, the rule applies to
-// any number of ranks. Otherwise alltoallv gets rules split by message size. Ranks of one call, whose sizes
-// differ, then run different algorithms.
+// widen changes the rules of a table so that they apply to any number of nodes. Some of them then apply to
+// only one order of ranks.
+//
+// If the first rule of alltoallv names an algorithm that sends in phases, the rule applies to any number of
+// ranks. Otherwise alltoallv gets rules split by message size. Ranks of one call, whose sizes differ, then
+// run different algorithms.
 func widen(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -148,8 +150,8 @@ func TestLiveFuzzWithin(t *testing.T) {
 	fuzzBelow(t, eager, "TUTTI_MODE=learn")
 }
 
-// fuzzBelow runs the random calls above each MPI library. With the settings in exploring, libtutti also
-// explores.
+// fuzzBelow runs the random calls above each MPI library. The parameter `exploring` holds further settings
+// with which libtutti explores. It may be empty.
 func fuzzBelow(t *testing.T, library csource.Program, exploring ...string) {
 	steps := 80
 	if testutil.AllCases() {

@@ -54,10 +54,12 @@ func Identify(path string) (mpi.Identity, error) {
 	return mpi.Identify(path, recognisers)
 }
 
-// Release returns a library and the catalogue of one of its releases, with algorithms that users have written for
-// libtutti. A release without a catalogue gets that of the nearest release of its series (first two numbers), see
-// Catalogue.Listed. If tutti knows no release of the series, the nearest one of another series stands in until the
-// library is opened (Facts.Lists). The error matches mpi.ErrUnknown and lists the releases.
+// Release returns a library and the catalogue of one of its releases, with algorithms that users have
+// written for libtutti.
+//
+// A release without a catalogue gets that of the nearest release of its series (first two numbers), see
+// Catalogue.Listed. If tutti knows no release of the series, it uses the nearest release of another series
+// until the library is opened (Facts.Lists). The error matches mpi.ErrUnknown and lists the releases.
 func Release(name, version string, users ...mpi.User) (mpi.Library, *mpi.Catalogue, error) {
 	var known []string
 	for _, l := range All() {
@@ -78,5 +80,5 @@ func Release(name, version string, users ...mpi.User) (mpi.Library, *mpi.Catalog
 	return nil, nil, fmt.Errorf("library %q: %w: want one of %s", name, mpi.ErrUnknown, strings.Join(known, ", "))
 }
 
-// Users returns the algorithms of users in shared objects for libtutti.
+// Users returns the algorithms that users have written for libtutti, from shared objects.
 func Users(objects []string) ([]mpi.User, error) { return libtutti.ReadUsers(objects) }

@@ -9,7 +9,7 @@ import (
 	"tutti/mpi"
 )
 
-// base is an MPI library with algorithms that libtutti can select for a single call, in the release with
+// base is an MPI library with algorithms that libtutti can select for a single call. It has the release with
 // which this was tested.
 type base struct {
 	mpi.Measurable
@@ -17,7 +17,7 @@ type base struct {
 	switches []mpi.Switch // written for every algorithm
 }
 
-// bases holds, for each MPI library, the format of its banner and the control variables that every
+// bases holds, for each MPI library, the format of its version text and the control variables that every
 // algorithm needs.
 var bases = map[string]base{
 	// With this variable the library chooses another algorithm if an algorithm cannot serve a call.
@@ -76,13 +76,13 @@ func (b base) switchable(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry) boo
 	return err == nil && !slices.ContainsFunc(f.Base, func(v mpi.Var) bool { return v.File != nil })
 }
 
-// anywhere returns some point of a collective, for questions whose answer is the same at all points.
+// anywhere returns some point of a collective. It is for questions whose answer is the same at all points.
 func anywhere(c coll.Collective) coll.Point {
 	return coll.Point{Collective: c, Nodes: 2, PPN: 2, MsgBytes: 4096}
 }
 
-// activationOf returns the activation of an algorithm: the control variables with which the MPI library
-// runs it. For an algorithm of libtutti it returns nil. The settings are those with which the MPI library
+// activationOf returns the activation of an algorithm: the control variables with which the MPI library runs
+// it. For an algorithm of libtutti it returns nil. It also returns the settings with which the MPI library
 // must start.
 func (b base) activationOf(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm) (a *Activation, settings []mpi.Var, err error) {
 	inner, ok := mpi.Below(b.Facts().Name, alg)

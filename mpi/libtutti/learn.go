@@ -10,11 +10,12 @@ import (
 	"tutti/selection"
 )
 
-// Learner is a build whose tables can be made from the samples that applications record.
+// Learner is a build that can make tables from samples, which applications record.
 type Learner interface {
 	mpi.Build
-	// ExportLearned exports a table. The table has the given rules first, then the rules of base, then the
-	// mixes. ExportLearned adds the activations. It returns an error if base is for another MPI library.
+	// ExportLearned exports a table. The table has the given rules first, then the rules of the table
+	// `base`, then the mixes (lists of algorithms to explore). ExportLearned adds the control variables of
+	// the MPI library's algorithms. It returns an error if base is for another MPI library.
 	ExportLearned(base Table, rules []Rule, mixes []Mix, dir string) (mpi.Export, error)
 	// Banner returns a text that the version reported by the MPI library must contain. It returns "" if any
 	// library is allowed.
@@ -57,7 +58,7 @@ func (b build) ExportLearned(base Table, rules []Rule, mixes []Mix, dir string) 
 	return b.export(t, settings, dir), nil
 }
 
-// MixForAll returns a mix of the given choices that applies to all calls of a collective.
+// MixForAll returns a mix (a list of algorithms to explore) that applies to all calls of a collective.
 func MixForAll(c coll.Collective, choices []Choice) Mix {
 	return Mix{Collective: c, Ranks: Range{1, math.MaxInt32}, PPN: Range{1, math.MaxInt32}, Bytes: Range{0, maxBytes}, Choices: choices}
 }
@@ -66,9 +67,10 @@ func MixForAll(c coll.Collective, choices []Choice) Mix {
 // number if the share is larger.
 func Thousandths(share float64) int { return int(math.Round(min(maxWeight, 1000*share))) }
 
-// NewChoices returns the algorithms as choices of a mix. It scales the weights so that the largest is
-// maxWeight, and omits choices whose weight rounds to 0. The slice most holds the time that a call of each
-// algorithm may take, as a multiple of the selected algorithm's time. It may be nil.
+// NewChoices returns the algorithms as choices of a mix (a list of algorithms to explore). It scales the
+// weights so that the largest is maxWeight, and omits choices whose weight rounds to 0. The slice `most`
+// holds the time that a call of each algorithm may take, as a multiple of the selected algorithm's time. It
+// may be nil.
 func NewChoices(algorithms []coll.Algorithm, weights, most []float64) []Choice {
 	var out []Choice
 	largest := slices.Max(weights)

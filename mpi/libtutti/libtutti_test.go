@@ -166,7 +166,7 @@ explore bcast ranks 1-9 ppn 1-2 bytes 0-99 budget 170 30 mpich.x(a=1,b=2) 7/2300
 `
 
 // TestParseActivations checks that a table with algorithms of the MPI library can be parsed and written
-// again. The written table must not have unused activations.
+// again. The control variables of algorithms that the table does not use must be omitted.
 func TestParseActivations(t *testing.T) {
 	table := testutil.Must(Parse(sealed(withActivations)))(t)
 	unused := strings.Replace(withActivations, "algorithm barrier mpich.x(a=1,b=2) - new A=-1\n", "", 1)

@@ -19,8 +19,8 @@ var parameterValues = map[string][]string{
 	"barriers": {"1", "4"},
 }
 
-// parameterRanges limits the values that campaigns try next to values that were fast. With segments below a
-// kilobyte, latency dominates.
+// parameterRanges limits the parameter values that campaigns try in addition, near values that were fast.
+// With segments below a kilobyte, latency dominates.
 var parameterRanges = []coll.Range{
 	{Parameter: "segsize", Low: 1 << 10, High: 1 << 20}, {Parameter: "radix", Low: 2, High: 64},
 	{Parameter: "window", Low: 1, High: 64}, {Parameter: "barriers", Low: 1, High: 1 << 10},

@@ -131,8 +131,9 @@ func WithUsers(cat *mpi.Catalogue, users []mpi.User) *mpi.Catalogue {
 	return cat.WithUsers(users, mpi.Rules{Lookup: checkParameters, Variants: variants, Ranges: rangesOf})
 }
 
-// objectsOf returns the value of TUTTI_ALGORITHMS for the entries of a catalogue for which keep returns true. It
-// returns "" if none of them is of a user.
+// objectsOf returns the value of TUTTI_ALGORITHMS: the shared objects that the catalogue's entries need,
+// among the entries for which the function `keep` returns true. It returns "" if none of them is a user's
+// algorithm.
 func objectsOf(cat *mpi.Catalogue, keep func(coll.Collective, mpi.Entry) bool) string {
 	var paths []string
 	for _, c := range coll.Collectives() {

@@ -200,8 +200,8 @@ func (b build) text(rules classicRules, inCommonFile []layoutRules) []byte {
 // fileVariable is the variable that contains the path of the file.
 const fileVariable = mcaPrefix + "coll_tuned_dynamic_rules_filename"
 
-// settings returns the variables with which the library loads the rules of a file, and those of coll/han if
-// there are any. They also turn off other components above tuned, as in the measurements.
+// settings returns the variables with which the library loads the rules of a file, and the rules of coll/han
+// if there are any. They also turn off other components above coll/tuned, as during the measurements.
 func (b build) settings(file, hanFile string) []selection.Setting {
 	out := append([]selection.Setting{dynamicRules, {Name: fileVariable, Value: file}}, disable(b.turnedOff())...)
 	if hanFile != "" {
@@ -238,7 +238,7 @@ func exportAll(trees []*selection.Tree, cat *mpi.Catalogue) (classicRules, error
 	return out, nil
 }
 
-// undecided returns a rule that leaves messages of every size to the library.
+// undecided returns a rule that leaves messages of every size to the library's own choice.
 func undecided() []rule { return []rule{{}} }
 
 // exportTree returns the blocks of a tree in ascending order. The first and the last block leave
@@ -269,8 +269,9 @@ func exportTree(t *selection.Tree, cat *mpi.Catalogue) ([]classicBlock, error) {
 	return blocks, nil
 }
 
-// starts returns the numbers of ranks at which blocks of a range begin. Communicators of two ranks have a
-// block of their own, because some algorithms abort on any other number of ranks.
+// starts returns the numbers of ranks at which blocks of a rules file begin, for one range of ranks.
+// Communicators of two ranks have a block of their own, because some algorithms abort on any other number of
+// ranks.
 func starts(c selection.CommRange) []int {
 	out := []int{c.Low}
 	for _, n := range []int{2, 3} {
@@ -281,8 +282,8 @@ func starts(c selection.CommRange) []int {
 	return out
 }
 
-// exportBands returns the rules for communicators of at least the given number of ranks. If this number is
-// 2, the rules are for exactly two ranks.
+// exportBands returns the rules for communicators of at least the given number of ranks, one for each range
+// of message sizes. If this number is 2, the rules are for exactly two ranks.
 func exportBands(c coll.Collective, bands []selection.Band, ranks int, cat *mpi.Catalogue) ([]rule, error) {
 	var out []rule
 	from := int64(0)

@@ -10,9 +10,9 @@ import (
 	"tutti/selection"
 )
 
-// Fit implements mpi.Build. It leaves empty messages to the library, because of the allgather in place:
-// coll/tuned computes the message size from the send count, which is ignored in place. It may therefore
-// treat such a call as one with an empty message.
+// Fit implements mpi.Build. It leaves empty messages to the library, because of the allgather in place. For
+// an allgather, coll/tuned computes the message size from the send count. This count is ignored in place, so
+// coll/tuned may treat such a call as one with an empty message.
 func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
 	if opt.OpSafe {
 		var err error
@@ -45,9 +45,9 @@ func (b build) addHanLayouts(sel *selection.Selection, rows []selection.Row) {
 	}
 }
 
-// assumeDefaults adds a time of the default to rows if a single rule applies to several message sizes. If
+// assumeDefaults adds a time of the default to rows, if a single rule applies to several message sizes. If
 // the default was not predicted, its time is that of the row's best algorithm plus maxLoss. The rule then
-// selects an algorithm that is the best at every size, or the default.
+// selects either an algorithm that is the best at every size, or the default.
 func assumeDefaults(rows []selection.Row, maxLoss float64) []selection.Row {
 	rows = slices.Clone(rows)
 	for i, r := range rows {

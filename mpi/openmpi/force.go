@@ -10,11 +10,11 @@ import (
 	"tutti/selection"
 )
 
-// Force implements mpi.Measurable with the component tuned. Parameters without a value in the candidate are
-// 0, as in a rules file. The component itself has other defaults for forced algorithms.
+// Force implements mpi.Measurable with the component coll/tuned. Parameters without a value in the candidate
+// are 0, as in a rules file. The component itself has other defaults for forced algorithms.
 //
 // For the default, dynamic rules must be off. The library reads this setting in MPI_Init only, so the
-// default has a Base of its own.
+// default has its own settings for the start (Forcing.Base).
 func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) {
 	if c.Algorithm.IsDefault() {
 		return mpi.Forcing{NewComm: true}, nil
@@ -58,10 +58,10 @@ const mcaPrefix = "OMPI_MCA_"
 // dynamicRules is the setting that makes the component tuned use forced algorithms and rules files.
 var dynamicRules = selection.Setting{Name: mcaPrefix + "coll_tuned_use_dynamic_rules", Value: "1"}
 
-// componentsAbove lists the components that can have a higher priority than tuned for the collectives of whole
-// programs. A component is off if its parameter has the value 0. The list leaves out coll/cuda, which
-// passes calls with buffers in main memory on to tuned. Programs need coll/cuda for other buffers. The list
-// of components itself (OMPI_MCA_coll) belongs to the user.
+// componentsAbove lists the components that can have a higher priority than coll/tuned for the collectives
+// of whole programs. A component is off if its parameter has the value 0. The list omits coll/cuda, which
+// passes calls with buffers in main memory on to coll/tuned. Programs need coll/cuda for other buffers. The
+// list of components itself (OMPI_MCA_coll) is the user's setting, and stays unchanged.
 var componentsAbove = []component{
 	{"hcoll", "enable"}, {"ucc", "enable"}, {"acoll", "priority"}, {"adapt", "priority"}, {"han", "priority"}, {"sm", "priority"}, {"xhc", "priority"},
 }
@@ -69,8 +69,8 @@ var componentsAbove = []component{
 // component is a component of Open MPI with the parameter that turns it off.
 type component struct{ component, parameter string }
 
-// disable returns the settings that turn off components. The setting of a component that the release lacks
-// has no effect.
+// disable returns the settings that turn off components. If the release does not have a component, its
+// setting has no effect.
 func disable(components []component) []selection.Setting {
 	var out []selection.Setting
 	for _, r := range components {

@@ -11,8 +11,8 @@ import (
 	"tutti/internal/testutil/mpilibrarytest"
 )
 
-// TestLiveNumbers checks that forcing by environment variables at the start has the same effect as forcing
-// by control variables within a launch.
+// TestLiveNumbers compares two ways of forcing an algorithm: environment variables at the start, and control
+// variables in the running program. Both must have the same effect.
 func TestLiveNumbers(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
 	cat := release(t, "4.1.4")
@@ -41,8 +41,8 @@ func TestLiveNumbers(t *testing.T) {
 	}
 }
 
-// TestLiveSwitch checks that each group of switches makes the library call its algorithm on a new
-// communicator within one launch.
+// TestLiveSwitch checks that each group of control variables makes the library call its algorithm on a new
+// communicator within one run of the program.
 func TestLiveSwitch(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
 	cat := release(t, "4.1.4")

@@ -8,8 +8,8 @@ import (
 	"tutti/mpi"
 )
 
-// The component han serves communicators that span several nodes, with several ranks on a node. Its own rules
-// can pass calls on to the component tuned. Source: ompi/mca/coll/han/coll_han_dynamic.c and
+// The component coll/han serves communicators that span several nodes, with several ranks on a node. Its own
+// rules can pass calls on to the component coll/tuned. Source: ompi/mca/coll/han/coll_han_dynamic.c and
 // coll_han_dynamic_file.c, 5.0.7.
 
 // The variables with which coll/han loads a rules file.
@@ -37,9 +37,9 @@ func (b build) hanServes(c coll.Collective, l coll.Layout) bool {
 	return false
 }
 
-// guarded returns the rules for jobs of a layout, without those for as many ranks as a node or as there are
-// nodes. Where coll/han serves a call, it calls coll/tuned on such communicators. The library's default was
-// measured without rules for them.
+// guarded returns the rules for jobs of a layout. It removes the rules for two numbers of ranks: the ranks
+// of a node, and the number of nodes. Where coll/han serves a call, it calls coll/tuned on communicators of
+// these sizes. The library's default was measured without rules for them.
 func (b build) guarded(rules classicRules, l coll.Layout) classicRules {
 	out := slices.Clone(rules)
 	for i, c := range out {
@@ -50,7 +50,8 @@ func (b build) guarded(rules classicRules, l coll.Layout) classicRules {
 	return out
 }
 
-// leaveOut returns blocks that leave communicators of the given number of ranks to the library.
+// leaveOut returns blocks (rules for a range of ranks) that leave communicators of the given number of ranks
+// to the library.
 func leaveOut(blocks []classicBlock, ranks int) []classicBlock {
 	var out []classicBlock
 	for i, b := range blocks {
@@ -70,7 +71,8 @@ func leaveOut(blocks []classicBlock, ranks int) []classicBlock {
 	return out
 }
 
-// blockEnd returns the number of ranks at which the block behind block i begins.
+// blockEnd returns the first number of ranks to which block i of the rules does not apply: the beginning of
+// the next block.
 func blockEnd(blocks []classicBlock, i int) int {
 	if i+1 < len(blocks) {
 		return blocks[i+1].Ranks
@@ -149,8 +151,9 @@ func hanBlocks(c classicCollective, exact int) []classicBlock {
 	return out
 }
 
-// hanBounds converts rules. It divides the bounds by the lowest number of ranks where a rule begins, and by the
-// highest where the library's default begins.
+// hanBounds converts the bounds of rules from bytes of all ranks to bytes of one rank. It divides a bound by
+// the lowest number of ranks where a rule begins, and by the highest number where the library's default
+// begins.
 func hanBounds(rules []rule, low, high int64) []rule {
 	var out []rule
 	for _, r := range rules {

@@ -16,8 +16,9 @@ import (
 	"tutti/selection"
 )
 
-// TestHan checks the files of a job on several nodes: coll/han passes on what the rules select, and no rules
-// exist for the communicators of a node and of one rank on each node.
+// TestHan checks the files of a job on several nodes. coll/han must pass on the calls for which the rules
+// select an algorithm. No rules may exist for two communicators: the ranks of a node, and one rank on each
+// node.
 func TestHan(t *testing.T) {
 	names := []string{"binomial", coll.Default.Name}
 	var rows []selection.Row

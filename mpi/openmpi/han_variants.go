@@ -110,10 +110,13 @@ func segmentVariable(c coll.Collective) string {
 	return mcaPrefix + "coll_han_" + string(c) + "_segsize"
 }
 
-// oneSegment keeps the options of each layout and collective that one size of segments allows: the one with the
-// least sum of the logarithms of the fastest times, among those that leave every point an option no slower than the
-// default. The library's own size is always one of them. Other sizes exclude the default where messages have several
-// segments of either size, since the default would have them, too.
+// oneSegment removes options so that all options of a layout and collective allow one size of segments. It
+// considers the sizes that leave every point an option no slower than the default. Among these it takes the
+// size with the least sum of the logarithms of the fastest times. The library's own size is always one of
+// them.
+//
+// Other sizes exclude the default where messages have several segments of either size, because the default
+// would have segments of this size, too.
 func oneSegment(rows []selection.Row) []selection.Row {
 	type group struct {
 		coll.Collective
@@ -186,9 +189,9 @@ func fastest(r selection.Row) float64 {
 	return least
 }
 
-// onePart removes options that would change parts of other collectives: the algorithm simple of allreduce calls
-// reduce and bcast within the nodes, where the rules of these apply. If it is the fastest at a point, reduce and
-// bcast keep coll/tuned within the nodes. Otherwise allreduce does without it.
+// onePart removes options that would change parts of other collectives. The algorithm "simple" of allreduce
+// calls reduce and bcast within the nodes, where the rules of these apply. If it is the fastest at a point,
+// reduce and bcast keep coll/tuned within the nodes. Otherwise "simple" is removed from allreduce.
 func onePart(rows []selection.Row) []selection.Row {
 	isSimple := func(o selection.Option) bool { return o.Algorithm.Name == "han_simple" }
 	pays := slices.ContainsFunc(rows, func(r selection.Row) bool {

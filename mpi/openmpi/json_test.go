@@ -60,8 +60,8 @@ func around(numbers ...int64) []int64 {
 	return out
 }
 
-// TestJSONSaysWhatTheRulesSay checks that JSON and classic rules select the same algorithm. It compares
-// them at every bound of the classic rules, one below it and one above it.
+// TestJSONSaysWhatTheRulesSay checks that JSON and classic rules select the same algorithm. It compares them
+// at every bound of the classic rules, and at the numbers directly below and above it.
 func TestJSONSaysWhatTheRulesSay(t *testing.T) {
 	b := build{release(t, "6.0.x")}
 	for seed := range uint64(3) {

@@ -107,8 +107,8 @@ func TestLiveSelection(t *testing.T) {
 	}
 }
 
-// canary selects an algorithm whose number does not exist. If Open MPI reads these rules, it reports an
-// error.
+// canary holds rules that select an algorithm whose number does not exist. If Open MPI reads these rules, it
+// reports an error.
 var canary = classicRules{{Collective: coll.Bcast, Blocks: []classicBlock{{Ranks: 1, Rules: []rule{{Algorithm: 99}}}}}}
 
 // put writes rules of 4.1.4 into a folder whose name needs quoting in a shell.

@@ -10,9 +10,9 @@ import (
 	"tutti/mpi"
 )
 
-// CheckAlgorithm implements mpi.Measurable. No function is observable if the component tuned is linked into
-// the library itself. A function of a component above tuned, such as coll/adapt, counts as another
-// algorithm.
+// CheckAlgorithm implements mpi.Measurable. No function is observable if the component coll/tuned is linked
+// into the library itself. A function of a component with a higher priority, such as coll/adapt, counts as
+// another algorithm.
 func (library) CheckAlgorithm(cat *mpi.Catalogue, c coll.Candidate, stacks [][]string) error {
 	e, err := cat.Lookup(c.Collective, c.Algorithm)
 	if err != nil {

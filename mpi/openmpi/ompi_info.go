@@ -49,7 +49,8 @@ func (i ompiInfo) listing() map[coll.Collective][]mpi.Entry {
 	return out
 }
 
-// besides are the programs next to a library's file and on the PATH. It implements mpi.Tools.
+// besides is the path of a library's file. It finds the programs next to this library, and on the PATH. It
+// implements mpi.Tools.
 type besides string
 
 // Find implements mpi.Tools.
@@ -115,8 +116,8 @@ func (i *ompiInfo) seeColl(line, rest string) {
 	}
 }
 
-// above returns the components that have a higher priority than coll/tuned, in ascending order. It
-// considers only components for the collectives of whole programs.
+// above returns the components that have a higher priority than coll/tuned, in ascending order of priority.
+// It considers only components for the collectives of whole programs.
 func (i ompiInfo) above() []string {
 	mine, known := i.priorities["tuned"]
 	if !known {

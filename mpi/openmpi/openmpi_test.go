@@ -113,8 +113,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// crossing returns rows of four ranks. The algorithm small is the fastest for small messages, and the
-// algorithm large for large ones. The fastest takes 1 second and the other 2 seconds. The default takes
+// crossing returns rows of four ranks. The algorithm "small" is the fastest for small messages, and the
+// algorithm "large" for large ones. The fastest takes 1 second and the other 2 seconds. The default takes
 // `factor` seconds.
 func crossing(c coll.Collective, small, large string, factor float64) []selection.Row {
 	var rows []selection.Row
@@ -131,8 +131,9 @@ func crossing(c coll.Collective, small, large string, factor float64) []selectio
 	return rows
 }
 
-// TestOneRowForAllSizes checks collectives whose ranks may compute different message sizes. One rule holds
-// for all sizes if it is slower than the default at none of them. Otherwise the library selects.
+// TestOneRowForAllSizes checks collectives whose ranks may compute different message sizes. They have one
+// rule for all sizes, if its algorithm is as fast as the default or faster at all of them. Otherwise the
+// library selects.
 func TestOneRowForAllSizes(t *testing.T) {
 	algorithms := map[coll.Collective][2]string{
 		coll.Gather: {"binomial", "basic_linear"}, coll.Scatter: {"binomial", "basic_linear"}, coll.Allgatherv: {"bruck", "ring"},

@@ -19,8 +19,8 @@ type classicCollective struct {
 	Blocks     []classicBlock
 }
 
-// classicBlock applies to communicators of at least Ranks ranks, up to the next block. The first block also
-// applies to smaller communicators.
+// classicBlock holds the rules for communicators of at least Ranks ranks, up to the next block. The first
+// block also applies to smaller communicators.
 type classicBlock struct {
 	Ranks int
 	Rules []rule
@@ -53,7 +53,7 @@ var numbers = []coll.Collective{
 // Releases before 5.0.7 ignore such files without a message.
 const header2 = "rule-file-version-2\n"
 
-// second reports whether the rules need the second version of the format.
+// second reports whether the rules need the second version of the file format.
 func (r classicRules) second() bool {
 	for _, c := range r {
 		for _, b := range c.Blocks {
@@ -183,8 +183,9 @@ func (s *scanner) collective() coll.Collective {
 	return numbers[id]
 }
 
-// blocks returns the blocks of a collective. The function read reads a rule behind its size. Numbers of ranks
-// and sizes must be in ascending order, and the first size must be 0: Open MPI ignores the file otherwise.
+// blocks returns the blocks (rules for a range of ranks) of a collective. The function `read` reads a rule
+// after its size. Numbers of ranks and sizes must be in ascending order, and the first size must be 0. Open
+// MPI ignores the file otherwise.
 func (s *scanner) blocks(read func(*rule)) []classicBlock {
 	var out []classicBlock
 	for i := range s.count() {
@@ -205,7 +206,7 @@ func (s *scanner) blocks(read func(*rule)) []classicBlock {
 	return out
 }
 
-// end returns the first error. Words behind the last rule are an error, too.
+// end returns the first error. Words after the last rule are an error, too.
 func (s *scanner) end() error {
 	if more := strings.Join(s.words, ""); more != "" {
 		s.fail("%q after the last rule: the counts do not fit", more)
@@ -226,7 +227,7 @@ func (r classicRules) Find(c coll.Collective, ranks int, size int64) (rule, bool
 	return found, ok
 }
 
-// decided returns the collectives for which a rule selects an algorithm.
+// decided returns the collectives for which at least one rule selects an algorithm.
 func (r classicRules) decided() classicRules {
 	return slices.DeleteFunc(slices.Clone(r), func(c classicCollective) bool {
 		return !slices.ContainsFunc(c.Blocks, func(b classicBlock) bool {
