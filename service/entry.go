@@ -64,7 +64,7 @@ type stored struct {
 	MachineState  *MachineState    `json:"machine_state,omitempty"` // before its first process
 }
 
-// stopGoal is the reason why a campaign is stopping. It determines the state that the campaign gets.
+// stopGoal says why a campaign is being stopped. It determines the state of the campaign after the stop.
 type stopGoal string
 
 const (
@@ -79,17 +79,17 @@ func (e *entry) journal() string { return filepath.Join(e.dir, resultsDir, journ
 
 func (e *entry) log() string { return filepath.Join(e.dir, logFile) }
 
-// begun reports whether the campaign has a journal. A journal that cannot be looked at counts.
+// begun reports whether the campaign has a journal. If the file system cannot tell, it returns true.
 func (e *entry) begun() bool {
 	_, err := os.Stat(e.journal())
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// measures reports whether the campaign may use node-hours.
+// measures reports whether the campaign runs benchmarks, so that it may use node-hours.
 func (e *entry) measures() bool { return e.NodeHours > 0 }
 
-// current returns the campaign with the progress that its journal shows. If the view has not yet read all
-// records that the stored progress includes, current returns the stored progress.
+// current returns the campaign with its latest known progress. This is the progress in the journal, or the
+// stored progress if not all of the journal has been read again.
 func (e *entry) current() Campaign {
 	c := e.Campaign
 	if e.view != nil {
@@ -280,7 +280,8 @@ func (q *queue) resultsOf(id string) (string, error) {
 	return e.results(), nil
 }
 
-// finished describes the last completed campaign of a base.
+// finished describes the newest completed campaign that was created from a base (a campaign file of the
+// service).
 type finished struct {
 	id      string
 	ended   time.Time
@@ -288,8 +289,8 @@ type finished struct {
 	machine *MachineState // nil when unknown
 }
 
-// lastOf returns the last completed campaign of a base, and a campaign of the base that has not ended. It
-// returns nil for a campaign that does not exist.
+// lastOf looks for campaigns that were created from a base. It returns the newest completed campaign, and a
+// campaign that has not ended. Each result is nil if there is no such campaign.
 func (q *queue) lastOf(base string) (last *finished, open *Campaign) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -118,8 +118,8 @@ func (l *eventLog) Ended() bool {
 	return l.ended
 }
 
-// setEnded sets whether the campaign has ended, so that no more events follow, and wakes the readers. The events of an
-// ended log are read from the file, so that it takes little memory.
+// setEnded sets whether the campaign has ended, so that no more events follow. It wakes the readers. The events
+// of an ended campaign are removed from memory and read from the file.
 func (l *eventLog) setEnded(ended bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -20,7 +20,8 @@ type File struct {
 	Name string `json:"name"` // path below the results folder
 	Size int64  `json:"size"`
 	Type string `json:"type"` // media type
-	// Private is true for files that may contain secrets. Only the role operate may download them.
+	// Private is true for files that may contain secrets. Only users with the role "operate" may download
+	// them.
 	Private bool `json:"private,omitempty"`
 }
 
@@ -101,7 +102,7 @@ func (s *Service) file(name string, info fs.FileInfo) File {
 	return File{Name: name, Size: info.Size(), Type: mediaType(name), Private: !s.isReadable(name)}
 }
 
-// isReadable reports whether the role read may download a file.
+// isReadable reports whether users with the role "read" may download a file.
 func (s *Service) isReadable(name string) bool {
 	return slices.ContainsFunc(s.opt.Readable, func(pattern string) bool {
 		match, err := path.Match(pattern, name)

@@ -57,7 +57,7 @@ func (v *journalView) update(ctx context.Context) error {
 	return err
 }
 
-// failure returns the error of the last update that was not cancelled.
+// failure returns the error of the last update. It ignores updates that were cancelled.
 func (v *journalView) failure() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()

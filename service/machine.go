@@ -35,7 +35,7 @@ type LibraryBuild struct {
 // inspectTimeout limits how long the inspection of a machine may take.
 const inspectTimeout = 30 * time.Second
 
-// inspect returns the state of the machine of a base.
+// inspect returns the libraries and nodes of the machine that a base (a campaign file of the service) uses.
 func (o *Options) inspect(ctx context.Context, b config.Base) (MachineState, error) {
 	if o.Inspect == nil {
 		return MachineState{}, errors.New("the service has no inspector of machines")

@@ -71,8 +71,8 @@ func oneProblem(contents *journal.Contents, dir string, id journal.Problem) (*as
 	return c, nil
 }
 
-// newLearned converts the conclusions about a problem. At points with a measurement the predictions are in
-// seconds. At other points only the ratios of the predictions are known.
+// newLearned converts the final selection and predictions for a problem (a collective of a library). At points
+// with a measurement, predictions are in seconds. At other points only their ratios are known.
 func newLearned(p export.Concluded) Learned {
 	measured := map[coll.Candidate]float64{}
 	for _, m := range p.Result.Ledger.Measurements() {

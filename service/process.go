@@ -111,7 +111,7 @@ func (c *child) wait() (ExitCode, error) {
 
 func (c *child) signal(s os.Signal) error { return ignoreEnded(c.cmd.Process.Signal(s)) }
 
-// other is a process that works on a campaign and is not a child of this service.
+// other is a process that works on a campaign but was started by an earlier service or by a user.
 type other struct {
 	runs func() bool
 	own  *journal.Process // that an earlier run of the service started; nil for a process that gets no signal

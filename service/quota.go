@@ -10,7 +10,7 @@ import (
 	"tutti/internal/config"
 )
 
-// NodeHours has the limits on node-hours, and how many node-hours were used today.
+// NodeHours contains the limits of node-hours, and the node-hours that were used today.
 type NodeHours struct {
 	Campaign  float64   `json:"campaign" doc:"Budget of a campaign, at most"`
 	Day       float64   `json:"day" doc:"All campaigns from midnight to midnight, at most"`
@@ -85,7 +85,7 @@ func (q *queue) nodeHoursLocked() NodeHours {
 	return h
 }
 
-// reservedLocked returns the node-seconds that a campaign may still use.
+// reservedLocked returns the node-seconds that a campaign may use in addition to those it has used.
 func (q *queue) reservedLocked(e *entry) float64 {
 	return max(0, q.maxNodeSeconds(e)-e.current().Progress.NodeSeconds)
 }
@@ -125,14 +125,14 @@ func formatHours(h float64) string {
 	return strconv.FormatFloat(h, 'g', 3, 64)
 }
 
-// daySpending has the node-seconds that were spent on one day: the latest day for which any were added.
+// daySpending contains the node-seconds that were spent on one day. It keeps only the latest day.
 type daySpending struct {
 	Day         string  `json:"day"` // 2006-01-02, local time
 	NodeSeconds float64 `json:"node_seconds"`
 }
 
-// add adds node-seconds that were spent at t. A time after now counts as now, because a later day would end
-// the limit of today. A time before the day counts on the day.
+// add adds node-seconds that were spent at the time t. If t is in the future, they count for today, because
+// another day would reset today's limit. If t is before the stored day, they count for the stored day.
 func (s *daySpending) add(t, now time.Time, nodeSeconds float64) {
 	if t.After(now) {
 		t = now
@@ -143,7 +143,7 @@ func (s *daySpending) add(t, now time.Time, nodeSeconds float64) {
 	s.NodeSeconds += nodeSeconds
 }
 
-// on returns the node-seconds that count on a day: none after the latest day.
+// on returns the node-seconds that were spent on a day. It returns 0 for days after the stored one.
 func (s daySpending) on(day string) float64 {
 	if s.Day < day {
 		return 0

@@ -42,7 +42,7 @@ func budgetOf(t *testing.T, state, id string) string {
 	return budget
 }
 
-// secondsOf returns today's spent, reserved and remaining node-seconds.
+// secondsOf returns the node-seconds that are spent, reserved and available today.
 func secondsOf(s *service.Service) (spent, reserved, remaining float64) {
 	h := s.NodeHours()
 	return 3600 * h.Spent, 3600 * h.Reserved, 3600 * h.Remaining

@@ -10,16 +10,15 @@ import (
 	"tutti/journal"
 )
 
-// This file names the fields and kinds of records that the role read sees. Other parts of a campaign file
-// may contain secrets: environment variables, shell commands and directives. The output of programs may
-// also contain secrets.
+// This file lists what users with the role "read" may see. Other parts of a campaign file may contain secrets:
+// environment variables, shell commands and directives. The output of programs may also contain secrets.
 
 const (
 	hidden      = "[hidden]" // replaces a value
 	hiddenError = "the role operate can read the reason"
 )
 
-// Redacted returns the campaign as the role read sees it.
+// Redacted returns the campaign without the data that users with the role "read" must not see.
 func (c Campaign) Redacted() Campaign {
 	if c.Error != "" {
 		c.Error = hiddenError
@@ -27,8 +26,8 @@ func (c Campaign) Redacted() Campaign {
 	return c
 }
 
-// Redacted returns the part of a feed that the role read may see. Numbers and types of events stay the
-// same. It removes data that may contain secrets.
+// Redacted returns a feed without the data that may contain secrets, for users with the role "read". The
+// numbers and types of the events stay the same.
 func Redacted(f Feed) Feed { return redactedFeed{f} }
 
 type redactedFeed struct{ Feed }
@@ -89,8 +88,8 @@ func kindAndTime(e Event) any {
 	}{e.Type, e.Time}
 }
 
-// redactedRecord returns the fields of a record that are shown. Of jobs and trials it shows no output of programs,
-// and nothing about nodes and libraries.
+// redactedRecord returns the fields of a record that every user may see. For jobs and trials these exclude the
+// output of programs, nodes and libraries.
 func redactedRecord(line []byte) (journal.Record, error) {
 	var r journal.Record
 	if err := json.Unmarshal(line, &r); err != nil {
@@ -111,8 +110,8 @@ func redactedRecord(line []byte) (journal.Record, error) {
 	return shown, nil
 }
 
-// shownSpec has the fields of the campaign file, as the header of a journal contains them, that every role
-// may see.
+// shownSpec contains the fields of a campaign file that users of every role may see. The header of a journal
+// contains the campaign file.
 type shownSpec struct {
 	Name        string            `json:"name"`
 	Machine     string            `json:"machine"`

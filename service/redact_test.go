@@ -13,7 +13,8 @@ import (
 // secret is the text that stands for every secret in the test journals.
 const secret = "hunter2"
 
-// secretHeader is the header of a journal with secrets, and shownHeader is what the role read sees of it.
+// secretHeader is the header of a journal with secrets. shownHeader is what users with the role "read" get
+// instead.
 const (
 	secretHeader = `{"kind":"header","schema":3,"campaign":"night","id":"a1","version":"0.3.0","created":"2026-03-01T12:00:00Z","seed":7,"spec":{
 		"name":"night","machine":"m","seed":7,"output":"/home/hunter2","libraries":[{"name":"mpich","version":"4.0.2","path":"/opt/hunter2/libmpich.so",

@@ -80,7 +80,8 @@ type ComparedChoice struct {
 	Ratio    float64 `json:"ratio"` // SecondsB over SecondsA, 0 when unknown
 }
 
-// Learned contains what the models of one problem result in.
+// Learned is what the trained models of a problem give: the selection and the predictions. A problem is a
+// collective of a library.
 type Learned struct {
 	Selection   Selection
 	Predictions []Prediction // by nodes, ppn, msg_bytes, algorithm
@@ -184,7 +185,7 @@ func (s *Service) Compare(ctx context.Context, a, b string) (Comparison, error) 
 	return c, nil
 }
 
-// compareChoices pairs the choices that two selections have for the same point.
+// compareChoices pairs the choices of two selections at the same points.
 func compareChoices(a, b Selection) []ComparedChoice {
 	type point struct {
 		nodes, ppn int
@@ -229,8 +230,8 @@ type learnedKey struct {
 	problem  journal.Problem
 }
 
-// get returns the result for a problem after a round. If only an older result exists, get returns that one
-// and trains models in the background. If none exists, it waits until the models are trained.
+// get returns the result for a problem as of the given round. If only an older result is stored, get returns
+// the older one and trains models in the background. If there is none, it waits until the models are trained.
 func (c *learnedCache) get(ctx context.Context, key learnedKey, dir string, round int) (Learned, error) {
 	c.mu.Lock()
 	old, known := c.results[key]

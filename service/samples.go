@@ -33,7 +33,8 @@ type storedStatus struct {
 	Digest string `json:"digest"` // identifies the input of the last update
 }
 
-// Redacted returns the status as the role read sees it: without paths, names of nodes and output of programs.
+// Redacted returns the status for users with the role "read": without paths, names of nodes and output of
+// programs.
 func (s SampleStatus) Redacted() SampleStatus {
 	f := s.SampleFolder
 	out := SampleStatus{
@@ -122,8 +123,8 @@ func (s *samples) start(ctx context.Context, tasks *sync.WaitGroup) {
 	}
 }
 
-// check updates the table of a folder if there are new samples or the folder's base has a new campaign.
-// After a failed update it waits for another change before it tries again.
+// check updates the table of a folder if the folder has new samples. It also does so after a new campaign of
+// the campaign file (base) that the folder belongs to. After a failed update it waits for the next change.
 func (s *samples) check(ctx context.Context, f config.SampleFolder) {
 	var last *finished
 	if f.Base != "" {
@@ -247,8 +248,8 @@ func (s *samples) set(state storedStatus, changed bool) {
 	}
 }
 
-// minCommon is the smallest number of candidates from which a drift is computed. Both the applications and
-// the campaign must have timed each of them.
+// minCommon is the smallest number of candidates from which a drift is computed. A candidate counts if both the
+// applications and the campaign have timed it.
 const minCommon = 3
 
 // checkDrift compares the times of applications with the times of the base's last campaign. If they differ,

@@ -15,7 +15,8 @@ import (
 	"tutti/internal/config"
 )
 
-// Scheduled describes the schedule of a base, with the last decision whether to create a campaign.
+// Scheduled describes the schedule of a base, which is a campaign file of the service. It contains the last
+// decision whether to create a campaign.
 type Scheduled struct {
 	Base     string    `json:"base"`
 	Schedule string    `json:"schedule"`
@@ -73,9 +74,9 @@ func (s *schedule) scheduledLocked(b config.Base) Scheduled {
 	return out
 }
 
-// start makes the decisions about bases that became due while no service ran. It then starts to decide
-// about every base at its scheduled times, until ctx is cancelled and stop is called. With Options.Once it
-// decides only about bases that are due or have no decision.
+// start makes the decisions that became due while no service ran. Then it decides about every base (campaign
+// file) at its scheduled times, until ctx is cancelled and stop is called. With Options.Once it decides only
+// about bases that are due or have no decision.
 func (s *schedule) start(ctx context.Context, tasks *sync.WaitGroup) error {
 	now := s.opt.Clock.Now()
 	for _, b := range s.opt.Bases {
@@ -186,8 +187,7 @@ func (s *schedule) decide(ctx context.Context, b config.Base, due time.Time) {
 	s.opt.Log.Info("schedule", "base", b.Name, "decision", text)
 }
 
-// begin reports whether no decision about a base is in progress. If it returns true, it records that one is
-// in progress.
+// begin reserves a base for a decision. It returns false if another decision about this base is in progress.
 func (s *schedule) begin(base string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -220,8 +220,8 @@ func publicReason(err error) string {
 	return "the service's log says why"
 }
 
-// check reports whether a scheduled campaign should be created. The new campaign starts with the
-// measurements of the campaign whose ID is the result from.
+// check reports whether a scheduled campaign should be created. The result from is the ID of the campaign whose
+// measurements the new campaign begins with.
 func (s *schedule) check(ctx context.Context, b config.Base) (run bool, from, reason string) {
 	last, open := s.queue.lastOf(b.Name)
 	switch {

@@ -25,14 +25,14 @@ type Options struct {
 	Samples []config.SampleFolder
 	Command []string // of tutti: the program and the arguments before its commands
 	Environ []string // of the processes; nil: that of this process
-	// Check returns the demand of a campaign, given its base and its settings. Settings that the base does
-	// not allow are an error. If the error concerns one field, it is a *config.FieldError. If Check is nil,
-	// every campaign counts as one on recorded data.
+	// Check returns the machine time that a campaign requests, given its base (a campaign file) and its
+	// settings. Settings that the base does not allow are an error. If the error concerns one field, it is a
+	// *config.FieldError. If Check is nil, every campaign counts as one on recorded data.
 	Check   func(config.Base, map[string]string) (config.Demand, error)
 	Quota   config.Quota
 	Inspect func(context.Context, config.Base) (MachineState, error) // of the machine of a base; nil: machines are not inspected
-	// Readable are patterns for the names of files that the role read may download; path.Match defines
-	// their syntax. All other files are private.
+	// Readable contains patterns for the names of the files that users with the role "read" may download.
+	// path.Match defines their syntax. All other files are private.
 	Readable []string
 
 	MaxQueue     int           // campaigns in the queue, 0: 100
@@ -106,10 +106,10 @@ func New(opt Options) (*Service, error) {
 	return s, nil
 }
 
-// Run adopts the campaigns of an earlier service, starts queued campaigns and follows the schedule until
+// Run takes over the campaigns of an earlier service, starts queued campaigns and follows the schedule until
 // ctx is cancelled. Then it stops all processes. Their jobs stay with the scheduler, and the next service
-// resumes their campaigns. With Options.Once, Run returns when no campaign is due, is running or can run
-// today. It may be called only once.
+// resumes the campaigns. With Options.Once, Run returns when no campaign is due, is running or can run today.
+// It may be called only once.
 func (s *Service) Run(ctx context.Context) error {
 	s.queue.start()
 	running, stop := context.WithCancel(ctx)
@@ -153,10 +153,10 @@ func (s *Service) Close() error { return errors.Join(s.events.close(), s.release
 // SampleStatus that changed.
 func (s *Service) Events() Feed { return s.events.log }
 
-// Bases returns the bases, in the order in which the service file lists them.
+// Bases returns the campaign files from which the service creates campaigns, in the order of the service file.
 func (s *Service) Bases() []config.Base { return slices.Clone(s.opt.Bases) }
 
-// Schedule returns the schedule of every base that has one.
+// Schedule returns the schedule of every campaign file (base) that has one.
 func (s *Service) Schedule() []Scheduled { return s.schedule.list() }
 
 // Samples returns the status of the folders of samples, in the order in which the service file lists them.

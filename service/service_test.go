@@ -74,8 +74,8 @@ func create(t *testing.T, s *service.Service, r service.Request) string {
 	return c.ID
 }
 
-// waitUntil waits until the function holds returns true. If that takes too long, the test fails with the
-// text that the function last returns.
+// waitUntil waits until the function holds returns true. If this takes too long, the test fails with the text
+// that the function last returns.
 func waitUntil(t *testing.T, holds func() bool, last func() string) {
 	t.Helper()
 	for deadline := time.Now().Add(testutil.HangTimeout); !holds(); time.Sleep(time.Millisecond) {
@@ -316,7 +316,8 @@ func TestDrain(t *testing.T) {
 	checkTrials(t, state, id, slowTrials)
 }
 
-// asService is an environment variable. If it is set, the test binary runs a service until it is killed.
+// asService is an environment variable for the test binary. If it is set, the binary runs a service until it is
+// killed.
 const asService = "FAKE_SERVICE=1"
 
 func fakeService(args []string) int {

@@ -25,7 +25,7 @@ func (q *queue) startWorkerLocked(e *entry) {
 	q.workers.Go(func() { q.work(e) })
 }
 
-// work runs processes for a campaign until the campaign is queued again, paused or over.
+// work runs processes for a campaign until the campaign waits in the queue again, is paused or has ended.
 func (q *queue) work(e *entry) {
 	q.recordMachine(e)
 	for {
@@ -135,8 +135,9 @@ func (q *queue) follow(e *entry, p process) (ExitCode, error) {
 	}
 }
 
-// poll reads the new lines of the journal, cuts the log, saves a state that could not be saved and stops a
-// campaign that has exceeded its budget. Only the first of several failures to read the journal is logged.
+// poll reads the new lines of the journal, shortens a long log and saves a state that could not be saved. It
+// also stops a campaign that has exceeded its budget. If the journal cannot be read several times in a row,
+// only the first failure is logged.
 func (q *queue) poll(e *entry, v *journalView) {
 	before := v.failure()
 	switch err := v.update(context.Background()); {
@@ -167,8 +168,8 @@ func (q *queue) enforceBudgetLocked(e *entry) {
 	q.terminateLocked(e, e.process)
 }
 
-// processEnded sets the state of a campaign after its process has ended. The result says whether the
-// campaign's worker is finished. The parameter failure says why the exit code is unknown.
+// processEnded sets the state of a campaign after its process has ended. The parameter failure says why the
+// exit code is unknown. It returns true if the campaign needs no further process.
 func (q *queue) processEnded(e *entry, code ExitCode, failure error) (finished bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -62,8 +62,8 @@ func bearer(r *http.Request) (string, bool) {
 	return strings.TrimSpace(secret), true
 }
 
-// authorise refuses requests that the role of the caller does not allow. For reading, a token of any role
-// is enough. All other requests need the role operate.
+// authorise refuses requests that the caller's role does not allow. A token of any role may read. All other
+// requests need the role "operate".
 func (a *API) authorise(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who := callerOf(r.Context())
@@ -86,8 +86,8 @@ func isPublic(path string) bool {
 	return path == "/healthz" || path == "/readyz" || path == "/login"
 }
 
-// needsOperate reports whether a request needs the role operate. Profiles need this role because they
-// contain parts of the process's memory.
+// needsOperate reports whether a request needs the role "operate". Requests for profiles need it, because
+// profiles contain parts of the process's memory.
 func needsOperate(r *http.Request) bool {
 	if strings.HasPrefix(r.URL.Path, "/debug/") {
 		return true

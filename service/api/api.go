@@ -74,7 +74,8 @@ type Backend interface {
 type Options struct {
 	Version string
 	Log     *slog.Logger // of requests and errors; nil discards
-	// Tokens contains the valid tokens. If it is nil, requests need no token and have the role operate.
+	// Tokens contains the valid tokens. If it is nil, requests need no token, and every caller may do
+	// everything.
 	Tokens *TokenStore
 	// CookieKey signs login cookies; see the function CookieKey. If it is nil, the service uses a random
 	// key, and logins are invalid after a restart.

@@ -60,7 +60,8 @@ func (a *API) campaignRoutes() {
 	a.control("cancel", "Stop a campaign for good and cancel its jobs", a.backend.Cancel)
 }
 
-// control registers a POST operation that changes the state of a campaign by the function do.
+// control registers a POST operation for an action such as "pause". The operation calls do with the campaign's
+// ID.
 func (a *API) control(action, summary string, do func(id string) (service.Campaign, error)) {
 	op := operation(http.MethodPost, "/campaigns/{id}/"+action, action+"-campaign", summary)
 	op.Errors = append(op.Errors, http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests)

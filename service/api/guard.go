@@ -92,7 +92,7 @@ func (a *API) denyCrossSite(next http.Handler) (http.Handler, error) {
 	return c.Handler(next), nil
 }
 
-// recorder is a ResponseWriter that stores the status and size of an answer, and the caller who gets it.
+// recorder is a ResponseWriter that remembers the status and size of an answer, and the caller who gets it.
 type recorder struct {
 	http.ResponseWriter
 	status int

@@ -23,8 +23,8 @@ import (
 	"tutti/service/api"
 )
 
-// someTokens returns a store with two tokens: grafana has the role read and the secret "look", anna has
-// the role operate and the secret "do".
+// someTokens returns a store with two tokens: "grafana" with the role "read" and the secret "look", and "anna"
+// with the role "operate" and the secret "do".
 func someTokens(t *testing.T) *api.TokenStore {
 	t.Helper()
 	sum := func(secret string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(secret))) }

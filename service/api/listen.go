@@ -83,7 +83,8 @@ func MaxConnections(limit int) int {
 	return int(min(uint64(limit), max(1, files.Cur/2)))
 }
 
-// missing returns what an address needs that other machines can reach.
+// missing lists what protects an address that other machines can reach, but is not configured: TLS, tokens or
+// both.
 func (o ListenOptions) missing() (missing []string) {
 	if !o.tls() {
 		missing = append(missing, "TLS is missing")

@@ -99,7 +99,7 @@ func (a *API) measurements(ctx context.Context, in *measurementInput) (*huma.Str
 // csvColumns are the columns of recorded data, followed by the columns for library, round and journal line.
 var csvColumns = []string{"collective", "algorithm", "nodes", "ppn", "msg_bytes", "time_us", "cost_s", "low_us", "high_us", "samples", "library", "round", "seq"}
 
-// csvRows is the number of measurements after which a client gets more time.
+// csvRows is the number of CSV rows that are sent before the client's time limit is extended.
 const csvRows = 1000
 
 func writeCSV(w http.ResponseWriter, all iter.Seq2[service.Measurement, error], wanted filter) error {

@@ -95,8 +95,9 @@ func writeOK(w http.ResponseWriter) {
 	_, _ = w.Write([]byte("ok\n"))
 }
 
-// scrape makes the metrics of campaigns, node-hours and watched folders of samples whenever Prometheus reads them.
-// The totals come from the journals, so they are correct after a restart of the service.
+// scrape returns a source of the metrics of campaigns, node-hours and watched folders of samples. It computes
+// them each time Prometheus reads them. The totals come from the journals, so they are correct after a restart
+// of the service.
 func scrape(b Backend) prometheus.Gatherer {
 	r := prometheus.NewRegistry()
 	f := family{promauto.With(r)}
@@ -106,7 +107,7 @@ func scrape(b Backend) prometheus.Gatherer {
 	return r
 }
 
-// family makes metrics of one registry.
+// family creates the metrics of one registry.
 type family struct{ promauto.Factory }
 
 func (f family) gauge(name, help string, labels ...string) *prometheus.GaugeVec {
@@ -170,7 +171,8 @@ func (f family) addNodeHours(h service.NodeHours) {
 	today.WithLabelValues("remaining").Set(h.Remaining)
 }
 
-// addSamples makes the metrics of every watched folder of samples from the folder's last update.
+// addSamples adds the metrics of every watched folder of samples. The values come from the folder's last
+// update.
 func (f family) addSamples(folders []service.SampleStatus) {
 	calls := f.gauge("online_calls", "Timed calls in a watched folder that are used.", "folder")
 	jobs := f.gauge("online_jobs", "Jobs that have left samples in a watched folder.", "folder")

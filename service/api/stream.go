@@ -62,7 +62,7 @@ func streamOperation(path, id, summary string) huma.Operation {
 	return op
 }
 
-// stream sends a feed to a client. For callers with the role read it removes secrets.
+// stream sends a feed to a client. It removes secrets if the caller has the role "read".
 func (a *API) stream(ctx context.Context, feed service.Feed, after int64) (*huma.StreamResponse, error) {
 	if !callerOf(ctx).operate {
 		feed = service.Redacted(feed)
@@ -184,9 +184,9 @@ func newStreams(most, all int) *streams {
 	return &streams{count: map[string]int{}, most: most, all: all}
 }
 
-// enter counts one more stream of a token, and reports whether the token may open it. The caller calls
-// leave when the stream ends. A token may have as many streams as remain free for the others, so that a few
-// tokens cannot take all.
+// enter counts one more stream of a token and reports whether the token may open it. The caller must call leave
+// when the stream ends. A token may have at most as many open streams as there are free streams. So a few
+// tokens cannot take all of them.
 //
 // Source: Choudhury and Hahne, Dynamic queue length thresholds for shared-memory packet switches (IEEE/ACM
 // Transactions on Networking 6, 1998), with the factor 1.

@@ -198,8 +198,8 @@ func TestStreamShares(t *testing.T) {
 	}
 }
 
-// TestStreamEndsWithTheService checks that streams end when the service ends. The event "end" must be
-// missing, so that clients connect again.
+// TestStreamEndsWithTheService checks that streams end when the service ends. They must end without the event
+// "end", so that clients connect again.
 func TestStreamEndsWithTheService(t *testing.T) {
 	a, addr := listenAndServe(t, "127.0.0.1:0", api.ListenOptions{}, api.Options{})
 	resp := testutil.Must(http.Get("http://" + addr + "/api/v1/events"))(t)

@@ -54,9 +54,8 @@ var (
 	ErrFileMode    = errors.New("other users can read or write it: want mode 0600")
 )
 
-// TokenStore is a file of tokens. It is safe for concurrent use. If another process changes the file, the
-// next call uses the changed file. If two processes change the file at the same time, one change may be
-// lost.
+// TokenStore is a file of tokens. It is safe for concurrent use. If another process changes the file, the next
+// call sees the change. If two processes change the file at the same time, one of the changes may be lost.
 type TokenStore struct {
 	path string
 

@@ -201,8 +201,7 @@ func TestWrongField(t *testing.T) {
 	pagetest.Until(t, ctx, `location.hash.startsWith("#/campaigns/made")`)
 }
 
-// readToken returns a store with a single token, which has the role read. It also returns the token's
-// secret.
+// readToken returns a store that contains one token with the role "read". It also returns the token's secret.
 func readToken(t *testing.T) (store *api.TokenStore, secret string) {
 	t.Helper()
 	store = testutil.Must(api.OpenTokens(filepath.Join(t.TempDir(), "tokens.json")))(t)
@@ -230,7 +229,7 @@ func TestLogin(t *testing.T) {
 	pagetest.Eval[any](t, ctx, `document.getElementById("token").value = ""`)
 	pagetest.Do(t, ctx, chromedp.SendKeys(chromedp.CSS("#token"), secret), chromedp.KeyEvent(kb.Enter))
 	pagetest.Until(t, ctx, drawn)
-	// The page must show no buttons to the role read.
+	// Users with the role "read" must see no buttons.
 	if pagetest.Eval[bool](t, ctx, `[...document.querySelectorAll(".operate")].some((b) => b.checkVisibility())`) {
 		t.Error("a reader is offered to operate the campaign")
 	}

@@ -16,7 +16,7 @@ import (
 	"tutti/service"
 )
 
-// problems are the problems in every script: two collectives for each of two libraries.
+// problems lists what every script tunes: two collectives of each of two libraries.
 var problems = []journal.Problem{
 	{Library: "mpich", Collective: coll.Bcast}, {Library: "mpich", Collective: coll.Allreduce},
 	{Library: "openmpi", Collective: coll.Bcast}, {Library: "openmpi", Collective: coll.Allreduce},
@@ -128,8 +128,8 @@ func (s *script) line(kind string, v any) {
 	s.lines = append(s.lines, scripted{kind, data, s.progress})
 }
 
-// round adds the records of one round of a problem: a batch, its job, its trials and an evaluation. One in
-// forty trials fails.
+// round adds the records of one round of a problem (a collective of a library): a batch, its job, its trials
+// and an evaluation. One in forty trials fails.
 func (s *script) round(p journal.Problem, round, last int) {
 	const batch = 6
 	r := journal.Record{Problem: p, Round: round, Kind: journal.KindBatch}
