@@ -23,8 +23,8 @@ type loadReport struct {
 
 const mib = 1 << 20
 
-// latencies returns the latencies of the reads of a route, in ascending order. If route is "", it returns
-// those of all routes.
+// latencies returns the latencies of the requests for one route, in ascending order. If route is "", it returns
+// the latencies of all requests.
 func latencies(reads []read, route string) []time.Duration {
 	var out []time.Duration
 	for _, r := range reads {
@@ -45,9 +45,9 @@ func percentile(sorted []time.Duration, p int) time.Duration {
 	return sorted[max((len(sorted)*p+99)/100, 1)-1]
 }
 
-// quarter returns the memory of the service in quarter n of the run, numbered from 0. It is the mean of the
-// resident memory and the minimum of the live memory. The minimum excludes most of the memory of requests
-// in progress. If the run was short, both are zero.
+// quarter returns the memory that the service used in quarter n of the run, counted from 0. It contains the
+// mean resident memory and the lowest live memory. The lowest value leaves out most of the memory that requests
+// use for a moment. If the run was short, both are zero.
 func (r *loadReport) quarter(n int) memory {
 	samples := r.memory[n*len(r.memory)/4 : (n+1)*len(r.memory)/4]
 	if len(samples) == 0 {

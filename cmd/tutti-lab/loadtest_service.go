@@ -28,8 +28,7 @@ type loadService struct {
 	dir string
 }
 
-// startService starts a service and waits until it listens. The service has one base campaign for each
-// machine.
+// startService starts a service and waits until it listens. The service has one campaign file for each machine.
 func startService(ctx context.Context, o loadOptions) (*loadService, error) {
 	var file bytes.Buffer
 	file.WriteString("state: state\nlisten: 127.0.0.1:0\npprof: true\nlimits: {connections: 100000, streams: 100000}\nbases:\n")
@@ -57,7 +56,7 @@ func startService(ctx context.Context, o loadOptions) (*loadService, error) {
 	return s, nil
 }
 
-// baseName returns the name of the base campaign i. Its machine has the same name.
+// baseName returns the name of campaign file i of the service. The machine of this file has the same name.
 func baseName(i int) string { return "m" + strconv.Itoa(i+1) }
 
 // listenAddress waits until the log contains the address of the service.
@@ -193,8 +192,8 @@ func (c *client) call(ctx context.Context, method, path string, body []byte) (ca
 // maxLine is the longest line of a stream, in bytes.
 const maxLine = 64 << 20
 
-// watch calls the function each for every event of a campaign whose number exceeds the parameter after. It
-// returns nil after the last event of the stream, and an error if the connection ends before.
+// watch calls the function each for every event of a campaign whose number is greater than after. It returns
+// nil after the last event, and an error if the connection ends earlier.
 func (c *client) watch(ctx context.Context, id string, after int64, each func(number int64, data []byte)) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/api/v1/campaigns/%s/events?after=%d", c.url, id, after), nil)
 	if err != nil {

@@ -17,7 +17,8 @@ import (
 	"time"
 )
 
-// campaigns keeps one campaign running on every machine. At the deadline it cancels the running ones.
+// campaigns keeps one campaign running on every machine. At the deadline it cancels the campaigns that still
+// run.
 type campaigns struct {
 	client   *client
 	deadline time.Time
@@ -147,7 +148,7 @@ const (
 	selectionInterval = 5 * time.Second
 )
 
-// read is one request.
+// read is one request that reads data, with its latency.
 type read struct {
 	route   string
 	latency time.Duration // since the time at which the request was due

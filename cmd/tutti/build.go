@@ -92,8 +92,8 @@ func printBuilt(w io.Writer, b csource.Built, loads mpi.Identity) error {
 	return err
 }
 
-// withBuildCode adds the exit code to an error of csource.Build. One code stands for a missing compiler or
-// a compile error, another for a file that cannot be written.
+// withBuildCode adds the exit code to an error of csource.Build. There is one code for a missing compiler or a
+// compile error, and another one for a file that cannot be written.
 func withBuildCode(err error) error {
 	if errors.Is(err, csource.ErrCompiler) || errors.As(err, new(*exec.ExitError)) {
 		return withCode(codeFailed, err)

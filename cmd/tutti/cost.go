@@ -32,9 +32,9 @@ func confirmCampaign(ctx context.Context, a *app, b *assembly.Campaign, yes bool
 	return confirmCost(a, cost, h.Expected, b.Config.Runner.Confirm, "agree with --yes, set stop.node_hours, or look with --dry-run")
 }
 
-// confirmCost asks for confirmation if the expected node-hours exceed the limit. The question contains the
-// text cost. If standard input is not a terminal, confirmCost returns an error with the text instead, which
-// tells users what they can do.
+// confirmCost asks for confirmation if the expected node-hours exceed the limit. The question contains the text
+// cost. If standard input is not a terminal, it returns an error that contains the parameter `instead`: a
+// text that says what the user can do.
 func confirmCost(a *app, cost string, expected, limit float64, instead string) error {
 	if expected <= limit {
 		return nil
@@ -54,8 +54,8 @@ func confirmCost(a *app, cost string, expected, limit float64, instead string) e
 	return nil
 }
 
-// printForecast prints the jobs of the first round and their cost. It also prints the problems that cannot
-// be measured, with reasons. If scripts is true, it also prints the commands and scripts of the jobs.
+// printForecast prints the jobs of the first round and their cost. It also prints what cannot be measured, with
+// reasons. If scripts is true, it also prints the commands and scripts of the jobs.
 func printForecast(a *app, f assembly.Forecast, scripts bool, format string) error {
 	if format == formatJSON {
 		return a.printJSON(f)

@@ -114,7 +114,7 @@ func (o *doctorOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// needsOf returns what a campaign requires of the machine, nil if the campaign uses recorded data.
+// needsOf returns what a campaign requires of the machine. It returns nil if the campaign uses recorded data.
 func needsOf(c *config.Campaign) *doctor.Needs {
 	if !c.Runner.Live() {
 		return nil
@@ -141,8 +141,7 @@ func needsOf(c *config.Campaign) *doctor.Needs {
 // capacityTime is the longest time that doctor waits until a scheduler reports its limits.
 const capacityTime = 20 * time.Second
 
-// addRefused adds to n, the needs of a campaign, the parts of its grid that cannot be measured on this
-// machine.
+// addRefused adds to n the points of a campaign's grid that cannot be measured on this machine.
 func addRefused(ctx context.Context, a *app, n *doctor.Needs, c *config.Campaign) error {
 	if n == nil {
 		return nil
@@ -200,8 +199,8 @@ func (a *app) warnLoad(c *config.Campaign) {
 	}
 }
 
-// addPaths adds the path of the MPI library to the libraries of a campaign whose selection files are made
-// from the library's file. It is the file that the benchmark program loads.
+// addPaths adds the path of the MPI library's file to those libraries of a campaign whose selection files
+// depend on it. It is the file that the benchmark program loads.
 func addPaths(ctx context.Context, a *app, c *config.Campaign) error {
 	needsPath := func(lib config.Library) bool {
 		port, ok := libraries.Named(lib.Name)
@@ -270,8 +269,8 @@ func (o *doctorOptions) confirmNetwork(ctx context.Context) error {
 	return confirmPairs(o.app, append(first, first...), c.Config.Runner.Confirm, "raise runner.confirm")
 }
 
-// networkTree reads a topology from the file with the path named. If named is "", it reads the file with
-// the path measured, and returns nil if that file does not exist.
+// networkTree reads a topology from the file `named`. If named is "", it reads the file `measured` instead. It
+// then returns nil if that file does not exist.
 func networkTree(named, measured string) (*topology.Tree, error) {
 	if named != "" {
 		t, err := readTopology(named, "")

@@ -288,8 +288,8 @@ func (e *exporter) put(name, kind, library string, write func(io.Writer) error) 
 	return nil
 }
 
-// printDone prints the list of written files if the output is JSON. In text format, if the files are for
-// another release, it prints at how many points that library chooses the algorithm itself.
+// printDone prints the list of written files if the output format is JSON. In text format it prints something
+// only if the files are for another release: at how many points that library chooses the algorithm itself.
 func (e *exporter) printDone() error {
 	if e.json {
 		return e.printJSON(e.done)

@@ -62,8 +62,8 @@ var (
 	oneFolder = arguments(1, 1, "the folder of one campaign")
 )
 
-// arguments returns a function that checks that the number of arguments is from least to most. A negative
-// most means no limit. The error describes the arguments by the text in what.
+// arguments returns a function that checks the number of arguments. There must be at least `least` and at most
+// `most` arguments. A negative most means no limit. The error describes the arguments by the text `what`.
 func arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {

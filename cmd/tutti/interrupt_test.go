@@ -47,7 +47,7 @@ func process(t *testing.T, dir string, args ...string) (*exec.Cmd, *bytes.Buffer
 	return processWith(t, os.Environ(), dir, args...)
 }
 
-// processWith is process with the environment variables environ.
+// processWith starts tutti like the function process, with additional environment variables.
 func processWith(t *testing.T, environ []string, dir string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	cmd := exec.Command("tutti", args...)
@@ -70,8 +70,8 @@ func journalLines(t *testing.T, dir string) int {
 	return bytes.Count(content, []byte("\n"))
 }
 
-// endWhen sends a signal to a process as soon as holds returns true, and waits until the process ends. It
-// returns the exit code, or -1 after SIGKILL.
+// endWhen sends a signal to a process as soon as the function holds returns true, and waits until the process
+// ends. It returns the exit code, or -1 after SIGKILL.
 func endWhen(t *testing.T, cmd *exec.Cmd, s os.Signal, holds func() bool) exitCode {
 	t.Helper()
 	ended := make(chan error, 1)

@@ -35,7 +35,8 @@ func writeSamples(t *testing.T, folder, name, library string) string {
 	return writeSlowedSamples(t, folder, name, library, 1)
 }
 
-// writeSlowedSamples does the same as writeSamples, but multiplies the times of binomial by a factor.
+// writeSlowedSamples writes samples like writeSamples, but multiplies the times of the algorithm binomial by a
+// factor.
 func writeSlowedSamples(t *testing.T, folder, name, library string, factor float64) string {
 	t.Helper()
 	var b strings.Builder

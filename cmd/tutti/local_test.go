@@ -39,7 +39,7 @@ func fakePace(t *testing.T, dir, seconds string) {
 	}
 }
 
-// fakeKey returns the name that a candidate has in the ledger of the fake benchmarks.
+// fakeKey returns the name of a candidate in the file that the fake benchmarks write.
 func fakeKey(t *testing.T, c coll.Candidate) string {
 	t.Helper()
 	_, cat, err := libraries.Release("openmpi", "4.1.4")
@@ -55,8 +55,8 @@ func fakeKey(t *testing.T, c coll.Candidate) string {
 	return fmt.Sprintf("%s/%d/%s/%d/%d", c.Collective, id, segment, c.Ranks(), c.MsgBytes)
 }
 
-// fakeLedger reads the ledger of the fake benchmarks. It returns the folders of the launches that
-// measured each candidate, and of those that crashed.
+// fakeLedger reads the file in which the fake benchmarks note what they measured. For each candidate it returns
+// the folders of the launches that measured it, and of the launches that crashed.
 func fakeLedger(t *testing.T, dir string) (done, crashed map[string][]string) {
 	t.Helper()
 	done, crashed = map[string][]string{}, map[string][]string{}
@@ -89,9 +89,10 @@ type liveRun struct {
 
 func roundOf(r journal.Record) string { return fmt.Sprintf("%v round %d", r.Problem, r.Round) }
 
-// checkJournal checks the journal of a finished campaign. Each job was intended, submitted and ended once,
-// and has a cost. Each candidate of a batch has one trial, in a job that contained the candidate. Attempts
-// are numbered. A candidate is measured at most twice, in different rounds.
+// checkJournal checks the journal of a finished campaign. Each job must be planned, submitted and ended once,
+// and must have a cost. Each candidate of a batch must have one trial, in a job that contained the candidate.
+// The attempts at a candidate must be numbered. No candidate may be measured more than twice, or twice in one
+// round.
 func checkJournal(t *testing.T, out string) liveRun {
 	t.Helper()
 	l := liveRun{map[string][]coll.Candidate{}, map[string]coll.Job{}, nil}
@@ -232,8 +233,8 @@ func (l liveRun) checkLedger(t *testing.T, dir string, stopped bool) {
 	}
 }
 
-// parted reports whether srun lost the output of a node, which happens on a busy machine. The candidates
-// without output are measured again in a later round.
+// parted reports whether srun lost the output of a node, which can happen on a busy machine. The candidates
+// without output are then measured again in a later round.
 func parted(t *testing.T, out string) bool {
 	t.Helper()
 	files := testutil.Must(filepath.Glob(filepath.Join(out, "jobs", "*", "*", "stderr")))(t)
@@ -336,7 +337,7 @@ func mustEnd(t *testing.T, dir string, codes []exitCode, args ...string) (exitCo
 	return mustEndWith(t, os.Environ(), dir, codes, args...)
 }
 
-// mustEndWith is mustEnd with the environment variables environ.
+// mustEndWith runs tutti like mustEnd, with additional environment variables.
 func mustEndWith(t *testing.T, environ []string, dir string, codes []exitCode, args ...string) (exitCode, string) {
 	t.Helper()
 	cmd, output := processWith(t, environ, dir, args...)

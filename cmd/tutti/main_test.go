@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"tutti": main})
 }
 
-// cases returns the number few, or the number all if all cases are wanted.
+// cases returns few in a normal test run, and all if every test case is wanted.
 func cases(few, all int) int {
 	if testutil.AllCases() {
 		return all

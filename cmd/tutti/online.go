@@ -135,7 +135,8 @@ func (o *updateOptions) run() error {
 	return o.recordUpdate(learnt, sources)
 }
 
-// openLearner opens a release of libtutti with algorithms of users. It returns it with its catalogue of algorithms.
+// openLearner opens a release of libtutti. It returns the release and its catalogue of algorithms, which
+// includes the algorithms of users.
 func openLearner(release string, users []mpi.User) (libtutti.Learner, *mpi.Catalogue, error) {
 	lib, cat, err := libraries.Release("libtutti", release, users...)
 	if err != nil {
@@ -215,7 +216,8 @@ func (o *updateOptions) readCampaign() (source, error) {
 	return s, nil
 }
 
-// read reads what the flags name: the excluded algorithms, the base table and the sources of measurements.
+// read reads the inputs that the flags name: the excluded algorithms, the base table and the sources of
+// measurements.
 func (o *updateOptions) read() (excluded []coll.Algorithm, base libtutti.Table, sources []source, err error) {
 	for _, name := range o.exclude {
 		alg, err := coll.ParseAlgorithm(name)
@@ -263,7 +265,7 @@ type feasibleAlgorithms struct {
 	excluded  []coll.Algorithm
 }
 
-// of returns the algorithms of a collective. The default comes first.
+// of returns the algorithms that calls of a collective may use. The library's default comes first.
 func (f feasibleAlgorithms) of(c coll.Collective) []coll.Algorithm {
 	all := append([]coll.Algorithm{coll.Default}, f.catalogue.Algorithms(c)...)
 	return slices.DeleteFunc(all, func(a coll.Algorithm) bool { return !a.IsDefault() && slices.Contains(f.excluded, a) })
@@ -276,7 +278,7 @@ func (f feasibleAlgorithms) at(point coll.Point) []coll.Algorithm {
 	})
 }
 
-// mixes returns rules for calls that have no samples. Such calls explore all algorithms with equal
+// mixes returns rules for calls that have no samples. Such calls choose among all algorithms with equal
 // probability.
 func (f feasibleAlgorithms) mixes() (out []libtutti.Mix) {
 	for _, c := range coll.Collectives() {

@@ -55,9 +55,9 @@ func plural(n int, one string) string {
 	return fmt.Sprintf("%d %ss", n, one)
 }
 
-// printWarnings prints a line for each kind of warning: the first warning of the kind, and the number of the
-// others. Warnings are of one kind if they differ only in numbers and in names of libraries, collectives and
-// algorithms.
+// printWarnings prints one line for each kind of warning: the first warning of this kind, and how many more
+// there are. Two warnings are of one kind if they differ only in numbers and in names of libraries, collectives
+// and algorithms.
 func printWarnings[T any](w io.Writer, warnings []T) {
 	var kinds []string
 	same := map[string][]string{}

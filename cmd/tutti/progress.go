@@ -118,8 +118,8 @@ func (d *progressDisplay) updateBar(e campaign.Event) {
 	t.SetValue(min(int64(wholeBudget*budgetUsed(e.Evaluation, d.limits)), wholeBudget-1))
 }
 
-// budgetUsed returns the used share of a problem's budget. If there are several budgets, it is the largest
-// of their shares. Without a budget, it is the share of candidates that are measured.
+// budgetUsed returns the used share of a problem's budget. If there are several budgets, it returns the largest
+// share. Without a budget, it returns the share of candidates that are measured.
 func budgetUsed(v activelearn.Evaluation, limits activelearn.Limits) float64 {
 	if limits.MachineSeconds <= 0 && limits.NodeSeconds <= 0 {
 		return v.CandidateShare

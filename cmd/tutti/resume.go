@@ -86,7 +86,7 @@ func resumeCampaign(ctx context.Context, a *app, folder string, trials int, form
 	return err
 }
 
-// studyTrials returns the number of records of studies in a journal.
+// studyTrials returns how many trials of hyperparameter studies a journal contains.
 func studyTrials(state *journal.State) int {
 	n := 0
 	for _, p := range state.Problems {
@@ -95,7 +95,8 @@ func studyTrials(state *journal.State) int {
 	return n
 }
 
-// hasStopped reports whether the journal has a stop for every problem of a campaign.
+// hasStopped reports whether the campaign has stopped tuning every one of its problems (pairs of library and
+// collective).
 func hasStopped(c *assembly.Campaign, state *journal.State) bool {
 	for _, p := range c.Problems {
 		if past := state.Problem(p.Problem); past == nil || past.Stop == "" {

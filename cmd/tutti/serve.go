@@ -147,7 +147,7 @@ func address(c *config.Service, l net.Listener) string {
 	return "http://" + l.Addr().String()
 }
 
-// shownFiles returns the files of a campaign that clients with the role read may download. Other files may
+// shownFiles returns the files of a campaign that users with the role "read" may download. Other files may
 // contain secrets: reports quote the output of failed benchmarks, and the journal and the folders of jobs
 // contain the campaign file.
 func shownFiles() []string {

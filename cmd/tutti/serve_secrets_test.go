@@ -38,8 +38,8 @@ func newToken(t *testing.T, dir, role string) string {
 	return strings.TrimSpace(stdout)
 }
 
-// readSecrets runs the campaign of secretService. It checks that the role read sees no secret in any path of the
-// API or file of the campaign. It returns the service, the campaign and the reader's token.
+// readSecrets runs the campaign of secretService. It checks that a user with the role "read" finds no secret in
+// any answer of the API or file of the campaign. It returns the service, the campaign and this user's token.
 func readSecrets(t *testing.T, dir string) (s *served, c service.Campaign, reader string) {
 	t.Helper()
 	reader = newToken(t, dir, "read")
@@ -78,8 +78,8 @@ func TestServeSecrets(t *testing.T) {
 	}
 }
 
-// TestServeSecretsWithoutStart checks that the role read does not see the output of a launcher that starts no
-// program.
+// TestServeSecretsWithoutStart checks that users with the role "read" do not see the output of a launcher that
+// starts no program.
 func TestServeSecretsWithoutStart(t *testing.T) {
 	testutil.NeedAllCases(t)
 	dir := t.TempDir()
@@ -103,7 +103,7 @@ func (s *served) filesOf(id string) (paths []string) {
 	return paths
 }
 
-// checkOperatorSeesSecrets checks that clients with the role operate see secrets in files and events.
+// checkOperatorSeesSecrets checks that users with the role "operate" see secrets in files and events.
 func (s *served) checkOperatorSeesSecrets(id string, files []string) {
 	s.Helper()
 	holds := map[string]bool{}

@@ -110,7 +110,7 @@ func soakLocal(t *testing.T, rng *rand.Rand, kills int) {
 }
 
 // soakedCampaign runs a campaign with fake benchmarks, kills it repeatedly, and resumes it until it is
-// complete. It subtracts its kills from the number in kills. It returns the facts of the campaign.
+// complete. It subtracts its kills from the number in kills. It returns the sorted trials of the campaign.
 func soakedCampaign(t *testing.T, rng *rand.Rand, kills *int) []string {
 	t.Helper()
 	dir := t.TempDir()

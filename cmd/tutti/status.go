@@ -123,7 +123,8 @@ func statusOf(c *journal.Contents, activity journal.Activity, process string) ca
 	return s
 }
 
-// addBudgets adds the budgets of a campaign. wall is the time since the campaign was started or resumed.
+// addBudgets adds the budgets of a campaign. The parameter wall is the time since the campaign was started or
+// resumed.
 func (s *campaignStatus) addBudgets(stop config.Stop, wall time.Duration) {
 	machine, nodeHours := 0.0, 0.0
 	for _, p := range s.Problems {

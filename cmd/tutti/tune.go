@@ -104,8 +104,8 @@ func (o *tuneOptions) run(cmd *cobra.Command) error {
 	return startCampaign(cmd.Context(), o.app, c, o.yes, *o.format)
 }
 
-// displayPath returns a path as tutti prints it. A path below the working directory becomes relative to
-// that directory. Any other path is unchanged.
+// displayPath returns a path as tutti prints it. A path below the working directory becomes relative. All other
+// paths stay as they are.
 func displayPath(path string) string {
 	here, err := os.Getwd()
 	if err != nil {

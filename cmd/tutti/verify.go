@@ -265,8 +265,8 @@ func verifyAll(ctx context.Context, a *app, p *verification.Verifier, chosen []c
 	return proved, nil
 }
 
-// verifyLibrary verifies one library. It returns true if the library's selection was proved to be as good
-// as the default. It skips a library that cannot be measured. An exhausted budget is printed and is not an
+// verifyLibrary verifies one library. It returns true if the selection was proved to be as good as the default.
+// A library that cannot be measured is skipped. If the budget is exhausted, it prints this and returns no
 // error.
 func verifyLibrary(ctx context.Context, a *app, p *verification.Verifier, lib config.Library, folder string) (proved bool, err error) {
 	result, err := p.Verify(ctx, lib)
@@ -463,9 +463,8 @@ func newVerifyProgress(out io.Writer) *verifyProgress {
 	return &verifyProgress{out: out, now: time.Now, began: time.Now()}
 }
 
-// observe prints a line at the start of a block, with an upper estimate of the remaining time of the test.
-// The estimate assumes that the remaining blocks have the same number of points and the same speed as the
-// blocks so far.
+// observe prints a line at the start of a block of measurements, with an upper estimate of the test's remaining
+// time. The estimate assumes that the remaining blocks take as long as the blocks so far.
 func (p *verifyProgress) observe(e verify.Event) {
 	test := "first test"
 	if e.Stage == verify.Confirmation {

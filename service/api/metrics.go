@@ -95,9 +95,9 @@ func writeOK(w http.ResponseWriter) {
 	_, _ = w.Write([]byte("ok\n"))
 }
 
-// scrape returns a source of the metrics of campaigns, node-hours and watched folders of samples. It computes
-// them each time Prometheus reads them. The totals come from the journals, so they are correct after a restart
-// of the service.
+// scrape computes the metrics of campaigns, node-hours and watched folders of samples. It is called each time
+// Prometheus reads the metrics. The totals come from the journals, so they are correct after a restart of the
+// service.
 func scrape(b Backend) prometheus.Gatherer {
 	r := prometheus.NewRegistry()
 	f := family{promauto.With(r)}
