@@ -7,22 +7,23 @@ import (
 	"tutti/coll"
 )
 
-// Advice says which algorithms later jobs should select and explore in the calls of a class.
+// Advice says, for one class of calls, which algorithm later jobs should select and which ones they should
+// explore.
 type Advice struct {
 	Class
 	Low, High int64     // sizes of the class, in bytes
 	Samples   int       // calls that were timed
-	Best      int       // algorithm to select: the selected one, unless another is significantly faster
+	Best      int       // index of the algorithm to select; it changes only to a significantly faster one
 	Faster    float64   // expected time of the default divided by that of Best
 	Weights   []float64 // weight of each algorithm for random exploration; at least one is above 0
-	Budget    float64   // exploration budget of a call, in times of Best, in addition to the share of each job
-	Most      []float64 // times that a call of each algorithm may take, in times of Best; nil: unknown
+	Budget    float64   // exploration budget of a call, as a multiple of the time of Best, in addition to each job's fixed share
+	Most      []float64 // longest time that a call of each algorithm may take, as a multiple of the time of Best; nil: unknown
 }
 
-// The policies by which samples of calls become advice.
+// The policies by which samples (timed calls of jobs) become advice.
 const (
 	PolicyTutti = "tutti" // by a Gaussian process and the knowledge gradient
-	PolicyIOTA  = "iota"  // by boosted trees, as IOTA does
+	PolicyIOTA  = "iota"  // by boosted trees, as in Steiner's IOTA (2023)
 )
 
 // advisers maps each policy to a function that completes the advice in a result. The function sets Best,
@@ -58,19 +59,19 @@ func (b Base) feasible(jobs []Job) []jobSample {
 	return out
 }
 
-// Result is what Learn returns: the advice, and the models from which the advice follows.
+// Result is the result of Learn: the advice, and the models from which it follows.
 type Result struct {
 	Advice     []Advice // ordered by point
 	jobs       []Job
-	calls      [][]timedCall // of each class, in the order of jobs
-	selected   []int         // index of the algorithm selected without the samples, in each class
+	calls      [][]timedCall // timed calls of each class, in the order of jobs
+	selected   []int         // for each class: index of the algorithm that is selected without the samples
 	history    *history
-	posteriors map[coll.Collective]*posterior // nil without any times; no posteriors for PolicyIOTA
+	posteriors map[coll.Collective]*posterior // nil for a collective without times; unused by PolicyIOTA
 }
 
 // Learn computes advice for later jobs from the samples of all jobs so far, which are in chronological
-// order. The parameter `earlier` holds measurements of campaigns or other machines, with one slice for each
-// source. Learn ignores samples of algorithms that cannot run at their point. It takes O(points ·
+// order. The parameter `earlier` holds measurements of campaigns or other machines (sources), with one slice
+// for each. Learn ignores samples of algorithms that cannot run at their point. It takes O(points ·
 // algorithms² · measurements) operations.
 func Learn(policy string, jobs []Job, earlier [][]coll.Measurement, base Base) (Result, error) {
 	advise := advisers[policy]
@@ -128,7 +129,7 @@ func (r *Result) Joint(c coll.Collective, classes []Class) (*Joint, error) {
 	return NewJoint(p.process, classes, p.task)
 }
 
-// Noise returns the variance of the logarithm of the time of a single call.
+// Noise returns the variance of the natural logarithm of the time of one call.
 func (r *Result) Noise() float64 { return r.history.noise() }
 
 // Measurements returns the times of all jobs as measurements.

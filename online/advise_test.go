@@ -71,9 +71,9 @@ func TestAdvise(t *testing.T) {
 		name    string
 		calls   int
 		seconds []float64
-		now     coll.Algorithm // selected without the samples
+		now     coll.Algorithm // the algorithm that is selected without the samples
 		best    int
-		untried bool  // one more algorithm is feasible
+		untried bool  // one more algorithm, without samples, can run
 		weighed []int // indices of the algorithms with a weight above 0
 	}{
 		{"far apart", 40, []float64{4e-5, 1e-5, 3e-5}, coll.Default, 1, false, []int{1}},

@@ -6,11 +6,12 @@ import (
 	"slices"
 )
 
-// Parameters of IOTA's trees. The thesis says 200 trees and a Tweedie loss without further tuning. The others are
-// the defaults of XGBoost 1.6.2, which it uses; their names are in parentheses.
+// Parameters of IOTA's trees. Steiner's thesis (2023) specifies 200 trees and a Tweedie loss without further
+// tuning. The other parameters are the defaults of XGBoost 1.6.2, which IOTA uses. Their XGBoost names are
+// in parentheses.
 const (
 	boostedTrees    = 200
-	boostedRate     = 0.3  // share of its Newton step that a tree adds (eta)
+	boostedRate     = 0.3  // fraction of the Newton step that a tree adds (eta)
 	boostedDepth    = 6    // splits above a leaf (max_depth)
 	boostedPenalty  = 1    // penalty of squared steps (reg_lambda)
 	minHessian      = 1    // smallest second derivative of a child's loss (min_child_weight)
@@ -34,7 +35,8 @@ type boostedNode struct {
 	step        float64      // of a leaf
 }
 
-// loss contains the sums of the first two derivatives of the loss by f.
+// loss contains the sums of the first two derivatives of the loss with respect to f, the logarithm of the
+// prediction.
 type loss struct{ gradient, hessian float64 }
 
 func (l loss) plus(o loss) loss  { return loss{l.gradient + o.gradient, l.hessian + o.hessian} }
@@ -43,8 +45,8 @@ func (l loss) minus(o loss) loss { return loss{l.gradient - o.gradient, l.hessia
 // reduction returns twice the loss that the Newton step saves.
 func (l loss) reduction() float64 { return l.gradient * l.gradient / (l.hessian + boostedPenalty) }
 
-// fitBoosted trains trees on rows of features. A row counts as often as its weight says. It takes
-// O(trees · depth · features · rows) operations.
+// fitBoosted trains trees on rows of features. A row of weight w counts as w rows. It takes O(trees · depth
+// · features · rows) operations.
 func fitBoosted(rows [][]float64, targets, weights []float64) boosted {
 	order := make([][]int, len(rows[0])) // rows sorted by each feature
 	for feature := range order {
@@ -71,7 +73,8 @@ func fitBoosted(rows [][]float64, targets, weights []float64) boosted {
 	return b
 }
 
-// growBoosted returns a tree of the rows in order, which contains them sorted by each feature.
+// growBoosted returns a tree. The parameter `order` has, for each feature, the tree's rows sorted by this
+// feature.
 func growBoosted(rows [][]float64, losses []loss, order [][]int, depth int) *boostedNode {
 	var all loss
 	for _, i := range order[0] {
@@ -118,7 +121,7 @@ func (n *boostedNode) split(rows [][]float64, losses []loss, order [][]int, all 
 	return best > minGain
 }
 
-// stepOf returns the step of the leaf that a row reaches.
+// stepOf returns the value of the leaf that a row reaches: a step of the logarithm of the prediction.
 func (n *boostedNode) stepOf(row []float64) float64 {
 	for n.left != nil {
 		if row[n.feature] < n.threshold {

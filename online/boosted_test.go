@@ -9,7 +9,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// TestBoostedMatchesXGBoost compares predictions with those that testdata/record.py writes.
+// TestBoostedMatchesXGBoost compares predictions with those of XGBoost, which testdata/record.py recorded.
 func TestBoostedMatchesXGBoost(t *testing.T) {
 	var recorded struct {
 		Rows, Points       [][]float64
@@ -22,7 +22,7 @@ func TestBoostedMatchesXGBoost(t *testing.T) {
 	}
 	trees := fitBoosted(recorded.Rows, recorded.Times, once)
 	for i, p := range recorded.Points {
-		// XGBoost calculates with 32 bits.
+		// XGBoost calculates with 32-bit numbers, so small differences are allowed.
 		if got, want := trees.predict(p), recorded.Predictions[i]; math.Abs(got/want-1) > 1e-3 {
 			t.Errorf("at %v: %g, XGBoost predicts %g", p, got, want)
 		}

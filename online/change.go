@@ -7,7 +7,7 @@ import (
 	"tutti/metrics"
 )
 
-// timedCall is a timed call of a class. It has the index that the algorithm has in the class.
+// timedCall is a timed call in a class of calls. The algorithm is given by its index in the class.
 type timedCall struct {
 	job       int // index in the order of time
 	algorithm int
@@ -17,12 +17,12 @@ type timedCall struct {
 // validTimes holds the calls whose times are still valid. When the times of an algorithm change, the times
 // of its earlier calls become invalid.
 type validTimes struct {
-	logs   [][][]float64 // of each class and algorithm: logarithms of seconds, minus the level of their job
+	logs   [][][]float64 // for each class and algorithm: natural logarithms of seconds, minus the level of the call's job
 	level  []float64     // of each job: the logarithm of the factor by which it slowed all its calls
 	shifts []shift
 }
 
-// shift says that the times of an algorithm in a class changed. Beginning with a job, the algorithm takes
+// shift says that the times of an algorithm in a class changed. From a certain job on, the algorithm takes
 // `factor` times as long.
 type shift struct {
 	class, algorithm, job int
@@ -57,9 +57,9 @@ func validCalls(classes []Class, calls [][]timedCall) validTimes {
 	return out
 }
 
-// A change is a step between two means. It exceeds both changeErrors standard errors and the standard
-// deviation of a single call. In a series without a change, the first step is found less often than once in
-// ten thousand calls.
+// A change is a step from one mean of logarithms of times to another. It must be larger than changeErrors
+// standard errors, and larger than the standard deviation of one call. In a series without a change, the
+// first step is found less often than once in ten thousand calls.
 const (
 	changeErrors = 5.0
 	minDeviation = 0.01 // of logarithms; clocks are not more precise
@@ -74,8 +74,8 @@ func changePoints(logs []float64) []int {
 	return segmentStarts(clip(slices.Clone(logs)), max(minDeviation, stepDeviation(logs)), 0)
 }
 
-// segmentStarts returns where all segments except the first begin, in ascending order. It adds offset to
-// each of these indices.
+// segmentStarts returns the indexes at which all segments except the first begin, in ascending order. It
+// adds `offset` to each index.
 func segmentStarts(logs []float64, deviation float64, offset int) []int {
 	n, sum := float64(len(logs)), 0.0
 	for _, x := range logs {
@@ -112,9 +112,10 @@ func stepDeviation(logs []float64) float64 {
 
 func median(x []float64) float64 { return metrics.Quantile(slices.Clone(x), 0.5) }
 
-// A level is a factor on all times of a job. A job gets a level of its own if its times differ from those of
-// earlier jobs by at least minLevel and by at least levelErrors standard errors. At least minPairs pairs of a
-// class and an algorithm must show the difference. These pairs must have more than one algorithm.
+// The level of a job is the logarithm of a factor on all its times. It is 0 unless the job's times differ
+// from those of earlier jobs by at least minLevel and by at least levelErrors standard errors. At least
+// minPairs pairs of a class and an algorithm must show the difference. These pairs must have more than one
+// algorithm.
 const (
 	minLevel    = 0.1
 	levelErrors = 3

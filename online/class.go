@@ -10,8 +10,8 @@ import (
 // Class is a group of calls for which the same algorithm is chosen. They have the same collective, the same
 // layout, and sizes with the same number of bits.
 type Class struct {
-	coll.Point                  // with the most frequent size of its samples
-	Algorithms []coll.Algorithm // algorithms that can run there
+	coll.Point                  // its size is the most frequent one in the samples
+	Algorithms []coll.Algorithm // algorithms that can run at the point
 }
 
 // sizesWithSameBits returns the smallest and the largest size that have as many bits as the given number of
@@ -36,7 +36,7 @@ type jobSample struct {
 	job int
 }
 
-// classesOf returns the classes to which samples, earlier measurements and the points in more belong,
+// classesOf returns the classes of the samples, of the earlier measurements and of the points in `more`,
 // sorted by point. It also returns the samples of each class.
 func classesOf(samples []jobSample, earlier [][]coll.Measurement, more []coll.Point, feasible func(coll.Point) []coll.Algorithm) ([]Class, [][]jobSample) {
 	calls, otherSizes := map[coll.Point][]jobSample{}, map[coll.Point][]int64{}

@@ -18,19 +18,20 @@ const (
 	tailScale = 4.0
 )
 
-// minHorizon is the smallest number of future calls that is assumed for a class. If a class has had more
-// calls so far, it is expected to have this larger number of calls again.
+// minHorizon is the smallest number of future calls that is assumed for a class. A class with more calls so
+// far is expected to have as many calls again.
 const minHorizon = 200
 
-// KnowledgeGradient returns an index value for each of the n algorithms of a class. The algorithm with the
-// smallest value should be called next. The value is the algorithm's expected time, minus the saving in
-// later calls that is expected if the algorithm is timed once more. The entries of the class in j begin at
-// from. KnowledgeGradient also returns the algorithm with the shortest expected time. The parameter noise
-// is the variance of the logarithm of a call's time. The parameter `calls` is the number of calls of the
-// class so far. The function called reports whether an algorithm was already called in the class.
+// KnowledgeGradient returns an index value for each of the n algorithms of a class, and the algorithm with
+// the shortest expected time. The algorithm with the smallest index value should be called next. The value
+// is its expected time, minus the expected saving in later calls if it is timed once more.
 //
-// Source: Ryzhov, Powell and Frazier, The knowledge gradient algorithm for a general class of
-// online learning problems (Operations Research 60, 2012).
+// The entries of the class in j begin at `from`. The parameter `noise` is the variance of the logarithm of a
+// call's time. The parameter `calls` is the number of calls of the class so far. The function `called`
+// reports whether an algorithm was already called in the class.
+//
+// Source: Ryzhov, Powell and Frazier, The knowledge gradient algorithm for a general class of online
+// learning problems (Operations Research 60, 2012).
 func (j *Joint) KnowledgeGradient(from, n int, noise, calls float64, called func(algorithm int) bool) (index []float64, best int) {
 	expected := make([]float64, n)
 	for a := range expected {
@@ -65,13 +66,13 @@ func (j *Joint) KnowledgeGradient(from, n int, noise, calls float64, called func
 	return index, best
 }
 
-// gain returns the expected fall, in seconds, of the shortest expected time if entry i is timed once more.
-// The parameter rival is the shortest expected time of the other entries. The standard deviation of entry i
-// is multiplied by scale; its median stays the same. The new mean is lognormal, so this is the
+// gain returns by how many seconds the shortest expected time is expected to fall if entry i is timed once
+// more. The parameter `rival` is the shortest expected time of the other entries. The standard deviation of
+// entry i is multiplied by `scale`; its median stays the same. The new mean is lognormal, so this is the
 // Black-Scholes formula for an option.
 //
-// Source: Frazier, Powell and Dayanik, The knowledge-gradient policy for correlated normal beliefs
-// (INFORMS Journal on Computing 21, 2009), for one entry at a time.
+// Source: Frazier, Powell and Dayanik, The knowledge-gradient policy for correlated normal beliefs (INFORMS
+// Journal on Computing 21, 2009), for one entry at a time.
 func (j *Joint) gain(i int, scale, rival, noise float64) float64 {
 	v := scale * scale * j.Variance(i)
 	now := math.Exp(j.mean[i] + v/2)
@@ -81,7 +82,7 @@ func (j *Joint) gain(i int, scale, rival, noise float64) float64 {
 	deviation := v / math.Sqrt(v+noise)
 	d := (math.Log(rival/now) + deviation*deviation/2) / deviation
 	gain := rival*distuv.UnitNormal.CDF(d) - now*distuv.UnitNormal.CDF(d-deviation)
-	if now <= rival { // entry i is the choice and may turn out to be slower
+	if now <= rival { // entry i is the current choice, and may turn out to be slower
 		gain += now - rival
 	}
 	return max(0, gain)
@@ -106,16 +107,16 @@ func (h *history) posteriorOf(c coll.Collective) (*posterior, error) {
 	return &posterior{fitted.GP(), fitted.Task}, nil
 }
 
-// Two times are compared at quantiles of their distributions. These constants are the quantiles, in
+// When two times are compared, quantiles of their ratio are used. These constants give the quantiles, in
 // standard deviations above the median.
 const (
-	selectDeviations = 2.0 // another algorithm is selected only if even this quantile is faster
-	budgetDeviations = 1.0 // quantile of the price of a call; with a higher one, jobs of a few hundred calls would explore almost nothing
+	selectDeviations = 2.0 // another algorithm is selected only if it is faster at this quantile
+	budgetDeviations = 1.0 // quantile for the cost of an explored call; with a higher one, jobs of a few hundred calls would explore almost nothing
 )
 
-// budgetOfGain is the fraction of the saving over the default that exploration may cost. Exploration may
-// also cost a fixed share of each job. Together they are less than 30 %, so that from the second job on
-// most of the saving remains.
+// budgetOfGain is the fraction of the time saved over the default that exploration may cost. A fixed share
+// of each job is added. Together they are less than 30 %, so most of the saving remains from the second job
+// on.
 const budgetOfGain = 0.2
 
 // adviseKnowledgeGradient computes the advice for all classes from the Gaussian process. An algorithm is
@@ -141,8 +142,8 @@ func adviseKnowledgeGradient(r *Result) error {
 	return nil
 }
 
-// adviceBy returns the advice for a class. It follows from the joint distribution of the class's
-// algorithms.
+// adviceBy returns the advice for a class. It is computed from the joint distribution of the times of the
+// class's algorithms.
 func (r *Result) adviceBy(j *Joint, class int) Advice {
 	h, now := r.history, r.selected[class]
 	called := func(a int) bool { return h.times[class][a].n > 0 }
@@ -170,15 +171,15 @@ func (r *Result) adviceBy(j *Joint, class int) Advice {
 // enough, because the time of an algorithm's first call is not kept.
 const minDraws = 2.0
 
-// deferFactor is the number by which the weights of algorithms are divided that are deferred to a later
-// job. Such algorithms are rarely drawn. But they keep their places in the order of successive elimination,
-// which does not draw algorithms at random.
+// deferFactor divides the weights of algorithms that are deferred to a later job, so that they are rarely
+// drawn. They keep their places in the order of successive elimination, which does not draw algorithms at
+// random.
 const deferFactor = 1000
 
 // exploreWeights defers the algorithms with the smallest weights to a later job. It defers as many as
-// necessary so that each of the others is expected to be drawn minDraws times. The parameter draws is the
-// job's number of draws. If there is nothing to explore, the selected algorithm gets all the weight, so
-// that it is timed.
+// necessary so that each of the others is expected to be drawn minDraws times. The parameter `draws` is the
+// number of random draws in the job. If there is nothing to explore, the selected algorithm gets all the
+// weight, so that it is timed.
 func exploreWeights(weights []float64, selected int, draws float64) []float64 {
 	out := append([]float64(nil), weights...)
 	for {

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestGain checks that the formula of gain agrees with the mean of the new expected time over random draws.
+// TestGain checks the formula of the method gain. It must agree with the mean of the new expected time over
+// random draws.
 func TestGain(t *testing.T) {
 	tests := []struct{ mean, sd, best, noise float64 }{
 		{0, 0.7, 1, 0.0025}, {0.5, 0.4, 1, 0.01}, {-0.3, 0.3, 1.2, 0.01}, {0, 0.05, 1, 0.0025},

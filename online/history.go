@@ -15,13 +15,13 @@ type history struct {
 	classes     []Class
 	times       [][]meanTime // for each class and algorithm
 	earlier     [][]coll.Measurement
-	repeated    int       // calls besides the first of their class and algorithm
-	squares     float64   // sum of the squared deviations of calls from the means of their class and algorithm
-	callsPerJob []float64 // number of timed calls of each class, averaged over the jobs that have any
+	repeated    int       // number of calls that have an earlier call of the same class and algorithm
+	squares     float64   // sum of the squared deviations of calls from the mean of their class and algorithm
+	callsPerJob []float64 // average number of timed calls of each class, over the jobs that have such calls
 	valid       validTimes
 }
 
-// meanTime is the mean of the logarithms of seconds of n calls.
+// meanTime is the mean natural logarithm of the seconds of n calls.
 type meanTime struct {
 	n    int
 	mean float64
@@ -56,8 +56,8 @@ func callsPerJob(calls []timedCall) float64 {
 	return float64(len(calls)) / float64(max(1, len(jobs)))
 }
 
-// maxDeviations is the largest deviation of a call from the median, in standard deviations. Larger ones are
-// reduced to it, so that a few delayed calls have little influence.
+// maxDeviations limits the deviation of a call from the median, in standard deviations. Larger deviations
+// are reduced to it, so that a few delayed calls have little influence.
 const maxDeviations = 3
 
 // clip limits logarithms to at most maxDeviations from their median. It changes the slice.
@@ -70,8 +70,9 @@ func clip(logs []float64) []float64 {
 	return logs
 }
 
-// As long as no call is repeated, the noise of a call is assumed to be usualNoise, a relative standard
-// deviation. After usualWeight repeated calls, the assumption and the calls have the same weight.
+// The noise of one call is a weighted mean of usualNoise (a relative standard deviation) and of the noise in
+// repeated calls. Without repeated calls it is usualNoise. After usualWeight repeated calls, both have the
+// same weight.
 const (
 	usualNoise  = 0.05
 	usualWeight = 10
@@ -86,8 +87,8 @@ func (h *history) noise() float64 {
 // normal95 is half the width of a 95 % interval of a normal distribution, in standard deviations.
 const normal95 = 1.96
 
-// measurements returns the times that jobs recorded for a collective, as measurements. A time is a
-// geometric mean with its 95 % interval.
+// measurements returns the times that jobs recorded for a collective, as measurements. A time is the
+// geometric mean of the calls, with a 95 % interval.
 func (h *history) measurements(c coll.Collective) []coll.Measurement {
 	deviation := math.Sqrt(h.noise())
 	var out []coll.Measurement
@@ -127,7 +128,7 @@ func (h *history) earlierOf(c coll.Collective) [][]coll.Measurement {
 	return out
 }
 
-// calls returns how many calls of a class are still valid.
+// calls returns the number of calls of a class whose times are still valid.
 func (h *history) calls(class int) int {
 	n := 0
 	for _, w := range h.times[class] {

@@ -10,7 +10,8 @@ import (
 )
 
 // The constants of IOTA. Weights lie between 3 and 50 %. A collective counts as trained when minTrained
-// algorithms have at least minCalls calls each. The thesis specifies neither minCalls nor the unit of times.
+// algorithms have at least minCalls calls each. Steiner's thesis (2023) specifies neither minCalls nor the
+// unit of times.
 const (
 	minWeight    = 0.03
 	maxWeight    = 0.50
@@ -53,12 +54,12 @@ func adviseIOTA(r *Result) error {
 	return nil
 }
 
-// IOTA contains the trained models of IOTA: boosted trees that predict the time of an algorithm in microseconds.
-// It is nil for an untrained collective.
+// IOTA has a trained model for each algorithm: boosted trees that predict its time in microseconds. It is
+// nil if the collective has too few calls.
 type IOTA map[coll.Algorithm]boosted
 
-// TrainIOTA trains a model for each algorithm that has enough calls. A measurement counts as often as it has
-// samples. If too few of the collective's algorithms have enough calls, TrainIOTA returns nil.
+// TrainIOTA trains a model for each algorithm that has enough calls. A measurement of n samples counts n
+// times. If too few of the collective's algorithms have enough calls, TrainIOTA returns nil.
 func TrainIOTA(ms []coll.Measurement, algorithms int) IOTA {
 	type training struct {
 		rows           [][]float64

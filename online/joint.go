@@ -17,9 +17,9 @@ type Joint struct {
 }
 
 // NewJoint returns the distribution that a Gaussian process of log10 seconds predicts for the algorithms in
-// classes of one collective. The function task returns the task of an algorithm. Its argument i is the
-// number of other algorithms that occurred in the classes before. It takes O(entries²·n) operations for n
-// observations.
+// classes of one collective. The function `task` returns an algorithm's task in the process. Its argument i
+// is the number of other algorithms that occurred in the classes before. NewJoint takes O(entries²·n)
+// operations for n observations.
 func NewJoint(process *gp.GP, classes []Class, task func(a coll.Algorithm, i int) int) (*Joint, error) {
 	var points []coll.Point
 	var entries []gp.Entry
@@ -54,7 +54,7 @@ func NewJoint(process *gp.GP, classes []Class, task func(a coll.Algorithm, i int
 	return j, nil
 }
 
-// Observe conditions the distribution on an observed logarithm of entry i. The parameter noise is the
+// Observe updates the distribution by an observed logarithm of entry i. The parameter `noise` is the
 // variance of the observation's noise. This is one step of a Kalman filter, and takes O(entries²)
 // operations.
 func (j *Joint) Observe(i int, log, noise float64) {
@@ -77,14 +77,15 @@ func (j *Joint) Variance(i int) float64 { return max(0, j.cov[i][i]) }
 // Expected returns the expected time of entry i in seconds.
 func (j *Joint) Expected(i int) float64 { return math.Exp(j.mean[i] + j.Variance(i)/2) }
 
-// Quantile returns a quantile of the time of entry i, in seconds. The parameter deviations says which quantile:
-// the logarithm of the time lies this many standard deviations above its mean. Zero returns the median.
+// Quantile returns a quantile of the time of entry i in seconds. The parameter `deviations` gives the
+// quantile: the median is 0, and 1 is one standard deviation of the logarithm above it.
 func (j *Joint) Quantile(i int, deviations float64) float64 {
 	return math.Exp(j.mean[i] + deviations*math.Sqrt(j.Variance(i)))
 }
 
-// ratio returns a quantile of the time of entry `i` divided by the time of entry `of`. The
-// quantile is given in standard deviations of the logarithm above the median of the ratio.
+// ratio returns a quantile of the time of entry `i` divided by the time of entry `of`. The parameter
+// `deviations` gives the quantile: the median is 0, and 1 is one standard deviation of the logarithm above
+// it.
 func (j *Joint) ratio(i, of int, deviations float64) float64 {
 	variance := max(0, j.cov[i][i]+j.cov[of][of]-2*j.cov[i][of])
 	return math.Exp(j.mean[i] - j.mean[of] + deviations*math.Sqrt(variance))

@@ -23,7 +23,7 @@ type Report struct {
 	Drift       []SourceDrift `json:"drift" doc:"Compared with each source of measurements"`
 }
 
-// JobReport describes a job that has left samples.
+// JobReport describes a job that has recorded samples.
 type JobReport struct {
 	File  string    `json:"file"`
 	Begun time.Time `json:"begun"`
@@ -37,7 +37,7 @@ type JobReport struct {
 type Price struct {
 	Explore float64 `json:"explore" doc:"Share of calls that explore"`
 	Cost    float64 `json:"cost" doc:"Extra time of explored calls compared with the selected algorithm, as a share of the time of all calls"`
-	// OverDefault and its interval are zero if the default was never timed.
+	// OverDefault and its interval are zero if no call of the default was timed.
 	OverDefault float64 `json:"over_default,omitzero" doc:"Time of all calls over that of the default, exploring included"`
 	Low         float64 `json:"low,omitzero"`
 	High        float64 `json:"high,omitzero"`
@@ -51,7 +51,7 @@ type ClassReport struct {
 	Calls    int            `json:"calls"`
 	Selected coll.Algorithm `json:"selected"`
 	Faster   float64        `json:"faster" doc:"Expected time of the default over that of the selected algorithm"`
-	// FasterLow and FasterHigh are zero if one of the two algorithms was never timed.
+	// FasterLow and FasterHigh are zero if no call of one of the two algorithms was timed.
 	FasterLow  float64        `json:"faster_low,omitzero"`
 	FasterHigh float64        `json:"faster_high,omitzero"`
 	Explored   int            `json:"explored" doc:"Algorithms that are explored"`
@@ -71,22 +71,22 @@ type TimeChange struct {
 	Factor    float64        `json:"factor"`
 }
 
-// SourceDrift compares the times of jobs with the times of an earlier source.
+// SourceDrift compares the times of jobs with earlier measurements (a source), such as those of a campaign.
 type SourceDrift struct {
 	Source     string  `json:"source"`
-	Candidates int     `json:"candidates"` // candidates with times from both
-	Change     float64 `json:"change"`     // median of |time of jobs over that of the source - 1|
+	Candidates int     `json:"candidates"` // number of candidates with times of both jobs and source
+	Change     float64 `json:"change"`     // median of |ratio - 1|, where a ratio is the time of jobs divided by that of the source
 	Ratio      float64 `json:"ratio"`      // geometric mean of the time of jobs divided by that of the source
 }
 
-// exploreShare is the fraction of their calls that jobs explore by default.
+// exploreShare is the fraction of its calls in which a job explores by default.
 const exploreShare = 0.1
 
 // maxJobs is the largest number of jobs that a report lists.
 const maxJobs = 20
 
-// Report summarizes the result. The parameter `updates` holds all updates so far; the current one may be its
-// last element.
+// Report summarizes the result. The parameter `updates` holds all updates so far. Its last element may be
+// the current update.
 func (r *Result) Report(updates []Update, now time.Time) Report {
 	out := Report{
 		Time: now.UTC(), AllJobs: len(r.jobs), Jobs: []JobReport{}, Classes: []ClassReport{},
@@ -123,8 +123,8 @@ func (r *Result) classReport(class int, updates []Update) ClassReport {
 	return c
 }
 
-// Changes returns the classes whose selection differs from the last one that updates records. It gives a
-// reason for each change.
+// Changes returns the classes whose selection differs from that of the last update in `updates` that changed
+// the class. It gives a reason for each change.
 func (r *Result) Changes(updates []Update) []SelectionChange {
 	var out []SelectionChange
 	for i, a := range r.Advice {

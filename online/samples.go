@@ -34,15 +34,15 @@ func (s Sample) Seconds() float64 {
 const (
 	samplesBegin  = "# tutti-samples 1 " // followed by the version that the MPI library reports
 	samplesHeader = "collective,nodes,ppn,msg_bytes,algorithm,longest,shortest"
-	jobBegin      = "# job " // followed by a Job as JSON; its samples follow
+	jobBegin      = "# job " // followed by a Job as JSON; the lines after it are the job's samples
 	maxLine       = 4 << 10  // bytes; libtutti writes at most 512
 	maxFaults     = 10       // that are described
 )
 
-// readSamples reads a file that libtutti writes into the folder of TUTTI_SAMPLES while a job runs, and calls
-// add for each sample. It calls begin for each job of a summary. The job may have been killed: incomplete or
-// damaged lines are ignored, and the first of them described as faults. A file of another format is an error.
-// An empty file has no samples.
+// readSamples reads a file of samples, which libtutti writes while a job runs (see TUTTI_SAMPLES), and calls
+// `add` for each sample. It calls `begin` for each job of a summary. The job may have been killed.
+// Incomplete or damaged lines are therefore ignored, and the first of them are described in `faults`. A file
+// of another format is an error. An empty file has no samples.
 func readSamples(r io.Reader, add func(Sample), begin func(Job)) (faults []string, err error) {
 	in := bufio.NewReaderSize(r, maxLine)
 	for n := 1; ; n++ {
@@ -85,7 +85,7 @@ func readSamples(r io.Reader, add func(Sample), begin func(Job)) (faults []strin
 
 func parseSample(line string) (Sample, error) {
 	cells := strings.SplitN(line, ",", 5)
-	at := -1 // of the last two cells; the name of an algorithm may contain commas
+	at := -1 // start of the last two cells; the name of an algorithm may contain commas
 	if len(cells) == 5 {
 		at = strings.LastIndexByte(cells[4], ',')
 		at = strings.LastIndexByte(cells[4][:max(0, at)], ',')

@@ -12,15 +12,17 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// summaryName is the file with the kept samples of old jobs.
+// summaryName is the name of the file with the kept samples of old jobs.
 const summaryName = "summary" + samplesEnding
 
-// restTime is the time after its last sample from which a job counts as old. Samples that it writes later are lost.
+// restTime is the time after its last sample when a job counts as old. Samples that the job writes later are
+// lost.
 const restTime = 24 * time.Hour
 
-// Summarize replaces the files of old jobs by one summary if the folder has more calls than are kept. jobs are
-// what ReadFolder returned. The summary has the kept calls of each job, so its size is limited. A file that
-// cannot be removed is an error, but its samples do not count twice.
+// Summarize replaces the files of old jobs by one summary if the folder has more calls than are kept. The
+// parameter `jobs` is the result of ReadFolder. The summary has the kept calls of each job, so its size is
+// limited. If a file cannot be removed, Summarize returns an error, but the file's samples do not count
+// twice.
 func Summarize(folder string, jobs []Job, now time.Time) error {
 	stored := 0
 	var old, files []Job

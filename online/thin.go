@@ -4,12 +4,12 @@ import "tutti/coll"
 
 const (
 	maxCalls  = 1 << 18 // calls in memory, 30 MB
-	maxSeries = 1 << 14 // pairs of class and algorithm
+	maxSeries = 1 << 14 // largest number of pairs of class and algorithm
 )
 
-// thinned holds calls of jobs. When there are more than maxCalls, it keeps every second call of each class
-// and algorithm with many calls, then every fourth, and so on. Calls beyond maxSeries pairs of class and
-// algorithm are ignored. The zero value is empty.
+// thinned holds calls of jobs. With more than maxCalls calls, it keeps every second call of each class and
+// algorithm that has many calls, then every fourth, and so on. At most maxSeries pairs of class and
+// algorithm are kept. The zero value is empty.
 type thinned struct {
 	series map[coll.Candidate]*series // by class and algorithm
 	calls  []keptCall                 // in the order in which they were added

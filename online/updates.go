@@ -14,7 +14,7 @@ import (
 	"tutti/coll"
 )
 
-// Update records that an update of a table changed at least one selection.
+// Update records an update of a table of advice that changed at least one selection.
 type Update struct {
 	Time    time.Time         `json:"time"`
 	Changes []SelectionChange `json:"changes"`
@@ -76,8 +76,8 @@ func (u Update) Write(folder string) error {
 	return errors.Join(err, f.Close())
 }
 
-// lastChange returns the last change of a class's selection up to the time until. It also returns when this
-// change was made. It returns false if there was no change.
+// lastChange returns the last change of a class's selection up to the time `until`, and when it was made. It
+// returns false if there was no change.
 func lastChange(updates []Update, class coll.Point, until time.Time) (change SelectionChange, at time.Time, known bool) {
 	for _, u := range updates {
 		if u.Time.After(until) {
