@@ -11,7 +11,7 @@ import (
 )
 
 // manyRecords returns about 100 000 records of one problem, with ten jobs in each round and ten trials in
-// each job. They also contain a verification with the same number of rounds.
+// each job. The records also contain a verification with the same number of rounds.
 func manyRecords() []journal.Record {
 	var out []journal.Record
 	for round := 1; round <= 400; round++ {

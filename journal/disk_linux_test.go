@@ -66,7 +66,7 @@ func TestReadOnlyFolder(t *testing.T) {
 		}
 		return
 	}
-	// File modes do not restrict root, so the test runs as another user.
+	// File modes do not restrict the user root, so the test runs as another user.
 	for parent := dir; len(parent) > len(os.TempDir()); parent = filepath.Dir(parent) {
 		if parent != dir {
 			testutil.NoError(t, os.Chmod(parent, 0o755))

@@ -17,8 +17,8 @@ import (
 
 // Journal is a journal that is open for writing. It is safe for concurrent use.
 type Journal struct {
-	// Now returns the time of records whose Time is zero. Create and Open set it to time.Now.
-	// Replace it before the first Append to get reproducible files.
+	// Now returns the time for records whose Time is zero. Create and Open set it to time.Now. Replace it
+	// before the first Append to get reproducible files.
 	Now func() time.Time
 
 	mu     sync.Mutex
@@ -143,7 +143,7 @@ func open(path string) (*Journal, *Contents, error) {
 }
 
 // Append writes the records with one write and one fsync. When it returns nil, all of them are on disk. A
-// record with a zero Time gets the time of Now.
+// record with a zero Time gets the time that the function Now returns.
 //
 // If Append fails, none of the records is in the journal, because the file is truncated to its last
 // complete record. If the disk was full, Append may be called again. After a failed fsync or a failed
@@ -215,7 +215,8 @@ func (j *Journal) checkAlone() error {
 	return nil
 }
 
-// cutBack truncates the file to its size before a failed write. It returns cause, the error of that write.
+// cutBack truncates the file to its size before a failed write. It returns `cause`, the error of the failed
+// write.
 func (j *Journal) cutBack(cause error) error {
 	err := j.file.Truncate(j.size)
 	if err == nil {
@@ -225,7 +226,7 @@ func (j *Journal) cutBack(cause error) error {
 	return errors.Join(cause, j.broken)
 }
 
-// Close closes the journal and releases the lock. After that, Append fails. A second call of Close does
+// Close closes the journal and releases the lock. Later calls of Append fail, and later calls of Close do
 // nothing.
 func (j *Journal) Close() error {
 	j.mu.Lock()

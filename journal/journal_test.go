@@ -134,7 +134,7 @@ func TestOpenContinues(t *testing.T) {
 func TestCreateAgain(t *testing.T) {
 	dir := t.TempDir()
 	j := create(t, dir)
-	for range 2 { // while the first journal is open, and after it is closed
+	for range 2 { // first while the first journal is open, then after it is closed
 		if _, err := journal.Create(dir, journal.Header{}); !errors.Is(err, journal.ErrExists) {
 			t.Errorf("Create = %v, want %v", err, journal.ErrExists)
 		}

@@ -18,8 +18,8 @@ import (
 // write.
 const LockName = "journal.lock"
 
-// maxTakeover limits how deeply the locks of crashed removals may be nested. A removal takes a lock of its
-// own, so each level needs a crash during such a removal.
+// maxTakeover limits how deeply locks may be nested. Removing a dead process's lock needs a lock of its own,
+// so each level needs a crash during such a removal.
 const maxTakeover = 3
 
 // lock is a lock file that this process created.
@@ -39,7 +39,7 @@ func acquire(dir string) (*lock, error) {
 }
 
 func acquirePath(path string, me owner, depth int) (*lock, error) {
-	for range 2 { // the second attempt follows a takeover
+	for range 2 { // the second attempt is made after a dead process's lock was removed
 		err := writeLock(path, me)
 		if err == nil {
 			return &lock{path: path, me: me}, nil
@@ -90,9 +90,9 @@ func ActivityIn(dir string) (a Activity, process string, err error) {
 	return Running, holder.String(), nil
 }
 
-// removeDead removes the lock of a process that has ended. Two processes may find the same old lock. The
-// later one must not remove the new lock that the earlier one has created. So the removal takes a further
-// lock, named after the old one, and then checks the old lock again.
+// removeDead removes the lock of a process that has ended. Two processes may find the same old lock at the
+// same time. The later one must not remove the new lock that the earlier one has created. removeDead
+// therefore takes another lock, named after the old one, and then checks the old lock again.
 func removeDead(path string, dead, me owner, depth int) error {
 	guard, err := acquirePath(path+"."+dead.Nonce, me, depth+1)
 	if err != nil {
@@ -161,7 +161,7 @@ func writeExclusive(path string, contents []byte) error {
 	return nil
 }
 
-// descriptorPatience is how long readLock waits for a free file descriptor.
+// descriptorPatience is the time for which readLock waits for a free file descriptor.
 const descriptorPatience = time.Minute
 
 // readLock returns the owner of a lock. It waits if there is no free file descriptor.

@@ -103,7 +103,7 @@ func TestLockOfAnotherProcess(t *testing.T) {
 	}
 	testutil.NoError(t, cmd.Process.Kill())
 	waitDead(t, dir)
-	j, _, err := Open(dir) // the process is still a zombie
+	j, _, err := Open(dir) // the killed process still exists as a zombie
 	if err != nil {
 		t.Fatalf("Open after a crash = %v", err)
 	}
@@ -244,8 +244,9 @@ func TestUnreadableLock(t *testing.T) {
 	}
 }
 
-// TestTakeoverRace starts many processes that find the same lock of a dead process. At most one process has
-// the journal open at any time. Some processes also find the lock of a crashed takeover.
+// TestTakeoverRace starts many processes that find the same lock of a dead process. At most one of them may
+// have the journal open at any time. Some also find the lock of a process that crashed while it removed a
+// lock.
 func TestTakeoverRace(t *testing.T) {
 	me := testutil.Must(self())(t)
 	dead := me

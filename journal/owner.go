@@ -12,9 +12,10 @@ import (
 
 // owner identifies the process that owns a lock. The lock file contains it.
 //
-// A process is identified by its number, its start time in ticks and the boot ID of its machine. So another
-// process that gets the same number after a crash or a reboot is not mistaken for the owner. In containers,
-// process numbers are valid only within a PID namespace. Fields are empty if /proc does not exist.
+// A process is identified by its number, its start time in ticks and the boot ID of its machine. Another
+// process with the same number, after a crash or a reboot, is thus not mistaken for the owner. In
+// containers, process numbers are valid only within a PID namespace. Fields are empty if /proc does not
+// exist.
 type owner struct {
 	Host         string    `json:"host"`
 	PID          int       `json:"pid"`
@@ -44,8 +45,8 @@ func (o owner) String() string {
 	return fmt.Sprintf("process %d on %s since %s", o.PID, o.Host, o.Since.Format(time.RFC3339))
 }
 
-// surelyDead reports whether the process o has certainly ended. The process me decides this from what it
-// can know on its machine. It returns false if the answer is unknown.
+// surelyDead reports whether the process `o` has certainly ended. The process `me` decides this from what it
+// can know on its machine. The result is false if the answer is unknown.
 func (o owner) surelyDead(me owner) bool {
 	switch {
 	case o.Host != me.Host:

@@ -37,7 +37,7 @@ type Contents struct {
 	Header   Header
 	Records  int       // number of lines after the header
 	Warnings []string  // about lines that were left out
-	Begun    time.Time // when the last process began: the header or the last resume
+	Begun    time.Time // when the last process began: time of the header or of the last resume
 	Last     time.Time // of the last record, or of the header
 	state    State
 	path     string

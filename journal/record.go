@@ -21,9 +21,9 @@ const (
 	KindHeader     Kind = "header"
 	KindBatch      Kind = "batch"      // the candidates of a round
 	KindJob        Kind = "job"        // a job about to be submitted, submitted or ended
-	KindTrial      Kind = "trial"      // an attempt to measure that ended
+	KindTrial      Kind = "trial"      // an ended attempt to measure a candidate
 	KindEvaluation Kind = "evaluation" // how good the selection is after a round
-	KindGrow       Kind = "grow"       // algorithms and sizes that are added to the space
+	KindGrow       Kind = "grow"       // algorithms and points that are added to the space
 	KindHPO        Kind = "hpo"        // a trial of a hyperparameter study
 	KindStop       Kind = "stop"       // why the campaign, or one problem of it, stopped
 	KindResume     Kind = "resume"     // a later process continued from here

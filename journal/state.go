@@ -15,8 +15,8 @@ import (
 // State is the state of a campaign, computed from the records of its journal. The zero value is the state
 // before the first record. A State is not safe for concurrent use.
 type State struct {
-	// If Lean is set, the state stores only the numbers of trials, and neither batches nor the steps of
-	// verifications. It then takes little memory. Set Lean before adding the first record.
+	// Lean makes the state store only the numbers of trials, without batches and the steps of verifications.
+	// It then takes little memory. Set Lean before adding the first record.
 	Lean bool
 
 	Problems      []*ProblemState // in the order of their first record
@@ -33,7 +33,7 @@ type ProblemState struct {
 	Problem
 	Rounds []*Round          // ascending
 	Study  []json.RawMessage // the trials of the hyperparameter study, in order
-	Stop   string            // why measuring ended; empty until then
+	Stop   string            // why measuring ended; empty before
 }
 
 // Round is the state of one round of a problem.
@@ -48,7 +48,7 @@ type Round struct {
 	Evaluation *activelearn.Evaluation // nil before the round is evaluated
 	Grow       []coll.Candidate        // candidates whose algorithms and points join the space after the round
 	trials     trialList
-	next       int // index in Batch where the search for the next trial's candidate begins
+	next       int // index in Batch at which the search for the candidate of the next trial begins
 	jobs       jobList
 }
 
@@ -60,7 +60,7 @@ type jobList struct {
 
 // Job is the latest state of a job.
 type Job struct {
-	Problem Problem // a verification has no collective
+	Problem Problem // its collective is empty if the job is of a verification
 	Round   int
 	Begun   time.Time // time of its first record, before it was submitted
 	Changed time.Time // time of its last record
@@ -198,7 +198,8 @@ func (s *State) Problem(id Problem) *ProblemState {
 	return nil
 }
 
-// Verification returns the state of the verification of a library, nil if the library has no record of one.
+// Verification returns the state of the verification of a library. It returns nil if the library has no
+// record of one.
 func (s *State) Verification(library string) *Verification {
 	for _, v := range s.Verifications {
 		if v.Library == library {
@@ -243,7 +244,7 @@ func (p *ProblemState) Round(number int) (*Round, bool) {
 	return p.Rounds[at], true
 }
 
-// Forget drops what a round has besides its counts, so that its memory is free.
+// Forget frees the memory of a round, except for its counts.
 func (p *ProblemState) Forget(number int) {
 	if r, known := p.Round(number); known {
 		*r = Round{Problem: r.Problem, Number: r.Number, Done: r.Done, Failed: r.Failed, Seconds: r.Seconds}
@@ -283,7 +284,7 @@ func (p *ProblemState) Measurements() []coll.Measurement {
 	return slices.SortedFunc(maps.Values(last), func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) })
 }
 
-// Trials returns the trials in the order in which they ended; none in a lean state.
+// Trials returns the trials in the order in which they ended. A lean state has none; see State.Lean.
 func (r *Round) Trials() iter.Seq[coll.Trial] { return r.trials.all() }
 
 // Jobs returns the latest state of each job of the round, in the order of their first record.
@@ -298,7 +299,7 @@ func (v *Verification) Jobs(round int) []coll.Job {
 	return valuesOf(v.round(round).jobs.jobs)
 }
 
-// round returns a round, nil if it has no job.
+// round returns the round with the given number. It returns nil if the round has no job.
 func (v *Verification) round(number int) *verifyRound {
 	for _, r := range slices.Backward(v.rounds) {
 		if r.number == number {

@@ -9,8 +9,8 @@ import (
 	"tutti/coll"
 )
 
-// trialList is a list of trials of a round. It takes a third of the memory of a []coll.Trial, because equal
-// texts are stored once and candidates are those of the batch.
+// trialList is a list of trials of a round. It takes a third of the memory of a []coll.Trial. Equal texts
+// are stored once, and candidates are shared with the batch.
 type trialList []storedTrial
 
 // storedTrial is a trial with shared texts.
@@ -38,7 +38,7 @@ func store(t coll.Trial, candidate *coll.Candidate) storedTrial {
 	}
 }
 
-// trial returns the trial.
+// trial converts a stored trial back to a coll.Trial.
 func (s storedTrial) trial() coll.Trial {
 	text := s.text.Value()
 	return coll.Trial{
@@ -86,7 +86,7 @@ func (v *Verification) add(step VerifyStep) {
 	*last = append(*last, s)
 }
 
-// Steps returns the steps of all sessions in order; none in a lean state.
+// Steps returns the steps of all sessions in order. A lean state has none; see State.Lean.
 func (v *Verification) Steps() iter.Seq[VerifyStep] {
 	return func(yield func(VerifyStep) bool) {
 		for _, session := range v.steps {
@@ -104,8 +104,9 @@ func (v *Verification) Steps() iter.Seq[VerifyStep] {
 	}
 }
 
-// candidate returns a pointer to a candidate of the batch, or to a copy of a candidate that the batch does not
-// have. Trials mostly end in the order of the batch, so the search begins after the one before.
+// candidate returns a pointer to the equal candidate of the batch, or to a copy if the batch has none.
+// Trials mostly end in the order of the batch. The search therefore begins after the candidate of the
+// previous trial.
 func (r *Round) candidate(c coll.Candidate) *coll.Candidate {
 	for range r.Batch {
 		if r.next >= len(r.Batch) {
@@ -119,16 +120,16 @@ func (r *Round) candidate(c coll.Candidate) *coll.Candidate {
 	return &c
 }
 
-// shareNames replaces the names in candidates by shared copies, because a journal has the same names on every
-// line.
+// shareNames replaces the names in candidates by shared copies. This saves memory, because every line of a
+// journal repeats the same names.
 func shareNames(candidates []coll.Candidate) {
 	for i, c := range candidates {
 		candidates[i].Collective, candidates[i].Algorithm = unique.Make(c.Collective).Value(), unique.Make(c.Algorithm).Value()
 	}
 }
 
-// share replaces the texts of a job by shared copies. last is the environment of the job before; an equal one is
-// stored once.
+// share replaces the texts of a job by shared copies. The parameter `last` is the environment of the
+// previous job. An equal environment is stored once.
 func share(j *coll.Job, last *coll.Environment) {
 	j.State, j.Outcome = unique.Make(j.State).Value(), unique.Make(j.Outcome).Value()
 	e := j.Environment
