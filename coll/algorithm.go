@@ -9,8 +9,8 @@ import (
 )
 
 // Algorithm is one way to perform a collective. It consists of the name that the library uses and of
-// parameters, such as a segment size, fan-out or radix. Two Algorithms with different parameters are
-// different, as for the AlgID of Steiner's IOTA (2022). The zero value is no algorithm.
+// parameters, such as a segment size, fan-out or radix. Algorithms with different parameters are different
+// algorithms, like the AlgIDs of Steiner's IOTA (2022). The zero value is no algorithm.
 //
 // Algorithm is comparable: it stores the parameters as one canonical string.
 type Algorithm struct {

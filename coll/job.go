@@ -8,19 +8,19 @@ import (
 // JobState is the state of a job in the journal.
 type JobState string
 
-// The states of a job in the journal. For an intended job it is unknown whether the scheduler received it.
-// A submitted job has an ID from the scheduler. The output of an ended job has been read, and its cost is
-// final.
+// The states of a job in the journal. The state "intended" means that it is unknown whether the scheduler
+// received the job. A submitted job has an ID from the scheduler. An ended job has a final cost, and its
+// output has been read.
 const (
 	JobIntended  JobState = "intended"
 	JobSubmitted JobState = "submitted"
 	JobEnded     JobState = "ended"
 )
 
-// JobOutcome says how a job ended.
+// JobOutcome says in which way a job ended.
 type JobOutcome string
 
-// The outcomes of jobs. The scheduler does not know a lost job.
+// The outcomes of jobs. "Lost" means that the scheduler does not know the job.
 const (
 	JobCompleted   JobOutcome = "completed"
 	JobFailed      JobOutcome = "failed"
@@ -34,14 +34,14 @@ const (
 // Job is a job of a scheduler. It runs launches on one set of nodes, one after another or concurrently. It
 // measures one or more trials.
 type Job struct {
-	Name          string       `json:"name"` // unique: campaign, problem, round, number
+	Name          string       `json:"name"` // unique; made of campaign, problem, round and number
 	State         JobState     `json:"state"`
-	ID            string       `json:"id,omitzero"` // the scheduler's; may be reused after years
-	Carries       []int        `json:"carries"`     // its trials, as indices into the batch of the round
+	ID            string       `json:"id,omitzero"` // ID that the scheduler gave; it may be used again after years
+	Carries       []int        `json:"carries"`     // its trials, as indexes into the batch of the round
 	Nodes         int          `json:"nodes"`
 	LimitSeconds  float64      `json:"limit_seconds"`            // requested wall time
 	Outcome       JobOutcome   `json:"outcome,omitzero"`         // of an ended job
-	NoStartReason string       `json:"no_start_reason,omitzero"` // of an ended job: why no program of it started; its trials are then requested again
+	NoStartReason string       `json:"no_start_reason,omitzero"` // why no program of an ended job started; the job's trials are then requested again
 	Spent         Spent        `json:"spent,omitzero"`           // of an ended job
 	Environment   *Environment `json:"environment,omitempty"`    // of an ended job that started
 }

@@ -31,18 +31,18 @@ func ParseOrder(s string) (Order, error) {
 // Placement describes where the ranks of a measurement ran. It is zero if the placement is unknown, or if
 // there was only one node.
 type Placement struct {
-	Order    Order `json:"order,omitzero"`    // over the nodes; empty when unknown
+	Order    Order `json:"order,omitzero"`    // order of ranks over the nodes; empty if unknown
 	Switches int   `json:"switches,omitzero"` // number of leaf switches with ranks; zero when unknown
-	Least    int   `json:"least,omitzero"`    // ranks below the switch with the fewest
-	Most     int   `json:"most,omitzero"`     // ranks below the switch with the most
+	Least    int   `json:"least,omitzero"`    // number of ranks below the switch with the fewest ranks
+	Most     int   `json:"most,omitzero"`     // number of ranks below the switch with the most ranks
 }
 
 // Placements summarises the placements of a campaign's measurements. Its results apply to jobs with such
 // placements.
 type Placements struct {
-	Order    Order      `json:"order,omitzero"`     // empty when unknown, or on one node
+	Order    Order      `json:"order,omitzero"`     // empty if unknown, or on one node
 	PPN      []int      `json:"ppn"`                // ascending
-	Switches []Switches `json:"switches,omitempty"` // by number of nodes, where known
+	Switches []Switches `json:"switches,omitempty"` // by number of nodes, as far as they are known
 }
 
 // Switches has the smallest and the largest number of leaf switches that measurements on a number of nodes

@@ -83,7 +83,7 @@ func TestCount(t *testing.T) {
 		{coll.Bcast, 4096, 4096},
 		{coll.Barrier, 0, 0},
 		{coll.Allreduce, 0, 0},
-		{coll.Allreduce, 1, 1}, // less than an element is still one
+		{coll.Allreduce, 1, 1}, // a message smaller than an element counts as one element
 		{coll.Allreduce, 4, 1},
 		{coll.Allreduce, 7, 1},
 		{coll.Allreduce, 8, 2},
@@ -188,8 +188,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestTrialJSON checks the JSON form of trials in the journal. New keys may be added, but existing keys
-// must stay where they are.
+// TestTrialJSON checks the JSON form of trials in the journal. Keys may be added, but existing keys must not
+// move.
 func TestTrialJSON(t *testing.T) {
 	alg := testutil.Must(coll.ParseAlgorithm("chain(segsize=8192,faninout=4)"))(t)
 	where := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 16, PPN: 4, MsgBytes: 65536}, Algorithm: alg}

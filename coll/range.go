@@ -18,15 +18,16 @@ type Range struct {
 // it is the ratio between the smallest known value and the next smaller one.
 const beyond = 4
 
-// Neighbours returns the algorithms that should be tried next if the algorithm a is fast. They differ from
-// a only in the value of the parameter.
+// Neighbours returns the algorithms to try next if the algorithm `a` is fast. They differ from a only in the
+// value of the parameter.
 //
 // On each side of a's value, the new value is the power of two in the middle between a's value and the next
 // known value. If no further value is known on a side, the new value is a factor of four away. If the next
 // known value is at most a factor of two away, there is no new value on that side.
 //
-// If a lacks the parameter, or its value is below the range, Neighbours returns the middle of the range. It
-// returns nothing if some value in the range is known. The slice known may contain any algorithms.
+// If a does not have the parameter, or its value is below the range, Neighbours returns the middle of the
+// range. If any value in the range is already known, it returns nothing in this case. The slice `known` may
+// contain any algorithms.
 func (r Range) Neighbours(a Algorithm, known []Algorithm) []Algorithm {
 	values := r.values(a, known)
 	own, ok := r.value(a)

@@ -14,7 +14,7 @@ type Space struct {
 	parts      map[part]bounds
 }
 
-// part is a collective with a layout. Its points follow one another in a space.
+// part is a collective together with a layout. In a space, the points of a part are adjacent.
 type part struct {
 	collective Collective
 	layout     Layout
@@ -76,8 +76,8 @@ func NewSpace(points []Point, algorithms []Algorithm, check func(Candidate) erro
 	return s
 }
 
-// With returns a space that also has the points and the algorithms of the candidates in more, in all
-// combinations that check accepts.
+// With returns a larger space. It also has the points and the algorithms of the candidates in `more`, in all
+// combinations for which `check` returns nil.
 func (s *Space) With(more []Candidate, check func(Candidate) error) *Space {
 	points := slices.Clone(s.points)
 	for _, c := range more {
@@ -136,7 +136,7 @@ func (s *Space) All() iter.Seq[Candidate] {
 	}
 }
 
-// Candidates returns what All returns as a slice.
+// Candidates returns all candidates as a slice, in the same order as All.
 func (s *Space) Candidates() []Candidate { return slices.Collect(s.All()) }
 
 // Size returns the number of candidates.

@@ -17,7 +17,7 @@ func TestGridFaults(t *testing.T) {
 	tests := []struct {
 		name string
 		grid coll.Grid
-		want []string // one fault a line; none for a good grid
+		want []string // expected faults, one in each line; none for a valid grid
 	}{
 		{name: "good", grid: coll.Grid{Nodes: []int{3, 1}, PPN: []int{7}, MsgBytes: []int64{0, 5}}},
 		{
@@ -112,8 +112,8 @@ func bcast(nodes int) coll.Point {
 	return coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 1, MsgBytes: 8}
 }
 
-// check accepts "pow2" if the number of nodes is a power of two, "any" on two nodes only, and "never" at no
-// point. On three nodes it accepts no algorithm.
+// check accepts the algorithm "pow2" if the number of nodes is a power of two, "any" only on two nodes, and
+// "never" at no point. On three nodes it accepts no algorithm.
 func check(c coll.Candidate) error {
 	switch {
 	case c.Algorithm.Name == "any" && c.Nodes == 2:

@@ -9,14 +9,14 @@ import (
 // Measurement is the result of a trial.
 type Measurement struct {
 	Candidate
-	Seconds     float64 `json:"seconds"`      // median time of one call, of the latest rank
-	Low         float64 `json:"low,omitzero"` // confidence interval of the median, seconds; zero when unknown
+	Seconds     float64 `json:"seconds"`      // median time of one call, until the last rank has finished
+	Low         float64 `json:"low,omitzero"` // lower end of the confidence interval of the median, in seconds; zero if unknown
 	High        float64 `json:"high,omitzero"`
 	Samples     int     `json:"samples,omitzero"`    // number of timed calls; zero when unknown
-	CostSeconds float64 `json:"cost_seconds"`        // machine time spent, launch included
-	HeldNodes   int     `json:"held_nodes,omitzero"` // nodes of the job, if launches ran concurrently; CostSeconds is the time of these nodes. 0: the nodes of the point
+	CostSeconds float64 `json:"cost_seconds"`        // machine time spent, including the launch
+	HeldNodes   int     `json:"held_nodes,omitzero"` // nodes of the job if launches ran concurrently; CostSeconds is the time of these nodes; 0 means the nodes of the point
 	Rep         int     `json:"rep,omitzero"`        // number of the repetition in recorded data, from 1; 0: not repeated
-	Job         string  `json:"job,omitzero"`        // name of the job that carried it; empty when unknown
+	Job         string  `json:"job,omitzero"`        // name of the job that ran the trial; empty if unknown
 
 	Placement Placement `json:"placement,omitzero"`
 }
@@ -53,6 +53,6 @@ type Trial struct {
 	Measurement
 	Attempt int        `json:"attempt"` // 1 for the first attempt at the candidate
 	State   TrialState `json:"state"`
-	Phase   string     `json:"phase,omitzero"` // of a failed trial: launch, run or parse
+	Phase   string     `json:"phase,omitzero"` // phase in which a failed trial ended: launch, run or parse
 	Error   string     `json:"error,omitzero"`
 }
