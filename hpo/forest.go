@@ -24,8 +24,8 @@ type ForestParams struct {
 	Trees     int    `json:"trees"`     // 20 to 300
 	Criterion string `json:"criterion"` // one of Criteria
 	MaxDepth  int    `json:"max_depth"` // 2 to 32, or 0: unlimited
-	MinSplit  int    `json:"min_split"` // least number of rows of a split node, 2 to 16
-	MinLeaf   int    `json:"min_leaf"`  // least number of rows of a leaf, 1 to 8
+	MinSplit  int    `json:"min_split"` // smallest number of rows of a node that may be split, 2 to 16
+	MinLeaf   int    `json:"min_leaf"`  // smallest number of rows of a leaf, 1 to 8
 }
 
 // ForestStudy describes what a study optimises, and where it begins.
@@ -94,7 +94,7 @@ func (p ForestParams) valid() bool {
 		in(p.MinSplit, minSplit, maxSplit) && in(p.MinLeaf, minLeaf, maxLeaf)
 }
 
-// score returns the hyperparameters that the point x stands for, and their mean score over the folds.
+// score returns the hyperparameters at the point x of the unit cube, and their mean score over the folds.
 func (s ForestStudy) score(ctx context.Context, x []float64) (ForestParams, float64, error) {
 	p := s.params(x)
 	var sum float64
@@ -122,7 +122,7 @@ var (
 // criterionScale returns the scale that maps a coordinate to an index into s.Criteria.
 func (s ForestStudy) criterionScale() scale { return scale{low: 0, high: len(s.Criteria) - 1} }
 
-// params returns the hyperparameters that the point x of the unit cube stands for.
+// params converts the point x of the unit cube to hyperparameters.
 func (s ForestStudy) params(x []float64) ForestParams {
 	next := func(of scale) int {
 		v := of.value(x[0])
@@ -142,7 +142,7 @@ func (s ForestStudy) params(x []float64) ForestParams {
 	return p
 }
 
-// point returns a point of the unit cube that stands for the hyperparameters p.
+// point converts hyperparameters to a point of the unit cube.
 func (s ForestStudy) point(p ForestParams) []float64 {
 	depth := p.MaxDepth
 	if depth == 0 {
@@ -185,8 +185,8 @@ func (s scale) coordinate(v int) float64 {
 	return (x - from) / (to - from)
 }
 
-// ends returns low - 1/2 and high + 1/2, between which the coordinates are mapped. For a logarithmic scale it
-// returns the logarithms of these numbers.
+// ends returns low - 1/2 and high + 1/2. Coordinates are mapped to the range between these numbers. For a
+// logarithmic scale it returns their logarithms.
 func (s scale) ends() (from, to float64) {
 	from, to = float64(2*s.low-1)/2, float64(2*s.high+1)/2
 	if s.log {

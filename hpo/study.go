@@ -31,14 +31,14 @@ type Spec struct {
 
 // Result is the outcome of a study.
 type Result struct {
-	Best   TrialRecord   // the first complete trial with the lowest value; zero without a complete trial
+	Best   TrialRecord   // the first complete trial with the lowest value; zero if no trial is complete
 	Trials []TrialRecord // all trials by number, including earlier ones
 }
 
 // search minimises an objective over a unit cube of two or more dimensions.
 type search struct {
 	first []float64 // point of trial 0 and centre of the initial distribution
-	// objective returns the hyperparameters that the point x stands for, and their score.
+	// objective returns the hyperparameters at the point x of the unit cube, and their score.
 	objective func(ctx context.Context, x []float64) (ForestParams, float64, error)
 }
 
@@ -120,7 +120,7 @@ func (s search) newStudy(seed uint64) (*goptuna.Study, error) {
 		goptuna.StudyOptionLogger(nil))
 }
 
-// coordinate returns the name that coordinate i has in goptuna.
+// coordinate returns goptuna's name for coordinate i.
 func coordinate(i int) string { return fmt.Sprintf("x%d", i) }
 
 // record runs trial n at the point x and returns the trial's record. If spec.Earlier has a record of the

@@ -70,7 +70,7 @@ func TestQuality(t *testing.T) {
 			}
 			slices.Sort(bests)
 			t.Logf("median best %.4g, reference %.4g", bests[10], tc.want)
-			if bests[10] > 1.3*tc.want { // the median of 21 studies varies by this factor
+			if bests[10] > 1.3*tc.want { // the medians of 21 studies differ by up to this factor
 				t.Errorf("median best %g, more than 1.3 times %g", bests[10], tc.want)
 			}
 		})
