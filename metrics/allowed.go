@@ -5,7 +5,7 @@ package metrics
 type Allowed struct {
 	Slowdown  float64 // average slowdown minus one
 	Mistakes  float64 // proportion of significant mistakes
-	Threshold float64 // a mistake is slower than the best by more than this part
+	Threshold float64 // a choice that is slower than the best by more than this fraction is a mistake
 }
 
 // WithDefaults replaces zero and negative values by the default criteria.
@@ -25,15 +25,15 @@ func (a Allowed) WithDefaults() Allowed {
 	return a
 }
 
-// Loss returns the sum of two quotients. The first is the slowdown minus one, which is the parameter
-// slowdown, divided by the allowed value. The second is the proportion or probability of mistakes, divided
-// by the allowed value.
+// Loss returns (slowdown minus one) / its allowed value + mistakes / their allowed value. The parameter
+// `slowdown` is the slowdown minus one. The parameter `mistakes` is the proportion or the probability of
+// mistakes.
 func (a Allowed) Loss(slowdown, mistakes float64) float64 {
 	a = a.WithDefaults()
 	return slowdown/a.Slowdown + mistakes/a.Mistakes
 }
 
-// LossOf returns the loss of a single choice. The parameter slowdown is the choice's slowdown minus one.
+// LossOf returns the loss of a single choice. The parameter `slowdown` is the choice's slowdown minus one.
 func (a Allowed) LossOf(slowdown float64) float64 {
 	if slowdown > a.WithDefaults().Threshold {
 		return a.Loss(slowdown, 1)
@@ -41,8 +41,8 @@ func (a Allowed) LossOf(slowdown float64) float64 {
 	return a.Loss(slowdown, 0)
 }
 
-// Price combines the slowdown and the mistakes of a summary into one number. It is the average slowdown
-// plus the weighted proportion of mistakes. The weight makes both count equally.
+// Price combines the slowdown and the mistakes of a summary into one number. It is the average slowdown plus
+// the proportion of mistakes, weighted so that both count equally.
 func (a Allowed) Price(s Summary) float64 {
 	a = a.WithDefaults()
 	return 1 + a.Slowdown*a.Loss(s.Slowdown-1, s.Mistakes)

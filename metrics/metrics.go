@@ -19,8 +19,8 @@ var (
 
 // Options define what counts as a mistake and as a tie. They also have the weights of the points.
 type Options struct {
-	MistakeThreshold float64 // relative, 0.1 = more than 10 % slower; zero takes the default
-	TieTolerance     float64 // relative; zero takes the default
+	MistakeThreshold float64 // slowdown minus one: 0.1 means more than 10 % slower; zero means the default
+	TieTolerance     float64 // slowdown minus one; zero means the default
 	// Weights holds a weight, zero or more, for each slowdown. Averages, proportions and quantiles are
 	// weighted by it; nil means equal weights.
 	Weights []float64
@@ -40,7 +40,7 @@ func (o Options) Weight(i int) float64 {
 	return o.Weights[i]
 }
 
-// Thresholds returns the mistake threshold and the tie tolerance. It returns defaults in place of zeros.
+// Thresholds returns the mistake threshold and the tie tolerance. A zero value is replaced by the default.
 func (o Options) Thresholds() (mistake, tie float64) {
 	o = o.withDefaults()
 	return o.MistakeThreshold, o.TieTolerance
@@ -86,7 +86,7 @@ func Summarize(slowdowns []float64, opt Options) (Summary, error) {
 	return s, nil
 }
 
-// worst returns the greatest slowdown whose weight is positive.
+// worst returns the greatest slowdown among points of positive weight.
 func worst(sorted, weights []float64) float64 {
 	at := len(sorted) - 1
 	for weights != nil && weights[at] == 0 {
@@ -131,10 +131,10 @@ func Average(slowdowns []float64, opt Options) (Summary, error) {
 	return s, nil
 }
 
-// R2 returns the coefficient of determination of predictions, 1 - SSE/SST. It is negative if the mean of
-// truth would be a better prediction. If all true values are equal, it is 1 for exact predictions and an
-// error for inexact ones. It returns an error if there are no values, if the lengths differ, or if a value
-// is not finite.
+// R2 returns the coefficient of determination of predictions, 1 - SSE/SST. It is negative if the mean of the
+// true values would be a better prediction. If all true values are equal, it is 1 for exact predictions and
+// an error for inexact ones. It also returns an error if there are no values, if the lengths differ, or if a
+// value is not finite.
 func R2(truth, predicted []float64) (float64, error) {
 	if len(truth) != len(predicted) {
 		return 0, fmt.Errorf("r2 of %d and %d values: %w", len(truth), len(predicted), ErrShape)

@@ -69,8 +69,9 @@ func signedRanks(values []float64) (ranks []int, positive int) {
 	return ranks, positive
 }
 
-// Holm reports for each p-value whether the hypothesis that it belongs to is rejected. The probability that
-// any true hypothesis is rejected is at most alpha. This holds even if the tests depend on one another.
+// Holm tests several hypotheses by their p-values. It reports for each p-value whether its hypothesis is
+// rejected. The probability that any true hypothesis is rejected is at most alpha, even if the tests depend
+// on one another.
 //
 // Source: Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics
 // 6 (1979).
