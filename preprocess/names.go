@@ -15,7 +15,7 @@ var nameColumns = []string{"collective", "recorded", "library", "algorithm"}
 // Names maps recorded names to algorithms of libraries.
 type Names struct {
 	algorithms map[recordedName]coll.Algorithm
-	mentioned  map[recordedName]bool // key without library: whether any row has the name
+	mentioned  map[recordedName]bool // whether any library has a row for the name; the library is empty in these keys
 }
 
 type recordedName struct {
@@ -45,7 +45,7 @@ func readNames(r io.Reader, path string) (Names, error) {
 	}
 	n := Names{algorithms: map[recordedName]coll.Algorithm{}, mentioned: map[recordedName]bool{}}
 	lines := map[recordedName]int{}
-	targets := map[recordedName]int{} // keyed by the algorithm instead of the recorded name
+	targets := map[recordedName]int{} // line of each library's algorithm; the keys have it in place of the recorded name
 	err = s.eachRow(func(row []string, line int) error {
 		key, algorithm, err := s.name(row)
 		if err != nil {

@@ -12,22 +12,22 @@ import (
 // Replicate is a candidate that was measured twice, in two jobs.
 type Replicate struct {
 	First, Again coll.Measurement
-	Seen         int // number of measurements of other candidates before the second one
+	Seen         int // number of other candidates' measurements before the second measurement
 }
 
 // Noise estimates the variance of log10 of measured times. The variance has two parts. The variance between
 // jobs is estimated for each message size. The variance within a job follows from the samples of a
 // measurement. For the zero value, the variance between jobs is MeasurementNoise.
 type Noise struct {
-	sizes     []float64  // log2(bytes + 1) of the replicates, each once
-	variances []variance // of the replicates, ascending
-	job       float64    // variance of the shift of all measurements of a job
-	medians   *sync.Map  // from a message size in bytes to the median over the replicates
+	sizes     []float64  // distinct values of log2(bytes + 1) of the replicates
+	variances []variance // of the replicates, in ascending order
+	job       float64    // variance of a shift that all measurements of a job share
+	medians   *sync.Map  // message size in bytes -> median over the replicates
 }
 
-// variance is what one replicate says about the variance between jobs.
+// variance is one replicate's estimate of the variance between jobs.
 type variance struct {
-	squared float64 // decades², at least MeasurementNoise
+	squared float64 // squared decades, at least MeasurementNoise
 	size    int     // index in sizes
 }
 
@@ -76,7 +76,8 @@ func (n Noise) Between(p coll.Point) float64 {
 	return max(median.(float64), MeasurementNoise+n.job)
 }
 
-// median returns the weighted median of the replicates' variances for a size in log2(bytes + 1).
+// median returns the weighted median of the replicates' variances. The parameter `at` is log2(bytes + 1) of
+// the message size.
 func (n Noise) median(at float64) float64 {
 	weights := make([]float64, len(n.sizes))
 	for i, size := range n.sizes {
@@ -97,7 +98,8 @@ func (n Noise) median(at float64) float64 {
 	return median
 }
 
-// Unshifted returns Between without the variance of WithJob. It is at least MeasurementNoise.
+// Unshifted returns the variance between jobs without the shift that WithJob added. It is at least
+// MeasurementNoise.
 func (n Noise) Unshifted(p coll.Point) float64 { return max(MeasurementNoise, n.Between(p)-n.job) }
 
 // Of returns the variance of log10 of a measured time. It is the sum of the variance between jobs and the

@@ -105,7 +105,8 @@ func (s *sheet) require(columns []string) error {
 	return nil
 }
 
-// errTorn is the error for a row with a misplaced quote, or with more or fewer fields than the header.
+// errTorn is the error for a row with a misplaced quote, or with a different number of fields than the
+// header.
 var errTorn = errors.New("torn row")
 
 // next returns the next row and its line number, or io.EOF at the end. After an error that matches errTorn,
@@ -115,7 +116,7 @@ func (s *sheet) next() ([]string, int, error) {
 	var syntax *csv.ParseError
 	switch {
 	case errors.As(err, &syntax) && syntax.Line > syntax.StartLine:
-		// The CSV reader has read the rest of the file as a single field.
+		// The CSV reader took the rest of the file for a single field.
 		return nil, 0, fmt.Errorf("%s:%d: a quote is opened and not closed on its line", s.path, syntax.StartLine)
 	case errors.As(err, &syntax):
 		return nil, syntax.Line, fmt.Errorf("%w: %w", errTorn, syntax.Err)
@@ -163,7 +164,7 @@ func (s *sheet) cell(row []string, name string) string {
 	return strings.TrimSpace(row[i])
 }
 
-// others returns the indices of all columns except the known ones.
+// others returns the indices of all columns except those with a known name.
 func (s *sheet) others(known ...string) []int {
 	var out []int
 	for i, name := range s.header {

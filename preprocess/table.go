@@ -24,7 +24,7 @@ const repColumn = "rep"
 type Table struct {
 	Warnings    []Warning // about rows that were left out, one for each kind
 	rows        []tableRow
-	repetitions []tableRow // all rows of a table with a column rep, else the same as rows
+	repetitions []tableRow // all rows if the table has a column rep, otherwise the same as rows
 }
 
 type tableRow struct {
@@ -77,7 +77,7 @@ func readTable(r io.Reader, path string) (*Table, error) {
 	for i := range t.rows {
 		t.rows[i].Rep = 0
 	}
-	t.rows = new(problems).mergeDuplicates(t.rows) // with a column rep, repetitions need no warning
+	t.rows = new(problems).mergeDuplicates(t.rows) // in a table with a column rep, repetitions cause no warning
 	t.Warnings = rows.problems.all()
 	return t, nil
 }

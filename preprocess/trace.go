@@ -15,7 +15,7 @@ import (
 type Calls struct {
 	coll.Point
 	Calls   float64 `json:"calls"`
-	Seconds float64 `json:"seconds,omitzero"` // of all calls together; 0 without this column
+	Seconds float64 `json:"seconds,omitzero"` // total time of all calls; 0 without this column
 
 	Shortest, Longest float64 `json:"-"` // seconds of one call of a rank; 0 without these columns
 }
@@ -184,7 +184,8 @@ func Timed(trace []Calls) bool {
 	return slices.ContainsFunc(trace, func(c Calls) bool { return c.Seconds > 0 })
 }
 
-// weight returns how much calls count in a trace: their time, or their number if the trace has no times.
+// weight returns the weight of calls in a trace: their total time, or their number if the trace has no
+// times.
 func (c Calls) weight(timed bool) float64 {
 	if timed {
 		return c.Seconds
@@ -203,11 +204,11 @@ func CallWeight(collective coll.Collective, trace []Calls) (sum float64) {
 	return sum
 }
 
-// CallWeights distributes a trace over points of one collective. Each call is assigned to the nearest
-// point; distances are in doublings of nodes, ppn and bytes. If several points are equally near, the first
-// one gets the call. A call counts with its time, or with 1 if the trace has no times. The weights are
-// scaled to the mean 1. The result far is the fraction of the total weight that comes from calls at a
-// distance of Far or more.
+// CallWeights distributes a trace over points of one collective. Each call is assigned to the nearest point;
+// distances are in doublings of nodes, ppn and bytes. If several points are equally near, the first one gets
+// the call. The weight of a call is its time, or 1 if the trace has no times. The weights are scaled to the
+// mean 1. The result `far` is the fraction of the total weight that comes from calls at a distance of Far or
+// more.
 //
 // ok is false if the trace has no calls, or no time, for the collective. It takes O(points · calls)
 // time.

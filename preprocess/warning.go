@@ -24,7 +24,7 @@ type Warning struct {
 	Kind   string
 	Count  int    // of rows
 	Line   int    // of the first row
-	Detail string // the problem of the first row
+	Detail string // description of the problem in the first such row
 }
 
 // String returns a text such as "2 x bad number, first at line 7: ...".
