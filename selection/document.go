@@ -34,7 +34,7 @@ type LibraryDocument struct {
 	Library     string               `json:"library"`
 	Version     string               `json:"version"`
 	Measured    string               `json:"measured_version"`
-	Left        int                  `json:"left"` // points left to the library, because the release does not have the algorithm
+	Left        int                  `json:"left"` // number of points with the library's default, because the release does not have the algorithm
 	Collectives []CollectiveDocument `json:"collectives"`
 
 	Placement *coll.Placements `json:"placement,omitempty"` // placement of the measurements; null if unknown
@@ -44,7 +44,7 @@ type LibraryDocument struct {
 type CollectiveDocument struct {
 	Collective coll.Collective  `json:"collective"`
 	Points     []PointDocument  `json:"points"`
-	Tree       *Tree            `json:"tree"` // of all other layouts; null if only layouts have trees
+	Tree       *Tree            `json:"tree"` // applies to layouts without their own tree; null if there is none
 	Layouts    []LayoutDocument `json:"layouts"`
 }
 
@@ -60,7 +60,7 @@ type PointDocument struct {
 	Nodes     int            `json:"nodes"`
 	PPN       int            `json:"ppn"`
 	MsgBytes  int64          `json:"msg_bytes"`
-	Size      int64          `json:"size"` // in the library's measure, which its rules and the trees compare
+	Size      int64          `json:"size"` // the message size with which the library's rules and the trees work
 	Algorithm coll.Algorithm `json:"algorithm"`
 	Slowdown  *float64       `json:"predicted_slowdown"`
 	Default   *float64       `json:"default_slowdown"` // of the library's own choice
@@ -96,8 +96,8 @@ func slowdown(r Row, alg coll.Algorithm) *float64 {
 	return &loss
 }
 
-// Select returns the algorithm that the trees select for a job of the given layout, in a communicator that
-// contains all ranks of the job. The parameter size is the message size with which the library's rules
+// Select returns the algorithm that the trees select in a job of the given layout. The communicator must
+// contain all ranks of the job. The parameter `size` is the message size with which the library's rules
 // work.
 func (c CollectiveDocument) Select(l coll.Layout, size int64) coll.Algorithm {
 	t := c.Tree

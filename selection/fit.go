@@ -22,11 +22,11 @@ var ErrRow = errors.New("bad row")
 // number of ranks). Such rows get the same option. It is not slower than the default in any of these rows.
 // Among such options, it is the one whose largest loss is smallest.
 //
-// Merging is exact at each level, by dynamic programming over the cuts. Of equally many bands, those with
-// the smallest sum of losses are chosen. Sizes are merged into bands. Neighboring processes per node of one
-// communicator size are merged into ranges with the same bands. Neighboring communicator sizes with the
-// same tuned range of processes per node are merged into ranges with the same content. Layouts share only
-// bands in which both were tuned.
+// The number of bands (ranges of message sizes) is the smallest possible at each level, by dynamic
+// programming over the cuts. Of equally many bands, those with the smallest sum of losses are chosen. Sizes
+// are merged into bands. Neighboring processes per node of one communicator size are merged into ranges with
+// the same bands. Neighboring communicator sizes with the same tuned range of processes per node are merged
+// into ranges with the same content. Layouts share only bands in which both were tuned.
 //
 // The boundary between neighboring grid values is their geometric mean, rounded down, where the expected
 // error is smallest on a logarithmic scale. The tuned range of sizes extends half a grid step, again
@@ -94,8 +94,7 @@ type choice struct {
 	loss float64
 }
 
-// sizeChoices holds a message size and the choices that are allowed for the rows of this size, sorted by
-// algorithm.
+// sizeChoices holds a message size and the algorithms that are allowed for the rows of this size, sorted.
 type sizeChoices struct {
 	size int64
 	open []choice
@@ -154,7 +153,7 @@ func groupByLayout(rows []Row, size func(coll.Point) int64, opt Options) ([]layo
 	return layouts, nil
 }
 
-// chunk splits a slice wherever the function same returns false for two neighboring elements.
+// chunk splits a slice between two neighboring elements wherever the function `same` returns false for them.
 func chunk[T any](all []T, same func(a, b T) bool) [][]T {
 	var out [][]T
 	start := 0
@@ -167,8 +166,9 @@ func chunk[T any](all []T, same func(a, b T) bool) [][]T {
 	return out
 }
 
-// openChoices returns the choices for rows that the library cannot distinguish: all algorithms whose loss
-// is at most maxLoss in every row. If there is none, it returns the algorithm whose worst loss is smallest.
+// openChoices returns the choices for rows that the library cannot distinguish. These are all algorithms
+// whose loss is at most maxLoss in every row. If there is none, it returns the algorithm with the smallest
+// worst loss.
 func openChoices(rows []sizedRow, maxLoss float64) []choice {
 	safe := guarded(rows[0].Row)
 	for _, r := range rows[1:] {
@@ -195,8 +195,8 @@ func openChoices(rows []sizedRow, maxLoss float64) []choice {
 	return within
 }
 
-// guarded returns those options of a row that are not slower than the default, sorted by algorithm. If
-// there are none, it returns the default.
+// guarded returns the options of a row that are not slower than the library's default, sorted by algorithm.
+// If there are none, it returns the default.
 func guarded(r Row) []choice {
 	limit, best := math.Inf(1), math.Inf(1)
 	for _, o := range r.Options {
@@ -236,8 +236,9 @@ func intersect(a, b []choice) []choice {
 	return out
 }
 
-// tunedRange returns the tuned range of a layout's message sizes. It extends the sizes by half a geometric
-// step in both directions. If no smaller message exists, the range begins at zero.
+// tunedRange returns the range of message sizes that counts as tuned for a layout. It extends beyond the
+// given sizes by half a geometric step in both directions. If no smaller message exists, the range begins at
+// zero.
 func tunedRange(sizes []sizeChoices, fromZero bool) (low, high int64) {
 	n := len(sizes)
 	low, high = sizes[0].size, sizes[n-1].size
@@ -249,7 +250,7 @@ func tunedRange(sizes []sizeChoices, fromZero bool) (low, high int64) {
 		a, b := float64(sizes[0].size), float64(sizes[1].size)
 		low = int64(a*math.Sqrt(a/b)) + 1
 	}
-	if fromZero || low == 1 { // an empty message needs no rule of its own
+	if fromZero || low == 1 { // an empty message takes part in the rule for 1 byte
 		low = 0
 	}
 	return low, high

@@ -45,7 +45,7 @@ func TestFitSelects(t *testing.T) {
 		size   func(coll.Point) int64
 		loss   float64
 		leaves int
-		want   map[[3]int]string // nodes, ppn, bytes -> algorithm, "" outside
+		want   map[[3]int]string // nodes, ppn, bytes -> algorithm; "" is outside the tuned range
 	}{
 		{
 			name: "argmin per row, cut at the geometric mean",

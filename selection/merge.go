@@ -20,18 +20,16 @@ func (p price) less(q price) bool {
 	return cmp.Or(cmp.Compare(p.leaves, q.leaves), cmp.Compare(p.loss, q.loss)) < 0
 }
 
-// part holds the result of merging consecutive items of a sequence. The items have the indices first to
-// last-1.
+// part holds the result of merging the consecutive items first to last-1 of a sequence.
 type part[T any] struct {
 	first, last int
 	value       T
 	price       price
 }
 
-// partition splits a sequence of n items into parts so that the total price is lowest. The function merge
-// reports whether the items from index first to last-1 can form one part. partition calls it with
-// decreasing first until it returns false, since a longer part cannot be merged either. Every single item
-// must be a valid part.
+// partition splits a sequence of n items into parts so that the total price is lowest. The function `merge`
+// reports whether the items first to last-1 can form one part. partition decreases `first` until merge
+// returns false, because a longer part cannot be merged either. Every single item must be a valid part.
 func partition[T any](n int, merge func(first, last int) (T, price, bool)) ([]part[T], price) {
 	best := make([]price, n+1)
 	cut := make([]part[T], n+1)
@@ -103,14 +101,15 @@ func mergePPNs(pool []layoutChoices, sizes [][]layoutChoices) ([]PPNRange, price
 	return out, total, true
 }
 
-// mergeSizes returns bands that are valid for all given layouts, as few as possible. It returns false if
-// the layouts have different tuned ranges, or if at some size no choice is allowed for all of them.
+// mergeSizes returns bands (ranges of message sizes) that are valid for all given layouts, as few as
+// possible. It returns false if the layouts have different tuned ranges. It also does so if at some size no
+// algorithm is allowed for all of them.
 func mergeSizes(layouts []layoutChoices) ([]Band, price, bool) {
 	sizes, low, high, ok := overlay(layouts)
 	if !ok {
 		return nil, price{}, false
 	}
-	var open []choice // choices of sizes first to last-1; first decreases by one with each call
+	var open []choice // choices that are allowed for the sizes first to last-1; first decreases by one with each call
 	parts, total := partition(len(sizes), func(first, last int) (coll.Algorithm, price, bool) {
 		if first == last-1 {
 			open = sizes[first].open
@@ -164,7 +163,8 @@ func overlay(layouts []layoutChoices) (sizes []sizeChoices, low, high int64, ok 
 	return sizes, low, high, true
 }
 
-// cheapest returns the choice with the least loss. The library's default wins ties.
+// cheapest returns the choice with the smallest loss. If several are equal, the library's default is
+// preferred.
 func cheapest(open []choice) choice {
 	best := open[0]
 	for _, c := range open[1:] {

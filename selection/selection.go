@@ -7,9 +7,9 @@ import (
 	"tutti/coll"
 )
 
-// Selection is what tutti selects for one library. The library's rules may compare the size of a
-// communicator but not its nodes. In this case some layouts can have trees of their own, in addition to the
-// common trees.
+// Selection is what tutti selects for one library. The rules of a library may compare the size of a
+// communicator but not its number of nodes. In this case some layouts have their own trees, in addition to
+// the trees for all layouts.
 type Selection struct {
 	Trees     []*Tree // one per collective, alphabetical
 	Layouts   []LayoutTrees
@@ -20,19 +20,19 @@ type Selection struct {
 	Inter []*Tree
 }
 
-// LayoutTrees holds the trees for jobs of one layout. They equal the common trees except for
-// communicators as large as the job.
+// LayoutTrees holds the trees for jobs of one layout. They differ from the trees for all layouts only for
+// communicators with as many ranks as the job.
 type LayoutTrees struct {
 	Layout coll.Layout
 	Trees  []*Tree
 }
 
-// Conflict describes a layout for which other algorithms are best than for another layout with the same
-// number of ranks.
+// Conflict describes a layout whose best algorithms differ from those of another layout with the same number
+// of ranks.
 type Conflict struct {
 	Collective coll.Collective
 	Layout     coll.Layout
-	Loss       float64 // worst predicted slowdown, minus one, with the common rules
+	Loss       float64 // worst predicted slowdown, minus one, with the rules for all layouts
 }
 
 // FitAll fits one tree for each collective in rows. The function size is the same as for Fit. The library's
@@ -67,8 +67,8 @@ func FitAll(rows []Row, size func(coll.Point) int64, maxLoss float64) (Selection
 	return sel, nil
 }
 
-// Leaves returns the number of leaves in the selection's trees. A leaf is a range of message sizes with one
-// algorithm. If Trees is empty, the trees of the single layouts are counted in its place.
+// Leaves returns the number of leaves, which are ranges of message sizes with one algorithm. It counts the
+// trees for all layouts. If there are none, it counts the trees of single layouts.
 func (p Selection) Leaves() int {
 	trees := slices.Concat(p.Trees, p.Inter)
 	if len(p.Trees) == 0 {
@@ -135,7 +135,7 @@ func fitTrees(rows []Row, size func(coll.Point) int64, maxLoss float64) ([]*Tree
 	return trees, nil
 }
 
-// rivals returns each layout that has the same number of ranks as another layout. The result is sorted by
+// rivals returns each layout that shares its number of ranks with another layout. The result is sorted by
 // ranks.
 func rivals(rows []Row) []coll.Layout {
 	var all []coll.Layout

@@ -29,8 +29,8 @@ func TestByCollective(t *testing.T) {
 	}
 }
 
-// TestLeaves checks the sum of the leaves of all trees. The trees of single layouts must count only if there
-// are no trees for all layouts.
+// TestLeaves checks that Leaves counts the leaves of the trees for all layouts, including the trees between
+// nodes. Without such trees it counts those of single layouts.
 func TestLeaves(t *testing.T) {
 	tree := func(leaves int) []*selection.Tree {
 		return []*selection.Tree{{Summary: selection.Summary{Leaves: leaves}}}

@@ -25,7 +25,7 @@ type Setting struct{ Name, Value string }
 // shells, and as an environment module.
 type Setup struct {
 	Remarks  []string  // comments, a line each
-	Settings []Setting // for jobs of every layout without settings of its own
+	Settings []Setting // for jobs of every layout that has no settings of its own
 	Layouts  []LayoutSettings
 	Lists    []string // colon-separated list variables: the new value precedes the old one
 	Files    []string // variables that name a file: if a file is not readable, a warning replaces the settings
@@ -99,7 +99,7 @@ func (s Setup) check() error {
 	return nil
 }
 
-// all returns the settings of all layouts, followed by the common settings.
+// all returns the settings of each layout, followed by the settings for all other layouts.
 func (s Setup) all() [][]Setting {
 	var out [][]Setting
 	for _, l := range s.Layouts {
@@ -129,7 +129,7 @@ func (s Setup) partial() []string {
 
 // Shell returns a snippet that any POSIX shell can source, even under set -eu. If some layouts have their
 // own settings, the snippet reads the layout from the environment variables of the Slurm job. Outside of
-// jobs the common settings apply.
+// jobs, the settings without a layout apply.
 func (s Setup) Shell() ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, err

@@ -55,9 +55,9 @@ type PPNRange struct {
 	Bands []Band `json:"bands"`
 }
 
-// Band applies to message sizes above the previous band, up to and including UpTo. These sizes are those of
-// the function size; see Fit. coll.Default selects the library's default, which also applies above the last
-// band.
+// Band applies to message sizes above the previous band, up to and including UpTo. The sizes are in the
+// measure of the library's rules: results of the function `size` of Fit. coll.Default selects the library's
+// default, which also applies above the last band.
 type Band struct {
 	UpTo      int64          `json:"up_to"`
 	Algorithm coll.Algorithm `json:"algorithm"`
@@ -67,8 +67,8 @@ type Band struct {
 type Summary struct {
 	Leaves      int     `json:"leaves"`      // bands of the whole tree
 	Rows        int     `json:"rows"`        // rows with a predicted time of the choice
-	Unpredicted int     `json:"unpredicted"` // rows with a default whose time was not predicted
-	WorstLoss   float64 `json:"worst_loss"`  // slowdown minus one, over Rows
+	Unpredicted int     `json:"unpredicted"` // rows in which the tree selects the default, whose time was not predicted
+	WorstLoss   float64 `json:"worst_loss"`  // worst slowdown minus one, among these Rows
 	MeanLoss    float64 `json:"mean_loss"`
 }
 
