@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 )
 
-// stat holds sums over rows: the rows of a group, a bucket or a node.
+// stat holds sums over rows, for example over the rows of a group, a bucket or a node.
 type stat struct {
 	sum float64 // of weight times z
-	wn  uint64  // weight in the low 32 bits, number of distinct rows in the high 32
+	wn  uint64  // weight in the low 32 bits, number of distinct rows in the high 32 bits
 }
 
 func (s stat) weight() float64 { return float64(uint32(s.wn)) }
@@ -25,17 +25,17 @@ type split struct {
 // noSplit returns a split that is worse than any valid one.
 func noSplit() split { return split{feature: -1, num: math.Inf(-1), den: 1} }
 
-// node holds those sums over a node's rows from which its splits are scored.
+// node holds the sums over a node's rows from which its splits are scored.
 type node struct {
 	weight, mean, sum float64
 	rows, minLeaf     int
 }
 
-// allows reports whether a split leaves enough rows on both sides. The parameter is the number of rows on
-// one side.
+// allows reports whether a split leaves enough rows on both sides. The parameter `rows` is the number of
+// rows on one side.
 func (n *node) allows(rows int) bool { return rows >= n.minLeaf && n.rows-rows >= n.minLeaf }
 
-// grownNode is a node of a finished tree: a leaf with its value, or a split with its threshold.
+// grownNode is a node of a finished tree. It is a leaf with a value, or a split with a threshold.
 type grownNode struct {
 	value   float64
 	feature int32
@@ -54,9 +54,9 @@ type grower struct {
 	opt Options
 	src *rand.PCG
 
-	counts []uint32 // per row: times in the sample
-	stats  []stat   // per group: its rows in the sample
-	idx    []uint32 // groups of the sample; those of a node are adjacent
+	counts []uint32 // for each row: how often it is in the bootstrap sample
+	stats  []stat   // for each group: sums over its rows in the sample
+	idx    []uint32 // groups in the sample; the groups of a node are adjacent
 	spare  []uint32
 	order  []int // features, shuffled at each node
 	stack  []openNode
@@ -223,8 +223,8 @@ func (g *grower) bestSplit(p openNode) split {
 	return best
 }
 
-// scan searches for splits by feature f, and replaces *best by a better one. It reports whether the feature
-// varies in the node.
+// scan searches for splits by feature f. It replaces *best if it finds a better one. It reports whether the
+// feature has different values in the node.
 func (g *grower) scan(f int, groups []uint32, n *node, best *split) bool {
 	col := g.t.cols[f]
 	if g.opt.Criterion == AbsoluteError {
@@ -272,8 +272,8 @@ func (g *grower) splitPair(groups []uint32, n *node) split {
 	return noSplit()
 }
 
-// sameMeans reports whether all groups of a node have the same mean target, up to rounding errors. If they
-// do, no split changes a prediction. The loop usually ends at the second group.
+// sameMeans reports whether all groups of a node have the same mean target, up to rounding errors. If so, no
+// split changes a prediction. The loop usually ends at the second group.
 func (g *grower) sameMeans(groups []uint32) bool {
 	// rounding is 2⁻⁴⁴ of the targets' scale: a few hundred rounding errors of a float64.
 	const rounding = 0x1p-44

@@ -15,7 +15,7 @@ type medians struct {
 	place  []uint32  // per row: its place in byZ
 	sorted []uint32  // the node's rows by feature
 	keys   []uint64  // rank and row, while rows are sorted
-	left   []float64 // per cut: absolute error of the rows left of it
+	left   []float64 // for each cut: absolute error of the rows to the left of it
 	tree   fenwick
 }
 
@@ -28,7 +28,7 @@ func (m *medians) init(rows int) {
 	m.tree.nodes = make([]stat, rows+1)
 }
 
-// enter prepares medians to scan the rows of a node.
+// enter prepares medians for a node: later calls of scan search for splits of its rows.
 func (m *medians) enter(t *table, rows []uint32) {
 	m.tree.z, m.tree.order = t.z, m.sort(m.byZ, t.targets, rows)
 	for k, c := range m.tree.order {
@@ -50,8 +50,9 @@ func (m *medians) sort(to, rank, rows []uint32) []uint32 {
 	return to[:len(rows)]
 }
 
-// scan searches for splits of the entered node by feature f, and replaces *best by a better one. A split is
-// scored by the absolute error around its two medians. scan reports whether the feature varies in the node.
+// scan searches for splits of the prepared node by feature f. It replaces *best if it finds a better one. A
+// split is scored by the absolute error around the medians of its two sides. scan reports whether the
+// feature has different values in the node.
 func (m *medians) scan(f int, col []uint32, stats []stat, rows []uint32, n *node, best *split) bool {
 	s := m.sort(m.sorted, col, rows)
 	last := len(s) - 1

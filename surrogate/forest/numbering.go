@@ -51,8 +51,8 @@ func (c *numbering) enlarge() {
 	}
 }
 
-// ranked returns the distinct values that n rows have, in ascending order. It also returns the rank of each
-// row's value.
+// ranked returns the distinct values of n rows in ascending order. It also returns the rank of each row's
+// value.
 func ranked(n int, of func(row int) float64) (values []float64, ranks []uint32) {
 	var seen numbering
 	ranks = make([]uint32, n)

@@ -69,7 +69,7 @@ func everything(t *testing.T, f *forest.Forest, q [][]float64) []uint64 {
 // same mean and the variance of the trees.
 func TestMeansAgree(t *testing.T) {
 	x, y := denseRows(80, 1)
-	q, _ := denseRows(37, 2) // 37 is not a multiple of the rows that are predicted together
+	q, _ := denseRows(37, 2) // 37 is not a multiple of the number of rows that are predicted together
 	f := fit(t, x, y, forest.Options{Trees: 23})
 	mean := predict(t, f, q)
 	same, variance, err := f.PredictVariance(q)
@@ -81,7 +81,7 @@ func TestMeansAgree(t *testing.T) {
 			t.Errorf("row %d: Predict %g, PredictVariance %g and %g, the trees %g and %g", i, mean[i], same[i], variance[i], want, spread)
 		}
 	}
-	for i := range q { // a row alone has the same prediction
+	for i := range q { // a row that is predicted alone has the same prediction
 		if got := predict(t, f, q[i:i+1])[0]; got != mean[i] {
 			t.Errorf("row %d alone: %g, among others %g", i, got, mean[i])
 		}
