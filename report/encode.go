@@ -56,7 +56,7 @@ func WriteCurve(w io.Writer, f Facts) error {
 	return nil
 }
 
-// upperEnd formats x, which is an upper bound that was predicted. It returns "" if nothing was predicted.
+// upperEnd formats x, a predicted upper limit. It returns "" if the evaluation has no predicted limits.
 func upperEnd(c activelearn.Evaluation, x float64) string {
 	if c.SlowdownUpper == 0 {
 		return ""

@@ -27,7 +27,7 @@ type Facts struct {
 	Versions  []Version      `json:"versions"` // of the toolchain and the numeric libraries
 	Warnings  []string       `json:"warnings"`
 
-	// These fields are missing if the journal has no records of their kind.
+	// These fields are left out if the journal has no records about them.
 	Verification []VerificationFacts `json:"verification,omitempty"` // by library as configured
 	MachineTime  []MachineTimeFacts  `json:"machine_time,omitempty"` // by problem, verifications last
 	Excluded     []ExcludedFacts     `json:"excluded,omitempty"`     // candidates, by problem
@@ -77,7 +77,7 @@ func (f Facts) Unverified() string {
 	return strings.Join(names, ", ")
 }
 
-// Version is the version of a component such as a library.
+// Version is the version of a part of the software, such as a library.
 type Version struct {
 	Name    string `json:"name"`
 	Version string `json:"version"`
@@ -110,7 +110,7 @@ type ProblemFacts struct {
 	TreeLoss   float64                  `json:"tree_loss"`
 	Warnings   []string                 `json:"warnings"`
 
-	// These fields are missing for a problem to which they do not apply.
+	// These fields are left out where they do not apply to the problem.
 	Model       string          `json:"model,omitempty"`        // kind of the final model
 	HeldOut     *HeldOut        `json:"held_out,omitempty"`     // null without a comparison of models
 	Ties        *int            `json:"ties,omitempty"`         // cells with a tie; null when unknown
@@ -129,8 +129,8 @@ type UnsafeFacts struct {
 	Mistakes   *float64 `json:"mistakes"`
 }
 
-// HeldOut compares the Gaussian process with the best forest at held-out points. A loss is the average of the
-// slowdown minus one and of the mistakes, weighted by the criteria.
+// HeldOut compares the Gaussian process with the best forest at points that were not used for training. A loss
+// is the average of the slowdown minus one and of the share of mistakes, weighted by the criteria.
 type HeldOut struct {
 	Trials int     `json:"trials"` // number of forests
 	GP     float64 `json:"gp"`     // loss of the Gaussian process
@@ -248,7 +248,7 @@ type Param struct {
 type VerificationFacts struct {
 	verify.Result
 
-	// OtherPlacements describes, by number of nodes, where ranks were placed differently than in the
+	// OtherPlacements describes, by number of nodes, where the verification placed ranks differently than the
 	// campaign. For these numbers of nodes, the verification says nothing about the placement for which the
 	// selection was tuned.
 	OtherPlacements []string `json:"other_placements,omitempty"`

@@ -145,8 +145,8 @@ func convergenceSVG(p ProblemFacts, c Criteria) ([]byte, error) {
 	return b.Bytes()[max(0, bytes.Index(b.Bytes(), []byte("<svg"))):], nil
 }
 
-// convergencePlot draws one quantity of the evaluations; the function figure returns it. If wanted and
-// byDefault are positive, it adds horizontal lines there. The function write formats a value.
+// convergencePlot draws one number of each evaluation, which the function figure returns, over machine time. If
+// wanted or byDefault is positive, it adds a horizontal line there. The function write formats a value.
 func convergencePlot(title string, curve []activelearn.Evaluation, least float64, figure func(activelearn.Evaluation) float64, wanted, byDefault float64, write func(float64) string) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text = title, "machine time"

@@ -73,8 +73,8 @@ func (b *Benefit) text() string {
 		formatNodeSeconds(*b.BreakEven/b.CollectiveShare), FormatShare(b.CollectiveShare), formatSeconds(3600*b.CollectiveShare*b.Saved))
 }
 
-// medianTimeShare returns the median over the problems of the machine time over that of measuring everything.
-// It returns false if a problem's time of measuring everything is unknown.
+// medianTimeShare returns the median over the problems of a share: the machine time divided by the machine time
+// of measuring everything. It returns false if the latter is unknown for a problem.
 func (f Facts) medianTimeShare() (float64, bool) {
 	var shares []float64
 	for _, p := range f.Problems {
@@ -108,9 +108,10 @@ func SourceTexts(sources []string) (texts []string) {
 	return texts
 }
 
-// Summary returns a text table without colours. It has a row for each problem, in the order of f. The
-// column measured is the share of measured candidates. The columns tuned and default are average slowdowns.
-// The column mistakes is the share of mistakes of the tuned selection. Lines below are those of Notes.
+// Summary returns a text table without colours. It has a row for each problem (a collective of a library), in
+// the order of f. The column measured is the share of measured candidates. The columns tuned and default are
+// average slowdowns. The column mistakes is the share of mistakes of the tuned selection. The lines below the
+// table come from Notes.
 func Summary(f Facts) string {
 	t := NewTable([]any{"library", "collective", "stop", "measured", "machine time", "tuned", "default", "mistakes"}, 4, 5, 6, 7, 8)
 	for _, p := range f.Problems {
@@ -139,9 +140,9 @@ func scoreText(s *Score, part func(Score) string) string {
 func (s Score) slowdownText() string { return FormatSlowdown(s.Slowdown) }
 func (s Score) mistakesText() string { return FormatShare(s.Mistakes) }
 
-// ModelLines returns a line for each final model that was chosen by a comparison: the number of its
-// problems, and the average held-out losses of the Gaussian process and of the best forest. It returns "" without
-// comparisons.
+// ModelLines returns a line for each kind of model that was finally chosen by a comparison. It contains the
+// number of problems, and the average losses of the Gaussian process and of the best forest at held-out points.
+// It returns "" if no models were compared.
 func ModelLines(f Facts) string {
 	var b strings.Builder
 	for _, model := range []string{"gp", "forest"} {

@@ -42,8 +42,8 @@ var (
 )
 
 // WriteTopologyHTML writes the levels of a machine as one HTML page that needs no other files. If there are
-// measured pairs, the page has a heat map of their distances and a dendrogram. The errors about pairs are
-// those of discover.PairDistances.
+// measured pairs, the page has a heat map of their distances and a dendrogram. For wrong pairs it returns the
+// errors of discover.PairDistances.
 func WriteTopologyHTML(w io.Writer, name string, m topology.Merged, pairs []discover.PairTime) error {
 	v := topologyView{Name: name, Style: template.CSS(asset("draw.css") + asset("report.css")), Gaps: m.Tree.Gaps}
 	for _, l := range m.Tree.Levels() {

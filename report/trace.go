@@ -246,7 +246,7 @@ func (g *Gains) at(p coll.Point) (selected string, saving float64, ok bool) {
 	return c.Algorithm, 1 - *c.Slowdown / *c.DefaultSlowdown, true
 }
 
-// gain is the predicted saving for the calls in one line of a table.
+// gain is the predicted saving of time for the calls in one line of a table.
 type gain struct {
 	covered float64 // seconds of calls near a tuned point
 	saved   float64 // seconds

@@ -1,24 +1,22 @@
-// Package verify tests on the machine whether selection files made anything slower, and
-// reverts to the library's default where they did.
+// Package verify tests on the machine whether selection files made anything slower, and reverts to the
+// library's default where they did.
 //
-// The library as shipped (coll.Default) and the library with its file loaded (Tuned) are
-// measured side by side: a block measures every test point with both, in random order,
-// in the same jobs. What counts is the ratio of the two times in a block. A pass is
+// It compares the library as shipped (coll.Default) with the library with its file loaded (Tuned). Both are
+// measured in the same jobs: a block measures every test point once with each, in random order. What counts is
+// the ratio of the two times in a block. A verification consists of passes. Each pass has these steps:
 //
 //	screening of many points -> suspects -> confirmation of the suspects -> findings
 //
-// Screening only selects suspects. The confirmation alone decides: new blocks, their
-// number fixed beforehand, Wilcoxon's signed-rank test against a ratio of 1 + Tolerance,
-// and Holm's correction for the number of suspects. The error probability of pass n is
-// proportional to 1/n², so that all passes of a library together raise a false alarm with
-// probability Alpha at most.
+// Screening only selects suspects, the points that may be slower. The confirmation decides. It measures new
+// blocks, whose number is fixed beforehand, and uses Wilcoxon's signed-rank test against a ratio of 1 +
+// Tolerance, with Holm's correction for the number of suspects. The error probability of pass n is proportional
+// to 1/n². So all passes of a library together raise a false alarm with probability Alpha at most.
 //
-// A pass ends with an outcome: the points that are slower. The caller reverts them to the
-// library's default (selection.RevertToDefault) and writes the files again. The next pass tests
-// these points, their neighbours and all points where the selection has changed. After the
-// last pass, collectives that are still slower are reverted as a whole. Every step is
-// appended to the Log before the next one. A session that is opened again with the journal's
-// records continues where it ended.
+// A pass ends with an outcome: the points that are slower. The caller reverts them to the library's default
+// (selection.RevertToDefault) and writes the files again. The next pass tests these points, their neighbours
+// and all points where the selection has changed. After the last pass, collectives that are still slower are
+// reverted as a whole. Every step is appended to the Log before the next one. A session that is opened again
+// with the journal's records continues where it ended.
 //
 //	session, err := verify.Open(verify.Options{Library: "mpich", Rules: rules}, past, log)
 //	if err != nil {
@@ -34,6 +32,6 @@
 //
 // Restore returns the result of recorded entries without measuring anything.
 //
-// Probe is a program for a live runner that checks whether the library obeys the file: it
-// calls a collective and observes which algorithm the library runs.
+// Probe is a program for a live runner that checks whether the library obeys the file: it calls a collective
+// and observes which algorithm the library runs.
 package verify

@@ -40,7 +40,7 @@ const (
 	Probing      Stage = 3
 )
 
-// Pass is the plan of one pass of a verification.
+// Pass is the plan of one pass of a verification: the points to test, and the rules of the test.
 type Pass struct {
 	Number     int         `json:"number"`
 	FirstRound int         `json:"first_round"`
@@ -133,8 +133,8 @@ func (e Entry) validateStage() error {
 	return nil
 }
 
-// Entries returns the entries of a verification in the journal, none if past is nil. The error matches
-// ErrEntry if no verification can have written them.
+// Entries returns the entries of a verification in the journal. It returns none if past is nil. The error
+// matches ErrEntry if no verification can have written such entries.
 func Entries(past *journal.Verification) ([]Entry, error) {
 	if past == nil {
 		return nil, nil

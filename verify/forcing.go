@@ -19,14 +19,14 @@ import (
 	"tutti/mpi"
 )
 
-// ForcingCheck says whether the library obeys its file at one point.
+// ForcingCheck says whether the library obeys its selection file at one point.
 type ForcingCheck struct {
 	TestPoint
 	State ForcingState `json:"state"`
 	Note  string       `json:"note,omitzero"` // algorithm that ran instead, or why it cannot be observed
 }
 
-// ForcingState is the result of a forcing check.
+// ForcingState says whether the library obeyed its selection file.
 type ForcingState string
 
 // The states of a forcing check.
@@ -37,7 +37,8 @@ const (
 	NotChecked    ForcingState = "not checked"    // another component may have taken the call
 )
 
-// errNotChecked is the error of a probe that gave no answer, of a library in which components compete.
+// errNotChecked means that a probe could not observe which algorithm ran, and that another component of Open
+// MPI may have run.
 var errNotChecked = errors.New("another component may have run")
 
 // checksPerAlgorithm is the number of points at which each algorithm of a collective is checked.
@@ -95,8 +96,8 @@ func interior(p Problem) []TestPoint {
 	return out
 }
 
-// needsForcingCheck reports whether RunPass must check forcing, because the files are new or because the
-// library ignored them at the last check.
+// needsForcingCheck reports whether RunPass must check that the library obeys its files. It must if the files
+// are new, or if the library ignored them at the last check.
 func (s *Session) needsForcingCheck() bool {
 	must := true
 	for _, e := range s.entries {
@@ -147,8 +148,8 @@ func (s *Session) checkForcing(ctx context.Context, files Files) (ignored bool, 
 	return ignored, s.append(Entry{ForcingChecks: checks})
 }
 
-// probeRound returns the number of a round of probing with its records in the journal. If the last round
-// has no result yet, it is that round, otherwise a new one.
+// probeRound returns the number of the next round of probing, and the records that the journal has of it. If
+// the last round has no result yet, it returns that one again.
 func (s *Session) probeRound() (int, roundRecord) {
 	from := 0
 	for _, e := range s.entries {
@@ -208,8 +209,8 @@ var _ benchrunner.Program = (*Probe)(nil)
 // Name returns "probe".
 func (p *Probe) Name() string { return "probe" }
 
-// Group gives each case its own launch, because messages that were not received would disturb the next
-// case.
+// Group gives each case a launch of its own: messages that were not received would disturb the next case of the
+// same launch.
 func (p *Probe) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return slices.Collect(slices.Chunk(cases, 1))
 }

@@ -80,7 +80,8 @@ func TestNotObservable(t *testing.T) {
 	}
 }
 
-// TestReadNothing checks the answer of a probe that printed nothing. Components of Open MPI compete.
+// TestReadNothing checks the answer of a probe that printed nothing. With Open MPI, another component may then
+// have run.
 func TestReadNothing(t *testing.T) {
 	for name, version := range map[string]string{"mpich": "4.0.2", "openmpi": "4.1.4"} {
 		port, cat, err := libraries.Release(name, version)

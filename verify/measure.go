@@ -27,7 +27,8 @@ type series struct {
 
 func (s series) blocks() int { return len(s.ratios) + s.tunedFailed + s.otherFailed + s.unusable }
 
-// fails reports whether the tuned library failed in most of the blocks in which the default succeeded.
+// fails reports whether the tuned library fails here. It does if it failed in more than half of the blocks in
+// which the default succeeded.
 func (s series) fails() bool { return s.tunedFailed > len(s.ratios) }
 
 // tight reports whether half the width of the confidence interval of the logarithmic ratio is at most
@@ -40,8 +41,8 @@ func (s series) tight(precision float64) bool {
 	return i.High-i.Low <= 2*precision
 }
 
-// shifted subtracts limit from each logarithmic ratio. The parameter limit is the logarithm of the largest ratio
-// that does not count as slower.
+// shifted subtracts limit from each logarithmic ratio. The parameter limit is the logarithm of the largest
+// ratio that is still acceptable.
 func (s series) shifted(limit float64) []float64 {
 	out := make([]float64, len(s.ratios))
 	for i, r := range s.ratios {
@@ -96,8 +97,8 @@ func (s *Session) attemptsBefore(pass Pass) map[coll.Candidate]int {
 	return attempts
 }
 
-// continuesScreening reports whether the screening of a point continues. It does if the point has too few
-// blocks. It also does if the ratio is still uncertain, unless too many blocks have no ratio.
+// continuesScreening reports whether the screening of a point needs another block. It does if there are too few
+// blocks. It also does if the ratio is uncertain, unless too many blocks have no ratio.
 func (s *Session) continuesScreening(seen series) bool {
 	n := seen.blocks()
 	enough := seen.tight(s.rules.Precision) || seen.fails() || seen.otherFailed+seen.unusable >= s.rules.MinBlocks
@@ -115,7 +116,8 @@ func (s *Session) suspects(first []series) []int {
 	return out
 }
 
-// findings returns those of the suspects that the confirmation finds slower or failing.
+// findings returns the suspects that the confirmation finds slower or failing. A suspect is a point that looked
+// slower in the screening.
 func (s *Session) findings(pass Pass, suspects []int, second []series) []Finding {
 	p := make([]float64, len(suspects))
 	for k, i := range suspects {
@@ -142,7 +144,7 @@ func (s *Session) findings(pass Pass, suspects []int, second []series) []Finding
 	return found
 }
 
-// measurer runs the launches of one pass over the test points, block by block.
+// measurer runs the launches of one pass: block after block, each over all test points.
 type measurer struct {
 	*Session
 	pass     Pass
@@ -172,8 +174,8 @@ func (s *Session) roundOf(round int) roundRecord {
 	return b
 }
 
-// measureStage measures blocks until wants returns false for every point. It returns one series for each
-// point of the pass.
+// measureStage measures block after block. A block has the points for which wants returns true. It ends when
+// there are none. It returns one series for each point of the pass.
 func (m *measurer) measureStage(ctx context.Context, stage Stage, most int, wants func(point int, seen series) bool) ([]series, error) {
 	seen := make([]series, len(m.pass.Points))
 	for number := 1; ; number++ {
@@ -265,7 +267,7 @@ func (m *measurer) block(ctx context.Context, at Event, points []int) (map[coll.
 }
 
 // checkBudget returns an error matching ErrBudget if a block with the given number of trials would exceed a
-// limit, at the cost of the trials of the block before.
+// limit. It assumes that a trial costs as much as in the previous block.
 func (m *measurer) checkBudget(trials int) error {
 	if most := m.opt.MachineTime.Seconds(); most > 0 && (m.spent >= most || m.spent+m.trialSeconds*float64(trials) > most) {
 		return fmt.Errorf("%w: %.0f s of machine time", ErrBudget, m.spent)

@@ -84,8 +84,8 @@ func (x *chooser) add(p coll.Point, why PointKind) {
 	}
 }
 
-// addSegments adds grid points where an algorithm is selected. It adds one point of each segment, then
-// random others until there are Rules.Points.
+// addSegments adds grid points where an algorithm is selected. It adds one point of each segment (neighbouring
+// sizes with the same algorithm). Then it adds random points until there are Rules.Points.
 func (x *chooser) addSegments() {
 	var rest []coll.Point
 	for _, lane := range x.bySize {
@@ -222,8 +222,9 @@ func (x *chooser) betweenLayouts() []coll.Point {
 	return out
 }
 
-// retestPoints returns the test points of a later pass. These are the reverted points back, the grid points
-// next to them, and points where the selection differs from the verified one in proved.
+// retestPoints returns the test points of a later pass. These are the points in back, which were reverted, and
+// the grid points next to them. It adds the points at which the selection differs from proved, the choices that
+// were verified.
 func retestPoints(p Problem, rules Rules, proved map[coll.Point]coll.Algorithm, back []coll.Point) []TestPoint {
 	points := map[coll.Point]TestPoint{}
 	for _, s := range firstPoints(p, rules) {

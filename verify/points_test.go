@@ -7,8 +7,8 @@ import (
 	"tutti/coll"
 )
 
-// bands selects the default on two nodes. On other nodes it selects tree up to 1 KiB, ring up
-// to 16 KiB and the default for larger sizes.
+// bands is a selection: the default on two nodes; on other nodes tree up to 1 KiB, ring up to 16 KiB, and the
+// default for larger sizes.
 func bands(p coll.Point) coll.Algorithm {
 	switch {
 	case p.Nodes == 2 || p.MsgBytes > 20000:

@@ -33,7 +33,7 @@ func (r Result) Proved() bool {
 	return r.Ended && len(r.Slower)+len(r.Unmeasured())+len(r.Unforced()) == 0
 }
 
-// Unmeasured returns the points without a ratio where times could not be used.
+// Unmeasured returns the points that have no ratio because their times could not be used.
 func (r Result) Unmeasured() []PointResult {
 	return slices.DeleteFunc(slices.Clone(r.Points), func(p PointResult) bool { return p.Blocks > 0 || p.Unusable == "" })
 }
@@ -43,8 +43,9 @@ func (r Result) Unforced() []ForcingCheck {
 	return slices.DeleteFunc(slices.Clone(r.ForcingChecks), func(s ForcingCheck) bool { return s.State != Ignored && s.State != NotChecked })
 }
 
-// Untrusted returns the collectives whose control differs by more than the tolerance: the whole interval of the
-// ratio at points that the file leaves to the library. Their measurements cannot be trusted.
+// Untrusted returns the collectives whose measurements cannot be trusted. At points that the file leaves to the
+// library, tuned and default times should be equal. They differ by more than the tolerance here: the whole
+// interval of their ratio lies outside of it.
 func (r Result) Untrusted() []CollectiveResult {
 	most := 1 + r.Rules.Tolerance
 	return slices.DeleteFunc(slices.Clone(r.Collectives), func(c CollectiveResult) bool {
@@ -236,9 +237,9 @@ func (r *Result) addCollectives(measured map[coll.Point]series) error {
 	return nil
 }
 
-// speedup returns the speed-up of the tuned library over the default, with a bootstrap interval; zero for
-// no points. It is the geometric mean of the points' medians. The bootstrap resamples blocks rather than
-// points, because a disturbed launch affects all its points alike.
+// speedup returns the speed-up of the tuned library over the default, with a bootstrap interval. It is the
+// geometric mean of the medians of the points, or zero if there are no points. The bootstrap draws blocks and
+// not points, because a disturbed launch affects all its points alike.
 func speedup(points []series, seed uint64) (Interval, error) {
 	if len(points) == 0 {
 		return Interval{}, nil
@@ -266,8 +267,8 @@ func speedup(points []series, seed uint64) (Interval, error) {
 	return Interval{Value: mean(rounds), Low: i.Low, High: i.High}, err
 }
 
-// median returns the median of the ratios in the given blocks. times maps the round of a block to how often
-// the block counts. If none of these blocks has a ratio, the median is over all blocks.
+// median returns the median of the ratios in the given blocks. A block counts as often as times says for its
+// round. If none of these blocks has a ratio, the median is over all blocks.
 func (s series) median(times map[int]int) float64 {
 	var values []float64
 	for i, r := range s.rounds {

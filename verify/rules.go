@@ -68,8 +68,8 @@ func (r Rules) Validate() error {
 	return errors.Join(faults...)
 }
 
-// alphaOf returns the error probability of a pass, numbered from 1. It is the part of Alpha proportional to
-// 1/n² for pass n, so that the sum over all passes is at most Alpha.
+// alphaOf returns the error probability of a pass, numbered from 1. It is proportional to 1/n² for pass n, so
+// that the sum over all passes is at most Alpha.
 func (r Rules) alphaOf(pass int) float64 {
 	return r.Alpha * 6 / (math.Pi * math.Pi * float64(pass*pass))
 }

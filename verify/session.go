@@ -35,10 +35,10 @@ type Log interface {
 type Options struct {
 	Library string
 	Rules   Rules
-	// MachineTime is the largest cost of a session's trials. The session ends before a block that would
-	// exceed it, judged by the block before; zero for no limit.
+	// MachineTime is the largest cost of a session's trials, zero for no limit. The session ends before a
+	// block that would exceed it if a trial costs as much as in the previous block.
 	MachineTime time.Duration
-	// WallTime is the largest duration of a session, in the same way; zero for no limit.
+	// WallTime is the largest duration of a session, zero for no limit. The session ends as for MachineTime.
 	WallTime time.Duration
 	Again    bool        // begin a new session if the last one has ended
 	Observe  func(Event) // called before each block; may be nil
@@ -57,7 +57,8 @@ type Event struct {
 // ErrBudget is matched by the error of RunPass after a limit of machine time or wall time was reached.
 var ErrBudget = errors.New("the budget of the verification is used up")
 
-// ErrNothing is matched by the error for files that select nothing, or whose selections cannot be measured.
+// ErrNothing is matched by the error for files that leave every choice to the library, or whose selections
+// cannot be measured.
 var ErrNothing = errors.New("nothing to verify")
 
 // Session is one session of the verification of a library. The files of the library change from pass to
@@ -218,9 +219,9 @@ func (s *Session) begin(state state, problems []Problem) (Pass, error) {
 	return pass, nil
 }
 
-// decideNext completes the outcome v of a pass. Each finding reverts its point. If the point already has
-// the default, or no further pass is allowed, its whole collective is reverted. If the collective is
-// already reverted, the finding is reported in Slower.
+// decideNext completes the outcome v of a pass. Each finding reverts its point to the default. The whole
+// collective is reverted if the point already has the default, or if no further pass is allowed. If the
+// collective is already reverted, the finding is added to Slower.
 func (s *Session) decideNext(v *PassOutcome, pass Pass) {
 	left := stateOf(s.entries, s.number).revertedCollectives()
 	found := v.Reverted
@@ -265,7 +266,7 @@ func (st state) ended() bool {
 	return len(st.outcomes) > 0 && st.outcomes[len(st.outcomes)-1].End
 }
 
-// openPass returns the pass that has no outcome yet, and false if there is none.
+// openPass returns the pass that has begun and has no outcome yet. It returns false if there is none.
 func (st state) openPass() (Pass, bool) {
 	if len(st.passes) > len(st.outcomes) {
 		return st.passes[len(st.passes)-1], true
@@ -308,9 +309,9 @@ func (st state) provedChoices() map[coll.Point]coll.Algorithm {
 	return out
 }
 
-// matches reports whether the session can continue with files that select this. An open pass must compare
-// exactly what the files select. An ended session matches if another pass would test nothing new. Between
-// two passes, all files match, because the next pass tests what changed.
+// matches reports whether the session can continue with files that have these selections. A pass that has begun
+// can continue only with the selections that it compares. An ended session matches if another pass would test
+// nothing new. Between two passes every selection matches, because the next pass tests what changed.
 func (st state) matches(problems []Problem) bool {
 	pass, open := st.openPass()
 	proved := st.provedChoices()
