@@ -138,7 +138,7 @@ func (x *campaignChecker) checkLauncher(want config.Library, lib *Library) {
 	x.add(need(name, best, fix, detail))
 }
 
-// is reports whether the trial used the launcher that the campaign needs for the library.
+// is reports whether the trial used the launcher that the campaign names for this library.
 func (t trial) is(want config.Library) bool {
 	if want.Launcher == "srun" {
 		return t.slurm && (want.PMI == "" || t.launcher == "srun --mpi="+want.PMI)
@@ -308,8 +308,8 @@ func (n *Needs) named() (folders, own []string) {
 	return folders, own
 }
 
-// checkPreloaded checks the file of tutti's own collective library, which programs load before the MPI
-// library. With Options.Run, it also measures one algorithm. It returns the MPI library that the benchmark
+// checkPreloaded checks the file of libtutti, tutti's own collective library, which programs load before the
+// MPI library. With Options.Run, it also measures one algorithm. It returns the MPI library that the benchmark
 // program loads, or nil.
 func (x *campaignChecker) checkPreloaded(ctx context.Context, want config.Library) *Library {
 	name := want.Name + " " + want.Version

@@ -46,8 +46,8 @@ func (m *machine) compiler(name, mark string) {
 
 const mpichMark, openMark = "family=mpich;version=4.0.2;", "family=openmpi;version=4.1.4;"
 
-// launcher adds a fake launcher. Called with --version, it prints the text in says. Called with a program
-// to start, it runs the script in body.
+// launcher adds a fake launcher. If it is called with --version, it prints the text `says`. If it is called
+// with a program to start, it runs the script `body`.
 func (m *machine) launcher(name, says, body string) {
 	m.put(name, "case $1 in --version) echo '"+says+"'; exit 0;; esac\n"+body)
 }
@@ -102,8 +102,8 @@ func (m *machine) find(r *Report, s Section, name string) Check {
 	return Check{}
 }
 
-// wantCheck fails the test unless the check has the given state, and contains the details and the advice
-// fix.
+// wantCheck fails the test unless the check has the given state, details and advice. The parameter fix is the
+// advice.
 func wantCheck(t *testing.T, c Check, state State, details, fix string) {
 	t.Helper()
 	if c.State != state || !strings.Contains(strings.Join(c.Details, "\n"), details) || !strings.Contains(c.Fix, fix) || fix == "" && c.Fix != "" {

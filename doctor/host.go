@@ -79,8 +79,7 @@ func (x *hostChecker) processors() Check {
 	return c
 }
 
-// mostLoad is the load of each core above which the times of programs that use all cores are not those of a
-// quiet machine.
+// mostLoad is the highest load of each core at which measured times are still like those of a quiet machine.
 const mostLoad = 0.5
 
 // LoadWarning returns a warning if other programs use much of the cores that this process may use, "" otherwise.

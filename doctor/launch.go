@@ -94,8 +94,8 @@ func (x *launcherTester) addUnknown(l *launcher, r result) {
 	x.add(Check{Launchers, l.path, Warning, details, "do not use it; tutti knows Hydra, Open MPI's mpirun and srun"})
 }
 
-// of returns the launchers of a library: all launchers in the folders of its compilers or, if there are
-// none, the first launcher in PATH.
+// of returns the launchers to try with a library. These are all launchers in the folders of its compilers. If
+// there are none, it is the first launcher in PATH.
 func (x *launcherTester) of(lib *Library) []*launcher {
 	var neighbours, elsewhere []*launcher
 	for _, l := range x.found {
@@ -186,8 +186,8 @@ func (x *launcherTester) launchEnv(lib *Library) []string {
 	return slices.Concat(launchEnv(lib.launcher()), x.options.Needs.envOf(lib.Family))
 }
 
-// try starts two processes by one of several trials with the same library, the first that works. It adds a
-// check with the result, the details and the trials that failed.
+// try starts two processes of a library's program. It tries several launch commands, until one works. It adds a
+// check with the result, the details and the commands that failed.
 func (x *launcherTester) try(ctx context.Context, details []string, trials ...trial) {
 	if t := trials[0]; !x.options.Run {
 		t.state = Found

@@ -346,8 +346,8 @@ func homes() []string {
 	return out
 }
 
-// prefixes returns the folders of MPI installations. given contains those in the options, fromModules those
-// in the environment.
+// prefixes returns folders of MPI installations: given contains the folders in the options, and fromModules the
+// folders that environment variables name.
 func (x *session) prefixes() (given, fromModules []string) {
 	for _, name := range homes() {
 		if p := x.getenv(name); filepath.IsAbs(p) && !slices.Contains(fromModules, p) {
@@ -362,8 +362,8 @@ func (x *session) prefixes() (given, fromModules []string) {
 	return given, fromModules
 }
 
-// findWrappers returns the different compiler wrappers in the given installations, in those of modules, and
-// in PATH. It considers Cray's wrapper cc only in Cray's environment.
+// findWrappers returns the compiler wrappers in the given installations, in those of loaded modules, and in
+// PATH, each only once. It includes Cray's wrapper cc only in Cray's environment.
 func (x *session) findWrappers() []string {
 	given, fromModules := x.prefixes()
 	var dirs []string
@@ -421,7 +421,7 @@ func (x *libraryFinder) inspect(ctx context.Context, lib *Library, c *Check) {
 	c.Details = append(c.Details, i.Above...)
 }
 
-// describe adds to the check how the library differs from the catalogue.
+// describe adds to the check which algorithms of the catalogue the library lacks, and other differences.
 func (l *Library) describe(listed int, c *Check) {
 	text := fmt.Sprintf("%d of %d algorithms of catalogue %s", listed-len(l.Absent), listed, l.Catalogue)
 	if l.Catalogue != l.Version {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// pairing is the outcome of a run of the probe. The probe adds numbers over two processes.
+// pairing is the result of running the probe, a small MPI program that adds numbers over two processes.
 type pairing struct {
 	State   State
 	Text    string

@@ -73,8 +73,8 @@ func (x *preflight) checkBenchmark(ctx context.Context, want config.Library) {
 	}
 }
 
-// checkLibrary compares the campaign's library with the MPI library that a program loads. The parameter
-// loads is the name and version of the loaded library, such as "MPICH 4.0.2".
+// checkLibrary compares the campaign's library with the MPI library that a program loads. The parameter `loads`
+// is the name and version of the loaded library, such as "MPICH 4.0.2".
 func (x *preflight) checkLibrary(want config.Library, path, loads string) {
 	family := familyOf(want.Name)
 	if family == nil || loads == "" {
@@ -122,7 +122,7 @@ func BenchmarkFiles(ctx context.Context, opt Options) ([]string, error) {
 	return out, ctx.Err()
 }
 
-// knownTitle reports whether the text loads begins with the name of a supported library.
+// knownTitle reports whether the text `loads` begins with the name of a supported library.
 func knownTitle(loads string) bool {
 	for _, l := range libraries.All() {
 		if family := familyOf(l.Facts().Family); family != nil && strings.HasPrefix(loads, family.Facts().Title+" ") {

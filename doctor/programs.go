@@ -111,8 +111,8 @@ func (x *programTester) findSuite(s suite) []string {
 	return out
 }
 
-// examineProgram measures a broadcast with a benchmark program, if there is a launcher of the library that the
-// program loads. It adds the check c with the result. The parameter of is the constructor of the program.
+// examineProgram measures a broadcast with a benchmark program, if there is a launcher for the library that the
+// program loads. It adds the check c with the result. The parameter `of` is the constructor of the program.
 func (x *programTester) examineProgram(ctx context.Context, p program, c Check, of func(path string) (benchrunner.Program, error)) {
 	switch start := x.launchers.starter(p.library); {
 	case p.library == nil:
@@ -141,8 +141,8 @@ func (x *programTester) addProgram(p program, c Check) {
 	x.add(c)
 }
 
-// measure measures a broadcast of an algorithm on two processes with a benchmark program. It returns the check
-// with the result. The words of preload come before the command of the program.
+// measure measures a broadcast on two processes with a benchmark program. It returns the check with the result.
+// The words of preload come before the command of the program.
 func (x *session) measure(ctx context.Context, c Check, start *trial, path string, of func(path string) (benchrunner.Program, error), alg coll.Algorithm, preload ...string) Check {
 	nodes := max(1, len(start.hosts))
 	point := coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: pairRanks / nodes, MsgBytes: 8}
@@ -205,7 +205,7 @@ func (x *launcherTester) starter(lib *Library) *trial {
 	return through
 }
 
-// others returns a text that says how many of OSU's programs for collectives are in the folder of a program.
+// others describes how many of OSU's programs for collectives are in the same folder as the given program.
 func others(path string) string {
 	var absent []string
 	for _, c := range coll.Collectives() {
@@ -299,7 +299,7 @@ func ownProgram(path string) (benchrunner.Program, error) {
 	return native.New(native.Options{Path: path, Warmup: 1, MinSamples: 6, MaxSamples: 10, Precision: 0.5, Slice: time.Second / 2, Check: true})
 }
 
-// of returns the library that a program loads. It returns nil if the doctor did not find this library.
+// of returns the MPI library that a program loads, or nil if the doctor did not find this library.
 func (x *libraryFinder) of(ctx context.Context, path string) *Library {
 	loads := x.loadedBy(ctx, path)
 	for _, lib := range x.found {

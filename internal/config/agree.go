@@ -19,7 +19,7 @@ import (
 // Kinds returns the values of the key runner.kind.
 func Kinds() []string { return []string{Replay, Local, SlurmJobs, Allocation} }
 
-// setMethodDefaults sets the keys that leave their value to the method.
+// setMethodDefaults sets the keys whose value "auto" leaves the choice to the method.
 func (c *Campaign) setMethodDefaults() {
 	if c.Stop.CriteriaFrom == Auto {
 		c.Stop.CriteriaFrom = string(campaign.SourceFor(campaign.Method(c.Method).Strategy()))
@@ -30,7 +30,7 @@ func (c *Campaign) setMethodDefaults() {
 // then the one that the hyperparameter study finds best; with the method fact it chooses among forests alone.
 const Auto = "auto"
 
-// MeasuringModel returns the model of the campaign while it measures.
+// MeasuringModel returns the kind of model that the campaign uses while it still measures.
 func (c *Campaign) MeasuringModel() learner.Model {
 	if c.Model.Kind == Auto {
 		return campaign.ModelFor(campaign.Method(c.Method).Strategy())
@@ -71,8 +71,8 @@ func (c *Campaign) readUsers(fault func(key string, err error)) {
 	}
 }
 
-// agreeModel reports if the model cannot use the chosen scaling of times. The Poisson criterion needs times
-// of 0 or more, but standardised times can be negative.
+// agreeModel reports an error if the model cannot use the chosen scaling of times. The Poisson criterion needs
+// values of 0 or more, but standardised times can be negative.
 func (c *Campaign) agreeModel(fault func(key string, err error)) {
 	if c.Model.Criterion == forest.Poisson.String() && c.Model.Scaling == string(preprocess.Standard) {
 		fault("model.criterion", fmt.Errorf("%s: wants times of 0 or more, with model.scaling %s some are below: want %v, %v or %v",

@@ -64,9 +64,9 @@ type Grid struct {
 	Calls   []preprocess.Calls `json:"calls,omitempty"` // content of the trace: resuming does not need the file
 }
 
-// addBetween adds the numbers of nodes halfway between successive powers of two of the grid, such as 3 and 12.
-// If several powers of two lie between the two numbers, it adds the number nearest to the geometric mean. Node
-// counts matter most: collectives have other algorithms and steps if the number of ranks is not a power of two.
+// addBetween adds numbers of nodes halfway between successive powers of two of the grid, such as 3 and 12. If
+// the grid skips powers of two, it adds the number nearest to the geometric mean of the two. Numbers of nodes
+// matter most, because collectives take other steps if the number of ranks is not a power of two.
 func (g *Grid) addBetween() {
 	nodes := slices.Compact(slices.Sorted(slices.Values(g.Nodes)))
 	power := func(n int) bool { return bits.OnesCount(uint(n)) == 1 }
@@ -167,7 +167,7 @@ type Launch struct {
 	TimePerNode time.Duration `json:"time_per_node"`
 }
 
-// Strategy has the sizes of the batches of candidates.
+// Strategy contains the sizes of the batches, the groups of candidates that are measured together.
 type Strategy struct {
 	Initial int     `json:"initial"`
 	Batch   int     `json:"batch"`

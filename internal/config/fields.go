@@ -25,7 +25,8 @@ type field struct {
 // optional is the default of keys that may be missing and have no default.
 var optional any = struct{}{}
 
-// fields returns every key of campaign files, in the order of the template. Reading a key sets a field of c.
+// fields returns every key of campaign files, in the order of the template. The value of a key is stored in a
+// field of c.
 func fields(c *Campaign) []field {
 	return []field{
 		{"name", "name of the campaign: letters, digits, ._-", nil, text(&c.Name, isName)},

@@ -33,8 +33,8 @@ func libraryNames() []string {
 	return out
 }
 
-// checkLibrary returns an error unless the library's version is a release in the catalogue. A campaign has one
-// build of a library.
+// checkLibrary returns an error if the library's version is not a release in the catalogue, or if the libraries
+// in before contain the same library. A campaign has one build of a library.
 func checkLibrary(lib *Library, before []Library) error {
 	if _, _, err := libraries.Release(lib.Name, lib.Version); err != nil {
 		return err

@@ -72,8 +72,8 @@ func (l *loader) campaign(dir string, content []byte, layers Layers) *Campaign {
 	return c
 }
 
-// err combines all faults into one error with a line for each fault, or returns nil if there are none. The
-// error matches the parameter what.
+// err combines all faults into one error with a line for each fault. The error matches the parameter `what`. If
+// there are no faults, it returns nil.
 func (l *loader) err(what error) error {
 	switch len(l.faults) {
 	case 0:
@@ -110,8 +110,8 @@ func (l *loader) fault(key string, err error) {
 	}
 }
 
-// place returns the file and line in which a key was given. If only the line of a list is known, it returns
-// that line for the list's items. If no line is known, it returns the path of the file.
+// place returns the file and line in which a key was given. For an item of a list it may return the line of the
+// list. If no line is known, it returns the path of the file.
 func (l *loader) place(key string) string {
 	list, _, _ := strings.Cut(key, "[")
 	return cmp.Or(l.where[key], l.where[list], l.path)

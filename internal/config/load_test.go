@@ -49,8 +49,9 @@ func read(t testing.TB, name string) string {
 	return string(testutil.Must(os.ReadFile(filepath.Join("testdata", name)))(t))
 }
 
-// TestLoad loads a file with all keys of replays, one with all keys of campaigns that measure, and one with the
-// keys alone that have no default. In the golden files, DIR stands for the folder of the campaign file.
+// TestLoad loads three files: one with all keys of replays, one with all keys of campaigns that run benchmarks,
+// and one with only the keys that have no default. In the golden files, DIR stands for the folder of the
+// campaign file.
 func TestLoad(t *testing.T) {
 	for name, content := range map[string]string{"replay": read(t, "replay.yaml"), "live": read(t, "live.yaml"), "least": minimalFile} {
 		path := write(t, content)
@@ -107,7 +108,7 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestGridBetween checks which numbers of nodes join those of the grid.
+// TestGridBetween checks which numbers of nodes the key grid.between adds to the grid.
 func TestGridBetween(t *testing.T) {
 	for _, tc := range []struct{ nodes, between, want string }{
 		{"1,2,4,8,16", "true", "[1 2 4 8 16 3 6 12]"},

@@ -30,8 +30,9 @@ type Service struct {
 	Pprof  bool
 }
 
-// Quota limits the node-hours of campaigns. Campaigns on recorded data take no node-hours. By default a campaign gets
-// the budget that tutti tune uses without asking the user, and a day the node-hours of one node that is always busy.
+// Quota limits the node-hours of campaigns. Campaigns on recorded data take none. The default for a campaign is
+// the budget that tutti tune uses without asking the user. The default for a day is what one node takes that is
+// always busy.
 type Quota struct {
 	Campaign float64 // maximum budget of one campaign
 	Day      float64 // maximum of all campaigns and drift measurements of a day, from midnight to midnight
@@ -51,7 +52,8 @@ type ServiceLimits struct {
 	Recorded    time.Duration // running time of a campaign on recorded data
 }
 
-// serviceFields returns the keys of a service file in the folder dir. Reading a key sets a field of s.
+// serviceFields returns the keys of a service file in the folder dir. The value of a key is stored in a field
+// of s.
 func serviceFields(s *Service, dir string) []field {
 	return []field{
 		{"state", "folder of the campaigns and all other files of the service", nil, text(&s.State, notEmpty)},
@@ -123,7 +125,8 @@ func (s *Service) agree(fault func(key string, err error)) {
 	}
 }
 
-// agreeHours reports a quota that is too small for one campaign or for the budget of a base.
+// agreeHours reports a quota that is too small for one campaign, or for the budget of a campaign file (base) of
+// the service.
 func (s *Service) agreeHours(fault func(key string, err error)) {
 	if most := Overrun * s.Quota.Campaign; most > s.Quota.Day+1e-9 {
 		fault("node_hours.day", fmt.Errorf("%g node-hours a day: want at least %g, what one campaign may take with the round that exceeds its budget", s.Quota.Day, most))

@@ -27,8 +27,8 @@ type Base struct {
 	FromLast    bool     `json:"from_last,omitempty"` // start with the measurements of the last finished campaign
 }
 
-// When has the conditions under which a scheduled campaign starts. It starts if one of the conditions
-// holds. It also starts if no earlier campaign exists, or if there are no conditions.
+// When contains the conditions under which a scheduled campaign starts. It starts if at least one of them
+// holds. It also starts if there are no conditions, or if there is no earlier campaign.
 type When struct {
 	AgeSeconds float64 `json:"age_seconds,omitzero"` // minimum age of the last finished campaign
 	Library    bool    `json:"library,omitzero"`     // path, version or checksum of a library changed
@@ -59,7 +59,7 @@ func (b Base) checkSchedule() error {
 	return nil
 }
 
-// baseFields returns the keys of an item of the key bases.
+// baseFields returns the keys of an item of the list `bases`, the campaign files of a service.
 func baseFields(b *Base) []field {
 	return []field{
 		{"name", "the name of the base", nil, text(&b.Name, isName)},
@@ -90,7 +90,8 @@ func seconds(at *float64) value {
 	return v
 }
 
-// complete reads the campaign file of a base. The parameter dir is the folder of the service file.
+// complete reads the campaign file of a base and checks the base. The parameter dir is the folder of the
+// service file.
 func (b *Base) complete(dir string, before []Base) error {
 	if b.When != (When{}) && b.Schedule == "" {
 		return errors.New("when: needs a schedule")

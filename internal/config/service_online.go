@@ -27,7 +27,7 @@ type SampleFolder struct {
 // defaultEvery is the default interval between checks for new samples.
 const defaultEvery = time.Minute
 
-// sampleFolderFields returns the keys of an item of the key online.
+// sampleFolderFields returns the keys of an item of the list `online`, the watched folders of samples.
 func sampleFolderFields(w *SampleFolder) []field {
 	return []field{
 		{"name", "the name of the folder", nil, text(&w.Name, isName)},
@@ -41,7 +41,8 @@ func sampleFolderFields(w *SampleFolder) []field {
 	}
 }
 
-// complete sets what is missing, and makes paths absolute. The parameter dir is the folder of the service file.
+// complete sets the fields that the service file leaves out, and makes paths absolute. The parameter dir is the
+// folder of the service file.
 func (w *SampleFolder) complete(dir string, before []SampleFolder) error {
 	if w.Drift > 0 && w.Base == "" {
 		return errors.New("drift: compares with the last campaign of a base, but base is missing")
@@ -65,7 +66,7 @@ func isAlgorithm(name string) error {
 	return err
 }
 
-// agreeOnline reports a folder of samples whose base does not exist.
+// agreeOnline reports a folder of samples that names an unknown base (a campaign file of the service).
 func (s *Service) agreeOnline(fault func(key string, err error)) {
 	for i, w := range s.Online {
 		if w.Base != "" && !slices.ContainsFunc(s.Bases, func(b Base) bool { return b.Name == w.Base }) {

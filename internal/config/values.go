@@ -22,8 +22,8 @@ type value struct {
 	words  []string // all allowed values; nil if there is no list of them
 }
 
-// reader checks the value of a key and stores it in the field of the key. The value v comes from YAML, or is
-// the text of an environment variable or flag.
+// reader checks the value of a key and stores it. The value v comes from YAML, or is the text of an environment
+// variable or flag.
 type reader = func(v any) error
 
 func text(at *string, check func(string) error) value {
@@ -152,9 +152,9 @@ func size(at *int64, least int64) value {
 	return value{read: read, schema: sizeSchema()}
 }
 
-// items returns the type of a key whose value is a list, which is the text of an environment variable or flag
-// split at commas. The list has at least `least` items, and item is the schema of one of them. An error about an
-// item contains the item's index.
+// items returns the type of a key whose value is a list with at least `least` items. In an environment variable
+// or flag, commas separate the items. The parameter item is the JSON schema of one item. An error about an item
+// contains the item's index.
 func items[T comparable](at *[]T, least int, unique bool, item schema, parse func(any) (T, error)) value {
 	read := func(v any) error {
 		if s, ok := v.(string); ok {
@@ -227,8 +227,8 @@ func sizes(at *[]int64) value {
 	return items(at, 0, true, sizeSchema(), func(item any) (int64, error) { return coll.ParseBytes(fmt.Sprint(item)) })
 }
 
-// objects returns the type of a key whose value is a list of objects, which have the keys that keysOf returns.
-// The function check completes an item and compares it with those before it; it may be nil.
+// objects returns the type of a key whose value is a list of objects. The function keysOf returns the keys of
+// one object. The function check completes an item and compares it with the items before it; it may be nil.
 func objects[T any](at *[]T, least int, keysOf func(*T) []field, check func(item *T, before []T) error) value {
 	all := keysOf(new(T))
 	read := func(v any) error {
