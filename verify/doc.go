@@ -8,7 +8,7 @@
 //	screening of many points -> suspects -> confirmation of the suspects -> findings
 //
 // Screening only selects suspects, the points that may be slower. The confirmation decides. It measures new
-// blocks, whose number is fixed beforehand, and uses Wilcoxon's signed-rank test against a ratio of 1 +
+// blocks, whose number is fixed beforehand. It uses Wilcoxon's signed-rank test against a ratio of 1 +
 // Tolerance, with Holm's correction for the number of suspects. The error probability of pass n is proportional
 // to 1/n². So all passes of a library together raise a false alarm with probability Alpha at most.
 //

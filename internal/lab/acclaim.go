@@ -26,7 +26,8 @@ type treeVariance struct {
 	trainedOn int // measurements
 }
 
-// firstPoints is the number of evenly spaced indices of which the first design leaves out the last.
+// firstPoints is the number of evenly spaced indices of the first points to measure. The last index is left
+// out.
 const firstPoints = 4
 
 // Ask returns all algorithms at the first points, later at the point of the largest variance.

@@ -54,7 +54,7 @@ type Calibration struct {
 // ConvergedSeconds.
 const calibrationLimit = 4
 
-// calibrationRun is the state of one replay. It observes the campaign.
+// calibrationRun is the state of one replay. It observes the campaign that the replay runs.
 type calibrationRun struct {
 	Calibration
 	ownStop    bool // the predictions alone end the replay
@@ -256,7 +256,7 @@ func (c *calibrationRun) recordExhaustion(res campaign.Result) {
 	c.Stopped, c.Exhausted = true, true
 }
 
-// quality returns the metrics of choices by the truth, over all points of the set.
+// quality returns the metrics of choices, compared with the recorded times of all points of the set.
 func (s Set) quality(choose activelearn.Choice) (metrics.Summary, error) {
 	of := learner.Slowdowns(s.Truth, choose)
 	var slowdowns []float64

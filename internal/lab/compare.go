@@ -87,7 +87,7 @@ func Compare(ctx context.Context, d Design, opt Options, emit func(Outcome) erro
 // outcomes contains the outcomes of one entry, one for each cost of launches.
 type outcomes struct{ all, fresh []Outcome }
 
-// replayKey identifies one replay of a comparison by what it replays.
+// replayKey identifies one replay of a comparison by its data, collective, strategy, cost of launches and seed.
 type replayKey struct {
 	data, collective, strategy, launch string
 	seed                               uint64

@@ -67,7 +67,7 @@ func (c contender) options(opt Options) Options {
 	return opt
 }
 
-// sameStrategy reports whether two names stand for the same strategy, if the stop is ignored.
+// sameStrategy reports whether two names stand for the same strategy. It ignores when the two stop.
 func sameStrategy(strategy, other string) bool {
 	o := contenderOf(other)
 	return contenderOf(strategy).strategy == o.strategy && !o.published

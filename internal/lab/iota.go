@@ -20,7 +20,7 @@ type weightedDraws struct {
 	trainedOn int // measurements
 }
 
-// Ask draws free candidates.
+// Ask draws candidates that are neither measured nor pending.
 func (w *weightedDraws) Ask(s activelearn.State) ([]coll.Candidate, error) {
 	w.ledger = s.Ledger
 	var free []coll.Candidate

@@ -61,7 +61,7 @@ func (d *sameInitialDesign) Ask(s activelearn.State) ([]coll.Candidate, error) {
 // compared FACT with such training sets.
 type random struct{ seed uint64 }
 
-// Ask draws points with equal probabilities from those that have free candidates.
+// Ask draws points that have candidates to measure, all with the same probability.
 func (r *random) Ask(s activelearn.State) ([]coll.Candidate, error) {
 	return activelearn.DrawPoints(s, 0, roundRand(r.seed, s.Round)), nil
 }

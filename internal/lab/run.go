@@ -206,8 +206,8 @@ func (e entry) problem(machine *replay.Machine) campaign.Problem {
 	}
 }
 
-// convergence returns the index of the first evaluation at which the criteria have held Patience times in a
-// row. If there is none, it returns the last index and false.
+// convergence returns the index of the evaluation at which a campaign has converged: the first at which the
+// criteria have held Patience times in a row. If there is none, it returns the last index and false.
 func convergence(evaluations []activelearn.Evaluation, c activelearn.Criteria) (at int, converged bool) {
 	watch := activelearn.NewWatch(c, activelearn.Limits{})
 	for i, e := range evaluations {
@@ -229,7 +229,7 @@ func firstShare(ms []coll.Measurement, s Set, share float64) []coll.Measurement 
 	return ms[:n]
 }
 
-// data returns training data with the given measurements of the set.
+// data returns the given measurements of the set as training data for a model.
 func (s Set) data(ms []coll.Measurement) learner.Data {
 	return learner.Data{Measurements: ms, Missing: s.missing(ms)}
 }

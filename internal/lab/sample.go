@@ -11,7 +11,8 @@ import (
 	"tutti/preprocess"
 )
 
-// figureShares lists the sizes of training sets in the paper's figures, as shares of the candidates.
+// figureShares lists the sizes of training sets in the figures of Wilkins et al. (ExaMPI 2021), as shares of
+// the candidates.
 var figureShares = []float64{1, 0.50, 0.20, 0.10, 0.05, 0.02, 0.01}
 
 // source is a way to collect a training set, with a scaling of the times.

@@ -12,8 +12,8 @@ import (
 	"tutti/metrics"
 )
 
-// lossRatio is the limit of Best, the ratio to the best other strategy. A row with a greater Best counts as
-// lost.
+// lossRatio is the largest ratio to the best other strategy that does not count as a loss. A row of the table
+// with a larger ratio counts as lost.
 const lossRatio = 1.05
 
 // Resamples and level of the bootstrap intervals.
@@ -49,8 +49,8 @@ type VersusRow struct {
 	bySeed map[string][]float64 // shares of each strategy
 }
 
-// VersusSum summarizes the rows that converge. It has the geometric means of Ratio and Best, the greatest
-// Best, and the number of rows whose Best is above 1.05. Interval is the 95 % interval of the geometric mean of
+// VersusSum sums up the rows in which some strategy converges. It has the geometric means of Ratio and Best,
+// the greatest Best, and the number of rows whose Best is above 1.05. Interval is the 95 % interval of the mean
 // Ratio, by a bootstrap over the seeds.
 type VersusSum struct {
 	Launch   string                      `json:"launch"` // or "all", and "real" and "simulated" if the rows have both kinds of machines
@@ -101,8 +101,8 @@ func NewVersus(strategy string, outcomes []Outcome) (Versus, error) {
 	return v, nil
 }
 
-// row compares the outcomes of the strategy, own, with those of the others on the same set and with the
-// same cost of launches.
+// row compares the outcomes `own` of the strategy with the outcomes of the other strategies on the same set,
+// with the same cost of launches.
 func (v Versus) row(own group, all []group) (VersusRow, error) {
 	o := own[0]
 	r := VersusRow{
@@ -190,8 +190,8 @@ func (v Versus) mean(launch string, selects func(VersusRow) bool) VersusSum {
 	return sum
 }
 
-// ratio returns the geometric mean over rows of the strategy's median share divided by that of another one. seeds
-// contains the indices of the seeds that count.
+// ratio divides the strategy's median share of machine time by that of another strategy, and returns the
+// geometric mean over the rows. The parameter seeds contains the indices of the seeds that count.
 func (v Versus) ratio(rows []VersusRow, other string, seeds []float64) float64 {
 	median := func(shares []float64) float64 {
 		var picked []float64

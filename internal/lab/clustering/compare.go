@@ -64,8 +64,9 @@ func withGroups(divide func(m discover.Matrix, k int) discover.Labels) func(disc
 	}
 }
 
-// cutOf returns the Accuracy function of agglomerative clustering. Its input is a matrix or, if profile is
-// true, the profile of the matrix. It cuts the dendrogram into the true number of groups.
+// cutOf returns the Accuracy function of agglomerative clustering. If profile is true, the method gets the
+// distances between whole rows of the matrix (discover.Profile). It cuts the dendrogram into the true number of
+// groups.
 func cutOf(by discover.Linkage, profile bool) func(discover.Matrix, discover.Labels) float64 {
 	return withGroups(func(m discover.Matrix, k int) discover.Labels {
 		if profile {
@@ -84,7 +85,7 @@ func withThreshold(divide func(m discover.Matrix, x float64) discover.Labels) fu
 	}
 }
 
-// points is the number of values that are tried for a parameter.
+// points is the number of values of a parameter that are tried.
 const points = 50
 
 // bestAccuracy returns the best accuracy over the values of a parameter, in equal steps. The first value is

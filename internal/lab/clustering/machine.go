@@ -15,7 +15,8 @@ type Machine struct {
 	InOrder bool      // number the members in the order of the parts, not at random
 }
 
-// ThesisMachines returns the machines of the source. Each has the round-trip time of its levels in µs.
+// ThesisMachines returns the machines of Reinfjell (NTNU 2023). Each has the round-trip times of its levels in
+// µs.
 func ThesisMachines() []Machine {
 	return []Machine{
 		{Name: "FRAM, 1 node", Shape: []int{2, 16}, Seconds: []float64{0.80, 1.46}},

@@ -77,8 +77,8 @@ func near(got, want, relative float64) bool {
 	return math.Abs(got-want) <= relative*math.Abs(want)+1e-12
 }
 
-// TestReferencePython compares all methods with scikit-learn, scipy and programs written from the
-// papers.
+// TestReferencePython compares all methods with results of scikit-learn, scipy and Python programs that follow
+// the published descriptions.
 func TestReferencePython(t *testing.T) {
 	var all map[string]python
 	decode(t, "python.json.gz", &all)

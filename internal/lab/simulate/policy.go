@@ -128,7 +128,7 @@ func (l *learner) learn() error {
 	return nil
 }
 
-// restrict returns the advice for only the given algorithms, in their order.
+// restrict limits the advice to the given algorithms, in their order.
 func restrict(a online.Advice, algorithms []coll.Algorithm) online.Advice {
 	out := a
 	out.Algorithms, out.Weights, out.Most = algorithms, make([]float64, len(algorithms)), nil
@@ -147,8 +147,7 @@ func restrict(a online.Advice, algorithms []coll.Algorithm) online.Advice {
 	return out
 }
 
-// baseOf returns the base of online learning. It has all classes, and the default is selected for each of
-// them.
+// baseOf returns what online learning begins with: all classes, each with the default selected.
 func baseOf(classes []Class) online.Base {
 	algorithms := map[coll.Point][]coll.Algorithm{}
 	var points []coll.Point

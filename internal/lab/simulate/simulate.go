@@ -104,8 +104,9 @@ type Outcome struct {
 	Measured    []coll.Measurement `json:"-"` // all times that the policy saw
 }
 
-// LostGain returns the regret of all runs divided by the regret of the library's default. It is 0 if every
-// call uses the fastest algorithm and 1 if every call uses the default.
+// LostGain returns the regret of all runs divided by the regret of the library's default. Regret is the time
+// lost compared with the fastest algorithms. LostGain is 0 if every call uses the fastest algorithm and 1 if
+// every call uses the default.
 func (o Outcome) LostGain() float64 {
 	byDefault := 0.0
 	for _, r := range o.Runs {
