@@ -30,7 +30,7 @@ type Job struct {
 const samplesEnding = ".samples"
 
 // ReadFolder reads the samples of all jobs in a folder, ordered by the start of the jobs. It uses only samples of
-// one MPI library, the most frequent one. The version of this library must contain banner.
+// one MPI library, the most frequent one. The version of this library must contain `banner`.
 //
 // Links, named pipes, unreadable files and samples of other libraries are left out with a warning. If there are
 // files but none can be used, that is an error. If there are very many calls, only a part is kept; see thinned.

@@ -107,11 +107,11 @@ func (h *history) posteriorOf(c coll.Collective) (*posterior, error) {
 	return &posterior{fitted.GP(), fitted.Task}, nil
 }
 
-// When two times are compared, quantiles of their ratio are used. These constants give the quantiles, in
-// standard deviations above the median.
+// Quantiles of a time, or of the ratio of two times, that the advice uses. They are given in standard
+// deviations above the median.
 const (
-	selectDeviations = 2.0 // another algorithm is selected only if it is faster at this quantile
-	budgetDeviations = 1.0 // quantile for the cost of an explored call; with a higher one, jobs of a few hundred calls would explore almost nothing
+	selectDeviations = 2.0 // another algorithm is selected only if this quantile of its time is below the expected time of the selected one
+	budgetDeviations = 1.0 // quantile for the cost of exploring; with a higher one, jobs of a few hundred calls would explore almost nothing
 )
 
 // budgetOfGain is the fraction of the time saved over the default that exploration may cost. A fixed share
