@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// freeNodes tracks which nodes of a NodePool are free while Pack plans its loads.
+// freeNodes tracks which nodes of a NodePool are free while the function Pack plans its loads.
 type freeNodes struct {
 	sizes    []int // nodes of each group
 	largest  []int // indices of groups, largest group first
@@ -33,8 +33,8 @@ func (r NodePool) freeNodes() *freeNodes {
 	return f
 }
 
-// find returns free groups that have the given number of nodes together, nil if there are none. It prefers
-// the smallest switch that is large enough, and uses several switches if none is.
+// find returns free groups that have the given number of nodes together, or nil if there are none. It
+// prefers the smallest switch that is large enough. If none is large enough, it uses several switches.
 func (f *freeNodes) find(nodes int) []int {
 	switch {
 	case nodes > f.nodes:
@@ -79,9 +79,9 @@ func (f *freeNodes) findSeveral(nodes int) []int {
 	return groups
 }
 
-// allocate marks groups as used by the load with the index owner. It returns the indices of the loads that
+// allocate marks groups as used by the load with the index `owner`. It returns the indices of the loads that
 // must end before this load begins, in ascending order. These are the last loads on the groups. If the load
-// spans several switches, the last load that spanned several switches must end too.
+// spans several switches, the last load that spanned several switches must end, too.
 func (f *freeNodes) allocate(groups []int, owner int) (before []int) {
 	for _, g := range groups {
 		before = append(before, f.lastOwner[g])

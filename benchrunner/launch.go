@@ -8,7 +8,7 @@ import (
 	"tutti/coll"
 )
 
-// LaunchModel says which requests of a batch share one launch.
+// LaunchModel says which requests of a batch share one launch (one run of the program).
 type LaunchModel string
 
 // The launch models differ in how many cases the program measures in one launch.
@@ -35,13 +35,14 @@ func ParseLaunchModel(s string) (LaunchModel, error) {
 	return "", fmt.Errorf("launch model %q: want one of %s", s, strings.Join(names, ", "))
 }
 
-// LaunchKey identifies a launch within one batch: candidates with equal keys share a launch.
+// LaunchKey identifies a launch (one run of the program) within one batch. Candidates with equal keys share
+// a launch.
 type LaunchKey struct {
 	point     coll.Point
 	algorithm coll.Algorithm
 }
 
-// Key returns the launch key of a candidate. Candidates with the same key share a launch.
+// Key returns the launch key of a candidate. Candidates with the same key share one run of the program.
 func (m LaunchModel) Key(c coll.Candidate) LaunchKey {
 	k := LaunchKey{c.Point, c.Algorithm}
 	switch m {
@@ -53,15 +54,15 @@ func (m LaunchModel) Key(c coll.Candidate) LaunchKey {
 	return k
 }
 
-// LaunchCost describes what launches cost in seconds.
+// LaunchCost describes what launches (runs of the program) cost, in seconds.
 type LaunchCost struct {
 	Model          LaunchModel // empty means LaunchCandidate
 	Seconds        float64     // for each launch
 	SecondsPerNode float64     // for each launch and node
 }
 
-// Costs returns the launch cost of each candidate of a batch in seconds. The first candidate of a launch
-// has the whole cost of this launch, the others have cost 0.
+// Costs returns the launch cost of each candidate of a batch, in seconds. The first candidate of a launch
+// (run of the program) has the whole cost of this launch. The others have cost 0.
 func (l LaunchCost) Costs(batch []coll.Candidate) []float64 {
 	paid := map[LaunchKey]bool{}
 	costs := make([]float64, len(batch))
@@ -74,10 +75,10 @@ func (l LaunchCost) Costs(batch []coll.Candidate) []float64 {
 	return costs
 }
 
-// ConcurrentCosts returns the cost of each candidate of a batch in seconds, if the launches run
-// concurrently on the given number of nodes. run has the run time of each candidate in seconds. The
-// makespan of the schedule is divided in proportion to the node-seconds that the candidates use, launches
-// included. No candidate may need more nodes.
+// ConcurrentCosts returns the cost of each candidate of a batch in seconds, if the launches (runs of the
+// program) are concurrent on the given number of nodes. The parameter `run` has the run time of each
+// candidate in seconds. The makespan of the schedule is divided in proportion to the node-seconds that the
+// candidates use, launches included. No candidate may need more nodes than there are.
 func (l LaunchCost) ConcurrentCosts(batch []coll.Candidate, run []float64, nodes int) []float64 {
 	costs := l.Costs(batch)
 	index := map[LaunchKey]int{}
@@ -100,9 +101,9 @@ func (l LaunchCost) ConcurrentCosts(batch []coll.Candidate, run []float64, nodes
 	return costs
 }
 
-// Sweeps groups cases for a program that measures several sizes of one algorithm in one launch. Sizes
-// ascend within a group. follows(a, b) reports whether the program can measure case b directly after case
-// a. A duplicate case gets its own group if follows(c, c) is false.
+// Sweeps groups cases for a program that measures several sizes of one algorithm in one launch (run). Sizes
+// ascend within a group. The function `follows` reports whether the program can measure case b directly
+// after case a. A duplicate case c gets its own group if follows(c, c) is false.
 func Sweeps(cases []Case, follows func(a, b Case) bool) [][]Case {
 	sorted := slices.Clone(cases)
 	slices.SortStableFunc(sorted, func(a, b Case) int {

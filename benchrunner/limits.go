@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// MinAllowance is the shortest time limit of a launch.
+	// MinAllowance is the shortest time limit of a launch (a run of the program).
 	MinAllowance = 30 * time.Second
 
 	// MaxTime is the longest time that CallTimeout and CallsTimeout return. The sum of thousands of such
@@ -32,8 +32,8 @@ func CallTimeout(p coll.Point) time.Duration {
 	return min(MaxTime, 5*time.Millisecond+time.Duration(seconds*float64(time.Second)))
 }
 
-// CallsTimeout returns a time that several calls of a case exceed only if one hangs. A barrier before each
-// call is included. The time is at most MaxTime.
+// CallsTimeout returns a time that several calls of a case exceed only if one of them hangs. A barrier
+// before each call is included. The time is at most MaxTime.
 func CallsTimeout(c Case, calls int) time.Duration {
 	one := CallTimeout(c.Point) + CallTimeout(coll.Point{Collective: coll.Barrier, Nodes: c.Nodes, PPN: c.PPN})
 	if calls > int(MaxTime/one) {

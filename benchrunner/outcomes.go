@@ -14,7 +14,7 @@ const (
 	PhaseParse  = "parse"  // it ended normally, but its output cannot be used
 )
 
-// Failed returns the outcome of a case that failed in the given phase. text is the error.
+// Failed returns the outcome of a case that failed in the given phase. The parameter `text` is the error.
 func Failed(phase, text string) Outcome {
 	return Outcome{State: OutcomeFailed, Phase: phase, Error: text}
 }
@@ -28,13 +28,15 @@ func FailedAll(s Launch, phase, text string) []Outcome {
 	return out
 }
 
-// Outcomes returns the outcomes for a program that measures the cases of a launch in order. found returns
-// the outcome of a case if the output contains it. If the launch crashed or hung, the first case without an
-// outcome fails, and the later ones were not reached. If the job ended during the launch, all cases without
-// an outcome were not reached. If the launch ended normally, all cases without an outcome fail.
+// Outcomes returns the outcomes for a program that measures the cases of a launch (a run) in order. The
+// function `found` returns the outcome of a case if the output contains it.
 //
-// begun says whether the program had begun to measure. If it had not, the launch failed as a whole, unless
-// the job ended during the launch or the launcher got no nodes.
+// If the launch crashed or hung, the first case without an outcome fails, and the later ones were not
+// reached. If the job ended during the launch, all cases without an outcome were not reached. If the launch
+// ended normally, all cases without an outcome fail.
+//
+// The parameter `begun` says whether the program had begun to measure. If it had not, the launch failed as a
+// whole, unless the job ended during the launch or the launcher got no nodes.
 func Outcomes(s Launch, out Output, begun bool, found func(Case) (Outcome, bool)) []Outcome {
 	fault, single := out.fault()
 	if !begun && fault != "" && out.unplaced() {
@@ -62,8 +64,8 @@ func Outcomes(s Launch, out Output, begun bool, found func(Case) (Outcome, bool)
 	return outcomes
 }
 
-// fault returns why the launch did not end normally, "" if it did. blame reports whether one of the cases
-// is the cause.
+// fault returns why the launch (run of the program) did not end normally, or "" if it did. The result
+// `blame` reports whether one of the cases is the cause.
 func (o Output) fault() (text string, blame bool) {
 	switch {
 	case o.TimedOut:
@@ -90,5 +92,5 @@ func (o Output) unplaced() bool { return unplacedForm.Match(o.Stderr) }
 var partedForm = regexp.MustCompile(`(?m)^srun: error: step_launch_notify_io_failure: aborting, io error with slurmstepd on node`)
 
 // Parted reports whether the output of a node was lost because its connection to srun broke, although the
-// launch ended normally. A case whose output is missing then counts as not reached, not as failed.
+// launch (run) ended normally. A case whose output is missing then counts as not reached, not as failed.
 func (o Output) Parted() bool { return o.Ended && o.Exit == 0 && partedForm.Match(o.Stderr) }

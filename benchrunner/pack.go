@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Load is a launch that Pack schedules.
+// Load is a launch (a run of the program) that the function Pack schedules.
 type Load struct {
 	Nodes   int
 	Seconds float64 // upper bound of its duration
 }
 
-// NodePool describes the nodes of a job on which launches run concurrently.
+// NodePool describes the nodes of a job on which several launches (runs of the program) are concurrent.
 type NodePool struct {
 	Nodes int
 	// Groups has the number of nodes of each switch. Each launch then uses whole groups, which it shares
@@ -27,7 +27,7 @@ type Packing struct {
 	Makespan float64 // upper bound of the seconds from the first begin to the last end
 }
 
-// Place says when and on which groups a load runs.
+// Place says when a load (a run of the program) begins, and on which groups of nodes.
 type Place struct {
 	Load   int     // index of the load
 	Begin  float64 // seconds after the begin of the job; an upper bound
@@ -35,8 +35,8 @@ type Place struct {
 	After  []int   // indices of Places, ascending: loads that must end before this load begins
 }
 
-// Utilisation returns the fraction of a job's node-seconds that the loads use. nodes is the number of nodes
-// of the job.
+// Utilisation returns the fraction of a job's node-seconds that the loads use. The parameter `nodes` is the
+// number of nodes of the job.
 func (p Packing) Utilisation(nodes int, loads []Load) float64 {
 	used := 0.0
 	for _, l := range loads {

@@ -22,8 +22,8 @@ echo "` + placementMark + `$(uname -n)" >&2
 exec "$@"
 `
 
-// ReportHosts wraps a command so that each rank prints its host, which PlacementError reads. dir is the
-// folder of the launch.
+// ReportHosts wraps a command so that each rank prints its host. PlacementError reads these lines. The
+// parameter `dir` is the folder of the launch.
 func ReportHosts(dir string, cmd Command) Command {
 	files := map[string][]byte{placementFile: []byte(placementScript)}
 	for name, text := range cmd.Files {

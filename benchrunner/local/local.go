@@ -58,7 +58,7 @@ var (
 	algorithmPrefixes = []string{"MPIR_CVAR_", "MPIR_PARAM_", "OMPI_MCA_coll_", "I_MPI_ADJUST_", "MV2_"}
 )
 
-// without returns the variables of environ whose names begin with none of the prefixes.
+// without returns the variables of environ, except those whose names begin with one of the prefixes.
 func without(environ, prefixes []string) []string {
 	var out []string
 	for _, v := range environ {
@@ -145,8 +145,8 @@ func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (str
 }
 
 // identify waits until the new process has written its ID, usually for a millisecond. If the folder belongs
-// to another process, the new one ends, and identify returns the ID of the other. It ignores ctx, because
-// the job already runs and the caller can cancel it by its ID.
+// to another process, the new process ends, and identify returns the ID of the other process. It ignores
+// ctx, because the job already runs and the caller can cancel it by its ID.
 func (s *Scheduler) identify(ctx context.Context, sub benchrunner.Submission, pid int, gone <-chan struct{}) (string, error) {
 	own := strconv.Itoa(pid) + "-"
 	for {
@@ -232,7 +232,7 @@ func (s *Scheduler) status(id string, sub benchrunner.Submission) (benchrunner.S
 	return st, true, err
 }
 
-// exited reports whether the script has ended. If so, it sets in st how the script ended.
+// exited reports whether the script has ended. If so, it records in the status st how the script ended.
 func exited(st *benchrunner.Status, dir string) (over bool, err error) {
 	text, over, err := readFile(filepath.Join(dir, "exit"))
 	if err != nil || !over {

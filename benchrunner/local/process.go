@@ -169,8 +169,8 @@ func modTime(dir, name string) (time.Time, error) {
 	return stat.ModTime(), nil
 }
 
-// unknown returns nil for an error that means that a file or process does not exist. Other errors become
-// errors matching benchrunner.ErrUnavailable.
+// unknown converts an error of reading a file or process. If the file or process does not exist, it returns
+// nil. Other errors become errors matching benchrunner.ErrUnavailable.
 func unknown(err error) error {
 	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return nil

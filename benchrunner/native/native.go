@@ -46,9 +46,9 @@ func New(opt Options) (*Program, error) {
 // Name returns native.
 func (*Program) Name() string { return "native" }
 
-// Group divides cases into launches. All cases whose settings of the MPI library agree share a launch. Small sizes come
-// first, so that a crash at a large size loses few cases. For each collective and size, the library's
-// default comes first, so that much slower algorithms are aborted early.
+// Group divides cases into launches (runs of the program). All cases with the same settings of the MPI
+// library share a launch. Small sizes come first, so that a crash at a large size loses few cases. For each
+// collective and size, the library's default comes first, so that much slower algorithms are aborted early.
 func (*Program) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	var groups [][]benchrunner.Case
 	for _, c := range cases {
@@ -81,27 +81,27 @@ func rank(yes bool) int {
 	return 0
 }
 
-// together reports whether two cases can share a launch.
+// together reports whether two cases can share a launch (a run of the program).
 func together(a, b benchrunner.Case) bool {
 	return a.Layout() == b.Layout() && a.NewComm == b.NewComm && slices.EqualFunc(a.Base, b.Base, func(v, w mpi.Var) bool {
 		return v.Name == w.Name && v.Value == w.Value && bytes.Equal(v.File, w.File)
 	})
 }
 
-// Times that a launch needs in addition to its cases. If MPI_Finalize hangs, the program gives up after ten
-// seconds.
+// Times that a launch (a run of the program) needs in addition to its cases. If MPI_Finalize hangs, the
+// program gives up after ten seconds.
 const (
 	startTime    = 10 * time.Second
 	finalizeTime = 15 * time.Second
 )
 
-// hang returns the time after which the program gives up a case. The program checks the time limit of a
-// case, its slice, only between calls. So a slow case may exceed its slice by three calls: one each for
-// check, warm-up and timing.
+// hang returns the time after which the program gives up a case. The program checks a case's time limit, the
+// slice, only between calls. A slow case may therefore exceed its slice by three calls: one each for check,
+// warm-up and timing.
 func (p *Program) hang() time.Duration { return 10*time.Second + 10*p.opt.Slice }
 
-// Allowance implements benchrunner.Program. It contains one slice for every case. It adds the time by which
-// one slow case may exceed its slice, and the times to start and to end.
+// Allowance implements benchrunner.Program. It is the sum of one slice (a case's time limit) for every case,
+// the time by which one slow case may exceed its slice, and the times to start and to end.
 func (p *Program) Allowance(s benchrunner.Launch) time.Duration {
 	return startTime + time.Duration(len(s.Cases))*p.opt.Slice + p.hang() + finalizeTime
 }

@@ -77,7 +77,7 @@ type caseOutput struct {
 	results []event // results and refusals
 }
 
-// listing is the parsed output of a launch.
+// listing is the parsed output of a launch (one run of the program).
 type listing struct {
 	hellos  []event
 	errors  []string
@@ -92,7 +92,8 @@ const (
 	maxDamaged = 5
 )
 
-// parse parses the lines that a launch with n cases printed. It ignores lines of other programs.
+// parse parses the lines that a launch (a run of the program) with n cases printed. It ignores lines of
+// other programs.
 func parse(lines []string, n int) listing {
 	l := listing{cases: make([]caseOutput, n)}
 	last := -1 // the case that began last
@@ -159,7 +160,7 @@ func (l *listing) add(e event, last *int) error {
 	return nil
 }
 
-// pass marks the case that began last as ended if a later case has begun.
+// pass marks the case that began last as ended, because a later case has begun.
 func (l *listing) pass(last *int, next int) {
 	if *last >= 0 && next > *last {
 		l.cases[*last].later = true
@@ -184,7 +185,8 @@ func (e event) check(c benchrunner.Case) error {
 	return e.checkManner(c)
 }
 
-// checkTimes returns an error if the median, its interval or the number of samples is invalid.
+// checkTimes returns an error if the median time, its confidence interval or the number of samples is
+// invalid.
 func (e event) checkTimes() error {
 	switch {
 	case e.Median == nil || !(*e.Median >= shortest) || math.IsInf(*e.Median, 0):
@@ -201,7 +203,7 @@ func (e event) checkTimes() error {
 	return nil
 }
 
-// checkManner returns an error if the event has an invalid value of stop, sync, verified or bytes.
+// checkManner returns an error if the event has an invalid value of the field stop, sync, verified or bytes.
 func (e event) checkManner(c benchrunner.Case) error {
 	switch {
 	case !slices.Contains([]string{"tight", "slice", "max", "abort_factor"}, e.Stop):
@@ -256,7 +258,7 @@ func (e event) contradicts(c benchrunner.Case) string {
 	return fmt.Sprintf("the library ran %s instead", e.Seen)
 }
 
-// world returns how the MPI world differs from the layout, "" if it agrees.
+// world returns how the processes of the MPI world differ from the layout, or "" if they agree.
 func (l listing) world(s benchrunner.Launch) string {
 	if len(l.errors) > 0 {
 		return l.errors[0]

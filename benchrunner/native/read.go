@@ -42,7 +42,7 @@ func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner
 	return r
 }
 
-// outcome returns the outcome of one case. It returns false if the program printed none.
+// outcome returns the outcome of one case. It returns false if the program printed no outcome.
 func (p *Program) outcome(c caseOutput, asked benchrunner.Case, r *benchrunner.Reading) (benchrunner.Outcome, bool) {
 	if len(c.results) == 0 {
 		return benchrunner.Failed(benchrunner.PhaseParse, "its line is missing or damaged"), c.later
@@ -74,7 +74,7 @@ func (p *Program) outcome(c caseOutput, asked benchrunner.Case, r *benchrunner.R
 	return o, true
 }
 
-// blame adds the time of a case that crashed or hung to the times of the reading.
+// blame adds the time of a case that crashed or hung to the times of the launch's reading.
 func (p *Program) blame(l listing, out benchrunner.Output, r *benchrunner.Reading) {
 	for i, c := range l.cases {
 		o := &r.Outcomes[i]

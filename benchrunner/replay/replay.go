@@ -162,8 +162,8 @@ func (m *Machine) Costs(batch []coll.Candidate) []float64 {
 	return m.prices(batch, run)
 }
 
-// prices returns what Costs returns if the candidates have the given run times. run is in seconds and
-// excludes launches.
+// prices returns the same costs as the method Costs, for candidates that have the given run times. The
+// parameter `run` is in seconds and excludes launches (starts of the program).
 func (m *Machine) prices(batch []coll.Candidate, run []float64) []float64 {
 	fits := m.opt.Nodes > 0
 	for _, c := range batch {
