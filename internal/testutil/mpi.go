@@ -167,7 +167,8 @@ func LaunchEnv(t *testing.T, launcher string, env []string) []string {
 	return env
 }
 
-// lastValue returns the value of a variable in an environment, where the last one counts.
+// lastValue returns the value of a variable in an environment. If the variable occurs several times, the
+// last value counts.
 func lastValue(env []string, name string) string {
 	for _, v := range slices.Backward(env) {
 		if value, ok := strings.CutPrefix(v, name+"="); ok {

@@ -30,8 +30,8 @@ func SkipShort(t testing.TB) {
 	}
 }
 
-// Need is the name of an environment variable. The variable stands for something that a machine may lack,
-// such as a library. A test that misses it is skipped, or fails if the variable is 1.
+// Need is the name of an environment variable. The variable stands for something that a machine may not
+// have, such as a library. A test that does not find it is skipped, or fails if the variable is 1.
 type Need string
 
 const (

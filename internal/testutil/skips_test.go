@@ -18,7 +18,7 @@ import (
 
 const root = "../.."
 
-// reasons maps each function that may skip a test for a special reason to that reason.
+// reasons holds the functions that may skip a test for a special reason, with this reason.
 var reasons = map[string]string{
 	"cmd/tutti TestREADMEDemo":       "the gate demands it; elsewhere results/demo may be of an older tutti",
 	"internal/testutil NeedAllCases": "the test belongs to make test-all",
@@ -80,8 +80,8 @@ func skipping(file *ast.File) []string {
 	return names
 }
 
-// asked reports whether a condition is testing.Short() or !*long. A test may always be skipped under these
-// conditions.
+// asked reports whether a condition is testing.Short() or !*long, which the caller of go test asks for. A
+// test may always be skipped under these conditions.
 func asked(cond ast.Expr) bool {
 	switch c := cond.(type) {
 	case *ast.CallExpr:

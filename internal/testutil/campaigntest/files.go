@@ -42,8 +42,7 @@ func Fake(t testing.TB, dir, scheduler string) (file string) {
 	return file
 }
 
-// put copies an embedded file to a path. The file's name is the parameter name, the path is the parameter
-// to.
+// put copies the embedded file `name` to the path `to`.
 func put(t testing.TB, name, to string) {
 	t.Helper()
 	content, err := files.ReadFile(name)

@@ -49,8 +49,8 @@ hpo: {trials: 0}
 	return file
 }
 
-// Record computes the times of the machine and writes them as the recorded data of the campaign that Put
-// wrote. After a change of the machine, call Record again.
+// Record computes the times of the machine and writes them as the recorded data of the campaign that the
+// method Put wrote. After a change of the machine, call Record again.
 func (m Made) Record(t testing.TB, dir string) {
 	t.Helper()
 	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "in.csv"), []byte(m.table()), 0o666))

@@ -67,9 +67,8 @@ func testBuilds(t *testing.T, lib mpi.Library) {
 	}
 }
 
-// testPromises checks that each selected algorithm has a predicted time that is no longer than the
-// default's. If the library cannot select its default for a single size, the algorithm may be slower by at
-// most maxLoss.
+// testPromises checks that each selected algorithm is predicted to be as fast as the default or faster. If
+// the library cannot select its default for a single size, the algorithm may be slower by at most maxLoss.
 func testPromises(t *testing.T, sel selection.Selection, rows []selection.Row, maxLoss float64) {
 	t.Helper()
 	for _, r := range rows {
@@ -234,9 +233,9 @@ func testSourcing(t *testing.T, x mpi.Export, path string) {
 	}
 }
 
-// testPorting exports the measurements of one release for another release that lacks some algorithms. Where
-// the selection has an algorithm that the other release lacks, the export has an algorithm of both
-// releases, or the default.
+// testPorting exports the measurements of one release for another release that does not have some of the
+// algorithms. Where the selection has such an algorithm, the export must have an algorithm of both releases,
+// or the default.
 func testPorting(t *testing.T, lib mpi.Library) {
 	for _, to := range open(t, lib) {
 		for _, from := range lib.Releases() {

@@ -14,8 +14,8 @@ import (
 	"tutti/mpi"
 )
 
-// testForcing checks on a small grid that each candidate that can run has a forcing, and that the default
-// needs no setting.
+// testForcing checks on a small grid that each candidate that can run can also be forced, and that the
+// default needs no setting.
 func testForcing(t *testing.T, lib mpi.Measurable) {
 	layouts := []coll.Layout{{Nodes: 2, PPN: 1}, {Nodes: 2, PPN: 2}, {Nodes: 1, PPN: 4}, {Nodes: 3, PPN: 2}}
 	for _, cat := range lib.Releases() {
@@ -32,8 +32,9 @@ func testForcing(t *testing.T, lib mpi.Measurable) {
 	}
 }
 
-// forced checks the forcing of one candidate. All candidates of a launch must write the same control variables:
-// otherwise one inherits a value from the previous one. Their values must differ, or they would run the same algorithm.
+// forced checks the settings that force one candidate. All candidates of one run of the program must write
+// the same control variables. Otherwise one candidate inherits a value from the previous one. The values
+// must differ, or the candidates would run the same algorithm.
 func forced(t *testing.T, lib mpi.Measurable, cat *mpi.Catalogue, c coll.Candidate, shared map[string][]string, same map[string]coll.Algorithm) {
 	t.Helper()
 	feasible := cat.Check(c) == nil
@@ -185,7 +186,7 @@ func Everything(t testing.TB, cat *mpi.Catalogue, l coll.Layout) []coll.Candidat
 }
 
 // Groups returns arguments for the program ForcedProgram, with one group for each candidate. The program
-// writes the switches of a group before it makes the group's call.
+// writes the group's control variables before it makes the group's call.
 func Groups(t testing.TB, lib mpi.Library, cat *mpi.Catalogue, candidates []coll.Candidate) []string {
 	t.Helper()
 	var args []string

@@ -58,7 +58,7 @@ func Check(t *testing.T, lib mpi.Library, table string) {
 	}
 }
 
-// line is one of a table.
+// line is one line of a table of catalogue checks.
 type line struct {
 	release string
 	coll.Candidate
