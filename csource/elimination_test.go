@@ -14,16 +14,16 @@ import (
 	"tutti/internal/testutil"
 )
 
-// simulated is the output of the program eliminate. It lists the calls from which another algorithm serves,
-// and the calls after which ranks announced a change or rechecked. It also has the cost at the end of each
-// third of the calls: the time divided by that of the baseline.
+// simulated is the output of the program "eliminate". It lists the calls from which another algorithm
+// serves, and the calls after which ranks announced a change or rechecked. It also has the cost at the end
+// of each third of the calls: their time divided by the baseline's time.
 type simulated struct {
 	served, best       []int // a call, and the algorithm that serves from this call on
 	announced, recheck []int
 	cost               []float64
 }
 
-// servedAt returns the algorithm that served after the given number of calls.
+// servedAt returns the number of the algorithm that served after the given number of calls.
 func (s simulated) servedAt(call int) int {
 	last := -1
 	for i, from := range s.served {
@@ -46,7 +46,7 @@ func (s simulated) detectedAfter(change, within int) int {
 	return first
 }
 
-// eliminateOnce compiles the program eliminate, without MPI, and returns the executable.
+// eliminateOnce compiles the program "eliminate", without MPI, and returns the executable.
 var eliminateOnce = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "tutti-eliminate-")
 	if err != nil {
@@ -64,7 +64,7 @@ var eliminateOnce = sync.OnceValues(func() ([]byte, error) {
 	return os.ReadFile(program)
 })
 
-// buildEliminate writes the program eliminate into a temporary folder and returns its path.
+// buildEliminate writes the program "eliminate" into a temporary folder and returns its path.
 func buildEliminate(t *testing.T) string {
 	t.Helper()
 	testutil.SkipShort(t)

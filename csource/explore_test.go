@@ -13,7 +13,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// exploreTable returns a table with algorithms to explore for the calls of the program loop.
+// exploreTable returns a table with algorithms to explore in the calls that the program "loop" makes.
 func exploreTable() string {
 	return sealTable(`tutti-table 1
 bcast ranks 1-9 ppn 1-9 bytes 0-99999 binomial
@@ -61,8 +61,9 @@ func withoutTimes(lines []string) []string {
 	return out
 }
 
-// TestLiveExplore checks that all ranks draw the same algorithm, that calls compute correctly, and that
-// every drawn algorithm has samples. The same seed draws the same algorithms.
+// TestLiveExplore runs an application that explores. All ranks must draw the same algorithm, calls must
+// compute correctly, and every drawn algorithm must have samples. The same seed must draw the same
+// algorithms.
 func TestLiveExplore(t *testing.T) {
 	for _, m := range someMPIs() {
 		t.Run(m.Compiler, func(t *testing.T) {

@@ -18,8 +18,8 @@ func learnEnv(t *testing.T, m mpiOf, library, selected, others string, more ...s
 	return append(append(tableEnv(t, m, sealTable(table), library), "TUTTI_MODE=learn", "TUTTI_CHECK=1"), more...) // the last value of a variable is used
 }
 
-// servedBy parses the output of ServedProgram. It returns the number of calls that each algorithm served,
-// and the algorithm that served last.
+// servedBy parses the output of the program "served". It returns the number of calls that each algorithm
+// served, and the algorithm that served last.
 func servedBy(t *testing.T, said string) (times map[string]int, last string) {
 	t.Helper()
 	times = map[string]int{}

@@ -88,8 +88,8 @@ func compileIn(folder, compiler string, args ...string) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// buildChanged replaces the text before by the text after in one file of the runtime library. It builds the
-// library and returns its path.
+// buildChanged replaces the text `before` by the text `after` in one file of the runtime library. It builds
+// the library and returns its path.
 func buildChanged(t *testing.T, m mpiOf, file, before, after string) string {
 	t.Helper()
 	objects := runtimeObjects(t, m)
@@ -146,8 +146,8 @@ func buildInside(t *testing.T, m mpiOf, file string) string {
 	return program
 }
 
-// requireChecked fails the test if the program check found a wrong result, or if it counted fewer cases
-// than least.
+// requireChecked fails the test if the program "check" found a wrong result, or if it counted fewer cases
+// than the parameter `least`.
 func requireChecked(t *testing.T, said string, least int) {
 	t.Helper()
 	var cases, wrong int

@@ -32,7 +32,7 @@ func simulate(t *testing.T, dir, machine string, ranks, ppn int, placement, prog
 	return out.String()
 }
 
-// times reads the output of the program time. It returns the microseconds that each algorithm took.
+// times reads the output of the program "time". It returns the microseconds that each algorithm took.
 func times(t *testing.T, said string) map[string]float64 {
 	t.Helper()
 	took := map[string]float64{}

@@ -53,7 +53,8 @@ func TestLiveTools(t *testing.T) {
 	}
 }
 
-// TestLiveWaiting checks that one rank reports another that does not load libtutti.
+// TestLiveWaiting checks an application in which one rank does not load libtutti. Another rank must report
+// this.
 func TestLiveWaiting(t *testing.T) {
 	testutil.NeedAllCases(t)
 	m := mpis()[0]
