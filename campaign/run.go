@@ -195,8 +195,9 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 	ledger, retry := r.result.Ledger, r.trials.takeRetries()
 	s := activelearn.State{Round: round, Want: r.spec.Batch.Want(len(ledger.Measurements())), Ledger: ledger}
 	if logged, known := r.past.Round(round); known {
-		r.restoreStrategy(s, logged.Batch)
-		return logged.Batch, pend(ledger, logged.Batch)
+		batch := logged.Batch()
+		r.restoreStrategy(s, batch)
+		return batch, pend(ledger, batch)
 	}
 	if activelearn.UsesPosterior(r.spec.Strategy) && len(ledger.Measurements()) > 0 {
 		var err error
@@ -308,13 +309,11 @@ func (r *run) evaluate(round int) (converged bool, err error) {
 }
 
 // outliersOf returns the outliers that are measured again in a round of the log.
-func outliersOf(round *journal.Round) (out []coll.Candidate) {
-	for i, why := range round.Reasons {
-		if why.Outlier {
-			out = append(out, round.Batch[i])
-		}
+func outliersOf(round *journal.Round) []coll.Candidate {
+	if round.Reasons == nil {
+		return nil
 	}
-	return out
+	return round.Reasons.Outliers
 }
 
 // evaluation returns the evaluation of a round, from the log if it is there. The result ok is false as long

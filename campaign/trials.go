@@ -146,7 +146,7 @@ func Restore(spec Spec, p Problem, past *journal.ProblemState) (Result, error) {
 // restoreRound adds a round of the log to a result.
 func restoreRound(res *Result, spec Spec, p Problem, round *journal.Round) error {
 	res.Rounds = round.Number
-	if err := pend(res.Ledger, round.Batch); err != nil {
+	if err := pend(res.Ledger, round.Batch()); err != nil {
 		return err
 	}
 	for t := range round.Trials() {

@@ -40,15 +40,15 @@ type ProblemState struct {
 type Round struct {
 	Problem    Problem
 	Number     int
-	Batch      []coll.Candidate        // empty before it is recorded
-	Reasons    []activelearn.Reason    // of Batch, one for each candidate, or none
+	Reasons    *Reasons                // of the batch; nil if it has none
 	Done       int                     // successful trials
 	Failed     int                     // failed trials
 	Seconds    float64                 // machine time of all trials
 	Evaluation *activelearn.Evaluation // nil before the round is evaluated
 	Grow       []coll.Candidate        // candidates whose algorithms and points join the space after the round
+	batch      []storedCandidate       // empty before it is recorded
 	trials     trialList
-	next       int // index in Batch at which the search for the candidate of the next trial begins
+	next       int // index in batch at which the search for the candidate of the next trial begins
 	jobs       jobList
 }
 
@@ -77,7 +77,7 @@ type Verification struct {
 	session    int            // latest
 	steps      [][]storedStep // of each session
 	rounds     []*verifyRound
-	candidates map[coll.Candidate]*coll.Candidate // of the trials
+	candidates map[coll.Candidate]*storedCandidate // of the trials
 }
 
 // verifyRound is one round of a verification. Round numbers increase over all sessions of the verification.
@@ -102,11 +102,11 @@ func (s *State) Add(r Record) {
 		if s.Lean {
 			return
 		}
-		round.Batch, round.Reasons = slices.Clone(r.Batch), slices.Clone(r.Reasons) // without unused capacity
-		shareNames(round.Batch)
-		for i, reason := range round.Reasons {
-			round.Reasons[i].Rival = unique.Make(reason.Rival).Value()
+		round.batch, round.trials = make([]storedCandidate, len(r.Batch)), slices.Grow(round.trials, len(r.Batch))
+		for i, c := range r.Batch {
+			round.batch[i] = storeCandidate(c)
 		}
+		round.Reasons = reasonsOf(r.Batch, r.Reasons)
 	case KindJob:
 		round := s.round(p, r.Round)
 		s.addJob(&round.jobs, r, *r.Job)
@@ -131,7 +131,7 @@ func (s *State) addTrial(round *Round, t coll.Trial) {
 	}
 	round.Seconds += t.CostSeconds
 	if !s.Lean {
-		round.trials = append(round.trials, store(t, round.candidate(t.Candidate)))
+		round.trials = append(round.trials, store(t, round.candidate(storeCandidate(t.Candidate))))
 	}
 }
 
@@ -139,7 +139,7 @@ func (s *State) addVerify(r Record) {
 	step := *r.Verify
 	v := s.Verification(step.Library)
 	if v == nil {
-		v = &Verification{Library: step.Library, candidates: map[coll.Candidate]*coll.Candidate{}}
+		v = &Verification{Library: step.Library, candidates: map[coll.Candidate]*storedCandidate{}}
 		s.Verifications = append(s.Verifications, v)
 	}
 	if !s.Lean {
@@ -238,7 +238,7 @@ func (p *ProblemState) Round(number int) (*Round, bool) {
 		return nil, false
 	}
 	at, known := slices.BinarySearchFunc(p.Rounds, number, compareRound)
-	if !known || len(p.Rounds[at].Batch) == 0 {
+	if !known || len(p.Rounds[at].batch) == 0 {
 		return nil, false
 	}
 	return p.Rounds[at], true
@@ -282,6 +282,15 @@ func (p *ProblemState) Measurements() []coll.Measurement {
 		}
 	}
 	return slices.SortedFunc(maps.Values(last), func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) })
+}
+
+// Batch returns the candidates of the round, none before they are recorded and in a lean state.
+func (r *Round) Batch() []coll.Candidate {
+	out := make([]coll.Candidate, len(r.batch))
+	for i, c := range r.batch {
+		out[i] = c.candidate()
+	}
+	return out
 }
 
 // Trials returns the trials in the order in which they ended. A lean state has none; see State.Lean.

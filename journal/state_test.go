@@ -89,7 +89,7 @@ func TestReplay(t *testing.T) {
 	}
 	p := state.Problem(bcast)
 	one, ok := p.Round(1)
-	if !ok || len(one.Batch) != 2 || len(one.Reasons) != 2 || one.Done+one.Failed != 2 || one.Evaluation == nil || len(one.Grow) != 1 || len(one.Jobs()) != 1 || one.Jobs()[0].State != coll.JobEnded {
+	if !ok || len(one.Batch()) != 2 || one.Reasons == nil || one.Done+one.Failed != 2 || one.Evaluation == nil || len(one.Grow) != 1 || len(one.Jobs()) != 1 || one.Jobs()[0].State != coll.JobEnded {
 		t.Errorf("round 1: %+v, %t", one, ok)
 	}
 	if _, ok := p.Round(3); ok || p.Last() != 2 || len(p.Study) != 1 {

@@ -15,7 +15,7 @@ type trialList []storedTrial
 
 // storedTrial is a trial with shared texts.
 type storedTrial struct {
-	candidate                    *coll.Candidate
+	candidate                    *storedCandidate
 	text                         unique.Handle[trialText]
 	seconds, low, high, cost     float64
 	samples, held, rep, attempts int32
@@ -30,7 +30,7 @@ type trialText struct {
 }
 
 // store returns a trial with the given copy of its candidate.
-func store(t coll.Trial, candidate *coll.Candidate) storedTrial {
+func store(t coll.Trial, candidate *storedCandidate) storedTrial {
 	return storedTrial{
 		candidate: candidate, text: unique.Make(trialText{t.Job, t.Placement, t.State, t.Phase, t.Error}),
 		seconds: t.Seconds, low: t.Low, high: t.High, cost: t.CostSeconds,
@@ -43,7 +43,7 @@ func (s storedTrial) trial() coll.Trial {
 	text := s.text.Value()
 	return coll.Trial{
 		Measurement: coll.Measurement{
-			Candidate: *s.candidate, Seconds: s.seconds, Low: s.low, High: s.high, Samples: int(s.samples), CostSeconds: s.cost,
+			Candidate: s.candidate.candidate(), Seconds: s.seconds, Low: s.low, High: s.high, Samples: int(s.samples), CostSeconds: s.cost,
 			HeldNodes: int(s.held), Rep: int(s.rep), Job: text.job, Placement: text.placement,
 		},
 		Attempt: int(s.attempts), State: text.state, Phase: text.phase, Error: text.error,
@@ -72,8 +72,9 @@ type storedStep struct {
 func (v *Verification) add(step VerifyStep) {
 	s := storedStep{session: int32(step.Session), round: int32(step.Round), stage: int32(step.Stage)}
 	if t := step.Trial; t != nil {
-		if c := t.Candidate; v.candidates[c] == nil {
-			v.candidates[c] = &c
+		if v.candidates[t.Candidate] == nil {
+			c := storeCandidate(t.Candidate)
+			v.candidates[t.Candidate] = &c
 		}
 		s.trial = store(*t, v.candidates[t.Candidate])
 	} else {
@@ -107,25 +108,17 @@ func (v *Verification) Steps() iter.Seq[VerifyStep] {
 // candidate returns a pointer to the equal candidate of the batch, or to a copy if the batch has none.
 // Trials mostly end in the order of the batch. The search therefore begins after the candidate of the
 // previous trial.
-func (r *Round) candidate(c coll.Candidate) *coll.Candidate {
-	for range r.Batch {
-		if r.next >= len(r.Batch) {
+func (r *Round) candidate(c storedCandidate) *storedCandidate {
+	for range r.batch {
+		if r.next >= len(r.batch) {
 			r.next = 0
 		}
 		r.next++
-		if found := &r.Batch[r.next-1]; *found == c {
+		if found := &r.batch[r.next-1]; *found == c {
 			return found
 		}
 	}
 	return &c
-}
-
-// shareNames replaces the names in candidates by shared copies. This saves memory, because every line of a
-// journal repeats the same names.
-func shareNames(candidates []coll.Candidate) {
-	for i, c := range candidates {
-		candidates[i].Collective, candidates[i].Algorithm = unique.Make(c.Collective).Value(), unique.Make(c.Algorithm).Value()
-	}
 }
 
 // share replaces the texts of a job by shared copies. The parameter `last` is the environment of the

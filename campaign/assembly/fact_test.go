@@ -46,7 +46,7 @@ func TestFACT(t *testing.T) {
 func checkWholePoints(t *testing.T, space *coll.Space, round *journal.Round) {
 	t.Helper()
 	points := map[coll.Point]int{}
-	for _, c := range round.Batch {
+	for _, c := range round.Batch() {
 		points[c.Point]++
 	}
 	if round.Number == 1 && len(points) != 5 {

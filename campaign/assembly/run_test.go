@@ -149,7 +149,9 @@ func TestRunEnds(t *testing.T) {
 func TestResultsOfForeignRecords(t *testing.T) {
 	c, _ := campaigntest.Reread(t, finished(t))
 	contents := testutil.Must(journal.Read(c.Config.Output))(t)
-	contents.State().Rounds[0].Batch[0].Nodes = 31
+	first := contents.State().Rounds[0]
+	foreign := coll.Candidate{Point: coll.Point{Collective: first.Problem.Collective, Nodes: 31, PPN: 1, MsgBytes: 8}, Algorithm: coll.Default}
+	contents.State().Add(journal.Record{Kind: journal.KindBatch, Problem: first.Problem, Round: 1, Batch: []coll.Candidate{foreign}})
 	_, err := c.Results(contents.State())
 	if !errors.Is(err, assembly.ErrInput) || !errors.Is(err, campaign.ErrLog) || !strings.Contains(err.Error(), "journal of "+c.Config.Output) {
 		t.Errorf("Results: %v, want bad input that names the journal", err)

@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 
-	"tutti/activelearn"
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/journal"
@@ -166,9 +165,6 @@ func excluded(state *journal.State, attempts int) []report.ExcludedFacts {
 	return out
 }
 
-// topReasons is the number of reasons that the report shows for a round: those with the greatest gains.
-const topReasons = 5
-
 // reasonsOf returns the reasons of each round of a problem. The parameter `past` is the problem's state in
 // the journal, or nil.
 func reasonsOf(past *journal.ProblemState) []report.RoundReasons {
@@ -177,26 +173,14 @@ func reasonsOf(past *journal.ProblemState) []report.RoundReasons {
 	}
 	var out []report.RoundReasons
 	for _, r := range past.Rounds {
-		if len(r.Reasons) > 0 {
-			out = append(out, reasonsOfRound(r))
+		if why := r.Reasons; why != nil {
+			of := report.RoundReasons{Round: r.Number, Candidates: len(r.Batch()), Gain: why.Gain, Seconds: why.Seconds}
+			for _, top := range why.Top {
+				of.Top = append(of.Top, report.Reason(top))
+			}
+			out = append(out, of)
 		}
 	}
-	return out
-}
-
-// reasonsOfRound summarizes the reasons of one batch.
-func reasonsOfRound(r *journal.Round) report.RoundReasons {
-	out := report.RoundReasons{Round: r.Number, Candidates: len(r.Batch)}
-	for i, why := range r.Reasons {
-		if why == (activelearn.Reason{}) {
-			continue // a retry
-		}
-		out.Gain += why.Gain
-		out.Seconds += why.Seconds
-		out.Top = append(out.Top, report.Reason{Candidate: r.Batch[i], Reason: why})
-	}
-	slices.SortStableFunc(out.Top, func(a, b report.Reason) int { return cmp.Compare(b.Gain, a.Gain) })
-	out.Top = out.Top[:min(len(out.Top), topReasons)]
 	return out
 }
 

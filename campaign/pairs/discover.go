@@ -225,7 +225,7 @@ func (d *Discovery) forecast(ctx context.Context, what string, plan discover.Pla
 	}
 	out := []Planned{}
 	for round := range d.opt.Jobs {
-		jobs, err := machine.Plan(ctx, d.batch(&journal.Round{Number: round + 1, Batch: []coll.Candidate{candidate(what, d.layout)}}))
+		jobs, err := machine.Plan(ctx, d.batch(round+1, candidate(what, d.layout), nil))
 		if err != nil {
 			return nil, err
 		}
@@ -239,10 +239,10 @@ func (d *Discovery) forecast(ctx context.Context, what string, plan discover.Pla
 	return out, nil
 }
 
-// batch returns the runner's batch for one launch.
-func (d *Discovery) batch(r *journal.Round) benchrunner.Batch {
+// batch returns the runner's batch for one launch with its jobs so far.
+func (d *Discovery) batch(round int, c coll.Candidate, jobs []coll.Job) benchrunner.Batch {
 	return benchrunner.Batch{
-		Label: d.lib.Name + "-" + r.Batch[0].Algorithm.Name, Round: r.Number, Jobs: r.Jobs(),
-		Requests: []benchrunner.Request{{Candidate: r.Batch[0], Attempt: 1}},
+		Label: d.lib.Name + "-" + c.Algorithm.Name, Round: round, Jobs: jobs,
+		Requests: []benchrunner.Request{{Candidate: c, Attempt: 1}},
 	}
 }

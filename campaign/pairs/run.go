@@ -79,7 +79,7 @@ func (d *Discovery) run(ctx context.Context, what string, plan discover.Plan, wa
 	}
 	group, inner := errgroup.WithContext(ctx)
 	for _, r := range open {
-		batch := d.batch(r)
+		batch := d.batch(r.Number, r.Batch()[0], r.Jobs())
 		group.Go(func() error { return machine.Run(inner, batch, log{d, batch.Round}) })
 	}
 	if err := group.Wait(); err != nil {
@@ -106,8 +106,8 @@ func (d *Discovery) launches(what string, wanted int) (open []*journal.Round, do
 	for known != nil && number < len(known.Rounds) {
 		r := known.Rounds[number]
 		number++
-		switch {
-		case len(r.Batch) != 1 || r.Batch[0].Algorithm.Name != what:
+		switch batch := r.Batch(); {
+		case len(batch) != 1 || batch[0].Algorithm.Name != what:
 		case r.Done > 0:
 			done++
 		case r.Failed == 0:

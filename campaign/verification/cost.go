@@ -125,9 +125,9 @@ func usagesOf(state *journal.State, library string, model benchrunner.LaunchMode
 			if j.State != coll.JobEnded || j.NoStartReason != "" {
 				continue
 			}
-			keys := map[benchrunner.LaunchKey]bool{}
+			batch, keys := r.Batch(), map[benchrunner.LaunchKey]bool{}
 			for _, at := range j.Carries {
-				keys[model.Key(r.Batch[at])] = true
+				keys[model.Key(batch[at])] = true
 			}
 			used := usage{
 				launches: float64(len(keys)), cases: float64(len(j.Carries)),
