@@ -131,10 +131,7 @@ func (c *campaigns) count() int {
 var routes = []string{
 	"/api/v1/campaigns",
 	"/api/v1/campaigns/{id}",
-	"/api/v1/campaigns/{id}/rounds",
 	"/api/v1/campaigns/{id}/measurements?limit=100",
-	"/api/v1/campaigns/{id}/curve",
-	"/api/v1/campaigns/{id}/jobs",
 	"/api/v1/campaigns/{id}/files",
 	"/api/v1/bases",
 	"/api/v1/schedule",
