@@ -231,9 +231,9 @@ static int check_others(task *t, int count)
     return 0;
 }
 
-/* Checks all forms of a call. The first check has few elements: three for each rank, enough for algorithms that need as
- * many elements as ranks. Other forms also use few elements if the buffers of the case are large. The buffers of rank 0
- * are the largest. */
+/* Checks all forms of a call. The first check has few elements: three for each rank, because some algorithms need as
+ * many elements as ranks. Other forms also use few elements if the buffers of the case are large. The buffers of rank
+ * 0 are the largest. */
 static int check(task *t, int count)
 {
     int size = t->s->ctl.size, small = 3 * size;
@@ -360,10 +360,10 @@ static void wait_for(const clocks *k, double start)
         ;
 }
 
-/* Times the calls of an order on this rank. It stores the end and the negated beginning of each call, so that one
- * maximum over all ranks gives the latest end and the earliest beginning. With agreed starts both are relative to
- * the start, so that the numbers are small. LATE is added for a call that this rank entered late. The last element
- * is 1 if a call failed. */
+/* Times the calls of an order (a block of calls that rank 0 requests) on this rank. It stores the end and the negated
+ * beginning of each call. One maximum over all ranks then gives the latest end and the earliest beginning. With
+ * agreed starts, both are relative to the start, so that the numbers are small. LATE is added for a call that this
+ * rank entered late. The last element is 1 if a call failed. */
 static void timed(task *t, const order *o)
 {
     const clocks *k = &t->s->clocks;
@@ -459,8 +459,8 @@ static int slow(const task *t)
     return factor > 0 && t->best > 0 && t->typical > factor * t->best;
 }
 
-/* Returns the order for the next block of calls. A block has half as many calls as there are samples, limited by
- * the remaining time. */
+/* Returns the order (the number of calls) for the next block of calls. A block has half as many calls as there are
+ * samples, limited by the remaining time. */
 static order next(task *t)
 {
     session *s = t->s;

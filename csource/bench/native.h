@@ -1,6 +1,6 @@
-/* tutti-native measures many algorithms of MPI collectives in one launch. For everything that is not measured,
- * processes exchange point-to-point messages on a communicator of their own (control.c). A broken algorithm therefore
- * affects only its own case. Rank 0 takes all decisions and writes all output. */
+/* tutti-native measures many algorithms of MPI collectives in one launch (one run). For everything that is not
+ * measured, processes exchange point-to-point messages on a communicator of their own (control.c). A broken algorithm
+ * therefore affects only its own case. Rank 0 takes all decisions and writes all output. */
 #ifndef TUTTI_NATIVE_H
 #define TUTTI_NATIVE_H
 

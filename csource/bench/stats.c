@@ -12,8 +12,9 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Returns the number of samples that lie below the confidence interval of the median of n samples. As many lie
- * above it. The number is the largest k with P(B < k) <= TAIL. B is binomial with n trials of probability 1/2. */
+/* Returns the number of samples that lie below the confidence interval of the median of n samples. The same number
+ * lies above it. The number is the largest k with P(B < k) <= TAIL, where B is binomial with n trials of probability
+ * 1/2. */
 static int outside(int n)
 {
     double sum = 0;

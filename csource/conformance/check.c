@@ -159,7 +159,7 @@ static int before_block(const arguments *a, int r)
     return n;
 }
 
-/* Computes the expected combination of the elements of some ranks. */
+/* Computes the expected result of combining the elements of some ranks. */
 static void expect_reduction(const arguments *a, int form)
 {
     MPI_Aint lower, extent;
@@ -330,7 +330,7 @@ static void make_places(void)
 
 static int *ints(void) { return allocate((size_t)capacity, sizeof(int)); }
 
-/* Checks the cases of a communicator, which one of its ranks counts. */
+/* Checks the cases of a communicator. One of its ranks counts them. */
 static void check_communicator(int n, char **texts, int all[2])
 {
     int cases[2] = {0, 0};

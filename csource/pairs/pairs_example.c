@@ -31,9 +31,9 @@ static void busy(void)
     }
 }
 
-/* Returns the time, in seconds, that reading the clock adds to a measured interval. It times the function busy twice:
- * many calls at once, and each call on its own. Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU
- * 2023), figure 3.7. */
+/* Returns the time, in seconds, that reading the clock adds to a measured interval. It compares calls of the function
+ * `busy` with and without clock readings around each of them. Source: Reinfjell, Automatic Detection of Interconnect
+ * Topologies (NTNU 2023), figure 3.7. */
 static double clock_overhead(void)
 {
     enum { REPEATS = 5, CALLS = 1000 };
@@ -191,7 +191,8 @@ static int bent(const reading *a, const reading *b, const reading *c, double tol
 }
 
 /* Chooses sizes to measure in addition. A size lies halfway between sizes i and i+1 if the times of size i deviate
- * from the line between sizes i-1 and i+1. r holds n sizes in ascending order. Returns the number of added sizes. */
+ * from the straight line between sizes i-1 and i+1. The array r holds n sizes in ascending order. Returns the number
+ * of added sizes. */
 static int extra_sizes(const reading *r, int n, double tolerance, int *sizes, int most)
 {
     int found = 0;
@@ -203,7 +204,7 @@ static int extra_sizes(const reading *r, int n, double tolerance, int *sizes, in
 
 static int by_bytes(const void *a, const void *b) { return ((const reading *)a)->bytes - ((const reading *)b)->bytes; }
 
-/* Sends a decision of rank 0 to both ranks of the pair. */
+/* Sends a decision of rank 0 to the two ranks of the measured pair. */
 static void share(const control *c, const example *e, int *sizes, int bytes)
 {
     if (c->rank != 0)
