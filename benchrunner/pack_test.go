@@ -120,8 +120,9 @@ func checkMakespan(t *testing.T, pool benchrunner.NodePool, loads []benchrunner.
 	}
 }
 
-// checkSimulated simulates the schedule with the given durations. Each load begins when the loads that the
-// schedule names have ended.
+// checkSimulated simulates the schedule `p`. The element `seconds[i]` is the duration of load i. A load
+// begins when the loads listed in its field After have ended. It must have enough free nodes, and it must
+// not begin later than planned.
 func checkSimulated(t *testing.T, pool benchrunner.NodePool, loads []benchrunner.Load, p benchrunner.Packing, seconds []float64) {
 	t.Helper()
 	sizes := pool.Groups
