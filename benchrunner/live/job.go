@@ -184,7 +184,8 @@ func (r *run) resume(ctx context.Context, c *activeJob) (state, error) {
 	return searching, nil
 }
 
-// find looks for a job without an ID that an earlier run of tutti may have submitted.
+// find looks for a job that an earlier run of tutti may have submitted before it ended. The journal has no
+// scheduler's ID of this job. The ID comes from the scheduler, or from the job's own script.
 func (r *run) find(ctx context.Context, c *activeJob) (state, error) {
 	if err := r.acquireSlot(ctx, c); err != nil {
 		return done, err
