@@ -95,8 +95,8 @@ func (*Own) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return slices.Collect(slices.Chunk(cases, 1))
 }
 
-// Allowance returns the timeout of all calls, with one barrier for each call. It is at least
-// benchrunner.MinAllowance.
+// Allowance returns how long a launch may take before it counts as hung. It is the sum of the timeouts of
+// all calls and of one barrier before each call, at least benchrunner.MinAllowance.
 func (p *Own) Allowance(s benchrunner.Launch) time.Duration {
 	return sumAllowance(s, func(c benchrunner.Case) time.Duration { return benchrunner.CallsTimeout(c, p.opt.Iterations) })
 }
