@@ -77,7 +77,8 @@ func (r *run) study(ctx context.Context) (Study, error) {
 	return s, err
 }
 
-// studyTrials returns the number of forests that a study compares. It returns 0 if there is no study.
+// studyTrials returns how many random forests with different hyperparameters a campaign compares to find the
+// best one. It returns 0 if the campaign makes no such study.
 func (s Spec) studyTrials() int {
 	switch {
 	case s.Auto:
