@@ -52,7 +52,7 @@ type Concluded struct {
 	Result campaign.Result
 }
 
-// ErrNothing is matched by the error for a campaign without measurements, because no model can be trained.
+// ErrNothing says that a campaign has no measurements, so that no model can be trained. errors.Is finds it.
 var ErrNothing = errors.New("nothing has been measured: nothing to report")
 
 // Train trains the final models of all problems, several at the same time. The results must be in the order
