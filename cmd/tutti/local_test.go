@@ -456,8 +456,8 @@ func libraryEnv(t *testing.T, out string) []string {
 	return c.Config.Libraries[0].Env
 }
 
-// verifyInTime verifies the selection of the campaign in dir/out. It stops after the time most, which may
-// be too short to prove the selection. The library must report that it obeys the files.
+// verifyInTime verifies the selection of the campaign in dir/out. The machine time is limited to `most`, which
+// may be too short to prove the selection. The library must report that it obeys the files.
 func verifyInTime(t *testing.T, environ []string, dir, library, most string) {
 	t.Helper()
 	code, output := mustEndWith(t, environ, dir, []exitCode{codeDone, codeNotProved}, "verify", "out",
