@@ -13,8 +13,8 @@ typedef struct {
     double up, down; /* cumulative sums of deviations towards longer and shorter times */
 } change_detector;
 
-/* Starts a detector. While times do not change, it gives on average one false alarm in run_length times; run_length is
- * at least 10. */
+/* Starts a detector of changes in the durations of calls. While there is no change, it gives on average one false alarm
+ * every run_length calls. The number run_length is at least 10. */
 void detector_start(change_detector *d, double run_length);
 void detector_restart(change_detector *d, double run_length); /* keeps the mean and the deviation */
 

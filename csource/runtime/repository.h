@@ -130,9 +130,10 @@ void exchange_all(const call *c, const char *out, int step, int spread);
 enum partner { ALONG_RING, BY_XOR };                      /* BY_XOR: the number of ranks is a power of two */
 enum separation { NOT_SEPARATED, BY_MESSAGES, BY_BARRIERS };
 
-/* Exchanges blocks with one rank at a time. In round k a rank sends to the rank k places after it in a ring, or
- * exchanges with rank (own rank XOR k). With BY_MESSAGES, a rank sends its block when its partner is ready to
- * receive. With BY_BARRIERS, barriers separate rounds: as many as the parameter says, or one between each two rounds.
+/* Exchanges blocks with one rank at a time. With ALONG_RING, a rank sends in round k to the rank k places after it.
+ * With BY_XOR, it exchanges blocks in round k with rank (own rank XOR k). With BY_MESSAGES, a rank sends its block when
+ * its partner is ready to receive. With BY_BARRIERS, barriers separate rounds. Their number is c->parameter. If that is
+ * 0, there is a barrier between each two rounds.
  * Source: Faraj and Yuan, Automatic generation and tuning of MPI collective communication routines (2005), 3.1. */
 void exchange_in_rounds(const call *c, const char *out, int step, enum partner by, enum separation s);
 
