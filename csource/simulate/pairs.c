@@ -91,8 +91,8 @@ static void meet(const session *s, const int *ranks, int n, int me)
                      s->ctl.comm, MPI_STATUS_IGNORE);
 }
 
-/* Lets one pair after another exchange messages. All ranks wait for each pair. Each of the first `left` ranks is
- * paired with each of the other ranks. If left is 0, all pairs exchange messages. */
+/* Lets pairs among n ranks exchange messages, one pair after another. All n ranks wait for each pair. If `left` is 0,
+ * these are all pairs. Otherwise, one rank of a pair is among the first `left` ranks and one is among the others. */
 static void one_by_one(const session *s, const int *ranks, int n, int left, int me, int times)
 {
     for (int i = 0; i < (left ? left : n); i++)
