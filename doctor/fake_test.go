@@ -127,7 +127,8 @@ func TestNothingThere(t *testing.T) {
 	wantCheck(t, m.find(m.examine(), Libraries, "MPI"), Missing, "ompi_info exists", "module avail")
 }
 
-// TestComplete checks the report of a complete machine, with and without Options.Run. It must have a Set.
+// TestComplete checks the report of a machine that has all parts for a campaign. With and without Options.Run,
+// Report.Sets must list these parts. The launcher must be started only with Options.Run.
 func TestComplete(t *testing.T) {
 	for _, run := range []bool{true, false} {
 		m := newMachine(t)
