@@ -92,7 +92,8 @@ type noisyEntry struct {
 	noise, tail float64
 }
 
-// entries returns the replays, ordered by noise, tail, set and seed.
+// entries returns one replay for each combination of noise, probability of outliers (tail), data set and
+// seed. The replays are ordered by these four, noise first.
 func (d CalibrationDesign) entries() []noisyEntry {
 	var all []noisyEntry
 	for _, noise := range d.Noise {

@@ -207,7 +207,8 @@ func campaignWith(ctx context.Context, dir string, replaced map[string]string, a
 	return f, json.Unmarshal(text, &f)
 }
 
-// compareFacts compares two reports of the same campaign.
+// compareFacts compares two reports of the same campaign. The report `own` was made with a constant's own
+// value, and the report `other` with half or twice this value.
 func compareFacts(own, other report.Facts) Effect {
 	e := Effect{Same: true}
 	var times, slowdowns, mistakes []float64

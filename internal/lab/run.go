@@ -47,16 +47,17 @@ type Outcome struct {
 	Noise          float64 `json:"noise"`
 }
 
-// entry is one replay of a design: a set under a strategy with a seed.
+// entry is one replay of a design: a campaign with the given strategy and seed. Its measurements are not made
+// but come from a set of recorded measurements.
 type entry struct {
 	set      Set
 	strategy string
 	seed     uint64
 }
 
-// run replays an entry for each cost of launches. If the strategy ignores costs, it is replayed only once,
-// and the outcomes for other costs are computed from that replay. A replay ends when the criteria hold
-// or all candidates are measured.
+// run simulates the campaign of an entry with recorded measurements, once for each cost of launches. If the
+// strategy ignores costs, run simulates it only once. It then computes the outcomes for other costs from this
+// simulation. A simulation ends when the criteria hold or all candidates are measured.
 func (e entry) run(ctx context.Context, launches []benchrunner.LaunchCost, opt Options) ([]Outcome, error) {
 	contender := contenderOf(e.strategy)
 	if contender.ownStop {

@@ -12,8 +12,8 @@ import (
 	"tutti/metrics"
 )
 
-// lossRatio is the largest ratio to the best other strategy that does not count as a loss. A row of the table
-// with a larger ratio counts as lost.
+// lossRatio limits the machine time of a strategy, divided by that of the best other strategy. A row of the
+// table with a larger ratio counts as lost.
 const lossRatio = 1.05
 
 // Resamples and level of the bootstrap intervals.
