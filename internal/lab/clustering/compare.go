@@ -64,9 +64,9 @@ func withGroups(divide func(m discover.Matrix, k int) discover.Labels) func(disc
 	}
 }
 
-// cutOf returns the Accuracy function of agglomerative clustering. If profile is true, the method gets the
-// distances between whole rows of the matrix (discover.Profile). It cuts the dendrogram into the true number of
-// groups.
+// cutOf returns a function for Method.Accuracy. The function divides a matrix by agglomerative clustering and
+// cuts the dendrogram into the true number of groups. If `profile` is true, the clustering uses the distances
+// between whole rows of the matrix (discover.Profile).
 func cutOf(by discover.Linkage, profile bool) func(discover.Matrix, discover.Labels) float64 {
 	return withGroups(func(m discover.Matrix, k int) discover.Labels {
 		if profile {
@@ -160,7 +160,9 @@ type input struct {
 // plogpBytes is the message size in bytes for which PLogP distances and profiles are computed.
 const plogpBytes = 1024
 
-// plogpInputs returns matrices of PLogP distances and profiles of simulated links between all members.
+// plogpInputs simulates a link between each two members (ranks) of a machine. It returns two matrices for
+// clustering methods: the PLogP distances of the links, and the distances between the ranks' PLogP profiles
+// (see Profiles).
 func plogpInputs(machine Machine, truth []discover.Labels, noise Noise, seed uint64) ([]input, error) {
 	rng := rand.New(rand.NewPCG(seed, uint64(machine.Members())+1))
 	roundTrip := Nested(truth, machine.Seconds)
