@@ -164,9 +164,10 @@ func (p *gradient) best(class int) int {
 	return best
 }
 
-// traceBudget is the time that a run may lose by exploring. The first call of a class adds a share of the
-// time that the default needs for all traced calls of the class. Each call adds the default's time and
-// subtracts its own. Calls beyond those in the trace also add their share.
+// traceBudget is the time that a run may lose by exploring algorithms other than the default. The budget
+// is a share of the time that the default needs. The first call of a class adds this share for all calls
+// of the class in the trace. Each call beyond those in the trace adds it for one call. When a call takes
+// longer than the default, the difference is subtracted. When it is faster, the difference is added.
 type traceBudget struct {
 	share   float64   // share of the default's time
 	balance float64   // seconds
