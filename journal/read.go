@@ -82,7 +82,8 @@ func missing(dir string, err error) error {
 	return fmt.Errorf("%w: %w", ErrUnreadable, err)
 }
 
-// read reads a journal from its beginning.
+// read reads a journal. Errors contain the path. If `lean` is true, the state takes little memory, see
+// State.Lean.
 func read(r io.Reader, path string, lean bool) (*Contents, error) {
 	c := &Contents{path: path, state: State{Lean: lean}}
 	in := bufio.NewReaderSize(r, 64<<10)
