@@ -1,7 +1,7 @@
 package metrics
 
-// Allowed holds the criteria of a campaign. Losses are measured in units of these values. A zero value
-// means the default.
+// Allowed holds the criteria of a campaign. The method Loss divides by the first two of these values. A zero
+// value means the default.
 type Allowed struct {
 	Slowdown  float64 // average slowdown minus one
 	Mistakes  float64 // proportion of significant mistakes
