@@ -36,8 +36,8 @@ func (c *Catalogue) Portable(rows []selection.Row, measured string, maxLoss floa
 	return out, left
 }
 
-// Safe removes the options that are wrong for some valid calls from the rows. The library's default remains,
-// because it is always correct.
+// Safe returns the rows without some options: algorithms that give wrong results for some valid calls. The
+// library's default remains, because it is always correct.
 func (c *Catalogue) Safe(rows []selection.Row) ([]selection.Row, error) {
 	out := make([]selection.Row, len(rows))
 	for i, r := range rows {
