@@ -58,8 +58,9 @@ func Identify(path string) (mpi.Identity, error) {
 // written for libtutti.
 //
 // A release without a catalogue gets that of the nearest release of its series (first two numbers), see
-// Catalogue.Listed. If tutti knows no release of the series, it uses the nearest release of another series
-// until the library is opened (Facts.Lists). The error matches mpi.ErrUnknown and lists the releases.
+// Catalogue.Listed. If tutti knows no release of the series, an installed library may still list its
+// algorithms itself (Facts.Lists). Then Release returns the catalogue of the nearest release of another series.
+// Otherwise it returns an error that matches mpi.ErrUnknown and lists the known releases.
 func Release(name, version string, users ...mpi.User) (mpi.Library, *mpi.Catalogue, error) {
 	var known []string
 	for _, l := range All() {
