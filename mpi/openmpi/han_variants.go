@@ -12,12 +12,13 @@ import (
 	"tutti/selection"
 )
 
-// Algorithms of coll/han in the catalogue. The rules of coll/tuned have no such numbers.
+// Numbers of the algorithms of coll/han in tutti's catalogue. Rules of coll/tuned select algorithms by smaller
+// numbers, which are the library's own.
 //
-// The first one, intra, is the library's default on several nodes. It divides messages into segments. The size of
-// segments is a setting of a whole job. The second one, simple, calls one component between the nodes and one
-// within them; rules of coll/han name both for each message size. Source: coll_han_bcast.c, coll_han_reduce.c and
-// coll_han_allreduce.c, 5.0.7.
+// The algorithm with the number hanID is the library's default on several nodes. It divides messages into segments.
+// The size of segments is a setting of a whole job. The algorithm with the number hanSimpleID calls one component
+// between the nodes and another one within the nodes. Rules of coll/han set these two components for each message
+// size. Source: coll_han_bcast.c, coll_han_reduce.c and coll_han_allreduce.c, 5.0.7.
 const (
 	hanID       = 101
 	hanSimpleID = 102
