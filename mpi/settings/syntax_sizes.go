@@ -99,8 +99,8 @@ func (sizesSyntax) remarks(l *library, version string, _ selection.Selection) []
 	}
 }
 
-// value implements syntax. It extends the first range of a tree down to size 0, and the last one to all
-// larger sizes.
+// value implements syntax. It returns a list of ranges of message sizes with their algorithms. The first
+// range begins at size 0. The last range contains all larger sizes, too.
 func (s sizesSyntax) value(_ *library, cat *mpi.Catalogue, t *selection.Tree) (string, error) {
 	if len(t.Comms) != 1 || len(t.Comms[0].PPNs) != 1 {
 		return "", errors.New("ranges of sizes know no ranks: fit the selection for each layout")
