@@ -8,9 +8,10 @@ import (
 	"tutti/surrogate/gp"
 )
 
-// Joint is the joint normal distribution of the logarithms of the times of all algorithms in some classes
-// of a collective. Its entries are the algorithms of the first class, then those of the second class, and
-// so on. A new time updates the distribution by a formula, so no model is fitted again.
+// Joint is a joint normal distribution of log10 of times. It covers all algorithms in some classes of one
+// collective. A class is a group of calls with the same layout and similar sizes. The entries of Joint are
+// the algorithms of the first class, then those of the second class, and so on. A new time updates the
+// distribution by a formula, so no model is fitted again.
 type Joint struct {
 	mean []float64
 	cov  [][]float64
