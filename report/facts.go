@@ -195,7 +195,7 @@ type Score struct {
 	SlowerWorst  *float64 `json:"slower_than_default_worst,omitempty"`
 }
 
-// AlgorithmFacts is one algorithm of a problem.
+// AlgorithmFacts contains the results for one algorithm of a problem (one collective of one MPI library).
 type AlgorithmFacts struct {
 	Name     string   `json:"name"`
 	Measured int      `json:"measured"`           // trials done

@@ -74,7 +74,8 @@ type page struct {
 // field is a named figure.
 type field struct{ Name, Value string }
 
-// problemView is the part of a problem that is also shown without JavaScript.
+// problemView holds what the page shows of a problem (one collective of one MPI library) even without
+// JavaScript.
 type problemView struct {
 	ProblemFacts
 	ID       string // in the page's address

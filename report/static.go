@@ -96,7 +96,7 @@ func lettersOf(p ProblemFacts) []letter {
 	return letters
 }
 
-// distinct returns the distinct values that the function part has for the cells, in ascending order.
+// distinct calls the function `part` for each cell. It returns the results in ascending order, each one once.
 func distinct[T cmp.Ordered](cells []Cell, part func(Cell) T) []T {
 	var values []T
 	for _, c := range cells {

@@ -329,7 +329,7 @@ func formatOf(n, total int) string {
 	return fmt.Sprintf("%d of %d (%s)", n, total, FormatShare(float64(n)/float64(total)))
 }
 
-// formatInterval formats a value, followed by its interval in brackets.
+// formatInterval returns, for example, "1.02 [1.00, 1.05]".
 func formatInterval(value, low, high string) string {
 	return value + " [" + low + ", " + high + "]"
 }
