@@ -19,9 +19,9 @@ const DocumentSchema = 1
 var ErrDocument = errors.New("not a selection")
 
 // Document is the selection of a campaign, written as JSON for people and scripts. It has the algorithm and
-// the predicted slowdowns at each grid point, and trees for all other points. Every point also has the
-// message size with which the library's rules work. Readers can therefore use a tree without knowing the
-// library.
+// the predicted slowdowns at each grid point, and trees for all other points. Each point also has the message
+// size that the library's rules compare with their limits (PointDocument.Size). Readers can therefore use a
+// tree without knowing how the library computes this size.
 type Document struct {
 	Schema    int               `json:"schema"`
 	Campaign  string            `json:"campaign"`
