@@ -131,7 +131,8 @@ func between(a, b float64) float64 {
 	return a
 }
 
-// sample draws the bootstrap sample of tree n and computes the sums of each group.
+// sample draws the rows of the bootstrap sample of tree n. For each group of rows with equal features, it sums
+// the targets of the sampled rows and counts these rows.
 func (g *grower) sample(n int) {
 	g.src = treeSource(g.opt.Seed, n)
 	if g.opt.NoBootstrap {
