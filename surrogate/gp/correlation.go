@@ -96,7 +96,8 @@ type corrMatrix struct {
 	commonSlope, ownSlope [][]float64 // nil unless requested; valid only without steps and split
 }
 
-// newCorrMatrix returns an empty matrix for n rows.
+// newCorrMatrix allocates the correlations of n rows. They are 0 until the method compute sets them. There
+// is no memory for slopes before a call of withSlopes.
 func newCorrMatrix(n int) *corrMatrix {
 	return &corrMatrix{common: trapezoid(0, n), own: trapezoid(0, n)}
 }

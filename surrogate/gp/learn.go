@@ -128,7 +128,9 @@ func paramsOf(theta []float64, d int, unit float64) Params {
 	return p
 }
 
-// theta returns the first n numbers of theta; see paramsOf. The logarithm of 0 is -Inf.
+// theta returns the natural logarithms of the first n hyperparameters. Their order is: the length scales of
+// the common function, those of the tasks' own functions, the variances divided by `unit`. A variance of 0
+// gives -Inf. The inverse is paramsOf.
 func (p Params) theta(unit float64, n int) []float64 {
 	var out []float64
 	for _, lengths := range [][]float64{p.CommonLength, p.OwnLength} {

@@ -26,7 +26,7 @@ func (o Observations) extra(j int) float64 {
 	return o.Extra[j]
 }
 
-// source returns the source of observation j.
+// source returns the source of observation j. All observations have source 0 if o.Source is nil.
 func (o Observations) source(j int) int {
 	if o.Source == nil {
 		return 0
