@@ -15,9 +15,9 @@ const (
 	relearnGrowth = 7
 	relearnFirst  = 32
 
-	// noisyFactor is the ratio of a variance to preprocess.MeasurementNoise above which a measurement counts
-	// as noisy. Its standard deviation is then more than 6 % of the time. The fastest of several noisy
-	// measurements is often fast by chance.
+	// A measurement counts as noisy if the variance of log10 of its time is more than noisyFactor times
+	// preprocess.MeasurementNoise. Its standard deviation is then more than 6 % of the time. The fastest of
+	// several noisy measurements is often fast by chance.
 	noisyFactor = 9
 	// trustedSigma is a difference between a noisy measurement and the posterior mean, in standard
 	// deviations of its noise. If the difference is greater, the Gaussian process cannot explain the

@@ -167,7 +167,8 @@ func (p *Posterior) observations(ms []coll.Measurement, earlier [][]coll.Measure
 // Noise returns the noise of the measurements, as it is estimated from replicates.
 func (p *Posterior) Noise() preprocess.Noise { return p.noise }
 
-// GP returns the Gaussian process.
+// GP returns the Gaussian process from which the posterior is computed. The method Task returns the number
+// of an algorithm's task in it.
 func (p *Posterior) GP() *gp.GP { return p.gaussian }
 
 // LOOResiduals returns the standardized leave-one-out residuals of the measurements with indices first to
