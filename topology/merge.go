@@ -102,7 +102,8 @@ type class struct {
 	confidence float64
 }
 
-// part is a vertex of the next lower level. It becomes a child of the class's switch.
+// part is a vertex of the level below a class (a set of nodes in one group). It becomes a child of the switch
+// that the merged tree gets for the class.
 type part struct {
 	vertex Vertex
 	first  int // index of its first node
@@ -128,7 +129,8 @@ func (p placements) apart(o placements) bool {
 	return false
 }
 
-// comparable reports whether some tree has nodes of both sets below one switch whose confidence is above 0.
+// comparable reports whether some tree shows if two sets of nodes belong to the same group. Such a tree has
+// nodes of both sets below one switch. The confidence of this switch must be above 0.
 func (p placements) comparable(o placements) bool {
 	for within := range p {
 		if _, both := o[within]; both {
