@@ -164,7 +164,9 @@ func (d *levelFinder) report(unit float64) LevelReport {
 	return r
 }
 
-// findDivisions returns the clear divisions, from the finest to the coarsest, and the unclear ones.
+// findDivisions returns the divisions into groups that fit a tree of switches, from the finest to the
+// coarsest. The result `unclear` has the numbers of groups of the divisions that do not fit. Without
+// repetitions, all divisions count as fitting.
 func (d *levelFinder) findDivisions() (clear []Labels, unclear []int) {
 	if d.repeats == nil {
 		h := byProfile(d.mean)

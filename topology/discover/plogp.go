@@ -60,8 +60,8 @@ func fit(examples []Example) (Parameters, error) {
 // the mean times of two elements agree within 1 %.
 const firstRow = 10
 
-// gap returns the mean time of a message, in seconds, in the longest row of messages. It returns 0 if there
-// are no rows.
+// gap returns the mean time per message, in seconds, in the longest series of consecutive messages. It returns
+// 0 if no series was measured.
 func (e Example) gap() float64 {
 	last := len(e.Rows) - 1
 	if last < 0 {
