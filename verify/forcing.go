@@ -96,8 +96,8 @@ func interior(p Problem) []TestPoint {
 	return out
 }
 
-// needsForcingCheck reports whether RunPass must check that the library obeys its files. It must if the files
-// are new, or if the library ignored them at the last check.
+// needsForcingCheck reports whether RunPass must check that the library obeys the selection files. It must
+// if the files were written after the last check, or if the library ignored them at the last check.
 func (s *Session) needsForcingCheck() bool {
 	must := true
 	for _, e := range s.entries {
@@ -148,8 +148,8 @@ func (s *Session) checkForcing(ctx context.Context, files Files) (ignored bool, 
 	return ignored, s.append(Entry{ForcingChecks: checks})
 }
 
-// probeRound returns the number of the next round of probing, and the records that the journal has of it. If
-// the last round has no result yet, it returns that one again.
+// probeRound returns the round in which to run the probe, and what the journal already has of this round. If
+// an earlier probe was interrupted before its result, this is its round. Otherwise a new round begins.
 func (s *Session) probeRound() (int, roundRecord) {
 	from := 0
 	for _, e := range s.entries {

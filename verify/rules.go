@@ -12,8 +12,8 @@ import (
 	"tutti/metrics"
 )
 
-// Rules say when a point counts as slower, and how many measurements are made to decide this. The rules of
-// a session do not change.
+// Rules say when the selection counts as slower than the library's default at a point. They also say how many
+// measurements are made to decide this. The rules of a session do not change.
 type Rules struct {
 	Seed      uint64  `json:"seed"`
 	Tolerance float64 `json:"tolerance"`  // slowdown that still counts as equal: 0.02 for 2 %
