@@ -97,18 +97,6 @@ func (m Matrix) Holes() [][2]int {
 	return out
 }
 
-// CheckComplete returns an error if a pair was not measured. The error matches ErrMatrix.
-func (m Matrix) CheckComplete() error {
-	if m.n < 2 {
-		return fmt.Errorf("%w: %d members: want 2 or more", ErrMatrix, m.n)
-	}
-	if holes := m.Holes(); len(holes) > 0 {
-		return fmt.Errorf("%w: members %d and %d, and %d pairs in all, were never measured: want every pair",
-			ErrMatrix, holes[0][0], holes[0][1], len(holes))
-	}
-	return nil
-}
-
 // mostMissing is the largest fraction of a member's pairs that Fill estimates.
 const mostMissing = 0.5
 

@@ -3,8 +3,8 @@
 // A machine is a tree of equal parts. A matrix has a time for each pair of its members. The
 // methods divide the members into groups. KMedoids, Spectral and Agglomerate get the number of
 // groups. Components, DBSCAN, HDBSCAN and SSSTree get the parameter with the best Accuracy.
-// Compare runs all methods on the machines of the source below. Matrices must be complete: see
-// discover.Matrix.CheckComplete.
+// Compare runs all methods on the machines of the source below. Matrices must be complete, that
+// is without discover.Matrix.Holes.
 //
 // The times of pairs come from round trips or from the PLogP model. Distances and Profiles make a matrix
 // from the model's parameters of all pairs.
