@@ -14,9 +14,9 @@ import (
 // Choice returns the algorithm that a selection has at a point.
 type Choice = func(coll.Point) coll.Algorithm
 
-// Selection gives the algorithm for each point, in a form that a library's configuration files can express.
-// It also has the number of rules in these files. The algorithm is coll.Default at points where the library
-// decides by itself.
+// Selection is an algorithm for each point, in a form that a library's configuration files can express. At
+// points where the library decides by itself, the algorithm is coll.Default. Leaves is the number of rules in
+// the files.
 type Selection struct {
 	Choose Choice
 	Leaves int
@@ -158,8 +158,8 @@ func (a Alternatives) useMeasured(row selection.Row) {
 	}
 }
 
-// Fastest selects the algorithm with the shortest time in each row. At points without a row it selects the
-// library's default. It is for libraries whose files can express any selection.
+// Fastest selects the algorithm with the shortest time in each row, and the library's default at points
+// without a row. Only some libraries have configuration files that can express every such selection.
 func Fastest(rows []selection.Row) (Selection, error) {
 	best := make(map[coll.Point]coll.Algorithm, len(rows))
 	for _, row := range rows {

@@ -27,8 +27,8 @@ type audit struct {
 // Within a size, one of the points with something to compare is drawn at random. Its probability is
 // proportional to its weight, and inversely proportional to the square root of the time of the candidates to
 // measure. This allocation gives the best estimate of a proportion for a given cost (Cochran, Sampling
-// Techniques 1977, section 5.5). Each size takes a different position in the order of its points. The golden
-// section spreads these positions, from a random start.
+// Techniques 1977, section 5.5). The random numbers of the sizes are a sequence of golden-ratio steps with a
+// random start, so that the audited points of different sizes lie in different parts of the grid.
 func (r *StopRule) planAudits(round int, f *forecast) (out []audit) {
 	bySize, rates := map[int64][]audit{}, map[int64][]float64{}
 	for i, p := range f.points {
@@ -54,7 +54,7 @@ func (r *StopRule) planAudits(round int, f *forecast) (out []audit) {
 	return out
 }
 
-// audit returns the audit of the i-th point.
+// audit returns the comparison of the choice at the i-th point with the rivals to audit there.
 func (f *forecast) audit(i int) audit {
 	a := audit{point: f.points[i], choice: f.open[i][f.own[i]]}
 	for k, alg := range f.open[i] {

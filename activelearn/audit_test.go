@@ -70,8 +70,8 @@ func TestAudits(t *testing.T) {
 	}
 }
 
-// TestPredictedStop checks when predictions end a campaign. This requires a high probability of the
-// criteria, no remaining audit, and enough points. If the noise makes the criteria unattainable, the
+// TestPredictedStop checks when predictions end a campaign. The criteria must hold with a high probability,
+// no audit may remain, and there must be enough points. If the noise makes the criteria unattainable, the
 // campaign ends as noise-limited.
 func TestPredictedStop(t *testing.T) {
 	for _, tc := range []struct {

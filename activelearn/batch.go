@@ -15,11 +15,11 @@ import (
 const (
 	// maxScored is the largest number of candidates that are scored for a batch.
 	maxScored = 400
-	// maxPriceVariance limits the variance, in squared decades, from which the price of a candidate is
-	// computed. The price follows from the expected time, which is the median multiplied by a factor that
-	// grows with the variance. The limit keeps this factor at most e^(2.3²/2) = 14.
+	// maxPriceVariance limits the variance of log10 of a candidate's time when its price is computed. The
+	// expected time is the median multiplied by a factor that grows with this variance. The limit keeps the
+	// factor at most e^(2.3²/2) = 14.
 	maxPriceVariance = 1
-	// minFall is the smallest relative decrease of a variance that is taken into account.
+	// minFall is the smallest relative decrease of a variance by a measurement. Smaller ones count as zero.
 	minFall = 1e-3
 	// minDeviation, in decades, is the lower limit of standard deviations, which prevents a division by
 	// zero.
@@ -44,7 +44,7 @@ type scoredCandidate struct {
 	picked      bool
 }
 
-// openChoice is the choice of an algorithm at one point, before the first candidate of a batch is selected.
+// openChoice has the algorithm that would be selected at one point now, and its strongest rival.
 type openChoice struct {
 	best, rival int     // indexes of entries: the one with the lowest mean, and the one to which it is expected to lose most
 	slowdown    float64 // expected slowdown of best relative to rival; 0.1 is 10 %
@@ -175,9 +175,9 @@ func (b *batchSelector) addCandidates(l *Ledger, over pointSample, launch func(c
 }
 
 // reduce keeps at most maxScored candidates. Half of them are those with the greatest ratio of loss to
-// price. The other half is drawn at random, weighted by the ratio of variance to price, because cheap
-// neighbors can be as informative (weighted sampling: Efraimidis and Spirakis, Information Processing
-// Letters 97, 2006).
+// price. The other half is drawn at random, weighted by the ratio of variance to price, because a cheap
+// point near one with a great loss can tell as much about it (weighted sampling: Efraimidis and Spirakis,
+// Information Processing Letters 97, 2006).
 func (b *batchSelector) reduce(rng *rand.Rand) {
 	if len(b.scored) <= maxScored {
 		return
@@ -310,7 +310,7 @@ func (b *batchSelector) price(s *scoredCandidate) float64 {
 	return max(minPrice, s.run+b.prices.launch)
 }
 
-// plan marks the candidates that the given launch can measure, as this launch is already paid for.
+// plan marks the candidates that the given launch can measure. Their price does not include a launch.
 func (b *batchSelector) plan(launch any) {
 	for i := range b.scored {
 		s := &b.scored[i]

@@ -9,13 +9,13 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Between returns candidates at message sizes between two neighboring sizes of the space. It returns some
-// only once the latest evaluation meets the criteria. A size is added if different algorithms are selected
-// at its two neighbors, and if a choice between these algorithms does not meet the criteria there. Both
+// Between returns candidates at message sizes between two neighboring sizes of the space. As long as the
+// latest evaluation misses the criteria, it returns none. A size is added if different algorithms are
+// selected at its two neighbors, and if the wrong one of them would miss the criteria at this size. Both
 // algorithms become candidates. The function `check` returns nil for candidates that can be measured.
 //
-// This is the search for crossing sizes of Faraj and Yuan (ICS 2005). The posterior's expected loss takes
-// the place of their measurements.
+// This is the search for crossing sizes of Faraj and Yuan (ICS 2005), who measure at each step. Here the
+// expected loss predicted by the posterior decides whether a size is measured.
 func (r *StopRule) Between(check func(coll.Candidate) error) ([]coll.Candidate, error) {
 	last, ok := r.last()
 	if !ok || !r.meetsCriteria() {

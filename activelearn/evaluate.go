@@ -54,8 +54,8 @@ func (r *StopRule) Evaluate(round, failed int) (e Evaluation, ok bool, err error
 
 // predict estimates how good a round's selection is over the space. It stores the results in e. First it
 // compares the round's measurements with the predictions made before the round. This comparison scores the
-// error models and decides the audits. predict returns false as long as no selected algorithm has a
-// measurement.
+// error models and tells which audits found a mistake. predict returns false as long as no selected algorithm
+// has a measurement.
 func (r *StopRule) predict(e *Evaluation) (bool, error) {
 	before := r.previous
 	if last, ok := r.last(); ok {

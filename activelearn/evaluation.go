@@ -91,7 +91,7 @@ func (e Evaluation) Validate() error {
 	return nil
 }
 
-// describe copies the slowdown and mistakes of a summary into the evaluation.
+// describe sets the evaluation's figures (points judged, slowdown, accuracy, mistakes) to those of a summary.
 func (e *Evaluation) describe(s metrics.Summary) {
 	e.Judged = s.Points
 	e.Slowdown, e.Accuracy, e.Mistakes = s.Slowdown, s.Accuracy, s.Mistakes

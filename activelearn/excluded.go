@@ -81,7 +81,7 @@ func (e *Excluded) add(layout coll.Layout, alg coll.Algorithm, bytes int64, work
 	e.tried[at] = s
 }
 
-// Any reports whether at least one candidate may be excluded.
+// Any reports whether Has can be true for any candidate.
 func (e *Excluded) Any() bool { return len(e.tried) > 0 }
 
 // Has reports whether the candidate is excluded. The candidate must be in the space of the ledger.

@@ -8,8 +8,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// TestExcludedCandidates checks that candidates that were given up are excluded. Unmeasured candidates
-// beyond them must be excluded, too.
+// TestExcludedCandidates checks that candidates that were given up are excluded. Unmeasured candidates with
+// more nodes or greater sizes must be excluded, too.
 func TestExcludedCandidates(t *testing.T) {
 	at := func(nodes int, bytes int64, alg string) coll.Candidate {
 		return coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 4, MsgBytes: bytes}, Algorithm: coll.Algorithm{Name: alg}}

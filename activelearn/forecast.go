@@ -88,8 +88,8 @@ func (c choices) forecast(p *learner.Posterior, q learner.DrawQuery, measured ma
 	return f, nil
 }
 
-// mayMeet reports whether the criteria may still hold in the required proportion of mostDraws draws, given
-// the draws so far.
+// mayMeet reports whether the criteria can still hold in the required proportion of draws. It assumes that
+// they hold in all draws that are left until there are `mostDraws`.
 func (f *forecast) mayMeet() bool { return float64(f.draws-f.met) <= (1-confidence)*mostDraws }
 
 // add adds one random draw: log10 of the time in seconds, for each point and algorithm.
@@ -134,8 +134,8 @@ func slowdownOf(logs []float64, own int) float64 {
 }
 
 // measuredBest simulates one noisy measurement of each algorithm and returns the index of the shortest time.
-// The noise has the standard deviation sd. The shift common to all measurements of a job is left out,
-// because the posterior estimates it.
+// The noise has the standard deviation `sd`. It contains no slowdown of a whole job, because the posterior
+// estimates that of each job.
 func (f *forecast) measuredBest(logs []float64, sd float64) int {
 	best, shortest := 0, math.Inf(1)
 	for k, t := range logs {
@@ -162,8 +162,8 @@ func slowdown(s metrics.Summary) float64 { return s.Slowdown }
 func mistakes(s metrics.Summary) float64 { return s.Mistakes }
 func accuracy(s metrics.Summary) float64 { return s.Accuracy }
 
-// average returns the average over the draws of one field of their summaries. The function `figure` returns
-// this field.
+// average returns the average of a figure over all draws. The function `figure` selects it from a draw's
+// summary.
 func (f *forecast) average(figure func(metrics.Summary) float64) float64 {
 	return stat.Mean(f.values(figure), nil)
 }

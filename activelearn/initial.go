@@ -108,8 +108,8 @@ type probe struct {
 }
 
 // farthest returns the index of the probe in `some` that is farthest from its nearest neighbor in
-// `selected`. Distances are in length scales, and a different algorithm adds one. If `selected` is empty, it
-// returns the most expensive probe.
+// `selected`. Distances are in length scales of the Gaussian process; probes of different algorithms are
+// farther apart by 1. If `selected` is empty, it returns the most expensive probe.
 func (r *regret) farthest(some, selected []probe) int {
 	if len(selected) == 0 {
 		return len(some) - 1

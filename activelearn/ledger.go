@@ -91,7 +91,7 @@ func (l *Ledger) among(i int, some ...status) []coll.Candidate {
 	return out
 }
 
-// Space returns the space of the ledger.
+// Space returns the space of all candidates.
 func (l *Ledger) Space() *coll.Space { return l.space }
 
 // Free returns the candidates at the i-th point of the space that are neither measured nor pending nor given

@@ -34,7 +34,8 @@ func newLossModel(a metrics.Allowed) lossModel {
 
 // loss returns the expected loss if the first of two algorithms is chosen. The loss is the expected slowdown
 // plus the probability of a mistake, each divided by the value that the criteria allow. The log10 of the
-// ratio of the first time to the second is normally distributed with heavier tails. Its mean is -gap.
+// ratio of the first time to the second has the mean -gap and a mixture of two normal distributions; see
+// withTails.
 func (m lossModel) loss(gap, variance float64) float64 {
 	return withTails(gap, variance, func(gap, deviation float64) float64 {
 		return normalSlowdown(gap, deviation)/m.Slowdown + distuv.UnitNormal.CDF(-(gap+m.mistake)/deviation)/m.Mistakes
@@ -74,8 +75,8 @@ func (p *pair) shrink(step float64, m lossModel) {
 	p.loss = p.weight * m.loss(p.gap, p.variance)
 }
 
-// addPairs adds the current choice of algorithm at each point, and the pairs of algorithms with the greatest
-// losses. Excluded candidates form no pairs.
+// addPairs fills the selector's lists of choices (one for each point) and of pairs of algorithms with the
+// greatest losses. Excluded candidates form no pairs.
 func (b *batchSelector) addPairs(excluded *Excluded) {
 	for first := 0; first < len(b.entries); {
 		end := first

@@ -27,7 +27,7 @@ func NewModels(l *Ledger, earlier [][]coll.Measurement, opt learner.Options) *Mo
 	}
 }
 
-// Data returns the training data of the models.
+// Data returns the training data: all trials so far and the measurements of earlier campaigns.
 func (m *Models) Data() learner.Data { return DataOf(m.ledger, m.earlier) }
 
 // DataOf returns the data for fitting models: the trials in a ledger and the measurements of earlier

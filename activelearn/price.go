@@ -35,8 +35,8 @@ func (r *regret) prices(l *Ledger) prices {
 
 // pricesOf estimates prices from the measurements of several campaigns. The parameter `launching` holds the
 // candidates whose machine time includes a launch. The price of a launch is the machine time of the cheapest
-// of them, as if its executions cost nothing. Each message size has a unit cost: the median over the
-// measurements of that size.
+// of them, as if its executions cost nothing. Each message size has a unit cost: the median of machine time
+// divided by execution time to the power of `power`.
 func pricesOf(campaigns [][]coll.Measurement, launching map[coll.Candidate]bool) prices {
 	p := prices{launch: math.Inf(1)}
 	var runs []executions

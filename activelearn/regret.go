@@ -22,9 +22,9 @@ import (
 // candidate's executions. For the first candidate of a launch it includes the launch. Batches are selected
 // greedily by the ratio of acquisition value to price. Selected and pending candidates count as observed.
 //
-// This is the criterion of knowledge gradients (Frazier, Powell and Dayanik, INFORMS J. Computing 21, 2009)
-// with constant means. Their acquisition value is zero if no single measurement can change the choice; the
-// value here is not.
+// This is the knowledge gradient (Frazier, Powell and Dayanik, INFORMS J. Computing 21, 2009), simplified: a
+// measurement lowers variances, but changes no mean. The original is zero if no single measurement can change
+// the choice. This one is positive then, too.
 //
 // Measurements of earlier campaigns are further sources of the Gaussian process. A few of these
 // measurements are repeated first. This shows whether the others are still valid.
@@ -63,7 +63,7 @@ func (r *regret) Ask(s State) ([]coll.Candidate, error) {
 	return batch, nil
 }
 
-// Restore implements Restorer: it repeats the effects of Ask on later calls.
+// Restore implements Restorer. It brings the strategy into the state that Ask left when it returned the batch.
 func (r *regret) Restore(_ State, batch []coll.Candidate) { r.recordLaunches(batch) }
 
 // ask selects the batch of a round after the initial design.
@@ -99,9 +99,9 @@ func (r *regret) ask(s State) (batch []coll.Candidate, err error) {
 	return r.complete(s, batch), nil
 }
 
-// stages returns the batch sizes after which launches are filled with further candidates. If candidates
-// share launches, the first stage is a single candidate. The other candidates that its launch can measure
-// may already complete the batch.
+// stages returns the sizes at which the growing batch gets the further candidates that its launches can
+// measure. If candidates share launches, the first size is 1, because the other candidates of that launch may
+// already complete the batch.
 func (r *regret) stages(want int) []int {
 	if !r.sharesLaunches() || want < 2 {
 		return []int{want}
@@ -155,8 +155,8 @@ func (r *regret) recordLaunches(batch []coll.Candidate) {
 	}
 }
 
-// complete adds random free candidates (neither measured nor pending) to a batch that has too few. This can
-// happen because the selector considers only a sample of the points.
+// complete adds random free candidates (neither measured nor pending) to a batch that has too few. A batch
+// can have too few because the selector considers only a sample of the points.
 func (r *regret) complete(s State, batch []coll.Candidate) []coll.Candidate {
 	if len(batch) >= s.Want {
 		return batch
@@ -174,8 +174,8 @@ func (r *regret) complete(s State, batch []coll.Candidate) []coll.Candidate {
 
 // samplePoints returns the points that a round considers, with their weights, in the order of the space. If
 // the space has at most samplePoints points, it returns all of them. From a larger space, points are drawn
-// in proportion to their weights, and the result has for each point how often it was drawn. Points with
-// pending candidates are always included.
+// in proportion to their weights, and the weight of a point in the result is how often it was drawn. Points
+// with pending candidates are always included.
 func (r *regret) samplePoints(s State) pointSample {
 	rng := r.opt.rng(s.Round)
 	counts := map[int]float64{}
@@ -204,7 +204,7 @@ func (r *regret) samplePoints(s State) pointSample {
 	return out
 }
 
-// weight returns the weight of a point.
+// weight returns the weight of a point, 1 without weights.
 func (o Options) weight(p coll.Point) float64 {
 	if o.Weight == nil {
 		return 1

@@ -145,8 +145,8 @@ func TestRegretAvoidsSlowAlgorithm(t *testing.T) {
 	}
 }
 
-// shared returns a function that returns equal keys for candidates that can share a launch. It returns nil
-// if candidates never share a launch.
+// shared returns a function whose results are equal for candidates that can share a launch. If each candidate
+// has its own launch, shared returns nil instead of a function.
 func shared(model benchrunner.LaunchModel) func(coll.Candidate) any {
 	if model == benchrunner.LaunchCandidate {
 		return nil

@@ -133,8 +133,8 @@ func MeasuresAll(s Source, space *coll.Space) bool {
 // earlier.
 func (r *StopRule) MeasuresAll() bool { return MeasuresAll(r.opt.Source, r.ledger.Space()) }
 
-// OnlyRemeasures reports whether the next round only measures outliers again. This is so if the campaign
-// would stop without the outliers.
+// OnlyRemeasures reports whether the next round only measures outliers again, because the campaign would
+// stop if there were none.
 func (r *StopRule) OnlyRemeasures() bool {
 	e, ok := r.last()
 	return ok && len(r.outliers) > 0 && !r.auditing && (r.watch.Satisfied() || e.Source == Predicted && r.meetsCriteria())
@@ -185,8 +185,8 @@ func (r *StopRule) noiseLimited() bool {
 
 const (
 	// ruleStream makes the random points of evaluations independent of the points that strategies draw in
-	// the same round. Otherwise measured points would be evaluated more often than others. The value is any
-	// odd number.
+	// the same round. Otherwise measured points would be evaluated more often than others. Any odd number
+	// would do.
 	ruleStream = 0x9e3779b97f4a7c15
 	// drawStream makes the draws of forecasts independent in the same way.
 	drawStream = 0xbf58476d1ce4e5b9
@@ -212,7 +212,7 @@ func (r *StopRule) SamplePoints(round int) []coll.Point {
 	return out
 }
 
-// points returns the points of the space.
+// points returns all points of the ledger's space.
 func (r *StopRule) points() []coll.Point { return r.ledger.Space().Points() }
 
 // MergePoints returns the points at which a round's selection is merged into rules. In a space of at most
@@ -249,8 +249,8 @@ func (r *StopRule) choiceOf(s *snapshot, points []coll.Point) (Choice, error) {
 	return s.choose, err
 }
 
-// merge returns the same selection as the exported files would have. In a space of more than mergedPoints
-// points it does not merge rows into rules. It then returns the fastest algorithm at each given point.
+// merge returns the selection that exported files would make. In a space of more than mergedPoints points, it
+// returns the fastest algorithm at each given point instead.
 func (r *StopRule) merge(a Alternatives, points []coll.Point) (Choice, error) {
 	merge := Fastest
 	if len(r.points()) <= mergedPoints {

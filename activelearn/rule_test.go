@@ -10,7 +10,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// TestUnknownRound checks that an evaluation stops counting when a later round has no evaluation.
+// TestUnknownRound checks that an evaluation is ignored when a later round has no evaluation.
 func TestUnknownRound(t *testing.T) {
 	space := coll.NewSpace([]coll.Point{{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}}, []coll.Algorithm{{Name: "ring"}}, func(coll.Candidate) error { return nil })
 	l := NewLedger(space)

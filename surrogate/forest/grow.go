@@ -288,7 +288,7 @@ func (g *grower) sameMeans(groups []uint32) bool {
 	return true
 }
 
-// total returns a node with the sums over its groups.
+// total returns a node with the given groups: the sums over all of them.
 func (g *grower) total(groups []uint32) node {
 	var s stat
 	for _, c := range groups {

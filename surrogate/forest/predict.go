@@ -32,7 +32,7 @@ func (f *Forest) newQuery(flat []float64, rows int) query {
 	return q
 }
 
-// group returns the ranks of the rows g·lanes to g·lanes+7.
+// group returns the ranks of the g-th group of `lanes` rows.
 func (q *query) group(g, d int) *[maxFeatures]laneRanks {
 	return (*[maxFeatures]laneRanks)(q.ranks[g*d:])
 }
@@ -120,11 +120,11 @@ func (f *Forest) perTree(q *query, lo, hi int, out []float64) {
 	}
 }
 
-// OutOfBag predicts each training row by the trees whose bootstrap sample does not contain it. The result
-// rows lists, in ascending order, the rows for which there is such a tree. mean holds the mean prediction
-// of these trees for each listed row. A sample lacks a given row with the probability (1-1/n)ⁿ, about 37 %.
-// With 100 trees almost every row is therefore predicted. Without bootstrap, or with one row, no row is
-// predicted. It takes O(n·Trees·depth) time.
+// OutOfBag predicts each training row by the trees whose bootstrap sample does not contain it. It returns the
+// indexes, in ascending order, of the rows for which there is such a tree, and the mean prediction of these
+// trees for each of them. A sample lacks a given row with the probability (1-1/n)ⁿ, about 37 %. With 100 trees
+// almost every row is therefore predicted. Without bootstrap, or with one row, no row is predicted. It takes
+// O(n·Trees·depth) time.
 func (f *Forest) OutOfBag() (rows []int, mean []float64) {
 	if f.opt.NoBootstrap {
 		return nil, nil
@@ -141,8 +141,8 @@ func (f *Forest) OutOfBag() (rows []int, mean []float64) {
 	return rows, mean
 }
 
-// sumOutOfBag computes two numbers for each training row, from the trees whose sample does not contain the
-// row. These are the sum of the trees' predictions, in sums, and the number of these trees, in votes.
+// sumOutOfBag considers, for each training row, the trees whose sample does not contain the row. It adds their
+// predictions to `sums` and their number to `votes`.
 func (f *Forest) sumOutOfBag(sums []float64, votes []int) {
 	n := f.train.rows
 	q := f.newQuery(f.train.x, n)

@@ -20,7 +20,7 @@ type bin struct {
 }
 
 // buckets sorts the groups of a node by the rank of a feature, and adds up the groups of equal rank. All
-// nodes use the same memory. Before each node all sums and marks are zero.
+// nodes use the same memory, which is all zero at the start of each node.
 type buckets struct {
 	low   [64]stat // sums by rank, for features of at most 64 values
 	sums  []stat   // sums by rank, for wider features
@@ -46,7 +46,7 @@ func (b *buckets) init(widest, groups int) {
 }
 
 // fill sorts the groups by one feature and returns their bins in ascending order of rank. The parameter
-// values is the number of the feature's distinct values. The next call overwrites the bins.
+// `values` is the number of distinct values of the feature. The next call overwrites the bins.
 func (b *buckets) fill(col []uint32, values int, stats []stat, groups []uint32) []bin {
 	switch {
 	case values <= len(b.low):
@@ -130,12 +130,12 @@ func (b *buckets) fillMarked(col []uint32, values int, stats []stat, groups []ui
 	return bins
 }
 
-// scanSquares replaces *best by the split that reduces the squared error most. The reduction is
-// wl·wr·(meanL-meanR)²/w; the score omits the constant factor 1/w. Of equally good splits the first one
-// counts.
+// scanSquares replaces *best by the split that reduces the squared error most. Of equally good splits the
+// first one counts.
 //
-// With d = sumL - mean·wl the score is d²/(wl·wr), up to the constant factor w². Scores are compared as
-// fractions, so the loop does not divide.
+// Let w be the weight of the node, wl and wr the weights of its left and right side. The reduction is
+// wl·wr·(meanL - meanR)²/w = w·d²/(wl·wr) with d = meanL·wl - mean·wl. The score omits the constant factor w.
+// Scores are compared as fractions, so the loop does not divide.
 func scanSquares(f int, bins []bin, n *node, best *split) {
 	found := -1
 	w, mean, num, den := n.weight, n.mean, best.num, best.den

@@ -43,8 +43,7 @@ func TestBucketsAgree(t *testing.T) {
 	}
 }
 
-// TestBestSplitIsTheBestSplit checks that every criterion finds the same split as an exhaustive search over
-// all cuts.
+// TestBestSplitIsTheBestSplit checks that every criterion finds the same split as an exhaustive search.
 func TestBestSplitIsTheBestSplit(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for trial := range 300 {

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// Limits that follow from the nodes of eight bytes; see packed. The limit on targets keeps variances
-// finite.
+// Limits of features and rows, so that a tree node fits into eight bytes (see `packed`), and of targets, so
+// that variances are finite.
 const (
 	maxFeatures = 1 << 8
 	maxRows     = 1 << 22
@@ -103,9 +103,9 @@ func checkTargets(y []float64, n int, c Criterion) error {
 
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// scaleTargets sets z so that sums of squares neither overflow nor cancel. The scale is a power of two, so
-// scaling causes no rounding errors. It subtracts a shift only if no target is more than twice another one,
-// since differences are then exact (Sterbenz' lemma).
+// scaleTargets sets the field z to shifted and scaled targets, so that sums of their squares do not overflow
+// and lose few digits. The scale is a power of two, so scaling causes no rounding errors. It subtracts a shift
+// only if no target is more than twice another one, since differences are then exact (Sterbenz' lemma).
 func (t *table) scaleTargets(c Criterion) {
 	t.yMin, t.yMax = slices.Min(t.y), slices.Max(t.y)
 	sameSign := t.yMin > 0 || t.yMax < 0

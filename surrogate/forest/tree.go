@@ -23,8 +23,8 @@ type tree struct {
 	values []float64 // of each node: the prediction of a leaf
 }
 
-// freeze returns the final form of a tree. In it, thresholds are numbers in `tables`. The method renumber
-// later replaces these numbers by ranks.
+// freeze returns the compact form of a tree. Thresholds are indexes into `tables`, until the method renumber
+// replaces them by ranks.
 func freeze(nodes []grownNode, tables []numbering) tree {
 	t := tree{nodes: make([]packed, len(nodes)), values: make([]float64, len(nodes))}
 	for i := range nodes {

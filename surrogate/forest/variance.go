@@ -5,7 +5,7 @@ import gonumstat "gonum.org/v1/gonum/stat"
 // PredictVariance returns the mean of all trees at each row of x and the variance of the trees' predictions,
 // in squared units of the targets. It returns the errors of Predict.
 //
-// Source: ACCLAiM (Wilkins et al., CLUSTER 2022) measures where this variance is largest.
+// Source: ACCLAiM (Wilkins et al., CLUSTER 2022), which measures next where this variance is largest.
 func (f *Forest) PredictVariance(x [][]float64) (mean, variance []float64, err error) {
 	flat, err := f.checkRows(x)
 	if err != nil {

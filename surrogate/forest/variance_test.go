@@ -9,7 +9,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// hills returns n random rows. Their target is a smooth function plus noise.
+// hills returns n random rows x and their targets y: a smooth function of x plus noise.
 func hills(n int, seed uint64) (x [][]float64, y []float64) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for range n {

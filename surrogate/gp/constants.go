@@ -15,8 +15,9 @@ const priorSD = 1.5
 // variance.
 var ownPrior = variancePrior{0.05, priorSD, 1e-5, 1e2}
 
-// changePrior is the prior of each variance of the changes between sources, for example between an earlier
-// campaign and this one. Its median corresponds to a change of 1 % of the targets' standard deviation.
+// changePrior is the prior of each variance that describes how another source, for example an earlier
+// campaign, differs from this one. Its median stands for a difference of 1 % of the targets' standard
+// deviation.
 var changePrior = variancePrior{1e-4, 2, 1e-7, 1e2}
 
 // variancePriors holds the priors in the order of Params.variances. The function that all tasks have in
@@ -29,8 +30,8 @@ var variancePriors = []variancePrior{
 	{3e-4, priorSD, 1e-6, 1},                                 // rough
 }
 
-// jobPrior is the prior of the variance of the shift that all observations of a job share, relative to the
-// measurement noise.
+// jobPrior is the prior of the variance between jobs. A slow job shifts all its observations by the same
+// amount. The unit is the variance of the measurement noise.
 var jobPrior = variancePrior{0.1, 2, 1e-3, 1e4}
 
 const (

@@ -31,9 +31,9 @@ func (r corrRow) first(n int) corrRow {
 	return corrRow{r.common[:n], r.own[:n], r.x, r.steps[:n]}
 }
 
-// correlate sets r to the correlations between the row x and the first len(r.common) of the rows. For each
-// slope argument that is not nil, it also computes the slopes (see matern). The slopes are valid only if p
-// has neither steps nor split.
+// correlate sets r to the correlations between the row x and the first len(r.common) of the rows. It fills
+// commonSlope and ownSlope, unless they are nil, with the factors of the derivatives that matern computes.
+// They are valid only if p.Steps and p.Split are zero.
 func (r corrRow) correlate(p Params, x []float64, rows scaledRows, commonSlope, ownSlope []float64) {
 	rows.common.distances(r.common, scaledRow(r.x, x, p.CommonLength))
 	matern(r.common, commonSlope, 1)
@@ -89,8 +89,8 @@ func (c columns) manhattan(dst, x []float64) {
 	}
 }
 
-// corrMatrix holds the correlations between all pairs of rows, and the slopes that the function matern
-// returns for them. Each field is a lower triangle.
+// corrMatrix holds the correlations between all pairs of rows, and the factors of their derivatives (see
+// matern). Each field is a lower triangle.
 type corrMatrix struct {
 	common, own           [][]float64 // of c, of g
 	commonSlope, ownSlope [][]float64 // nil unless requested; valid only without steps and split

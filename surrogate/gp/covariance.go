@@ -20,8 +20,8 @@ import (
 //
 //	K⁻¹ = L⁻ᵀ·(I - Wᵀ·W)·L⁻¹,  W = M⁻¹·T,  T = (L⁻¹·[Z·R J])ᵀ,  M·Mᵀ = B = I + T·Tᵀ
 //
-// No eigenvalue of B is below 1. The factors cost O(u³ + u²·n + Σn_a³) operations for u groups and jobs and
-// n observations, n_a of them of task a.
+// No eigenvalue of B is below 1. The factors cost O(u³ + u²·n + Σn_a³) operations. Here u is the number of
+// groups plus the number of jobs, n is the number of observations, and n_a is that of task a.
 //
 // R is triangular, so an observation has zeros in T for all groups after its own group. The rows of T are
 // the groups in reverse order, followed by the jobs. The observations of a task are sorted by group.
@@ -40,7 +40,8 @@ type covFactor struct {
 	order   []int              // all observations by group
 }
 
-// reducedRank is the matrix W by rows and by columns; see covFactor. The observations are in the order of tasks.
+// reducedRank holds the matrix W of covFactor twice: as rows and as columns. The observations are sorted by
+// task.
 type reducedRank struct{ rows, columns [][]float64 }
 
 // newCovFactor returns the factored covariance, and alpha = K⁻¹(y - mean). The result ok is false if a
@@ -89,7 +90,7 @@ func newCovFactor(p Params, obs Observations) (t *covFactor, alpha []float64, ok
 }
 
 // commonCov returns the covariance between the common parts of two observations. The parameter `c` is the
-// correlation of the function c between their rows.
+// correlation between their rows of the function that all tasks have in common.
 func (p Params) commonCov(c float64, sameRow, sameChange bool) float64 {
 	v := p.Common * c
 	if sameRow {
@@ -102,7 +103,7 @@ func (p Params) commonCov(c float64, sameRow, sameChange bool) float64 {
 }
 
 // ownCov returns the covariance between the own parts of two observations of the same task. The parameter
-// `o` is the correlation of the task's function g between their rows.
+// `o` is the correlation between their rows of the function that belongs to this task alone.
 func (p Params) ownCov(o float64, sameRow, sameChange bool) float64 {
 	v := p.Own*o + p.Level
 	if sameRow {
@@ -174,8 +175,8 @@ func (t *covFactor) lowRank(p Params, obs Observations) [][]float64 {
 	return out
 }
 
-// leadingZeros returns the number of zeros at the beginning of each row of T or W (see covFactor). The
-// columns of these rows belong to the given observations, which are sorted by group.
+// leadingZeros returns the number of zeros at the beginning of each row of T or W (see covFactor). Each column
+// belongs to one of the observations `some`, which must be sorted by group.
 func (t *covFactor) leadingZeros(some []int, rows int) []int {
 	out := make([]int, rows)
 	i := len(some)

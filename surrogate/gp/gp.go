@@ -65,7 +65,7 @@ func (m *GP) Means(rows [][]float64, tasks int) [][]float64 {
 	return out
 }
 
-// weights returns one number for each row of X: the sum of alpha over all observations at this row.
+// weights returns one number for each row of X: the sum of alpha = K⁻¹(y - mean) over its observations.
 func (m *GP) weights() []float64 {
 	out := make([]float64, len(m.obs.X))
 	for j, a := range m.alpha {

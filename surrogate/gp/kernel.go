@@ -13,8 +13,8 @@ const (
 )
 
 // matern replaces the squared distances in r2 by signal times the Matérn-5/2 correlation (1 + √5·r +
-// 5r²/3)·exp(-√5·r). If slope is not nil, matern sets it to the factors s that derivatives need. The
-// derivative with respect to log length_d is s·((a_d - b_d)/length_d)² for the rows a and b.
+// 5r²/3)·exp(-√5·r). The derivative with respect to log length_d, for the rows a and b, is
+// s·((a_d - b_d)/length_d)². If slope is not nil, matern fills it with the factors s.
 //
 // Source: Rasmussen and Williams, Gaussian Processes for ML (2006), equation 4.17.
 func matern(r2, slope []float64, signal float64) {
@@ -70,7 +70,7 @@ func (c columns) distances(dst, x []float64) {
 	}
 }
 
-// decaySteps is the number of powers of two between 1/2 and 1 in the table powers.
+// decaySteps is the number of values between 1/2 and 1 in the table `powers`.
 const decaySteps = 64
 
 // powers holds 2^(-k/decaySteps).

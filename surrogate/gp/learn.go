@@ -78,7 +78,7 @@ func learn(obs Observations, opt Options) (Params, error) {
 }
 
 // hyperprior returns the prior of the vector theta; see paramsOf. The parameter `unit` is the variance of
-// the targets. The parameter `sources` says whether there are other sources than 0.
+// the targets. The parameter `sources` says whether any observation has a source other than 0.
 func (o Options) hyperprior(unit float64, sources bool) *hyperprior {
 	h := &hyperprior{}
 	for range 2 {

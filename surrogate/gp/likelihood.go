@@ -126,9 +126,8 @@ func (l *likelihood) gradient(theta, grad []float64) {
 // are elements of the lower triangle of G (see gradient), with halved diagonal elements. The greater index
 // of a pair of rows comes first.
 //
-// The field all is the sum over all pairs of observations. The field same is the sum over pairs of the same
-// task. The fields source and sourceTask are the same sums, limited to pairs within one source other than 0.
-// Both are nil if there is no such source.
+// `all` is summed over all pairs of observations, and `same` over pairs of the same task. `source` and
+// `sourceTask` are these sums over pairs of one source other than 0. They are nil if there is no such source.
 type rowWeights struct{ all, same, source, sourceTask [][]float64 }
 
 // weights computes the sums of a rowWeights. It also computes jobGradient.
@@ -169,8 +168,8 @@ func (l *likelihood) weights(p Params) rowWeights {
 	return w
 }
 
-// addPairs adds elements of the matrix G (see gradient) to the sums. These elements belong to observation i
-// together with each observation from left to right-1. The parameter `inverse` holds K⁻¹ for these pairs.
+// addPairs adds elements of the matrix G (see gradient) to the sums: those of observation i with each
+// observation j, left ≤ j < right. The parameter `inverse` holds K⁻¹ for these pairs.
 func (l *likelihood) addPairs(p Params, i, left, right int, alpha, inverse []float64) {
 	w, job, at, task := l.sums, l.obs.job(i), l.obs.At[i], l.obs.Task[i]
 	for j := left; j < right; j++ {

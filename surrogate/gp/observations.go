@@ -18,7 +18,7 @@ type Observations struct {
 	Job    []int       // counted from 1, 0 for none; nil: all 0
 }
 
-// extra returns the extra noise of observation j.
+// extra returns the variance of observation j beyond the common noise, 0 if Extra is nil.
 func (o Observations) extra(j int) float64 {
 	if o.Extra == nil {
 		return 0
@@ -90,7 +90,7 @@ func (o Observations) job(j int) int {
 	return o.Job[j]
 }
 
-// jobs returns the greatest job number.
+// jobs returns the number of jobs, which is the greatest job number.
 func (o Observations) jobs() int {
 	last := 0
 	for _, job := range o.Job {

@@ -12,11 +12,14 @@ type Entry struct{ Row, Task int }
 // Posterior is the joint posterior of entries, given the observations of a GP. Pending entries count as
 // observed; see Condition. It is not safe for concurrent use.
 //
-// The names of the fields and matrices are explained at covFactor. Let g be the covariances between a row
-// and the groups. Let o be the covariances of a task's own part between the row and the task's observations.
-// If the common part were known at the groups, the variance of the common part would fall by α·α, α = R⁻¹g.
-// If it were known at the task's observations, the variance of the own part would fall by β·β, β = L⁻¹o.
-// Since it is not known, γ·γ is added, γ = M⁻¹α - W·β.
+// The matrices are explained at covFactor. Each row of entries has three vectors:
+//
+//	α = R⁻¹g       g: covariances of the common part between the row and the groups
+//	β = L⁻¹o       o: covariances of a task's own part between the row and the task's observations
+//	γ = M⁻¹α - W·β
+//
+// The posterior variance is the prior variance - α·α - β·β + γ·γ. Without the last term, it would be the
+// variance if the common part were known at all groups.
 type Posterior struct {
 	m        *GP
 	rows     [][]float64
@@ -85,8 +88,7 @@ func (p *Posterior) fillCovariances() {
 	}
 }
 
-// condition computes beta, gamma and the variances from the observations. The parameter `of` lists the
-// entries of each task.
+// condition computes beta, gamma and the variances from the observations. The entries of task a are of[a].
 func (p *Posterior) condition(of [][]int) {
 	t := p.m.cov
 	t.common.solve(p.alpha, 0)
@@ -243,7 +245,7 @@ func (p *Posterior) gammas(some []int) [][]float64 {
 	return out
 }
 
-// alphas returns the vector alpha of each row to which a given entry belongs. The vector for the entry
+// alphas returns the vectors alpha of the rows of the entries `some`, each row once. The vector of the entry
 // some[k] is alpha[of[k]].
 func (p *Posterior) alphas(some []int) (alpha [][]float64, of []int) {
 	at := make([]int, len(p.rows)) // in alpha, plus one
@@ -258,7 +260,7 @@ func (p *Posterior) alphas(some []int) (alpha [][]float64, of []int) {
 	return alpha, of
 }
 
-// Difference returns the posterior variance of the difference between entries i and j.
+// Difference returns the posterior variance of the value at entry i minus that at entry j.
 func (p *Posterior) Difference(i, j int) float64 {
 	return max(0, p.Variance(i)+p.Variance(j)-2*p.Covariance(i, j))
 }

@@ -21,8 +21,8 @@ func (h *hyperprior) add(median, sd, low, high float64) {
 	h.high = append(h.high, high)
 }
 
-// penalty returns a constant minus the log prior density of theta, in nats. Outside the bounds it also
-// grows with the squared distance from them, since L-BFGS itself has no bounds. If grad is not nil, penalty
+// penalty returns a constant minus the log prior density of theta, in nats. For a theta outside the bounds, it
+// adds the squared distance to the bounds, since L-BFGS itself has no bounds. If grad is not nil, penalty
 // adds its derivatives to grad.
 func (h *hyperprior) penalty(theta, grad []float64) float64 {
 	var sum float64

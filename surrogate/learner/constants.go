@@ -6,12 +6,12 @@ const (
 	// maxObservations is the largest number of observations that a posterior uses, since the cost is cubic.
 	// If there are more, it uses the observations at an evenly distributed sample of the points.
 	maxObservations = 1500
-	// minJobShare is a fraction of preprocess.MeasurementNoise. A learned variance between jobs that is
-	// smaller is set to 0, because it would change little and cost time.
+	// minJobShare is a fraction of preprocess.MeasurementNoise, which is a variance. If the variance between jobs is
+	// smaller, it is set to 0, because it would change little and cost time.
 	minJobShare = 0.25
-	// Up to 32 measurements, hyperparameters are learned after every measurement. After that they are
-	// learned whenever the number of measurements has grown by a seventh, since they hardly change in
-	// between. These numbers are our choice.
+	// Up to relearnFirst measurements, hyperparameters are learned after every measurement. After that, they
+	// are learned whenever the number of measurements has grown by 1/relearnGrowth, since they hardly change
+	// in between. These numbers are our choice.
 	relearnGrowth = 7
 	relearnFirst  = 32
 
@@ -19,18 +19,19 @@ const (
 	// preprocess.MeasurementNoise. Its standard deviation is then more than 6 % of the time. The fastest of
 	// several noisy measurements is often fast by chance.
 	noisyFactor = 9
-	// trustedSigma is a difference between a noisy measurement and the posterior mean, in standard
-	// deviations of its noise. If the difference is greater, the Gaussian process cannot explain the
+	// trustedSigma limits the difference between a noisy measurement and the posterior mean, in standard
+	// deviations of the noise. If the difference is greater, the Gaussian process cannot explain the
 	// measurement, and the measured time replaces the prediction.
 	trustedSigma = 3
 
-	// tieSigma is the largest Gap between two algorithms that counts as a tie. Its unit is the standard
-	// deviation of the difference between two measurements with the noise preprocess.MeasurementNoise.
+	// tieSigma is the largest difference between the times of two algorithms that counts as a tie. Its unit is
+	// the standard deviation of the difference between two measurements with the noise
+	// preprocess.MeasurementNoise.
 	tieSigma = 2
 	// blockPoints is the number of points whose posterior is kept in memory at the same time.
 	blockPoints = 128
-	// rivalTieBreak is a small weight of the gap in the selection of a rival. It selects the rival with the
-	// smallest gap if no rival has an expected loss.
+	// rivalTieBreak makes the algorithm with the closest time the rival of the choice, if no algorithm has an
+	// expected loss. It is a weight, small enough not to matter otherwise.
 	rivalTieBreak = 1e-6
 
 	// The distribution of prediction errors, see ErrorModel.
@@ -48,5 +49,5 @@ const (
 )
 
 // stepShares are fractions of Prior.Steps and Prior.Split, in descending order. A posterior chooses one of
-// them. They are our choice: half decades, and zero.
+// them. The values are our choice.
 var stepShares = []float64{1, 0.3, 0.1, 0}

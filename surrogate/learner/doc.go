@@ -2,8 +2,8 @@
 // algorithm with the lowest prediction is the choice. There are two models:
 //
 //   - [GaussianProcess]: one multi-task Gaussian process of all algorithms, so that a measurement
-//     of one algorithm at a point informs about the others there; see [tutti/surrogate/gp.GP] and
-//     [Posterior]. It is the default of campaigns;
+//     of one algorithm at a point improves the predictions for the others at this point; see
+//     [tutti/surrogate/gp.GP] and [Posterior]. It is the default of campaigns;
 //   - [Forest]: one random forest for each algorithm, trained on the measurements of that
 //     algorithm (Hunold et al., CLUSTER 2020; Wilkins et al., "FACT", ExaMPI 2021).
 //

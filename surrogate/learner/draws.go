@@ -28,11 +28,11 @@ type DrawQuery struct {
 // Draws draws the true times of algorithms at several points from their joint distribution. It is not safe
 // for concurrent use.
 //
-// A measured time differs from the true one by its noise. The others are draws of the posterior. Their
-// deviations from the mean are multiplied by the scale of an error model, and by a factor that gives them
-// the tails of Student's t. All times at one message size have the same factor, because libraries change
-// protocols at sizes. Deviations of different algorithms at a point are strongly correlated, and different
-// factors would hide this.
+// The true time of a measured algorithm is drawn around its measurement, with the standard deviation of the
+// noise. All other times are draws of the posterior. Their deviations from the mean are multiplied by the
+// scale of an error model, and by a factor that gives them the tails of Student's t. All times at one message
+// size have the same factor, because libraries change protocols at sizes. Deviations of different algorithms
+// at a point are strongly correlated, and different factors would hide this.
 type Draws struct {
 	q             DrawQuery
 	options       [][]drawnOption // at each point
@@ -79,8 +79,8 @@ func (p *Posterior) Draws(q DrawQuery) (*Draws, error) {
 	return d, nil
 }
 
-// Next returns several draws. A draw has log10 of the seconds for each open algorithm of the query at each
-// point. It is NaN for algorithms that the posterior does not know.
+// Next returns several draws. A draw has log10 of the seconds at each point for each algorithm that the query
+// lists there. The value is NaN for an algorithm that the posterior does not know.
 func (d *Draws) Next(draws int) [][][]float64 {
 	out := d.sampler.Draw(draws)
 	for i, deviations := range out {
@@ -115,8 +115,8 @@ func (d *Draws) times(deviations [][]float64) [][]float64 {
 	return out
 }
 
-// factor draws a random factor that turns a normal variable into one of Student's t, multiplied by the scale
-// of the error model.
+// factor draws a random number. A standard normal variable multiplied by it has Student's t distribution with
+// the scale and the degrees of freedom of the error model.
 func (m ErrorModel) factor(rng *rand.Rand) float64 {
 	return m.Scale / math.Sqrt(distuv.ChiSquared{K: m.Freedom, Src: rng}.Rand()/m.Freedom)
 }

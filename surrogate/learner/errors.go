@@ -26,9 +26,8 @@ func errorModels() (all []ErrorModel) {
 	return all
 }
 
-// Scores says how well each error model predicted measurements. It has the sum of the log probability
-// densities that the model gave to the measurements before they were made. It is nil if there are no
-// measurements.
+// Scores says how well each error model predicted measurements. A score is the sum over the measurements of the
+// log probability density that the model had predicted for each of them. Scores is nil without measurements.
 type Scores []float64
 
 // logDensity returns the log probability density of a prediction error. The variance of the error is that of

@@ -86,7 +86,8 @@ func TestImputeFastestFollowsThePoint(t *testing.T) {
 	}
 	d := Data{Measurements: ms, Missing: func(p coll.Point) []coll.Algorithm { return missing[p] }}
 	known := testutil.Must(imputeFastest(d, Options{Scaling: preprocess.AlgorithmLog10, Forest: forest.Options{Trees: 50, Seed: 1}}))(t)
-	// The factors of the points deviate by 0.3·sqrt(2/pi) = 0.24 on average. The error of the imputed times
+	// The true times are multiplied by a random factor at each point, whose logarithm has the
+	// standard deviation 0.3. The average of its absolute value is 0.3·sqrt(2/pi) = 0.24. The error of the imputed times
 	// is only 0.10.
 	mean := stat.Mean(relativeErrors(fastestOf(known), fastest, missing), nil)
 	t.Logf("mean error %.3f", mean)

@@ -51,7 +51,7 @@ type Options struct {
 	Weight func(coll.Point) float64
 }
 
-// prior returns the prior of a Gaussian process.
+// prior returns the configured prior of a Gaussian process, or else the default.
 func (o Options) prior() Prior {
 	if o.Prior == nil {
 		return DefaultPrior()
@@ -59,7 +59,7 @@ func (o Options) prior() Prior {
 	return *o.Prior
 }
 
-// weight returns the weight of a point.
+// weight returns the weight of a point, 1 without weights.
 func (o Options) weight(p coll.Point) float64 {
 	if o.Weight == nil {
 		return 1
@@ -176,8 +176,8 @@ func (l *Learner) index(alg coll.Algorithm) (int, bool) {
 	return slices.BinarySearchFunc(l.algorithms, alg, coll.CompareAlgorithms)
 }
 
-// Predict returns predictions in scaled units. The result has a row for each of Algorithms, with a
-// prediction for each point. A lower prediction means a faster algorithm.
+// Predict returns predictions in scaled units. The result has a row for each algorithm, in the order of
+// [Learner.Algorithms], with a prediction for each point. A lower prediction means a faster algorithm.
 func (l *Learner) Predict(points []coll.Point) ([][]float64, error) {
 	if l.posterior != nil {
 		return l.predictGaussian(points), nil

@@ -125,9 +125,9 @@ func (p *Posterior) learn(d Data) (err error) {
 }
 
 // learnSteps sets the parameters Steps and Split to a share of their values in the prior (see stepShares).
-// Each share is scored by how well it predicts each observation from all others; see leaveOneOut. The
-// greatest share is chosen whose score differs from the best one by less than a standard error of the
-// difference. Greater shares are preferred, because they make predictions less certain.
+// Each share is scored by how well it predicts each observation from all others; see leaveOneOut. Some shares
+// have scores within one standard error of the best one. Of these, the greatest is chosen, because greater
+// shares make predictions less certain.
 //
 // Source: the one-standard-error rule of Breiman, Friedman, Olshen and Stone, Classification and Regression
 // Trees (1984), section 3.4.3.
@@ -246,17 +246,17 @@ func (p Prior) Options() gp.Options {
 }
 
 // LengthScales returns the prior length scale of each column of preprocess.SurrogateRows. It is 4 doublings
-// for nodes and processes per node, and 6 for bytes. The last column is 0 or 1, depending on whether the
-// numbers are powers of two. Its scale is long, since times at powers of two mostly agree with times in
-// between. The values are our choice.
+// for nodes and processes per node, and 6 for bytes. The last column says whether the number of ranks is a
+// power of two. Its scale is long, since times at powers of two mostly agree with times in between. The
+// values are our choice.
 func LengthScales() []float64 {
 	const layout, bytes = 4.0, 6.0
 	return []float64{layout, layout, bytes, bytes}
 }
 
 // Observations converts measurements into observations of a Gaussian process. A target is log10 of the
-// seconds, a row is the SurrogateRows of the point, and a task is the algorithm's index. Noise in excess of
-// preprocess.MeasurementNoise becomes extra noise.
+// seconds, a row is the result of preprocess.SurrogateRows for the point, and a task is the algorithm's index.
+// Noise in excess of preprocess.MeasurementNoise becomes extra noise.
 //
 // Measurements of earlier campaigns follow: the first campaign is source 1, the second is source 2, and so
 // on. The parameter `index` must contain every algorithm of `ms`. Earlier measurements of algorithms that it

@@ -79,7 +79,7 @@ type predictedBlock struct {
 	posterior *gp.Posterior // of the entries
 }
 
-// uncertainty returns the uncertainty at the point p, whose entries are first to end-1.
+// uncertainty returns the uncertainty at the point p. Its entries are b.entries[first:end].
 func (b predictedBlock) uncertainty(p coll.Point, first, end int) Uncertainty {
 	best, row := first, b.entries[first].Row
 	for e := first; e < end; e++ {
