@@ -160,7 +160,8 @@ type Scheduler interface {
 	// before it received the ID.
 	Find(ctx context.Context, s Submission) (id string, found bool, err error)
 	// Status returns the status of jobs by ID. The name and folder in a Submission distinguish its job from
-	// older jobs with the same ID. The result has no entry for an unknown job.
+	// older jobs with the same ID. The result has no entry for an unknown job. If only a part of the scheduler
+	// answers, Status returns this part and an error.
 	Status(ctx context.Context, jobs map[string]Submission) (map[string]Status, error)
 	// Cancel cancels a job. It returns no error if the job is over or unknown.
 	Cancel(ctx context.Context, id string, s Submission) error

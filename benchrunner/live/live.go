@@ -52,7 +52,7 @@ func New(opt Options) (*Machine, error) {
 		return nil, err
 	}
 	m := &Machine{opt: opt, patience: patience}
-	m.watcher = newWatcher(opt.Scheduler, opt.Poll, opt.Settle, patience, opt.Notice)
+	m.watcher = newWatcher(opt.Scheduler, opt.Poll, unknownTimes*opt.Settle, patience, opt.Notice)
 	return m, nil
 }
 

@@ -3,9 +3,11 @@ package live
 import (
 	"context"
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,17 +15,15 @@ import (
 	"tutti/coll"
 )
 
-// One request asks for the status of all jobs. After a time without jobs, the first requests may follow
-// quickly. Later there is at most one request in each askPeriod.
+// One request asks for the status of all jobs.
 const (
-	askPeriod = 5 * time.Second
-	askBurst  = 10
-	askFirst  = time.Second // delay after a submission, when the answer would only be "waiting"
+	askPeriod = 5 * time.Second // least time between two requests
+	askFirst  = time.Second     // delay after a submission, when the answer would only be "waiting"
 )
 
 // unknownTimes is the number of consecutive answers without a job after which the job counts as lost or not
-// accepted. A lost job must also be missing for Options.Settle, because schedulers omit jobs right after a
-// submission or a restart.
+// accepted. A lost job must also be missing for this many times Options.Settle, because schedulers omit jobs
+// right after a submission, after a restart, and before their accounts show the end.
 const unknownTimes = 3
 
 // ending describes how a job ended and how the watcher noticed it.
@@ -49,8 +49,8 @@ type watcher struct {
 	scheduler benchrunner.Scheduler
 	poll      Poll
 	lostAfter time.Duration // least time after which an unknown job counts as lost
-	patience  time.Duration
-	notice    func(error) // receives the errors of a scheduler that is unavailable
+	patience  time.Duration // the same time while the scheduler reports an error
+	notice    func(error)   // receives the errors of a scheduler that is unavailable
 
 	mu      sync.Mutex
 	jobs    map[*watched]bool
@@ -60,8 +60,6 @@ type watcher struct {
 	nextAsk time.Time
 	asking  bool
 	asked   time.Time // time of the last status request
-	tokens  float64   // status requests that may be sent now; grows while below 1
-	refill  time.Time
 	failing time.Time // time since which the scheduler is unavailable; zero if available
 }
 
@@ -97,10 +95,7 @@ func (w *watcher) add(j *watched, known bool) {
 		ask = now
 	}
 	if len(w.jobs) == 1 || ask.Before(w.nextAsk) {
-		w.nextAsk = ask
-	}
-	if len(w.jobs) == 1 {
-		w.tokens = askBurst
+		w.nextAsk = latest(ask, w.asked.Add(w.period()))
 	}
 	if w.stop == nil {
 		var ctx context.Context
@@ -157,29 +152,22 @@ func (w *watcher) jitter(d time.Duration) time.Duration {
 	return d - d/10 + rand.N(d/5+1)
 }
 
-// lookAtFiles finds jobs whose scripts have written an end file. It skips jobs that the
-// scheduler reported as waiting, unless the scheduler has stopped answering.
+// period returns the least time between two status requests.
+func (w *watcher) period() time.Duration { return min(askPeriod, w.poll.Max) }
+
+// lookAtFiles finds jobs whose scripts have written an end file. A job may have run since the scheduler last
+// reported it as waiting.
 func (w *watcher) lookAtFiles() {
-	for _, j := range w.started() {
+	w.mu.Lock()
+	jobs := slices.Collect(maps.Keys(w.jobs))
+	w.mu.Unlock()
+	for _, j := range jobs {
 		if _, err := os.Stat(filepath.Join(j.sub.Dir, "end")); err == nil {
 			w.mu.Lock()
 			w.finish(j, ending{byFile: true})
 			w.mu.Unlock()
 		}
 	}
-}
-
-func (w *watcher) started() []*watched {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	unanswered := w.asking && time.Since(w.asked) > askPeriod || !w.failing.IsZero()
-	var out []*watched
-	for j := range w.jobs {
-		if j.status.Phase != benchrunner.JobWaiting || unanswered {
-			out = append(out, j)
-		}
-	}
-	return out
 }
 
 // finish stops watching a job and reports how the job ended. The caller holds the lock.
@@ -205,16 +193,10 @@ func (w *watcher) mayAsk(ctx context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()
-	period := min(askPeriod, w.poll.Max)
-	if w.tokens < 1 {
-		w.tokens = min(1, w.tokens+now.Sub(w.refill).Seconds()/period.Seconds())
-	}
-	w.refill = now
-	if w.asking || now.Before(w.nextAsk) || w.tokens < 1 {
+	if w.asking || now.Before(w.nextAsk) {
 		return
 	}
 	w.asking, w.asked = true, now
-	w.tokens--
 	jobs := map[string]benchrunner.Submission{}
 	var asked []*watched
 	for j := range w.jobs {
@@ -239,38 +221,39 @@ func (w *watcher) take(ctx context.Context, asked []*watched, answer map[string]
 		return
 	}
 	now := time.Now()
-	if err == nil {
+	if err == nil || answer != nil {
 		w.failing = time.Time{}
-		for _, j := range asked {
-			w.enter(j, answer, now)
-		}
-	} else {
-		w.fail(asked, err, now)
-	}
-	w.nextAsk = now.Add(w.jitter(max(now.Sub(w.changed)/10, min(askFirst, w.poll.Max))))
-}
-
-func (w *watcher) fail(asked []*watched, err error, now time.Time) {
-	if w.failing.IsZero() {
+	} else if w.failing.IsZero() {
 		w.failing = now
 	}
-	if errors.Is(err, benchrunner.ErrUnavailable) && now.Sub(w.failing) < w.patience {
-		w.notice(err)
-		return
-	}
+	down := !w.failing.IsZero() && (!errors.Is(err, benchrunner.ErrUnavailable) || now.Sub(w.failing) >= w.patience)
 	for _, j := range asked {
-		w.finish(j, ending{err: err})
+		switch {
+		case down:
+			w.finish(j, ending{err: err})
+		case w.failing.IsZero():
+			w.enter(j, answer, err, now)
+		}
 	}
+	if err != nil && !down {
+		w.notice(err)
+	}
+	w.nextAsk = now.Add(max(w.period(), w.jitter(now.Sub(w.changed)/10)))
 }
 
-func (w *watcher) enter(j *watched, answer map[string]benchrunner.Status, now time.Time) {
+// enter records a job's status. If the answer omits the job, the error err says why it may be incomplete.
+func (w *watcher) enter(j *watched, answer map[string]benchrunner.Status, err error, now time.Time) {
 	s, known := answer[j.id]
 	switch {
 	case !known:
 		if j.unknown++; j.unknown == 1 {
 			j.since = now
 		}
-		if j.unknown >= unknownTimes && now.Sub(j.since) >= w.lostAfter {
+		least := w.lostAfter
+		if err != nil {
+			least = max(least, w.patience)
+		}
+		if j.unknown >= unknownTimes && now.Sub(j.since) >= least {
 			s = j.status
 			s.Phase, s.Outcome, s.Reason = benchrunner.JobOver, coll.JobLost, "the scheduler no longer knows it"
 			w.finish(j, ending{status: s})

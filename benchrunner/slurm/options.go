@@ -35,13 +35,11 @@ type Options struct {
 type Scheduler struct {
 	options Options
 	block   time.Duration // longest time for a call of sbatch
-	absence time.Duration // how long a job may be unknown before it is lost
 	slow    time.Duration // a slower command is reported to Notice
 	now     func() time.Time
 
 	mu         sync.Mutex
-	noAccounts bool                  // the cluster has no accounting, which sacct would read
-	watched    map[string]lastStatus // by ID
+	noAccounts bool // the cluster has no accounting, which sacct would read
 }
 
 // New checks the options and returns a scheduler. It runs no command of Slurm.
@@ -56,10 +54,8 @@ func New(o Options) (*Scheduler, error) {
 	return &Scheduler{
 		options: o,
 		block:   90 * time.Second, // sbatch blocks while the queue of the controller is full
-		absence: time.Minute,
 		slow:    5 * time.Second,
 		now:     time.Now,
-		watched: map[string]lastStatus{},
 	}, nil
 }
 

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -369,7 +368,6 @@ func TestSlurmControllerDown(t *testing.T) {
 func TestSlurmForgets(t *testing.T) {
 	testutil.NeedAllCases(t)
 	c, s := startCluster(t, 1, conf+"\nMinJobAge=2", Options{})
-	s.absence = 0
 	sub := job(t, "old", "true")
 	id := submit(t, s, sub)
 	await(t, s, id, sub, over)
@@ -503,38 +501,4 @@ func TestSlurmSlowEnds(t *testing.T) {
 	wantOutcome(t, await(t, s, deadID, dead, over), coll.JobNodeFail, "NODE_FAIL")
 	time.Sleep(20 * time.Second)
 	wantOutcome(t, await(t, s, timeoutID, timeout, over), coll.JobTimeout, "TIMEOUT")
-}
-
-// TestSlurmThousand checks that one command returns the status of a thousand jobs. It prints the times that
-// the commands took.
-func TestSlurmThousand(t *testing.T) {
-	if !*long {
-		t.Skip("submits a thousand jobs: go test -run Thousand -v ./benchrunner/slurm -long")
-	}
-	c, _ := startCluster(t, 1, conf, Options{})
-	c.Drain("n1")
-	bin := t.TempDir()
-	for _, tool := range []string{"sbatch", "squeue", "sacct", "scontrol"} {
-		text := "#!/bin/sh\necho " + tool + " >>" + bin + "/calls\nexec /usr/bin/" + tool + " \"$@\"\n"
-		testutil.NoError(t, os.WriteFile(filepath.Join(bin, tool), []byte(text), 0o755))
-	}
-	s := testutil.Must(New(Options{Bin: bin}))(t)
-	jobs := map[string]benchrunner.Submission{}
-	sub := job(t, "many", "true")
-	begin := time.Now()
-	for n := range 1000 {
-		sub.Name = "many-" + strconv.Itoa(n)
-		jobs[submit(t, s, sub)] = sub
-	}
-	t.Logf("1000 submissions: %v", time.Since(begin))
-	testutil.NoError(t, os.Remove(filepath.Join(bin, "calls")))
-	begin = time.Now()
-	got, err := s.Status(t.Context(), jobs)
-	t.Logf("one question about 1000 jobs: %v", time.Since(begin))
-	if err != nil || len(got) != 1000 {
-		t.Errorf("Status = %d jobs, %v", len(got), err)
-	}
-	if text, err := os.ReadFile(filepath.Join(bin, "calls")); err != nil || string(text) != "squeue\n" {
-		t.Errorf("commands %q, %v; want one squeue", text, err)
-	}
 }

@@ -62,11 +62,11 @@ func TestLateAccounts(t *testing.T) {
 		t.Errorf("%+v", st)
 	}
 	write(t, dir, "queue", "")
-	if st, known := ask(); !known || st.Phase != benchrunner.JobRunning || st.Started != time.Unix(110, 0) || st.Reason != "squeue no longer shows the job" {
+	if st, known := ask(); known {
 		t.Errorf("gone from the queue, no row yet: %+v", st)
 	}
 	write(t, dir, "accounts", columns("7", "RUNNING", "100", "110", "Unknown", "job", "/d", "0:0"))
-	if st, known := ask(); !known || st.Phase != benchrunner.JobRunning {
+	if st, known := ask(); known {
 		t.Errorf("an old row in the accounts: %+v", st)
 	}
 	write(t, dir, "accounts", columns("7", "COMPLETED", "1", "2", "3", "other", "/d", "0:0")+
@@ -83,49 +83,16 @@ func TestLateAccounts(t *testing.T) {
 	}
 }
 
-// TestLost checks that a job without any row counts as lost after a minute, or after ten minutes if
-// accounting does not answer.
-func TestLost(t *testing.T) {
+// TestPartOfAnswer checks that Status returns what squeue shows and an error while accounting does not answer.
+func TestPartOfAnswer(t *testing.T) {
 	s, dir := fake(t, map[string]string{
-		"squeue": "exit 0",
-		"sacct":  "[ -e $dir/broken ] || exit 0; echo 'sacct: error: Problem talking to the database: Connection refused' >&2; exit 1",
+		"squeue": "cat $dir/queue",
+		"sacct":  "echo 'sacct: error: Problem talking to the database: Connection refused' >&2; exit 1",
 	})
-	jobs := map[string]benchrunner.Submission{"7": {Name: "job", Dir: "/d"}}
-	known := func() bool {
-		t.Helper()
-		all := testutil.Must(s.Status(t.Context(), jobs))(t)
-		if st, ok := all["7"]; ok && (st.Phase != benchrunner.JobWaiting || st.Reason == "") {
-			t.Errorf("%+v", st)
-		}
-		return len(all) == 1
-	}
-	now := s.now()
-	s.now = func() time.Time { return now }
-	pass := func(d time.Duration) { now = now.Add(d) }
-	if !known() {
-		t.Error("lost at once")
-	}
-	pass(59 * time.Second)
-	if !known() {
-		t.Error("lost before a minute was over")
-	}
-	write(t, dir, "broken", "")
-	pass(5 * time.Minute)
-	if !known() {
-		t.Error("lost while the accounts are out of order")
-	}
-	pass(5 * time.Minute)
-	if known() {
-		t.Error("not lost after ten minutes without accounts")
-	}
-	jobs["7"] = benchrunner.Submission{Name: "next", Dir: "/d"}
-	if !known() {
-		t.Error("another job with the same id was lost at once")
-	}
-	testutil.NoError(t, os.Remove(filepath.Join(dir, "broken")))
-	pass(61 * time.Second)
-	if known() {
-		t.Error("not lost after a minute")
+	write(t, dir, "queue", columns("7", "RUNNING", "100", "110", "N/A", "job", "/d", "None"))
+	got, err := s.Status(t.Context(), map[string]benchrunner.Submission{"7": {Name: "job", Dir: "/d"}, "8": {Name: "other", Dir: "/d"}})
+	if len(got) != 1 || got["7"].Phase != benchrunner.JobRunning || !errors.Is(err, benchrunner.ErrUnavailable) {
+		t.Errorf("Status = %+v, %v", got, err)
 	}
 }
 
