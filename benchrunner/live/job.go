@@ -62,7 +62,6 @@ type activeJob struct {
 	plannedJob plannedJob // only in state planned
 	slot       bool       // the job occupies one of the scheduler's job slots
 	earlier    bool       // an earlier run of tutti created the job
-	known      bool       // an earlier run submitted the job, so its status is requested at once
 	claimed    bool       // a script has claimed the job's folder
 	ending     ending     // why tutti stopped waiting for the job
 	made       *result    // result.json of an earlier run, nil if there is none
@@ -178,7 +177,6 @@ func (r *run) resume(ctx context.Context, c *activeJob) (state, error) {
 		return outputComplete, nil
 	case c.State == coll.JobSubmitted:
 		r.m.accepted.Store(true)
-		c.known = true
 		return submitted, nil
 	}
 	return searching, nil
@@ -212,7 +210,6 @@ func (r *run) find(ctx context.Context, c *activeJob) (state, error) {
 	default:
 		return prepared, nil
 	}
-	c.known = true
 	return accepted, nil
 }
 
@@ -282,7 +279,7 @@ func (r *run) recordID(_ context.Context, c *activeJob) (state, error) {
 // cancels its own job and waits for the other one instead.
 func (r *run) follow(ctx context.Context, c *activeJob) (state, error) {
 	sub := r.m.submission(c.job)
-	e, err := r.m.watcher.watch(ctx, c.ID, sub, c.known)
+	e, err := r.m.watcher.watch(ctx, c.ID, sub)
 	if err != nil {
 		return done, err
 	}
@@ -294,7 +291,6 @@ func (r *run) follow(ctx context.Context, c *activeJob) (state, error) {
 		_ = r.m.opt.Scheduler.Cancel(ctx, c.ID, sub) // a job without the claim measures nothing
 		c.ID = claimOwner
 		if !e.byFile {
-			c.known = true
 			return accepted, nil
 		}
 	}

@@ -79,29 +79,6 @@ const killGrace = 2 * time.Second
 // discardExitCodes marks launches (runs of the program) that were killed together with their job as not
 // ended. Their exit codes say nothing about the program.
 func (s jobOutput) discardExitCodes() {
-	if s.concurrent() {
-		s.discardLaterExitCodes()
-		return
-	}
-	var last time.Time // time of the last write
-	for i := range slices.Backward(s.launches) {
-		one := &s.launches[i]
-		if !one.begun {
-			continue
-		}
-		if last.IsZero() {
-			last = one.changed
-		}
-		if one.Ended && (one.Exit == 0 || one.TimedOut || last.Sub(one.changed) > killGrace) {
-			return
-		}
-		one.Ended = false
-	}
-}
-
-// discardLaterExitCodes does the work of discardExitCodes for concurrent launches. Any of these launches may
-// have been killed with the job.
-func (s jobOutput) discardLaterExitCodes() {
 	var last time.Time
 	for _, one := range s.launches {
 		last = latest(last, one.changed)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"tutti/benchrunner"
 	"tutti/coll"
 )
@@ -40,9 +42,6 @@ func (s jobOutput) result(requests []benchrunner.Request, cut func(request int) 
 	parts := s.parts(outcomes)
 	r.Spent = splitTime(parts, allocated, s.queue())
 	paid := r.Spent.Allocated() + wasted
-	if s.concurrent() {
-		parts = scaleToJob(parts, paid)
-	}
 	costs := splitCost(parts, paid)
 	for i, st := range s.job.launches {
 		for k, o := range outcomes[i] {
@@ -191,23 +190,6 @@ func (p launchTimes) scaled(share float64) launchTimes {
 	return q
 }
 
-// scaleToJob scales the times of concurrent launches so that they add up to the job's time `allocated`, in
-// seconds. Each launch thus also pays for a part of the time of idle nodes.
-func scaleToJob(parts []launchTimes, allocated float64) []launchTimes {
-	walls := 0.0
-	for _, p := range parts {
-		walls += validSeconds(p.wall)
-	}
-	if walls == 0 || allocated <= walls {
-		return parts
-	}
-	var out []launchTimes
-	for _, p := range parts {
-		out = append(out, p.scaled(allocated/walls))
-	}
-	return out
-}
-
 // splitTime splits the job's time `allocated`, the seconds for which it had its nodes, into its parts. It
 // must be at least the sum of the launches' wall times.
 func splitTime(parts []launchTimes, allocated, queue float64) coll.Spent {
@@ -228,56 +210,41 @@ func splitTime(parts []launchTimes, allocated, queue float64) coll.Spent {
 	return s
 }
 
-// splitCost distributes the job's time `allocated` among the cases that have a result. Each case pays its
-// own time. The cases of a launch share the remaining time of this launch equally, and all cases share the
-// remaining time of the job equally. If any case has a result, the costs add up to allocated.
+// splitCost distributes the job's time `allocated` among the cases that have a result, in proportion to their
+// weights. If any case has a result, the costs add up to allocated.
 func splitCost(parts []launchTimes, allocated float64) [][]float64 {
 	out := make([][]float64, len(parts))
-	count, left := 0, allocated
+	total := 0.0
 	for i, p := range parts {
-		out[i] = p.splitCost(&left)
-		for _, s := range p.decided {
-			if s {
-				count++
-			}
-		}
+		out[i] = p.weights()
+		total += floats.Sum(out[i])
 	}
-	for i, p := range parts {
-		for k, s := range p.decided {
-			if s {
-				out[i][k] += max(0, left) / float64(count)
-			}
-		}
+	for _, costs := range out {
+		floats.Scale(allocated/max(total, shortest), costs)
 	}
 	return out
 }
 
-// splitCost distributes the wall time of one launch among its cases that have a result, and subtracts this
-// time from *left.
-func (p launchTimes) splitCost(left *float64) []float64 {
+// shortest is a time in seconds that every case counts at least.
+const shortest = 1e-9
+
+// weights distributes the wall time of the launch among its cases that have a result. Each of them has its own
+// time and an equal share of the remaining time.
+func (p launchTimes) weights() []float64 {
 	out := make([]float64, len(p.decided))
-	count, sum := 0, 0.0
-	for k, s := range p.decided {
-		if s {
+	count := 0.0
+	for k, decided := range p.decided {
+		if decided {
+			out[k] = max(validSeconds(p.cases[k]), shortest)
 			count++
-			out[k] = validSeconds(p.cases[k])
-			sum += out[k]
 		}
 	}
-	if count == 0 {
-		return out
-	}
-	wall := validSeconds(p.wall)
-	for k, s := range p.decided {
-		switch {
-		case !s:
-		case sum > wall:
-			out[k] *= wall / sum
-		default:
-			out[k] += (wall - sum) / float64(count)
+	wall, sum := validSeconds(p.wall), floats.Sum(out)
+	for k, decided := range p.decided {
+		if decided {
+			out[k] = out[k]*min(1, max(wall, shortest)/sum) + max(0, wall-sum)/count
 		}
 	}
-	*left -= wall
 	return out
 }
 

@@ -29,7 +29,7 @@ func TestConcurrentCosts(t *testing.T) {
 	if want := (coll.Spent{Launch: 2.5, Measure: 5, Idle: 4.5}); got != want {
 		t.Errorf("spent %+v, want %+v", got, want)
 	}
-	costs := splitCost(scaleToJob(walls, 12), 12)
+	costs := splitCost(walls, 12)
 	if a, b := costs[0][0], costs[1][0]; math.Abs(a-4) > 1e-9 || math.Abs(b-8) > 1e-9 {
 		t.Errorf("costs %g and %g s, want 4 and 8", a, b)
 	}

@@ -70,11 +70,10 @@ func newWatcher(s benchrunner.Scheduler, p Poll, lostAfter, patience time.Durati
 	}
 }
 
-// watch waits for the end of a job. The parameter `known` is true for a job that was submitted earlier. Its
-// status is requested at once.
-func (w *watcher) watch(ctx context.Context, id string, sub benchrunner.Submission, known bool) (ending, error) {
+// watch waits for the end of a job.
+func (w *watcher) watch(ctx context.Context, id string, sub benchrunner.Submission) (ending, error) {
 	j := &watched{id: id, sub: sub, over: make(chan ending, 1)}
-	w.add(j, known)
+	w.add(j)
 	defer w.remove(j)
 	select {
 	case e := <-j.over:
@@ -84,17 +83,13 @@ func (w *watcher) watch(ctx context.Context, id string, sub benchrunner.Submissi
 	}
 }
 
-func (w *watcher) add(j *watched, known bool) {
+func (w *watcher) add(j *watched) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()
 	w.jobs[j] = true
 	w.changed = now
-	ask := now.Add(min(askFirst, w.poll.Max))
-	if known {
-		ask = now
-	}
-	if len(w.jobs) == 1 || ask.Before(w.nextAsk) {
+	if ask := now.Add(min(askFirst, w.poll.Max)); len(w.jobs) == 1 || ask.Before(w.nextAsk) {
 		w.nextAsk = latest(ask, w.asked.Add(w.period()))
 	}
 	if w.stop == nil {
@@ -181,10 +176,6 @@ func (w *watcher) finish(j *watched, e ending) {
 	delete(w.jobs, j)
 	w.changed = time.Now()
 	j.over <- e
-	if len(w.jobs) == 0 && w.stop != nil {
-		w.stop()
-		w.stop = nil
-	}
 }
 
 // mayAsk requests the status of all jobs if the next request is due. It does so in a goroutine, so that a

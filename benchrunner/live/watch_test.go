@@ -72,7 +72,7 @@ func TestThousandJobsWait(t *testing.T) {
 				var group sync.WaitGroup
 				for i := range 1000 {
 					group.Go(func() {
-						e, err := w.watch(t.Context(), fmt.Sprint(i), benchrunner.Submission{Dir: none}, false)
+						e, err := w.watch(t.Context(), fmt.Sprint(i), benchrunner.Submission{Dir: none})
 						if err != nil || e.status.Outcome != coll.JobTimeout {
 							t.Errorf("watch = %+v, %v, want a time-out", e, err)
 						}
@@ -144,7 +144,7 @@ func TestEndFileIsNoticed(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
 			defer cancel()
 			began := time.Now()
-			v, err := w.watch(ctx, "1", benchrunner.Submission{Dir: dir}, false)
+			v, err := w.watch(ctx, "1", benchrunner.Submission{Dir: dir})
 			if took := time.Since(began); err != nil || !v.byFile || took > tc.lasts+tc.late {
 				t.Errorf("%+v: %+v, %v after %v", tc, v, err, took)
 			}
@@ -187,7 +187,7 @@ func TestLostJobs(t *testing.T) {
 			}
 			notices := 0
 			w := newWatcher(o, poll, 30*time.Second, patience, func(error) { notices++ })
-			v, err := w.watch(t.Context(), "1", benchrunner.Submission{Dir: t.TempDir()}, false)
+			v, err := w.watch(t.Context(), "1", benchrunner.Submission{Dir: t.TempDir()})
 			if lost := v.status.Outcome == coll.JobLost; !errors.Is(err, tc.wantErr) || lost != tc.lost || lost && time.Since(began) < 30*time.Second {
 				t.Errorf("%s: %+v, %v after %v", tc.name, v, err, time.Since(began))
 			}
