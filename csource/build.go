@@ -25,9 +25,9 @@ type Built struct {
 // ErrCompiler is the error for a compiler that is missing or fails; errors.Is recognizes it.
 var ErrCompiler = errors.New("MPI compiler")
 
-// Build compiles a program and atomically replaces the file at the path out. The parameter compiler is a
-// command that knows the location of MPI, such as mpicc. If the compiler fails, the error contains its
-// output.
+// Build compiles a program and writes the executable to the path `out`. It replaces an older file there
+// atomically. The parameter `compiler` is a command that knows the location of MPI, such as mpicc. If the
+// command fails, the error contains its output.
 func Build(ctx context.Context, p Program, compiler, out string) (Built, error) {
 	out, err := filepath.Abs(out)
 	if err != nil {
@@ -68,7 +68,7 @@ func compile(ctx context.Context, dir, compiler string, args []string) error {
 	return fmt.Errorf("%w %s: %w:\n%s", ErrCompiler, compiler, err, strings.TrimSpace(string(text)))
 }
 
-// install copies a file to the path out, atomically.
+// install copies a file to the path `out` and replaces an older file there atomically.
 func install(file, out string, mode fs.FileMode) error {
 	text, err := os.ReadFile(file)
 	if err != nil {

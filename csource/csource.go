@@ -15,8 +15,8 @@ import (
 type Program struct {
 	Name  string
 	Parts []Part
-	Flags []string // of the compiler
-	Libs  []string // after the files
+	Flags []string // options before the files
+	Libs  []string // options after the files, such as -lm
 
 	// Header is the name of a header that programs of users include. Build writes it into the folder of the
 	// program. Empty: none.
@@ -26,7 +26,7 @@ type Program struct {
 // Part is a group of C files and headers. All files of a program must have different names.
 type Part struct {
 	Files fs.FS
-	Match string // pattern of their paths
+	Match string // pattern of the files' paths
 }
 
 //go:embed bench conformance cvar pair pairs policy probe runtime workload
@@ -51,7 +51,7 @@ var (
 	// Probe is a program that detects which algorithm an MPI library runs.
 	Probe = Program{Name: "tutti-probe", Parts: []Part{{files, "probe/*"}, Control}, Flags: []string{"-O1"}, Libs: []string{"-ldl"}}
 
-	// Policy is a program that makes the decisions of Runtime for a simulated job. It consists of the files
+	// Policy is a program that makes the decisions of Runtime for a simulated job. It consists of those files
 	// of Runtime that choose algorithms. A single process replaces MPI, so no MPI library is needed.
 	Policy = Program{Name: "tutti-policy", Parts: []Part{
 		{files, "policy/*"}, {files, "runtime/*.h"}, {files, "cvar/*.h"}, {files, "runtime/budget.c"}, {files, "runtime/detector.c"}, {files, "runtime/draw.c"},
@@ -108,8 +108,8 @@ func (p Program) Checksum() string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// Unpack writes the source into the folder dir. It adds a header source.h that defines SOURCE as the
-// checksum. It returns the arguments with which the compiler builds the program at the path out.
+// Unpack writes the source files into the folder `dir`, with a header source.h that defines SOURCE as the
+// checksum. It returns the arguments with which the compiler builds the program at the path `out`.
 func (p Program) Unpack(dir, out string) ([]string, error) {
 	args := append([]string{"-o", out}, p.Flags...)
 	for _, f := range p.source() {

@@ -89,8 +89,8 @@ func TestBuildPlace(t *testing.T) {
 	}
 }
 
-// TestLiveCut checks that the benchmark times a slow case with fewer calls. The number of calls falls with
-// the ratio of the case's time to the best time. Without an abort factor, all cases get the same number of
+// TestLiveCut checks that the benchmark times a slow case with fewer calls: the larger the ratio of the
+// case's time to the best time, the fewer calls. Without an abort factor, all cases get the same number of
 // calls.
 func TestLiveCut(t *testing.T) {
 	testutil.SkipShort(t)

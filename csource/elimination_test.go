@@ -14,13 +14,12 @@ import (
 	"tutti/internal/testutil"
 )
 
-// simulated is the output of the program "eliminate". It lists the calls from which another algorithm
-// serves, and the calls after which ranks announced a change or rechecked. It also has the cost at the end
-// of each third of the calls: their time divided by the baseline's time.
+// simulated is the output of the program "eliminate", which simulates a sequence of calls. The serving
+// algorithm, announced changes and rechecks are given by the numbers of calls.
 type simulated struct {
-	served, best       []int // a call, and the algorithm that serves from this call on
-	announced, recheck []int
-	cost               []float64
+	served, best       []int     // calls, and the algorithm that serves from each of these calls on
+	announced, recheck []int     // calls after which ranks announced a change; calls at which they timed the best algorithm again
+	cost               []float64 // at the end of each third of the calls: time so far, divided by the baseline's
 }
 
 // servedAt returns the number of the algorithm that served after the given number of calls.
@@ -34,8 +33,8 @@ func (s simulated) servedAt(call int) int {
 	return last
 }
 
-// detectedAfter returns the number of calls between a change and the first recheck. It returns -1 if there
-// is no recheck within the given number of calls.
+// detectedAfter returns the number of calls from a change to the first announcement or recheck. It returns
+// -1 if there is none within the given number of calls.
 func (s simulated) detectedAfter(change, within int) int {
 	first := -1
 	for _, at := range slices.Concat(s.announced, s.recheck) {
@@ -125,8 +124,8 @@ func TestElimination(t *testing.T) {
 	program := buildEliminate(t)
 	worst, alarms, wrong := 0.0, 0, 0
 	for seed := range seeds() {
-		// The fastest algorithm takes 0.8 of the baseline's time, and three times as long in the second
-		// third of the calls. In that third the fastest algorithm is the one that takes 0.9.
+		// Algorithm 0 takes 0.8 of the baseline's time, but three times as long in the second third of the
+		// calls. In that third algorithm 6 is the fastest, with 0.9 of the baseline's time.
 		s := eliminate(t, program, fmt.Sprintf("%d 30000 0.1 0.5 64 0*3@10000-20000 1 0.8 1.2 1.5 3 8 2 0.9 1.1 5 20 2.5", seed))
 		if s.servedAt(10000) != 0 || s.servedAt(20000) != 6 {
 			wrong++
@@ -151,7 +150,7 @@ func TestElimination(t *testing.T) {
 	}
 }
 
-// TestChanges checks that the elimination detects each begin and end of a load within 20 calls, and that
+// TestChanges checks that the elimination detects within 20 calls that a load begins or ends, and that
 // false alarms are rare. Times have 10 % noise. As in Nanri's experiment, all algorithms take longer under
 // load, and the fastest one slows down most.
 func TestChanges(t *testing.T) {
@@ -161,7 +160,7 @@ func TestChanges(t *testing.T) {
 		noise          string
 		ranks          int
 		factor         float64
-		missed, alarms int // of 80 changes with 20 seeds; in 17000 calls
+		missed, alarms int // the most that are allowed with 20 seeds: of 80 changes; in 17000 calls
 	}{
 		{"0.1", 64, 1.3, 4, 17},
 		{"0.1:0.8", 64, 2, 4, 85}, // successive times are correlated

@@ -24,7 +24,7 @@ explore bcast ranks 1-9 ppn 1-9 bytes 0-99999 1 binomial 1 pipeline(segsize=64) 
 `)
 }
 
-// unlimited sets a budget that affords every call. The times of calls then do not affect which algorithm is
+// unlimited sets a budget that covers every call. The times of calls then do not affect which algorithm is
 // drawn.
 const unlimited = "TUTTI_BUDGET=1e9"
 
@@ -36,7 +36,7 @@ func exploreEnv(t *testing.T, m mpiOf, table, library string, more ...string) (e
 	return append(append(tableEnv(t, m, table, library), "TUTTI_SAMPLES="+folder, unlimited), more...), folder
 }
 
-// samplesIn returns the lines of the only file in the given folder, which holds samples.
+// samplesIn returns the lines of the only file of samples in a folder, without the two header lines.
 func samplesIn(t *testing.T, folder string) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(folder, "*.samples"))

@@ -15,7 +15,7 @@ import (
 func learnEnv(t *testing.T, m mpiOf, library, selected, others string, more ...string) []string {
 	t.Helper()
 	table := fmt.Sprintf("tutti-table 1\nbcast ranks 1-9 ppn 1-9 bytes 0-99999 %s\nexplore bcast ranks 1-9 ppn 1-9 bytes 0-99999%s\n", selected, others)
-	return append(append(tableEnv(t, m, sealTable(table), library), "TUTTI_MODE=learn", "TUTTI_CHECK=1"), more...) // the last value of a variable is used
+	return append(append(tableEnv(t, m, sealTable(table), library), "TUTTI_MODE=learn", "TUTTI_CHECK=1"), more...) // if a variable occurs twice, its last value counts
 }
 
 // servedBy parses the output of the program "served". It returns the number of calls that each algorithm
@@ -39,7 +39,7 @@ func servedBy(t *testing.T, said string) (times map[string]int, last string) {
 const slow = "pipeline(segsize=1)"
 
 // TestLiveLearn checks that a faster algorithm replaces the selected one. A slower algorithm is tried only
-// as often as the exploration budget affords.
+// as often as the exploration budget allows.
 func TestLiveLearn(t *testing.T) {
 	for _, m := range someMPIs() {
 		t.Run(m.Compiler, func(t *testing.T) {
@@ -58,7 +58,8 @@ func TestLiveLearn(t *testing.T) {
 			if last != "binomial" || times[slow] == 0 || times[slow] > 2 {
 				t.Errorf("%v, %s last: want binomial, and the slow one tried once or twice", times, last)
 			}
-			// Two sites of a program learn separately. Each site tries the slow algorithm.
+			// The program marks every second call as another site (place in the program). The library learns for
+			// each site separately, so each site tries the slow algorithm.
 			if times, last = run("1e9", "binomial", " 1 "+slow, "7"); last != "binomial" || times[slow] < 4 {
 				t.Errorf("at two sites %v, %s last: want the slow one tried twice at each", times, last)
 			}

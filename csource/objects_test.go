@@ -126,8 +126,8 @@ func objectsIn(t *testing.T, folder string) []string {
 	return paths
 }
 
-// buildInside builds a program, a file with a main function, together with the files of the runtime library. If all cases are
-// wanted, it enables the address and undefined-behavior sanitizers.
+// buildInside compiles a C file with a main function and links it with the files of the runtime library. If
+// all cases are wanted, it enables the address and undefined-behavior sanitizers.
 func buildInside(t *testing.T, m mpiOf, file string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")
@@ -158,8 +158,8 @@ func requireChecked(t *testing.T, said string, least int) {
 }
 
 // TestLiveRepository checks that every algorithm computes the result that MPI requires, in every form of a
-// call, on communicators of one to five ranks. The environment variable CHECK adds numbers of elements to
-// test.
+// call, on communicators of one to five ranks. The environment variable CHECK may list more numbers of
+// elements to test.
 func TestLiveRepository(t *testing.T) {
 	counts := append([]string{"1", "+"}[:cases(2)], strings.Fields(os.Getenv("CHECK"))...)
 	for _, m := range someMPIs() {

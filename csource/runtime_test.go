@@ -42,8 +42,8 @@ func cases(n int) int {
 	return 1
 }
 
-// callsTraced is the trace of the program calls.c on four ranks of one node, without seconds. In
-// the alltoallv each rank passes a different size.
+// callsTraced is the trace of the program "calls" on four ranks of one node, without seconds. In the
+// alltoallv each rank passes a different size.
 const callsTraced = `collective,nodes,ppn,msg_bytes,calls
 allgather,1,4,12,2
 allgatherv,1,4,10,1
@@ -83,7 +83,7 @@ func traceOf(t *testing.T, m mpiOf, library, ranks, program string, args []strin
 	return b.String()
 }
 
-// fortranCalls compiles the Fortran version of the program calls. It skips the test if the compiler is
+// fortranCalls compiles the Fortran version of the program "calls". It skips the test if the compiler is
 // missing.
 func fortranCalls(t *testing.T, compiler string, flags ...string) string {
 	t.Helper()
@@ -97,8 +97,9 @@ func fortranCalls(t *testing.T, compiler string, flags ...string) string {
 	return filepath.Join(dir, "calls")
 }
 
-// TestLiveTrace checks that calls from C and from the three Fortran bindings give the same trace. A table serves them. With
-// Open MPI every second rank traces. Only the alltoallv differs, in which each rank has another size.
+// TestLiveTrace checks that a program has the same trace in C and with the three Fortran bindings, while a
+// table selects algorithms. With Open MPI only every second rank records its calls. Its trace then lacks two
+// sizes of the alltoallv, because each rank passes a different size.
 func TestLiveTrace(t *testing.T) {
 	for i, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {
@@ -127,8 +128,7 @@ func TestLiveTrace(t *testing.T) {
 	}
 }
 
-// TestLiveLater checks the trace of calls that end later than the functions that begin them, with MPI_Init and with
-// Sessions alone.
+// TestLiveLater checks the trace of nonblocking and persistent calls, with MPI_Init and with Sessions alone.
 func TestLiveLater(t *testing.T) {
 	for i, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {
@@ -210,7 +210,7 @@ func TestLiveTraceMPICH(t *testing.T) {
 		}
 	})
 
-	// With MPI_THREAD_MULTIPLE, here by a setting, the MPI library's own algorithms are not selected.
+	// This setting gives the program MPI_THREAD_MULTIPLE. The MPI library's own algorithms are then not selected.
 	t.Run("many threads", func(t *testing.T) {
 		table := sealTable("tutti-table 1\n" + mixed[m.Compiler].table)
 		env := append(tableEnv(t, m, table, library), "MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE")
@@ -221,7 +221,8 @@ func TestLiveTraceMPICH(t *testing.T) {
 	})
 }
 
-// killTraced checks that a killed job leaves the trace of its first rank, and that a trace follows no link.
+// killTraced checks that a killed job leaves the trace of its first rank. If the name of the temporary trace
+// file is a symbolic link, the file that the link points to must stay unchanged.
 func killTraced(t *testing.T, m mpiOf, library string) {
 	program := testutil.BuildProgram(t, m.Toolchain, testutil.FuzzProgram)
 	path := filepath.Join(t.TempDir(), "trace.csv")
@@ -259,7 +260,7 @@ func sealTable(rules string) string {
 	return fmt.Sprintf("%send %016x\n", rules, sum.Sum64())
 }
 
-// fullTable returns a table that serves all calls of the program collectives.
+// fullTable returns a table that serves all calls of the program "collectives".
 func fullTable() string {
 	rules := "tutti-table 1\n# a remark\n"
 	for _, r := range []string{
@@ -273,7 +274,7 @@ func fullTable() string {
 	return sealTable(rules)
 }
 
-// manyRules returns fullTable after the largest possible number of other rules.
+// manyRules returns a table with the largest possible number of rules. The rules of fullTable come last.
 func manyRules() string {
 	first, rules, _ := strings.Cut(fullTable(), "\n")
 	rules = rules[:strings.LastIndex(rules, "end ")]
@@ -292,7 +293,7 @@ func tableEnv(t *testing.T, m mpiOf, table string, preloaded ...string) []string
 	return []string{"LD_PRELOAD=" + strings.Join(preloaded, " "), "TUTTI_TABLE=" + path}
 }
 
-// TestLiveTable checks that an application computes the same with and without a table. A damaged table
+// TestLiveTable checks that an application gets the same results with and without a table. A damaged table
 // selects nothing.
 func TestLiveTable(t *testing.T) {
 	tests := []struct {
@@ -319,7 +320,7 @@ func TestLiveTable(t *testing.T) {
 					t.Errorf("want 18000 sums, by messages of two ranks:\n%s", said)
 				}
 			})
-			if m.Compiler == "mpicc.mpich" { // it has 2046 communicators, and functions with long counts
+			if m.Compiler == "mpicc.mpich" { // which allows 2046 communicators, and has functions with long counts
 				long := testutil.BuildProgram(t, m.Toolchain, testutil.Long(testutil.CollectivesProgram))
 				served := testutil.RunProgram(t, tableEnv(t, m, fullTable(), library, sends), m.Launcher, "-n", "4", long, "check", "100")
 				testutil.CheckAllRight(t, served)
@@ -353,8 +354,8 @@ func TestLiveTable(t *testing.T) {
 	}
 }
 
-// TestLiveWrongCalls checks that wrong calls end as without the runtime library: with the same class of error, and one
-// call of the error handler with the communicator of the application.
+// TestLiveWrongCalls checks that wrong calls end as they do without the runtime library. They return the same
+// class of error, and MPI calls the error handler once, with the application's communicator.
 func TestLiveWrongCalls(t *testing.T) {
 	for _, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {
@@ -370,7 +371,7 @@ func TestLiveWrongCalls(t *testing.T) {
 				run := func(env []string) string {
 					said := strings.Split(testutil.RunProgram(t, env, m.Launcher, append([]string{"-n", "3", program}, how...)...), "\n")
 					said = slices.DeleteFunc(said, func(line string) bool { return !strings.HasPrefix(line, "call ") })
-					for i, line := range said { // a rank behind one with a short buffer may get an error, but not short data without one (class 16)
+					for i, line := range said { // rank 1 has a short buffer: rank 2 may get an error, but not short data without an error, which the program shows as class 16
 						if strings.HasPrefix(line, "call 19 rank 2 ") && !strings.Contains(line, "class 16 ") {
 							said[i] = "call 19 rank 2"
 						}
@@ -392,8 +393,8 @@ func TestLiveWrongCalls(t *testing.T) {
 	}
 }
 
-// TestLiveLarge checks the longest messages that libtutti serves. It also checks longer messages, which the
-// MPI library serves.
+// TestLiveLarge checks the longest messages that libtutti serves, and longer ones, which the MPI library
+// serves.
 func TestLiveLarge(t *testing.T) {
 	testutil.NeedAllCases(t)
 	m := mpis()[0]
@@ -439,8 +440,8 @@ func TestLiveOrder(t *testing.T) {
 	}
 }
 
-// TestLiveAlltoallv checks that only rules for all sizes serve an alltoallv. The ranks of an alltoallv pass
-// different sizes.
+// TestLiveAlltoallv checks that only rules for all sizes serve an alltoallv, because its ranks pass different
+// sizes.
 func TestLiveAlltoallv(t *testing.T) {
 	m := mpis()[0]
 	library := runtimeLibrary(t, m)

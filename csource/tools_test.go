@@ -24,8 +24,8 @@ func buildTool(t *testing.T, m mpiOf, flags ...string) string {
 	return tool
 }
 
-// TestLiveTools checks libtutti with a profiling tool before or behind it, and in a program of another MPI
-// library.
+// TestLiveTools checks libtutti with a profiling tool that is loaded before or after it, and in a program of
+// another MPI library.
 func TestLiveTools(t *testing.T) {
 	all := mpis()
 	for i, m := range all {
@@ -35,7 +35,7 @@ func TestLiveTools(t *testing.T) {
 			whole, hides := buildTool(t, m), buildTool(t, m, "-DHIDE")
 			for _, tc := range []struct {
 				name, preloaded, want string
-				bcasts                bool // they are traced
+				bcasts                bool // whether broadcasts are traced
 			}{
 				{"behind", library + ":" + hides, "tool: 8\n", true},
 				{"before", whole + ":" + library, "tool: 0\n", true},

@@ -56,8 +56,8 @@ static reply peer_side(const control *c, int master)
     return best;
 }
 
-/* Compares the clock of each rank once with the clock of its node's leader. If they differ by no more than the
- * estimate's error, they count as one clock. Returns the error. */
+/* Estimates once the offset between each rank's clock and the clock of its node's leader. If an offset is not larger
+ * than the possible error of the estimate, both count as 0. Returns the possible error of this rank's offset. */
 static double within_nodes(clocks *k, const control *c, const world *w)
 {
     int leader = w->leader[w->node[c->rank]];

@@ -71,8 +71,8 @@ static void complain(const session *s, const char *why)
     line_end(&l);
 }
 
-/* Returns the text of the plan. Rank 0 reads it and sends it to the other ranks. On an error it returns NULL on
- * all ranks, and why holds the reason on rank 0. */
+/* Returns the text of the plan. Rank 0 reads it and sends it to the other ranks. On an error the function returns NULL
+ * on all ranks, and `why` holds the reason on rank 0. */
 static char *share_plan(const session *s, const char *path, char *why)
 {
     char *text = NULL;
@@ -153,7 +153,7 @@ static void start(session *s)
     clocks_start(&s->clocks, &s->ctl, &s->world, s->latency);
 }
 
-static volatile sig_atomic_t speaks; /* this is rank 0 */
+static volatile sig_atomic_t speaks; /* whether this is rank 0, which prints */
 
 static void hung(int signal)
 {
@@ -198,7 +198,7 @@ static void tell_end(const session *s)
     line_end(&l);
 }
 
-/* Measures the cases or the pairs of a plan. */
+/* Measures what a plan lists: either cases of collectives or pairs of ranks. Returns the program's exit code. */
 static int measure(session *s, const char *path)
 {
     pairs_plan pairs;
@@ -255,9 +255,9 @@ static void give_up(int signal)
     _exit(DONE);
 }
 
-/* Ends the program. With MPICH's UCX over TCP, MPI_Finalize sometimes hangs. This is rarer after a pause in which
- * connections become idle. All output is already written, so a process that hangs exits by itself. If the world is
- * wrong, all ranks wait longer: when the first rank exits, srun ends the others and drops their last output. */
+/* Ends the program after a pause. With MPICH's UCX over TCP, MPI_Finalize sometimes hangs, more rarely if connections
+ * have become idle. All output is already written, so a process that hangs exits by itself. If the number of nodes or
+ * ranks is wrong, the pause is longer: when the first rank exits, srun ends the others and drops their last output. */
 static void leave(session *s, int code)
 {
     struct timespec pause = {code == WRONG_WORLD, 300000000};

@@ -16,14 +16,14 @@ enum {
     MEMORY_SHARE = 2 /* the buffers of a case may use 1/MEMORY_SHARE of a node's memory */
 };
 #define LATE 1e12       /* added to the time of a call that a rank entered late */
-#define MANY_LATE 0.25  /* share of a block */
+#define MANY_LATE 0.25  /* share of late calls in a block */
 #define SPIN 200e-6     /* seconds before a start in which a rank keeps the processor */
 #define LEAD 20e-6      /* seconds until the first start, in addition to four barriers */
 #define LEAD_MORE 200e-6 /* the same after a block with many late starts */
 #define SLACK_LEAST 5e-6
 #define SLACK_MOST 1e-3
-#define WARMUP_SHARE 0.25 /* of the slice */
-#define OTHERS_BYTES (1 << 20) /* up to this size of a process's buffers, other forms of a call have the size of the case */
+#define WARMUP_SHARE 0.25 /* of the time for a case */
+#define OTHERS_BYTES (1 << 20) /* if a process's buffers are larger, other forms of a call are checked with fewer elements */
 
 typedef struct best {
     collective what;
@@ -360,10 +360,10 @@ static void wait_for(const clocks *k, double start)
         ;
 }
 
-/* Times the calls of an order (a block of calls that rank 0 requests) on this rank. It stores the end and the negated
- * beginning of each call. One maximum over all ranks then gives the latest end and the earliest beginning. With
- * agreed starts, both are relative to the start, so that the numbers are small. LATE is added for a call that this
- * rank entered late. The last element is 1 if a call failed. */
+/* Times the calls of an order (a block of calls that rank 0 requests) on this rank. Stores the end of each call, and
+ * its beginning with the opposite sign: one maximum over all ranks then gives the latest end and the earliest
+ * beginning. If calls start at agreed times, ends are relative to these times, and beginnings are 0. For a call that
+ * this rank entered late, LATE is added to the end. The last element is 1 if a call failed. */
 static void timed(task *t, const order *o)
 {
     const clocks *k = &t->s->clocks;
@@ -421,8 +421,8 @@ static int exceeds_abort_factor(const task *t)
     return factor > 0 && t->best > 0 && t->n >= FEW && t->sum.low > factor * t->best;
 }
 
-/* Returns a lower bound of the ratio of the case's time to the best time of its collective and size. It is 1 if
- * the case may be the best, or if no case may be aborted. */
+/* Returns how many times slower the case is than the best case of its collective and size, by the lower end of the
+ * median's interval. The result is 1 if the case may be the best, or if no case may be aborted. */
 static double behind(const task *t)
 {
     if (t->best <= 0 || t->s->plan.abort_factor <= 0 || t->sum.low <= 0)
@@ -527,7 +527,7 @@ static void remember_best(session *s, const plan_case *c, double median)
         }
     best *more = realloc(s->best, ((size_t)s->nbest + 1) * sizeof *more);
     if (more == NULL)
-        return; /* one case less can be aborted */
+        return; /* later cases are not compared with this one */
     s->best = more;
     s->best[s->nbest++] = fresh;
 }

@@ -7,7 +7,7 @@
 #include "workload.h"
 
 #define FORMAT 1        /* of the plan and of the output */
-#define MAX_NAME 128    /* bytes of a variable's name, with its end */
+#define MAX_NAME 128    /* bytes of a variable's name, with the final 0 */
 #define MAX_SWITCHES 64 /* of one case */
 
 /* control.c: messages that the processes exchange outside of measurements. */
@@ -27,7 +27,7 @@ void control_give(const control *c, const void *buf, int bytes, int to, int tag)
 void control_take(const control *c, void *buf, int bytes, int from, int tag);
 void control_bcast(const control *c, void *buf, int bytes);  /* from rank 0 */
 void control_max(const control *c, double *values, int n);   /* the largest of each, on rank 0 */
-void control_barrier(const control *c);                      /* dissemination */
+void control_barrier(const control *c);                      /* by dissemination */
 int control_agree(const control *c, fault *f);               /* all ranks get the fault of the lowest rank; returns 1 if there is any */
 void fault_none(fault *f);
 void fault_set(fault *f, int rank, const char *format, ...);
@@ -125,7 +125,7 @@ void summarise(const double *samples, int n, double *scratch, summary *out);
 int probe_possible(collective what, const char *library);
 void probe_run(const control *c, MPI_Comm comm, collective what, char *seen);
 
-/* load.c: what else the nodes do. */
+/* load.c: signs that other programs use the nodes. */
 
 typedef struct {
     double preempted;   /* involuntary context switches of this rank */
@@ -142,11 +142,11 @@ typedef struct {
     clocks clocks;
     plan plan;
     MPI_Comm pristine; /* created before any switch was written */
-    MPI_Comm current;  /* for calls of cases that need no new one */
+    MPI_Comm current;  /* for cases that need no new communicator */
     double latency;    /* seconds of a barrier */
     double origin;     /* seconds() at the start */
     double began;      /* seconds after origin at which the first case began */
-    load load;         /* at that time */
+    load load;         /* when the first case began */
     int no_clock;      /* cases in a row that used barriers because of late starts */
     char library[MPI_MAX_LIBRARY_VERSION_STRING];
     struct best *best;

@@ -19,7 +19,7 @@ static void find(void)
     *(void **)&ran = dlsym(all, "tutti_ran");
 }
 
-/* Lets an algorithm of libtutti serve all further calls. If algorithm is NULL, the MPI library serves them. All
+/* Lets an algorithm of libtutti serve all further calls. If `algorithm` is NULL, the MPI library serves them. All
  * ranks of the world must call this function. */
 int own_force(collective what, const char *algorithm, char *why)
 {

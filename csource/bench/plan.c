@@ -16,7 +16,7 @@
  *     warmup N         calls before the timed ones
  *     min N            fewest timed calls
  *     max N            most timed calls
- *     precision X      a case ends at this relative width of half the median's interval
+ *     precision X      a case ends when half the width of its median's interval is at most X times the median
  *     slice S          seconds for a case, including its check and warm-up
  *     hang S           seconds after which a case ends the program
  *     abort_factor X   a case ends if it is this many times slower than the best known median; 0: never
@@ -27,7 +27,7 @@
  * otherwise. With new, a communicator is created after the variables are written. run names an algorithm of libtutti. */
 
 #define SPACE " \t\r"
-#define SETTINGS 0x3ff /* a bit for each */
+#define SETTINGS 0x3ff /* a bit for each setting */
 
 typedef struct {
     plan *p;
@@ -225,7 +225,7 @@ int plan_parse(plan *p, const char *path, char *text, char *why)
     return 0;
 }
 
-/* Reads the file of a plan. Returns NULL on an error, with the reason in why. */
+/* Reads the file of a plan. On an error it returns NULL, and `why` holds the reason. */
 char *plan_load(const char *path, int *bytes, char *why)
 {
     FILE *f = fopen(path, "rb");

@@ -4,9 +4,10 @@
 #include <string.h>
 
 /* Detects the algorithm from an error message of MPICH. One process makes the call with another length than the
- * others. If a message is longer than its receiver expects, MPICH's error names the functions that were running.
- * The process must forward no data: a process with an error may keep data that others wait for, as in the scatter
- * of a broadcast. The last process is a leaf of every tree; the root is a leaf of trees that lead to it.
+ * others. If a message is longer than its receiver expects, MPICH's error names the functions that were running. A
+ * process with an error may keep data that others wait for, as in the scatter of a broadcast. The process that gets
+ * the error must therefore forward no data. In collectives that lead to a root this is the root. In the others it is
+ * the last process, which is a leaf of every tree.
  *
  * The probe is safe only if an algorithm continues after such an error, so that no process waits for a message that is
  * never sent. MPICH 4.0 is known to return errors inside a collective at its end; later releases return early.
@@ -40,8 +41,8 @@ static void algorithms(const char *stack, char *seen)
     }
 }
 
-/* Makes one call in which one process passes a different length than the others. On rank 0, seen (WHY bytes)
- * becomes the names of the algorithms, or empty if there are none. */
+/* Makes one call in which one process passes a different length than the others. Writes the names of the algorithms
+ * to `seen` (WHY bytes), on all ranks. The text is empty if no algorithm was detected. */
 void probe_run(const control *c, MPI_Comm comm, collective what, char *seen)
 {
     const form plain = {0, 0, 0, 0, BUILTIN, 0};

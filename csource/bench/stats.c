@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TAIL 0.025 /* on each side, for a 95 % interval */
+#define TAIL 0.025 /* probability on each side of a 95 % interval */
 
 static int ascending(const void *a, const void *b)
 {
@@ -12,9 +12,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Returns the number of samples that lie below the confidence interval of the median of n samples. The same number
- * lies above it. The number is the largest k with P(B < k) <= TAIL, where B is binomial with n trials of probability
- * 1/2. */
+/* Returns how many of n samples lie below the 95 % confidence interval of their median. As many lie above it. The
+ * number is the largest k with P(B < k) <= TAIL. B has a binomial distribution of n trials with probability 1/2. */
 static int outside(int n)
 {
     double sum = 0;

@@ -24,8 +24,8 @@ int switches_start(char *why)
     return error != MPI_SUCCESS;
 }
 
-/* Returns the index of a variable, and opens the variable at its first use. Returns -1 on an error, with the
- * reason in why. */
+/* Returns the index of a variable, and opens the variable at its first use. On an error it returns -1, and `why` holds
+ * the reason. */
 static int find(const char *name, char *why)
 {
     for (int i = 0; i < ntouched; i++)
@@ -106,7 +106,8 @@ int switches_apply(const setting *s, int n, char *why)
     return 0;
 }
 
-/* Returns 0 if the library obeys the control variables of coll/tuned, otherwise -1 with the reason in why. */
+/* Returns 0 if the library obeys the control variables of coll/tuned. Otherwise returns -1, and `why` holds the
+ * reason. */
 static int dynamic_rules(char *why)
 {
     long long on = 0;

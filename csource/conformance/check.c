@@ -1,8 +1,12 @@
 /* tutti-conformance [split] [-ALGORITHM] COUNT...: compares the result of every algorithm of libtutti with the result that MPI requires.
- * If TUTTI_ALGORITHMS names algorithms of users, these are tested instead. Blocks or vectors have the given counts, where + is the number of
- * ranks plus one. Calls have the forms below, on synthetic layouts. Rank 0 prints the errors and the number of cases. If every rank of a
- * collective receives from all others, all ranks must receive the flag that one rank raised. -ALGORITHM leaves one algorithm out. With
- * split, communicators of all sizes are tested. */
+ * If TUTTI_ALGORITHMS names objects with algorithms of users, these are tested instead. Rank 0 prints the errors and the number of cases.
+ *
+ *   split       tests communicators of all sizes
+ *   -ALGORITHM  leaves one algorithm out
+ *   COUNT       elements of a block or vector; + means one more than the number of ranks
+ *
+ * Calls have the forms below, on synthetic layouts. The flag that messages can carry (repository.h) is tested, too: where every rank
+ * receives data from all others, all ranks must receive a flag that one rank raised. */
 #include "serve.h"
 #include "users.h"
 
@@ -10,9 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Forms of a call. MIXED: ranks describe the same ints by different types; in a reduction the type has a hole. ORDERED:
- * the operation does not commute. BOTTOM: every second rank passes MPI_BOTTOM with types of absolute addresses, and the
- * others pass NULL where they send or receive nothing; reductions, and calls with an odd root, are in place. */
+/* Forms of a call.
+ *   MIXED    ranks describe the same ints by different types; in a reduction the type has a hole
+ *   ORDERED  the operation does not commute
+ *   BOTTOM   every second rank passes MPI_BOTTOM with types of absolute addresses; the others pass NULL where they send or
+ *            receive nothing; reductions, and calls whose root has an odd number, are in place */
 enum { PLAIN, IN_PLACE, MIXED, ORDERED, BOTTOM, FORMS };
 static const char *const forms[FORMS] = {"plain", "in place", "mixed types", "ordered", "MPI_BOTTOM"};
 
@@ -101,10 +107,10 @@ static arguments arguments_of(collective what, int form)
     return a;
 }
 
-/* Returns an int of a rank's send buffer. The receive buffer is one int longer. */
+/* Returns the value of int i of a rank's send buffer. In the receive buffer the value is larger by 1. */
 static int raw(int r, long i) { return r * 1000 + (int)i * 7 + 3; }
 
-/* Returns int i of a rank's contribution, counted from element `from` of its buffer. */
+/* Returns the i-th int that rank r contributes, counted from element `from` of its buffer. */
 static int item(const arguments *a, int form, int r, long from, long i)
 {
     int placed = in_place(a->what, form) && (a->what == ALLGATHER || a->what == ALLGATHERV || a->what == ALLTOALL || a->what == ALLTOALLV || (a->what == GATHER && r == root));
@@ -112,7 +118,8 @@ static int item(const arguments *a, int form, int r, long from, long i)
     return raw(r, (from + i) * step) + (placed || (a->what == BCAST && r == root));
 }
 
-/* Writes ints of rank r to the place where this rank expects them. */
+/* Writes n ints that rank r contributes, from element `from` of its buffer on. They go to the result that this rank
+ * expects, from element `to` on. */
 static void place_ints(const arguments *a, int form, int r, long from, long to, int n)
 {
     long step = a->rtype == spread ? 2 : 1;
@@ -150,7 +157,7 @@ static void expect_block(const arguments *a, int form, int r)
     }
 }
 
-/* Returns the number of elements in a reduction before rank r's block. */
+/* Returns how many elements of a reduced vector precede rank r's block. */
 static int before_block(const arguments *a, int r)
 {
     int n = 0;
@@ -187,8 +194,8 @@ static void expect_reduction(const arguments *a, int form)
     free(next);
 }
 
-/* Returns how many ints of the receive buffer are compared. A rank that receives compares the whole buffer, since a call must not
- * change the ints beyond its result. */
+/* Returns how many ints of the receive buffer are compared: none on a rank without a result, otherwise all, since a call must not
+ * change the ints beyond the result. */
 static int promised(const arguments *a)
 {
     switch (a->what) {
@@ -223,7 +230,7 @@ static void *to_bottom(const void *buf, MPI_Datatype *type)
     return MPI_BOTTOM;
 }
 
-/* Returns the arguments of form BOTTOM. */
+/* Returns the arguments for the form BOTTOM. */
 static arguments with_bottom(arguments a)
 {
     int sends = a.what == ALLTOALLV ? 0 : a.scount, receives = a.what == ALLTOALLV ? 0 : 1, reduces = is_reduction(a.what);
@@ -240,8 +247,8 @@ static arguments with_bottom(arguments a)
     return a;
 }
 
-/* Returns a rule that selects one of the algorithms of a collective by its number. Numbers beyond the last algorithm select the MPI
- * library's own choice. */
+/* Returns a rule that selects the algorithm with a number among those of a collective. Larger numbers select the MPI library's own
+ * choice. */
 static struct row *rule_of(collective what, int number)
 {
     struct row *r = allocate(1, sizeof *r + sizeof *r->bands);
@@ -330,7 +337,7 @@ static void make_places(void)
 
 static int *ints(void) { return allocate((size_t)capacity, sizeof(int)); }
 
-/* Checks the cases of a communicator. One of its ranks counts them. */
+/* Checks all cases on the communicator `tested`. One of its ranks counts them. */
 static void check_communicator(int n, char **texts, int all[2])
 {
     int cases[2] = {0, 0};

@@ -79,8 +79,7 @@ const char *cvar_words(int error)
     return "refused by the library";
 }
 
-/* Returns the value of the variable coll_COMPONENT_WORD. If the library has no such variable, it returns the
- * parameter otherwise. */
+/* Returns the value of the variable coll_COMPONENT_WORD, or `otherwise` if the library has no such variable. */
 static int coll_value(const char *component, const char *word, int otherwise)
 {
     char name[128];

@@ -16,7 +16,7 @@ typedef struct {
 /* All functions below return MPI_SUCCESS or an error of MPI. MPI_ERR_TYPE means that a variable is not an integer
  * or does not apply to the whole process. */
 
-int cvar_start(void); /* comes first; MPI_T_finalize ends it */
+int cvar_start(void); /* must come first; MPI_T_finalize undoes it */
 int cvar_open(cvar *v, const char *name);
 int cvar_fetch(const cvar *v, long long *value);
 int cvar_store(const cvar *v, long long value);
@@ -24,7 +24,7 @@ int cvar_store(const cvar *v, long long value);
 const char *cvar_words(int error);
 
 /* Finds a component of Open MPI that may serve collectives instead of coll/tuned. Such a component has a higher
- * priority and is not disabled. Returns the component's priority and copies its name to name (capacity bytes).
+ * priority and is not disabled. Returns the component's priority and copies its name to `name` (capacity bytes).
  * Returns 0 if there is none. */
 int cvar_rival(char *name, size_t capacity);
 

@@ -33,11 +33,11 @@ typedef struct {
 int pairs_asked(const char *text);
 int pairs_parse(pairs_plan *p, const world *w, const char *path, char *text, char *why);
 
-/* pairs_stage.c: rounds of pairs that have no rank in common. */
+/* pairs_stage.c: a stage measures pairs in rounds. No two pairs of a round have a rank in common. */
 
 typedef struct {
     const char *name;
-    control group; /* the ranks that take part; its rank 0 is that of the world */
+    control group; /* the ranks that take part; its rank 0 is also rank 0 of the world */
     int *partner;  /* of this rank in each round; -1: none */
     int rounds;
 } stage;

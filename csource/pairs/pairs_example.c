@@ -181,7 +181,7 @@ static int off_line(double a, double b, double c, double share, double tolerance
     return fabs(b - (a + share * (c - a))) > tolerance * b;
 }
 
-/* Returns whether the time of size b deviates from the straight line through the times of a and c. */
+/* Returns whether the times of size b deviate from the straight lines through the times of sizes a and c. */
 static int bent(const reading *a, const reading *b, const reading *c, double tolerance)
 {
     double share = (double)(b->bytes - a->bytes) / (double)(c->bytes - a->bytes);
@@ -191,7 +191,7 @@ static int bent(const reading *a, const reading *b, const reading *c, double tol
 }
 
 /* Chooses sizes to measure in addition. A size lies halfway between sizes i and i+1 if the times of size i deviate
- * from the straight line between sizes i-1 and i+1. The array r holds n sizes in ascending order. Returns the number
+ * from the straight line between sizes i-1 and i+1. The array `r` holds n sizes in ascending order. Returns the number
  * of added sizes. */
 static int extra_sizes(const reading *r, int n, double tolerance, int *sizes, int most)
 {

@@ -25,7 +25,7 @@
  * Pairs with hosts outside the world are ignored. */
 
 #define HEAD "tutti-pairs-plan 1"
-#define SETTINGS 0xff /* a bit for each */
+#define SETTINGS 0xff /* a bit for each setting */
 
 typedef struct {
     pairs_plan *p;

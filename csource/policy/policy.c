@@ -58,7 +58,7 @@ int repository_fits(const algorithm *a, int ranks)
     return 1;
 }
 
-/* The table of the simulated job has a mix for each class. */
+/* The table of the simulated job has one list of algorithms to explore (mix) for each class of calls. */
 
 int table_mixes(void) { return nclasses; }
 

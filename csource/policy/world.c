@@ -51,7 +51,7 @@ int many_threads;
 
 comm *comm_find(MPI_Comm handle) { return handle < 0 || world[handle] == NULL ? &outside : world[handle]; }
 
-/* Returns rank 0 of the world, which is a member of every communicator. */
+/* Returns the members of a communicator: the ranks of the world from 0 on. */
 int *comm_members(MPI_Comm handle, int *n)
 {
     *n = world[handle]->shape->ranks;
@@ -109,7 +109,7 @@ void flag_carry(int raised) { flag = raised; }
 
 int flag_received(void) { return flag; }
 
-/* Opens no channel. If messages carry no flag, ranks therefore ask one another. */
+/* A simulated job opens no channel (channel.h). Where messages carry no flag, ranks announce changes by allreduces. */
 void channels_start(MPI_Comm on) { (void)on; }
 
 void channels_end(void) {}

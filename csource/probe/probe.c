@@ -7,10 +7,10 @@
  *                                  logs the functions of the component that are called
  *   probe ask COLLECTIVE BYTES     libtutti: it reports what served a few calls
  *
- * trace prints the name of an Open MPI component, such as coll/adapt, if that component may serve the calls before
+ * "trace" prints the name of an Open MPI component, such as coll/adapt, if that component may serve the calls before
  * coll/tuned and no function was detected.
  *
- * Prints lines "saw NAME NAME ...", outermost first, or a line "undetected REASON". Each begins with a line end, since
+ * Prints lines "saw NAME NAME ...", outermost first, or a line "undetected REASON". Each line begins with a line end, since
  * another process may have printed an incomplete line. The program ends after 20 seconds at the latest.
  */
 #define _DEFAULT_SOURCE
@@ -42,7 +42,7 @@ static void undetected(const char *why)
     fflush(stdout);
 }
 
-/* Returns a buffer with space for COUNT elements for each rank. */
+/* Returns a buffer with space for `count` elements for each rank. */
 static void *buffer_for(long count)
 {
     void *p = calloc((size_t)(count + 2) * (size_t)size + 16, 4);
@@ -53,7 +53,7 @@ static void *buffer_for(long count)
     return p;
 }
 
-/* Makes a call with COUNT elements. An element has 4 bytes in a reduction and 1 byte otherwise. */
+/* Makes a call with `count` elements. An element has 4 bytes in a reduction and 1 byte otherwise. */
 static int call(const char *what, int count)
 {
     MPI_Comm c = MPI_COMM_WORLD;

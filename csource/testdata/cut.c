@@ -1,5 +1,5 @@
-/* Prints how many calls of a case are timed, and why no more, if its time over that of the best is the given ratio.
- * Arguments: the abort factor, and ratios. Times vary by up to 20 %, always in the same way. */
+/* Arguments: the abort factor, and ratios of a case's time to the best time. Prints for each ratio how many calls of
+ * the case are timed, and the reason why the case ends. Times vary by up to 20 %, always in the same way. */
 #include "measure.c"
 
 static void run(double factor, double ratio)

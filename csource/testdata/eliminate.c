@@ -1,10 +1,18 @@
-/* eliminate SEED CALLS NOISE EXCHANGE RANKS CHANGES BASELINE TIME...: successive elimination among algorithms with the given
- * times of a call, and change detection by RANKS ranks, whose messages carry a flag. A time has lognormal noise of deviation
- * NOISE, half of its variance shared by all ranks; with NOISE:C the shared part has correlation C from call to call. The least
- * time of the ranks counts. An exchange of times takes EXCHANGE. CHANGES are K*FACTOR@FROM-TO, separated by commas: algorithm
- * K, or all of them, takes FACTOR times as long in calls FROM to TO, without TO. Output lines: a call and the
- * algorithm that serves from it on (the number of times is the baseline); a call and "announced" or "recheck"; and after each third
- * of the calls the call, "cost", and the time of all calls and exchanges so far over that of the baseline alone. */
+/* eliminate SEED CALLS NOISE EXCHANGE RANKS CHANGES BASELINE TIME...: simulates a successive elimination, and change
+ * detection on RANKS ranks, whose messages carry a flag. BASELINE and each TIME are the time of a call with one
+ * algorithm. The shortest of the times on the ranks counts.
+ *
+ *   NOISE or NOISE:C   times have lognormal noise of this deviation; half of its variance is shared by all ranks, and
+ *                      the shared part has correlation C from call to call
+ *   EXCHANGE           the time that ranks take to exchange times
+ *   CHANGES            K*FACTOR@FROM-TO, separated by commas: algorithm K, or "all", takes FACTOR times as long from call
+ *                      FROM on until before call TO
+ *
+ * The output has lines of three kinds, each beginning with the number of a call:
+ *
+ *   CALL ALGORITHM               the algorithm that serves from this call on; the number of TIMEs is the baseline
+ *   CALL announced|recheck       ranks announced a change, or rechecked the best algorithm
+ *   CALL cost COST               after each third of the calls: the time so far, divided by that of the baseline alone */
 #include "elimination.h"
 #include "monitor.h"
 

@@ -1,6 +1,7 @@
-/* overhead: prints what the runtime library adds to a call on several ranks. A library behind it, which is this file compiled with
- * -DBEHIND, takes the ticks of the call that it passes on. The difference to the ticks that the program sees is the runtime
- * library's. For each collective and size, rank 0 prints the mean over the ranks, and the same of the time of a call. */
+/* overhead: prints what the runtime library adds to a call on several ranks. This file is compiled a second time, with
+ * -DBEHIND, as a library that is loaded after the runtime library. That library measures the ticks of the MPI library's
+ * call. The program subtracts them from the ticks of the whole call. For each collective and size, rank 0 prints the
+ * difference and the time of a call, both as means over the ranks. */
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #include <dlfcn.h>
 #include <mpi.h>
@@ -43,7 +44,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Returns the mean of the middle half of the calls. The ticks of some machines grow in steps of 10 ns. */
+/* Returns the mean of the middle half of the calls. A median would be less precise, because the ticks of some machines
+ * grow in steps of 10 ns. */
 static double typical(int64_t *all)
 {
     double sum = 0;

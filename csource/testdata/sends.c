@@ -1,5 +1,6 @@
-/* Is preloaded after the runtime library. At its end each rank prints how many messages the algorithms of the runtime
- * library exchanged, if any. MPI libraries do not call this function themselves. */
+/* A library that is loaded after the runtime library. It counts the messages that the runtime library's algorithms
+ * exchange by PMPI_Sendrecv. MPI libraries do not call this function themselves. At its end each rank prints the number,
+ * unless it is 0. */
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* A profiling tool. MPI_Init allocates its state and MPI_Finalize prints it. It counts calls of MPI_Bcast if HIDE is
- * defined. */
+/* A profiling tool. MPI_Init allocates the tool's counter and MPI_Finalize prints it. If HIDE is defined, the tool
+ * counts calls of MPI_Bcast. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
