@@ -27,8 +27,8 @@ type Result struct {
 	ForcingChecks       []ForcingCheck     `json:"obedience"`                      // results of the last checks; nil if there were none
 }
 
-// Proved reports whether the session has ended, no tested point is slower in the end and none is unmeasured.
-// It does not say whether the library obeys its files.
+// Proved reports whether the session has ended, no tested point is slower in the end, none is unmeasured, and
+// every check of the algorithm that ran found the one that the file selects, or could not observe it.
 func (r Result) Proved() bool {
 	return r.Ended && len(r.Slower)+len(r.Unmeasured())+len(r.Unforced()) == 0
 }
