@@ -152,10 +152,10 @@ runner:
 // TestFaultsComeAllAtOnce checks that one error lists the faults of the file, of environment variables, of
 // flags and of settings. For a missing key the error explains the key.
 func TestFaultsComeAllAtOnce(t *testing.T) {
-	file := "nme: night\nlibraries: []\ncollectives: []\nrunner: {data: []}\nseed: 012\nmodel: {trees: 0}\nstop: {patience: 5}\n"
+	file := "nme: night\nlibraries: []\ncollectives: []\nrunner: {data: [b.csv]}\nseed: 012\nmodel: {trees: 0}\nstop: {patience: 5}\n"
 	got := faultsOf(t, file, config.Layers{
 		Environ: []string{"TUTTI_STOP_SLOWDWN=3", "TUTTI_STOP_SLOWDOWN=fast", "TUTTINESS=1"},
-		Set:     []string{"stop.patience=0", "grid.node=3", "hpo"},
+		Set:     []string{"stop.patience=0", "grid.node=3", "hpo", "runner.data=x.csv"},
 	})
 	want := []string{
 		"c.yaml:5: seed: 012: want a decimal number without leading zeros",
@@ -170,7 +170,7 @@ func TestFaultsComeAllAtOnce(t *testing.T) {
 		"c.yaml:6: model.trees: 0: want a whole number from 1 to 100000",
 		`variable TUTTI_STOP_SLOWDOWN: stop.slowdown: "fast": want a number from 1 to 1000`,
 		`--set: stop.patience: "0": want a whole number from 1 to 1000`,
-		"c.yaml:4: runner.data: is missing: replay needs files of recorded measurements (CSV)",
+		"--set: runner.data[0]: stat x.csv: no such file or directory",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)

@@ -233,8 +233,7 @@ func (l *loader) layer(layers Layers) {
 			l.faults = append(l.faults, fmt.Sprintf("variable %s: no such key of campaign files%s", name, hint))
 			continue
 		}
-		l.v.Set(key, value)
-		l.where[key] = "variable " + name
+		l.override(key, value, "variable "+name)
 	}
 	for _, entry := range layers.Set {
 		key, value, ok := strings.Cut(entry, "=")
@@ -242,10 +241,15 @@ func (l *loader) layer(layers Layers) {
 			l.faults = append(l.faults, fmt.Sprintf("--set %s: want key=value", entry))
 			continue
 		}
-		key = strings.ToLower(key)
-		l.v.Set(key, value)
-		l.where[key] = "--set"
+		l.override(strings.ToLower(key), value, "--set")
 	}
+}
+
+// override replaces the value of a key. It forgets the lines of its items in the file.
+func (l *loader) override(key, value, source string) {
+	l.v.Set(key, value)
+	maps.DeleteFunc(l.where, func(item, _ string) bool { return strings.HasPrefix(item, key+"[") })
+	l.where[key] = source
 }
 
 func envName(key string) string {

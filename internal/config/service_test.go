@@ -69,6 +69,7 @@ func TestLoadServiceFaults(t *testing.T) {
 		{"twice", "state: s\nbases:\n  - {name: a, file: DEMO}\n  - {name: a, file: DEMO}\n", "service.yaml:4: bases[1]: a is given twice"},
 		{"no file", "state: s\nbases: [{name: a}]\n", "bases[0]: file is missing"},
 		{"name", "state: s\nbases: [{name: a/b, file: DEMO}]\n", "bases[0]: name: \"a/b\""},
+		{"name of the folder above", "state: s\nbases: [{name: .., file: DEMO}]\n", "bases[0]: name: \"..\": want letters"},
 		{"key of a base", "state: s\nbases: [{name: a, path: DEMO}]\n", "bases[0]: path: unknown key: want one of name, file, machine"},
 		{"bad campaign file", "state: s\nbases: [{name: a, file: /dev/null}]\n", "libraries: is missing"},
 		{"schedule", "state: s\nbases: [{name: a, file: DEMO, schedule: hourly}]\n", "want minute, hour"},

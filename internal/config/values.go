@@ -338,10 +338,10 @@ func notEmpty(s string) error {
 	return nil
 }
 
-// isName returns an error unless a text has only the characters of algorithm names.
+// isName returns an error unless a text has only the characters of algorithm names and can name a folder.
 func isName(s string) error {
-	if _, err := coll.NewAlgorithm(s); err != nil {
-		return fmt.Errorf("%q: want letters, digits and ._-", s)
+	if _, err := coll.NewAlgorithm(s); err != nil || strings.Trim(s, ".") == "" {
+		return fmt.Errorf("%q: want letters, digits and ._-, not only dots", s)
 	}
 	return nil
 }
