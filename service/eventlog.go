@@ -39,30 +39,25 @@ type Feed interface {
 	Ended() bool
 }
 
+// Limits of one call of eventLog.After. It returns at least one event, however long its line is.
 const (
-	recentBytes   = 512 << 10 // size of the newest events that stay in memory; above it the older half is dropped
-	eventOverhead = 128       // bytes of an event in addition to its data
-	offsetStride  = 256       // lines between two stored offsets in the file
-	pageEvents    = 1024      // largest number of events read from the file at once
+	pageEvents = 1024
+	pageBytes  = 512 << 10
 )
 
-// eventLog is a Feed of a growing file of JSON lines. Line n of the file is event n. All readers share the
-// newest events in memory; older events are read from the file. eventLog is safe for concurrent use.
+// eventLog is a Feed of a growing file of JSON lines. Line n of the file is event n. It is safe for concurrent
+// use.
 type eventLog struct {
 	path string
 
-	mu         sync.Mutex
-	recent     []Event // newest events, none of an ended log; elements never change
-	recentSize int     // bytes of recent
-	last       int64   // number of the newest event
-	size       int64   // bytes of the lines read so far
-	offsets    []int64 // of the lines 1, 1+offsetStride, ...
-	grown      chan struct{}
-	ended      bool
+	mu     sync.Mutex
+	starts []int64       // offset of each line that was read, and of the line after the last; elements never change
+	grown  chan struct{} // closed and replaced when there may be more events
+	ended  bool
 }
 
 func newEventLog(path string) *eventLog {
-	return &eventLog{path: path, grown: make(chan struct{})}
+	return &eventLog{path: path, starts: []int64{0}, grown: make(chan struct{})}
 }
 
 // closedChannel is the channel that After returns if more events are already available.
@@ -74,41 +69,56 @@ var closedChannel = func() chan struct{} {
 
 // After implements Feed. If the file cannot be read, it returns fewer events.
 func (l *eventLog) After(seq int64, limit int) ([]Event, <-chan struct{}) {
-	seq = max(seq, 0)
 	l.mu.Lock()
-	grown := l.grown
-	before := l.last - int64(len(l.recent)) // number of the event before recent
-	if seq >= before {
-		events := l.recent[min(seq-before, int64(len(l.recent))):]
-		l.mu.Unlock()
-		if limit > 0 && len(events) > limit {
-			return events[:limit:limit], closedChannel
-		}
-		return events[:len(events):len(events)], grown
-	}
-	older := l.sectionLocked(seq + 1)
+	starts, grown := l.starts, l.grown
 	l.mu.Unlock()
-	if limit <= 0 || limit > pageEvents {
-		limit = pageEvents
+	last := int64(len(starts)) - 1
+	if seq = max(seq, 0); seq >= last {
+		return nil, grown
 	}
-	if events := older.read(l.path, seq, limit); len(events) > 0 {
-		return events, closedChannel
+	to := min(last, seq+pageEvents)
+	if limit > 0 {
+		to = min(to, seq+int64(limit))
 	}
-	return nil, grown
+	for to > seq+1 && starts[to]-starts[seq] > pageBytes {
+		to--
+	}
+	events := l.read(seq, starts[seq:to+1])
+	if int64(len(events)) == last-seq || len(events) == 0 {
+		return events, grown
+	}
+	return events, closedChannel
 }
 
-// sectionLocked returns the part of the file that contains a line. The part begins at the last stored
-// offset before the line.
-func (l *eventLog) sectionLocked(line int64) fileSection {
-	i := min((line-1)/offsetStride, int64(len(l.offsets)-1))
-	return fileSection{line: 1 + i*offsetStride, from: l.offsets[i], to: l.size}
+// read returns the events with numbers above seq whose lines begin at the given offsets. The last offset is
+// the end of the last line.
+func (l *eventLog) read(seq int64, starts []int64) []Event {
+	f, err := os.Open(l.path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	from := starts[0]
+	content := make([]byte, starts[len(starts)-1]-from)
+	if _, err := f.ReadAt(content, from); err != nil {
+		return nil
+	}
+	var out []Event
+	for i, end := range starts[1:] {
+		event, err := parseEvent(seq+int64(i)+1, content[starts[i]-from:end-from:end-from])
+		if err != nil {
+			break
+		}
+		out = append(out, event)
+	}
+	return out
 }
 
 // Last implements Feed.
 func (l *eventLog) Last() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.last
+	return int64(len(l.starts)) - 1
 }
 
 // Ended implements Feed.
@@ -118,13 +128,12 @@ func (l *eventLog) Ended() bool {
 	return l.ended
 }
 
-// setEnded sets whether the campaign has ended, so that no more events follow. It wakes the readers. The events
-// of an ended campaign are removed from memory and read from the file.
+// setEnded sets whether the campaign has ended, so that no more events follow. It wakes the readers.
 func (l *eventLog) setEnded(ended bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.ended != ended {
-		l.ended, l.recent, l.recentSize = ended, nil, 0
+		l.ended = ended
 		l.wakeLocked()
 	}
 }
@@ -133,6 +142,13 @@ func (l *eventLog) setEnded(ended bool) {
 func (l *eventLog) wakeLocked() {
 	close(l.grown)
 	l.grown = make(chan struct{})
+}
+
+// size returns the number of bytes in the lines that were read so far.
+func (l *eventLog) size() int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.starts[len(l.starts)-1]
 }
 
 // update reads the complete lines that were appended to the file since the last call. It calls the function
@@ -152,10 +168,11 @@ func (l *eventLog) update(ctx context.Context, each func(Event) error) error {
 	if err != nil {
 		return err
 	}
-	if stat.Size() < l.size {
-		return fmt.Errorf("%s: has become shorter: %d bytes, had %d", l.path, stat.Size(), l.size)
+	size := l.size()
+	if stat.Size() < size {
+		return fmt.Errorf("%s: has become shorter: %d bytes, had %d", l.path, stat.Size(), size)
 	}
-	added := stat.Size() - l.size
+	added := stat.Size() - size
 	if added == 0 {
 		return nil
 	}
@@ -164,8 +181,8 @@ func (l *eventLog) update(ctx context.Context, each func(Event) error) error {
 		defer l.mu.Unlock()
 		l.wakeLocked()
 	}()
-	lines := bufio.NewReaderSize(io.NewSectionReader(f, l.size, added), int(min(added, 64<<10)))
-	for {
+	lines := bufio.NewReaderSize(io.NewSectionReader(f, size, added), int(min(added, 64<<10)))
+	for number := l.Last() + 1; ; number++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -176,84 +193,18 @@ func (l *eventLog) update(ctx context.Context, each func(Event) error) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", l.path, err)
 		}
-		event, err := parseEvent(l.last+1, line)
+		event, err := parseEvent(number, line)
 		if err == nil && each != nil {
 			err = each(event)
 		}
 		if err != nil {
-			return fmt.Errorf("%s:%d: %w", l.path, l.last+1, err)
+			return fmt.Errorf("%s:%d: %w", l.path, number, err)
 		}
-		l.add(event, int64(len(line)))
+		size += int64(len(line))
+		l.mu.Lock()
+		l.starts = append(l.starts, size)
+		l.mu.Unlock()
 	}
-}
-
-// add appends an event to the log. The parameter length is the length of the event's line in bytes.
-func (l *eventLog) add(e Event, length int64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.last%offsetStride == 0 {
-		l.offsets = append(l.offsets, l.size)
-	}
-	l.last, l.size = e.Seq, l.size+length
-	if l.ended {
-		return
-	}
-	l.recent = append(l.recent, e)
-	l.recentSize += eventOverhead + len(e.Data)
-	if l.recentSize > recentBytes {
-		l.trimLocked()
-	}
-}
-
-// trimLocked removes the older half of the events in memory. It does not change the old slice, which
-// readers may still use.
-func (l *eventLog) trimLocked() {
-	drop := 0
-	for ; drop < len(l.recent) && l.recentSize > recentBytes/2; drop++ {
-		l.recentSize -= eventOverhead + len(l.recent[drop].Data)
-	}
-	l.recent = append([]Event(nil), l.recent[drop:]...)
-}
-
-// readBytes returns the number of bytes in the lines that were read so far.
-func (l *eventLog) readBytes() int64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.size
-}
-
-// fileSection is a part of a file that begins at the start of a line.
-type fileSection struct {
-	line     int64 // number of the first line
-	from, to int64 // bytes
-}
-
-// read returns events with numbers above seq: at most limit events, and about recentBytes of data.
-func (s fileSection) read(path string, seq int64, limit int) []Event {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil
-	}
-	defer f.Close()
-	lines := bufio.NewReaderSize(io.NewSectionReader(f, s.from, s.to-s.from), 64<<10)
-	var out []Event
-	number := s.line
-	for size := 0; len(out) < limit && size < recentBytes; number++ {
-		line, err := journal.ReadLine(lines, nil)
-		if err != nil {
-			break
-		}
-		if number <= seq {
-			continue
-		}
-		event, err := parseEvent(number, line)
-		if err != nil {
-			break
-		}
-		out = append(out, event)
-		size += len(event.Data)
-	}
-	return out
 }
 
 // parseEvent parses a line, which is a journal's header, a journal record or an event of a serviceLog.
@@ -333,7 +284,7 @@ func openServiceLog(path string, clock clockwork.Clock) (*serviceLog, error) {
 }
 
 // truncate removes an incomplete line at the end of the file.
-func (l *serviceLog) truncate() error { return l.file.Truncate(l.log.readBytes()) }
+func (l *serviceLog) truncate() error { return l.file.Truncate(l.log.size()) }
 
 // publishCampaign appends an event that contains a campaign and its state.
 func (l *serviceLog) publishCampaign(c Campaign) error {

@@ -33,7 +33,7 @@ func TestEventLogBoundsLines(t *testing.T) {
 	if err := r.update(context.Background(), nil); !errors.Is(err, journal.ErrCorrupt) {
 		t.Errorf("advance = %v, want %v", err, journal.ErrCorrupt)
 	}
-	if got := (fileSection{line: 1, to: huge}).read(path, 0, 10); len(got) != 1 {
+	if got, _ := r.After(0, 10); len(got) != 1 {
 		t.Errorf("%d events are read from the file, want the header", len(got))
 	}
 	runtime.ReadMemStats(&after)
@@ -49,7 +49,7 @@ func TestEventLogBoundsLines(t *testing.T) {
 // together have all events.
 func TestEventLogBoundsPages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), journal.FileName)
-	line := `{"kind":"hpo","hpo":"` + strings.Repeat("x", recentBytes/3) + `"}` + "\n"
+	line := `{"kind":"hpo","hpo":"` + strings.Repeat("x", pageBytes/3) + `"}` + "\n"
 	testutil.NoError(t, os.WriteFile(path, []byte(strings.Repeat(line, 8)), 0o600))
 	r := newEventLog(path)
 	testutil.NoError(t, r.update(context.Background(), nil))
@@ -95,8 +95,8 @@ func TestServiceLogAfterIncompleteWrite(t *testing.T) {
 	if j = open(); j.publishedState("a") != Running || j.publishedState("b") != Done {
 		t.Errorf("published states %v, want a running and b done", j.state)
 	}
-	if content, err := os.ReadFile(path); err != nil || int64(len(content)) != j.log.readBytes() {
-		t.Errorf("%d bytes, %v, want the %d of whole lines", len(content), err, j.log.readBytes())
+	if content, err := os.ReadFile(path); err != nil || int64(len(content)) != j.log.size() {
+		t.Errorf("%d bytes, %v, want the %d of whole lines", len(content), err, j.log.size())
 	}
 	testutil.NoError(t, j.close())
 }

@@ -25,7 +25,6 @@ type buildOptions struct {
 	program  csource.Program
 	compiler *string
 	out      *string
-	format   *string
 }
 
 func buildCommand(a *app) *cobra.Command {
@@ -45,7 +44,7 @@ is tuned or that the applications use, and with the same modules loaded.`,
 	o := buildOptions{app: a}
 	o.compiler = cmd.Flags().String("mpicc", "mpicc", "MPI compiler for C")
 	o.out = cmd.Flags().StringP("out", "o", "", "compiled `FILE`, in a folder that every node sees (default tutti-native, libtutti.so or tutti-conformance)")
-	o.format = formatFlag(cmd)
+	a.formatFlag(cmd)
 	names := []string{"benchmark", "runtime", "conformance"}
 	cmd.ValidArgs = names
 	cmd.Args = func(cmd *cobra.Command, args []string) error {
@@ -69,17 +68,14 @@ func (o *buildOptions) run(cmd *cobra.Command) error {
 		return withBuildCode(err)
 	}
 	loads := doctor.Loaded(cmd.Context(), built.Path, o.environ)
-	if *o.format == formatJSON {
-		return o.printJSON(struct {
-			csource.Built
-			Loads mpi.Identity `json:"loads"`
-		}{built, loads})
-	}
-	return printBuilt(o.stdout, built, loads)
+	return o.show(struct {
+		csource.Built
+		Loads mpi.Identity `json:"loads"`
+	}{built, loads}, func() { printBuilt(o.stdout, built, loads) })
 }
 
 // printBuilt prints the path of the compiled file and the MPI library that this file loads on this machine.
-func printBuilt(w io.Writer, b csource.Built, loads mpi.Identity) error {
+func printBuilt(w io.Writer, b csource.Built, loads mpi.Identity) {
 	library := "no shared MPI library here: linked statically, or its folder is not in LD_LIBRARY_PATH"
 	if loads.Path != "" {
 		library = fmt.Sprintf("%s, %s", cmp.Or(loads.Version, "an MPI library of unknown release"), loads.Path)
@@ -88,8 +84,7 @@ func printBuilt(w io.Writer, b csource.Built, loads mpi.Identity) error {
 	if b.Header != "" {
 		header = "header for own algorithms " + b.Header + "\n"
 	}
-	_, err := fmt.Fprintf(w, "%s\nbuilt by %s (%s) from source %.12s\nloads %s\n%s", b.Path, b.Compiler, b.Version, b.Checksum, library, header)
-	return err
+	fmt.Fprintf(w, "%s\nbuilt by %s (%s) from source %.12s\nloads %s\n%s", b.Path, b.Compiler, b.Version, b.Checksum, library, header)
 }
 
 // withBuildCode adds the exit code to an error of csource.Build. There is one code for a missing compiler or a

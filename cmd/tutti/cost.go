@@ -56,10 +56,7 @@ func confirmCost(a *app, cost string, expected, limit float64, instead string) e
 
 // printForecast prints the jobs of the first round and their cost. It also prints what cannot be measured, with
 // reasons. If scripts is true, it also prints the commands and scripts of the jobs.
-func printForecast(a *app, f assembly.Forecast, scripts bool, format string) error {
-	if format == formatJSON {
-		return a.printJSON(f)
-	}
+func printForecast(a *app, f assembly.Forecast, scripts bool) {
 	rows := make([]table.Row, len(f.Jobs))
 	for i, j := range f.Jobs {
 		rows[i] = table.Row{j.Problem, fmt.Sprintf("%dx%d", j.Nodes, j.PPN), formatSeconds(j.Limit), j.Starts, j.Candidates, formatHours(j.Expected), formatHours(j.NodeHours)}
@@ -76,7 +73,7 @@ func printForecast(a *app, f assembly.Forecast, scripts bool, format string) err
 		formatHours(f.Expected/0.10), formatHours(f.Expected/0.01))
 	printWarnings(a.stdout, f.LeftOut)
 	if !scripts {
-		return nil
+		return
 	}
 	for _, j := range f.Jobs {
 		fmt.Fprintf(a.stdout, "\n# %s: %s\n", j.Name, strings.Join(j.Carries, ", "))
@@ -85,5 +82,4 @@ func printForecast(a *app, f assembly.Forecast, scripts bool, format string) err
 			fmt.Fprint(a.stdout, "    ", line)
 		}
 	}
-	return nil
 }

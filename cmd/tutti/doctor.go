@@ -36,7 +36,6 @@ type doctorOptions struct {
 	network  bool
 	tree     string
 	noRun    bool
-	format   *string
 }
 
 func doctorCommand(a *app) *cobra.Command {
@@ -65,7 +64,7 @@ probability of a false alarm.`,
 	flags.BoolVar(&o.network, "network", false, "measure pairs of the campaign's nodes instead, and find slow ones")
 	flags.StringVar(&o.tree, "topology", "", "`FILE` of the nodes' switches (--network); default: the measured topology of the campaign")
 	flags.BoolVar(&o.noRun, "no-run", false, "start no parallel programs")
-	o.format = formatFlag(cmd)
+	a.formatFlag(cmd)
 	mustComplete(errors.Join(cmd.MarkFlagFilename("config", "yaml", "yml"), cmd.MarkFlagDirname("mpi"), cmd.MarkFlagDirname("programs")))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if !o.network {
@@ -97,21 +96,14 @@ func (o *doctorOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if *o.format == formatJSON {
-		err = o.printJSON(struct {
-			Ready bool `json:"ready"`
-			*doctor.Report
-		}{r.Ready(), r})
-	} else {
-		err = r.Text(o.stdout, doctorWidth)
-	}
-	if err != nil {
-		return err
-	}
-	if !r.Ready() {
+	err = o.show(struct {
+		Ready bool `json:"ready"`
+		*doctor.Report
+	}{r.Ready(), r}, func() { _ = r.Text(o.stdout, doctorWidth) })
+	if err == nil && !r.Ready() {
 		return errNotReady
 	}
-	return nil
+	return err
 }
 
 // needsOf returns what a campaign requires of the machine. It returns nil if the campaign uses recorded data.
@@ -250,10 +242,7 @@ func (o *doctorOptions) measureNetwork(ctx context.Context) error {
 		return err
 	}
 	checks := doctor.NetworkChecks(n)
-	if *o.format == formatJSON {
-		return o.printJSON(checks)
-	}
-	return doctor.WriteChecks(o.stdout, checks, doctorWidth)
+	return o.show(checks, func() { _ = doctor.WriteChecks(o.stdout, checks, doctorWidth) })
 }
 
 // confirmNetwork asks for confirmation if the expected cost of measuring the pairs exceeds runner.confirm.

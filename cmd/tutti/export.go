@@ -69,13 +69,12 @@ when a release has never been tested.`,
 		ValidArgsFunction: completeFolders,
 	}
 	e := exporter{app: a}
-	only := choiceFlag(cmd, "only", exportAll, exportable, "`KIND` of results to write")
+	choiceFlag(cmd, "only", &e.only, exportAll, exportable, "`KIND` of results to write")
 	cmd.Flags().StringArrayVar(&e.targets, "for", nil, "`LIBRARY[=VERSION[:PATH]]` to write for, repeatable; default: the libraries of the campaign")
 	cmd.Flags().StringVarP(&e.dir, "out", "o", "", "`FOLDER` to write to, default: that of the campaign; - for standard output (trees, selection, measurements or summary)")
-	format := formatFlag(cmd)
+	a.formatFlag(cmd)
 	mustComplete(cmd.MarkFlagDirname("out"))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		e.only, e.json = *only, *format == formatJSON
 		if err := e.checkFlags(); err != nil {
 			return usageError(cmd, err)
 		}
@@ -90,7 +89,6 @@ type exporter struct {
 	only    string
 	targets []string // values of --for
 	dir     string   // folder of the written files; - for standard output
-	json    bool     // --format json
 
 	campaign *assembly.Campaign
 	results  []campaign.Result
@@ -118,7 +116,7 @@ func (e *exporter) checkFlags() error {
 	switch {
 	case e.dir == "-" && (e.only == exportAll || e.only == exportRules):
 		return fmt.Errorf("--out -: standard output takes one table: want --only %s, %s, %s or %s", exportTrees, exportSelection, exportMeasurements, exportSummary)
-	case e.dir == "-" && e.json:
+	case e.dir == "-" && e.format == formatJSON:
 		return errors.New("--out - and --format json: both write to standard output")
 	case len(e.targets) > 0 && e.dir == "":
 		return errors.New("--for needs --out: the folder of the campaign contains the files for the measured releases")
@@ -165,7 +163,7 @@ func (e *exporter) write(ctx context.Context) error {
 			return err
 		}
 	}
-	return e.printDone()
+	return e.show(e.done, e.printDone)
 }
 
 // writeMeasurements writes the measurements and summaries of each library.
@@ -270,7 +268,7 @@ func (e *exporter) warn(text string) {
 // note adds a file to the list of written files and prints the path of the file.
 func (e *exporter) note(path, kind, library string) {
 	e.done.Files = append(e.done.Files, exportedFile{path, kind, library})
-	if !e.json {
+	if e.format != formatJSON {
 		fmt.Fprintln(e.stdout, path)
 	}
 }
@@ -288,14 +286,11 @@ func (e *exporter) put(name, kind, library string, write func(io.Writer) error) 
 	return nil
 }
 
-// printDone prints the list of written files if the output format is JSON. In text format it prints something
-// only if the files are for another release: at how many points that library chooses the algorithm itself.
-func (e *exporter) printDone() error {
-	if e.json {
-		return e.printJSON(e.done)
-	}
+// printDone prints at how many points the library chooses the algorithm itself, if the files are for another
+// release.
+func (e *exporter) printDone() {
 	if e.dir == "-" {
-		return nil
+		return
 	}
 	for _, l := range e.done.Libraries {
 		if l.Version != l.Measured {
@@ -303,7 +298,6 @@ func (e *exporter) printDone() error {
 				l.Library, l.Version, l.Measured, l.Left, l.Points)
 		}
 	}
-	return nil
 }
 
 func measurements(c *assembly.Campaign, results []campaign.Result, library string) []coll.Measurement {

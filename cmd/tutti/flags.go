@@ -20,33 +20,44 @@ const (
 
 // choice is the value of a flag with a fixed list of allowed words.
 type choice struct {
-	value   string
+	value   *string
 	allowed []string
 }
 
-func (c *choice) String() string { return c.value }
-func (c *choice) Type() string   { return "word" }
+func (c choice) String() string { return *c.value }
+func (c choice) Type() string   { return "word" }
 
-func (c *choice) Set(word string) error {
+func (c choice) Set(word string) error {
 	if !slices.Contains(c.allowed, word) {
 		return errors.New(config.Hint(word, c.allowed))
 	}
-	c.value = word
+	*c.value = word
 	return nil
 }
 
-// choiceFlag adds a flag that takes one of the allowed words. Shells complete these words, and the usage
-// text lists them.
-func choiceFlag(cmd *cobra.Command, name, initial string, allowed []string, usage string) *string {
-	c := &choice{initial, allowed}
-	cmd.Flags().Var(c, name, usage+": "+strings.Join(allowed, ", "))
+// choiceFlag adds a flag that takes one of the allowed words and stores it in value. Shells complete these
+// words, and the usage text lists them.
+func choiceFlag(cmd *cobra.Command, name string, value *string, initial string, allowed []string, usage string) {
+	*value = initial
+	cmd.Flags().Var(choice{value, allowed}, name, usage+": "+strings.Join(allowed, ", "))
 	mustComplete(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(allowed, cobra.ShellCompDirectiveNoFileComp)))
-	return &c.value
 }
 
-// formatFlag adds --format.
-func formatFlag(cmd *cobra.Command) *string {
-	return choiceFlag(cmd, "format", formatTable, []string{formatTable, formatJSON}, "`FORMAT` of the results")
+// formatFlag adds --format, which app.show obeys.
+func (a *app) formatFlag(cmd *cobra.Command) {
+	choiceFlag(cmd, "format", &a.format, formatTable, []string{formatTable, formatJSON}, "`FORMAT` of the results")
+}
+
+// fileFlag adds the required flag -c for the file of a campaign or a service.
+func fileFlag(cmd *cobra.Command, file *string, usage string) {
+	cmd.Flags().StringVarP(file, "config", "c", "", usage)
+	mustComplete(cmd.MarkFlagFilename("config", "yaml", "yml"))
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if *file == "" {
+			return usageError(cmd, errors.New("-c FILE is missing"))
+		}
+		return nil
+	}
 }
 
 // mustComplete panics if err is not nil, which means that a completion is registered for a flag that does

@@ -22,7 +22,7 @@ import (
 // initOptions are the flags of tutti init.
 type initOptions struct {
 	*app
-	kind *string
+	kind string
 }
 
 func initCommand(a *app) *cobra.Command {
@@ -43,7 +43,7 @@ writes a campaign that reads recorded measurements (runner.data).`,
 		ValidArgsFunction: completeFiles,
 	}
 	o := initOptions{app: a}
-	o.kind = choiceFlag(cmd, "runner", "", config.Kinds(), "`KIND` of runner, default: the one that this machine has")
+	choiceFlag(cmd, "runner", &o.kind, "", config.Kinds(), "`KIND` of runner, default: the one that this machine has")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		path := "campaign.yaml"
 		if len(args) == 1 {
@@ -121,7 +121,7 @@ func sameOutput(dir, text string) (string, error) {
 // file contains the nodes and cores of the machine, and the first pair of library and launcher that works.
 func (o *initOptions) template(ctx context.Context, name, dir string) (string, error) {
 	m := config.Machine{Campaign: name}
-	kind := *o.kind
+	kind := o.kind
 	if kind == config.Replay {
 		return config.Template(kind, m), nil
 	}

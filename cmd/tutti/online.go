@@ -41,8 +41,7 @@ type updateOptions struct {
 	from         []string
 	campaign     string
 	exclude      []string
-	policy       *string
-	format       *string
+	policy       string
 }
 
 func onlineUpdateCommand(a *app) *cobra.Command {
@@ -79,8 +78,8 @@ The file updates.jsonl next to the table records which selections changed and wh
 	flags.StringSliceVar(&o.from, "from", nil, "`FILE`s of further measurements")
 	flags.StringVar(&o.campaign, "campaign", "", "`FOLDER` of a campaign for libtutti: adds its measurements; its table and release are the defaults of --base and --release")
 	flags.StringSliceVar(&o.exclude, "exclude", nil, "`algorithms` that are neither selected nor explored")
-	o.policy = choiceFlag(cmd, "policy", online.PolicyTutti, []string{online.PolicyTutti, online.PolicyIOTA}, "`NAME` of the policy")
-	o.format = formatFlag(cmd)
+	choiceFlag(cmd, "policy", &o.policy, online.PolicyTutti, []string{online.PolicyTutti, online.PolicyIOTA}, "`NAME` of the policy")
+	a.formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.folder, o.table, o.isReleaseSet = args[0], args[len(args)-1], cmd.Flags().Changed("release")
 		return o.run()
@@ -117,7 +116,7 @@ func (o *updateOptions) run() error {
 	for _, s := range sources {
 		earlier = append(earlier, s.measured)
 	}
-	learnt, err := online.Learn(*o.policy, jobs, earlier, online.Base{Feasible: feasible.at, Selected: selected})
+	learnt, err := online.Learn(o.policy, jobs, earlier, online.Base{Feasible: feasible.at, Selected: selected})
 	if err != nil {
 		return err
 	}
@@ -168,11 +167,7 @@ func (o *updateOptions) recordUpdate(learnt online.Result, sources []source) err
 	for _, s := range sources {
 		report.Drift = append(report.Drift, learnt.Drift(s.path, s.measured, s.written))
 	}
-	if *o.format == formatJSON {
-		return o.printJSON(report)
-	}
-	printLearnt(o.app, report)
-	return nil
+	return o.show(report, func() { printLearnt(o.app, report) })
 }
 
 // source is a file or a campaign from which an update reads measurements, in addition to the samples of

@@ -19,6 +19,15 @@ import (
 // printJSON prints a value as indented JSON.
 func (a *app) printJSON(v any) error { return report.WriteJSON(a.stdout, v) }
 
+// show prints a value as JSON if --format asks for it. Otherwise it calls text, which prints the value for people.
+func (a *app) show(v any, text func()) error {
+	if a.format == formatJSON {
+		return a.printJSON(v)
+	}
+	text()
+	return nil
+}
+
 // warn prints warnings to standard error.
 func (a *app) warn(warnings []string) { printWarnings(a.stderr, warnings) }
 

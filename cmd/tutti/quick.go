@@ -31,7 +31,6 @@ type quickOptions struct {
 	collectives []string
 	wallTime    time.Duration
 	dry, yes    bool
-	format      *string
 }
 
 func quickCommand(a *app) *cobra.Command {
@@ -57,7 +56,7 @@ quick.yaml and all that tutti tune writes: resume, verify and report work as usu
 	flags.DurationVar(&o.wallTime, "wall-time", 15*time.Minute, "stop measuring after this time, all collectives together")
 	flags.BoolVar(&o.dry, "dry-run", false, "print the campaign file; build and tune nothing")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation, whatever the campaign costs")
-	o.format = formatFlag(cmd)
+	a.formatFlag(cmd)
 	mustComplete(cmd.RegisterFlagCompletionFunc("collectives", cobra.FixedCompletions(config.Collectives(), cobra.ShellCompDirectiveNoFileComp)))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if o.wallTime <= 0 {
@@ -101,8 +100,8 @@ func (o *quickOptions) run(ctx context.Context, dir string) error {
 		return err
 	}
 	fmt.Fprintf(o.stderr, "measuring ends after %v, all collectives together\n", o.wallTime)
-	err = startCampaign(ctx, o.app, c, o.yes, *o.format)
-	if (err == nil || errors.Is(err, errNotConverged)) && *o.format == formatTable {
+	err = startCampaign(ctx, o.app, c, o.yes)
+	if (err == nil || errors.Is(err, errNotConverged)) && o.format == formatTable {
 		fmt.Fprintf(o.stdout, "in jobs: . %s/%s.env, or: module use %[1]s/modulefiles\n", shellWord(displayPath(c.Output)), with.Library.Family)
 	}
 	return err

@@ -28,15 +28,15 @@ are no measurements, it says why and writes nothing.`,
 		Args:              oneFolder,
 		ValidArgsFunction: completeFolders,
 	}
-	format := formatFlag(cmd)
+	a.formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		return writeReport(cmd.Context(), a, args[0], *format)
+		return writeReport(cmd.Context(), a, args[0])
 	}
 	return cmd
 }
 
 // writeReport writes the results of the campaign in a folder.
-func writeReport(ctx context.Context, a *app, folder, format string) error {
+func writeReport(ctx context.Context, a *app, folder string) error {
 	c, results, contents, err := assembly.Reread(folder)
 	if err != nil {
 		return err
@@ -45,14 +45,12 @@ func writeReport(ctx context.Context, a *app, folder, format string) error {
 	facts, err := writeResults(ctx, c, results, contents.State(), folder)
 	switch {
 	case errors.Is(err, export.ErrNothing):
-		return printEmptyResult(a, newEmptyResult(contents, resumeCommandOf(c)), format)
+		e := newEmptyResult(contents, resumeCommandOf(c))
+		return a.show(e, func() { printEmptyResult(a, e) })
 	case err != nil:
 		return err
-	case format == formatJSON:
-		return a.printJSON(facts)
 	}
-	fmt.Fprintln(a.stdout, filepath.Join(folder, export.ReportHTML))
-	return nil
+	return a.show(facts, func() { fmt.Fprintln(a.stdout, filepath.Join(folder, export.ReportHTML)) })
 }
 
 // writeResults trains the final models and writes every file in the folder of a campaign
@@ -113,10 +111,7 @@ func newEmptyResult(contents *journal.Contents, resume string) emptyResult {
 }
 
 // printEmptyResult prints why a campaign has no report yet.
-func printEmptyResult(a *app, e emptyResult, format string) error {
-	if format == formatJSON {
-		return a.printJSON(e)
-	}
+func printEmptyResult(a *app, e emptyResult) {
 	fmt.Fprintf(a.stdout, "campaign %s: no measurements in %s: there is nothing to report or select\n", e.Campaign, plural(e.Jobs, "job"))
 	for _, j := range e.FailedJobs {
 		fmt.Fprintf(a.stdout, "job %s: none of %d benchmarks started: %s\n", j.Job, j.Benchmarks, j.Reason)
@@ -129,5 +124,4 @@ func printEmptyResult(a *app, e emptyResult, format string) error {
 	} else {
 		fmt.Fprintf(a.stdout, "Resume with: %s\n", e.Resume)
 	}
-	return nil
 }

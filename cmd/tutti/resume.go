@@ -37,19 +37,19 @@ again. model.kind must be auto or forest.`,
 		ValidArgsFunction: completeFolders,
 	}
 	trials := cmd.Flags().Int("hpo", 0, "trials of each hyperparameter study in all, `N`; default: hpo.trials of the campaign")
-	format := formatFlag(cmd)
+	a.formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *trials < 0 || *trials == 0 && cmd.Flags().Changed("hpo") {
 			return usageError(cmd, fmt.Errorf("--hpo %d: want 1 or more", *trials))
 		}
-		return resumeCampaign(cmd.Context(), a, args[0], *trials, *format)
+		return resumeCampaign(cmd.Context(), a, args[0], *trials)
 	}
 	return cmd
 }
 
 // resumeCampaign resumes the campaign in a folder. trials is the number of trials of the
 // hyperparameter study; 0 stands for the number in the campaign file.
-func resumeCampaign(ctx context.Context, a *app, folder string, trials int, format string) error {
+func resumeCampaign(ctx context.Context, a *app, folder string, trials int) error {
 	jnl, contents, err := journal.Open(folder)
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func resumeCampaign(ctx context.Context, a *app, folder string, trials int, form
 	}
 	a.warn(contents.Warnings)
 	studied := studyTrials(state)
-	err = runAndFinish(ctx, a, session{c, contents, jnl, command, format})
+	err = runAndFinish(ctx, a, session{c, contents, jnl, command})
 	if trials > 0 && studyTrials(contents.State()) == studied && (err == nil || errors.Is(err, errNotConverged)) {
 		a.printLine(fmt.Sprintf("no forest was tuned: every study has %d trials or more, or fewer than 2 measured points", trials))
 	}
@@ -118,7 +118,6 @@ type session struct {
 	past     *journal.Contents // of the journal
 	journal  *journal.Journal
 	resume   string // command line that resumes the campaign when it is interrupted
-	format   string
 }
 
 // runAndFinish tunes every problem, writes the results and prints a summary. It closes the
@@ -142,7 +141,7 @@ func runAndFinish(ctx context.Context, a *app, s session) (err error) {
 	case err != nil:
 		return fmt.Errorf("%w\nThe measurements are kept. Resume with: %s", err, s.resume)
 	}
-	if err := printSummary(a, facts, s.format, displayPath(c.Config.Output)); err != nil {
+	if err := a.show(facts, func() { printSummary(a, facts, displayPath(c.Config.Output)) }); err != nil {
 		return err
 	}
 	for _, r := range results {
@@ -185,10 +184,7 @@ func runAndWrite(ctx context.Context, a *app, s session) ([]campaign.Result, rep
 }
 
 // printSummary prints the results of a campaign: tables, warnings and the main files.
-func printSummary(a *app, f report.Facts, format, dir string) error {
-	if format == formatJSON {
-		return a.printJSON(f)
-	}
+func printSummary(a *app, f report.Facts, dir string) {
 	fmt.Fprint(a.stdout, report.Summary(f), report.ModelLines(f), report.VerificationTable(f), report.MachineTimeTable(f))
 	warnings := slices.Clone(f.Warnings)
 	for _, p := range f.Problems {
@@ -205,8 +201,7 @@ func printSummary(a *app, f report.Facts, format, dir string) error {
 	if names := f.Unverified(); names != "" {
 		fmt.Fprintf(a.stdout, "not verified: %s; compare the tuned settings with the library's defaults: tutti verify %s\n", names, shellWord(dir))
 	}
-	_, err := fmt.Fprintf(a.stdout, "results in %s: %s\n", dir, strings.Join(mainFiles(f), ", "))
-	return err
+	fmt.Fprintf(a.stdout, "results in %s: %s\n", dir, strings.Join(mainFiles(f), ", "))
 }
 
 // mainFiles returns the names of the files that users should read first. It summarizes the files for single

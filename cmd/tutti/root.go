@@ -18,6 +18,7 @@ type app struct {
 	stdin   *os.File
 	stdout  io.Writer
 	stderr  io.Writer
+	format  string       // value of --format
 	waits   *waitNotices // prints why tutti waits for the scheduler
 }
 

@@ -48,13 +48,11 @@ Logs go to standard error as JSON lines.`,
 			"tutti serve -c service.yaml --once"),
 		Args: noArgs,
 	}
-	file := cmd.Flags().StringP("config", "c", "", "service `FILE` (required)")
+	var file string
+	fileFlag(cmd, &file, "service `FILE` (required)")
 	once := cmd.Flags().Bool("once", false, "run the campaigns that are due or wait, then end")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if *file == "" {
-			return usageError(cmd, errors.New("-c FILE is missing"))
-		}
-		c, err := config.LoadService(*file)
+		c, err := config.LoadService(file)
 		if err != nil {
 			return withCode(codeInput, err)
 		}

@@ -67,7 +67,7 @@ works while the campaign runs.`,
 		Args:              oneFolder,
 		ValidArgsFunction: completeFolders,
 	}
-	format := formatFlag(cmd)
+	a.formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		contents, err := journal.ReadLean(args[0])
 		if err != nil {
@@ -78,11 +78,7 @@ works while the campaign runs.`,
 			return withCode(codeInput, err)
 		}
 		s := statusOf(contents, activity, process)
-		if *format == formatJSON {
-			return a.printJSON(s)
-		}
-		printStatus(a, s)
-		return nil
+		return a.show(s, func() { printStatus(a, s) })
 	}
 	return cmd
 }

@@ -49,17 +49,13 @@ func tableShowCommand(a *app) *cobra.Command {
 		Args:              arguments(1, 1, "one table"),
 		ValidArgsFunction: completeFiles,
 	}
-	format := formatFlag(cmd)
+	a.formatFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		t, err := readTable(args[0])
 		if err != nil {
 			return err
 		}
-		if *format == formatJSON {
-			return a.printJSON(t)
-		}
-		printRules(a, t)
-		return nil
+		return a.show(t, func() { printRules(a, t) })
 	}
 	return cmd
 }

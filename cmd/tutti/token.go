@@ -28,17 +28,15 @@ once.`,
 // serviceFlag adds the flag -c for a service file. It returns a function that opens the token file that the
 // service file names.
 func serviceFlag(cmd *cobra.Command) func() (*api.TokenStore, error) {
-	file := cmd.Flags().StringP("config", "c", "", "service `FILE` (required)")
+	var file string
+	fileFlag(cmd, &file, "service `FILE` (required)")
 	return func() (*api.TokenStore, error) {
-		if *file == "" {
-			return nil, usageError(cmd, errors.New("-c FILE is missing"))
-		}
-		c, err := config.LoadService(*file)
+		c, err := config.LoadService(file)
 		if err != nil {
 			return nil, withCode(codeInput, err)
 		}
 		if c.Tokens == "" {
-			return nil, withCode(codeInput, fmt.Errorf("%s: tokens: is not set: want the path of a file for them", *file))
+			return nil, withCode(codeInput, fmt.Errorf("%s: tokens: is not set: want the path of a file for them", file))
 		}
 		s, err := api.OpenTokens(c.Tokens)
 		return s, withCode(codeInput, err)
@@ -104,7 +102,7 @@ func tokenListCommand(a *app) *cobra.Command {
 		Args:    noArgs,
 	}
 	store := serviceFlag(cmd)
-	format := formatFlag(cmd)
+	a.formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		s, err := store()
 		if err != nil {
@@ -114,15 +112,13 @@ func tokenListCommand(a *app) *cobra.Command {
 		if err != nil {
 			return withCode(codeInput, err)
 		}
-		if *format == formatJSON {
-			return a.printJSON(tokens)
-		}
-		rows := make([]table.Row, len(tokens))
-		for i, t := range tokens {
-			rows[i] = table.Row{t.Name, string(t.Role), t.Created.Format(time.RFC3339), t.Fingerprint()}
-		}
-		a.printTable(table.Row{"name", "role", "created", "sha256"}, rows)
-		return nil
+		return a.show(tokens, func() {
+			rows := make([]table.Row, len(tokens))
+			for i, t := range tokens {
+				rows[i] = table.Row{t.Name, string(t.Role), t.Created.Format(time.RFC3339), t.Fingerprint()}
+			}
+			a.printTable(table.Row{"name", "role", "created", "sha256"}, rows)
+		})
 	}
 	return cmd
 }

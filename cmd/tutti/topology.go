@@ -62,21 +62,16 @@ page has a heat map of the distances and a dendrogram.`,
 		Example: indent("tutti topology show topology.conf", "tutti topology show monday.json tuesday.json --format json", "tutti topology show pairs.csv --format html > pairs.html"),
 		Args:    arguments(1, -1, "files"),
 	}
-	format := choiceFlag(cmd, "format", formatTable, []string{formatTable, formatJSON, formatHTML}, "`FORMAT` of the output")
+	choiceFlag(cmd, "format", &a.format, formatTable, []string{formatTable, formatJSON, formatHTML}, "`FORMAT` of the output")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if *format == formatHTML {
+		if a.format == formatHTML {
 			return writeTopologyPage(a, args, *name)
 		}
 		merged, err := readMerged(args, *name)
 		if err != nil {
 			return err
 		}
-		s := shownTopology{Levels: merged.Tree.Levels(), Gaps: merged.Tree.Gaps, Conflicts: merged.Conflicts}
-		if *format == formatJSON {
-			return a.printJSON(s)
-		}
-		printTopology(a, s)
-		return nil
+		return showTopology(a, merged.Tree, merged.Conflicts)
 	}
 	return cmd
 }
@@ -111,16 +106,20 @@ func readPairs(path string) ([]discover.PairTime, error) {
 	return discover.ReadPairs(f, path)
 }
 
-func printTopology(a *app, s shownTopology) {
-	for _, l := range s.Levels {
-		fmt.Fprintf(a.stdout, "%v, confidence %.3g\n", l, l.Confidence)
-	}
-	for _, gap := range s.Gaps {
-		fmt.Fprintln(a.stdout, "gap:", gap)
-	}
-	for _, c := range s.Conflicts {
-		fmt.Fprintln(a.stdout, "conflict:", c)
-	}
+// showTopology prints the levels and the gaps of a tree, and the conflicts between its measured parts.
+func showTopology(a *app, t topology.Tree, conflicts []topology.Conflict) error {
+	s := shownTopology{Levels: t.Levels(), Gaps: t.Gaps, Conflicts: conflicts}
+	return a.show(s, func() {
+		for _, l := range s.Levels {
+			fmt.Fprintf(a.stdout, "%v, confidence %.3g\n", l, l.Confidence)
+		}
+		for _, gap := range s.Gaps {
+			fmt.Fprintln(a.stdout, "gap:", gap)
+		}
+		for _, c := range s.Conflicts {
+			fmt.Fprintln(a.stdout, "conflict:", c)
+		}
+	})
 }
 
 // readMerged reads topologies from files and merges them.
@@ -149,7 +148,7 @@ file, node by node and switch by switch, and prints the differences.`,
 		Example: indent("tutti topology compare /etc/slurm/topology.conf measured.json"),
 		Args:    arguments(2, 2, "two files"),
 	}
-	format := formatFlag(cmd)
+	a.formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		declared, err := readTopology(args[0], *name)
 		if err != nil {
@@ -163,14 +162,12 @@ file, node by node and switch by switch, and prints the differences.`,
 		if err != nil {
 			return withCode(codeInput, err)
 		}
-		if *format == formatJSON {
-			return a.printJSON(c)
-		}
-		fmt.Fprintf(a.stdout, "%d of %d nodes as declared\n", c.Agree, len(declared.Nodes()))
-		for _, d := range c.Differences {
-			fmt.Fprintln(a.stdout, d)
-		}
-		return nil
+		return a.show(c, func() {
+			fmt.Fprintf(a.stdout, "%d of %d nodes as declared\n", c.Agree, len(declared.Nodes()))
+			for _, d := range c.Differences {
+				fmt.Fprintln(a.stdout, d)
+			}
+		})
 	}
 	return cmd
 }
@@ -196,12 +193,13 @@ It warns about everything that the format cannot express.`,
 		Args:              arguments(1, -1, "files"),
 		ValidArgsFunction: completeFiles,
 	}
-	format := choiceFlag(cmd, "to", string(files.JSON), words(files.Formats()), "`FORMAT` to convert to")
+	var format string
+	choiceFlag(cmd, "to", &format, string(files.JSON), words(files.Formats()), "`FORMAT` to convert to")
 	out := cmd.Flags().StringP("out", "o", "", "`FILE` to write; default: standard output")
 	nodes := cmd.Flags().String("nodes", "", "`LIST` of the nodes of the job in Slurm's notation (--to mpich)")
 	ppn := cmd.Flags().Int("ppn", 1, "ranks on each node (--to mpich)")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		opt := files.WriteOptions{Format: files.Format(*format)}
+		opt := files.WriteOptions{Format: files.Format(format)}
 		if opt.Format == files.MPICH {
 			var err error
 			if opt.Nodes, err = ranksOf(*nodes, *ppn); err != nil {
@@ -243,23 +241,21 @@ probability of such a suspect on a machine without slow nodes and links.`,
 		Example: indent("tutti topology slow topology.conf rounds.csv"),
 		Args:    arguments(2, 2, "two files"),
 	}
-	format := formatFlag(cmd)
+	a.formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		found, err := findSlow(args[0], args[1], *name)
 		if err != nil {
 			return withCode(codeInput, err)
 		}
-		if *format == formatJSON {
-			return a.printJSON(found)
-		}
-		for _, s := range found.Suspects {
-			fmt.Fprintln(a.stdout, s)
-		}
-		for _, p := range found.Unclear {
-			fmt.Fprintf(a.stdout, "%v: looks slow, but all its pairs also pass through another suspect\n", p)
-		}
-		fmt.Fprintf(a.stdout, "slow nodes and links: %d; noise: %.2g %%; pairs ignored: %d\n", len(found.Suspects), 100*found.Noise, found.LeftOut)
-		return nil
+		return a.show(found, func() {
+			for _, s := range found.Suspects {
+				fmt.Fprintln(a.stdout, s)
+			}
+			for _, p := range found.Unclear {
+				fmt.Fprintf(a.stdout, "%v: looks slow, but all its pairs also pass through another suspect\n", p)
+			}
+			fmt.Fprintf(a.stdout, "slow nodes and links: %d; noise: %.2g %%; pairs ignored: %d\n", len(found.Suspects), 100*found.Noise, found.LeftOut)
+		})
 	}
 	return cmd
 }

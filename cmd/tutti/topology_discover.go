@@ -21,7 +21,6 @@ type discoverOptions struct {
 	pairs.Options
 	file     string
 	dry, yes bool
-	format   *string
 }
 
 func topologyDiscoverCommand(a *app) *cobra.Command {
@@ -47,7 +46,7 @@ campaign uses another benchmark.`,
 	}
 	o := discoverOptions{app: a}
 	flags := cmd.Flags()
-	flags.StringVarP(&o.file, "config", "c", "", "campaign `FILE` (required)")
+	fileFlag(cmd, &o.file, "campaign `FILE` (required)")
 	flags.IntVar(&o.Jobs, "jobs", 1, "number of jobs, each on other nodes if the scheduler has them")
 	flags.IntVar(&o.Nodes, "nodes", 0, "nodes of a job; default: those of the largest layout of the grid")
 	flags.StringVar(&o.Program, "program", "", "`PATH` of tutti-native; default: the benchmark of the campaign")
@@ -57,12 +56,8 @@ campaign uses another benchmark.`,
 	flags.StringVar(&o.PLogP, "plogp", pairs.PLogPClasses, "`PAIRS` of nodes whose PLogP parameters are measured: classes, all, or a list such as n1:n2,n3:n4")
 	flags.BoolVar(&o.dry, "dry-run", false, "print the jobs and their cost; submit nothing")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation, whatever it costs")
-	o.format = formatFlag(cmd)
-	mustComplete(cmd.MarkFlagFilename("config", "yaml", "yml"))
+	a.formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if o.file == "" {
-			return usageError(cmd, errors.New("-c FILE is missing"))
-		}
 		o.Version, o.Environ = version, a.environ
 		if err := o.forecast(cmd.Context()); err != nil || o.dry {
 			return err
@@ -98,7 +93,7 @@ func (o *discoverOptions) forecast(ctx context.Context) error {
 	}
 	switch {
 	case o.dry:
-		return printPlanned(o.app, jobs, *o.format)
+		return o.show(jobs, func() { printPlanned(o.app, jobs) })
 	case o.yes:
 		return nil
 	}
@@ -121,10 +116,7 @@ func costOf(jobs []pairs.Planned) (most, expected float64) {
 }
 
 // printPlanned prints the jobs of a discovery and their cost.
-func printPlanned(a *app, jobs []pairs.Planned, format string) error {
-	if format == formatJSON {
-		return a.printJSON(jobs)
-	}
+func printPlanned(a *app, jobs []pairs.Planned) {
 	rows := make([]table.Row, len(jobs))
 	for i, j := range jobs {
 		rows[i] = table.Row{j.Name, j.Nodes, j.PPN, formatSeconds(j.Limit), formatHours(j.Expected), formatHours(j.NodeHours)}
@@ -132,7 +124,6 @@ func printPlanned(a *app, jobs []pairs.Planned, format string) error {
 	a.printTable(table.Row{"job", "nodes", "ppn", "limit", "node-hours", "at most"}, rows)
 	most, expected := costOf(jobs)
 	fmt.Fprintf(a.stdout, "pairs in %s: about %s node-hours, at most %s; one more job measures a pair of each class\n", plural(len(jobs), "job"), formatHours(expected), formatHours(most))
-	return nil
 }
 
 // run measures pairs, writes the files and prints the topology.
@@ -157,11 +148,9 @@ func (o *discoverOptions) run(ctx context.Context) (err error) {
 		return withOutputCode(err)
 	}
 	o.warn(found.Warnings)
-	s := shownTopology{Levels: found.Tree.Levels(), Gaps: found.Tree.Gaps, Conflicts: found.Conflicts}
-	if *o.format == formatJSON {
-		return o.printJSON(s)
+	if err := showTopology(o.app, found.Tree, found.Conflicts); err != nil || o.format == formatJSON {
+		return err
 	}
-	printTopology(o.app, s)
 	fmt.Fprintf(o.stdout, "%s and the pairs are in %s\n", pairs.TreeFile, displayPath(filepath.Clean(d.Dir)))
 	return nil
 }

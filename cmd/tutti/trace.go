@@ -21,7 +21,6 @@ type traceOptions struct {
 	points   *int
 	campaign *string
 	library  *string
-	format   *string
 }
 
 func traceCommand(a *app) *cobra.Command {
@@ -45,7 +44,7 @@ tuned point.`,
 	o.points = flags.Int("points", 20, "number of layouts and sizes to show")
 	o.campaign = flags.String("campaign", "", "`FOLDER` of a campaign whose gain is estimated")
 	o.library = flags.String("library", "", "`NAME` of the library of that campaign, where it tuned several")
-	o.format = formatFlag(cmd)
+	a.formatFlag(cmd)
 	mustComplete(cmd.MarkFlagDirname("campaign"))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *o.points < 1 {
@@ -68,11 +67,8 @@ func (o *traceOptions) run(file string) error {
 	case *o.page != "":
 		err = export.WriteFile(*o.page, func(w io.Writer) error { return report.WriteTraceHTML(w, filepath.Base(file), calls, gains) })
 		return withOutputCode(err)
-	case *o.format == formatJSON:
-		return o.printJSON(calls)
 	}
-	_, err = fmt.Fprint(o.stdout, report.TraceTables(calls, gains, *o.points))
-	return err
+	return o.show(calls, func() { fmt.Fprint(o.stdout, report.TraceTables(calls, gains, *o.points)) })
 }
 
 // readGains returns the gains that a campaign's report predicts for the calls. It returns nil if dir is

@@ -26,7 +26,6 @@ type tuneOptions struct {
 	yes        bool
 	skipChecks bool
 	out        string
-	format     *string
 }
 
 func tuneCommand(a *app) *cobra.Command {
@@ -56,25 +55,21 @@ and --out override both.`,
 	}
 	o := tuneOptions{app: a}
 	flags := cmd.Flags()
-	flags.StringVarP(&o.file, "config", "c", "", "campaign `FILE` (required; tutti init writes one)")
+	fileFlag(cmd, &o.file, "campaign `FILE` (required; tutti init writes one)")
 	flags.StringArrayVar(&o.set, "set", nil, "override a key of the campaign file: `KEY=VALUE`, repeatable")
 	flags.StringArrayVar(&o.from, "from", nil, "start with the measurements of the campaign in `FOLDER`, repeatable")
 	flags.BoolVar(&o.dry, "dry-run", false, "print the jobs of the first round and their cost; submit nothing")
 	flags.BoolVar(&o.scripts, "scripts", false, "print the commands and scripts of these jobs, too (--dry-run)")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation, whatever the campaign costs")
 	flags.BoolVar(&o.skipChecks, "skip-checks", false, "start even if the preflight check fails")
-	o.format = formatFlag(cmd)
+	a.formatFlag(cmd)
 	flags.StringVarP(&o.out, "out", "o", "", "override output, the `FOLDER` of the campaign; relative to the working directory")
-	mustComplete(errors.Join(cmd.MarkFlagFilename("config", "yaml", "yml"), cmd.MarkFlagDirname("from"), cmd.MarkFlagDirname("out"),
-		cmd.RegisterFlagCompletionFunc("set", completeSettings)))
+	mustComplete(errors.Join(cmd.MarkFlagDirname("from"), cmd.MarkFlagDirname("out"), cmd.RegisterFlagCompletionFunc("set", completeSettings)))
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return o.run(cmd) }
 	return cmd
 }
 
 func (o *tuneOptions) run(cmd *cobra.Command) error {
-	if o.file == "" {
-		return usageError(cmd, errors.New("-c FILE is missing"))
-	}
 	set := o.set
 	if cmd.Flags().Changed("out") {
 		out, err := filepath.Abs(o.out)
@@ -101,7 +96,7 @@ func (o *tuneOptions) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	return startCampaign(cmd.Context(), o.app, c, o.yes, *o.format)
+	return startCampaign(cmd.Context(), o.app, c, o.yes)
 }
 
 // displayPath returns a path as tutti prints it. A path below the working directory becomes relative. All other
@@ -134,12 +129,12 @@ func (o *tuneOptions) dryRun(cmd *cobra.Command, c *config.Campaign) error {
 	if err != nil {
 		return err
 	}
-	return printForecast(o.app, forecast, o.scripts, *o.format)
+	return o.show(forecast, func() { printForecast(o.app, forecast, o.scripts) })
 }
 
 // startCampaign asks for confirmation if necessary, creates the journal, and runs a new campaign to its
 // end.
-func startCampaign(ctx context.Context, a *app, c *config.Campaign, yes bool, format string) error {
+func startCampaign(ctx context.Context, a *app, c *config.Campaign, yes bool) error {
 	b, err := assembly.New(c)
 	if err != nil {
 		return err
@@ -169,5 +164,5 @@ func startCampaign(ctx context.Context, a *app, c *config.Campaign, yes bool, fo
 	if err != nil {
 		return errors.Join(err, jnl.Close())
 	}
-	return runAndFinish(ctx, a, session{b, contents, jnl, resumeCommandOf(b), format})
+	return runAndFinish(ctx, a, session{b, contents, jnl, resumeCommandOf(b)})
 }

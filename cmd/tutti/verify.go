@@ -44,7 +44,6 @@ type verifyOptions struct {
 	compilers   []string // LIBRARY=COMMAND
 	dry         bool
 	yes         bool
-	format      *string
 }
 
 func verifyCommand(a *app) *cobra.Command {
@@ -99,7 +98,7 @@ machine that was tuned: tutti serve then tunes again ("when: drift").`,
 	flags.BoolVar(&o.dry, "dry-run", false, "print the expected cost; start nothing")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation, whatever the verification costs")
 	flags.StringArrayVar(&o.compilers, "mpicc", nil, "`LIBRARY=COMMAND` that compiles the test program, repeatable")
-	o.format = formatFlag(cmd)
+	a.formatFlag(cmd)
 	mustComplete(cmd.RegisterFlagCompletionFunc("set", func(*cobra.Command, []string, string) (out []string, _ cobra.ShellCompDirective) {
 		for _, r := range settableRules {
 			out = append(out, r.key+"=")
@@ -111,7 +110,7 @@ machine that was tuned: tutti serve then tunes again ("when: drift").`,
 			return usageError(cmd, err)
 		}
 		if cmd.Flags().Changed("drift") {
-			return measureDrift(cmd.Context(), a, args[0], o.drift, *o.format)
+			return measureDrift(cmd.Context(), a, args[0], o.drift)
 		}
 		return o.run(cmd.Context(), args[0])
 	}
@@ -221,17 +220,17 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 			return err
 		}
 		if o.dry {
-			return printEstimates(o.app, estimates, *o.format)
+			return o.show(estimates, func() { printEstimates(o.app, estimates) })
 		}
 		if err := confirmVerify(o.app, c, estimates, o.yes); err != nil {
 			return err
 		}
 	}
-	return verifyAndWrite(ctx, o.app, p, chosen, *o.format, c)
+	return verifyAndWrite(ctx, o.app, p, chosen, c)
 }
 
 // verifyAndWrite verifies libraries, updates the files of the campaign and prints the outcome.
-func verifyAndWrite(ctx context.Context, a *app, p *verification.Verifier, chosen []config.Library, format string, c *assembly.Campaign) error {
+func verifyAndWrite(ctx context.Context, a *app, p *verification.Verifier, chosen []config.Library, c *assembly.Campaign) error {
 	proved, err := verifyAll(ctx, a, p, chosen, folderWord(c))
 	if err != nil {
 		return err
@@ -240,11 +239,7 @@ func verifyAndWrite(ctx context.Context, a *app, p *verification.Verifier, chose
 	if err != nil {
 		return withOutputCode(err)
 	}
-	if format == formatJSON {
-		err = a.printJSON(facts)
-	} else {
-		err = printVerification(a, facts, displayPath(c.Config.Output))
-	}
+	err = a.show(facts, func() { printVerification(a, facts, displayPath(c.Config.Output)) })
 	if err == nil && !proved {
 		return errNotProved
 	}
@@ -344,7 +339,7 @@ func chooseLibraries(c *assembly.Campaign, name string) ([]config.Library, error
 }
 
 // printVerification prints the outcome of each library and what remains to be done.
-func printVerification(a *app, f report.Facts, dir string) error {
+func printVerification(a *app, f report.Facts, dir string) {
 	fmt.Fprint(a.stdout, report.VerificationTable(f))
 	for _, lib := range f.Verification {
 		var open []string
@@ -371,13 +366,12 @@ func printVerification(a *app, f report.Facts, dir string) error {
 		}
 		fmt.Fprintln(a.stdout, strings.Join(open, "\n"))
 	}
-	_, err := fmt.Fprintf(a.stdout, "report: %s/%s\n", dir, export.ReportHTML)
-	return err
+	fmt.Fprintf(a.stdout, "report: %s/%s\n", dir, export.ReportHTML)
 }
 
 // measureDrift measures some candidates of a campaign again. It prints how much their times differ from the
 // recorded times.
-func measureDrift(ctx context.Context, a *app, folder string, candidates int, format string) error {
+func measureDrift(ctx context.Context, a *app, folder string, candidates int) error {
 	c, results, contents, err := assembly.Reread(folder)
 	if err != nil {
 		return err
@@ -388,12 +382,10 @@ func measureDrift(ctx context.Context, a *app, folder string, candidates int, fo
 	if err != nil {
 		return withOutputCode(err)
 	}
-	if format == formatJSON {
-		return a.printJSON(p)
-	}
-	fmt.Fprintf(a.stdout, "%d measured again, %d failed: median difference %.1f %%, times are %.3f of the recorded ones\n",
-		p.Candidates, p.Failed, 100*p.Change, p.Ratio)
-	return nil
+	return a.show(p, func() {
+		fmt.Fprintf(a.stdout, "%d measured again, %d failed: median difference %.1f %%, times are %.3f of the recorded ones\n",
+			p.Candidates, p.Failed, 100*p.Change, p.Ratio)
+	})
 }
 
 // estimateCosts returns the expected cost of verifying each library that can be measured. It returns an error
@@ -422,16 +414,12 @@ func estimateCosts(p *verification.Verifier, chosen []config.Library, wall time.
 }
 
 // printEstimates prints the expected costs.
-func printEstimates(a *app, estimates []verification.Estimate, format string) error {
-	if format == formatJSON {
-		return a.printJSON(estimates)
-	}
+func printEstimates(a *app, estimates []verification.Estimate) {
 	rows := make([]table.Row, len(estimates))
 	for i, e := range estimates {
 		rows[i] = table.Row{e.Library, e.Points, fmt.Sprintf("%.0f", e.Blocks), formatSeconds(e.Seconds), formatSeconds(e.Budget), formatHours(e.NodeSeconds / 3600)}
 	}
 	a.printTable(table.Row{"library", "points", "blocks", "machine time", "at most", "node-hours"}, rows)
-	return nil
 }
 
 // confirmVerify prints the expected costs. It asks for confirmation if they exceed runner.confirm.

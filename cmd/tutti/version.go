@@ -39,15 +39,13 @@ func versionCommand(a *app) *cobra.Command {
 		Example: indent("tutti version --format json"),
 		Args:    noArgs,
 	}
-	format := formatFlag(cmd)
+	a.formatFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
-		if *format == formatJSON {
-			return a.printJSON(versions())
-		}
-		for _, v := range versions() {
-			fmt.Fprintln(a.stdout, v.Name, v.Version)
-		}
-		return nil
+		return a.show(versions(), func() {
+			for _, v := range versions() {
+				fmt.Fprintln(a.stdout, v.Name, v.Version)
+			}
+		})
 	}
 	return cmd
 }
