@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +16,7 @@ import (
 	"time"
 
 	"tutti/internal/testutil"
+	"tutti/journal"
 )
 
 // TestLoad checks that a small load misses no target and that clients reconnect.
@@ -23,19 +26,19 @@ func TestLoad(t *testing.T) {
 	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/tutti").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
-	dir := t.TempDir()
-	var out bytes.Buffer
-	missed, err := runLoad(t.Context(), loadOptions{
-		Program: program, Campaign: "../../configs/service-demo-campaign.yaml", Dir: dir, Campaigns: 2,
+	o := loadOptions{
+		Program: program, Campaign: "../../configs/service-demo-campaign.yaml", Dir: t.TempDir(), Campaigns: 2,
 		Clients: 7, Rate: 20, Time: 4 * time.Second, Drop: 300 * time.Millisecond, P99: time.Minute, Growth: 50,
-	}, &out)
-	if err != nil || len(missed) > 0 || !strings.Contains(out.String(), " 0 streams differ from the journal") {
-		t.Errorf("missed %q, %v\n%s", missed, err, &out)
 	}
-	if strings.Contains(out.String(), " 0 reconnections") {
-		t.Errorf("no client dropped its connection\n%s", &out)
+	r := testutil.Must(runLoad(t.Context(), o))(t)
+	if missed := r.missed(o); len(missed) > 0 || r.reconnects == 0 || len(r.faults) > 0 {
+		t.Errorf("missed %q, %d reconnections, faults %q: want no fault and a reconnection", missed, r.reconnects, r.faults)
 	}
-	if _, err := os.Stat(filepath.Join(dir, "serve.log")); err != nil {
+	var out bytes.Buffer
+	if r.print(&out, o); !strings.Contains(out.String(), " 0 streams differ from the journal") {
+		t.Errorf("printed %s", &out)
+	}
+	if _, err := os.Stat(filepath.Join(o.Dir, "state")); err != nil {
 		t.Errorf("the folder was removed: %v", err)
 	}
 }
@@ -43,7 +46,7 @@ func TestLoad(t *testing.T) {
 func TestRunRefuses(t *testing.T) {
 	good := loadOptions{Program: filepath.Join(t.TempDir(), "none"), Campaigns: 1, Clients: 1, Rate: 1, Time: time.Second, Drop: time.Second}
 	testutil.NoError(t, good.Validate())
-	if _, err := runLoad(t.Context(), good, io.Discard); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := runLoad(t.Context(), good); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a program: %v, want fs.ErrNotExist", err)
 	}
 	for name, change := range map[string]func(*loadOptions){
@@ -60,7 +63,7 @@ func TestRunRefuses(t *testing.T) {
 
 // goodReport returns a report that meets all targets.
 func goodReport() (*loadReport, loadOptions) {
-	f := &loadReport{memory: slices.Repeat([]memory{{resident: 100 * mib, live: 20 * mib}}, 20), streams: comparison{events: 10}}
+	f := &loadReport{live: slices.Repeat([]float64{20}, 20), events: 10}
 	for range 100 {
 		f.reads = append(f.reads, read{route: routes[0], latency: 10 * time.Millisecond, status: 200})
 	}
@@ -80,15 +83,15 @@ func TestMissedTargets(t *testing.T) {
 		{"a read without answer", func(f *loadReport) { f.reads[7].status = 0 }, "1 reads were refused or not answered"},
 		{"few reads", func(f *loadReport) { f.reads = f.reads[:40] }, "40 reads were sent"},
 		{"memory leaks", func(f *loadReport) {
-			for i := range f.memory {
-				f.memory[i].live += int64(i) * mib
+			for i := range f.live {
+				f.live[i] += float64(i)
 			}
 		}, "memory grew by 10.0 MiB"},
-		{"memory in use for a moment", func(f *loadReport) { f.memory[17].live, f.memory[18].live = 90*mib, 90*mib }, ""},
-		{"memory at the beginning", func(f *loadReport) { f.memory[0].live = mib }, ""},
-		{"memory not measured", func(f *loadReport) { f.memory = nil }, "memory was measured 0 times"},
-		{"events lost", func(f *loadReport) { f.streams.faults = []string{"campaign x"} }, "1 streams differ from the journals: campaign x"},
-		{"no events", func(f *loadReport) { f.streams.events = 0 }, "no event was received"},
+		{"memory in use for a moment", func(f *loadReport) { f.live[17], f.live[18] = 90, 90 }, ""},
+		{"memory at the beginning", func(f *loadReport) { f.live[0] = 1 }, ""},
+		{"memory not measured", func(f *loadReport) { f.live = nil }, "memory was measured 0 times"},
+		{"events lost", func(f *loadReport) { f.faults = []string{"campaign x"} }, "1 streams differ from the journals: campaign x"},
+		{"no events", func(f *loadReport) { f.events = 0 }, "no event was received"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -103,43 +106,35 @@ func TestMissedTargets(t *testing.T) {
 }
 
 func TestPercentile(t *testing.T) {
-	ten := []time.Duration{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}
+	var ten loadReport
+	for n := range 10 {
+		ten.reads = append(ten.reads, read{latency: time.Duration(n + 1)})
+	}
 	for p, want := range map[int]time.Duration{0: 1, 50: 5, 51: 6, 99: 10, 100: 10} {
-		if got := percentile(ten, p); got != want {
-			t.Errorf("percentile %d = %d, want %d", p, got, want)
+		if got, n := ten.percentile("", p); got != want || n != 10 {
+			t.Errorf("percentile %d = %d of %d, want %d", p, got, n, want)
 		}
 	}
-	if got := percentile(nil, 50); got != 0 {
+	if got, _ := ten.percentile("/", 50); got != 0 {
 		t.Errorf("percentile of nothing = %d", got)
 	}
 }
 
-// TestCompareStreams checks that missing, repeated and changed events are found.
-func TestCompareStreams(t *testing.T) {
-	s := &loadService{dir: t.TempDir()}
-	testutil.NoError(t, os.MkdirAll(filepath.Dir(s.journal("c1")), 0o700))
-	testutil.NoError(t, os.WriteFile(s.journal("c1"), []byte("{\"a\":1}\n{\"a\":2}\n"), 0o600))
-	c := newCampaigns(nil, 1, time.Now())
-	c.ids[0] = []string{"c1"}
-	w := &watchers{service: s, options: loadOptions{Clients: 1, Campaigns: 1}, campaigns: c}
-	good := w.readJournal("c1")
-	if good.events != 2 || good.err != nil {
-		t.Fatalf("journal: %+v", good)
-	}
-	other := good
-	other.hash++
-	shorter := good
-	shorter.events--
-	for name, tc := range map[string]struct {
-		streams []stream
-		faults  int
-	}{
-		"all": {[]stream{good}, 0}, "changed": {[]stream{other}, 1}, "lost": {[]stream{shorter}, 1}, "no such campaign": {[]stream{{campaign: "c2"}}, 1},
-		"no stream": {nil, 1}, "an error": {[]stream{{campaign: "c1", err: os.ErrClosed}}, 1},
-	} {
-		w.streams = tc.streams
-		if got := w.compare(); len(got.faults) != tc.faults {
-			t.Errorf("%s: faults %q, want %d", name, got.faults, tc.faults)
+// TestWatchCompares checks that missing and changed events, and a stream without an end, are found.
+func TestWatchCompares(t *testing.T) {
+	const lines = "{\"a\":1}\n{\"a\":2}\n"
+	const end = "event: end\ndata: {}\n\n"
+	first, second := "id: 1\nevent: x\ndata: {\"a\":1}\n\n: heartbeat\n\n", "id: 2\nevent: x\ndata: {\"a\":2}\n\n"
+	for stream, faults := range map[string]int{first + second + end: 0, first + end: 1, second + first + end: 1, first + second: 1} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, stream) }))
+		l := &loadTest{loadOptions: loadOptions{Dir: t.TempDir(), Drop: time.Hour}, url: server.URL}
+		folder := filepath.Join(l.Dir, "state", "campaigns", "c1", "results")
+		testutil.NoError(t, os.MkdirAll(folder, 0o700))
+		testutil.NoError(t, os.WriteFile(filepath.Join(folder, journal.FileName), []byte(lines), 0o600))
+		l.watch(t.Context(), "c1", 1)
+		server.Close()
+		if len(l.report.faults) != faults {
+			t.Errorf("%q: faults %q, want %d", stream, l.report.faults, faults)
 		}
 	}
 }
