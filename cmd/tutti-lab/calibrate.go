@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -38,7 +39,7 @@ and are part of the table. The file must hold replays of the same options.`,
 	flags.IntVar(&opt.Workers, "workers", opt.Workers, "replays at the same time; does not change the results")
 	keep := flags.String("keep", "", "`FILE` of replays to continue from")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		design := lab.CalibrationDesign{Strategy: *strategy, Seeds: from.seedList(), Noise: *noise, Tail: *tail}
+		design := lab.Design{Strategies: []string{*strategy}, Seeds: from.seedList()}
 		err := from.validate()
 		if err == nil {
 			err = oneStrategy(*strategy)
@@ -46,8 +47,10 @@ and are part of the table. The file must hold replays of the same options.`,
 		if err == nil {
 			opt.Launch, err = lab.ParseLaunch(*launch, *seconds)
 		}
-		if err == nil {
-			err = design.Validate(opt)
+		for _, opt.Noise = range *noise {
+			for _, opt.Tail = range *tail {
+				err = cmp.Or(err, opt.Validate())
+			}
 		}
 		if err != nil {
 			return usageError(cmd, err)
@@ -55,28 +58,17 @@ and are part of the table. The file must hold replays of the same options.`,
 		if design.Sets, err = a.load(from); err != nil {
 			return err
 		}
-		return a.calibrate(cmd, design, opt, *keep)
-	}
-	return cmd
-}
-
-// calibrate replays the campaigns of a design and prints how often they stop correctly.
-func (a *app) calibrate(cmd *cobra.Command, design lab.CalibrationDesign, opt lab.Options, keep string) error {
-	emit := func(c lab.Calibration) error {
-		fmt.Fprintf(a.stderr, "%s noise %g tail %g seed %d: %.1f s\n", c.Data, c.Noise, c.Tail, c.Seed, c.WallSeconds)
-		return nil
-	}
-	if keep != "" {
-		file, err := lab.OpenCalibrations(keep, opt, opt.Launch.Seconds)
+		file, err := lab.OpenCalibrations(*keep, opt, opt.Launch.Seconds)
 		if err != nil {
 			return err
 		}
-		defer file.Close() // Add has written every line
-		design.Earlier, emit = file.Results, appendTo(file, emit)
+		all, err := lab.Calibrations(cmd.Context(), design, *noise, *tail, opt, file, func(c lab.Calibration) {
+			fmt.Fprintf(a.stderr, "%s noise %g tail %g seed %d: %.1f s\n", c.Data, c.Noise, c.Tail, c.Seed, c.WallSeconds)
+		})
+		if err != nil {
+			return err
+		}
+		return lab.WriteCalibration(a.stdout, all)
 	}
-	all, err := lab.Calibrations(cmd.Context(), design, opt, emit)
-	if err != nil {
-		return err
-	}
-	return lab.WriteCalibration(a.stdout, all)
+	return cmd
 }

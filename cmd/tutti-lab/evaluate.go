@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -109,8 +108,25 @@ Results depend on data, flags and seeds alone, except for wall_seconds.`,
 		if err != nil {
 			return err
 		}
-		design := lab.Design{Sets: sets, Strategies: e.strategies, Seeds: e.seedList(), Launches: e.launches}
-		return a.versus(cmd.Context(), e, design)
+		file, err := lab.OpenOutcomes(e.keep, e.opt, e.seconds)
+		if err != nil {
+			return err
+		}
+		design := lab.Design{Sets: sets, Strategies: e.strategies, Seeds: e.seedList()}
+		outcomes, err := lab.Compare(cmd.Context(), design, e.launches, e.opt, file, func(o lab.Outcome) {
+			fmt.Fprintf(a.stderr, "%s %s %s launch %s seed %d: %.1f s\n", o.Data, o.Collective, o.Strategy, o.Launch, o.Seed, o.WallSeconds)
+		})
+		if err != nil {
+			return err
+		}
+		v, err := lab.NewVersus(e.versus, outcomes)
+		if err != nil {
+			return err
+		}
+		if e.format == "json" {
+			return json.NewEncoder(a.stdout).Encode(v)
+		}
+		return v.WriteText(a.stdout)
 	}
 	return cmd
 }
@@ -165,31 +181,6 @@ func replayFlags(flags *pflag.FlagSet, o *lab.Options) {
 	flags.IntVar(&o.Workers, "workers", o.Workers, "replays at the same time; does not change the results")
 }
 
-// versus prints the table that compares one strategy with the others.
-func (a *app) versus(ctx context.Context, e evaluation, design lab.Design) error {
-	emit := a.progress
-	if e.keep != "" {
-		file, err := lab.OpenOutcomes(e.keep, e.opt, e.seconds)
-		if err != nil {
-			return err
-		}
-		defer file.Close() // Add has written every line
-		design.Earlier, emit = file.Results, appendTo(file, emit)
-	}
-	outcomes, err := lab.Compare(ctx, design, e.opt, emit)
-	if err != nil {
-		return err
-	}
-	v, err := lab.NewVersus(e.versus, outcomes)
-	if err != nil {
-		return err
-	}
-	if e.format == "json" {
-		return json.NewEncoder(a.stdout).Encode(v)
-	}
-	return v.WriteText(a.stdout)
-}
-
 // modelNames returns a text that lists the allowed values of --model.
 func modelNames() string {
 	var names []string
@@ -197,20 +188,4 @@ func modelNames() string {
 		names = append(names, string(m))
 	}
 	return strings.Join(names, ", ")
-}
-
-// appendTo returns a function that first adds a result to a file and then calls emit.
-func appendTo[T lab.Outcome | lab.Calibration](file *lab.ResultFile[T], emit func(T) error) func(T) error {
-	return func(v T) error {
-		if err := file.Add(v); err != nil {
-			return err
-		}
-		return emit(v)
-	}
-}
-
-// progress reports a finished replay on standard error.
-func (a *app) progress(o lab.Outcome) error {
-	fmt.Fprintf(a.stderr, "%s %s %s launch %s seed %d: %.1f s\n", o.Data, o.Collective, o.Strategy, o.Launch, o.Seed, o.WallSeconds)
-	return nil
 }

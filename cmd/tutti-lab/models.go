@@ -32,8 +32,8 @@ proportion of mistakes divided by 0.05.`,
 	flags.IntVar(&opt.Workers, "workers", opt.Workers, "replays at the same time; does not change the results")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		design := lab.ModelDesign{Strategy: *strategy, Seeds: from.seedList(), Sizes: *sizes}
-		if err := errors.Join(from.validate(), oneStrategy(*strategy), design.Validate(), opt.Validate()); err != nil {
+		design := lab.Design{Strategies: []string{*strategy}, Seeds: from.seedList()}
+		if err := errors.Join(from.validate(), oneStrategy(*strategy), lab.CheckSizes(*sizes), opt.Validate()); err != nil {
 			return usageError(cmd, err)
 		}
 		if err := checkFormat(cmd, *format); err != nil {
@@ -43,7 +43,7 @@ proportion of mistakes divided by 0.05.`,
 		if design.Sets, err = a.load(from); err != nil {
 			return err
 		}
-		losses, err := lab.CompareModels(cmd.Context(), design, opt)
+		losses, err := lab.CompareModels(cmd.Context(), design, *sizes, opt)
 		if err != nil {
 			return err
 		}

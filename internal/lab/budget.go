@@ -41,13 +41,13 @@ func slowestCampaign(ctx context.Context, sets []Set, seed uint64, opt Options) 
 		budgetedCampaign
 		share float64 // 0 without convergence
 	}
-	runs, err := inOrder(ctx, opt.Workers, len(sets), func(ctx context.Context, i int) (run, error) {
-		r := run{budgetedCampaign: budgetedCampaign{set: sets[i], seed: seed}}
-		exhaustive, err := sets[i].Exhaustive(opt.Launch)
+	runs, err := inOrder(ctx, opt.Workers, sets, func(ctx context.Context, s Set) (run, error) {
+		r := run{budgetedCampaign: budgetedCampaign{set: s, seed: seed}}
+		exhaustive, err := s.Exhaustive(opt.Launch)
 		if err != nil {
 			return r, err
 		}
-		if r.result, err = (entry{sets[i], "uncertainty", seed}).replayed(ctx, opt); err != nil {
+		if r.result, err = (entry{s, "uncertainty", seed}).replayed(ctx, opt); err != nil {
 			return r, err
 		}
 		at, converged := convergence(r.result.Evaluations, opt.Criteria)
@@ -57,7 +57,7 @@ func slowestCampaign(ctx context.Context, sets []Set, seed uint64, opt Options) 
 			r.share = seconds / exhaustive
 		}
 		return r, nil
-	}, nil)
+	})
 	if err != nil {
 		return budgetedCampaign{}, err
 	}

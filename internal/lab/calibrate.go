@@ -22,13 +22,7 @@ import (
 
 // Calibration compares the predictions of one replay with the truth.
 type Calibration struct {
-	Data       string  `json:"data"`
-	Collective string  `json:"collective"`
-	Strategy   string  `json:"strategy"`
-	Noise      float64 `json:"noise"`
-	Tail       float64 `json:"tail"`
-	Launch     string  `json:"launch"`
-	Seed       uint64  `json:"seed"`
+	Replay
 	// FirstSeconds is the machine time until the truth met the criteria for the first time.
 	// ConvergedSeconds is the machine time until it had met them Patience times in a row. Each is 0 if this
 	// never happened.
@@ -64,83 +58,34 @@ type calibrationRun struct {
 	ended      bool
 }
 
-// CalibrationDesign lists replays: one for each combination of set, noise, tail and seed.
-type CalibrationDesign struct {
-	Sets     []Set
-	Strategy string
-	Seeds    []uint64
-	Noise    []float64
-	Tail     []float64
-	Earlier  []Calibration // of an earlier run with the same options; not replayed again
-}
-
-// Validate checks the options with each noise and each tail of the design.
-func (d CalibrationDesign) Validate(opt Options) error {
-	for _, opt.Noise = range d.Noise {
-		for _, opt.Tail = range d.Tail {
-			if err := opt.Validate(); err != nil {
-				return err
-			}
-		}
+// Calibrations runs the replays of a design with each noise and each probability of outliers (tail). The result
+// is ordered by noise, tail and the order of the design. The file keep and the function progress are as in
+// Compare.
+func Calibrations(ctx context.Context, d Design, noise, tail []float64, opt Options, keep *ResultFile[Calibration], progress func(Calibration)) ([]Calibration, error) {
+	type noisyEntry struct {
+		entry
+		opt Options
 	}
-	return nil
-}
-
-// noisyEntry is a replay with a noise and a probability of outliers.
-type noisyEntry struct {
-	entry
-	noise, tail float64
-}
-
-// entries returns one replay for each combination of noise, probability of outliers (tail), data set and
-// seed. The replays are ordered by these four, noise first.
-func (d CalibrationDesign) entries() []noisyEntry {
 	var all []noisyEntry
-	for _, noise := range d.Noise {
-		for _, tail := range d.Tail {
-			for _, s := range d.Sets {
-				for _, seed := range d.Seeds {
-					all = append(all, noisyEntry{entry{s, d.Strategy, seed}, noise, tail})
-				}
+	for _, opt.Noise = range noise {
+		for _, opt.Tail = range tail {
+			for _, e := range d.entries() {
+				all = append(all, noisyEntry{e, opt})
 			}
 		}
 	}
-	return all
-}
-
-// calibrationKey identifies a calibration among those that have the same options.
-type calibrationKey struct {
-	replayKey
-	noise, tail float64
-}
-
-// Calibrations runs the replays of a design. The result is ordered by noise, tail, set and seed. emit, if
-// not nil, receives the new calibrations in this order.
-func Calibrations(ctx context.Context, d CalibrationDesign, opt Options, emit func(Calibration) error) ([]Calibration, error) {
-	known := map[calibrationKey]Calibration{}
-	for _, c := range d.Earlier {
-		known[calibrationKey{replayKey{c.Data, c.Collective, c.Strategy, c.Launch, c.Seed}, c.Noise, c.Tail}] = c
-	}
-	all := d.entries()
-	lookup := func(i int) (Calibration, bool) {
-		c, ok := known[calibrationKey{all[i].key(opt.Launch), all[i].noise, all[i].tail}]
-		return c, ok
-	}
-	next := 0
-	return inOrder(ctx, opt.Workers, len(all), func(ctx context.Context, i int) (Calibration, error) {
-		if c, ok := lookup(i); ok {
+	return inOrder(ctx, opt.Workers, all, func(ctx context.Context, e noisyEntry) (Calibration, error) {
+		if c, ok := keep.find(e.replay(e.opt)); ok {
 			return c, nil
 		}
-		e, o := all[i], opt
-		o.Noise, o.Tail = e.noise, e.tail
-		return Calibrate(ctx, e.set, e.strategy, e.seed, o)
-	}, func(c Calibration) error {
-		_, ok := lookup(next)
-		next++
-		if emit == nil || ok {
-			return nil
+		c, err := e.calibrate(ctx, e.opt, false)
+		if err == nil {
+			err = keep.Add(c)
 		}
-		return emit(c)
+		if err == nil && progress != nil {
+			progress(c)
+		}
+		return c, err
 	})
 }
 
@@ -163,11 +108,7 @@ func (e entry) calibrate(ctx context.Context, opt Options, ownStop bool) (Calibr
 		return Calibration{}, err
 	}
 	c := &calibrationRun{
-		Calibration: Calibration{
-			Data: s.Data, Collective: string(s.Collective), Strategy: e.strategy,
-			Noise: opt.Noise, Tail: opt.Tail, Launch: LaunchName(opt.Launch), Seed: e.seed,
-		},
-		ownStop: ownStop, set: s, exhaustive: exhaustive,
+		Calibration: Calibration{Replay: e.replay(opt)}, ownStop: ownStop, set: s, exhaustive: exhaustive,
 		truth: activelearn.NewWatch(opt.Criteria, activelearn.Limits{}),
 	}
 	res, err := e.predictedCampaign(ctx, machine, opt, c)

@@ -2,6 +2,7 @@ package lab_test
 
 import (
 	"context"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -78,19 +79,18 @@ func TestCalibrations(t *testing.T) {
 	set := setOf(t, func(ms []coll.Measurement) []coll.Measurement { return ms })
 	opt := lab.DefaultOptions()
 	opt.Trees, opt.Batch.Candidates = 10, 20
-	design := lab.CalibrationDesign{Sets: []lab.Set{set}, Strategy: "random", Seeds: lab.Seeds(1, 2), Noise: []float64{0.01}, Tail: []float64{0}}
-	first := testutil.Must(lab.Calibrations(context.Background(), design, opt, nil))(t)
+	design := lab.Design{Sets: []lab.Set{set}, Strategies: []string{"random"}, Seeds: lab.Seeds(1, 2)}
+	first := testutil.Must(lab.Calibrations(context.Background(), design, []float64{0.01}, []float64{0}, opt, nil, nil))(t)
 	for _, c := range first {
 		if c.Evaluations == 0 || c.Covered > c.Evaluations || !c.Stopped || c.StopShare <= 0 || c.StopShare > 1 || c.FirstSeconds == 0 {
 			t.Errorf("calibration %+v", c)
 		}
 	}
-	opt.Workers, design.Earlier = 2, first[:1]
+	opt.Workers = 2
+	keep := testutil.Must(lab.OpenCalibrations(filepath.Join(t.TempDir(), "c.jsonl"), opt, 0))(t)
+	testutil.NoError(t, keep.Add(first[0]))
 	fresh := 0
-	again, err := lab.Calibrations(context.Background(), design, opt, func(c lab.Calibration) error {
-		fresh++
-		return nil
-	})
+	again, err := lab.Calibrations(context.Background(), design, []float64{0.01}, []float64{0}, opt, keep, func(lab.Calibration) { fresh++ })
 	if err != nil || fresh != 1 {
 		t.Fatalf("%d replayed, %v, want the one that is not known", fresh, err)
 	}
@@ -104,9 +104,9 @@ func TestCalibrations(t *testing.T) {
 
 func TestWriteCalibration(t *testing.T) {
 	all := []lab.Calibration{
-		{Data: "a", Noise: 0.01, FirstSeconds: 1, ConvergedSeconds: 2, Stopped: true, Good: true, StopSeconds: 4, Mistakes: 0.02, Evaluations: 10, Covered: 9},
-		{Data: "a", Noise: 0.01, FirstSeconds: 1, ConvergedSeconds: 2, Stopped: true, StopSeconds: 2, Mistakes: 0.06, Evaluations: 10, Covered: 5},
-		{Data: "b", Noise: 0.02, Tail: 0.02, FirstSeconds: 1, ConvergedSeconds: 2, StopSeconds: 8, Evaluations: 5, Covered: 5},
+		{Replay: lab.Replay{Data: "a", Noise: 0.01}, FirstSeconds: 1, ConvergedSeconds: 2, Stopped: true, Good: true, StopSeconds: 4, Mistakes: 0.02, Evaluations: 10, Covered: 9},
+		{Replay: lab.Replay{Data: "a", Noise: 0.01}, FirstSeconds: 1, ConvergedSeconds: 2, Stopped: true, StopSeconds: 2, Mistakes: 0.06, Evaluations: 10, Covered: 5},
+		{Replay: lab.Replay{Data: "b", Noise: 0.02, Tail: 0.02}, FirstSeconds: 1, ConvergedSeconds: 2, StopSeconds: 8, Evaluations: 5, Covered: 5},
 	}
 	var b strings.Builder
 	testutil.NoError(t, lab.WriteCalibration(&b, all))

@@ -28,8 +28,8 @@ func TestStopsAreRight(t *testing.T) {
 	if testutil.AllCases() {
 		seeds = 4
 	}
-	design := lab.CalibrationDesign{Sets: sets, Strategy: "regret", Seeds: lab.Seeds(1, seeds), Noise: []float64{0.02}, Tail: []float64{0}}
-	all := testutil.Must(lab.Calibrations(context.Background(), design, opt, nil))(t)
+	design := lab.Design{Sets: sets, Strategies: []string{"regret"}, Seeds: lab.Seeds(1, seeds)}
+	all := testutil.Must(lab.Calibrations(context.Background(), design, []float64{0.02}, []float64{0}, opt, nil, nil))(t)
 	right, stop, held := 0, 0.0, 0.0
 	for _, c := range all {
 		if c.Stopped && c.Good {

@@ -13,11 +13,9 @@
 //	if err != nil {
 //		return err
 //	}
-//	design := lab.Design{
-//		Sets: sets, Strategies: []string{"random", "regret"}, Seeds: lab.Seeds(1, 5),
-//		Launches: []benchrunner.LaunchCost{{Model: benchrunner.LaunchCandidate}},
-//	}
-//	outcomes, err := lab.Compare(ctx, design, lab.DefaultOptions(), nil)
+//	design := lab.Design{Sets: sets, Strategies: []string{"random", "regret"}, Seeds: lab.Seeds(1, 5)}
+//	launches := []benchrunner.LaunchCost{{Model: benchrunner.LaunchCandidate}}
+//	outcomes, err := lab.Compare(ctx, design, launches, lab.DefaultOptions(), nil, nil)
 //	if err != nil {
 //		return err
 //	}
@@ -31,126 +29,94 @@ package lab
 import (
 	"context"
 	"fmt"
-	"sync"
+	"slices"
 
 	"golang.org/x/sync/errgroup"
 
 	"tutti/benchrunner"
 )
 
-// Design lists the replays of a comparison: one for each combination of set, strategy, seed and cost of
-// launches.
+// Design lists replays: one for each combination of set, strategy and seed.
 type Design struct {
 	Sets       []Set
 	Strategies []string
 	Seeds      []uint64
-	Launches   []benchrunner.LaunchCost // instead of Options.Launch
-	Earlier    []Outcome                // of an earlier run with the same options; not replayed again
 }
 
-// Compare runs the replays of a design. The outcomes are ordered by set, strategy, seed and launch cost,
-// whatever the number of workers is. emit, if not nil, receives the new outcomes in this order as early as
-// possible.
-func Compare(ctx context.Context, d Design, opt Options, emit func(Outcome) error) ([]Outcome, error) {
-	for _, launch := range d.Launches {
+// entries returns the replays, ordered by set, strategy and seed.
+func (d Design) entries() (out []entry) {
+	for _, s := range d.Sets {
+		for _, strategy := range d.Strategies {
+			for _, seed := range d.Seeds {
+				out = append(out, entry{s, strategy, seed})
+			}
+		}
+	}
+	return out
+}
+
+// Compare runs the replays of a design with each of several costs of launches. The outcomes have the order of
+// the design, those of a replay the order of the costs, whatever the number of workers is. Outcomes in the file
+// keep are not computed again, and new ones are added to it. The function progress, if not nil, receives each
+// new outcome; it must be safe for concurrent use.
+func Compare(ctx context.Context, d Design, launches []benchrunner.LaunchCost, opt Options, keep *ResultFile[Outcome], progress func(Outcome)) ([]Outcome, error) {
+	for _, launch := range launches {
 		opt.Launch = launch
 		if err := opt.Validate(); err != nil {
 			return nil, err
 		}
 	}
-	known := make(map[replayKey]Outcome, len(d.Earlier))
-	for _, o := range d.Earlier {
-		known[replayKey{o.Data, o.Collective, o.Strategy, o.Launch, o.Seed}] = o
-	}
-	perSet := len(d.Strategies) * len(d.Seeds)
-	parts, err := inOrder(ctx, opt.Workers, len(d.Sets)*perSet, func(ctx context.Context, i int) (outcomes, error) {
-		e := entry{d.Sets[i/perSet], d.Strategies[i%perSet/len(d.Seeds)], d.Seeds[i%len(d.Seeds)]}
-		return e.compare(ctx, d.Launches, opt, known)
-	}, func(p outcomes) error {
-		for _, o := range p.fresh {
-			if emit == nil {
-				break
-			}
-			if err := emit(o); err != nil {
-				return err
-			}
-		}
-		return nil
+	parts, err := inOrder(ctx, opt.Workers, d.entries(), func(ctx context.Context, e entry) ([]Outcome, error) {
+		return e.compare(ctx, launches, opt, keep, progress)
 	})
-	var all []Outcome
-	for _, p := range parts {
-		all = append(all, p.all...)
-	}
-	return all, err
-}
-
-// outcomes contains the outcomes of one entry, one for each cost of launches.
-type outcomes struct{ all, fresh []Outcome }
-
-// replayKey identifies one replay of a comparison by its data, collective, strategy, cost of launches and seed.
-type replayKey struct {
-	data, collective, strategy, launch string
-	seed                               uint64
-}
-
-func (e entry) key(launch benchrunner.LaunchCost) replayKey {
-	return replayKey{e.set.Data, string(e.set.Collective), e.strategy, LaunchName(launch), e.seed}
+	return slices.Concat(parts...), err
 }
 
 // compare replays an entry for those costs of launches whose outcome is not known.
-func (e entry) compare(ctx context.Context, launches []benchrunner.LaunchCost, opt Options, known map[replayKey]Outcome) (outcomes, error) {
+func (e entry) compare(ctx context.Context, launches []benchrunner.LaunchCost, opt Options, keep *ResultFile[Outcome], progress func(Outcome)) ([]Outcome, error) {
 	s := e.set
+	all := make([]Outcome, len(launches))
 	var missing []benchrunner.LaunchCost
-	for _, l := range launches {
-		o, ok := known[e.key(l)]
-		switch {
+	var at []int // indices of the missing ones
+	for i, l := range launches {
+		opt.Launch = l
+		var ok bool
+		switch all[i], ok = keep.find(e.replay(opt)); {
 		case !ok:
-			missing = append(missing, l)
-		case o.Candidates != s.Space.Size() || o.Points != len(s.Space.Points()):
-			return outcomes{}, fmt.Errorf("%s: the known outcome is of %d candidates, the data have %d", s.name(), o.Candidates, s.Space.Size())
+			missing, at = append(missing, l), append(at, i)
+		case all[i].Candidates != s.Space.Size() || all[i].Points != len(s.Space.Points()):
+			return nil, fmt.Errorf("%s: the known outcome is of %d candidates, the data have %d", s.name(), all[i].Candidates, s.Space.Size())
 		}
 	}
 	fresh, err := e.run(ctx, missing, opt)
 	if err != nil {
-		return outcomes{}, err
+		return nil, err
 	}
-	p := outcomes{fresh: fresh}
-	for _, l := range launches {
-		o, ok := known[e.key(l)]
-		if !ok {
-			o, fresh = fresh[0], fresh[1:]
+	for k, o := range fresh {
+		all[at[k]] = o
+		if err := keep.Add(o); err != nil {
+			return nil, err
 		}
-		p.all = append(p.all, o)
+		if progress != nil {
+			progress(o)
+		}
 	}
-	return p, nil
+	return all, nil
 }
 
-// inOrder runs n jobs on several workers and returns their results by job number. emit, if not nil,
-// receives the results in this order. The first error cancels the other jobs.
-func inOrder[T any](ctx context.Context, workers, n int, do func(ctx context.Context, i int) (T, error), emit func(T) error) ([]T, error) {
-	results, finished := make([]T, n), make([]bool, n)
-	next := 0
-	var mu sync.Mutex
+// inOrder computes a result for each item on several workers and returns the results in the order of the items.
+// The first error cancels the other jobs.
+func inOrder[I, T any](ctx context.Context, workers int, items []I, do func(ctx context.Context, item I) (T, error)) ([]T, error) {
+	results := make([]T, len(items))
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(workers)
-	for i := range n {
+	for i, item := range items {
 		group.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
+			err := ctx.Err()
+			if err == nil {
+				results[i], err = do(ctx, item)
 			}
-			r, err := do(ctx, i)
-			if err != nil {
-				return err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			results[i], finished[i] = r, true
-			for ; emit != nil && next < n && finished[next]; next++ {
-				if err := emit(results[next]); err != nil {
-					return err
-				}
-			}
-			return nil
+			return err
 		})
 	}
 	if err := group.Wait(); err != nil {

@@ -85,9 +85,9 @@ func (e entry) runOwnStop(ctx context.Context, launches []benchrunner.LaunchCost
 			return nil, err
 		}
 		o := Outcome{
-			Data: c.Data, Real: e.set.Real, Collective: c.Collective, Strategy: e.strategy, Launch: c.Launch, Seed: c.Seed,
+			Replay: e.replay(opt), Real: e.set.Real,
 			Converged: c.Stopped && c.Good, MachineSeconds: c.StopSeconds, MachineShare: c.StopShare,
-			Slowdown: c.Slowdown, Mistakes: c.Mistakes, Rounds: c.Evaluations, Noise: opt.Noise,
+			Slowdown: c.Slowdown, Mistakes: c.Mistakes, Rounds: c.Evaluations,
 			Points: len(e.set.Space.Points()), Candidates: e.set.Space.Size(),
 			Stop: stopName(c), WallSeconds: time.Since(began).Seconds(),
 		}

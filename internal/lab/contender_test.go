@@ -22,7 +22,7 @@ func TestContenders(t *testing.T) {
 	plain := replay(t, s, "uncertainty", 1, opt)
 	opt.Model, opt.Selected = learner.GaussianProcess, true
 	names := []string{"fact", "uncertainty", "own-stop"}
-	all := testutil.Must(lab.Compare(context.Background(), design([]lab.Set{s}, names, lab.Seeds(1, 1)), opt, nil))(t)
+	all := compare(t, lab.Design{Sets: []lab.Set{s}, Strategies: names, Seeds: lab.Seeds(1, 1)}, opt)
 	plain.Strategy = "fact"
 	if diff := cmp.Diff(lines(t, []lab.Outcome{plain}), lines(t, all[:1])); diff != "" {
 		t.Error(diff)
@@ -59,7 +59,7 @@ func TestOwnStopRunsOn(t *testing.T) {
 	if c.Stopped || c.ConvergedSeconds == 0 {
 		t.Fatalf("calibration %+v: want one that ended at the limit", c)
 	}
-	all := testutil.Must(lab.Compare(context.Background(), design([]lab.Set{s}, []string{"own-stop"}, lab.Seeds(1, 1)), opt, nil))(t)
+	all := compare(t, lab.Design{Sets: []lab.Set{s}, Strategies: []string{"own-stop"}, Seeds: lab.Seeds(1, 1)}, opt)
 	if got := all[0]; got.MachineSeconds <= c.StopSeconds || got.Stop != "right" || !got.Converged {
 		t.Errorf("own-stop %+v, the calibration ended after %g s", got, c.StopSeconds)
 	}

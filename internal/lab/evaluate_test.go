@@ -44,9 +44,10 @@ func options() lab.Options {
 	return o
 }
 
-// design returns a design in which launches cost nothing.
-func design(sets []lab.Set, strategies []string, seeds []uint64) lab.Design {
-	return lab.Design{Sets: sets, Strategies: strategies, Seeds: seeds, Launches: []benchrunner.LaunchCost{options().Launch}}
+// compare returns the outcomes of a design with the cost of launches in the options.
+func compare(t testing.TB, d lab.Design, opt lab.Options) []lab.Outcome {
+	t.Helper()
+	return testutil.Must(lab.Compare(context.Background(), d, []benchrunner.LaunchCost{opt.Launch}, opt, nil, nil))(t)
 }
 
 // lines returns outcomes as lines of JSON. It leaves out the field WallSeconds.
@@ -63,11 +64,7 @@ func lines(t *testing.T, outcomes []lab.Outcome) string {
 // replay returns the outcome of a set under a strategy with a seed.
 func replay(t testing.TB, s lab.Set, strategy string, seed uint64, opt lab.Options) lab.Outcome {
 	t.Helper()
-	outcomes, err := lab.Compare(context.Background(), lab.Design{
-		Sets: []lab.Set{s}, Strategies: []string{strategy}, Seeds: []uint64{seed}, Launches: []benchrunner.LaunchCost{opt.Launch},
-	}, opt, nil)
-	testutil.NoError(t, err)
-	return outcomes[0]
+	return compare(t, lab.Design{Sets: []lab.Set{s}, Strategies: []string{strategy}, Seeds: []uint64{seed}}, opt)[0]
 }
 
 func TestCompareIsIndependentOfWorkers(t *testing.T) {
@@ -76,17 +73,7 @@ func TestCompareIsIndependentOfWorkers(t *testing.T) {
 	for _, workers := range []int{1, 2, 5} {
 		opt := options()
 		opt.Workers = workers
-		var emitted []lab.Outcome
-		outcomes, err := lab.Compare(context.Background(), design(sets, activelearn.Names(), lab.Seeds(3, 1)), opt,
-			func(o lab.Outcome) error {
-				emitted = append(emitted, o)
-				return nil
-			})
-		testutil.NoError(t, err)
-		got := lines(t, outcomes)
-		if got != lines(t, emitted) {
-			t.Errorf("%d workers: emitted in another order than returned", workers)
-		}
+		got := lines(t, compare(t, lab.Design{Sets: sets, Strategies: activelearn.Names(), Seeds: lab.Seeds(3, 1)}, opt))
 		if want == "" {
 			want = got
 		}
@@ -98,7 +85,7 @@ func TestCompareIsIndependentOfWorkers(t *testing.T) {
 
 func TestCompareOrder(t *testing.T) {
 	sets := []lab.Set{set(t, "b", coll.Bcast), set(t, "a", coll.Bcast)}
-	outcomes := testutil.Must(lab.Compare(context.Background(), design(sets, []string{"uncertainty", "random"}, lab.Seeds(7, 2)), options(), nil))(t)
+	outcomes := compare(t, lab.Design{Sets: sets, Strategies: []string{"uncertainty", "random"}, Seeds: lab.Seeds(7, 2)}, options())
 	var got []string
 	for _, o := range outcomes {
 		got = append(got, strings.Join([]string{o.Data, o.Strategy, string(rune('0' + o.Seed))}, " "))
@@ -230,8 +217,7 @@ func TestJobNoise(t *testing.T) {
 	opt := options()
 	quiet := replay(t, s, "regret", 1, opt)
 	path := filepath.Join(t.TempDir(), "kept.jsonl")
-	file := testutil.Must(lab.OpenOutcomes(path, opt, 0))(t)
-	testutil.NoError(t, file.Close())
+	testutil.Must(lab.OpenOutcomes(path, opt, 0))(t)
 	opt.JobNoise = 0.5
 	disturbed := replay(t, s, "regret", 1, opt)
 	if lines(t, []lab.Outcome{quiet}) == lines(t, []lab.Outcome{disturbed}) {
@@ -313,8 +299,8 @@ func TestParseStrategies(t *testing.T) {
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err := lab.Compare(ctx, design([]lab.Set{set(t, "one", coll.Bcast)}, activelearn.Names(), lab.Seeds(1, 2)), options(), nil)
-	if err == nil {
+	d := lab.Design{Sets: []lab.Set{set(t, "one", coll.Bcast)}, Strategies: activelearn.Names(), Seeds: lab.Seeds(1, 2)}
+	if _, err := lab.Compare(ctx, d, []benchrunner.LaunchCost{options().Launch}, options(), nil, nil); err == nil {
 		t.Error("Compare continues after it was cancelled")
 	}
 }

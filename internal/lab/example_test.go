@@ -24,10 +24,10 @@ func ExampleCompare() {
 		return
 	}
 	design := lab.Design{
-		Sets: []lab.Set{set}, Strategies: []string{"random", "uncertainty"},
-		Seeds: lab.Seeds(1, 1), Launches: []benchrunner.LaunchCost{{Model: benchrunner.LaunchCandidate}},
+		Sets: []lab.Set{set}, Strategies: []string{"random", "uncertainty"}, Seeds: lab.Seeds(1, 1),
 	}
-	outcomes, err := lab.Compare(context.Background(), design, lab.DefaultOptions(), nil)
+	launches := []benchrunner.LaunchCost{{Model: benchrunner.LaunchCandidate}}
+	outcomes, err := lab.Compare(context.Background(), design, launches, lab.DefaultOptions(), nil, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -27,38 +27,28 @@ type ModelLoss struct {
 	Loss       float64       `json:"loss"`     // of slowdown and mistakes, in units of the criteria
 }
 
-// ModelDesign lists the training sets on which all models are compared. A training set has the first
-// measurements of a campaign. There is a campaign for each set and each seed.
-type ModelDesign struct {
-	Sets     []Set
-	Strategy string
-	Seeds    []uint64
-	Sizes    []int // numbers of measurements, ascending; sizes above the number of candidates of a set are left out
-}
-
-// Validate returns an error for the first invalid size.
-func (d ModelDesign) Validate() error {
-	for i, n := range d.Sizes {
-		if n < 2 || i > 0 && n <= d.Sizes[i-1] {
-			return fmt.Errorf("sizes %v: want numbers from 2 on, each greater than the one before", d.Sizes)
+// CheckSizes returns an error for the first invalid size of a training set.
+func CheckSizes(sizes []int) error {
+	for i, n := range sizes {
+		if n < 2 || i > 0 && n <= sizes[i-1] {
+			return fmt.Errorf("sizes %v: want numbers from 2 on, each greater than the one before", sizes)
 		}
 	}
-	if len(d.Sizes) == 0 {
+	if len(sizes) == 0 {
 		return fmt.Errorf("no sizes of training sets")
 	}
 	return nil
 }
 
-// CompareModels returns the losses, ordered by set, seed, size and model. The campaigns choose measurements
-// with the default model of their strategy.
-func CompareModels(ctx context.Context, d ModelDesign, opt Options) ([]ModelLoss, error) {
-	if err := d.Validate(); err != nil {
+// CompareModels compares all models on training sets of the given sizes, which ascend. A training set has the
+// first measurements of a campaign of the design. Sizes above the number of candidates of a set are left out.
+// The losses are ordered by campaign, size and model. The campaigns choose measurements with the default model
+// of their strategy.
+func CompareModels(ctx context.Context, d Design, sizes []int, opt Options) ([]ModelLoss, error) {
+	if err := CheckSizes(sizes); err != nil {
 		return nil, err
 	}
-	parts, err := inOrder(ctx, opt.Workers, len(d.Sets)*len(d.Seeds), func(ctx context.Context, i int) ([]ModelLoss, error) {
-		e := entry{d.Sets[i/len(d.Seeds)], d.Strategy, d.Seeds[i%len(d.Seeds)]}
-		return e.models(ctx, d.Sizes, opt)
-	}, nil)
+	parts, err := inOrder(ctx, opt.Workers, d.entries(), func(ctx context.Context, e entry) ([]ModelLoss, error) { return e.models(ctx, sizes, opt) })
 	return slices.Concat(parts...), err
 }
 

@@ -18,10 +18,10 @@ func TestCompareModels(t *testing.T) {
 	set := setOf(t, func(ms []coll.Measurement) []coll.Measurement { return ms })
 	opt := lab.DefaultOptions()
 	opt.Trees = 10
-	design := lab.ModelDesign{Sets: []lab.Set{set}, Strategy: "regret", Seeds: lab.Seeds(1, 2), Sizes: []int{12, 40, 1 << 20}}
+	design := lab.Design{Sets: []lab.Set{set}, Strategies: []string{"regret"}, Seeds: lab.Seeds(1, 2)}
 	compare := func() []lab.ModelLoss {
 		t.Helper()
-		return testutil.Must(lab.CompareModels(context.Background(), design, opt))(t)
+		return testutil.Must(lab.CompareModels(context.Background(), design, []int{12, 40, 1 << 20}, opt))(t)
 	}
 	first := compare()
 	if want := 2 * 2 * len(learner.Models()); len(first) != want {

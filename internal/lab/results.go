@@ -1,22 +1,44 @@
 package lab
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"sync"
 
 	"tutti/benchrunner"
 )
 
+// Replay identifies a replay among those that have the same options.
+type Replay struct {
+	Data       string  `json:"data"`
+	Collective string  `json:"collective"`
+	Strategy   string  `json:"strategy"`
+	Launch     string  `json:"launch"` // name of the price of launches, see LaunchName
+	Seed       uint64  `json:"seed"`
+	Noise      float64 `json:"noise"`
+	Tail       float64 `json:"tail,omitzero"`
+}
+
+func (r Replay) key() Replay { return r }
+
+// result is the result of a replay.
+type result interface {
+	Outcome | Calibration
+	key() Replay
+}
+
 // ResultFile is a file of outcomes or calibrations. An interrupted run can continue from it. The first line
-// contains the options of the run, and each other line contains one result, all as JSON.
-type ResultFile[T Outcome | Calibration] struct {
-	f       *os.File
-	Results []T // results that were in the file
+// contains the options of the run, and each other line contains one result, all as JSON. It is safe for
+// concurrent use. A nil *ResultFile keeps nothing.
+type ResultFile[T result] struct {
+	mu    sync.Mutex
+	f     *os.File
+	known map[Replay]T
 }
 
 // resultHeader is the first line of the file. It contains the options that affect the results but are not
@@ -29,7 +51,7 @@ type resultHeader struct {
 
 // OpenOutcomes opens the file of outcomes at path, or creates it. It removes an incomplete last line. If
 // the file has other content or was written with other options, OpenOutcomes returns an error and does not
-// change the file.
+// change the file. If path is "", it returns nil.
 func OpenOutcomes(path string, opt Options, launchSeconds float64) (*ResultFile[Outcome], error) {
 	return openResults[Outcome](path, resultHeader{"outcomes", launchSeconds, opt})
 }
@@ -41,65 +63,60 @@ func OpenCalibrations(path string, opt Options, launchSeconds float64) (*ResultF
 	return openResults[Calibration](path, resultHeader{"calibrations", launchSeconds, opt})
 }
 
-func openResults[T Outcome | Calibration](path string, header resultHeader) (*ResultFile[T], error) {
+func openResults[T result](path string, header resultHeader) (*ResultFile[T], error) {
+	if path == "" {
+		return nil, nil
+	}
 	header.Options.Workers, header.Options.Launch = 0, benchrunner.LaunchCost{}
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666)
-	if err != nil {
+	content, err := os.ReadFile(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	k := &ResultFile[T]{f: f}
-	if err := k.read(header); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), f.Close())
+	k := &ResultFile[T]{known: map[Replay]T{}}
+	end := bytes.LastIndexByte(content, '\n') + 1
+	if err := k.read(content[:end], content[end:], header); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	return k, nil
+	if k.f, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o666); err != nil {
+		return nil, err
+	}
+	err = k.f.Truncate(int64(end))
+	if err == nil {
+		_, err = k.f.Seek(0, io.SeekEnd)
+	}
+	if err == nil && end == 0 {
+		err = k.write(header)
+	}
+	return k, err
 }
 
-// read reads the results and removes an incomplete last line. It changes nothing before it has checked the
-// first line.
-func (k *ResultFile[T]) read(want resultHeader) error {
+// read reads the complete lines of a file. The parameter rest is its incomplete last line.
+func (k *ResultFile[T]) read(lines, rest []byte, want resultHeader) error {
 	header, err := json.Marshal(want)
 	if err != nil {
 		return err
 	}
-	lines := bufio.NewReader(k.f)
-	end := int64(0)
-	for n := 1; ; n++ {
-		line, err := lines.ReadBytes('\n')
-		incomplete := errors.Is(err, io.EOF)
-		if err != nil && !incomplete {
-			return err
-		}
-		switch {
-		case n == 1 && incomplete && bytes.HasPrefix(header, line): // a new file, or one whose first line was interrupted
-		case n == 1:
+	if len(lines) == 0 && bytes.HasPrefix(header, rest) {
+		return nil // a new file, or one whose first line was interrupted
+	}
+	n := 0
+	for line := range bytes.Lines(lines) {
+		if n++; n == 1 {
 			if err := checkHeader(line, want); err != nil {
 				return err
 			}
-			if incomplete {
-				return errors.New("line 1: its end is missing")
-			}
-		case !incomplete:
-			var v T
-			if err := decodeStrictly(line, &v); err != nil {
-				return fmt.Errorf("line %d: %w", n, err)
-			}
-			k.Results = append(k.Results, v)
+			continue
 		}
-		if incomplete {
-			break
+		var v T
+		if err := decodeStrictly(line, &v); err != nil {
+			return fmt.Errorf("line %d: %w", n, err)
 		}
-		end += int64(len(line))
+		k.known[v.key()] = v
 	}
-	if err := k.f.Truncate(end); err != nil {
-		return err
+	if n == 0 {
+		return checkHeader(rest, want)
 	}
-	if _, err := k.f.Seek(end, io.SeekStart); err != nil {
-		return err
-	}
-	if end > 0 {
-		return nil
-	}
-	return k.write(want)
+	return nil
 }
 
 // checkHeader returns an error unless the first line is the header want.
@@ -121,8 +138,26 @@ func decodeStrictly(line []byte, v any) error {
 	return d.Decode(v)
 }
 
+// find returns the known result of a replay.
+func (k *ResultFile[T]) find(r Replay) (v T, ok bool) {
+	if k != nil {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		v, ok = k.known[r]
+	}
+	return v, ok
+}
+
 // Add appends a result to the file.
-func (k *ResultFile[T]) Add(v T) error { return k.write(v) }
+func (k *ResultFile[T]) Add(v T) error {
+	if k == nil {
+		return nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.known[v.key()] = v
+	return k.write(v)
+}
 
 func (k *ResultFile[T]) write(v any) error {
 	line, err := json.Marshal(v)
@@ -132,6 +167,3 @@ func (k *ResultFile[T]) write(v any) error {
 	_, err = k.f.Write(append(line, '\n'))
 	return err
 }
-
-// Close closes the file.
-func (k *ResultFile[T]) Close() error { return k.f.Close() }

@@ -26,12 +26,8 @@ type Quality struct {
 // Outcome is the result of one replay: a set under a strategy with a seed. The fields from MachineSeconds
 // to Rounds belong to the evaluation that converged, or to the last one if Converged is false.
 type Outcome struct {
-	Data           string  `json:"data"`
+	Replay
 	Real           bool    `json:"real,omitzero"` // measured on a real machine
-	Collective     string  `json:"collective"`
-	Strategy       string  `json:"strategy"`
-	Launch         string  `json:"launch"` // name of the price of launches, see LaunchName
-	Seed           uint64  `json:"seed"`
 	Converged      bool    `json:"converged"`
 	MachineSeconds float64 `json:"machine_seconds"`
 	MachineShare   float64 `json:"machine_share"` // share of measuring every candidate once, in one batch
@@ -44,7 +40,6 @@ type Outcome struct {
 	Stop           string  `json:"stop"`         // why the replay ended
 	Points         int     `json:"points"`
 	Candidates     int     `json:"candidates"`
-	Noise          float64 `json:"noise"`
 }
 
 // entry is one replay of a design: a campaign with the given strategy and seed. Its measurements are not made
@@ -53,6 +48,11 @@ type entry struct {
 	set      Set
 	strategy string
 	seed     uint64
+}
+
+// replay identifies the replay of an entry with the given options.
+func (e entry) replay(opt Options) Replay {
+	return Replay{e.set.Data, string(e.set.Collective), e.strategy, LaunchName(opt.Launch), e.seed, opt.Noise, opt.Tail}
 }
 
 // run simulates the campaign of an entry with recorded measurements, once for each cost of launches. If the
@@ -126,8 +126,7 @@ func (e entry) outcome(res campaign.Result, opt Options) (Outcome, error) {
 		return Outcome{}, err
 	}
 	o := Outcome{
-		Data: s.Data, Real: s.Real, Collective: string(s.Collective), Strategy: e.strategy, Launch: LaunchName(opt.Launch), Seed: e.seed,
-		Stop: string(res.Stop), Noise: opt.Noise,
+		Replay: e.replay(opt), Real: s.Real, Stop: string(res.Stop),
 		Points: len(s.Space.Points()), Candidates: s.Space.Size(),
 	}
 	at, converged := convergence(res.Evaluations, opt.Criteria)

@@ -3,6 +3,7 @@ package lab
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 
 	"tutti/activelearn"
 	"tutti/benchrunner"
@@ -35,16 +36,18 @@ type sample struct {
 // samples trains a model on every share from every source. The result is ordered by source, set, seed and
 // share.
 func samples(ctx context.Context, sets []Set, seeds []uint64, opt Options, sources []source) ([]sample, error) {
-	perSource := len(sets) * len(seeds)
-	parts, err := inOrder(ctx, opt.Workers, len(sources)*perSource, func(ctx context.Context, i int) ([]sample, error) {
-		at := sample{source: i / perSource, set: i % perSource / len(seeds), seed: i % len(seeds)}
-		return sources[at.source].samples(ctx, sets[at.set], seeds[at.seed], opt, at)
-	}, nil)
-	var all []sample
-	for _, p := range parts {
-		all = append(all, p...)
+	var cells []sample
+	for source := range sources {
+		for set := range sets {
+			for seed := range seeds {
+				cells = append(cells, sample{source: source, set: set, seed: seed})
+			}
+		}
 	}
-	return all, err
+	parts, err := inOrder(ctx, opt.Workers, cells, func(ctx context.Context, at sample) ([]sample, error) {
+		return sources[at.source].samples(ctx, sets[at.set], seeds[at.seed], opt, at)
+	})
+	return slices.Concat(parts...), err
 }
 
 // samples returns a sample for each share of the training sets from this source.

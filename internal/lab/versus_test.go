@@ -27,7 +27,7 @@ func twoStrategies() []lab.Outcome {
 		for _, strategy := range []string{"random", "regret"} {
 			for i, share := range shares[strategy] {
 				out = append(out, lab.Outcome{
-					Data: data, Collective: "bcast", Strategy: strategy, Launch: "none", Seed: uint64(i + 1),
+					Replay:    lab.Replay{Data: data, Collective: "bcast", Strategy: strategy, Launch: "none", Seed: uint64(i + 1)},
 					Converged: data == "easy" && (strategy != "random" || i == 0), MachineShare: share,
 				})
 			}
@@ -86,7 +86,7 @@ func TestRepricedReplays(t *testing.T) {
 	s := set(t, "one", coll.Bcast)
 	opt := options()
 	strategies := []string{"random", "uncertainty", "trees", "regret"}
-	all := testutil.Must(lab.Compare(context.Background(), lab.Design{Sets: []lab.Set{s}, Strategies: strategies, Seeds: lab.Seeds(1, 1), Launches: launches}, opt, nil))(t)
+	all := testutil.Must(lab.Compare(context.Background(), lab.Design{Sets: []lab.Set{s}, Strategies: strategies, Seeds: lab.Seeds(1, 1)}, launches, opt, nil, nil))(t)
 	var alone []lab.Outcome
 	for _, strategy := range strategies {
 		for _, launch := range launches {
@@ -128,18 +128,13 @@ func TestParseLaunches(t *testing.T) {
 // must equal those of an uninterrupted run.
 func TestKeepContinues(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "kept.jsonl")
-	p := design([]lab.Set{set(t, "one", coll.Bcast)}, []string{"random", "uncertainty"}, lab.Seeds(1, 2))
-	p.Launches = append(p.Launches, benchrunner.LaunchCost{Model: benchrunner.LaunchOSU, Seconds: 1})
+	p := lab.Design{Sets: []lab.Set{set(t, "one", coll.Bcast)}, Strategies: []string{"random", "uncertainty"}, Seeds: lab.Seeds(1, 2)}
 	opt := options()
+	launches := []benchrunner.LaunchCost{opt.Launch, {Model: benchrunner.LaunchOSU, Seconds: 1}}
 	compare := func() (all []lab.Outcome, fresh int) {
 		t.Helper()
 		file := testutil.Must(lab.OpenOutcomes(path, opt, 1))(t)
-		p.Earlier = file.Results
-		all = testutil.Must(lab.Compare(context.Background(), p, opt, func(o lab.Outcome) error {
-			fresh++
-			return file.Add(o)
-		}))(t)
-		testutil.NoError(t, file.Close())
+		all = testutil.Must(lab.Compare(context.Background(), p, launches, opt, file, func(lab.Outcome) { fresh++ }))(t)
 		return all, fresh
 	}
 	first, fresh := compare()
@@ -171,8 +166,7 @@ func TestKeepRefuses(t *testing.T) {
 	opt := options()
 	dir := t.TempDir()
 	own := filepath.Join(dir, "own.jsonl")
-	file := testutil.Must(lab.OpenOutcomes(own, opt, 1))(t)
-	testutil.NoError(t, file.Close())
+	testutil.Must(lab.OpenOutcomes(own, opt, 1))(t)
 	outcomes := testutil.Must(os.ReadFile(own))(t)
 	selected := opt
 	selected.Selected = true
@@ -199,8 +193,7 @@ func TestKeepRefuses(t *testing.T) {
 	}
 	// This file is from a run that was interrupted while it wrote the header.
 	testutil.NoError(t, os.WriteFile(own, outcomes[:20], 0o666))
-	file = testutil.Must(lab.OpenOutcomes(own, opt, 1))(t)
-	defer file.Close()
+	testutil.Must(lab.OpenOutcomes(own, opt, 1))(t)
 	if again, err := os.ReadFile(own); err != nil || !bytes.Equal(again, outcomes) {
 		t.Errorf("after an incomplete header the file holds %q, %v", again, err)
 	}
@@ -213,7 +206,7 @@ func TestVersusOfOwnStop(t *testing.T) {
 	for strategy, share := range map[string]float64{"own-stop": 0.06, "regret": 0.05, "fact": 0.5} {
 		for _, data := range []string{"lab", "model"} {
 			all = append(all, lab.Outcome{
-				Data: data, Real: data == "lab", Collective: "bcast", Strategy: strategy, Launch: "none", Seed: 1, Converged: true, MachineShare: share,
+				Replay: lab.Replay{Data: data, Collective: "bcast", Strategy: strategy, Launch: "none", Seed: 1}, Real: data == "lab", Converged: true, MachineShare: share,
 			})
 		}
 	}
