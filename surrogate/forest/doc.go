@@ -27,8 +27,7 @@
 // Values are replaced by dense ranks, and rows with the same ranks form one group. A tree over a
 // grid of benchmark points thus handles each point once, however often it was measured. A node adds
 // its groups to buckets by rank and reads the buckets in order with a bit mask, which sorts them.
-// Nothing is allocated for a node. Trees consist of eight-byte nodes that compare ranks of
-// thresholds. Eight rows are predicted at the same time without branches.
+// Nothing is allocated for a node.
 //
 // Source: Breiman, Random Forests, Machine Learning 45 (2001).
 package forest

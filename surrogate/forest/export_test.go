@@ -12,19 +12,14 @@ func (f *Forest) Nodes() []int {
 // PredictTrees returns the predictions of the single trees. The result has a slice for each row of x, with
 // one value for each tree. The errors are those of Predict.
 func (f *Forest) PredictTrees(x [][]float64) ([][]float64, error) {
-	flat, err := f.checkRows(x)
-	if err != nil {
-		return nil, err
-	}
 	trees := len(f.trees)
-	all := make([]float64, len(x)*trees)
+	all := make([]float64, len(x)*trees) // in one slice as in PredictVariance, since gonum's sums depend on the alignment
 	out := make([][]float64, len(x))
-	for i := range out {
-		out[i] = all[i*trees : (i+1)*trees : (i+1)*trees]
-	}
-	q := f.newQuery(flat, len(x))
-	f.blocks(q, func() func(lo, hi int) {
-		return func(lo, hi int) { f.perTree(&q, lo, hi, all[lo*trees:hi*trees]) }
+	err := f.eachBlock(x, func(lo int, rows []float64) {
+		f.eachTree(rows, func(tree, row int, value float64) { all[(lo+row)*trees+tree] = value })
 	})
-	return out, nil
+	for i := range out {
+		out[i] = all[i*trees : (i+1)*trees]
+	}
+	return out, err
 }

@@ -57,7 +57,6 @@ func TestFitErrors(t *testing.T) {
 	}{
 		{name: "no rows", want: forest.ErrShape},
 		{name: "no features", x: [][]float64{{}}, y: []float64{1}, want: forest.ErrShape},
-		{name: "too many features", x: [][]float64{make([]float64, 257)}, y: []float64{1}, want: forest.ErrShape},
 		{name: "ragged", x: [][]float64{{1, 2}, {1}}, y: []float64{1, 2}, want: forest.ErrShape},
 		{name: "missing target", x: [][]float64{{1}, {2}}, y: []float64{1}, want: forest.ErrShape},
 		{name: "NaN feature", x: [][]float64{{1}, {nan}}, y: []float64{1, 2}, want: forest.ErrValue},

@@ -5,14 +5,20 @@ import (
 	"math/rand/v2"
 )
 
-// stat holds sums over rows, for example over the rows of a group, a bucket or a node.
-type stat struct {
-	sum float64 // of weight times z
-	wn  uint64  // weight in the low 32 bits, number of distinct rows in the high 32 bits
+// sums holds sums over rows, for example over the rows of a group, a bucket or a node.
+type sums struct {
+	sum    float64 // of weight times z
+	weight uint32  // number of rows, each as often as it was drawn
+	rows   uint32  // number of distinct rows
 }
 
-func (s stat) weight() float64 { return float64(uint32(s.wn)) }
-func (s stat) rows() int       { return int(s.wn >> 32) }
+func (s *sums) add(o sums) {
+	s.sum += o.sum
+	s.weight += o.weight
+	s.rows += o.rows
+}
+
+func (s sums) mean() float64 { return s.sum / float64(s.weight) }
 
 // split is the best split of a node that was found so far. Rows with a rank of at most a go left, and rows
 // with a rank of at least b go right. No row of the node has a rank in between.
@@ -25,42 +31,36 @@ type split struct {
 // noSplit returns a split that is worse than any valid one.
 func noSplit() split { return split{feature: -1, num: math.Inf(-1), den: 1} }
 
-// node holds the sums over a node's rows from which its splits are scored.
-type node struct {
+// total holds the sums over a node's rows, from which its splits are scored.
+type total struct {
 	weight, mean, sum float64
 	rows, minLeaf     int
 }
 
-// allows reports whether a split leaves enough rows on both sides. The parameter `rows` is the number of
+// allows reports whether a split leaves enough rows on both sides. The parameter `one` is the number of
 // rows on one side.
-func (n *node) allows(rows int) bool { return rows >= n.minLeaf && n.rows-rows >= n.minLeaf }
-
-// grownNode is a node of a finished tree. It is a leaf with a value, or a split with a threshold.
-type grownNode struct {
-	value   float64
-	feature int32
-	left    int32 // the right child is left+1; 0 for a leaf
-}
+func (n *total) allows(one uint32) bool { return int(one) >= n.minLeaf && n.rows-int(one) >= n.minLeaf }
 
 // openNode is a node that may still be split.
 type openNode struct {
-	lo, hi      int // its groups are grower.idx[lo:hi]
-	node, depth int32
+	lo, hi int // its groups are grower.idx[lo:hi]
+	node   int32
+	depth  int
 }
 
-// grower grows one tree at a time. It holds the scratch space of one worker.
+// grower grows one tree.
 type grower struct {
 	t   *table
 	opt Options
 	src *rand.PCG
 
 	counts []uint32 // for each row: how often it is in the bootstrap sample
-	stats  []stat   // for each group: sums over its rows in the sample
+	stats  []sums   // for each group: sums over its rows in the sample
 	idx    []uint32 // groups in the sample; the groups of a node are adjacent
 	spare  []uint32
 	order  []int // features, shuffled at each node
 	stack  []openNode
-	nodes  []grownNode
+	tree   tree
 
 	buckets buckets
 	medians medians
@@ -70,14 +70,14 @@ func newGrower(t *table, opt Options) *grower {
 	g := &grower{
 		t: t, opt: opt,
 		counts: make([]uint32, t.rows),
-		stats:  make([]stat, t.groups),
+		stats:  make([]sums, t.groups),
 		idx:    make([]uint32, 0, t.groups),
 		spare:  make([]uint32, t.groups),
 		order:  make([]int, t.dim),
-		nodes:  make([]grownNode, 0, 2*t.groups),
 	}
 	widest := 0
 	for f := range g.order {
+		g.order[f] = f
 		widest = max(widest, len(t.values[f]))
 	}
 	g.buckets.init(widest, t.groups)
@@ -87,37 +87,35 @@ func newGrower(t *table, opt Options) *grower {
 	return g
 }
 
-// grow grows tree n and returns its nodes. The next call overwrites them.
-func (g *grower) grow(n int) []grownNode {
+// grow grows tree n. It may be called once.
+func (g *grower) grow(n int) tree {
 	g.sample(n)
-	for f := range g.order {
-		g.order[f] = f
-	}
-	g.nodes = append(g.nodes[:0], grownNode{})
-	g.stack = append(g.stack[:0], openNode{lo: 0, hi: len(g.idx)})
+	g.tree = tree{nodes: make([]node, 1, 2*len(g.idx)), values: make([]float64, 1, 2*len(g.idx))}
+	g.stack = append(g.stack, openNode{lo: 0, hi: len(g.idx)})
 	for len(g.stack) > 0 {
 		p := g.stack[len(g.stack)-1]
 		g.stack = g.stack[:len(g.stack)-1]
 		s := g.bestSplit(p)
 		if s.feature < 0 {
-			g.nodes[p.node].value = g.leafValue(g.idx[p.lo:p.hi])
+			g.tree.setLeaf(p.node, g.leafValue(g.idx[p.lo:p.hi]))
 			continue
 		}
 		v := g.t.values[s.feature]
-		left := int32(len(g.nodes))
-		g.nodes[p.node] = grownNode{value: between(v[s.a], v[s.b]), feature: int32(s.feature), left: left}
-		g.nodes = append(g.nodes, grownNode{}, grownNode{})
+		left, depth := int32(len(g.tree.nodes)), p.depth+1
+		g.tree.nodes[p.node] = node{threshold: between(v[s.a], v[s.b]), feature: int32(s.feature), left: left}
+		g.tree.nodes, g.tree.values = append(g.tree.nodes, node{}, node{}), append(g.tree.values, 0, 0)
+		g.tree.depth = max(g.tree.depth, depth)
 		mid := g.partition(p.lo, p.hi, g.t.cols[s.feature], s.a)
-		g.child(openNode{lo: mid, hi: p.hi, node: left + 1, depth: p.depth + 1})
-		g.child(openNode{lo: p.lo, hi: mid, node: left, depth: p.depth + 1})
+		g.child(openNode{lo: mid, hi: p.hi, node: left + 1, depth: depth})
+		g.child(openNode{lo: p.lo, hi: mid, node: left, depth: depth})
 	}
-	return g.nodes
+	return g.tree
 }
 
 // child adds a node to the tree. It adds a leaf if all rows of the node are equal, otherwise an open node.
 func (g *grower) child(p openNode) {
 	if p.hi-p.lo == 1 {
-		g.nodes[p.node].value = g.leafValue(g.idx[p.lo:p.hi])
+		g.tree.setLeaf(p.node, g.leafValue(g.idx[p.lo:p.hi]))
 		return
 	}
 	g.stack = append(g.stack, p)
@@ -142,18 +140,14 @@ func (g *grower) sample(n int) {
 	} else {
 		drawCounts(g.src, g.counts)
 	}
-	clear(g.stats)
 	z, groupOf := g.t.z, g.t.groupOf
 	for i, c := range g.counts {
 		if c > 0 {
-			s := &g.stats[groupOf[i]]
-			s.sum += z[i] * float64(c)
-			s.wn += uint64(c) | 1<<32
+			g.stats[groupOf[i]].add(sums{z[i] * float64(c), c, 1})
 		}
 	}
-	g.idx = g.idx[:0]
 	for c := range g.stats {
-		if g.stats[c].wn != 0 {
+		if g.stats[c].rows > 0 {
 			g.idx = append(g.idx, uint32(c))
 		}
 	}
@@ -168,7 +162,10 @@ func (g *grower) partition(lo, hi int, col []uint32, a uint32) int {
 	l, r := 0, 0
 	for _, c := range groups {
 		groups[l], spare[r] = c, c
-		right := int(less(a, col[c]))
+		right := 0
+		if col[c] > a {
+			right = 1
+		}
 		l += 1 - right
 		r += right
 	}
@@ -182,12 +179,15 @@ func (g *grower) leafValue(groups []uint32) float64 {
 	if g.opt.Criterion == AbsoluteError {
 		return g.t.unscale(g.medians.median(g.t, g.stats, groups))
 	}
-	var s stat
+	return g.t.unscale(g.sumOf(groups).mean())
+}
+
+func (g *grower) sumOf(groups []uint32) sums {
+	var s sums
 	for _, c := range groups {
-		s.sum += g.stats[c].sum
-		s.wn += g.stats[c].wn
+		s.add(g.stats[c])
 	}
-	return g.t.unscale(s.sum / s.weight())
+	return s
 }
 
 // bestSplit returns the best split of a node, or noSplit if the node must be a leaf.
@@ -198,10 +198,11 @@ func (g *grower) leafValue(groups []uint32) float64 {
 func (g *grower) bestSplit(p openNode) split {
 	groups := g.idx[p.lo:p.hi]
 	best := noSplit()
-	if g.opt.MaxDepth > 0 && int(p.depth) >= g.opt.MaxDepth || g.sameMeans(groups) {
+	if g.opt.MaxDepth > 0 && p.depth >= g.opt.MaxDepth || g.sameMeans(groups) {
 		return best
 	}
-	n := g.total(groups)
+	s := g.sumOf(groups)
+	n := total{weight: float64(s.weight), mean: s.mean(), sum: s.sum, rows: int(s.rows), minLeaf: g.opt.MinLeaf}
 	if n.rows < g.opt.MinSplit || n.rows < 2*g.opt.MinLeaf {
 		return best
 	}
@@ -226,12 +227,12 @@ func (g *grower) bestSplit(p openNode) split {
 
 // scan searches for splits by feature f. It replaces *best if it finds a better one. It reports whether the
 // feature has different values in the node.
-func (g *grower) scan(f int, groups []uint32, n *node, best *split) bool {
+func (g *grower) scan(f int, groups []uint32, n *total, best *split) bool {
 	col := g.t.cols[f]
 	if g.opt.Criterion == AbsoluteError {
 		return g.medians.scan(f, col, g.stats, groups, n, best)
 	}
-	bins := g.buckets.fill(col, len(g.t.values[f]), g.stats, groups)
+	bins := g.buckets.fill(col, g.stats, groups)
 	if len(bins) < 2 {
 		return false
 	}
@@ -246,9 +247,9 @@ func (g *grower) scan(f int, groups []uint32, n *node, best *split) bool {
 // splitPair is a faster version of bestSplit for a node that has two groups and a squared error. A third of
 // all nodes are of this kind. Every feature that varies gives the same split, so splitPair draws one of
 // these features.
-func (g *grower) splitPair(groups []uint32, n *node) split {
+func (g *grower) splitPair(groups []uint32, n *total) split {
 	c, d := groups[0], groups[1]
-	if !n.allows(g.stats[c].rows()) {
+	if !n.allows(g.stats[c].rows) {
 		return noSplit()
 	}
 	varies := 0
@@ -281,22 +282,11 @@ func (g *grower) sameMeans(groups []uint32) bool {
 	first := g.stats[groups[0]]
 	for _, c := range groups[1:] {
 		s := g.stats[c]
-		if w, v := first.weight(), s.weight(); math.Abs(s.sum*w-first.sum*v) > rounding*w*v {
+		if w, v := float64(first.weight), float64(s.weight); math.Abs(s.sum*w-first.sum*v) > rounding*w*v {
 			return false
 		}
 	}
 	return true
-}
-
-// total returns a node with the given groups: the sums over all of them.
-func (g *grower) total(groups []uint32) node {
-	var s stat
-	for _, c := range groups {
-		s.sum += g.stats[c].sum
-		s.wn += g.stats[c].wn
-	}
-	w := s.weight()
-	return node{weight: w, mean: s.sum / w, sum: s.sum, rows: s.rows(), minLeaf: g.opt.MinLeaf}
 }
 
 // treeSource returns the random number generator of tree t. The tree first draws its bootstrap sample, and

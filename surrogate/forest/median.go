@@ -25,7 +25,7 @@ func (m *medians) init(rows int) {
 	m.sorted = make([]uint32, rows)
 	m.keys = make([]uint64, rows)
 	m.left = make([]float64, rows)
-	m.tree.nodes = make([]stat, rows+1)
+	m.tree.nodes = make([]sums, rows+1)
 }
 
 // enter prepares medians for a node: later calls of scan search for splits of its rows.
@@ -53,7 +53,7 @@ func (m *medians) sort(to, rank, rows []uint32) []uint32 {
 // scan searches for splits of the prepared node by feature f. It replaces *best if it finds a better one. A
 // split is scored by the absolute error around the medians of its two sides. scan reports whether the
 // feature has different values in the node.
-func (m *medians) scan(f int, col []uint32, stats []stat, rows []uint32, n *node, best *split) bool {
+func (m *medians) scan(f int, col []uint32, stats []sums, rows []uint32, n *total, best *split) bool {
 	s := m.sort(m.sorted, col, rows)
 	last := len(s) - 1
 	if col[s[0]] == col[s[last]] {
@@ -70,7 +70,7 @@ func (m *medians) scan(f int, col []uint32, stats []stat, rows []uint32, n *node
 	cut, score := -1, best.num
 	for k := last - 1; k >= 0; k-- {
 		m.tree.add(m.place[s[k+1]], stats[s[k+1]])
-		if col[s[k]] == col[s[k+1]] || !n.allows(k+1) {
+		if col[s[k]] == col[s[k+1]] || !n.allows(uint32(k+1)) {
 			continue
 		}
 		// The loop runs downwards. If several cuts of a feature are equally good, the last one found has
@@ -87,15 +87,15 @@ func (m *medians) scan(f int, col []uint32, stats []stat, rows []uint32, n *node
 
 // median returns the weighted median of the targets of some rows. If two targets divide the weight exactly
 // in half, it returns their mean.
-func (m *medians) median(t *table, stats []stat, rows []uint32) float64 {
+func (m *medians) median(t *table, stats []sums, rows []uint32) float64 {
 	byZ, z := m.sort(m.byZ, t.targets, rows), t.z
 	var total uint64
 	for _, c := range byZ {
-		total += uint64(uint32(stats[c].wn))
+		total += uint64(stats[c].weight)
 	}
 	var below uint64
 	for k, c := range byZ {
-		below += uint64(uint32(stats[c].wn))
+		below += uint64(stats[c].weight)
 		switch {
 		case 2*below > total:
 			return z[c]
@@ -110,41 +110,38 @@ func (m *medians) median(t *table, stats []stat, rows []uint32) float64 {
 //
 // Source: Fenwick, A new data structure for cumulative frequency tables (1994).
 type fenwick struct {
-	nodes []stat // nodes[k] sums the k&-k places that end at place k-1
+	nodes []sums // nodes[k] sums the k&-k places that end at place k-1
 	n     int
-	all   stat
+	all   sums
 	z     []float64
 	order []uint32 // rows by target
 }
 
 func (f *fenwick) reset(n int) {
-	f.n, f.all = n, stat{}
+	f.n, f.all = n, sums{}
 	clear(f.nodes[:n+1])
 }
 
-func (f *fenwick) add(place uint32, s stat) {
-	f.all.sum += s.sum
-	f.all.wn += s.wn
+func (f *fenwick) add(place uint32, s sums) {
+	f.all.add(s)
 	for k := int(place) + 1; k <= f.n; k += k & -k {
-		f.nodes[k].sum += s.sum
-		f.nodes[k].wn += s.wn
+		f.nodes[k].add(s)
 	}
 }
 
 // deviation returns the weighted sum of the absolute differences between the targets of all added rows and
 // their median.
 func (f *fenwick) deviation() float64 {
-	half := f.all.weight() / 2
-	var below stat
+	half := float64(f.all.weight) / 2
+	var below sums
 	k := 0
 	for step := 1 << (bits.Len(uint(f.n)) - 1); step > 0; step >>= 1 {
-		if j := k + step; j <= f.n && float64(uint32(below.wn+f.nodes[j].wn)) < half {
+		if j := k + step; j <= f.n && float64(below.weight+f.nodes[j].weight) < half {
 			k = j
-			below.sum += f.nodes[j].sum
-			below.wn += f.nodes[j].wn
+			below.add(f.nodes[j])
 		}
 	}
 	mid := f.z[f.order[k]]
-	w := below.weight()
-	return (mid*w - below.sum) + (f.all.sum - below.sum) - mid*(f.all.weight()-w)
+	w := float64(below.weight)
+	return (mid*w - below.sum) + (f.all.sum - below.sum) - mid*(float64(f.all.weight)-w)
 }

@@ -1,47 +1,12 @@
 package forest
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 	"tutti/internal/testutil"
 )
-
-// TestBucketsAgree checks that the three ways to sort a node give the same bins and clear their memory
-// afterwards.
-func TestBucketsAgree(t *testing.T) {
-	rng := rand.New(rand.NewPCG(3, 1))
-	for _, values := range []int{1, 2, 64, 65, 300, 5000, 70000} {
-		for _, size := range []int{2, 3, sortBelow - 1} {
-			t.Run(fmt.Sprintf("%d of %d", size, values), func(t *testing.T) {
-				var b buckets
-				b.init(max(values, 65), size)
-				for range 20 {
-					col := make([]uint32, size)
-					stats := make([]stat, size)
-					groups := make([]uint32, size)
-					for k := range groups {
-						groups[k] = uint32(k)
-						col[k] = uint32(rng.IntN(values))
-						stats[k] = stat{rng.Float64(), 1<<32 | uint64(1+rng.IntN(3))}
-					}
-					want := slices.Clone(b.fillSorted(col, stats, groups))
-					if got := b.fillMarked(col, values, stats, groups); !slices.Equal(got, want) {
-						t.Fatalf("marked %v, sorted %v", got, want)
-					}
-					if values > 64 {
-						continue
-					}
-					if got := b.fillLow(col, stats, groups); !slices.Equal(got, want) {
-						t.Fatalf("low %v, sorted %v", got, want)
-					}
-				}
-			})
-		}
-	}
-}
 
 // TestBestSplitIsTheBestSplit checks that every criterion finds the same split as an exhaustive search.
 func TestBestSplitIsTheBestSplit(t *testing.T) {
@@ -58,9 +23,6 @@ func TestBestSplitIsTheBestSplit(t *testing.T) {
 		tab := testutil.Must(newTable(x, y, opt.filled()))(t)
 		g := newGrower(tab, opt.filled())
 		g.sample(0)
-		for f := range g.order {
-			g.order[f] = f
-		}
 		if len(g.idx) < 2 {
 			continue
 		}

@@ -1,18 +1,16 @@
 package forest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
 )
 
-// Limits of features and rows, so that a tree node fits into eight bytes (see `packed`), and of targets, so
-// that variances are finite.
 const (
-	maxFeatures = 1 << 8
-	maxRows     = 1 << 22
-	maxTarget   = 1e150
+	maxRows   = 1 << 22 // the draws of a bootstrap sample are uniform up to 0.1 %; see drawCounts
+	maxTarget = 1e150   // keeps variances finite
 )
 
 // table holds the training set, with features replaced by their ranks. All workers share it, because it is
@@ -47,10 +45,10 @@ func newTable(x [][]float64, y []float64, opt Options) (*table, error) {
 	}
 	t := &table{rows: len(x), dim: d, x: flat, y: slices.Clone(y)}
 	t.scaleTargets(opt.Criterion)
-	ranks := t.rank(opt.Workers)
+	ranks := t.rank()
 	if opt.Criterion == AbsoluteError {
 		t.groupPerRow(ranks)
-		_, t.targets = ranked(t.rows, func(i int) float64 { return t.z[i] })
+		_, t.targets = ranked(t.z)
 	} else {
 		t.groupRows(ranks)
 	}
@@ -67,8 +65,8 @@ func flatten(x [][]float64) (flat []float64, d int, err error) {
 		return nil, 0, fmt.Errorf("%w: %d rows, at most %d", ErrShape, len(x), maxRows)
 	}
 	d = len(x[0])
-	if d == 0 || d > maxFeatures {
-		return nil, 0, fmt.Errorf("%w: %d features, want 1 to %d", ErrShape, d, maxFeatures)
+	if d == 0 {
+		return nil, 0, fmt.Errorf("%w: no features", ErrShape)
 	}
 	flat = make([]float64, 0, len(x)*d)
 	var ragged, bad error
@@ -133,15 +131,28 @@ func (t *table) unscale(z float64) float64 {
 
 // rank returns the rank of each row, for each feature. It also sets values to the distinct values of each
 // feature.
-func (t *table) rank(workers int) [][]uint32 {
+func (t *table) rank() [][]uint32 {
 	t.values = make([][]float64, t.dim)
 	ranks := make([][]uint32, t.dim)
-	parallel(workers, t.dim, func(int) func(int) {
-		return func(f int) {
-			t.values[f], ranks[f] = ranked(t.rows, func(i int) float64 { return t.x[i*t.dim+f] })
+	column := make([]float64, t.rows)
+	for f := range ranks {
+		for i := range column {
+			column[i] = t.x[i*t.dim+f]
 		}
-	})
+		t.values[f], ranks[f] = ranked(column)
+	}
 	return ranks
+}
+
+// ranked returns the distinct values in ascending order, and the rank of each value among them.
+func ranked(all []float64) (distinct []float64, ranks []uint32) {
+	distinct = slices.Compact(slices.Sorted(slices.Values(all)))
+	ranks = make([]uint32, len(all))
+	for i, v := range all {
+		k, _ := slices.BinarySearch(distinct, v)
+		ranks[i] = uint32(k)
+	}
+	return distinct, ranks
 }
 
 func (t *table) groupPerRow(ranks [][]uint32) {
@@ -152,34 +163,25 @@ func (t *table) groupPerRow(ranks [][]uint32) {
 	}
 }
 
-// groupRows numbers the distinct rank vectors in lexicographic order. It sorts rows by counting sort, by
-// each feature from the last to the first. A new group then starts wherever a rank differs from that of the
-// previous row.
+// groupRows numbers the distinct rank vectors in lexicographic order.
 func (t *table) groupRows(ranks [][]uint32) {
 	order := make([]uint32, t.rows)
-	next := make([]uint32, t.rows)
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	for f := t.dim - 1; f >= 0; f-- {
-		starts := make([]uint32, len(t.values[f])+1)
-		for _, r := range ranks[f] {
-			starts[r+1]++
+	byRanks := func(i, j uint32) int {
+		for _, r := range ranks {
+			if r[i] != r[j] {
+				return cmp.Compare(r[i], r[j])
+			}
 		}
-		for r := 1; r < len(starts); r++ {
-			starts[r] += starts[r-1]
-		}
-		for _, i := range order {
-			r := ranks[f][i]
-			next[starts[r]] = i
-			starts[r]++
-		}
-		order, next = next, order
+		return 0
 	}
+	slices.SortFunc(order, byRanks)
 	t.cols = make([][]uint32, t.dim)
 	t.groupOf = make([]uint32, t.rows)
 	for k, i := range order {
-		if k == 0 || differ(ranks, i, order[k-1]) {
+		if k == 0 || byRanks(i, order[k-1]) != 0 {
 			for f := range t.cols {
 				t.cols[f] = append(t.cols[f], ranks[f][i])
 			}
@@ -187,13 +189,4 @@ func (t *table) groupRows(ranks [][]uint32) {
 		}
 		t.groupOf[i] = uint32(t.groups - 1)
 	}
-}
-
-func differ(ranks [][]uint32, i, j uint32) bool {
-	for _, r := range ranks {
-		if r[i] != r[j] {
-			return true
-		}
-	}
-	return false
 }
