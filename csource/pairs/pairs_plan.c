@@ -88,7 +88,7 @@ static int node_called(const world *w, const char *host)
     return -1;
 }
 
-/* Returns rank number i of a node, or -1 if there is none. */
+/* Returns the i-th rank of a node, counted from 0, or -1 if there is none. */
 static int rank_on(const world *w, int node, int i)
 {
     if (node < 0 || i < 0 || i >= w->ranks[node])

@@ -39,7 +39,7 @@ void allgatherv_linear(const call *c)
     free(all);
 }
 
-/* Returns the sum of the counts of n consecutive ranks, beginning with rank and continuing at rank 0 after the last. */
+/* Returns the sum of the counts of n consecutive ranks, from the given rank on. Rank 0 follows the last rank. */
 static int sum(const call *c, int rank, int n)
 {
     int all = 0;

@@ -56,7 +56,7 @@ void alltoall_windows(const call *c)
 }
 
 /* Packs the blocks for a step of the Bruck algorithm. The index of a block is written as digits in the given radix. A
- * block is packed if the digit for the given power of the radix has the value `digit`. If back is set, the function
+ * block is packed if the digit for the given power of the radix has the value `digit`. If `back` is 1, the function
  * unpacks these blocks instead. Returns the number of blocks. */
 static int pick(const call *c, char *packed, char *all, int radix, int power, int digit, int back)
 {
@@ -70,7 +70,7 @@ static int pick(const call *c, char *packed, char *all, int radix, int power, in
 }
 
 /* Sends each block one step on its way. The distance that a block travels is written as digits in the given radix. This
- * step covers one digit: the one whose place value is power. */
+ * step covers the digit whose place value is the given power. */
 static void by_digits(const call *c, char *all, char *out, char *in, int radix, int power)
 {
     for (int digit = 1; digit < radix && (long)digit * power < c->size; digit++) {
@@ -97,8 +97,8 @@ void alltoall_bruck(const call *c)
     scratch_free(c, in);
 }
 
-/* Exchanges blocks along one dimension of a mesh. Before the exchange, block i of data is for the rank whose coordinate in
- * this dimension is that of i; after it, block i is from that rank. */
+/* Exchanges blocks along one dimension of a mesh. Before the exchange, block i of `data` goes to a rank with the same
+ * coordinate in this dimension as rank i. After the exchange, block i comes from such a rank. */
 static void along(const call *c, char *out, char *in, int *ranks, int stride, int length)
 {
     int part = c->size / length;

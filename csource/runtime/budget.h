@@ -5,7 +5,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* All fields except share are in seconds. An empty budget has only a share: all other fields are zero. */
+/* All fields except `share` are in seconds. In an empty budget all fields except `share` are zero. */
 typedef struct {
     double share;    /* each call adds this share of the time of the selected algorithm */
     double balance;  /* credits minus debits so far */
@@ -17,7 +17,7 @@ void budget_credit(exploration_budget *b, double seconds);
 void budget_debit(exploration_budget *b, double seconds);
 int budget_affords(const exploration_budget *b, double price); /* whether the balance minus the reserved time covers the price */
 void budget_reserve(exploration_budget *b, double price);
-void budget_release(exploration_budget *b, double price); /* the call did not happen */
+void budget_release(exploration_budget *b, double price); /* undoes a reservation, because the call did not happen */
 
 /* Ends all reservations, after the times of all reserved calls have become known. The parameter `exchange` is the
  * seconds that the ranks took to exchange these times, or 0 if unknown. */

@@ -1,9 +1,11 @@
 /* A list of the collectives, each in the form CALL(number, name, name in lower case, bytes, parameters, arguments,
- * fields). The fields are those of struct arguments. The file that includes this one defines four macros. CALL is
- * applied to each collective. COUNT and PLACE are the types of counts and displacements. WIDE says whether these
- * types are those of the functions whose names end in _c.
+ * fields). The fields initialize the type `arguments` of serve.h. A file that includes this list first defines:
  *
- * Bytes is the size of a call. For allgather, alltoall, gather, scatter and their vector forms, it is the size of one
+ *   CALL          what is done for each collective
+ *   COUNT, PLACE  the types of counts and of displacements
+ *   WIDE          1 for the functions with long counts, whose names end in _c; otherwise 0
+ *
+ * The bytes are the size of a call. For allgather, alltoall, gather, scatter and their vector forms, it is the size of one
  * rank's part. If parts differ, it is their mean size. For the other collectives it is the whole message. In a gather
  * and a scatter, the root may pass MPI_IN_PLACE, and MPI ignores some arguments of the other ranks. */
 

@@ -7,7 +7,7 @@
 enum { SLOTS = 256 };  /* of the hash table of communicators, by handle */
 
 #ifndef LASTING
-#define LASTING 4 /* calls from which on a communicator gets another one for libtutti: to create it takes as long as a few calls */
+#define LASTING 4 /* the call in which a communicator gets another one for libtutti; creating it takes as long as a few calls */
 #endif
 
 /* A duplicate of a communicator. On it, one algorithm of the MPI library serves all calls. */
@@ -48,7 +48,7 @@ static unsigned slot_of(MPI_Comm handle)
     return (unsigned)(bits * 0x9e3779b97f4a7c15u >> 56) % SLOTS;
 }
 
-/* Frees the communicators that libtutti created for c. All ranks of c must call this function. */
+/* Frees the communicators that libtutti created for a communicator. All ranks of the latter must call this function. */
 static void free_own(comm *c)
 {
     if (c->private != MPI_COMM_NULL) {
@@ -197,8 +197,8 @@ void comms_end(void)
     PMPI_Group_free(&world_group);
 }
 
-/* Returns the shape of a communicator: the number of its ranks, the number of its nodes, and its orders of ranks over
- * nodes. members holds the world ranks of the communicator's ranks. */
+/* Returns the shape of a communicator: the numbers of its ranks and nodes, and the orders (block, cyclic) in which its
+ * ranks are placed on the nodes. The array `members` holds the world ranks of the communicator's ranks. */
 static shape count_nodes(const int *members, int n)
 {
     shape s = {.ranks = n, .orders = ORDER_BLOCK | ORDER_CYCLIC};
@@ -343,7 +343,8 @@ static MPI_Comm private_new(MPI_Comm handle, int wanted)
     return made;
 }
 
-/* If the communicator is used often, makes its next call create a duplicate of it, without waiting for more calls. */
+/* A communicator gets a duplicate for libtutti in its call number LASTING. If the communicator is known to be used
+ * often, its next call counts as this one. */
 static void prepare_duplicate(const comm *c, int *served)
 {
     if (c->lasts && *served < LASTING - 1)

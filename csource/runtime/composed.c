@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-/* Runs the algorithm that the table selects for a collective. It runs the function `otherwise` if this is an
- * algorithm of the MPI library, or one that cannot serve the call. */
+/* Runs the algorithm of libtutti that the table selects for a collective. If the table selects none, or one that cannot
+ * serve the call, the function `otherwise` runs. */
 static void selected(const call *c, collective what, void (*otherwise)(const call *))
 {
     const struct row *r = c->rows[what];

@@ -11,11 +11,13 @@ enum { MIN_TIMES = 4 }; /* with fewer times there is no alarm */
 static const double allowance = 0.5;      /* deviations subtracted from each time: half of the smallest change to detect */
 static const double max_deviation = 3;    /* limit for a single time, so that an outlier is not a change */
 static const double min_deviation = 0.01; /* of logarithms: clocks are not more precise */
-static const double suspicion = 1.5;      /* value of a sum: a single time that is two deviations off, once in 20 times */
+static const double suspicion = 1.5;      /* a sum above it is suspicious, as after a single time that is two deviations off, once in 20 times */
 static const double difference = 2;       /* in standard errors: means with a greater distance differ */
 
-/* Computes the threshold from the average run length of a one-sided sum, (exp(2kb) - 2kb - 1)/2k^2 with allowance k and
- * b = threshold + 1.166. Source: Siegmund, Sequential Analysis (1985), chapter 2. */
+/* Computes the threshold of the two sums, for longer and for shorter times, from the number of times between two false
+ * alarms (run length). Each sum has twice the run length. By Siegmund's approximation a sum has the run length
+ * (exp(2kb) - 2kb - 1)/2k^2, where k is the allowance and b = threshold + 1.166. Source: Siegmund, Sequential Analysis
+ * (1985), chapter 2. */
 void detector_restart(change_detector *d, double run_length)
 {
     double run = 2 * (run_length > 10 ? run_length : 10), low = 0, high = 100;

@@ -14,7 +14,7 @@ typedef struct {
 } change_detector;
 
 /* Starts a detector of changes in the durations of calls. While there is no change, it gives on average one false alarm
- * every run_length calls. The number run_length is at least 10. */
+ * every `run_length` calls, which must be at least 10. */
 void detector_start(change_detector *d, double run_length);
 void detector_restart(change_detector *d, double run_length); /* keeps the mean and the deviation */
 

@@ -23,11 +23,11 @@ static const struct {
     double drop; /* candidates slower than the fastest by more than this factor are dropped */
 } rounds[ROUNDS] = {{1, 2}, {3, 1.25}, {MOST_TIMES, 1}};
 
-static const double promising = 0.9;             /* of the baseline: a first time below it gets ENOUGH_TIMES at once */
+static const double promising = 0.9;             /* of the baseline: a candidate whose first time is below it gets ENOUGH_TIMES at once */
 static const double replaces = 0.98;             /* of the baseline: only a candidate below it replaces the baseline */
 static const double slower = 1.25, faster = 0.5; /* of the best candidate's time: a recheck outside these has found a change */
 static const double margin = 2;                  /* the price of a call is this factor times its expected time */
-static const double slow_first = 8;   /* in baselines: a first call up to this may be slow because it creates communicators */
+static const double slow_first = 8;   /* in times of the baseline: a first call up to this may be slow because it creates communicators */
 static const double cheap = 0.25;     /* of the baseline: a cheaper exchange of times may follow each call */
 
 typedef enum { NOT_CALLED, FIRST_PENDING, CALLED } call_state;
@@ -49,7 +49,7 @@ struct elimination {
     int n; /* candidate n is the baseline */
     phase phase, before; /* before: the phase that a recheck interrupted */
     int round, best, restarts;
-    int pending;     /* calls that elimination_next named and whose outcome is unknown */
+    int pending;     /* calls for which elimination_next returned a candidate, and whose outcome is unknown */
     double baseline; /* seconds; 0: unknown */
     double credit;
     int *order; /* of first calls, of candidates 0 to n-1 */
@@ -134,9 +134,9 @@ static double expected(const elimination *e, const candidate *c)
     return c->first < slow_first * e->baseline ? c->first : slow_first * e->baseline;
 }
 
-/* Returns a cautious estimate of the time of a call, which the budget must cover. While a candidate has no times, its
- * limit from earlier jobs counts. A tight limit also counts after the first call, which is slow if it creates
- * communicators. */
+/* Returns a cautious estimate of the time of a call, which the budget must cover. Until a candidate's first call is
+ * done, its limit from earlier jobs is the estimate. The time of the first call says little, because this call may
+ * create communicators. A limit below `margin` therefore remains the estimate until the candidate has another time. */
 static double cautious_time(const elimination *e, const candidate *c)
 {
     if (c == &e->candidates[e->n])
@@ -182,9 +182,10 @@ static int needs_call(const elimination *e, const candidate *c)
     return c->began == NOT_CALLED || c->requested < wanted(e, c);
 }
 
-/* Returns the next candidate of a round that the budget affords. It is the candidate with the fewest requested times.
- * Of equal candidates, the fastest is next. A first call counts as RECHECKS requests, because first calls could use
- * up the budget. First calls follow the drawn order. *more becomes 1 if any candidate still needs a call. */
+/* Returns the next candidate of a round, or SERVE_BEST. The candidate must need a call that the budget covers. The one
+ * with the fewest requested times is next; of equal ones, the fastest. A first call counts as RECHECKS requests, because
+ * first calls could use up the budget. First calls follow the drawn order. *more becomes 1 if any candidate still needs
+ * a call. */
 static int round_next(elimination *e, exploration_budget *b, int *more)
 {
     int next = SERVE_BEST, least = 0;
@@ -237,8 +238,7 @@ static int request(elimination *e, int i)
     return i;
 }
 
-/* Returns that the best candidate serves the call. If it is faster than the baseline, the budget gets a credit for
- * the difference. */
+/* Returns SERVE_BEST. If the best candidate is faster than the baseline, the budget gets a credit for the difference. */
 static int serve_best(const elimination *e, exploration_budget *b)
 {
     if (e->best != e->n && e->candidates[e->best].known > 0)
@@ -278,8 +278,8 @@ static void restart(elimination *e)
     e->restarts++;
 }
 
-/* Chooses the best candidate: the fastest one whose time is known from this round or an earlier one. Its time must
- * be below the product of part and the baseline's time. If there is no such candidate, the baseline is the best. */
+/* Chooses the best candidate: the fastest one whose time is known from this round or an earlier one. Its time must be
+ * below `part` times the baseline's time. If there is no such candidate, the baseline is the best. */
 static void choose_best(elimination *e, double part)
 {
     double least = part * e->baseline;
@@ -350,8 +350,8 @@ static void end_round(elimination *e)
         clear_times(&e->candidates[i]);
 }
 
-/* Ends a recheck of the best candidate. If this candidate was dropped, that counts as a change of times. It may be a
- * baseline that was dropped in a round but serves now, or a candidate that was refused. */
+/* Ends a recheck of the best candidate. If the candidate was dropped, the elimination restarts, as after a change of
+ * times. There are two such cases: a round dropped the baseline, which serves all the same, or the candidate refused calls. */
 static void end_recheck(elimination *e)
 {
     candidate *c = &e->candidates[e->best];

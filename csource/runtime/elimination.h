@@ -16,17 +16,17 @@ typedef struct elimination elimination;
 
 /* The values that elimination_next returns in place of a candidate. */
 enum {
-    SERVE_BEST = -1,     /* elimination_best serves the call, which is not timed */
+    SERVE_BEST = -1,     /* the candidate elimination_best serves the call, which is not timed */
     EXCHANGE_TIMES = -2, /* the ranks must exchange the times of earlier calls, then ask again */
 };
 
-/* Creates an elimination. Candidates 0 to n-1 are the algorithms that the table lists for exploration. The array sums
- * holds the prefix sums of their weights. Candidate n, the baseline, is the algorithm that the table selects. It is
- * timed first.
+/* Creates an elimination. Candidates 0 to n-1 are the algorithms that the table lists for exploration, and `sums` holds
+ * the prefix sums of their weights. Candidate n, the baseline, is the algorithm that the table selects. It is timed
+ * first.
  *
- * Each call adds the baseline's time, multiplied by credit, to the budget, in addition to the budget's own share. The
- * order of first calls is drawn by the weights, with `seed` as random seed. Jobs with different seeds thus begin with
- * different candidates. */
+ * Each call adds `credit` times the baseline's time to the budget, in addition to the budget's own share. The order of
+ * first calls is drawn by the weights, with `seed` as random seed. Jobs with different seeds thus begin with different
+ * candidates. */
 elimination *elimination_new(int n, const double *sums, double credit, uint64_t seed);
 void elimination_free(elimination *e);
 void elimination_exclude(elimination *e, int candidate);              /* the candidate cannot serve these calls */
@@ -45,7 +45,7 @@ int elimination_has_baseline(const elimination *e);             /* whether the b
 int elimination_best(const elimination *e);                     /* the fastest candidate with enough times, otherwise the baseline */
 double elimination_seconds(const elimination *e);               /* the time of a call of the best candidate; 0: unknown */
 int elimination_finished(const elimination *e);                 /* whether no candidate remains to be tried */
-int elimination_drops(const elimination *e, double seconds); /* whether a candidate with this time of the first call is not tried again */
+int elimination_drops(const elimination *e, double seconds); /* whether a candidate whose first call takes so long is not tried again */
 int elimination_restarts(const elimination *e);                 /* number of times that all candidates were tried again after a change */
 int elimination_state(const elimination *e);                    /* a number that is equal on all ranks that agree */
 
@@ -57,8 +57,8 @@ void elimination_recheck(elimination *e);
 void elimination_credit(const elimination *e, exploration_budget *b);
 
 /* These functions are for callers that draw candidates at random and do not use elimination_next.
- * elimination_affords returns whether the budget covers a call of the candidate, and reserves its price.
- * elimination_record reports the time of a call. If keep is 1, the time serves as an estimate for later calls. */
+ * elimination_affords returns whether the budget covers a call of the candidate. If so, it reserves the price of the
+ * call. elimination_record reports the time of a call. If `keep` is 1, the time is an estimate for later calls. */
 int elimination_affords(elimination *e, exploration_budget *b, int candidate);
 void elimination_record(elimination *e, exploration_budget *b, int candidate, double seconds, int keep);
 

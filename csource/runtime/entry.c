@@ -1,10 +1,10 @@
-/* MPI_Init, MPI_Init_thread, MPI_Finalize, and the functions of MPI's Sessions. A tool that is loaded before or
- * behind libtutti replaces the first three functions, too, and calls their PMPI forms. The PMPI forms are therefore
- * in this file as well. A tool behind libtutti calls them while libtutti's own MPI_Init runs. */
+/* MPI_Init, MPI_Init_thread, MPI_Finalize, and the functions of MPI's Sessions. Other tools replace the first three
+ * functions, too, and call their PMPI forms. libtutti therefore also replaces the PMPI forms. If a tool is loaded after
+ * libtutti, it calls them while libtutti's own MPI_Init runs. */
 #include "next.h"
 
-static int stacked;   /* the program starts MPI by a function of that name, not by PMPI_Init */
-static int from_init; /* it calls MPI_Init or MPI_Init_thread */
+static int stacked;   /* the program starts MPI by MPI_Init, MPI_Init_thread or a session, not by PMPI_Init */
+static int from_init; /* the program calls MPI_Init or MPI_Init_thread */
 
 #define NEXT(name) ((__typeof__(&name))next_function(#name))
 
@@ -56,8 +56,8 @@ int PMPI_Finalize(void)
 
 #if MPI_4
 
-/* A program that uses sessions instead of MPI_Init has no MPI_COMM_WORLD. Libtutti starts when the program first makes a
- * communicator from a group, and ends with the last session. */
+/* A program that uses sessions instead of MPI_Init has no MPI_COMM_WORLD. libtutti starts when the program first makes a
+ * communicator of all ranks from a group, and ends with the last session. */
 
 static MPI_Session session; /* the last one */
 static int sessions;        /* open ones; atomic */

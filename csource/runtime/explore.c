@@ -15,7 +15,7 @@ enum { MOST_EXPLORED = 1000 };              /* calls of a class in mode explore;
 enum { FIRST_BATCH = 8, MOST_PENDING = 64 }; /* calls whose times ranks exchange at once; a batch grows from the first to the second */
 enum { UNTIMED = -1 };                      /* the selected algorithm serves without being timed */
 
-enum { DRAW_SHARE, DRAW_ALGORITHM }; /* last number of a draw, so that the draws of one call differ */
+enum { DRAW_SHARE, DRAW_ALGORITHM }; /* the last number that a draw hashes, so that the two draws of a call differ */
 
 /* A class is the calls of one communicator that are explored together. The same mix (the table's list of algorithms
  * to explore) applies to them, they are at one site of the program, and their sizes have the same number of bits. */
@@ -36,7 +36,7 @@ typedef struct class {
 struct sample {
     class *class;
     uint64_t bytes, ticks;
-    int chosen;       /* pick of the mix; its size: the selected algorithm */
+    int chosen;       /* index of a pick of the mix; the number of picks: the selected algorithm */
     int served;       /* whether the chosen algorithm served the call */
     const char *name; /* name of the algorithm that served, as in the file of samples */
     int first;        /* the algorithm's first call in the class, which may create communicators */
@@ -111,7 +111,7 @@ static int same_pick(const pick *p, const pick *best)
     return p->algorithm == best->algorithm && p->parameter == best->parameter;
 }
 
-/* Returns the largest expected time of a pick (an algorithm to explore), as a multiple of the selected algorithm\'s
+/* Returns the largest expected time of a pick (an algorithm to explore), as a multiple of the selected algorithm's
  * time. It is the larger of two limits. The table may give the first one. The second one is for algorithms that send
  * all messages one after another, which takes `ranks` steps: other algorithms take about log2(ranks) steps. */
 static double time_limit(const mix *m, int chosen, int ranks)
@@ -204,8 +204,8 @@ static void add_time(struct explorer *e, const sample *s, double seconds)
 }
 
 /* Returns whether a sample is written to the file. The first call of an algorithm may be slow because it creates
- * communicators. Its sample is kept only if the algorithm creates none and the elimination drops the algorithm
- * because of this time. Without such samples each job would try the algorithm again. */
+ * communicators, so its sample is not written. It is written if the algorithm creates none and is so slow that the
+ * elimination drops it. Without such samples each job would try the algorithm again. */
 static int is_kept(const sample *s, double seconds)
 {
     const algorithm *a = s->chosen < s->class->mix->n ? s->class->mix->picks[s->chosen].algorithm : NULL;
@@ -244,9 +244,9 @@ static void exchange_times(comm *c)
         samples_flush(0);
 }
 
-/* Draws the algorithm that serves the next call of a class in mode explore. Returns its index among the picks of the
- * mix, which is the table's list of algorithms to explore. The number of picks means the selected algorithm, with
- * timing. UNTIMED means the selected algorithm without timing. The selected algorithm is timed before any pick is
+/* Draws the algorithm that serves the next call of a class in mode explore. The mix is the table's list of algorithms
+ * to explore (picks). Returns the index of a pick, or the number of picks for the selected algorithm. Returns UNTIMED
+ * if the selected algorithm serves the call without being timed. The selected algorithm is timed before any pick is
  * drawn. */
 static int draw(struct explorer *e, class *c)
 {
@@ -278,8 +278,7 @@ static int explore(comm *c, class *of)
     return chosen;
 }
 
-/* Returns the algorithm for a number that the function draw or learn returned. NULL means the MPI library's own
- * algorithm. */
+/* Returns the algorithm for a number that `draw` or `learn` returned. NULL means the MPI library's own algorithm. */
 static const pick *pick_of(const comm *c, const class *of, int chosen, const pick *best)
 {
     if (chosen < 0 || chosen == of->mix->n)
@@ -306,8 +305,8 @@ static int candidate_or_best(comm *c, class *of)
     return c->explorer->root < 0 ? SERVE_BEST : next_candidate(c, of);
 }
 
-/* Prepares the monitor for the next call, which the best candidate of a class serves. Returns whether all ranks
- * recheck the candidate at this call. */
+/* Prepares the monitor for the next call of a class, in which the best candidate serves. Returns whether all ranks must
+ * recheck this candidate at this call. */
 static int watch(comm *c, class *of, const pick *best, int *timed)
 {
     int candidate = elimination_best(of->elimination);
@@ -397,7 +396,7 @@ void explore_record(comm *c, sample *s, uint64_t bytes, uint64_t took, const cha
 void tutti_site(int number) { site = settings.learn ? number : 0; }
 
 /* Reads a number from 0 to `most` from an environment variable, if it is set. If the variable holds anything else,
- * the function returns 0, with the reason in why. */
+ * the function returns 0, and `why` holds the reason. */
 static int read_share(const char *name, double most, double *share, char *why)
 {
     char *end;
@@ -424,7 +423,7 @@ const char *explore_mode(void)
     return mode != NULL && *mode != 0 ? mode : NULL;
 }
 
-/* Reads this rank's environment and opens the file of samples. On an error, it returns 0, with the reason in why. */
+/* Reads this rank's environment and opens the file of samples. On an error it returns 0, and `why` holds the reason. */
 static int read_settings(const char *folder, char *why)
 {
     const char *mode = explore_mode(), *way = getenv("TUTTI_MONITOR");

@@ -16,8 +16,8 @@ extern int explore_trials;   /* calls so far that ran a drawn algorithm, or a ca
 extern int explore_rechecks; /* rechecks so far of an algorithm whose times may have changed */
 extern int exploring;        /* in either mode; the same on all ranks */
 
-/* Reads the settings on rank 0, and opens a file of samples in the folder if folder is not NULL. All ranks must
- * call this function. */
+/* Reads the settings on rank 0. Opens a file of samples in `folder`, unless this is NULL. All ranks must call this
+ * function. */
 void explore_start(MPI_Comm world, const char *folder);
 const char *explore_mode(void); /* of this rank's environment; NULL: unset */
 void explore_end(void);         /* collective */
@@ -29,15 +29,15 @@ typedef struct sample sample;
  * becomes NULL. */
 const pick *explore_call(comm *c, collective what, uint64_t bytes, const pick *best, sample **to);
 
-/* Records the duration of a timed call, in ticks of the clock. served_by is the algorithm that served it, or NULL
- * for the MPI library's own. All ranks must call this function. */
+/* Records the duration of a timed call, in ticks of the clock. The parameter `served_by` is the algorithm that served
+ * the call, or NULL for the MPI library's own. All ranks must call this function. */
 void explore_record(comm *c, sample *s, uint64_t bytes, uint64_t took, const char *served_by);
 
 /* samples.c: the file of samples, which one rank writes. */
 
 int samples_open(const char *folder, char *why); /* 0, or -1 with the reason */
 void samples_add(collective what, const shape *at, uint64_t bytes, const char *name, double longest, double shortest);
-void samples_flush(int now); /* at most once a second, or now */
+void samples_flush(int now); /* writes at most once a second, or at once if now is 1 */
 void samples_close(void);
 
 #pragma GCC visibility pop

@@ -1,8 +1,8 @@
 /* Wrappers for Fortran. Open MPI's Fortran bindings call PMPI functions, so wrappers in C do not see these calls. The
  * wrappers in this file replace the Fortran functions. The header mpif.h and the module mpi call mpi_bcast_. The
- * module mpi_f08 calls ompi_bcast_f with the same arguments. MPICH's Fortran bindings call MPI functions of C. The
- * exception is its module mpi_f08, for calls without a buffer. The names here end in one underscore, like those of
- * the GNU, Intel, LLVM and NVIDIA compilers. The MPI ABI has no Fortran. */
+ * module mpi_f08 calls ompi_bcast_f with the same arguments. MPICH's Fortran bindings call MPI functions of C, except
+ * for calls without a buffer in the module mpi_f08. The names here end in one underscore, like those of the GNU, Intel,
+ * LLVM and NVIDIA compilers. The MPI ABI has no Fortran. */
 #include "tutti.h"
 
 #if defined(OPEN_MPI) || defined(MPICH_VERSION)

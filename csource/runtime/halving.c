@@ -11,7 +11,7 @@ team team_of(const call *c)
     return m;
 }
 
-/* Returns the number of a member of the team with its bits in reverse order. */
+/* Returns a member's number with the bits of the number in reverse order. */
 static int turned(const team *m, int number)
 {
     int r = 0;
@@ -58,8 +58,8 @@ void team_leave(const call *c, const team *m)
         send_to(c, c->data, c->count, c->rank - 1);
 }
 
-/* Computes which part of a vector a member has during recursive halving, after the exchanges at distances 1, 2, 4 …
- * below the given distance. *first becomes its first element, and *n its number of elements. */
+/* Computes which part of a vector a member has during recursive halving, after all exchanges at distances (1, 2, 4 …)
+ * that are less than `distance`. *first becomes the first element of the part, and *n the number of elements. */
 static void part_of(const call *c, int number, int distance, int *first, int *n)
 {
     *first = 0;
@@ -91,7 +91,7 @@ void halve(const call *c, const team *m, int number, char *tmp, int *first, int 
     }
 }
 
-/* Reverses the function halve. Partners send each other their parts of the result. If to_one is set, all parts go to
+/* Reverses the function `halve`. Partners send each other their parts of the result. If `to_one` is 1, all parts go to
  * member 0 instead. */
 void unhalve(const call *c, const team *m, int number, int to_one)
 {

@@ -6,10 +6,14 @@
 
 #pragma GCC visibility push(hidden)
 
-/* A rank's part of a scheduled alltoall, as a sequence of turns. The array steps holds these numbers for each turn:
- * the phase; the rank to send to, or -1; the rank to receive from, or -1; the number of ranks whose signals the rank
- * awaits before it sends, followed by these ranks; the number of ranks that it signals after it has received,
- * followed by these ranks. Signals make messages on the same links wait for each other. */
+/* A rank's part of a scheduled alltoall, as a sequence of turns. Signals make messages on the same links wait for each
+ * other. The array `steps` holds for each turn:
+ *
+ *   the phase
+ *   the rank to send to, or -1
+ *   the rank to receive from, or -1
+ *   the number of ranks whose signals this rank awaits before it sends, then these ranks
+ *   the number of ranks that this rank signals after it has received, then these ranks */
 typedef struct {
     int phases, turns;
     int *steps;
@@ -27,8 +31,8 @@ struct layout {
     struct pattern *patterns; /* of alltoallv, the newest first */
 };
 
-/* Returns the layout of ranks: rank r is at place[r]. path holds one number for each place and level. Two places
- * are in the same group of a level if their numbers up to that level are equal. */
+/* Returns the layout of ranks: rank r is at place[r]. The array `path` holds one number for each place and level. Two
+ * places are in the same group of a level if their numbers up to that level are equal. */
 layout *layout_new(int size, const int *place, int levels, const int *path);
 void layout_free(layout *l);
 
@@ -45,7 +49,8 @@ const int *topology_path(void);
 
 const schedule *layout_schedule(layout *l, int rank); /* computed once; O(size²) time and memory */
 void schedule_free(schedule *s);
-/* Writes the phase of the message between each two ranks, and -1 for a rank and itself. Returns the number of phases. */
+/* Writes the matrix of the phases of all messages, by sender and receiver, with -1 on the diagonal. Returns the number
+ * of phases. */
 int alltoall_phases(const layout *l, int *phase);
 
 /* pattern.c */

@@ -277,7 +277,7 @@ static int can(unsigned bits, const arguments *a, const shape *s)
  * number with MPI_IN_PLACE. */
 const library_algorithm *library_enter(const arguments *a, const algorithm *of, comm *c, uint64_t bytes, MPI_Comm *on)
 {
-    const library_algorithm *t = (const library_algorithm *)of; /* of is its first member */
+    const library_algorithm *t = (const library_algorithm *)of; /* `of` is its first member */
     if ((bytes == 0 && a->what != BARRIER) || !can(of->needs, a, c->shape))
         return NULL;
     MPI_Comm at = t->fresh ? comm_switched(c, t) : c->handle;

@@ -32,7 +32,7 @@ typedef struct library_algorithm {
     struct library_algorithm *next;
 } library_algorithm;
 
-int library_read(const char *line, char *why);                /* parses a line after its first word, algorithm; 0, or -1 with the reason */
+int library_read(const char *line, char *why);                /* parses a line after its first word, "algorithm"; 0, or -1 with the reason */
 const algorithm *library_find(collective what, const char *name);
 void library_forget(void);                                     /* frees all algorithms */
 int library_open(char *why);                                   /* opens the variables of all algorithms; 0, or -1 with the reason */
@@ -42,13 +42,13 @@ int library_matches(const char *banner, char *why);              /* whether the 
 
 static inline int is_library(const algorithm *a) { return a->run == NULL && !(a->needs & USERS); }
 
-/* Prepares that an algorithm serves a call. Returns the algorithm, and the communicator on which the call must be
- * made. Returns NULL if the algorithm cannot serve the call. After the call, library_leave must be called. It raises
- * the error of the call, unless the call was on the application's own communicator. */
+/* Prepares a call that an algorithm is to serve. Returns the algorithm, and in *on the communicator on which the call
+ * must be made. Returns NULL if the algorithm cannot serve the call. After the call, library_leave must be called. If
+ * the call was on another communicator than the application's, library_leave raises its error on the application's. */
 const library_algorithm *library_enter(const arguments *a, const algorithm *of, comm *c, uint64_t bytes, MPI_Comm *on);
 void library_leave(const library_algorithm *t, const comm *c, int error);
 
-void library_set(const library_algorithm *t, int on); /* sets the variables to the algorithm's values, or with on 0 to their first values */
+void library_set(const library_algorithm *t, int on); /* sets the variables to the algorithm's values, or if on is 0 to their first values */
 
 #pragma GCC visibility pop
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 enum { MIN_ASK_INTERVAL = 8, MAX_INTERVAL = 1 << 20, MIN_RECHECK_INTERVAL = 32 }; /* in calls */
-enum { MAX_FALSE_ALARMS = 3 }; /* after these false alarms the sensitivity stays the same, or changes would be found too late */
+enum { MAX_FALSE_ALARMS = 3 }; /* after these false alarms the sensitivity stays the same, because changes would be found too late */
 
 #ifndef RUN_LENGTH
 #define RUN_LENGTH 10000     /* calls of a class between two false alarms of all ranks together */
@@ -104,7 +104,7 @@ void monitor_start(monitor *m, int candidate, int restarts, double seconds, doub
     }
 }
 
-/* Returns whether this rank times the next call. After a suspicious time it times one call more. */
+/* Returns whether this rank times the next call. After a suspicious time it times one more call. */
 static int is_timed(const monitor *m)
 {
     return !m->detected && (m->calls % m->time_interval == 0 || detector_suspects(&m->detector));

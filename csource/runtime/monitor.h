@@ -40,7 +40,7 @@ void monitor_free(monitor *m);
 void monitor_add_time(monitor *m, int candidate, int restarts, uint64_t took);
 
 /* Starts watching a candidate. The parameter `seconds` is the time of the candidate's calls. The parameter `exchange`
- * is the seconds in which ranks exchange their times, or 0 if unknown. Both must be equal on all ranks. */
+ * is how many seconds the ranks take to exchange their times, or 0 if unknown. Both must be equal on all ranks. */
 void monitor_start(monitor *m, int candidate, int restarts, double seconds, double exchange);
 
 /* Stops watching before a recheck of the candidate. */

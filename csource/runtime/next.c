@@ -18,7 +18,8 @@ function *next_function(const char *name)
     return f;
 }
 
-/* If no library behind libtutti has a function, the MPI library's own function is called. */
+/* Looks up the functions of the libraries that are loaded after libtutti. If none of them has a function, the PMPI
+ * function remains. */
 __attribute__((constructor)) static void look_up(void)
 {
     function *f;
@@ -29,8 +30,8 @@ __attribute__((constructor)) static void look_up(void)
 #undef DO
 }
 
-/* Returns the file that defines a function at the given address, or NULL. An executable that only uses the function
- * may have a symbol for it, too. */
+/* Returns the file that defines the function at an address, or NULL. An executable that only calls the function may
+ * have an undefined symbol for it, which does not count. */
 static const char *file_of(const void *found)
 {
     Dl_info in;

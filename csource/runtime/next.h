@@ -1,5 +1,5 @@
-/* The MPI functions that follow libtutti. A tool that is loaded behind libtutti may have replaced them. The
- * application's calls are passed on to them, so that the tool sees these calls. Libtutti's own calls have names that
+/* The MPI functions that follow libtutti. A tool that is loaded after libtutti may have replaced them. The
+ * application's calls are passed on to them, so that the tool sees these calls. libtutti's own calls have names that
  * begin with PMPI, so that no tool sees them. */
 #ifndef TUTTI_NEXT_H
 #define TUTTI_NEXT_H
@@ -54,8 +54,8 @@ typedef void function(void);
 function *next_function(const char *name);
 
 /* Returns a file whose functions for collectives hide the functions of libtutti, or NULL. Writes the hidden
- * collectives to names. If stacked is set, a file with a function MPI_Init hides nothing, because it has passed
- * MPI_Init on to libtutti. */
+ * collectives to `names`. If `stacked` is 1, libtutti's MPI_Init was called. A file that defines MPI_Init then hides
+ * nothing, because it passes calls on to libtutti. */
 const char *hidden_by(int stacked, char *names, size_t size);
 
 #pragma GCC visibility pop

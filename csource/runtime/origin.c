@@ -11,8 +11,8 @@
 #define TEXT(x) #x
 #define NUMBER(x) TEXT(x)
 
-/* The MPI library that libtutti is built for, as the library itself reports it. A program may run with a release that
- * differs only after the first dot. */
+/* The MPI library that libtutti is built for, as the library itself reports it. A program may run with another release
+ * of this library if the numbers before the first dot are equal. */
 #if defined(MPI_ABI_VERSION)
 #define BUILT_FOR "the MPI ABI"
 #elif defined(OPEN_MPI)
@@ -33,8 +33,8 @@ static version_function *version_in(void *handle)
     return f;
 }
 
-/* Returns the version function of the MPI library that a file is linked with, or that of the program\'s library. The
- * parameter is any address in the file. */
+/* Returns the version function of the MPI library that a file is linked with. If the file has none, returns that of the
+ * program's library. The parameter is any address in the file. */
 static version_function *version_for(const void *address)
 {
     Dl_info in;
@@ -45,8 +45,8 @@ static version_function *version_for(const void *address)
     return f == NULL ? version_in(RTLD_DEFAULT) : f;
 }
 
-/* Returns whether a version is of another major release. A vendor's library has a name of its own, but the version
- * macro of MPICH. */
+/* Returns whether a version is of another major release. A vendor's library that is derived from MPICH reports another
+ * name than MPICH. It is not a release of MPICH, so the result is 0. */
 static int other_release(const char *version)
 {
     return strncmp(version, BUILT_FOR, strcspn(BUILT_FOR, "0123456789")) == 0 &&
@@ -83,7 +83,7 @@ static int is_first(void)
 }
 
 /* Compares the MPI library of libtutti with that of the program. If they differ, starts the program again without
- * libtutti, or ends it. If argv is NULL, it is too late for starting it again. */
+ * libtutti, or ends it. If `argv` is NULL, it is too late to start the program again. */
 static void check(version_function *program, char **argv)
 {
     enum { LONGEST = 8192 }; /* in MPICH; in other libraries versions are shorter */

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 
 /* Schedules the messages of an alltoallv in phases, in one of two ways. The first call with a pattern of messages
- * gathers the pattern, so no file describes it. Sources: Karwande, Yuan and Lowenthal, CC-MPI: a compiled
- * communication capable MPI prototype for Ethernet switched clusters (2003); Faraj and Yuan, Automatic generation and
- * tuning of MPI collective communication routines (2005), 3.1. */
+ * gathers the pattern from all ranks, so users need not describe it. Sources: Karwande, Yuan and Lowenthal, CC-MPI: a
+ * compiled communication capable MPI prototype for Ethernet switched clusters (2003); Faraj and Yuan, Automatic
+ * generation and tuning of MPI collective communication routines (2005), 3.1. */
 
 /* A pattern also serves calls whose sizes differ from its own by less than a tenth, on each rank. Its schedule is
  * free of contention for any sizes. With other sizes, phases take at most about a tenth longer. */
@@ -54,7 +54,7 @@ static const pattern *find(const call *c, enum way by, const uint64_t *sizes)
     return NULL;
 }
 
-/* A message, in the order in which the function greedy assigns phases. */
+/* A message between two ranks. The function longer_first gives the order in which messages are assigned to phases. */
 typedef struct {
     uint64_t bytes;
     int from, to;
@@ -84,8 +84,8 @@ static int links_of(const layout *l, const message *m, int *links)
 }
 
 /* Puts each message, the longest first, into the first phase in which no other message uses one of its links. Returns
- * the number of phases. The array busy holds a bit for each link and phase. A message cannot be in the phases of
- * messages that share a link with it, so their number limits the phases. */
+ * the number of phases. The array `busy` holds a bit for each link and phase. At most `most` messages use a link. The
+ * number of phases is thus at most `most` times the number of links of a message. */
 static int greedy(const layout *l, message *all, int n, int *phase)
 {
     int nlinks = 2 * (l->levels + 1) * l->size, most = 0, phases = 0;
@@ -118,7 +118,7 @@ static int greedy(const layout *l, message *all, int n, int *phase)
     return phases;
 }
 
-/* Takes the phases of an alltoall, and omits phases without a message. */
+/* Gives each message its phase in a scheduled alltoall, and leaves out phases without a message. */
 static int from_alltoall(const layout *l, const message *all, int n, int *phase)
 {
     int phases = alltoall_phases(l, phase), *number = allocate((size_t)phases + 1, sizeof *number), used = 0;

@@ -1,6 +1,6 @@
 #include "users.h"
 
-/* The algorithms of libtutti. An algorithm that Open MPI also has bears Open MPI's name. */
+/* The algorithms of libtutti. An algorithm that Open MPI also has has Open MPI's name. */
 const algorithm repository[] = {
     {ALLGATHER, "linear", allgather_linear, 0, NULL},
     {ALLGATHER, "bruck", allgather_bruck, 0, NULL},

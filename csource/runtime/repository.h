@@ -38,7 +38,7 @@ typedef struct algorithm {
 extern const algorithm repository[]; /* the last one has no name */
 
 int repository_fits(const algorithm *a, int ranks);      /* whether it can serve communicators of that size */
-int repository_can(const algorithm *a, const call *c);   /* and this call; the same answer on all ranks */
+int repository_can(const algorithm *a, const call *c);   /* whether it can serve this call; the same answer on all ranks */
 void repository_run(const algorithm *a, const call *c);
 
 /* The functions of the algorithms. Each collective has a file of its own. */
@@ -88,8 +88,8 @@ enum { TAG = 1, SIGNAL, FLAGGED };
 
 /* A flag announces something to other ranks in the messages of a call. flag_carry makes the messages of the next call
  * carry a flag. Its parameter `raised` is 1 if this rank raises the flag. A rank that receives a raised flag forwards
- * it. flag_received ends this, and returns whether this rank raised or received the flag. Algorithms with signals
- * cannot carry a flag. */
+ * it. After the call, flag_received returns whether this rank raised or received the flag. From then on, messages carry
+ * no flag. Algorithms with signals cannot carry a flag. */
 void flag_carry(int raised);
 int flag_received(void);
 
@@ -111,8 +111,8 @@ void wait_receives(const call *c, MPI_Request *r, int n, int count); /* of recei
 
 enum way { GREEDY, FROM_ALLTOALL };
 
-/* The array `of` holds the phase of this rank's message to each rank, then the phase of the message from each rank.
- * Messages in phase n were not known when the schedule was made. */
+/* Messages in n phases. The array `of` holds the phase of this rank's message to each rank, then the phase of the
+ * message from each rank. Messages that were not known when the schedule was made have the number n. */
 typedef struct {
     int n, *of;
 } phases_of_pattern;
@@ -121,10 +121,9 @@ typedef struct {
  * next call of this function. The scheduled call needs a layout, and is not in place. */
 const phases_of_pattern *pattern_phases(const call *c, enum way by);
 
-/* exchange.c: exchanges of one block between each two ranks. The block for rank 0 begins at out, and the block for
- * each further rank begins step elements later. */
+/* exchange.c: exchanges of one block between each two ranks. The block for rank r begins r * step elements after `out`. */
 
-/* Exchanges all blocks at once. If spread is set, a rank begins with the ranks that follow it, otherwise with rank 0. */
+/* Exchanges all blocks at once. If `spread` is 1, a rank begins with the ranks that follow it, otherwise with rank 0. */
 void exchange_all(const call *c, const char *out, int step, int spread);
 
 enum partner { ALONG_RING, BY_XOR };                      /* BY_XOR: the number of ranks is a power of two */
@@ -153,8 +152,8 @@ char *scratch(const call *c, int n); /* memory for n elements */
 MPI_Request *requests_of(int n);     /* memory for requests, to be freed */
 void scratch_free(const call *c, char *p);
 
-/* Combines n elements of the vectors own and other by the operation of the call, in the order of the ranks. The
- * result is in own, and other is overwritten. */
+/* Combines n elements at `own` and n elements at `other` by the operation of the call, in the order of the ranks. The
+ * result replaces the elements at `own`. Those at `other` are overwritten, too. */
 void combine(const call *c, char *own, char *other, int n, int other_first);
 
 /* halving.c: reductions by recursive halving. The number of members is the largest power of two that does not exceed

@@ -42,7 +42,8 @@ void request_new(int error, const MPI_Request *made, traced_call call)
     __atomic_fetch_add(&known, 1, __ATOMIC_RELAXED);
 }
 
-/* Returns a request that the application does not wait for yet. */
+/* Returns a request that is in no list with which the application waits. If the request is persistent, its field
+ * `started` must have the given value. */
 static request *find(MPI_Request handle, int started)
 {
     request *r = *slot_of(handle);
@@ -90,8 +91,8 @@ static int contains(int n, const int *list, int what)
     return i < n;
 }
 
-/* Ends the tracing of requests that are complete: those at the positions in the list. If there is no list and n is
- * not 0, all of them are complete. */
+/* Ends the tracing of requests that are complete: those whose positions are in the list `complete`. If the list is NULL
+ * and n is not 0, all of them are complete. */
 static void release(request *all, int n, const int *complete)
 {
     uint64_t now = all == NULL ? 0 : ticks();

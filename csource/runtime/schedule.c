@@ -18,7 +18,7 @@ typedef struct {
 typedef struct {
     int n, phases;
     int *ranks;     /* of all groups, one group after another */
-    int *first;     /* the index in ranks at which each group begins, and the end of the last one */
+    int *first;     /* the index in `ranks` at which each group begins, and the end of the last one */
     int *receiver;  /* in each phase: the member of the first group that receives a message within the group */
     message *all;
     long sent;
@@ -51,8 +51,8 @@ static int start(const plan *p, int i, int j)
 }
 
 /* Adds the messages from the first group to group j, and messages within the first group in the same phases. The
- * phases come in stretches: each has a phase for every member of the first group, and every member sends once in it.
- * The order of the senders changes whenever all receivers have had their turns. */
+ * phases are divided into stretches of as many phases as the first group has members. Every member sends once in a
+ * stretch. The order of the senders changes whenever all receivers have had their turns. */
 static void from_first(plan *p, int j)
 {
     int a = count(p, 0), b = count(p, j), orders = divisor(a, b);
@@ -97,8 +97,8 @@ static int larger(const void *a, const void *b)
     return n != 0 ? n : x->order - y->order;
 }
 
-/* Returns the end of a group: the position after its last member. The group is at the given level and begins at
- * the position first. */
+/* Returns the end of a group: the position after its last member. The group is at the given level, and its first member
+ * is at the position `first`. */
 static int end_of(const layout *l, int level, int first)
 {
     int end = first + 1;
@@ -182,9 +182,8 @@ typedef struct {
     int *waits, *signals; /* memory for two ranks of each level */
 } turn;
 
-/* The state while the turns of one rank are created. A link is numbered by its level, group and direction. The array
- * last holds the last message on each link. The array received holds the turn in which this rank received that
- * message. */
+/* The state while the turns of one rank are created. A link is numbered by its level, group and direction. For each
+ * link, `last` holds the last message, and `received` holds the turn in which this rank received that message. */
 typedef struct {
     const layout *l;
     int rank, n;

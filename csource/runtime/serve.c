@@ -115,7 +115,7 @@ static void prepare_allgather(stage *s, const arguments *a)
     own_block(s, a);
 }
 
-/* Allocates the arrays starts and counts, with one number for each rank. */
+/* Allocates two arrays with one number for each rank, `starts` and `counts`. */
 static void number_ranks(stage *s)
 {
     s->starts = memory((size_t)s->c.size * 2 * sizeof *s->starts);
@@ -146,7 +146,8 @@ static void prepare_allgatherv(stage *s, const arguments *a)
         pack(s, s->c.data + s->starts[rank], (size_t)s->counts[rank], element(a->recv, displ_at(a, a->displs, rank), a->rtype), (int)count_at(a, a->counts, rank), a->rtype);
 }
 
-/* Returns the blocks that this rank sends or receives in an alltoallv. Writes where they begin to an array. */
+/* Returns the blocks that this rank sends or receives in an alltoallv. The array `to` stores the count and the start of
+ * each block. */
 static tutti_blocks blocks_of(const arguments *a, const void *counts, const void *displs, MPI_Datatype type, int size, tutti_block *to)
 {
     MPI_Aint lower, extent;

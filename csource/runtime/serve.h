@@ -6,8 +6,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The arguments that an application passed to a collective. The buffer of a bcast is recv. The type of a reduction
- * is rtype. */
+/* The arguments that an application passed to a collective. The buffer of a bcast is `recv`. The type of a reduction
+ * is `rtype`. */
 typedef struct {
     collective what;
     int wide; /* the arrays are of MPI_Count and MPI_Aint, else of int */
@@ -22,7 +22,7 @@ typedef struct {
     const void *scounts, *sdispls; /* alltoallv */
     MPI_Op op;
     int root;
-    int error; /* that the call returns */
+    int error; /* the error code that the call returns */
 } arguments;
 
 /* Returns an element of an array of counts. */

@@ -61,7 +61,7 @@ static char *setting(const char *name)
     return copy;
 }
 
-/* Reads a file. On an error the length is 0, and why holds the reason. */
+/* Reads a file. On an error the length is 0, and `why` holds the reason. */
 static char *load(const char *path, int *length, char *why)
 {
     char *text = allocate((size_t)MOST_TEXT + 1, 1);
@@ -87,7 +87,7 @@ static int use_table(char *text, size_t length, char *why)
     return (banner[0] != 0 && library_matches(banner, why)) || library_open(why) ? -1 : 0;
 }
 
-/* Rank 0 reads the file at path. All ranks parse it with the function `parse` and get the same result. Only rank 0
+/* Rank 0 reads a file. All ranks parse it with the function `parse` and get the same result. Only rank 0
  * needs the path. */
 static int read_and_share(int rank, const char *path, int (*parse)(char *, size_t, char *), const char *without)
 {
@@ -130,8 +130,9 @@ static void know_comms(void)
     active = 1;
 }
 
-/* Duplicates a communicator of all ranks, once all ranks call this function. It waits forever if a rank has not
- * loaded libtutti. Rank 0 then prints a message. Rank 1 prints it if it does not hear from rank 0. */
+/* Duplicates a communicator of all ranks, once all ranks have called this function. If a rank has not loaded libtutti,
+ * the others wait forever. While they wait, rank 0 prints a message. If rank 1 does not hear from rank 0, it also prints
+ * the message. */
 static void make_world(MPI_Comm of, int rank)
 {
     enum { PATIENCE = 10 }; /* seconds; ranks leave MPI_Init within a few */

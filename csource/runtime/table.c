@@ -219,7 +219,7 @@ static int read_budget(const char **p, mix *m)
     return ok;
 }
 
-/* Reads a line of algorithms to explore, from the place after the word explore. */
+/* Reads a line of algorithms to explore, from the place after the word "explore". */
 static int read_mix(const char *p, int line, char *why)
 {
     mix *m = &mixes[nmixes++];
@@ -403,8 +403,8 @@ static int begins(uint64_t *at, collective what, int ranks, int ppn, unsigned or
     return kept;
 }
 
-/* Returns the first place at or after i that has no rule yet. For each place, the array next holds a later place at
- * which to continue the search. */
+/* Returns the first index from i on that has no rule yet. If an index has a rule, the array `next` holds a later index
+ * at which to continue the search; otherwise it holds the index itself. */
 static int place_from(int *next, int i)
 {
     while (next[i] != i)
@@ -412,7 +412,7 @@ static int place_from(int *next, int i)
     return i;
 }
 
-/* Finds, for each of n ascending sizes, the first rule that applies. A place is the index of a size. */
+/* Finds, for each of n ascending sizes, the first rule that applies. */
 static void first_rules(const rule **of, const uint64_t *at, int n, collective what, int ranks, int ppn, unsigned orders)
 {
     int *next = allocate((size_t)n + 1, sizeof *next);
@@ -430,8 +430,8 @@ static void first_rules(const rule **of, const uint64_t *at, int n, collective w
     free(next);
 }
 
-/* For each number of bits, finds the range of sizes (band) with which a search begins. It is the band with the
- * smallest size of that many bits. */
+/* Computes where the search for a size begins, by the number of bits of the size. It is the band (range of sizes) that
+ * contains the smallest number with so many bits. */
 static void index_bands(struct row *r)
 {
     int b = 0;

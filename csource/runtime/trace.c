@@ -181,8 +181,8 @@ static void add_up(table *t)
     t->n = kept;
 }
 
-/* Returns the rows of this rank's calls. If whole is 0, a call counts as 1 / (number of ranks), otherwise as one
- * call. */
+/* Returns the rows of this rank's calls. If `whole` is 1, a call counts as one call. Otherwise it counts as 1 / n if n
+ * ranks trace the communicator. */
 static table own_rows(int whole)
 {
     table t = {allocate((size_t)used + 1, sizeof *t.rows), 0};
@@ -198,7 +198,7 @@ static table own_rows(int whole)
     return t;
 }
 
-/* Receives the rows of another rank and merges them into t. If there are too many rows, it rounds sizes down. */
+/* Receives the rows of another rank and merges them into a table. If there are too many rows, it rounds sizes down. */
 static void take_rows(table *t, MPI_Comm world, int from)
 {
     int n;

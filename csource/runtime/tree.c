@@ -8,8 +8,9 @@ static tree tree_new(const call *c)
     return (tree){-1, 0, memory((size_t)c->size * sizeof(int))};
 }
 
-/* Computes a binomial tree. The numbers of members are written as digits in the radix. A child of member `me` differs
- * from it in one digit, which is below the lowest nonzero digit of me. Distant children come first. */
+/* Computes a binomial tree. The number of a member is written as digits in the radix. A child's number differs from its
+ * parent's in one digit, below the lowest nonzero digit of the parent's number. Distant children come first. The number
+ * of this rank is `me`. */
 static void join_binomial(tree *t, int radix, const int *list, int n, int me)
 {
     int step = 1;
@@ -22,10 +23,10 @@ static void join_binomial(tree *t, int radix, const int *list, int n, int me)
             t->child[t->children++] = list[me + k * step];
 }
 
-/* Computes a postal tree. In each step, a rank that has the message sends it to another rank, and a message arrives
- * after radix steps. No other tree reaches more ranks in the same time. The list of ranks is split in two. The first
- * member keeps the ranks that it could reach with one step less. The first rank to which it sends reaches the
- * remaining ranks. */
+/* Computes a postal tree. In each step, every rank that has the message sends it to another rank. The message arrives
+ * after as many steps as the radix says. No other tree reaches more ranks in the same time. The list of ranks is split
+ * in two, again and again. Its first rank keeps the ranks that it could reach with one step less. The rank to which it sends
+ * first gets the others. */
 static void join_postal(tree *t, int radix, const int *list, int n, int me)
 {
     int low = 0, high = n, turn = 0;
@@ -63,7 +64,7 @@ static void join_chains(tree *t, int chains, const int *list, int n, int me)
     }
 }
 
-/* Inserts this rank, which is member me of n, into a tree over a list of ranks. */
+/* Inserts this rank into a tree over a list of n ranks. Its index in the list is `me`. */
 static void tree_join(tree *t, tree_form form, int radix, const int *list, int n, int me)
 {
     if (form == BINOMIAL) {
@@ -96,7 +97,7 @@ tree tree_of_ranks(const call *c, tree_form form, int radix, int first, int n)
     return t;
 }
 
-/* A span is a range of positions from first up to, but not including, end. */
+/* A range of positions. It contains `first` but not `end`. */
 typedef struct {
     int first, end;
 } span;

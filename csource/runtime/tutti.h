@@ -1,6 +1,6 @@
 /* libtutti is loaded between an application and its MPI library through MPI's profiling interface. It traces the
- * application's collective calls, and runs its own algorithms if a table selects them. If MPI_Init finds an error in the settings, libtutti is off on all ranks, and the
- * application runs with the MPI library alone. */
+ * application's collective calls, and runs its own algorithms if a table selects them. If MPI_Init finds an error in
+ * the settings, libtutti is off on all ranks, and the application runs with the MPI library alone. */
 #ifndef TUTTI_RUNTIME_H
 #define TUTTI_RUNTIME_H
 
@@ -76,19 +76,19 @@ void *memory(size_t bytes);
 #define PUBLIC __attribute__((visibility("default")))
 
 /* Selects one algorithm for all further calls of the collective that it can serve. The parameters `what` and `name`
- * are written as in a table, for example "bcast" and "pipeline(segsize=8192)". If what is NULL, the MPI library
+ * are written as in a table, for example "bcast" and "pipeline(segsize=8192)". If `what` is NULL, the MPI library
  * serves all calls. The table in the environment has no effect after this call. All ranks of the world must call this
- * function with the same arguments. Returns 0, or -1 with the reason in why. */
+ * function with the same arguments. Returns 0, or -1 with the reason in `why`. */
 PUBLIC int tutti_force(const char *what, const char *name, char *why, size_t size);
 
 /* Returns the algorithm that served this rank's last call for which an algorithm was selected. The name is the one in
  * the table. Returns NULL if the MPI library's own algorithm served the call. */
 PUBLIC const char *tutti_ran(void);
 
-/* Assigns all further calls of this rank to a site of the program, until the next call of this function. Mode
- * learn learns for each site separately. All ranks of a communicator must set the same sites between the same
- * calls. MPI_Pcontrol also sets sites, by levels from 3 on. The number 0 means no site, and so does level 1 of
- * MPI_Pcontrol. */
+/* Assigns all further calls of this rank to a site (place in the program), until the next call of this function. In
+ * mode learn, libtutti learns for each site separately. All ranks of a communicator must set the same sites between the
+ * same calls. The number 0 means no site. MPI_Pcontrol has the same effect: its levels from 3 on are numbers of sites,
+ * and level 1 means no site. */
 PUBLIC void tutti_site(int number);
 
 /* origin.c: the MPI library for which libtutti is built. */
@@ -126,7 +126,7 @@ enum { ORDER_BLOCK = 1, ORDER_CYCLIC = 2 };
  * properties share a shape. */
 typedef struct shape {
     int ranks, nodes, ppn; /* ppn: of the node with most ranks */
-    unsigned orders;       /* that hold for it; 0: neither */
+    unsigned orders;       /* ORDER_BLOCK, ORDER_CYCLIC, or their sum if both hold; 0: neither */
     const struct row *rows[COLLECTIVES]; /* the table's rules; NULL: none */
     struct shape *next;
 } shape;
@@ -196,7 +196,7 @@ static inline sized *sized_of(MPI_Datatype type)
 
 int type_named(MPI_Datatype type);
 size_t type_size(MPI_Datatype type);
-size_t counts_bytes(const void *counts, int wide, int n, MPI_Datatype type); /* the sum of the counts, which are of MPI_Count if wide, else of int */
+size_t counts_bytes(const void *counts, int wide, int n, MPI_Datatype type); /* bytes of n blocks; their counts are of MPI_Count if wide is 1, else of int */
 
 static inline size_t bytes_of(MPI_Count count, MPI_Datatype type)
 {

@@ -20,24 +20,24 @@ typedef struct {
     MPI_Datatype type;
 } tutti_blocks;
 
-/* The arguments of a call as an algorithm needs them. A vector holds elements of one type at intervals of extent
- * bytes. Elements are bytes in collectives without a reduction, except in alltoallv. The content of data before
- * and after a call:
+/* The arguments of a call as an algorithm needs them. A vector holds elements of one type at intervals of `extent`
+ * bytes. Elements are bytes in collectives without a reduction, except in alltoallv. The content of `data` before and
+ * after a call:
  *
- *   allgather   size blocks of count; before, the rank's own block is in its place
- *   allreduce   count elements: the rank's own vector, then the result
- *   allgatherv  blocks of counts at starts; before, the rank's own block is in its place
- *   alltoall    size blocks of count, received; send holds the blocks to send
- *   alltoallv   the blocks that receives describes; sends describes those to send, which are in send. In place, the
- *               blocks in data are sent before they are replaced
- *   bcast       count elements; before, at the root
- *   exscan      count elements: the rank's own vector, then the result, except on rank 0
- *   gather      at the root size blocks of count, before the call only its own; on other ranks the rank's own block
- *   reduce      count elements: the rank's own vector, then at the root the result
+ *   allgather   `size` blocks of `count` elements; before the call only the rank's own block is there, in its place
+ *   allreduce   `count` elements: the rank's own vector, then the result
+ *   allgatherv  blocks of `counts` elements at `starts`; before the call only the rank's own block is there, in its place
+ *   alltoall    `size` blocks of `count` elements that were received; `send` holds the blocks to send
+ *   alltoallv   the blocks that `receives` describes. The blocks to send are in `send`, and `sends` describes them. If the
+ *               call is in place, the blocks in `data` are sent before they are replaced
+ *   bcast       `count` elements; before the call only at the root
+ *   exscan      `count` elements: the rank's own vector, then the result, except on rank 0
+ *   gather      at the root `size` blocks of `count` elements, before the call only its own; on other ranks their own block
+ *   reduce      `count` elements: the rank's own vector, then at the root the result
  *   reduce_scatter, reduce_scatter_block
  *               the elements of all blocks; after the call only the rank's own block is the result
- *   scan        count elements: the rank's own vector, then the result
- *   scatter     the rank's own block of count; at the root send holds all size blocks */
+ *   scan        `count` elements: the rank's own vector, then the result
+ *   scatter     the rank's own block of `count` elements; at the root `send` holds all `size` blocks */
 typedef struct {
     char *data;
     const char *send;
@@ -73,12 +73,12 @@ enum {
 enum { TUTTI_INTERFACE = 1 }; /* version of this file */
 
 typedef struct {
-    int interface;            /* TUTTI_INTERFACE; 0: behind the last algorithm */
+    int interface;            /* TUTTI_INTERFACE; 0: after the last algorithm */
     unsigned needs;           /* sum of its requirements */
     int min_ranks, max_ranks; /* 0: no limit */
     char collective[32];      /* as "reduce_scatter" */
     char name[64];            /* letters, digits and _ */
-    char parameter[16];       /* that call.parameter holds: "segsize", "radix", "window", "barriers", or none */
+    char parameter[16];       /* the name of what call.parameter holds: "segsize", "radix", "window", "barriers", or none */
     int (*run)(const tutti_call *c); /* returns MPI_SUCCESS, or the error of an MPI function */
 } tutti_algorithm;
 

@@ -73,8 +73,8 @@ void allreduce_two_level(const call *c) { allreduce_by_nodes(c, allreduce_recurs
 void allreduce_two_level_rabenseifner(const call *c) { allreduce_by_nodes(c, allreduce_rabenseifner); }
 
 /* Passes the blocks of all nodes round a ring of leaders. In each step a leader sends the blocks of one node to the
- * next leader, and receives the blocks of another node from the previous leader. The array blocks is sorted by
- * position. */
+ * next leader, and receives the blocks of another node from the previous leader. The memory at `blocks` holds the blocks
+ * of all ranks, sorted by position. */
 static void pass_on(const call *top, const nodes *all, char *blocks)
 {
     int n = top->count, next = after(top, top->rank, 1), before = after(top, top->rank, -1);

@@ -1,7 +1,7 @@
-/* application TRACE TIMES COMPUTE SEED: an application that makes TIMES as many calls as a trace, evenly
- * distributed over the trace's classes. Before each call it computes for COMPUTE microseconds, 5 % more or less. A
- * class with fewer nodes or ranks per node than the world runs on several communicators at once, as many as fit
- * into the world. Rank 0 prints for each class the number of calls, the mean microseconds of a call over the
+/* application TRACE TIMES COMPUTE SEED: an application that makes TIMES times as many calls as the file TRACE counts,
+ * evenly distributed over the classes in that file. Before each call it computes for COMPUTE microseconds, varied by up
+ * to 5 %. A class with fewer nodes or ranks per node than the world runs on several communicators at once, as many as
+ * fit into the world. Rank 0 prints for each class the number of calls, the mean microseconds of a call over the
  * ranks, and the same mean for the second half of the run. At the end it prints the time of all calls. */
 #include "draw.h"
 #include "explore.h"

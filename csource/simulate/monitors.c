@@ -1,16 +1,19 @@
-/* monitors BYTES CALLS COMPUTE MONITOR...: measures the cost of announcing a change to all ranks. Each rank computes for COMPUTE microseconds, 5 %
- * more or less, and then calls an allgather, which the table lets an algorithm serve that carries flags. For each monitor there are CALLS
- * calls without a change, then CALLS calls in which every 16th rank detects a change every 200 calls. Output lines: ranks, bytes,
- * monitor, microseconds of a call with its computation in both cases, and how often all ranks learned of a change.
+/* monitors BYTES CALLS COMPUTE MONITOR...: measures the cost of announcing a change to all ranks. Each rank computes for COMPUTE
+ * microseconds, varied by up to 5 %, and then calls an allgather. The table selects an algorithm that carries flags. For each monitor
+ * there are CALLS calls without a change, then CALLS calls in which every 16th rank detects a change every 200 calls. Output lines:
+ * ranks, bytes, monitor, microseconds of a call with its computation in both cases, and how often all ranks learned of a change.
  *
  *   none          no announcements
  *   tags          a flag in the tags of the messages
  *   allreduce:N   an allreduce every N calls, as in STAR-MPI
- *   rma:N:K       in every N-th call ranks that detected a change add to a counter of rank 0, one-sided. After the next call rank 0 looks at the
- *                 counter and writes the number of the period to K ranks, after the next one these write to K ranks each, and so on; after one
- *                 more call all ranks look. Writes are complete before a rank enters the next call, which no rank leaves before all have entered,
- *                 so that all ranks find the same. K = 0: rank 0 writes to all ranks, as in Nanri (2016), but with writes instead of
- *                 messages and probes, which may come late. */
+ *   rma:N:K       one-sided writes down a tree in which each rank has K ranks below it, in periods of N calls
+ *   rma:N:0       the same, but rank 0 writes to all ranks. In Nanri (2016) it sends them messages, for which they probe and which
+ *                 may come late
+ *
+ * With rma, ranks that detected a change add to a counter of rank 0 in the first call of a period. After the next call, rank 0 reads
+ * the counter. If it has grown, rank 0 writes the number of the period to the ranks below it. After each further call, the next level
+ * of the tree does the same. After the last one all ranks read the number. They find the same: a rank completes its writes before it
+ * enters the next call, and no rank leaves that call before all have entered. */
 #include "draw.h"
 #include "explore.h"
 #include "repository.h"

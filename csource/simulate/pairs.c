@@ -82,7 +82,7 @@ static void exchange(const session *s, int first, int other, int n)
     }
 }
 
-/* A dissemination barrier for n ranks, as LGate uses it. The array ranks lists them. */
+/* A dissemination barrier for n ranks, as LGate uses it. The array `ranks` lists them. */
 static void meet(const session *s, const int *ranks, int n, int me)
 {
     char none, got;

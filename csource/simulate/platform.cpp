@@ -1,13 +1,14 @@
-// Machines that SimGrid simulates, after Faraj and Yuan (2005) and of today. The variable MACHINE names one:
+// Machines that SimGrid simulates: two of Faraj and Yuan (2005), and others of today. The variable MACHINE names one:
 //
-//   star, chain    32 nodes on four Ethernet switches of 100 Mb/s: three at the first one, or one after another
-//   tree           64 nodes of 8 to a leaf switch, 4:1 oversubscribed, 100 Gb/s
-//   flat           64 nodes on one switch, as in tree
-//   fat            64 nodes of 16 to a leaf switch, 2:1 oversubscribed, as in tree: machine A of the recorded data
-//   sockets        32 nodes of two sockets, 8 to a leaf switch, as in tree; each of the 64 hosts is a socket
+//   star, chain  32 nodes on four Ethernet switches of 100 Mb/s. In a star, three switches are connected to the first one;
+//                in a chain, each switch to the next
+//   tree         64 nodes, 8 on each leaf switch, 4:1 oversubscribed, 100 Gb/s
+//   flat         64 nodes on one switch, otherwise as in tree
+//   fat          64 nodes, 16 on each leaf switch, 2:1 oversubscribed, otherwise as in tree: machine A of the recorded data
+//   sockets      32 nodes of two sockets, 8 on each leaf switch, otherwise as in tree; each of the 64 hosts is a socket
 //
-// With NOISE the latency and the processor's time of each message are multiplied by lognormal numbers of this width.
-// On Ethernet each flow more on a link costs 5 % of what it carries, up to 45 %; with FLUID set none.
+// If NOISE is set, the latency and the processor's time of each message are multiplied by lognormal numbers of this
+// width. On Ethernet each further flow on a link takes 5 % of the link's bandwidth away, up to 45 %, unless FLUID is set.
 #include <algorithm>
 #include <cstdlib>
 #include <cmath>
@@ -24,14 +25,14 @@ using Links = std::vector<s4u::LinkInRoute>;
 
 namespace {
 
-// Seconds, bytes a second, bytes.
+// Times are in seconds, bandwidths in bytes a second, and sizes in bytes.
 struct Machine {
     std::string name;
     int hosts, leaf, sockets; // leaf: hosts of a switch; sockets: hosts of a node
     double nic, nic_latency, trunk, trunk_latency, memory, stream, stream_latency;
     double eager;                // messages from here on wait for the receiver: their latency counts three times
-    double send, receive, copied; // what a processor has to do for a message, and for a byte of an eager one
-    double inside;               // ... for a message within a node
+    double send, receive, copied; // time of the processor for a message, and for a byte of an eager one
+    double inside;               // time of the processor for a message within a node
 };
 
 const Machine machines[] = {
@@ -56,7 +57,7 @@ const Machine& chosen()
 // Between two sockets of a node.
 const double bus = 20e9, bus_latency = .45e-6;
 
-// What one message differs by from others.
+// Returns a random factor for the latency or the processor's time of one message.
 double noise()
 {
     static const char* width = getenv("NOISE");
@@ -76,7 +77,7 @@ struct Builder {
         if (l != nullptr)
             return l;
         l = zone->create_link(name, bandwidth)->set_latency(latency);
-        if (name[0] == 's') // a stream within a node: each has its own
+        if (name[0] == 's') // streams within a node do not share the bandwidth
             l->set_sharing_policy(s4u::Link::SharingPolicy::FATPIPE);
         else if (ethernet() && getenv("FLUID") == nullptr && name[0] != 'm')
             l->set_sharing_policy(s4u::Link::SharingPolicy::NONLINEAR,
@@ -87,7 +88,7 @@ struct Builder {
 
     bool ethernet() const { return m.nic < 1e9; }
 
-    // The way between two switches: up to a common one, or along the chain, or to the first switch and on.
+    // Returns the links between two switches: along the chain, through the star's first switch, or through a tree's top.
     Links between(int from, int to)
     {
         Links way;
@@ -136,7 +137,7 @@ struct Builder {
     }
 };
 
-// The part of the bandwidth that a message gets, by its size.
+// Returns the share of the bandwidth that a message of this size gets.
 double share(const Machine& m, bool inside, double size)
 {
     if (inside)

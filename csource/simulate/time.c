@@ -1,9 +1,9 @@
 /* time COLLECTIVE SIZES ALGORITHM...: measures algorithms on a simulated machine, with root 0, when all ranks
  * start at the same time. Prints a line for each algorithm with the collective, the algorithm, the bytes, and the
  * microseconds until the last rank is done. ALGORITHM is an algorithm of libtutti, with a parameter as
- * NAME=NUMBER, or the word library for the algorithm that SMPI is set to. SIZES are in bytes, defined as in
- * tables. In an alltoallv a size is that of the longest messages. On average a quarter of the pairs of ranks have a message,
- * whose size is a power of two from a 256th to all of it, each equally likely. */
+ * NAME=NUMBER, or the word "library" for the algorithm that SMPI is set to. SIZES are in bytes, defined as in
+ * tables. In an alltoallv the size is that of the longest messages. A quarter of the pairs of ranks have a message. Its
+ * size is the longest size divided by 1, 2, 4 … or 256, with equal probability. */
 #include "serve.h"
 
 #include <smpi/smpi.h>

@@ -1,14 +1,15 @@
 #include "workload.h"
 
-#define MAX_ELEMENTS 64 /* elements: few, so that a message has many items, but enough that gaps are few */
+#define MAX_ELEMENTS 64 /* of an item: few, so that a message has many items, but enough that gaps are few */
 
 static MPI_Datatype element_type(collective what) { return collective_reduces(what) ? MPI_FLOAT : MPI_CHAR; }
 
 size_t element_bytes(collective what) { return collective_reduces(what) ? sizeof(float) : 1; }
 
-/* Returns the MPI type with which a rank sends a message of count elements, as an item. The rank receives with the type
- * of the next rank. Without gaps an item is one element. With gaps it has several elements, whose number is a divisor of
- * count. In a reduction all ranks use the same type. item_commit creates the type. */
+/* Returns the item of a rank: the group of elements that the rank's MPI type describes, for messages of `count`
+ * elements. The rank receives with the type of the next rank. Without gaps an item is one element. With gaps it has
+ * several elements, whose number is a divisor of `count`. In a reduction all ranks use the same type. item_commit
+ * creates the type. */
 item item_shape(collective what, form f, int count, int rank)
 {
     item i = {element_type(what), 0, 1, 0};

@@ -5,9 +5,9 @@
 
 #define UNTOUCHED 0xa5 /* a byte that holds no data */
 
-/* A pattern describes the expected content of a block. In a collective that moves data, the block holds the data
- * that rank `from` sends to rank `to`; -1 means that all ranks get the same data. In a reduction the block holds
- * elements of a vector. */
+/* A piece is a block and its expected content. In a collective that moves data, the block holds the data that rank
+ * `from` sends to rank `to`; -1 means that all ranks get the same data. In a reduction the block holds elements of a
+ * vector. */
 typedef struct {
     char *at;
     const item *item;

@@ -9,7 +9,7 @@
 #include <mpi.h>
 #include <stddef.h>
 
-#define WHY 1024 /* bytes of a reason, with its end */
+#define WHY 1024 /* bytes of a reason, with the final 0 */
 
 /* collective.c: names of collectives, and the forms of their calls. */
 
@@ -25,8 +25,8 @@ typedef enum {
     OPERATIONS
 } operation;
 
-/* The form of a call. The zero value is the form that the benchmark times. It has MPI_CHAR, or sums of MPI_FLOAT,
- * with separate buffers, equal counts and root 0. */
+/* The form of a call. The benchmark times the form in which all fields are 0: separate buffers, equal counts, root 0,
+ * and elements of type MPI_CHAR, or sums of MPI_FLOAT in reductions. */
 typedef struct {
     int root;
     int in_place; /* with MPI_IN_PLACE */
@@ -50,7 +50,7 @@ void form_name(form f, char *text); /* WHY bytes */
 
 typedef struct {
     MPI_Datatype type;
-    int before, elements, after; /* elements */
+    int before, elements, after; /* numbers of elements */
 } item;
 
 size_t element_bytes(collective what);
@@ -66,7 +66,7 @@ enum { PERIOD = 7 }; /* of the elements of a vector */
 int operation_make(operation op, MPI_Op *out);
 void operation_free(MPI_Op *op);
 void operation_input(operation op, int rank, int salt, float table[PERIOD]);
-void operation_result(operation op, int ranks, int salt, float table[PERIOD]); /* of the first ranks */
+void operation_result(operation op, int ranks, int salt, float table[PERIOD]); /* of this number of ranks */
 
 /* workload.c: buffers and the call. */
 
