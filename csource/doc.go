@@ -17,7 +17,8 @@
 //	conformance  checks the results of libtutti's algorithms
 //
 // The files of folder workload call any collective in all forms and check its data. Folder cvar reads and
-// writes MPI_T control variables, folder simulate has programs for the simulator SimGrid, and testdata those of tests.
+// writes MPI_T control variables. Folder simulate has programs for the simulator SimGrid, and folder
+// testdata has programs of tests.
 //
 // One launch of Bench measures many algorithms, collectives and sizes of one layout. The program's
 // argument is the path of a plan (bench/plan.c has the grammar). Rank 0 prints one JSON object on each

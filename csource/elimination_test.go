@@ -14,8 +14,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// simulated is the output of the program "eliminate", which simulates a sequence of calls. The serving
-// algorithm, announced changes and rechecks are given by the numbers of calls.
+// simulated is the output of the program "eliminate", which simulates a sequence of calls. Calls and
+// algorithms are given by their numbers.
 type simulated struct {
 	served, best       []int     // calls, and the algorithm that serves from each of these calls on
 	announced, recheck []int     // calls after which ranks announced a change; calls at which they timed the best algorithm again
@@ -160,7 +160,7 @@ func TestChanges(t *testing.T) {
 		noise          string
 		ranks          int
 		factor         float64
-		missed, alarms int // the most that are allowed with 20 seeds: of 80 changes; in 17000 calls
+		missed, alarms int // limits with 20 seeds: missed ones of 80 changes, and false alarms in 17000 calls
 	}{
 		{"0.1", 64, 1.3, 4, 17},
 		{"0.1:0.8", 64, 2, 4, 85}, // successive times are correlated

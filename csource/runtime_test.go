@@ -159,7 +159,7 @@ func TestLiveThreads(t *testing.T) {
 			for _, c := range calls {
 				sum += c.Calls
 			}
-			if want := 4*6*(15+6) + 1.0; sum != want { // threads, calls and rounds, and a reduce
+			if want := 4*6*(15+6) + 1.0; sum != want { // 4 threads make 6 calls in each of 15 + 6 rounds, and there is a reduce
 				t.Errorf("%g calls are traced, want %g", sum, want)
 			}
 		})

@@ -72,7 +72,7 @@ func TestSimulated(t *testing.T) {
 			requireChecked(t, simulate(t, dir, "tree", ranks, 1, "block", "check", args...), 150)
 		})
 	}
-	t.Run("allgather", func(t *testing.T) { // Faraj and Yuan, figure 8: 807.9 and 102.5 ms
+	t.Run("allgather", func(t *testing.T) { // Faraj and Yuan measured 807.9 and 102.5 ms (figure 8)
 		took := times(t, simulate(t, dir, "star", 32, 1, "dealt", "time", "allgather", "32768", "ring", "ring_depth_first"))
 		if us := took["ring_depth_first"]; us > 100e3 || took["ring"] < 7*us {
 			t.Errorf("ring takes %.0f us, depth first %.0f: want at most 100000 and at least 7 times as fast", took["ring"], us)

@@ -9,7 +9,7 @@
 
 enum {
     FIRST = 10,      /* timed calls of the first block: with 9 or more the interval excludes the outermost samples */
-    MOST = 1000,     /* calls of a block */
+    MOST = 1000,     /* most calls of a block */
     FEW = 6,         /* calls after which a case can be aborted: the fewest with an interval of the median */
     BAD_BLOCKS = 2,  /* blocks with many late starts after which a case uses barriers */
     NO_CLOCK = 3,    /* number of such cases in a row after which all cases use barriers */

@@ -129,7 +129,7 @@ void probe_run(const control *c, MPI_Comm comm, collective what, char *seen);
 
 typedef struct {
     double preempted;   /* involuntary context switches of this rank */
-    double stolen, all; /* processor time of the node in ticks: given to other virtual machines, and all */
+    double stolen, all; /* processor time of the node in ticks: taken by other virtual machines, and in total */
 } load;
 
 void load_read(load *l);

@@ -206,7 +206,7 @@ static int promised(const arguments *a)
     }
 }
 
-/* Returns the bytes of a call as the wrappers count them. */
+/* Returns the size of a call in bytes, as the wrappers (wrap.c) count it. */
 static uint64_t bytes_as_traced(const arguments *a)
 {
     uint64_t bytes = bytes_of(a->rcount, a->rtype);
@@ -217,7 +217,7 @@ static uint64_t bytes_as_traced(const arguments *a)
     return a->what == REDUCE_SCATTER_BLOCK ? bytes * (uint64_t)size : bytes;
 }
 
-/* Replaces a buffer by MPI_BOTTOM. */
+/* Replaces a buffer by MPI_BOTTOM, and its type by one with absolute addresses. */
 static void *to_bottom(const void *buf, MPI_Datatype *type)
 {
     MPI_Aint address, lower, extent;
@@ -247,8 +247,8 @@ static arguments with_bottom(arguments a)
     return a;
 }
 
-/* Returns a rule that selects the algorithm with a number among those of a collective. Larger numbers select the MPI library's own
- * choice. */
+/* Returns a rule that selects one of a collective's algorithms, which are numbered from 0. Larger numbers select the MPI library's
+ * own choice. */
 static struct row *rule_of(collective what, int number)
 {
     struct row *r = allocate(1, sizeof *r + sizeof *r->bands);

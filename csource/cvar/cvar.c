@@ -120,7 +120,7 @@ int cvar_rival(char *name, size_t capacity)
             continue;
         if (sscanf(text, "coll_%63[a-z0-9]_priority%n", component, &end) != 1 || end == 0 || text[end] != 0 || harmless(component))
             continue;
-        if (strcmp(component, "han") == 0 && coll_value(component, "use_dynamic_file_rules", 0) != 0) /* passes calls on by these rules */
+        if (strcmp(component, "han") == 0 && coll_value(component, "use_dynamic_file_rules", 0) != 0) /* with these rules it passes calls on */
             continue;
         int priority = coll_value(component, "priority", 0);
         if (priority > own && priority > most && coll_value(component, "enable", 1) != 0) {

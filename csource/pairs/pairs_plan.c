@@ -14,7 +14,7 @@
  *     ppn N                ranks of each node
  *     bytes N              of the large message; the small one is empty
  *     passes N             largest number of times that a stage measures every pair
- *     precision X          a stage ends at this relative error of a pair's time
+ *     precision X          a stage ends when a pair's time has at most this relative error
  *     seconds S            after which a stage ends
  *     inside yes|no        whether all pairs of ranks of each node are measured
  *     between N            rounds of pairs of the first ranks of the nodes: with as many rounds

@@ -39,7 +39,7 @@ void allgather_bruck(const call *c)
     scratch_free(c, all);
 }
 
-/* Neighbor exchange: neighbors exchange two blocks at a time, alternately with the left and the right one. Source: Chen
+/* Neighbor exchange: a rank exchanges two blocks at a time, alternately with its left and its right neighbor. Source: Chen
  * et al., Performance evaluation of allgather algorithms on terascale Linux cluster with fast Ethernet (2005). */
 void allgather_neighbor(const call *c)
 {

@@ -88,9 +88,9 @@ static void send_halves(const call *c, int first, int left, int right)
     }
 }
 
-/* The first part of the message travels down a binary tree of the first ranks, the second part down another tree. Then
- * ranks at the same place of both trees exchange their parts. If the first tree has one rank more, the root sends that
- * rank the second part. Source: Pjesivac-Grbovic et al. (2007), 3.1. */
+/* The first part of the message travels down a binary tree of the first half of the ranks. The second part travels down
+ * a tree of the other ranks. Then ranks at the same place of both trees exchange their parts. If the first tree has one
+ * rank more, the root sends that rank the second part. Source: Pjesivac-Grbovic et al. (2007), 3.1. */
 void bcast_split_binary(const call *c)
 {
     int v = after(c, c->rank, -c->root), left = c->size / 2, right = c->size - 1 - left, first = (c->count + 1) / 2;

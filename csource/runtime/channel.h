@@ -27,7 +27,7 @@ typedef struct {
     int slot, rank, level, depth;
     int root, children, *child; /* ranks in the world: of the root, and of those below this rank */
     int count;                  /* value of the root's counter when the root last read it */
-    channel_add add;            /* of this rank to the counter */
+    channel_add add;            /* the state of this rank's addition to the counter */
     uint64_t calls;
 } channel;
 

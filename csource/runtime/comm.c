@@ -28,8 +28,8 @@ MPI_Comm comm_alone = MPI_COMM_NULL;
 
 static char guard;              /* lock of the following variables that are not atomic */
 static comm *slots[SLOTS];
-static comm *spare;             /* of freed communicators; they are used again, because threads may have them as their last_comm */
-static int privates;            /* communicators for messages that exist; atomic */
+static comm *spare;             /* of freed communicators; they are used again and never freed, because a thread's last_comm may point to them */
+static int privates;            /* number of private communicators; atomic */
 static comm *oldest, *newest;   /* in the order of their first private communicators */
 static shape *shapes;
 static int keyval;

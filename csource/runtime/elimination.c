@@ -25,7 +25,7 @@ static const struct {
 
 static const double promising = 0.9;             /* of the baseline: a candidate whose first time is below it gets ENOUGH_TIMES at once */
 static const double replaces = 0.98;             /* of the baseline: only a candidate below it replaces the baseline */
-static const double slower = 1.25, faster = 0.5; /* of the best candidate's time: a recheck outside these has found a change */
+static const double slower = 1.25, faster = 0.5; /* of the best candidate's time: times in a recheck that are longer or shorter show a change */
 static const double margin = 2;                  /* the price of a call is this factor times its expected time */
 static const double slow_first = 8;   /* in times of the baseline: a first call up to this may be slow because it creates communicators */
 static const double cheap = 0.25;     /* of the baseline: a cheaper exchange of times may follow each call */
@@ -52,12 +52,12 @@ struct elimination {
     int pending;     /* calls for which elimination_next returned a candidate, and whose outcome is unknown */
     double baseline; /* seconds; 0: unknown */
     double credit;
-    int *order; /* of first calls, of candidates 0 to n-1 */
+    int *order; /* in which candidates 0 to n-1 have their first calls */
     candidate candidates[];
 };
 
 /* Draws the order of the candidates without replacement. A candidate is drawn with a probability that is its
- * weight divided by the weights of all remaining candidates. */
+ * weight divided by the sum of the weights of all remaining candidates. */
 static void draw_order(elimination *e, const double *sums, uint64_t seed)
 {
     double *weights = allocate((size_t)e->n + 1, sizeof *weights), all = 1;

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #ifndef LEARN_FROM
-#define LEARN_FROM 8 /* calls of a class that come before mode learn tries anything: more calls are likely after them */
+#define LEARN_FROM 8 /* in mode learn, the first calls of a class try nothing; after so many calls, more are likely */
 #endif
 
-enum { MOST_EXPLORED = 1000 };              /* calls of a class in mode explore; as many of the selected algorithm are timed */
+enum { MOST_EXPLORED = 1000 };              /* most calls of a class that run drawn algorithms; as many of the selected algorithm are timed */
 enum { FIRST_BATCH = 8, MOST_PENDING = 64 }; /* calls whose times ranks exchange at once; a batch grows from the first to the second */
 enum { UNTIMED = -1 };                      /* the selected algorithm serves without being timed */
 

@@ -106,7 +106,7 @@ MPI_Request *requests_of(int n) { return memory((size_t)n * sizeof(MPI_Request))
 char *scratch(const call *c, int n)
 {
     char *base = memory((size_t)(c->span + c->extent * n) + 1);
-    return (char *)((MPI_Aint)base - c->lower); /* the compiler takes moved for a read */
+    return (char *)((MPI_Aint)base - c->lower); /* not by `moved`, which the compiler takes for a read */
 }
 
 void scratch_free(const call *c, char *p) { free(moved(p, c->lower)); }

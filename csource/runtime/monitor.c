@@ -8,7 +8,7 @@ enum { MAX_FALSE_ALARMS = 3 }; /* after these false alarms the sensitivity stays
 
 #ifndef RUN_LENGTH
 #define RUN_LENGTH 10000     /* calls of a class between two false alarms of all ranks together */
-#define RUN_LENGTH_FACTOR 16 /* by which it grows after a false alarm; an alarm then needs about one time more */
+#define RUN_LENGTH_FACTOR 16 /* by which RUN_LENGTH grows after a false alarm; an alarm then needs about one more time */
 #endif
 
 static const double ask_share = 0.002;      /* share of the time of all calls that ranks may spend to ask one another */

@@ -1,6 +1,6 @@
 #include "users.h"
 
-/* The algorithms of libtutti. An algorithm that Open MPI also has has Open MPI's name. */
+/* The algorithms of libtutti. Those that Open MPI also has are named as in Open MPI. */
 const algorithm repository[] = {
     {ALLGATHER, "linear", allgather_linear, 0, NULL},
     {ALLGATHER, "bruck", allgather_bruck, 0, NULL},

@@ -105,13 +105,13 @@ void start_send(const call *c, const char *from, int n, int to, MPI_Request *r);
 void start_receive(const call *c, char *into, int n, int from, MPI_Request *r);
 void send_receive(const call *c, const char *out, int n, int to, char *in, int m, int from);
 void wait_all(MPI_Request *r, int n);
-void wait_receives(const call *c, MPI_Request *r, int n, int count); /* of receives of count elements each, which may bring the flag */
+void wait_receives(const call *c, MPI_Request *r, int n, int count); /* r: receives of count elements each; their messages may carry the flag */
 
 /* pattern.c: the messages of an alltoallv in phases. */
 
 enum way { GREEDY, FROM_ALLTOALL };
 
-/* Messages in n phases. The array `of` holds the phase of this rank's message to each rank, then the phase of the
+/* A schedule of n phases. The array `of` holds the phase of this rank's message to each rank, then the phase of the
  * message from each rank. Messages that were not known when the schedule was made have the number n. */
 typedef struct {
     int n, *of;
@@ -172,7 +172,7 @@ team team_far(const call *c);
 int team_rank(const team *m, int number);
 void team_join(const call *c, const team *m, char *tmp);  /* combines the data of each pair */
 void team_leave(const call *c, const team *m);            /* gives the result to both ranks of each pair */
-void halve(const call *c, const team *m, int number, char *tmp, int *first, int *n); /* *first, *n: the part of the vector that this rank has then */
+void halve(const call *c, const team *m, int number, char *tmp, int *first, int *n); /* *first, *n: the part of the vector that this rank has afterwards */
 void unhalve(const call *c, const team *m, int number, int to_one);
 
 call by_position(const call *c); /* the call with ranks numbered in depth-first order; needs a layout */

@@ -6,11 +6,11 @@
 enum { SLOTS = 256, MOST = 1 << 16 }; /* MOST: requests that are remembered at a time */
 
 typedef struct request {
-    MPI_Request handle; /* of several requests, because a library may have one for all that are complete at once */
+    MPI_Request handle; /* may be that of several requests: a library may have one for all that are complete at once */
     traced_call call;
-    int started;  /* a persistent one */
+    int started;  /* whether a persistent request is started */
     int position; /* in the list with which the application waits; -1: it does not wait */
-    struct request *next, *also; /* also: in that list */
+    struct request *next, *also; /* also: the next one in that list */
 } request;
 
 static char guard; /* lock of the table */

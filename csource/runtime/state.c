@@ -135,7 +135,7 @@ static void know_comms(void)
  * the message. */
 static void make_world(MPI_Comm of, int rank)
 {
-    enum { PATIENCE = 10 }; /* seconds; ranks leave MPI_Init within a few */
+    enum { PATIENCE = 10 }; /* seconds; ranks leave MPI_Init a few seconds apart at most */
     double from = PMPI_Wtime();
     int done = 0, heard = 0, reported = 0;
     MPI_Request first, all;

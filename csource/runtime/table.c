@@ -430,8 +430,8 @@ static void first_rules(const rule **of, const uint64_t *at, int n, collective w
     free(next);
 }
 
-/* Computes where the search for a size begins, by the number of bits of the size. It is the band (range of sizes) that
- * contains the smallest number with so many bits. */
+/* Computes where the search for a size begins, by the number of bits of the size. The search begins at the band (range
+ * of sizes) that contains the smallest number with so many bits. */
 static void index_bands(struct row *r)
 {
     int b = 0;

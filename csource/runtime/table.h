@@ -52,7 +52,7 @@ struct row *table_row(collective what, int ranks, int ppn, unsigned orders); /* 
 const mix *table_mix(collective what, int ranks, int ppn, uint64_t bytes, uint64_t *low, uint64_t *high);
 int table_mixes(void); /* number of mixes */
 int table_place(const mix *m); /* the number of a mix, from 0 */
-int row_serves_all(const struct row *r);                          /* whether it selects an algorithm for every size, the same one if it is TOGETHER */
+int row_serves_all(const struct row *r);                          /* whether it selects an algorithm for every size; one that is TOGETHER must be the only one */
 
 static inline const pick *row_pick(const struct row *r, uint64_t bytes)
 {

@@ -16,7 +16,7 @@ typedef struct {
     int path[MOST_LEVELS]; /* numbers of switches, then the number of the line */
 } spot;
 
-static spot *spots; /* in depth-first order; the names point into kept */
+static spot *spots; /* in depth-first order; the names point into `kept` */
 static char *kept;
 static int nspots, nlevels;
 static int *paths;

@@ -25,8 +25,8 @@ static void join_binomial(tree *t, int radix, const int *list, int n, int me)
 
 /* Computes a postal tree. In each step, every rank that has the message sends it to another rank. The message arrives
  * after as many steps as the radix says. No other tree reaches more ranks in the same time. The list of ranks is split
- * in two, again and again. Its first rank keeps the ranks that it could reach with one step less. The rank to which it sends
- * first gets the others. */
+ * in two, again and again. Its first rank keeps the ranks that it could reach with one step less. The rank to which it
+ * sends first gets the others. */
 static void join_postal(tree *t, int radix, const int *list, int n, int me)
 {
     int low = 0, high = n, turn = 0;
@@ -118,8 +118,8 @@ static span group_at(const layout *l, int level, int position)
 
 static int leader(span s, int root) { return root >= s.first && root < s.end ? root : s.first; }
 
-/* Builds a tree over leaders of groups: the groups at a level that lie within a larger group. The leader of the
- * larger group comes first, and the others follow in a ring. */
+/* Builds a tree over the leaders of those groups at a level that lie within a larger group. The leader of the larger
+ * group comes first, and the others follow in a ring. */
 static void join_leaders(const call *c, tree *t, span within, int level, tree_form form, int radix, int *list)
 {
     const layout *l = c->layout;

@@ -35,7 +35,7 @@ int collective_named(const char *name, size_t n, collective *what); /* whether n
 
 /* state.c: from MPI_Init to MPI_Finalize. */
 
-extern int active;  /* libtutti looks at calls; the same on all ranks, as the next three */
+extern int active;  /* libtutti looks at calls; this and the next three are the same on all ranks */
 extern int tracing; /* it counts them */
 extern int trace_every; /* every n-th rank of a communicator counts its calls, from rank 0 on; 0: none */
 extern int selecting; /* it follows a table */
@@ -139,7 +139,7 @@ typedef struct comm {
     int rank;
     int traced;       /* this rank counts its calls */
     int served;       /* calls for which an algorithm of libtutti was selected, up to LASTING */
-    int lasts;        /* it is used often */
+    int lasts;        /* the application uses it often */
     MPI_Comm private; /* for messages of libtutti */
     struct switched *switched; /* for algorithms of the MPI library */
     layout *layout;   /* NULL: no algorithm has needed it yet */

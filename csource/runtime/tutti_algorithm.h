@@ -43,7 +43,7 @@ typedef struct {
     const char *send;
     int count;
     const int *counts, *starts; /* of each rank; starts of reduce_scatter are prefix sums */
-    int in_place;               /* an alltoallv */
+    int in_place;               /* whether an alltoallv is in place */
     tutti_blocks sends, receives; /* of an alltoallv */
     MPI_Datatype type;
     MPI_Aint extent, lower, span; /* of an element, in bytes; span: from the first to the last */

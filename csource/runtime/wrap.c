@@ -12,8 +12,8 @@ typedef struct {
     collective what;
     const pick *pick; /* NULL, or without an algorithm: the MPI library's own */
     sample *sample;   /* gets the time of a call that is explored; NULL: it is not timed */
-    const library_algorithm *library; /* of the MPI library, which serves the call; NULL: its own choice */
-    MPI_Comm on;                      /* on which that algorithm serves it */
+    const library_algorithm *library; /* the algorithm of the MPI library that serves the call; NULL: none was selected */
+    MPI_Comm on;                      /* the communicator on which that algorithm serves the call */
 } visit;
 
 static PER_THREAD const char *ran; /* points into the table */

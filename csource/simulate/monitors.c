@@ -67,7 +67,7 @@ static void write_below(const monitor *m)
         MPI_Win_flush_all(window);
 }
 
-/* Runs one call of the monitor rma. Counters only grow, so nothing resets them. */
+/* Runs one call of the monitor "rma". Counters only grow, so nothing resets them. */
 static int rma(const monitor *m, int call, int detected)
 {
     static const int one = 1;

@@ -30,7 +30,7 @@ struct Machine {
     std::string name;
     int hosts, leaf, sockets; // leaf: hosts of a switch; sockets: hosts of a node
     double nic, nic_latency, trunk, trunk_latency, memory, stream, stream_latency;
-    double eager;                // messages from here on wait for the receiver: their latency counts three times
+    double eager;                // messages of this size or more wait for the receiver: their latency counts three times
     double send, receive, copied; // time of the processor for a message, and for a byte of an eager one
     double inside;               // time of the processor for a message within a node
 };

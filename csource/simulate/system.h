@@ -1,5 +1,5 @@
-/* Replaces functions of MPI and of the system that measuring pairs needs and the simulated MPI library (SMPI)
- * lacks. A waiting rank polls rarely, since every poll is an event of the simulation. Each socket of a node is
+/* Replaces functions of MPI and of the system that are needed to measure pairs. The simulated MPI library (SMPI) does
+ * not have them. A waiting rank polls rarely, since every poll is an event of the simulation. Each socket of a node is
  * simulated as a host; -DSOCKETS=N sets their number. */
 #ifndef TUTTI_SYSTEM_H
 #define TUTTI_SYSTEM_H

@@ -31,7 +31,7 @@ static int block_of(int from, int to, int bytes)
 
 static arguments alltoallv_of(int bytes)
 {
-    int *n = allocate(4 * (size_t)size, sizeof *n), *places = n + 2 * size; /* all blocks are at the begin of the buffers */
+    int *n = allocate(4 * (size_t)size, sizeof *n), *places = n + 2 * size; /* all blocks are at the beginning of the buffers */
     for (int r = 0; r < size; r++) {
         n[r] = block_of(rank, r, bytes);
         n[size + r] = block_of(r, rank, bytes);
@@ -62,7 +62,7 @@ static void library(const arguments *a)
     }
 }
 
-/* Returns the algorithm with a name. The name "library" means SMPI's own algorithm. */
+/* Returns the algorithm with the given name. The name "library" means SMPI's own algorithm. */
 static pick pick_of(collective what, const char *name)
 {
     pick p = {NULL, 0};

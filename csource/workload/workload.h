@@ -20,7 +20,7 @@ typedef enum {
 
 typedef enum {
     BUILTIN, /* MPI_SUM */
-    OWN,     /* the same as a user-defined operation */
+    OWN,     /* user-defined; adds like MPI_SUM */
     ORDERED, /* user-defined; does not commute */
     OPERATIONS
 } operation;
