@@ -10,7 +10,7 @@ import (
 // Above returns the catalogue of a library that runs on top of another library. First it contains the
 // entries of the upper library. Then it contains the entries of the lower library for which the function
 // `keep` returns true. Their names get the lower library's name as a prefix, such as "mpich.binomial". Each
-// entry keeps the rules of its library.
+// entry keeps the rules of its library, but not a parameter that makes it unsafe.
 func (c *Catalogue) Above(other *Catalogue, version string, keep func(coll.Collective, Entry) bool) *Catalogue {
 	out := &Catalogue{Library: c.Library, Version: version, Listed: version, entries: map[coll.Collective][]Entry{}}
 	for _, collective := range coll.Collectives() {
@@ -18,6 +18,7 @@ func (c *Catalogue) Above(other *Catalogue, version string, keep func(coll.Colle
 		for _, e := range other.entries[collective] {
 			if keep(collective, e) {
 				e.Name = other.Library + "." + e.Name
+				e.Params = slices.DeleteFunc(slices.Clone(e.Params), func(p string) bool { return p == e.Segments })
 				list = append(list, e)
 			}
 		}

@@ -23,11 +23,24 @@ type Entry struct {
 	Params   []string      // names of its parameters
 	Requires []Requirement // conditions under which it runs and is not replaced
 	OpSafe   bool          // correct for every valid call without a guard, including non-commutative operations
+	Segments string        // parameter without which it is OpSafe: absent or 0; else empty
 	Object   string        // path of the user's shared object that defines it; else empty
 }
 
 // Has reports whether the algorithm has the given requirement.
 func (e Entry) Has(r Requirement) bool { return slices.Contains(e.Requires, r) }
+
+// Unsafe returns the name of an algorithm that is wrong for some valid calls, such as "ring" or "chain with
+// segsize". For other algorithms it returns an empty string.
+func (e Entry) Unsafe(alg coll.Algorithm) string {
+	if value, ok := alg.Param(e.Segments); ok && value != "0" {
+		return e.Name + " with " + e.Segments
+	}
+	if e.OpSafe {
+		return ""
+	}
+	return e.Name
+}
 
 // Catalogue lists the algorithms of one release of one library. It is shared and must not be changed.
 type Catalogue struct {

@@ -27,7 +27,7 @@ const (
 	BuiltinOp       Requirement = "builtin_op"       // predefined operation
 	InPlace         Requirement = "inplace"          // MPI_IN_PLACE only
 	NotInPlace      Requirement = "not_inplace"      // never MPI_IN_PLACE
-	SameTypes       Requirement = "same_types"       // types sent and received have the same layout
+	SameTypes       Requirement = "same_types"       // all types of the call have the same layout
 )
 
 func requirements() []Requirement {

@@ -48,7 +48,7 @@ func (c *Catalogue) Safe(rows []selection.Row) ([]selection.Row, error) {
 				if err != nil {
 					return nil, fmt.Errorf("%v: %w", r.Point, err)
 				}
-				if !e.OpSafe {
+				if e.Unsafe(o.Algorithm) != "" {
 					continue
 				}
 			}

@@ -16,7 +16,8 @@ import (
 // the program.
 //
 // The columns are library, version, collective and the fields of Entry: algorithm, id, function, params,
-// requires, op_safe. Semicolons separate params and requirements. Lines that begin with # are comments.
+// requires, op_safe. Semicolons separate params and requirements. In op_safe, the name of a parameter is the field
+// Segments. Lines that begin with # are comments.
 func Table(text string, rules Rules) func() []*Catalogue {
 	return sync.OnceValue(func() []*Catalogue {
 		all, err := readTable(text, rules)
@@ -59,9 +60,14 @@ func parseEntry(row []string) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	e := Entry{Name: row[0], ID: id, Function: row[2], OpSafe: row[5] == "yes"}
+	e := Entry{Name: row[0], ID: id, Function: row[2], OpSafe: row[5] != "no"}
 	if row[3] != "" {
 		e.Params = strings.Split(row[3], ";")
+	}
+	if slices.Contains(e.Params, row[5]) {
+		e.Segments = row[5]
+	} else if row[5] != "yes" && row[5] != "no" {
+		return Entry{}, fmt.Errorf("op_safe %q: want yes, no or one of the params", row[5])
 	}
 	if row[4] == "" {
 		return e, nil

@@ -17,6 +17,7 @@ func TestTableFaults(t *testing.T) {
 		{"collective", "some,4.0.2,broadcast,smp,3,,,,yes", "some 4.0.2 broadcast smp: unknown collective"},
 		{"number", "some,4.0.2,bcast,smp,three,,,,yes", `"three"`},
 		{"requirement", "some,4.0.2,bcast,smp,3,,,pow3,yes", `requirement "pow3"`},
+		{"safety", "some,4.0.2,bcast,smp,3,,k,,segsize", `op_safe "segsize"`},
 		{"columns", "some,4.0.2,bcast", "wrong number of fields"},
 	}
 	for _, tc := range tests {

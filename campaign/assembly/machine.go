@@ -41,16 +41,16 @@ func (c *Campaign) addMeasured(lib config.Library) error {
 		if err != nil {
 			return err
 		}
-		unsafe := map[coll.Algorithm]bool{}
+		unsafe := map[string]bool{}
 		space := coll.NewSpace(points, append(cat.Algorithms(collective), coll.Default), func(cand coll.Candidate) error {
 			err := check(cand)
-			if err == errUnsafe {
-				unsafe[cand.Algorithm] = true
+			if name := unsafeError(""); errors.As(err, &name) {
+				unsafe[string(name)] = true
 			}
 			return err
 		})
 		c.Problems = append(c.Problems, campaign.Problem{
-			Unsafe:  distinctNames(slices.Collect(maps.Keys(unsafe))),
+			Unsafe:  slices.Sorted(maps.Keys(unsafe)),
 			Problem: journal.Problem{Library: lib.Name, Collective: collective},
 			Space:   space,
 			Fit:     fit,

@@ -71,10 +71,12 @@ func (c *Campaign) addRecorded(lib config.Library, recorded []coll.Measurement) 
 	return nil
 }
 
-var (
-	errOutside = errors.New("outside the grid")
-	errUnsafe  = errors.New("wrong for some valid calls, and rules cannot guard it")
-)
+var errOutside = errors.New("outside the grid")
+
+// unsafeError is the name of an algorithm that is wrong for some valid calls, which rules cannot guard.
+type unsafeError string
+
+func (e unsafeError) Error() string { return string(e) + " is wrong for some valid calls" }
 
 // translateNames returns the recorded data with the names that a library gives to the algorithms.
 func (c *Campaign) translateNames(lib config.Library, recorded []coll.Measurement) ([]coll.Measurement, error) {
@@ -137,8 +139,12 @@ func (c *Campaign) checker(r release) func(coll.Candidate) error {
 			return err
 		}
 		if safe && !cand.Algorithm.IsDefault() {
-			if e, err := r.cat.Lookup(cand.Collective, cand.Algorithm); err != nil || !e.OpSafe {
-				return errUnsafe
+			e, err := r.cat.Lookup(cand.Collective, cand.Algorithm)
+			if err != nil {
+				return err
+			}
+			if name := e.Unsafe(cand.Algorithm); name != "" {
+				return unsafeError(name)
 			}
 		}
 		return nil
@@ -187,18 +193,9 @@ func (c *Campaign) problem(lib config.Library, collective coll.Collective, named
 	return campaign.Problem{
 		Problem: id, Space: sp, Runner: machine, Truth: machine.Truths(),
 		ExhaustiveSeconds: machine.ExhaustiveSeconds(sp.Candidates()),
-		Unsafe:            left.unsafeNames(), UnsafeTruth: unsafe.Truths(),
+		Unsafe:            left.unsafeNames, UnsafeTruth: unsafe.Truths(),
 		Search: campaign.SearchRecorded(all, sp),
 	}, nil
-}
-
-// distinctNames returns the distinct names of algorithms, sorted, without their parameters.
-func distinctNames(algorithms []coll.Algorithm) (names []string) {
-	for _, a := range algorithms {
-		names = append(names, a.Name)
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
 }
 
 // usableRows returns the measurements that a problem of the collective can use. It also returns the numbers
@@ -261,32 +258,31 @@ type leftOut struct {
 	outside, infeasible, unknown int
 	algorithms                   []string // unknown algorithms, sorted
 	unsafe                       []coll.Measurement
+	unsafeNames                  []string // sorted
 }
 
 func (l *leftOut) add(m coll.Measurement, err error) {
+	var name unsafeError
 	switch {
 	case errors.Is(err, errOutside):
 		l.outside++
 	case errors.Is(err, mpi.ErrUnknown):
 		l.unknown++
-		name := m.Algorithm.String()
-		if at, found := slices.BinarySearch(l.algorithms, name); !found {
-			l.algorithms = slices.Insert(l.algorithms, at, name)
-		}
-	case errors.Is(err, errUnsafe):
+		l.algorithms = with(l.algorithms, m.Algorithm.String())
+	case errors.As(err, &name):
 		l.unsafe = append(l.unsafe, m)
+		l.unsafeNames = with(l.unsafeNames, string(name))
 	default:
 		l.infeasible++
 	}
 }
 
-// unsafeNames returns the names of the algorithms that export.op_safe excludes.
-func (l *leftOut) unsafeNames() []string {
-	var algorithms []coll.Algorithm
-	for _, m := range l.unsafe {
-		algorithms = append(algorithms, m.Algorithm)
+// with returns sorted names with one more, unless they have it.
+func with(names []string, name string) []string {
+	if at, found := slices.BinarySearch(names, name); !found {
+		names = slices.Insert(names, at, name)
 	}
-	return distinctNames(algorithms)
+	return names
 }
 
 // String returns a text such as "72 rows outside the grid, 0 that cannot run there, 144 of algorithms it
@@ -300,7 +296,7 @@ func (l *leftOut) String() string {
 		text += " (" + strings.Join(l.algorithms, ", ") + ")"
 	}
 	if len(l.unsafe) > 0 {
-		text += fmt.Sprintf(", %d that export.op_safe excludes (%s)", len(l.unsafe), strings.Join(l.unsafeNames(), ", "))
+		text += fmt.Sprintf(", %d that export.op_safe excludes (%s)", len(l.unsafe), strings.Join(l.unsafeNames, ", "))
 	}
 	return text
 }

@@ -159,6 +159,30 @@ func TestConcludeRevertedCollective(t *testing.T) {
 	}
 }
 
+// TestConcludeFault checks a selection that the library's files cannot express. The collective must keep the
+// default, with the reason, and the other collective must be exported.
+func TestConcludeFault(t *testing.T) {
+	dir := t.TempDir()
+	file, path := campaigntest.MadeOpenMPI.Put(t, dir), filepath.Join(dir, "in.csv")
+	text := string(campaigntest.Read(t, path))
+	_, rows, _ := strings.Cut(text, "\n")
+	text += strings.NewReplacer("bcast,", "reduce,", "binomial", "chain(segsize=many)").Replace(rows)
+	testutil.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+	_, conclusions := concluded(t, campaigntest.Run(t, campaigntest.Load(t, file, "collectives=bcast,reduce", "export.op_safe=false")))
+	facts := testutil.Must(conclusions.Write(t.Context(), dir, by))(t)
+	const reason = "openmpi reduce: the default remains, because the selection cannot be exported: openmpi reduce chain(segsize=many): parameter segsize: want a whole number, zero or more"
+	if !slices.Contains(facts.Warnings, reason) {
+		t.Errorf("warnings %q, want %q", facts.Warnings, reason)
+	}
+	rules := string(campaigntest.Read(t, filepath.Join(dir, "openmpi.rules")))
+	for _, p := range conclusions.Problems {
+		exported := slices.ContainsFunc(p.Rows, func(r selection.Row) bool { return !p.Selection.Choose(r.Point).IsDefault() })
+		if want := p.Problem.Collective == coll.Bcast; exported != want || strings.Contains(rules, string(p.Problem.Collective)) != want {
+			t.Errorf("%s has algorithms: %t, want %t; rules:\n%s", p.Problem, exported, want, rules)
+		}
+	}
+}
+
 // TestConcludeForeignEntries checks that Conclude returns an error for journal entries that no verification
 // can have written.
 func TestConcludeForeignEntries(t *testing.T) {

@@ -38,7 +38,7 @@ typedef struct known {
     char seen[WHY];
 } known;
 
-static const form plain = {0, 0, 0, 0, BUILTIN, 0}; /* the call that is timed */
+static const form plain = {0, 0, 0, 0, 0, BUILTIN, 0}; /* the call that is timed */
 
 typedef struct {
     int calls; /* 0: done; -1: a call failed */
@@ -190,12 +190,12 @@ static const struct {
     form f;
     int elsewhere, empty; /* elsewhere: the root is the last rank; empty: no elements */
 } others[] = {
-    {"in place", {0, 1, 0, 0, BUILTIN, 0}, 0, 0},
-    {"with another root", {0, 0, 0, 0, BUILTIN, 0}, 1, 0},
-    {"without elements", {0, 0, 0, 0, BUILTIN, 0}, 0, 1},
-    {"of a derived type", {0, 0, 1, 0, OWN, 0}, 0, 0},
-    {"with null arguments", {0, 0, 0, 0, BUILTIN, 1}, 0, 0},
-    {"in place with null arguments", {0, 1, 0, 0, BUILTIN, 1}, 0, 0},
+    {"in place", {0, 1, 0, 0, 0, BUILTIN, 0}, 0, 0},
+    {"with another root", {0, 0, 0, 0, 0, BUILTIN, 0}, 1, 0},
+    {"without elements", {0, 0, 0, 0, 0, BUILTIN, 0}, 0, 1},
+    {"of a derived type", {0, 0, 1, 0, 0, OWN, 0}, 0, 0},
+    {"with null arguments", {0, 0, 0, 0, 0, BUILTIN, 1}, 0, 0},
+    {"in place with null arguments", {0, 1, 0, 0, 0, BUILTIN, 1}, 0, 0},
 };
 
 /* Rank 0 prints the form that is checked next. After a crash or a hang, the output therefore shows the form that

@@ -39,18 +39,18 @@ int form_exists(form f, collective what)
 {
     int reduces = collective_reduces(what), counts = what == ALLGATHERV || what == ALLTOALLV || what == REDUCE_SCATTER;
     int ignored = what == GATHER || what == SCATTER || what == REDUCE || (f.in_place && !reduces);
-    if (f.nulls && !ignored)
+    if ((f.nulls && !ignored) || (f.counts && (!f.gaps || reduces)))
         return 0;
     return (f.root == 0 || collective_rooted(what)) && (!f.in_place || (what != BARRIER && what != BCAST)) &&
            (!f.gaps || (what != BARRIER && (!reduces || f.op != BUILTIN))) && (f.op == BUILTIN || reduces) && (!f.uneven || counts);
 }
 
-int forms(int size) { return 16 * OPERATIONS * size; }
+int forms(int size) { return 32 * OPERATIONS * size; }
 
 form form_at(int n, int size)
 {
     int bits = n / size / OPERATIONS;
-    form f = {n % size, bits & 1, bits >> 1 & 1, bits >> 2 & 1, (operation)(n / size % OPERATIONS), bits >> 3 & 1};
+    form f = {n % size, bits & 1, bits >> 1 & 1, bits >> 4 & 1, bits >> 2 & 1, (operation)(n / size % OPERATIONS), bits >> 3 & 1};
     return f;
 }
 
@@ -60,7 +60,7 @@ void form_name(form f, char *text)
     const struct {
         int holds;
         const char *name;
-    } parts[] = {{f.in_place, "in place"}, {f.gaps, "derived type"}, {f.uneven, "uneven counts"}, {f.nulls, "null arguments"}, {f.op != BUILTIN, ops[f.op]}};
+    } parts[] = {{f.in_place, "in place"}, {f.gaps, "derived type"}, {f.counts, "different counts"}, {f.uneven, "uneven counts"}, {f.nulls, "null arguments"}, {f.op != BUILTIN, ops[f.op]}};
     int used = snprintf(text, WHY, "root %d", f.root);
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         if (parts[i].holds)

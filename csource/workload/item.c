@@ -6,18 +6,20 @@ static MPI_Datatype element_type(collective what) { return collective_reduces(wh
 
 size_t element_bytes(collective what) { return collective_reduces(what) ? sizeof(float) : 1; }
 
-/* Returns the item of a rank: the group of elements that the rank's MPI type describes, for messages of `count`
+/* Returns the item of a rank: the group of elements that the rank's MPI type describes, for blocks of `elements`
  * elements. The rank receives with the type of the next rank. Without gaps an item is one element. With gaps it has
- * several elements, whose number is a divisor of `count`. In a reduction all ranks use the same type. item_commit
+ * several elements, whose number is a divisor of `elements`. In a reduction all ranks use the same type. item_commit
  * creates the type. */
-item item_shape(collective what, form f, int count, int rank)
+item item_shape(collective what, form f, int elements, int rank)
 {
-    item i = {element_type(what), 0, 1, 0};
+    item i = {element_type(what), 0, 1, 0, elements};
     int differ = !collective_reduces(what);
     if (!f.gaps)
         return i;
-    for (i.elements = MAX_ELEMENTS; count % i.elements != 0;)
+    i.elements = !f.counts || elements == 0 || rank % 3 == 0 ? MAX_ELEMENTS : rank % 3 == 1 ? elements : 1;
+    while (elements % i.elements != 0)
         i.elements--;
+    i.count = elements / i.elements;
     i.before = 1 + (differ ? rank % 2 : 0);
     i.after = differ ? rank % 3 : 2;
     return i;

@@ -22,10 +22,13 @@ typedef struct {
 } pattern;
 
 /* Returns the number of items before a block. */
-static size_t start(const workload *w, int block)
+static size_t start(const workload *w, const item *of, int block)
 {
-    return w->what == REDUCE_SCATTER ? (size_t)w->displs[block] : (size_t)block * (size_t)w->items;
+    return w->what == REDUCE_SCATTER ? (size_t)w->displs[block] : (size_t)block * (size_t)of->count;
 }
+
+/* Returns the number of items in a block. */
+static int items(const workload *w, const item *of, int block) { return w->counts[block] == 0 ? 0 : of->count; }
 
 /* Returns the number of blocks that this rank contributes. */
 static int inputs(const workload *w)
@@ -42,15 +45,16 @@ static int inputs(const workload *w)
 static piece input(const workload *w, int i)
 {
     int here = workload_in_place(w) && w->what != SCATTER, received = here || w->what == BCAST, block = 0;
-    piece p = {NULL, received ? &w->received : &w->sent, w->counts[w->rank], w->rank, -1, 0};
+    const item *of = received ? &w->received : &w->sent;
+    piece p = {NULL, of, items(w, of, w->rank), w->rank, -1, 0};
     switch (w->what) {
     case ALLTOALL: case ALLTOALLV: case SCATTER: p.to = i; /* fall through */
-    case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK: block = i; p.items = w->counts[i]; break;
+    case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK: block = i; p.items = items(w, of, i); break;
     case ALLGATHER: case ALLGATHERV: case GATHER: block = here ? w->rank : 0; break;
     default: break;
     }
-    p.first = start(w, block) * (size_t)p.item->elements;
-    p.at = (received ? w->recv : w->send) + start(w, block) * item_bytes(p.item, w->what);
+    p.first = start(w, of, block) * (size_t)of->elements;
+    p.at = (received ? w->recv : w->send) + start(w, of, block) * item_bytes(of, w->what);
     return p;
 }
 
@@ -70,16 +74,16 @@ static int outputs(const workload *w)
 
 static piece output(const workload *w, int i)
 {
-    piece p = {w->recv, &w->received, w->counts[w->rank], w->form.root, -1, 0};
+    piece p = {w->recv, &w->received, items(w, &w->received, w->rank), w->form.root, -1, 0};
     switch (w->what) {
     case ALLTOALL: case ALLTOALLV: p.to = w->rank; /* fall through */
     case ALLGATHER: case ALLGATHERV: case GATHER:
         p.from = i;
-        p.items = w->counts[i];
-        p.at += start(w, i) * item_bytes(p.item, w->what);
+        p.items = items(w, p.item, i);
+        p.at += start(w, p.item, i) * item_bytes(p.item, w->what);
         break;
     case SCATTER: p.to = w->rank; break;
-    case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK: p.first = start(w, w->rank) * (size_t)p.item->elements; break;
+    case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK: p.first = start(w, p.item, w->rank) * (size_t)p.item->elements; break;
     default: break;
     }
     return p;

@@ -45,7 +45,7 @@ size_t workload_bytes(collective what, form f, int count, int rank, int size)
     int elements = block(what, count, size);
     item sent = item_shape(what, f, elements, rank), received = item_shape(what, f, elements, rank + 1);
     extents(what, f, rank, size, &send, &recv);
-    return (size_t)(elements / sent.elements) * (send * item_bytes(&sent, what) + recv * item_bytes(&received, what));
+    return (size_t)sent.count * send * item_bytes(&sent, what) + (size_t)received.count * recv * item_bytes(&received, what);
 }
 
 static char *buffer(size_t bytes)
@@ -59,12 +59,12 @@ static char *buffer(size_t bytes)
 
 static int allocate(workload *w, char *why)
 {
-    size_t send, recv, items = (size_t)w->items;
+    size_t send, recv;
     extents(w->what, w->form, w->rank, w->size, &send, &recv);
-    w->send_bytes = send * items * item_bytes(&w->sent, w->what);
-    w->recv_bytes = recv * items * item_bytes(&w->received, w->what);
-    w->counts = calloc((size_t)w->size, sizeof *w->counts);
-    w->displs = calloc((size_t)w->size, sizeof *w->displs);
+    w->send_bytes = send * (size_t)w->sent.count * item_bytes(&w->sent, w->what);
+    w->recv_bytes = recv * (size_t)w->received.count * item_bytes(&w->received, w->what);
+    w->counts = calloc(2 * (size_t)w->size, sizeof *w->counts);
+    w->displs = calloc(2 * (size_t)w->size, sizeof *w->displs);
     w->send = buffer(w->send_bytes);
     w->recv = buffer(w->recv_bytes);
     if (w->counts != NULL && w->displs != NULL && w->send != NULL && w->recv != NULL)
@@ -73,23 +73,23 @@ static int allocate(workload *w, char *why)
     return -1;
 }
 
-/* Returns the number of items in the block that this rank exchanges with another rank. */
-static int share(const workload *w, int other)
+/* Returns whether the block that this rank exchanges with another rank is empty. */
+static int is_empty(const workload *w, int other)
 {
     int none = (w->what == ALLGATHERV && other % 3 == 1) || (w->what == ALLTOALLV && ((w->rank + other) % 3 == 1 || w->rank % 3 == 2 || other % 3 == 2)) ||
                (w->what == REDUCE_SCATTER && other % 2 == 1);
-    return w->form.uneven && none ? 0 : w->items;
+    return w->form.uneven && none;
 }
 
 /* Computes the number of items in each block, and its displacement. Blocks of a reduced vector are adjacent;
  * blocks of allgatherv and alltoallv begin at equal distances. */
-static void place_blocks(workload *w)
+static void place_blocks(const workload *w, int items, int *counts, int *displs)
 {
     int next = 0;
     for (int r = 0; r < w->size; r++) {
-        w->counts[r] = share(w, r);
-        w->displs[r] = next;
-        next += w->what == REDUCE_SCATTER ? w->counts[r] : w->what == ALLGATHERV || w->what == ALLTOALLV ? w->items : 0;
+        counts[r] = is_empty(w, r) ? 0 : items;
+        displs[r] = next;
+        next += w->what == REDUCE_SCATTER ? counts[r] : w->what == ALLGATHERV || w->what == ALLTOALLV ? items : 0;
     }
 }
 
@@ -101,13 +101,12 @@ static void set_arguments(workload *w)
     int gathers = w->what == GATHER || w->what == REDUCE;
     w->args.from = here && !scatters ? MPI_IN_PLACE : w->send;
     w->args.to = here && scatters ? MPI_IN_PLACE : w->recv;
-    w->args.from_count = w->args.to_count = w->items;
+    w->args.from_count = w->what == ALLGATHERV ? w->counts[w->size + w->rank] : w->sent.count;
+    w->args.to_count = w->received.count;
     w->args.from_type = w->sent.type;
     w->args.to_type = w->received.type;
-    w->args.from_counts = w->counts;
-    w->args.from_displs = w->displs;
-    if (w->what == ALLGATHERV)
-        w->args.from_count = w->counts[w->rank];
+    w->args.from_counts = w->counts + w->size;
+    w->args.from_displs = w->displs + w->size;
     if (!w->form.nulls)
         return;
     if (scatters ? !root : here) {
@@ -118,7 +117,7 @@ static void set_arguments(workload *w)
     }
     if (scatters ? here : gathers && !root) {
         w->args.to = here ? MPI_IN_PLACE : NULL;
-        w->args.to_count = w->what == REDUCE ? w->items : 0;
+        w->args.to_count = w->what == REDUCE ? w->received.count : 0;
         w->args.to_type = w->what == REDUCE ? w->received.type : MPI_DATATYPE_NULL;
     }
 }
@@ -139,7 +138,6 @@ int workload_make(workload *w, collective what, form f, int count, MPI_Comm comm
     int elements = block(what, count, w->size);
     w->sent = item_shape(what, f, elements, w->rank);
     w->received = item_shape(what, f, elements, w->rank + 1);
-    w->items = elements / w->sent.elements;
     if (item_commit(&w->sent, what) != MPI_SUCCESS || item_commit(&w->received, what) != MPI_SUCCESS || operation_make(f.op, &w->op) != MPI_SUCCESS) {
         snprintf(why, WHY, "no type or no operation for %s", collective_name(what));
         return -1;
@@ -148,7 +146,8 @@ int workload_make(workload *w, collective what, form f, int count, MPI_Comm comm
         workload_free(w);
         return -1;
     }
-    place_blocks(w);
+    place_blocks(w, w->received.count, w->counts, w->displs);
+    place_blocks(w, w->sent.count, w->counts + w->size, w->displs + w->size);
     set_arguments(w);
     return 0;
 }

@@ -31,6 +31,7 @@ typedef struct {
     int root;
     int in_place; /* with MPI_IN_PLACE */
     int gaps;     /* derived types with gaps; where nothing is reduced, ranks send and receive different ones */
+    int counts;   /* ranks divide a block into different numbers of these types */
     int uneven;   /* some counts are 0 */
     operation op; /* of reductions */
     int nulls;    /* arguments that the standard ignores on a rank are 0, NULL or MPI_DATATYPE_NULL */
@@ -51,10 +52,11 @@ void form_name(form f, char *text); /* WHY bytes */
 typedef struct {
     MPI_Datatype type;
     int before, elements, after; /* numbers of elements */
+    int count;                   /* items of a block */
 } item;
 
 size_t element_bytes(collective what);
-item item_shape(collective what, form f, int count, int rank); /* for messages of count elements */
+item item_shape(collective what, form f, int elements, int rank); /* for blocks of so many elements */
 size_t item_bytes(const item *i, collective what);
 int item_commit(item *i, collective what);
 void item_free(item *i, collective what);
@@ -77,11 +79,10 @@ typedef struct {
     int rank, size;
     MPI_Comm comm;
     item sent, received;
-    int items; /* of a block */
     MPI_Op op;
     char *send, *recv;
     size_t send_bytes, recv_bytes;
-    int *counts, *displs; /* of each rank's block, in items */
+    int *counts, *displs; /* of each rank's block, in items: first of those received, then of those sent */
     struct {
         const void *from; /* send buffer, MPI_IN_PLACE or NULL */
         void *to;         /* receive buffer, MPI_IN_PLACE or NULL */

@@ -125,7 +125,7 @@ func fields(c *Campaign) []field {
 		{"hpo.trials", "forests that the hyperparameter study compares after measuring; 0: the configured forest alone", 100, whole(&c.HPO.Trials, 0, 100000)},
 
 		{"export.max_loss", "predicted loss allowed for a smaller selection tree, 0 to 1", 0.02, number(&c.Export.MaxLoss, 0, 1)},
-		{"export.op_safe", "leave out algorithms that are wrong for some valid calls, with non-commutative operations or types with gaps, if the library cannot guard them: true or false", true, boolean(&c.Export.OpSafe)},
+		{"export.op_safe", "leave out algorithms that are wrong for some valid calls, with non-commutative operations, types with gaps or types that differ between ranks, if the library cannot guard them: true or false", true, boolean(&c.Export.OpSafe)},
 		{"export.collective_share", "assumed share of collectives in the time of applications, for the break-even in the report; the default is that of production systems (Chunduri et al., SC18), 0 to 1", 0.25, number(&c.Export.CollectiveShare, 0, 1)},
 	}
 }

@@ -185,29 +185,6 @@ func TestLiveStock(t *testing.T) {
 	}
 }
 
-// everyway returns rows of a collective for messages of 16 to 64 bytes. The parameter `turn` is the index of
-// the algorithm that is the fastest, among those that can run on the layout. If there are not so many
-// algorithms, everyway returns no rows.
-func everyway(cat *mpi.Catalogue, c coll.Collective, l coll.Layout, turn int) []selection.Row {
-	p := coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN}
-	sizes := []int64{0}
-	if c.Sized() {
-		p.MsgBytes, sizes = 16, []int64{16, 64}
-	}
-	list := slices.DeleteFunc(cat.Algorithms(c), func(a coll.Algorithm) bool {
-		return cat.Check(coll.Candidate{Point: p, Algorithm: a}) != nil
-	})
-	if turn >= len(list) {
-		return nil
-	}
-	var rows []selection.Row
-	for _, p.MsgBytes = range sizes {
-		options := []selection.Option{{Algorithm: list[turn], Seconds: 1}, {Algorithm: coll.Default, Seconds: 2}}
-		rows = append(rows, selection.Row{Point: p, Options: options})
-	}
-	return rows
-}
-
 // TestLiveEveryAlgorithm selects each algorithm of a collective in turn. A call that is correct without
 // selection files must be correct with them, too.
 func TestLiveEveryAlgorithm(t *testing.T) {
@@ -216,17 +193,12 @@ func TestLiveEveryAlgorithm(t *testing.T) {
 	b := installed(t, prog)
 	l := coll.Layout{Nodes: 2, PPN: 2}
 	for turn := 0; ; turn++ {
-		var rows []selection.Row
-		args := []string{"check", "16"}
-		for _, c := range coll.Collectives() {
-			if more := everyway(b.cat, c, l, turn); len(more) > 0 {
-				rows, args = append(rows, more...), append(args, string(c))
-			}
-		}
+		rows, collectives := mpilibrarytest.Turn(b.cat, l, turn, 16, 64)
 		if len(rows) == 0 {
 			break
 		}
 		sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
+		args := append([]string{"check", "16"}, collectives...)
 		testutil.CheckAllRight(t, launch(t, mpilibrarytest.Sourced(t, b, sel), l, prog, args...))
 	}
 }

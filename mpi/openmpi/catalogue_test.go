@@ -1,11 +1,13 @@
 package openmpi
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
 )
@@ -102,30 +104,37 @@ func TestTable(t *testing.T) {
 func TestOpSafety(t *testing.T) {
 	want := map[string][]string{
 		"4.1.4": {
-			"allgather linear", "allreduce ring", "allreduce segmented_ring", "alltoall modified_bruck", "gather binomial",
+			"allgather linear", "allreduce ring", "allreduce segmented_ring", "alltoall modified_bruck",
+			"bcast chain with segsize", "bcast pipeline with segsize", "bcast split_binary_tree", "bcast binary_tree with segsize", "bcast binomial with segsize",
+			"bcast knomial with segsize", "bcast scatter_allgather", "bcast scatter_allgather_ring", "gather binomial", "gather linear_sync with segsize",
 			"reduce chain", "reduce pipeline", "reduce binary", "reduce binomial",
 			"reduce_scatter recursive_halving", "reduce_scatter ring",
 		},
 		"5.0.9": {
-			"allgather linear", "allgather sparbit", "allreduce ring", "allreduce segmented_ring", "gather binomial",
+			"allgather linear", "allgather sparbit", "allreduce ring", "allreduce segmented_ring",
+			"bcast chain with segsize", "bcast pipeline with segsize", "bcast split_binary_tree", "bcast binary_tree with segsize", "bcast binomial with segsize",
+			"bcast knomial with segsize", "bcast scatter_allgather", "bcast scatter_allgather_ring", "bcast han",
+			"gather binomial", "gather linear_sync with segsize",
 			"reduce chain", "reduce pipeline", "reduce binary", "reduce binomial", "reduce_scatter recursive_halving", "reduce_scatter ring",
 		},
 		"6.0.x": {
 			"allgather linear", "allgather sparbit", "allgather direct-messaging", "allreduce ring", "allreduce segmented_ring", "allreduce allgather_reduce",
-			"gather binomial", "reduce chain", "reduce pipeline", "reduce binary", "reduce binomial", "reduce knomial",
+			"bcast chain with segsize", "bcast pipeline with segsize", "bcast split_binary_tree", "bcast binary_tree with segsize", "bcast binomial with segsize",
+			"bcast knomial with segsize", "bcast scatter_allgather", "bcast scatter_allgather_ring", "bcast han",
+			"gather binomial", "gather linear_sync with segsize", "reduce chain", "reduce pipeline", "reduce binary", "reduce binomial", "reduce knomial",
 			"reduce_scatter recursive_halving", "reduce_scatter ring",
 		},
 	}
 	for _, cat := range Library.Releases() {
 		var got []string
 		for _, c := range coll.Collectives() {
-			for _, e := range cat.Entries(c) {
-				if !e.OpSafe {
-					got = append(got, string(c)+" "+e.Name)
+			for _, alg := range cat.Algorithms(c) {
+				if name := testutil.Must(cat.Lookup(c, alg))(t).Unsafe(alg); name != "" {
+					got = append(got, string(c)+" "+name)
 				}
 			}
 		}
-		if diff := cmp.Diff(want[cat.Version], got); diff != "" {
+		if diff := cmp.Diff(want[cat.Version], slices.Compact(got)); diff != "" {
 			t.Errorf("unsafe in %s (-want +got):\n%s", cat.Version, diff)
 		}
 	}

@@ -163,9 +163,8 @@ func (b build) files(rules bundle, dir string) mpi.Export {
 	return x
 }
 
-// warnings returns remarks about valid calls that may fail with rules although they succeed without them. The MPI
-// standard ignores the send type of a call in place, but with rules coll/tuned reads it. Algorithms that divide
-// a bcast count elements of each rank's own type (github.com/open-mpi/ompi/issues/199).
+// warnings returns remarks about calls that may fail with rules although they succeed without them. The MPI
+// standard ignores the send type of a call in place, but with rules coll/tuned reads it.
 func warnings(rules bundle) []string {
 	decided := map[coll.Collective]bool{}
 	for _, l := range slices.Concat([]layoutRules{{rules: rules.rules}}, rules.layouts, rules.inCommonFile) {
@@ -173,19 +172,16 @@ func warnings(rules bundle) []string {
 			decided[r.Collective] = true
 		}
 	}
-	var null, out []string
+	var null []string
 	for _, c := range []coll.Collective{coll.Allgather, coll.Allgatherv, coll.Alltoall, coll.Gather, coll.Scatter} {
 		if decided[c] {
 			null = append(null, string(c))
 		}
 	}
-	if len(null) > 0 {
-		out = append(out, "With rules for "+strings.Join(null, ", ")+" Open MPI crashes if a program passes NULL instead of MPI_DATATYPE_NULL as send type.")
+	if len(null) == 0 {
+		return nil
 	}
-	if decided[coll.Bcast] {
-		out = append(out, "With rules for bcast Open MPI may abort, hang or return wrong data if the ranks of a broadcast pass different counts or types.")
-	}
-	return out
+	return []string{"With rules for " + strings.Join(null, ", ") + " Open MPI crashes if a program passes NULL instead of MPI_DATATYPE_NULL as send type."}
 }
 
 // text returns the content of a file in the format of the release. Collectives for which no rule selects an

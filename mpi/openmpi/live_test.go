@@ -164,6 +164,27 @@ func TestLiveGaps(t *testing.T) {
 	}
 }
 
+// TestLiveEveryAlgorithm makes each algorithm of every collective the fastest in turn. Every call must give a
+// correct result with the exported rules.
+func TestLiveEveryAlgorithm(t *testing.T) {
+	prog := testutil.BuildCollectives(t, toolchain)
+	b := build{release(t, "4.1.4")}
+	for turn := 0; ; turn++ {
+		rows, collectives := mpilibrarytest.Turn(b.cat, coll.Layout{Nodes: 1, PPN: 4}, turn, 4096, 65536)
+		if len(rows) == 0 {
+			break
+		}
+		if !testutil.AllCases() {
+			if collectives = []string{"bcast"}; turn != 3 { // chain with segments of 8 KiB
+				continue
+			}
+		}
+		sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{OpSafe: true})
+		args := append([]string{prog, "check", "30000"}, collectives...)
+		testutil.CheckAllRight(t, launch(t, mpilibrarytest.Sourced(t, b, sel), 4, args...))
+	}
+}
+
 // TestLiveResults checks random safe rules of every collective on several numbers of ranks. Every call must
 // give a correct result.
 func TestLiveResults(t *testing.T) {

@@ -51,8 +51,10 @@ func (library) Releases() []*mpi.Catalogue { return releases() }
 // algorithms sparbit and direct-messaging of allgather send as much as the send count says, also in
 // place, where the standard ignores that count. The algorithm binomial of gather, which linear of allgather
 // may call, receives with the type that is sent; elements of that type may overlap. In 4.1, modified_bruck of
-// alltoall copies what is sent with the type received (github.com/open-mpi/ompi/pull/10488). The rows of 6.0
-// were checked with 6.0.0rc2.
+// alltoall copies what is sent with the type received (github.com/open-mpi/ompi/pull/10488). Algorithms that divide
+// a bcast, and linear_sync of gather, count the elements of a segment on each rank in that rank's own type
+// (github.com/open-mpi/ompi/issues/199), but the standard lets ranks describe the same data by different types.
+// The rows of 6.0 were checked with 6.0.0rc2.
 //
 // The column function is empty if the name of the function follows from that of the algorithm. Its source is
 // ompi/mca/coll/tuned/coll_tuned_*_decision.c of 4.1.4 and 6.0.

@@ -24,7 +24,7 @@ type Made struct {
 // MadeMPICH, MadeOpenMPI, MadeIntel and MadeMVAPICH are synthetic machines of four libraries.
 var (
 	MadeMPICH   = Made{Library: "mpich", Version: "4.0.2", Tree: "binomial", Ring: "scatter_ring_allgather"}
-	MadeOpenMPI = Made{Library: "openmpi", Version: "4.1.4", Tree: "binomial", Ring: "scatter_allgather_ring"}
+	MadeOpenMPI = Made{Library: "openmpi", Version: "4.1.4", Tree: "binomial", Ring: "pipeline"}
 	MadeIntel   = Made{Library: "intel", Version: "2019", Tree: "binomial", Ring: "ring"}
 	MadeMVAPICH = Made{Library: "mvapich2", Version: "2.3", Tree: "knomial", Ring: "scatter_ring_allgather"}
 )

@@ -90,7 +90,7 @@ func testSafety(t *testing.T, cat *mpi.Catalogue, sel selection.Selection, rows 
 	t.Helper()
 	for _, r := range rows {
 		alg, _ := sel.Select(r.Point)
-		if e, err := cat.Lookup(r.Point.Collective, alg); err == nil && !e.OpSafe {
+		if e, err := cat.Lookup(r.Point.Collective, alg); err == nil && e.Unsafe(alg) != "" {
 			t.Errorf("%v: %v is selected, which is not safe", r.Point, alg)
 		}
 	}

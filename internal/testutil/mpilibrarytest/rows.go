@@ -118,3 +118,27 @@ func randomRow(cat *mpi.Catalogue, p coll.Point, rng *rand.Rand) selection.Row {
 	r.Options = append(r.Options, selection.Option{Algorithm: coll.Default, Seconds: 1.3 + rng.Float64()})
 	return r
 }
+
+// Turn returns rows of all collectives for messages of the given sizes, and the names of these collectives. The
+// parameter `turn` is the index of the algorithm that is the fastest, among those that can run on the layout.
+// Collectives without so many algorithms have no rows.
+func Turn(cat *mpi.Catalogue, l coll.Layout, turn int, sizes ...int64) (rows []selection.Row, collectives []string) {
+	for _, c := range coll.Collectives() {
+		p := coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN}
+		each := []int64{0}
+		if c.Sized() {
+			p.MsgBytes, each = sizes[0], sizes
+		}
+		list := slices.DeleteFunc(cat.Algorithms(c), func(a coll.Algorithm) bool {
+			return cat.Check(coll.Candidate{Point: p, Algorithm: a}) != nil
+		})
+		if turn >= len(list) {
+			continue
+		}
+		collectives = append(collectives, string(c))
+		for _, p.MsgBytes = range each {
+			rows = append(rows, selection.Row{Point: p, Options: []selection.Option{{Algorithm: list[turn], Seconds: 1}, {Algorithm: coll.Default, Seconds: 2}}})
+		}
+	}
+	return rows, collectives
+}

@@ -92,7 +92,7 @@ static int faulty(MPI_Comm comm, collective what, form f, int count, int n)
 {
     size_t bytes = (size_t)count * element_bytes(what);
     if (openmpi)
-        return what == ALLREDUCE && f.gaps && f.op == OWN && bytes >= 4096;
+        return (what == ALLGATHERV && f.counts && !f.in_place) || (what == ALLREDUCE && f.gaps && f.op == OWN && bytes >= 4096);
     if (!mpich40 || count == 0)
         return 0;
     if (what == REDUCE)
@@ -121,7 +121,7 @@ static void to_bottom(const void **buf, MPI_Datatype *type)
 static void shift(workload *w, int by)
 {
     size_t items = (size_t)by;
-    for (int r = 0; r < w->size; r++)
+    for (int r = 0; r < 2 * w->size; r++)
         w->displs[r] -= by;
     w->args.to = (char *)w->args.to + items * item_bytes(&w->received, w->what);
     if (w->what == ALLTOALLV && w->args.from != MPI_IN_PLACE && w->args.from != NULL)
@@ -146,7 +146,7 @@ static void disguise(workload *w, uint64_t number, MPI_Datatype made[2])
 {
     int vectors = w->what == ALLGATHERV || w->what == ALLTOALLV, reduces = collective_reduces(w->what);
     made[0] = made[1] = MPI_DATATYPE_NULL;
-    if (w->items == 0 && !vectors && !reduces && (mix(number) & 1)) { /* elements of size zero, on all ranks */
+    if (w->received.count == 0 && !vectors && !reduces && (mix(number) & 1)) { /* elements of size zero, on all ranks */
         MPI_Type_contiguous(0, MPI_INT, &made[0]);
         MPI_Type_commit(&made[0]);
         w->args.from_type = w->args.to_type = made[0];
@@ -157,7 +157,7 @@ static void disguise(workload *w, uint64_t number, MPI_Datatype made[2])
         shift(w, 1 + (int)(number >> 16) % 5);
     if (number & 4)
         drop_empty(w);
-    if (w->items == 0 || w->what == BARRIER)
+    if (w->received.count == 0 || w->what == BARRIER)
         return;
     /* With MPI_BOTTOM as receive buffer in place, Open MPI reduces and MPICH gathers wrongly. */
     if (w->args.from != MPI_IN_PLACE && w->args.from != NULL && w->args.from_type != MPI_DATATYPE_NULL && !reduces && (number & 8)) {
