@@ -33,10 +33,8 @@ type schedule struct {
 	path  string // of the file with the decisions
 
 	mu        sync.Mutex
-	decisions map[string]decision   // by base
-	deciding  map[string]bool       // bases about which a decision is in progress
-	jobs      map[string]gocron.Job // by base; empty before start and with Options.Once
-	cron      gocron.Scheduler
+	decisions map[string]decision  // by base
+	next      map[string]time.Time // time of the next decision, by base; empty before start and with Options.Once
 }
 
 // decision is the last decision whether to create a campaign of a base.
@@ -46,10 +44,7 @@ type decision struct {
 }
 
 func newSchedule(q *queue) (*schedule, error) {
-	s := &schedule{
-		opt: q.opt, queue: q, path: filepath.Join(q.opt.State, scheduleFile),
-		decisions: map[string]decision{}, deciding: map[string]bool{}, jobs: map[string]gocron.Job{},
-	}
+	s := &schedule{opt: q.opt, queue: q, path: filepath.Join(q.opt.State, scheduleFile), decisions: map[string]decision{}, next: map[string]time.Time{}}
 	return s, readJSON(s.path, &s.decisions)
 }
 
@@ -67,102 +62,63 @@ func (s *schedule) list() []Scheduled {
 }
 
 func (s *schedule) scheduledLocked(b config.Base) Scheduled {
-	out := Scheduled{Base: b.Name, Schedule: b.Schedule, TimeZone: b.TimeZone, Last: s.decisions[b.Name].Time, Decision: s.decisions[b.Name].Text}
-	if job := s.jobs[b.Name]; job != nil {
-		out.Next, _ = job.NextRun()
-	}
-	return out
+	last := s.decisions[b.Name]
+	return Scheduled{Base: b.Name, Schedule: b.Schedule, TimeZone: b.TimeZone, Next: s.next[b.Name], Last: last.Time, Decision: last.Text}
 }
 
-// start makes the decisions that became due while no service ran. Then it decides about every base (campaign
-// file) at its scheduled times, until ctx is cancelled and stop is called. With Options.Once it decides only
-// about bases that are due or have no decision.
-func (s *schedule) start(ctx context.Context, tasks *sync.WaitGroup) error {
-	now := s.opt.Clock.Now()
+// start decides about every base (campaign file) at its scheduled times, until ctx is cancelled. With
+// Options.Once it decides only about bases that are due or have no decision.
+func (s *schedule) start(ctx context.Context, tasks *sync.WaitGroup) {
 	for _, b := range s.opt.Bases {
-		due, isDue := s.due(b, now)
 		switch {
-		case !isDue:
+		case b.Schedule == "":
 		case s.opt.Once:
-			s.decide(ctx, b, due)
+			s.follow(ctx, b)
 		default:
-			tasks.Go(func() { s.decide(ctx, b, due) })
+			tasks.Go(func() { s.follow(ctx, b) })
 		}
 	}
-	if s.opt.Once {
-		return nil
-	}
-	return s.startCron(ctx)
 }
 
-// due returns the time at which a base became due after its last decision. The result is false if the base
-// is not due. A base without a decision is due at once with Options.Once, and otherwise not before its next
-// scheduled time.
-func (s *schedule) due(b config.Base, now time.Time) (time.Time, bool) {
-	if b.Schedule == "" {
-		return time.Time{}, false
+// follow makes the decision about a base that became due while no service ran, then those at its scheduled
+// times. A base without a decision is due at once with Options.Once, and otherwise at its next scheduled time.
+func (s *schedule) follow(ctx context.Context, b config.Base) {
+	clock := s.opt.Clock
+	cron := gocron.NewDefaultCron(false)
+	if err := cron.IsValid(b.CronEntry(), time.Local, clock.Now()); err != nil {
+		s.opt.Log.Error("no schedule", "base", b.Name, "error", err)
+		return
 	}
 	s.mu.Lock()
 	last := s.decisions[b.Name].Time
 	s.mu.Unlock()
 	if last.IsZero() {
-		return now, s.opt.Once
-	}
-	cron := gocron.NewDefaultCron(false)
-	if err := cron.IsValid(b.CronEntry(), time.Local, last); err != nil {
-		return time.Time{}, false
-	}
-	next := cron.Next(last)
-	return next, !next.After(now)
-}
-
-// startCron starts a cron job for every base.
-func (s *schedule) startCron(ctx context.Context) error {
-	cron, err := gocron.NewScheduler(gocron.WithClock(s.opt.Clock))
-	if err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, b := range s.opt.Bases {
-		if b.Schedule == "" {
-			continue
+		if s.opt.Once {
+			s.decide(ctx, b, clock.Now())
 		}
-		job, err := cron.NewJob(gocron.CronJob(b.CronEntry(), false),
-			gocron.NewTask(func() { s.decide(ctx, b, s.opt.Clock.Now()) }),
-			gocron.WithName(b.Name))
-		if err != nil {
-			return errors.Join(fmt.Errorf("schedule of %s: %w", b.Name, err), cron.Shutdown())
+	} else if due := cron.Next(last); !due.After(clock.Now()) {
+		s.decide(ctx, b, due)
+	}
+	for !s.opt.Once && ctx.Err() == nil {
+		now := clock.Now()
+		next := cron.Next(now)
+		timer := clock.NewTimer(next.Sub(now))
+		s.mu.Lock()
+		s.next[b.Name] = next
+		s.mu.Unlock()
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+		case <-timer.Chan():
+			s.decide(ctx, b, next)
 		}
-		s.jobs[b.Name] = job
-	}
-	s.cron = cron
-	cron.Start()
-	return nil
-}
-
-// stop ends the schedule. It waits for a decision that is in progress.
-func (s *schedule) stop() {
-	s.mu.Lock()
-	cron := s.cron
-	s.mu.Unlock()
-	if cron == nil {
-		return
-	}
-	if err := cron.Shutdown(); err != nil {
-		s.opt.Log.Warn("schedule not stopped", "error", err)
 	}
 }
 
 // decide checks the conditions of a campaign file whose scheduled time has come. If they are met, it creates a
 // campaign. It saves what it decided. A service that dies before saving decides again after its restart; the
-// same idempotency key, made of file and scheduled time, then prevents a second campaign. decide does nothing
-// while an earlier call for the same file runs.
+// same idempotency key, made of file and scheduled time, then prevents a second campaign.
 func (s *schedule) decide(ctx context.Context, b config.Base, due time.Time) {
-	if !s.begin(b.Name) {
-		s.opt.Log.Warn("decision left out: the one before is in progress", "base", b.Name)
-		return
-	}
 	run, from, reason := s.check(ctx, b)
 	if ctx.Err() != nil {
 		return // the next service makes the decision
@@ -175,7 +131,6 @@ func (s *schedule) decide(ctx context.Context, b config.Base, due time.Time) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.deciding, b.Name)
 	s.decisions[b.Name] = decision{s.opt.Clock.Now().UTC(), text}
 	err := writeJSON(s.path, s.decisions)
 	if err == nil {
@@ -185,17 +140,6 @@ func (s *schedule) decide(ctx context.Context, b config.Base, due time.Time) {
 		s.opt.Log.Error("decision not saved", "base", b.Name, "error", err)
 	}
 	s.opt.Log.Info("schedule", "base", b.Name, "decision", text)
-}
-
-// begin reserves a base for a decision. It returns false if another decision about this base is in progress.
-func (s *schedule) begin(base string) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.deciding[base] {
-		return false
-	}
-	s.deciding[base] = true
-	return true
 }
 
 // createOrExplain creates a campaign for a cause. It returns a text with the campaign's ID, or with the

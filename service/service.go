@@ -116,19 +116,16 @@ func (s *Service) Run(ctx context.Context) error {
 	var tasks sync.WaitGroup
 	tasks.Go(func() { s.followDays(running) })
 	s.samples.start(ctx, &tasks)
-	err := s.schedule.start(ctx, &tasks)
-	if err == nil {
-		if s.opt.Once {
-			s.queue.waitIdle(ctx)
-		} else {
-			<-ctx.Done()
-		}
+	s.schedule.start(ctx, &tasks)
+	if s.opt.Once {
+		s.queue.waitIdle(ctx)
+	} else {
+		<-ctx.Done()
 	}
 	stop()
 	s.queue.drain()
-	s.schedule.stop()
 	tasks.Wait()
-	return errors.Join(err, s.Close())
+	return s.Close()
 }
 
 // followDays starts the campaigns that wait for node-hours whenever a new day begins, until ctx is

@@ -7,8 +7,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"tutti/internal/lab"
 	"tutti/internal/lab/clustering"
+	"tutti/report"
 )
 
 func (a *app) clusterCommand() *cobra.Command {
@@ -60,9 +60,10 @@ prints the share of the members in the right group, at the level where it is low
 
 // printClusters prints a row for each machine, input and method.
 func (a *app) printClusters(rows []clustering.Row) error {
-	var out []table.Row
+	t := report.NewTable(table.Row{"machine", "members", "input", "method", "accuracy"})
 	for _, r := range rows {
-		out = append(out, table.Row{r.Machine, r.Members, r.Input, r.Method, fmt.Sprintf("%.3f", r.Accuracy)})
+		t.AppendRow(table.Row{r.Machine, r.Members, r.Input, r.Method, fmt.Sprintf("%.3f", r.Accuracy)})
 	}
-	return lab.WriteTable(a.stdout, table.Row{"machine", "members", "input", "method", "accuracy"}, out)
+	_, err := fmt.Fprintln(a.stdout, t.Render())
+	return err
 }

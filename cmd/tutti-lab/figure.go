@@ -10,8 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tutti/campaign/export"
 	"tutti/internal/lab"
-	"tutti/selection"
 )
 
 func (a *app) figureCommand() *cobra.Command {
@@ -75,20 +75,11 @@ func (a *app) writeFigure(f lab.Figure, dir string) error {
 		{".csv", func(w io.Writer) error { return f.WriteCSV(io.MultiWriter(w, &table)) }}, {".png", f.WritePNG},
 	} {
 		path := filepath.Join(dir, f.Name+file.suffix)
-		if err := writeFile(path, file.write); err != nil {
+		if err := export.WriteFile(path, file.write); err != nil {
 			return err
 		}
 		fmt.Fprintln(a.stderr, path)
 	}
 	_, err := a.stdout.Write(table.Bytes())
 	return err
-}
-
-// writeFile writes a file atomically: readers see either the old content or the new one.
-func writeFile(path string, write func(io.Writer) error) error {
-	var b bytes.Buffer
-	if err := write(&b); err != nil {
-		return fmt.Errorf("%s: %w", path, err)
-	}
-	return selection.WriteFile(path, b.Bytes())
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tutti/campaign/export"
 	"tutti/coll"
 	"tutti/internal/lab"
 	"tutti/internal/lab/simulate"
@@ -174,12 +175,12 @@ func (a *app) simulate(ctx context.Context, r onlineReplay) error {
 		return err
 	}
 	if r.keep != "" {
-		if err := writeFile(r.keep, outcomes[len(outcomes)-1].WriteMeasured); err != nil {
+		if err := export.WriteFile(r.keep, outcomes[len(outcomes)-1].WriteMeasured); err != nil {
 			return err
 		}
 	}
 	if r.picture != "" {
-		if err := writeFile(r.picture, simulate.Draw(outcomes).WritePNG); err != nil {
+		if err := export.WriteFile(r.picture, simulate.Draw(outcomes).WritePNG); err != nil {
 			return err
 		}
 	}
@@ -197,8 +198,8 @@ func (a *app) simulate(ctx context.Context, r onlineReplay) error {
 		}
 		return nil
 	}
-	header, rows := simulate.Table(outcomes)
-	return lab.WriteTable(a.stdout, header, rows)
+	_, err = fmt.Fprintln(a.stdout, simulate.Table(outcomes))
+	return err
 }
 
 func (a *app) runPolicies(ctx context.Context, r onlineReplay, in applications) ([]simulate.Outcome, error) {
@@ -227,7 +228,7 @@ func (r onlineReplay) drawBestMap(in applications, o simulate.Outcome) error {
 		return err
 	}
 	title := fmt.Sprintf("Choices of %s after %s, time / that of the default", o.Policy, o.Application)
-	return writeFile(r.bestMap, func(w io.Writer) error { return lab.WriteMaps(w, title, maps) })
+	return export.WriteFile(r.bestMap, func(w io.Writer) error { return lab.WriteMaps(w, title, maps) })
 }
 
 // applications contains the applications to replay, their recorded times, and measurements of other

@@ -30,7 +30,7 @@ func TestOnline(t *testing.T) {
 	dir := t.TempDir()
 	picture, bestMap, file := filepath.Join(dir, "o.png"), filepath.Join(dir, "map.png"), filepath.Join(dir, "kept.csv")
 	stdout, _ := mustRun(t, exitDone, onlineArgs(t, "--picture", picture, "--policy", "learn,oracle,tutti", "--keep", file, "--map", bestMap)...)
-	for _, want := range []string{"application", " app          learn", " app          tutti "} {
+	for _, want := range []string{"application", "app          learn", "app          tutti "} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}

@@ -17,6 +17,7 @@ import (
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/metrics"
+	"tutti/report"
 	"tutti/surrogate/learner"
 )
 
@@ -89,13 +90,9 @@ func Calibrations(ctx context.Context, d Design, noise, tail []float64, opt Opti
 	})
 }
 
-// Calibrate replays a set under a strategy. The replay ends when both the predictions and the truth have
-// met the criteria, or at calibrationLimit. The strategy chooses candidates by the predictions alone.
-func Calibrate(ctx context.Context, s Set, strategy string, seed uint64, opt Options) (Calibration, error) {
-	return entry{s, strategy, seed}.calibrate(ctx, opt, false)
-}
-
-// calibrate implements Calibrate. If ownStop is true, the predictions alone end the replay.
+// calibrate runs a replay, whose strategy chooses candidates by the predictions alone. The replay ends when both
+// the predictions and the truth have met the criteria, or at calibrationLimit. If ownStop is true, the
+// predictions alone end it.
 func (e entry) calibrate(ctx context.Context, opt Options, ownStop bool) (Calibration, error) {
 	s := e.set
 	began := time.Now()
@@ -262,8 +259,7 @@ func WriteCalibration(w io.Writer, all []Calibration) error {
 			group(by(c)).add(c)
 		}
 	}
-	t := newTable()
-	t.AppendHeader(table.Row{
+	t := report.NewTable(table.Row{
 		"data", "replays", "stopped", "truth meets criteria", "upper ends above", "time/first: median", "geo. mean",
 		"time/converged: median", "geo. mean", "mistakes at stop: median", "greatest",
 	})

@@ -28,6 +28,13 @@ func setOf(t *testing.T, change func([]coll.Measurement) []coll.Measurement) lab
 	return testutil.Must(lab.NewSet("synthetic", change(ms)))(t)
 }
 
+// calibrate returns the calibration of the strategy regret on a set.
+func calibrate(t *testing.T, s lab.Set, seed uint64, opt lab.Options) lab.Calibration {
+	t.Helper()
+	d := lab.Design{Sets: []lab.Set{s}, Strategies: []string{"regret"}, Seeds: []uint64{seed}}
+	return testutil.Must(lab.Calibrations(context.Background(), d, []float64{opt.Noise}, []float64{opt.Tail}, opt, nil, nil))(t)[0]
+}
+
 // TestCalibrateUniqueAlgorithms checks a set in which the algorithms of one point exist at no other point.
 // No model can predict these algorithms before they are measured.
 func TestCalibrateUniqueAlgorithms(t *testing.T) {
@@ -44,7 +51,7 @@ func TestCalibrateUniqueAlgorithms(t *testing.T) {
 	})
 	opt := lab.DefaultOptions()
 	opt.Trees = 10
-	c := testutil.Must(lab.Calibrate(context.Background(), set, "regret", 1, opt))(t)
+	c := calibrate(t, set, 1, opt)
 	if !c.Stopped || c.Mistakes >= 0.05 || c.Evaluations < 2 {
 		t.Errorf("%+v", c)
 	}
@@ -60,7 +67,7 @@ func TestDisturbedJobs(t *testing.T) {
 	opt.JobNoise = 0.1
 	stopped, right := 0, 0
 	for _, seed := range lab.Seeds(1, 6) {
-		c := testutil.Must(lab.Calibrate(context.Background(), sets[0], "regret", seed, opt))(t)
+		c := calibrate(t, sets[0], seed, opt)
 		if c.Stopped {
 			stopped++
 		}

@@ -228,8 +228,7 @@ func compareFacts(own, other report.Facts) Effect {
 // WriteConstants writes a table of constants as Markdown. The last column has the factors of the value between which
 // the results change little.
 func WriteConstants(w io.Writer, constants []Constant) error {
-	t := newTable()
-	t.AppendHeader(table.Row{"constant", "value", "halved", "doubled", "range"})
+	t := report.NewTable(table.Row{"constant", "value", "halved", "doubled", "range"})
 	for _, c := range constants {
 		low, high := "1", "1"
 		if c.Halved.harmless() {

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"tutti/activelearn"
@@ -10,30 +11,43 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Names of contenders. A contender is a strategy with another stopping rule or another model than a campaign has.
-const (
-	ownStop          = "own-stop"         // the strategy "regret", stopped by its own predictions
-	publishedFACT    = "fact"             // as published (Wilkins et al., ExaMPI 2021)
-	publishedACCLAiM = "acclaim"          // as published (Wilkins et al., CLUSTER 2022)
-	publishedIOTA    = "iota"             // as published (Steiner, TU Wien 2023)
-	publishedRandom  = "random-published" // random points for forests, with which FACT was compared
-)
+// contender is a strategy whose stop or model differs from that of a campaign.
+type contender struct {
+	name      string
+	strategy  string
+	published bool // as published: with the initial design and the forests of its authors
+	ownStop   bool // stopped by its own predictions
+	ownModel  bool // the strategy is a chooser and makes the selection
+}
+
+// contenders are, after the first, Wilkins et al. (ExaMPI 2021), Wilkins et al. (CLUSTER 2022), Steiner (TU Wien
+// 2023), and the random points for forests with which FACT was compared.
+var contenders = []contender{
+	{name: "own-stop", strategy: "regret", ownStop: true},
+	{name: "fact", strategy: "uncertainty", published: true},
+	{name: "acclaim", strategy: "trees", published: true, ownModel: true},
+	{name: "iota", strategy: "weights", published: true, ownModel: true},
+	{name: "random-published", strategy: "random", published: true},
+}
 
 // Contenders returns the names that an evaluation accepts in addition to those of strategies. "own-stop" is
 // the strategy "regret", stopped by its own predictions instead of the truth. A stop before the criteria hold
 // counts as never converged. "fact", "acclaim", "iota" and "random-published" are "uncertainty", "trees",
 // "weights" and "random" as published, with their own initial designs: acclaim and iota with their own trees, the
 // others with a forest of the scaling algorithm_log10 for each algorithm.
-func Contenders() []string {
-	return []string{ownStop, publishedFACT, publishedACCLAiM, publishedIOTA, publishedRandom}
+func Contenders() (names []string) {
+	for _, c := range contenders {
+		names = append(names, c.name)
+	}
+	return names
 }
 
-// contender is a strategy whose stop or model differs from that of a campaign.
-type contender struct {
-	strategy  string
-	published bool
-	ownStop   bool
-	ownModel  bool // the strategy is a chooser and makes the selection
+// contenderOf returns the contender with a name, or the strategy of that name.
+func contenderOf(name string) contender {
+	if i := slices.Index(Contenders(), name); i >= 0 {
+		return contenders[i]
+	}
+	return contender{name: name, strategy: name}
 }
 
 // chooser is a strategy with its own model.
@@ -41,22 +55,6 @@ type chooser interface {
 	activelearn.Strategy
 	// choose returns the selection of the strategy's model.
 	choose() (activelearn.Choice, error)
-}
-
-func contenderOf(name string) contender {
-	switch name {
-	case ownStop:
-		return contender{strategy: "regret", ownStop: true}
-	case publishedFACT:
-		return contender{strategy: "uncertainty", published: true}
-	case publishedACCLAiM:
-		return contender{strategy: "trees", published: true, ownModel: true}
-	case publishedIOTA:
-		return contender{strategy: "weights", published: true, ownModel: true}
-	case publishedRandom:
-		return contender{strategy: "random", published: true}
-	}
-	return contender{strategy: name}
 }
 
 // options returns the options with which a contender is replayed.

@@ -1,7 +1,6 @@
 package lab_test
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
@@ -11,7 +10,6 @@ import (
 	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/internal/lab"
-	"tutti/internal/testutil"
 	"tutti/surrogate/learner"
 )
 
@@ -32,7 +30,7 @@ func TestContenders(t *testing.T) {
 		t.Error("the model and the initial design change nothing")
 	}
 	opt.Launch = benchrunner.LaunchCost{Model: benchrunner.LaunchCandidate}
-	c := testutil.Must(lab.Calibrate(context.Background(), s, "regret", 1, opt))(t)
+	c := calibrate(t, s, 1, opt)
 	if got := all[2]; got.MachineSeconds != c.StopSeconds || got.Converged != (c.Stopped && c.Good) || got.Slowdown != c.Slowdown {
 		t.Errorf("own-stop %+v, calibration %+v", got, c)
 	}
@@ -55,7 +53,7 @@ func TestOwnStopRunsOn(t *testing.T) {
 	s, opt := set(t, "one", coll.Bcast), options()
 	opt.Criteria.Slowdown = 1.0005
 	opt.Launch = benchrunner.LaunchCost{Model: benchrunner.LaunchCandidate}
-	c := testutil.Must(lab.Calibrate(context.Background(), s, "regret", 1, opt))(t)
+	c := calibrate(t, s, 1, opt)
 	if c.Stopped || c.ConvergedSeconds == 0 {
 		t.Fatalf("calibration %+v: want one that ended at the limit", c)
 	}

@@ -12,6 +12,7 @@ import (
 	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/metrics"
+	"tutti/report"
 	"tutti/surrogate/learner"
 )
 
@@ -123,8 +124,7 @@ func WriteModels(w io.Writer, all []ModelLoss) error {
 		}
 		losses[s][l.Model] = append(losses[s][l.Model], l.Loss)
 	}
-	t := newTable()
-	t.AppendHeader(table.Row{"data", "collective", "training sets", "forest", "gp", "gp / forest"})
+	t := report.NewTable(table.Row{"data", "collective", "training sets", "forest", "gp", "gp / forest"})
 	means := map[learner.Model][]float64{}
 	var ratios []float64
 	for _, s := range sets {

@@ -7,9 +7,9 @@ import (
 	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 
 	"tutti/metrics"
+	"tutti/report"
 )
 
 // lossRatio limits the machine time of a strategy, divided by that of the best other strategy. A row of the
@@ -28,6 +28,26 @@ type Versus struct {
 	Others   []string    `json:"others"`
 	Rows     []VersusRow `json:"rows"`
 	Means    []VersusSum `json:"means"` // by launch, then of all rows
+}
+
+// group contains the outcomes of one set under one strategy with one cost of launches, one outcome for each
+// seed.
+type group []Outcome
+
+// groups groups outcomes that differ only in their seed. The groups have the order of their first outcomes.
+func groups(outcomes []Outcome) []group {
+	var out []group
+	for _, o := range outcomes {
+		at := slices.IndexFunc(out, func(g group) bool {
+			return g[0].Data == o.Data && g[0].Collective == o.Collective && g[0].Strategy == o.Strategy && g[0].Launch == o.Launch
+		})
+		if at < 0 {
+			out = append(out, group{})
+			at = len(out) - 1
+		}
+		out[at] = append(out[at], o)
+	}
+	return out
 }
 
 // VersusRow compares strategies on a data set with one cost of launches. Share is the machine time until
@@ -209,7 +229,6 @@ func (v Versus) ratio(rows []VersusRow, other string, seeds []float64) float64 {
 
 // WriteText writes a table with shares in per cent, ratios, and the numbers of seeds that never converge.
 func (v Versus) WriteText(w io.Writer) error {
-	t := newTable()
 	head := table.Row{"data", "collective", "launch"}
 	for _, s := range v.strategies() {
 		head = append(head, s+" %")
@@ -218,12 +237,11 @@ func (v Versus) WriteText(w io.Writer) error {
 		head = append(head, "/ "+s)
 	}
 	head = append(head, "/ best", "never converge")
-	t.AppendHeader(head)
-	var right []table.ColumnConfig
+	var numbers []int
 	for i := 4; i < len(head); i++ {
-		right = append(right, table.ColumnConfig{Number: i, Align: text.AlignRight})
+		numbers = append(numbers, i)
 	}
-	t.SetColumnConfigs(right)
+	t := report.NewTable(head, numbers...)
 	for _, r := range v.Rows {
 		t.AppendRow(v.cells(r))
 	}

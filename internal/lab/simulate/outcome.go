@@ -11,15 +11,15 @@ import (
 	"tutti/coll"
 	"tutti/internal/lab"
 	"tutti/preprocess"
+	"tutti/report"
 )
 
-// Table returns a header and one row for each outcome. Times of runs are divided by the time with the
+// Table returns a table with one row for each outcome. Times of runs are divided by the time with the
 // default algorithms. The columns "tuned/best before" and "after 2" compare the policy's choices with the best
 // algorithms, before the first run and after the second.
-func Table(outcomes []Outcome) (table.Row, []table.Row) {
-	header := table.Row{"application", "policy", "first/default", "last/default", "worst/default", "last/best", "tuned/best before", "after 2", "gain of 2",
-		"explored first", "last", "changes", "regret, s", "lost gain"}
-	var rows []table.Row
+func Table(outcomes []Outcome) string {
+	t := report.NewTable(table.Row{"application", "policy", "first/default", "last/default", "worst/default", "last/best", "tuned/best before", "after 2", "gain of 2",
+		"explored first", "last", "changes", "regret, s", "lost gain"})
 	for _, o := range outcomes {
 		first, last := o.Runs[0], o.Runs[len(o.Runs)-1]
 		worst, changes := 0.0, 0
@@ -28,11 +28,11 @@ func Table(outcomes []Outcome) (table.Row, []table.Row) {
 			changes += len(r.Changes)
 		}
 		second := o.Runs[min(1, len(o.Runs)-1)]
-		rows = append(rows, table.Row{o.Application, o.Policy,
+		t.AppendRow(table.Row{o.Application, o.Policy,
 			ratio(first.OverDefault()), ratio(last.OverDefault()), ratio(worst), ratio(last.OverBest()), ratio(o.Start), ratio(second.Tuned), gainOf(second),
 			percent(first.ExploredShare()), percent(last.ExploredShare()), changes, fmt.Sprintf("%.4g", last.Regret), percent(o.LostGain())})
 	}
-	return header, rows
+	return t.Render()
 }
 
 // gainOf returns the gain over the default that a run had, as a share of the possible gain. It returns "-"

@@ -8,7 +8,7 @@
 //	...
 //	outcome, err := simulate.Run(ctx, app, simulate.PolicyTutti, nil, simulate.DefaultOptions())
 //	...
-//	header, rows := simulate.Table([]simulate.Outcome{outcome})
+//	fmt.Println(simulate.Table([]simulate.Outcome{outcome}))
 package simulate
 
 import (
