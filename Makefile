@@ -20,7 +20,7 @@ TOOL = $(GO) tool -modfile=scripts/tools.mod
 # lint runs go vet on the tests, too.
 GOTEST = $(TOOL) gotestsum --format pkgname -- -count=1 -vet=off
 # Packages whose tests mostly wait or take longest come first, so that others fill the gaps.
-SLOW = ./cmd/tutti ./benchrunner/live ./csource ./doctor ./service/page ./mpi/mpich ./benchrunner/native ./mpi/openmpi ./campaign
+SLOW = ./cmd/tutti ./benchrunner/live ./csource ./doctor ./service/api/browser ./mpi/mpich ./benchrunner/native ./mpi/openmpi ./campaign
 ALL = $(SLOW) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(SLOW))")
 
 .PHONY: build demo test test-all test-releases race lint bench bench-live bench-method load simulate fuzz fuzz-runtime mpich-tests real-programs clean

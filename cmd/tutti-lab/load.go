@@ -17,7 +17,6 @@ import (
 	"tutti/internal/config"
 	"tutti/service"
 	"tutti/service/api"
-	"tutti/service/page"
 )
 
 func (a *app) loadCommand() *cobra.Command {
@@ -137,7 +136,7 @@ func (t *loadTest) startService(ctx context.Context) (stop func() error, err err
 	if t.service, err = service.New(opt); err != nil {
 		return nil, err
 	}
-	handler, err := api.New(t.service, api.Options{Page: page.Handler()})
+	handler, err := api.New(t.service, api.Options{})
 	if err != nil {
 		return nil, errors.Join(err, t.service.Close())
 	}

@@ -20,7 +20,6 @@ import (
 	"tutti/mpi/libraries"
 	"tutti/service"
 	"tutti/service/api"
-	"tutti/service/page"
 )
 
 func serveCommand(a *app) *cobra.Command {
@@ -111,7 +110,7 @@ func runBoth(ctx context.Context, s *service.Service, handler *api.API, l net.Li
 // newFrontend returns the HTTP server with the API and the page, and its listener.
 func newFrontend(c *config.Service, s *service.Service, log *slog.Logger) (*api.API, net.Listener, error) {
 	o := api.Options{
-		Version: version, Log: log, Page: page.Handler(), Pprof: c.Pprof, PublicAddress: c.Public, Streams: c.Limits.Streams,
+		Version: version, Log: log, Pprof: c.Pprof, PublicAddress: c.Public, Streams: c.Limits.Streams,
 		AllStreams: api.MaxConnections(c.Limits.Connections) / 2, // the other connections remain for requests
 	}
 	if c.Tokens != "" {
@@ -127,10 +126,7 @@ func newFrontend(c *config.Service, s *service.Service, log *slog.Logger) (*api.
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := api.Listen(c.Listen, api.ListenOptions{CertFile: c.Cert, KeyFile: c.Key, Tokens: c.Tokens != "", Connections: c.Limits.Connections})
-	if errors.Is(err, api.ErrUnprotected) {
-		err = withCode(codeInput, err)
-	}
+	l, err := api.Listen(c.Listen, api.ListenOptions{CertFile: c.Cert, KeyFile: c.Key, Connections: c.Limits.Connections})
 	return handler, l, err
 }
 

@@ -83,7 +83,6 @@ type Options struct {
 	// PublicAddress is the URL at which browsers reach the service behind a reverse proxy. If it is nil,
 	// they connect to the listener directly.
 	PublicAddress *url.URL
-	Page          http.Handler  // at /, for browsers; may be nil
 	Pprof         bool          // serve /debug/pprof/ to tokens with the role operate
 	Streams       int           // open event streams of one token at most, 0: no limit
 	AllStreams    int           // open event streams of all tokens at most, 0: no limit

@@ -1,17 +1,19 @@
 // Package api serves the campaigns of a service over HTTP: JSON described by an OpenAPI
-// document that is generated from the handlers, server-sent events, health and metrics.
+// document that is generated from the handlers, server-sent events, health and metrics. It
+// also serves a web page: the list of campaigns, a live view of a campaign, the comparison of
+// two campaigns, and online learning in applications. Tests of the page in a browser are in
+// the folder browser.
 //
 // It also controls access. A token has one of two roles: operate may do and see everything,
 // read sees what service.Redacted leaves and the files that are not private. Programs send
 // the token in the Authorization header. Browsers log in with it once and get a signed
-// cookie that names the token and expires after a day. An address that other machines can
-// reach needs TLS and tokens (ErrUnprotected).
+// cookie that names the token and expires after a day.
 //
 //	a, err := api.New(backend, api.Options{Version: "1.2.3", Log: log, Tokens: tokens})
 //	if err != nil {
 //		return err
 //	}
-//	l, err := api.Listen("127.0.0.1:8372", api.ListenOptions{Tokens: true})
+//	l, err := api.Listen("127.0.0.1:8372", api.ListenOptions{})
 //	if err != nil {
 //		return err
 //	}

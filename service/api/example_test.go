@@ -2,7 +2,6 @@ package api_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -29,12 +28,6 @@ func Example() {
 	// Output:
 	// {"version":"1.2.3","api":"v1"}
 	// <nil>
-}
-
-func ExampleListen() {
-	_, err := api.Listen("0.0.0.0:0", api.ListenOptions{Tokens: true})
-	fmt.Println(errors.Is(err, api.ErrUnprotected), err)
-	// Output: true listen 0.0.0.0:0: any address but loopback and Unix sockets needs TLS and tokens: TLS is missing
 }
 
 func ExampleAPI_Serve() {

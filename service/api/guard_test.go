@@ -34,13 +34,16 @@ func someTokens(t *testing.T) *api.TokenStore {
 	return openTokens(t, path)
 }
 
-var page = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "<p>the page</p>") })
+// panicking is a backend in which one method panics.
+type panicking struct{ *fake }
+
+func (panicking) Schedule() []service.Scheduled { panic("secret words") }
 
 // TestTokens checks the status of requests without a token and with each role. Errors must have the format
 // problem+json.
 func TestTokens(t *testing.T) {
 	const look, do = "Authorization: Bearer look", "Authorization: Bearer do"
-	s := serve(t, newFake(), api.Options{Tokens: someTokens(t), Page: page, Pprof: true})
+	s := serve(t, newFake(), api.Options{Tokens: someTokens(t), Pprof: true})
 	tests := []struct {
 		method, path, header string
 		status               int
@@ -128,7 +131,7 @@ func cookieOf(t *testing.T, s *httptest.Server, secret string) string {
 
 func TestLogin(t *testing.T) {
 	store := someTokens(t)
-	s := serve(t, newFake(), api.Options{Tokens: store, Page: page})
+	s := serve(t, newFake(), api.Options{Tokens: store})
 	in := login(t, s, "do")
 	cookie := in.header.Get("Set-Cookie")
 	if in.status != 303 || in.header.Get("Location") != "/" {
@@ -283,7 +286,7 @@ func TestRebinding(t *testing.T) {
 }
 
 func TestHeaders(t *testing.T) {
-	s := serve(t, newFake(), api.Options{Page: page})
+	s := serve(t, newFake(), api.Options{})
 	for _, path := range []string{"/", "/login", "/api/v1/campaigns", "/api/v1/nothing", "/healthz"} {
 		h := ask(t, s, "GET", path, "").header
 		policy := h.Get("Content-Security-Policy")
@@ -336,11 +339,8 @@ func TestLargeBody(t *testing.T) {
 // the log.
 func TestPanic(t *testing.T) {
 	var log bytes.Buffer
-	s := serve(t, newFake(), api.Options{
-		Log:  slog.New(slog.NewJSONHandler(&log, nil)),
-		Page: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("secret words") }),
-	})
-	got := ask(t, s, "GET", "/", "")
+	s := serve(t, panicking{newFake()}, api.Options{Log: slog.New(slog.NewJSONHandler(&log, nil))})
+	got := ask(t, s, "GET", "/api/v1/schedule", "")
 	if got.status != 500 || strings.Contains(got.body, "secret") {
 		t.Errorf("answer %d %s", got.status, got.body)
 	}

@@ -18,23 +18,16 @@ import (
 	"golang.org/x/net/netutil"
 )
 
-// ErrUnprotected is matched when an address that other machines can reach has no TLS or no
-// tokens.
-var ErrUnprotected = errors.New("any address but loopback and Unix sockets needs TLS and tokens")
-
 // ListenOptions say how a listener is protected.
 type ListenOptions struct {
 	CertFile    string // PEM, of the certificate and of its key; both or none
 	KeyFile     string
-	Tokens      bool // requests need tokens
-	Connections int  // open at the same time; more connections wait; 0: no limit
+	Connections int // open at the same time; more connections wait; 0: no limit
 }
 
-func (o ListenOptions) tls() bool { return o.CertFile != "" || o.KeyFile != "" }
-
-// Listen opens a listener at addr, which is host:port, or unix:PATH for a socket with mode 0600. An address
-// other than loopback or a socket needs TLS and tokens; without them the error matches ErrUnprotected.
-// Listen replaces a socket on which no process listens.
+// Listen opens a listener at addr, which is host:port, or unix:PATH for a socket with mode 0600. It replaces a
+// socket on which no process listens. Package config refuses addresses that others can reach without TLS and
+// tokens.
 func Listen(addr string, o ListenOptions) (net.Listener, error) {
 	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
 		l, err := listenUnix(path)
@@ -43,20 +36,17 @@ func Listen(addr string, o ListenOptions) (net.Listener, error) {
 		}
 		return o.limit(l), nil
 	}
-	if _, _, err := net.SplitHostPort(addr); err != nil {
-		return nil, fmt.Errorf("listen %q: want host:port or unix:PATH: %w", addr, err)
-	}
-	config, err := o.tlsConfig()
-	if err != nil {
-		return nil, err
+	var config *tls.Config
+	if o.CertFile != "" {
+		pair, err := tls.LoadX509KeyPair(o.CertFile, o.KeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("TLS: %w", err)
+		}
+		config = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
 		return nil, err
-	}
-	if missing := o.missing(); missing != nil && !l.Addr().(*net.TCPAddr).IP.IsLoopback() { // a name may resolve to any address
-		l.Close()
-		return nil, fmt.Errorf("listen %s: %w: %s", addr, ErrUnprotected, strings.Join(missing, ", "))
 	}
 	l = o.limit(l)
 	if config != nil {
@@ -83,38 +73,9 @@ func MaxConnections(limit int) int {
 	return int(min(uint64(limit), max(1, files.Cur/2)))
 }
 
-// missing lists what protects an address that other machines can reach, but is not configured: TLS, tokens or
-// both.
-func (o ListenOptions) missing() (missing []string) {
-	if !o.tls() {
-		missing = append(missing, "TLS is missing")
-	}
-	if !o.Tokens {
-		missing = append(missing, "tokens are missing")
-	}
-	return missing
-}
-
-func (o ListenOptions) tlsConfig() (*tls.Config, error) {
-	if !o.tls() {
-		return nil, nil
-	}
-	if o.CertFile == "" || o.KeyFile == "" {
-		return nil, errors.New("TLS needs the file of a certificate and the file of its key")
-	}
-	pair, err := tls.LoadX509KeyPair(o.CertFile, o.KeyFile)
-	if err != nil {
-		return nil, fmt.Errorf("TLS: %w", err)
-	}
-	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}, nil
-}
-
 // listenUnix creates a socket in a private folder, sets the socket's mode and moves it to path. Other users
 // can therefore never connect to it.
 func listenUnix(path string) (net.Listener, error) {
-	if path == "" || strings.HasPrefix(path, "@") {
-		return nil, fmt.Errorf("listen unix:%s: want the path of a socket", path)
-	}
 	if err := checkNotInUse(path); err != nil {
 		return nil, err
 	}

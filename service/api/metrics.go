@@ -78,9 +78,7 @@ func (a *API) operationRoutes() {
 		promhttp.HandlerFor(prometheus.Gatherers{a.metrics.registry, scrape(a.backend)}, promhttp.HandlerOpts{}).ServeHTTP(w, r)
 	})
 	a.mux.HandleFunc("/api/", a.notFound)
-	if a.options.Page != nil {
-		a.mux.Handle("/", a.options.Page)
-	}
+	a.mux.Handle("/", pageHandler())
 	if a.options.Pprof {
 		a.mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 		a.mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)

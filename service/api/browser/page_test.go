@@ -1,7 +1,6 @@
-package page_test
+package browser_test
 
 import (
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,7 +11,7 @@ import (
 
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/pagetest"
-	"tutti/service/page"
+	"tutti/service/api"
 )
 
 func TestHandler(t *testing.T) {
@@ -30,11 +29,10 @@ func TestHandler(t *testing.T) {
 		{"POST", "/", http.StatusMethodNotAllowed, ""},
 		{"GET", "/assets", http.StatusNotFound, ""},
 		{"GET", "/assets/", http.StatusNotFound, ""},
-		{"GET", "/assets/../page.go", http.StatusNotFound, ""},
 		{"GET", "/page.go", http.StatusNotFound, ""},
 		{"GET", "/etc/passwd", http.StatusNotFound, ""},
 	}
-	h := page.Handler()
+	h := testutil.Must(api.New(newFake(t, 0), api.Options{}))(t)
 	for _, tc := range tests {
 		t.Run(tc.method+" "+tc.path, func(t *testing.T) {
 			r := httptest.NewRequest(tc.method, "/", nil)
@@ -55,7 +53,7 @@ func TestHandler(t *testing.T) {
 }
 
 func TestHandlerTag(t *testing.T) {
-	h := page.Handler()
+	h := testutil.Must(api.New(newFake(t, 0), api.Options{}))(t)
 	first := httptest.NewRecorder()
 	h.ServeHTTP(first, httptest.NewRequest("GET", "/assets/main.js", nil))
 	r := httptest.NewRequest("GET", "/assets/main.js", nil)
@@ -67,15 +65,16 @@ func TestHandlerTag(t *testing.T) {
 	}
 }
 
-func TestModules(t *testing.T) { pagetest.CheckModules(t, "assets/*.js", "jstest/") }
+func TestModules(t *testing.T) { pagetest.CheckModules(t, "../assets/*.js", "jstest/") }
 
 // TestSources checks that no script creates HTML from text or loads anything from other hosts. It also
 // checks that the page serves every imported file.
 func TestSources(t *testing.T) {
 	forbidden := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|https?://|javascript:`)
 	namespace := "http://www.w3.org/2000/svg"
+	h := testutil.Must(api.New(newFake(t, 0), api.Options{}))(t)
 	var names []string
-	for _, folder := range []string{"assets/*", "../../report/assets/*"} {
+	for _, folder := range []string{"../assets/*", "../../../report/assets/*"} {
 		found, err := filepath.Glob(folder)
 		if err != nil || len(found) < 5 {
 			t.Fatalf("%s: %v (error %v)", folder, found, err)
@@ -100,21 +99,14 @@ func TestSources(t *testing.T) {
 				path = "assets/" + m[1]
 			}
 			w := httptest.NewRecorder()
-			page.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/"+path, nil))
+			h.ServeHTTP(w, httptest.NewRequest("GET", "/"+path, nil))
 			if w.Code != http.StatusOK {
 				t.Errorf("%s imports %s, which is not served", name, path)
 			}
 		}
 	}
-	index := testutil.Must(os.ReadFile("assets/index.html"))(t)
+	index := testutil.Must(os.ReadFile("../assets/index.html"))(t)
 	if m := regexp.MustCompile(`(?i)<style|style=|<script[^>]*>[^<]|\son[a-z]+=`).Find(index); m != nil {
 		t.Errorf("index.html has %q, which the policy forbids", m)
 	}
-}
-
-func ExampleHandler() {
-	w := httptest.NewRecorder()
-	page.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/assets/icon.svg", nil))
-	fmt.Println(w.Code, w.Header().Get("Content-Type"))
-	// Output: 200 image/svg+xml
 }

@@ -1,4 +1,4 @@
-package page_test
+package browser_test
 
 import (
 	"context"

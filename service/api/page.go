@@ -1,4 +1,4 @@
-package page
+package api
 
 import (
 	"bytes"
@@ -15,21 +15,23 @@ import (
 	"tutti/report"
 )
 
+// The page consists of embedded JavaScript modules without a build step. They use the API and load nothing from
+// other hosts. Modules that draw charts and maps are in package report.
+//
 //go:embed assets
-var assets embed.FS // files of the page; report.Assets has the shared ones
+var assets embed.FS
 
-// file is an embedded file with its HTTP headers.
-type file struct {
+// asset is an embedded file of the page with its HTTP headers.
+type asset struct {
 	contents  []byte
 	mediaType string
 	tag       string // ETag, a hash of the contents
 }
 
-// Handler serves the page at / and the page's files below /assets/. For any other path it answers "not
-// found". Browsers revalidate each file by its ETag, so they never use a file of another version. Package api sets the
-// headers that protect the page.
-func Handler() http.Handler {
-	files := load()
+// pageHandler serves the page at / and the page's files below /assets/. For any other path it answers "not
+// found". Browsers revalidate each file by its ETag, so they never use a file of another version.
+func pageHandler() http.Handler {
+	files := loadAssets()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name := strings.TrimPrefix(r.URL.Path, "/")
 		if name == "" {
@@ -62,9 +64,9 @@ var mediaTypes = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
-// load returns the embedded files, keyed by name. It panics if a file cannot be read.
-func load() map[string]file {
-	files := map[string]file{}
+// loadAssets returns the embedded files, keyed by name. It panics if a file cannot be read.
+func loadAssets() map[string]asset {
+	files := map[string]asset{}
 	for _, folder := range []embed.FS{report.Assets, assets} {
 		err := fs.WalkDir(folder, "assets", func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
@@ -76,11 +78,11 @@ func load() map[string]file {
 			}
 			mediaType := cmp.Or(mediaTypes[path.Ext(name)], "text/plain; charset=utf-8")
 			sum := sha256.Sum256(contents)
-			files[name] = file{contents, mediaType, `"` + hex.EncodeToString(sum[:8]) + `"`}
+			files[name] = asset{contents, mediaType, `"` + hex.EncodeToString(sum[:8]) + `"`}
 			return nil
 		})
 		if err != nil {
-			panic("page: " + err.Error())
+			panic(err)
 		}
 	}
 	return files

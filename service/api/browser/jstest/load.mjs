@@ -5,7 +5,7 @@ import { register } from 'node:module';
 const hooks = `import { existsSync } from 'node:fs';
 export async function resolve(specifier, context, next) {
   const own = specifier.startsWith('./') ? new URL(specifier, context.parentURL) : null;
-  if (own && !existsSync(own)) specifier = own.href.replace('/service/page/assets/', '/report/assets/');
+  if (own && !existsSync(own)) specifier = own.href.replace('/service/api/assets/', '/report/assets/');
   return next(specifier, context);
 }
 export async function load(url, context, next) {

@@ -1,4 +1,4 @@
-package page_test
+package browser_test
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 	"tutti/internal/testutil/pagetest"
 	"tutti/service"
 	"tutti/service/api"
-	"tutti/service/page"
 )
 
 func TestMain(m *testing.M) {
@@ -37,7 +36,7 @@ func serve(t *testing.T, f *fake, tokens *api.TokenStore) string {
 // handler of the fake.
 func serveWrapped(t *testing.T, f *fake, tokens *api.TokenStore, wrap func(w http.ResponseWriter, r *http.Request, next http.Handler)) string {
 	t.Helper()
-	a := testutil.Must(api.New(f, api.Options{Version: "test", Page: page.Handler(), Tokens: tokens}))(t)
+	a := testutil.Must(api.New(f, api.Options{Version: "test", Tokens: tokens}))(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { wrap(w, r, a) }))
 	t.Cleanup(func() { a.Close(); server.Close() })
 	return server.URL
