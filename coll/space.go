@@ -11,17 +11,7 @@ type Space struct {
 	points     []Point
 	algorithms []Algorithm
 	feasible   [][]int // point index -> algorithm indices, ascending; successive points share equal slices
-	parts      map[part]bounds
 }
-
-// part is a collective together with a layout. In a space, the points of a part are adjacent.
-type part struct {
-	collective Collective
-	layout     Layout
-}
-
-// bounds are the index of a part's first point and the index after its last point.
-type bounds struct{ first, end int }
 
 // NewSpace returns the combinations of points and algorithms for which check returns nil. It omits points
 // at which no algorithm can run, and algorithms that can run at no point. Points are ordered by
@@ -32,7 +22,7 @@ func NewSpace(points []Point, algorithms []Algorithm, check func(Candidate) erro
 	slices.SortFunc(algorithms, CompareAlgorithms)
 	points, algorithms = slices.Compact(points), slices.Compact(algorithms)
 
-	s := &Space{points: points[:0], parts: map[part]bounds{}}
+	s := &Space{points: points[:0]}
 	runs := make([]bool, len(algorithms))
 	var last, here []int
 	var distinct [][]int
@@ -64,14 +54,6 @@ func NewSpace(points []Point, algorithms []Algorithm, check func(Candidate) erro
 		for i, a := range here {
 			here[i] = renumbered[a]
 		}
-	}
-	for i, p := range s.points {
-		at := part{p.Collective, p.Layout()}
-		here, known := s.parts[at]
-		if !known {
-			here.first = i
-		}
-		s.parts[at] = bounds{here.first, i + 1}
 	}
 	return s
 }
@@ -109,9 +91,7 @@ func (s *Space) Feasible(i int) []int { return s.feasible[i] }
 
 // Index returns the index of a point. It returns false if the point is not in the space.
 func (s *Space) Index(p Point) (int, bool) {
-	here := s.parts[part{p.Collective, p.Layout()}]
-	i, found := slices.BinarySearchFunc(s.points[here.first:here.end], p, ComparePoints)
-	return here.first + i, found
+	return slices.BinarySearchFunc(s.points, p, ComparePoints)
 }
 
 // At returns the candidates at point i.

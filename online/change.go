@@ -110,7 +110,7 @@ func stepDeviation(logs []float64) float64 {
 	return median(steps) / (0.6745 * math.Sqrt2) // 0.6745: the median of |z| for a standard normal z
 }
 
-func median(x []float64) float64 { return metrics.Quantile(slices.Clone(x), 0.5) }
+func median(x []float64) float64 { return metrics.Quantile(x, 0.5) }
 
 // The level of a job is the logarithm of a factor on all its times. It is 0 unless the job's times differ
 // from those of earlier jobs by at least minLevel and by at least levelErrors standard errors. At least

@@ -62,8 +62,8 @@ const maxDeviations = 3
 
 // clip limits logarithms to at most maxDeviations from their median. It changes the slice.
 func clip(logs []float64) []float64 {
-	width := maxDeviations * max(usualNoise, metrics.RobustDeviation(append([]float64(nil), logs...)))
-	middle := metrics.Quantile(append([]float64(nil), logs...), 0.5)
+	width := maxDeviations * max(usualNoise, metrics.RobustDeviation(logs))
+	middle := metrics.Quantile(logs, 0.5)
 	for i, x := range logs {
 		logs[i] = min(middle+width, max(middle-width, x))
 	}

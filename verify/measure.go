@@ -83,7 +83,7 @@ func deviation(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
 	}
-	return metrics.RobustDeviation(slices.Clone(values))
+	return metrics.RobustDeviation(values)
 }
 
 // attemptsBefore returns how often each candidate was measured before a pass.

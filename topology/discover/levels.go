@@ -192,9 +192,8 @@ func (d *levelFinder) distantMembers(found []Labels) []distantMember {
 	for i := range n {
 		excess[i] = d.upperQuartile(i) - reference(byDivision, i)
 	}
-	spread := append([]float64(nil), excess...)
-	middle := max(metrics.Quantile(spread, 0.5), 0) // for noise alone, the upper quartile exceeds the mean
-	sure := 3 * metrics.RobustDeviation(spread)
+	middle := max(metrics.Quantile(excess, 0.5), 0) // for noise alone, the upper quartile exceeds the mean
+	sure := 3 * metrics.RobustDeviation(excess)
 	var out []distantMember
 	for i, x := range excess {
 		if x -= middle; x > leastStep && x > sure {

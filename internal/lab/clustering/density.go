@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"tutti/metrics"
 	"tutti/topology/discover"
 )
 
@@ -85,7 +84,7 @@ func HDBSCAN(m discover.Matrix, size int, by Selection) discover.Labels {
 func reachability(m discover.Matrix, size int) []float64 {
 	reach := make([]float64, m.Len())
 	for i := range reach {
-		reach[i] = metrics.KthSmallest(slices.Clone(m.Row(i)), size-1)
+		reach[i] = slices.Sorted(slices.Values(m.Row(i)))[size-1]
 	}
 	d := values(m)
 	for i := range m.Len() {
