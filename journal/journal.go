@@ -88,8 +88,8 @@ func create(path string, h Header) (*Journal, error) {
 	if h.Private {
 		mode = 0o600
 	}
-	if err := writeSynced(temp, line, mode); err != nil {
-		return nil, errors.Join(err, ignoreMissing(os.Remove(temp)))
+	if err := writeSynced(temp, line, os.O_TRUNC, mode); err != nil {
+		return nil, err
 	}
 	if err := os.Rename(temp, path); err != nil {
 		return nil, errors.Join(err, ignoreMissing(os.Remove(temp)))
@@ -254,14 +254,18 @@ func encode(v any) ([]byte, error) {
 	return buf.Bytes(), nil
 }
 
-// writeSynced creates or replaces a file and waits until it is on disk.
-func writeSynced(path string, contents []byte, mode os.FileMode) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, mode)
+// writeSynced writes a file and waits until it is on disk. With os.O_EXCL a file of this name is an error, with
+// os.O_TRUNC it is replaced.
+func writeSynced(path string, contents []byte, flag int, mode os.FileMode) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|flag, mode)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(contents)
-	return errors.Join(err, f.Sync(), f.Close())
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, os.Remove(path))
+	}
+	return nil
 }
 
 // syncDir waits until the entries of a folder are on disk.

@@ -123,8 +123,8 @@ func writeLock(path string, me owner) error {
 		return err
 	}
 	temp := fmt.Sprintf("%s.new.%s", path, me.Nonce)
-	if err := writeSynced(temp, contents, 0o644); err != nil {
-		return errors.Join(err, ignoreMissing(os.Remove(temp)))
+	if err := writeSynced(temp, contents, os.O_EXCL, 0o644); err != nil {
+		return err
 	}
 	linkErr := os.Link(temp, path)
 	if linkErr != nil && sameFile(temp, path) {
@@ -136,7 +136,7 @@ func writeLock(path string, me owner) error {
 	if linkErr == nil || errors.Is(linkErr, fs.ErrExist) || !noHardLinks(linkErr) {
 		return linkErr
 	}
-	return writeExclusive(path, contents)
+	return writeSynced(path, contents, os.O_EXCL, 0o644)
 }
 
 func sameFile(a, b string) bool {
@@ -147,18 +147,6 @@ func sameFile(a, b string) bool {
 
 func noHardLinks(err error) bool {
 	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, fs.ErrPermission)
-}
-
-func writeExclusive(path string, contents []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(contents)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(path))
-	}
-	return nil
 }
 
 // descriptorPatience is the time for which readLock waits for a free file descriptor.

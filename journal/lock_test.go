@@ -319,10 +319,10 @@ func TestLockRemovedByOthers(t *testing.T) {
 	}
 }
 
-func TestWriteExclusive(t *testing.T) {
+func TestWriteSynced(t *testing.T) {
 	path := filepath.Join(t.TempDir(), LockName)
-	testutil.NoError(t, writeExclusive(path, []byte("one")))
-	if err := writeExclusive(path, []byte("two")); !errors.Is(err, os.ErrExist) {
-		t.Errorf("second writeExclusive = %v, want %v", err, os.ErrExist)
+	testutil.NoError(t, writeSynced(path, []byte("one"), os.O_EXCL, 0o644))
+	if err := writeSynced(path, []byte("two"), os.O_EXCL, 0o644); !errors.Is(err, os.ErrExist) {
+		t.Errorf("second writeSynced = %v, want %v", err, os.ErrExist)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -31,6 +32,11 @@ func TestFullDisk(t *testing.T) {
 	mustTutti(t, codeDone, "status", out)
 	if n := journalLines(t, out); n < 70 {
 		t.Errorf("the journal has %d lines, want more of 48 KiB", n)
+	}
+	begun := filepath.Join(disk, "begun.yaml")
+	mustTutti(t, codeOutput, "init", begun, "--runner", "replay")
+	if _, err := os.Lstat(begun); err == nil {
+		t.Error("init has left a part of a campaign file")
 	}
 	measured := 0 // number of runs that failed while writing results
 	for size := 64; ; size += cases(96, 32) {
@@ -70,7 +76,7 @@ func TestReadOnlyFolder(t *testing.T) {
 		{"resume", out}, {"resume", out, "--hpo", "100"}, {"report", out}, {"export", out}, {"init", filepath.Join(disk, "x.yaml"), "--runner", "local"},
 		{"export", out, "--out", filepath.Join(disk, "new"), "--only", "measurements"},
 	} {
-		if _, stderr := mustTutti(t, codeOutput, args...); !strings.Contains(stderr, "read-only") {
+		if _, stderr := mustTutti(t, codeOutput, args...); strings.Count(stderr, "read-only") != 1 {
 			t.Errorf("tutti %q: %s", args, stderr)
 		}
 	}

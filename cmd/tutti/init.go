@@ -82,7 +82,7 @@ func (o *initOptions) run(ctx context.Context, path string) error {
 	}
 	_, err = f.WriteString(text)
 	if err = errors.Join(err, f.Close()); err != nil {
-		return withCode(codeOutput, err)
+		return withCode(codeOutput, errors.Join(err, os.Remove(path)))
 	}
 	fmt.Fprintf(o.stdout, "%s written; edit it, then: tutti tune -c %s\n", path, shellWord(path))
 	return nil

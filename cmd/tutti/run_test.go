@@ -115,6 +115,7 @@ barrier     8        1 to 4    any    0B          linear
 	if stdout, _ := mustTutti(t, codeDone, "table", "show", path); stdout != want {
 		t.Errorf("shown\n%swant\n%s", stdout, want)
 	}
+	mustTutti(t, codeInput, "table", "show", filepath.Join(path, "below a file"))
 	if _, stderr := mustTutti(t, codeInput, "table", "show", os.DevNull); !strings.Contains(stderr, "not a table") {
 		t.Errorf("of no table: %s", stderr)
 	}

@@ -31,7 +31,7 @@ func tableIn(folder string) string { return filepath.Join(folder, "tutti.table")
 func readTable(path string) (libtutti.Table, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return libtutti.Table{}, err
+		return libtutti.Table{}, withCode(codeInput, err)
 	}
 	t, err := libtutti.Parse(text)
 	if err != nil {
