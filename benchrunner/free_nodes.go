@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// freeNodes tracks which nodes of a NodePool are free while the function Pack plans its loads.
+// freeNodes tracks which nodes of a NodePool are free while Pack plans its schedule.
 type freeNodes struct {
 	sizes    []int // nodes of each group
 	largest  []int // indices of groups, largest group first
@@ -33,8 +33,8 @@ func (r NodePool) freeNodes() *freeNodes {
 	return f
 }
 
-// find returns free groups that have the given number of nodes together, or nil if there are none. It
-// prefers the smallest switch that is large enough. If none is large enough, it uses several switches.
+// find returns free groups that have the given number of nodes together, or nil if there are none. If groups
+// are switches, it takes the smallest switch with enough nodes, or several switches if no switch has enough.
 func (f *freeNodes) find(nodes int) []int {
 	switch {
 	case nodes > f.nodes:
@@ -49,7 +49,6 @@ func (f *freeNodes) find(nodes int) []int {
 	return f.findSeveral(nodes)
 }
 
-// findOne returns the smallest free group with at least the given number of nodes, or nil.
 func (f *freeNodes) findOne(nodes int) []int {
 	best := -1
 	for g, size := range f.sizes {
@@ -79,9 +78,9 @@ func (f *freeNodes) findSeveral(nodes int) []int {
 	return groups
 }
 
-// allocate marks groups as used by the load with the index `owner`. It returns the indices of the loads that
-// must end before this load begins, in ascending order. These are the last loads on the groups. If the load
-// spans several switches, the last load that spanned several switches must end, too.
+// allocate marks groups as used by the load with the index `owner`. A load must wait for the last loads on its
+// groups. If it spans several switches, it must also wait for the last load that did so. The result has the
+// indices of these loads, in ascending order.
 func (f *freeNodes) allocate(groups []int, owner int) (before []int) {
 	for _, g := range groups {
 		before = append(before, f.lastOwner[g])
@@ -100,7 +99,6 @@ func (f *freeNodes) allocate(groups []int, owner int) (before []int) {
 	return before
 }
 
-// release marks the groups of an ended load as free.
 func (f *freeNodes) release(groups []int) {
 	for _, g := range groups {
 		f.taken[g] = false

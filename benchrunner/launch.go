@@ -23,7 +23,7 @@ func LaunchModels() []LaunchModel {
 	return []LaunchModel{LaunchCandidate, LaunchOSU, LaunchNative}
 }
 
-// ParseLaunchModel returns the launch model with the name s. The error lists the valid names.
+// ParseLaunchModel returns the launch model with the name s.
 func ParseLaunchModel(s string) (LaunchModel, error) {
 	names := make([]string, 0, len(LaunchModels()))
 	for _, m := range LaunchModels() {
@@ -42,7 +42,7 @@ type LaunchKey struct {
 	algorithm coll.Algorithm
 }
 
-// Key returns the launch key of a candidate. Candidates with the same key share one run of the program.
+// Key returns the launch key of a candidate.
 func (m LaunchModel) Key(c coll.Candidate) LaunchKey {
 	k := LaunchKey{c.Point, c.Algorithm}
 	switch m {
@@ -75,10 +75,10 @@ func (l LaunchCost) Costs(batch []coll.Candidate) []float64 {
 	return costs
 }
 
-// ConcurrentCosts returns the cost of each candidate of a batch in seconds, if the launches (runs of the
-// program) are concurrent on the given number of nodes. The parameter `run` has the run time of each
-// candidate in seconds. The makespan of the schedule is divided in proportion to the node-seconds that the
-// candidates use, launches included. No candidate may need more nodes than there are.
+// ConcurrentCosts returns the cost of each candidate of a batch in seconds, if launches (runs of the program)
+// run at the same time on the given number of nodes. The parameter `run` has the run time of each candidate in
+// seconds. Each candidate pays a share of the makespan: its node-seconds, launches included, over those of all
+// candidates. No candidate may need more nodes than there are.
 func (l LaunchCost) ConcurrentCosts(batch []coll.Candidate, run []float64, nodes int) []float64 {
 	costs := l.Costs(batch)
 	index := map[LaunchKey]int{}
@@ -131,8 +131,8 @@ func Ascending(a, b Case) bool {
 	return a.Collective == b.Collective && a.Layout() == b.Layout() && a.Algorithm == b.Algorithm && a.MsgBytes < b.MsgBytes
 }
 
-// AfterVariables returns the words that follow the variables in a command of env(1). env would take a program
-// whose path contains = for a variable, so sh starts such a program.
+// AfterVariables returns a command that can follow variables in the arguments of env(1). If the path of its
+// program contains =, sh starts the program, because env would take the path for a variable.
 func AfterVariables(args []string) []string {
 	if len(args) == 0 || !strings.Contains(args[0], "=") {
 		return args

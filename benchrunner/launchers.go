@@ -12,19 +12,21 @@ import (
 
 // The launchers of parallel programs.
 //
-// MPICH is started by mpiexec.hydra, inside Slurm jobs and outside, and by srun --mpi=pmi2. Open MPI is
-// started by mpirun and, if it was built with PMIx, by srun --mpi=pmix. Any other pair of library and
-// launcher fails, or starts many MPI worlds of one rank each and ends with exit code 0. Programs detect
-// such worlds in the output.
+// MPICH is started by mpiexec.hydra, inside Slurm jobs and outside, and by srun --mpi=pmi2. Open MPI is started
+// by mpirun and, if it was built with PMIx, by srun --mpi=pmix. Any other pair of library and launcher fails,
+// or starts many MPI worlds of one rank each and ends with exit code 0. Programs detect such worlds in the
+// output.
 //
-// All launchers fill the first nodes of the job with consecutive ranks, even if the job has more nodes than
-// the layout. A launch next to others gets its nodes from a file. If a node has fewer cores than ranks, the
-// site sets srun's --overcommit, mpirun's --oversubscribe, or OMPI_MCA_rmaps_base_oversubscribe=1. From Open
-// MPI 5 on, the variable is PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe, from 6 on PRTE_MCA_mapby.
+// All launchers fill the first nodes of the job with consecutive ranks, even if the job has more nodes than the
+// layout. A concurrent launch gets its nodes from a file.
+//
+// If a node has fewer cores than ranks, the user adds srun's --overcommit, mpirun's --oversubscribe, or a
+// variable: OMPI_MCA_rmaps_base_oversubscribe=1 before Open MPI 5,
+// PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe in 5, PRTE_MCA_mapby in 6.
 //
 // A rank that fails ends the others. A launcher that receives SIGTERM ends its ranks first. After SIGKILL,
-// ranks of srun and mpirun may run until the job ends. Under srun and mpirun, ranks get no input. Under
-// hydra, a rank that reads its input waits forever.
+// ranks of srun and mpirun may run until the job ends. Under srun and mpirun, ranks get no input. Under hydra,
+// a rank that reads its input waits forever.
 const (
 	Srun   = "srun"   // of Slurm
 	Hydra  = "hydra"  // mpiexec.hydra of MPICH and its relatives
@@ -43,14 +45,12 @@ type LauncherOptions struct {
 	Order coll.Order // of the ranks over the nodes; block when empty
 }
 
-// launcher implements Launcher.
 type launcher struct {
 	name string
 	opt  LauncherOptions
 	kind launcherKind
 }
 
-// launcherKind describes the command line of one kind of launcher.
 type launcherKind struct {
 	path       string
 	layoutArgs func(o LauncherOptions, l coll.Layout, cmd Command) []string
@@ -73,7 +73,7 @@ var launcherKinds = map[string]launcherKind{
 		hostOptions: []string{"-H", "--host", "-host", "--hostfile", "-hostfile", "--machinefile", "-machinefile", "--default-hostfile", "-default-hostfile"}},
 }
 
-// NewLauncher returns the launcher with the given name. The error lists the allowed names or options.
+// NewLauncher returns the launcher with the given name.
 func NewLauncher(name string, o LauncherOptions) (Launcher, error) {
 	k, ok := launcherKinds[name]
 	if !ok {
@@ -120,7 +120,7 @@ func hasNumber(a, t string) bool {
 	return err == nil
 }
 
-// Name returns the launcher's name, one of LauncherNames.
+// Name implements Launcher.
 func (l *launcher) Name() string { return l.name }
 
 // Args implements Launcher.

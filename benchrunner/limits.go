@@ -16,9 +16,9 @@ const (
 	MaxTime = 30 * 24 * time.Hour
 )
 
-// CallTimeout returns a time that one call at a point exceeds only if it hangs. It is 5 ms plus the
-// transfer time of the bytes that a rank handles, at most MaxTime. The 5 ms allow for ranks that share a
-// core. The assumed rate of 200 MB/s is a sixth of the bandwidth of 10-Gigabit Ethernet.
+// CallTimeout returns a time limit for one call at a point: a call that takes longer hangs. The limit is 5 ms
+// plus the transfer time of the bytes that a rank handles, at most MaxTime. The 5 ms allow for ranks that share
+// a core. The assumed rate of 200 MB/s is a sixth of the bandwidth of 10-Gigabit Ethernet.
 func CallTimeout(p coll.Point) time.Duration {
 	ranks := float64(p.Nodes) * float64(p.PPN)
 	volume := float64(p.MsgBytes) * 2 * float64(1+math.Ilogb(max(1, ranks)))
@@ -32,8 +32,7 @@ func CallTimeout(p coll.Point) time.Duration {
 	return min(MaxTime, 5*time.Millisecond+time.Duration(seconds*float64(time.Second)))
 }
 
-// CallsTimeout returns a time that several calls of a case exceed only if one of them hangs. A barrier
-// before each call is included. The time is at most MaxTime.
+// CallsTimeout returns a time limit for several calls of a case, each after a barrier. It is at most MaxTime.
 func CallsTimeout(c Case, calls int) time.Duration {
 	one := CallTimeout(c.Point) + CallTimeout(coll.Point{Collective: coll.Barrier, Nodes: c.Nodes, PPN: c.PPN})
 	if calls > int(MaxTime/one) {

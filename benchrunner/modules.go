@@ -8,7 +8,7 @@ import (
 )
 
 // findModuleCommand defines the shell function "module" if the shell does not have it. It looks first in the
-// installation that the environment names, then where packages of distributions install the function.
+// installation that the environment names, then in the places where Linux packages install it.
 const findModuleCommand = `for tutti_file in ${MODULESHOME:+"$MODULESHOME/init/bash"} ${LMOD_PKG:+"$LMOD_PKG/init/bash"} \
 	/etc/profile.d/modules.sh /etc/profile.d/lmod.sh /etc/profile.d/z00_lmod.sh; do
 	if type module >/dev/null 2>&1; then break; fi

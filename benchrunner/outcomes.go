@@ -14,7 +14,7 @@ const (
 	PhaseParse  = "parse"  // it ended normally, but its output cannot be used
 )
 
-// Failed returns the outcome of a case that failed in the given phase. The parameter `text` is the error.
+// Failed returns the outcome of a case that failed in the given phase, with an error text.
 func Failed(phase, text string) Outcome {
 	return Outcome{State: OutcomeFailed, Phase: phase, Error: text}
 }
@@ -64,8 +64,8 @@ func Outcomes(s Launch, out Output, begun bool, found func(Case) (Outcome, bool)
 	return outcomes
 }
 
-// fault returns why the launch (run of the program) did not end normally, or "" if it did. The result
-// `blame` reports whether one of the cases is the cause.
+// fault returns why the launch (run of the program) did not end normally, or "" if it did. The result `blame`
+// reports whether one of the cases is the cause.
 func (o Output) fault() (text string, blame bool) {
 	switch {
 	case o.TimedOut:

@@ -21,8 +21,7 @@ func (o Output) Lines() []string {
 var (
 	// Tags of Open MPI, possibly with a time stamp: [1,0]<stdout>:text, [prterun-n1-5@1,0]<stdout>: text.
 	openMPITag = regexp.MustCompile(`^[^<>]*<std(out|err|diag)>: ?`)
-	// With the option -l, MPICH prints [0] before a line, and also before every later part of a line that a
-	// rank writes.
+	// MPICH's option -l prints [0] before each text that a rank writes, also in the middle of a line.
 	hydraTag = regexp.MustCompile(`\[[0-9]+\] `)
 	// Slurm's -l: 0: text.
 	srunTag = regexp.MustCompile(`^ *[0-9]+: `)
@@ -47,9 +46,9 @@ func untagged(line string) string {
 	return line
 }
 
-// LastMessage returns the last non-empty line of standard error or, if there is none, of standard output.
-// It returns "" if both are empty. It prefers other lines to Slurm's messages about the end of the program,
-// and both to a help text of Open MPI's launcher, of which it returns the first line.
+// LastMessage returns the last line that says something about the failure, "" if there is none. It looks in
+// standard error first, then in standard output. Messages of Slurm about the end of the program count only if
+// there is no other line. The first line of a help text of Open MPI's launcher comes last.
 func (o Output) LastMessage() string {
 	for _, text := range [][]byte{o.Stderr, o.Stdout} {
 		lines, help := withoutHelp(strings.Split(strings.TrimSpace(string(text)), "\n"))
@@ -88,8 +87,8 @@ func withoutHelp(lines []string) (others []string, help string) {
 	return others, help
 }
 
-// FirstMessage returns the first non-empty line of standard error, "" if there is none. Later lines often
-// come from the launcher.
+// FirstMessage returns the first non-empty line of standard error, "" if there is none. Later lines often come
+// from the launcher.
 func (o Output) FirstMessage() string {
 	for line := range strings.Lines(string(o.Stderr)) {
 		line = strings.TrimSpace(untagged(strings.TrimSpace(line)))

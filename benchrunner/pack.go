@@ -49,14 +49,14 @@ func (p Packing) Utilisation(nodes int, loads []Load) float64 {
 }
 
 // Pack schedules loads, each as early as possible. It tries two orders, longest load first and widest load
-// first, and returns the better schedule. Without groups the makespan is at most twice the shortest
-// possible one (Garey and Graham, SIAM Journal on Computing 4, 1975). It takes O(n²) steps for n loads.
+// first, and returns the better schedule. Without groups the makespan is at most twice the shortest possible
+// one (Garey and Graham, SIAM Journal on Computing 4, 1975). It takes O(n²) steps for n loads.
 //
 // Every load must have 1 to r.Nodes nodes, and the groups must have r.Nodes together. Otherwise Pack panics.
 //
-// Each load keeps its planned groups and begins when the earlier loads on these groups have ended. So no
-// load begins later than planned if other loads end early. If loads used any free nodes instead, some could
-// begin later (Graham's anomalies, SIAM Journal on Applied Mathematics 17, 1969).
+// Each load keeps its planned groups and begins when the earlier loads on these groups have ended. If other
+// loads end early, no load begins later than planned. Schedules without fixed groups do not have this property
+// (Graham's anomalies, SIAM Journal on Applied Mathematics 17, 1969).
 func (r NodePool) Pack(loads []Load) Packing {
 	order := make([]int, len(loads))
 	for i := range loads {
@@ -73,8 +73,8 @@ func (r NodePool) Pack(loads []Load) Packing {
 	return best
 }
 
-// list schedules the loads by list scheduling. Whenever groups become free, it starts the first load in the
-// order that fits.
+// list schedules the loads by list scheduling. Whenever groups become free, it starts the first waiting load
+// for which there are enough.
 func (r NodePool) list(loads []Load, order []int) Packing {
 	p := Packing{Places: make([]Place, 0, len(loads))}
 	end := func(i int) float64 { return p.Places[i].Begin + loads[p.Places[i].Load].Seconds }

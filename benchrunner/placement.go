@@ -15,15 +15,15 @@ const (
 	placementFile = "placed.sh"
 )
 
-// placementScript makes each rank print its host before it runs the program. Benchmark programs do not
-// print their hosts, and launchers do not report if they start all ranks on one node.
+// placementScript makes each rank print its host before it runs the program. Otherwise nothing would show that
+// a launcher has started all ranks on one node.
 const placementScript = `#!/bin/sh
 echo "` + placementMark + `$(uname -n)" >&2
 exec "$@"
 `
 
-// ReportHosts wraps a command so that each rank prints its host. PlacementError reads these lines. The
-// parameter `dir` is the folder of the launch.
+// ReportHosts wraps a command of a launch in the folder dir, so that each rank prints its host. PlacementError
+// reads these lines.
 func ReportHosts(dir string, cmd Command) Command {
 	files := map[string][]byte{placementFile: []byte(placementScript)}
 	for name, text := range cmd.Files {

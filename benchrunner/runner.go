@@ -57,8 +57,8 @@ type Runner interface {
 // TrialLog is a function that implements Log, for runners without jobs. It gets each trial.
 type TrialLog func(coll.Trial) error
 
-// Job implements Log. It ignores the job.
+// Job implements Log.
 func (TrialLog) Job(coll.Job) error { return nil }
 
-// Trial implements Log. It calls f.
+// Trial implements Log.
 func (f TrialLog) Trial(t coll.Trial) error { return f(t) }

@@ -70,13 +70,13 @@ type Reading struct {
 	Warnings       []string
 }
 
-// Program is a benchmark program. It knows how the program is called and how its output is read.
+// Program is a benchmark program: how it is started, and how its output is read.
 type Program interface {
 	Name() string
 	// Group distributes the cases of one layout to launches. Each case belongs to one launch.
 	Group(cases []Case) [][]Case
-	// Allowance returns a wall time that a launch exceeds only if it hangs. The time to start the ranks is
-	// not included.
+	// Allowance returns a time limit for a launch, without the time to start the ranks. A launch that takes
+	// longer hangs.
 	Allowance(s Launch) time.Duration
 	// Command returns the command to run. If a case cannot be measured, the error names it.
 	Command(s Launch) (Command, error)
@@ -92,9 +92,9 @@ type Launcher interface {
 	// the job. The launcher's environment contains the variables of cmd.Env. Args must pass
 	// them to the ranks if the launcher does not do so by itself.
 	Args(l coll.Layout, cmd Command) []string
-	// On returns the arguments for a launch on given nodes. file is the path of a file with one line for
-	// each node of the layout: the node's name followed by suffix. If an argument of the site also selects
-	// nodes, the error names it.
+	// On returns the arguments for a launch on given nodes. file is the path of a file with one line for each
+	// node of the layout: the node's name followed by suffix. It returns an error if an option from the
+	// campaign file also selects nodes.
 	On(file string, l coll.Layout, cmd Command) (args []string, suffix string, err error)
 }
 
@@ -146,15 +146,15 @@ type Capacity struct {
 	Ends     time.Time // end of the allocation; zero without an end
 }
 
-// Scheduler runs jobs. Its methods make one attempt. A temporary error matches ErrUnavailable. They are safe for
-// concurrent use.
+// Scheduler runs jobs. Its methods are safe for concurrent use and do not repeat what fails. A temporary error
+// matches ErrUnavailable.
 type Scheduler interface {
 	Name() string
 	Capacity(ctx context.Context) (Capacity, error)
 	// Switches returns the names of the nodes of each leaf switch, nil if they are unknown.
 	Switches(ctx context.Context) ([][]string, error)
 	// Submit submits the job and returns its ID. The error matches ErrRejected if the scheduler can never
-	// accept the job. After another error the scheduler may have accepted it: Find says so.
+	// accept the job. After any other error, Find says whether the scheduler has accepted it.
 	Submit(ctx context.Context, s Submission) (id string, err error)
 	// Find looks for a job by its name. An earlier process of tutti may have submitted the job and ended
 	// before it received the ID.

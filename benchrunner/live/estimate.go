@@ -40,7 +40,6 @@ func (m *Machine) Plan(ctx context.Context, batch benchrunner.Batch) (jobs []Pla
 	return jobs, err
 }
 
-// planned returns a planned job under the given name, with its script and its costs.
 func (m *Machine) planned(d plannedJob, name string) (Planned, error) {
 	j, err := m.render(d, name)
 	if err != nil {
@@ -78,8 +77,7 @@ type Refused struct {
 	Candidates int
 }
 
-// Cost returns the cost of measuring every candidate of a space once. It needs memory for the candidates of
-// one layout, and for each launch (run of the program).
+// Cost returns the cost of measuring every candidate of a space once.
 func (m *Machine) Cost(ctx context.Context, space *coll.Space) (cost Cost, err error) {
 	widest := 0
 	for _, p := range space.Points() {

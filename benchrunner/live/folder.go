@@ -19,7 +19,6 @@ const (
 	resultFile = "result.json"
 )
 
-// plan is the content of plan.json: the launches of a job.
 type plan struct {
 	Launches []launch
 }
@@ -90,7 +89,6 @@ func writeStop(dir string) error {
 	return err
 }
 
-// namePrefix returns the prefix that all job names of one round and one problem share.
 func namePrefix(campaign string, b benchrunner.Batch) string {
 	if b.Label == "" {
 		return fmt.Sprintf("tutti-%s-r%d-", campaign, b.Round)

@@ -15,19 +15,19 @@ import (
 
 // state is the state of a job. One goroutine for each job moves it from state to state:
 //
-//	state           action                                    next state
-//	planned         waits for a slot, creates the folder      prepared; done if the allocation ends too soon
-//	resumed         reads what an earlier run began           outputComplete with a result, submitted with an
-//	                                                          ID in the journal, else searching
-//	searching       looks for it at the scheduler and for     accepted if found; outputComplete if its folder
-//	                the claim of its folder                   is gone; else prepared
-//	prepared        is handed to the scheduler                accepted; outputComplete if rejected
-//	accepted        writes the ID into the journal            submitted
-//	submitted       waits for the end                         ended; accepted if another job claimed the folder
-//	ended           waits for the last files                  outputComplete
-//	outputComplete  reads the output; writes trials and       done
+//	state           action                                 next state
+//	planned         wait for a slot, create the folder     done if the allocation ends too soon, else prepared
+//	resumed         read what an earlier run began         outputComplete if there is a result, submitted if
+//	                                                       the journal has the job's ID, else searching
+//	searching       look for the job at the scheduler,     accepted if either is found, outputComplete if the
+//	                and for a script in its folder         folder is missing, else prepared
+//	prepared        hand the job to the scheduler          outputComplete if it is rejected, else accepted
+//	accepted        write the job's ID into the journal    submitted
+//	submitted       wait for the end of the job            accepted if another job measures, else ended
+//	ended           wait for the last files                outputComplete
+//	outputComplete  read the output, write trials and      done
 //	                the end into the journal
-//	done            requests without a trial go to further jobs
+//	done            plan further jobs for requests without a trial
 type state int
 
 const (
@@ -42,8 +42,7 @@ const (
 	done
 )
 
-// steps maps each state to its action, which returns the next state. An error ends the job's
-// goroutine.
+// steps maps each state to its action, which returns the next state.
 var steps = [done]func(*run, context.Context, *activeJob) (state, error){
 	planned:        (*run).prepare,
 	resumed:        (*run).resume,
@@ -55,7 +54,6 @@ var steps = [done]func(*run, context.Context, *activeJob) (state, error){
 	outputComplete: (*run).finish,
 }
 
-// activeJob is a job that a goroutine of Run handles, with its state.
 type activeJob struct {
 	job
 	at         state
@@ -102,8 +100,8 @@ func (r *run) advance(ctx context.Context, c *activeJob) error {
 	return nil
 }
 
-// abandon cancels a job if the scheduler's jobs must end with this process. It returns the error `cause`,
-// joined with the error of the cancellation if there is one.
+// abandon returns the error that ended the work on a job. It cancels the job if jobs of this scheduler must not
+// run without tutti.
 func (r *run) abandon(c *activeJob, cause error) error {
 	if c.ID == "" || c.at == outputComplete { // the job is not running
 		return cause
@@ -119,14 +117,12 @@ func (r *run) abandon(c *activeJob, cause error) error {
 	return cause
 }
 
-// acquireSlot waits until the scheduler can take another job.
 func (r *run) acquireSlot(ctx context.Context, c *activeJob) error {
 	err := r.m.slots.acquire(ctx)
 	c.slot = err == nil
 	return err
 }
 
-// prepare waits for a slot, then gives a planned job its name and folder.
 func (r *run) prepare(ctx context.Context, c *activeJob) (state, error) {
 	if err := r.acquireSlot(ctx, c); err != nil {
 		return done, err
@@ -142,7 +138,6 @@ func (r *run) prepare(ctx context.Context, c *activeJob) (state, error) {
 	return prepared, r.logJob(c.Job)
 }
 
-// makeJob gives a planned job an unused name and creates its folder.
 func (r *run) makeJob(ctx context.Context, d plannedJob) (job, error) {
 	for {
 		r.mu.Lock()
@@ -182,8 +177,8 @@ func (r *run) resume(ctx context.Context, c *activeJob) (state, error) {
 	return searching, nil
 }
 
-// find looks for a job that an earlier run of tutti may have submitted before it ended. The journal has no
-// scheduler's ID of this job. The ID comes from the scheduler, or from the job's own script.
+// find looks for a job that an earlier run of tutti may have submitted. The journal does not have the
+// scheduler's ID of the job. The ID comes from the scheduler, or from the job's own script.
 func (r *run) find(ctx context.Context, c *activeJob) (state, error) {
 	if err := r.acquireSlot(ctx, c); err != nil {
 		return done, err
@@ -268,7 +263,6 @@ func (r *run) submit(ctx context.Context, c *activeJob) (state, error) {
 	return done, err
 }
 
-// recordID writes the ID of a job into the journal.
 func (r *run) recordID(_ context.Context, c *activeJob) (state, error) {
 	r.m.accepted.Store(true)
 	c.State = coll.JobSubmitted
@@ -342,9 +336,8 @@ func (r *run) quiet(ctx context.Context, j job) {
 	}
 }
 
-// forget cancels a job that tutti does not wait for, because the job may still start. It also writes a stop
-// file, which keeps the job's script from launching anything. It returns an error only if it cannot write
-// this file.
+// forget makes sure that a job measures nothing more. It cancels the job, and writes a stop file, which keeps
+// the job's script from starting a launch. It returns an error only if it cannot write this file.
 func (r *run) forget(ctx context.Context, j job) error {
 	var err error
 	r.m.await(ctx, func() bool {
@@ -358,7 +351,6 @@ func (r *run) forget(ctx context.Context, j job) error {
 	return nil
 }
 
-// finish reads the output of a job and writes its trials and its end into the journal.
 func (r *run) finish(ctx context.Context, c *activeJob) (state, error) {
 	if c.made == nil {
 		made, err := r.result(ctx, c)
@@ -396,7 +388,6 @@ func (r *run) finish(ctx context.Context, c *activeJob) (state, error) {
 	return done, nil
 }
 
-// result derives the result of a job from its output and writes the result to result.json.
 func (r *run) result(ctx context.Context, c *activeJob) (result, error) {
 	s, err := r.m.see(ctx, c.job, c.ending)
 	if err != nil {

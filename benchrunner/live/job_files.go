@@ -20,8 +20,8 @@ import (
 	"tutti/coll"
 )
 
-// folder reads the files of a job. A missing file counts as empty. Any other error is kept in
-// err and makes the contents unusable, because a network file system may have failed briefly.
+// folder reads the files of a job. A missing file counts as empty. After any other error, the contents are not
+// valid, and the caller reads them again: a network file system may have failed briefly.
 type folder struct {
 	dir string
 	err error // the first error
@@ -42,7 +42,6 @@ func (m *Machine) read(ctx context.Context, name string, read func(*folder)) err
 	return nil
 }
 
-// await calls the function `done` repeatedly until it returns true or Options.Settle has passed.
 func (m *Machine) await(ctx context.Context, done func() bool) {
 	began := time.Now()
 	for pause := 5 * time.Millisecond; !done(); pause = min(2*pause, time.Second) {
@@ -65,7 +64,6 @@ func (f *folder) missing(err error) bool {
 // maxText is the largest number of bytes that tutti reads from a file. Programs may print without end.
 const maxText = 64 << 20
 
-// text returns the content of a file, up to maxText bytes.
 func (f *folder) text(name string) []byte {
 	file, err := os.Open(filepath.Join(f.dir, name))
 	if f.missing(err) {
@@ -135,7 +133,6 @@ func (f *folder) environment() *coll.Environment {
 	return e
 }
 
-// launchFiles is the content of the files of one launch.
 type launchFiles struct {
 	benchrunner.Output
 	begun   bool
@@ -144,8 +141,7 @@ type launchFiles struct {
 	hosts   []string  // nodes of the launch, if it ran concurrently with others
 }
 
-// launch reads the files of a launch (one run of the program) from its folder dir. The parameter `limit` is
-// the launch's time limit.
+// launch reads the files of a launch (one run of the program). The parameter `limit` is its time limit.
 func (f *folder) launch(dir string, limit time.Duration) launchFiles {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	var s launchFiles

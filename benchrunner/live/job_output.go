@@ -10,7 +10,6 @@ import (
 	"tutti/coll"
 )
 
-// jobOutput contains the files of an ended job and what the scheduler reported about the job.
 type jobOutput struct {
 	job         job
 	ending      ending
@@ -28,8 +27,6 @@ type launchOutput struct {
 	placement coll.Placement
 }
 
-// see collects the output of an ended job: it reads the job's folder, and lets the program parse what it
-// printed.
 func (m *Machine) see(ctx context.Context, j job, e ending) (jobOutput, error) {
 	var s jobOutput
 	err := m.read(ctx, j.Name, func(f *folder) {
@@ -50,7 +47,6 @@ func (m *Machine) see(ctx context.Context, j job, e ending) (jobOutput, error) {
 	return s, s.parse(m.opt.Program)
 }
 
-// parse lets the program p parse the output of each launch that began.
 func (s jobOutput) parse(p benchrunner.Program) error {
 	for i, st := range s.job.launches {
 		one := &s.launches[i]
@@ -71,13 +67,12 @@ func (s jobOutput) parse(p benchrunner.Program) error {
 	return nil
 }
 
-// killGrace is the longest time between the end of a program and the end of its script when the scheduler
-// ends the job. Schedulers may end either first. In this time the script may have begun the next launch of
-// the program.
+// killGrace allows for the order in which a scheduler kills a job's processes. After the program, the script
+// may run for this time, and may begin the next launch of the program.
 const killGrace = 2 * time.Second
 
-// discardExitCodes marks launches (runs of the program) that were killed together with their job as not
-// ended. Their exit codes say nothing about the program.
+// discardExitCodes finds launches (runs of the program) that were killed together with their job. They count as
+// not ended, because their exit codes say nothing about the program.
 func (s jobOutput) discardExitCodes() {
 	var last time.Time
 	for _, one := range s.launches {
@@ -91,7 +86,6 @@ func (s jobOutput) discardExitCodes() {
 	}
 }
 
-// running reports whether launch i (a run of the program) had not ended when its job ended.
 func (s jobOutput) running(i int) bool {
 	one := &s.launches[i]
 	return one.begun && !one.Ended && (s.concurrent() || one == s.last())
@@ -166,7 +160,6 @@ func latest(a, b time.Time) time.Time {
 	return a
 }
 
-// queue returns the waiting time of the job in seconds.
 func (s jobOutput) queue() float64 {
 	submitted, started := s.ending.status.Submitted, s.ending.status.Started
 	if submitted.IsZero() {
@@ -181,10 +174,8 @@ func (s jobOutput) queue() float64 {
 	return started.Sub(submitted).Seconds()
 }
 
-// concurrent reports whether launches of the job ran concurrently.
 func (s jobOutput) concurrent() bool { return runsConcurrently(s.job.launches, s.job.Nodes) }
 
-// share returns the fraction of the job's nodes that launch i used.
 func (s jobOutput) share(i int) float64 {
 	if s.job.Nodes < 1 {
 		return 1

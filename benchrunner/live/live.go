@@ -56,7 +56,6 @@ func New(opt Options) (*Machine, error) {
 	return m, nil
 }
 
-// errNodesDown is the error when fewer nodes are up than the jobs need, although enough were up earlier.
 var errNodesDown = fmt.Errorf("%w: nodes are down", benchrunner.ErrUnavailable)
 
 // capacityFor asks the scheduler for its limits and stores the answer. If fewer nodes than requested are up,
@@ -85,8 +84,8 @@ func (m *Machine) capacityFor(ctx context.Context, nodes int) (benchrunner.Capac
 }
 
 // knownCapacity returns the last capacity of the scheduler, and asks for it if there is none. If the scheduler
-// does not answer, it returns the zero value: a scheduler that can be unreachable is remote, and its jobs
-// continue without tutti.
+// does not answer, it returns the zero value, as for a scheduler on other machines, whose jobs continue without
+// tutti.
 func (m *Machine) knownCapacity(ctx context.Context) benchrunner.Capacity {
 	if c := m.lastCapacity.Load(); c != nil {
 		return *c
@@ -126,7 +125,6 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// plannerFor returns a planner for launches on up to the given number of nodes.
 func (m *Machine) plannerFor(ctx context.Context, c benchrunner.Capacity, nodes int) (planner, error) {
 	s, err := m.sharingFor(ctx, c, nodes)
 	return planner{
@@ -140,8 +138,8 @@ func (m *Machine) plannerFor(ctx context.Context, c benchrunner.Capacity, nodes 
 	}, err
 }
 
-// Cancel cancels the given jobs that have not ended. A resumed campaign reads what these jobs measured
-// before.
+// Cancel cancels the given jobs that have not ended. A resumed campaign reads what they have measured until
+// then.
 func (m *Machine) Cancel(ctx context.Context, jobs []coll.Job) error {
 	var faults []error
 	for _, j := range jobs {

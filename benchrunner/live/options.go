@@ -25,8 +25,8 @@ type Options struct {
 	Launcher  benchrunner.Launcher
 	Program   benchrunner.Program
 
-	// Force returns the settings that make the library run a candidate. If Force returns an error, the
-	// trial of the candidate fails.
+	// Force returns the settings that make the library run the algorithm of a candidate. If Force returns an
+	// error, the trial of the candidate fails.
 	Force func(coll.Candidate) (mpi.Forcing, error)
 
 	Modules []string  // environment modules, loaded in this order before Setup
@@ -76,7 +76,6 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// validate returns every fault of the options at once.
 func (o Options) validate() error {
 	var faults []error
 	fault := func(wrong bool, format string, args ...any) {
@@ -105,7 +104,6 @@ func (o Options) checkSwitches() error {
 	return nil
 }
 
-// checkParallel checks that the launcher can place concurrent launches.
 func (o Options) checkParallel() error {
 	if o.Parallel == ParallelNever {
 		return nil
@@ -114,7 +112,6 @@ func (o Options) checkParallel() error {
 	return err
 }
 
-// checkVars returns an error for variables that cannot be in a process's environment.
 func checkVars(vars []mpi.Var) error {
 	var faults []error
 	for _, v := range vars {

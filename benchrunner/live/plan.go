@@ -14,7 +14,6 @@ import (
 // its time limit.
 const grace = 10 * time.Second
 
-// requestedCase is a case to measure, with the index of its request in the batch.
 type requestedCase struct {
 	request int
 	benchrunner.Case
@@ -27,7 +26,6 @@ type launch struct {
 	Limit    time.Duration // wall time, launch time included
 }
 
-// plannedJob is a job before it has a name.
 type plannedJob struct {
 	launches []launch // in the order in which the launches begin
 	nodes    int
@@ -44,7 +42,6 @@ func runsConcurrently(launches []launch, nodes int) bool {
 	return slices.ContainsFunc(launches, func(s launch) bool { return s.Layout.Nodes < nodes })
 }
 
-// carries returns the indices of the requests that the job measures, in ascending order.
 func (d plannedJob) carries() []int {
 	var out []int
 	for _, s := range d.launches {
@@ -54,14 +51,12 @@ func (d plannedJob) carries() []int {
 	return out
 }
 
-// rejection says why a request is not measured.
 type rejection struct {
 	request int
 	reason  string
 	later   bool // a later allocation could measure the request
 }
 
-// bounds contains the limits of one job, such as nodes and time.
 type bounds struct {
 	nodes, ppn int           // zero when unknown
 	bytes      int64         // memory of a node; zero when unknown
@@ -94,8 +89,8 @@ type planner struct {
 	order      coll.Order
 }
 
-// plan distributes the cases to jobs. It also returns the requests that cannot be measured. It returns an
-// error if the program's Group does not return each case once.
+// plan distributes the cases to jobs. It also returns the requests that cannot be measured. It returns an error
+// if the program's method Group loses or repeats a case.
 func (p planner) plan(cases []requestedCase) ([]plannedJob, []rejection, error) {
 	var launches []launch
 	var rejected []rejection
@@ -109,7 +104,6 @@ func (p planner) plan(cases []requestedCase) ([]plannedJob, []rejection, error) 
 	return p.pack(launches), rejected, nil
 }
 
-// launches returns the launches that measure the cases of one layout, and the requests that cannot be measured.
 func (p planner) launches(layout coll.Layout, cases []requestedCase) (launches []launch, rejected []rejection, err error) {
 	groups, err := p.group(layout, cases)
 	for _, g := range groups {
@@ -128,8 +122,7 @@ func layoutsOf(cases []requestedCase) []coll.Layout {
 	return slices.Compact(out)
 }
 
-// group lets the program group the cases of one layout, and returns the groups. Each case has its request
-// again.
+// group lets the program group the cases of one layout. It returns the groups with the requests of their cases.
 func (p planner) group(layout coll.Layout, all []requestedCase) ([][]requestedCase, error) {
 	var cases []benchrunner.Case
 	requests := map[coll.Candidate][]requestedCase{}
@@ -194,7 +187,6 @@ func (p planner) fit(layout coll.Layout, cases []requestedCase) ([]launch, []rej
 	return append(fit, fit2...), append(not, not2...)
 }
 
-// launch returns a launch (run of the program) on the layout that has no cases yet.
 func (p planner) launch(layout coll.Layout) benchrunner.Launch {
 	s := benchrunner.Launch{Layout: layout, Dir: p.dir}
 	if layout.Nodes > 1 {
@@ -203,7 +195,6 @@ func (p planner) launch(layout coll.Layout) benchrunner.Launch {
 	return s
 }
 
-// splitMeasurable separates the cases that the program can measure from the others.
 func (p planner) splitMeasurable(layout coll.Layout, cases []requestedCase) (good []requestedCase, bad []rejection) {
 	for _, c := range cases {
 		alone := p.launch(layout)
@@ -217,9 +208,8 @@ func (p planner) splitMeasurable(layout coll.Layout, cases []requestedCase) (goo
 	return good, bad
 }
 
-// whyUnfit sets the time limit of a launch (a run of the program). It returns the reason why no job can
-// contain the launch, or "" if one can. The result `later` reports whether a job of a later allocation could
-// contain it.
+// whyUnfit sets the time limit of a launch (a run of the program), and returns the reason why no job can
+// contain it, or "". The result `later` reports whether a job in a later allocation of nodes could.
 func (p planner) whyUnfit(s *launch) (reason string, later bool) {
 	b := p.bounds
 	switch {
@@ -248,8 +238,7 @@ func (p planner) launchAllowance(l coll.Layout) time.Duration {
 	return p.launchTime + (time.Duration(l.Ranks()) * p.rankTime).Truncate(time.Second)
 }
 
-// tooBig returns an error text that names a case whose buffers exceed the memory of a node. It returns ""
-// if there is no such case.
+// tooBig names a case whose buffers exceed the memory of a node. It returns "" if there is none.
 func (b bounds) tooBig(cases []benchrunner.Case) string {
 	for _, c := range cases {
 		if need := benchrunner.NodeBytes(c.Point); b.bytes > 0 && need > b.bytes {

@@ -11,11 +11,9 @@ import (
 	"tutti/coll"
 )
 
-// restarts is how often a case may be measured again in a further job, if its job was cut short and no case
-// of that job had a result.
+// restarts is the largest number of further jobs for a case whose jobs were cut short without any result.
 const restarts = 2
 
-// result is the content of result.json: the trials of a job and how the job ended.
 type result struct {
 	Outcome       coll.JobOutcome
 	Reason        string `json:",omitzero"`
@@ -27,8 +25,8 @@ type result struct {
 }
 
 // result returns the trials of a job. The function `cut` returns how many earlier jobs with a given request
-// were cut short. The parameter `wasted` is the time in seconds of earlier jobs that gave none of these
-// requests a result. The costs of the trials include this time.
+// were cut short. The parameter `wasted` is the time in seconds of earlier jobs for these requests that had no
+// result. The costs of the trials include this time.
 func (s jobOutput) result(requests []benchrunner.Request, cut func(request int) int, wasted float64) result {
 	r := result{Trials: map[int]coll.Trial{}, Environment: s.environment}
 	r.Outcome, r.Reason = s.outcome()
@@ -125,7 +123,6 @@ func (s jobOutput) failUndecided(outcomes [][]benchrunner.Outcome, r result, cut
 	}
 }
 
-// failure returns the error text for a launch (a run of the program) without a result.
 func (s jobOutput) failure(i int, r result) string {
 	parts := []string{fmt.Sprintf("job %s: %s", s.job.Name, r.Outcome)}
 	if r.Reason != "" {
@@ -181,7 +178,6 @@ type launchTimes struct {
 	decided               []bool    // which cases have a trial
 }
 
-// scaled returns a copy in which all times are multiplied by share.
 func (p launchTimes) scaled(share float64) launchTimes {
 	q := launchTimes{wall: p.wall * share, warmup: p.warmup * share, measure: p.measure * share, decided: p.decided}
 	for _, c := range p.cases {
@@ -190,8 +186,8 @@ func (p launchTimes) scaled(share float64) launchTimes {
 	return q
 }
 
-// splitTime splits the job's time `allocated`, the seconds for which it had its nodes, into its parts. It
-// must be at least the sum of the launches' wall times.
+// splitTime splits the job's time `allocated`, for which it had its nodes, into its parts. The time must be at
+// least the sum of the launches' wall times.
 func splitTime(parts []launchTimes, allocated, queue float64) coll.Spent {
 	s := coll.Spent{Queue: validSeconds(queue)}
 	walls := 0.0
@@ -225,7 +221,6 @@ func splitCost(parts []launchTimes, allocated float64) [][]float64 {
 	return out
 }
 
-// shortest is a time in seconds that every case counts at least.
 const shortest = 1e-9
 
 // weights distributes the wall time of the launch among its cases that have a result. Each of them has its own

@@ -46,7 +46,6 @@ func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrun
 	return err
 }
 
-// run is one call of Run.
 type run struct {
 	m      *Machine
 	batch  benchrunner.Batch
@@ -77,8 +76,8 @@ func (m *Machine) newRun(batch benchrunner.Batch, log benchrunner.Log) *run {
 	return r
 }
 
-// restore restores the ended jobs of an earlier run of the batch. If a request has a trial, the last job
-// that contains the request made it.
+// restore restores the ended jobs of an earlier run of the batch. The trial of a request comes from the last
+// job with this request.
 func (r *run) restore() {
 	jobs := slices.Clone(r.batch.Jobs)
 	slices.SortStableFunc(jobs, func(a, b coll.Job) int { return numberOf(r.prefix, a.Name) - numberOf(r.prefix, b.Name) })
@@ -165,7 +164,6 @@ func (r *run) logTrial(request int, t coll.Trial) error {
 	return r.broken
 }
 
-// planJobs plans jobs for the requests. It also returns the requests that cannot be measured.
 func (r *run) planJobs(ctx context.Context, requests []int) ([]plannedJob, []rejection, error) {
 	if len(requests) == 0 {
 		return nil, nil, nil
@@ -219,8 +217,8 @@ func (m *Machine) force(c coll.Candidate) (forced benchrunner.Case, reason strin
 	return benchrunner.Case{Candidate: c, Forcing: f}, ""
 }
 
-// postpone returns the rejections that are final. It leaves out candidates that do not fit into this allocation
-// of nodes but may fit into a later one. Because of them, Run returns an error that asks for a new allocation.
+// postpone returns the rejections that are final. For the others it stores an error that asks for a new
+// allocation of nodes, which Run returns at its end.
 func (r *run) postpone(rejected []rejection) []rejection {
 	var out []rejection
 	for _, f := range rejected {
@@ -235,7 +233,6 @@ func (r *run) postpone(rejected []rejection) []rejection {
 	return out
 }
 
-// measure plans jobs for the requests and starts them.
 func (r *run) measure(ctx context.Context, requests []int) error {
 	planJobs, rejected, err := r.planJobs(ctx, requests)
 	if err != nil {

@@ -21,7 +21,7 @@ import (
 var jobText string
 
 // jobTemplate is the script of a job. Every value that may contain special characters passes through the
-// function quote, or through comment where it is part of a comment.
+// template function "quote", or in comments through "comment".
 var jobTemplate = template.Must(template.New("job.sh").Funcs(template.FuncMap{
 	"quote":   shellescape.Quote,
 	"comment": oneLine,
@@ -50,13 +50,12 @@ type scriptLaunch struct {
 	After  string // numbers of the launches that must end before it begins
 }
 
-// place sets the nodes of a launch (run of the program), and the numbers of the launches that must end
-// before it begins.
+// place sets the nodes of a launch (run of the program), and the numbers of the launches that must end before
+// it begins.
 func (s *scriptLaunch) place(at benchrunner.Place, nodes int, suffix string) {
 	s.Nodes, s.Suffix, s.Slices, s.After = nodes, suffix, slicesOf(at.Groups), numbersOf(at.After)
 }
 
-// job is a planned job with its name and the files of its folder.
 type job struct {
 	coll.Job
 	launches []launch
@@ -65,13 +64,11 @@ type job struct {
 	private  bool              // the files may contain secrets of the campaign file
 }
 
-// launchDir returns the name of a launch's folder inside the folder of its job.
 func launchDir(i int) string { return strconv.Itoa(i + 1) }
 
-// jobDir returns the path of a job's folder.
 func (m *Machine) jobDir(name string) string { return filepath.Join(m.opt.Dir, "jobs", name) }
 
-// render makes a job of a planned job: it adds the name, the script and the other files.
+// render turns a planned job into a job: it adds the name, the script and the other files.
 func (m *Machine) render(d plannedJob, name string) (job, error) {
 	j := job{
 		Job: coll.Job{
@@ -128,8 +125,6 @@ func slicesOf(groups []int) string {
 	return strings.Join(runs, " ")
 }
 
-// numbersOf converts the indices of launches, which begin at 0, to a text with their numbers, which begin at
-// 1.
 func numbersOf(launches []int) string {
 	var out []string
 	for _, i := range launches {
@@ -143,7 +138,6 @@ func seconds(d time.Duration) string {
 	return strconv.FormatFloat(max(d.Seconds(), 0.001), 'f', 3, 64)
 }
 
-// launchCommand is the command with which the script starts a launch (one run of the program).
 type launchCommand struct {
 	args   []string
 	binary string // path of the executable in the command

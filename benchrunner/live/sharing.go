@@ -21,9 +21,9 @@ const (
 	ParallelAlways Parallel = "always" // on any disjoint nodes
 )
 
-// leastBusy is the smallest fraction of its node time that a job with concurrent launches must use, if every
-// launch takes its whole time limit. Below it, launches go to separate jobs. It does not apply in an
-// allocation, because idle nodes of an allocation cost the same.
+// leastBusy is a share of the node-seconds of a job with concurrent launches. If every launch took its whole
+// time limit, the launches would have to use at least this share. Otherwise they go to separate jobs. It does
+// not apply in an allocation, whose idle nodes cost the same.
 const leastBusy = 0.7
 
 // sharing says how the launches (runs of the program) of a job share its nodes. With the zero value,
@@ -81,7 +81,6 @@ func (s sharing) pool(nodes int) benchrunner.NodePool {
 	return r
 }
 
-// switchesText returns the content of the file that lists the switches, one line for each switch.
 func switchesText(switches [][]string) []byte {
 	var b strings.Builder
 	for _, names := range switches {

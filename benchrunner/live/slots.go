@@ -11,8 +11,8 @@ import (
 	"tutti/coll"
 )
 
-// slots counts the jobs that the scheduler has, and limits how many there are at a time. The zero value has
-// no limit.
+// slots counts the jobs that the scheduler has, and limits how many there are at a time. The zero value has no
+// limit.
 type slots struct {
 	mu    sync.Mutex
 	limit int // zero for none
@@ -35,8 +35,7 @@ func (s *slots) wake() {
 	}
 }
 
-// acquire waits until the scheduler can take another job, and counts this job. After an error, it has
-// counted none.
+// acquire waits until the scheduler can take another job, and counts this job unless it returns an error.
 func (s *slots) acquire(ctx context.Context) error {
 	for ctx.Err() == nil {
 		s.mu.Lock()
@@ -80,7 +79,6 @@ func (s *slots) release() {
 // its other calls of Run.
 func (m *Machine) RequireFirstStart() { m.needsFirstStart.Store(true) }
 
-// confirmStart lifts the one-job limit after the first successful start.
 func (m *Machine) confirmStart() {
 	if m.needsFirstStart.CompareAndSwap(true, false) {
 		if c := m.lastCapacity.Load(); c != nil {
@@ -89,8 +87,6 @@ func (m *Machine) confirmStart() {
 	}
 }
 
-// jobsAtOnce returns the largest number of jobs that the scheduler may have at the same time, zero for no
-// limit.
 func (m *Machine) jobsAtOnce(c benchrunner.Capacity) int {
 	if m.needsFirstStart.Load() {
 		return 1
@@ -98,9 +94,8 @@ func (m *Machine) jobsAtOnce(c benchrunner.Capacity) int {
 	return c.Jobs
 }
 
-// noStartReason returns the reason why no program of a job started. It returns "" if a program started, or
-// if no case of the job has a result. It also returns "" if the job was cancelled, failed with its node or
-// never ran.
+// noStartReason returns the reason why no program of a job started, or "" if one started. It also returns "" if
+// no case of the job has a result, and if the job was cancelled, lost a node or never ran.
 func (s jobOutput) noStartReason(outcomes [][]benchrunner.Outcome, r result) string {
 	switch {
 	case s.ending.status.NeverStarts, r.Outcome == coll.JobCancelled, r.Outcome == coll.JobNodeFail:

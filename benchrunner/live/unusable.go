@@ -18,7 +18,6 @@ type family struct {
 	name       string
 }
 
-// record counts the trials of an algorithm.
 type record struct {
 	succeeded bool
 	failed    int    // while the program ran
@@ -50,7 +49,6 @@ func (r *records) add(t coll.Trial) {
 	r.of[key] = seen
 }
 
-// unusable returns why an algorithm is not run again, or "" if it may be run.
 func (r *records) unusable(c coll.Candidate) string {
 	r.Lock()
 	defer r.Unlock()

@@ -26,14 +26,12 @@ const (
 // right after a submission, after a restart, and before their accounts show the end.
 const unknownTimes = 3
 
-// ending describes how a job ended and how the watcher noticed it.
 type ending struct {
 	byFile bool // the script wrote its end file
 	status benchrunner.Status
 	err    error // set if the scheduler was unavailable for longer than patience
 }
 
-// watched is a job that has not ended yet, with its last known status.
 type watched struct {
 	id      string
 	sub     benchrunner.Submission
@@ -70,7 +68,6 @@ func newWatcher(s benchrunner.Scheduler, p Poll, lostAfter, patience time.Durati
 	}
 }
 
-// watch waits for the end of a job.
 func (w *watcher) watch(ctx context.Context, id string, sub benchrunner.Submission) (ending, error) {
 	j := &watched{id: id, sub: sub, over: make(chan ending, 1)}
 	w.add(j)
@@ -147,7 +144,6 @@ func (w *watcher) jitter(d time.Duration) time.Duration {
 	return d - d/10 + rand.N(d/5+1)
 }
 
-// period returns the least time between two status requests.
 func (w *watcher) period() time.Duration { return min(askPeriod, w.poll.Max) }
 
 // lookAtFiles finds jobs whose scripts have written an end file. A job may have run since the scheduler last
@@ -178,8 +174,8 @@ func (w *watcher) finish(j *watched, e ending) {
 	j.over <- e
 }
 
-// mayAsk requests the status of all jobs if the next request is due. It does so in a goroutine, so that a
-// slow answer does not delay looking at files.
+// mayAsk requests the status of all jobs, unless the next request must wait. It does so in a goroutine, so that
+// a slow answer does not delay looking at files.
 func (w *watcher) mayAsk(ctx context.Context) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -203,7 +199,6 @@ func (w *watcher) mayAsk(ctx context.Context) {
 	}()
 }
 
-// take processes the scheduler's answer to a status request.
 func (w *watcher) take(ctx context.Context, asked []*watched, answer map[string]benchrunner.Status, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

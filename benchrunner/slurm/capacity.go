@@ -11,7 +11,6 @@ import (
 	"tutti/topology/files"
 )
 
-// node is one line of the output of sinfo --Node.
 type node struct {
 	name     string
 	cpus     int

@@ -21,7 +21,6 @@ const (
 	cancelGrace = 5 * time.Second // time for a running command to end after its context is cancelled
 )
 
-// failure is the error of a Slurm command that failed.
 type failure struct {
 	name     string
 	message  string // message from standard error
@@ -42,7 +41,6 @@ func (f *failure) Error() string {
 
 func (f *failure) Unwrap() error { return f.err }
 
-// command is a command of Slurm with its arguments and environment.
 type command struct {
 	name  string
 	args  []string
@@ -108,7 +106,6 @@ func (s *Scheduler) query(ctx context.Context, name string, args ...string) (str
 
 var prefix = regexp.MustCompile(`(?m)^(sbatch|squeue|sacct|scontrol|scancel|sinfo): (error: )?`)
 
-// errorText returns the error message of a command as one line.
 func errorText(stderr string) string {
 	var lines []string
 	for line := range strings.Lines(prefix.ReplaceAllString(stderr, "")) {
@@ -152,7 +149,6 @@ var inherited = []string{
 	"MODULEPATH", "MODULESHOME", "LMOD_*", "BASH_ENV",
 }
 
-// jobEnv returns those variables of environ that a job gets.
 func jobEnv(environ []string) []string {
 	var env []string
 	for _, v := range environ {

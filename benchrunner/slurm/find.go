@@ -22,8 +22,8 @@ var errNoAccounts = errors.New("the cluster keeps no accounts")
 
 const noAccounts = "Slurm accounting storage is disabled"
 
-// queue returns all jobs of this user that the controller knows. The controller forgets a job some minutes
-// after its end.
+// queue returns all jobs of this user that the controller knows, including jobs that ended some minutes ago.
+// The parameter `more` has further options of squeue.
 func (s *Scheduler) queue(ctx context.Context, more ...string) ([]row, error) {
 	args := append([]string{"--noheader", "--all", "--states=all", "--user=" + strconv.Itoa(os.Getuid()), "--format=" + squeueColumns}, more...)
 	out, err := s.query(ctx, "squeue", args...)
@@ -57,14 +57,12 @@ func (s *Scheduler) accounts(ctx context.Context, which ...string) ([]row, error
 	return parseRows(out), nil
 }
 
-// same reports whether the row belongs to the job of the submission.
 func (r row) same(sub benchrunner.Submission) bool {
 	return r.name == sub.Name && (r.dir == sub.Dir || r.dir == "")
 }
 
-// named returns the rows in the queue that belong to the submission. There are several rows only if an
-// attempt to submit was repeated although the first one had arrived. The first row is the job that most
-// likely measures.
+// named returns the rows in the queue that belong to the submission, the job that most likely measures first.
+// There are several rows only if a submission was repeated although the first one had arrived.
 func (s *Scheduler) named(ctx context.Context, sub benchrunner.Submission) ([]row, error) {
 	rows, err := s.queue(ctx, "--name="+sub.Name)
 	if err != nil {

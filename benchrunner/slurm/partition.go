@@ -46,7 +46,6 @@ func ParsePartitions(text string) []Partition {
 	return out
 }
 
-// count parses a number. It returns 0 for text that is not a number.
 func count(s string) int {
 	n, err := strconv.ParseUint(s, 10, 31)
 	if err != nil {
@@ -55,14 +54,12 @@ func count(s string) int {
 	return int(n)
 }
 
-// limits contains the limits of one job. A field that is zero means no limit.
 type limits struct {
 	nodes int
 	cpus  int // on one node
 	time  time.Duration
 }
 
-// limits returns the limits that the partition sets for one job.
 func (p Partition) limits() (limits, error) {
 	nodes, err := parseLimit(p.MaxNodes)
 	if err != nil {
@@ -93,7 +90,6 @@ func parseLimit(s string) (int, error) {
 	return int(n), nil
 }
 
-// partition returns the partition in which jobs will run.
 func (s *Scheduler) partition(ctx context.Context) (Partition, error) {
 	args := []string{"--all", "--oneliner", "show", "partition"}
 	if s.options.Partition != "" {

@@ -13,8 +13,7 @@ import (
 )
 
 // Status implements benchrunner.Scheduler. One call of squeue returns the status of all jobs in the queue.
-// Status searches the accounts, if there are any, for jobs that are not in the queue. Rows reach the accounts
-// late.
+// Status then searches the accounts for the other jobs. The row of an ended job may reach them late.
 func (s *Scheduler) Status(ctx context.Context, jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
 	if len(jobs) == 0 {
 		return nil, nil
@@ -45,7 +44,6 @@ func (s *Scheduler) Status(ctx context.Context, jobs map[string]benchrunner.Subm
 	return answer, err
 }
 
-// inQueue returns the status of the jobs that squeue shows.
 func (s *Scheduler) inQueue(ctx context.Context, jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
 	rows, err := s.queue(ctx)
 	if err != nil {

@@ -20,7 +20,6 @@ import (
 // job.
 const OutputFile = "slurm.out"
 
-// arguments returns the options of sbatch for a job.
 func (s *Scheduler) arguments(sub benchrunner.Submission) []string {
 	args := []string{
 		"--parsable",
