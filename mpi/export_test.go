@@ -109,7 +109,6 @@ func TestWriteFails(t *testing.T) {
 	}
 }
 
-// TestLoaded checks that Loaded returns the content of the file that a layout's settings name.
 func TestLoaded(t *testing.T) {
 	x := someExport()
 	l := coll.Layout{Nodes: 2, PPN: 4}

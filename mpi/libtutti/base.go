@@ -9,8 +9,7 @@ import (
 	"tutti/mpi"
 )
 
-// base is an MPI library with algorithms that libtutti can select for a single call. It has the release with
-// which this was tested.
+// base is an MPI library with algorithms that libtutti can select for a single call.
 type base struct {
 	mpi.Measurable
 	banner   string       // in the version that the release reports
@@ -22,7 +21,7 @@ type base struct {
 var bases = map[string]base{
 	// With this variable the library chooses another algorithm if an algorithm cannot serve a call.
 	"mpich": {banner: "MPICH Version: %s", switches: []mpi.Switch{{Name: "MPIR_CVAR_COLLECTIVE_FALLBACK", Value: 2}}},
-	// Without this variable, the component ignores all other variables.
+	// Without this variable, coll/tuned ignores all its other variables.
 	"openmpi": {banner: "Open MPI v%s", switches: []mpi.Switch{{Name: "coll_tuned_use_dynamic_rules", Value: 1}}},
 }
 
@@ -46,7 +45,6 @@ func WithLibraries(libs ...mpi.Measurable) mpi.Measurable {
 	})}
 }
 
-// base returns the MPI library whose algorithms a release has, and false if it has none.
 func (l *library) base(release string) (base, bool) {
 	_, above := l.read()
 	b, ok := above[release]
@@ -76,7 +74,6 @@ func (b base) switchable(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry) boo
 	return err == nil && !slices.ContainsFunc(f.Base, func(v mpi.Var) bool { return v.File != nil })
 }
 
-// anywhere returns some point of a collective. It is for questions whose answer is the same at all points.
 func anywhere(c coll.Collective) coll.Point {
 	return coll.Point{Collective: c, Nodes: 2, PPN: 2, MsgBytes: 4096}
 }
@@ -117,13 +114,11 @@ func (b base) activationOf(cat *mpi.Catalogue, c coll.Collective, alg coll.Algor
 	return a, settings, nil
 }
 
-// always reports whether the control variable with this name is written for every algorithm.
 func (b base) always(name string) bool {
 	return slices.ContainsFunc(b.switches, func(s mpi.Switch) bool { return s.Name == name })
 }
 
-// catalogue returns the catalogue of the release with which selecting algorithms for single calls was
-// tested.
+// catalogue returns the catalogue of the release that the tests use.
 func (b base) catalogue() *mpi.Catalogue {
 	f := b.Facts()
 	i := slices.IndexFunc(b.Releases(), func(c *mpi.Catalogue) bool { return c.Version == f.Tried })

@@ -123,7 +123,6 @@ func (b build) activation(c coll.Collective, alg coll.Algorithm) (*Activation, [
 	return nil, nil, err
 }
 
-// add appends the wanted variables that settings does not contain yet.
 func add(settings []selection.Setting, wants []mpi.Var) []selection.Setting {
 	for _, v := range wants {
 		if s := (selection.Setting{Name: v.Name, Value: v.Value}); !slices.Contains(settings, s) {

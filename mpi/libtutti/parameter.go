@@ -10,8 +10,8 @@ import (
 	"tutti/mpi"
 )
 
-// parameterValues holds the values of parameters that campaigns measure. The segment size is in bytes. The
-// parameter barriers is the number of barriers in one call. The other parameters are numbers of ranks.
+// parameterValues holds the values that campaigns measure. The unit of segsize is bytes. The value of
+// "barriers" is the number of barriers in one call. The other parameters are numbers of ranks.
 var parameterValues = map[string][]string{
 	"segsize":  {"8192", "32768", "131072"},
 	"radix":    {"3", "8"},
@@ -51,9 +51,9 @@ const mostBytes = math.MaxInt32 / 2
 // allgather serves; see csource/runtime/repository.h.
 const mostGathered = 64 << 20
 
-// checkPoint returns an error if libtutti cannot serve a call, for one of these reasons. The message is
-// empty or very long, so that the MPI library serves it. The segments are not shorter than the message. The
-// radix, the window or the number of barriers is too large for the number of ranks.
+// checkPoint returns an error if libtutti cannot serve a call: an empty or very long message, segments that are
+// not shorter than the message, or a radix, window or number of barriers that is too large for the number of
+// ranks.
 func checkPoint(_ *mpi.Catalogue, c coll.Candidate) error {
 	if c.Collective.Sized() && c.Point.Count() == 0 {
 		return fmt.Errorf("%v: %w: empty messages are left to the MPI library", c, mpi.ErrInfeasible)
@@ -83,7 +83,6 @@ func checkPoint(_ *mpi.Catalogue, c coll.Candidate) error {
 	return nil
 }
 
-// checkParameters returns an error if a parameter is not a number.
 func checkParameters(c *mpi.Catalogue, collective coll.Collective, _ mpi.Entry, alg coll.Algorithm) error {
 	for _, p := range alg.Params() {
 		if !isNumber(p.Value) {

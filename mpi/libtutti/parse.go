@@ -35,13 +35,11 @@ func Parse(text []byte) (Table, error) {
 	return p.table, nil
 }
 
-// parser holds the part of a table that was parsed so far.
 type parser struct {
 	table       Table
 	activations map[activationKey]*Activation
 }
 
-// activationKey identifies an algorithm of the MPI library.
 type activationKey struct {
 	collective coll.Collective
 	algorithm  coll.Algorithm
@@ -173,7 +171,7 @@ func (p *parser) rule(line string) error {
 	return nil
 }
 
-// mix parses a line that begins with the word explore. The parameter line is the text after this word.
+// mix parses a line that begins with the word explore, given without this word.
 func (p *parser) mix(line string) error {
 	at, list, err := scopeOf(line)
 	switch {

@@ -22,8 +22,8 @@ const objectsVariable = "TUTTI_ALGORITHMS"
 // userInterface is the version of the array tutti_algorithms that libtutti can read.
 const userInterface = 1
 
-// userNeeds is the number of requirements that an algorithm of a user can have. They are the first elements of
-// the list `guarded`. If bit i of userEntry.Needs is set, the algorithm has requirement guarded[i].
+// userNeeds is the number of requirements that an algorithm of a user can have. The requirements are the first
+// elements of the list `guarded`. If bit i of userEntry.Needs is set, the algorithm has requirement guarded[i].
 const userNeeds = 5
 
 // userEntry is an element of the array tutti_algorithms, without the pointer to its function; see
@@ -99,7 +99,6 @@ func userArray(object string) (data []byte, pointer int, order binary.ByteOrder,
 
 var userName = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
 
-// user returns the algorithm that an element describes.
 func (e userEntry) user() (u mpi.User, err error) {
 	u = mpi.User{MinRanks: int(e.MinRanks), MaxRanks: int(e.MaxRanks)}
 	text := func(field []byte) string {
@@ -131,9 +130,8 @@ func WithUsers(cat *mpi.Catalogue, users []mpi.User) *mpi.Catalogue {
 	return cat.WithUsers(users, mpi.Rules{Lookup: checkParameters, Variants: variants, Ranges: rangesOf})
 }
 
-// objectsOf returns the value of TUTTI_ALGORITHMS: the shared objects that the catalogue's entries need,
-// among the entries for which the function `keep` returns true. It returns "" if none of them is a user's
-// algorithm.
+// objectsOf returns the value of TUTTI_ALGORITHMS: the shared objects with the users' algorithms for which the
+// function `keep` returns true. It returns "" if there are none.
 func objectsOf(cat *mpi.Catalogue, keep func(coll.Collective, mpi.Entry) bool) string {
 	var paths []string
 	for _, c := range coll.Collectives() {

@@ -24,7 +24,6 @@ var table string
 //go:embed faults.csv
 var faults string
 
-// faultRows returns the rows of faults.
 var faultRows = sync.OnceValue(func() [][]string {
 	r := csv.NewReader(strings.NewReader(faults))
 	r.Comment = '#'
@@ -64,14 +63,12 @@ func lookup(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Algorit
 	return nil
 }
 
-// variants returns the candidates of a catalogue entry. These are an algorithm with a few values for each
-// parameter, or a composition (a plan of the ch4 device) with every algorithm between the nodes.
+// variants returns the candidates of a catalogue entry: an algorithm with a few values for each parameter, or a
+// composition (a plan of the ch4 device) with each algorithm that can run between the nodes.
 //
-// It omits compositions that do the same as another candidate. A composition that runs on the whole
-// communicator equals one of the algorithms. Composition beta of bcast differs from alpha only if the root
-// is not the first rank of its node. On one node, a composition equals one algorithm. The algorithms within
-// the nodes are no candidates: other collectives use them, too, so no selection file can select one for a
-// single collective.
+// It omits compositions that equal another candidate: those that run on the whole communicator, those on one
+// node, and composition beta of bcast, which differs from alpha only for other roots. Algorithms within the
+// nodes are no candidates. Other collectives use them, too, so no file can select one for a single collective.
 func variants(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry) []coll.Algorithm {
 	switch {
 	case !composes(e):

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// check returns an error if MPICH would abort with the tree of algorithms or with the device tree.
+// check returns an error if MPICH would abort with one of the two trees.
 func (f files) check(lib libraryTree) error {
 	if err := check(f.flat, lib.Tree, lib); err != nil || len(f.device) == 0 {
 		return err
@@ -15,8 +15,8 @@ func (f files) check(lib libraryTree) error {
 	return check(f.device, lib.Device, lib)
 }
 
-// check returns an error for a tree with which MPICH would abort, either when it loads the tree or later.
-// The parameter `own` is the library's tree that the new tree replaces.
+// check returns an error for a tree with which MPICH would abort. The parameter `own` is the library's tree
+// that the new tree replaces.
 func check(tree, own treeObject, lib libraryTree) error {
 	for _, m := range own {
 		if _, ok := tree.Get(m.Key); !ok {
@@ -50,7 +50,6 @@ func anyLeaf(o treeObject) string {
 	return o[0].Key
 }
 
-// checker checks the part of a selection tree that belongs to one collective.
 type checker struct {
 	lib        libraryTree
 	kind       string   // what leaves begin with

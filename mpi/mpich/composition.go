@@ -52,8 +52,6 @@ func canBePart(e mpi.Entry) bool {
 	return !composes(e) && len(e.Params) == 0 && !e.Has(mpi.Parent) && !e.Has(mpi.InPlace)
 }
 
-// partNames returns the names of the algorithms that can run in one part of a composition (plan of the ch4
-// device).
 func partNames(cat *mpi.Catalogue, c coll.Collective) []string {
 	var names []string
 	for _, e := range cat.Entries(c) {
@@ -64,8 +62,8 @@ func partNames(cat *mpi.Catalogue, c coll.Collective) []string {
 	return names
 }
 
-// checkParts returns an error if an algorithm named for a part of a composition (plan of the ch4 device)
-// cannot run in a part.
+// checkParts returns an error if an algorithm of the parameters cannot run in a part of a composition (a plan
+// of the ch4 device).
 func checkParts(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm) error {
 	for _, p := range alg.Params() {
 		if _, ok := partOf(cat, c, alg, p.Name); !ok {

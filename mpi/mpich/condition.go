@@ -10,7 +10,6 @@ import (
 	"tutti/mpi"
 )
 
-// condition is a condition in a selection tree. It consists of a name, an operator (= < <=) and a value.
 type condition struct {
 	name, op, value string
 	limit           int64 // of < and <= with a number
@@ -39,8 +38,7 @@ func parseCondition(key string) (condition, error) {
 	return c, nil
 }
 
-// ranged reports whether MPICH requires that another alternative follows this condition in the selection
-// tree.
+// ranged reports whether this condition must not be the last one: MPICH expects another condition next to it.
 func (c condition) ranged() bool {
 	return c.op != "=" || c.name == "comm_size" && c.value != "any"
 }
@@ -63,9 +61,9 @@ func (c condition) known(lib libraryTree) bool {
 	return slices.Contains(lib.Keys, text)
 }
 
-// holds reports whether the condition is true for the call. The parameter `resolved` says that MPICH
-// evaluates the condition when it creates the communicator. Then comm_size<N means less than N. When MPICH
-// evaluates comm_size<N at the call, it means at most N.
+// holds reports whether the condition is true for the call. MPICH evaluates some conditions when it creates the
+// communicator: then `resolved` is true, and comm_size<N means less than N. It evaluates the other conditions
+// at the call: then `resolved` is false, and comm_size<N means at most N.
 func (c condition) holds(call signature, resolved bool) (bool, error) {
 	if c.op == "=" && c.value == "any" {
 		return true, nil
@@ -97,8 +95,7 @@ func (c condition) holds(call signature, resolved bool) (bool, error) {
 	return c.compares(call, resolved)
 }
 
-// compares evaluates a condition whose value is a number or pow2 (a power of two). It compares the value
-// with a number of the call, such as the message size.
+// compares evaluates a condition that compares a number of the call, such as the message size, with its value.
 func (c condition) compares(call signature, resolved bool) (bool, error) {
 	if c.op == "=" || c.value == "pow2" {
 		return c.named(call)

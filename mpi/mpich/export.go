@@ -14,9 +14,9 @@ import (
 	"tutti/selection"
 )
 
-// The names of the exported files. The device's file is written only if the device tree changes, by which
-// the ch4 device selects a composition. Files for a single layout have names such as 2x4.json and
-// 2x4.ch4.json.
+// The names of the exported files. The device's file contains the device tree, by which the ch4 device selects
+// a composition. It is written only if this tree changes. Files for a single layout have names such as 2x4.json
+// and 2x4.ch4.json.
 const (
 	flatName    = "mpich.json"
 	deviceName  = "mpich.ch4.json"
@@ -24,7 +24,6 @@ const (
 	layoutDir   = "mpich-layouts"
 )
 
-// build is one build of MPICH for which selection files are made.
 type build struct {
 	lib libraryTree
 	cat *mpi.Catalogue
@@ -367,9 +366,8 @@ func (x *exporter) bands(bands []selection.Band, own treeObject) (treeObject, er
 func atMost(name string, limit int64) string { return name + "<=" + strconv.FormatInt(limit, 10) }
 
 // closed replaces "<" by "<=" in a subtree of the library, so that the subtree can stand below other
-// conditions: x<N becomes x<=N-1. The exception is comm_size<N, which becomes comm_size<=N unless resolved
-// is set, because MPICH evaluates it so. The result describes what the library does, not the text of its
-// tree.
+// conditions. A condition x<N becomes x<=N-1. Only comm_size<N can become comm_size<=N, because MPICH treats it
+// in this way if `resolved` is false (see holds).
 func closed(o treeObject, resolved bool) treeObject {
 	out := make(treeObject, len(o))
 	for i, m := range o {
@@ -393,7 +391,7 @@ func closed(o treeObject, resolved bool) treeObject {
 
 // narrowed simplifies a subtree that the function `closed` has returned. It assumes that the value compared
 // under `name`, such as a message size, lies between low and high. It removes alternatives that can then never
-// be chosen, and all alternatives after one that always is.
+// be true, and all alternatives behind one that is then always true.
 func narrowed(o treeObject, name string, low, high int64) treeObject {
 	var out treeObject
 	for _, m := range o {

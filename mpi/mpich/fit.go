@@ -3,6 +3,7 @@ package mpich
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -13,12 +14,12 @@ import (
 
 // Fit implements mpi.Build. It merges rows into a selection that the files of the library can express.
 //
-// The part of a composition (plan of the ch4 device) between nodes selects with a communicator of its own.
-// This communicator knows the number of nodes and the message size, but not the number of ranks on each
-// node. All points with the same nodes and message size therefore share the algorithm between nodes.
+// The part of a composition (plan of the ch4 device) between nodes selects with a communicator of its own. This
+// communicator knows the number of nodes and the message size, but not the number of ranks on each node. All
+// points with the same nodes and message size therefore share the algorithm between nodes.
 //
-// Fit considers the algorithms that leave every point an option no slower than its default. It selects the
-// one with the smallest sum of losses. Points keep only options that would then run exactly as they were
+// This algorithm must leave every point at least one option that is not slower than the default. Fit selects
+// the one with the smallest sum of losses. Points keep only options that would then run exactly as they were
 // measured.
 //
 // Several collectives share the parts within nodes. For example, the bcast within a node is a part of
@@ -101,8 +102,8 @@ func cells(rows []selection.Row) [][]selection.Row {
 	return out
 }
 
-// several returns 1 at points with several nodes and several ranks on each, otherwise 0. There, a
-// composition (plan of the ch4 device) has a part between the nodes.
+// several returns 1 at points with several nodes and several ranks on each, where a composition (plan of the
+// ch4 device) has a part between the nodes. Elsewhere it returns 0.
 func several(p coll.Point) int {
 	if p.Nodes > 1 && p.PPN > 1 {
 		return 1
@@ -110,9 +111,9 @@ func several(p coll.Point) int {
 	return 0
 }
 
-// own returns the algorithm that an untuned library runs between the nodes at a point, as the name of its
-// leaf in the tree. The name is empty if the collective has no part between nodes there. It is also empty if
-// the files cannot select the part's algorithm.
+// own returns the algorithm that the library without files runs between the nodes at a point, as the name of a
+// leaf of the tree. It returns "" if the collective has no part between nodes, or if the files cannot select
+// that part's algorithm.
 func (b build) own(p coll.Point) string {
 	if several(p) == 0 || !b.mixes(p.Collective) || b.partsAreFlat() {
 		return ""
@@ -199,61 +200,42 @@ func (b build) choose(cell []selection.Row, own string) string {
 	return best
 }
 
-// loss returns the total loss of the rows in a cell if leaf `chosen` is selected between the nodes. It is
-// infinite if a row or a layout then has no option.
+// loss returns the total loss of the rows in a cell if leaf `chosen` is selected between the nodes. Rows of one
+// layout share an option, because the library cannot distinguish them.
 func (b build) loss(cell []selection.Row, chosen, own string) float64 {
-	total := 0.0
-	byLayout := map[coll.Layout]map[coll.Algorithm]float64{}
-	rows := map[coll.Layout]int{}
-	var layouts []coll.Layout
+	byLayout := map[coll.Layout][]selection.Row{}
 	for _, r := range cell {
 		l := r.Point.Layout()
-		if byLayout[l] == nil {
-			byLayout[l] = map[coll.Algorithm]float64{}
-			layouts = append(layouts, l)
-		}
-		rows[l]++
-		if len(r.Options) == 0 && chosen != own {
-			return math.Inf(1)
-		}
-		limit := defaultSeconds(r)
-		for _, o := range r.Options {
-			if o.Seconds <= limit && b.runs(o.Algorithm, r.Point, chosen, own) {
-				loss, _ := r.Loss(o.Algorithm)
-				// An option that one row lacks is invalid for all rows of the same layout and size, because
-				// the library cannot distinguish these rows.
-				byLayout[l][o.Algorithm] += loss + 1
-			}
-		}
+		byLayout[l] = append(byLayout[l], r)
 	}
-	for _, l := range layouts {
+	total := 0.0
+	for _, l := range slices.SortedFunc(maps.Keys(byLayout), coll.CompareLayouts) {
 		best := math.Inf(1)
-		for alg, sum := range byLayout[l] {
-			if b.common(cell, l, alg, chosen, own) {
-				best = min(best, sum-float64(rows[l]))
-			}
+		for _, o := range byLayout[l][0].Options {
+			best = min(best, b.optionLoss(byLayout[l], o.Algorithm, chosen, own))
 		}
 		total += best
 	}
 	return total
 }
 
-// common reports whether every row of a layout has the option, as fast as the default or faster.
-func (b build) common(cell []selection.Row, l coll.Layout, alg coll.Algorithm, chosen, own string) bool {
-	for _, r := range cell {
-		if r.Point.Layout() != l {
-			continue
-		}
+// optionLoss returns the total loss of the rows with one option. It is infinite if a row does not have the
+// option as fast as the default or faster, or if the option would not run as measured.
+func (b build) optionLoss(rows []selection.Row, alg coll.Algorithm, chosen, own string) float64 {
+	sum := 0.0
+	for _, r := range rows {
 		i := slices.IndexFunc(r.Options, func(o selection.Option) bool { return o.Algorithm == alg })
 		if i < 0 || r.Options[i].Seconds > defaultSeconds(r) || !b.runs(alg, r.Point, chosen, own) {
-			return false
+			return math.Inf(1)
 		}
+		loss, _ := r.Loss(alg)
+		sum += loss
 	}
-	return true
+	return sum
 }
 
-// project keeps the options of a row that run as measured if leaf `chosen` is selected between the nodes. If
-// the default does not run as measured, it also removes options that are slower than the default.
+// project keeps the options of a row that would run exactly as they were measured, if leaf `chosen` is selected
+// between the nodes. If the default would not, it also removes options that are slower than the default.
 func (b build) project(r selection.Row, chosen string) selection.Row {
 	own, limit := b.own(r.Point), math.Inf(1)
 	if !b.runs(coll.Default, r.Point, chosen, own) {

@@ -43,7 +43,6 @@ func fallbackOf(e mpi.Entry) fallback {
 // variables returns the common prefix of all control variables of a collective.
 func variables(c coll.Collective) string { return "MPIR_CVAR_" + strings.ToUpper(string(c)) + "_" }
 
-// to returns a switch that sets the named control variable to a value.
 func to(name string, value int) mpi.Switch { return mpi.Switch{Name: name, Value: value} }
 
 // Force implements mpi.Measurable. A forced algorithm runs on the whole communicator. For the default
@@ -131,7 +130,6 @@ var radices = map[string]string{
 	"tree":                       "TREE_KVAL",
 }
 
-// setting is a control variable with its value.
 type setting struct {
 	name   string
 	text   string
@@ -139,7 +137,6 @@ type setting struct {
 	isText bool
 }
 
-// settingsOf returns the control variables of the candidate's parameters.
 func settingsOf(prefix string, c coll.Candidate) ([]setting, error) {
 	var out []setting
 	for _, p := range c.Algorithm.Params() {

@@ -10,7 +10,7 @@ import (
 	"tutti/mpi"
 )
 
-// Variables that name MPICH's selection files. MPICH evaluates the device's file first, which selects a
+// Variables that name MPICH's selection files. MPICH evaluates the device's file first: it selects a
 // composition. Each part of the composition then evaluates the other file with a communicator of its own.
 const (
 	deviceFile = "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE"
@@ -44,8 +44,6 @@ func forceComposition(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) (mpi.Fo
 	}, err
 }
 
-// composition identifies a composition (a plan of the ch4 device) of a release, with its collective and its
-// parameters.
 type composition struct {
 	cat        *mpi.Catalogue
 	collective coll.Collective

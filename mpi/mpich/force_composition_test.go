@@ -130,8 +130,6 @@ func TestLiveCompositions(t *testing.T) {
 	}
 }
 
-// settings writes the selection files that the variables refer to. It returns the variables in the form of
-// an environment.
 func settings(t *testing.T, list []mpi.Var) []string {
 	t.Helper()
 	var env []string

@@ -24,8 +24,7 @@ func fallbacks(c coll.Collective) []string {
 }
 
 // guards maps requirements of algorithms to conditions in selection trees, in the order in which MPICH
-// evaluates them. Conditions on the communicator come first. Scan has no condition on the operation, because
-// MPICH itself requires only node-consecutive ranks there.
+// evaluates them. Conditions on the communicator come first.
 var guards = []struct {
 	requirement mpi.Requirement
 	good, other string // conditions under which it holds and does not
@@ -57,8 +56,8 @@ func (x *exporter) guarded(alg coll.Algorithm) (treeObject, error) {
 }
 
 // guard returns a subtree that selects the leaf of an algorithm where the algorithm's requirements hold.
-// Elsewhere the subtree is the result of the function safe. It also returns the requirements for which MPICH
-// has no condition.
+// Elsewhere the subtree is what `safe` returns. It also returns the requirements for which MPICH has no
+// condition.
 func guard(c coll.Collective, entry mpi.Entry, leaf treeObject, safe func() (treeObject, error)) (treeObject, []mpi.Requirement, error) {
 	need := slices.Clone(entry.Requires)
 	if slices.Contains(need, mpi.NodeConsecutive) { // implies a parent
@@ -108,7 +107,6 @@ func (x *exporter) fallback() (treeObject, error) {
 	return nil, fmt.Errorf("fallback: %w", last)
 }
 
-// leaf returns the catalogue's entry of an algorithm, and a tree that consists of the algorithm's leaf only.
 func (x *exporter) leaf(alg coll.Algorithm) (mpi.Entry, treeObject, error) {
 	entry, err := x.cat.Lookup(x.collective, alg)
 	if err != nil {

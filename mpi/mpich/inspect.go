@@ -61,9 +61,9 @@ func collectivesOf(lib libraryTree) string {
 	return ", without device collectives"
 }
 
-// compare compares the algorithms that a build accepts with a catalogue. It ignores leaves of nonblocking
-// and intercommunicator collectives, which no catalogue contains. A build with an older device has no
-// compositions (plans of the ch4 device). Then compare ignores those of the catalogue.
+// compare compares the algorithms that a build accepts with a catalogue. It ignores leaves of nonblocking and
+// intercommunicator collectives. If the build has no compositions (plans of the ch4 device), it ignores those
+// of the catalogue.
 func compare(cat *mpi.Catalogue, lib libraryTree) (absent, unlisted []string, listed int) {
 	names := slices.Concat(lib.Leaves, lib.Compositions)
 	known := map[string]bool{}

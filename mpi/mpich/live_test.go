@@ -21,7 +21,6 @@ import (
 
 var toolchain = testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpirun.mpich", Install: "mpich libmpich-dev"}
 
-// installed returns the library that a program is linked with.
 func installed(t *testing.T, prog string) build {
 	t.Helper()
 	out := testutil.Must(exec.Command("ldd", prog).Output())(t)
@@ -71,7 +70,6 @@ func ran(t *testing.T, env []string, p coll.Point, prog string) (string, string)
 	return name[1], out
 }
 
-// layered returns rows in which the fastest bcast algorithm depends on the layout and the message size.
 func layered(cat *mpi.Catalogue) []selection.Row {
 	const c = coll.Bcast
 	var rows []selection.Row

@@ -13,7 +13,6 @@ import (
 	"tutti/selection"
 )
 
-// times holds the predicted time of each algorithm at one point, in seconds.
 type times map[string]float64
 
 func row(t testing.TB, p coll.Point, list times) selection.Row {

@@ -18,7 +18,6 @@ import (
 	"tutti/selection"
 )
 
-// known returns a build of MPICH 4.0.2 that uses the embedded trees.
 func known(t testing.TB) build {
 	t.Helper()
 	lib := testutil.Must(embeddedTree("4.0.2"))(t)
@@ -62,7 +61,6 @@ func options(cat *mpi.Catalogue, c coll.Collective) []coll.Algorithm {
 	return all
 }
 
-// grids returns the rows of all collectives.
 func grids(cat *mpi.Catalogue, seed uint64) []selection.Row {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var all []selection.Row
@@ -145,7 +143,6 @@ func TestGuards(t *testing.T) {
 	}
 }
 
-// always returns a selection with one algorithm for all points.
 func always(c coll.Collective, text string) *selection.Tree {
 	alg, err := coll.ParseAlgorithm(text)
 	if err != nil {

@@ -31,8 +31,8 @@ func newest(t testing.TB, texts ...string) build {
 
 const sharedMemory = "MPIDI_POSIX_mpi_bcast_release_gather"
 
-// TestUnknownSeries opens a library of a release series that has no catalogue. Its algorithms must be the
-// ones that the texts of its control variables list, under their numbers.
+// TestUnknownSeries opens a library of a release series that has no catalogue. Its algorithms and their numbers
+// must be those in the help texts of its control variables.
 func TestUnknownSeries(t *testing.T) {
 	cat := release(t, "5.0.1")
 	recorded := strings.Split(string(testutil.Must(os.ReadFile("testdata/5.0.2.numbers"))(t)), "\n\n")
@@ -95,8 +95,8 @@ func TestNoNodes(t *testing.T) {
 	}
 }
 
-// TestNewest exports files for random times to MPICH 5.0.2. The files must leave the device's collectives
-// on. If the build takes each rank for a node, they must not compare processes per node.
+// TestNewest exports files for random times to MPICH 5.0.2. The files must not turn off the device's
+// collectives. If each rank counts as a node, they must not compare processes per node.
 func TestNewest(t *testing.T) {
 	for _, transport := range []string{"ch4:ucx", "ch4:ofi"} {
 		texts := []string{transport, sharedMemory}

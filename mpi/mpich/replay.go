@@ -43,7 +43,6 @@ func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Ro
 	return nil
 }
 
-// loaded parses and checks the selection files that jobs of a layout load.
 func (b build) loaded(x mpi.Export, l coll.Layout) (f files, err error) {
 	if f.flat, err = parseTree(x.Loaded(l, flatFile)); err != nil {
 		return f, fmt.Errorf("mpich: %w", err)
@@ -206,7 +205,6 @@ func (v replayer) call(call signature) error {
 	return nil
 }
 
-// meets reports whether a call meets a requirement.
 func (c signature) meets(r mpi.Requirement) bool {
 	switch r {
 	case mpi.PowerOfTwo:

@@ -14,7 +14,6 @@ type files struct {
 	flat, device treeObject
 }
 
-// shipped returns the library's own trees.
 func (b build) shipped() files { return files{b.lib.Tree, b.lib.Device} }
 
 // route lists what MPICH runs for one call. This is either one algorithm on the whole communicator, or several
@@ -55,21 +54,20 @@ func partsOf(c coll.Collective) []step {
 	return nil
 }
 
-// mixes reports whether MPICH's selection files can treat the points of a collective in two ways: at some
-// points with a composition, which makes the collective of parts, and at others with one algorithm for the
-// whole communicator.
+// mixes reports whether selection files can treat the points of a collective in two ways: with a composition,
+// which consists of parts, at some points, and with one algorithm on the whole communicator at others.
 func (b build) mixes(c coll.Collective) bool {
 	_, ok := handsOn(b.cat, c)
 	return ok && len(b.lib.Device) > 0
 }
 
-// partsAreFlat reports whether communicators of parts (between or within nodes) count as communicators
-// without nodes. Since 5.0, no limit of comm_avg_ppn holds for them. The conditions
-// comm_hierarchy=node_roots and comm_hierarchy=node hold for every communicator that is not a parent.
+// partsAreFlat reports whether communicators of parts (between or within nodes) count as communicators without
+// nodes, as since 5.0. Conditions comm_avg_ppn<=N are then false for them. The conditions
+// comm_hierarchy=node_roots and comm_hierarchy=node are true for every communicator that is not a parent.
 func (b build) partsAreFlat() bool { return mpi.AtLeast(b.cat.Version, 5) }
 
-// callAt returns the properties of the benchmark's call at a point. If the build takes each rank for a node,
-// they say so.
+// callAt returns the properties of the benchmark's call at a point, with as many nodes as ranks if the build
+// takes each rank for a node.
 func (b build) callAt(p coll.Point) signature {
 	if b.lib.NoNodes {
 		p.Nodes, p.PPN = p.Ranks(), 1
@@ -97,7 +95,6 @@ func (b build) part(call signature, c coll.Collective, where hierarchy) signatur
 	return out
 }
 
-// route follows a call through both selection trees.
 func (b build) route(f files, call signature) (route, error) {
 	var r route
 	if len(f.device) > 0 {

@@ -23,8 +23,8 @@ type libraryTree struct {
 	Leaves  []string   // names accepted after algorithm=, ascending
 	Keys    []string   // conditions, values cut off after < and <=, ascending
 
-	// Numbers are the descriptions of MPI_T control variables. They list the algorithms of a collective in
-	// the order of the variable's values.
+	// Numbers are the help texts of MPI_T control variables. They list the algorithms of a collective in the
+	// order of the variable's values.
 	Numbers []string
 
 	// Device is the device tree, which MPICH evaluates first. It splits a collective into parts between and
@@ -39,7 +39,6 @@ type libraryTree struct {
 	NoNodes   bool   // each rank counts as a node
 }
 
-// runs reports whether the library can run an algorithm of the catalogue.
 func (lib libraryTree) runs(_ coll.Collective, e mpi.Entry) bool {
 	names := lib.Leaves
 	if composes(e) {
@@ -51,9 +50,9 @@ func (lib libraryTree) runs(_ coll.Collective, e mpi.Entry) bool {
 	return slices.Contains(names, e.Function) && !(lib.NoNodes && needsNodes)
 }
 
-// listing returns the algorithms that the library's control variables list, and the compositions (plans of
-// the ch4 device) of the catalogue. Several texts can name the same collective by mistake. Then the text
-// with the most algorithms counts.
+// listing returns the algorithms that the help texts of control variables list, and the compositions (plans of
+// the ch4 device) of the catalogue. If several texts name the same collective by mistake, the one with the most
+// algorithms counts.
 func (lib libraryTree) listing(cat *mpi.Catalogue) map[coll.Collective][]mpi.Entry {
 	out := map[coll.Collective][]mpi.Entry{}
 	for _, text := range lib.Numbers {
@@ -109,8 +108,8 @@ func embeddedTree(version string) (libraryTree, error) {
 	return lib, err
 }
 
-// readLibraryTree finds the trees, the accepted names and the version in a libmpich.so or libmpich.a. The
-// file contains the trees as JSON text. If the error matches errNoTree, the fields without trees are valid.
+// readLibraryTree finds the trees, the accepted names and the version in a libmpich.so or libmpich.a. The file
+// contains the trees as JSON text. If it has none, the error matches errNoTree, and the other fields are valid.
 func readLibraryTree(path string) (libraryTree, error) {
 	file, err := os.Open(path)
 	if err != nil {
@@ -124,7 +123,6 @@ func readLibraryTree(path string) (libraryTree, error) {
 	return f.library(path)
 }
 
-// treeFinder collects facts from the NUL-terminated strings of a library.
 type treeFinder struct {
 	tree, device []byte
 	release      releaseFinder
@@ -173,7 +171,6 @@ func (f *treeFinder) see(text []byte) {
 	}
 }
 
-// seeBuild collects properties of the build from a text of the library.
 func (f *treeFinder) seeBuild(text []byte) {
 	if f.lib.Transport == "" && len(text) <= shortText && transportForm.Match(text) {
 		f.lib.Transport = string(text)
@@ -226,11 +223,10 @@ type releaseFinder struct {
 
 var (
 	releaseForm = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+)?((a|b|rc|p)[0-9]+)?$`)
-	// The format of C's asctime, or the text of a build outside a release.
+	// The format of C's asctime, or the text in a development build.
 	dateForm = regexp.MustCompile(`^unreleased development copy$|^[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9]{2} [0-9:]{8} .*[0-9]{4}$`)
 )
 
-// See processes the next text.
 func (r *releaseFinder) See(text []byte) {
 	switch {
 	case r.version != "" || len(text) < 3:

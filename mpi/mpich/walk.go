@@ -21,9 +21,8 @@ func reach(o treeObject, call signature) (coll.Algorithm, error) {
 	return leafAlgorithm(m)
 }
 
-// reachDevice returns the composition that MPICH uses for a call. A composition is a plan of the ch4 device
-// that makes a collective of several parts. The second result is false if the device's tree has none for this
-// call.
+// reachDevice returns the composition that MPICH uses for a call: a plan of the ch4 device, which builds a
+// collective from several parts. It returns false if the device tree has no composition for this call.
 func reachDevice(o treeObject, call signature) (string, bool, error) {
 	m, ok, err := walk(o, call)
 	if err != nil || !ok {
@@ -36,9 +35,9 @@ func reachDevice(o treeObject, call signature) (string, bool, error) {
 	return name, true, nil
 }
 
-// walk returns the leaf that a call reaches in a selection tree. It returns false if no alternative applies
-// to the call. When MPICH creates a communicator, it resolves conditions up to the first one that depends on
-// the call.
+// walk returns the leaf that a call reaches in a selection tree, and false if no alternative applies to the
+// call. MPICH evaluates the conditions up to the first one that depends on the call when it creates the
+// communicator.
 func walk(o treeObject, call signature) (treeMember, bool, error) {
 	resolved := true
 	for range maxTreeDepth + 1 {
@@ -94,7 +93,7 @@ func leafAlgorithm(m treeMember) (coll.Algorithm, error) {
 	return alg, nil
 }
 
-// leaf is the inverse of leafAlgorithm: it returns an object with one leaf for the algorithm.
+// leaf returns an object with one leaf for the algorithm. It is the inverse of leafAlgorithm.
 func leaf(alg coll.Algorithm) treeObject {
 	var params treeObject
 	for _, p := range alg.Params() {

@@ -32,7 +32,6 @@ var stale = []string{classicName, newerName, hanName, layoutDir + "/*.rules", la
 // errVersion is the error for a rule that the release cannot read. errors.Is finds it.
 var errVersion = errors.New("no such rules for this release")
 
-// build makes the rules for one release. The rules do not depend on the build of the library.
 type build struct{ cat *mpi.Catalogue }
 
 // Open implements mpi.Library. It asks the ompi_info next to the file or on the PATH for the algorithms of an
@@ -53,10 +52,8 @@ func (library) Open(cat *mpi.Catalogue, file string) (mpi.Build, error) {
 // Catalogue implements mpi.Build.
 func (b build) Catalogue() *mpi.Catalogue { return b.cat }
 
-// newer reports whether the release reads JSON.
 func (b build) newer() bool { return mpi.AtLeast(b.cat.Version, 6) }
 
-// fileName returns the name of the file with the rules for all layouts.
 func (b build) fileName() string {
 	if b.newer() {
 		return newerName
@@ -68,14 +65,12 @@ func (b build) layoutName(l coll.Layout) string {
 	return path.Join(layoutDir, l.String()+path.Ext(b.fileName()))
 }
 
-// bundle holds the rules for all layouts and the rules for single layouts.
 type bundle struct {
 	rules        classicRules
 	layouts      []layoutRules // in a file each, to be chosen when a job starts
 	inCommonFile []layoutRules // from 6.0 on: layouts that the rules of one file distinguish
 }
 
-// layoutRules are the rules for jobs of one layout.
 type layoutRules struct {
 	layout coll.Layout
 	rules  classicRules
@@ -95,7 +90,6 @@ func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 	return b.files(rules, dir), nil
 }
 
-// bundle returns the rules of a selection.
 func (b build) bundle(sel selection.Selection) (bundle, error) {
 	var out bundle
 	var err error
@@ -206,7 +200,6 @@ func (b build) settings(file, hanFile string) []selection.Setting {
 	return out
 }
 
-// name returns the release's name of an algorithm number.
 func (b build) name(c coll.Collective, id int) string {
 	for _, e := range b.cat.Entries(c) {
 		if e.ID == id {
@@ -234,7 +227,6 @@ func exportAll(trees []*selection.Tree, cat *mpi.Catalogue) (classicRules, error
 	return out, nil
 }
 
-// undecided returns a rule that leaves messages of every size to the library's own choice.
 func undecided() []rule { return []rule{{}} }
 
 // exportTree returns the blocks of a tree in ascending order. The first and the last block leave
@@ -302,7 +294,6 @@ func exportBands(c coll.Collective, bands []selection.Band, ranks int, cat *mpi.
 	return slices.CompactFunc(out, sameChoice), nil
 }
 
-// ruleOf returns a rule that selects the algorithm for messages of any size.
 func ruleOf(c coll.Collective, alg coll.Algorithm, ranks int, cat *mpi.Catalogue) (rule, error) {
 	if alg.IsDefault() {
 		return rule{}, nil

@@ -10,9 +10,9 @@ import (
 	"tutti/selection"
 )
 
-// Fit implements mpi.Build. It leaves empty messages to the library, because of the allgather in place. For
-// an allgather, coll/tuned computes the message size from the send count. This count is ignored in place, so
-// coll/tuned may treat such a call as one with an empty message.
+// Fit implements mpi.Build. It leaves empty messages to the library. For an allgather, coll/tuned computes the
+// message size from the send count. The standard ignores this count in calls in place, so coll/tuned may take
+// such a call for one with an empty message.
 func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
 	if opt.OpSafe {
 		var err error
@@ -33,8 +33,8 @@ func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selectio
 	return sel, nil
 }
 
-// addHanLayouts adds to the selection the layouts on several nodes, which coll/han serves: the rules of coll/han
-// depend on the layout.
+// addHanLayouts adds the layouts on several nodes to the selection, because the rules of coll/han depend on the
+// layout.
 func (b build) addHanLayouts(sel *selection.Selection, rows []selection.Row) {
 	for _, r := range rows {
 		l := r.Point.Layout()
@@ -45,9 +45,9 @@ func (b build) addHanLayouts(sel *selection.Selection, rows []selection.Row) {
 	}
 }
 
-// assumeDefaults adds a time of the default to rows, if a single rule applies to several message sizes. If
-// the default was not predicted, its time is that of the row's best algorithm plus maxLoss. The rule then
-// selects either an algorithm that is the best at every size, or the default.
+// assumeDefaults prepares the rows of collectives that have one rule for all message sizes. If a row has no
+// time of the default, it gets the time of the row's best algorithm plus maxLoss. The rule then selects either
+// an algorithm that is the best at every size, or the default.
 func assumeDefaults(rows []selection.Row, maxLoss float64) []selection.Row {
 	rows = slices.Clone(rows)
 	for i, r := range rows {
@@ -63,7 +63,6 @@ func assumeDefaults(rows []selection.Row, maxLoss float64) []selection.Row {
 	return rows
 }
 
-// leaveEmptyMessages makes trees select the library's default for messages of size 0.
 func leaveEmptyMessages(trees []*selection.Tree) {
 	for _, t := range trees {
 		if !sized(t.Collective) {

@@ -21,7 +21,6 @@ const (
 // usesHan reports whether the release gives coll/han a higher priority than coll/tuned.
 func (b build) usesHan() bool { return mpi.AtLeast(b.cat.Version, 5) }
 
-// turnedOff returns the components that exported settings turn off.
 func (b build) turnedOff() []component {
 	return slices.DeleteFunc(slices.Clone(componentsAbove), func(r component) bool { return r.component == "han" && b.usesHan() })
 }
@@ -50,8 +49,8 @@ func (b build) guarded(rules classicRules, l coll.Layout) classicRules {
 	return out
 }
 
-// leaveOut returns blocks (rules for a range of ranks) that leave communicators of the given number of ranks
-// to the library.
+// leaveOut removes the rules for one number of ranks from blocks (rules for ranges of ranks). The library then
+// decides for communicators of this size.
 func leaveOut(blocks []classicBlock, ranks int) []classicBlock {
 	var out []classicBlock
 	for i, b := range blocks {
@@ -122,10 +121,9 @@ func partLevels(rules []rule) []hanLevel {
 // hanBlocks converts the blocks of a collective to rules of coll/han.
 //
 // For allgather and alltoall, coll/tuned compares the bytes of all ranks, and coll/han those of one rank. A
-// bound in one unit equals a bound in the other only for one number of ranks. For jobs of `exact` ranks the
-// bounds are exact. Blocks for other numbers of ranks are split until these numbers differ by less than a
-// factor of 2. In such a block, coll/han passes a size on only if coll/tuned has a rule for it at each of
-// these numbers.
+// bound can be converted exactly for one number of ranks only, here for `exact` ranks. Blocks for other numbers
+// of ranks are split until the largest number is less than twice the smallest. In such a block, coll/han passes
+// a size to coll/tuned only if coll/tuned has a rule for it at each number of ranks.
 func hanBlocks(c classicCollective, exact int) []classicBlock {
 	total := c.Collective == coll.Allgather || c.Collective == coll.Alltoall
 	var out []classicBlock
@@ -151,9 +149,9 @@ func hanBlocks(c classicCollective, exact int) []classicBlock {
 	return out
 }
 
-// hanBounds converts the bounds of rules from bytes of all ranks to bytes of one rank. It divides a bound by
-// the lowest number of ranks where a rule begins, and by the highest number where the library's default
-// begins.
+// hanBounds converts the bounds of rules from bytes of all ranks to bytes of one rank, for low to high ranks.
+// Rules must not begin too early, nor the library's default too late. So it divides by the lowest number of
+// ranks where a rule begins, and by the highest number where the default begins.
 func hanBounds(rules []rule, low, high int64) []rule {
 	var out []rule
 	for _, r := range rules {

@@ -11,13 +11,11 @@ import (
 // hanFile is the content of a rules file of coll/han. The algorithm of a rule is an index of hanWords.
 type hanFile []hanCollective
 
-// hanCollective holds the rules of one collective.
 type hanCollective struct {
 	Collective coll.Collective
 	Levels     []hanLevel
 }
 
-// hanLevel holds the rules for communicators of one level.
 type hanLevel struct {
 	Name   string
 	Blocks []classicBlock
@@ -30,8 +28,8 @@ const (
 	within  = "intra_node"
 )
 
-// hanWords are the components, and coll/han with its algorithm simple. The first four numbers are those of the
-// MPI_T variables for levels. Source: coll_han_component.c, 5.0.7 and 6.0.
+// hanWords lists the words for components in a file. The last one means coll/han's algorithm "simple". The
+// first four numbers are those of the MPI_T variables for levels. Source: coll_han_component.c, 5.0.7 and 6.0.
 var hanWords = []string{"self", "basic", "libnbc", "tuned", "sm", "adapt", "han", "han @simple"}
 
 const (

@@ -42,7 +42,7 @@ func checkParts(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Alg
 	return nil
 }
 
-// forceHan forces an algorithm of coll/han, with the components off that exported settings turn off.
+// forceHan forces an algorithm of coll/han. It turns off the same components as exported settings do.
 func forceHan(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) (mpi.Forcing, error) {
 	r, err := ruleOf(c.Collective, c.Algorithm, c.Ranks(), cat)
 	if err != nil {
@@ -66,7 +66,6 @@ func forceHan(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) (mpi.Forcing, e
 	return f, nil
 }
 
-// part returns the number of the component that the rule selects for a level.
 func (r rule) part(level string) int {
 	if level == between && r.BasicInter || level == within && r.BasicIntra {
 		return componentBasic
@@ -113,11 +112,10 @@ func segmentVariable(c coll.Collective) string {
 
 // oneSegment removes options so that all options of a layout and collective allow one size of segments. It
 // considers the sizes that leave every point an option no slower than the default. Among these it takes the
-// size with the least sum of the logarithms of the fastest times. The library's own size is always one of
-// them.
+// size with the least sum of the logarithms of the fastest times. The library's own size is always one of them.
 //
-// Other sizes exclude the default where messages have several segments of either size, because the default
-// would have segments of this size, too.
+// If the size is not the library's own, the default would use it, too. The default is then no option for
+// messages that would be divided into other segments than by the library's own size.
 func oneSegment(rows []selection.Row) []selection.Row {
 	type group struct {
 		coll.Collective
@@ -191,7 +189,7 @@ func fastest(r selection.Row) float64 {
 }
 
 // onePart removes options that would change parts of other collectives. The algorithm "simple" of allreduce
-// calls reduce and bcast within the nodes, where the rules of these apply. If it is the fastest at a point,
+// calls reduce and bcast within the nodes, and follows their rules there. If it is the fastest at a point,
 // reduce and bcast keep coll/tuned within the nodes. Otherwise "simple" is removed from allreduce.
 func onePart(rows []selection.Row) []selection.Row {
 	isSimple := func(o selection.Option) bool { return o.Algorithm.Name == "han_simple" }

@@ -12,14 +12,12 @@ import (
 // distribution is a condition of a rule of 6.0: how the ranks of a communicator are distributed over nodes.
 type distribution string
 
-// The distributions that rules can require.
 const (
 	anyDistribution distribution = "any"
 	onePerNode      distribution = "one-per-node"
 	singleNode      distribution = "single-node"
 )
 
-// holds reports whether a communicator with this layout has the distribution.
 func (s distribution) holds(l coll.Layout) bool {
 	switch s {
 	case onePerNode:
@@ -30,7 +28,6 @@ func (s distribution) holds(l coll.Layout) bool {
 	return true
 }
 
-// jsonRules is the content of a rules file of 6.0: the blocks of each collective.
 type jsonRules map[coll.Collective][]jsonBlock
 
 // jsonBlock applies to communicators with Low to High ranks, bounds included, if they have the
@@ -56,7 +53,6 @@ type jsonRule struct {
 // ignore is the name of the algorithm in a rule that leaves the choice to Open MPI.
 const ignore = "ignore"
 
-// jsonFile is a rules file of 6.0.
 type jsonFile struct {
 	Version     int       `json:"rule_file_version"`
 	Module      string    `json:"module"`
@@ -73,9 +69,9 @@ func (r jsonRules) Bytes() []byte {
 	return append(text, '\n')
 }
 
-// toJSON converts classic rules. A classic block or rule ends where the next one begins. The function names
-// returns the name of an algorithm with the given number. Rules of layouts with one rank on each node, or
-// with one node, come first. They apply to communicators with exactly the layout's number of ranks.
+// toJSON converts classic rules. A classic block or rule ends where the next one begins. The parameter `name`
+// maps the number of an algorithm to its name. Rules of layouts with one rank on each node, or with one node,
+// come first. They apply to communicators with exactly the layout's number of ranks.
 func toJSON(rules classicRules, inCommonFile []layoutRules, name func(coll.Collective, int) string) jsonRules {
 	out := jsonRules{}
 	for _, c := range rules {

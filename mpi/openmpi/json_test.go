@@ -187,8 +187,8 @@ func TestRadix(t *testing.T) {
 	}
 }
 
-// TestSecondVersion checks that rules with a fifth number have another first line, and that files for older
-// releases have no such rules.
+// TestSecondVersion checks files with rules that limit the number of requests. They begin with another line,
+// and files for older releases have no such rules.
 func TestSecondVersion(t *testing.T) {
 	rules := classicRules{{Collective: coll.Alltoall, Blocks: []classicBlock{
 		{Ranks: 1, Rules: []rule{{}}},

@@ -15,7 +15,6 @@ import (
 	"tutti/mpi"
 )
 
-// ompiInfo holds the facts about collectives in the output of ompi_info --parsable.
 type ompiInfo struct {
 	version    string                    // of Open MPI
 	checks     string                    // of arguments: on, off, or empty when it does not say
@@ -30,12 +29,10 @@ var (
 	tunedForm = regexp.MustCompile(`^mca:coll:tuned:param:coll_tuned_([a-z_]+)_algorithm:enumerator:value:([0-9]{1,4}):([A-Za-z0-9_-]{1,64})$`)
 )
 
-// ask runs an ompi_info and reads its output.
 func ask(ctx context.Context, tools mpi.Tools, path string) ompiInfo {
 	return parseOmpiInfo(tools.Ask(ctx, path, "--parsable") + "\n" + tools.Ask(ctx, path, "--parsable", "--param", "coll", "all", "--level", "9"))
 }
 
-// listing returns the algorithms of coll/tuned.
 func (i ompiInfo) listing() map[coll.Collective][]mpi.Entry {
 	out := map[coll.Collective][]mpi.Entry{}
 	for _, c := range coll.Collectives() {
@@ -49,8 +46,8 @@ func (i ompiInfo) listing() map[coll.Collective][]mpi.Entry {
 	return out
 }
 
-// besides is the path of a library's file. It finds the programs next to this library, and on the PATH. It
-// implements mpi.Tools.
+// besides is the path of a library's file. As mpi.Tools, it finds the programs next to this library, and those
+// on the PATH.
 type besides string
 
 // Find implements mpi.Tools.
@@ -69,7 +66,7 @@ func (besides) Ask(ctx context.Context, path string, args ...string) string {
 	return string(out)
 }
 
-// parseOmpiInfo reads the output of ompi_info --parsable. It ignores unknown lines.
+// parseOmpiInfo reads the output of ompi_info --parsable.
 func parseOmpiInfo(text string) ompiInfo {
 	info := ompiInfo{tuned: map[string]map[int]string{}, components: map[string]bool{}, priorities: map[string]int{}}
 	for line := range strings.Lines(text) {

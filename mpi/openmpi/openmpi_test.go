@@ -164,8 +164,8 @@ func TestOneRowForAllSizes(t *testing.T) {
 	}
 }
 
-// TestEmptyMessages checks that the library selects for messages without bytes. It takes an allgather in
-// place for such a message.
+// TestEmptyMessages checks that messages without bytes are left to the library, because an allgather in place
+// looks like one.
 func TestEmptyMessages(t *testing.T) {
 	for _, version := range []string{"4.1.4", "6.0.x"} {
 		b := build{release(t, version)}

@@ -44,7 +44,6 @@ func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Ro
 // returned rule has size 0. If the library selects by itself, it is the zero rule.
 type reader func(p coll.Point) rule
 
-// reader reads back the files for jobs of a layout. It returns a function that looks up their rules.
 func (b build) reader(x mpi.Export, l coll.Layout) (reader, error) {
 	tuned, err := b.tunedReader(x.Loaded(l, fileVariable))
 	text := x.Loaded(l, hanVariable)
@@ -85,8 +84,8 @@ func segment(settings []selection.Setting, c coll.Collective) rule {
 	return rule{}
 }
 
-// running returns the rule of a point. It returns the library's default if that runs instead: where coll/han
-// does not serve jobs, and where messages have only one segment.
+// running returns the rule of a point. If the library's default runs in spite of the rule, it returns the rule
+// of the default. This is so where coll/han does not serve jobs, and where messages have only one segment.
 func (b build) running(r rule, p coll.Point) rule {
 	oneSegment := p.Count()*p.Collective.ElementBytes() <= min(r.SegSize, hanSegment)
 	if isHan(r.Algorithm) && !b.hanServes(p.Collective, p.Layout()) || r.Algorithm == hanID && oneSegment {
@@ -95,7 +94,6 @@ func (b build) running(r rule, p coll.Point) rule {
 	return r
 }
 
-// tunedReader reads back a rules file of coll/tuned.
 func (b build) tunedReader(text []byte) (reader, error) {
 	if b.newer() {
 		back, err := parseJSON(text)

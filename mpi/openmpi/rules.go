@@ -10,7 +10,6 @@ import (
 	"tutti/coll"
 )
 
-// classicRules is the content of a rules file.
 type classicRules []classicCollective
 
 // classicCollective holds the rules of one collective. Its blocks are in ascending order of their ranks.
@@ -37,7 +36,6 @@ type rule struct {
 	BasicInter, BasicIntra bool // coll/han calls coll/basic between or within the nodes
 }
 
-// sameChoice reports whether two rules differ only in the sizes to which they apply.
 func sameChoice(a, b rule) bool {
 	b.Size = a.Size
 	return a == b
@@ -53,7 +51,7 @@ var numbers = []coll.Collective{
 // Releases before 5.0.7 ignore such files without a message.
 const header2 = "rule-file-version-2\n"
 
-// second reports whether the rules need the second version of the file format.
+// second reports whether the rules need the second version of the file format, which begins with header2.
 func (r classicRules) second() bool {
 	for _, c := range r {
 		for _, b := range c.Blocks {
@@ -164,7 +162,7 @@ func (s *scanner) number() int {
 	return n
 }
 
-// count returns a number of things that follow, each with one word or more.
+// count returns the next number, which says how many things follow, each with at least one word.
 func (s *scanner) count() int {
 	n := s.number()
 	if n > len(s.words) {
@@ -183,9 +181,9 @@ func (s *scanner) collective() coll.Collective {
 	return numbers[id]
 }
 
-// blocks returns the blocks (rules for a range of ranks) of a collective. The function `read` reads a rule
-// after its size. Numbers of ranks and sizes must be in ascending order, and the first size must be 0. Open
-// MPI ignores the file otherwise.
+// blocks returns the blocks (rules for a range of ranks) of a collective. For each rule, it reads the size and
+// then calls `read` for the rest. Numbers of ranks and sizes must be in ascending order, and the first size
+// must be 0. Open MPI ignores the file otherwise.
 func (s *scanner) blocks(read func(*rule)) []classicBlock {
 	var out []classicBlock
 	for i := range s.count() {

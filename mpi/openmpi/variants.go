@@ -19,14 +19,12 @@ var values = map[string][]string{
 	"max_requests": {"0"},
 }
 
-// cut lists segment sizes for segmented_ring, in bytes. It omits 0, with which the algorithm would be the
-// same as ring.
+// cut lists the segment sizes of segmented_ring, in bytes. With size 0, it would be the same algorithm as ring.
 var cut = map[string][]string{"segsize": {"8192", "65536"}}
 
 // radices lists the radices of algorithms that read a radix from faninout.
 var radices = map[string][]string{"faninout": {"2", "4", "8"}}
 
-// variants returns an algorithm with a few values for each parameter.
 func variants(_ *mpi.Catalogue, c coll.Collective, e mpi.Entry) []coll.Algorithm {
 	switch {
 	case isHan(e.ID):
