@@ -40,11 +40,10 @@ func Below(library string, alg coll.Algorithm) (coll.Algorithm, bool) {
 	return inner, err == nil
 }
 
-// above joins the catalogues of an upper and a lower library.
 type above struct{ own, other *Catalogue }
 
-// whose returns the catalogue (of the upper or the lower library) to which an algorithm belongs. It also
-// returns the algorithm under its name there.
+// whose returns the catalogue (of the upper or the lower library) to which an algorithm belongs, and the
+// algorithm under its name in that catalogue.
 func (a above) whose(alg coll.Algorithm) (*Catalogue, coll.Algorithm) {
 	if inner, ok := Below(a.other.Library, alg); ok {
 		return a.other, inner

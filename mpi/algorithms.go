@@ -6,10 +6,9 @@ import (
 	"tutti/coll"
 )
 
-// Algorithms returns the algorithms of a collective that a campaign can measure, each with a few values of
-// its parameters. The result has a few dozen elements at most. It does not contain the library's default.
-// Check reports which of them can run at a point. Algorithms that only serve calls with MPI_IN_PLACE are
-// omitted, since no benchmark makes such calls.
+// Algorithms returns the algorithms of a collective that a campaign can measure, each with a few values of its
+// parameters, without the library's default. Check reports which of them can run at a point. Algorithms for
+// calls with MPI_IN_PLACE only are omitted, since no benchmark makes such calls.
 func (c *Catalogue) Algorithms(collective coll.Collective) []coll.Algorithm {
 	var out []coll.Algorithm
 	for _, e := range c.entries[collective] {
@@ -37,7 +36,7 @@ func (c *Catalogue) Ranges(collective coll.Collective, alg coll.Algorithm) []col
 	return c.rules.Ranges(c, collective, e)
 }
 
-// RangesOf returns the given ranges whose parameter the entry has.
+// RangesOf returns those of the given ranges whose parameter belongs to the entry.
 func RangesOf(e Entry, ranges []coll.Range) []coll.Range {
 	return slices.DeleteFunc(slices.Clone(ranges), func(r coll.Range) bool { return !slices.Contains(e.Params, r.Parameter) })
 }

@@ -21,13 +21,13 @@ type Build interface {
 	// The error matches ErrUnknown if the release lacks an algorithm.
 	Export(sel selection.Selection, dir string) (Export, error)
 
-	// Replay reads an exported selection back and evaluates it as the library does. It returns an error if
-	// a row does not reach the algorithm that sel selects for it.
+	// Replay reads an exported selection back and evaluates it as the library does. It returns an error if the
+	// library would not run the algorithm that sel selects for a row.
 	Replay(x Export, sel selection.Selection, rows []selection.Row) error
 }
 
-// Fit merges rows like the method Fit of a Build, but omits the options that the build cannot run. A journal
-// has such options if a later catalogue does not list an algorithm.
+// Fit merges rows like the method Fit of a Build. It ignores algorithms that the catalogue of the build does
+// not list, for example because a release of tutti has removed them since the measurements.
 func Fit(b Build, rows []selection.Row, opt FitOptions) (selection.Selection, error) {
 	rows = slices.Clone(rows)
 	for i, r := range rows {

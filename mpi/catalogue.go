@@ -60,16 +60,15 @@ type Rules struct {
 	// error matches ErrInfeasible.
 	Check func(c *Catalogue, cand coll.Candidate) error
 
-	// Variants lists the algorithms that are measured for an entry. If it is nil, this is only the entry's
-	// algorithm without parameters.
+	// Variants lists the algorithms that are measured for an entry. Without this function, only the entry's
+	// algorithm without parameters is measured.
 	Variants func(c *Catalogue, collective coll.Collective, e Entry) []coll.Algorithm
 
-	// Ranges returns ranges of parameter values that are worth trying in addition to those of Variants. If
-	// it is nil, there are no such ranges.
+	// Ranges returns ranges of parameter values that are worth trying in addition to those of Variants. Without
+	// this function, there are none.
 	Ranges func(c *Catalogue, collective coll.Collective, e Entry) []coll.Range
 
-	// Renamed reports whether an algorithm's name stands for different algorithms in the releases from and
-	// to.
+	// Renamed reports whether an algorithm's name stands for different algorithms in two releases.
 	Renamed func(alg coll.Algorithm, from, to string) bool
 }
 
@@ -102,9 +101,9 @@ func (c *Catalogue) KnownSeries() bool {
 	return c.Version == c.Listed || slices.Equal(a[:min(2, len(a))], b[:min(2, len(b))])
 }
 
-// Listing returns a copy of the catalogue with the algorithms that a build lists, under the build's numbers.
-// The other properties of an algorithm come from the catalogue's entry of the same name. An algorithm that
-// the catalogue does not have is not OpSafe.
+// Listing returns a copy of the catalogue with the algorithms that a build lists. Each has the number that the
+// build gives it. The other properties come from the catalogue's entry of the same name. Without such an entry,
+// the algorithm counts as unsafe (OpSafe is false).
 func (c *Catalogue) Listing(listed map[coll.Collective][]Entry) *Catalogue {
 	out := *c
 	out.entries = map[coll.Collective][]Entry{}
@@ -170,9 +169,8 @@ func (c *Catalogue) Check(cand coll.Candidate) error {
 	return nil
 }
 
-// Carries reports whether a candidate that was measured with another release is valid for this release. It
-// is valid if it can run and its name stands for the same algorithm. The parameter `measured` is the other
-// release.
+// Carries reports whether a candidate that was measured with another release is valid for this release. It is
+// valid if it can run here, and if its name stands for the same algorithm in both releases.
 func (c *Catalogue) Carries(cand coll.Candidate, measured string) bool {
 	return c.Check(cand) == nil && (c.rules.Renamed == nil || !c.rules.Renamed(cand.Algorithm, measured, c.Version))
 }

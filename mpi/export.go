@@ -45,8 +45,8 @@ func (x Export) Loaded(l coll.Layout, variable string) []byte {
 	return nil
 }
 
-// Names returns the names of the files that Write creates. Files in the folder itself come first, then the
-// snippet, then files in subfolders.
+// Names returns the names of the files that Write creates: files in the folder itself, then the shell file
+// (Snippet), then files in subfolders.
 func (x Export) Names() []string {
 	var here, below []string
 	for _, f := range x.Files {
@@ -59,7 +59,7 @@ func (x Export) Names() []string {
 	return slices.Concat(here, []string{x.Snippet}, below)
 }
 
-// Write writes the files into an existing folder, each atomically. It then writes the snippet. Finally, it
+// Write writes the files into an existing folder, each atomically. It then writes the shell file. Finally, it
 // removes stale files of an earlier export.
 func (x Export) Write(dir string) error {
 	snippet, err := x.Setup.Shell()

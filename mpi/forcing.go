@@ -20,12 +20,12 @@ type Switch struct {
 	Value int
 }
 
-// Forcing makes a library use one algorithm for one collective. It holds settings for the start of a
-// program, or MPI_T control variables that the program sets while it runs. libtutti, which is loaded before
-// the MPI library, needs the algorithm's name instead.
+// Forcing makes a library use one algorithm for one collective. It holds settings for the start of a program,
+// or MPI_T control variables that the program sets while it runs. For libtutti, which is loaded before the MPI
+// library, it holds the algorithm's name.
 //
-// Switches act on every call of the collective. This includes the measuring program's own calls, which
-// should therefore use other collectives.
+// The control variables also act on calls of the measuring program itself. It should therefore not call the
+// measured collective for other purposes.
 type Forcing struct {
 	Env      []Var          // for a program that measures this candidate alone
 	Base     []Var          // for a program that measures every candidate with the same Base

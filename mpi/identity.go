@@ -19,7 +19,7 @@ type Identity struct {
 	SHA256  string `json:"sha256"`  // hexadecimal
 }
 
-// ErrNoVersion is the error for a file that does not look like an MPI library. errors.Is finds it.
+// ErrNoVersion is the error for a file that does not look like an MPI library. Compare with errors.Is.
 var ErrNoVersion = errors.New("no version of an MPI library in it")
 
 // Recogniser recognises a library by the texts in its file. Method See gets the texts one after another. A
@@ -68,17 +68,17 @@ func Identify(path string, recognisers []Recogniser) (Identity, error) {
 	return id, fmt.Errorf("%s: %w", path, ErrNoVersion)
 }
 
-// isText reports whether a string looks like text rather than code or numbers.
 func isText(text []byte) bool {
 	return len(text) >= 3 && len(text) <= 32<<10 && text[0] >= ' ' && text[0] <= '~'
 }
 
-// textWindow is the size of the largest piece of a file that BinaryTexts passes to see. The longest text
-// that tutti looks for has 15 kB.
+// textWindow is the size of the largest piece of a file that BinaryTexts returns at once. The longest text that
+// tutti looks for is 15 kB long.
 const textWindow = 1 << 20
 
-// BinaryTexts calls see with every NUL-terminated string of a binary file, without the NUL. It passes a
-// string longer than 1 MiB, such as code or numbers, in pieces. A text is valid only until see returns.
+// BinaryTexts calls the function `see` with every NUL-terminated string of a binary file, without the NUL. It
+// passes a string longer than 1 MiB, such as code or numbers, in pieces. A text is valid only until `see`
+// returns.
 func BinaryTexts(r io.Reader, see func(text []byte)) error {
 	in := bufio.NewReaderSize(r, textWindow)
 	for {

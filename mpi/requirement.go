@@ -44,9 +44,9 @@ func parseRequirement(s string) (Requirement, error) {
 	return "", fmt.Errorf("requirement %q: want one of %v", s, requirements())
 }
 
-// Holds reports whether a benchmark's call at the point meets the requirement. The benchmarks sum
-// predefined types with a predefined, commutative operation. They use separate buffers, equal counts and one type.
-// Their ranks are consecutive on the nodes.
+// Holds reports whether a benchmark's call at the point meets the requirement. Benchmarks compute sums of a
+// predefined type, which commute. They use separate buffers, equal counts and one type. Their ranks are
+// consecutive on the nodes.
 func (r Requirement) Holds(p coll.Point) bool {
 	n := p.Ranks()
 	switch r {

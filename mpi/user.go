@@ -21,7 +21,8 @@ type User struct {
 	MaxRanks   int             `json:"max_ranks,omitempty"` // 0: no limit
 }
 
-// UserLibrary is the name of the catalogue of users' algorithms. It precedes their names in other catalogues.
+// UserLibrary is the name of the catalogue of users' algorithms. In other catalogues it is the prefix of their
+// names.
 const UserLibrary = "user"
 
 // WithUsers returns the catalogue with algorithms of users. The rules apply to their parameters.

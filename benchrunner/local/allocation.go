@@ -17,7 +17,6 @@ import (
 // ErrOutside reports that the environment given to NewAllocation is not that of a Slurm allocation.
 var ErrOutside = errors.New("not inside a Slurm allocation")
 
-// allocation is the Slurm job that tutti runs in.
 type allocation struct {
 	id      string
 	environ []string
@@ -89,7 +88,6 @@ func (a *allocation) end(ctx context.Context) (time.Time, error) {
 	return parseEnd(out)
 }
 
-// scontrol runs scontrol and returns its output.
 func (a *allocation) scontrol(ctx context.Context, args ...string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()

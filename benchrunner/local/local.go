@@ -58,7 +58,6 @@ var (
 	algorithmPrefixes = []string{"MPIR_CVAR_", "MPIR_PARAM_", "OMPI_MCA_coll_", "I_MPI_ADJUST_", "MV2_"}
 )
 
-// without returns the variables of environ, except those whose names begin with one of the prefixes.
 func without(environ, prefixes []string) []string {
 	var out []string
 	for _, v := range environ {
@@ -144,9 +143,9 @@ func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (str
 	return s.identify(ctx, sub, cmd.Process.Pid, gone)
 }
 
-// identify waits until the new process has written its ID, usually for a millisecond. If the folder belongs
-// to another process, the new process ends, and identify returns the ID of the other process. It ignores
-// ctx, because the job already runs and the caller can cancel it by its ID.
+// identify waits until the new process has written its ID, usually about a millisecond. If the folder belongs
+// to another process, the new process ends, and identify returns the ID of the other process. It continues
+// after ctx has ended, so that the caller gets the ID of the job and can cancel it.
 func (s *Scheduler) identify(ctx context.Context, sub benchrunner.Submission, pid int, gone <-chan struct{}) (string, error) {
 	own := strconv.Itoa(pid) + "-"
 	for {
@@ -165,7 +164,6 @@ func (s *Scheduler) identify(ctx context.Context, sub benchrunner.Submission, pi
 	}
 }
 
-// card is the content of the file in which the process of a job writes its ID.
 type card struct{ id, host, allocation string }
 
 func readCard(dir string) (card, bool, error) {
@@ -232,7 +230,7 @@ func (s *Scheduler) status(id string, sub benchrunner.Submission) (benchrunner.S
 	return st, true, err
 }
 
-// exited reports whether the script has ended. If so, it records in the status st how the script ended.
+// exited reports whether the script has ended. It adds to the status how the script ended.
 func exited(st *benchrunner.Status, dir string) (over bool, err error) {
 	text, over, err := readFile(filepath.Join(dir, "exit"))
 	if err != nil || !over {

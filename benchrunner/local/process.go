@@ -51,7 +51,8 @@ func readStat(pid int) (procfs.ProcStat, bool, error) {
 	return s, err == nil, unknown(err)
 }
 
-// began reports whether a process that runs is the leader of the job's session.
+// began reports whether the running process s is the leader of the job's session, not another process with the
+// same number.
 func (p process) began(s procfs.ProcStat) bool { return strconv.FormatUint(s.Starttime, 10) == p.tick }
 
 func dead(s procfs.ProcStat) bool { return s.State == "Z" || s.State == "X" }
@@ -65,7 +66,6 @@ func (p process) sameBoot() (bool, error) {
 	return strings.TrimSpace(string(boot)) == p.boot, nil
 }
 
-// alive reports whether the process is running.
 func (p process) alive() (bool, error) {
 	s, found, err := readStat(p.pid)
 	if err != nil || !found || dead(s) || !p.began(s) {
@@ -80,7 +80,7 @@ func (p process) members() ([]int, error) {
 	if same, err := p.sameBoot(); err != nil || !same {
 		return nil, err
 	}
-	// The kernel gives the number of a session to no other process while the session has members.
+	// The kernel does not reuse the number of a session while the session has members.
 	leader, there, err := readStat(p.pid)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,8 @@ func (p process) members() ([]int, error) {
 	return out, nil
 }
 
-// has reports whether a process is alive and belongs to the job, whose session is given.
+// has reports whether a process is alive and belongs to the job. The parameter `session` is the job's session,
+// 0 if unknown.
 func (p process) has(proc procfs.Proc, session int) (bool, error) {
 	s, err := proc.Stat()
 	if err != nil || dead(s) {
@@ -122,7 +123,6 @@ func (p process) has(proc procfs.Proc, session int) (bool, error) {
 	return slices.Contains(env, "TUTTI_JOB_ID="+p.id), unknown(err)
 }
 
-// end ends all processes of the job and waits until they are gone.
 func (p process) end(ctx context.Context) error {
 	began := time.Now()
 	for pause := time.Millisecond; ; pause = min(2*pause, 100*time.Millisecond) {

@@ -95,9 +95,9 @@ const (
 	finalizeTime = 15 * time.Second
 )
 
-// hang returns the time after which the program gives up a case. The program checks a case's time limit, the
-// slice, only between calls. A slow case may therefore exceed its slice by three calls: one each for check,
-// warm-up and timing.
+// hang returns the time after which the program gives up a case. The program checks the time limit of a case
+// (its slice) only between calls. A slow case may therefore exceed its slice by three calls: one each for
+// check, warm-up and timing.
 func (p *Program) hang() time.Duration { return 10*time.Second + 10*p.opt.Slice }
 
 // Allowance implements benchrunner.Program. It is the sum of one slice (a case's time limit) for every case,

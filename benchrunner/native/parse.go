@@ -68,7 +68,6 @@ type node struct {
 	Ranks  int    `json:"ranks"`
 }
 
-// caseOutput is the part of the output about one case.
 type caseOutput struct {
 	begun   bool
 	at      float64 // seconds from the start of the program to the start of the case
@@ -77,7 +76,6 @@ type caseOutput struct {
 	results []event // results and refusals
 }
 
-// listing is the parsed output of a launch (one run of the program).
 type listing struct {
 	hellos  []event
 	errors  []string
@@ -160,7 +158,7 @@ func (l *listing) add(e event, last *int) error {
 	return nil
 }
 
-// pass marks the case that began last as ended, because a later case has begun.
+// pass records that the case that began last has ended, because a later case has begun.
 func (l *listing) pass(last *int, next int) {
 	if *last >= 0 && next > *last {
 		l.cases[*last].later = true
@@ -203,7 +201,7 @@ func (e event) checkTimes() error {
 	return nil
 }
 
-// checkManner returns an error if the event has an invalid value of the field stop, sync, verified or bytes.
+// checkManner returns an error for an invalid value of one of the fields Stop, Sync, Verified and Bytes.
 func (e event) checkManner(c benchrunner.Case) error {
 	switch {
 	case !slices.Contains([]string{"tight", "slice", "max", "abort_factor"}, e.Stop):
@@ -218,7 +216,6 @@ func (e event) checkManner(c benchrunner.Case) error {
 	return nil
 }
 
-// seconds reports whether v is a valid duration.
 func seconds(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
 
 // shortest is a lower bound of the time of a collective in seconds. Light travels only 30 cm in this time.

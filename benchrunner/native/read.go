@@ -74,7 +74,7 @@ func (p *Program) outcome(c caseOutput, asked benchrunner.Case, r *benchrunner.R
 	return o, true
 }
 
-// blame adds the time of a case that crashed or hung to the times of the launch's reading.
+// blame charges the time of a case that crashed or hung to this case, and adds it to the time of the launch.
 func (p *Program) blame(l listing, out benchrunner.Output, r *benchrunner.Reading) {
 	for i, c := range l.cases {
 		o := &r.Outcomes[i]
@@ -112,8 +112,8 @@ func (l listing) starts() []string {
 	return []string{fmt.Sprintf("native: %d of %d cases were started by barriers, since agreed starts came late: small times of both kinds do not compare well", barriers, all)}
 }
 
-// timeSlice is the time for which another program runs after it preempted a rank: base_slice_ns of Linux's
-// scheduler, 0.7 ms times 1 + log2 of the number of processors, of which it counts 8 at most.
+// timeSlice is the time in seconds for which another program runs after it preempted a rank. It is
+// base_slice_ns of Linux's scheduler: 0.7 ms · (1 + log2 of the number of processors, at most 8).
 const timeSlice = 0.0028
 
 // disturbances returns a warning if other programs or virtual machines took a larger share of the ranks' time

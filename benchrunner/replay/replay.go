@@ -98,7 +98,6 @@ func New(recorded []coll.Measurement, opt Options) (*Machine, error) {
 	return m, nil
 }
 
-// add adds a measurement.
 func (m *Machine) add(r coll.Measurement) error {
 	runs := m.repetitions[r.Candidate]
 	_, known := m.recorded[r.Candidate]
@@ -162,8 +161,8 @@ func (m *Machine) Costs(batch []coll.Candidate) []float64 {
 	return m.prices(batch, run)
 }
 
-// prices returns the same costs as the method Costs, for candidates that have the given run times. The
-// parameter `run` is in seconds and excludes launches (starts of the program).
+// prices returns the costs of candidates that have the given run times, in seconds, without launches (starts of
+// the program).
 func (m *Machine) prices(batch []coll.Candidate, run []float64) []float64 {
 	fits := m.opt.Nodes > 0
 	for _, c := range batch {
@@ -214,7 +213,6 @@ func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrun
 	return nil
 }
 
-// job returns the noise factor that applies to all times of a batch.
 func (m *Machine) job(b benchrunner.Batch) float64 {
 	if m.opt.JobNoise == 0 {
 		return 1

@@ -24,7 +24,6 @@ type IMB struct {
 // Name returns imb.
 func (*IMB) Name() string { return "imb" }
 
-// imbName returns IMB's name for a collective, "" if IMB cannot measure it.
 func imbName(c coll.Collective) string { return mpiName(c, coll.Exscan, coll.Scan) }
 
 // Group implements benchrunner.Program. A group contains all sizes of one collective and algorithm. A
@@ -33,8 +32,7 @@ func (*IMB) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return benchrunner.Sweeps(cases, benchrunner.Ascending)
 }
 
-// Allowance returns the sum of the timeouts of all calls, with one barrier for each call. It is at least
-// benchrunner.MinAllowance. IMB spends at most 10 s on each size.
+// Allowance implements benchrunner.Program. IMB spends at most 10 s on each size.
 func (p *IMB) Allowance(s benchrunner.Launch) time.Duration {
 	const perSize = 10 * time.Second
 	repetitions := cmp.Or(p.Iterations, 1000)
@@ -68,7 +66,6 @@ func (p *IMB) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	return benchrunner.ReportHosts(s.Dir, cmd), nil
 }
 
-// checkIMB returns an error that says why IMB cannot measure a case, nil if it can.
 func checkIMB(c benchrunner.Case) error {
 	element := c.Collective.ElementBytes()
 	ranks := int64(c.Ranks())
@@ -123,14 +120,12 @@ func (p *IMB) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Rea
 	return reading
 }
 
-// imbSection contains the results of one IMB benchmark with one number of ranks.
 type imbSection struct {
 	benchmark string
 	ranks     int
 	rows      []row
 }
 
-// imbListing is the parsed output of IMB.
 type imbListing struct {
 	release  string // such as 2021.11
 	worlds   int    // number of banners, at least 1 with a section; each MPI world prints one

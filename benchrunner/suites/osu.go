@@ -24,7 +24,7 @@ type OSUOptions struct {
 	Warmup     int    // warm-up calls of each size; OSU: 200 up to 8 KiB, 10 above
 }
 
-// OSU is the OSU Micro-Benchmarks. It implements benchrunner.Program.
+// OSU runs the programs of the OSU Micro-Benchmarks. It implements benchrunner.Program.
 type OSU struct{ opt OSUOptions }
 
 // The first releases of OSU that have a feature. An unknown release is older than all of them.
@@ -73,8 +73,7 @@ func doubles(a, b benchrunner.Case) bool {
 	return benchrunner.Ascending(a, b) && a.Collective.Sized() && b.MsgBytes == 2*a.MsgBytes
 }
 
-// Allowance returns the sum of the timeouts of all calls, with one barrier for each call. It is at least
-// benchrunner.MinAllowance.
+// Allowance implements benchrunner.Program.
 func (p *OSU) Allowance(s benchrunner.Launch) time.Duration {
 	return sumAllowance(s, func(c benchrunner.Case) time.Duration {
 		timed, warmup := p.calls(c)
@@ -116,7 +115,6 @@ func (p *OSU) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	return benchrunner.ReportHosts(s.Dir, benchrunner.Command{Args: args, Env: first.Env}), nil
 }
 
-// check returns an error that says why OSU cannot measure a case, nil if it can.
 func (p *OSU) check(c benchrunner.Case) error {
 	element := c.Collective.ElementBytes()
 	switch {
@@ -197,13 +195,11 @@ func (p *OSU) outcome(c benchrunner.Case, r row, reading *benchrunner.Reading) b
 	return benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: r.max, Samples: r.calls, CostSeconds: timed + before}
 }
 
-// osuSection contains the results for one MPI datatype.
 type osuSection struct {
 	datatype string // such as MPI_CHAR; empty before 7.1
 	rows     []row
 }
 
-// osuListing is the parsed output of an OSU program.
 type osuListing struct {
 	title    string // such as Allreduce
 	version  string // such as 7.4
@@ -271,7 +267,6 @@ func osuColumns(text string) ([]string, error) {
 	return nil, fmt.Errorf("columns %q: want Avg Latency(us) among them", strings.Join(names, ", "))
 }
 
-// parseOSURow parses a row. It returns false if the number of fields is wrong or a field is not a number.
 func parseOSURow(columns []string, text string) (row, bool) {
 	fields := strings.Fields(text)
 	var r row

@@ -27,7 +27,7 @@ type OwnOptions struct {
 // placeholders are the texts in arguments that are replaced by properties of the measured case.
 var placeholders = []string{"{collective}", "{bytes}", "{nodes}", "{ppn}", "{ranks}", "{iterations}"}
 
-// timeUnits maps the names of groups that capture a time to their units in seconds.
+// timeUnits maps the names of the pattern's groups for a time to the units of this time, in seconds.
 var timeUnits = map[string]float64{"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 // Own is a timing program of the user. It implements benchrunner.Program.
@@ -37,13 +37,13 @@ type Own struct {
 	unit    string // name of the group that captures the time
 }
 
-// NewOwn checks the options and returns the program. Each launch of the program measures one case. Each
-// output line that the pattern matches holds the time of one call, or of all calls. The median of the lines
-// counts.
+// NewOwn checks the options and returns the program. Each launch of the program measures one case. Each output
+// line that the pattern matches holds the time of one call, or of all calls. The time of the case is the median
+// of the lines.
 //
-// The pattern must have one group named s, ms, us or ns, which captures the time in this unit. With a group
-// named bytes, lines for other message sizes are ignored. With a group named ranks, a world of another size
-// is an error.
+// The pattern must have one group named s, ms, us or ns, which captures the time in this unit. If it has a
+// group named bytes, lines for other message sizes are ignored. If it has a group named ranks, a world of
+// another size is an error.
 func NewOwn(opt OwnOptions) (*Own, error) {
 	if err := checkArguments(opt.Args); err != nil {
 		return nil, fmt.Errorf("own: arguments: %w", err)
@@ -77,7 +77,6 @@ func parsePattern(text string) (pattern *regexp.Regexp, unit string, err error) 
 	return pattern, unit, nil
 }
 
-// checkArguments returns an error if the arguments have a placeholder that does not exist.
 func checkArguments(args string) error {
 	for _, name := range regexp.MustCompile(`\{\w*\}`).FindAllString(args, -1) {
 		if !slices.Contains(placeholders, name) {
@@ -95,8 +94,7 @@ func (*Own) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return slices.Collect(slices.Chunk(cases, 1))
 }
 
-// Allowance returns how long a launch may take before it counts as hung. It is the sum of the timeouts of
-// all calls and of one barrier before each call, at least benchrunner.MinAllowance.
+// Allowance implements benchrunner.Program.
 func (p *Own) Allowance(s benchrunner.Launch) time.Duration {
 	return sumAllowance(s, func(c benchrunner.Case) time.Duration { return benchrunner.CallsTimeout(c, p.opt.Iterations) })
 }
@@ -136,8 +134,8 @@ func (p *Own) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Rea
 	return reading
 }
 
-// parse returns the times of a case, in seconds, and the number of ranks that the last line says, 0 if none
-// does. damaged holds lines whose captured texts are no numbers.
+// parse returns the times of a case, in seconds. It also returns the number of ranks in the last line, 0 if no
+// line has this number, and the lines in which a captured text is not a number.
 func (p *Own) parse(c benchrunner.Case, lines []string) (seconds []float64, ranks int, damaged []string) {
 	for _, line := range lines {
 		m := p.pattern.FindStringSubmatch(line)
@@ -163,10 +161,10 @@ func (p *Own) parse(c benchrunner.Case, lines []string) (seconds []float64, rank
 
 func (p *Own) has(group string) bool { return p.pattern.SubexpIndex(group) > 0 }
 
-// medianConfidence is the confidence level of the interval that bounds the median.
 const medianConfidence = 0.95
 
-// medianOutcome returns the outcome of a case whose calls took the given times, at least one.
+// medianOutcome returns the outcome of a case whose calls took the given times. There must be at least one
+// time.
 func medianOutcome(seconds []float64) benchrunner.Outcome {
 	median, interval, err := metrics.MedianInterval(seconds, medianConfidence)
 	switch {

@@ -24,7 +24,6 @@ func (p *ReproMPI) repetitions() int { return cmp.Or(p.Repetitions, 100) }
 // Name returns reprompi.
 func (*ReproMPI) Name() string { return "reprompi" }
 
-// reproName returns ReproMPI's name for a collective, "" if ReproMPI cannot measure it.
 func reproName(c coll.Collective) string {
 	if name := mpiName(c, coll.Allgatherv, coll.Alltoallv); name != "" {
 		return "MPI_" + name
@@ -38,8 +37,7 @@ func (*ReproMPI) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return benchrunner.Sweeps(cases, benchrunner.Ascending)
 }
 
-// Allowance returns the sum of the timeouts of all calls, with one barrier for each call. It is at least
-// benchrunner.MinAllowance.
+// Allowance implements benchrunner.Program.
 func (p *ReproMPI) Allowance(s benchrunner.Launch) time.Duration {
 	return sumAllowance(s, func(c benchrunner.Case) time.Duration { return benchrunner.CallsTimeout(c, p.repetitions()) })
 }
@@ -139,7 +137,6 @@ type reproKey struct {
 	count int64
 }
 
-// reproResult contains the results for one reproKey.
 type reproResult struct {
 	seconds []float64 // time of each valid call on the rank that took longest
 	invalid int       // number of calls that the synchronisation found invalid
@@ -193,7 +190,7 @@ func hasCallName(fields []string) bool {
 	return slices.ContainsFunc(fields, func(f string) bool { return strings.HasPrefix(f, "MPI_") })
 }
 
-// setting parses one line "key=value" of ReproMPI's header.
+// setting reads one line "key=value" of ReproMPI's header.
 func (l *reproListing) setting(text string) error {
 	name, value, _ := strings.Cut(strings.TrimSpace(text), "=")
 	switch name {
@@ -214,7 +211,6 @@ func (l *reproListing) setting(text string) error {
 	return nil
 }
 
-// bytes converts a value of the size column to bytes.
 func (l *reproListing) bytes(count int64) int64 {
 	if l.inBytes {
 		return count
@@ -222,8 +218,6 @@ func (l *reproListing) bytes(count int64) int64 {
 	return count * l.typeBytes
 }
 
-// row parses one row of results. It returns false if the number of fields is wrong or a field is not a
-// number.
 func (l *reproListing) row(columns, fields []string) bool {
 	if len(fields) != len(columns) {
 		return false

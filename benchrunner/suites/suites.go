@@ -58,8 +58,8 @@ import (
 	"tutti/coll"
 )
 
-// mpiName returns the MPI name of a collective without the prefix MPI_, "" if a suite cannot measure it. missing
-// lists the collectives that the suite does not support.
+// mpiName returns the MPI name of a collective without the prefix MPI_. It returns "" for a collective in the
+// list `missing`, which the suite cannot measure.
 func mpiName(c coll.Collective, missing ...coll.Collective) string {
 	if slices.Contains(missing, c) {
 		return ""
@@ -67,8 +67,7 @@ func mpiName(c coll.Collective, missing ...coll.Collective) string {
 	return strings.ToUpper(string(c[:1])) + string(c[1:])
 }
 
-// sumAllowance returns the allowance of a launch. It is the sum of timeOf over the cases, at least
-// benchrunner.MinAllowance.
+// sumAllowance returns the sum of the times of the cases, at least benchrunner.MinAllowance.
 func sumAllowance(s benchrunner.Launch, timeOf func(benchrunner.Case) time.Duration) time.Duration {
 	total := time.Duration(0)
 	for _, c := range s.Cases {
@@ -77,8 +76,9 @@ func sumAllowance(s benchrunner.Launch, timeOf func(benchrunner.Case) time.Durat
 	return max(benchrunner.MinAllowance, total)
 }
 
-// checkLaunch returns an error unless a program can measure the cases of a launch in their order. Then
-// check returns nil for each case, and follows returns true for each case and the next one.
+// checkLaunch returns an error unless a program can measure the cases of a launch in their order. The function
+// `check` returns an error for a case that the program cannot measure. The function `follows` reports whether
+// the program can measure b directly after a.
 func checkLaunch(program string, s benchrunner.Launch, check func(benchrunner.Case) error, follows func(a, b benchrunner.Case) bool) error {
 	for i, c := range s.Cases {
 		if err := check(c); err != nil {
@@ -91,9 +91,9 @@ func checkLaunch(program string, s benchrunner.Launch, check func(benchrunner.Ca
 	return nil
 }
 
-// checkWorld returns why all results of a launch are unusable, and the phase that failed. text is empty if
-// the results are usable. worlds is the number of MPI worlds that printed a header. ranks is the number of
-// ranks in the header, 0 if the suite prints none. err is the error of the parser.
+// checkWorld returns why all results of a launch are unusable, and the phase that failed. The text is empty if
+// the results are usable. The parameters are the number of MPI worlds that printed a header, the number of
+// ranks in the header (0 if there is none), and the error of the parser.
 func checkWorld(s benchrunner.Launch, out benchrunner.Output, worlds, ranks int, err error) (phase, text string) {
 	refusal, want := out.Refusal(), s.Layout.Ranks()
 	switch {
@@ -116,7 +116,6 @@ func checkWorld(s benchrunner.Launch, out benchrunner.Output, worlds, ranks int,
 	return "", ""
 }
 
-// damagedLines returns a warning for each damaged line.
 func damagedLines(program string, lines []string) []string {
 	var out []string
 	for _, line := range lines {
@@ -125,7 +124,6 @@ func damagedLines(program string, lines []string) []string {
 	return out
 }
 
-// severalWorlds returns the error text for a launch that started several MPI worlds instead of one.
 func severalWorlds(worlds, want int) string {
 	return fmt.Sprintf("%d worlds, want one of %d ranks: the launcher is not the library's", worlds, want)
 }
@@ -140,8 +138,8 @@ type row struct {
 	skipped       string  // reason for which the suite did not measure the size
 }
 
-// outcomeOf returns the outcome for a message size. It returns false if the rows do not contain this size.
-// done returns the outcome of a valid row.
+// outcomeOf returns the outcome for a message size. It returns false if the rows do not contain this size. The
+// function `done` returns the outcome of a valid row.
 func outcomeOf(suite string, rows []row, size int64, done func(row) benchrunner.Outcome) (benchrunner.Outcome, bool) {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.bytes != size })
 	if len(rows) != 1 {
@@ -171,9 +169,9 @@ func (r row) fault(suite string) (phase, text string) {
 	return "", ""
 }
 
-// parseFields parses the fields of a row into the variables with the names of the columns. A variable of
-// type *float64 gets a time in seconds. It returns false if the number of fields is wrong or a field is not
-// a number.
+// parseFields parses the fields of a row into variables. The map has the variable for each column name. A
+// variable of type *float64 gets a time in seconds. The result is false if the number of fields is wrong or a
+// field is not a number.
 func parseFields(columns, fields []string, variables map[string]any) bool {
 	if len(fields) != len(columns) {
 		return false
@@ -199,7 +197,6 @@ func parseFields(columns, fields []string, variables map[string]any) bool {
 // locale.
 var decimal = regexp.MustCompile(`^[0-9]+([.,][0-9]+)?$`)
 
-// parseMicros parses a time in microseconds and returns it in seconds.
 func parseMicros(text string) (float64, error) {
 	if !decimal.MatchString(text) {
 		return 0, fmt.Errorf("%q: want a time in microseconds", text)

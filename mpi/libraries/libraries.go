@@ -22,7 +22,6 @@ import (
 	"tutti/mpi/settings"
 )
 
-// withLibtutti is libtutti on top of the MPI libraries whose algorithms it can select for single calls.
 var withLibtutti = libtutti.WithLibraries(mpich.Library, openmpi.Library)
 
 // All returns every library. Libraries that can be measured come first, then those that are tuned by
@@ -54,13 +53,13 @@ func Identify(path string) (mpi.Identity, error) {
 	return mpi.Identify(path, recognisers)
 }
 
-// Release returns a library and the catalogue of one of its releases, with algorithms that users have
-// written for libtutti.
+// Release returns a library and the catalogue of one of its releases, with algorithms that users have written
+// for libtutti.
 //
-// A release without a catalogue gets that of the nearest release of its series (first two numbers), see
-// Catalogue.Listed. If tutti knows no release of the series, an installed library may still list its
-// algorithms itself (Facts.Lists). Then Release returns the catalogue of the nearest release of another series.
-// Otherwise it returns an error that matches mpi.ErrUnknown and lists the known releases.
+// A release without a catalogue gets the catalogue of the nearest release of its series (first two numbers),
+// see Catalogue.Listed. If there is none, the library may list its algorithms itself (Facts.Lists), and the
+// nearest release of another series counts. For other libraries, Release returns an error that matches
+// mpi.ErrUnknown and lists the known releases.
 func Release(name, version string, users ...mpi.User) (mpi.Library, *mpi.Catalogue, error) {
 	var known []string
 	for _, l := range All() {

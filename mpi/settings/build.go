@@ -13,7 +13,6 @@ import (
 // errSyntax is the error for a value that tutti would not write. errors.Is finds it.
 var errSyntax = errors.New("not a value of a tuning variable")
 
-// build makes the settings for one release of a library.
 type build struct {
 	lib *library
 	cat *mpi.Catalogue
@@ -51,7 +50,6 @@ func (b build) Export(sel selection.Selection, _ string) (mpi.Export, error) {
 	return mpi.Export{Setup: s, Snippet: b.lib.snippet}, nil
 }
 
-// settings returns the environment variables with which the library selects as the trees do.
 func (b build) settings(trees []*selection.Tree) ([]selection.Setting, error) {
 	var out []selection.Setting
 	for _, t := range trees {
@@ -81,7 +79,6 @@ func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Ro
 	return nil
 }
 
-// replay checks that the settings select the same algorithm at a point as the selection.
 func (b build) replay(s selection.Setup, sel selection.Selection, p coll.Point) error {
 	got, decided, err := b.lookup(s, p)
 	if err != nil {

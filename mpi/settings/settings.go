@@ -37,7 +37,6 @@ var Libraries = sync.OnceValue(func() []mpi.Library {
 	return out
 })
 
-// library holds one row of libraries.csv.
 type library struct {
 	facts       mpi.Facts
 	snippet     string // file name of the exported snippet; there are no other files
@@ -116,7 +115,6 @@ func (l *library) Recognise() mpi.Recogniser {
 	return &recogniser{title: l.facts.Title, version: l.fileVersion}
 }
 
-// recogniser finds the name and release of a library in the texts of the library's file.
 type recogniser struct {
 	title   string
 	version *regexp.Regexp
@@ -173,7 +171,6 @@ func readLibraries(libraries, variables string, releases []*mpi.Catalogue) ([]*l
 	return all, nil
 }
 
-// readTable parses a CSV text. It returns each row as a map from column names to cells.
 func readTable(text string) ([]map[string]string, error) {
 	r := csv.NewReader(strings.NewReader(text))
 	r.Comment = '#'

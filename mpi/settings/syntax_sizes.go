@@ -21,9 +21,9 @@ type sizesSyntax struct {
 // maxBytes implements syntax. It is below the largest C int, so that the last range can begin above it.
 func (sizesSyntax) maxBytes() int64 { return maxInt - 1 }
 
-// fit implements syntax. It selects for each layout separately. For some layouts a collective keeps the
-// library's own table. This is the case if at some size every algorithm is slower than the best option by
-// more than MaxLoss; the default counts as an option.
+// fit implements syntax. It selects for each layout separately. A collective keeps the library's own table for
+// a layout if there is a size at which every algorithm is too slow: slower by more than MaxLoss than the best
+// algorithm or the default.
 func (s sizesSyntax) fit(l *library, rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
 	var sel selection.Selection
 	for _, layout := range layoutsOf(rows) {
@@ -52,7 +52,6 @@ func (s sizesSyntax) fit(l *library, rows []selection.Row, opt mpi.FitOptions) (
 	return sel, nil
 }
 
-// layoutsOf returns the distinct layouts of the rows, sorted.
 func layoutsOf(rows []selection.Row) []coll.Layout {
 	var out []coll.Layout
 	for _, r := range rows {
@@ -82,8 +81,8 @@ func withoutDefault(rows []selection.Row, maxLoss float64) ([]selection.Row, boo
 }
 
 // replacesTable reports whether a tree can replace the library's own table. The tree must have at most
-// maxRanges bands and an algorithm for every row. It has none for a row if the library treats two sizes as
-// equal that need different algorithms.
+// maxRanges bands. It must select an algorithm for every row, which is impossible if two rows have the same
+// size for the library and need different algorithms.
 func (s sizesSyntax) replacesTable(t *selection.Tree, rows []selection.Row) bool {
 	return len(t.Comms[0].PPNs[0].Bands) <= s.maxRanges && !slices.ContainsFunc(rows, func(r selection.Row) bool {
 		alg, _ := t.Select(r.Point)
