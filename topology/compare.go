@@ -89,7 +89,6 @@ func Compare(declared, measured *Tree) (Comparison, error) {
 	return c, nil
 }
 
-// parents returns the parent of every switch and node except the root.
 func (t *Tree) parents() map[*Vertex]*Vertex {
 	out := map[*Vertex]*Vertex{}
 	for v, parent := range t.All() {

@@ -7,7 +7,6 @@ import (
 	"strings"
 )
 
-// maxHosts is the largest number of names that a list of nodes may have.
 const maxHosts = 1 << 16
 
 // Hosts returns the names in a list of nodes in Slurm's notation, in order. For example, n[1-3,07-09],login

@@ -30,8 +30,8 @@ func (t *Tree) Write(w io.Writer) error {
 	return e.Encode(document{Version: version, Root: t.Root, Gaps: t.Gaps})
 }
 
-// Read reads a topology.json. The parameter name is the file's name, for errors. Read returns an error for
-// unknown keys, another version, text after the tree, or a tree that does not pass Check.
+// Read reads a topology.json. Errors begin with the file's name. Read returns an error for unknown keys,
+// another version, text after the tree, or a tree that does not pass Check.
 func Read(r io.Reader, name string) (Tree, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {

@@ -81,8 +81,8 @@ func (v *Vertex) nested(kind Kind) int {
 	return most
 }
 
-// below returns the number of nodes below a switch. For any other vertex it returns the number of innermost
-// vertices below it.
+// below returns the number of nodes in the tree below a switch. For any other vertex it returns the number of
+// innermost vertices below it.
 func (v *Vertex) below() int {
 	sum := 0
 	for i := range v.Children {

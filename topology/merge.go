@@ -35,13 +35,13 @@ func (c Conflict) String() string {
 
 // Merge combines measured trees of different jobs, which may have different nodes.
 //
-// Levels of different jobs count as the same if their times are close: they differ by at most 10 %, and by
-// at most half the step between two levels of a job. Two nodes are in the same group of a level if a chain
-// of jobs connects them there. Only a job with higher confidence can place them in different groups.
-// Switches with confidence 0 do not affect the result.
+// Levels of different jobs count as the same if their times are close: they differ by at most 10 %, and by at
+// most half the step between two levels of a job. If one job has nodes a and b in one group of a level, and
+// another job has b and c there, then a, b and c are in one group. Only a job with higher confidence can place
+// them in different groups. Switches with confidence 0 do not affect the result.
 //
-// The inside of a node comes from the tree that has the most vertices there. The gaps of the result are
-// those of all trees, and the pairs of nodes that no tree compares.
+// The inside of a node comes from the tree that has the most vertices there. The gaps of the result are those
+// of all trees, and the pairs of nodes that no tree compares.
 //
 // The error matches ErrTree if there are no trees, if a tree does not pass Check, or if a switch has a
 // confidence above 0 but no time. Merge takes O(levels · nodes of all trees) time, plus the square of the
@@ -110,8 +110,8 @@ type part struct {
 	places placements
 }
 
-// placements holds, for some nodes at one level, the groups in which each tree places them. The key is the
-// switch of a tree within which groups can be compared.
+// placements holds, for some nodes at one level, the groups in which the trees place them. The key is the
+// outermost switch of a tree below which its groups can be compared.
 type placements map[*Vertex]placement
 
 type placement struct {
@@ -204,14 +204,12 @@ func (t *Tree) confidence() float64 {
 	return least
 }
 
-// group is a set of nodes that one tree places in the same group of a level.
 type group struct {
 	top    *Vertex // the switch or node above the group
 	within *Vertex // the outermost switch that separates the group clearly from others
 	nodes  []string
 }
 
-// groups returns the groups that a tree has at a level.
 func (m *merger) groups(tree, level int) []group {
 	var out []group
 	var descend func(v, within *Vertex)
@@ -235,8 +233,8 @@ func (m *merger) groups(tree, level int) []group {
 }
 
 // addTree joins the classes (sets of nodes) that a tree places in the same group of a level. After that it
-// records which nodes the tree places in different groups. This order is needed to find both kinds of
-// conflicts with earlier trees.
+// records which nodes the tree places in different groups. In this order, it finds nodes that the tree joins
+// although earlier trees separate them, and the reverse.
 func (m *merger) addTree(tree, level int) {
 	groups := m.groups(tree, level)
 	for _, g := range groups {
@@ -262,7 +260,6 @@ func (m *merger) addTree(tree, level int) {
 	}
 }
 
-// join adds the smaller class (set of nodes) to the larger one.
 func (m *merger) join(a, b *class) {
 	if len(a.nodes) < len(b.nodes) {
 		a, b = b, a

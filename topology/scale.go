@@ -103,5 +103,4 @@ func (t *Tree) times() []float64 {
 	return slices.Compact(out)
 }
 
-// clear reports whether v is a switch that has a time and a confidence above 0.
 func (v *Vertex) clear() bool { return v.Kind == Switch && v.Confidence > 0 && v.Seconds > 0 }

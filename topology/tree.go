@@ -150,7 +150,6 @@ func (v *Vertex) check(parent *Vertex) error {
 	return nil
 }
 
-// checkBelow checks the name and the kind of a vertex with a parent.
 func (v *Vertex) checkBelow(parent *Vertex) error {
 	switch {
 	case v.Name == "":
@@ -163,7 +162,6 @@ func (v *Vertex) checkBelow(parent *Vertex) error {
 	return nil
 }
 
-// outer reports whether v is a switch or a node.
 func (v *Vertex) outer() bool { return v.Kind == Switch || v.Kind == Node }
 
 // String returns the kind and the name of the vertex.

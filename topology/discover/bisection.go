@@ -10,7 +10,6 @@ import (
 	"tutti/topology"
 )
 
-// partners is the number of other nodes with which a suspected node is paired.
 const partners = 3
 
 // RetestPairs pairs each suspected host with three hosts that are not suspected. It prefers hosts with
@@ -51,8 +50,8 @@ type Cut struct {
 // leastCut is the smallest number of pairs that can show whether a bisection is oversubscribed.
 const leastCut = 2
 
-// Cuts divides the nodes below each switch into two halves and pairs the nodes of the halves. One half is
-// the nodes below the first children that together have half of the nodes. The parameter `hosts` lists the
+// Cuts divides the nodes below each switch into two halves and pairs the nodes of the halves. It adds the
+// switch's children to the first half until this half has half of the nodes. The parameter `hosts` lists the
 // usable nodes. Cuts omits switches with fewer than two pairs.
 func Cuts(t *topology.Tree, hosts []string) []Cut {
 	var out []Cut
@@ -87,8 +86,8 @@ func Cuts(t *topology.Tree, hosts []string) []Cut {
 	return out
 }
 
-// CutRounds returns two rounds of measurements for each cut. The first round has all pairs of the cut. The
-// second round has only its first pair.
+// CutRounds returns two rounds of measurements for each cut: one with all pairs of the cut, and one with the
+// first pair alone.
 func CutRounds(cuts []Cut) [][][2]string {
 	var out [][][2]string
 	for _, h := range cuts {

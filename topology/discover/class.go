@@ -17,8 +17,8 @@ type Class struct {
 	Pairs []Measurement // most typical first
 }
 
-// mostUsual is the largest number of pairs that are kept for each class. There are several, because a later
-// job may have only some of their nodes.
+// mostUsual is the largest number of pairs that are kept for each class. One pair would not be enough, because
+// a later job may not have its nodes.
 const mostUsual = 100
 
 // Classes assigns pairs to classes. It returns the classes from the fastest to the slowest. It ignores
@@ -91,8 +91,7 @@ func nearest(pairs []Measurement, seconds float64) []Measurement {
 	return out
 }
 
-// place returns the key under which the field `at` of routes lists a rank. The key is the rank's core in the
-// stage Inside, otherwise its host.
+// place returns the key of a rank in routes.at: its core for pairs inside a node, otherwise its host.
 func place(p Endpoint, stage string) string {
 	if stage == Inside {
 		return p.Host + " " + p.core()

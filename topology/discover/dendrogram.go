@@ -94,8 +94,8 @@ func spanningTree(n int, d []float64) []Merge {
 	return edges
 }
 
-// chain is the state of the nearest-neighbour chain algorithm. In its arrays one member stands for each
-// group.
+// chain is the state of the nearest-neighbour chain algorithm. In its arrays, each group has the place of one
+// of its members.
 type chain struct {
 	n      int
 	d      []float64
@@ -104,8 +104,8 @@ type chain struct {
 	merges []Merge
 }
 
-// nearest returns the active group that is nearest to g. If several groups are equally near and preferred
-// is one of them, it returns preferred.
+// nearest returns the active group that is nearest to g. If several groups are equally near, it returns the
+// group `preferred` if this is one of them.
 func (c *chain) nearest(g, preferred int) int {
 	row := c.d[g*c.n : (g+1)*c.n]
 	best, at := math.Inf(1), -1
@@ -120,7 +120,6 @@ func (c *chain) nearest(g, preferred int) int {
 	return at
 }
 
-// join merges group b into group a.
 func (c *chain) join(a, b int, by Linkage) {
 	n := c.n
 	height := c.d[a*n+b]
@@ -137,7 +136,6 @@ func (c *chain) join(a, b int, by Linkage) {
 	c.size[a] += c.size[b]
 }
 
-// unionDistance returns the distance between group o and the union of groups a and b.
 func (c *chain) unionDistance(a, b, o int, by Linkage) float64 {
 	between, toA, toB := c.d[a*c.n+b], c.d[a*c.n+o], c.d[b*c.n+o]
 	na, nb, no := float64(c.size[a]), float64(c.size[b]), float64(c.size[o])
@@ -167,7 +165,6 @@ func numberMerges(n int, merges []Merge) Dendrogram {
 	return Dendrogram{N: n, Merges: merges}
 }
 
-// unionFind is a union-find structure, which represents disjoint sets.
 type unionFind []int
 
 func newUnionFind(n int) unionFind {

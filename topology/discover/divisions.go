@@ -6,15 +6,14 @@ import (
 	"slices"
 )
 
-// leastChange is a fraction of the members. If a smaller fraction of the members is in different groups in
-// two divisions, both divisions count as one level.
+// leastChange is a fraction of the members. Two divisions count as one level if fewer members than this change
+// their groups from one division to the other.
 const leastChange = 0.1
 
-// addCompatible takes candidates for levels (divisions into groups) one after another. It returns the
-// divisions that it took, from the finest to the coarsest. It skips a candidate that has a single group, or
-// almost as many groups as members. It also skips a candidate that nearly equals another division or is not
-// nested with it. Finally, it skips a candidate with which the distances of successive levels would differ
-// by less than leastStep.
+// addCompatible takes candidates for levels (divisions into groups) one after another. It returns the divisions
+// that it took, from the finest to the coarsest. It skips a candidate with a single group, with almost as many
+// groups as members, or that nearly equals or is not nested with another division. It also skips a candidate
+// with which the distances of successive levels would differ by less than leastStep.
 func addCompatible(t logTable, candidates []Labels) []Labels {
 	alone := Labels(allMembers(t.n))
 	var out []Labels
@@ -34,7 +33,6 @@ func addCompatible(t logTable, candidates []Labels) []Labels {
 	return out
 }
 
-// hasSmallStep reports whether the mean distances of two successive levels differ by less than leastStep.
 func hasSmallStep(samples []sample) bool {
 	for i := 0; i+1 < len(samples); i++ {
 		if !(samples[i+1].mean()-samples[i].mean() >= leastStep) { // also true for NaN, the mean of no distances
@@ -62,7 +60,7 @@ func changedShare(a, b Labels) float64 {
 	return float64(count) / float64(len(a))
 }
 
-// nested reports whether every group of fine lies within one group of coarse.
+// nested reports whether every group of the first division lies within one group of the second one.
 func nested(fine, coarse Labels) bool {
 	within := make([]int, fine.Groups())
 	for i := range within {
@@ -109,8 +107,8 @@ func (h *hierarchy) equalDivisions() []Labels {
 	return out
 }
 
-// The largest deviations from a tree that are accepted. A deviation counts only if both sets of repetitions
-// show it. The unit is the step between distances at the level.
+// The largest accepted deviations of distances from those in a tree. Deviations count only if both sets of
+// repetitions show them. The unit is the step from the distances at a level to those at the next level.
 const (
 	mostRows  = 0.1       // of member-to-group distances
 	mostPairs = 1.0 / 3.0 // of single distances between two groups
@@ -134,11 +132,11 @@ func (d *levelFinder) separateMisfits(divisions []Labels) (clear []Labels, uncle
 }
 
 // misfit measures how much the distances deviate from the distances in a tree. It returns two standard
-// deviations. Both consider only deviations that both sets of repetitions show.
+// deviations of differences that both sets of repetitions show.
 //
-// The result `rows` is the deviation of member-to-group distances, without the effects of the two groups and
-// of the member. The result `pairs` is the deviation of single distances, without the effect of the two
-// groups.
+// The result `rows` is for the distances between a member and another group: they should differ only by a term
+// for the two groups and a term for the member. The result `pairs` is for the distances between two members:
+// they should differ only by a term for the two groups.
 func (d *levelFinder) misfit(labels Labels) (rows, pairs float64) {
 	a, b := newBlocks(d.repeats[0], labels), newBlocks(d.repeats[1], labels)
 	k := len(a.size)
@@ -161,7 +159,6 @@ func (d *levelFinder) misfit(labels Labels) (rows, pairs float64) {
 	return rows, math.Sqrt(max(pair.mean(), 0))
 }
 
-// blocks holds mean distances between groups, and between members and groups.
 type blocks struct {
 	t      logTable
 	labels Labels
@@ -195,8 +192,8 @@ func newBlocks(t logTable, labels Labels) blocks {
 	return b
 }
 
-// row returns the distance between a member and a group, minus the effects of the two groups and of the
-// member.
+// row returns how much the distance between a member and a group differs from the sum of its terms for the two
+// groups and for the member.
 func (b *blocks) row(i, g int) float64 {
 	k := len(b.size)
 	return b.member[i*k+g] - b.group[b.labels[i]*k+g] - b.own[i]

@@ -14,7 +14,6 @@ type hierarchy struct {
 	height []float64 // for each merge: mean logarithm of the distances between its two groups
 }
 
-// span is a range in hierarchy.order. It contains the members of one group.
 type span struct{ from, to int }
 
 // Dendrogram clusters the members of a complete matrix by average linkage of the logarithms of distances. A
@@ -83,7 +82,6 @@ func (s sample) mean() float64 { return s.sum / s.n }
 
 func (s sample) variance() float64 { return max(s.squares/s.n-s.mean()*s.mean(), 0) }
 
-// between returns the statistics of the distances between the two groups of merge m.
 func (h *hierarchy) between(m int, t logTable) sample {
 	a, b := h.spans[h.Merges[m].A], h.spans[h.Merges[m].B]
 	var s sample
@@ -96,7 +94,7 @@ func (h *hierarchy) between(m int, t logTable) sample {
 	return s
 }
 
-// cut returns the groups that exist if the hierarchy makes only the merges up to the threshold of height.
+// cut returns the groups after all merges up to the given height.
 func (h *hierarchy) cut(threshold float64) Labels {
 	raw := make([]int, h.N)
 	for stack := []int{h.N + len(h.Merges) - 1}; len(stack) > 0; {
@@ -137,8 +135,8 @@ type step struct {
 }
 
 // steps finds the points at which the distances of the merges change, in ascending order of height. The
-// distances come from the table t. The hierarchy may have been built from another table. Successive steps
-// differ by at least leastConfirmedZ standard errors and by at least leastStep.
+// distances come from the table t, and the hierarchy may come from another table. Two successive steps differ
+// by at least 4.5 standard errors (leastConfirmedZ) and by at least 10 % (leastStep).
 func (h *hierarchy) steps(t logTable) []step {
 	sums := []sample{{}}
 	for _, m := range h.ascending() {

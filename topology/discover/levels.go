@@ -8,10 +8,10 @@ import (
 	"tutti/metrics"
 )
 
-// The limits that the step between two distances must reach so that it counts as a level.
+// A step between the distances at two levels must reach both limits.
 var (
-	// leastStep is the smallest step between the distances of two levels, as a natural logarithm: 10 %.
-	// Smaller steps are often due to the position of a core on the chip.
+	// leastStep is the smallest ratio of the distances of two levels, as a natural logarithm: 10 %. Smaller
+	// steps are often due to the position of a core on the chip.
 	leastStep = math.Log(1.1)
 
 	// leastConfirmedZ is the smallest step between two levels, in standard errors. If one set of repetitions
@@ -27,8 +27,8 @@ type Level struct {
 	// not in a finer level.
 	Seconds float64
 
-	// Confidence is the fraction of the members whose group is confirmed by a set of repetitions, averaged
-	// over both sets.
+	// Confidence says how many members have their group confirmed by their distances, as a fraction. It is the
+	// mean of the fractions for two sets of repetitions.
 	Confidence float64
 }
 
@@ -39,9 +39,9 @@ type LevelReport struct {
 
 	Far []FarMember
 
-	// Unclear has the numbers of groups of divisions that are no levels. Distances inside these groups are
-	// shorter than distances between them. However, members of one group have unequal distances to another
-	// group. No tree of switches explains this.
+	// Unclear lists the divisions that have no place in a tree of switches, by their numbers of groups.
+	// Distances inside the groups of such a division are shorter than distances between them. However, members
+	// of one group have unequal distances to another group.
 	Unclear []int
 }
 
@@ -97,7 +97,6 @@ func filled(m Matrix) (Matrix, error) {
 	return m.Fill()
 }
 
-// levelFinder finds levels in tables of the natural logarithms of distances.
 type levelFinder struct {
 	mean    logTable
 	repeats []logTable // two sets of repetitions, or nil
@@ -176,7 +175,6 @@ func (d *levelFinder) findDivisions() (clear []Labels, unclear []int) {
 	return d.separateMisfits(addCompatible(d.mean, d.confirmedDivisions(&h)))
 }
 
-// distantMember is a member whose distances to all others are longer than the distances between the others.
 type distantMember struct {
 	member int
 	excess float64 // natural logarithm of the factor by which the distances are longer
@@ -203,7 +201,6 @@ func (d *levelFinder) distantMembers(found []Labels) []distantMember {
 	return out
 }
 
-// upperQuartile returns the upper quartile of a member's distances.
 func (d *levelFinder) upperQuartile(i int) float64 {
 	return metrics.Quantile(slices.Delete(slices.Clone(d.mean.row(i)), i, i+1), 0.75)
 }
@@ -259,8 +256,6 @@ func (d *levelFinder) correctDistances(r distantMember) {
 	}
 }
 
-// confidence returns the fraction of the members whose group is confirmed by the distances, averaged over
-// the sets of repetitions.
 func (d *levelFinder) confidence(labels Labels, near, far float64) float64 {
 	if d.repeats == nil {
 		return supportedShare(d.mean, labels, near, far)

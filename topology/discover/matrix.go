@@ -144,7 +144,6 @@ func (m Matrix) detour(i, j int) float64 {
 	return best
 }
 
-// upper returns the elements above the diagonal of an n·n matrix.
 func upper(n int, d []float64) []float64 {
 	out := make([]float64, 0, n*(n-1)/2)
 	for i := range n {
@@ -169,7 +168,6 @@ func (l Labels) Groups() int {
 	return most + 1
 }
 
-// sizes returns the number of members of each group.
 func (l Labels) sizes() []int {
 	out := make([]int, l.Groups())
 	for _, g := range l {

@@ -63,7 +63,6 @@ type Measurements struct {
 	Damaged  int  // number of unreadable lines
 }
 
-// event is one line of the benchmark's output, in JSON.
 type event struct {
 	Event   string `json:"event"`
 	Library string `json:"library"`

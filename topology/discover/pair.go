@@ -88,7 +88,6 @@ func (w routes) meeting(a, b *topology.Vertex) *topology.Vertex {
 	return meet
 }
 
-// between checks a pair and returns the route between its nodes.
 func (w routes) between(p PairTime) (route, error) {
 	a, b := w.at[p.A], w.at[p.B]
 	switch {
@@ -114,9 +113,8 @@ func componentOf(v *topology.Vertex) Component { return Component{Kind: v.Kind, 
 
 var columns = []string{"a", "b", "seconds"}
 
-// ReadPairs reads pairs from comma-separated values, one pair per line. The header must have the columns a,
-// b and seconds; other columns are ignored. A pair may occur several times. The parameter file is the
-// file's name, for errors.
+// ReadPairs reads pairs from comma-separated values, one pair per line. The header must have the columns a, b
+// and seconds; other columns are ignored. A pair may occur several times. Errors begin with the name `file`.
 //
 // The error matches ErrPair if a column is missing, if a time is not a number, or if the file has no pairs.
 // FindSuspects checks nodes and times.

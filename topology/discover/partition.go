@@ -25,7 +25,7 @@ func (h *hierarchy) divide(t logTable, steps []step) []Labels {
 	return out
 }
 
-// majority returns the most frequent label among the members of each item.
+// majority returns, for each item (a member or a group of members), the most frequent label among its members.
 func majority(labels, items Labels) []int {
 	k := labels.Groups()
 	out := make([]int, items.Groups())
@@ -41,9 +41,10 @@ func majority(labels, items Labels) []int {
 	return out
 }
 
-// affinity holds the evidence that two items belong to the same group. Items are single members or groups of
-// a finer division. The evidence of a pair of members is (near + far)/2 minus the pair's distance. It is
-// limited to the range from near - far to far - near.
+// affinity holds the evidence that two items belong to the same group. Items are single members or groups of a
+// finer division. The distances within groups are about `near`, those between groups about `far`. A pair of
+// members is evidence for one group by how much its distance is below the middle of both, and against it by how
+// much it is above. This evidence is limited to the step far - near.
 type affinity struct {
 	n            int
 	t            logTable
@@ -75,7 +76,6 @@ func newAffinity(t logTable, items Labels, near, far float64) affinity {
 	return e
 }
 
-// of returns the evidence of a pair of members whose distance is x.
 func (e *affinity) of(x float64) float64 { return max(-e.most, min(e.most, e.middle-x)) }
 
 // row returns the evidence of item i with every item. The next call overwrites the result.
@@ -101,9 +101,9 @@ func (e *affinity) sums(i int, labels Labels, k int) []float64 {
 	return e.all
 }
 
-// nats returns the log likelihood ratio, in nats, for one unit of evidence. It is the step between the
-// levels divided by the variance of the evidence within groups. The standard deviation of the evidence
-// counts as at least a fiftieth of the step.
+// nats returns the log likelihood ratio, in nats, for one unit of evidence: the step far - near divided by the
+// variance of the evidence within groups. The variance counts as if the standard deviation were at least a
+// fiftieth of the step.
 func (e *affinity) nats(labels Labels) float64 {
 	var s sample
 	for i, a := range e.items {
@@ -136,8 +136,8 @@ func (e *affinity) improve(start []int) Labels {
 	return labels
 }
 
-// supportedShare returns the fraction of the members whose evidence is greatest for their own group and not
-// negative.
+// supportedShare returns the fraction of the members for which the evidence is greatest for their own group,
+// and at least 0.
 func supportedShare(t logTable, labels Labels, near, far float64) float64 {
 	e := newAffinity(t, Labels(allMembers(t.n)), near, far)
 	k, count := labels.Groups(), 0
@@ -161,9 +161,7 @@ type partition struct {
 	groups int // number of groups that are not empty
 	odd    int // number of groups that have an unusual size
 
-	// gain[g+1][o+2] is the gain in nats if the numbers of groups and of unusual groups grow. The number of
-	// groups grows by g, and the number of groups of unusual size by o.
-	gain [3][5]float64
+	logs []float64 // logarithms of factorials, from 0! on
 }
 
 func newPartition(e *affinity, labels Labels) *partition {
@@ -179,7 +177,10 @@ func newPartition(e *affinity, labels Labels) *partition {
 		p.groups += min(n, 1)
 		p.odd += p.isOdd(n)
 	}
-	p.updateGains()
+	for n := range len(labels) + 1 {
+		x, _ := math.Lgamma(float64(n) + 1)
+		p.logs = append(p.logs, x)
+	}
 	return p
 }
 
@@ -191,30 +192,15 @@ func (p *partition) isOdd(size int) int {
 	return 1
 }
 
-// updateGains computes the table `gain` again, after the numbers of groups have changed.
-func (p *partition) updateGains() {
-	now := p.cost(p.groups, p.odd)
-	for g := range p.gain {
-		for o := range p.gain[g] {
-			groups, odd := p.groups+g-1, p.odd+o-2
-			if odd < 0 || odd > groups {
-				continue // never needed
-			}
-			p.gain[g][o] = now - p.cost(groups, odd)
-		}
-	}
-}
-
-// cost returns the penalty, in nats, for a division in which `odd` groups have an unusual size. The prior
-// gives the same probability to all values of odd (Laplace's rule of succession). It also gives the same
-// probability to all selections of groups, and to all sizes up to twice the usual one.
+// cost returns the penalty, in nats, for a division in which `odd` groups have an unusual size. The prior gives
+// the same probability to each number of such groups (Laplace's rule of succession), to each selection of them,
+// and to each size up to twice the usual one.
 func (p *partition) cost(groups, odd int) float64 {
-	log := func(n int) float64 { x, _ := math.Lgamma(float64(n) + 1); return x } // log of n!
-	return math.Log(float64(groups+1)) + log(groups) - log(odd) - log(groups-odd) + float64(odd)*math.Log(2*float64(p.usual))
+	return math.Log(float64(groups+1)) + p.logs[groups] - p.logs[odd] - p.logs[groups-odd] + float64(odd)*math.Log(2*float64(p.usual))
 }
 
-// change returns by how much two numbers grow if two groups get new sizes: the number of groups, and the
-// number of groups of unusual size.
+// change returns by how much the number of groups and the number of groups of unusual size grow if two groups
+// get new sizes.
 func (p *partition) change(from, to [2]int) (groups, odd int) {
 	for i := range from {
 		groups += min(to[i], 1) - min(from[i], 1)
@@ -223,19 +209,15 @@ func (p *partition) change(from, to [2]int) (groups, odd int) {
 	return groups, odd
 }
 
-// gains returns the gain, in nats, if two groups get new sizes.
 func (p *partition) gains(from, to [2]int) float64 {
 	groups, odd := p.change(from, to)
-	return p.gain[groups+1][odd+2]
+	return p.cost(p.groups, p.odd) - p.cost(p.groups+groups, p.odd+odd)
 }
 
-// resize sets the sizes of two groups.
 func (p *partition) resize(a, b int, to [2]int) {
 	groups, odd := p.change([2]int{p.size[a], p.size[b]}, to)
 	p.size[a], p.size[b] = to[0], to[1]
-	if p.groups, p.odd = p.groups+groups, p.odd+odd; groups != 0 || odd != 0 {
-		p.updateGains()
-	}
+	p.groups, p.odd = p.groups+groups, p.odd+odd
 }
 
 // enough is the smallest gain that counts, in nats. Smaller gains are rounding errors.

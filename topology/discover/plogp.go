@@ -37,8 +37,6 @@ func FitClasses(examples []Example) (out []ClassParameters, gaps []string) {
 	return out, gaps
 }
 
-// fit returns the parameters of one class. If the class was measured several times, the last
-// measurement counts.
 func fit(examples []Example) (Parameters, error) {
 	var empty *Example
 	var readings []SizeTimes

@@ -16,7 +16,6 @@ type logTable struct {
 
 func (t logTable) row(i int) []float64 { return t.x[i*t.n : (i+1)*t.n] }
 
-// smallest returns the smallest distance between two members.
 func (m Matrix) smallest() float64 {
 	out := math.Inf(1)
 	for _, x := range m.d {
@@ -27,7 +26,6 @@ func (m Matrix) smallest() float64 {
 	return out
 }
 
-// logs returns the natural logarithms of the distances divided by unit.
 func logs(m Matrix, unit float64) logTable {
 	t := logTable{n: m.n, x: make([]float64, len(m.d))}
 	for i, x := range m.d {

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// confirmedDivisions returns the divisions whose steps in distance one set of repetitions shows and the
-// other set confirms. Each set confirms the steps of the other one, and the smaller number of confirmed
-// steps counts. The groups come from the mean of both sets.
+// confirmedDivisions returns the divisions that both sets of repetitions show. In each set it finds the steps
+// between distances, and keeps those that the other set confirms. The set with fewer steps counts. The groups
+// come from the mean of both sets.
 func (d *levelFinder) confirmedDivisions(h *hierarchy) []Labels {
 	var steps [2][]step
 	var both sync.WaitGroup
@@ -36,8 +36,8 @@ func (d *levelFinder) confirmedDivisions(h *hierarchy) []Labels {
 	return nil
 }
 
-// confirmSteps builds the hierarchy from the table `train`. It returns the hierarchy's steps in distance
-// that the table `test` confirms.
+// confirmSteps finds the steps between distances in the table `train`. It returns those that the table `test`
+// confirms.
 func confirmSteps(train, test logTable) []step {
 	h := byDistance(train)
 	steps := h.steps(test)
@@ -55,7 +55,6 @@ func confirmSteps(train, test logTable) []step {
 	return steps
 }
 
-// mergeSteps merges steps[at] and steps[at+1].
 func mergeSteps(steps []step, at int) []step {
 	a, b := steps[at], steps[at+1]
 	joined := step{level: (a.level*a.weight + b.level*b.weight) / (a.weight + b.weight), weight: a.weight + b.weight}

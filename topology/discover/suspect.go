@@ -21,12 +21,12 @@ const (
 	// leastSlowdown is the smallest slowdown that is reported. It equals the smallest step between levels.
 	leastSlowdown = 1.1
 
-	// leastAlike is a number of pairs at one height of the tree. With fewer pairs, the usual time at this
-	// height is unknown.
+	// leastAlike is the smallest number of pairs at one height of the tree from which the usual time at this
+	// height can be told.
 	leastAlike = 8
 
-	// leastPairs is the smallest number of measured pairs whose path leads through a component (node or
-	// link). With fewer pairs, the slow component may as well be the one at the other end of the path.
+	// leastPairs is the smallest number of measured pairs whose path leads through a component (node or link).
+	// With fewer pairs, the slow component may as well be the one at the other end of the path.
 	leastPairs = 2
 )
 
@@ -89,7 +89,6 @@ func FindSuspects(t *topology.Tree, pairs []PairTime) (SuspectReport, error) {
 	return r, nil
 }
 
-// slowness holds the relative times of all pairs, and the components on the routes of the pairs.
 type slowness struct {
 	routes     []route
 	excess     []float64   // natural logarithm of the time over the usual time; NaN where the usual time is unknown
@@ -98,8 +97,8 @@ type slowness struct {
 	of         map[Component][]int
 }
 
-// compare subtracts from the logarithm of each time the usual value at the same height. It returns the
-// number of pairs for which the usual time is unknown.
+// compare replaces the logarithm of each time by its difference from the usual value at the same height. It
+// returns the number of pairs for which the usual time is unknown.
 func (e *slowness) compare() (leftOut int) {
 	alike := map[int][]float64{}
 	for i, w := range e.routes {
@@ -172,24 +171,23 @@ func (e *slowness) unexplained(p Component, named map[Component]bool) []int {
 // scorer decides which components (nodes and links) are slow.
 //
 // The excess of a pair says how much longer than usual its time is, in standard deviations. The score of a
-// component with k pairs is the sum of their excesses over √k. An excess counts at most as the smallest
-// excess plus the width of k normal numbers. If one pair is usual, delayed messages and slow partners are
-// therefore not enough for a high score.
+// component with k pairs is the sum of their excesses over √k. Every excess is limited to the smallest one plus
+// the usual range of k normal numbers. If one pair is usual, delayed messages and slow partners are therefore
+// not enough for a high score.
 //
-// Without this limit, the score of usual pairs is normally distributed. With the limit it is smaller. The
-// tail of the normal distribution is therefore an upper bound for the probability of a score. Multiplied by
-// the number of components, it is an upper bound for the probability that any component has such a score
+// Without this limit, the score of usual pairs is normally distributed. With the limit it is smaller. The tail
+// of the normal distribution is therefore an upper bound for the probability of a score. Multiplied by the
+// number of components, it is an upper bound for the probability that any component has such a score
 // (Bonferroni).
 //
-// Usual nodes differ slightly, so the scores of usual components may have a standard deviation above 1.
-// Scores of each kind of component are then divided by this standard deviation.
+// Usual nodes differ slightly, so the scores of usual components may have a standard deviation above 1. Scores
+// of each kind of component are then divided by this standard deviation.
 type scorer struct {
 	e      *slowness
 	needed float64                   // least score of a slow component
 	unit   map[topology.Kind]float64 // standard deviation of an excess, by kind
 }
 
-// judgement is a component (node or link) with its score.
 type judgement struct {
 	Suspect
 	score float64
@@ -250,8 +248,8 @@ type NetworkReport struct {
 	Gaps       []string
 }
 
-// FindSuspects finds the suspects from the pairs. It sets Latency by the median times of empty messages,
-// and Bandwidth by those of large messages.
+// FindSuspects finds the suspects: for Latency from the median times of empty messages, for Bandwidth from
+// those of large messages.
 func (n *NetworkReport) FindSuspects(t *topology.Tree, pairs []Measurement) (err error) {
 	if n.Latency, err = FindSuspects(t, medians(pairs, func(p Measurement) float64 { return p.SmallMedian })); err != nil {
 		return err

@@ -141,8 +141,8 @@ func FindPairLevels(pairs []PairTime) (found LevelReport, members []string, err 
 	return found, m.members, err
 }
 
-// PairTree returns the tree of nodes that measured pairs show. The parameter file is the name of the pairs'
-// file, for errors. Errors refer to nodes by numbers from 0, in the order of the file.
+// PairTree returns the tree of nodes that follows from measured pairs. Errors begin with the name `file`, and
+// refer to nodes by numbers from 0, in the order of the file.
 func PairTree(pairs []PairTime, file string) (topology.Tree, error) {
 	found, nodes, err := FindPairLevels(pairs)
 	if err != nil {
@@ -151,7 +151,6 @@ func PairTree(pairs []PairTime, file string) (topology.Tree, error) {
 	return found.Tree(nodes)
 }
 
-// pairTimes groups the times by pair of members.
 type pairTimes struct {
 	members []string
 	times   map[[2]int][]float64 // by the indices of the two members, the greater one first; seconds
@@ -207,7 +206,7 @@ func PairDistances(pairs []PairTime) (distances Matrix, members []string, err er
 	return distances, m.members, err
 }
 
-// median returns, for each pair, the median of the times with the indices from, from + step, and so on.
+// median returns, for each pair, the median of every step-th of its times, beginning with number `from`.
 func (m pairTimes) median(from, step int) (Matrix, error) {
 	rows := make([][]float64, len(m.members))
 	for i := range rows {

@@ -45,12 +45,12 @@ var meaning = map[string]topology.Kind{
 	"Bridge": ignored, "PCIDev": ignored, "OSDev": ignored, "Misc": ignored, "MemCache": ignored,
 }
 
-// ReadHwloc reads the hwloc XML of one node. The parameter file is the file's name, for errors. The node
-// gets the given name. If name is empty, it gets the host name in the file.
+// ReadHwloc reads the hwloc XML of one node. Errors begin with the name `file`. The node gets the given name.
+// If this is empty, it gets the host name in the file.
 //
-// Sockets, NUMA nodes, dies, caches, cores and hardware threads become vertices. A thread is named pu,
-// followed by the operating system's number of it. Other vertices are named by kind and number. A NUMA
-// node, die or cache is omitted if it is an only child or has a single core.
+// Sockets, NUMA nodes, dies, caches, cores and hardware threads become vertices. The name of a thread is pu and
+// the operating system's number. Other vertices are named by kind and number. A NUMA node, die or cache is
+// omitted if it is an only child or has a single core.
 //
 // ReadHwloc returns an error if it does not know the type of an object, or if the machine has no hardware
 // threads or no name.
@@ -97,7 +97,6 @@ func machine(doc document, name string) (topology.Vertex, error) {
 // builder creates the vertices of one node. It counts the vertices of each name, in order to number them.
 type builder struct{ count map[string]int }
 
-// below returns the vertices for all objects inside the object o.
 func (b *builder) below(o object) ([]topology.Vertex, error) {
 	var out []topology.Vertex
 	for _, c := range o.Objects {
@@ -119,8 +118,8 @@ func skipped(v topology.Vertex) bool {
 	return v.Kind == topology.NUMA || v.Kind == topology.Die || v.Kind == topology.Cache
 }
 
-// vertices returns the vertices that represent an object. This can be one vertex for the object itself, or
-// the vertices of the object's children, or none.
+// vertices returns the vertex for an object. If the object's kind has no vertex, it returns the vertices of its
+// children, or none.
 func (b *builder) vertices(o object) ([]topology.Vertex, error) {
 	kind, known := meaning[o.Type]
 	switch {

@@ -25,15 +25,14 @@ func writeMPICH(w io.Writer, t *topology.Tree, nodes []string) error {
 	return b.Flush()
 }
 
-// coordinate says where a node is in the network.
 type coordinate struct {
 	group  int // child of the root that contains the switch
 	number int // switch of the node, numbered across the machine
 	port   int // port of the switch
 }
 
-// coordinates returns the coordinates of each node. Switches directly below the root are
-// groups, numbered from 1. All other nodes are in group 0.
+// coordinates returns the coordinates of each node. Switches directly below the root are groups, numbered from
+// 1. Nodes that are not below such a switch are in group 0.
 func coordinates(t *topology.Tree) map[string]coordinate {
 	at := map[string]coordinate{}
 	group, number := 0, 0 // of the current switch; only switches with nodes have a number

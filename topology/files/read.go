@@ -16,7 +16,6 @@ type ReadOptions struct {
 	Topology string // name of the topology in a topology.yaml; default the file's default, or its only one
 }
 
-// readers maps each file extension to the function that reads files with this extension.
 var readers = map[string]func(r io.Reader, name string, opt ReadOptions) (topology.Tree, error){
 	".json": plain(topology.Read),
 	".conf": plain(ReadSlurmConf),
@@ -40,9 +39,8 @@ func plain(read func(r io.Reader, name string) (topology.Tree, error)) func(io.R
 //	.xml         hwloc's XML of one node
 //	.csv         measured pairs of nodes, as discover.ReadPairs reads them
 //
-// The parameter name is the file's name, from which Read takes the extension. Read returns the errors of
-// the format's reader. It also returns an error if the extension is unknown or the file is empty. If the
-// tree has no vertices, its gaps say why.
+// Errors begin with the file's name. Read returns the errors of the format's reader. It also returns an error
+// if the extension is unknown or the file is empty. If the tree has no vertices, its gaps say why.
 func Read(r io.Reader, name string, opt ReadOptions) (topology.Tree, error) {
 	read, known := readers[strings.ToLower(filepath.Ext(name))]
 	if !known {

@@ -10,7 +10,7 @@ import (
 	"tutti/topology"
 )
 
-// maxBlockLevel limits how often Slurm allows a block size to double the base size.
+// maxBlockLevel limits block sizes: the largest one that Slurm allows is 2^maxBlockLevel times the base size.
 const maxBlockLevel = 15
 
 // sizes parses a list of block sizes. The first one is the base size. The others are multiples of the base
@@ -61,8 +61,8 @@ func aggregate(blocks []entry, sizes []int, file string) (topology.Tree, error) 
 	return finish(t)
 }
 
-// bundle divides successive vertices into runs of the given length. It puts each run below a new switch,
-// named after the first and last block of the run. A single vertex at the end gets no switch.
+// bundle puts each run of `few` successive vertices below a new switch, which is named after the run's first
+// and last block. A single vertex at the end gets no switch.
 func bundle(level []topology.Vertex, few int) []topology.Vertex {
 	var out []topology.Vertex
 	for len(level) > 0 {
@@ -114,8 +114,7 @@ func writeSlurmBlocks(w io.Writer, t *topology.Tree) (gaps []string, err error) 
 	return append(gaps, more...), err
 }
 
-// blocksOf returns the switches that have nodes directly below them. The result `gaps` lists what the format
-// cannot express.
+// blocksOf returns the switches that have nodes directly below them.
 func blocksOf(t *topology.Tree) (blocks []entry, gaps []string) {
 	for v := range t.All() {
 		e := entry{name: v.Name, nodes: v.DirectNodes()}
@@ -170,8 +169,6 @@ func even(counts []int, all int) bool {
 	return sum == all && bits.OnesCount(uint(counts[0])) == 1
 }
 
-// blocksBelow returns the number of switches with nodes directly below them, in the tree below v and
-// including v.
 func blocksBelow(v *topology.Vertex) int {
 	below := topology.Tree{Root: *v}
 	return len(below.Switches())

@@ -11,7 +11,6 @@ import (
 	"tutti/topology"
 )
 
-// entry is a switch or block as a file describes it.
 type entry struct {
 	line     int
 	name     string
@@ -19,19 +18,17 @@ type entry struct {
 	switches []string
 }
 
-// fault returns an error with the file's name and line.
 func fault(file string, line int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", file, line, fmt.Errorf(format, args...))
 }
 
-// ReadSlurmConf reads a topology.conf with switches, blocks or rings. The parameter file is the file's
-// name, for errors.
+// ReadSlurmConf reads a topology.conf with switches, blocks or rings. Errors begin with the name `file`.
 //
-// A switch must have either nodes or switches below it, as in Slurm. Duplicate switches, undefined children
-// and cycles are errors. The gaps of the tree list where the network is not a tree. Switches with exactly
-// the same child switches, such as the spines of a fat tree, become one vertex. A node or switch below
-// several switches is placed below the first of them. Switches and blocks without nodes are omitted. A ring
-// becomes a switch. If several switches have no parent, the root has no name.
+// A switch must have either nodes or switches below it, as in Slurm. Duplicate switches, undefined children and
+// cycles are errors. The gaps of the tree list where the network is not a tree. Switches with exactly the same
+// child switches, such as the spines of a fat tree, become one vertex. A node or switch below several switches
+// is placed below the first of them. Switches and blocks without nodes are omitted. A ring becomes a switch. If
+// several switches have no parent, the root has no name.
 func ReadSlurmConf(r io.Reader, file string) (topology.Tree, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -70,7 +67,6 @@ func lines(text string) []confLine {
 	return slices.DeleteFunc(out, func(l confLine) bool { return strings.TrimSpace(l.text) == "" })
 }
 
-// conf collects the entries of a topology.conf.
 type conf struct {
 	switches []entry
 	blocks   []entry
@@ -94,7 +90,6 @@ func (c *conf) tree(file string) (topology.Tree, error) {
 	return topology.Tree{}, fmt.Errorf("%s: no SwitchName, no BlockName and no RingName", file)
 }
 
-// ringTree returns a tree with one switch for each ring.
 func ringTree(rings []entry, file string) (topology.Tree, error) {
 	t, err := treeOf(rings, file)
 	t.Gaps = append(t.Gaps, "rings: distances between the nodes of a ring are unknown")
@@ -181,9 +176,9 @@ func fill(line int, name, nodes, switches string) (entry, error) {
 	return e, nil
 }
 
-// ReadSlurmShow reads the output of scontrol show topology. The parameter file is the file's name, for
-// errors. It ignores lines that do not describe a switch, block or ring. If Slurm has no topology, it
-// prints only a message, and the tree is empty.
+// ReadSlurmShow reads the output of scontrol show topology, and ignores lines that do not describe a switch,
+// block or ring. Errors begin with the name `file`. If Slurm has no topology, it prints only a message, and the
+// tree is empty.
 func ReadSlurmShow(r io.Reader, file string) (topology.Tree, error) {
 	text, err := io.ReadAll(r)
 	if err != nil {
@@ -254,7 +249,7 @@ func printed(line string) (values map[string]string, first string) {
 	return values, first
 }
 
-// item is a switch, in the form that a file for Slurm's topology/tree describes.
+// item is a switch as files for Slurm's topology/tree contain it.
 type item struct {
 	name            string
 	children, nodes string // lists of names; one of both is empty
@@ -296,7 +291,6 @@ func items(t *topology.Tree) []item {
 	return out
 }
 
-// writeSlurmConf writes the switches of a tree as a topology.conf of topology/tree.
 func writeSlurmConf(w io.Writer, t *topology.Tree) error {
 	var b strings.Builder
 	for _, s := range items(t) {

@@ -22,8 +22,8 @@ type SlurmTopology struct {
 	Tree    topology.Tree // without vertices for flat and other plugins
 }
 
-// ReadSlurmYAML reads a topology.yaml. The parameter file is the file's name, for errors. Switches, blocks
-// and rings follow the rules of ReadSlurmConf.
+// ReadSlurmYAML reads a topology.yaml. Errors begin with the name `file`. Switches, blocks and rings follow the
+// rules of ReadSlurmConf.
 func ReadSlurmYAML(r io.Reader, file string) ([]SlurmTopology, error) {
 	var doc yaml.Node
 	switch err := yaml.NewDecoder(r).Decode(&doc); {
@@ -146,7 +146,7 @@ func (y *yamlFile) tree(t SlurmTopology, below *yaml.Node) (topology.Tree, error
 	return topology.Tree{Gaps: []string{fmt.Sprintf("topology %s is %s: no levels", t.Name, t.Plugin)}}, nil
 }
 
-// sizes reads the list of block sizes, which may be missing.
+// sizes reads the list of block sizes. It returns nil if there is none.
 func (y *yamlFile) sizes(n *yaml.Node) []int {
 	if n == nil {
 		return nil
@@ -163,7 +163,7 @@ func (y *yamlFile) sizes(n *yaml.Node) []int {
 }
 
 // entries reads a list of switches, blocks or rings. It returns nil if the list is empty or missing. The
-// parameter keys has the YAML keys for the name, the nodes and, optionally, the children.
+// parameter `keys` lists the YAML keys for the name, the nodes and, optionally, the children.
 func (y *yamlFile) entries(n *yaml.Node, keys ...string) []entry {
 	if n == nil || n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
 		return nil
@@ -184,7 +184,6 @@ func (y *yamlFile) entries(n *yaml.Node, keys ...string) []entry {
 	return out
 }
 
-// writeSlurmYAML writes the switches of a tree as the only topology of a topology.yaml.
 func writeSlurmYAML(w io.Writer, t *topology.Tree) error {
 	b := bytes.NewBufferString("- topology: \"default\"\n  cluster_default: true\n  tree:\n    switches:\n")
 	for _, s := range items(t) {

@@ -63,7 +63,6 @@ func Write(w io.Writer, t *topology.Tree, opt WriteOptions) (gaps []string, err 
 	return nil, fmt.Errorf("format %q: want one of %q", opt.Format, Formats())
 }
 
-// writeSwitches writes a list that contains the nodes of each leaf switch.
 func writeSwitches(w io.Writer, t *topology.Tree) error {
 	var lists []string
 	for _, nodes := range t.Switches() {
