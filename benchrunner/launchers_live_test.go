@@ -35,7 +35,7 @@ var (
 	openLib  = library{testutil.OpenMPI, benchrunner.Mpirun, benchrunner.LauncherOptions{Path: "mpirun.openmpi"}}
 )
 
-// build compiles the test program for the library. It skips the test if the library is not installed.
+// build compiles the test program. It skips the test if the library is not installed.
 func (lib library) build(t *testing.T) string {
 	t.Helper()
 	return testutil.BuildProgram(t, lib.Toolchain, testutil.WorldProgram)
@@ -58,7 +58,6 @@ func markedCommand(t *testing.T, args ...string) benchrunner.Command {
 	return cmd
 }
 
-// start starts a launcher with an empty input and returns its output buffers.
 func start(t *testing.T, env, args []string) (*exec.Cmd, *bytes.Buffer, *bytes.Buffer) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
@@ -210,7 +209,6 @@ func TestLiveSlurm(t *testing.T) {
 	t.Run("srun gets SIGTERM", func(t *testing.T) { checkSrunEnds(t, cluster, layout) })
 }
 
-// argsOnNodes returns the arguments of a launch on nodes n2 and n4.
 func argsOnNodes(t *testing.T, l benchrunner.Launcher, layout coll.Layout, cmd benchrunner.Command) []string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "hosts")
@@ -252,8 +250,8 @@ func runsInJob(t *testing.T, cluster *testutil.SlurmCluster, env, args []string)
 	return out
 }
 
-// inJob runs a command in a Slurm job that has four nodes with two tasks each. The command may start other
-// numbers of tasks than Slurm's variables in the job state.
+// inJob runs a command in a Slurm job that has four nodes with two tasks each. The command may start another
+// number of tasks than the job's Slurm variables say.
 func inJob(t *testing.T, cluster *testutil.SlurmCluster, env, args []string) benchrunner.Output {
 	t.Helper()
 	dir := t.TempDir()

@@ -48,7 +48,6 @@ func TestArgs(t *testing.T) {
 	}
 }
 
-// TestOn checks the arguments of a launch on given nodes.
 func TestOn(t *testing.T) {
 	for _, tc := range []struct {
 		launcher, want, suffix string

@@ -9,7 +9,6 @@ import (
 	"tutti/coll"
 )
 
-// TestOutcomes checks which cases of a launch fail and which were not reached.
 func TestOutcomes(t *testing.T) {
 	const (
 		away    = "srun: error: Unable to confirm allocation for job 1: Unable to contact slurm controller (connect failure)\nsrun: Check SLURM_JOB_ID environment variable. Expired or invalid job 1\n"

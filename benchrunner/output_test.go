@@ -122,7 +122,7 @@ func TestPlacementError(t *testing.T) {
 	}
 }
 
-// TestReportHosts checks that the command which ReportHosts returns prints its host once, then runs the
+// TestReportHosts checks the command that ReportHosts returns. It must print the host once, then run the
 // program with unchanged arguments.
 func TestReportHosts(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a b's")
@@ -146,7 +146,6 @@ func TestReportHosts(t *testing.T) {
 	}
 }
 
-// run runs a command and returns its output.
 func run(t *testing.T, args []string) (stdout, stderr string) {
 	t.Helper()
 	cmd := exec.Command(args[0], args[1:]...)

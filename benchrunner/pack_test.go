@@ -40,7 +40,6 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// begins returns the time at which each load begins.
 func begins(p benchrunner.Packing) []float64 {
 	out := make([]float64, len(p.Places))
 	for _, at := range p.Places {

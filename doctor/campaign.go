@@ -35,7 +35,6 @@ type Needs struct {
 	Libraries []config.Library // each with its launcher
 }
 
-// campaignChecker compares the needs of a campaign with the results of the other checkers.
 type campaignChecker struct {
 	*session
 	slurm     *cluster
@@ -44,7 +43,6 @@ type campaignChecker struct {
 	programs  *programTester
 }
 
-// examine adds the checks that compare the machine with the campaign's needs.
 func (x *campaignChecker) examine(ctx context.Context) {
 	n := x.options.Needs
 	if n == nil {
@@ -138,7 +136,6 @@ func (x *campaignChecker) checkLauncher(want config.Library, lib *Library) {
 	x.add(need(name, best, fix, detail))
 }
 
-// is reports whether the trial used the launcher that the campaign names for this library.
 func (t trial) is(want config.Library) bool {
 	if want.Launcher == "srun" {
 		return t.slurm && (want.PMI == "" || t.launcher == "srun --mpi="+want.PMI)
@@ -146,8 +143,8 @@ func (t trial) is(want config.Library) bool {
 	return !t.slurm && want.Launcher == t.library.launcher().Kind
 }
 
-// checkRoot adds a warning if root starts the launcher and the environment lacks a variable. Some launchers
-// refuse to run as root unless such a variable is set.
+// checkRoot adds a warning if root starts the launcher, and the launcher refuses to run as root unless a
+// variable is set that the environment does not contain.
 func (x *session) checkRoot(want config.Library) {
 	family := familyOf(want.Name)
 	if family == nil || os.Geteuid() != 0 {
@@ -308,9 +305,8 @@ func (n *Needs) named() (folders, own []string) {
 	return folders, own
 }
 
-// checkPreloaded checks the file of libtutti, tutti's own collective library, which programs load before the
-// MPI library. With Options.Run, it also measures one algorithm. It returns the MPI library that the benchmark
-// program loads, or nil.
+// checkPreloaded checks the file of libtutti, which programs load before the MPI library. With Options.Run, it
+// measures one algorithm of libtutti. It returns the MPI library that the benchmark program loads, or nil.
 func (x *campaignChecker) checkPreloaded(ctx context.Context, want config.Library) *Library {
 	name := want.Name + " " + want.Version
 	lib := x.libraries.of(ctx, want.Benchmark)

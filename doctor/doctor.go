@@ -19,7 +19,6 @@ type Options struct {
 	Run      bool     // start programs with two processes; false starts no parallel program
 }
 
-// limits contains the time limit for each kind of command.
 type limits struct {
 	ask     time.Duration // commands that print versions and lists
 	compile time.Duration // compilers, also on busy file systems
@@ -102,7 +101,7 @@ func (x *examination) examine(ctx context.Context) (*Report, error) {
 	return x.conclude(), nil
 }
 
-// runAll prepares the session and runs the checkers one after another. It removes the temporary folder.
+// runAll sets up the session, runs the checkers one after another, and removes the session's temporary folder.
 func (x *session) runAll(ctx context.Context, checkers ...func(context.Context)) error {
 	if err := x.begin(ctx); err != nil {
 		return err
@@ -119,8 +118,7 @@ func (x *session) runAll(ctx context.Context, checkers ...func(context.Context))
 	return nil
 }
 
-// makeTemp creates the folder for compiled programs. It creates this folder in options.Dir, because nodes
-// usually see that one. If this fails, it uses the system's folder for temporary files.
+// makeTemp creates the folder for compiled programs, if possible in options.Dir, which nodes usually see.
 func (x *session) makeTemp() error {
 	temp, err := os.MkdirTemp(x.options.Dir, ".tutti-doctor-")
 	if err != nil {

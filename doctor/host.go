@@ -39,13 +39,11 @@ var fileSystems = map[uint32]struct {
 // shareFix is the advice for a folder that other nodes do not see.
 const shareFix = "set output to a folder on a file system that all nodes see"
 
-// Thresholds of warnings.
 const (
 	leastSpace = 1 << 30         // bytes of free space; a campaign writes a few MB per job
 	mostSkew   = 2 * time.Second // difference between the clocks of this machine and of the file system
 )
 
-// hostChecker examines the machine: processors, output folder and clock.
 type hostChecker struct {
 	*session
 	slurm *cluster
@@ -55,7 +53,6 @@ func (x *hostChecker) examine(context.Context) {
 	x.add(x.processors(), x.folder(), x.clock())
 }
 
-// processors reports the processors, the frequency governor and the load.
 func (x *hostChecker) processors() Check {
 	cores := runtime.NumCPU()
 	model := firstValue(x.read("proc/cpuinfo"), "model name")
@@ -79,13 +76,13 @@ func (x *hostChecker) processors() Check {
 	return c
 }
 
-// mostLoad is the highest load of each core at which measured times are still like those of a quiet machine.
+// mostLoad is the highest load average, divided by the number of cores, at which measured times are as on a
+// quiet machine.
 const mostLoad = 0.5
 
 // LoadWarning returns a warning if other programs use much of the cores that this process may use, "" otherwise.
 func LoadWarning() string { return newSession(Options{}, "/").load(runtime.NumCPU()) }
 
-// load returns a warning if other programs use much of the cores, "" otherwise.
 func (x *session) load(cores int) string {
 	load, known := parseLoad(x.read("proc/loadavg"))
 	if !known || load <= mostLoad*float64(cores) {
@@ -94,7 +91,6 @@ func (x *session) load(cores int) string {
 	return fmt.Sprintf("load %.1f on %s: other programs run here, so measurements are slow and vary", load, count(cores, "core", "cores"))
 }
 
-// folder checks the folder into which a campaign would write.
 func (x *hostChecker) folder() Check {
 	dir := x.options.Dir
 	c := ok(Host, "folder", dir)

@@ -13,7 +13,6 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// launcher is a program that starts parallel programs.
 type launcher struct {
 	path    string
 	names   []string // names of the same file
@@ -94,8 +93,8 @@ func (x *launcherTester) addUnknown(l *launcher, r result) {
 	x.add(Check{Launchers, l.path, Warning, details, "do not use it; tutti knows Hydra, Open MPI's mpirun and srun"})
 }
 
-// of returns the launchers to try with a library. These are all launchers in the folders of its compilers. If
-// there are none, it is the first launcher in PATH.
+// of returns the launchers to try with a library: all launchers in the folders of its compilers or, if there
+// are none, the first launcher in PATH.
 func (x *launcherTester) of(lib *Library) []*launcher {
 	var neighbours, elsewhere []*launcher
 	for _, l := range x.found {
@@ -113,7 +112,6 @@ func (x *launcherTester) of(lib *Library) []*launcher {
 	return elsewhere[:min(1, len(elsewhere))]
 }
 
-// trial is a test of one launcher with one library.
 type trial struct {
 	library  *Library
 	launcher string   // name in campaigns and reports
@@ -152,8 +150,8 @@ func (x *launcherTester) examine(ctx context.Context) {
 	}
 }
 
-// describeLauncher returns texts with the version of a launcher and its other names. They include the path
-// if PATH does not lead to the launcher.
+// describeLauncher returns texts with the version of a launcher and its other names, and its path if PATH does
+// not lead to it.
 func (x *launcherTester) describeLauncher(l *launcher) []string {
 	text := l.version
 	if more := l.names[1:]; len(more) > 0 {
@@ -181,7 +179,6 @@ func launchEnv(l mpi.Launcher) []string {
 	return slices.Concat(l.Env, l.RootEnv)
 }
 
-// launchEnv returns the variables that the library's launcher needs, and those that the campaign sets.
 func (x *launcherTester) launchEnv(lib *Library) []string {
 	return slices.Concat(launchEnv(lib.launcher()), x.options.Needs.envOf(lib.Family))
 }
@@ -208,7 +205,6 @@ func (x *launcherTester) try(ctx context.Context, details []string, trials ...tr
 	}
 }
 
-// launchCheck returns the check of a trial with the given outcome.
 func (x *launcherTester) launchCheck(t trial, v pairing, details []string) Check {
 	text := t.library.Name + ": " + v.Text
 	if t.slurm && len(v.Hosts) > 0 {
@@ -224,7 +220,6 @@ func (x *launcherTester) launchCheck(t trial, v pairing, details []string) Check
 	return c
 }
 
-// fixOfLaunch returns advice for a launcher that did not start two processes.
 func (x *launcherTester) fixOfLaunch(t trial, v pairing) string {
 	switch own := t.library.launcher(); {
 	case v.State == OK:
@@ -326,7 +321,6 @@ func Launchables(ctx context.Context, opt Options) ([]Launchable, error) {
 	return x.launchers.launchables(), err
 }
 
-// launchables returns the working launchers of the libraries in tutti's catalogue.
 func (x *launcherTester) launchables() []Launchable {
 	var out []Launchable
 	for _, lib := range x.libraries.found {

@@ -39,10 +39,8 @@ type Library struct {
 // launchable reports whether tutti can build and start programs of the library.
 func (l *Library) launchable() bool { return l.Headers && l.family != nil }
 
-// launcher describes the launcher that belongs to the library's family.
 func (l *Library) launcher() mpi.Launcher { return l.family.Facts().Launcher }
 
-// bins returns the folders of the library's compilers.
 func (l *Library) bins() []string {
 	var out []string
 	for _, c := range l.Compilers {
@@ -144,8 +142,7 @@ func (x *libraryFinder) examineWrapper(ctx context.Context, wrapper string, numb
 	x.found = append(x.found, lib)
 }
 
-// cannotCompile returns the check for a compiler wrapper that fails. The check names the package to
-// install.
+// cannotCompile returns the check for a compiler wrapper that fails, with the package to install.
 func (x *libraryFinder) cannotCompile(wrapper string, r result) Check {
 	c := Check{Section: Libraries, Name: wrapper, State: Missing}
 	text := r.Stderr + r.Stdout
@@ -171,8 +168,7 @@ func (x *libraryFinder) cannotCompile(wrapper string, r result) Check {
 
 const getHeaders = "install the development files of this MPI, or load the module that has them"
 
-// headersOf returns the name of the package that contains the headers of a library. wrapper is the
-// library's compiler wrapper.
+// headersOf returns the Debian package with the headers of the library that has the given compiler wrapper.
 func headersOf(wrapper string) string {
 	for _, l := range libraries.All() {
 		if install := l.Facts().Install; install.Compilers[0] == wrapper {
@@ -248,7 +244,6 @@ var (
 	mpiFile    = regexp.MustCompile(`^lib(mpi|mpich)(_[a-z0-9_]+)?\.so`)
 )
 
-// parseLoaded returns the path of the MPI library in the output of the dynamic loader, or "".
 func parseLoaded(list string) string {
 	for line := range strings.Lines(list) {
 		m := loadedForm.FindStringSubmatch(strings.TrimRight(line, "\n"))
@@ -267,7 +262,6 @@ func (x *libraryFinder) compilers(lib *Library) []string {
 	return out
 }
 
-// examineBuild examines a library and adds a check with the results.
 func (x *libraryFinder) examineBuild(ctx context.Context, lib *Library) {
 	c := ok(Libraries, lib.Name, "compiles with "+strings.Join(x.compilers(lib), ", "))
 	var err error
@@ -346,8 +340,8 @@ func homes() []string {
 	return out
 }
 
-// prefixes returns folders of MPI installations: given contains the folders in the options, and fromModules the
-// folders that environment variables name.
+// prefixes returns the folders of MPI installations, first those in the options, then those in environment
+// variables.
 func (x *session) prefixes() (given, fromModules []string) {
 	for _, name := range homes() {
 		if p := x.getenv(name); filepath.IsAbs(p) && !slices.Contains(fromModules, p) {
@@ -362,8 +356,8 @@ func (x *session) prefixes() (given, fromModules []string) {
 	return given, fromModules
 }
 
-// findWrappers returns the compiler wrappers in the given installations, in those of loaded modules, and in
-// PATH, each only once. It includes Cray's wrapper cc only in Cray's environment.
+// findWrappers returns the compiler wrappers in the folders of `prefixes` and in PATH, each only once. It
+// includes Cray's wrapper cc only in Cray's environment.
 func (x *session) findWrappers() []string {
 	given, fromModules := x.prefixes()
 	var dirs []string

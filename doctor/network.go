@@ -6,8 +6,8 @@ import (
 	"tutti/topology/discover"
 )
 
-// A switch counts as oversubscribed above this slowdown and below this probability that the slowdown is
-// chance.
+// A switch counts as oversubscribed if it slows pairs down by more than leastOversubscribed. The probability
+// that this happens by chance must be below mostChance.
 const (
 	leastOversubscribed = 1.5
 	mostChance          = 0.05
@@ -50,7 +50,6 @@ func bisectionCheck(b discover.Bisection) Check {
 	return c
 }
 
-// chance formats a probability. For values below 1e-9, it prints this upper bound.
 func chance(p float64) string {
 	const least = 1e-9
 	if p < least {

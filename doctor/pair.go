@@ -22,7 +22,6 @@ const pairRanks = 2
 
 var rankForm = regexp.MustCompile(`tutti-doctor: rank ([0-9]{1,6}) of ([0-9]{1,6}) sum (-?[0-9]{1,9}) on (\S{1,256})`)
 
-// pairOutput is the parsed output of all ranks of the probe.
 type pairOutput struct {
 	ranks, sizes, sums []int
 	hosts              []string

@@ -124,19 +124,6 @@ func TestParseSlurm(t *testing.T) {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	})
-	t.Run("settings", func(t *testing.T) {
-		config := parseConfig(recorded(t, "scontrol-config.txt"))
-		for name, want := range map[string]string{
-			"MinJobAge": "300 sec", "EnforcePartLimits": "NO", "MaxJobCount": "10000", "MpiDefault": "pmi2", "ScronParameters": "",
-		} {
-			if config[name] != want {
-				t.Errorf("%s = %q, want %q", name, config[name], want)
-			}
-		}
-		if n, known := seconds(config["MinJobAge"]); n != 300 || !known {
-			t.Errorf("MinJobAge is %d, %v seconds, want 300", n, known)
-		}
-	})
 	t.Run("version", func(t *testing.T) {
 		for text, want := range map[string]string{"slurm-wlm 22.05.8\n": "22.05.8", "slurm 24.11.0-rc1\n": "24.11.0-rc1", "error": ""} {
 			if got := parseSlurmVersion(text); got != want {

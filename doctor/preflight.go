@@ -38,10 +38,8 @@ func Preflight(ctx context.Context, opt Options) ([]Check, error) {
 	return slices.DeleteFunc(x.checks, func(c Check) bool { return c.State == OK }), ctx.Err()
 }
 
-// preflight is the session of Preflight. Its methods are the checks.
 type preflight struct{ *session }
 
-// checkBenchmark checks the benchmark program and the MPI library that it loads.
 func (x *preflight) checkBenchmark(ctx context.Context, want config.Library) {
 	name := want.Name + " benchmark"
 	path, fault := x.benchmarkOf(want)
@@ -73,8 +71,8 @@ func (x *preflight) checkBenchmark(ctx context.Context, want config.Library) {
 	}
 }
 
-// checkLibrary compares the campaign's library with the MPI library that a program loads. The parameter `loads`
-// is the name and version of the loaded library, such as "MPICH 4.0.2".
+// checkLibrary compares the campaign's library with the MPI library that a program loads, such as "MPICH
+// 4.0.2".
 func (x *preflight) checkLibrary(want config.Library, path, loads string) {
 	family := familyOf(want.Name)
 	if family == nil || loads == "" {
@@ -122,7 +120,6 @@ func BenchmarkFiles(ctx context.Context, opt Options) ([]string, error) {
 	return out, ctx.Err()
 }
 
-// knownTitle reports whether the text `loads` begins with the name of a supported library.
 func knownTitle(loads string) bool {
 	for _, l := range libraries.All() {
 		if family := familyOf(l.Facts().Family); family != nil && strings.HasPrefix(loads, family.Facts().Title+" ") {
@@ -156,7 +153,6 @@ func (x *preflight) benchmarkOf(want config.Library) (path, fault string) {
 
 var notFoundForm = regexp.MustCompile(`(?m)^\s*(lib\S+) => not found$`)
 
-// notFound returns the libraries that the dynamic loader does not find.
 func notFound(list string) []string {
 	var out []string
 	for _, m := range notFoundForm.FindAllStringSubmatch(list, -1) {
@@ -182,7 +178,6 @@ func (x *preflight) checkLauncher(want config.Library) {
 	}
 }
 
-// checkFolder adds a warning if the output folder is on a local file system.
 func (x *preflight) checkFolder() {
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(x.options.Dir, &fs); err != nil {

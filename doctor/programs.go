@@ -18,7 +18,6 @@ import (
 	"tutti/csource"
 )
 
-// program is a benchmark program.
 type program struct {
 	name    string // osu, imb, reprompi or native
 	path    string
@@ -112,7 +111,8 @@ func (x *programTester) findSuite(s suite) []string {
 }
 
 // examineProgram measures a broadcast with a benchmark program, if there is a launcher for the library that the
-// program loads. It adds the check c with the result. The parameter `of` is the constructor of the program.
+// program loads. It completes the check c and adds it. The function `of` creates the benchrunner.Program for a
+// path.
 func (x *programTester) examineProgram(ctx context.Context, p program, c Check, of func(path string) (benchrunner.Program, error)) {
 	switch start := x.launchers.starter(p.library); {
 	case p.library == nil:
@@ -130,7 +130,6 @@ func (x *programTester) examineProgram(ctx context.Context, p program, c Check, 
 	x.addProgram(p, c)
 }
 
-// addProgram adds a program with its check.
 func (x *programTester) addProgram(p program, c Check) {
 	p.state = c.State
 	c.Details = append(c.Details, p.path)
@@ -142,7 +141,7 @@ func (x *programTester) addProgram(p program, c Check) {
 }
 
 // measure measures a broadcast on two processes with a benchmark program. It returns the check with the result.
-// The words of preload come before the command of the program.
+// If `preload` is a command such as env, this command starts the program.
 func (x *session) measure(ctx context.Context, c Check, start *trial, path string, of func(path string) (benchrunner.Program, error), alg coll.Algorithm, preload ...string) Check {
 	nodes := max(1, len(start.hosts))
 	point := coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: pairRanks / nodes, MsgBytes: 8}
@@ -153,14 +152,14 @@ func (x *session) measure(ctx context.Context, c Check, start *trial, path strin
 	launch := benchrunner.Launch{Layout: point.Layout(), Dir: x.temp, Cases: []benchrunner.Case{one}}
 	prog, err := of(path)
 	if err != nil {
-		return c.with(Missing, c.Fix).and(err.Error())
+		return c.with(Missing, c.Fix).withDetail(err.Error())
 	}
 	cmd, err := prog.Command(launch)
 	for name, text := range cmd.Files {
 		err = errors.Join(err, os.WriteFile(filepath.Join(launch.Dir, name), text, 0o644))
 	}
 	if err != nil {
-		return c.with(Missing, c.Fix).and(err.Error())
+		return c.with(Missing, c.Fix).withDetail(err.Error())
 	}
 	if len(preload) > 0 {
 		preload = append(preload, benchrunner.AfterVariables(cmd.Args[:1])...)
@@ -175,11 +174,11 @@ func (x *session) measure(ctx context.Context, c Check, start *trial, path strin
 	}
 	switch o := reading.Outcomes[0]; {
 	case o.State == benchrunner.OutcomeDone && r.Err == nil:
-		return c.with(OK, "").and(fmt.Sprintf("%s: measures a broadcast, %.1f s", start.library.Name, r.Took.Seconds()))
+		return c.with(OK, "").withDetail(fmt.Sprintf("%s: measures a broadcast, %.1f s", start.library.Name, r.Took.Seconds()))
 	case r.TimedOut:
-		return c.with(Missing, c.Fix).and(fmt.Sprintf("%s: no end within %v", start.library.Name, r.Took.Round(time.Second)))
+		return c.with(Missing, c.Fix).withDetail(fmt.Sprintf("%s: no end within %v", start.library.Name, r.Took.Round(time.Second)))
 	default:
-		return c.with(Missing, c.Fix).and(start.library.Name + ": measures nothing: " + cmp.Or(printable(o.Error), r.message()))
+		return c.with(Missing, c.Fix).withDetail(start.library.Name + ": measures nothing: " + cmp.Or(printable(o.Error), r.message()))
 	}
 }
 
@@ -286,15 +285,15 @@ func (x *programTester) examineOwn(ctx context.Context, path string) {
 	answer := strings.TrimSpace(r.Stdout)
 	switch {
 	case r.Err != nil || !strings.HasPrefix(answer, nativeTitle+" "):
-		x.addProgram(p, c.and("is not tutti's benchmark program: "+r.message()))
+		x.addProgram(p, c.withDetail("is not tutti's benchmark program: "+r.message()))
 	case !strings.HasSuffix(answer, " "+csource.Bench.Checksum()):
-		x.addProgram(p, c.and("built by another version of tutti"))
+		x.addProgram(p, c.withDetail("built by another version of tutti"))
 	default:
 		x.examineProgram(ctx, p, c, ownProgram)
 	}
 }
 
-// ownProgram returns tutti's benchmark program, which measures a case in less than a second.
+// ownProgram returns tutti's benchmark program, with options for a case of less than a second.
 func ownProgram(path string) (benchrunner.Program, error) {
 	return native.New(native.Options{Path: path, Warmup: 1, MinSamples: 6, MaxSamples: 10, Precision: 0.5, Slice: time.Second / 2, Check: true})
 }

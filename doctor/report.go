@@ -72,7 +72,6 @@ func (r *Report) Ready() bool {
 	})
 }
 
-// ok returns a check with state OK.
 func ok(s Section, name string, details ...string) Check {
 	return Check{Section: s, Name: name, State: OK, Details: details}
 }
@@ -83,8 +82,8 @@ func (c Check) with(state State, fix string) Check {
 	return c
 }
 
-// and returns a copy of the check with one more detail.
-func (c Check) and(detail string) Check {
+// withDetail returns a copy of the check with one more detail.
+func (c Check) withDetail(detail string) Check {
 	c.Details = append(slices.Clip(c.Details), detail)
 	return c
 }

@@ -21,10 +21,8 @@ import (
 // writes 200 kB.
 const longestOutput = 4 << 20
 
-// grace is the time between SIGTERM and SIGKILL when a command is stopped.
 const grace = time.Second
 
-// result is the outcome of a command.
 type result struct {
 	Stdout, Stderr string
 	Code           int // exit code; -1 if the command did not start or a signal ended it
@@ -74,7 +72,6 @@ func printable(s string) string {
 	return s
 }
 
-// command describes a command to run.
 type command struct {
 	args  []string // args[0] is the path of the program
 	env   []string // variables in addition to those of the session
@@ -123,7 +120,6 @@ func (x *session) runOnce(ctx context.Context, c command) result {
 	return r
 }
 
-// without returns the variables of environ whose names are not in drop.
 func without(environ, drop []string) []string {
 	return slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
@@ -200,7 +196,6 @@ func real(path string) string {
 	return path
 }
 
-// prepare sets up the environment of a campaign's jobs: modules, set-up lines and variables.
 func (x *session) prepare(ctx context.Context) {
 	n := x.options.Needs
 	if n == nil {
@@ -245,7 +240,6 @@ func setUpScript(n *Needs) string {
 	return b.String()
 }
 
-// envOf returns the variables that a campaign sets for the programs of a library.
 func (n *Needs) envOf(library string) []string {
 	if n == nil {
 		return nil
@@ -257,7 +251,6 @@ func (n *Needs) envOf(library string) []string {
 	return n.Libraries[i].Env
 }
 
-// envFor returns the variables that a campaign sets for one of its benchmark programs.
 func (n *Needs) envFor(program string) []string {
 	if n == nil {
 		return nil

@@ -24,7 +24,6 @@ type cluster struct {
 	partitions []partition
 }
 
-// slurmChecker examines Slurm by its own commands.
 type slurmChecker struct {
 	*session
 	cluster
@@ -108,7 +107,6 @@ func (x *slurmChecker) examineCluster(ctx context.Context) {
 		x.plugins = parsePlugins(r.Stdout + r.Stderr) // the stream depends on Slurm's version
 	}
 	x.examinePartitions(ctx)
-	x.examineConfig(ctx)
 	x.examineAccounting(ctx)
 	x.examineAllocation(ctx)
 	x.testSubmission(ctx)
@@ -140,26 +138,6 @@ func (x *slurmChecker) examinePartitions(ctx context.Context) {
 	}
 	if usable == 0 {
 		c = c.with(Missing, "sinfo -R shows why; ask the operators")
-	}
-	x.add(c)
-}
-
-// examineConfig reports settings that affect campaigns.
-func (x *slurmChecker) examineConfig(ctx context.Context) {
-	config := parseConfig(x.ask(ctx, "scontrol", "show", "config"))
-	if len(config) == 0 {
-		x.add(Check{Slurm, "settings", Warning, []string{"scontrol show config does not answer"}, ""})
-		return
-	}
-	c := ok(Slurm, "settings", fmt.Sprintf("MinJobAge %s, EnforcePartLimits %s",
-		orUnknown(config["MinJobAge"]), orUnknown(config["EnforcePartLimits"])),
-		fmt.Sprintf("MaxJobCount %s, MaxArraySize %s", orUnknown(config["MaxJobCount"]), orUnknown(config["MaxArraySize"])))
-	if age, known := seconds(config["MinJobAge"]); known && age < 60 {
-		c = c.with(Warning, "enable accounting, or poll more often than MinJobAge")
-		c.Details = append(c.Details, "Slurm forgets ended jobs in less than a minute")
-	}
-	if strings.EqualFold(config["EnforcePartLimits"], "NO") {
-		c.Details = append(c.Details, "jobs above a limit wait forever: tutti checks limits itself")
 	}
 	x.add(c)
 }
@@ -257,8 +235,8 @@ func orUnknown(s string) string {
 
 var pingForm = regexp.MustCompile(`Slurmctld\(([^)]*)\) at (\S+) is ([A-Z]+)`)
 
-// parsePing parses the output of scontrol ping. It returns the state and the host of the first controller
-// that is up. If none is up, it returns those of the first controller.
+// parsePing parses the output of scontrol ping. It returns the state and the host of the first controller that
+// is up or, if none is up, of the first one.
 func parsePing(text string) (state, host string) {
 	for _, m := range pingForm.FindAllStringSubmatch(text, -1) {
 		if state == "" || m[3] == "UP" {
@@ -282,13 +260,12 @@ func parseSlurmVersion(text string) string {
 	return ""
 }
 
-// partition is a Slurm partition with the numbers of its nodes in certain states.
+// partition is a Slurm partition with the number of its idle nodes and of its working nodes.
 type partition struct {
 	slurm.Partition
 	idle, usable int // numbers of nodes
 }
 
-// parsePartitions parses the output of scontrol --oneliner show partition.
 func parsePartitions(text string) []partition {
 	var out []partition
 	for _, p := range slurm.ParsePartitions(text) {
@@ -332,26 +309,6 @@ func parseSinfo(text string) map[string]nodeCount {
 		out[f[0]] = c
 	}
 	return out
-}
-
-// parseConfig parses the "Name = value" lines of scontrol show config.
-func parseConfig(text string) map[string]string {
-	out := map[string]string{}
-	for line := range strings.Lines(text) {
-		name, value, is := strings.Cut(line, "=")
-		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
-		if is && name != "" && !strings.Contains(name, " ") && value != "(null)" {
-			out[name] = printable(value)
-		}
-	}
-	return out
-}
-
-// seconds parses text such as "300 sec". It returns false for other text.
-func seconds(s string) (int, bool) {
-	number, unit, _ := strings.Cut(s, " ")
-	n, err := strconv.Atoi(number)
-	return n, err == nil && n >= 0 && unit == "sec"
 }
 
 var startForm = regexp.MustCompile(`to start at ([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}) using [0-9]+ processors on nodes (\S+)`)

@@ -21,7 +21,6 @@ func (m *machine) cluster() {
 	m.put("scontrol", `case "$*" in
 ping) echo 'Slurmctld(primary) at head is UP';;
 *partition) `+print("scontrol-partition.txt")+`;;
-'show config') `+print("scontrol-config.txt")+`;;
 esac`)
 	m.put("sbatch", `case $1 in
 --version) echo 'slurm-wlm 22.05.8';;
@@ -42,7 +41,6 @@ func TestSlurm(t *testing.T) {
 	wantCheck(t, m.find(r, Slurm, "Slurm"), OK, "22.05.8, controller on head answers", "")
 	wantCheck(t, m.find(r, Slurm, "partitions"), OK, "3 of 3 are up", "")
 	wantCheck(t, m.find(r, Slurm, "partitions"), OK, "small: 2 nodes, 2 idle, 4 CPUs each, limit 00:05:00, 2 nodes a job", "")
-	wantCheck(t, m.find(r, Slurm, "settings"), OK, "MinJobAge 300 sec, EnforcePartLimits NO", "")
 	wantCheck(t, m.find(r, Slurm, "accounting"), OK, "sacct answers", "")
 	wantCheck(t, m.find(r, Slurm, "allocation"), Found, "outside of a job", "")
 	wantCheck(t, m.find(r, Slurm, "submitting"), OK, "to start now", "")

@@ -125,7 +125,6 @@ func (p fakeProgram) Read(s benchrunner.Launch, out benchrunner.Output) benchrun
 	return r
 }
 
-// found returns the outcome of a case from the output of a launch (one run of the program).
 func found(out benchrunner.Output, c benchrunner.Case) benchrunner.Outcome {
 	for line := range strings.Lines(string(out.Stdout)) {
 		f := strings.Fields(line)

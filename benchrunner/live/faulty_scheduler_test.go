@@ -22,7 +22,6 @@ import (
 // fault is one kind of fault that faultyScheduler can inject into a job.
 type fault string
 
-// The faults.
 const (
 	submitFails       fault = "submit fails" // the first submission fails and has no effect
 	submitLost        fault = "submit lost"  // the first submission succeeds, but returns an error
@@ -41,7 +40,6 @@ const (
 	noFault           fault = ""
 )
 
-// faultKinds lists all faults.
 var faultKinds = []fault{
 	submitFails, submitLost, statusOmitted, jobLost, jobCancelled, nodeFailure, outOfTime, outOfMemory, jobRequeued,
 	outputLate, outputTruncated, outputMissing, outputInterleaved, outputPrefixed,
@@ -62,8 +60,8 @@ type faultyScheduler struct {
 	faults map[string]int         // how often the fault of a job has occurred, by name
 }
 
-// faultyRun is one run of a job at the inner scheduler, which executes it. If a job is requeued, it runs
-// several times, with the same ID.
+// faultyRun is one run of a job on the scheduler that faultyScheduler contains. A job that is requeued has
+// several runs with the same ID.
 type faultyRun struct {
 	id    string
 	ended fault // that ended the run, "" for none
@@ -77,7 +75,6 @@ func faulty(t testing.TB, seed uint64, rate float64, within time.Duration, kinds
 	}
 }
 
-// faultOf returns the fault of the job with the given name. It returns "" if the job has no fault.
 func (s *faultyScheduler) faultOf(name string) fault {
 	rng := s.rng(name)
 	if rng.Float64() >= s.rate {
@@ -92,8 +89,8 @@ func (s *faultyScheduler) rng(name string) *rand.Rand {
 	return rand.New(rand.NewPCG(s.seed, h.Sum64()))
 }
 
-// occurs reports whether a fault of the given kind happens at this call. The fault affects the first calls
-// for a job, as many as the parameter `calls` says.
+// occurs reports whether a fault of the given kind happens at this call. It affects the first calls for a job:
+// the parameter `calls` is their number.
 func (s *faultyScheduler) occurs(kind fault, name string, calls int) bool {
 	if s.faultOf(name) != kind || s.faults[name] == calls {
 		return false
@@ -142,14 +139,13 @@ func (s *faultyScheduler) begin(ctx context.Context, sub benchrunner.Submission,
 	return err
 }
 
-// endsJob reports whether the fault ends the job early.
 func (k fault) endsJob() bool {
 	_, failed := failures[k]
 	return failed || k == jobLost || k == jobRequeued
 }
 
-// endEarly ends run i of a job at a random time before s.within has passed. If it cannot end the run, the
-// run continues without a fault.
+// endEarly ends run i of a job at a random time, at most s.within after its begin. If it cannot end the run,
+// the run continues without a fault.
 func (s *faultyScheduler) endEarly(sub benchrunner.Submission, i int, kind fault) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
@@ -166,7 +162,6 @@ func (s *faultyScheduler) endEarly(sub benchrunner.Submission, i int, kind fault
 	s.runs[sub.Name][i].ended = kind
 }
 
-// end cancels run i of a job at the inner scheduler.
 func (s *faultyScheduler) end(ctx context.Context, sub benchrunner.Submission, i int) error {
 	inner := innerSubmission(sub, i)
 	id, found, err := s.Scheduler.Find(ctx, inner)
@@ -269,8 +264,9 @@ func innerSubmission(sub benchrunner.Submission, i int) benchrunner.Submission {
 // ensures that the script has not ended before the fault occurs, even on a busy machine.
 const endDelay = 60
 
-// writeScripts creates the folder of the run `in`. Its script executes the job's script with the given ID.
-// For faults of the output, PATH begins with a folder of commands that replace the system's.
+// writeScripts creates a folder for a run of a job, with a script that executes the job's script under the
+// given ID. If the fault concerns the output, PATH begins with a folder of commands that replace those of the
+// system.
 func (k fault) writeScripts(sub, in benchrunner.Submission, id string, restarts int) error {
 	bin := filepath.Join(in.Dir, "bin")
 	job := "exec bash " + shellescape.Quote(sub.Script)

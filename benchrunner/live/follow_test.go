@@ -94,7 +94,6 @@ func grouped(hosts []string, switches [][]string) [][]string {
 	return out
 }
 
-// launchRun describes how a launch ran: its hosts, its begin and its end in seconds.
 type launchRun struct {
 	hosts      []string
 	begin, end float64

@@ -31,7 +31,6 @@ func TestClockSteps(t *testing.T) {
 	}
 }
 
-// fill writes a file that uses all free space of the disk.
 func fill(t *testing.T, dir string) {
 	t.Helper()
 	f := testutil.Must(os.Create(filepath.Join(dir, "filler")))(t)

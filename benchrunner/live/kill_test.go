@@ -40,8 +40,8 @@ func (l *life) step(do func() error) error {
 	return do()
 }
 
-// alive returns false after the simulated kill. It does not count as a step. Calls that are repeated a
-// random number of times therefore use it.
+// alive returns false after the simulated kill. Unlike other calls, it is not a step. Calls that happen a
+// random number of times use it, so that the number of steps is always the same.
 func (l *life) alive() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,8 +92,8 @@ func (m mortalScheduler) Cancel(ctx context.Context, id string, s benchrunner.Su
 	return m.Scheduler.Cancel(ctx, id, s)
 }
 
-// resumedBatch returns the batch as a resumed campaign passes it: with the jobs of the log, and with every
-// request that has a trial marked as ended.
+// resumedBatch returns the batch as a resumed campaign passes it. It has the jobs of the log, and requests with
+// a trial are marked as ended.
 func resumedBatch(b benchrunner.Batch, log *memory) benchrunner.Batch {
 	b.Requests = slices.Clone(b.Requests)
 	b.Jobs = log.last()

@@ -24,7 +24,6 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-// memory is a benchrunner.Log that keeps its records in memory.
 type memory struct {
 	jobs   []coll.Job // every record, in order
 	trials []coll.Trial
@@ -40,7 +39,6 @@ func (m *memory) Trial(t coll.Trial) error {
 	return nil
 }
 
-// last returns the latest record of each job.
 func (m *memory) last() []coll.Job {
 	var out []coll.Job
 	for _, j := range m.jobs {

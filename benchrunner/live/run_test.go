@@ -19,7 +19,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// limitedScheduler is a scheduler that accepts a limited number of jobs and rejects all others.
+// limitedScheduler accepts a limited number of jobs and rejects all others.
 type limitedScheduler struct {
 	benchrunner.Scheduler
 	accepts     int64 // number of jobs that are accepted before all others are rejected
@@ -104,7 +104,7 @@ func TestNothingFits(t *testing.T) {
 	}
 }
 
-// varied is a program with a longer allowance for cases whose behaviour is long.
+// varied is a program in which cases of the behaviour "long" have a longer allowance.
 type varied struct{ fakeProgram }
 
 func (v varied) Allowance(s benchrunner.Launch) time.Duration {
@@ -141,7 +141,6 @@ func TestCancelledAndResumed(t *testing.T) {
 	}
 }
 
-// runUntilFirstCase runs a batch and cancels the run once a case is measured.
 func runUntilFirstCase(t *testing.T, o live.Options, b benchrunner.Batch) *memory {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -162,12 +161,10 @@ func resume(t *testing.T, o live.Options, b benchrunner.Batch, log *memory) {
 	testutil.NoError(t, machine(t, o).Run(t.Context(), resumedBatch(b, log), log))
 }
 
-// waitForCase waits until the first job has printed the result of its first case.
 func waitForCase(t *testing.T, dir string) {
 	waitFor(t, filepath.Join(dir, "jobs", "*-1", "1", "stdout"), "end")
 }
 
-// waitFor waits until exactly one file matches the pattern and contains text.
 func waitFor(t *testing.T, pattern, text string) {
 	for began := time.Now(); time.Since(began) < testutil.HangTimeout; time.Sleep(time.Millisecond) {
 		paths, err := filepath.Glob(pattern)
@@ -262,7 +259,7 @@ func TestLeftoversAreEnded(t *testing.T) {
 	}
 }
 
-// killFirst kills the processes of the first job as soon as one of its cases has begun to wait.
+// killFirst kills the processes of the first job while one of its cases waits.
 func killFirst(t *testing.T, dir string) {
 	waitFor(t, filepath.Join(dir, "ledger.held"), "held")
 	cards, err := filepath.Glob(filepath.Join(dir, "jobs", "*-1", "process", "id"))

@@ -21,7 +21,6 @@ import (
 	"tutti/mpi"
 )
 
-// words is a program with a given command line.
 type words struct {
 	fakeProgram
 	cmd benchrunner.Command
@@ -118,7 +117,6 @@ func wordOptions(t *testing.T, dir string, modules []string, value string, args 
 	return o
 }
 
-// skeleton returns the number of commands in a script.
 func skeleton(f *syntax.File) int {
 	n := 0
 	syntax.Walk(f, func(node syntax.Node) bool {

@@ -23,9 +23,9 @@ import (
 // long enables the test cases that take minutes.
 var long = flag.Bool("long", false, "also run the cases against Slurm that take minutes")
 
-// clusterText is a variant of fakeText for several processes. The first process measures, and the others
-// answer it until it ends. The program waits before it crashes, because srun may drop output that it has
-// not read when a process dies.
+// clusterText is a variant of fakeText for several processes. The first process measures. The others answer its
+// messages until it ends. The program waits before it crashes, because srun may drop output that it has not
+// read when a process dies.
 const clusterText = `#!/bin/bash
 ledger=$1; shift
 mark=$TUTTI_START/.$SLURM_STEP_ID.${SLURM_RESTART_COUNT:-0}
@@ -58,7 +58,6 @@ for case in "$@"; do
 done
 `
 
-// clusterProgram runs clusterText. It reads the output with benchrunner.Outcomes.
 type clusterProgram struct{ fakeProgram }
 
 func (p clusterProgram) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
@@ -72,7 +71,6 @@ func (p clusterProgram) Read(s benchrunner.Launch, out benchrunner.Output) bench
 	})}
 }
 
-// cluster is a Slurm cluster of virtual nodes on this machine.
 type cluster struct{ *testutil.SlurmCluster }
 
 func startCluster(t *testing.T, nodes int) cluster {
@@ -82,7 +80,6 @@ func startCluster(t *testing.T, nodes int) cluster {
 	return cluster{c}
 }
 
-// up waits until all nodes of the cluster are idle.
 func (c cluster) up(t *testing.T) {
 	t.Helper()
 	state := ""
@@ -94,7 +91,6 @@ func (c cluster) up(t *testing.T) {
 	t.Fatalf("nodes are %q", strings.Fields(state))
 }
 
-// bench is a Machine on a Slurm cluster, with a program that only sleeps.
 type bench struct {
 	cluster
 	t   *testing.T
@@ -120,7 +116,6 @@ func newBench(t *testing.T, c cluster) bench {
 	return b
 }
 
-// setMost sets the largest number of cases in one launch.
 func (b *bench) setMost(cases int) {
 	p := b.opt.Program.(clusterProgram)
 	p.most = cases
@@ -163,12 +158,11 @@ func (b bench) claimOwner(number int) string {
 	return strings.TrimSpace(string(text))
 }
 
-// name returns the name of the job with the given number in the round.
 func (b bench) name(number int) string {
 	return "tutti-" + b.opt.Campaign + "-mpich-bcast-r1-" + itoa(number)
 }
 
-// openGate ends the wait of cases with the behaviour gate or meet.
+// openGate ends the wait of cases with the behaviours "gate" and "meet".
 func (b bench) openGate() {
 	if err := os.WriteFile(filepath.Join(b.dir, "ledger.gate"), nil, 0o666); err != nil {
 		b.t.Error(err)
@@ -200,8 +194,8 @@ func (b bench) submissions(log *memory) int {
 	return n
 }
 
-// check checks that no case was measured twice, how many requests were measured, and the outcomes of the
-// jobs.
+// check compares the number of measured requests and the outcomes of the jobs with the given ones. It also
+// checks that no case was measured twice.
 func (b bench) check(log *memory, requests, done int, outcomes string) {
 	b.t.Helper()
 	if got := checkTrials(b.t, log, requests); got != done {
@@ -343,8 +337,8 @@ func four() benchrunner.Batch {
 	return batchOf(at(2, 1, "a"), at(2, 2, "gate"), at(1, 3, "a"), at(1, 4, "gate"))
 }
 
-// TestSlurmSubmission disturbs Slurm's controller or the nodes while the second job is being submitted or
-// is waiting.
+// TestSlurmSubmission disturbs Slurm's controller or the nodes while the second job is being submitted or is
+// waiting. Every request must get one trial, and no job may be submitted twice.
 func TestSlurmSubmission(t *testing.T) {
 	c := startCluster(t, 7) // after an outage Slurm needs a minute to release a node
 	for _, tc := range []struct {
@@ -461,8 +455,8 @@ func TestSlurmResumed(t *testing.T) {
 	}
 }
 
-// TestSlurmSlow tests events that Slurm notices late: the shortest time limit is one minute, and a lost
-// node is noticed after half a minute.
+// TestSlurmSlow tests two events that Slurm notices late: a time limit after at least one minute, and a lost
+// node after half a minute.
 func TestSlurmSlow(t *testing.T) {
 	if !*long {
 		t.Skip("takes six minutes: go test -run SlurmSlow -timeout 20m ./benchrunner/live -long")
@@ -524,7 +518,6 @@ func TestSlurmSlow(t *testing.T) {
 	}
 }
 
-// gone waits until a job is no longer running.
 func (b bench) gone(id string) {
 	state := ""
 	for began := time.Now(); time.Since(began) < testutil.HangTimeout; time.Sleep(200 * time.Millisecond) {

@@ -25,13 +25,12 @@ func concurrentBench(t *testing.T, c cluster, mode live.Parallel) bench {
 	return b
 }
 
-// ran describes when and on which hosts a launch ran.
 type ran struct {
 	begin, end float64
 	hosts      []string
 }
 
-// rans returns one ran for each launch of a job, in the order of the launches.
+// rans returns when and where the launches of a job ran, in the order of the launches.
 func (b bench) rans(job string) []ran {
 	b.t.Helper()
 	var out []ran
@@ -161,8 +160,8 @@ func TestSlurmConcurrentResumed(t *testing.T) {
 	}
 }
 
-// TestSlurmConcurrentSwitches checks that no switch has two launches at the same time, even if its nodes
-// suffice for more.
+// TestSlurmConcurrentSwitches checks that no switch has two launches at the same time, even if it has enough
+// nodes for both.
 func TestSlurmConcurrentSwitches(t *testing.T) {
 	testutil.NeedAllCases(t)
 	const topology = "SwitchName=leaf1 Nodes=n[1-4]\nSwitchName=leaf2 Nodes=n[5-8]\nSwitchName=top Switches=leaf[1-2]\n"

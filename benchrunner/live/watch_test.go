@@ -16,7 +16,6 @@ import (
 	"tutti/internal/testutil"
 )
 
-// statusScheduler is a scheduler that answers status requests and records their times.
 type statusScheduler struct {
 	benchrunner.Scheduler
 	mu     sync.Mutex
@@ -88,7 +87,6 @@ func TestThousandJobsWait(t *testing.T) {
 	}
 }
 
-// checkRequests checks the number of status requests and the intervals between them.
 func checkRequests(t *testing.T, asked []time.Time, began time.Time, lasts time.Duration) {
 	t.Helper()
 	if first := asked[0].Sub(began); first > 2*time.Second {
@@ -105,9 +103,9 @@ func checkRequests(t *testing.T, asked []time.Time, began time.Time, lasts time.
 	t.Logf("%d questions in %v", len(asked), lasts)
 }
 
-// TestEndFileIsNoticed checks that the watcher notices an end file within one fiftieth of the job's
-// duration, without a status request. It also notices the file if the scheduler stops answering while the
-// job waits, because the job may have run since then.
+// TestEndFileIsNoticed checks that the watcher notices an end file without a status request, within a fiftieth
+// of the job's duration. A job may run and end after the scheduler has reported it as waiting for the last
+// time. Its end is noticed, too.
 func TestEndFileIsNoticed(t *testing.T) {
 	for _, tc := range []struct {
 		lasts, late time.Duration
@@ -198,7 +196,6 @@ func TestLostJobs(t *testing.T) {
 	}
 }
 
-// upAndDown is a scheduler that reports a given number of nodes.
 type upAndDown struct {
 	benchrunner.Scheduler
 	nodes func() int

@@ -25,7 +25,6 @@ func scheduler(t *testing.T) *local.Scheduler {
 	return testutil.Must(local.New(local.Options{Nodes: 2, PPN: 4}))(t)
 }
 
-// submission returns a job whose script consists of the given lines.
 func submission(t *testing.T, lines string) benchrunner.Submission {
 	t.Helper()
 	s := benchrunner.Submission{Name: "job", Dir: t.TempDir(), Nodes: 1, PPN: 1, Limit: time.Minute}
@@ -45,7 +44,6 @@ func status(t *testing.T, s *local.Scheduler, id string, sub benchrunner.Submiss
 	return answer[id]
 }
 
-// over waits until a job has ended and returns its status.
 func over(t *testing.T, s *local.Scheduler, id string, sub benchrunner.Submission) benchrunner.Status {
 	t.Helper()
 	for began := time.Now(); ; time.Sleep(2 * time.Millisecond) {
@@ -170,7 +168,6 @@ func TestReusedProcessID(t *testing.T) {
 	}
 }
 
-// write replaces the process ID in the folder of a job.
 func write(t *testing.T, sub benchrunner.Submission, id string) {
 	t.Helper()
 	host := testutil.Must(os.Hostname())(t)

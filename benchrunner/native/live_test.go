@@ -25,7 +25,7 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// site is an MPI library that is installed on this machine.
+// site is an MPI library that is installed on this machine, with its launcher.
 type site struct {
 	testutil.Toolchain
 	library, version string // names in the catalogue
@@ -42,14 +42,12 @@ func (s *site) program(t *testing.T) string {
 	return testutil.BuildProgram(t, s.Toolchain, csource.Bench)
 }
 
-// quick returns options for short measurements on machines with fewer cores than ranks.
 func quick(path string) native.Options {
 	o := options()
 	o.Path, o.Slice, o.MinSamples, o.Warmup, o.Precision = path, 20*time.Millisecond, 6, 2, 0.2
 	return o
 }
 
-// launch runs a command with n ranks and returns its output.
 func (s *site) launch(t *testing.T, n int, environ []string, args ...string) benchrunner.Output {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
@@ -72,7 +70,6 @@ func (s *site) launch(t *testing.T, n int, environ []string, args ...string) ben
 	return out
 }
 
-// measure measures the cases in one launch and returns what the program read.
 func (s *site) measure(t *testing.T, opt native.Options, cases []benchrunner.Case, environ ...string) (benchrunner.Reading, benchrunner.Output) {
 	t.Helper()
 	p := program(t, opt)
@@ -103,15 +100,14 @@ func (s *site) forcedCase(t *testing.T, l coll.Layout, c coll.Collective, bytes 
 	return benchrunner.Case{Candidate: cand, Forcing: f}
 }
 
-// switchCase returns a case with the given switches, even if the library's forcing would reject them. Its
-// algorithm has the name of the library's default, so the check of the observed algorithm accepts any.
+// switchCase returns a case with the given switches (control variables), even if tutti would not force this
+// algorithm. The case has the name of the library's default, so that any observed algorithm is accepted.
 func switchCase(l coll.Layout, c coll.Collective, bytes int64, newComm bool, switches ...mpi.Switch) benchrunner.Case {
 	out := one(c, bytes, coll.Default.Name, switches...)
 	out.Nodes, out.PPN, out.NewComm = l.Nodes, l.PPN, newComm
 	return out
 }
 
-// checkAllDone checks that every case was measured.
 func checkAllDone(t *testing.T, cases []benchrunner.Case, r benchrunner.Reading, out benchrunner.Output) {
 	t.Helper()
 	for i, o := range r.Outcomes {
@@ -170,8 +166,8 @@ func TestLiveAlgorithms(t *testing.T) {
 	}
 }
 
-// TestLiveProbe checks that the observation of the running algorithm never blocks a rank, even if ranks
-// forward data. The observed algorithm must be the requested one.
+// TestLiveProbe checks the call by which the program observes the running algorithm. It must not block a rank,
+// even if ranks forward data, and it must find the requested algorithm.
 func TestLiveProbe(t *testing.T) {
 	opt := quick(mpich.program(t))
 	lib, cat, err := libraries.Release(mpich.library, mpich.version)
@@ -194,9 +190,9 @@ func TestLiveProbe(t *testing.T) {
 	}
 }
 
-// TestLiveSwitchesOpenMPI checks that coll/tuned calls the functions of the given switches in the order of
-// the switches. It reads the log of the dynamic loader on rank 0, which has the first call of each
-// function.
+// TestLiveSwitchesOpenMPI sets control variables for several algorithms one after another. Open MPI must call
+// their functions in this order. The test reads the log of the dynamic loader on rank 0, which has the first
+// call of each function.
 func TestLiveSwitchesOpenMPI(t *testing.T) {
 	prog := openmpi.program(t)
 	want := []string{"bcast_intra_pipeline", "bcast_intra_binomial", "bcast_intra_chain", "bcast_intra_basic_linear"}
@@ -378,9 +374,9 @@ int MPI_Scatter(const void *s, int n, T a, void *b, int m, T d, int root, C c) {
 	}
 }
 
-// TestLiveForms checks algorithms that are right for the timed call, but wrong or crashing for another form
-// of the call. Such cases fail, and the error names the form. Without the check of forms, they are
-// measured.
+// TestLiveForms checks algorithms that are right for the timed call, but wrong or crashing for other calls of
+// the collective, such as calls in place. These cases fail, and the error names the kind of call. Without
+// options.Check, they are measured.
 func TestLiveForms(t *testing.T) {
 	const code = `
 #define T MPI_Datatype

@@ -33,14 +33,12 @@ func result(i int, more string) string {
 
 func whole(i int) string { return begin(i) + result(i, "") }
 
-// three returns a launch of three cases, which most tests use.
 func three() benchrunner.Launch {
 	s := start(one(coll.Bcast, 64, "library_default"), one(coll.Bcast, 64, "ring"), one(coll.Bcast, 64, "binomial"))
 	s.Order = coll.Cyclic
 	return s
 }
 
-// outcomesText returns a text with one line for each outcome.
 func outcomesText(outcomes []benchrunner.Outcome) string {
 	var b strings.Builder
 	for _, o := range outcomes {
@@ -115,7 +113,6 @@ func TestRead(t *testing.T) {
 	}
 }
 
-// TestReadImpossibleValues checks that lines with impossible values are rejected.
 func TestReadImpossibleValues(t *testing.T) {
 	change := func(old, new string) string {
 		line := result(1, "")

@@ -170,8 +170,8 @@ func ExampleNew() {
 	// best: ring
 }
 
-// TestConcurrentLaunches checks that concurrent launches cost the time from the begin of the first to the
-// end of the last launch.
+// TestConcurrentLaunches checks that concurrent launches cost the time from the beginning of the first launch
+// to the end of the last.
 func TestConcurrentLaunches(t *testing.T) {
 	one := machine(t, replay.Options{Launch: benchrunner.LaunchCost{Seconds: 2}})
 	concurrent := machine(t, replay.Options{Launch: benchrunner.LaunchCost{Seconds: 2}, Nodes: 8})

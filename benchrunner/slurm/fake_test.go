@@ -25,7 +25,6 @@ func fake(t *testing.T, scripts map[string]string) (s *Scheduler, dir string) {
 	return s, dir
 }
 
-// calls returns the recorded calls of a command with their arguments.
 func calls(t *testing.T, dir, command string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "calls"))
@@ -41,7 +40,6 @@ func calls(t *testing.T, dir, command string) []string {
 	return got
 }
 
-// job returns a submission with a name and the body of its script.
 func job(t *testing.T, name, body string) benchrunner.Submission {
 	t.Helper()
 	dir := t.TempDir()
@@ -50,5 +48,4 @@ func job(t *testing.T, name, body string) benchrunner.Submission {
 	return benchrunner.Submission{Name: name, Dir: dir, Script: script, Nodes: 1, PPN: 1, Limit: 2 * time.Minute}
 }
 
-// columns returns the fields as one row of the output of squeue or sacct.
 func columns(fields ...string) string { return strings.Join(fields, separator) + "\n" }

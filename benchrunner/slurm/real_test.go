@@ -22,7 +22,6 @@ var long = flag.Bool("long", false, "also run the cases against Slurm that take 
 // conf is a line of slurm.conf that makes clients give up early.
 const conf = "MessageTimeout=2"
 
-// startCluster starts a cluster and returns it with a scheduler.
 func startCluster(t *testing.T, nodes int, lines string, o Options) (*testutil.SlurmCluster, *Scheduler) {
 	t.Helper()
 	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: nodes, Conf: lines})
@@ -346,7 +345,8 @@ func TestSlurmFrozen(t *testing.T) {
 	wantOutcome(t, await(t, s, id, sub, over), coll.JobCompleted, "COMPLETED")
 }
 
-// TestSlurmControllerDown checks that a controller that is down is unavailable, and that jobs survive it.
+// TestSlurmControllerDown checks that requests to a controller that is down return ErrUnavailable, and that
+// jobs survive it.
 func TestSlurmControllerDown(t *testing.T) {
 	c, s := startCluster(t, 1, conf+"\nTCPTimeout=1", Options{})
 	sub := job(t, "survivor", "sleep 6")
@@ -483,8 +483,8 @@ func TestSlurmInterrupted(t *testing.T) {
 	}
 }
 
-// TestSlurmSlowEnds tests ends of jobs that Slurm notices late: a time limit after more than a minute, a
-// lost node after half a minute.
+// TestSlurmSlowEnds tests two ends of jobs that Slurm notices late: a time limit after more than a minute, and
+// a lost node after half a minute.
 func TestSlurmSlowEnds(t *testing.T) {
 	if !*long {
 		t.Skip("takes two minutes: go test -run SlowEnds ./benchrunner/slurm -long")

@@ -46,7 +46,7 @@ func write(t *testing.T, dir, name, text string) {
 	testutil.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 }
 
-// TestLateAccounts checks a job that has left the queue before its row is in the accounts.
+// TestLateAccounts checks that a job is unknown between the end of its row in the queue and its row in the accounts.
 func TestLateAccounts(t *testing.T) {
 	s, dir := fake(t, map[string]string{"squeue": "cat $dir/queue", "sacct": "cat $dir/accounts"})
 	sub := benchrunner.Submission{Name: "job", Dir: "/d"}
@@ -149,7 +149,8 @@ func TestFindDoubled(t *testing.T) {
 	}
 }
 
-// TestUnavailable checks the error while the controller does not answer.
+// TestUnavailable checks that every request returns ErrUnavailable, with Slurm's message, while the controller
+// does not answer.
 func TestUnavailable(t *testing.T) {
 	const down = "echo 'slurm_load_jobs error: Unable to contact slurm controller (connect failure)' >&2; exit 1"
 	s, _ := fake(t, map[string]string{"squeue": down, "scancel": down, "scontrol": down})

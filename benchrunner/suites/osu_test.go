@@ -75,7 +75,7 @@ func TestOSURead(t *testing.T) {
 }
 
 // TestOSUReadSamples reads three recorded outputs: a barrier, which has no size; a reduction of several
-// datatypes; and a mean far above its median, which gives a warning.
+// datatypes; and times whose mean is far above their median, which gives a warning.
 func TestOSUReadSamples(t *testing.T) {
 	read := func(name string, s benchrunner.Launch) benchrunner.Reading {
 		out := benchrunner.Output{Stdout: []byte(sample(t, name)), Stderr: []byte(twoHosts), Ended: true}

@@ -19,7 +19,6 @@ import (
 	"tutti/mpi"
 )
 
-// launchOf returns a launch of one collective and algorithm with the given sizes.
 func launchOf(collective coll.Collective, nodes, ppn int, algorithm string, sizes ...int64) benchrunner.Launch {
 	s := benchrunner.Launch{Layout: coll.Layout{Nodes: nodes, PPN: ppn}, Dir: "/work/1"}
 	for _, size := range sizes {
@@ -43,10 +42,8 @@ func hosts(names ...string) string {
 	return b.String()
 }
 
-// twoHosts is the text that two ranks on two hosts print to report their hosts.
 var twoHosts = hosts("n1", "n2")
 
-// sample returns a recorded output from testdata.
 func sample(t testing.TB, name string) string {
 	t.Helper()
 	text := testutil.Must(os.ReadFile("testdata/" + name))(t)
@@ -218,8 +215,8 @@ func TestAllowance(t *testing.T) {
 	}
 }
 
-// readTest is an output with the expected outcomes. want has the beginning of the text of each outcome. The
-// text contains the state, then calls and seconds, or phase and error.
+// readTest is an output with the beginning of the text of each expected outcome: the state, then calls and
+// seconds, or phase and error.
 type readTest struct {
 	name, stdout, stderr string
 	out                  benchrunner.Output
@@ -234,7 +231,6 @@ var (
 
 func crashed(exit int) benchrunner.Output { return benchrunner.Output{Ended: true, Exit: exit} }
 
-// checkRead reads the outputs of several tests and compares the outcomes with the expected ones.
 func checkRead(t *testing.T, p benchrunner.Program, s benchrunner.Launch, tests []readTest) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -266,8 +262,9 @@ An invalid value was supplied for an enum variable.
 --------------------------------------------------------------------------
 `
 
-// commonReadTests returns the tests that all suites share. complete is an output with one result for each
-// case. done has the expected outcomes. good is the text that ranks on n1 and n2 print to standard error.
+// commonReadTests returns the tests that all suites share. The first parameter is an output with one result for
+// each case. The second is the text that ranks on n1 and n2 print to standard error. The third has the expected
+// outcomes.
 func commonReadTests(complete, good string, done []string) []readTest {
 	all := func(text string) []string { return slices.Repeat([]string{text}, len(done)) }
 	oneNode := strings.ReplaceAll(good, "n2", "n1")
