@@ -1,7 +1,6 @@
 package benchrunner_test
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -108,10 +107,4 @@ func TestParseLaunchModel(t *testing.T) {
 			t.Errorf("ParseLaunchModel(%q) error = %v, want it to name what is allowed", s, err)
 		}
 	}
-}
-
-func ExampleLaunchCost_Costs() {
-	l := benchrunner.LaunchCost{Model: benchrunner.LaunchOSU, Seconds: 1, SecondsPerNode: 0.01}
-	fmt.Println(l.Costs([]coll.Candidate{at(8, 64, "ring"), at(8, 128, "ring"), at(8, 64, "tree")}))
-	// Output: [1.08 0 1.08]
 }

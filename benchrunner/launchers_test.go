@@ -1,7 +1,6 @@
 package benchrunner_test
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -99,14 +98,4 @@ func TestNewLauncherErrors(t *testing.T) {
 	if _, err := benchrunner.NewLauncher(benchrunner.Srun, benchrunner.LauncherOptions{Args: []string{"--nice=5", "-v"}}); err != nil {
 		t.Error(err)
 	}
-}
-
-func ExampleNewLauncher() {
-	l, err := benchrunner.NewLauncher(benchrunner.Hydra, benchrunner.LauncherOptions{})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(l.Args(coll.Layout{Nodes: 2, PPN: 4}, benchrunner.Command{Args: []string{"./program", "--fast"}}))
-	// Output: [mpiexec.hydra -genvall -n 8 -ppn 4 ./program --fast]
 }

@@ -66,7 +66,8 @@ echo 'tutti-doctor: rank 0 ended'; echo 'tutti-doctor: rank 1 ended'`
 var measured = fmt.Sprintf(`echo '{"event":"hello","format":%d,"ranks":2,"nodes":[{"host":"n1","ranks":2}]}'
 echo '{"event":"result","case":0,"bytes":8,"median":1e-06,"min":1e-06,"samples":6,"wall":1,"sync":"clock","stop":"tight","verified":"no"}'`, csource.BenchFormat)
 
-// osuMeasured prints what osu_bcast prints for one size on two ranks of a node, and what its script prints before.
+// osuMeasured prints what osu_bcast prints for one size on two ranks of a node, after the lines in which the
+// ranks report their hosts.
 const osuMeasured = `echo 'tutti: process on host n1
 tutti: process on host n1' >&2
 echo '# OSU MPI Broadcast Latency Test v7.4
@@ -102,8 +103,7 @@ func (m *machine) find(r *Report, s Section, name string) Check {
 	return Check{}
 }
 
-// wantCheck fails the test unless the check has the given state, details and advice. The parameter fix is the
-// advice.
+// wantCheck fails the test unless the check has the given state, details and advice.
 func wantCheck(t *testing.T, c Check, state State, details, fix string) {
 	t.Helper()
 	if c.State != state || !strings.Contains(strings.Join(c.Details, "\n"), details) || !strings.Contains(c.Fix, fix) || fix == "" && c.Fix != "" {

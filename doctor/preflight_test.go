@@ -55,8 +55,8 @@ func preflightChecks(t *testing.T, m *machine) []Check {
 	return testutil.Must(Preflight(t.Context(), Options{Environ: m.x.options.Environ, Dir: m.x.options.Dir, Needs: m.x.options.Needs}))(t)
 }
 
-// TestPreflightWrongLibrary checks that a program that loads another MPI library counts as a missing
-// benchmark, and so does one of another release.
+// TestPreflightWrongLibrary checks two programs that count as missing benchmarks: one that loads another MPI
+// library, and one that loads another release of the library.
 func TestPreflightWrongLibrary(t *testing.T) {
 	requireMPI(t)
 	path := testutil.BuildProgram(t, toolchains["openmpi"], csource.Bench)

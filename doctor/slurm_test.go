@@ -131,8 +131,8 @@ func TestSrunPlugins(t *testing.T) {
 	}
 }
 
-// TestSrunArgs checks the arguments of srun for two processes. Inside a job, they start a step that runs
-// next to other steps. Outside a job, they submit a job that does not wait.
+// TestSrunArgs checks the arguments of srun for two processes. Inside a job, srun starts a step that runs next
+// to other steps. Outside a job, it submits a job that does not wait.
 func TestSrunArgs(t *testing.T) {
 	m := newMachine(t)
 	tests := []struct{ job, version, want, not string }{

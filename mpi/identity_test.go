@@ -26,13 +26,3 @@ func TestBinaryTexts(t *testing.T) {
 		t.Errorf("error %v, want that of the file", err)
 	}
 }
-
-func ExampleBinaryTexts() {
-	err := mpi.BinaryTexts(strings.NewReader("\x90\x90\x00Open MPI\x00v4.1.4"), func(text []byte) { fmt.Printf("%q\n", text) })
-	fmt.Println(err)
-	// Output:
-	// "\x90\x90"
-	// "Open MPI"
-	// "v4.1.4"
-	// <nil>
-}

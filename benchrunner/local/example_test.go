@@ -11,28 +11,6 @@ import (
 	"tutti/benchrunner/local"
 )
 
-func ExampleNew() {
-	s, err := local.New(local.Options{Nodes: 4, PPN: 8})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	c, err := s.Capacity(context.Background())
-	fmt.Println(s.Name(), c.Nodes, c.PPN, c.Jobs, err)
-	// Output: local 4 8 1 <nil>
-}
-
-func ExampleNewAllocation() {
-	s, err := local.NewAllocation([]string{"SLURM_JOB_ID=12", "SLURM_JOB_NUM_NODES=4", "SLURM_JOB_CPUS_PER_NODE=32(x3),16", "SLURM_JOB_END_TIME=2000000000"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	c, err := s.Capacity(context.Background())
-	fmt.Println(s.Name(), c.Nodes, c.PPN, c.Ends.UTC(), err)
-	// Output: allocation 4 16 2033-05-18 03:33:20 +0000 UTC <nil>
-}
-
 // A job is a process on this machine. The folder of the job contains its state.
 func ExampleScheduler_Submit() {
 	dir, err := os.MkdirTemp("", "job")

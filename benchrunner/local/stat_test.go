@@ -40,30 +40,20 @@ func TestProcessUnknown(t *testing.T) {
 	}
 }
 
-func FuzzParseID(f *testing.F) {
-	f.Add("12-4711-boot")
-	f.Fuzz(func(t *testing.T, id string) {
-		if p, err := parseID(id); err == nil && (p.pid < 2 || p.id != id) {
-			t.Errorf("parseID(%q) = %+v", id, p)
-		}
-	})
-}
-
-func FuzzParseEnd(f *testing.F) {
-	f.Add("JobId=1 EndTime=2026-01-31T12:00:00")
-	f.Add("EndTime=Unknown")
+// FuzzParsers checks what the parsers make of any text.
+func FuzzParsers(f *testing.F) {
+	for _, text := range []string{"12-4711-boot", "JobId=1 EndTime=2026-01-31T12:00:00", "EndTime=Unknown", "32(x3),16"} {
+		f.Add(text)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
+		if p, err := parseID(text); err == nil && (p.pid < 2 || p.id != text) {
+			t.Errorf("parseID(%q) = %+v", text, p)
+		}
 		if _, err := parseEnd(text); err == nil && !strings.Contains(text, "EndTime=") {
 			t.Errorf("parseEnd(%q) found an end", text)
 		}
-	})
-}
-
-func FuzzLeastCPUs(f *testing.F) {
-	f.Add("32(x3),16")
-	f.Fuzz(func(t *testing.T, list string) {
-		if n, err := leastCPUs(list); err == nil && n < 1 {
-			t.Errorf("leastCPUs(%q) = %d", list, n)
+		if n, err := leastCPUs(text); err == nil && n < 1 {
+			t.Errorf("leastCPUs(%q) = %d", text, n)
 		}
 	})
 }

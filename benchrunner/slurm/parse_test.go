@@ -228,85 +228,52 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-func FuzzParseRow(f *testing.F) {
-	for line := range strings.Lines(recorded(f, "squeue.txt")) {
-		f.Add(strings.TrimSpace(line))
-	}
-	for line := range strings.Lines(recorded(f, "sacct.txt")) {
-		f.Add(strings.TrimSpace(line))
-	}
-	f.Fuzz(func(t *testing.T, line string) {
-		r, err := parseRow(line)
-		if err != nil {
-			if len(parseRows(line)) > strings.Count(line, "\n") {
-				t.Errorf("a row from a line that is none: %q", line)
-			}
-			return
+// FuzzParsers checks what the parsers make of any text.
+func FuzzParsers(f *testing.F) {
+	for _, name := range []string{"squeue.txt", "sacct.txt", "scontrol-partition.txt", "sinfo.txt", "scontrol-job.txt"} {
+		for line := range strings.Lines(recorded(f, name)) {
+			f.Add(line)
 		}
-		st := statusOf(r, r.last, r.last)
-		if st.Phase == "" || (st.Phase == benchrunner.JobOver) != (st.Outcome != "") || st.Reason == "" && r.state != "" {
-			t.Errorf("%q: %+v", line, st)
-		}
-	})
-}
-
-func FuzzParseID(f *testing.F) {
-	f.Add("1\n")
-	f.Add("hello\n12;c\nbye")
+	}
+	for _, text := range []string{"1\n", "hello\n12;c\nbye", "2-12:30:15", "--mem=0"} {
+		f.Add(text)
+	}
 	f.Fuzz(func(t *testing.T, text string) {
-		id, ok := parseID(text)
-		if ok && (id == "" || strings.Trim(id, "0123456789") != "" || !strings.Contains(text, id)) {
+		checkRow(t, strings.TrimSpace(text))
+		if id, ok := parseID(text); ok && (id == "" || strings.Trim(id, "0123456789") != "" || !strings.Contains(text, id)) {
 			t.Errorf("parseID(%q) = %q", text, id)
 		}
-	})
-}
-
-func FuzzParsePartitions(f *testing.F) {
-	f.Add(recorded(f, "scontrol-partition.txt"))
-	f.Fuzz(func(t *testing.T, text string) {
 		for _, p := range ParsePartitions(text) {
 			most, err := p.limits()
 			if p.Name == "" || p.Nodes < 0 || p.CPUs < 0 || err == nil && (most.nodes < 0 || most.cpus < 0 || most.time < 0) {
 				t.Errorf("partition %+v, %+v", p, most)
 			}
 		}
-	})
-}
-
-func FuzzParseNode(f *testing.F) {
-	for line := range strings.Lines(recorded(f, "sinfo.txt")) {
-		f.Add(line)
-	}
-	f.Fuzz(func(t *testing.T, line string) {
-		if n, err := parseNode(line); err == nil && n.cpus < 0 {
-			t.Errorf("parseNode(%q) = %+v", line, n)
+		if n, err := parseNode(text); err == nil && n.cpus < 0 {
+			t.Errorf("parseNode(%q) = %+v", text, n)
 		}
-	})
-}
-
-func FuzzDerivedExitCode(f *testing.F) {
-	f.Add(recorded(f, "scontrol-job.txt"), "x.1_2-3")
-	f.Fuzz(func(t *testing.T, text, name string) {
-		if code := derivedExitCode(text, name); code != "" && !strings.Contains(text, "DerivedExitCode="+code+" ") {
-			t.Errorf("derivedExitCode = %q", code)
+		if code := derivedExitCode(text, "x.1_2-3"); code != "" && !strings.Contains(text, "DerivedExitCode="+code+" ") {
+			t.Errorf("derivedExitCode(%q) = %q", text, code)
 		}
-	})
-}
-
-func FuzzParseDuration(f *testing.F) {
-	f.Add("2-12:30:15")
-	f.Fuzz(func(t *testing.T, text string) {
 		if d, err := parseDuration(text); err == nil && d < 0 {
 			t.Errorf("parseDuration(%q) = %v", text, d)
 		}
-	})
-}
-
-func FuzzCheckDirective(f *testing.F) {
-	f.Add("--mem=0")
-	f.Fuzz(func(t *testing.T, text string) {
 		if CheckDirective(text) == nil && (!strings.HasPrefix(text, "--") || strings.ContainsAny(text, "\n\r\x00")) {
 			t.Errorf("CheckDirective(%q) = nil", text)
 		}
 	})
+}
+
+func checkRow(t *testing.T, line string) {
+	r, err := parseRow(line)
+	if err != nil {
+		if len(parseRows(line)) > strings.Count(line, "\n") {
+			t.Errorf("a row from a line that is none: %q", line)
+		}
+		return
+	}
+	st := statusOf(r, r.last, r.last)
+	if st.Phase == "" || (st.Phase == benchrunner.JobOver) != (st.Outcome != "") || st.Reason == "" && r.state != "" {
+		t.Errorf("%q: %+v", line, st)
+	}
 }

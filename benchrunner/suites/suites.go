@@ -10,8 +10,8 @@
 //
 // # OSU Micro-Benchmarks, 5.x to 7.x
 //
-// One launch serves one collective and algorithm over message sizes that double, which is
-// all the programs can sweep. Seconds is the column Max Latency of the full listing: the
+// One launch measures one collective and algorithm at message sizes of which each is twice the one
+// before. The programs measure no other sizes. A time is the column Max Latency of the full listing: the
 // mean over all timed calls of the rank whose mean is largest. OSU prints no median of the
 // latest rank. Releases from 7.3 also print the median over the calls of the
 // mean over the ranks; a warning reports a mean of more than twice that median, because

@@ -66,7 +66,7 @@ var componentsAbove = []component{
 	{"hcoll", "enable"}, {"ucc", "enable"}, {"acoll", "priority"}, {"adapt", "priority"}, {"han", "priority"}, {"sm", "priority"}, {"xhc", "priority"},
 }
 
-// component is a component of Open MPI with the parameter that turns it off.
+// component has the name of a part of Open MPI, such as han, and the parameter that turns this part off.
 type component struct{ component, parameter string }
 
 // disable returns the settings that turn off components. If the release does not have a component, its

@@ -92,9 +92,9 @@ func checkExample(t *testing.T, r discover.Measurements, p discover.Plan) {
 	t.Logf("sizes %v", got)
 }
 
-// extraSizes returns the message sizes at which the benchmark measures in addition. Consider two successive
-// sizes that are more than 32 bytes apart. If a time deviates by more than `tolerance` from the straight
-// line between its neighbors, the size halfway is added.
+// extraSizes returns the further message sizes at which the benchmark should measure. If a time deviates by
+// more than `tolerance` from the straight line between the times of the neighbouring sizes, the middle of two
+// sizes is added, unless they are at most 32 bytes apart.
 func extraSizes(readings []discover.SizeTimes, tolerance float64) (sizes []int) {
 	sorted := slices.SortedFunc(slices.Values(readings), func(a, b discover.SizeTimes) int { return cmp.Compare(a.Bytes, b.Bytes) })
 	for i := 1; i+1 < len(sorted); i++ {

@@ -57,9 +57,9 @@ var noTrees = []struct {
 // around returns the length of the shorter way between two members of a ring of n members.
 func around(i, j, n int) int { return min((i-j+2*n*n*n)%n, (j-i+2*n*n*n)%n) }
 
-// dragonfly returns the number of hops between members of a dragonfly network. It has a·p+1 groups of a
-// routers with p members each. All routers of a group are connected with one another, and any two groups
-// are connected by one link.
+// dragonfly returns the number of hops between members of a dragonfly network. The network has a·p+1 groups. A
+// group has `a` routers, and a router has p members. All routers of a group are connected with one another, and
+// any two groups are connected by one link.
 func dragonfly(a, p int) func(i, j int) int {
 	gate := func(from, to int) int { return ((to-from-1)%(a*p+1) + a*p + 1) % (a*p + 1) / p }
 	return func(i, j int) int {

@@ -280,34 +280,6 @@ func TestFindRefuses(t *testing.T) {
 	}
 }
 
-func ExampleFindSuspects() {
-	nodes, _ := topology.Hosts("n[1-8]")
-	tree := topology.Tree{Root: topology.Vertex{Kind: topology.Switch}}
-	for _, n := range nodes {
-		tree.Root.Children = append(tree.Root.Children, topology.Vertex{Kind: topology.Node, Name: n})
-	}
-	var pairs []discover.PairTime
-	for round := 1; round < 8; round++ { // all rounds of a tournament
-		for i := range nodes {
-			if j := i ^ round; i < j {
-				seconds := 80e-6 + 1e-7*float64(i*round%5)
-				if nodes[i] == "n4" || nodes[j] == "n4" {
-					seconds *= 2
-				}
-				pairs = append(pairs, discover.PairTime{A: nodes[i], B: nodes[j], Seconds: seconds})
-			}
-		}
-	}
-	found, err := discover.FindSuspects(&tree, pairs)
-	for _, s := range found.Suspects {
-		fmt.Println(s.Component, "takes", math.Round(s.Slowdown), "times as long")
-	}
-	fmt.Println(err)
-	// Output:
-	// node n4 takes 2 times as long
-	// <nil>
-}
-
 func TestReadPairs(t *testing.T) {
 	got, err := discover.ReadPairs(strings.NewReader("a,b,seconds\nn1,n2,8e-5\nn1,n2,9e-5\n"), "p.csv")
 	if d := cmp.Diff([]discover.PairTime{{A: "n1", B: "n2", Seconds: 8e-5}, {A: "n1", B: "n2", Seconds: 9e-5}}, got); d != "" || err != nil {
