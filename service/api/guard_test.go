@@ -20,6 +20,7 @@ import (
 	"github.com/gorilla/securecookie"
 
 	"tutti/internal/testutil"
+	"tutti/service"
 	"tutti/service/api"
 )
 
