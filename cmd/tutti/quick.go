@@ -59,8 +59,13 @@ quick.yaml and all that tutti tune writes: resume, verify and report work as usu
 	a.formatFlag(cmd)
 	mustComplete(cmd.RegisterFlagCompletionFunc("collectives", cobra.FixedCompletions(config.Collectives(), cobra.ShellCompDirectiveNoFileComp)))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if o.wallTime <= 0 {
+		switch unknown := slices.DeleteFunc(slices.Clone(o.collectives), func(name string) bool { return slices.Contains(config.Collectives(), name) }); {
+		case o.wallTime <= 0:
 			return usageError(cmd, fmt.Errorf("--wall-time %v: want more than 0", o.wallTime))
+		case len(unknown) > 0:
+			return usageError(cmd, fmt.Errorf("--collectives %w", config.NotOneOf(unknown[0], config.Collectives())))
+		case o.dry && o.format == formatJSON:
+			return usageError(cmd, errors.New("--dry-run prints a campaign file, which is YAML: leave out --format"))
 		}
 		return o.run(cmd.Context(), args[0])
 	}
