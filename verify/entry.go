@@ -68,8 +68,7 @@ const (
 	Retest  PointKind = "retest"  // point that was reverted to the default, or a neighbour of one
 )
 
-// PassOutcome is the result of one pass: a quick test of many points (screening), then a stricter test of those
-// that look slower (confirmation). The points and collectives that it lists as reverted use the library's
+// PassOutcome is the result of one pass. The points and collectives that it lists as reverted use the library's
 // default from then on.
 type PassOutcome struct {
 	Number              int               `json:"number"`                         // number of the pass
@@ -155,7 +154,7 @@ func entryOf(step journal.VerifyStep) (Entry, error) {
 	return e, errors.Join(decode(step.Pass, &e.Pass), decode(step.Outcome, &e.Outcome), decode(step.ForcingChecks, &e.ForcingChecks), e.validateStage())
 }
 
-// decode decodes JSON into the value to, and rejects unknown fields. It does nothing if raw is empty.
+// decode decodes JSON into *to and rejects unknown fields. It does nothing if raw is empty.
 func decode(raw json.RawMessage, to any) error {
 	if len(raw) == 0 {
 		return nil

@@ -96,8 +96,8 @@ func interior(p Problem) []TestPoint {
 	return out
 }
 
-// needsForcingCheck reports whether RunPass must check that the library obeys the selection files. It must
-// if the files were written after the last check, or if the library ignored them at the last check.
+// needsForcingCheck reports whether RunPass must check that the library obeys the selection files. A check is
+// needed if the files are newer than the last check, or if the library ignored them then.
 func (s *Session) needsForcingCheck() bool {
 	must := true
 	for _, e := range s.entries {
@@ -148,8 +148,8 @@ func (s *Session) checkForcing(ctx context.Context, files Files) (ignored bool, 
 	return ignored, s.append(Entry{ForcingChecks: checks})
 }
 
-// probeRound returns the round in which to run the probe, and what the journal already has of this round. If
-// an earlier probe was interrupted before its result, this is its round. Otherwise a new round begins.
+// probeRound returns the round in which to run the probe, and what the journal already has of it. It is the round
+// of an interrupted probe if there is one, otherwise a new round.
 func (s *Session) probeRound() (int, roundRecord) {
 	from := 0
 	for _, e := range s.entries {
@@ -206,11 +206,9 @@ type Probe struct {
 
 var _ benchrunner.Program = (*Probe)(nil)
 
-// Name returns "probe".
 func (p *Probe) Name() string { return "probe" }
 
-// Group gives each case a launch of its own: messages that were not received would disturb the next case of the
-// same launch.
+// Group gives each case a launch of its own: messages that were not received would disturb the next case.
 func (p *Probe) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return slices.Collect(slices.Chunk(cases, 1))
 }
@@ -218,7 +216,6 @@ func (p *Probe) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 // Allowance returns a time that is longer than the probe's own time limit.
 func (p *Probe) Allowance(benchrunner.Launch) time.Duration { return 30 * time.Second }
 
-// Command returns the command that runs the probe with the settings of the case.
 func (p *Probe) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	if len(s.Cases) != 1 {
 		return benchrunner.Command{}, fmt.Errorf("a probe serves one case, not %d", len(s.Cases))
@@ -264,8 +261,7 @@ func (p *Probe) compare(at coll.Point, out benchrunner.Output) error {
 // frameForm matches a line of the error stack that MPICH prints when it ends a program.
 var frameForm = regexp.MustCompile(`^(\w+)\(\d+\)\.*: `)
 
-// readStacks returns the functions on the stack of each process. If there are none, why contains the
-// reason.
+// readStacks returns the functions on the stack of each process. If there are none, it returns the reason.
 func readStacks(lines []string) (stacks [][]string, why string) {
 	var printed []string // by MPICH
 	for _, line := range lines {

@@ -27,12 +27,10 @@ type series struct {
 
 func (s series) blocks() int { return len(s.ratios) + s.tunedFailed + s.otherFailed + s.unusable }
 
-// fails reports whether the tuned library fails here. It does if it failed in more than half of the blocks in
-// which the default succeeded.
+// fails reports whether the tuned library failed in more than half of the blocks in which the default succeeded.
 func (s series) fails() bool { return s.tunedFailed > len(s.ratios) }
 
-// tight reports whether half the width of the confidence interval of the logarithmic ratio is at most
-// precision.
+// tight reports whether the confidence interval of the logarithmic ratio is at most ± precision wide.
 func (s series) tight(precision float64) bool {
 	if len(s.ratios) == 0 {
 		return false
@@ -41,8 +39,7 @@ func (s series) tight(precision float64) bool {
 	return i.High-i.Low <= 2*precision
 }
 
-// shifted subtracts limit from each logarithmic ratio. The parameter limit is the logarithm of the largest
-// ratio that is still acceptable.
+// shifted subtracts limit, the logarithm of the largest acceptable ratio, from each logarithmic ratio.
 func (s series) shifted(limit float64) []float64 {
 	out := make([]float64, len(s.ratios))
 	for i, r := range s.ratios {
@@ -105,7 +102,6 @@ func (s *Session) continuesScreening(seen series) bool {
 	return n < s.rules.MinBlocks || n < s.rules.MaxBlocks && !enough
 }
 
-// suspects returns the indices of the points that the screening finds slower or failing.
 func (s *Session) suspects(first []series) []int {
 	var out []int
 	for i, seen := range first {
@@ -116,8 +112,7 @@ func (s *Session) suspects(first []series) []int {
 	return out
 }
 
-// findings returns the suspects that the confirmation finds slower or failing. A suspect is a point that looked
-// slower in the screening.
+// findings returns the suspects that the confirmation finds slower or failing.
 func (s *Session) findings(pass Pass, suspects []int, second []series) []Finding {
 	p := make([]float64, len(suspects))
 	for k, i := range suspects {
@@ -163,7 +158,6 @@ type roundRecord struct {
 	jobs   []coll.Job
 }
 
-// roundOf returns the trials and jobs of a round that are in the journal.
 func (s *Session) roundOf(round int) roundRecord {
 	b := roundRecord{jobs: s.past.Jobs(round)}
 	for _, e := range s.entries {
@@ -174,8 +168,8 @@ func (s *Session) roundOf(round int) roundRecord {
 	return b
 }
 
-// measureStage measures block after block. A block has the points for which wants returns true. It ends when
-// there are none. It returns one series for each point of the pass.
+// measureStage measures block after block, until the function `wants` accepts no point. A block has the points that
+// it accepts. measureStage returns one series for each point of the pass.
 func (m *measurer) measureStage(ctx context.Context, stage Stage, most int, wants func(point int, seen series) bool) ([]series, error) {
 	seen := make([]series, len(m.pass.Points))
 	for number := 1; ; number++ {
@@ -199,7 +193,6 @@ func (m *measurer) measureStage(ctx context.Context, stage Stage, most int, want
 	}
 }
 
-// add adds the two trials of one block, tuned and default, to the series.
 func (s *series) add(round int, tuned, byDefault coll.Trial) {
 	for _, t := range []coll.Trial{byDefault, tuned} {
 		if t.Phase == benchrunner.PhaseParse {
@@ -220,8 +213,8 @@ func (s *series) add(round int, tuned, byDefault coll.Trial) {
 	}
 }
 
-// block measures the points with both libraries, tuned and default. Trials that are in the journal are not
-// measured again. at identifies the block for Options.Observe.
+// block measures the points with both libraries, tuned and default. Trials that are in the journal are not measured
+// again. The event `at` identifies the block for Options.Observe.
 func (m *measurer) block(ctx context.Context, at Event, points []int) (map[coll.Candidate]coll.Trial, error) {
 	round := m.next
 	m.next++
@@ -302,12 +295,10 @@ type blockLog struct {
 	times map[coll.Candidate]coll.Trial
 }
 
-// Job writes the state of a job to the journal.
 func (l *blockLog) Job(j coll.Job) error {
 	return l.s.append(Entry{Round: l.round, Stage: l.stage, Job: &j})
 }
 
-// Trial writes a trial to the journal and adds it to the block.
 func (l *blockLog) Trial(t coll.Trial) error {
 	if err := l.s.append(Entry{Round: l.round, Stage: l.stage, Trial: &t}); err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 	"tutti/selection"
 )
 
-// Problem is one collective, of which the verification tests what the file selects.
+// Problem is one collective whose selections are verified.
 type Problem struct {
 	Collective coll.Collective
 	Grid       []coll.Point                    // points that were tuned
@@ -19,8 +19,8 @@ type Problem struct {
 	Runnable   func(coll.Point) bool           // reports whether the machine can run a point off the grid; nil: no such point
 }
 
-// chooser chooses the test points of one collective. Its random numbers depend only on the seed and the
-// point. So the same selection always leads to the same test points.
+// chooser chooses the test points of one collective. Its random numbers depend only on the seed and the point, so
+// the same selection always leads to the same test points.
 type chooser struct {
 	Problem
 	rules  Rules
@@ -45,7 +45,6 @@ func firstPoints(p Problem, rules Rules) []TestPoint {
 	return x.points
 }
 
-// rngOf returns the random number generator of a point.
 func (x *chooser) rngOf(p coll.Point) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(p.String()))
@@ -85,7 +84,7 @@ func (x *chooser) add(p coll.Point, why PointKind) {
 }
 
 // addSegments adds grid points where an algorithm is selected. It adds one point of each segment (neighbouring
-// sizes with the same algorithm). Then it adds random points until there are Rules.Points.
+// sizes with the same algorithm), then random points until there are Rules.Points of them.
 func (x *chooser) addSegments() {
 	var rest []coll.Point
 	for _, lane := range x.bySize {
@@ -110,7 +109,6 @@ func (x *chooser) addSegments() {
 	}
 }
 
-// addControls adds grid points at which the file selects the library's default.
 func (x *chooser) addControls() {
 	var left []coll.Point
 	for _, p := range x.Grid {
@@ -147,8 +145,8 @@ func (x *chooser) addBetween() {
 	}
 }
 
-// switchPoints returns points around each size, between two sizes of the grid, at which the selected
-// algorithm changes. Their sizes are just below, at and just above this size.
+// switchPoints returns points between two sizes of the grid with different selections: just below, at and just
+// above the size at which the selection changes.
 func (x *chooser) switchPoints() []coll.Point {
 	var out []coll.Point
 	for _, lane := range x.bySize {
@@ -222,9 +220,8 @@ func (x *chooser) betweenLayouts() []coll.Point {
 	return out
 }
 
-// retestPoints returns the test points of a later pass. These are the points in back, which were reverted, and
-// the grid points next to them. It adds the points at which the selection differs from proved, the choices that
-// were verified.
+// retestPoints returns the test points of a later pass. These are the points in `back`, which were reverted, and
+// their neighbours on the grid. It adds the points whose selection is not in `proved`, the verified choices.
 func retestPoints(p Problem, rules Rules, proved map[coll.Point]coll.Algorithm, back []coll.Point) []TestPoint {
 	points := map[coll.Point]TestPoint{}
 	for _, s := range firstPoints(p, rules) {

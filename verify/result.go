@@ -27,8 +27,8 @@ type Result struct {
 	ForcingChecks       []ForcingCheck     `json:"obedience"`                      // results of the last checks; nil if there were none
 }
 
-// Proved reports whether the session has ended, no tested point is slower in the end, none is unmeasured, and
-// every check of the algorithm that ran found the one that the file selects, or could not observe it.
+// Proved reports whether the session has ended, no tested point is slower in the end, none is unmeasured, and no
+// check found that the library ignores its files.
 func (r Result) Proved() bool {
 	return r.Ended && len(r.Slower)+len(r.Unmeasured())+len(r.Unforced()) == 0
 }
@@ -44,8 +44,8 @@ func (r Result) Unforced() []ForcingCheck {
 }
 
 // Untrusted returns the collectives whose measurements cannot be trusted. At points that the file leaves to the
-// library, tuned and default times should be equal. They differ by more than the tolerance here: the whole
-// interval of their ratio lies outside of it.
+// library, tuned and default times should be equal. In these collectives the whole interval of their ratio lies
+// outside the tolerance.
 func (r Result) Untrusted() []CollectiveResult {
 	most := 1 + r.Rules.Tolerance
 	return slices.DeleteFunc(slices.Clone(r.Collectives), func(c CollectiveResult) bool {
@@ -79,7 +79,6 @@ type CollectiveResult struct {
 	RevertedWhole  bool            `json:"all_reverted"` // the whole collective was reverted
 }
 
-// bootstrapResamples is the number of bootstrap resamples. Other intervals of a report use the same number.
 const bootstrapResamples = 1000
 
 // Restore returns the result that the entries of a library's verification contain. The error matches
@@ -267,8 +266,8 @@ func speedup(points []series, seed uint64) (Interval, error) {
 	return Interval{Value: mean(rounds), Low: i.Low, High: i.High}, err
 }
 
-// median returns the median of the ratios in the given blocks. A block counts as often as times says for its
-// round. If none of these blocks has a ratio, the median is over all blocks.
+// median returns the median of the ratios. Each block counts times[round] times. If no block counts, the median is
+// over all blocks.
 func (s series) median(times map[int]int) float64 {
 	var values []float64
 	for i, r := range s.rounds {

@@ -101,7 +101,6 @@ type Interval struct {
 	High  float64 `json:"high"`
 }
 
-// MarshalJSON implements json.Marshaler.
 func (i Interval) MarshalJSON() ([]byte, error) {
 	if i == (Interval{}) {
 		return []byte("null"), nil
@@ -123,7 +122,6 @@ func medianOf(values []float64) Interval {
 	return Interval{Value: middle, Low: i.Low, High: i.High}
 }
 
-// exp returns the interval of ratios that corresponds to an interval of logarithms.
 func (i Interval) exp() Interval {
 	return Interval{math.Exp(i.Value), math.Exp(i.Low), math.Exp(i.High)}
 }

@@ -14,8 +14,7 @@ import (
 	"tutti/selection"
 )
 
-// Tuned is the pseudo-algorithm of the library with its file loaded. Only the settings in the file force
-// it. The library without the file is coll.Default.
+// Tuned is the pseudo-algorithm of the library with its files loaded. The library without them is coll.Default.
 var Tuned = coll.Algorithm{Name: "tuned"}
 
 // Files describe the current files of a library and what they select.
@@ -77,10 +76,10 @@ type Session struct {
 	spent   float64
 }
 
-// Open returns a session for the verification of a library. It measures nothing. past is the verification
-// in the journal, nil if there is none. If its last session has not ended, Open continues that session with
-// the same rules. If it has ended, it stays ended as long as the files select the same. The error matches
-// ErrEntry if no verification can have written the entries.
+// Open returns a session for the verification of a library. It measures nothing. past is the verification in the
+// journal, nil if there is none. If its last session has not ended, Open continues that session with the same
+// rules. An ended session is kept as long as the selections of the files do not change. The error matches ErrEntry
+// if no verification can have written the entries.
 func Open(opt Options, past *journal.Verification, log Log) (*Session, error) {
 	if err := opt.Rules.Validate(); err != nil {
 		return nil, err
@@ -124,11 +123,7 @@ func (s *Session) NextPoints(problems []Problem) ([]TestPoint, error) {
 	if state.ended() {
 		return nil, nil
 	}
-	pass, begun := state.openPass()
-	if begun {
-		return pass.Points, nil
-	}
-	pass, err := s.begin(state, problems)
+	pass, _, err := s.nextPass(state, problems)
 	return pass.Points, err
 }
 
@@ -172,17 +167,13 @@ func (s *Session) open(problems []Problem) state {
 	return st
 }
 
-// pass runs the open pass if there is one, otherwise the next pass.
 func (s *Session) pass(ctx context.Context, state state, files Files) (PassOutcome, error) {
-	pass, begun := state.openPass()
-	if !begun {
-		var err error
-		if pass, err = s.begin(state, files.Problems); err != nil {
-			return PassOutcome{}, err
-		}
-		if err := s.append(Entry{Pass: &pass}); err != nil {
-			return PassOutcome{}, err
-		}
+	pass, begun, err := s.nextPass(state, files.Problems)
+	if err == nil && !begun {
+		err = s.append(Entry{Pass: &pass})
+	}
+	if err != nil {
+		return PassOutcome{}, err
 	}
 	outcome, err := s.measurePass(ctx, pass, files.Machine)
 	if err != nil {
@@ -202,9 +193,13 @@ func (s *Session) append(e Entry) error {
 	return nil
 }
 
-// begin starts and returns the next pass. The error matches ErrNothing if the files select nothing.
-func (s *Session) begin(state state, problems []Problem) (Pass, error) {
-	pass := Pass{Number: len(state.passes) + 1, FirstRound: s.round + 1, Rules: s.rules}
+// nextPass returns the pass that has begun and has no outcome. If there is none, it returns a new one. The error
+// matches ErrNothing if the files select nothing.
+func (s *Session) nextPass(state state, problems []Problem) (pass Pass, begun bool, err error) {
+	if pass, begun = state.openPass(); begun {
+		return pass, true, nil
+	}
+	pass = Pass{Number: len(state.passes) + 1, FirstRound: s.round + 1, Rules: s.rules}
 	proved, back := state.provedChoices(), state.lastReverted()
 	for _, p := range problems {
 		if pass.Number == 1 {
@@ -214,9 +209,9 @@ func (s *Session) begin(state state, problems []Problem) (Pass, error) {
 		}
 	}
 	if len(pass.Points) == 0 {
-		return pass, fmt.Errorf("%s: %w: the files select nothing at any point", s.opt.Library, ErrNothing)
+		return pass, false, fmt.Errorf("%s: %w: the files select nothing at any point", s.opt.Library, ErrNothing)
 	}
-	return pass, nil
+	return pass, false, nil
 }
 
 // decideNext completes the outcome v of a pass. Each finding reverts its point to the default. The whole
@@ -266,7 +261,7 @@ func (st state) ended() bool {
 	return len(st.outcomes) > 0 && st.outcomes[len(st.outcomes)-1].End
 }
 
-// openPass returns the pass that has begun and has no outcome yet. It returns false if there is none.
+// openPass returns the pass that has begun and has no outcome yet.
 func (st state) openPass() (Pass, bool) {
 	if len(st.passes) > len(st.outcomes) {
 		return st.passes[len(st.passes)-1], true
@@ -274,7 +269,6 @@ func (st state) openPass() (Pass, bool) {
 	return Pass{}, false
 }
 
-// revertedCollectives returns the collectives that were reverted as a whole.
 func (st state) revertedCollectives() []coll.Collective {
 	var out []coll.Collective
 	for _, v := range st.outcomes {
@@ -283,7 +277,6 @@ func (st state) revertedCollectives() []coll.Collective {
 	return out
 }
 
-// lastReverted returns the points that the last pass reverted.
 func (st state) lastReverted() []coll.Point {
 	var out []coll.Point
 	if n := len(st.outcomes); n > 0 {

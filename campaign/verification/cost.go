@@ -64,9 +64,9 @@ func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 	return e, nil
 }
 
-// blocksOf returns the expected number of blocks (repetitions) at a test point. Screening is assumed to need
-// the mean of its smallest and largest number. The fraction Suspicion of the points looks slower by chance
-// and is measured again.
+// blocksOf returns the expected number of blocks (repetitions) at a test point. Every point takes part in a
+// screening, whose number of blocks is assumed to be the mean of MinBlocks and MaxBlocks. The fraction Suspicion of
+// the points looks slower by chance and is measured again.
 func blocksOf(r verify.Rules) float64 {
 	return float64(r.MinBlocks+r.MaxBlocks)/2 + r.Suspicion*float64(2*r.MaxBlocks)
 }
@@ -92,8 +92,7 @@ type usage struct {
 	launch, run     float64 // seconds
 }
 
-// seconds returns the expected machine time of the launches and candidates in `planned`. It uses the average
-// times in u.
+// seconds returns the expected machine time of planned launches and candidates, from the average times in u.
 func (u usage) seconds(planned usage) float64 {
 	if u.launches == 0 || u.cases == 0 {
 		return 0
@@ -114,7 +113,6 @@ type usages struct {
 	all     usage
 }
 
-// usagesOf sums up the ended jobs of one library.
 func usagesOf(state *journal.State, library string, model benchrunner.LaunchModel) usages {
 	p := usages{byNodes: map[int]usage{}}
 	for _, r := range state.Rounds {
@@ -142,8 +140,7 @@ func usagesOf(state *journal.State, library string, model benchrunner.LaunchMode
 	return p
 }
 
-// of returns the usage of the jobs with the given number of nodes. If there are no such jobs, it returns
-// that of all jobs.
+// of returns the usage of the jobs with the given number of nodes, or of all jobs if there are none.
 func (p usages) of(nodes int) usage {
 	if u, ok := p.byNodes[nodes]; ok {
 		return u

@@ -55,8 +55,7 @@ func MeasureDrift(ctx context.Context, c *assembly.Campaign, results []campaign.
 	return log.compare(oldSeconds)
 }
 
-// sample returns at most n of the measurements. They are evenly spaced in the order of points and
-// algorithms.
+// sample returns at most n of the measurements, evenly spaced in the order of points and algorithms.
 func sample(ms []coll.Measurement, n int) []coll.Measurement {
 	ms = slices.Clone(ms)
 	slices.SortFunc(ms, func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) })
@@ -77,7 +76,6 @@ type driftLog struct {
 	jobs   []coll.Job             // jobs that have not ended
 }
 
-// measure measures candidates of a problem again.
 func (l *driftLog) measure(ctx context.Context, p campaign.Problem, ms []coll.Measurement) error {
 	batch := benchrunner.Batch{Label: p.Library + "-" + string(p.Collective), Round: 1}
 	l.index = map[coll.Candidate]int{}
@@ -92,7 +90,6 @@ func (l *driftLog) measure(ctx context.Context, p campaign.Problem, ms []coll.Me
 	return p.Runner.Run(ctx, batch, l)
 }
 
-// Job implements benchrunner.Log.
 func (l *driftLog) Job(j coll.Job) error {
 	l.jobs = slices.DeleteFunc(l.jobs, func(o coll.Job) bool { return o.Name == j.Name })
 	if j.State != coll.JobEnded {
@@ -101,13 +98,12 @@ func (l *driftLog) Job(j coll.Job) error {
 	return nil
 }
 
-// Trial implements benchrunner.Log.
 func (l *driftLog) Trial(t coll.Trial) error {
 	l.trials[l.index[t.Candidate]] = t
 	return nil
 }
 
-// compare compares the new times with the old ones. The slice oldSeconds has the order of the trials.
+// compare compares the new times with the old ones, which have the order of the trials.
 func (l *driftLog) compare(oldSeconds []float64) (Drift, error) {
 	var d Drift
 	var changes []float64

@@ -110,7 +110,6 @@ func (s *subject) force(c coll.Candidate) (mpi.Forcing, error) {
 	return mpi.Forcing{Env: env, Base: env}, nil
 }
 
-// choice returns the algorithm that the current files select at a point.
 func (s *subject) choice(p coll.Point) coll.Algorithm {
 	if choose, ok := s.choose[p.Collective]; ok {
 		return choose(p)
@@ -146,8 +145,7 @@ func (s *subject) connect(ctx context.Context) (*verify.Files, error) {
 	return f, err
 }
 
-// compiler returns the configured compiler, or else the library's own compiler. It returns "" if neither
-// exists.
+// compiler returns the configured compiler, or else the library's own. It returns "" if neither exists.
 func (s *subject) compiler(ctx context.Context) string {
 	if command := s.opt.Compilers[s.lib.Name]; command != "" {
 		return command
@@ -185,7 +183,6 @@ func (s *subject) mpiLibrary(ctx context.Context) mpi.Facts {
 // even if they run the same algorithm.
 type recorded struct{ s *subject }
 
-// Run implements benchrunner.Runner.
 func (r *recorded) Run(ctx context.Context, batch benchrunner.Batch, log benchrunner.Log) error {
 	for _, p := range r.s.campaign.Problems {
 		if p.Library != r.s.lib.Name {

@@ -55,7 +55,6 @@ type log struct {
 	state   *journal.State // state of the journal, updated by Append
 }
 
-// Append implements verify.Log.
 func (l log) Append(e verify.Entry) error {
 	r, err := e.Record()
 	if err == nil {
