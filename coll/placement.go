@@ -37,8 +37,8 @@ type Placement struct {
 	Most     int   `json:"most,omitzero"`     // number of ranks below the switch with the most ranks
 }
 
-// Placements summarises the placements of a campaign's measurements. Its results apply to jobs with such
-// placements.
+// Placements summarises the placements of a campaign's measurements. The results of the campaign apply to jobs with
+// such placements.
 type Placements struct {
 	Order    Order      `json:"order,omitzero"`     // empty if unknown, or on one node
 	PPN      []int      `json:"ppn"`                // ascending
@@ -103,7 +103,6 @@ func (p Placements) String() string {
 	return text
 }
 
-// span formats the numbers of switches: one number, or a range.
 func (s Switches) span() string {
 	if s.Least == s.Most {
 		return strconv.Itoa(s.Most)

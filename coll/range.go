@@ -96,7 +96,6 @@ func floorPowerOfTwo(n int64) int64 {
 	return 1 << (bits.Len64(uint64(n)) - 1)
 }
 
-// with returns a copy of the algorithm in which the named parameter has the given value.
 func (a Algorithm) with(name string, value int64) Algorithm {
 	params := slices.DeleteFunc(a.Params(), func(p Param) bool { return p.Name == name })
 	out, err := NewAlgorithm(a.Name, append(params, Param{name, strconv.FormatInt(value, 10)})...)

@@ -86,7 +86,6 @@ func (s ForestStudy) check() error {
 	return nil
 }
 
-// valid reports whether the hyperparameters are in the ranges of a study.
 func (p ForestParams) valid() bool {
 	in := func(v, low, high int) bool { return low <= v && v <= high }
 	return in(p.Trees, minTrees, maxTrees) && slices.Contains(Criteria(), p.Criterion) &&
@@ -142,7 +141,6 @@ func (s ForestStudy) params(x []float64) ForestParams {
 	return p
 }
 
-// point converts hyperparameters to a point of the unit cube.
 func (s ForestStudy) point(p ForestParams) []float64 {
 	depth := p.MaxDepth
 	if depth == 0 {
@@ -165,7 +163,6 @@ type scale struct {
 	log       bool
 }
 
-// value returns the integer at coordinate x.
 func (s scale) value(x float64) int {
 	from, to := s.ends()
 	v := from + x*(to-from)
@@ -175,7 +172,6 @@ func (s scale) value(x float64) int {
 	return min(max(int(math.Round(v)), s.low), s.high)
 }
 
-// coordinate returns a coordinate at which value returns v.
 func (s scale) coordinate(v int) float64 {
 	from, to := s.ends()
 	x := float64(v)

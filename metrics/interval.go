@@ -16,12 +16,12 @@ type Interval struct{ Low, High float64 }
 // no 95 % interval.
 const minResamples = 10
 
-// Bootstrap returns the percentile interval of a statistic of values. It draws the given number of
-// resamples, each of len(values) values with replacement. It cuts off the (1-level)/2 quantile of their
-// statistics at both ends. The same seed gives the same interval. It takes O(resamples · n) time.
+// Bootstrap returns the percentile interval of a statistic of values. It draws the given number of resamples, each
+// of len(values) values with replacement. The ends are the (1-level)/2 and the (1+level)/2 quantiles of the
+// statistics of the resamples. The same seed gives the same interval. It takes O(resamples · n) time.
 //
-// It returns an error matching ErrEmpty if there are no values. Fewer than 10 resamples and a level
-// outside (0, 1) are errors as well.
+// It returns an error matching ErrEmpty if there are no values. Fewer than 10 resamples and a level outside (0, 1)
+// are errors as well.
 //
 // Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), §13.3.
 func Bootstrap(values []float64, statistic func([]float64) float64, resamples int, level float64, seed uint64) (Interval, error) {
@@ -48,17 +48,16 @@ func Bootstrap(values []float64, statistic func([]float64) float64, resamples in
 	}, nil
 }
 
-// MedianInterval returns the median of the samples and a confidence interval of the distribution's median.
-// The ends of the interval are order statistics, so its level holds for any distribution. The interval is
-// zero if there are too few samples; at level 0.95 these are fewer than 6. If there are no samples, the
-// error is ErrEmpty. A level outside (0, 1) is another error. It does not change the samples. It takes O(n
-// log n) time.
+// MedianInterval returns the median of the samples and a confidence interval of the distribution's median. The ends
+// of the interval are order statistics, so its level holds for any distribution. The interval is zero if there are
+// too few samples; at level 0.95 these are fewer than 6. The error is ErrEmpty if there are no samples. A level
+// outside (0, 1) is an error, too.
 //
-// The lower end is the k-th smallest sample and the upper end the k-th largest. k is the largest
-// number with P(B < k) ≤ (1-level)/2, where B is binomial with n trials of probability 1/2.
+// The lower end is the k-th smallest sample and the upper end the k-th largest. k is the largest number with P(B <
+// k) ≤ (1-level)/2, where B is binomial with n trials of probability 1/2.
 //
-// Source: David and Nagaraja, Order Statistics (2003), section 7.1; Hoefler and Belli, Scientific
-// Benchmarking of Parallel Computing Systems (SC 2015), rule 5.
+// Source: David and Nagaraja, Order Statistics (2003), section 7.1; Hoefler and Belli, Scientific Benchmarking of
+// Parallel Computing Systems (SC 2015), rule 5.
 func MedianInterval(samples []float64, level float64) (median float64, interval Interval, err error) {
 	n := len(samples)
 	switch {

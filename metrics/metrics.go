@@ -32,7 +32,6 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Weight returns the weight of point i.
 func (o Options) Weight(i int) float64 {
 	if o.Weights == nil {
 		return 1
@@ -86,7 +85,6 @@ func Summarize(slowdowns []float64, opt Options) (Summary, error) {
 	return s, nil
 }
 
-// worst returns the greatest slowdown among points of positive weight.
 func worst(sorted, weights []float64) float64 {
 	at := len(sorted) - 1
 	for weights != nil && weights[at] == 0 {

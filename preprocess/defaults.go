@@ -22,9 +22,9 @@ type defaultKey struct {
 	point            coll.Point
 }
 
-// ReadDefaults reads a CSV file with the columns machine, collective, nodes, ppn and msg_bytes, and one
-// further column for each library, for example mpich and openmpi. The cells of these columns hold recorded
-// names. A cell is empty if the library's choice was not recorded. Like ReadNames, ReadDefaults requires
+// ReadDefaults reads a CSV file with the columns machine, collective, nodes, ppn and msg_bytes, and one further
+// column for each library, for example mpich and openmpi. A cell of such a column has the name of the algorithm in
+// the recorded data, or nothing if the library's choice was not recorded. Like ReadNames, ReadDefaults requires
 // every row to be valid.
 func ReadDefaults(path string) (Defaults, error) {
 	return readFile("defaults", path, readDefaults)
@@ -68,7 +68,6 @@ func readDefaults(r io.Reader, path string) (Defaults, error) {
 	return d, err
 }
 
-// add adds the choices of all libraries that one row contains.
 func (d Defaults) add(s *sheet, row []string, key defaultKey) error {
 	for _, library := range d.libraries {
 		cell := s.cell(row, library)

@@ -1,11 +1,10 @@
 // Package preprocess turns measurements into the input of models: features of points, scalings of
 // times, and tables of measurements in CSV.
 //
-// Rows and SurrogateRows return the inputs of forests and of Gaussian processes, a Scaler the
-// targets of forests, Noise the variance of measured times. ReadTable and WriteTable read and write
-// tidy CSV of measurements; Summary summarizes them. Names and Defaults translate recorded data to
-// the algorithms of a library. ReadTrace and CallWeights return how often an application calls each
-// point.
+// Rows returns the inputs of forests and SurrogateRows those of Gaussian processes. A Scaler computes the
+// targets of forests. Noise estimates the variance of measured times. ReadTable and WriteTable read and write
+// tidy CSV of measurements; Summary summarizes them. Names and Defaults translate recorded data to the
+// algorithms of a library. ReadTrace and CallWeights return how often an application calls each point.
 //
 // Tables are written as Gota data frames. They are read row by row instead, because a frame has no
 // line numbers and a single bad cell turns its whole column into text.

@@ -22,7 +22,6 @@ func Features(p coll.Point) [len(FeatureNames)]float64 {
 	return [...]float64{steps(int64(p.Nodes)), steps(int64(p.PPN)), steps(p.MsgBytes)}
 }
 
-// steps returns log2(n)+1, or 0 for n < 1.
 func steps(n int64) float64 {
 	if n < 1 {
 		return 0

@@ -70,7 +70,8 @@ func readNames(r io.Reader, path string) (Names, error) {
 	return n, err
 }
 
-// name parses one row of a file of names. If the cell algorithm is empty, the result algorithm is zero.
+// name parses one row of a file of names. If the cell in the column "algorithm" is empty, it returns a zero
+// algorithm.
 func (s *sheet) name(row []string) (key recordedName, algorithm coll.Algorithm, err error) {
 	if key.collective, err = coll.ParseCollective(s.cell(row, "collective")); err != nil {
 		return key, algorithm, err

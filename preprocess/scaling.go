@@ -106,7 +106,6 @@ func (s *Scaler) fitLinear(times []float64) error {
 	return nil
 }
 
-// lower sets the fastest time of a point to the time of a measurement, if this is faster.
 func lower(best map[coll.Point]float64, m coll.Measurement) {
 	if t, ok := best[m.Point]; !ok || m.Seconds < t {
 		best[m.Point] = m.Seconds

@@ -90,7 +90,6 @@ func (s *sheet) setHeader(header []string) error {
 	return nil
 }
 
-// require returns an error if one of the columns is missing in the header.
 func (s *sheet) require(columns []string) error {
 	var missing []string
 	for _, name := range columns {
@@ -164,7 +163,6 @@ func (s *sheet) cell(row []string, name string) string {
 	return strings.TrimSpace(row[i])
 }
 
-// others returns the indices of all columns except those with a known name.
 func (s *sheet) others(known ...string) []int {
 	var out []int
 	for i, name := range s.header {
@@ -210,7 +208,6 @@ func (s *sheet) point(row []string) (coll.Point, error) {
 // errNumber is the error for a cell that has no number in the allowed range.
 var errNumber = errors.New("bad number")
 
-// integer parses an integer that must lie within bounds.
 func integer(column, cell string, lowest, highest int64) (int64, error) {
 	n, err := strconv.ParseInt(cell, 10, 64)
 	if err != nil || n < lowest || n > highest {

@@ -59,7 +59,6 @@ func Summary(ms []coll.Measurement) dataframe.DataFrame {
 	)
 }
 
-// compareGroups orders measurements by collective and algorithm.
 func compareGroups(a, b coll.Measurement) int {
 	return cmp.Or(cmp.Compare(a.Collective, b.Collective), coll.CompareAlgorithms(a.Algorithm, b.Algorithm))
 }

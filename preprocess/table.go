@@ -82,7 +82,6 @@ func readTable(r io.Reader, path string) (*Table, error) {
 	return t, nil
 }
 
-// refuseOtherUnits returns an error if a column has times in another unit than microseconds.
 func (s *sheet) refuseOtherUnits() error {
 	for _, name := range s.header {
 		switch strings.ToLower(name) {
@@ -204,8 +203,6 @@ const (
 	osuLargeCalls = 100 + 10
 )
 
-// osuCost returns the machine time of an OSU micro-benchmark in seconds. The parameter `seconds` is the time
-// of one call.
 func osuCost(p coll.Point, seconds float64) float64 {
 	if p.MsgBytes <= osuSmallBytes {
 		return osuSmallCalls * seconds

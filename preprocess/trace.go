@@ -87,7 +87,6 @@ func readTrace(r io.Reader, path string) ([]Calls, error) {
 	return out, nil
 }
 
-// requireTrace returns an error if the header has missing, unknown or contradicting columns.
 func (s *sheet) requireTrace() error {
 	if err := s.require(traceColumns); err != nil {
 		return err
@@ -108,7 +107,6 @@ func (s *sheet) requireTrace() error {
 	return nil
 }
 
-// calls reads one row of a trace.
 func (s *sheet) calls(row []string) (Calls, error) {
 	var c Calls
 	var err error
@@ -154,7 +152,7 @@ func (s *sheet) calls(row []string) (Calls, error) {
 	return c, err
 }
 
-// parseTraced parses the name of a collective in a trace. The name may be that of a nonblocking or persistent form.
+// parseTraced parses the name of a collective, which may be that of a nonblocking or persistent form.
 func parseTraced(name string) (coll.Collective, error) {
 	_, err := coll.ParseCollective(name)
 	for _, blocking := range []string{strings.TrimPrefix(name, "i"), strings.TrimSuffix(name, "_init")} {
@@ -170,7 +168,6 @@ func Blocking(calls []Calls) []Calls {
 	return slices.DeleteFunc(calls, func(c Calls) bool { return !slices.Contains(coll.Collectives(), c.Collective) })
 }
 
-// amount parses a number that must be finite and not negative.
 func amount(column, cell string) (float64, error) {
 	v, err := strconv.ParseFloat(cell, 64)
 	if err != nil || !(v >= 0) || math.IsInf(v, 0) {

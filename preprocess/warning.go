@@ -32,10 +32,8 @@ func (w Warning) String() string {
 	return fmt.Sprintf("%d x %s, first at line %d: %s", w.Count, w.Kind, w.Line, w.Detail)
 }
 
-// problems holds one warning for each kind of problem. The key is the kind.
 type problems map[string]*Warning
 
-// add counts a problem of the given kind in a line.
 func (p *problems) add(kind string, line int, detail string) {
 	if *p == nil {
 		*p = problems{}
@@ -60,7 +58,6 @@ func clip(detail string) string {
 	return detail
 }
 
-// all returns the warnings in the order of their kinds.
 func (p problems) all() []Warning {
 	var out []Warning
 	for _, kind := range warningKinds {
@@ -96,5 +93,4 @@ func (p *problems) mergeDuplicates(rows []tableRow) []tableRow {
 	return kept
 }
 
-// sameTrial reports whether two rows have the same candidate and repetition.
 func sameTrial(a, b tableRow) bool { return a.Candidate == b.Candidate && a.Rep == b.Rep }

@@ -86,7 +86,6 @@ func NewCollectiveDocument(rows []Row, sel Selection, size func(coll.Point) int6
 	return c
 }
 
-// slowdown returns the predicted slowdown of an algorithm, or nil if the row has no prediction for it.
 func slowdown(r Row, alg coll.Algorithm) *float64 {
 	loss, ok := r.Loss(alg)
 	if !ok {
@@ -149,7 +148,6 @@ func ParseDocument(text []byte) (Document, error) {
 	return d, nil
 }
 
-// check returns an error if a collective's points or trees are invalid.
 func (c CollectiveDocument) check() error {
 	if _, err := coll.ParseCollective(string(c.Collective)); err != nil {
 		return err

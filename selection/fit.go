@@ -14,27 +14,27 @@ import (
 // point or algorithm, another collective than the other rows, or an impossible layout.
 var ErrRow = errors.New("bad row")
 
-// Fit merges the rows of one collective into a tree. The tree has the fewest bands with which the
-// guarantees of the package hold.
+// Fit merges the rows of one collective into a tree. The tree has the fewest bands that keep the guarantees of the
+// package.
 //
-// size returns the message size with which the library's rules work, or 0 if the rules ignore the size. The
-// library cannot distinguish rows with the same size and the same layout (with Options.ByRanks, the same
-// number of ranks). Such rows get the same option. It is not slower than the default in any of these rows.
-// Among such options, it is the one whose largest loss is smallest.
+// size returns the message size with which the library's rules work, or 0 if the rules ignore the size. The library
+// cannot distinguish rows with the same size and the same layout (with Options.ByRanks, the same number of ranks).
+// Such rows get the same option. It is not slower than the default in any of these rows. Among such options, it is
+// the one whose largest loss is smallest.
 //
-// The number of bands (ranges of message sizes) is the smallest possible at each level, by dynamic
-// programming over the cuts. Of equally many bands, those with the smallest sum of losses are chosen. Sizes
-// are merged into bands. Neighboring processes per node of one communicator size are merged into ranges with
-// the same bands. Neighboring communicator sizes with the same tuned range of processes per node are merged
-// into ranges with the same content. Layouts share only bands in which both were tuned.
+// The number of bands (ranges of message sizes) is the smallest possible at each level, by dynamic programming over
+// the cuts. Of equally many bands, those with the smallest sum of losses are chosen. First, sizes are merged into
+// bands. Then neighboring processes per node of a communicator size are merged if the same bands serve them. At
+// last, neighboring communicator sizes are merged if the same ranges of processes per node and bands serve them.
+// Layouts share only bands in which both were tuned.
 //
-// The boundary between neighboring grid values is their geometric mean, rounded down, where the expected
-// error is smallest on a logarithmic scale. The tuned range of sizes extends half a grid step, again
-// geometric, beyond the smallest and the largest size. It extends to zero if the smallest message is a
-// single element. The ranges of communicators and processes per node are not extended.
+// The boundary between neighboring grid values is their geometric mean, rounded down, where the expected error is
+// smallest on a logarithmic scale. The tuned range of sizes extends half a grid step, again geometric, beyond the
+// smallest and the largest size. It extends to zero if the smallest message is a single element. The ranges of
+// communicators and processes per node are not extended.
 //
-// The time is O(S²·k²·n²·a) for S communicator sizes, k numbers of processes per node, n sizes and a
-// algorithms, if everything can be merged. If little can be merged, it is nearly linear in S.
+// The time is O(S²·k²·n²·a) for S communicator sizes, k numbers of processes per node, n sizes and a algorithms, if
+// everything can be merged. If little can be merged, it is nearly linear in S.
 func Fit(rows []Row, size func(coll.Point) int64, opt Options) (*Tree, error) {
 	if size == nil {
 		return nil, errors.New("selection: no measure of message size")
@@ -115,7 +115,6 @@ type sizedRow struct {
 	size       int64
 }
 
-// sizedRows computes the numbers that the library's rules compare, for each row.
 func sizedRows(rows []Row, size func(coll.Point) int64, opt Options) ([]sizedRow, error) {
 	out := make([]sizedRow, len(rows))
 	for i, r := range rows {
@@ -131,8 +130,7 @@ func sizedRows(rows []Row, size func(coll.Point) int64, opt Options) ([]sizedRow
 	return out, nil
 }
 
-// groupByLayout groups rows by layout, or by the number of ranks. The result is sorted by ranks and
-// ppn.
+// groupByLayout groups rows by layout, or by the number of ranks. It sorts the result by ranks and ppn.
 func groupByLayout(rows []Row, size func(coll.Point) int64, opt Options) ([]layoutChoices, error) {
 	all, err := sizedRows(rows, size, opt)
 	if err != nil {

@@ -57,7 +57,6 @@ func RevertToDefault(rows []Row, rejected Rejected, choose func([]Row) (func(col
 	return nil, fmt.Errorf("selection: %v: the file still selects an algorithm after every row was reverted", rejected.Points)
 }
 
-// onlyDefault returns a copy of the row that has the library's default as its only option.
 func onlyDefault(r Row) Row {
 	kept := Row{Point: r.Point}
 	for _, o := range r.Options {
@@ -81,9 +80,8 @@ func nearest(rows []Row, reverted []bool, p coll.Point) int {
 	return best
 }
 
-// CompareNearness orders points a and b by their distance from a third point, the parameter to. It compares
-// layouts first; layouts with the same number of ranks are nearest. Then it compares sizes. It returns 0
-// only for equal points.
+// CompareNearness orders points a and b by their distance from a third point, `to`. It compares layouts first;
+// layouts with the same number of ranks are nearest. Then it compares sizes. It returns 0 only for equal points.
 func CompareNearness(to, a, b coll.Point) int {
 	layout := func(p coll.Point) float64 {
 		steps := gap(p.Nodes, to.Nodes) + gap(p.PPN, to.PPN)

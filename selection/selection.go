@@ -122,7 +122,6 @@ func ByCollective(rows []Row) [][]Row {
 	return chunk(rows, func(a, b Row) bool { return a.Point.Collective == b.Point.Collective })
 }
 
-// fitTrees fits one tree per collective.
 func fitTrees(rows []Row, size func(coll.Point) int64, maxLoss float64) ([]*Tree, error) {
 	var trees []*Tree
 	for _, same := range ByCollective(rows) {
@@ -155,7 +154,6 @@ func rivals(rows []Row) []coll.Layout {
 	return out
 }
 
-// worstLoss returns the largest loss that a tree has in the rows of one layout.
 func worstLoss(t *Tree, rows []Row, l coll.Layout) float64 {
 	worst := 0.0
 	for _, r := range rows {

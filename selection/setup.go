@@ -99,7 +99,6 @@ func (s Setup) check() error {
 	return nil
 }
 
-// all returns the settings of each layout, followed by the settings for all other layouts.
 func (s Setup) all() [][]Setting {
 	var out [][]Setting
 	for _, l := range s.Layouts {

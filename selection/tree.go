@@ -55,9 +55,9 @@ type PPNRange struct {
 	Bands []Band `json:"bands"`
 }
 
-// Band applies to message sizes above the previous band, up to and including UpTo. The sizes are in the
-// measure of the library's rules: results of the function `size` of Fit. coll.Default selects the library's
-// default, which also applies above the last band.
+// Band applies to message sizes above the previous band, up to and including UpTo. Sizes are those that the
+// function `size` of Fit returns. coll.Default selects the library's default, which also applies above the last
+// band.
 type Band struct {
 	UpTo      int64          `json:"up_to"`
 	Algorithm coll.Algorithm `json:"algorithm"`
@@ -103,7 +103,6 @@ func (t *Tree) Lookup(ranks, ppn int, size int64) (coll.Algorithm, bool) {
 	return coll.Default, false
 }
 
-// summarize compares the tree with the rows to which it was fitted.
 func (t *Tree) summarize(rows []Row) Summary {
 	var s Summary
 	for _, c := range t.Comms {
