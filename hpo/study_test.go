@@ -46,8 +46,8 @@ func branin(x []float64) float64 {
 	return v*v + 10*(1-s)*math.Cos(u) + 10 - 0.39788735772973816
 }
 
-// TestQuality checks the median, over 21 studies, of the best value. It must be near the median that
-// goptuna's CMA-ES sampler reaches alone.
+// TestQuality checks the median, over 21 studies, of the best value. It must be near the median that goptuna's
+// CMA-ES sampler reaches without this package.
 func TestQuality(t *testing.T) {
 	tests := []struct {
 		name   string

@@ -36,9 +36,9 @@ type change struct {
 }
 
 // compare compares new measurements with an earlier campaign. A Gaussian process trained on the earlier
-// measurements predicts the new ones, with covariances. The result has one factor for each group of
-// measurements (an algorithm or a range of sizes). It is the generalised least-squares mean of the group's
-// shifts.
+// measurements predicts the new ones, with covariances. A shift is log10 of measured over predicted time. The
+// result has one factor for each group of measurements (an algorithm or a range of sizes): the generalised
+// least-squares mean of the group's shifts.
 func compare(name string, earlier, now []coll.Measurement) (report.ComparedFacts, error) {
 	f := report.ComparedFacts{Campaign: name, Earlier: len(earlier), Noise: changeNoise}
 	measured := make(map[coll.Candidate]bool, len(earlier))
@@ -75,7 +75,6 @@ func compare(name string, earlier, now []coll.Measurement) (report.ComparedFacts
 	return f, nil
 }
 
-// algorithmsOf returns the algorithms that occur in measurements, sorted, and the index of each.
 func algorithmsOf(ms []coll.Measurement) ([]coll.Algorithm, map[coll.Algorithm]int) {
 	var all []coll.Algorithm
 	for _, m := range ms {
@@ -90,8 +89,8 @@ func algorithmsOf(ms []coll.Measurement) ([]coll.Algorithm, map[coll.Algorithm]i
 	return all, index
 }
 
-// changesOf returns the shifts of new measurements from the predictions of a Gaussian process that is
-// trained on earlier ones. The result `covariance` has the covariances of these shifts, including noise.
+// changesOf returns the shifts of new measurements from predictions of a Gaussian process that is trained on
+// earlier ones, and the covariances of the shifts, including noise.
 func changesOf(earlier, now []coll.Measurement, index map[coll.Algorithm]int) (changes []change, covariance *mat.SymDense, err error) {
 	if len(earlier) == 0 || len(now) == 0 {
 		return nil, nil, nil
@@ -201,13 +200,11 @@ func changedSeparately(algorithms []report.ChangeFacts) []string {
 	return out
 }
 
-// band is a range of message sizes.
 type band struct {
 	name      string
 	low, high int64
 }
 
-// sizeBands divides the message sizes into ranges (bands) with about equally many sizes.
 func sizeBands(changes []change) []band {
 	var sizes []int64
 	for _, c := range changes {

@@ -82,7 +82,6 @@ func Train(ctx context.Context, c *assembly.Campaign, results []campaign.Result)
 	return m, nil
 }
 
-// nothingMeasured returns ErrNothing, with the number of failed trials if there are any.
 func nothingMeasured(results []campaign.Result) error {
 	failed, first := 0, ""
 	for _, r := range results {

@@ -13,8 +13,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// ProblemFacts returns the facts of a problem for the report. The cross-validation costs Spec.Folds
-// fits.
+// ProblemFacts returns what the report shows of a problem. It fits the model Spec.Folds times for the
+// cross-validation.
 func ProblemFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion) (report.ProblemFacts, error) {
 	l := res.Ledger
 	validation, err := crossValidate(l, c)
@@ -102,8 +102,6 @@ func cells(k knownTimes, c campaign.Conclusion) []report.Cell {
 	return out
 }
 
-// worstLoss returns the largest predicted loss of the selection over all points. The loss is the slowdown
-// minus one.
 func worstLoss(c campaign.Conclusion) float64 {
 	worst := 0.0
 	for _, row := range c.Rows {
@@ -144,7 +142,6 @@ func algorithmFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusi
 	return out
 }
 
-// excludedTexts returns warnings about algorithms that are excluded at some points because they failed.
 func excludedTexts(algorithms []report.AlgorithmFacts) []string {
 	var out []string
 	for _, a := range algorithms {
@@ -189,8 +186,6 @@ func addTies(f *report.ProblemFacts, c campaign.Conclusion) error {
 	return nil
 }
 
-// studyFacts returns the trials of a hyperparameter study. The field Best of a trial is the lowest value so
-// far.
 func studyFacts(s campaign.Study) []report.HPOTrial {
 	var out []report.HPOTrial
 	for i, t := range s.Trials {

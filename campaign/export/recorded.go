@@ -44,7 +44,7 @@ func AddJournal(f *report.Facts, state *journal.State, libraries []string, attem
 	return nil
 }
 
-// verificationsLast returns the jobs in their order, but moves the jobs of verifications to the end.
+// verificationsLast moves the jobs of verifications to the end.
 func verificationsLast(jobs []*journal.Job) []*journal.Job {
 	out := slices.Clone(jobs)
 	rank := func(j *journal.Job) int {
@@ -81,8 +81,7 @@ func machineTime(jobs []*journal.Job) []report.MachineTimeFacts {
 	return out
 }
 
-// environments groups jobs by library, kernel and processor. Each group lists the nodes on which its jobs
-// ran.
+// environments groups jobs by library, kernel and processor, with the nodes on which they ran.
 func environments(jobs []*journal.Job) []report.EnvironmentFacts {
 	var out []report.EnvironmentFacts
 	nodes := []map[string]bool{}
@@ -112,8 +111,6 @@ func environments(jobs []*journal.Job) []report.EnvironmentFacts {
 	return out
 }
 
-// mixedEnvironments returns warnings about libraries that were measured with different library files
-// or kernels.
 func mixedEnvironments(environments []report.EnvironmentFacts) []string {
 	var out []string
 	checksums, kernels := map[string][]string{}, map[string][]string{}
@@ -165,8 +162,8 @@ func excluded(state *journal.State, attempts int) []report.ExcludedFacts {
 	return out
 }
 
-// reasonsOf returns the reasons of each round of a problem. The parameter `past` is the problem's state in
-// the journal, or nil.
+// reasonsOf returns why each round measured its candidates. The parameter `past` is the problem's state in the
+// journal, or nil.
 func reasonsOf(past *journal.ProblemState) []report.RoundReasons {
 	if past == nil {
 		return nil
@@ -184,7 +181,6 @@ func reasonsOf(past *journal.ProblemState) []report.RoundReasons {
 	return out
 }
 
-// weightFacts describes the weights of the points of a problem. It returns nil for equal weights.
 func weightFacts(p campaign.Problem) *report.WeightFacts {
 	if p.Weights == nil {
 		return nil
@@ -208,8 +204,6 @@ func weightFacts(p campaign.Problem) *report.WeightFacts {
 	return f
 }
 
-// placementOf returns how the ranks were placed when a library was measured. The result is zero if this is
-// unknown.
 func placementOf(f *report.Facts, library string) coll.Placements {
 	for _, l := range f.Libraries {
 		if l.Library == library && l.Placement != nil {
@@ -219,8 +213,7 @@ func placementOf(f *report.Facts, library string) coll.Placements {
 	return coll.Placements{}
 }
 
-// otherPlacements returns texts about differences between the placements of a verification and those of the
-// campaign, without duplicates.
+// otherPlacements says, without duplicates, how the placements of a verification differ from those of the campaign.
 func otherPlacements(tuned coll.Placements, v *journal.Verification) []string {
 	if v == nil {
 		return nil

@@ -86,11 +86,9 @@ func release(c *assembly.Campaign, text string) (Release, error) {
 	return Release{lib, measured, port, cat}, nil
 }
 
-// Measured returns the campaign's name of the library that was measured.
+// Measured returns the name of the measured library in the campaign.
 func (r Release) Measured() string { return r.measured.Name }
 
-// fromFiles returns the names of the libraries whose selection files need a library file, such as the
-// installed libmpich.
 func fromFiles() []string {
 	var out []string
 	for _, l := range libraries.All() {

@@ -11,10 +11,9 @@ import (
 	"tutti/report"
 )
 
-// scores returns the scores of the tuned selection and of the default, both at the same points. If true
-// times were recorded, both are compared with these. The points are those at which the default was recorded,
-// or all points if it never was. Without true times, the score of the tuned selection is the last
-// evaluation.
+// scores returns the scores of the tuned selection and of the default at the same points. Recorded true times
+// decide if there are any; the points are then those with a recorded default, or all points if it was never
+// recorded. Without true times, the score of the tuned selection is that of the last evaluation.
 func scores(p campaign.Problem, res campaign.Result, k knownTimes, c campaign.Conclusion) ([]report.Score, error) {
 	if p.Truth == nil {
 		return estimates(p, res, c)
@@ -43,8 +42,6 @@ func scores(p campaign.Problem, res campaign.Result, k knownTimes, c campaign.Co
 	return out, nil
 }
 
-// unsafeFacts returns the facts about algorithms that are left out because they are unsafe. It returns nil
-// if there are none.
 func unsafeFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion) (*report.UnsafeFacts, error) {
 	if len(p.Unsafe) == 0 {
 		return nil, nil
@@ -112,8 +109,8 @@ func (w scored) score(p campaign.Problem, spec campaign.Spec) (report.Score, err
 	return s, err
 }
 
-// bootstrapInterval returns a bootstrap interval, over the points, of the number that the function `pick`
-// returns. If all points of a resample have weight zero, the number for all points is used.
+// bootstrapInterval draws points with replacement. It returns an interval of the number that the function `pick`
+// extracts from a summary. If all points of a resample have weight zero, the number for all points is used.
 func bootstrapInterval(slowdowns []float64, opt metrics.Options, seed uint64, pick func(metrics.Summary) float64) (low, high float64, err error) {
 	all, err := metrics.Average(slowdowns, opt)
 	if err != nil {
@@ -164,7 +161,6 @@ type knownTimes struct {
 	complete bool                            // the times of all candidates are known
 }
 
-// knownTimesOf returns the recorded truth of a problem, or its measurements if there is no truth.
 func knownTimesOf(p campaign.Problem, res campaign.Result) knownTimes {
 	k := knownTimes{
 		seconds:  map[coll.Candidate]float64{},

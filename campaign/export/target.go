@@ -32,7 +32,6 @@ type Target struct {
 	warnings     []string
 }
 
-// newTarget returns a release without a selection.
 func newTarget(c *assembly.Campaign, r Release) *Target {
 	t := &Target{Release: r, campaign: c}
 	if t.opened, t.openErr = r.port.Open(r.cat, r.library.Path); t.openErr == nil {
@@ -91,7 +90,6 @@ func (t *Target) selectionOf(rows []selection.Row) (selection.Selection, error) 
 	return sel, t.opened.Replay(x, sel, rows)
 }
 
-// rowsOf returns the rows that the files of the measured release contain for a problem.
 func rowsOf(p Concluded) []selection.Row {
 	if p.AllDefault {
 		return nil
@@ -212,7 +210,6 @@ func (t *Target) tryLoading(ctx context.Context, dir string) (err error) {
 	return t.campaign.CheckLoads(ctx, t.library, x.Setup)
 }
 
-// remarks returns the remarks that are written into the file of settings.
 func (t *Target) remarks() []string {
 	var out []string
 	if t.placement.Known() {
@@ -244,7 +241,7 @@ func (t *Target) writeModule(dir string, setup selection.Setup) (string, error) 
 	return path, selection.WriteFile(path, module)
 }
 
-// facts returns the facts of the files for the report.
+// facts describes the written files, for the report.
 func (t *Target) facts(w Written) report.LibraryFacts {
 	f := report.LibraryFacts{
 		Library: t.library.Name, Version: t.library.Version, Origin: t.origin(), Files: w.Names(), Verified: t.verified,
@@ -269,7 +266,6 @@ type Summary struct {
 	Tried    bool   `json:"tried"` // tutti's own tests load selection files into this release
 }
 
-// Summary returns the summary of the export for the release.
 func (t *Target) Summary() Summary {
 	out := Summary{Library: t.library.Name, Version: t.library.Version, Measured: t.measured.Version, Origin: t.origin(), Left: t.defaultCount, Tried: t.tried()}
 	for _, rows := range t.rows {
@@ -278,7 +274,6 @@ func (t *Target) Summary() Summary {
 	return out
 }
 
-// origin returns a text that says where the list of algorithms comes from.
 func (t *Target) origin() string {
 	if t.port.Facts().FromFile && t.library.Path != "" {
 		return "installed library " + t.library.Path

@@ -34,7 +34,6 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	return selection.WriteFile(path, b.Bytes())
 }
 
-// facts returns the content of the report. The parameter `by` identifies the program that writes it.
 func (c *Conclusions) facts(libraries []report.LibraryFacts, by Program) (report.Facts, error) {
 	cfg := c.campaign.Config
 	f := report.Facts{
@@ -68,7 +67,6 @@ func (c *Conclusions) facts(libraries []report.LibraryFacts, by Program) (report
 	return f, nil
 }
 
-// problemFacts returns the facts of all problems. It computes several of them at the same time.
 func (c *Conclusions) problemFacts() ([]report.ProblemFacts, error) {
 	out := make([]report.ProblemFacts, len(c.Problems))
 	var group errgroup.Group

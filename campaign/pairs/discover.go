@@ -102,7 +102,6 @@ func Open(c *assembly.Campaign, opt Options) (*Discovery, error) {
 	return d, nil
 }
 
-// prepare returns a Discovery whose campaign writes to the folder of the discovery.
 func prepare(c *assembly.Campaign, opt Options) (*Discovery, error) {
 	opt = opt.withDefaults()
 	if err := opt.validate(); err != nil {
@@ -125,7 +124,6 @@ func prepare(c *assembly.Campaign, opt Options) (*Discovery, error) {
 	return &Discovery{Dir: c.Config.Output, campaign: c, opt: opt, lib: lib, layout: layout}, nil
 }
 
-// openJournal opens the journal in the folder of the discovery, or creates it.
 func (d *Discovery) openJournal() (*journal.Journal, *journal.Contents, error) {
 	spec, err := json.Marshal(d.campaign.Config)
 	if err != nil {
@@ -170,8 +168,8 @@ func (d *Discovery) Measure(ctx context.Context) error {
 	return d.run(ctx, what, plan, 1)
 }
 
-// missingPairs returns the pairs of opt.PLogP that do not have PLogP parameters yet, as classes. The result
-// `kind` is a name for the measurement of these pairs.
+// missingPairs returns the pairs of opt.PLogP that have no parameters yet, one class for each pair, and a name for
+// their measurement.
 func (d *Discovery) missingPairs(found *Found) (kind string, missing []discover.Class, err error) {
 	var names []string
 	if d.opt.PLogP != PLogPAll {
@@ -214,7 +212,6 @@ func Forecast(ctx context.Context, c *assembly.Campaign, opt Options) ([]Planned
 	return d.forecast(ctx, pairs, plan)
 }
 
-// forecast returns the jobs for opt.Jobs launches of the plan.
 func (d *Discovery) forecast(ctx context.Context, what string, plan discover.Plan) ([]Planned, error) {
 	if err := d.campaign.Connect("dry-run", d.opt.Environ); err != nil {
 		return nil, err
@@ -239,7 +236,7 @@ func (d *Discovery) forecast(ctx context.Context, what string, plan discover.Pla
 	return out, nil
 }
 
-// batch returns the runner's batch for one launch with its jobs so far.
+// batch returns the batch that asks a runner for one launch, with the earlier jobs of this launch.
 func (d *Discovery) batch(round int, c coll.Candidate, jobs []coll.Job) benchrunner.Batch {
 	return benchrunner.Batch{
 		Label: d.lib.Name + "-" + c.Algorithm.Name, Round: round, Jobs: jobs,

@@ -28,7 +28,6 @@ type launch struct {
 	discover.Measurements
 }
 
-// pairs returns the measured pairs of all launches.
 func (f *Found) pairs() []discover.Measurement {
 	var out []discover.Measurement
 	for _, s := range f.launches {
@@ -59,7 +58,6 @@ func (d *Discovery) Found() (*Found, error) {
 	return f, nil
 }
 
-// read reads the outputs of all launches in the folder `dir`.
 func (f *Found) read(dir string) error {
 	files, err := fs.Glob(os.DirFS(dir), "jobs/*/*/stdout")
 	if err != nil {
@@ -85,7 +83,6 @@ func (f *Found) read(dir string) error {
 	return nil
 }
 
-// merge merges the topology trees of the launches that measured pairs inside or between nodes.
 func (f *Found) merge() error {
 	var trees []topology.Tree
 	for _, s := range f.launches {
@@ -119,7 +116,6 @@ func (f *Found) why() string {
 	return ": " + f.Warnings[0]
 }
 
-// unfinished returns one text for each part of a launch that did not finish.
 func (s launch) unfinished() []string {
 	var out []string
 	for _, st := range s.Stages {

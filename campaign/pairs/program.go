@@ -28,10 +28,9 @@ type program struct {
 
 var _ benchrunner.Program = program{}
 
-// Name returns the name "pairs".
 func (program) Name() string { return "pairs" }
 
-// Group implements benchrunner.Program. It puts each case into its own launch.
+// Group puts each case into its own launch.
 func (program) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	return slices.Collect(slices.Chunk(cases, 1))
 }
@@ -44,8 +43,8 @@ const (
 	stages  = 2                // number of stages: inside nodes and between nodes
 )
 
-// Allowance returns the time that a launch may take: the time of all stages and examples, and the time of
-// one round that hangs.
+// Allowance returns the time for both stages (pairs inside nodes and between nodes), for the PLogP parameters of
+// each class, and for one round that hangs.
 func (p program) Allowance(s benchrunner.Launch) time.Duration {
 	plan := p.plan(s)
 	stage := time.Duration(plan.Seconds * float64(time.Second))
@@ -61,7 +60,6 @@ func (p program) plan(s benchrunner.Launch) discover.Plan {
 
 const planName = "pairs.plan"
 
-// Command returns the command that runs the benchmark program with the launch's plan file.
 func (p program) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	return benchrunner.Command{
 		Args:  []string{p.path, filepath.Join(s.Dir, planName)},
@@ -88,7 +86,6 @@ func (program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Re
 	}
 }
 
-// candidate returns the candidate that represents a kind of measurement on a layout.
 func candidate(what string, l coll.Layout) coll.Candidate {
 	return coll.Candidate{Point: coll.Point{Collective: coll.Barrier, Nodes: l.Nodes, PPN: l.PPN}, Algorithm: coll.Algorithm{Name: what}}
 }

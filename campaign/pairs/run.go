@@ -29,7 +29,6 @@ func (d *Discovery) problem() journal.Problem {
 	return journal.Problem{Library: d.lib.Name, Collective: coll.Barrier}
 }
 
-// append writes a record to the journal and adds it to the state.
 func (d *Discovery) append(r journal.Record) error {
 	d.past.mu.Lock()
 	defer d.past.mu.Unlock()
@@ -49,25 +48,21 @@ type log struct {
 
 var _ benchrunner.Log = log{}
 
-// Job implements benchrunner.Log.
 func (l log) Job(j coll.Job) error {
 	return l.d.append(journal.Record{Kind: journal.KindJob, Round: l.round, Job: &j})
 }
 
-// Trial implements benchrunner.Log.
 func (l log) Trial(t coll.Trial) error {
 	return l.d.append(journal.Record{Kind: journal.KindTrial, Round: l.round, Trial: &t})
 }
 
-// program returns the benchmark program with a plan for one kind of measurement. The parameter `what` names
-// the kind.
 func (d *Discovery) program(what string, plan discover.Plan) program {
 	return program{d.opt.Program, map[string]discover.Plan{what: plan}}
 }
 
-// run runs launches until `wanted` of them are complete. Launches of earlier processes count, too. If run
-// returns early, its jobs continue, and the next call waits for them. The error matches ErrNothing if no
-// launch is complete.
+// run runs launches until `wanted` of them are complete. Launches of earlier processes count, too. If run returns
+// early, its jobs continue, and the next call waits for them. The error matches ErrNothing if no launch is
+// complete.
 func (d *Discovery) run(ctx context.Context, what string, plan discover.Plan, wanted int) error {
 	machine, err := d.campaign.Machine(d.lib, d.program(what, plan), unforced)
 	if err != nil {
@@ -98,8 +93,8 @@ func (d *Discovery) run(ctx context.Context, what string, plan discover.Plan, wa
 	return nil
 }
 
-// launches returns the launches to run in `open`, and the number of complete ones in `done`. It replaces
-// each failed launch by a new one.
+// launches returns the launches that must still run and the number of complete ones. It replaces each failed launch
+// by a new one.
 func (d *Discovery) launches(what string, wanted int) (open []*journal.Round, done int, err error) {
 	number := 0
 	known := d.past.state.Problem(d.problem())
