@@ -3,7 +3,7 @@
 # and name the package; the REQUIRE_ variables of internal/testutil turn such skips into failures.
 set -eu
 packages="mpich libmpich-dev openmpi-bin libopenmpi-dev gcc g++ gfortran libc6-dev libsimgrid-dev
-slurmctld slurmd slurm-client munge chromium nodejs
+slurmctld slurmd slurm-client munge chromium-headless-shell nodejs
 tcl environment-modules"
 if [ "${TUTTI_TEST_ALL:-}" = 1 ]; then packages="$packages scalapack-mpi-test python3-mpi4py python3-numpy eztrace otf2-tools"; fi
 missing=""
