@@ -1,4 +1,5 @@
 # build: bin/tutti and bin/tutti-lab, static
+# deps: compiles the standard library, other modules and the tools
 # demo: a whole campaign from recorded measurements; needs the Go toolchain only
 # test: everything needed to trust a change; real MPI, Slurm and Chromium, few cases of each
 # test-all: every case of every test, statistical proofs and simulated machines included
@@ -19,14 +20,25 @@ TOOL = $(GO) tool -modfile=scripts/tools.mod
 # gotestsum prints a line a package, then the tests that were skipped, with the reason, and those that failed.
 # lint runs go vet on the tests, too.
 GOTEST = $(TOOL) gotestsum --format pkgname -- -count=1 -vet=off
+# gotestsum itself is compiled without the race detector and cgo.
+GORACE = $(TOOL) gotestsum --format pkgname --raw-command -- env CGO_ENABLED=1 $(GO) test -json -race -short -count=1 -vet=off
+RACE = ./service ./benchrunner/live ./service/api ./benchrunner/local ./journal
+RACE_WORKERS = ./surrogate/forest ./campaign/assembly
+OTHERS = $(GO) list -deps -test -f '{{if or .Standard (not .Module.Main)}}{{.ImportPath}}{{end}}'
 # Packages whose tests mostly wait or take longest come first, so that others fill the gaps.
 SLOW = ./cmd/tutti ./benchrunner/live ./csource ./doctor ./service/api/browser ./mpi/mpich ./benchrunner/native ./mpi/openmpi ./campaign
 ALL = $(SLOW) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(SLOW))")
 
-.PHONY: build demo test test-all test-releases race lint bench bench-live bench-method load simulate fuzz fuzz-runtime mpich-tests real-programs clean
+.PHONY: build deps demo test test-all test-releases race lint bench bench-live bench-method load simulate fuzz fuzz-runtime mpich-tests real-programs clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
+
+deps:
+	$(TOOL) gotestsum --version
+	$(TOOL) staticcheck --version
+	$(GO) build $$($(OTHERS) ./...)
+	CGO_ENABLED=1 $(GO) build -race $$(CGO_ENABLED=1 $(OTHERS) $(RACE) $(RACE_WORKERS))
 
 demo: build
 	rm -rf results/demo
@@ -35,7 +47,7 @@ demo: build
 # Packages share the MPI programs that their tests compile.
 test:
 	sh scripts/install-test-tools.sh
-	TEST_PROGRAMS=$$(mktemp -d); export TEST_PROGRAMS; trap 'rm -rf "$$TEST_PROGRAMS"' EXIT; $(GOTEST) -timeout 20m -p 5 -parallel 4 $(ALL)
+	TEST_PROGRAMS=$$(mktemp -d); export TEST_PROGRAMS; trap 'rm -rf "$$TEST_PROGRAMS"' EXIT; $(GOTEST) -timeout 20m -p 6 -parallel 4 $(ALL)
 
 test-all:
 	TUTTI_TEST_ALL=1 sh scripts/install-test-tools.sh
@@ -46,8 +58,8 @@ test-releases:
 	bash scripts/test-releases.sh $(RELEASES)
 
 race:
-	CGO_ENABLED=1 $(GOTEST) -race -short -skip '^Example' -timeout 20m -p 2 ./service ./benchrunner/live ./service/api ./benchrunner/local ./journal
-	CGO_ENABLED=1 $(GOTEST) -race -short -run Workers ./surrogate/forest ./campaign/assembly
+	$(GORACE) -skip '^Example' -timeout 20m -p 2 $(RACE)
+	$(GORACE) -run Workers $(RACE_WORKERS)
 
 lint:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "run gofmt -w on these files"; exit 1; }
