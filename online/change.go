@@ -32,8 +32,9 @@ type shift struct {
 // validCalls returns the calls of each class whose times are still valid. The parameter `calls` must be in
 // the order of jobs.
 //
-// It first subtracts the level of each job, because the nodes of the job may be slower or another job may
-// disturb it. After that, only the calls after the last change of their algorithm in their class count.
+// It first subtracts the level of each job, the factor by which the job was slower as a whole. Its nodes may be
+// slower, or another job may disturb it. After that, only the calls after the last change of their algorithm in
+// their class count.
 func validCalls(classes []Class, calls [][]timedCall) validTimes {
 	out := validTimes{logs: make([][][]float64, len(calls)), level: jobLevels(classes, calls)}
 	for class, of := range calls {
@@ -58,8 +59,8 @@ func validCalls(classes []Class, calls [][]timedCall) validTimes {
 }
 
 // A change is a step from one mean of logarithms of times to another. It must be larger than changeErrors
-// standard errors, and larger than the standard deviation of one call. In a series without a change, the
-// first step is found less often than once in ten thousand calls.
+// standard errors, and larger than the standard deviation of one call. In a series without a change, a false
+// change is found less often than once in ten thousand calls.
 const (
 	changeErrors = 5.0
 	minDeviation = 0.01 // of logarithms; clocks are not more precise

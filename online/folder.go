@@ -80,8 +80,8 @@ func ReadFolder(folder, banner string) (jobs []Job, warnings []string, err error
 	return jobs, warnings, nil
 }
 
-// librariesOf returns the library that each file names, and the most frequent one that contains banner. The
-// library of a file without samples, or that cannot be used, is empty.
+// librariesOf returns the library that each file names, and the most frequent of those libraries whose version
+// contains `banner`. The library of a file that has no samples or cannot be used is "".
 func librariesOf(paths []string, banner string) (libraries []string, most string, warnings []string) {
 	number := map[string]int{}
 	for _, path := range paths {
@@ -124,8 +124,8 @@ func libraryOf(path string) (string, error) {
 	return library, nil
 }
 
-// readJobs returns the jobs of a file: one, or all of a summary. It calls add for each sample with the index
-// of its job.
+// readJobs returns the job of a file of samples, or all jobs of a summary file. It calls add() for each sample
+// with the index of its job.
 func readJobs(path string, add func(s Sample, job int)) ([]Job, []string, error) {
 	f, err := openRegular(path)
 	if err != nil {

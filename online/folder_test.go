@@ -78,8 +78,8 @@ func TestThinned(t *testing.T) {
 	}
 }
 
-// TestSummarize checks that files of old jobs become one summary with the same jobs and the kept calls, and that a
-// file that came back does not count twice.
+// TestSummarize checks that files of old jobs become one summary with the same jobs and the kept calls. A
+// summarized file that reappears must not count twice.
 func TestSummarize(t *testing.T) {
 	folder, now := t.TempDir(), time.Now()
 	for i, lines := range []int{maxCalls, 10, 10} {

@@ -114,14 +114,14 @@ const (
 	budgetDeviations = 1.0 // quantile for the cost of exploring; with a higher one, jobs of a few hundred calls would explore almost nothing
 )
 
-// budgetOfGain is the fraction of the time saved over the default that exploration may cost. A fixed share
-// of each job is added. Together they are less than 30 %, so most of the saving remains from the second job
-// on.
+// budgetOfGain is the fraction of the saved time that exploration may cost: the time saved over the default.
+// Each job may spend a fixed share of its time in addition. Together they are less than 30 %, so most of the
+// saving remains from the second job on.
 const budgetOfGain = 0.2
 
 // adviseKnowledgeGradient computes the advice for all classes from the Gaussian process. An algorithm is
-// explored if its index value is below the shortest expected time. The algorithm's weight is this
-// difference divided by its expected time.
+// explored if its index value is below the shortest expected time. Its weight is the shortest expected time
+// minus the index value, divided by its own expected time.
 func adviseKnowledgeGradient(r *Result) error {
 	for i, class := range r.history.classes {
 		p := r.posteriors[class.Collective]
@@ -171,9 +171,9 @@ func (r *Result) adviceBy(j *Joint, class int) Advice {
 // enough, because the time of an algorithm's first call is not kept.
 const minDraws = 2.0
 
-// deferFactor divides the weights of algorithms that are deferred to a later job, so that they are rarely
-// drawn. They keep their places in the order of successive elimination, which does not draw algorithms at
-// random.
+// deferFactor divides the weights of algorithms that are deferred to a later job, so that they are rarely drawn
+// at random. The mode that tries one algorithm after another (successive elimination) still uses the order of
+// their weights.
 const deferFactor = 1000
 
 // exploreWeights defers the algorithms with the smallest weights to a later job. It defers as many as

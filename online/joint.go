@@ -18,8 +18,8 @@ type Joint struct {
 }
 
 // NewJoint returns the distribution that a Gaussian process of log10 seconds predicts for the algorithms in
-// classes of one collective. The function `task` returns an algorithm's task in the process. Its argument i
-// is the number of other algorithms that occurred in the classes before. NewJoint takes O(entries²·n)
+// classes of one collective. The function `task` returns the number of an algorithm's task in the Gaussian
+// process. Its argument i counts the distinct algorithms of the classes from 0. NewJoint takes O(entries²·n)
 // operations for n observations.
 func NewJoint(process *gp.GP, classes []Class, task func(a coll.Algorithm, i int) int) (*Joint, error) {
 	var points []coll.Point

@@ -31,9 +31,8 @@ type JobReport struct {
 	Calls int       `json:"calls"`
 }
 
-// Price has the cost of exploration and the gain of the selection, as fractions of the time of all
-// collective calls. They are for jobs that explore the fraction Explore of their calls. Intervals are at 95
-// %.
+// Price has the cost of exploration and the gain of the selection, as fractions of the time of all collective
+// calls. It assumes that jobs explore in the fraction Explore of their calls. Intervals are at 95 %.
 type Price struct {
 	Explore float64 `json:"explore" doc:"Share of calls that explore"`
 	Cost    float64 `json:"cost" doc:"Extra time of explored calls compared with the selected algorithm, as a share of the time of all calls"`
@@ -123,8 +122,8 @@ func (r *Result) classReport(class int, updates []Update) ClassReport {
 	return c
 }
 
-// Changes returns the classes whose selection differs from that of the last update in `updates` that changed
-// the class. It gives a reason for each change.
+// Changes returns the classes whose selection differs from the one that their last change in `updates`
+// recorded. It gives a reason for each change.
 func (r *Result) Changes(updates []Update) []SelectionChange {
 	var out []SelectionChange
 	for i, a := range r.Advice {
@@ -254,8 +253,8 @@ func (r *Result) price(updates []Update) Price {
 	return out
 }
 
-// selectedAt returns the index of the algorithm that was selected in a class at the time begun, when a job
-// began.
+// selectedAt returns the index of the algorithm that was selected in a class when a job began, at the time
+// `begun`.
 func (r *Result) selectedAt(class int, updates []Update, begun time.Time) int {
 	a := r.Advice[class]
 	if change, _, known := lastChange(updates, classKey(a.Point), begun); known {
@@ -282,8 +281,8 @@ func (r *Result) typicalTime(class, algorithm, job int, logs map[pair][]float64)
 // sizeTolerance is the largest relative difference between two sizes whose times are compared.
 const sizeTolerance = 0.1
 
-// Drift compares the times of calls with the measurements of a source. It uses only jobs that began after
-// the time since, when the source was measured.
+// Drift compares the times of calls with the measurements of a source. It uses only jobs that began after the
+// source was measured, at the time `since`.
 func (r *Result) Drift(source string, measured []coll.Measurement, since time.Time) SourceDrift {
 	out := SourceDrift{Source: source}
 	measurements := map[coll.Candidate]coll.Measurement{}

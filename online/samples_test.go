@@ -12,7 +12,7 @@ bcast,2,4,100,"mpich.x(a=1,b=2)",4e-05,1e-06
 barrier,1,2,0,library_default,3e-06,3e-06
 `
 
-// samples is what readSamples returned, with the samples that it read.
+// samples holds the faults that a call of readSamples returned, and the samples that it passed on.
 type samples struct {
 	calls  []Sample
 	faults []string

@@ -15,8 +15,7 @@ import (
 // summaryName is the name of the file with the kept samples of old jobs.
 const summaryName = "summary" + samplesEnding
 
-// restTime is the time after its last sample when a job counts as old. Samples that the job writes later are
-// lost.
+// restTime is how long after its last sample a job counts as old. Samples that the job writes later are lost.
 const restTime = 24 * time.Hour
 
 // Summarize replaces the files of old jobs by one summary if the folder has more calls than are kept. The

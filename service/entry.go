@@ -242,7 +242,7 @@ func digest(r Request) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// viewLocked returns the view of a campaign's journal.
+// viewLocked returns the summary of a campaign's journal, and creates it if necessary.
 func (q *queue) viewLocked(e *entry) *journalView {
 	if e.view == nil {
 		e.view = newJournalView(e.journal(), q.opt.Clock)
@@ -251,8 +251,8 @@ func (q *queue) viewLocked(e *entry) *journalView {
 	return e.view
 }
 
-// view returns the view of a campaign's journal. If the campaign has no process, view reads the journal until
-// ctx is cancelled. Otherwise the view shows the journal at the time of the last poll.
+// view returns the summary of a campaign's journal. If the campaign has no process, view reads the journal
+// until ctx is cancelled. Otherwise the summary is as of the last poll.
 func (q *queue) view(ctx context.Context, id string) (*journalView, error) {
 	q.mu.Lock()
 	e, err := q.entryLocked(id)

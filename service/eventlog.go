@@ -27,8 +27,8 @@ type Event struct {
 	Data json.RawMessage `json:"data"`
 }
 
-// Feed is a sequence of events that grows. It can be read from any number, more than once. It is safe for
-// concurrent use. Readers share the events and must not change them.
+// Feed is a sequence of events that grows. Readers can start at any event, and read events again. It is safe
+// for concurrent use.
 type Feed interface {
 	// After returns the events with numbers above seq. If limit is positive, it returns at most limit of
 	// them. The channel is closed when there may be more events.
@@ -151,10 +151,10 @@ func (l *eventLog) size() int64 {
 	return l.starts[len(l.starts)-1]
 }
 
-// update reads the complete lines that were appended to the file since the last call. It calls the function
-// each for every event. If each returns an error, or when ctx is cancelled, the next call begins with the same
-// line. A missing file has no lines. A line longer than journal.MaxLine and a file that has shrunk are errors.
-// Only one call may run at a time.
+// update reads the complete lines that were appended to the file since the last call. It calls each() for every
+// event. If each() returns an error, or when ctx is cancelled, the next call begins with the same line. A
+// missing file has no lines. A line longer than journal.MaxLine and a file that has shrunk are errors. Only one
+// call may run at a time.
 func (l *eventLog) update(ctx context.Context, each func(Event) error) error {
 	f, err := os.Open(l.path)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -115,7 +115,8 @@ func isDownloadable(name string) bool {
 	return !strings.HasPrefix(base, ".") && !strings.HasPrefix(base, journal.LockName) && !strings.HasSuffix(base, ".new")
 }
 
-// mediaTypes has the media types of the files that tutti writes, because the tables of operating systems differ.
+// mediaTypes has the media types of the files that tutti writes, because the MIME tables of operating systems
+// differ.
 var mediaTypes = map[string]string{
 	".json": "application/json", ".jsonl": "application/jsonl", ".csv": "text/csv; charset=utf-8", ".html": "text/html; charset=utf-8",
 	".rules": plainText, ".txt": plainText, ".env": plainText, ".sh": plainText, ".conf": plainText, "": plainText,

@@ -77,8 +77,8 @@ func TestSummary(t *testing.T) {
 	}
 }
 
-// TestCancelledUpdate checks that reading a journal stops when its context ends, and later continues there. A
-// cancelled reading does not make the journal unreadable.
+// TestCancelledUpdate checks that reading a journal stops when its context ends, and that the next call
+// continues where it stopped. A cancelled reading does not make the journal unreadable.
 func TestCancelledUpdate(t *testing.T) {
 	path := filepath.Join(t.TempDir(), journal.FileName)
 	text := strings.Repeat(`{"kind":"resume","time":"2026-03-01T00:00:00Z"}`+"\n", 100)
@@ -103,7 +103,7 @@ func TestCancelledUpdate(t *testing.T) {
 }
 
 // TestSpending checks that daySpending keeps the latest day only, that a time in the future counts as now, and
-// the limits of a day.
+// when a day ends.
 func TestSpending(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
 	var s daySpending

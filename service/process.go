@@ -136,9 +136,9 @@ func (o other) signal(s os.Signal) error {
 	return ignoreEnded(p.Signal(s))
 }
 
-// find looks for a running process of a campaign that this service did not start, and returns nil if there
-// is none. The parameter last is the process that a service started last for the campaign, or nil. Any other
-// process has locked the journal in the folder results.
+// find looks for a running process of a campaign that this service did not start, and returns nil if there is
+// none. The parameter `last` is the process that a service started last for the campaign, or nil. If that
+// process has ended, find looks for a process that has locked the journal in the folder `results`.
 func (p processes) find(results string, last *journal.Process) process {
 	if last != nil && last.Runs() {
 		return other{last.Runs, last, p.poll}

@@ -182,12 +182,12 @@ func isPrintable(s string) bool {
 	return !slices.ContainsFunc([]rune(s), func(r rune) bool { return r == unicode.ReplacementChar || !unicode.IsPrint(r) })
 }
 
-// Pause stops a campaign that can be resumed later. The campaign's jobs stay with the scheduler. The error
-// matches ErrNoCampaign or ErrState.
+// Pause stops a campaign so that it can be resumed later. The campaign's jobs stay with the scheduler. The
+// error matches ErrNoCampaign or ErrState.
 func (q *queue) Pause(id string) (Campaign, error) { return q.stop(id, goalPause, Paused) }
 
-// Cancel ends a campaign, which cannot be resumed, and cancels the campaign's jobs. The measurements
-// remain. The error matches ErrNoCampaign or ErrState.
+// Cancel ends a campaign for good and cancels its jobs. The measurements remain. The error matches
+// ErrNoCampaign or ErrState.
 func (q *queue) Cancel(id string) (Campaign, error) { return q.stop(id, goalCancel, Cancelled) }
 
 // stop sets the goal of a campaign and interrupts its process, if there is one. The parameter state is the

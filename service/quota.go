@@ -131,8 +131,9 @@ type daySpending struct {
 	NodeSeconds float64 `json:"node_seconds"`
 }
 
-// add adds node-seconds that were spent at the time t. If t is in the future, they count for today, because
-// another day would reset today's limit. If t is before the stored day, they count for the stored day.
+// add adds node-seconds that were spent at the time t. If t is in the future, they count for today: only the
+// latest day is kept, so another day would delete what was spent today. If t is before the stored day, they
+// count for the stored day.
 func (s *daySpending) add(t, now time.Time, nodeSeconds float64) {
 	if t.After(now) {
 		t = now

@@ -137,8 +137,8 @@ func TestUnreadableJournalCounts(t *testing.T) {
 	}
 }
 
-// TestUnreadableForAMoment checks that a running campaign counts with its whole budget while its journal cannot
-// be read, and is followed again afterwards.
+// TestUnreadableForAMoment checks a running campaign whose journal cannot be read for a moment. Meanwhile its
+// whole budget counts as spent, and afterwards what it has spent.
 func TestUnreadableForAMoment(t *testing.T) {
 	testutil.SkipShort(t)
 	state := t.TempDir()

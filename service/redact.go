@@ -88,8 +88,8 @@ func kindAndTime(e Event) any {
 	}{e.Type, e.Time}
 }
 
-// redactedRecord returns the fields of a record that every user may see. For jobs and trials these exclude the
-// output of programs, nodes and libraries.
+// redactedRecord returns the fields of a record that every user may see. It removes nodes, libraries and the
+// output of programs from jobs and trials.
 func redactedRecord(line []byte) (journal.Record, error) {
 	var r journal.Record
 	if err := json.Unmarshal(line, &r); err != nil {

@@ -15,8 +15,8 @@ import (
 	"tutti/service"
 )
 
-// fakeUpdate acts as the command "tutti online update" in tests. The number of calls in its report is the
-// total size of the samples in bytes. It reads the drift in its report from the file drift in the folder.
+// fakeUpdate acts as the command "tutti online update" in tests. The number of calls in its report is the total
+// size of the samples in bytes. The drift in its report comes from a file named drift in the folder.
 func fakeUpdate(args []string, campaign string) int {
 	folder := args[2]
 	paths, err := filepath.Glob(filepath.Join(folder, "*.samples"))

@@ -164,8 +164,8 @@ func publicReason(err error) string {
 	return "the service's log says why"
 }
 
-// check reports whether a scheduled campaign should be created. The result from is the ID of the campaign whose
-// measurements the new campaign begins with.
+// check reports whether a scheduled campaign should be created. It also returns the ID of the campaign (`from`)
+// whose measurements the new campaign begins with.
 func (s *schedule) check(ctx context.Context, b config.Base) (run bool, from, reason string) {
 	last, open := s.queue.lastOf(b.Name)
 	switch {
@@ -184,7 +184,7 @@ func (s *schedule) check(ctx context.Context, b config.Base) (run bool, from, re
 	return run, from, reason
 }
 
-// checkConditions checks the conditions of a schedule, beginning with the cheapest. The result reason
+// checkConditions checks the conditions of a schedule, beginning with the cheapest. The returned reason
 // describes the first condition that is met, or all conditions if none is met.
 func (s *schedule) checkConditions(ctx context.Context, b config.Base, last *finished) (met bool, reason string) {
 	conditions := []struct {

@@ -37,8 +37,7 @@ func base(t *testing.T, name string, p fakeFile) config.Base {
 	return config.Base{Name: name, Machine: "m", File: p.write(t, name)}
 }
 
-// running starts a service. The result stop is a function that ends the service and waits until it has
-// ended.
+// running starts a service. It also returns a function that stops the service and waits for its end.
 func running(t *testing.T, opt service.Options) (s *service.Service, stop func()) {
 	t.Helper()
 	s = testutil.Must(service.New(opt))(t)
@@ -74,8 +73,8 @@ func create(t *testing.T, s *service.Service, r service.Request) string {
 	return c.ID
 }
 
-// waitUntil waits until the function holds returns true. If this takes too long, the test fails with the text
-// that the function last returns.
+// waitUntil waits until holds() returns true. If this takes too long, the test fails with the text that last()
+// returns.
 func waitUntil(t *testing.T, holds func() bool, last func() string) {
 	t.Helper()
 	for deadline := time.Now().Add(testutil.HangTimeout); !holds(); time.Sleep(time.Millisecond) {
@@ -85,7 +84,7 @@ func waitUntil(t *testing.T, holds func() bool, last func() string) {
 	}
 }
 
-// await waits until a campaign satisfies the condition want. It returns the campaign.
+// await waits until a campaign satisfies the given condition. It returns the campaign.
 func await(t *testing.T, s *service.Service, id string, want func(service.Campaign) bool) (c service.Campaign) {
 	t.Helper()
 	waitUntil(t, func() bool {

@@ -45,7 +45,7 @@ func (r *replayInput) validate() error {
 // seedList returns the seeds.
 func (r *replayInput) seedList() []uint64 { return lab.Seeds(r.first, r.seeds) }
 
-// load reads the recorded data and prints the warnings about them. Data of real machines come last.
+// load reads the recorded data and prints the warnings about them. The sets of --real follow those of --data.
 func (a *app) load(r replayInput) ([]lab.Set, error) {
 	sets, warnings, err := lab.Load(append(slices.Clone(r.data), r.real...))
 	for i, s := range sets {

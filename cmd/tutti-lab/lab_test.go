@@ -12,7 +12,7 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// mustRun runs a command line that must end with the exit code want.
+// mustRun runs a command line that must end with the given exit code.
 func mustRun(t *testing.T, want int, args ...string) (stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer

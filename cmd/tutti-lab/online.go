@@ -220,8 +220,8 @@ func (a *app) runPolicies(ctx context.Context, r onlineReplay, in applications) 
 	return outcomes, nil
 }
 
-// drawBestMap draws a map of the algorithms that the policy of an outcome chooses. The policy learns from
-// the times that the outcome measured, and from measurements of other applications or machines.
+// drawBestMap draws which algorithm a policy chooses at each recorded layout and message size. The policy
+// learns from the times that the outcome measured, and from measurements of other applications or machines.
 func (r onlineReplay) drawBestMap(in applications, o simulate.Outcome) error {
 	maps, err := simulate.BestMap(o.Policy, in.recorded, in.excluded, append(in.earlier, o.Measured), r.opt)
 	if err != nil {

@@ -32,9 +32,9 @@ func confirmCampaign(ctx context.Context, a *app, b *assembly.Campaign, yes bool
 	return confirmCost(a, cost, h.Expected, b.Config.Runner.Confirm, "agree with --yes, set stop.node_hours, or look with --dry-run")
 }
 
-// confirmCost asks for confirmation if the expected node-hours exceed the limit. The question contains the text
-// cost. If standard input is not a terminal, it returns an error that contains the parameter `instead`: a
-// text that says what the user can do.
+// confirmCost asks for confirmation if the expected node-hours exceed the limit. The text `cost` is part of the
+// question. If standard input is not a terminal, it returns an error. The error includes the text `instead`,
+// which says what the user can do.
 func confirmCost(a *app, cost string, expected, limit float64, instead string) error {
 	if expected <= limit {
 		return nil

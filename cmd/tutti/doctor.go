@@ -133,7 +133,8 @@ func needsOf(c *config.Campaign) *doctor.Needs {
 // capacityTime is the longest time that doctor waits until a scheduler reports its limits.
 const capacityTime = 20 * time.Second
 
-// addRefused adds to n the points of a campaign's grid that cannot be measured on this machine.
+// addRefused adds to n.Refused the layouts and message sizes of a campaign that cannot be measured on this
+// machine.
 func addRefused(ctx context.Context, a *app, n *doctor.Needs, c *config.Campaign) error {
 	if n == nil {
 		return nil
@@ -191,8 +192,8 @@ func (a *app) warnLoad(c *config.Campaign) {
 	}
 }
 
-// addPaths adds the path of the MPI library's file to those libraries of a campaign whose selection files
-// depend on it. It is the file that the benchmark program loads.
+// addPaths sets the path of the MPI library that the benchmark program loads. It does so for those libraries of
+// a campaign whose selection files depend on the path.
 func addPaths(ctx context.Context, a *app, c *config.Campaign) error {
 	needsPath := func(lib config.Library) bool {
 		port, ok := libraries.Named(lib.Name)
@@ -258,8 +259,8 @@ func (o *doctorOptions) confirmNetwork(ctx context.Context) error {
 	return confirmPairs(o.app, append(first, first...), c.Config.Runner.Confirm, "raise runner.confirm")
 }
 
-// networkTree reads a topology from the file `named`. If named is "", it reads the file `measured` instead. It
-// then returns nil if that file does not exist.
+// networkTree reads a topology from the file `named`, or from the file `measured` if `named` is empty. It
+// returns nil if `named` is empty and the file `measured` does not exist.
 func networkTree(named, measured string) (*topology.Tree, error) {
 	if named != "" {
 		t, err := readTopology(named, "")

@@ -41,8 +41,8 @@ func listTree(t *testing.T, dir string) []string {
 	return out
 }
 
-// withoutScriptBodies removes most lines of job scripts: only the first line and the launches
-// remain.
+// withoutScriptBodies removes the lines of job scripts, except for the first line and the lines that launch
+// programs.
 func withoutScriptBodies(text string) string {
 	var out strings.Builder
 	for line := range strings.Lines(text) {

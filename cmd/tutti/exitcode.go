@@ -101,8 +101,8 @@ func codeOf(err error) exitCode {
 	return codeFailed
 }
 
-// withOutputCode adds the exit code of output errors to errors of the operating system. It is for errors
-// that occur while results are written.
+// withOutputCode gives an error of the operating system the exit code of output errors. It is for errors that
+// occur while results are written.
 func withOutputCode(err error) error {
 	if errors.As(err, new(syscall.Errno)) && !errors.Is(err, journal.ErrLocked) && !errors.Is(err, journal.ErrExists) {
 		return withCode(codeOutput, err)

@@ -75,7 +75,7 @@ var (
 )
 
 // arguments returns a function that checks the number of arguments. There must be at least `least` and at most
-// `most` arguments. A negative most means no limit. The error describes the arguments by the text `what`.
+// `most` arguments. If `most` is negative, there is no limit. The error says what is wanted: the text `what`.
 func arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {

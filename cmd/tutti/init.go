@@ -156,7 +156,7 @@ func (o *initOptions) template(ctx context.Context, name, dir string) (string, e
 	return config.Template(at.Kind, m), nil
 }
 
-// libraryOf returns the library and its launcher as in a campaign file.
+// libraryOf converts a library and its launcher to the form that they have in a campaign file.
 func libraryOf(l doctor.Launchable) config.Library {
 	return config.Library{
 		Name: l.Library.Family, Version: l.Library.Version, Path: l.Library.File.Path, Benchmark: "tutti-native-" + l.Library.Family,
@@ -164,7 +164,7 @@ func libraryOf(l doctor.Launchable) config.Library {
 	}
 }
 
-// nodeCounts returns the numbers of nodes to tune for: the powers of two below most, and most itself.
+// nodeCounts returns the numbers of nodes to tune for: the powers of two below the maximum, and the maximum.
 func nodeCounts(most int) []int {
 	var out []int
 	for n := 1; n < most; n *= 2 {
@@ -179,10 +179,10 @@ func rankCounts(cores int) []int {
 	return slices.Compact([]int{max(2, cores/4), max(2, cores/2), max(2, cores)})
 }
 
-// findPlace returns the nodes and cores that are available to a kind of runner. If kind is "", it chooses
-// the first of three that is available: the allocation of this process, the Slurm cluster, this machine.
-// The number of nodes is 0 if Slurm does not answer, or if there is no allocation although kind asks for
-// one.
+// findPlace returns the nodes and cores on which a campaign of this kind of runner (runner.kind) can run. If
+// kind is empty, it chooses the first of three that is available: the allocation of this process, the Slurm
+// cluster, this machine. The number of nodes is 0 if Slurm does not answer. It is also 0 if kind is
+// "allocation" and there is no allocation.
 func findPlace(ctx context.Context, environ []string, kind string) (assembly.Place, error) {
 	here, err := assembly.Here(ctx, environ)
 	if err != nil {

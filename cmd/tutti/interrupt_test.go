@@ -70,8 +70,8 @@ func journalLines(t *testing.T, dir string) int {
 	return bytes.Count(content, []byte("\n"))
 }
 
-// endWhen sends a signal to a process as soon as the function holds returns true, and waits until the process
-// ends. It returns the exit code, or -1 after SIGKILL.
+// endWhen sends a signal to a process as soon as holds() returns true, and waits until the process ends. It
+// returns the exit code, or -1 after SIGKILL.
 func endWhen(t *testing.T, cmd *exec.Cmd, s os.Signal, holds func() bool) exitCode {
 	t.Helper()
 	ended := make(chan error, 1)
@@ -148,8 +148,9 @@ func TestFromAndResumed(t *testing.T) {
 	}
 }
 
-// resumeCut truncates a journal at random bytes after the header and resumes the campaign, several times.
-// The results must equal those in the folder want. If the last line is incomplete, there must be a warning.
+// resumeCut truncates a journal at random bytes after the header and resumes the campaign, several times. The
+// results must equal those in the folder of the uninterrupted campaign. If the last line is incomplete, there
+// must be a warning.
 func resumeCut(t *testing.T, want string, journal []byte, times int) {
 	t.Helper()
 	header := bytes.IndexByte(journal, '\n') + 1

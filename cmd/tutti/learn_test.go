@@ -132,8 +132,8 @@ func TestOnlineUpdateReport(t *testing.T) {
 		c.FasterLow < 1.9 || c.FasterHigh > 2.1 {
 		t.Errorf("%+v", r)
 	}
-	// The table selects the default. A third of the calls ran an algorithm that takes 1.5 times as long as
-	// the default. Another third ran an algorithm that takes half as long.
+	// The table selects the default, which a third of the calls ran. Another third took 1.5 times as long as
+	// the default, and the last third half as long. So exploring cost nothing on average.
 	if p := r.Price; p.Cost > 0.001 || p.OverDefault < 0.99 || p.OverDefault > 1.01 || p.Low > p.OverDefault || p.High < p.OverDefault {
 		t.Errorf("price %+v, want none: what was explored took as long as the default", p)
 	}

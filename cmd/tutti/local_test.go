@@ -25,8 +25,8 @@ import (
 	"tutti/verify"
 )
 
-// fakePace sets how many seconds the fake benchmarks need for each message size. If the text is empty, they
-// do not wait.
+// fakePace sets how many seconds the fake benchmarks need for each message size. If `seconds` is empty, they do
+// not wait.
 func fakePace(t *testing.T, dir, seconds string) {
 	t.Helper()
 	path := filepath.Join(dir, "osu", "slow")
@@ -90,9 +90,9 @@ type liveRun struct {
 func roundOf(r journal.Record) string { return fmt.Sprintf("%v round %d", r.Problem, r.Round) }
 
 // checkJournal checks the journal of a finished campaign. Each job must be planned, submitted and ended once,
-// and must have a cost. Each candidate of a batch must have one trial, in a job that contained the candidate.
-// The attempts at a candidate must be numbered. No candidate may be measured more than twice, or twice in one
-// round.
+// and must have a cost. Each benchmark that a round chose must have one result, from a job that was planned to
+// run it. The attempts at a benchmark must be numbered. No benchmark may be measured more than twice, or twice
+// in one round.
 func checkJournal(t *testing.T, out string) liveRun {
 	t.Helper()
 	l := liveRun{map[string][]coll.Candidate{}, map[string]coll.Job{}, nil}
@@ -318,8 +318,8 @@ var (
 	debianOpenMPI = site{"mpicc.openmpi", "mpirun.openmpi", "openmpi-bin libopenmpi-dev"}
 )
 
-// siteCampaign writes the benchmark program native and the campaign file c.yaml into a folder. The campaign
-// runs benchmarks. replace contains pairs of texts for strings.NewReplacer, which changes the file.
+// siteCampaign writes the benchmark program and the campaign file c.yaml into a folder. The parameter `replace`
+// contains pairs of texts for strings.NewReplacer, which changes the campaign file.
 func siteCampaign(t *testing.T, s site, dir, campaign string, replace ...string) {
 	t.Helper()
 	program := testutil.BuildProgram(t, testutil.Toolchain{Compiler: s.compiler, Launcher: s.launcher, Install: s.install}, csource.Bench)

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"tutti": main})
 }
 
-// cases returns few in a normal test run, and all if every test case is wanted.
+// cases returns the first number in a normal test run, and the second number if every test case is wanted.
 func cases(few, all int) int {
 	if testutil.AllCases() {
 		return all

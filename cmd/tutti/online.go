@@ -179,7 +179,7 @@ type source struct {
 }
 
 // readCampaign reads the measurements of a campaign that tuned libtutti. The update uses the table and the
-// release of this campaign unless flags name others. It also uses the campaign's algorithms of users.
+// release of this campaign unless flags name others. It also uses the user-defined algorithms of the campaign.
 func (o *updateOptions) readCampaign() (source, error) {
 	earlier, err := assembly.Earlier([]string{o.campaign})
 	if err != nil {
@@ -266,7 +266,7 @@ func (f feasibleAlgorithms) of(c coll.Collective) []coll.Algorithm {
 	return slices.DeleteFunc(all, func(a coll.Algorithm) bool { return !a.IsDefault() && slices.Contains(f.excluded, a) })
 }
 
-// at returns the algorithms that can run at a point.
+// at returns the algorithms that can run for a collective, a layout and a message size.
 func (f feasibleAlgorithms) at(point coll.Point) []coll.Algorithm {
 	return slices.DeleteFunc(f.of(point.Collective), func(a coll.Algorithm) bool {
 		return f.catalogue.Check(coll.Candidate{Point: point, Algorithm: a}) != nil
@@ -286,8 +286,8 @@ func (f feasibleAlgorithms) mixes() (out []libtutti.Mix) {
 	return out
 }
 
-// rulesFrom converts advice to the rules and the mixes of a table. A mix contains the algorithms from which
-// exploring calls choose at random.
+// rulesFrom converts the advice for each class of calls to a table. A rule says which algorithm to select. A
+// mix contains the algorithms that a share of the calls tries at random.
 func rulesFrom(advice []online.Advice) (rules []libtutti.Rule, mixes []libtutti.Mix) {
 	for _, a := range advice {
 		ranks, ppn := int64(a.Ranks()), int64(a.PPN)

@@ -19,8 +19,8 @@ import (
 	"tutti/journal"
 )
 
-// progressDisplay shows the progress of a campaign's problems. On a terminal, each problem has a bar.
-// Otherwise, events are printed as lines.
+// progressDisplay shows the progress of a campaign. On a terminal, each pair of library and collective (a
+// problem) has a bar. Otherwise, events are printed as lines.
 type progressDisplay struct {
 	out    io.Writer
 	limits activelearn.Limits
@@ -183,8 +183,8 @@ func progressLine(e campaign.Event) string {
 	return strings.TrimRight(text+" "+stateOf(e), " ")
 }
 
-// stateOf returns the current phase of a problem, or the reason why the problem has stopped. It returns ""
-// while the problem measures without jobs.
+// stateOf returns what happens to a problem at present, or the reason why its measuring has stopped. It returns
+// "" while benchmarks run without jobs of a scheduler.
 func stateOf(e campaign.Event) string {
 	switch e.Phase {
 	case campaign.PhaseMeasure:

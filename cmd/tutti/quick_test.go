@@ -110,7 +110,7 @@ func TestLiveQuick(t *testing.T) {
 		t.Errorf("a second time:\n%s", out)
 	}
 
-	// The settings of a folder that was moved leave programs alone.
+	// After the folder has been moved, its settings file must not break programs.
 	testutil.NoError(t, os.Rename(filepath.Join(dir, "q"), filepath.Join(dir, "moved")))
 	lib := debianMPICH
 	if _, err := os.Stat(filepath.Join(dir, "moved", "mpich.env")); err != nil {

@@ -204,8 +204,8 @@ func printSummary(a *app, f report.Facts, dir string) {
 	fmt.Fprintf(a.stdout, "results in %s: %s\n", dir, strings.Join(mainFiles(f), ", "))
 }
 
-// mainFiles returns the names of the files that users should read first. It summarizes the files for single
-// layouts by their number.
+// mainFiles returns the names of the files that users should read first. For files that apply to a single
+// number of nodes and processes, it returns only their count.
 func mainFiles(f report.Facts) []string {
 	names := []string{export.ReportHTML, export.ReportJSON, export.CurveCSV, export.SelectionCSV}
 	for _, lib := range f.Libraries {

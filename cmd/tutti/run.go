@@ -136,8 +136,8 @@ func (o *runOptions) environment() ([]string, error) {
 // is not set.
 type pathVariable struct{ name, path string }
 
-// preloaded returns the environment for a program that preloads a library. It sets LD_PRELOAD to the
-// library, and each variable in files to the absolute path of its file.
+// preloaded returns the environment for a program. It sets LD_PRELOAD to the library, and each variable in
+// `files` to the absolute path of its file.
 func preloaded(environ []string, library string, files []pathVariable) ([]string, error) {
 	path, err := filepath.Abs(library)
 	if err != nil {

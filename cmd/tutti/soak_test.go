@@ -60,7 +60,7 @@ func soakReplay(t *testing.T, rng *rand.Rand, kills int) {
 		campaigntest.Small(t, dir)
 		const lives = 10
 		for life := 0; life < lives && killed < kills; life++ {
-			// The kills are spread over the growth of the journal. The last kills happen while results are
+			// The kills come at evenly spaced lengths of the journal. The last kills happen while results are
 			// written.
 			delay := time.Duration(rng.IntN(40_000)) * time.Microsecond
 			if endsKilled(t, dir, total*life/(lives-3), delay) {
@@ -110,7 +110,8 @@ func soakLocal(t *testing.T, rng *rand.Rand, kills int) {
 }
 
 // soakedCampaign runs a campaign with fake benchmarks, kills it repeatedly, and resumes it until it is
-// complete. It subtracts its kills from the number in kills. It returns the sorted trials of the campaign.
+// complete. It decreases *kills by the number of times that it killed tutti. It returns the sorted trials of
+// the campaign.
 func soakedCampaign(t *testing.T, rng *rand.Rand, kills *int) []string {
 	t.Helper()
 	dir := t.TempDir()

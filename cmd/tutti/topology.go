@@ -76,10 +76,11 @@ page has a heat map of the distances and a dendrogram.`,
 	return cmd
 }
 
-// formatHTML is the format of a page.
+// formatHTML is the value of --format that asks for an HTML page.
 const formatHTML = "html"
 
-// writeTopologyPage prints a page about merged topologies. A single file of measured pairs is drawn.
+// writeTopologyPage prints a page about one or more topologies, which it merges. If the only file has measured
+// pairs of nodes, the page also has a heat map and a dendrogram.
 func writeTopologyPage(a *app, paths []string, name string) error {
 	var merged topology.Merged
 	var pairs []discover.PairTime
@@ -278,8 +279,8 @@ func findSlow(treePath, pairsPath, name string) (discover.SuspectReport, error) 
 	return found, nil
 }
 
-// ranksOf returns the name of the node of each rank of a job. The parameter list contains the nodes in
-// Slurm's notation.
+// ranksOf returns the name of the node of each rank of a job. The parameter `list` names the nodes in Slurm's
+// notation.
 func ranksOf(list string, ppn int) ([]string, error) {
 	if list == "" {
 		return nil, errors.New("--to mpich needs --nodes: the nodes of the job")

@@ -155,8 +155,7 @@ func (o *discoverOptions) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// discoverError adds to an error of a discovery a text that says how to resume the discovery, unless
-// resuming cannot help.
+// discoverError adds to an error of tutti topology discover how to resume, unless resuming cannot help.
 func discoverError(ctx context.Context, a *app, err error) error {
 	switch {
 	case ctx.Err() != nil:

@@ -18,8 +18,8 @@ import (
 // purpose: n4 and n5 are exchanged.
 const wired = "SwitchName=leaf1 Nodes=n[1-3,5]\nSwitchName=leaf2 Nodes=n[4,6-8]\nSwitchName=top Switches=leaf[1-2]\n"
 
-// networkCampaign writes a campaign file for measuring the network of a cluster, and returns its folder.
-// env configures the delays that the cluster simulates, as test.Distance does.
+// networkCampaign writes a campaign file for measuring the network of a cluster, and returns its folder. The
+// parameter `env` sets the simulated delays of the network; see test.Distance.
 func networkCampaign(t *testing.T, c *testutil.SlurmCluster, kind string, env ...string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -26,8 +26,9 @@ func (c *Campaign) setMethodDefaults() {
 	}
 }
 
-// Auto is the value of model.kind and of stop.criteria_from that leaves the choice to the method. The final model is
-// then the one that the hyperparameter study finds best; with the method fact it chooses among forests alone.
+// Auto is the value of model.kind and of stop.criteria_from that leaves the choice to the method. The final
+// model is then the one that the hyperparameter study finds best. With "method: fact" only forests are
+// candidates.
 const Auto = "auto"
 
 // MeasuringModel returns the kind of model that the campaign uses while it still measures.

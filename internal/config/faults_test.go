@@ -200,8 +200,8 @@ func TestFaultsOfAnEmptyFile(t *testing.T) {
 	}
 }
 
-// TestFaultsOfALiveCampaign checks keys that contradict each other. It also checks texts that would break a
-// line or a word in a script.
+// TestFaultsOfALiveCampaign checks keys that contradict each other. It also checks values with line breaks or
+// blanks that would corrupt a job script.
 func TestFaultsOfALiveCampaign(t *testing.T) {
 	head := "name: night\noutput: out\ncollectives: [bcast]\n"
 	mpich := "libraries: [{name: mpich, version: 4.1.2, benchmark: a.csv}]\n"

@@ -33,8 +33,8 @@ func libraryNames() []string {
 	return out
 }
 
-// checkLibrary returns an error if the library's version is not a release in the catalogue, or if the libraries
-// in before contain the same library. A campaign has one build of a library.
+// checkLibrary returns an error if the library's version is not a release in the catalogue, or if the same
+// library precedes it in the list. A campaign has one build of a library.
 func checkLibrary(lib *Library, before []Library) error {
 	if _, _, err := libraries.Release(lib.Name, lib.Version); err != nil {
 		return err
@@ -48,9 +48,9 @@ func checkLibrary(lib *Library, before []Library) error {
 // Programs returns the names of the benchmark programs that tutti can measure with.
 func Programs() []string { return []string{"native", "osu", "reprompi", "imb", "own"} }
 
-// DefaultLauncher returns the default launcher of a library. In Slurm this is srun, because the library's
-// own launcher may be missing on the nodes. If srun needs a plugin that matches the library, it is the
-// library's own launcher.
+// DefaultLauncher returns the default launcher of a library. In Slurm this is srun, because the library's own
+// launcher may be missing on the nodes. If srun would need a plugin that matches the library, the default is
+// the library's own launcher.
 func (r Runner) DefaultLauncher(library string) string {
 	if lib, ok := libraries.Named(library); ok {
 		if own := lib.Facts().Launcher; r.Kind == Local || !own.Srun {

@@ -146,7 +146,7 @@ func (l *loader) read(content []byte) bool {
 	return err == nil
 }
 
-// maxNodes limits the keys and values of a file. The time for a file grows with their square.
+// maxNodes limits the keys and values of a file. The time to read a file grows with the square of their number.
 const maxNodes = 10_000
 
 // tooLong reports whether a document has more than maxNodes keys and values.

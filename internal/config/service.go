@@ -31,8 +31,8 @@ type Service struct {
 }
 
 // Quota limits the node-hours of campaigns. Campaigns on recorded data take none. The default for a campaign is
-// the budget that tutti tune uses without asking the user. The default for a day is what one node takes that is
-// always busy.
+// the budget that tutti tune uses without asking the user. The default for a day is 24, the node-hours of one
+// node that is always busy.
 type Quota struct {
 	Campaign float64 // maximum budget of one campaign
 	Day      float64 // maximum of all campaigns and drift measurements of a day, from midnight to midnight

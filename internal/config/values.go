@@ -15,7 +15,7 @@ import (
 	"tutti/coll"
 )
 
-// value is the type of a key. It has a function that reads the key's value, and a JSON schema.
+// value says which values a key may have. It has a function that reads the key's value, and a JSON schema.
 type value struct {
 	read   reader
 	schema schema
@@ -86,7 +86,7 @@ func toWhole(v any, low, high int64) (int64, error) {
 	return n, nil
 }
 
-// quoted returns a value as text, which has quotes if it came as text.
+// quoted formats a value for a message. A text is in quotes.
 func quoted(v any) string {
 	if s, ok := v.(string); ok {
 		return strconv.Quote(s)

@@ -26,8 +26,8 @@ type treeVariance struct {
 	trainedOn int // measurements
 }
 
-// firstPoints is the number of evenly spaced indices of the first points to measure. The last index is left
-// out.
+// firstPoints is 4, because ACCLAiM takes four evenly spaced points from the first to the last and leaves out
+// the last.
 const firstPoints = 4
 
 // Ask returns all algorithms at the first points, later at the point of the largest variance.

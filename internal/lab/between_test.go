@@ -54,9 +54,9 @@ func summary(t *testing.T, slowdowns []float64) metrics.Summary {
 	return testutil.Must(metrics.Summarize(slowdowns, metrics.Options{}))(t)
 }
 
-// joined returns the set of a campaign with grid.between. Its grid has the powers of two, and the points of
-// off at which only the number of nodes is another one, halfway between two. With sizes, the other sizes of off
-// may join during the campaign.
+// joined returns the set that a campaign with grid.between tunes. It has the powers of two of the grid. It also
+// has the points of the set `off` that differ from them only in a number of nodes halfway between two powers.
+// If `sizes` is true, further message sizes of `off` can be added during the campaign.
 func joined(t *testing.T, grid, off Set, sizes bool) Set {
 	t.Helper()
 	power := func(n int64) bool { return n&(n-1) == 0 }
@@ -76,11 +76,11 @@ func joined(t *testing.T, grid, off Set, sizes bool) Set {
 	return s
 }
 
-// TestBetweenPowersOfTwo checks selections at points between powers of two: other numbers of nodes and other
-// sizes. There are three grids: powers of two, powers of two and numbers of nodes between them, and the same
-// with sizes that campaigns add. A campaign measures until the criteria hold on its grid. Its selection must
-// beat the defaults of both libraries, and forests that learn from the same number of random measurements.
-// With numbers of nodes between powers of two it must meet the criterion for mistakes. Figures are means over seeds.
+// TestBetweenPowersOfTwo checks selections at numbers of nodes and message sizes between powers of two.
+// Campaigns on three grids measure until the criteria hold: powers of two alone, with numbers of nodes between
+// them, and also with sizes that campaigns add. A selection must beat the defaults of both libraries. It must
+// also beat forests that learn from the same number of random measurements. On the last two grids it must meet
+// the criterion for mistakes. Figures are means over seeds.
 func TestBetweenPowersOfTwo(t *testing.T) {
 	sets := []string{"A_allreduce", "D_allreduce", "E_allreduce"}
 	if testutil.AllCases() {
@@ -170,8 +170,8 @@ func betweenPowers(t *testing.T, grid, off Set, seed uint64, opt Options) betwee
 	return between{len(ms), res.Ledger.CostSeconds(), quality(ms, opt.learnerFor("regret", seed)), quality(random[:len(ms)], opt.learner(opt.Scaling, seed))}
 }
 
-// TestStopsLikeTheCampaign checks that a replay of the contender own-stop stops where the campaign would.
-// This is after the outliers of the last round have been measured again.
+// TestStopsLikeTheCampaign checks that a replay of the contender "own-stop" ends where a campaign would. A
+// campaign ends only after the outliers of its last round have been measured again.
 func TestStopsLikeTheCampaign(t *testing.T) {
 	opt := DefaultOptions()
 	opt.Trees, opt.Tail = 10, 0.1

@@ -22,7 +22,8 @@ const (
 	budgetShare    = 22.2 / 36
 )
 
-// budgetedCampaign is a replay of FACT with a budget that ends before convergence.
+// budgetedCampaign is a replay of the method of Wilkins et al. (FACT), with a budget that ends before
+// convergence.
 type budgetedCampaign struct {
 	set    Set
 	seed   uint64
@@ -32,8 +33,8 @@ type budgetedCampaign struct {
 
 var errNoneConverges = errors.New("no data set converges to an average slowdown below 1.02 before everything is measured")
 
-// slowestCampaign replays FACT on every set until the average slowdown is below budgetSlowdown. It returns
-// the replay whose machine time is the largest share of the time of measuring everything.
+// slowestCampaign replays FACT on every set until the average slowdown is below budgetSlowdown. It returns the
+// replay that needed the largest share of the time for measuring everything.
 func slowestCampaign(ctx context.Context, sets []Set, seed uint64, opt Options) (budgetedCampaign, error) {
 	opt.Scaling = preprocess.AlgorithmLog10
 	opt.Criteria = activelearn.Criteria{Slowdown: budgetSlowdown, Mistakes: 1, Patience: opt.Criteria.Patience}

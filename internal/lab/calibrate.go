@@ -24,13 +24,13 @@ import (
 // Calibration compares the predictions of one replay with the truth.
 type Calibration struct {
 	Replay
-	// FirstSeconds is the machine time until the truth met the criteria for the first time.
-	// ConvergedSeconds is the machine time until it had met them Patience times in a row. Each is 0 if this
-	// never happened.
+	// FirstSeconds is the machine time until the selection met the criteria for the first time, judged by the
+	// recorded times. ConvergedSeconds is the machine time until it had met them in as many evaluations in a
+	// row as Criteria.Patience says. Each is 0 if this never happened.
 	FirstSeconds     float64 `json:"first_seconds"`
 	ConvergedSeconds float64 `json:"converged_seconds"`
-	// The fields up to Good belong to the evaluation at which the predictions stop a
-	// campaign, or to the last evaluation if Stopped is false.
+	// The fields up to Good describe the evaluation at which the campaign stops by its own predictions, or the
+	// last evaluation if Stopped is false.
 	Stopped       bool    `json:"stopped"`
 	Exhausted     bool    `json:"exhausted"` // stopped because everything was measured
 	StopSeconds   float64 `json:"stop_seconds"`
@@ -235,11 +235,11 @@ func (g *calibrationGroup) add(c Calibration) {
 	g.mistakes = append(g.mistakes, c.Mistakes)
 }
 
-// WriteCalibration prints a table of calibrations by noise, by data and for all together. Some columns say
-// how often the truth met the criteria at the stop, and how often both upper ends were at least as high as
-// the truth. The other columns contain the machine time of a replay relative to FirstSeconds and
-// ConvergedSeconds. Ratios have 95 % intervals by a bootstrap over the replays. For replays that did not stop,
-// ratios are lower bounds.
+// WriteCalibration prints a table of calibrations by noise, by data and for all together. Some columns say how
+// often the criteria were met at the stop, and how often the true values were below both upper confidence
+// limits. The other columns contain the machine time of a replay relative to FirstSeconds and ConvergedSeconds.
+// Ratios have 95 % intervals by a bootstrap over the replays. For replays that did not stop, ratios are lower
+// bounds.
 func WriteCalibration(w io.Writer, all []Calibration) error {
 	var groups []*calibrationGroup
 	group := func(name string) *calibrationGroup {

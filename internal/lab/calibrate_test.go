@@ -11,8 +11,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// setOf returns a set of measurements of the synthetic machine after a change. It has broadcasts at 20
-// points. A measurement costs as much as 100 calls.
+// setOf returns a set of measurements of the synthetic machine: broadcasts at 20 points, changed by the
+// function `change`. A measurement costs as much as 100 calls.
 func setOf(t *testing.T, change func([]coll.Measurement) []coll.Measurement) lab.Set {
 	t.Helper()
 	var points []coll.Point

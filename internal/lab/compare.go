@@ -1,6 +1,6 @@
-// Package lab replays recorded measurements under strategies and measures what each of them
-// needs: the machine time and the share of the candidates until the selection is good enough.
-// Selections are compared with the truth, the complete recorded data without noise.
+// Package lab replays recorded measurements with several strategies. It computes how much machine time each
+// strategy needs until its selection is good enough, and which share of the candidates it measures. Selections
+// are compared with the truth, the complete recorded data without noise.
 //
 // Compare replays a design, and Versus compares one strategy with the others in a table.
 // Calibrations checks how often campaigns stop correctly by their own predictions.

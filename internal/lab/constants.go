@@ -159,7 +159,8 @@ func VaryConstants(ctx context.Context, constants []Constant, args []string, emi
 	return nil
 }
 
-// effect returns the effect of the first form with which the program can be built and run.
+// effect tries several spellings of the new value. It returns the effect of the first with which the program
+// can be built and run.
 func (c Constant) effect(ctx context.Context, dir string, args []string, own report.Facts, forms ...string) (e Effect) {
 	for _, form := range forms {
 		changed := filepath.Join(dir, "constants.go")
@@ -225,8 +226,8 @@ func compareFacts(own, other report.Facts) Effect {
 	return e
 }
 
-// WriteConstants writes a table of constants as Markdown. The last column has the factors of the value between which
-// the results change little.
+// WriteConstants writes a table of constants as Markdown. The last column says by which factors the value can
+// be multiplied so that the results hardly change.
 func WriteConstants(w io.Writer, constants []Constant) error {
 	t := report.NewTable(table.Row{"constant", "value", "halved", "doubled", "range"})
 	for _, c := range constants {

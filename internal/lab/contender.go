@@ -30,11 +30,11 @@ var contenders = []contender{
 	{name: "random-published", strategy: "random", published: true},
 }
 
-// Contenders returns the names that an evaluation accepts in addition to those of strategies. "own-stop" is
-// the strategy "regret", stopped by its own predictions instead of the truth. A stop before the criteria hold
-// counts as never converged. "fact", "acclaim", "iota" and "random-published" are "uncertainty", "trees",
-// "weights" and "random" as published, with their own initial designs: acclaim and iota with their own trees, the
-// others with a forest of the scaling algorithm_log10 for each algorithm.
+// Contenders returns the names that an evaluation accepts in addition to those of strategies. The contender
+// "own-stop" is the strategy "regret" that stops by its own predictions; a stop before the criteria hold counts
+// as never converged. The others are strategies as their authors published them, each with its own initial
+// design. "acclaim" ("trees") and "iota" ("weights") have their own models. "fact" ("uncertainty") and
+// "random-published" ("random") train a forest for each algorithm on times of the scaling algorithm_log10.
 func Contenders() (names []string) {
 	for _, c := range contenders {
 		names = append(names, c.name)
@@ -65,7 +65,7 @@ func (c contender) options(opt Options) Options {
 	return opt
 }
 
-// sameStrategy reports whether two names stand for the same strategy. It ignores when the two stop.
+// sameStrategy reports whether two names stand for the same strategy, whatever their stopping rules are.
 func sameStrategy(strategy, other string) bool {
 	o := contenderOf(other)
 	return contenderOf(strategy).strategy == o.strategy && !o.published

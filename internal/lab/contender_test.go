@@ -13,8 +13,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// TestContenders checks that the contender fact equals the strategy uncertainty with forests and its own
-// initial design. It also checks that own-stop equals a calibration of regret.
+// TestContenders checks that the contender "fact" equals the strategy "uncertainty" with forests and its own
+// initial design. It also checks that "own-stop" equals a calibration of "regret".
 func TestContenders(t *testing.T) {
 	s, opt := set(t, "one", coll.Bcast), options()
 	plain := replay(t, s, "uncertainty", 1, opt)

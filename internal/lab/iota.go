@@ -41,7 +41,8 @@ func (w *weightedDraws) Ask(s activelearn.State) ([]coll.Candidate, error) {
 	return batch, nil
 }
 
-// predict trains IOTA's models if there are new measurements. At each point it calls use with the candidates and their predicted times in seconds.
+// predict trains IOTA's models if there are new measurements. At each point it calls use() with the candidates
+// and their predicted times in seconds.
 func (w *weightedDraws) predict(use func(candidates []coll.Candidate, seconds []float64)) {
 	space := w.ledger.Space()
 	if ms := w.ledger.Measurements(); len(ms) != w.trainedOn {

@@ -119,7 +119,7 @@ func (k *ResultFile[T]) read(lines, rest []byte, want resultHeader) error {
 	return nil
 }
 
-// checkHeader returns an error unless the first line is the header want.
+// checkHeader returns an error unless the first line of a file equals the given header.
 func checkHeader(line []byte, want resultHeader) error {
 	var have resultHeader
 	if err := decodeStrictly(line, &have); err != nil || have.Content != want.Content {

@@ -60,8 +60,8 @@ func TestRivalsMeasureEachCandidateOnce(t *testing.T) {
 	}
 }
 
-// TestTreesMeasureWholePoints checks that trees begins at three evenly spaced points and then measures all
-// algorithms at one point a round: where one algorithm's time relative to the other changes.
+// TestTreesMeasureWholePoints checks that the strategy "trees" begins at three evenly spaced points. Then it
+// must measure all algorithms at one point a round: where one algorithm's time relative to the other changes.
 func TestTreesMeasureWholePoints(t *testing.T) {
 	first, jumpy := coll.Algorithm{Name: "a"}, coll.Algorithm{Name: "b"}
 	space := line(19, []coll.Algorithm{first, jumpy})
@@ -91,8 +91,8 @@ func TestTreesMeasureWholePoints(t *testing.T) {
 	}
 }
 
-// TestWeightsDrawFastAlgorithms checks that weights draws all algorithms alike at first. As soon as all have enough
-// measurements, it draws and selects the one that is eight times as fast.
+// TestWeightsDrawFastAlgorithms checks that the strategy "weights" draws all algorithms alike at first. As soon
+// as all have enough measurements, it draws and selects the one that is eight times as fast.
 func TestWeightsDrawFastAlgorithms(t *testing.T) {
 	fast := coll.Algorithm{Name: "a"}
 	space := line(60, []coll.Algorithm{fast, {Name: "b"}, {Name: "c"}})

@@ -23,8 +23,8 @@ type Quality struct {
 	R2 *float64 `json:"r2"` // null when the targets do not vary
 }
 
-// Outcome is the result of one replay: a set under a strategy with a seed. The fields from MachineSeconds
-// to Rounds belong to the evaluation that converged, or to the last one if Converged is false.
+// Outcome is the result of one replay: a set under a strategy with a seed. The fields from MachineSeconds to
+// Rounds describe the state when the replay converged, or its last evaluation if Converged is false.
 type Outcome struct {
 	Replay
 	Real           bool    `json:"real,omitzero"` // measured on a real machine
@@ -158,7 +158,8 @@ func (e entry) replayed(ctx context.Context, opt Options) (campaign.Result, erro
 	return res, err
 }
 
-// referenceObserver is an observer that ends a replay when the truth has met the criteria Patience times in a row.
+// referenceObserver is an observer that ends a replay when the selection, judged by the recorded times, has met
+// the criteria in as many evaluations in a row as Criteria.Patience says.
 type referenceObserver struct {
 	set         Set
 	opt         Options
@@ -198,7 +199,7 @@ func (o Options) spec(e entry) campaign.Spec {
 	}
 }
 
-// problem returns the problem of an entry, which the given machine measures.
+// problem returns what a replay tunes: the set of the entry. The given machine answers its measurements.
 func (e entry) problem(machine *replay.Machine) campaign.Problem {
 	return campaign.Problem{
 		Problem: journal.Problem{Library: e.set.Data, Collective: e.set.Collective},

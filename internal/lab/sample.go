@@ -50,7 +50,7 @@ func samples(ctx context.Context, sets []Set, seeds []uint64, opt Options, sourc
 	return slices.Concat(parts...), err
 }
 
-// samples returns a sample for each share of the training sets from this source.
+// samples trains a model on each share of the measurements from this source and returns the results.
 func (src source) samples(ctx context.Context, s Set, seed uint64, opt Options, at sample) ([]sample, error) {
 	machine, err := s.machine(opt.replay(seed))
 	if err != nil {

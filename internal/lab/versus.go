@@ -50,10 +50,11 @@ func groups(outcomes []Outcome) []group {
 	return out
 }
 
-// VersusRow compares strategies on a data set with one cost of launches. Share is the machine time until
-// the criteria hold as a share of that of measuring everything in one batch. It is the median over the
-// seeds, where seeds that never converge or take longer count as 1. Ratio is the Share of the strategy
-// divided by that of another one. Best is the Share divided by that of the best other one.
+// VersusRow compares strategies on a data set with one cost of launches. Share maps each strategy to the
+// machine time until the criteria hold, divided by the machine time of measuring everything in one batch. It is
+// the median over the seeds; a seed that never converges or takes longer counts as 1. Ratio maps each other
+// strategy to the quotient of the compared strategy's Share and its own. Best is the largest of these
+// quotients.
 type VersusRow struct {
 	Data       string             `json:"data"`
 	Real       bool               `json:"real,omitzero"`

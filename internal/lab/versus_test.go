@@ -199,8 +199,8 @@ func TestKeepRefuses(t *testing.T) {
 	}
 }
 
-// TestVersusOfOwnStop checks that regret does not count as a rival of own-stop, which is the same strategy.
-// A published strategy does count.
+// TestVersusOfOwnStop checks that "own-stop" is not compared with "regret", which is the same strategy. It is
+// compared with a published strategy.
 func TestVersusOfOwnStop(t *testing.T) {
 	var all []lab.Outcome
 	for strategy, share := range map[string]float64{"own-stop": 0.06, "regret": 0.05, "fact": 0.5} {

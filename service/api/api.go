@@ -137,8 +137,8 @@ func New(backend Backend, o Options) (*API, error) {
 // ServeHTTP answers one request after it has checked the caller's access.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
 
-// Close ends the event streams without the event "end". Clients therefore connect again, to the next
-// service. Close may be called more than once.
+// Close ends the event streams without the event "end", so that clients connect again when the service has
+// restarted. Close may be called more than once.
 func (a *API) Close() { a.closeOnce.Do(func() { close(a.closing) }) }
 
 // OpenAPI returns the OpenAPI document of the interface, as JSON.
@@ -158,7 +158,7 @@ func describe() huma.Config {
 	return c
 }
 
-// restMux is a ServeMux in which the path parameter name matches the whole rest of the path, because file
+// restMux is a ServeMux in which the path parameter {name} matches the whole rest of the path, because file
 // names may contain slashes.
 type restMux struct{ *http.ServeMux }
 

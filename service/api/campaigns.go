@@ -60,8 +60,8 @@ func (a *API) campaignRoutes() {
 	a.control("cancel", "Stop a campaign for good and cancel its jobs", a.backend.Cancel)
 }
 
-// control registers a POST operation for an action such as "pause". The operation calls do with the campaign's
-// ID.
+// control registers a POST operation for an action such as "pause". The operation calls the function `do` with
+// the ID of the campaign.
 func (a *API) control(action, summary string, do func(id string) (service.Campaign, error)) {
 	op := operation(http.MethodPost, "/campaigns/{id}/"+action, action+"-campaign", summary)
 	op.Errors = append(op.Errors, http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests)

@@ -4,10 +4,10 @@
 // two campaigns, and online learning in applications. Tests of the page in a browser are in
 // the folder browser.
 //
-// It also controls access. A token has one of two roles: operate may do and see everything,
-// read sees what service.Redacted leaves and the files that are not private. Programs send
-// the token in the Authorization header. Browsers log in with it once and get a signed
-// cookie that names the token and expires after a day.
+// It also controls access. A token has one of two roles. The role "operate" may do and see everything. The role
+// "read" sees the files that are not private, and what service.Redacted leaves of the rest. Programs send the
+// token in the Authorization header. Browsers log in with it once and get a signed cookie that names the token
+// and expires after a day.
 //
 //	a, err := api.New(backend, api.Options{Version: "1.2.3", Log: log, Tokens: tokens})
 //	if err != nil {

@@ -155,8 +155,8 @@ func (a *API) logRequest(rec *recorder, r *http.Request, took time.Duration) {
 		"seconds", took.Seconds(), "client", r.RemoteAddr, "caller", rec.caller.name)
 }
 
-// route returns the pattern that a request matches, without the HTTP method. It is a label of metrics:
-// there are few patterns, but any number of paths.
+// route returns the pattern that a request matches, without the HTTP method. Metrics use it as a label, because
+// a service has few patterns but any number of paths.
 func (a *API) route(r *http.Request) string {
 	_, pattern := a.mux.Handler(r)
 	if _, path, found := strings.Cut(pattern, " "); found {

@@ -55,8 +55,8 @@ func pageHandler() http.Handler {
 	})
 }
 
-// mediaTypes maps file extensions to media types. The tables of operating systems are not used because they
-// differ.
+// mediaTypes maps file extensions to media types. The MIME tables of operating systems differ, so they are not
+// used.
 var mediaTypes = map[string]string{
 	".html": "text/html; charset=utf-8",
 	".css":  "text/css; charset=utf-8",

@@ -1,4 +1,4 @@
-// Package clustering compares clustering methods on the levels of machines.
+// Package clustering compares how well clustering methods find the levels of a machine's network.
 //
 // A machine is a tree of equal parts. A matrix has a time for each pair of its members. The
 // methods divide the members into groups. KMedoids, Spectral and Agglomerate get the number of
@@ -191,8 +191,8 @@ func plogpInputs(machine Machine, truth []discover.Labels, noise Noise, seed uin
 	return out, nil
 }
 
-// link is a simulated link that follows the PLogP model. The two gaps of an empty message take a
-// fifth of its round trip, and a byte takes 0.1 ns.
+// link is a simulated link that follows the PLogP model. The gaps of sender and receiver for an empty message
+// together take a fifth of its round trip, and a byte takes 0.1 ns.
 type link struct{ roundTrip float64 }
 
 func (l link) gap(bytes int) float64 { return l.roundTrip/10 + float64(bytes)*1e-10 }

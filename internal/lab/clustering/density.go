@@ -61,9 +61,9 @@ const (
 	Leaves                  // the finest groups
 )
 
-// HDBSCAN divides the members by density on all scales. size is the smallest size of a group. It is also
-// the number of neighbours, the member itself included, that determine the density at a member, 2 to n. The result
-// never has all members in one group. It takes O(n²) time.
+// HDBSCAN divides the members by density on all scales. The parameter `size`, from 2 to n, is the smallest size
+// of a group. It is also the number of neighbours, the member itself included, that determine the density at a
+// member. The result never has all members in one group. It takes O(n²) time.
 //
 // Source: Campello, Moulavi and Sander, PAKDD 2013.
 func HDBSCAN(m discover.Matrix, size int, by Selection) discover.Labels {
@@ -164,7 +164,7 @@ func (c *condenser) condense(group int, minDensity float64) int {
 	return at
 }
 
-// drop records members that leave the group with index at and join no other group.
+// drop records members that leave group number `at` of the hierarchy and join no other group.
 func (c *condenser) drop(at int, members []int, lifetime float64) {
 	g := &c.all[at]
 	g.stability += float64(len(members)) * lifetime
@@ -195,9 +195,9 @@ func (c *condenser) choose(by Selection) {
 	}
 }
 
-// label sets the labels of the members of the group with index at. Each gets the outermost chosen group
-// that contains it. The parameter label is the chosen group among the parents, discover.NoGroup if there is
-// none.
+// label sets the labels of the members of group number `at` of the hierarchy. Each member gets the outermost
+// chosen group that contains it. The parameter `label` is the chosen group among the parents, or
+// discover.NoGroup.
 func (c *condenser) label(at, label int, raw []int) {
 	g := c.all[at]
 	if label == discover.NoGroup && g.chosen {

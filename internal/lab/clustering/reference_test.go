@@ -34,8 +34,8 @@ func decode(t testing.TB, name string, to any) {
 	testutil.NoError(t, json.NewDecoder(unzip(t, name)).Decode(to))
 }
 
-// same reports whether two divisions are equal if groups may have other numbers. noise is the number that
-// stands for noise in want.
+// same reports whether two divisions are equal, whatever the numbers of their groups are. In `want` the members
+// that belong to no group have the number `noise`.
 func same(got discover.Labels, want []int, noise int) bool {
 	if len(got) != len(want) {
 		return false
@@ -52,7 +52,7 @@ func same(got discover.Labels, want []int, noise int) bool {
 	return true
 }
 
-// sameOr returns an error unless same returns true.
+// sameOr returns an error if the divisions differ; see the function same.
 func sameOr(got discover.Labels, want []int, noise int) error {
 	if same(got, want, noise) {
 		return nil

@@ -164,10 +164,10 @@ func (p *gradient) best(class int) int {
 	return best
 }
 
-// traceBudget is the time that a run may lose by exploring algorithms other than the default. The budget
-// is a share of the time that the default needs. The first call of a class adds this share for all calls
-// of the class in the trace. Each call beyond those in the trace adds it for one call. When a call takes
-// longer than the default, the difference is subtracted. When it is faster, the difference is added.
+// traceBudget is the time that a run may lose by exploring algorithms other than the default. At the first call
+// of a class, the budget grows by a share of the time that the default needs for all traced calls of the class.
+// At each call beyond those in the trace, it grows by this share for one call. When a call takes longer than
+// the default, the difference is subtracted. When it is faster, the difference is added.
 type traceBudget struct {
 	share   float64   // share of the default's time
 	balance float64   // seconds

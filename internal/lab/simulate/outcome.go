@@ -92,8 +92,8 @@ func Draw(outcomes []Outcome) lab.Figure {
 }
 
 // BestMap returns a map for each collective, with layouts as rows and sizes as columns. Each cell has the
-// recorded time of the policy's choice divided by that of the default. The policy learns from the sources
-// in earlier.
+// recorded time of the policy's choice divided by that of the default. The policy learns from the measurements
+// in `earlier`.
 func BestMap(policyName string, recorded []coll.Measurement, excluded []coll.Algorithm, earlier [][]coll.Measurement, opt Options) ([]lab.Map, error) {
 	app := allPoints(recorded, excluded)
 	p, err := newPolicy(policyName, app, earlier, opt)

@@ -61,8 +61,8 @@ func ParsePolicies(list string) ([]string, error) {
 	return out, nil
 }
 
-// newPolicy returns a policy that has learnt from earlier measurements. Each element of earlier is one
-// source.
+// newPolicy returns a policy that has learnt from earlier measurements. Each slice in `earlier` has the
+// measurements of one campaign or machine.
 func newPolicy(name string, app Application, earlier [][]coll.Measurement, opt Options) (policy, error) {
 	var p interface {
 		policy
@@ -180,9 +180,9 @@ func sampleOf(c Class, algorithm int, seconds float64) online.Sample {
 
 func (l *learner) best(class int) int { return l.advice[class].Best }
 
-// iota is a policy that explores in a share of the calls: it draws the algorithm of such a call at random,
-// with IOTA's weights. The other calls run the best algorithm. In the policy IOTA, all calls explore. After
-// MaxExplored calls of a class, a draw runs the library's default.
+// iota is the type of two policies that draw the algorithm of an exploring call at random, with IOTA's weights.
+// In PolicyIOTA all calls explore. In PolicyShare a share of the calls explores; the others run the best
+// algorithm. After MaxExplored exploring calls of a class, PolicyIOTA runs the library's default.
 type iota struct {
 	learner
 	opt      Options

@@ -115,7 +115,7 @@ func (o Outcome) LostGain() float64 {
 	return o.Runs[len(o.Runs)-1].Regret / byDefault
 }
 
-// Run replays an application under a policy. The policy first learns from the sources in earlier. The
+// Run replays an application under a policy. The policy first learns from the measurements in `earlier`. The
 // calls, their order and their noise depend on the seed and not on the policy.
 func Run(ctx context.Context, app Application, policyName string, earlier [][]coll.Measurement, opt Options) (Outcome, error) {
 	out := Outcome{Application: app.Name, Policy: policyName}

@@ -58,7 +58,8 @@ func browseRunning(t *testing.T) (f *fake, home string, ctx context.Context) {
 	return f, home, ctx
 }
 
-// visit opens an address as a new document. It waits until the JavaScript expression ready is true.
+// visit opens an address as a new document. It waits until a JavaScript expression, the parameter `ready`, is
+// true.
 func visit(t *testing.T, ctx context.Context, address, ready string) {
 	t.Helper()
 	pagetest.Do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(address))

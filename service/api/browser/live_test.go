@@ -124,8 +124,8 @@ func TestKeyboard(t *testing.T) {
 	pagetest.Until(t, ctx, `document.querySelector("[aria-pressed=true]").textContent === "mpich allreduce"`)
 	pagetest.Until(t, ctx, `document.querySelector("[role=grid]")?.ariaLabel === "mpich allreduce, 1\u00a0process per node"`)
 
-	// A map takes the focus once while Tab is pressed. Arrow keys then move the focus in the map, and the
-	// detail shows the focused point.
+	// When Tab is pressed repeatedly, only one cell of a map takes the focus. Arrow keys then move the focus in
+	// the map, and the text next to it is about the focused cell.
 	for range 30 {
 		press(t, ctx, kb.Tab)
 		if pagetest.Eval[bool](t, ctx, `document.activeElement.matches("td.c")`) {

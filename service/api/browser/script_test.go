@@ -39,8 +39,8 @@ type script struct {
 	random   *rand.Rand
 }
 
-// times contains cost models like those of Thakur et al. (2005). A model's arguments are: p processes, n
-// bytes, a latency of a seconds, and b seconds for each byte.
+// times contains cost models like those of Thakur et al. (2005). The arguments of a model are the number of
+// processes p, the number of bytes n, the latency a, and the time b for each byte. Both times are in seconds.
 var times = map[coll.Collective]map[string]func(p, n, a, b float64) float64{
 	coll.Bcast: {
 		"binomial":                             func(p, n, a, b float64) float64 { return math.Log2(p) * (a + n*b) },

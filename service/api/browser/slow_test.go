@@ -28,8 +28,8 @@ func serveIntercepted(t *testing.T, f *fake, intercept func(http.ResponseWriter,
 	})
 }
 
-// holdRequests returns a function that blocks the requests for whose path match returns true. They continue
-// when the gate is closed or the client has disconnected.
+// holdRequests returns a function that blocks the requests whose path satisfies the function `match`. They
+// continue when the gate is closed or the client has disconnected.
 func holdRequests(gate <-chan struct{}, match func(path string) bool) func(http.ResponseWriter, *http.Request) bool {
 	return func(_ http.ResponseWriter, r *http.Request) bool {
 		if match(r.URL.Path) {
