@@ -67,7 +67,7 @@ lint:
 	$(TOOL) staticcheck ./...
 
 bench:
-	$(GO) test -run '^$$' -bench . -benchtime 3x ./surrogate/... ./hpo ./internal/lab ./service ./service/api
+	$(GO) test -run '^$$' -bench . -benchtime 3x ./surrogate/... ./hpo ./internal/lab ./service
 
 # needs root, MPICH, Slurm and OSU_HOME
 bench-live:

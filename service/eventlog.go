@@ -256,51 +256,35 @@ type serviceLog struct {
 	log   *eventLog
 	clock clockwork.Clock
 
-	mu    sync.Mutex
-	file  *os.File
-	state map[string]State // last published state of each campaign
+	mu   sync.Mutex
+	file *os.File
 }
 
-// openServiceLog reads the file of the service's events. It removes an incomplete last line from the file.
-func openServiceLog(path string, clock clockwork.Clock) (*serviceLog, error) {
-	l := &serviceLog{log: newEventLog(path), clock: clock, state: map[string]State{}}
-	err := l.log.update(context.Background(), func(e Event) error {
+// openServiceLog reads the file of the service's events. It removes an incomplete last line from the file. It
+// also returns the last published state of each campaign.
+func openServiceLog(path string, clock clockwork.Clock) (l *serviceLog, published map[string]State, err error) {
+	l, published = &serviceLog{log: newEventLog(path), clock: clock}, map[string]State{}
+	err = l.log.update(context.Background(), func(e Event) error {
 		var c Campaign
 		if e.Type == campaignEvent && json.Unmarshal(e.Data, &c) == nil {
-			l.state[c.ID] = c.State
+			published[c.ID] = c.State
 		}
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if l.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if err := l.truncate(); err != nil {
-		return nil, errors.Join(err, l.file.Close())
+		return nil, nil, errors.Join(err, l.file.Close())
 	}
-	return l, nil
+	return l, published, nil
 }
 
 // truncate removes an incomplete line at the end of the file.
 func (l *serviceLog) truncate() error { return l.file.Truncate(l.log.size()) }
-
-// publishCampaign appends an event that contains a campaign and its state.
-func (l *serviceLog) publishCampaign(c Campaign) error {
-	err := l.publish(campaignEvent, c)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.state[c.ID] = c.State
-	return err
-}
-
-// publishedState returns the last published state of a campaign.
-func (l *serviceLog) publishedState(id string) State {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.state[id]
-}
 
 // publish appends one event to the file. If the event cannot be written completely, publish removes it
 // again.

@@ -3,10 +3,8 @@ package service
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
@@ -43,62 +41,4 @@ func BenchmarkUpdate(b *testing.B) {
 	for b.Loop() {
 		testutil.NoError(b, newJournalView(path, clockwork.NewRealClock()).update(context.Background()))
 	}
-}
-
-// BenchmarkAfter measures the time to read a page of 256 events.
-func BenchmarkAfter(b *testing.B) {
-	const trials, page = 10_000, 256
-	path := journalOf(b, trials)
-	r := newEventLog(path)
-	testutil.NoError(b, r.update(context.Background(), nil))
-	b.ReportAllocs()
-	for b.Loop() {
-		if events, _ := r.After(1000, page); len(events) != page {
-			b.Fatalf("%d events", len(events))
-		}
-	}
-}
-
-// BenchmarkFanOut measures the time until all readers of an event log have received a new event.
-func BenchmarkFanOut(b *testing.B) {
-	for _, readers := range []int{1, 200, 1000} {
-		b.Run(fmt.Sprint(readers), func(b *testing.B) { fanOut(b, readers) })
-	}
-}
-
-func fanOut(b *testing.B, readers int) {
-	path := filepath.Join(b.TempDir(), journal.FileName)
-	f := testutil.Must(os.Create(path))(b)
-	defer f.Close()
-	r := newEventLog(path)
-	var seen sync.WaitGroup // counts the readers that have not received the last event
-	var gone sync.WaitGroup
-	for range readers {
-		gone.Go(func() {
-			for after := int64(0); ; {
-				events, more := r.After(after, 0)
-				for range events {
-					seen.Done()
-				}
-				after += int64(len(events))
-				if len(events) == 0 {
-					if r.Ended() {
-						return
-					}
-					<-more
-				}
-			}
-		})
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		seen.Add(readers)
-		if _, err := f.WriteString(`{"kind":"stop","time":"2026-03-01T12:00:00Z","stop":"budget"}` + "\n"); err != nil {
-			b.Fatal(err)
-		}
-		testutil.NoError(b, r.update(context.Background(), nil))
-		seen.Wait()
-	}
-	r.setEnded(true)
-	gone.Wait()
 }

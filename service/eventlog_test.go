@@ -66,14 +66,18 @@ func TestEventLogBoundsPages(t *testing.T) {
 // event is appended.
 func TestServiceLogAfterIncompleteWrite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
-	open := func() *serviceLog {
+	var published map[string]State
+	open := func() (l *serviceLog) {
 		t.Helper()
-		return testutil.Must(openServiceLog(path, clockwork.NewFakeClock()))(t)
+		var err error
+		l, published, err = openServiceLog(path, clockwork.NewFakeClock())
+		testutil.NoError(t, err)
+		return l
 	}
 	j := open()
 	publish := func(id string, s State) {
 		t.Helper()
-		testutil.NoError(t, j.publishCampaign(Campaign{ID: id, State: s}))
+		testutil.NoError(t, j.publish(campaignEvent, Campaign{ID: id, State: s}))
 	}
 	publish("a", Queued)
 	if _, err := j.file.WriteString(`{"kind":"camp`); err != nil {
@@ -92,8 +96,8 @@ func TestServiceLogAfterIncompleteWrite(t *testing.T) {
 	if len(events) != 3 {
 		t.Errorf("%d events, want 3", len(events))
 	}
-	if j = open(); j.publishedState("a") != Running || j.publishedState("b") != Done {
-		t.Errorf("published states %v, want a running and b done", j.state)
+	if j = open(); published["a"] != Running || published["b"] != Done {
+		t.Errorf("published states %v, want a running and b done", published)
 	}
 	if content, err := os.ReadFile(path); err != nil || int64(len(content)) != j.log.size() {
 		t.Errorf("%d bytes, %v, want the %d of whole lines", len(content), err, j.log.size())

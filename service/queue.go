@@ -28,6 +28,7 @@ type queue struct {
 	order     []*entry          // by creation
 	keys      map[string]*entry // by idempotency key
 	machines  map[string]string // busy machines: ID of a campaign, or a description of a drift measurement
+	published map[string]State  // last published state of each campaign
 	drift     daySpending       // of drift measurements; the journals show what campaigns have spent
 	started   bool
 	draining  bool
@@ -35,10 +36,10 @@ type queue struct {
 	workers   sync.WaitGroup
 }
 
-func newQueue(opt *Options, events *serviceLog) *queue {
+func newQueue(opt *Options, events *serviceLog, published map[string]State) *queue {
 	return &queue{
 		opt: opt, events: events, processes: processes{opt.Command, opt.Environ, opt.Poll, opt.Grace}, changed: make(chan struct{}),
-		campaigns: map[string]*entry{}, keys: map[string]*entry{}, machines: map[string]string{},
+		published: published, campaigns: map[string]*entry{}, keys: map[string]*entry{}, machines: map[string]string{},
 	}
 }
 
@@ -307,7 +308,7 @@ func (q *queue) start() {
 		}
 	}
 	for _, e := range q.order {
-		if q.events.publishedState(e.ID) != e.State {
+		if q.published[e.ID] != e.State {
 			q.publishLocked(e) // the earlier service died before it published the state
 		}
 	}
@@ -400,7 +401,8 @@ func (q *queue) setStateLocked(e *entry, state State) error {
 // publishLocked publishes a campaign as an event of the service, and logs it.
 func (q *queue) publishLocked(e *entry) {
 	q.opt.Log.Info("campaign", "campaign", e.ID, "base", e.Base, "state", e.State, "exit", e.Exit, "error", e.Error)
-	if err := q.events.publishCampaign(e.current()); err != nil {
+	q.published[e.ID] = e.State
+	if err := q.events.publish(campaignEvent, e.current()); err != nil {
 		q.opt.Log.Error("event not saved", "campaign", e.ID, "error", err)
 	}
 	q.wakeLocked()

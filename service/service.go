@@ -89,11 +89,11 @@ func New(opt Options) (*Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
-	events, err := openServiceLog(filepath.Join(opt.State, eventsFile), opt.Clock)
+	events, published, err := openServiceLog(filepath.Join(opt.State, eventsFile), opt.Clock)
 	if err != nil {
 		return nil, errors.Join(err, release())
 	}
-	s := &Service{queue: newQueue(&opt, events), learned: &learnedCache{results: map[learnedKey]Learned{}}, release: release}
+	s := &Service{queue: newQueue(&opt, events, published), learned: &learnedCache{results: map[learnedKey]Learned{}}, release: release}
 	if err = s.load(); err == nil {
 		s.schedule, err = newSchedule(s.queue)
 	}
