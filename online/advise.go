@@ -106,7 +106,6 @@ func Learn(policy string, jobs []Job, earlier [][]coll.Measurement, base Base) (
 	return r, nil
 }
 
-// fit fits one Gaussian process to the times of each collective.
 func (r *Result) fit() error {
 	r.posteriors = map[coll.Collective]*posterior{}
 	for _, c := range collectivesOf(r.history.classes) {

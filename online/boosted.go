@@ -133,7 +133,6 @@ func (n *boostedNode) stepOf(row []float64) float64 {
 	return n.step
 }
 
-// predict returns the prediction for a row.
 func (b boosted) predict(row []float64) float64 {
 	f := math.Log(firstPrediction)
 	for _, tree := range b {

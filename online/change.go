@@ -123,7 +123,6 @@ const (
 	minPairs    = 3
 )
 
-// pair is an algorithm in a class. Both fields are indices.
 type pair struct{ class, algorithm int }
 
 // jobLevels returns the level of each job. The level says by how much the logarithms of the job's times

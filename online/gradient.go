@@ -88,7 +88,6 @@ func (j *Joint) gain(i int, scale, rival, noise float64) float64 {
 	return max(0, gain)
 }
 
-// posterior predicts the times of all algorithms of one collective.
 type posterior struct {
 	process *gp.GP
 	task    func(a coll.Algorithm, i int) int

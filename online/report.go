@@ -164,7 +164,6 @@ func (r *Result) reason(class int, before coll.Algorithm) string {
 	return text
 }
 
-// interval is a ratio of two times, with its 95 % interval.
 type interval struct{ middle, low, high float64 }
 
 // timeRatio returns the ratio between the times of two algorithms of a class. It returns false if one of

@@ -27,7 +27,6 @@ type keptCall struct {
 	number int
 }
 
-// add adds a call of a job.
 func (t *thinned) add(s Sample, job int) {
 	key := coll.Candidate{Point: classKey(s.Point), Algorithm: s.Algorithm}
 	of := t.series[key]
@@ -69,7 +68,6 @@ func (t *thinned) thin() {
 	t.calls = kept
 }
 
-// distribute gives each job its calls.
 func (t *thinned) distribute(jobs []Job) {
 	for _, c := range t.calls {
 		jobs[c.job].Calls = append(jobs[c.job].Calls, c.Sample)

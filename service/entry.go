@@ -111,7 +111,6 @@ func (e *entry) spentOn(day string) float64 {
 // unreadable reports whether the end of the journal could not be read.
 func (e *entry) unreadable() bool { return e.view != nil && e.view.failure() != nil }
 
-// save writes campaign.json.
 func (e *entry) save() error {
 	s := e.stored
 	s.Campaign = e.current()
@@ -120,7 +119,6 @@ func (e *entry) save() error {
 	return err
 }
 
-// readEntry reads the file campaign.json in a campaign's folder.
 func readEntry(dir string) (*entry, error) {
 	path := filepath.Join(dir, campaignFile)
 	content, err := os.ReadFile(path)
@@ -202,7 +200,6 @@ func (q *queue) loadSpending() {
 	}
 }
 
-// addLocked adds an entry to the queue.
 func (q *queue) addLocked(e *entry) {
 	q.campaigns[e.ID] = e
 	q.order = append(q.order, e)
@@ -269,7 +266,6 @@ func (q *queue) view(ctx context.Context, id string) (*journalView, error) {
 	return v, v.update(ctx)
 }
 
-// resultsOf returns the results folder of a campaign.
 func (q *queue) resultsOf(id string) (string, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -138,7 +138,6 @@ func (l *eventLog) setEnded(ended bool) {
 	}
 }
 
-// wakeLocked wakes all readers.
 func (l *eventLog) wakeLocked() {
 	close(l.grown)
 	l.grown = make(chan struct{})

@@ -315,7 +315,6 @@ func (q *queue) start() {
 	q.dispatchLocked()
 }
 
-// dispatch starts campaigns on machines that are free.
 func (q *queue) dispatch() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -408,7 +407,6 @@ func (q *queue) publishLocked(e *entry) {
 	q.wakeLocked()
 }
 
-// wakeLocked wakes all goroutines that wait for a change of the queue.
 func (q *queue) wakeLocked() {
 	close(q.changed)
 	q.changed = make(chan struct{})

@@ -98,7 +98,6 @@ func (q *queue) overBudgetLocked(e *entry) bool {
 	return q.opt.RecordedTime > 0 && q.opt.Clock.Since(e.since) > q.opt.RecordedTime
 }
 
-// budgetErrorLocked returns the error of a campaign that has exceeded its budget.
 func (q *queue) budgetErrorLocked(e *entry) error {
 	if !e.measures() {
 		return fmt.Errorf("campaign %s on recorded data has run for more than %v (limits.recorded)", e.ID, q.opt.RecordedTime)

@@ -170,7 +170,6 @@ func redactedHeader(line []byte) (any, error) {
 	return header, err
 }
 
-// hideValues replaces the values of environment variables, in place.
 func hideValues(env []string) {
 	for i, v := range env {
 		name, _, found := strings.Cut(v, "=")

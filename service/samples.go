@@ -91,7 +91,6 @@ func (s *samples) dir(f config.SampleFolder) string {
 	return filepath.Join(s.opt.State, onlineDir, f.Name)
 }
 
-// list returns the status of all folders, in the order in which the service file lists them.
 func (s *samples) list() []SampleStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()

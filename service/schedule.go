@@ -48,7 +48,6 @@ func newSchedule(q *queue) (*schedule, error) {
 	return s, readJSON(s.path, &s.decisions)
 }
 
-// list returns the schedule of every base that has one.
 func (s *schedule) list() []Scheduled {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,7 +211,6 @@ func (s *schedule) checkConditions(ctx context.Context, b config.Base, last *fin
 	return false, strings.Join(reasons, "; ")
 }
 
-// formatAge formats a duration in days. A duration below two days is formatted to the second.
 func formatAge(d time.Duration) string {
 	if d >= 48*time.Hour {
 		return fmt.Sprintf("%.0f days", d.Hours()/24)

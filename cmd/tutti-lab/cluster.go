@@ -58,7 +58,6 @@ prints the share of the members in the right group, at the level where it is low
 	return cmd
 }
 
-// printClusters prints a row for each machine, input and method.
 func (a *app) printClusters(rows []clustering.Row) error {
 	t := report.NewTable(table.Row{"machine", "members", "input", "method", "accuracy"})
 	for _, r := range rows {

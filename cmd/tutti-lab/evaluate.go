@@ -17,7 +17,6 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// replayInput contains the flags for recorded data and seeds.
 type replayInput struct {
 	data  []string
 	real  []string // data of real machines
@@ -25,7 +24,6 @@ type replayInput struct {
 	first uint64 // seed
 }
 
-// addFlags adds the flags for recorded data and seeds.
 func (r *replayInput) addFlags(flags *pflag.FlagSet, seeds int) {
 	flags.StringSliceVar(&r.data, "data", nil, "recorded `FILE`s, repeated or separated by commas (required)")
 	flags.IntVar(&r.seeds, "seeds", seeds, "number of seeds")
@@ -42,7 +40,6 @@ func (r *replayInput) validate() error {
 	return nil
 }
 
-// seedList returns the seeds.
 func (r *replayInput) seedList() []uint64 { return lab.Seeds(r.first, r.seeds) }
 
 // load reads the recorded data and prints the warnings about them. The sets of --real follow those of --data.
@@ -57,7 +54,6 @@ func (a *app) load(r replayInput) ([]lab.Set, error) {
 	return sets, err
 }
 
-// evaluation contains the flags of tutti-lab evaluate.
 type evaluation struct {
 	replayInput
 	strategies []string
@@ -181,7 +177,6 @@ func replayFlags(flags *pflag.FlagSet, o *lab.Options) {
 	flags.IntVar(&o.Workers, "workers", o.Workers, "replays at the same time; does not change the results")
 }
 
-// modelNames returns a text that lists the allowed values of --model.
 func modelNames() string {
 	var names []string
 	for _, m := range learner.Models() {

@@ -65,7 +65,6 @@ func (a *app) figureCommand() *cobra.Command {
 	return cmd
 }
 
-// writeFigure writes a figure into a folder and prints the figure's table to standard output.
 func (a *app) writeFigure(f lab.Figure, dir string) error {
 	var table bytes.Buffer
 	for _, file := range []struct {

@@ -78,7 +78,6 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// formatFlag adds the flag --format.
 func formatFlag(cmd *cobra.Command) *string {
 	return cmd.Flags().String("format", "text", "text or json")
 }

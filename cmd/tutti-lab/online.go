@@ -23,7 +23,6 @@ import (
 	"tutti/preprocess"
 )
 
-// onlineReplay contains the flags of tutti-lab online.
 type onlineReplay struct {
 	traces   []string
 	data     []string

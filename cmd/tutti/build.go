@@ -19,7 +19,6 @@ import (
 // buildable maps the argument of tutti build to the program that it compiles.
 var buildable = map[string]csource.Program{"benchmark": csource.Bench, "runtime": csource.Runtime, "conformance": csource.Conformance}
 
-// buildOptions are the flags and arguments of tutti build.
 type buildOptions struct {
 	*app
 	program  csource.Program

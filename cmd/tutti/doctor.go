@@ -27,7 +27,6 @@ var errNotReady = errors.New("no campaign can run here")
 // doctorWidth is the width of reports in columns. It fits terminals of the default size and e-mails.
 const doctorWidth = 80
 
-// doctorOptions are the flags of tutti doctor.
 type doctorOptions struct {
 	*app
 	file     string

@@ -42,7 +42,6 @@ func codeTable() string {
 	return b.String()
 }
 
-// codedError is an error with an exit code.
 type codedError struct {
 	code exitCode
 	err  error

@@ -32,7 +32,6 @@ const (
 	exportSummary      = "summary"
 )
 
-// exportable lists the allowed values of the flag --only.
 var exportable = []string{exportAll, exportRules, exportTrees, exportSelection, exportMeasurements, exportSummary}
 
 // selectionJSON is the name of the file with the selection and its decision trees.
@@ -83,7 +82,6 @@ when a release has never been tested.`,
 	return cmd
 }
 
-// exporter contains the flags and the state of one run of tutti export.
 type exporter struct {
 	*app
 	only    string
@@ -97,7 +95,6 @@ type exporter struct {
 	done     exportFacts
 }
 
-// exportFacts is the JSON output of tutti export.
 type exportFacts struct {
 	Dir       string           `json:"dir"`
 	Files     []exportedFile   `json:"files"`
@@ -126,7 +123,6 @@ func (e *exporter) checkFlags() error {
 	return nil
 }
 
-// run writes the results of the campaign in the given folder.
 func (e *exporter) run(cmd *cobra.Command, folder string) error {
 	var contents *journal.Contents
 	var err error
@@ -147,7 +143,6 @@ func (e *exporter) run(cmd *cobra.Command, folder string) error {
 
 func (e *exporter) wants(kind string) bool { return e.only == exportAll || e.only == kind }
 
-// write writes all kinds of results that --only selects.
 func (e *exporter) write(ctx context.Context) error {
 	if e.dir != "-" {
 		if err := os.MkdirAll(e.dir, 0o777); err != nil {
@@ -166,7 +161,6 @@ func (e *exporter) write(ctx context.Context) error {
 	return e.show(e.done, e.printDone)
 }
 
-// writeMeasurements writes the measurements and summaries of each library.
 func (e *exporter) writeMeasurements() error {
 	for _, r := range e.releases {
 		name := r.Measured()

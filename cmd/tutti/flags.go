@@ -19,7 +19,6 @@ const (
 	formatJSON  = "json"
 )
 
-// choice is the value of a flag with a fixed list of allowed words.
 type choice struct {
 	value   *string
 	allowed []string
@@ -88,12 +87,10 @@ func arguments(least, most int, what string) cobra.PositionalArgs {
 	}
 }
 
-// completeFolders completes arguments with the names of folders.
 func completeFolders(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveFilterDirs
 }
 
-// completeFiles completes arguments with the names of files.
 func completeFiles(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	return nil, cobra.ShellCompDirectiveDefault
 }
@@ -159,5 +156,4 @@ func usageError(cmd *cobra.Command, err error) error {
 	return withCode(codeUsage, fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath()))
 }
 
-// indent indents the lines of examples.
 func indent(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }

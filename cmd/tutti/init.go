@@ -19,7 +19,6 @@ import (
 	"tutti/internal/config"
 )
 
-// initOptions are the flags of tutti init.
 type initOptions struct {
 	*app
 	kind string
@@ -156,7 +155,6 @@ func (o *initOptions) template(ctx context.Context, name, dir string) (string, e
 	return config.Template(at.Kind, m), nil
 }
 
-// libraryOf converts a library and its launcher to the form that they have in a campaign file.
 func libraryOf(l doctor.Launchable) config.Library {
 	return config.Library{
 		Name: l.Library.Family, Version: l.Library.Version, Path: l.Library.File.Path, Benchmark: "tutti-native-" + l.Library.Family,
@@ -208,5 +206,4 @@ func findPlace(ctx context.Context, environ []string, kind string) (assembly.Pla
 	return assembly.Place{Kind: kind}, nil
 }
 
-// shellWord quotes a word for a shell if necessary.
 func shellWord(s string) string { return shellescape.Quote(s) }

@@ -29,7 +29,6 @@ func onlineCommand(a *app) *cobra.Command {
 	}, onlineUpdateCommand(a))
 }
 
-// updateOptions are the flags of tutti online update.
 type updateOptions struct {
 	*app
 	folder       string // with the samples
@@ -87,7 +86,6 @@ The file updates.jsonl next to the table records which selections changed and wh
 	return cmd
 }
 
-// run makes the table, writes it and prints the report.
 func (o *updateOptions) run() error {
 	excluded, base, sources, err := o.read()
 	if err != nil {
@@ -303,7 +301,6 @@ func rulesFrom(advice []online.Advice) (rules []libtutti.Rule, mixes []libtutti.
 	return rules, mixes
 }
 
-// printLearnt prints the report of an update.
 func printLearnt(a *app, r online.Report) {
 	fmt.Fprintf(a.stdout, "calls %d, jobs %d\n", r.Calls, r.AllJobs)
 	if r.Calls > 0 {

@@ -16,7 +16,6 @@ import (
 	"tutti/report"
 )
 
-// printJSON prints a value as indented JSON.
 func (a *app) printJSON(v any) error { return report.WriteJSON(a.stdout, v) }
 
 // show prints a value as JSON if --format asks for it. Otherwise it calls text, which prints the value for people.
@@ -28,7 +27,6 @@ func (a *app) show(v any, text func()) error {
 	return nil
 }
 
-// warn prints warnings to standard error.
 func (a *app) warn(warnings []string) { printWarnings(a.stderr, warnings) }
 
 // printTable prints a header and rows in the style that all tables of tutti have.

@@ -60,7 +60,6 @@ func newProgress(out io.Writer, environ []string, c *assembly.Campaign) *progres
 	return d
 }
 
-// newBars returns a writer with bars for the given number of problems.
 func newBars(out io.Writer, problems int, colours bool) progress.Writer {
 	w := progress.NewWriter()
 	w.SetOutputWriter(out)
@@ -101,7 +100,6 @@ func (d *progressDisplay) observe(e campaign.Event) {
 	fmt.Fprintln(d.out, progressLine(e))
 }
 
-// updateBar updates the bar of a problem after an event.
 func (d *progressDisplay) updateBar(e campaign.Event) {
 	t := d.trackers[e.Problem]
 	if t == nil {
@@ -156,7 +154,6 @@ func (d *progressDisplay) line(text string) {
 	fmt.Fprintln(d.out, text)
 }
 
-// stop draws the last state and ends the display.
 func (d *progressDisplay) stop() {
 	if d.bars == nil {
 		return

@@ -24,7 +24,6 @@ import (
 // quickName is the name of the campaign file that tutti quick writes into the folder of the results.
 const quickName = "quick.yaml"
 
-// quickOptions are the flags of tutti quick.
 type quickOptions struct {
 	*app
 	library     string
@@ -72,7 +71,6 @@ quick.yaml and all that tutti tune writes: resume, verify and report work as usu
 	return cmd
 }
 
-// run finds a library and a launcher, writes a campaign file and tunes.
 func (o *quickOptions) run(ctx context.Context, dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, journal.FileName)); err == nil {
 		return withCode(codeBusy, fmt.Errorf("%s contains a campaign: resume it with tutti resume %s, or choose another folder", dir, shellWord(dir)))

@@ -35,7 +35,6 @@ are no measurements, it says why and writes nothing.`,
 	return cmd
 }
 
-// writeReport writes the results of the campaign in a folder.
 func writeReport(ctx context.Context, a *app, folder string) error {
 	c, results, contents, err := assembly.Reread(folder)
 	if err != nil {
@@ -81,14 +80,12 @@ type emptyResult struct {
 	Resume     string      `json:"resume"`      // command line that resumes the campaign
 }
 
-// failedJob is a job in which no benchmark started.
 type failedJob struct {
 	Job        string `json:"job"`
 	Benchmarks int    `json:"benchmarks"`
 	Reason     string `json:"reason"`
 }
 
-// newEmptyResult reads from the journal why a campaign has no measurements.
 func newEmptyResult(contents *journal.Contents, resume string) emptyResult {
 	state := contents.State()
 	e := emptyResult{Campaign: contents.Header.Campaign, Jobs: len(state.Jobs), Resume: resume}
@@ -110,7 +107,6 @@ func newEmptyResult(contents *journal.Contents, resume string) emptyResult {
 	return e
 }
 
-// printEmptyResult prints why a campaign has no report yet.
 func printEmptyResult(a *app, e emptyResult) {
 	fmt.Fprintf(a.stdout, "campaign %s: no measurements in %s: there is nothing to report or select\n", e.Campaign, plural(e.Jobs, "job"))
 	for _, j := range e.FailedJobs {

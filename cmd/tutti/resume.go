@@ -86,7 +86,6 @@ func resumeCampaign(ctx context.Context, a *app, folder string, trials int) erro
 	return err
 }
 
-// studyTrials returns how many trials of hyperparameter studies a journal contains.
 func studyTrials(state *journal.State) int {
 	n := 0
 	for _, p := range state.Problems {
@@ -106,10 +105,8 @@ func hasStopped(c *assembly.Campaign, state *journal.State) bool {
 	return true
 }
 
-// resumeCommandOf returns the command line that resumes a campaign.
 func resumeCommandOf(c *assembly.Campaign) string { return "tutti resume " + folderWord(c) }
 
-// folderWord returns the folder of a campaign, quoted for a shell.
 func folderWord(c *assembly.Campaign) string { return shellWord(displayPath(c.Config.Output)) }
 
 // session is a campaign that this process starts or resumes.
@@ -166,7 +163,6 @@ func withdraw(ctx context.Context, s session, cause error) error {
 	return cause
 }
 
-// runAndWrite tunes every problem, shows the progress and writes the results.
 func runAndWrite(ctx context.Context, a *app, s session) ([]campaign.Result, report.Facts, error) {
 	show := newProgress(a.stderr, a.environ, s.campaign)
 	a.waits.printTo(show.line)
@@ -183,7 +179,6 @@ func runAndWrite(ctx context.Context, a *app, s session) ([]campaign.Result, rep
 	return results, facts, err
 }
 
-// printSummary prints the results of a campaign: tables, warnings and the main files.
 func printSummary(a *app, f report.Facts, dir string) {
 	fmt.Fprint(a.stdout, report.Summary(f), report.ModelLines(f), report.VerificationTable(f), report.MachineTimeTable(f))
 	warnings := slices.Clone(f.Warnings)

@@ -19,7 +19,6 @@ import (
 // maxBudget is the largest value of --budget that the runtime library accepts.
 const maxBudget = 1e9
 
-// runOptions are the flags of tutti run.
 type runOptions struct {
 	*app
 	trace   string

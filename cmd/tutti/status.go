@@ -17,7 +17,6 @@ import (
 	"tutti/report"
 )
 
-// problemStatus is the progress of one problem.
 type problemStatus struct {
 	Library        string  `json:"library"`
 	Collective     string  `json:"collective"`
@@ -33,7 +32,6 @@ type problemStatus struct {
 	Stop           string  `json:"stop"`   // "" while not stopped
 }
 
-// campaignStatus is the JSON output of tutti status.
 type campaignStatus struct {
 	Campaign string           `json:"campaign"`
 	Activity journal.Activity `json:"activity"`          // or "finished"

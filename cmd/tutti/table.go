@@ -24,10 +24,8 @@ func tableCommand(a *app) *cobra.Command {
 	}, tableShowCommand(a), tableJoinCommand(a))
 }
 
-// tableIn returns the path of the selection table in a folder.
 func tableIn(folder string) string { return filepath.Join(folder, "tutti.table") }
 
-// readTable reads a selection table of the runtime library.
 func readTable(path string) (libtutti.Table, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

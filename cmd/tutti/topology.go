@@ -44,7 +44,6 @@ func readTopology(path, name string) (topology.Tree, error) {
 	return t, withCode(codeInput, err)
 }
 
-// shownTopology is the JSON output of tutti topology show.
 type shownTopology struct {
 	Levels    []topology.Level    `json:"levels"`
 	Gaps      []string            `json:"gaps"`
@@ -76,7 +75,6 @@ page has a heat map of the distances and a dendrogram.`,
 	return cmd
 }
 
-// formatHTML is the value of --format that asks for an HTML page.
 const formatHTML = "html"
 
 // writeTopologyPage prints a page about one or more topologies, which it merges. If the only file has measured
@@ -123,7 +121,6 @@ func showTopology(a *app, t topology.Tree, conflicts []topology.Conflict) error 
 	})
 }
 
-// readMerged reads topologies from files and merges them.
 func readMerged(paths []string, name string) (topology.Merged, error) {
 	var trees []topology.Tree
 	for _, path := range paths {
@@ -299,7 +296,6 @@ func ranksOf(list string, ppn int) ([]string, error) {
 	return ranks, nil
 }
 
-// words converts values of a string type to strings.
 func words[T ~string](values []T) []string {
 	out := make([]string, len(values))
 	for i, v := range values {

@@ -15,7 +15,6 @@ import (
 	"tutti/internal/config"
 )
 
-// discoverOptions are the flags of tutti topology discover.
 type discoverOptions struct {
 	*app
 	pairs.Options
@@ -100,13 +99,11 @@ func (o *discoverOptions) forecast(ctx context.Context) error {
 	return confirmPairs(o.app, jobs, c.Config.Runner.Confirm, "agree with --yes, or look with --dry-run")
 }
 
-// confirmPairs asks for confirmation if the expected node-hours of jobs exceed the limit.
 func confirmPairs(a *app, jobs []pairs.Planned, limit float64, instead string) error {
 	most, expected := costOf(jobs)
 	return confirmCost(a, fmt.Sprintf("pairs will take about %s node-hours, at most %s", formatHours(expected), formatHours(most)), expected, limit, instead)
 }
 
-// costOf returns the maximum and the expected node-hours of jobs.
 func costOf(jobs []pairs.Planned) (most, expected float64) {
 	for _, j := range jobs {
 		most += j.NodeHours
@@ -115,7 +112,6 @@ func costOf(jobs []pairs.Planned) (most, expected float64) {
 	return most, expected
 }
 
-// printPlanned prints the jobs of a discovery and their cost.
 func printPlanned(a *app, jobs []pairs.Planned) {
 	rows := make([]table.Row, len(jobs))
 	for i, j := range jobs {
@@ -126,7 +122,6 @@ func printPlanned(a *app, jobs []pairs.Planned) {
 	fmt.Fprintf(a.stdout, "pairs in %s: about %s node-hours, at most %s; one more job measures a pair of each class\n", plural(len(jobs), "job"), formatHours(expected), formatHours(most))
 }
 
-// run measures pairs, writes the files and prints the topology.
 func (o *discoverOptions) run(ctx context.Context) (err error) {
 	c, err := loadMeasuring(o.app, o.file)
 	if err != nil {

@@ -14,7 +14,6 @@ import (
 	"tutti/report"
 )
 
-// traceOptions are the flags of tutti trace.
 type traceOptions struct {
 	*app
 	page     *string

@@ -15,7 +15,6 @@ import (
 	"tutti/journal"
 )
 
-// tuneOptions are the flags of tutti tune.
 type tuneOptions struct {
 	*app
 	file       string

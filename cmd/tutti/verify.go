@@ -31,7 +31,6 @@ import (
 // already printed the results.
 var errNotProved = errors.New("not proved")
 
-// verifyOptions are the flags of tutti verify.
 type verifyOptions struct {
 	*app
 	set         []string
@@ -127,7 +126,6 @@ var settableRules = []struct{ key, doc string }{
 	{"alpha", "probability of one false alarm or more for a library"},
 }
 
-// rulesHelp returns a help text with the rules that --set can change and their defaults.
 func rulesHelp() string {
 	defaults := map[string]any{}
 	if text, err := json.Marshal(verify.DefaultRules()); err != nil || json.Unmarshal(text, &defaults) != nil {
@@ -413,7 +411,6 @@ func estimateCosts(p *verification.Verifier, chosen []config.Library, wall time.
 	return out, nil
 }
 
-// printEstimates prints the expected costs.
 func printEstimates(a *app, estimates []verification.Estimate) {
 	rows := make([]table.Row, len(estimates))
 	for i, e := range estimates {
@@ -438,7 +435,6 @@ func confirmVerify(a *app, c *assembly.Campaign, estimates []verification.Estima
 	return confirmCost(a, price, nodeHours, c.Config.Runner.Confirm, "agree with --yes, set --machine-time, or look with --dry-run")
 }
 
-// verifyProgress prints the progress of verifications.
 type verifyProgress struct {
 	out      io.Writer
 	now      func() time.Time

@@ -53,7 +53,6 @@ func (c *Campaign) agree(fault func(key string, err error)) {
 	c.agreeLive(fault)
 }
 
-// readUsers reads the algorithms that users add to each library.
 func (c *Campaign) readUsers(fault func(key string, err error)) {
 	for i := range c.Libraries {
 		lib := &c.Libraries[i]
@@ -84,7 +83,6 @@ func (c *Campaign) agreeModel(fault func(key string, err error)) {
 	}
 }
 
-// agreeLive reports keys that contradict each other in a campaign that runs benchmarks.
 func (c *Campaign) agreeLive(fault func(key string, err error)) {
 	for _, axis := range []struct {
 		key   string

@@ -148,7 +148,6 @@ func Keys() []Key {
 // Collectives returns the names of the collectives that can be tuned.
 func Collectives() []string { return words(coll.Collectives()) }
 
-// words returns the values as strings.
 func words[T ~string](values []T) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
@@ -157,7 +156,6 @@ func words[T ~string](values []T) []string {
 	return out
 }
 
-// schema is a JSON schema.
 type schema map[string]any
 
 // sectionSchema describes the keys of a section. A dot in a key separates a section from a key inside it. The

@@ -8,7 +8,6 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// libraryFields returns the keys of a library.
 func libraryFields(lib *Library) []field {
 	return []field{
 		{"name", "the name of a library", nil, choice(&lib.Name, libraryNames()...)},
@@ -24,7 +23,6 @@ func libraryFields(lib *Library) []field {
 	}
 }
 
-// libraryNames returns the names of the libraries that can be tuned.
 func libraryNames() []string {
 	var out []string
 	for _, l := range libraries.All() {

@@ -149,7 +149,6 @@ func (l *loader) read(content []byte) bool {
 // maxNodes limits the keys and values of a file. The time to read a file grows with the square of their number.
 const maxNodes = 10_000
 
-// tooLong reports whether a document has more than maxNodes keys and values.
 func tooLong(doc *yaml.Node) bool {
 	rest := []*yaml.Node{doc}
 	for i := 0; i < len(rest) && len(rest) <= maxNodes; i++ {

@@ -143,7 +143,6 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// isListen returns an error unless a text has the form host:port or unix:PATH.
 func isListen(s string) error {
 	if socket, ok := strings.CutPrefix(s, "unix:"); ok {
 		if socket == "" {

@@ -59,7 +59,6 @@ func (b Base) checkSchedule() error {
 	return nil
 }
 
-// baseFields returns the keys of an item of the list `bases`, the campaign files of a service.
 func baseFields(b *Base) []field {
 	return []field{
 		{"name", "the name of the base", nil, text(&b.Name, isName)},

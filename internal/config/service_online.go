@@ -27,7 +27,6 @@ type SampleFolder struct {
 // defaultEvery is the default interval between checks for new samples.
 const defaultEvery = time.Minute
 
-// sampleFolderFields returns the keys of an item of the list `online`, the watched folders of samples.
 func sampleFolderFields(w *SampleFolder) []field {
 	return []field{
 		{"name", "the name of the folder", nil, text(&w.Name, isName)},
@@ -55,7 +54,6 @@ func (w *SampleFolder) complete(dir string, before []SampleFolder) error {
 	return nil
 }
 
-// isLearnerRelease returns an error unless a text names a release of libtutti.
 func isLearnerRelease(release string) error {
 	_, _, err := libraries.Release("libtutti", release)
 	return err

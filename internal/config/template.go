@@ -22,7 +22,6 @@ type Machine struct {
 	Values   map[string]string // of further keys, as YAML
 }
 
-// examples returns example values of the keys that have no useful default.
 func examples(kind string, m Machine) map[string]string {
 	name := cmp.Or(m.Campaign, "night")
 	if isName(name) != nil {
@@ -57,7 +56,6 @@ func examples(kind string, m Machine) map[string]string {
 	return e
 }
 
-// libraryYAML returns a library as an item of the YAML list of libraries.
 func libraryYAML(l Library) string {
 	text := fmt.Sprintf("\n  - name: %s\n    version: %q\n    benchmark: %s", l.Name, l.Version, l.Benchmark)
 	for _, k := range []struct{ key, value string }{{"path", l.Path}, {"launcher", l.Launcher}, {"launcher_path", l.LauncherPath}, {"pmi", l.PMI}} {

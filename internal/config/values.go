@@ -41,14 +41,12 @@ func text(at *string, check func(string) error) value {
 	return value{read: read, schema: schema{"type": "string"}}
 }
 
-// choice returns the type of a key whose value must be one of the allowed words.
 func choice(at *string, allowed ...string) value {
 	v := text(at, oneOf(allowed))
 	v.schema, v.words = schema{"enum": allowed}, allowed
 	return v
 }
 
-// oneOf returns a function that returns an error for words that are not allowed.
 func oneOf(allowed []string) func(string) error {
 	return func(s string) error {
 		if !slices.Contains(allowed, s) {
@@ -209,7 +207,6 @@ func textItem(check func(string) error) func(any) (string, error) {
 	}
 }
 
-// choices returns the type of a key whose value is a list of allowed words.
 func choices(at *[]string, least int, allowed ...string) value {
 	v := texts(at, least, oneOf(allowed))
 	v.schema["items"], v.words = schema{"enum": allowed}, allowed
@@ -297,7 +294,6 @@ func readObject(all []field, v any) error {
 	return nil
 }
 
-// readKey reads the value of one key of an object.
 func readKey(all []field, key string, v any) error {
 	var names []string
 	for _, f := range all {

@@ -37,7 +37,6 @@ func (w Weight) Matches(p coll.Point) bool {
 // maxWeight is the largest allowed weight.
 const maxWeight = 1e6
 
-// weightFields returns the keys of an item of grid.weights.
 func weightFields(w *Weight) []field {
 	return []field{
 		{"weight", "a number from 0 to 1e+06", nil, number(&w.Weight, 0, maxWeight)},

@@ -57,7 +57,6 @@ func (a *treeVariance) Ask(s activelearn.State) ([]coll.Candidate, error) {
 	return s.Ledger.Free(at), nil
 }
 
-// fit returns the forest that is trained on all measurements.
 func (a *treeVariance) fit() (*forest.Forest, error) {
 	first := map[coll.Point]coll.Measurement{}
 	ms := a.ledger.Measurements()

@@ -145,7 +145,6 @@ func table4(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figur
 	return f, nil
 }
 
-// forestTrial is one iteration of a hyperparameter study.
 type forestTrial struct {
 	params    hpo.ForestParams
 	objective float64 // average slowdown, cross-validated on the training set

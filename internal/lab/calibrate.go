@@ -205,7 +205,6 @@ func (s Set) quality(choose activelearn.Choice) (metrics.Summary, error) {
 	return metrics.Summarize(slowdowns, metrics.Options{})
 }
 
-// calibrationGroup summarizes several replays.
 type calibrationGroup struct {
 	name                 string
 	runs, stopped, good  int
@@ -326,7 +325,6 @@ func greatest(v []float64) float64 {
 	return slices.Max(v)
 }
 
-// geometricMean returns the geometric mean of the values, NaN if there are none.
 func geometricMean(v []float64) float64 {
 	sum := 0.0
 	for _, x := range v {

@@ -43,7 +43,6 @@ type Design struct {
 	Seeds      []uint64
 }
 
-// entries returns the replays, ordered by set, strategy and seed.
 func (d Design) entries() (out []entry) {
 	for _, s := range d.Sets {
 		for _, strategy := range d.Strategies {
@@ -72,7 +71,6 @@ func Compare(ctx context.Context, d Design, launches []benchrunner.LaunchCost, o
 	return slices.Concat(parts...), err
 }
 
-// compare replays an entry for those costs of launches whose outcome is not known.
 func (e entry) compare(ctx context.Context, launches []benchrunner.LaunchCost, opt Options, keep *ResultFile[Outcome], progress func(Outcome)) ([]Outcome, error) {
 	s := e.set
 	all := make([]Outcome, len(launches))

@@ -46,7 +46,6 @@ type Effect struct {
 // sameTime is the largest change of the machine time that counts as no change: a tenth.
 const sameTime = 1.1
 
-// harmless reports whether the results change little.
 func (e Effect) harmless() bool {
 	return e.Same || e.Failed == "" && e.Bad == 0 && math.Abs(math.Log(e.Time)) <= math.Log(sameTime)
 }
@@ -92,7 +91,6 @@ func ReadConstants(names []string) ([]Constant, error) {
 	return out, nil
 }
 
-// constantsIn returns the numbers in the declarations of a file.
 func constantsIn(file string) ([]Constant, error) {
 	set := token.NewFileSet()
 	parsed, err := parser.ParseFile(set, file, nil, 0)
@@ -183,7 +181,6 @@ func (c Constant) effect(ctx context.Context, dir string, args []string, own rep
 	return e
 }
 
-// campaignWith builds tutti with some files replaced, runs a campaign and returns its report.
 func campaignWith(ctx context.Context, dir string, replaced map[string]string, args []string) (report.Facts, error) {
 	var f report.Facts
 	overlay, err := json.Marshal(map[string]any{"Replace": replaced})

@@ -11,7 +11,6 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// contender is a strategy whose stop or model differs from that of a campaign.
 type contender struct {
 	name      string
 	strategy  string
@@ -50,7 +49,6 @@ func contenderOf(name string) contender {
 	return contender{name: name, strategy: name}
 }
 
-// chooser is a strategy with its own model.
 type chooser interface {
 	activelearn.Strategy
 	// choose returns the selection of the strategy's model.

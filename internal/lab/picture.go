@@ -17,7 +17,6 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-// panel is one coordinate system of a picture.
 type panel struct {
 	x, y   string  // names of the axes
 	ideal  float64 // best value; the y axis always includes it
@@ -92,7 +91,6 @@ func (f Figure) WritePNG(w io.Writer) error {
 	})
 }
 
-// writePNG writes a picture with a title. paint draws on the canvas below the title.
 func writePNG(w io.Writer, title string, width, height vg.Length, paint func(draw.Canvas) error) error {
 	img := vgimg.NewWith(vgimg.UseWH(width, height), vgimg.UseDPI(perInch))
 	c := draw.New(img)
@@ -228,7 +226,6 @@ func WriteMaps(w io.Writer, title string, maps []Map) error {
 	})
 }
 
-// draw draws the map with its upper left corner at the given point.
 func (m Map) draw(c draw.Canvas, at vg.Point) {
 	c.FillText(letters(9, ink, text.XLeft, text.YTop), at, m.Title)
 	left, top := at.X+rowNames, at.Y-mapHeader

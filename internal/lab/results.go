@@ -26,7 +26,6 @@ type Replay struct {
 
 func (r Replay) key() Replay { return r }
 
-// result is the result of a replay.
 type result interface {
 	Outcome | Calibration
 	key() Replay
@@ -138,7 +137,6 @@ func decodeStrictly(line []byte, v any) error {
 	return d.Decode(v)
 }
 
-// find returns the known result of a replay.
 func (k *ResultFile[T]) find(r Replay) (v T, ok bool) {
 	if k != nil {
 		k.mu.Lock()

@@ -21,7 +21,6 @@ type strategies struct {
 	sameInitialDesign bool           // start with the initial design of regret
 }
 
-// new returns the strategy with this name. The error for an unknown name lists the valid names.
 func (o strategies) new(opt activelearn.Options) (activelearn.Strategy, error) {
 	if o.sameInitialDesign && !activelearn.UsesPosterior(o.name) {
 		first, err := activelearn.New("regret", opt)

@@ -118,7 +118,6 @@ func repriced(ctx context.Context, s Set, res campaign.Result, opt replay.Option
 	return res, nil
 }
 
-// outcome sums up a replay.
 func (e entry) outcome(res campaign.Result, opt Options) (Outcome, error) {
 	s := e.set
 	exhaustive, err := s.Exhaustive(opt.Launch)

@@ -91,7 +91,6 @@ func candidates(ms []coll.Measurement) []coll.Candidate {
 	return out
 }
 
-// randomOrder measures all points in random order.
 func randomOrder(ctx context.Context, s Set, machine *replay.Machine, seed uint64) ([]coll.Measurement, error) {
 	points := s.Space.Points()
 	var batch []coll.Candidate
@@ -126,7 +125,6 @@ func activeOrder(ctx context.Context, s Set, machine *replay.Machine, seed uint6
 	return ledger.Measurements(), nil
 }
 
-// recordAll records the measurements of a batch in the ledger.
 func recordAll(ledger *activelearn.Ledger, ms []coll.Measurement) error {
 	for _, m := range ms {
 		if err := ledger.Pend(m.Candidate); err != nil {

@@ -50,7 +50,6 @@ func NewSet(data string, ms []coll.Measurement) (Set, error) {
 	return s, nil
 }
 
-// machine returns a machine that replays the set.
 func (s Set) machine(opt replay.Options) (*replay.Machine, error) { return replay.New(s.recorded, opt) }
 
 // Exhaustive returns the machine time, in seconds, of measuring every candidate once in one batch.

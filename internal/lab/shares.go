@@ -55,7 +55,6 @@ var (
 	fig7 = shareFigure{"FACT compared with random training sets without scaling", []source{unscaledRandom, fact}, allMetrics}
 )
 
-// randomByScaling returns a source of random training sets for each output scaling.
 func randomByScaling() []source {
 	var sources []source
 	for _, s := range preprocess.Scalings() {
@@ -140,7 +139,6 @@ func fig8(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure,
 	return f, nil
 }
 
-// fig9 is fig8 of the sets of bcast alone.
 func fig9(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
 	bcasts := slices.DeleteFunc(slices.Clone(sets), func(s Set) bool { return s.Collective != coll.Bcast })
 	if len(bcasts) == 0 {
@@ -165,13 +163,11 @@ func collectionTime(all []sample, seeds int, selects func(sample) bool) averages
 	return a
 }
 
-// averages contains the mean and the range of several runs.
 type averages struct {
 	mean, low, high float64
 	runs            int
 }
 
-// single returns the averages of a single run with the value v.
 func single(v float64) averages { return averages{mean: v, low: v, high: v, runs: 1} }
 
 func (a *averages) add(v float64) {
@@ -194,7 +190,6 @@ func average(all []sample, m metric, selects func(sample) bool) averages {
 	return a
 }
 
-// row returns a row of the table. If there are no runs, the cells of the numbers are empty.
 func (a averages) row(data, series string, share float64, metric string) []string {
 	row := []string{data, series, percent(share), metric, "", "", "", strconv.Itoa(a.runs)}
 	if a.runs > 0 {

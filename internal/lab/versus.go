@@ -34,7 +34,6 @@ type Versus struct {
 // seed.
 type group []Outcome
 
-// groups groups outcomes that differ only in their seed. The groups have the order of their first outcomes.
 func groups(outcomes []Outcome) []group {
 	var out []group
 	for _, o := range outcomes {

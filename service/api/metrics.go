@@ -105,7 +105,6 @@ func scrape(b Backend) prometheus.Gatherer {
 	return r
 }
 
-// family creates the metrics of one registry.
 type family struct{ promauto.Factory }
 
 func (f family) gauge(name, help string, labels ...string) *prometheus.GaugeVec {

@@ -64,7 +64,6 @@ type TokenStore struct {
 	read   os.FileInfo // of the file that was read; every change replaces the file
 }
 
-// tokenFile is the content of a file of tokens.
 type tokenFile struct {
 	Tokens []Token `json:"tokens"`
 }
@@ -209,7 +208,6 @@ func readTokens(path string) ([]Token, error) {
 	return f.Tokens, nil
 }
 
-// write atomically replaces the file with the given tokens.
 func (s *TokenStore) write(tokens []Token) error {
 	content, err := json.MarshalIndent(tokenFile{tokens}, "", "  ")
 	if err != nil {

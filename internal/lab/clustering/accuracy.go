@@ -26,7 +26,6 @@ func Accuracy(labels, truth discover.Labels) float64 {
 	return -assign(shared) / float64(len(labels))
 }
 
-// assign returns the lowest cost of a one-to-one assignment of rows to columns.
 func assign(cost [][]float64) float64 {
 	n := len(cost)
 	u, v := make([]float64, n+1), make([]float64, n+1) // potentials of rows and columns; indices start at 1

@@ -151,7 +151,6 @@ func Compare(ctx context.Context, machines []Machine, noise Noise, plogp bool, s
 	return out, nil
 }
 
-// input is a named matrix.
 type input struct {
 	name   string
 	matrix discover.Matrix

@@ -113,7 +113,6 @@ type condensed struct {
 	chosen     bool
 }
 
-// members returns the members of a group in the dendrogram.
 func (c *condenser) members(group int) []int {
 	var out []int
 	for stack := []int{group}; len(stack) > 0; {

@@ -80,7 +80,6 @@ func allPoints(recorded []coll.Measurement, excluded []coll.Algorithm) Applicati
 	return app
 }
 
-// pointsWithDefault returns the points that have a time of the default, sorted.
 func pointsWithDefault(at map[coll.Point][]coll.Measurement) []coll.Point {
 	var points []coll.Point
 	for point, ms := range at {

@@ -88,7 +88,6 @@ func (p *runtime) begin(ctx context.Context) error {
 	return nil
 }
 
-// ask sends a request to the program and returns the numbers in its answer.
 func (p *runtime) ask(format string, args ...any) ([]int, error) {
 	fmt.Fprintf(p.in, format, args...)
 	if err := p.in.Flush(); err != nil {

@@ -163,7 +163,6 @@ func tunedOverBest(app Application, p policy) float64 {
 	return tuned / best
 }
 
-// simulation is one run.
 type simulation struct {
 	app     Application
 	main    int // index of the class whose calls are counted by algorithm
@@ -214,7 +213,6 @@ func (s *simulation) calls() []int {
 	return out
 }
 
-// call simulates one call of a class.
 func (s *simulation) call(class, iteration int) error {
 	c := s.app.Classes[class]
 	noise := math.Exp(s.opt.Noise * s.rng.NormFloat64())
