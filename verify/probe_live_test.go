@@ -65,7 +65,7 @@ func TestLiveProbe(t *testing.T) {
 		{"openmpi", "4.1.4", testutil.OpenMPI, []string{"mpirun.openmpi", "--oversubscribe"}, 60},
 	} {
 		t.Run(lib.name, func(t *testing.T) {
-			testutil.BuildCollectives(t, lib.toolchain) // skips where the library is missing
+			testutil.BuildProgram(t, lib.toolchain, testutil.CollectivesProgram) // skips where the library is missing
 			path := testutil.Must(verify.BuildProbe(t.Context(), lib.toolchain.Compiler, t.TempDir()))(t)
 			port, cat, err := libraries.Release(lib.name, lib.version)
 			testutil.NoError(t, err)
@@ -124,7 +124,7 @@ func TestLiveProbe(t *testing.T) {
 // report that this component ran instead of the selected algorithm.
 func TestLiveProbeRival(t *testing.T) {
 	tc := testutil.OpenMPI
-	testutil.BuildCollectives(t, tc) // skips where the library is missing
+	testutil.BuildProgram(t, tc, testutil.CollectivesProgram) // skips where the library is missing
 	path := testutil.Must(verify.BuildProbe(t.Context(), tc.Compiler, t.TempDir()))(t)
 	port, cat, err := libraries.Release("openmpi", "4.1.4")
 	testutil.NoError(t, err)

@@ -80,7 +80,7 @@ func TestEarlierDifferences(t *testing.T) {
 // TestEarlierFaults checks the errors for folders without a usable campaign. They name the folder.
 func TestEarlierFaults(t *testing.T) {
 	first := finished(t)
-	jnl := string(campaigntest.Read(t, filepath.Join(first, journal.FileName)))
+	jnl := string(testutil.Must(os.ReadFile(filepath.Join(first, journal.FileName)))(t))
 	header, _, _ := strings.Cut(jnl, "\n")
 	folder := func(jnl string) string {
 		dir := t.TempDir()

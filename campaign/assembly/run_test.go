@@ -161,7 +161,7 @@ func TestResultsOfForeignRecords(t *testing.T) {
 // TestChangedJournal changes journals at random places. The campaign must resume from the changed journal,
 // or the error must name the folder.
 func TestChangedJournal(t *testing.T) {
-	jnl := campaigntest.Read(t, filepath.Join(finished(t), journal.FileName))
+	jnl := testutil.Must(os.ReadFile(filepath.Join(finished(t), journal.FileName)))(t)
 	failed, rounds := 0, 20
 	if testutil.AllCases() {
 		rounds = 100

@@ -164,7 +164,7 @@ func TestConcludeRevertedCollective(t *testing.T) {
 func TestConcludeFault(t *testing.T) {
 	dir := t.TempDir()
 	file, path := campaigntest.MadeOpenMPI.Put(t, dir), filepath.Join(dir, "in.csv")
-	text := string(campaigntest.Read(t, path))
+	text := string(testutil.Must(os.ReadFile(path))(t))
 	_, rows, _ := strings.Cut(text, "\n")
 	text += strings.NewReplacer("bcast,", "reduce,", "binomial", "chain(segsize=many)").Replace(rows)
 	testutil.NoError(t, os.WriteFile(path, []byte(text), 0o666))
@@ -174,7 +174,7 @@ func TestConcludeFault(t *testing.T) {
 	if !slices.Contains(facts.Warnings, reason) {
 		t.Errorf("warnings %q, want %q", facts.Warnings, reason)
 	}
-	rules := string(campaigntest.Read(t, filepath.Join(dir, "openmpi.rules")))
+	rules := string(testutil.Must(os.ReadFile(filepath.Join(dir, "openmpi.rules")))(t))
 	for _, p := range conclusions.Problems {
 		exported := slices.ContainsFunc(p.Rows, func(r selection.Row) bool { return !p.Selection.Choose(r.Point).IsDefault() })
 		if want := p.Problem.Collective == coll.Bcast; exported != want || strings.Contains(rules, string(p.Problem.Collective)) != want {
@@ -199,7 +199,7 @@ func TestConcludeForeignEntries(t *testing.T) {
 func TestAlgorithmGone(t *testing.T) {
 	dir := runMade(t, campaigntest.MadeMPICH)
 	path := filepath.Join(dir, "journal.jsonl")
-	text := strings.ReplaceAll(string(campaigntest.Read(t, path)), `"binomial"`, `"tree(k=2)"`)
+	text := strings.ReplaceAll(string(testutil.Must(os.ReadFile(path))(t)), `"binomial"`, `"tree(k=2)"`)
 	testutil.NoError(t, os.WriteFile(path, []byte(text), 0o666))
 	_, conclusions := concluded(t, dir)
 	p := conclusions.Problems[0]

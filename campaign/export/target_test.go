@@ -65,7 +65,7 @@ func TestOtherReleases(t *testing.T) {
 			if !slices.Contains(x.Names(), tc.file) || !strings.HasSuffix(summary.Origin, summary.Version) {
 				t.Errorf("files %q from the %s, want %s", x.Names(), summary.Origin, tc.file)
 			}
-			env := string(campaigntest.Read(t, filepath.Join(out, "openmpi.env")))
+			env := string(testutil.Must(os.ReadFile(filepath.Join(out, "openmpi.env")))(t))
 			if strings.Contains(env, "not tried on a real Open MPI "+summary.Version) == tc.tried {
 				t.Errorf("the remark about tried releases is wrong:\n%s", env)
 			}
@@ -111,14 +111,14 @@ func TestSettingsSelect(t *testing.T) {
 			out := t.TempDir()
 			x := testutil.Must(all[0].Write(t.Context(), out))(t)
 			snippet := filepath.Join(out, tc.file)
-			if !strings.Contains(string(campaigntest.Read(t, snippet)), "not tried on a real") {
+			if !strings.Contains(string(testutil.Must(os.ReadFile(snippet))(t)), "not tried on a real") {
 				t.Error("the settings do not say that they were not tried")
 			}
 			checkSettings(t, tc.Made, campaigntest.Selected(t, csvOf(t, conclusions), tc.Library), snippet)
 			if x.Module != filepath.Join(out, "modulefiles", "tutti-"+tc.Library, tc.Version) {
 				t.Fatalf("module %s, %v", x.Module, x.NoModule)
 			}
-			if text := string(campaigntest.Read(t, x.Module)); !strings.HasPrefix(text, "#%Module1.0\n") || !strings.Contains(text, "tuned by the campaign made") {
+			if text := string(testutil.Must(os.ReadFile(x.Module))(t)); !strings.HasPrefix(text, "#%Module1.0\n") || !strings.Contains(text, "tuned by the campaign made") {
 				t.Errorf("module:\n%s", text)
 			}
 		})
@@ -190,7 +190,7 @@ func TestHostileFolders(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %s: %v", name, want.snippet, err)
 			}
-			if !bytes.Equal(got, campaigntest.Read(t, filepath.Join(dir, want.file))) {
+			if !bytes.Equal(got, testutil.Must(os.ReadFile(filepath.Join(dir, want.file)))(t)) {
 				t.Errorf("%s: %s names a file with\n%s", name, want.snippet, got)
 			}
 		}
@@ -217,8 +217,8 @@ func TestPlacementIsExported(t *testing.T) {
 		module := testutil.Must(all[0].Write(t.Context(), out))(t).Module
 		facts := written(t, dir, dir)
 		for _, path := range []string{filepath.Join(out, "openmpi.env"), module, filepath.Join(dir, export.ReportHTML)} {
-			if strings.Contains(string(campaigntest.Read(t, path)), "Measured with ranks in cyclic order") != known {
-				t.Errorf("known %t: %s:\n%s", known, path, campaigntest.Read(t, path))
+			if strings.Contains(string(testutil.Must(os.ReadFile(path))(t)), "Measured with ranks in cyclic order") != known {
+				t.Errorf("known %t: %s:\n%s", known, path, testutil.Must(os.ReadFile(path))(t))
 			}
 		}
 		own := conclusions.Document(all).Libraries[0].Placement
@@ -231,7 +231,7 @@ func TestPlacementIsExported(t *testing.T) {
 // setCyclic changes a journal so that all its trials have cyclic placement.
 func setCyclic(t *testing.T, journal string) {
 	t.Helper()
-	text := bytes.ReplaceAll(campaigntest.Read(t, journal), []byte(`"state":"done"`), []byte(`"placement":{"order":"cyclic"},"state":"done"`))
+	text := bytes.ReplaceAll(testutil.Must(os.ReadFile(journal))(t), []byte(`"state":"done"`), []byte(`"placement":{"order":"cyclic"},"state":"done"`))
 	testutil.NoError(t, os.WriteFile(journal, text, 0o666))
 }
 

@@ -27,7 +27,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	out := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && !d.IsDir() && d.Name() != "journal.jsonl" {
-			out[strings.TrimPrefix(path, dir+"/")] = strings.ReplaceAll(string(campaigntest.Read(t, path)), dir, "DIR")
+			out[strings.TrimPrefix(path, dir+"/")] = strings.ReplaceAll(string(testutil.Must(os.ReadFile(path))(t)), dir, "DIR")
 		}
 		return err
 	})
@@ -92,7 +92,7 @@ func TestWriteFile(t *testing.T) {
 		t.Errorf("an incomplete file exists: %v", err)
 	}
 	whole := func(w io.Writer) error { _, err := io.WriteString(w, "whole"); return err }
-	if err := export.WriteFile(path, whole); err != nil || string(campaigntest.Read(t, path)) != "whole" {
+	if err := export.WriteFile(path, whole); err != nil || string(testutil.Must(os.ReadFile(path))(t)) != "whole" {
 		t.Errorf("WriteFile: %v", err)
 	}
 	none := filepath.Join(t.TempDir(), "none", "x.csv")

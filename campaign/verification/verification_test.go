@@ -96,7 +96,7 @@ func TestSlowerIsReverted(t *testing.T) {
 		t.Fatalf("proved %t, reverted %v of %v", result.Proved(), result.Reverted, result.Points)
 	}
 	selected := map[coll.Point]coll.Algorithm{}
-	for _, r := range campaigntest.Selected(t, campaigntest.Read(t, filepath.Join(dir, export.SelectionCSV)), "openmpi") {
+	for _, r := range campaigntest.Selected(t, testutil.Must(os.ReadFile(filepath.Join(dir, export.SelectionCSV)))(t), "openmpi") {
 		selected[r.Point] = r.Options[0].Algorithm
 	}
 	truth := map[coll.Candidate]float64{}
@@ -129,7 +129,7 @@ func TestSlowerIsReverted(t *testing.T) {
 	if len(facts.Verification) != 1 || len(facts.Verification[0].Reverted) != len(result.Reverted) || !facts.Verification[0].Ended {
 		t.Errorf("the report has %+v", facts.Verification)
 	}
-	if page := string(campaigntest.Read(t, filepath.Join(dir, export.ReportHTML))); !strings.Contains(page, "Reverted to the default<") {
+	if page := string(testutil.Must(os.ReadFile(filepath.Join(dir, export.ReportHTML)))(t)); !strings.Contains(page, "Reverted to the default<") {
 		t.Error("the page does not list the reverted points")
 	}
 }
@@ -154,9 +154,9 @@ func TestFilesOfPasses(t *testing.T) {
 		t.Errorf("the rules were written %d times in %d passes", len(inodes), result.Passes)
 	}
 	settings := filepath.Join(dir, "openmpi.env")
-	before := campaigntest.Read(t, settings)
+	before := testutil.Must(os.ReadFile(settings))(t)
 	facts := testutil.Must(p.Write(t.Context(), by))(t)
-	after := campaigntest.Read(t, settings)
+	after := testutil.Must(os.ReadFile(settings))(t)
 	if !bytes.Contains(before, []byte("# Not verified:")) || bytes.Contains(after, []byte("# Not verified:")) || facts.Unverified() != "" {
 		t.Errorf("the settings do not go from unverified to verified: %s\n%s\nreport: %q", before, after, facts.Unverified())
 	}
@@ -166,9 +166,9 @@ func TestFilesOfPasses(t *testing.T) {
 // same files.
 func TestResume(t *testing.T) {
 	dir := runMade(t, campaigntest.MadeOpenMPI)
-	before := bytes.Count(campaigntest.Read(t, filepath.Join(dir, journal.FileName)), []byte("\n"))
+	before := bytes.Count(testutil.Must(os.ReadFile(filepath.Join(dir, journal.FileName)))(t), []byte("\n"))
 	verifyAndWrite(t, dir, verification.Options{Rules: quick()})
-	lines := bytes.SplitAfter(campaigntest.Read(t, filepath.Join(dir, journal.FileName)), []byte("\n"))
+	lines := bytes.SplitAfter(testutil.Must(os.ReadFile(filepath.Join(dir, journal.FileName)))(t), []byte("\n"))
 	files := []string{export.SelectionCSV, export.ReportJSON, "openmpi.rules"}
 	cuts := 8
 	if testing.Short() {
@@ -181,7 +181,7 @@ func TestResume(t *testing.T) {
 		testutil.NoError(t, os.WriteFile(filepath.Join(again, journal.FileName), cut, 0o666))
 		verifyAndWrite(t, again, verification.Options{Rules: quick()})
 		for _, name := range files {
-			if !bytes.Equal(campaigntest.Read(t, filepath.Join(dir, name)), campaigntest.Read(t, filepath.Join(again, name))) {
+			if !bytes.Equal(testutil.Must(os.ReadFile(filepath.Join(dir, name)))(t), testutil.Must(os.ReadFile(filepath.Join(again, name)))(t)) {
 				t.Errorf("cut after %d of %d lines: %s differs", at, len(lines), name)
 			}
 		}
@@ -193,9 +193,9 @@ func TestResume(t *testing.T) {
 func TestAgain(t *testing.T) {
 	dir := runMade(t, campaigntest.MadeOpenMPI)
 	first, _ := verifyAndWrite(t, dir, verification.Options{Rules: quick()})
-	size := len(campaigntest.Read(t, filepath.Join(dir, journal.FileName)))
+	size := len(testutil.Must(os.ReadFile(filepath.Join(dir, journal.FileName)))(t))
 	same, _ := verifyAndWrite(t, dir, verification.Options{Rules: quick()})
-	if same.Sessions != 1 || same.Trials != first.Trials || len(campaigntest.Read(t, filepath.Join(dir, journal.FileName))) != size {
+	if same.Sessions != 1 || same.Trials != first.Trials || len(testutil.Must(os.ReadFile(filepath.Join(dir, journal.FileName)))(t)) != size {
 		t.Errorf("without Again: session %d, %d trials after %d", same.Sessions, same.Trials, first.Trials)
 	}
 	if again, _ := verifyAndWrite(t, dir, verification.Options{Rules: quick(), Again: true}); again.Sessions != 2 || !again.Proved() {

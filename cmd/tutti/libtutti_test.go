@@ -44,7 +44,7 @@ func TestLocalLibtutti(t *testing.T) {
 	verifyTable(t, dir)
 
 	mustTutti(t, codeDone, "export", filepath.Join(dir, "out"), "--out", filepath.Join(dir, "tuned"))
-	program := testutil.BuildCollectives(t, tools)
+	program := testutil.BuildProgram(t, tools, testutil.CollectivesProgram)
 	output := testutil.RunProgram(t, nil, "bash", "-euc", `. "$1/libtutti.env"; exec mpiexec.hydra -n 3 "$2" check 64`, "bash", filepath.Join(dir, "tuned"), program)
 	testutil.CheckAllRight(t, output)
 	if strings.Contains(output, "tutti:") {

@@ -436,7 +436,7 @@ func TestLocalOpenMPI(t *testing.T) {
 	l.checkReport(t, out)
 
 	mustTutti(t, codeDone, "export", out, "--out", filepath.Join(dir, "tuned"))
-	prog := testutil.BuildCollectives(t, testutil.Toolchain{Compiler: debianOpenMPI.compiler, Launcher: debianOpenMPI.launcher, Install: debianOpenMPI.install})
+	prog := testutil.BuildProgram(t, testutil.Toolchain{Compiler: debianOpenMPI.compiler, Launcher: debianOpenMPI.launcher, Install: debianOpenMPI.install}, testutil.CollectivesProgram)
 	loaded := testutil.RunProgram(t, libraryEnv(t, out), "bash", "-euc", `. "$1/openmpi.env"; exec mpirun.openmpi -n 3 "$2" check 64`, "bash", filepath.Join(dir, "tuned"), prog)
 	testutil.CheckAllRight(t, loaded)
 	if strings.Contains(loaded, "openmpi.rules") {

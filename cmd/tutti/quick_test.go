@@ -116,7 +116,7 @@ func TestLiveQuick(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "moved", "mpich.env")); err != nil {
 		lib = debianOpenMPI
 	}
-	prog := testutil.BuildCollectives(t, testutil.Toolchain{Compiler: lib.compiler, Launcher: lib.launcher, Install: lib.install})
+	prog := testutil.BuildProgram(t, testutil.Toolchain{Compiler: lib.compiler, Launcher: lib.launcher, Install: lib.install}, testutil.CollectivesProgram)
 	out = testutil.RunProgram(t, nil, "bash", "-euc", `. "$1"/*.env; exec "$2" -n 2 "$3" check 64`, "bash", filepath.Join(dir, "moved"), lib.launcher, prog)
 	testutil.CheckAllRight(t, out)
 }

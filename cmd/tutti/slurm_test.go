@@ -90,7 +90,7 @@ func TestSlurmMPICH(t *testing.T) {
 	}
 
 	mustTutti(t, codeDone, "export", out, "--out", filepath.Join(dir, "tuned"))
-	prog := testutil.BuildCollectives(t, testutil.Toolchain{Compiler: debianMPICH.compiler, Launcher: debianMPICH.launcher, Install: debianMPICH.install})
+	prog := testutil.BuildProgram(t, testutil.Toolchain{Compiler: debianMPICH.compiler, Launcher: debianMPICH.launcher, Install: debianMPICH.install}, testutil.CollectivesProgram)
 	loaded := c.Shell(fmt.Sprintf(". '%s/tuned/mpich.env'; LD_PRELOAD=%s srun --mpi=pmi2 -N4 -n8 --ntasks-per-node=2 %s check 64", dir, c.Shim(), prog))
 	testutil.CheckAllRight(t, loaded)
 

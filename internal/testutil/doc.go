@@ -8,7 +8,7 @@
 //
 //	testutil.CheckGolden(t, "bcast.json", got) // go test -update writes the file
 //
-//	program := testutil.BuildCollectives(t, testutil.MPICH)
+//	program := testutil.BuildProgram(t, testutil.MPICH, testutil.CollectivesProgram)
 //	out := testutil.RunProgram(t, env, testutil.MPICH.Launcher, "-n", "4", program, "check", "64")
 //
 //	cluster := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 4})

@@ -26,6 +26,18 @@ func CheckGolden(t *testing.T, name string, got []byte) {
 	}
 }
 
+// Root returns the folder of the repository. The working directory must be inside it.
+func Root(t testing.TB) string {
+	t.Helper()
+	for dir := Must(os.Getwd())(t); dir != "/"; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir
+		}
+	}
+	t.Fatal("no go.mod above the working directory")
+	return ""
+}
+
 // WriteExecutable creates or replaces an executable text file, and the folders above it.
 //
 // It prevents the error "text file busy": a child process that starts meanwhile would inherit the open

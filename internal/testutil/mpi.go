@@ -35,16 +35,8 @@ var (
 	}}
 )
 
-// BuildCollectives returns the path of the program that calls every collective. It is
-// compiled once for all tests of a package. The test is skipped under go test -short and
-// where the library or its headers are missing.
-func BuildCollectives(t *testing.T, tc Toolchain) string {
-	t.Helper()
-	return BuildProgram(t, tc, CollectivesProgram)
-}
-
-// BuildProgram builds a program and returns its path. It compiles and skips under the same conditions as
-// BuildCollectives.
+// BuildProgram builds a program and returns its path. It is compiled once for all tests of a package. The test
+// is skipped under go test -short and where the library or its headers are missing.
 func BuildProgram(t *testing.T, tc Toolchain, p csource.Program) string {
 	t.Helper()
 	SkipShort(t)

@@ -34,7 +34,7 @@ func StartSlurm(t testing.TB, o SlurmOptions) *SlurmCluster {
 	}
 	n := lockClusterDir(t)
 	dir := clusterDir + strconv.Itoa(n)
-	c := &SlurmCluster{t: t, Dir: dir, Conf: filepath.Join(dir, "etc", "slurm.conf"), script: clusterScript(t)}
+	c := &SlurmCluster{t: t, Dir: dir, Conf: filepath.Join(dir, "etc", "slurm.conf"), script: filepath.Join(Root(t), "scripts", "slurm-test-cluster")}
 	down := func() {
 		if out, err := c.command("down").CombinedOutput(); err != nil {
 			t.Errorf("%s down: %v\n%s", c.script, err, out)
@@ -81,24 +81,6 @@ func whyNoSlurm() string {
 		return fmt.Sprintf("virtual nodes of Slurm: unshare: %v: needs the right to make namespaces", err)
 	}
 	return ""
-}
-
-// clusterScript returns the path of scripts/slurm-test-cluster.
-func clusterScript(t testing.TB) string {
-	t.Helper()
-	dir, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; ; dir = filepath.Dir(dir) {
-		path := filepath.Join(dir, "scripts", "slurm-test-cluster")
-		if _, err := os.Stat(path); err == nil {
-			return path
-		}
-		if dir == filepath.Dir(dir) {
-			t.Fatal("scripts/slurm-test-cluster not found above the folder of the test")
-		}
-	}
 }
 
 // lockClusterDir waits for a free folder, locks it and returns its number. The lock ends with this process,

@@ -11,8 +11,8 @@ import (
 // WrongObject is a shared object that libtutti and tutti refuse, and a part of the reason.
 type WrongObject struct{ Path, Want string }
 
-// WrongObjects returns copies of UserLibrary, the shared object at a path, with one fault each. One copy has no
-// fault, so that its names are given twice. The last path has no file.
+// WrongObjects returns changed copies of UserLibrary, the shared object at a path. Each has one fault, except that
+// one is an exact copy, so that its names occur twice. The last path has no file.
 func WrongObjects(t *testing.T, object string) []WrongObject {
 	t.Helper()
 	good := Must(os.ReadFile(object))(t)

@@ -40,7 +40,7 @@ func installed(t *testing.T, prog string) build {
 
 // TestLiveLibrary checks that the embedded trees equal those of the installed library.
 func TestLiveLibrary(t *testing.T) {
-	lib := installed(t, testutil.BuildCollectives(t, toolchain)).lib
+	lib := installed(t, testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)).lib
 	want, err := embeddedTree(lib.Version)
 	if errors.Is(err, errNoTree) {
 		testutil.NeedMPI.Missing(t, "needs an MPICH whose tree is built in: %v", err)
@@ -96,7 +96,7 @@ func layered(cat *mpi.Catalogue) []selection.Row {
 // TestLiveSelection checks that the library runs the algorithm that the tree selects. Error stacks name the
 // algorithm.
 func TestLiveSelection(t *testing.T) {
-	prog := testutil.BuildCollectives(t, toolchain)
+	prog := testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)
 	b := installed(t, prog)
 	rows := layered(b.cat)
 	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
@@ -125,7 +125,7 @@ func TestLiveSelection(t *testing.T) {
 // splits the call. With it, one algorithm runs on the whole communicator. The error stack of the installed
 // library shows both cases.
 func TestLiveDevice(t *testing.T) {
-	prog := testutil.BuildCollectives(t, toolchain)
+	prog := testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)
 	sel := selection.Selection{Trees: []*selection.Tree{always(coll.Bcast, "scatter_ring_allgather")}}
 	env := mpilibrarytest.Sourced(t, installed(t, prog), sel)
 	slices.Sort(env)
@@ -172,7 +172,7 @@ func last(names []string) string {
 // faults. It also fails if a call with a known fault is correct, which means that a release has fixed the
 // fault. The list of faults in the program, and faults.csv, may then be too long.
 func TestLiveStock(t *testing.T) {
-	prog := testutil.BuildCollectives(t, toolchain)
+	prog := testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)
 	l := coll.Layout{Nodes: 2, PPN: 2}
 	testutil.CheckAllRight(t, launch(t, nil, l, prog, "check", "600"))
 	for _, c := range []coll.Collective{coll.Reduce, coll.ReduceScatter, coll.ReduceScatterBlock} {
@@ -187,7 +187,7 @@ func TestLiveStock(t *testing.T) {
 // selection files must be correct with them, too.
 func TestLiveEveryAlgorithm(t *testing.T) {
 	testutil.NeedAllCases(t)
-	prog := testutil.BuildCollectives(t, toolchain)
+	prog := testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)
 	b := installed(t, prog)
 	l := coll.Layout{Nodes: 2, PPN: 2}
 	for turn := 0; ; turn++ {
@@ -204,7 +204,7 @@ func TestLiveEveryAlgorithm(t *testing.T) {
 // TestLiveResults checks random trees of every collective on several numbers of ranks. A call that is
 // correct without selection files must be correct with them, too.
 func TestLiveResults(t *testing.T) {
-	prog := testutil.BuildCollectives(t, toolchain)
+	prog := testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)
 	b := installed(t, prog)
 	tests := []struct {
 		layout coll.Layout

@@ -56,7 +56,7 @@ func algorithmsOf(t *testing.T, env []string, p coll.Point, prog string) string 
 // TestLiveSelection checks that the library calls the algorithms that the rules select. The log of the
 // dynamic loader shows these calls.
 func TestLiveSelection(t *testing.T) {
-	prog := testutil.BuildCollectives(t, toolchain)
+	prog := testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)
 	// functions maps the names of algorithms in rules to parts of the names of functions.
 	functions := map[string]string{
 		"basic_linear": "basic_linear", "chain": "chain", "pipeline": "pipeline", "binomial": "binomial", "linear": "linear",
@@ -124,7 +124,7 @@ func put(t *testing.T, rules bundle) (dir string, x mpi.Export) {
 // TestLiveCanary checks that the library reads the rules file. Without the first setting it must not read
 // the file.
 func TestLiveCanary(t *testing.T) {
-	prog := testutil.BuildCollectives(t, toolchain)
+	prog := testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)
 	_, x := put(t, bundle{rules: canary})
 	var env []string
 	for _, s := range x.Setup.Settings {
@@ -142,7 +142,7 @@ func TestLiveCanary(t *testing.T) {
 // TestLiveStock checks that the library without rules is correct for every call.
 func TestLiveStock(t *testing.T) {
 	testutil.NeedAllCases(t)
-	prog := testutil.BuildCollectives(t, toolchain)
+	prog := testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)
 	for _, count := range []string{"0", "1", "600", "3000"} {
 		testutil.CheckAllRight(t, launch(t, nil, 6, prog, "check", count))
 	}
@@ -151,7 +151,7 @@ func TestLiveStock(t *testing.T) {
 // TestLiveGaps checks that the algorithm ring crashes for types with gaps. If it does not crash, the
 // release has fixed this fault, and ring is unsafe only for operations that do not commute.
 func TestLiveGaps(t *testing.T) {
-	prog := testutil.BuildCollectives(t, toolchain)
+	prog := testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)
 	c := mpilibrarytest.Candidate(t, coll.Allreduce, coll.Layout{Nodes: 1, PPN: 4}, 4096, "ring")
 	env := mpilibrarytest.Vars(mpilibrarytest.Force(t, Library, release(t, "4.1.4"), c).Env)
 	// The C library checks the memory after a buffer when the program frees it. Without this check a crash
@@ -167,7 +167,7 @@ func TestLiveGaps(t *testing.T) {
 // TestLiveEveryAlgorithm makes each algorithm of every collective the fastest in turn. Every call must give a
 // correct result with the exported rules.
 func TestLiveEveryAlgorithm(t *testing.T) {
-	prog := testutil.BuildCollectives(t, toolchain)
+	prog := testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)
 	b := build{release(t, "4.1.4")}
 	for turn := 0; ; turn++ {
 		rows, collectives := mpilibrarytest.Turn(b.cat, coll.Layout{Nodes: 1, PPN: 4}, turn, 4096, 65536)
@@ -189,7 +189,7 @@ func TestLiveEveryAlgorithm(t *testing.T) {
 // give a correct result.
 func TestLiveResults(t *testing.T) {
 	testutil.NeedAllCases(t)
-	prog := testutil.BuildCollectives(t, toolchain)
+	prog := testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)
 	b := build{release(t, "4.1.4")}
 	for i, n := range []int{2, 3, 5, 6, 8} {
 		sel := testutil.Must(b.Fit(mpilibrarytest.Rows(b.cat, uint64(i), 0), mpi.FitOptions{MaxLoss: 0.1, OpSafe: true}))(t)
@@ -200,7 +200,7 @@ func TestLiveResults(t *testing.T) {
 // TestLiveIgnoredArguments checks that calls with null for an ignored argument work with rules, even if the
 // best algorithm changes with the message size.
 func TestLiveIgnoredArguments(t *testing.T) {
-	prog := testutil.BuildCollectives(t, toolchain)
+	prog := testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)
 	b := build{release(t, "4.1.4")}
 	for _, factor := range []float64{1.5, 2.5} {
 		rows := slices.Concat(
@@ -214,7 +214,7 @@ func TestLiveIgnoredArguments(t *testing.T) {
 
 // TestLiveLayout checks that a job that sources the snippet gets the rules of its layout.
 func TestLiveLayout(t *testing.T) {
-	prog := testutil.BuildCollectives(t, toolchain)
+	prog := testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)
 	dir, x := put(t, bundle{layouts: []layoutRules{{coll.Layout{Nodes: 1, PPN: 3}, canary}}})
 	run := func(slurm ...string) string {
 		env := append([]string{"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"}, slurm...)

@@ -2,7 +2,6 @@ package campaigntest
 
 import (
 	"embed"
-	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -52,23 +51,8 @@ func put(t testing.TB, name, to string) {
 	testutil.NoError(t, err)
 }
 
-// Recorded returns the path of the folder data/simgrid in the repository. The working directory must be
-// inside the repository.
+// Recorded returns the path of the folder data/simgrid in the repository.
 func Recorded(t testing.TB) string {
 	t.Helper()
-	dir := testutil.Must(os.Getwd())(t)
-	for {
-		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return filepath.Join(dir, "data", "simgrid")
-		} else if !errors.Is(err, os.ErrNotExist) || filepath.Dir(dir) == dir {
-			t.Fatal(err)
-		}
-		dir = filepath.Dir(dir)
-	}
-}
-
-// Read returns the content of a file. If the file cannot be read, the test fails.
-func Read(t testing.TB, path string) []byte {
-	t.Helper()
-	return testutil.Must(os.ReadFile(path))(t)
+	return filepath.Join(testutil.Root(t), "data", "simgrid")
 }

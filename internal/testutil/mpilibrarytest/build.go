@@ -46,8 +46,8 @@ func open(t *testing.T, lib mpi.Library) []opened {
 	return out
 }
 
-// testBuilds fits selections to rows of many kinds. It checks that the exported files select the algorithms
-// of the selection, and that the selection keeps its guarantees.
+// testBuilds fits selections to rows of many kinds. It checks that the exported files select the algorithms of the
+// selection, and that no selected algorithm is slower than the default beyond MaxLoss.
 func testBuilds(t *testing.T, lib mpi.Library) {
 	for _, b := range open(t, lib) {
 		for i, f := range families() {
@@ -84,8 +84,7 @@ func testPromises(t *testing.T, sel selection.Selection, rows []selection.Row, m
 	}
 }
 
-// testSafety checks that no selected algorithm computes wrong results if the operation of a reduction does
-// not commute.
+// testSafety checks that all selected algorithms are right even if the operation of a reduction does not commute.
 func testSafety(t *testing.T, cat *mpi.Catalogue, sel selection.Selection, rows []selection.Row) {
 	t.Helper()
 	for _, r := range rows {
@@ -107,11 +106,10 @@ func testSame(t *testing.T, b mpi.Build, x mpi.Export, rows []selection.Row, opt
 	}
 }
 
-// testWriting writes one export after another into the same folder. It checks that no file of an earlier
-// export remains and that settings name only files that exist. The snippet must set the settings in a
-// shell, inside jobs of every layout and outside of jobs. The file patterns in the library's facts must
-// match every file, and each pattern must match at least one file. The folder of a library whose files depend
-// on its build may be empty.
+// testWriting writes one export after another into the same folder. It checks that no file of an earlier export
+// remains and that settings name only files that exist. The snippet must set the settings in a shell, inside jobs
+// of every layout and outside of jobs. Each written file must match a pattern in the library's facts. Each pattern
+// must match a file, except for patterns of folders whose files are made from an installed library.
 func testWriting(t *testing.T, lib mpi.Library) {
 	written := map[string]bool{}
 	dir := filepath.Join(t.TempDir(), filepath.Base(Dir))
@@ -158,8 +156,8 @@ func testPatterns(t *testing.T, patterns, names []string) {
 	}
 }
 
-// testNamed checks that a setting names each file, and that each setting names a file that exists. The
-// snippet must check that it can read the file.
+// testNamed checks that a setting names each file, and that a file exists for each path in a setting. The snippet
+// must check that it can read the file.
 func testNamed(t *testing.T, x mpi.Export, dir string) {
 	t.Helper()
 	var named []string
@@ -277,8 +275,8 @@ func Sourced(t testing.TB, b mpi.Build, sel selection.Selection) []string {
 	return source(t, filepath.Join(dir, x.Snippet))
 }
 
-// source runs a snippet in a shell whose environment has only the given variables. It returns the variables
-// that the snippet sets.
+// source runs a snippet in a shell that has only the given variables. It returns the variables that the snippet
+// sets.
 func source(t testing.TB, path string, env ...string) []string {
 	t.Helper()
 	cmd := exec.Command("sh", "-euc", `. "$1"; exec /usr/bin/env -0`, "sh", path)

@@ -34,9 +34,8 @@ func testCatalogues(t *testing.T, lib mpi.Library) {
 	}
 }
 
-// inOrder reports whether a list of releases may contain the release `after` directly behind the release
-// `before`. A library that works above other libraries has a catalogue for each release and each of these
-// libraries.
+// inOrder reports whether a release may follow another one in a list of releases. libtutti runs above other
+// libraries and has one catalogue for each pair of its release and such a library.
 func inOrder(lib mpi.Library, before, after string) bool {
 	order := slices.Compare(mpi.ReleaseNumbers(before), mpi.ReleaseNumbers(after))
 	return order < 0 || order == 0 && lib.Facts().Preload && before < after

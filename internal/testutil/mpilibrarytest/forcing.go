@@ -14,8 +14,8 @@ import (
 	"tutti/mpi"
 )
 
-// testForcing checks on a small grid that each candidate that can run can also be forced, and that the
-// default needs no setting.
+// testForcing checks on a small grid that settings exist which make the library run each candidate that can run,
+// and that the default needs no setting.
 func testForcing(t *testing.T, lib mpi.Measurable) {
 	layouts := []coll.Layout{{Nodes: 2, PPN: 1}, {Nodes: 2, PPN: 2}, {Nodes: 1, PPN: 4}, {Nodes: 3, PPN: 2}}
 	for _, cat := range lib.Releases() {
@@ -139,7 +139,6 @@ func Vars(list []mpi.Var) []string {
 	return out
 }
 
-// Switches formats switches as NAME=VALUE.
 func Switches(list []mpi.Switch) []string {
 	var out []string
 	for _, s := range list {
@@ -157,7 +156,6 @@ func Candidate(t testing.TB, c coll.Collective, l coll.Layout, bytes int64, algo
 	}
 }
 
-// Force forces a candidate.
 func Force(t testing.TB, lib mpi.Library, cat *mpi.Catalogue, c coll.Candidate) mpi.Forcing {
 	t.Helper()
 	return testutil.Must(mpi.Force(lib, cat, c))(t)

@@ -71,7 +71,8 @@ func allFamilies() []family {
 	}
 }
 
-// rows returns the rows of a family for a release. A family with a change function omits some points.
+// rows returns the rows of a family for a release. If the family has a function `change`, a tenth of the points is
+// left out.
 func (f family) rows(cat *mpi.Catalogue, seed uint64) []selection.Row {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var out []selection.Row

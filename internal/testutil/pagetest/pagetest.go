@@ -178,8 +178,8 @@ func shown(ctx context.Context) string {
 	return text
 }
 
-// Download clicks the element that the CSS selector link matches. It returns the name and the content of
-// the file that the browser saves.
+// Download clicks the element with the CSS selector `link`. It returns the name and the content of the file that
+// the browser saves.
 func Download(t *testing.T, ctx context.Context, link string) (name string, contents []byte) {
 	t.Helper()
 	dir, events := t.TempDir(), true
@@ -220,8 +220,8 @@ func saved(progress func(func(browser.EventDownloadProgress, error) bool)) error
 	return fmt.Errorf("no word of the download")
 }
 
-// CheckModules checks the syntax of the JavaScript modules that match pattern. It also runs the JavaScript
-// tests in the folder tests with Node.js.
+// CheckModules checks the syntax of the JavaScript modules whose paths match `pattern`. It also runs the JavaScript
+// tests in the folder `tests` with Node.js.
 func CheckModules(t *testing.T, pattern, tests string) {
 	t.Helper()
 	node, err := exec.LookPath("node")

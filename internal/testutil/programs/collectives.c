@@ -2,9 +2,9 @@
  *                                    "try COLL COUNT FORM" before each call, "wrong CALL: WHY" for each process with
  *                                    wrong data, and "right CALLS" if there was none. Leaves out calls that the MPI
  *                                    library computes wrongly, see faulty
- * collectives fault COUNT COLL       the first call of the collective that check leaves out
- * collectives name BYTES             a bcast with one buffer too small: the error of an MPI library that keeps a
- *                                    stack of its functions then names the algorithm
+ * collectives fault COUNT COLL       the first call of the collective among those that "check" leaves out
+ * collectives name BYTES             a bcast with one buffer too small; some MPI libraries name the algorithm in the
+ *                                    error
  * collectives call BYTES COLL        one call, for a tracer; prints "right 1" if its data were right */
 #include "workload.h"
 

@@ -1,8 +1,8 @@
 /* forced read NAME...                      prints the values of integer control variables at the start
  * forced call COLL BYTES NAME=VALUE... [-- NAME=VALUE...]...
- *                                          for each group: writes the variables, then a new communicator makes the call,
- *                                          with too small a buffer on the last rank if COLL is mismatch: the text of a bcast's
- *                                          error then names the algorithm */
+ *                                          for each group: writes the variables, then makes the call on a new communicator.
+ *                                          If COLL is mismatch, it is a bcast whose buffer on the last rank is too small, so
+ *                                          that the error names the algorithm */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

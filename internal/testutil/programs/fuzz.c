@@ -1,8 +1,8 @@
 /* fuzz SEED STEPS  makes random calls of collectives on random communicators: prints "wrong ..." for each call with wrong data, and
  *                  "right CALLS" at the end if there was none
  *
- * All ranks draw the same numbers, so that they know what the others do. Groups of a split call at the same time. A communicator is called a
- * few times in succession, since what serves it may change with the number of calls. */
+ * All ranks draw the same numbers, so that they know what the others do. The groups of a split communicator make their calls at the same
+ * time. A few calls in succession use the same communicator, since the library may change its algorithm with the number of calls. */
 #include "workload.h"
 
 #include <signal.h>
@@ -128,7 +128,7 @@ static void shift(workload *w, int by)
         w->args.from = (const char *)w->args.from + items * item_bytes(&w->sent, w->what);
 }
 
-/* Passes NULL for a buffer that holds nothing. MPICH takes two NULL for one buffer. */
+/* Passes NULL for a buffer that holds nothing. MPICH rejects two NULLs as one buffer that is both sent and received. */
 static void drop_empty(workload *w)
 {
     int all = 0, own = w->counts[w->rank];
@@ -159,7 +159,7 @@ static void disguise(workload *w, uint64_t number, MPI_Datatype made[2])
         drop_empty(w);
     if (w->received.count == 0 || w->what == BARRIER)
         return;
-    /* With MPI_BOTTOM as receive buffer in place, Open MPI reduces and MPICH gathers wrongly. */
+    /* If a call in place receives at MPI_BOTTOM, reductions of Open MPI and gathers of MPICH give wrong data. */
     if (w->args.from != MPI_IN_PLACE && w->args.from != NULL && w->args.from_type != MPI_DATATYPE_NULL && !reduces && (number & 8)) {
         to_bottom(&w->args.from, &w->args.from_type);
         made[0] = w->args.from_type;

@@ -1,6 +1,6 @@
 /* A library that is preloaded after the runtime library. At its end each rank prints how many MPI objects, such as
  * communicators, groups and requests, the runtime library created. It also prints how many of them were not freed.
- * MPI libraries do not call these functions themselves. */
+ * MPI libraries create their own objects without calling the functions below. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>

@@ -1,6 +1,6 @@
 /* served BYTES CALLS [SITE]: makes CALLS broadcasts of BYTES bytes. It prints "ALGORITHM CALLS" for each algorithm
- * that served, named as in the runtime library. The algorithm that served the last call comes last. With SITE
- * every second call belongs to that site of the program. */
+ * that the runtime library ran; the algorithm of the last call comes last. With SITE, every second call is marked
+ * as made at the place in the program with this number. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

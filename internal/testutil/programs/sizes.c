@@ -1,5 +1,5 @@
-/* sizes           makes broadcasts of 0 to 19999 bytes
- * sizes init      the same after MPI_Init, with the thread level that the MPI library chooses */
+/* sizes           calls MPI_Init_thread for a single thread, then makes broadcasts of 0 to 19999 bytes
+ * sizes init      calls MPI_Init instead */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
