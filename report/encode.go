@@ -64,5 +64,4 @@ func upperEnd(c activelearn.Evaluation, x float64) string {
 	return exact(x)
 }
 
-// exact formats x with the fewest digits from which x can be read back.
 func exact(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -129,8 +129,8 @@ type UnsafeFacts struct {
 	Mistakes   *float64 `json:"mistakes"`
 }
 
-// HeldOut compares the Gaussian process with the best forest at points that were not used for training. A loss
-// is the average of the slowdown minus one and of the share of mistakes, weighted by the criteria.
+// HeldOut compares the Gaussian process with the best forest at points that were not used for training. A loss is
+// the average slowdown minus one, plus the share of mistakes times the ratio of the limits of both.
 type HeldOut struct {
 	Trials int     `json:"trials"` // number of forests
 	GP     float64 `json:"gp"`     // loss of the Gaussian process

@@ -3,8 +3,10 @@ package report
 import (
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"embed"
-	"encoding/json"
+	"encoding/base64"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
@@ -43,7 +45,7 @@ var (
 
 // WriteHTML writes the report as one self-contained HTML page. Without JavaScript the page shows the
 // scores, the selection and one chart of each problem. With JavaScript it draws charts, maps and tables
-// from embedded JSON, whose numbers have five digits. The same facts give the same bytes.
+// from the facts, which are embedded as compressed JSON. The same facts give the same bytes.
 //
 // It returns an error that names the field if a number is NaN or infinite.
 func WriteHTML(w io.Writer, f Facts) error {
@@ -61,8 +63,8 @@ func WriteHTML(w io.Writer, f Facts) error {
 type page struct {
 	Facts
 	Style         template.CSS
-	Chart, Script template.JS // uPlot, and the modules as one
-	JSON          template.JS // the facts
+	Chart, Script template.JS   // uPlot, and the modules as one
+	Packed        template.HTML // the facts, see packed
 	Totals        []field
 	Problems      []problemView
 	Open          int // problems that have not converged
@@ -91,7 +93,7 @@ func newPage(f Facts) (page, error) {
 	}
 	v := page{
 		Facts: f, Totals: totals(f), Style: template.CSS(asset("vendor/uPlot.min.css") + asset("draw.css") + asset("report.css")),
-		Chart: template.JS(asset("vendor/uPlot.iife.min.js")), Script: template.JS(bundle()), JSON: template.JS(facts),
+		Chart: template.JS(asset("vendor/uPlot.iife.min.js")), Script: template.JS(bundle()), Packed: template.HTML(facts),
 		Times: machineTimes(f),
 	}
 	for _, p := range f.Problems {
@@ -130,7 +132,6 @@ func bundle() string {
 	return b.String()
 }
 
-// asset returns the text of an embedded file.
 func asset(name string) string {
 	text, err := Assets.ReadFile("assets/" + name)
 	if err != nil {
@@ -139,65 +140,19 @@ func asset(name string) string {
 	return string(text)
 }
 
-// packed encodes facts as compact JSON that can be embedded in a script element. It converts a list of
-// objects into {"columns": ["a", "b"], "rows": [[1, 2], [3, 4]]}. Fractions have five digits.
-func packed(f Facts) ([]byte, error) {
-	full, err := marshal(f)
+// packed encodes facts as JSON, compresses them by gzip, and encodes the result in base64.
+func packed(f Facts) (string, error) {
+	text, err := marshal(f)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	d := json.NewDecoder(bytes.NewReader(full))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil {
-		return nil, err
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	_, err = w.Write(text)
+	if err := errors.Join(err, w.Close()); err != nil {
+		return "", err
 	}
-	return json.Marshal(pack(v))
-}
-
-func pack(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		for key, x := range v {
-			v[key] = pack(x)
-		}
-	case []any:
-		return packList(v)
-	case json.Number:
-		if x, err := v.Float64(); err == nil && strings.ContainsAny(v.String(), ".e") {
-			return json.Number(strconv.FormatFloat(x, 'g', 5, 64))
-		}
-	}
-	return v
-}
-
-func packList(list []any) any {
-	var columns []string
-	for _, x := range list {
-		object, ok := x.(map[string]any)
-		if !ok {
-			columns = nil
-			break
-		}
-		for key := range object {
-			columns = append(columns, key)
-		}
-	}
-	if columns == nil {
-		for i, x := range list {
-			list[i] = pack(x)
-		}
-		return list
-	}
-	slices.Sort(columns)
-	columns = slices.Compact(columns)
-	rows := make([][]any, len(list))
-	for i, x := range list {
-		for _, key := range columns {
-			rows[i] = append(rows[i], pack(x.(map[string]any)[key]))
-		}
-	}
-	return map[string]any{"columns": columns, "rows": rows}
+	return base64.StdEncoding.EncodeToString(b.Bytes()), nil
 }
 
 // totals returns the sums over all problems, for the top of the page.
@@ -230,14 +185,12 @@ func totals(f Facts) []field {
 	return fields
 }
 
-// verificationView is the verification of one library in the form that the template shows.
 type verificationView struct {
 	VerificationFacts
 	Fields      []field
 	Collectives []verifiedView
 }
 
-// verifiedView is the verification of one collective.
 type verifiedView struct {
 	verify.CollectiveResult
 	Speedup, Unchanged, Reverted, Obedience string

@@ -77,7 +77,7 @@ func readJSON(t *testing.T, text []byte) Facts {
 	return f
 }
 
-// TestNotFinite checks that nothing is written of facts with a number that is NaN or infinite.
+// TestNotFinite checks that facts with a NaN or infinite number are not written at all.
 func TestNotFinite(t *testing.T) {
 	for want, spoil := range map[string]func(*Facts){
 		"/criteria/slowdown":                          func(f *Facts) { f.Criteria.Slowdown = math.NaN() },

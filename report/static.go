@@ -33,7 +33,6 @@ type selectionText struct {
 // letter is an algorithm with the letter that stands for it in maps.
 type letter struct{ Letter, Algorithm string }
 
-// selectionOf returns the selection of a problem as text.
 func selectionOf(p ProblemFacts) selectionText {
 	letters := lettersOf(p)
 	byName := map[string]string{}
@@ -145,8 +144,8 @@ func convergenceSVG(p ProblemFacts, c Criteria) ([]byte, error) {
 	return b.Bytes()[max(0, bytes.Index(b.Bytes(), []byte("<svg"))):], nil
 }
 
-// convergencePlot draws one number of each evaluation, which the function figure returns, over machine time. If
-// wanted or byDefault is positive, it adds a horizontal line there. The function write formats a value.
+// convergencePlot draws figure(evaluation) over machine time. It adds a horizontal line at `wanted` and at
+// `byDefault` if these are positive. The function `write` formats a value.
 func convergencePlot(title string, curve []activelearn.Evaluation, least float64, figure func(activelearn.Evaluation) float64, wanted, byDefault float64, write func(float64) string) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text = title, "machine time"

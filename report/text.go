@@ -16,7 +16,6 @@ import (
 	"tutti/verify"
 )
 
-// scoreOf returns a copy of the score with the given name, or nil if there is none.
 func scoreOf(p ProblemFacts, name string) *Score {
 	for _, s := range p.Scores {
 		if s.Name == name {
@@ -59,7 +58,6 @@ func (f Facts) Notes() []string {
 	return append(notes, details...)
 }
 
-// text says what measuring cost, what the selection saves, and when it has paid off.
 func (b *Benefit) text() string {
 	cost := "measuring took " + formatNodeSeconds(b.NodeSeconds)
 	if b.BreakEven == nil {
@@ -73,8 +71,8 @@ func (b *Benefit) text() string {
 		formatNodeSeconds(*b.BreakEven/b.CollectiveShare), FormatShare(b.CollectiveShare), formatSeconds(3600*b.CollectiveShare*b.Saved))
 }
 
-// medianTimeShare returns the median over the problems of a share: the machine time divided by the machine time
-// of measuring everything. It returns false if the latter is unknown for a problem.
+// medianTimeShare returns the median over all problems of the machine time divided by that of measuring everything.
+// It returns false if the latter is unknown for a problem.
 func (f Facts) medianTimeShare() (float64, bool) {
 	var shares []float64
 	for _, p := range f.Problems {
@@ -89,7 +87,6 @@ func (f Facts) medianTimeShare() (float64, bool) {
 	return metrics.Median(shares), true
 }
 
-// sourceMeanings says how the slowdowns and mistakes of each source are obtained.
 var sourceMeanings = map[string]string{
 	"recorded":        "recorded time of the choice over that of the fastest allowed algorithm",
 	"reference":       "recorded time of the model's choice over that of the fastest algorithm",
@@ -215,7 +212,6 @@ func NewTable(header []any, numbers ...int) table.Writer {
 	return t
 }
 
-// render returns the text of a table, "" if it has no rows.
 func render(t table.Writer) string {
 	if t.Length() == 0 {
 		return ""
@@ -223,7 +219,6 @@ func render(t table.Writer) string {
 	return t.Render() + "\n"
 }
 
-// rangeText formats a value, followed by its interval.
 func rangeText(i verify.Interval) string {
 	if i == (verify.Interval{}) {
 		return absent
@@ -231,7 +226,6 @@ func rangeText(i verify.Interval) string {
 	return formatInterval(FormatSlowdown(i.Value), FormatSlowdown(i.Low), FormatSlowdown(i.High))
 }
 
-// machineTimeView is one row of the table that shows node time by phase.
 type machineTimeView struct {
 	Library, Problem                          string
 	Jobs                                      int
@@ -273,13 +267,12 @@ func machineTimes(f Facts) []machineTimeView {
 // absent is the text that every table shows for an unknown number.
 const absent = "–"
 
-// formatSeconds formats a duration in the unit that timeUnit returns.
 func formatSeconds(s float64) string {
 	unit := timeUnit(s)
 	return trimmed(s/unit.seconds, 1) + " " + unit.name
 }
 
-// formatNodeSeconds formats node-seconds in the unit that timeUnit returns, for example "3.2 node h".
+// formatNodeSeconds returns a text such as "3.2 node h".
 func formatNodeSeconds(s float64) string {
 	unit := timeUnit(s)
 	return trimmed(s/unit.seconds, 1) + " node " + unit.name
@@ -321,7 +314,6 @@ func FormatShare(x float64) string {
 	return trimmed(100*x, 1) + " %"
 }
 
-// formatOf writes "n of total (share)".
 func formatOf(n, total int) string {
 	if total <= 0 {
 		return strconv.Itoa(n)
@@ -340,7 +332,6 @@ func trimmed(x float64, decimals int) string {
 	return strconv.FormatFloat(math.Round(x*scale)/scale, 'f', -1, 64)
 }
 
-// stopText describes why the campaign stopped working on a problem.
 func stopText(stop string) string {
 	switch stop {
 	case "":

@@ -1,4 +1,4 @@
-// The report: draws the facts of a campaign, which are in its page as JSON, with the modules that
+// The report: draws the facts of a campaign, which are in its page, with the modules that
 // the service's page uses. Tables are drawn when they are opened.
 
 import { scatterChart } from './chart.js';
@@ -8,17 +8,10 @@ import { bytes, count, duration, percent, plural, ratio } from './format.js';
 import { libraryDefault, lineStyles } from './palette.js';
 import { selectionMaps } from './selection.js';
 
-const facts = unpack(JSON.parse(document.getElementById('facts').textContent));
-
-// unpack turns {columns, rows} into a list of objects. Nulls become absent fields.
-function unpack(v) {
-  if (Array.isArray(v)) return v.map(unpack);
-  if (v === null || typeof v !== 'object') return v;
-  if (v.columns && v.rows) {
-    return v.rows.map((r) => Object.fromEntries(v.columns.map((name, i) => [name, unpack(r[i])]).filter(([, x]) => x !== null)));
-  }
-  return Object.fromEntries(Object.entries(v).map(([name, x]) => [name, unpack(x)]).filter(([, x]) => x !== null));
-}
+// The facts are JSON, compressed by gzip, in base64. Nulls become absent fields.
+const compressed = Uint8Array.from(atob(document.getElementById('facts').textContent), (c) => c.charCodeAt(0));
+const text = await new Response(new Blob([compressed]).stream().pipeThrough(new DecompressionStream('gzip'))).text();
+const facts = JSON.parse(text, (_, value) => value ?? undefined);
 
 function start() {
   const place = document.getElementById('problems');
