@@ -120,15 +120,12 @@ func hasNumber(a, t string) bool {
 	return err == nil
 }
 
-// Name implements Launcher.
 func (l *launcher) Name() string { return l.name }
 
-// Args implements Launcher.
 func (l *launcher) Args(layout coll.Layout, cmd Command) []string {
 	return slices.Concat([]string{l.opt.Path}, l.opt.Args, l.kind.layoutArgs(l.opt, layout, cmd), cmd.Args)
 }
 
-// On implements Launcher.
 func (l *launcher) On(file string, layout coll.Layout, cmd Command) (args []string, suffix string, err error) {
 	for _, a := range l.opt.Args {
 		option, _, _ := strings.Cut(a, "=")

@@ -72,7 +72,6 @@ func need(name string, state State, fix string, details ...string) Check {
 	return Check{Campaign, name, state, details, fix}
 }
 
-// checkLibrary checks that the doctor found the campaign's library. It returns this library, or nil.
 func (x *campaignChecker) checkLibrary(ctx context.Context, want config.Library) *Library {
 	if port, ok := libraries.Named(want.Name); ok && port.Facts().Preload {
 		return x.checkPreloaded(ctx, want)
@@ -203,7 +202,6 @@ func (x *campaignChecker) checkBenchmark(want config.Library, lib *Library) {
 	}
 }
 
-// checkPartition compares the largest job with the limits of the partition.
 func (x *campaignChecker) checkPartition() {
 	n := x.options.Needs
 	if !x.slurm.reachable {
@@ -237,7 +235,6 @@ func (x *campaignChecker) checkPartition() {
 	x.add(need("partition", OK, "", p.String()))
 }
 
-// checkSubmission asks sbatch whether it would accept the largest job.
 func (x *campaignChecker) checkSubmission(ctx context.Context) {
 	n := x.options.Needs
 	script := filepath.Join(x.temp, "job.sh")

@@ -30,7 +30,6 @@ func defaultLimits() limits {
 	return limits{ask: 10 * time.Second, compile: 60 * time.Second, launch: 20 * time.Second, ping: 3 * time.Second}
 }
 
-// session contains what all checks share: the environment, folders, time limits and the results so far.
 type session struct {
 	options Options
 	environ []string // environment of the commands
@@ -45,7 +44,6 @@ func newSession(opt Options, root string) *session {
 	return &session{options: opt, environ: quiet(opt.Environ), root: root, now: time.Now, limits: defaultLimits()}
 }
 
-// begin makes the path of the folder absolute and sets up the environment of the campaign.
 func (x *session) begin(ctx context.Context) error {
 	dir, err := filepath.Abs(x.options.Dir)
 	if err != nil {
@@ -101,7 +99,6 @@ func (x *examination) examine(ctx context.Context) (*Report, error) {
 	return x.conclude(), nil
 }
 
-// runAll sets up the session, runs the checkers one after another, and removes the session's temporary folder.
 func (x *session) runAll(ctx context.Context, checkers ...func(context.Context)) error {
 	if err := x.begin(ctx); err != nil {
 		return err

@@ -125,7 +125,6 @@ func (x *hostChecker) folder() Check {
 	return c
 }
 
-// clock compares the machine's clock with the clock of the file system. It also checks the year.
 func (x *hostChecker) clock() Check {
 	now := x.now()
 	c := ok(Host, "clock", now.Format(time.RFC3339))
@@ -150,7 +149,6 @@ func (x *hostChecker) clock() Check {
 	return c
 }
 
-// read returns the beginning of a file below the root folder. It returns "" if the file cannot be read.
 func (x *session) read(path string) string {
 	text, err := os.ReadFile(filepath.Join(x.root, path))
 	if err != nil {
@@ -159,7 +157,6 @@ func (x *session) read(path string) string {
 	return string(text[:min(len(text), 64<<10)])
 }
 
-// firstValue returns the first value of name in lines of the form "name : value".
 func firstValue(text, name string) string {
 	for line := range strings.Lines(text) {
 		key, value, is := strings.Cut(line, ":")

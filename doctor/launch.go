@@ -35,7 +35,6 @@ func parseLauncher(text string) (family, version string) {
 	return "", ""
 }
 
-// launcherNames returns the names that launchers may have. Names that only one library uses come first.
 func launcherNames() []string {
 	var out []string
 	for _, l := range libraries.All() {
@@ -44,7 +43,6 @@ func launcherNames() []string {
 	return append(out, "mpirun", "mpiexec")
 }
 
-// launcherTester finds launchers and starts two processes with each launcher of each library.
 type launcherTester struct {
 	*session
 	slurm     *cluster
@@ -123,7 +121,6 @@ type trial struct {
 	hosts    []string // hosts of the two processes
 }
 
-// command returns the command with which the launcher runs a program with two processes.
 func (t trial) command(x *session, prog ...string) command {
 	return command{args: slices.Concat(t.args, prog), env: t.env, drop: t.drop, dir: x.temp, limit: x.limits.launch}
 }
@@ -254,7 +251,6 @@ func parsePlugins(text string) []string {
 	return out
 }
 
-// trySrun tries srun's PMI plugins until one of them starts two processes.
 func (x *launcherTester) trySrun(ctx context.Context, lib *Library) {
 	path := x.look("srun")
 	if path == "" {

@@ -107,7 +107,6 @@ func (x *session) hasModules() bool {
 	return x.getenv("MODULESHOME") != "" || x.getenv("LMOD_CMD") != ""
 }
 
-// examineWrapper compiles the probe with a compiler wrapper. It adds the library that the probe belongs to.
 func (x *libraryFinder) examineWrapper(ctx context.Context, wrapper string, number int) {
 	prog := filepath.Join(x.temp, fmt.Sprintf("probe%d", number))
 	args, err := csource.Pair.Unpack(x.temp, prog)
@@ -204,7 +203,6 @@ func familyOf(name string) mpi.Measurable {
 
 var markerForm = regexp.MustCompile(`tutti-doctor;family=([a-z]+);version=([^;]{0,40});(?:vendor=([^;]{1,40});release=([^;]{0,40});)?end`)
 
-// parseMarker finds and parses the marker in a compiled probe. It returns false if there is none.
 func parseMarker(program []byte) (marker, bool) {
 	m := markerForm.FindSubmatch(program)
 	if m == nil {
@@ -331,7 +329,6 @@ func wrappers() []string {
 	return out
 }
 
-// homes returns the names of environment variables in which modules store the folder of an installation.
 func homes() []string {
 	out := []string{"MPI_HOME", "MPI_ROOT", "MPI_DIR"}
 	for _, l := range libraries.All() {
@@ -383,23 +380,19 @@ func (x *session) findWrappers() []string {
 	return out
 }
 
-// toolsOf finds and runs the programs of an installation.
 type toolsOf struct {
 	x   *session
 	lib *Library
 }
 
-// Find returns the path of a program, or "". It implements mpi.Tools.
 func (t toolsOf) Find(name string) string {
 	return lookIn(slices.Concat(t.lib.bins(), t.x.path()), name)
 }
 
-// Ask returns the program's standard output. It implements mpi.Tools.
 func (t toolsOf) Ask(ctx context.Context, path string, args ...string) string {
 	return t.x.run(ctx, command{args: append([]string{path}, args...), limit: t.x.limits.ask}).Stdout
 }
 
-// inspect finds out which algorithms of the catalogue the library has. It adds the result to the check.
 func (x *libraryFinder) inspect(ctx context.Context, lib *Library, c *Check) {
 	i := lib.family.Inspect(ctx, mpi.Installed{Version: lib.Version, File: lib.File.Path, Tools: toolsOf{x.session, lib}})
 	lib.Device, lib.Checks, lib.Absent, lib.Unlisted = i.Device, i.Checks, i.Absent, i.Unlisted
@@ -431,7 +424,6 @@ func (l *Library) describe(listed int, c *Check) {
 	}
 }
 
-// several returns a text with the first six names and the number of the others.
 func several(names []string) string {
 	const most = 6
 	if len(names) <= most {

@@ -28,7 +28,6 @@ type pairOutput struct {
 	ended              int
 }
 
-// parsePair parses the output of the probe. Launchers may add tags before lines.
 func parsePair(stdout string) pairOutput {
 	s := pairOutput{ended: strings.Count(stdout, " ended\n")}
 	for _, m := range rankForm.FindAllStringSubmatch(stdout, -1) {
@@ -50,12 +49,10 @@ func (s pairOutput) apart() bool {
 	return len(s.sizes) > 0 && !slices.ContainsFunc(s.sizes, func(n int) bool { return n != 1 })
 }
 
-// together reports whether the two ranks were in the same MPI_COMM_WORLD.
 func (s pairOutput) together() bool {
 	return slices.Equal(s.ranks, []int{0, 1}) && !slices.ContainsFunc(s.sizes, func(n int) bool { return n != pairRanks })
 }
 
-// pairingOf derives the outcome of a run of the probe from its output.
 func pairingOf(r result) pairing {
 	output := parsePair(r.Stdout)
 	p := pairing{State: Missing, Hosts: output.hosts, OneRank: output.apart()}
@@ -79,7 +76,6 @@ func pairingOf(r result) pairing {
 	return p
 }
 
-// silence describes how far the probe came before its time limit.
 func (s pairOutput) silence(r result) string {
 	if len(s.ranks) == pairRanks && s.ended < pairRanks {
 		return fmt.Sprintf("both processes answered, then MPI_Finalize hung for %v", r.Took.Round(time.Second))

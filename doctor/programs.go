@@ -25,7 +25,6 @@ type program struct {
 	state   State
 }
 
-// suite describes a benchmark suite: how to find it, and how to run its shortest measurement.
 type suite struct {
 	name    string
 	title   string
@@ -63,7 +62,6 @@ func allSuites() []suite {
 	}
 }
 
-// programTester finds benchmark programs. It measures a broadcast on two processes with each program.
 type programTester struct {
 	*session
 	libraries *libraryFinder
@@ -189,7 +187,6 @@ func orNoMPI(path string) string {
 	return path
 }
 
-// starter returns a working launcher of the library. It prefers launchers other than srun.
 func (x *launcherTester) starter(lib *Library) *trial {
 	var through *trial
 	for i, t := range x.tried {
@@ -238,7 +235,6 @@ func (x *programTester) examineNative(ctx context.Context) {
 	}
 }
 
-// buildCommand returns the command that builds tutti's benchmark program for a library.
 func (x *session) buildCommand(lib *Library, path string) string {
 	if path == "" {
 		path = nativeTitle + "-" + lib.Family
@@ -298,7 +294,6 @@ func ownProgram(path string) (benchrunner.Program, error) {
 	return native.New(native.Options{Path: path, Warmup: 1, MinSamples: 6, MaxSamples: 10, Precision: 0.5, Slice: time.Second / 2, Check: true})
 }
 
-// of returns the MPI library that a program loads, or nil if the doctor did not find this library.
 func (x *libraryFinder) of(ctx context.Context, path string) *Library {
 	loads := x.loadedBy(ctx, path)
 	for _, lib := range x.found {

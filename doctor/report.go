@@ -76,13 +76,11 @@ func ok(s Section, name string, details ...string) Check {
 	return Check{Section: s, Name: name, State: OK, Details: details}
 }
 
-// with returns a copy of the check with the given state and advice.
 func (c Check) with(state State, fix string) Check {
 	c.State, c.Fix = state, fix
 	return c
 }
 
-// withDetail returns a copy of the check with one more detail.
 func (c Check) withDetail(detail string) Check {
 	c.Details = append(slices.Clip(c.Details), detail)
 	return c
@@ -123,7 +121,6 @@ func (x *examination) conclude() *Report {
 	return r
 }
 
-// schedulers returns the schedulers with which a working launcher can be used.
 func (x *examination) schedulers(t trial) []string {
 	var out []string
 	switch {

@@ -54,7 +54,6 @@ func (r result) message() string {
 
 func isLetter(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' }
 
-// printable replaces the control characters of a text and truncates the text to 200 characters.
 func printable(s string) string {
 	const most = 200
 	s = strings.Map(func(r rune) rune {
@@ -133,7 +132,6 @@ func quiet(environ []string) []string {
 	return append(without(environ, drop), "LC_ALL=C")
 }
 
-// capped is a writer that keeps the first longestOutput bytes and discards the others.
 type capped struct{ text bytes.Buffer }
 
 func (c *capped) Write(p []byte) (int, error) {
@@ -141,7 +139,6 @@ func (c *capped) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// getenv returns the last value of a variable, or "" if it is not set.
 func (x *session) getenv(name string) string {
 	for _, v := range slices.Backward(x.environ) {
 		if value, found := strings.CutPrefix(v, name+"="); found {
@@ -151,7 +148,6 @@ func (x *session) getenv(name string) string {
 	return ""
 }
 
-// path returns the absolute folders in PATH.
 func (x *session) path() []string {
 	var out []string
 	for _, dir := range filepath.SplitList(x.getenv("PATH")) {
@@ -162,7 +158,6 @@ func (x *session) path() []string {
 	return out
 }
 
-// look returns the first program with this name in PATH, or "".
 func (x *session) look(name string) string { return lookIn(x.path(), name) }
 
 // short returns the name of a program if PATH contains this program under that name. Otherwise it returns
@@ -188,7 +183,6 @@ func isProgram(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-// real returns a path in which symbolic links are resolved. If this fails, it returns the given path.
 func real(path string) string {
 	if to, err := filepath.EvalSymlinks(path); err == nil {
 		return to
@@ -208,7 +202,6 @@ func (x *session) prepare(ctx context.Context) {
 	}
 }
 
-// setUp loads the modules of a campaign and runs its set-up lines. It keeps the resulting environment.
 func (x *session) setUp(ctx context.Context, n *Needs) {
 	if len(n.Modules)+len(n.Setup) == 0 {
 		return

@@ -13,7 +13,6 @@ import (
 	"tutti/benchrunner/slurm"
 )
 
-// cluster is the state of Slurm as far as the doctor knows it.
 type cluster struct {
 	reachable  bool // the controller answers
 	version    string
@@ -29,7 +28,6 @@ type slurmChecker struct {
 	cluster
 }
 
-// slurmCommands are the Slurm commands that a campaign needs. sacct and scrontab are optional.
 var slurmCommands = []string{"sbatch", "squeue", "scontrol", "scancel", "srun", "sinfo"}
 
 func (x *slurmChecker) examine(ctx context.Context) {
@@ -57,7 +55,6 @@ func (x *slurmChecker) examine(ctx context.Context) {
 	}
 }
 
-// ping asks Slurm's controller for an answer and adds a check with the result.
 func (x *slurmChecker) ping(ctx context.Context) bool {
 	scontrol := x.look("scontrol")
 	if scontrol == "" {
@@ -88,7 +85,6 @@ func (x *slurmChecker) ping(ctx context.Context) bool {
 	return x.reachable
 }
 
-// ask returns the output of a Slurm command, or "" if it is missing or fails.
 func (x *slurmChecker) ask(ctx context.Context, name string, args ...string) string {
 	path := x.look(name)
 	if path == "" {
@@ -177,7 +173,6 @@ func (x *slurmChecker) examineAllocation(context.Context) {
 	x.add(c)
 }
 
-// testSubmission asks sbatch whether it would accept a job. It submits no job.
 func (x *slurmChecker) testSubmission(ctx context.Context) {
 	path := x.look("sbatch")
 	script := filepath.Join(x.temp, "job.sh")
@@ -260,7 +255,6 @@ func parseSlurmVersion(text string) string {
 	return ""
 }
 
-// partition is a Slurm partition with the number of its idle nodes and of its working nodes.
 type partition struct {
 	slurm.Partition
 	idle, usable int // numbers of nodes
@@ -277,7 +271,6 @@ func parsePartitions(text string) []partition {
 	return out
 }
 
-// number parses a number of nodes. It returns 0 for text that is not a number.
 func number(s string) int {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 0 {
@@ -286,7 +279,6 @@ func number(s string) int {
 	return n
 }
 
-// nodeCount contains the number of idle nodes and the number of working nodes, which include the idle ones.
 type nodeCount struct{ idle, usable int }
 
 // parseSinfo parses lines of sinfo --format=%R|%D|%t: partition, nodes, state. A state may

@@ -53,7 +53,6 @@ func WriteChecks(w io.Writer, checks []Check, width int) error {
 	return err
 }
 
-// writeCheck writes a check: state, name and summary, then the details, then the advice after an arrow.
 func writeCheck(b *strings.Builder, c Check, width int) {
 	head := fmt.Sprintf("  %-*s  %-*s  ", stateWidth, c.State, nameWidth, c.Name)
 	details := c.Details
@@ -85,7 +84,6 @@ func writeHanging(b *strings.Builder, head, text string, column, width int) {
 	}
 }
 
-// wrap breaks a text into lines of at most the given width, between words.
 func wrap(s string, width int) []string {
 	var lines []string
 	line := ""

@@ -23,7 +23,6 @@ func Hosts(list string) ([]string, error) {
 	return out, nil
 }
 
-// splitHosts splits a list at the commas that are not in brackets.
 func splitHosts(list string) []string {
 	var out []string
 	depth, begin := 0, 0
@@ -79,7 +78,6 @@ func expandHosts(word string, most int) ([]string, error) {
 	return out, nil
 }
 
-// hostRange is a series of names with consecutive numbers, for example n07, n08, n09.
 type hostRange struct {
 	prefix string
 	first  string // digits of the first name; empty for a name without a number at its end
@@ -134,7 +132,6 @@ func HostList(names []string) string {
 	return strings.Join(words, ",")
 }
 
-// hostWord returns one word that stands for several ranges with the same prefix.
 func hostWord(runs []hostRange) string {
 	if len(runs) == 1 && runs[0].count == 1 {
 		return runs[0].name(0)

@@ -52,7 +52,6 @@ func Read(r io.Reader, name string) (Tree, error) {
 	return t, nil
 }
 
-// located returns the number of bytes before the place at which decoding failed, and the reason.
 func located(err error) (offset int64, reason error) {
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
 		return syntax.ByteOffset, syntax.Err

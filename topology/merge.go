@@ -80,7 +80,6 @@ func (t *Tree) checkMeasured() error {
 	return nil
 }
 
-// merger builds the merged tree level by level, beginning with the nodes.
 type merger struct {
 	trees []Tree
 	scale scale
@@ -93,7 +92,6 @@ type merger struct {
 	gaps      []string
 }
 
-// class is a set of nodes that are in the same group of the current level.
 type class struct {
 	nodes      []string
 	parts      []part
@@ -119,7 +117,6 @@ type placement struct {
 	node  string // one of the nodes in the group
 }
 
-// apart reports whether some tree places the two sets of nodes in different groups.
 func (p placements) apart(o placements) bool {
 	for within, here := range p {
 		if there, both := o[within]; both && there.group != here.group {
@@ -193,7 +190,6 @@ func sameShape(a, b Vertex) bool {
 	return a.Kind == b.Kind && a.Name == b.Name && slices.EqualFunc(a.Children, b.Children, sameShape)
 }
 
-// confidence returns the smallest confidence of the switches that have a time.
 func (t *Tree) confidence() float64 {
 	least := 1.0
 	for v := range t.All() {
@@ -288,7 +284,6 @@ func (m *merger) place(node string, g group, conflict Conflict) {
 	}
 }
 
-// classes returns the classes (sets of nodes in one group) in the order of their first nodes.
 func (m *merger) classes() []*class {
 	var out []*class
 	seen := map[*class]bool{}

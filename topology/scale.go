@@ -10,13 +10,11 @@ import (
 // this ratio, which is 10 %.
 var drift = math.Log(1.1)
 
-// scale assigns the times of the switches in several trees to levels that all trees share.
 type scale struct {
 	seconds []float64         // mean time of each level, ascending
 	of      []map[float64]int // for each tree: level by switch time
 }
 
-// timeGroup is a set of times that belong to the same level.
 type timeGroup struct {
 	sum   float64 // sum of the logarithms of the times
 	times []treeTime
@@ -91,7 +89,6 @@ func scaleOf(groups []timeGroup, trees int) scale {
 	return s
 }
 
-// times returns the distinct times of the switches with a confidence above 0, in ascending order.
 func (t *Tree) times() []float64 {
 	var out []float64
 	for v := range t.All() {

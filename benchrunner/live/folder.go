@@ -67,7 +67,6 @@ func fillFolder(dir string, j job) error {
 	return writeJSON(filepath.Join(dir, planFile), plan{j.launches})
 }
 
-// writeJSON writes v as JSON. It replaces the file atomically.
 func writeJSON(path string, v any) error {
 	text, err := json.MarshalIndent(v, "", "\t")
 	if err != nil {
@@ -105,7 +104,6 @@ func lastNumber(prefix string, b benchrunner.Batch) int {
 	return last
 }
 
-// numberOf returns the number at the end of a job's name, 0 if the name has another prefix.
 func numberOf(prefix, name string) int {
 	rest, ok := strings.CutPrefix(name, prefix)
 	n, err := strconv.Atoi(rest)

@@ -81,7 +81,6 @@ func (f *folder) text(name string) []byte {
 // incomplete.
 func (f *folder) fields(name string) (fields, bool) { return parseFields(f.text(name)) }
 
-// json reads a JSON file into v. It returns false if the file is missing or damaged.
 func (f *folder) json(name string, v any) bool {
 	text := f.text(name)
 	return len(text) > 0 && json.Unmarshal(text, v) == nil
@@ -98,7 +97,6 @@ func (f *folder) changed(names ...string) time.Time {
 	return last
 }
 
-// plan returns the planned launches of a job, nil if its folder does not exist.
 func (f *folder) plan() []launch {
 	var p plan
 	if !f.json(planFile, &p) {
@@ -112,12 +110,10 @@ func (f *folder) plan() []launch {
 	return p.Launches
 }
 
-// claimOwner returns the ID of the job that claimed the folder, "" if none did.
 func (f *folder) claimOwner() string {
 	return strings.TrimSpace(string(f.text(filepath.Join("claim", "job"))))
 }
 
-// environment returns the environment in which a job ran, nil if the job did not run.
 func (f *folder) environment() *coll.Environment {
 	env, ok := f.fields("environment")
 	if !ok {
@@ -141,7 +137,6 @@ type launchFiles struct {
 	hosts   []string  // nodes of the launch, if it ran concurrently with others
 }
 
-// launch reads the files of a launch (one run of the program). The parameter `limit` is its time limit.
 func (f *folder) launch(dir string, limit time.Duration) launchFiles {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	var s launchFiles
@@ -274,7 +269,6 @@ func oneLine(s string) string {
 	}, s)
 }
 
-// tail returns the last lines of an output as one line for the journal.
 func tail(text []byte, lines int) string {
 	const most = 600
 	all := strings.Split(strings.TrimSpace(strings.ToValidUTF8(string(text), "?")), "\n")

@@ -91,7 +91,6 @@ func (s jobOutput) running(i int) bool {
 	return one.begun && !one.Ended && (s.concurrent() || one == s.last())
 }
 
-// last returns the launch that began last, nil if none did.
 func (s jobOutput) last() *launchOutput {
 	for i := range slices.Backward(s.launches) {
 		if s.launches[i].begun {

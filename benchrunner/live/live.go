@@ -113,7 +113,6 @@ func (m *Machine) retry(ctx context.Context, f func() error) error {
 	return err
 }
 
-// sleep waits for d. It returns false if ctx is cancelled before that time has passed.
 func sleep(ctx context.Context, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()

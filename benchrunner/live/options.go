@@ -90,7 +90,6 @@ func (o Options) validate() error {
 	return errors.Join(faults...)
 }
 
-// checkSwitches returns an error if a node belongs to two switches.
 func (o Options) checkSwitches() error {
 	where := map[string]bool{}
 	for _, names := range o.Switches {
@@ -125,7 +124,6 @@ func checkVars(vars []mpi.Var) error {
 	return errors.Join(faults...)
 }
 
-// checkSetup lets bash check the syntax of the set-up lines without running them.
 func checkSetup(lines []string) error {
 	if len(lines) == 0 {
 		return nil

@@ -122,7 +122,6 @@ func layoutsOf(cases []requestedCase) []coll.Layout {
 	return slices.Compact(out)
 }
 
-// group lets the program group the cases of one layout. It returns the groups with the requests of their cases.
 func (p planner) group(layout coll.Layout, all []requestedCase) ([][]requestedCase, error) {
 	var cases []benchrunner.Case
 	requests := map[coll.Candidate][]requestedCase{}
@@ -238,7 +237,6 @@ func (p planner) launchAllowance(l coll.Layout) time.Duration {
 	return p.launchTime + (time.Duration(l.Ranks()) * p.rankTime).Truncate(time.Second)
 }
 
-// tooBig names a case whose buffers exceed the memory of a node. It returns "" if there is none.
 func (b bounds) tooBig(cases []benchrunner.Case) string {
 	for _, c := range cases {
 		if need := benchrunner.NodeBytes(c.Point); b.bytes > 0 && need > b.bytes {

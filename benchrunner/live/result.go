@@ -243,7 +243,6 @@ func (p launchTimes) weights() []float64 {
 	return out
 }
 
-// validSeconds returns 0 for a number that is not a positive finite time.
 func validSeconds(seconds float64) float64 {
 	if !(seconds > 0) || math.IsInf(seconds, 0) {
 		return 0

@@ -96,7 +96,6 @@ func (r *run) restore() {
 	}
 }
 
-// validRequests returns the numbers in carries that are indices of requests in the batch.
 func (r *run) validRequests(carries []int) []int {
 	return slices.DeleteFunc(slices.Clone(carries), func(c int) bool { return c < 0 || c >= len(r.decided) })
 }
@@ -122,7 +121,6 @@ func (r *run) recordJob(j coll.Job, decided bool) {
 	}
 }
 
-// openRequests returns the requests that have no trial and belong to no job.
 func (r *run) openRequests() []int {
 	activeJob := map[int]bool{}
 	for _, j := range r.batch.Jobs {
@@ -141,7 +139,6 @@ func (r *run) openRequests() []int {
 	return out
 }
 
-// logJob writes a job to the log. After an error of the log it writes nothing.
 func (r *run) logJob(j coll.Job) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -151,7 +148,6 @@ func (r *run) logJob(j coll.Job) error {
 	return r.broken
 }
 
-// logTrial writes the trial of a request to the log unless the request already has a trial.
 func (r *run) logTrial(request int, t coll.Trial) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

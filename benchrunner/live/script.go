@@ -68,7 +68,6 @@ func launchDir(i int) string { return strconv.Itoa(i + 1) }
 
 func (m *Machine) jobDir(name string) string { return filepath.Join(m.opt.Dir, "jobs", name) }
 
-// render turns a planned job into a job: it adds the name, the script and the other files.
 func (m *Machine) render(d plannedJob, name string) (job, error) {
 	j := job{
 		Job: coll.Job{

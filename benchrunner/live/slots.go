@@ -27,7 +27,6 @@ func (s *slots) setLimit(n int) {
 	s.wake()
 }
 
-// wake wakes all goroutines that wait for a slot. The caller holds the lock.
 func (s *slots) wake() {
 	if s.freed != nil {
 		close(s.freed)

@@ -230,7 +230,6 @@ func (s *Scheduler) status(id string, sub benchrunner.Submission) (benchrunner.S
 	return st, true, err
 }
 
-// exited reports whether the script has ended. It adds to the status how the script ended.
 func exited(st *benchrunner.Status, dir string) (over bool, err error) {
 	text, over, err := readFile(filepath.Join(dir, "exit"))
 	if err != nil || !over {

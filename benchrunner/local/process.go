@@ -22,7 +22,6 @@ import (
 // remote ranks.
 const termGrace = 5 * time.Second
 
-// process identifies the leader of a job's session. The combination of its fields is unique.
 type process struct {
 	id   string // pid-tick-boot
 	pid  int
@@ -41,7 +40,6 @@ func parseID(id string) (process, error) {
 	return process{}, fmt.Errorf("id %q: want PID-TICK-BOOT", id)
 }
 
-// readStat reads the state of a process. It returns false if the process does not exist.
 func readStat(pid int) (procfs.ProcStat, bool, error) {
 	proc, err := procfs.NewProc(pid)
 	if err != nil {

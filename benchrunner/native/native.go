@@ -81,7 +81,6 @@ func rank(yes bool) int {
 	return 0
 }
 
-// together reports whether two cases can share a launch (a run of the program).
 func together(a, b benchrunner.Case) bool {
 	return a.Layout() == b.Layout() && a.NewComm == b.NewComm && slices.EqualFunc(a.Base, b.Base, func(v, w mpi.Var) bool {
 		return v.Name == w.Name && v.Value == w.Value && bytes.Equal(v.File, w.File)

@@ -158,14 +158,12 @@ func (l *listing) add(e event, last *int) error {
 	return nil
 }
 
-// pass records that the case that began last has ended, because a later case has begun.
 func (l *listing) pass(last *int, next int) {
 	if *last >= 0 && next > *last {
 		l.cases[*last].later = true
 	}
 }
 
-// check returns an error if the event is not a valid result of the case.
 func (e event) check(c benchrunner.Case) error {
 	switch {
 	case e.Error != "":
@@ -201,7 +199,6 @@ func (e event) checkTimes() error {
 	return nil
 }
 
-// checkManner returns an error for an invalid value of one of the fields Stop, Sync, Verified and Bytes.
 func (e event) checkManner(c benchrunner.Case) error {
 	switch {
 	case !slices.Contains([]string{"tight", "slice", "max", "abort_factor"}, e.Stop):

@@ -42,7 +42,6 @@ func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner
 	return r
 }
 
-// outcome returns the outcome of one case. It returns false if the program printed no outcome.
 func (p *Program) outcome(c caseOutput, asked benchrunner.Case, r *benchrunner.Reading) (benchrunner.Outcome, bool) {
 	if len(c.results) == 0 {
 		return benchrunner.Failed(benchrunner.PhaseParse, "its line is missing or damaged"), c.later

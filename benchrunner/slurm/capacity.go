@@ -41,7 +41,6 @@ func parseNode(line string) (node, error) {
 	return n, nil
 }
 
-// serves reports whether jobs can get the node without a repair by an administrator.
 func (n node) serves() bool {
 	if strings.HasSuffix(n.state, "*") { // the node does not respond
 		return false

@@ -116,7 +116,6 @@ func errorText(stderr string) string {
 	return strings.Join(lines, "; ")
 }
 
-// identifying lists the variables of Slurm that identify the cluster and the user.
 var identifying = map[string]bool{"SLURM_CONF": true, "SLURM_CONF_SERVER": true, "SLURM_JWT": true}
 
 // isOption reports whether Slurm's commands use the environment variable as an option.

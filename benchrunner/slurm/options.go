@@ -90,7 +90,6 @@ var _ benchrunner.Scheduler = (*Scheduler)(nil)
 // Name returns "slurm".
 func (s *Scheduler) Name() string { return "slurm" }
 
-// checkValue returns an error for text that cannot be the value of an sbatch option.
 func checkValue(v string) error {
 	for _, r := range v {
 		if !unicode.IsPrint(r) {

@@ -7,7 +7,6 @@ import (
 	"tutti/coll"
 )
 
-// outcomes maps the final states of a Slurm job to the outcomes of a job.
 var outcomes = map[string]coll.JobOutcome{
 	"COMPLETED":     coll.JobCompleted,
 	"FAILED":        coll.JobFailed,

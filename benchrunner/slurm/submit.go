@@ -52,7 +52,6 @@ func (s *Scheduler) arguments(sub benchrunner.Submission) []string {
 	return append(args, sub.Script)
 }
 
-// minutes returns a duration in minutes, the unit of Slurm's time limits. It rounds up.
 func minutes(d time.Duration) int {
 	return int((d + time.Minute - 1) / time.Minute)
 }

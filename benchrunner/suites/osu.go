@@ -134,7 +134,6 @@ func (p *OSU) check(c benchrunner.Case) error {
 	return nil
 }
 
-// osuOneRank is the error message that OSU prints if MPI_COMM_WORLD has only one rank.
 const osuOneRank = "This test requires at least two processes"
 
 // Read implements benchrunner.Program. It returns one outcome for each case.
@@ -181,7 +180,6 @@ func chooseDatatype(sections []osuSection, c coll.Collective) osuSection {
 	return osuSection{}
 }
 
-// outcome returns the outcome of a row and adds the row's time to the reading.
 func (p *OSU) outcome(c benchrunner.Case, r row, reading *benchrunner.Reading) benchrunner.Outcome {
 	_, warmup := p.calls(c)
 	timed := float64(r.calls) * r.max
@@ -211,7 +209,6 @@ type osuListing struct {
 // Releases of OSU for accelerators print a suffix after MPI, such as -CUDA.
 var osuHeader = regexp.MustCompile(`# OSU MPI(?:-\S+)? (.+?) Latency Test(?: v(\S+))?\s*$`)
 
-// parseOSU parses the output of an OSU program. It skips lines of libraries and launchers.
 func parseOSU(lines []string) (osuListing, error) {
 	var l osuListing
 	var columns []string

@@ -116,7 +116,6 @@ func (p *ReproMPI) Read(s benchrunner.Launch, out benchrunner.Output) benchrunne
 	return reading
 }
 
-// find returns the result of a case, nil if there is none.
 func (l *reproListing) find(c benchrunner.Case) *reproResult {
 	want, err := reproSize(c)
 	if err != nil {
@@ -190,7 +189,6 @@ func hasCallName(fields []string) bool {
 	return slices.ContainsFunc(fields, func(f string) bool { return strings.HasPrefix(f, "MPI_") })
 }
 
-// setting reads one line "key=value" of ReproMPI's header.
 func (l *reproListing) setting(text string) error {
 	name, value, _ := strings.Cut(strings.TrimSpace(text), "=")
 	switch name {

@@ -67,7 +67,6 @@ func mpiName(c coll.Collective, missing ...coll.Collective) string {
 	return strings.ToUpper(string(c[:1])) + string(c[1:])
 }
 
-// sumAllowance returns the sum of the times of the cases, at least benchrunner.MinAllowance.
 func sumAllowance(s benchrunner.Launch, timeOf func(benchrunner.Case) time.Duration) time.Duration {
 	total := time.Duration(0)
 	for _, c := range s.Cases {
@@ -205,5 +204,4 @@ func parseMicros(text string) (float64, error) {
 	return us * 1e-6, err
 }
 
-// beginsWithDigit reports whether a line begins with a digit, as every row of results does.
 func beginsWithDigit(text string) bool { return text != "" && text[0] >= '0' && text[0] <= '9' }

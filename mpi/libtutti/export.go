@@ -23,15 +23,12 @@ type build struct {
 	path string // of libtutti.so; empty: unknown
 }
 
-// Open implements mpi.Library.
 func (l *library) Open(cat *mpi.Catalogue, path string) (mpi.Build, error) {
 	return build{l, cat, path}, nil
 }
 
-// Catalogue implements mpi.Build.
 func (b build) Catalogue() *mpi.Catalogue { return b.cat }
 
-// Fit implements mpi.Build.
 func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
 	var sel selection.Selection
 	for _, same := range selection.ByCollective(rows) {
@@ -45,7 +42,6 @@ func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selectio
 	return sel, err
 }
 
-// Export implements mpi.Build.
 func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 	t, settings, err := b.table(sel.Trees)
 	if err != nil {
@@ -132,7 +128,6 @@ func add(settings []selection.Setting, wants []mpi.Var) []selection.Setting {
 	return settings
 }
 
-// Replay implements mpi.Build.
 func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Row) error {
 	t, err := Parse(x.Loaded(coll.Layout{}, variable)) // one table for all layouts
 	if err != nil {

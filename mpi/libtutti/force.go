@@ -58,7 +58,6 @@ func (*library) CheckAlgorithm(_ *mpi.Catalogue, c coll.Candidate, stacks [][]st
 	return nil
 }
 
-// Inspect implements mpi.Measurable.
 func (l *library) Inspect(_ context.Context, b mpi.Installed) mpi.Inspection {
 	if b.File == "" {
 		return mpi.Inspection{}

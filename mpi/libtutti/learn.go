@@ -22,13 +22,11 @@ type Learner interface {
 	Banner() string
 }
 
-// Banner implements Learner.
 func (b build) Banner() string {
 	below, _ := b.base(b.cat.Version)
 	return below.banner
 }
 
-// ExportLearned implements Learner.
 func (b build) ExportLearned(base Table, rules []Rule, mixes []Mix, dir string) (mpi.Export, error) {
 	if base.For != "" && base.For != b.Banner() {
 		return mpi.Export{}, fmt.Errorf("%w for %s: it is for %s", ErrTable, b.cat.Version, base.For)

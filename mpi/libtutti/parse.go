@@ -208,7 +208,6 @@ func (p *parser) mix(line string) error {
 	return nil
 }
 
-// choiceOf parses the text WEIGHT[/MOST].
 func choiceOf(text string) (c Choice, ok bool) {
 	word := weightForm.FindStringSubmatch(text)
 	if word == nil {

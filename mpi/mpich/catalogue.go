@@ -34,7 +34,6 @@ var faultRows = sync.OnceValue(func() [][]string {
 	return rows[1:]
 })
 
-// leftOut returns the functions of the algorithms that are wrong in a release.
 func leftOut(release string) []string {
 	var out []string
 	for _, row := range faultRows() {

@@ -7,7 +7,6 @@ import (
 	"strings"
 )
 
-// check returns an error if MPICH would abort with one of the two trees.
 func (f files) check(lib libraryTree) error {
 	if err := check(f.flat, lib.Tree, lib); err != nil || len(f.device) == 0 {
 		return err

@@ -108,7 +108,6 @@ func (c condition) compares(call signature, resolved bool) (bool, error) {
 	return n < limit || orEqual && n == limit, nil
 }
 
-// named evaluates a condition whose value is a word, such as "yes".
 func (c condition) named(call signature) (bool, error) {
 	switch c.name + c.op + c.value {
 	case "comm_size=pow2":

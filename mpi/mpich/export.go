@@ -55,7 +55,6 @@ func newBuild(lib libraryTree, cat *mpi.Catalogue) build {
 	return build{lib, cat.Only(lib.runs)}
 }
 
-// Catalogue implements mpi.Build.
 func (b build) Catalogue() *mpi.Catalogue { return b.cat }
 
 // Export implements mpi.Build. It merges the selection into the complete trees of the library.
@@ -142,7 +141,6 @@ func (b build) merge(sel selection.Selection) (out files, off []coll.Collective,
 	return out, off, out.check(b.lib)
 }
 
-// exporter builds the subtree of one collective, either in the tree of algorithms or in the device tree.
 type exporter struct {
 	build
 	collective coll.Collective

@@ -84,7 +84,6 @@ func (b build) share(rows []selection.Row) (kept, between []selection.Row) {
 	return kept, between
 }
 
-// cells groups the rows in which the same algorithm must run between the nodes.
 func cells(rows []selection.Row) [][]selection.Row {
 	order := func(a, b selection.Row) int {
 		return cmp.Or(cmp.Compare(a.Point.Nodes, b.Point.Nodes), cmp.Compare(several(a.Point), several(b.Point)),

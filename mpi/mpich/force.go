@@ -40,7 +40,6 @@ func fallbackOf(e mpi.Entry) fallback {
 	return fallbackError
 }
 
-// variables returns the common prefix of all control variables of a collective.
 func variables(c coll.Collective) string { return "MPIR_CVAR_" + strings.ToUpper(string(c)) + "_" }
 
 func to(name string, value int) mpi.Switch { return mpi.Switch{Name: name, Value: value} }

@@ -18,7 +18,6 @@ type recogniser struct {
 
 var crayForm = regexp.MustCompile(`CRAY MPICH version ([0-9][0-9.]{0,31})`)
 
-// See implements mpi.Recogniser.
 func (r *recogniser) See(text []byte) {
 	r.release.See(text)
 	if r.cray != "" || !bytes.Contains(text, []byte("CRAY")) {
@@ -29,7 +28,6 @@ func (r *recogniser) See(text []byte) {
 	}
 }
 
-// Name implements mpi.Recogniser.
 func (r *recogniser) Name() string {
 	switch version := r.release.Version(); {
 	case r.cray != "":

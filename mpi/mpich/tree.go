@@ -13,13 +13,11 @@ import (
 // which MPICH tries in this order. Every value is again an object.
 type treeObject []treeMember
 
-// treeMember is a key of a JSON object, without spaces, and the value of the key.
 type treeMember struct {
 	Key   string
 	Value treeObject
 }
 
-// alternative returns one alternative of a tree: a condition or leaf, and the subtree below it.
 func alternative(key string, value treeObject) treeMember {
 	return treeMember{Key: key, Value: value}
 }
@@ -37,13 +35,11 @@ func isLeaf(key string) bool {
 	return strings.HasPrefix(key, leafKey) || strings.HasPrefix(key, compositionKey)
 }
 
-// errTreeSyntax is the error for text that is not a selection tree. errors.Is finds it.
 var errTreeSyntax = errors.New("not a selection tree")
 
 // maxTreeDepth is the largest accepted depth of a selection tree. MPICH's own tree has depth 9.
 const maxTreeDepth = 64
 
-// Get returns the value of a key. It returns false if the object does not have the key.
 func (o treeObject) Get(key string) (treeObject, bool) {
 	for _, m := range o {
 		if m.Key == key {

@@ -78,7 +78,6 @@ func (lib libraryTree) listing(cat *mpi.Catalogue) map[coll.Collective][]mpi.Ent
 	return out
 }
 
-// errNoTree is the error for a file or release without a built-in selection tree. errors.Is finds it.
 var errNoTree = errors.New("no built-in selection tree")
 
 //go:embed trees/*.json trees/*.names
@@ -242,5 +241,4 @@ func (r *releaseFinder) See(text []byte) {
 	r.before = append(r.before[:0], text...)
 }
 
-// Version returns the release. It returns "" if no release was found.
 func (r *releaseFinder) Version() string { return r.version }

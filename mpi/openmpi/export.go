@@ -29,7 +29,6 @@ const (
 // stale lists patterns that match every file an export may have written, for any release and any layout.
 var stale = []string{classicName, newerName, hanName, layoutDir + "/*.rules", layoutDir + "/*.json", layoutDir + "/*.han", layoutDir}
 
-// errVersion is the error for a rule that the release cannot read. errors.Is finds it.
 var errVersion = errors.New("no such rules for this release")
 
 type build struct{ cat *mpi.Catalogue }
@@ -49,7 +48,6 @@ func (library) Open(cat *mpi.Catalogue, file string) (mpi.Build, error) {
 	return build{cat.Listing(info.listing())}, nil
 }
 
-// Catalogue implements mpi.Build.
 func (b build) Catalogue() *mpi.Catalogue { return b.cat }
 
 func (b build) newer() bool { return mpi.AtLeast(b.cat.Version, 6) }

@@ -8,7 +8,6 @@ import (
 	"tutti/coll"
 )
 
-// hanFile is the content of a rules file of coll/han. The algorithm of a rule is an index of hanWords.
 type hanFile []hanCollective
 
 type hanCollective struct {
@@ -39,7 +38,6 @@ const (
 	simple         = 7
 )
 
-// Bytes returns the content of the file.
 func (f hanFile) Bytes() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# rules of coll/han: size of message, component that serves it\n%d # collectives\n", len(f))
@@ -58,7 +56,6 @@ func (f hanFile) Bytes() []byte {
 	return []byte(b.String())
 }
 
-// parseHan reads what Bytes writes. The error matches errSyntax.
 func parseHan(text []byte) (f hanFile, err error) {
 	s := newScanner(string(text))
 	for range s.count() {

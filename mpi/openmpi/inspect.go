@@ -9,7 +9,6 @@ import (
 	"tutti/mpi"
 )
 
-// tool is the program that lists the components and parameters of a build.
 const tool = "ompi_info"
 
 // Inspect implements mpi.Measurable. It runs the ompi_info in the folder of the compiler.

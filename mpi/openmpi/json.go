@@ -125,7 +125,6 @@ func rulesToJSON(c coll.Collective, rules []rule, name func(coll.Collective, int
 	return out
 }
 
-// parseJSON reads what Bytes writes. The error matches errSyntax.
 func parseJSON(text []byte) (jsonRules, error) {
 	var doc jsonFile
 	d := json.NewDecoder(bytes.NewReader(text))

@@ -37,7 +37,6 @@ func (library) CheckAlgorithm(cat *mpi.Catalogue, c coll.Candidate, stacks [][]s
 	return mpi.OtherAlgorithm(saw, want)
 }
 
-// basePrefix is the prefix of functions that implement algorithms.
 const basePrefix = "ompi_coll_base_"
 
 // plain removes underscores and hyphens from a name. Open MPI has several names for one algorithm that

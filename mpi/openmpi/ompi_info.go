@@ -50,7 +50,6 @@ func (i ompiInfo) listing() map[coll.Collective][]mpi.Entry {
 // on the PATH.
 type besides string
 
-// Find implements mpi.Tools.
 func (file besides) Find(name string) string {
 	path := filepath.Join(filepath.Dir(string(file)), "..", "bin", name)
 	if _, err := os.Stat(path); err == nil {
@@ -66,7 +65,6 @@ func (besides) Ask(ctx context.Context, path string, args ...string) string {
 	return string(out)
 }
 
-// parseOmpiInfo reads the output of ompi_info --parsable.
 func parseOmpiInfo(text string) ompiInfo {
 	info := ompiInfo{tuned: map[string]map[int]string{}, components: map[string]bool{}, priorities: map[string]int{}}
 	for line := range strings.Lines(text) {

@@ -17,12 +17,10 @@ type recogniser struct {
 	tag, plain string // releases
 }
 
-// banner is the format of the text that MPI_Get_library_version returns.
 const banner = "Open MPI v%d.%d.%d"
 
 var releaseForm = regexp.MustCompile(`^(v?)([0-9]+\.[0-9]+\.[0-9]+(?:(?:a|b|rc)[0-9]+)?)(-.*)?$`)
 
-// See implements mpi.Recogniser.
 func (r *recogniser) See(text []byte) {
 	switch {
 	case string(text) == "Open MPI", bytes.HasPrefix(text, []byte(banner)):
@@ -40,7 +38,6 @@ func (r *recogniser) See(text []byte) {
 	}
 }
 
-// Name implements mpi.Recogniser.
 func (r *recogniser) Name() string {
 	release := cmp.Or(r.tag, r.plain)
 	if !r.isOpen || release == "" {

@@ -41,7 +41,6 @@ func sameChoice(a, b rule) bool {
 	return a == b
 }
 
-// numbers lists the collectives under the numbers by which Open MPI identifies them, from coll_tuned.h.
 var numbers = []coll.Collective{
 	coll.Allgather, coll.Allgatherv, coll.Allreduce, coll.Alltoall, coll.Alltoallv, "", coll.Barrier, coll.Bcast, coll.Exscan, coll.Gather, "",
 	coll.Reduce, coll.ReduceScatter, coll.ReduceScatterBlock, coll.Scan, coll.Scatter,
@@ -92,10 +91,8 @@ func (r classicRules) Bytes() []byte {
 	return []byte(b.String())
 }
 
-// errSyntax is the error for text that Open MPI would reject or misread. errors.Is finds it.
 var errSyntax = errors.New("not a rules file")
 
-// parse reads what Bytes writes. The error matches errSyntax.
 func parse(text []byte) (classicRules, error) {
 	body, second := strings.CutPrefix(string(text), header2)
 	s := newScanner(body)
@@ -119,7 +116,6 @@ type scanner struct {
 	err   error
 }
 
-// newScanner returns a scanner of a text. It removes comments, which begin with #.
 func newScanner(text string) *scanner {
 	var s scanner
 	for line := range strings.Lines(text) {
@@ -136,7 +132,6 @@ func (s *scanner) fail(format string, args ...any) {
 	s.words = nil
 }
 
-// lineContinues reports whether the line of the last word has another word.
 func (s *scanner) lineContinues() bool { return len(s.words) > 0 && s.words[0] != "" }
 
 func (s *scanner) word() string {
@@ -151,7 +146,6 @@ func (s *scanner) word() string {
 	return ""
 }
 
-// number returns the next number, which must not be negative.
 func (s *scanner) number() int {
 	w := s.word()
 	n, err := strconv.Atoi(w)
@@ -225,7 +219,6 @@ func (r classicRules) Find(c coll.Collective, ranks int, size int64) (rule, bool
 	return found, ok
 }
 
-// decided returns the collectives for which at least one rule selects an algorithm.
 func (r classicRules) decided() classicRules {
 	return slices.DeleteFunc(slices.Clone(r), func(c classicCollective) bool {
 		return !slices.ContainsFunc(c.Blocks, func(b classicBlock) bool {

@@ -10,7 +10,6 @@ import (
 	"tutti/selection"
 )
 
-// errSyntax is the error for a value that tutti would not write. errors.Is finds it.
 var errSyntax = errors.New("not a value of a tuning variable")
 
 type build struct {
@@ -18,7 +17,6 @@ type build struct {
 	cat *mpi.Catalogue
 }
 
-// Fit implements mpi.Build.
 func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
 	if opt.OpSafe && !b.lib.facts.Guards {
 		var err error
@@ -33,7 +31,6 @@ func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selectio
 	return sel, nil
 }
 
-// Export implements mpi.Build.
 func (b build) Export(sel selection.Selection, _ string) (mpi.Export, error) {
 	s := selection.Setup{Remarks: b.lib.syntax.remarks(b.lib, b.cat.Version, sel)}
 	var err error
@@ -69,7 +66,6 @@ func (b build) settings(trees []*selection.Tree) ([]selection.Setting, error) {
 	return out, nil
 }
 
-// Replay implements mpi.Build.
 func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Row) error {
 	for _, r := range rows {
 		if err := b.replay(x.Setup, sel, r.Point); err != nil {

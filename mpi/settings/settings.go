@@ -81,16 +81,13 @@ type syntax interface {
 	lookup(value string, ranks int, bytes int64) (id int, decided bool, err error)
 }
 
-// Facts implements mpi.Library.
 func (l *library) Facts() mpi.Facts { return l.facts }
 
-// Releases implements mpi.Library.
 func (l *library) Releases() []*mpi.Catalogue { return l.releases }
 
 // Open implements mpi.Library. It ignores the path, because nothing in the library's file is needed.
 func (l *library) Open(cat *mpi.Catalogue, _ string) (mpi.Build, error) { return build{l, cat}, nil }
 
-// Catalogue implements mpi.Build.
 func (b build) Catalogue() *mpi.Catalogue { return b.cat }
 
 // Size implements mpi.Library. It returns the message size that the ranges of the collective's variable
@@ -107,7 +104,6 @@ func (l *library) Size(p coll.Point) int64 {
 	return min(bytes, l.syntax.maxBytes())
 }
 
-// Recognise implements mpi.Library.
 func (l *library) Recognise() mpi.Recogniser {
 	if l.fileVersion == nil {
 		return nil
@@ -121,7 +117,6 @@ type recogniser struct {
 	release string
 }
 
-// See implements mpi.Recogniser.
 func (r *recogniser) See(text []byte) {
 	if r.release != "" {
 		return
@@ -131,7 +126,6 @@ func (r *recogniser) See(text []byte) {
 	}
 }
 
-// Name implements mpi.Recogniser.
 func (r *recogniser) Name() string {
 	if r.release == "" {
 		return ""
@@ -231,7 +225,6 @@ func optionalRegexp(text string) (*regexp.Regexp, error) {
 	return regexp.Compile(text)
 }
 
-// addVariable adds a row of variables.csv to the library that the row names.
 func addVariable(all []*library, row map[string]string) error {
 	collective, err := coll.ParseCollective(row["collective"])
 	if err != nil {

@@ -107,7 +107,6 @@ func (rules rankRules) String() string {
 	return strings.Join(parts, ";")
 }
 
-// parseRankRules parses a value that String wrote. The error matches errSyntax.
 func parseRankRules(value string) (rankRules, error) {
 	var out rankRules
 	for part := range strings.SplitSeq(value, ";") {

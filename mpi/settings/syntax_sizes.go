@@ -143,7 +143,6 @@ type sizeRange struct {
 // order. The last range contains all larger sizes.
 type sizeRanges []sizeRange
 
-// find returns the number of the algorithm for a message size.
 func (ranges sizeRanges) find(bytes int64) int {
 	last := len(ranges) - 1
 	for _, r := range ranges[:last] {
@@ -173,7 +172,6 @@ func (ranges sizeRanges) String() string {
 	return strings.Join(parts, ",")
 }
 
-// parseSizeRanges parses a value that String wrote. The error matches errSyntax.
 func parseSizeRanges(value string, maxRanges int) (sizeRanges, error) {
 	var out sizeRanges
 	for text := range strings.SplitSeq(value, ",") {

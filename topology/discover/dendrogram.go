@@ -149,7 +149,6 @@ func (c *chain) unionDistance(a, b, o int, by Linkage) float64 {
 	}
 }
 
-// numberMerges sorts merges by height. It then numbers each group by the merge that created it.
 func numberMerges(n int, merges []Merge) Dendrogram {
 	slices.SortStableFunc(merges, func(a, b Merge) int { return cmp.Compare(a.Height, b.Height) })
 	group := newUnionFind(n)

@@ -60,7 +60,6 @@ func changedShare(a, b Labels) float64 {
 	return float64(count) / float64(len(a))
 }
 
-// nested reports whether every group of the first division lies within one group of the second one.
 func nested(fine, coarse Labels) bool {
 	within := make([]int, fine.Groups())
 	for i := range within {
@@ -199,7 +198,6 @@ func (b *blocks) row(i, g int) float64 {
 	return b.member[i*k+g] - b.group[b.labels[i]*k+g] - b.own[i]
 }
 
-// pair returns the distance between two members minus the mean distance of their groups.
 func (b *blocks) pair(i, j int) float64 {
 	return b.t.row(i)[j] - b.group[b.labels[i]*len(b.size)+b.labels[j]]
 }

@@ -94,7 +94,6 @@ func (h *hierarchy) between(m int, t logTable) sample {
 	return s
 }
 
-// cut returns the groups after all merges up to the given height.
 func (h *hierarchy) cut(threshold float64) Labels {
 	raw := make([]int, h.N)
 	for stack := []int{h.N + len(h.Merges) - 1}; len(stack) > 0; {
@@ -128,7 +127,6 @@ func (h *hierarchy) ascending() []int {
 	return out
 }
 
-// step is a series of merges with about the same distance.
 type step struct {
 	level  float64 // mean natural logarithm of the distance
 	weight float64 // number of pairs

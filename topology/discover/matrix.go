@@ -63,7 +63,6 @@ func (m Matrix) set(i, j int, x float64) error {
 	return nil
 }
 
-// meanOrOther returns the mean of a and b. If one of them is NaN, it returns the other one.
 func meanOrOther(a, b float64) float64 {
 	switch {
 	case math.IsNaN(a):

@@ -155,7 +155,6 @@ func (r *Measurements) add(e event) {
 	}
 }
 
-// valid reports whether all times are positive and finite and the pair consists of two different ranks.
 func (p Measurement) valid() bool {
 	for _, x := range []float64{p.Small, p.SmallMedian, p.Large, p.LargeMedian} {
 		if !(x > 0) || math.IsInf(x, 0) {

@@ -53,7 +53,6 @@ type route struct {
 	height     int         // height of the switch that connects both nodes
 }
 
-// routes finds the routes between the nodes and cores of a tree.
 type routes struct {
 	at     map[string]*topology.Vertex // nodes by their names, cores by node and name
 	parent map[*topology.Vertex]*topology.Vertex
@@ -75,7 +74,6 @@ func newRoutes(t *topology.Tree) routes {
 	return w
 }
 
-// meeting returns the lowest vertex above both a and b, or nil if there is none.
 func (w routes) meeting(a, b *topology.Vertex) *topology.Vertex {
 	above := map[*topology.Vertex]bool{nil: true}
 	for v := w.parent[a]; v != nil; v = w.parent[v] {

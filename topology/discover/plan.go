@@ -65,7 +65,6 @@ func DisjointRounds(pairs [][2]string) [][][2]string {
 	return rounds
 }
 
-// fitsPlan reports whether a plan can contain the host name.
 func fitsPlan(name string) bool {
 	return name != "" && len(name) < 128 && !strings.ContainsAny(name, " \t\r\n")
 }

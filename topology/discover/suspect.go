@@ -161,7 +161,6 @@ func (e *slowness) find(r *SuspectReport) {
 	}
 }
 
-// unexplained returns the pairs that pass a component (node or link) but none of the suspects found so far.
 func (e *slowness) unexplained(p Component, named map[Component]bool) []int {
 	return slices.DeleteFunc(slices.Clone(e.of[p]), func(i int) bool {
 		return slices.ContainsFunc(e.routes[i].components, func(p Component) bool { return named[p] })
@@ -207,7 +206,6 @@ func (e *slowness) newScorer() scorer {
 	return j
 }
 
-// score returns the score of a component (node or link). It uses only the given pairs.
 func (j scorer) score(p Component, pairs []int) float64 {
 	k := float64(len(pairs))
 	least := math.Inf(1)
@@ -258,7 +256,6 @@ func (n *NetworkReport) FindSuspects(t *topology.Tree, pairs []Measurement) (err
 	return err
 }
 
-// medians returns one time for each pair of hosts: the median over all passes (measurements of all pairs).
 func medians(pairs []Measurement, seconds func(Measurement) float64) []PairTime {
 	times := map[[2]string][]float64{}
 	var order [][2]string

@@ -145,7 +145,6 @@ func (b *builder) vertices(o object) ([]topology.Vertex, error) {
 	return []topology.Vertex{{Kind: kind, Name: fmt.Sprintf("%s%d", name, b.count[name]-1), Confidence: 1, Children: children}}, nil
 }
 
-// name returns a vertex's name without its number. It is the kind, or the level for a cache.
 func (b *builder) name(kind topology.Kind, o object) string {
 	if kind != topology.Cache {
 		return string(kind)
@@ -156,7 +155,6 @@ func (b *builder) name(kind topology.Kind, o object) string {
 	return strings.TrimSuffix(o.Type, "Cache") + "-"
 }
 
-// hasMemory reports whether a group object of hwloc 2 contains a NUMA node.
 func hasMemory(o object) bool {
 	return slices.ContainsFunc(o.Objects, func(c object) bool { return c.Type == "NUMANode" && len(c.Objects) == 0 })
 }

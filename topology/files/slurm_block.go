@@ -81,7 +81,6 @@ func bundle(level []topology.Vertex, few int) []topology.Vertex {
 	return out
 }
 
-// first returns the name of the first block below v, or of v itself if it is a block.
 func first(v topology.Vertex) string {
 	for v.Height() > 0 {
 		v = v.Children[0]
@@ -114,7 +113,6 @@ func writeSlurmBlocks(w io.Writer, t *topology.Tree) (gaps []string, err error) 
 	return append(gaps, more...), err
 }
 
-// blocksOf returns the switches that have nodes directly below them.
 func blocksOf(t *topology.Tree) (blocks []entry, gaps []string) {
 	for v := range t.All() {
 		e := entry{name: v.Name, nodes: v.DirectNodes()}

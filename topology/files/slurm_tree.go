@@ -9,7 +9,6 @@ import (
 	"tutti/topology"
 )
 
-// assembler builds a tree from a list of switches, each with the names of its children.
 type assembler struct {
 	file    string
 	entries []entry
@@ -31,7 +30,6 @@ func treeOf(entries []entry, file string) (topology.Tree, error) {
 	return t, err
 }
 
-// finish removes switches without nodes and checks the tree.
 func finish(t topology.Tree) (topology.Tree, error) {
 	if empty := prune(&t.Root); len(empty) > 0 {
 		t.Gaps = append(t.Gaps, "without nodes: "+topology.HostList(empty))
@@ -89,7 +87,6 @@ func assemble(entries []entry, file string) (topology.Tree, error) {
 	return topology.Tree{Root: topology.Vertex{Kind: topology.Switch, Children: tops, Confidence: 1}, Gaps: a.gaps}, nil
 }
 
-// describe adds the entries (switches) of a file. Switches with the same children become one switch.
 func (a *assembler) describe(entries []entry) error {
 	seen := map[string]int{}
 	for _, e := range entries {

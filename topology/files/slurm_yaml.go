@@ -90,7 +90,6 @@ func (y *yamlFile) mapping(n *yaml.Node, allowed ...string) map[string]*yaml.Nod
 	return out
 }
 
-// text returns the text of a YAML scalar. If the node is missing, it returns "".
 func (y *yamlFile) text(n *yaml.Node) string {
 	if n == nil {
 		return ""
@@ -146,7 +145,6 @@ func (y *yamlFile) tree(t SlurmTopology, below *yaml.Node) (topology.Tree, error
 	return topology.Tree{Gaps: []string{fmt.Sprintf("topology %s is %s: no levels", t.Name, t.Plugin)}}, nil
 }
 
-// sizes reads the list of block sizes. It returns nil if there is none.
 func (y *yamlFile) sizes(n *yaml.Node) []int {
 	if n == nil {
 		return nil
