@@ -21,16 +21,12 @@ func TestParseFields(t *testing.T) {
 		complete   bool
 		since      float64
 	}{
-		{name: "as written", text: "exit 0\nbegin 100.00 5000.001\nend 100.25 5000.256\nwhole\n", complete: true, since: 0.255},
-		{name: "the clock stepped back", text: "begin 100.00 5000.0\nend 103.00 1400.0\nwhole\n", complete: true, since: 3},
-		{name: "the clock stepped on", text: "begin 100.00 5000.0\nend 103.00 8600.0\nwhole\n", complete: true, since: 3},
-		{name: "commas", text: "begin 100,00 5000,001\nend 100,25 5000,256\nwhole\n", complete: true, since: 0.255},
-		{name: "an old bash", text: "begin 100.00 0\nend 103.50 0\nwhole\n", complete: true, since: 3.5},
-		{name: "no uptime", text: "begin 0 5000.5\nend 0 5001\nwhole\n", complete: true, since: 0.5},
-		{name: "the machine came up in between", text: "begin 1000 5000\nend 3 5100\nwhole\n", complete: true, since: 0},
+		{name: "as written", text: "exit 0\nbegin 100.00\nend 100.25\nwhole\n", complete: true, since: 0.25},
+		{name: "no end", text: "begin 100.00\nwhole\n", complete: true},
+		{name: "the machine booted in between", text: "begin 1000\nend 3\nwhole\n", complete: true},
 		{name: "nothing", text: ""},
-		{name: "cut short", text: "exit 0\nbegin 100.00 5000.001\n"},
-		{name: "cut in a word", text: "exit 0\nbegin 100.00 5000.001\nwhol"},
+		{name: "cut short", text: "exit 0\nbegin 100.00\n"},
+		{name: "cut in a word", text: "exit 0\nbegin 100.00\nwhol"},
 		{name: "a word that ends like one", text: "exit 0 unwhole\n"},
 		{name: "no numbers", text: "begin soon\nend NaN Inf\nwhole\n", complete: true},
 	} {
@@ -42,7 +38,7 @@ func TestParseFields(t *testing.T) {
 }
 
 func FuzzParseFields(f *testing.F) {
-	f.Add([]byte("exit 0\nbegin 100.00 5000.001\nend 100.25 5000.256\nstdout 3\nwhole\n"))
+	f.Add([]byte("exit 0\nbegin 100.00\nend 100.25\nstdout 3\nwhole\n"))
 	f.Add([]byte("node a\nnode b\ncpu \xff\nwhole\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		fields, ok := parseFields(text)

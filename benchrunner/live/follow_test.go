@@ -112,7 +112,7 @@ func runScript(t *testing.T, m *Machine, d plannedJob, name string) []launchRun 
 	for i := range out {
 		left := folder{dir: filepath.Join(dir, launchDir(i))}
 		end, ok := left.fields("end")
-		out[i] = launchRun{strings.Fields(string(left.text("hosts"))), clocks(end.first("begin"))[1], clocks(end.first("end"))[1]}
+		out[i] = launchRun{strings.Fields(string(left.text("hosts"))), end.seconds("begin"), end.seconds("end")}
 		if left.err != nil || !ok {
 			t.Fatalf("launch %d: %v, it has ended: %t", i, left.err, ok)
 		}

@@ -13,24 +13,6 @@ import (
 	"tutti/internal/testutil"
 )
 
-// TestClockSteps checks that the cost of a job is its real duration even if the node's clock is adjusted
-// during the job.
-func TestClockSteps(t *testing.T) {
-	for name, clock := range map[string]string{"back": "1000000000.5", "on": "9000000000.5"} {
-		t.Run(name, func(t *testing.T) {
-			o := options(t, t.TempDir(), localScheduler(t))
-			o.Setup = []string{"unset EPOCHREALTIME; EPOCHREALTIME=" + clock} // the variable from which the script reads the clock
-			log := runBatch(t, machine(t, o), batchOf(at(1, 1, "slow"), at(1, 2, "slow"), at(1, 3, "a")))
-			checkDone(t, log, 3, 3)
-			for _, j := range log.last() {
-				if allocated := j.Spent.Allocated(); allocated < 0.5 || allocated > j.LimitSeconds {
-					t.Errorf("job %s had a node for %g s, want more than 0.5 s for two slow cases", j.Name, allocated)
-				}
-			}
-		})
-	}
-}
-
 func fill(t *testing.T, dir string) {
 	t.Helper()
 	f := testutil.Must(os.Create(filepath.Join(dir, "filler")))(t)

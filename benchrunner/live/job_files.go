@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -231,32 +230,16 @@ func (f fields) int(key string) int64 {
 	return n
 }
 
-// since returns the seconds between the lines begin and end of a script's file, at least 0. The script
-// records both times with two clocks: a coarse one that is never adjusted, and a fine one. The fine clock
-// counts if it agrees with the coarse one.
-func (f fields) since() float64 {
-	begin, end := clocks(f.first("begin")), clocks(f.first("end"))
-	coarse, fine := end[0]-begin[0], end[1]-begin[1]
-	const tick = 0.02 // seconds; resolution of the coarse clock at begin and end together
-	d := coarse
-	if end[0] == 0 || end[1] != 0 && math.Abs(fine-coarse) <= tick {
-		d = fine
-	}
-	if d > 0 && d < 1e10 {
-		return d
-	}
-	return 0
-}
+// since returns the seconds between the lines begin and end of a script's file. It returns 0 if they are
+// invalid, for example because the machine booted in between.
+func (f fields) since() float64 { return validSeconds(f.seconds("end") - f.seconds("begin")) }
 
-// clocks reads the times of both clocks. The decimal separator may be a comma, depending on the locale.
-func clocks(s string) [2]float64 {
-	var out [2]float64
-	for i, word := range strings.Fields(strings.ReplaceAll(s, ",", ".")) {
-		if n, err := strconv.ParseFloat(word, 64); err == nil && i < len(out) {
-			out[i] = validSeconds(n)
-		}
+func (f fields) seconds(key string) float64 {
+	n, err := strconv.ParseFloat(f.first(key), 64)
+	if err != nil {
+		return 0
 	}
-	return out
+	return n
 }
 
 // oneLine replaces characters that could end a comment in a shell script.

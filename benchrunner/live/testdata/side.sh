@@ -17,14 +17,8 @@ if ! mv -T "$tutti_claim" claim 2>/dev/null; then
 fi
 exec >>job.log 2>&1
 
-# The time in seconds by two clocks: the time since boot, which is never adjusted, and the
-# time of day, which is finer.
-tutti_clock() {
-	local rest
-	tutti_now=
-	read -r tutti_now rest </proc/uptime
-	tutti_now="${tutti_now:-0} ${EPOCHREALTIME:-0}"
-}
+# The time in seconds since boot. This clock is never adjusted.
+tutti_clock() { read -r tutti_now _ </proc/uptime; }
 
 # tutti_write FILE LINE... writes a file atomically.
 tutti_write() {
