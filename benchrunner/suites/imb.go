@@ -99,7 +99,7 @@ func (p *IMB) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Rea
 	ranks := 0
 	for _, section := range l.sections {
 		switch {
-		case section.benchmark != imbName(s.Cases[0].Collective):
+		case section.name != imbName(s.Cases[0].Collective):
 		case section.ranks == want:
 			rows = append(rows, section.rows...)
 		case ranks == 0:
@@ -120,19 +120,6 @@ func (p *IMB) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Rea
 	return reading
 }
 
-type imbSection struct {
-	benchmark string
-	ranks     int
-	rows      []row
-}
-
-type imbListing struct {
-	release  string // such as 2021.11
-	worlds   int    // number of banners, at least 1 with a section; each MPI world prints one
-	sections []imbSection
-	damaged  []string // lines that look like rows but cannot be read
-}
-
 var (
 	imbBanner    = regexp.MustCompile(`^#\s+Intel ?\(R\) MPI Benchmarks ([0-9.]*).*MPI-1 part`)
 	imbBenchmark = regexp.MustCompile(`^# Benchmarking (\S+)`)
@@ -141,8 +128,8 @@ var (
 
 // parseIMB parses the output of IMB. A section begins with the name of its benchmark and a header with the
 // names of the columns. Lines of libraries and launchers are skipped.
-func parseIMB(lines []string) imbListing {
-	var l imbListing
+func parseIMB(lines []string) listing {
+	var l listing
 	var columns []string
 	for _, line := range lines {
 		fields := strings.Fields(line)
@@ -150,7 +137,7 @@ func parseIMB(lines []string) imbListing {
 			l.worlds++
 			l.release = m[1]
 		} else if m := imbBenchmark.FindStringSubmatch(line); m != nil {
-			l.sections = append(l.sections, imbSection{benchmark: m[1]})
+			l.sections = append(l.sections, section{name: m[1]})
 			l.worlds = max(l.worlds, 1) // even without a known banner
 			columns = nil
 		} else if m := imbWorldSize.FindStringSubmatch(line); m != nil && len(l.sections) > 0 {
@@ -162,12 +149,7 @@ func parseIMB(lines []string) imbListing {
 			columns = fields
 		} else if columns != nil && len(fields) > 0 && beginsWithDigit(fields[0]) {
 			r, ok := parseIMBRow(columns, fields)
-			if !ok {
-				l.damaged = append(l.damaged, line)
-				continue
-			}
-			last := &l.sections[len(l.sections)-1]
-			last.rows = append(last.rows, r)
+			l.add(line, r, ok)
 		}
 	}
 	return l

@@ -19,7 +19,7 @@ func TestIMBSample(t *testing.T) {
 		var b strings.Builder
 		fmt.Fprintf(&b, "worlds %d damaged %q\n", l.worlds, l.damaged)
 		for _, s := range l.sections {
-			fmt.Fprintf(&b, "%s, %d ranks\n", s.benchmark, s.ranks)
+			fmt.Fprintf(&b, "%s, %d ranks\n", s.name, s.ranks)
 			for _, r := range s.rows {
 				fmt.Fprintf(&b, "%d bytes: min %.4g avg %.4g max %.4g s, %d calls\n", r.bytes, r.min, r.avg, r.max, r.calls)
 			}

@@ -139,14 +139,14 @@ const osuOneRank = "This test requires at least two processes"
 // Read implements benchrunner.Program. It returns one outcome for each case.
 func (p *OSU) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	l, err := parseOSU(out.Lines())
-	phase, text := checkWorld(s, out, l.headers, 0, err)
+	phase, text := checkWorld(s, out, l.worlds, 0, err)
 	if phase != benchrunner.PhaseRun && strings.Contains(string(out.Stderr)+string(out.Stdout), osuOneRank) {
 		phase, text = benchrunner.PhaseLaunch, fmt.Sprintf("worlds of one rank, want one of %d: the launcher is not the library's", s.Layout.Ranks())
 	}
 	if want := osuTitle(s.Cases[0].Collective); text == "" && l.title != "" && l.title != want {
 		phase, text = benchrunner.PhaseParse, fmt.Sprintf("the program measured %q, want %q", l.title, want)
 	}
-	reading := benchrunner.Reading{Release: l.version}
+	reading := benchrunner.Reading{Release: l.release}
 	if text != "" {
 		reading.Outcomes = benchrunner.FailedAll(s, phase, text)
 		return reading
@@ -155,8 +155,8 @@ func (p *OSU) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Rea
 	reading.Outcomes = benchrunner.Outcomes(s, out, len(l.sections) > 0, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
 		return outcomeOf("OSU", sec.rows, c.MsgBytes, func(r row) benchrunner.Outcome { return p.outcome(c, r, &reading) })
 	})
-	if c := s.Cases[0].Collective; c.Reduces() && sec.datatype != "" && sec.datatype != "MPI_FLOAT" && sec.datatype != "MPI_INT" {
-		reading.Warnings = append(reading.Warnings, fmt.Sprintf("osu_%s reduced elements of %s", c, sec.datatype))
+	if c := s.Cases[0].Collective; c.Reduces() && sec.name != "" && sec.name != "MPI_FLOAT" && sec.name != "MPI_INT" {
+		reading.Warnings = append(reading.Warnings, fmt.Sprintf("osu_%s reduced elements of %s", c, sec.name))
 	}
 	reading.Warnings = append(reading.Warnings, damagedLines("osu", l.damaged)...)
 	return reading
@@ -164,20 +164,20 @@ func (p *OSU) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Rea
 
 // chooseDatatype returns the section of the datatype that Command requests. If there is only one section,
 // it returns that one.
-func chooseDatatype(sections []osuSection, c coll.Collective) osuSection {
+func chooseDatatype(sections []section, c coll.Collective) section {
 	want := "MPI_CHAR"
 	if c.Reduces() {
 		want = "MPI_FLOAT"
 	}
 	for _, s := range sections {
-		if s.datatype == want {
+		if s.name == want {
 			return s
 		}
 	}
 	if len(sections) == 1 {
 		return sections[0]
 	}
-	return osuSection{}
+	return section{}
 }
 
 func (p *OSU) outcome(c benchrunner.Case, r row, reading *benchrunner.Reading) benchrunner.Outcome {
@@ -193,55 +193,37 @@ func (p *OSU) outcome(c benchrunner.Case, r row, reading *benchrunner.Reading) b
 	return benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: r.max, Samples: r.calls, CostSeconds: timed + before}
 }
 
-type osuSection struct {
-	datatype string // such as MPI_CHAR; empty before 7.1
-	rows     []row
-}
-
-type osuListing struct {
-	title    string // such as Allreduce
-	version  string // such as 7.4
-	headers  int    // number of titles, at least 1 with a section; each MPI world prints one
-	sections []osuSection
-	damaged  []string // lines that look like rows but cannot be read
-}
-
 // Releases of OSU for accelerators print a suffix after MPI, such as -CUDA.
 var osuHeader = regexp.MustCompile(`# OSU MPI(?:-\S+)? (.+?) Latency Test(?: v(\S+))?\s*$`)
 
-func parseOSU(lines []string) (osuListing, error) {
-	var l osuListing
+func parseOSU(lines []string) (listing, error) {
+	var l listing
 	var columns []string
 	for _, line := range lines {
 		// OSU's warning about memory has no line end, so the title may follow in the same line.
 		if m := osuHeader.FindStringSubmatch(line); m != nil {
-			l.headers++
-			l.title, l.version, columns = m[1], m[2], nil
+			l.worlds++
+			l.title, l.release, columns = m[1], m[2], nil
 			continue
 		}
 		text := strings.TrimSpace(line)
 		switch {
 		case strings.HasPrefix(text, "# Datatype:"):
 			name := strings.TrimSuffix(strings.TrimSpace(strings.TrimPrefix(text, "# Datatype:")), ".")
-			l.sections = append(l.sections, osuSection{datatype: name})
+			l.sections = append(l.sections, section{name: name})
 		case strings.HasPrefix(text, "# Size ") || strings.HasPrefix(text, "# Avg Latency"):
 			names, err := osuColumns(text)
 			if err != nil {
-				return osuListing{}, err
+				return listing{}, err
 			}
 			columns = names
-			l.headers = max(l.headers, 1) // even without a known title
+			l.worlds = max(l.worlds, 1) // even without a known title
 			if len(l.sections) == 0 {
-				l.sections = append(l.sections, osuSection{})
+				l.sections = append(l.sections, section{})
 			}
 		case columns != nil && beginsWithDigit(text):
 			r, ok := parseOSURow(columns, text)
-			if !ok {
-				l.damaged = append(l.damaged, line)
-				continue
-			}
-			last := &l.sections[len(l.sections)-1]
-			last.rows = append(last.rows, r)
+			l.add(line, r, ok)
 		}
 	}
 	return l, nil

@@ -121,9 +121,9 @@ func TestOSUSamples(t *testing.T) {
 	checkSamples(t, "osu*.txt", 30, func(lines []string) (string, error) {
 		l, err := parseOSU(lines)
 		var b strings.Builder
-		fmt.Fprintf(&b, "title %q version %q headers %d\n", l.title, l.version, l.headers)
+		fmt.Fprintf(&b, "title %q version %q headers %d\n", l.title, l.release, l.worlds)
 		for _, s := range l.sections {
-			fmt.Fprintf(&b, "datatype %q\n", s.datatype)
+			fmt.Fprintf(&b, "datatype %q\n", s.name)
 			for _, r := range s.rows {
 				fmt.Fprintf(&b, "%d bytes: avg %.4g min %.4g max %.4g median %.4g s, %d calls", r.bytes, r.avg, r.min, r.max, r.median, r.calls)
 				if r.wrong {

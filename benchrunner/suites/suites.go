@@ -137,6 +137,32 @@ type row struct {
 	skipped       string  // reason for which the suite did not measure the size
 }
 
+// section holds the rows of one benchmark of IMB, or of one datatype of OSU.
+type section struct {
+	name  string // such as Bcast or MPI_CHAR; empty with OSU before 7.1
+	ranks int    // IMB only
+	rows  []row
+}
+
+// listing is the output of OSU or IMB.
+type listing struct {
+	title    string // of an OSU program, such as Broadcast
+	release  string // such as 7.4 or 2021.11
+	worlds   int    // number of titles, at least 1 with a section; each MPI world prints one
+	sections []section
+	damaged  []string // lines that look like rows but cannot be read
+}
+
+// add appends the row in a line to the last section. The parameter `valid` is false if the row cannot be read.
+func (l *listing) add(line string, r row, valid bool) {
+	if !valid {
+		l.damaged = append(l.damaged, line)
+		return
+	}
+	last := &l.sections[len(l.sections)-1]
+	last.rows = append(last.rows, r)
+}
+
 // outcomeOf returns the outcome for a message size. It returns false if the rows do not contain this size. The
 // function `done` returns the outcome of a valid row.
 func outcomeOf(suite string, rows []row, size int64, done func(row) benchrunner.Outcome) (benchrunner.Outcome, bool) {
