@@ -14,7 +14,7 @@ const leastChange = 0.1
 // that it took, from the finest to the coarsest. It skips a candidate with a single group, with almost as many
 // groups as members, or that nearly equals or is not nested with another division. It also skips a candidate
 // with which the distances of successive levels would differ by less than leastStep.
-func addCompatible(t logTable, candidates []Labels) []Labels {
+func addCompatible(t Matrix, candidates []Labels) []Labels {
 	alone := Labels(allMembers(t.n))
 	var out []Labels
 	for _, c := range candidates {
@@ -159,7 +159,7 @@ func (d *levelFinder) misfit(labels Labels) (rows, pairs float64) {
 }
 
 type blocks struct {
-	t      logTable
+	t      Matrix
 	labels Labels
 	size   []int
 	group  []float64 // k·k: mean distance between two groups
@@ -167,13 +167,13 @@ type blocks struct {
 	own    []float64 // for each member: mean distance to other groups less the same mean of its group
 }
 
-func newBlocks(t logTable, labels Labels) blocks {
+func newBlocks(t Matrix, labels Labels) blocks {
 	b := blocks{t: t, labels: labels, size: labels.sizes()}
 	k := len(b.size)
 	b.group, b.member, b.own = make([]float64, k*k), make([]float64, t.n*k), make([]float64, t.n)
 	for i, own := range labels {
 		sums := b.member[i*k : (i+1)*k]
-		for j, x := range t.row(i) {
+		for j, x := range t.Row(i) {
 			sums[labels[j]] += x
 		}
 		for g := range sums {
@@ -199,5 +199,5 @@ func (b *blocks) row(i, g int) float64 {
 }
 
 func (b *blocks) pair(i, j int) float64 {
-	return b.t.row(i)[j] - b.group[b.labels[i]*len(b.size)+b.labels[j]]
+	return b.t.Row(i)[j] - b.group[b.labels[i]*len(b.size)+b.labels[j]]
 }

@@ -26,17 +26,17 @@ func (m Matrix) Dendrogram() (d Dendrogram, order []int) {
 
 // byDistance builds the hierarchy by average linkage of the logarithms of distances. If there are
 // repetitions, it finds small groups among many members better than the function byProfile.
-func byDistance(t logTable) hierarchy {
-	return newHierarchy(t, Agglomerate(t.n, slices.Clone(t.x), Average))
+func byDistance(t Matrix) hierarchy {
+	return newHierarchy(t, Agglomerate(t.n, slices.Clone(t.d), Average))
 }
 
 // byProfile builds the hierarchy by Ward linkage of profiles. A profile is a member's row of the distance
 // matrix. The comparison of two rows averages over the noise of single distances.
-func byProfile(t logTable) hierarchy {
+func byProfile(t Matrix) hierarchy {
 	return newHierarchy(t, Agglomerate(t.n, profile(t), Ward))
 }
 
-func newHierarchy(t logTable, d Dendrogram) hierarchy {
+func newHierarchy(t Matrix, d Dendrogram) hierarchy {
 	h := hierarchy{Dendrogram: d}
 	h.spans = make([]span, t.n+len(h.Merges))
 	h.orderMembers(t.n + len(h.Merges) - 1)
@@ -82,11 +82,11 @@ func (s sample) mean() float64 { return s.sum / s.n }
 
 func (s sample) variance() float64 { return max(s.squares/s.n-s.mean()*s.mean(), 0) }
 
-func (h *hierarchy) between(m int, t logTable) sample {
+func (h *hierarchy) between(m int, t Matrix) sample {
 	a, b := h.spans[h.Merges[m].A], h.spans[h.Merges[m].B]
 	var s sample
 	for _, i := range h.order[a.from:a.to] {
-		row := t.row(i)
+		row := t.Row(i)
 		for _, j := range h.order[b.from:b.to] {
 			s.add(row[j])
 		}
@@ -135,7 +135,7 @@ type step struct {
 // steps finds the points at which the distances of the merges change, in ascending order of height. The
 // distances come from the table t, and the hierarchy may come from another table. Two successive steps differ
 // by at least 4.5 standard errors (leastConfirmedZ) and by at least 10 % (leastStep).
-func (h *hierarchy) steps(t logTable) []step {
+func (h *hierarchy) steps(t Matrix) []step {
 	sums := []sample{{}}
 	for _, m := range h.ascending() {
 		sums = append(sums, sums[len(sums)-1].plus(h.between(m, t)))

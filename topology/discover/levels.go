@@ -98,16 +98,16 @@ func filled(m Matrix) (Matrix, error) {
 }
 
 type levelFinder struct {
-	mean    logTable
-	repeats []logTable // two sets of repetitions, or nil
+	mean    Matrix
+	repeats []Matrix // two sets of repetitions, or nil
 }
 
-func newLevelFinder(a, b logTable) *levelFinder {
-	d := &levelFinder{repeats: []logTable{a, b}}
+func newLevelFinder(a, b Matrix) *levelFinder {
+	d := &levelFinder{repeats: []Matrix{a, b}}
 	d.trim()
-	d.mean = logTable{n: a.n, x: make([]float64, len(a.x))}
-	for i := range d.mean.x {
-		d.mean.x[i] = (a.x[i] + b.x[i]) / 2
+	d.mean = Matrix{n: a.n, d: make([]float64, len(a.d))}
+	for i := range d.mean.d {
+		d.mean.d[i] = (a.d[i] + b.d[i]) / 2
 	}
 	return d
 }
@@ -115,7 +115,7 @@ func newLevelFinder(a, b logTable) *levelFinder {
 // trim removes the effect of delayed messages. If the two sets of repetitions differ by more than four
 // standard deviations for a pair, both distances become the lower one.
 func (d *levelFinder) trim() {
-	a, b := d.repeats[0].x, d.repeats[1].x
+	a, b := d.repeats[0].d, d.repeats[1].d
 	most := 4 * d.repeatDeviation()
 	for i := range a {
 		if math.Abs(a[i]-b[i]) > most {
@@ -129,8 +129,8 @@ func (d *levelFinder) trim() {
 // Outliers hardly affect it.
 func (d *levelFinder) repeatDeviation() float64 {
 	a, b := d.repeats[0], d.repeats[1]
-	differences := upper(a.n, a.x)
-	for i, x := range upper(b.n, b.x) {
+	differences := upper(a.n, a.d)
+	for i, x := range upper(b.n, b.d) {
 		differences[i] -= x
 	}
 	return metrics.RobustDeviation(differences)
@@ -202,7 +202,7 @@ func (d *levelFinder) distantMembers(found []Labels) []distantMember {
 }
 
 func (d *levelFinder) upperQuartile(i int) float64 {
-	return metrics.Quantile(slices.Delete(slices.Clone(d.mean.row(i)), i, i+1), 0.75)
+	return metrics.Quantile(slices.Delete(slices.Clone(d.mean.Row(i)), i, i+1), 0.75)
 }
 
 // groupDistances holds the statistics of distances, for each pair of different groups of a division.
@@ -220,7 +220,7 @@ func (d *levelFinder) distancesBetweenGroups(found []Labels) []groupDistances {
 	for k := len(divisions) - 1; k >= 0; k-- {
 		t := groupDistances{of: make([]sample, n)}
 		for i, own := range divisions[k] {
-			for j, x := range d.mean.row(i) {
+			for j, x := range d.mean.Row(i) {
 				if divisions[k][j] != own {
 					t.of[i].add(x)
 				}
@@ -246,11 +246,11 @@ func reference(byDivision []groupDistances, member int) float64 {
 
 // correctDistances divides the distances of a far member by the factor by which the member is slower.
 func (d *levelFinder) correctDistances(r distantMember) {
-	for _, t := range append([]logTable{d.mean}, d.repeats...) {
+	for _, t := range append([]Matrix{d.mean}, d.repeats...) {
 		for j := range t.n {
 			if j != r.member {
-				t.x[r.member*t.n+j] -= r.excess
-				t.x[j*t.n+r.member] -= r.excess
+				t.d[r.member*t.n+j] -= r.excess
+				t.d[j*t.n+r.member] -= r.excess
 			}
 		}
 	}

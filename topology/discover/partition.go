@@ -8,7 +8,7 @@ import (
 // divide returns one division for each two successive steps, from the finest to the coarsest. It cuts the
 // hierarchy midway between the two steps. It then moves members, or groups of the finer division, to the
 // groups to which they belong according to their distances.
-func (h *hierarchy) divide(t logTable, steps []step) []Labels {
+func (h *hierarchy) divide(t Matrix, steps []step) []Labels {
 	var out []Labels
 	fine := Labels(allMembers(t.n))
 	for i := 1; i < len(steps); i++ {
@@ -47,7 +47,7 @@ func majority(labels, items Labels) []int {
 // much it is above. This evidence is limited to the step far - near.
 type affinity struct {
 	n            int
-	t            logTable
+	t            Matrix
 	items        Labels // item of each member
 	middle, most float64
 	between      []float64 // n·n evidence when items are groups; nil when items are members
@@ -57,7 +57,7 @@ type affinity struct {
 
 // newAffinity computes the evidence for each pair of items, as the sum over all pairs of their members. The
 // parameter `items` has the item of each member.
-func newAffinity(t logTable, items Labels, near, far float64) affinity {
+func newAffinity(t Matrix, items Labels, near, far float64) affinity {
 	e := affinity{n: items.Groups(), t: t, items: items, middle: (near + far) / 2, most: far - near}
 	if e.n == t.n {
 		e.one = make([]float64, t.n)
@@ -66,7 +66,7 @@ func newAffinity(t logTable, items Labels, near, far float64) affinity {
 	e.between = make([]float64, e.n*e.n)
 	for i, a := range items {
 		row := e.between[a*e.n : (a+1)*e.n]
-		for j, x := range t.row(i) {
+		for j, x := range t.Row(i) {
 			row[items[j]] += e.of(x)
 		}
 	}
@@ -83,7 +83,7 @@ func (e *affinity) row(i int) []float64 {
 	if e.between != nil {
 		return e.between[i*e.n : (i+1)*e.n]
 	}
-	for j, x := range e.t.row(i) {
+	for j, x := range e.t.Row(i) {
 		e.one[j] = e.of(x)
 	}
 	e.one[i] = 0
@@ -107,7 +107,7 @@ func (e *affinity) sums(i int, labels Labels, k int) []float64 {
 func (e *affinity) nats(labels Labels) float64 {
 	var s sample
 	for i, a := range e.items {
-		for j, x := range e.t.row(i)[:i] {
+		for j, x := range e.t.Row(i)[:i] {
 			if labels[e.items[j]] == labels[a] {
 				s.add(e.of(x))
 			}
@@ -138,7 +138,7 @@ func (e *affinity) improve(start []int) Labels {
 
 // supportedShare returns the fraction of the members for which the evidence is greatest for their own group,
 // and at least 0.
-func supportedShare(t logTable, labels Labels, near, far float64) float64 {
+func supportedShare(t Matrix, labels Labels, near, far float64) float64 {
 	e := newAffinity(t, Labels(allMembers(t.n)), near, far)
 	k, count := labels.Groups(), 0
 	for i, own := range labels {

@@ -8,14 +8,6 @@ import (
 	"tutti/metrics"
 )
 
-// logTable holds the natural logarithms of the distances in a Matrix.
-type logTable struct {
-	n int
-	x []float64
-}
-
-func (t logTable) row(i int) []float64 { return t.x[i*t.n : (i+1)*t.n] }
-
 func (m Matrix) smallest() float64 {
 	out := math.Inf(1)
 	for _, x := range m.d {
@@ -26,11 +18,12 @@ func (m Matrix) smallest() float64 {
 	return out
 }
 
-func logs(m Matrix, unit float64) logTable {
-	t := logTable{n: m.n, x: make([]float64, len(m.d))}
+// logs returns the natural logarithms of the distances divided by unit. The diagonal remains zero.
+func logs(m Matrix, unit float64) Matrix {
+	t := Matrix{n: m.n, d: make([]float64, len(m.d))}
 	for i, x := range m.d {
 		if x > 0 {
-			t.x[i] = math.Log(x / unit)
+			t.d[i] = math.Log(x / unit)
 		}
 	}
 	return t
@@ -55,17 +48,17 @@ func Profile(m Matrix) Matrix {
 
 // profile returns the n·n root mean square differences between the rows of t. The diagonal of t must be
 // zero.
-func profile(t logTable) []float64 {
-	most := metrics.Quantile(upper(t.n, t.x), Clip)
-	limited := logTable{n: t.n, x: make([]float64, len(t.x))}
-	for i, x := range t.x {
-		limited.x[i] = min(x, most)
+func profile(t Matrix) []float64 {
+	most := metrics.Quantile(upper(t.n, t.d), Clip)
+	limited := Matrix{n: t.n, d: make([]float64, len(t.d))}
+	for i, x := range t.d {
+		limited.d[i] = min(x, most)
 	}
-	out := make([]float64, len(t.x))
+	out := make([]float64, len(t.d))
 	for i := range t.n {
 		for j := range i {
-			all := floats.Distance(limited.row(i), limited.row(j), 2)
-			own := limited.row(i)[j] // the difference in the columns i and j
+			all := floats.Distance(limited.Row(i), limited.Row(j), 2)
+			own := limited.Row(i)[j] // the difference in the columns i and j
 			x := math.Sqrt(max(all*all-2*own*own, 0) / float64(max(t.n-2, 1)))
 			out[i*t.n+j], out[j*t.n+i] = x, x
 		}

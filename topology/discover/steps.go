@@ -38,7 +38,7 @@ func (d *levelFinder) confirmedDivisions(h *hierarchy) []Labels {
 
 // confirmSteps finds the steps between distances in the table `train`. It returns those that the table `test`
 // confirms.
-func confirmSteps(train, test logTable) []step {
+func confirmSteps(train, test Matrix) []step {
 	h := byDistance(train)
 	steps := h.steps(test)
 	for len(steps) > 1 {
@@ -64,10 +64,10 @@ func mergeSteps(steps []step, at int) []step {
 // byLevel returns the statistics of the distances at each level. The divisions are ordered from the finest
 // to the coarsest. Element i is for the pairs that share a group in divisions[i] but not in a finer
 // division. The last element is for the pairs that share no group.
-func byLevel(t logTable, divisions []Labels) []sample {
+func byLevel(t Matrix, divisions []Labels) []sample {
 	out := make([]sample, len(divisions)+1)
 	for i := range t.n {
-		for j, x := range t.row(i)[:i] {
+		for j, x := range t.Row(i)[:i] {
 			out[sharedAt(divisions, i, j)].add(x)
 		}
 	}
