@@ -90,10 +90,10 @@ func TestReadLaunch(t *testing.T) {
 		end      string
 		timedOut bool
 	}{
-		{"exit 124\nbegin 10 0\nend 12 0\nwhole\n", true},
-		{"exit 137\nbegin 10 0\nend 22 0\nwhole\n", true},
-		{"exit 124\nbegin 10 0\nend 11 0\nwhole\n", false},
-		{"exit 0\nbegin 10 0\nend 12 0\nwhole\n", false},
+		{"exit 124\nbegin 10\nend 12\nwhole\n", true},
+		{"exit 137\nbegin 10\nend 22\nwhole\n", true},
+		{"exit 124\nbegin 10\nend 11\nwhole\n", false},
+		{"exit 0\nbegin 10\nend 12\nwhole\n", false},
 	} {
 		dir := t.TempDir()
 		testutil.NoError(t, os.WriteFile(filepath.Join(dir, "end"), []byte(tc.end), 0o666))

@@ -33,13 +33,13 @@ func (numbers) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Re
 // it used up the job's time or memory.
 func TestFailedCases(t *testing.T) {
 	const (
-		exit0  = "exit 0\nbegin 10 0\nend 11 0\nstdout 0\nstderr 0\nwhole\n"
-		exit9  = "exit 9\nbegin 10 0\nend 11 0\nstdout 0\nstderr 0\nwhole\n"
-		killed = "exit 143\nbegin 10 0\nend 11 0\nstdout 0\nstderr 0\nwhole\n"
-		hung   = "exit 124\nbegin 10 0\nend 40 0\nstdout 0\nstderr 0\nwhole\n"
+		exit0  = "exit 0\nbegin 10\nend 11\nstdout 0\nstderr 0\nwhole\n"
+		exit9  = "exit 9\nbegin 10\nend 11\nstdout 0\nstderr 0\nwhole\n"
+		killed = "exit 143\nbegin 10\nend 11\nstdout 0\nstderr 0\nwhole\n"
+		hung   = "exit 124\nbegin 10\nend 40\nstdout 0\nstderr 0\nwhole\n"
 		parted = "srun: error: _server_read: fd 16 error reading header: Connection reset by peer\n" +
 			"srun: error: step_launch_notify_io_failure: aborting, io error with slurmstepd on node 1\n"
-		over = "begin 10 0\nend 40 0\nwhole\n"
+		over = "begin 10\nend 40\nwhole\n"
 
 		tooOften     = "launch: job j: cancelled, as Slurm says; 2 jobs before it were cut short, too"
 		tooOftenIdle = "launch: job j: cancelled, as Slurm says; the program was not started; 2 jobs before it were cut short, too"
