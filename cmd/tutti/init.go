@@ -146,11 +146,13 @@ func (o *initOptions) template(ctx context.Context, name, dir string) (string, e
 	}
 	if len(found) > 0 {
 		l := found[0]
-		fmt.Fprintf(o.stderr, "%s, started by %s\n", l.Library.Name, cmp.Or(l.Path, l.Launcher))
 		m.Library = libraryOf(l)
-		if at.Kind == config.SlurmJobs { // jobs use srun
+		launcher := cmp.Or(l.Path, l.Launcher)
+		if at.Kind == config.SlurmJobs { // the nodes may have other launchers than this machine
 			m.Library.Launcher, m.Library.LauncherPath, m.Library.PMI, m.Library.Env = "", "", "", nil
+			launcher = config.Runner{Kind: at.Kind}.DefaultLauncher(l.Library.Family)
 		}
+		fmt.Fprintf(o.stderr, "%s, started by %s\n", l.Library.Name, launcher)
 	}
 	return config.Template(at.Kind, m), nil
 }

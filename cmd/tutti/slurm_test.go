@@ -123,8 +123,8 @@ func checkMeasured(t *testing.T, l liveRun) {
 func TestSlurm(t *testing.T) {
 	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 4})
 	t.Setenv("SLURM_CONF", c.Conf)
-	if stdout, _ := mustTutti(t, codeDone, "init", "-", "--runner", "slurm"); !strings.Contains(stdout, "\n  nodes: [1, 2, 4]\n") {
-		t.Errorf("the campaign file of init has other nodes than the cluster:\n%s", stdout)
+	if stdout, stderr := mustTutti(t, codeDone, "init", "-", "--runner", "slurm"); !strings.Contains(stdout, "\n  nodes: [1, 2, 4]\n") || strings.Contains(stderr, "hydra") {
+		t.Errorf("the campaign file of init has other nodes than the cluster, or another launcher than its jobs:\n%s%s", stderr, stdout)
 	}
 	undisturbed := ""
 	for _, tc := range []struct {
