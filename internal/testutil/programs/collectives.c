@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { PATIENCE = 10 }; /* seconds after which a call hangs */
@@ -26,7 +27,7 @@ static MPI_Comm world;
 static void leave(int signal)
 {
     (void)signal;
-    usleep(200000);
+    nanosleep(&(struct timespec){0, 200000000}, NULL);
     _exit(1);
 }
 
