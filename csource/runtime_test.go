@@ -180,6 +180,13 @@ func TestLiveTraceMPICH(t *testing.T) {
 		}
 	})
 
+	// MPICH reports a shared-memory domain for each rank. Nodes are then counted by the processor name.
+	t.Run("no domains", func(t *testing.T) {
+		if got := traceOf(t, m, library, "4", testutil.BuildProgram(t, m.Toolchain, testutil.CallsProgram), nil, "MPIR_CVAR_NUM_CLIQUES=4"); got != callsTraced {
+			t.Errorf("trace\n%swant\n%s", got, callsTraced)
+		}
+	})
+
 	// A rank stores 12 000 different sizes. Further sizes are rounded down to powers of two, and every call
 	// is counted.
 	t.Run("rounded", func(t *testing.T) {

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -36,6 +37,22 @@ func programsFor(t *testing.T, family, dir string) {
 // withoutSlurm returns the environment of a machine without Slurm.
 func withoutSlurm() []string {
 	return append(without(os.Environ(), []string{"SLURM_CONF", "SLURM_JOB_ID"}), "SLURM_CONF=/none/slurm.conf")
+}
+
+// TestLiveMarker checks that the probe keeps its marker if a compiler wrapper optimizes and removes unused data.
+func TestLiveMarker(t *testing.T) {
+	requireMPI(t)
+	for family, tc := range toolchains {
+		dir := t.TempDir()
+		prog := filepath.Join(dir, "probe")
+		args := testutil.Must(csource.Pair.Unpack(dir, prog))(t)
+		cmd := exec.Command(tc.Compiler, append([]string{"-O2", "-fdata-sections", "-Wl,--gc-sections"}, args...)...)
+		cmd.Dir = dir
+		testutil.NoError(t, cmd.Run())
+		if m, ok := parseMarker(testutil.Must(os.ReadFile(prog))(t)); !ok || m.family != family || m.version == "" {
+			t.Errorf("%s: marker %+v, %t", tc.Compiler, m, ok)
+		}
+	}
 }
 
 // TestLive checks the examination of the two installed libraries with their launchers and programs.
