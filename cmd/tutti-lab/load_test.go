@@ -23,7 +23,7 @@ import (
 func TestLoad(t *testing.T) {
 	testutil.SkipShort(t)
 	program := filepath.Join(t.TempDir(), "tutti")
-	if out, err := exec.Command("go", "build", "-o", program, "../../cmd/tutti").CombinedOutput(); err != nil {
+	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "../../cmd/tutti").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)
 	}
 	o := loadOptions{
