@@ -24,8 +24,8 @@ func TestNoiseWithin(t *testing.T) {
 	}
 }
 
-// replicates returns n replicates for each of two message sizes. The two times of a replicate differ by
-// small decades for the small size, and by large decades for the large size.
+// replicates returns n replicates, half of them at a small message size and half at a large one. The logarithms of
+// their times deviate by `small` and by `large` decades.
 func replicates(n int, small, large float64) []preprocess.Replicate {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var out []preprocess.Replicate

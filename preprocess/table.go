@@ -61,7 +61,7 @@ func readTable(r io.Reader, path string) (*Table, error) {
 	if err := s.require(requiredColumns); err != nil {
 		return nil, err
 	}
-	rows := rowReader{sheet: s, algorithms: map[string]coll.Algorithm{}}
+	rows := rowReader{sheet: s, algorithms: map[string]coll.Algorithm{}, problems: problems{}}
 	total, err := rows.readAll()
 	switch {
 	case err != nil:
@@ -77,7 +77,7 @@ func readTable(r io.Reader, path string) (*Table, error) {
 	for i := range t.rows {
 		t.rows[i].Rep = 0
 	}
-	t.rows = new(problems).mergeDuplicates(t.rows) // in a table with a column rep, repetitions cause no warning
+	t.rows = problems{}.mergeDuplicates(t.rows) // in a table with a column rep, repetitions cause no warning
 	t.Warnings = rows.problems.all()
 	return t, nil
 }

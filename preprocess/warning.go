@@ -32,21 +32,15 @@ func (w Warning) String() string {
 	return fmt.Sprintf("%d x %s, first at line %d: %s", w.Count, w.Kind, w.Line, w.Detail)
 }
 
-type problems map[string]*Warning
+type problems map[string]Warning // by kind
 
-func (p *problems) add(kind string, line int, detail string) {
-	if *p == nil {
-		*p = problems{}
-	}
-	w, ok := (*p)[kind]
-	if !ok {
-		w = &Warning{Kind: kind, Line: line, Detail: clip(detail)}
-		(*p)[kind] = w
+func (p problems) add(kind string, line int, detail string) {
+	w, ok := p[kind]
+	if !ok || line < w.Line {
+		w.Kind, w.Line, w.Detail = kind, line, clip(detail)
 	}
 	w.Count++
-	if line < w.Line {
-		w.Line, w.Detail = line, clip(detail)
-	}
+	p[kind] = w
 }
 
 // clip truncates a detail. A detail can be long, because it may contain the text of a cell.
@@ -62,7 +56,7 @@ func (p problems) all() []Warning {
 	var out []Warning
 	for _, kind := range warningKinds {
 		if w, ok := p[kind]; ok {
-			out = append(out, *w)
+			out = append(out, w)
 		}
 	}
 	return out
@@ -70,7 +64,7 @@ func (p problems) all() []Warning {
 
 // mergeDuplicates sorts the rows and keeps one row for each candidate and repetition. This is the row with
 // the median time, or the faster of the two middle rows.
-func (p *problems) mergeDuplicates(rows []tableRow) []tableRow {
+func (p problems) mergeDuplicates(rows []tableRow) []tableRow {
 	slices.SortFunc(rows, func(a, b tableRow) int { return compareMeasurements(a.Measurement, b.Measurement) })
 	kept := rows[:0]
 	for len(rows) > 0 {

@@ -8,9 +8,10 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/live"
 	"tutti/campaign"
+	"tutti/journal"
 )
 
-// PlannedJob is a job that a campaign would submit.
+// PlannedJob is a job that a campaign, or the measurement of its topology, would submit.
 type PlannedJob struct {
 	Name       string   `json:"name"`
 	Problem    string   `json:"problem"`
@@ -86,8 +87,7 @@ func (c *Campaign) firstRound(ctx context.Context) (jobs []PlannedJob, nodeHours
 		if err != nil {
 			return nil, 0, fmt.Errorf("%s: %w", p.Problem, err)
 		}
-		for _, j := range planned {
-			job := plannedJob(p, batch, j)
+		for _, job := range PlannedJobs(p.Problem, batch, planned) {
 			jobs = append(jobs, job)
 			nodeHours += job.NodeHours
 		}
@@ -95,17 +95,20 @@ func (c *Campaign) firstRound(ctx context.Context) (jobs []PlannedJob, nodeHours
 	return jobs, nodeHours, nil
 }
 
-// plannedJob returns the description of a planned job of a problem's batch.
-func plannedJob(p campaign.Problem, batch benchrunner.Batch, j live.Planned) PlannedJob {
-	job := PlannedJob{
-		Name: j.Job.Name, Problem: p.Problem.String(), Nodes: j.Job.Nodes, PPN: j.Submission.PPN, Limit: j.Job.LimitSeconds,
-		Starts: len(j.Launches), Candidates: len(j.Job.Carries), NodeHours: j.NodeSeconds / 3600, Expected: j.Expected / 3600,
-		Command: j.Command, Script: j.Script,
+// PlannedJobs describes the planned jobs of a problem's batch.
+func PlannedJobs(p journal.Problem, batch benchrunner.Batch, planned []live.Planned) (jobs []PlannedJob) {
+	for _, j := range planned {
+		job := PlannedJob{
+			Name: j.Job.Name, Problem: p.String(), Nodes: j.Job.Nodes, PPN: j.Submission.PPN, Limit: j.Job.LimitSeconds,
+			Starts: len(j.Launches), Candidates: len(j.Job.Carries), NodeHours: j.NodeSeconds / 3600, Expected: j.Expected / 3600,
+			Command: j.Command, Script: j.Script,
+		}
+		for _, at := range j.Job.Carries {
+			job.Carries = append(job.Carries, batch.Requests[at].Candidate.String())
+		}
+		jobs = append(jobs, job)
 	}
-	for _, at := range j.Job.Carries {
-		job.Carries = append(job.Carries, batch.Requests[at].Candidate.String())
-	}
-	return job
+	return jobs
 }
 
 // machineOf returns the live.Machine of a problem.

@@ -188,21 +188,9 @@ func (d *Discovery) missingPairs(found *Found) (kind string, missing []discover.
 	return fmt.Sprintf("%s-%08x", examples, digest.Sum32()), missing, nil
 }
 
-// Planned is a job that a measurement would submit.
-type Planned struct {
-	Name      string  `json:"name"`
-	Nodes     int     `json:"nodes"`
-	PPN       int     `json:"ppn"`
-	Limit     float64 `json:"limit_seconds"`
-	NodeHours float64 `json:"node_hours"`          // upper limit
-	Expected  float64 `json:"expected_node_hours"` // expected value
-	Command   string  `json:"command"`
-	Script    string  `json:"script"`
-}
-
 // Forecast returns the jobs that Measure would submit first, without writing files. It returns
 // the errors of Open and of impossible jobs.
-func Forecast(ctx context.Context, c *assembly.Campaign, opt Options) ([]Planned, error) {
+func Forecast(ctx context.Context, c *assembly.Campaign, opt Options) ([]assembly.PlannedJob, error) {
 	d, err := prepare(c, opt)
 	if err != nil {
 		return nil, err
@@ -212,7 +200,7 @@ func Forecast(ctx context.Context, c *assembly.Campaign, opt Options) ([]Planned
 	return d.forecast(ctx, pairs, plan)
 }
 
-func (d *Discovery) forecast(ctx context.Context, what string, plan discover.Plan) ([]Planned, error) {
+func (d *Discovery) forecast(ctx context.Context, what string, plan discover.Plan) ([]assembly.PlannedJob, error) {
 	if err := d.campaign.Connect("dry-run", d.opt.Environ); err != nil {
 		return nil, err
 	}
@@ -220,18 +208,14 @@ func (d *Discovery) forecast(ctx context.Context, what string, plan discover.Pla
 	if err != nil {
 		return nil, err
 	}
-	out := []Planned{}
+	out := []assembly.PlannedJob{}
 	for round := range d.opt.Jobs {
-		jobs, err := machine.Plan(ctx, d.batch(round+1, candidate(what, d.layout), nil))
+		batch := d.batch(round+1, candidate(what, d.layout), nil)
+		jobs, err := machine.Plan(ctx, batch)
 		if err != nil {
 			return nil, err
 		}
-		for _, j := range jobs {
-			out = append(out, Planned{
-				Name: j.Job.Name, Nodes: j.Job.Nodes, PPN: j.Submission.PPN, Limit: j.Job.LimitSeconds,
-				NodeHours: j.NodeSeconds / 3600, Expected: j.Expected / 3600, Command: j.Command, Script: j.Script,
-			})
-		}
+		out = append(out, assembly.PlannedJobs(d.problem(), batch, jobs)...)
 	}
 	return out, nil
 }

@@ -65,7 +65,7 @@ func MeasureNetwork(ctx context.Context, c *assembly.Campaign, tree *topology.Tr
 }
 
 // ForecastNetwork returns the first job of MeasureNetwork. The second job is similar.
-func ForecastNetwork(ctx context.Context, c *assembly.Campaign, opt Options) ([]Planned, error) {
+func ForecastNetwork(ctx context.Context, c *assembly.Campaign, opt Options) ([]assembly.PlannedJob, error) {
 	d, err := prepare(c, opt)
 	if err != nil {
 		return nil, err

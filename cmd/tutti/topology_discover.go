@@ -99,12 +99,12 @@ func (o *discoverOptions) forecast(ctx context.Context) error {
 	return confirmPairs(o.app, jobs, c.Config.Runner.Confirm, "agree with --yes, or look with --dry-run")
 }
 
-func confirmPairs(a *app, jobs []pairs.Planned, limit float64, instead string) error {
+func confirmPairs(a *app, jobs []assembly.PlannedJob, limit float64, instead string) error {
 	most, expected := costOf(jobs)
 	return confirmCost(a, fmt.Sprintf("pairs will take about %s node-hours, at most %s", formatHours(expected), formatHours(most)), expected, limit, instead)
 }
 
-func costOf(jobs []pairs.Planned) (most, expected float64) {
+func costOf(jobs []assembly.PlannedJob) (most, expected float64) {
 	for _, j := range jobs {
 		most += j.NodeHours
 		expected += j.Expected
@@ -112,7 +112,7 @@ func costOf(jobs []pairs.Planned) (most, expected float64) {
 	return most, expected
 }
 
-func printPlanned(a *app, jobs []pairs.Planned) {
+func printPlanned(a *app, jobs []assembly.PlannedJob) {
 	rows := make([]table.Row, len(jobs))
 	for i, j := range jobs {
 		rows[i] = table.Row{j.Name, j.Nodes, j.PPN, formatSeconds(j.Limit), formatHours(j.Expected), formatHours(j.NodeHours)}

@@ -25,8 +25,8 @@ func TestPackagesAreDescribed(t *testing.T) {
 	}
 }
 
-// TestWayToLeaf checks that docs/ARCHITECTURE.md lists 6 to 12 existing functions, each
-// once, on the way from a job's output to a leaf of the selection.
+// TestWayToLeaf checks the list in docs/ARCHITECTURE.md that leads from a job's output to a leaf of the selection's
+// decision tree. It must have 6 to 12 existing functions, each once.
 func TestWayToLeaf(t *testing.T) {
 	_, way, found := strings.Cut(read(t, "docs/ARCHITECTURE.md"), "### From a job's output")
 	if !found {
