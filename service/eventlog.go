@@ -30,8 +30,8 @@ type Event struct {
 // Feed is a sequence of events that grows. Readers can start at any event, and read events again. It is safe
 // for concurrent use.
 type Feed interface {
-	// After returns the events with numbers above seq. If limit is positive, it returns at most limit of
-	// them. The channel is closed when there may be more events.
+	// After returns the first events with numbers above seq, at most limit of them if limit is positive. If
+	// there are none, the channel is closed when there may be some.
 	After(seq int64, limit int) ([]Event, <-chan struct{})
 	// Last returns the number of the newest event, or 0 if there is none.
 	Last() int64
@@ -60,13 +60,6 @@ func newEventLog(path string) *eventLog {
 	return &eventLog{path: path, starts: []int64{0}, grown: make(chan struct{})}
 }
 
-// closedChannel is the channel that After returns if more events are already available.
-var closedChannel = func() chan struct{} {
-	c := make(chan struct{})
-	close(c)
-	return c
-}()
-
 // After implements Feed. If the file cannot be read, it returns fewer events.
 func (l *eventLog) After(seq int64, limit int) ([]Event, <-chan struct{}) {
 	l.mu.Lock()
@@ -83,11 +76,7 @@ func (l *eventLog) After(seq int64, limit int) ([]Event, <-chan struct{}) {
 	for to > seq+1 && starts[to]-starts[seq] > pageBytes {
 		to--
 	}
-	events := l.read(seq, starts[seq:to+1])
-	if int64(len(events)) == last-seq || len(events) == 0 {
-		return events, grown
-	}
-	return events, closedChannel
+	return l.read(seq, starts[seq:to+1]), grown
 }
 
 // read returns the events with numbers above seq whose lines begin at the given offsets. The last offset is

@@ -34,8 +34,7 @@ and are part of the table. The file must hold replays of the same options.`,
 	noise := flags.Float64Slice("noise", []float64{opt.Noise}, "relative noise of the replayed times, or several; recorded repetitions have their own")
 	flags.Float64Var(&opt.JobNoise, "job-noise", 0, "relative noise of all times of a round together, as of a disturbed job")
 	tail := flags.Float64Slice("tail", []float64{0}, "probability of an outlier, or several")
-	launch := flags.String("launch", lab.LaunchNone, "what one launch measures: none (launches are free), candidate, osu or native")
-	seconds := flags.Float64("launch-seconds", 0.5, "price of one launch in seconds")
+	launch := launchFlags(flags)
 	flags.IntVar(&opt.Workers, "workers", opt.Workers, "replays at the same time; does not change the results")
 	keep := flags.String("keep", "", "`FILE` of replays to continue from")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -45,7 +44,7 @@ and are part of the table. The file must hold replays of the same options.`,
 			err = oneStrategy(*strategy)
 		}
 		if err == nil {
-			opt.Launch, err = lab.ParseLaunch(*launch, *seconds)
+			opt.Launch, err = launch()
 		}
 		for _, opt.Noise = range *noise {
 			for _, opt.Tail = range *tail {

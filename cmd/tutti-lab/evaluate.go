@@ -40,6 +40,22 @@ func (r *replayInput) validate() error {
 	return nil
 }
 
+// launchFlags adds the flags for the cost of one kind of launches. It returns a function that reads them.
+func launchFlags(flags *pflag.FlagSet) func() (benchrunner.LaunchCost, error) {
+	name := flags.String("launch", lab.LaunchNone, "what one launch measures: none (launches are free), candidate, osu or native")
+	seconds := flags.Float64("launch-seconds", 0.5, "price of one launch in seconds")
+	return func() (benchrunner.LaunchCost, error) {
+		launches, err := lab.ParseLaunches(*name, *seconds)
+		if err == nil && len(launches) != 1 {
+			err = fmt.Errorf("launch %s: want one", *name)
+		}
+		if err != nil {
+			return benchrunner.LaunchCost{}, err
+		}
+		return launches[0], nil
+	}
+}
+
 func (r *replayInput) seedList() []uint64 { return lab.Seeds(r.first, r.seeds) }
 
 // load reads the recorded data and prints the warnings about them. The sets of --real follow those of --data.

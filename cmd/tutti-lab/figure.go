@@ -32,8 +32,7 @@ func (a *app) figureCommand() *cobra.Command {
 	opt := lab.DefaultOptions()
 	from.addFlags(cmd.Flags(), 5)
 	replayFlags(cmd.Flags(), &opt)
-	launch := cmd.Flags().String("launch", lab.LaunchNone, "what one launch measures: none (launches are free), candidate, osu or native")
-	seconds := cmd.Flags().Float64("launch-seconds", 0.5, "price of one launch in seconds")
+	launch := launchFlags(cmd.Flags())
 	out := cmd.Flags().String("out", "results/figures", "folder for the figure as CSV and PNG")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := lab.ParseFigure(args[0])
@@ -41,7 +40,7 @@ func (a *app) figureCommand() *cobra.Command {
 			err = from.validate()
 		}
 		if err == nil {
-			opt.Launch, err = lab.ParseLaunch(*launch, *seconds)
+			opt.Launch, err = launch()
 		}
 		if err == nil {
 			err = opt.Validate()

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tutti/campaign/export"
+	"tutti/internal/config"
 	"tutti/report"
 	"tutti/topology"
 	"tutti/topology/discover"
@@ -192,7 +193,7 @@ It warns about everything that the format cannot express.`,
 		ValidArgsFunction: completeFiles,
 	}
 	var format string
-	choiceFlag(cmd, "to", &format, string(files.JSON), words(files.Formats()), "`FORMAT` to convert to")
+	choiceFlag(cmd, "to", &format, string(files.JSON), config.Words(files.Formats()), "`FORMAT` to convert to")
 	out := cmd.Flags().StringP("out", "o", "", "`FILE` to write; default: standard output")
 	nodes := cmd.Flags().String("nodes", "", "`LIST` of the nodes of the job in Slurm's notation (--to mpich)")
 	ppn := cmd.Flags().Int("ppn", 1, "ranks on each node (--to mpich)")
@@ -294,12 +295,4 @@ func ranksOf(list string, ppn int) ([]string, error) {
 		ranks = append(ranks, slices.Repeat([]string{n}, ppn)...)
 	}
 	return ranks, nil
-}
-
-func words[T ~string](values []T) []string {
-	out := make([]string, len(values))
-	for i, v := range values {
-		out[i] = string(v)
-	}
-	return out
 }

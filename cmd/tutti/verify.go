@@ -229,9 +229,13 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 
 // verifyAndWrite verifies libraries, updates the files of the campaign and prints the outcome.
 func verifyAndWrite(ctx context.Context, a *app, p *verification.Verifier, chosen []config.Library, c *assembly.Campaign) error {
-	proved, err := verifyAll(ctx, a, p, chosen, folderWord(c))
-	if err != nil {
-		return err
+	proved := true
+	for _, lib := range chosen {
+		ok, err := verifyLibrary(ctx, a, p, lib, folderWord(c))
+		if err != nil {
+			return err
+		}
+		proved = proved && ok
 	}
 	facts, err := p.Write(ctx, program())
 	if err != nil {
@@ -242,20 +246,6 @@ func verifyAndWrite(ctx context.Context, a *app, p *verification.Verifier, chose
 		return errNotProved
 	}
 	return err
-}
-
-// verifyAll verifies libraries one after another. It returns true if all selections were proved to be as
-// good as the default.
-func verifyAll(ctx context.Context, a *app, p *verification.Verifier, chosen []config.Library, folder string) (proved bool, err error) {
-	proved = true
-	for _, lib := range chosen {
-		ok, err := verifyLibrary(ctx, a, p, lib, folder)
-		if err != nil {
-			return false, err
-		}
-		proved = proved && ok
-	}
-	return proved, nil
 }
 
 // verifyLibrary verifies one library. It returns true if the selection was proved to be as good as the default.

@@ -55,7 +55,7 @@ func fields(c *Campaign) []field {
 		{"runner.noise_tail", "replay: share of outliers, 0 to 1; not added to recorded repetitions", 0.0, number(&c.Runner.Tail, 0, 1)},
 		{"runner.job_noise", "replay: relative noise common to all times of a job, 0 to 1; a round is one job", 0.0, number(&c.Runner.JobNoise, 0, 1)},
 		{"runner.failures", "replay: share of failing runs, 0 to 1", 0.0, number(&c.Runner.Failures, 0, 1)},
-		{"runner.launch.model", "replay: what one launch measures: candidate, osu (all sizes of an algorithm) or native (a whole layout)", "osu", choice(&c.Runner.Launch.Model, words(benchrunner.LaunchModels())...)},
+		{"runner.launch.model", "replay: what one launch measures: candidate, osu (all sizes of an algorithm) or native (a whole layout)", "osu", choice(&c.Runner.Launch.Model, Words(benchrunner.LaunchModels())...)},
 		{"runner.launch.time", "replay: machine time of a launch", "0s", duration(&c.Runner.Launch.Time)},
 		{"runner.launch.time_per_node", "replay: additional machine time of a launch for each node", "0s", duration(&c.Runner.Launch.TimePerNode)},
 		{"runner.ppn", "local: maximum number of processes at once; 0: one for each processor", 0, whole(&c.Runner.PPN, 0, 1<<20)},
@@ -72,7 +72,7 @@ func fields(c *Campaign) []field {
 		{"runner.parallel_nodes", "maximum number of nodes of such a job; 0: the largest of grid.nodes", 0, whole(&c.Runner.ParallelNodes, 0, 1<<20)},
 		{"runner.topology", "file of the switches of the nodes: topology.json of tutti topology discover, topology.conf, topology.yaml, or .txt of scontrol show topology; empty: as Slurm reports", "", text(&c.Runner.Topology, anything)},
 		{"runner.switches", "instead of runner.topology: the nodes of each switch, as n[1-16]", []any{}, texts(&c.Runner.Switches, 0, isPrintable)},
-		{"runner.order", "order of ranks over nodes: block (the first ranks on the first node), cyclic (one on each node in turn); the selection applies to jobs of the same order", string(coll.Block), choice(&c.Runner.Order, words(coll.Orders())...)},
+		{"runner.order", "order of ranks over nodes: block (the first ranks on the first node), cyclic (one on each node in turn); the selection applies to jobs of the same order", string(coll.Block), choice(&c.Runner.Order, Words(coll.Orders())...)},
 
 		{"benchmark.program", "benchmark program: native (tutti build benchmark), osu, reprompi, imb, or own (any program, with benchmark.args and benchmark.pattern)", "native", choice(&c.Benchmark.Program, Programs()...)},
 		{"benchmark.version", "osu: its release, as 7.4; from 7.3 on the median replaces the mean; empty if unknown", "", text(&c.Benchmark.Version, isPrintable)},
@@ -98,13 +98,13 @@ func fields(c *Campaign) []field {
 		{"slurm.jobs", "maximum number of jobs in the queue; they may disturb each other on the network", 4, whole(&c.Slurm.Jobs, 1, 10000)},
 		{"slurm.bin", "folder of sbatch and the other commands; empty: the search path", "", text(&c.Slurm.Bin, isPrintable)},
 
-		{"method", "method that sets strategy, model, criteria and hyperparameter study together; regret: the loss of the selection per second of machine time chooses what to measure; fact: the pipeline of the FACT paper", "regret", choice(&c.Method, words(campaign.Methods())...)},
+		{"method", "method that sets strategy, model, criteria and hyperparameter study together; regret: the loss of the selection per second of machine time chooses what to measure; fact: the pipeline of the FACT paper", "regret", choice(&c.Method, Words(campaign.Methods())...)},
 		{"strategy.initial", "points drawn at random before a model chooses; with the method regret only cheap points are drawn", 5, whole(&c.Strategy.Initial, 1, 100000)},
 		{"strategy.batch", "minimum number of benchmarks in a round", 8, whole(&c.Strategy.Batch, 1, 100000)},
 		{"strategy.growth", "a round has at least this share of the benchmarks so far, 0 to 1", 0.05, number(&c.Strategy.Growth, 0, 1)},
 
-		{"model.kind", "model of the files: gp (one Gaussian process of all algorithms), forest (a random forest for each algorithm) or auto (the better one on held-out points; with the method fact the best forest)", Auto, choice(&c.Model.Kind, append([]string{Auto}, words(learner.Models())...)...)},
-		{"model.scaling", "scaling of the times: " + strings.Join(words(preprocess.Scalings()), ", "), "algorithm_log10", choice(&c.Model.Scaling, words(preprocess.Scalings())...)},
+		{"model.kind", "model of the files: gp (one Gaussian process of all algorithms), forest (a random forest for each algorithm) or auto (the better one on held-out points; with the method fact the best forest)", Auto, choice(&c.Model.Kind, append([]string{Auto}, Words(learner.Models())...)...)},
+		{"model.scaling", "scaling of the times: " + strings.Join(Words(preprocess.Scalings()), ", "), "algorithm_log10", choice(&c.Model.Scaling, Words(preprocess.Scalings())...)},
 		{"model.trees", "number of trees of a forest", 100, whole(&c.Model.Trees, 1, 100000)},
 		{"model.criterion", "split criterion of a tree: squared_error, absolute_error, friedman_mse, poisson", "squared_error", choice(&c.Model.Criterion, "squared_error", "absolute_error", "friedman_mse", "poisson")},
 		{"model.max_depth", "maximum depth of a tree; 0: no limit", 0, whole(&c.Model.MaxDepth, 0, 1000)},
@@ -113,7 +113,7 @@ func fields(c *Campaign) []field {
 		{"model.max_features", "features considered at a split, 1 to 3; 0: all", 0, whole(&c.Model.MaxFeatures, 0, 3)},
 		{"model.folds", "folds of the cross-validation", 5, whole(&c.Model.Folds, 2, 1000)},
 
-		{"stop.criteria_from", "data for the criteria: predicted (joint draws of all times), cross-validated (the measurements), reference (the complete recorded data), or auto: predicted for the method regret, cross-validated for fact", Auto, choice(&c.Stop.CriteriaFrom, append([]string{Auto}, words(activelearn.Sources())...)...)},
+		{"stop.criteria_from", "data for the criteria: predicted (joint draws of all times), cross-validated (the measurements), reference (the complete recorded data), or auto: predicted for the method regret, cross-validated for fact", Auto, choice(&c.Stop.CriteriaFrom, append([]string{Auto}, Words(activelearn.Sources())...)...)},
 		{"stop.slowdown", "criterion: the average slowdown is below this", 1.03, number(&c.Stop.Slowdown, 1, 1000)},
 		{"stop.mistakes", "criterion: the share of significant mistakes is below this, 0.001 to 1", 0.05, number(&c.Stop.Mistakes, 0.001, 1)},
 		{"stop.mistake_threshold", "a choice is a mistake if it is slower than the best by more than this share", 0.10, number(&c.Stop.MistakeThreshold, 0.0001, 1000)},
@@ -146,9 +146,10 @@ func Keys() []Key {
 }
 
 // Collectives returns the names of the collectives that can be tuned.
-func Collectives() []string { return words(coll.Collectives()) }
+func Collectives() []string { return Words(coll.Collectives()) }
 
-func words[T ~string](values []T) []string {
+// Words returns the values as strings.
+func Words[T ~string](values []T) []string {
 	out := make([]string, len(values))
 	for i, v := range values {
 		out[i] = string(v)

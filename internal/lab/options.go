@@ -121,19 +121,7 @@ func ParseLaunches(list string, seconds float64) ([]benchrunner.LaunchCost, erro
 	return out, nil
 }
 
-// ParseLaunch does the same as ParseLaunches for a single name.
-func ParseLaunch(name string, seconds float64) (benchrunner.LaunchCost, error) {
-	launches, err := ParseLaunches(name, seconds)
-	if err == nil && len(launches) != 1 {
-		err = fmt.Errorf("launch %s: want one", name)
-	}
-	if err != nil {
-		return benchrunner.LaunchCost{}, err
-	}
-	return launches[0], nil
-}
-
-// LaunchName returns the name for which ParseLaunch returns this cost.
+// LaunchName returns the name for which ParseLaunches returns this cost.
 func LaunchName(l benchrunner.LaunchCost) string {
 	switch {
 	case l.Seconds == 0 && l.SecondsPerNode == 0:
