@@ -93,7 +93,7 @@ func (c checker) leaf(o treeObject) error {
 	case !ok:
 		return fmt.Errorf("%s: want %s here", o[0].Key, c.kind)
 	case len(o) > 1:
-		return fmt.Errorf("%s: %s beside a leaf: want nothing", name, o[1].Key)
+		return fmt.Errorf("%s: %s next to a leaf: want nothing", name, o[1].Key)
 	case !slices.Contains(c.names, name):
 		return fmt.Errorf("%s: %s has no such algorithm", name, c.lib.Source)
 	case parts == nil || strings.ToLower(parts[1]+parts[2]) != c.collective:

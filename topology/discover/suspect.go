@@ -22,7 +22,7 @@ const (
 	leastSlowdown = 1.1
 
 	// leastAlike is the smallest number of pairs at one height of the tree from which the usual time at this
-	// height can be told.
+	// height is clear.
 	leastAlike = 8
 
 	// leastPairs is the smallest number of measured pairs whose path leads through a component (node or link).
