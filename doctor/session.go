@@ -160,8 +160,7 @@ func (x *session) path() []string {
 
 func (x *session) look(name string) string { return lookIn(x.path(), name) }
 
-// short returns the name of a program if PATH contains this program under that name. Otherwise it returns
-// the path.
+// short returns the name of a program if PATH leads to this program, otherwise its path.
 func (x *session) short(path string) string {
 	if name := filepath.Base(path); x.look(name) == path {
 		return name

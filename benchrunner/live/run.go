@@ -200,8 +200,7 @@ func (r *run) planJobs(ctx context.Context, requests []int) ([]plannedJob, []rej
 	return planJobs, append(unforced, rejected...), nil
 }
 
-// force returns a candidate with the settings that make the library run it, or the reason why it cannot be
-// measured.
+// force returns a candidate with the settings that make the library run it, or why it cannot be measured.
 func (m *Machine) force(c coll.Candidate) (forced benchrunner.Case, reason string) {
 	if reason := m.records.unusable(c); reason != "" {
 		return benchrunner.Case{}, reason

@@ -181,8 +181,6 @@ func (e event) check(c benchrunner.Case) error {
 	return e.checkManner(c)
 }
 
-// checkTimes returns an error if the median time, its confidence interval or the number of samples is
-// invalid.
 func (e event) checkTimes() error {
 	switch {
 	case e.Median == nil || !(*e.Median >= shortest) || math.IsInf(*e.Median, 0):

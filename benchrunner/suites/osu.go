@@ -48,8 +48,7 @@ func NewOSU(opt OSUOptions) (*OSU, error) {
 // Name returns osu.
 func (*OSU) Name() string { return "osu" }
 
-// osuTitle returns the title in the output of OSU's program for a collective. It returns "" if there is no
-// such program.
+// osuTitle returns the title in the output of OSU's program for a collective, "" if there is no program.
 func osuTitle(c coll.Collective) string {
 	switch c {
 	case coll.Alltoall:

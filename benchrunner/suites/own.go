@@ -163,8 +163,6 @@ func (p *Own) has(group string) bool { return p.pattern.SubexpIndex(group) > 0 }
 
 const medianConfidence = 0.95
 
-// medianOutcome returns the outcome of a case whose calls took the given times. There must be at least one
-// time.
 func medianOutcome(seconds []float64) benchrunner.Outcome {
 	median, interval, err := metrics.MedianInterval(seconds, medianConfidence)
 	switch {

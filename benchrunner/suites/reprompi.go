@@ -62,8 +62,7 @@ func (p *ReproMPI) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	return benchrunner.ReportHosts(s.Dir, benchrunner.Command{Args: args, Env: first.Env}), nil
 }
 
-// reproSize returns the size of a case in ReproMPI's terms. The error says why ReproMPI cannot measure the
-// case.
+// reproSize returns the size of a case in ReproMPI's terms. An error says why ReproMPI cannot measure it.
 func reproSize(c benchrunner.Case) (int64, error) {
 	element, size := c.Collective.ElementBytes(), c.MsgBytes
 	switch {

@@ -58,8 +58,7 @@ import (
 	"tutti/coll"
 )
 
-// mpiName returns the MPI name of a collective without the prefix MPI_. It returns "" for a collective in the
-// list `missing`, which the suite cannot measure.
+// mpiName returns the MPI name of a collective without MPI_, "" for one that the suite does not have (missing).
 func mpiName(c coll.Collective, missing ...coll.Collective) string {
 	if slices.Contains(missing, c) {
 		return ""

@@ -120,8 +120,7 @@ func (c condition) named(call signature) (bool, error) {
 	return false, fmt.Errorf("condition %s%s%s: unknown", c.name, c.op, c.value)
 }
 
-// measure returns the two numbers that the condition compares: a property of the call, such as its message
-// size, and the limit.
+// measure returns the two numbers that the condition compares, such as the message size and the limit.
 func (c condition) measure(call signature) (n, limit int64, err error) {
 	switch {
 	case c.name == "comm_size":

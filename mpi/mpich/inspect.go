@@ -87,8 +87,6 @@ func compare(cat *mpi.Catalogue, lib libraryTree) (absent, unlisted []string, li
 	return absent, unlisted, listed
 }
 
-// leafPrefix returns the common prefix of the functions that implement a collective's algorithms for
-// intracommunicators.
 func leafPrefix(c coll.Collective) string {
 	return "MPIR_" + strings.ToUpper(string(c[:1])) + string(c[1:]) + "_intra_"
 }

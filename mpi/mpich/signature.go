@@ -61,8 +61,7 @@ func signatureAt(p coll.Point) signature {
 	return c
 }
 
-// sizeKey returns the key by which the rules of a collective compare the message size. It is empty if these
-// rules do not depend on the message size.
+// sizeKey returns the key by which the rules of a collective compare the message size, "" if they do not.
 func sizeKey(c coll.Collective) string {
 	switch c {
 	case coll.Bcast, coll.Allreduce, coll.Reduce, coll.Alltoall:

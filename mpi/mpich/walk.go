@@ -53,8 +53,7 @@ func walk(o treeObject, call signature) (treeMember, bool, error) {
 	return treeMember{}, false, fmt.Errorf("%s: tree deeper than %d", call.Collective, maxTreeDepth)
 }
 
-// enter returns the index of the first alternative whose condition is true for the call, or -1 if there is
-// none.
+// enter returns the index of the first alternative whose condition is true for the call, or -1.
 func enter(o treeObject, call signature, resolved *bool) (int, error) {
 	for i, m := range o {
 		c, err := parseCondition(m.Key)

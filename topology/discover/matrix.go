@@ -128,8 +128,6 @@ func (m Matrix) Fill() (Matrix, error) {
 	return full, nil
 }
 
-// detour returns the length of the shortest path from i to j over a third member. The length of a path is
-// the longer of its two distances.
 func (m Matrix) detour(i, j int) float64 {
 	best := math.Inf(1)
 	a, b := m.Row(i), m.Row(j)

@@ -74,8 +74,7 @@ func byLevel(t Matrix, divisions []Labels) []sample {
 	return out
 }
 
-// sharedAt returns the index of the finest division in which two members share a group. If they share none,
-// it returns len(divisions).
+// sharedAt returns the index of the finest division in which two members share a group, or len(divisions).
 func sharedAt(divisions []Labels, i, j int) int {
 	for level, labels := range divisions {
 		if labels[i] == labels[j] {

@@ -117,8 +117,7 @@ func (r Measurements) node(host string) (topology.Vertex, []string, error) {
 	return inside.Root, inside.Gaps, err
 }
 
-// core returns the name of the core on which a rank runs. If the rank is not bound to a core, it returns a
-// name for the rank.
+// core returns the name of the core on which a rank runs, or a name for a rank without a fixed core.
 func (p Endpoint) core() string {
 	if p.Core < 0 {
 		return fmt.Sprintf("rank%d", p.Rank)

@@ -43,8 +43,7 @@ func finish(t topology.Tree) (topology.Tree, error) {
 	return t, t.Check()
 }
 
-// prune removes those switches below v that have no nodes below them. It returns the names of the removed
-// switches.
+// prune removes the switches below v that have no nodes below them, and returns their names.
 func prune(v *topology.Vertex) (empty []string) {
 	var kept []topology.Vertex
 	for _, c := range v.Children {
