@@ -53,7 +53,7 @@ func Read(r io.Reader, name string, opt ReadOptions) (topology.Tree, error) {
 	return t, err
 }
 
-// readNode returns the tree of one node. If the file contains no host name, its own name is used.
+// readNode returns the tree of one node. If the file contains no host name, the node gets the name of the file.
 func readNode(r io.Reader, name string) (topology.Tree, error) {
 	base := filepath.Base(name)
 	node, err := ReadHwloc(r, name, strings.TrimSuffix(base, filepath.Ext(base)))
