@@ -20,18 +20,18 @@ import (
 	"tutti/topology/discover"
 )
 
-// Options control the measurements. Zero values select the defaults.
+// Options control the measurements.
 type Options struct {
-	Folder  string // folder in the campaign's output folder; default topology
-	Jobs    int    // number of jobs, each with the most nodes of the grid; default 1
+	Folder  string // folder in the campaign's output folder
+	Jobs    int    // number of jobs, each with the most nodes of the grid
 	Nodes   int    // nodes of each job; default the most nodes of the grid
 	Program string // path of tutti's benchmark program; default that of the campaign's first library
 
-	Bytes     int     // size of the large message; default 1 MiB
-	Precision float64 // relative error at which a stage ends; default 0.05
-	Seconds   float64 // longest time of a stage; default 60
-	Passes    int     // most measurements of each pair; default 64
-	PLogP     string  // pairs of nodes whose PLogP parameters are measured: classes (default; an example of each class), all, or a list such as n1:n2,n3:n4
+	Bytes     int     // size of the large message
+	Precision float64 // relative error at which a stage ends
+	Seconds   float64 // longest time of a stage
+	Passes    int     // most measurements of each pair
+	PLogP     string  // pairs of nodes whose PLogP parameters are measured: classes (an example of each class), all, or a list such as n1:n2,n3:n4
 
 	Version string   // version of tutti, for the journal
 	Environ []string // environment of the process
@@ -43,16 +43,8 @@ const (
 	PLogPAll     = "all"
 )
 
-func (o Options) withDefaults() Options {
-	o.Folder = cmp.Or(o.Folder, "topology")
-	o.Jobs = cmp.Or(o.Jobs, 1)
-	o.Bytes = cmp.Or(o.Bytes, 1<<20)
-	o.Precision = cmp.Or(o.Precision, 0.05)
-	o.Seconds = cmp.Or(o.Seconds, 60)
-	o.Passes = cmp.Or(o.Passes, 64)
-	o.PLogP = cmp.Or(o.PLogP, PLogPClasses)
-	return o
-}
+// Defaults are the options of a discovery for which the user chooses nothing.
+var Defaults = Options{Folder: "topology", Jobs: 1, Bytes: 1 << 20, Precision: 0.05, Seconds: 60, Passes: 64, PLogP: PLogPClasses}
 
 func (o Options) validate() error {
 	switch {
@@ -103,7 +95,6 @@ func Open(c *assembly.Campaign, opt Options) (*Discovery, error) {
 }
 
 func prepare(c *assembly.Campaign, opt Options) (*Discovery, error) {
-	opt = opt.withDefaults()
 	if err := opt.validate(); err != nil {
 		return nil, fmt.Errorf("%w: %w", assembly.ErrInput, err)
 	}

@@ -56,7 +56,9 @@ func discovery(t *testing.T, dir string) *pairs.Discovery {
 	t.Helper()
 	cfg := testutil.Must(config.Load(filepath.Join(dir, "c.yaml"), config.Layers{}))(t)
 	c := testutil.Must(assembly.New(cfg))(t)
-	d := testutil.Must(pairs.Open(c, pairs.Options{Version: "test", Environ: os.Environ()}))(t)
+	opt := pairs.Defaults
+	opt.Version, opt.Environ = "test", os.Environ()
+	d := testutil.Must(pairs.Open(c, opt))(t)
 	t.Cleanup(func() { d.Close() })
 	return d
 }

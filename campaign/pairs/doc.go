@@ -1,7 +1,9 @@
 // Package pairs measures pairs of ranks with a campaign's scheduler and launcher, to find the
 // topology of its machine.
 //
-//	d, err := pairs.Open(c, pairs.Options{Jobs: 1, Version: "1.0", Environ: os.Environ()})
+//	opt := pairs.Defaults
+//	opt.Version, opt.Environ = "1.0", os.Environ()
+//	d, err := pairs.Open(c, opt)
 //	if err != nil {
 //		return err
 //	}

@@ -234,7 +234,7 @@ func (o *doctorOptions) measureNetwork(ctx context.Context) error {
 	if err := o.confirmNetwork(ctx); err != nil {
 		return err
 	}
-	n, err := pairs.MeasureNetwork(ctx, c, tree, pairs.Options{Version: version, Environ: o.environ})
+	n, err := pairs.MeasureNetwork(ctx, c, tree, o.pairsOptions())
 	if errors.Is(err, pairs.ErrNothing) {
 		return withCode(codeNotReady, err)
 	}
@@ -245,13 +245,19 @@ func (o *doctorOptions) measureNetwork(ctx context.Context) error {
 	return o.show(checks, func() { _ = doctor.WriteChecks(o.stdout, checks, doctorWidth) })
 }
 
+func (o *doctorOptions) pairsOptions() pairs.Options {
+	opt := pairs.Defaults
+	opt.Version, opt.Environ = version, o.environ
+	return opt
+}
+
 // confirmNetwork asks for confirmation if the expected cost of measuring the pairs exceeds runner.confirm.
 func (o *doctorOptions) confirmNetwork(ctx context.Context) error {
 	c, err := loadMeasuring(o.app, o.file)
 	if err != nil {
 		return err
 	}
-	first, err := pairs.ForecastNetwork(ctx, c, pairs.Options{Environ: o.environ})
+	first, err := pairs.ForecastNetwork(ctx, c, o.pairsOptions())
 	if err != nil {
 		return err
 	}

@@ -43,16 +43,16 @@ campaign uses another benchmark.`,
 		Example: indent("tutti topology discover -c campaign.yaml --dry-run", "tutti topology discover -c campaign.yaml --jobs 4"),
 		Args:    noArgs,
 	}
-	o := discoverOptions{app: a}
+	o := discoverOptions{app: a, Options: pairs.Defaults}
 	flags := cmd.Flags()
 	fileFlag(cmd, &o.file, "campaign `FILE` (required)")
-	flags.IntVar(&o.Jobs, "jobs", 1, "number of jobs, each on other nodes if the scheduler has them")
+	flags.IntVar(&o.Jobs, "jobs", o.Jobs, "number of jobs, each on other nodes if the scheduler has them")
 	flags.IntVar(&o.Nodes, "nodes", 0, "nodes of a job; default: those of the largest layout of the grid")
 	flags.StringVar(&o.Program, "program", "", "`PATH` of tutti-native; default: the benchmark of the campaign")
-	flags.IntVar(&o.Bytes, "bytes", 1<<20, "size of the large message")
-	flags.Float64Var(&o.Precision, "precision", 0.05, "sufficient relative spread of a time")
-	flags.Float64Var(&o.Seconds, "seconds", 60, "time limit of each stage: inside nodes, and between nodes")
-	flags.StringVar(&o.PLogP, "plogp", pairs.PLogPClasses, "`PAIRS` of nodes whose PLogP parameters are measured: classes, all, or a list such as n1:n2,n3:n4")
+	flags.IntVar(&o.Bytes, "bytes", o.Bytes, "size of the large message")
+	flags.Float64Var(&o.Precision, "precision", o.Precision, "sufficient relative spread of a time")
+	flags.Float64Var(&o.Seconds, "seconds", o.Seconds, "time limit of each stage: inside nodes, and between nodes")
+	flags.StringVar(&o.PLogP, "plogp", o.PLogP, "`PAIRS` of nodes whose PLogP parameters are measured: classes, all, or a list such as n1:n2,n3:n4")
 	flags.BoolVar(&o.dry, "dry-run", false, "print the jobs and their cost; submit nothing")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation, whatever it costs")
 	a.formatFlag(cmd)
