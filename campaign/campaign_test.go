@@ -85,8 +85,8 @@ func fit(rows []selection.Row) (activelearn.Selection, error) {
 }
 
 // TestConvergesOnKnownMachine tunes a machine whose true times are known. If a campaign converges, its
-// selection must meet the criteria when the true times are used. This must hold for every strategy and every
-// source of the criteria's numbers.
+// selection must meet the criteria when the true times are used. This must hold for every strategy and
+// every value of stop.criteria_from.
 func TestConvergesOnKnownMachine(t *testing.T) {
 	for _, strategy := range activelearn.Names() {
 		for _, source := range activelearn.Sources() {

@@ -88,7 +88,7 @@ func (c Conclusion) Tie(p coll.Point) bool {
 // times the squared number of measurements. The limit takes about ten seconds.
 const maxPosteriorWork = 2e10
 
-// HasPosterior reports whether the models have a posterior, and computing it over the whole grid is fast
+// HasPosterior reports whether the models have a posterior that can be computed over the whole grid fast
 // enough for a report.
 func (c Conclusion) HasPosterior() bool {
 	work, n := 0.0, float64(len(c.Data.Measurements))

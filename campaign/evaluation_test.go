@@ -15,8 +15,8 @@ import (
 )
 
 // TestAudits checks the audits, in which a campaign compares its choices with credible rivals before it
-// stops. They follow an evaluation that meets the criteria. They measure only points of message sizes
-// without a passed audit. The campaign stops when no audit remains.
+// stops. They follow an evaluation that meets the criteria. They measure only message sizes that have
+// not passed an audit yet. The campaign stops when no audit remains.
 func TestAudits(t *testing.T) {
 	s, log := spec("regret"), &memory{}
 	s.HPO, s.CriteriaFrom = 0, activelearn.Predicted
@@ -52,7 +52,8 @@ func TestAudits(t *testing.T) {
 }
 
 // TestExhaustedSpace checks a completely measured space. Its evaluation uses the measurements, and no
-// further rounds are needed. An evaluation by a reference continues to use the reference.
+// further rounds are needed. If true times are known, they still
+// decide the evaluation.
 func TestExhaustedSpace(t *testing.T) {
 	for _, tc := range []struct {
 		name   string

@@ -72,8 +72,8 @@ func (r *run) mayGrow() bool {
 }
 
 // enlarge adds the points and the algorithms of the given candidates to the space. The next round measures
-// the candidates with new algorithms. If there are any, successive evaluations must meet the criteria again
-// from the start.
+// the candidates with new algorithms. If there are any, the number of successive evaluations that met the
+// criteria is set to 0.
 func (r *run) enlarge(more []coll.Candidate) error {
 	first, err := enlarge(&r.result, r.problem, more)
 	if err != nil {

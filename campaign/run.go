@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -31,8 +32,7 @@ type run struct {
 }
 
 // Run tunes one problem. The parameter `past` is the state of the problem in the log of an interrupted
-// campaign, or nil for a new campaign. Run removes the rounds from `past` after it has restored them. Both
-// `log` and `observe` may be nil.
+// campaign, or nil for a new campaign. Both `log` and `observe` may be nil.
 //
 // A failed trial is a result, not an error. If ctx is cancelled, Run returns ctx.Err() and the Result so
 // far, with Stop set to Cancelled. All trials that have ended are then in the log. The error matches ErrLog
@@ -153,7 +153,6 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 		if err := r.measure(ctx, round, batch); err != nil {
 			return "", err
 		}
-		r.past.Forget(round - 1)
 		if len(r.result.Ledger.Measurements()) == 0 {
 			continue
 		}
@@ -188,14 +187,17 @@ func (r *run) stopped() activelearn.StopReason {
 	return activelearn.StopReason(r.past.Stop)
 }
 
-// ask returns the batch of a round. It consists of retries, of new candidates of an audit or of the
-// strategy, of outliers to measure again, and of replicates. If the log has a batch for the round, ask
-// returns that batch.
+// ask returns the batch of a round. It contains retries, new candidates (chosen by an audit or the strategy),
+// outliers and replicates. If the log has a batch for the round, ask returns that batch.
 func (r *run) ask(round int) ([]coll.Candidate, error) {
 	ledger, retry := r.result.Ledger, r.trials.takeRetries()
 	s := activelearn.State{Round: round, Want: r.spec.Batch.Want(len(ledger.Measurements())), Ledger: ledger}
 	if logged, known := r.past.Round(round); known {
-		batch := logged.Batch()
+		batch, err := logged.Batch()
+		if err != nil {
+			return nil, err
+		}
+		admit(ledger, batch)
 		r.restoreStrategy(s, batch)
 		return batch, pend(ledger, batch)
 	}
@@ -221,8 +223,8 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 	return batch, pend(ledger, batch)
 }
 
-// restoreStrategy brings the strategy into the state after it was asked for a batch that is in the log. The
-// strategy returned those candidates of the batch that are still free (neither measured nor pending).
+// restoreStrategy restores the state of the strategy as if it had just chosen the new candidates of a batch in
+// the log. These are the candidates that are free, which means neither measured nor pending.
 func (r *run) restoreStrategy(s activelearn.State, batch []coll.Candidate) {
 	strategy, ok := r.strategy.(activelearn.Restorer)
 	if !ok || r.rule.Auditing() {
@@ -237,6 +239,26 @@ func (r *run) restoreStrategy(s activelearn.State, batch []coll.Candidate) {
 	strategy.Restore(s, fresh)
 }
 
+// admit adds the candidates of a batch in the log to the space. Another version of tutti may have measured an
+// algorithm that is missing in the catalogue.
+func admit(l *activelearn.Ledger, batch []coll.Candidate) {
+	outside := map[coll.Candidate]bool{}
+	for _, c := range batch {
+		if !l.Space().Has(c) {
+			outside[c] = true
+		}
+	}
+	if len(outside) == 0 {
+		return
+	}
+	l.Grow(l.Space().With(slices.Collect(maps.Keys(outside)), func(c coll.Candidate) error {
+		if !outside[c] {
+			return errNotRecorded
+		}
+		return nil
+	}))
+}
+
 // pend marks the candidates of a batch as pending. Candidates that are retried are pending already.
 func pend(l *activelearn.Ledger, batch []coll.Candidate) error {
 	for _, c := range batch {
@@ -249,25 +271,26 @@ func pend(l *activelearn.Ledger, batch []coll.Candidate) error {
 	return nil
 }
 
-// measure measures a batch of candidates. It takes the trials that an earlier run of the campaign has logged
-// from the log, and lets the runner measure the other candidates.
+// measure measures a batch of candidates. It takes trials from the log if they are there, and lets the runner
+// measure the other candidates.
 func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) error {
 	logged, known := r.past.Round(round)
 	if !known {
 		return r.problem.Runner.Run(ctx, r.batch(round, batch, nil), roundLog{r, round})
 	}
-	for t := range logged.Trials() {
+	ended := map[coll.Candidate]bool{}
+	for t, err := range logged.Trials() {
+		if err != nil {
+			return err
+		}
 		if err := r.trials.record(&r.result, t); err != nil {
 			return fmt.Errorf("%w: %w", ErrLog, err)
 		}
+		ended[t.Candidate] = true
 	}
 	jobs := logged.Jobs()
 	if logged.Done+logged.Failed == len(batch) && !slices.ContainsFunc(jobs, func(j coll.Job) bool { return j.State != coll.JobEnded }) {
 		return nil
-	}
-	ended := map[coll.Candidate]bool{}
-	for t := range logged.Trials() {
-		ended[t.Candidate] = true
 	}
 	b := r.batch(round, batch, ended)
 	b.Jobs = jobs
@@ -317,8 +340,8 @@ func outliersOf(round *journal.Round) []coll.Candidate {
 }
 
 // evaluation returns the evaluation of a round, from the log if it is there. The result ok is false as long
-// as there are too few measurements. The next round's measurements are compared with the models fitted now.
-// Models are therefore fitted only if the next round has no evaluation in the log.
+// as there are too few measurements. Models are fitted only if the log has no evaluation of the next round,
+// because that evaluation compares measurements with these models.
 func (r *run) evaluation(round int) (eval activelearn.Evaluation, ok bool, err error) {
 	logged := r.evaluated(round)
 	_, past := r.past.Round(round + 2)

@@ -23,7 +23,7 @@ type Spec struct {
 	Initial  int // number of points of the first batch; 0 means the strategy's default
 	Batch    Batch
 	Criteria activelearn.Criteria
-	// CriteriaFrom says what the numbers are based on that are compared with the criteria.
+	// CriteriaFrom is the source of the numbers that are compared with the criteria.
 	CriteriaFrom activelearn.Source
 	Limits       activelearn.Limits // for each problem
 	Metrics      metrics.Options
@@ -123,7 +123,7 @@ type Observer interface {
 	Evaluated(e activelearn.Evaluation, converged bool, selected func() (activelearn.Choice, error)) (end bool, err error)
 }
 
-// merge returns a selection for rows. It consists of rules that the library can express.
+// merge fits selection rules to rows, the times of the algorithms at each point.
 func (p Problem) merge(rows []selection.Row) (activelearn.Selection, error) {
 	if p.Fit == nil {
 		return activelearn.Fastest(rows)

@@ -27,7 +27,7 @@ type Study struct {
 }
 
 // Comparison compares the Gaussian process with the best forest of a study at points that were left out of
-// the training. A loss is the average of slowdown minus one and of mistakes, weighted by the criteria.
+// the training. A loss is the average of (slowdown − 1) / allowed slowdown + mistakes / allowed mistakes.
 type Comparison struct {
 	Trials int     `json:"trials"` // number of forests
 	GP     float64 `json:"gp"`     // loss of the Gaussian process

@@ -146,10 +146,18 @@ func Restore(spec Spec, p Problem, past *journal.ProblemState) (Result, error) {
 // restoreRound adds a round of the log to a result.
 func restoreRound(res *Result, spec Spec, p Problem, round *journal.Round) error {
 	res.Rounds = round.Number
-	if err := pend(res.Ledger, round.Batch()); err != nil {
+	batch, err := round.Batch()
+	if err != nil {
 		return err
 	}
-	for t := range round.Trials() {
+	admit(res.Ledger, batch)
+	if err := pend(res.Ledger, batch); err != nil {
+		return err
+	}
+	for t, err := range round.Trials() {
+		if err != nil {
+			return err
+		}
 		if _, err := addTrial(res, t, spec.Attempts); err != nil {
 			return fmt.Errorf("%s: round %d: %w: %w", p.Problem, round.Number, ErrLog, err)
 		}

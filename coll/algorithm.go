@@ -3,7 +3,6 @@ package coll
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -25,21 +24,24 @@ var Default = Algorithm{Name: "library_default"}
 // Param is one parameter of an algorithm. Name and value are written in the same way as in the library.
 type Param struct{ Name, Value string }
 
-var word = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+// isWord reports whether a text is a word of letters, digits and the characters ._- .
+func isWord(text string) bool {
+	return text != "" && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") == ""
+}
 
 // NewAlgorithm returns an algorithm, with its parameters in canonical order.
 //
 // Names and values must be words of letters, digits and the characters ._- . A duplicate parameter is an
 // error.
 func NewAlgorithm(name string, params ...Param) (Algorithm, error) {
-	if !word.MatchString(name) {
+	if !isWord(name) {
 		return Algorithm{}, fmt.Errorf("algorithm name %q: want letters, digits and ._-", name)
 	}
 	sorted := slices.Clone(params)
 	slices.SortFunc(sorted, func(a, b Param) int { return strings.Compare(a.Name, b.Name) })
 	parts := make([]string, len(sorted))
 	for i, p := range sorted {
-		if !word.MatchString(p.Name) || !word.MatchString(p.Value) {
+		if !isWord(p.Name) || !isWord(p.Value) {
 			return Algorithm{}, fmt.Errorf("parameter %q=%q of %s: want letters, digits and ._-", p.Name, p.Value, name)
 		}
 		if i > 0 && p.Name == sorted[i-1].Name {

@@ -6,6 +6,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 )
@@ -52,6 +53,6 @@ func BenchmarkReplay(b *testing.B) {
 func BenchmarkMeasurements(b *testing.B) {
 	p := campaigntest.State(manyRecords()).Problem(bcast)
 	for b.Loop() {
-		p.Measurements()
+		testutil.Must(p.Measurements())(b)
 	}
 }

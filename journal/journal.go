@@ -132,7 +132,7 @@ func open(path string) (*Journal, *Contents, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	contents, err := read(f, path, false)
+	contents, err := read(f, path)
 	if err == nil && len(contents.Warnings) > 0 {
 		err = errors.Join(f.Truncate(contents.size), f.Sync())
 	}

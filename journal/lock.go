@@ -18,8 +18,8 @@ import (
 // write.
 const LockName = "journal.lock"
 
-// maxTakeover limits how deeply locks may be nested. Removing a dead process's lock needs a lock of its own,
-// so each level needs a crash during such a removal.
+// maxTakeover limits how deeply locks may be nested. A process that removes the lock of a dead process holds a
+// second lock meanwhile. A deeper level arises only if that process dies during the removal.
 const maxTakeover = 3
 
 // lock is a lock file that this process created.

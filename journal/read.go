@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -51,24 +52,19 @@ func (c *Contents) State() *State { return &c.state }
 //
 // The error matches fs.ErrNotExist if there is no journal, ErrUnreadable if the system does not allow
 // reading it, ErrSchema if it has another schema, and ErrCorrupt if the file is not a journal.
-func Read(dir string) (*Contents, error) { return readDir(dir, false) }
-
-// ReadLean is Read with a lean state; see State.Lean.
-func ReadLean(dir string) (*Contents, error) { return readDir(dir, true) }
-
-func readDir(dir string, lean bool) (*Contents, error) {
+func Read(dir string) (*Contents, error) {
 	path := filepath.Join(dir, FileName)
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, missing(dir, err)
 	}
 	defer f.Close()
-	return read(f, path, lean)
+	return read(f, path)
 }
 
 // Reread reads the journal again, from its beginning.
 func (c *Contents) Reread() error {
-	again, err := readDir(filepath.Dir(c.path), c.state.Lean)
+	again, err := Read(filepath.Dir(c.path))
 	if err == nil {
 		*c = *again
 	}
@@ -82,15 +78,14 @@ func missing(dir string, err error) error {
 	return fmt.Errorf("%w: %w", ErrUnreadable, err)
 }
 
-// read reads a journal. Errors contain the path. If `lean` is true, the state takes little memory, see
-// State.Lean.
-func read(r io.Reader, path string, lean bool) (*Contents, error) {
-	c := &Contents{path: path, state: State{Lean: lean}}
+// read reads a journal. Errors contain the path.
+func read(r io.Reader, path string) (*Contents, error) {
+	c := &Contents{path: path, state: State{path: path}}
 	in := bufio.NewReaderSize(r, 64<<10)
 	if err := c.readHeader(in); err != nil {
 		return nil, err
 	}
-	if err := c.readRecords(in, c.state.Add); err != nil {
+	if err := c.readRecords(in); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -115,26 +110,18 @@ func (c *Contents) readHeader(in *bufio.Reader) error {
 	return nil
 }
 
-// readRecords reads the remaining lines and calls add for each record.
-func (c *Contents) readRecords(in *bufio.Reader, add func(Record)) error {
-	b := block{in: in}
-	for end := error(nil); end == nil; {
-		end = b.read()
-		b.decode()
-		for i, line := range b.lines {
-			if err := b.errs[i]; err != nil {
-				return fmt.Errorf("%s:%d: %w", c.path, c.Records+2, err)
-			}
-			add(b.records[i])
-			c.Records++
-			c.size += int64(len(line))
-			c.Last = b.records[i].Time
-			if b.records[i].Kind == KindResume {
-				c.Begun = c.Last
-			}
+// readRecords reads the remaining lines and adds their records to the state.
+func (c *Contents) readRecords(in *bufio.Reader) error {
+	b := block{in: in, at: span{end: c.size}}
+	for r, err := range b.all() {
+		if err != nil {
+			return fmt.Errorf("%s:%d: %w", c.path, c.Records+2, err)
 		}
-		if end != nil && !errors.Is(end, io.EOF) {
-			return fmt.Errorf("%s:%d: %w", c.path, c.Records+2, end)
+		c.state.add(*r, b.at)
+		c.Records++
+		c.size, c.Last = b.at.end, r.Time
+		if r.Kind == KindResume {
+			c.Begun = c.Last
 		}
 	}
 	if b.torn > 0 {
@@ -157,7 +144,27 @@ type block struct {
 	lines   [][]byte // of text, with their newlines
 	records []Record // of the lines
 	errs    []error  // of the lines
+	at      span     // of the line that all returned last
 	torn    int      // length of the incomplete last line of the journal
+}
+
+// all returns the records of all lines. An error is the last value.
+func (b *block) all() iter.Seq2[*Record, error] {
+	return func(yield func(*Record, error) bool) {
+		for end := error(nil); end == nil; {
+			end = b.read()
+			b.decode()
+			for i, line := range b.lines {
+				b.at = span{b.at.end, b.at.end + int64(len(line))}
+				if !yield(&b.records[i], b.errs[i]) || b.errs[i] != nil {
+					return
+				}
+			}
+			if end != nil && !errors.Is(end, io.EOF) {
+				yield(nil, end)
+			}
+		}
+	}
 }
 
 // read replaces the lines by the next ones. The error is io.EOF at the end of the journal.
@@ -246,7 +253,7 @@ func decodeHeader(line []byte) (Header, error) {
 	return header.Header, err
 }
 
-// decodeStrict decodes exactly one JSON value into the value to. Unknown fields are errors.
+// decodeStrict decodes exactly one JSON value into `to`. Unknown fields are errors.
 func decodeStrict(line []byte, to any) error {
 	if err := json.Unmarshal(line, to, json.RejectUnknownMembers(true)); err != nil {
 		return fmt.Errorf("%w: %w", ErrCorrupt, err)

@@ -2,8 +2,8 @@ package journal
 
 import (
 	"encoding/json"
-	"iter"
 	"maps"
+	"reflect"
 	"slices"
 	"time"
 	"unique"
@@ -15,15 +15,12 @@ import (
 // State is the state of a campaign, computed from the records of its journal. The zero value is the state
 // before the first record. A State is not safe for concurrent use.
 type State struct {
-	// Lean makes the state store only the numbers of trials, without batches and the steps of verifications.
-	// It then takes little memory. Set Lean before adding the first record.
-	Lean bool
-
 	Problems      []*ProblemState // in the order of their first record
 	Verifications []*Verification // in the order of their first record
 	Rounds        []*Round        // of all problems, in the order of their first record
 	Jobs          []*Job          // of problems and of verifications, in the order of their first record
 
+	path        string            // of the journal
 	environment *coll.Environment // of the last job that has one
 }
 
@@ -40,15 +37,15 @@ type ProblemState struct {
 type Round struct {
 	Problem    Problem
 	Number     int
+	Candidates int                     // number of candidates in the batch; 0 before it is recorded
 	Reasons    *Reasons                // of the batch; nil if it has none
 	Done       int                     // successful trials
 	Failed     int                     // failed trials
 	Seconds    float64                 // machine time of all trials
 	Evaluation *activelearn.Evaluation // nil before the round is evaluated
 	Grow       []coll.Candidate        // candidates whose algorithms and points join the space after the round
-	batch      []storedCandidate       // empty before it is recorded
-	trials     trialList
-	next       int // index in batch at which the search for the candidate of the next trial begins
+	batch      storedRecords
+	trials     storedRecords
 	jobs       jobList
 }
 
@@ -73,11 +70,9 @@ func (j *Job) Open() bool { return j.State != coll.JobEnded }
 
 // Verification is the state of the verification of one library.
 type Verification struct {
-	Library    string
-	session    int            // latest
-	steps      [][]storedStep // of each session
-	rounds     []*verifyRound
-	candidates map[coll.Candidate]*storedCandidate // of the trials
+	Library string
+	steps   storedRecords
+	rounds  []*verifyRound
 }
 
 // verifyRound is one round of a verification. Round numbers increase over all sessions of the verification.
@@ -87,9 +82,12 @@ type verifyRound struct {
 }
 
 // Add updates the state by the next record. A later record of a job replaces an earlier one.
-func (s *State) Add(r Record) {
+func (s *State) Add(r Record) { s.add(r, span{}) }
+
+// add is Add for a record that may be a line of the journal's file. Otherwise `at` is zero.
+func (s *State) add(r Record, at span) {
 	if r.Verify != nil {
-		s.addVerify(r)
+		s.addVerify(r, at)
 		return
 	}
 	if r.Problem == (Problem{}) {
@@ -99,19 +97,20 @@ func (s *State) Add(r Record) {
 	switch r.Kind {
 	case KindBatch:
 		round := s.round(p, r.Round)
-		if s.Lean {
-			return
-		}
-		round.batch, round.trials = make([]storedCandidate, len(r.Batch)), slices.Grow(round.trials, len(r.Batch))
-		for i, c := range r.Batch {
-			round.batch[i] = storeCandidate(c)
-		}
-		round.Reasons = reasonsOf(r.Batch, r.Reasons)
+		round.batch.add(r, s.path, at)
+		round.Candidates, round.Reasons = len(r.Batch), reasonsOf(r.Batch, r.Reasons)
 	case KindJob:
 		round := s.round(p, r.Round)
 		s.addJob(&round.jobs, r, *r.Job)
 	case KindTrial:
-		s.addTrial(s.round(p, r.Round), *r.Trial)
+		round := s.round(p, r.Round)
+		round.trials.add(r, s.path, at)
+		if r.Trial.State == coll.TrialDone {
+			round.Done++
+		} else {
+			round.Failed++
+		}
+		round.Seconds += r.Trial.CostSeconds
 	case KindEvaluation:
 		s.round(p, r.Round).Evaluation = r.Evaluation
 	case KindGrow:
@@ -123,28 +122,14 @@ func (s *State) Add(r Record) {
 	}
 }
 
-func (s *State) addTrial(round *Round, t coll.Trial) {
-	if t.State == coll.TrialDone {
-		round.Done++
-	} else {
-		round.Failed++
-	}
-	round.Seconds += t.CostSeconds
-	if !s.Lean {
-		round.trials = append(round.trials, store(t, round.candidate(storeCandidate(t.Candidate))))
-	}
-}
-
-func (s *State) addVerify(r Record) {
+func (s *State) addVerify(r Record, at span) {
 	step := *r.Verify
 	v := s.Verification(step.Library)
 	if v == nil {
-		v = &Verification{Library: step.Library, candidates: map[coll.Candidate]*storedCandidate{}}
+		v = &Verification{Library: step.Library}
 		s.Verifications = append(s.Verifications, v)
 	}
-	if !s.Lean {
-		v.add(step)
-	}
+	v.steps.add(r, s.path, at)
 	if step.Job == nil {
 		return
 	}
@@ -176,6 +161,30 @@ func (s *State) addJob(of *jobList, r Record, j coll.Job) {
 	j.Name = job.Name // one copy
 	job.Job, job.Changed = j, r.Time
 	job.Taken = job.Taken || j.State == coll.JobSubmitted
+}
+
+// share replaces the texts of a job by shared copies. The parameter `last` is the environment of the
+// previous job. An equal environment is stored once.
+func share(j *coll.Job, last *coll.Environment) {
+	j.State, j.Outcome = unique.Make(j.State).Value(), unique.Make(j.Outcome).Value()
+	e := j.Environment
+	if e == nil {
+		return
+	}
+	for _, text := range []*string{&e.Library, &e.Checksum, &e.Kernel, &e.CPU, &e.Governor} {
+		*text = unique.Make(*text).Value()
+	}
+	switch {
+	case last == nil || !slices.Equal(last.Nodes, e.Nodes):
+		for i, node := range e.Nodes {
+			e.Nodes[i] = unique.Make(node).Value()
+		}
+	default:
+		e.Nodes = last.Nodes
+		if reflect.DeepEqual(e, last) {
+			j.Environment = last
+		}
+	}
 }
 
 // problem returns the state of a problem. It adds the problem if the state does not have it.
@@ -238,17 +247,10 @@ func (p *ProblemState) Round(number int) (*Round, bool) {
 		return nil, false
 	}
 	at, known := slices.BinarySearchFunc(p.Rounds, number, compareRound)
-	if !known || len(p.Rounds[at].batch) == 0 {
+	if !known || p.Rounds[at].Candidates == 0 {
 		return nil, false
 	}
 	return p.Rounds[at], true
-}
-
-// Forget frees the memory of a round, except for its counts.
-func (p *ProblemState) Forget(number int) {
-	if r, known := p.Round(number); known {
-		*r = Round{Problem: r.Problem, Number: r.Number, Done: r.Done, Failed: r.Failed, Seconds: r.Seconds}
-	}
 }
 
 // Done returns the number of successful trials.
@@ -272,29 +274,20 @@ func (p *ProblemState) Last() int {
 
 // Measurements returns the latest measurement of each candidate, in the order of
 // coll.CompareCandidates.
-func (p *ProblemState) Measurements() []coll.Measurement {
+func (p *ProblemState) Measurements() ([]coll.Measurement, error) {
 	last := map[coll.Candidate]coll.Measurement{}
 	for _, r := range p.Rounds {
-		for t := range r.Trials() {
+		for t, err := range r.Trials() {
+			if err != nil {
+				return nil, err
+			}
 			if t.State == coll.TrialDone {
 				last[t.Candidate] = t.Measurement
 			}
 		}
 	}
-	return slices.SortedFunc(maps.Values(last), func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) })
+	return slices.SortedFunc(maps.Values(last), func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) }), nil
 }
-
-// Batch returns the candidates of the round, none before they are recorded and in a lean state.
-func (r *Round) Batch() []coll.Candidate {
-	out := make([]coll.Candidate, len(r.batch))
-	for i, c := range r.batch {
-		out[i] = c.candidate()
-	}
-	return out
-}
-
-// Trials returns the trials in the order in which they ended. A lean state has none; see State.Lean.
-func (r *Round) Trials() iter.Seq[coll.Trial] { return r.trials.all() }
 
 // Jobs returns the latest state of each job of the round, in the order of their first record.
 func (r *Round) Jobs() []coll.Job { return valuesOf(r.jobs.jobs) }

@@ -2,8 +2,10 @@ package journal_test
 
 import (
 	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
 	"reflect"
-	"slices"
 	"testing"
 	"time"
 
@@ -11,6 +13,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 )
@@ -89,14 +92,14 @@ func TestReplay(t *testing.T) {
 	}
 	p := state.Problem(bcast)
 	one, ok := p.Round(1)
-	if !ok || len(one.Batch()) != 2 || one.Reasons == nil || one.Done+one.Failed != 2 || one.Evaluation == nil || len(one.Grow) != 1 || len(one.Jobs()) != 1 || one.Jobs()[0].State != coll.JobEnded {
+	if !ok || one.Candidates != 2 || one.Reasons == nil || one.Done+one.Failed != 2 || one.Evaluation == nil || len(one.Grow) != 1 || len(one.Jobs()) != 1 || one.Jobs()[0].State != coll.JobEnded {
 		t.Errorf("round 1: %+v, %t", one, ok)
 	}
 	if _, ok := p.Round(3); ok || p.Last() != 2 || len(p.Study) != 1 {
 		t.Errorf("round 3 known: %t, last %d, %d trials of the study", ok, p.Last(), len(p.Study))
 	}
 	var got []float64
-	for _, m := range p.Measurements() {
+	for _, m := range testutil.Must(p.Measurements())(t) {
 		got = append(got, m.Seconds)
 	}
 	if diff := cmp.Diff([]float64{4, 2}, got); diff != "" {
@@ -112,21 +115,43 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestLean checks that a lean state counts trials, but has neither trials nor steps of verifications.
-func TestLean(t *testing.T) {
+// TestStored checks that batches, trials and steps of verifications are the same whether they are in memory or
+// in the journal's file. Once the file has lost records, reading them is an error.
+func TestStored(t *testing.T) {
 	trial := trialRecord(bcast, 1, with("ring"), 1, coll.TrialDone)
-	step := journal.Record{Kind: journal.KindVerify, Verify: &journal.VerifyStep{Library: "mpich", Session: 1, Round: 2, Stage: 1, Trial: trial.Trial}}
-	for _, lean := range []bool{false, true} {
-		state := journal.State{Lean: lean}
-		state.Add(trial)
-		state.Add(step)
-		trials, steps := slices.Collect(state.Rounds[0].Trials()), slices.Collect(state.Verification("mpich").Steps())
-		if got := state.Rounds[0].Done; got != 1 || (len(trials) == 0) != lean || (len(steps) == 0) != lean {
-			t.Errorf("lean %t: %d done, trials %v, steps %v", lean, got, trials, steps)
+	job := jobRecord(bcast, 1, "a", coll.JobIntended, 1)
+	job.Job.Carries, job.Job.Nodes = []int{0}, 2
+	records := []journal.Record{
+		{Kind: journal.KindBatch, Problem: bcast, Round: 1, Batch: []coll.Candidate{with("ring"), with("tree")}},
+		trial, job, trialRecord(bcast, 1, with("tree"), 2, coll.TrialDone),
+		{Kind: journal.KindVerify, Verify: &journal.VerifyStep{Library: "mpich", Session: 1, Round: 2, Stage: 1, Trial: trial.Trial}},
+	}
+	dir := t.TempDir()
+	j := testutil.Must(journal.Create(dir, journal.Header{}))(t)
+	testutil.NoError(t, errors.Join(j.Append(records...), j.Close()))
+	stored := testutil.Must(journal.Read(dir))(t).State()
+	content := func(s *journal.State) (out []any, failed error) {
+		round, _ := s.Problem(bcast).Round(1)
+		batch, failed := round.Batch()
+		for trial, err := range round.Trials() {
+			out, failed = append(out, trial), errors.Join(failed, err)
 		}
-		if !lean && !reflect.DeepEqual(steps[0], *step.Verify) {
-			t.Errorf("step %+v, want %+v", steps[0], *step.Verify)
+		for step, err := range s.Verification("mpich").Steps() {
+			out, failed = append(out, step), errors.Join(failed, err)
 		}
+		return append(out, batch), failed
+	}
+	want := testutil.Must(content(campaigntest.State(records)))(t)
+	if got := testutil.Must(content(stored))(t); len(got) != 4 || !reflect.DeepEqual(got, want) {
+		t.Errorf("in the file %+v, in memory %+v", got, want)
+	}
+	testutil.NoError(t, os.Truncate(filepath.Join(dir, journal.FileName), 100))
+	if _, err := content(stored); !errors.Is(err, journal.ErrCorrupt) {
+		t.Errorf("the file has lost records: %v, want %v", err, journal.ErrCorrupt)
+	}
+	testutil.NoError(t, os.Remove(filepath.Join(dir, journal.FileName)))
+	if _, err := content(stored); !errors.Is(err, journal.ErrUnreadable) {
+		t.Errorf("the file is gone: %v, want %v", err, journal.ErrUnreadable)
 	}
 }
 

@@ -139,7 +139,10 @@ func Entries(past *journal.Verification) ([]Entry, error) {
 		return nil, nil
 	}
 	var out []Entry
-	for step := range past.Steps() {
+	for step, err := range past.Steps() {
+		if err != nil {
+			return nil, err
+		}
 		e, err := entryOf(step)
 		if err != nil {
 			return nil, fmt.Errorf("verification of %s, step %d: %w: %w", past.Library, len(out)+1, ErrEntry, err)

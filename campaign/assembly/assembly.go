@@ -17,7 +17,6 @@ package assembly
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"runtime"
 	"slices"
 
@@ -37,7 +36,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Campaign is a campaign with its problems. Connect adds its machines.
+// Campaign is a configuration with its tuning problems. Connect adds the machines that measure them.
 type Campaign struct {
 	Config   *config.Campaign
 	Spec     campaign.Spec
@@ -99,9 +98,6 @@ func build(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 	if err := c.addProblems(); err != nil {
 		return nil, input(err)
 	}
-	for i, p := range c.Problems {
-		c.Problems[i].Space = withTried(p.Space, past.Problem(p.Problem))
-	}
 	if err := c.dropUnmeasurable(past); err != nil {
 		return nil, input(err)
 	}
@@ -141,7 +137,8 @@ func (c *Campaign) In(dir string) *Campaign {
 }
 
 // Sequential returns a copy of the campaign that runs one program at a time, so that programs do not disturb
-// each other. The copy accepts noisy times, because its users measure repeatedly. It has the same scheduler.
+// each other. The copy accepts noisy times, because callers measure each candidate several times. It has the
+// same scheduler.
 func (c *Campaign) Sequential() *Campaign {
 	other, settings := *c, *c.Config
 	settings.Runner.Parallel, settings.Benchmark.NoiseLimit = config.Never, 0
@@ -179,38 +176,6 @@ func (c *Campaign) openReleases() error {
 		}
 	}
 	return nil
-}
-
-// withTried returns a space that also has the candidates with trials in the journal. An earlier version of
-// tutti may have measured an algorithm that is missing in the catalogue.
-func withTried(s *coll.Space, past *journal.ProblemState) *coll.Space {
-	if past == nil {
-		return s
-	}
-	points, algorithms := map[coll.Point]bool{}, map[coll.Algorithm]bool{} // that later rounds add
-	for _, round := range past.Rounds {
-		for _, g := range round.Grow {
-			points[g.Point] = true
-			algorithms[g.Algorithm] = !slices.Contains(s.Algorithms(), g.Algorithm)
-		}
-	}
-	tried := map[coll.Candidate]bool{}
-	for _, round := range past.Rounds {
-		for t := range round.Trials() {
-			if c := t.Candidate; !s.Has(c) && !points[c.Point] && !algorithms[c.Algorithm] {
-				tried[c] = true
-			}
-		}
-	}
-	if len(tried) == 0 {
-		return s
-	}
-	return s.With(slices.Collect(maps.Keys(tried)), func(c coll.Candidate) error {
-		if tried[c] {
-			return nil
-		}
-		return errOutside
-	})
 }
 
 func (c *Campaign) addProblems() error {

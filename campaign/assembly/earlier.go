@@ -53,10 +53,14 @@ func earlierOf(c *journal.Contents) (config.Earlier, error) {
 	}
 	e.Machine = spec.Machine
 	for _, p := range c.State().Problems {
-		problem := config.EarlierProblem{Library: p.Library, Collective: p.Collective, Measurements: p.Measurements()}
-		if len(problem.Measurements) == 0 {
+		measurements, err := p.Measurements()
+		if err != nil {
+			return e, err
+		}
+		if len(measurements) == 0 {
 			continue
 		}
+		problem := config.EarlierProblem{Library: p.Library, Collective: p.Collective, Measurements: measurements}
 		study, err := campaign.StudyOf(p)
 		if err != nil {
 			return e, fmt.Errorf("%s: %w", p.Problem, err)
@@ -76,8 +80,8 @@ func earlierOf(c *journal.Contents) (config.Earlier, error) {
 }
 
 // addEarlier adds the measurements of earlier campaigns to the problems. It skips algorithms that are not in
-// the problem's space, and warns of differences between the campaigns. The best forest of the last earlier
-// campaign that has one replaces the configured forest.
+// the problem's space, and warns of differences between the campaigns. The configured forest is
+// replaced by the best forest of the latest earlier campaign with a study of forests.
 func (c *Campaign) addEarlier() error {
 	for _, e := range c.Config.From {
 		c.warnOfEarlier(e)

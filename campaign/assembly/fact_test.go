@@ -11,8 +11,8 @@ import (
 
 // TestFACT checks that the journal of the method "fact" has the steps of the pipeline of FACT (ExaMPI 2021,
 // figure 1). The first points are random, later ones have the largest variance. All algorithms of a point
-// are measured. Forests are retrained, with their slowdown and mistakes. The campaign stops when the
-// criteria hold, and a study of forests makes the final model.
+// are measured. Each round retrains the forests and records their slowdown and mistakes. The campaign stops
+// when the criteria hold, and a study of forests makes the final model.
 func TestFACT(t *testing.T) {
 	testutil.SkipShort(t)
 	cfg := campaigntest.Load(t, "../../configs/fact.yaml", "output="+t.TempDir(), "collectives=reduce", "hpo.trials=3")
@@ -46,7 +46,7 @@ func TestFACT(t *testing.T) {
 func checkWholePoints(t *testing.T, space *coll.Space, round *journal.Round) {
 	t.Helper()
 	points := map[coll.Point]int{}
-	for _, c := range round.Batch() {
+	for _, c := range testutil.Must(round.Batch())(t) {
 		points[c.Point]++
 	}
 	if round.Number == 1 && len(points) != 5 {

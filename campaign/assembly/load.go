@@ -16,7 +16,7 @@ import (
 	"tutti/selection"
 )
 
-// loading is the name under which a case runs that only loads selection files, in place of an algorithm.
+// loading takes the place of an algorithm in a case that only loads selection files.
 var loading = coll.Algorithm{Name: "tuned"}
 
 // triedWithin is a time limit for a test case with two ranks on one host. If the case ends in time, MPI

@@ -210,8 +210,8 @@ const preload = "LD_PRELOAD"
 // forceFunc returns the settings that make a library run a given candidate.
 type forceFunc = func(coll.Candidate) (mpi.Forcing, error)
 
-// withPreload returns a function that returns the settings of `force`. It also makes programs preload the
-// library's file.
+// withPreload returns a function that returns the settings of `force` and a setting that makes programs
+// preload the library's file.
 func withPreload(path string, force forceFunc) forceFunc {
 	file := mpi.Var{Name: preload, Value: path}
 	return func(c coll.Candidate) (mpi.Forcing, error) {

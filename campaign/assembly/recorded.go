@@ -164,7 +164,8 @@ func (c *Campaign) between(p coll.Point) bool {
 	return g.Between && len(g.Sizes) > 0 && p.MsgBytes > slices.Min(g.Sizes) && p.MsgBytes < slices.Max(g.Sizes)
 }
 
-// problem returns the problem of one collective on recorded data. It has the candidates that check accepts.
+// problem returns the problem of one collective on recorded data. Its candidates are those
+// for which `check` returns nil.
 func (c *Campaign) problem(lib config.Library, collective coll.Collective, named []coll.Measurement, check func(coll.Candidate) error) (campaign.Problem, error) {
 	recorded, left := usableRows(collective, named, check)
 	if left.unknown > 0 {

@@ -105,7 +105,7 @@ func Reread(dir string) (*Campaign, []campaign.Result, *journal.Contents, error)
 // are the job folders and the journal. The caller must hold the lock of the journal. If a job was accepted
 // or a trial has ended, Withdraw changes nothing and returns false.
 func (c *Campaign) Withdraw(ctx context.Context) (removed bool, err error) {
-	contents, err := journal.ReadLean(c.Config.Output)
+	contents, err := journal.Read(c.Config.Output)
 	if err != nil {
 		return false, err
 	}

@@ -11,7 +11,6 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/testutil"
-	"tutti/journal"
 	"tutti/report"
 	"tutti/verify"
 )
@@ -159,24 +158,18 @@ func TestSizeBands(t *testing.T) {
 // TestOtherPlacements checks the texts about verifications whose ranks were assigned to nodes differently
 // than in the campaign.
 func TestOtherPlacements(t *testing.T) {
-	trial := func(nodes int, order coll.Order, switches int) journal.Record {
+	trial := func(nodes int, order coll.Order, switches int) verify.Entry {
 		tr := coll.Trial{Measurement: coll.Measurement{Placement: coll.Placement{Order: order, Switches: switches}}}
 		tr.Nodes, tr.PPN = nodes, 2
-		return journal.Record{Verify: &journal.VerifyStep{Library: "mpich", Session: 1, Trial: &tr}}
+		return verify.Entry{Trial: &tr}
 	}
 	tuned := coll.Placements{Order: coll.Block, PPN: []int{2}, Switches: []coll.Switches{{Nodes: 2, Least: 1, Most: 1}, {Nodes: 4, Least: 1, Most: 2}}}
-	var state journal.State
-	for _, r := range []journal.Record{
-		trial(4, coll.Block, 2), trial(4, coll.Block, 4), trial(2, coll.Block, 2), {Verify: &journal.VerifyStep{Library: "mpich", Session: 1}}, trial(4, coll.Block, 4), trial(1, "", 0),
-	} {
-		state.Add(r)
-	}
-	v := state.Verification("mpich")
+	verified := []verify.Entry{trial(4, coll.Block, 2), trial(4, coll.Block, 4), trial(2, coll.Block, 2), {}, trial(4, coll.Block, 4), trial(1, "", 0)}
 	want := []string{"2 nodes on 2 switches, not on 1", "4 nodes on 4 switches, not on 1 to 2"}
-	if d := cmp.Diff(want, otherPlacements(tuned, v)); d != "" {
+	if d := cmp.Diff(want, otherPlacements(tuned, verified)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
-	if got := otherPlacements(coll.Placements{}, v); got != nil {
+	if got := otherPlacements(coll.Placements{}, verified); got != nil {
 		t.Errorf("the placements of the campaign are unknown: %q", got)
 	}
 	if got := otherPlacements(tuned, nil); got != nil {

@@ -28,7 +28,7 @@ func AddJournal(f *report.Facts, state *journal.State, libraries []string, attem
 		}
 		if res.Sessions > 0 {
 			f.Verification = append(f.Verification, report.VerificationFacts{
-				Result: res, OtherPlacements: otherPlacements(placementOf(f, lib), state.Verification(lib)),
+				Result: res, OtherPlacements: otherPlacements(placementOf(f, lib), entries),
 			})
 		}
 	}
@@ -39,9 +39,10 @@ func AddJournal(f *report.Facts, state *journal.State, libraries []string, attem
 	jobs := verificationsLast(state.Jobs)
 	f.MachineTime = machineTime(jobs)
 	f.Environments = environments(jobs)
-	f.Excluded = excluded(state, attempts)
 	f.Warnings = append(f.Warnings, mixedEnvironments(f.Environments)...)
-	return nil
+	var err error
+	f.Excluded, err = excluded(state, attempts)
+	return err
 }
 
 // verificationsLast moves the jobs of verifications to the end.
@@ -140,12 +141,18 @@ func mixedEnvironments(environments []report.EnvironmentFacts) []string {
 
 // excluded returns the candidates whose attempts all failed, sorted by library and collective. The parameter
 // `attempts` is the allowed number of attempts.
-func excluded(state *journal.State, attempts int) []report.ExcludedFacts {
+func excluded(state *journal.State, attempts int) ([]report.ExcludedFacts, error) {
 	var out []report.ExcludedFacts
 	for _, p := range state.Problems {
 		failed := map[coll.Candidate]int{}
 		for _, r := range p.Rounds {
-			for t := range r.Trials() {
+			if r.Failed == 0 {
+				continue
+			}
+			for t, err := range r.Trials() {
+				if err != nil {
+					return nil, err
+				}
 				if t.State == coll.TrialDone {
 					continue
 				}
@@ -159,7 +166,7 @@ func excluded(state *journal.State, attempts int) []report.ExcludedFacts {
 	slices.SortStableFunc(out, func(a, b report.ExcludedFacts) int {
 		return cmp.Or(cmp.Compare(a.Library, b.Library), cmp.Compare(a.Collective, b.Collective))
 	})
-	return out
+	return out, nil
 }
 
 // reasonsOf returns why each round measured its candidates. The parameter `past` is the problem's state in the
@@ -171,7 +178,7 @@ func reasonsOf(past *journal.ProblemState) []report.RoundReasons {
 	var out []report.RoundReasons
 	for _, r := range past.Rounds {
 		if why := r.Reasons; why != nil {
-			of := report.RoundReasons{Round: r.Number, Candidates: len(r.Batch()), Gain: why.Gain, Seconds: why.Seconds}
+			of := report.RoundReasons{Round: r.Number, Candidates: r.Candidates, Gain: why.Gain, Seconds: why.Seconds}
 			for _, top := range why.Top {
 				of.Top = append(of.Top, report.Reason(top))
 			}
@@ -214,14 +221,11 @@ func placementOf(f *report.Facts, library string) coll.Placements {
 }
 
 // otherPlacements says, without duplicates, how the placements of a verification differ from those of the campaign.
-func otherPlacements(tuned coll.Placements, v *journal.Verification) []string {
-	if v == nil {
-		return nil
-	}
+func otherPlacements(tuned coll.Placements, entries []verify.Entry) []string {
 	var measured []coll.Measurement
-	for s := range v.Steps() {
-		if s.Trial != nil {
-			measured = append(measured, s.Trial.Measurement)
+	for _, e := range entries {
+		if e.Trial != nil {
+			measured = append(measured, e.Trial.Measurement)
 		}
 	}
 	slices.SortStableFunc(measured, func(a, b coll.Measurement) int { return a.Nodes - b.Nodes })

@@ -74,8 +74,13 @@ func (d *Discovery) run(ctx context.Context, what string, plan discover.Plan, wa
 	}
 	group, inner := errgroup.WithContext(ctx)
 	for _, r := range open {
-		batch := d.batch(r.Number, r.Batch()[0], r.Jobs())
-		group.Go(func() error { return machine.Run(inner, batch, log{d, batch.Round}) })
+		group.Go(func() error {
+			batch, err := r.Batch()
+			if err != nil {
+				return err
+			}
+			return machine.Run(inner, d.batch(r.Number, batch[0], r.Jobs()), log{d, r.Number})
+		})
 	}
 	if err := group.Wait(); err != nil {
 		return err
@@ -83,7 +88,10 @@ func (d *Discovery) run(ctx context.Context, what string, plan discover.Plan, wa
 	said := ""
 	for _, r := range open {
 		done += r.Done
-		for t := range r.Trials() {
+		for t, err := range r.Trials() {
+			if err != nil {
+				return err
+			}
 			said = t.Error
 		}
 	}
@@ -101,7 +109,10 @@ func (d *Discovery) launches(what string, wanted int) (open []*journal.Round, do
 	for known != nil && number < len(known.Rounds) {
 		r := known.Rounds[number]
 		number++
-		switch batch := r.Batch(); {
+		batch, err := r.Batch()
+		switch {
+		case err != nil:
+			return nil, 0, err
 		case len(batch) != 1 || batch[0].Algorithm.Name != what:
 		case r.Done > 0:
 			done++

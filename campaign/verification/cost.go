@@ -49,7 +49,10 @@ func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 		Library: lib.Name, Points: len(points), Blocks: blocksOf(v.opt.Rules),
 		Budget: max(0, v.Budget(lib).Seconds()-session.MachineSeconds()),
 	}
-	usages := usagesOf(v.log.state, lib.Name, v.campaign.Spec.Launch)
+	usages, err := usagesOf(v.log.state, lib.Name, v.campaign.Spec.Launch)
+	if err != nil {
+		return Estimate{}, err
+	}
 	for nodes, n := range launchesOf(points, v.campaign.Spec.Launch) {
 		seconds := e.Blocks * usages.of(nodes).seconds(n)
 		e.Seconds += seconds
@@ -113,17 +116,21 @@ type usages struct {
 	all     usage
 }
 
-func usagesOf(state *journal.State, library string, model benchrunner.LaunchModel) usages {
+func usagesOf(state *journal.State, library string, model benchrunner.LaunchModel) (usages, error) {
 	p := usages{byNodes: map[int]usage{}}
 	for _, r := range state.Rounds {
 		if r.Problem.Library != library {
 			continue
 		}
+		batch, err := r.Batch()
+		if err != nil {
+			return p, err
+		}
 		for _, j := range r.Jobs() {
 			if j.State != coll.JobEnded || j.NoStartReason != "" {
 				continue
 			}
-			batch, keys := r.Batch(), map[benchrunner.LaunchKey]bool{}
+			keys := map[benchrunner.LaunchKey]bool{}
 			for _, at := range j.Carries {
 				keys[model.Key(batch[at])] = true
 			}
@@ -137,7 +144,7 @@ func usagesOf(state *journal.State, library string, model benchrunner.LaunchMode
 			p.all.add(used)
 		}
 	}
-	return p
+	return p, nil
 }
 
 // of returns the usage of the jobs with the given number of nodes, or of all jobs if there are none.

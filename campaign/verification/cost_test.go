@@ -7,6 +7,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/journal"
 	"tutti/verify"
 )
@@ -29,7 +30,7 @@ func TestBlockCost(t *testing.T) {
 		j.State = coll.JobEnded
 		state.Add(journal.Record{Kind: journal.KindJob, Problem: problem, Round: 1, Job: &j})
 	}
-	usages := usagesOf(&state, "mpich", benchrunner.LaunchNative)
+	usages := testutil.Must(usagesOf(&state, "mpich", benchrunner.LaunchNative))(t)
 	for _, tc := range []struct {
 		name   string
 		points []coll.Point
@@ -51,7 +52,7 @@ func TestBlockCost(t *testing.T) {
 			}
 		})
 	}
-	if got := usagesOf(&state, "openmpi", benchrunner.LaunchNative).of(2).seconds(usage{launches: 1, cases: 1}); got != 0 {
+	if got := testutil.Must(usagesOf(&state, "openmpi", benchrunner.LaunchNative))(t).of(2).seconds(usage{launches: 1, cases: 1}); got != 0 {
 		t.Errorf("a library without jobs has the cost %g s", got)
 	}
 }

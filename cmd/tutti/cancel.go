@@ -56,7 +56,7 @@ func openJobsNotice(c *assembly.Campaign) string {
 	if c.Config.Runner.Kind != config.SlurmJobs {
 		return "" // jobs of other runners end with tutti
 	}
-	contents, err := journal.ReadLean(c.Config.Output)
+	contents, err := journal.Read(c.Config.Output)
 	if err != nil {
 		return "" // the next command that reads the journal reports the error
 	}

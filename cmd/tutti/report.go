@@ -44,7 +44,10 @@ func writeReport(ctx context.Context, a *app, folder string) error {
 	facts, err := writeResults(ctx, c, results, contents.State(), folder)
 	switch {
 	case errors.Is(err, export.ErrNothing):
-		e := newEmptyResult(contents, resumeCommandOf(c))
+		e, err := newEmptyResult(contents, resumeCommandOf(c))
+		if err != nil {
+			return err
+		}
 		return a.show(e, func() { printEmptyResult(a, e) })
 	case err != nil:
 		return err
@@ -86,7 +89,7 @@ type failedJob struct {
 	Reason     string `json:"reason"`
 }
 
-func newEmptyResult(contents *journal.Contents, resume string) emptyResult {
+func newEmptyResult(contents *journal.Contents, resume string) (emptyResult, error) {
 	state := contents.State()
 	e := emptyResult{Campaign: contents.Header.Campaign, Jobs: len(state.Jobs), Resume: resume}
 	for _, j := range state.Jobs {
@@ -95,7 +98,10 @@ func newEmptyResult(contents *journal.Contents, resume string) emptyResult {
 		}
 	}
 	for _, r := range state.Rounds {
-		for t := range r.Trials() {
+		for t, err := range r.Trials() {
+			if err != nil {
+				return e, err
+			}
 			if t.State != coll.TrialFailed {
 				continue
 			}
@@ -104,7 +110,7 @@ func newEmptyResult(contents *journal.Contents, resume string) emptyResult {
 			}
 		}
 	}
-	return e
+	return e, nil
 }
 
 func printEmptyResult(a *app, e emptyResult) {

@@ -67,7 +67,7 @@ works while the campaign runs.`,
 	}
 	a.formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		contents, err := journal.ReadLean(args[0])
+		contents, err := journal.Read(args[0])
 		if err != nil {
 			return withCode(codeInput, err)
 		}

@@ -3,31 +3,10 @@ package journal
 import (
 	"cmp"
 	"slices"
-	"unique"
 
 	"tutti/activelearn"
 	"tutti/coll"
 )
-
-// storedCandidate is a candidate in less than a third of the memory of a coll.Candidate. Candidates that
-// differ only in their message sizes share everything else.
-type storedCandidate struct {
-	rest  unique.Handle[coll.Candidate] // with MsgBytes 0
-	bytes int64
-}
-
-func storeCandidate(c coll.Candidate) storedCandidate {
-	bytes := c.MsgBytes
-	c.MsgBytes = 0
-	return storedCandidate{unique.Make(c), bytes}
-}
-
-// candidate returns the candidate.
-func (s storedCandidate) candidate() coll.Candidate {
-	c := s.rest.Value()
-	c.MsgBytes = s.bytes
-	return c
-}
 
 // Reasons summarizes why a round measures its candidates. Gain and Seconds are sums over the batch.
 type Reasons struct {

@@ -1,0 +1,125 @@
+package journal
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"unique"
+
+	"tutti/coll"
+)
+
+// storedRecords is a list of records. A record that was read from a journal stays in the file and is read
+// again when it is needed. The list therefore takes little memory.
+type storedRecords struct {
+	path  string   // of the journal
+	spans []span   // parts of the file that contain the records
+	count int      // number of records in the spans
+	added []Record // the records after those, which this process has written
+}
+
+// span is a part of a file in bytes. It ends before the byte `end`.
+type span struct{ begin, end int64 }
+
+// add appends a record. The parameter `at` is its line in the file; it is zero for a record of this process.
+func (l *storedRecords) add(r Record, path string, at span) {
+	if at == (span{}) {
+		l.added = append(l.added, r)
+		return
+	}
+	l.path = path
+	l.count++
+	if last := len(l.spans) - 1; last >= 0 && l.spans[last].end == at.begin {
+		l.spans[last].end = at.end
+		return
+	}
+	l.spans = append(l.spans, at)
+}
+
+// all returns the records in order. An error is the last value.
+func (l *storedRecords) all() iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		if len(l.spans) > 0 {
+			f, err := os.Open(l.path)
+			if err != nil {
+				yield(Record{}, fmt.Errorf("%w: %w", ErrUnreadable, err))
+				return
+			}
+			defer f.Close()
+			n := 0
+			for r, err := range l.lines(f).all() {
+				if err != nil {
+					yield(Record{}, fmt.Errorf("%s: %w", l.path, err))
+					return
+				}
+				if n++; !yield(*r, nil) {
+					return
+				}
+			}
+			if n != l.count {
+				yield(Record{}, fmt.Errorf("%s: %w: the file has changed since it was read", l.path, ErrCorrupt))
+				return
+			}
+		}
+		for _, r := range l.added {
+			if !yield(r, nil) {
+				return
+			}
+		}
+	}
+}
+
+// lines returns a reader of the lines in the spans.
+func (l *storedRecords) lines(f io.ReaderAt) *block {
+	parts := make([]io.Reader, len(l.spans))
+	for i, s := range l.spans {
+		parts[i] = io.NewSectionReader(f, s.begin, s.end-s.begin)
+	}
+	return &block{in: bufio.NewReader(io.MultiReader(parts...))}
+}
+
+// Batch returns the candidates of the round, none before they are recorded.
+func (r *Round) Batch() (batch []coll.Candidate, err error) {
+	for record, err := range r.batch.all() {
+		if err != nil {
+			return nil, err
+		}
+		batch = record.Batch
+	}
+	return batch, nil
+}
+
+// Trials returns the trials in the order in which they ended. An error is the last value.
+func (r *Round) Trials() iter.Seq2[coll.Trial, error] {
+	return func(yield func(coll.Trial, error) bool) {
+		for record, err := range r.trials.all() {
+			if err != nil {
+				yield(coll.Trial{}, err)
+				return
+			}
+			t := *record.Trial
+			t.Algorithm, t.Collective = unique.Make(t.Algorithm).Value(), unique.Make(t.Collective).Value()
+			t.Job, t.Placement = unique.Make(t.Job).Value(), unique.Make(t.Placement).Value()
+			if !yield(t, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Steps returns the steps of all sessions in order. An error is the last value.
+func (v *Verification) Steps() iter.Seq2[VerifyStep, error] {
+	return func(yield func(VerifyStep, error) bool) {
+		for record, err := range v.steps.all() {
+			if err != nil {
+				yield(VerifyStep{}, err)
+				return
+			}
+			if !yield(*record.Verify, nil) {
+				return
+			}
+		}
+	}
+}
