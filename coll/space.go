@@ -10,7 +10,8 @@ import (
 type Space struct {
 	points     []Point
 	algorithms []Algorithm
-	feasible   [][]int // point index -> algorithm indices, ascending; successive points share equal slices
+	feasible   [][]int // sets of algorithms as indices, ascending
+	set        []int32 // point index -> index in feasible; 4 bytes for each point, since a space may have a million
 }
 
 // NewSpace returns the combinations of points and algorithms for which check returns nil. It omits points
@@ -22,10 +23,9 @@ func NewSpace(points []Point, algorithms []Algorithm, check func(Candidate) erro
 	slices.SortFunc(algorithms, CompareAlgorithms)
 	points, algorithms = slices.Compact(points), slices.Compact(algorithms)
 
-	s := &Space{points: points[:0]}
+	s := &Space{points: points[:0], set: make([]int32, 0, len(points))}
 	runs := make([]bool, len(algorithms))
 	var last, here []int
-	var distinct [][]int
 	for _, p := range points {
 		here = here[:0]
 		for a, alg := range algorithms {
@@ -39,9 +39,9 @@ func NewSpace(points []Point, algorithms []Algorithm, check func(Candidate) erro
 		}
 		if !slices.Equal(here, last) {
 			last = slices.Clone(here)
-			distinct = append(distinct, last)
+			s.feasible = append(s.feasible, last)
 		}
-		s.points, s.feasible = append(s.points, p), append(s.feasible, last)
+		s.points, s.set = append(s.points, p), append(s.set, int32(len(s.feasible)-1))
 	}
 	renumbered := make([]int, len(algorithms))
 	for a, alg := range algorithms {
@@ -50,7 +50,7 @@ func NewSpace(points []Point, algorithms []Algorithm, check func(Candidate) erro
 			s.algorithms = append(s.algorithms, alg)
 		}
 	}
-	for _, here := range distinct {
+	for _, here := range s.feasible {
 		for i, a := range here {
 			here[i] = renumbered[a]
 		}
@@ -76,7 +76,7 @@ func (s *Space) With(more []Candidate, check func(Candidate) error) *Space {
 // Has reports whether a candidate is in the space.
 func (s *Space) Has(c Candidate) bool {
 	i, ok := s.Index(c.Point)
-	return ok && slices.ContainsFunc(s.feasible[i], func(a int) bool { return s.algorithms[a] == c.Algorithm })
+	return ok && slices.ContainsFunc(s.Feasible(i), func(a int) bool { return s.algorithms[a] == c.Algorithm })
 }
 
 // Points returns the points in order; the caller must not change them.
@@ -87,7 +87,7 @@ func (s *Space) Algorithms() []Algorithm { return s.algorithms }
 
 // Feasible returns the algorithms that can run at point i, as indices into Algorithms. The caller must not
 // change the result.
-func (s *Space) Feasible(i int) []int { return s.feasible[i] }
+func (s *Space) Feasible(i int) []int { return s.feasible[s.set[i]] }
 
 // Index returns the index of a point. It returns false if the point is not in the space.
 func (s *Space) Index(p Point) (int, bool) {
@@ -96,8 +96,8 @@ func (s *Space) Index(p Point) (int, bool) {
 
 // At returns the candidates at point i.
 func (s *Space) At(i int) []Candidate {
-	out := make([]Candidate, len(s.feasible[i]))
-	for k, a := range s.feasible[i] {
+	out := make([]Candidate, len(s.Feasible(i)))
+	for k, a := range s.Feasible(i) {
 		out[k] = Candidate{Point: s.points[i], Algorithm: s.algorithms[a]}
 	}
 	return out
@@ -107,7 +107,7 @@ func (s *Space) At(i int) []Candidate {
 func (s *Space) All() iter.Seq[Candidate] {
 	return func(yield func(Candidate) bool) {
 		for i, point := range s.points {
-			for _, a := range s.feasible[i] {
+			for _, a := range s.Feasible(i) {
 				if !yield(Candidate{Point: point, Algorithm: s.algorithms[a]}) {
 					return
 				}
@@ -122,8 +122,8 @@ func (s *Space) Candidates() []Candidate { return slices.Collect(s.All()) }
 // Size returns the number of candidates.
 func (s *Space) Size() int {
 	n := 0
-	for _, here := range s.feasible {
-		n += len(here)
+	for i := range s.points {
+		n += len(s.Feasible(i))
 	}
 	return n
 }

@@ -72,13 +72,7 @@ func (j *Job) Open() bool { return j.State != coll.JobEnded }
 type Verification struct {
 	Library string
 	steps   storedRecords
-	rounds  []*verifyRound
-}
-
-// verifyRound is one round of a verification. Round numbers increase over all sessions of the verification.
-type verifyRound struct {
-	number int
-	jobs   jobList
+	jobs    map[int]*jobList // by round; round numbers increase over all sessions of the verification
 }
 
 // Add updates the state by the next record. A later record of a job replaces an earlier one.
@@ -126,20 +120,18 @@ func (s *State) addVerify(r Record, at span) {
 	step := *r.Verify
 	v := s.Verification(step.Library)
 	if v == nil {
-		v = &Verification{Library: step.Library}
+		v = &Verification{Library: step.Library, jobs: map[int]*jobList{}}
 		s.Verifications = append(s.Verifications, v)
 	}
 	v.steps.add(r, s.path, at)
 	if step.Job == nil {
 		return
 	}
-	round := v.round(step.Round)
-	if round == nil {
-		round = &verifyRound{number: step.Round}
-		v.rounds = append(v.rounds, round)
+	if v.jobs[step.Round] == nil {
+		v.jobs[step.Round] = &jobList{}
 	}
 	r.Problem, r.Round = Problem{Library: step.Library}, step.Round
-	s.addJob(&round.jobs, r, *step.Job)
+	s.addJob(v.jobs[step.Round], r, *step.Job)
 }
 
 // addJob adds the state j of a job to the jobs of its round.
@@ -290,30 +282,20 @@ func (p *ProblemState) Measurements() ([]coll.Measurement, error) {
 }
 
 // Jobs returns the latest state of each job of the round, in the order of their first record.
-func (r *Round) Jobs() []coll.Job { return valuesOf(r.jobs.jobs) }
+func (r *Round) Jobs() []coll.Job { return r.jobs.values() }
 
 // Jobs returns the latest state of each job of a verification's round, in the order of their first
 // record.
 func (v *Verification) Jobs(round int) []coll.Job {
-	if v == nil || v.round(round) == nil {
+	if v == nil || v.jobs[round] == nil {
 		return nil
 	}
-	return valuesOf(v.round(round).jobs.jobs)
+	return v.jobs[round].values()
 }
 
-// round returns the round with the given number. It returns nil if the round has no job.
-func (v *Verification) round(number int) *verifyRound {
-	for _, r := range slices.Backward(v.rounds) {
-		if r.number == number {
-			return r
-		}
-	}
-	return nil
-}
-
-func valuesOf(jobs []*Job) []coll.Job {
+func (l *jobList) values() []coll.Job {
 	var out []coll.Job
-	for _, j := range jobs {
+	for _, j := range l.jobs {
 		out = append(out, j.Job)
 	}
 	return out
