@@ -48,7 +48,7 @@ func (ranksSyntax) value(l *library, cat *mpi.Catalogue, t *selection.Tree) (str
 			if err != nil {
 				return "", err
 			}
-			r := rankRule{id: e.ID, lowBytes: low, highBytes: band.UpTo, lowRanks: c.Low, highRanks: c.High}
+			r := rankRule{id: e.ID, lowBytes: low, highBytes: min(band.UpTo, maxInt), lowRanks: c.Low, highRanks: c.High}
 			if l.variables[t.Collective].bytes == noSize {
 				r.highBytes = maxInt
 			}
