@@ -341,6 +341,9 @@ func TestLiveTable(t *testing.T) {
 				}
 			}
 			for _, tc := range tests {
+				if tc.name != "table" && m.Compiler != "mpicc.mpich" && !testutil.AllCases() {
+					continue // tables are read alike with both MPI libraries
+				}
 				t.Run(tc.name, func(t *testing.T) {
 					// libtutti's algorithm serves from the fourth call of a communicator on.
 					said := testutil.RunProgram(t, tableEnv(t, m, tc.table, library, sends), m.Launcher, "-n", "4", program, "check", "100")
