@@ -87,8 +87,8 @@ func TestServeSecretsWithoutStart(t *testing.T) {
 	broken := "#!/bin/sh\necho \"no licence for $RUN_KEY\" >&2\nexit 127\n"
 	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "mpirun"), []byte(broken), 0o700))
 	s, c, _ := readSecrets(t, dir)
-	if jobs := string(s.ask("GET", "/api/v1/campaigns/"+c.ID+"/jobs", "")); !strings.Contains(jobs, "no licence for "+secret) {
-		t.Errorf("an operator sees %s, want the output of the launcher", jobs)
+	if events := string(s.ask("GET", "/api/v1/campaigns/"+c.ID+"/events", "")); !strings.Contains(events, "no licence for "+secret) {
+		t.Errorf("an operator sees %s, want the output of the launcher", events)
 	}
 }
 

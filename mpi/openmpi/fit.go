@@ -36,7 +36,8 @@ func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selectio
 // addHanLayouts adds the layouts on several nodes to the selection, because the rules of coll/han depend on the
 // layout.
 func (b build) addHanLayouts(sel *selection.Selection, rows []selection.Row) {
-	for _, r := range rows {
+	byPoint := func(a, b selection.Row) int { return coll.ComparePoints(a.Point, b.Point) }
+	for _, r := range slices.SortedFunc(slices.Values(rows), byPoint) {
 		l := r.Point.Layout()
 		same := func(x selection.LayoutTrees) bool { return x.Layout == l }
 		if b.hanServes(coll.Bcast, l) && !slices.ContainsFunc(sel.Layouts, same) {
