@@ -41,7 +41,7 @@ func (ranksSyntax) value(l *library, cat *mpi.Catalogue, t *selection.Tree) (str
 		for _, band := range c.PPNs[0].Bands {
 			low := next
 			next = band.UpTo + 1
-			if band.Algorithm.IsDefault() {
+			if band.Algorithm.IsDefault() || low > maxInt {
 				continue
 			}
 			e, err := cat.Lookup(t.Collective, band.Algorithm)
