@@ -111,7 +111,7 @@ func TestOpSafety(t *testing.T) {
 			"reduce_scatter recursive_halving", "reduce_scatter ring",
 		},
 		"5.0.9": {
-			"allgather linear", "allgather sparbit", "allreduce ring", "allreduce segmented_ring",
+			"allgather linear", "allgather sparbit", "allreduce ring", "allreduce segmented_ring", "alltoall modified_bruck",
 			"bcast chain with segsize", "bcast pipeline with segsize", "bcast split_binary_tree", "bcast binary_tree with segsize", "bcast binomial with segsize",
 			"bcast knomial with segsize", "bcast scatter_allgather", "bcast scatter_allgather_ring", "bcast han",
 			"gather binomial", "gather linear_sync with segsize",
@@ -119,6 +119,7 @@ func TestOpSafety(t *testing.T) {
 		},
 		"6.0.x": {
 			"allgather linear", "allgather sparbit", "allgather direct-messaging", "allreduce ring", "allreduce segmented_ring", "allreduce allgather_reduce",
+			"alltoall modified_bruck",
 			"bcast chain with segsize", "bcast pipeline with segsize", "bcast split_binary_tree", "bcast binary_tree with segsize", "bcast binomial with segsize",
 			"bcast knomial with segsize", "bcast scatter_allgather", "bcast scatter_allgather_ring", "bcast han",
 			"gather binomial", "gather linear_sync with segsize", "reduce chain", "reduce pipeline", "reduce binary", "reduce binomial", "reduce knomial",
