@@ -22,7 +22,7 @@ const (
 // measured is the source of an evaluation if every candidate of the space was measured.
 const measured Source = "measured"
 
-// Sources returns the sources that a configuration may choose.
+// Sources returns the values of Source that a configuration may choose.
 func Sources() []Source { return []Source{Reference, CrossValidated, Predicted} }
 
 // Evaluation says how good the selection is after a round, and what the campaign has cost until then. All

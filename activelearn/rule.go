@@ -184,15 +184,16 @@ func (r *StopRule) noiseLimited() bool {
 }
 
 const (
-	// ruleStream makes the random points of evaluations independent of the points that strategies draw in
-	// the same round. Otherwise measured points would be evaluated more often than others. Any odd number
-	// would do.
+	// ruleStream changes the seed for the random points of evaluations. They are then independent of the points
+	// that strategies draw in the same round. Otherwise measured points would be evaluated more often than
+	// others. Any odd number would do.
 	ruleStream = 0x9e3779b97f4a7c15
-	// drawStream makes the draws of forecasts independent in the same way.
+	// drawStream changes the seed for the random draws of forecasts.
 	drawStream = 0xbf58476d1ce4e5b9
-	// betweenStream makes the draws at sizes between neighboring sizes independent in the same way.
+	// betweenStream changes the seed for the random draws of Between, at message sizes between two sizes of the
+	// space.
 	betweenStream = 0x94d049bb133111eb
-	// auditStream makes the points of audits independent in the same way.
+	// auditStream changes the seed for the random points of audits.
 	auditStream = 0xd1342543de82ef95
 )
 

@@ -49,7 +49,7 @@ const (
 	FACT   Method = "fact"
 )
 
-// Methods returns all methods.
+// Methods returns the values that `method` may have in a campaign file.
 func Methods() []Method { return []Method{Regret, FACT} }
 
 // Strategy returns the name of the method's strategy.

@@ -143,7 +143,8 @@ func TestLiveBuild(t *testing.T) {
 	}
 }
 
-// TestBuildPolicy checks that the policy program compiles without MPI and without a warning.
+// TestBuildPolicy checks that Policy, the program that simulates libtutti's decisions, compiles without MPI and
+// without a warning.
 func TestBuildPolicy(t *testing.T) {
 	testutil.SkipShort(t)
 	if _, err := exec.LookPath("cc"); err != nil {

@@ -16,7 +16,7 @@ import (
 // toolchains maps a library family to Debian's MPI library of this family.
 var toolchains = map[string]testutil.Toolchain{"mpich": testutil.MPICH, "openmpi": testutil.OpenMPI}
 
-// requireMPI skips the test unless both libraries are installed.
+// requireMPI skips the test unless MPICH and Open MPI are installed.
 func requireMPI(t *testing.T) {
 	t.Helper()
 	for _, tc := range toolchains {

@@ -223,8 +223,8 @@ func TestScheduleWaits(t *testing.T) {
 	n.expect(n.night(), " is running", 1)
 }
 
-// TestScheduleCatchesUp checks a base that became due while no service ran. It gets one campaign when the
-// service starts, and none at another start.
+// TestScheduleCatchesUp checks a schedule whose nights passed while no service ran. The service creates one campaign
+// when it starts, and none at another start.
 func TestScheduleCatchesUp(t *testing.T) {
 	testutil.SkipShort(t)
 	n := newNightly(t, fakeFile{Trials: 1}, config.When{})

@@ -17,7 +17,7 @@ import (
 // Tuned is the pseudo-algorithm of the library with its files loaded. The library without them is coll.Default.
 var Tuned = coll.Algorithm{Name: "tuned"}
 
-// Files describe the current files of a library and what they select.
+// Files holds the selections in the current selection files of a library, and the runners that test them.
 type Files struct {
 	Problems []Problem
 	Machine  benchrunner.Runner // measures candidates of Tuned and coll.Default

@@ -19,11 +19,12 @@ import (
 //	planned         wait for a slot, create the folder     done if the allocation ends too soon, else prepared
 //	resumed         read what an earlier run began         outputComplete if there is a result, submitted if
 //	                                                       the journal has the job's ID, else searching
-//	searching       look for the job at the scheduler,     accepted if either is found, outputComplete if the
-//	                and for a script in its folder         folder is missing, else prepared
+//	searching       look for the job's ID at the           accepted if it is found, outputComplete if the
+//	                scheduler and in the job's folder      folder is missing, else prepared
 //	prepared        hand the job to the scheduler          outputComplete if it is rejected, else accepted
 //	accepted        write the job's ID into the journal    submitted
-//	submitted       wait for the end of the job            accepted if another job measures, else ended
+//	submitted       wait for the end of the job            accepted if another copy of the job claimed
+//	                                                       the folder, else ended
 //	ended           wait for the last files                outputComplete
 //	outputComplete  read the output, write trials and      done
 //	                the end into the journal

@@ -61,8 +61,8 @@ func (r row) same(sub benchrunner.Submission) bool {
 	return r.name == sub.Name && (r.dir == sub.Dir || r.dir == "")
 }
 
-// named returns the rows in the queue that belong to the submission, the job that most likely measures first.
-// There are several rows only if a submission was repeated although the first one had arrived.
+// named returns the rows of the queue that belong to the submission. The first row is the job that most likely
+// does the measurements. There are several rows only if a submission was repeated although Slurm had received it.
 func (s *Scheduler) named(ctx context.Context, sub benchrunner.Submission) ([]row, error) {
 	rows, err := s.queue(ctx, "--name="+sub.Name)
 	if err != nil {

@@ -35,8 +35,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-// TestQuickFile checks that tune can read the file that quick writes, and that the file has the values
-// found on the machine.
+// TestQuickFile checks that `tutti tune` can read the campaign file of `tutti quick`, and that the file has the
+// values found on the machine.
 func TestQuickFile(t *testing.T) {
 	dir := t.TempDir()
 	library := filepath.Join(dir, "libmpi.so: with # a colon")

@@ -168,8 +168,8 @@ func slurmEnded(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	l.checkReport(t, out)
 }
 
-// slurmRejects requests resources that Slurm never grants. It checks that tune reports Slurm's reason at
-// once and leaves no files. Then it starts the corrected campaign.
+// slurmRejects requests resources that Slurm never grants. It checks that `tutti tune` reports Slurm's
+// reason at once and leaves no files. Then it starts the corrected campaign.
 func slurmRejects(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	file := filepath.Join(dir, "small.yaml")
 	for _, tc := range []struct{ set, want string }{

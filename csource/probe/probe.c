@@ -193,8 +193,8 @@ static void trace(const char *what, long bytes, const char *log)
     fflush(stdout);
 }
 
-/* Prints which algorithm served the calls, as libtutti reports it. From the fourth call on libtutti has its own
- * communicator. */
+/* Prints which algorithm served the last of five calls, as libtutti reports it. Five calls are needed, because libtutti
+ * creates its own communicator at the fourth one. */
 static void ask(const char *what, long bytes)
 {
     enum { CALLS = 5 };

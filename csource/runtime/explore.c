@@ -111,9 +111,10 @@ static int same_pick(const pick *p, const pick *best)
     return p->algorithm == best->algorithm && p->parameter == best->parameter;
 }
 
-/* Returns the largest expected time of a pick (an algorithm to explore), as a multiple of the selected algorithm's
- * time. It is the larger of two limits. The table may give the first one. The second one is for algorithms that send
- * all messages one after another, which takes `ranks` steps: other algorithms take about log2(ranks) steps. */
+/* Returns the upper limit of a pick's expected time, as a multiple of the selected algorithm's time. A pick is an
+ * algorithm to explore. The limit is the larger of that in the table and, for some picks, ranks / log2(ranks). These
+ * picks send all messages one after another, without a parameter such as a segment size. They take `ranks` steps, and
+ * other algorithms take about log2(ranks). A limit of 0 means that it is unknown. */
 static double time_limit(const mix *m, int chosen, int ranks)
 {
     const pick *p = &m->picks[chosen];

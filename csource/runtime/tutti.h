@@ -26,7 +26,7 @@ typedef enum {
 const char *collective_name(collective what);
 int collective_named(const char *name, size_t n, collective *what); /* whether n letters are a name */
 
-/* A variable that each thread has for itself. Simulated ranks run in one thread, but have their own variables. */
+/* Makes a variable thread-local. Simulated ranks run in one thread, but each rank has its own variables. */
 #ifdef SMPI_H
 #define PER_THREAD
 #else

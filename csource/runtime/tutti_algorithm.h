@@ -61,7 +61,7 @@ typedef struct {
     const int *map;        /* the rank that each number stands for; NULL: the number itself */
 } tutti_call;
 
-/* Requirements of an algorithm. libtutti leaves other calls to the MPI library. */
+/* Requirements of an algorithm. The MPI library serves calls that do not meet them. */
 enum {
     TUTTI_POWER_OF_TWO = 1, /* the number of ranks is a power of two */
     TUTTI_EVEN = 2,         /* the number of ranks is even */

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns the number of elements in a block. A scattered block has the same size on all ranks, because some
- * algorithms need equal sizes. It is the count divided by the number of ranks, rounded down, and at least one
- * element. */
+/* Returns the number of elements in a rank's block. For most collectives this is the count. Reduce-scatter divides
+ * the count by the number of ranks. The quotient is rounded down, because some algorithms need blocks of equal size.
+ * A block has at least one element unless the count is 0. */
 static int block(collective what, int count, int size)
 {
     if (count == 0 || (what != REDUCE_SCATTER && what != REDUCE_SCATTER_BLOCK))

@@ -11,7 +11,7 @@
 
 #define WHY 1024 /* bytes of a reason, with the final 0 */
 
-/* collective.c: names of collectives, and the forms of their calls. */
+/* collective.c: names of collectives, and the forms (variants) of their calls, for example in place. */
 
 typedef enum {
     ALLGATHER, ALLGATHERV, ALLREDUCE, ALLTOALL, ALLTOALLV, BARRIER, BCAST, EXSCAN,

@@ -10,7 +10,8 @@ import (
 	"tutti/report"
 )
 
-// TestConstants checks which numbers of a file are constants, their replacements, and the table.
+// TestConstants checks that ReadConstants finds the numbers in a source file, and that one of them can be replaced.
+// It also checks the table that shows the effects of halving and doubling each number.
 func TestConstants(t *testing.T) {
 	t.Chdir(t.TempDir())
 	testutil.NoError(t, os.Mkdir("pkg", 0o777))

@@ -13,7 +13,7 @@ import (
 	"tutti/benchrunner"
 )
 
-// Replay identifies a replay among those that have the same options.
+// Replay identifies a replay, which is a campaign simulated with recorded measurements, among those of a run.
 type Replay struct {
 	Data       string  `json:"data"`
 	Collective string  `json:"collective"`

@@ -80,8 +80,8 @@ func skipping(file *ast.File) []string {
 	return names
 }
 
-// asked reports whether a condition is testing.Short() or !*long, which the caller of go test asks for. A
-// test may always be skipped under these conditions.
+// asked reports whether a condition is testing.Short() or !*long. A test may always be skipped under these
+// conditions, because flags of `go test` set them.
 func asked(cond ast.Expr) bool {
 	switch c := cond.(type) {
 	case *ast.CallExpr:

@@ -28,8 +28,8 @@ var below = []struct {
 	{"1+openmpi-4.1.4", testutil.OpenMPI},
 }
 
-// randomTable exports a table for up to four ranks on a node. At random points every algorithm is the
-// fastest. The table omits algorithms of the MPI library that are wrong for the random calls.
+// randomTable exports a table for up to four ranks on a node. At each point the algorithms have random times, so any
+// of them may be selected. The table omits algorithms of the MPI library that give wrong results for the tests' calls.
 func randomTable(t *testing.T, release, dir string, seed uint64) selection.Setup {
 	t.Helper()
 	lib, cat, err := libraries.Release("libtutti", release)

@@ -19,8 +19,8 @@ var parameterValues = map[string][]string{
 	"barriers": {"1", "4"},
 }
 
-// parameterRanges limits the parameter values that campaigns try in addition, near values that were fast.
-// With segments below a kilobyte, latency dominates.
+// Campaigns also try other parameter values close to those that were fast. parameterRanges limits them. With
+// segments below a kilobyte, latency dominates.
 var parameterRanges = []coll.Range{
 	{Parameter: "segsize", Low: 1 << 10, High: 1 << 20}, {Parameter: "radix", Low: 2, High: 64},
 	{Parameter: "window", Low: 1, High: 64}, {Parameter: "barriers", Low: 1, High: 1 << 10},
@@ -43,8 +43,8 @@ func variants(_ *mpi.Catalogue, _ coll.Collective, e mpi.Entry) []coll.Algorithm
 	return out
 }
 
-// mostBytes limits the size of a message that libtutti serves, in bytes. For collectives whose size is that
-// of one rank's part, it limits the sum over all ranks; see csource/runtime/serve.c.
+// mostBytes limits the size of a message that libtutti serves, in bytes. If the message
+// size of a collective is that of one rank's part, the sum over all ranks is limited. See csource/runtime/serve.c.
 const mostBytes = math.MaxInt32 / 2
 
 // mostGathered is the largest sum of the vectors of all ranks, in bytes, that the allreduce algorithm named

@@ -98,8 +98,8 @@ func (r Range) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "[%d,%d]"
 
 func (r Range) contains(n int64) bool { return r.Low <= n && n <= r.High }
 
-// Select returns the algorithm of a call, or coll.Default if no rule applies. The parameter `orders` lists the
-// orders of the ranks over the nodes: on one node, they are in block and in cyclic order.
+// Select returns the algorithm of a call, or coll.Default if no rule applies. The parameter `orders` lists
+// every order (block or cyclic) in which the ranks are placed on the nodes. On one node both orders apply.
 func (t Table) Select(c coll.Collective, ranks, ppn int, bytes int64, orders ...coll.Order) coll.Algorithm {
 	for _, r := range t.Rules {
 		if r.Collective == c && (r.Order == "" || slices.Contains(orders, r.Order)) && r.Ranks.contains(int64(ranks)) && r.PPN.contains(int64(ppn)) && r.Bytes.contains(bytes) {

@@ -107,8 +107,9 @@ func embeddedTree(version string) (libraryTree, error) {
 	return lib, err
 }
 
-// readLibraryTree finds the trees, the accepted names and the version in a libmpich.so or libmpich.a. The file
-// contains the trees as JSON text. If it has none, the error matches errNoTree, and the other fields are valid.
+// readLibraryTree reads MPICH's trees, which select algorithms, from a libmpich.so or libmpich.a. It also reads the
+// version and the names that trees may contain. The file contains the trees as JSON text. If it has none, the error
+// matches errNoTree, and all fields of the result except the trees are valid.
 func readLibraryTree(path string) (libraryTree, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -100,7 +100,8 @@ func TestLiveSelection(t *testing.T) {
 			t.Errorf("%v: called %q, want %q", r.Point, got, want)
 		}
 	}
-	// Below the first block the library must select as it does without rules.
+	// For fewer ranks than in the first block of the rules file, the library must select the same algorithm as
+	// without rules.
 	below := coll.Point{Collective: coll.Bcast, Nodes: 1, PPN: 2, MsgBytes: 64}
 	if with, without := algorithmsOf(t, env, below, prog), algorithmsOf(t, nil, below, prog); with != without {
 		t.Errorf("%v: called %q, without rules %q", below, with, without)

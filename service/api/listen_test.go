@@ -55,7 +55,8 @@ func listenAndServe(t *testing.T, addr string, options api.ListenOptions, o api.
 	return a, l.Addr().String()
 }
 
-// TestListen checks addresses, Unix sockets, and certificates that cannot be read.
+// TestListen checks TCP addresses and Unix sockets, with and without certificates. It also checks the errors for
+// other files in their place.
 func TestListen(t *testing.T) {
 	cert, key := certificate(t)
 	socket := filepath.Join(t.TempDir(), "s")

@@ -64,7 +64,7 @@ func (f *Forest) eachBlock(x [][]float64, work func(lo int, rows []float64)) err
 	return nil
 }
 
-// eachTree calls use with the prediction of each tree for each row.
+// eachTree calls the function `use` once for each tree and row, with the tree's prediction for the row.
 func (f *Forest) eachTree(rows []float64, use func(tree, row int, value float64)) {
 	leaves := make([]int32, len(rows)/f.train.dim)
 	for k := range f.trees {

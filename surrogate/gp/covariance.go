@@ -218,8 +218,8 @@ func (t *covFactor) reduce(lowRank [][]float64) reducedRank {
 	return reducedRank{lowRank, across}
 }
 
-// columns returns the columns of the matrix T or W (see covFactor) that belong to task a. The result has a
-// row for each group, followed by a row for each job.
+// columns returns the columns of a matrix that belong to the observations of task `a`. The matrix has a column for
+// each observation, sorted by task. T and W of covFactor are such matrices.
 func (t *covFactor) columns(rows [][]float64, a int) [][]float64 {
 	out := make([][]float64, len(rows))
 	for k, row := range rows {

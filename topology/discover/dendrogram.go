@@ -94,8 +94,8 @@ func spanningTree(n int, d []float64) []Merge {
 	return edges
 }
 
-// chain is the state of the nearest-neighbour chain algorithm. In its arrays, each group has the place of one
-// of its members.
+// chain is the state of the nearest-neighbour chain algorithm. In its arrays, each group is at the
+// index of one of its members.
 type chain struct {
 	n      int
 	d      []float64

@@ -106,16 +106,17 @@ func (h *hierarchy) equalDivisions() []Labels {
 	return out
 }
 
-// The largest accepted deviations of distances from those in a tree. Deviations count only if both sets of
-// repetitions show them. The unit is the step from the distances at a level to those at the next level.
+// The largest accepted deviations of distances from those in a tree. The distances are measured in two sets of
+// repetitions, and only deviations that both sets show count. The unit is the step from the distances at a
+// level to those at the next level.
 const (
 	mostRows  = 0.1       // of member-to-group distances
 	mostPairs = 1.0 / 3.0 // of single distances between two groups
 )
 
-// separateMisfits separates the divisions that are possible in a tree of switches from the others. In a
-// tree, all members of a group have the same distance to another group. If both sets of repetitions show a
-// deviation from this, the deviation is not noise.
+// separateMisfits returns the divisions that are possible in a tree of switches, and the numbers of groups of
+// the other divisions. In a tree, all members of a group have the same distance to another group. A division is
+// unclear if both sets of repetitions show large deviations from this.
 func (d *levelFinder) separateMisfits(divisions []Labels) (clear []Labels, unclear []int) {
 	samples := byLevel(d.mean, divisions)
 	for i, labels := range divisions {
@@ -131,7 +132,7 @@ func (d *levelFinder) separateMisfits(divisions []Labels) (clear []Labels, uncle
 }
 
 // misfit measures how much the distances deviate from the distances in a tree. It returns two standard
-// deviations of differences that both sets of repetitions show.
+// deviations. They contain only those deviations that both sets of repetitions show.
 //
 // The result `rows` is for the distances between a member and another group: they should differ only by a term
 // for the two groups and a term for the member. The result `pairs` is for the distances between two members:

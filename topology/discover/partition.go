@@ -78,7 +78,8 @@ func newAffinity(t Matrix, items Labels, near, far float64) affinity {
 
 func (e *affinity) of(x float64) float64 { return max(-e.most, min(e.most, e.middle-x)) }
 
-// row returns the evidence of item i with every item. The next call overwrites the result.
+// row returns, for each item, the evidence that it belongs to the same group as item i. The next call overwrites
+// the result.
 func (e *affinity) row(i int) []float64 {
 	if e.between != nil {
 		return e.between[i*e.n : (i+1)*e.n]
@@ -149,7 +150,7 @@ func supportedShare(t Matrix, labels Labels, near, far float64) float64 {
 	return float64(count) / float64(t.n)
 }
 
-// partition is a division of items during its improvement. Its score is the evidence within groups, minus a
+// partition is a division of items that is improved step by step. Its score is the evidence within groups, minus a
 // penalty for groups of unusual size. Machines mostly consist of equal parts, so a group of unusual size
 // needs stronger evidence.
 type partition struct {
