@@ -8,8 +8,7 @@
 // A campaign is created from a config.Base, which is a campaign file that the service file lists. Create does
 // this on request; a base can also have a schedule. Pause, Resume and Cancel change the state of a campaign. A
 // Feed is a numbered sequence of events: the method Feed returns the lines of a campaign's journal, and Events
-// returns the events of the service. Rounds, Measurements, Curve and Jobs sum up a journal. Selection,
-// Predictions and Compare train models on it.
+// returns the events of the service. Measurements reads a journal. Selection and Predictions train models on it.
 //
 // The service also watches folders in which applications leave samples. It makes tables from them with tutti
 // online update. A config.Quota limits the node-hours of campaigns. The function Redacted returns the part of a

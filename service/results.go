@@ -2,7 +2,6 @@ package service
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"slices"
@@ -53,31 +52,6 @@ type Prediction struct {
 	Seconds   float64 `json:"seconds"`  // 0 where nothing was measured at the point
 	Slowdown  float64 `json:"slowdown"` // time over that of the fastest algorithm at the point
 	Measured  bool    `json:"measured"`
-}
-
-// Comparison compares two campaigns, for every problem that both of them have.
-type Comparison struct {
-	A        string            `json:"a"` // IDs of the campaigns
-	B        string            `json:"b"`
-	Problems []ComparedChoices `json:"problems"`
-}
-
-// ComparedChoices compares the selections of two campaigns for one problem.
-type ComparedChoices struct {
-	Problem journal.Problem  `json:"problem"`
-	Points  []ComparedChoice `json:"points"` // that both campaigns have, by nodes, ppn, msg_bytes
-}
-
-// ComparedChoice compares the choices of two campaigns at one point.
-type ComparedChoice struct {
-	Nodes    int     `json:"nodes"`
-	PPN      int     `json:"ppn"`
-	MsgBytes int64   `json:"msg_bytes"`
-	A        string  `json:"a"` // algorithms
-	B        string  `json:"b"`
-	SecondsA float64 `json:"seconds_a"` // of A's choice, 0 when unknown
-	SecondsB float64 `json:"seconds_b"`
-	Ratio    float64 `json:"ratio"` // SecondsB over SecondsA, 0 when unknown
 }
 
 // Learned is what the trained models of a problem give: the selection and the predictions. A problem is a
@@ -148,66 +122,6 @@ func (s *Service) learn(ctx context.Context, id string, p journal.Problem) (Lear
 		return Learned{}, err
 	}
 	return s.learned.get(ctx, learnedKey{id, p}, dir, round)
-}
-
-// Compare compares two campaigns, for every problem for which both have results. If there is no such
-// problem, the error matches ErrNotYet.
-func (s *Service) Compare(ctx context.Context, a, b string) (Comparison, error) {
-	c := Comparison{A: a, B: b, Problems: []ComparedChoices{}}
-	ofA, err := s.Problems(ctx, a)
-	if err != nil {
-		return Comparison{}, err
-	}
-	ofB, err := s.Problems(ctx, b)
-	if err != nil {
-		return Comparison{}, err
-	}
-	for _, p := range ofA {
-		if !slices.Contains(ofB, p) {
-			continue
-		}
-		x, err := s.Selection(ctx, a, p)
-		var y Selection
-		if err == nil {
-			y, err = s.Selection(ctx, b, p)
-		}
-		switch {
-		case errors.Is(err, ErrNotYet):
-			continue
-		case err != nil:
-			return Comparison{}, err
-		}
-		c.Problems = append(c.Problems, ComparedChoices{Problem: p, Points: compareChoices(x, y)})
-	}
-	if len(c.Problems) == 0 {
-		return c, ErrNotYet
-	}
-	return c, nil
-}
-
-// compareChoices pairs the choices of two selections at the same points.
-func compareChoices(a, b Selection) []ComparedChoice {
-	type point struct {
-		nodes, ppn int
-		bytes      int64
-	}
-	at := make(map[point]Choice, len(b.Choices))
-	for _, c := range b.Choices {
-		at[point{c.Nodes, c.PPN, c.MsgBytes}] = c
-	}
-	out := []ComparedChoice{}
-	for _, x := range a.Choices {
-		y, both := at[point{x.Nodes, x.PPN, x.MsgBytes}]
-		if !both {
-			continue
-		}
-		c := ComparedChoice{Nodes: x.Nodes, PPN: x.PPN, MsgBytes: x.MsgBytes, A: x.Algorithm, B: y.Algorithm, SecondsA: x.Seconds, SecondsB: y.Seconds}
-		if x.Seconds > 0 && y.Seconds > 0 {
-			c.Ratio = y.Seconds / x.Seconds
-		}
-		out = append(out, c)
-	}
-	return out
 }
 
 // maxLearned is the number of problems whose results are kept in memory. The result of a large problem

@@ -60,7 +60,6 @@ type Backend interface {
 	Problems(ctx context.Context, id string) ([]journal.Problem, error)
 	Selection(ctx context.Context, id string, p journal.Problem) (service.Selection, error)
 	Predictions(ctx context.Context, id string, p journal.Problem) ([]service.Prediction, error)
-	Compare(ctx context.Context, a, b string) (service.Comparison, error)
 
 	Files(id string) ([]service.File, error)
 	// Open opens a file that Files lists. For any other name it returns an error.
@@ -176,7 +175,7 @@ func operation(method, path, id, summary string) huma.Operation {
 
 func get[I, O any](a *API, path, id, summary string, h func(context.Context, *I) (*O, error)) {
 	op := operation(http.MethodGet, path, id, summary)
-	if strings.Contains(path, "{id}") || path == "/compare" {
+	if strings.Contains(path, "{id}") {
 		op.Errors = append(op.Errors, http.StatusNotFound)
 	}
 	huma.Register(a.huma, op, h)

@@ -219,13 +219,6 @@ func (f *fake) Predictions(_ context.Context, id string, p journal.Problem) ([]s
 	return []service.Prediction{{Nodes: 2, PPN: 4, MsgBytes: 8, Algorithm: "binomial", Seconds: 1e-6}}, nil
 }
 
-func (f *fake) Compare(_ context.Context, a, b string) (service.Comparison, error) {
-	if a == b {
-		return service.Comparison{}, service.ErrNotYet
-	}
-	return service.Comparison{A: a, B: b}, nil
-}
-
 func (f *fake) Files(id string) ([]service.File, error) {
 	_, err := f.Campaign(id)
 	files := []service.File{{Name: "mpich/bcast.json", Size: 2, Type: "application/json"}}

@@ -52,11 +52,6 @@ type oneProblem struct {
 	Collective string `query:"collective" required:"true" minLength:"1" maxLength:"100"`
 }
 
-type pair struct {
-	A string `query:"a" required:"true" minLength:"1" maxLength:"100" doc:"ID of the first campaign"`
-	B string `query:"b" required:"true" minLength:"1" maxLength:"100" doc:"ID of the second campaign"`
-}
-
 func (a *API) resultRoutes() {
 	get(a, "/version", "version", "Versions of the program and of this interface", func(context.Context, *struct{}) (*body[version], error) {
 		return &body[version]{version{Version: a.options.Version, API: "v1"}}, nil
@@ -75,10 +70,6 @@ func (a *API) resultRoutes() {
 	get(a, "/campaigns/{id}/predictions", "predictions", "The predicted time of every algorithm at every point", func(ctx context.Context, in *oneProblem) (*body[predictionList], error) {
 		p, err := a.backend.Predictions(ctx, in.ID, journal.Problem{Library: in.Library, Collective: coll.Collective(in.Collective)})
 		return reply(a, predictionList{p}, err)
-	})
-	get(a, "/compare", "compare", "Compare the selections of two campaigns and their times", func(ctx context.Context, in *pair) (*body[service.Comparison], error) {
-		c, err := a.backend.Compare(ctx, in.A, in.B)
-		return reply(a, c, err)
 	})
 }
 

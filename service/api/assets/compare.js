@@ -3,7 +3,7 @@
 import { get } from './api.js';
 import { el, panel } from './dom.js';
 import { callTime, clock, count, percent, point, ratio } from './format.js';
-import { gridMaps } from './map.js';
+import { gridMaps, pointKey } from './map.js';
 import { keyOf } from './journal.js';
 import { codes, driftClass } from './palette.js';
 
@@ -27,14 +27,30 @@ export async function compareView(main, [a, b], link) {
   return () => {};
 }
 
-// comparison returns the comparison of two campaigns, or a text where there are no results yet.
+// comparison shows how two campaigns differ, or a text where one has no results yet.
 async function comparison(a, b) {
   try {
-    return differences(await get(['compare'], { a, b }));
+    const [before, after] = await Promise.all([a, b].map((id) => get(['campaigns', id, 'selection'])));
+    return differences(common(before.selections, after.selections));
   } catch (error) {
     if (error.status !== 404) throw error;
     return el('p', { class: 'empty', text: error.message });
   }
+}
+
+// common pairs the problems and the points that both campaigns have. ratio is the time in B over
+// that in A, 0 where a time is not known.
+function common(before, after) {
+  return before.flatMap(({ problem, choices }) => {
+    const other = after.find((s) => keyOf(s.problem) === keyOf(problem));
+    const at = new Map(other?.choices.map((c) => [pointKey(c), c]));
+    const points = choices.filter((x) => at.has(pointKey(x))).map((x) => {
+      const y = at.get(pointKey(x));
+      const [a, b] = [x.seconds, y.seconds];
+      return { nodes: x.nodes, ppn: x.ppn, msg_bytes: x.msg_bytes, a: x.algorithm, b: y.algorithm, seconds_a: a, seconds_b: b, ratio: a > 0 && b > 0 ? b / a : 0 };
+    });
+    return other ? [{ problem, points }] : [];
+  });
 }
 
 function picker(id, label, campaigns, chosen) {
@@ -43,7 +59,7 @@ function picker(id, label, campaigns, chosen) {
 }
 
 // differences shows one problem of a comparison at a time.
-function differences({ problems }) {
+function differences(problems) {
   if (problems.length === 0) return el('p', { class: 'empty', text: 'These campaigns have no problem in common.' });
   const choice = el('select', { id: 'problem' }, problems.map((p, i) => el('option', { value: i, text: keyOf(p.problem) })));
   const summary = el('p', { class: 'total' });

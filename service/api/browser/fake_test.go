@@ -289,28 +289,6 @@ func (f *fake) Open(id, name string) (io.ReadSeekCloser, service.File, error) {
 	return closing{bytes.NewReader([]byte(tree))}, files[0], nil
 }
 
-func (f *fake) Compare(_ context.Context, a, b string) (service.Comparison, error) {
-	pa, errA := f.find(a)
-	pb, errB := f.find(b)
-	if err := errors.Join(errA, errB); err != nil {
-		return service.Comparison{}, err
-	}
-	out := service.Comparison{A: a, B: b}
-	for _, p := range problems {
-		d := service.ComparedChoices{Problem: p}
-		before, after := pa.script.choices(p, 1<<30), pb.script.choices(p, 1<<30)
-		for i := range before {
-			x, y := before[i], after[i]
-			d.Points = append(d.Points, service.ComparedChoice{
-				Nodes: x.Nodes, PPN: x.PPN, MsgBytes: x.MsgBytes, A: x.Algorithm, B: y.Algorithm,
-				SecondsA: x.Seconds, SecondsB: y.Seconds, Ratio: y.Seconds / x.Seconds,
-			})
-		}
-		out.Problems = append(out.Problems, d)
-	}
-	return out, nil
-}
-
 // feed is a service.Feed that keeps its events in memory.
 type feed struct {
 	mu     sync.Mutex
