@@ -121,7 +121,7 @@ func (e *affinity) nats(labels Labels) float64 {
 	return e.most / (deviation * deviation)
 }
 
-// improve moves, joins and swaps items until no change improves the division, at most mostRounds times.
+// improve moves items and joins groups until no change improves the division, at most mostRounds times.
 func (e *affinity) improve(start []int) Labels {
 	const mostRounds = 20
 	labels := NewLabels(start)
@@ -129,8 +129,7 @@ func (e *affinity) improve(start []int) Labels {
 		p := newPartition(e, labels)
 		moved := p.move()
 		joined := p.join()
-		swapped := p.swap()
-		if labels = NewLabels(p.labels); !moved && !joined && !swapped {
+		if labels = NewLabels(p.labels); !moved && !joined {
 			break
 		}
 	}
@@ -290,39 +289,4 @@ func (p *partition) join() bool {
 		p.labels[i] = group.find(g)
 	}
 	return joined
-}
-
-// swap exchanges two items of different groups if the exchange improves the division. It reports whether
-// any items were exchanged.
-func (p *partition) swap() bool {
-	k := len(p.size)
-	sums := make([]float64, 0, len(p.labels)*k)
-	for i := range p.labels {
-		sums = append(sums, p.e.sums(i, p.labels, k)...)
-	}
-	swapped := false
-	for i, a := range p.labels {
-		best, at := enough, -1
-		row := p.e.row(i)
-		for j, b := range p.labels {
-			if x := p.nats * (sums[i*k+b] + sums[j*k+a] - sums[i*k+a] - sums[j*k+b] - 2*row[j]); b != a && x > best {
-				best, at = x, j
-			}
-		}
-		if at < 0 {
-			continue
-		}
-		b := p.labels[at]
-		p.labels[i], p.labels[at] = b, a
-		for j, x := range p.e.row(i) {
-			sums[j*k+a] -= x
-			sums[j*k+b] += x
-		}
-		for j, x := range p.e.row(at) {
-			sums[j*k+a] += x
-			sums[j*k+b] -= x
-		}
-		swapped = true
-	}
-	return swapped
 }

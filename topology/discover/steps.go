@@ -25,15 +25,7 @@ func (d *levelFinder) confirmedDivisions(h *hierarchy) []Labels {
 			few[i].level = (few[i].level + s.level) / 2
 		}
 	}
-	for len(few) > 1 {
-		parts := h.divide(d.mean, few)
-		at := weakestStep(byLevel(d.mean, parts))
-		if at < 0 {
-			return parts
-		}
-		few = mergeSteps(few, at)
-	}
-	return nil
+	return h.divide(d.mean, few)
 }
 
 // confirmSteps finds the steps between distances in the table `train`. It returns those that the table `test`
