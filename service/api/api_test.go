@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"tutti/internal/config"
 	"tutti/internal/testutil"
 	"tutti/service"
 	"tutti/service/api"
@@ -83,14 +84,14 @@ func TestAnswers(t *testing.T) {
 	}{
 		{"GET", "/version", "", 200, `{"version":"1.2.3","api":"v1"}`},
 		{"GET", "/me", "", 200, `{"name":"","role":"operate","login":false}`},
-		{"GET", "/bases", "", 200, `{"bases":[{"name":"small"`},
-		{"GET", "/schedule", "", 200, `{"schedule":[]}`},
-		{"GET", "/node-hours", "", 200, `{"campaign":10,"day":24,"spent":3,"reserved":12,"remaining":9,"until":"2026-03-02T00:00:00Z"}`},
+		{"GET", "/bases", "", 200, `{"bases":[{"name":"night"`},
+		{"GET", "/schedule", "", 200, `{"schedule":[{"base":"night"`},
+		{"GET", "/node-hours", "", 200, `{"campaign":40,"day":120,"spent":83.8,"reserved":26.2,"remaining":10,"until":"`},
 		{"GET", "/campaigns", "", 200, `{"campaigns":[{"id":"c2"`},
 		{"GET", "/campaigns?state=done", "", 200, `{"campaigns":[{"id":"c1"`},
 		{"GET", "/campaigns?state=failed", "", 200, `{"campaigns":[],"seq":`},
 		{"GET", "/campaigns?state=lost", "", 422, `"location":"query.state"`},
-		{"GET", "/campaigns?limit=1", "", 200, `"next":"c2","seq":0}`},
+		{"GET", "/campaigns?limit=1", "", 200, `"next":"c2","seq":`},
 		{"GET", "/campaigns?limit=1&after=c2", "", 200, `{"campaigns":[{"id":"c1"`},
 		{"GET", "/campaigns?after=c9", "", 422, `"location":"query.after"`},
 		{"GET", "/campaigns?limit=0", "", 422, `"location":"query.limit"`},
@@ -102,11 +103,11 @@ func TestAnswers(t *testing.T) {
 		{"GET", "/campaigns/c9/measurements", "", 404, `no such campaign`},
 		{"GET", "/campaigns/c9/measurements?format=csv", "", 404, `no such campaign`},
 		{"GET", "/campaigns/c1/selection", "", 200, `{"selections":[{"problem":{"library":"mpich"`},
-		{"GET", "/campaigns/c1/selection?library=openmpi", "", 404, `nothing to show yet`},
+		{"GET", "/campaigns/c2/selection", "", 404, `nothing to show yet`},
 		{"GET", "/campaigns/c1/selection?collective=reduce", "", 404, `no such problem`},
 		{"GET", "/campaigns/c1/predictions?library=mpich&collective=bcast", "", 200, `{"predictions":[{"nodes":2`},
 		{"GET", "/campaigns/c1/predictions?library=mpich", "", 422, `"location":"query.collective"`},
-		{"GET", "/campaigns/c1/files", "", 200, `{"files":[{"name":"mpich/bcast.json"`},
+		{"GET", "/campaigns/c1/files", "", 200, `{"name":"mpich/bcast.json"`},
 		{"GET", "/campaigns/c1/files/mpich/bcast.json", "", 200, `{}`},
 		{"GET", "/campaigns/c1/files/mpich%2Fbcast.json", "", 200, `{}`},
 		{"POST", "/campaigns/c2/pause", "", 200, `"state":"paused"`},
@@ -118,13 +119,12 @@ func TestAnswers(t *testing.T) {
 		{"POST", "/version", "", 405, `POST is not possible here`},
 		{"DELETE", "/campaigns/c1", "", 405, `DELETE is not possible here`},
 		{"GET", "/nothing", "", 404, `no such page`},
-		{"POST", "/campaigns", `{"base":"small","name":"x"}`, 201, `"name":"x"`},
-		{"POST", "/campaigns", `{"base":"other"}`, 422, `want one of small","location":"body.base"`},
+		{"POST", "/campaigns", `{"base":"night","name":"x"}`, 201, `"name":"x"`},
+		{"POST", "/campaigns", `{"base":"other"}`, 422, `want one of night, demo","location":"body.base"`},
 		{"POST", "/campaigns", `{}`, 422, `"location":"body"`},
-		{"POST", "/campaigns", `{"base":"small","file":"/etc/passwd"}`, 422, `"location":"body.file"`},
-		{"POST", "/campaigns", `{"base":"small","set":{"stop.slowdown":"-1"}}`, 422, `"message":"want more than 1","location":"body.set.stop.slowdown"`},
-		{"POST", "/campaigns", `{"base":"small","set":{"stop.slowdown":7}}`, 422, `"location":"body.set.stop.slowdown"`},
-		{"POST", "/campaigns", `{"base":"small","name":"` + strings.Repeat("x", 201) + `"}`, 422, `"location":"body.name"`},
+		{"POST", "/campaigns", `{"base":"night","file":"/etc/passwd"}`, 422, `"location":"body.file"`},
+		{"POST", "/campaigns", `{"base":"night","set":{"stop.slowdown":7}}`, 422, `"location":"body.set.stop.slowdown"`},
+		{"POST", "/campaigns", `{"base":"night","name":"` + strings.Repeat("x", 201) + `"}`, 422, `"location":"body.name"`},
 		{"POST", "/campaigns", `{"base":`, 400, `application/problem`},
 		{"POST", "/campaigns", "", 400, `body`},
 	}
@@ -156,15 +156,15 @@ func TestIdempotencyKey(t *testing.T) {
 		testutil.NoError(t, json.Unmarshal([]byte(got.body), &c))
 		return got, c
 	}
-	first, made := post(`{"base":"small","name":"a"}`)
+	first, made := post(`{"base":"night","name":"a"}`)
 	if first.status != 201 || first.header.Get("Location") != "/api/v1/campaigns/"+made.ID {
 		t.Errorf("first request: %d, Location %q", first.status, first.header.Get("Location"))
 	}
-	again, same := post(`{"name":"a","base":"small"}`)
+	again, same := post(`{"name":"a","base":"night"}`)
 	if again.status != 200 || same.ID != made.ID {
 		t.Errorf("same request: %d with campaign %s, want 200 with %s", again.status, same.ID, made.ID)
 	}
-	if other, _ := post(`{"base":"small","name":"b"}`); other.status != 409 {
+	if other, _ := post(`{"base":"night","name":"b"}`); other.status != 409 {
 		t.Errorf("other request: %d, want 409", other.status)
 	}
 }
@@ -176,23 +176,25 @@ func TestErrors(t *testing.T) {
 		err    error
 		status int
 		retry  string
+		want   string // part of the answer
 	}{
-		{service.ErrQueueFull, 429, "5"},
-		{service.ErrDraining, 503, "5"},
-		{service.ErrQuota, 409, ""},
-		{service.ErrKey, 409, ""},
-		{errors.New("open /home/anna/secret: input/output error"), 500, ""},
-		{&fs.PathError{Op: "write", Path: "/home/anna/state", Err: syscall.ENOSPC}, 507, ""},
+		{service.ErrQueueFull, 429, "5", "too many"},
+		{service.ErrDraining, 503, "5", "shutting down"},
+		{service.ErrQuota, 409, "", "not enough node-hours"},
+		{service.ErrKey, 409, "", "idempotency key"},
+		{&config.FieldError{Field: "set.stop.slowdown", Text: "want more than 1"}, 422, "", `"message":"want more than 1","location":"body.set.stop.slowdown"`},
+		{errors.New("open /home/anna/secret: input/output error"), 500, "", "internal error"},
+		{&fs.PathError{Op: "write", Path: "/home/anna/state", Err: syscall.ENOSPC}, 507, "", "disk"},
 	}
 	for _, tc := range tests {
 		f := newFake()
 		f.err = tc.err
-		got := ask(t, serve(t, f, api.Options{}), "POST", "/api/v1/campaigns", `{"base":"small"}`)
+		got := ask(t, serve(t, f, api.Options{}), "POST", "/api/v1/campaigns", `{"base":"night"}`)
 		if got.status != tc.status || got.header.Get("Retry-After") != tc.retry {
 			t.Errorf("%v: %d, Retry-After %q, want %d, %q", tc.err, got.status, got.header.Get("Retry-After"), tc.status, tc.retry)
 		}
-		if strings.Contains(got.body, "anna") {
-			t.Errorf("%v: the answer contains a path: %s", tc.err, got.body)
+		if strings.Contains(got.body, "anna") || !strings.Contains(got.body, tc.want) {
+			t.Errorf("%v: %s, want no path and %s", tc.err, got.body, tc.want)
 		}
 	}
 }

@@ -1,8 +1,7 @@
 // Package api serves the campaigns of a service over HTTP: JSON described by an OpenAPI
 // document that is generated from the handlers, server-sent events, health and metrics. It
 // also serves a web page: the list of campaigns, a live view of a campaign, the comparison of
-// two campaigns, and online learning in applications. Tests of the page in a browser are in
-// the folder browser.
+// two campaigns, and online learning in applications.
 //
 // It also controls access. A token has one of two roles. The role "operate" may do and see everything. The role
 // "read" sees the files that are not private, and what service.Redacted leaves of the rest. Programs send the

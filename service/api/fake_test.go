@@ -4,12 +4,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"maps"
+	"reflect"
 	"slices"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"tutti/coll"
@@ -19,105 +22,214 @@ import (
 	"tutti/service"
 )
 
-var bcast = journal.Problem{Library: "mpich", Collective: "bcast"}
-
-// fake is a Backend that keeps its campaigns in memory. Each campaign has one problem.
+// fake is a Backend that keeps its campaigns in memory. A script writes their journals.
 type fake struct {
+	pause time.Duration // between two lines of the journal of a new campaign; 0: the journal stays empty
+
 	mu        sync.Mutex
-	campaigns []service.Campaign // newest first
-	feeds     map[string]*feed
+	campaigns []*fakeCampaign // newest first
+	made      map[string]*fakeCampaign
+	requests  []service.Request // of Create
 	events    *feed
-	keys      map[string]service.Request
-	made      map[string]string // campaign ID by idempotency key
 	measured  []service.Measurement
 	reads     int // calls of Measurements
-	files     map[string]string
-	private   []string // names of private files
-	err       error    // returned by Create, Pause, Resume and Cancel
+	samples   []service.SampleStatus
+	files     map[string]string // contents by name, of every campaign that is over
+	private   []string          // names of private files
+	err       error             // returned by Create, Pause, Resume and Cancel
+	failures  atomic.Int32      // number of calls of Selection and Predictions that fail
 	ready     error
 }
 
+// fakeCampaign is a campaign of the fake, with its script and the events published so far.
+type fakeCampaign struct {
+	service.Campaign
+	script *script
+	feed   *feed
+}
+
+const tree = `{"collective":"bcast"}` + "\n"
+
+// emptyFake returns a fake without campaigns.
+func emptyFake() *fake {
+	return &fake{events: newFeed(), made: map[string]*fakeCampaign{}, files: map[string]string{"mpich.json": tree}}
+}
+
+// newFake returns a fake with two campaigns: c1, which is done, and c2, which runs and has an empty journal.
 func newFake() *fake {
-	f := &fake{feeds: map[string]*feed{}, events: newFeed(), keys: map[string]service.Request{}, made: map[string]string{}, files: map[string]string{}}
-	f.add("c1", service.Done)
-	f.add("c2", service.Running)
+	f := emptyFake()
+	f.samples = []service.SampleStatus{secretSamples()}
+	f.addCounted("c1", service.Done, -1)
+	f.addCounted("c2", service.Running, 0)
 	return f
 }
 
-func (f *fake) add(id string, state service.State) service.Campaign {
-	c := service.Campaign{
-		ID: id, Name: "night " + id, Base: "small", Machine: "recorded", State: state, Exit: -1, Reason: "requested",
-		Created: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC), Started: time.Date(2026, 3, 1, 12, 0, 20, 0, time.UTC),
-		Progress: service.Progress{
-			Records: 9, Rounds: 3, Trials: 12, FailedTrials: 3, Failures: map[string]int{"launch": 2, "other": 1}, MachineSeconds: 40, NodeSeconds: 160,
-			Slowdown: 1.04, Jobs: 1,
+// addCounted adds a campaign with round numbers as its progress.
+func (f *fake) addCounted(id string, state service.State, lines int) *fakeCampaign {
+	c := f.add(id, "night "+id, state, 1, lines)
+	c.Machine, c.Started = "recorded", c.Created.Add(20*time.Second)
+	c.Progress = service.Progress{
+		Records: 9, Rounds: 3, Trials: 12, FailedTrials: 3, Failures: map[string]int{"launch": 2, "other": 1}, MachineSeconds: 40, NodeSeconds: 160,
+		Slowdown: 1.04, Jobs: 1,
+	}
+	return c
+}
+
+// startTime is when the fake's campaigns start. It is relative to the current time, so that all screenshots
+// show the same ages.
+var startTime = time.Now().UTC().Add(-26 * time.Minute).Truncate(time.Second)
+
+// add adds a campaign and publishes the first lines of its script, or all lines if `lines` is negative. The
+// factor drift multiplies the time that its machine takes per byte.
+func (f *fake) add(id, name string, state service.State, drift float64, lines int) *fakeCampaign {
+	c := &fakeCampaign{
+		Campaign: service.Campaign{
+			ID: id, Name: name, Base: "night", Machine: "cluster B, 32 nodes of 32 cores", State: state, Exit: -1, Reason: "requested",
+			Created: startTime, Started: startTime.Add(3 * time.Second), NodeHours: 40,
 		},
+		script: newScript(name, drift), feed: newFeed(),
+	}
+	if lines < 0 {
+		lines = len(c.script.lines)
+	}
+	for _, l := range c.script.lines[:lines] {
+		f.line(c, l)
 	}
 	if state.Over() {
-		c.Exit = 0
+		c.Exit, c.Ended, c.Converged = 0, startTime.Add(19*time.Minute), state == service.Done
+		c.feed.end()
 	}
+	f.mu.Lock()
 	f.campaigns = slices.Insert(f.campaigns, 0, c)
-	f.feeds[id] = newFeed()
+	f.mu.Unlock()
+	f.publish(c)
 	return c
+}
+
+// play publishes the lines of a campaign's script in the background.
+func (f *fake) play(c *fakeCampaign) {
+	go func() {
+		for _, l := range c.script.lines {
+			time.Sleep(f.pause)
+			f.line(c, l)
+		}
+		f.mu.Lock()
+		c.State, c.Converged, c.Exit, c.Ended = service.Done, true, 0, time.Now().UTC()
+		f.mu.Unlock()
+		c.feed.end()
+		f.publish(c)
+	}()
+}
+
+// line publishes one line of the script.
+func (f *fake) line(c *fakeCampaign, l scripted) {
+	f.mu.Lock()
+	c.Progress = l.progress
+	f.mu.Unlock()
+	c.feed.add(l.kind, l.data)
+	if l.kind == string(journal.KindEvaluation) || l.kind == string(journal.KindStop) {
+		f.publish(c)
+	}
+}
+
+func (f *fake) publish(c *fakeCampaign) {
+	f.mu.Lock()
+	data, err := json.Marshal(c.Campaign)
+	f.mu.Unlock()
+	if err != nil {
+		panic(err)
+	}
+	f.events.add("campaign", data)
+}
+
+func (f *fake) find(id string) (*fakeCampaign, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, c := range f.campaigns {
+		if c.ID == id {
+			return c, nil
+		}
+	}
+	return nil, fmt.Errorf("%w: %q", service.ErrNoCampaign, id)
+}
+
+// journal returns the events of a campaign that exists.
+func (f *fake) journal(id string) *feed {
+	c, err := f.find(id)
+	if err != nil {
+		panic(err)
+	}
+	return c.feed
 }
 
 func (f *fake) Campaigns() []service.Campaign {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.Clone(f.campaigns)
+	list := []service.Campaign{}
+	for _, c := range f.campaigns {
+		list = append(list, c.Campaign)
+	}
+	return list
 }
 
 func (f *fake) Campaign(id string) (service.Campaign, error) {
-	for _, c := range f.Campaigns() {
-		if c.ID == id {
-			return c, nil
-		}
+	c, err := f.find(id)
+	if err != nil {
+		return service.Campaign{}, err
 	}
-	return service.Campaign{}, fmt.Errorf("%w: %q", service.ErrNoCampaign, id)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return c.Campaign, nil
 }
 
 func (f *fake) Create(_ context.Context, r service.Request, key string) (service.Campaign, bool, error) {
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.err != nil {
-		return service.Campaign{}, false, f.err
-	}
-	if r.Base != "small" {
+	f.requests = append(f.requests, r)
+	err, old, id := f.err, f.made[key], fmt.Sprintf("made%d", len(f.requests))
+	f.mu.Unlock()
+	switch {
+	case err != nil:
+		return service.Campaign{}, false, err
+	case !slices.ContainsFunc(f.Bases(), func(b config.Base) bool { return b.Name == r.Base }):
 		return service.Campaign{}, false, fmt.Errorf("%w: %q", service.ErrNoBase, r.Base)
+	case old != nil && (old.Name != r.Name || !reflect.DeepEqual(old.Set, r.Set)):
+		return service.Campaign{}, false, service.ErrKey
+	case old != nil:
+		c, err := f.Campaign(old.ID)
+		return c, false, err
 	}
-	if v, ok := r.Set["stop.slowdown"]; ok && strings.HasPrefix(v, "-") {
-		return service.Campaign{}, false, &config.FieldError{Field: "set.stop.slowdown", Text: "want more than 1"}
+	made := f.add(id, r.Name, service.Running, 1, 0)
+	f.mu.Lock()
+	made.Set = r.Set
+	if key != "" {
+		f.made[key] = made
 	}
-	if old, used := f.keys[key]; key != "" && used {
-		if fmt.Sprint(old) != fmt.Sprint(r) {
-			return service.Campaign{}, false, service.ErrKey
-		}
-		i := slices.IndexFunc(f.campaigns, func(c service.Campaign) bool { return c.ID == f.made[key] })
-		return f.campaigns[i], false, nil
+	f.mu.Unlock()
+	if f.pause > 0 {
+		f.play(made)
 	}
-	c := f.add(fmt.Sprintf("c%d", len(f.campaigns)+1), service.Queued)
-	f.campaigns[0].Name = r.Name
-	f.keys[key], f.made[key] = r, c.ID
-	return f.campaigns[0], true, nil
+	c, err := f.Campaign(id)
+	return c, true, err
 }
 
 func (f *fake) setState(id string, from, to service.State) (service.Campaign, error) {
+	c, err := f.find(id)
+	if err != nil {
+		return service.Campaign{}, err
+	}
 	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.err != nil {
-		return service.Campaign{}, f.err
+	if c.State != from {
+		err = fmt.Errorf("%w: campaign %s is %s", service.ErrState, id, c.State)
+	} else {
+		c.State = to
 	}
-	for i, c := range f.campaigns {
-		if c.ID != id {
-			continue
-		}
-		if c.State != from {
-			return c, fmt.Errorf("%w: campaign %s is %s", service.ErrState, id, c.State)
-		}
-		f.campaigns[i].State = to
-		return f.campaigns[i], nil
+	err = errors.Join(f.err, err)
+	f.mu.Unlock()
+	if err != nil {
+		return service.Campaign{}, err
 	}
-	return service.Campaign{}, service.ErrNoCampaign
+	f.publish(c)
+	return f.Campaign(id)
 }
 
 func (f *fake) Pause(id string) (service.Campaign, error) {
@@ -133,24 +245,32 @@ func (f *fake) Cancel(id string) (service.Campaign, error) {
 }
 
 func (f *fake) Feed(_ context.Context, id string) (service.Feed, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if one, ok := f.feeds[id]; ok {
-		return one, nil
+	c, err := f.find(id)
+	if err != nil {
+		return nil, err
 	}
-	return nil, service.ErrNoCampaign
+	return c.feed, nil
 }
 
 func (f *fake) Events() service.Feed { return f.events }
+func (f *fake) Ready() error         { return f.ready }
 
 func (f *fake) Bases() []config.Base {
-	return []config.Base{{Name: "small", Machine: "recorded", Runner: "replay", Libraries: []string{"mpich"}, Collectives: []string{"bcast"}, File: "/etc/secret/small.yaml"}}
+	return []config.Base{
+		{Name: "night", Machine: "cluster B, 32 nodes of 32 cores", Runner: "slurm", Libraries: []string{"mpich", "openmpi"}, Collectives: []string{"bcast", "allreduce"}, File: "/etc/secret/night.yaml"},
+		{Name: "demo", Machine: "simulated machine A, 64 nodes of 36 cores", Runner: "replay", Libraries: []string{"mpich"}, Collectives: []string{"bcast", "reduce", "alltoall"}},
+	}
 }
 
-func (f *fake) Schedule() []service.Scheduled { return []service.Scheduled{} }
+func (f *fake) Schedule() []service.Scheduled {
+	return []service.Scheduled{{Base: "night", Schedule: "30 2 * * 6", TimeZone: "Europe/Berlin", Next: startTime.Add(60 * time.Hour), Last: startTime.Add(-108 * time.Hour), Decision: "campaign c3: the last one ended 31 d ago"}}
+}
 
-func (f *fake) Samples() []service.SampleStatus {
-	return []service.SampleStatus{{
+func (f *fake) Samples() []service.SampleStatus { return f.samples }
+
+// secretSamples returns the status of a folder of samples with the text hunter2 wherever it may have a secret.
+func secretSamples() service.SampleStatus {
+	return service.SampleStatus{
 		SampleFolder: config.SampleFolder{Name: "production", Folder: "/hunter2/learned", Base: "small"}, Error: "open /hunter2/learned: permission denied",
 		Report: &online.Report{
 			Time: time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC), Calls: 120, AllJobs: 2, Price: online.Price{Cost: 0.02, OverDefault: 0.75}, Jobs: []online.JobReport{{File: "hunter2-4711-1-0.samples", Calls: 60}},
@@ -158,11 +278,11 @@ func (f *fake) Samples() []service.SampleStatus {
 			Classes:     []online.ClassReport{{Point: candidate(1).Point, Calls: 120, Selected: candidate(1).Algorithm, Faster: 1.5, Of: 4}},
 			Drift:       []online.SourceDrift{{Source: "/hunter2/measured.csv", Candidates: 3, Change: 0.2, Ratio: 1.1}},
 		},
-	}}
+	}
 }
 
 func (f *fake) NodeHours() service.NodeHours {
-	return service.NodeHours{Campaign: 10, Day: 24, Spent: 3, Reserved: 12, Remaining: 9, Until: time.Date(2026, 3, 2, 0, 0, 0, 0, time.UTC)}
+	return service.NodeHours{Campaign: 40, Day: 120, Spent: 83.8, Reserved: 26.2, Remaining: 10, Until: startTime.Add(14 * time.Hour)}
 }
 
 func candidate(i int) coll.Candidate {
@@ -174,7 +294,7 @@ func candidate(i int) coll.Candidate {
 
 func (f *fake) Measurements(_ context.Context, id string, after int64) (iter.Seq2[service.Measurement, error], error) {
 	f.reads++
-	_, err := f.Campaign(id)
+	_, err := f.find(id)
 	return func(yield func(service.Measurement, error) bool) {
 		for _, m := range f.measured {
 			if m.Seq > after && !yield(m, nil) {
@@ -195,37 +315,53 @@ func (f *fake) measure(n int) {
 }
 
 func (f *fake) Problems(_ context.Context, id string) ([]journal.Problem, error) {
-	_, err := f.Campaign(id)
-	return []journal.Problem{bcast, {Library: "openmpi", Collective: "bcast"}}, err
+	_, err := f.find(id)
+	return problems, err
+}
+
+// learned returns a campaign that has results for a problem.
+func (f *fake) learned(id string, p journal.Problem) (*fakeCampaign, error) {
+	c, err := f.find(id)
+	switch {
+	case err != nil:
+		return nil, err
+	case f.failures.Add(-1) >= 0:
+		return nil, errors.New("not now")
+	case !slices.Contains(problems, p):
+		return nil, service.ErrNoProblem
+	case c.feed.Last() < 40:
+		return nil, service.ErrNotYet
+	}
+	return c, nil
 }
 
 func (f *fake) Selection(_ context.Context, id string, p journal.Problem) (service.Selection, error) {
-	if _, err := f.Campaign(id); err != nil {
+	c, err := f.learned(id, p)
+	if err != nil {
 		return service.Selection{}, err
 	}
-	if p != bcast {
-		return service.Selection{}, service.ErrNotYet
-	}
-	return service.Selection{Problem: p, Round: 3, Choices: []service.Choice{{Nodes: 2, PPN: 4, MsgBytes: 8, Algorithm: "binomial"}}}, nil
+	line := int(c.feed.Last())
+	return service.Selection{Problem: p, Round: line, Choices: c.script.choices(p, line)}, nil
 }
 
 func (f *fake) Predictions(_ context.Context, id string, p journal.Problem) ([]service.Prediction, error) {
-	if _, err := f.Campaign(id); err != nil {
+	c, err := f.learned(id, p)
+	if err != nil {
 		return nil, err
 	}
-	if p != bcast {
-		return nil, service.ErrNoProblem
-	}
-	return []service.Prediction{{Nodes: 2, PPN: 4, MsgBytes: 8, Algorithm: "binomial", Seconds: 1e-6}}, nil
+	return c.script.predictions(p, int(c.feed.Last())), nil
 }
 
 func (f *fake) Files(id string) ([]service.File, error) {
-	_, err := f.Campaign(id)
-	files := []service.File{{Name: "mpich/bcast.json", Size: 2, Type: "application/json"}}
-	for _, name := range f.private {
-		files = append(files, service.File{Name: name, Private: true})
+	c, err := f.Campaign(id)
+	if err != nil || !c.State.Over() {
+		return nil, err
 	}
-	return files, err
+	var files []service.File
+	for _, name := range slices.Sorted(maps.Keys(f.files)) {
+		files = append(files, service.File{Name: name, Size: int64(len(f.files[name])), Type: "text/html", Private: slices.Contains(f.private, name)})
+	}
+	return files, nil
 }
 
 type memoryFile struct{ *bytes.Reader }
@@ -233,17 +369,17 @@ type memoryFile struct{ *bytes.Reader }
 func (memoryFile) Close() error { return nil }
 
 func (f *fake) Open(id, name string) (io.ReadSeekCloser, service.File, error) {
-	if _, err := f.Campaign(id); err != nil {
-		return nil, service.File{}, err
+	files, err := f.Files(id)
+	for _, file := range files {
+		if file.Name == name {
+			return memoryFile{bytes.NewReader([]byte(f.files[name]))}, file, nil
+		}
 	}
-	content, ok := f.files[name]
-	if !ok {
-		return nil, service.File{}, fmt.Errorf("%w: %q", service.ErrNoFile, name)
+	if err == nil {
+		err = fmt.Errorf("%w: %q", service.ErrNoFile, name)
 	}
-	return memoryFile{bytes.NewReader([]byte(content))}, service.File{Name: name, Type: "text/html", Private: slices.Contains(f.private, name)}, nil
+	return nil, service.File{}, err
 }
-
-func (f *fake) Ready() error { return f.ready }
 
 // feed is a service.Feed that keeps its events in memory.
 type feed struct {
@@ -277,15 +413,31 @@ func (f *feed) Ended() bool {
 	return f.ended
 }
 
-// grow adds n events to the feed. If end is true, it then ends the feed.
-func (f *feed) grow(n int, end bool) {
+func (f *feed) add(kind string, data []byte) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for range n {
-		seq := int64(len(f.all) + 1)
-		f.all = append(f.all, service.Event{Seq: seq, Type: "trial", Data: json.RawMessage(fmt.Sprintf(`{"kind":"trial","n":%d}`, seq))})
-	}
-	f.ended = end
+	f.all = append(f.all, service.Event{Seq: int64(len(f.all) + 1), Type: kind, Time: time.Now(), Data: data})
+	f.wakeLocked()
+}
+
+func (f *feed) end() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ended = true
+	f.wakeLocked()
+}
+
+func (f *feed) wakeLocked() {
 	close(f.more)
 	f.more = make(chan struct{})
+}
+
+// grow adds n events to the feed. If end is true, it then ends the feed.
+func (f *feed) grow(n int, end bool) {
+	for range n {
+		f.add("trial", fmt.Appendf(nil, `{"kind":"trial","n":%d}`, f.Last()+1))
+	}
+	if end {
+		f.end()
+	}
 }

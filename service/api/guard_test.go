@@ -258,7 +258,7 @@ func TestOtherSites(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			before := len(f.Campaigns())
-			got := ask(t, s, "POST", "/api/v1/campaigns", `{"base":"small"}`, tc.headers...)
+			got := ask(t, s, "POST", "/api/v1/campaigns", `{"base":"night"}`, tc.headers...)
 			if got.status != tc.status {
 				t.Errorf("status %d, want %d: %s", got.status, tc.status, got.body)
 			}
@@ -330,7 +330,7 @@ func TestFiles(t *testing.T) {
 
 func TestLargeBody(t *testing.T) {
 	s := serve(t, newFake(), api.Options{})
-	big := `{"base":"small","name":"` + strings.Repeat("x", 70<<10) + `"}`
+	big := `{"base":"night","name":"` + strings.Repeat("x", 70<<10) + `"}`
 	if got := ask(t, s, "POST", "/api/v1/campaigns", big); got.status != http.StatusRequestEntityTooLarge {
 		t.Errorf("70 KiB: %d, want 413", got.status)
 	}

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -12,8 +13,7 @@ import (
 
 func TestMetrics(t *testing.T) {
 	f := newFake()
-	f.add("c3", service.Failed)
-	f.campaigns[0].Exit = 3
+	f.addCounted("c3", service.Failed, 0).Exit = 3
 	s := serve(t, f, api.Options{Version: "1.2.3"})
 	ask(t, s, "GET", "/api/v1/campaigns/c1", "")
 	ask(t, s, "GET", "/api/v1/campaigns/c9", "")
@@ -21,7 +21,7 @@ func TestMetrics(t *testing.T) {
 	for _, path := range []string{"/made-up-1", "/made-up-2", "/api/v1/made-up"} {
 		ask(t, s, "GET", path, "")
 	}
-	open(t, s, "/api/v1/events")
+	open(t, s, fmt.Sprintf("/api/v1/events?after=%d", f.events.Last()))
 	lines := strings.Split(ask(t, s, "GET", "/metrics", "").body, "\n")
 	for _, want := range []string{
 		`tutti_campaigns{state="done"} 1`, `tutti_campaigns{state="running"} 1`, `tutti_campaigns{state="failed"} 1`, `tutti_campaigns{state="queued"} 0`,
@@ -31,8 +31,8 @@ func TestMetrics(t *testing.T) {
 		`tutti_failures_total{cause="run",machine="recorded"} 0`,
 		`tutti_machine_seconds_total{machine="recorded"} 120`, `tutti_node_seconds_total{machine="recorded"} 480`, `tutti_jobs{machine="recorded"} 3`,
 		`tutti_predicted_slowdown{campaign="c2",machine="recorded",name="night c2"} 1.04`,
-		`tutti_node_hours_quota{per="campaign"} 10`, `tutti_node_hours_quota{per="day"} 24`,
-		`tutti_node_hours_today{what="spent"} 3`, `tutti_node_hours_today{what="reserved"} 12`, `tutti_node_hours_today{what="remaining"} 9`,
+		`tutti_node_hours_quota{per="campaign"} 40`, `tutti_node_hours_quota{per="day"} 120`,
+		`tutti_node_hours_today{what="spent"} 83.8`, `tutti_node_hours_today{what="reserved"} 26.2`, `tutti_node_hours_today{what="remaining"} 10`,
 		`tutti_online_calls{folder="production"} 120`, `tutti_online_jobs{folder="production"} 2`, `tutti_online_stuck{folder="production"} 1`,
 		`tutti_online_exploring_ratio{folder="production"} 0.02`, `tutti_online_over_default_ratio{folder="production"} 0.75`,
 		`tutti_online_updated_timestamp_seconds{folder="production"} 1.7723232e+09`,

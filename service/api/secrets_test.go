@@ -24,13 +24,11 @@ func guarded(t *testing.T) *fake {
 	for _, name := range f.private {
 		f.files[name] = secret
 	}
-	f.files["mpich/bcast.json"] = "{}"
-	campaign := testutil.Must(json.Marshal(f.campaigns[0]))(t)
+	campaign := testutil.Must(json.Marshal(f.campaigns[0].Campaign))(t)
 	online := testutil.Must(json.Marshal(f.Samples()[0]))(t)
 	f.events.all = []service.Event{{Seq: 1, Type: "campaign", Data: campaign}, {Seq: 2, Type: "online", Data: online}}
 	f.events.ended = true
-	f.feeds["c1"].ended = true
-	f.feeds["c1"].all = []service.Event{
+	f.journal("c1").all = []service.Event{
 		{Seq: 1, Type: "header", Data: json.RawMessage(`{"kind":"header","spec":{"runner":{"env":["A=` + secret + `"],"setup":["` + secret + `"]}}}`)},
 		{Seq: 2, Type: "trial", Data: json.RawMessage(`{"kind":"trial","trial":{"state":"failed","phase":"run","error":"` + secret + `"}}`)},
 		{Seq: 3, Type: "verify", Data: json.RawMessage(`{"kind":"verify","verify":"` + secret + `"}`)},

@@ -45,7 +45,7 @@ func event(n int) string {
 
 func TestStreamFrom(t *testing.T) {
 	f := newFake()
-	f.feeds["c1"].grow(1000, true)
+	f.journal("c2").grow(1000, true)
 	s := serve(t, f, api.Options{})
 	tests := []struct {
 		name, query string
@@ -61,7 +61,7 @@ func TestStreamFrom(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			resp := open(t, s, "/api/v1/campaigns/c1/events"+tc.query, tc.headers...)
+			resp := open(t, s, "/api/v1/campaigns/c2/events"+tc.query, tc.headers...)
 			if kind := resp.Header.Get("Content-Type"); resp.StatusCode != 200 || kind != "text/event-stream" {
 				t.Fatalf("%s, Content-Type %q", resp.Status, kind)
 			}
@@ -81,7 +81,7 @@ func TestStreamFrom(t *testing.T) {
 		})
 	}
 	for _, bad := range []string{"?after=-1", "?after=x", "?after=1e3", "?after=99999999999999999999"} {
-		if got := ask(t, s, "GET", "/api/v1/campaigns/c1/events"+bad, ""); got.status != 422 || !strings.Contains(got.body, "query.after") {
+		if got := ask(t, s, "GET", "/api/v1/campaigns/c2/events"+bad, ""); got.status != 422 || !strings.Contains(got.body, "query.after") {
 			t.Errorf("%s: %d %s", bad, got.status, got.body)
 		}
 	}
@@ -105,10 +105,10 @@ func TestStreamLive(t *testing.T) {
 		t.Fatalf("the stream ended before %q: %v", want, in.Err())
 	}
 	until(": heartbeat")
-	f.feeds["c2"].grow(1, false)
+	f.journal("c2").grow(1, false)
 	until("id: 1")
 	until(": heartbeat")
-	f.feeds["c2"].grow(2, true)
+	f.journal("c2").grow(2, true)
 	until("id: 3")
 	until("event: end")
 	for in.Scan() {
@@ -121,11 +121,11 @@ func TestStreamLive(t *testing.T) {
 // TestStreamInjection checks that line breaks in an event's data or type cannot add fields to the event.
 func TestStreamInjection(t *testing.T) {
 	f := newFake()
-	feed := f.feeds["c1"]
+	feed := f.journal("c2")
 	feed.grow(1, true)
 	feed.all[0].Data = []byte("{\"a\":1,\r\n\"b\":2}\n\ndata: evil")
 	feed.all[0].Type = "trial\nid: 7"
-	got := blocks(t, open(t, serve(t, f, api.Options{}), "/api/v1/campaigns/c1/events").Body)
+	got := blocks(t, open(t, serve(t, f, api.Options{}), "/api/v1/campaigns/c2/events").Body)
 	if len(got) != 3 || strings.Count(got[1], "\n") != 2 {
 		t.Errorf("stream %q, want one event of three lines", got)
 	}
@@ -157,7 +157,7 @@ func TestManyWatch(t *testing.T) {
 		})
 	}
 	for i := range events / 10 {
-		f.feeds["c2"].grow(10, i == events/10-1)
+		f.journal("c2").grow(10, i == events/10-1)
 	}
 	wg.Wait()
 }

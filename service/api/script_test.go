@@ -1,4 +1,4 @@
-package browser_test
+package api_test
 
 import (
 	"cmp"
@@ -247,6 +247,5 @@ func (s *script) choices(p journal.Problem, lines int) (out []service.Choice) {
 			Gain: byDefault / best.Seconds, Measured: best.Measured, Tie: gap < 1.02, Rival: second.Algorithm, PMistake: 0.4 * math.Exp(-12*(gap-1)),
 		})
 	}
-	slices.SortFunc(out, byPoint)
 	return out
 }

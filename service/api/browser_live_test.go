@@ -1,4 +1,4 @@
-package browser_test
+package api_test
 
 import (
 	"context"
@@ -23,7 +23,8 @@ import (
 const hostile = `<img src=x onerror="window.harmed=1">"'><script>window.harmed=1</script>{{7*7}}` + "\u202e"
 
 func TestStartAndWatch(t *testing.T) {
-	f := newFake(t, 2*time.Millisecond)
+	f := emptyFake()
+	f.pause = 2 * time.Millisecond
 	home, ctx := browse(t, f)
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/"), chromedp.WaitVisible(chromedp.CSS("form.start")))
 	if got := pagetest.Eval[string](t, ctx, `document.querySelector(".empty").textContent`); !strings.HasPrefix(got, "No campaign yet") {
@@ -54,7 +55,7 @@ func TestStartAndWatch(t *testing.T) {
 }
 
 func TestHostileNames(t *testing.T) {
-	f := newFake(t, time.Hour)
+	f := emptyFake()
 	f.add("c1", hostile, service.Done, 1, -1)
 	f.add("c2", hostile, service.Failed, 1.3, 300).Error = hostile
 	f.campaigns[0].Machine, f.campaigns[0].Reason = hostile, hostile
@@ -74,10 +75,10 @@ func TestHostileNames(t *testing.T) {
 }
 
 func TestWidths(t *testing.T) {
-	f := newFake(t, time.Hour)
+	f := emptyFake()
 	f.add("c1", strings.Repeat("long", 50), service.Done, 1, -1)
 	f.add("c2", "after", service.Running, 1.3, 500)
-	f.online = sampleFolders()
+	f.samples = sampleFolders()
 	home, ctx := browse(t, f)
 	for _, width := range []int64{360, 768, 1440} {
 		if width == 768 && !testutil.AllCases() {
@@ -100,7 +101,7 @@ func TestWidths(t *testing.T) {
 // TestAnswersFail checks that the page repeats failed requests even if no new event of the campaign
 // arrives.
 func TestAnswersFail(t *testing.T) {
-	f := newFake(t, time.Hour)
+	f := emptyFake()
 	f.failures.Store(2)
 	f.add("c1", "first", service.Running, 1.3, 500)
 	home, ctx := browse(t, f)
@@ -184,8 +185,8 @@ func tabTo(t *testing.T, ctx context.Context, text string) {
 }
 
 func TestWrongField(t *testing.T) {
-	f := newFake(t, time.Hour)
-	f.createError = &config.FieldError{Field: "set.stop.slowdown", Text: `"fast": want a number above 1`}
+	f := emptyFake()
+	f.err = &config.FieldError{Field: "set.stop.slowdown", Text: `"fast": want a number above 1`}
 	home, ctx := browse(t, f)
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/"), chromedp.WaitVisible(chromedp.CSS("form.start")), chromedp.Click(chromedp.CSS("summary")),
 		chromedp.SendKeys(chromedp.CSS(`[id="stop.slowdown"]`), "fast"), chromedp.Click(chromedp.CSS("form.start button[type=submit]")))
@@ -195,7 +196,7 @@ func TestWrongField(t *testing.T) {
 	}
 	// The corrected form must be sent with a new idempotency key.
 	f.mu.Lock()
-	f.createError = nil
+	f.err = nil
 	f.mu.Unlock()
 	pagetest.Do(t, ctx, chromedp.Click(chromedp.CSS("form.start button[type=submit]")))
 	pagetest.Until(t, ctx, `location.hash.startsWith("#/campaigns/made")`)
@@ -209,11 +210,11 @@ func readToken(t *testing.T) (store *api.TokenStore, secret string) {
 	return store, secret
 }
 
-func TestLogin(t *testing.T) {
-	f := newFake(t, time.Hour)
+func TestLoginOnThePage(t *testing.T) {
+	f := emptyFake()
 	f.add("c1", "first", service.Running, 1, 560)
 	tokens, secret := readToken(t)
-	home := serve(t, f, tokens)
+	home := serve(t, f, api.Options{Tokens: tokens}).URL
 	ctx := pagetest.Browse(t, home)
 	// If the login ends while the page is open, the page must show the login form.
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/"))
@@ -256,7 +257,7 @@ func TestNodeHours(t *testing.T) {
 func TestServiceGone(t *testing.T) {
 	f, home, ctx := browseRunning(t)
 	visit(t, ctx, home+"/#/campaigns/unknown", `document.querySelector("main [role=alert]")?.textContent.includes("no such campaign")`)
-	f.createError = errors.New("disk full")
+	f.err = errors.New("disk full")
 	pagetest.Do(t, ctx, chromedp.Navigate("about:blank"), chromedp.Navigate(home+"/"), chromedp.Click(chromedp.CSS("form.start button[type=submit]")))
 	pagetest.Until(t, ctx, `document.querySelector("form.start > .wrong").textContent !== ""`)
 }

@@ -1,4 +1,4 @@
-package browser_test
+package api_test
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -26,17 +25,11 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// serve starts a server with the page and the API of the fake. It returns the server's URL.
-func serve(t *testing.T, f *fake, tokens *api.TokenStore) string {
+// serveWrapped starts a server and returns its URL. The function wrap handles each request and may call next,
+// the handler of the fake.
+func serveWrapped(t *testing.T, f *fake, wrap func(w http.ResponseWriter, r *http.Request, next http.Handler)) string {
 	t.Helper()
-	return serveWrapped(t, f, tokens, func(w http.ResponseWriter, r *http.Request, next http.Handler) { next.ServeHTTP(w, r) })
-}
-
-// serveWrapped starts a server like serve. The function wrap handles each request and may call next, the
-// handler of the fake.
-func serveWrapped(t *testing.T, f *fake, tokens *api.TokenStore, wrap func(w http.ResponseWriter, r *http.Request, next http.Handler)) string {
-	t.Helper()
-	a := testutil.Must(api.New(f, api.Options{Version: "test", Tokens: tokens}))(t)
+	a := testutil.Must(api.New(f, api.Options{}))(t)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { wrap(w, r, a) }))
 	t.Cleanup(func() { a.Close(); server.Close() })
 	return server.URL
@@ -45,14 +38,14 @@ func serveWrapped(t *testing.T, f *fake, tokens *api.TokenStore, wrap func(w htt
 // browse starts a server without tokens for the fake, and opens a browser.
 func browse(t *testing.T, f *fake) (home string, ctx context.Context) {
 	t.Helper()
-	home = serve(t, f, nil)
+	home = serve(t, f, api.Options{}).URL
 	return home, pagetest.Browse(t, home)
 }
 
 // browseRunning starts a server and a browser for a fake whose only campaign, c1, is running.
 func browseRunning(t *testing.T) (f *fake, home string, ctx context.Context) {
 	t.Helper()
-	f = newFake(t, time.Hour)
+	f = emptyFake()
 	f.add("c1", "first", service.Running, 1, 560)
 	home, ctx = browse(t, f)
 	return f, home, ctx

@@ -2,7 +2,7 @@ import './load.mjs';
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-const { batchByGain, describe, Journal, last, resultOf, visibleJobs } = await import('../../assets/journal.js');
+const { batchByGain, describe, Journal, last, resultOf, visibleJobs } = await import('../assets/journal.js');
 
 const problem = { library: 'mpich', collective: 'bcast' };
 const header = {

@@ -1,4 +1,4 @@
-package browser_test
+package api_test
 
 import (
 	"bytes"
@@ -27,11 +27,11 @@ func TestScreenshots(t *testing.T) {
 	if !*screenshots {
 		testutil.NeedAllCases(t)
 	}
-	f := newFake(t, time.Hour)
+	f := emptyFake()
 	f.add("c1", "before the upgrade", service.Done, 1, -1)
 	f.add("c2", "after the upgrade", service.Done, 1.6, -1)
 	f.add("c3", "night of MPICH 4.3", service.Running, 1, 560)
-	f.online = sampleFolders()[:1]
+	f.samples = sampleFolders()[:1]
 	home, ctx := browse(t, f)
 	shots := []struct {
 		name   string

@@ -1,4 +1,4 @@
-package browser_test
+package api_test
 
 import (
 	"encoding/json"
@@ -45,8 +45,8 @@ const onlineDrawn = `document.querySelectorAll("[data-online] tbody tr").length 
 // TestOnline checks that the page shows the report on a folder of samples, and that it shows a new report
 // after an event.
 func TestOnline(t *testing.T) {
-	f := newFake(t, time.Hour)
-	f.online = sampleFolders()
+	f := emptyFake()
+	f.samples = sampleFolders()
 	home, ctx := browse(t, f)
 	visit(t, ctx, home+"/#/online", onlineDrawn)
 	text := strings.ReplaceAll(pagetest.Eval[string](t, ctx, `document.querySelector("main").textContent`), "\u00a0", " ")
@@ -63,11 +63,11 @@ func TestOnline(t *testing.T) {
 	update := sampleFolders()[0]
 	update.Report.Classes[1].Selected = coll.Algorithm{Name: "pipeline(segsize=8192)"}
 	data := testutil.Must(json.Marshal(update))(t)
-	f.feed.add("online", data)
+	f.events.add("online", data)
 	pagetest.Until(t, ctx, `document.querySelector("main").textContent.includes("pipeline(segsize=8192)")`)
 }
 
 func TestOnlineNothing(t *testing.T) {
-	home, ctx := browse(t, newFake(t, time.Hour))
+	home, ctx := browse(t, emptyFake())
 	visit(t, ctx, home+"/#/online", `document.querySelector("main .empty")?.textContent.includes("No folder is watched")`)
 }

@@ -1,8 +1,7 @@
-package browser_test
+package api_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/chromedp/chromedp"
 
@@ -70,7 +69,7 @@ const faults = `(() => {
 
 // TestAccess checks that no view of the page has accessibility faults.
 func TestAccess(t *testing.T) {
-	f := newFake(t, time.Hour)
+	f := emptyFake()
 	f.add("c1", "first", service.Done, 1, -1)
 	f.add("c2", "second", service.Running, 1.6, 560)
 	f.add("c3", "third", service.Failed, 1.2, 100).Error = "exit status 3"

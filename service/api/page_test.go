@@ -1,4 +1,4 @@
-package browser_test
+package api_test
 
 import (
 	"net/http"
@@ -32,7 +32,7 @@ func TestHandler(t *testing.T) {
 		{"GET", "/page.go", http.StatusNotFound, ""},
 		{"GET", "/etc/passwd", http.StatusNotFound, ""},
 	}
-	h := testutil.Must(api.New(newFake(t, 0), api.Options{}))(t)
+	h := testutil.Must(api.New(emptyFake(), api.Options{}))(t)
 	for _, tc := range tests {
 		t.Run(tc.method+" "+tc.path, func(t *testing.T) {
 			r := httptest.NewRequest(tc.method, "/", nil)
@@ -53,7 +53,7 @@ func TestHandler(t *testing.T) {
 }
 
 func TestHandlerTag(t *testing.T) {
-	h := testutil.Must(api.New(newFake(t, 0), api.Options{}))(t)
+	h := testutil.Must(api.New(emptyFake(), api.Options{}))(t)
 	first := httptest.NewRecorder()
 	h.ServeHTTP(first, httptest.NewRequest("GET", "/assets/main.js", nil))
 	r := httptest.NewRequest("GET", "/assets/main.js", nil)
@@ -65,16 +65,16 @@ func TestHandlerTag(t *testing.T) {
 	}
 }
 
-func TestModules(t *testing.T) { pagetest.CheckModules(t, "../assets/*.js", "jstest/") }
+func TestModules(t *testing.T) { pagetest.CheckModules(t, "assets/*.js", "jstest/") }
 
 // TestSources checks that no script creates HTML from text or loads anything from other hosts. It also
 // checks that the page serves every imported file.
 func TestSources(t *testing.T) {
 	forbidden := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|https?://|javascript:`)
 	namespace := "http://www.w3.org/2000/svg"
-	h := testutil.Must(api.New(newFake(t, 0), api.Options{}))(t)
+	h := testutil.Must(api.New(emptyFake(), api.Options{}))(t)
 	var names []string
-	for _, folder := range []string{"../assets/*", "../../../report/assets/*"} {
+	for _, folder := range []string{"assets/*", "../../report/assets/*"} {
 		found, err := filepath.Glob(folder)
 		if err != nil || len(found) < 5 {
 			t.Fatalf("%s: %v (error %v)", folder, found, err)
@@ -105,7 +105,7 @@ func TestSources(t *testing.T) {
 			}
 		}
 	}
-	index := testutil.Must(os.ReadFile("../assets/index.html"))(t)
+	index := testutil.Must(os.ReadFile("assets/index.html"))(t)
 	if m := regexp.MustCompile(`(?i)<style|style=|<script[^>]*>[^<]|\son[a-z]+=`).Find(index); m != nil {
 		t.Errorf("index.html has %q, which the policy forbids", m)
 	}

@@ -1,4 +1,4 @@
-package browser_test
+package api_test
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 // answer it.
 func serveIntercepted(t *testing.T, f *fake, intercept func(http.ResponseWriter, *http.Request) (answered bool)) string {
 	t.Helper()
-	return serveWrapped(t, f, nil, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	return serveWrapped(t, f, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if !intercept(w, r) {
 			next.ServeHTTP(w, r)
 		}
@@ -88,7 +88,7 @@ func recordTexts(t *testing.T, ctx context.Context) {
 // TestSlowList checks the page on a slow link. It must show a loading text until the list arrives, and
 // never the text for an empty list.
 func TestSlowList(t *testing.T) {
-	f := newFake(t, time.Hour)
+	f := emptyFake()
 	f.add("c1", "first", service.Done, 1, -1)
 	gate, list := make(chan struct{}), make(chan struct{})
 	defer close(gate)
@@ -119,10 +119,10 @@ func TestSlowJournal(t *testing.T) {
 }
 
 func slowJournal(t *testing.T, writes int) {
-	f := newFake(t, time.Hour)
+	f := emptyFake()
 	f.add("c1", "first", service.Done, 1, -1)
 	gate := make(chan struct{})
-	home := serveWrapped(t, f, nil, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+	home := serveWrapped(t, f, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 		if isStream(r.URL.Path) {
 			w = &gatedWriter{w, gate, r.Context().Done(), writes}
 		}
@@ -144,7 +144,7 @@ func slowJournal(t *testing.T, writes int) {
 
 // TestQueuedCampaign checks that the page of a queued campaign says that the campaign has not started.
 func TestQueuedCampaign(t *testing.T) {
-	f := newFake(t, time.Hour)
+	f := emptyFake()
 	f.add("c1", "first", service.Queued, 1, 0)
 	home, ctx := browse(t, f)
 	visit(t, ctx, home+"/#/campaigns/c1", `document.querySelector(".loading")?.textContent === "The campaign has not started yet."`)
@@ -153,7 +153,7 @@ func TestQueuedCampaign(t *testing.T) {
 // TestTryAgain checks that the page shows an error after a failed request. A button must load the view
 // again.
 func TestTryAgain(t *testing.T) {
-	f := newFake(t, time.Hour)
+	f := emptyFake()
 	f.add("c1", "first", service.Done, 1, -1)
 	f.add("c2", "second", service.Done, 1, -1)
 	var failing atomic.Bool
