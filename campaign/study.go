@@ -67,8 +67,8 @@ func (r *run) study(ctx context.Context) (Study, error) {
 			return r.recorder.append(journal.Record{Kind: journal.KindHPO, HPO: line})
 		},
 	}, ForestStudy(data, r.spec.Folds, r.spec.Seed, r.spec.Learner))
-	if errors.Is(err, hpo.ErrNoneComplete) {
-		r.warn("hyperparameter study: %v; the configured model stays", err)
+	if _, ok := hpo.Best(s.Trials); err == nil && !ok {
+		r.warn("hyperparameter study: no trial of %d is complete; the configured model stays", len(s.Trials))
 		return s, nil
 	}
 	if err == nil && r.spec.Auto && (s.Comparison == nil || s.Comparison.Trials != len(s.Trials)) {
@@ -93,7 +93,7 @@ func (s Spec) studyTrials() int {
 // the same points, which are left out of their training. It returns nil if no forest is known, or if no
 // point has both a choice and a weight.
 func (r *run) compare(d learner.Data, s Study) (*Comparison, error) {
-	best, ok := s.Best()
+	best, ok := hpo.Best(s.Trials)
 	if !ok {
 		return nil, nil
 	}
@@ -154,7 +154,7 @@ func ForestStudy(d learner.Data, k int, seed uint64, opt learner.Options) hpo.Fo
 	folds := learner.FoldsOf(d.Measurements, k, seed)
 	opt.Model = learner.Forest
 	return hpo.ForestStudy{
-		Default:  studiedParams(opt.Forest),
+		Default:  ParamsOf(opt.Forest),
 		Criteria: studiedCriteria(opt.Scaling),
 		Folds:    slices.Max(folds) + 1,
 		Score: func(_ context.Context, p hpo.ForestParams, fold int) (float64, error) {
@@ -179,20 +179,6 @@ func validationLoss(d learner.Data, folds []int, fold int, opt learner.Options) 
 		return 1, nil // 1 means no loss: the fold has no point with a choice and a weight
 	}
 	return opt.Allowed.Price(sum), err
-}
-
-// studiedParams returns the configured hyperparameters. Values outside the ranges of a study are replaced
-// by the nearest value inside.
-func studiedParams(f forest.Options) hpo.ForestParams {
-	p := ParamsOf(f)
-	low, high := hpo.ForestRange()
-	p.Trees = min(max(p.Trees, low.Trees), high.Trees)
-	p.MinSplit = min(max(p.MinSplit, low.MinSplit), high.MinSplit)
-	p.MinLeaf = min(max(p.MinLeaf, low.MinLeaf), high.MinLeaf)
-	if p.MaxDepth != 0 {
-		p.MaxDepth = min(max(p.MaxDepth, low.MaxDepth), high.MaxDepth)
-	}
-	return p
 }
 
 // ParamsOf returns the hyperparameters of forests that a study varies.
@@ -242,24 +228,10 @@ func decodeStrictly(line []byte, into any) error {
 	return d.Decode(into)
 }
 
-// Best returns the complete trial with the lowest value, and false if there is none.
-func (s Study) Best() (hpo.TrialRecord, bool) {
-	at := -1
-	for i, t := range s.Trials {
-		if t.State == hpo.Complete && (at < 0 || *t.Value < *s.Trials[at].Value) {
-			at = i
-		}
-	}
-	if at < 0 {
-		return hpo.TrialRecord{}, false
-	}
-	return s.Trials[at], true
-}
-
 // final returns the options of the final model, the one with the lowest loss. Without a study they are the
 // configured options.
 func (s Spec) final(study Study) (learner.Options, error) {
-	t, ok := study.Best()
+	t, ok := hpo.Best(study.Trials)
 	opt := s.Learner
 	if !ok || s.Auto && !study.Comparison.forest() {
 		return opt, nil

@@ -7,7 +7,9 @@
 // Spec.OnTrial receives the record of each finished trial. A study resumed from these records
 // gives the same result as an uninterrupted one.
 //
-//	study := hpo.ForestStudy{Default: params, Folds: 5, Score: score}
-//	result, err := hpo.Forest(ctx, hpo.Spec{Trials: 100, Seed: 1}, study)
-//	fmt.Println(result.Best.Params.Trees, *result.Best.Value)
+//	study := hpo.ForestStudy{Default: params, Criteria: hpo.Criteria(), Folds: 5, Score: score}
+//	trials, err := hpo.Forest(ctx, hpo.Spec{Trials: 100, Seed: 1}, study)
+//	if best, ok := hpo.Best(trials); ok {
+//		fmt.Println(best.Params.Trees, *best.Value)
+//	}
 package hpo

@@ -12,13 +12,6 @@ func Criteria() []string {
 	return []string{"squared_error", "absolute_error", "friedman_mse", "poisson"}
 }
 
-// ForestRange returns the lowest and the highest value of each numeric hyperparameter that a study tries. A
-// study also tries depth 0, which means unlimited.
-func ForestRange() (low, high ForestParams) {
-	return ForestParams{Trees: minTrees, MaxDepth: minDepth, MinSplit: minSplit, MinLeaf: minLeaf},
-		ForestParams{Trees: maxTrees, MaxDepth: maxDepth, MinSplit: maxSplit, MinLeaf: maxLeaf}
-}
-
 // ForestParams are the hyperparameters of a random forest.
 type ForestParams struct {
 	Trees     int    `json:"trees"`     // 20 to 300
@@ -30,67 +23,48 @@ type ForestParams struct {
 
 // ForestStudy describes what a study optimises, and where it begins.
 type ForestStudy struct {
-	Default  ForestParams // hyperparameters of the first trial
-	Criteria []string     // split criteria to choose from; nil means all of Criteria
+	Default  ForestParams // hyperparameters of the first trial; those outside the ranges are replaced by the nearest inside
+	Criteria []string     // split criteria to choose from, one or more of Criteria; Default has one of them
 	Folds    int          // number of folds of the cross-validation; ≥ 1
 	// Score returns the score of a forest on the given fold, 0 ≤ fold < Folds. A lower score is better.
 	Score func(ctx context.Context, p ForestParams, fold int) (float64, error)
 }
 
-// Forest searches for the hyperparameters with the lowest mean score over the folds.
+// Forest searches for the hyperparameters with the lowest mean score over the folds. It returns the records of
+// all finished trials by number, including earlier ones, even if it also returns an error.
 //
-// Trial 0 uses study.Default. Unless that trial fails, the result is at least as good as the default on
+// Trial 0 uses study.Default. Unless that trial fails, the best trial is at least as good as the default on
 // these folds. A trial fails when Score returns an error, panics or returns a value that is not finite. The
-// result depends only on the seed and on Score.
+// trials depend only on the seed and on Score.
 //
-// Errors match ErrSpec, ErrRecord, ErrNoneComplete, ctx.Err() or the error of spec.OnTrial. In the last
-// three cases the Result contains the finished trials.
-func Forest(ctx context.Context, spec Spec, study ForestStudy) (Result, error) {
-	if study.Criteria == nil {
-		study.Criteria = Criteria()
-	}
-	if err := study.check(); err != nil {
-		return Result{}, err
-	}
-	trials, err := search{first: study.point(study.Default), objective: study.score}.run(ctx, spec)
-	result := Result{Trials: trials}
-	for _, t := range trials {
-		if t.State == Complete && (result.Best.Value == nil || *t.Value < *result.Best.Value) {
-			result.Best = t
-		}
-	}
-	if err == nil && result.Best.Value == nil {
-		err = fmt.Errorf("%w of %d", ErrNoneComplete, len(trials))
-	}
-	return result, err
+// Errors match ctx.Err() or the error of spec.OnTrial.
+func Forest(ctx context.Context, spec Spec, study ForestStudy) ([]TrialRecord, error) {
+	return search{first: study.point(study.Default.nearest()), objective: study.score}.run(ctx, spec)
 }
 
-// check returns an error matching ErrSpec unless the study can be run.
-func (s ForestStudy) check() error {
-	switch {
-	case s.Folds < 1:
-		return fmt.Errorf("%w: %d folds", ErrSpec, s.Folds)
-	case s.Score == nil:
-		return fmt.Errorf("%w: no score", ErrSpec)
-	case len(s.Criteria) == 0:
-		return fmt.Errorf("%w: no criteria", ErrSpec)
-	}
-	for i, c := range s.Criteria {
-		if !slices.Contains(Criteria(), c) || slices.Contains(s.Criteria[:i], c) {
-			return fmt.Errorf("%w: criterion %q is unknown or repeated", ErrSpec, c)
+// Best returns the first complete trial with the lowest value, and false if there is none.
+func Best(trials []TrialRecord) (best TrialRecord, ok bool) {
+	for _, t := range trials {
+		if t.State == Complete && (!ok || *t.Value < *best.Value) {
+			best, ok = t, true
 		}
 	}
-	if !s.Default.valid() || !slices.Contains(s.Criteria, s.Default.Criterion) {
-		return fmt.Errorf("%w: the default %+v is outside the ranges", ErrSpec, s.Default)
+	return best, ok
+}
+
+// nearest replaces the values outside the ranges of a study by the nearest value inside.
+func (p ForestParams) nearest() ForestParams {
+	p.Trees = min(max(p.Trees, minTrees), maxTrees)
+	p.MinSplit = min(max(p.MinSplit, minSplit), maxSplit)
+	p.MinLeaf = min(max(p.MinLeaf, minLeaf), maxLeaf)
+	if p.MaxDepth != 0 {
+		p.MaxDepth = min(max(p.MaxDepth, minDepth), maxDepth)
 	}
-	return nil
+	return p
 }
 
 func (p ForestParams) valid() bool {
-	in := func(v, low, high int) bool { return low <= v && v <= high }
-	return in(p.Trees, minTrees, maxTrees) && slices.Contains(Criteria(), p.Criterion) &&
-		(p.MaxDepth == 0 || in(p.MaxDepth, minDepth, maxDepth)) &&
-		in(p.MinSplit, minSplit, maxSplit) && in(p.MinLeaf, minLeaf, maxLeaf)
+	return p == p.nearest() && slices.Contains(Criteria(), p.Criterion)
 }
 
 // score returns the hyperparameters at the point x of the unit cube, and their mean score over the folds.

@@ -28,23 +28,36 @@ func slowdown(_ context.Context, p ForestParams, fold int) (float64, error) {
 	return v, nil
 }
 
+// study returns a study of all criteria that begins with the usual hyperparameters.
+func study(folds int, score func(context.Context, ForestParams, int) (float64, error)) ForestStudy {
+	return ForestStudy{Default: usual, Criteria: Criteria(), Folds: folds, Score: score}
+}
+
+func bestOf(t *testing.T, trials []TrialRecord) TrialRecord {
+	t.Helper()
+	best, ok := Best(trials)
+	if !ok {
+		t.Fatalf("none of %d trials is complete", len(trials))
+	}
+	return best
+}
+
 func TestForest(t *testing.T) {
-	study := ForestStudy{Default: usual, Folds: 5, Score: slowdown}
 	for seed := range uint64(5) {
-		r := testutil.Must(Forest(t.Context(), Spec{Trials: 100, Seed: seed}, study))(t)
-		first := r.Trials[0]
+		trials := testutil.Must(Forest(t.Context(), Spec{Trials: 100, Seed: seed}, study(5, slowdown)))(t)
+		first, best := trials[0], bestOf(t, trials)
 		if first.Params != usual || first.State != Complete {
 			t.Errorf("the first trial is %+v, %s; want the default, complete", first.Params, first.State)
 		}
-		if *r.Best.Value > *first.Value {
-			t.Errorf("best %g with %+v, default %g", *r.Best.Value, r.Best.Params, *first.Value)
+		if *best.Value > *first.Value {
+			t.Errorf("best %g with %+v, default %g", *best.Value, best.Params, *first.Value)
 		}
-		if failed(r) > 0 {
-			t.Errorf("%d trials failed", failed(r))
+		if n := failed(trials); n > 0 {
+			t.Errorf("%d trials failed", n)
 		}
 		// The default has the mean score 1.123. The mean score at the optimum is 1.02.
-		if *r.Best.Value > 1.06 {
-			t.Errorf("seed %d: best %g", seed, *r.Best.Value)
+		if *best.Value > 1.06 {
+			t.Errorf("seed %d: best %g", seed, *best.Value)
 		}
 	}
 }
@@ -65,51 +78,32 @@ func TestForestSpace(t *testing.T) {
 			return slowdown(ctx, p, fold)
 		},
 	}
-	r, err := Forest(t.Context(), Spec{Trials: 60, Seed: 2}, study)
-	if err != nil || failed(r) > 0 {
-		t.Fatalf("%d failed, error %v", failed(r), err)
+	trials, err := Forest(t.Context(), Spec{Trials: 60, Seed: 2}, study)
+	if err != nil || failed(trials) > 0 {
+		t.Fatalf("%d failed, error %v", failed(trials), err)
 	}
 	if slices.Sort(seen); !slices.Equal(seen, []string{"poisson", "squared_error"}) {
 		t.Errorf("criteria %q", seen)
 	}
-	if got := r.Trials[0].Params; got != study.Default {
+	if got := trials[0].Params; got != study.Default {
 		t.Errorf("first trial %+v, want %+v", got, study.Default)
 	}
 }
 
-func TestForestErrors(t *testing.T) {
-	with := func(change func(*ForestStudy)) ForestStudy {
-		s := ForestStudy{Default: usual, Folds: 2, Score: slowdown}
-		change(&s)
-		return s
+// TestDefaultOutside checks that trial 0 has the nearest hyperparameters that a study tries.
+func TestDefaultOutside(t *testing.T) {
+	s := study(1, slowdown)
+	s.Default = ForestParams{Trees: 19, Criterion: "poisson", MaxDepth: 33, MinSplit: 17, MinLeaf: 0}
+	trials := testutil.Must(Forest(t.Context(), Spec{Trials: 1}, s))(t)
+	if got, want := trials[0].Params, (ForestParams{Trees: 20, Criterion: "poisson", MaxDepth: 32, MinSplit: 16, MinLeaf: 1}); got != want {
+		t.Errorf("first trial %+v, want %+v", got, want)
 	}
-	tests := []struct {
-		name  string
-		study ForestStudy
-	}{
-		{name: "no folds", study: with(func(s *ForestStudy) { s.Folds = 0 })},
-		{name: "no score", study: with(func(s *ForestStudy) { s.Score = nil })},
-		{name: "no criteria", study: with(func(s *ForestStudy) { s.Criteria = []string{} })},
-		{name: "unknown criterion", study: with(func(s *ForestStudy) { s.Criteria = []string{"squared_error", "gini"} })},
-		{name: "repeated criterion", study: with(func(s *ForestStudy) { s.Criteria = []string{"squared_error", "squared_error"} })},
-		{name: "default's criterion", study: with(func(s *ForestStudy) { s.Criteria = []string{"poisson"} })},
-		{name: "default's trees", study: with(func(s *ForestStudy) { s.Default.Trees = 19 })},
-		{name: "default's depth", study: with(func(s *ForestStudy) { s.Default.MaxDepth = 1 })},
-		{name: "default's split", study: with(func(s *ForestStudy) { s.Default.MinSplit = 17 })},
-		{name: "default's leaf", study: with(func(s *ForestStudy) { s.Default.MinLeaf = 0 })},
-	}
-	for _, tc := range tests {
-		t.Run(tc.name, func(t *testing.T) {
-			if _, err := Forest(t.Context(), Spec{Trials: 1}, tc.study); !errors.Is(err, ErrSpec) {
-				t.Errorf("error = %v, want ErrSpec", err)
-			}
-		})
-	}
-	broken := with(func(s *ForestStudy) {
-		s.Score = func(context.Context, ForestParams, int) (float64, error) { return 0, errors.New("no rows") }
-	})
-	r, err := Forest(t.Context(), Spec{Trials: 2}, broken)
-	if !errors.Is(err, ErrNoneComplete) || r.Trials[1].Error != "fold 0: no rows" {
-		t.Errorf("error = %v, trials %+v", err, r.Trials)
+}
+
+func TestNoneComplete(t *testing.T) {
+	broken := study(2, func(context.Context, ForestParams, int) (float64, error) { return 0, errors.New("no rows") })
+	trials, err := Forest(t.Context(), Spec{Trials: 2}, broken)
+	if best, ok := Best(trials); err != nil || ok || trials[1].Error != "fold 0: no rows" {
+		t.Errorf("error = %v, best %+v, trials %+v", err, best, trials)
 	}
 }

@@ -10,29 +10,15 @@ import (
 	"github.com/c-bata/goptuna/cmaes"
 )
 
-// Errors of Forest.
-var (
-	// ErrSpec is the error for an invalid Spec or ForestStudy. errors.Is finds it.
-	ErrSpec = errors.New("study")
-	// ErrNoneComplete is the error of a study in which no trial is complete. errors.Is finds it.
-	ErrNoneComplete = errors.New("no trial is complete")
-)
-
 // Spec configures a study.
 type Spec struct {
 	Trials int    // number of trials, including earlier ones; ≥ 1
 	Seed   uint64 // seed of the sampler
-	// Earlier holds the trial records of an interrupted study that had the same seed and objective.
+	// Earlier has the valid records of an interrupted study that had the same seed and objective.
 	Earlier []TrialRecord
 	// OnTrial is called with the record of each new trial when the trial ends, unless OnTrial is nil. If it
 	// returns an error, the study ends.
 	OnTrial func(TrialRecord) error
-}
-
-// Result is the outcome of a study.
-type Result struct {
-	Best   TrialRecord   // the first complete trial with the lowest value; zero if no trial is complete
-	Trials []TrialRecord // all trials by number, including earlier ones
 }
 
 // search minimises an objective over a unit cube of two or more dimensions.
@@ -42,22 +28,11 @@ type search struct {
 	objective func(ctx context.Context, x []float64) (ForestParams, float64, error)
 }
 
-// run runs the trials one after another. It returns the records of finished trials, even if it also returns
-// an error.
+// run runs the trials one after another. Forest describes its results.
 //
 // The sampler keeps its state in memory only. A resumed study therefore repeats all trials. For trials with
 // an earlier record, the value is read from the record and the objective is not called.
-//
-// Errors match ErrSpec, ErrRecord, ctx.Err() or the error of spec.OnTrial.
 func (s search) run(ctx context.Context, spec Spec) ([]TrialRecord, error) {
-	if spec.Trials < 1 {
-		return nil, fmt.Errorf("%w: %d trials", ErrSpec, spec.Trials)
-	}
-	for i, r := range spec.Earlier {
-		if err := r.Check(i); err != nil {
-			return nil, err
-		}
-	}
 	study, err := s.newStudy(spec.Seed)
 	if err != nil {
 		return nil, err

@@ -102,7 +102,7 @@ func TestLongStudy(t *testing.T) {
 // sometimesFailing returns a study. In some trials its objective fails, panics or returns NaN.
 func sometimesFailing() ForestStudy {
 	n := 0
-	return ForestStudy{Default: usual, Folds: 2, Score: func(ctx context.Context, p ForestParams, fold int) (float64, error) {
+	return study(2, func(ctx context.Context, p ForestParams, fold int) (float64, error) {
 		if fold == 0 {
 			n++
 		}
@@ -115,18 +115,18 @@ func sometimesFailing() ForestStudy {
 			return 0, errors.New("eight")
 		}
 		return slowdown(ctx, p, fold)
-	}}
+	})
 }
 
 func TestSeed(t *testing.T) {
-	run := func(seed uint64) Result {
+	run := func(seed uint64) []TrialRecord {
 		return testutil.Must(Forest(t.Context(), Spec{Trials: 40, Seed: seed}, sometimesFailing()))(t)
 	}
 	first := run(3)
 	if diff := cmp.Diff(first, run(3)); diff != "" {
 		t.Errorf("two studies with the same seed differ:\n%s", diff)
 	}
-	if cmp.Equal(first.Trials[1].Params, run(4).Trials[1].Params) {
+	if cmp.Equal(first[1].Params, run(4)[1].Params) {
 		t.Error("another seed gave the same trial 1")
 	}
 	if n := failed(first); n < 3 || n > 30 {
@@ -134,9 +134,9 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-func failed(r Result) int {
+func failed(trials []TrialRecord) int {
 	n := 0
-	for _, t := range r.Trials {
+	for _, t := range trials {
 		if t.State == Failed {
 			n++
 		}
@@ -151,7 +151,7 @@ func TestResume(t *testing.T) {
 	whole := testutil.Must(Forest(t.Context(), spec, sometimesFailing()))(t)
 	for _, k := range []int{0, 1, 7, 8, 9, 25, 41, 60} {
 		t.Run(fmt.Sprintf("after %d", k), func(t *testing.T) {
-			text := testutil.Must(json.Marshal(whole.Trials[:k]))(t)
+			text := testutil.Must(json.Marshal(whole[:k]))(t)
 			resumed := spec
 			testutil.NoError(t, json.Unmarshal(text, &resumed.Earlier))
 			var numbers []int
@@ -171,35 +171,31 @@ func TestResume(t *testing.T) {
 }
 
 func TestTrialsIncludeEarlier(t *testing.T) {
-	study := ForestStudy{Default: usual, Folds: 1, Score: slowdown}
-	whole := testutil.Must(Forest(t.Context(), Spec{Trials: 5}, study))(t)
-	study.Score = func(context.Context, ForestParams, int) (float64, error) {
+	whole := testutil.Must(Forest(t.Context(), Spec{Trials: 5}, study(1, slowdown)))(t)
+	trials, err := Forest(t.Context(), Spec{Trials: 3, Earlier: whole}, study(1, func(context.Context, ForestParams, int) (float64, error) {
 		t.Error("a trial beyond the total")
 		return 0, nil
-	}
-	r, err := Forest(t.Context(), Spec{Trials: 3, Earlier: whole.Trials}, study)
-	if err != nil || len(r.Trials) != 5 {
-		t.Errorf("%d trials, error %v; want the 5 earlier ones", len(r.Trials), err)
+	}))
+	if err != nil || len(trials) != 5 {
+		t.Errorf("%d trials, error %v; want the 5 earlier ones", len(trials), err)
 	}
 }
 
 func TestCancel(t *testing.T) {
-	study := ForestStudy{Default: usual, Folds: 1, Score: slowdown}
-	whole := testutil.Must(Forest(t.Context(), Spec{Trials: 20, Seed: 9}, study))(t)
+	whole := testutil.Must(Forest(t.Context(), Spec{Trials: 20, Seed: 9}, study(1, slowdown)))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	n := 0
-	r, err := Forest(ctx, Spec{Trials: 20, Seed: 9}, ForestStudy{Default: usual, Folds: 1,
-		Score: func(ctx context.Context, p ForestParams, fold int) (float64, error) {
-			if n++; n == 13 {
-				cancel()
-				return 0, errors.New("killed")
-			}
-			return slowdown(ctx, p, fold)
-		}})
-	if !errors.Is(err, context.Canceled) || len(r.Trials) != 12 || failed(r) != 0 {
-		t.Fatalf("error = %v, %d trials, %d failed; want Canceled, 12, 0", err, len(r.Trials), failed(r))
+	trials, err := Forest(ctx, Spec{Trials: 20, Seed: 9}, study(1, func(ctx context.Context, p ForestParams, fold int) (float64, error) {
+		if n++; n == 13 {
+			cancel()
+			return 0, errors.New("killed")
+		}
+		return slowdown(ctx, p, fold)
+	}))
+	if !errors.Is(err, context.Canceled) || len(trials) != 12 || failed(trials) != 0 {
+		t.Fatalf("error = %v, %d trials, %d failed; want Canceled, 12, 0", err, len(trials), failed(trials))
 	}
-	resumed := testutil.Must(Forest(t.Context(), Spec{Trials: 20, Seed: 9, Earlier: r.Trials}, study))(t)
+	resumed := testutil.Must(Forest(t.Context(), Spec{Trials: 20, Seed: 9, Earlier: trials}, study(1, slowdown)))(t)
 	if diff := cmp.Diff(whole, resumed); diff != "" {
 		t.Errorf("the resumed study differs (-whole +resumed):\n%s", diff)
 	}
@@ -213,32 +209,31 @@ func TestErrorOfOnTrialEndsTheStudy(t *testing.T) {
 			return full
 		}
 		return nil
-	}}, ForestStudy{Default: usual, Folds: 1, Score: slowdown})
+	}}, study(1, slowdown))
 	if !errors.Is(err, full) || n != 2 {
 		t.Errorf("error = %v after %d trials, want %v after 2", err, n, full)
 	}
 }
 
-func TestSpec(t *testing.T) {
+func TestCheck(t *testing.T) {
 	value, nan := 1.0, math.NaN()
 	tests := []struct {
-		name string
-		spec Spec
-		want error
+		name   string
+		record TrialRecord
+		want   error
 	}{
-		{name: "no trials", spec: Spec{}, want: ErrSpec},
-		{name: "gap", spec: Spec{Trials: 1, Earlier: []TrialRecord{{Number: 1, State: Complete, Value: &value}}}, want: ErrRecord},
-		{name: "no state", spec: Spec{Trials: 1, Earlier: []TrialRecord{{Value: &value}}}, want: ErrRecord},
-		{name: "no value", spec: Spec{Trials: 1, Earlier: []TrialRecord{{State: Complete}}}, want: ErrRecord},
-		{name: "failed with value", spec: Spec{Trials: 1, Earlier: []TrialRecord{{State: Failed, Value: &value}}}, want: ErrRecord},
-		{name: "NaN", spec: Spec{Trials: 1, Earlier: []TrialRecord{{State: Complete, Value: &nan}}}, want: ErrRecord},
-		{name: "outside the ranges", spec: Spec{Trials: 1, Earlier: []TrialRecord{{State: Complete, Value: &value}}}, want: ErrRecord},
-		{name: "one earlier trial", spec: Spec{Trials: 1, Earlier: []TrialRecord{{State: Complete, Value: &value, Params: usual}}}},
+		{name: "complete", record: TrialRecord{State: Complete, Value: &value, Params: usual}},
+		{name: "failed", record: TrialRecord{State: Failed, Error: "no rows"}},
+		{name: "gap", record: TrialRecord{Number: 1, State: Complete, Value: &value, Params: usual}, want: ErrRecord},
+		{name: "no state", record: TrialRecord{Value: &value, Params: usual}, want: ErrRecord},
+		{name: "no value", record: TrialRecord{State: Complete, Params: usual}, want: ErrRecord},
+		{name: "failed with value", record: TrialRecord{State: Failed, Value: &value}, want: ErrRecord},
+		{name: "NaN", record: TrialRecord{State: Complete, Value: &nan, Params: usual}, want: ErrRecord},
+		{name: "outside the ranges", record: TrialRecord{State: Complete, Value: &value}, want: ErrRecord},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			_, err := Forest(t.Context(), tc.spec, ForestStudy{Default: usual, Folds: 1, Score: slowdown})
-			if !errors.Is(err, tc.want) {
+			if err := tc.record.Check(0); !errors.Is(err, tc.want) {
 				t.Errorf("error = %v, want %v", err, tc.want)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 
 	"tutti/campaign"
 	"tutti/coll"
+	"tutti/hpo"
 	"tutti/internal/config"
 	"tutti/journal"
 	"tutti/preprocess"
@@ -65,7 +66,7 @@ func earlierOf(c *journal.Contents) (config.Earlier, error) {
 		if err != nil {
 			return e, fmt.Errorf("%s: %w", p.Problem, err)
 		}
-		if best, ok := study.Best(); ok {
+		if best, ok := hpo.Best(study.Trials); ok {
 			problem.Forest = &best.Params
 		}
 		if i := slices.IndexFunc(spec.Libraries, func(l config.Library) bool { return l.Name == p.Library }); i >= 0 {

@@ -11,6 +11,7 @@ import (
 	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/coll"
+	"tutti/hpo"
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
@@ -38,7 +39,7 @@ func TestEarlier(t *testing.T) {
 		if want := testutil.Must(contents.State().Problem(p.Problem).Measurements())(t); !slices.Equal(p.Earlier[0], want) {
 			t.Errorf("%s has %d measurements of the first, want its %d", p.Problem, len(p.Earlier[0]), len(want))
 		}
-		best, _ := testutil.Must(campaign.StudyOf(later.State().Problem(p.Problem)))(t).Best()
+		best, _ := hpo.Best(testutil.Must(campaign.StudyOf(later.State().Problem(p.Problem)))(t).Trials)
 		if p.Forest == nil || p.Forest.Trees != best.Params.Trees {
 			t.Errorf("%s starts from the forest %+v, want %+v", p.Problem, p.Forest, best.Params)
 		}

@@ -190,7 +190,7 @@ func studyFacts(s campaign.Study) []report.HPOTrial {
 	var out []report.HPOTrial
 	for i, t := range s.Trials {
 		h := report.HPOTrial{Number: t.Number, State: string(t.State), Value: t.Value, Params: forestFacts(t.Params)}
-		if best, ok := (campaign.Study{Trials: s.Trials[:i+1]}).Best(); ok {
+		if best, ok := hpo.Best(s.Trials[:i+1]); ok {
 			h.Best = best.Value
 		}
 		out = append(out, h)

@@ -155,12 +155,12 @@ type forestTrial struct {
 func tuneForests(ctx context.Context, s Set, train []coll.Measurement, opt learner.Options, seed uint64) ([]forestTrial, error) {
 	opt.Allowed.Mistakes = math.Inf(1) // the paper's objective is the slowdown alone
 	study := campaign.ForestStudy(s.data(train), table4Folds, seed, opt)
-	res, err := hpo.Forest(ctx, hpo.Spec{Trials: table4Trials, Seed: seed}, study)
+	trials, err := hpo.Forest(ctx, hpo.Spec{Trials: table4Trials, Seed: seed}, study)
 	if err != nil {
 		return nil, err
 	}
 	var out []forestTrial
-	for _, t := range res.Trials {
+	for _, t := range trials {
 		if t.State != hpo.Complete {
 			return nil, fmt.Errorf("iteration %d ended as %s", t.Number+1, t.State)
 		}
