@@ -279,6 +279,41 @@ func TestRetriesAfterTheLastRound(t *testing.T) {
 	}
 }
 
+// TestSuspectAlgorithm checks an algorithm that crashes at every point with all values of its parameter. Of
+// all its candidates only one may be tried again. A restored campaign must exclude the same candidates.
+func TestSuspectAlgorithm(t *testing.T) {
+	truth := testutil.SyntheticMeasurements(grid(t))
+	algorithms := testutil.SyntheticAlgorithms()
+	for i, alg := range algorithms[1:] {
+		algorithms[1+i] = testutil.Must(coll.NewAlgorithm("suspect", coll.Param{Name: "k", Value: fmt.Sprint(i)}))(t)
+		for k := range truth {
+			if truth[k].Algorithm == alg {
+				truth[k].Algorithm = algorithms[1+i]
+			}
+		}
+	}
+	m := testutil.Must(replay.New(truth, replay.Options{}))(t)
+	p := problem(t, replay.Options{})
+	p.Space, p.Truth, p.Runner = m.Space(), truth, onlyFirst{m, algorithms[0]}
+	s := spec("uncertainty")
+	s.HPO, s.Learner.Forest.Trees = 0, 5
+	s.Batch = campaign.Batch{Candidates: 1 << 20} // everything in the first round
+	var log memory
+	res := mustRun(t, s, p, &log)
+	if want := p.Space.Size() + 1; res.Ledger.Trials() != want || res.Stop != activelearn.SpaceExhausted {
+		t.Errorf("%d trials, %s, want %d", res.Ledger.Trials(), res.Stop, want)
+	}
+	restored := testutil.Must(campaign.Restore(s, p, past(p, log.records)))(t)
+	for c := range p.Space.All() {
+		if bad := c.Algorithm.Name == "suspect"; res.Ledger.Excluded().Has(c) != bad || restored.Ledger.Excluded().Has(c) != bad {
+			t.Fatalf("%v: excluded %t, restored %t", c, res.Ledger.Excluded().Has(c), restored.Ledger.Excluded().Has(c))
+		}
+	}
+	if d := cmp.Diff(res.Warnings, restored.Warnings); d != "" || len(res.Warnings) != 1 {
+		t.Errorf("%d warnings (-run +restored):\n%s", len(res.Warnings), d)
+	}
+}
+
 // TestCancelKeepsTheLog checks that a cancelled campaign writes no stop record, so it can be resumed.
 func TestCancelKeepsTheLog(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())

@@ -115,7 +115,7 @@ func newRun(spec Spec, p Problem) (*run, error) {
 		spec: spec, problem: p, strategy: strategy, models: models,
 		recorder: recorder{problem: p.Problem, jobs: map[string]bool{}},
 		rule:     activelearn.NewStopRule(opt, ledger, models),
-		trials:   trials{most: spec.Attempts, attempts: map[coll.Candidate]int{}},
+		trials:   newTrials(spec.Attempts),
 		result:   Result{Ledger: ledger},
 		began:    time.Now(),
 	}, nil
@@ -190,7 +190,7 @@ func (r *run) stopped() activelearn.StopReason {
 // ask returns the batch of a round. It contains retries, new candidates (chosen by an audit or the strategy),
 // outliers and replicates. If the log has a batch for the round, ask returns that batch.
 func (r *run) ask(round int) ([]coll.Candidate, error) {
-	ledger, retry := r.result.Ledger, r.trials.takeRetries()
+	ledger, retry := r.result.Ledger, r.trials.next()
 	s := activelearn.State{Round: round, Want: r.spec.Batch.Want(len(ledger.Measurements())), Ledger: ledger}
 	if logged, known := r.past.Round(round); known {
 		batch, err := logged.Batch()
@@ -199,7 +199,7 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 		}
 		admit(ledger, batch)
 		r.restoreStrategy(s, batch)
-		return batch, pend(ledger, batch)
+		return batch, r.trials.begin(ledger, batch)
 	}
 	if activelearn.UsesPosterior(r.spec.Strategy) && len(ledger.Measurements()) > 0 {
 		var err error
@@ -220,7 +220,7 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 	if err := r.recorder.append(rec); err != nil {
 		return nil, err
 	}
-	return batch, pend(ledger, batch)
+	return batch, r.trials.begin(ledger, batch)
 }
 
 // restoreStrategy restores the state of the strategy as if it had just chosen the new candidates of a batch in
@@ -257,18 +257,6 @@ func admit(l *activelearn.Ledger, batch []coll.Candidate) {
 		}
 		return nil
 	}))
-}
-
-// pend marks the candidates of a batch as pending. Candidates that are retried are pending already.
-func pend(l *activelearn.Ledger, batch []coll.Candidate) error {
-	for _, c := range batch {
-		if l.IsFree(c) || l.IsDone(c) {
-			if err := l.Pend(c); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // measure measures a batch of candidates. It takes trials from the log if they are there, and lets the runner

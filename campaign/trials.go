@@ -2,29 +2,75 @@ package campaign
 
 import (
 	"fmt"
+	"slices"
 
 	"tutti/activelearn"
+	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/journal"
 )
 
 // trials counts the attempts at candidates and collects retries for the next round.
+//
+// An algorithm is suspect if it failed while it ran, and has not worked with any parameters. Only one of its
+// candidates is tried again at a time. If this one is given up, so are the others that wait.
 type trials struct {
 	most     int                    // number of failed attempts after which a candidate is given up
 	attempts map[coll.Candidate]int // number of attempts; omits candidates whose only attempt succeeded
 	retry    []coll.Candidate       // pending candidates to measure: they failed, or they are new in the space
+	worked   map[string]bool        // by name of an algorithm: false for suspects
 }
 
-// record adds a trial to a result and schedules a retry if necessary.
+func newTrials(most int) trials {
+	return trials{most: most, attempts: map[coll.Candidate]int{}, worked: map[string]bool{coll.Default.Name: true}}
+}
+
+// record adds a trial to a result. If it failed, record schedules a retry. If it was the last attempt, record
+// gives the candidate up with a warning.
 func (t *trials) record(res *Result, trial coll.Trial) error {
-	if n := t.count(res.Ledger, trial.Candidate); n > 0 || trial.State != coll.TrialDone {
+	n := t.count(res.Ledger, trial.Candidate)
+	if n > 0 || trial.State != coll.TrialDone {
 		t.attempts[trial.Candidate] = n + 1
 	}
-	retry, err := addTrial(res, trial, t.most)
-	if retry {
-		t.retry = append(t.retry, trial.Candidate)
+	if err := res.Ledger.Record(trial); err != nil {
+		return err
 	}
-	return err
+	name := trial.Algorithm.Name
+	if trial.State == coll.TrialDone || trial.Phase == benchrunner.PhaseRun {
+		t.worked[name] = t.worked[name] || trial.State == coll.TrialDone
+	}
+	switch {
+	case trial.State == coll.TrialDone, res.Ledger.IsDone(trial.Candidate): // a failed second measurement changes nothing
+	case trial.Attempt < t.most:
+		t.retry = append(t.retry, trial.Candidate)
+	default:
+		t.giveUp(res, trial)
+	}
+	return nil
+}
+
+// giveUp marks a candidate as given up. If its algorithm is suspect, it does so with all candidates of the
+// algorithm that wait for a retry.
+func (t *trials) giveUp(res *Result, trial coll.Trial) {
+	name, others := trial.Algorithm.Name, ""
+	waiting := len(t.retry)
+	t.retry = slices.DeleteFunc(t.retry, func(c coll.Candidate) bool {
+		if c.Algorithm.Name != name || !t.suspect(name) {
+			return false
+		}
+		res.Ledger.Abandon(c)
+		return true
+	})
+	if n := waiting - len(t.retry); n > 0 {
+		others = fmt.Sprintf(", and so are %d other candidates of %s", n, name)
+	}
+	res.Ledger.Abandon(trial.Candidate)
+	res.Warnings = append(res.Warnings, fmt.Sprintf("%v is given up after %d attempts%s: %s: %s", trial.Candidate, trial.Attempt, others, trial.Phase, trial.Error))
+}
+
+func (t *trials) suspect(algorithm string) bool {
+	worked, known := t.worked[algorithm]
+	return known && !worked
 }
 
 // count returns the number of attempts at a candidate so far.
@@ -35,28 +81,32 @@ func (t *trials) count(l *activelearn.Ledger, c coll.Candidate) int {
 	return 1
 }
 
-// takeRetries returns the retries and clears their list.
-func (t *trials) takeRetries() []coll.Candidate {
-	retry := t.retry
-	t.retry = nil
-	return retry
+// next returns the retries for the next round. Of each suspect algorithm it returns one.
+func (t *trials) next() []coll.Candidate {
+	var out []coll.Candidate
+	taken := map[string]bool{}
+	for _, c := range t.retry {
+		if name := c.Algorithm.Name; !taken[name] || !t.suspect(name) {
+			taken[name] = true
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
-// addTrial adds a trial to the result's ledger. It reports whether the candidate must be retried. If its
-// last attempt failed, the candidate is given up with a warning.
-func addTrial(res *Result, t coll.Trial, attempts int) (retry bool, err error) {
-	if err := res.Ledger.Record(t); err != nil {
-		return false, err
+// begin marks the candidates of a batch as pending and removes them from the retries.
+func (t *trials) begin(l *activelearn.Ledger, batch []coll.Candidate) error {
+	begun := make(map[coll.Candidate]bool, len(batch))
+	for _, c := range batch {
+		begun[c] = true
+		if l.IsFree(c) || l.IsDone(c) { // a retry is pending already
+			if err := l.Pend(c); err != nil {
+				return err
+			}
+		}
 	}
-	switch {
-	case t.State == coll.TrialDone, res.Ledger.IsDone(t.Candidate): // a failed second measurement changes nothing
-		return false, nil
-	case t.Attempt < attempts:
-		return true, nil
-	}
-	res.Ledger.Abandon(t.Candidate)
-	res.Warnings = append(res.Warnings, fmt.Sprintf("%v is given up after %d attempts: %s: %s", t.Candidate, t.Attempt, t.Phase, t.Error))
-	return false, nil
+	t.retry = slices.DeleteFunc(t.retry, func(c coll.Candidate) bool { return begun[c] })
+	return nil
 }
 
 // recorder writes the records of a problem into the campaign's log and reports events.
@@ -128,13 +178,14 @@ func Restore(spec Spec, p Problem, past *journal.ProblemState) (Result, error) {
 	if past == nil {
 		return res, nil
 	}
+	trials := newTrials(spec.Attempts)
 	res.Stop = activelearn.StopReason(past.Stop)
 	for number := 1; ; number++ {
 		round, ok := past.Round(number)
 		if !ok {
 			break
 		}
-		if err := restoreRound(&res, spec, p, round); err != nil {
+		if err := restoreRound(&res, &trials, p, round); err != nil {
 			return res, err
 		}
 	}
@@ -144,21 +195,21 @@ func Restore(spec Spec, p Problem, past *journal.ProblemState) (Result, error) {
 }
 
 // restoreRound adds a round of the log to a result.
-func restoreRound(res *Result, spec Spec, p Problem, round *journal.Round) error {
+func restoreRound(res *Result, all *trials, p Problem, round *journal.Round) error {
 	res.Rounds = round.Number
 	batch, err := round.Batch()
 	if err != nil {
 		return err
 	}
 	admit(res.Ledger, batch)
-	if err := pend(res.Ledger, batch); err != nil {
+	if err := all.begin(res.Ledger, batch); err != nil {
 		return err
 	}
 	for t, err := range round.Trials() {
 		if err != nil {
 			return err
 		}
-		if _, err := addTrial(res, t, spec.Attempts); err != nil {
+		if err := all.record(res, t); err != nil {
 			return fmt.Errorf("%s: round %d: %w: %w", p.Problem, round.Number, ErrLog, err)
 		}
 	}
