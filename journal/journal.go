@@ -55,7 +55,7 @@ func Create(dir string, h Header) (*Journal, error) {
 	if _, err := os.Lstat(path); err == nil {
 		return nil, fmt.Errorf("%s: %w", path, ErrExists)
 	}
-	lock, err := acquire(dir)
+	lock, err := acquire(filepath.Join(dir, LockName))
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func Open(dir string) (*Journal, *Contents, error) {
 		return nil, nil, missing(dir, err)
 	}
 	readable.Close()
-	lock, err := acquire(dir)
+	lock, err := acquire(filepath.Join(dir, LockName))
 	if err != nil {
 		return nil, nil, err
 	}

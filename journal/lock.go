@@ -25,20 +25,30 @@ const maxTakeover = 3
 // lock is a lock file that this process created.
 type lock struct {
 	path string
-	me   owner
+	me   Process
 }
 
-// acquire locks a folder. If the folder has a lock whose process has certainly ended, acquire replaces this
-// lock. For any other lock, it returns an error that matches ErrLocked and names the owner.
-func acquire(dir string) (*lock, error) {
+// Lock creates a lock file at path, of the kind that locks the journal. It returns a function that removes
+// the file. The error matches ErrLocked if another process has the lock.
+func Lock(path string) (release func() error, err error) {
+	l, err := acquire(path)
+	if err != nil {
+		return nil, err
+	}
+	return l.release, nil
+}
+
+// acquire creates a lock file. If there is one whose process has certainly ended, acquire replaces it. For
+// any other lock, it returns an error that matches ErrLocked and names the process.
+func acquire(path string) (*lock, error) {
 	me, err := self()
 	if err != nil {
 		return nil, err
 	}
-	return acquirePath(filepath.Join(dir, LockName), me, 0)
+	return acquireAs(me, path, 0)
 }
 
-func acquirePath(path string, me owner, depth int) (*lock, error) {
+func acquireAs(me Process, path string, depth int) (*lock, error) {
 	for range 2 { // the second attempt is made after a dead process's lock was removed
 		err := writeLock(path, me)
 		if err == nil {
@@ -93,8 +103,8 @@ func ActivityIn(dir string) (a Activity, process string, err error) {
 // removeDead removes the lock of a process that has ended. Two processes may find the same old lock at the
 // same time. The later one must not remove the new lock that the earlier one has created. removeDead
 // therefore takes another lock, named after the old one, and then checks the old lock again.
-func removeDead(path string, dead, me owner, depth int) error {
-	guard, err := acquirePath(path+"."+dead.Nonce, me, depth+1)
+func removeDead(path string, dead, me Process, depth int) error {
+	guard, err := acquireAs(me, path+"."+dead.Nonce, depth+1)
 	if err != nil {
 		return err
 	}
@@ -105,8 +115,8 @@ func removeDead(path string, dead, me owner, depth int) error {
 	return errors.Join(ignoreMissing(err), guard.release())
 }
 
-// lockedError returns an error that names the owner of a lock and says how to remove the lock.
-func lockedError(path string, holder owner) error {
+// lockedError returns an error that names the process that has a lock, and says how to remove the lock.
+func lockedError(path string, holder Process) error {
 	return fmt.Errorf("%w: %v; if that process is gone for certain, remove %s", ErrLocked, holder, path)
 }
 
@@ -117,7 +127,7 @@ func lockedError(path string, holder owner) error {
 // fails if path exists. Over NFS, link(2) may report an error although it succeeded; then the number of
 // links shows the success (open(2), O_EXCL). On file systems without hard links, the file is created with
 // O_EXCL.
-func writeLock(path string, me owner) error {
+func writeLock(path string, me Process) error {
 	contents, err := encode(me)
 	if err != nil {
 		return err
@@ -152,8 +162,8 @@ func noHardLinks(err error) bool {
 // descriptorPatience is the time for which readLock waits for a free file descriptor.
 const descriptorPatience = time.Minute
 
-// readLock returns the owner of a lock. It waits if there is no free file descriptor.
-func readLock(path string) (owner, error) {
+// readLock returns the process that has a lock. It waits if there is no free file descriptor.
+func readLock(path string) (Process, error) {
 	contents, err := backoff.Retry(context.Background(), func() ([]byte, error) {
 		contents, err := os.ReadFile(path)
 		if err != nil && !errors.Is(err, syscall.EMFILE) && !errors.Is(err, syscall.ENFILE) {
@@ -162,13 +172,13 @@ func readLock(path string) (owner, error) {
 		return contents, err
 	}, backoff.WithMaxElapsedTime(descriptorPatience))
 	if err != nil {
-		return owner{}, err
+		return Process{}, err
 	}
-	var o owner
-	if err := json.Unmarshal(contents, &o); err != nil || o.Nonce == "" || filepath.Base(o.Nonce) != o.Nonce {
-		return owner{}, fmt.Errorf("%w: %s says nothing readable; if no process is using it, remove it", ErrLocked, path)
+	var p Process
+	if err := json.Unmarshal(contents, &p); err != nil || p.Nonce == "" || filepath.Base(p.Nonce) != p.Nonce {
+		return Process{}, fmt.Errorf("%w: %s says nothing readable; if no process is using it, remove it", ErrLocked, path)
 	}
-	return o, nil
+	return p, nil
 }
 
 // check returns an error matching ErrLocked if another process has replaced or removed the lock

@@ -76,7 +76,7 @@ func newJournal(t *testing.T) string {
 	return dir
 }
 
-func putLock(t *testing.T, dir string, o owner) {
+func putLock(t *testing.T, dir string, o Process) {
 	t.Helper()
 	contents, err := encode(o)
 	if err == nil {
@@ -182,7 +182,7 @@ func TestStaleLocks(t *testing.T) {
 	if err != nil || me.Boot == "" || me.Start == "" {
 		t.Fatalf("self() = %+v, %v", me, err)
 	}
-	dead := func(change func(*owner)) owner {
+	dead := func(change func(*Process)) Process {
 		o := me
 		o.Nonce = "DEAD"
 		change(&o)
@@ -191,19 +191,19 @@ func TestStaleLocks(t *testing.T) {
 	const noPID = 1 << 30 // above the largest pid_max of Linux, 2^22
 	tests := []struct {
 		name   string
-		holder owner
+		holder Process
 		taken  bool
 	}{
-		{"this process, a lock before this one", dead(func(o *owner) {}), false},
-		{"process is gone", dead(func(o *owner) { o.PID = noPID }), true},
-		{"number used again by a later process", dead(func(o *owner) { o.Start = "1" }), true},
-		{"machine was booted since", dead(func(o *owner) { o.Boot = "another boot" }), true},
-		{"boot unknown", dead(func(o *owner) { o.Boot = "" }), false},
-		{"start unknown, number in use", dead(func(o *owner) { o.Start = "" }), false},
-		{"start unknown, number free", dead(func(o *owner) { o.Start = ""; o.PID = noPID }), true},
-		{"another container", dead(func(o *owner) { o.PIDNamespace = "pid:[1]"; o.PID = noPID }), false},
-		{"another host", dead(func(o *owner) { o.Host = "node07"; o.PID = noPID }), false},
-		{"another host, other boot", dead(func(o *owner) { o.Host = "node07"; o.Boot = "another boot" }), false},
+		{"this process, a lock before this one", dead(func(o *Process) {}), false},
+		{"process is gone", dead(func(o *Process) { o.PID = noPID }), true},
+		{"number used again by a later process", dead(func(o *Process) { o.Start = "1" }), true},
+		{"machine was booted since", dead(func(o *Process) { o.Boot = "another boot" }), true},
+		{"boot unknown", dead(func(o *Process) { o.Boot = "" }), false},
+		{"start unknown, number in use", dead(func(o *Process) { o.Start = "" }), false},
+		{"start unknown, number free", dead(func(o *Process) { o.Start = ""; o.PID = noPID }), true},
+		{"another container", dead(func(o *Process) { o.PIDNamespace = "pid:[1]"; o.PID = noPID }), false},
+		{"another host", dead(func(o *Process) { o.Host = "node07"; o.PID = noPID }), false},
+		{"another host, other boot", dead(func(o *Process) { o.Host = "node07"; o.Boot = "another boot" }), false},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -267,7 +267,7 @@ func TestTakeoverRace(t *testing.T) {
 		)
 		for range 8 {
 			wg.Go(func() {
-				l, err := acquire(dir)
+				l, err := acquire(filepath.Join(dir, LockName))
 				if err != nil && !errors.Is(err, ErrLocked) {
 					t.Error(err)
 				}

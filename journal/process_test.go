@@ -17,7 +17,7 @@ func TestProcess(t *testing.T) {
 	cmd := exec.Command("sleep", "60")
 	testutil.NoError(t, cmd.Start())
 	p, err := journal.ProcessOf(cmd.Process.Pid)
-	if err != nil || p.PID() != cmd.Process.Pid || !p.Runs() || p.Gone() {
+	if err != nil || p.PID != cmd.Process.Pid || !p.Runs() || p.Gone() {
 		t.Errorf("process %d: %+v, %v, runs %t, gone %t", cmd.Process.Pid, p, err, p.Runs(), p.Gone())
 	}
 	content := testutil.Must(json.Marshal(p))(t)
@@ -51,7 +51,7 @@ func TestWriter(t *testing.T) {
 		t.Errorf("Writer without a journal = %v", err)
 	}
 	j := testutil.Must(journal.Create(dir, journal.Header{}))(t)
-	if p, err := journal.Writer(dir); err != nil || p.PID() != os.Getpid() || !p.Runs() {
+	if p, err := journal.Writer(dir); err != nil || p.PID != os.Getpid() || !p.Runs() {
 		t.Errorf("Writer = %+v, %v, want this process", p, err)
 	}
 	testutil.NoError(t, j.Close())

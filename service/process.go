@@ -129,7 +129,7 @@ func (o other) signal(s os.Signal) error {
 	if o.own == nil || !o.runs() {
 		return nil
 	}
-	p, err := os.FindProcess(o.own.PID())
+	p, err := os.FindProcess(o.own.PID)
 	if err != nil {
 		return err
 	}
