@@ -190,7 +190,7 @@ func TestResumeGivesTheSameResult(t *testing.T) {
 
 func facts(t *testing.T, s campaign.Spec, p campaign.Problem, res campaign.Result) report.ProblemFacts {
 	t.Helper()
-	return testutil.Must(export.ProblemFacts(p, res, conclude(t, s, p, res)))(t)
+	return testutil.Must(export.ProblemFacts(conclude(t, s, p, res)))(t)
 }
 
 func conclude(t *testing.T, s campaign.Spec, p campaign.Problem, res campaign.Result) campaign.Conclusion {

@@ -12,13 +12,14 @@ import (
 
 // Trained contains the final models of a problem and their predictions at every grid point.
 type Trained struct {
+	Problem
+	Result       Result
 	Spec         Spec             // spec of the problem, with its seed
 	Learner      learner.Options  // options of the models
 	Data         learner.Data     // training data of the models
 	Models       *learner.Learner // trained on every measurement
 	alternatives activelearn.Alternatives
 	rows         []selection.Row
-	problem      Problem
 	Points       []coll.Point   // points of the grid, and those that were added during the campaign
 	scores       learner.Scores // of the error models (distributions of prediction errors), after the last evaluation
 }
@@ -47,7 +48,7 @@ func Train(spec Spec, p Problem, res Result) (*Trained, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trained{Spec: spec, Learner: final, Data: data, Models: l, problem: p, Points: res.Ledger.Space().Points(), alternatives: activelearn.NewAlternatives(l, res.Ledger)}
+	t := &Trained{Problem: p, Result: res, Spec: spec, Learner: final, Data: data, Models: l, Points: res.Ledger.Space().Points(), alternatives: activelearn.NewAlternatives(l, res.Ledger)}
 	if n := len(res.Evaluations); n > 0 {
 		t.scores = res.Evaluations[n-1].Scores
 	}
@@ -60,7 +61,7 @@ func Train(spec Spec, p Problem, res Result) (*Trained, error) {
 // Conclude makes the final selection. It selects the library's default at the rejected points and fits rules
 // to the other points.
 func (t *Trained) Conclude(rejected selection.Rejected) (Conclusion, error) {
-	c, fit := Conclusion{Trained: t, AllDefault: rejected.All}, t.problem.merge
+	c, fit := Conclusion{Trained: t, AllDefault: rejected.All}, t.merge
 	var err error
 	c.Rows, err = selection.RevertToDefault(t.rows, rejected, func(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
 		s, err := fit(rows)
@@ -70,7 +71,7 @@ func (t *Trained) Conclude(rejected selection.Rejected) (Conclusion, error) {
 		c.Selection, err = fit(c.Rows)
 	}
 	if err != nil {
-		return Conclusion{}, fmt.Errorf("%s: %w", t.problem.Problem, err)
+		return Conclusion{}, fmt.Errorf("%s: %w", t.Problem.Problem, err)
 	}
 	return c, nil
 }
@@ -104,7 +105,7 @@ func (c Conclusion) ExpectedDefault() (metrics.Summary, bool, error) {
 	if !c.HasPosterior() {
 		return metrics.Summary{}, false, nil
 	}
-	return c.alternatives.Expected(c.Points, func(coll.Point) coll.Algorithm { return coll.Default }, c.problem.Weigh(c.Spec.Metrics, c.Points), c.scores, c.Spec.Seed)
+	return c.alternatives.Expected(c.Points, func(coll.Point) coll.Algorithm { return coll.Default }, c.Weigh(c.Spec.Metrics, c.Points), c.scores, c.Spec.Seed)
 }
 
 // Uncertainties returns the uncertainty of the choice at each point with at least two algorithms to choose

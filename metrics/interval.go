@@ -24,7 +24,7 @@ const minResamples = 10
 // are errors as well.
 //
 // Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), §13.3.
-func Bootstrap(values []float64, statistic func([]float64) float64, resamples int, level float64, seed uint64) (Interval, error) {
+func Bootstrap[T any](values []T, statistic func([]T) float64, resamples int, level float64, seed uint64) (Interval, error) {
 	if len(values) == 0 {
 		return Interval{}, ErrEmpty
 	}
@@ -32,7 +32,7 @@ func Bootstrap(values []float64, statistic func([]float64) float64, resamples in
 		return Interval{}, fmt.Errorf("bootstrap with %d resamples at level %g: want at least %d and a level in (0, 1)", resamples, level, minResamples)
 	}
 	rng := rand.New(rand.NewPCG(seed, uint64(len(values))))
-	draw := make([]float64, len(values))
+	draw := make([]T, len(values))
 	stats := make([]float64, resamples)
 	for b := range stats {
 		for i := range draw {

@@ -3,20 +3,13 @@ package selection
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"math"
-	"slices"
 
 	"tutti/coll"
 )
 
 // DocumentSchema is the version of the format of documents.
 const DocumentSchema = 1
-
-// ErrDocument reports that a text is not a valid document.
-var ErrDocument = errors.New("not a selection")
 
 // Document is the selection of a campaign, written as JSON for people and scripts. It has the algorithm and
 // the predicted slowdowns at each grid point, and trees for all other points. Each point also has the message
@@ -112,8 +105,16 @@ func (c CollectiveDocument) Select(l coll.Layout, size int64) coll.Algorithm {
 	return alg
 }
 
-// Bytes returns the document as JSON. Equal documents have equal bytes.
+// Bytes returns the document as JSON. Equal documents have equal bytes. The error names a point at which the
+// trees do not select the stated algorithm.
 func (d Document) Bytes() ([]byte, error) {
+	for _, lib := range d.Libraries {
+		for _, c := range lib.Collectives {
+			if err := c.check(); err != nil {
+				return nil, fmt.Errorf("selection: %s %s %s: %w", lib.Library, lib.Version, c.Collective, err)
+			}
+		}
+	}
 	d.Schema = DocumentSchema
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -123,43 +124,10 @@ func (d Document) Bytes() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// ParseDocument parses a document. It checks that the document's trees select the algorithm stated at each
-// point. Its errors match ErrDocument.
-func ParseDocument(text []byte) (Document, error) {
-	var d Document
-	dec := json.NewDecoder(bytes.NewReader(text))
-	dec.DisallowUnknownFields()
-	if err := dec.Decode(&d); err != nil {
-		return Document{}, fmt.Errorf("%w: %w", ErrDocument, err)
-	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return Document{}, fmt.Errorf("%w: more text after it", ErrDocument)
-	}
-	if d.Schema != DocumentSchema {
-		return Document{}, fmt.Errorf("%w: schema %d: want %d", ErrDocument, d.Schema, DocumentSchema)
-	}
-	for _, lib := range d.Libraries {
-		for _, c := range lib.Collectives {
-			if err := c.check(); err != nil {
-				return Document{}, fmt.Errorf("%w: %s %s %s: %w", ErrDocument, lib.Library, lib.Version, c.Collective, err)
-			}
-		}
-	}
-	return d, nil
-}
-
+// check checks that the trees select the stated algorithm at each point.
 func (c CollectiveDocument) check() error {
-	if _, err := coll.ParseCollective(string(c.Collective)); err != nil {
-		return err
-	}
-	if slices.ContainsFunc(c.Layouts, func(l LayoutDocument) bool { return l.Tree == nil }) {
-		return errors.New("a layout without a tree")
-	}
 	for _, p := range c.Points {
 		l := coll.Layout{Nodes: p.Nodes, PPN: p.PPN}
-		if p.Nodes < 1 || p.PPN < 1 || p.Nodes > math.MaxInt32 || p.PPN > math.MaxInt32 || p.MsgBytes < 0 || p.Size < 0 {
-			return fmt.Errorf("point %s %d B: want nodes, ranks and sizes", l, p.MsgBytes)
-		}
 		if got := c.Select(l, p.Size); got != p.Algorithm {
 			return fmt.Errorf("point %s %d B: the trees select %v: want %v", l, p.MsgBytes, got, p.Algorithm)
 		}

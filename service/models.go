@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/campaign/export"
 	"tutti/coll"
@@ -73,7 +74,7 @@ func oneProblem(contents *journal.Contents, dir string, id journal.Problem) (*as
 
 // newLearned converts the final selection and predictions for a problem (a collective of a library). At points
 // with a measurement, predictions are in seconds. At other points only their ratios are known.
-func newLearned(p export.Concluded) Learned {
+func newLearned(p campaign.Conclusion) Learned {
 	measured := map[coll.Candidate]float64{}
 	for _, m := range p.Result.Ledger.Measurements() {
 		measured[m.Candidate] = m.Seconds
@@ -147,7 +148,7 @@ func predictionsAt(row selection.Row, unit float64, measured map[coll.Candidate]
 
 // defaultAlgorithms returns, for each point of recorded data, the algorithm that the library's default
 // runs. It is the algorithm whose recorded time equals that of the default.
-func defaultAlgorithms(p export.Concluded) map[coll.Point]string {
+func defaultAlgorithms(p campaign.Conclusion) map[coll.Point]string {
 	times := map[coll.Point]float64{}
 	for _, m := range p.Truth {
 		if m.Algorithm.IsDefault() {
@@ -165,7 +166,7 @@ func defaultAlgorithms(p export.Concluded) map[coll.Point]string {
 
 // uncertainties returns how uncertain the choice at each point is. It returns nil for models without a
 // posterior.
-func uncertainties(p export.Concluded) map[coll.Point]learner.Uncertainty {
+func uncertainties(p campaign.Conclusion) map[coll.Point]learner.Uncertainty {
 	doubts, err := p.Uncertainties()
 	if err != nil {
 		return nil // forests have no posterior

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"tutti/campaign/export"
+	"tutti/campaign"
 	"tutti/coll"
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
@@ -47,7 +47,7 @@ func TestLearn(t *testing.T) {
 }
 
 // checkChoice compares a choice with the selection and with the measurements at its point.
-func checkChoice(t *testing.T, p export.Concluded, at coll.Point, c service.Choice) {
+func checkChoice(t *testing.T, p campaign.Conclusion, at coll.Point, c service.Choice) {
 	t.Helper()
 	missing := p.Result.Ledger.Missing(at)
 	if c.Algorithm != p.Selection.Choose(at).String() || c.Measured != (len(missing) == 0) {
@@ -62,14 +62,14 @@ func checkChoice(t *testing.T, p export.Concluded, at coll.Point, c service.Choi
 	}
 }
 
-func feasible(p export.Concluded, at coll.Point) []int {
+func feasible(p campaign.Conclusion, at coll.Point) []int {
 	i, _ := p.Space.Index(at)
 	return p.Space.Feasible(i)
 }
 
 // checkPredictions checks the number and the order of predictions. It also checks that the fastest
 // algorithm at each point has the slowdown 1.
-func checkPredictions(t *testing.T, p export.Concluded, all []service.Prediction, want int) {
+func checkPredictions(t *testing.T, p campaign.Conclusion, all []service.Prediction, want int) {
 	t.Helper()
 	if len(all) != want {
 		t.Errorf("%s: %d predictions, want %d", p.Problem.Problem, len(all), want)

@@ -243,18 +243,16 @@ func speedup(points []series, seed uint64) (Interval, error) {
 	if len(points) == 0 {
 		return Interval{}, nil
 	}
-	var rounds []float64
+	var rounds []int
 	for _, p := range points {
-		for _, r := range p.rounds {
-			rounds = append(rounds, float64(r))
-		}
+		rounds = append(rounds, p.rounds...)
 	}
 	slices.Sort(rounds)
 	rounds = slices.Compact(rounds)
-	mean := func(drawn []float64) float64 {
+	mean := func(drawn []int) float64 {
 		times := map[int]int{}
 		for _, r := range drawn {
-			times[int(r)]++
+			times[r]++
 		}
 		sum := 0.0
 		for _, p := range points {

@@ -38,22 +38,21 @@ func TestForecast(t *testing.T) {
 	}
 }
 
-// TestHours checks that a budget limits the maximum cost, but never below the cost of the first round. The
+// TestForecastBudget checks that a budget limits the maximum cost, but never below the cost of the first round. The
 // budget is given in node-hours, or in machine time at the largest number of nodes in the grid.
-func TestHours(t *testing.T) {
-	all := testutil.Must(connected(t).Hours(t.Context()))(t)
-	first := testutil.Must(connected(t).Forecast(t.Context()))(t).RoundNodeHours
+func TestForecastBudget(t *testing.T) {
+	all := testutil.Must(connected(t).Forecast(t.Context()))(t)
 	for _, tc := range []struct {
 		set  string
 		want float64
 	}{
 		{"stop.node_hours=1", 1},
-		{"stop.node_hours=0.25", first},
-		{"stop.node_hours=1e6", all.Most},
+		{"stop.node_hours=0.25", all.RoundNodeHours},
+		{"stop.node_hours=1e6", all.NodeHours},
 		{"stop.machine_time=1h", 1},
 	} {
-		if got, err := connected(t, tc.set).Hours(t.Context()); err != nil || math.Abs(got.Most-tc.want) > 1e-9 || got.Expected <= 0 || got.Expected > got.Most {
-			t.Errorf("%s: %+v, %v, want %g of %g at most", tc.set, got, err, tc.want, all.Most)
+		if got, err := connected(t, tc.set).Forecast(t.Context()); err != nil || math.Abs(got.NodeHours-tc.want) > 1e-9 || got.Expected <= 0 || got.Expected > got.NodeHours {
+			t.Errorf("%s: %+v, %v, want %g of %g at most", tc.set, got, err, tc.want, all.NodeHours)
 		}
 	}
 }
@@ -61,21 +60,17 @@ func TestHours(t *testing.T) {
 // TestForecastTooLarge checks a layout that the machine cannot run. The error names the problem.
 func TestForecastTooLarge(t *testing.T) {
 	c := connected(t, "grid.ppn=7,9")
-	_, forecast := c.Forecast(t.Context())
-	_, hours := c.Hours(t.Context())
-	for _, err := range []error{forecast, hours} {
-		if err == nil || !strings.HasPrefix(err.Error(), "openmpi allreduce: ") || !strings.Contains(err.Error(), "a node takes at most 3") {
-			t.Errorf("error %v", err)
-		}
+	if _, err := c.Forecast(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "openmpi allreduce: ") || !strings.Contains(err.Error(), "a node takes at most 3") {
+		t.Errorf("error %v", err)
 	}
 }
 
-// TestLeftOut checks that Hours counts candidates that cannot be measured. Their buffers exceed the memory
+// TestLeftOut checks that a forecast counts candidates that cannot be measured. Their buffers exceed the memory
 // of a node, or the benchmark program does not support the collective.
 func TestLeftOut(t *testing.T) {
-	h := testutil.Must(connected(t, "runner.node_memory=1700B", "grid.sizes=2B,64B,512B").Hours(t.Context()))(t)
+	f := testutil.Must(connected(t, "runner.node_memory=1700B", "grid.sizes=2B,64B,512B").Forecast(t.Context()))(t)
 	var all strings.Builder
-	for _, l := range h.LeftOut {
+	for _, l := range f.LeftOut {
 		fmt.Fprintln(&all, l)
 		if l.Candidates < 1 || l.Candidates >= l.Of {
 			t.Errorf("%+v", l)

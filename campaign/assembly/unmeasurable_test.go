@@ -58,9 +58,9 @@ func TestUnmeasurable(t *testing.T) {
 				t.Errorf("warnings:\n%s", warnings)
 			}
 			testutil.NoError(t, c.Connect("id", nil))
-			h, err := c.Hours(t.Context())
-			if err != nil || len(h.LeftOut) != 2 || !h.LeftOut[0].Whole() || !h.LeftOut[1].Whole() {
-				t.Errorf("left out %v, %v, want scan and exscan", h.LeftOut, err)
+			f, err := c.Forecast(t.Context())
+			if err != nil || len(f.LeftOut) != 2 || !f.LeftOut[0].Whole() || !f.LeftOut[1].Whole() {
+				t.Errorf("left out %v, %v, want scan and exscan", f.LeftOut, err)
 			}
 		})
 	}

@@ -49,7 +49,7 @@ func TestBenefit(t *testing.T) {
 			f := report.Facts{MachineTime: tc.jobs}
 			for i, points := range [][]coll.Point{bcast, allreduce} {
 				weights, _, _ := preprocess.CallWeights(points, tc.calls)
-				var p Concluded
+				p := campaign.Conclusion{Trained: &campaign.Trained{}}
 				p.Problem = campaign.Problem{Space: coll.NewSpace(points, []coll.Algorithm{coll.Default}, func(coll.Candidate) error { return nil }), Weights: weights}
 				p.Library, p.Problem.Collective = "mpich", points[0].Collective
 				c.Problems = append(c.Problems, p)

@@ -33,7 +33,6 @@ import (
 // Models contains the final models of a campaign's problems.
 type Models struct {
 	campaign *assembly.Campaign
-	results  []campaign.Result
 	trained  []*campaign.Trained // one for each problem; nil if it has no measurements
 }
 
@@ -41,15 +40,8 @@ type Models struct {
 type Conclusions struct {
 	campaign *assembly.Campaign
 	state    *journal.State
-	Targets  []*Target   // of the campaign's libraries, in order
-	Problems []Concluded // of all libraries, in order; without problems that have no measurements
-}
-
-// Concluded is a problem with its result and its selection.
-type Concluded struct {
-	campaign.Problem
-	campaign.Conclusion
-	Result campaign.Result
+	Targets  []*Target             // of the campaign's libraries, in order
+	Problems []campaign.Conclusion // of all libraries, in order; without problems that have no measurements
 }
 
 // ErrNothing says that a campaign has no measurements, so that no model can be trained. errors.Is finds it.
@@ -58,7 +50,7 @@ var ErrNothing = errors.New("nothing has been measured: nothing to report")
 // Train trains the final models of all problems, several at the same time. The results must be in the order
 // of the problems. The error matches ErrNothing if nothing was measured.
 func Train(ctx context.Context, c *assembly.Campaign, results []campaign.Result) (*Models, error) {
-	m := &Models{campaign: c, results: results, trained: make([]*campaign.Trained, len(c.Problems))}
+	m := &Models{campaign: c, trained: make([]*campaign.Trained, len(c.Problems))}
 	var group errgroup.Group
 	group.SetLimit(c.Workers())
 	for i, p := range c.Problems {
@@ -127,11 +119,6 @@ func (m *Models) Library(state *journal.State, lib config.Library) (*Target, err
 		return nil, err
 	}
 	t.verified = verified.Ended && len(verified.Unforced())+len(verified.Untrusted()) == 0
-	conclude := func(i int, rejected selection.Rejected) (Concluded, error) {
-		conclusion, err := m.trained[i].Conclude(rejected)
-		return Concluded{m.campaign.Problems[i], conclusion, m.results[i]}, err
-	}
-	var trained []int // index of each problem in the campaign
 	for i, p := range m.campaign.Problems {
 		switch {
 		case p.Library != lib.Name:
@@ -140,19 +127,19 @@ func (m *Models) Library(state *journal.State, lib config.Library) (*Target, err
 			t.warnings = append(t.warnings, p.Problem.String()+": nothing was measured, so the library decides")
 			continue
 		}
-		one, err := conclude(i, verify.RejectedBy(entries, p.Collective))
+		one, err := m.trained[i].Conclude(verify.RejectedBy(entries, p.Collective))
 		if err != nil {
 			return nil, err
 		}
-		t.problems, trained = append(t.problems, one), append(trained, i)
+		t.problems = append(t.problems, one)
 	}
 	if t.fit(); t.openErr != nil || t.fault == nil {
 		return t, nil
 	}
 	for k, p := range t.problems {
 		if _, fault := t.selectionOf(rowsOf(p)); fault != nil {
-			t.warnings = append(t.warnings, fmt.Sprintf("%s: the default remains, because the selection cannot be exported: %v", p.Problem, fault))
-			if t.problems[k], err = conclude(trained[k], selection.Rejected{All: true}); err != nil {
+			t.warnings = append(t.warnings, fmt.Sprintf("%s: the default remains, because the selection cannot be exported: %v", p.Problem.Problem, fault))
+			if t.problems[k], err = p.Conclude(selection.Rejected{All: true}); err != nil {
 				return nil, err
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strconv"
 
-	"tutti/activelearn"
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/hpo"
@@ -15,49 +14,49 @@ import (
 
 // ProblemFacts returns what the report shows of a problem. It fits the model Spec.Folds times for the
 // cross-validation.
-func ProblemFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion) (report.ProblemFacts, error) {
-	l := res.Ledger
-	validation, err := crossValidate(l, c)
+func ProblemFacts(c campaign.Conclusion) (report.ProblemFacts, error) {
+	res, l := c.Result, c.Result.Ledger
+	validation, err := crossValidate(c)
 	if err != nil {
 		return report.ProblemFacts{}, err
 	}
 	f := report.ProblemFacts{
-		Library: p.Library, Collective: string(p.Collective),
+		Library: c.Library, Collective: string(c.Collective),
 		Stop: string(res.Stop), Rounds: res.Rounds,
 		Points: len(l.Space().Points()), PointsMeasured: l.PointsMeasured(),
 		Candidates: l.Space().Size(), Trials: l.Trials(), Failed: l.Failed(), Replicates: len(l.Replicates()),
-		MachineSeconds: l.CostSeconds(), NodeSeconds: l.NodeSeconds(), ExhaustiveSeconds: p.ExhaustiveSeconds,
+		MachineSeconds: l.CostSeconds(), NodeSeconds: l.NodeSeconds(), ExhaustiveSeconds: c.ExhaustiveSeconds,
 		Curve:      curveOf(res.Evaluations),
-		Algorithms: algorithmFacts(p, res, c, validation),
+		Algorithms: algorithmFacts(c, validation),
 		HPO:        studyFacts(res.Study),
 		HeldOut:    (*report.HeldOut)(res.Study.Comparison),
 		Leaves:     c.Selection.Leaves, TreeLoss: worstLoss(c),
 		Warnings: res.Warnings,
 		Model:    string(c.Learner.Model),
-		Weights:  weightFacts(p),
+		Weights:  weightFacts(c.Problem),
 	}
 	f.Warnings = append(slices.Clip(f.Warnings), excludedTexts(f.Algorithms)...)
 	if c.Learner.Model == learner.Forest {
 		f.Forest = forestFacts(campaign.ParamsOf(c.Learner.Forest))
 	}
-	for i, earlier := range p.Earlier {
-		compared, err := compare(p.EarlierNames[i], earlier, l.Measurements())
+	for i, earlier := range c.Earlier {
+		compared, err := compare(c.EarlierNames[i], earlier, l.Measurements())
 		if err != nil {
 			return f, err
 		}
 		f.Compared = append(f.Compared, compared)
 	}
-	known := knownTimesOf(p, res)
+	known := knownTimesOf(c, c.Truth)
 	f.Cells = cells(known, c)
 	for _, cell := range f.Cells {
 		if cell.DefaultKept {
 			f.DefaultKept++
 		}
 	}
-	if f.Scores, err = scores(p, res, known, c); err != nil {
+	if f.Scores, err = scores(known, c); err != nil {
 		return f, err
 	}
-	if f.Unsafe, err = unsafeFacts(p, res, c); err != nil {
+	if f.Unsafe, err = unsafeFacts(c); err != nil {
 		return f, err
 	}
 	return f, addTies(&f, c)
@@ -65,8 +64,8 @@ func ProblemFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion
 
 // crossValidate compares predictions with measurements that were left out of the training. The result is
 // empty if only one point was measured.
-func crossValidate(l *activelearn.Ledger, c campaign.Conclusion) (learner.Validation, error) {
-	if l.PointsMeasured() < 2 {
+func crossValidate(c campaign.Conclusion) (learner.Validation, error) {
+	if c.Result.Ledger.PointsMeasured() < 2 {
 		return learner.Validation{}, nil
 	}
 	return learner.CrossValidate(c.Data, c.Spec.Folds, c.Spec.Seed, c.Learner)
@@ -112,22 +111,22 @@ func worstLoss(c campaign.Conclusion) float64 {
 	return worst
 }
 
-func algorithmFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion, validation learner.Validation) []report.AlgorithmFacts {
+func algorithmFacts(c campaign.Conclusion, validation learner.Validation) []report.AlgorithmFacts {
 	measured, selected := map[coll.Algorithm]int{}, map[coll.Algorithm]int{}
-	for _, m := range res.Ledger.Measurements() {
+	for _, m := range c.Result.Ledger.Measurements() {
 		measured[m.Algorithm]++
 	}
 	for _, row := range c.Rows {
 		selected[c.Selection.Choose(row.Point)]++
 	}
 	excluded := map[coll.Algorithm]int{}
-	for candidate := range res.Ledger.Space().All() {
+	for candidate := range c.Result.Ledger.Space().All() {
 		if c.Excluded().Has(candidate) {
 			excluded[candidate.Algorithm]++
 		}
 	}
 	var out []report.AlgorithmFacts
-	for _, alg := range res.Ledger.Space().Algorithms() {
+	for _, alg := range c.Result.Ledger.Space().Algorithms() {
 		f := report.AlgorithmFacts{Name: alg.String(), Measured: measured[alg], Selected: selected[alg], Excluded: excluded[alg]}
 		if r2, err := validation.R2(alg); err == nil {
 			f.R2 = &r2

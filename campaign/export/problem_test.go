@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/campaign/export"
 	"tutti/coll"
@@ -16,19 +17,19 @@ import (
 )
 
 // concludedFirst runs the campaign of a file. It returns the first problem with its conclusion.
-func concludedFirst(t testing.TB, file string, change func(*assembly.Campaign), set ...string) export.Concluded {
+func concludedFirst(t testing.TB, file string, change func(*assembly.Campaign), set ...string) campaign.Conclusion {
 	t.Helper()
 	return campaigntest.Conclude(t, campaigntest.Run(t, campaigntest.Load(t, file, set...)), change).Problems[0]
 }
 
-func madeFirst(t testing.TB, change func(*assembly.Campaign), set ...string) export.Concluded {
+func madeFirst(t testing.TB, change func(*assembly.Campaign), set ...string) campaign.Conclusion {
 	t.Helper()
 	return concludedFirst(t, campaigntest.MadeOpenMPI.Put(t, t.TempDir()), change, set...)
 }
 
-func factsOf(t testing.TB, p export.Concluded) report.ProblemFacts {
+func factsOf(t testing.TB, p campaign.Conclusion) report.ProblemFacts {
 	t.Helper()
-	return testutil.Must(export.ProblemFacts(p.Problem, p.Result, p.Conclusion))(t)
+	return testutil.Must(export.ProblemFacts(p))(t)
 }
 
 // removeTruth removes the recorded truth from the problems.
@@ -39,7 +40,7 @@ func removeTruth(c *assembly.Campaign) {
 }
 
 // timesOf returns the recorded times of a problem, and the shortest time at each point.
-func timesOf(p export.Concluded) (times map[coll.Candidate]float64, shortest map[coll.Point]float64) {
+func timesOf(p campaign.Conclusion) (times map[coll.Candidate]float64, shortest map[coll.Point]float64) {
 	times, shortest = map[coll.Candidate]float64{}, map[coll.Point]float64{}
 	for _, m := range p.Truth {
 		times[m.Candidate] = m.Seconds

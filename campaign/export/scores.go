@@ -14,9 +14,9 @@ import (
 // scores returns the scores of the tuned selection and of the default at the same points. Recorded true times
 // decide if there are any; the points are then those with a recorded default, or all points if it was never
 // recorded. Without true times, the score of the tuned selection is that of the last evaluation.
-func scores(p campaign.Problem, res campaign.Result, k knownTimes, c campaign.Conclusion) ([]report.Score, error) {
-	if p.Truth == nil {
-		return estimates(p, res, c)
+func scores(k knownTimes, c campaign.Conclusion) ([]report.Score, error) {
+	if c.Truth == nil {
+		return estimates(c)
 	}
 	points, choose := c.Points, c.Selection.Choose
 	ofDefault := func(coll.Point) coll.Algorithm { return coll.Default }
@@ -28,7 +28,7 @@ func scores(p campaign.Problem, res campaign.Result, k knownTimes, c campaign.Co
 	byDefault.points, byDefault.slowdowns = k.slowdowns(tuned.points, ofDefault)
 	var out []report.Score
 	for _, one := range []scored{tuned, byDefault} {
-		s, err := one.score(p, c.Spec)
+		s, err := one.score(c)
 		switch {
 		case errors.Is(err, metrics.ErrEmpty): // no point has a weight
 			continue
@@ -42,17 +42,17 @@ func scores(p campaign.Problem, res campaign.Result, k knownTimes, c campaign.Co
 	return out, nil
 }
 
-func unsafeFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion) (*report.UnsafeFacts, error) {
-	if len(p.Unsafe) == 0 {
+func unsafeFacts(c campaign.Conclusion) (*report.UnsafeFacts, error) {
+	if len(c.Unsafe) == 0 {
 		return nil, nil
 	}
-	f := &report.UnsafeFacts{Algorithms: p.Unsafe}
-	if p.UnsafeTruth == nil {
+	f := &report.UnsafeFacts{Algorithms: c.Unsafe}
+	if c.UnsafeTruth == nil {
 		return f, nil
 	}
-	p.Truth = slices.Concat(p.Truth, p.UnsafeTruth)
-	points, slowdowns := knownTimesOf(p, res).slowdowns(c.Points, c.Selection.Choose)
-	sum, err := metrics.Average(slowdowns, p.Weigh(c.Spec.Metrics, points))
+	all := knownTimesOf(c, slices.Concat(c.Truth, c.UnsafeTruth))
+	points, slowdowns := all.slowdowns(c.Points, c.Selection.Choose)
+	sum, err := metrics.Average(slowdowns, c.Weigh(c.Spec.Metrics, points))
 	if errors.Is(err, metrics.ErrEmpty) {
 		return f, nil
 	}
@@ -63,7 +63,8 @@ func unsafeFacts(p campaign.Problem, res campaign.Result, c campaign.Conclusion)
 // estimates returns the score of the last evaluation. There is no score without an evaluation, or if a
 // completely measured space could not be evaluated. If the models can predict the default at every point of
 // the grid, estimates adds the expected score of the default.
-func estimates(p campaign.Problem, res campaign.Result, c campaign.Conclusion) ([]report.Score, error) {
+func estimates(c campaign.Conclusion) ([]report.Score, error) {
+	res := c.Result
 	n := len(res.Evaluations)
 	if n == 0 || res.Stop == activelearn.SpaceExhausted && res.Evaluations[n-1].Trials < res.Ledger.Trials() {
 		return nil, nil
@@ -95,17 +96,17 @@ type scored struct {
 
 // score summarizes the slowdowns as a score with intervals. The error matches metrics.ErrEmpty if no point
 // has a weight.
-func (w scored) score(p campaign.Problem, spec campaign.Spec) (report.Score, error) {
-	opt := p.Weigh(spec.Metrics, w.points)
+func (w scored) score(c campaign.Conclusion) (report.Score, error) {
+	opt := c.Weigh(c.Spec.Metrics, w.points)
 	sum, err := metrics.Summarize(w.slowdowns, opt)
 	if err != nil {
 		return report.Score{}, err
 	}
 	s := report.Score{Name: w.name, Source: "recorded", Summary: sum}
-	if s.SlowdownLow, s.SlowdownHigh, err = bootstrapInterval(w.slowdowns, opt, spec.Seed, func(s metrics.Summary) float64 { return s.Slowdown }); err != nil {
+	if s.SlowdownLow, s.SlowdownHigh, err = bootstrapInterval(w.slowdowns, opt, c.Spec.Seed, func(s metrics.Summary) float64 { return s.Slowdown }); err != nil {
 		return s, err
 	}
-	s.MistakesLow, s.MistakesHigh, err = bootstrapInterval(w.slowdowns, opt, spec.Seed, func(s metrics.Summary) float64 { return s.Mistakes })
+	s.MistakesLow, s.MistakesHigh, err = bootstrapInterval(w.slowdowns, opt, c.Spec.Seed, func(s metrics.Summary) float64 { return s.Mistakes })
 	return s, err
 }
 
@@ -116,19 +117,19 @@ func bootstrapInterval(slowdowns []float64, opt metrics.Options, seed uint64, pi
 	if err != nil {
 		return 0, 0, err
 	}
-	indices := make([]float64, len(slowdowns))
+	indices := make([]int, len(slowdowns))
 	for i := range indices {
-		indices[i] = float64(i)
+		indices[i] = i
 	}
 	drawn, drawnOptions := make([]float64, len(slowdowns)), opt
 	if opt.Weights != nil {
 		drawnOptions.Weights = make([]float64, len(slowdowns))
 	}
-	i, err := metrics.Bootstrap(indices, func(v []float64) float64 {
+	i, err := metrics.Bootstrap(indices, func(v []int) float64 {
 		for k, at := range v {
-			drawn[k] = slowdowns[int(at)]
+			drawn[k] = slowdowns[at]
 			if opt.Weights != nil {
-				drawnOptions.Weights[k] = opt.Weights[int(at)]
+				drawnOptions.Weights[k] = opt.Weights[at]
 			}
 		}
 		s, err := metrics.Average(drawn, drawnOptions)
@@ -161,21 +162,21 @@ type knownTimes struct {
 	complete bool                            // the times of all candidates are known
 }
 
-func knownTimesOf(p campaign.Problem, res campaign.Result) knownTimes {
+// knownTimesOf returns the times in `truth`, or the measurements if `truth` is nil.
+func knownTimesOf(c campaign.Conclusion, truth []coll.Measurement) knownTimes {
 	k := knownTimes{
 		seconds:  map[coll.Candidate]float64{},
 		fastest:  map[coll.Point]coll.Measurement{},
 		measured: map[coll.Point]int{},
-		complete: p.Truth != nil || res.Ledger.Left() == 0,
+		complete: truth != nil || c.Result.Ledger.Left() == 0,
 	}
-	for _, m := range res.Ledger.Measurements() {
+	for _, m := range c.Result.Ledger.Measurements() {
 		k.measured[m.Point]++
 	}
-	ms := p.Truth
-	if ms == nil {
-		ms = res.Ledger.Measurements()
+	if truth == nil {
+		truth = c.Result.Ledger.Measurements()
 	}
-	for _, m := range ms {
+	for _, m := range truth {
 		k.seconds[m.Candidate] = m.Seconds
 		best, ok := k.fastest[m.Point]
 		if !ok || m.Seconds < best.Seconds || m.Seconds == best.Seconds && best.Algorithm.IsDefault() {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/coll"
 	"tutti/mpi"
@@ -22,7 +23,7 @@ type Target struct {
 	opened   mpi.Build
 	openErr  error // why the library cannot be opened
 
-	problems     []Concluded
+	problems     []campaign.Conclusion
 	rows         [][]selection.Row // one list for each problem, limited to algorithms of the release
 	defaultCount int               // number of points whose fast algorithm is missing in the release
 	selected     selection.Selection
@@ -90,7 +91,7 @@ func (t *Target) selectionOf(rows []selection.Row) (selection.Selection, error) 
 	return sel, t.opened.Replay(x, sel, rows)
 }
 
-func rowsOf(p Concluded) []selection.Row {
+func rowsOf(p campaign.Conclusion) []selection.Row {
 	if p.AllDefault {
 		return nil
 	}

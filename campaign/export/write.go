@@ -73,7 +73,7 @@ func (c *Conclusions) problemFacts() ([]report.ProblemFacts, error) {
 	group.SetLimit(c.campaign.Workers())
 	for i, p := range c.Problems {
 		group.Go(func() (err error) {
-			out[i], err = ProblemFacts(p.Problem, p.Result, p.Conclusion)
+			out[i], err = ProblemFacts(p)
 			return err
 		})
 	}

@@ -20,16 +20,16 @@ func confirmCampaign(ctx context.Context, a *app, b *assembly.Campaign, yes bool
 	if !b.Config.Runner.Live() {
 		return nil
 	}
-	h, err := b.Hours(ctx)
+	f, err := b.Forecast(ctx)
 	if err != nil {
 		return err
 	}
-	printWarnings(a.stderr, h.LeftOut)
+	printWarnings(a.stderr, f.LeftOut)
 	if yes {
 		return nil
 	}
-	cost := fmt.Sprintf("the campaign will take about %s node-hours, at most %s", formatHours(h.Expected), formatHours(h.Most))
-	return confirmCost(a, cost, h.Expected, b.Config.Runner.Confirm, "agree with --yes, set stop.node_hours, or look with --dry-run")
+	cost := fmt.Sprintf("the campaign will take about %s node-hours, at most %s", formatHours(f.Expected), formatHours(f.NodeHours))
+	return confirmCost(a, cost, f.Expected, b.Config.Runner.Confirm, "agree with --yes, set stop.node_hours, or look with --dry-run")
 }
 
 // confirmCost asks for confirmation if the expected node-hours exceed the limit. The text `cost` is part of the

@@ -147,15 +147,15 @@ func addRefused(ctx context.Context, a *app, n *doctor.Needs, c *config.Campaign
 	}
 	ctx, cancel := context.WithTimeout(ctx, capacityTime)
 	defer cancel()
-	var h assembly.Hours
+	var f assembly.Forecast
 	if err = b.Connect("doctor", a.environ); err == nil {
-		h, err = b.Hours(ctx)
+		f, err = b.Forecast(ctx)
 	}
 	if err != nil {
 		n.Refused = []string{"cannot determine which parts of the grid can be measured: " + err.Error()}
 		return nil
 	}
-	for _, l := range h.LeftOut {
+	for _, l := range f.LeftOut {
 		n.Refused = append(n.Refused, l.String())
 	}
 	return nil

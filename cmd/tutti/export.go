@@ -19,7 +19,6 @@ import (
 	"tutti/coll"
 	"tutti/journal"
 	"tutti/preprocess"
-	"tutti/selection"
 )
 
 // The values of --only.
@@ -204,8 +203,11 @@ func (e *exporter) writeSelections(ctx context.Context) error {
 		}
 	}
 	if e.wants(exportTrees) {
-		doc := done.Document(targets)
-		if err := e.put(selectionJSON, exportTrees, "", func(w io.Writer) error { return writeDocument(w, doc) }); err != nil {
+		text, err := done.Document(targets).Bytes()
+		if err != nil {
+			return err
+		}
+		if err := e.put(selectionJSON, exportTrees, "", func(w io.Writer) error { _, err := w.Write(text); return err }); err != nil {
 			return err
 		}
 	}
@@ -218,20 +220,6 @@ func (e *exporter) writeSelections(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// writeDocument writes a selection document. It first parses the text again, which checks the decision
-// trees.
-func writeDocument(w io.Writer, doc selection.Document) error {
-	text, err := doc.Bytes()
-	if err != nil {
-		return err
-	}
-	if _, err := selection.ParseDocument(text); err != nil {
-		return err
-	}
-	_, err = w.Write(text)
-	return err
 }
 
 // writeRules writes the selection files of one library, and the library's settings as an environment
