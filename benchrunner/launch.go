@@ -2,7 +2,6 @@ package benchrunner
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"tutti/coll"
@@ -99,36 +98,6 @@ func (l LaunchCost) ConcurrentCosts(batch []coll.Candidate, run []float64, nodes
 		}
 	}
 	return costs
-}
-
-// Sweeps groups cases for a program that measures several sizes of one algorithm in one launch (run). Sizes
-// ascend within a group. The function `follows` reports whether the program can measure case b directly
-// after case a. A duplicate case c gets its own group if follows(c, c) is false.
-func Sweeps(cases []Case, follows func(a, b Case) bool) [][]Case {
-	sorted := slices.Clone(cases)
-	slices.SortStableFunc(sorted, func(a, b Case) int {
-		pa, pb := a.Candidate, b.Candidate
-		pa.MsgBytes, pb.MsgBytes = 0, 0
-		if d := coll.CompareCandidates(pa, pb); d != 0 {
-			return d
-		}
-		return coll.CompareCandidates(a.Candidate, b.Candidate)
-	})
-	var groups [][]Case
-	for _, c := range sorted {
-		if n := len(groups); n > 0 && follows(groups[n-1][len(groups[n-1])-1], c) {
-			groups[n-1] = append(groups[n-1], c)
-			continue
-		}
-		groups = append(groups, []Case{c})
-	}
-	return groups
-}
-
-// Ascending reports whether cases a and b have the same collective, layout and algorithm, and b has the
-// larger message size.
-func Ascending(a, b Case) bool {
-	return a.Collective == b.Collective && a.Layout() == b.Layout() && a.Algorithm == b.Algorithm && a.MsgBytes < b.MsgBytes
 }
 
 // AfterVariables returns a command that can follow variables in the arguments of env(1). If the path of its

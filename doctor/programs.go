@@ -48,14 +48,14 @@ func allSuites() []suite {
 		{
 			name: "imb", title: "IMB", file: "IMB-MPI1", home: "IMB_HOME", folders: []string{"", "bin"},
 			program: func(path string) (benchrunner.Program, error) {
-				return &suites.IMB{Path: path, Iterations: 3}, nil
+				return suites.NewIMB(path, 3), nil
 			},
 			get: "make IMB-MPI1 CC=mpicc CXX=mpicxx, put it on the PATH",
 		},
 		{
 			name: "reprompi", title: "ReproMPI", file: "mpibenchmark", home: "REPROMPI_HOME", folders: []string{"", "bin"},
 			program: func(path string) (benchrunner.Program, error) {
-				return &suites.ReproMPI{Path: path, Repetitions: 10}, nil
+				return suites.NewReproMPI(path, 10), nil
 			},
 			get: "build mpibenchmark with mpicc and put it on the PATH",
 		},

@@ -15,109 +15,66 @@ import (
 	"tutti/coll"
 )
 
-// IMB is the program IMB-MPI1 of the Intel MPI Benchmarks. It implements benchrunner.Program.
-type IMB struct {
-	Path       string // absolute path of IMB-MPI1 on the nodes
-	Iterations int    // largest number of repetitions of each size; IMB's default of 1000 when zero
+// NewIMB returns the program IMB-MPI1 of the Intel MPI Benchmarks. The path is that on the nodes. The parameter
+// `iterations` is the largest number of repetitions of each size; IMB's default is 1000.
+func NewIMB(path string, iterations int) *Program {
+	return &Program{
+		name: "imb", printed: "IMB", follows: ascending, size: imbSize,
+		allowance: func(c benchrunner.Case) time.Duration {
+			const perSize = 10 * time.Second // IMB ends a size after this time
+			return min(benchrunner.CallsTimeout(c, cmp.Or(iterations, 1000)), perSize+20*benchrunner.CallTimeout(c.Point))
+		},
+		command: func(s benchrunner.Launch, sizes []int64) benchrunner.Command {
+			return imbCommand(path, iterations, s, sizes)
+		},
+		parse: func(s benchrunner.Launch, lines []string) (listing, error) {
+			l := parseIMB(lines)
+			l.sections = slices.DeleteFunc(l.sections, func(one section) bool { return one.name != imbName(s.Cases[0].Collective) })
+			return l, nil
+		},
+	}
 }
-
-// Name returns imb.
-func (*IMB) Name() string { return "imb" }
 
 func imbName(c coll.Collective) string { return mpiName(c, coll.Exscan, coll.Scan) }
 
-// Group implements benchrunner.Program. A group contains all sizes of one collective and algorithm. A
-// duplicate case gets its own launch.
-func (*IMB) Group(cases []benchrunner.Case) [][]benchrunner.Case {
-	return benchrunner.Sweeps(cases, benchrunner.Ascending)
-}
-
-// Allowance implements benchrunner.Program. IMB spends at most 10 s on each size.
-func (p *IMB) Allowance(s benchrunner.Launch) time.Duration {
-	const perSize = 10 * time.Second
-	repetitions := cmp.Or(p.Iterations, 1000)
-	return sumAllowance(s, func(c benchrunner.Case) time.Duration {
-		return min(benchrunner.CallsTimeout(c, repetitions), perSize+20*benchrunner.CallTimeout(c.Point))
-	})
-}
-
 const imbLengthsFile = "lengths"
 
-// Command implements benchrunner.Program. The cases must be one of the groups that Group returns.
-func (p *IMB) Command(s benchrunner.Launch) (benchrunner.Command, error) {
-	if err := checkLaunch("imb", s, checkIMB, benchrunner.Ascending); err != nil {
-		return benchrunner.Command{}, err
+func imbCommand(path string, iterations int, s benchrunner.Launch, sizes []int64) benchrunner.Command {
+	cmd := benchrunner.Command{Args: []string{path, "-npmin", strconv.Itoa(s.Layout.Ranks())}}
+	if iterations > 0 {
+		cmd.Args = append(cmd.Args, "-iter", strconv.Itoa(iterations))
 	}
-	first := s.Cases[0]
-	var lengths strings.Builder
-	for _, c := range s.Cases {
-		fmt.Fprintln(&lengths, imbLength(c))
-	}
-	args := []string{p.Path, "-npmin", strconv.Itoa(s.Layout.Ranks())}
-	if p.Iterations > 0 {
-		args = append(args, "-iter", strconv.Itoa(p.Iterations))
-	}
-	cmd := benchrunner.Command{Env: first.Env}
-	if first.Collective.Sized() {
-		args = append(args, "-msglen", filepath.Join(s.Dir, imbLengthsFile))
+	if s.Cases[0].Collective.Sized() {
+		var lengths strings.Builder
+		for _, size := range sizes {
+			fmt.Fprintln(&lengths, size)
+		}
+		cmd.Args = append(cmd.Args, "-msglen", filepath.Join(s.Dir, imbLengthsFile))
 		cmd.Files = map[string][]byte{imbLengthsFile: []byte(lengths.String())}
 	}
-	cmd.Args = append(args, imbName(first.Collective))
-	return benchrunner.ReportHosts(s.Dir, cmd), nil
+	cmd.Args = append(cmd.Args, imbName(s.Cases[0].Collective))
+	return cmd
 }
 
-func checkIMB(c benchrunner.Case) error {
-	element := c.Collective.ElementBytes()
-	ranks := int64(c.Ranks())
-	switch block := c.Collective == coll.ReduceScatterBlock; {
-	case imbName(c.Collective) == "":
-		return fmt.Errorf("IMB has no benchmark of %s", c.Collective)
-	case block && (c.MsgBytes%ranks != 0 || c.MsgBytes/ranks%element != 0):
-		return fmt.Errorf("IMB measures equal parts of whole elements of %d bytes: %d bytes for %d ranks", element, c.MsgBytes, ranks)
-	case c.MsgBytes%element != 0:
-		return fmt.Errorf("IMB measures whole elements of %d bytes", element)
-	case c.MsgBytes > 1<<31-1:
-		return errors.New("IMB takes lengths up to 2147483647 bytes")
-	}
-	return nil
-}
-
-// imbLength returns the size that IMB prints for a case. For Reduce_scatter_block it is the size of one
-// rank's part.
-func imbLength(c benchrunner.Case) int64 {
+// imbSize returns the size that IMB prints for a case. For Reduce_scatter_block it is the size of one rank's
+// part.
+func imbSize(c benchrunner.Case) (int64, error) {
+	element, size := c.Collective.ElementBytes(), c.MsgBytes
 	if c.Collective == coll.ReduceScatterBlock {
-		return c.MsgBytes / int64(c.Ranks())
-	}
-	return c.MsgBytes
-}
-
-// Read implements benchrunner.Program. It returns one outcome for each case.
-func (p *IMB) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
-	l := parseIMB(out.Lines())
-	want := s.Layout.Ranks()
-	var rows []row
-	ranks := 0
-	for _, section := range l.sections {
-		switch {
-		case section.name != imbName(s.Cases[0].Collective):
-		case section.ranks == want:
-			rows = append(rows, section.rows...)
-		case ranks == 0:
-			ranks = section.ranks
+		if ranks := int64(c.Ranks()); size%ranks != 0 || size/ranks%element != 0 {
+			return 0, fmt.Errorf("IMB measures equal parts of whole elements of %d bytes: %d bytes for %d ranks", element, size, ranks)
 		}
+		size /= int64(c.Ranks())
 	}
-	if phase, text := checkWorld(s, out, l.worlds, ranks, nil); text != "" {
-		return benchrunner.Reading{Release: l.release, Outcomes: benchrunner.FailedAll(s, phase, text)}
+	switch {
+	case imbName(c.Collective) == "":
+		return 0, fmt.Errorf("IMB has no benchmark of %s", c.Collective)
+	case c.MsgBytes%element != 0:
+		return 0, fmt.Errorf("IMB measures whole elements of %d bytes", element)
+	case c.MsgBytes > 1<<31-1:
+		return 0, errors.New("IMB takes lengths up to 2147483647 bytes")
 	}
-	reading := benchrunner.Reading{Release: l.release, Warnings: damagedLines("imb", l.damaged)}
-	reading.Outcomes = benchrunner.Outcomes(s, out, l.worlds > 0, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
-		return outcomeOf("IMB", rows, imbLength(c), func(r row) benchrunner.Outcome {
-			cost := r.max * float64(r.calls)
-			reading.MeasureSeconds += cost
-			return benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: r.max, Samples: r.calls, CostSeconds: cost}
-		})
-	})
-	return reading
+	return size, nil
 }
 
 var (
@@ -138,7 +95,7 @@ func parseIMB(lines []string) listing {
 			l.release = m[1]
 		} else if m := imbBenchmark.FindStringSubmatch(line); m != nil {
 			l.sections = append(l.sections, section{name: m[1]})
-			l.worlds = max(l.worlds, 1) // even without a known banner
+			l.begin()
 			columns = nil
 		} else if m := imbWorldSize.FindStringSubmatch(line); m != nil && len(l.sections) > 0 {
 			n, err := strconv.Atoi(m[1])

@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -10,10 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"gonum.org/v1/gonum/floats"
-
 	"tutti/benchrunner"
-	"tutti/metrics"
 )
 
 // OwnOptions describe a timing program of the user.
@@ -30,21 +28,20 @@ var placeholders = []string{"{collective}", "{bytes}", "{nodes}", "{ppn}", "{ran
 // timeUnits maps the names of the pattern's groups for a time to the units of this time, in seconds.
 var timeUnits = map[string]float64{"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
-// Own is a timing program of the user. It implements benchrunner.Program.
-type Own struct {
-	opt     OwnOptions
+type own struct {
+	OwnOptions
 	pattern *regexp.Regexp
 	unit    string // name of the group that captures the time
 }
 
-// NewOwn checks the options and returns the program. Each launch of the program measures one case. Each output
+// NewOwn returns a timing program of the user. Each launch of the program measures one case. Each output
 // line that the pattern matches holds the time of one call, or of all calls. The time of the case is the median
 // of the lines.
 //
 // The pattern must have one group named s, ms, us or ns, which captures the time in this unit. If it has a
 // group named bytes, lines for other message sizes are ignored. If it has a group named ranks, a world of
 // another size is an error.
-func NewOwn(opt OwnOptions) (*Own, error) {
+func NewOwn(opt OwnOptions) (*Program, error) {
 	if err := checkArguments(opt.Args); err != nil {
 		return nil, fmt.Errorf("own: arguments: %w", err)
 	}
@@ -52,10 +49,15 @@ func NewOwn(opt OwnOptions) (*Own, error) {
 	if err != nil {
 		return nil, fmt.Errorf("own: pattern: %w", err)
 	}
-	if opt.Iterations == 0 {
-		opt.Iterations = 1000
-	}
-	return &Own{opt, pattern, unit}, nil
+	opt.Iterations = cmp.Or(opt.Iterations, 1000)
+	o := own{opt, pattern, unit}
+	return &Program{
+		name: "own", printed: "the program", command: o.command, parse: o.parse,
+		follows:   func(benchrunner.Case, benchrunner.Case) bool { return false },
+		size:      func(c benchrunner.Case) (int64, error) { return c.MsgBytes, nil },
+		allowance: func(c benchrunner.Case) time.Duration { return benchrunner.CallsTimeout(c, opt.Iterations) },
+		samples:   math.MaxInt, // nobody knows how many times the program prints
+	}, nil
 }
 
 // parsePattern compiles a pattern and returns the name of the group that captures the time.
@@ -86,93 +88,47 @@ func checkArguments(args string) error {
 	return nil
 }
 
-// Name returns own.
-func (*Own) Name() string { return "own" }
-
-// Group implements benchrunner.Program. Each case gets its own launch.
-func (*Own) Group(cases []benchrunner.Case) [][]benchrunner.Case {
-	return slices.Collect(slices.Chunk(cases, 1))
-}
-
-// Allowance implements benchrunner.Program.
-func (p *Own) Allowance(s benchrunner.Launch) time.Duration {
-	return sumAllowance(s, func(c benchrunner.Case) time.Duration { return benchrunner.CallsTimeout(c, p.opt.Iterations) })
-}
-
-// Command implements benchrunner.Program. The launch must have one case.
-func (p *Own) Command(s benchrunner.Launch) (benchrunner.Command, error) {
-	if len(s.Cases) != 1 {
-		return benchrunner.Command{}, fmt.Errorf("own: %d cases in a launch, want one", len(s.Cases))
-	}
+func (o own) command(s benchrunner.Launch, _ []int64) benchrunner.Command {
 	c := s.Cases[0]
 	replace := strings.NewReplacer("{collective}", string(c.Collective), "{bytes}", strconv.FormatInt(c.MsgBytes, 10),
-		"{nodes}", strconv.Itoa(c.Nodes), "{ppn}", strconv.Itoa(c.PPN), "{ranks}", strconv.Itoa(c.Ranks()), "{iterations}", strconv.Itoa(p.opt.Iterations))
-	args := []string{p.opt.Path}
-	for _, a := range strings.Fields(p.opt.Args) {
+		"{nodes}", strconv.Itoa(c.Nodes), "{ppn}", strconv.Itoa(c.PPN), "{ranks}", strconv.Itoa(c.Ranks()), "{iterations}", strconv.Itoa(o.Iterations))
+	args := []string{o.Path}
+	for _, a := range strings.Fields(o.Args) {
 		args = append(args, replace.Replace(a))
 	}
-	return benchrunner.ReportHosts(s.Dir, benchrunner.Command{Args: args, Env: c.Env}), nil
+	return benchrunner.Command{Args: args}
 }
 
-// Read implements benchrunner.Program.
-func (p *Own) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
-	var reading benchrunner.Reading
-	seconds, ranks, damaged := p.parse(s.Cases[0], out.Lines())
-	if phase, text := checkWorld(s, out, min(len(seconds), 1), ranks, nil); text != "" {
-		return benchrunner.Reading{Outcomes: benchrunner.FailedAll(s, phase, text)}
-	}
-	reading.Outcomes = benchrunner.Outcomes(s, out, len(seconds) > 0, func(benchrunner.Case) (benchrunner.Outcome, bool) {
-		cut := !out.Ended || out.TimedOut || out.Exit != 0
-		if len(seconds) == 0 || cut {
-			return benchrunner.Outcome{}, false
-		}
-		o := medianOutcome(seconds)
-		reading.MeasureSeconds += o.CostSeconds
-		return o, true
-	})
-	reading.Warnings = damagedLines("own", damaged)
-	return reading
-}
-
-// parse returns the times of a case, in seconds. It also returns the number of ranks in the last line, 0 if no
-// line has this number, and the lines in which a captured text is not a number.
-func (p *Own) parse(c benchrunner.Case, lines []string) (seconds []float64, ranks int, damaged []string) {
+// parse returns a listing with one row: the times of the only case. The number of ranks is that of the last
+// line. Lines in which a captured text is not a number are damaged.
+func (o own) parse(s benchrunner.Launch, lines []string) (listing, error) {
+	var l listing
+	c, ranks := s.Cases[0], 0
+	result := row{bytes: c.MsgBytes}
 	for _, line := range lines {
-		m := p.pattern.FindStringSubmatch(line)
+		m := o.pattern.FindStringSubmatch(line)
 		if m == nil {
 			continue
 		}
-		group := func(name string) string { return m[max(p.pattern.SubexpIndex(name), 0)] }
-		if p.has("bytes") && group("bytes") != strconv.FormatInt(c.MsgBytes, 10) {
+		group := func(name string) string { return m[max(o.pattern.SubexpIndex(name), 0)] }
+		if o.has("bytes") && group("bytes") != strconv.FormatInt(c.MsgBytes, 10) {
 			continue
 		}
-		x, err := strconv.ParseFloat(group(p.unit), 64)
-		if p.has("ranks") && err == nil {
+		x, err := strconv.ParseFloat(group(o.unit), 64)
+		if o.has("ranks") && err == nil {
 			ranks, err = strconv.Atoi(group("ranks"))
 		}
 		if err != nil || !(x >= 0) || math.IsInf(x, 0) {
-			damaged = append(damaged[:min(len(damaged), maxDamaged-1)], line)
+			l.damaged = append(l.damaged, line)
 			continue
 		}
-		seconds = append(seconds, x*timeUnits[p.unit])
+		result.samples = append(result.samples, x*timeUnits[o.unit])
 	}
-	return seconds, ranks, damaged
+	if len(result.samples) > 0 {
+		l.begin()
+		l.sections = []section{{ranks: ranks, rows: []row{result}}}
+	}
+	return l, nil
 }
 
-func (p *Own) has(group string) bool { return p.pattern.SubexpIndex(group) > 0 }
-
-const medianConfidence = 0.95
-
-func medianOutcome(seconds []float64) benchrunner.Outcome {
-	median, interval, err := metrics.MedianInterval(seconds, medianConfidence)
-	switch {
-	case err != nil:
-		return benchrunner.Failed(benchrunner.PhaseParse, err.Error())
-	case !(median > 0):
-		return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("a median time of %g s", median))
-	}
-	return benchrunner.Outcome{
-		State: benchrunner.OutcomeDone, Seconds: median, Low: interval.Low, High: interval.High,
-		Samples: len(seconds), CostSeconds: floats.Sum(seconds),
-	}
-}
+func (o own) has(group string) bool { return o.pattern.SubexpIndex(group) > 0 }

@@ -9,13 +9,13 @@ import (
 	"tutti/internal/testutil"
 )
 
-func own(t testing.TB, pattern string) *Own {
+func ownProgram(t testing.TB, pattern string) *Program {
 	return testutil.Must(NewOwn(OwnOptions{Path: "/opt/timer", Args: "--call MPI_{collective} -m {bytes} -n {bytes}:{ranks}:{iterations}", Pattern: pattern}))(t)
 }
 
 // TestOwnCommand checks that placeholders in arguments are replaced, and that no shell interprets arguments.
 func TestOwnCommand(t *testing.T) {
-	p := own(t, `(?P<s>\S+)`)
+	p := ownProgram(t, `(?P<s>\S+)`)
 	s := launchOf(coll.Bcast, 2, 3, "ring", 8)
 	command := testutil.Must(p.Command(s))(t)
 	want := []string{"/opt/timer", "--call", "MPI_bcast", "-m", "8", "-n", "8:6:1000"}
@@ -30,7 +30,7 @@ func TestOwnCommand(t *testing.T) {
 func TestOwnRead(t *testing.T) {
 	s := launchOf(coll.Bcast, 2, 1, "ring", 8)
 	lines := "bcast 8 B 2 ranks: 3.5 us\nbcast 16 B 2 ranks: 99 us\nbcast 8 B 2 ranks: 2.5 us\nbcast 8 B 2 ranks: 4.5 us\n"
-	checkRead(t, own(t, `^bcast (?P<bytes>\d+) B (?P<ranks>\d+) ranks: (?P<us>\S+) us$`), s, []readTest{
+	checkRead(t, ownProgram(t, `^bcast (?P<bytes>\d+) B (?P<ranks>\d+) ranks: (?P<us>\S+) us$`), s, []readTest{
 		{"median", lines, twoHosts, ended, []string{"done 3 calls 3.5e-06"}},
 		{"nothing", "bcast: 5 us\n", twoHosts, ended, []string{"failed parse the program ended well but printed nothing for 8B"}},
 		{"other world", strings.ReplaceAll(lines, "2 ranks", "3 ranks"), twoHosts, ended, []string{"failed launch a world of 3 ranks, want 2"}},

@@ -13,53 +13,35 @@ import (
 	"tutti/coll"
 )
 
-// ReproMPI is the program mpibenchmark of ReproMPI. It implements benchrunner.Program.
-type ReproMPI struct {
-	Path        string // absolute path of mpibenchmark on the nodes
-	Repetitions int    // timed calls of each size; 100 when zero
+// NewReproMPI returns the program mpibenchmark of ReproMPI. The path is that on the nodes. The parameter
+// `repetitions` is the number of timed calls of each size; 100 when zero.
+func NewReproMPI(path string, repetitions int) *Program {
+	repetitions = cmp.Or(repetitions, 100)
+	return &Program{
+		name: "reprompi", printed: "ReproMPI", follows: ascending, size: reproSize, samples: repetitions,
+		allowance: func(c benchrunner.Case) time.Duration { return benchrunner.CallsTimeout(c, repetitions) },
+		command: func(s benchrunner.Launch, sizes []int64) benchrunner.Command {
+			c := s.Cases[0].Collective
+			list := strings.ReplaceAll(strings.Trim(fmt.Sprint(sizes), "[]"), " ", ",")
+			args := []string{path, "--calls-list=" + reproName(c), "--msizes-list=" + list, "--nrep=" + strconv.Itoa(repetitions)}
+			if c.Reduces() {
+				args = append(args, "--datatype=MPI_FLOAT", "--operation=MPI_SUM")
+			}
+			return benchrunner.Command{Args: args}
+		},
+		parse: func(s benchrunner.Launch, lines []string) (listing, error) {
+			l, err := parseReproMPI(lines)
+			l.sections = slices.DeleteFunc(l.sections, func(one section) bool { return one.name != reproName(s.Cases[0].Collective) })
+			return l, err
+		},
+	}
 }
-
-func (p *ReproMPI) repetitions() int { return cmp.Or(p.Repetitions, 100) }
-
-// Name returns reprompi.
-func (*ReproMPI) Name() string { return "reprompi" }
 
 func reproName(c coll.Collective) string {
 	if name := mpiName(c, coll.Allgatherv, coll.Alltoallv); name != "" {
 		return "MPI_" + name
 	}
 	return ""
-}
-
-// Group implements benchrunner.Program. A group contains all sizes of one collective and algorithm. A
-// duplicate case gets its own launch.
-func (*ReproMPI) Group(cases []benchrunner.Case) [][]benchrunner.Case {
-	return benchrunner.Sweeps(cases, benchrunner.Ascending)
-}
-
-// Allowance implements benchrunner.Program.
-func (p *ReproMPI) Allowance(s benchrunner.Launch) time.Duration {
-	return sumAllowance(s, func(c benchrunner.Case) time.Duration { return benchrunner.CallsTimeout(c, p.repetitions()) })
-}
-
-// Command implements benchrunner.Program. The cases must be one of the groups that Group returns.
-func (p *ReproMPI) Command(s benchrunner.Launch) (benchrunner.Command, error) {
-	check := func(c benchrunner.Case) error { _, err := reproSize(c); return err }
-	if err := checkLaunch("reprompi", s, check, benchrunner.Ascending); err != nil {
-		return benchrunner.Command{}, err
-	}
-	first := s.Cases[0]
-	sizes := make([]string, len(s.Cases))
-	for i, c := range s.Cases {
-		size, _ := reproSize(c)
-		sizes[i] = strconv.FormatInt(size, 10)
-	}
-	args := []string{p.Path, "--calls-list=" + reproName(first.Collective), "--msizes-list=" + strings.Join(sizes, ","),
-		"--nrep=" + strconv.Itoa(p.repetitions())}
-	if first.Collective.Reduces() {
-		args = append(args, "--datatype=MPI_FLOAT", "--operation=MPI_SUM")
-	}
-	return benchrunner.ReportHosts(s.Dir, benchrunner.Command{Args: args, Env: first.Env}), nil
 }
 
 // reproSize returns the size of a case in ReproMPI's terms. An error says why ReproMPI cannot measure it.
@@ -85,103 +67,43 @@ func reproSize(c benchrunner.Case) (int64, error) {
 	return size, nil
 }
 
-// Read implements benchrunner.Program. It reads ReproMPI's raw format.
-func (p *ReproMPI) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
-	l, err := parseReproMPI(out.Lines())
-	if phase, text := checkWorld(s, out, l.worlds, l.ranks, err); text != "" {
-		return benchrunner.Reading{Outcomes: benchrunner.FailedAll(s, phase, text)}
-	}
-	var reading benchrunner.Reading
-	reading.Outcomes = benchrunner.Outcomes(s, out, l.columns, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
-		r := l.find(c)
-		if r == nil {
-			return benchrunner.Outcome{}, false
-		}
-		cut := !out.Ended || out.TimedOut || out.Exit != 0
-		if cut && len(r.seconds) > 0 && len(r.seconds)+r.invalid < p.repetitions() {
-			return benchrunner.Outcome{}, false // the output ends among the calls of the case
-		}
-		if len(r.seconds) == 0 {
-			return benchrunner.Failed(benchrunner.PhaseRun, fmt.Sprintf("all %d calls were not synchronised", r.invalid)), true
-		}
-		o := medianOutcome(r.seconds)
-		reading.MeasureSeconds += o.CostSeconds
-		if o.State == benchrunner.OutcomeDone && r.invalid > 0 {
-			reading.Warnings = append(reading.Warnings, fmt.Sprintf("%v: %d of %d calls were not synchronised", c.Candidate, r.invalid, r.invalid+o.Samples))
-		}
-		return o, true
-	})
-	reading.Warnings = append(reading.Warnings, damagedLines("reprompi", l.damaged)...)
-	return reading
-}
-
-func (l *reproListing) find(c benchrunner.Case) *reproResult {
-	want, err := reproSize(c)
-	if err != nil {
-		return nil
-	}
-	for k, r := range l.results {
-		if k.call == reproName(c.Collective) && (!c.Collective.Sized() || l.bytes(k.count) == want) {
-			return r
-		}
-	}
-	return nil
-}
-
-// reproKey identifies a result: by ReproMPI's name of the collective and by the value in the column
-// "count".
-type reproKey struct {
-	call  string
-	count int64
-}
-
-type reproResult struct {
-	seconds []float64 // time of each valid call on the rank that took longest
-	invalid int       // number of calls that the synchronisation found invalid
-}
-
-// reproListing is the parsed output of ReproMPI. typeBytes is the factor that converts counts to bytes.
+// reproListing is a listing under construction. Each collective has a section.
 type reproListing struct {
-	worlds    int // number of lines "nprocs", at least 1 with a header; each MPI world prints one
+	listing
 	ranks     int
-	typeBytes int64
-	inBytes   bool // the column of sizes contains bytes instead of counts
-	columns   bool // the output has a header of results
-	results   map[reproKey]*reproResult
-	damaged   []string // lines that look like rows but cannot be read
+	typeBytes int64    // factor that converts counts to bytes
+	columns   []string // of the header of results; nil before it
 }
 
-// maxDamaged is the largest number of damaged lines that are kept. A raw output can have very many lines.
-const maxDamaged = 10
-
-// parseReproMPI parses the output of ReproMPI: lines "#@key=value", a header, and rows whose columns are
+// parseReproMPI parses ReproMPI's raw format: lines "#@key=value", a header, and rows whose columns are
 // separated by white space.
-func parseReproMPI(lines []string) (reproListing, error) {
-	l := reproListing{typeBytes: 1, results: map[reproKey]*reproResult{}}
-	var columns []string
+func parseReproMPI(lines []string) (listing, error) {
+	l := reproListing{typeBytes: 1}
 	for _, line := range lines {
 		fields := strings.Fields(line)
 		switch {
 		case len(fields) == 0:
 		case strings.HasPrefix(line, "#@"):
 			if err := l.setting(strings.TrimPrefix(line, "#@")); err != nil {
-				return reproListing{}, err
+				return listing{}, err
 			}
 		case strings.HasPrefix(line, "#"):
 		case slices.Contains(fields, "test") && (slices.Contains(fields, "count") || slices.Contains(fields, "msize_bytes")):
 			if !slices.Contains(fields, "runtime_sec") {
-				return reproListing{}, fmt.Errorf("columns %s: want runtime_sec among them, as mpibenchmark prints without --verbose and --summary", strings.Join(fields, ", "))
+				return listing{}, fmt.Errorf("columns %s: want runtime_sec among them, as mpibenchmark prints without --verbose and --summary", strings.Join(fields, ", "))
 			}
-			columns = fields
-			l.worlds = max(l.worlds, 1) // even without "nprocs"
-			l.columns, l.inBytes = true, slices.Contains(fields, "msize_bytes")
-		case columns != nil && hasCallName(fields):
-			if !l.row(columns, fields) && len(l.damaged) < maxDamaged {
+			l.columns = fields
+			l.begin()
+		case l.columns != nil && hasCallName(fields):
+			if !l.row(fields) {
 				l.damaged = append(l.damaged, line)
 			}
 		}
 	}
-	return l, nil
+	for i := range l.sections {
+		l.sections[i].ranks = l.ranks
+	}
+	return l.listing, nil
 }
 
 func hasCallName(fields []string) bool {
@@ -208,26 +130,24 @@ func (l *reproListing) setting(text string) error {
 	return nil
 }
 
-func (l *reproListing) bytes(count int64) int64 {
-	if l.inBytes {
-		return count
-	}
-	return count * l.typeBytes
-}
-
-func (l *reproListing) row(columns, fields []string) bool {
-	if len(fields) != len(columns) {
+// row adds the time of one call. It returns false if the line cannot be read.
+func (l *reproListing) row(fields []string) bool {
+	if len(fields) != len(l.columns) {
 		return false
 	}
-	var k reproKey
+	var call string
+	var bytes int64
 	var seconds, errorCode float64
-	for i, name := range columns {
+	for i, name := range l.columns {
 		var err error
 		switch name {
 		case "test":
-			k.call = fields[i]
-		case "count", "msize_bytes":
-			k.count, err = strconv.ParseInt(fields[i], 10, 64)
+			call = fields[i]
+		case "msize_bytes":
+			bytes, err = strconv.ParseInt(fields[i], 10, 64)
+		case "count":
+			bytes, err = strconv.ParseInt(fields[i], 10, 64)
+			bytes *= l.typeBytes
 		case "runtime_sec":
 			seconds, err = strconv.ParseFloat(strings.Replace(fields[i], ",", ".", 1), 64) // the user's locale may use a comma
 		case "errorcode":
@@ -240,15 +160,25 @@ func (l *reproListing) row(columns, fields []string) bool {
 	if math.IsInf(seconds, 0) || !(seconds >= 0) {
 		return false
 	}
-	r := l.results[k]
-	if r == nil {
-		r = &reproResult{}
-		l.results[k] = r
-	}
+	r := l.rowOf(call, bytes)
 	if errorCode != 0 {
 		r.invalid++
 	} else {
-		r.seconds = append(r.seconds, seconds)
+		r.samples = append(r.samples, seconds)
 	}
 	return true
+}
+
+// rowOf returns the row of a call and a size. It adds one if there is none.
+func (l *reproListing) rowOf(call string, bytes int64) *row {
+	i := slices.IndexFunc(l.sections, func(s section) bool { return s.name == call })
+	if i < 0 {
+		i, l.sections = len(l.sections), append(l.sections, section{name: call})
+	}
+	rows := &l.sections[i].rows
+	k := slices.IndexFunc(*rows, func(r row) bool { return r.bytes == bytes })
+	if k < 0 {
+		k, *rows = len(*rows), append(*rows, row{bytes: bytes})
+	}
+	return &(*rows)[k]
 }

@@ -1,11 +1,8 @@
 package suites
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"math"
-	"slices"
 	"strings"
 	"testing"
 
@@ -19,17 +16,15 @@ func TestReproMPISamples(t *testing.T) {
 	checkSamples(t, "reprompi*.txt", 7, func(lines []string) (string, error) {
 		l, err := parseReproMPI(lines)
 		var b strings.Builder
-		fmt.Fprintf(&b, "worlds %d ranks %d datatype %d bytes\n", l.worlds, l.ranks, l.typeBytes)
-		keys := slices.SortedFunc(maps.Keys(l.results), func(a, b reproKey) int {
-			return cmp.Or(cmp.Compare(a.call, b.call), cmp.Compare(a.count, b.count))
-		})
-		for _, k := range keys {
-			r := l.results[k]
-			fmt.Fprintf(&b, "%s %d: %d invalid, calls", k.call, k.count, r.invalid)
-			for _, s := range r.seconds {
-				fmt.Fprintf(&b, " %.4g", s)
+		fmt.Fprintf(&b, "worlds %d\n", l.worlds)
+		for _, s := range l.sections {
+			for _, r := range s.rows {
+				fmt.Fprintf(&b, "%s on %d ranks, %d bytes: %d invalid, calls", s.name, s.ranks, r.bytes, r.invalid)
+				for _, x := range r.samples {
+					fmt.Fprintf(&b, " %.4g", x)
+				}
+				b.WriteByte('\n')
 			}
-			b.WriteByte('\n')
 		}
 		for _, line := range l.damaged {
 			fmt.Fprintf(&b, "damaged %q\n", line)

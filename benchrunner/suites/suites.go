@@ -1,6 +1,5 @@
 // Package suites measures with the programs of benchmark suites: the OSU
-// Micro-Benchmarks, the Intel MPI Benchmarks (IMB) and ReproMPI. Each is a
-// benchrunner.Program: it says how the program is called and reads what it prints.
+// Micro-Benchmarks, the Intel MPI Benchmarks (IMB) and ReproMPI, or with a program of the user.
 //
 //	program, err := suites.NewOSU(suites.OSUOptions{Dir: "/opt/osu/mpi/collective", Version: "7.4"})
 //	if err != nil {
@@ -47,6 +46,7 @@
 package suites
 
 import (
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -54,9 +54,149 @@ import (
 	"strings"
 	"time"
 
+	"gonum.org/v1/gonum/floats"
+
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/metrics"
 )
+
+// Program is a benchmark suite, or a timing program of the user. It implements benchrunner.Program.
+type Program struct {
+	name    string // such as osu
+	printed string // the name in messages about the output, such as OSU
+
+	// follows reports whether one launch can measure case b directly after case a.
+	follows func(a, b benchrunner.Case) bool
+	// size returns the message size of a case as the program counts it, or why the program cannot measure it.
+	size func(benchrunner.Case) (int64, error)
+	// allowance returns a time limit for a case.
+	allowance func(benchrunner.Case) time.Duration
+	// command returns the command for cases that follow each other, with their sizes.
+	command func(s benchrunner.Launch, sizes []int64) benchrunner.Command
+	// parse reads the lines of an output.
+	parse func(s benchrunner.Launch, lines []string) (listing, error)
+	// samples is the number of times that the output has of a complete case; 0 if it has only averages.
+	samples int
+}
+
+var _ benchrunner.Program = (*Program)(nil)
+
+// Name returns osu, imb, reprompi or own.
+func (p *Program) Name() string { return p.name }
+
+// Group puts cases into one launch if they have the same collective and algorithm, and if the program can
+// measure their sizes one after another. A duplicate case gets its own launch.
+func (p *Program) Group(cases []benchrunner.Case) [][]benchrunner.Case {
+	sorted := slices.Clone(cases)
+	slices.SortStableFunc(sorted, func(a, b benchrunner.Case) int {
+		pa, pb := a.Candidate, b.Candidate
+		pa.MsgBytes, pb.MsgBytes = 0, 0
+		return cmp.Or(coll.CompareCandidates(pa, pb), cmp.Compare(a.MsgBytes, b.MsgBytes))
+	})
+	var groups [][]benchrunner.Case
+	for _, c := range sorted {
+		if n := len(groups); n > 0 && p.follows(groups[n-1][len(groups[n-1])-1], c) {
+			groups[n-1] = append(groups[n-1], c)
+			continue
+		}
+		groups = append(groups, []benchrunner.Case{c})
+	}
+	return groups
+}
+
+// ascending reports whether cases a and b have the same collective, layout and algorithm, and b has the larger
+// message size.
+func ascending(a, b benchrunner.Case) bool {
+	return a.Collective == b.Collective && a.Layout() == b.Layout() && a.Algorithm == b.Algorithm && a.MsgBytes < b.MsgBytes
+}
+
+// Allowance implements benchrunner.Program.
+func (p *Program) Allowance(s benchrunner.Launch) time.Duration {
+	total := time.Duration(0)
+	for _, c := range s.Cases {
+		total += p.allowance(c)
+	}
+	return max(benchrunner.MinAllowance, total)
+}
+
+// Command implements benchrunner.Program. The cases must be one of the groups that Group returns.
+func (p *Program) Command(s benchrunner.Launch) (benchrunner.Command, error) {
+	sizes := make([]int64, len(s.Cases))
+	for i, c := range s.Cases {
+		var err error
+		if sizes[i], err = p.size(c); err != nil {
+			return benchrunner.Command{}, fmt.Errorf("%s: %v: %w", p.name, c.Candidate, err)
+		}
+		if i > 0 && !p.follows(s.Cases[i-1], c) {
+			return benchrunner.Command{}, fmt.Errorf("%s: %v cannot follow %v in one launch", p.name, c.Candidate, s.Cases[i-1].Candidate)
+		}
+	}
+	cmd := p.command(s, sizes)
+	cmd.Env = s.Cases[0].Env
+	return benchrunner.ReportHosts(s.Dir, cmd), nil
+}
+
+// Read implements benchrunner.Program. It returns one outcome for each case.
+func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
+	l, err := p.parse(s, out.Lines())
+	reading := benchrunner.Reading{Release: l.release, Warnings: l.warnings}
+	if phase, text := l.fault(s, out, err); text != "" {
+		reading.Outcomes = benchrunner.FailedAll(s, phase, text)
+		return reading
+	}
+	cut := !out.Ended || out.TimedOut || out.Exit != 0
+	reading.Outcomes = benchrunner.Outcomes(s, out, l.begun, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
+		size, _ := p.size(c)
+		rows := slices.DeleteFunc(slices.Clone(l.rows(s)), func(r row) bool { return c.Collective.Sized() && r.bytes != size })
+		switch {
+		case len(rows) == 0 || cut && 0 < len(rows[0].samples) && len(rows[0].samples)+rows[0].invalid < p.samples:
+			return benchrunner.Outcome{}, false // the output may end among the calls of the case
+		case len(rows) > 1:
+			return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("%s printed %d lines for the size", p.printed, len(rows))), true
+		}
+		return p.outcome(c, rows[0], &reading), true
+	})
+	for _, line := range l.damaged[:min(len(l.damaged), maxDamaged)] {
+		reading.Warnings = append(reading.Warnings, fmt.Sprintf("%s: damaged line %q", p.name, line))
+	}
+	return reading
+}
+
+// maxDamaged is the largest number of damaged lines that are reported. An output can have very many lines.
+const maxDamaged = 10
+
+// outcome returns the outcome of a case from its row. It adds the times and warnings to the reading.
+func (p *Program) outcome(c benchrunner.Case, r row, reading *benchrunner.Reading) benchrunner.Outcome {
+	if phase, text := r.fault(p.printed); text != "" {
+		return benchrunner.Failed(phase, text)
+	}
+	o := benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: r.max, Samples: r.calls, CostSeconds: r.max * float64(r.calls)}
+	if len(r.samples) > 0 {
+		median, interval, err := metrics.MedianInterval(r.samples, medianConfidence)
+		switch {
+		case err != nil:
+			return benchrunner.Failed(benchrunner.PhaseParse, err.Error())
+		case !(median > 0):
+			return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("a median time of %g s", median))
+		}
+		o.Seconds, o.Low, o.High, o.Samples, o.CostSeconds = median, interval.Low, interval.High, len(r.samples), floats.Sum(r.samples)
+	}
+	if r.median > 0 && r.avg > 2*r.median {
+		reading.Warnings = append(reading.Warnings, fmt.Sprintf("%v: mean %.2f us, median %.2f us: few calls were much slower than the others",
+			c.Candidate, r.avg*1e6, r.median*1e6))
+	}
+	if r.invalid > 0 {
+		reading.Warnings = append(reading.Warnings, fmt.Sprintf("%v: %d of %d calls were not synchronised", c.Candidate, r.invalid, r.invalid+o.Samples))
+	}
+	warmup := r.max * float64(r.warmup)
+	reading.MeasureSeconds += o.CostSeconds
+	reading.WarmupSeconds += warmup
+	o.CostSeconds += warmup
+	return o
+}
+
+const medianConfidence = 0.95
 
 // mpiName returns the MPI name of a collective without MPI_, "" for one that the suite does not have (missing).
 func mpiName(c coll.Collective, missing ...coll.Collective) string {
@@ -66,91 +206,38 @@ func mpiName(c coll.Collective, missing ...coll.Collective) string {
 	return strings.ToUpper(string(c[:1])) + string(c[1:])
 }
 
-func sumAllowance(s benchrunner.Launch, timeOf func(benchrunner.Case) time.Duration) time.Duration {
-	total := time.Duration(0)
-	for _, c := range s.Cases {
-		total += timeOf(c)
-	}
-	return max(benchrunner.MinAllowance, total)
-}
-
-// checkLaunch returns an error unless a program can measure the cases of a launch in their order. The function
-// `check` returns an error for a case that the program cannot measure. The function `follows` reports whether
-// the program can measure b directly after a.
-func checkLaunch(program string, s benchrunner.Launch, check func(benchrunner.Case) error, follows func(a, b benchrunner.Case) bool) error {
-	for i, c := range s.Cases {
-		if err := check(c); err != nil {
-			return fmt.Errorf("%s: %v: %w", program, c.Candidate, err)
-		}
-		if i > 0 && !follows(s.Cases[i-1], c) {
-			return fmt.Errorf("%s: %v cannot follow %v in one launch", program, c.Candidate, s.Cases[i-1].Candidate)
-		}
-	}
-	return nil
-}
-
-// checkWorld returns why all results of a launch are unusable, and the phase that failed. The text is empty if
-// the results are usable. The parameters are the number of MPI worlds that printed a header, the number of
-// ranks in the header (0 if there is none), and the error of the parser.
-func checkWorld(s benchrunner.Launch, out benchrunner.Output, worlds, ranks int, err error) (phase, text string) {
-	refusal, want := out.Refusal(), s.Layout.Ranks()
-	switch {
-	case refusal != "":
-		return benchrunner.PhaseRun, refusal
-	case err != nil:
-		return benchrunner.PhaseParse, err.Error()
-	case worlds == 0: // the program may not have started
-		return "", ""
-	case ranks == 1 && want > 1:
-		return benchrunner.PhaseLaunch, severalWorlds(max(worlds, want), want)
-	case worlds > 1:
-		return benchrunner.PhaseLaunch, severalWorlds(worlds, want)
-	case ranks != 0 && ranks != want:
-		return benchrunner.PhaseLaunch, fmt.Sprintf("a world of %d ranks, want %d", ranks, want)
-	}
-	if misplaced := out.PlacementError(s.Layout); misplaced != "" {
-		return benchrunner.PhaseLaunch, misplaced
-	}
-	return "", ""
-}
-
-func damagedLines(program string, lines []string) []string {
-	var out []string
-	for _, line := range lines {
-		out = append(out, fmt.Sprintf("%s: damaged line %q", program, line))
-	}
-	return out
-}
-
-func severalWorlds(worlds, want int) string {
-	return fmt.Sprintf("%d worlds, want one of %d ranks: the launcher is not the library's", worlds, want)
-}
-
-// row is one row of results. Columns that the output does not have are zero.
+// row holds the results for one message size. Columns that the output does not have are zero.
 type row struct {
-	bytes         int64 // message size; zero for a barrier
-	calls         int
-	min, avg, max float64 // seconds: mean times of the ranks
-	median        float64 // seconds: median over the calls of the mean over the ranks
-	wrong         bool    // the check of the data failed
-	skipped       string  // reason for which the suite did not measure the size
+	bytes         int64 // message size as the program counts it; zero for a barrier
+	calls, warmup int
+	min, avg, max float64   // seconds: mean times of the ranks
+	median        float64   // seconds: median over the calls of the mean over the ranks
+	samples       []float64 // seconds: time of each valid call on the rank that took longest
+	invalid       int       // number of calls that the synchronisation found invalid
+	wrong         bool      // the check of the data failed
+	skipped       string    // reason for which the suite did not measure the size
 }
 
-// section holds the rows of one benchmark of IMB, or of one datatype of OSU.
+// section holds the rows of one benchmark of IMB or ReproMPI, or of one datatype of OSU.
 type section struct {
-	name  string // such as Bcast or MPI_CHAR; empty with OSU before 7.1
-	ranks int    // IMB only
+	name  string // such as Bcast, MPI_Bcast or MPI_CHAR; empty with OSU before 7.1
+	ranks int    // size of the MPI world; 0 if the output does not have it
 	rows  []row
 }
 
-// listing is the output of OSU or IMB.
+// listing is a parsed output.
 type listing struct {
 	title    string // of an OSU program, such as Broadcast
 	release  string // such as 7.4 or 2021.11
-	worlds   int    // number of titles, at least 1 with a section; each MPI world prints one
+	begun    bool   // the program has begun to measure
+	worlds   int    // number of titles, at least 1 if the program has begun; each MPI world prints one
 	sections []section
 	damaged  []string // lines that look like rows but cannot be read
+	warnings []string
 }
+
+// begin notes that the program has begun to measure, even if the output has no known title.
+func (l *listing) begin() { l.begun, l.worlds = true, max(l.worlds, 1) }
 
 // add appends the row in a line to the last section. The parameter `valid` is false if the row cannot be read.
 func (l *listing) add(line string, r row, valid bool) {
@@ -162,31 +249,64 @@ func (l *listing) add(line string, r row, valid bool) {
 	last.rows = append(last.rows, r)
 }
 
-// outcomeOf returns the outcome for a message size. It returns false if the rows do not contain this size. The
-// function `done` returns the outcome of a valid row.
-func outcomeOf(suite string, rows []row, size int64, done func(row) benchrunner.Outcome) (benchrunner.Outcome, bool) {
-	rows = slices.DeleteFunc(slices.Clone(rows), func(r row) bool { return r.bytes != size })
-	if len(rows) != 1 {
-		return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("%s printed %d lines for the size", suite, len(rows))), len(rows) > 1
+// rows returns the rows of all sections that the world of the launch printed.
+func (l listing) rows(s benchrunner.Launch) (out []row) {
+	for _, section := range l.sections {
+		if section.ranks == 0 || section.ranks == s.Layout.Ranks() {
+			out = append(out, section.rows...)
+		}
 	}
-	if phase, text := rows[0].fault(suite); text != "" {
-		return benchrunner.Failed(phase, text), true
+	return out
+}
+
+// fault returns why all results of a launch are unusable, and the phase that failed. The text is empty if the
+// results are usable. The parameter err is the error of the parser.
+func (l listing) fault(s benchrunner.Launch, out benchrunner.Output, err error) (phase, text string) {
+	refusal, want, ranks := out.Refusal(), s.Layout.Ranks(), 0
+	if len(l.sections) > 0 && len(l.rows(s)) == 0 {
+		ranks = l.sections[0].ranks
 	}
-	return done(rows[0]), true
+	several := func(worlds string) (phase, text string) {
+		return benchrunner.PhaseLaunch, fmt.Sprintf("%s, want one of %d ranks: the launcher is not the library's", worlds, want)
+	}
+	switch {
+	case refusal != "":
+		return benchrunner.PhaseRun, refusal
+	case strings.Contains(string(out.Stderr)+string(out.Stdout), osuOneRank):
+		return several("worlds of one rank")
+	case err != nil:
+		return benchrunner.PhaseParse, err.Error()
+	case l.worlds == 0: // the program may not have started
+		return "", ""
+	case ranks == 1 && want > 1:
+		return several(fmt.Sprintf("%d worlds", max(l.worlds, want)))
+	case l.worlds > 1:
+		return several(fmt.Sprintf("%d worlds", l.worlds))
+	case ranks != 0 && ranks != want:
+		return benchrunner.PhaseLaunch, fmt.Sprintf("a world of %d ranks, want %d", ranks, want)
+	}
+	if misplaced := out.PlacementError(s.Layout); misplaced != "" {
+		return benchrunner.PhaseLaunch, misplaced
+	}
+	return "", ""
 }
 
 // fault returns why the result in a row is invalid, and the phase that failed. text is empty for a valid
 // row. If the minimum, mean and maximum are in a wrong order, the columns probably have another order.
-func (r row) fault(suite string) (phase, text string) {
+func (r row) fault(printed string) (phase, text string) {
 	switch {
 	case r.skipped != "":
-		return benchrunner.PhaseRun, suite + " left the size out: " + r.skipped
+		return benchrunner.PhaseRun, printed + " left the size out: " + r.skipped
 	case r.wrong:
-		return benchrunner.PhaseRun, suite + " found wrong data in the result"
+		return benchrunner.PhaseRun, printed + " found wrong data in the result"
+	case len(r.samples) > 0:
+		return "", ""
+	case r.invalid > 0:
+		return benchrunner.PhaseRun, fmt.Sprintf("all %d calls were not synchronised", r.invalid)
 	case r.max == 0 && r.calls == 0:
 		return benchrunner.PhaseParse, "not the full listing: option -f had no effect"
 	case !(r.max > 0):
-		return benchrunner.PhaseParse, suite + " printed a time of 0.00 us"
+		return benchrunner.PhaseParse, printed + " printed a time of 0.00 us"
 	case r.min > r.avg || r.avg > r.max:
 		return benchrunner.PhaseParse, fmt.Sprintf("times %.4g ≤ %.4g ≤ %.4g us do not hold", r.min*1e6, r.avg*1e6, r.max*1e6)
 	}

@@ -50,16 +50,14 @@ func sample(t testing.TB, name string) string {
 	return string(text)
 }
 
-func osu(t testing.TB, opt OSUOptions) *OSU {
+func osu(t testing.TB, opt OSUOptions) *Program {
 	opt.Dir = "/opt/osu"
 	return testutil.Must(NewOSU(opt))(t)
 }
 
-func imb(iterations int) *IMB { return &IMB{Path: "/opt/IMB-MPI1", Iterations: iterations} }
+func imb(iterations int) *Program { return NewIMB("/opt/IMB-MPI1", iterations) }
 
-func reprompi(repetitions int) *ReproMPI {
-	return &ReproMPI{Path: "/opt/mpibenchmark", Repetitions: repetitions}
-}
+func reprompi(repetitions int) *Program { return NewReproMPI("/opt/mpibenchmark", repetitions) }
 
 func TestNewRejects(t *testing.T) {
 	for _, tc := range []struct {

@@ -181,9 +181,9 @@ func newProgram(path string, m config.Benchmark) (benchrunner.Program, error) {
 		}
 		return suites.NewOSU(opt)
 	case "reprompi":
-		return &suites.ReproMPI{Path: path, Repetitions: m.Iterations}, nil
+		return suites.NewReproMPI(path, m.Iterations), nil
 	case "imb":
-		return &suites.IMB{Path: path, Iterations: m.Iterations}, nil
+		return suites.NewIMB(path, m.Iterations), nil
 	case "own":
 		return suites.NewOwn(suites.OwnOptions{Path: path, Args: m.Args, Pattern: m.Pattern, Iterations: m.Iterations})
 	}
