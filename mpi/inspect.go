@@ -1,6 +1,19 @@
 package mpi
 
-import "context"
+import (
+	"context"
+	"errors"
+)
+
+// Identity identifies one build of an MPI library by the library's file.
+type Identity struct {
+	Path    string `json:"path"`    // with symbolic links resolved
+	Version string `json:"version"` // "MPICH 4.0.2", "Open MPI 4.1.4"; empty if the file does not contain it
+	SHA256  string `json:"sha256"`  // hexadecimal
+}
+
+// ErrNoVersion is the error for a file that does not look like an MPI library. Compare with errors.Is.
+var ErrNoVersion = errors.New("no version of an MPI library in it")
 
 // Installed is an installed build of a library.
 type Installed struct {

@@ -17,9 +17,9 @@ type Library interface {
 	// Size returns the message size of a point, in the unit that the library's rules compare.
 	Size(p coll.Point) int64
 
-	// Recognise returns a recogniser for the library's file. It returns nil if the library cannot be
-	// recognised by a file.
-	Recognise() Recogniser
+	// Recognise returns the library and the release that the content of a shared library names, such as "MPICH
+	// 4.0.2". It returns "" if the file is not of this library.
+	Recognise(file []byte) string
 
 	// Open returns the build for a release, which makes selection files. The parameter `path` is the path of
 	// the library's file. For some libraries, selection files are made from the library's own trees

@@ -11,7 +11,11 @@
 package libraries
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -40,17 +44,32 @@ func Named(name string) (mpi.Library, bool) {
 	return nil, false
 }
 
-// Identify identifies the build of an MPI library's file. It asks the recognisers of derived libraries
+// Identify identifies the build of an MPI library by its file, which it reads into memory. It asks derived libraries
 // first, since their files also contain the texts of the original library. If the error matches
 // mpi.ErrNoVersion, path and checksum are valid.
 func Identify(path string) (mpi.Identity, error) {
-	var recognisers []mpi.Recogniser
+	if to, err := filepath.EvalSymlinks(path); err == nil {
+		path = to
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return mpi.Identity{}, err
+	}
+	if !info.Mode().IsRegular() {
+		return mpi.Identity{}, fmt.Errorf("%s: not a regular file", path)
+	}
+	file, err := os.ReadFile(path)
+	if err != nil {
+		return mpi.Identity{}, err
+	}
+	sum := sha256.Sum256(file)
+	id := mpi.Identity{Path: path, SHA256: hex.EncodeToString(sum[:])}
 	for _, l := range slices.Backward(All()) {
-		if r := l.Recognise(); r != nil {
-			recognisers = append(recognisers, r)
+		if id.Version = l.Recognise(file); id.Version != "" {
+			return id, nil
 		}
 	}
-	return mpi.Identify(path, recognisers)
+	return id, fmt.Errorf("%s: %w", path, mpi.ErrNoVersion)
 }
 
 // Release returns a library and the catalogue of one of its releases, with algorithms that users have written

@@ -135,12 +135,7 @@ func FuzzRecognise(f *testing.F) {
 	f.Add(strung("CRAY MPICH version 8.1.27.26"))
 	f.Fuzz(func(t *testing.T, content string) {
 		for _, l := range libraries.All() {
-			r := l.Recognise()
-			if r == nil {
-				continue
-			}
-			testutil.NoError(t, mpi.BinaryTexts(strings.NewReader(content), r.See))
-			name := r.Name()
+			name := l.Recognise([]byte(content))
 			if !utf8.ValidString(name) || len(name) > 80 || strings.ContainsFunc(name, unicode.IsControl) {
 				t.Errorf("name %q cannot be shown", name)
 			}

@@ -34,9 +34,8 @@ func (l *library) Releases() []*mpi.Catalogue {
 	return all
 }
 
-// Recognise implements mpi.Library. It returns nil, because libtutti is not recognised by the file of an
-// MPI library.
-func (*library) Recognise() mpi.Recogniser { return nil }
+// Recognise implements mpi.Library. The file of an MPI library never is that of libtutti.
+func (*library) Recognise([]byte) string { return "" }
 
 // Size implements mpi.Library.
 func (*library) Size(p coll.Point) int64 { return size(p) }

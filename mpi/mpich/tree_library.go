@@ -102,30 +102,26 @@ func embeddedTree(version string) (libraryTree, error) {
 	for name := range bytes.Lines(names) {
 		f.see(bytes.TrimSpace(name))
 	}
-	lib, err := f.library("built in, of MPICH " + version)
-	lib.Version = version
-	return lib, err
+	return f.library("built in, of MPICH "+version, version)
 }
 
 // readLibraryTree reads MPICH's trees, which select algorithms, from a libmpich.so or libmpich.a. It also reads the
 // version and the names that trees may contain. The file contains the trees as JSON text. If it has none, the error
 // matches errNoTree, and all fields of the result except the trees are valid.
 func readLibraryTree(path string) (libraryTree, error) {
-	file, err := os.Open(path)
+	file, err := os.ReadFile(path)
 	if err != nil {
 		return libraryTree{}, fmt.Errorf("mpich: %w", err)
 	}
-	defer file.Close()
 	var f treeFinder
-	if err := mpi.BinaryTexts(file, f.see); err != nil {
-		return libraryTree{}, fmt.Errorf("mpich: read %s: %w", path, err)
+	for text := range bytes.SplitSeq(file, []byte{0}) {
+		f.see(text)
 	}
-	return f.library(path)
+	return f.library(path, releaseOf(file))
 }
 
 type treeFinder struct {
 	tree, device []byte
-	release      releaseFinder
 	lib          libraryTree // without trees; names in any order, perhaps twice
 }
 
@@ -149,7 +145,6 @@ var (
 const shortText = 64
 
 func (f *treeFinder) see(text []byte) {
-	f.release.See(text)
 	f.seeBuild(text)
 	switch at := bytes.Index(text, treeStart); {
 	case at >= 0:
@@ -184,15 +179,15 @@ func (f *treeFinder) seeBuild(text []byte) {
 func (f *treeFinder) seeTree(text []byte) {
 	switch {
 	case f.tree == nil && bytes.Contains(text, leafStart):
-		f.tree = bytes.Clone(text)
+		f.tree = text
 	case f.device == nil && bytes.Contains(text, compStart):
-		f.device = bytes.Clone(text)
+		f.device = text
 	}
 }
 
-func (f *treeFinder) library(source string) (libraryTree, error) {
+func (f *treeFinder) library(source, version string) (libraryTree, error) {
 	lib := f.lib
-	lib.Source, lib.Version = source, f.release.Version()
+	lib.Source, lib.Version = source, version
 	// Without modules for shared memory, configure defines ENABLE_NO_LOCAL since 5.0 (ch4/subconfigure.m4).
 	lib.NoNodes = mpi.AtLeast(lib.Version, 5) && strings.HasPrefix(lib.Transport, "ch4:") && !lib.Posix
 	for _, names := range []*[]string{&lib.Leaves, &lib.Keys, &lib.Compositions} {
@@ -214,32 +209,39 @@ func (f *treeFinder) library(source string) (libraryTree, error) {
 	return lib, nil
 }
 
-// releaseFinder finds the release in the texts of a library. The release is next to the release date,
-// before or after it.
-type releaseFinder struct {
-	version string
-	before  []byte // the text before the current one
-}
-
 var (
+	crayForm    = regexp.MustCompile(`CRAY MPICH version ([0-9][0-9.]{0,31})`)
 	releaseForm = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+)?((a|b|rc|p)[0-9]+)?$`)
 	// The format of C's asctime, or the text in a development build.
 	dateForm = regexp.MustCompile(`^unreleased development copy$|^[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9]{2} [0-9:]{8} .*[0-9]{4}$`)
 )
 
-func (r *releaseFinder) See(text []byte) {
-	switch {
-	case r.version != "" || len(text) < 3:
-		return
-	case len(text) > shortText:
-		r.before = r.before[:0]
-		return
-	case releaseForm.Match(text) && dateForm.Match(r.before):
-		r.version = string(text)
-	case dateForm.Match(text) && releaseForm.Match(r.before):
-		r.version = string(r.before)
+// Recognise implements mpi.Library. Cray's variant also has its own name in its file.
+func (library) Recognise(file []byte) string {
+	if m := crayForm.FindSubmatch(file); m != nil {
+		return "Cray MPICH " + string(m[1])
 	}
-	r.before = append(r.before[:0], text...)
+	if release := releaseOf(file); release != "" {
+		return "MPICH " + release
+	}
+	return ""
 }
 
-func (r *releaseFinder) Version() string { return r.version }
+// releaseOf returns the release that a library's file names next to the release date, before or after it.
+func releaseOf(file []byte) string {
+	var before []byte
+	for text := range bytes.SplitSeq(file, []byte{0}) {
+		switch {
+		case len(text) < 3:
+			continue
+		case len(text) > shortText:
+			text = nil
+		case releaseForm.Match(text) && dateForm.Match(before):
+			return string(text)
+		case dateForm.Match(text) && releaseForm.Match(before):
+			return string(before)
+		}
+		before = text
+	}
+	return ""
+}

@@ -24,7 +24,7 @@ func TestReadLibrary(t *testing.T) {
 	lib.WriteByte(0)
 	lib.Write(bytes.TrimSpace(tree))
 	lib.WriteByte(0)
-	lib.Write(bytes.Repeat([]byte("code"), 1<<19)) // longer than the window
+	lib.Write(bytes.Repeat([]byte("code"), 1<<19))
 	lib.WriteString("\x00ch4:ofi\x00node->type == CSEL_NODE_TYPE__OPERATOR__COLLECTIVE\x00./src/mpid/ch4/shm/posix/posix_coll.h\x00")
 	lib.WriteString("\x00Thu Apr  7 12:34:45 CDT 2022\x004.0.2\x00\x00127.0.0.1\x00")
 	lib.Write(bytes.ReplaceAll(names, []byte("\n"), []byte("\x00")))

@@ -1,13 +1,42 @@
 package openmpi
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 
 	"tutti/coll"
 	"tutti/mpi"
 )
+
+const banner = "Open MPI v%d.%d.%d"
+
+var releaseForm = regexp.MustCompile(`^(v?)([0-9]+\.[0-9]+\.[0-9]+(?:(?:a|b|rc)[0-9]+)?)(-.*)?$`)
+
+// Recognise implements mpi.Library. The library's file contains the revision of its repository, which is a
+// tag for a release. The file of another build contains the release alone.
+func (library) Recognise(file []byte) string {
+	isOpen, tag, plain := false, "", ""
+	for text := range bytes.SplitSeq(file, []byte{0}) {
+		isOpen = isOpen || string(text) == "Open MPI" || bytes.HasPrefix(text, []byte(banner))
+		m := releaseForm.FindSubmatch(text[:min(len(text), 65)]) // a longer text is no release
+		switch {
+		case m == nil:
+		case len(m[1]) > 0:
+			tag = cmp.Or(tag, string(m[2]))
+		case len(m[3]) == 0:
+			plain = cmp.Or(plain, string(m[2]))
+		}
+	}
+	release := cmp.Or(tag, plain)
+	if !isOpen || release == "" {
+		return ""
+	}
+	return "Open MPI " + release
+}
 
 const tool = "ompi_info"
 

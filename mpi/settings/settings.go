@@ -104,33 +104,16 @@ func (l *library) Size(p coll.Point) int64 {
 	return min(bytes, l.syntax.maxBytes())
 }
 
-func (l *library) Recognise() mpi.Recogniser {
+// Recognise implements mpi.Library.
+func (l *library) Recognise(file []byte) string {
 	if l.fileVersion == nil {
-		return nil
-	}
-	return &recogniser{title: l.facts.Title, version: l.fileVersion}
-}
-
-type recogniser struct {
-	title   string
-	version *regexp.Regexp
-	release string
-}
-
-func (r *recogniser) See(text []byte) {
-	if r.release != "" {
-		return
-	}
-	if m := r.version.FindSubmatch(text); m != nil {
-		r.release = string(m[1])
-	}
-}
-
-func (r *recogniser) Name() string {
-	if r.release == "" {
 		return ""
 	}
-	return r.title + " " + r.release
+	m := l.fileVersion.FindSubmatch(file)
+	if m == nil {
+		return ""
+	}
+	return l.facts.Title + " " + string(m[1])
 }
 
 // readLibraries reads the tables of libraries and variables. The parameter releases has the catalogues of
