@@ -10,7 +10,8 @@ import (
 // Above returns the catalogue of a library that runs on top of another library. First it contains the
 // entries of the upper library. Then it contains the entries of the lower library for which the function
 // `keep` returns true. Their names get the lower library's name as a prefix, such as "mpich.binomial". Each
-// entry keeps the rules of its library, but not a parameter that makes it unsafe.
+// entry keeps the rules of its library, but not a parameter that makes it unsafe. An entry that is not safe requires a
+// predefined operation, which the upper library checks.
 func (c *Catalogue) Above(other *Catalogue, version string, keep func(coll.Collective, Entry) bool) *Catalogue {
 	out := &Catalogue{Library: c.Library, Version: version, Listed: version, entries: map[coll.Collective][]Entry{}}
 	for _, collective := range coll.Collectives() {
@@ -19,6 +20,9 @@ func (c *Catalogue) Above(other *Catalogue, version string, keep func(coll.Colle
 			if keep(collective, e) {
 				e.Name = other.Library + "." + e.Name
 				e.Params = slices.DeleteFunc(slices.Clone(e.Params), func(p string) bool { return p == e.Segments })
+				if !e.OpSafe {
+					e.Requires, e.OpSafe = append(slices.Clone(e.Requires), BuiltinOp), true
+				}
 				list = append(list, e)
 			}
 		}

@@ -12,9 +12,10 @@ type Build interface {
 	Catalogue() *Catalogue
 
 	// Fit merges the rows of any number of collectives into a selection that the library's files can
-	// express. The error matches selection.ErrRow, or ErrUnknown if the release does not have an algorithm
-	// of the rows.
-	Fit(rows []selection.Row, opt FitOptions) (selection.Selection, error)
+	// express. A row accepts every option whose loss is at most maxLoss. The loss is the ratio of the option's
+	// predicted time to that of the best option, minus one. The error matches selection.ErrRow, or ErrUnknown if
+	// the release does not have an algorithm of the rows.
+	Fit(rows []selection.Row, maxLoss float64) (selection.Selection, error)
 
 	// Export returns the files and settings with which the library follows a selection returned by Fit. The
 	// parameter dir is the absolute path of the folder for the files. Equal selections give equal exports.
@@ -26,27 +27,22 @@ type Build interface {
 	Replay(x Export, sel selection.Selection, rows []selection.Row) error
 }
 
-// Fit merges rows like the method Fit of a Build. It ignores algorithms that the catalogue of the build does
-// not list, for example because a release of tutti has removed them since the measurements.
+// FitOptions are limits of a selection.
+type FitOptions struct {
+	MaxLoss float64 // largest accepted loss of a row: 0.01 accepts one percent
+	OpSafe  bool    // without algorithms that are wrong for some valid calls, see Entry.OpSafe
+}
+
+// Fit merges rows like the method Fit of a Build. It leaves out algorithms that the options exclude, and those that
+// the catalogue of the build does not list, for example because a release of tutti has removed them since the
+// measurements.
 func Fit(b Build, rows []selection.Row, opt FitOptions) (selection.Selection, error) {
 	rows = slices.Clone(rows)
 	for i, r := range rows {
 		rows[i].Options = slices.DeleteFunc(slices.Clone(r.Options), func(o selection.Option) bool {
-			_, err := b.Catalogue().Lookup(r.Point.Collective, o.Algorithm)
-			return err != nil && !o.Algorithm.IsDefault()
+			e, err := b.Catalogue().Lookup(r.Point.Collective, o.Algorithm)
+			return !o.Algorithm.IsDefault() && (err != nil || opt.OpSafe && e.Unsafe(o.Algorithm) != "")
 		})
 	}
-	return b.Fit(rows, opt)
-}
-
-// FitOptions are limits of a selection.
-type FitOptions struct {
-	// MaxLoss is the largest accepted loss of a row. The loss is the ratio of the selected option's
-	// predicted time to that of the best option, minus one. For example, 0.01 accepts one percent.
-	MaxLoss float64
-
-	// OpSafe excludes algorithms that are wrong for non-commutative operations or for some datatypes.
-	// It does not exclude an algorithm if conditions in the library's rules prevent wrong calls
-	// (Facts.Guards).
-	OpSafe bool
+	return b.Fit(rows, opt.MaxLoss)
 }

@@ -22,7 +22,7 @@ type Entry struct {
 	Function string        // that the library enters, if its files name it; else empty
 	Params   []string      // names of its parameters
 	Requires []Requirement // conditions under which it runs and is not replaced
-	OpSafe   bool          // correct for every valid call without a guard, including non-commutative operations
+	OpSafe   bool          // correct for every valid call, also with non-commutative operations, or guarded by the library or its files
 	Segments string        // parameter without which it is OpSafe: absent or 0; else empty
 	Object   string        // path of the user's shared object that defines it; else empty
 }

@@ -62,7 +62,6 @@ type Facts struct {
 	Files    []string // patterns (see path.Match) of exported files
 	FromFile bool     // selection files are based on the library's own trees
 	Lists    bool     // an installed build lists its algorithms; series without a catalogue can be tuned
-	Guards   bool     // the files or the library itself replace algorithms that are wrong for non-commutative operations
 
 	Launcher Launcher
 	Install  Install

@@ -1,7 +1,6 @@
 package mpi
 
 import (
-	"fmt"
 	"slices"
 
 	"tutti/coll"
@@ -34,26 +33,4 @@ func (c *Catalogue) Portable(rows []selection.Row, measured string, maxLoss floa
 		out = append(out, both)
 	}
 	return out, left
-}
-
-// Safe returns the rows without some options: algorithms that give wrong results for some valid calls. The
-// library's default remains, because it is always correct.
-func (c *Catalogue) Safe(rows []selection.Row) ([]selection.Row, error) {
-	out := make([]selection.Row, len(rows))
-	for i, r := range rows {
-		out[i].Point = r.Point
-		for _, o := range r.Options {
-			if !o.Algorithm.IsDefault() {
-				e, err := c.Lookup(r.Point.Collective, o.Algorithm)
-				if err != nil {
-					return nil, fmt.Errorf("%v: %w", r.Point, err)
-				}
-				if e.Unsafe(o.Algorithm) != "" {
-					continue
-				}
-			}
-			out[i].Options = append(out[i].Options, o)
-		}
-	}
-	return out, nil
 }

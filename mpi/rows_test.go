@@ -1,7 +1,6 @@
 package mpi_test
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -52,19 +51,18 @@ func TestPortable(t *testing.T) {
 	}
 }
 
-func TestSafe(t *testing.T) {
-	_, cat, err := libraries.Release("openmpi", "4.1.4")
+func TestFitSafe(t *testing.T) {
+	lib, cat, err := libraries.Release("openmpi", "4.1.4")
 	testutil.NoError(t, err)
 	r := selection.Row{Point: coll.Point{Collective: coll.Allreduce, Nodes: 4, PPN: 1, MsgBytes: 65536}}
-	for _, name := range []string{"ring", "recursive_doubling", coll.Default.Name} {
-		r.Options = append(r.Options, selection.Option{Algorithm: coll.Algorithm{Name: name}, Seconds: 1})
+	for i, name := range []string{"smp", "ring", "recursive_doubling", coll.Default.Name} { // smp is not of this library
+		r.Options = append(r.Options, selection.Option{Algorithm: coll.Algorithm{Name: name}, Seconds: float64(1 + i)})
 	}
-	rows, err := cat.Safe([]selection.Row{r})
-	if err != nil || len(rows[0].Options) != 2 || rows[0].Options[0].Algorithm.Name != "recursive_doubling" || len(r.Options) != 3 {
-		t.Errorf("Safe = %v, %v, want all but ring, and the row as it was", rows, err)
-	}
-	r.Options[1].Algorithm.Name = "smp"
-	if _, err := cat.Safe([]selection.Row{r}); !errors.Is(err, mpi.ErrUnknown) {
-		t.Errorf("unknown algorithm: %v", err)
+	b := testutil.Must(lib.Open(cat, ""))(t)
+	for safe, want := range map[bool]string{false: "ring", true: "recursive_doubling"} {
+		sel := testutil.Must(mpi.Fit(b, []selection.Row{r}, mpi.FitOptions{OpSafe: safe}))(t)
+		if got, _ := sel.Select(r.Point); got.Name != want || len(r.Options) != 4 {
+			t.Errorf("OpSafe %t selects %v, want %s, and the row as it was", safe, got, want)
+		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"slices"
 
 	"tutti/coll"
 )
@@ -33,7 +32,7 @@ func (c *Catalogue) WithUsers(users []User, rules Rules) *Catalogue {
 	all := &Catalogue{Library: UserLibrary, Version: c.Version, entries: map[coll.Collective][]Entry{}, rules: rules}
 	all.rules.Check = func(_ *Catalogue, cand coll.Candidate) error { return checkRanks(users, cand) }
 	for _, u := range users {
-		e := Entry{Name: u.Name, Requires: u.Needs, OpSafe: !slices.Contains(u.Needs, Commutative), Object: u.Object}
+		e := Entry{Name: u.Name, Requires: u.Needs, OpSafe: true, Object: u.Object}
 		if u.Parameter != "" {
 			e.Params = []string{u.Parameter}
 		}

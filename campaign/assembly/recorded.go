@@ -129,7 +129,6 @@ func mustHave(path, what string, names []string, name string) error {
 // inside.
 func (c *Campaign) checker(r release) func(coll.Candidate) error {
 	g := c.Config.Grid
-	safe := c.Config.Export.OpSafe && !r.port.Facts().Guards
 	return func(cand coll.Candidate) error {
 		if len(g.Nodes) > 0 && !slices.Contains(g.Nodes, cand.Nodes) ||
 			len(g.PPN) > 0 && !slices.Contains(g.PPN, cand.PPN) || !c.hasSize(cand.Point) && !c.between(cand.Point) {
@@ -138,7 +137,7 @@ func (c *Campaign) checker(r release) func(coll.Candidate) error {
 		if err := r.cat.Check(cand); err != nil {
 			return err
 		}
-		if safe && !cand.Algorithm.IsDefault() {
+		if c.Config.Export.OpSafe && !cand.Algorithm.IsDefault() {
 			e, err := r.cat.Lookup(cand.Collective, cand.Algorithm)
 			if err != nil {
 				return err

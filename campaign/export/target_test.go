@@ -144,7 +144,7 @@ func checkSettings(t *testing.T, m campaigntest.Made, rows []selection.Row, snip
 			tuned++
 		}
 	}
-	sel := testutil.Must(build.Fit(rows, mpi.FitOptions{}))(t)
+	sel := testutil.Must(build.Fit(rows, 0))(t)
 	for _, r := range rows {
 		if alg, _ := sel.Select(r.Point); alg != r.Options[0].Algorithm {
 			t.Fatalf("%v: the selection says %v, want %v", r.Point, alg, r.Options[0].Algorithm)

@@ -13,7 +13,6 @@ import (
 	"tutti/coll"
 	"tutti/csource"
 	"tutti/internal/testutil"
-	"tutti/mpi"
 	"tutti/mpi/libraries"
 	"tutti/mpi/libtutti"
 	"tutti/selection"
@@ -57,7 +56,7 @@ func randomTable(t *testing.T, release, dir string, seed uint64) selection.Setup
 		}
 	}
 	b := testutil.Must(lib.Open(cat, ""))(t)
-	sel := testutil.Must(b.Fit(rows, mpi.FitOptions{}))(t)
+	sel := testutil.Must(b.Fit(rows, 0))(t)
 	x, err := b.Export(sel, dir)
 	if err == nil {
 		err = b.Replay(x, sel, rows)

@@ -96,7 +96,7 @@ func (b base) activationOf(cat *mpi.Catalogue, c coll.Collective, alg coll.Algor
 	}
 	a = &Activation{New: f.NewComm}
 	for _, r := range guarded {
-		if e.Has(r) || r == mpi.BuiltinOp && !e.OpSafe {
+		if e.Has(r) {
 			a.Needs = append(a.Needs, r)
 		}
 	}

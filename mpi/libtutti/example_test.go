@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"tutti/coll"
-	"tutti/mpi"
 	"tutti/mpi/libtutti"
 	"tutti/selection"
 )
@@ -24,7 +23,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	sel, err := b.Fit(rows, mpi.FitOptions{MaxLoss: 0.01})
+	sel, err := b.Fit(rows, 0.01)
 	if err != nil {
 		fmt.Println(err)
 		return

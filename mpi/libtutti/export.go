@@ -29,10 +29,10 @@ func (l *library) Open(cat *mpi.Catalogue, path string) (mpi.Build, error) {
 
 func (b build) Catalogue() *mpi.Catalogue { return b.cat }
 
-func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
+func (b build) Fit(rows []selection.Row, maxLoss float64) (selection.Selection, error) {
 	var sel selection.Selection
 	for _, same := range selection.ByCollective(rows) {
-		tree, err := selection.Fit(same, size, selection.Options{MaxLoss: opt.MaxLoss})
+		tree, err := selection.Fit(same, size, selection.Options{MaxLoss: maxLoss})
 		if err != nil {
 			return selection.Selection{}, err
 		}

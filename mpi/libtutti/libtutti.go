@@ -21,7 +21,6 @@ func (*library) Facts() mpi.Facts {
 		Files:       []string{tableName, snippetName},
 		Preload:     true,
 		Observation: mpi.ByReport,
-		Guards:      true,                                                              // calls that an algorithm cannot serve go to the MPI library
 		Launcher:    mpi.Launcher{Kind: "hydra", Program: "mpiexec.hydra", Srun: true}, // or the launcher of another MPI library
 		Install:     mpi.Install{Compilers: []string{"mpicc"}},
 	}

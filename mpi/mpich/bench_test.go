@@ -5,14 +5,13 @@ import (
 	"testing"
 
 	"tutti/coll"
-	"tutti/mpi"
 )
 
 func BenchmarkFit(b *testing.B) {
 	mpich := known(b)
 	rows := grid(mpich.cat, coll.Bcast, rand.New(rand.NewPCG(1, 1)))
 	for b.Loop() {
-		if _, err := mpich.Fit(rows, mpi.FitOptions{MaxLoss: 0.01}); err != nil {
+		if _, err := mpich.Fit(rows, 0.01); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -2,7 +2,6 @@ package mpich
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -27,24 +26,18 @@ import (
 // another algorithm in them.
 //
 // If each rank counts as a node, no condition distinguishes layouts with the same number of ranks.
-func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
+func (b build) Fit(rows []selection.Row, maxLoss float64) (selection.Selection, error) {
 	var sel selection.Selection
-	if opt.OpSafe {
-		var err error
-		if rows, err = b.cat.Safe(rows); err != nil {
-			return sel, fmt.Errorf("mpich: %w", err)
-		}
-	}
 	if b.lib.NoNodes {
 		var kept []selection.Row
 		for _, r := range rows {
 			kept = append(kept, b.project(r, ""))
 		}
-		return selection.FitAll(kept, size, opt.MaxLoss)
+		return selection.FitAll(kept, size, maxLoss)
 	}
 	for _, same := range selection.ByCollective(rows) {
 		kept, between := b.share(same)
-		tree, err := selection.Fit(kept, size, selection.Options{MaxLoss: opt.MaxLoss})
+		tree, err := selection.Fit(kept, size, selection.Options{MaxLoss: maxLoss})
 		if err != nil {
 			return selection.Selection{}, err
 		}

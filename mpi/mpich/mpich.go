@@ -16,7 +16,7 @@ func (library) Facts() mpi.Facts {
 	return mpi.Facts{
 		Name: "mpich", Title: "MPICH", Family: "mpich", Tried: "4.0.2", AlsoTried: []string{"4.2.1", "5.0.2"}, Observation: mpi.ByStack,
 		Files:    []string{flatName, deviceName, snippetName, layoutDir + "/*.json"},
-		FromFile: true, Guards: true, Lists: true,
+		FromFile: true, Lists: true,
 		Launcher: mpi.Launcher{
 			Kind: "hydra", Program: "mpiexec.hydra", Names: []string{"mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich"},
 			Title: "Hydra", Answer: regexp.MustCompile(`(?s)HYDRA build details:.*?Version:\s+([0-9][0-9A-Za-z.]*)`),

@@ -255,7 +255,7 @@ func TestGolden(t *testing.T) {
 		}
 	}
 	b := known(t)
-	sel := testutil.Must(b.Fit(rows, mpi.FitOptions{}))(t)
+	sel := testutil.Must(b.Fit(rows, 0))(t)
 	x := testutil.Must(b.Export(sel, "/home/me/my runs"))(t)
 	snippet := testutil.Must(x.Setup.Shell())(t)
 	testutil.CheckGolden(t, "bcast.json", x.Loaded(coll.Layout{}, flatFile))

@@ -6,22 +6,15 @@ import (
 	"slices"
 
 	"tutti/coll"
-	"tutti/mpi"
 	"tutti/selection"
 )
 
 // Fit implements mpi.Build. It leaves empty messages to the library. For an allgather, coll/tuned computes the
 // message size from the send count. The standard ignores this count in calls in place, so coll/tuned may take
 // such a call for one with an empty message.
-func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
-	if opt.OpSafe {
-		var err error
-		if rows, err = b.cat.Safe(rows); err != nil {
-			return selection.Selection{}, fmt.Errorf("openmpi: %w", err)
-		}
-	}
+func (b build) Fit(rows []selection.Row, maxLoss float64) (selection.Selection, error) {
 	rows = onePart(oneSegment(rows))
-	sel, err := selection.FitAll(assumeDefaults(rows, opt.MaxLoss), size, opt.MaxLoss)
+	sel, err := selection.FitAll(assumeDefaults(rows, maxLoss), size, maxLoss)
 	if err != nil {
 		return selection.Selection{}, fmt.Errorf("openmpi: %w", err)
 	}

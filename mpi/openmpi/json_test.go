@@ -180,7 +180,7 @@ func TestRadix(t *testing.T) {
 			}
 		}
 		rows[0].Options[0].Algorithm = coll.Algorithm{Name: name}
-		sel := testutil.Must(b.Fit(rows, mpi.FitOptions{}))(t)
+		sel := testutil.Must(b.Fit(rows, 0))(t)
 		if _, err := b.Export(sel, "/dir"); !errors.Is(err, mpi.ErrUnknown) || !strings.Contains(err.Error(), "want a radix of 2 or more") {
 			t.Errorf("%s without a radix: %v", name, err)
 		}
@@ -218,7 +218,7 @@ func TestMaxRequests(t *testing.T) {
 		}
 		b := build{release(t, known).As(version)}
 		if version == "5.0.6" {
-			sel := testutil.Must(b.Fit(rows, mpi.FitOptions{}))(t)
+			sel := testutil.Must(b.Fit(rows, 0))(t)
 			if _, err := b.Export(sel, "/dir"); !errors.Is(err, errVersion) {
 				t.Errorf("5.0.6: %v, want errVersion", err)
 			}

@@ -193,7 +193,7 @@ func TestLiveResults(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)
 	b := build{release(t, "4.1.4")}
 	for i, n := range []int{2, 3, 5, 6, 8} {
-		sel := testutil.Must(b.Fit(mpilibrarytest.Rows(b.cat, uint64(i), 0), mpi.FitOptions{MaxLoss: 0.1, OpSafe: true}))(t)
+		sel := testutil.Must(mpi.Fit(b, mpilibrarytest.Rows(b.cat, uint64(i), 0), mpi.FitOptions{MaxLoss: 0.1, OpSafe: true}))(t)
 		testutil.CheckAllRight(t, launch(t, mpilibrarytest.Sourced(t, b, sel), n, prog, "check", []string{"1", "600", "3000"}[i%3]))
 	}
 }

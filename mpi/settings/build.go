@@ -17,14 +17,8 @@ type build struct {
 	cat *mpi.Catalogue
 }
 
-func (b build) Fit(rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
-	if opt.OpSafe && !b.lib.facts.Guards {
-		var err error
-		if rows, err = b.cat.Safe(rows); err != nil {
-			return selection.Selection{}, fmt.Errorf("%s: %w", b.lib.facts.Name, err)
-		}
-	}
-	sel, err := b.lib.syntax.fit(b.lib, rows, opt)
+func (b build) Fit(rows []selection.Row, maxLoss float64) (selection.Selection, error) {
+	sel, err := b.lib.syntax.fit(b.lib, rows, maxLoss)
 	if err != nil {
 		return selection.Selection{}, fmt.Errorf("%s: %w", b.lib.facts.Name, err)
 	}

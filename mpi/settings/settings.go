@@ -67,7 +67,7 @@ type syntax interface {
 	maxBytes() int64
 
 	// fit makes a selection from rows. It selects only what the syntax can express.
-	fit(l *library, rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error)
+	fit(l *library, rows []selection.Row, maxLoss float64) (selection.Selection, error)
 
 	// remarks returns the comments at the beginning of a snippet.
 	remarks(l *library, version string, sel selection.Selection) []string
@@ -192,7 +192,7 @@ func parseLibrary(row map[string]string) (*library, error) {
 	}
 	l.facts = mpi.Facts{
 		Files: []string{l.snippet},
-		Name:  row["name"], Title: row["title"], Family: row["family"], Guards: row["guards"] == "yes",
+		Name:  row["name"], Title: row["title"], Family: row["family"],
 		Launcher: mpi.Launcher{
 			Kind: row["launcher_kind"], Program: row["launcher"], Title: row["launcher_title"], Answer: answer, Srun: true,
 		},

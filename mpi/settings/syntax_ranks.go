@@ -16,8 +16,8 @@ type ranksSyntax struct{}
 
 func (ranksSyntax) maxBytes() int64 { return maxInt }
 
-func (ranksSyntax) fit(l *library, rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
-	return selection.FitAll(rows, l.Size, opt.MaxLoss)
+func (ranksSyntax) fit(l *library, rows []selection.Row, maxLoss float64) (selection.Selection, error) {
+	return selection.FitAll(rows, l.Size, maxLoss)
 }
 
 func (ranksSyntax) remarks(l *library, version string, sel selection.Selection) []string {

@@ -80,7 +80,7 @@ func TestRankRulesExportErrors(t *testing.T) {
 	b := intel(t)
 	rows := intelRows()
 	rows[0].Options[0].Algorithm.Name = "smp"
-	sel := testutil.Must(b.Fit(rows, mpi.FitOptions{}))(t)
+	sel := testutil.Must(b.Fit(rows, 0))(t)
 	if _, err := b.Export(sel, "/dir"); !errors.Is(err, mpi.ErrUnknown) {
 		t.Errorf("unknown algorithm: %v", err)
 	}

@@ -24,7 +24,7 @@ func (sizesSyntax) maxBytes() int64 { return maxInt - 1 }
 // fit implements syntax. It selects for each layout separately. A collective keeps the library's own table for
 // a layout if there is a size at which every algorithm is too slow: slower by more than MaxLoss than the best
 // algorithm or the default.
-func (s sizesSyntax) fit(l *library, rows []selection.Row, opt mpi.FitOptions) (selection.Selection, error) {
+func (s sizesSyntax) fit(l *library, rows []selection.Row, maxLoss float64) (selection.Selection, error) {
 	var sel selection.Selection
 	for _, layout := range layoutsOf(rows) {
 		own := selection.LayoutTrees{Layout: layout}
@@ -33,11 +33,11 @@ func (s sizesSyntax) fit(l *library, rows []selection.Row, opt mpi.FitOptions) (
 			if _, ok := l.variables[same[0].Point.Collective]; !ok {
 				continue
 			}
-			acceptable, ok := withoutDefault(same, opt.MaxLoss)
+			acceptable, ok := withoutDefault(same, maxLoss)
 			if !ok {
 				continue
 			}
-			t, err := selection.Fit(acceptable, l.Size, selection.Options{MaxLoss: opt.MaxLoss, ByRanks: true})
+			t, err := selection.Fit(acceptable, l.Size, selection.Options{MaxLoss: maxLoss, ByRanks: true})
 			if err != nil {
 				return selection.Selection{}, err
 			}

@@ -98,7 +98,7 @@ func TestSizeRangesLeftToLibrary(t *testing.T) {
 		{"there is no variable", scans, 9},
 		{"two sizes within one float need different algorithms", sizes, 0.02},
 	} {
-		sel, err := b.Fit(tc.rows, mpi.FitOptions{MaxLoss: tc.maxLoss})
+		sel, err := b.Fit(tc.rows, tc.maxLoss)
 		if err != nil || len(sel.Layouts) != 0 {
 			t.Errorf("%s: Fit = %v, %v, want no layout", tc.name, sel.Layouts, err)
 		}
@@ -109,7 +109,7 @@ func TestSizeRangesExportErrors(t *testing.T) {
 	b := mvapich(t)
 	rows := mvapichRows()
 	rows[0].Options[0].Algorithm.Name = "smp"
-	sel := testutil.Must(b.Fit(rows, mpi.FitOptions{MaxLoss: 0.02}))(t)
+	sel := testutil.Must(b.Fit(rows, 0.02))(t)
 	if _, err := b.Export(sel, "/dir"); !errors.Is(err, mpi.ErrUnknown) {
 		t.Errorf("unknown algorithm: %v", err)
 	}

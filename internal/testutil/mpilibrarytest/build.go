@@ -58,9 +58,7 @@ func testBuilds(t *testing.T, lib mpi.Library) {
 				opt := mpi.FitOptions{MaxLoss: 0.1, OpSafe: true}
 				sel, x := FitAndExport(t, b.build, rows, opt)
 				testPromises(t, sel, rows, opt.MaxLoss)
-				if !lib.Facts().Guards {
-					testSafety(t, b.cat, sel, rows)
-				}
+				testSafety(t, b.cat, sel, rows)
 				testSame(t, b.build, x, rows, opt)
 			})
 		}
@@ -116,7 +114,7 @@ func testWriting(t *testing.T, lib mpi.Library) {
 	testutil.NoError(t, os.Mkdir(dir, 0o755))
 	for _, b := range open(t, lib) {
 		for i, f := range families() {
-			sel := testutil.Must(b.build.Fit(f.rows(b.cat, uint64(i)), mpi.FitOptions{MaxLoss: 0.1}))(t)
+			sel := testutil.Must(b.build.Fit(f.rows(b.cat, uint64(i)), 0.1))(t)
 			x := testutil.Must(b.build.Export(sel, dir))(t)
 			testutil.NoError(t, x.Write(dir))
 			want := slices.Clone(x.Names())
@@ -258,7 +256,7 @@ func testPorting(t *testing.T, lib mpi.Library) {
 // algorithms as the selection.
 func FitAndExport(t testing.TB, b mpi.Build, rows []selection.Row, opt mpi.FitOptions) (selection.Selection, mpi.Export) {
 	t.Helper()
-	sel := testutil.Must(b.Fit(rows, opt))(t)
+	sel := testutil.Must(mpi.Fit(b, rows, opt))(t)
 	x := testutil.Must(b.Export(sel, Dir))(t)
 	testutil.NoError(t, b.Replay(x, sel, rows))
 	return sel, x
