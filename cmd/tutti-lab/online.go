@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -18,7 +17,6 @@ import (
 
 	"tutti/campaign/export"
 	"tutti/coll"
-	"tutti/internal/lab"
 	"tutti/internal/lab/simulate"
 	"tutti/preprocess"
 )
@@ -35,7 +33,6 @@ type onlineReplay struct {
 	opt      simulate.Options
 	format   string
 	picture  string
-	bestMap  string
 	keep     string
 }
 
@@ -104,7 +101,6 @@ func onlineFlags(cmd *cobra.Command) func() (onlineReplay, error) {
 	flags.Float64Var(&o.Budget, "budget", o.Budget, "share of the time of calls that exploring may cost, of explore, learn and tutti")
 	slow := flags.StringSlice("slow", nil, "`ALGORITHM@[RUN:]FROM-TO*FACTOR`: slower in these iterations of each run, from run RUN on")
 	flags.StringVar(&r.picture, "picture", "", "`FILE.png` of the regret and of each run compared with the default")
-	flags.StringVar(&r.bestMap, "map", "", "`FILE.png` of the last policy's choices after the last application, compared with the default, at all recorded points")
 	flags.StringVar(&r.keep, "keep", "", "`FILE` for the times that the last policy saw in the last application, as measurements")
 	format := formatFlag(cmd)
 	return func() (onlineReplay, error) {
@@ -155,7 +151,7 @@ func parseSlow(text string) (simulate.Slow, error) {
 
 // simulate replays every application under every policy.
 func (a *app) simulate(ctx context.Context, r onlineReplay) error {
-	inputs, err := r.read()
+	applications, earlier, err := r.read()
 	if err != nil {
 		return err
 	}
@@ -169,7 +165,7 @@ func (a *app) simulate(ctx context.Context, r onlineReplay) error {
 			return err
 		}
 	}
-	outcomes, err := a.runPolicies(ctx, r, inputs)
+	outcomes, err := a.runPolicies(ctx, r, applications, earlier)
 	if err != nil {
 		return err
 	}
@@ -180,11 +176,6 @@ func (a *app) simulate(ctx context.Context, r onlineReplay) error {
 	}
 	if r.picture != "" {
 		if err := export.WriteFile(r.picture, simulate.Draw(outcomes).WritePNG); err != nil {
-			return err
-		}
-	}
-	if r.bestMap != "" {
-		if err := r.drawBestMap(inputs, outcomes[len(outcomes)-1]); err != nil {
 			return err
 		}
 	}
@@ -201,14 +192,14 @@ func (a *app) simulate(ctx context.Context, r onlineReplay) error {
 	return err
 }
 
-func (a *app) runPolicies(ctx context.Context, r onlineReplay, in applications) ([]simulate.Outcome, error) {
+func (a *app) runPolicies(ctx context.Context, r onlineReplay, applications []simulate.Application, earlier [][]coll.Measurement) ([]simulate.Outcome, error) {
 	var outcomes []simulate.Outcome
-	for _, app := range in.applications {
+	for _, app := range applications {
 		if app.Unrecorded > 0 {
 			fmt.Fprintf(a.stderr, "warning: %s: no recorded times for %.1f %% of the calls\n", app.Name, 100*app.Unrecorded)
 		}
 		for _, policy := range r.policies {
-			o, err := simulate.Run(ctx, app, policy, in.earlier, r.opt)
+			o, err := simulate.Run(ctx, app, policy, earlier, r.opt)
 			if err != nil {
 				return nil, err
 			}
@@ -219,59 +210,40 @@ func (a *app) runPolicies(ctx context.Context, r onlineReplay, in applications) 
 	return outcomes, nil
 }
 
-// drawBestMap draws which algorithm a policy chooses at each recorded layout and message size. The policy
-// learns from the times that the outcome measured, and from measurements of other applications or machines.
-func (r onlineReplay) drawBestMap(in applications, o simulate.Outcome) error {
-	maps, err := simulate.BestMap(o.Policy, in.recorded, in.excluded, append(in.earlier, o.Measured), r.opt)
+// read returns the applications to replay, and the measurements of other applications or machines by source.
+func (r onlineReplay) read() (applications []simulate.Application, earlier [][]coll.Measurement, err error) {
+	recorded, err := r.readRecorded()
 	if err != nil {
-		return err
-	}
-	title := fmt.Sprintf("Choices of %s after %s, time / that of the default", o.Policy, o.Application)
-	return export.WriteFile(r.bestMap, func(w io.Writer) error { return lab.WriteMaps(w, title, maps) })
-}
-
-// applications contains the applications to replay, their recorded times, and measurements of other
-// applications or machines.
-type applications struct {
-	applications []simulate.Application
-	recorded     []coll.Measurement
-	excluded     []coll.Algorithm
-	earlier      [][]coll.Measurement // by source
-}
-
-func (r onlineReplay) read() (applications, error) {
-	var in applications
-	var err error
-	if in.recorded, err = r.readRecorded(); err != nil {
-		return in, err
+		return nil, nil, err
 	}
 	for _, path := range r.from {
 		t, err := preprocess.ReadTable(path)
 		if err != nil {
-			return in, err
+			return nil, nil, err
 		}
-		in.earlier = append(in.earlier, t.Measurements())
+		earlier = append(earlier, t.Measurements())
 	}
+	var excluded []coll.Algorithm
 	for _, name := range r.exclude {
 		algorithm, err := coll.ParseAlgorithm(name)
 		if err != nil {
-			return in, fmt.Errorf("--exclude: %w", err)
+			return nil, nil, fmt.Errorf("--exclude: %w", err)
 		}
-		in.excluded = append(in.excluded, algorithm)
+		excluded = append(excluded, algorithm)
 	}
 	for _, path := range r.traces {
 		trace, err := preprocess.ReadTrace(path)
 		if err != nil {
-			return in, err
+			return nil, nil, err
 		}
 		name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-		p, err := simulate.NewApplication(name, preprocess.Blocking(trace), in.recorded, in.excluded)
+		app, err := simulate.NewApplication(name, preprocess.Blocking(trace), recorded, excluded)
 		if err != nil {
-			return in, err
+			return nil, nil, err
 		}
-		in.applications = append(in.applications, p)
+		applications = append(applications, app)
 	}
-	return in, nil
+	return applications, earlier, nil
 }
 
 // readRecorded returns the recorded times of the machine, including the times of the library's default.

@@ -69,17 +69,6 @@ func NewApplication(name string, trace []preprocess.Calls, recorded []coll.Measu
 	return app, nil
 }
 
-// allPoints returns an application with one call at each recorded point that has a time of
-// the default.
-func allPoints(recorded []coll.Measurement, excluded []coll.Algorithm) Application {
-	at := byPoint(recorded, excluded)
-	var app Application
-	for _, point := range pointsWithDefault(at) {
-		app.Classes = append(app.Classes, newClass(point, 1, at[point]))
-	}
-	return app
-}
-
 func pointsWithDefault(at map[coll.Point][]coll.Measurement) []coll.Point {
 	var points []coll.Point
 	for point, ms := range at {

@@ -3,12 +3,9 @@ package simulate
 import (
 	"fmt"
 	"io"
-	"math"
-	"slices"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"tutti/coll"
 	"tutti/internal/lab"
 	"tutti/preprocess"
 	"tutti/report"
@@ -89,53 +86,4 @@ func Draw(outcomes []Outcome) lab.Figure {
 		}
 	}
 	return lab.NewFigure("Learning while applications run", charts)
-}
-
-// BestMap returns a map for each collective, with layouts as rows and sizes as columns. Each cell has the
-// recorded time of the policy's choice divided by that of the default. The policy learns from the measurements
-// in `earlier`.
-func BestMap(policyName string, recorded []coll.Measurement, excluded []coll.Algorithm, earlier [][]coll.Measurement, opt Options) ([]lab.Map, error) {
-	app := allPoints(recorded, excluded)
-	p, err := newPolicy(policyName, app, earlier, opt)
-	if err != nil {
-		return nil, err
-	}
-	var out []lab.Map
-	for _, c := range collectivesOf(app.Classes) {
-		ratios := map[coll.Point]float64{}
-		for i, class := range app.Classes {
-			if class.Collective == c {
-				ratios[class.Point] = class.Seconds[p.best(i)] / class.Seconds[0]
-			}
-		}
-		out = append(out, mapOf(c, ratios))
-	}
-	return out, nil
-}
-
-func mapOf(c coll.Collective, ratios map[coll.Point]float64) lab.Map {
-	var layouts []coll.Layout
-	var sizes []int64
-	for p := range ratios {
-		layouts, sizes = append(layouts, p.Layout()), append(sizes, p.MsgBytes)
-	}
-	slices.SortFunc(layouts, coll.CompareLayouts)
-	slices.Sort(sizes)
-	layouts, sizes = slices.Compact(layouts), slices.Compact(sizes)
-	m := lab.Map{Title: string(c)}
-	for _, s := range sizes {
-		m.Columns = append(m.Columns, coll.FormatBytes(s))
-	}
-	for _, l := range layouts {
-		m.Rows = append(m.Rows, fmt.Sprintf("%d × %d", l.Nodes, l.PPN))
-		row := make([]float64, len(sizes))
-		for k, s := range sizes {
-			ratio, ok := ratios[coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: s}]
-			if row[k] = ratio; !ok {
-				row[k] = math.NaN()
-			}
-		}
-		m.Cells = append(m.Cells, row)
-	}
-	return m
 }
