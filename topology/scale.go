@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/stat"
 )
 
 // drift is the natural logarithm of a ratio. Between two jobs, the time of one level may differ by at most
@@ -15,76 +17,39 @@ type scale struct {
 	of      []map[float64]int // for each tree: level by switch time
 }
 
-type timeGroup struct {
-	sum   float64 // sum of the logarithms of the times
-	times []treeTime
-}
-
-type treeTime struct {
-	tree    int
-	seconds float64
-}
-
-func (r timeGroup) mean() float64 { return r.sum / float64(len(r.times)) }
-
-// newScale groups the switch times of all trees into levels. It repeatedly joins the two groups of times
-// that are nearest to each other. Two times of the same tree never get the same level. Two groups are not
-// joined if they differ by more than drift, or by more than half the smallest step between two levels of
-// one tree.
+// newScale groups the switch times of all trees into levels, in ascending order. A time belongs to the level of
+// the times before it unless it exceeds their mean by more than drift, or by more than half the smallest step
+// between two levels of one tree. Two times of the same tree never get the same level.
 func newScale(trees []Tree) scale {
-	var groups []timeGroup
+	type treeTime struct {
+		tree         int
+		seconds, log float64
+	}
+	s := scale{of: make([]map[float64]int, len(trees))}
+	var all []treeTime
 	tolerance := drift
 	for i := range trees {
+		s.of[i] = map[float64]int{}
 		times := trees[i].times()
-		for k, s := range times {
-			groups = append(groups, timeGroup{sum: math.Log(s), times: []treeTime{{tree: i, seconds: s}}})
+		for k, seconds := range times {
+			all = append(all, treeTime{i, seconds, math.Log(seconds)})
 			if k > 0 {
-				tolerance = min(tolerance, math.Log(s/times[k-1])/2)
+				tolerance = min(tolerance, math.Log(seconds/times[k-1])/2)
 			}
 		}
 	}
-	slices.SortStableFunc(groups, func(a, b timeGroup) int { return cmp.Compare(a.sum, b.sum) })
-	for {
-		at := nearest(groups, tolerance)
-		if at < 0 {
-			break
+	slices.SortStableFunc(all, func(a, b treeTime) int { return cmp.Compare(a.seconds, b.seconds) })
+	var logs []float64 // of the current level
+	var seen map[int]bool
+	for _, t := range all {
+		if len(logs) == 0 || seen[t.tree] || t.log-stat.Mean(logs, nil) > tolerance {
+			logs, seen = nil, map[int]bool{}
+			s.seconds = append(s.seconds, 0)
 		}
-		a, b := groups[at], groups[at+1]
-		groups[at] = timeGroup{sum: a.sum + b.sum, times: append(a.times, b.times...)}
-		groups = slices.Delete(groups, at+1, at+2)
-	}
-	return scaleOf(groups, len(trees))
-}
-
-// nearest finds the two successive groups that are nearest to each other and may be joined. It returns the
-// index of the first one, or -1 if no groups may be joined.
-func nearest(groups []timeGroup, tolerance float64) int {
-	at := -1
-	for i := 0; i+1 < len(groups); i++ {
-		step := groups[i+1].mean() - groups[i].mean()
-		if step <= tolerance && !shareTree(groups[i], groups[i+1]) {
-			at, tolerance = i, step
-		}
-	}
-	return at
-}
-
-func shareTree(a, b timeGroup) bool {
-	return slices.ContainsFunc(a.times, func(s treeTime) bool {
-		return slices.ContainsFunc(b.times, func(o treeTime) bool { return o.tree == s.tree })
-	})
-}
-
-func scaleOf(groups []timeGroup, trees int) scale {
-	s := scale{of: make([]map[float64]int, trees)}
-	for i := range s.of {
-		s.of[i] = map[float64]int{}
-	}
-	for level, r := range groups {
-		s.seconds = append(s.seconds, math.Exp(r.mean()))
-		for _, t := range r.times {
-			s.of[t.tree][t.seconds] = level
-		}
+		logs, seen[t.tree] = append(logs, t.log), true
+		level := len(s.seconds) - 1
+		s.seconds[level] = math.Exp(stat.Mean(logs, nil))
+		s.of[t.tree][t.seconds] = level
 	}
 	return s
 }
