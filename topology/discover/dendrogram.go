@@ -191,20 +191,26 @@ func (s unionFind) join(a, b int) int {
 
 // Cut returns the division into k groups, 1 ≤ k ≤ n.
 func (d Dendrogram) Cut(k int) Labels {
-	group := newUnionFind(d.N)
-	first := make([]int, d.N, 2*d.N)
-	for i := range first {
-		first[i] = i
-	}
-	for t, m := range d.Merges {
-		if t < d.N-k {
-			group.join(group.find(first[m.A]), group.find(first[m.B]))
-		}
-		first = append(first, first[m.A])
-	}
+	return d.divide(func(merge int) bool { return merge >= d.N-k })
+}
+
+// divide returns the groups that remain if all given merges are undone.
+func (d Dendrogram) divide(undone func(merge int) bool) Labels {
 	raw := make([]int, d.N)
-	for i := range raw {
-		raw[i] = group.find(i)
+	var label func(group, name int)
+	label = func(group, name int) {
+		switch merge := group - d.N; {
+		case merge < 0:
+			raw[group] = name
+		case name == group && undone(merge):
+			label(d.Merges[merge].A, d.Merges[merge].A)
+			label(d.Merges[merge].B, d.Merges[merge].B)
+		default:
+			label(d.Merges[merge].A, name)
+			label(d.Merges[merge].B, name)
+		}
 	}
+	top := d.N + len(d.Merges) - 1
+	label(top, top)
 	return NewLabels(raw)
 }

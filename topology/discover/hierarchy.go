@@ -94,22 +94,6 @@ func (h *hierarchy) between(m int, t Matrix) sample {
 	return s
 }
 
-func (h *hierarchy) cut(threshold float64) Labels {
-	raw := make([]int, h.N)
-	for stack := []int{h.N + len(h.Merges) - 1}; len(stack) > 0; {
-		g := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		if g >= h.N && h.height[g-h.N] > threshold {
-			stack = append(stack, h.Merges[g-h.N].A, h.Merges[g-h.N].B)
-			continue
-		}
-		for _, i := range h.order[h.spans[g].from:h.spans[g].to] {
-			raw[i] = g
-		}
-	}
-	return NewLabels(raw)
-}
-
 // ascending returns the numbers of the merges in the order of their heights. No merge comes before the
 // merges that created its two groups.
 func (h *hierarchy) ascending() []int {

@@ -46,10 +46,12 @@ type Stage struct {
 // Example holds the measurements of one pair with messages of one size. The PLogP parameters of the pair's
 // class are fitted to its examples.
 type Example struct {
-	Class                    string
-	Bytes                    int
-	RoundTrip, Send, Receive float64   // seconds
-	Rows                     []float64 // seconds for 10 consecutive messages, for 20, and so on
+	Class     string    `json:"class"`
+	Bytes     int       `json:"bytes"`
+	RoundTrip float64   `json:"round_trip"` // seconds
+	Send      float64   `json:"send"`
+	Receive   float64   `json:"receive"`
+	Rows      []float64 `json:"rows"` // seconds for 10 consecutive messages, for 20, and so on
 }
 
 // Measurements holds the output of one run of the pair benchmark.
@@ -87,12 +89,7 @@ type event struct {
 	Passes int     `json:"passes"`
 	Took   float64 `json:"took"`
 
-	Class     string    `json:"class"`
-	Bytes     int       `json:"bytes"`
-	RoundTrip float64   `json:"round_trip"`
-	Send      float64   `json:"send"`
-	Receive   float64   `json:"receive"`
-	Rows      []float64 `json:"rows"`
+	Example
 
 	Why   string `json:"why"`
 	Error string `json:"error"` // the benchmark marks this line as invalid
@@ -149,7 +146,7 @@ func (r *Measurements) add(e event) {
 	case "stage":
 		r.Stages = append(r.Stages, Stage{e.Stage, e.Passes, e.Took})
 	case "example":
-		r.Examples = append(r.Examples, Example{e.Class, e.Bytes, e.RoundTrip, e.Send, e.Receive, e.Rows})
+		r.Examples = append(r.Examples, e.Example)
 	case "end":
 		r.Ended = true
 	}

@@ -5,16 +5,17 @@ import (
 	"slices"
 )
 
-// divide returns one division for each two successive steps, from the finest to the coarsest. It cuts the
+// divisions returns one division for each two successive steps, from the finest to the coarsest. It cuts the
 // hierarchy midway between the two steps. It then moves members, or groups of the finer division, to the
 // groups to which they belong according to their distances.
-func (h *hierarchy) divide(t Matrix, steps []step) []Labels {
+func (h *hierarchy) divisions(t Matrix, steps []step) []Labels {
 	var out []Labels
 	fine := Labels(allMembers(t.n))
 	for i := 1; i < len(steps); i++ {
 		near, far := steps[i-1].level, steps[i].level
 		e := newAffinity(t, fine, near, far)
-		moved := e.improve(majority(h.cut((near+far)/2), fine))
+		cut := h.divide(func(merge int) bool { return h.height[merge] > (near+far)/2 })
+		moved := e.improve(majority(cut, fine))
 		next := make([]int, t.n)
 		for member, item := range fine {
 			next[member] = moved[item]

@@ -25,7 +25,7 @@ func (d *levelFinder) confirmedDivisions(h *hierarchy) []Labels {
 			few[i].level = (few[i].level + s.level) / 2
 		}
 	}
-	return h.divide(d.mean, few)
+	return h.divisions(d.mean, few)
 }
 
 // confirmSteps finds the steps between distances in the table `train`. It returns those that the table `test`
@@ -34,7 +34,7 @@ func confirmSteps(train, test Matrix) []step {
 	h := byDistance(train)
 	steps := h.steps(test)
 	for len(steps) > 1 {
-		samples := byLevel(test, h.divide(train, steps))
+		samples := byLevel(test, h.divisions(train, steps))
 		at := weakestStep(samples)
 		if at < 0 {
 			for i, s := range samples {
