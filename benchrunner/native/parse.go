@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strings"
 
 	"tutti/benchrunner"
@@ -164,7 +163,7 @@ func (l *listing) pass(last *int, next int) {
 	}
 }
 
-func (e event) check(c benchrunner.Case) error {
+func (e event) check() error {
 	switch {
 	case e.Error != "":
 		return fmt.Errorf("the program says: %s", e.Error)
@@ -175,13 +174,6 @@ func (e event) check(c benchrunner.Case) error {
 	case e.Event == "refused":
 		return nil
 	}
-	if err := e.checkTimes(); err != nil {
-		return err
-	}
-	return e.checkManner(c)
-}
-
-func (e event) checkTimes() error {
 	switch {
 	case e.Median == nil || !(*e.Median >= shortest) || math.IsInf(*e.Median, 0):
 		return fmt.Errorf("no median, or one below %g s", shortest)
@@ -193,20 +185,6 @@ func (e event) checkTimes() error {
 		return nil
 	case !(e.Low > 0 && e.Low <= *e.Median && e.High >= *e.Median && seconds(e.High)):
 		return fmt.Errorf("interval from %g to %g s about %g s", e.Low, e.High, *e.Median)
-	}
-	return nil
-}
-
-func (e event) checkManner(c benchrunner.Case) error {
-	switch {
-	case !slices.Contains([]string{"tight", "slice", "max", "abort_factor"}, e.Stop):
-		return fmt.Errorf("stop %q", e.Stop)
-	case !slices.Contains([]string{"clock", "barrier"}, e.Sync):
-		return fmt.Errorf("sync %q", e.Sync)
-	case !slices.Contains([]string{verifiedNot, verifiedStack, verifiedEnum, verifiedOwn}, e.Verified):
-		return fmt.Errorf("verified %q", e.Verified)
-	case e.Bytes < 0 || !c.Collective.Sized() && e.Bytes != 0:
-		return fmt.Errorf("%d bytes", e.Bytes)
 	}
 	return nil
 }

@@ -50,7 +50,7 @@ func (p *Program) outcome(c caseOutput, asked benchrunner.Case, r *benchrunner.R
 	if len(c.results) > 1 {
 		return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("%d lines about one case", len(c.results))), true
 	}
-	if err := e.check(asked); err != nil {
+	if err := e.check(); err != nil {
 		return benchrunner.Failed(benchrunner.PhaseParse, err.Error()), true
 	}
 	r.WarmupSeconds += e.Warmup
