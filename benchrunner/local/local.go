@@ -99,7 +99,8 @@ func (s *Scheduler) Switches(ctx context.Context) ([][]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("switches of allocation %s: %w", s.allocation.id, err)
 	}
-	return files.LeafSwitches(out)
+	tree, err := files.ReadSlurmShow(strings.NewReader(out), "scontrol show topology")
+	return tree.Switches(), err
 }
 
 // Show returns a command that a person can type to run the job.

@@ -115,7 +115,8 @@ func (s *Scheduler) Switches(ctx context.Context) ([][]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return files.LeafSwitches(out)
+	tree, err := files.ReadSlurmShow(strings.NewReader(out), "scontrol show topology")
+	return tree.Switches(), err
 }
 
 func (s *Scheduler) constrained() string {

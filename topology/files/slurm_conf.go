@@ -214,24 +214,6 @@ func ReadSlurmShow(r io.Reader, file string) (topology.Tree, error) {
 	return c.tree(file)
 }
 
-// LeafSwitches returns the nodes of each leaf switch, from the output of scontrol show topology. It also
-// works for networks that are not trees.
-func LeafSwitches(text string) ([][]string, error) {
-	var out [][]string
-	for line := range strings.Lines(text) {
-		values, first := printed(line)
-		if first != "switchname" || values["level"] != "0" || values["nodes"] == "" {
-			continue
-		}
-		names, err := topology.Hosts(values["nodes"])
-		if err != nil {
-			return nil, fmt.Errorf("switch %s: %w", values[first], err)
-		}
-		out = append(out, names)
-	}
-	return out, nil
-}
-
 // printed parses a line of key=value pairs that Slurm printed. It returns the values by key, and the first
 // key. Keys are in lower case. It ignores words without a value.
 func printed(line string) (values map[string]string, first string) {
@@ -249,21 +231,15 @@ func printed(line string) (values map[string]string, first string) {
 	return values, first
 }
 
-// item is a switch as files for Slurm's topology/tree contain it.
-type item struct {
-	name            string
-	children, nodes string // lists of names; one of both is empty
-}
-
-// items returns the switches of a tree; children come before their parents. Slurm does not allow a parent
+// entries returns the switches of a tree as Slurm's topology/tree has them; children come before their parents. Slurm does not allow a parent
 // to have both nodes and switches. The nodes of such a switch get a switch of their own, which is named
 // after it. The parts inside nodes are omitted.
-func items(t *topology.Tree) []item {
+func entries(t *topology.Tree) []entry {
 	taken := map[string]bool{}
 	for v := range t.All() {
 		taken[v.Name] = true
 	}
-	var out []item
+	var out []entry
 	for v := range t.All() {
 		if v.Kind != topology.Switch {
 			continue
@@ -281,11 +257,11 @@ func items(t *topology.Tree) []item {
 				own += "-nodes"
 			}
 			taken[own] = true
-			out = append(out, item{name: strings.TrimPrefix(own, "-"), nodes: topology.HostList(nodes)})
+			out = append(out, entry{name: strings.TrimPrefix(own, "-"), nodes: nodes})
 			switches, nodes = append(switches, strings.TrimPrefix(own, "-")), nil
 		}
 		if v.Name != "" {
-			out = append(out, item{name: v.Name, children: topology.HostList(switches), nodes: topology.HostList(nodes)})
+			out = append(out, entry{name: v.Name, switches: switches, nodes: nodes})
 		}
 	}
 	return out
@@ -293,11 +269,11 @@ func items(t *topology.Tree) []item {
 
 func writeSlurmConf(w io.Writer, t *topology.Tree) error {
 	var b strings.Builder
-	for _, s := range items(t) {
-		if s.nodes != "" {
-			fmt.Fprintf(&b, "SwitchName=%s Nodes=%s\n", s.name, s.nodes)
+	for _, e := range entries(t) {
+		if e.nodes != nil {
+			fmt.Fprintf(&b, "SwitchName=%s Nodes=%s\n", e.name, topology.HostList(e.nodes))
 		} else {
-			fmt.Fprintf(&b, "SwitchName=%s Switches=%s\n", s.name, s.children)
+			fmt.Fprintf(&b, "SwitchName=%s Switches=%s\n", e.name, topology.HostList(e.switches))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

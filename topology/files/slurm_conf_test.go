@@ -2,7 +2,6 @@ package files_test
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -166,10 +165,4 @@ func FuzzReadConf(f *testing.F) {
 			t.Errorf("%q is %s, written %q is %s, %v", text, outline(tree.Root), written, outline(again.Root), err)
 		}
 	})
-}
-
-func ExampleLeafSwitches() {
-	leaves, err := files.LeafSwitches("SwitchName=leaf1 Level=0 LinkSpeed=1 Nodes=n[1-2]\n")
-	fmt.Println(leaves, err)
-	// Output: [[n1 n2]] <nil>
 }

@@ -5,8 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"tutti/internal/testutil"
 	"tutti/topology/files"
 )
@@ -27,6 +25,8 @@ AggregatedBlock=b[1-2] BlockIndex=3 Nodes=n[1-4] BlockSize=4
 		{"switches", printed, "top(leaf1(n[1-2]) leaf2(n[3-4]))"},
 		{"blocks", blocks, "(b1-b2(b1(n[1-2]) b2(n[3-4])) b3(n[5-6]))"},
 		{"rings", "RingName=ring0 Nodes=n[1-8] RingSize=8\nRingName=ring1 Nodes=n[9-16] RingSize=8\n", "(ring0(n[1-8]) ring1(n[9-16]))"},
+		{"a key without a value", strings.ReplaceAll(printed, "Nodes=n[3-4]", "Nodes=n[3-4] Switches="), "top(leaf1(n[1-2]) leaf2(n[3-4]))"},
+		{"a node on two switches", strings.Replace(printed, "n[3-4]", "n[2-4]", 1), "top(leaf1(n[1-2]) leaf2(n[3-4]))"},
 		{"nothing", "scontrol: error: No topology information available\n", "()"},
 	} {
 		got, err := files.ReadSlurmShow(strings.NewReader(tc.text), "said.txt")
@@ -36,27 +36,6 @@ AggregatedBlock=b[1-2] BlockIndex=3 Nodes=n[1-4] BlockSize=4
 	}
 	if _, err := files.ReadSlurmShow(strings.NewReader("\nSwitchName=s Level=0 LinkSpeed=1 Nodes=n[1\n"), "said.txt"); err == nil || !strings.Contains(err.Error(), "said.txt:2: s: list of nodes") {
 		t.Errorf("a broken list: %v", err)
-	}
-}
-
-func TestLeafSwitches(t *testing.T) {
-	got, err := files.LeafSwitches(printed)
-	if d := cmp.Diff([][]string{{"n1", "n2"}, {"n3", "n4"}}, got); d != "" || err != nil {
-		t.Errorf("%v (-want +got):\n%s", err, d)
-	}
-	empty := strings.ReplaceAll(printed, "Nodes=n[3-4]", "Nodes=n[3-4] Switches=")
-	if got, err := files.LeafSwitches(empty); len(got) != 2 || err != nil {
-		t.Errorf("a key without a value: %v, %v", got, err)
-	}
-	if got, err := files.LeafSwitches("scontrol: error: No topology information available\n"); got != nil || err != nil {
-		t.Errorf("without a topology: %v, %v", got, err)
-	}
-	if _, err := files.LeafSwitches("SwitchName=s Level=0 LinkSpeed=1 Nodes=n[1\n"); err == nil || !strings.Contains(err.Error(), "switch s: ") {
-		t.Errorf("a broken list: %v", err)
-	}
-	twice := strings.Replace(printed, "n[3-4]", "n[2-4]", 1)
-	if got, err := files.LeafSwitches(twice); len(got) != 2 || err != nil {
-		t.Errorf("a node on two switches: %v, %v", got, err)
 	}
 }
 

@@ -184,12 +184,12 @@ func (y *yamlFile) entries(n *yaml.Node, keys ...string) []entry {
 
 func writeSlurmYAML(w io.Writer, t *topology.Tree) error {
 	b := bytes.NewBufferString("- topology: \"default\"\n  cluster_default: true\n  tree:\n    switches:\n")
-	for _, s := range items(t) {
-		key, list := "nodes", s.nodes
-		if list == "" {
-			key, list = "children", s.children
+	for _, e := range entries(t) {
+		key, list := "nodes", e.nodes
+		if list == nil {
+			key, list = "children", e.switches
 		}
-		fmt.Fprintf(b, "    - switch: %q\n      %s: %q\n", s.name, key, list)
+		fmt.Fprintf(b, "    - switch: %q\n      %s: %q\n", e.name, key, topology.HostList(list))
 	}
 	_, err := w.Write(b.Bytes())
 	return err
