@@ -43,7 +43,7 @@ func (r *run) grow(round int) (bool, error) {
 		return true, r.enlarge(logged.Grow)
 	}
 	_, next := r.past.Round(round + 1)
-	if next || r.problem.Search == nil || r.stopped() != "" || !r.mayGrow() {
+	if next || r.problem.Search == nil || r.stopped() != "" || r.rule.LimitReached(time.Since(r.began)) != "" {
 		return false, nil
 	}
 	first, err := r.nextValues()
@@ -60,15 +60,10 @@ func (r *run) grow(round int) (bool, error) {
 	if len(first) == 0 {
 		return false, nil
 	}
-	if err := r.recorder.append(journal.Record{Kind: journal.KindGrow, Round: round, Grow: first}); err != nil {
+	if err := r.append(journal.Record{Kind: journal.KindGrow, Round: round, Grow: first}); err != nil {
 		return false, err
 	}
 	return true, r.enlarge(first)
-}
-
-// mayGrow reports whether the space may grow. It returns false if a limit ends the problem after this round.
-func (r *run) mayGrow() bool {
-	return r.rule.LimitReached(time.Since(r.began)) == ""
 }
 
 // enlarge adds the points and the algorithms of the given candidates to the space. The next round measures

@@ -2,7 +2,6 @@ package campaign_test
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"reflect"
 	"slices"
@@ -10,6 +9,7 @@ import (
 
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
+	"tutti/hpo"
 	"tutti/internal/testutil"
 	"tutti/journal"
 	"tutti/preprocess"
@@ -36,13 +36,10 @@ func TestContradictingLog(t *testing.T) {
 			r.Trial = &t
 		}},
 		{"study trial without its value", journal.KindHPO, func(r *journal.Record) {
-			r.HPO = json.RawMessage(`{"number":0,"state":"complete","params":{}}`)
-		}},
-		{"study trial with an unknown field", journal.KindHPO, func(r *journal.Record) {
-			r.HPO = json.RawMessage(`{"number":0,"state":"failed","params":{},"eror":"x"}`)
+			r.HPO = &hpo.TrialRecord{State: hpo.Complete}
 		}},
 		{"study begins in the middle", journal.KindHPO, func(r *journal.Record) {
-			r.HPO = json.RawMessage(`{"number":1,"state":"failed","params":{},"error":"x"}`)
+			r.HPO = &hpo.TrialRecord{Number: 1, State: hpo.Failed, Error: "x"}
 		}},
 	}
 	for _, tc := range tests {
@@ -92,13 +89,13 @@ func TestFinalModel(t *testing.T) {
 		t.Errorf("the log has the study %+v, want %+v", restored.Study, res.Study)
 	}
 	for _, tc := range []struct {
-		comparison *campaign.Comparison
+		comparison *hpo.Comparison
 		want       learner.Model
 	}{
 		{nil, learner.GaussianProcess},
-		{&campaign.Comparison{GP: 0.02, Forest: 0.02}, learner.GaussianProcess},
-		{&campaign.Comparison{GP: 0.02, Forest: 0.01, Error: 0.0062}, learner.GaussianProcess},
-		{&campaign.Comparison{GP: 0.02, Forest: 0.01, Error: 0.006}, learner.Forest},
+		{&hpo.Comparison{GP: 0.02, Forest: 0.02}, learner.GaussianProcess},
+		{&hpo.Comparison{GP: 0.02, Forest: 0.01, Error: 0.0062}, learner.GaussianProcess},
+		{&hpo.Comparison{GP: 0.02, Forest: 0.01, Error: 0.006}, learner.Forest},
 	} {
 		res.Study.Comparison = tc.comparison
 		if got := testutil.Must(campaign.Train(s, p, res))(t).Learner.Model; got != tc.want {

@@ -22,13 +22,17 @@ type run struct {
 	spec     Spec
 	problem  Problem
 	past     *journal.ProblemState // state of the problem in the log; nil for a new campaign
-	recorder recorder
+	log      Log                   // may be nil
+	observe  func(Event)           // may be nil
 	strategy activelearn.Strategy
 	models   *activelearn.Models
 	rule     *activelearn.StopRule
 	trials   trials
 	result   Result
 	began    time.Time
+
+	evaluation activelearn.Evaluation // of the latest round
+	submitted  map[string]bool        // names of jobs that are submitted and have not ended
 }
 
 // Run tunes one problem. The parameter `past` is the state of the problem in the log of an interrupted
@@ -43,7 +47,7 @@ func Run(ctx context.Context, spec Spec, p Problem, past *journal.ProblemState, 
 	if err != nil {
 		return Result{}, err
 	}
-	r.past, r.recorder.log, r.recorder.observe = past, log, observe
+	r.past, r.log, r.observe = past, log, observe
 	r.result.Ledger.Reserve(past.Done())
 	r.result.Stop, err = r.loop(ctx)
 	if err != nil {
@@ -51,7 +55,7 @@ func Run(ctx context.Context, spec Spec, p Problem, past *journal.ProblemState, 
 	}
 	r.explainStop()
 	if r.stopped() == "" {
-		if err := r.recorder.append(journal.Record{Kind: journal.KindStop, Stop: string(r.result.Stop)}); err != nil {
+		if err := r.append(journal.Record{Kind: journal.KindStop, Stop: string(r.result.Stop)}); err != nil {
 			return r.result, err
 		}
 	}
@@ -113,11 +117,10 @@ func newRun(spec Spec, p Problem) (*run, error) {
 	models := activelearn.NewModels(ledger, p.Earlier, spec.Learner)
 	return &run{
 		spec: spec, problem: p, strategy: strategy, models: models,
-		recorder: recorder{problem: p.Problem, jobs: map[string]bool{}},
-		rule:     activelearn.NewStopRule(opt, ledger, models),
-		trials:   newTrials(spec.Attempts),
-		result:   Result{Ledger: ledger},
-		began:    time.Now(),
+		rule:   activelearn.NewStopRule(opt, ledger, models),
+		trials: newTrials(spec.Attempts),
+		result: Result{Ledger: ledger},
+		began:  time.Now(), submitted: map[string]bool{},
 	}, nil
 }
 
@@ -141,7 +144,7 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 			if stop := r.stopped(); stop != "" {
 				return stop, nil
 			}
-			if stop := r.ended(); stop != "" {
+			if stop := r.rule.Ended(time.Since(r.began), len(r.trials.retry)); stop != "" {
 				return stop, nil
 			}
 		}
@@ -171,12 +174,6 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 			return "", err
 		}
 	}
-}
-
-// ended returns the reason why the campaign must stop before the next round. The result "" means that it
-// continues.
-func (r *run) ended() activelearn.StopReason {
-	return r.rule.Ended(time.Since(r.began), len(r.trials.retry))
 }
 
 // stopped returns the stop reason in the log. The result "" means that measuring has not stopped.
@@ -217,7 +214,7 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 	outliers := r.rule.Outliers()
 	batch := slices.Concat(retry, fresh, outliers, r.rule.Replicate(retry, fresh, outliers))
 	rec := journal.Record{Kind: journal.KindBatch, Round: round, Batch: batch, Reasons: r.rule.Reasons(round, batch)}
-	if err := r.recorder.append(rec); err != nil {
+	if err := r.append(rec); err != nil {
 		return nil, err
 	}
 	return batch, r.trials.begin(ledger, batch)
@@ -305,11 +302,11 @@ func (r *run) evaluate(round int) (converged bool, err error) {
 	} else if err := r.rule.FindOutliers(round + 1); err != nil {
 		return false, err
 	}
-	eval, ok, err := r.evaluation(round)
+	eval, ok, err := r.evaluateModels(round)
 	if err != nil {
 		return false, err
 	}
-	r.recorder.evaluation = eval
+	r.evaluation = eval
 	converged = r.rule.Observe(eval, ok)
 	r.result.Evaluations = r.rule.Evaluations()
 	r.report(PhaseMeasure)
@@ -327,10 +324,10 @@ func outliersOf(round *journal.Round) []coll.Candidate {
 	return round.Reasons.Outliers
 }
 
-// evaluation returns the evaluation of a round, from the log if it is there. The result ok is false as long
+// evaluateModels returns the evaluation of a round, from the log if it is there. The result ok is false as long
 // as there are too few measurements. Models are fitted only if the log has no evaluation of the next round,
 // because that evaluation compares measurements with these models.
-func (r *run) evaluation(round int) (eval activelearn.Evaluation, ok bool, err error) {
+func (r *run) evaluateModels(round int) (eval activelearn.Evaluation, ok bool, err error) {
 	logged := r.evaluated(round)
 	_, past := r.past.Round(round + 2)
 	switch fitted := past || r.evaluated(round+1) != nil; {
@@ -344,7 +341,7 @@ func (r *run) evaluation(round int) (eval activelearn.Evaluation, ok bool, err e
 	if eval, ok, err = r.rule.Evaluate(round, len(r.trials.retry)); err != nil || !ok {
 		return eval, false, err
 	}
-	return eval, true, r.recorder.append(journal.Record{Kind: journal.KindEvaluation, Round: round, Evaluation: &eval})
+	return eval, true, r.append(journal.Record{Kind: journal.KindEvaluation, Round: round, Evaluation: &eval})
 }
 
 // evaluated returns the evaluation of a round in the log, or nil if there is none.
@@ -359,5 +356,18 @@ func (r *run) warn(format string, args ...any) {
 	r.result.Warnings = append(r.result.Warnings, fmt.Sprintf(format, args...))
 }
 
+// append writes a record of the problem into the log.
+func (r *run) append(rec journal.Record) error {
+	if r.log == nil {
+		return nil
+	}
+	rec.Problem = r.problem.Problem
+	return r.log.Append(rec)
+}
+
 // report sends an event that says which phase of the campaign begins.
-func (r *run) report(phase Phase) { r.recorder.report(phase, r.result) }
+func (r *run) report(phase Phase) {
+	if r.observe != nil {
+		r.observe(Event{Problem: r.problem.Problem, Evaluation: r.evaluation, Stop: r.result.Stop, Phase: phase, Jobs: len(r.submitted)})
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"tutti/activelearn"
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/hpo"
 	"tutti/journal"
 	"tutti/metrics"
 	"tutti/selection"
@@ -187,7 +188,7 @@ type Result struct {
 	Rounds      int
 	Ledger      *activelearn.Ledger
 	Evaluations []activelearn.Evaluation
-	Study       Study
+	Study       hpo.Study
 	Warnings    []string
 }
 

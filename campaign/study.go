@@ -1,9 +1,7 @@
 package campaign
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -20,28 +18,13 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Study is the hyperparameter study of a problem with its trials.
-type Study struct {
-	Trials     []hpo.TrialRecord // of forests
-	Comparison *Comparison       // of the best forest with the Gaussian process; nil without Spec.Auto
-}
-
-// Comparison compares the Gaussian process with the best forest of a study at points that were left out of
-// the training. A loss is the average of (slowdown − 1) / allowed slowdown + mistakes / allowed mistakes.
-type Comparison struct {
-	Trials int     `json:"trials"` // number of forests
-	GP     float64 `json:"gp"`     // loss of the Gaussian process
-	Forest float64 `json:"forest"` // loss of the best forest
-	Error  float64 `json:"error"`  // standard error of the difference, paired by point
-}
-
-// forest reports whether the best forest becomes the final model, because it is significantly better.
-func (c *Comparison) forest() bool { return c != nil && c.GP-c.Forest > significance*c.Error }
+// forestWins reports whether the best forest becomes the final model, because it is significantly better.
+func forestWins(c *hpo.Comparison) bool { return c != nil && c.GP-c.Forest > significance*c.Error }
 
 // study compares forests with different hyperparameters, and the best one with the Gaussian process if
 // Spec.Auto is set. The first trial has the configured forest, so the best trial is never worse.
-func (r *run) study(ctx context.Context) (Study, error) {
-	s, err := StudyOf(r.past)
+func (r *run) study(ctx context.Context) (hpo.Study, error) {
+	s, err := studyOf(r.past)
 	trials := r.spec.studyTrials()
 	if err != nil || trials == 0 || r.result.Ledger.PointsMeasured() < 2 {
 		return s, err
@@ -60,11 +43,7 @@ func (r *run) study(ctx context.Context) (Study, error) {
 		Earlier: slices.Clone(s.Trials),
 		OnTrial: func(t hpo.TrialRecord) error {
 			s.Trials = append(s.Trials, t)
-			line, err := json.Marshal(t)
-			if err != nil {
-				return err
-			}
-			return r.recorder.append(journal.Record{Kind: journal.KindHPO, HPO: line})
+			return r.append(journal.Record{Kind: journal.KindHPO, HPO: &t})
 		},
 	}, ForestStudy(data, r.spec.Folds, r.spec.Seed, r.spec.Learner))
 	if _, ok := hpo.Best(s.Trials); err == nil && !ok {
@@ -92,7 +71,7 @@ func (s Spec) studyTrials() int {
 // compare compares the Gaussian process with the best forest of a study and records the result. Both predict
 // the same points, which are left out of their training. It returns nil if no forest is known, or if no
 // point has both a choice and a weight.
-func (r *run) compare(d learner.Data, s Study) (*Comparison, error) {
+func (r *run) compare(d learner.Data, s hpo.Study) (*hpo.Comparison, error) {
 	best, ok := hpo.Best(s.Trials)
 	if !ok {
 		return nil, nil
@@ -116,16 +95,12 @@ func (r *run) compare(d learner.Data, s Study) (*Comparison, error) {
 		return nil, nil
 	}
 	c.Trials = len(s.Trials)
-	line, err := json.Marshal(c)
-	if err != nil {
-		return nil, err
-	}
-	return c, r.recorder.append(journal.Record{Kind: journal.KindHPO, HPO: line})
+	return c, r.append(journal.Record{Kind: journal.KindComparison, Comparison: c})
 }
 
 // compareLosses compares the slowdowns of two models at the same points. It returns nil if the total weight
 // is zero.
-func compareLosses(allowed metrics.Allowed, gaussian, forest, weights []float64) *Comparison {
+func compareLosses(allowed metrics.Allowed, gaussian, forest, weights []float64) *hpo.Comparison {
 	losses := func(slowdowns []float64) []float64 {
 		out := make([]float64, len(slowdowns))
 		for i, s := range slowdowns {
@@ -138,7 +113,7 @@ func compareLosses(allowed metrics.Allowed, gaussian, forest, weights []float64)
 		return nil
 	}
 	byGaussian, byForest := losses(gaussian), losses(forest)
-	c := &Comparison{GP: stat.Mean(byGaussian, weights), Forest: stat.Mean(byForest, weights)}
+	c := &hpo.Comparison{GP: stat.Mean(byGaussian, weights), Forest: stat.Mean(byForest, weights)}
 	floats.Sub(byGaussian, byForest)
 	for i, difference := range byGaussian {
 		c.Error += math.Pow(weights[i]*(difference-c.GP+c.Forest)/total, 2)
@@ -196,44 +171,25 @@ func studiedCriteria(scaling preprocess.Scaling) []string {
 	})
 }
 
-// StudyOf returns the study with the trials that are in the log.
-func StudyOf(past *journal.ProblemState) (Study, error) {
-	var s Study
+// studyOf returns the study in the log.
+func studyOf(past *journal.ProblemState) (hpo.Study, error) {
 	if past == nil {
-		return s, nil
+		return hpo.Study{}, nil
 	}
-	for _, line := range past.Study {
-		var c Comparison
-		if decodeStrictly(line, &c) == nil && c.Trials > 0 {
-			s.Comparison = &c
-			continue
+	for i, t := range past.Study.Trials {
+		if err := t.Check(i); err != nil {
+			return hpo.Study{}, fmt.Errorf("%w: hyperparameter trial: %w", ErrLog, err)
 		}
-		var t hpo.TrialRecord
-		err := decodeStrictly(line, &t)
-		if err == nil {
-			err = t.Check(len(s.Trials))
-		}
-		if err != nil {
-			return s, fmt.Errorf("%w: hyperparameter trial: %w", ErrLog, err)
-		}
-		s.Trials = append(s.Trials, t)
 	}
-	return s, nil
-}
-
-// decodeStrictly decodes JSON and returns an error for unknown fields.
-func decodeStrictly(line []byte, into any) error {
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.DisallowUnknownFields()
-	return d.Decode(into)
+	return past.Study, nil
 }
 
 // final returns the options of the final model, the one with the lowest loss. Without a study they are the
 // configured options.
-func (s Spec) final(study Study) (learner.Options, error) {
+func (s Spec) final(study hpo.Study) (learner.Options, error) {
 	t, ok := hpo.Best(study.Trials)
 	opt := s.Learner
-	if !ok || s.Auto && !study.Comparison.forest() {
+	if !ok || s.Auto && !forestWins(study.Comparison) {
 		return opt, nil
 	}
 	opt.Model = learner.Forest

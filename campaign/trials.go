@@ -109,40 +109,6 @@ func (t *trials) begin(l *activelearn.Ledger, batch []coll.Candidate) error {
 	return nil
 }
 
-// recorder writes the records of a problem into the campaign's log and reports events.
-type recorder struct {
-	problem journal.Problem
-	log     Log             // may be nil
-	observe func(Event)     // may be nil
-	jobs    map[string]bool // names of jobs that are submitted and have not ended
-
-	evaluation activelearn.Evaluation // of the latest round
-}
-
-func (r *recorder) append(rec journal.Record) error {
-	if r.log == nil {
-		return nil
-	}
-	rec.Problem = r.problem
-	return r.log.Append(rec)
-}
-
-// follow updates the set of jobs that are submitted and have not ended, after job j changed.
-func (r *recorder) follow(j coll.Job) {
-	if j.State == coll.JobSubmitted {
-		r.jobs[j.Name] = true
-	} else {
-		delete(r.jobs, j.Name)
-	}
-}
-
-func (r *recorder) report(phase Phase, res Result) {
-	if r.observe == nil {
-		return
-	}
-	r.observe(Event{Problem: r.problem, Evaluation: r.evaluation, Stop: res.Stop, Phase: phase, Jobs: len(r.jobs)})
-}
-
 // roundLog records the jobs and trials of one round. It implements benchrunner.Log.
 type roundLog struct {
 	run   *run
@@ -151,17 +117,20 @@ type roundLog struct {
 
 // Job writes the state of a job to the campaign's log.
 func (l roundLog) Job(j coll.Job) error {
-	if err := l.run.recorder.append(journal.Record{Kind: journal.KindJob, Round: l.round, Job: &j}); err != nil {
+	if err := l.run.append(journal.Record{Kind: journal.KindJob, Round: l.round, Job: &j}); err != nil {
 		return err
 	}
-	l.run.recorder.follow(j)
+	delete(l.run.submitted, j.Name)
+	if j.State == coll.JobSubmitted {
+		l.run.submitted[j.Name] = true
+	}
 	l.run.report(PhaseMeasure)
 	return nil
 }
 
 // Trial records a trial and adds it to the result.
 func (l roundLog) Trial(t coll.Trial) error {
-	if err := l.run.recorder.append(journal.Record{Kind: journal.KindTrial, Round: l.round, Trial: &t}); err != nil {
+	if err := l.run.append(journal.Record{Kind: journal.KindTrial, Round: l.round, Trial: &t}); err != nil {
 		return err
 	}
 	return l.run.trials.record(&l.run.result, t)
@@ -190,7 +159,7 @@ func Restore(spec Spec, p Problem, past *journal.ProblemState) (Result, error) {
 		}
 	}
 	var err error
-	res.Study, err = StudyOf(past)
+	res.Study, err = studyOf(past)
 	return res, err
 }
 

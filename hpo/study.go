@@ -177,3 +177,18 @@ func (r TrialRecord) Check(number int) error {
 
 // finite reports whether v is neither NaN nor infinite.
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// Study has the trials of a study, in order.
+type Study struct {
+	Trials     []TrialRecord
+	Comparison *Comparison // of the best forest with the Gaussian process; nil if there is none
+}
+
+// Comparison compares the Gaussian process with the best forest of a study at points that were left out of
+// the training. A loss is the average of (slowdown − 1) / allowed slowdown + mistakes / allowed mistakes.
+type Comparison struct {
+	Trials int     `json:"trials"` // number of forests
+	GP     float64 `json:"gp"`     // loss of the Gaussian process
+	Forest float64 `json:"forest"` // loss of the best forest
+	Error  float64 `json:"error"`  // standard error of the difference, paired by point
+}

@@ -17,6 +17,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
+	"tutti/hpo"
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
@@ -66,7 +67,8 @@ func everyKind(t *testing.T) []journal.Record {
 		{Kind: journal.KindEvaluation, Time: noon, Problem: problem, Round: 1, Evaluation: &activelearn.Evaluation{
 			Round: 1, Trials: 3, Points: 2, PointShare: 0.25, R2: -0.5, Slowdown: 1.02, Source: "reference"}},
 		{Kind: journal.KindGrow, Time: noon, Problem: problem, Round: 1, Grow: []coll.Candidate{trial(5).Trial.Candidate}},
-		{Kind: journal.KindHPO, Time: noon, Problem: problem, HPO: json.RawMessage(`{"trees":100}`)},
+		{Kind: journal.KindHPO, Time: noon, Problem: problem, HPO: &hpo.TrialRecord{State: hpo.Complete, Value: new(float64), Params: hpo.ForestParams{Trees: 100}}},
+		{Kind: journal.KindComparison, Time: noon, Problem: problem, Comparison: &hpo.Comparison{Trials: 1, GP: 0.02}},
 		{Kind: journal.KindStop, Time: noon, Stop: "converged", Note: "all problems"},
 		{Kind: journal.KindResume, Time: noon},
 	}
@@ -187,7 +189,6 @@ func TestAppendErrors(t *testing.T) {
 		{"interval infinite", bad(func(r *journal.Record) { r.Trial.High = math.Inf(1) }), "unsupported value"},
 		{"R2 NaN", evaluation(activelearn.Evaluation{R2: math.NaN()}), "r2 is NaN"},
 		{"slowdown infinite", evaluation(activelearn.Evaluation{Slowdown: math.Inf(1)}), "slowdown is +Inf"},
-		{"HPO not JSON", journal.Record{Kind: journal.KindHPO, HPO: json.RawMessage(`{`)}, "hpo"},
 	}
 	dir := t.TempDir()
 	j := create(t, dir)

@@ -8,6 +8,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
+	"tutti/hpo"
 )
 
 // Schema is the version of the journal that this package writes and reads.
@@ -25,6 +26,7 @@ const (
 	KindEvaluation Kind = "evaluation" // how good the selection is after a round
 	KindGrow       Kind = "grow"       // algorithms and points that are added to the space
 	KindHPO        Kind = "hpo"        // a trial of a hyperparameter study
+	KindComparison Kind = "comparison" // of the best forest of the study with the Gaussian process
 	KindStop       Kind = "stop"       // why the campaign, or one problem of it, stopped
 	KindResume     Kind = "resume"     // a later process continued from here
 	KindVerify     Kind = "verify"     // a step of verifying the selection files on the machine
@@ -53,7 +55,7 @@ type Problem struct {
 func (p Problem) String() string { return p.Library + " " + string(p.Collective) }
 
 // Record is one line after the header. Kind says which of the fields Batch, Job, Trial, Evaluation, Grow,
-// HPO, Stop and Verify is set. Records of the kind resume have none of them. Note is free text.
+// HPO, Comparison, Stop and Verify is set. Records of the kind resume have none of them. Note is free text.
 type Record struct {
 	Kind       Kind                    `json:"kind"`
 	Time       time.Time               `json:"time"`
@@ -65,7 +67,8 @@ type Record struct {
 	Trial      *coll.Trial             `json:"trial,omitempty"`
 	Evaluation *activelearn.Evaluation `json:"evaluation,omitempty"`
 	Grow       []coll.Candidate        `json:"grow,omitempty"` // candidates whose algorithms and points join the space after a round
-	HPO        json.RawMessage         `json:"hpo,omitempty"`
+	HPO        *hpo.TrialRecord        `json:"hpo,omitempty"`
+	Comparison *hpo.Comparison         `json:"comparison,omitempty"`
 	Stop       string                  `json:"stop,omitempty"`
 	Verify     *VerifyStep             `json:"verify,omitempty"`
 	Note       string                  `json:"note,omitempty"`
@@ -92,7 +95,7 @@ func (r Record) Validate() error {
 		set  bool
 	}{
 		{KindBatch, len(r.Batch) > 0}, {KindJob, r.Job != nil}, {KindTrial, r.Trial != nil}, {KindEvaluation, r.Evaluation != nil},
-		{KindGrow, len(r.Grow) > 0}, {KindHPO, len(r.HPO) > 0}, {KindStop, r.Stop != ""}, {KindVerify, r.Verify != nil},
+		{KindGrow, len(r.Grow) > 0}, {KindHPO, r.HPO != nil}, {KindComparison, r.Comparison != nil}, {KindStop, r.Stop != ""}, {KindVerify, r.Verify != nil},
 	}
 	known := r.Kind == KindResume
 	for _, f := range fields {
@@ -105,7 +108,7 @@ func (r Record) Validate() error {
 		known = known || f.kind == r.Kind
 	}
 	if !known {
-		return fmt.Errorf("kind %q: want batch, job, trial, evaluation, grow, hpo, stop, verify or resume", r.Kind)
+		return fmt.Errorf("kind %q: want batch, job, trial, evaluation, grow, hpo, comparison, stop, verify or resume", r.Kind)
 	}
 	switch r.Kind {
 	case KindBatch:
@@ -133,7 +136,7 @@ func (v VerifyStep) validate() error {
 	}
 	switch {
 	case set != 1:
-		return fmt.Errorf("verify: %d contents, want one of pass, job, trial, verdict and sights", set)
+		return fmt.Errorf("verify: %d contents, want one of pass, job, trial, outcome and forcing_checks", set)
 	case v.Library == "" || v.Session < 1:
 		return fmt.Errorf("verify: library %q, session %d: want a name and 1 or more", v.Library, v.Session)
 	case v.Job != nil:

@@ -1,15 +1,14 @@
 package journal
 
 import (
-	"encoding/json"
 	"maps"
 	"reflect"
 	"slices"
-	"time"
 	"unique"
 
 	"tutti/activelearn"
 	"tutti/coll"
+	"tutti/hpo"
 )
 
 // State is the state of a campaign, computed from the records of its journal. The zero value is the state
@@ -28,9 +27,9 @@ type State struct {
 // problem without records.
 type ProblemState struct {
 	Problem
-	Rounds []*Round          // ascending
-	Study  []json.RawMessage // the trials of the hyperparameter study, in order
-	Stop   string            // why measuring ended; empty before
+	Rounds []*Round // ascending
+	Study  hpo.Study
+	Stop   string // why measuring ended; empty before
 }
 
 // Round is the state of one round of a problem.
@@ -58,10 +57,7 @@ type jobList struct {
 // Job is the latest state of a job.
 type Job struct {
 	Problem Problem // its collective is empty if the job is of a verification
-	Round   int
-	Begun   time.Time // time of its first record, before it was submitted
-	Changed time.Time // time of its last record
-	Taken   bool      // whether a scheduler accepted the job
+	Taken   bool    // whether a scheduler accepted the job
 	coll.Job
 }
 
@@ -95,7 +91,7 @@ func (s *State) add(r Record, at span) {
 		round.Candidates, round.Reasons = len(r.Batch), reasonsOf(r.Batch, r.Reasons)
 	case KindJob:
 		round := s.round(p, r.Round)
-		s.addJob(&round.jobs, r, *r.Job)
+		s.addJob(&round.jobs, r.Problem, *r.Job)
 	case KindTrial:
 		round := s.round(p, r.Round)
 		round.trials.add(r, s.path, at)
@@ -110,7 +106,9 @@ func (s *State) add(r Record, at span) {
 	case KindGrow:
 		s.round(p, r.Round).Grow = r.Grow
 	case KindHPO:
-		p.Study = append(p.Study, r.HPO)
+		p.Study.Trials = append(p.Study.Trials, *r.HPO)
+	case KindComparison:
+		p.Study.Comparison = r.Comparison
 	case KindStop:
 		p.Stop = r.Stop
 	}
@@ -130,15 +128,14 @@ func (s *State) addVerify(r Record, at span) {
 	if v.jobs[step.Round] == nil {
 		v.jobs[step.Round] = &jobList{}
 	}
-	r.Problem, r.Round = Problem{Library: step.Library}, step.Round
-	s.addJob(v.jobs[step.Round], r, *step.Job)
+	s.addJob(v.jobs[step.Round], Problem{Library: step.Library}, *step.Job)
 }
 
 // addJob adds the state j of a job to the jobs of its round.
-func (s *State) addJob(of *jobList, r Record, j coll.Job) {
+func (s *State) addJob(of *jobList, p Problem, j coll.Job) {
 	job := of.at[j.Name]
 	if job == nil {
-		job = &Job{Problem: unique.Make(r.Problem).Value(), Round: r.Round, Begun: r.Time}
+		job = &Job{Problem: unique.Make(p).Value()}
 		job.Name = j.Name
 		if of.at == nil {
 			of.at = map[string]*Job{}
@@ -151,7 +148,7 @@ func (s *State) addJob(of *jobList, r Record, j coll.Job) {
 		s.environment = j.Environment
 	}
 	j.Name = job.Name // one copy
-	job.Job, job.Changed = j, r.Time
+	job.Job = j
 	job.Taken = job.Taken || j.State == coll.JobSubmitted
 }
 

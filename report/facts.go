@@ -5,6 +5,8 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
+	"tutti/hpo"
+	"tutti/journal"
 	"tutti/metrics"
 	"tutti/verify"
 )
@@ -112,7 +114,7 @@ type ProblemFacts struct {
 
 	// These fields are left out where they do not apply to the problem.
 	Model       string          `json:"model,omitempty"`        // kind of the final model
-	HeldOut     *HeldOut        `json:"held_out,omitempty"`     // null without a comparison of models
+	HeldOut     *hpo.Comparison `json:"held_out,omitempty"`     // null without a comparison of models
 	Ties        *int            `json:"ties,omitempty"`         // cells with a tie; null when unknown
 	DefaultKept int             `json:"default_kept,omitempty"` // cells with DefaultKept
 	Weights     *WeightFacts    `json:"weights,omitempty"`      // null when all points count the same
@@ -129,15 +131,6 @@ type UnsafeFacts struct {
 	Mistakes   *float64 `json:"mistakes"`
 }
 
-// HeldOut compares the Gaussian process with the best forest at points that were not used for training. A loss is
-// the average slowdown minus one, plus the share of mistakes times the ratio of the limits of both.
-type HeldOut struct {
-	Trials int     `json:"trials"` // number of forests
-	GP     float64 `json:"gp"`     // loss of the Gaussian process
-	Forest float64 `json:"forest"` // loss of the best forest
-	Error  float64 `json:"error"`  // standard error of the difference
-}
-
 // WeightFacts describes the weights that points have in averages. The mean weight is 1.
 type WeightFacts struct {
 	Points    int     `json:"points"`  // with a positive weight
@@ -149,17 +142,11 @@ type WeightFacts struct {
 // RoundReasons says why the candidates of a round were chosen. Gain and Seconds are sums over all
 // candidates. Top lists the candidates with the largest gain.
 type RoundReasons struct {
-	Round      int      `json:"round"`
-	Candidates int      `json:"candidates"`
-	Gain       float64  `json:"gain"`    // expected decrease of the average slowdown over the grid
-	Seconds    float64  `json:"seconds"` // expected machine time
-	Top        []Reason `json:"top"`
-}
-
-// Reason says why a candidate was chosen.
-type Reason struct {
-	coll.Candidate
-	activelearn.Reason
+	Round      int              `json:"round"`
+	Candidates int              `json:"candidates"`
+	Gain       float64          `json:"gain"`    // expected decrease of the average slowdown over the grid
+	Seconds    float64          `json:"seconds"` // expected machine time
+	Top        []journal.Reason `json:"top"`
 }
 
 // ComparedFacts compares new measurements with those of an earlier campaign.

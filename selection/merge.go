@@ -24,7 +24,6 @@ func (p price) less(q price) bool {
 type part[T any] struct {
 	first, last int
 	value       T
-	price       price
 }
 
 // partition splits a sequence of n items into parts so that the total price is lowest. The function `merge`
@@ -40,7 +39,7 @@ func partition[T any](n int, merge func(first, last int) (T, price, bool)) ([]pa
 				break
 			}
 			if total := best[first].add(own); first == last-1 || total.less(best[last]) {
-				best[last], cut[last] = total, part[T]{first, last, value, own}
+				best[last], cut[last] = total, part[T]{first, last, value}
 			}
 		}
 	}

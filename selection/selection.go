@@ -11,9 +11,8 @@ import (
 // communicator but not its number of nodes. In this case some layouts have their own trees, in addition to
 // the trees for all layouts.
 type Selection struct {
-	Trees     []*Tree // one per collective, alphabetical
-	Layouts   []LayoutTrees
-	Conflicts []Conflict
+	Trees   []*Tree // one per collective, alphabetical
+	Layouts []LayoutTrees
 
 	// Inter has the trees for communication between nodes. The library splits some collectives into a part within
 	// nodes and a part between nodes. The points of the trees in Inter have one rank on each node.
@@ -25,14 +24,6 @@ type Selection struct {
 type LayoutTrees struct {
 	Layout coll.Layout
 	Trees  []*Tree
-}
-
-// Conflict describes a layout whose best algorithms differ from those of another layout with the same number
-// of ranks.
-type Conflict struct {
-	Collective coll.Collective
-	Layout     coll.Layout
-	Loss       float64 // worst predicted slowdown, minus one, with the rules for all layouts
 }
 
 // FitAll fits one tree for each collective in rows. The function size is the same as for Fit. The library's
@@ -52,15 +43,10 @@ func FitAll(rows []Row, size func(coll.Point) int64, maxLoss float64) (Selection
 		if err != nil {
 			return Selection{}, err
 		}
-		lost := false
-		for _, t := range own {
+		if slices.ContainsFunc(own, func(t *Tree) bool {
 			common := worstLoss(TreeOf(trees, t.Collective), rows, l)
-			if common > maxLoss && worstLoss(t, rows, l) < common {
-				sel.Conflicts = append(sel.Conflicts, Conflict{t.Collective, l, common})
-				lost = true
-			}
-		}
-		if lost {
+			return common > maxLoss && worstLoss(t, rows, l) < common
+		}) {
 			sel.Layouts = append(sel.Layouts, LayoutTrees{l, own})
 		}
 	}

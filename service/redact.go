@@ -56,7 +56,7 @@ func (e Event) redacted() (Event, bool) {
 	switch journal.Kind(e.Type) {
 	case scheduleEvent:
 		return e, false
-	case journal.KindBatch, journal.KindJob, journal.KindTrial, journal.KindEvaluation, journal.KindGrow, journal.KindHPO, journal.KindStop, journal.KindResume:
+	case journal.KindBatch, journal.KindJob, journal.KindTrial, journal.KindEvaluation, journal.KindGrow, journal.KindHPO, journal.KindComparison, journal.KindStop, journal.KindResume:
 		data, err = redactedRecord(e.Data)
 	case journal.KindHeader:
 		data, err = redactedHeader(e.Data)
@@ -97,7 +97,7 @@ func redactedRecord(line []byte) (journal.Record, error) {
 	}
 	shown := journal.Record{
 		Kind: r.Kind, Time: r.Time, Problem: r.Problem, Round: r.Round, Batch: r.Batch, Reasons: r.Reasons,
-		Evaluation: r.Evaluation, Grow: r.Grow, Stop: r.Stop,
+		Evaluation: r.Evaluation, Grow: r.Grow, Comparison: r.Comparison, Stop: r.Stop,
 	}
 	if j := r.Job; j != nil {
 		shown.Job = &coll.Job{

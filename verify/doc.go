@@ -23,7 +23,7 @@
 //		return err
 //	}
 //	for ended := false; !ended; {
-//		files := write(session.Rejected) // the selection without what was rejected, and the machine
+//		files := write() // the selection without what was rejected, see RejectedBy, and the machine
 //		if ended, err = session.RunPass(ctx, files); err != nil {
 //			return err
 //		}

@@ -62,10 +62,11 @@ func TestLiveWrong(t *testing.T) {
 	b := &bench{t: t, program: program}
 	r := rules(1)
 	r.MinBlocks, r.MaxBlocks, r.Alpha = 2, 2, 0.9 // a case that always fails needs few blocks
-	session := testutil.Must(verify.Open(verify.Options{Library: "mpich", Rules: r}, nil, &memory{}))(t)
+	log := &memory{}
+	session := testutil.Must(verify.Open(verify.Options{Library: "mpich", Rules: r}, nil, log))(t)
 	for ended := false; !ended; {
 		b.choose = func(coll.Point) coll.Algorithm {
-			if rejected := session.Rejected(point.Collective); rejected.All || len(rejected.Points) > 0 {
+			if rejected := log.rejected(point.Collective); rejected.All || len(rejected.Points) > 0 {
 				return coll.Default
 			}
 			return coll.Algorithm{Name: "noncommutative"}

@@ -11,7 +11,6 @@ import (
 	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/journal"
-	"tutti/selection"
 )
 
 // Tuned is the pseudo-algorithm of the library with its files loaded. The library without them is coll.Default.
@@ -96,8 +95,8 @@ func Open(opt Options, past *journal.Verification, log Log) (*Session, error) {
 }
 
 // RunPass checks whether the library obeys the files, then runs one pass. It returns true if the
-// verification has ended. Otherwise, the caller must remove the points in Rejected from the files before
-// the next call.
+// verification has ended. Otherwise, the caller must remove the points that RejectedBy returns from the
+// files before the next call.
 //
 // It returns ctx.Err() once ctx is cancelled. It returns an error matching benchrunner.ErrUnavailable or
 // ErrBudget if it cannot continue; after another Open the verification continues. If a library ignores its
@@ -130,9 +129,6 @@ func (s *Session) NextPoints(problems []Problem) ([]TestPoint, error) {
 // MachineSeconds returns the cost of the session's trials in seconds of machine time. The caller must have
 // called NextPoints or RunPass.
 func (s *Session) MachineSeconds() float64 { return s.spent }
-
-// Rejected returns the points of collective c that this and earlier sessions revert to the default.
-func (s *Session) Rejected(c coll.Collective) selection.Rejected { return RejectedBy(s.entries, c) }
 
 // Result returns the result of the verification so far.
 func (s *Session) Result() (Result, error) { return Restore(s.opt.Library, s.entries) }

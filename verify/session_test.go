@@ -139,7 +139,7 @@ func verifyAll(ctx context.Context, opt verify.Options, files *fileWriter, log *
 	}
 	for ended := false; !ended && err == nil; {
 		var f verify.Files
-		if f, err = files.write(session.Rejected); err == nil {
+		if f, err = files.write(log.rejected); err == nil {
 			ended, err = session.RunPass(ctx, f)
 		}
 	}
@@ -218,6 +218,10 @@ func (m *memory) past() *journal.Verification {
 		records = append(records, back)
 	}
 	return campaigntest.State(records).Verification("lib")
+}
+
+func (m *memory) rejected(c coll.Collective) selection.Rejected {
+	return verify.RejectedBy(m.entries, c)
 }
 
 func rules(seed uint64) verify.Rules {

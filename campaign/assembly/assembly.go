@@ -92,20 +92,11 @@ func build(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 		return nil, input(err)
 	}
 	c := &Campaign{Config: cfg, Spec: spec, releases: map[string]release{}}
-	if err := c.openReleases(); err != nil {
-		return nil, input(err)
-	}
-	if err := c.addProblems(); err != nil {
-		return nil, input(err)
-	}
-	if err := c.dropUnmeasurable(past); err != nil {
-		return nil, input(err)
-	}
-	if err := c.setWeights(); err != nil {
-		return nil, input(err)
-	}
-	if err := c.addEarlier(); err != nil {
-		return nil, input(err)
+	dropUnmeasurable := func() error { return c.dropUnmeasurable(past) }
+	for _, step := range []func() error{c.openReleases, c.addProblems, dropUnmeasurable, c.setWeights, c.addEarlier} {
+		if err := step(); err != nil {
+			return nil, input(err)
+		}
 	}
 	share := 1 / float64(len(c.Problems))
 	c.Spec.Limits.MachineSeconds = cfg.Stop.MachineTime.Seconds() * share

@@ -62,11 +62,7 @@ func earlierOf(c *journal.Contents) (config.Earlier, error) {
 			continue
 		}
 		problem := config.EarlierProblem{Library: p.Library, Collective: p.Collective, Measurements: measurements}
-		study, err := campaign.StudyOf(p)
-		if err != nil {
-			return e, fmt.Errorf("%s: %w", p.Problem, err)
-		}
-		if best, ok := hpo.Best(study.Trials); ok {
+		if best, ok := hpo.Best(p.Study.Trials); ok {
 			problem.Forest = &best.Params
 		}
 		if i := slices.IndexFunc(spec.Libraries, func(l config.Library) bool { return l.Name == p.Library }); i >= 0 {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/coll"
 	"tutti/hpo"
@@ -39,7 +38,7 @@ func TestEarlier(t *testing.T) {
 		if want := testutil.Must(contents.State().Problem(p.Problem).Measurements())(t); !slices.Equal(p.Earlier[0], want) {
 			t.Errorf("%s has %d measurements of the first, want its %d", p.Problem, len(p.Earlier[0]), len(want))
 		}
-		best, _ := hpo.Best(testutil.Must(campaign.StudyOf(later.State().Problem(p.Problem)))(t).Trials)
+		best, _ := hpo.Best(later.State().Problem(p.Problem).Study.Trials)
 		if p.Forest == nil || p.Forest.Trees != best.Params.Trees {
 			t.Errorf("%s starts from the forest %+v, want %+v", p.Problem, p.Forest, best.Params)
 		}

@@ -33,10 +33,7 @@ func (c *Campaign) addMeasured(lib config.Library) error {
 	grid := coll.Grid{Nodes: c.Config.Grid.Nodes, PPN: c.Config.Grid.PPN, MsgBytes: c.Config.Grid.Sizes}
 	check, fit := c.checker(r), c.fitFor(r)
 	for _, name := range c.Config.Collectives {
-		collective, err := coll.ParseCollective(name)
-		if err != nil {
-			return err
-		}
+		collective := coll.Collective(name)
 		points, err := grid.Points(collective)
 		if err != nil {
 			return err

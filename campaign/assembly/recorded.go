@@ -57,11 +57,7 @@ func (c *Campaign) addRecorded(lib config.Library, recorded []coll.Measurement) 
 	r := c.releases[lib.Name]
 	check, fit := c.checker(r), c.fitFor(r)
 	for _, name := range c.Config.Collectives {
-		collective, err := coll.ParseCollective(name)
-		if err != nil {
-			return err
-		}
-		p, err := c.problem(lib, collective, named, check)
+		p, err := c.problem(lib, coll.Collective(name), named, check)
 		if err != nil {
 			return err
 		}

@@ -29,7 +29,7 @@ func ProblemFacts(c campaign.Conclusion) (report.ProblemFacts, error) {
 		Curve:      curveOf(res.Evaluations),
 		Algorithms: algorithmFacts(c, validation),
 		HPO:        studyFacts(res.Study),
-		HeldOut:    (*report.HeldOut)(res.Study.Comparison),
+		HeldOut:    res.Study.Comparison,
 		Leaves:     c.Selection.Leaves, TreeLoss: worstLoss(c),
 		Warnings: res.Warnings,
 		Model:    string(c.Learner.Model),
@@ -185,7 +185,7 @@ func addTies(f *report.ProblemFacts, c campaign.Conclusion) error {
 	return nil
 }
 
-func studyFacts(s campaign.Study) []report.HPOTrial {
+func studyFacts(s hpo.Study) []report.HPOTrial {
 	var out []report.HPOTrial
 	for i, t := range s.Trials {
 		h := report.HPOTrial{Number: t.Number, State: string(t.State), Value: t.Value, Params: forestFacts(t.Params)}

@@ -112,28 +112,28 @@ func environments(jobs []*journal.Job) []report.EnvironmentFacts {
 	return out
 }
 
+// mixedEnvironments returns a warning for each library that was measured with different files or kernels. The
+// environments must be sorted by library.
 func mixedEnvironments(environments []report.EnvironmentFacts) []string {
+	distinct := func(library string, part func(report.EnvironmentFacts) string) int {
+		found := map[string]bool{}
+		for _, e := range environments {
+			if e.Library == library && part(e) != "" {
+				found[part(e)] = true
+			}
+		}
+		return len(found)
+	}
 	var out []string
-	checksums, kernels := map[string][]string{}, map[string][]string{}
-	add := func(to map[string][]string, lib, value string) {
-		if value != "" && !slices.Contains(to[lib], value) {
-			to[lib] = append(to[lib], value)
+	for i, e := range environments {
+		if i > 0 && e.Library == environments[i-1].Library {
+			continue
 		}
-	}
-	var libraries []string
-	for _, e := range environments {
-		if !slices.Contains(libraries, e.Library) {
-			libraries = append(libraries, e.Library)
+		if n := distinct(e.Library, func(e report.EnvironmentFacts) string { return e.Checksum }); n > 1 {
+			out = append(out, fmt.Sprintf("%s was measured with %d different files of the library: times may not be comparable", e.Library, n))
 		}
-		add(checksums, e.Library, e.Checksum)
-		add(kernels, e.Library, e.Kernel)
-	}
-	for _, lib := range libraries {
-		if n := len(checksums[lib]); n > 1 {
-			out = append(out, fmt.Sprintf("%s was measured with %d different files of the library: times may not be comparable", lib, n))
-		}
-		if n := len(kernels[lib]); n > 1 {
-			out = append(out, fmt.Sprintf("%s was measured under %d different kernels: times may not be comparable", lib, n))
+		if n := distinct(e.Library, func(e report.EnvironmentFacts) string { return e.Kernel }); n > 1 {
+			out = append(out, fmt.Sprintf("%s was measured under %d different kernels: times may not be comparable", e.Library, n))
 		}
 	}
 	return out
@@ -178,11 +178,7 @@ func reasonsOf(past *journal.ProblemState) []report.RoundReasons {
 	var out []report.RoundReasons
 	for _, r := range past.Rounds {
 		if why := r.Reasons; why != nil {
-			of := report.RoundReasons{Round: r.Number, Candidates: r.Candidates, Gain: why.Gain, Seconds: why.Seconds}
-			for _, top := range why.Top {
-				of.Top = append(of.Top, report.Reason(top))
-			}
-			out = append(out, of)
+			out = append(out, report.RoundReasons{Round: r.Number, Candidates: r.Candidates, Gain: why.Gain, Seconds: why.Seconds, Top: why.Top})
 		}
 	}
 	return out

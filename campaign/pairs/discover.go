@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"tutti/benchrunner"
 	"tutti/campaign/assembly"
@@ -73,7 +74,9 @@ type Discovery struct {
 	lib      config.Library
 	layout   coll.Layout
 	journal  *journal.Journal
-	past     *past
+
+	mu    sync.Mutex     // guards the journal and its state
+	state *journal.State // of the journal, including the records of this process
 }
 
 // Open starts or resumes the measurement of a campaign's machine. Its errors match assembly.ErrInput or
@@ -87,7 +90,7 @@ func Open(c *assembly.Campaign, opt Options) (*Discovery, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.journal, d.past = journal, &past{state: contents.State()}
+	d.journal, d.state = journal, contents.State()
 	if err := d.campaign.Connect(contents.Header.ID, d.opt.Environ); err != nil {
 		return nil, errors.Join(err, journal.Close())
 	}
@@ -195,7 +198,7 @@ func (d *Discovery) forecast(ctx context.Context, what string, plan discover.Pla
 	if err := d.campaign.Connect("dry-run", d.opt.Environ); err != nil {
 		return nil, err
 	}
-	machine, err := d.campaign.Machine(d.lib, d.program(what, plan), unforced)
+	machine, err := d.campaign.Machine(d.lib, program{d.opt.Program, plan}, unforced)
 	if err != nil {
 		return nil, err
 	}

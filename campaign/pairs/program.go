@@ -22,8 +22,8 @@ const (
 
 // program runs tutti's benchmark program with a plan of pairs.
 type program struct {
-	path  string                   // absolute path on the nodes
-	plans map[string]discover.Plan // by kind of measurement: pairs, examples, rounds or chosen
+	path     string // absolute path on the nodes
+	template discover.Plan
 }
 
 var _ benchrunner.Program = program{}
@@ -53,7 +53,7 @@ func (p program) Allowance(s benchrunner.Launch) time.Duration {
 
 // plan returns the plan of a launch with the launch's numbers of nodes and of processes.
 func (p program) plan(s benchrunner.Launch) discover.Plan {
-	plan := p.plans[s.Cases[0].Algorithm.Name]
+	plan := p.template
 	plan.Nodes, plan.PPN = s.Layout.Nodes, s.Layout.PPN
 	return plan
 }

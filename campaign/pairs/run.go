@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -17,26 +16,19 @@ import (
 // ErrNothing is matched by errors of a discovery without any measurement.
 var ErrNothing = errors.New("nothing was measured")
 
-// past is the state of a discovery according to the journal, including the records of this process. It is
-// safe for concurrent use.
-type past struct {
-	mu    sync.Mutex
-	state *journal.State
-}
-
 // problem returns the problem under which the journal stores all records of a discovery.
 func (d *Discovery) problem() journal.Problem {
 	return journal.Problem{Library: d.lib.Name, Collective: coll.Barrier}
 }
 
 func (d *Discovery) append(r journal.Record) error {
-	d.past.mu.Lock()
-	defer d.past.mu.Unlock()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	r.Problem = d.problem()
 	if err := d.journal.Append(r); err != nil {
 		return err
 	}
-	d.past.state.Add(r)
+	d.state.Add(r)
 	return nil
 }
 
@@ -56,15 +48,11 @@ func (l log) Trial(t coll.Trial) error {
 	return l.d.append(journal.Record{Kind: journal.KindTrial, Round: l.round, Trial: &t})
 }
 
-func (d *Discovery) program(what string, plan discover.Plan) program {
-	return program{d.opt.Program, map[string]discover.Plan{what: plan}}
-}
-
 // run runs launches until `wanted` of them are complete. Launches of earlier processes count, too. If run returns
 // early, its jobs continue, and the next call waits for them. The error matches ErrNothing if no launch is
 // complete.
 func (d *Discovery) run(ctx context.Context, what string, plan discover.Plan, wanted int) error {
-	machine, err := d.campaign.Machine(d.lib, d.program(what, plan), unforced)
+	machine, err := d.campaign.Machine(d.lib, program{d.opt.Program, plan}, unforced)
 	if err != nil {
 		return err
 	}
@@ -105,7 +93,7 @@ func (d *Discovery) run(ctx context.Context, what string, plan discover.Plan, wa
 // by a new one.
 func (d *Discovery) launches(what string, wanted int) (open []*journal.Round, done int, err error) {
 	number := 0
-	known := d.past.state.Problem(d.problem())
+	known := d.state.Problem(d.problem())
 	for known != nil && number < len(known.Rounds) {
 		r := known.Rounds[number]
 		number++
@@ -126,7 +114,7 @@ func (d *Discovery) launches(what string, wanted int) (open []*journal.Round, do
 		if err := d.append(r); err != nil {
 			return nil, 0, err
 		}
-		added, _ := d.past.state.Problem(d.problem()).Round(number)
+		added, _ := d.state.Problem(d.problem()).Round(number)
 		open = append(open, added)
 	}
 	return open, done, nil

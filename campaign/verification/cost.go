@@ -103,28 +103,28 @@ func (u usage) seconds(planned usage) float64 {
 	return planned.launches*u.launch/u.launches + planned.cases*u.run/u.cases
 }
 
-func (u *usage) add(o usage) {
-	u.launches += o.launches
-	u.cases += o.cases
-	u.launch += o.launch
-	u.run += o.run
-}
+// usages contains the usage of jobs by number of nodes. The key anyNodes has the usage of all jobs.
+type usages map[int]usage
 
-// usages contains the usage of a campaign's jobs by number of nodes.
-type usages struct {
-	byNodes map[int]usage
-	all     usage
+const anyNodes = 0
+
+// of returns the usage of the jobs with the given number of nodes, or of all jobs if there are none.
+func (u usages) of(nodes int) usage {
+	if own, ok := u[nodes]; ok {
+		return own
+	}
+	return u[anyNodes]
 }
 
 func usagesOf(state *journal.State, library string, model benchrunner.LaunchModel) (usages, error) {
-	p := usages{byNodes: map[int]usage{}}
+	out := usages{}
 	for _, r := range state.Rounds {
 		if r.Problem.Library != library {
 			continue
 		}
 		batch, err := r.Batch()
 		if err != nil {
-			return p, err
+			return nil, err
 		}
 		for _, j := range r.Jobs() {
 			if j.State != coll.JobEnded || j.NoStartReason != "" {
@@ -134,25 +134,17 @@ func usagesOf(state *journal.State, library string, model benchrunner.LaunchMode
 			for _, at := range j.Carries {
 				keys[model.Key(batch[at])] = true
 			}
-			used := usage{
-				launches: float64(len(keys)), cases: float64(len(j.Carries)),
-				launch: j.Spent.Launch + j.Spent.Idle, run: j.Spent.Warmup + j.Spent.Measure,
+			for _, nodes := range []int{j.Nodes, anyNodes} {
+				sum := out[nodes]
+				sum.launches += float64(len(keys))
+				sum.cases += float64(len(j.Carries))
+				sum.launch += j.Spent.Launch + j.Spent.Idle
+				sum.run += j.Spent.Warmup + j.Spent.Measure
+				out[nodes] = sum
 			}
-			sum := p.byNodes[j.Nodes]
-			sum.add(used)
-			p.byNodes[j.Nodes] = sum
-			p.all.add(used)
 		}
 	}
-	return p, nil
-}
-
-// of returns the usage of the jobs with the given number of nodes, or of all jobs if there are none.
-func (p usages) of(nodes int) usage {
-	if u, ok := p.byNodes[nodes]; ok {
-		return u
-	}
-	return p.all
+	return out, nil
 }
 
 // launchesOf returns the numbers of launches and candidates that one block (one repetition at all test

@@ -89,7 +89,7 @@ func resumeCampaign(ctx context.Context, a *app, folder string, trials int) erro
 func studyTrials(state *journal.State) int {
 	n := 0
 	for _, p := range state.Problems {
-		n += len(p.Study)
+		n += len(p.Study.Trials)
 	}
 	return n
 }

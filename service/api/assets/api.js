@@ -68,7 +68,7 @@ export async function sendToken(token) {
   if (!answer.ok) throw new Problem(answer.status, await answer.json().catch(() => ({ title: 'Invalid or revoked token.' })));
 }
 
-const kinds = ['header', 'batch', 'job', 'trial', 'evaluation', 'grow', 'hpo', 'stop', 'resume', 'verify', 'campaign', 'schedule', 'online'];
+const kinds = ['header', 'batch', 'job', 'trial', 'evaluation', 'grow', 'hpo', 'comparison', 'stop', 'resume', 'verify', 'campaign', 'schedule', 'online'];
 const retryDelay = 3000; // ms
 
 // stream reads the events after the number last, until it is closed or the events have ended. It

@@ -114,6 +114,8 @@ export function describe(kind, r) {
         + ` after ${duration(r.evaluation.machine_seconds)} of machine time`;
     case 'hpo':
       return `${head}hyperparameter trial ${r.hpo?.number}: loss ${ratio(r.hpo?.value)}`;
+    case 'comparison':
+      return `${head}loss of the Gaussian process ${percent(r.comparison.gp)}, of the best forest ${percent(r.comparison.forest)}`;
     case 'stop':
       return `${head}stopped: ${r.stop}${r.note ? ` (${r.note})` : ''}`;
     case 'resume':
