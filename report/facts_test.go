@@ -235,8 +235,8 @@ func fullFacts() Facts {
 	p.Weights = &WeightFacts{Points: 5, Half: 2, Largest: 3.25, LargestAt: "allreduce 4x2 64KiB"}
 	for round := range 3 {
 		p.Reasons = append(p.Reasons, RoundReasons{Round: round + 2, Candidates: 8, Gain: 0.02, Seconds: 7.3, Top: []journal.Reason{
-			{candidate(4, 65536, "binomial"), activelearn.Reason{Uncertainty: 0.07, Gain: 0.004, Seconds: 0.3, Rival: coll.Algorithm{Name: "linear"}}},
-			{candidate(8, 8, "linear"), activelearn.Reason{Gain: 3.2e-6, Seconds: 12}},
+			{Candidate: candidate(4, 65536, "binomial"), Reason: activelearn.Reason{Uncertainty: 0.07, Gain: 0.004, Seconds: 0.3, Rival: coll.Algorithm{Name: "linear"}}},
+			{Candidate: candidate(8, 8, "linear"), Reason: activelearn.Reason{Gain: 3.2e-6, Seconds: 12}},
 		}})
 	}
 	p.Compared = []ComparedFacts{
