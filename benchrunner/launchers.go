@@ -43,6 +43,8 @@ type LauncherOptions struct {
 	MPI  string   // value of srun's --mpi, such as pmi2 or pmix; Slurm's default when empty; no effect on other launchers
 
 	Order coll.Order // of the ranks over the nodes; block when empty
+
+	Concurrent bool // launches get their nodes from files, so the site must not select nodes
 }
 
 type launcher struct {
@@ -58,7 +60,7 @@ type launcherKind struct {
 
 	hostFile    func(path string) []string // returns the option that names a file of nodes
 	hostSuffix  func(ppn int) string       // follows the name of each node in that file
-	hostOptions []string                   // options by which a site could select nodes
+	hostOptions []string                   // options that select nodes
 }
 
 var launcherKinds = map[string]launcherKind{
@@ -81,6 +83,9 @@ func NewLauncher(name string, o LauncherOptions) (Launcher, error) {
 	}
 	if o.MPI != "" && name != Srun {
 		return nil, fmt.Errorf("launcher %s: MPI type %q: only srun has one", name, o.MPI)
+	}
+	if o.Concurrent {
+		k.reserved = slices.Concat(k.reserved, k.hostOptions)
 	}
 	if err := checkArgs(name, o.Args, k.reserved); err != nil {
 		return nil, err
@@ -122,19 +127,15 @@ func hasNumber(a, t string) bool {
 
 func (l *launcher) Name() string { return l.name }
 
-func (l *launcher) Args(layout coll.Layout, cmd Command) []string {
-	return slices.Concat([]string{l.opt.Path}, l.opt.Args, l.kind.layoutArgs(l.opt, layout, cmd), cmd.Args)
+func (l *launcher) Args(layout coll.Layout, cmd Command, hosts string) []string {
+	var nodes []string
+	if hosts != "" {
+		nodes = l.kind.hostFile(hosts)
+	}
+	return slices.Concat([]string{l.opt.Path}, l.opt.Args, nodes, l.kind.layoutArgs(l.opt, layout, cmd), cmd.Args)
 }
 
-func (l *launcher) On(file string, layout coll.Layout, cmd Command) (args []string, suffix string, err error) {
-	for _, a := range l.opt.Args {
-		option, _, _ := strings.Cut(a, "=")
-		if slices.Contains(l.kind.hostOptions, option) {
-			return nil, "", fmt.Errorf("launcher %s: argument %q names nodes, but concurrent launches get their nodes from tutti", l.name, a)
-		}
-	}
-	return slices.Concat([]string{l.opt.Path}, l.opt.Args, l.kind.hostFile(file), l.kind.layoutArgs(l.opt, layout, cmd), cmd.Args), l.kind.hostSuffix(layout.PPN), nil
-}
+func (l *launcher) HostSuffix(layout coll.Layout) string { return l.kind.hostSuffix(layout.PPN) }
 
 // srunArgs sets every option explicitly. Otherwise variables of the job, such as SLURM_NTASKS_PER_NODE,
 // SLURM_EXPORT_ENV or SLURM_DISTRIBUTION, would set them.

@@ -81,7 +81,7 @@ func TestLiveLocal(t *testing.T) {
 			prog := lib.build(t)
 			cmd := markedCommand(t, prog)
 			layout := coll.Layout{Nodes: 1, PPN: 3}
-			args := newLauncher(t, lib.launcher, lib.opt).Args(layout, cmd)
+			args := newLauncher(t, lib.launcher, lib.opt).Args(layout, cmd, "")
 			c, stdout, stderr := start(t, slices.Concat(os.Environ(), lib.Env, []string{"MARK=m"}), args)
 			if err := c.Wait(); err != nil {
 				t.Fatalf("%v: %v\n%s%s", args, err, stdout, stderr)
@@ -128,7 +128,7 @@ func TestLiveEnd(t *testing.T) {
 			l := newLauncher(t, lib.launcher, lib.opt)
 			layout := coll.Layout{Nodes: 1, PPN: 2}
 			dir := t.TempDir()
-			c, _, _ := start(t, env, l.Args(layout, benchrunner.Command{Args: []string{prog, "hang", dir}}))
+			c, _, _ := start(t, env, l.Args(layout, benchrunner.Command{Args: []string{prog, "hang", dir}}, ""))
 			var pids []string
 			for begin := time.Now(); len(pids) < 2 && time.Since(begin) < testutil.HangTimeout; time.Sleep(20 * time.Millisecond) {
 				pids, _ = filepath.Glob(filepath.Join(dir, "*"))
@@ -143,7 +143,7 @@ func TestLiveEnd(t *testing.T) {
 					t.Errorf("process %s outlives its launcher", filepath.Base(pid))
 				}
 			}
-			c, _, _ = start(t, env, l.Args(layout, benchrunner.Command{Args: []string{prog, "fail"}}))
+			c, _, _ = start(t, env, l.Args(layout, benchrunner.Command{Args: []string{prog, "fail"}}, ""))
 			if err := c.Wait(); err == nil || c.ProcessState.ExitCode() <= 0 {
 				t.Errorf("a process failed: %v", err)
 			}
@@ -181,7 +181,7 @@ func TestLiveSlurm(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			args := newLauncher(t, tc.launcher, tc.opt).Args(layout, markedCommand(t, tc.prog))
+			args := newLauncher(t, tc.launcher, tc.opt).Args(layout, markedCommand(t, tc.prog), "")
 			out := runsInJob(t, cluster, append(tc.env, "MARK=m"), args)
 			checkRanks(t, string(out.Stdout), layout, []string{"n1", "n2"})
 			if got := out.PlacementError(layout); got != "" {
@@ -200,7 +200,7 @@ func TestLiveSlurm(t *testing.T) {
 			out := runsInJob(t, cluster, append(tc.env, "MARK=m"), args)
 			checkRanks(t, string(out.Stdout), layout, []string{"n2", "n4"}, coll.Cyclic)
 			cyclic := coll.Layout{Nodes: 4, PPN: 2} // all nodes of the job
-			args = newLauncher(t, tc.launcher, tc.opt).Args(cyclic, markedCommand(t, tc.prog))
+			args = newLauncher(t, tc.launcher, tc.opt).Args(cyclic, markedCommand(t, tc.prog), "")
 			out = runsInJob(t, cluster, append(tc.env, "MARK=m"), args)
 			checkRanks(t, string(out.Stdout), cyclic, []string{"n1", "n2", "n3", "n4"}, coll.Cyclic)
 		})
@@ -212,16 +212,15 @@ func TestLiveSlurm(t *testing.T) {
 func argsOnNodes(t *testing.T, l benchrunner.Launcher, layout coll.Layout, cmd benchrunner.Command) []string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "hosts")
-	args, suffix, err := l.On(file, layout, cmd)
-	testutil.NoError(t, err)
+	suffix := l.HostSuffix(layout)
 	testutil.NoError(t, os.WriteFile(file, []byte("n2"+suffix+"\nn4"+suffix+"\n"), 0o666))
-	return args
+	return l.Args(layout, cmd, file)
 }
 
 // checkWorldsOfOne starts MPICH programs with --mpi=pmix. It checks that each process is then an MPI world
 // of its own, although the exit code is 0.
 func checkWorldsOfOne(t *testing.T, cluster *testutil.SlurmCluster, layout coll.Layout, cmd benchrunner.Command) {
-	out := inJob(t, cluster, []string{"LD_PRELOAD=" + cluster.Shim()}, newLauncher(t, benchrunner.Srun, benchrunner.LauncherOptions{MPI: "pmix"}).Args(layout, cmd))
+	out := inJob(t, cluster, []string{"LD_PRELOAD=" + cluster.Shim()}, newLauncher(t, benchrunner.Srun, benchrunner.LauncherOptions{MPI: "pmix"}).Args(layout, cmd, ""))
 	if alone := strings.Count(string(out.Stdout), "rank 0 of 1 "); out.Exit != 0 || alone != 4 || out.PlacementError(layout) != "" {
 		t.Errorf("exit code %d, %d worlds of one, %s\n%s%s", out.Exit, alone, out.PlacementError(layout), out.Stdout, out.Stderr)
 	}
@@ -229,7 +228,7 @@ func checkWorldsOfOne(t *testing.T, cluster *testutil.SlurmCluster, layout coll.
 
 // checkSrunEnds checks that srun leaves no process behind when it receives SIGTERM.
 func checkSrunEnds(t *testing.T, cluster *testutil.SlurmCluster, layout coll.Layout) {
-	args := newLauncher(t, benchrunner.Srun, benchrunner.LauncherOptions{}).Args(layout, benchrunner.Command{Args: []string{"sleep", "601.7"}})
+	args := newLauncher(t, benchrunner.Srun, benchrunner.LauncherOptions{}).Args(layout, benchrunner.Command{Args: []string{"sleep", "601.7"}}, "")
 	begin := time.Now()
 	out := inJob(t, cluster, nil, append([]string{"timeout", "-k", "5", "2"}, args...))
 	if out.Exit != 124 || time.Since(begin) > testutil.HangTimeout {

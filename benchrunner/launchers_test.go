@@ -39,7 +39,7 @@ func TestArgs(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			l := testutil.Must(benchrunner.NewLauncher(tc.launcher, tc.opt))(t)
 			for range 2 { // the result must not change
-				if got := strings.Join(l.Args(tc.layout, command("./a", "-x")), " "); got != tc.want {
+				if got := strings.Join(l.Args(tc.layout, command("./a", "-x"), ""), " "); got != tc.want {
 					t.Errorf("Args\n got %s\nwant %s", got, tc.want)
 				}
 			}
@@ -47,7 +47,7 @@ func TestArgs(t *testing.T) {
 	}
 }
 
-func TestOn(t *testing.T) {
+func TestArgsConcurrent(t *testing.T) {
 	for _, tc := range []struct {
 		launcher, want, suffix string
 		taken                  []string
@@ -58,15 +58,14 @@ func TestOn(t *testing.T) {
 	} {
 		l := testutil.Must(benchrunner.NewLauncher(tc.launcher, benchrunner.LauncherOptions{Args: []string{"-v"}}))(t)
 		layout := coll.Layout{Nodes: 2, PPN: 4}
-		args, suffix, err := l.On("/job/3/hosts", layout, command("./a", "-x"))
-		if got := strings.Join(args, " "); err != nil || !strings.HasPrefix(got, tc.want+" ") || suffix != tc.suffix {
-			t.Errorf("On = %q, %q, %v; want %q…, %q", got, suffix, err, tc.want, tc.suffix)
+		args, suffix := l.Args(layout, command("./a", "-x"), "/job/3/hosts"), l.HostSuffix(layout)
+		if got := strings.Join(args, " "); !strings.HasPrefix(got, tc.want+" ") || suffix != tc.suffix {
+			t.Errorf("Args = %q, suffix %q; want %q…, %q", got, suffix, tc.want, tc.suffix)
 		}
-		if len(args) <= len(l.Args(layout, command("./a", "-x"))) {
-			t.Errorf("%s: On says less than Args: %q", tc.launcher, args)
+		if len(args) <= len(l.Args(layout, command("./a", "-x"), "")) {
+			t.Errorf("%s: a file of hosts adds no argument: %q", tc.launcher, args)
 		}
-		l = testutil.Must(benchrunner.NewLauncher(tc.launcher, benchrunner.LauncherOptions{Args: tc.taken}))(t)
-		if _, _, err := l.On("/f", layout, command("./a")); err == nil || !strings.Contains(err.Error(), "names nodes") {
+		if _, err := benchrunner.NewLauncher(tc.launcher, benchrunner.LauncherOptions{Args: tc.taken, Concurrent: true}); err == nil || !strings.Contains(err.Error(), "not for the site") {
 			t.Errorf("%s %v: error %v, want it to name the argument", tc.launcher, tc.taken, err)
 		}
 	}

@@ -141,10 +141,13 @@ func found(out benchrunner.Output, c benchrunner.Case) benchrunner.Outcome {
 // fakeLauncher runs a program as a single process, without MPI.
 type fakeLauncher struct{}
 
-func (fakeLauncher) Name() string                                         { return "fake" }
-func (fakeLauncher) Args(_ coll.Layout, cmd benchrunner.Command) []string { return cmd.Args }
-func (fakeLauncher) On(file string, _ coll.Layout, cmd benchrunner.Command) ([]string, string, error) {
-	return append([]string{"env", "HOSTS=" + file}, cmd.Args...), " slots=1", nil
+func (fakeLauncher) Name() string                  { return "fake" }
+func (fakeLauncher) HostSuffix(coll.Layout) string { return " slots=1" }
+func (fakeLauncher) Args(_ coll.Layout, cmd benchrunner.Command, hosts string) []string {
+	if hosts == "" {
+		return cmd.Args
+	}
+	return append([]string{"env", "HOSTS=" + hosts}, cmd.Args...)
 }
 
 var errUnknown = errors.New("the library does not have it")

@@ -28,11 +28,9 @@ func (naps) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 // placing is a launcher that runs the program directly and adds no arguments.
 type placing struct{}
 
-func (placing) Name() string                                         { return "placing" }
-func (placing) Args(_ coll.Layout, cmd benchrunner.Command) []string { return cmd.Args }
-func (placing) On(_ string, _ coll.Layout, cmd benchrunner.Command) ([]string, string, error) {
-	return cmd.Args, "", nil
-}
+func (placing) Name() string                                                   { return "placing" }
+func (placing) HostSuffix(coll.Layout) string                                  { return "" }
+func (placing) Args(_ coll.Layout, cmd benchrunner.Command, _ string) []string { return cmd.Args }
 
 // TestScriptFollowsPlan runs the script of a job. Each launch of the program must run on the planned groups
 // of nodes, after the launches that the plan names. If the nodes of the job are distributed over the

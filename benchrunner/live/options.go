@@ -86,7 +86,7 @@ func (o Options) validate() error {
 	fault(!word.MatchString(o.Campaign), "campaign %q: want letters, digits and ._-", o.Campaign)
 	fault(!filepath.IsAbs(o.Dir), "folder %q: want an absolute path", o.Dir)
 	fault(strings.ContainsAny(o.Dir, "\x00\n"), "folder %q: want one line without zero bytes", o.Dir)
-	faults = append(faults, checkVars(o.Env), checkSetup(o.Setup), o.checkSwitches(), o.checkParallel())
+	faults = append(faults, checkVars(o.Env), checkSetup(o.Setup), o.checkSwitches())
 	return errors.Join(faults...)
 }
 
@@ -101,14 +101,6 @@ func (o Options) checkSwitches() error {
 		}
 	}
 	return nil
-}
-
-func (o Options) checkParallel() error {
-	if o.Parallel == ParallelNever {
-		return nil
-	}
-	_, _, err := o.Launcher.On("/hosts", coll.Layout{Nodes: 1, PPN: 1}, benchrunner.Command{Args: []string{"true"}})
-	return err
 }
 
 func checkVars(vars []mpi.Var) error {

@@ -162,14 +162,11 @@ func (m *Machine) command(s benchrunner.Launch, folder string, files map[string]
 	for _, v := range cmd.Env {
 		c.args = append(c.args, v.Name+"="+v.Value)
 	}
-	args := m.opt.Launcher.Args(s.Layout, cmd)
+	hosts := ""
 	if concurrent {
-		args, c.suffix, err = m.opt.Launcher.On(filepath.Join(s.Dir, "hosts"), s.Layout, cmd)
-		if err != nil {
-			return launchCommand{}, err
-		}
+		hosts, c.suffix = filepath.Join(s.Dir, "hosts"), m.opt.Launcher.HostSuffix(s.Layout)
 	}
-	c.args = append(c.args, benchrunner.AfterVariables(args)...)
+	c.args = append(c.args, benchrunner.AfterVariables(m.opt.Launcher.Args(s.Layout, cmd, hosts))...)
 	for _, a := range slices.Concat(c.args, cmd.Args) {
 		if strings.ContainsRune(a, 0) {
 			return launchCommand{}, fmt.Errorf("argument %q has a zero byte", a)

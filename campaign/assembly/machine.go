@@ -108,12 +108,14 @@ func (c *Campaign) Program(lib config.Library) (benchrunner.Program, error) {
 // Machine returns a machine that runs a program with the scheduler and the launcher of a connected campaign.
 // The function `force` returns the settings that make the library run a candidate. Errors match ErrInput.
 func (c *Campaign) Machine(lib config.Library, program benchrunner.Program, force forceFunc) (*live.Machine, error) {
-	launcher, err := benchrunner.NewLauncher(cmp.Or(lib.Launcher, c.Config.Runner.DefaultLauncher(lib.Name)),
-		benchrunner.LauncherOptions{Path: lib.LauncherPath, Args: lib.LauncherArgs, MPI: lib.PMI, Order: coll.Order(c.Config.Runner.Order)})
+	r := c.Config.Runner
+	launcher, err := benchrunner.NewLauncher(cmp.Or(lib.Launcher, r.DefaultLauncher(lib.Name)), benchrunner.LauncherOptions{
+		Path: lib.LauncherPath, Args: lib.LauncherArgs, MPI: lib.PMI, Order: coll.Order(r.Order),
+		Concurrent: live.Parallel(r.Parallel) != live.ParallelNever,
+	})
 	if err != nil {
 		return nil, input(fmt.Errorf("library %s: %w", lib.Name, err))
 	}
-	r := c.Config.Runner
 	switches, err := switchesOf(r.Switches)
 	if err != nil {
 		return nil, input(err)
