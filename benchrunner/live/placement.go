@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"strings"
 
@@ -9,40 +10,23 @@ import (
 	"tutti/topology"
 )
 
-// wiring says to which leaf switch each node belongs. The zero value contains no node.
-type wiring struct {
-	names topology.Names
-	leaf  map[string]int // index of the switch by node name
-}
-
-func wiringOf(switches [][]string) wiring {
-	w := wiring{leaf: map[string]int{}}
-	for i, nodes := range switches {
-		for _, n := range nodes {
-			w.leaf[n] = i
-		}
-	}
-	w.names = topology.NamesOf(slices.Concat(switches...))
-	return w
-}
-
-// placement returns the placement of ppn ranks on each of the nodes. It contains the switches only if the
+// placementOn returns the placement of ppn ranks on each of the nodes. It contains the switches only if the
 // switch of every node is known.
-func (w wiring) placement(order coll.Order, nodes []string, ppn int) coll.Placement {
+func placementOn(switches [][]string, order coll.Order, nodes []string, ppn int) coll.Placement {
 	p := coll.Placement{Order: order}
-	below := map[int]int{}
+	names := topology.NamesOf(slices.Concat(switches...))
+	below := map[int]int{} // number of ranks by index of the switch
 	for _, n := range nodes {
-		name, ok := w.names.Find(n)
-		if !ok {
+		name, _ := names.Find(n)
+		i := slices.IndexFunc(switches, func(own []string) bool { return slices.Contains(own, name) })
+		if i < 0 {
 			return p
 		}
-		below[w.leaf[name]] += ppn
+		below[i] += ppn
 	}
-	for _, ranks := range below {
-		if p.Switches++; p.Switches == 1 {
-			p.Least = ranks
-		}
-		p.Least, p.Most = min(p.Least, ranks), max(p.Most, ranks)
+	if len(below) > 0 {
+		ranks := slices.Sorted(maps.Values(below))
+		p.Switches, p.Least, p.Most = len(ranks), ranks[0], ranks[len(ranks)-1]
 	}
 	return p
 }
@@ -71,11 +55,7 @@ func (m *Machine) recordPlacement(ctx context.Context, s jobOutput) {
 	if !slices.ContainsFunc(s.job.launches, func(st launch) bool { return st.Layout.Nodes > 1 }) {
 		return
 	}
-	switches, err := m.switches(ctx)
-	if err != nil {
-		switches = nil
-	}
-	w := wiringOf(switches)
+	switches, _ := m.switches(ctx)
 	for i, st := range s.job.launches {
 		if st.Layout.Nodes == 1 {
 			continue
@@ -87,7 +67,7 @@ func (m *Machine) recordPlacement(ctx context.Context, s jobOutput) {
 		if len(nodes) < st.Layout.Nodes {
 			nodes = nil // without the hosts only the order is known
 		}
-		s.launches[i].placement = w.placement(st.Order, nodes[:min(len(nodes), st.Layout.Nodes)], st.Layout.PPN)
+		s.launches[i].placement = placementOn(switches, st.Order, nodes[:min(len(nodes), st.Layout.Nodes)], st.Layout.PPN)
 	}
 }
 
