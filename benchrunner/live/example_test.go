@@ -4,34 +4,9 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"time"
 
 	"tutti/benchrunner/live"
 )
-
-func ExampleMachine_Plan() {
-	s := localScheduler(nil)
-	m, err := live.New(live.Options{
-		Campaign: "k7x2m4qa", Dir: "/scratch/tuning", Scheduler: s, Launcher: fakeLauncher{}, Force: fakeForce,
-		Program:    fakeProgram{path: "bench", most: 4, allowance: 20 * time.Second},
-		LaunchTime: 10 * time.Second,
-	})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	planned, err := m.Plan(context.Background(), batchOf(at(2, 1, "ring"), at(2, 2, "tree"), at(4, 1, "ring")))
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, p := range planned {
-		fmt.Printf("%s: %d nodes for up to %g s\n", p.Job.Name, p.Job.Nodes, p.Job.LimitSeconds)
-	}
-	// Output:
-	// tutti-k7x2m4qa-mpich-bcast-r1-1: 4 nodes for up to 50 s
-	// tutti-k7x2m4qa-mpich-bcast-r1-2: 2 nodes for up to 50 s
-}
 
 func ExampleMachine_Run() {
 	dir, err := os.MkdirTemp("", "tutti")

@@ -97,25 +97,6 @@ func TestOSUReadSamples(t *testing.T) {
 	}
 }
 
-func ExampleNewOSU() {
-	p, err := NewOSU(OSUOptions{Dir: "/opt/osu/mpi/collective"})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, group := range p.Group(launchOf(coll.Bcast, 4, 2, "binomial", 1024, 2048, 8192).Cases) {
-		cmd, err := p.Command(benchrunner.Launch{Layout: group[0].Layout(), Cases: group, Dir: "/scratch/1"})
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Println(strings.Join(cmd.Args[2:], " "))
-	}
-	// Output:
-	// /opt/osu/mpi/collective/osu_bcast -f -m 1024:2048
-	// /opt/osu/mpi/collective/osu_bcast -f -m 8192:8192
-}
-
 // TestOSUSamples checks what parseOSU reads from outputs of OSU 5.3 to 7.4 with MPICH and Open MPI.
 func TestOSUSamples(t *testing.T) {
 	checkSamples(t, "osu*.txt", 30, func(lines []string) (string, error) {

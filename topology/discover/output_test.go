@@ -2,7 +2,6 @@ package discover_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -64,18 +63,6 @@ func FuzzReadOutput(f *testing.F) {
 			}
 		}
 	})
-}
-
-func ExampleMeasurements_Tree() {
-	r, err := discover.ReadOutput([]string{hello,
-		`{"event":"pair","stage":"between","a":"n1","b":"n2","small":2e-6,"small_median":2e-6,"large":3e-6,"large_median":4e-6}`})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	tree, err := r.Tree()
-	fmt.Println(tree.Levels(), tree.Gaps, err)
-	// Output: [1 switch of 2 nodes, 2 µs] [no clear level] <nil>
 }
 
 func TestPlanText(t *testing.T) {
@@ -159,13 +146,4 @@ func TestFitRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
 		}
 	}
-}
-
-func ExampleFitPLogP() {
-	p, err := discover.FitPLogP(2e-6, 0.2e-6, []discover.SizeTimes{
-		{Bytes: 1, RoundTrip: 2e-6, Send: 0.3e-6, Receive: 0.1e-6},
-		{Bytes: 4096, RoundTrip: 3e-6, Send: 0.5e-6, Receive: 0.3e-6},
-	})
-	fmt.Printf("latency %.2g s, gap of 4 KiB %.2g s, %v\n", p.Latency, p.Sizes[1].Gap, err)
-	// Output: latency 8e-07 s, gap of 4 KiB 1.2e-06 s, <nil>
 }

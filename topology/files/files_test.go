@@ -117,12 +117,6 @@ func TestReadPairs(t *testing.T) {
 	}
 }
 
-func ExampleRead() {
-	tree, err := files.Read(strings.NewReader(conf), "topology.conf", files.ReadOptions{})
-	fmt.Println(tree.Nodes(), err)
-	// Output: [n1 n2 n3 n4] <nil>
-}
-
 func ExampleWrite() {
 	tree, err := files.Read(strings.NewReader(conf), "topology.conf", files.ReadOptions{})
 	if err != nil {

@@ -1,7 +1,6 @@
 package files_test
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -77,12 +76,4 @@ func FuzzReadHwloc(f *testing.F) {
 			t.Errorf("%q: %v", text, err)
 		}
 	})
-}
-
-func ExampleReadHwloc() {
-	const text = `<topology><object type="Machine"><info name="HostName" value="n7"/>
-		<object type="Core"><object type="PU" os_index="0"/><object type="PU" os_index="4"/></object></object></topology>`
-	node, err := files.ReadHwloc(strings.NewReader(text), "n7.xml", "")
-	fmt.Println(outlineNode(node), err)
-	// Output: n7(core0(pu0 pu4)) <nil>
 }

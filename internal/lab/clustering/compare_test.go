@@ -1,8 +1,6 @@
 package clustering_test
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"testing"
 
@@ -49,15 +47,4 @@ func TestPLogPInputs(t *testing.T) {
 	if n := len(clustering.Methods()); inputs["PLogP distances"] != n || inputs["PLogP profiles"] != n || len(inputs) != 3 {
 		t.Errorf("inputs %v, want each with %d methods", inputs, n)
 	}
-}
-
-func ExampleCompare() {
-	machine := clustering.Machine{Name: "2 switches of 4 nodes", Shape: []int{2, 4}, Seconds: []float64{2.2, 2.8}}
-	rows, err := clustering.Compare(context.Background(), []clustering.Machine{machine}, clustering.Noise{Sigma: 0.02}, false, 1)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%s: accuracy %g\n", rows[0].Method, rows[0].Accuracy)
-	// Output: k-medoids: accuracy 1
 }
