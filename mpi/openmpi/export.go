@@ -2,7 +2,6 @@ package openmpi
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"path"
@@ -28,8 +27,6 @@ const (
 
 // stale lists patterns that match every file an export may have written, for any release and any layout.
 var stale = []string{classicName, newerName, hanName, layoutDir + "/*.rules", layoutDir + "/*.json", layoutDir + "/*.han", layoutDir}
-
-var errVersion = errors.New("no such rules for this release")
 
 type build struct{ cat *mpi.Catalogue }
 
@@ -75,8 +72,7 @@ type layoutRules struct {
 }
 
 // Export implements mpi.Build. It writes the classic format before 6.0 and JSON since 6.0. In JSON, a block
-// contains the lowest and highest communicator size to which it applies. The error matches errVersion if a
-// rule limits the number of requests and the release does not read this limit.
+// contains the lowest and highest communicator size to which it applies.
 func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 	if !filepath.IsAbs(dir) {
 		return mpi.Export{}, fmt.Errorf("openmpi: folder %s: want an absolute path, every rank opens the rules from its own directory", dir)
@@ -104,11 +100,6 @@ func (b build) bundle(sel selection.Selection) (bundle, error) {
 			out.inCommonFile = append(out.inCommonFile, own)
 		} else {
 			out.layouts = append(out.layouts, own)
-		}
-	}
-	for _, l := range append(slices.Clone(out.layouts), layoutRules{rules: out.rules}) {
-		if l.rules.second() && !mpi.AtLeast(b.cat.Version, 5, 0, 7) {
-			return bundle{}, fmt.Errorf("openmpi %s: max_requests: %w: want 5.0.7 or later", b.cat.Version, errVersion)
 		}
 	}
 	return out, nil
@@ -313,15 +304,13 @@ func ruleOf(c coll.Collective, alg coll.Algorithm, ranks int, cat *mpi.Catalogue
 		if err != nil || n < 0 || p.Name != "segsize" && n > math.MaxInt32 {
 			return rule{}, fmt.Errorf("openmpi %s %v: parameter %s: want a whole number, zero or more", c, alg, p.Name)
 		}
-		switch p.Name {
-		case "segsize":
+		switch {
+		case p.Name == "segsize":
 			r.SegSize = n
-		case "faninout":
+		case p.Name == "faninout":
 			r.FanInOut = int(n)
-		case "max_requests":
-			r.MaxRequests = int(n)
-		default:
-			return rule{}, fmt.Errorf("openmpi %s %v: parameter %s: rules have segsize, faninout and max_requests alone", c, alg, p.Name)
+		case p.Name != "max_requests" || n != 0:
+			return rule{}, fmt.Errorf("openmpi %s %v: parameter %s: rules have segsize, faninout and max_requests=0 alone", c, alg, p.Name)
 		}
 	}
 	return r, nil

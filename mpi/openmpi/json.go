@@ -42,12 +42,11 @@ type jsonBlock struct {
 // jsonRule applies to messages of Low to High bytes, bounds included. Open MPI uses the first rule that
 // applies. If no rule applies, the library selects.
 type jsonRule struct {
-	Low         int64  `json:"msg_size_min"`
-	High        *int64 `json:"msg_size_max,omitempty"` // nil: no bound
-	Algorithm   string `json:"alg"`                    // Open MPI's name or number; "ignore" and 0 leave the decision to the library
-	FanInOut    int    `json:"faninout,omitempty"`
-	SegSize     int64  `json:"seg_size,omitempty"`
-	MaxRequests int    `json:"reqs,omitempty"`
+	Low       int64  `json:"msg_size_min"`
+	High      *int64 `json:"msg_size_max,omitempty"` // nil: no bound
+	Algorithm string `json:"alg"`                    // Open MPI's name or number; "ignore" and 0 leave the decision to the library
+	FanInOut  int    `json:"faninout,omitempty"`
+	SegSize   int64  `json:"seg_size,omitempty"`
 }
 
 // ignore is the name of the algorithm in a rule that leaves the choice to Open MPI.
@@ -113,10 +112,7 @@ func rulesToJSON(c coll.Collective, rules []rule, name func(coll.Collective, int
 		if r.Algorithm == 0 {
 			continue
 		}
-		x := jsonRule{
-			Low: r.Size, Algorithm: name(c, r.Algorithm),
-			FanInOut: r.FanInOut, SegSize: r.SegSize, MaxRequests: r.MaxRequests,
-		}
+		x := jsonRule{Low: r.Size, Algorithm: name(c, r.Algorithm), FanInOut: r.FanInOut, SegSize: r.SegSize}
 		if i+1 < len(rules) {
 			x.High = new(rules[i+1].Size - 1)
 		}

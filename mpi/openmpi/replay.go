@@ -120,7 +120,7 @@ func (b build) numbered(rules jsonRules, p coll.Point) rule {
 	if !ok {
 		return rule{}
 	}
-	r := rule{Algorithm: -1, FanInOut: x.FanInOut, SegSize: x.SegSize, MaxRequests: x.MaxRequests}
+	r := rule{Algorithm: -1, FanInOut: x.FanInOut, SegSize: x.SegSize}
 	for id := range 100 { // no collective has that many
 		if b.name(p.Collective, id) == x.Algorithm {
 			r.Algorithm = id

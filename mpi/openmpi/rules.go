@@ -27,11 +27,10 @@ type classicBlock struct {
 
 // rule applies to messages of at least Size bytes, up to the next rule.
 type rule struct {
-	Size        int64
-	Algorithm   int // Open MPI's number; 0 leaves the decision to the library
-	FanInOut    int
-	SegSize     int64
-	MaxRequests int // 0: as many as the library likes
+	Size      int64
+	Algorithm int // Open MPI's number; 0 leaves the decision to the library
+	FanInOut  int
+	SegSize   int64
 
 	BasicInter, BasicIntra bool // coll/han calls coll/basic between or within the nodes
 }
@@ -46,33 +45,11 @@ var numbers = []coll.Collective{
 	coll.Reduce, coll.ReduceScatter, coll.ReduceScatterBlock, coll.Scan, coll.Scatter,
 }
 
-// header2 is the first line of files whose rules may have a fifth number, the maximum number of requests.
-// Releases before 5.0.7 ignore such files without a message.
-const header2 = "rule-file-version-2\n"
-
-// second reports whether the rules need the second version of the file format, which begins with header2.
-func (r classicRules) second() bool {
-	for _, c := range r {
-		for _, b := range c.Blocks {
-			if slices.ContainsFunc(b.Rules, func(x rule) bool { return x.MaxRequests != 0 }) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// Bytes returns the rules as the content of a file. Equal rules give equal bytes. Bytes uses the first
-// version of the format if this version can express the rules. Numbers have no leading zeros, because Open
-// MPI would read them as octal.
+// Bytes returns the rules as the content of a file in the first version of the format. Equal rules give equal bytes.
+// Numbers have no leading zeros, because Open MPI would read them as octal.
 func (r classicRules) Bytes() []byte {
 	var b strings.Builder
-	fifth := ""
-	if r.second() {
-		b.WriteString(header2)
-		fifth = ", most requests"
-	}
-	b.WriteString("# rules of coll/tuned: size of message, algorithm (0: the library decides), fan in/out, segment size" + fifth + "\n")
+	b.WriteString("# rules of coll/tuned: size of message, algorithm (0: the library decides), fan in/out, segment size\n")
 	fmt.Fprintf(&b, "%d # collectives\n", len(r))
 	for _, c := range r {
 		fmt.Fprintf(&b, "%d # %s\n", slices.Index(numbers, c.Collective), c.Collective)
@@ -80,11 +57,7 @@ func (r classicRules) Bytes() []byte {
 		for _, block := range c.Blocks {
 			fmt.Fprintf(&b, " %d # processes\n %d # message sizes\n", block.Ranks, len(block.Rules))
 			for _, x := range block.Rules {
-				fmt.Fprintf(&b, "  %d %d %d %d", x.Size, x.Algorithm, x.FanInOut, x.SegSize)
-				if x.MaxRequests != 0 {
-					fmt.Fprintf(&b, " %d", x.MaxRequests)
-				}
-				b.WriteByte('\n')
+				fmt.Fprintf(&b, "  %d %d %d %d\n", x.Size, x.Algorithm, x.FanInOut, x.SegSize)
 			}
 		}
 	}
@@ -94,16 +67,12 @@ func (r classicRules) Bytes() []byte {
 var errSyntax = errors.New("not a rules file")
 
 func parse(text []byte) (classicRules, error) {
-	body, second := strings.CutPrefix(string(text), header2)
-	s := newScanner(body)
+	s := newScanner(string(text))
 	var rules classicRules
 	for range s.count() {
 		c := classicCollective{Collective: s.collective()}
 		c.Blocks = s.blocks(func(r *rule) {
 			r.Algorithm, r.FanInOut, r.SegSize = s.number(), s.number(), int64(s.number())
-			if second && s.lineContinues() {
-				r.MaxRequests = s.number()
-			}
 		})
 		rules = append(rules, c)
 	}
