@@ -95,8 +95,7 @@ func TestOnlineUpdate(t *testing.T) {
 	// The new table has the rules of the base table for all calls except those for which an algorithm is
 	// proved faster.
 	base := filepath.Join(t.TempDir(), "base")
-	text := libtutti.Table{Rules: []libtutti.Rule{{Collective: coll.Bcast, Ranks: libtutti.Range{Low: 1, High: 99}, PPN: libtutti.Range{Low: 1, High: 9},
-		Bytes: libtutti.Range{High: 1 << 20}, Algorithm: coll.Algorithm{Name: "basic_linear"}}}}.Bytes()
+	text := libtutti.Table{Rules: []libtutti.Rule{{Scope: libtutti.Scope{Collective: coll.Bcast, Ranks: libtutti.Range{Low: 1, High: 99}, PPN: libtutti.Range{Low: 1, High: 9}, Bytes: libtutti.Range{High: 1 << 20}}, Algorithm: coll.Algorithm{Name: "basic_linear"}}}}.Bytes()
 	testutil.NoError(t, os.WriteFile(base, text, 0o600))
 	table, _, _ = updateFolder(t, folder, "--base", base)
 	if far, near := table.Select(coll.Bcast, 16, 4, 600).String(), table.Select(coll.Bcast, 8, 4, 1000).String(); far != "basic_linear" || near != "binomial" {
@@ -179,8 +178,7 @@ func TestOnlineUpdateFromCampaign(t *testing.T) {
 		}
 	}
 	campaignOf(tuned, "libtutti")
-	base := libtutti.Table{Rules: []libtutti.Rule{{Collective: coll.Reduce, Ranks: libtutti.Range{Low: 1, High: 99}, PPN: libtutti.Range{Low: 1, High: 9},
-		Bytes: libtutti.Range{High: 1 << 20}, Algorithm: coll.Algorithm{Name: "binomial"}}}}.Bytes()
+	base := libtutti.Table{Rules: []libtutti.Rule{{Scope: libtutti.Scope{Collective: coll.Reduce, Ranks: libtutti.Range{Low: 1, High: 99}, PPN: libtutti.Range{Low: 1, High: 9}, Bytes: libtutti.Range{High: 1 << 20}}, Algorithm: coll.Algorithm{Name: "binomial"}}}}.Bytes()
 	testutil.NoError(t, os.WriteFile(tableIn(tuned), base, 0o600))
 	table, stdout, _ := updateFolder(t, folder, "--campaign", tuned)
 	if table.For == "" || table.Select(coll.Reduce, 8, 4, 64).Name != "binomial" || !strings.Contains(stdout, "bcast 2x4 1000B") {

@@ -279,7 +279,7 @@ func (f feasibleAlgorithms) mixes() (out []libtutti.Mix) {
 			continue
 		}
 		all := f.of(c)
-		out = append(out, libtutti.MixForAll(c, libtutti.NewChoices(all, slices.Repeat([]float64{1}, len(all)), nil)))
+		out = append(out, libtutti.Mix{Scope: libtutti.Everywhere(c), Choices: libtutti.NewChoices(all, slices.Repeat([]float64{1}, len(all)), nil)})
 	}
 	return out
 }
@@ -289,14 +289,12 @@ func (f feasibleAlgorithms) mixes() (out []libtutti.Mix) {
 func rulesFrom(advice []online.Advice) (rules []libtutti.Rule, mixes []libtutti.Mix) {
 	for _, a := range advice {
 		ranks, ppn := int64(a.Ranks()), int64(a.PPN)
-		at := libtutti.Rule{
+		at := libtutti.Scope{
 			Collective: a.Collective, Ranks: libtutti.Range{Low: ranks, High: ranks}, PPN: libtutti.Range{Low: ppn, High: ppn},
-			Bytes: libtutti.Range{Low: a.Low, High: a.High}, Algorithm: a.Algorithms[a.Best],
+			Bytes: libtutti.Range{Low: a.Low, High: a.High},
 		}
-		rules = append(rules, at)
-		mixes = append(mixes, libtutti.Mix{
-			Collective: at.Collective, Ranks: at.Ranks, PPN: at.PPN, Bytes: at.Bytes, Budget: libtutti.Thousandths(a.Budget), Choices: libtutti.NewChoices(a.Algorithms, a.Weights, a.Most),
-		})
+		rules = append(rules, libtutti.Rule{Scope: at, Algorithm: a.Algorithms[a.Best]})
+		mixes = append(mixes, libtutti.Mix{Scope: at, Budget: libtutti.Thousandths(a.Budget), Choices: libtutti.NewChoices(a.Algorithms, a.Weights, a.Most)})
 	}
 	return rules, mixes
 }

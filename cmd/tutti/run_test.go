@@ -101,9 +101,8 @@ func TestLiveRun(t *testing.T) {
 
 func TestRuntimeShow(t *testing.T) {
 	table := libtutti.Table{Rules: []libtutti.Rule{
-		{Collective: coll.Allgather, Ranks: libtutti.Range{Low: 2, High: 16}, PPN: libtutti.Range{Low: 1, High: 1},
-			Bytes: libtutti.Range{High: 1024}, Algorithm: coll.Algorithm{Name: "bruck"}},
-		{Collective: coll.Barrier, Ranks: libtutti.Range{Low: 8, High: 8}, PPN: libtutti.Range{Low: 1, High: 4}, Algorithm: coll.Algorithm{Name: "linear"}},
+		{Scope: libtutti.Scope{Collective: coll.Allgather, Ranks: libtutti.Range{Low: 2, High: 16}, PPN: libtutti.Range{Low: 1, High: 1}, Bytes: libtutti.Range{High: 1024}}, Algorithm: coll.Algorithm{Name: "bruck"}},
+		{Scope: libtutti.Scope{Collective: coll.Barrier, Ranks: libtutti.Range{Low: 8, High: 8}, PPN: libtutti.Range{Low: 1, High: 4}}, Algorithm: coll.Algorithm{Name: "linear"}},
 	}}
 	path := filepath.Join(t.TempDir(), "tutti.table")
 	testutil.NoError(t, os.WriteFile(path, table.Bytes(), 0o666))
@@ -127,7 +126,7 @@ func TestRuntimeJoin(t *testing.T) {
 	dir := t.TempDir()
 	all := libtutti.Range{Low: 1, High: 99}
 	arg := func(order, algorithm string) string {
-		table := libtutti.Table{Rules: []libtutti.Rule{{Collective: coll.Bcast, Ranks: all, PPN: all, Bytes: all, Algorithm: coll.Algorithm{Name: algorithm}}}}
+		table := libtutti.Table{Rules: []libtutti.Rule{{Scope: libtutti.Scope{Collective: coll.Bcast, Ranks: all, PPN: all, Bytes: all}, Algorithm: coll.Algorithm{Name: algorithm}}}}
 		path := filepath.Join(dir, order+".table")
 		testutil.NoError(t, os.WriteFile(path, table.Bytes(), 0o666))
 		return order + "=" + path

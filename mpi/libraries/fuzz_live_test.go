@@ -95,7 +95,7 @@ func widen(path string) error {
 		rules[0].Ranks, rules[0].PPN, low = all, all, most
 	}
 	for low < most {
-		band := libtutti.Rule{Collective: coll.Alltoallv, Ranks: all, PPN: all, Bytes: libtutti.Range{Low: low, High: low + low/3}}
+		band := libtutti.Rule{Scope: libtutti.Scope{Collective: coll.Alltoallv, Ranks: all, PPN: all, Bytes: libtutti.Range{Low: low, High: low + low/3}}}
 		band.Algorithm = coll.Algorithm{Name: []string{"linear", "pairwise"}[len(rules)%2]}
 		if low > 1<<20 {
 			band.Bytes.High = most
@@ -305,7 +305,7 @@ func exploreAll(t *testing.T, release, dir string) {
 	for _, c := range coll.Collectives() {
 		if c != coll.Alltoallv {
 			all := append(cat.Algorithms(c), coll.Default)
-			mixes = append(mixes, libtutti.MixForAll(c, libtutti.NewChoices(all, slices.Repeat([]float64{1}, len(all)), nil)))
+			mixes = append(mixes, libtutti.Mix{Scope: libtutti.Everywhere(c), Choices: libtutti.NewChoices(all, slices.Repeat([]float64{1}, len(all)), nil)})
 		}
 	}
 	x, err := b.(libtutti.Learner).ExportLearned(base, nil, mixes, dir)

@@ -40,8 +40,8 @@ func Example() {
 
 func ExampleTable_Select() {
 	t, err := libtutti.Parse(libtutti.Table{Rules: []libtutti.Rule{{
-		Collective: coll.Allgather, Ranks: libtutti.Range{Low: 2, High: 16}, PPN: libtutti.Range{Low: 1, High: 4},
-		Bytes: libtutti.Range{High: 1024}, Algorithm: coll.Algorithm{Name: "bruck"},
+		Scope:     libtutti.Scope{Collective: coll.Allgather, Ranks: libtutti.Range{Low: 2, High: 16}, PPN: libtutti.Range{Low: 1, High: 4}, Bytes: libtutti.Range{High: 1024}},
+		Algorithm: coll.Algorithm{Name: "bruck"},
 	}}}.Bytes())
 	fmt.Println(t.Select(coll.Allgather, 8, 2, 100), t.Select(coll.Allgather, 8, 2, 2000), err)
 	// Output: bruck library_default <nil>

@@ -93,8 +93,8 @@ func (b build) table(trees []*selection.Tree) (Table, []selection.Setting, error
 						if tree.Collective == coll.Alltoallv {
 							bytes = Range{0, maxBytes}
 						}
-						t.Rules = append(t.Rules, Rule{Collective: tree.Collective, Ranks: Range{int64(c.Low), int64(c.High)},
-							PPN: Range{int64(p.Low), int64(p.High)}, Bytes: bytes, Algorithm: band.Algorithm, Activation: activation})
+						at := Scope{Collective: tree.Collective, Ranks: Range{int64(c.Low), int64(c.High)}, PPN: Range{int64(p.Low), int64(p.High)}, Bytes: bytes}
+						t.Rules = append(t.Rules, Rule{at, band.Algorithm, activation})
 					}
 					low = band.UpTo + 1
 				}

@@ -3,7 +3,6 @@ package libtutti
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"tutti/coll"
@@ -42,7 +41,7 @@ func (l *library) force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, erro
 	if _, err := cat.Lookup(c.Collective, c.Algorithm); err != nil {
 		return mpi.Forcing{}, err
 	}
-	all := Table{Rules: []Rule{{Collective: c.Collective, Ranks: Range{1, math.MaxInt32}, PPN: Range{1, math.MaxInt32}, Bytes: Range{0, maxBytes}, Algorithm: c.Algorithm}}}
+	all := Table{Rules: []Rule{{Scope: Everywhere(c.Collective), Algorithm: c.Algorithm}}}
 	f.Env, f.Own = []mpi.Var{{Name: variable, File: all.Bytes()}}, c.Algorithm
 	return f, nil
 }

@@ -13,7 +13,7 @@ import (
 // one returns a table that selects the named algorithm for all broadcasts.
 func one(name string) Table {
 	all := Range{1, math.MaxInt32}
-	return Table{Rules: []Rule{{Collective: coll.Bcast, Ranks: all, PPN: all, Bytes: Range{0, maxBytes}, Algorithm: coll.Algorithm{Name: name}}}}
+	return Table{Rules: []Rule{{Scope: Scope{Collective: coll.Bcast, Ranks: all, PPN: all, Bytes: Range{0, maxBytes}}, Algorithm: coll.Algorithm{Name: name}}}}
 }
 
 // TestJoin checks a joined table. For each order it must select the same as the table of this order, and
@@ -36,7 +36,7 @@ func TestJoin(t *testing.T) {
 func TestJoinRefuses(t *testing.T) {
 	other, exploring := one("binomial"), one("binomial")
 	other.For = "MPI 2"
-	exploring.Mixes = []Mix{MixForAll(coll.Bcast, []Choice{{Weight: 1, Algorithm: coll.Algorithm{Name: "binomial"}}})}
+	exploring.Mixes = []Mix{{Scope: Everywhere(coll.Bcast), Choices: []Choice{{Weight: 1, Algorithm: coll.Algorithm{Name: "binomial"}}}}}
 	long := Table{Rules: slices.Repeat(one("binomial").Rules, maxLines/2)}
 	joined := testutil.Must(Join(OrderTable{coll.Block, one("binomial")}))(t)
 	for name, tables := range map[string][]OrderTable{

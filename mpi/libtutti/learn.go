@@ -56,11 +56,6 @@ func (b build) ExportLearned(base Table, rules []Rule, mixes []Mix, dir string) 
 	return b.export(t, settings, dir), nil
 }
 
-// MixForAll returns a mix (a list of algorithms to explore) that applies to all calls of a collective.
-func MixForAll(c coll.Collective, choices []Choice) Mix {
-	return Mix{Collective: c, Ranks: Range{1, math.MaxInt32}, PPN: Range{1, math.MaxInt32}, Bytes: Range{0, maxBytes}, Choices: choices}
-}
-
 // Thousandths returns a share in thousandths, which is the unit of tables. It returns the largest possible
 // number if the share is larger.
 func Thousandths(share float64) int { return int(math.Round(min(maxWeight, 1000*share))) }

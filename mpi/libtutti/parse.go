@@ -135,9 +135,9 @@ var (
 	weightForm = regexp.MustCompile(`^([1-9][0-9]{0,6})(?:/([1-9][0-9]{0,6}))?$`)
 )
 
-// scopeOf parses COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH [order block|cyclic] bytes LOW-HIGH. It returns a
-// rule that has no algorithm yet, and the rest of the line.
-func scopeOf(line string) (r Rule, rest string, err error) {
+// scopeOf parses COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH [order block|cyclic] bytes LOW-HIGH. It also returns the
+// rest of the line.
+func scopeOf(line string) (r Scope, rest string, err error) {
 	word := ruleForm.FindStringSubmatch(line)
 	if word == nil {
 		return r, "", errors.New("want COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH [order block|cyclic] bytes LOW-HIGH ALGORITHM")
@@ -160,10 +160,11 @@ func scopeOf(line string) (r Rule, rest string, err error) {
 }
 
 func (p *parser) rule(line string) error {
-	r, name, err := scopeOf(line)
+	at, name, err := scopeOf(line)
 	if err != nil {
 		return err
 	}
+	r := Rule{Scope: at}
 	if r.Algorithm, r.Activation, err = p.algorithm(r.Collective, name); err != nil {
 		return err
 	}
@@ -182,7 +183,7 @@ func (p *parser) mix(line string) error {
 	case at.Collective == coll.Alltoallv:
 		return errors.New("ranks of alltoallv do not know each other's sizes and cannot explore")
 	}
-	m := Mix{Collective: at.Collective, Ranks: at.Ranks, PPN: at.PPN, Bytes: at.Bytes}
+	m := Mix{Scope: at}
 	words := strings.Split(list, " ")
 	if words[0] == "budget" {
 		budget, ok := choiceOf(words[min(1, len(words)-1)])

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"slices"
 	"strings"
 
@@ -33,26 +34,42 @@ type Table struct {
 	Mixes []Mix  `json:"mixes"`
 }
 
-// Rule selects the algorithm for some calls of a collective. coll.Default stands for the MPI library's own
-// choice.
-type Rule struct {
+// Scope describes calls of a collective.
+type Scope struct {
 	Collective coll.Collective `json:"collective"`
 	Ranks      Range           `json:"ranks"`           // of a communicator
 	PPN        Range           `json:"ppn"`             // of its node with most ranks
 	Order      coll.Order      `json:"order,omitempty"` // of its ranks over the nodes; empty: any
 	Bytes      Range           `json:"bytes"`
-	Algorithm  coll.Algorithm  `json:"algorithm"`
-	Activation *Activation     `json:"-"` // nil for an algorithm of libtutti
 }
 
-// Mix lists the algorithms that libtutti may explore in some calls of a collective.
+// Everywhere returns the scope of all calls of a collective.
+func Everywhere(c coll.Collective) Scope {
+	return Scope{Collective: c, Ranks: Range{1, math.MaxInt32}, PPN: Range{1, math.MaxInt32}, Bytes: Range{0, maxBytes}}
+}
+
+// text returns the scope as in tables.
+func (s Scope) text() string {
+	var in string
+	if s.Order != "" {
+		in = fmt.Sprintf(" order %s", s.Order)
+	}
+	return fmt.Sprintf("%s ranks %d-%d ppn %d-%d%s bytes %d-%d", s.Collective, s.Ranks.Low, s.Ranks.High, s.PPN.Low, s.PPN.High, in, s.Bytes.Low, s.Bytes.High)
+}
+
+// Rule selects the algorithm for some calls. coll.Default stands for the MPI library's own choice.
+type Rule struct {
+	Scope
+	Algorithm  coll.Algorithm `json:"algorithm"`
+	Activation *Activation    `json:"-"` // nil for an algorithm of libtutti
+}
+
+// Mix lists the algorithms that libtutti may explore in some calls. The calls are not of coll.Alltoallv, whose ranks
+// do not know each other's sizes, and of no particular order.
 type Mix struct {
-	Collective coll.Collective `json:"collective"` // not coll.Alltoallv, whose ranks do not know each other's sizes
-	Ranks      Range           `json:"ranks"`
-	PPN        Range           `json:"ppn"`
-	Bytes      Range           `json:"bytes"`
-	Budget     int             `json:"budget"`  // of a call, in thousandths of the time of the selected algorithm, besides the share of TUTTI_BUDGET; up to 1000000
-	Choices    []Choice        `json:"choices"` // 1 to 256
+	Scope
+	Budget  int      `json:"budget"`  // of a call, in thousandths of the time of the selected algorithm, besides the share of TUTTI_BUDGET; up to 1000000
+	Choices []Choice `json:"choices"` // 1 to 256
 }
 
 // Choice is an algorithm of a mix. Its probability is its weight divided by the sum of the weights of all
@@ -132,10 +149,10 @@ func (t Table) Bytes() []byte {
 		}
 	}
 	for _, r := range t.Rules {
-		fmt.Fprintf(&b, "%s %s\n", scope(r.Collective, r.Ranks, r.PPN, r.Order, r.Bytes), r.Algorithm)
+		fmt.Fprintf(&b, "%s %s\n", r.text(), r.Algorithm)
 	}
 	for _, m := range t.Mixes {
-		fmt.Fprintf(&b, "explore %s", scope(m.Collective, m.Ranks, m.PPN, "", m.Bytes))
+		fmt.Fprintf(&b, "explore %s", m.text())
 		if m.Budget > 0 {
 			fmt.Fprintf(&b, " budget %d", m.Budget)
 		}
@@ -149,14 +166,6 @@ func (t Table) Bytes() []byte {
 		b.WriteByte('\n')
 	}
 	return []byte(b.String() + lastLine(b.String()))
-}
-
-func scope(c coll.Collective, ranks, ppn Range, order coll.Order, bytes Range) string {
-	var in string
-	if order != "" {
-		in = fmt.Sprintf(" order %s", order)
-	}
-	return fmt.Sprintf("%s ranks %d-%d ppn %d-%d%s bytes %d-%d", c, ranks.Low, ranks.High, ppn.Low, ppn.High, in, bytes.Low, bytes.High)
 }
 
 // lastLine returns the last line of a table. It holds the checksum of all lines before it.
