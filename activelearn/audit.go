@@ -92,7 +92,7 @@ func (r *StopRule) Audit() (out []coll.Candidate) {
 // evaluateAudits adds the results of this round's audits to the evaluation. A message size needs another
 // audit if the audit found a mistake, or if the chosen algorithm could not be measured.
 func (r *StopRule) evaluateAudits(e *Evaluation) {
-	threshold, _ := r.opt.Metrics.Thresholds()
+	threshold := r.opt.Metrics.Threshold()
 	e.Audited = slices.Clone(r.audited)
 	if last, ok := r.last(); ok {
 		e.AuditMistakes = last.AuditMistakes

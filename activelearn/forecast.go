@@ -94,7 +94,7 @@ func (f *forecast) mayMeet() bool { return float64(f.draws-f.met) <= (1-confiden
 
 // add adds one random draw: log10 of the time in seconds, for each point and algorithm.
 func (f *forecast) add(times [][]float64) error {
-	threshold, _ := f.metrics.Thresholds()
+	threshold := f.metrics.Threshold()
 	slowdowns, floor := make([]float64, len(times)), make([]float64, len(times))
 	for i, logs := range times {
 		slowdowns[i] = slowdownOf(logs, f.own[i])

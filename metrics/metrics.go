@@ -17,19 +17,12 @@ var (
 	ErrShape = errors.New("lengths differ")
 )
 
-// Options define what counts as a mistake and as a tie. They also have the weights of the points.
+// Options define what counts as a mistake. They also have the weights of the points.
 type Options struct {
 	MistakeThreshold float64 // slowdown minus one: 0.1 means more than 10 % slower; zero means the default
-	TieTolerance     float64 // slowdown minus one; zero means the default
 	// Weights holds a weight, zero or more, for each slowdown. Averages, proportions and quantiles are
 	// weighted by it; nil means equal weights.
 	Weights []float64
-}
-
-func (o Options) withDefaults() Options {
-	o.MistakeThreshold = cmp.Or(o.MistakeThreshold, DefaultMistakeThreshold)
-	o.TieTolerance = cmp.Or(o.TieTolerance, DefaultTieTolerance)
-	return o
 }
 
 func (o Options) Weight(i int) float64 {
@@ -39,11 +32,8 @@ func (o Options) Weight(i int) float64 {
 	return o.Weights[i]
 }
 
-// Thresholds returns the mistake threshold and the tie tolerance. A zero value is replaced by the default.
-func (o Options) Thresholds() (mistake, tie float64) {
-	o = o.withDefaults()
-	return o.MistakeThreshold, o.TieTolerance
-}
+// Threshold returns the mistake threshold or its default.
+func (o Options) Threshold() float64 { return cmp.Or(o.MistakeThreshold, DefaultMistakeThreshold) }
 
 // Slowdown returns chosen/best, where both are times in seconds. Noise can make the result smaller than 1.
 // If a time is not positive and finite, the error matches ErrTime.
@@ -60,7 +50,7 @@ func Slowdown(chosen, best float64) (float64, error) {
 type Summary struct {
 	Points   int     `json:"points"`
 	Slowdown float64 `json:"slowdown"`     // mean
-	Accuracy float64 `json:"accuracy"`     // proportion within the tie tolerance of the best
+	Accuracy float64 `json:"accuracy"`     // proportion within TieTolerance of the best
 	Mistakes float64 `json:"mistakes"`     // proportion above the mistake threshold
 	P95      float64 `json:"p95_slowdown"` // 95th percentile, empirical
 	Worst    float64 `json:"worst_slowdown"`
@@ -99,7 +89,6 @@ func Average(slowdowns []float64, opt Options) (Summary, error) {
 	if len(slowdowns) == 0 {
 		return Summary{}, ErrEmpty
 	}
-	opt = opt.withDefaults()
 	if opt.Weights != nil && len(opt.Weights) != len(slowdowns) {
 		return Summary{}, fmt.Errorf("%d weights of %d slowdowns: %w", len(opt.Weights), len(slowdowns), ErrShape)
 	}
@@ -115,10 +104,10 @@ func Average(slowdowns []float64, opt Options) (Summary, error) {
 		}
 		n += w
 		s.Slowdown += w * v
-		if v <= 1+opt.TieTolerance {
+		if v <= 1+TieTolerance {
 			s.Accuracy += w
 		}
-		if v > 1+opt.MistakeThreshold {
+		if v > 1+opt.Threshold() {
 			s.Mistakes += w
 		}
 	}

@@ -72,15 +72,15 @@ func TestSummarize(t *testing.T) {
 		},
 		{
 			name: "thresholds are met, not passed",
-			in:   []float64{1.25, 1.5},
-			opt:  metrics.Options{TieTolerance: 0.25, MistakeThreshold: 0.5},
-			want: metrics.Summary{Points: 2, Slowdown: 1.375, Accuracy: 0.5, Mistakes: 0, P95: 1.5, Worst: 1.5},
+			in:   []float64{1 + metrics.TieTolerance, 1.5},
+			opt:  metrics.Options{MistakeThreshold: 0.5},
+			want: metrics.Summary{Points: 2, Slowdown: 1.2525, Accuracy: 0.5, Mistakes: 0, P95: 1.5, Worst: 1.5},
 		},
 		{
 			name: "95 of 100 lie at or below P95",
 			in:   oneTo100,
-			opt:  metrics.Options{TieTolerance: 0.105, MistakeThreshold: 0.895},
-			want: metrics.Summary{Points: 100, Slowdown: 1.495, Accuracy: 0.11, Mistakes: 0.10, P95: 1.94, Worst: 1.99},
+			opt:  metrics.Options{MistakeThreshold: 0.895},
+			want: metrics.Summary{Points: 100, Slowdown: 1.495, Accuracy: 0.01, Mistakes: 0.10, P95: 1.94, Worst: 1.99},
 		},
 		{
 			name: "weights",
@@ -91,8 +91,8 @@ func TestSummarize(t *testing.T) {
 		{
 			name: "equal weights change nothing",
 			in:   oneTo100,
-			opt:  metrics.Options{TieTolerance: 0.105, MistakeThreshold: 0.895, Weights: slices.Repeat([]float64{1}, 100)},
-			want: metrics.Summary{Points: 100, Slowdown: 1.495, Accuracy: 0.11, Mistakes: 0.10, P95: 1.94, Worst: 1.99},
+			opt:  metrics.Options{MistakeThreshold: 0.895, Weights: slices.Repeat([]float64{1}, 100)},
+			want: metrics.Summary{Points: 100, Slowdown: 1.495, Accuracy: 0.01, Mistakes: 0.10, P95: 1.94, Worst: 1.99},
 		},
 		{name: "nothing weighs anything", in: []float64{1, 2}, opt: metrics.Options{Weights: []float64{0, 0}}, wantErr: metrics.ErrEmpty},
 		{name: "too few weights", in: []float64{1, 2}, opt: metrics.Options{Weights: []float64{1}}, wantErr: metrics.ErrShape},

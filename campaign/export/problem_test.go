@@ -61,7 +61,7 @@ func TestScoresOfTruth(t *testing.T) {
 		defaultTime := times[coll.Candidate{Point: at, Algorithm: coll.Default}]
 		tuned += chosen / best
 		byDefault += defaultTime / best
-		if chosen > (1+metrics.DefaultTieTolerance)*defaultTime {
+		if chosen > (1+metrics.TieTolerance)*defaultTime {
 			slower++
 		}
 	}

@@ -221,7 +221,7 @@ func (k knownTimes) slower(points []coll.Point, choose func(coll.Point) coll.Alg
 		compared = true
 		ratio := chosen / byDefault
 		most = max(most, ratio)
-		if ratio > 1+metrics.DefaultTieTolerance {
+		if ratio > 1+metrics.TieTolerance {
 			count++
 		}
 	}
