@@ -1,8 +1,14 @@
 package mpich
 
 import (
+	_ "embed"
+	"encoding/csv"
+	"fmt"
 	"regexp"
+	"strings"
+	"sync"
 
+	"tutti/coll"
 	"tutti/mpi"
 )
 
@@ -32,3 +38,99 @@ func (library) Facts() mpi.Facts {
 
 // Releases implements mpi.Library.
 func (library) Releases() []*mpi.Catalogue { return releases() }
+
+// table lists the algorithms in the order of the control-variable values that select them. The compositions
+// (plans of the ch4 device) follow, with numbers that tutti gives them. Each row was read from the source
+// code of the releases that it names. Each algorithm of 4.0.2 was run on 2 to 8 ranks with 1 to 4096
+// elements. It was also run on 3 to 6 ranks with every form of its call.
+//
+//go:embed algorithms.csv
+var table string
+
+// faults lists algorithms that crash or deliver wrong data in some releases, with the calls and the evidence.
+//
+//go:embed faults.csv
+var faults string
+
+var faultRows = sync.OnceValue(func() [][]string {
+	r := csv.NewReader(strings.NewReader(faults))
+	r.Comment = '#'
+	rows, err := r.ReadAll()
+	if err != nil {
+		panic("mpich: faults.csv: " + err.Error()) // the file is embedded
+	}
+	return rows[1:]
+})
+
+func leftOut(release string) []string {
+	var out []string
+	for _, row := range faultRows() {
+		if name, from, before := row[0], row[1], row[2]; mpi.AtLeast(release, mpi.ReleaseNumbers(from)...) &&
+			(before == "" || !mpi.AtLeast(release, mpi.ReleaseNumbers(before)...)) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+var releases = mpi.Table(table, mpi.Rules{Lookup: lookup, Check: feasibleParts, Variants: variants, Renamed: renamed})
+
+// lookup returns an error if a parameter of an algorithm is missing, because the library has no default for
+// it. For a composition (a plan of the ch4 device), it returns an error if the algorithm of a part is
+// unknown.
+func lookup(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Algorithm) error {
+	if composes(e) {
+		return checkParts(cat, c, alg)
+	}
+	for _, name := range e.Params {
+		if _, ok := alg.Param(name); !ok {
+			return fmt.Errorf("%s %s %s %s: parameter %s is missing: %w", cat.Library, cat.Version, c, alg, name, mpi.ErrUnknown)
+		}
+	}
+	return nil
+}
+
+// variants returns the candidates of a catalogue entry: an algorithm with a few values for each parameter, or a
+// composition (a plan of the ch4 device) with each algorithm that can run between the nodes.
+//
+// It omits compositions that equal another candidate: those that run on the whole communicator, those on one
+// node, and composition beta of bcast, which differs from alpha only for other roots. Algorithms within the
+// nodes are no candidates. Other collectives use them, too, so no file can select one for a single collective.
+func variants(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry) []coll.Algorithm {
+	switch {
+	case !composes(e):
+		return mpi.Variants(e, valuesOf(cat))
+	case e.Has(mpi.Hierarchical) && !(c == coll.Bcast && e.Name == "beta"):
+		return mpi.Variants(e, map[string][]string{interPart: partNames(cat, c)})
+	}
+	return nil
+}
+
+// valuesOf returns the values to measure for each parameter. The library's own value comes first: radix 2,
+// and segments of 8 KiB in pipelined trees. The other values are the defaults of the control variables.
+// Source: src/mpi/coll/cvars.txt of MPICH 4.1 to 4.3.
+func valuesOf(cat *mpi.Catalogue) map[string][]string {
+	values := map[string][]string{
+		"k":                 {"2", "4", "8"},
+		"chunk_size":        {"8192", "65536"},
+		"is_non_blocking":   {"1"},
+		"recv_pre_posted":   {"0"},
+		"single_phase_recv": {"0"},
+		"tree_type":         {"0", "1"},
+	}
+	if namesTrees(cat.Version) {
+		values["tree_type"] = []string{"kary", "knomial_1"}
+	}
+	return values
+}
+
+// namesTrees reports whether the selection files of a release name the kinds of trees, such as "kary". The
+// files of releases before 4.3 contain numbers.
+func namesTrees(release string) bool { return mpi.AtLeast(release, 4, 3) }
+
+// renamed reports whether the parameters of an algorithm have another meaning in another release. The kind
+// of a tree is a number before 4.3 and a name since 4.3.
+func renamed(alg coll.Algorithm, from, to string) bool {
+	_, tree := alg.Param("tree_type")
+	return tree && namesTrees(from) != namesTrees(to)
+}

@@ -2,9 +2,13 @@ package mpich
 
 import (
 	"fmt"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	"tutti/coll"
+	"tutti/mpi"
 )
 
 // reach returns the algorithm that a call reaches in the selection tree. Its name is the function of the
@@ -99,4 +103,131 @@ func leaf(alg coll.Algorithm) treeObject {
 		params = append(params, treeMember{Key: p.Name + "=" + p.Value})
 	}
 	return treeObject{alternative(leafKey+alg.Name, params)}
+}
+
+type condition struct {
+	name, op, value string
+	limit           int64 // of < and <= with a number
+}
+
+func parseCondition(key string) (condition, error) {
+	if key == "any" {
+		return condition{name: key, op: "=", value: key}, nil
+	}
+	at := strings.IndexAny(key, "<=")
+	if at < 0 {
+		return condition{}, fmt.Errorf("condition %q: want name, one of = < <=, value", key)
+	}
+	c := condition{name: key[:at], op: key[at : at+1], value: key[at+1:]}
+	if c.op == "<" && strings.HasPrefix(c.value, "=") {
+		c.op, c.value = "<=", c.value[1:]
+	}
+	if c.op == "=" || key == "count<pow2" {
+		return c, nil
+	}
+	n, err := strconv.ParseInt(c.value, 10, 64)
+	if err != nil || n < 0 || n > math.MaxInt32 {
+		return condition{}, fmt.Errorf("condition %q: want a number of 0 to %d", key, math.MaxInt32)
+	}
+	c.limit = n
+	return c, nil
+}
+
+// ranged reports whether this condition must not be the last one: MPICH expects another condition next to it.
+func (c condition) ranged() bool {
+	return c.op != "=" || c.name == "comm_size" && c.value != "any"
+}
+
+// ofComm reports whether the condition depends only on the communicator, and not on the call.
+func (c condition) ofComm() bool {
+	return strings.HasPrefix(c.name, "comm_") || c.name == "is_node_consecutive"
+}
+
+// known reports whether the library accepts the condition in a selection file. Since 4.2 the library accepts
+// the key "any", and "=any" after every name, although its own file does not contain these texts.
+func (c condition) known(lib libraryTree) bool {
+	text := c.name + c.op
+	if c.op == "=" || c.value == "pow2" {
+		text += c.value
+	}
+	if c.value == "any" && !slices.Contains(lib.Keys, "comm_size=any") {
+		return true
+	}
+	return slices.Contains(lib.Keys, text)
+}
+
+// holds reports whether the condition is true for the call. MPICH evaluates some conditions when it creates the
+// communicator: then `resolved` is true, and comm_size<N means less than N. It evaluates the other conditions
+// at the call: then `resolved` is false, and comm_size<N means at most N.
+func (c condition) holds(call signature, resolved bool) (bool, error) {
+	if c.op == "=" && c.value == "any" {
+		return true, nil
+	}
+	yes := func(b bool) (bool, error) {
+		if c.op != "=" || c.value != "yes" && c.value != "no" {
+			return false, fmt.Errorf("condition %s%s%s: want =yes or =no", c.name, c.op, c.value)
+		}
+		return b == (c.value == "yes"), nil
+	}
+	switch c.name {
+	case "comm_type":
+		return c.value == "intra", nil
+	case "comm_hierarchy":
+		return c.value == string(call.Hierarchy), nil
+	case "is_node_consecutive":
+		return yes(call.NodeConsecutive)
+	case "is_commutative":
+		return yes(call.Commutative)
+	case "is_op_built_in":
+		return yes(call.BuiltinOp)
+	case "is_sendbuf_inplace":
+		return yes(call.InPlace)
+	case "is_block_regular":
+		return yes(call.BlockRegular)
+	case "is_multi_threaded":
+		return yes(call.MultiThreaded)
+	}
+	return c.compares(call, resolved)
+}
+
+// compares evaluates a condition that compares a number of the call, such as the message size, with its value.
+func (c condition) compares(call signature, resolved bool) (bool, error) {
+	if c.op == "=" || c.value == "pow2" {
+		return c.named(call)
+	}
+	n, limit, err := c.measure(call)
+	if err != nil {
+		return false, err
+	}
+	orEqual := c.op == "<=" || c.name == "comm_size" && !resolved
+	return n < limit || orEqual && n == limit, nil
+}
+
+func (c condition) named(call signature) (bool, error) {
+	switch c.name + c.op + c.value {
+	case "comm_size=pow2":
+		return call.Ranks == mpi.FloorPowerOfTwo(call.Ranks), nil
+	case "comm_size=node_comm_size":
+		return call.Nodes == 1 && call.Hierarchy == parentKind, nil
+	case "count<pow2":
+		return call.Count < int64(mpi.FloorPowerOfTwo(call.Ranks)), nil
+	}
+	return false, fmt.Errorf("condition %s%s%s: unknown", c.name, c.op, c.value)
+}
+
+// measure returns the two numbers that the condition compares, such as the message size and the limit.
+func (c condition) measure(call signature) (n, limit int64, err error) {
+	switch {
+	case c.name == "comm_size":
+		return int64(call.Ranks), c.limit, nil
+	case c.name == "comm_avg_ppn": // ranks against limit times nodes
+		return int64(call.Ranks), c.limit * int64(call.Nodes), nil
+	case c.name == "avg_msg_size" && sizeKey(call.Collective) == "avg_msg_size":
+		return call.AvgBytes, c.limit, nil
+	case c.name == "total_msg_size" && sizeKey(call.Collective) != "":
+		return call.TotalBytes, c.limit, nil
+	case c.name == "count":
+		return call.Count, c.limit, nil
+	}
+	return 0, 0, fmt.Errorf("condition %s%s%s: not for %s", c.name, c.op, c.value, call.Collective)
 }
