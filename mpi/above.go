@@ -14,7 +14,8 @@ import (
 // entries of the upper library. Then it contains the entries of the lower library for which the function
 // `keep` returns true. Their names get the lower library's name as a prefix, such as "mpich.binomial". Each
 // entry keeps the rules of its library, but not a parameter that makes it unsafe. An entry that is not safe requires a
-// predefined operation, which the upper library checks.
+// predefined operation, which the upper library checks. The ranges of the upper library's parameters also apply to
+// algorithms of the lower library that have these parameters.
 func (c *Catalogue) Above(other *Catalogue, version string, keep func(coll.Collective, Entry) bool) *Catalogue {
 	out := &Catalogue{Library: c.Library, Version: version, Listed: version, entries: map[coll.Collective][]Entry{}}
 	for _, collective := range coll.Collectives() {
@@ -32,7 +33,7 @@ func (c *Catalogue) Above(other *Catalogue, version string, keep func(coll.Colle
 		out.entries[collective] = list
 	}
 	a := above{c, other}
-	out.rules = Rules{Lookup: a.lookup, Check: a.check, Variants: a.variants, Ranges: a.ranges}
+	out.rules = Rules{Lookup: a.lookup, Check: a.check, Variants: a.variants, Ranges: c.rules.Ranges}
 	return out
 }
 
@@ -80,7 +81,7 @@ func (a above) check(_ *Catalogue, cand coll.Candidate) error {
 func (a above) variants(_ *Catalogue, collective coll.Collective, e Entry) []coll.Algorithm {
 	cat, inner := a.whose(coll.Algorithm{Name: e.Name})
 	e.Name = inner.Name
-	list := Variants(e, nil)
+	list := Variants(e)
 	if cat.rules.Variants != nil {
 		list = cat.rules.Variants(cat, collective, e)
 	}
@@ -96,15 +97,6 @@ func (a above) variants(_ *Catalogue, collective coll.Collective, e Entry) []col
 		out[i] = named
 	}
 	return out
-}
-
-// ranges returns the ranges of the upper library. They also apply to algorithms of the lower library, if
-// these have the same parameters.
-func (a above) ranges(_ *Catalogue, collective coll.Collective, e Entry) []coll.Range {
-	if a.own.rules.Ranges == nil {
-		return nil
-	}
-	return a.own.rules.Ranges(a.own, collective, e)
 }
 
 // User is an algorithm that a user has written for libtutti. The array tutti_algorithms of a shared object
@@ -123,15 +115,16 @@ type User struct {
 // names.
 const UserLibrary = "user"
 
-// WithUsers returns the catalogue with algorithms of users. The rules apply to their parameters.
-func (c *Catalogue) WithUsers(users []User, rules Rules) *Catalogue {
+// WithUsers returns the catalogue with algorithms of users, whose parameters have the given values. The function
+// lookup is the rule for them.
+func (c *Catalogue) WithUsers(users []User, values map[string][]string, lookup func(*Catalogue, coll.Collective, Entry, coll.Algorithm) error) *Catalogue {
 	if len(users) == 0 {
 		return c
 	}
-	all := &Catalogue{Library: UserLibrary, Version: c.Version, entries: map[coll.Collective][]Entry{}, rules: rules}
-	all.rules.Check = func(_ *Catalogue, cand coll.Candidate) error { return checkRanks(users, cand) }
+	check := func(_ *Catalogue, cand coll.Candidate) error { return checkRanks(users, cand) }
+	all := &Catalogue{Library: UserLibrary, Version: c.Version, entries: map[coll.Collective][]Entry{}, rules: Rules{Lookup: lookup, Check: check}}
 	for _, u := range users {
-		e := Entry{Name: u.Name, Requires: u.Needs, OpSafe: true, Object: u.Object}
+		e := Entry{Name: u.Name, Values: values, Requires: u.Needs, OpSafe: true, Object: u.Object}
 		if u.Parameter != "" {
 			e.Params = []string{u.Parameter}
 		}

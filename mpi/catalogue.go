@@ -17,14 +17,15 @@ var (
 
 // Entry is one algorithm of one release.
 type Entry struct {
-	Name     string        // as in the library's settings or lists
-	ID       int           // the library's number for it
-	Function string        // that the library enters, if its files name it; else empty
-	Params   []string      // names of its parameters
-	Requires []Requirement // conditions under which it runs and is not replaced
-	OpSafe   bool          // correct for every valid call, also with non-commutative operations, or guarded by the library or its files
-	Segments string        // parameter without which it is OpSafe: absent or 0; else empty
-	Object   string        // path of the user's shared object that defines it; else empty
+	Name     string              // as in the library's settings or lists
+	ID       int                 // the library's number for it
+	Function string              // that the library enters, if its files name it; else empty
+	Params   []string            // names of its parameters
+	Values   map[string][]string // by parameter: values that campaigns measure; "" leaves the parameter out
+	Requires []Requirement       // conditions under which it runs and is not replaced
+	OpSafe   bool                // correct for every valid call, also with non-commutative operations, or guarded by the library or its files
+	Segments string              // parameter without which it is OpSafe: absent or 0; else empty
+	Object   string              // path of the user's shared object that defines it; else empty
 }
 
 // Has reports whether the algorithm has the given requirement.
@@ -60,13 +61,12 @@ type Rules struct {
 	// error matches ErrInfeasible.
 	Check func(c *Catalogue, cand coll.Candidate) error
 
-	// Variants lists the algorithms that are measured for an entry. Without this function, only the entry's
-	// algorithm without parameters is measured.
+	// Variants lists the algorithms that are measured for an entry. Without this function, they are those of the
+	// function Variants.
 	Variants func(c *Catalogue, collective coll.Collective, e Entry) []coll.Algorithm
 
-	// Ranges returns ranges of parameter values that are worth trying in addition to those of Variants. Without
-	// this function, there are none.
-	Ranges func(c *Catalogue, collective coll.Collective, e Entry) []coll.Range
+	// Ranges limits parameter values that are worth trying in addition to those of the entries.
+	Ranges []coll.Range
 
 	// Renamed reports whether an algorithm's name stands for different algorithms in two releases.
 	Renamed func(alg coll.Algorithm, from, to string) bool
@@ -193,7 +193,7 @@ func (c *Catalogue) Algorithms(collective coll.Collective) []coll.Algorithm {
 		case c.rules.Variants != nil:
 			out = append(out, c.rules.Variants(c, collective, e)...)
 		default:
-			out = append(out, Variants(e, nil)...)
+			out = append(out, Variants(e)...)
 		}
 	}
 	return out
@@ -202,33 +202,28 @@ func (c *Catalogue) Algorithms(collective coll.Collective) []coll.Algorithm {
 // Ranges returns the ranges in which further values of an algorithm's parameters are worth trying. It
 // returns nil for an unknown algorithm.
 func (c *Catalogue) Ranges(collective coll.Collective, alg coll.Algorithm) []coll.Range {
-	if c.rules.Ranges == nil || alg.IsDefault() {
-		return nil
-	}
 	e, err := c.Lookup(collective, alg)
 	if err != nil {
 		return nil
 	}
-	return c.rules.Ranges(c, collective, e)
+	return slices.DeleteFunc(slices.Clone(c.rules.Ranges), func(r coll.Range) bool { return !slices.Contains(e.Params, r.Parameter) })
 }
 
-// RangesOf returns those of the given ranges whose parameter belongs to the entry.
-func RangesOf(e Entry, ranges []coll.Range) []coll.Range {
-	return slices.DeleteFunc(slices.Clone(ranges), func(r coll.Range) bool { return !slices.Contains(e.Params, r.Parameter) })
-}
-
-// Variants returns an algorithm with every combination of the parameter values. It omits a parameter
-// without values, so the library chooses that parameter's value.
-func Variants(e Entry, values map[string][]string) []coll.Algorithm {
+// Variants returns an algorithm with every combination of its Values. It omits a parameter without values, so the
+// library chooses that parameter's value.
+func Variants(e Entry) []coll.Algorithm {
 	lists := [][]coll.Param{nil}
 	for _, name := range e.Params {
-		if len(values[name]) == 0 {
+		if len(e.Values[name]) == 0 {
 			continue
 		}
 		var longer [][]coll.Param
-		for _, value := range values[name] {
+		for _, value := range e.Values[name] {
 			for _, l := range lists {
-				longer = append(longer, append(slices.Clone(l), coll.Param{Name: name, Value: value}))
+				if value != "" {
+					l = append(slices.Clone(l), coll.Param{Name: name, Value: value})
+				}
+				longer = append(longer, l)
 			}
 		}
 		lists = longer

@@ -12,9 +12,9 @@ import (
 )
 
 const table = `library,version,collective,algorithm,id,function,params,requires,op_safe
-some,1.0,bcast,tree,1,Tree,k;segsize,,yes
+some,1.0,bcast,tree,1,Tree,k=4|2;segsize,,yes
 some,1.0,bcast,pairs,2,,,size2,yes
-some,1.1.3,bcast,tree,1,Tree,k;segsize,,yes
+some,1.1.3,bcast,tree,1,Tree,k=4|2;segsize,,yes
 some,1.1.5,bcast,ring,3,,,inplace,yes
 some,2.0.x,reduce,chain,1,,,commutative,no
 `
@@ -31,9 +31,6 @@ var releases = mpi.Table(table, mpi.Rules{
 			return fmt.Errorf("k: %w", mpi.ErrInfeasible)
 		}
 		return nil
-	},
-	Variants: func(_ *mpi.Catalogue, _ coll.Collective, e mpi.Entry) []coll.Algorithm {
-		return mpi.Variants(e, map[string][]string{"k": {"4", "2"}})
 	},
 	Renamed: func(_ coll.Algorithm, from, to string) bool { return from == "0.9" && to == "1.0" },
 })

@@ -16,8 +16,8 @@ import (
 // the program.
 //
 // The columns are library, version, collective and the fields of Entry: algorithm, id, function, params,
-// requires, op_safe. Semicolons separate params and requirements. In op_safe, the name of a parameter is the field
-// Segments. Lines that begin with # are comments.
+// requires, op_safe. Semicolons separate params and requirements. A parameter may be followed by = and its Values,
+// separated by bars. In op_safe, the name of a parameter is the field Segments. Lines that begin with # are comments.
 func Table(text string, rules Rules) func() []*Catalogue {
 	return sync.OnceValue(func() []*Catalogue {
 		all, err := readTable(text, rules)
@@ -60,9 +60,13 @@ func parseEntry(row []string) (Entry, error) {
 	if err != nil {
 		return Entry{}, err
 	}
-	e := Entry{Name: row[0], ID: id, Function: row[2], OpSafe: row[5] != "no"}
-	if row[3] != "" {
-		e.Params = strings.Split(row[3], ";")
+	e := Entry{Name: row[0], ID: id, Function: row[2], OpSafe: row[5] != "no", Values: map[string][]string{}}
+	for _, param := range strings.FieldsFunc(row[3], func(r rune) bool { return r == ';' }) {
+		name, values, measured := strings.Cut(param, "=")
+		e.Params = append(e.Params, name)
+		if measured {
+			e.Values[name] = strings.Split(values, "|")
+		}
 	}
 	if slices.Contains(e.Params, row[5]) {
 		e.Segments = row[5]

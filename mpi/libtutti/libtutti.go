@@ -4,7 +4,6 @@ import (
 	_ "embed"
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 
 	"tutti/coll"
@@ -60,18 +59,20 @@ func size(p coll.Point) int64 {
 	return count * p.Collective.ElementBytes()
 }
 
+// algorithms lists the values of segsize only for algorithms that are faster if long messages are cut into segments.
+//
 //go:embed algorithms.csv
 var algorithms string
 
-var releases = mpi.Table(algorithms, mpi.Rules{Lookup: checkParameters, Check: checkPoint, Variants: variants, Ranges: rangesOf})
+var releases = mpi.Table(algorithms, mpi.Rules{Lookup: checkParameters, Check: checkPoint, Ranges: parameterRanges})
 
-// parameterValues holds the values that campaigns measure. The unit of segsize is bytes. The value of
-// "barriers" is the number of barriers in one call. The other parameters are numbers of ranks.
+// parameterValues holds the values that campaigns measure for algorithms of users. The unit of segsize is bytes. The
+// value of "barriers" is the number of barriers in one call. The other parameters are numbers of ranks.
 var parameterValues = map[string][]string{
-	"segsize":  {"8192", "32768", "131072"},
-	"radix":    {"3", "8"},
-	"window":   {"2", "4", "16"},
-	"barriers": {"1", "4"},
+	"segsize":  {"", "8192", "32768", "131072"},
+	"radix":    {"", "3", "8"},
+	"window":   {"", "2", "4", "16"},
+	"barriers": {"", "1", "4"},
 }
 
 // Campaigns also try other parameter values close to those that were fast. parameterRanges limits them. With
@@ -79,23 +80,6 @@ var parameterValues = map[string][]string{
 var parameterRanges = []coll.Range{
 	{Parameter: "segsize", Low: 1 << 10, High: 1 << 20}, {Parameter: "radix", Low: 2, High: 64},
 	{Parameter: "window", Low: 1, High: 64}, {Parameter: "barriers", Low: 1, High: 1 << 10},
-}
-
-func rangesOf(_ *mpi.Catalogue, _ coll.Collective, e mpi.Entry) []coll.Range {
-	return mpi.RangesOf(e, parameterRanges)
-}
-
-// segmented matches the names of algorithms that are faster if long messages are cut into segments.
-var segmented = regexp.MustCompile(`pipeline|chain|binary|ring|^binomial$`)
-
-// variants returns an algorithm without its parameter, and the algorithm with each value that should be
-// measured.
-func variants(_ *mpi.Catalogue, _ coll.Collective, e mpi.Entry) []coll.Algorithm {
-	out := mpi.Variants(e, nil)
-	if len(e.Params) > 0 && (e.Params[0] != "segsize" || e.Object != "" || segmented.MatchString(e.Name)) {
-		out = append(out, mpi.Variants(e, parameterValues)...)
-	}
-	return out
 }
 
 // mostBytes limits the size of a message that libtutti serves, in bytes. If the message

@@ -127,7 +127,7 @@ func (e userEntry) user() (u mpi.User, err error) {
 
 // WithUsers returns a catalogue of libtutti with algorithms of users.
 func WithUsers(cat *mpi.Catalogue, users []mpi.User) *mpi.Catalogue {
-	return cat.WithUsers(users, mpi.Rules{Lookup: checkParameters, Variants: variants, Ranges: rangesOf})
+	return cat.WithUsers(users, parameterValues, checkParameters)
 }
 
 // objectsOf returns the value of TUTTI_ALGORITHMS: the shared objects with the users' algorithms for which the

@@ -44,6 +44,9 @@ func (library) Releases() []*mpi.Catalogue { return releases() }
 // code of the releases that it names. Each algorithm of 4.0.2 was run on 2 to 8 ranks with 1 to 4096
 // elements. It was also run on 3 to 6 ranks with every form of its call.
 //
+// The library's own value of a parameter comes first: radix 2, and segments of 8 KiB in pipelined trees. The other
+// values are the defaults of the control variables. Source: src/mpi/coll/cvars.txt of MPICH 4.1 to 4.3.
+//
 //go:embed algorithms.csv
 var table string
 
@@ -99,29 +102,12 @@ func lookup(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Algorit
 func variants(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry) []coll.Algorithm {
 	switch {
 	case !composes(e):
-		return mpi.Variants(e, valuesOf(cat))
+		return mpi.Variants(e)
 	case e.Has(mpi.Hierarchical) && !(c == coll.Bcast && e.Name == "beta"):
-		return mpi.Variants(e, map[string][]string{interPart: partNames(cat, c)})
+		e.Values = map[string][]string{interPart: partNames(cat, c)}
+		return mpi.Variants(e)
 	}
 	return nil
-}
-
-// valuesOf returns the values to measure for each parameter. The library's own value comes first: radix 2,
-// and segments of 8 KiB in pipelined trees. The other values are the defaults of the control variables.
-// Source: src/mpi/coll/cvars.txt of MPICH 4.1 to 4.3.
-func valuesOf(cat *mpi.Catalogue) map[string][]string {
-	values := map[string][]string{
-		"k":                 {"2", "4", "8"},
-		"chunk_size":        {"8192", "65536"},
-		"is_non_blocking":   {"1"},
-		"recv_pre_posted":   {"0"},
-		"single_phase_recv": {"0"},
-		"tree_type":         {"0", "1"},
-	}
-	if namesTrees(cat.Version) {
-		values["tree_type"] = []string{"kary", "knomial_1"}
-	}
-	return values
 }
 
 // namesTrees reports whether the selection files of a release name the kinds of trees, such as "kary". The

@@ -60,41 +60,18 @@ func (library) Releases() []*mpi.Catalogue { return releases() }
 // (github.com/open-mpi/ompi/issues/199), but the standard lets ranks describe the same data by different types.
 // The rows of 6.0 were checked with 6.0.0rc2.
 //
+// Open MPI's own decisions use segments of 1 KiB to 1 MiB, most often 8 and 64 KiB
+// (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c, 4.1.4). The segment size 0 means no segments; segmented_ring would
+// then be ring. Chains have a fan-out of 4 (coll_tuned_component.c). The value 0 means no limit on the number of
+// requests. The components adapt and sm are off in jobs, so they are no values of inter and intra.
+//
 // The column function is empty if the name of the function follows from that of the algorithm. Its source is
 // ompi/mca/coll/tuned/coll_tuned_*_decision.c of 4.1.4 and 6.0.
 //
 //go:embed algorithms.csv
 var table string
 
-var releases = mpi.Table(table, mpi.Rules{Lookup: lookup, Variants: variants})
-
-// values lists the parameter values to measure. Open MPI's own decisions use segments of 1 KiB to 1 MiB,
-// most often 8 and 64 KiB (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c, 4.1.4). The segment size 0
-// means no segments. Chains have a fan-out of 4 (coll_tuned_component.c). The value 0 means no limit on the
-// number of requests.
-var values = map[string][]string{
-	"segsize":      {"0", "8192", "65536"},
-	"faninout":     {"4", "2"},
-	"max_requests": {"0"},
-}
-
-// cut lists the segment sizes of segmented_ring, in bytes. With size 0, it would be the same algorithm as ring.
-var cut = map[string][]string{"segsize": {"8192", "65536"}}
-
-// radices lists the radices of algorithms that read a radix from faninout.
-var radices = map[string][]string{"faninout": {"2", "4", "8"}}
-
-func variants(_ *mpi.Catalogue, c coll.Collective, e mpi.Entry) []coll.Algorithm {
-	switch {
-	case isHan(e.ID):
-		return mpi.Variants(e, hanValues)
-	case e.Name == "segmented_ring":
-		return mpi.Variants(e, cut)
-	case takesRadix(c, e):
-		return mpi.Variants(e, radices)
-	}
-	return mpi.Variants(e, values)
-}
+var releases = mpi.Table(table, mpi.Rules{Lookup: lookup})
 
 // takesRadix reports whether the parameter faninout is the radix of an algorithm. With the values 0 and 1
 // such an algorithm never ends. A rule without faninout has the value 0. Source:
