@@ -74,7 +74,7 @@ func checkExample(t *testing.T, r discover.Measurements, p discover.Plan) {
 	for _, e := range r.Examples {
 		got = append(got, e.Bytes)
 		if e.Bytes > 0 {
-			readings = append(readings, discover.SizeTimes{Bytes: e.Bytes, RoundTrip: e.RoundTrip, Send: e.Send, Receive: e.Receive})
+			readings = append(readings, e.SizeTimes)
 		}
 	}
 	next := []int{0}

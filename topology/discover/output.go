@@ -46,12 +46,22 @@ type Stage struct {
 // Example holds the measurements of one pair with messages of one size. The PLogP parameters of the pair's
 // class are fitted to its examples.
 type Example struct {
-	Class     string    `json:"class"`
-	Bytes     int       `json:"bytes"`
-	RoundTrip float64   `json:"round_trip"` // seconds
-	Send      float64   `json:"send"`
-	Receive   float64   `json:"receive"`
-	Rows      []float64 `json:"rows"` // seconds for 10 consecutive messages, for 20, and so on
+	Class string
+	SizeTimes
+}
+
+// firstRow is the number of messages in the first row of consecutive messages. Each further row has twice as many
+// messages as the previous one. The benchmark stops when the mean times of two rows agree within 1 %.
+const firstRow = 10
+
+// gap returns the mean time per message in the last row of consecutive messages. The parameter `rows` has the
+// time of each row. Without rows, gap returns 0.
+func gap(rows []float64) float64 {
+	last := len(rows) - 1
+	if last < 0 {
+		return 0
+	}
+	return rows[last] / float64(int(firstRow)<<min(last, 30))
 }
 
 // Measurements holds the output of one run of the pair benchmark.
@@ -89,7 +99,9 @@ type event struct {
 	Passes int     `json:"passes"`
 	Took   float64 `json:"took"`
 
-	Example
+	Class string `json:"class"`
+	SizeTimes
+	Rows []float64 `json:"rows"` // seconds
 
 	Why   string `json:"why"`
 	Error string `json:"error"` // the benchmark marks this line as invalid
@@ -146,7 +158,8 @@ func (r *Measurements) add(e event) {
 	case "stage":
 		r.Stages = append(r.Stages, Stage{e.Stage, e.Passes, e.Took})
 	case "example":
-		r.Examples = append(r.Examples, e.Example)
+		e.Gap = gap(e.Rows)
+		r.Examples = append(r.Examples, Example{e.Class, e.SizeTimes})
 	case "end":
 		r.Ended = true
 	}

@@ -22,7 +22,7 @@ func TestReadOutput(t *testing.T) {
 		strings.Replace(pair, `"small":1e-6`, `"small":0,"error":"a number is not finite"`, 1),
 		strings.Replace(pair, `"small":1e-6`, `"small":0`, 1),
 		`{"event":"stage","stage":"between","passes":1,"spread":-1,"took":0.5}`,
-		`{"event":"example","class":"switch0","bytes":8,"round_trip":1e-6,"send":1e-7,"receive":2e-7,"rows":[1e-5,2e-5]}`,
+		`{"event":"example","class":"switch0","bytes":8,"round_trip":1e-6,"send":1e-7,"receive":2e-7,"rows":[10,20]}`,
 		`{"event":"end","cases":0,"at":1}`,
 	})
 	want := discover.Measurements{
@@ -32,7 +32,7 @@ func TestReadOutput(t *testing.T) {
 			Small: 1e-6, SmallMedian: 2e-6, Large: 3e-6, LargeMedian: 4e-6,
 		}},
 		Stages:   []discover.Stage{{Name: discover.Between, Passes: 1, Seconds: 0.5}},
-		Examples: []discover.Example{{Class: "switch0", Bytes: 8, RoundTrip: 1e-6, Send: 1e-7, Receive: 2e-7, Rows: []float64{1e-5, 2e-5}}},
+		Examples: []discover.Example{{Class: "switch0", SizeTimes: discover.SizeTimes{Bytes: 8, RoundTrip: 1e-6, Send: 1e-7, Receive: 2e-7, Gap: 1}}},
 	}
 	if d := cmp.Diff(want, got); d != "" || err != nil {
 		t.Errorf("%v (-want +got):\n%s", err, d)
@@ -99,11 +99,11 @@ func TestDisjointRounds(t *testing.T) {
 }
 
 func TestFitClasses(t *testing.T) {
-	rows := []float64{1e-5, 2e-5} // 1 µs per message
+	example := func(class string, times discover.SizeTimes) discover.Example { return discover.Example{Class: class, SizeTimes: times} }
 	examples := []discover.Example{
-		{Class: "switch0", Bytes: 0, RoundTrip: 10e-6, Rows: rows},
-		{Class: "switch0", Bytes: 8, RoundTrip: 12e-6, Send: 1e-6, Receive: 3e-6, Rows: rows},
-		{Class: "node", Bytes: 8, RoundTrip: 1e-6},
+		example("switch0", discover.SizeTimes{RoundTrip: 10e-6, Gap: 1e-6}),
+		example("switch0", discover.SizeTimes{Bytes: 8, RoundTrip: 12e-6, Send: 1e-6, Receive: 3e-6, Gap: 1e-6}),
+		example("node", discover.SizeTimes{Bytes: 8, RoundTrip: 1e-6}),
 	}
 	got, gaps := discover.FitClasses(examples)
 	if len(got) != 1 || got[0].Class != "switch0" || math.Abs(got[0].Latency-4e-6) > 1e-12 || got[0].Sizes[0].Bytes != 8 || math.Abs(got[0].Sizes[0].Gap-1e-6) > 1e-12 {
@@ -117,7 +117,7 @@ func TestFitClasses(t *testing.T) {
 // TestFitGap checks that FitPLogP keeps a gap that was measured. It must compute a missing gap from the
 // round-trip time.
 func TestFitGap(t *testing.T) {
-	p := testutil.Must(discover.FitPLogP(10e-6, 1e-6, []discover.SizeTimes{{Bytes: 8, RoundTrip: 11e-6, Gap: 5e-6}, {Bytes: 16, RoundTrip: 12e-6}}))(t)
+	p := testutil.Must(discover.FitPLogP([]discover.SizeTimes{{RoundTrip: 10e-6, Gap: 1e-6}, {Bytes: 8, RoundTrip: 11e-6, Gap: 5e-6}, {Bytes: 16, RoundTrip: 12e-6}}))(t)
 	if got := []float64{p.Latency, p.Sizes[0].Gap, p.Sizes[1].Gap}; math.Abs(got[0]-4e-6) > 1e-18 || got[1] != 5e-6 || math.Abs(got[2]-3e-6) > 1e-18 {
 		t.Errorf("latency and gaps %g, want 4, 5 and 3 µs", got)
 	}
@@ -142,7 +142,7 @@ func TestFitRefuses(t *testing.T) {
 		{"a size twice", 10e-6, 1e-6, []discover.SizeTimes{{Bytes: 1, RoundTrip: 10e-6}, {Bytes: 1, RoundTrip: 11e-6}}, "1 bytes are there twice"},
 		{"faster than nothing", 10e-6, 1e-6, []discover.SizeTimes{{Bytes: 4, RoundTrip: 8e-6}}, "4 bytes: a gap of -1"},
 	} {
-		if _, err := discover.FitPLogP(tc.roundTrip, tc.gap, tc.readings); !errors.Is(err, discover.ErrParameters) || !strings.Contains(err.Error(), tc.want) {
+		if _, err := discover.FitPLogP(append([]discover.SizeTimes{{RoundTrip: tc.roundTrip, Gap: tc.gap}}, tc.readings...)); !errors.Is(err, discover.ErrParameters) || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
 		}
 	}

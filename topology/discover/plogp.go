@@ -19,15 +19,18 @@ type ClassParameters struct {
 // examples. The result `gaps` lists the classes for which there are no parameters, with the reasons.
 func FitClasses(examples []Example) (out []ClassParameters, gaps []string) {
 	var classes []string
-	by := map[string][]Example{}
+	by := map[string][]SizeTimes{}
 	for _, e := range examples {
 		if by[e.Class] == nil {
 			classes = append(classes, e.Class)
 		}
-		by[e.Class] = append(by[e.Class], e)
+		if e.Bytes == 0 { // a launch begins with empty messages: its examples replace those of earlier launches
+			by[e.Class] = nil
+		}
+		by[e.Class] = append(by[e.Class], e.SizeTimes)
 	}
 	for _, class := range classes {
-		p, err := fit(by[class])
+		p, err := FitPLogP(by[class])
 		if err != nil {
 			gaps = append(gaps, fmt.Sprintf("parameters of %s: %v", class, err))
 			continue
@@ -37,48 +40,17 @@ func FitClasses(examples []Example) (out []ClassParameters, gaps []string) {
 	return out, gaps
 }
 
-func fit(examples []Example) (Parameters, error) {
-	var empty *Example
-	var readings []SizeTimes
-	for _, e := range examples {
-		if e.Bytes == 0 {
-			empty, readings = &e, nil
-			continue
-		}
-		readings = append(readings, SizeTimes{Bytes: e.Bytes, RoundTrip: e.RoundTrip, Send: e.Send, Receive: e.Receive, Gap: e.gap()})
-	}
-	if empty == nil {
-		return Parameters{}, fmt.Errorf("%w: no empty messages", ErrParameters)
-	}
-	return FitPLogP(empty.RoundTrip, empty.gap(), readings)
-}
-
-// firstRow is a number of consecutive messages. Example.Rows begins with the time of this many messages.
-// Each further element is the time of twice as many messages as the previous one. The benchmark stops when
-// the mean times of two elements agree within 1 %.
-const firstRow = 10
-
-// gap returns the mean time per message, in seconds, in the longest series of consecutive messages. It returns
-// 0 if no series was measured.
-func (e Example) gap() float64 {
-	last := len(e.Rows) - 1
-	if last < 0 {
-		return 0
-	}
-	return e.Rows[last] / float64(int(firstRow)<<min(last, 30))
-}
-
 // ErrParameters is the error for measurements from which PLogP parameters cannot be computed. errors.Is
 // finds it.
 var ErrParameters = errors.New("not a reading")
 
 // SizeTimes holds the times, in seconds, that were measured with messages of one size.
 type SizeTimes struct {
-	Bytes     int
-	RoundTrip float64 // from sending a message to receiving the answer
-	Send      float64 // of a synchronous send
-	Receive   float64 // of a receive whose message has already arrived
-	Gap       float64 // mean time per message in a long row of messages; 0 if not measured
+	Bytes     int     `json:"bytes"`
+	RoundTrip float64 `json:"round_trip"` // from sending a message to receiving the answer
+	Send      float64 `json:"send"`       // of a synchronous send
+	Receive   float64 `json:"receive"`    // of a receive whose message has already arrived
+	Gap       float64 `json:"-"`          // mean time per message in a long row of messages; 0 if not measured
 }
 
 // Overhead holds the PLogP parameters that depend on the message size, in seconds, for one size.
@@ -96,46 +68,46 @@ type Parameters struct {
 	Sizes   []Overhead `json:"sizes"`   // ascending by size
 }
 
-// FitPLogP computes the PLogP parameters from measured times. The parameters roundTrip and gap are the
-// times of empty messages, in seconds.
+// FitPLogP computes the PLogP parameters from measured times, which must include those of empty messages.
 //
-// If no gap was measured for a size, its gap is the round trip of this size, minus roundTrip, plus gap
-// (equation 3.1). The latency is half of roundTrip - 2·gap (equation 3.2).
+// If no gap was measured for a size, its gap is the round trip of this size, minus the round trip, plus the gap of
+// empty messages (equation 3.1). The latency is half of the round trip without two gaps, both of empty messages
+// (equation 3.2).
 //
 // The error matches ErrParameters if times are missing, negative or infinite. It also matches for duplicate
 // or negative sizes, and for a negative gap or latency.
 //
 // Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023).
-func FitPLogP(roundTrip, gap float64, readings []SizeTimes) (Parameters, error) {
-	empty := SizeTimes{RoundTrip: roundTrip, Gap: gap}
-	if err := empty.check(); err != nil {
-		return Parameters{}, err
-	}
-	p := Parameters{Latency: (roundTrip - 2*gap) / 2}
-	if p.Latency < 0 {
-		return Parameters{}, fmt.Errorf("%w: a round trip of %g s with two gaps of %g s", ErrParameters, roundTrip, gap)
-	}
-	if len(readings) == 0 {
-		return Parameters{}, fmt.Errorf("%w: no sizes", ErrParameters)
-	}
-	for _, r := range readings {
-		if err := r.check(); err != nil {
+func FitPLogP(times []SizeTimes) (Parameters, error) {
+	times = slices.SortedStableFunc(slices.Values(times), func(a, b SizeTimes) int { return cmp.Compare(a.Bytes, b.Bytes) })
+	for i, t := range times {
+		if err := t.check(); err != nil {
 			return Parameters{}, err
 		}
-		o := Overhead{Bytes: r.Bytes, Send: r.Send, Receive: r.Receive, Gap: r.Gap}
-		if o.Gap == 0 {
-			o.Gap = r.RoundTrip - roundTrip + gap
+		if i > 0 && t.Bytes == times[i-1].Bytes {
+			return Parameters{}, fmt.Errorf("%w: %d bytes are there twice", ErrParameters, t.Bytes)
 		}
-		if o.Gap < 0 {
-			return Parameters{}, fmt.Errorf("%w: %d bytes: a gap of %g s", ErrParameters, r.Bytes, o.Gap)
-		}
-		p.Sizes = append(p.Sizes, o)
 	}
-	slices.SortFunc(p.Sizes, func(a, b Overhead) int { return cmp.Compare(a.Bytes, b.Bytes) })
-	for i := 1; i < len(p.Sizes); i++ {
-		if p.Sizes[i].Bytes == p.Sizes[i-1].Bytes {
-			return Parameters{}, fmt.Errorf("%w: %d bytes are there twice", ErrParameters, p.Sizes[i].Bytes)
+	switch {
+	case len(times) == 0 || times[0].Bytes > 0:
+		return Parameters{}, fmt.Errorf("%w: no empty messages", ErrParameters)
+	case len(times) == 1:
+		return Parameters{}, fmt.Errorf("%w: no sizes", ErrParameters)
+	}
+	empty := times[0]
+	p := Parameters{Latency: (empty.RoundTrip - 2*empty.Gap) / 2}
+	if p.Latency < 0 {
+		return Parameters{}, fmt.Errorf("%w: a round trip of %g s with two gaps of %g s", ErrParameters, empty.RoundTrip, empty.Gap)
+	}
+	for _, t := range times[1:] {
+		gap := t.Gap
+		if gap == 0 {
+			gap = t.RoundTrip - empty.RoundTrip + empty.Gap
 		}
+		if gap < 0 {
+			return Parameters{}, fmt.Errorf("%w: %d bytes: a gap of %g s", ErrParameters, t.Bytes, gap)
+		}
+		p.Sizes = append(p.Sizes, Overhead{Bytes: t.Bytes, Send: t.Send, Receive: t.Receive, Gap: gap})
 	}
 	return p, nil
 }

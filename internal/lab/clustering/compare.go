@@ -198,12 +198,12 @@ func (l link) gap(bytes int) float64 { return l.roundTrip/10 + float64(bytes)*1e
 
 // parameters returns the PLogP parameters of the link for messages of 1 byte to 16 KiB.
 func (l link) parameters() (discover.Parameters, error) {
-	var times []discover.SizeTimes
+	times := []discover.SizeTimes{{RoundTrip: l.roundTrip, Gap: l.gap(0)}}
 	for bytes := 1; bytes <= 1<<14; bytes *= 2 {
 		times = append(times, discover.SizeTimes{
 			Bytes: bytes, RoundTrip: l.roundTrip + l.gap(bytes) - l.gap(0),
 			Send: l.roundTrip / 20, Receive: l.roundTrip / 20,
 		})
 	}
-	return discover.FitPLogP(l.roundTrip, l.gap(0), times)
+	return discover.FitPLogP(times)
 }

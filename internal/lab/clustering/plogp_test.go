@@ -34,11 +34,11 @@ func (w wire) read(m int) discover.SizeTimes {
 // the link.
 func TestFitOfMeasuredLink(t *testing.T) {
 	w := ethernet()
-	var readings []discover.SizeTimes
+	readings := []discover.SizeTimes{{RoundTrip: w.roundTrip(0), Gap: w.gap(0)}}
 	for m := 1 << 20; m > 0; m /= 2 {
 		readings = append(readings, w.read(m))
 	}
-	p := testutil.Must(discover.FitPLogP(w.roundTrip(0), w.gap(0), readings))(t)
+	p := testutil.Must(discover.FitPLogP(readings))(t)
 	if math.Abs(p.Latency-w.latency) > 1e-15 {
 		t.Errorf("latency %g, want %g", p.Latency, w.latency)
 	}
