@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"tutti/activelearn"
@@ -325,10 +326,4 @@ func greatest(v []float64) float64 {
 	return slices.Max(v)
 }
 
-func geometricMean(v []float64) float64 {
-	sum := 0.0
-	for _, x := range v {
-		sum += math.Log(x)
-	}
-	return math.Exp(sum / float64(len(v)))
-}
+func geometricMean(v []float64) float64 { return stat.GeometricMean(v, nil) }

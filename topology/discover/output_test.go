@@ -99,7 +99,9 @@ func TestDisjointRounds(t *testing.T) {
 }
 
 func TestFitClasses(t *testing.T) {
-	example := func(class string, times discover.SizeTimes) discover.Example { return discover.Example{Class: class, SizeTimes: times} }
+	example := func(class string, times discover.SizeTimes) discover.Example {
+		return discover.Example{Class: class, SizeTimes: times}
+	}
 	examples := []discover.Example{
 		example("switch0", discover.SizeTimes{RoundTrip: 10e-6, Gap: 1e-6}),
 		example("switch0", discover.SizeTimes{Bytes: 8, RoundTrip: 12e-6, Send: 1e-6, Receive: 3e-6, Gap: 1e-6}),

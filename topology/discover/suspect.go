@@ -89,12 +89,29 @@ func FindSuspects(t *topology.Tree, pairs []PairTime) (SuspectReport, error) {
 	return r, nil
 }
 
+// slowness decides which components (nodes and links) are slow.
+//
+// The excess of a pair says how much longer than usual its time is, in standard deviations. The score of a
+// component with k pairs is the sum of their excesses over √k. Every excess is limited to the smallest one plus
+// the usual range of k normal numbers. If one pair is usual, delayed messages and slow partners are therefore
+// not enough for a high score.
+//
+// Without this limit, the score of usual pairs is normally distributed. With the limit it is smaller. The tail
+// of the normal distribution is therefore an upper bound for the probability of a score. Multiplied by the
+// number of components, it is an upper bound for the probability that any component has such a score
+// (Bonferroni).
+//
+// Usual nodes differ slightly, so the scores of usual components may have a standard deviation above 1. Scores
+// of each kind of component are then divided by this standard deviation.
 type slowness struct {
 	routes     []route
 	excess     []float64   // natural logarithm of the time over the usual time; NaN where the usual time is unknown
 	noise      float64     // standard deviation of the excess of usual pairs
 	components []Component // all components, in the order of the pairs
 	of         map[Component][]int
+
+	needed float64                   // least score of a slow component
+	unit   map[topology.Kind]float64 // standard deviation of an excess, by kind
 }
 
 // compare replaces the logarithm of each time by its difference from the usual value at the same height. It
@@ -137,10 +154,10 @@ func (e *slowness) compare() (leftOut int) {
 // find adds suspects (nodes or links) to the report, beginning with the highest score. It judges a node or
 // link only by pairs whose path avoids all suspects found earlier.
 func (e *slowness) find(r *SuspectReport) {
-	j := e.newScorer()
+	e.calibrate()
 	var slow []judgement
 	for _, p := range e.components {
-		if v := j.judge(p, e.of[p]); v.slow && v.Pairs >= leastPairs {
+		if v := e.judge(p, e.of[p]); v.slow && v.Pairs >= leastPairs {
 			slow = append(slow, v)
 		}
 	}
@@ -154,7 +171,7 @@ func (e *slowness) find(r *SuspectReport) {
 			r.Unclear = append(r.Unclear, s.Component)
 			continue
 		}
-		if v := j.judge(s.Component, own); v.slow {
+		if v := e.judge(s.Component, own); v.slow {
 			named[s.Component] = true
 			r.Suspects = append(r.Suspects, v.Suspect)
 		}
@@ -167,73 +184,53 @@ func (e *slowness) unexplained(p Component, named map[Component]bool) []int {
 	})
 }
 
-// scorer decides which components (nodes and links) are slow.
-//
-// The excess of a pair says how much longer than usual its time is, in standard deviations. The score of a
-// component with k pairs is the sum of their excesses over √k. Every excess is limited to the smallest one plus
-// the usual range of k normal numbers. If one pair is usual, delayed messages and slow partners are therefore
-// not enough for a high score.
-//
-// Without this limit, the score of usual pairs is normally distributed. With the limit it is smaller. The tail
-// of the normal distribution is therefore an upper bound for the probability of a score. Multiplied by the
-// number of components, it is an upper bound for the probability that any component has such a score
-// (Bonferroni).
-//
-// Usual nodes differ slightly, so the scores of usual components may have a standard deviation above 1. Scores
-// of each kind of component are then divided by this standard deviation.
-type scorer struct {
-	e      *slowness
-	needed float64                   // least score of a slow component
-	unit   map[topology.Kind]float64 // standard deviation of an excess, by kind
-}
-
 type judgement struct {
 	Suspect
 	score float64
 	slow  bool
 }
 
-func (e *slowness) newScorer() scorer {
-	j := scorer{e: e, unit: map[topology.Kind]float64{topology.Node: e.noise, topology.Switch: e.noise}}
-	j.needed = distuv.UnitNormal.Quantile(1 - falseAlarms/float64(len(e.components)))
+// calibrate sets the least score of a slow component, and the unit of the excess by kind.
+func (e *slowness) calibrate() {
+	e.needed = distuv.UnitNormal.Quantile(1 - falseAlarms/float64(len(e.components)))
+	e.unit = map[topology.Kind]float64{topology.Node: e.noise, topology.Switch: e.noise}
 	scores := map[topology.Kind][]float64{}
 	for _, p := range e.components {
-		scores[p.Kind] = append(scores[p.Kind], j.score(p, e.of[p]))
+		scores[p.Kind] = append(scores[p.Kind], e.score(p, e.of[p]))
 	}
 	for kind, x := range scores {
-		j.unit[kind] *= max(metrics.RobustDeviation(x), 1)
+		e.unit[kind] *= max(metrics.RobustDeviation(x), 1)
 	}
-	return j
 }
 
-func (j scorer) score(p Component, pairs []int) float64 {
+func (e *slowness) score(p Component, pairs []int) float64 {
 	k := float64(len(pairs))
 	least := math.Inf(1)
 	for _, i := range pairs {
-		least = min(least, j.e.excess[i]/j.unit[p.Kind])
+		least = min(least, e.excess[i]/e.unit[p.Kind])
 	}
 	width := 2 * distuv.UnitNormal.Quantile(k/(k+1)) // approximate range of k normal numbers
 	sum := 0.0
 	for _, i := range pairs {
-		sum += min(j.e.excess[i]/j.unit[p.Kind], least+width)
+		sum += min(e.excess[i]/e.unit[p.Kind], least+width)
 	}
 	return sum / math.Sqrt(k)
 }
 
 // judge computes the score and the slowdown of a component (node or link). It uses only the given pairs.
-func (j scorer) judge(p Component, pairs []int) judgement {
+func (e *slowness) judge(p Component, pairs []int) judgement {
 	excess := make([]float64, len(pairs))
 	for k, i := range pairs {
-		excess[k] = j.e.excess[i]
+		excess[k] = e.excess[i]
 	}
-	v := judgement{score: j.score(p, pairs)}
+	v := judgement{score: e.score(p, pairs)}
 	v.Suspect = Suspect{
 		Component: p,
 		Slowdown:  math.Exp(metrics.Quantile(excess, 0.5)),
 		Pairs:     len(pairs),
-		Chance:    min(1, float64(len(j.e.components))*distuv.UnitNormal.Survival(v.score)),
+		Chance:    min(1, float64(len(e.components))*distuv.UnitNormal.Survival(v.score)),
 	}
-	v.slow = v.score > j.needed && v.Slowdown >= leastSlowdown
+	v.slow = v.score > e.needed && v.Slowdown >= leastSlowdown
 	return v
 }
 
