@@ -84,7 +84,7 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 	if err != nil {
 		return benchrunner.Capacity{}, err
 	}
-	c := benchrunner.Capacity{Limit: most.time, Jobs: s.options.MaxJobs, Apart: true}
+	c := benchrunner.Capacity{Limit: most.Limit, Jobs: s.options.MaxJobs, Apart: true}
 	for line := range strings.Lines(out) {
 		n, err := parseNode(line)
 		if err != nil {
@@ -104,8 +104,8 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 	if c.Nodes == 0 {
 		return benchrunner.Capacity{}, fmt.Errorf("%w: partition %s has no node that is up%s", benchrunner.ErrUnavailable, p.Name, s.constrained())
 	}
-	c.Nodes = atMost(c.Nodes, most.nodes)
-	c.PPN = atMost(c.PPN, most.cpus)
+	c.Nodes = atMost(c.Nodes, most.Nodes)
+	c.PPN = atMost(c.PPN, most.PPN)
 	return c, nil
 }
 

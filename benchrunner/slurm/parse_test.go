@@ -184,7 +184,7 @@ func TestParsePartitions(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	wantLimits := []limits{{time: time.Hour}, {nodes: 1, time: 5 * time.Minute}, {nodes: 512, cpus: 128, time: 7 * 24 * time.Hour}}
+	wantLimits := []benchrunner.Capacity{{Limit: time.Hour}, {Nodes: 1, Limit: 5 * time.Minute}, {Nodes: 512, PPN: 128, Limit: 7 * 24 * time.Hour}}
 	for i, p := range got {
 		if most, err := p.limits(); err != nil || most != wantLimits[i] {
 			t.Errorf("limits of %s = %+v, %v; want %+v", p.Name, most, err, wantLimits[i])
@@ -245,7 +245,7 @@ func FuzzParsers(f *testing.F) {
 		}
 		for _, p := range ParsePartitions(text) {
 			most, err := p.limits()
-			if p.Name == "" || p.Nodes < 0 || p.CPUs < 0 || err == nil && (most.nodes < 0 || most.cpus < 0 || most.time < 0) {
+			if p.Name == "" || p.Nodes < 0 || p.CPUs < 0 || err == nil && (most.Nodes < 0 || most.PPN < 0 || most.Limit < 0) {
 				t.Errorf("partition %+v, %+v", p, most)
 			}
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	"tutti/benchrunner"
 )
@@ -54,29 +53,21 @@ func count(s string) int {
 	return int(n)
 }
 
-type limits struct {
-	nodes int
-	cpus  int // on one node
-	time  time.Duration
-}
-
-func (p Partition) limits() (limits, error) {
-	nodes, err := parseLimit(p.MaxNodes)
-	if err != nil {
-		return limits{}, fmt.Errorf("partition %s: MaxNodes: %w", p.Name, err)
+// limits returns the limits of one job, in the fields Nodes, PPN and Limit.
+func (p Partition) limits() (c benchrunner.Capacity, err error) {
+	if c.Nodes, err = parseLimit(p.MaxNodes); err != nil {
+		return c, fmt.Errorf("partition %s: MaxNodes: %w", p.Name, err)
 	}
-	cpus, err := parseLimit(p.MaxCPUs)
-	if err != nil {
-		return limits{}, fmt.Errorf("partition %s: MaxCPUsPerNode: %w", p.Name, err)
+	if c.PPN, err = parseLimit(p.MaxCPUs); err != nil {
+		return c, fmt.Errorf("partition %s: MaxCPUsPerNode: %w", p.Name, err)
 	}
-	most := limits{nodes: nodes, cpus: cpus}
 	if p.MaxTime == "" {
-		return most, nil
+		return c, nil
 	}
-	if most.time, err = parseDuration(p.MaxTime); err != nil {
-		return limits{}, fmt.Errorf("partition %s: MaxTime: %w", p.Name, err)
+	if c.Limit, err = parseDuration(p.MaxTime); err != nil {
+		return c, fmt.Errorf("partition %s: MaxTime: %w", p.Name, err)
 	}
-	return most, nil
+	return c, nil
 }
 
 func parseLimit(s string) (int, error) {
