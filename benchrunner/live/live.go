@@ -126,9 +126,12 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 func (m *Machine) plannerFor(ctx context.Context, c benchrunner.Capacity, nodes int) (planner, error) {
 	s, err := m.sharingFor(ctx, c, nodes)
+	var leaving bool
+	c.Limit, leaving = limitOf(c, m.opt.JobTime, time.Now())
 	return planner{
 		program:    m.opt.Program,
-		bounds:     boundsOf(c, m.opt.JobTime, time.Now()),
+		capacity:   c,
+		leaving:    leaving,
 		launchTime: m.opt.LaunchTime,
 		rankTime:   m.opt.RankTime,
 		dir:        m.jobDir("check"),

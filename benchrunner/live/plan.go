@@ -57,34 +57,28 @@ type rejection struct {
 	later   bool // a later allocation could measure the request
 }
 
-type bounds struct {
-	nodes, ppn int           // zero when unknown
-	bytes      int64         // memory of a node; zero when unknown
-	limit      time.Duration // zero when unlimited
-	leaving    bool          // the limit is the end of the allocation
-}
-
-// boundsOf returns the scheduler's limits of one job. The time limit is at most jobTime. In an allocation,
-// it is also at most the allocation's remaining time.
-func boundsOf(c benchrunner.Capacity, jobTime time.Duration, now time.Time) bounds {
-	b := bounds{nodes: c.Nodes, ppn: c.PPN, bytes: c.Bytes, limit: c.Limit}
-	if jobTime > 0 && (b.limit == 0 || jobTime < b.limit) {
-		b.limit = jobTime
+// limitOf returns the longest time of one job: the scheduler's limit, but at most jobTime. In an allocation it is at
+// most the allocation's remaining time; `leaving` says whether it is this time.
+func limitOf(c benchrunner.Capacity, jobTime time.Duration, now time.Time) (limit time.Duration, leaving bool) {
+	limit = c.Limit
+	if jobTime > 0 && (limit == 0 || jobTime < limit) {
+		limit = jobTime
 	}
-	if left := c.Ends.Sub(now); !c.Ends.IsZero() && (b.limit == 0 || left < b.limit) {
-		b.limit, b.leaving = max(left, time.Nanosecond), true
+	if left := c.Ends.Sub(now); !c.Ends.IsZero() && (limit == 0 || left < limit) {
+		return max(left, time.Nanosecond), true
 	}
-	return b
+	return limit, false
 }
 
 // planner distributes cases to launches (runs of the program), and launches to jobs. Its results depend only
 // on its fields and the cases.
 type planner struct {
 	program    benchrunner.Program
-	bounds     bounds
-	launchTime time.Duration // allowed for the start and the end of a launch, and for the set-up of a job
-	rankTime   time.Duration // added to launchTime for each rank
-	dir        string        // an absolute path, which need not exist, for calls of Command that check launches
+	capacity   benchrunner.Capacity // its Limit is that of limitOf
+	leaving    bool                 // the limit is the end of the allocation
+	launchTime time.Duration        // allowed for the start and the end of a launch, and for the set-up of a job
+	rankTime   time.Duration        // added to launchTime for each rank
+	dir        string               // an absolute path, which need not exist, for calls of Command that check launches
 	sharing    sharing
 	order      coll.Order
 }
@@ -210,22 +204,22 @@ func (p planner) splitMeasurable(layout coll.Layout, cases []requestedCase) (goo
 // whyUnfit sets the time limit of a launch (a run of the program), and returns the reason why no job can
 // contain it, or "". The result `later` reports whether a job in a later allocation of nodes could.
 func (p planner) whyUnfit(s *launch) (reason string, later bool) {
-	b := p.bounds
+	c := p.capacity
 	switch {
-	case b.nodes > 0 && s.Layout.Nodes > b.nodes:
-		return fmt.Sprintf("%v needs %d nodes, a job has at most %d", s.Layout, s.Layout.Nodes, b.nodes), false
-	case b.ppn > 0 && s.Layout.PPN > b.ppn:
-		return fmt.Sprintf("%v needs %d processes per node, a node takes at most %d", s.Layout, s.Layout.PPN, b.ppn), false
+	case c.Nodes > 0 && s.Layout.Nodes > c.Nodes:
+		return fmt.Sprintf("%v needs %d nodes, a job has at most %d", s.Layout, s.Layout.Nodes, c.Nodes), false
+	case c.PPN > 0 && s.Layout.PPN > c.PPN:
+		return fmt.Sprintf("%v needs %d processes per node, a node takes at most %d", s.Layout, s.Layout.PPN, c.PPN), false
 	}
-	if reason := b.tooBig(s.Cases); reason != "" {
+	if reason := tooBig(s.Cases, c.Bytes); reason != "" {
 		return reason, false
 	}
 	s.Limit = min(p.program.Allowance(s.Launch), benchrunner.MaxTime) + p.launchAllowance(s.Layout)
-	if need := p.jobLimit(*s); b.limit > 0 && need > b.limit {
-		if b.leaving {
-			return fmt.Sprintf("a job takes up to %v, the allocation ends in %v", round(need), round(b.limit)), true
+	if need := p.jobLimit(*s); c.Limit > 0 && need > c.Limit {
+		if p.leaving {
+			return fmt.Sprintf("a job takes up to %v, the allocation ends in %v", round(need), round(c.Limit)), true
 		}
-		return fmt.Sprintf("a job takes up to %v, %v are allowed: allow longer jobs, or less time for a launch or a measurement", round(need), round(b.limit)), false
+		return fmt.Sprintf("a job takes up to %v, %v are allowed: allow longer jobs, or less time for a launch or a measurement", round(need), round(c.Limit)), false
 	}
 	return "", false
 }
@@ -237,10 +231,11 @@ func (p planner) launchAllowance(l coll.Layout) time.Duration {
 	return p.launchTime + (time.Duration(l.Ranks()) * p.rankTime).Truncate(time.Second)
 }
 
-func (b bounds) tooBig(cases []benchrunner.Case) string {
+// tooBig returns which case needs more memory of a node than there is, "" if none does. Zero bytes are unknown.
+func tooBig(cases []benchrunner.Case, bytes int64) string {
 	for _, c := range cases {
-		if need := benchrunner.NodeBytes(c.Point); b.bytes > 0 && need > b.bytes {
-			return fmt.Sprintf("%v: its buffers take %.3g GB on a node, a node has %.3g GB", c.Candidate, float64(need)/1e9, float64(b.bytes)/1e9)
+		if need := benchrunner.NodeBytes(c.Point); bytes > 0 && need > bytes {
+			return fmt.Sprintf("%v: its buffers take %.3g GB on a node, a node has %.3g GB", c.Candidate, float64(need)/1e9, float64(bytes)/1e9)
 		}
 	}
 	return ""
@@ -287,7 +282,7 @@ func (p planner) pack(launches []launch) []plannedJob {
 			first = len(jobs)
 		}
 		i := first + slices.IndexFunc(jobs[first:], func(d plannedJob) bool {
-			return p.bounds.limit == 0 || d.limit+s.Limit+grace <= p.bounds.limit
+			return p.capacity.Limit == 0 || d.limit+s.Limit+grace <= p.capacity.Limit
 		})
 		if i < first {
 			jobs = append(jobs, plannedJob{nodes: s.Layout.Nodes, limit: p.launchTime})

@@ -80,7 +80,7 @@ func TestPlan(t *testing.T) {
 	tests := []struct {
 		name     string
 		cases    []requestedCase
-		bounds   bounds
+		capacity benchrunner.Capacity
 		most     int
 		sharing  sharing
 		want     string
@@ -92,22 +92,22 @@ func TestPlan(t *testing.T) {
 			want: "4 nodes: [4] [1] 2m25s\n2 nodes: [3] [0] [2] [5] 6m45s"},
 		{name: "grouped", cases: cases, most: 3,
 			want: "4 nodes: [1 4] 2m10s\n2 nodes: [0 2 3] [5] 6m15s"},
-		{name: "two jobs to keep to the limit", cases: cases, most: 1, bounds: bounds{limit: 4 * time.Minute},
+		{name: "two jobs to keep to the limit", cases: cases, most: 1, capacity: benchrunner.Capacity{Limit: 4 * time.Minute},
 			want: "4 nodes: [4] [1] 2m25s\n2 nodes: [3] 3m40s\n2 nodes: [0] [2] [5] 3m10s"},
-		{name: "a launch that is too long is halved", cases: cases, most: 4, bounds: bounds{limit: 4 * time.Minute},
+		{name: "a launch that is too long is halved", cases: cases, most: 4, capacity: benchrunner.Capacity{Limit: 4 * time.Minute},
 			want: "4 nodes: [1 4] 2m10s\n2 nodes: [3 5] 3m50s\n2 nodes: [0 2] 2m30s"},
-		{name: "what does not fit", cases: cases, most: 3, bounds: bounds{nodes: 3, ppn: 2, limit: 2 * time.Minute},
+		{name: "what does not fit", cases: cases, most: 3, capacity: benchrunner.Capacity{Nodes: 3, PPN: 2, Limit: 2 * time.Minute},
 			want: "2 nodes: [0] 2m0s\n2 nodes: [2] [5] 1m15s",
 			rejected: []string{
 				"3: a job takes up to 3m40s, 2m0s are allowed: allow longer jobs, or less time for a launch or a measurement",
 				"1: 4x2 needs 4 nodes, a job has at most 3", "4: 4x2 needs 4 nodes, a job has at most 3",
 			}},
-		{name: "too many processes", cases: cases[:1], most: 1, bounds: bounds{ppn: 1},
+		{name: "too many processes", cases: cases[:1], most: 1, capacity: benchrunner.Capacity{PPN: 1},
 			rejected: []string{"0: 2x2 needs 2 processes per node, a node takes at most 1"}},
 		{name: "one that cannot be asked for spoils no other", cases: append(slices.Clone(cases[:3]), caseAt(9, 2, 10, "bad")), most: 8,
 			want:     "4 nodes: [1] 1m10s\n2 nodes: [0 2] 2m30s",
 			rejected: []string{"9: bcast 2x2 10B bad: no such algorithm"}},
-		{name: "no Duration holds what it takes and a launch", cases: []requestedCase{caseAt(0, 2, 9223372036, "a")}, most: 1, bounds: bounds{limit: time.Hour},
+		{name: "no Duration holds what it takes and a launch", cases: []requestedCase{caseAt(0, 2, 9223372036, "a")}, most: 1, capacity: benchrunner.Capacity{Limit: time.Hour},
 			rejected: []string{"0: a job takes up to 720h0m20s, 1h0m0s are allowed: allow longer jobs, or less time for a launch or a measurement"}},
 		{name: "nothing"},
 		{name: "four at the same time", cases: two(4), most: 1, sharing: sharing{nodes: 8},
@@ -122,7 +122,7 @@ func TestPlan(t *testing.T) {
 			want: "8 nodes: [9] 35s\n2 nodes: [0] 35s"},
 		{name: "allocated nodes may be idle", cases: append(two(1), caseAt(9, 8, 15, "a")), most: 1, sharing: sharing{nodes: 8, allocated: true},
 			want: "8 nodes: [9] [0] 1m5s"},
-		{name: "two jobs to keep to the limit", cases: two(8), most: 1, sharing: sharing{nodes: 4}, bounds: bounds{limit: 2 * time.Minute},
+		{name: "two jobs to keep to the limit", cases: two(8), most: 1, sharing: sharing{nodes: 4}, capacity: benchrunner.Capacity{Limit: 2 * time.Minute},
 			want: "4 nodes: [0] [1] [2] [3] [4] [5] 1m35s\n4 nodes: [6] [7] 35s"},
 		{name: "one for each switch", cases: two(4), most: 1, sharing: sharing{nodes: 8, switches: pairs},
 			want: "8 nodes: [0] [1] [2] [3] 35s"},
@@ -133,7 +133,7 @@ func TestPlan(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			p := planner{program: sized{most: max(1, tc.most)}, bounds: tc.bounds, launchTime: 5 * time.Second, dir: "/check", sharing: tc.sharing}
+			p := planner{program: sized{most: max(1, tc.most)}, capacity: tc.capacity, launchTime: 5 * time.Second, dir: "/check", sharing: tc.sharing}
 			jobs, rejected, err := p.plan(tc.cases)
 			testutil.NoError(t, err)
 			if got := describe(jobs); got != tc.want {
@@ -179,11 +179,11 @@ func TestPlanRandom(t *testing.T) {
 	for i := range 400 {
 		p := planner{
 			program: sized{most: 1 + rng.IntN(9)}, launchTime: 5 * time.Second, dir: "/check",
-			bounds: bounds{nodes: rng.IntN(5), limit: time.Duration(rng.IntN(300)) * time.Second},
+			capacity: benchrunner.Capacity{Nodes: rng.IntN(5), Limit: time.Duration(rng.IntN(300)) * time.Second},
 		}
 		algorithms := []string{"a", "a", "a", "bad"}
 		if concurrent := i%4 == 3; concurrent {
-			p.program, p.bounds = sized{most: 1 + rng.IntN(3)}, bounds{limit: 400 * time.Second}
+			p.program, p.capacity = sized{most: 1 + rng.IntN(3)}, benchrunner.Capacity{Limit: 400 * time.Second}
 			p.sharing = sharing{nodes: 8 + rng.IntN(9), allocated: rng.IntN(2) == 0}
 			algorithms = algorithms[:1]
 		}
@@ -228,9 +228,9 @@ func checkPlannedOnce(t *testing.T, cases []requestedCase, jobs []plannedJob, re
 func checkBounds(t *testing.T, p planner, j plannedJob) {
 	t.Helper()
 	concurrent := p.sharing.nodes > 0
-	most := cmp.Or(p.sharing.nodes, p.bounds.nodes, math.MaxInt)
-	if p.bounds.limit > 0 && j.limit > p.bounds.limit || j.nodes > most || !concurrent && j.limit != p.jobLimit(j.launches...) {
-		t.Errorf("job %s is over %+v, %+v", describe([]plannedJob{j}), p.bounds, p.sharing)
+	most := cmp.Or(p.sharing.nodes, p.capacity.Nodes, math.MaxInt)
+	if p.capacity.Limit > 0 && j.limit > p.capacity.Limit || j.nodes > most || !concurrent && j.limit != p.jobLimit(j.launches...) {
+		t.Errorf("job %s is over %+v, %+v", describe([]plannedJob{j}), p.capacity, p.sharing)
 	}
 	for _, s := range j.launches {
 		if s.Layout.Nodes > j.nodes || !concurrent && s.Layout.Nodes < j.nodes {
@@ -264,16 +264,17 @@ func TestBounds(t *testing.T) {
 	for _, tc := range []struct {
 		capacity benchrunner.Capacity
 		jobTime  time.Duration
-		want     bounds
+		want     time.Duration
+		leaving  bool
 	}{
-		{want: bounds{}},
-		{capacity: benchrunner.Capacity{Limit: time.Hour}, jobTime: 2 * time.Hour, want: bounds{limit: time.Hour}},
-		{capacity: benchrunner.Capacity{Limit: time.Hour}, jobTime: time.Minute, want: bounds{limit: time.Minute}},
-		{capacity: benchrunner.Capacity{Ends: now.Add(time.Minute)}, jobTime: time.Hour, want: bounds{limit: time.Minute, leaving: true}},
-		{capacity: benchrunner.Capacity{Ends: now.Add(-time.Minute)}, want: bounds{limit: 1, leaving: true}},
+		{},
+		{capacity: benchrunner.Capacity{Limit: time.Hour}, jobTime: 2 * time.Hour, want: time.Hour},
+		{capacity: benchrunner.Capacity{Limit: time.Hour}, jobTime: time.Minute, want: time.Minute},
+		{capacity: benchrunner.Capacity{Ends: now.Add(time.Minute)}, jobTime: time.Hour, want: time.Minute, leaving: true},
+		{capacity: benchrunner.Capacity{Ends: now.Add(-time.Minute)}, want: 1, leaving: true},
 	} {
-		if got := boundsOf(tc.capacity, tc.jobTime, now); got != tc.want {
-			t.Errorf("boundsOf(%+v, %v) = %+v, want %+v", tc.capacity, tc.jobTime, got, tc.want)
+		if got, leaving := limitOf(tc.capacity, tc.jobTime, now); got != tc.want || leaving != tc.leaving {
+			t.Errorf("limitOf(%+v, %v) = %v, %t, want %v, %t", tc.capacity, tc.jobTime, got, leaving, tc.want, tc.leaving)
 		}
 	}
 }

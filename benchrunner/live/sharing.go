@@ -98,7 +98,7 @@ func (p planner) packConcurrent(launches []launch) []plannedJob {
 		n := len(launches)
 		step := max(1, n/16)
 		for ; n > 1; n = max(1, n-step) {
-			if d, ok := p.tryPack(launches[:n]); ok && (p.bounds.limit == 0 || d.limit <= p.bounds.limit) {
+			if d, ok := p.tryPack(launches[:n]); ok && (p.capacity.Limit == 0 || d.limit <= p.capacity.Limit) {
 				jobs = append(jobs, d)
 				break
 			}
