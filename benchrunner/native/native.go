@@ -156,15 +156,12 @@ func planLine(number int, c benchrunner.Case) ([]byte, error) {
 	if c.NewComm {
 		comm = "new"
 	}
-	line := make([]byte, 0, 64*(1+len(c.Switches)))
-	line = strconv.AppendInt(append(line, "case "...), int64(number), 10)
-	line = strconv.AppendInt(append(append(append(line, ' '), c.Collective...), ' '), bytes, 10)
-	line = append(append(line, ' '), comm...)
+	line := fmt.Appendf(nil, "case %d %s %d %s", number, c.Collective, bytes, comm)
 	if c.Own != (coll.Algorithm{}) {
 		line = fmt.Appendf(line, " run=%s", c.Own)
 	}
 	for _, s := range c.Switches {
-		line = strconv.AppendInt(append(append(append(line, ' '), s.Name...), '='), int64(s.Value), 10)
+		line = fmt.Appendf(line, " %s=%d", s.Name, s.Value)
 	}
 	return append(line, '\n'), nil
 }
