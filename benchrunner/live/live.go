@@ -52,6 +52,7 @@ func New(opt Options) (*Machine, error) {
 		return nil, err
 	}
 	m := &Machine{opt: opt, patience: patience}
+	m.slots.freed.L = &m.slots.mu
 	m.watcher = newWatcher(opt.Scheduler, opt.Poll, unknownTimes*opt.Settle, patience, opt.Notice)
 	return m, nil
 }

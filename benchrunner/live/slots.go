@@ -11,49 +11,39 @@ import (
 	"tutti/coll"
 )
 
-// slots counts the jobs that the scheduler has, and limits how many there are at a time. The zero value has no
-// limit.
+// slots counts the jobs that the scheduler has, and limits how many there are at a time.
 type slots struct {
 	mu    sync.Mutex
-	limit int // zero for none
+	freed sync.Cond // signals that a slot is released or the limit changes; its lock is mu
+	limit int       // zero for none
 	used  int
-	freed chan struct{} // closed when a slot is released or the limit changes
 }
 
 func (s *slots) setLimit(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.limit = n
-	s.wake()
-}
-
-func (s *slots) wake() {
-	if s.freed != nil {
-		close(s.freed)
-		s.freed = nil
-	}
+	s.freed.Broadcast()
 }
 
 // acquire waits until the scheduler can take another job, and counts this job unless it returns an error.
 func (s *slots) acquire(ctx context.Context) error {
-	for ctx.Err() == nil {
+	stop := context.AfterFunc(ctx, func() {
 		s.mu.Lock()
-		if s.limit == 0 || s.used < s.limit {
-			s.used++
-			s.mu.Unlock()
-			return nil
-		}
-		if s.freed == nil {
-			s.freed = make(chan struct{})
-		}
-		freed := s.freed
-		s.mu.Unlock()
-		select {
-		case <-freed:
-		case <-ctx.Done():
-		}
+		defer s.mu.Unlock()
+		s.freed.Broadcast()
+	})
+	defer stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for ctx.Err() == nil && s.limit > 0 && s.used >= s.limit {
+		s.freed.Wait()
 	}
-	return ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	s.used++
+	return nil
 }
 
 // take counts a job that the scheduler already has, even if this exceeds the limit.
@@ -67,7 +57,7 @@ func (s *slots) release() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.used--
-	s.wake()
+	s.freed.Broadcast()
 }
 
 // RequireFirstStart limits the machine to one job at a time until a program has started for the first time.
