@@ -11,8 +11,8 @@
 // returns the events of the service. Measurements reads a journal. Selection and Predictions train models on it.
 //
 // The service also watches folders in which applications leave samples. It makes tables from them with tutti
-// online update. A config.Quota limits the node-hours of campaigns. The function Redacted returns the part of a
-// feed that users with the role "read" may see.
+// online update. A config.Quota limits the node-hours of campaigns. The methods Redacted
+// return what users with the role "read" may see.
 //
 //	s, err := service.New(service.Options{
 //		State:   "results/service",

@@ -3,12 +3,11 @@ package service
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -57,11 +56,10 @@ type entry struct {
 // stored is the content of the file campaign.json.
 type stored struct {
 	Campaign
-	Goal          stopGoal         `json:"goal,omitempty"`    // what a stopping campaign becomes
-	Process       *journal.Process `json:"process,omitempty"` // the last process that was started
-	Key           string           `json:"key,omitempty"`     // idempotency key
-	RequestDigest string           `json:"request_digest,omitempty"`
-	MachineState  *MachineState    `json:"machine_state,omitempty"` // before its first process
+	Goal         stopGoal         `json:"goal,omitempty"`          // what a stopping campaign becomes
+	Process      *journal.Process `json:"process,omitempty"`       // the last process that was started
+	Key          string           `json:"key,omitempty"`           // idempotency key
+	MachineState *MachineState    `json:"machine_state,omitempty"` // before its first process
 }
 
 // stopGoal says why a campaign is being stopped. It determines the state of the campaign after the stop.
@@ -209,15 +207,12 @@ func (q *queue) addLocked(e *entry) {
 }
 
 // createLocked creates the folder of a new campaign, adds the campaign to the queue and publishes it.
-func (q *queue) createLocked(c Campaign, key string, r Request) (*entry, error) {
+func (q *queue) createLocked(c Campaign, key string) (*entry, error) {
 	for c.ID = journal.NewID(); q.campaigns[c.ID] != nil; {
 		c.ID = journal.NewID()
 	}
 	c.Created = q.opt.Clock.Now().UTC()
 	e := &entry{dir: filepath.Join(q.opt.State, campaignsDir, c.ID), stored: stored{Campaign: c, Key: key}}
-	if key != "" {
-		e.RequestDigest = digest(r)
-	}
 	if err := os.Mkdir(e.dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -229,14 +224,9 @@ func (q *queue) createLocked(c Campaign, key string, r Request) (*entry, error) 
 	return e, nil
 }
 
-// digest returns a hash that identifies a request.
-func digest(r Request) string {
-	content, err := json.Marshal(r)
-	if err != nil {
-		panic(err) // strings can always be encoded
-	}
-	sum := sha256.Sum256(content)
-	return hex.EncodeToString(sum[:])
+// isFrom reports whether a campaign was created by this request, or by an equal one.
+func (c Campaign) isFrom(r Request) bool {
+	return c.Base == r.Base && c.Name == r.Name && c.From == r.From && maps.Equal(c.Set, r.Set)
 }
 
 // viewLocked returns the summary of a campaign's journal, and creates it if necessary.

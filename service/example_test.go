@@ -51,13 +51,12 @@ func Example() {
 	// Output: queued done true 3
 }
 
-func ExampleRedacted() {
-	journal := lineFeed{{Seq: 1, Type: "header", Data: json.RawMessage(`{"kind":"header","spec":{"runner":{"kind":"slurm","env":["LICENSE=1234"]}}}`)}}
-	events, _ := service.Redacted(journal).After(0, 0)
+func ExampleEvent_Redacted() {
+	line := service.Event{Seq: 1, Type: "header", Data: json.RawMessage(`{"kind":"header","spec":{"runner":{"kind":"slurm","env":["LICENSE=1234"]}}}`)}
 	var header struct {
 		Spec struct{ Runner json.RawMessage }
 	}
-	if err := json.Unmarshal(events[0].Data, &header); err != nil {
+	if err := json.Unmarshal(line.Redacted().Data, &header); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Printf("%s\n", header.Spec.Runner)

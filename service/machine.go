@@ -37,9 +37,6 @@ const inspectTimeout = 30 * time.Second
 
 // inspect returns the libraries and nodes of the machine that a base (a campaign file of the service) uses.
 func (o *Options) inspect(ctx context.Context, b config.Base) (MachineState, error) {
-	if o.Inspect == nil {
-		return MachineState{}, errors.New("the service has no inspector of machines")
-	}
 	ctx, stop := context.WithTimeout(ctx, inspectTimeout)
 	defer stop()
 	return o.Inspect(ctx, b)

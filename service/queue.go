@@ -102,7 +102,7 @@ func (q *queue) create(r Request, key, reason string) (c Campaign, created bool,
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if e, known := q.keys[key]; known && key != "" {
-		if e.RequestDigest != digest(r) {
+		if !e.isFrom(r) {
 			return Campaign{}, false, fmt.Errorf("%w: campaign %s", ErrKey, e.ID)
 		}
 		return e.current(), false, nil
@@ -122,7 +122,7 @@ func (q *queue) create(r Request, key, reason string) (c Campaign, created bool,
 	e, err := q.createLocked(Campaign{
 		Name: r.Name, Base: base.Name, Machine: base.Machine, State: Queued, Exit: ExitUnknown, Reason: reason,
 		Set: r.Set, From: r.From, NodeHours: budget,
-	}, key, r)
+	}, key)
 	if err != nil {
 		return Campaign{}, false, err
 	}

@@ -2,7 +2,6 @@ package service
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 	"time"
 
@@ -26,36 +25,14 @@ func (c Campaign) Redacted() Campaign {
 	return c
 }
 
-// Redacted returns a feed without the data that may contain secrets, for users with the role "read". The
-// numbers and types of the events stay the same.
-func Redacted(f Feed) Feed { return redactedFeed{f} }
-
-type redactedFeed struct{ Feed }
-
-func (f redactedFeed) After(seq int64, limit int) ([]Event, <-chan struct{}) {
-	events, more := f.Feed.After(seq, limit)
-	copied := false
-	for i, e := range events {
-		r, changed := e.redacted()
-		if !changed {
-			continue
-		}
-		if !copied { // other readers share the events
-			events, copied = slices.Clone(events), true
-		}
-		events[i] = r
-	}
-	return events, more
-}
-
-// redacted returns the event without secrets. The second result reports whether anything was removed. For
-// an event of an unknown kind, only the kind and the time remain.
-func (e Event) redacted() (Event, bool) {
+// Redacted returns the event without the data that may contain secrets, for users with the role "read". Its
+// number and type stay the same. Of an event of an unknown kind, only the kind and the time remain.
+func (e Event) Redacted() Event {
 	var data any
 	var err error
 	switch journal.Kind(e.Type) {
 	case scheduleEvent:
-		return e, false
+		return e
 	case journal.KindBatch, journal.KindJob, journal.KindTrial, journal.KindEvaluation, journal.KindGrow, journal.KindHPO, journal.KindComparison, journal.KindStop, journal.KindResume:
 		data, err = redactedRecord(e.Data)
 	case journal.KindHeader:
@@ -77,7 +54,7 @@ func (e Event) redacted() (Event, bool) {
 	if e.Data, err = json.Marshal(data); err != nil {
 		panic(err) // decoded data can be encoded
 	}
-	return e, true
+	return e
 }
 
 // kindAndTime returns the kind and the time of an event, which every role may see.

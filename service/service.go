@@ -30,7 +30,7 @@ type Options struct {
 	// *config.FieldError. If Check is nil, every campaign counts as one on recorded data.
 	Check   func(config.Base, map[string]string) (config.Demand, error)
 	Quota   config.Quota
-	Inspect func(context.Context, config.Base) (MachineState, error) // of the machine of a base; nil: machines are not inspected
+	Inspect func(context.Context, config.Base) (MachineState, error) // of the machine of a base; nil: InspectMachine
 	// Readable contains patterns for the names of the files that users with the role "read" may download.
 	// path.Match defines their syntax. All other files are private.
 	Readable []string
@@ -51,6 +51,9 @@ func (o *Options) setDefaults() {
 	o.LogBytes = cmp.Or(o.LogBytes, 1<<20)
 	o.Poll = cmp.Or(o.Poll, 250*time.Millisecond)
 	o.Grace = cmp.Or(o.Grace, time.Minute)
+	if o.Inspect == nil {
+		o.Inspect = InspectMachine
+	}
 	if o.Clock == nil {
 		o.Clock = clockwork.NewRealClock()
 	}

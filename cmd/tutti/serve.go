@@ -171,8 +171,7 @@ func serviceOptions(a *app, c *config.Service, log *slog.Logger) (service.Option
 		Check: func(b config.Base, set map[string]string) (config.Demand, error) {
 			return config.CheckSettings(b.File, set)
 		},
-		Quota:   c.Quota,
-		Inspect: service.InspectMachine, Readable: shownFiles(),
+		Quota: c.Quota, Readable: shownFiles(),
 		MaxQueue: c.Limits.Waiting, LogBytes: c.Limits.LogBytes, RecordedTime: c.Limits.Recorded, Grace: c.Drain, Log: log,
 	}, nil
 }

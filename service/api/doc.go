@@ -4,7 +4,7 @@
 // two campaigns, and online learning in applications.
 //
 // It also controls access. A token has one of two roles. The role "operate" may do and see everything. The role
-// "read" sees the files that are not private, and what service.Redacted leaves of the rest. Programs send the
+// "read" sees the files that are not private, and what the methods Redacted of package service leave of the rest. Programs send the
 // token in the Authorization header. Browsers log in with it once and get a signed cookie that names the token
 // and expires after a day.
 //

@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -28,39 +27,29 @@ type ListenOptions struct {
 // Listen opens a listener at addr, which is host:port, or unix:PATH for a socket with mode 0600. It replaces a
 // socket on which no process listens. Package config refuses addresses that others can reach without TLS and
 // tokens.
-func Listen(addr string, o ListenOptions) (net.Listener, error) {
-	if path, ok := strings.CutPrefix(addr, "unix:"); ok {
-		l, err := listenUnix(path)
-		if err != nil {
-			return nil, err
-		}
-		return o.limit(l), nil
-	}
-	var config *tls.Config
+func Listen(addr string, o ListenOptions) (l net.Listener, err error) {
+	path, isSocket := strings.CutPrefix(addr, "unix:")
+	var pair tls.Certificate
 	if o.CertFile != "" {
-		pair, err := tls.LoadX509KeyPair(o.CertFile, o.KeyFile)
-		if err != nil {
+		if pair, err = tls.LoadX509KeyPair(o.CertFile, o.KeyFile); err != nil {
 			return nil, fmt.Errorf("TLS: %w", err)
 		}
-		config = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}}
 	}
-	l, err := net.Listen("tcp", addr)
+	if isSocket {
+		l, err = listenUnix(path)
+	} else {
+		l, err = net.Listen("tcp", addr)
+	}
 	if err != nil {
 		return nil, err
 	}
-	l = o.limit(l)
-	if config != nil {
-		return tls.NewListener(l, config), nil
+	if o.Connections > 0 {
+		l = netutil.LimitListener(l, MaxConnections(o.Connections))
+	}
+	if o.CertFile != "" && !isSocket {
+		l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}})
 	}
 	return l, nil
-}
-
-// limit returns a listener that limits the number of open connections.
-func (o ListenOptions) limit(l net.Listener) net.Listener {
-	if o.Connections == 0 {
-		return l
-	}
-	return netutil.LimitListener(l, MaxConnections(o.Connections))
 }
 
 // MaxConnections returns the smaller of limit and half of the file descriptors that this process may open.
@@ -73,35 +62,18 @@ func MaxConnections(limit int) int {
 	return int(min(uint64(limit), max(1, files.Cur/2)))
 }
 
-// listenUnix creates a socket in a private folder, sets the socket's mode and moves it to path. Other users
-// can therefore never connect to it.
+// listenUnix creates a socket that no other user can connect to. The mode of files that other goroutines create
+// at this moment is limited, too.
 func listenUnix(path string) (net.Listener, error) {
-	if err := checkNotInUse(path); err != nil {
+	if err := removeUnused(path); err != nil {
 		return nil, err
 	}
-	private, err := os.MkdirTemp(filepath.Dir(path), ".tutti-")
-	if err != nil {
-		return nil, err
-	}
-	defer os.RemoveAll(private)
-	inside := filepath.Join(private, "s")
-	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: inside, Net: "unix"})
-	if err != nil {
-		return nil, err
-	}
-	l.SetUnlinkOnClose(false) // Close would look for the name before the move
-	err = os.Chmod(inside, 0o600)
-	if err == nil {
-		err = os.Rename(inside, path)
-	}
-	if err != nil {
-		l.Close()
-		return nil, err
-	}
-	return &unixListener{l, path}, nil
+	defer syscall.Umask(syscall.Umask(0o177))
+	return net.Listen("unix", path)
 }
 
-func checkNotInUse(path string) error {
+// removeUnused removes a socket on which no process listens.
+func removeUnused(path string) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -116,21 +88,7 @@ func checkNotInUse(path string) error {
 		c.Close()
 		return fmt.Errorf("listen unix:%s: %w", path, syscall.EADDRINUSE)
 	}
-	return nil
-}
-
-// unixListener is a listener that removes its socket when it is closed.
-type unixListener struct {
-	*net.UnixListener
-	path string
-}
-
-func (l *unixListener) Close() error {
-	err := l.UnixListener.Close()
-	if !errors.Is(err, net.ErrClosed) {
-		_ = os.Remove(l.path)
-	}
-	return err
+	return os.Remove(path)
 }
 
 // Serve answers requests until ctx is cancelled. Then it closes the listener and ends the event streams. It

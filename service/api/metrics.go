@@ -78,7 +78,7 @@ func (a *API) operationRoutes() {
 		promhttp.HandlerFor(prometheus.Gatherers{a.metrics.registry, scrape(a.backend)}, promhttp.HandlerOpts{}).ServeHTTP(w, r)
 	})
 	a.mux.HandleFunc("/api/", a.notFound)
-	a.mux.Handle("/", pageHandler())
+	a.pageRoutes()
 	if a.options.Pprof {
 		a.mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 		a.mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)

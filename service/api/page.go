@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"net/http"
 	"path"
-	"strings"
 	"time"
 
 	"tutti/report"
@@ -21,40 +20,6 @@ import (
 //go:embed assets
 var assets embed.FS
 
-// asset is an embedded file of the page with its HTTP headers.
-type asset struct {
-	contents  []byte
-	mediaType string
-	tag       string // ETag, a hash of the contents
-}
-
-// pageHandler serves the page at / and the page's files below /assets/. For any other path it answers "not
-// found". Browsers revalidate each file by its ETag, so they never use a file of another version.
-func pageHandler() http.Handler {
-	files := loadAssets()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name := strings.TrimPrefix(r.URL.Path, "/")
-		if name == "" {
-			name = "assets/index.html"
-		}
-		f, ok := files[name]
-		if !ok {
-			http.NotFound(w, r)
-			return
-		}
-		if r.Method != http.MethodGet && r.Method != http.MethodHead {
-			w.Header().Set("Allow", "GET, HEAD")
-			http.Error(w, "only GET and HEAD are possible here", http.StatusMethodNotAllowed)
-			return
-		}
-		h := w.Header()
-		h.Set("Content-Type", f.mediaType)
-		h.Set("Cache-Control", "no-cache")
-		h.Set("Etag", f.tag)
-		http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(f.contents))
-	})
-}
-
 // mediaTypes maps file extensions to media types. The MIME tables of operating systems differ, so they are not
 // used.
 var mediaTypes = map[string]string{
@@ -64,26 +29,39 @@ var mediaTypes = map[string]string{
 	".svg":  "image/svg+xml",
 }
 
-// loadAssets returns the embedded files, keyed by name. It panics if a file cannot be read.
-func loadAssets() map[string]asset {
-	files := map[string]asset{}
+// pageRoutes serves the page at / and the page's files below /assets/. It panics if an embedded file cannot be
+// read.
+func (a *API) pageRoutes() {
 	for _, folder := range []embed.FS{report.Assets, assets} {
 		err := fs.WalkDir(folder, "assets", func(name string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() {
 				return err
 			}
-			contents, err := folder.ReadFile(name)
-			if err != nil {
-				return err
+			pattern := "GET /" + name
+			if name == "assets/index.html" {
+				pattern = "GET /{$}"
 			}
-			mediaType := cmp.Or(mediaTypes[path.Ext(name)], "text/plain; charset=utf-8")
-			sum := sha256.Sum256(contents)
-			files[name] = asset{contents, mediaType, `"` + hex.EncodeToString(sum[:8]) + `"`}
-			return nil
+			contents, err := folder.ReadFile(name)
+			a.mux.Handle(pattern, fileHandler(name, contents))
+			return err
 		})
 		if err != nil {
 			panic(err)
 		}
 	}
-	return files
+}
+
+// fileHandler serves a file. Browsers revalidate it by its ETag, a hash of the contents, so they never use a file of
+// another version.
+func fileHandler(name string, contents []byte) http.Handler {
+	mediaType := cmp.Or(mediaTypes[path.Ext(name)], "text/plain; charset=utf-8")
+	sum := sha256.Sum256(contents)
+	tag := `"` + hex.EncodeToString(sum[:8]) + `"`
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Type", mediaType)
+		h.Set("Cache-Control", "no-cache")
+		h.Set("Etag", tag)
+		http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(contents))
+	})
 }

@@ -64,8 +64,9 @@ func streamOperation(path, id, summary string) huma.Operation {
 
 // stream sends a feed to a client. It removes secrets if the caller has the role "read".
 func (a *API) stream(ctx context.Context, feed service.Feed, after int64) (*huma.StreamResponse, error) {
-	if !callerOf(ctx).operate {
-		feed = service.Redacted(feed)
+	shown := service.Event.Redacted
+	if callerOf(ctx).operate {
+		shown = func(e service.Event) service.Event { return e }
 	}
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		r, w := humago.Unwrap(ctx)
@@ -82,91 +83,82 @@ func (a *API) stream(ctx context.Context, feed service.Feed, after int64) (*huma
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Accel-Buffering", "no")
 		extendWrite(w, streamWrite)
-		s := stream{
-			out: bufio.NewWriterSize(w, 4<<10), control: http.NewResponseController(w),
-			done: r.Context().Done(), closing: a.closing, heartbeat: a.options.Heartbeat, sent: a.metrics.events.Inc,
-		}
-		s.run(feed, after)
+		a.sendEvents(r.Context(), eventWriter{bufio.NewWriterSize(w, 4<<10), w}, feed, shown, after)
 	}}, nil
 }
 
-// stream sends the events of one feed to one client.
-type stream struct {
-	out       *bufio.Writer
-	control   *http.ResponseController
-	done      <-chan struct{} // closed when the client has disconnected
-	closing   <-chan struct{} // closed when the service ends
-	heartbeat time.Duration
-	sent      func()
-}
-
-// run writes events until the feed has ended, the client has disconnected or the service ends. It buffers
-// no events for a slow client.
-func (s *stream) run(feed service.Feed, after int64) {
-	beat := time.NewTicker(s.heartbeat)
+// sendEvents writes what shown() returns of events until the feed has ended, the client has disconnected or the
+// service ends. It buffers no events for a slow client.
+func (a *API) sendEvents(ctx context.Context, w eventWriter, feed service.Feed, shown func(service.Event) service.Event, after int64) {
+	beat := time.NewTicker(a.options.Heartbeat)
 	defer beat.Stop()
-	s.out.WriteString("retry: 2000\n\n")
+	w.WriteString("retry: 2000\n\n")
 	for {
 		ended := feed.Ended() // before After, so that no event is missed
 		events, more := feed.After(after, eventsAtOnce)
 		for _, e := range events {
-			s.writeEvent(e.Seq, e.Type, e.Data)
-			s.sent()
+			w.writeEvent(shown(e))
+			a.metrics.events.Inc()
 			after = e.Seq
 		}
 		if len(events) == 0 && ended {
-			s.writeEvent(0, "end", []byte(`{"seq":`+strconv.FormatInt(after, 10)+`}`))
-			s.flush()
+			w.writeEvent(service.Event{Type: "end", Data: []byte(`{"seq":` + strconv.FormatInt(after, 10) + `}`)})
+			w.flush()
 			return
 		}
-		if s.flush() != nil {
+		if w.flush() != nil {
 			return
 		}
 		if len(events) > 0 {
 			select {
-			case <-s.closing:
+			case <-a.closing:
 				return
 			default:
 				continue
 			}
 		}
 		select {
-		case <-s.done:
+		case <-ctx.Done():
 			return
-		case <-s.closing:
+		case <-a.closing:
 			return
 		case <-more:
 		case <-beat.C:
-			s.out.WriteString(": heartbeat\n\n")
+			w.WriteString(": heartbeat\n\n")
 		}
 	}
 }
 
-// writeEvent writes one event. The event's JSON data are on one line. Errors of writing are returned by
-// flush.
-func (s *stream) writeEvent(seq int64, kind string, data []byte) {
-	if bytes.ContainsAny(data, "\r\n") {
-		data = bytes.ReplaceAll(bytes.ReplaceAll(data, []byte("\r"), nil), []byte("\n"), []byte(" "))
-	}
-	kind = oneLine.Replace(kind)
-	if seq > 0 {
-		s.out.WriteString("id: ")
-		s.out.Write(strconv.AppendInt(s.out.AvailableBuffer(), seq, 10))
-		s.out.WriteByte('\n')
-	}
-	s.out.WriteString("event: ")
-	s.out.WriteString(kind)
-	s.out.WriteString("\ndata: ")
-	s.out.Write(data)
-	s.out.WriteString("\n\n")
+// eventWriter writes events to a client.
+type eventWriter struct {
+	*bufio.Writer
+	to http.ResponseWriter
 }
 
-func (s *stream) flush() error {
-	_ = s.control.SetWriteDeadline(time.Now().Add(streamWrite))
-	if err := s.out.Flush(); err != nil {
+// writeEvent writes one event; the number 0 is left out. The event's JSON data are on one line. Errors of
+// writing are returned by flush.
+func (w eventWriter) writeEvent(e service.Event) {
+	if bytes.ContainsAny(e.Data, "\r\n") {
+		e.Data = bytes.ReplaceAll(bytes.ReplaceAll(e.Data, []byte("\r"), nil), []byte("\n"), []byte(" "))
+	}
+	if e.Seq > 0 {
+		w.WriteString("id: ")
+		w.Write(strconv.AppendInt(w.AvailableBuffer(), e.Seq, 10))
+		w.WriteByte('\n')
+	}
+	w.WriteString("event: ")
+	w.WriteString(oneLine.Replace(e.Type))
+	w.WriteString("\ndata: ")
+	w.Write(e.Data)
+	w.WriteString("\n\n")
+}
+
+func (w eventWriter) flush() error {
+	extendWrite(w.to, streamWrite)
+	if err := w.Flush(); err != nil {
 		return err
 	}
-	return s.control.Flush()
+	return http.NewResponseController(w.to).Flush()
 }
 
 var oneLine = strings.NewReplacer("\r", "", "\n", " ")
