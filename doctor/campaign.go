@@ -96,7 +96,7 @@ func (x *campaignChecker) checkLibrary(ctx context.Context, want config.Library)
 	case !mpi.SameRelease(found.Version, want.Version):
 		x.add(need(name, Missing, "version: "+found.Version+" in the campaign file"+hint, "here is "+found.Name+" in "+found.File.Path))
 	default:
-		x.add(need(name, OK, "", found.Name, orNoMPI(found.File.Path)))
+		x.add(need(name, OK, "", found.Name, cmp.Or(found.File.Path, noMPI)))
 	}
 	return found
 }

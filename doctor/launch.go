@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -260,7 +261,7 @@ func (x *launcherTester) trySrun(ctx context.Context, lib *Library) {
 	plugins := slices.DeleteFunc(slices.Clone(own.PMI), func(name string) bool { return !slices.Contains(x.slurm.plugins, name) })
 	if len(plugins) == 0 {
 		x.add(Check{Launchers, "srun", Missing,
-			[]string{fmt.Sprintf("%s: srun has %s only", lib.Name, orNone(x.slurm.plugins))},
+			[]string{fmt.Sprintf("%s: srun has %s only", lib.Name, cmp.Or(strings.Join(x.slurm.plugins, ", "), "no plugin"))},
 			"start with the library's own launcher inside the job"})
 		return
 	}
@@ -289,13 +290,6 @@ func (x *launcherTester) srunArgs(path, plugin string) []string {
 var inherited = []string{
 	"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE", "SLURM_CPUS_PER_TASK", "SLURM_DISTRIBUTION", "SLURM_MPI_TYPE",
 	"SLURM_HINT", "SLURM_EXACT", "SLURM_ARBITRARY",
-}
-
-func orNone(names []string) string {
-	if len(names) == 0 {
-		return "no plugin"
-	}
-	return strings.Join(names, ", ")
 }
 
 // Launchable is a library with a launcher that starts its programs.

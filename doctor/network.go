@@ -51,8 +51,7 @@ func bisectionCheck(b discover.Bisection) Check {
 }
 
 func chance(p float64) string {
-	const least = 1e-9
-	if p < least {
+	if p < 1e-9 {
 		return "less than 1e-9"
 	}
 	return fmt.Sprintf("%.2g", p)

@@ -115,7 +115,7 @@ func (x *programTester) examineProgram(ctx context.Context, p program, c Check, 
 	switch start := x.launchers.starter(p.library); {
 	case p.library == nil:
 		c = c.with(Missing, "load the modules it was built with, or name that installation: --mpi PREFIX")
-		c.Details = append(c.Details, "loads "+orNoMPI(x.loadedBy(ctx, p.path))+", which belongs to no library found here")
+		c.Details = append(c.Details, "loads "+cmp.Or(x.loadedBy(ctx, p.path), noMPI)+", which belongs to no library found here")
 	case !x.options.Run:
 		c = c.with(Found, "")
 		c.Details = append(c.Details, p.library.Name+": not tried")
@@ -180,12 +180,7 @@ func (x *session) measure(ctx context.Context, c Check, start *trial, path strin
 	}
 }
 
-func orNoMPI(path string) string {
-	if path == "" {
-		return "a missing MPI library"
-	}
-	return path
-}
+const noMPI = "a missing MPI library"
 
 func (x *launcherTester) starter(lib *Library) *trial {
 	var through *trial

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 
 	"tutti/benchrunner"
 	"tutti/internal/config"
@@ -42,7 +43,7 @@ func (r result) message() string {
 		if strings.Contains(lower, "error") || strings.Contains(lower, "fatal") {
 			return printable(line)
 		}
-		if first == "" && strings.ContainsFunc(line, isLetter) {
+		if first == "" && strings.ContainsFunc(line, unicode.IsLetter) {
 			first = line
 		}
 	}
@@ -51,8 +52,6 @@ func (r result) message() string {
 	}
 	return printable(first)
 }
-
-func isLetter(r rune) bool { return r|0x20 >= 'a' && r|0x20 <= 'z' }
 
 func printable(s string) string {
 	const most = 200

@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -201,9 +202,9 @@ func (x *slurmChecker) scrontab() string {
 
 func (p partition) String() string {
 	nodes := fmt.Sprintf("%s, %d idle", count(p.Nodes, "node", "nodes"), p.idle)
-	text := fmt.Sprintf("%s: %s, %d CPUs each, limit %s", p.Name, nodes, p.perNode(), orUnknown(p.MaxTime))
-	if p.MaxNodes != "UNLIMITED" && p.MaxNodes != "" {
-		text += ", " + count(number(p.MaxNodes), "node", "nodes") + " a job"
+	text := fmt.Sprintf("%s: %s, %d CPUs each, limit %s", p.Name, nodes, p.perNode(), cmp.Or(p.MaxTime, "unknown"))
+	if most, err := strconv.Atoi(p.MaxNodes); err == nil { // or UNLIMITED
+		text += ", " + count(most, "node", "nodes") + " a job"
 	}
 	if p.Default {
 		text += ", the default"
@@ -219,13 +220,6 @@ func (p partition) perNode() int {
 		return 0
 	}
 	return p.CPUs / p.Nodes
-}
-
-func orUnknown(s string) string {
-	if s == "" {
-		return "unknown"
-	}
-	return s
 }
 
 var pingForm = regexp.MustCompile(`Slurmctld\(([^)]*)\) at (\S+) is ([A-Z]+)`)
@@ -271,14 +265,6 @@ func parsePartitions(text string) []partition {
 	return out
 }
 
-func number(s string) int {
-	n, err := strconv.Atoi(s)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return n
-}
-
 type nodeCount struct{ idle, usable int }
 
 // parseSinfo parses lines of sinfo --format=%R|%D|%t: partition, nodes, state. A state may
@@ -290,7 +276,8 @@ func parseSinfo(text string) map[string]nodeCount {
 		if len(f) != 3 {
 			continue
 		}
-		n, c := number(f[1]), out[f[0]]
+		n, _ := strconv.Atoi(f[1]) // 0 for other text
+		c := out[f[0]]
 		switch strings.TrimRight(f[2], "~#!%$@^-+") {
 		case "idle":
 			c.idle += n

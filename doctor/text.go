@@ -73,15 +73,8 @@ func writeCheck(b *strings.Builder, c Check, width int) {
 
 // writeHanging writes head and then the text. All lines after the first are indented to the given column.
 func writeHanging(b *strings.Builder, head, text string, column, width int) {
-	first, rest := text, []string(nil)
-	if lines := wrap(text, width-utf8.RuneCountInString(head)); len(lines) > 1 {
-		first = lines[0]
-		rest = wrap(strings.TrimPrefix(strings.Join(strings.Fields(text), " "), first+" "), width-column)
-	}
-	b.WriteString(head + first + "\n")
-	for _, line := range rest {
-		b.WriteString(strings.Repeat(" ", column) + line + "\n")
-	}
+	lines := wrap(text, width-column)
+	b.WriteString(head + strings.Join(lines, "\n"+strings.Repeat(" ", column)) + "\n")
 }
 
 func wrap(s string, width int) []string {
