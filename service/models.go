@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"tutti/campaign"
@@ -14,7 +15,6 @@ import (
 	"tutti/internal/config"
 	"tutti/journal"
 	"tutti/selection"
-	"tutti/surrogate/learner"
 )
 
 // Learn trains the models of one problem on the journal in a folder. It returns the selection and the predictions
@@ -48,7 +48,7 @@ func Learn(ctx context.Context, dir string, id journal.Problem) (Learned, error)
 	if err != nil {
 		return Learned{}, err
 	}
-	return newLearned(done.Problems[0]), nil
+	return newLearned(done.Problems[0])
 }
 
 // oneProblem returns the campaign that a journal describes, limited to one of its problems.
@@ -72,66 +72,33 @@ func oneProblem(contents *journal.Contents, dir string, id journal.Problem) (*as
 	return c, nil
 }
 
-// newLearned converts the final selection and predictions for a problem (a collective of a library). At points
+// newLearned returns the final selection and predictions for a problem (a collective of a library). At points
 // with a measurement, predictions are in seconds. At other points only their ratios are known.
-func newLearned(p campaign.Conclusion) Learned {
+func newLearned(c campaign.Conclusion) (Learned, error) {
+	cells, err := export.Cells(c)
+	if err != nil {
+		return Learned{}, err
+	}
 	measured := map[coll.Candidate]float64{}
-	for _, m := range p.Result.Ledger.Measurements() {
+	for _, m := range c.Result.Ledger.Measurements() {
 		measured[m.Candidate] = m.Seconds
 	}
-	out := Learned{Selection: Selection{Choices: []Choice{}}, Predictions: []Prediction{}}
-	defaults, uncertain := defaultAlgorithms(p), uncertainties(p)
+	out := Learned{Selection: Selection{Cells: cells}, Predictions: []Prediction{}}
 	byPoint := func(a, b selection.Row) int { return coll.ComparePoints(a.Point, b.Point) }
-	for _, row := range slices.SortedFunc(slices.Values(p.Rows), byPoint) {
-		unit := secondsPerUnit(row, measured)
-		choice := choiceAt(row, p.Selection.Choose(row.Point), unit)
-		choice.Default = defaults[row.Point]
-		choice.Measured = len(p.Result.Ledger.Missing(row.Point)) == 0
-		if d, ok := uncertain[row.Point]; ok {
-			choice.Rival, choice.Tie, choice.PMistake = d.Rival.String(), d.Tie, d.PMistake
-		}
-		out.Selection.Choices = append(out.Selection.Choices, choice)
-		out.Predictions = append(out.Predictions, predictionsAt(row, unit, measured)...)
+	for _, row := range slices.SortedFunc(slices.Values(c.Rows), byPoint) {
+		out.Predictions = append(out.Predictions, predictionsAt(row, measured)...)
 	}
-	return out
+	return out, nil
 }
 
-// secondsPerUnit returns the factor that converts the predictions of a row to seconds. It is 0 if
-// nothing was measured at the point.
-func secondsPerUnit(row selection.Row, measured map[coll.Candidate]float64) float64 {
+// predictionsAt returns the predictions at the point of a row. They are in seconds if an algorithm was measured
+// there.
+func predictionsAt(row selection.Row, measured map[coll.Candidate]float64) []Prediction {
+	unit, fastest := 0.0, math.Inf(1)
 	for _, o := range row.Options {
-		if t := measured[coll.Candidate{Point: row.Point, Algorithm: o.Algorithm}]; t > 0 && o.Seconds > 0 {
-			return t / o.Seconds
-		}
-	}
-	return 0
-}
-
-func choiceAt(row selection.Row, alg coll.Algorithm, unit float64) Choice {
-	c := Choice{Nodes: row.Point.Nodes, PPN: row.Point.PPN, MsgBytes: row.Point.MsgBytes, Algorithm: alg.String()}
-	own, byDefault := predictionOf(row, alg), predictionOf(row, coll.Default)
-	c.Seconds = own * unit
-	if own > 0 && byDefault > 0 {
-		c.Gain = byDefault / own
-	}
-	return c
-}
-
-// predictionOf returns the prediction of one algorithm in a row. It returns 0 if the row has none.
-func predictionOf(row selection.Row, alg coll.Algorithm) float64 {
-	for _, o := range row.Options {
-		if o.Algorithm == alg {
-			return o.Seconds
-		}
-	}
-	return 0
-}
-
-func predictionsAt(row selection.Row, unit float64, measured map[coll.Candidate]float64) []Prediction {
-	fastest := 0.0
-	for _, o := range row.Options {
-		if fastest == 0 || o.Seconds < fastest {
-			fastest = o.Seconds
+		fastest = min(fastest, o.Seconds)
+		if t := measured[coll.Candidate{Point: row.Point, Algorithm: o.Algorithm}]; unit == 0 && t > 0 && o.Seconds > 0 {
+			unit = t / o.Seconds
 		}
 	}
 	var out []Prediction
@@ -143,37 +110,5 @@ func predictionsAt(row selection.Row, unit float64, measured map[coll.Candidate]
 		})
 	}
 	slices.SortFunc(out, func(a, b Prediction) int { return cmp.Compare(a.Algorithm, b.Algorithm) })
-	return out
-}
-
-// defaultAlgorithms returns, for each point of recorded data, the algorithm that the library's default
-// runs. It is the algorithm whose recorded time equals that of the default.
-func defaultAlgorithms(p campaign.Conclusion) map[coll.Point]string {
-	times := map[coll.Point]float64{}
-	for _, m := range p.Truth {
-		if m.Algorithm.IsDefault() {
-			times[m.Point] = m.Seconds
-		}
-	}
-	out := map[coll.Point]string{}
-	for _, m := range p.Truth {
-		if _, known := out[m.Point]; !known && !m.Algorithm.IsDefault() && m.Seconds == times[m.Point] {
-			out[m.Point] = m.Algorithm.String()
-		}
-	}
-	return out
-}
-
-// uncertainties returns how uncertain the choice at each point is. It returns nil for models without a
-// posterior.
-func uncertainties(p campaign.Conclusion) map[coll.Point]learner.Uncertainty {
-	doubts, err := p.Uncertainties()
-	if err != nil {
-		return nil // forests have no posterior
-	}
-	out := make(map[coll.Point]learner.Uncertainty, len(doubts))
-	for _, d := range doubts {
-		out[d.Point] = d
-	}
 	return out
 }

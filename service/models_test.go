@@ -10,7 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"tutti/campaign"
+	"tutti/campaign/export"
 	"tutti/coll"
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
@@ -30,41 +33,15 @@ func TestLearn(t *testing.T) {
 	dir := runCampaign(t, "runner.defaults=data/defaults.csv", "runner.recorded=C")
 	for _, p := range campaigntest.Conclude(t, dir, nil).Problems {
 		learned := testutil.Must(service.Learn(t.Context(), dir, p.Problem.Problem))(t)
-		choices := map[coll.Point]service.Choice{}
-		for _, c := range learned.Selection.Choices {
-			choices[coll.Point{Collective: p.Problem.Collective, Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.MsgBytes}] = c
-		}
-		if len(choices) != len(p.Rows) {
-			t.Errorf("%s: %d choices, want %d", p.Problem.Problem, len(choices), len(p.Rows))
+		if diff := cmp.Diff(testutil.Must(export.Cells(p))(t), learned.Selection.Cells); diff != "" {
+			t.Errorf("%s: cells (-want +got):\n%s", p.Problem.Problem, diff)
 		}
 		options := 0
 		for _, row := range p.Rows {
 			options += len(row.Options)
-			checkChoice(t, p, row.Point, choices[row.Point])
 		}
 		checkPredictions(t, p, learned.Predictions, options)
 	}
-}
-
-// checkChoice compares a choice with the selection and with the measurements at its point.
-func checkChoice(t *testing.T, p campaign.Conclusion, at coll.Point, c service.Choice) {
-	t.Helper()
-	missing := p.Result.Ledger.Missing(at)
-	if c.Algorithm != p.Selection.Choose(at).String() || c.Measured != (len(missing) == 0) {
-		t.Errorf("%v: %+v, want %v, all measured: %t", at, c, p.Selection.Choose(at), len(missing) == 0)
-	}
-	// In these data the library's default is one of the algorithms.
-	if c.Default == "" || c.Gain <= 0 {
-		t.Errorf("%v: %+v, want what the library runs by itself", at, c)
-	}
-	if known := len(missing) < len(feasible(p, at)); known != (c.Seconds > 0) {
-		t.Errorf("%v: %g s, anything measured: %t", at, c.Seconds, known)
-	}
-}
-
-func feasible(p campaign.Conclusion, at coll.Point) []int {
-	i, _ := p.Space.Index(at)
-	return p.Space.Feasible(i)
 }
 
 // checkPredictions checks the number and the order of predictions. It also checks that the fastest
@@ -98,8 +75,8 @@ func checkPredictions(t *testing.T, p campaign.Conclusion, all []service.Predict
 func TestLearnUncertainty(t *testing.T) {
 	dir := campaigntest.Run(t, campaigntest.Load(t, campaigntest.MadeOpenMPI.Put(t, t.TempDir()), "method=regret"))
 	learned := testutil.Must(service.Learn(t.Context(), dir, journal.Problem{Library: "openmpi", Collective: coll.Bcast}))(t)
-	for _, c := range learned.Selection.Choices {
-		if c.Rival == "" || c.PMistake < 0 || c.PMistake > 1 {
+	for _, c := range learned.Selection.Cells {
+		if c.Rival == "" || c.PMistake == nil || *c.PMistake < 0 || *c.PMistake > 1 {
 			t.Errorf("%+v, want a rival and a probability", c)
 		}
 	}

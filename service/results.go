@@ -9,6 +9,7 @@ import (
 
 	"tutti/coll"
 	"tutti/journal"
+	"tutti/report"
 
 	"golang.org/x/sync/singleflight"
 )
@@ -25,22 +26,7 @@ type Measurement struct {
 type Selection struct {
 	Problem journal.Problem `json:"problem"`
 	Round   int             `json:"round"`
-	Choices []Choice        `json:"choices"` // at every point, by nodes, ppn, msg_bytes
-}
-
-// Choice is the selected algorithm at a point.
-type Choice struct {
-	Nodes     int     `json:"nodes"`
-	PPN       int     `json:"ppn"`
-	MsgBytes  int64   `json:"msg_bytes"`
-	Algorithm string  `json:"algorithm"`           // library_default leaves the choice to the library
-	Default   string  `json:"default"`             // algorithm of the library's default, "" when unknown
-	Seconds   float64 `json:"seconds"`             // measured or predicted; 0 where nothing was measured at the point
-	Gain      float64 `json:"gain"`                // time of the default over that of the choice; 0 when unknown
-	Measured  bool    `json:"measured"`            // every candidate of the point was measured
-	Tie       bool    `json:"tie,omitempty"`       // the model finds no difference between the choice and the rival
-	Rival     string  `json:"rival,omitempty"`     // the second fastest algorithm
-	PMistake  float64 `json:"p_mistake,omitempty"` // probability of being slower than the best by more than the mistake threshold
+	Cells   []report.Cell   `json:"cells"` // at every point, in the order of the report
 }
 
 // Prediction is the predicted time of one algorithm at one point.

@@ -46,20 +46,26 @@ func ProblemFacts(c campaign.Conclusion) (report.ProblemFacts, error) {
 		}
 		f.Compared = append(f.Compared, compared)
 	}
-	known := knownTimesOf(c, c.Truth)
-	f.Cells = cells(known, c)
+	if f.Cells, err = Cells(c); err != nil {
+		return f, err
+	}
+	ties := 0
 	for _, cell := range f.Cells {
 		if cell.DefaultKept {
 			f.DefaultKept++
 		}
+		if cell.Tie {
+			ties++
+		}
 	}
-	if f.Scores, err = scores(known, c); err != nil {
+	if c.HasPosterior() {
+		f.Ties = &ties
+	}
+	if f.Scores, err = scores(knownTimesOf(c, c.Truth), c); err != nil {
 		return f, err
 	}
-	if f.Unsafe, err = unsafeFacts(c); err != nil {
-		return f, err
-	}
-	return f, addTies(&f, c)
+	f.Unsafe, err = unsafeFacts(c)
+	return f, err
 }
 
 // crossValidate compares predictions with measurements that were left out of the training. The result is
@@ -71,10 +77,11 @@ func crossValidate(c campaign.Conclusion) (learner.Validation, error) {
 	return learner.CrossValidate(c.Data, c.Spec.Folds, c.Spec.Seed, c.Learner)
 }
 
-// cells returns a report cell for every grid point. Its slowdown is the true one if all times are known.
-// Otherwise it is the predicted one.
-func cells(k knownTimes, c campaign.Conclusion) []report.Cell {
-	var out []report.Cell
+// Cells returns what the selection has at every grid point. The slowdowns are the true ones if all times are known.
+// Otherwise they are the predicted ones.
+func Cells(c campaign.Conclusion) ([]report.Cell, error) {
+	k := knownTimesOf(c, c.Truth)
+	out := []report.Cell{}
 	for _, row := range c.Rows {
 		alg := c.Selection.Choose(row.Point)
 		cell := report.Cell{
@@ -98,7 +105,7 @@ func cells(k knownTimes, c campaign.Conclusion) []report.Cell {
 		}
 		out = append(out, cell)
 	}
-	return out
+	return out, addTies(out, c)
 }
 
 func worstLoss(c campaign.Conclusion) float64 {
@@ -153,7 +160,7 @@ func excludedTexts(algorithms []report.AlgorithmFacts) []string {
 
 // addTies marks the cells in which another algorithm may be as fast as the selected one. The rows of `c`
 // must have the order of the cells. Models without a posterior give no ties.
-func addTies(f *report.ProblemFacts, c campaign.Conclusion) error {
+func addTies(all []report.Cell, c campaign.Conclusion) error {
 	if !c.HasPosterior() {
 		return nil
 	}
@@ -163,9 +170,8 @@ func addTies(f *report.ProblemFacts, c campaign.Conclusion) error {
 	}
 	cells := make(map[coll.Point]*report.Cell, len(c.Rows))
 	for i, row := range c.Rows {
-		cells[row.Point] = &f.Cells[i]
+		cells[row.Point] = &all[i]
 	}
-	ties := 0
 	for _, d := range uncertainties {
 		cell := cells[d.Point]
 		switch cell.Algorithm {
@@ -177,11 +183,7 @@ func addTies(f *report.ProblemFacts, c campaign.Conclusion) error {
 			continue
 		}
 		cell.Tie, cell.PMistake = d.Tie, &d.PMistake
-		if d.Tie {
-			ties++
-		}
 	}
-	f.Ties = &ties
 	return nil
 }
 

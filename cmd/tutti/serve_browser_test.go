@@ -60,7 +60,7 @@ func TestServePage(t *testing.T) {
 func checkSelection(t *testing.T, ctx context.Context, home string) {
 	t.Helper()
 	shown := pagetest.Eval[int](t, ctx, `document.querySelectorAll("td.c[data-point]").length`)
-	if want := 2 * len(selections(t, ctx)[0].Choices); shown != want {
+	if want := 2 * len(selections(t, ctx)[0].Cells); shown != want {
 		t.Errorf("%d cells, want %d: tuned and default at every point", shown, want)
 	}
 }

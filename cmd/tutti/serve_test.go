@@ -244,7 +244,7 @@ func checkAnswer(t *testing.T, s *served, id string) {
 	testutil.NoError(t, json.Unmarshal(s.ask("GET", "/api/v1/campaigns/"+id+"/selection", ""), &answer))
 	answers := map[string]string{}
 	for _, selection := range answer.Selections {
-		for _, c := range selection.Choices {
+		for _, c := range selection.Cells {
 			answers[fmt.Sprintf("%s,%s,%d,%d,%d", selection.Problem.Library, selection.Problem.Collective, c.Nodes, c.PPN, c.MsgBytes)] = c.Algorithm
 		}
 	}

@@ -52,9 +52,9 @@ function drawProblems(place, problems) {
 }
 
 function problemNodes(p) {
-  const maps = selectionMaps({ kinds: ['gain', 'slowdown', 'default_slowdown', 'p_mistake', 'measured'] });
+  const maps = selectionMaps();
   if (p.cells.length > 0) {
-    maps.show({ label: p.key, title: p.collective, points: p.cells.map(choiceOf), algorithms: p.algorithms.map((a) => a.name) });
+    maps.show({ label: p.key, title: p.collective, points: p.cells, algorithms: p.algorithms.map((a) => a.name) });
   }
   return [
     el('div', { class: 'title' }, el('h2', { text: p.key }), el('span', { class: `pill ${p.stop === 'converged' ? 'done' : 'open'}`, text: stopText(p.stop) })),
@@ -69,11 +69,6 @@ function problemNodes(p) {
       studyNode(p),
       (p.compared ?? []).map((c) => details(`Compared with the earlier campaign ${c.campaign}`, () => comparedNodes(c)))),
   ].filter(Boolean);
-}
-
-// choiceOf adds to a cell what the maps need.
-function choiceOf(c) {
-  return { ...c, gain: c.slowdown > 0 && c.default_slowdown > 0 ? c.default_slowdown / c.slowdown : undefined };
 }
 
 // details makes a part that is drawn when it is opened.

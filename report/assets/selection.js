@@ -1,19 +1,18 @@
 // The selection of a problem: maps of the chosen algorithms, their legend, and one point in
 // detail.
 //
-// A point is {nodes, ppn, msg_bytes, algorithm} with these where they are known: default, the
-// algorithm the library runs by itself; rival and tie; gain, the time of the default over that of
-// the choice; p_mistake; slowdown and default_slowdown, against the best algorithm; seconds;
-// measured, whether every algorithm was measured, or measured_algorithms, how many.
+// A point is a cell of the report or of the service: {nodes, ppn, msg_bytes, algorithm,
+// measured_algorithms} with these where they are known: rival and tie; p_mistake; slowdown and
+// default_slowdown, against the best algorithm. gain is the time of the default over that of the
+// choice.
 
 import { el } from './dom.js';
-import { callTime, percent, point, ratio } from './format.js';
+import { percent, point, ratio } from './format.js';
 import { gridMaps, pointKey } from './map.js';
 import { codes, countScale, gainScale, libraryDefault, mistakeScale, scaleTexts, slowdownScale, step } from './palette.js';
 
 // Second layers of the maps, next to the tuned choice. has tells whether points know the figure.
 const layerKinds = {
-  default: { title: 'default', has: (c) => c.default !== undefined },
   gain: { title: 'gain over default', has: (c) => c.gain !== undefined, scale: () => gainScale, cell: gainCell },
   slowdown: { title: 'slowdown, tuned', has: (c) => c.slowdown !== undefined, scale: () => slowdownScale, cell: (c) => slowdownCell(c, c.slowdown, 'tuned') },
   default_slowdown: {
@@ -26,10 +25,10 @@ const layerKinds = {
 
 const manyPoints = 1500; // above, only the maps of one number of processes per node are drawn
 
-// selectionMaps makes the maps. kinds names the second layers that are offered. detail(point, code)
+// selectionMaps makes the maps. detail(point, code)
 // returns nodes below the facts of a point; code(name) is the look of an algorithm. looked is
 // called with the point in detail.
-export function selectionMaps({ kinds, detail = () => [], looked = () => {} }) {
+export function selectionMaps({ detail = () => [], looked = () => {} } = {}) {
   const choice = el('select', { id: 'second-layer' });
   const ppns = el('select', { id: 'ppn' });
   const ppnLabel = el('label', { for: 'ppn', text: 'processes per node: ' });
@@ -44,14 +43,13 @@ export function selectionMaps({ kinds, detail = () => [], looked = () => {} }) {
   const code = (name) => names.get(name || libraryDefault) ?? names.get(libraryDefault);
   const algorithmCell = (c, name, marks, text) => ({ text: code(name).letter, class: code(name).class + marks, label: `${point(c)}: ${text}` });
   const tuned = (c) => algorithmCell(c, c.algorithm,
-    `${c.tie ? ' tie' : ''}${c.measured ? ' measured' : ''}${shown.next.has(pointKey(c)) ? ' next' : ''}`,
+    `${c.tie ? ' tie' : ''}${shown.next.has(pointKey(c)) ? ' next' : ''}`,
     c.algorithm + (c.tie ? `, as fast as ${c.rival}` : ''));
-  const byDefault = (c) => algorithmCell(c, c.default, '', `by default ${c.default || 'not known'}`);
 
   function draw() {
     const kind = layerKinds[choice.value];
     const scale = kind.scale?.(Math.max(...shown.points.map((c) => c.measured_algorithms ?? 0)));
-    const cell = kind.cell ? (c) => kind.cell(c, scale) : byDefault;
+    const cell = (c) => kind.cell(c, scale);
     const points = ppns.hidden ? shown.points : shown.points.filter((c) => c.ppn === Number(ppns.value));
     maps.show(shown.label, points, [{ title: 'tuned', cell: tuned }, { title: kind.title, cell }]);
     drawLegend(scale);
@@ -62,7 +60,7 @@ export function selectionMaps({ kinds, detail = () => [], looked = () => {} }) {
     const used = new Map();
     for (const c of shown.points) used.set(c.algorithm, (used.get(c.algorithm) ?? 0) + 1);
     const items = [...names.values()].map((k) => legendItem(k.letter, k.class, `${choiceText(k.name)} (${used.get(k.name) ?? 0})`));
-    const marks = [['tie', 'tie', (c) => c.tie], ['measured', 'every algorithm measured', (c) => c.measured], ['next', 'measured next', (c) => shown.next.has(pointKey(c))]];
+    const marks = [['tie', 'tie', (c) => c.tie], ['next', 'measured next', (c) => shown.next.has(pointKey(c))]];
     for (const [name, text, has] of marks) if (shown.points.some(has)) items.push(legendItem('', `k0 ${name}`, text));
     if (scale) scaleTexts(scale).forEach((text, i) => items.push(legendItem('', `r${i}`, text)));
     legend.replaceChildren(...items);
@@ -87,9 +85,9 @@ export function selectionMaps({ kinds, detail = () => [], looked = () => {} }) {
     // show draws the points of a problem; algorithms are those it has, next the keys of points that
     // are measured next.
     show({ label, title, points, algorithms = [], next = new Set() }) {
-      shown = { label, title, points, next };
-      names = codes(algorithms, points.flatMap((c) => [c.algorithm, c.default, c.rival]));
-      fill(choice, kinds.filter((k) => points.some(layerKinds[k].has)).map((k) => [k, layerKinds[k].title]));
+      shown = { label, title, points: points.map(withGain), next };
+      names = codes(algorithms, points.flatMap((c) => [c.algorithm, c.rival]));
+      fill(choice, Object.keys(layerKinds).filter((k) => shown.points.some(layerKinds[k].has)).map((k) => [k, layerKinds[k].title]));
       fill(ppns, [...new Set(points.map((c) => c.ppn))].sort((a, b) => a - b).map((n) => [String(n), String(n)]));
       ppns.hidden = ppnLabel.hidden = points.length <= manyPoints;
       draw();
@@ -101,6 +99,11 @@ export function selectionMaps({ kinds, detail = () => [], looked = () => {} }) {
     },
     names: () => names,
   };
+}
+
+// withGain adds the gain to a point where both times are known.
+function withGain(c) {
+  return c.slowdown > 0 && c.default_slowdown > 0 ? { ...c, gain: c.default_slowdown / c.slowdown } : c;
 }
 
 // interest orders points: the detail begins with the least certain or the slowest one.
@@ -119,11 +122,8 @@ function fill(select, options) {
 const choiceText = (name) => (name === libraryDefault ? 'left to the library' : name);
 
 function pointFacts(c) {
-  const measured = c.measured ? 'measured' : 'predicted';
   return [
     ['selected', choiceText(c.algorithm)],
-    c.seconds === undefined ? null : ['takes', c.seconds > 0 ? `${callTime(c.seconds)} (${measured})` : 'only ratios are known: nothing was measured here'],
-    c.default === undefined ? null : ['by default', c.default || 'not known'],
     c.best ? ['fastest', choiceText(c.best)] : null,
     typeof c.slowdown === 'number' ? ['slowdown', ratio(c.slowdown)] : null,
     typeof c.default_slowdown === 'number' ? ['slowdown by default', ratio(c.default_slowdown)] : null,

@@ -79,7 +79,7 @@ func TestAccess(t *testing.T) {
 	views := []struct{ name, hash, ready, more string }{
 		{"list", "#/", `document.querySelectorAll("tbody tr").length === 5`, `document.querySelector("details").open = true`},
 		{"campaign", "#/campaigns/c2", drawn, ``},
-		{"gain", "#/campaigns/c2", drawn, chooseLayer("gain")},
+		{"slowdown by default", "#/campaigns/c2", drawn, chooseLayer("default_slowdown")},
 		{"mistake probability", "#/campaigns/c2", drawn, chooseLayer("p_mistake")},
 		{"done", "#/campaigns/c1", drawn, ``},
 		{"queued", "#/campaigns/c4", `document.querySelector(".pill.queued") !== null`, ``},

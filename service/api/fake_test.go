@@ -341,7 +341,7 @@ func (f *fake) Selection(_ context.Context, id string, p journal.Problem) (servi
 		return service.Selection{}, err
 	}
 	line := int(c.feed.Last())
-	return service.Selection{Problem: p, Round: line, Choices: c.script.choices(p, line)}, nil
+	return service.Selection{Problem: p, Round: line, Cells: c.script.cells(p, line)}, nil
 }
 
 func (f *fake) Predictions(_ context.Context, id string, p journal.Problem) ([]service.Prediction, error) {

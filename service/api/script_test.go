@@ -13,6 +13,7 @@ import (
 	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/journal"
+	"tutti/report"
 	"tutti/service"
 )
 
@@ -228,24 +229,31 @@ func (s *script) predictions(p journal.Problem, lines int) (out []service.Predic
 	return out
 }
 
-// choices returns the choice at every point: the fastest algorithm.
-func (s *script) choices(p journal.Problem, lines int) (out []service.Choice) {
+// cells returns what is selected at every point: the fastest algorithm.
+func (s *script) cells(p journal.Problem, lines int) (out []report.Cell) {
 	all := s.predictions(p, lines)
 	n := len(algorithms(p))
 	for i := 0; i < len(all); i += n {
 		here := slices.Clone(all[i : i+n])
 		byDefault := here[n-1].Seconds
 		here = here[:n-1]
-		slices.SortStableFunc(here, func(a, b service.Prediction) int { return int(math.Copysign(1, a.Seconds-b.Seconds)) })
+		slices.SortStableFunc(here, func(a, b service.Prediction) int { return cmp.Compare(a.Seconds, b.Seconds) })
 		best, second := here[0], here[1]
 		gap := second.Seconds / best.Seconds
-		if best.Seconds > 0.99*byDefault {
-			best.Algorithm = "library_default"
+		slowdown, defaultSlowdown, pMistake := 1.0, byDefault/best.Seconds, 0.4*math.Exp(-12*(gap-1))
+		cell := report.Cell{
+			Nodes: best.Nodes, PPN: best.PPN, MsgBytes: best.MsgBytes, Algorithm: best.Algorithm, Slowdown: &slowdown, DefaultSlowdown: &defaultSlowdown,
+			Tie: gap < 1.02, Rival: second.Algorithm, PMistake: &pMistake,
 		}
-		out = append(out, service.Choice{
-			Nodes: best.Nodes, PPN: best.PPN, MsgBytes: best.MsgBytes, Algorithm: best.Algorithm, Default: defaultAlgorithm(p, best.Nodes*best.PPN, best.MsgBytes), Seconds: best.Seconds,
-			Gain: byDefault / best.Seconds, Measured: best.Measured, Tie: gap < 1.02, Rival: second.Algorithm, PMistake: 0.4 * math.Exp(-12*(gap-1)),
-		})
+		if best.Seconds > 0.99*byDefault {
+			cell.Algorithm = "library_default"
+		}
+		for _, q := range all[i : i+n] {
+			if q.Measured {
+				cell.MeasuredAlgorithms++
+			}
+		}
+		out = append(out, cell)
 	}
 	return out
 }

@@ -31,25 +31,27 @@ export async function compareView(main, [a, b], link) {
 async function comparison(a, b) {
   try {
     const [before, after] = await Promise.all([a, b].map((id) => get(['campaigns', id, 'selection'])));
-    return differences(common(before.selections, after.selections));
+    const problems = before.selections.flatMap((x) => after.selections.filter((y) => keyOf(x.problem) === keyOf(y.problem)).map((y) => [x, y]));
+    return await differences([a, b], problems);
   } catch (error) {
     if (error.status !== 404) throw error;
     return el('p', { class: 'empty', text: error.message });
   }
 }
 
-// common pairs the problems and the points that both campaigns have. ratio is the time in B over
-// that in A, 0 where a time is not known.
-function common(before, after) {
-  return before.flatMap(({ problem, choices }) => {
-    const other = after.find((s) => keyOf(s.problem) === keyOf(problem));
-    const at = new Map(other?.choices.map((c) => [pointKey(c), c]));
-    const points = choices.filter((x) => at.has(pointKey(x))).map((x) => {
-      const y = at.get(pointKey(x));
-      const [a, b] = [x.seconds, y.seconds];
-      return { nodes: x.nodes, ppn: x.ppn, msg_bytes: x.msg_bytes, a: x.algorithm, b: y.algorithm, seconds_a: a, seconds_b: b, ratio: a > 0 && b > 0 ? b / a : 0 };
-    });
-    return other ? [{ problem, points }] : [];
+// common pairs the points that two selections have. ratio is the time of the choice in B over that
+// in A, 0 where a time is not known.
+async function common(ids, [before, after]) {
+  const { library, collective } = before.problem;
+  const [inA, inB] = await Promise.all(ids.map(async (id) => {
+    const { predictions } = await get(['campaigns', id, 'predictions'], { library, collective });
+    return new Map(predictions.map((p) => [`${pointKey(p)} ${p.algorithm}`, p.seconds]));
+  }));
+  const other = new Map(after.cells.map((c) => [pointKey(c), c]));
+  return before.cells.filter((x) => other.has(pointKey(x))).map((x) => {
+    const b = other.get(pointKey(x)).algorithm;
+    const [secondsA, secondsB] = [inA.get(`${pointKey(x)} ${x.algorithm}`) ?? 0, inB.get(`${pointKey(x)} ${b}`) ?? 0];
+    return { ...x, a: x.algorithm, b, seconds_a: secondsA, seconds_b: secondsB, ratio: secondsA > 0 && secondsB > 0 ? secondsB / secondsA : 0 };
   });
 }
 
@@ -58,25 +60,26 @@ function picker(id, label, campaigns, chosen) {
     el('option', { value: c.id, selected: c.id === chosen, text: `${c.name || c.base}, ${c.machine}, ${clock(c.created)}` })));
 }
 
-// differences shows one problem of a comparison at a time.
-function differences(problems) {
+// differences shows one problem of a comparison at a time: a pair of selections.
+async function differences(ids, problems) {
   if (problems.length === 0) return el('p', { class: 'empty', text: 'These campaigns have no problem in common.' });
-  const choice = el('select', { id: 'problem' }, problems.map((p, i) => el('option', { value: i, text: keyOf(p.problem) })));
+  const choice = el('select', { id: 'problem' }, problems.map(([x], i) => el('option', { value: i, text: keyOf(x.problem) })));
   const summary = el('p', { class: 'total' });
   const legend = el('ul', { class: 'legend' });
   const detail = el('div', { class: 'detail' });
   const maps = gridMaps((p) => showDetail(detail, p));
-  const show = () => {
-    const { problem, points } = problems[Number(choice.value)];
+  const show = async () => {
+    const pair = problems[Number(choice.value)];
+    const points = await common(ids, pair);
     const names = codes([], points.flatMap((p) => [p.a, p.b]));
-    maps.show(keyOf(problem), points, layers(names));
+    maps.show(keyOf(pair[0].problem), points, layers(names));
     summary.textContent = summarize(points);
     drawLegend(legend, names, points);
     const worst = [...points].sort((x, y) => y.ratio - x.ratio)[0];
     if (worst) showDetail(detail, worst);
   };
-  choice.addEventListener('change', show);
-  show();
+  choice.addEventListener('change', () => show().catch((error) => { summary.textContent = error.message; }));
+  await show();
   return panel('Differences', { class: 'selection' }, el('span', { class: 'tools' }, el('label', { for: 'problem', text: 'problem: ' }), choice),
     summary, el('div', { class: 'split' }, el('div', {}, legend, maps.node), detail));
 }

@@ -12,7 +12,7 @@ const refresh = 3000; // ms between two requests for a selection that changes
 // selectionPanel shows the selection of one problem of a campaign.
 export function selectionPanel(id) {
   const status = el('p', { class: 'empty' });
-  const maps = selectionMaps({ kinds: ['default', 'gain', 'p_mistake'], detail: bars, looked: loadPredictions });
+  const maps = selectionMaps({ detail: bars, looked: loadPredictions });
   const node = panel('Selection', { class: 'selection' }, maps.tools, status, maps.node);
   let problem = null;
   let selection = null;
@@ -38,10 +38,10 @@ export function selectionPanel(id) {
   }, refresh);
 
   function draw() {
-    const points = selection?.choices ?? [];
+    const points = selection?.cells ?? [];
     status.hidden = points.length > 0;
     maps.node.hidden = points.length === 0;
-    if (points.length > 0) maps.show({ label: `${problem.library} ${problem.collective}`, title: problem.collective, points, algorithms: selection.algorithms, next });
+    if (points.length > 0) maps.show({ label: `${problem.library} ${problem.collective}`, title: problem.collective, points, next });
     else if (!status.textContent) status.textContent = 'This problem has no measurements yet.';
   }
 
