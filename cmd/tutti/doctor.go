@@ -221,7 +221,7 @@ func nearestFolder(path string) string {
 }
 
 // measureNetwork measures the communication between pairs of a campaign's nodes and prints which nodes or
-// links are slow.
+// links are slow. It asks for confirmation if the expected cost exceeds runner.confirm.
 func (o *doctorOptions) measureNetwork(ctx context.Context) error {
 	c, err := loadMeasuring(o.app, o.file)
 	if err != nil {
@@ -231,10 +231,16 @@ func (o *doctorOptions) measureNetwork(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.confirmNetwork(ctx); err != nil {
+	opt := pairs.Defaults
+	opt.Version, opt.Environ = version, o.environ
+	first, err := pairs.ForecastNetwork(ctx, c, opt)
+	if err != nil {
 		return err
 	}
-	n, err := pairs.MeasureNetwork(ctx, c, tree, o.pairsOptions())
+	if err := confirmPairs(o.app, append(first, first...), c.Config.Runner.Confirm, "raise runner.confirm"); err != nil {
+		return err
+	}
+	n, err := pairs.MeasureNetwork(ctx, c, tree, opt)
 	if errors.Is(err, pairs.ErrNothing) {
 		return withCode(codeNotReady, err)
 	}
@@ -243,25 +249,6 @@ func (o *doctorOptions) measureNetwork(ctx context.Context) error {
 	}
 	checks := doctor.NetworkChecks(n)
 	return o.show(checks, func() { _ = doctor.WriteChecks(o.stdout, checks, doctorWidth) })
-}
-
-func (o *doctorOptions) pairsOptions() pairs.Options {
-	opt := pairs.Defaults
-	opt.Version, opt.Environ = version, o.environ
-	return opt
-}
-
-// confirmNetwork asks for confirmation if the expected cost of measuring the pairs exceeds runner.confirm.
-func (o *doctorOptions) confirmNetwork(ctx context.Context) error {
-	c, err := loadMeasuring(o.app, o.file)
-	if err != nil {
-		return err
-	}
-	first, err := pairs.ForecastNetwork(ctx, c, o.pairsOptions())
-	if err != nil {
-		return err
-	}
-	return confirmPairs(o.app, append(first, first...), c.Config.Runner.Confirm, "raise runner.confirm")
 }
 
 // networkTree reads a topology from the file `named`, or from the file `measured` if `named` is empty. It

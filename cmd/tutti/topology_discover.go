@@ -58,10 +58,14 @@ campaign uses another benchmark.`,
 	a.formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		o.Version, o.Environ = version, a.environ
-		if err := o.forecast(cmd.Context()); err != nil || o.dry {
+		c, err := loadMeasuring(a, o.file)
+		if err != nil {
 			return err
 		}
-		return o.run(cmd.Context())
+		if err := o.forecast(cmd.Context(), c); err != nil || o.dry {
+			return err
+		}
+		return o.run(cmd.Context(), c)
 	}
 	return cmd
 }
@@ -81,11 +85,7 @@ func loadMeasuring(a *app, file string) (*assembly.Campaign, error) {
 
 // forecast prints the planned jobs if --dry-run is set. Otherwise it asks for confirmation if the expected
 // cost of the jobs exceeds runner.confirm.
-func (o *discoverOptions) forecast(ctx context.Context) error {
-	c, err := loadMeasuring(o.app, o.file)
-	if err != nil {
-		return err
-	}
+func (o *discoverOptions) forecast(ctx context.Context, c *assembly.Campaign) error {
 	jobs, err := pairs.Forecast(ctx, c, o.Options)
 	if err != nil {
 		return err
@@ -122,11 +122,7 @@ func printPlanned(a *app, jobs []assembly.PlannedJob) {
 	fmt.Fprintf(a.stdout, "pairs in %s: about %s node-hours, at most %s; one more job measures a pair of each class\n", plural(len(jobs), "job"), formatHours(expected), formatHours(most))
 }
 
-func (o *discoverOptions) run(ctx context.Context) (err error) {
-	c, err := loadMeasuring(o.app, o.file)
-	if err != nil {
-		return err
-	}
+func (o *discoverOptions) run(ctx context.Context, c *assembly.Campaign) (err error) {
 	d, err := pairs.Open(c, o.Options)
 	if err != nil {
 		return withOutputCode(err)
