@@ -127,22 +127,13 @@ func (x *examination) schedulers(t trial) []string {
 	case !x.slurm.reachable:
 	case x.slurm.job != "":
 		out = append(out, "allocation")
-	case x.canSubmit():
+	case x.slurm.accepts:
 		out = append(out, "slurm")
 	}
 	if !t.slurm {
 		out = append(out, "local")
 	}
 	return out
-}
-
-func (x *examination) canSubmit() bool {
-	for _, c := range x.checks {
-		if c.Section == Slurm && c.Name == "submitting" {
-			return c.State == OK
-		}
-	}
-	return false
 }
 
 // missingParts returns the parts that are still necessary for a first Set, the most basic part first.

@@ -16,6 +16,7 @@ import (
 
 type cluster struct {
 	reachable  bool // the controller answers
+	accepts    bool // sbatch accepts a job of one node
 	version    string
 	plugins    []string // PMI plugins of srun
 	job        string   // ID of the surrounding job; empty outside of jobs
@@ -188,6 +189,7 @@ func (x *slurmChecker) testSubmission(ctx context.Context) {
 		x.add(Check{Slurm, "submitting", Warning, []string{"sbatch --test-only refuses a job of one node: " + r.message()}, "name partition, account or QOS in the campaign file"})
 		return
 	}
+	x.accepts = true
 	c := ok(Slurm, "submitting", "sbatch would accept a job of one node"+startsIn(r.Stderr+r.Stdout, x.now()))
 	c.Details = append(c.Details, x.scrontab())
 	x.add(c)

@@ -15,8 +15,7 @@
 // return what users with the role "read" may see.
 //
 //	s, err := service.New(service.Options{
-//		State:   "results/service",
-//		Bases:   []config.Base{{Name: "night", Machine: "cluster", File: "night.yaml"}},
+//		Service: config.Service{State: "results/service", Bases: []config.Base{{Name: "night", Machine: "cluster", File: "night.yaml"}}},
 //		Command: []string{"tutti"},
 //	})
 //	if err != nil {

@@ -28,8 +28,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	s, err := service.New(service.Options{
-		State:   filepath.Join(state, "service"),
-		Bases:   []config.Base{{Name: "night", Machine: "cluster", File: file}},
+		Service: config.Service{State: filepath.Join(state, "service"), Bases: []config.Base{{Name: "night", Machine: "cluster", File: file}}},
 		Command: []string{program}, Environ: append(os.Environ(), asTutti),
 		Once: true, // Run returns when no campaign is due or waits
 	})

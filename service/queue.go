@@ -38,7 +38,7 @@ type queue struct {
 
 func newQueue(opt *Options, events *serviceLog, published map[string]State) *queue {
 	return &queue{
-		opt: opt, events: events, processes: processes{opt.Command, opt.Environ, opt.Poll, opt.Grace}, changed: make(chan struct{}),
+		opt: opt, events: events, processes: processes{opt.Command, opt.Environ, opt.Poll, opt.Drain}, changed: make(chan struct{}),
 		published: published, campaigns: map[string]*entry{}, keys: map[string]*entry{}, machines: map[string]string{},
 	}
 }
@@ -173,7 +173,7 @@ func (q *queue) checkLengthLocked() error {
 			n++
 		}
 	}
-	if n >= q.opt.MaxQueue {
+	if n >= q.opt.Limits.Waiting {
 		return fmt.Errorf("%w: %d", ErrQueueFull, n)
 	}
 	return nil
@@ -412,13 +412,13 @@ func (q *queue) wakeLocked() {
 	q.changed = make(chan struct{})
 }
 
-// terminateLocked interrupts a process. If the process has not ended after Options.Grace, terminateLocked
+// terminateLocked interrupts a process. If the process has not ended after the time Drain, terminateLocked
 // kills it. The journal remains intact.
 func (q *queue) terminateLocked(e *entry, p process) {
 	if err := p.signal(os.Interrupt); err != nil {
 		q.opt.Log.Warn("process not interrupted", "campaign", e.ID, "error", err)
 	}
-	time.AfterFunc(q.opt.Grace, func() {
+	time.AfterFunc(q.opt.Drain, func() {
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		if e.process == p {

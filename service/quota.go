@@ -95,12 +95,12 @@ func (q *queue) overBudgetLocked(e *entry) bool {
 	if e.measures() {
 		return q.reservedLocked(e) == 0
 	}
-	return q.opt.RecordedTime > 0 && q.opt.Clock.Since(e.since) > q.opt.RecordedTime
+	return q.opt.Limits.Recorded > 0 && q.opt.Clock.Since(e.since) > q.opt.Limits.Recorded
 }
 
 func (q *queue) budgetErrorLocked(e *entry) error {
 	if !e.measures() {
-		return fmt.Errorf("campaign %s on recorded data has run for more than %v (limits.recorded)", e.ID, q.opt.RecordedTime)
+		return fmt.Errorf("campaign %s on recorded data has run for more than %v (limits.recorded)", e.ID, q.opt.Limits.Recorded)
 	}
 	return fmt.Errorf("%w: campaign %s has taken %s node-hours of a budget of %s",
 		ErrQuota, e.ID, formatHours(e.current().Progress.NodeSeconds/3600), formatHours(e.NodeHours))

@@ -161,7 +161,7 @@ func TestUnreadableForAMoment(t *testing.T) {
 func TestRecordedTime(t *testing.T) {
 	testutil.SkipShort(t)
 	opt := options(t, t.TempDir(), base(t, "b", fakeFile{Trials: 100000, Every: time.Millisecond}))
-	opt.RecordedTime = 50 * time.Millisecond
+	opt.Limits.Recorded = 50 * time.Millisecond
 	s, _ := running(t, opt)
 	if c := awaitState(t, s, create(t, s, service.Request{Base: "b"}), service.Failed); !strings.Contains(c.Error, "more than 50ms (limits.recorded)") {
 		t.Errorf("error %q, want the limit", c.Error)

@@ -76,7 +76,7 @@ type samples struct {
 
 func newSamples(q *queue) (*samples, error) {
 	s := &samples{opt: q.opt, queue: q, states: map[string]storedStatus{}}
-	for _, f := range s.opt.Samples {
+	for _, f := range s.opt.Online {
 		var state storedStatus
 		if err := readJSON(filepath.Join(s.dir(f), statusFile), &state); err != nil {
 			return nil, err
@@ -95,7 +95,7 @@ func (s *samples) list() []SampleStatus {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := []SampleStatus{}
-	for _, f := range s.opt.Samples {
+	for _, f := range s.opt.Online {
 		out = append(out, s.states[f.Name].SampleStatus)
 	}
 	return out
@@ -104,7 +104,7 @@ func (s *samples) list() []SampleStatus {
 // start begins to check every folder at regular intervals, until ctx is cancelled. With Options.Once it
 // checks every folder once.
 func (s *samples) start(ctx context.Context, tasks *sync.WaitGroup) {
-	for _, f := range s.opt.Samples {
+	for _, f := range s.opt.Online {
 		if s.opt.Once {
 			s.check(ctx, f)
 			continue
@@ -217,7 +217,7 @@ func (s *samples) update(ctx context.Context, f config.SampleFolder, last *finis
 	if err := s.queue.processes.runJSON(ctx, dir, r, args...); err != nil {
 		return nil, err
 	}
-	if err := capLog(filepath.Join(dir, logFile), s.opt.LogBytes); err != nil {
+	if err := capLog(filepath.Join(dir, logFile), s.opt.Limits.LogBytes); err != nil {
 		s.opt.Log.Warn("log not cut", "online", f.Name, "error", err)
 	}
 	return r, nil

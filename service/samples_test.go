@@ -65,7 +65,7 @@ func awaitStatus(t *testing.T, s *service.Service, holds func(service.SampleStat
 func TestWatch(t *testing.T) {
 	folder, state := filepath.Join(t.TempDir(), "learned"), t.TempDir()
 	opt := options(t, state, base(t, "a", fakeFile{Trials: 1}))
-	opt.Samples = []config.SampleFolder{{Name: "app", Folder: folder, Release: "1+mpich-4.0.2", Exclude: []string{"ring"}, Every: 2 * time.Millisecond}}
+	opt.Online = []config.SampleFolder{{Name: "app", Folder: folder, Release: "1+mpich-4.0.2", Exclude: []string{"ring"}, Every: 2 * time.Millisecond}}
 	s, stop := running(t, opt)
 	awaitStatus(t, s, func(o service.SampleStatus) bool {
 		return strings.Contains(o.Error, "create it with tutti online update "+folder)
@@ -113,7 +113,7 @@ func TestWatchForeignTable(t *testing.T) {
 	folder, table := t.TempDir(), t.TempDir()
 	testutil.NoError(t, os.Chmod(table, 0o777))
 	opt := options(t, t.TempDir())
-	opt.Samples = []config.SampleFolder{{Name: "app", Folder: folder, Table: table, Every: time.Hour}}
+	opt.Online = []config.SampleFolder{{Name: "app", Folder: folder, Table: table, Every: time.Hour}}
 	s, stop := running(t, opt)
 	defer stop()
 	awaitStatus(t, s, func(o service.SampleStatus) bool { return strings.Contains(o.Error, table+": mode 0777") })
@@ -125,7 +125,7 @@ func TestWatchDrift(t *testing.T) {
 	testutil.SkipShort(t)
 	folder := t.TempDir()
 	opt := options(t, t.TempDir(), base(t, "a", fakeFile{Trials: 1}))
-	opt.Samples = []config.SampleFolder{{Name: "app", Folder: folder, Base: "a", Every: 2 * time.Millisecond, Drift: 0.2}}
+	opt.Online = []config.SampleFolder{{Name: "app", Folder: folder, Base: "a", Every: 2 * time.Millisecond, Drift: 0.2}}
 	s, stop := running(t, opt)
 	defer stop()
 	awaitStatus(t, s, func(o service.SampleStatus) bool { return o.Report != nil })

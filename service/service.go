@@ -20,37 +20,31 @@ import (
 
 // Options of a service.
 type Options struct {
-	State   string // folder of all its files
-	Bases   []config.Base
-	Samples []config.SampleFolder
+	// Service is what the service file says. For 0, the defaults of limits.waiting, limits.log and drain apply.
+	config.Service
 	Command []string // of tutti: the program and the arguments before its commands
 	Environ []string // of the processes; nil: that of this process
 	// Check returns the machine time that a campaign requests, given its base (a campaign file) and its
 	// settings. Settings that the base does not allow are an error. If the error concerns one field, it is a
 	// *config.FieldError. If Check is nil, every campaign counts as one on recorded data.
 	Check   func(config.Base, map[string]string) (config.Demand, error)
-	Quota   config.Quota
 	Inspect func(context.Context, config.Base) (MachineState, error) // of the machine of a base; nil: InspectMachine
 	// Readable contains patterns for the names of the files that users with the role "read" may download.
 	// path.Match defines their syntax. All other files are private.
 	Readable []string
 
-	MaxQueue     int           // campaigns in the queue, 0: 100
-	LogBytes     int64         // of the log of one campaign, 0: 1 MiB
-	RecordedTime time.Duration // running time of a campaign on recorded data, 0: no limit
-	Poll         time.Duration // between two reads of a journal, 0: 250 ms
-	Grace        time.Duration // time for a process to stop before it is killed, 0: 1 min
-	Once         bool          // Run returns when nothing is due and no campaign can run
+	Poll time.Duration // between two reads of a journal, 0: 250 ms
+	Once bool          // Run returns when nothing is due and no campaign can run
 
 	Clock clockwork.Clock // nil: the real one
 	Log   *slog.Logger    // nil: silent
 }
 
 func (o *Options) setDefaults() {
-	o.MaxQueue = cmp.Or(o.MaxQueue, 100)
-	o.LogBytes = cmp.Or(o.LogBytes, 1<<20)
+	o.Limits.Waiting = cmp.Or(o.Limits.Waiting, 100)
+	o.Limits.LogBytes = cmp.Or(o.Limits.LogBytes, 1<<20)
 	o.Poll = cmp.Or(o.Poll, 250*time.Millisecond)
-	o.Grace = cmp.Or(o.Grace, time.Minute)
+	o.Drain = cmp.Or(o.Drain, time.Minute)
 	if o.Inspect == nil {
 		o.Inspect = InspectMachine
 	}

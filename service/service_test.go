@@ -27,8 +27,8 @@ func options(t testing.TB, state string, bases ...config.Base) service.Options {
 	t.Helper()
 	program := testutil.Must(os.Executable())(t)
 	return service.Options{
-		State: state, Bases: bases, Command: []string{program}, Environ: append(os.Environ(), asTutti),
-		Poll: 2 * time.Millisecond, Grace: 5 * time.Second,
+		Service: config.Service{State: state, Bases: bases, Drain: 5 * time.Second},
+		Command: []string{program}, Environ: append(os.Environ(), asTutti), Poll: 2 * time.Millisecond,
 	}
 }
 
@@ -286,7 +286,7 @@ func TestUnsavedState(t *testing.T) {
 
 func TestKillsDeafProcess(t *testing.T) {
 	opt := options(t, t.TempDir(), base(t, "deaf", fakeFile{Trials: 1000, Every: 10 * time.Millisecond, Deaf: true}))
-	opt.Grace = 50 * time.Millisecond
+	opt.Drain = 50 * time.Millisecond
 	s, _ := running(t, opt)
 	id := create(t, s, service.Request{Base: "deaf"})
 	awaitTrial(t, s, id)
@@ -476,7 +476,7 @@ func TestCreateRefuses(t *testing.T) {
 // the queue is limited.
 func TestCreateAgain(t *testing.T) {
 	opt := options(t, t.TempDir(), base(t, "b", fakeFile{Trials: 1000, Every: time.Second}))
-	opt.MaxQueue = 2
+	opt.Limits.Waiting = 2
 	s, _ := running(t, opt)
 	awaitState(t, s, create(t, s, service.Request{Base: "b"}), service.Running)
 	one, made, err := s.Create(t.Context(), service.Request{Base: "b"}, "key")

@@ -146,7 +146,7 @@ func (q *queue) poll(e *entry, v *journalView) {
 	case err == nil && before != nil:
 		q.opt.Log.Info("journal read again", "campaign", e.ID)
 	}
-	if err := capLog(e.log(), q.opt.LogBytes); err != nil {
+	if err := capLog(e.log(), q.opt.Limits.LogBytes); err != nil {
 		q.opt.Log.Warn("log not cut", "campaign", e.ID, "error", err)
 	}
 	q.mu.Lock()
@@ -229,7 +229,7 @@ func (q *queue) cancelJobs(e *entry) error {
 	if !e.begun() {
 		return nil
 	}
-	ctx, stop := context.WithTimeout(context.Background(), q.opt.Grace)
+	ctx, stop := context.WithTimeout(context.Background(), q.opt.Drain)
 	defer stop()
 	if err := q.processes.run(ctx, e.log(), "", "cancel", e.results()); err != nil {
 		return fmt.Errorf("jobs may remain in the queue of the scheduler: %w", err)

@@ -129,7 +129,7 @@ func runLoad(ctx context.Context, o loadOptions) (report loadReport, err error) 
 // startService starts the service and its HTTP server. It has one campaign file for each machine. The function
 // stop ends both.
 func (t *loadTest) startService(ctx context.Context) (stop func() error, err error) {
-	opt := service.Options{State: filepath.Join(t.Dir, "state"), Command: []string{t.Program}}
+	opt := service.Options{Service: config.Service{State: filepath.Join(t.Dir, "state")}, Command: []string{t.Program}}
 	for i := range t.Campaigns {
 		opt.Bases = append(opt.Bases, config.Base{Name: baseName(i), Machine: baseName(i), File: t.Campaign})
 	}

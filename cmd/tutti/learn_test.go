@@ -218,7 +218,7 @@ func TestServeUpdatesTables(t *testing.T) {
 // TestLiveLearn makes a table from the samples of real jobs. Then many jobs use this table at the same time.
 func TestLiveLearn(t *testing.T) {
 	t.Parallel()
-	tc := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
+	tc := testutil.MPICH
 	loop := testutil.BuildProgram(t, tc, testutil.LoopProgram)
 	library := testutil.BuildProgram(t, tc, csource.Runtime)
 	folder := filepath.Join(t.TempDir(), "learned")

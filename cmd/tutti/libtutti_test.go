@@ -17,14 +17,14 @@ import (
 func TestLocalLibtutti(t *testing.T) {
 	testutil.NeedAllCases(t)
 	dir := t.TempDir()
-	tools := testutil.Toolchain{Compiler: debianMPICH.compiler, Launcher: debianMPICH.launcher, Install: debianMPICH.install}
+	tools := testutil.MPICH
 	launcher, err := exec.LookPath(tools.Launcher)
 	if err != nil {
 		testutil.NeedMPI.Missing(t, "%v: needs apt-get install %s", err, tools.Install)
 	}
-	siteCampaign(t, debianMPICH, dir, "libtutti.yaml", "SHIM", testutil.BuildProgram(t, tools, testutil.YieldLibrary), "LAUNCHER", launcher,
+	siteCampaign(t, tools, dir, "libtutti.yaml", "SHIM", testutil.BuildProgram(t, tools, testutil.YieldLibrary), "LAUNCHER", launcher,
 		"USER", testutil.BuildProgram(t, tools, testutil.UserLibrary))
-	mustEnd(t, dir, []exitCode{codeDone}, "build", "runtime", "--mpicc", debianMPICH.compiler, "-o", "libtutti.so")
+	mustEnd(t, dir, []exitCode{codeDone}, "build", "runtime", "--mpicc", tools.Compiler, "-o", "libtutti.so")
 	mustEnd(t, dir, finished, "tune", "-c", "c.yaml")
 	own, users := 0, 0
 	for _, r := range checkJournal(t, filepath.Join(dir, "out")).trials {

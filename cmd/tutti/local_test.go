@@ -308,22 +308,12 @@ func waitUntilIdle(t *testing.T, dir string) {
 	t.Errorf("still running: %q", left)
 }
 
-// site describes an MPI library that is installed on this machine.
-type site struct {
-	compiler, launcher, install string
-}
-
-var (
-	debianMPICH   = site{"mpicc.mpich", "mpiexec.hydra", "mpich libmpich-dev"}
-	debianOpenMPI = site{"mpicc.openmpi", "mpirun.openmpi", "openmpi-bin libopenmpi-dev"}
-)
-
 // siteCampaign writes the benchmark program and the campaign file c.yaml into a folder. The parameter `replace`
 // contains pairs of texts for strings.NewReplacer, which changes the campaign file.
-func siteCampaign(t *testing.T, s site, dir, campaign string, replace ...string) {
+func siteCampaign(t *testing.T, tc testutil.Toolchain, dir, campaign string, replace ...string) {
 	t.Helper()
-	program := testutil.BuildProgram(t, testutil.Toolchain{Compiler: s.compiler, Launcher: s.launcher, Install: s.install}, csource.Bench)
-	launcher := testutil.Must(exec.LookPath(s.launcher))(t)
+	program := testutil.BuildProgram(t, tc, csource.Bench)
+	launcher := testutil.Must(exec.LookPath(tc.Launcher))(t)
 	content, err := os.ReadFile(filepath.Join("testdata", "live", campaign))
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "c.yaml"), []byte(strings.NewReplacer(replace...).Replace(string(content))), 0o666)
@@ -414,7 +404,7 @@ func (l liveRun) checkReport(t *testing.T, out string) report.Facts {
 func TestLocalOpenMPI(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	siteCampaign(t, debianOpenMPI, dir, "openmpi.yaml")
+	siteCampaign(t, testutil.OpenMPI, dir, "openmpi.yaml")
 	out := filepath.Join(dir, "out")
 
 	cmd, output := process(t, dir, "tune", "-c", "c.yaml")
@@ -436,7 +426,7 @@ func TestLocalOpenMPI(t *testing.T) {
 	l.checkReport(t, out)
 
 	mustTutti(t, codeDone, "export", out, "--out", filepath.Join(dir, "tuned"))
-	prog := testutil.BuildProgram(t, testutil.Toolchain{Compiler: debianOpenMPI.compiler, Launcher: debianOpenMPI.launcher, Install: debianOpenMPI.install}, testutil.CollectivesProgram)
+	prog := testutil.BuildProgram(t, testutil.OpenMPI, testutil.CollectivesProgram)
 	loaded := testutil.RunProgram(t, libraryEnv(t, out), "bash", "-euc", `. "$1/openmpi.env"; exec mpirun.openmpi -n 3 "$2" check 64`, "bash", filepath.Join(dir, "tuned"), prog)
 	testutil.CheckAllRight(t, loaded)
 	if strings.Contains(loaded, "openmpi.rules") {

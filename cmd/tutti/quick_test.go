@@ -112,11 +112,11 @@ func TestLiveQuick(t *testing.T) {
 
 	// After the folder has been moved, its settings file must not break programs.
 	testutil.NoError(t, os.Rename(filepath.Join(dir, "q"), filepath.Join(dir, "moved")))
-	lib := debianMPICH
+	lib := testutil.MPICH
 	if _, err := os.Stat(filepath.Join(dir, "moved", "mpich.env")); err != nil {
-		lib = debianOpenMPI
+		lib = testutil.OpenMPI
 	}
-	prog := testutil.BuildProgram(t, testutil.Toolchain{Compiler: lib.compiler, Launcher: lib.launcher, Install: lib.install}, testutil.CollectivesProgram)
-	out = testutil.RunProgram(t, nil, "bash", "-euc", `. "$1"/*.env; exec "$2" -n 2 "$3" check 64`, "bash", filepath.Join(dir, "moved"), lib.launcher, prog)
+	prog := testutil.BuildProgram(t, lib, testutil.CollectivesProgram)
+	out = testutil.RunProgram(t, nil, "bash", "-euc", `. "$1"/*.env; exec "$2" -n 2 "$3" check 64`, "bash", filepath.Join(dir, "moved"), lib.Launcher, prog)
 	testutil.CheckAllRight(t, out)
 }

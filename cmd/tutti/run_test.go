@@ -76,7 +76,7 @@ func TestRun(t *testing.T) {
 // TestLiveRun traces a program and tunes for the calls that the program makes.
 func TestLiveRun(t *testing.T) {
 	t.Parallel()
-	tc := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
+	tc := testutil.MPICH
 	program := testutil.BuildProgram(t, tc, testutil.CallsProgram)
 	dir := t.TempDir()
 	env := []string{"LD_PRELOAD=" + testutil.BuildProgram(t, tc, testutil.YieldLibrary)}

@@ -167,11 +167,9 @@ func serviceOptions(a *app, c *config.Service, log *slog.Logger) (service.Option
 		}
 	}
 	return service.Options{
-		State: c.State, Bases: c.Bases, Samples: c.Online, Command: []string{program}, Environ: environ,
+		Service: *c, Command: []string{program}, Environ: environ, Readable: shownFiles(), Log: log,
 		Check: func(b config.Base, set map[string]string) (config.Demand, error) {
 			return config.CheckSettings(b.File, set)
 		},
-		Quota: c.Quota, Readable: shownFiles(),
-		MaxQueue: c.Limits.Waiting, LogBytes: c.Limits.LogBytes, RecordedTime: c.Limits.Recorded, Grace: c.Drain, Log: log,
 	}, nil
 }

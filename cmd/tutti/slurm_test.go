@@ -64,7 +64,7 @@ func TestSlurmMPICH(t *testing.T) {
 	t.Parallel()
 	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 8})
 	dir := t.TempDir()
-	siteCampaign(t, debianMPICH, dir, "mpich.yaml", "SHIM", c.Shim())
+	siteCampaign(t, testutil.MPICH, dir, "mpich.yaml", "SHIM", c.Shim())
 	out := filepath.Join(dir, "out")
 	began := time.Now()
 	code, output := mustEndWith(t, c.Env(), dir, finished, append([]string{"tune", "-c", "c.yaml"}, fewCases("10s")...)...)
@@ -90,7 +90,7 @@ func TestSlurmMPICH(t *testing.T) {
 	}
 
 	mustTutti(t, codeDone, "export", out, "--out", filepath.Join(dir, "tuned"))
-	prog := testutil.BuildProgram(t, testutil.Toolchain{Compiler: debianMPICH.compiler, Launcher: debianMPICH.launcher, Install: debianMPICH.install}, testutil.CollectivesProgram)
+	prog := testutil.BuildProgram(t, testutil.MPICH, testutil.CollectivesProgram)
 	loaded := c.Shell(fmt.Sprintf(". '%s/tuned/mpich.env'; LD_PRELOAD=%s srun --mpi=pmi2 -N4 -n8 --ntasks-per-node=2 %s check 64", dir, c.Shim(), prog))
 	testutil.CheckAllRight(t, loaded)
 

@@ -23,7 +23,7 @@ const wired = "SwitchName=leaf1 Nodes=n[1-3,5]\nSwitchName=leaf2 Nodes=n[4,6-8]\
 func networkCampaign(t *testing.T, c *testutil.SlurmCluster, kind string, env ...string) string {
 	t.Helper()
 	dir := t.TempDir()
-	chain := testutil.Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
+	chain := testutil.MPICH
 	for _, p := range []csource.Program{csource.Bench, testutil.DistanceLibrary} {
 		binary := readFile(t, testutil.BuildProgram(t, chain, p))
 		testutil.NoError(t, os.WriteFile(filepath.Join(dir, p.Name), binary, 0o755))
