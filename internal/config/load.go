@@ -79,9 +79,27 @@ func (l *loader) err(what error) error {
 	case 0:
 		return nil
 	case 1:
-		return fmt.Errorf("%w: %s", what, l.faults[0])
+		return fmt.Errorf("%w: %v", what, l.faults[0])
 	}
-	return fmt.Errorf("%w: %d faults\n%s", what, len(l.faults), strings.Join(l.faults, "\n"))
+	text := fmt.Sprintf("%d faults", len(l.faults))
+	for _, f := range l.faults {
+		text += "\n" + f.String()
+	}
+	return fmt.Errorf("%w: %s", what, text)
+}
+
+// fault is a fault of a file or of another source of keys.
+type fault struct {
+	place string // file and line, variable or --set
+	key   string // empty if the fault is not about one key
+	text  string
+}
+
+func (f fault) String() string {
+	if f.key == "" {
+		return f.place + ": " + f.text
+	}
+	return f.place + ": " + f.key + ": " + f.text
 }
 
 type loader struct {
@@ -89,7 +107,7 @@ type loader struct {
 	v      *viper.Viper
 	where  map[string]string // source of each key: file and line, variable or --set
 	faulty map[string]bool   // keys with a fault
-	faults []string
+	faults []fault
 }
 
 func newLoader(path string) *loader {
@@ -105,7 +123,7 @@ func (l *loader) fault(key string, err error) {
 	for _, p := range parts {
 		if at := key + p.at; !l.faulty[at] {
 			l.faulty[at] = true
-			l.faults = append(l.faults, fmt.Sprintf("%s: %s: %v", l.place(at), at, p.err))
+			l.faults = append(l.faults, fault{l.place(at), at, p.err.Error()})
 		}
 	}
 }
@@ -127,13 +145,13 @@ func (l *loader) read(content []byte) bool {
 	}
 	values := map[string]any{}
 	if err == nil && tooLong(&doc) {
-		l.faults = append(l.faults, fmt.Sprintf("%s: want at most %d keys and values", l.path, maxNodes))
+		l.faults = append(l.faults, fault{l.path, "", fmt.Sprintf("want at most %d keys and values", maxNodes)})
 		return false
 	}
 	if err == nil {
 		l.walk("", doc.Content[0])
 		if d.Decode(&more) == nil {
-			l.faults = append(l.faults, fmt.Sprintf("%s:%d: a second document: want one", l.path, more.Line))
+			l.faults = append(l.faults, fault{l.at(more.Line), "", "a second document: want one"})
 		}
 		err = doc.Decode(&values)
 	}
@@ -160,22 +178,25 @@ func tooLong(doc *yaml.Node) bool {
 var yamlLine = regexp.MustCompile(`line (\d+): (.*)`)
 
 // yamlFaults converts an error of the YAML parser into faults, each of which names the file.
-func (l *loader) yamlFaults(err error) []string {
-	var faults []string
+func (l *loader) yamlFaults(err error) []fault {
+	var faults []fault
 	for _, m := range yamlLine.FindAllStringSubmatch(err.Error(), -1) {
-		faults = append(faults, fmt.Sprintf("%s:%s: invalid YAML: %s", l.path, m[1], m[2]))
+		faults = append(faults, fault{l.path + ":" + m[1], "", "invalid YAML: " + m[2]})
 	}
 	if faults == nil {
-		faults = []string{fmt.Sprintf("%s: %v", l.path, err)}
+		faults = []fault{{l.path, "", err.Error()}}
 	}
 	return faults
 }
+
+// at returns a text that names a line of the file.
+func (l *loader) at(line int) string { return fmt.Sprintf("%s:%d", l.path, line) }
 
 // walk records the line of each key. It reports keys without a value and octal numbers, which the YAML
 // parser accepts.
 func (l *loader) walk(key string, n *yaml.Node) {
 	if key != "" {
-		l.where[key] = fmt.Sprintf("%s:%d", l.path, n.Line)
+		l.where[key] = l.at(n.Line)
 	}
 	switch {
 	case n.Tag == "!!null" && key != "":
@@ -201,12 +222,12 @@ func (l *loader) walkKeys(section string, n *yaml.Node) {
 			key = section + "." + key
 		}
 		if l.where[key] != "" {
-			l.faults = append(l.faults, fmt.Sprintf("%s:%d: %s: is given twice", l.path, name.Line, key))
+			l.faults = append(l.faults, fault{l.at(name.Line), key, "is given twice"})
 			continue
 		}
 		kept = append(kept, name, value)
 		l.walk(key, value)
-		l.where[key] = fmt.Sprintf("%s:%d", l.path, name.Line)
+		l.where[key] = l.at(name.Line)
 	}
 	n.Content = kept
 }
@@ -229,7 +250,7 @@ func (l *loader) layer(layers Layers) {
 			if near := Suggest(name, slices.Sorted(maps.Keys(known))); near != "" {
 				hint = ": did you mean " + near + "?"
 			}
-			l.faults = append(l.faults, fmt.Sprintf("variable %s: no such key of campaign files%s", name, hint))
+			l.faults = append(l.faults, fault{"variable " + name, "", "no such key of campaign files" + hint})
 			continue
 		}
 		l.override(key, value, "variable "+name)
@@ -237,7 +258,7 @@ func (l *loader) layer(layers Layers) {
 	for _, entry := range layers.Set {
 		key, value, ok := strings.Cut(entry, "=")
 		if !ok {
-			l.faults = append(l.faults, fmt.Sprintf("--set %s: want key=value", entry))
+			l.faults = append(l.faults, fault{"--set " + entry, "", "want key=value"})
 			continue
 		}
 		l.override(strings.ToLower(key), value, "--set")

@@ -83,13 +83,12 @@ func demand(c *Campaign) Demand {
 
 // fieldError converts the first fault into an error about a field of the request.
 func (l *loader) fieldError(set map[string]string) error {
-	_, rest, _ := strings.Cut(l.faults[0], ": ") // after the position in the file
-	key, text, ok := strings.Cut(rest, ": ")
-	list, _, _ := strings.Cut(key, "[")
-	if _, given := set[list]; !ok || !given {
-		return &FieldError{Field: "set", Text: rest}
+	f := l.faults[0]
+	list, _, _ := strings.Cut(f.key, "[")
+	if _, given := set[list]; !given {
+		return &FieldError{Field: "set", Text: strings.TrimPrefix(f.key+": "+f.text, ": ")}
 	}
-	return &FieldError{Field: "set." + key, Text: text}
+	return &FieldError{Field: "set." + f.key, Text: f.text}
 }
 
 // overBudget returns an error if a budget or the number of trials of the campaign c exceeds that of the
