@@ -160,7 +160,7 @@ func readDefaults(r io.Reader, path string) (Defaults, error) {
 	machines := map[string]bool{}
 	lines := map[defaultKey]int{} // line of each point; the field library is empty in these keys
 	err = s.eachRow(func(row []string, line int) error {
-		point, err := s.point(row)
+		point, err := s.point(row, coll.ParseCollective)
 		if err != nil {
 			return err
 		}

@@ -181,28 +181,34 @@ const (
 
 var pointColumns = []string{"collective", "nodes", "ppn", "msg_bytes"}
 
-// point reads a point from a row. The message size of a barrier is always zero.
-func (s *sheet) point(row []string) (coll.Point, error) {
-	c, err := coll.ParseCollective(s.cell(row, "collective"))
-	if err != nil {
-		return coll.Point{}, err
+// point reads a point from a row. The parameter `parse` reads the name of the collective. The message size of a
+// barrier is always zero. The layout is given by ppn and nodes, or by ppn and the processes of the communicator.
+func (s *sheet) point(row []string, parse func(string) (coll.Collective, error)) (p coll.Point, err error) {
+	if p.Collective, err = parse(s.cell(row, "collective")); err != nil {
+		return p, err
 	}
-	nodes, err := integer("nodes", s.cell(row, "nodes"), 1, maxLayout)
+	column := "nodes"
+	if _, ok := s.column[column]; !ok {
+		column = "processes"
+	}
+	n, err := integer(column, s.cell(row, column), 1, maxLayout)
 	if err != nil {
-		return coll.Point{}, err
+		return p, err
 	}
 	ppn, err := integer("ppn", s.cell(row, "ppn"), 1, maxLayout)
 	if err != nil {
-		return coll.Point{}, err
+		return p, err
 	}
-	size, err := integer("msg_bytes", s.cell(row, "msg_bytes"), 0, maxBytes)
-	if err != nil {
-		return coll.Point{}, err
+	if column == "processes" {
+		ppn = min(ppn, n)
+		n = (n + ppn - 1) / ppn
 	}
-	if !c.Sized() {
-		size = 0
+	p.Nodes, p.PPN = int(n), int(ppn)
+	p.MsgBytes, err = integer("msg_bytes", s.cell(row, "msg_bytes"), 0, maxBytes)
+	if !p.Collective.Sized() {
+		p.MsgBytes = 0
 	}
-	return coll.Point{Collective: c, Nodes: int(nodes), PPN: int(ppn), MsgBytes: size}, nil
+	return p, err
 }
 
 // errNumber is the error for a cell that has no number in the allowed range.

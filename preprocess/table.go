@@ -125,7 +125,7 @@ func (r *rowReader) readAll() (total int, err error) {
 
 // measurement parses one row. If err is not nil, kind is the kind of the warning about the row.
 func (r *rowReader) measurement(row []string, line int) (m coll.Measurement, kind string, err error) {
-	m.Point, err = r.point(row)
+	m.Point, err = r.point(row, coll.ParseCollective)
 	if errors.Is(err, errNumber) {
 		return m, badNumber, err
 	}

@@ -107,36 +107,9 @@ func (s *sheet) requireTrace() error {
 	return nil
 }
 
-func (s *sheet) calls(row []string) (Calls, error) {
-	var c Calls
-	var err error
-	if c.Collective, err = parseTraced(s.cell(row, "collective")); err != nil {
+func (s *sheet) calls(row []string) (c Calls, err error) {
+	if c.Point, err = s.point(row, parseTraced); err != nil {
 		return c, err
-	}
-	ppn, err := integer("ppn", s.cell(row, "ppn"), 1, maxLayout)
-	if err != nil {
-		return c, err
-	}
-	c.PPN = int(ppn)
-	if _, ok := s.column["nodes"]; ok {
-		nodes, err := integer("nodes", s.cell(row, "nodes"), 1, maxLayout)
-		if err != nil {
-			return c, err
-		}
-		c.Nodes = int(nodes)
-	} else {
-		processes, err := integer("processes", s.cell(row, "processes"), 1, maxLayout)
-		if err != nil {
-			return c, err
-		}
-		ppn = min(ppn, processes)
-		c.PPN, c.Nodes = int(ppn), int((processes+ppn-1)/ppn)
-	}
-	if c.MsgBytes, err = integer("msg_bytes", s.cell(row, "msg_bytes"), 0, maxBytes); err != nil {
-		return c, err
-	}
-	if !c.Collective.Sized() {
-		c.MsgBytes = 0
 	}
 	if c.Calls, err = amount("calls", s.cell(row, "calls")); err != nil {
 		return c, err

@@ -134,7 +134,7 @@ func (o *updateOptions) run() error {
 
 // openLearner opens a release of libtutti. It returns the release and its catalogue of algorithms, which
 // includes the algorithms of users.
-func openLearner(release string, users []mpi.User) (libtutti.Learner, *mpi.Catalogue, error) {
+func openLearner(release string, users []mpi.User) (libtutti.Build, *mpi.Catalogue, error) {
 	lib, cat, err := libraries.Release("libtutti", release, users...)
 	if err != nil {
 		return nil, nil, withCode(codeInput, err)
@@ -143,7 +143,7 @@ func openLearner(release string, users []mpi.User) (libtutti.Learner, *mpi.Catal
 	if err != nil {
 		return nil, nil, err
 	}
-	build, ok := opened.(libtutti.Learner)
+	build, ok := opened.(libtutti.Build)
 	if !ok {
 		return nil, nil, errors.New("libtutti cannot learn")
 	}

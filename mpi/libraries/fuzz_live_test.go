@@ -308,7 +308,7 @@ func exploreAll(t *testing.T, release, dir string) {
 			mixes = append(mixes, libtutti.Mix{Scope: libtutti.Everywhere(c), Choices: libtutti.NewChoices(all, slices.Repeat([]float64{1}, len(all)), nil)})
 		}
 	}
-	x, err := b.(libtutti.Learner).ExportLearned(base, nil, mixes, dir)
+	x, err := b.(libtutti.Build).ExportLearned(base, nil, mixes, dir)
 	if err == nil {
 		err = x.Write(dir)
 	}

@@ -18,19 +18,20 @@ const (
 	preload     = "LD_PRELOAD"
 )
 
-type build struct {
+// Build makes tables for one release.
+type Build struct {
 	*library
 	cat  *mpi.Catalogue
 	path string // of libtutti.so; empty: unknown
 }
 
 func (l *library) Open(cat *mpi.Catalogue, path string) (mpi.Build, error) {
-	return build{l, cat, path}, nil
+	return Build{l, cat, path}, nil
 }
 
-func (b build) Catalogue() *mpi.Catalogue { return b.cat }
+func (b Build) Catalogue() *mpi.Catalogue { return b.cat }
 
-func (b build) Fit(rows []selection.Row, maxLoss float64) (selection.Selection, error) {
+func (b Build) Fit(rows []selection.Row, maxLoss float64) (selection.Selection, error) {
 	var sel selection.Selection
 	for _, same := range selection.ByCollective(rows) {
 		tree, err := selection.Fit(same, size, selection.Options{MaxLoss: maxLoss})
@@ -43,7 +44,7 @@ func (b build) Fit(rows []selection.Row, maxLoss float64) (selection.Selection, 
 	return sel, err
 }
 
-func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
+func (b Build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 	t, settings, err := b.table(sel.Trees)
 	if err != nil {
 		return mpi.Export{}, err
@@ -51,7 +52,7 @@ func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 	return b.export(t, settings, dir), nil
 }
 
-func (b build) export(t Table, settings []selection.Setting, dir string) mpi.Export {
+func (b Build) export(t Table, settings []selection.Setting, dir string) mpi.Export {
 	setup := selection.Setup{
 		Remarks:  []string{"The table of libtutti.so, which tutti build runtime makes: preload it into the application."},
 		Settings: []selection.Setting{{Name: variable, Value: filepath.Join(dir, tableName)}},
@@ -76,7 +77,7 @@ func (b build) export(t Table, settings []selection.Setting, dir string) mpi.Exp
 
 // table converts trees into rules. It omits rules for the default. It also returns the settings that the
 // selected algorithms of the MPI library need.
-func (b build) table(trees []*selection.Tree) (Table, []selection.Setting, error) {
+func (b Build) table(trees []*selection.Tree) (Table, []selection.Setting, error) {
 	t := Table{For: b.Banner()}
 	var settings []selection.Setting
 	for _, tree := range trees {
@@ -107,7 +108,7 @@ func (b build) table(trees []*selection.Tree) (Table, []selection.Setting, error
 
 // activation returns the control variables with which the MPI library runs an algorithm. For an algorithm
 // of libtutti it returns nil.
-func (b build) activation(c coll.Collective, alg coll.Algorithm) (*Activation, []mpi.Var, error) {
+func (b Build) activation(c coll.Collective, alg coll.Algorithm) (*Activation, []mpi.Var, error) {
 	if below, ok := b.base(b.cat.Version); ok {
 		if a, wants, err := below.activationOf(b.cat, c, alg); a != nil || err != nil {
 			return a, wants, err
@@ -129,7 +130,7 @@ func add(settings []selection.Setting, wants []mpi.Var) []selection.Setting {
 	return settings
 }
 
-func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Row) error {
+func (b Build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Row) error {
 	t, err := Parse(x.Loaded(coll.Layout{}, variable)) // one table for all layouts
 	if err != nil {
 		return fmt.Errorf("libtutti: %w", err)
@@ -144,24 +145,17 @@ func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Ro
 	return nil
 }
 
-// Learner is a build that can make tables from samples, which applications record.
-type Learner interface {
-	mpi.Build
-	// ExportLearned exports a table. The table has the given rules first, then the rules of the table
-	// `base`, then the mixes (lists of algorithms to explore). ExportLearned adds the control variables of
-	// the MPI library's algorithms. It returns an error if base is for another MPI library.
-	ExportLearned(base Table, rules []Rule, mixes []Mix, dir string) (mpi.Export, error)
-	// Banner returns a text that the version reported by the MPI library must contain. It returns "" if any
-	// library is allowed.
-	Banner() string
-}
-
-func (b build) Banner() string {
+// Banner returns a text that the version reported by the MPI library must contain. It returns "" if any library is
+// allowed.
+func (b Build) Banner() string {
 	below, _ := b.base(b.cat.Version)
 	return below.banner
 }
 
-func (b build) ExportLearned(base Table, rules []Rule, mixes []Mix, dir string) (mpi.Export, error) {
+// ExportLearned exports a table with the given rules first, then the rules of the table `base`, then the mixes (lists of
+// algorithms to explore). It adds the control variables of the MPI library's algorithms. It returns an error if
+// base is for another MPI library.
+func (b Build) ExportLearned(base Table, rules []Rule, mixes []Mix, dir string) (mpi.Export, error) {
 	if base.For != "" && base.For != b.Banner() {
 		return mpi.Export{}, fmt.Errorf("%w for %s: it is for %s", ErrTable, b.cat.Version, base.For)
 	}

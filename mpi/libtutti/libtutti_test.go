@@ -94,7 +94,7 @@ func TestSize(t *testing.T) {
 // sampleTable returns a table for the rows of the test suite.
 func sampleTable(t testing.TB) Table {
 	t.Helper()
-	b := build{library: Library.(*library), cat: releases()[0]}
+	b := Build{library: Library.(*library), cat: releases()[0]}
 	sel := testutil.Must(b.Fit(mpilibrarytest.Rows(b.cat, 1, 0.6), 0.2))(t)
 	table, _, err := b.table(sel.Trees)
 	testutil.NoError(t, err)

@@ -68,7 +68,7 @@ func TestWithUsers(t *testing.T) {
 			t.Errorf("%s: forced by %+v, %v, want %v", text, f, err, want)
 		}
 	}
-	b := build{library: Library.(*library), cat: cat}
+	b := Build{library: Library.(*library), cat: cat}
 	star := coll.Algorithm{Name: "user.star"}
 	rows := []selection.Row{{Point: anywhere(coll.Bcast), Options: []selection.Option{{Algorithm: star, Seconds: 1}, {Algorithm: coll.Default, Seconds: 2}}}}
 	sel := testutil.Must(b.Fit(rows, 0))(t)

@@ -66,8 +66,8 @@ func (b build) share(rows []selection.Row) (kept, between []selection.Row) {
 			continue
 		}
 		alg := coll.Default
-		if chosen != own {
-			alg = b.algorithm(cell[0].Point.Collective, chosen)
+		if e, ok := b.entry(cell[0].Point.Collective, chosen); ok && chosen != own {
+			alg = coll.Algorithm{Name: e.Name}
 		}
 		between = append(between, selection.Row{
 			Point:   partPoint(cell[0].Point, interPart),
@@ -117,14 +117,14 @@ func (b build) own(p coll.Point) string {
 	return alg.Name
 }
 
-// algorithm returns the algorithm whose function a leaf of a selection tree names.
-func (b build) algorithm(c coll.Collective, leaf string) coll.Algorithm {
-	for _, e := range b.cat.Entries(c) {
-		if e.Function == leaf {
-			return coll.Algorithm{Name: e.Name}
-		}
+// entry returns the catalogue's entry with the given function, which a leaf of a selection tree names.
+func (b build) entry(c coll.Collective, function string) (mpi.Entry, bool) {
+	entries := b.cat.Entries(c)
+	i := slices.IndexFunc(entries, func(e mpi.Entry) bool { return e.Function == function })
+	if i < 0 {
+		return mpi.Entry{}, false
 	}
-	return coll.Default
+	return entries[i], true
 }
 
 // need returns the algorithm (the name of its leaf) that must run between the nodes so that an option runs

@@ -2,7 +2,6 @@ package mpich
 
 import (
 	"fmt"
-	"slices"
 
 	"tutti/coll"
 	"tutti/mpi"
@@ -125,16 +124,10 @@ func (v replayer) want(p coll.Point, alg coll.Algorithm) (route, error) {
 			return r, err
 		}
 	}
-	if !e.Has(mpi.Hierarchical) && !v.parent(p.Collective, r.flat.Name) {
+	if flat, _ := v.entry(p.Collective, r.flat.Name); !e.Has(mpi.Hierarchical) && !flat.Has(mpi.Parent) { // nothing is split
 		return r, nil
 	}
 	return r, v.parts(&r, p, alg)
-}
-
-// parent reports whether the algorithm of the given leaf has the requirement mpi.Parent: it splits a
-// communicator.
-func (v replayer) parent(c coll.Collective, leaf string) bool {
-	return slices.ContainsFunc(v.cat.Entries(c), func(e mpi.Entry) bool { return e.Function == leaf && e.Has(mpi.Parent) })
 }
 
 // parts adds to the route the leaves that the call's parts, between and within nodes, must enter.
@@ -192,10 +185,8 @@ func (v replayer) call(call signature) error {
 	if err != nil {
 		return err
 	}
-	for _, e := range v.cat.Entries(call.Collective) {
-		if !slices.Contains(append(reached, alg.Name), e.Function) {
-			continue
-		}
+	for _, function := range append(reached, alg.Name) {
+		e, _ := v.entry(call.Collective, function)
 		for _, r := range e.Requires {
 			if !call.meets(r) {
 				return fmt.Errorf("the file reaches %v, which needs %s", e.Function, r)

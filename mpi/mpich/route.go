@@ -107,19 +107,15 @@ func (b build) route(f files, call signature) (route, error) {
 			r.composition = leaf
 		}
 	}
-	whole := r.composition == ""
-	for _, e := range b.cat.Entries(call.Collective) {
-		whole = whole || e.Function == r.composition && !e.Has(mpi.Hierarchical)
-	}
-	divided := !whole
-	if whole {
+	e, known := b.entry(call.Collective, r.composition)
+	divided := r.composition != "" && (!known || e.Has(mpi.Hierarchical))
+	if !divided {
 		var err error
 		if r.flat, err = reach(f.flat, call); err != nil {
 			return r, err
 		}
-		for _, e := range b.cat.Entries(call.Collective) {
-			divided = divided || e.Function == r.flat.Name && e.Has(mpi.Parent)
-		}
+		flat, _ := b.entry(call.Collective, r.flat.Name)
+		divided = flat.Has(mpi.Parent)
 	}
 	if !divided {
 		return r, nil

@@ -26,10 +26,6 @@ func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) 
 	if isHan(e.ID) {
 		return forceHan(cat, e, c)
 	}
-	var base []mpi.Var
-	for _, x := range append([]selection.Setting{dynamicRules}, disable(componentsAbove)...) {
-		base = append(base, mpi.Var{Name: x.Name, Value: x.Value})
-	}
 	prefix := "coll_tuned_" + string(c.Collective) + "_algorithm"
 	switches := []mpi.Switch{{Name: prefix, Value: e.ID}}
 	for _, param := range tunedParams(c.Collective, cat.Entries(c.Collective)) {
@@ -41,16 +37,26 @@ func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) 
 		}
 		switches = append(switches, mpi.Switch{Name: prefix + param.suffix, Value: value})
 	}
-	f := mpi.Forcing{Env: slices.Clone(base), Base: base, Switches: switches, NewComm: true}
-	for _, s := range switches {
-		f.Env = append(f.Env, mpi.Var{Name: mcaPrefix + s.Name, Value: strconv.Itoa(s.Value)})
-	}
+	f := newForcing(append([]selection.Setting{dynamicRules}, disable(componentsAbove)...), switches)
 	if c.Collective == coll.Allgatherv {
 		// Dynamic rules cannot be changed after MPI_Init (MPI_T_cvar_write of 4.1.4 returns
 		// MPI_T_ERR_CVAR_SET_NEVER), so each algorithm needs a launch of its own.
 		f.Base = slices.Clone(f.Env)
 	}
 	return f, nil
+}
+
+// newForcing returns switches, with the settings that programs need before they write the switches.
+func newForcing(base []selection.Setting, switches []mpi.Switch) mpi.Forcing {
+	f := mpi.Forcing{Switches: switches, NewComm: true}
+	for _, s := range base {
+		f.Base = append(f.Base, mpi.Var{Name: s.Name, Value: s.Value})
+	}
+	f.Env = slices.Clone(f.Base)
+	for _, s := range switches {
+		f.Env = append(f.Env, mpi.Var{Name: mcaPrefix + s.Name, Value: strconv.Itoa(s.Value)})
+	}
+	return f
 }
 
 const mcaPrefix = "OMPI_MCA_"

@@ -52,15 +52,7 @@ func forceHan(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) (mpi.Forcing, e
 		{Name: prefix + "_dynamic_" + between + "_module", Value: r.part(between)},
 		{Name: prefix + "_dynamic_" + within + "_module", Value: r.part(within)},
 	}
-	f := mpi.Forcing{Switches: switches, NewComm: true}
-	for _, x := range disable(build{cat}.turnedOff()) {
-		f.Base = append(f.Base, mpi.Var{Name: x.Name, Value: x.Value})
-	}
-	f.Env = slices.Clone(f.Base)
-	for _, s := range switches {
-		f.Env = append(f.Env, mpi.Var{Name: mcaPrefix + s.Name, Value: strconv.Itoa(s.Value)})
-	}
-	return f, nil
+	return newForcing(disable(build{cat}.turnedOff()), switches), nil
 }
 
 func (r rule) part(level string) int {

@@ -46,6 +46,7 @@ type library struct {
 	releases    []*mpi.Catalogue
 	fileVersion *regexp.Regexp // nil if the library's file does not contain its release
 	source      string
+	remark      string // about its settings; empty or after a blank
 }
 
 // variable holds one row of variables.csv: an environment variable that selects algorithms of a collective.
@@ -63,15 +64,8 @@ const (
 
 // syntax is a form in which a library's variables are written.
 type syntax interface {
-	// maxBytes is the largest message size that a value can contain. Larger messages count as messages of
-	// this size.
-	maxBytes() int64
-
 	// fit makes a selection from rows. It selects only what the syntax can express.
 	fit(l *library, rows []selection.Row, maxLoss float64) (selection.Selection, error)
-
-	// remarks returns the comments at the beginning of a snippet.
-	remarks(l *library, version string, sel selection.Selection) []string
 
 	// value returns the value with which the library selects as the tree does. It returns "" if the tree
 	// leaves every choice to the library.
@@ -102,7 +96,7 @@ func (l *library) Size(p coll.Point) int64 {
 	if v.bytes == allRanks {
 		bytes *= int64(p.Ranks())
 	}
-	return min(bytes, l.syntax.maxBytes())
+	return min(bytes, maxInt-1) // the last range of sizes begins at the next one
 }
 
 // Recognise implements mpi.Library.
@@ -168,7 +162,7 @@ func readTable(text string) ([]map[string]string, error) {
 }
 
 func parseLibrary(row map[string]string) (*library, error) {
-	l := &library{snippet: row["snippet"], source: row["source"], variables: map[coll.Collective]variable{}}
+	l := &library{snippet: row["snippet"], source: row["source"], remark: row["remark"], variables: map[coll.Collective]variable{}}
 	maxRanges, err := strconv.Atoi(row["max_ranges"])
 	if err != nil {
 		return nil, err
@@ -245,7 +239,13 @@ func (b build) Fit(rows []selection.Row, maxLoss float64) (selection.Selection, 
 }
 
 func (b build) Export(sel selection.Selection, _ string) (mpi.Export, error) {
-	s := selection.Setup{Remarks: b.lib.syntax.remarks(b.lib, b.cat.Version, sel)}
+	s := selection.Setup{Remarks: []string{
+		"Settings of " + b.lib.facts.Title + " " + b.cat.Version + "." + b.lib.remark,
+		"Written from " + b.lib.source + " and replayed at every tuned point, but not tried on a real " + b.lib.facts.Title + ".",
+	}}
+	if len(sel.Layouts) > 0 {
+		s.Remarks = append(s.Remarks, "Some layouts have settings of their own: to be read in a job, where Slurm says which it is.")
+	}
 	var err error
 	if s.Settings, err = b.settings(sel.Trees); err != nil {
 		return mpi.Export{}, err

@@ -14,21 +14,8 @@ import (
 // include both bounds. For a call outside all ranges, the library decides.
 type ranksSyntax struct{}
 
-func (ranksSyntax) maxBytes() int64 { return maxInt }
-
 func (ranksSyntax) fit(l *library, rows []selection.Row, maxLoss float64) (selection.Selection, error) {
 	return selection.FitAll(rows, l.Size, maxLoss)
-}
-
-func (ranksSyntax) remarks(l *library, version string, sel selection.Selection) []string {
-	out := []string{
-		"Settings of " + l.facts.Title + " " + version + ".",
-		"Written from " + l.source + " and replayed at every tuned point, but not tried on a real " + l.facts.Title + ".",
-	}
-	if len(sel.Layouts) > 0 {
-		out = append(out, "Some layouts have settings of their own: to be read in a job, where Slurm says which it is.")
-	}
-	return out
 }
 
 func (ranksSyntax) value(l *library, cat *mpi.Catalogue, t *selection.Tree) (string, error) {

@@ -18,9 +18,6 @@ type sizesSyntax struct {
 	maxRanges int // that one value may have
 }
 
-// maxBytes implements syntax. It is below the largest C int, so that the last range can begin above it.
-func (sizesSyntax) maxBytes() int64 { return maxInt - 1 }
-
 // fit implements syntax. It selects for each layout separately. A collective keeps the library's own table for
 // a layout if there is a size at which every algorithm is too slow: slower by more than MaxLoss than the best
 // algorithm or the default.
@@ -88,14 +85,6 @@ func (s sizesSyntax) replacesTable(t *selection.Tree, rows []selection.Row) bool
 		alg, _ := t.Select(r.Point)
 		return alg.IsDefault()
 	})
-}
-
-func (sizesSyntax) remarks(l *library, version string, _ selection.Selection) []string {
-	return []string{
-		"Settings of " + l.facts.Title + " " + version + " for jobs of the layouts below: to be read in a job, where Slurm says which it is.",
-		"They hold for every communicator of the job. Written from " + l.source + " and replayed at every tuned point,",
-		"but not tried on a real " + l.facts.Title + ".",
-	}
 }
 
 // value implements syntax. It returns a list of ranges of message sizes with their algorithms. The first
