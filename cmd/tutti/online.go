@@ -137,17 +137,13 @@ func (o *updateOptions) run() error {
 func openLearner(release string, users []mpi.User) (libtutti.Build, *mpi.Catalogue, error) {
 	lib, cat, err := libraries.Release("libtutti", release, users...)
 	if err != nil {
-		return nil, nil, withCode(codeInput, err)
+		return libtutti.Build{}, nil, withCode(codeInput, err)
 	}
 	opened, err := lib.Open(cat, "")
 	if err != nil {
-		return nil, nil, err
+		return libtutti.Build{}, nil, err
 	}
-	build, ok := opened.(libtutti.Build)
-	if !ok {
-		return nil, nil, errors.New("libtutti cannot learn")
-	}
-	return build, cat, nil
+	return opened.(libtutti.Build), cat, nil
 }
 
 // recordUpdate appends the changed selections to updates.jsonl, and prints the report.

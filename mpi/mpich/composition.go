@@ -203,7 +203,7 @@ func deviceTree(cat *mpi.Catalogue, lib libraryTree, e mpi.Entry, c coll.Collect
 	}
 	x := &exporter{build: build{lib, cat}, collective: c, device: true}
 	out, err := x.guarded(coll.Algorithm{Name: e.Name})
-	return lib.Device.With(collectiveKey+string(c), treeObject{alternative(intraKey, out)}), err
+	return lib.Device.With(collectiveKey+string(c), treeObject{{intraKey, out}}), err
 }
 
 // partsTree returns the library's tree of algorithms with new subtrees for the parts of a composition (the
@@ -219,12 +219,12 @@ func partsTree(cat *mpi.Catalogue, lib libraryTree, c coll.Candidate) (treeObjec
 	var branch treeObject
 	for part, kind := range map[string]string{interPart: "node_roots", nodePart: "node"} {
 		if e, ok := partOf(cat, c.Collective, c.Algorithm, part); ok {
-			leaf := treeObject{alternative(leafKey+e.Function, nil)}
+			leaf := treeObject{{leafKey + e.Function, nil}}
 			tree, _, _ := guard(c.Collective, e, leaf, func() (treeObject, error) { return intra, nil })
-			branch = append(branch, alternative("comm_hierarchy="+kind, tree))
+			branch = append(branch, treeMember{"comm_hierarchy=" + kind, tree})
 		}
 	}
 	slices.SortFunc(branch, func(a, b treeMember) int { return strings.Compare(a.Key, b.Key) })
-	branch = append(branch, alternative("comm_hierarchy=any", intra))
+	branch = append(branch, treeMember{"comm_hierarchy=any", intra})
 	return lib.Tree.With(key, own.With(intraKey, branch)), nil
 }

@@ -165,7 +165,7 @@ func (x *exporter) branch() (intra treeObject, put func(treeObject) treeObject, 
 		return intra, func(o treeObject) treeObject { return own.With(intraKey, o) }, nil
 	}
 	return own, func(o treeObject) treeObject {
-		return treeObject{alternative(intraKey, o), alternative(interKey, own)}
+		return treeObject{{intraKey, o}, {interKey, own}}
 	}, nil
 }
 
@@ -209,7 +209,7 @@ func (x *exporter) algorithms(tree, inter *selection.Tree) (treeObject, error) {
 		}
 	}
 	return put(treeObject{
-		alternative("comm_hierarchy=node_roots", between), alternative("comm_hierarchy=node", intra), alternative("comm_hierarchy=any", tuned),
+		{"comm_hierarchy=node_roots", between}, {"comm_hierarchy=node", intra}, {"comm_hierarchy=any", tuned},
 	}), nil
 }
 
@@ -279,7 +279,7 @@ func (x *exporter) comms(ranges []selection.CommRange) (treeObject, error) {
 	add := func(high int, rule func(own treeObject) (treeObject, error)) error {
 		value, err := rule(narrowed(x.untuned, key, next, int64(high)))
 		if err == nil {
-			out, next = append(out, alternative(atMost(key, int64(high)), value)), int64(high)+1
+			out, next = append(out, treeMember{atMost(key, int64(high)), value}), int64(high)+1
 		}
 		return err
 	}
@@ -293,7 +293,7 @@ func (x *exporter) comms(ranges []selection.CommRange) (treeObject, error) {
 			return nil, err
 		}
 	}
-	return append(out, alternative(key+"=any", narrowed(x.untuned, key, next, math.MaxInt64))), nil
+	return append(out, treeMember{key + "=any", narrowed(x.untuned, key, next, math.MaxInt64)}), nil
 }
 
 func asIs(own treeObject) (treeObject, error) { return own, nil }
@@ -310,16 +310,16 @@ func (x *exporter) ppns(ranges []selection.PPNRange, own treeObject) (treeObject
 	}
 	var out treeObject
 	if low := ranges[0].Low; low > 1 {
-		out = append(out, alternative(atMost("comm_avg_ppn", int64(low-1)), own))
+		out = append(out, treeMember{atMost("comm_avg_ppn", int64(low-1)), own})
 	}
 	for _, r := range ranges {
 		rules, err := x.bands(r.Bands, own)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, alternative(atMost("comm_avg_ppn", int64(r.High)), rules))
+		out = append(out, treeMember{atMost("comm_avg_ppn", int64(r.High)), rules})
 	}
-	return append(out, alternative("comm_size=any", own)), nil
+	return append(out, treeMember{"comm_size=any", own}), nil
 }
 
 // tuned returns the number of message-size ranges up to the last one that does not select the default.
@@ -354,11 +354,11 @@ func (x *exporter) bands(bands []selection.Band, own treeObject) (treeObject, er
 			}
 		}
 		if b.UpTo >= math.MaxInt32 { // read as a C int: larger sizes are equal
-			return append(out, alternative(key+"=any", rule)), nil
+			return append(out, treeMember{key + "=any", rule}), nil
 		}
-		out, next = append(out, alternative(atMost(key, b.UpTo), rule)), b.UpTo+1
+		out, next = append(out, treeMember{atMost(key, b.UpTo), rule}), b.UpTo+1
 	}
-	return append(out, alternative(key+"=any", narrowed(own, key, next, math.MaxInt64))), nil
+	return append(out, treeMember{key + "=any", narrowed(own, key, next, math.MaxInt64)}), nil
 }
 
 func atMost(name string, limit int64) string { return name + "<=" + strconv.FormatInt(limit, 10) }
@@ -382,7 +382,7 @@ func closed(o treeObject, resolved bool) treeObject {
 			}
 			m.Key = atMost(c.name, limit)
 		}
-		out[i] = alternative(m.Key, closed(m.Value, resolved))
+		out[i] = treeMember{m.Key, closed(m.Value, resolved)}
 	}
 	return out
 }
@@ -403,7 +403,7 @@ func narrowed(o treeObject, name string, low, high int64) treeObject {
 		if c.name == name && c.op == "<=" && c.limit >= high {
 			m.Key = name + "=any"
 		}
-		out = append(out, alternative(m.Key, narrowed(m.Value, name, low, high)))
+		out = append(out, treeMember{m.Key, narrowed(m.Value, name, low, high)})
 		if m.Key == name+"=any" {
 			break
 		}

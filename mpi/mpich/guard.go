@@ -80,9 +80,9 @@ func guard(c coll.Collective, entry mpi.Entry, leaf treeObject, safe func() (tre
 		// MPICH takes the first alternative that is true. The condition that can be false must therefore
 		// come before the one that is always true.
 		if g.requirement == mpi.CountPowerOfTwo {
-			leaf = treeObject{alternative(g.other, other), alternative(g.good, leaf)}
+			leaf = treeObject{{g.other, other}, {g.good, leaf}}
 		} else {
-			leaf = treeObject{alternative(g.good, leaf), alternative(g.other, other)}
+			leaf = treeObject{{g.good, leaf}, {g.other, other}}
 		}
 	}
 	return leaf, need, nil
@@ -90,7 +90,7 @@ func guard(c coll.Collective, entry mpi.Entry, leaf treeObject, safe func() (tre
 
 func (x *exporter) fallback() (treeObject, error) {
 	if flat, ok := handsOn(x.cat, x.collective); x.device && ok {
-		return treeObject{alternative(compositionKey+flat.Function, nil)}, nil
+		return treeObject{{compositionKey + flat.Function, nil}}, nil
 	}
 	var last error
 	for _, name := range fallbacks(x.collective) {
@@ -113,7 +113,7 @@ func (x *exporter) leaf(alg coll.Algorithm) (mpi.Entry, treeObject, error) {
 		return mpi.Entry{}, nil, err
 	}
 	if x.device {
-		return entry, treeObject{alternative(compositionKey+entry.Function, nil)}, nil
+		return entry, treeObject{{compositionKey + entry.Function, nil}}, nil
 	}
 	named, err := coll.NewAlgorithm(entry.Function, alg.Params()...)
 	if err != nil {

@@ -20,10 +20,6 @@ type treeMember struct {
 	Value treeObject
 }
 
-func alternative(key string, value treeObject) treeMember {
-	return treeMember{Key: key, Value: value}
-}
-
 // The keys of a tree that do not express conditions.
 const (
 	collectiveKey  = "collective="
@@ -140,7 +136,7 @@ func parseObject(d *json.Decoder, depth int) (treeObject, error) {
 			continue
 		}
 		seen[key] = len(o)
-		o = append(o, alternative(strings.ReplaceAll(fmt.Sprint(key), " ", ""), value))
+		o = append(o, treeMember{strings.ReplaceAll(fmt.Sprint(key), " ", ""), value})
 	}
 	_, err := d.Token()
 	return o, err

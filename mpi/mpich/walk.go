@@ -102,7 +102,7 @@ func leaf(alg coll.Algorithm) treeObject {
 	for _, p := range alg.Params() {
 		params = append(params, treeMember{Key: p.Name + "=" + p.Value})
 	}
-	return treeObject{alternative(leafKey+alg.Name, params)}
+	return treeObject{{leafKey + alg.Name, params}}
 }
 
 type condition struct {

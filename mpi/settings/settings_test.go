@@ -1,10 +1,13 @@
 package settings
 
 import (
+	"errors"
 	"math"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
 	"tutti/internal/testutil"
@@ -103,6 +106,255 @@ func TestTableFaults(t *testing.T) {
 		_, err := readLibraries(tc.libraries, "library,collective,variable,bytes\n"+tc.variables, nil)
 		if (err == nil) != (tc.want == "") || err != nil && !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: error %v, want %q", tc.name, err, tc.want)
+		}
+	}
+}
+
+// intelRows returns rows for three layouts. Two of the layouts have the same number of ranks but different
+// best algorithms.
+func intelRows() []selection.Row {
+	names := [2]string{"binomial", "ring"}
+	a, b, c := coll.Layout{Nodes: 2, PPN: 2}, coll.Layout{Nodes: 3, PPN: 4}, coll.Layout{Nodes: 12, PPN: 1}
+	return []selection.Row{
+		row(a, 64, names, 1, 2, 3), row(a, 65536, names, 2, 1, 3),
+		row(b, 64, names, 1, 2, 3), row(b, 65536, names, 2, 3, 1),
+		row(c, 64, names, 1, 2, 3), row(c, 65536, names, 3, 1, 2),
+	}
+}
+
+// TestRankRulesFollowTree checks that the rules select the same algorithm as the tree. It tests every bound
+// of ranks and sizes, and the numbers next to the bounds.
+func TestRankRulesFollowTree(t *testing.T) {
+	b := intel(t)
+	for seed := range uint64(4) {
+		sel, x := mpilibrarytest.FitAndExport(t, b, mpilibrarytest.Rows(b.cat, seed, 0), mpi.FitOptions{MaxLoss: 0.1})
+		checked := 0
+		for _, tree := range sel.Trees {
+			var rules rankRules
+			for _, s := range x.Setup.Settings {
+				if s.Name == b.lib.variables[tree.Collective].name {
+					rules = testutil.Must(parseRankRules(s.Value))(t)
+				}
+			}
+			checked += checkBounds(t, b, tree, rules)
+		}
+		if checked < 500 {
+			t.Errorf("only %d comparisons", checked)
+		}
+	}
+}
+
+// checkBounds compares a tree with its rules at and around every bound. It returns the number of
+// comparisons.
+func checkBounds(t *testing.T, b build, tree *selection.Tree, rules rankRules) int {
+	t.Helper()
+	checked := 0
+	for _, c := range tree.Comms {
+		for _, band := range c.PPNs[0].Bands {
+			for _, n := range []int{c.Low - 1, c.Low, c.Low + 1, c.High - 1, c.High, c.High + 1} {
+				for _, bytes := range []int64{band.UpTo - 1, band.UpTo, band.UpTo + 1} {
+					if n < 1 || bytes < 0 || bytes > 0 && b.lib.variables[tree.Collective].bytes == noSize {
+						continue
+					}
+					want := 0
+					if alg, _ := tree.Lookup(n, 1, bytes); !alg.IsDefault() {
+						e := testutil.Must(b.cat.Lookup(tree.Collective, alg))(t)
+						want = e.ID
+					}
+					if got := rules.find(n, bytes); got != want {
+						t.Fatalf("%s, %d ranks, %d B: algorithm %d, want %d", tree.Collective, n, bytes, got, want)
+					}
+					checked++
+				}
+			}
+		}
+	}
+	return checked
+}
+
+func TestRankRulesExportErrors(t *testing.T) {
+	b := intel(t)
+	rows := intelRows()
+	rows[0].Options[0].Algorithm.Name = "smp"
+	sel := testutil.Must(b.Fit(rows, 0))(t)
+	if _, err := b.Export(sel, "/dir"); !errors.Is(err, mpi.ErrUnknown) {
+		t.Errorf("unknown algorithm: %v", err)
+	}
+}
+
+func TestRankRulesReplayErrors(t *testing.T) {
+	b := intel(t)
+	sel, x := mpilibrarytest.FitAndExport(t, b, intelRows(), mpi.FitOptions{})
+	x.Setup.Settings[0].Value = strings.Replace(x.Setup.Settings[0].Value, "1:", "2:", 1)
+	if err := b.Replay(x, sel, intelRows()); err == nil || !strings.Contains(err.Error(), "want 1 (binomial)") {
+		t.Errorf("another algorithm: %v", err)
+	}
+	x.Setup.Settings[0].Value = "1:x"
+	if err := b.Replay(x, sel, intelRows()); !errors.Is(err, errSyntax) {
+		t.Errorf("bad value: %v, want errSyntax", err)
+	}
+}
+
+func TestParseRankRules(t *testing.T) {
+	for _, text := range []string{"", ";", "1;", "x", "-1", "01", "1", "1:", "1:2-", "1:3-2@1-2", "1:2-3@4-3", "1:2-3@3@4", "1:2-3@1-2,", "1:1-2-3@1-2", "1:0-99999999999@1-2", "1:0-1@1-2 "} {
+		if got, err := parseRankRules(text); !errors.Is(err, errSyntax) {
+			t.Errorf("parseRankRules(%q) = %v, %v, want errSyntax", text, got, err)
+		}
+	}
+}
+
+// TestRankRulesString checks that String groups rules by algorithm, and that parsing returns them in this
+// order.
+func TestRankRulesString(t *testing.T) {
+	all := rankRules{
+		{id: 1, highBytes: 9, lowRanks: 2, highRanks: 4}, {id: 3, lowBytes: 10, highBytes: 20, lowRanks: 2, highRanks: 4},
+		{id: 1, highBytes: 5, lowRanks: 5, highRanks: 9},
+	}
+	const want = "1:0-9@2-4,0-5@5-9;3:10-20@2-4"
+	if got := all.String(); got != want {
+		t.Errorf("String() = %s, want %s", got, want)
+	}
+	back := testutil.Must(parseRankRules(want))(t)
+	if d := cmp.Diff(rankRules{all[0], all[2], all[1]}, back, cmp.AllowUnexported(rankRule{})); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestSizeRangesLoss checks that no exported algorithm loses more than allowed. The ranges must select the
+// same algorithms as the trees. It tests every bound, the numbers next to it, and sizes beyond the tuned
+// ones.
+func TestSizeRangesLoss(t *testing.T) {
+	b := mvapich(t)
+	for seed := range uint64(4) {
+		rows := mpilibrarytest.Rows(b.cat, seed, 0.6)
+		sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.2})
+		set := 0
+		for _, r := range rows {
+			alg, ok := sel.Select(r.Point)
+			if !ok || alg.IsDefault() {
+				continue
+			}
+			set++
+			if loss, ok := r.Loss(alg); !ok || loss > 0.2 {
+				t.Errorf("seed %d: %v: %v loses %g", seed, r.Point, alg, loss)
+			}
+		}
+		if set == 0 {
+			t.Errorf("seed %d: nothing is set", seed)
+		}
+		checkSizeRanges(t, b, x.Setup, sel)
+	}
+}
+
+// checkSizeRanges compares trees with their ranges. It tests every bound, the numbers next to it, and sizes
+// beyond the tuned ones.
+func checkSizeRanges(t *testing.T, b build, s selection.Setup, sel selection.Selection) {
+	t.Helper()
+	for _, l := range sel.Layouts {
+		for i, tree := range l.Trees {
+			ranges := testutil.Must(parseSizeRanges(s.For(l.Layout)[i].Value, 32))(t)
+			bands := tree.Comms[0].PPNs[0].Bands
+			for _, band := range bands {
+				for _, bytes := range []int64{0, band.UpTo - 1, band.UpTo, band.UpTo + 1, math.MaxInt32 - 1} {
+					alg, ok := tree.Lookup(l.Layout.Ranks(), 1, bytes)
+					if !ok { // above the tuned sizes
+						alg = bands[len(bands)-1].Algorithm
+					}
+					if alg.IsDefault() { // below the tuned sizes
+						alg = bands[1].Algorithm
+					}
+					want := testutil.Must(b.cat.Lookup(tree.Collective, alg))(t)
+					if got := ranges.find(bytes); bytes >= 0 && got != want.ID {
+						t.Fatalf("%s %s %d B: algorithm %d, want %d", tree.Collective, l.Layout, bytes, got, want.ID)
+					}
+				}
+			}
+		}
+	}
+}
+
+// mvapichRows returns rows for two layouts. On one of them the library's own choice is the best for large
+// messages.
+func mvapichRows() []selection.Row {
+	names := [2]string{"binomial", "knomial"}
+	a, b := coll.Layout{Nodes: 2, PPN: 2}, coll.Layout{Nodes: 4, PPN: 2}
+	return []selection.Row{
+		row(a, 64, names, 1, 2, 3), row(a, 65536, names, 2, 1.01, 1),
+		row(b, 64, names, 1, 2, 3), row(b, 65536, names, 2, 1.5, 1),
+	}
+}
+
+// TestSizeRangesLeftToLibrary checks that Fit leaves a collective to the library if no value would be good
+// enough.
+func TestSizeRangesLeftToLibrary(t *testing.T) {
+	b := mvapich(t)
+	scans := mvapichRows()
+	for i := range scans {
+		scans[i].Point.Collective = coll.Scan
+	}
+	sizes := mvapichRows()[:2]
+	for i := range sizes {
+		sizes[i].Point.Collective, sizes[i].Point.MsgBytes = coll.Allreduce, int64(1+i)
+	}
+	for _, tc := range []struct {
+		name    string
+		rows    []selection.Row
+		maxLoss float64
+	}{
+		{"the default is best at a size", mvapichRows(), 0.001},
+		{"there is no variable", scans, 9},
+		{"two sizes within one float need different algorithms", sizes, 0.02},
+	} {
+		sel, err := b.Fit(tc.rows, tc.maxLoss)
+		if err != nil || len(sel.Layouts) != 0 {
+			t.Errorf("%s: Fit = %v, %v, want no layout", tc.name, sel.Layouts, err)
+		}
+	}
+}
+
+func TestSizeRangesExportErrors(t *testing.T) {
+	b := mvapich(t)
+	rows := mvapichRows()
+	rows[0].Options[0].Algorithm.Name = "smp"
+	sel := testutil.Must(b.Fit(rows, 0.02))(t)
+	if _, err := b.Export(sel, "/dir"); !errors.Is(err, mpi.ErrUnknown) {
+		t.Errorf("unknown algorithm: %v", err)
+	}
+	common := testutil.Must(selection.FitAll(mvapichRows(), b.lib.Size, 0))(t)
+	common.Layouts = []selection.LayoutTrees{{Layout: coll.Layout{Nodes: 2, PPN: 2}, Trees: common.Trees}}
+	if _, err := b.Export(common, "/dir"); err == nil || !strings.Contains(err.Error(), "for each layout") {
+		t.Errorf("a selection for all layouts: %v", err)
+	}
+}
+
+func TestSizeRangesReplayErrors(t *testing.T) {
+	b := mvapich(t)
+	for _, value := range []string{"8:0-2048,1:2049-+", "1"} {
+		sel, x := mpilibrarytest.FitAndExport(t, b, mvapichRows(), mpi.FitOptions{MaxLoss: 0.02})
+		x.Setup.Layouts[0].Settings[0].Value = value
+		if err := b.Replay(x, sel, mvapichRows()); err == nil || !strings.Contains(err.Error(), "the settings select algorithm") {
+			t.Errorf("%s: Replay = %v", value, err)
+		}
+		x.Setup.Layouts[0].Layout.Nodes = 4
+		if err := b.Replay(x, sel, mvapichRows()); err == nil {
+			t.Errorf("%s for another layout: no error", value)
+		}
+	}
+}
+
+func TestParseSizeRanges(t *testing.T) {
+	ranges := testutil.Must(parseSizeRanges("2:0-1024,1:1025-8192,3:8193-+", 32))(t)
+	for size, want := range map[int64]int{0: 2, 1024: 2, 1025: 1, 8192: 1, 8193: 3, 1 << 40: 3} {
+		if got := ranges.find(size); got != want {
+			t.Errorf("find(%d) = %d, want %d", size, got, want)
+		}
+	}
+	for _, text := range []string{
+		"", "x", "-1", "01", "1:", "1:0-", "1:0-5", "1:1-+", "1:0-5,2:7-+", "1:0-+,2:6-+", "1:0-5,2:6-9", "1:0-5,", "1:5-4,2:5-+", "99999999999",
+		strings.Repeat("1:0-1,", 32) + "1:2-+",
+	} {
+		if got, err := parseSizeRanges(text, 32); !errors.Is(err, errSyntax) {
+			t.Errorf("parseSizeRanges(%q) = %v, %v, want errSyntax", text, got, err)
 		}
 	}
 }
