@@ -58,15 +58,14 @@ func TestExhaustedSpace(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		from   activelearn.Source
-		noise  float64
 		set    func(*campaign.Spec)
 		source activelearn.Source
 		want   activelearn.StopReason
 	}{
-		{"cross-validated", activelearn.CrossValidated, 0.01, func(*campaign.Spec) {}, "measured", activelearn.Converged},
-		{"predicted", activelearn.Predicted, 0.01, func(*campaign.Spec) {}, "measured", activelearn.Converged},
-		{"reference", activelearn.Reference, 0.01, func(*campaign.Spec) {}, "reference", activelearn.SpaceExhausted},
-		{"criteria below the noise", activelearn.Predicted, 0.01, func(s *campaign.Spec) { s.Criteria.Slowdown = 1.00001 }, "measured", activelearn.SpaceExhausted},
+		{"cross-validated", activelearn.CrossValidated, func(*campaign.Spec) {}, "measured", activelearn.Converged},
+		{"predicted", activelearn.Predicted, func(*campaign.Spec) {}, "measured", activelearn.Converged},
+		{"reference", activelearn.Reference, func(*campaign.Spec) {}, "reference", activelearn.SpaceExhausted},
+		{"criteria below the noise", activelearn.Predicted, func(s *campaign.Spec) { s.Criteria.Slowdown = 1.00001 }, "measured", activelearn.SpaceExhausted},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := spec("uncertainty")
@@ -74,7 +73,7 @@ func TestExhaustedSpace(t *testing.T) {
 			s.Batch.Candidates = 1 << 20 // everything in one round
 			s.Learner.Forest.Trees, s.Learner.Forest.MaxDepth = 5, 1
 			tc.set(&s)
-			p := problem(t, replay.Options{Seed: 3, Noise: replay.Noise{Sigma: tc.noise}})
+			p := problem(t, replay.Options{Seed: 3, Noise: replay.Noise{Sigma: 0.01}})
 			res := mustRun(t, s, p, nil)
 			e := res.Evaluations[len(res.Evaluations)-1]
 			if res.Stop != tc.want || e.Source != tc.source {

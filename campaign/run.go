@@ -227,13 +227,7 @@ func (r *run) restoreStrategy(s activelearn.State, batch []coll.Candidate) {
 	if !ok || r.rule.Auditing() {
 		return
 	}
-	fresh := make([]coll.Candidate, 0, len(batch))
-	for _, c := range batch {
-		if s.Ledger.IsFree(c) {
-			fresh = append(fresh, c)
-		}
-	}
-	strategy.Restore(s, fresh)
+	strategy.Restore(s, slices.DeleteFunc(slices.Clone(batch), func(c coll.Candidate) bool { return !s.Ledger.IsFree(c) }))
 }
 
 // admit adds the candidates of a batch in the log to the space. Another version of tutti may have measured an

@@ -9,72 +9,32 @@ import (
 )
 
 func TestParseBytes(t *testing.T) {
-	tests := []struct {
-		in      string
-		want    int64
-		wantErr bool
-	}{
-		{in: "0", want: 0},
-		{in: "512", want: 512},
-		{in: "8B", want: 8},
-		{in: "64KiB", want: 65536},
-		{in: "1MiB", want: 1 << 20},
-		{in: "3GiB", want: 3 << 30},
-		{in: " 64 KiB ", want: 65536},
-		{in: "007", want: 7}, // decimal, never octal
-		{in: "9223372036854775807", want: math.MaxInt64},
-		{in: "8589934591GiB", want: 8589934591 << 30},
-		{in: "8589934592GiB", wantErr: true}, // 2^63
-		{in: "9223372036854775808", wantErr: true},
-		{in: "9007199254740992KiB", wantErr: true},
-		{in: "", wantErr: true},
-		{in: "KiB", wantErr: true},
-		{in: "-1", wantErr: true},
-		{in: "1.5KiB", wantErr: true},
-		{in: "1kB", wantErr: true},
-		{in: "1MB", wantErr: true},
-		{in: "1K", wantErr: true},
-		{in: "1kib", wantErr: true},
-		{in: "0x10", wantErr: true},
-		{in: "1_000", wantErr: true},
-		{in: "1KiBKiB", wantErr: true},
-		{in: "64KiBytes", wantErr: true},
+	for in, want := range map[string]int64{
+		"0": 0, "512": 512, "8B": 8, "64KiB": 65536, "1MiB": 1 << 20, "3GiB": 3 << 30, " 64 KiB ": 65536,
+		"007":                 7, // decimal, never octal
+		"9223372036854775807": math.MaxInt64, "8589934591GiB": 8589934591 << 30,
+	} {
+		if got, err := coll.ParseBytes(in); err != nil || got != want {
+			t.Errorf("ParseBytes(%q) = %d, %v, want %d", in, got, err, want)
+		}
 	}
-	for _, tc := range tests {
-		t.Run(tc.in, func(t *testing.T) {
-			got, err := coll.ParseBytes(tc.in)
-			if (err != nil) != tc.wantErr {
-				t.Fatalf("ParseBytes(%q) error = %v, want an error: %t", tc.in, err, tc.wantErr)
-			}
-			if got != tc.want {
-				t.Errorf("ParseBytes(%q) = %d, want %d", tc.in, got, tc.want)
-			}
-			if err != nil && !strings.Contains(err.Error(), "64KiB") {
-				t.Errorf("ParseBytes(%q) error = %q, want an example of what is allowed", tc.in, err)
-			}
-		})
+	for _, in := range []string{
+		"8589934592GiB", "9223372036854775808", "9007199254740992KiB", // 2^63
+		"", "KiB", "-1", "1.5KiB", "1kB", "1MB", "1K", "1kib", "0x10", "1_000", "1KiBKiB", "64KiBytes",
+	} {
+		if got, err := coll.ParseBytes(in); err == nil || !strings.Contains(err.Error(), "64KiB") {
+			t.Errorf("ParseBytes(%q) = %d, %v, want an error with an example of what is allowed", in, got, err)
+		}
 	}
 }
 
 func TestFormatBytes(t *testing.T) {
-	tests := []struct {
-		in   int64
-		want string
-	}{
-		{0, "0B"},
-		{1, "1B"},
-		{1023, "1023B"},
-		{1024, "1KiB"},
-		{1536, "1536B"},
-		{65536, "64KiB"},
-		{1<<20 + 1024, "1025KiB"},
-		{1 << 30, "1GiB"},
-		{3 << 31, "6GiB"},
-		{math.MaxInt64, "9223372036854775807B"},
-	}
-	for _, tc := range tests {
-		if got := coll.FormatBytes(tc.in); got != tc.want {
-			t.Errorf("FormatBytes(%d) = %q, want %q", tc.in, got, tc.want)
+	for in, want := range map[int64]string{
+		0: "0B", 1: "1B", 1023: "1023B", 1024: "1KiB", 1536: "1536B", 65536: "64KiB", 1<<20 + 1024: "1025KiB",
+		1 << 30: "1GiB", 3 << 31: "6GiB", math.MaxInt64: "9223372036854775807B",
+	} {
+		if got := coll.FormatBytes(in); got != want {
+			t.Errorf("FormatBytes(%d) = %q, want %q", in, got, want)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package coll_test
 
 import (
-	"encoding/json"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -46,14 +45,6 @@ func TestPlacements(t *testing.T) {
 	}
 	if none := coll.PlacementsOf([]coll.Measurement{placedAt(1, 4, "", 0)}); none.Known() || none.String() != "ranks, 4 on a node" {
 		t.Errorf("%+v", none)
-	}
-}
-
-// TestPlacementJSON checks that the JSON text omits unknown fields.
-func TestPlacementJSON(t *testing.T) {
-	text, err := json.Marshal(placedAt(1, 4, "", 0))
-	if want := `{"collective":"","nodes":1,"ppn":4,"msg_bytes":0,"algorithm":"","seconds":0,"cost_seconds":0}`; err != nil || string(text) != want {
-		t.Errorf("%s, %v; want %s", text, err, want)
 	}
 }
 

@@ -40,34 +40,15 @@ func TestParseCollective(t *testing.T) {
 // TestConventions checks the conventions of the OSU Micro-Benchmarks. Reductions have elements of 4 bytes,
 // other collectives have elements of 1 byte. For gather and scatter, the size is that of one rank's part.
 func TestConventions(t *testing.T) {
-	tests := []struct {
-		collective              coll.Collective
-		reduces, sized, perRank bool
-		element                 int64
-	}{
-		{coll.Allgather, false, true, true, 1},
-		{coll.Allgatherv, false, true, true, 1},
-		{coll.Allreduce, true, true, false, 4},
-		{coll.Alltoall, false, true, true, 1},
-		{coll.Alltoallv, false, true, true, 1},
-		{coll.Barrier, false, false, false, 1},
-		{coll.Bcast, false, true, false, 1},
-		{coll.Exscan, true, true, false, 4},
-		{coll.Gather, false, true, true, 1},
-		{coll.Reduce, true, true, false, 4},
-		{coll.ReduceScatter, true, true, false, 4},
-		{coll.ReduceScatterBlock, true, true, false, 4},
-		{coll.Scan, true, true, false, 4},
-		{coll.Scatter, false, true, true, 1},
-	}
-	if len(tests) != len(coll.Collectives()) {
-		t.Errorf("%d collectives tested of %d", len(tests), len(coll.Collectives()))
-	}
-	for _, tc := range tests {
-		c := tc.collective
-		if c.Reduces() != tc.reduces || c.Sized() != tc.sized || c.PerRank() != tc.perRank || c.ElementBytes() != tc.element {
-			t.Errorf("%s: Reduces, Sized, PerRank, ElementBytes = %t, %t, %t, %d, want %t, %t, %t, %d",
-				c, c.Reduces(), c.Sized(), c.PerRank(), c.ElementBytes(), tc.reduces, tc.sized, tc.perRank, tc.element)
+	reductions := []coll.Collective{coll.Allreduce, coll.Exscan, coll.Reduce, coll.ReduceScatter, coll.ReduceScatterBlock, coll.Scan}
+	ofOneRank := []coll.Collective{coll.Allgather, coll.Allgatherv, coll.Alltoall, coll.Alltoallv, coll.Gather, coll.Scatter}
+	for _, c := range coll.Collectives() {
+		reduces, element := slices.Contains(reductions, c), int64(1)
+		if reduces {
+			element = 4
+		}
+		if c.Reduces() != reduces || c.ElementBytes() != element || c.PerRank() != slices.Contains(ofOneRank, c) || c.Sized() != (c != coll.Barrier) {
+			t.Errorf("%s: Reduces, ElementBytes, PerRank, Sized = %t, %d, %t, %t", c, c.Reduces(), c.ElementBytes(), c.PerRank(), c.Sized())
 		}
 	}
 }

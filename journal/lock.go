@@ -86,18 +86,16 @@ const (
 // ActivityIn returns the activity of the journal in the folder dir, and a text about the process that has the
 // lock. A process on another machine counts as running.
 func ActivityIn(dir string) (a Activity, process string, err error) {
-	holder, err := readLock(filepath.Join(dir, LockName))
-	if errors.Is(err, fs.ErrNotExist) {
+	writer, err := Writer(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
 		return Stopped, "", nil
-	}
-	me, selfErr := self()
-	if err = errors.Join(err, selfErr); err != nil {
+	case err != nil:
 		return "", "", err
+	case writer.Gone():
+		return Dead, writer.String(), nil
 	}
-	if holder.surelyDead(me) {
-		return Dead, holder.String(), nil
-	}
-	return Running, holder.String(), nil
+	return Running, writer.String(), nil
 }
 
 // removeDead removes the lock of a process that has ended. Two processes may find the same old lock at the

@@ -39,7 +39,7 @@ func selectionOf(p ProblemFacts) selectionText {
 	for _, l := range letters {
 		byName[l.Algorithm] = l.Letter
 	}
-	sizes := distinct(p.Cells, func(c Cell) int64 { return c.MsgBytes })
+	var sizes []int64
 	selected := map[coll.Layout]map[int64]string{}
 	for _, c := range p.Cells {
 		layout := coll.Layout{Nodes: c.Nodes, PPN: c.PPN}
@@ -47,7 +47,10 @@ func selectionOf(p ProblemFacts) selectionText {
 			selected[layout] = map[int64]string{}
 		}
 		selected[layout][c.MsgBytes] = byName[c.Algorithm]
+		sizes = append(sizes, c.MsgBytes)
 	}
+	slices.Sort(sizes)
+	sizes = slices.Compact(sizes)
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 1, ' ', 0)
 	fmt.Fprint(w, "nodes x ppn")
@@ -93,16 +96,6 @@ func lettersOf(p ProblemFacts) []letter {
 		letters = append(letters, letter{text, name})
 	}
 	return letters
-}
-
-// distinct calls the function `part` for each cell. It returns the results in ascending order, each one once.
-func distinct[T cmp.Ordered](cells []Cell, part func(Cell) T) []T {
-	var values []T
-	for _, c := range cells {
-		values = append(values, part(c))
-	}
-	slices.Sort(values)
-	return slices.Compact(values)
 }
 
 // The axes are logarithmic, so a value below one of these limits is drawn at the limit. convergence.js does

@@ -36,12 +36,6 @@ var ErrRow = errors.New("bad row")
 // The time is O(S²·k²·n²·a) for S communicator sizes, k numbers of processes per node, n sizes and a algorithms, if
 // everything can be merged. If little can be merged, it is nearly linear in S.
 func Fit(rows []Row, size func(coll.Point) int64, opt Options) (*Tree, error) {
-	if size == nil {
-		return nil, errors.New("selection: no measure of message size")
-	}
-	if !(opt.MaxLoss >= 0) || math.IsInf(opt.MaxLoss, 0) {
-		return nil, fmt.Errorf("selection: largest loss %g: want zero or more, for example 0.01", opt.MaxLoss)
-	}
 	if len(rows) == 0 {
 		return &Tree{size: size}, nil
 	}

@@ -125,12 +125,9 @@ func (s *Session) checkForcing(ctx context.Context, files Files) (ignored bool, 
 		}
 		return false, s.append(Entry{ForcingChecks: checks})
 	}
-	round, known := s.probeRound()
-	trials := map[coll.Candidate]coll.Trial{}
-	for _, t := range known.trials {
-		trials[t.Candidate] = t
-	}
-	batch := benchrunner.Batch{Label: s.opt.Library + "-probe", Round: round, Jobs: known.jobs}
+	round := s.probeRound()
+	trials, jobs := s.recorded(round)
+	batch := benchrunner.Batch{Label: s.opt.Library + "-probe", Round: round, Jobs: jobs}
 	for _, point := range points {
 		c := coll.Candidate{Point: point.Point, Algorithm: Tuned}
 		_, ended := trials[c]
@@ -148,9 +145,9 @@ func (s *Session) checkForcing(ctx context.Context, files Files) (ignored bool, 
 	return ignored, s.append(Entry{ForcingChecks: checks})
 }
 
-// probeRound returns the round in which to run the probe, and what the journal already has of it. It is the round
-// of an interrupted probe if there is one, otherwise a new round.
-func (s *Session) probeRound() (int, roundRecord) {
+// probeRound returns the round in which to run the probe. It is the round of an interrupted probe if there is one,
+// otherwise a new round.
+func (s *Session) probeRound() int {
 	from := 0
 	for _, e := range s.entries {
 		switch {
@@ -161,10 +158,7 @@ func (s *Session) probeRound() (int, roundRecord) {
 			from = e.Round
 		}
 	}
-	if from == 0 {
-		return s.round + 1, roundRecord{}
-	}
-	return from, s.roundOf(from)
+	return cmp.Or(from, s.round+1)
 }
 
 // forcingCheckOf returns the check that a trial of the probe describes. If the selected algorithm ran, the

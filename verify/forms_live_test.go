@@ -72,7 +72,7 @@ func TestLiveWrong(t *testing.T) {
 			return coll.Algorithm{Name: "noncommutative"}
 		}
 		problem := verify.Problem{
-			Collective: point.Collective, Choose: b.choose, Grid: []coll.Point{point}, Runnable: func(coll.Point) bool { return true },
+			Collective: point.Collective, Choose: b.choose, Grid: []coll.Point{point}, OffGrid: true,
 		}
 		ended = testutil.Must(session.RunPass(t.Context(), verify.Files{Problems: []verify.Problem{problem}, Machine: b}))(t)
 	}

@@ -152,20 +152,15 @@ type measurer struct {
 	trialTime    time.Duration
 }
 
-// roundRecord contains the trials and jobs of one round that are in the journal.
-type roundRecord struct {
-	trials []coll.Trial
-	jobs   []coll.Job
-}
-
-func (s *Session) roundOf(round int) roundRecord {
-	b := roundRecord{jobs: s.past.Jobs(round)}
+// recorded returns the trials and the jobs of a round that are in the journal.
+func (s *Session) recorded(round int) (map[coll.Candidate]coll.Trial, []coll.Job) {
+	trials := map[coll.Candidate]coll.Trial{}
 	for _, e := range s.entries {
 		if e.Session == s.number && e.Round == round && e.Trial != nil {
-			b.trials = append(b.trials, *e.Trial)
+			trials[e.Trial.Candidate] = *e.Trial
 		}
 	}
-	return b
+	return trials, s.past.Jobs(round)
 }
 
 // measureStage measures block after block, until the function `wants` accepts no point. A block has the points that
@@ -219,11 +214,7 @@ func (m *measurer) block(ctx context.Context, at Event, points []int) (map[coll.
 	round := m.next
 	m.next++
 	requests := m.requests(round, points)
-	known := m.roundOf(round)
-	times := map[coll.Candidate]coll.Trial{}
-	for _, t := range known.trials {
-		times[t.Candidate] = t
-	}
+	times, jobs := m.recorded(round)
 	left := 0
 	for i, r := range requests {
 		m.attempts[r.Candidate]++
@@ -244,7 +235,7 @@ func (m *measurer) block(ctx context.Context, at Event, points []int) (map[coll.
 		at.Library, at.Pass, at.Points = m.opt.Library, m.pass.Number, len(points)
 		m.opt.Observe(at)
 	}
-	batch := benchrunner.Batch{Label: m.opt.Library + "-verify", Round: round, Requests: requests, Jobs: known.jobs}
+	batch := benchrunner.Batch{Label: m.opt.Library + "-verify", Round: round, Requests: requests, Jobs: jobs}
 	if err := m.machine.Run(ctx, batch, &blockLog{m.Session, round, at.Stage, times}); err != nil {
 		return nil, fmt.Errorf("%s: block %d: %w", m.opt.Library, round, err)
 	}

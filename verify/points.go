@@ -16,7 +16,7 @@ type Problem struct {
 	Collective coll.Collective
 	Grid       []coll.Point                    // points that were tuned
 	Choose     func(coll.Point) coll.Algorithm // returns what the file selects at any point
-	Runnable   func(coll.Point) bool           // reports whether the machine can run a point off the grid; nil: no such point
+	OffGrid    bool                            // points between those of the grid can be measured, too
 }
 
 // chooser chooses the test points of one collective. Its random numbers depend only on the seed and the point, so
@@ -124,7 +124,7 @@ func (x *chooser) addControls() {
 // addBetween adds points that are not on the grid. At most half of them have a size near the one at which
 // the selected algorithm changes.
 func (x *chooser) addBetween() {
-	if x.Runnable == nil {
+	if !x.OffGrid {
 		return
 	}
 	taken := 0
@@ -137,7 +137,7 @@ func (x *chooser) addBetween() {
 		{Between, slices.Concat(x.betweenSizes(), x.betweenLayouts()), x.rules.Between},
 	} {
 		for _, p := range x.shuffled(kind.points) {
-			if taken < kind.most && !x.chosen[p] && x.Runnable(p) {
+			if taken < kind.most && !x.chosen[p] {
 				x.add(p, kind.why)
 				taken++
 			}

@@ -35,7 +35,7 @@ func grid() []coll.Point {
 func TestFirstPoints(t *testing.T) {
 	rules := DefaultRules()
 	rules.Points, rules.Between = 1, 100
-	p := Problem{Collective: coll.Allreduce, Grid: grid(), Choose: bands, Runnable: func(coll.Point) bool { return true }}
+	p := Problem{Collective: coll.Allreduce, Grid: grid(), Choose: bands, OffGrid: true}
 	points := firstPoints(p, rules)
 	count := map[PointKind]int{}
 	segments := map[string]bool{}
@@ -60,7 +60,7 @@ func TestFirstPoints(t *testing.T) {
 	if again := firstPoints(p, rules); !slices.Equal(points, again) {
 		t.Error("the same seed gives other points")
 	}
-	p.Runnable = nil
+	p.OffGrid = false
 	for _, s := range firstPoints(p, rules) {
 		if !slices.Contains(p.Grid, s.Point) {
 			t.Errorf("%v is off the grid", s)

@@ -161,32 +161,24 @@ func seriesOf(own []Entry, first, end int) map[coll.Point]series {
 		stage Stage
 		round int
 	}
-	pairs := map[place][2]coll.Trial{}
-	var order []place
+	firsts := map[place]coll.Trial{} // the first trial of each pair
+	stages := map[coll.Point][2]series{}
 	for _, e := range own {
 		if e.Trial == nil || e.Stage == Probing || e.Round < first || end > 0 && e.Round >= end {
 			continue
 		}
 		at := place{e.Trial.Point, e.Stage, e.Round}
-		pair, known := pairs[at]
-		if !known {
-			order = append(order, at)
+		tuned, known := firsts[at]
+		if !known || tuned.Algorithm == e.Trial.Algorithm {
+			firsts[at] = *e.Trial
+			continue
 		}
-		if e.Trial.Algorithm.IsDefault() {
-			pair[1] = *e.Trial
-		} else {
-			pair[0] = *e.Trial
-		}
-		pairs[at] = pair
-	}
-	stages := map[coll.Point][2]series{}
-	for _, at := range order {
-		pair := pairs[at]
-		if pair[0].State == "" || pair[1].State == "" {
-			continue // the block has not ended
+		byDefault := *e.Trial
+		if tuned.Algorithm.IsDefault() {
+			tuned, byDefault = byDefault, tuned
 		}
 		both := stages[at.point]
-		both[at.stage-1].add(at.round, pair[0], pair[1])
+		both[at.stage-1].add(at.round, tuned, byDefault)
 		stages[at.point] = both
 	}
 	out := map[coll.Point]series{}

@@ -121,7 +121,7 @@ func (s *fileWriter) write(rejected func(coll.Collective) selection.Rejected) (v
 		if err != nil {
 			return verify.Files{}, err
 		}
-		p := verify.Problem{Collective: c, Choose: selected, Runnable: func(coll.Point) bool { return true }}
+		p := verify.Problem{Collective: c, Choose: selected, OffGrid: true}
 		for _, r := range rows {
 			p.Grid = append(p.Grid, r.Point)
 		}

@@ -18,28 +18,26 @@ func scores(k knownTimes, c campaign.Conclusion) ([]report.Score, error) {
 	if c.Truth == nil {
 		return estimates(c)
 	}
-	points, choose := c.Points, c.Selection.Choose
 	ofDefault := func(coll.Point) coll.Algorithm { return coll.Default }
-	tuned, byDefault := scored{name: "tuned"}, scored{name: "default"}
+	points := c.Points
 	if known, _ := k.slowdowns(points, ofDefault); len(known) > 0 {
 		points = known
 	}
-	tuned.points, tuned.slowdowns = k.slowdowns(points, choose)
-	byDefault.points, byDefault.slowdowns = k.slowdowns(tuned.points, ofDefault)
-	var out []report.Score
-	for _, one := range []scored{tuned, byDefault} {
-		s, err := one.score(c)
-		switch {
-		case errors.Is(err, metrics.ErrEmpty): // no point has a weight
-			continue
-		case err != nil:
-			return nil, err
-		case one.name == tuned.name:
-			s.Slower, s.SlowerWorst = k.slower(points, choose)
-		}
-		out = append(out, s)
+	tunedPoints, slowdowns := k.slowdowns(points, c.Selection.Choose)
+	tuned, err := scoreOf("tuned", c, tunedPoints, slowdowns)
+	if errors.Is(err, metrics.ErrEmpty) { // no point has a weight
+		return nil, nil
 	}
-	return out, nil
+	if err != nil {
+		return nil, err
+	}
+	tuned.Slower, tuned.SlowerWorst = k.slower(points, c.Selection.Choose)
+	defaultPoints, slowdowns := k.slowdowns(tunedPoints, ofDefault)
+	byDefault, err := scoreOf("default", c, defaultPoints, slowdowns)
+	if errors.Is(err, metrics.ErrEmpty) {
+		return []report.Score{tuned}, nil
+	}
+	return []report.Score{tuned, byDefault}, err
 }
 
 func unsafeFacts(c campaign.Conclusion) (*report.UnsafeFacts, error) {
@@ -87,26 +85,19 @@ func estimates(c campaign.Conclusion) ([]report.Score, error) {
 // bootstrapResamples is the number of resamples for an interval. Each tail of 2.5 % then has 25 resamples.
 const bootstrapResamples = 1000
 
-// scored is a selection with its known slowdowns.
-type scored struct {
-	name      string
-	points    []coll.Point
-	slowdowns []float64
-}
-
-// score summarizes the slowdowns as a score with intervals. The error matches metrics.ErrEmpty if no point
-// has a weight.
-func (w scored) score(c campaign.Conclusion) (report.Score, error) {
-	opt := c.Weigh(c.Spec.Metrics, w.points)
-	sum, err := metrics.Summarize(w.slowdowns, opt)
+// scoreOf summarizes the known slowdowns of a selection at the given points, with intervals. The error matches
+// metrics.ErrEmpty if no point has a weight.
+func scoreOf(name string, c campaign.Conclusion, points []coll.Point, slowdowns []float64) (report.Score, error) {
+	opt := c.Weigh(c.Spec.Metrics, points)
+	sum, err := metrics.Summarize(slowdowns, opt)
 	if err != nil {
 		return report.Score{}, err
 	}
-	s := report.Score{Name: w.name, Source: "recorded", Summary: sum}
-	if s.SlowdownLow, s.SlowdownHigh, err = bootstrapInterval(w.slowdowns, opt, c.Spec.Seed, func(s metrics.Summary) float64 { return s.Slowdown }); err != nil {
+	s := report.Score{Name: name, Source: "recorded", Summary: sum}
+	if s.SlowdownLow, s.SlowdownHigh, err = bootstrapInterval(slowdowns, opt, c.Spec.Seed, func(s metrics.Summary) float64 { return s.Slowdown }); err != nil {
 		return s, err
 	}
-	s.MistakesLow, s.MistakesHigh, err = bootstrapInterval(w.slowdowns, opt, c.Spec.Seed, func(s metrics.Summary) float64 { return s.Mistakes })
+	s.MistakesLow, s.MistakesHigh, err = bootstrapInterval(slowdowns, opt, c.Spec.Seed, func(s metrics.Summary) float64 { return s.Mistakes })
 	return s, err
 }
 

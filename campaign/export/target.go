@@ -107,21 +107,15 @@ func (t *Target) Choices() map[coll.Collective]func(coll.Point) coll.Algorithm {
 	return out
 }
 
-// Selecting returns a copy of the conclusions with the selections of the given releases.
-func (c *Conclusions) Selecting(releases []*Target) *Conclusions {
-	out := &Conclusions{campaign: c.campaign, state: c.state, Targets: releases}
-	for _, t := range releases {
-		for _, p := range t.problems {
-			if t.library.Version != t.measured.Version {
-				p.Selection.Choose = func(point coll.Point) coll.Algorithm {
-					alg, _ := t.selected.Select(point)
-					return alg
-				}
-			}
-			out.Problems = append(out.Problems, p)
-		}
+// chooser returns the function that selects the algorithms of a problem in the files of the release.
+func (t *Target) chooser(p campaign.Conclusion) func(coll.Point) coll.Algorithm {
+	if t.library.Version == t.measured.Version {
+		return p.Selection.Choose
 	}
-	return out
+	return func(point coll.Point) coll.Algorithm {
+		alg, _ := t.selected.Select(point)
+		return alg
+	}
 }
 
 // Document returns the selections of the releases as one document that scripts can read.

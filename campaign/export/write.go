@@ -108,7 +108,7 @@ func (c *Conclusions) Write(ctx context.Context, dir string, by Program) (report
 	if err := writeReport(dir, f); err != nil {
 		return f, err
 	}
-	return f, WriteFile(filepath.Join(dir, SelectionCSV), c.WriteSelection)
+	return f, WriteFile(filepath.Join(dir, SelectionCSV), func(w io.Writer) error { return WriteSelection(w, c.Targets) })
 }
 
 func writeReport(dir string, f report.Facts) error {
@@ -119,22 +119,23 @@ func writeReport(dir string, f report.Facts) error {
 	)
 }
 
-// WriteSelection writes the selection at every grid point as CSV.
-func (c *Conclusions) WriteSelection(w io.Writer) error {
-	out := csv.NewWriter(w)
+// WriteSelection writes the selections of releases at every grid point as CSV.
+func WriteSelection(w io.Writer, releases []*Target) error {
 	records := [][]string{{"library", "collective", "nodes", "ppn", "msg_bytes", "algorithm", "predicted_slowdown"}}
-	for _, p := range c.Problems {
-		for _, row := range p.Rows {
-			alg := p.Selection.Choose(row.Point)
-			loss := ""
-			if v, ok := row.Loss(alg); ok {
-				loss = strconv.FormatFloat(1+v, 'g', 6, 64)
+	for _, t := range releases {
+		for _, p := range t.problems {
+			choose := t.chooser(p)
+			for _, row := range p.Rows {
+				alg, loss := choose(row.Point), ""
+				if v, ok := row.Loss(alg); ok {
+					loss = strconv.FormatFloat(1+v, 'g', 6, 64)
+				}
+				records = append(records, []string{
+					p.Library, string(p.Problem.Collective), strconv.Itoa(row.Point.Nodes), strconv.Itoa(row.Point.PPN),
+					strconv.FormatInt(row.Point.MsgBytes, 10), alg.String(), loss,
+				})
 			}
-			records = append(records, []string{
-				p.Library, string(p.Problem.Collective), strconv.Itoa(row.Point.Nodes), strconv.Itoa(row.Point.PPN),
-				strconv.FormatInt(row.Point.MsgBytes, 10), alg.String(), loss,
-			})
 		}
 	}
-	return out.WriteAll(records)
+	return csv.NewWriter(w).WriteAll(records)
 }

@@ -66,7 +66,7 @@ func TestWriteSame(t *testing.T) {
 func TestWriteSelection(t *testing.T) {
 	dir := runMade(t, campaigntest.MadeOpenMPI)
 	_, conclusions := concluded(t, dir)
-	rows := campaigntest.Selected(t, csvOf(t, conclusions), "openmpi")
+	rows := campaigntest.Selected(t, csvOf(t, conclusions.Targets), "openmpi")
 	if len(rows) != len(conclusions.Problems[0].Rows) {
 		t.Fatalf("%d rows, want %d", len(rows), len(conclusions.Problems[0].Rows))
 	}

@@ -77,15 +77,10 @@ func (s *subject) problems(choices map[coll.Collective]func(coll.Point) coll.Alg
 
 // problem returns what to verify for one collective. Its points are those at which the default can run.
 func (s *subject) problem(p campaign.Problem, choose func(coll.Point) coll.Algorithm) (verify.Problem, error) {
-	out := verify.Problem{Collective: p.Collective, Choose: choose}
-	if s.campaign.Config.Runner.Live() {
-		out.Runnable = func(coll.Point) bool { return true } // test layouts are never larger than tuned ones
-	}
-	for i, point := range p.Space.Points() {
-		for _, a := range p.Space.Feasible(i) {
-			if p.Space.Algorithms()[a].IsDefault() {
-				out.Grid = append(out.Grid, point)
-			}
+	out := verify.Problem{Collective: p.Collective, Choose: choose, OffGrid: s.campaign.Config.Runner.Live()}
+	for _, point := range p.Space.Points() {
+		if p.Space.Has(coll.Candidate{Point: point, Algorithm: coll.Default}) {
+			out.Grid = append(out.Grid, point)
 		}
 	}
 	if len(out.Grid) == 0 {

@@ -198,7 +198,7 @@ func (e *exporter) writeSelections(ctx context.Context) error {
 		e.done.Libraries = append(e.done.Libraries, t.Summary())
 	}
 	if e.wants(exportSelection) {
-		if err := e.put(export.SelectionCSV, exportSelection, "", done.Selecting(targets).WriteSelection); err != nil {
+		if err := e.put(export.SelectionCSV, exportSelection, "", func(w io.Writer) error { return export.WriteSelection(w, targets) }); err != nil {
 			return err
 		}
 	}
