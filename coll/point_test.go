@@ -54,23 +54,14 @@ func TestConventions(t *testing.T) {
 }
 
 func TestCount(t *testing.T) {
-	tests := []struct {
-		collective coll.Collective
-		bytes      int64
-		want       int64
+	for _, tc := range []struct {
+		collective  coll.Collective
+		bytes, want int64
 	}{
-		{coll.Bcast, 0, 0},
-		{coll.Bcast, 1, 1},
-		{coll.Bcast, 4096, 4096},
-		{coll.Barrier, 0, 0},
-		{coll.Allreduce, 0, 0},
-		{coll.Allreduce, 1, 1}, // a message smaller than an element counts as one element
-		{coll.Allreduce, 4, 1},
-		{coll.Allreduce, 7, 1},
-		{coll.Allreduce, 8, 2},
-		{coll.Reduce, 4096, 1024},
-	}
-	for _, tc := range tests {
+		{coll.Bcast, 0, 0}, {coll.Bcast, 1, 1}, {coll.Bcast, 4096, 4096}, {coll.Barrier, 0, 0},
+		{coll.Allreduce, 0, 0}, {coll.Allreduce, 1, 1}, // a message smaller than an element counts as one element
+		{coll.Allreduce, 4, 1}, {coll.Allreduce, 7, 1}, {coll.Allreduce, 8, 2}, {coll.Reduce, 4096, 1024},
+	} {
 		p := coll.Point{Collective: tc.collective, Nodes: 2, PPN: 1, MsgBytes: tc.bytes}
 		if got := p.Count(); got != tc.want {
 			t.Errorf("%v Count() = %d, want %d", p, got, tc.want)
@@ -137,35 +128,18 @@ func candidate(c coll.Collective, nodes, ppn int, size int64, algorithm string) 
 }
 
 func TestValidate(t *testing.T) {
-	tests := []struct {
-		name          string
+	for _, tc := range []struct {
 		seconds, cost float64
-		fault         string
+		fault         string // "" for a valid measurement
 	}{
-		{name: "good", seconds: 1e-6, cost: 1},
-		{name: "free", seconds: 1e-6, cost: 0},
-		{name: "no time", seconds: 0, fault: "time 0 s"},
-		{name: "negative time", seconds: -1, fault: "time -1 s"},
-		{name: "no number", seconds: math.NaN(), fault: "time NaN s"},
-		{name: "endless", seconds: math.Inf(1), fault: "time +Inf s"},
-		{name: "negative cost", seconds: 1, cost: -1, fault: "cost -1 s"},
-		{name: "cost is no number", seconds: 1, cost: math.NaN(), fault: "cost NaN s"},
-		{name: "endless cost", seconds: 1, cost: math.Inf(1), fault: "cost +Inf s"},
-	}
-	for _, tc := range tests {
-		t.Run(tc.name, func(t *testing.T) {
-			m := coll.Measurement{Candidate: candidate(coll.Bcast, 2, 1, 8, "ring"), Seconds: tc.seconds, CostSeconds: tc.cost}
-			err := m.Validate()
-			if tc.fault == "" {
-				if err != nil {
-					t.Errorf("Validate() = %v, want nil", err)
-				}
-				return
-			}
-			if err == nil || !strings.Contains(err.Error(), tc.fault) || !strings.Contains(err.Error(), "bcast 2x1 8B ring") {
-				t.Errorf("Validate() = %v, want %q at bcast 2x1 8B ring", err, tc.fault)
-			}
-		})
+		{1e-6, 1, ""}, {1e-6, 0, ""},
+		{0, 0, "time 0 s"}, {-1, 0, "time -1 s"}, {math.NaN(), 0, "time NaN s"}, {math.Inf(1), 0, "time +Inf s"},
+		{1, -1, "cost -1 s"}, {1, math.NaN(), "cost NaN s"}, {1, math.Inf(1), "cost +Inf s"},
+	} {
+		err := coll.Measurement{Candidate: candidate(coll.Bcast, 2, 1, 8, "ring"), Seconds: tc.seconds, CostSeconds: tc.cost}.Validate()
+		if (err != nil) != (tc.fault != "") || err != nil && !(strings.Contains(err.Error(), tc.fault) && strings.Contains(err.Error(), "bcast 2x1 8B ring")) {
+			t.Errorf("%g s for %g s: %v, want %q at bcast 2x1 8B ring", tc.seconds, tc.cost, err, tc.fault)
+		}
 	}
 }
 

@@ -18,12 +18,12 @@
 // reverted as a whole. Every step is appended to the Log before the next one. A session that is opened again
 // with the journal's records continues where it ended.
 //
-//	session, err := verify.Open(verify.Options{Library: "mpich", Rules: rules}, past, log)
+//	files := write() // the selection without what was rejected, see RejectedBy, and the machine
+//	session, err := verify.Open(verify.Options{Library: "mpich", Rules: rules}, past, files.Problems, log)
 //	if err != nil {
 //		return err
 //	}
-//	for ended := false; !ended; {
-//		files := write() // the selection without what was rejected, see RejectedBy, and the machine
+//	for ended := false; !ended; files = write() {
 //		if ended, err = session.RunPass(ctx, files); err != nil {
 //			return err
 //		}

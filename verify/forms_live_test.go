@@ -63,18 +63,16 @@ func TestLiveWrong(t *testing.T) {
 	r := rules(1)
 	r.MinBlocks, r.MaxBlocks, r.Alpha = 2, 2, 0.9 // a case that always fails needs few blocks
 	log := &memory{}
-	session := testutil.Must(verify.Open(verify.Options{Library: "mpich", Rules: r}, nil, log))(t)
+	b.choose = func(coll.Point) coll.Algorithm {
+		if rejected := log.rejected(point.Collective); rejected.All || len(rejected.Points) > 0 {
+			return coll.Default
+		}
+		return coll.Algorithm{Name: "noncommutative"}
+	}
+	problems := []verify.Problem{{Collective: point.Collective, Choose: b.choose, Grid: []coll.Point{point}, OffGrid: true}}
+	session := testutil.Must(verify.Open(verify.Options{Library: "mpich", Rules: r}, nil, problems, log))(t)
 	for ended := false; !ended; {
-		b.choose = func(coll.Point) coll.Algorithm {
-			if rejected := log.rejected(point.Collective); rejected.All || len(rejected.Points) > 0 {
-				return coll.Default
-			}
-			return coll.Algorithm{Name: "noncommutative"}
-		}
-		problem := verify.Problem{
-			Collective: point.Collective, Choose: b.choose, Grid: []coll.Point{point}, OffGrid: true,
-		}
-		ended = testutil.Must(session.RunPass(t.Context(), verify.Files{Problems: []verify.Problem{problem}, Machine: b}))(t)
+		ended = testutil.Must(session.RunPass(t.Context(), verify.Files{Problems: problems, Machine: b}))(t)
 	}
 	res, err := session.Result()
 	if err != nil || len(res.Reverted) != 1 || res.Reverted[0].Reason != verify.Fails || !strings.Contains(res.Reverted[0].Error, "a call of a derived type: ") {

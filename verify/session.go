@@ -68,18 +68,19 @@ type Session struct {
 	began time.Time
 
 	entries []Entry // of all sessions
-	number  int     // of this session, known once begun
-	begun   bool    // number and rules are known
+	number  int     // of this session
 	rules   Rules
 	round   int // last round
 	spent   float64
 }
 
-// Open returns a session for the verification of a library. It measures nothing. past is the verification in the
-// journal, nil if there is none. If its last session has not ended, Open continues that session with the same
-// rules. An ended session is kept as long as the selections of the files do not change. The error matches ErrEntry
-// if no verification can have written the entries.
-func Open(opt Options, past *journal.Verification, log Log) (*Session, error) {
+// Open returns a session for the verification of a library. It measures nothing. The parameter past is the
+// verification in the journal, nil if there is none. The problems have the selections of the current files.
+//
+// If the last session has not ended, Open continues it with the same rules. An ended session is kept as long
+// as the selections of the files do not change. The error matches ErrEntry if no verification can have
+// written the entries.
+func Open(opt Options, past *journal.Verification, problems []Problem, log Log) (*Session, error) {
 	if err := opt.Rules.Validate(); err != nil {
 		return nil, err
 	}
@@ -87,9 +88,23 @@ func Open(opt Options, past *journal.Verification, log Log) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{opt: opt, log: log, past: past, began: time.Now(), entries: entries}
+	s := &Session{opt: opt, log: log, past: past, began: time.Now(), entries: entries, rules: opt.Rules}
 	for _, e := range entries {
 		s.number = max(s.number, e.Session)
+		s.round = max(s.round, e.Round)
+	}
+	st := stateOf(entries, s.number)
+	if s.number == 0 || !st.matches(problems) || opt.Again && st.ended() {
+		s.number++
+		return s, nil
+	}
+	if len(st.passes) > 0 {
+		s.rules = st.passes[0].Rules
+	}
+	for _, e := range entries {
+		if e.Session == s.number && e.Trial != nil {
+			s.spent += e.Trial.CostSeconds
+		}
 	}
 	return s, nil
 }
@@ -102,7 +117,7 @@ func Open(opt Options, past *journal.Verification, log Log) (*Session, error) {
 // ErrBudget if it cannot continue; after another Open the verification continues. If a library ignores its
 // files, the verification ends, and Result shows this. Other errors come from the log.
 func (s *Session) RunPass(ctx context.Context, files Files) (ended bool, err error) {
-	state := s.stateFor(files.Problems)
+	state := stateOf(s.entries, s.number)
 	if s.needsForcingCheck() {
 		if ignored, err := s.checkForcing(ctx, files); err != nil || ignored {
 			return true, err
@@ -118,7 +133,7 @@ func (s *Session) RunPass(ctx context.Context, files Files) (ended bool, err err
 // NextPoints returns the test points of the open pass or, if there is none, of the next pass. It returns
 // none if the verification has ended. It measures and writes nothing. The error matches ErrNothing.
 func (s *Session) NextPoints(problems []Problem) ([]TestPoint, error) {
-	state := s.stateFor(problems)
+	state := stateOf(s.entries, s.number)
 	if state.ended() {
 		return nil, nil
 	}
@@ -126,42 +141,11 @@ func (s *Session) NextPoints(problems []Problem) ([]TestPoint, error) {
 	return pass.Points, err
 }
 
-// MachineSeconds returns the cost of the session's trials in seconds of machine time. The caller must have
-// called NextPoints or RunPass.
+// MachineSeconds returns the cost of the session's trials in seconds of machine time.
 func (s *Session) MachineSeconds() float64 { return s.spent }
 
 // Result returns the result of the verification so far.
 func (s *Session) Result() (Result, error) { return Restore(s.opt.Library, s.entries) }
-
-// stateFor returns the state of the session. Its first call decides, from the files, whether the last
-// session continues.
-func (s *Session) stateFor(problems []Problem) state {
-	if !s.begun {
-		s.begun = true
-		return s.open(problems)
-	}
-	return stateOf(s.entries, s.number)
-}
-
-// open returns the state of the last session if that session continues, otherwise the state of a new one.
-func (s *Session) open(problems []Problem) state {
-	st := stateOf(s.entries, s.number)
-	if s.number == 0 || !st.matches(problems) || s.opt.Again && st.ended() {
-		s.number++
-		st = state{}
-	}
-	s.rules = s.opt.Rules
-	if len(st.passes) > 0 {
-		s.rules = st.passes[0].Rules
-	}
-	for _, e := range s.entries {
-		s.round = max(s.round, e.Round)
-		if e.Session == s.number && e.Trial != nil {
-			s.spent += e.Trial.CostSeconds
-		}
-	}
-	return st
-}
 
 func (s *Session) pass(ctx context.Context, state state, files Files) (PassOutcome, error) {
 	pass, begun, err := s.nextPass(state, files.Problems)

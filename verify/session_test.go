@@ -133,14 +133,17 @@ func (s *fileWriter) write(rejected func(coll.Collective) selection.Rejected) (v
 
 // verifyAll runs passes until nothing more is reverted, as a campaign does.
 func verifyAll(ctx context.Context, opt verify.Options, files *fileWriter, log *memory) (verify.Result, error) {
-	session, err := verify.Open(opt, log.past(), log)
+	f, err := files.write(log.rejected)
+	if err != nil {
+		return verify.Result{}, err
+	}
+	session, err := verify.Open(opt, log.past(), f.Problems, log)
 	if err != nil {
 		return verify.Result{}, err
 	}
 	for ended := false; !ended && err == nil; {
-		var f verify.Files
-		if f, err = files.write(log.rejected); err == nil {
-			ended, err = session.RunPass(ctx, f)
+		if ended, err = session.RunPass(ctx, f); err == nil && !ended {
+			f, err = files.write(log.rejected)
 		}
 	}
 	result, resultErr := session.Result()

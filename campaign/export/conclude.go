@@ -112,7 +112,7 @@ func (m *Models) Library(state *journal.State, lib config.Library) (*Target, err
 	t := newTarget(m.campaign, Release{lib, lib, port, cat})
 	entries, err := verify.Entries(state.Verification(lib.Name))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("journal of %s: %w", m.campaign.Config.Output, err)
 	}
 	verified, err := verify.Restore(lib.Name, entries)
 	if err != nil {

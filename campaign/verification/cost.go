@@ -29,7 +29,7 @@ type Estimate struct {
 // Estimate returns the expected cost of verifying a library. It uses the times of launches and measurements
 // in the journal, and runs nothing. Errors match ErrRecordedOnly, ErrNoDefault or verify.ErrNothing.
 func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
-	s, session, err := v.open(lib)
+	s, err := v.subject(lib)
 	if err != nil {
 		return Estimate{}, err
 	}
@@ -38,6 +38,10 @@ func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 		return Estimate{}, err
 	}
 	problems, err := s.problems(target.Choices())
+	if err != nil {
+		return Estimate{}, err
+	}
+	session, err := v.open(lib, problems)
 	if err != nil {
 		return Estimate{}, err
 	}

@@ -90,42 +90,53 @@ func New(ctx context.Context, c *assembly.Campaign, jnl *journal.Journal, state 
 // returns an error, it also returns the result so far. Errors match ErrRecordedOnly or assembly.ErrInput, or
 // come from verify.Session.RunPass.
 func (v *Verifier) Verify(ctx context.Context, lib config.Library) (verify.Result, error) {
-	s, session, err := v.open(lib)
+	s, err := v.subject(lib)
+	if err != nil {
+		return verify.Result{}, err
+	}
+	files, err := s.write(ctx)
+	if err != nil {
+		return verify.Result{}, err
+	}
+	session, err := v.open(lib, files.Problems)
 	if err != nil {
 		return verify.Result{}, err
 	}
 	for ended := false; !ended && err == nil; {
-		var files verify.Files
-		if files, err = s.write(ctx); err == nil {
-			ended, err = session.RunPass(ctx, files)
+		if ended, err = session.RunPass(ctx, files); err == nil && !ended {
+			files, err = s.write(ctx)
 		}
 	}
 	result, resultErr := session.Result()
 	return result, errors.Join(err, resultErr)
 }
 
-// open returns the library to verify, together with the session of its verification, restored from the
-// journal.
-func (v *Verifier) open(lib config.Library) (*subject, *verify.Session, error) {
+func (v *Verifier) subject(lib config.Library) (*subject, error) {
 	port, cat, err := libraries.Release(lib.Name, lib.Version, lib.Users...)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if b, err := port.Open(cat, lib.Path); err == nil {
 		cat = b.Catalogue()
 	}
 	m, ok := port.(mpi.Measurable)
 	if !ok {
-		return nil, nil, fmt.Errorf("%s: %w", lib.Name, ErrRecordedOnly)
+		return nil, fmt.Errorf("%s: %w", lib.Name, ErrRecordedOnly)
 	}
+	return &subject{Verifier: v, lib: lib, port: m, cat: cat}, nil
+}
+
+// open returns the session of a library's verification, restored from the journal. The problems have the
+// selections of the current files.
+func (v *Verifier) open(lib config.Library, problems []verify.Problem) (*verify.Session, error) {
 	session, err := verify.Open(verify.Options{
 		Library: lib.Name, Rules: v.opt.Rules, MachineTime: v.Budget(lib), WallTime: v.opt.WallTime,
 		Again: v.opt.Again, Observe: v.opt.Observe,
-	}, v.log.state.Verification(lib.Name), v.log)
+	}, v.log.state.Verification(lib.Name), problems, v.log)
 	if err != nil {
-		return nil, nil, fmt.Errorf("journal of %s: %w", v.campaign.Config.Output, err)
+		return nil, fmt.Errorf("journal of %s: %w", v.campaign.Config.Output, err)
 	}
-	return &subject{Verifier: v, lib: lib, port: m, cat: cat}, session, nil
+	return session, nil
 }
 
 // Write writes all files of the campaign's folder except the journal. It returns the facts of the
