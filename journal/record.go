@@ -139,6 +139,8 @@ func (v VerifyStep) validate() error {
 		return fmt.Errorf("verify: %d contents, want one of pass, job, trial, outcome and forcing_checks", set)
 	case v.Library == "" || v.Session < 1:
 		return fmt.Errorf("verify: library %q, session %d: want a name and 1 or more", v.Library, v.Session)
+	case (v.Job != nil || v.Trial != nil) && (v.Stage < 1 || v.Stage > 3):
+		return fmt.Errorf("verify: stage %d: want 1 to 3", v.Stage)
 	case v.Job != nil:
 		return v.Job.Validate()
 	case v.Trial != nil:

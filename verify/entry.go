@@ -104,32 +104,24 @@ func (e Entry) Record() (journal.Record, error) {
 	step := journal.VerifyStep{
 		Library: e.Library, Session: e.Session, Round: e.Round, Stage: int(e.Stage), Job: e.Job, Trial: e.Trial,
 	}
-	for _, content := range []struct {
-		is   bool
-		from any
-		to   *json.RawMessage
-	}{{e.Pass != nil, e.Pass, &step.Pass}, {e.Outcome != nil, e.Outcome, &step.Outcome}, {e.ForcingChecks != nil, e.ForcingChecks, &step.ForcingChecks}} {
-		if !content.is {
-			continue
-		}
-		raw, err := json.Marshal(content.from)
-		if err != nil {
-			return journal.Record{}, fmt.Errorf("entry of a verification: %w", err)
-		}
-		*content.to = raw
+	var err error
+	if e.Pass != nil {
+		step.Pass, err = json.Marshal(e.Pass)
+	}
+	if e.Outcome != nil && err == nil {
+		step.Outcome, err = json.Marshal(e.Outcome)
+	}
+	if e.ForcingChecks != nil && err == nil {
+		step.ForcingChecks, err = json.Marshal(e.ForcingChecks)
 	}
 	r := journal.Record{Kind: journal.KindVerify, Verify: &step}
-	if err := errors.Join(r.Validate(), e.validateStage()); err != nil {
+	if err == nil {
+		err = r.Validate()
+	}
+	if err != nil {
 		return journal.Record{}, fmt.Errorf("%w: %w", ErrEntry, err)
 	}
 	return r, nil
-}
-
-func (e Entry) validateStage() error {
-	if (e.Trial != nil || e.Job != nil) && (e.Stage < Screening || e.Stage > Probing) {
-		return fmt.Errorf("stage %d: want 1 to 3", e.Stage)
-	}
-	return nil
 }
 
 // Entries returns the entries of a verification in the journal. It returns none if past is nil. The error
@@ -154,7 +146,7 @@ func Entries(past *journal.Verification) ([]Entry, error) {
 
 func entryOf(step journal.VerifyStep) (Entry, error) {
 	e := Entry{Library: step.Library, Session: step.Session, Round: step.Round, Stage: Stage(step.Stage), Job: step.Job, Trial: step.Trial}
-	return e, errors.Join(decode(step.Pass, &e.Pass), decode(step.Outcome, &e.Outcome), decode(step.ForcingChecks, &e.ForcingChecks), e.validateStage())
+	return e, errors.Join(decode(step.Pass, &e.Pass), decode(step.Outcome, &e.Outcome), decode(step.ForcingChecks, &e.ForcingChecks))
 }
 
 // decode decodes JSON into *to and rejects unknown fields. It does nothing if raw is empty.
