@@ -181,6 +181,17 @@ func (j *Journal) Append(recs ...Record) error {
 	return nil
 }
 
+// AppendTo appends records and adds them to the state of the journal.
+func (j *Journal) AppendTo(s *State, recs ...Record) error {
+	if err := j.Append(recs...); err != nil {
+		return err
+	}
+	for _, r := range recs {
+		s.Add(r)
+	}
+	return nil
+}
+
 func (j *Journal) encodeGroup(recs []Record) ([]byte, error) {
 	var lines []byte
 	for i, r := range recs {

@@ -15,7 +15,7 @@
 // A pass ends with an outcome: the points that are slower. The caller reverts them to the library's default
 // (selection.RevertToDefault) and writes the files again. The next pass tests these points, their neighbours
 // and all points where the selection has changed. After the last pass, collectives that are still slower are
-// reverted as a whole. Every step is appended to the Log before the next one. A session that is opened again
+// reverted as a whole. Every step is written to the journal before the next one. A session that is opened again
 // with the journal's records continues where it ended.
 //
 //	files := write() // the selection without what was rejected, see RejectedBy, and the machine

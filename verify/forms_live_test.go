@@ -70,7 +70,7 @@ func TestLiveWrong(t *testing.T) {
 		return coll.Algorithm{Name: "noncommutative"}
 	}
 	problems := []verify.Problem{{Collective: point.Collective, Choose: b.choose, Grid: []coll.Point{point}, OffGrid: true}}
-	session := testutil.Must(verify.Open(verify.Options{Library: "mpich", Rules: r}, nil, problems, log))(t)
+	session := testutil.Must(verify.Open(verify.Options{Library: "mpich", Rules: r}, nil, problems, log.append))(t)
 	for ended := false; !ended; {
 		ended = testutil.Must(session.RunPass(t.Context(), verify.Files{Problems: problems, Machine: b}))(t)
 	}

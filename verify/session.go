@@ -24,11 +24,6 @@ type Files struct {
 	NoProbe  string             // why a live library has no probe
 }
 
-// Log records the steps of a verification. An entry is on disk when Append returns nil.
-type Log interface {
-	Append(e Entry) error
-}
-
 // Options say how a library is verified.
 type Options struct {
 	Library string
@@ -63,7 +58,7 @@ var ErrNothing = errors.New("nothing to verify")
 // pass.
 type Session struct {
 	opt   Options
-	log   Log
+	log   func(journal.Record) error
 	past  *journal.Verification // the journal's records when the session was opened
 	began time.Time
 
@@ -78,9 +73,9 @@ type Session struct {
 // verification in the journal, nil if there is none. The problems have the selections of the current files.
 //
 // If the last session has not ended, Open continues it with the same rules. An ended session is kept as long
-// as the selections of the files do not change. The error matches ErrEntry if no verification can have
-// written the entries.
-func Open(opt Options, past *journal.Verification, problems []Problem, log Log) (*Session, error) {
+// as the selections of the files do not change. The function log writes a record to the journal; the record
+// is on disk when it returns nil. The error matches ErrEntry if no verification can have written the entries.
+func Open(opt Options, past *journal.Verification, problems []Problem, log func(journal.Record) error) (*Session, error) {
 	if err := opt.Rules.Validate(); err != nil {
 		return nil, err
 	}
@@ -166,7 +161,11 @@ func (s *Session) pass(ctx context.Context, state state, files Files) (PassOutco
 // append writes an entry to the log, then adds it to the entries in memory.
 func (s *Session) append(e Entry) error {
 	e.Library, e.Session = s.opt.Library, s.number
-	if err := s.log.Append(e); err != nil {
+	r, err := e.Record()
+	if err != nil {
+		return err
+	}
+	if err := s.log(r); err != nil {
 		return err
 	}
 	s.entries = append(s.entries, e)

@@ -137,7 +137,7 @@ func verifyAll(ctx context.Context, opt verify.Options, files *fileWriter, log *
 	if err != nil {
 		return verify.Result{}, err
 	}
-	session, err := verify.Open(opt, log.past(), f.Problems, log)
+	session, err := verify.Open(opt, log.past(), f.Problems, log.append)
 	if err != nil {
 		return verify.Result{}, err
 	}
@@ -191,17 +191,13 @@ type memory struct {
 
 var errKilled = errors.New("killed")
 
-func (m *memory) Append(e verify.Entry) error {
+func (m *memory) append(rec journal.Record) error {
 	if m.most > 0 && m.taken >= m.most {
 		return errKilled
 	}
 	m.taken++
-	rec, err := e.Record()
-	if err != nil {
-		return err
-	}
 	m.records = append(m.records, rec)
-	back, err := verify.Entries(campaigntest.State([]journal.Record{rec}).Verification(e.Library))
+	back, err := verify.Entries(campaigntest.State([]journal.Record{rec}).Verification(rec.Verify.Library))
 	m.entries = append(m.entries, back...)
 	return err
 }

@@ -25,11 +25,7 @@ func (d *Discovery) append(r journal.Record) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	r.Problem = d.problem()
-	if err := d.journal.Append(r); err != nil {
-		return err
-	}
-	d.state.Add(r)
-	return nil
+	return d.journal.AppendTo(d.state, r)
 }
 
 // log writes the jobs and trials of one launch to the journal.

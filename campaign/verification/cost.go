@@ -33,7 +33,7 @@ func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 	if err != nil {
 		return Estimate{}, err
 	}
-	target, err := v.models.Library(v.log.state, lib)
+	target, err := v.models.Library(v.state, lib)
 	if err != nil {
 		return Estimate{}, err
 	}
@@ -53,7 +53,7 @@ func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 		Library: lib.Name, Points: len(points), Blocks: blocksOf(v.opt.Rules),
 		Budget: max(0, v.Budget(lib).Seconds()-session.MachineSeconds()),
 	}
-	usages, err := usagesOf(v.log.state, lib.Name, v.campaign.Spec.Launch)
+	usages, err := usagesOf(v.state, lib.Name, v.campaign.Spec.Launch)
 	if err != nil {
 		return Estimate{}, err
 	}
@@ -85,7 +85,7 @@ func (v *Verifier) Budget(lib config.Library) time.Duration {
 		return v.opt.MachineTime
 	}
 	campaignSeconds := 0.0
-	for _, r := range v.log.state.Rounds {
+	for _, r := range v.state.Rounds {
 		if r.Problem.Library == lib.Name {
 			campaignSeconds += r.Seconds
 		}

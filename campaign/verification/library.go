@@ -32,7 +32,7 @@ type subject struct {
 
 // write writes the files of the library. They omit selections that were found slower than the default.
 func (s *subject) write(ctx context.Context) (verify.Files, error) {
-	target, err := s.models.Library(s.log.state, s.lib)
+	target, err := s.models.Library(s.state, s.lib)
 	if err != nil {
 		return verify.Files{}, err
 	}

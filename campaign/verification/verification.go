@@ -44,26 +44,10 @@ type Options struct {
 // Verifier verifies the libraries of a campaign, one after another.
 type Verifier struct {
 	campaign *assembly.Campaign
-	log      log
+	journal  *journal.Journal
+	state    *journal.State // of the journal, with the records of this process
 	opt      Options
 	models   *export.Models
-}
-
-// log writes the steps of verifications into a journal.
-type log struct {
-	journal *journal.Journal
-	state   *journal.State // state of the journal, updated by Append
-}
-
-func (l log) Append(e verify.Entry) error {
-	r, err := e.Record()
-	if err == nil {
-		err = l.journal.Append(r)
-	}
-	if err == nil {
-		l.state.Add(r)
-	}
-	return err
 }
 
 // ErrRecordedOnly is matched by the error for a library that tutti cannot run. Such a library can be neither
@@ -81,7 +65,7 @@ func New(ctx context.Context, c *assembly.Campaign, jnl *journal.Journal, state 
 		return nil, err
 	}
 	opt.Rules.Seed = c.Config.Seed
-	v := &Verifier{campaign: c, log: log{jnl, state}, opt: opt}
+	v := &Verifier{campaign: c, journal: jnl, state: state, opt: opt}
 	v.models, err = export.Train(ctx, c, results)
 	return v, err
 }
@@ -132,7 +116,7 @@ func (v *Verifier) open(lib config.Library, problems []verify.Problem) (*verify.
 	session, err := verify.Open(verify.Options{
 		Library: lib.Name, Rules: v.opt.Rules, MachineTime: v.Budget(lib), WallTime: v.opt.WallTime,
 		Again: v.opt.Again, Observe: v.opt.Observe,
-	}, v.log.state.Verification(lib.Name), problems, v.log)
+	}, v.state.Verification(lib.Name), problems, func(r journal.Record) error { return v.journal.AppendTo(v.state, r) })
 	if err != nil {
 		return nil, fmt.Errorf("journal of %s: %w", v.campaign.Config.Output, err)
 	}
@@ -142,7 +126,7 @@ func (v *Verifier) open(lib config.Library, problems []verify.Problem) (*verify.
 // Write writes all files of the campaign's folder except the journal. It returns the facts of the
 // report.
 func (v *Verifier) Write(ctx context.Context, by export.Program) (report.Facts, error) {
-	conclusions, err := v.models.Conclude(v.log.state)
+	conclusions, err := v.models.Conclude(v.state)
 	if err != nil {
 		return report.Facts{}, err
 	}
