@@ -95,6 +95,7 @@ func (v *Verifier) Verify(ctx context.Context, lib config.Library) (verify.Resul
 	return result, errors.Join(err, resultErr)
 }
 
+// subject returns the library to verify. The error matches ErrRecordedOnly if tutti cannot run the library.
 func (v *Verifier) subject(lib config.Library) (*subject, error) {
 	port, cat, err := libraries.Release(lib.Name, lib.Version, lib.Users...)
 	if err != nil {
