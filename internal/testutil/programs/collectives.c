@@ -18,7 +18,8 @@
 enum { PATIENCE = 10 }; /* seconds after which a call hangs */
 
 static int rank, size, calls, wrong;
-static int mpich40;   /* the library is MPICH 4.0 */
+static int mpich;     /* the library is MPICH */
+static int mpich40;   /* it is MPICH 4.0 */
 static int openmpi;   /* it is Open MPI */
 static int *nodeRank; /* of each rank, within its node */
 static MPI_Comm world;
@@ -46,19 +47,18 @@ static void find_nodes(void)
 }
 
 /* Returns whether the library computes a call wrongly. In an allgatherv, Open MPI selects on each rank by the size of the
- * type that this rank sends. MPICH 4.0: for a reduce of more than 2 KiB it uses composition alpha.
- * Composition alpha crashes if the root reduces in place and is not the first rank of its node. In a
- * reduce_scatter with an operation that does not commute, algorithm noncommutative treats types with gaps like
- * types without gaps. */
+ * type that this rank sends. MPICH 4.0 uses composition alpha for a reduce of more than 2 KiB, which crashes if the
+ * root reduces in place and is not the first rank of its node. In a reduce_scatter with an operation that does not
+ * commute, MPICH's algorithm noncommutative treats types with gaps like types without gaps. */
 static int faulty(collective what, form f, int count)
 {
     int pow2 = (size & (size - 1)) == 0;
     if (openmpi)
         return what == ALLGATHERV && f.counts && !f.in_place;
-    if (!mpich40 || count == 0)
+    if (!mpich || count == 0)
         return 0;
     if (what == REDUCE)
-        return f.in_place && f.op != ORDERED && nodeRank[f.root] > 0 && (size_t)count * element_bytes(what) > 2048;
+        return mpich40 && f.in_place && f.op != ORDERED && nodeRank[f.root] > 0 && (size_t)count * element_bytes(what) > 2048;
     if (what == REDUCE_SCATTER || what == REDUCE_SCATTER_BLOCK)
         return f.gaps && f.op == ORDERED && !f.uneven && pow2;
     return 0;
@@ -179,6 +179,7 @@ int main(int argc, char **argv)
     MPI_Comm_size(world, &size);
     MPI_Get_library_version(library, &length);
     openmpi = strstr(library, "Open MPI") != NULL;
+    mpich = strstr(library, "MPICH Version:") != NULL;
     mpich40 = strstr(library, "MPICH Version:\t4.0") != NULL;
     if (mpich40)
         find_nodes();

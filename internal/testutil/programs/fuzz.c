@@ -21,7 +21,7 @@ enum {
 };
 
 static int rank, size, calls, wrong, step;
-static int mpich40, openmpi; /* the library is MPICH 4.0, or Open MPI */
+static int mpich, mpich40, openmpi; /* the library is MPICH, MPICH 4.0, or Open MPI */
 static int node[64];         /* of each rank of the world: the first rank of its node */
 static uint64_t state;
 static MPI_Comm slots[SLOTS];
@@ -87,16 +87,16 @@ static int first_alone(MPI_Comm comm, int n)
     return shared;
 }
 
-/* Returns whether MPICH 4.0 or Open MPI computes this call wrongly. docs/reference/failures.md lists the faults. */
+/* Returns whether MPICH or Open MPI computes this call wrongly. docs/reference/failures.md lists the faults. */
 static int faulty(MPI_Comm comm, collective what, form f, int count, int n)
 {
     size_t bytes = (size_t)count * element_bytes(what);
     if (openmpi)
         return (what == ALLGATHERV && f.counts && !f.in_place) || (what == ALLREDUCE && f.gaps && f.op == OWN && bytes >= 4096);
-    if (!mpich40 || count == 0)
+    if (!mpich || count == 0)
         return 0;
     if (what == REDUCE)
-        return f.op != ORDERED && bytes > 2048 && ((f.in_place && f.root > 0) || first_alone(comm, n));
+        return mpich40 && f.op != ORDERED && bytes > 2048 && ((f.in_place && f.root > 0) || first_alone(comm, n));
     if (what == REDUCE_SCATTER || what == REDUCE_SCATTER_BLOCK)
         return f.gaps && f.op == ORDERED && !f.uneven && (n & (n - 1)) == 0;
     return 0;
@@ -267,6 +267,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Get_library_version(library, &length);
+    mpich = strstr(library, "MPICH Version:") != NULL;
     mpich40 = strstr(library, "MPICH Version:\t4.0") != NULL;
     openmpi = strstr(library, "Open MPI") != NULL;
     find_nodes();
