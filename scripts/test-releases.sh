@@ -83,6 +83,9 @@ step_runtime() {
 		bin/tutti run --library "./libtutti-$lib.so" $mode -- "mpirun.$lib" -n 2 "./loop-$lib" 200 | grep '^right'
 	done
 	grep -q allreduce "trace-$lib.csv"
+	"mpicc.$lib" -O1 -o "later-$lib" internal/testutil/programs/later.c # nonblocking and persistent calls, with MPI 4 in a session
+	bin/tutti run --library "./libtutti-$lib.so" --trace "later-$lib.csv" --table table.0 -- "mpirun.$lib" -n 2 "./later-$lib" session | grep ' ends'
+	grep -q iallreduce "later-$lib.csv"
 	abi=$(echo /usr/lib/*/libmpi_abi_"$lib".so.1.*) header=$(echo /usr/lib/*/openmpi/include/standard_abi)
 	[ -e "$abi" ] && [ -e "$header" ] || return 0
 	# One library built against the MPI ABI serves both libraries.

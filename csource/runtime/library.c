@@ -225,6 +225,13 @@ void library_version(char *says)
     one_line(says);
 }
 
+int library_is(const char *name)
+{
+    char says[MPI_MAX_LIBRARY_VERSION_STRING + 1];
+    library_version(says);
+    return strstr(says, name) != NULL;
+}
+
 int library_matches(const char *banner, char *why)
 {
     char says[MPI_MAX_LIBRARY_VERSION_STRING + 1];

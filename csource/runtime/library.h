@@ -37,6 +37,7 @@ const algorithm *library_find(collective what, const char *name);
 void library_forget(void);                                     /* frees all algorithms */
 int library_open(char *why);                                   /* opens the variables of all algorithms; 0, or -1 with the reason */
 void one_line(char *text); /* replaces each sequence of blanks, tabs and line ends by one blank */
+int library_is(const char *name); /* whether the MPI library's version contains a text */
 void library_version(char *says); /* writes the MPI library's version as one line, in MPI_MAX_LIBRARY_VERSION_STRING + 1 bytes */
 int library_matches(const char *banner, char *why);              /* whether the version contains the banner; 0, or -1 with the reason */
 

@@ -306,6 +306,8 @@ static int too_long(collective what, uint64_t bytes, int size)
     return bytes > (uint64_t)MOST / (uint64_t)(blocks ? size : 1);
 }
 
+int serves_reductions = 1;
+
 int serve(arguments *a, const pick *p, const place *on, uint64_t bytes)
 {
     stage s = {.bytes = (size_t)bytes};
@@ -317,7 +319,7 @@ int serve(arguments *a, const pick *p, const place *on, uint64_t bytes)
     c->parameter = p->parameter;
     c->layout = on->layout;
     c->rows = on->rows;
-    if (too_long(a->what, bytes, c->size))
+    if (too_long(a->what, bytes, c->size) || (is_reduction(a->what) && !serves_reductions))
         return 0;
     prepare(&s, a);
     int can = (c->extent > 0 || a->what == ALLTOALLV) && repository_can(p->algorithm, c);

@@ -53,6 +53,8 @@ typedef struct {
  * and is the same on all ranks. */
 int serve(arguments *a, const pick *p, const place *on, uint64_t bytes);
 
+extern int serves_reductions; /* MPI_Reduce_local works; else the MPI library serves all reductions */
+
 void ran_nothing(void); /* wrap.c: resets what tutti_ran returns */
 
 #pragma GCC visibility pop

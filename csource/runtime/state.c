@@ -168,6 +168,8 @@ int begin(MPI_Comm all, int threads, int stacked)
     if (world != MPI_COMM_NULL || over)
         return 0;
     first_comm = all == MPI_COMM_WORLD ? all : MPI_COMM_NULL;
+    /* Open MPI's MPI_Reduce_local crashes without MPI_COMM_WORLD (5.0.7, 6.0.0rc2). */
+    serves_reductions = all == MPI_COMM_WORLD || !library_is("Open MPI");
     PMPI_Comm_rank(all, &rank);
     make_world(all, rank);
     char *table = rank == 0 ? setting("TUTTI_TABLE") : NULL;

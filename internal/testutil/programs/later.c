@@ -71,7 +71,8 @@ static void work(MPI_Comm on)
     for (int i = 0; i < CALLS; i++)
         MPI_Request_free(&r[i]);
 #endif
-    MPI_Allreduce(a, b, CALLS, MPI_INT, MPI_SUM, on);
+    for (int i = 0; i < 8; i++) /* libtutti serves calls from the fourth on */
+        MPI_Allreduce(a, b, CALLS, MPI_INT, MPI_SUM, on);
 }
 
 int main(int argc, char **argv)
