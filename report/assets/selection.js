@@ -106,9 +106,10 @@ function withGain(c) {
   return c.slowdown > 0 && c.default_slowdown > 0 ? { ...c, gain: c.default_slowdown / c.slowdown } : c;
 }
 
-// interest orders points: the detail begins with the least certain or the slowest one.
+// interest orders points: the detail begins with the least certain one or, where that is not known,
+// with the slowest one.
 function interest(c) {
-  return c.p_mistake ?? c.slowdown ?? 0;
+  return c.p_mistake ?? (c.slowdown ?? 1) - 1;
 }
 
 // fill offers [value, text] in a select and keeps the value that was chosen.
