@@ -285,6 +285,22 @@ func TestLiveNoise(t *testing.T) {
 	}
 }
 
+// TestLiveSlowCheck checks that a case has enough calls for an interval even if its checks took longer than its
+// slice, as on a busy machine.
+func TestLiveSlowCheck(t *testing.T) {
+	shim := mpich.preload(t, `int MPI_Bcast(void *b, int n, MPI_Datatype d, int root, MPI_Comm c) {
+		static int calls;
+		if (++calls <= 8) usleep(50000);
+		return PMPI_Bcast(b, n, d, root, c);
+	}`)
+	opt := quick(mpich.program(t))
+	opt.Slice, opt.Check = 100*time.Millisecond, true
+	r, out := mpich.measure(t, opt, []benchrunner.Case{switchCase(pair, coll.Bcast, 64, false)}, "LD_PRELOAD="+shim)
+	if o := r.Outcomes[0]; o.State != benchrunner.OutcomeDone || o.Samples < 6 || o.High == 0 {
+		t.Errorf("outcome %+v, want 6 samples and their interval\n%s%s", o, out.Stdout, out.Stderr)
+	}
+}
+
 // TestLiveCrash checks the outcomes after a crash of MPICH. The forced algorithm aborts unless the number
 // of ranks is a power of two.
 func TestLiveCrash(t *testing.T) {

@@ -35,6 +35,7 @@ type event struct {
 	Low      float64  `json:"low"`
 	High     float64  `json:"high"`
 	Min      float64  `json:"min"`
+	Max      float64  `json:"max"`
 	Samples  int      `json:"samples"`
 	Late     int      `json:"late"`
 	Sync     string   `json:"sync"`
@@ -187,6 +188,14 @@ func (e event) check() error {
 		return fmt.Errorf("interval from %g to %g s about %g s", e.Low, e.High, *e.Median)
 	}
 	return nil
+}
+
+// interval returns the 95 % interval of the median. Fewer than 6 samples have none: it then returns their range.
+func (e event) interval() (low, high float64) {
+	if e.High == 0 {
+		return e.Min, e.Max
+	}
+	return e.Low, e.High
 }
 
 func seconds(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }

@@ -64,9 +64,10 @@ func (p *Program) outcome(c caseOutput, asked benchrunner.Case, r *benchrunner.R
 		o.State, o.Phase, o.Error = benchrunner.OutcomeFailed, benchrunner.PhaseRun, text
 		return o, true
 	}
-	if limit := p.opt.NoiseLimit; limit > 0 && e.Stop != "abort_factor" && e.High-e.Low > limit**e.Median {
+	low, high := e.interval()
+	if limit := p.opt.NoiseLimit; limit > 0 && e.Stop != "abort_factor" && high-low > limit**e.Median {
 		o.State, o.Phase = benchrunner.OutcomeFailed, benchrunner.PhaseParse
-		o.Error = fmt.Sprintf("too noisy: the interval of the median, %.3g s, is %.3g to %.3g s, wider than benchmark.noise_limit, %g, allows", *e.Median, e.Low, e.High, limit)
+		o.Error = fmt.Sprintf("too noisy: the interval of the median, %.3g s, is %.3g to %.3g s, wider than benchmark.noise_limit, %g, allows", *e.Median, low, high, limit)
 		return o, true
 	}
 	o.Seconds, o.Low, o.High, o.Samples = *e.Median, e.Low, e.High, e.Samples

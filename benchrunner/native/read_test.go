@@ -265,7 +265,8 @@ func FuzzRead(f *testing.F) {
 }
 
 // TestReadNoise checks that a time with an interval wider than the limit is a failure, except for an aborted
-// case. It checks the warnings about a disturbed machine.
+// case, and that a few samples, which have no interval, are judged by their range. It checks the warnings about a
+// disturbed machine.
 func TestReadNoise(t *testing.T) {
 	opt := options()
 	opt.NoiseLimit, opt.Precision = 0.9, 0.02
@@ -277,6 +278,12 @@ func TestReadNoise(t *testing.T) {
 		"done 2e-06 1e-06-3e-06 10 cost 0.03\n"
 	if got := outcomesText(r.Outcomes); got != want {
 		t.Errorf("outcomes\n%swant\n%s", got, want)
+	}
+	few := `,"low":0,"high":0,"max":%g,"samples":2`
+	out = hello + begin(0) + result(0, fmt.Sprintf(few, 3e-6)) + begin(1) + result(1, fmt.Sprintf(few, 2.5e-6))
+	noisy := program(t, opt).Read(three(), benchrunner.Output{Stdout: []byte(out)})
+	if a, b := noisy.Outcomes[0], noisy.Outcomes[1]; !strings.HasPrefix(a.Error, "too noisy") || b.State != benchrunner.OutcomeDone || b.High != 0 {
+		t.Errorf("outcomes\n%swant too noisy, done without an interval", outcomesText(noisy.Outcomes))
 	}
 	text := strings.Join(r.Warnings, "\n")
 	for _, want := range []string{"a rank was preempted 100 times in 2 s", "other virtual machines took 30 % of a node's processor time"} {

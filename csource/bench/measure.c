@@ -53,7 +53,8 @@ typedef struct {
     workload w;
     const char *step;
     fault fault;
-    double begin, warmup, measure;      /* seconds */
+    double begin, first;                /* when the case and its timed calls began */
+    double warmup, measure;             /* seconds */
     double *times, *samples, *scratch;  /* of a block, of the case, and sorted */
     double best, typical, slack, price; /* price: wall-clock time of a call */
     int n, late, bad, clock, failed, blocks;
@@ -452,6 +453,10 @@ static const char *reason(const task *t, double left)
     return t->n > 0 && left < t->price ? "slice" : NULL;
 }
 
+/* Returns the remaining seconds of the case. With fewer than FEW samples, which have no interval, only the time of the
+ * timed calls counts: on a busy machine the checks alone can take longer than the slice. */
+static double remaining(const task *t) { return t->s->plan.slice - (seconds() - (t->n < FEW ? t->first : t->begin)); }
+
 /* Returns whether the warm-up calls were so slow that the case is aborted. */
 static int slow(const task *t)
 {
@@ -465,7 +470,7 @@ static order next(task *t)
 {
     session *s = t->s;
     order o = {0, 0, 0, 0, 0};
-    double left = s->plan.slice - (seconds() - t->begin);
+    double left = remaining(t);
     t->stop = reason(t, left);
     if (t->failed)
         o.calls = -1;
@@ -486,7 +491,7 @@ static int measure(task *t)
 {
     session *s = t->s;
     const control *c = &s->ctl;
-    double from = seconds();
+    t->first = seconds();
     for (;;) {
         order o = {0, 0, 0, 0, 0};
         if (c->rank == 0)
@@ -505,7 +510,7 @@ static int measure(task *t)
         if (c->rank == 0)
             absorb(t, &o);
     }
-    t->measure = seconds() - from;
+    t->measure = seconds() - t->first;
     return agree(t, "call");
 }
 
@@ -549,6 +554,7 @@ static void tell(task *t, int bad)
             line_number(&l, "high", t->sum.high);
         }
         line_number(&l, "min", t->sum.min);
+        line_number(&l, "max", t->sum.max);
         line_integer(&l, "samples", t->n);
         line_integer(&l, "late", t->late);
         line_string(&l, "sync", t->clock ? "clock" : "barrier");

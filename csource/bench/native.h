@@ -115,7 +115,7 @@ int plan_parse(plan *p, const char *path, char *text, char *why);
 /* stats.c: order statistics. */
 
 typedef struct {
-    double median, low, high, min; /* seconds; low = high = 0 with fewer than 6 samples */
+    double median, low, high, min, max; /* seconds; low = high = 0 with fewer than 6 samples */
 } summary;
 
 void summarise(const double *samples, int n, double *scratch, summary *out);

@@ -31,6 +31,7 @@ void summarise(const double *samples, int n, double *scratch, summary *out)
     qsort(scratch, (size_t)n, sizeof *scratch, ascending);
     int cut = outside(n);
     out->min = scratch[0];
+    out->max = scratch[n - 1];
     out->median = n % 2 ? scratch[n / 2] : (scratch[n / 2 - 1] + scratch[n / 2]) / 2;
     out->low = out->high = 0;
     if (cut > 0) {
