@@ -23,7 +23,7 @@ type Options struct {
 	MinSamples  int           // least number of timed calls, unless Slice is used up
 	MaxSamples  int           // largest number of timed calls
 	Precision   float64       // relative half width of the 95 % interval of the median at which a case ends
-	Slice       time.Duration // longest time for one case, with its check and warm-up
+	Slice       time.Duration // time for one case, with its check and warm-up; with fewer than 6 timed calls, for these alone
 	NoiseLimit  float64       // largest width of the 95 % interval, as a share of the median; 0: any
 	AbortFactor float64       // a case is aborted if it is this many times slower than the best of its collective and size; 0: never
 	Check       bool          // check the data that collectives deliver

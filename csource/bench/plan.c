@@ -17,7 +17,7 @@
  *     min N            fewest timed calls
  *     max N            most timed calls
  *     precision X      a case ends when half the width of its median's interval is at most X times the median
- *     slice S          seconds for a case, including its check and warm-up
+ *     slice S          seconds for a case, including its check and warm-up; with fewer than 6 calls, for its timed calls
  *     hang S           seconds after which a case ends the program
  *     abort_factor X   a case ends if it is this many times slower than the best known median; 0: never
  *     check yes|no     whether the data are checked
