@@ -290,11 +290,11 @@ func TestLiveNoise(t *testing.T) {
 func TestLiveSlowCheck(t *testing.T) {
 	shim := mpich.preload(t, `int MPI_Bcast(void *b, int n, MPI_Datatype d, int root, MPI_Comm c) {
 		static int calls;
-		if (++calls <= 8) usleep(50000);
+		if (++calls <= 8) usleep(200000);
 		return PMPI_Bcast(b, n, d, root, c);
 	}`)
 	opt := quick(mpich.program(t))
-	opt.Slice, opt.Check = 100*time.Millisecond, true
+	opt.Slice, opt.Check = time.Second, true
 	r, out := mpich.measure(t, opt, []benchrunner.Case{switchCase(pair, coll.Bcast, 64, false)}, "LD_PRELOAD="+shim)
 	if o := r.Outcomes[0]; o.State != benchrunner.OutcomeDone || o.Samples < 6 || o.High == 0 {
 		t.Errorf("outcome %+v, want 6 samples and their interval\n%s%s", o, out.Stdout, out.Stderr)
