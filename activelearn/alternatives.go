@@ -28,20 +28,17 @@ type Alternatives struct {
 	space    *coll.Space
 	models   *learner.Learner
 	excluded *Excluded
-	measured map[coll.Candidate]*coll.Measurement
-	trusted  map[coll.Candidate]*coll.Measurement // measurements whose time replaces the prediction
+	ledger   *Ledger
+	entries  []entry                 // of the ledger
+	noisy    map[coll.Candidate]bool // measured candidates whose prediction is more accurate than their time
 }
 
 // NewAlternatives returns the alternatives that follow from the fitted models and the measurements of a
 // ledger.
 func NewAlternatives(models *learner.Learner, l *Ledger) Alternatives {
-	ms := l.Measurements()
-	a := Alternatives{space: l.Space(), models: models, excluded: l.Excluded(), measured: make(map[coll.Candidate]*coll.Measurement, len(ms))}
-	for i := range ms {
-		a.measured[ms[i].Candidate] = &ms[i]
+	return Alternatives{
+		space: l.Space(), models: models, excluded: l.Excluded(), ledger: l, entries: l.entries, noisy: models.NoisyCandidates(l.All()),
 	}
-	a.trusted = models.TrustedMeasurements(ms)
-	return a
 }
 
 // Excluded returns the candidates that may not be selected because of failures.
@@ -49,8 +46,30 @@ func (a Alternatives) Excluded() *Excluded { return a.excluded }
 
 // Measured reports whether a candidate has a measurement.
 func (a Alternatives) Measured(c coll.Candidate) bool {
-	_, ok := a.measured[c]
+	_, ok := a.measurement(c)
 	return ok
+}
+
+// measurement returns the measurement of a candidate. It returns false if there was none when the
+// alternatives were made.
+func (a Alternatives) measurement(c coll.Candidate) (coll.Measurement, bool) {
+	if !a.ledger.IsMeasured(c) {
+		return coll.Measurement{}, false
+	}
+	_, at, _ := a.ledger.find(c)
+	if i := a.ledger.places[at]; i < len(a.entries) {
+		return a.entries[i].of(c), true
+	}
+	return coll.Measurement{}, false
+}
+
+// trusted returns the measurement of a candidate if its time replaces the prediction. Otherwise it returns
+// false.
+func (a Alternatives) trusted(c coll.Candidate) (coll.Measurement, bool) {
+	if a.noisy[c] {
+		return coll.Measurement{}, false
+	}
+	return a.measurement(c)
 }
 
 // Rows returns one row of alternatives for each of the given points of the space, in their order. A row
@@ -97,8 +116,8 @@ func (a Alternatives) Rows(points []coll.Point) ([]selection.Row, error) {
 // beaten reports whether the default is at least as good as a measured candidate at the same point. This is so
 // if the default is faster, or if the confidence intervals of the two times overlap.
 func (a Alternatives) beaten(c coll.Candidate) bool {
-	own, ok := a.measured[c]
-	byDefault, known := a.measured[coll.Candidate{Point: c.Point, Algorithm: coll.Default}]
+	own, ok := a.measurement(c)
+	byDefault, known := a.measurement(coll.Candidate{Point: c.Point, Algorithm: coll.Default})
 	return ok && known && !c.Algorithm.IsDefault() && (own.Seconds > byDefault.Seconds || overlap(own, byDefault))
 }
 
@@ -106,16 +125,16 @@ func (a Alternatives) beaten(c coll.Candidate) bool {
 // significantly: the two confidence intervals overlap.
 func (a Alternatives) Tie(point coll.Point) bool {
 	at, ok := a.space.Index(point)
-	byDefault, known := a.measured[coll.Candidate{Point: point, Algorithm: coll.Default}]
+	byDefault, known := a.measurement(coll.Candidate{Point: point, Algorithm: coll.Default})
 	return ok && known && slices.ContainsFunc(a.excluded.Selectable(at), func(alg coll.Algorithm) bool {
-		own, ok := a.measured[coll.Candidate{Point: point, Algorithm: alg}]
+		own, ok := a.measurement(coll.Candidate{Point: point, Algorithm: alg})
 		return ok && !alg.IsDefault() && own.Seconds < byDefault.Seconds && overlap(own, byDefault)
 	})
 }
 
 // overlap reports whether the confidence intervals of two measurements overlap. A measurement without an
 // interval overlaps with none.
-func overlap(a, b *coll.Measurement) bool {
+func overlap(a, b coll.Measurement) bool {
 	known := a.Low > 0 && a.High > 0 && b.Low > 0 && b.High > 0
 	return known && a.Low <= b.High && b.Low <= a.High
 }
@@ -135,10 +154,8 @@ func (a Alternatives) selectable(p coll.Point) []coll.Algorithm {
 // replace.
 func (a Alternatives) useMeasured(row selection.Row) {
 	seconds := func(k int) float64 {
-		if m := a.trusted[coll.Candidate{Point: row.Point, Algorithm: row.Options[k].Algorithm}]; m != nil {
-			return m.Seconds
-		}
-		return 0
+		m, _ := a.trusted(coll.Candidate{Point: row.Point, Algorithm: row.Options[k].Algorithm})
+		return m.Seconds
 	}
 	n, shift := 0, 0.0
 	for k, option := range row.Options {

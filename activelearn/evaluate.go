@@ -24,7 +24,7 @@ func (r *StopRule) Evaluate(round, failed int) (e Evaluation, ok bool, err error
 		MachineSeconds: l.CostSeconds(),
 		NodeSeconds:    l.NodeSeconds(),
 		PointShare:     float64(l.PointsMeasured()) / float64(len(l.Space().Points())),
-		CandidateShare: float64(len(l.Measurements())) / float64(l.Space().Size()),
+		CandidateShare: float64(l.CandidatesMeasured()) / float64(l.Space().Size()),
 		Source:         r.opt.Source,
 		Outliers:       len(r.outliers),
 	}
@@ -100,7 +100,7 @@ func (r *StopRule) forecast(e Evaluation) (*forecast, error) {
 	}
 	times := now.alternatives.trusted
 	if e.Source == measured {
-		times = now.alternatives.measured
+		times = now.alternatives.measurement
 	}
 	c := now.alternatives.predictable(now.posterior, points, choose)
 	q := learner.DrawQuery{Scores: e.Scores, Rand: rand.New(rand.NewPCG(r.opt.Seed^drawStream, uint64(e.Round)))}

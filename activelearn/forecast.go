@@ -53,7 +53,7 @@ type forecast struct {
 
 // forecast compares the choices with the fastest algorithms in joint draws of all times. The measured times
 // replace predictions. The error matches metrics.ErrEmpty if no point has a weight.
-func (c choices) forecast(p *learner.Posterior, q learner.DrawQuery, measured map[coll.Candidate]*coll.Measurement, opt metrics.Options, meets func(metrics.Summary) bool) (*forecast, error) {
+func (c choices) forecast(p *learner.Posterior, q learner.DrawQuery, measured func(coll.Candidate) (coll.Measurement, bool), opt metrics.Options, meets func(metrics.Summary) bool) (*forecast, error) {
 	if len(c.points) == 0 {
 		return nil, metrics.ErrEmpty
 	}
@@ -69,8 +69,8 @@ func (c choices) forecast(p *learner.Posterior, q learner.DrawQuery, measured ma
 	for i, point := range c.points {
 		for _, alg := range c.open[i] {
 			candidate := coll.Candidate{Point: point, Algorithm: alg}
-			if m := measured[candidate]; m != nil {
-				q.Measured[candidate] = learner.MeasuredTime{Log: math.Log10(m.Seconds), Noise: p.Noise().Of(*m)}
+			if m, ok := measured(candidate); ok {
+				q.Measured[candidate] = learner.MeasuredTime{Log: math.Log10(m.Seconds), Noise: p.Noise().Of(m)}
 			}
 		}
 	}

@@ -2,7 +2,9 @@ package activelearn
 
 import (
 	"fmt"
+	"iter"
 	"slices"
+	"unique"
 
 	"tutti/coll"
 	"tutti/preprocess"
@@ -21,19 +23,34 @@ const (
 
 // Ledger records the state of each candidate of a space, the measurements so far, and their cost.
 type Ledger struct {
-	space        *coll.Space
-	status       []status // of every candidate of the space, in its order
-	first        []int    // point index -> index in status of its first candidate
-	left         []int    // point index -> number of free candidates
-	free         int
-	abandoned    int                // candidates that were given up
-	measurements []coll.Measurement // in the order of their trials
-	places       []int              // index of a measured candidate in status -> index in measurements
-	replicates   []preprocess.Replicate
-	costSeconds  float64
-	nodeSeconds  float64
-	trials       int
-	failed       int
+	space       *coll.Space
+	status      []status // of every candidate of the space, in its order
+	first       []int    // point index -> index in status of its first candidate
+	left        []int    // point index -> number of free candidates
+	free        int
+	abandoned   int     // candidates that were given up
+	entries     []entry // one for each measured candidate, in the order of their trials
+	places      []int   // index of a measured candidate in status -> index in entries
+	replicates  []preprocess.Replicate
+	costSeconds float64
+	nodeSeconds float64
+	trials      int
+	failed      int
+}
+
+// entry is a measurement in 56 bytes, because a campaign may have a million. A coll.Measurement takes 184.
+type entry struct {
+	candidate                int // index in status
+	seconds, low, high, cost float64
+	samples                  int
+	origin                   unique.Handle[origin]
+}
+
+// origin has the fields of a coll.Measurement that are equal for many measurements of a job.
+type origin struct {
+	job            string
+	heldNodes, rep int
+	placement      coll.Placement
 }
 
 // NewLedger returns a ledger in which every candidate is free, which means neither measured nor pending.
@@ -54,13 +71,17 @@ func (l *Ledger) Grow(s *coll.Space) {
 	grown := NewLedger(s)
 	for c := range l.space.All() {
 		_, from, _ := l.find(c)
-		if l.status[from] != free {
-			grown.move(c, l.status[from])
+		if l.status[from] == free {
+			continue
+		}
+		grown.move(c, l.status[from])
+		if l.status[from] == done || l.status[from] == repeating {
 			_, to, _ := grown.find(c)
 			grown.places[to] = l.places[from]
+			l.entries[l.places[from]].candidate = to
 		}
 	}
-	grown.measurements, grown.costSeconds, grown.nodeSeconds = l.measurements, l.costSeconds, l.nodeSeconds
+	grown.entries, grown.costSeconds, grown.nodeSeconds = l.entries, l.costSeconds, l.nodeSeconds
 	grown.replicates, grown.trials, grown.failed = l.replicates, l.trials, l.failed
 	*l = *grown
 }
@@ -126,9 +147,47 @@ func (l *Ledger) Missing(p coll.Point) []coll.Algorithm {
 func (l *Ledger) Left() int { return l.free }
 
 // Measurements returns one measurement for each measured candidate, in the order of the trials. If a
-// candidate was measured twice, the first measurement counts unless it was disturbed. The caller must not
-// change the slice, and later trials do not change it.
-func (l *Ledger) Measurements() []coll.Measurement { return l.measurements }
+// candidate was measured twice, the first measurement counts unless it was disturbed. Each call makes the
+// slice, which takes 184 bytes for each measurement.
+func (l *Ledger) Measurements() []coll.Measurement {
+	return slices.AppendSeq(make([]coll.Measurement, 0, len(l.entries)), l.All())
+}
+
+// All returns the elements of Measurements.
+func (l *Ledger) All() iter.Seq[coll.Measurement] {
+	return func(yield func(coll.Measurement) bool) {
+		for _, e := range l.entries {
+			point, first := slices.BinarySearch(l.first, e.candidate)
+			if !first {
+				point--
+			}
+			alg := l.space.Feasible(point)[e.candidate-l.first[point]]
+			if !yield(e.of(coll.Candidate{Point: l.space.Points()[point], Algorithm: l.space.Algorithms()[alg]})) {
+				return
+			}
+		}
+	}
+}
+
+// of returns the entry as the measurement of its candidate.
+func (e entry) of(c coll.Candidate) coll.Measurement {
+	o := e.origin.Value()
+	return coll.Measurement{
+		Candidate: c, Seconds: e.seconds, Low: e.low, High: e.high, Samples: e.samples, CostSeconds: e.cost,
+		HeldNodes: o.heldNodes, Rep: o.rep, Job: o.job, Placement: o.placement,
+	}
+}
+
+// entryOf returns the entry of a measurement. The parameter `at` is the index of its candidate in status.
+func entryOf(at int, m coll.Measurement) entry {
+	return entry{
+		candidate: at, seconds: m.Seconds, low: m.Low, high: m.High, cost: m.CostSeconds, samples: m.Samples,
+		origin: unique.Make(origin{m.Job, m.HeldNodes, m.Rep, m.Placement}),
+	}
+}
+
+// CandidatesMeasured returns the number of candidates with a measurement.
+func (l *Ledger) CandidatesMeasured() int { return len(l.entries) }
 
 // CostSeconds returns the machine time of all trials in seconds, including failed trials.
 func (l *Ledger) CostSeconds() float64 { return l.costSeconds }
@@ -144,11 +203,13 @@ func (l *Ledger) Failed() int { return l.failed }
 
 // PointsMeasured returns the number of points with at least one measurement.
 func (l *Ledger) PointsMeasured() int {
-	seen := map[coll.Point]bool{}
-	for _, m := range l.measurements {
-		seen[m.Point] = true
+	n := 0
+	for i := range l.first {
+		if len(l.among(i, done, repeating)) > 0 {
+			n++
+		}
 	}
-	return len(seen)
+	return n
 }
 
 // Pending returns the candidates whose first measurement is in progress, in the order of the space.
@@ -181,7 +242,7 @@ func (l *Ledger) Pend(c coll.Candidate) error {
 
 // Reserve allocates memory for n more measurements, so that later calls of Record need not copy the existing
 // ones.
-func (l *Ledger) Reserve(n int) { l.measurements = slices.Grow(l.measurements, n) }
+func (l *Ledger) Reserve(n int) { l.entries = slices.Grow(l.entries, n) }
 
 // Record adds the result of a trial (one attempt to measure a candidate). After a failed trial the candidate
 // stays pending until it is tried again or given up.
@@ -202,36 +263,31 @@ func (l *Ledger) Record(t coll.Trial) error {
 		return nil
 	}
 	if repeated {
-		l.replicate(t.Measurement)
+		l.replicate(at, t.Measurement)
 		return nil
 	}
-	l.places[at] = len(l.measurements)
-	l.measurements = append(l.measurements, t.Measurement)
+	l.places[at] = len(l.entries)
+	l.entries = append(l.entries, entryOf(at, t.Measurement))
 	l.status[at] = done
 	return nil
 }
 
-// replicate adds the second measurement of a candidate. If it shows that the first measurement was
-// disturbed, the second one replaces the first.
-func (l *Ledger) replicate(m coll.Measurement) {
-	at := l.place(m.Candidate)
-	r := preprocess.Replicate{First: l.measurements[at], Again: m, Seen: len(l.measurements)}
+// replicate adds the second measurement of a candidate, which has the index `at` in status. If it shows that
+// the first measurement was disturbed, the second one replaces the first.
+func (l *Ledger) replicate(at int, m coll.Measurement) {
+	r := preprocess.Replicate{First: l.entries[l.places[at]].of(m.Candidate), Again: m, Seen: len(l.entries)}
 	if preprocess.NoiseOf(l.replicates).Disturbed(r) {
-		l.measurements = slices.Clone(l.measurements) // callers of Measurements still hold the old slice
-		l.measurements[at] = m
+		l.entries = slices.Clone(l.entries) // Alternatives still have the old slice
+		l.entries[l.places[at]] = entryOf(at, m)
 	}
 	l.replicates = append(l.replicates, r)
 }
 
-// place returns the index of a candidate's measurement in l.measurements. It is valid only for measured
-// candidates.
-func (l *Ledger) place(c coll.Candidate) int {
-	_, at, _ := l.find(c)
-	return l.places[at]
-}
-
 // Measured returns the measurement of a candidate. The candidate must have been measured.
-func (l *Ledger) Measured(c coll.Candidate) coll.Measurement { return l.measurements[l.place(c)] }
+func (l *Ledger) Measured(c coll.Candidate) coll.Measurement {
+	_, at, _ := l.find(c)
+	return l.entries[l.places[at]].of(c)
+}
 
 // Replicates returns the two measurements of each candidate that was measured twice, in the order of the
 // second measurements.

@@ -53,13 +53,15 @@ func (m *Models) Fit() (*learner.Learner, error) {
 	if m.fittedTrials == m.ledger.Trials() {
 		return m.fitted, nil
 	}
-	data := m.Data()
+	var posterior *learner.Posterior
 	if m.opt.Model == learner.GaussianProcess {
 		var err error
-		if data.Posterior, err = m.Posterior(); err != nil {
+		if posterior, err = m.Posterior(); err != nil {
 			return nil, err
 		}
 	}
+	data := m.Data()
+	data.Posterior = posterior
 	l, err := learner.Fit(data, m.opt)
 	if err == nil {
 		m.fitted, m.fittedTrials = l, m.ledger.Trials()
@@ -82,7 +84,7 @@ func (m *Models) snapshot() (*snapshot, error) {
 		return nil, err
 	}
 	posterior, err := m.Posterior()
-	return &snapshot{posterior: posterior, measurements: len(m.ledger.Measurements()), alternatives: NewAlternatives(selecting, m.ledger)}, err
+	return &snapshot{posterior: posterior, measurements: m.ledger.CandidatesMeasured(), alternatives: NewAlternatives(selecting, m.ledger)}, err
 }
 
 // since returns the measurements that were added to the ledger after the snapshot.

@@ -50,7 +50,7 @@ const (
 // Ask returns the candidates with the highest ratio of acquisition value to price.
 func (r *regret) Ask(s State) ([]coll.Candidate, error) {
 	r.start(s.Ledger)
-	if len(s.Ledger.Measurements()) == 0 {
+	if s.Ledger.CandidatesMeasured() == 0 {
 		batch := r.initialDesign(s)
 		r.recordLaunches(batch)
 		return batch, nil

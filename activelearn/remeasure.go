@@ -46,7 +46,7 @@ func (r *StopRule) RestoreOutliers(round int, outliers []coll.Candidate) {
 	for _, c := range outliers {
 		r.rounds[c] = round
 	}
-	r.outliers, r.examined = outliers, len(r.ledger.Measurements())
+	r.outliers, r.examined = outliers, r.ledger.CandidatesMeasured()
 }
 
 // Outliers returns the outliers that the next round measures again.
@@ -77,10 +77,11 @@ func (r *StopRule) Replicate(batches ...[]coll.Candidate) []coll.Candidate {
 		return n < least || n == least && m.CostSeconds < best.CostSeconds
 	}
 	var best *coll.Measurement
-	for i, m := range r.ledger.Measurements() {
+	ms := r.ledger.Measurements()
+	for i, m := range ms {
 		if !twice[m.Candidate] && m.CostSeconds <= budget && (best == nil || better(m, *best)) &&
 			(r.opt.SharedLaunch == nil || planned[r.opt.SharedLaunch(m.Candidate)]) {
-			best = &r.ledger.Measurements()[i]
+			best = &ms[i]
 		}
 	}
 	if best == nil {

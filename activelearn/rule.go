@@ -102,9 +102,15 @@ func (r *StopRule) Observe(e Evaluation, ok bool) (converged bool) {
 // compared reports whether at least two algorithms were measured, or the space has only one. It returns
 // false if all algorithms except one failed, because there is nothing to compare.
 func (r *StopRule) compared() bool {
-	ms := r.ledger.Measurements()
-	return len(r.ledger.Space().Algorithms()) < 2 ||
-		slices.ContainsFunc(ms, func(m coll.Measurement) bool { return m.Algorithm != ms[0].Algorithm })
+	var first *coll.Measurement
+	for m := range r.ledger.All() {
+		if first == nil {
+			first = &m
+		} else if m.Algorithm != first.Algorithm {
+			return true
+		}
+	}
+	return len(r.ledger.Space().Algorithms()) < 2
 }
 
 // meetsCriteria reports whether the latest evaluation meets the criteria. Predictions must meet them with
@@ -227,7 +233,7 @@ func (r *StopRule) MergePoints(round int) []coll.Point {
 
 // Selected returns the selection that follows from all measurements.
 func (r *StopRule) Selected() (Choice, error) {
-	if r.previous != nil && r.previous.measurements == len(r.ledger.Measurements()) {
+	if r.previous != nil && r.previous.measurements == r.ledger.CandidatesMeasured() {
 		return r.choiceOf(r.previous, r.points())
 	}
 	l, err := r.models.Fit()

@@ -72,7 +72,7 @@ func (u *uncertainty) observe(l *Ledger) {
 			u.fastest = append(u.fastest, coll.Measurement{Candidate: coll.Candidate{Point: m.Point}, Seconds: m.Seconds})
 		}
 	}
-	u.read = len(l.Measurements())
+	u.read = l.CandidatesMeasured()
 	if n := len(u.fastest); n > 0 && (u.learned == 0 || float64(n) >= relearnGrowth*float64(u.learned) && n <= relearnMax) {
 		u.params, u.learned = nil, n
 	}

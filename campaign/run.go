@@ -156,7 +156,7 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 		if err := r.measure(ctx, round, batch); err != nil {
 			return "", err
 		}
-		if len(r.result.Ledger.Measurements()) == 0 {
+		if r.result.Ledger.CandidatesMeasured() == 0 {
 			continue
 		}
 		converged, err := r.evaluate(round)
@@ -188,7 +188,7 @@ func (r *run) stopped() activelearn.StopReason {
 // outliers and replicates. If the log has a batch for the round, ask returns that batch.
 func (r *run) ask(round int) ([]coll.Candidate, error) {
 	ledger, retry := r.result.Ledger, r.trials.next()
-	s := activelearn.State{Round: round, Want: r.spec.Batch.Want(len(ledger.Measurements())), Ledger: ledger}
+	s := activelearn.State{Round: round, Want: r.spec.Batch.Want(ledger.CandidatesMeasured()), Ledger: ledger}
 	if logged, known := r.past.Round(round); known {
 		batch, err := logged.Batch()
 		if err != nil {
@@ -198,7 +198,7 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 		r.restoreStrategy(s, batch)
 		return batch, r.trials.begin(ledger, batch)
 	}
-	if activelearn.UsesPosterior(r.spec.Strategy) && len(ledger.Measurements()) > 0 {
+	if activelearn.UsesPosterior(r.spec.Strategy) && ledger.CandidatesMeasured() > 0 {
 		var err error
 		if s.Posterior, err = r.models.Posterior(); err != nil {
 			return nil, err

@@ -26,7 +26,14 @@ type Param struct{ Name, Value string }
 
 // isWord reports whether a text is a word of letters, digits and the characters ._- .
 func isWord(text string) bool {
-	return text != "" && strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-") == ""
+	for _, c := range []byte(text) { // strings.Trim would make a set of these characters in each call
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '_', c == '-':
+		default:
+			return false
+		}
+	}
+	return text != ""
 }
 
 // NewAlgorithm returns an algorithm, with its parameters in canonical order.

@@ -1,7 +1,6 @@
 package journal
 
 import (
-	"cmp"
 	"slices"
 
 	"tutti/activelearn"
@@ -36,12 +35,15 @@ func reasonsOf(batch []coll.Candidate, reasons []activelearn.Reason) *Reasons {
 		}
 		out.Gain += why.Gain
 		out.Seconds += why.Seconds
-		out.Top = append(out.Top, Reason{batch[i], why})
+		if at := slices.IndexFunc(out.Top, func(r Reason) bool { return r.Gain < why.Gain }); at >= 0 {
+			out.Top = slices.Insert(out.Top, at, Reason{batch[i], why})
+		} else {
+			out.Top = append(out.Top, Reason{batch[i], why})
+		}
+		out.Top = out.Top[:min(len(out.Top), topReasons)]
 		if why.Outlier {
 			out.Outliers = append(out.Outliers, batch[i])
 		}
 	}
-	slices.SortStableFunc(out.Top, func(a, b Reason) int { return cmp.Compare(b.Gain, a.Gain) })
-	out.Top = slices.Clone(out.Top[:min(len(out.Top), topReasons)])
 	return &out
 }

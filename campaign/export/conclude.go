@@ -54,7 +54,7 @@ func Train(ctx context.Context, c *assembly.Campaign, results []campaign.Result)
 	var group errgroup.Group
 	group.SetLimit(c.Workers())
 	for i, p := range c.Problems {
-		if len(results[i].Ledger.Measurements()) == 0 {
+		if results[i].Ledger.CandidatesMeasured() == 0 {
 			continue
 		}
 		group.Go(func() (err error) {

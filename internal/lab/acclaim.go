@@ -35,7 +35,7 @@ func (a *treeVariance) Ask(s activelearn.State) ([]coll.Candidate, error) {
 	a.ledger = s.Ledger
 	points := len(s.Ledger.Space().Points())
 	var batch []coll.Candidate
-	if len(s.Ledger.Measurements()) == 0 {
+	if s.Ledger.CandidatesMeasured() == 0 {
 		for k := range min(firstPoints-1, points) {
 			batch = append(batch, s.Ledger.Free(k*(points-1)/(firstPoints-1))...)
 		}

@@ -50,7 +50,7 @@ type sameInitialDesign struct{ first, others activelearn.Strategy }
 
 // Ask implements activelearn.Strategy.
 func (d *sameInitialDesign) Ask(s activelearn.State) ([]coll.Candidate, error) {
-	if len(s.Ledger.Measurements()) == 0 {
+	if s.Ledger.CandidatesMeasured() == 0 {
 		return d.first.Ask(s)
 	}
 	return d.others.Ask(s)

@@ -105,7 +105,7 @@ func repriced(ctx context.Context, s Set, res campaign.Result, opt replay.Option
 	res.Evaluations = slices.Clone(res.Evaluations)
 	for i := range res.Evaluations {
 		e := &res.Evaluations[i]
-		batch, err := measure(ctx, machine, e.Round, candidates(ms[len(ledger.Measurements()):e.Trials]))
+		batch, err := measure(ctx, machine, e.Round, candidates(ms[ledger.CandidatesMeasured():e.Trials]))
 		if err != nil {
 			return campaign.Result{}, err
 		}

@@ -2,6 +2,7 @@ package learner
 
 import (
 	"fmt"
+	"iter"
 	"math"
 
 	"tutti/coll"
@@ -44,15 +45,13 @@ func (l *Learner) predictGaussian(points []coll.Point) [][]float64 {
 // Posterior returns the posterior of a Gaussian process, nil for forests.
 func (l *Learner) Posterior() *Posterior { return l.posterior }
 
-// TrustedMeasurements returns those measurements of `ms` that should replace the predictions of their
-// candidates. The parameter `ms` must be the learner's training data. The result omits noisy measurements
+// NoisyCandidates returns the candidates whose measured times should not replace their predictions. The
+// parameter `ms` must have the learner's training data. The result has the candidates of noisy measurements
 // that are close to their predictions. There the prediction is more accurate, because it also uses
-// neighboring measurements. With forests the result has every measurement. It takes O(n²) operations.
-func (l *Learner) TrustedMeasurements(ms []coll.Measurement) map[coll.Candidate]*coll.Measurement {
-	out := make(map[coll.Candidate]*coll.Measurement, len(ms))
+// neighboring measurements. With forests there are none. It takes O(n²) operations.
+func (l *Learner) NoisyCandidates(ms iter.Seq[coll.Measurement]) map[coll.Candidate]bool {
 	var noisy []coll.Measurement
-	for i, m := range ms {
-		out[m.Candidate] = &ms[i]
+	for m := range ms {
 		if l.posterior != nil && l.posterior.noise.Of(m) > noisyFactor*preprocess.MeasurementNoise {
 			noisy = append(noisy, m)
 		}
@@ -66,13 +65,14 @@ func (l *Learner) TrustedMeasurements(ms []coll.Measurement) map[coll.Candidate]
 		}
 	}
 	if len(points) == 0 {
-		return out
+		return nil
 	}
+	out := map[coll.Candidate]bool{}
 	means := l.posterior.gaussian.Means(preprocess.SurrogateRows(points), len(l.algorithms))
 	for _, m := range noisy {
 		a, known := l.index(m.Algorithm)
 		if known && math.Abs(math.Log10(m.Seconds)-means[a][at[m.Point]]) < trustedSigma*math.Sqrt(l.posterior.noise.Of(m)) {
-			delete(out, m.Candidate)
+			out[m.Candidate] = true
 		}
 	}
 	return out
