@@ -13,6 +13,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"tutti/internal/infile"
 )
 
 // Journal is a journal that is open for writing. It is safe for concurrent use.
@@ -110,7 +112,7 @@ func create(path string, h Header) (*Journal, error) {
 // The error matches ErrLocked if another process has locked the journal. Other errors are those of Read.
 func Open(dir string) (*Journal, *Contents, error) {
 	path := filepath.Join(dir, FileName)
-	readable, err := os.Open(path)
+	readable, err := infile.Open(path, infile.NoLimit)
 	if err != nil {
 		return nil, nil, missing(dir, err)
 	}

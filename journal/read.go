@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"iter"
-	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -15,6 +14,8 @@ import (
 	"time"
 
 	"github.com/go-json-experiment/json"
+
+	"tutti/internal/infile"
 )
 
 // FileName is the name of the journal inside the folder of a campaign.
@@ -54,7 +55,7 @@ func (c *Contents) State() *State { return &c.state }
 // reading it, ErrSchema if it has another schema, and ErrCorrupt if the file is not a journal.
 func Read(dir string) (*Contents, error) {
 	path := filepath.Join(dir, FileName)
-	f, err := os.Open(path)
+	f, err := infile.Open(path, infile.NoLimit)
 	if err != nil {
 		return nil, missing(dir, err)
 	}

@@ -12,10 +12,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/google/renameio/v2"
+
+	"tutti/internal/infile"
 )
 
 // Job holds the samples of one job of a folder.
@@ -111,7 +112,7 @@ func librariesOf(paths []string, banner string) (libraries []string, most string
 
 // libraryOf reads the first line of a file of samples. The error is io.EOF if there is no whole line.
 func libraryOf(path string) (string, error) {
-	f, err := openRegular(path)
+	f, err := infile.OpenUnlinked(path, infile.NoLimit)
 	if err != nil {
 		return "", err
 	}
@@ -130,7 +131,7 @@ func libraryOf(path string) (string, error) {
 // readJobs returns the job of a file of samples, or all jobs of a summary file. It calls add() for each sample
 // with the index of its job.
 func readJobs(path string, add func(s Sample, job int)) ([]Job, []string, error) {
-	f, err := openRegular(path)
+	f, err := infile.OpenUnlinked(path, infile.NoLimit)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -162,25 +163,6 @@ func readJobs(path string, add func(s Sample, job int)) ([]Job, []string, error)
 		err = fmt.Errorf("%s: %w", path, err)
 	}
 	return jobs, faults, err
-}
-
-// openRegular opens a regular file. It follows no link, and does not wait for the writer of a named pipe.
-func openRegular(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, syscall.ELOOP) {
-		return nil, fmt.Errorf("%s: a link: want a regular file", path)
-	}
-	if err != nil {
-		return nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = fmt.Errorf("%s: want a regular file", path)
-	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
 }
 
 // begunOf returns the time that the name of a file of samples contains. libtutti names such files

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tutti/coll"
+	"tutti/internal/infile"
 )
 
 // Update records an update of a table of advice that changed at least one selection.
@@ -36,7 +37,7 @@ const updatesName = "updates.jsonl"
 // It skips damaged lines, since no decision depends on them.
 func ReadUpdates(folder string) ([]Update, error) {
 	path := filepath.Join(folder, updatesName)
-	f, err := openRegular(path)
+	f, err := infile.OpenUnlinked(path, infile.NoLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

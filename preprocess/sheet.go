@@ -8,13 +8,13 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"tutti/coll"
+	"tutti/internal/infile"
 )
 
 // MaxTableBytes is the largest accepted size of a CSV file. A file of this size has about six million rows,
@@ -32,17 +32,11 @@ type sheet struct {
 // readFile opens a CSV file and parses it with the function read. The parameter `what` names the kind of file.
 // Every error begins with this name.
 func readFile[T any](what, path string, read func(io.Reader, string) (T, error)) (v T, err error) {
-	f, err := os.Open(path)
+	f, err := infile.Open(path, MaxTableBytes)
 	if err != nil {
 		return v, fmt.Errorf("%s: %w", what, err)
 	}
 	defer f.Close()
-	switch stat, err := f.Stat(); {
-	case err != nil:
-		return v, fmt.Errorf("%s: %w", what, err)
-	case stat.Size() > MaxTableBytes:
-		return v, fmt.Errorf("%s: %s: larger than %s, want a smaller file or parts of it", what, path, coll.FormatBytes(MaxTableBytes))
-	}
 	if v, err = read(f, path); err != nil {
 		return v, fmt.Errorf("%s: %w", what, err)
 	}

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
 	"tutti/coll"
+	"tutti/internal/infile"
 	"tutti/preprocess"
 )
 
@@ -189,7 +189,7 @@ type tunedCells struct {
 // ReadGains reads the results for one library from a campaign's report.json. The parameter library may be
 // empty if the campaign has only one library.
 func ReadGains(path, library string) (*Gains, error) {
-	text, err := os.ReadFile(path)
+	text, err := infile.Read(path, infile.NoLimit)
 	if err != nil {
 		return nil, err
 	}

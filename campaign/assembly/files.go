@@ -3,12 +3,12 @@ package assembly
 import (
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
 	"tutti/coll"
 	"tutti/internal/config"
+	"tutti/internal/infile"
 	"tutti/preprocess"
 	"tutti/topology"
 	"tutti/topology/files"
@@ -36,7 +36,7 @@ func readFiles(cfg *config.Campaign) error {
 
 // readSwitches reads a topology file. It returns the nodes of each switch as a host list.
 func readSwitches(path string) ([]string, error) {
-	f, err := os.Open(path)
+	f, err := infile.Open(path, files.MaxBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -162,6 +163,9 @@ func (c *Campaign) newScheduler(environ []string) (benchrunner.Scheduler, error)
 	case config.Allocation:
 		return local.NewAllocation(environ)
 	case config.SlurmJobs:
+		if _, err := exec.LookPath(filepath.Join(cfg.Slurm.Bin, "sbatch")); err != nil {
+			return nil, fmt.Errorf("%w: Slurm: %w", benchrunner.ErrNoStart, err)
+		}
 		return slurm.New(slurm.Options{
 			Partition: cfg.Slurm.Partition, Account: cfg.Slurm.Account, QOS: cfg.Slurm.QOS, Reservation: cfg.Slurm.Reservation,
 			Constraint: cfg.Slurm.Constraint, Directives: cfg.Slurm.Directives, Exclusive: cfg.Slurm.Exclusive,

@@ -13,6 +13,7 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/campaign/verification"
 	"tutti/internal/config"
+	"tutti/internal/infile"
 	"tutti/journal"
 	"tutti/service"
 	"tutti/verify"
@@ -94,7 +95,7 @@ func codeOf(err error) exitCode {
 		return codeOutput
 	case errors.Is(err, assembly.ErrInput), errors.Is(err, verify.ErrEntry), errors.Is(err, verification.ErrNoDefault),
 		errors.Is(err, config.ErrConfig), errors.Is(err, benchrunner.ErrRejected), errors.Is(err, journal.ErrCorrupt), errors.Is(err, journal.ErrSchema),
-		errors.Is(err, campaign.ErrLog), errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR):
+		errors.Is(err, campaign.ErrLog), errors.Is(err, infile.ErrKind), errors.Is(err, infile.ErrSize), errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, syscall.EISDIR):
 		return codeInput
 	}
 	return codeFailed

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tutti/coll"
+	"tutti/internal/infile"
 	"tutti/mpi/libtutti"
 	"tutti/selection"
 )
@@ -27,7 +27,7 @@ func tableCommand(a *app) *cobra.Command {
 func tableIn(folder string) string { return filepath.Join(folder, "tutti.table") }
 
 func readTable(path string) (libtutti.Table, error) {
-	text, err := os.ReadFile(path)
+	text, err := infile.Read(path, libtutti.MaxBytes)
 	if err != nil {
 		return libtutti.Table{}, withCode(codeInput, err)
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -12,6 +11,7 @@ import (
 
 	"tutti/campaign/export"
 	"tutti/internal/config"
+	"tutti/internal/infile"
 	"tutti/report"
 	"tutti/topology"
 	"tutti/topology/discover"
@@ -36,7 +36,7 @@ for each measurement of a pair). In measured pairs the levels are detected.`,
 // readTopology reads a topology from a file. If the file is a topology.yaml with several topologies, name
 // selects one.
 func readTopology(path, name string) (topology.Tree, error) {
-	f, err := os.Open(path)
+	f, err := infile.Open(path, files.MaxBytes)
 	if err != nil {
 		return topology.Tree{}, withCode(codeInput, err)
 	}
@@ -98,7 +98,7 @@ func writeTopologyPage(a *app, paths []string, name string) error {
 }
 
 func readPairs(path string) ([]discover.PairTime, error) {
-	f, err := os.Open(path)
+	f, err := infile.Open(path, files.MaxBytes)
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,8 @@ import (
 
 	"github.com/spf13/viper"
 	"go.yaml.in/yaml/v3"
+
+	"tutti/internal/infile"
 )
 
 // ErrConfig is the error for the contents of a campaign file. errors.Is finds it in every such error.
@@ -46,9 +48,12 @@ func Load(path string, layers Layers) (*Campaign, error) {
 	return c, nil
 }
 
+// maxFile is the largest size of a campaign file, a service file or a site profile, in bytes.
+const maxFile = 4 << 20
+
 // readFile returns the content of a file, and the absolute path of its folder.
 func readFile(path string) (content []byte, dir string, err error) {
-	if content, err = os.ReadFile(path); err == nil {
+	if content, err = infile.Read(path, maxFile); err == nil {
 		dir, err = filepath.Abs(filepath.Dir(path))
 	}
 	return content, dir, err

@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"tutti/internal/infile"
 	"tutti/mpi/libraries"
 )
 
@@ -21,7 +21,7 @@ func (l *loader) addSite(dir string) {
 		return // decode reports a value that is not text
 	}
 	path = absolute(path, dir)
-	content, err := os.ReadFile(path)
+	content, err := infile.Read(path, maxFile)
 	if err != nil {
 		l.fault("site", err)
 		return

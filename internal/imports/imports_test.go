@@ -209,7 +209,7 @@ var tiers = []struct {
 	folders []string
 }{
 	{"core", []string{ // values in, values out: no clock, no files, no MPI
-		"activelearn", "coll", "hpo", "metrics", "online", "preprocess", "selection", "surrogate", "topology",
+		"activelearn", "coll", "hpo", "internal/infile", "metrics", "online", "preprocess", "selection", "surrogate", "topology",
 	}},
 	{"drivers", []string{ // machines, libraries, files
 		"benchrunner", "csource", "journal", "mpi", "topology/files",

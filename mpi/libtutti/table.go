@@ -15,9 +15,11 @@ import (
 // ErrTable is the error for a text that is not a valid table. errors.Is finds it.
 var ErrTable = errors.New("not a table")
 
+// MaxBytes is the largest size of a table.
+const MaxBytes = 4 << 20
+
 const (
 	firstLine = "tutti-table 1"
-	maxText   = 4 << 20 // bytes
 	maxLines  = 1 << 14
 	maxBytes  = 1 << 62 // of a message
 

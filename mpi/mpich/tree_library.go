@@ -5,12 +5,12 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
 
 	"tutti/coll"
+	"tutti/internal/infile"
 	"tutti/mpi"
 )
 
@@ -109,7 +109,7 @@ func embeddedTree(version string) (libraryTree, error) {
 // version and the names that trees may contain. The file contains the trees as JSON text. If it has none, the error
 // matches errNoTree, and all fields of the result except the trees are valid.
 func readLibraryTree(path string) (libraryTree, error) {
-	file, err := os.ReadFile(path)
+	file, err := infile.Read(path, infile.NoLimit)
 	if err != nil {
 		return libraryTree{}, fmt.Errorf("mpich: %w", err)
 	}

@@ -20,6 +20,8 @@ import (
 
 	"github.com/google/renameio/v2"
 	"github.com/gorilla/securecookie"
+
+	"tutti/internal/infile"
 )
 
 // Role says which requests a token allows.
@@ -182,8 +184,11 @@ func (s *TokenStore) refresh() error {
 	return nil
 }
 
+// maxTokens limits the size of the files of secrets, in bytes.
+const maxTokens = 4 << 20
+
 func readTokens(path string) ([]Token, error) {
-	content, err := os.ReadFile(path)
+	content, err := infile.Read(path, maxTokens)
 	if err != nil {
 		return nil, err
 	}
@@ -245,7 +250,7 @@ func CookieKey(path string) ([]byte, error) {
 	case info.Size() != cookieKeyBytes:
 		return nil, fmt.Errorf("cookie key %s: %d bytes, want %d: remove it, and the service makes a new one", path, info.Size(), cookieKeyBytes)
 	}
-	return os.ReadFile(path)
+	return infile.Read(path, maxTokens)
 }
 
 const cookieKeyBytes = 32

@@ -16,6 +16,9 @@ type ReadOptions struct {
 	Topology string // name of the topology in a topology.yaml; default the file's default, or its only one
 }
 
+// MaxBytes is the largest size of a topology file.
+const MaxBytes = 1 << 26
+
 var readers = map[string]func(r io.Reader, name string, opt ReadOptions) (topology.Tree, error){
 	".json": plain(topology.Read),
 	".conf": plain(ReadSlurmConf),

@@ -1,0 +1,71 @@
+// Package infile opens files that users name or that other programs write. A named pipe, a device or a folder
+// in the place of a file is an error at once: reading it could wait for ever or never end.
+//
+//	text, err := infile.Read("tutti.table", 1<<20)
+//	if errors.Is(err, infile.ErrKind) {
+//		return fmt.Errorf("table: %w", err)
+//	}
+package infile
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"syscall"
+
+	"tutti/coll"
+)
+
+// NoLimit is a limit that no file exceeds.
+const NoLimit = math.MaxInt64
+
+// ErrKind is matched by errors about files that are not regular. ErrSize is matched by errors about files
+// above a limit.
+var (
+	ErrKind = errors.New("want a regular file")
+	ErrSize = errors.New("too large")
+)
+
+// Open opens a regular file of at most `limit` bytes for reading. It follows links.
+func Open(path string, limit int64) (*os.File, error) { return open(path, limit, 0) }
+
+// OpenUnlinked is Open for a file in a folder of other users. A link matches ErrKind.
+func OpenUnlinked(path string, limit int64) (*os.File, error) {
+	f, err := open(path, limit, syscall.O_NOFOLLOW)
+	if errors.Is(err, syscall.ELOOP) {
+		return nil, fmt.Errorf("%s: a link: %w", path, ErrKind)
+	}
+	return f, err
+}
+
+// open does not wait for the writer of a named pipe.
+func open(path string, limit int64, flags int) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|flags, 0)
+	if err != nil {
+		return nil, err
+	}
+	about, err := f.Stat()
+	switch {
+	case err != nil:
+	case !about.Mode().IsRegular():
+		err = fmt.Errorf("%s: %w", path, ErrKind)
+	case about.Size() > limit:
+		err = fmt.Errorf("%s: %w: larger than %s", path, ErrSize, coll.FormatBytes(limit))
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// Read returns the content of a regular file of at most `limit` bytes.
+func Read(path string, limit int64) ([]byte, error) {
+	f, err := Open(path, limit)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
