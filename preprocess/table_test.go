@@ -11,11 +11,13 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
+	"tutti/internal/infile"
 	"tutti/internal/testutil"
 	"tutti/preprocess"
 )
@@ -107,8 +109,12 @@ func TestReadTableFiles(t *testing.T) {
 	if _, err := preprocess.ReadTable(filepath.Join(dir, "none.csv")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("missing file: %v, want %v", err, fs.ErrNotExist)
 	}
-	if _, err := preprocess.ReadTable(dir); err == nil || !strings.Contains(err.Error(), "is a directory") {
-		t.Errorf("folder: %v", err)
+	pipe := filepath.Join(dir, "pipe.csv")
+	testutil.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	for _, path := range []string{dir, pipe, "/dev/zero"} {
+		if _, err := preprocess.ReadTable(path); !errors.Is(err, infile.ErrKind) {
+			t.Errorf("%s: %v, want %v", path, err, infile.ErrKind)
+		}
 	}
 	if _, err := preprocess.ReadTable(sparse); err == nil || !strings.Contains(err.Error(), "larger than 256MiB") {
 		t.Errorf("2 GiB: %v", err)

@@ -6,8 +6,10 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strings"
 	"testing"
 
+	"tutti/benchrunner"
 	"tutti/benchrunner/live"
 	"tutti/campaign/assembly"
 	"tutti/coll"
@@ -74,6 +76,14 @@ func TestConnect(t *testing.T) {
 	}
 	if names, err := os.ReadFile(log); err == nil {
 		t.Errorf("commands were run: %s", names)
+	}
+}
+
+// TestConnectWithoutSlurm checks that a missing sbatch is an error before anything waits for Slurm.
+func TestConnectWithoutSlurm(t *testing.T) {
+	c := fake(t, "slurm", nil, "slurm.bin="+t.TempDir())
+	if err := c.Connect("k7x2m4qa", nil); !errors.Is(err, benchrunner.ErrNoStart) || !strings.Contains(err.Error(), "sbatch") {
+		t.Errorf("Connect = %v, want %v with the name of the command", err, benchrunner.ErrNoStart)
 	}
 }
 

@@ -387,6 +387,8 @@ type feed struct {
 	all   []service.Event
 	more  chan struct{}
 	ended bool
+
+	unreadable bool // After returns no events
 }
 
 func newFeed() *feed { return &feed{more: make(chan struct{})} }
@@ -395,6 +397,9 @@ func (f *feed) After(seq int64, limit int) ([]service.Event, <-chan struct{}) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	part := f.all[min(int(seq), len(f.all)):]
+	if f.unreadable {
+		part = nil
+	}
 	if limit > 0 && len(part) > limit {
 		part = part[:limit]
 	}

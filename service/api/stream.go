@@ -94,12 +94,15 @@ func (a *API) sendEvents(ctx context.Context, w eventWriter, feed service.Feed, 
 	defer beat.Stop()
 	w.WriteString("retry: 2000\n\n")
 	for {
-		ended := feed.Ended() // before After, so that no event is missed
+		ended, last := feed.Ended(), feed.Last() // before After, so that no event is missed
 		events, more := feed.After(after, eventsAtOnce)
 		for _, e := range events {
 			w.writeEvent(shown(e))
 			a.metrics.events.Inc()
 			after = e.Seq
+		}
+		if len(events) == 0 && after < last { // the feed cannot be read now: the client connects again
+			return
 		}
 		if len(events) == 0 && ended {
 			w.writeEvent(service.Event{Type: "end", Data: []byte(`{"seq":` + strconv.FormatInt(after, 10) + `}`)})

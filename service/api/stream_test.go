@@ -43,6 +43,20 @@ func event(n int) string {
 	return fmt.Sprintf("id: %d\nevent: trial\ndata: {\"kind\":\"trial\",\"n\":%d}", n, n)
 }
 
+// TestStreamUnreadable checks that a stream ends without the event "end" if the events cannot be read, so that
+// the client connects again.
+func TestStreamUnreadable(t *testing.T) {
+	for _, ended := range []bool{false, true} {
+		f := newFake()
+		f.feeds["c1"].unreadable = true
+		f.feeds["c1"].grow(3, ended)
+		resp := open(t, serve(t, f, api.Options{}), "/api/v1/campaigns/c1/events")
+		if got := blocks(t, resp.Body); len(got) != 1 || strings.Contains(got[0], "event:") {
+			t.Errorf("ended %t: the stream is %q, want no event", ended, got)
+		}
+	}
+}
+
 func TestStreamFrom(t *testing.T) {
 	f := newFake()
 	f.journal("c2").grow(1000, true)
