@@ -48,9 +48,9 @@ func event(n int) string {
 func TestStreamUnreadable(t *testing.T) {
 	for _, ended := range []bool{false, true} {
 		f := newFake()
-		f.feeds["c1"].unreadable = true
-		f.feeds["c1"].grow(3, ended)
-		resp := open(t, serve(t, f, api.Options{}), "/api/v1/campaigns/c1/events")
+		f.journal("c2").unreadable = true
+		f.journal("c2").grow(3, ended)
+		resp := open(t, serve(t, f, api.Options{}), "/api/v1/campaigns/c2/events")
 		if got := blocks(t, resp.Body); len(got) != 1 || strings.Contains(got[0], "event:") {
 			t.Errorf("ended %t: the stream is %q, want no event", ended, got)
 		}
