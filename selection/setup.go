@@ -199,8 +199,9 @@ foreach tutti_name {%[2]s %s} {
 	return []byte(b.String()), nil
 }
 
-// notReadable is the warning that precedes the paths of the files.
-const notReadable = "tutti: nothing is set and the MPI library keeps its defaults, because a file is not readable:"
+// notUsable is the warning that precedes the paths of the files. An empty file, such as a copy on a full disk,
+// would make MPICH crash.
+const notUsable = "tutti: nothing is set and the MPI library keeps its defaults, because a file is missing, empty or not readable:"
 
 // exports returns settings as lines of a POSIX shell script. A value may contain any character except NUL.
 func (s Setup) exports(settings []Setting) []byte {
@@ -219,13 +220,17 @@ func (s Setup) exports(settings []Setting) []byte {
 	if len(files) == 0 {
 		return b.Bytes()
 	}
-	return fmt.Appendf(nil, "if [ -r %s ]; then\n%selse\nprintf '%%s\\n' '%s' %s >&2\nfi\n",
-		strings.Join(files, " ] && [ -r "), &b, notReadable, strings.Join(files, " "))
+	var usable []string
+	for _, f := range files {
+		usable = append(usable, fmt.Sprintf("[ -r %[1]s ] && [ -s %[1]s ]", f))
+	}
+	return fmt.Appendf(nil, "if %s; then\n%selse\nprintf '%%s\\n' '%s' %s >&2\nfi\n",
+		strings.Join(usable, " && "), &b, notUsable, strings.Join(files, " "))
 }
 
 func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// tcl returns settings as lines of a module. Loading checks that the files exist and can be read. Unloading
+// tcl returns settings as lines of a module. Loading checks that the files can be read and are not empty. Unloading
 // removes the settings without this check.
 func (s Setup) tcl(settings []Setting, indent string) string {
 	var b strings.Builder
@@ -243,8 +248,12 @@ func (s Setup) tcl(settings []Setting, indent string) string {
 	if len(files) == 0 {
 		return b.String()
 	}
-	return fmt.Sprintf("%[1]sif {![module-info mode load] || [file readable %[2]s]} {\n%[3]s%[1]s} else {\n%[1]sputs stderr [join [list %[4]s %[5]s] \\n]\n%[1]s}\n",
-		indent, strings.Join(files, "] && [file readable "), &b, tclWord(notReadable), strings.Join(files, " "))
+	var usable []string
+	for _, f := range files {
+		usable = append(usable, fmt.Sprintf("[file readable %[1]s] && [file size %[1]s]", f))
+	}
+	return fmt.Sprintf("%[1]sif {![module-info mode load] || %[2]s} {\n%[3]s%[1]s} else {\n%[1]sputs stderr [join [list %[4]s %[5]s] \\n]\n%[1]s}\n",
+		indent, strings.Join(usable, " && "), &b, tclWord(notUsable), strings.Join(files, " "))
 }
 
 // tclWord quotes a text for Tcl. It also escapes braces, because Tcl counts braces inside a block.

@@ -73,7 +73,7 @@ func TestSetupWarns(t *testing.T) {
 	}
 }
 
-// TestSetupFiles checks settings whose files were moved or deleted. Snippets and modules must then set
+// TestSetupFiles checks settings whose files were moved, deleted or emptied. Snippets and modules must then set
 // nothing and print a warning. A module that is unloaded must remove what it set.
 func TestSetupFiles(t *testing.T) {
 	dir := t.TempDir()
@@ -90,21 +90,22 @@ func TestSetupFiles(t *testing.T) {
 		commands[name] = `eval "$(` + run + ` load tutti)"; echo "${TUTTI_ON-} ${TUTTI_B-}"; rm -f "$TUTTI_B"; eval "$(` + run + ` unload tutti)"; [ -z "${TUTTI_ON-}" ]`
 	}
 	for name, command := range commands {
-		for _, readable := range []bool{true, false} {
+		for content, usable := range map[string]bool{"rules": true, "": false, "none": false} {
 			want := " \n"
-			if readable {
-				testutil.NoError(t, os.WriteFile(gone, nil, 0o666))
+			if usable {
 				want = "1 " + gone + "\n"
-			} else {
-				os.Remove(gone)
+			}
+			testutil.NoError(t, os.WriteFile(gone, []byte(content), 0o666))
+			if content == "none" {
+				testutil.NoError(t, os.Remove(gone))
 			}
 			cmd := exec.Command("sh", "-c", command)
 			cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + dir, "LC_ALL=C.UTF-8", "MODULEPATH=" + dir, "SNIPPET=" + snippet, "TUTTI_B="}
 			var said bytes.Buffer
 			cmd.Stderr = &said
 			out, err := cmd.Output()
-			if err != nil || string(out) != want || strings.Contains(said.String(), "a file is not readable:\n"+dir+"\n"+gone+"\n") == readable {
-				t.Errorf("%s, readable %t: %v, %q, warning %q, want %q", name, readable, err, out, &said, want)
+			if err != nil || string(out) != want || strings.Contains(said.String(), "a file is missing, empty or not readable:\n"+dir+"\n"+gone+"\n") == usable {
+				t.Errorf("%s, content %q: %v, %q, warning %q, want %q", name, content, err, out, &said, want)
 			}
 		}
 	}
