@@ -61,7 +61,7 @@ func (r *StopRule) Between(check func(coll.Candidate) error) ([]coll.Candidate, 
 		return nil, nil
 	}
 	q := learner.DrawQuery{Scores: last.Scores, Rand: rand.New(rand.NewPCG(r.opt.Seed^betweenStream, uint64(last.Round)))}
-	f, err := c.forecast(now.posterior, q, nil, r.opt.Metrics, r.watch.Meets)
+	f, err := c.forecast(now.posterior, q, now.alternatives.trusted, r.opt.Metrics, r.watch.Meets)
 	if err != nil {
 		return nil, err
 	}

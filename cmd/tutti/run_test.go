@@ -115,7 +115,8 @@ barrier     8        1 to 4    any    0B          linear
 		t.Errorf("shown\n%swant\n%s", stdout, want)
 	}
 	mustTutti(t, codeInput, "table", "show", filepath.Join(path, "below a file"))
-	if _, stderr := mustTutti(t, codeInput, "table", "show", os.DevNull); !strings.Contains(stderr, "not a table") {
+	testutil.NoError(t, os.WriteFile(path, nil, 0o666))
+	if _, stderr := mustTutti(t, codeInput, "table", "show", path); !strings.Contains(stderr, "not a table") {
 		t.Errorf("of no table: %s", stderr)
 	}
 }

@@ -71,7 +71,7 @@ func TestLoadServiceFaults(t *testing.T) {
 		{"name", "state: s\nbases: [{name: a/b, file: DEMO}]\n", "bases[0]: name: \"a/b\""},
 		{"name of the folder above", "state: s\nbases: [{name: .., file: DEMO}]\n", "bases[0]: name: \"..\": want letters"},
 		{"key of a base", "state: s\nbases: [{name: a, path: DEMO}]\n", "bases[0]: path: unknown key: want one of name, file, machine"},
-		{"bad campaign file", "state: s\nbases: [{name: a, file: /dev/null}]\n", "libraries: is missing"},
+		{"bad campaign file", "state: s\nbases: [{name: a, file: service.yaml}]\n", "libraries: is missing"},
 		{"schedule", "state: s\nbases: [{name: a, file: DEMO, schedule: hourly}]\n", "want minute, hour"},
 		{"minute of a schedule", "state: s\nbases: [{name: a, file: DEMO, schedule: '61 2 * * *'}]\n", "as in 30 2 * * 0: end of range (61) above maximum (59): 61"},
 		{"schedule that is never due", "state: s\nbases: [{name: a, file: DEMO, schedule: '0 0 31 2 *'}]\n", "want minute, hour"},
