@@ -355,9 +355,9 @@ func (f *fake) Predictions(_ context.Context, id string, p journal.Problem) ([]s
 func (f *fake) Files(id string) ([]service.File, error) {
 	c, err := f.Campaign(id)
 	if err != nil || !c.State.Over() {
-		return nil, err
+		return []service.File{}, err
 	}
-	var files []service.File
+	files := []service.File{}
 	for _, name := range slices.Sorted(maps.Keys(f.files)) {
 		files = append(files, service.File{Name: name, Size: int64(len(f.files[name])), Type: "text/html", Private: slices.Contains(f.private, name)})
 	}
