@@ -220,12 +220,17 @@ func (s Setup) exports(settings []Setting) []byte {
 	if len(files) == 0 {
 		return b.Bytes()
 	}
-	var usable []string
-	for _, f := range files {
-		usable = append(usable, fmt.Sprintf("[ -r %[1]s ] && [ -s %[1]s ]", f))
-	}
 	return fmt.Appendf(nil, "if %s; then\n%selse\nprintf '%%s\\n' '%s' %s >&2\nfi\n",
-		strings.Join(usable, " && "), &b, notUsable, strings.Join(files, " "))
+		eachFile("[ -r %[1]s ] && [ -s %[1]s ]", files), &b, notUsable, strings.Join(files, " "))
+}
+
+// eachFile joins one condition for each of the files. The format contains the file as its first argument.
+func eachFile(format string, files []string) string {
+	conditions := make([]string, len(files))
+	for i, f := range files {
+		conditions[i] = fmt.Sprintf(format, f)
+	}
+	return strings.Join(conditions, " && ")
 }
 
 func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
@@ -248,12 +253,8 @@ func (s Setup) tcl(settings []Setting, indent string) string {
 	if len(files) == 0 {
 		return b.String()
 	}
-	var usable []string
-	for _, f := range files {
-		usable = append(usable, fmt.Sprintf("[file readable %[1]s] && [file size %[1]s]", f))
-	}
 	return fmt.Sprintf("%[1]sif {![module-info mode load] || %[2]s} {\n%[3]s%[1]s} else {\n%[1]sputs stderr [join [list %[4]s %[5]s] \\n]\n%[1]s}\n",
-		indent, strings.Join(usable, " && "), &b, tclWord(notUsable), strings.Join(files, " "))
+		indent, eachFile("[file readable %[1]s] && [file size %[1]s]", files), &b, tclWord(notUsable), strings.Join(files, " "))
 }
 
 // tclWord quotes a text for Tcl. It also escapes braces, because Tcl counts braces inside a block.

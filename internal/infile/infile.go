@@ -1,5 +1,5 @@
-// Package infile opens files that users name or that other programs write. A named pipe, a device or a folder
-// in the place of a file is an error at once: reading it could wait for ever or never end.
+// Package infile opens files that users name or that other programs write. For a named pipe, a device or a
+// folder it returns an error without reading, because reading might never end.
 //
 //	text, err := infile.Read("tutti.table", 1<<20)
 //	if errors.Is(err, infile.ErrKind) {

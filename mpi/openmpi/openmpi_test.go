@@ -53,15 +53,7 @@ func row(l coll.Layout, size int64, names []string, seconds ...float64) selectio
 }
 
 func TestGolden(t *testing.T) {
-	names := []string{"binomial", "pipeline(segsize=8192)", "chain(faninout=4,segsize=1024)", coll.Default.Name}
-	rows := []selection.Row{
-		row(coll.Layout{Nodes: 3, PPN: 2}, 64, names, 1, 2, 3, 4),
-		row(coll.Layout{Nodes: 3, PPN: 2}, 65536, names, 4, 1, 3, 4),
-		row(coll.Layout{Nodes: 2, PPN: 6}, 64, names, 1, 2, 3, 4),
-		row(coll.Layout{Nodes: 2, PPN: 6}, 65536, names, 3, 2, 1, 4),
-		row(coll.Layout{Nodes: 12, PPN: 1}, 64, names, 1, 2, 3, 4),
-		row(coll.Layout{Nodes: 12, PPN: 1}, 65536, names, 1, 1.5, 3, 4),
-	}
+	rows := distributionRows()[:6] // without a layout of one node
 	b := build{release(t, "4.1.4")}
 	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.01})
 	for _, f := range x.Files {
