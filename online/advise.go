@@ -1,10 +1,10 @@
 package online
 
 import (
-	"fmt"
 	"slices"
 
 	"tutti/coll"
+	"tutti/surrogate/learner"
 )
 
 // Advice says, for one class of calls, which algorithm later jobs should select and which ones they should
@@ -18,19 +18,6 @@ type Advice struct {
 	Weights   []float64 // weight of each algorithm for random exploration; at least one is above 0
 	Budget    float64   // exploration budget of a call, as a multiple of the time of Best, in addition to each job's fixed share
 	Most      []float64 // longest time that a call of each algorithm may take, as a multiple of the time of Best; nil: unknown
-}
-
-// The policies by which samples (timed calls of jobs) become advice.
-const (
-	PolicyTutti = "tutti" // by a Gaussian process and the knowledge gradient
-	PolicyIOTA  = "iota"  // by boosted trees, as in Steiner's IOTA (2023)
-)
-
-// advisers maps each policy to a function that completes the advice in a result. The function sets Best,
-// Faster, Weights, Budget and Most.
-var advisers = map[string]func(*Result) error{
-	PolicyIOTA:  adviseIOTA,
-	PolicyTutti: adviseKnowledgeGradient,
 }
 
 // Base says which algorithms can run at a point, and which one is selected at a point without samples.
@@ -64,25 +51,40 @@ type Result struct {
 	Advice     []Advice // ordered by point
 	jobs       []Job
 	calls      [][]timedCall // timed calls of each class, in the order of jobs
+	samples    []int         // number of samples of each class
 	selected   []int         // for each class: index of the algorithm that is selected without the samples
 	history    *history
-	posteriors map[coll.Collective]*posterior // nil for a collective without times; unused by PolicyIOTA
+	posteriors map[coll.Collective]*learner.Posterior // nil for a collective without times
 }
 
 // Learn computes advice for later jobs from the samples of all jobs so far, which are in chronological
 // order. The parameter `earlier` holds measurements of campaigns or other machines (sources), with one slice
 // for each. Learn ignores samples of algorithms that cannot run at their point. It takes O(points ·
 // algorithms² · measurements) operations.
-func Learn(policy string, jobs []Job, earlier [][]coll.Measurement, base Base) (Result, error) {
-	advise := advisers[policy]
-	if advise == nil {
-		return Result{}, fmt.Errorf("policy %q: want %s or %s", policy, PolicyTutti, PolicyIOTA)
+func Learn(jobs []Job, earlier [][]coll.Measurement, base Base) (Result, error) {
+	r := gather(jobs, earlier, base)
+	if err := r.fit(); err != nil {
+		return r, err
 	}
+	for i, class := range r.history.classes {
+		a, err := r.adviceFor(i)
+		if err != nil {
+			return r, err
+		}
+		a.Class, a.Samples = class, r.samples[i]
+		a.Low, a.High = sizesWithSameBits(class.MsgBytes)
+		r.Advice = append(r.Advice, a)
+	}
+	return r, nil
+}
+
+// gather groups the samples by class. The result has no models and no advice.
+func gather(jobs []Job, earlier [][]coll.Measurement, base Base) Result {
 	classes, samples := classesOf(base.feasible(jobs), earlier, base.Points, base.Feasible)
-	n := len(classes)
-	r := Result{jobs: jobs, selected: make([]int, n), calls: make([][]timedCall, n), Advice: make([]Advice, n)}
+	r := Result{jobs: jobs, calls: make([][]timedCall, len(classes))}
 	for i, c := range classes {
-		r.selected[i] = max(0, slices.Index(c.Algorithms, base.Selected(c.Point)))
+		r.samples = append(r.samples, len(samples[i]))
+		r.selected = append(r.selected, max(0, slices.Index(c.Algorithms, base.Selected(c.Point))))
 		for _, s := range samples[i] {
 			if a := slices.Index(c.Algorithms, s.Algorithm); a >= 0 {
 				r.calls[i] = append(r.calls[i], timedCall{s.job, a, s.Seconds()})
@@ -90,52 +92,43 @@ func Learn(policy string, jobs []Job, earlier [][]coll.Measurement, base Base) (
 		}
 	}
 	r.history = newHistory(classes, r.calls, earlier)
-	if policy == PolicyTutti {
-		if err := r.fit(); err != nil {
-			return r, err
-		}
-	}
-	if err := advise(&r); err != nil {
-		return r, err
-	}
-	for i := range r.Advice {
-		a := &r.Advice[i]
-		a.Class, a.Samples = classes[i], len(samples[i])
-		a.Low, a.High = sizesWithSameBits(classes[i].MsgBytes)
-	}
-	return r, nil
+	return r
 }
 
-func (r *Result) fit() error {
-	r.posteriors = map[coll.Collective]*posterior{}
+// fit fits a Gaussian process to all times of each collective.
+func (r *Result) fit() (err error) {
+	r.posteriors = map[coll.Collective]*learner.Posterior{}
 	for _, c := range collectivesOf(r.history.classes) {
-		p, err := r.history.posteriorOf(c)
-		if err != nil {
+		data := learner.Data{Measurements: r.history.measurements(c), Earlier: r.history.earlierOf(c)}
+		if len(data.Measurements)+len(data.Earlier) == 0 {
+			continue
+		}
+		if r.posteriors[c], err = learner.NewPosterior(data); err != nil {
 			return err
 		}
-		r.posteriors[c] = p
 	}
 	return nil
 }
 
 // Joint returns the joint distribution of the times of all algorithms in the given classes of a collective.
-// It is for the policy PolicyTutti. It returns nil if there are no times for the collective.
+// It returns nil if there are no times for the collective.
 func (r *Result) Joint(c coll.Collective, classes []Class) (*Joint, error) {
 	p := r.posteriors[c]
 	if p == nil {
 		return nil, nil
 	}
-	return NewJoint(p.process, classes, p.task)
+	return NewJoint(p.GP(), classes, p.Task)
 }
 
 // Noise returns the variance of the natural logarithm of the time of one call.
 func (r *Result) Noise() float64 { return r.history.noise() }
 
 // Measurements returns the times of all jobs as measurements.
-func (r *Result) Measurements() []coll.Measurement {
+func Measurements(jobs []Job, base Base) []coll.Measurement {
+	h := gather(jobs, nil, base).history
 	var out []coll.Measurement
-	for _, c := range collectivesOf(r.history.classes) {
-		out = append(out, r.history.measurements(c)...)
+	for _, c := range collectivesOf(h.classes) {
+		out = append(out, h.measurements(c)...)
 	}
 	return out
 }

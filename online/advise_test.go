@@ -34,8 +34,8 @@ func makeSamples(calls int, bytes int64, seconds ...float64) (samples []Sample, 
 	return samples, algorithms
 }
 
-func adviceOf(policy string, jobs []Job, earlier [][]coll.Measurement, base Base) ([]Advice, error) {
-	r, err := Learn(policy, jobs, earlier, base)
+func adviceOf(jobs []Job, earlier [][]coll.Measurement, base Base) ([]Advice, error) {
+	r, err := Learn(jobs, earlier, base)
 	return r.Advice, err
 }
 
@@ -53,15 +53,13 @@ func among(algorithms []coll.Algorithm, selected coll.Algorithm) Base {
 // TestAdviseOnExcluded checks that samples of excluded algorithms are ignored.
 func TestAdviseOnExcluded(t *testing.T) {
 	samples, algorithms := makeSamples(10, 1024, 4e-5, 1e-5)
-	for _, policy := range []string{PolicyTutti, PolicyIOTA} {
-		only := samples[10:] // samples of the second algorithm
-		advice, err := adviceOf(policy, oneJob(only), nil, among(algorithms[:1], coll.Default))
-		if err != nil || len(advice) != 0 {
-			t.Errorf("%s: %v, %v, want no advice", policy, advice, err)
-		}
-		if advice, err = adviceOf(policy, oneJob(samples), nil, among(algorithms[:1], coll.Default)); err != nil || len(advice) != 1 || advice[0].Samples != 10 {
-			t.Errorf("%s: %+v, %v, want ten calls of the default", policy, advice, err)
-		}
+	only := samples[10:] // samples of the second algorithm
+	advice, err := adviceOf(oneJob(only), nil, among(algorithms[:1], coll.Default))
+	if err != nil || len(advice) != 0 {
+		t.Errorf("%v, %v, want no advice", advice, err)
+	}
+	if advice, err = adviceOf(oneJob(samples), nil, among(algorithms[:1], coll.Default)); err != nil || len(advice) != 1 || advice[0].Samples != 10 {
+		t.Errorf("%+v, %v, want ten calls of the default", advice, err)
 	}
 }
 
@@ -88,7 +86,7 @@ func TestAdvise(t *testing.T) {
 			if tc.untried {
 				algorithms = append(algorithms, coll.Algorithm{Name: "z"})
 			}
-			got, err := adviceOf(PolicyTutti, oneJob(samples), nil, among(algorithms, tc.now))
+			got, err := adviceOf(oneJob(samples), nil, among(algorithms, tc.now))
 			if err != nil || len(got) != 1 {
 				t.Fatalf("%+v, %v", got, err)
 			}
@@ -102,23 +100,6 @@ func TestAdvise(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// TestAdviseIOTA checks that IOTA draws algorithms with equal probabilities until there are enough calls.
-// After that the probabilities must be proportional to 1/t, within the limits of IOTA.
-func TestAdviseIOTA(t *testing.T) {
-	seconds := []float64{4e-5, 1e-5, 2e-5, 8e-5, 4e-5}
-	few, algorithms := makeSamples(3, 16, seconds...)
-	got, err := adviceOf(PolicyIOTA, oneJob(few), nil, among(algorithms, coll.Default))
-	if err != nil || got[0].Best != 0 || math.Abs(got[0].Weights[0]-got[0].Weights[3]) > 1e-9 {
-		t.Fatalf("%d, %v, %v: want the default, all drawn alike", got[0].Best, got[0].Weights, err)
-	}
-	many, _ := makeSamples(30, 16, seconds...)
-	got = testutil.Must(adviceOf(PolicyIOTA, oneJob(many), nil, among(algorithms, coll.Default)))(t)
-	w := got[0].Weights
-	if got[0].Best != 1 || !(w[1] > w[2] && w[2] > w[0] && w[0] > w[3]) || math.Abs(w[1]/w[2]-2) > 0.3 || w[3] < minWeight/1.1 {
-		t.Errorf("weights %v of %v", w, seconds)
 	}
 }
 
@@ -137,7 +118,7 @@ func TestAdviseClasses(t *testing.T) {
 			})
 		}
 	}
-	got := testutil.Must(adviceOf(PolicyTutti, oneJob(small, other, large), [][]coll.Measurement{offline}, among(algorithms, coll.Default)))(t)
+	got := testutil.Must(adviceOf(oneJob(small, other, large), [][]coll.Measurement{offline}, among(algorithms, coll.Default)))(t)
 	type class struct {
 		nodes                  int
 		bytes, low, high       int64
@@ -156,11 +137,8 @@ func TestAdviseClasses(t *testing.T) {
 }
 
 func TestAdviseWithoutSamples(t *testing.T) {
-	if got, err := adviceOf(PolicyTutti, nil, nil, among(nil, coll.Default)); err != nil || len(got) != 0 {
+	if got, err := adviceOf(nil, nil, among(nil, coll.Default)); err != nil || len(got) != 0 {
 		t.Errorf("%+v, %v", got, err)
-	}
-	if _, err := adviceOf("star", nil, nil, among(nil, coll.Default)); err == nil {
-		t.Error("an unknown policy is no error")
 	}
 }
 
@@ -170,7 +148,7 @@ func TestAdviseMorePoints(t *testing.T) {
 	samples, algorithms := makeSamples(40, 1024, 4e-5, 1e-5)
 	base := among(algorithms, coll.Default)
 	base.Points = []coll.Point{{Collective: coll.Allreduce, Nodes: 2, PPN: 4, MsgBytes: 2048}, {Collective: coll.Bcast, Nodes: 2, PPN: 4, MsgBytes: 8}}
-	got, err := adviceOf(PolicyTutti, oneJob(samples), nil, base)
+	got, err := adviceOf(oneJob(samples), nil, base)
 	if err != nil || len(got) != 3 {
 		t.Fatalf("%+v, %v: want three classes", got, err)
 	}
@@ -200,31 +178,6 @@ func TestExploreWeights(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			if got := exploreWeights(tc.weights, 0, tc.calls); !slices.Equal(got, tc.want) {
 				t.Errorf("weights %v, want %v", got, tc.want)
-			}
-		})
-	}
-}
-
-func TestIOTAWeights(t *testing.T) {
-	nan := math.NaN()
-	tests := []struct {
-		name    string
-		seconds []float64
-		want    []float64
-	}{
-		{"one over time", []float64{1, 2, 2}, []float64{0.5, 0.25, 0.25}},
-		{"the fastest has half at most", []float64{1, 9}, []float64{0.5 / 0.6, 0.1 / 0.6}},
-		{"the slowest has 3 % at least", []float64{1, 1, 98}, []float64{98.0 / 197 / (196.0/197 + 0.03), 98.0 / 197 / (196.0/197 + 0.03), 0.03 / (196.0/197 + 0.03)}},
-		{"unknown has the mean", []float64{1, nan, 1}, []float64{1.0 / 3, 1.0 / 3, 1.0 / 3}},
-		{"nothing known", []float64{nan, nan}, []float64{0.5, 0.5}},
-	}
-	for _, tc := range tests {
-		t.Run(tc.name, func(t *testing.T) {
-			got := IOTAWeights(tc.seconds)
-			for i := range got {
-				if math.Abs(got[i]-tc.want[i]) > 1e-12 {
-					t.Fatalf("weights %v, want %v", got, tc.want)
-				}
 			}
 		})
 	}

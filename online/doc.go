@@ -4,7 +4,7 @@
 //
 //	jobs, warnings, err := online.ReadFolder("learned", "MPICH")
 //	...
-//	result, err := online.Learn(online.PolicyTutti, jobs, earlier, base)
+//	result, err := online.Learn(jobs, earlier, base)
 //	...
 //	for _, a := range result.Advice {
 //		fmt.Println(a.Point, a.Algorithms[a.Best])

@@ -2,13 +2,13 @@ package online
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"tutti/coll"
 	"tutti/preprocess"
 	"tutti/surrogate/gp"
-	"tutti/surrogate/learner"
 )
 
 // An algorithm without calls in a class may take a very different time than predicted, since algorithms
@@ -89,24 +89,6 @@ func (j *Joint) gain(i int, scale, rival, noise float64) float64 {
 	return max(0, gain)
 }
 
-type posterior struct {
-	process *gp.GP
-	task    func(a coll.Algorithm, i int) int
-}
-
-// posteriorOf fits a Gaussian process to all times of a collective. It returns nil if there are no times.
-func (h *history) posteriorOf(c coll.Collective) (*posterior, error) {
-	known, earlier := h.measurements(c), h.earlierOf(c)
-	if len(known) == 0 && len(earlier) == 0 {
-		return nil, nil
-	}
-	fitted, err := learner.NewPosterior(learner.Data{Measurements: known, Earlier: earlier})
-	if err != nil {
-		return nil, err
-	}
-	return &posterior{fitted.GP(), fitted.Task}, nil
-}
-
 // Quantiles of a time, or of the ratio of two times, that the advice uses. They are given in standard
 // deviations above the median.
 const (
@@ -119,27 +101,19 @@ const (
 // saving remains from the second job on.
 const budgetOfGain = 0.2
 
-// adviseKnowledgeGradient computes the advice for all classes from the Gaussian process. An algorithm is
-// explored if its index value is below the shortest expected time. Its weight is the shortest expected time
-// minus the index value, divided by its own expected time.
-func adviseKnowledgeGradient(r *Result) error {
-	for i, class := range r.history.classes {
-		p := r.posteriors[class.Collective]
-		if p == nil {
-			weights := make([]float64, len(class.Algorithms))
-			for a := range weights {
-				weights[a] = 1
-			}
-			r.Advice[i] = Advice{Best: r.selected[i], Faster: 1, Weights: weights}
-			continue
-		}
-		j, err := NewJoint(p.process, []Class{class}, p.task)
-		if err != nil {
-			return err
-		}
-		r.Advice[i] = r.adviceBy(j, i)
+// adviceFor returns the advice for a class. An algorithm is explored if its index value is below the shortest
+// expected time. Its weight is the shortest expected time minus the index value, divided by its own expected time.
+// Without times of the collective, all algorithms are explored alike.
+func (r *Result) adviceFor(class int) (Advice, error) {
+	c := r.history.classes[class]
+	j, err := r.Joint(c.Collective, []Class{c})
+	if err != nil {
+		return Advice{}, err
 	}
-	return nil
+	if j == nil {
+		return Advice{Best: r.selected[class], Faster: 1, Weights: slices.Repeat([]float64{1}, len(c.Algorithms))}, nil
+	}
+	return r.adviceBy(j, class), nil
 }
 
 // adviceBy returns the advice for a class. It is computed from the joint distribution of the times of the

@@ -7,7 +7,6 @@
 #   explore       tutti run --learn
 #   within        tutti run --learn --within
 #   star          --within without a budget or earlier samples: each run starts from an empty table
-#   iota          every call drawn by the weights of --policy iota, without a budget
 #
 #   scripts/bench-applications.sh > FILE
 #
@@ -62,16 +61,14 @@ loop() {
 	name=$(basename "$trace" .csv)
 	folder=$work/$name-$how
 	mkdir "$folder"
-	policy=tutti
 	case $how in
 	explore) set -- explore 0.1 0.03 ;;
 	within) set -- learn 0.1 0.03 ;;
 	star) set -- learn 0.1 1e6 ;;
-	iota) policy=iota && set -- explore 1 1e6 ;;
 	esac
 	for run in $(seq "$runs"); do
 		if [ "$how" = star ]; then rm -f "$folder"/*; fi
-		"$BUILT/tutti" online update --policy "$policy" "$folder" >/dev/null
+		"$BUILT/tutti" online update "$folder" >/dev/null
 		took=$(TABLE=$folder/tutti.table TUTTI_SAMPLES=$folder TUTTI_MODE=$1 TUTTI_EXPLORE_SHARE=$2 TUTTI_BUDGET=$3 TUTTI_SEED=$run application "$trace" "$times" "$run" | all)
 		for file in "$folder"/n0-*.samples; do # simulated time begins anew with each run
 			mv "$file" "$folder/run-1-$((run * 1000000000))-0.samples"
@@ -95,7 +92,7 @@ if [ $# = 2 ]; then
 	exit
 fi
 echo "application,how,run,microseconds"
-for how in ${ASK:-bounds explore within star iota}; do
+for how in ${ASK:-bounds explore within star}; do
 	for name in ${APPLICATIONS:-allgather allreduce alltoall bcast mixed}; do
 		echo "$how data/applications/$name.csv"
 	done

@@ -39,7 +39,6 @@ type updateOptions struct {
 	from         []string
 	campaign     string
 	exclude      []string
-	policy       string
 }
 
 func onlineUpdateCommand(a *app) *cobra.Command {
@@ -58,9 +57,8 @@ rules hold until the samples prove another algorithm faster. --campaign takes bo
 the folder of a campaign that tuned libtutti. update also prints how far samples differ
 from measurements of the same candidates that are older.
 
---policy tutti explores the algorithms that may be faster than the selected one, by a
-Gaussian process. --policy iota explores each algorithm with a probability proportional
-to 1/t, where t is its time predicted by forests.
+Later jobs explore the algorithms that may be faster than the selected one, by a Gaussian
+process.
 
 update prints what exploring cost, and how long all calls took compared with the default
 (with a 95 % interval). For each class of calls it prints the selected algorithm, since
@@ -76,7 +74,6 @@ The file updates.jsonl next to the table records which selections changed and wh
 	flags.StringSliceVar(&o.from, "from", nil, "`FILE`s of further measurements")
 	flags.StringVar(&o.campaign, "campaign", "", "`FOLDER` of a campaign for libtutti: adds its measurements; its table and release are the defaults of --base and --release")
 	flags.StringSliceVar(&o.exclude, "exclude", nil, "`algorithms` that are neither selected nor explored")
-	choiceFlag(cmd, "policy", &o.policy, online.PolicyTutti, []string{online.PolicyTutti, online.PolicyIOTA}, "`NAME` of the policy")
 	a.formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		o.folder, o.table, o.isReleaseSet = args[0], args[len(args)-1], cmd.Flags().Changed("release")
@@ -113,7 +110,7 @@ func (o *updateOptions) run() error {
 	for _, s := range sources {
 		earlier = append(earlier, s.measured)
 	}
-	learnt, err := online.Learn(o.policy, jobs, earlier, online.Base{Feasible: feasible.at, Selected: selected})
+	learnt, err := online.Learn(jobs, earlier, online.Base{Feasible: feasible.at, Selected: selected})
 	if err != nil {
 		return err
 	}

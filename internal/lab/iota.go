@@ -6,7 +6,6 @@ import (
 
 	"tutti/activelearn"
 	"tutti/coll"
-	"tutti/online"
 )
 
 // weightedDraws is the strategy of IOTA (Steiner, TU Wien 2023): it measures random calls. All points have the
@@ -16,7 +15,7 @@ type weightedDraws struct {
 	seed   uint64
 	ledger *activelearn.Ledger // of the last Ask
 
-	trained   online.IOTA
+	trained   IOTA
 	trainedOn int // measurements
 }
 
@@ -26,7 +25,7 @@ func (w *weightedDraws) Ask(s activelearn.State) ([]coll.Candidate, error) {
 	var free []coll.Candidate
 	var weights []float64
 	w.predict(func(candidates []coll.Candidate, seconds []float64) {
-		for k, weight := range online.IOTAWeights(seconds) {
+		for k, weight := range IOTAWeights(seconds) {
 			if s.Ledger.IsFree(candidates[k]) {
 				free, weights = append(free, candidates[k]), append(weights, weight)
 			}
@@ -46,7 +45,7 @@ func (w *weightedDraws) Ask(s activelearn.State) ([]coll.Candidate, error) {
 func (w *weightedDraws) predict(use func(candidates []coll.Candidate, seconds []float64)) {
 	space := w.ledger.Space()
 	if ms := w.ledger.Measurements(); len(ms) != w.trainedOn {
-		w.trained, w.trainedOn = online.TrainIOTA(ms, len(space.Algorithms())), len(ms)
+		w.trained, w.trainedOn = TrainIOTA(ms, len(space.Algorithms())), len(ms)
 	}
 	for i, p := range space.Points() {
 		candidates := space.At(i)

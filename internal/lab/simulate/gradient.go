@@ -37,7 +37,7 @@ const settledShare = 0.02
 
 func newGradient(app Application, earlier [][]coll.Measurement, opt Options) *gradient {
 	n := len(app.Classes)
-	p := &gradient{learner: newLearner(online.PolicyTutti, app, earlier), opt: opt, first: make([]int, n), calls: make([]float64, n), called: make([][]bool, n)}
+	p := &gradient{learner: newLearner(app, earlier), opt: opt, first: make([]int, n), calls: make([]float64, n), called: make([][]bool, n)}
 	entries := map[coll.Collective]int{}
 	for i, c := range app.Classes {
 		p.first[i], p.called[i] = entries[c.Collective], make([]bool, len(c.Algorithms))

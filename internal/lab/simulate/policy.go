@@ -7,7 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"gonum.org/v1/gonum/floats"
+
 	"tutti/coll"
+	"tutti/internal/lab"
 	"tutti/online"
 )
 
@@ -70,11 +73,11 @@ func newPolicy(name string, app Application, earlier [][]coll.Measurement, opt O
 	}
 	switch name {
 	case PolicyIOTA:
-		p = &iota{learner: newLearner(online.PolicyIOTA, app, earlier), opt: opt, share: 1}
+		p = &iota{learner: newLearner(app, earlier), opt: opt, share: 1}
 	case PolicyShare:
-		p = &iota{learner: newLearner(online.PolicyIOTA, app, earlier), opt: opt, share: opt.ExploreShare}
+		p = &iota{learner: newLearner(app, earlier), opt: opt, share: opt.ExploreShare}
 	case PolicyExplore, PolicyLearn:
-		p = &runtime{learner: newLearner(online.PolicyTutti, app, earlier), opt: opt, mode: name}
+		p = &runtime{learner: newLearner(app, earlier), opt: opt, mode: name}
 	case PolicyTutti:
 		p = newGradient(app, earlier, opt)
 	case PolicyDefault:
@@ -99,7 +102,6 @@ func (f fixed) best(class int) int                    { return f(class) }
 
 // learner is the part of a policy that learns between runs, as the command tutti online update does.
 type learner struct {
-	rule    string // policy of package online
 	classes []Class
 	earlier [][]coll.Measurement // by source
 	jobs    []online.Job
@@ -107,14 +109,14 @@ type learner struct {
 	advice  []online.Advice // advice for each class
 }
 
-func newLearner(rule string, app Application, earlier [][]coll.Measurement) learner {
-	return learner{rule: rule, classes: app.Classes, earlier: earlier}
+func newLearner(app Application, earlier [][]coll.Measurement) learner {
+	return learner{classes: app.Classes, earlier: earlier}
 }
 
 // learn computes the advice for each class from all jobs so far.
 func (l *learner) learn() error {
 	var err error
-	if l.result, err = online.Learn(l.rule, l.jobs, l.earlier, baseOf(l.classes)); err != nil {
+	if l.result, err = online.Learn(l.jobs, l.earlier, baseOf(l.classes)); err != nil {
 		return err
 	}
 	l.advice = make([]online.Advice, len(l.classes))
@@ -215,6 +217,33 @@ func (p *iota) observe(class, algorithm int, seconds float64) (bool, error) {
 }
 
 func (p *iota) end() error { return p.learn() }
+
+// learn trains IOTA's models of each collective on all runs so far. Until enough algorithms are trained, the
+// default is the best one and all algorithms have the same weight.
+func (p *iota) learn() error {
+	times := slices.Concat(slices.Concat(p.earlier...), online.Measurements(p.jobs, baseOf(p.classes)))
+	p.advice = make([]online.Advice, len(p.classes))
+	for _, c := range collectivesOf(p.classes) {
+		most := 0 // largest number of algorithms in a class
+		for _, class := range p.classes {
+			if class.Collective == c {
+				most = max(most, len(class.Algorithms))
+			}
+		}
+		trained := lab.TrainIOTA(slices.DeleteFunc(slices.Clone(times), func(m coll.Measurement) bool { return m.Collective != c }), most)
+		for i, class := range p.classes {
+			if class.Collective != c {
+				continue
+			}
+			seconds := trained.Seconds(class.Point, class.Algorithms)
+			p.advice[i].Weights = lab.IOTAWeights(seconds)
+			if trained != nil {
+				p.advice[i].Best = floats.MinIdx(seconds) // skips NaN
+			}
+		}
+	}
+	return nil
+}
 
 // draw returns a random index with probability proportional to its weight. u must be uniformly distributed
 // from 0 to 1.

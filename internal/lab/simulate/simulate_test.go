@@ -341,3 +341,30 @@ func TestTraceBudget(t *testing.T) {
 		t.Errorf("balance %g, want 1.03", b.balance)
 	}
 }
+
+// TestIOTALearns checks that IOTA draws algorithms with equal probabilities until there are enough calls. After that
+// the probabilities must be proportional to 1/t, within the limits of IOTA.
+func TestIOTALearns(t *testing.T) {
+	class := Class{Class: online.Class{Point: coll.Point{Collective: coll.Allreduce, Nodes: 2, PPN: 4, MsgBytes: 16}}}
+	class.Seconds = []float64{4e-5, 1e-5, 2e-5, 8e-5, 4e-5}
+	for i := range class.Seconds {
+		class.Algorithms = append(class.Algorithms, coll.Algorithm{Name: string(rune('a' + i))})
+	}
+	class.Algorithms[0] = coll.Default
+	p := &iota{learner: newLearner(Application{Classes: []Class{class}}, nil), opt: DefaultOptions(), share: 1}
+	run := func(calls int) (best int, weights []float64) {
+		testutil.NoError(t, p.begin(t.Context()))
+		for n := range calls * len(class.Seconds) {
+			a := n % len(class.Seconds)
+			testutil.Must(p.observe(0, a, class.Seconds[a]))(t)
+		}
+		testutil.NoError(t, p.end())
+		return p.best(0), p.advice[0].Weights
+	}
+	if best, w := run(3); best != 0 || slices.Min(w) != slices.Max(w) {
+		t.Fatalf("%d, %v: want the default, all drawn alike", best, w)
+	}
+	if best, w := run(30); best != 1 || !(w[1] > w[2] && w[2] > w[0] && w[0] > w[3]) || math.Abs(w[1]/w[2]-2) > 0.3 || w[3] < 0.03/1.1 {
+		t.Errorf("best %d, weights %v of %v", best, w, class.Seconds)
+	}
+}

@@ -1,4 +1,4 @@
-package online
+package lab
 
 import (
 	"cmp"
@@ -20,40 +20,6 @@ const (
 	minCalls     = 10
 	microseconds = 1e6 // in a second
 )
-
-// adviseIOTA computes the advice for all classes by the rule of IOTA. Algorithms are drawn with weights
-// 1/t, where t is the predicted time of the algorithm. Until enough algorithms are trained, all algorithms have
-// the same weight.
-//
-// Source: Steiner, Online Algorithm Selection of MPI Collective Communication Operations (diploma
-// thesis, TU Wien, 2023), chapter 4.
-func adviseIOTA(r *Result) error {
-	h := r.history
-	for _, c := range collectivesOf(h.classes) {
-		most := 0 // largest number of algorithms in a class
-		for _, class := range h.classes {
-			if class.Collective == c {
-				most = max(most, len(class.Algorithms))
-			}
-		}
-		trained := TrainIOTA(slices.Concat(append(h.earlierOf(c), h.measurements(c))...), most)
-		for i, class := range h.classes {
-			if class.Collective != c {
-				continue
-			}
-			seconds := trained.Seconds(class.Point, class.Algorithms)
-			a := Advice{Best: r.selected[i], Faster: 1, Weights: IOTAWeights(seconds)}
-			if trained != nil {
-				a.Best = floats.MinIdx(seconds) // skips NaN
-			}
-			if seconds[0] > 0 && seconds[a.Best] > 0 {
-				a.Faster = seconds[0] / seconds[a.Best]
-			}
-			r.Advice[i] = a
-		}
-	}
-	return nil
-}
 
 // IOTA has a trained model for each algorithm: boosted trees that predict its time in microseconds. It is
 // nil if the collective has too few calls.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write xgboost.json: what XGBoost's trees with a Tweedie loss predict, for boosted_test.go.
 
-usage: python3 record.py          (needs python3-xgboost 1.7.4; run it in this folder)
+usage: python3 boosted.py          (needs python3-xgboost 1.7.4; run it in this folder)
 
 Rows are nodes, processes per node and message bytes. Times are in microseconds, with 10 % noise; the first ten
 points are measured twice.
