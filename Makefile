@@ -26,7 +26,7 @@ RACE = ./service ./benchrunner/live ./service/api ./benchrunner/local ./journal
 RACE_WORKERS = ./surrogate/forest ./campaign/assembly
 OTHERS = $(GO) list -deps -test -f '{{if or .Standard (not .Module.Main)}}{{.ImportPath}}{{end}}'
 # Packages whose tests mostly wait or take longest come first, so that others fill the gaps.
-SLOW = ./cmd/tutti ./benchrunner/live ./csource ./doctor ./service/api ./mpi/mpich ./benchrunner/native ./mpi/openmpi ./campaign
+SLOW = ./cmd/tutti ./benchrunner/live ./csource ./doctor ./service/api ./mpi/libraries ./mpi/mpich ./benchrunner/native ./mpi/openmpi ./campaign
 ALL = $(SLOW) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(SLOW))")
 
 .PHONY: build deps demo test test-all test-releases race lint bench bench-live bench-method load simulate fuzz fuzz-runtime mpich-tests real-programs clean

@@ -17,8 +17,6 @@ import (
 	"tutti/mpi"
 )
 
-func TestLibrary(t *testing.T) { mpilibrarytest.Run(t, Library) }
-
 func TestCatalogue(t *testing.T) {
 	mpilibrarytest.Check(t, Library, `
 1 allgather 6x1 8 recursive_doubling cannot

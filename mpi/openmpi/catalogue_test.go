@@ -12,8 +12,6 @@ import (
 	"tutti/mpi"
 )
 
-func TestLibrary(t *testing.T) { mpilibrarytest.Run(t, Library) }
-
 func release(t testing.TB, version string) *mpi.Catalogue {
 	t.Helper()
 	return mpilibrarytest.Release(t, Library, version)

@@ -16,12 +16,6 @@ import (
 	"tutti/selection"
 )
 
-func TestLibraries(t *testing.T) {
-	for _, l := range Libraries() {
-		t.Run(l.Facts().Name, func(t *testing.T) { mpilibrarytest.Run(t, l) })
-	}
-}
-
 // buildOf returns the build for a release of a library.
 func buildOf(t testing.TB, name, version string) build {
 	t.Helper()

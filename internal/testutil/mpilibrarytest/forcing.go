@@ -3,7 +3,6 @@ package mpilibrarytest
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,77 +12,6 @@ import (
 	"tutti/internal/testutil"
 	"tutti/mpi"
 )
-
-// testForcing checks on a small grid that settings exist which make the library run each candidate that can run,
-// and that the default needs no setting.
-func testForcing(t *testing.T, lib mpi.Measurable) {
-	layouts := []coll.Layout{{Nodes: 2, PPN: 1}, {Nodes: 2, PPN: 2}, {Nodes: 1, PPN: 4}, {Nodes: 3, PPN: 2}}
-	for _, cat := range lib.Releases() {
-		for _, c := range coll.Collectives() {
-			shared := map[string][]string{} // by start: names of the switches
-			for _, l := range layouts {
-				point := coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: 4096}
-				same := map[string]coll.Algorithm{} // by settings, and by start and switches
-				for _, a := range append(cat.Algorithms(c), coll.Default) {
-					forced(t, lib, cat, coll.Candidate{Point: point, Algorithm: a}, shared, same)
-				}
-			}
-		}
-	}
-}
-
-// forced checks the settings that force one candidate. All candidates of one run of the program must write
-// the same control variables. Otherwise one candidate inherits a value from the previous one. The values
-// must differ, or the candidates would run the same algorithm.
-func forced(t *testing.T, lib mpi.Measurable, cat *mpi.Catalogue, c coll.Candidate, shared map[string][]string, same map[string]coll.Algorithm) {
-	t.Helper()
-	feasible := cat.Check(c) == nil
-	f, err := mpi.Force(lib, cat, c)
-	switch {
-	case !feasible && err == nil:
-		t.Errorf("%s %v: forced, though it cannot run", cat.Version, c)
-		return
-	case !feasible:
-		return
-	case err != nil && cat.Version != lib.Facts().Tried && errors.Is(err, mpi.ErrInfeasible):
-		return // no way is known in this release
-	case err != nil:
-		t.Errorf("%s %v: %v", cat.Version, c, err)
-		return
-	}
-	testSettings(t, cat, c, f)
-	var switches []string
-	for _, s := range f.Switches {
-		switches = append(switches, s.Name)
-	}
-	start := fmt.Sprintf("%t %q", f.NewComm, f.Base)
-	if before, ok := shared[start]; ok && !slices.Equal(before, switches) {
-		t.Errorf("%s %v: switches %v, its neighbours have %v", cat.Version, c, switches, before)
-	}
-	shared[start] = switches
-	for _, way := range []string{fmt.Sprint("settings ", f.Env), fmt.Sprint("switches ", start, f.Switches, f.Own)} {
-		if other, ok := same[way]; ok {
-			t.Errorf("%s %v: forced as %v is: %s", cat.Version, c, other, way)
-		}
-		same[way] = c.Algorithm
-	}
-}
-
-// testSettings checks that the default needs no setting, and that other algorithms have settings with
-// distinct names.
-func testSettings(t *testing.T, cat *mpi.Catalogue, c coll.Candidate, f mpi.Forcing) {
-	t.Helper()
-	if c.Algorithm.IsDefault() == (len(f.Env) > 0) {
-		t.Errorf("%s %v: settings %v: want none for the default, and some for what it is not", cat.Version, c, f.Env)
-	}
-	var names []string
-	for _, v := range f.Env {
-		if slices.Contains(names, v.Name) {
-			t.Errorf("%s %v: %s is set twice", cat.Version, c, v.Name)
-		}
-		names = append(names, v.Name)
-	}
-}
 
 // Forced is a row of a table for CheckForced: a candidate, and the variables and switches that are expected
 // to force it, as NAME=VALUE. The candidate has 2x2 processes and 4 KiB.

@@ -1,10 +1,11 @@
-// Package mpilibrarytest tests every MPI library through the interfaces of package mpi.
+// Package mpilibrarytest has what tests of several MPI libraries share: tables of what a catalogue has and
+// of what forces an algorithm, random rows, and fitted selections. The tests that every library must pass are in
+// mpi/libraries. Only tests import it.
 //
-//	func TestLibrary(t *testing.T) { mpilibrarytest.Run(t, mpich.Library) }
+//	mpilibrarytest.Check(t, mpich.Library, "4.0.2 allgather 6x1 8 recursive_doubling cannot")
 package mpilibrarytest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -15,18 +16,6 @@ import (
 	"tutti/internal/testutil"
 	"tutti/mpi"
 )
-
-// Run tests a library.
-func Run(t *testing.T, lib mpi.Library) {
-	t.Run("facts", func(t *testing.T) { testFacts(t, lib) })
-	t.Run("catalogue", func(t *testing.T) { testCatalogues(t, lib) })
-	t.Run("builds", func(t *testing.T) { testBuilds(t, lib) })
-	t.Run("writing", func(t *testing.T) { testWriting(t, lib) })
-	t.Run("porting", func(t *testing.T) { testPorting(t, lib) })
-	if m, ok := lib.(mpi.Measurable); ok {
-		t.Run("forcing", func(t *testing.T) { testForcing(t, m) })
-	}
-}
 
 // Release returns the catalogue of the release with the given version.
 func Release(t testing.TB, lib mpi.Library, version string) *mpi.Catalogue {
@@ -93,47 +82,21 @@ func parse(t *testing.T, table string) []line {
 	return out
 }
 
-// testFacts checks the facts with which tutti finds, launches and names a library. It also checks that
-// tutti does not recognise other files as this library.
-func testFacts(t *testing.T, lib mpi.Library) {
-	f := lib.Facts()
-	needed := map[string]string{
-		"name": f.Name, "title": f.Title, "family": f.Family, "kind of launcher": f.Launcher.Kind, "launcher": f.Launcher.Program,
-	}
-	m, measurable := lib.(mpi.Measurable)
-	if measurable {
-		testNothing(t, m)
-	}
-	if measurable && !f.Preload { // the MPI library next to it is found and started as without it
-		needed["title of its launcher"] = f.Launcher.Title
-		needed["package of its launcher"] = f.Install.Runtime
-		needed["package of its headers"] = f.Install.Headers
-	}
-	for name, text := range needed {
-		if text == "" {
-			t.Errorf("no %s", name)
+// CheckListed compares the algorithms of a library with expected names. A key of lists consists of a
+// release and a collective. If the value ends with …, the library may have further algorithms:
+//
+//	"4.1.4 barrier": "linear double_ring recursive_doubling …"
+func CheckListed(t *testing.T, lib mpi.Library, lists map[string]string) {
+	t.Helper()
+	for of, want := range lists {
+		release, collective, _ := strings.Cut(of, " ")
+		var names []string
+		for _, a := range Release(t, lib, release).Algorithms(coll.Collective(collective)) {
+			names = append(names, a.String())
+		}
+		got := strings.Join(names, " ")
+		if start, cut := strings.CutSuffix(want, "…"); got != want && !(cut && strings.HasPrefix(got, start)) {
+			t.Errorf("%s:\n got %s\nwant %s", of, got, want)
 		}
 	}
-	if len(f.Install.Compilers) == 0 || measurable && !f.Preload && (f.Family != f.Name || f.Launcher.Answer == nil || len(f.Launcher.PMI) == 0) {
-		t.Errorf("%+v: want compilers; to be measured, a family of its own, its launcher's answer and plugins of srun", f)
-	}
-	if name := lib.Recognise([]byte("\x00GNU C Library\x002.36\x00")); name != "" {
-		t.Errorf("the C library is taken for %s", name)
-	}
 }
-
-// testNothing checks that an inspection of a build reports nothing if the build has no file and no tools.
-func testNothing(t *testing.T, lib mpi.Measurable) {
-	t.Helper()
-	got := lib.Inspect(t.Context(), mpi.Installed{Version: lib.Releases()[0].Version, Tools: noTools{}})
-	if got.Catalogue != nil || len(got.Absent)+len(got.Unlisted) > 0 || (got.Fault == "") != (got.Fix == "") {
-		t.Errorf("a build with neither file nor tools: %+v, want nothing known of it", got)
-	}
-}
-
-// noTools is an installed MPI library that has no programs.
-type noTools struct{}
-
-func (noTools) Find(string) string { return "" }
-
-func (noTools) Ask(context.Context, string, ...string) string { return "" }

@@ -1,4 +1,4 @@
-package mpilibrarytest
+package libraries_test
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -17,13 +16,76 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/testutil"
+	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
 	"tutti/selection"
 )
 
-// Dir is the folder to which the settings from FitAndExport refer. Its name has characters that shells
-// treat specially.
-const Dir = "/a b's folder"
+// family describes one kind of random rows.
+type family struct {
+	name    string
+	layouts []coll.Layout
+	sizes   []int64
+	change  func(r *selection.Row, rng *rand.Rand) // nil: every algorithm has a random time
+}
+
+func families() []family {
+	all := allFamilies()
+	if testutil.AllCases() {
+		return all
+	}
+	return slices.DeleteFunc(all, func(f family) bool {
+		return !slices.Contains([]string{"one layout", "holes", "nothing"}, f.name)
+	})
+}
+
+func allFamilies() []family {
+	layouts, sizes := mpilibrarytest.Layouts(), mpilibrarytest.Sizes
+	without := func(r *selection.Row, drop func(selection.Option) bool) {
+		var kept []selection.Option
+		for _, o := range r.Options {
+			if !drop(o) {
+				kept = append(kept, o)
+			}
+		}
+		r.Options = kept
+	}
+	return []family{
+		{name: "layouts disagree", layouts: layouts, sizes: sizes},
+		{name: "one size", layouts: layouts, sizes: []int64{4096}},
+		{name: "one layout", layouts: layouts[3:4], sizes: sizes},
+		{name: "many sizes", layouts: layouts[2:5], sizes: []int64{1, 2, 3, 8, 17, 100, 333, 1 << 10, 1<<12 + 1, 1 << 16, 1 << 20, 1 << 24, 1 << 33}},
+		{name: "the default is best", layouts: layouts, sizes: sizes, change: func(r *selection.Row, _ *rand.Rand) {
+			for i, o := range r.Options {
+				if o.Algorithm.IsDefault() {
+					r.Options[i].Seconds = 0.5
+				}
+			}
+		}},
+		{name: "the default is not predicted", layouts: layouts, sizes: sizes, change: func(r *selection.Row, _ *rand.Rand) {
+			without(r, func(o selection.Option) bool { return o.Algorithm.IsDefault() })
+		}},
+		{name: "holes", layouts: layouts, sizes: sizes, change: func(r *selection.Row, rng *rand.Rand) {
+			none := rng.IntN(8) == 0
+			without(r, func(selection.Option) bool { return none || rng.IntN(3) == 0 })
+		}},
+		{name: "nothing"},
+	}
+}
+
+// rows returns the rows of a family for a release. If the family has a function `change`, a tenth of the points is
+// left out.
+func (f family) rows(cat *mpi.Catalogue, seed uint64) []selection.Row {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	rows := mpilibrarytest.RandomRows(cat, f.layouts, f.sizes, rng)
+	if f.change == nil {
+		return rows
+	}
+	for i := range rows {
+		f.change(&rows[i], rng)
+	}
+	return slices.DeleteFunc(rows, func(selection.Row) bool { return rng.IntN(10) == 0 })
+}
 
 // opened is a release of a library for which this machine can make selection files.
 type opened struct {
@@ -53,10 +115,10 @@ func testBuilds(t *testing.T, lib mpi.Library) {
 		for i, f := range families() {
 			t.Run(b.cat.Version+" "+f.name, func(t *testing.T) {
 				rows := f.rows(b.cat, uint64(i))
-				sel, _ := FitAndExport(t, b.build, rows, mpi.FitOptions{})
+				sel, _ := mpilibrarytest.FitAndExport(t, b.build, rows, mpi.FitOptions{})
 				testPromises(t, sel, rows, 0)
 				opt := mpi.FitOptions{MaxLoss: 0.1, OpSafe: true}
-				sel, x := FitAndExport(t, b.build, rows, opt)
+				sel, x := mpilibrarytest.FitAndExport(t, b.build, rows, opt)
 				testPromises(t, sel, rows, opt.MaxLoss)
 				testSafety(t, b.cat, sel, rows)
 				testSame(t, b.build, x, rows, opt)
@@ -98,7 +160,7 @@ func testSame(t *testing.T, b mpi.Build, x mpi.Export, rows []selection.Row, opt
 	t.Helper()
 	shuffled := slices.Clone(rows)
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(shuffled), func(i, k int) { shuffled[i], shuffled[k] = shuffled[k], shuffled[i] })
-	_, again := FitAndExport(t, b, shuffled, opt)
+	_, again := mpilibrarytest.FitAndExport(t, b, shuffled, opt)
 	if d := cmp.Diff(x, again); d != "" {
 		t.Errorf("of the same rows in another order (-first +second):\n%s", d)
 	}
@@ -110,7 +172,7 @@ func testSame(t *testing.T, b mpi.Build, x mpi.Export, rows []selection.Row, opt
 // must match a file, except for patterns of folders whose files are made from an installed library.
 func testWriting(t *testing.T, lib mpi.Library) {
 	written := map[string]bool{}
-	dir := filepath.Join(t.TempDir(), filepath.Base(Dir))
+	dir := filepath.Join(t.TempDir(), filepath.Base(mpilibrarytest.Dir))
 	testutil.NoError(t, os.Mkdir(dir, 0o755))
 	for _, b := range open(t, lib) {
 		for i, f := range families() {
@@ -212,7 +274,7 @@ func testSourcing(t *testing.T, x mpi.Export, path string) {
 		for _, s := range x.Setup.For(l) {
 			want = append(want, s.Name+"="+s.Value)
 		}
-		got := source(t, path, env...)
+		got := mpilibrarytest.Source(t, path, env...)
 		slices.Sort(want)
 		slices.Sort(got)
 		if d := cmp.Diff(want, got); d != "" {
@@ -220,7 +282,7 @@ func testSourcing(t *testing.T, x mpi.Export, path string) {
 		}
 	}
 	same(coll.Layout{})
-	for _, l := range layouts() {
+	for _, l := range mpilibrarytest.Layouts() {
 		tasks := fmt.Sprint(l.PPN)
 		if l.Nodes > 1 {
 			tasks += fmt.Sprintf("(x%d)", l.Nodes)
@@ -235,12 +297,12 @@ func testSourcing(t *testing.T, x mpi.Export, path string) {
 func testPorting(t *testing.T, lib mpi.Library) {
 	for _, to := range open(t, lib) {
 		for _, from := range lib.Releases() {
-			rows := Rows(from, 1, 0)
+			rows := mpilibrarytest.Rows(from, 1, 0)
 			both, left := to.cat.Portable(rows, from.Version, 0.1)
 			if len(both) != len(rows) || from == to.cat && left > 0 {
 				t.Errorf("%s for %s: %d of %d rows, %d left", from.Version, to.cat.Version, len(both), len(rows), left)
 			}
-			sel, _ := FitAndExport(t, to.build, both, mpi.FitOptions{MaxLoss: 0.1})
+			sel, _ := mpilibrarytest.FitAndExport(t, to.build, both, mpi.FitOptions{MaxLoss: 0.1})
 			for _, r := range rows {
 				c := coll.Candidate{Point: r.Point}
 				c.Algorithm, _ = sel.Select(r.Point)
@@ -250,49 +312,4 @@ func testPorting(t *testing.T, lib mpi.Library) {
 			}
 		}
 	}
-}
-
-// FitAndExport fits a selection to rows and exports it. It checks that the exported files select the same
-// algorithms as the selection.
-func FitAndExport(t testing.TB, b mpi.Build, rows []selection.Row, opt mpi.FitOptions) (selection.Selection, mpi.Export) {
-	t.Helper()
-	sel := testutil.Must(mpi.Fit(b, rows, opt))(t)
-	x := testutil.Must(b.Export(sel, Dir))(t)
-	testutil.NoError(t, b.Replay(x, sel, rows))
-	return sel, x
-}
-
-// Sourced writes the files of a selection into a new folder and sources the snippet in a shell outside of
-// any job. It returns the variables that the snippet sets, as NAME=VALUE.
-func Sourced(t testing.TB, b mpi.Build, sel selection.Selection) []string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), filepath.Base(Dir))
-	testutil.NoError(t, os.Mkdir(dir, 0o755))
-	x := testutil.Must(b.Export(sel, dir))(t)
-	testutil.NoError(t, x.Write(dir))
-	return source(t, filepath.Join(dir, x.Snippet))
-}
-
-// source runs a snippet in a shell that has only the given variables. It returns the variables that the snippet
-// sets.
-func source(t testing.TB, path string, env ...string) []string {
-	t.Helper()
-	cmd := exec.Command("sh", "-euc", `. "$1"; exec /usr/bin/env -0`, "sh", path)
-	cmd.Env = append([]string{}, env...)
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%s: %v", path, err)
-	}
-	own := []string{"PWD", "OLDPWD", "SHLVL", "_"} // of shells
-	for _, v := range env {
-		name, _, _ := strings.Cut(v, "=")
-		own = append(own, name)
-	}
-	var set []string
-	for _, v := range strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00") {
-		if name, _, _ := strings.Cut(v, "="); !slices.Contains(own, name) {
-			set = append(set, v)
-		}
-	}
-	return set
 }
