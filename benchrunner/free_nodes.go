@@ -78,9 +78,9 @@ func (f *freeNodes) findSeveral(nodes int) []int {
 	return groups
 }
 
-// allocate marks groups as used by the load with the index `owner`. A load must wait for the last loads on its
-// groups. If it spans several switches, it must also wait for the last load that did so. The result has the
-// indices of these loads, in ascending order.
+// allocate gives groups to the load with the index `owner`. It returns the indices, in ascending order, of the
+// loads that must end before: the last load of each group and, for a load on several switches, the last such
+// load.
 func (f *freeNodes) allocate(groups []int, owner int) (before []int) {
 	for _, g := range groups {
 		before = append(before, f.lastOwner[g])

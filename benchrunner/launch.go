@@ -75,9 +75,9 @@ func (l LaunchCost) Costs(batch []coll.Candidate) []float64 {
 }
 
 // ConcurrentCosts returns the cost of each candidate of a batch in seconds, if launches (runs of the program)
-// run at the same time on the given number of nodes. The parameter `run` has the run time of each candidate in
-// seconds. Each candidate pays a share of the makespan: its node-seconds, launches included, over those of all
-// candidates. No candidate may need more nodes than there are.
+// share the given number of nodes. The parameter `run` has the run time of each candidate in seconds. The
+// candidates divide the makespan in proportion to their node-seconds, launches included. No candidate may need
+// more nodes than there are.
 func (l LaunchCost) ConcurrentCosts(batch []coll.Candidate, run []float64, nodes int) []float64 {
 	costs := l.Costs(batch)
 	index := map[LaunchKey]int{}

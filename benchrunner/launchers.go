@@ -137,8 +137,8 @@ func (l *launcher) Args(layout coll.Layout, cmd Command, hosts string) []string 
 
 func (l *launcher) HostSuffix(layout coll.Layout) string { return l.kind.hostSuffix(layout.PPN) }
 
-// srunArgs sets every option explicitly. Otherwise variables of the job, such as SLURM_NTASKS_PER_NODE,
-// SLURM_EXPORT_ENV or SLURM_DISTRIBUTION, would set them.
+// srunArgs returns srun's arguments. It sets every option explicitly, because otherwise variables of the job,
+// such as SLURM_NTASKS_PER_NODE, SLURM_EXPORT_ENV or SLURM_DISTRIBUTION, would set them.
 func srunArgs(o LauncherOptions, l coll.Layout, _ Command) []string {
 	args := []string{
 		"--nodes=" + strconv.Itoa(l.Nodes),
@@ -155,10 +155,9 @@ func srunArgs(o LauncherOptions, l coll.Layout, _ Command) []string {
 	return args
 }
 
-// hydraArgs passes -genvall, so that ranks get the whole environment even if variables of hydra say
-// otherwise. Hydra starts -ppn ranks on each node of the job in turn, and begins again with the first node
-// if ranks remain. So cyclic order needs a job with exactly the nodes of the layout, or a list of the
-// nodes.
+// hydraArgs returns hydra's arguments. With -genvall, ranks get the whole environment, whatever variables of
+// hydra say. Hydra starts -ppn ranks on one node of the job after another, and then returns to the first node.
+// Cyclic order therefore needs a job with exactly the nodes of the layout, or a list of the nodes.
 func hydraArgs(o LauncherOptions, l coll.Layout, _ Command) []string {
 	perTurn := l.PPN
 	if o.Order == coll.Cyclic {
@@ -167,8 +166,8 @@ func hydraArgs(o LauncherOptions, l coll.Layout, _ Command) []string {
 	return []string{"-genvall", "-n", strconv.Itoa(l.Ranks()), "-ppn", strconv.Itoa(perTurn)}
 }
 
-// mpirunArgs passes the option -x for each variable whose name does not begin with OMPI_. mpirun passes
-// variables with this prefix to the ranks by itself.
+// mpirunArgs returns mpirun's arguments. The option -x passes a variable to the ranks. Variables that begin
+// with OMPI_ need no option, because mpirun always passes them.
 func mpirunArgs(o LauncherOptions, l coll.Layout, cmd Command) []string {
 	by := "slot"
 	if o.Order == coll.Cyclic {

@@ -217,8 +217,8 @@ func argsOnNodes(t *testing.T, l benchrunner.Launcher, layout coll.Layout, cmd b
 	return l.Args(layout, cmd, file)
 }
 
-// checkWorldsOfOne starts MPICH programs with --mpi=pmix. It checks that each process is then an MPI world
-// of its own, although the exit code is 0.
+// checkWorldsOfOne starts an MPICH program by srun --mpi=pmix. It checks that each process becomes an MPI world
+// of one rank, although the exit code is 0.
 func checkWorldsOfOne(t *testing.T, cluster *testutil.SlurmCluster, layout coll.Layout, cmd benchrunner.Command) {
 	out := inJob(t, cluster, []string{"LD_PRELOAD=" + cluster.Shim()}, newLauncher(t, benchrunner.Srun, benchrunner.LauncherOptions{MPI: "pmix"}).Args(layout, cmd, ""))
 	if alone := strings.Count(string(out.Stdout), "rank 0 of 1 "); out.Exit != 0 || alone != 4 || out.PlacementError(layout) != "" {
@@ -249,8 +249,8 @@ func runsInJob(t *testing.T, cluster *testutil.SlurmCluster, env, args []string)
 	return out
 }
 
-// inJob runs a command in a Slurm job that has four nodes with two tasks each. The command may start another
-// number of tasks than the job's Slurm variables say.
+// inJob runs a command in a Slurm job that has four nodes with two tasks each. The command may start more or
+// fewer tasks than that.
 func inJob(t *testing.T, cluster *testutil.SlurmCluster, env, args []string) benchrunner.Output {
 	t.Helper()
 	dir := t.TempDir()

@@ -16,9 +16,9 @@ const (
 	MaxTime = 30 * 24 * time.Hour
 )
 
-// CallTimeout returns a time limit for one call at a point: a call that takes longer hangs. The limit is 5 ms
-// plus the transfer time of the bytes that a rank handles, at most MaxTime. The 5 ms allow for ranks that share
-// a core. The assumed rate of 200 MB/s is a sixth of the bandwidth of 10-Gigabit Ethernet.
+// CallTimeout returns a time limit for one call at a point. A call that takes longer counts as hanging. The
+// limit is 5 ms plus the transfer time of the bytes that a rank handles, at most MaxTime. The 5 ms allow for
+// ranks that share a core. The assumed rate of 200 MB/s is a sixth of the bandwidth of 10-Gigabit Ethernet.
 func CallTimeout(p coll.Point) time.Duration {
 	ranks := float64(p.Nodes) * float64(p.PPN)
 	volume := float64(p.MsgBytes) * 2 * float64(1+math.Ilogb(max(1, ranks)))

@@ -10,7 +10,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// TestLoadModules checks where a shell without the function module finds it.
+// TestLoadModules checks that LoadModules finds the shell function "module" by MODULESHOME, LMOD_PKG or
+// BASH_ENV, and that a module that is missing ends the shell.
 func TestLoadModules(t *testing.T) {
 	dir := t.TempDir()
 	testutil.NoError(t, os.Mkdir(filepath.Join(dir, "init"), 0o777))

@@ -47,7 +47,7 @@ func untagged(line string) string {
 }
 
 // LastMessage returns the last line that says something about the failure, "" if there is none. It looks in
-// standard error first, then in standard output. Messages of Slurm about the end of the program count only if
+// standard error first, then in standard output. An error of Slurm about the end of the program counts only if
 // there is no other line. The first line of a help text of Open MPI's launcher comes last.
 func (o Output) LastMessage() string {
 	for _, text := range [][]byte{o.Stderr, o.Stdout} {

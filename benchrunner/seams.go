@@ -76,7 +76,7 @@ type Program interface {
 	// Group distributes the cases of one layout to launches. Each case belongs to one launch.
 	Group(cases []Case) [][]Case
 	// Allowance returns a time limit for a launch, without the time to start the ranks. A launch that takes
-	// longer hangs.
+	// longer counts as hanging.
 	Allowance(s Launch) time.Duration
 	// Command returns the command to run. If a case cannot be measured, the error names it.
 	Command(s Launch) (Command, error)
@@ -145,8 +145,8 @@ type Capacity struct {
 	Ends     time.Time // end of the allocation; zero without an end
 }
 
-// Scheduler runs jobs. Its methods are safe for concurrent use and do not repeat what fails. A temporary error
-// matches ErrUnavailable.
+// Scheduler runs jobs. Its methods are safe for concurrent use and do not retry. A temporary error matches
+// ErrUnavailable.
 type Scheduler interface {
 	Name() string
 	Capacity(ctx context.Context) (Capacity, error)

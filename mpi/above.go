@@ -10,12 +10,11 @@ import (
 	"tutti/coll"
 )
 
-// Above returns the catalogue of a library that runs on top of another library. First it contains the
-// entries of the upper library. Then it contains the entries of the lower library for which the function
-// `keep` returns true. Their names get the lower library's name as a prefix, such as "mpich.binomial". Each
-// entry keeps the rules of its library, but not a parameter that makes it unsafe. An entry that is not safe requires a
-// predefined operation, which the upper library checks. The ranges of the upper library's parameters also apply to
-// algorithms of the lower library that have these parameters.
+// Above returns the catalogue of library c when it runs on top of the library `other`. It has the entries of c, and
+// the entries of `other` for which the function `keep` returns true. The names of the latter begin with the library's
+// name, as in "mpich.binomial". They keep the rules of their library, but not a parameter that makes them unsafe. An
+// entry that is not safe then requires a predefined operation, which the upper library checks. The ranges of c's
+// parameters also apply to algorithms of `other` that have these parameters.
 func (c *Catalogue) Above(other *Catalogue, version string, keep func(coll.Collective, Entry) bool) *Catalogue {
 	out := &Catalogue{Library: c.Library, Version: version, Listed: version, entries: map[coll.Collective][]Entry{}}
 	for _, collective := range coll.Collectives() {
@@ -116,7 +115,7 @@ type User struct {
 const UserLibrary = "user"
 
 // WithUsers returns the catalogue with algorithms of users, whose parameters have the given values. The function
-// lookup is the rule for them.
+// `lookup` checks these parameters; see Rules.Lookup.
 func (c *Catalogue) WithUsers(users []User, values map[string][]string, lookup func(*Catalogue, coll.Collective, Entry, coll.Algorithm) error) *Catalogue {
 	if len(users) == 0 {
 		return c

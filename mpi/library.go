@@ -15,7 +15,7 @@ type Library interface {
 	// Releases returns the known releases, oldest first.
 	Releases() []*Catalogue
 
-	// Size returns the message size of a point, in the unit that the library's rules compare.
+	// Size returns the message size of a point, as the library computes it for its rules.
 	Size(p coll.Point) int64
 
 	// Recognise returns the library and the release that the content of a shared library names, such as "MPICH

@@ -59,8 +59,8 @@ type PointDocument struct {
 	Default   *float64       `json:"default_slowdown"` // of the library's own choice
 }
 
-// NewCollectiveDocument returns the document of one collective. The function size returns the message size
-// with which the library's rules work.
+// NewCollectiveDocument returns the document of one collective. The function `size` returns the message size
+// that the library computes for its rules.
 func NewCollectiveDocument(rows []Row, sel Selection, size func(coll.Point) int64) CollectiveDocument {
 	c := CollectiveDocument{Collective: rows[0].Point.Collective, Layouts: []LayoutDocument{}}
 	c.Tree = TreeOf(sel.Trees, c.Collective)
@@ -88,9 +88,8 @@ func slowdown(r Row, alg coll.Algorithm) *float64 {
 	return &loss
 }
 
-// Select returns the algorithm that the trees select in a job of the given layout. The communicator must
-// contain all ranks of the job. The parameter `size` is the message size with which the library's rules
-// work.
+// Select returns the algorithm that the trees select in a job of the given layout, on a communicator with all
+// ranks of the job. The parameter `size` is the message size that the library computes for its rules.
 func (c CollectiveDocument) Select(l coll.Layout, size int64) coll.Algorithm {
 	t := c.Tree
 	for _, own := range c.Layouts {

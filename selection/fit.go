@@ -17,15 +17,15 @@ var ErrRow = errors.New("bad row")
 // Fit merges the rows of one collective into a tree. The tree has the fewest bands that keep the guarantees of the
 // package.
 //
-// size returns the message size with which the library's rules work, or 0 if the rules ignore the size. The library
-// cannot distinguish rows with the same size and the same layout (with Options.ByRanks, the same number of ranks).
-// Such rows get the same option. It is not slower than the default in any of these rows. Among such options, it is
-// the one whose largest loss is smallest.
+// size returns the message size that the library computes for its rules, or 0 if the rules ignore the size. The
+// library cannot distinguish rows with the same size and the same layout (with Options.ByRanks, the same number of
+// ranks). Such rows get the same option. It is not slower than the default in any of these rows. Among such
+// options, it is the one whose largest loss is smallest.
 //
 // The number of bands (ranges of message sizes) is the smallest possible at each level, by dynamic programming over
 // the cuts. Of equally many bands, those with the smallest sum of losses are chosen. First, sizes are merged into
-// bands. Then neighboring processes per node of a communicator size are merged if the same bands serve them. At
-// last, neighboring communicator sizes are merged if the same ranges of processes per node and bands serve them.
+// bands. Then neighboring processes per node of a communicator size are merged if the same bands serve them.
+// Finally, neighboring communicator sizes are merged if the same ranges of processes per node and bands serve them.
 // Layouts share only bands in which both were tuned.
 //
 // The boundary between neighboring grid values is their geometric mean, rounded down, where the expected error is
@@ -102,7 +102,8 @@ type layoutChoices struct {
 	low, high  int64
 }
 
-// sizedRow is a row together with the numbers that the library's rules compare.
+// sizedRow is a row with the numbers by which the library's rules select: ranks, processes per node, message
+// size.
 type sizedRow struct {
 	Row
 	ranks, ppn int // ppn is 1 if the rules ignore it

@@ -26,8 +26,9 @@ type LayoutTrees struct {
 	Trees  []*Tree
 }
 
-// FitAll fits one tree for each collective in rows. The function size is the same as for Fit. The library's
-// rules cannot distinguish layouts with the same number of ranks.
+// FitAll fits one tree for each collective in rows, for a library whose rules cannot distinguish layouts with
+// the same number of ranks. A layout that loses more than maxLoss with these trees gets its own. The function
+// `size` is as for Fit.
 func FitAll(rows []Row, size func(coll.Point) int64, maxLoss float64) (Selection, error) {
 	trees, err := fitTrees(rows, size, maxLoss)
 	if err != nil {

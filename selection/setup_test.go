@@ -206,7 +206,8 @@ func TestShellFindsTheLayout(t *testing.T) {
 	}
 }
 
-// tclsh runs a module file in plain Tcl, with a definition of the command setenv.
+// tclsh runs a module file in plain Tcl, with a definition of the command setenv. It returns the values of the
+// named variables afterwards.
 func tclsh(t *testing.T, module []byte, env []string, names ...string) []string {
 	t.Helper()
 	shell, err := exec.LookPath("tclsh")

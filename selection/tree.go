@@ -29,8 +29,8 @@ type Options struct {
 }
 
 // Tree selects the algorithm of one collective. It is a plain value without pointers, and its levels are in
-// ascending order. The order of the rows does not affect it. An empty tree always selects the library's
-// default.
+// ascending order. It does not depend on the order of the rows from which Fit builds it. An empty tree always
+// selects the library's default.
 type Tree struct {
 	Collective coll.Collective `json:"collective"`
 	Comms      []CommRange     `json:"comms"`
@@ -55,8 +55,8 @@ type PPNRange struct {
 	Bands []Band `json:"bands"`
 }
 
-// Band applies to message sizes above the previous band, up to and including UpTo. Sizes are those that the
-// function `size` of Fit returns. coll.Default selects the library's default, which also applies above the last
+// Band applies to message sizes above the previous band, up to and including UpTo. The function `size` of Fit
+// defines the size of a message. coll.Default selects the library's default, which also applies above the last
 // band.
 type Band struct {
 	UpTo      int64          `json:"up_to"`
@@ -72,9 +72,9 @@ type Summary struct {
 	MeanLoss    float64 `json:"mean_loss"`
 }
 
-// Select returns the algorithm at a point. Outside the tuned range it returns false; there the library uses
-// its default. A tree that was read from JSON cannot compute the size that the library's rules compare; use
-// Lookup for such a tree.
+// Select returns the algorithm at a point. Outside the tuned range it returns false; there the library uses its
+// default. For a tree that was read from JSON, use Lookup: such a tree has no function that computes the
+// library's message size.
 func (t *Tree) Select(p coll.Point) (coll.Algorithm, bool) {
 	if t.size == nil || p.Collective != t.Collective {
 		return coll.Default, false
@@ -82,8 +82,8 @@ func (t *Tree) Select(p coll.Point) (coll.Algorithm, bool) {
 	return t.Lookup(p.Ranks(), p.PPN, t.size(p))
 }
 
-// Lookup works like Select, for a communicator with the given number of ranks and ppn ranks on each node.
-// The parameter size is the message size that the library's rules compare.
+// Lookup works like Select, for a communicator with the given number of ranks and ppn ranks on each node. The
+// parameter `size` is the message size that the library computes for its rules.
 func (t *Tree) Lookup(ranks, ppn int, size int64) (coll.Algorithm, bool) {
 	for _, c := range t.Comms {
 		if ranks < c.Low || ranks > c.High {

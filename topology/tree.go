@@ -11,7 +11,7 @@ import (
 // ErrTree is the error for an invalid tree. errors.Is finds it.
 var ErrTree = errors.New("not a tree of a machine")
 
-// Kind is the kind of a vertex.
+// Kind says what a vertex stands for, such as a switch, a node or a core.
 type Kind string
 
 // The kinds of vertices, from the outermost to the innermost. A Group was found by measurements inside a

@@ -110,9 +110,10 @@ func (m *Machine) Cost(ctx context.Context, space *coll.Space) (cost Cost, err e
 	return cost, nil
 }
 
-// launches returns the launches (runs of the program) for the candidates of one layout, without their cases.
-// It adds their expected cost to the parameter `cost`, and counts there the candidates that cannot be
-// measured. The settings that force an algorithm are the same at all sizes of a layout.
+// launches returns the launches (runs of the program) for the candidates of one layout. It removes their cases,
+// to save memory. It adds the expected cost of the launches and the number of candidates that cannot be
+// measured to `cost`. It calls Machine.force once for each algorithm, because the settings are the same for all
+// sizes of a layout.
 func (m *Machine) launches(p planner, layout []coll.Candidate, cost *Cost) ([]launch, error) {
 	var cases []requestedCase
 	var rejected []rejection
@@ -143,8 +144,8 @@ func (m *Machine) launches(p planner, layout []coll.Candidate, cost *Cost) ([]la
 	return launches, err
 }
 
-// refuse counts a candidate that cannot be measured. If the reason contains the candidate's name, refuse removes
-// this name.
+// refuse counts a candidate that cannot be measured, under the reason. It removes the candidate's name from the
+// reason, so that equal reasons are counted together.
 func (c *Cost) refuse(candidate coll.Candidate, reason string) {
 	reason = strings.Replace(reason, candidate.String()+": ", "", 1)
 	i := slices.IndexFunc(c.Refused, func(r Refused) bool { return r.Reason == reason })

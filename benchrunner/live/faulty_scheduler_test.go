@@ -89,8 +89,8 @@ func (s *faultyScheduler) rng(name string) *rand.Rand {
 	return rand.New(rand.NewPCG(s.seed, h.Sum64()))
 }
 
-// occurs reports whether a fault of the given kind happens at this call. It affects the first calls for a job:
-// the parameter `calls` is their number.
+// occurs reports whether this call for the named job has a fault of the given kind. Only the first `calls`
+// calls of a job with this fault have it.
 func (s *faultyScheduler) occurs(kind fault, name string, calls int) bool {
 	if s.faultOf(name) != kind || s.faults[name] == calls {
 		return false

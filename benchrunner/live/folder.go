@@ -95,7 +95,7 @@ func namePrefix(campaign string, b benchrunner.Batch) string {
 	return fmt.Sprintf("tutti-%s-%s-r%d-", campaign, b.Label, b.Round)
 }
 
-// lastNumber returns the highest number among the names of the batch's earlier jobs.
+// lastNumber returns the highest number of the batch's earlier jobs, whose names are the prefix and a number.
 func lastNumber(prefix string, b benchrunner.Batch) int {
 	last := 0
 	for _, j := range b.Jobs {

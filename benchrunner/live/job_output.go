@@ -67,12 +67,12 @@ func (s jobOutput) parse(p benchrunner.Program) error {
 	return nil
 }
 
-// killGrace allows for the order in which a scheduler kills a job's processes. After the program, the script
-// may run for this time, and may begin the next launch of the program.
+// killGrace is a limit: a script ends at most this long after its program if a scheduler kills both with the
+// job. In this time the script may begin the next launch of the program.
 const killGrace = 2 * time.Second
 
-// discardExitCodes finds launches (runs of the program) that were killed together with their job. They count as
-// not ended, because their exit codes say nothing about the program.
+// discardExitCodes finds launches (runs of the program) that were killed together with their job. It marks them
+// as not ended, because their exit codes say nothing about the program.
 func (s jobOutput) discardExitCodes() {
 	var last time.Time
 	for _, one := range s.launches {

@@ -60,7 +60,7 @@ func New(opt Options) (*Machine, error) {
 var errNodesDown = fmt.Errorf("%w: nodes are down", benchrunner.ErrUnavailable)
 
 // capacityFor asks the scheduler for its limits and stores the answer. If fewer nodes than requested are up,
-// but enough were up earlier, it waits for them, but not longer than patience.
+// but enough were up earlier, it waits for them, at most for the constant `patience`.
 func (m *Machine) capacityFor(ctx context.Context, nodes int) (benchrunner.Capacity, error) {
 	var c benchrunner.Capacity
 	err := m.retry(ctx, func() (err error) {
@@ -85,8 +85,7 @@ func (m *Machine) capacityFor(ctx context.Context, nodes int) (benchrunner.Capac
 }
 
 // knownCapacity returns the last capacity of the scheduler, and asks for it if there is none. If the scheduler
-// does not answer, it returns the zero value, as for a scheduler on other machines, whose jobs continue without
-// tutti.
+// does not answer, it returns the zero value, which describes a scheduler whose jobs continue without tutti.
 func (m *Machine) knownCapacity(ctx context.Context) benchrunner.Capacity {
 	if c := m.lastCapacity.Load(); c != nil {
 		return *c

@@ -57,8 +57,9 @@ type rejection struct {
 	later   bool // a later allocation could measure the request
 }
 
-// limitOf returns the longest time of one job: the scheduler's limit, but at most jobTime. In an allocation it is at
-// most the allocation's remaining time; `leaving` says whether it is this time.
+// limitOf returns the longest time of one job: the scheduler's limit, but at most jobTime. In an allocation of nodes
+// it is also at most the allocation's remaining time. The result `leaving` is true if the remaining time is the
+// limit.
 func limitOf(c benchrunner.Capacity, jobTime time.Duration, now time.Time) (limit time.Duration, leaving bool) {
 	limit = c.Limit
 	if jobTime > 0 && (limit == 0 || jobTime < limit) {
@@ -201,8 +202,9 @@ func (p planner) splitMeasurable(layout coll.Layout, cases []requestedCase) (goo
 	return good, bad
 }
 
-// whyUnfit sets the time limit of a launch (a run of the program), and returns the reason why no job can
-// contain it, or "". The result `later` reports whether a job in a later allocation of nodes could.
+// whyUnfit sets the time limit of a launch (a run of the program). It returns the reason why no job can contain
+// the launch, "" if a job can. The result `later` is true if a job in a later allocation of nodes could contain
+// it.
 func (p planner) whyUnfit(s *launch) (reason string, later bool) {
 	c := p.capacity
 	switch {
@@ -231,7 +233,8 @@ func (p planner) launchAllowance(l coll.Layout) time.Duration {
 	return p.launchTime + (time.Duration(l.Ranks()) * p.rankTime).Truncate(time.Second)
 }
 
-// tooBig returns which case needs more memory of a node than there is, "" if none does. Zero bytes are unknown.
+// tooBig returns a message about the first case that needs more memory than a node has, or "" if there is none.
+// The parameter `bytes` is the memory of a node; 0 means unknown.
 func tooBig(cases []benchrunner.Case, bytes int64) string {
 	for _, c := range cases {
 		if need := benchrunner.NodeBytes(c.Point); bytes > 0 && need > bytes {

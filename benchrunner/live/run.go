@@ -212,8 +212,8 @@ func (m *Machine) force(c coll.Candidate) (forced benchrunner.Case, reason strin
 	return benchrunner.Case{Candidate: c, Forcing: f}, ""
 }
 
-// postpone returns the rejections that are final. For the others it stores an error that asks for a new
-// allocation of nodes, which Run returns at its end.
+// postpone returns the rejections that are final. For a launch that only needs a new allocation of nodes, it
+// stores an error, which Run returns at its end.
 func (r *run) postpone(rejected []rejection) []rejection {
 	var out []rejection
 	for _, f := range rejected {

@@ -21,13 +21,13 @@ const (
 	ParallelAlways Parallel = "always" // on any disjoint nodes
 )
 
-// leastBusy is a share of the node-seconds of a job with concurrent launches. If every launch took its whole
-// time limit, the launches would have to use at least this share. Otherwise they go to separate jobs. It does
-// not apply in an allocation, whose idle nodes cost the same.
+// leastBusy is the smallest share of a job's node-seconds that concurrent launches must use, if each takes its
+// whole time limit. Launches that would use less go to separate jobs. Inside an allocation it does not apply,
+// because idle nodes there cost the same as busy ones.
 const leastBusy = 0.7
 
-// sharing says how the launches (runs of the program) of a job share its nodes. With the zero value,
-// launches run one at a time, and a job has as many nodes as each of its launches.
+// sharing says how the launches (runs of the program) of a job share its nodes. With the zero value, launches
+// run one at a time, and a job has exactly the nodes that each of its launches needs.
 type sharing struct {
 	nodes     int        // most nodes of a job; zero: never concurrently
 	switches  [][]string // names of the nodes of each switch; nil: any nodes
@@ -64,8 +64,9 @@ func (m *Machine) sharingFor(ctx context.Context, c benchrunner.Capacity, widest
 	return s, nil
 }
 
-// pool returns the nodes of a job of the given size. They are unknown before the job starts. Therefore pool
-// assumes that every switch is as large as the largest one, and that the job gets whole switches.
+// pool returns the assumed groups of nodes of a job with the given number of nodes. The real ones are unknown
+// before the job starts. pool assumes that every switch is as large as the largest one, and that the job gets
+// whole switches.
 func (s sharing) pool(nodes int) benchrunner.NodePool {
 	r := benchrunner.NodePool{Nodes: nodes}
 	if s.switches == nil {

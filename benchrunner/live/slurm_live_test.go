@@ -98,7 +98,8 @@ type bench struct {
 	opt live.Options
 }
 
-// benches is the number of benches so far. It gives jobs on one cluster different names.
+// benches counts the calls of newBench. Job names contain the number, so that several benches can use one
+// cluster.
 var benches atomic.Int32
 
 func newBench(t *testing.T, c cluster) bench {
@@ -237,7 +238,7 @@ func TestSlurmSuite(t *testing.T) {
 	})
 }
 
-// six returns a batch of one job, whose second case waits for openGate.
+// six returns a batch of six requests, which become one job. The second case waits for openGate.
 func six() benchrunner.Batch {
 	return batchOf(at(2, 1, "a"), at(2, 2, "gate"), at(2, 3, "a"), at(2, 4, "a"), at(2, 5, "a"), at(2, 6, "a"))
 }
@@ -332,7 +333,7 @@ func TestSlurmStepFails(t *testing.T) {
 	}
 }
 
-// four returns a batch of two jobs. Each of them has a case that waits for openGate.
+// four returns a batch of four requests, which become two jobs. Each job has a case that waits for openGate.
 func four() benchrunner.Batch {
 	return batchOf(at(2, 1, "a"), at(2, 2, "gate"), at(1, 3, "a"), at(1, 4, "gate"))
 }
@@ -455,8 +456,8 @@ func TestSlurmResumed(t *testing.T) {
 	}
 }
 
-// TestSlurmSlow tests two events that Slurm notices late: a time limit after at least one minute, and a lost
-// node after half a minute.
+// TestSlurmSlow checks that a batch is measured completely after events that take Slurm minutes to notice: a
+// time limit, a lost node, a stopped controller, and new jobs with old IDs.
 func TestSlurmSlow(t *testing.T) {
 	if !*long {
 		t.Skip("takes six minutes: go test -run SlurmSlow -timeout 20m ./benchrunner/live -long")

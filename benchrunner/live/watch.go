@@ -15,7 +15,7 @@ import (
 	"tutti/coll"
 )
 
-// One request asks for the status of all jobs.
+// Limits of the status requests to the scheduler. One request asks for all jobs.
 const (
 	askPeriod = 5 * time.Second // least time between two requests
 	askFirst  = time.Second     // delay after a submission, when the answer would only be "waiting"

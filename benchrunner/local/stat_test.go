@@ -40,7 +40,7 @@ func TestProcessUnknown(t *testing.T) {
 	}
 }
 
-// FuzzParsers checks what the parsers make of any text.
+// FuzzParsers checks that parseID, parseEnd and leastCPUs return an error or a possible value for any text.
 func FuzzParsers(f *testing.F) {
 	for _, text := range []string{"12-4711-boot", "JobId=1 EndTime=2026-01-31T12:00:00", "EndTime=Unknown", "32(x3),16"} {
 		f.Add(text)

@@ -190,9 +190,8 @@ func TestLiveProbe(t *testing.T) {
 	}
 }
 
-// TestLiveSwitchesOpenMPI sets control variables for several algorithms one after another. Open MPI must call
-// their functions in this order. The test reads the log of the dynamic loader on rank 0, which has the first
-// call of each function.
+// TestLiveSwitchesOpenMPI forces several algorithms one after another. It checks that Open MPI calls their
+// functions in this order. The log of the dynamic loader on rank 0 shows the first call of each function.
 func TestLiveSwitchesOpenMPI(t *testing.T) {
 	prog := openmpi.program(t)
 	want := []string{"bcast_intra_pipeline", "bcast_intra_binomial", "bcast_intra_chain", "bcast_intra_basic_linear"}
@@ -285,8 +284,8 @@ func TestLiveNoise(t *testing.T) {
 	}
 }
 
-// TestLiveSlowCheck checks that a case has enough calls for an interval even if its checks took longer than its
-// slice, as on a busy machine.
+// TestLiveSlowCheck checks that a case gets enough timed calls for a confidence interval. It does so even if
+// its checks took longer than its slice, as on a busy machine.
 func TestLiveSlowCheck(t *testing.T) {
 	shim := mpich.preload(t, `int MPI_Bcast(void *b, int n, MPI_Datatype d, int root, MPI_Comm c) {
 		static int calls;
@@ -446,7 +445,8 @@ int MPI_Allgather(const void *s, int n, T a, void *b, int m, T d, C c) { if (s =
 	}
 }
 
-// TestLiveClocks checks the measured times if the clocks of ranks drift, or differ by a quarter of an hour.
+// TestLiveClocks checks that the measured times are right if the clocks of ranks drift, or differ by a quarter
+// of an hour.
 func TestLiveClocks(t *testing.T) {
 	prog := mpich.program(t)
 	shim := mpich.preload(t, `

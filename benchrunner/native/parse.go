@@ -190,7 +190,8 @@ func (e event) check() error {
 	return nil
 }
 
-// interval returns the 95 % interval of the median. Fewer than 6 samples have none: it then returns their range.
+// interval returns the 95 % confidence interval of the median. Fewer than 6 samples have no such interval; for
+// them it returns the smallest and the largest sample.
 func (e event) interval() (low, high float64) {
 	if e.High == 0 {
 		return e.Min, e.Max

@@ -264,8 +264,8 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// TestReadNoise checks that a time with an interval wider than the limit is a failure, except for an aborted
-// case, and that a few samples, which have no interval, are judged by their range. It checks the warnings about a
+// TestReadNoise checks that a time fails if its interval is wider than the limit. An aborted case does not fail.
+// A few samples, which have no interval, are judged by their range. The test also checks the warnings about a
 // disturbed machine.
 func TestReadNoise(t *testing.T) {
 	opt := options()

@@ -161,8 +161,8 @@ func (m *Machine) Costs(batch []coll.Candidate) []float64 {
 	return m.prices(batch, run)
 }
 
-// prices returns the costs of candidates that have the given run times, in seconds, without launches (starts of
-// the program).
+// prices returns the cost of each candidate of a batch in seconds, without the launches (starts of the
+// program). The parameter `run` has their run times.
 func (m *Machine) prices(batch []coll.Candidate, run []float64) []float64 {
 	fits := m.opt.Nodes > 0
 	for _, c := range batch {

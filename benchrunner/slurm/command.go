@@ -49,9 +49,9 @@ type command struct {
 	limit time.Duration
 }
 
-// run runs a command and returns its standard output. The error is a *failure or that of ctx. An interrupt
-// from the terminal does not reach the command, and after ctx ends the command may continue for
-// cancelGrace. If sbatch were killed, tutti would not know whether it had submitted the job.
+// run runs a command and returns its standard output. The error is a *failure or that of ctx. If sbatch were
+// killed, tutti would not know whether it had submitted the job. Therefore an interrupt from the terminal does
+// not reach the command, and after ctx ends the command may continue for cancelGrace.
 func (s *Scheduler) run(ctx context.Context, c command) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", err

@@ -228,7 +228,7 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// FuzzParsers checks what the parsers make of any text.
+// FuzzParsers checks that the parsers of Slurm's output return an error or possible values for any text.
 func FuzzParsers(f *testing.F) {
 	for _, name := range []string{"squeue.txt", "sacct.txt", "scontrol-partition.txt", "sinfo.txt", "scontrol-job.txt"} {
 		for line := range strings.Lines(recorded(f, name)) {

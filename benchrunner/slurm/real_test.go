@@ -75,7 +75,7 @@ func wantOutcome(t *testing.T, st benchrunner.Status, outcome coll.JobOutcome, r
 	}
 }
 
-// TestSlurmJob runs a job whose variables, folder name and directives are unusual.
+// TestSlurmJob checks that a job with unusual variables, folder name and directives runs, ends and is found.
 func TestSlurmJob(t *testing.T) {
 	c, s := startCluster(t, 2, conf, Options{Partition: "main", Directives: []string{"--comment=a b", "--oversubscribe"}})
 	for name, value := range map[string]string{
@@ -364,7 +364,8 @@ func TestSlurmControllerDown(t *testing.T) {
 	wantOutcome(t, await(t, s, id, sub, over), coll.JobCompleted, "COMPLETED")
 }
 
-// TestSlurmForgets checks a cluster that forgets ended jobs and then gives their IDs to other jobs.
+// TestSlurmForgets checks a cluster that forgets ended jobs and gives their IDs to other jobs. Status must not
+// report such a job, and Cancel must not cancel the other one.
 func TestSlurmForgets(t *testing.T) {
 	testutil.NeedAllCases(t)
 	c, s := startCluster(t, 1, conf+"\nMinJobAge=2", Options{})
@@ -483,8 +484,8 @@ func TestSlurmInterrupted(t *testing.T) {
 	}
 }
 
-// TestSlurmSlowEnds tests two ends of jobs that Slurm notices late: a time limit after more than a minute, and
-// a lost node after half a minute.
+// TestSlurmSlowEnds checks the outcomes of two jobs whose end takes Slurm long to notice: one exceeds its time
+// limit, the other loses a node.
 func TestSlurmSlowEnds(t *testing.T) {
 	if !*long {
 		t.Skip("takes two minutes: go test -run SlowEnds ./benchrunner/slurm -long")

@@ -46,7 +46,8 @@ func write(t *testing.T, dir, name, text string) {
 	testutil.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 }
 
-// TestLateAccounts checks that a job is unknown between the end of its row in the queue and its row in the accounts.
+// TestLateAccounts checks that a job is unknown while the queue no longer shows it and the accounts do not show it
+// yet.
 func TestLateAccounts(t *testing.T) {
 	s, dir := fake(t, map[string]string{"squeue": "cat $dir/queue", "sacct": "cat $dir/accounts"})
 	sub := benchrunner.Submission{Name: "job", Dir: "/d"}

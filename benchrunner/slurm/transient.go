@@ -40,8 +40,8 @@ var transient = []string{
 	"Cannot allocate memory",
 }
 
-// rejects reports whether a failure means that Slurm can never accept what was asked for. stdout is the standard
-// output of the command.
+// rejects reports whether a failure means that Slurm can never accept the request. stdout is the standard output
+// of the command.
 func (f *failure) rejects(stdout string) bool {
 	var notRunnable *exec.Error
 	if _, printed := parseID(stdout); printed || f.timedOut || f.code < 0 || errors.Is(f.err, exec.ErrNotFound) || errors.As(f.err, &notRunnable) {

@@ -117,7 +117,8 @@ func (o OSUOptions) size(c benchrunner.Case) (int64, error) {
 
 const osuOneRank = "This test requires at least two processes"
 
-// parse keeps the rows of the datatype that the command requests, or of the only one.
+// parse parses an output of OSU. If it has results of several datatypes, parse keeps those of the datatype that
+// the command requests.
 func (o OSUOptions) parse(s benchrunner.Launch, lines []string) (listing, error) {
 	l, err := parseOSU(lines)
 	c, want := s.Cases[0].Collective, "MPI_CHAR"

@@ -76,7 +76,7 @@ type Program struct {
 	command func(s benchrunner.Launch, sizes []int64) benchrunner.Command
 	// parse reads the lines of an output.
 	parse func(s benchrunner.Launch, lines []string) (listing, error)
-	// samples is the number of times that the output has of a complete case; 0 if it has only averages.
+	// samples is the number of single times that a complete output has for a case; 0 if it has only averages.
 	samples int
 }
 
@@ -249,7 +249,8 @@ func (l *listing) add(line string, r row, valid bool) {
 	last.rows = append(last.rows, r)
 }
 
-// rows returns the rows of all sections that the world of the launch printed.
+// rows returns the rows of the sections whose world has as many ranks as the launch, or an unknown number of
+// ranks.
 func (l listing) rows(s benchrunner.Launch) (out []row) {
 	for _, section := range l.sections {
 		if section.ranks == 0 || section.ranks == s.Layout.Ranks() {

@@ -213,8 +213,8 @@ func TestAllowance(t *testing.T) {
 	}
 }
 
-// readTest is an output with the beginning of the text of each expected outcome: the state, then calls and
-// seconds, or phase and error.
+// readTest is an output of a program, with the beginning of the text of each expected outcome. The text has the
+// state, then calls and seconds, or phase and error.
 type readTest struct {
 	name, stdout, stderr string
 	out                  benchrunner.Output
@@ -260,9 +260,8 @@ An invalid value was supplied for an enum variable.
 --------------------------------------------------------------------------
 `
 
-// commonReadTests returns the tests that all suites share. The first parameter is an output with one result for
-// each case. The second is the text that ranks on n1 and n2 print to standard error. The third has the expected
-// outcomes.
+// commonReadTests returns the tests that all suites share. `complete` is an output with one result for each
+// case, `good` the text that ranks on n1 and n2 print to standard error. `done` has the expected outcomes.
 func commonReadTests(complete, good string, done []string) []readTest {
 	all := func(text string) []string { return slices.Repeat([]string{text}, len(done)) }
 	oneNode := strings.ReplaceAll(good, "n2", "n1")
@@ -284,7 +283,8 @@ func commonReadTests(complete, good string, done []string) []readTest {
 	}
 }
 
-// checkSamples parses the recorded outputs of a suite and compares the results with golden files.
+// checkSamples parses the recorded outputs of a suite and compares the results with golden files. It fails if
+// there are fewer than `least` outputs.
 func checkSamples(t *testing.T, pattern string, least int, read func(lines []string) (string, error)) {
 	names, err := filepath.Glob("testdata/" + pattern)
 	if err != nil || len(names) < least {

@@ -26,8 +26,8 @@ type treeVariance struct {
 	trainedOn int // measurements
 }
 
-// firstPoints is 4, because ACCLAiM takes four evenly spaced points from the first to the last and leaves out
-// the last.
+// firstPoints is a number of evenly spaced points, from the first to the last. ACCLAiM begins with all of them
+// except the last.
 const firstPoints = 4
 
 // Ask returns all algorithms at the first points, later at the point of the largest variance.

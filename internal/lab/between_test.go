@@ -54,9 +54,9 @@ func summary(t *testing.T, slowdowns []float64) metrics.Summary {
 	return testutil.Must(metrics.Summarize(slowdowns, metrics.Options{}))(t)
 }
 
-// joined returns the set that a campaign with grid.between tunes. It has the powers of two of the grid. It also
-// has the points of the set `off` that differ from them only in a number of nodes halfway between two powers.
-// If `sizes` is true, further message sizes of `off` can be added during the campaign.
+// joined returns the set of a campaign with grid.between: the powers of two in `grid`, and the points of `off`
+// whose number of nodes is halfway between two powers of two. If `sizes` is true, it also has recorded times of
+// other message sizes, which the campaign can add.
 func joined(t *testing.T, grid, off Set, sizes bool) Set {
 	t.Helper()
 	power := func(n int64) bool { return n&(n-1) == 0 }
@@ -76,11 +76,11 @@ func joined(t *testing.T, grid, off Set, sizes bool) Set {
 	return s
 }
 
-// TestBetweenPowersOfTwo checks selections at numbers of nodes and message sizes between powers of two.
-// Campaigns on three grids measure until the criteria hold: powers of two alone, with numbers of nodes between
-// them, and also with sizes that campaigns add. A selection must beat the defaults of both libraries. It must
-// also beat forests that learn from the same number of random measurements. On the last two grids it must meet
-// the criterion for mistakes. Figures are means over seeds.
+// TestBetweenPowersOfTwo checks selections at numbers of nodes and message sizes between powers of two. It runs
+// campaigns on three grids until the criteria hold: powers of two alone, with numbers of nodes between them,
+// and also with sizes that campaigns add. A selection must beat the defaults of both libraries. It must also
+// beat forests that learn from the same number of random measurements. On the last two grids it must meet the
+// criterion for mistakes. Figures are means over seeds.
 func TestBetweenPowersOfTwo(t *testing.T) {
 	sets := []string{"A_allreduce", "D_allreduce", "E_allreduce"}
 	if testutil.AllCases() {

@@ -11,10 +11,10 @@ import (
 
 // TestStopsAreRight runs campaigns that stop when their predictions meet the criteria, on three simulated sets.
 // At the stop, the true values of all campaigns but one must meet the criteria. The sum of their machine times
-// may be at most 2.5 times what was needed.
+// may be at most 2.5 times the time until the true values met the criteria.
 //
-// In docs/experiments, 103 of 103 campaigns stopped correctly at 2 % noise. On these three sets they took 1.3
-// to 2.3 times the machine time that was needed.
+// In docs/experiments, 103 of 103 campaigns stopped correctly at 2 % noise. On these three sets the ratio of
+// the times was 1.3 to 2.3.
 func TestStopsAreRight(t *testing.T) {
 	var sets []lab.Set
 	for _, name := range []string{"C_bcast", "C_allreduce", "D_allreduce"} {

@@ -54,10 +54,10 @@ func (d Design) entries() (out []entry) {
 	return out
 }
 
-// Compare runs the replays of a design with each of several costs of launches. The outcomes have the order of
-// the design, those of a replay the order of the costs, whatever the number of workers is. Outcomes in the file
-// keep are not computed again, and new ones are added to it. The function progress, if not nil, receives each
-// new outcome; it must be safe for concurrent use.
+// Compare runs the replays of a design with each of several costs of launches. The outcomes are in the order of
+// the design, and for each replay in the order of the costs. Outcomes in the file `keep` are not computed
+// again, and new ones are added to it. The function `progress`, if not nil, receives each new outcome; it must
+// be safe for concurrent use.
 func Compare(ctx context.Context, d Design, launches []benchrunner.LaunchCost, opt Options, keep *ResultFile[Outcome], progress func(Outcome)) ([]Outcome, error) {
 	for _, launch := range launches {
 		opt.Launch = launch

@@ -33,7 +33,7 @@ type Constant struct {
 	start, end int    // of the number in the file
 }
 
-// Effect describes the campaigns of a program in which a constant has another value.
+// Effect says how the results of campaigns change if a constant has half or twice its own value.
 type Effect struct {
 	Same     bool    // no result changes
 	Time     float64 // machine time divided by that with the constant's own value, geometric mean
@@ -50,7 +50,7 @@ func (e Effect) harmless() bool {
 	return e.Same || e.Failed == "" && e.Bad == 0 && math.Abs(math.Log(e.Time)) <= math.Log(sameTime)
 }
 
-// String returns the text of a cell of the table.
+// String returns the text of the effect in the table of WriteConstants.
 func (e Effect) String() string {
 	switch {
 	case e.Failed != "":

@@ -19,8 +19,8 @@ type contender struct {
 	ownModel  bool // the strategy is a chooser and makes the selection
 }
 
-// contenders are, after the first, Wilkins et al. (ExaMPI 2021), Wilkins et al. (CLUSTER 2022), Steiner (TU Wien
-// 2023), and the random points for forests with which FACT was compared.
+// The contenders after own-stop follow Wilkins et al. (ExaMPI 2021), Wilkins et al. (CLUSTER 2022) and Steiner
+// (TU Wien 2023). The last one is the random points for forests with which FACT was compared.
 var contenders = []contender{
 	{name: "own-stop", strategy: "regret", ownStop: true},
 	{name: "fact", strategy: "uncertainty", published: true},

@@ -63,8 +63,8 @@ func randomByScaling() []source {
 	return sources
 }
 
-// draw trains on training sets of each share from every source. The table first has the rows of all sets
-// together, then those of each set.
+// draw trains models on training sets of each share from every source, and draws their metrics. The table first
+// has the rows of all sets together, then those of each set.
 func (o shareFigure) draw(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
 	all, err := samples(ctx, sets, seeds, opt, o.sources)
 	if err != nil {

@@ -145,8 +145,8 @@ func RunProgram(t *testing.T, env []string, launcher string, args ...string) str
 	return out.String()
 }
 
-// LaunchEnv returns the environment for a launcher of MPICH or Open MPI. Ranks run as root on a machine with few
-// cores, and idle ranks yield the processor.
+// LaunchEnv returns the environment for a launcher of MPICH or Open MPI. With it, ranks may run as root and
+// outnumber the cores, and idle ranks yield the processor.
 func LaunchEnv(t *testing.T, launcher string, env []string) []string {
 	t.Helper()
 	switch filepath.Base(launcher) {

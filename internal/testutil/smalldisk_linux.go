@@ -28,8 +28,8 @@ func MountSmallDisk(t *testing.T, size string) string {
 	err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size="+size)
 	if err == nil {
 		t.Cleanup(func() {
-			// A process that another test started may use the mount a little longer, so it is detached at
-			// once.
+			// A process that another test started may still use the mount, and a normal unmount would then
+			// fail. A detached mount ends when that process closes it.
 			if err := syscall.Unmount(dir, syscall.MNT_DETACH); err != nil {
 				t.Error(err)
 			}

@@ -84,8 +84,8 @@ func TestLiveMPI4Py(t *testing.T) {
 	}
 }
 
-// TestLiveEZTrace runs a program under libtutti and eztrace. libtutti traces and serves; eztrace sees the calls that
-// libtutti passes on.
+// TestLiveEZTrace runs a program under both libtutti and eztrace. libtutti must trace and serve the program's calls,
+// and eztrace must see the calls that libtutti passes on.
 func TestLiveEZTrace(t *testing.T) {
 	testutil.NeedAllCases(t)
 	for _, b := range below {

@@ -108,8 +108,8 @@ func open(t *testing.T, lib mpi.Library) []opened {
 	return out
 }
 
-// testBuilds fits selections to rows of many kinds. It checks that the exported files select the algorithms of the
-// selection, and that no selected algorithm is slower than the default beyond MaxLoss.
+// testBuilds fits selections to random rows of every family. It checks that the exported files select the
+// algorithms of the selection, and that no selected algorithm is slower than the default beyond MaxLoss.
 func testBuilds(t *testing.T, lib mpi.Library) {
 	for _, b := range open(t, lib) {
 		for i, f := range families() {

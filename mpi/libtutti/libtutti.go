@@ -59,7 +59,8 @@ func size(p coll.Point) int64 {
 	return count * p.Collective.ElementBytes()
 }
 
-// algorithms lists the values of segsize only for algorithms that are faster if long messages are cut into segments.
+// algorithms is the table of libtutti's algorithms. It has values of segsize only for algorithms that are faster if
+// long messages are cut into segments.
 //
 //go:embed algorithms.csv
 var algorithms string

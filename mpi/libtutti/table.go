@@ -66,8 +66,8 @@ type Rule struct {
 	Activation *Activation    `json:"-"` // nil for an algorithm of libtutti
 }
 
-// Mix lists the algorithms that libtutti may explore in some calls. The calls are not of coll.Alltoallv, whose ranks
-// do not know each other's sizes, and of no particular order.
+// Mix lists the algorithms that libtutti may explore in the calls of a scope. The scope has no order of ranks. It is
+// not for coll.Alltoallv, whose ranks do not know each other's sizes.
 type Mix struct {
 	Scope
 	Budget  int      `json:"budget"`  // of a call, in thousandths of the time of the selected algorithm, besides the share of TUTTI_BUDGET; up to 1000000

@@ -14,8 +14,8 @@ import (
 // fails, or MPICH selects another algorithm.
 const fallbackName = "MPIR_CVAR_COLLECTIVE_FALLBACK"
 
-// fallback is a value of the variable in fallbackName: a text in the environment, and a number in the
-// control variable.
+// fallback is a value of the control variable fallbackName. The environment gives the value as a text, MPI_T as
+// a number.
 type fallback struct {
 	name string
 	id   int

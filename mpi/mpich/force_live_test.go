@@ -58,9 +58,9 @@ func together(t *testing.T, base []mpi.Var, prog string, args ...string) string 
 	return testutil.RunProgram(t, env, "mpiexec.hydra", append([]string{"-n", "4", prog}, args...)...)
 }
 
-// TestLiveSwitch checks that each group of switches (control variables with values) makes the library run
-// its algorithm within one launch. With the default, the device must select again. Error stacks name the
-// algorithm.
+// TestLiveSwitch checks that each group of switches (control variables with values) makes the library run its
+// algorithm within one launch. With the default, the device must select again. The test provokes errors, whose
+// stacks name the algorithm.
 func TestLiveSwitch(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
 	cat := installed(t, prog).cat

@@ -93,8 +93,8 @@ func layered(cat *mpi.Catalogue) []selection.Row {
 	return rows
 }
 
-// TestLiveSelection checks that the library runs the algorithm that the tree selects. Error stacks name the
-// algorithm.
+// TestLiveSelection checks that the library runs the algorithm that the tree selects. It provokes errors, whose
+// stacks name the algorithm.
 func TestLiveSelection(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)
 	b := installed(t, prog)
@@ -169,8 +169,8 @@ func last(names []string) string {
 }
 
 // TestLiveStock checks that the library without selection files is correct for every call, except for known
-// faults. It also fails if a call with a known fault is correct, which means that a release has fixed the
-// fault. The list of faults in the program, and faults.csv, may then be too long.
+// faults. It also fails if a call with a known fault is correct. Such a fault can be removed from the program's
+// list of faults, and perhaps from faults.csv.
 func TestLiveStock(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)
 	l := coll.Layout{Nodes: 2, PPN: 2}

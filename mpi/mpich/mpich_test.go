@@ -180,8 +180,8 @@ func TestExportRefuses(t *testing.T) {
 	}
 }
 
-// TestOpen checks that Open without a file accepts only releases with embedded trees. A given library file
-// must be of the given release.
+// TestOpen checks that Open without a library file accepts only releases whose selection trees this package
+// contains. If a library file is given, it must be of the given release.
 func TestOpen(t *testing.T) {
 	if _, err := Library.Open(release(t, "5.0.1"), ""); !errors.Is(err, errNoTree) {
 		t.Errorf("5.0.1 without a file: %v, want ErrNoTree", err)

@@ -199,10 +199,10 @@ func sizeKey(c coll.Collective) string {
 // Size implements mpi.Library.
 func (library) Size(p coll.Point) int64 { return size(p) }
 
-// size returns the message size that MPICH's rules compare. For bcast, allreduce and reduce, it is the
-// number of bytes in the buffer. For alltoall, it is the number of bytes for one rank. For gather and
-// scatter, it is the number of elements of all ranks. For barrier, scan and exscan, it is 0. For all other
-// collectives, it is the number of bytes of all ranks.
+// size returns the message size that MPICH compares with the limits in its rules. For bcast, allreduce and
+// reduce, it is the number of bytes in the buffer. For alltoall, it is the number of bytes for one rank. For
+// gather and scatter, it is the number of elements of all ranks. For barrier, scan and exscan, it is 0. For all
+// other collectives, it is the number of bytes of all ranks.
 //
 // Thresholds are C ints. A larger size counts as the largest C int.
 func size(p coll.Point) int64 {

@@ -103,8 +103,8 @@ func segmentVariable(c coll.Collective) string {
 // considers the sizes that leave every point an option no slower than the default. Among these it takes the
 // size with the least sum of the logarithms of the fastest times. The library's own size is always one of them.
 //
-// If the size is not the library's own, the default would use it, too. The default is then no option for
-// messages that would be divided into other segments than by the library's own size.
+// With another size than the library's own, the default would also use this size. oneSegment then removes the
+// default for messages that the two sizes divide differently.
 func oneSegment(rows []selection.Row) []selection.Row {
 	type group struct {
 		coll.Collective

@@ -55,7 +55,7 @@ type variable struct {
 	bytes string // message, allRanks or noSize
 }
 
-// The kinds of message sizes that the ranges in a variable's value can compare.
+// The kinds of message size that select an algorithm in a variable's value.
 const (
 	messageBytes = "message"   // bytes of the buffer, or of one rank's part of it
 	allRanks     = "all-ranks" // bytes of all ranks' parts
@@ -85,8 +85,8 @@ func (l *library) Open(cat *mpi.Catalogue, _ string) (mpi.Build, error) { return
 
 func (b build) Catalogue() *mpi.Catalogue { return b.cat }
 
-// Size implements mpi.Library. It returns the message size that the ranges of the collective's variable
-// compare. If the ranges compare no size, it returns 0.
+// Size implements mpi.Library. It returns the message size by which the collective's variable selects an
+// algorithm, 0 if the variable's ranges have no message sizes.
 func (l *library) Size(p coll.Point) int64 {
 	v := l.variables[p.Collective]
 	if v.bytes == noSize || !p.Collective.Sized() {

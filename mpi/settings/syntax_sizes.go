@@ -128,8 +128,8 @@ type sizeRange struct {
 	upTo int64
 }
 
-// sizeRanges is the value of one variable. It has at least one range, and the ranges are in ascending
-// order. The last range contains all larger sizes.
+// sizeRanges is the parsed value of one environment variable. It has at least one range, in ascending order.
+// The last range has no upper limit.
 type sizeRanges []sizeRange
 
 func (ranges sizeRanges) find(bytes int64) int {

@@ -42,8 +42,7 @@ func hasSmallStep(samples []sample) bool {
 	return false
 }
 
-// changedShare returns the fraction of the members whose group in division a has other members than their
-// group in division b.
+// changedShare returns the fraction of the members whose group in division a is not also a group of division b.
 func changedShare(a, b Labels) float64 {
 	k := b.Groups()
 	sizeA, sizeB := a.sizes(), b.sizes()
@@ -114,9 +113,9 @@ const (
 	mostPairs = 1.0 / 3.0 // of single distances between two groups
 )
 
-// separateMisfits returns the divisions that are possible in a tree of switches, and the numbers of groups of
-// the other divisions. In a tree, all members of a group have the same distance to another group. A division is
-// unclear if both sets of repetitions show large deviations from this.
+// separateMisfits separates the divisions into those that are possible in a tree of switches (`clear`) and the
+// others (`unclear`, their numbers of groups). In a tree, all members of a group have the same distance to
+// another group. A division is unclear if both sets of repetitions show large deviations from this.
 func (d *levelFinder) separateMisfits(divisions []Labels) (clear []Labels, unclear []int) {
 	samples := byLevel(d.mean, divisions)
 	for i, labels := range divisions {

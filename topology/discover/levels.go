@@ -27,8 +27,8 @@ type Level struct {
 	// not in a finer level.
 	Seconds float64
 
-	// Confidence says how many members have their group confirmed by their distances, as a fraction. It is the
-	// mean of the fractions for two sets of repetitions.
+	// Confidence is the fraction of the members whose group is confirmed by their distances, as a mean for two
+	// sets of repetitions.
 	Confidence float64
 }
 

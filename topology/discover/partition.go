@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// divisions returns one division for each two successive steps, from the finest to the coarsest. It cuts the
-// hierarchy midway between the two steps. It then moves members, or groups of the finer division, to the
-// groups to which they belong according to their distances.
+// divisions returns one division of the members for each two successive steps (the distances at two levels),
+// from the finest to the coarsest. It cuts the hierarchy at the middle of the two distances. It then moves each
+// member, or each group of the finer division, to the group that its distances fit best.
 func (h *hierarchy) divisions(t Matrix, steps []step) []Labels {
 	var out []Labels
 	fine := Labels(allMembers(t.n))
@@ -44,8 +44,8 @@ func majority(labels, items Labels) []int {
 
 // affinity holds the evidence that two items belong to the same group. Items are single members or groups of a
 // finer division. The distances within groups are about `near`, those between groups about `far`. A pair of
-// members is evidence for one group by how much its distance is below the middle of both, and against it by how
-// much it is above. This evidence is limited to the step far - near.
+// members is evidence for one group if its distance is below the middle of both, and evidence against it if the
+// distance is above. The evidence is the difference from the middle, but at most far - near.
 type affinity struct {
 	n            int
 	t            Matrix

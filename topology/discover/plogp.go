@@ -70,12 +70,11 @@ type Parameters struct {
 
 // FitPLogP computes the PLogP parameters from measured times, which must include those of empty messages.
 //
-// If no gap was measured for a size, its gap is the round trip of this size, minus the round trip, plus the gap of
-// empty messages (equation 3.1). The latency is half of the round trip without two gaps, both of empty messages
-// (equation 3.2).
+// If no gap was measured for a size, its gap is the gap of empty messages plus the difference of both round trips
+// (equation 3.1). The latency is half of the round trip of empty messages, minus their gap (equation 3.2).
 //
-// The error matches ErrParameters if times are missing, negative or infinite. It also matches for duplicate
-// or negative sizes, and for a negative gap or latency.
+// The error matches ErrParameters if times are missing, negative or infinite. It also matches for duplicate or
+// negative sizes, and for a negative gap or latency.
 //
 // Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023).
 func FitPLogP(times []SizeTimes) (Parameters, error) {

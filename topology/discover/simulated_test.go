@@ -95,8 +95,8 @@ func simulated(t *testing.T, lines []string) (places []place, seconds float64) {
 	return places, seconds
 }
 
-// built returns the groups of the simulated machine. These are the nodes of each leaf switch and the ranks
-// of each socket.
+// built returns the groups of the simulated machine, each as one text: the nodes of a leaf switch, or the ranks
+// of a socket.
 func built(places []place) []string {
 	by := map[string][]string{}
 	for _, p := range places {
@@ -111,8 +111,8 @@ func built(places []place) []string {
 	return sets(by)
 }
 
-// grouped returns the lowest groups of a tree. These are the nodes below each switch and the cores of each
-// group.
+// grouped returns the groups at the lowest levels of a tree, each as one text: the nodes below a switch, or the
+// cores below a group inside a node.
 func grouped(tree *topology.Tree) []string {
 	by := map[string][]string{}
 	host := ""

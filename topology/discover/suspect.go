@@ -21,8 +21,8 @@ const (
 	// leastSlowdown is the smallest slowdown that is reported. It equals the smallest step between levels.
 	leastSlowdown = 1.1
 
-	// leastAlike is the smallest number of pairs at one height of the tree from which the usual time at this
-	// height is clear.
+	// leastAlike is the smallest number of pairs at one height of the tree with which the usual time at this
+	// height can be computed.
 	leastAlike = 8
 
 	// leastPairs is the smallest number of measured pairs whose path leads through a component (node or link).
@@ -190,7 +190,8 @@ type judgement struct {
 	slow  bool
 }
 
-// calibrate sets the least score of a slow component, and the unit of the excess by kind.
+// calibrate sets the least score of a slow component. For each kind of component, it sets the unit in which
+// scores are measured.
 func (e *slowness) calibrate() {
 	e.needed = distuv.UnitNormal.Quantile(1 - falseAlarms/float64(len(e.components)))
 	e.unit = map[topology.Kind]float64{topology.Node: e.noise, topology.Switch: e.noise}

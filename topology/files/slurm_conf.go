@@ -232,8 +232,8 @@ func printed(line string) (values map[string]string, first string) {
 }
 
 // entries returns the switches of a tree as Slurm's topology/tree has them; children come before their parents. Slurm does not allow a parent
-// to have both nodes and switches. The nodes of such a switch get a switch of their own, which is named
-// after it. The parts inside nodes are omitted.
+// to have both nodes and switches. The nodes of such a switch get a switch of their own, which is named after it. The parts inside nodes are
+// omitted.
 func entries(t *topology.Tree) []entry {
 	taken := map[string]bool{}
 	for v := range t.All() {

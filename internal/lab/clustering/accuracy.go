@@ -41,7 +41,8 @@ func assign(cost [][]float64) float64 {
 	return total
 }
 
-// augment assigns a column to the row row[0] at the lowest cost. It may change the columns of other rows.
+// augment is one step of the Hungarian method. It assigns a column to the row row[0] at the lowest cost, and
+// may change the columns of other rows. u and v are the potentials of the rows and columns.
 func augment(cost [][]float64, u, v []float64, row []int) {
 	n := len(cost)
 	least := make([]float64, n+1)

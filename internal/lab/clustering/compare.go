@@ -21,8 +21,9 @@ import (
 	"tutti/topology/discover"
 )
 
-// Method is a clustering method. Its Accuracy divides the matrix m and returns the accuracy of this
-// division. The method gets the true number of groups, or the parameter value with the best accuracy.
+// Method is a clustering method. Its function Accuracy divides the members of the matrix m into groups and
+// returns the accuracy of this division. The method gets the true number of groups, or the parameter value with
+// the best accuracy.
 type Method struct {
 	Name     string
 	Accuracy func(m discover.Matrix, truth discover.Labels) float64

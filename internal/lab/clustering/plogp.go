@@ -9,8 +9,8 @@ import (
 	"tutti/topology/discover"
 )
 
-// Distances returns the time in seconds of a message between each pair of ranks (equation 3.4), as rows up
-// to the diagonal. Row i of pairs has the PLogP parameters of rank i with each rank before it.
+// Distances returns the time in seconds of a message between each two ranks (Reinfjell, equation 3.4). The
+// element pairs[i][j] has the PLogP parameters of the ranks i and j, for j < i. The result has the same shape.
 func Distances(pairs [][]discover.Parameters, bytes int) [][]float64 {
 	out := make([][]float64, len(pairs))
 	for i, row := range pairs {
@@ -22,9 +22,10 @@ func Distances(pairs [][]discover.Parameters, bytes int) [][]float64 {
 	return out
 }
 
-// Profiles returns the Euclidean distance between the profiles of each pair of ranks. The profile of a rank
-// consists of the latency, the overheads and the gap of a message to each rank (equations 3.5 and 3.6). The
-// rows, and the parameter pairs, have the form of those of Distances. It takes O(n³) time.
+// Profiles returns the Euclidean distance between the profiles of each two ranks. The profile of a rank
+// consists of the latency, the overheads and the gap of a message to each rank (Reinfjell, equations 3.5 and
+// 3.6). The parameter `pairs` and the result have the same shape as for Distances. It takes O(n³) time for n
+// ranks.
 func Profiles(pairs [][]discover.Parameters, bytes int) [][]float64 {
 	const each = 4 // number of parameters of a pair
 	vectors := make([][]float64, len(pairs))
@@ -71,8 +72,8 @@ func At(p discover.Parameters, bytes int) discover.Overhead {
 
 func between(a, b, share float64) float64 { return max(a+share*(b-a), 0) }
 
-// Time returns the time of a message in seconds: the sum of the latency, the gap and the mean of both
-// overheads (equation 3.3).
+// Time returns the time of a message in seconds: the sum of the latency, the gap and the mean of both overheads
+// (Reinfjell, equation 3.3).
 func Time(p discover.Parameters, bytes int) float64 {
 	o := At(p, bytes)
 	return p.Latency + (o.Send+o.Receive)/2 + o.Gap

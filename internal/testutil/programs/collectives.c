@@ -46,10 +46,10 @@ static void find_nodes(void)
                      (rank - r + size) % size, 2, world, MPI_STATUS_IGNORE);
 }
 
-/* Returns whether the library computes a call wrongly. In an allgatherv, Open MPI selects on each rank by the size of the
- * type that this rank sends. MPICH 4.0 uses composition alpha for a reduce of more than 2 KiB, which crashes if the
- * root reduces in place and is not the first rank of its node. In a reduce_scatter with an operation that does not
- * commute, MPICH's algorithm noncommutative treats types with gaps like types without gaps. */
+/* Returns whether the library computes a call wrongly. In an allgatherv, each rank of Open MPI selects the algorithm
+ * by the size of the type that it sends. For a reduce of more than 2 KiB, MPICH 4.0 uses composition alpha, which
+ * crashes if the root reduces in place and is not the first rank of its node. In a reduce_scatter with an operation
+ * that does not commute, MPICH's algorithm noncommutative treats types with gaps like types without gaps. */
 static int faulty(collective what, form f, int count)
 {
     int pow2 = (size & (size - 1)) == 0;
