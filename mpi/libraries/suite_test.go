@@ -155,8 +155,8 @@ func testAlgorithms(t *testing.T, cat *mpi.Catalogue, c coll.Collective) {
 	}
 }
 
-// testForcing checks on a small grid that settings exist which make the library run each candidate that can run,
-// and that the default needs no setting.
+// testForcing checks, on a small grid, that each candidate that can run has settings that force it. The default
+// must need no setting.
 func testForcing(t *testing.T, lib mpi.Measurable) {
 	layouts := []coll.Layout{{Nodes: 2, PPN: 1}, {Nodes: 2, PPN: 2}, {Nodes: 1, PPN: 4}, {Nodes: 3, PPN: 2}}
 	for _, cat := range lib.Releases() {
