@@ -253,7 +253,8 @@ func (b *batchSelector) acquisition(s *scoredCandidate) float64 {
 	return sum
 }
 
-// varianceFall returns by how much a measurement of the candidate lowers the variance of pair k.
+// varianceFall returns by how much a measurement of the candidate lowers the variance of pair k. It is the
+// variance of the time difference between two algorithms at a point.
 func (b *batchSelector) varianceFall(s *scoredCandidate, k int) float64 {
 	return s.covariance[k] * s.covariance[k] / (s.variance + b.noise)
 }
@@ -311,7 +312,7 @@ func (b *batchSelector) price(s *scoredCandidate) float64 {
 	return max(minPrice, s.run+b.prices.launch)
 }
 
-// plan marks the candidates that the given launch can measure. Their price does not include a launch.
+// plan marks the candidates that the given launch can measure. Their price no longer includes a launch.
 func (b *batchSelector) plan(launch any) {
 	for i := range b.scored {
 		s := &b.scored[i]

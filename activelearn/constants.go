@@ -21,7 +21,8 @@ const (
 	// certainGap is a limit, in standard deviations. If the predicted times of two algorithms differ by more,
 	// the loss of the faster one counts as zero.
 	certainGap = 6
-	// maxPairs limits the number of pairs of algorithms. The pairs with the greatest losses are kept.
+	// maxPairs limits the number of pairs (the choice at a point and one rival). Those with the greatest
+	// losses are kept.
 	maxPairs = 500
 	// maxLaunchPoints limits the number of points at which a round looks for further candidates that the
 	// launches of its batch can measure. Only points with the layout of such a launch are considered.
@@ -54,8 +55,8 @@ const (
 	// mostDraws is the largest number of draws. With 200 of them, the standard error of a proportion of
 	// 0.95 is 1.5 %.
 	mostDraws = 200
-	// fewDraws is the number of draws that are made at once. On average, two of 40 are outside a 95 %
-	// interval.
+	// fewDraws is the number of draws after which it is checked whether the criteria can still hold. With 40
+	// draws, two are outside a 95 % interval on average.
 	fewDraws = 40
 	// maxSlowdown limits the slowdown at a point in one draw. Without it, a few extreme draws would
 	// determine the mean, because the distribution has heavy tails.

@@ -5,13 +5,13 @@
 // with the criteria and the limits. [Models] fits the models that strategies and stopping rule use.
 // The strategies are
 //
-//   - regret, the default: it selects single candidates by the expected fall of the selection's
-//     loss for each second of machine time. A Gaussian process of all algorithms predicts the loss
+//   - regret, the default: it selects the candidates whose measurement is expected to lower the
+//     loss of the selection most, per second of machine time. A Gaussian process predicts the loss
 //     (knowledge gradients: Frazier, Powell and Dayanik, INFORMS J. Computing 21, 2009);
 //   - uncertainty: it selects all algorithms at the points where a Gaussian process is most
 //     uncertain of the fastest time (Wilkins et al., "FACT", ExaMPI 2021).
 //
-// Example:
+// A round asks for candidates and marks them as pending:
 //
 //	ledger := activelearn.NewLedger(space)
 //	strategy, err := activelearn.New("regret", activelearn.Options{Seed: 1})

@@ -88,8 +88,8 @@ func (c choices) forecast(p *learner.Posterior, q learner.DrawQuery, measured fu
 	return f, nil
 }
 
-// mayMeet reports whether the criteria can still hold in the required proportion of draws. It assumes that
-// they hold in all draws that are left until there are `mostDraws`.
+// mayMeet reports whether the criteria can still hold in the required proportion of mostDraws draws. It
+// assumes that they hold in all remaining draws.
 func (f *forecast) mayMeet() bool { return float64(f.draws-f.met) <= (1-confidence)*mostDraws }
 
 // add adds one random draw: log10 of the time in seconds, for each point and algorithm.
@@ -134,8 +134,8 @@ func slowdownOf(logs []float64, own int) float64 {
 }
 
 // measuredBest simulates one noisy measurement of each algorithm and returns the index of the shortest time.
-// The noise has the standard deviation `sd`. It contains no slowdown of a whole job, because the posterior
-// estimates that of each job.
+// The noise has the standard deviation `sd`. It leaves out slowdowns of whole jobs, because the posterior
+// estimates these separately.
 func (f *forecast) measuredBest(logs []float64, sd float64) int {
 	best, shortest := 0, math.Inf(1)
 	for k, t := range logs {

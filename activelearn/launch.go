@@ -6,11 +6,11 @@ import (
 	"tutti/coll"
 )
 
-// fillLaunches returns additional candidates that the planned launches of a batch can measure as well. The
-// acquisition value per second of each is at least the lowest one in the batch, where prices include launches.
-// Together the additional candidates cost at most as much as the launches. The total cost is therefore at
-// most twice the unavoidable cost (the ski-rental problem; Karlin, Manasse, Rudolph and Sleator, Algorithmica
-// 3, 1988).
+// fillLaunches returns additional candidates that the planned launches of a batch can measure as well. A
+// candidate is added only if its acquisition value per second is at least the lowest in the batch, where
+// prices include launches. Together the additional candidates cost at most as much as the launches. The total
+// cost is therefore at most twice the unavoidable cost (the ski-rental problem; Karlin, Manasse, Rudolph and
+// Sleator, Algorithmica 3, 1988).
 func (r *regret) fillLaunches(s State, selector *batchSelector, batch []coll.Candidate) ([]coll.Candidate, error) {
 	if !r.sharesLaunches() {
 		return nil, nil
@@ -39,9 +39,9 @@ func (r *regret) fillLaunches(s State, selector *batchSelector, batch []coll.Can
 	return out, nil
 }
 
-// launches returns the set of launches that the picks use. It also returns the budget for additional
-// candidates in these launches. The budget is the price of the launches. Picks that use the launch of an
-// earlier pick are such candidates, too, so their machine time is subtracted.
+// launches returns the launches that the picks use, and the budget for additional candidates in these
+// launches. The budget is the price of the launches. Picks that use the launch of an earlier pick are
+// additional candidates, too, so their machine time is subtracted.
 func (b *batchSelector) launches() (launched map[any]bool, budget float64) {
 	launched = map[any]bool{}
 	for _, p := range b.picks {
@@ -71,8 +71,8 @@ func (r *regret) launchSample(s State, selector *batchSelector, batch []coll.Can
 	return over
 }
 
-// launchScale is the ratio of a point's weight in the sample to its weight in the space. Acquisition values
-// computed with weights in the space are multiplied by it, so that they can be compared with those of picks.
+// launchScale returns the ratio of a point's weight in the sample to its weight in the space. Multiplied by
+// it, acquisition values that use weights in the space can be compared with those of picks.
 func (r *regret) launchScale() float64 {
 	counted := float64(len(r.rows))
 	if r.opt.Weight != nil && counted > samplePoints {

@@ -65,8 +65,8 @@ func NewLedger(s *coll.Space) *Ledger {
 	return l
 }
 
-// Grow replaces the space of the ledger by a larger one that contains it. The additional candidates are
-// free.
+// Grow replaces the space of the ledger by a larger one that contains it. The additional candidates are not
+// measured yet.
 func (l *Ledger) Grow(s *coll.Space) {
 	grown := NewLedger(s)
 	for c := range l.space.All() {
@@ -86,8 +86,8 @@ func (l *Ledger) Grow(s *coll.Space) {
 	*l = *grown
 }
 
-// find returns the index of a candidate's point in the space, and the candidate's index in status. ok is
-// false if the space does not have the candidate.
+// find returns the index of a candidate's point in the space, and the candidate's index in Ledger.status. ok
+// is false if the space does not have the candidate.
 func (l *Ledger) find(c coll.Candidate) (point, at int, ok bool) {
 	point, ok = l.space.Index(c.Point)
 	if !ok {
@@ -130,7 +130,7 @@ func (l *Ledger) IsFree(c coll.Candidate) bool {
 	return ok && l.status[at] == free
 }
 
-// Missing returns the algorithms without a known time at a point, because they are free or pending.
+// Missing returns the algorithms that are neither measured nor given up at a point.
 func (l *Ledger) Missing(p coll.Point) []coll.Algorithm {
 	i, ok := l.space.Index(p)
 	if !ok {
@@ -143,7 +143,7 @@ func (l *Ledger) Missing(p coll.Point) []coll.Algorithm {
 	return out
 }
 
-// Left returns the number of free candidates in the space.
+// Left returns the number of free candidates in the space; see IsFree.
 func (l *Ledger) Left() int { return l.free }
 
 // Measurements returns one measurement for each measured candidate, in the order of the trials. If a
@@ -169,7 +169,7 @@ func (l *Ledger) All() iter.Seq[coll.Measurement] {
 	}
 }
 
-// of returns the entry as the measurement of its candidate.
+// of returns the entry as a measurement of the given candidate.
 func (e entry) of(c coll.Candidate) coll.Measurement {
 	o := e.origin.Value()
 	return coll.Measurement{
@@ -178,7 +178,7 @@ func (e entry) of(c coll.Candidate) coll.Measurement {
 	}
 }
 
-// entryOf returns the entry of a measurement. The parameter `at` is the index of its candidate in status.
+// entryOf returns the entry of a measurement. Its candidate has the index `at` in Ledger.status.
 func entryOf(at int, m coll.Measurement) entry {
 	return entry{
 		candidate: at, seconds: m.Seconds, low: m.Low, high: m.High, cost: m.CostSeconds, samples: m.Samples,
@@ -272,8 +272,8 @@ func (l *Ledger) Record(t coll.Trial) error {
 	return nil
 }
 
-// replicate adds the second measurement of a candidate, which has the index `at` in status. If it shows that
-// the first measurement was disturbed, the second one replaces the first.
+// replicate adds the second measurement of a candidate, which has the index `at` in Ledger.status. If it
+// shows that the first measurement was disturbed, the second one replaces the first.
 func (l *Ledger) replicate(at int, m coll.Measurement) {
 	r := preprocess.Replicate{First: l.entries[l.places[at]].of(m.Candidate), Again: m, Seen: len(l.entries)}
 	if preprocess.NoiseOf(l.replicates).Disturbed(r) {

@@ -198,7 +198,7 @@ func TestLedgerErrors(t *testing.T) {
 }
 
 // TestLedgerGrow checks that candidates keep their status when the space grows, and that additional
-// candidates are free.
+// candidates can be measured.
 func TestLedgerGrow(t *testing.T) {
 	sp := sweep(3)
 	l := activelearn.NewLedger(sp)

@@ -90,8 +90,8 @@ func (r *StopRule) Replicate(batches ...[]coll.Candidate) []coll.Candidate {
 	return []coll.Candidate{best.Candidate}
 }
 
-// remaining returns how many seconds may still be spent on second measurements. All of one kind may take
-// `share` of the machine time so far. The kind is those of outliers if `outliers` is true, else all others.
+// remaining returns how many seconds may still be spent on second measurements of outliers or, if `outliers`
+// is false, of other candidates. Either kind may take `share` of the machine time so far.
 func (r *StopRule) remaining(share float64, outliers bool) float64 {
 	seconds := share * r.ledger.CostSeconds()
 	for _, p := range r.ledger.Replicates() {

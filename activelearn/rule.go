@@ -139,8 +139,8 @@ func MeasuresAll(s Source, space *coll.Space) bool {
 // earlier.
 func (r *StopRule) MeasuresAll() bool { return MeasuresAll(r.opt.Source, r.ledger.Space()) }
 
-// OnlyRemeasures reports whether the next round only measures outliers again, because the campaign would
-// stop if there were none.
+// OnlyRemeasures reports whether the next round only measures outliers again. This is so if the campaign
+// would stop without outliers.
 func (r *StopRule) OnlyRemeasures() bool {
 	e, ok := r.last()
 	return ok && len(r.outliers) > 0 && !r.auditing && (r.watch.Satisfied() || e.Source == Predicted && r.meetsCriteria())

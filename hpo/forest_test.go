@@ -90,7 +90,7 @@ func TestForestSpace(t *testing.T) {
 	}
 }
 
-// TestDefaultOutside checks that trial 0 has the nearest hyperparameters that a study tries.
+// TestDefaultOutside checks that trial 0 moves default values outside the ranges to the nearest inside.
 func TestDefaultOutside(t *testing.T) {
 	s := study(1, slowdown)
 	s.Default = ForestParams{Trees: 19, Criterion: "poisson", MaxDepth: 33, MinSplit: 17, MinLeaf: 0}

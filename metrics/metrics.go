@@ -171,9 +171,8 @@ func (a Allowed) WithDefaults() Allowed {
 	return a
 }
 
-// Loss returns (slowdown minus one) / its allowed value + mistakes / their allowed value. The parameter
-// `slowdown` is the slowdown minus one. The parameter `mistakes` is the proportion or the probability of
-// mistakes.
+// Loss returns slowdown / allowed slowdown + mistakes / allowed mistakes. Both slowdowns are slowdowns minus
+// one. The parameter `mistakes` is the proportion or the probability of mistakes.
 func (a Allowed) Loss(slowdown, mistakes float64) float64 {
 	a = a.WithDefaults()
 	return slowdown/a.Slowdown + mistakes/a.Mistakes

@@ -12,10 +12,10 @@ const (
 	noiseWidth = 4.0 // distance in doublings of the message size at which the weight of a replicate is 1/e
 )
 
-// OutlierSigma is a number of standard deviations. A time that exceeds the expected time by more is an
-// outlier.
+// OutlierSigma is the number of standard deviations by which the time of an outlier exceeds the expected
+// time.
 const OutlierSigma = 4.0
 
-// Far is a distance between two points, in doublings of nodes, processes per node (ppn) and bytes. It is
-// Euclidean. A call at this distance or farther counts as far from the grid.
+// Far is a distance in doublings of nodes, processes per node (ppn) and bytes. It is Euclidean. From this
+// distance on, a call counts as far from the points of the grid.
 const Far = 2.0

@@ -74,8 +74,8 @@ static double within_nodes(clocks *k, const control *c, const world *w)
     return 0;
 }
 
-/* Each leader estimates the offset between its clock and rank 0's clock. Rank 0 also learns the errors of the
- * previous estimates. */
+/* Each leader estimates the offset between its clock and rank 0's clock, and reports how far its previous estimate,
+ * extrapolated to now, is off. Rank 0 then decides when offsets must be estimated again. */
 static void between_nodes(clocks *k, const control *c, const world *w)
 {
     double worst = 0, miss = 0;

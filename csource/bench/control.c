@@ -11,7 +11,7 @@ enum { TAG_BCAST = 1, TAG_MAX, TAG_BARRIER, TAG_FAULT };
 #define PATIENCE 200e-6 /* seconds of polling, after which a waiting rank yields the processor */
 
 /* Waits until a request completes, and meanwhile yields the processor to other ranks. MPICH's blocking calls do not
- * yield: with more ranks than cores each of them would use up a time slice. */
+ * yield: with more ranks than cores, each waiting rank would use up its time slice. */
 static void complete(MPI_Request *r)
 {
     int done = 0;

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-/* Reads how often this process was preempted, and the processor time of its node since boot. Times are 0 where
+/* Reads how often this process was preempted, and the processor time of its node since boot. The times are 0 if
  * /proc/stat cannot be read. */
 void load_read(load *l)
 {

@@ -184,8 +184,8 @@ static int check_form(task *t, form f, int count)
     return bad;
 }
 
-/* Other forms of the collective's call. An algorithm may be wrong for these forms even if it is right for the timed
- * one. */
+/* Forms of a call that are checked in addition to the timed form. An algorithm may be wrong for these forms even if it
+ * is right for the timed form. */
 static const struct {
     const char *name;
     form f;
@@ -232,9 +232,9 @@ static int check_others(task *t, int count)
     return 0;
 }
 
-/* Checks all forms of a call. The first check has few elements: three for each rank, because some algorithms need as
- * many elements as ranks. Other forms also use few elements if the buffers of the case are large. The buffers of rank
- * 0 are the largest. */
+/* Checks all forms of a call. The timed form is first checked with few elements: three for each rank, because some
+ * algorithms need as many elements as ranks. The additional forms also use few elements if the buffers of rank 0,
+ * which are the largest, are large. */
 static int check(task *t, int count)
 {
     int size = t->s->ctl.size, small = 3 * size;
@@ -363,8 +363,8 @@ static void wait_for(const clocks *k, double start)
 
 /* Times the calls of an order (a block of calls that rank 0 requests) on this rank. Stores the end of each call, and
  * its beginning with the opposite sign: one maximum over all ranks then gives the latest end and the earliest
- * beginning. If calls start at agreed times, ends are relative to these times, and beginnings are 0. For a call that
- * this rank entered late, LATE is added to the end. The last element is 1 if a call failed. */
+ * beginning. If calls start at agreed times, ends are relative to these times, and beginnings are 0. Rank 0 discards
+ * calls that this rank entered late: their ends are raised by LATE. The last element is 1 if a call failed. */
 static void timed(task *t, const order *o)
 {
     const clocks *k = &t->s->clocks;
@@ -422,8 +422,8 @@ static int exceeds_abort_factor(const task *t)
     return factor > 0 && t->best > 0 && t->n >= FEW && t->sum.low > factor * t->best;
 }
 
-/* Returns how many times slower the case is than the best case of its collective and size, by the lower end of the
- * median's interval. The result is 1 if the case may be the best, or if no case may be aborted. */
+/* Returns how many times slower the case (the lower end of its median's interval) is than the best case of its
+ * collective and size. The result is 1 if the case may be the best, or if no case may be aborted. */
 static double behind(const task *t)
 {
     if (t->best <= 0 || t->s->plan.abort_factor <= 0 || t->sum.low <= 0)
@@ -453,8 +453,8 @@ static const char *reason(const task *t, double left)
     return t->n > 0 && left < t->price ? "slice" : NULL;
 }
 
-/* Returns the remaining seconds of the case. With fewer than FEW samples, which have no interval, only the time of the
- * timed calls counts: on a busy machine the checks alone can take longer than the slice. */
+/* Returns the remaining seconds of the case's time slice. With fewer than FEW samples, which have no interval, only
+ * the time of the timed calls counts: on a busy machine the checks alone can take longer than the slice. */
 static double remaining(const task *t) { return t->s->plan.slice - (seconds() - (t->n < FEW ? t->first : t->begin)); }
 
 /* Returns whether the warm-up calls were so slow that the case is aborted. */

@@ -83,8 +83,8 @@ void line_integer(line *l, const char *name, long value)
     line_raw(l, "%ld", value);
 }
 
-/* Writes the whole line at once. If a number was not finite, the line gets an "error" in addition, and readers reject
- * the line. */
+/* Writes the whole line at once. If a number was not finite, the line gets the additional member "error", and readers
+ * reject the line. */
 void line_end(line *l)
 {
     if (l->bad)

@@ -6,8 +6,8 @@
 /* Detects the algorithm from an error message of MPICH. One process makes the call with another length than the
  * others. If a message is longer than its receiver expects, MPICH's error names the functions that were running. A
  * process with an error may keep data that others wait for, as in the scatter of a broadcast. The process that gets
- * the error must therefore forward no data. In collectives that send data to a root this is the root. In the others
- * it is the last process, which is a leaf of every tree.
+ * the error must therefore forward no data. In collectives that send data to a root this process is the root.
+ * In the others it is the last process, which is a leaf of every tree.
  *
  * The probe is safe only if an algorithm continues after such an error, so that no process waits for a message that is
  * never sent. MPICH 4.0 is known to return errors inside a collective at its end; later releases return early.

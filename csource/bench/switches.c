@@ -132,8 +132,8 @@ static int tuned_is_first(char *why)
     return priority == 0;
 }
 
-/* Finds the name by which the library lists the algorithm that the settings select. The name is empty if the
- * library has no such list or the settings select no algorithm. */
+/* Writes the library's name of the algorithm that the settings select to `name`. It is empty if the settings select no
+ * algorithm, or if the library does not list the names of its algorithms. */
 int switches_enum(const setting *s, int n, collective what, char *name, char *why)
 {
     char wanted[MAX_NAME];

@@ -107,7 +107,7 @@ static arguments arguments_of(collective what, int form)
     return a;
 }
 
-/* Returns the value of int i of a rank's send buffer. In the receive buffer the value is larger by 1. */
+/* Returns the initial value of int i in rank r's send buffer. In its receive buffer the initial value is larger by 1. */
 static int raw(int r, long i) { return r * 1000 + (int)i * 7 + 3; }
 
 /* Returns the i-th int that rank r contributes, counted from element `from` of its buffer. */
@@ -118,8 +118,8 @@ static int item(const arguments *a, int form, int r, long from, long i)
     return raw(r, (from + i) * step) + (placed || (a->what == BCAST && r == root));
 }
 
-/* Writes n ints that rank r contributes, from element `from` of its buffer on. They go to the result that this rank
- * expects, from element `to` on. */
+/* Writes n ints that rank r contributes into the result that this rank expects. They begin at element `from` of rank
+ * r's buffer and go to element `to` of the result. */
 static void place_ints(const arguments *a, int form, int r, long from, long to, int n)
 {
     long step = a->rtype == spread ? 2 : 1;
@@ -127,7 +127,7 @@ static void place_ints(const arguments *a, int form, int r, long from, long to, 
         want[(to + i) * step] = item(a, form, r, from, i);
 }
 
-/* Writes the expected blocks of rank r. */
+/* Writes the part of this rank's expected result that comes from rank r. */
 static void expect_block(const arguments *a, int form, int r)
 {
     int placed = in_place(a->what, form);
@@ -166,7 +166,7 @@ static int before_block(const arguments *a, int r)
     return n;
 }
 
-/* Computes the expected result of combining the elements of some ranks. */
+/* Computes this rank's expected result of a reduction. In a scan, ranks above this rank do not contribute. */
 static void expect_reduction(const arguments *a, int form)
 {
     MPI_Aint lower, extent;
@@ -194,7 +194,7 @@ static void expect_reduction(const arguments *a, int form)
     free(next);
 }
 
-/* Returns how many ints of the receive buffer are compared: none on a rank without a result, otherwise all, since a call must not
+/* Returns how many ints of the receive buffer are compared: none on a rank without a result, otherwise all. A call must not
  * change the ints beyond the result. */
 static int promised(const arguments *a)
 {

@@ -44,7 +44,7 @@ typedef struct {
 
 void stage_run(const session *s, const pairs_plan *p, const stage *g, const int *cores);
 
-/* pairs_example.c: measures all parameters of one pair of each class. */
+/* pairs_example.c: measures all parameters of one example pair for each class of pairs in the plan. */
 
 void example_run(const session *s, const pairs_plan *p, const example *e);
 

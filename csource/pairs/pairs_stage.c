@@ -123,9 +123,9 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Estimates the relative standard error of a pair's mean time. It is half the standard deviation of the difference
- * between the mean of the even passes and the mean of the odd passes, computed from the median over all pairs. The
- * message size with the larger error counts. Returns -1 after too few passes. */
+/* Estimates the relative standard error of a pair's mean time: half the standard deviation of the difference between
+ * the means of even and of odd passes. The median difference over all pairs gives this deviation. The message size
+ * with the larger error counts. Returns -1 after too few passes. */
 static double spread(const work *w)
 {
     int n = w->g->rounds * w->g->group.size, passes = w->pass + 1, odd = passes / 2;

@@ -84,8 +84,8 @@ void allgather_gather_bcast(const call *c)
 }
 
 /* Gathers along each dimension of a mesh of ranks in turn. The stride of a dimension is the distance between ranks
- * that are neighbors in that dimension. Each step begins with the blocks of as many consecutive ranks as the stride
- * says. Source: Faraj and Yuan (2005), 3.1. */
+ * that are neighbors in that dimension. Before this step, a rank has the blocks of `stride` consecutive ranks. Source:
+ * Faraj and Yuan (2005), 3.1. */
 static void over_mesh(const call *c, int dimensions)
 {
     mesh m = mesh_of(c->size, dimensions);

@@ -55,9 +55,9 @@ void alltoall_windows(const call *c)
     free(in);
 }
 
-/* Packs the blocks for a step of the Bruck algorithm. The index of a block is written as digits in the given radix. A
- * block is packed if the digit for the given power of the radix has the value `digit`. If `back` is 1, the function
- * unpacks these blocks instead. Returns the number of blocks. */
+/* Packs the blocks for a step of the Bruck algorithm. The index of a block is written in the given radix. A block is
+ * packed if its digit with the place value `power` equals `digit`. If `back` is 1, the function unpacks these blocks
+ * instead. Returns the number of blocks. */
 static int pick(const call *c, char *packed, char *all, int radix, int power, int digit, int back)
 {
     int n = 0;
@@ -69,8 +69,8 @@ static int pick(const call *c, char *packed, char *all, int radix, int power, in
     return n;
 }
 
-/* Sends each block one step on its way. The distance that a block travels is written as digits in the given radix. This
- * step covers the digit whose place value is the given power. */
+/* Sends blocks as far as one digit of their distances says. The distance that a block travels is written in the given
+ * radix; the digit has the place value `power`. */
 static void by_digits(const call *c, char *all, char *out, char *in, int radix, int power)
 {
     for (int digit = 1; digit < radix && (long)digit * power < c->size; digit++) {
@@ -80,8 +80,8 @@ static void by_digits(const call *c, char *all, char *out, char *in, int radix, 
     }
 }
 
-/* Writes the distance that a block travels as digits in a radix, by default 2. For each digit, the block is
- * forwarded once. Source: Bruck et al. (1997). */
+/* The Bruck algorithm: the distance that a block travels is written as digits in a radix, by default 2. For each
+ * digit, the block is forwarded once. Source: Bruck et al. (1997). */
 void alltoall_bruck(const call *c)
 {
     int n = c->count, size = c->size, radix = c->parameter >= 2 ? c->parameter : 2;
@@ -97,8 +97,9 @@ void alltoall_bruck(const call *c)
     scratch_free(c, in);
 }
 
-/* Exchanges blocks along one dimension of a mesh. Before the exchange, block i of `data` goes to a rank with the same
- * coordinate in this dimension as rank i. After the exchange, block i comes from such a rank. */
+/* Exchanges blocks along one dimension of a mesh: between the ranks that differ from this rank only in this dimension.
+ * Block i of c->data goes to the one whose coordinate is that of rank i. Afterwards block i is the one that came from
+ * there. */
 static void along(const call *c, char *out, char *in, int *ranks, int stride, int length)
 {
     int part = c->size / length;
@@ -144,7 +145,7 @@ static void signal_to(const call *c, int to) { note(PMPI_Send(NULL, 0, MPI_BYTE,
 
 static void await_signal(const call *c, int from) { note(PMPI_Recv(NULL, 0, MPI_BYTE, from, SIGNAL, c->comm, MPI_STATUS_IGNORE)); }
 
-/* Performs one turn of a rank's schedule, and moves *p to the next turn. */
+/* Performs one turn (a rank's part in one phase), and moves *p to the next turn. Signals are used if `words` is 1. */
 static void take_turn(const call *c, const int **p, int words)
 {
     const int *t = *p, *waits = t + 4, *signals = waits + t[3] + 1;

@@ -30,8 +30,8 @@ static MPI_Count largest(const arguments *a, const void *counts, int size)
     return most;
 }
 
-/* Returns whether the MPI library refuses the call because its send and receive buffers are the same memory. Not
- * every library refuses it. In a gather, the memory is the block that the root sends to itself. */
+/* Returns whether the MPI library refuses the call because its send and receive buffers are the same memory. Not every
+ * library refuses it. In a gather, the root's block is compared instead of its whole receive buffer. */
 static int aliased(const arguments *a, MPI_Count scount, MPI_Count rcount, int rank)
 {
     MPI_Aint lower, extent;

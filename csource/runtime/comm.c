@@ -10,7 +10,7 @@ enum { SLOTS = 256 };  /* of the hash table of communicators, by handle */
 #define LASTING 4 /* the call in which a communicator gets another one for libtutti; creating it takes as long as a few calls */
 #endif
 
-/* A duplicate of a communicator. On it, one algorithm of the MPI library serves all calls. */
+/* A duplicate of a communicator, on which one algorithm of the MPI library serves all calls. */
 typedef struct switched {
     const library_algorithm *algorithm;
     int served; /* calls, up to LASTING */
@@ -343,8 +343,8 @@ static MPI_Comm private_new(MPI_Comm handle, int wanted)
     return made;
 }
 
-/* A communicator gets a duplicate for libtutti in its call number LASTING. If the communicator is known to be used
- * often, its next call counts as this one. */
+/* Lets the next call count as number LASTING if the communicator is known to be used often. In that call libtutti
+ * duplicates the communicator. */
 static void prepare_duplicate(const comm *c, int *served)
 {
     if (c->lasts && *served < LASTING - 1)

@@ -40,7 +40,7 @@ void allreduce_allgather(const call *c)
     scratch_free(c, all.data);
 }
 
-/* Reduces each block by an alltoall. */
+/* Gives each rank one block of the result: it gets its block from all ranks by an alltoall, and combines them. */
 static void reduce_by_alltoall(const call *c)
 {
     call in = *c;
@@ -53,7 +53,7 @@ static void reduce_by_alltoall(const call *c)
     scratch_free(c, in.data);
 }
 
-/* Reduces each block by recursive halving. */
+/* Gives each rank one block of the result, by recursive halving. */
 static void reduce_by_halving(const call *c)
 {
     call whole = *c;
@@ -69,8 +69,8 @@ static void reduce_by_halving(const call *c)
     free(numbers);
 }
 
-/* Gives each rank one block of the result, by the function `reduce`, then gathers the blocks. Blocks have equal
- * lengths. The last one is filled up with elements from the beginning of the vector. */
+/* Gives each rank one block of the result, by the function `reduce`, then gathers the blocks. All blocks have the same
+ * length: elements from the beginning of the vector fill up the last block. */
 static void by_blocks(const call *c, void (*reduce)(const call *))
 {
     call blocks = *c;

@@ -182,10 +182,10 @@ static int needs_call(const elimination *e, const candidate *c)
     return c->began == NOT_CALLED || c->requested < wanted(e, c);
 }
 
-/* Returns the next candidate of a round, or SERVE_BEST. The candidate must need a call that the budget covers. The one
- * with the fewest requested times is next; of equal ones, the fastest. A first call counts as RECHECKS requests, because
- * first calls could use up the budget. First calls follow the drawn order. *more becomes 1 if any candidate still needs
- * a call. */
+/* Returns the next candidate of a round, or SERVE_BEST if no candidate needs a call that the budget covers. The one with
+ * the fewest requested times is next; of equal ones, the fastest. A candidate without a first call counts as having
+ * RECHECKS requests, because first calls could use up the budget. Such candidates follow the drawn order. *more becomes
+ * 1 if any candidate still needs a call. */
 static int round_next(elimination *e, exploration_budget *b, int *more)
 {
     int next = SERVE_BEST, least = 0;
@@ -350,8 +350,8 @@ static void end_round(elimination *e)
         clear_times(&e->candidates[i]);
 }
 
-/* Ends a recheck of the best candidate. If the candidate was dropped, the elimination restarts, as after a change of
- * times. There are two such cases: a round dropped the baseline, which serves all the same, or the candidate refused calls. */
+/* Ends a recheck of the best candidate. The elimination restarts if the candidate's time has changed or if it was dropped.
+ * It is dropped if it refuses calls. In addition, a round can drop the baseline, which serves all the same. */
 static void end_recheck(elimination *e)
 {
     candidate *c = &e->candidates[e->best];

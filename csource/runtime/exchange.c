@@ -40,7 +40,7 @@ void exchange_in_rounds(const call *c, const char *out, int step, enum partner b
     }
 }
 
-/* Returns whether the n-th power of d is at most limit. */
+/* Returns whether d to the power of n is at most `limit`. */
 static int power_at_most(int d, int n, int limit)
 {
     long power = 1;

@@ -17,8 +17,8 @@ enum { UNTIMED = -1 };                      /* the selected algorithm serves wit
 
 enum { DRAW_SHARE, DRAW_ALGORITHM }; /* the last number that a draw hashes, so that the two draws of a call differ */
 
-/* A class is the calls of one communicator that are explored together. The same mix (the table's list of algorithms
- * to explore) applies to them, they are at one site of the program, and their sizes have the same number of bits. */
+/* A class is the calls of one communicator that are explored together. They have the same collective, mix (the table's
+ * list of algorithms to explore) and site (place in the program). Their sizes have the same number of bits. */
 typedef struct class {
     collective what;
     int site;
@@ -111,10 +111,10 @@ static int same_pick(const pick *p, const pick *best)
     return p->algorithm == best->algorithm && p->parameter == best->parameter;
 }
 
-/* Returns the upper limit of a pick's expected time, as a multiple of the selected algorithm's time. A pick is an
- * algorithm to explore. The limit is the larger of that in the table and, for some picks, ranks / log2(ranks). These
- * picks send all messages one after another, without a parameter such as a segment size. They take `ranks` steps, and
- * other algorithms take about log2(ranks). A limit of 0 means that it is unknown. */
+/* Returns the longest expected time of a pick (an algorithm to explore), as a multiple of the selected algorithm's
+ * time; 0: unknown. It is the limit in the table. For algorithms that send all messages one after another, without a
+ * parameter such as a segment size, it is at least ranks / log2(ranks). These take `ranks` steps, while others take
+ * about log2(ranks). */
 static double time_limit(const mix *m, int chosen, int ranks)
 {
     const pick *p = &m->picks[chosen];
@@ -205,8 +205,8 @@ static void add_time(struct explorer *e, const sample *s, double seconds)
 }
 
 /* Returns whether a sample is written to the file. The first call of an algorithm may be slow because it creates
- * communicators, so its sample is not written. It is written if the algorithm creates none and is so slow that the
- * elimination drops it. Without such samples each job would try the algorithm again. */
+ * communicators, so its sample is usually not written. It is written if the algorithm creates none and is so slow that
+ * the elimination drops it: otherwise each job would try the algorithm again. */
 static int is_kept(const sample *s, double seconds)
 {
     const algorithm *a = s->chosen < s->class->mix->n ? s->class->mix->picks[s->chosen].algorithm : NULL;
@@ -215,8 +215,8 @@ static int is_kept(const sample *s, double seconds)
     return settings.learn && s->served && a != NULL && a->run != NULL && !(a->needs & LAYOUT) && elimination_drops(s->class->elimination, seconds);
 }
 
-/* Computes for each pending sample the longest and the shortest time of all ranks. It pays from the budget for the
- * previous exchange of times: an exchange's duration is known only afterwards. */
+/* Computes for each pending sample the longest and the shortest time of all ranks, by an exchange. The budget pays for
+ * the previous exchange, because the duration of an exchange is known only afterwards. */
 static void exchange_times(comm *c)
 {
     struct explorer *e = c->explorer;

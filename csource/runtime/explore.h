@@ -16,8 +16,8 @@ extern int explore_trials;   /* calls so far that ran a drawn algorithm, or a ca
 extern int explore_rechecks; /* rechecks so far of an algorithm whose times may have changed */
 extern int exploring;        /* in either mode; the same on all ranks */
 
-/* Reads the settings on rank 0. Opens a file of samples in `folder`, unless this is NULL. All ranks must call this
- * function. */
+/* Reads the settings on rank 0. Opens a file of samples in `folder`, unless `folder` is NULL. All ranks must call
+ * this function. */
 void explore_start(MPI_Comm world, const char *folder);
 const char *explore_mode(void); /* of this rank's environment; NULL: unset */
 void explore_end(void);         /* collective */

@@ -19,9 +19,9 @@ typedef struct {
     int *steps;
 } schedule;
 
-/* Places are numbered in depth-first order of the topology, so ranks at neighboring positions are close to each
- * other. Ranks form groups at each level, numbered from 0. A group is the ranks below one switch, or on one node. The
- * outermost level comes first. At the last level each group is a node. */
+/* Ranks sorted by their places (nodes) in the depth-first order of the topology, so that ranks at neighboring
+ * positions are close to each other. Ranks form groups at each level, numbered from 0. A group is the ranks below one
+ * switch, or on one node. The outermost level comes first. At the last level each group is a node. */
 struct layout {
     int size, levels;
     int *order;    /* the rank at each position */
@@ -49,8 +49,8 @@ const int *topology_path(void);
 
 const schedule *layout_schedule(layout *l, int rank); /* computed once; O(size²) time and memory */
 void schedule_free(schedule *s);
-/* Writes the matrix of the phases of all messages, by sender and receiver, with -1 on the diagonal. Returns the number
- * of phases. */
+/* Writes the phase of each message of a scheduled alltoall, as a matrix by sender and receiver with -1 on the
+ * diagonal. Returns the number of phases. */
 int alltoall_phases(const layout *l, int *phase);
 
 /* pattern.c */

@@ -280,8 +280,8 @@ static int can(unsigned bits, const arguments *a, const shape *s)
     return !(bits & COUNT_POWER_OF_TWO) || a->rcount >= floor_power_of_two(s->ranks);
 }
 
-/* Checks requirements on the number of elements only for reductions. In other collectives the root may pass a different
- * number with MPI_IN_PLACE. */
+/* See library.h. A table states requirements on the number of elements only for reductions. In other collectives the
+ * root may pass a different number with MPI_IN_PLACE, and ranks would decide differently. */
 const library_algorithm *library_enter(const arguments *a, const algorithm *of, comm *c, uint64_t bytes, MPI_Comm *on)
 {
     const library_algorithm *t = (const library_algorithm *)of; /* `of` is its first member */

@@ -37,7 +37,7 @@ static int out_tag(void) { return carrying && flag ? FLAGGED : TAG; }
 
 static int in_tag(void) { return carrying ? MPI_ANY_TAG : TAG; }
 
-/* Ends a receive of n elements. After an error, a rank may have sent fewer elements than the other ranks expect. */
+/* Ends a receive of n elements and notes errors. It is an error if fewer arrived, since their sender had an error. */
 static void received(const call *c, int e, const MPI_Status *s, int n)
 {
     int got = n;

@@ -20,7 +20,7 @@
 #define MPI_4 0
 #endif
 
-/* The names of the collectives, as they are and in lower case. All except barrier have counts. */
+/* The names of the collectives: as in MPI's functions, and in lower case. All collectives except barrier have counts. */
 #define EACH_COUNTED(DO) \
     DO(Allgather, allgather) DO(Allgatherv, allgatherv) DO(Allreduce, allreduce) DO(Alltoall, alltoall) DO(Alltoallv, alltoallv) \
     DO(Bcast, bcast) DO(Exscan, exscan) DO(Gather, gather) DO(Reduce, reduce) DO(Reduce_scatter, reduce_scatter) \

@@ -33,8 +33,8 @@ static version_function *version_in(void *handle)
     return f;
 }
 
-/* Returns the version function of the MPI library that a file is linked with. If the file has none, returns that of the
- * program's library. The parameter is any address in the file. */
+/* Returns the function that reports the version of the MPI library with which the file at an address is linked. If the
+ * file is linked with none, returns that of the program's library. */
 static version_function *version_for(const void *address)
 {
     Dl_info in;
@@ -45,8 +45,8 @@ static version_function *version_for(const void *address)
     return f == NULL ? version_in(RTLD_DEFAULT) : f;
 }
 
-/* Returns whether a version is of another major release. A vendor's library that is derived from MPICH reports another
- * name than MPICH. It is not a release of MPICH, so the result is 0. */
+/* Returns whether a version is another major release of the library that libtutti is built for. A vendor's library
+ * that is derived from MPICH reports another name. It is not a release of MPICH, so the result is 0. */
 static int other_release(const char *version)
 {
     return strncmp(version, BUILT_FOR, strcspn(BUILT_FOR, "0123456789")) == 0 &&
@@ -71,8 +71,7 @@ static int leave_preload(void)
     return 1;
 }
 
-/* Returns whether the launcher numbers this process 0. If the process has no number, it was started without a known
- * launcher, and the result is 1. */
+/* Returns whether this process has the number 0, or no number because it was started without a known launcher. */
 static int is_first(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"};

@@ -84,8 +84,8 @@ static int links_of(const layout *l, const message *m, int *links)
 }
 
 /* Puts each message, the longest first, into the first phase in which no other message uses one of its links. Returns
- * the number of phases. The array `busy` holds a bit for each link and phase. At most `most` messages use a link. The
- * number of phases is thus at most `most` times the number of links of a message. */
+ * the number of phases. The array `busy` holds a bit for each link and phase. If at most `most` messages use
+ * a link, the number of phases is at most `most` times the number of links of a message. */
 static int greedy(const layout *l, message *all, int n, int *phase)
 {
     int nlinks = 2 * (l->levels + 1) * l->size, most = 0, phases = 0;
@@ -118,7 +118,7 @@ static int greedy(const layout *l, message *all, int n, int *phase)
     return phases;
 }
 
-/* Gives each message its phase in a scheduled alltoall, and leaves out phases without a message. */
+/* Gives each message the phase that it has in a scheduled alltoall. Phases without a message are left out. */
 static int from_alltoall(const layout *l, const message *all, int n, int *phase)
 {
     int phases = alltoall_phases(l, phase), *number = allocate((size_t)phases + 1, sizeof *number), used = 0;

@@ -1,7 +1,7 @@
 #include "tree.h"
 
-/* Returns the root of the tree. It is rank 0 if the operation does not commute, so that each subtree holds
- * consecutive ranks. */
+/* Returns the root of the tree. If the operation does not commute, this is rank 0 instead of the call's root, so that
+ * each subtree holds consecutive ranks. */
 static int top(const call *c) { return c->commutative ? c->root : 0; }
 
 /* Sends the result from the tree's root to the call's root, if these are different ranks. */

@@ -131,9 +131,9 @@ enum separation { NOT_SEPARATED, BY_MESSAGES, BY_BARRIERS };
 
 /* Exchanges blocks with one rank at a time. With ALONG_RING, a rank sends in round k to the rank k places after it.
  * With BY_XOR, it exchanges blocks in round k with rank (own rank XOR k). With BY_MESSAGES, a rank sends its block when
- * its partner is ready to receive. With BY_BARRIERS, barriers separate rounds. Their number is c->parameter. If that is
- * 0, there is a barrier between each two rounds.
- * Source: Faraj and Yuan, Automatic generation and tuning of MPI collective communication routines (2005), 3.1. */
+ * its partner is ready to receive. With BY_BARRIERS, c->parameter barriers are spread over the rounds; 0 means one
+ * between any two rounds. Source: Faraj and Yuan, Automatic generation and tuning of MPI collective communication
+ * routines (2005), 3.1. */
 void exchange_in_rounds(const call *c, const char *out, int step, enum partner by, enum separation s);
 
 /* A mesh of ranks. Each rank has one coordinate in each dimension. The stride of a dimension is the distance between
@@ -156,9 +156,9 @@ void scratch_free(const call *c, char *p);
  * result replaces the elements at `own`. Those at `other` are overwritten, too. */
 void combine(const call *c, char *own, char *other, int n, int other_first);
 
-/* halving.c: reductions by recursive halving. The number of members is the largest power of two that does not exceed
- * the number of ranks. Each odd rank among the first 2 × pairs ranks takes part for itself and for the rank before
- * it. */
+/* halving.c: reductions by recursive halving. The members are the ranks that take part. Their number is the largest
+ * power of two that does not exceed the number of ranks. Each odd rank among the first 2 × pairs ranks takes part for
+ * itself and for the rank before it. */
 
 typedef struct {
     int power;  /* members, a power of two */
@@ -184,7 +184,7 @@ static inline char *moved(const void *p, MPI_Aint bytes) { return (char *)((MPI_
 
 static inline char *at(const call *c, const char *p, int i) { return moved(p, (MPI_Aint)i * c->extent); }
 
-/* Returns the rank that follows another rank in a ring at distance i. */
+/* Returns the rank that is i places after the given rank in a ring of all ranks. */
 static inline int after(const call *c, int rank, int i)
 {
     int r = (rank + i) % c->size;

@@ -42,8 +42,8 @@ void request_new(int error, const MPI_Request *made, traced_call call)
     __atomic_fetch_add(&known, 1, __ATOMIC_RELAXED);
 }
 
-/* Returns a request that is in no list with which the application waits. If the request is persistent, its field
- * `started` must have the given value. */
+/* Returns the traced request with a handle, or NULL. Requests in a list of `watch`, for which the application waits,
+ * are left out. If the request is persistent, its field `started` must have the given value. */
 static request *find(MPI_Request handle, int started)
 {
     request *r = *slot_of(handle);

@@ -85,7 +85,7 @@ static void between(plan *p, int i, int j)
     }
 }
 
-/* A range of positions in the layout. It holds one group, or all ranks that are in no chosen group. */
+/* A range of positions in the layout: one of the groups into which the ranks are split, or all remaining ranks. */
 typedef struct {
     int first, end, order;
 } part;

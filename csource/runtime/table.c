@@ -120,7 +120,7 @@ static void mix_free(mix *m)
     free(m->most);
 }
 
-/* Frees all rules and mixes. Allocates memory for a new table with at most `most` lines. */
+/* Frees all rules and mixes (see table.h). Allocates memory for a new table with at most `most` lines. */
 static void empty(int most)
 {
     for (rule *r = rules; r < rules + nrules; r++)
@@ -210,7 +210,7 @@ static int read_choice(const char **p, mix *m)
     return 1;
 }
 
-/* Reads the optional budget of a mix, in thousandths. */
+/* Reads the optional budget of a mix (see table.h), in thousandths of the selected algorithm's time. */
 static int read_budget(const char **p, mix *m)
 {
     uint64_t budget = 0;
@@ -403,8 +403,8 @@ static int begins(uint64_t *at, collective what, int ranks, int ppn, unsigned or
     return kept;
 }
 
-/* Returns the first index from i on that has no rule yet. If an index has a rule, the array `next` holds a later index
- * at which to continue the search; otherwise it holds the index itself. */
+/* Returns the first index from i on that has no rule yet. If index k has a rule, next[k] is a later index at which the
+ * search continues. Otherwise next[k] is k. */
 static int place_from(int *next, int i)
 {
     while (next[i] != i)
@@ -430,8 +430,8 @@ static void first_rules(const rule **of, const uint64_t *at, int n, collective w
     free(next);
 }
 
-/* Computes where the search for a size begins, by the number of bits of the size. The search begins at the band (range
- * of sizes) that contains the smallest number with so many bits. */
+/* Computes, for each number of bits, the band (range of sizes) at which the search for a size with so many bits
+ * begins. It is the band that contains the smallest such size. */
 static void index_bands(struct row *r)
 {
     int b = 0;

@@ -8,9 +8,9 @@ static tree tree_new(const call *c)
     return (tree){-1, 0, memory((size_t)c->size * sizeof(int))};
 }
 
-/* Computes a binomial tree. The number of a member is written as digits in the radix. A child's number differs from its
- * parent's in one digit, below the lowest nonzero digit of the parent's number. Distant children come first. The number
- * of this rank is `me`. */
+/* Sets this rank's parent and children in a binomial tree over a list of n ranks; `me` is this rank's index in the
+ * list. Indexes are written as digits in the radix. A child's index differs from its parent's in one digit, below the
+ * lowest nonzero digit of the parent's. Distant children come first. */
 static void join_binomial(tree *t, int radix, const int *list, int n, int me)
 {
     int step = 1;
@@ -23,10 +23,10 @@ static void join_binomial(tree *t, int radix, const int *list, int n, int me)
             t->child[t->children++] = list[me + k * step];
 }
 
-/* Computes a postal tree. In each step, every rank that has the message sends it to another rank. The message arrives
- * after as many steps as the radix says. No other tree reaches more ranks in the same time. The list of ranks is split
- * in two, again and again. Its first rank keeps the ranks that it could reach with one step less. The rank to which it
- * sends first gets the others. */
+/* Sets this rank's parent and children in a postal tree. In each step, every rank that has the message sends it to
+ * another rank. The message arrives after as many steps as the radix says. No other tree reaches more ranks in the
+ * same time. The list of ranks is split in two, again and again: its first rank sends to the first rank of the second
+ * part. The first part has as many ranks as can be reached in one step less. */
 static void join_postal(tree *t, int radix, const int *list, int n, int me)
 {
     int low = 0, high = n, turn = 0;
@@ -49,7 +49,8 @@ static void join_postal(tree *t, int radix, const int *list, int n, int me)
     free(reached);
 }
 
-/* Computes a root with several chains. The last chains may have one member less than the first. */
+/* Sets this rank's parent and children in a tree of chains that begin at the root. The last chains may be one member
+ * shorter. */
 static void join_chains(tree *t, int chains, const int *list, int n, int me)
 {
     for (int k = 0, first = 1, end; k < chains && first < n; k++, first = end) {
@@ -64,7 +65,7 @@ static void join_chains(tree *t, int chains, const int *list, int n, int me)
     }
 }
 
-/* Inserts this rank into a tree over a list of n ranks. Its index in the list is `me`. */
+/* Sets this rank's parent and children in a tree over a list of n ranks; `me` is this rank's index in the list. */
 static void tree_join(tree *t, tree_form form, int radix, const int *list, int n, int me)
 {
     if (form == BINOMIAL) {
@@ -118,8 +119,8 @@ static span group_at(const layout *l, int level, int position)
 
 static int leader(span s, int root) { return root >= s.first && root < s.end ? root : s.first; }
 
-/* Builds a tree over the leaders of those groups at a level that lie within a larger group. The leader of the larger
- * group comes first, and the others follow in a ring. */
+/* Inserts this rank, if it is a leader, into a tree of leaders: those of the groups at a level inside the larger group
+ * `within`. The leader of `within` comes first, and the others follow in a ring. */
 static void join_leaders(const call *c, tree *t, span within, int level, tree_form form, int radix, int *list)
 {
     const layout *l = c->layout;

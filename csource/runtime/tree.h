@@ -25,8 +25,8 @@ typedef struct {
     int radix;
 } tree_shape;
 
-/* Returns this rank's parent and children in a tree over n successive ranks. The first of them is the root of the
- * tree. The parameter `first` counts ranks in a ring from the call's root. */
+/* Returns this rank's parent and children in a tree over n successive ranks of a ring. The root of the tree is the
+ * rank that is `first` places after the call's root. */
 tree tree_of_ranks(const call *c, tree_form form, int radix, int first, int n);
 
 /* Returns this rank's parent and children in a tree over the groups of a level and of all levels below it. Each group

@@ -26,7 +26,8 @@ typedef enum {
 const char *collective_name(collective what);
 int collective_named(const char *name, size_t n, collective *what); /* whether n letters are a name */
 
-/* Makes a variable thread-local. Simulated ranks run in one thread, but each rank has its own variables. */
+/* Makes a variable thread-local. It is empty in simulations: all ranks run in one thread, but each has its own
+ * variables. */
 #ifdef SMPI_H
 #define PER_THREAD
 #else
@@ -165,12 +166,12 @@ int *comm_members(MPI_Comm handle, int *n); /* the members' ranks in the world; 
 void explorer_free(struct explorer *e);     /* of explore.c */
 
 layout *comm_layout(comm *c); /* needs no message */
-/* Returns a communicator on which an algorithm of the MPI library serves all calls. The library assigns the
- * algorithm when the communicator is created. */
+/* Returns a communicator on which an algorithm of the MPI library serves all calls. This needs a communicator of its
+ * own, because the library assigns the algorithm when it creates the communicator. */
 struct library_algorithm;
 MPI_Comm comm_switched(comm *c, const struct library_algorithm *by);
 
-/* Returns the comm of a handle. The last comm is cached, but another thread may have freed it. */
+/* Returns the comm of a handle. The cached last comm is read atomically, because another thread may have freed it. */
 static inline comm *comm_of(MPI_Comm handle)
 {
     comm *last = last_comm;

@@ -1,7 +1,7 @@
 /* app COLLECTIVE BYTES CALLS WINDOW COMPUTE [FROM-TO...]: an application that makes CALLS calls of allgather,
  * allreduce, alltoall, barrier or bcast. Before each call it computes for COMPUTE microseconds, varied by up to 5 %.
- * During calls FROM to TO messages of 1 MiB load the network. Rank 0 prints three lists: the microseconds of a
- * call with its computation, averaged over each WINDOW calls; the calls after which another algorithm served; and
+ * From call number FROM to number TO, messages of 1 MiB load the network. Rank 0 prints three lists: the microseconds
+ * of a call with its computation, averaged over each WINDOW calls; the calls after which another algorithm served; and
  * the calls at which ranks rechecked an algorithm. */
 #include "draw.h"
 #include "explore.h"

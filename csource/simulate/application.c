@@ -1,8 +1,8 @@
 /* application TRACE TIMES COMPUTE SEED: an application that makes TIMES times as many calls as the file TRACE counts,
- * evenly distributed over the classes in that file. Before each call it computes for COMPUTE microseconds, varied by up
- * to 5 %. A class with fewer nodes or ranks per node than the world runs on several communicators at once, as many as
- * fit into the world. Rank 0 prints for each class the number of calls, the mean microseconds of a call over the
- * ranks, and the same mean for the second half of the run. At the end it prints the time of all calls. */
+ * evenly distributed over its classes (collective, layout and size). Before each call it computes for COMPUTE
+ * microseconds, varied by up to 5 %. If the layout of a class is smaller than the world, its calls run on several
+ * communicators at once, as many as fit. Rank 0 prints for each class the number of calls, the mean microseconds of a
+ * call over the ranks, and this mean for the second half of the run. At the end it prints the time of all calls. */
 #include "draw.h"
 #include "explore.h"
 

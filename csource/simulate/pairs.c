@@ -24,7 +24,7 @@ static void tell_places(const session *s)
     line_end(&l);
 }
 
-/* Rank 0 prints the socket of each rank. The socket's number is the number of the rank on its node. */
+/* Rank 0 prints the socket of each rank. A rank is identified by its node and its number on this node. */
 static void tell_sockets(const session *s)
 {
     const world *w = &s->world;
@@ -91,8 +91,8 @@ static void meet(const session *s, const int *ranks, int n, int me)
                      s->ctl.comm, MPI_STATUS_IGNORE);
 }
 
-/* Lets pairs among n ranks exchange messages, one pair after another. All n ranks wait for each pair. If `left` is 0,
- * these are all pairs. Otherwise, one rank of a pair is among the first `left` ranks and one is among the others. */
+/* Lets pairs of n ranks exchange messages, one pair after another. All n ranks wait for each pair. If `left` is 0, all
+ * pairs exchange. Otherwise only pairs of one of the first `left` ranks with one of the others do. */
 static void one_by_one(const session *s, const int *ranks, int n, int left, int me, int times)
 {
     for (int i = 0; i < (left ? left : n); i++)

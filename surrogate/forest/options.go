@@ -19,14 +19,14 @@ type Criterion uint8
 const (
 	// SquaredError reduces the variance within the two children. Leaves predict means.
 	SquaredError Criterion = iota
-	// AbsoluteError reduces the mean distance to the median. Leaves predict medians. Growing costs
-	// O(d·m·log m) for a node of m rows instead of O(d·m). A row drawn twice counts as two rows, as
-	// if scikit-learn were given the row twice. Its own forests weight rows instead, which in
-	// version 1.2.1 grows slightly different trees.
+	// AbsoluteError reduces the mean distance to the median. Leaves predict medians. Growing costs O(d·m·log
+	// m) for a node of m rows instead of O(d·m). A row drawn twice counts as two rows, as if scikit-learn
+	// were given the row twice. scikit-learn's own forests weight rows instead, which in version 1.2.1 grows
+	// slightly different trees.
 	AbsoluteError
-	// FriedmanMSE scores wl·wr·(difference of means)². Within a node that is the gain of
-	// SquaredError times a constant, so both select the same splits. It exists because scikit-learn
-	// has this criterion as well.
+	// FriedmanMSE scores wl·wr·(difference of means)², where wl and wr are the weights of the two sides.
+	// Within a node that is the gain of SquaredError times a constant, so both select the same splits. It
+	// exists because scikit-learn has this criterion as well.
 	FriedmanMSE
 	// Poisson reduces the half Poisson deviance. Targets must not be negative, and leaves predict
 	// means.

@@ -26,7 +26,7 @@ func newCorrRow(n, columns int) corrRow {
 	return corrRow{make([]float64, n), make([]float64, n), make([]float64, columns), make([]float64, n)}
 }
 
-// first returns the correlations with the first n rows.
+// first returns the part of r for the first n rows.
 func (r corrRow) first(n int) corrRow {
 	return corrRow{r.common[:n], r.own[:n], r.x, r.steps[:n]}
 }

@@ -90,7 +90,7 @@ func newCovFactor(p Params, obs Observations) (t *covFactor, alpha []float64, ok
 }
 
 // commonCov returns the covariance between the common parts of two observations. The parameter `c` is the
-// correlation between their rows of the function that all tasks have in common.
+// correlation of the common function between their rows.
 func (p Params) commonCov(c float64, sameRow, sameChange bool) float64 {
 	v := p.Common * c
 	if sameRow {
@@ -102,8 +102,8 @@ func (p Params) commonCov(c float64, sameRow, sameChange bool) float64 {
 	return v
 }
 
-// ownCov returns the covariance between the own parts of two observations of the same task. The parameter
-// `o` is the correlation between their rows of the function that belongs to this task alone.
+// ownCov returns the covariance between the own parts of two observations of the same task. The parameter `o`
+// is the correlation of the task's own function between their rows.
 func (p Params) ownCov(o float64, sameRow, sameChange bool) float64 {
 	v := p.Own*o + p.Level
 	if sameRow {

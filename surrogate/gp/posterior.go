@@ -12,7 +12,7 @@ type Entry struct{ Row, Task int }
 // Posterior is the joint posterior of entries, given the observations of a GP. Pending entries count as
 // observed; see Condition. It is not safe for concurrent use.
 //
-// The matrices are explained at covFactor. Each row of entries has three vectors:
+// The matrices are explained at covFactor. A row has the vector α, an entry at this row has β and γ:
 //
 //	α = R⁻¹g       g: covariances of the common part between the row and the groups
 //	β = L⁻¹o       o: covariances of a task's own part between the row and the task's observations
@@ -88,7 +88,7 @@ func (p *Posterior) fillCovariances() {
 	}
 }
 
-// condition computes beta, gamma and the variances from the observations. The entries of task a are of[a].
+// condition computes beta, gamma and the variances from the observations. of[a] lists the entries of task a.
 func (p *Posterior) condition(of [][]int) {
 	t := p.m.cov
 	t.common.solve(p.alpha, 0)
@@ -124,7 +124,7 @@ func (p *Posterior) Mean(i int) float64 { return p.mean[i] }
 // Variance returns the posterior variance of entry i, without noise.
 func (p *Posterior) Variance(i int) float64 { return p.variance[i] }
 
-// Covariance returns the posterior covariance of entries i and j. It takes O(u) operations.
+// Covariance returns the posterior covariance of entries i and j. It takes O(observed rows) operations.
 func (p *Posterior) Covariance(i, j int) float64 {
 	a, b := p.entries[i], p.entries[j]
 	v := p.prior(i, j) - dot(p.alpha[a.Row], p.alpha[b.Row]) + dot(p.gamma[i], p.gamma[j]) - dot(p.steps[i], p.steps[j])
@@ -149,9 +149,9 @@ func (p *Posterior) prior(i, j int) float64 {
 	return common
 }
 
-// Covariances returns a len(rows)×len(cols) matrix of posterior covariances. Element (k, l) is the
-// covariance between the entries rows[k] and cols[l]. Covariances takes O(len(rows)·len(cols)·u) operations
-// in block products.
+// Covariances returns a len(rows)×len(cols) matrix of posterior covariances. Element (k, l) is the covariance
+// between the entries rows[k] and cols[l]. Covariances takes O(len(rows)·len(cols)·u) operations in block
+// products, for observations at u rows.
 func (p *Posterior) Covariances(rows, cols []int) [][]float64 {
 	out := products(p.gammas(rows), p.gammas(cols))
 	from, ofRow := p.alphas(rows)
@@ -178,7 +178,7 @@ type Pair struct{ One, Other int }
 
 // WithDifferences returns a len(rows)×len(pairs) matrix of posterior covariances. Element (k, l) is the
 // covariance between the entry rows[k] and the difference One - Other of pairs[l]. The common part of a row
-// cancels in the difference. WithDifferences takes O(len(rows)·len(pairs)·u) operations in block products.
+// cancels in the difference. For observations at u rows it takes O(len(rows)·len(pairs)·u) operations.
 func (p *Posterior) WithDifferences(rows []int, pairs []Pair) [][]float64 {
 	gamma := newRows(len(pairs), p.m.cov.joint.n)
 	for k, pair := range pairs {
@@ -245,8 +245,8 @@ func (p *Posterior) gammas(some []int) [][]float64 {
 	return out
 }
 
-// alphas returns the vectors alpha of the rows of the entries `some`, each row once. The vector of the entry
-// some[k] is alpha[of[k]].
+// alphas returns the vectors α (see Posterior) that the entries in `some` need. Entries at the same row share
+// one vector. The vector of the entry some[k] is alpha[of[k]].
 func (p *Posterior) alphas(some []int) (alpha [][]float64, of []int) {
 	at := make([]int, len(p.rows)) // in alpha, plus one
 	for _, i := range some {
@@ -268,7 +268,7 @@ func (p *Posterior) Difference(i, j int) float64 {
 // Condition updates the covariances of all entries as if entry i were observed once more. Covariances do not
 // depend on the observed value. For each entry, the result is the covariance with this observation, divided
 // by the observation's standard deviation. The variance of the entry falls by the square of this number.
-// Condition takes O(len(entries)·u) operations for u distinct points of the training data.
+// Condition takes O(len(entries)·u) operations for observations at u rows.
 func (p *Posterior) Condition(i int) []float64 {
 	deviation := math.Sqrt(max(p.Variance(i)+p.m.params.Noise, firstJitter*p.m.params.variance()))
 	all := make([]int, len(p.entries))

@@ -6,8 +6,8 @@ const (
 	// maxObservations is the largest number of observations that a posterior uses, since the cost is cubic.
 	// If there are more, it uses the observations at an evenly distributed sample of the points.
 	maxObservations = 1500
-	// minJobShare is a fraction of preprocess.MeasurementNoise, which is a variance. If the variance between jobs is
-	// smaller, it is set to 0, because it would change little and cost time.
+	// minJobShare is the smallest variance between jobs that is used, as a fraction of preprocess.MeasurementNoise.
+	// A smaller variance is set to 0, because it would change little and cost time.
 	minJobShare = 0.25
 	// Up to relearnFirst measurements, hyperparameters are learned after every measurement. After that, they
 	// are learned whenever the number of measurements has grown by 1/relearnGrowth, since they hardly change

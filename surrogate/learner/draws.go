@@ -30,9 +30,9 @@ type DrawQuery struct {
 //
 // The true time of a measured algorithm is drawn around its measurement, with the standard deviation of the
 // noise. All other times are draws of the posterior. Their deviations from the mean are multiplied by the
-// scale of an error model, and by a factor that gives them the tails of Student's t. All times at one message
-// size have the same factor, because libraries change protocols at sizes. Deviations of different algorithms
-// at a point are strongly correlated, and different factors would hide this.
+// scale of an ErrorModel, and by a random factor that gives them the tails of Student's t. All times at one
+// message size share the factor. Separate factors would destroy the strong correlation between algorithms at
+// a point, which libraries cause by changing protocols at certain sizes.
 type Draws struct {
 	q             DrawQuery
 	options       [][]drawnOption // at each point

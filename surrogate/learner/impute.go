@@ -9,12 +9,12 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// imputeFastest adds an imputed (estimated) measurement at each point at which algorithms are missing. It is
-// a measurement of the missing algorithm that is predicted to be the fastest.
+// imputeFastest adds an imputed (estimated) measurement at each point at which algorithms are missing. Its
+// time is the shortest that is predicted for a missing algorithm.
 //
-// Forests of log10 seconds predict the missing algorithms. imputeFastest adds the mean out-of-bag residual
-// of the algorithms that were measured at the point. This residual estimates by how much all algorithms are
-// slower at this point.
+// Forests of log10 seconds predict the missing algorithms. imputeFastest adds to a prediction the mean
+// out-of-bag residual of the algorithms that were measured at the point. This residual estimates by how much
+// all algorithms are slower at this point.
 func imputeFastest(d Data, opt Options) ([]coll.Measurement, error) {
 	ms := d.Measurements
 	if d.Missing == nil || opt.Scaling != preprocess.Algorithm && opt.Scaling != preprocess.AlgorithmLog10 {
