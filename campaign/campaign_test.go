@@ -84,9 +84,9 @@ func fit(rows []selection.Row) (activelearn.Selection, error) {
 	return activelearn.Selection{Choose: choose, Leaves: tree.Summary.Leaves}, nil
 }
 
-// TestConvergesOnKnownMachine tunes a machine whose true times are known. If a campaign converges, its
-// selection must meet the criteria when the true times are used. This must hold for every strategy and
-// every value of stop.criteria_from.
+// TestConvergesOnKnownMachine checks that the selection of a converged campaign meets the criteria by the
+// machine's true times, which are known here. This must hold for every strategy and every value of
+// stop.criteria_from.
 func TestConvergesOnKnownMachine(t *testing.T) {
 	for _, strategy := range activelearn.Names() {
 		for _, source := range activelearn.Sources() {
@@ -139,9 +139,8 @@ func (n newRounds) Reason(c coll.Candidate) (activelearn.Reason, bool) {
 	return activelearn.Reason{}, false
 }
 
-// TestResumeGivesTheSameResult truncates the log of a campaign and resumes the campaign. The resumed
-// campaign must write the same records and have the same results. It must not ask the strategy for rounds
-// that are in the log.
+// TestResumeGivesTheSameResult checks that a campaign that is resumed from a truncated log writes the same
+// records and has the same results. It must not ask the strategy for rounds that are in the log.
 func TestResumeGivesTheSameResult(t *testing.T) {
 	opt := replay.Options{Seed: 2, Noise: replay.Noise{Sigma: 0.05}, FailureRate: 0.1, Launch: benchrunner.LaunchCost{Model: benchrunner.LaunchOSU, Seconds: 1}}
 	for _, tc := range []struct {
@@ -279,8 +278,8 @@ func TestRetriesAfterTheLastRound(t *testing.T) {
 	}
 }
 
-// TestSuspectAlgorithm checks an algorithm that crashes at every point with all values of its parameter. Of
-// all its candidates only one may be tried again. A restored campaign must exclude the same candidates.
+// TestSuspectAlgorithm checks an algorithm that crashes at every point with all values of its parameter. The
+// campaign may try only one of its candidates again. A restored campaign must exclude the same candidates.
 func TestSuspectAlgorithm(t *testing.T) {
 	truth := testutil.SyntheticMeasurements(grid(t))
 	algorithms := testutil.SyntheticAlgorithms()

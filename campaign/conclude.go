@@ -58,8 +58,8 @@ func Train(spec Spec, p Problem, res Result) (*Trained, error) {
 	return t, nil
 }
 
-// Conclude makes the final selection. It selects the library's default at the rejected points and fits rules
-// to the other points.
+// Conclude makes the final selection. It selects the library's default at the points in `rejected`, which a
+// verification found slower, and fits rules to the other points.
 func (t *Trained) Conclude(rejected selection.Rejected) (Conclusion, error) {
 	c, fit := Conclusion{Trained: t, AllDefault: rejected.All}, t.merge
 	var err error
@@ -85,8 +85,8 @@ func (c Conclusion) Tie(p coll.Point) bool {
 	return c.Selection.Choose(p).IsDefault() && c.alternatives.Tie(p)
 }
 
-// maxPosteriorWork limits the cost of a posterior over the whole grid. The cost is points times algorithms
-// times the squared number of measurements. The limit takes about ten seconds.
+// maxPosteriorWork limits the cost of a posterior over the whole grid: points times algorithms times the
+// squared number of measurements. A posterior at the limit takes about ten seconds.
 const maxPosteriorWork = 2e10
 
 // HasPosterior reports whether the models have a posterior that can be computed over the whole grid fast
@@ -100,7 +100,7 @@ func (c Conclusion) HasPosterior() bool {
 }
 
 // ExpectedDefault returns the expected quality of the library's default at all points of the grid. It
-// returns false without a posterior, or if the default is unknown at a point.
+// returns false if the models have no posterior or cannot predict the default at some point.
 func (c Conclusion) ExpectedDefault() (metrics.Summary, bool, error) {
 	if !c.HasPosterior() {
 		return metrics.Summary{}, false, nil

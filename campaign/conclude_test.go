@@ -16,8 +16,8 @@ import (
 	"tutti/journal"
 )
 
-// TestMeasuredTimesReplacePredictions checks a point at which all algorithms are measured. The ratios of
-// its times must equal those of the measured times.
+// TestMeasuredTimesReplacePredictions checks that a completely measured point has the measured times instead
+// of predictions, apart from a common factor.
 func TestMeasuredTimesReplacePredictions(t *testing.T) {
 	s := spec("uncertainty")
 	s.HPO, s.Criteria = 0, activelearn.Criteria{} // criteria that never hold

@@ -1,7 +1,7 @@
 package campaign
 
-// The constants of the study and of the search for parameter values. Those without a source are our choice.
-// The command `tutti-lab constants` measures the effect of halving and doubling them.
+// Constants of the hyperparameter study and of the search for new parameter values of algorithms. Values without
+// a source were chosen by us. The command `tutti-lab constants` measures the effect of halving and doubling them.
 const (
 	// significance is the number of standard errors by which the best forest must be better than the Gaussian
 	// process: the one-sided 95 % quantile of the normal distribution. Without it the best of many forests
@@ -9,8 +9,8 @@ const (
 	significance = 1.645
 	// growWithin limits the search for parameter values to fast algorithms: their time is at most growWithin
 	// times the fastest. Listed parameter values are about four times apart. The best value v thus differs
-	// from a listed value by at most a factor of 2. By the model a·v + b/v + c of a segmented algorithm, the
-	// listed value is then at most 25 % slower.
+	// from a listed value by at most a factor of 2. If a segmented algorithm takes the time a·v + b/v + c,
+	// the listed value is then at most 25 % slower.
 	growWithin = 1.25
 	// growPoints is the number of points at which a new algorithm is measured first.
 	growPoints = 3

@@ -15,7 +15,7 @@ import (
 )
 
 // TestAudits checks the audits, in which a campaign compares its choices with credible rivals before it
-// stops. They follow an evaluation that meets the criteria. They measure only message sizes that have
+// stops. An audit follows an evaluation that meets the criteria. It measures only message sizes that have
 // not passed an audit yet. The campaign stops when no audit remains.
 func TestAudits(t *testing.T) {
 	s, log := spec("regret"), &memory{}
@@ -51,9 +51,8 @@ func TestAudits(t *testing.T) {
 	}
 }
 
-// TestExhaustedSpace checks a completely measured space. Its evaluation uses the measurements, and no
-// further rounds are needed. If true times are known, they still
-// decide the evaluation.
+// TestExhaustedSpace checks the evaluation of a completely measured space. It uses the measurements, or the
+// true times with the source "reference". No further rounds may follow.
 func TestExhaustedSpace(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -106,7 +105,7 @@ var criteriaChanges = []criteriaChange{
 	}},
 }
 
-// someChanges returns two of criteriaChanges, or all if all cases are wanted.
+// someChanges returns two of criteriaChanges, or all of them if every test case is wanted.
 func someChanges() []criteriaChange {
 	if testutil.AllCases() {
 		return criteriaChanges
@@ -167,8 +166,8 @@ func TestCriteriaReachTheStudy(t *testing.T) {
 	}
 }
 
-// TestPredictionReachesTheConclusion checks a campaign without true times. Its score must have the numbers
-// of the last evaluation.
+// TestPredictionReachesTheConclusion checks that, without true times, the score in the report has the
+// numbers of the last evaluation.
 func TestPredictionReachesTheConclusion(t *testing.T) {
 	s := spec("regret")
 	s.HPO, s.CriteriaFrom, s.Batch.Candidates = 0, activelearn.Predicted, 30

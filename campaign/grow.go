@@ -36,8 +36,8 @@ func SearchRecorded(all, grid *coll.Space) *Search {
 
 var errNotRecorded = errors.New("not recorded")
 
-// grow adds algorithms with new parameter values, and message sizes, to the space after a round. If the log
-// has candidates that were added after this round, it takes these. It reports whether the space has grown.
+// grow adds algorithms with new parameter values, and message sizes, to the space after a round. If the log has
+// candidates that were added after this round, grow adds the same ones. It reports whether the space has grown.
 func (r *run) grow(round int) (bool, error) {
 	if logged, known := r.past.Round(round); known && len(logged.Grow) > 0 {
 		return true, r.enlarge(logged.Grow)
@@ -101,8 +101,8 @@ func enlarge(res *Result, p Problem, more []coll.Candidate) (first []coll.Candid
 	return first, nil
 }
 
-// nextValues returns the first candidates of new algorithms. Their parameter values are next to those of
-// fast algorithms.
+// nextValues returns candidates of new algorithms, which are to be measured first. These algorithms have
+// parameter values next to those of fast algorithms.
 func (r *run) nextValues() ([]coll.Candidate, error) {
 	if r.problem.Search.Ranges == nil {
 		return nil, nil

@@ -66,7 +66,7 @@ func Run(ctx context.Context, spec Spec, p Problem, past *journal.ProblemState, 
 	return r.result, nil
 }
 
-// explainStop adds a warning in two cases. The noise is too large for the criteria, or a limit ended the
+// explainStop adds a warning if the campaign stopped because of noise. It also adds one if a limit ended the
 // campaign in a space that is too small for predictions.
 func (r *run) explainStop() {
 	switch {
@@ -220,8 +220,8 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 	return batch, r.trials.begin(ledger, batch)
 }
 
-// restoreStrategy restores the state of the strategy as if it had just chosen the new candidates of a batch in
-// the log. These are the candidates that are free, which means neither measured nor pending.
+// restoreStrategy restores the state that the strategy had after it chose a batch in the log. Only the
+// candidates that are neither measured nor pending were chosen by the strategy.
 func (r *run) restoreStrategy(s activelearn.State, batch []coll.Candidate) {
 	strategy, ok := r.strategy.(activelearn.Restorer)
 	if !ok || r.rule.Auditing() {
@@ -230,8 +230,8 @@ func (r *run) restoreStrategy(s activelearn.State, batch []coll.Candidate) {
 	strategy.Restore(s, slices.DeleteFunc(slices.Clone(batch), func(c coll.Candidate) bool { return !s.Ledger.IsFree(c) }))
 }
 
-// admit adds the candidates of a batch in the log to the space. Another version of tutti may have measured an
-// algorithm that is missing in the catalogue.
+// admit adds the candidates of a batch in the log to the space if they are missing there. Another version of
+// tutti may have measured algorithms that this version's catalogue does not have.
 func admit(l *activelearn.Ledger, batch []coll.Candidate) {
 	outside := map[coll.Candidate]bool{}
 	for _, c := range batch {
@@ -319,8 +319,8 @@ func outliersOf(round *journal.Round) []coll.Candidate {
 }
 
 // evaluateModels returns the evaluation of a round, from the log if it is there. The result ok is false as long
-// as there are too few measurements. Models are fitted only if the log has no evaluation of the next round,
-// because that evaluation compares measurements with these models.
+// as there are too few measurements. The evaluation of the next round compares measurements with the models of
+// this round. Models are therefore fitted unless the log has that evaluation.
 func (r *run) evaluateModels(round int) (eval activelearn.Evaluation, ok bool, err error) {
 	logged := r.evaluated(round)
 	_, past := r.past.Round(round + 2)

@@ -77,8 +77,8 @@ type Batch struct {
 	Growth     float64 // minimum as a fraction of the number of measured candidates
 }
 
-// Want returns the number of candidates of the next round. The parameter `measured` is the number of
-// measurements so far.
+// Want returns the number of candidates that the next round should measure. The parameter `measured` is the
+// number of measurements so far.
 func (b Batch) Want(measured int) int {
 	return max(1, b.Candidates, int(b.Growth*float64(measured)))
 }
@@ -206,8 +206,8 @@ func (s Spec) allowed() metrics.Allowed {
 	}.WithDefaults()
 }
 
-// sharedLaunch returns a function that returns equal keys for candidates of one launch. It returns nil if
-// each candidate needs its own launch.
+// sharedLaunch returns a function that maps candidates to keys. Candidates with equal keys can share a
+// launch. The result is nil if each candidate needs its own launch.
 func (s Spec) sharedLaunch() func(coll.Candidate) any {
 	if s.Launch != benchrunner.LaunchOSU && s.Launch != benchrunner.LaunchNative {
 		return nil

@@ -69,8 +69,8 @@ func (s Spec) studyTrials() int {
 }
 
 // compare compares the Gaussian process with the best forest of a study and records the result. Both predict
-// the same points, which are left out of their training. It returns nil if no forest is known, or if no
-// point has both a choice and a weight.
+// the same points, which are left out of their training. It returns nil if there is no forest, or if the
+// compared points have no weight.
 func (r *run) compare(d learner.Data, s hpo.Study) (*hpo.Comparison, error) {
 	best, ok := hpo.Best(s.Trials)
 	if !ok {

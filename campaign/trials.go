@@ -12,8 +12,8 @@ import (
 
 // trials counts the attempts at candidates and collects retries for the next round.
 //
-// An algorithm is suspect if it failed while it ran, and has not worked with any parameters. Only one of its
-// candidates is tried again at a time. If this one is given up, so are the others that wait.
+// An algorithm is suspect if it failed while it ran, and has not worked with any parameters. Only one of its candidates
+// is tried again at a time. If this candidate is given up, all waiting candidates of the algorithm are given up, too.
 type trials struct {
 	most     int                    // number of failed attempts after which a candidate is given up
 	attempts map[coll.Candidate]int // number of attempts; omits candidates whose only attempt succeeded
@@ -25,7 +25,7 @@ func newTrials(most int) trials {
 	return trials{most: most, attempts: map[coll.Candidate]int{}, worked: map[string]bool{coll.Default.Name: true}}
 }
 
-// record adds a trial to a result. If it failed, record schedules a retry. If it was the last attempt, record
+// record adds a trial to a result. If the trial failed, record schedules a retry. After the last attempt, it
 // gives the candidate up with a warning.
 func (t *trials) record(res *Result, trial coll.Trial) error {
 	n := t.count(res.Ledger, trial.Candidate)
@@ -49,8 +49,8 @@ func (t *trials) record(res *Result, trial coll.Trial) error {
 	return nil
 }
 
-// giveUp marks a candidate as given up. If its algorithm is suspect, it does so with all candidates of the
-// algorithm that wait for a retry.
+// giveUp marks a candidate as given up. If its algorithm is suspect, giveUp also gives up all candidates of
+// the algorithm that wait for a retry.
 func (t *trials) giveUp(res *Result, trial coll.Trial) {
 	name, others := trial.Algorithm.Name, ""
 	waiting := len(t.retry)

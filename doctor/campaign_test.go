@@ -41,7 +41,7 @@ func TestNeedsAreMet(t *testing.T) {
 	}
 }
 
-// asRoot installs Open MPI on the machine. Its launcher refuses to run as root by default.
+// asRoot installs Open MPI, whose launcher refuses to run as root by default, on the machine.
 func asRoot(m *machine) config.Library {
 	m.compiler("mpicc.openmpi", openMark)
 	m.launcher("mpirun.openmpi", orte, goodWorld)

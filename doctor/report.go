@@ -50,7 +50,7 @@ type Set struct {
 	Scheduler string `json:"scheduler"`
 }
 
-// MissingPart is a part without which there is no Set.
+// MissingPart is a part, such as a compiler or a launcher, that this machine needs before a campaign can run.
 type MissingPart struct {
 	What string `json:"what"`
 	Fix  string `json:"fix,omitzero"` // one line of advice
@@ -136,7 +136,7 @@ func (x *examination) schedulers(t trial) []string {
 	return out
 }
 
-// missingParts returns the parts that are still necessary for a first Set, the most basic part first.
+// missingParts returns the parts that are missing for a working Set, the most basic part first.
 func (x *examination) missingParts(usable func(State) bool) []MissingPart {
 	var out []MissingPart
 	lib := slices.IndexFunc(x.libraries.found, (*Library).launchable)

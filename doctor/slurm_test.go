@@ -104,8 +104,8 @@ func mustRemove(m *machine, name string) {
 	}
 }
 
-// TestSrunPlugins checks a PMI plugin with which srun starts two worlds of one rank each. The doctor must
-// try the next plugin, and the report must name the failed ones.
+// TestSrunPlugins checks a PMI plugin with which srun starts two MPI worlds of one rank each, instead of one
+// world of two ranks. The doctor must try the next plugin, and the report must name the failed ones.
 func TestSrunPlugins(t *testing.T) {
 	const listing = "case $1 in --mpi=list) printf 'MPI plugin types are...\\n\\tpmix\\n\\tnone\\n\\tpmi2\\n'; exit;; "
 	tests := []struct {

@@ -18,8 +18,8 @@ import (
 // write.
 const LockName = "journal.lock"
 
-// maxTakeover limits how deeply locks may be nested. A process that removes the lock of a dead process holds a
-// second lock meanwhile. A deeper level arises only if that process dies during the removal.
+// maxTakeover limits how many locks a process may hold, one nested in another. To remove the lock of a dead
+// process, a process takes a second lock. It needs a third one only if another process died during such a removal.
 const maxTakeover = 3
 
 // lock is a lock file that this process created.
@@ -99,8 +99,8 @@ func ActivityIn(dir string) (a Activity, process string, err error) {
 }
 
 // removeDead removes the lock of a process that has ended. Two processes may find the same old lock at the
-// same time. The later one must not remove the new lock that the earlier one has created. removeDead
-// therefore takes another lock, named after the old one, and then checks the old lock again.
+// same time. The second one must not remove the new lock that the first one has created. Each therefore takes
+// another lock, named after the old one, and then checks the old lock again.
 func removeDead(path string, dead, me Process, depth int) error {
 	guard, err := acquireAs(me, path+"."+dead.Nonce, depth+1)
 	if err != nil {

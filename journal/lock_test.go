@@ -244,9 +244,9 @@ func TestUnreadableLock(t *testing.T) {
 	}
 }
 
-// TestTakeoverRace starts many processes that find the same lock of a dead process. At most one of them may
-// have the journal open at any time. Some also find the lock of a process that crashed while it removed a
-// lock.
+// TestTakeoverRace starts many processes that find the same lock of a dead process. It checks that at most
+// one of them has the journal open at any time. Some also find the lock of a process that crashed while it
+// removed a lock.
 func TestTakeoverRace(t *testing.T) {
 	me := testutil.Must(self())(t)
 	dead := me

@@ -74,7 +74,8 @@ type Verification struct {
 // Add updates the state by the next record. A later record of a job replaces an earlier one.
 func (s *State) Add(r Record) { s.add(r, span{}) }
 
-// add is Add for a record that may be a line of the journal's file. Otherwise `at` is zero.
+// add is Add for a record at the span `at` of the journal's file. The span is zero for a record that is
+// not in the file.
 func (s *State) add(r Record, at span) {
 	if r.Verify != nil {
 		s.addVerify(r, at)

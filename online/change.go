@@ -58,8 +58,8 @@ func validCalls(classes []Class, calls [][]timedCall) validTimes {
 	return out
 }
 
-// A change is a step from one mean of logarithms of times to another. It must be larger than changeErrors
-// standard errors, and larger than the standard deviation of one call. In a series without a change, a false
+// A change is a step between the means of the logarithms of times before and after it. The step must be larger than
+// changeErrors standard errors and than the standard deviation of one call. In a series without a change, a false
 // change is found less often than once in ten thousand calls.
 const (
 	changeErrors = 5.0
@@ -113,10 +113,9 @@ func stepDeviation(logs []float64) float64 {
 
 func median(x []float64) float64 { return metrics.Quantile(x, 0.5) }
 
-// The level of a job is the logarithm of a factor on all its times. It is 0 unless the job's times differ
-// from those of earlier jobs by at least minLevel and by at least levelErrors standard errors. At least
-// minPairs pairs of a class and an algorithm must show the difference. These pairs must have more than one
-// algorithm.
+// The level of a job is the logarithm of a factor on all its times, compared with earlier jobs. It is 0 unless its
+// absolute value exceeds minLevel and levelErrors standard errors. At least minPairs pairs of a class and an
+// algorithm, with more than one algorithm, must occur in earlier jobs.
 const (
 	minLevel    = 0.1
 	levelErrors = 3

@@ -96,13 +96,13 @@ const (
 	budgetDeviations = 1.0 // quantile for the cost of exploring; with a higher one, jobs of a few hundred calls would explore almost nothing
 )
 
-// budgetOfGain is the fraction of the saved time that exploration may cost: the time saved over the default.
-// Each job may spend a fixed share of its time in addition. Together they are less than 30 %, so most of the
-// saving remains from the second job on.
+// budgetOfGain is the fraction of the time saved over the default that exploration may cost. Each job may also
+// spend a fixed share of its time. Together this is less than 30 % of the saving, so most of it remains from
+// the second job on.
 const budgetOfGain = 0.2
 
-// adviceFor returns the advice for a class. An algorithm is explored if its index value is below the shortest
-// expected time. Its weight is the shortest expected time minus the index value, divided by its own expected time.
+// adviceFor returns the advice for a class. An algorithm is explored if its index value (see KnowledgeGradient) is
+// below the shortest expected time. Its weight is the difference, divided by the algorithm's own expected time.
 // Without times of the collective, all algorithms are explored alike.
 func (r *Result) adviceFor(class int) (Advice, error) {
 	c := r.history.classes[class]
@@ -183,9 +183,9 @@ func exploreWeights(weights []float64, selected int, draws float64) []float64 {
 	return out
 }
 
-// Joint is a joint normal distribution of log10 of times. It covers all algorithms in some classes of one
-// collective. A class is a group of calls with the same layout and similar sizes. The entries of Joint are
-// the algorithms of the first class, then those of the second class, and so on. A new time updates the
+// Joint is a joint normal distribution of natural logarithms of times. It covers all algorithms in some classes
+// of one collective. A class is a group of calls with the same layout and similar sizes. The entries of Joint
+// are the algorithms of the first class, then those of the second class, and so on. A new time updates the
 // distribution by a formula, so no model is fitted again.
 type Joint struct {
 	mean []float64

@@ -11,8 +11,8 @@ import (
 	"tutti/metrics"
 )
 
-// history holds the times of all jobs so far, by class and algorithm. It also holds the measurements of
-// earlier sources.
+// history holds the times of all jobs so far, by class of calls and algorithm. It also holds measurements
+// from other sources, such as campaigns.
 type history struct {
 	classes     []Class
 	times       [][]meanTime // for each class and algorithm
@@ -29,8 +29,8 @@ type meanTime struct {
 	mean float64
 }
 
-// newHistory returns the history that follows from the calls of each class, which must be in the order of
-// jobs. Calls before a change of their algorithm's times do not count.
+// newHistory returns the history of the calls of each class, which must be in the order of jobs. Calls
+// before a change of their algorithm's times do not count.
 func newHistory(classes []Class, calls [][]timedCall, earlier [][]coll.Measurement) *history {
 	h := &history{
 		classes: classes, earlier: earlier, times: make([][]meanTime, len(classes)),

@@ -122,8 +122,8 @@ func (r *Result) classReport(class int, updates []Update) ClassReport {
 	return c
 }
 
-// Changes returns the classes whose selection differs from the one that their last change in `updates`
-// recorded. It gives a reason for each change.
+// Changes returns the classes whose selection has changed since their last change in `updates`. It gives a
+// reason for each change.
 func (r *Result) Changes(updates []Update) []SelectionChange {
 	var out []SelectionChange
 	for i, a := range r.Advice {

@@ -71,8 +71,8 @@ func (b *Benefit) text() string {
 		formatNodeSeconds(*b.BreakEven/b.CollectiveShare), FormatShare(b.CollectiveShare), formatSeconds(3600*b.CollectiveShare*b.Saved))
 }
 
-// medianTimeShare returns the median over all problems of the machine time divided by that of measuring everything.
-// It returns false if the latter is unknown for a problem.
+// medianTimeShare returns the machine time divided by that of measuring everything, as the median over all
+// problems. It returns false if the time of measuring everything is unknown for a problem.
 func (f Facts) medianTimeShare() (float64, bool) {
 	var shares []float64
 	for _, p := range f.Problems {

@@ -65,8 +65,8 @@ func (s *schedule) scheduledLocked(b config.Base) Scheduled {
 	return Scheduled{Base: b.Name, Schedule: b.Schedule, TimeZone: b.TimeZone, Next: s.next[b.Name], Last: last.Time, Decision: last.Text}
 }
 
-// start decides about every base (campaign file) at its scheduled times, until ctx is cancelled. With
-// Options.Once it decides only about bases that are due or have no decision.
+// start decides whether to create campaigns from the bases (campaign files) at their scheduled times, until ctx
+// is cancelled. With Options.Once it decides only about bases that are due or have no decision.
 func (s *schedule) start(ctx context.Context, tasks *sync.WaitGroup) {
 	for _, b := range s.opt.Bases {
 		switch {
@@ -79,8 +79,8 @@ func (s *schedule) start(ctx context.Context, tasks *sync.WaitGroup) {
 	}
 }
 
-// follow makes the decision about a base that became due while no service ran, then those at its scheduled
-// times. A base without a decision is due at once with Options.Once, and otherwise at its next scheduled time.
+// follow decides about a base at each of its scheduled times. First it decides if the base became due while no
+// service ran. A base without a decision is due at once with Options.Once, and otherwise at its next scheduled time.
 func (s *schedule) follow(ctx context.Context, b config.Base) {
 	clock := s.opt.Clock
 	cron := gocron.NewDefaultCron(false)

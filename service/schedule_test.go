@@ -38,8 +38,8 @@ func (m *fakeMachine) set(libraries []service.LibraryBuild, nodes []string, err 
 	m.state, m.err = service.MachineState{Libraries: libraries, Nodes: nodes}, err
 }
 
-// nightly is a service with a base that is due every night at half past two in Berlin. Its fake clock
-// begins at noon of 2026-03-01.
+// nightly is a service with one base, a campaign file from which it creates a campaign every night at half past two
+// in Berlin. Its fake clock begins at noon of 2026-03-01.
 type nightly struct {
 	*testing.T
 	service *service.Service
@@ -78,8 +78,8 @@ func (n *nightly) start() {
 	waitUntil(n.T, func() bool { return !n.service.Schedule()[0].Next.IsZero() }, func() string { return "the schedule does not start" })
 }
 
-// night advances the clock to just after the next half past two. It returns the service's decision about
-// the base.
+// night advances the clock to just after the next half past two. It returns the service's decision whether to create
+// a campaign.
 func (n *nightly) night() string {
 	n.Helper()
 	next := n.service.Schedule()[0].Next

@@ -44,8 +44,8 @@ var errNotChecked = errors.New("another component may have run")
 // checksPerAlgorithm is the number of points at which each algorithm of a collective is checked.
 const checksPerAlgorithm = 2
 
-// probePoints returns the points to check. For each algorithm of each collective, it chooses points of
-// different layouts. It prefers points inside a segment, that is between sizes with the same algorithm.
+// probePoints returns the points to check: for each algorithm of each collective, points of different layouts. It
+// prefers points inside a segment (neighbouring sizes with the same algorithm).
 func probePoints(problems []Problem) []TestPoint {
 	var out []TestPoint
 	for _, p := range problems {
@@ -62,8 +62,8 @@ func probePoints(problems []Problem) []TestPoint {
 	return out
 }
 
-// interior returns the grid points at which an algorithm is selected. Points inside a segment come first;
-// points of the same kind are sorted by number of ranks.
+// interior returns the grid points at which an algorithm is selected. Points inside a segment (neighbouring sizes with
+// the same algorithm) come first, then those at its ends. Within each group, points are sorted by number of ranks.
 func interior(p Problem) []TestPoint {
 	type ranked struct {
 		TestPoint
@@ -96,8 +96,8 @@ func interior(p Problem) []TestPoint {
 	return out
 }
 
-// needsForcingCheck reports whether RunPass must check that the library obeys the selection files. A check is
-// needed if the files are newer than the last check, or if the library ignored them then.
+// needsForcingCheck reports whether RunPass must check that the library obeys the selection files: if the files
+// are newer than the last check, or if the library ignored them in that check.
 func (s *Session) needsForcingCheck() bool {
 	must := true
 	for _, e := range s.entries {

@@ -15,8 +15,8 @@ import (
 	"tutti/verify"
 )
 
-// bench is a runner that measures each candidate in its own launch. It simulates files that select a wrong
-// algorithm of MPICH: one that is right for the timed call and wrong for datatypes with gaps.
+// bench is a runner that measures each candidate in its own launch. For tuned files, it makes MPICH run an
+// algorithm whose results are right in the timed call and wrong for datatypes with gaps.
 type bench struct {
 	t       *testing.T
 	program benchrunner.Program
@@ -49,8 +49,8 @@ func (b *bench) Run(_ context.Context, batch benchrunner.Batch, log benchrunner.
 	return nil
 }
 
-// TestLiveWrong checks files that select an algorithm with wrong results for another form of the call. They
-// are rejected, and the error names the form.
+// TestLiveWrong checks that a selection is reverted if its algorithm is right in the timed call but wrong
+// for a derived datatype. The error must name the derived datatype.
 func TestLiveWrong(t *testing.T) {
 	tc := testutil.MPICH
 	program, err := native.New(native.Options{

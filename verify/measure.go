@@ -163,8 +163,8 @@ func (s *Session) recorded(round int) (map[coll.Candidate]coll.Trial, []coll.Job
 	return trials, s.past.Jobs(round)
 }
 
-// measureStage measures block after block, until the function `wants` accepts no point. A block has the points that
-// it accepts. measureStage returns one series for each point of the pass.
+// measureStage measures block after block. A block has the points that the function `wants` accepts; the stage ends
+// when it accepts none. measureStage returns one series for each point of the pass.
 func (m *measurer) measureStage(ctx context.Context, stage Stage, most int, wants func(point int, seen series) bool) ([]series, error) {
 	seen := make([]series, len(m.pass.Points))
 	for number := 1; ; number++ {

@@ -220,8 +220,8 @@ func (x *chooser) betweenLayouts() []coll.Point {
 	return out
 }
 
-// retestPoints returns the test points of a later pass. These are the points in `back`, which were reverted, and
-// their neighbours on the grid. It adds the points whose selection is not in `proved`, the verified choices.
+// retestPoints returns the test points of a later pass: the reverted points `back`, their neighbours on the grid,
+// and points whose selected algorithm is not in `proved`, the choices that passed a test.
 func retestPoints(p Problem, rules Rules, proved map[coll.Point]coll.Algorithm, back []coll.Point) []TestPoint {
 	points := map[coll.Point]TestPoint{}
 	for _, s := range firstPoints(p, rules) {

@@ -44,8 +44,8 @@ func (r Result) Unforced() []ForcingCheck {
 }
 
 // Untrusted returns the collectives whose measurements cannot be trusted. At points that the file leaves to the
-// library, tuned and default times should be equal. In these collectives the whole interval of their ratio lies
-// outside the tolerance.
+// library, tuned and default times should be equal. A collective is untrusted if the interval of their ratio lies
+// completely outside the tolerance.
 func (r Result) Untrusted() []CollectiveResult {
 	most := 1 + r.Rules.Tolerance
 	return slices.DeleteFunc(slices.Clone(r.Collectives), func(c CollectiveResult) bool {
@@ -153,8 +153,8 @@ func (r *Result) addPoints(st state, own []Entry) map[coll.Point]series {
 	return measured
 }
 
-// seriesOf returns the series of each point in the rounds from first to end. If a point was confirmed, its
-// series is that of the confirmation, otherwise that of the screening.
+// seriesOf returns the measurements of each point in the rounds from `first` up to `end`. For a confirmed point
+// they are those of the confirmation, otherwise those of the screening.
 func seriesOf(own []Entry, first, end int) map[coll.Point]series {
 	type place struct {
 		point coll.Point

@@ -282,8 +282,8 @@ func (st state) provedChoices() map[coll.Point]coll.Algorithm {
 }
 
 // matches reports whether the session can continue with files that have these selections. A pass that has begun
-// can continue only with the selections that it compares. An ended session matches if another pass would test
-// nothing new. Between two passes every selection matches, because the next pass tests what changed.
+// can continue only with the selections that it compares. A session that has ended matches if another pass would
+// test nothing new. Between two passes every selection matches, because the next pass tests what changed.
 func (st state) matches(problems []Problem) bool {
 	pass, open := st.openPass()
 	proved := st.provedChoices()

@@ -277,8 +277,7 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// TestPower simulates that a third of the selected points are slower. It checks that most of these points
-// are reverted, and no others.
+// TestPower checks, with a third of the selected points slower, that most of these points are reverted, and no others.
 func TestPower(t *testing.T) {
 	seeds := 8
 	if !testutil.AllCases() {

@@ -15,8 +15,8 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// Earlier reads the measurements and the best forests of earlier campaigns from their folders. Errors match
-// ErrInput.
+// Earlier reads, from the folders of earlier campaigns, their measurements and the hyperparameters of the
+// random forests that predicted best. Errors match ErrInput.
 func Earlier(dirs []string) ([]config.Earlier, error) {
 	var out []config.Earlier
 	for _, dir := range dirs {
@@ -41,8 +41,8 @@ func Earlier(dirs []string) ([]config.Earlier, error) {
 	return out, nil
 }
 
-// earlierOf returns the latest measurement of each candidate in a journal, sorted by problem and candidate, and
-// the best forest of each problem.
+// earlierOf returns the latest measurement of each candidate in a journal, sorted by problem and candidate. For
+// each problem it also returns the hyperparameters of the random forest that predicted best.
 func earlierOf(c *journal.Contents) (config.Earlier, error) {
 	e := config.Earlier{Campaign: c.Header.Campaign, ID: c.Header.ID}
 	var spec struct {
@@ -77,8 +77,8 @@ func earlierOf(c *journal.Contents) (config.Earlier, error) {
 }
 
 // addEarlier adds the measurements of earlier campaigns to the problems. It skips algorithms that are not in
-// the problem's space, and warns of differences between the campaigns. The configured forest is
-// replaced by the best forest of the latest earlier campaign with a study of forests.
+// the problem's space, and warns of differences between the campaigns. The configured forest hyperparameters
+// are replaced by the best ones of the latest earlier campaign with a hyperparameter study.
 func (c *Campaign) addEarlier() error {
 	for _, e := range c.Config.From {
 		c.warnOfEarlier(e)

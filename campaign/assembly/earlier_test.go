@@ -22,8 +22,8 @@ func finished(t testing.TB, set ...string) string {
 	return campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()), set...))
 }
 
-// TestEarlier checks that every problem gets the measurements of two earlier campaigns. It must also get the
-// best forest of the later one.
+// TestEarlier checks that every problem gets the measurements of two earlier campaigns, and the best forest
+// hyperparameters of the later one.
 func TestEarlier(t *testing.T) {
 	first, second := finished(t), finished(t, "seed=9", "name=second", "model.trees=37")
 	from := testutil.Must(assembly.Earlier([]string{first, second}))(t)
@@ -107,8 +107,8 @@ func TestEarlierFaults(t *testing.T) {
 	}
 }
 
-// TestEarlierIsInTheJournal checks a resumed campaign after the folder of its earlier campaign was removed.
-// It must still have the earlier measurements, and its study must start from the earlier best forest.
+// TestEarlierIsInTheJournal checks a resumed campaign after the folder of its earlier campaign was removed. It
+// must still have the earlier measurements. Its hyperparameter study must start from the earlier best values.
 func TestEarlierIsInTheJournal(t *testing.T) {
 	first := finished(t, "model.trees=37")
 	from := testutil.Must(assembly.Earlier([]string{first}))(t)

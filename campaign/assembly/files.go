@@ -99,8 +99,8 @@ func traceWeights(g config.Grid, points []coll.Point) (out []float64, warnings [
 	return out, warnings
 }
 
-// multiplyWeights multiplies the weight of each point by the configured weights that match the point. It
-// returns a warning for each configured weight that matches no point.
+// multiplyWeights multiplies each point's weight in `out` by the configured weights that match the point.
+// It returns a warning for each configured weight that matches no point.
 func multiplyWeights(g config.Grid, out []float64, points []coll.Point) (warnings []string) {
 	for j, w := range g.Weights {
 		fits := false

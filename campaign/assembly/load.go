@@ -16,19 +16,19 @@ import (
 	"tutti/selection"
 )
 
-// loading takes the place of an algorithm in a case that only loads selection files.
+// loading stands for an algorithm in a benchmark case whose only purpose is to load selection files.
 var loading = coll.Algorithm{Name: "tuned"}
 
-// triedWithin is a time limit for a test case with two ranks on one host. If the case ends in time, MPI
-// counts as usable on this host.
+// triedWithin limits a test case with two ranks on one host. If the case ends in time, MPI counts as usable
+// on this host.
 const triedWithin = time.Minute
 
 // CheckLoads tests the settings that make a library load its selection files: it runs one case of a
-// benchmark program with them. It returns an error if the case fails. It does nothing for a campaign without
-// a machine.
+// benchmark program with them. It returns an error if the case fails. It does nothing for a campaign on
+// recorded data.
 //
-// If the campaign submits its jobs to a queue, two ranks on this host run the case instead. It first runs
-// without the settings. If it fails even then, CheckLoads returns nil.
+// If the campaign submits its jobs to a queue, two ranks on this host run the case instead. The case first
+// runs without the settings. If it fails even then, CheckLoads returns nil.
 func (c *Campaign) CheckLoads(ctx context.Context, lib config.Library, setup selection.Setup) (err error) {
 	if c.scheduler == nil {
 		return nil

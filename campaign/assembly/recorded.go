@@ -69,7 +69,7 @@ func (c *Campaign) addRecorded(lib config.Library, recorded []coll.Measurement) 
 
 var errOutside = errors.New("outside the grid")
 
-// unsafeError is the name of an algorithm that is wrong for some valid calls, which rules cannot guard.
+// unsafeError names an algorithm with wrong results for some valid calls that selection rules cannot exclude.
 type unsafeError string
 
 func (e unsafeError) Error() string { return string(e) + " is wrong for some valid calls" }
@@ -112,7 +112,7 @@ func (c *Campaign) defaultTimes(lib config.Library, recorded []coll.Measurement)
 	return defaults.Rows(recorded, c.Config.Runner.Recorded, lib.Name), nil
 }
 
-// mustHave returns an error if a file has no row for a library or machine.
+// mustHave returns an error unless `names`, the libraries or machines in a file, contains `name`.
 func mustHave(path, what string, names []string, name string) error {
 	if slices.Contains(names, name) {
 		return nil
@@ -273,7 +273,7 @@ func (l *leftOut) add(m coll.Measurement, err error) {
 	}
 }
 
-// with returns sorted names with one more, unless they have it.
+// with adds a name to sorted names unless they already contain it.
 func with(names []string, name string) []string {
 	if at, found := slices.BinarySearch(names, name); !found {
 		names = slices.Insert(names, at, name)

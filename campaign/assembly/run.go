@@ -59,8 +59,8 @@ func (c *Campaign) startOrder() []int {
 	return order
 }
 
-// requireFirstStart limits each machine to one job at a time until a first program has started there. It
-// does so for libraries without a measurement in the journal.
+// requireFirstStart makes machines run one job at a time until a first program has started there. It does
+// so for libraries without a measurement in the journal.
 func (c *Campaign) requireFirstStart(past *journal.State) {
 	for i, m := range c.machines {
 		if !isMeasured(past, c.Config.Libraries[i].Name) {

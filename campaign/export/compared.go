@@ -178,7 +178,7 @@ func birgeRatio(root *mat.Cholesky, differences *mat.VecDense) float64 {
 	return math.Sqrt(max(1, mat.Dot(differences, &solved)/float64(n-1)))
 }
 
-// changedSeparately returns the algorithms whose change is significantly different from the median change.
+// changedSeparately returns the algorithms whose factor of change differs significantly from the median factor.
 func changedSeparately(algorithms []report.ChangeFacts) []string {
 	var factors []float64
 	for _, a := range algorithms {

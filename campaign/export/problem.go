@@ -77,8 +77,8 @@ func crossValidate(c campaign.Conclusion) (learner.Validation, error) {
 	return learner.CrossValidate(c.Data, c.Spec.Folds, c.Spec.Seed, c.Learner)
 }
 
-// Cells returns what the selection has at every grid point. The slowdowns are the true ones if all times are known.
-// Otherwise they are the predicted ones.
+// Cells describes the selection at every grid point. Slowdowns follow from the true times if all of them are known,
+// otherwise from predictions.
 func Cells(c campaign.Conclusion) ([]report.Cell, error) {
 	k := knownTimesOf(c, c.Truth)
 	out := []report.Cell{}

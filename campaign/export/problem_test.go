@@ -127,8 +127,8 @@ func TestScoresOfMeasurements(t *testing.T) {
 	}
 }
 
-// TestScoreOfDefault checks the score of the default that a model predicts. It must include all points and
-// be close to the score by recorded times.
+// TestScoreOfDefault checks the score of the library's default if a model predicts it. The score must include
+// all points and be close to the score by recorded times.
 func TestScoreOfDefault(t *testing.T) {
 	f := factsOf(t, madeFirst(t, removeTruth, "method=regret", "model.kind=gp", "stop.criteria_from=predicted"))
 	if s := f.Scores; len(s) != 2 || s[0].Source != "predicted" || s[1].Source != "predicted" || s[1].Points != 63 || math.Abs(s[1].Slowdown-1.3) > 0.05 {

@@ -216,7 +216,7 @@ func placementOf(f *report.Facts, library string) coll.Placements {
 	return coll.Placements{}
 }
 
-// otherPlacements says, without duplicates, how the placements of a verification differ from those of the campaign.
+// otherPlacements describes, without duplicates, how a verification placed ranks on nodes differently than the campaign.
 func otherPlacements(tuned coll.Placements, entries []verify.Entry) []string {
 	var measured []coll.Measurement
 	for _, e := range entries {

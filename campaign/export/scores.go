@@ -11,9 +11,9 @@ import (
 	"tutti/report"
 )
 
-// scores returns the scores of the tuned selection and of the default at the same points. Recorded true times
-// decide if there are any; the points are then those with a recorded default, or all points if it was never
-// recorded. Without true times, the score of the tuned selection is that of the last evaluation.
+// scores returns the scores of the tuned selection and of the default at the same points. With recorded true
+// times, these are the points at which the default was recorded, or all points if it never was. Without true
+// times, the score of the tuned selection is that of the last evaluation.
 func scores(k knownTimes, c campaign.Conclusion) ([]report.Score, error) {
 	if c.Truth == nil {
 		return estimates(c)
@@ -58,9 +58,9 @@ func unsafeFacts(c campaign.Conclusion) (*report.UnsafeFacts, error) {
 	return f, err
 }
 
-// estimates returns the score of the last evaluation. There is no score without an evaluation, or if a
-// completely measured space could not be evaluated. If the models can predict the default at every point of
-// the grid, estimates adds the expected score of the default.
+// estimates returns the score of the last evaluation. There is none without an evaluation, or if a completely
+// measured space was not evaluated afterwards. If the models can predict the default at every point of the grid,
+// estimates adds the default's expected score.
 func estimates(c campaign.Conclusion) ([]report.Score, error) {
 	res := c.Result
 	n := len(res.Evaluations)

@@ -21,7 +21,7 @@ import (
 	"tutti/topology/discover"
 )
 
-// Options control the measurements.
+// Options control how pairs of ranks are measured.
 type Options struct {
 	Folder  string // folder in the campaign's output folder
 	Jobs    int    // number of jobs, each with the most nodes of the grid
@@ -162,8 +162,8 @@ func (d *Discovery) Measure(ctx context.Context) error {
 	return d.run(ctx, what, plan, 1)
 }
 
-// missingPairs returns the pairs of opt.PLogP that have no parameters yet, one class for each pair, and a name for
-// their measurement.
+// missingPairs returns the pairs that opt.PLogP names and whose parameters were not measured yet, each as a class.
+// The result `kind` names the launches that measure these pairs.
 func (d *Discovery) missingPairs(found *Found) (kind string, missing []discover.Class, err error) {
 	var names []string
 	if d.opt.PLogP != PLogPAll {

@@ -14,8 +14,8 @@ import (
 	"tutti/topology/discover"
 )
 
-// The smallest numbers of rounds and pairs. With three partners for each node, most slow nodes can be
-// distinguished from their partners. With few nodes, more rounds are needed to determine the usual time.
+// The smallest numbers of rounds and pairs. In a round, each node is measured with one partner. With three partners, most
+// slow nodes can be distinguished from their partners. With few nodes, more rounds are needed to determine the usual time.
 const (
 	fewestRounds = 3
 	fewestPairs  = 48

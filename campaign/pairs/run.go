@@ -44,9 +44,9 @@ func (l log) Trial(t coll.Trial) error {
 	return l.d.append(journal.Record{Kind: journal.KindTrial, Round: l.round, Trial: &t})
 }
 
-// run runs launches until `wanted` of them are complete. Launches of earlier processes count, too. If run returns
-// early, its jobs continue, and the next call waits for them. The error matches ErrNothing if no launch is
-// complete.
+// run runs launches until `wanted` of them are complete. Complete launches of earlier processes count, too. If run
+// returns before that, its jobs continue, and the next call waits for them. The error matches ErrNothing if no
+// launch is complete.
 func (d *Discovery) run(ctx context.Context, what string, plan discover.Plan, wanted int) error {
 	machine, err := d.campaign.Machine(d.lib, program{d.opt.Program, plan}, unforced)
 	if err != nil {

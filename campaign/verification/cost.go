@@ -99,7 +99,7 @@ type usage struct {
 	launch, run     float64 // seconds
 }
 
-// seconds returns the expected machine time of planned launches and candidates, from the average times in u.
+// seconds returns the expected machine time of the launches and candidates in `planned`, from the average times in u.
 func (u usage) seconds(planned usage) float64 {
 	if u.launches == 0 || u.cases == 0 {
 		return 0

@@ -134,8 +134,8 @@ func TestSlowerIsReverted(t *testing.T) {
 	}
 }
 
-// TestFilesOfPasses checks that New trains all models. Each pass (comparison with the default) must write the
-// library's file of rules once. In the end the settings must be marked as verified.
+// TestFilesOfPasses checks that New trains all models, and that each pass (comparison with the default) writes
+// the library's file of rules once. In the end the settings must be marked as verified.
 func TestFilesOfPasses(t *testing.T) {
 	dir := runMade(t, campaigntest.MadeOpenMPI)
 	rules := filepath.Join(dir, "openmpi.rules")

@@ -155,7 +155,7 @@ func (t *loadTest) startService(ctx context.Context) (stop func() error, err err
 	}, nil
 }
 
-// baseName returns the name of campaign file i of the service. The machine of this file has the same name.
+// baseName returns the name of campaign file i of the service, which is also the name of its machine.
 func baseName(i int) string { return "m" + strconv.Itoa(i+1) }
 
 // create creates a campaign on a machine. It returns false if this failed.

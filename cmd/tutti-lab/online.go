@@ -128,7 +128,7 @@ func onlineFlags(cmd *cobra.Command) func() (onlineReplay, error) {
 	}
 }
 
-// slowPattern matches ALGORITHM@[RUN:]FROM-TO*FACTOR.
+// slowPattern matches a slowdown such as ring@5:0-200*2: ALGORITHM@[RUN:]FROM-TO*FACTOR.
 var slowPattern = regexp.MustCompile(`^([^@]+)@(?:(\d+):)?(\d+)-(\d+)\*(.+)$`)
 
 // parseSlow parses a slowdown in the form ALGORITHM@[RUN:]FROM-TO*FACTOR, such as ring@5:0-200*2.

@@ -11,8 +11,8 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// TestCancelLocal kills tutti during a job. It checks that cancel ends the job, and that resume completes
-// the campaign.
+// TestCancelLocal checks that, after tutti was killed during a job, the command cancel ends the job and
+// resume completes the campaign.
 func TestCancelLocal(t *testing.T) {
 	t.Parallel()
 	testutil.SkipShort(t)
@@ -43,8 +43,8 @@ func TestCancelLocal(t *testing.T) {
 	}
 }
 
-// openOf returns the open jobs of a campaign that are in the given state. If there is no journal yet, it
-// returns no jobs.
+// openOf returns the open jobs of the campaign in the folder `out` that are in the given state. Without a
+// journal there are none.
 func openOf(t *testing.T, out string, state coll.JobState) []coll.Job {
 	t.Helper()
 	if journalLines(t, out) == 0 {

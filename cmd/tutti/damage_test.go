@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestDamagedJournal replaces one byte of the journal by a byte that is invalid in JSON. It checks that
-// each command reports the line with that byte and leaves the journal unchanged.
+// TestDamagedJournal checks that each command reports the line of a byte that is invalid in JSON, and
+// leaves the damaged journal unchanged.
 func TestDamagedJournal(t *testing.T) {
 	t.Parallel()
 	journal := readFile(t, filepath.Join(reference(t), "journal.jsonl"))

@@ -12,8 +12,8 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// TestFullDisk fills the disk while the campaign measures, and while results are written. It checks that
-// resume writes the same files as an undisturbed campaign once there is free space.
+// TestFullDisk checks a campaign whose disk becomes full while it measures or writes results. After
+// space was freed, resume must write the same files as an undisturbed campaign.
 func TestFullDisk(t *testing.T) {
 	disk := testutil.MountSmallDisk(t, "48k")
 	if disk == "" {

@@ -73,8 +73,8 @@ var (
 	oneFolder = arguments(1, 1, "the folder of one campaign")
 )
 
-// arguments returns a function that checks the number of arguments. There must be at least `least` and at most
-// `most` arguments. If `most` is negative, there is no limit. The error says what is wanted: the text `what`.
+// arguments returns a function that returns an error unless there are at least `least` and at most `most`
+// arguments. A negative `most` means no limit. The text `what` says in the error which arguments are wanted.
 func arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -111,8 +111,7 @@ func completeSettings(_ *cobra.Command, _ []string, begun string) ([]string, cob
 	return out, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 }
 
-// verbs adds subcommands to a parent command. If users name no subcommand, the parent command shows its
-// help.
+// verbs adds subcommands to a parent command. Without a subcommand, the parent command prints its help.
 func verbs(cmd *cobra.Command, children ...*cobra.Command) *cobra.Command {
 	cmd.Args = oneCommand
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }

@@ -121,16 +121,16 @@ func endsKilled(t *testing.T, dir string, lines int, delay time.Duration) bool {
 	return code == -1
 }
 
-// TestTorn truncates the journal at random bytes, as a crash of the machine may do. It checks that the
-// resumed campaigns write the same results.
+// TestTorn checks that a campaign writes the same results if a crash of the machine cuts off the journal at
+// a random byte.
 func TestTorn(t *testing.T) {
 	t.Parallel()
 	want := reference(t)
 	resumeCut(t, want, readFile(t, filepath.Join(want, "journal.jsonl")), cases(2, 6))
 }
 
-// TestFromAndResumed starts a campaign from an earlier one, removes the folder of the earlier one, and
-// resumes the campaign. It checks that the results equal those of an uninterrupted campaign.
+// TestFromAndResumed checks a campaign that starts from an earlier one, whose folder is then removed. The
+// resumed campaign must have the same results as an uninterrupted one.
 func TestFromAndResumed(t *testing.T) {
 	t.Parallel()
 	first := reference(t)
@@ -148,9 +148,9 @@ func TestFromAndResumed(t *testing.T) {
 	}
 }
 
-// resumeCut truncates a journal at random bytes after the header and resumes the campaign, several times. The
-// results must equal those in the folder of the uninterrupted campaign. If the last line is incomplete, there
-// must be a warning.
+// resumeCut truncates a journal at random bytes after the header and resumes the campaign. It does so the
+// given number of times. The results must equal those in the folder `want`. If the last line is incomplete,
+// there must be a warning.
 func resumeCut(t *testing.T, want string, journal []byte, times int) {
 	t.Helper()
 	header := bytes.IndexByte(journal, '\n') + 1

@@ -215,7 +215,7 @@ func TestServeUpdatesTables(t *testing.T) {
 	}
 }
 
-// TestLiveLearn makes a table from the samples of real jobs. Then many jobs use this table at the same time.
+// TestLiveLearn makes a table from the samples of real jobs. It checks that many jobs can use the table at the same time.
 func TestLiveLearn(t *testing.T) {
 	t.Parallel()
 	tc := testutil.MPICH

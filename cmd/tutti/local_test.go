@@ -133,7 +133,7 @@ func checkJournal(t *testing.T, out string) liveRun {
 	return l
 }
 
-// addJob adds the next state of a job and checks the order of states.
+// addJob adds the state of a job in the journal record r. It checks that the states of a job follow in the right order.
 func (l liveRun) addJob(t *testing.T, r journal.Record) {
 	t.Helper()
 	j := *r.Job
@@ -233,8 +233,8 @@ func (l liveRun) checkLedger(t *testing.T, dir string, stopped bool) {
 	}
 }
 
-// parted reports whether srun lost the output of a node, which can happen on a busy machine. The candidates
-// without output are then measured again in a later round.
+// parted reports whether srun lost the output of a node, as can happen on a busy machine. Candidates without
+// output are then measured again in a later round.
 func parted(t *testing.T, out string) bool {
 	t.Helper()
 	files := testutil.Must(filepath.Glob(filepath.Join(out, "jobs", "*", "*", "stderr")))(t)
@@ -474,8 +474,8 @@ func verifyOnce(t *testing.T, environ []string, dir, library string) {
 	}
 }
 
-// TestLocalOSU interrupts and resumes a campaign. Its fake benchmarks need a launch for each algorithm,
-// like those of OSU. One algorithm always crashes at one size, and another one crashes once.
+// TestLocalOSU checks an interrupted and resumed campaign. Its fake benchmarks need a launch for each algorithm,
+// like those of OSU. One algorithm always crashes at one size, another one crashes once.
 func TestLocalOSU(t *testing.T) {
 	t.Parallel()
 	testutil.SkipShort(t)

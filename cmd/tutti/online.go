@@ -201,8 +201,8 @@ func (o *updateOptions) readCampaign() (source, error) {
 	return s, nil
 }
 
-// read reads the inputs that the flags name: the excluded algorithms, the base table and the sources of
-// measurements.
+// read reads what the flags name: the excluded algorithms, the base table (whose rules the new table
+// completes) and the sources of measurements.
 func (o *updateOptions) read() (excluded []coll.Algorithm, base libtutti.Table, sources []source, err error) {
 	for _, name := range o.exclude {
 		alg, err := coll.ParseAlgorithm(name)
@@ -276,8 +276,8 @@ func (f feasibleAlgorithms) mixes() (out []libtutti.Mix) {
 	return out
 }
 
-// rulesFrom converts the advice for each class of calls to a table. A rule says which algorithm to select. A
-// mix contains the algorithms that a share of the calls tries at random.
+// rulesFrom converts the advice for each class of calls to entries of a table. A rule says which algorithm to
+// select. A mix lists the algorithms that a share of the calls tries at random.
 func rulesFrom(advice []online.Advice) (rules []libtutti.Rule, mixes []libtutti.Mix) {
 	for _, a := range advice {
 		ranks, ppn := int64(a.Ranks()), int64(a.PPN)

@@ -35,7 +35,7 @@ func TestRun(t *testing.T) {
 	}
 	t.Chdir(dir)
 	t.Setenv("LD_PRELOAD", "site.so")
-	// The loader ignores a preloaded file that is not a library.
+	// The dynamic loader ignores a preloaded file that is not a library, so any file can stand for the library.
 	script := `echo "$LD_PRELOAD $TUTTI_TRACE"; exit 7`
 	tests := []struct {
 		name string
@@ -121,7 +121,7 @@ barrier     8        1 to 4    any    0B          linear
 	}
 }
 
-// TestRuntimeJoin joins two tables that were tuned for different orders of ranks. The joined table selects
+// TestRuntimeJoin checks that a table that joins two tables, tuned for different orders of ranks, selects
 // algorithms by the order of ranks.
 func TestRuntimeJoin(t *testing.T) {
 	dir := t.TempDir()

@@ -16,8 +16,8 @@ import (
 	"tutti/service"
 )
 
-// TestServePage starts a campaign in a browser and waits until the campaign has converged. It checks the selection
-// on the page and the downloaded files.
+// TestServePage starts a campaign in a browser and waits until it has converged. It checks the selection on the
+// page and the downloaded files.
 func TestServePage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -16,8 +16,8 @@ import (
 	"tutti/service"
 )
 
-// TestServeQuota runs a campaign whose budget is the whole quota. The campaign stops at the budget. After a
-// restart, the service still counts the cost of the campaign and refuses larger requests.
+// TestServeQuota checks that a campaign stops at its budget, which is the whole quota. After a restart, the
+// service must still count the cost of the campaign and refuse larger requests.
 func TestServeQuota(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -130,8 +130,8 @@ func (s *served) end(signal os.Signal) exitCode {
 	return codeOfProcess(s, s.cmd.Wait())
 }
 
-// TestServeKilled kills the service, with and without the process of its campaign. The next
-// service completes the campaign with the same files as an undisturbed campaign.
+// TestServeKilled kills the service, with and without the process of its campaign. It checks that the
+// next service completes the campaign with the same files as an undisturbed campaign.
 func TestServeKilled(t *testing.T) {
 	t.Parallel()
 	want := reference(t)

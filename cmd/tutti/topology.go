@@ -106,7 +106,7 @@ func readPairs(path string) ([]discover.PairTime, error) {
 	return discover.ReadPairs(f, path)
 }
 
-// showTopology prints the levels and the gaps of a tree, and the conflicts between its measured parts.
+// showTopology prints the levels of a tree, its gaps (parts that are unknown), and the conflicts between its measured parts.
 func showTopology(a *app, t topology.Tree, conflicts []topology.Conflict) error {
 	s := shownTopology{Levels: t.Levels(), Gaps: t.Gaps, Conflicts: conflicts}
 	return a.show(s, func() {

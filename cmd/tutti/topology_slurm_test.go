@@ -44,8 +44,8 @@ benchmark: {program: native, slice: 50ms, max_samples: 100, noise_limit: 0}
 	return dir
 }
 
-// TestSlurmTopology measures a cluster. It finds the wrong lines of the cluster's topology.conf, and runs a
-// campaign with the measured topology.
+// TestSlurmTopology checks that a measurement of the cluster finds the wrong lines in its topology.conf. It
+// also runs a campaign with the measured topology.
 func TestSlurmTopology(t *testing.T) {
 	testutil.NeedAllCases(t)
 	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 8, Topology: wired})
@@ -68,8 +68,8 @@ func TestSlurmTopology(t *testing.T) {
 	useTopology(t, dir, measured)
 }
 
-// useTopology runs campaigns in which several launches run at the same time, each below one of the measured
-// switches. The journal and the exported settings must record the order of ranks.
+// useTopology runs campaigns whose launches run at the same time, each below one of the measured switches.
+// The journal and the exported settings must record the order of ranks.
 func useTopology(t *testing.T, dir, measured string) {
 	t.Helper()
 	text := strings.Replace(string(readFile(t, filepath.Join(dir, "c.yaml"))), "parallel: switch", "parallel: switch, parallel_nodes: 8, order: cyclic, topology: "+measured, 1)
@@ -118,7 +118,7 @@ func checkPlaced(t *testing.T, dir string, order coll.Order) {
 	}
 }
 
-// TestSlurmNetwork finds the one slow node of a cluster.
+// TestSlurmNetwork checks that the network measurement finds the one slow node of a cluster.
 func TestSlurmNetwork(t *testing.T) {
 	testutil.NeedAllCases(t)
 	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 8})

@@ -48,8 +48,8 @@ func readFile(t testing.TB, path string) []byte {
 	return content
 }
 
-// TestTrace tunes for the trace of an application that calls allreduce with one size. The weights from the
-// trace determine where tutti measures, and the report shows these weights.
+// TestTrace checks a campaign for the trace of an application that calls allreduce with one size. The
+// weights from the trace must determine where tutti measures, and must appear in the report.
 func TestTrace(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -110,7 +110,7 @@ type Runner struct {
 	Order           string        `json:"order,omitempty"`    // order of ranks over nodes; empty means block
 }
 
-// Live reports whether the runner runs benchmarks. The other runner replays recorded measurements.
+// Live reports whether the runner runs benchmarks. A runner of the kind Replay replays recorded measurements.
 func (r Runner) Live() bool { return r.Kind != Replay }
 
 // The kinds of runners.

@@ -22,7 +22,7 @@ type field struct {
 	value   value
 }
 
-// optional is the default of keys that may be missing and have no default.
+// optional is the value of field.initial for keys that may be missing and have no default.
 var optional any = struct{}{}
 
 // fields returns every key of campaign files, in the order of the template. The value of a key is stored in a

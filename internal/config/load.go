@@ -270,7 +270,7 @@ func (l *loader) layer(layers Layers) {
 	}
 }
 
-// override replaces the value of a key. It forgets the lines of its items in the file.
+// override replaces the value of a key. It also forgets in which lines of the file the items of the old value were.
 func (l *loader) override(key, value, source string) {
 	l.v.Set(key, value)
 	maps.DeleteFunc(l.where, func(item, _ string) bool { return strings.HasPrefix(item, key+"[") })

@@ -50,8 +50,8 @@ func read(t testing.TB, name string) string {
 }
 
 // TestLoad loads three files: one with all keys of replays, one with all keys of campaigns that run benchmarks,
-// and one with only the keys that have no default. In the golden files, DIR stands for the folder of the
-// campaign file.
+// and one with only the keys that have no default. It compares the results with golden files, in which DIR
+// stands for the folder of the campaign file.
 func TestLoad(t *testing.T) {
 	for name, content := range map[string]string{"replay": read(t, "replay.yaml"), "live": read(t, "live.yaml"), "least": minimalFile} {
 		path := write(t, content)

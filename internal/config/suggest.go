@@ -6,8 +6,8 @@ import (
 )
 
 // Suggest returns the known word that is most similar to a misspelled word, or "" if none is similar
-// enough. The edit distance may be at most a third of the number of letters. Of equally similar words, one
-// that begins with the word is preferred.
+// enough. The edit distance may be at most a third of the number of letters. Of equally similar words, it
+// prefers one that begins with the misspelled word.
 func Suggest(word string, known []string) string {
 	best, least := "", max(1, len(word)/3)+1
 	for _, k := range known {

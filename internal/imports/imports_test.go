@@ -98,8 +98,8 @@ func faultsOf(p pkg) []string {
 	return faults
 }
 
-// tierOf returns the index of the tier that lists folder or the nearest folder above
-// it, -1 where there is none.
+// tierOf returns the index of the tier that lists the folder or else the nearest folder above it, or -1
+// if no tier lists one.
 func tierOf(folder string) int {
 	for ; folder != "."; folder = path.Dir(folder) {
 		for i, tier := range tiers {

@@ -31,7 +31,7 @@ var (
 // Open opens a regular file of at most `limit` bytes for reading. It follows links.
 func Open(path string, limit int64) (*os.File, error) { return open(path, limit, 0) }
 
-// OpenUnlinked is Open for a file in a folder of other users. A link matches ErrKind.
+// OpenUnlinked is Open for folders in which other users can write: for a link, its error matches ErrKind.
 func OpenUnlinked(path string, limit int64) (*os.File, error) {
 	f, err := open(path, limit, syscall.O_NOFOLLOW)
 	if errors.Is(err, syscall.ELOOP) {
@@ -40,7 +40,7 @@ func OpenUnlinked(path string, limit int64) (*os.File, error) {
 	return f, err
 }
 
-// open does not wait for the writer of a named pipe.
+// open opens a regular file. For a named pipe it returns an error instead of waiting for a writer.
 func open(path string, limit int64, flags int) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK|flags, 0)
 	if err != nil {

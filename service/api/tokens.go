@@ -184,7 +184,7 @@ func (s *TokenStore) refresh() error {
 	return nil
 }
 
-// maxTokens limits the size of the files of secrets, in bytes.
+// maxTokens limits the size of the file of tokens, in bytes.
 const maxTokens = 4 << 20
 
 func readTokens(path string) ([]Token, error) {
