@@ -33,8 +33,9 @@ func (r NodePool) freeNodes() *freeNodes {
 	return f
 }
 
-// find returns free groups that have the given number of nodes together, or nil if there are none. If groups
-// are switches, it takes the smallest switch with enough nodes, or several switches if no switch has enough.
+// find returns free groups of nodes that together have the given number of nodes, or nil if there are none. If
+// groups are switches, it takes the smallest switch with enough nodes, or several switches if no switch has
+// enough.
 func (f *freeNodes) find(nodes int) []int {
 	switch {
 	case nodes > f.nodes:

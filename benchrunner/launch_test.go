@@ -49,7 +49,7 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// TestCostsWithoutOrder checks that the costs of a batch do not depend on its order.
+// TestCostsWithoutOrder checks that the costs of a batch do not depend on the order of its candidates.
 func TestCostsWithoutOrder(t *testing.T) {
 	batch := []coll.Candidate{at(4, 8, "ring"), at(2, 8, "tree"), at(4, 16, "ring"), at(4, 8, "tree"), at(2, 16, "tree")}
 	for _, model := range benchrunner.LaunchModels() {

@@ -11,7 +11,7 @@ import (
 )
 
 // TestLoadModules checks that LoadModules finds the shell function "module" by MODULESHOME, LMOD_PKG or
-// BASH_ENV, and that a module that is missing ends the shell.
+// BASH_ENV. A missing module must end the shell.
 func TestLoadModules(t *testing.T) {
 	dir := t.TempDir()
 	testutil.NoError(t, os.Mkdir(filepath.Join(dir, "init"), 0o777))

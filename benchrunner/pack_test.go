@@ -72,9 +72,9 @@ func TestPackPlaces(t *testing.T) {
 	}
 }
 
-// TestPackRandom packs random loads, which may end earlier than planned. It checks that no group has two
-// loads at the same time, that loads that span switches never overlap, and that no load begins later than
-// planned. Without groups, the makespan must be at most twice its lower bound.
+// TestPackRandom packs random loads, which may end earlier than planned. It checks that no group has two loads
+// at the same time, and that loads that span switches never overlap. No load may begin later than planned.
+// Without groups, the makespan must be at most twice its lower bound.
 func TestPackRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 500 {

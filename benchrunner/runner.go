@@ -21,8 +21,8 @@ type Request struct {
 	coll.Candidate
 	Attempt int  // 1 for the first attempt
 	Ended   bool // has a trial from an earlier run: shares a launch of the batch, but is not measured again
-	// Independent asks for a time whose noise is independent of the other times of the campaign. Only
-	// replay uses this field.
+	// Independent asks for a time whose noise does not depend on the noise of any other time in the campaign.
+	// Only replay uses this field.
 	Independent bool
 }
 

@@ -40,9 +40,9 @@ type FitOptions struct {
 	OpSafe  bool    // without algorithms that are wrong for some valid calls, see Entry.OpSafe
 }
 
-// Fit merges rows like the method Fit of a Build. It leaves out algorithms that the options exclude, and those that
-// the catalogue of the build does not list, for example because a release of tutti has removed them since the
-// measurements.
+// Fit merges rows like the method Fit of a Build. It leaves out algorithms that the options exclude. It also leaves
+// out algorithms that the catalogue of the build does not list, for example because a later release of tutti
+// removed them.
 func Fit(b Build, rows []selection.Row, opt FitOptions) (selection.Selection, error) {
 	rows = slices.Clone(rows)
 	for i, r := range rows {

@@ -61,8 +61,8 @@ type Rules struct {
 	// error matches ErrInfeasible.
 	Check func(c *Catalogue, cand coll.Candidate) error
 
-	// Variants lists the algorithms that are measured for an entry. Without this function, they are those of the
-	// function Variants.
+	// Variants lists the algorithms that are measured for an entry. If it is nil, the package's function
+	// Variants lists them.
 	Variants func(c *Catalogue, collective coll.Collective, e Entry) []coll.Algorithm
 
 	// Ranges limits parameter values that are worth trying in addition to those of the entries.

@@ -37,14 +37,14 @@ func (c Conflict) String() string {
 //
 // Levels of different jobs count as the same if their times are close: they differ by at most 10 %, and by at
 // most half the step between two levels of a job. If one job has nodes a and b in one group of a level, and
-// another job has b and c there, then a, b and c are in one group. Only a job with higher confidence can place
+// another job has b and c there, then all three are in one group. Only a job with higher confidence can place
 // them in different groups. Switches with confidence 0 do not affect the result.
 //
-// The inside of a node comes from the tree that has the most vertices there. The gaps of the result are those
-// of all trees, and the pairs of nodes that no tree compares.
+// The inside of a node comes from the tree that has the most vertices there. The gaps of the result are the
+// gaps of all trees, and the pairs of nodes that no tree compares.
 //
-// The error matches ErrTree if there are no trees, if a tree does not pass Check, or if a switch has a
-// confidence above 0 but no time. Merge takes O(levels · nodes of all trees) time, plus the square of the
+// The error matches ErrTree if there are no trees or a tree does not pass Check. It also matches if a switch
+// has a confidence above 0 but no time. Merge takes O(levels · nodes of all trees) time, plus the square of the
 // number of children of each vertex.
 func Merge(trees []Tree) (Merged, error) {
 	if len(trees) == 0 {

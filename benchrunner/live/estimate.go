@@ -57,9 +57,8 @@ func (m *Machine) planned(d plannedJob, name string) (Planned, error) {
 	return p, nil
 }
 
-// expected returns the expected node-seconds of a launch (one run of the program). Its wall time is the sum
-// of 2 s, 1 ms for each rank to start and to end, and a tenth of the time that the program may take to
-// measure.
+// expected returns the expected node-seconds of a launch (one run of the program). It estimates the wall time
+// as 2 s, 1 ms for each rank, and a tenth of the time that the program may take to measure.
 func (m *Machine) expected(s benchrunner.Launch) float64 {
 	return (2 + 0.001*float64(s.Layout.Ranks()) + m.opt.Program.Allowance(s).Seconds()/10) * float64(s.Layout.Nodes)
 }

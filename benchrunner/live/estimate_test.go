@@ -11,8 +11,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// TestCost checks that the cost of a space is the sum of the costs of the jobs that Plan returns for all its
-// candidates. Candidates that cannot be measured must be counted.
+// TestCost checks that the cost of a space is the total cost of the jobs that Plan returns for its candidates.
+// Candidates that cannot be measured must be counted.
 func TestCost(t *testing.T) {
 	for _, parallel := range []live.Parallel{live.ParallelNever, live.ParallelAlways} {
 		o := concurrentOptions(t, "n1 n2 n3 n4")

@@ -126,8 +126,8 @@ func checkDone(t *testing.T, log *memory, requests, want int) {
 	}
 }
 
-// TestDoubledSubmission submits two jobs with the same name. It checks that only one of them measures, and
-// that the runner waits for this one.
+// TestDoubledSubmission checks two jobs with the same name. Only one of them may measure, and the runner must
+// wait for this job.
 func TestDoubledSubmission(t *testing.T) {
 	dir := t.TempDir()
 	s := &doubler{Scheduler: faulty(t, 0, 0, 0)}

@@ -25,8 +25,8 @@ type result struct {
 }
 
 // result returns the trials of a job. The function `cut` returns how many earlier jobs with a given request
-// were cut short. The parameter `wasted` is the time in seconds of earlier jobs for these requests that had no
-// result. The costs of the trials include this time.
+// were cut short. The parameter `wasted` is the time, in seconds, of earlier jobs that had no result for these
+// requests. The costs of the trials include this time.
 func (s jobOutput) result(requests []benchrunner.Request, cut func(request int) int, wasted float64) result {
 	r := result{Trials: map[int]coll.Trial{}, Environment: s.environment}
 	r.Outcome, r.Reason = s.outcome()

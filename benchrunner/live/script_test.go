@@ -61,7 +61,7 @@ func parse(t *testing.T, script string) *syntax.File {
 	return f
 }
 
-// calls returns the arguments of each call of the command name at the top level of a script.
+// calls returns the arguments of each top-level call of the command `name` in a script.
 func calls(t *testing.T, f *syntax.File, name string) [][]string {
 	t.Helper()
 	var out [][]string

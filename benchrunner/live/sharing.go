@@ -64,9 +64,9 @@ func (m *Machine) sharingFor(ctx context.Context, c benchrunner.Capacity, widest
 	return s, nil
 }
 
-// pool returns the assumed groups of nodes of a job with the given number of nodes. The real ones are unknown
-// before the job starts. pool assumes that every switch is as large as the largest one, and that the job gets
-// whole switches.
+// pool returns the assumed groups of nodes in a job of the given size. The real groups are unknown before the
+// job starts. pool assumes that every switch is as large as the largest one, and that the job gets whole
+// switches.
 func (s sharing) pool(nodes int) benchrunner.NodePool {
 	r := benchrunner.NodePool{Nodes: nodes}
 	if s.switches == nil {

@@ -39,8 +39,8 @@ func TestRequireFirstStart(t *testing.T) {
 	checkDone(t, log, 4, 4)
 }
 
-// TestRequireFirstStartEnds checks a batch in which one program has started and another one cannot be started.
-// Only the trial of the latter fails.
+// TestRequireFirstStartEnds checks that a program that cannot be started fails only its own trial, once another
+// program has started.
 func TestRequireFirstStartEnds(t *testing.T) {
 	m := machine(t, options(t, t.TempDir(), localScheduler(t)))
 	m.RequireFirstStart()

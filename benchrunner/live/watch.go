@@ -22,8 +22,8 @@ const (
 )
 
 // unknownTimes is the number of consecutive answers without a job after which the job counts as lost or not
-// accepted. A lost job must also be missing for this many times Options.Settle, because schedulers omit jobs
-// right after a submission, after a restart, and before their accounts show the end.
+// accepted. A lost job must also be missing for this many times Options.Settle. The reason is that schedulers
+// omit jobs right after a submission, after a restart, and before their accounts show the end.
 const unknownTimes = 3
 
 type ending struct {
@@ -146,8 +146,8 @@ func (w *watcher) jitter(d time.Duration) time.Duration {
 
 func (w *watcher) period() time.Duration { return min(askPeriod, w.poll.Max) }
 
-// lookAtFiles finds jobs whose scripts have written an end file. A job may have run since the scheduler last
-// reported it as waiting.
+// lookAtFiles finds jobs whose scripts have written an end file. It also looks at jobs that the scheduler last
+// reported as waiting, because they may have run since.
 func (w *watcher) lookAtFiles() {
 	w.mu.Lock()
 	jobs := slices.Collect(maps.Keys(w.jobs))

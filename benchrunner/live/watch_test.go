@@ -44,8 +44,8 @@ func waiting(jobs map[string]benchrunner.Submission) map[string]benchrunner.Stat
 
 var poll = Poll{Min: 10 * time.Millisecond, Max: 30 * time.Second}
 
-// TestThousandJobsWait watches a thousand waiting jobs. It checks that at most one status request is sent
-// in five seconds, even if jobs change often, and that the end of a job is noticed.
+// TestThousandJobsWait watches a thousand waiting jobs. It checks that at most one status request is sent in
+// five seconds, even if jobs change often. The end of a job must be noticed.
 func TestThousandJobsWait(t *testing.T) {
 	testutil.SkipShort(t)
 	for lasts, busy := range map[time.Duration]bool{2 * time.Hour: false, 10 * time.Minute: true} {
@@ -104,8 +104,7 @@ func checkRequests(t *testing.T, asked []time.Time, began time.Time, lasts time.
 }
 
 // TestEndFileIsNoticed checks that the watcher notices an end file without a status request, within a fiftieth
-// of the job's duration. A job may run and end after the scheduler has reported it as waiting for the last
-// time. Its end is noticed, too.
+// of the job's duration. It must also notice the end of a job that the scheduler last reported as waiting.
 func TestEndFileIsNoticed(t *testing.T) {
 	for _, tc := range []struct {
 		lasts, late time.Duration

@@ -14,7 +14,7 @@ import (
 	"tutti/benchrunner"
 )
 
-// ErrOutside reports that the environment given to NewAllocation is not that of a Slurm allocation.
+// ErrOutside reports that the environment given to NewAllocation does not describe a Slurm allocation.
 var ErrOutside = errors.New("not inside a Slurm allocation")
 
 type allocation struct {

@@ -94,8 +94,8 @@ func (p *Program) blame(l listing, out benchrunner.Output, r *benchrunner.Readin
 	}
 }
 
-// starts returns a warning if some cases began at agreed times and others after a barrier. The times of the
-// latter cases are longer, because they include the end of the barrier.
+// starts returns a warning if some cases began at agreed times and others after a barrier. Times after a
+// barrier are longer, because they include the end of the barrier.
 func (l listing) starts() []string {
 	barriers, all := 0, 0
 	for _, c := range l.cases {

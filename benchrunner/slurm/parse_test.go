@@ -119,8 +119,8 @@ func TestStatusOfQueue(t *testing.T) {
 	}
 }
 
-// TestStatusOfAccounts checks the outcomes of jobs in recorded output of sacct. In this output some states
-// name a user, a timeout has exit code 0:0, some jobs were requeued, and an old job has the same ID.
+// TestStatusOfAccounts checks the outcomes of jobs in recorded output of sacct. In this output some states name
+// a user, a timeout has exit code 0:0, jobs were requeued, and an old job has the same ID.
 func TestStatusOfAccounts(t *testing.T) {
 	got := map[string]coll.JobOutcome{}
 	for _, r := range parseRows(recorded(t, "sacct.txt")) {

@@ -365,7 +365,7 @@ func TestSlurmControllerDown(t *testing.T) {
 }
 
 // TestSlurmForgets checks a cluster that forgets ended jobs and gives their IDs to other jobs. Status must not
-// report such a job, and Cancel must not cancel the other one.
+// report a forgotten job, and Cancel must not cancel the new job with its ID.
 func TestSlurmForgets(t *testing.T) {
 	testutil.NeedAllCases(t)
 	c, s := startCluster(t, 1, conf+"\nMinJobAge=2", Options{})

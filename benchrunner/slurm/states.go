@@ -28,7 +28,7 @@ var waiting = map[string]bool{
 	"REQUEUE_HOLD": true, "RESV_DEL_HOLD": true, "SPECIAL_EXIT": true,
 }
 
-// phaseOf returns the phase of a job in the given state. If the state is in neither table, such as
+// phaseOf returns the phase of a job in the given state. If the state is neither waiting nor final, such as
 // COMPLETING or SUSPENDED, the job counts as running because it still has its nodes.
 func phaseOf(state string) benchrunner.JobPhase {
 	switch {

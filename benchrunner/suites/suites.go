@@ -198,7 +198,8 @@ func (p *Program) outcome(c benchrunner.Case, r row, reading *benchrunner.Readin
 
 const medianConfidence = 0.95
 
-// mpiName returns the MPI name of a collective without MPI_, "" for one that the suite does not have (missing).
+// mpiName returns the MPI name of a collective without MPI_. It returns "" for the collectives in `missing`,
+// which the suite does not have.
 func mpiName(c coll.Collective, missing ...coll.Collective) string {
 	if slices.Contains(missing, c) {
 		return ""

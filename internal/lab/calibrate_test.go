@@ -35,8 +35,8 @@ func calibrate(t *testing.T, s lab.Set, seed uint64, opt lab.Options) lab.Calibr
 	return testutil.Must(lab.Calibrations(context.Background(), d, []float64{opt.Noise}, []float64{opt.Tail}, opt, nil, nil))(t)[0]
 }
 
-// TestCalibrateUniqueAlgorithms checks a set in which the algorithms of one point exist at no other point.
-// No model can predict these algorithms before they are measured.
+// TestCalibrateUniqueAlgorithms checks that a campaign stops correctly if the algorithms of one point exist at
+// no other point. No model can predict these algorithms before they are measured.
 func TestCalibrateUniqueAlgorithms(t *testing.T) {
 	set := setOf(t, func(ms []coll.Measurement) []coll.Measurement {
 		last := ms[len(ms)-1].Point

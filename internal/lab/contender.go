@@ -20,7 +20,7 @@ type contender struct {
 }
 
 // The contenders after own-stop follow Wilkins et al. (ExaMPI 2021), Wilkins et al. (CLUSTER 2022) and Steiner
-// (TU Wien 2023). The last one is the random points for forests with which FACT was compared.
+// (TU Wien 2023). The last one draws random points for forests, with which FACT was compared.
 var contenders = []contender{
 	{name: "own-stop", strategy: "regret", ownStop: true},
 	{name: "fact", strategy: "uncertainty", published: true},

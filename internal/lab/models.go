@@ -53,7 +53,7 @@ func CompareModels(ctx context.Context, d Design, sizes []int, opt Options) ([]M
 	return slices.Concat(parts...), err
 }
 
-// models returns the losses of all models after the given numbers of measurements of one campaign.
+// models returns the losses of all models for one campaign, after each of the given numbers of measurements.
 func (e entry) models(ctx context.Context, sizes []int, opt Options) ([]ModelLoss, error) {
 	size := e.set.Space.Size()
 	sizes = slices.DeleteFunc(slices.Clone(sizes), func(n int) bool { return n > size })

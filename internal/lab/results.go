@@ -13,7 +13,7 @@ import (
 	"tutti/benchrunner"
 )
 
-// Replay identifies a replay, which is a campaign simulated with recorded measurements, among those of a run.
+// Replay identifies one replay of a run. A replay is a campaign simulated with recorded measurements.
 type Replay struct {
 	Data       string  `json:"data"`
 	Collective string  `json:"collective"`

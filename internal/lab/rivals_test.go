@@ -60,8 +60,9 @@ func TestRivalsMeasureEachCandidateOnce(t *testing.T) {
 	}
 }
 
-// TestTreesMeasureWholePoints checks that the strategy "trees" begins at three evenly spaced points. Then it
-// must measure all algorithms at one point a round: where one algorithm's time relative to the other changes.
+// TestTreesMeasureWholePoints checks that the strategy "trees" begins at three evenly spaced points. In each
+// further round it must measure all algorithms at one point. This point must lie where the ratio of their times
+// changes.
 func TestTreesMeasureWholePoints(t *testing.T) {
 	first, jumpy := coll.Algorithm{Name: "a"}, coll.Algorithm{Name: "b"}
 	space := line(19, []coll.Algorithm{first, jumpy})

@@ -157,8 +157,8 @@ func (e entry) replayed(ctx context.Context, opt Options) (campaign.Result, erro
 	return res, err
 }
 
-// referenceObserver is an observer that ends a replay when the selection, judged by the recorded times, has met
-// the criteria in as many evaluations in a row as Criteria.Patience says.
+// referenceObserver is an observer that ends a replay when the selection has met the criteria, judged by the
+// recorded times. It must have met them in Criteria.Patience successive evaluations.
 type referenceObserver struct {
 	set         Set
 	opt         Options
@@ -219,7 +219,7 @@ func convergence(evaluations []activelearn.Evaluation, c activelearn.Criteria) (
 	return len(evaluations) - 1, false
 }
 
-// firstShare returns the first measurements that make up at least a share of the set's candidates. It
+// firstShare returns the first measurements that make up at least the given share of the set's candidates. It
 // includes all algorithms of the last point.
 func firstShare(ms []coll.Measurement, s Set, share float64) []coll.Measurement {
 	n := min(len(ms), max(1, int(math.Ceil(share*float64(s.Space.Size())))))

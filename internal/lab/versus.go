@@ -121,8 +121,8 @@ func NewVersus(strategy string, outcomes []Outcome) (Versus, error) {
 	return v, nil
 }
 
-// row compares the outcomes `own` of the strategy with the outcomes of the other strategies on the same set,
-// with the same cost of launches.
+// row compares the outcomes `own` of the strategy with the other strategies' outcomes on the same set, with the
+// same cost of launches.
 func (v Versus) row(own group, all []group) (VersusRow, error) {
 	o := own[0]
 	r := VersusRow{

@@ -83,8 +83,8 @@ var parameterRanges = []coll.Range{
 	{Parameter: "window", Low: 1, High: 64}, {Parameter: "barriers", Low: 1, High: 1 << 10},
 }
 
-// mostBytes limits the size of a message that libtutti serves, in bytes. If the message
-// size of a collective is that of one rank's part, the sum over all ranks is limited. See csource/runtime/serve.c.
+// mostBytes limits the size of a message that libtutti serves, in bytes. If a collective's message size counts
+// only one rank's part, the sum over all ranks is limited. See csource/runtime/serve.c.
 const mostBytes = math.MaxInt32 / 2
 
 // mostGathered is the largest sum of the vectors of all ranks, in bytes, that the allreduce algorithm named

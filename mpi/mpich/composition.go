@@ -63,8 +63,8 @@ func partNames(cat *mpi.Catalogue, c coll.Collective) []string {
 	return names
 }
 
-// checkParts returns an error if an algorithm of the parameters cannot run in a part of a composition (a plan
-// of the ch4 device).
+// checkParts returns an error if a parameter names an algorithm that cannot run in a part of a composition (a
+// plan of the ch4 device).
 func checkParts(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm) error {
 	for _, p := range alg.Params() {
 		if _, ok := partOf(cat, c, alg, p.Name); !ok {

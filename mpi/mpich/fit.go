@@ -211,8 +211,8 @@ func (b build) loss(cell []selection.Row, chosen, own string) float64 {
 	return total
 }
 
-// optionLoss returns the total loss of the rows with one option. It is infinite if a row does not have the
-// option as fast as the default or faster, or if the option would not run as measured.
+// optionLoss returns the total loss of the rows with one option. It is infinite if the option would not run as
+// measured. It is also infinite if in a row the option is missing or slower than the default.
 func (b build) optionLoss(rows []selection.Row, alg coll.Algorithm, chosen, own string) float64 {
 	sum := 0.0
 	for _, r := range rows {

@@ -95,7 +95,7 @@ func TestNoNodes(t *testing.T) {
 	}
 }
 
-// TestNewest exports files for random times to MPICH 5.0.2. The files must not turn off the device's
+// TestNewest exports files for MPICH 5.0.2 from random times. The files must not turn off the device's
 // collectives. If each rank counts as a node, they must not compare processes per node.
 func TestNewest(t *testing.T) {
 	for _, transport := range []string{"ch4:ucx", "ch4:ofi"} {

@@ -67,8 +67,8 @@ func (b build) mixes(c coll.Collective) bool {
 // comm_hierarchy=node_roots and comm_hierarchy=node are true for every communicator that is not a parent.
 func (b build) partsAreFlat() bool { return mpi.AtLeast(b.cat.Version, 5) }
 
-// callAt returns the properties of the benchmark's call at a point, with as many nodes as ranks if the build
-// takes each rank for a node.
+// callAt returns the properties of the benchmark's call at a point. If the build takes each rank for a node,
+// the call has as many nodes as ranks.
 func (b build) callAt(p coll.Point) signature {
 	if b.lib.NoNodes {
 		p.Nodes, p.PPN = p.Ranks(), 1

@@ -210,8 +210,8 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// TestLeftOut checks that compare does not report the algorithms in faults.csv, and that no release in which
-// such an algorithm is wrong offers it.
+// TestLeftOut checks that compare does not report the algorithms in faults.csv, and that no release offers an
+// algorithm that is wrong in this release.
 func TestLeftOut(t *testing.T) {
 	b := known(t)
 	if _, unlisted, _ := compare(b.cat, b.lib); len(unlisted) > 0 {

@@ -259,8 +259,8 @@ func starts(c selection.CommRange) []int {
 	return out
 }
 
-// exportBands returns the rules for communicators of at least the given number of ranks, one for each range
-// of message sizes. If this number is 2, the rules are for exactly two ranks.
+// exportBands returns one rule for each range of message sizes, for communicators of at least the given number
+// of ranks. If this number is 2, the rules are for exactly two ranks.
 func exportBands(c coll.Collective, bands []selection.Band, ranks int, cat *mpi.Catalogue) ([]rule, error) {
 	var out []rule
 	from := int64(0)

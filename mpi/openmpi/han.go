@@ -83,7 +83,7 @@ func blockEnd(blocks []classicBlock, i int) int {
 
 // hanRules converts rules of coll/tuned to rules of coll/han. For each selected algorithm, they say whether coll/han
 // runs it or passes the call to coll/tuned. They apply to jobs of the given layout, or to all jobs if it is zero.
-// Sizes are those that coll/han compares.
+// Message sizes are in the unit of coll/han.
 func (b build) hanRules(rules classicRules, job coll.Layout) hanFile {
 	var out hanFile
 	for _, c := range rules.decided() {

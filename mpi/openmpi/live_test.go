@@ -57,7 +57,7 @@ func algorithmsOf(t *testing.T, env []string, p coll.Point, prog string) string 
 // dynamic loader shows these calls.
 func TestLiveSelection(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)
-	// functions maps the names of algorithms in rules to parts of the names of functions.
+	// functions maps the name of an algorithm in rules to a part of its function's name.
 	functions := map[string]string{
 		"basic_linear": "basic_linear", "chain": "chain", "pipeline": "pipeline", "binomial": "binomial", "linear": "linear",
 		"bruck": "bruck", "ring": "ring", "pairwise": "pairwise", "modified_bruck": "bruck", "linear_sync": "linear_sync",

@@ -191,8 +191,8 @@ func newBlocks(t Matrix, labels Labels) blocks {
 	return b
 }
 
-// row returns how much the distance between a member and a group differs from the sum of its terms for the two
-// groups and for the member.
+// row returns the deviation of the distance between member i and group g from the sum of three terms: one for
+// each of the two groups and one for the member.
 func (b *blocks) row(i, g int) float64 {
 	k := len(b.size)
 	return b.member[i*k+g] - b.group[b.labels[i]*k+g] - b.own[i]

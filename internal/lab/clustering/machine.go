@@ -7,7 +7,7 @@ import (
 	"tutti/topology/discover"
 )
 
-// Machine is a tree of equal parts. Random matrices of times are drawn for it.
+// Machine is a simulated machine: a tree of equal parts, for which Draw returns random matrices of times.
 type Machine struct {
 	Name    string
 	Shape   []int     // number of parts at each level, outermost first, for example 4 leaves of 8 nodes of 2 sockets

@@ -13,10 +13,10 @@ import (
 	models "tutti/surrogate/learner"
 )
 
-// gradient is the policy of the online knowledge gradient with a Gaussian process of all algorithms.
-// Between runs, the process learns from all runs so far. Within a run, each call updates the joint
-// distribution of the application's classes. The policy calls the algorithm with the lowest index among
-// those that the run's budget covers.
+// gradient is the policy of the online knowledge gradient with a Gaussian process of all algorithms. Between
+// runs, the process learns from all runs so far. Within a run, each call updates the joint distribution of the
+// application's classes. The policy calls the algorithm with the lowest knowledge-gradient index among those
+// that the run's budget covers.
 type gradient struct {
 	learner
 	opt    Options

@@ -111,9 +111,8 @@ func TestSameSeedSameOutcome(t *testing.T) {
 	}
 }
 
-// TestLearningOnRecordedTimes checks the policies that learn within a run. It checks the times of the first
-// and the last run, the choices after the second run, and the share of the possible gain that eight runs
-// lose.
+// TestLearningOnRecordedTimes checks the policies that learn within a run: the times of the first and the last
+// run, the choices after the second run, and the share of the possible gain that eight runs lose.
 func TestLearningOnRecordedTimes(t *testing.T) {
 	bounds := map[string]struct{ first, tuned, last, lost float64 }{
 		PolicyTutti: {1.03, 1.02, 1.02, 0.05},
