@@ -113,7 +113,7 @@ func someChanges() []criteriaChange {
 	return criteriaChanges[:2]
 }
 
-// unending is an observer that never ends a campaign.
+// unending is an observer that never ends a campaign: measuring continues until a limit is reached.
 type unending struct{}
 
 func (unending) Evaluated(activelearn.Evaluation, bool, func() (activelearn.Choice, error)) (bool, error) {

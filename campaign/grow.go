@@ -12,8 +12,8 @@ import (
 	"tutti/journal"
 )
 
-// Search lets the space of a problem grow. It adds new parameter values of fast algorithms, and message
-// sizes near which the selection changes.
+// Search lets the space (candidates) of a problem grow. It adds new parameter values of fast algorithms, and
+// message sizes near which the selection changes.
 type Search struct {
 	Ranges  func(coll.Algorithm) []coll.Range // ranges of an algorithm's parameters; nil if it has none
 	Between bool                              // add sizes between the sizes of the space

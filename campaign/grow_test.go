@@ -58,8 +58,8 @@ func segmentedTimes(points []coll.Point) []coll.Measurement {
 	return out
 }
 
-// segmented returns a problem with an algorithm that pipelines segments. It is usually the fastest with
-// segment sizes that are not in the initial space.
+// segmented returns a problem with an algorithm that sends a message in segments. It is usually the fastest
+// with segment sizes that are not in the initial space.
 func segmented(t testing.TB, opt replay.Options) campaign.Problem {
 	t.Helper()
 	g := coll.Grid{Nodes: []int{4, 8, 16, 32, 64}, PPN: []int{1}}

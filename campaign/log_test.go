@@ -74,8 +74,8 @@ func TestStudiedCriteria(t *testing.T) {
 	}
 }
 
-// TestFinalModel checks a study with Spec.Auto, which compares the Gaussian process with the best forest.
-// The log must keep the comparison. Only a significantly better forest may become the final model.
+// TestFinalModel checks a hyperparameter study with Spec.Auto, which compares the Gaussian process with the
+// best forest. The log must keep the comparison. Only a significantly better forest may become the final model.
 func TestFinalModel(t *testing.T) {
 	s, p := spec("regret"), problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}})
 	s.Limits.MachineSeconds, s.Auto, s.HPO = 2, true, 2

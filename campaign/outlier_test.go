@@ -97,7 +97,7 @@ func TestNoStopWithOutliers(t *testing.T) {
 	}
 }
 
-// countOutlierRounds returns the number of rounds that measure outliers after the criteria have held. Such a
+// countOutlierRounds returns the number of rounds that measure outliers although the criteria hold. Such a
 // round may measure only outliers and one replicate.
 func countOutlierRounds(t *testing.T, records []journal.Record) (n int) {
 	t.Helper()

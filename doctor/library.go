@@ -190,8 +190,8 @@ func (m marker) name() string {
 	return "another MPI"
 }
 
-// familyOf returns the library with the given family name. It returns nil for unknown families. It also
-// returns nil for libraries that are preloaded above another MPI library.
+// familyOf returns the library with the given family name, or nil for an unknown family. It also returns
+// nil for a library that is preloaded in addition to an MPI library.
 func familyOf(name string) mpi.Measurable {
 	lib, _ := libraries.Named(name)
 	family, ok := lib.(mpi.Measurable)

@@ -145,7 +145,7 @@ func TestLiveSlurm(t *testing.T) {
 	}
 	c.Run("scancel", id)
 
-	// The test checks only that these faults appear in the report. Tests with fake machines check the
+	// The cases below check only that faults of Slurm appear in the report. Tests with fake machines check the
 	// details.
 	trouble := func(want string) {
 		t.Helper()

@@ -75,7 +75,7 @@ type Record struct {
 }
 
 // VerifyStep is one step in the verification of one library. Exactly one of the fields from Pass to the
-// last one is set. Package verify defines their meanings.
+// last one is set. Package verify defines what they mean.
 type VerifyStep struct {
 	Library       string          `json:"library"`
 	Session       int             `json:"session"` // 1 for the first
@@ -88,7 +88,7 @@ type VerifyStep struct {
 	ForcingChecks json.RawMessage `json:"forcing_checks,omitempty"`
 }
 
-// Validate returns an error if fields do not fit the kind of the record, or if a number is impossible.
+// Validate returns an error if the fields that are set do not fit the record's kind, or if a number is impossible.
 func (r Record) Validate() error {
 	fields := [...]struct {
 		kind Kind
@@ -125,8 +125,8 @@ func (r Record) Validate() error {
 	return nil
 }
 
-// validate returns an error if the library is missing, if no content or more than one is set, or if a
-// number is impossible.
+// validate returns an error if the library is missing, if not exactly one of the other fields is set, or if
+// a number is impossible.
 func (v VerifyStep) validate() error {
 	set := 0
 	for _, has := range []bool{len(v.Pass) > 0, v.Job != nil, v.Trial != nil, len(v.Outcome) > 0, len(v.ForcingChecks) > 0} {

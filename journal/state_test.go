@@ -115,8 +115,8 @@ func TestReplay(t *testing.T) {
 	}
 }
 
-// TestStored checks that batches, trials and steps of verifications are the same whether they are in memory or
-// in the journal's file. Once the file has lost records, reading them is an error.
+// TestStored checks that batches, trials and steps of verifications are the same whether they are read from
+// memory or from the journal's file. If the file has lost records, reading must return an error.
 func TestStored(t *testing.T) {
 	trial := trialRecord(bcast, 1, with("ring"), 1, coll.TrialDone)
 	job := jobRecord(bcast, 1, "a", coll.JobIntended, 1)

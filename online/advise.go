@@ -7,8 +7,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Advice says, for one class of calls, which algorithm later jobs should select and which ones they should
-// explore.
+// Advice says, for one class of calls (similar calls of one collective), which algorithm later jobs should
+// select and which ones they should explore.
 type Advice struct {
 	Class
 	Low, High int64     // sizes of the class, in bytes

@@ -103,8 +103,8 @@ func TestAdvise(t *testing.T) {
 	}
 }
 
-// TestAdviseClasses checks that sizes with the same number of bits form one class, which has the size of
-// most calls. Points of earlier measurements must form classes without calls, and their times must count.
+// TestAdviseClasses checks that sizes with the same number of bits form one class, which has the most frequent
+// of these sizes. Points of earlier measurements must form classes without calls, and their times must count.
 func TestAdviseClasses(t *testing.T) {
 	small, algorithms := makeSamples(20, 1000, 4e-5, 1e-5)
 	other, _ := makeSamples(10, 600, 4e-5, 1e-5)

@@ -7,7 +7,7 @@ import (
 	"tutti/metrics"
 )
 
-// timedCall is a timed call in a class of calls. The algorithm is given by its index in the class.
+// timedCall is a timed call. It names the algorithm by its index in Class.Algorithms.
 type timedCall struct {
 	job       int // index in the order of time
 	algorithm int
@@ -22,19 +22,19 @@ type validTimes struct {
 	shifts []shift
 }
 
-// shift says that the times of an algorithm in a class changed. From a certain job on, the algorithm takes
-// `factor` times as long.
+// shift says that the times of an algorithm changed for one class of calls. From the given job on, the algorithm
+// takes `factor` times as long.
 type shift struct {
 	class, algorithm, job int
 	factor                float64
 }
 
-// validCalls returns the calls of each class whose times are still valid. The parameter `calls` must be in
-// the order of jobs.
+// validCalls returns the calls of each class whose times are still valid. The parameter `calls` must be in the order
+// of jobs.
 //
-// It first subtracts the level of each job, the factor by which the job was slower as a whole. Its nodes may be
-// slower, or another job may disturb it. After that, only the calls after the last change of their algorithm in
-// their class count.
+// It first subtracts the level of each job, the factor by which the whole job was slower: its nodes may be slower,
+// or another job may disturb it. After that, it keeps only the calls after the last change of their algorithm in
+// their class.
 func validCalls(classes []Class, calls [][]timedCall) validTimes {
 	out := validTimes{logs: make([][][]float64, len(calls)), level: jobLevels(classes, calls)}
 	for class, of := range calls {
@@ -153,7 +153,7 @@ func jobLevels(classes []Class, calls [][]timedCall) []float64 {
 	return level
 }
 
-// logsByJob returns, for each job, the logarithms of the job's times, grouped by class and algorithm.
+// logsByJob returns, for each job, the logarithms of the job's times. They are grouped by class of calls and algorithm.
 func logsByJob(calls [][]timedCall) []map[pair][]float64 {
 	var jobs []map[pair][]float64
 	for class, of := range calls {

@@ -85,8 +85,8 @@ func TestValidCallsOfOneAlgorithm(t *testing.T) {
 	}
 }
 
-// noisyLogs returns n logarithms of times around 0, with 10 % noise. From the index `from` on, it adds
-// step.
+// noisyLogs returns n logarithms of times around 0, with 10 % noise. It adds `step` to those from the index
+// `from` on.
 func noisyLogs(seed uint64, n, from int, step float64) []float64 {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	out := make([]float64, n)

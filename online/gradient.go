@@ -97,8 +97,8 @@ const (
 )
 
 // budgetOfGain is the fraction of the time saved over the default that exploration may cost. Each job may also
-// spend a fixed share of its time. Together this is less than 30 % of the saving, so most of it remains from
-// the second job on.
+// spend a fixed share of its time (TUTTI_BUDGET). Together they are less than 30 %, so most of the saving remains
+// from the second job on.
 const budgetOfGain = 0.2
 
 // adviceFor returns the advice for a class. An algorithm is explored if its index value (see KnowledgeGradient) is
@@ -193,8 +193,8 @@ type Joint struct {
 }
 
 // NewJoint returns the distribution that a Gaussian process of log10 seconds predicts for the algorithms in
-// classes of one collective. The function `task` returns the number of an algorithm's task in the Gaussian
-// process. Its argument i counts the distinct algorithms of the classes from 0. NewJoint takes O(entries²·n)
+// classes of one collective. The function `task` returns the number that the Gaussian process uses for an
+// algorithm. Its argument i counts the distinct algorithms of the classes from 0. NewJoint takes O(entries²·n)
 // operations for n observations.
 func NewJoint(process *gp.GP, classes []Class, task func(a coll.Algorithm, i int) int) (*Joint, error) {
 	var points []coll.Point
@@ -230,9 +230,8 @@ func NewJoint(process *gp.GP, classes []Class, task func(a coll.Algorithm, i int
 	return j, nil
 }
 
-// Observe updates the distribution by an observed logarithm of entry i. The parameter `noise` is the
-// variance of the observation's noise. This is one step of a Kalman filter, and takes O(entries²)
-// operations.
+// Observe updates the distribution by an observed logarithm of the time of entry i. The parameter `noise` is the
+// variance of the observation's noise. This is one step of a Kalman filter, and takes O(entries²) operations.
 func (j *Joint) Observe(i int, log, noise float64) {
 	total := j.Variance(i) + noise
 	row := append([]float64(nil), j.cov[i]...)
@@ -246,7 +245,7 @@ func (j *Joint) Observe(i int, log, noise float64) {
 	}
 }
 
-// Variance returns the variance of the logarithm of entry i. It is never negative, in spite of rounding
+// Variance returns the variance of the logarithm of entry i's time. It is never negative, in spite of rounding
 // errors.
 func (j *Joint) Variance(i int) float64 { return max(0, j.cov[i][i]) }
 

@@ -113,7 +113,7 @@ func (h *history) measurements(c coll.Collective) []coll.Measurement {
 	return out
 }
 
-// earlierOf returns the earlier measurements of a collective. The result has one slice for each source.
+// earlierOf returns the measurements of a collective from other sources, with one slice for each source.
 func (h *history) earlierOf(c coll.Collective) [][]coll.Measurement {
 	var out [][]coll.Measurement
 	for _, source := range h.earlier {
@@ -168,8 +168,8 @@ type jobSample struct {
 	job int
 }
 
-// classesOf returns the classes of the samples, of the earlier measurements and of the points in `more`,
-// sorted by point. It also returns the samples of each class.
+// classesOf groups calls into classes. These are the classes of the samples, of the earlier measurements and
+// of the points in `more`, sorted by point. It also returns the samples of each class.
 func classesOf(samples []jobSample, earlier [][]coll.Measurement, more []coll.Point, feasible func(coll.Point) []coll.Algorithm) ([]Class, [][]jobSample) {
 	calls, otherSizes := map[coll.Point][]jobSample{}, map[coll.Point][]int64{}
 	for _, s := range samples {

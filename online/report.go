@@ -252,8 +252,8 @@ func (r *Result) price(updates []Update) Price {
 	return out
 }
 
-// selectedAt returns the index of the algorithm that was selected in a class when a job began, at the time
-// `begun`.
+// selectedAt returns the index of the algorithm that was selected for a class at the time `begun`, when a job
+// began.
 func (r *Result) selectedAt(class int, updates []Update, begun time.Time) int {
 	a := r.Advice[class]
 	if change, _, known := lastChange(updates, classKey(a.Point), begun); known {
@@ -280,8 +280,8 @@ func (r *Result) typicalTime(class, algorithm, job int, logs map[pair][]float64)
 // sizeTolerance is the largest relative difference between two sizes whose times are compared.
 const sizeTolerance = 0.1
 
-// Drift compares the times of calls with the measurements of a source. It uses only jobs that began after the
-// source was measured, at the time `since`.
+// Drift compares the times of calls with the measurements of a source, such as a campaign. It uses only jobs
+// that began after the source was measured, at the time `since`.
 func (r *Result) Drift(source string, measured []coll.Measurement, since time.Time) SourceDrift {
 	out := SourceDrift{Source: source}
 	measurements := map[coll.Candidate]coll.Measurement{}

@@ -122,8 +122,8 @@ const (
 )
 
 // thinned holds calls of jobs. With more than maxCalls calls, it keeps every second call of each class and
-// algorithm that has many calls, then every fourth, and so on. At most maxSeries pairs of class and
-// algorithm are kept. The zero value is empty.
+// algorithm that has many calls, then every fourth, and so on. It keeps at most maxSeries pairs of class and
+// algorithm. The zero value is empty.
 type thinned struct {
 	series map[coll.Candidate]*series // by class and algorithm
 	calls  []keptCall                 // in the order in which they were added

@@ -21,7 +21,7 @@ type Update struct {
 	Changes []SelectionChange `json:"changes"`
 }
 
-// SelectionChange is a class whose selection changed.
+// SelectionChange is a class of calls whose selected algorithm changed.
 type SelectionChange struct {
 	coll.Point                // with the smallest size of the class
 	From       coll.Algorithm `json:"from"`

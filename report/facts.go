@@ -192,8 +192,8 @@ type AlgorithmFacts struct {
 	Parity   []Parity `json:"parity"`
 }
 
-// Parity is a prediction for a candidate that was not used for training, together with its measurement.
-// Both are in scaled units.
+// Parity is a prediction for a candidate that was not used for training, together with its measurement. Both
+// are in the model's scaled units.
 type Parity struct {
 	Measured  float64 `json:"measured"`
 	Predicted float64 `json:"predicted"`

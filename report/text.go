@@ -25,8 +25,8 @@ func scoreOf(p ProblemFacts, name string) *Score {
 	return nil
 }
 
-// Notes explains the sources of the scores, the share of machine time, what leaving out unsafe algorithms
-// costs, and whether tuning pays off.
+// Notes explains the sources of the scores, the share of machine time and whether tuning pays off. It also
+// states the cost of leaving out unsafe algorithms (wrong for some valid calls).
 func (f Facts) Notes() []string {
 	var sources, details []string
 	for _, p := range f.Problems {

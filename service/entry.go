@@ -224,7 +224,7 @@ func (q *queue) createLocked(c Campaign, key string) (*entry, error) {
 	return e, nil
 }
 
-// isFrom reports whether a campaign was created by this request, or by an equal one.
+// isFrom reports whether a request equals the one by which the campaign was created.
 func (c Campaign) isFrom(r Request) bool {
 	return c.Base == r.Base && c.Name == r.Name && c.From == r.From && maps.Equal(c.Set, r.Set)
 }
@@ -275,8 +275,8 @@ type finished struct {
 	machine *MachineState // nil when unknown
 }
 
-// lastOf looks for campaigns that were created from a base. It returns the newest completed campaign, and a
-// campaign that has not ended. Each result is nil if there is no such campaign.
+// lastOf returns the newest completed campaign that was created from a base (a campaign file), and one that
+// has not ended. Each result is nil if there is no such campaign.
 func (q *queue) lastOf(base string) (last *finished, open *Campaign) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -130,8 +130,8 @@ func (q *queue) create(r Request, key, reason string) (c Campaign, created bool,
 	return e.current(), true, nil
 }
 
-// checkRequest checks a request on its own, without looking at other campaigns. It returns the base and the
-// budget in node-hours.
+// checkRequest checks a request on its own, without looking at other campaigns. It returns the base (a
+// campaign file) and the budget in node-hours.
 func (q *queue) checkRequest(r Request) (config.Base, float64, error) {
 	if len(r.Name) > maxName || !isPrintable(r.Name) {
 		return config.Base{}, 0, &config.FieldError{Field: "name", Text: fmt.Sprintf("want at most %d printable characters", maxName)}
@@ -368,8 +368,8 @@ func (q *queue) waitIdle(ctx context.Context) {
 	}
 }
 
-// reserveMachine reserves the machine of a base for a drift measurement. If the machine cannot be reserved,
-// reason says why.
+// reserveMachine reserves the machine of a base (a campaign file) for a drift measurement. If this is not
+// possible, the result `reason` says why.
 func (q *queue) reserveMachine(b config.Base) (release func(), reason string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -23,8 +23,8 @@ type NodeHours struct {
 // hoursTolerance is the largest accepted rounding error of a sum of node-hours.
 const hoursTolerance = 1e-9
 
-// budget returns the budget, in node-hours, of a campaign with the given base and settings. It is 0 for a campaign
-// on recorded data. If the demand exceeds the limit for one campaign, the error is a *config.FieldError.
+// budget returns the budget, in node-hours, of a campaign with the given campaign file and settings. It is 0 for a
+// campaign on recorded data. If the demand exceeds the limit for one campaign, the error is a *config.FieldError.
 func (q *queue) budget(b config.Base, set map[string]string) (float64, error) {
 	if q.opt.Check == nil {
 		return 0, nil

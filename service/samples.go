@@ -122,8 +122,8 @@ func (s *samples) start(ctx context.Context, tasks *sync.WaitGroup) {
 	}
 }
 
-// check updates the table of a folder if the folder has new samples, or if the folder's base has a new finished
-// campaign. After a failed update it waits for the next change.
+// check updates the table of a folder if there are new samples, or if a new campaign of the folder's base (a
+// campaign file) has finished. After a failed update it waits for the next change.
 func (s *samples) check(ctx context.Context, f config.SampleFolder) {
 	var last *finished
 	if f.Base != "" {
@@ -251,9 +251,9 @@ func (s *samples) set(state storedStatus, changed bool) {
 // applications and the campaign have timed it.
 const minCommon = 3
 
-// checkDrift compares the times of applications with the times of the base's last campaign. If they differ, it
-// creates a new campaign of the base and returns the reason. Each finished campaign causes at most one such new
-// campaign.
+// checkDrift compares the times of applications with those of the base's last campaign. If they differ, it
+// creates a new campaign from the base (a campaign file) and returns the reason. Each finished campaign causes
+// at most one such new campaign.
 func (s *samples) checkDrift(f config.SampleFolder, last *finished, r *online.Report) string {
 	if f.Drift == 0 || last == nil || len(r.Drift) == 0 {
 		return ""

@@ -26,7 +26,7 @@ type Scheduled struct {
 	Decision string    `json:"decision,omitempty"` // why the last campaign was created or not
 }
 
-// schedule creates campaigns of the bases that have a schedule. It is safe for concurrent use.
+// schedule creates campaigns from those bases (campaign files) that have a schedule. It is safe for concurrent use.
 type schedule struct {
 	opt   *Options
 	queue *queue
@@ -37,7 +37,7 @@ type schedule struct {
 	next      map[string]time.Time // time of the next decision, by base; empty before start and with Options.Once
 }
 
-// decision is the last decision whether to create a campaign of a base.
+// decision is the last decision whether to create a campaign from a base (a campaign file).
 type decision struct {
 	Time time.Time `json:"time"`
 	Text string    `json:"text"`

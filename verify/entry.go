@@ -32,8 +32,8 @@ type Entry struct {
 // Stage says what a measurement is for.
 type Stage int
 
-// The stages. Screening finds points that may be slower, confirmation decides about these points, and
-// probing checks whether the library obeys its files.
+// The stages of a verification. Screening finds points that may be slower, confirmation decides about these points,
+// and probing checks whether the library obeys its files.
 const (
 	Screening    Stage = 1
 	Confirmation Stage = 2
@@ -159,8 +159,8 @@ func decode(raw json.RawMessage, to any) error {
 	return d.Decode(to)
 }
 
-// RejectedBy returns the points of collective c at which the entries of a session replace the selected algorithm by
-// the default.
+// RejectedBy returns the points of collective c at which a verification, whose entries are given, replaces the
+// selected algorithm by the default.
 func RejectedBy(entries []Entry, c coll.Collective) selection.Rejected {
 	var out selection.Rejected
 	for _, e := range entries {

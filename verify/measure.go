@@ -15,7 +15,7 @@ import (
 	"tutti/metrics"
 )
 
-// series contains the measurements of one stage at one test point.
+// series contains the measurements of one test point in one stage, such as the screening.
 type series struct {
 	ratios      []float64 // logarithms of tuned over default time, one for each block that has both
 	rounds      []int     // rounds of these blocks
@@ -50,8 +50,8 @@ func (s series) shifted(limit float64) []float64 {
 	return out
 }
 
-// measurePass screens the points of a pass and confirms the suspects. The field Reverted of the outcome
-// contains the points that the confirmation finds slower or failing.
+// measurePass screens the points of a pass and measures the suspects (points that may be slower) again. The field
+// Reverted of the outcome contains the suspects that this confirms as slower or failing.
 func (s *Session) measurePass(ctx context.Context, pass Pass, machine benchrunner.Runner) (PassOutcome, error) {
 	m := &measurer{Session: s, pass: pass, machine: machine, attempts: s.attemptsBefore(pass), next: pass.FirstRound}
 	first, err := m.measureStage(ctx, Screening, s.rules.MaxBlocks, func(_ int, seen series) bool { return s.continuesScreening(seen) })
@@ -112,7 +112,7 @@ func (s *Session) suspects(first []series) []int {
 	return out
 }
 
-// findings returns the suspects that the confirmation finds slower or failing.
+// findings returns the suspects that the second measurement confirms as slower or failing.
 func (s *Session) findings(pass Pass, suspects []int, second []series) []Finding {
 	p := make([]float64, len(suspects))
 	for k, i := range suspects {

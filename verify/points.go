@@ -83,8 +83,8 @@ func (x *chooser) add(p coll.Point, why PointKind) {
 	}
 }
 
-// addSegments adds grid points where an algorithm is selected. It adds one point of each segment (neighbouring
-// sizes with the same algorithm), then random points until there are Rules.Points of them.
+// addSegments adds grid points at which an algorithm is selected: one point of each segment (neighbouring sizes
+// with the same algorithm), then random points, until there are Rules.Points of them.
 func (x *chooser) addSegments() {
 	var rest []coll.Point
 	for _, lane := range x.bySize {

@@ -29,9 +29,9 @@ func grid() []coll.Point {
 	return out
 }
 
-// TestFirstPoints checks that every segment has a test point even if few points are wanted. It also checks
-// that points lie on both sides of each change of the algorithm, and that sizes are multiples of the
-// element size.
+// TestFirstPoints checks that every segment (sizes with the same algorithm) has a test point even if few
+// points are wanted. Points must lie on both sides of each change of the algorithm, and sizes must be
+// multiples of the element size.
 func TestFirstPoints(t *testing.T) {
 	rules := DefaultRules()
 	rules.Points, rules.Between = 1, 100

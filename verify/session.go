@@ -13,7 +13,8 @@ import (
 	"tutti/journal"
 )
 
-// Tuned is the pseudo-algorithm of the library with its files loaded. The library without them is coll.Default.
+// Tuned stands for the library with its selection files loaded, in place of an algorithm. coll.Default is the
+// library without them.
 var Tuned = coll.Algorithm{Name: "tuned"}
 
 // Files holds the selections in the current selection files of a library, and the runners that test them.

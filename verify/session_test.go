@@ -478,8 +478,7 @@ func TestResume(t *testing.T) {
 	t.Logf("killed and resumed after %d different records", killed)
 }
 
-// sameEntries compares entries in their written form. The order of the trials within a block does not
-// matter.
+// sameEntries compares entries as they are written to the journal. The order of the trials within a block does not matter.
 func sameEntries(a, b []verify.Entry) bool {
 	lines := func(es []verify.Entry) []string {
 		var out []string

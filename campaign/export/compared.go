@@ -89,8 +89,8 @@ func algorithmsOf(ms []coll.Measurement) ([]coll.Algorithm, map[coll.Algorithm]i
 	return all, index
 }
 
-// changesOf returns the shifts of new measurements from predictions of a Gaussian process that is trained on
-// earlier ones, and the covariances of the shifts, including noise.
+// changesOf predicts new measurements by a Gaussian process that is trained on earlier ones. It returns the
+// shifts (log10 of measured over predicted time), and their covariances, including noise.
 func changesOf(earlier, now []coll.Measurement, index map[coll.Algorithm]int) (changes []change, covariance *mat.SymDense, err error) {
 	if len(earlier) == 0 || len(now) == 0 {
 		return nil, nil, nil
@@ -123,8 +123,8 @@ func changesOf(earlier, now []coll.Measurement, index map[coll.Algorithm]int) (c
 }
 
 // changeOf estimates the common factor of the changes in a group. The function `belongs` reports whether a
-// change is in the group. With probability 1 - changeAlpha, none of the groups is reported as changed if
-// nothing changed.
+// change is in the group. If nothing changed, the probability that any group is reported as changed is at most
+// changeAlpha.
 func changeOf(name string, changes []change, covariance *mat.SymDense, groups int, belongs func(change) bool) report.ChangeFacts {
 	f := report.ChangeFacts{Name: name}
 	var at []int

@@ -16,7 +16,7 @@ import (
 
 const recordedData = "../../data/simgrid"
 
-// offGridRows returns rows with recorded times. They contain the algorithms that a library can run.
+// offGridRows returns the recorded times of the algorithms that a library can run, with one row for each point.
 func offGridRows(t *testing.T, file string, cat *mpi.Catalogue) []selection.Row {
 	t.Helper()
 	table := testutil.Must(preprocess.ReadTable(filepath.Join(recordedData, file)))(t)
@@ -36,7 +36,7 @@ func offGridRows(t *testing.T, file string, cat *mpi.Catalogue) []selection.Row 
 	return rows
 }
 
-// rowsAt returns the rows for whose points the function `wanted` returns true.
+// rowsAt returns the rows at whose points the function `wanted` returns true.
 func rowsAt(rows []selection.Row, wanted func(coll.Point) bool) []selection.Row {
 	return slices.DeleteFunc(slices.Clone(rows), func(r selection.Row) bool { return !wanted(r.Point) })
 }

@@ -57,7 +57,7 @@ func (c *Conclusions) For(r Release) (*Target, error) {
 	return t, nil
 }
 
-// fit makes the selection of the release from the rows of the problems.
+// fit makes the release's selection from the times of the algorithms at each point.
 func (t *Target) fit() {
 	var measured []coll.Measurement
 	var all []selection.Row

@@ -210,7 +210,8 @@ func (a *app) runPolicies(ctx context.Context, r onlineReplay, applications []si
 	return outcomes, nil
 }
 
-// read returns the applications to replay, and the measurements of other applications or machines by source.
+// read returns the applications to replay and, for each file in r.from, measurements of other applications
+// or machines.
 func (r onlineReplay) read() (applications []simulate.Application, earlier [][]coll.Measurement, err error) {
 	recorded, err := r.readRecorded()
 	if err != nil {

@@ -201,8 +201,8 @@ func (o *updateOptions) readCampaign() (source, error) {
 	return s, nil
 }
 
-// read reads what the flags name: the excluded algorithms, the base table (whose rules the new table
-// completes) and the sources of measurements.
+// read reads what the flags name: the excluded algorithms, the base table (whose rules hold where no algorithm
+// is proved faster) and the sources of measurements.
 func (o *updateOptions) read() (excluded []coll.Algorithm, base libtutti.Table, sources []source, err error) {
 	for _, name := range o.exclude {
 		alg, err := coll.ParseAlgorithm(name)
@@ -263,8 +263,8 @@ func (f feasibleAlgorithms) at(point coll.Point) []coll.Algorithm {
 	})
 }
 
-// mixes returns rules for calls that have no samples. Such calls choose among all algorithms with equal
-// probability.
+// mixes returns the parts of a table for calls without samples. Such calls draw one of all algorithms with
+// equal probability.
 func (f feasibleAlgorithms) mixes() (out []libtutti.Mix) {
 	for _, c := range coll.Collectives() {
 		if c == coll.Alltoallv {

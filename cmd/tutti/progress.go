@@ -41,7 +41,7 @@ const (
 	messageWidth = 42
 	barWidth     = 8
 	displayWidth = 80
-	// wholeBudget is the value at which a bar is full. One unit is 0.1 % of the budget.
+	// wholeBudget is the value of a full bar. A bar shows the used share of the budget in units of 0.1 %.
 	wholeBudget = 1000
 )
 

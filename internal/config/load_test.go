@@ -125,7 +125,7 @@ func TestGridBetween(t *testing.T) {
 	}
 }
 
-// TestListsFromText checks lists and values with units that environment variables set.
+// TestListsFromText checks that environment variables can set lists and values with units.
 func TestListsFromText(t *testing.T) {
 	c := load(t, minimalFile, config.Layers{
 		Environ: []string{"TUTTI_GRID_NODES=2, 3", "TUTTI_STOP_WALL_TIME=90s"},

@@ -36,8 +36,8 @@ type When struct {
 	Drift      float64 `json:"drift,omitzero"`       // minimum median relative change of a few repeated measurements
 }
 
-// CronEntry returns the schedule in the syntax of gocron. Without a time zone in the base, the machine's
-// time zone applies.
+// CronEntry returns the schedule in the syntax of gocron. If the base has no time zone, that of the
+// machine applies.
 func (b Base) CronEntry() string { return "CRON_TZ=" + cmp.Or(b.TimeZone, "Local") + " " + b.Schedule }
 
 // checkSchedule returns an error if the schedule does not consist of the five fields of cron, or if the
@@ -89,8 +89,8 @@ func seconds(at *float64) value {
 	return v
 }
 
-// complete reads the campaign file of a base and checks the base. The parameter dir is the folder of the
-// service file.
+// complete reads and checks the campaign file of a base. The parameter dir is the folder of the service
+// file.
 func (b *Base) complete(dir string, before []Base) error {
 	if b.When != (When{}) && b.Schedule == "" {
 		return errors.New("when: needs a schedule")

@@ -180,7 +180,7 @@ func newStreams(most, all int) *streams {
 }
 
 // enter counts one more stream of a token and reports whether the token may open it. The caller must call leave
-// when the stream ends. A token may have at most as many open streams as there are free streams. So a few
+// when the stream ends. A token may have at most as many open streams as remain free for all tokens, so a few
 // tokens cannot take all of them.
 //
 // Source: Choudhury and Hahne, Dynamic queue length thresholds for shared-memory packet switches (IEEE/ACM
