@@ -117,8 +117,8 @@ func table4(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figur
 			"trees", "criterion", "max_depth", "min_split", "min_leaf",
 		},
 	}
-	objective, truth := series{name: "cross-validated"}, series{name: "true"}
-	chosen, paper := series{name: "true, best cross-validated so far"}, series{name: "paper, table IV"}
+	objective, truth := Series{Name: "cross-validated"}, Series{Name: "true"}
+	chosen, paper := Series{Name: "true, best cross-validated so far"}, Series{Name: "paper, table IV"}
 	best := trials[0]
 	for i, t := range trials {
 		if t.objective < best.objective {
@@ -128,19 +128,19 @@ func table4(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figur
 		published := ""
 		if v, ok := publishedSlowdowns[n]; ok {
 			published = number(v)
-			paper.add(float64(n), single(v))
+			paper.Add(float64(n), v)
 		}
-		objective.add(float64(n), single(t.objective))
-		truth.add(float64(n), single(t.slowdown))
-		chosen.add(float64(n), single(best.slowdown))
+		objective.Add(float64(n), t.objective)
+		truth.Add(float64(n), t.slowdown)
+		chosen.Add(float64(n), best.slowdown)
 		p := t.params
 		f.Rows = append(f.Rows, []string{
 			strconv.Itoa(n), number(t.objective), number(t.slowdown), number(best.slowdown), published,
 			strconv.Itoa(p.Trees), p.Criterion, strconv.Itoa(p.MaxDepth), strconv.Itoa(p.MinSplit), strconv.Itoa(p.MinLeaf),
 		})
 	}
-	f.panels = []panel{{
-		x: "iteration", y: "average slowdown", ideal: 1, legend: true, series: []series{objective, truth, chosen, paper},
+	f.Panels = []Panel{{
+		X: "iteration", Y: "average slowdown", Ideal: 1, Series: []Series{objective, truth, chosen, paper},
 	}}
 	return f, nil
 }

@@ -15,7 +15,7 @@ type Figure struct {
 	Title  string
 	Header []string
 	Rows   [][]string
-	panels []panel
+	Panels []Panel
 }
 
 var drawers = []struct {
@@ -67,34 +67,4 @@ func Draw(ctx context.Context, name string, sets []Set, seeds []uint64, opt Opti
 // WriteCSV writes the table.
 func (f Figure) WriteCSV(w io.Writer) error {
 	return csv.NewWriter(w).WriteAll(append([][]string{f.Header}, f.Rows...))
-}
-
-// Chart is one coordinate system with lines. The x values of the lines are 1, 2 and so on.
-type Chart struct {
-	X, Y  string
-	Ideal float64 // best value; the y axis always includes it
-	Lines []Line
-}
-
-// Line is a line with a name. Y contains its values at x = 1, 2 and so on.
-type Line struct {
-	Name string
-	Y    []float64
-}
-
-// NewFigure returns a figure with charts but without a table.
-func NewFigure(title string, charts []Chart) Figure {
-	f := Figure{Title: title}
-	for i, c := range charts {
-		p := panel{x: c.X, y: c.Y, ideal: c.Ideal, legend: i == 0}
-		for _, l := range c.Lines {
-			s := series{name: l.Name}
-			for k, y := range l.Y {
-				s.add(float64(k+1), single(y))
-			}
-			p.series = append(p.series, s)
-		}
-		f.panels = append(f.panels, p)
-	}
-	return f
 }

@@ -16,25 +16,30 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 )
 
-type panel struct {
-	x, y   string  // names of the axes
-	ideal  float64 // best value; the y axis always includes it
-	log    bool    // the y axis is logarithmic
-	legend bool
-	note   string   // last line of the legend
-	ticks  []string // labels of the x positions 0, 1 and so on; none: numbers
-	series []series
+// Panel is one coordinate system of a figure. The first panel of a figure has the legend if it has several series.
+type Panel struct {
+	X, Y   string  // names of the axes
+	Ideal  float64 // best value; the y axis always includes it
+	Series []Series
+
+	log   bool     // the y axis is logarithmic
+	note  string   // last line of the legend
+	ticks []string // labels of the x positions 0, 1 and so on; none: numbers
 }
 
-// series is a line with markers and error bars.
-type series struct {
-	name   string
+// Series is a line with markers and error bars.
+type Series struct {
+	Name   string
 	points plotter.XYs
 	ranges plotter.YErrors
 	hollow []bool // whether each marker is drawn hollow; nil: none is
 }
 
-func (s *series) add(x float64, a averages) {
+// Add adds a point without an error bar.
+func (s *Series) Add(x, y float64) { s.addRange(x, averages{mean: y, low: y, high: y}) }
+
+// addRange adds a point whose error bar is the range of values.
+func (s *Series) addRange(x float64, a averages) {
 	s.points = append(s.points, plotter.XY{X: x, Y: a.mean})
 	s.ranges = append(s.ranges, struct{ Low, High float64 }{a.mean - a.low, a.high - a.mean})
 }
@@ -60,16 +65,16 @@ const lowestR2 = -1
 
 // WritePNG draws the figure: its title, and below it the panels, at most two in a row.
 func (f Figure) WritePNG(w io.Writer) error {
-	columns := min(2, len(f.panels))
-	rows := (len(f.panels) + columns - 1) / columns
+	columns := min(2, len(f.Panels))
+	rows := (len(f.Panels) + columns - 1) / columns
 	width, height := vg.Length(columns)*panelWidth, vg.Length(rows)*panelHeight
 	if columns == 1 {
 		width, height = 1.4*panelWidth, 1.2*panelHeight
 	}
 	return writePNG(w, f.Title, width, height+titleHeight, func(c draw.Canvas) error {
 		plots := make([][]*plot.Plot, rows)
-		for i, p := range f.panels {
-			one, err := p.plot()
+		for i, p := range f.Panels {
+			one, err := p.plot(i == 0 && len(p.Series) > 1)
 			if err != nil {
 				return fmt.Errorf("%s: %w", f.Name, err)
 			}
@@ -109,17 +114,17 @@ func letters(size font.Length, in color.Color, x text.XAlignment, y text.YAlignm
 	}
 }
 
-func (p panel) plot() (*plot.Plot, error) {
+func (p Panel) plot(legend bool) (*plot.Plot, error) {
 	out := plot.New()
 	for _, axis := range []*plot.Axis{&out.X, &out.Y} {
 		axis.Label.TextStyle.Font, axis.Tick.Label.Font = letters(9, ink, 0, 0).Font, letters(8, ink, 0, 0).Font
 	}
-	out.X.Label.Text, out.Y.Label.Text = p.x, p.y
+	out.X.Label.Text, out.Y.Label.Text = p.X, p.Y
 	out.Legend.TextStyle = letters(8, ink, text.XLeft, text.YCenter)
 	out.Legend.ThumbnailWidth, out.Legend.Padding = 26, 5
 	out.Add(plotter.NewGrid())
-	for i := range p.series {
-		if err := p.addSeries(out, i); err != nil {
+	for i := range p.Series {
+		if err := p.addSeries(out, i, legend); err != nil {
 			return nil, err
 		}
 	}
@@ -132,20 +137,20 @@ func (p panel) plot() (*plot.Plot, error) {
 	if p.log {
 		out.Y.Scale, out.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 	} else {
-		out.Y.Min, out.Y.Max = max(min(out.Y.Min, p.ideal), lowestR2), max(out.Y.Max, p.ideal)
+		out.Y.Min, out.Y.Max = max(min(out.Y.Min, p.Ideal), lowestR2), max(out.Y.Max, p.Ideal)
 	}
 	out.Legend.Left = p.ticks != nil // shares begin on the left, where curves are near the ideal value
-	out.Legend.Top = !out.Legend.Left || !p.log && p.ideal < (out.Y.Min+out.Y.Max)/2
+	out.Legend.Top = !out.Legend.Left || !p.log && p.Ideal < (out.Y.Min+out.Y.Max)/2
 	return out, nil
 }
 
 // addSeries draws series i: error bars, a line above them and markers on top.
-func (p panel) addSeries(out *plot.Plot, i int) error {
-	s := p.series[i]
+func (p Panel) addSeries(out *plot.Plot, i int, legend bool) error {
+	s := p.Series[i]
 	if p.ticks != nil { // moved apart, so that error bars do not hide each other
 		s.points = slices.Clone(s.points)
 		for k := range s.points {
-			s.points[k].X += 0.09 * (float64(i) - float64(len(p.series)-1)/2)
+			s.points[k].X += 0.09 * (float64(i) - float64(len(p.Series)-1)/2)
 		}
 	}
 	line, marks, err := plotter.NewLinePoints(s.points)
@@ -170,8 +175,8 @@ func (p panel) addSeries(out *plot.Plot, i int) error {
 	}
 	marks.GlyphStyle = marks.GlyphStyleFunc(0) // the marker in the legend
 	out.Add(bars, line, marks)
-	if p.legend {
-		out.Legend.Add(s.name, line, marks)
+	if legend {
+		out.Legend.Add(s.Name, line, marks)
 	}
 	return nil
 }

@@ -76,20 +76,19 @@ func (o shareFigure) draw(ctx context.Context, sets []Set, seeds []uint64, opt O
 	}
 	for _, m := range o.metrics {
 		p := sharePanel(m.label)
-		p.ideal = m.ideal
-		p.legend = len(o.sources) > 1 && len(f.panels) == 0
+		p.Ideal = m.ideal
 		for i, src := range o.sources {
-			line := series{name: src.name}
+			line := Series{Name: src.name}
 			for k, share := range figureShares {
 				a := average(all, m, func(s sample) bool { return s.source == i && s.share == share })
 				f.Rows = append(f.Rows, a.row("all", src.name, share, m.name))
 				if a.runs > 0 {
-					line.add(float64(k), a)
+					line.addRange(float64(k), a)
 				}
 			}
-			p.series = append(p.series, line)
+			p.Series = append(p.Series, line)
 		}
-		f.panels = append(f.panels, p)
+		f.Panels = append(f.Panels, p)
 	}
 	for k, set := range sets {
 		for _, m := range o.metrics {
@@ -117,25 +116,25 @@ func fig8(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure,
 		Header: []string{"series", "share_percent", "machine_seconds", "low", "high", "slowdown", "mistakes", "meets_criteria", "seeds"},
 	}
 	p := sharePanel("machine time, s")
-	p.log, p.legend = true, true
+	p.log = true
 	p.note = "filled: meets the criteria; hollow: does not"
 	for i, src := range sources {
-		line := series{name: src.name}
+		line := Series{Name: src.name}
 		for k, share := range figureShares {
 			selects := func(s sample) bool { return s.source == i && s.share == share }
 			seconds := collectionTime(all, len(seeds), selects)
 			slowdown, mistakes := average(all, slowdownMetric, selects), average(all, mistakesMetric, selects)
 			meets := slowdown.mean < opt.Criteria.Slowdown && mistakes.mean < opt.Criteria.Mistakes
-			line.add(float64(k), seconds)
+			line.addRange(float64(k), seconds)
 			line.hollow = append(line.hollow, !meets)
 			f.Rows = append(f.Rows, []string{
 				src.name, percent(share), number(seconds.mean), number(seconds.low), number(seconds.high),
 				number(slowdown.mean), number(mistakes.mean), strconv.FormatBool(meets), strconv.Itoa(seconds.runs),
 			})
 		}
-		p.series = append(p.series, line)
+		p.Series = append(p.Series, line)
 	}
-	f.panels = []panel{p}
+	f.Panels = []Panel{p}
 	return f, nil
 }
 
@@ -167,8 +166,6 @@ type averages struct {
 	mean, low, high float64
 	runs            int
 }
-
-func single(v float64) averages { return averages{mean: v, low: v, high: v, runs: 1} }
 
 func (a *averages) add(v float64) {
 	if a.runs == 0 {
@@ -204,8 +201,8 @@ func percent(share float64) string { return strconv.FormatFloat(math.Round(100*s
 func number(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
 // sharePanel returns a panel whose x axis shows figureShares.
-func sharePanel(label string) panel {
-	p := panel{x: "training set, % of the candidates", y: label}
+func sharePanel(label string) Panel {
+	p := Panel{X: "training set, % of the candidates", Y: label}
 	for _, s := range figureShares {
 		p.ticks = append(p.ticks, percent(s))
 	}

@@ -81,7 +81,7 @@ func TestCores(t *testing.T) {
 	for _, k := range known {
 		m := cores(t, k.file)
 		rows := discover.Profile(m)
-		tree := clustering.Agglomerate(rows, discover.Ward)
+		tree := discover.Agglomerate(rows, discover.Ward)
 		found := testutil.Must(discover.FindLevelsUnconfirmed(m))(t)
 		for name, group := range k.levels {
 			truth := make(discover.Labels, m.Len())

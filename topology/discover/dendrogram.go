@@ -32,17 +32,17 @@ type Merge struct {
 }
 
 // Agglomerate starts with one group for each member. It joins the two nearest groups until one group is
-// left. The parameter d holds the n·n distances between members; Agglomerate overwrites it. It takes O(n²)
-// time and memory.
+// left. It takes O(n²) time and memory.
 //
 // Source: the nearest-neighbour chain, Murtagh, The Computer Journal 26 (1983), with the distances of Lance
 // and Williams, The Computer Journal 9 (1967). For Single: the minimum spanning tree, Prim, Bell System
 // Technical Journal 36 (1957). Ties are resolved as in scipy.
-func Agglomerate(n int, d []float64, by Linkage) Dendrogram {
+func Agglomerate(m Matrix, by Linkage) Dendrogram {
+	n := m.n
 	if by == Single {
-		return numberMerges(n, spanningTree(n, d))
+		return numberMerges(n, spanningTree(m))
 	}
-	c := chain{n: n, d: d, size: make([]int, n), active: make([]int, n)}
+	c := chain{n: n, d: slices.Clone(m.d), size: make([]int, n), active: make([]int, n)}
 	for i := range n {
 		c.size[i], c.active[i] = 1, i
 	}
@@ -68,7 +68,8 @@ func Agglomerate(n int, d []float64, by Linkage) Dendrogram {
 }
 
 // spanningTree returns the edges of the minimum spanning tree, built by Prim's algorithm from member 0.
-func spanningTree(n int, d []float64) []Merge {
+func spanningTree(m Matrix) []Merge {
+	n := m.n
 	edges := make([]Merge, 0, n-1)
 	in := make([]bool, n)
 	near := make([]float64, n)
@@ -79,7 +80,7 @@ func spanningTree(n int, d []float64) []Merge {
 	for len(edges) < n-1 {
 		in[last] = true
 		next := -1
-		for i, x := range d[last*n : (last+1)*n] {
+		for i, x := range m.Row(last) {
 			if in[i] {
 				continue
 			}

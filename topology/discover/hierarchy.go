@@ -27,13 +27,13 @@ func (m Matrix) Dendrogram() (d Dendrogram, order []int) {
 // byDistance builds the hierarchy by average linkage of the logarithms of distances. If there are
 // repetitions, it finds small groups among many members better than the function byProfile.
 func byDistance(t Matrix) hierarchy {
-	return newHierarchy(t, Agglomerate(t.n, slices.Clone(t.d), Average))
+	return newHierarchy(t, Agglomerate(t, Average))
 }
 
 // byProfile builds the hierarchy by Ward linkage of profiles. A profile is a member's row of the distance
 // matrix. The comparison of two rows averages over the noise of single distances.
 func byProfile(t Matrix) hierarchy {
-	return newHierarchy(t, Agglomerate(t.n, profile(t), Ward))
+	return newHierarchy(t, Agglomerate(profile(t), Ward))
 }
 
 func newHierarchy(t Matrix, d Dendrogram) hierarchy {

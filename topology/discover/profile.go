@@ -43,24 +43,23 @@ const Clip = 0.97
 // Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023), equations 3.5 and 3.6, with
 // logarithms.
 func Profile(m Matrix) Matrix {
-	return Matrix{n: m.n, d: profile(logs(m, m.smallest()))}
+	return profile(logs(m, m.smallest()))
 }
 
-// profile returns the n·n root mean square differences between the rows of t. The diagonal of t must be
-// zero.
-func profile(t Matrix) []float64 {
+// profile returns the root mean square differences between the rows of t. The diagonal of t must be zero.
+func profile(t Matrix) Matrix {
 	most := metrics.Quantile(upper(t.n, t.d), Clip)
 	limited := Matrix{n: t.n, d: make([]float64, len(t.d))}
 	for i, x := range t.d {
 		limited.d[i] = min(x, most)
 	}
-	out := make([]float64, len(t.d))
+	out := Matrix{n: t.n, d: make([]float64, len(t.d))}
 	for i := range t.n {
 		for j := range i {
 			all := floats.Distance(limited.Row(i), limited.Row(j), 2)
 			own := limited.Row(i)[j] // the difference in the columns i and j
 			x := math.Sqrt(max(all*all-2*own*own, 0) / float64(max(t.n-2, 1)))
-			out[i*t.n+j], out[j*t.n+i] = x, x
+			out.d[i*t.n+j], out.d[j*t.n+i] = x, x
 		}
 	}
 	return out

@@ -114,7 +114,7 @@ func TestRanks512(t *testing.T) {
 	for seed := range seeds(3) {
 		a, b, truth := draw(t, m, clustering.DefaultNoise(0.1), seed)
 		rows := discover.Profile(mean(t, a, b))
-		tree := clustering.Agglomerate(rows, discover.Ward)
+		tree := discover.Agglomerate(rows, discover.Ward)
 		for level, labels := range truth {
 			if share := clustering.Accuracy(tree.Cut(labels.Groups()), labels); share < 1 {
 				t.Errorf("seed %d: level %d of %d groups: accuracy %g", seed, level, labels.Groups(), share)

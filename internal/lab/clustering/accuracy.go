@@ -82,8 +82,7 @@ func augment(cost [][]float64, u, v []float64, row []int) {
 	}
 }
 
-// distanceRange returns the shortest and the longest distance. Thresholds for Components and DBSCAN lie
-// between them.
+// distanceRange returns the shortest and the longest distance. Thresholds lie between them.
 func distanceRange(m discover.Matrix) (shortest, longest float64) {
 	shortest = math.Inf(1)
 	for i := range m.Len() {

@@ -1,8 +1,8 @@
 // Package clustering compares how well clustering methods find the levels of a machine's network.
 //
 // A machine is a tree of equal parts. A matrix has a time for each pair of its members. The
-// methods divide the members into groups. KMedoids, Spectral and Agglomerate get the number of
-// groups. Components, DBSCAN, HDBSCAN and SSSTree get the parameter with the best Accuracy.
+// methods divide the members into groups. KMedoids, Spectral and hierarchical clustering get the number of
+// groups. DBSCAN, HDBSCAN and SSSTree get the parameter with the best Accuracy.
 // Compare runs all methods on the machines of the source below. Matrices must be complete, that
 // is without discover.Matrix.Holes.
 //
@@ -44,7 +44,7 @@ func Methods() []Method {
 			labels, _ := Spectral(m, k)
 			return labels
 		})},
-		{"components", withThreshold(Components)},
+		{"components", withThreshold(func(m discover.Matrix, x float64) discover.Labels { return DBSCAN(m, x, 1) })},
 		{"DBSCAN", withThreshold(func(m discover.Matrix, x float64) discover.Labels { return DBSCAN(m, x, 2) })},
 		{"SSSTree", func(m discover.Matrix, truth discover.Labels) float64 {
 			return bestAccuracy(0, 5, points, truth, func(x float64) []discover.Labels { return SSSTree(m, x) })
@@ -73,7 +73,7 @@ func cutOf(by discover.Linkage, profile bool) func(discover.Matrix, discover.Lab
 		if profile {
 			m = discover.Profile(m)
 		}
-		return Agglomerate(m, by).Cut(k)
+		return discover.Agglomerate(m, by).Cut(k)
 	})
 }
 

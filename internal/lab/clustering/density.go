@@ -7,16 +7,11 @@ import (
 	"tutti/topology/discover"
 )
 
-// Components divides the members into connected components. Two members are connected if their distance is
-// at most threshold seconds. It takes O(n²) time.
-func Components(m discover.Matrix, threshold float64) discover.Labels {
-	return DBSCAN(m, threshold, 1)
-}
-
 // DBSCAN divides the members by density. A core is a member with at least minPoints members within eps
 // seconds, itself included. A group consists of cores that are within eps of each other, directly or
 // through other cores, and of the members within eps of these cores. All other members are noise. A member
-// near cores of two groups belongs to the first group. It takes O(n²) time.
+// near cores of two groups belongs to the first group. If minPoints is 1, the groups are the connected
+// components of the graph of near members. It takes O(n²) time.
 //
 // Source: Ester, Kriegel, Sander and Xu, KDD 1996.
 func DBSCAN(m discover.Matrix, eps float64, minPoints int) discover.Labels {
@@ -67,7 +62,7 @@ const (
 //
 // Source: Campello, Moulavi and Sander, PAKDD 2013.
 func HDBSCAN(m discover.Matrix, size int, by Selection) discover.Labels {
-	c := condenser{tree: discover.Agglomerate(m.Len(), reachability(m, size), discover.Single), size: size}
+	c := condenser{tree: discover.Agglomerate(reachability(m, size), discover.Single), size: size}
 	c.condense(c.tree.N+len(c.tree.Merges)-1, 0)
 	c.choose(by)
 	raw := make([]int, m.Len())
@@ -81,20 +76,22 @@ func HDBSCAN(m discover.Matrix, size int, by Selection) discover.Labels {
 // reachability returns the mutual reachability distance of each pair. It is the maximum of three distances:
 // the distance of the two members, and the distance of each of them to its size-th neighbour. Members count
 // as their own first neighbours.
-func reachability(m discover.Matrix, size int) []float64 {
+func reachability(m discover.Matrix, size int) discover.Matrix {
 	reach := make([]float64, m.Len())
 	for i := range reach {
 		reach[i] = slices.Sorted(slices.Values(m.Row(i)))[size-1]
 	}
-	d := values(m)
-	for i := range m.Len() {
-		for j := range m.Len() {
-			if i != j {
-				d[i*m.Len()+j] = max(d[i*m.Len()+j], reach[i], reach[j])
-			}
+	rows := make([][]float64, m.Len())
+	for i := range rows {
+		for j, x := range m.Row(i)[:i] {
+			rows[i] = append(rows[i], max(x, reach[i], reach[j]))
 		}
 	}
-	return d
+	out, err := discover.NewMatrix(rows)
+	if err != nil {
+		panic("clustering: " + err.Error()) // the distances of m are complete and above zero
+	}
+	return out
 }
 
 // condenser builds the hierarchy of groups that have at least a given size.

@@ -156,7 +156,7 @@ func tree(m discover.Matrix, by discover.Linkage, profile bool) discover.Dendrog
 	if profile {
 		m = discover.Profile(m)
 	}
-	return clustering.Agglomerate(m, by)
+	return discover.Agglomerate(m, by)
 }
 
 func checkCut(by discover.Linkage, profile bool) check {
@@ -228,7 +228,7 @@ func checkComponents(t *testing.T, m discover.Matrix, p python, key, _ string) e
 		Labels    []int
 	}
 	p.get(t, key, &want)
-	return sameOr(clustering.Components(m, want.Threshold), want.Labels, noNoise)
+	return sameOr(clustering.DBSCAN(m, want.Threshold, 1), want.Labels, noNoise)
 }
 
 func checkDBSCAN(t *testing.T, m discover.Matrix, p python, key, _ string) error {

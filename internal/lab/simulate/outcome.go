@@ -53,7 +53,7 @@ func (o Outcome) WriteMeasured(w io.Writer) error { return preprocess.WriteTable
 // default and to the best algorithms. It also shows the regret relative to a run with the best algorithms,
 // and the number of exploring calls.
 func Draw(outcomes []Outcome) lab.Figure {
-	charts := []lab.Chart{
+	panels := []lab.Panel{
 		{X: "run", Y: "time / that of the default", Ideal: 1},
 		{X: "run", Y: "time / that of the best", Ideal: 1},
 		{X: "run", Y: "regret so far, in runs of the best"},
@@ -68,7 +68,7 @@ func Draw(outcomes []Outcome) lab.Figure {
 		runs[o.Policy] = append(runs[o.Policy], o.Runs)
 	}
 	for _, name := range names {
-		lines := make([][]float64, len(charts))
+		lines := make([]lab.Series, len(panels))
 		for k := range runs[name][0] {
 			var sum [4]float64
 			for _, of := range runs[name] {
@@ -78,12 +78,13 @@ func Draw(outcomes []Outcome) lab.Figure {
 				}
 			}
 			for i, v := range sum {
-				lines[i] = append(lines[i], v)
+				lines[i].Add(float64(k+1), v)
 			}
 		}
-		for i := range charts {
-			charts[i].Lines = append(charts[i].Lines, lab.Line{Name: name, Y: lines[i]})
+		for i, line := range lines {
+			line.Name = name
+			panels[i].Series = append(panels[i].Series, line)
 		}
 	}
-	return lab.NewFigure("Learning while applications run", charts)
+	return lab.Figure{Title: "Learning while applications run", Panels: panels}
 }
