@@ -16,8 +16,8 @@ func checkPrintable(t *testing.T, what, s string) {
 	}
 }
 
-// FuzzParsers checks that no parser returns control characters, which the report would print, or impossible
-// values.
+// FuzzParsers checks that parsers return neither control characters, which the report would print, nor
+// impossible values.
 func FuzzParsers(f *testing.F) {
 	for _, name := range []string{
 		"loaded-mpich.txt", "version-mpiexec.hydra.txt", "version-mpirun.openmpi.txt", "version-mpirun.txt", "srun-mpi-list.txt",

@@ -18,8 +18,8 @@ import (
 	"tutti/internal/config"
 )
 
-// longestOutput is the largest number of bytes that run keeps of each output stream. It is ample: ompi_info
-// writes 200 kB.
+// longestOutput is the largest number of bytes of an output stream that the method run keeps. It is ample:
+// ompi_info writes 200 kB.
 const longestOutput = 4 << 20
 
 const grace = time.Second

@@ -149,7 +149,7 @@ type block struct {
 	torn    int      // length of the incomplete last line of the journal
 }
 
-// all returns the records of all lines. An error is the last value.
+// all returns the records of all lines. If a line cannot be read, the last value is an error.
 func (b *block) all() iter.Seq2[*Record, error] {
 	return func(yield func(*Record, error) bool) {
 		for end := error(nil); end == nil; {
@@ -168,7 +168,8 @@ func (b *block) all() iter.Seq2[*Record, error] {
 	}
 }
 
-// read replaces the lines by the next ones. The error is io.EOF at the end of the journal.
+// read replaces the block's lines by the next lines of the journal. The error is io.EOF at the journal's
+// end.
 func (b *block) read() error {
 	b.text, b.lines = b.text[:0], b.lines[:0]
 	for len(b.lines) < blockLines && len(b.text) < blockBytes {

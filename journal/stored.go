@@ -38,7 +38,7 @@ func (l *storedRecords) add(r Record, path string, at span) {
 	l.spans = append(l.spans, at)
 }
 
-// all returns the records in order. An error is the last value.
+// all returns the records in order. If a record cannot be read, the last value is an error.
 func (l *storedRecords) all() iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		if len(l.spans) > 0 {
@@ -91,7 +91,7 @@ func (r *Round) Batch() (batch []coll.Candidate, err error) {
 	return batch, nil
 }
 
-// Trials returns the trials in the order in which they ended. An error is the last value.
+// Trials returns the trials in the order in which they ended. If one cannot be read, the last value is an error.
 func (r *Round) Trials() iter.Seq2[coll.Trial, error] {
 	return func(yield func(coll.Trial, error) bool) {
 		for record, err := range r.trials.all() {
@@ -109,7 +109,7 @@ func (r *Round) Trials() iter.Seq2[coll.Trial, error] {
 	}
 }
 
-// Steps returns the steps of all sessions in order. An error is the last value.
+// Steps returns the steps of all sessions in order. If one cannot be read, the last value is an error.
 func (v *Verification) Steps() iter.Seq2[VerifyStep, error] {
 	return func(yield func(VerifyStep, error) bool) {
 		for record, err := range v.steps.all() {

@@ -185,10 +185,9 @@ const summaryName = "summary" + samplesEnding
 // restTime is how long after its last sample a job counts as old. Samples that the job writes later are lost.
 const restTime = 24 * time.Hour
 
-// Summarize replaces the files of old jobs by one summary if the folder has more calls than are kept. The
+// Summarize replaces the files of old jobs by one summary if the folder has more calls than ReadFolder keeps. The
 // parameter `jobs` is the result of ReadFolder. The summary has the kept calls of each job, so its size is
-// limited. If a file cannot be removed, Summarize returns an error, but the file's samples do not count
-// twice.
+// limited. If a file cannot be removed, Summarize returns an error, but the file's samples do not count twice.
 func Summarize(folder string, jobs []Job, now time.Time) error {
 	stored := 0
 	var old, files []Job

@@ -30,7 +30,7 @@ func (s series) blocks() int { return len(s.ratios) + s.tunedFailed + s.otherFai
 // fails reports whether the tuned library failed in more than half of the blocks in which the default succeeded.
 func (s series) fails() bool { return s.tunedFailed > len(s.ratios) }
 
-// tight reports whether the confidence interval of the logarithmic ratio is at most ± precision wide.
+// tight reports whether the confidence interval of the logarithmic ratio is at most 2·precision wide.
 func (s series) tight(precision float64) bool {
 	if len(s.ratios) == 0 {
 		return false

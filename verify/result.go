@@ -256,8 +256,8 @@ func speedup(points []series, seed uint64) (Interval, error) {
 	return Interval{Value: mean(rounds), Low: i.Low, High: i.High}, err
 }
 
-// median returns the median of the ratios. Each block counts times[round] times. If no block counts, the median is
-// over all blocks.
+// median returns the median of the ratios, in which the block of a round counts times[round] times. If no block
+// counts, the median is over all blocks.
 func (s series) median(times map[int]int) float64 {
 	var values []float64
 	for i, r := range s.rounds {

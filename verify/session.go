@@ -55,8 +55,7 @@ var ErrBudget = errors.New("the budget of the verification is used up")
 // cannot be measured.
 var ErrNothing = errors.New("nothing to verify")
 
-// Session is one session of the verification of a library. The files of the library change from pass to
-// pass.
+// Session is a sequence of passes that verifies a library. The files of the library change from pass to pass.
 type Session struct {
 	opt   Options
 	log   func(journal.Record) error
@@ -217,7 +216,7 @@ func (s *Session) decideNext(v *PassOutcome, pass Pass) {
 	v.End = len(v.Reverted) == 0 && len(v.RevertedCollectives) == 0
 }
 
-// state is the state of one session, restored from its entries.
+// state contains the passes and outcomes of one session, restored from its entries.
 type state struct {
 	passes   []Pass
 	outcomes []PassOutcome

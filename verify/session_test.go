@@ -582,8 +582,8 @@ func TestLaunchNoise(t *testing.T) {
 	}
 }
 
-// TestUntrusted checks which measurements count as untrusted: those of collectives whose whole interval at
-// unchanged points lies outside the tolerance.
+// TestUntrusted checks which collectives count as untrusted: those whose whole interval of the ratio, at points that the files
+// do not change, lies outside the tolerance.
 func TestUntrusted(t *testing.T) {
 	r := verify.Result{Rules: verify.DefaultRules()}
 	for _, i := range []verify.Interval{{Value: 2.048, Low: 1.721, High: 2.439}, {Value: 1.03, Low: 1.01, High: 1.05}, {Value: 0.5, Low: 0.4, High: 0.6}} {

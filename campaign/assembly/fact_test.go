@@ -12,7 +12,7 @@ import (
 // TestFACT checks that the journal of the method "fact" has the steps of the pipeline of FACT (ExaMPI 2021,
 // figure 1). The first points are random, later ones have the largest variance. All algorithms of a point
 // are measured. Each round retrains the forests and records their slowdown and mistakes. The campaign stops
-// when the criteria hold, and a study of forests makes the final model.
+// when the criteria hold. A hyperparameter study then makes the final model.
 func TestFACT(t *testing.T) {
 	testutil.SkipShort(t)
 	cfg := campaigntest.Load(t, "../../configs/fact.yaml", "output="+t.TempDir(), "collectives=reduce", "hpo.trials=3")

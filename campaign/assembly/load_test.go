@@ -9,8 +9,8 @@ import (
 	"tutti/selection"
 )
 
-// TestCheckLoads checks that files that make a program crash are detected. A campaign whose jobs wait in a
-// queue detects them on this host, if MPI programs start here.
+// TestCheckLoads checks that selection files that make a program crash are detected. If jobs wait in a
+// queue, this must happen on this host, provided that MPI programs start here.
 func TestCheckLoads(t *testing.T) {
 	bad := selection.Setup{Settings: []selection.Setting{{Name: "OMPI_MCA_coll_tuned_allreduce_algorithm", Value: "2"}}}
 	for _, tc := range []struct {

@@ -159,8 +159,8 @@ func TestConcludeRevertedCollective(t *testing.T) {
 	}
 }
 
-// TestConcludeFault checks a campaign for reduce and bcast. The library's files cannot express the selection for
-// reduce. It must keep the default, with a warning that states the reason. The selection for bcast must be exported.
+// TestConcludeFault checks a campaign for reduce and bcast whose selection for reduce cannot be expressed by the library's
+// files. Reduce must keep the default, with a warning that states the reason. The selection for bcast must be exported.
 func TestConcludeFault(t *testing.T) {
 	dir := t.TempDir()
 	file, path := campaigntest.MadeOpenMPI.Put(t, dir), filepath.Join(dir, "in.csv")

@@ -13,8 +13,8 @@ import (
 	"tutti/verify"
 )
 
-// AddJournal adds facts of a journal to `f`. They are reasons of batches, verifications, use of machine
-// time, environments of jobs, and candidates whose attempts all failed. The parameter `libraries` has the
+// AddJournal adds facts of a journal to `f`. They are reasons of batches, verifications, use of machine time,
+// environments of jobs, and candidates whose attempts all failed. The parameter `libraries` lists the libraries in the
 // order of the report. Errors match verify.ErrEntry.
 func AddJournal(f *report.Facts, state *journal.State, libraries []string, attempts int) error {
 	for _, lib := range libraries {

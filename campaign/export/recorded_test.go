@@ -109,7 +109,7 @@ func TestAddJournalReasons(t *testing.T) {
 }
 
 // TestAddJournalVerifications checks that verifications are in the order of the libraries, and that
-// impossible entries lead to an error.
+// entries that no verification can have written lead to an error.
 func TestAddJournalVerifications(t *testing.T) {
 	pass := func(library string) journal.Record {
 		return testutil.Must(verify.Entry{Library: library, Session: 1, Pass: &verify.Pass{Number: 1, FirstRound: 1, Rules: verify.DefaultRules()}}.Record())(t)

@@ -182,8 +182,8 @@ func (d *Discovery) missingPairs(found *Found) (kind string, missing []discover.
 	return fmt.Sprintf("%s-%08x", examples, digest.Sum32()), missing, nil
 }
 
-// Forecast returns the jobs that Measure would submit first, without writing files. It returns
-// the errors of Open and of impossible jobs.
+// Forecast returns the jobs that Measure would submit first, without writing files. It returns the errors of Open,
+// and an error for jobs that cannot run on the machine.
 func Forecast(ctx context.Context, c *assembly.Campaign, opt Options) ([]assembly.PlannedJob, error) {
 	d, err := prepare(c, opt)
 	if err != nil {

@@ -116,8 +116,8 @@ func flat(hosts []string) *topology.Tree {
 	return &topology.Tree{Root: root}
 }
 
-// withRetests returns the measurements that decide which nodes are slow. From the first launch it takes the
-// pairs without a suspected node. From the second launch it takes the pairs of the first rounds, which are
+// withRetests returns the measurements that decide which nodes are slow. From the first launch it takes the pairs without
+// a suspected node. From the second launch it takes the pairs of the first `rounds` rounds, in which suspects were
 // measured again. The measurement that made a node suspect thus cannot also confirm the suspicion.
 func withRetests(suspects []string, first, second []discover.Measurement, rounds int) []discover.Measurement {
 	out := slices.DeleteFunc(slices.Clone(first), func(p discover.Measurement) bool {

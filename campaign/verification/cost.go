@@ -72,8 +72,8 @@ func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 }
 
 // blocksOf returns the expected number of blocks (repetitions) at a test point. Every point takes part in a
-// screening, whose number of blocks is assumed to be the mean of MinBlocks and MaxBlocks. The fraction Suspicion of
-// the points looks slower by chance and is measured again.
+// screening, whose number of blocks is assumed to be the mean of MinBlocks and MaxBlocks. A fraction of the points,
+// Suspicion, looks slower by chance and is measured again.
 func blocksOf(r verify.Rules) float64 {
 	return float64(r.MinBlocks+r.MaxBlocks)/2 + r.Suspicion*float64(2*r.MaxBlocks)
 }
@@ -112,7 +112,7 @@ type usages map[int]usage
 
 const anyNodes = 0
 
-// of returns the usage of the jobs with the given number of nodes, or of all jobs if there are none.
+// of returns the usage of the jobs with the given number of nodes. Without such jobs it returns that of all jobs.
 func (u usages) of(nodes int) usage {
 	if own, ok := u[nodes]; ok {
 		return own

@@ -89,7 +89,8 @@ func (r runner) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Lo
 	}))
 }
 
-// TestDriftFails checks the number of failures. If all trials fail, the error contains the first cause.
+// TestDriftFails checks the number of failed trials. If all trials fail, the error must contain the first
+// cause.
 func TestDriftFails(t *testing.T) {
 	dir := changed(t, 1)
 	with := func(keep int, fails error) (*assembly.Campaign, []campaign.Result) {

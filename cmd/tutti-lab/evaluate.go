@@ -40,7 +40,7 @@ func (r *replayInput) validate() error {
 	return nil
 }
 
-// launchFlags adds the flags for the cost of one kind of launches. It returns a function that reads them.
+// launchFlags adds the flags that set the cost of a launch. It returns a function that reads them.
 func launchFlags(flags *pflag.FlagSet) func() (benchrunner.LaunchCost, error) {
 	name := flags.String("launch", lab.LaunchNone, "what one launch measures: none (launches are free), candidate, osu or native")
 	seconds := flags.Float64("launch-seconds", 0.5, "price of one launch in seconds")

@@ -146,7 +146,7 @@ func (o *discoverOptions) run(ctx context.Context, c *assembly.Campaign) (err er
 	return nil
 }
 
-// discoverError adds to an error of tutti topology discover how to resume, unless resuming cannot help.
+// discoverError adds to an error of the command `topology discover` how to resume, unless resuming cannot help.
 func discoverError(ctx context.Context, a *app, err error) error {
 	switch {
 	case ctx.Err() != nil:

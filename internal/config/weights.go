@@ -25,7 +25,7 @@ type Range struct {
 	High int64 `json:"high,omitzero"`
 }
 
-// Contains reports whether the range contains a number.
+// Contains reports whether n lies in the range or is one of its ends.
 func (r Range) Contains(n int64) bool { return n >= r.Low && (r.High == 0 || n <= r.High) }
 
 // Matches reports whether the weight applies to a point.

@@ -304,7 +304,7 @@ func (f *fake) Measurements(_ context.Context, id string, after int64) (iter.Seq
 	}, err
 }
 
-// measure adds n measurements, alternately for two libraries.
+// measure adds n measurements to the fake, alternately for two libraries.
 func (f *fake) measure(n int) {
 	for i := range n {
 		m := service.Measurement{Seq: int64(3 + 2*i), Library: []string{"mpich", "openmpi"}[i%2], Round: 1 + i/10}
@@ -319,7 +319,7 @@ func (f *fake) Problems(_ context.Context, id string) ([]journal.Problem, error)
 	return problems, err
 }
 
-// learned returns a campaign that has results for a problem.
+// learned returns the campaign with this ID if it has results for the problem.
 func (f *fake) learned(id string, p journal.Problem) (*fakeCampaign, error) {
 	c, err := f.find(id)
 	switch {

@@ -55,8 +55,8 @@ func listenAndServe(t *testing.T, addr string, options api.ListenOptions, o api.
 	return a, l.Addr().String()
 }
 
-// TestListen checks TCP addresses and Unix sockets, with and without certificates. It also checks the errors for
-// other files in their place.
+// TestListen checks TCP addresses and Unix sockets, with and without certificates. It also checks the errors if
+// another file is in the place of a socket or certificate.
 func TestListen(t *testing.T) {
 	cert, key := certificate(t)
 	socket := filepath.Join(t.TempDir(), "s")
