@@ -150,8 +150,8 @@ func (a Alternatives) selectable(p coll.Point) []coll.Algorithm {
 }
 
 // useMeasured replaces predictions of a row by measured times. Measured and predicted times may differ by a
-// common factor. The measured times are therefore scaled so that their geometric mean equals that of the
-// predictions that they replace.
+// common factor. The measured times are therefore scaled: their geometric mean becomes that of the replaced
+// predictions.
 func (a Alternatives) useMeasured(row selection.Row) {
 	seconds := func(k int) float64 {
 		m, _ := a.trusted(coll.Candidate{Point: row.Point, Algorithm: row.Options[k].Algorithm})

@@ -20,15 +20,14 @@ type audit struct {
 	rivals []coll.Algorithm
 }
 
-// planAudits returns an audit for each message size that still needs one. A size needs none if an earlier
-// audit of it found no mistake. It also needs none if nothing remains to be compared at the sampled points
-// of this size.
+// planAudits returns an audit for each message size that still needs one. A size needs none after an audit of
+// it that found no mistake, or if nothing remains to be compared at its sampled points.
 //
 // Within a size, one of the points with something to compare is drawn at random. Its probability is
 // proportional to its weight, and inversely proportional to the square root of the time of the candidates to
 // measure. This allocation gives the best estimate of a proportion for a given cost (Cochran, Sampling
-// Techniques 1977, section 5.5). The random numbers of the sizes are a sequence of golden-ratio steps with a
-// random start, so that the audited points of different sizes lie in different parts of the grid.
+// Techniques 1977, section 5.5). The random numbers of the sizes are golden-ratio steps from a random start.
+// The audited points of different sizes thus lie in different parts of the grid.
 func (r *StopRule) planAudits(round int, f *forecast) (out []audit) {
 	bySize, rates := map[int64][]audit{}, map[int64][]float64{}
 	for i, p := range f.points {

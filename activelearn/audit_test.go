@@ -70,9 +70,9 @@ func TestAudits(t *testing.T) {
 	}
 }
 
-// TestPredictedStop checks when predictions end a campaign. The criteria must hold with a high probability,
-// no audit may remain, and there must be enough points. If the noise makes the criteria unattainable, the
-// campaign ends as noise-limited.
+// TestPredictedStop checks that predictions end a campaign only if the criteria hold with a high probability,
+// no audit remains, and there are enough points. If the noise makes the criteria unattainable, the campaign
+// ends as noise-limited.
 func TestPredictedStop(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -118,7 +118,7 @@ func measuredTwice(t *testing.T, points int) *Ledger {
 	return l
 }
 
-// TestForecast checks the statistics that a forecast computes from two random draws at two points.
+// TestForecast checks that a forecast computes the right statistics from two given draws at two points.
 func TestForecast(t *testing.T) {
 	algorithms := []coll.Algorithm{{Name: "ring"}, {Name: "tree"}}
 	f := &forecast{

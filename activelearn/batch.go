@@ -174,9 +174,9 @@ func (b *batchSelector) addCandidates(l *Ledger, over pointSample, launch func(c
 	return waiting
 }
 
-// reduce keeps at most maxScored candidates. Half of them are those with the greatest ratio of loss to
-// price. The other half is drawn at random, weighted by the ratio of variance to price. A cheap point can
-// tell as much about the loss at a nearby point as a measurement there.
+// reduce keeps at most maxScored candidates. Half of them are those with the greatest ratio of loss to price.
+// The other half is drawn at random, weighted by the ratio of variance to price. A measurement at a cheap
+// point can tell as much about the loss at a nearby point as a measurement there.
 //
 // Source of the weighted sampling: Efraimidis and Spirakis, Information Processing Letters 97 (2006).
 func (b *batchSelector) reduce(rng *rand.Rand) {

@@ -10,9 +10,9 @@ import (
 )
 
 // Between returns candidates at message sizes between two neighboring sizes of the space. As long as the
-// latest evaluation misses the criteria, it returns none. A size is added if different algorithms are
-// selected at its two neighbors, and if the wrong one of them would miss the criteria at this size. Both
-// algorithms become candidates. The function `check` returns nil for candidates that can be measured.
+// latest evaluation misses the criteria, it returns none. A size is added if its two neighbors have different
+// choices, and if the wrong one of these would miss the criteria at this size. Both algorithms become
+// candidates. The function `check` returns nil for candidates that can be measured.
 //
 // This is the search for crossing sizes of Faraj and Yuan (ICS 2005), who measure at each step. Here the
 // expected loss predicted by the posterior decides whether a size is measured.

@@ -8,8 +8,8 @@ const (
 	// D of data/simgrid.
 	initialPoints = 3
 	// maxInitialPosition limits the initial points. A point's numbers of nodes, processes per node (ppn) and
-	// bytes are ranked from 0 (smallest) to 1 (greatest), and the average of the three ranks must be below
-	// the limit. Such points are likely to be cheap.
+	// bytes are ranked from 0 (smallest) to 1 (greatest). The average of the three ranks must be below the
+	// limit. Such points are likely to be cheap.
 	maxInitialPosition = 0.5
 
 	// A Gaussian process underestimates its error where an algorithm changes its behavior, for example at an
@@ -62,8 +62,8 @@ const (
 	// determine the mean, because the distribution has heavy tails.
 	maxSlowdown = 10
 	// minPredictedPoints is the smallest number of points for which predictions can end a campaign. In a smaller
-	// space they save little. Of 36 points, for example, 28 random ones without a mistake are needed to show
-	// with 95 % confidence that less than 5 % are mistakes (hypergeometric distribution).
+	// space they save little: to show with 95 % confidence that less than 5 % of 36 points are mistakes, 28
+	// random ones must have none (hypergeometric distribution).
 	minPredictedPoints = 40
 	// minReplicates is the smallest number of replicates (second measurements) from which noise can end a
 	// campaign. Five random values are all above the median of their distribution with a probability of 3 %

@@ -13,8 +13,8 @@ import (
 )
 
 // Evaluate evaluates the selection after a round. The parameter `failed` is the number of failed candidates
-// that will be tried again. The result ok is false if there is nothing to evaluate yet, for example with a
-// single measured point, or with only one algorithm at each point.
+// that will be tried again. The result ok is false if there is nothing to evaluate yet: with a single
+// measured point, or with only one algorithm at each point.
 func (r *StopRule) Evaluate(round, failed int) (e Evaluation, ok bool, err error) {
 	l := r.ledger
 	e = Evaluation{
@@ -54,7 +54,7 @@ func (r *StopRule) Evaluate(round, failed int) (e Evaluation, ok bool, err error
 
 // predict estimates how good a round's selection is over the space. It stores the results in e. First it
 // compares the round's measurements with the predictions made before the round. This comparison scores the
-// error models and tells which audits found a mistake. predict returns false as long as no selected algorithm
+// error models and shows which audits found a mistake. predict returns false as long as no selected algorithm
 // has a measurement.
 func (r *StopRule) predict(e *Evaluation) (bool, error) {
 	before := r.previous

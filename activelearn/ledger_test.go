@@ -239,8 +239,8 @@ func TestLedgerGrow(t *testing.T) {
 	}
 }
 
-// TestLedgerSecondMeasurement checks a candidate that is measured a second time. It keeps its first
-// measurement, and the second one becomes a replicate. If the second trial failed, only its cost is added.
+// TestLedgerSecondMeasurement checks that a candidate that is measured a second time keeps its first
+// measurement. The second one becomes a replicate. If the second trial failed, only its cost is added.
 func TestLedgerSecondMeasurement(t *testing.T) {
 	l := activelearn.NewLedger(cube(t))
 	all := l.Space().Candidates()
@@ -270,9 +270,9 @@ func TestLedgerSecondMeasurement(t *testing.T) {
 	}
 }
 
-// TestLedgerReplacesDisturbedMeasurement measures a candidate twice. If the second time is faster than noise
-// explains, the first measurement was disturbed, and the second replaces it. A slower second time replaces
-// nothing. Slices that Measurements returned earlier must not change.
+// TestLedgerReplacesDisturbedMeasurement checks that the second time of a candidate replaces the first if it
+// is faster than noise explains: the first measurement was disturbed. A slower second time replaces nothing.
+// Slices that Measurements returned earlier must not change.
 func TestLedgerReplacesDisturbedMeasurement(t *testing.T) {
 	l := activelearn.NewLedger(cube(t))
 	all := l.Space().Candidates()

@@ -127,8 +127,8 @@ func (r *regret) Reason(c coll.Candidate) (Reason, bool) {
 	return why, known
 }
 
-// start discards the reasons of the previous call. It computes the features of the points if the space has
-// new points. At the first call of Ask it also computes the indexes of the algorithms.
+// start prepares a call of Ask: it discards the reasons of the previous call, and computes the features of
+// the points if the space has new points. At the first call it also computes the indexes of the algorithms.
 func (r *regret) start(l *Ledger) {
 	r.reasons = map[coll.Candidate]Reason{}
 	if points := l.Space().Points(); len(points) > len(r.points) {
@@ -173,8 +173,8 @@ func (r *regret) complete(s State, batch []coll.Candidate) []coll.Candidate {
 }
 
 // samplePoints returns the points that a round considers, with their weights, in the order of the space. If
-// the space has at most samplePoints points, it returns all of them. From a larger space, points are drawn
-// in proportion to their weights, and the weight of a point in the result is how often it was drawn. Points
+// the space has at most samplePoints points, it returns all of them. From a larger space, points are drawn in
+// proportion to their weights. The weight of a point in the result is then how often it was drawn. Points
 // with pending candidates are always included.
 func (r *regret) samplePoints(s State) pointSample {
 	rng := r.opt.rng(s.Round)

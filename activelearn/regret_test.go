@@ -45,8 +45,8 @@ func TestPrices(t *testing.T) {
 	}
 }
 
-// TestPricesOfFixedTimeBenchmark checks a benchmark that measures for a fixed time. Its price is the same
-// for every candidate.
+// TestPricesOfFixedTimeBenchmark checks that all candidates have the same price if the benchmark measures
+// each for a fixed time.
 func TestPricesOfFixedTimeBenchmark(t *testing.T) {
 	var ms []coll.Measurement
 	for i := range 2 * powerRuns {

@@ -106,9 +106,9 @@ func TestInitialBatch(t *testing.T) {
 	}
 }
 
-// TestUncertaintySelectsDistantPoints checks a line of points that is measured at its left end. The
-// strategy must select the right end, which is the most uncertain. The points of a batch must be spread
-// over the unmeasured part of the line.
+// TestUncertaintySelectsDistantPoints checks that the strategy selects the most uncertain point: the right
+// end of a line of points that is measured at its left end. The points of a batch must be spread over the
+// unmeasured part of the line.
 func TestUncertaintySelectsDistantPoints(t *testing.T) {
 	s := sweep(25)
 	for seed := range uint64(5) {

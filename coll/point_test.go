@@ -82,8 +82,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// TestCompare checks the keys by which candidates are ordered. A key must matter only if all earlier keys
-// are equal.
+// TestCompare checks that a key by which candidates are ordered matters only if all earlier keys are equal.
 func TestCompare(t *testing.T) {
 	ascending := []coll.Candidate{
 		candidate(coll.Allreduce, 9, 9, 9, "z"),
@@ -143,8 +142,8 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// TestTrialJSON checks the JSON form of trials in the journal. Keys may be added, but existing keys must not
-// move.
+// TestTrialJSON checks that trials in the journal keep their JSON form. Keys may be added, but existing keys
+// must not move.
 func TestTrialJSON(t *testing.T) {
 	alg := testutil.Must(coll.ParseAlgorithm("chain(segsize=8192,faninout=4)"))(t)
 	where := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 16, PPN: 4, MsgBytes: 65536}, Algorithm: alg}

@@ -51,8 +51,8 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// TestNeighboursLeadToBest starts at one value and repeatedly moves to the fastest neighbour. If the time
-// has a single minimum, it must arrive at the best power of two.
+// TestNeighboursLeadToBest checks that repeated moves to the fastest neighbour arrive at the best power of
+// two, if the time has a single minimum.
 func TestNeighboursLeadToBest(t *testing.T) {
 	r := Range{"segsize", 1024, 1 << 20}
 	for best := r.Low; best <= r.High; best *= 2 {

@@ -67,7 +67,7 @@ var (
 	// Runtime is libtutti, a shared object that is preloaded into applications or linked with them.
 	Runtime = Program{Name: "libtutti.so", Parts: []Part{{files, "runtime/*"}, Control}, Flags: []string{"-std=c11", "-O2", "-fPIC", "-shared"}, Libs: []string{"-lm", "-ldl"}, Header: userHeader}
 
-	// Conformance is a program that checks the results of the algorithms of Runtime, or of those of a user.
+	// Conformance is a program that checks the results of algorithms: those of Runtime, or those of users.
 	Conformance = Program{Name: "tutti-conformance", Parts: append([]Part{{files, "conformance/*"}}, Runtime.Parts...), Flags: []string{"-std=c11", "-O1"}, Libs: Runtime.Libs}
 )
 

@@ -169,8 +169,8 @@ func buildTool(t *testing.T, m mpiOf, flags ...string) string {
 	return tool
 }
 
-// TestLiveTools checks libtutti with a profiling tool that is loaded before or after it, and in a program of
-// another MPI library.
+// TestLiveTools checks that libtutti and a profiling tool work together, whichever is loaded first. libtutti
+// must report a tool that hides it, and a program of another MPI library.
 func TestLiveTools(t *testing.T) {
 	all := mpis()
 	for i, m := range all {
@@ -198,8 +198,7 @@ func TestLiveTools(t *testing.T) {
 	}
 }
 
-// TestLiveWaiting checks an application in which one rank does not load libtutti. Another rank must report
-// this.
+// TestLiveWaiting checks that an application reports if one of its ranks has not loaded libtutti.
 func TestLiveWaiting(t *testing.T) {
 	testutil.NeedAllCases(t)
 	m := mpis()[0]

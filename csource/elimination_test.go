@@ -118,8 +118,8 @@ func seeds() int {
 	return 5
 }
 
-// TestElimination checks an elimination on known times with 10 % noise. The elimination finds the fastest
-// algorithm, detects when that algorithm becomes slower, and stays within the exploration budget.
+// TestElimination checks that an elimination finds the fastest algorithm, detects when that algorithm becomes
+// slower, and stays within the exploration budget. The times are known, with 10 % noise.
 func TestElimination(t *testing.T) {
 	program := buildEliminate(t)
 	worst, alarms, wrong := 0.0, 0, 0

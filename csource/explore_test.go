@@ -61,7 +61,7 @@ func withoutTimes(lines []string) []string {
 	return out
 }
 
-// TestLiveExplore runs an application that explores. All ranks must draw the same algorithm, calls must
+// TestLiveExplore checks that all ranks of an application that explores draw the same algorithm. Calls must
 // compute correctly, and every drawn algorithm must have samples. The same seed must draw the same
 // algorithms.
 func TestLiveExplore(t *testing.T) {

@@ -113,8 +113,8 @@ func TestLiveLearnMPICH(t *testing.T) {
 	}
 }
 
-// TestLiveChannel checks a change that one rank detects while an algorithm of the MPI library serves. A
-// one-sided operation announces the change to all ranks in the same call. This also works on communicators
+// TestLiveChannel checks that a change that one rank detects is announced to all ranks in the same call, by
+// one-sided operations. An algorithm of the MPI library serves meanwhile. This also works on communicators
 // that are created and freed.
 func TestLiveChannel(t *testing.T) {
 	for _, m := range someMPIs() {

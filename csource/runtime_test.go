@@ -128,7 +128,8 @@ func TestLiveTrace(t *testing.T) {
 	}
 }
 
-// TestLiveLater checks the trace of nonblocking and persistent calls, with MPI_Init and with Sessions alone.
+// TestLiveLater checks that nonblocking and persistent calls are traced, with MPI_Init and with Sessions
+// alone.
 func TestLiveLater(t *testing.T) {
 	for i, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {
@@ -146,7 +147,7 @@ func TestLiveLater(t *testing.T) {
 	}
 }
 
-// TestLiveThreads checks calls of several threads at once, and their trace.
+// TestLiveThreads checks that calls of several threads at once compute correctly and are all traced.
 func TestLiveThreads(t *testing.T) {
 	for _, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {
@@ -403,8 +404,8 @@ func TestLiveWrongCalls(t *testing.T) {
 	}
 }
 
-// TestLiveLarge checks the longest messages that libtutti serves, and longer ones, which the MPI library
-// serves.
+// TestLiveLarge checks that long messages arrive correctly: the longest that libtutti serves, and longer
+// ones, which the MPI library serves.
 func TestLiveLarge(t *testing.T) {
 	testutil.NeedAllCases(t)
 	m := mpis()[0]

@@ -90,8 +90,8 @@ func TestMedianIntervalErrors(t *testing.T) {
 	}
 }
 
-// TestMedianIntervalCoverage checks how often an interval contains the distribution's median. It must be at
-// least as often as the level says, and not much more often, also for skewed distributions.
+// TestMedianIntervalCoverage checks that intervals contain the distribution's median at least as often as the
+// level says, and not much more often. The distributions include skewed ones.
 func TestMedianIntervalCoverage(t *testing.T) {
 	const trials = 4000
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -122,8 +122,8 @@ func contains(err error, part string) bool { return strings.Contains(err.Error()
 
 func mean(x []float64) float64 { return stat.Mean(x, nil) }
 
-// TestBootstrapOfTwoPoints checks intervals that can be computed without drawing. If n values are drawn
-// from zeros and ones with a fraction p of ones, their mean is B/n with a binomial B.
+// TestBootstrapOfTwoPoints checks that intervals of zeros and ones agree with the binomial distribution. If n
+// values are drawn of which a fraction p are ones, their mean is B/n with a binomial B.
 func TestBootstrapOfTwoPoints(t *testing.T) {
 	for _, tc := range []struct {
 		n, ones int
@@ -254,8 +254,8 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
-// TestRobustDeviation checks an estimate for normal numbers of which a tenth are replaced by outliers. It
-// must stay close to the standard deviation of the normal numbers.
+// TestRobustDeviation checks that outliers in place of a tenth of normal numbers hardly change the estimate
+// of the numbers' standard deviation.
 func TestRobustDeviation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
 	x := make([]float64, 10000)

@@ -50,7 +50,7 @@ typedef struct {
 
 void world_find(world *w, const control *c);
 
-/* clocks.c: one time scale for all ranks. */
+/* clocks.c: clock offsets, which give all ranks the same time scale. */
 
 #define LONG 1e-4 /* seconds of a message: no network takes longer */
 

@@ -51,7 +51,7 @@ int many_threads;
 
 comm *comm_find(MPI_Comm handle) { return handle < 0 || world[handle] == NULL ? &outside : world[handle]; }
 
-/* Returns the members of a communicator: the ranks of the world from 0 on. */
+/* Returns the members of a communicator: the first *n ranks of the world. */
 int *comm_members(MPI_Comm handle, int *n)
 {
     *n = world[handle]->shape->ranks;

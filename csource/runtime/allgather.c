@@ -101,8 +101,8 @@ static void over_mesh(const call *c, int dimensions)
 void allgather_mesh(const call *c) { over_mesh(c, 2); }
 void allgather_mesh_3d(const call *c) { over_mesh(c, 3); }
 
-/* A ring in the depth-first order of switches and nodes. Source: Faraj and Yuan, Automatic generation and tuning of MPI
- * collective communication routines (2005), 3.1. */
+/* The ring algorithm on ranks in the depth-first order of switches and nodes. Source: Faraj and Yuan, Automatic
+ * generation and tuning of MPI collective communication routines (2005), 3.1. */
 void allgather_ring_depth_first(const call *c)
 {
     call there = by_position(c);

@@ -16,8 +16,8 @@ void allgatherv_ring(const call *c)
     }
 }
 
-/* A ring in the depth-first order of switches and nodes. Source: Faraj and Yuan, Automatic generation and tuning of MPI
- * collective communication routines (2005), 3.1. */
+/* The ring algorithm on ranks in the depth-first order of switches and nodes. Source: Faraj and Yuan, Automatic
+ * generation and tuning of MPI collective communication routines (2005), 3.1. */
 void allgatherv_ring_depth_first(const call *c)
 {
     call there = by_position(c);

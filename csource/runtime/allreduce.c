@@ -91,8 +91,8 @@ void allreduce_ring(const call *c)
     scratch_free(c, tmp);
 }
 
-/* A ring in the depth-first order of switches and nodes. Source: Faraj and Yuan, Automatic generation and tuning of MPI
- * collective communication routines (2005), 3.1. */
+/* The ring algorithm on ranks in the depth-first order of switches and nodes. Source: Faraj and Yuan, Automatic
+ * generation and tuning of MPI collective communication routines (2005), 3.1. */
 void allreduce_ring_depth_first(const call *c)
 {
     call there = by_position(c);

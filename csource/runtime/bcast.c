@@ -63,7 +63,7 @@ static void scatter_parts(const call *c, int v)
     }
 }
 
-/* Scatters the message and gathers its parts in a ring. Source: Thakur, Rabenseifner and Gropp (2005), 3.2. */
+/* Scatters the message, then gathers its parts on all ranks. Source: Thakur, Rabenseifner and Gropp (2005), 3.2. */
 void bcast_scatter_ring(const call *c)
 {
     int v = after(c, c->rank, -c->root), next = after(c, c->rank, 1), before = after(c, c->rank, -1);

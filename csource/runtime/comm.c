@@ -96,7 +96,8 @@ static void retire(comm *c)
     unlock(&guard);
 }
 
-/* MPI calls this function before it frees a communicator. A later communicator may get the same handle. */
+/* MPI calls this function before it frees a communicator, and libtutti forgets the communicator. A later one may get
+ * the same handle. */
 static int on_free(MPI_Comm handle, int key, void *value, void *extra)
 {
     comm *gone = value, **at = &slots[slot_of(handle)];
@@ -143,8 +144,8 @@ static int find_leader(MPI_Comm world, const char *host, int rank, int size)
     return leader;
 }
 
-/* Determines the place of each rank in the topology. If the topology does not contain all ranks, it is not used,
- * and each node counts as one place. */
+/* Determines the place of each rank in the topology. A topology without some of the ranks is not used: each node then
+ * counts as one place. */
 static void take_places(MPI_Comm world, const char *host, int size)
 {
     int at = topology_place(host), unknown = 0;

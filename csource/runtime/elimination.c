@@ -135,8 +135,9 @@ static double expected(const elimination *e, const candidate *c)
 }
 
 /* Returns a cautious estimate of the time of a call, which the budget must cover. Until a candidate's first call is
- * done, its limit from earlier jobs is the estimate. The time of the first call says little, because this call may
- * create communicators. A limit below `margin` therefore remains the estimate until the candidate has another time. */
+ * done, this is the candidate's limit: its longest time according to earlier jobs. The time of the first call says
+ * little, because this call may create communicators. A limit below `margin` therefore remains the estimate until a
+ * second call is timed. */
 static double cautious_time(const elimination *e, const candidate *c)
 {
     if (c == &e->candidates[e->n])
@@ -350,8 +351,8 @@ static void end_round(elimination *e)
         clear_times(&e->candidates[i]);
 }
 
-/* Ends a recheck of the best candidate. The elimination restarts if the candidate's time has changed or if it was dropped.
- * It is dropped if it refuses calls. In addition, a round can drop the baseline, which serves all the same. */
+/* Ends a recheck of the best candidate. The elimination restarts if the candidate's time has changed or if it was dropped:
+ * because it refuses calls or, if it is the baseline, at the end of a round. A dropped baseline still serves. */
 static void end_recheck(elimination *e)
 {
     candidate *c = &e->candidates[e->best];

@@ -27,7 +27,7 @@ static int reaches_all(collective what)
     return what == ALLGATHER || what == ALLREDUCE || what == ALLTOALL || what == BARRIER;
 }
 
-/* Returns whether the messages of a picked algorithm can carry a flag: libtutti itself must send them. */
+/* Returns whether the messages of an algorithm can carry a flag: libtutti itself must send them. */
 static int carries_flag(const pick *by)
 {
     const algorithm *a = by == NULL ? NULL : by->algorithm;

@@ -1,6 +1,6 @@
-/* The MPI functions that follow libtutti. A tool that is loaded after libtutti may have replaced them. The
- * application's calls are passed on to them, so that the tool sees these calls. libtutti's own calls have names that
- * begin with PMPI, so that no tool sees them. */
+/* The MPI functions to which libtutti passes the application's calls on. They belong to the MPI library or to a tool
+ * that is loaded after libtutti, so that the tool sees these calls. libtutti's own calls have names that begin with
+ * PMPI, so that no tool sees them. */
 #ifndef TUTTI_NEXT_H
 #define TUTTI_NEXT_H
 

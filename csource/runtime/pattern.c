@@ -40,7 +40,8 @@ static int similar(const uint64_t *known, const uint64_t *sizes, int n)
     return differ == 0 || differ < all / DIFFERENCE;
 }
 
-/* Returns a known pattern that fits the call on all ranks, or NULL. All ranks know the same patterns. */
+/* Returns a known pattern (message sizes of an alltoallv) that fits the call on all ranks, or NULL. All ranks know the
+ * same patterns. */
 static const pattern *find(const call *c, enum way by, const uint64_t *sizes)
 {
     unsigned fit = 0, bit = 1;
@@ -68,8 +69,7 @@ static int longer_first(const void *a, const void *b)
     return x->from != y->from ? x->from - y->from : x->to - y->to;
 }
 
-/* Writes the links of a message: one for each level of switches that it leaves and enters, and those of the two
- * ranks. */
+/* Writes the links of a message: those of its two ranks, and one for each switch or node that it leaves or enters. */
 static int links_of(const layout *l, const message *m, int *links)
 {
     int n = 0, from = l->position[m->from], to = l->position[m->to];

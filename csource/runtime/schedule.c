@@ -241,7 +241,7 @@ static void take_turn(maker *k, const message *m, const message **seen)
         }
 }
 
-/* Writes the numbers of all turns one after another into an array and frees the turns. */
+/* Writes all turns one after another into an array of numbers, in the form that layout.h describes, and frees them. */
 static schedule *steps_of(maker *k, int phases)
 {
     schedule *s = allocate(1, sizeof *s);

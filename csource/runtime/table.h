@@ -16,7 +16,7 @@ typedef struct pick {
     const char *text; /* its name in the table */
 } pick;
 
-/* A band is a range of sizes that one pick serves, for one collective and shape. */
+/* A band is a range of sizes that one pick (an algorithm with its parameter) serves, for one collective and shape. */
 typedef struct {
     uint64_t up_to; /* bytes, inclusive; the last band has no limit */
     pick pick;

@@ -34,7 +34,7 @@ int collective_named(const char *name, size_t n, collective *what); /* whether n
 #define PER_THREAD __thread __attribute__((tls_model("initial-exec")))
 #endif
 
-/* state.c: from MPI_Init to MPI_Finalize. */
+/* state.c: starts libtutti in MPI_Init and ends it in MPI_Finalize. */
 
 extern int active;  /* libtutti looks at calls; this and the next three are the same on all ranks */
 extern int tracing; /* it counts them */

@@ -1,8 +1,8 @@
 /* application TRACE TIMES COMPUTE SEED: an application that makes TIMES times as many calls as the file TRACE counts,
  * evenly distributed over its classes (collective, layout and size). Before each call it computes for COMPUTE
  * microseconds, varied by up to 5 %. If the layout of a class is smaller than the world, its calls run on several
- * communicators at once, as many as fit. Rank 0 prints for each class the number of calls, the mean microseconds of a
- * call over the ranks, and this mean for the second half of the run. At the end it prints the time of all calls. */
+ * communicators at once, as many as fit. Rank 0 prints for each class the number of calls, and the mean microseconds
+ * of a call over the ranks in the whole run and in its second half. At the end it prints the time of all calls. */
 #include "draw.h"
 #include "explore.h"
 

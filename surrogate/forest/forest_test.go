@@ -212,7 +212,7 @@ func TestMaxFeatures(t *testing.T) {
 	}
 }
 
-// TestManyDistinctValues checks a feature with more distinct values than a 16-bit number can count.
+// TestManyDistinctValues checks that a feature may have more distinct values than a 16-bit number can count.
 func TestManyDistinctValues(t *testing.T) {
 	testutil.SkipShort(t)
 	rng := rand.New(rand.NewPCG(1, 2))

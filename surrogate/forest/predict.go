@@ -26,7 +26,7 @@ func (f *Forest) Predict(x [][]float64) ([]float64, error) {
 	return mean, err
 }
 
-// PredictVariance returns the mean of all trees at each row of x and the variance of the trees' predictions,
+// PredictVariance returns for each row of x the mean of all trees and the variance of the trees' predictions,
 // in squared units of the targets. It returns the errors of Predict.
 //
 // Source: ACCLAiM (Wilkins et al., CLUSTER 2022), which measures next where this variance is largest.
@@ -80,10 +80,9 @@ func (f *Forest) eachTree(rows []float64, use func(tree, row int, value float64)
 func (f *Forest) inRange(v float64) float64 { return min(max(v, f.train.yMin), f.train.yMax) }
 
 // OutOfBag predicts each training row by the trees whose bootstrap sample does not contain it. It returns the
-// indexes, in ascending order, of the rows for which there is such a tree, and the mean prediction of these
-// trees for each of them. A sample lacks a given row with the probability (1-1/n)ⁿ, about 37 %. With 100 trees
-// almost every row is therefore predicted. Without bootstrap, or with one row, no row is predicted. It takes
-// O(n·Trees·depth) time.
+// indexes of the predicted rows, in ascending order, and their mean predictions by these trees. A sample lacks
+// a given row with the probability (1-1/n)ⁿ, about 37 %. With 100 trees almost every row is therefore
+// predicted. Without bootstrap, or with one row, no row is predicted. It takes O(n·Trees·depth) time.
 func (f *Forest) OutOfBag() (rows []int, mean []float64) {
 	if f.opt.NoBootstrap {
 		return nil, nil

@@ -116,8 +116,8 @@ func distinct(x [][]float64, y []float64) (ux [][]float64, uy []float64) {
 	return ux, uy
 }
 
-// TestRepeatedRows checks rows that occur several times, with different targets. Without bootstrap, another
-// copy of every row changes no prediction. A full tree predicts the mean target of equal rows.
+// TestRepeatedRows checks that, without bootstrap, another copy of every row changes no prediction. A full
+// tree predicts the mean target of equal rows.
 func TestRepeatedRows(t *testing.T) {
 	x, y := distinct(costRows(120, 7))
 	noisy := slices.Clone(y)
@@ -141,8 +141,8 @@ func TestRepeatedRows(t *testing.T) {
 	}
 }
 
-// TestFeatureOrderDoesNotMatter checks a table whose columns are permuted. It gives an equally good forest
-// and, if no two features tie, the same tree.
+// TestFeatureOrderDoesNotMatter checks that a table with permuted columns gives an equally good forest and,
+// if no two features tie, the same tree.
 func TestFeatureOrderDoesNotMatter(t *testing.T) {
 	x, y := denseRows(400, 1)
 	q, yq := denseRows(400, 2)
@@ -182,8 +182,8 @@ func TestMonotoneFeaturesAreEquivalent(t *testing.T) {
 	}
 }
 
-// FuzzForest grows forests of any shape on random rows with few distinct values. Every prediction must lie
-// between the smallest and the largest target, also far from the rows.
+// FuzzForest checks that every prediction lies between the smallest and the largest target, also far from the
+// rows. It grows forests of any shape on random rows with few distinct values.
 func FuzzForest(f *testing.F) {
 	f.Add(uint64(1), uint8(30), uint8(3), uint8(0), uint8(1), uint8(0), false, 1.0, 0.0)
 	f.Add(uint64(2), uint8(1), uint8(1), uint8(3), uint8(2), uint8(1), true, 1e-300, 1e9)

@@ -90,8 +90,8 @@ func sideError(c Criterion, y []float64) float64 {
 	return sum
 }
 
-// TestDrawCountsAreUniform checks with a chi-square test that all rows are drawn with equal probability.
-// The test draws 2000 samples of 101 rows.
+// TestDrawCountsAreUniform checks that all rows are drawn with equal probability, with a chi-square test of
+// 2000 samples of 101 rows.
 func TestDrawCountsAreUniform(t *testing.T) {
 	const n, samples = 101, 2000 // an odd n leaves one draw of the last 64-bit number unused
 	total := make([]float64, n)

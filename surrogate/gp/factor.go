@@ -29,8 +29,8 @@ func (f *factor) storage(to int) {
 }
 
 // extend factors the matrix rows with index i, n ≤ i < to, and appends them to L. The function `fill` sets
-// the first i+1 entries of row i. The result is false if a new pivot is not finite or not larger than
-// rounding errors. The factor then keeps the rows up to the last valid block. It takes O(to³-n³) operations.
+// the first i+1 entries of row i. The result is true if all new pivots are finite and larger than rounding
+// errors. Otherwise the factor keeps the rows up to the last valid block. It takes O(to³-n³) operations.
 func (f *factor) extend(to int, fill func(i int, row []float64)) bool {
 	f.storage(to)
 	for f.n < to {

@@ -5,8 +5,27 @@ import (
 	"math"
 )
 
-// GP is a Gaussian process for one or several related functions of the same rows. The functions are called
-// tasks:
+// GP is a Gaussian process for one or several related functions, called tasks, of the same rows:
+//
+//	y(x, a) = mean + c(x) + s(x) + o_a + g_a(x) + r_a(x) + noise
+//
+// c is common to all tasks, and g_a belongs to task a. Both have Matérn-5/2 covariances. All g_a have the
+// same length scales, and c has its own. o_a is the level of task a. s and r_a are independent between rows:
+// s is the effect of a row on all tasks, and r_a is its effect on task a. The difference between two tasks
+// does not depend on mean, c and s, so an observation of one task is informative about the others.
+//
+// A part of the variance of g_a belongs to a step function with the correlation exp(-Σ|a_d - b_d|/length_d);
+// see Params.Steps. Another part is independent between the values of one column; see Params.Split.
+//
+// Source 0 of the observations is the one that is predicted. The functions of another source i, for example
+// an earlier campaign, differ from it by
+//
+//	d_i + e_i(x) + d_ia + e_ia(x)
+//
+// d_i and the smooth function e_i are common to all tasks; d_ia and e_ia belong to task a. In addition, each
+// job shifts all its observations by one normal number, which predictions leave out.
+//
+// A GP is immutable and safe for concurrent use.
 type GP struct {
 	params Params
 	obs    Observations

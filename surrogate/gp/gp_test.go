@@ -209,8 +209,8 @@ func TestTasksInformEachOther(t *testing.T) {
 	}
 }
 
-// TestSteps checks the step function in a task's own part. With it, the correlation decreases noticeably even
-// at small distances. Without it, the correlation stays close to 1 there.
+// TestSteps checks that with the step function in a task's own part, the correlation decreases noticeably
+// even at small distances. Without it, the correlation stays close to 1 there.
 func TestSteps(t *testing.T) {
 	p := Params{
 		CommonLength: []float64{4, 6}, OwnLength: []float64{4, 6}, StepLength: []float64{4, 6}, Steps: 0.5,

@@ -73,7 +73,7 @@ func (c columns) distances(dst, x []float64) {
 // decaySteps is the number of values between 1/2 and 1 in the table `powers`.
 const decaySteps = 64
 
-// powers holds 2^(-k/decaySteps).
+// powers[k] is 2^(-k/decaySteps), for 0 ≤ k < decaySteps.
 var powers = func() (t [decaySteps]float64) {
 	for k := range t {
 		t[k] = math.Exp2(-float64(k) / decaySteps)

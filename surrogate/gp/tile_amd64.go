@@ -8,9 +8,8 @@ func tileFMA(a *[tileRows][]float64, b *[tileCols][]float64, c *float64, k int)
 
 func hasFMA() bool
 
-// tile adds a 4×3 block of dot products to c. They are the products of the rows of a with the rows of b,
-// over the first k numbers of each row. Row r of the block begins at c[r*blockLen]. k is a multiple of 4,
-// and each row has at least k numbers.
+// tile adds a 4×3 block of dot products to c: each row of a times each row of b, over their first k numbers.
+// Row r of the block begins at c[r*blockLen]. k is a multiple of 4, and each row has at least k numbers.
 func tile(a *[tileRows][]float64, b *[tileCols][]float64, c []float64, k int) {
 	if useFMA {
 		_ = c[(tileRows-1)*blockLen+tileCols-1]

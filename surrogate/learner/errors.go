@@ -26,8 +26,8 @@ func errorModels() (all []ErrorModel) {
 	return all
 }
 
-// Scores says how well each error model predicted measurements. A score is the sum over the measurements of the
-// log probability density that the model had predicted for each of them. Scores is nil without measurements.
+// Scores says how well each error model predicted measurements. A score is the sum of the log probability
+// densities that the model predicted for the measurements. Scores is nil without measurements.
 type Scores []float64
 
 // logDensity returns the log probability density of a prediction error. The variance of the error is that of

@@ -43,8 +43,8 @@ func everyKth(t testing.TB, k int) []coll.Measurement {
 	return testutil.SyntheticMeasurements(some)
 }
 
-// TestGaussianProcessNeedsFewerPoints checks a machine whose times have no jumps. Trained at few points, a
-// Gaussian process must choose better than forests.
+// TestGaussianProcessNeedsFewerPoints checks that a Gaussian process chooses better than forests after
+// training at few points, on a machine whose times have no jumps.
 func TestGaussianProcessNeedsFewerPoints(t *testing.T) {
 	train := everyKth(t, 25)
 	forest, process := qualityOf(t, learner.Data{Measurements: train}, optionsOf(learner.Forest)), qualityOf(t, learner.Data{Measurements: train}, optionsOf(learner.GaussianProcess))

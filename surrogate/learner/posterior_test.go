@@ -81,8 +81,8 @@ func BenchmarkNewPosterior(b *testing.B) {
 	}
 }
 
-// TestUpdateAfterACorrection checks an update in which a measurement was corrected. It must learn the
-// hyperparameters again, so that the result equals a new posterior.
+// TestUpdateAfterACorrection checks that an update learns the hyperparameters again if a measurement was
+// corrected, so that the result equals a new posterior.
 func TestUpdateAfterACorrection(t *testing.T) {
 	wrong := everyKth(t, 20)[:42]
 	right := slices.Clone(wrong)
@@ -206,10 +206,10 @@ func scaleTimes(ms []coll.Measurement, alg coll.Algorithm, times float64) []coll
 	return out
 }
 
-// TestEarlierCampaigns checks a campaign with measurements at only two points, together with a complete
-// earlier campaign. Its choices must be at most half a percent slower than those of a complete new campaign.
-// This must hold if nothing changed, and also if one algorithm was twice as slow in the earlier campaign.
-// The two points alone do not suffice.
+// TestEarlierCampaigns checks that a complete earlier campaign makes up for few measurements. With
+// measurements at only two points, choices must be at most half a percent slower than those of a complete new
+// campaign. This must hold if nothing changed, and also if one algorithm was twice as slow in the earlier
+// campaign. The two points alone do not suffice.
 func TestEarlierCampaigns(t *testing.T) {
 	all := testutil.SyntheticMeasurements(dense(t))
 	points := dense(t)
