@@ -67,7 +67,6 @@ type Reading struct {
 	MeasureSeconds float64   // of the whole launch; the remaining wall time is launch time
 	Library        string    // result of MPI_Get_library_version; empty if the program does not print it
 	Release        string    // of the program; empty if the program does not print it
-	Warnings       []string
 }
 
 // Program is a benchmark program: how it is started, and how its output is read.

@@ -21,7 +21,6 @@ type result struct {
 	Spent         coll.Spent
 	Environment   *coll.Environment
 	Trials        map[int]coll.Trial // by request
-	Warnings      []string           `json:",omitempty"`
 }
 
 // result returns the trials of a job. The function `cut` returns how many earlier jobs with a given request
@@ -61,16 +60,13 @@ func (s jobOutput) result(requests []benchrunner.Request, cut func(request int) 
 // error texts.
 func (s jobOutput) outcomes(r *result) [][]benchrunner.Outcome {
 	var out [][]benchrunner.Outcome
-	for i, st := range s.launches {
+	for _, st := range s.launches {
 		var cases []benchrunner.Outcome
 		for _, o := range st.Outcomes {
 			o.Error = tail([]byte(o.Error), 5)
 			cases = append(cases, o)
 		}
 		out = append(out, cases)
-		for _, w := range st.Warnings {
-			r.Warnings = append(r.Warnings, fmt.Sprintf("launch %d: %s", i+1, tail([]byte(w), 1)))
-		}
 		if r.Environment != nil && r.Environment.Library == "" {
 			library, _, _ := strings.Cut(strings.TrimSpace(st.Library), "\n")
 			r.Environment.Library = oneLine(strings.ToValidUTF8(library, "?"))

@@ -262,7 +262,7 @@ func TestLiveRefused(t *testing.T) {
 }
 
 // TestLiveNoise checks that a machine on which other programs use all processors gives no times: every case
-// is too noisy, and the launch says that its ranks were preempted.
+// is too noisy.
 func TestLiveNoise(t *testing.T) {
 	var busy atomic.Bool
 	busy.Store(true)
@@ -278,9 +278,6 @@ func TestLiveNoise(t *testing.T) {
 	r, out := mpich.measure(t, opt, []benchrunner.Case{switchCase(pair, coll.Allreduce, 64, false)})
 	if o := r.Outcomes[0]; o.State != benchrunner.OutcomeFailed || o.Phase != benchrunner.PhaseParse || !strings.HasPrefix(o.Error, "too noisy") {
 		t.Errorf("outcome %+v, want too noisy\n%s%s", o, out.Stdout, out.Stderr)
-	}
-	if !strings.Contains(strings.Join(r.Warnings, "\n"), "a rank was preempted") {
-		t.Errorf("warnings %q, want preemption\n%s", r.Warnings, out.Stdout)
 	}
 }
 

@@ -2,17 +2,15 @@ package native
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"tutti/benchrunner"
-	"tutti/csource"
 )
 
 // Read implements benchrunner.Program. It returns one outcome for each case.
 func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	l := parse(out.Lines(), len(s.Cases))
-	r := benchrunner.Reading{Warnings: slices.Concat(l.warnings(), l.starts(), p.disturbances(l))}
+	var r benchrunner.Reading
 	if len(l.hellos) > 0 {
 		r.Library = l.hellos[0].Library
 	}
@@ -23,22 +21,15 @@ func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner
 	if l.hung {
 		out.Ended, out.TimedOut = true, false
 	}
-	i, unverified, begun := -1, 0, false
+	i, begun := -1, false
 	for _, c := range l.cases {
 		begun = begun || c.begun || len(c.results) > 0
 	}
 	r.Outcomes = benchrunner.Outcomes(s, out, begun, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
 		i++ // Outcomes calls the function for the cases in order
-		o, ok := p.outcome(l.cases[i], c, &r)
-		if ok && o.State == benchrunner.OutcomeDone && l.cases[i].results[0].Verified == verifiedNot && !c.Algorithm.IsDefault() {
-			unverified++
-		}
-		return o, ok
+		return p.outcome(l.cases[i], c, &r)
 	})
 	p.blame(l, out, &r)
-	if unverified > 0 {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("native: the library does not let us see which algorithm ran in %d of %d cases", unverified, len(s.Cases)))
-	}
 	return r
 }
 
@@ -92,61 +83,6 @@ func (p *Program) blame(l listing, out benchrunner.Output, r *benchrunner.Readin
 			r.MeasureSeconds += spent
 		}
 	}
-}
-
-// starts returns a warning if some cases began at agreed times and others after a barrier. Times after a
-// barrier are longer, because they include the end of the barrier.
-func (l listing) starts() []string {
-	barriers, all := 0, 0
-	for _, c := range l.cases {
-		for _, e := range c.results {
-			if e.Event == "result" {
-				all++
-				barriers += rank(e.Sync == "barrier")
-			}
-		}
-	}
-	if barriers == 0 || barriers == all {
-		return nil
-	}
-	return []string{fmt.Sprintf("native: %d of %d cases were started by barriers, since agreed starts came late: small times of both kinds do not compare well", barriers, all)}
-}
-
-// timeSlice is the time in seconds for which another program runs after it preempted a rank. It is
-// base_slice_ns of Linux's scheduler: 0.7 ms · (1 + log2 of the number of processors, at most 8).
-const timeSlice = 0.0028
-
-// disturbances returns a warning if other programs or virtual machines took a larger share of the ranks' time
-// than the precision of the measurements.
-func (p *Program) disturbances(l listing) (out []string) {
-	if l.end == nil || !(l.end.Measured > 0) {
-		return nil
-	}
-	if lost := l.end.Preempted * timeSlice / l.end.Measured; lost > p.opt.Precision {
-		out = append(out, fmt.Sprintf("native: a rank was preempted %.0f times in %.3g s: other programs run on its node, or it has fewer cores than ranks", l.end.Preempted, l.end.Measured))
-	}
-	if l.end.Stolen > p.opt.Precision {
-		out = append(out, fmt.Sprintf("native: other virtual machines took %.0f %% of a node's processor time", 100*l.end.Stolen))
-	}
-	return out
-}
-
-// warnings returns the problems that a launch reported but that do not change the outcome of a case.
-func (l listing) warnings() []string {
-	var out []string
-	for i, line := range l.damaged {
-		if i == maxDamaged {
-			out = append(out, fmt.Sprintf("native: %d more damaged lines", len(l.damaged)-i))
-			break
-		}
-		out = append(out, "native: damaged line: "+line)
-	}
-	for _, h := range l.hellos[:min(1, len(l.hellos))] {
-		if h.Source != csource.Bench.Checksum() {
-			out = append(out, fmt.Sprintf("native: the program was built from another source (%.12s): run tutti build benchmark", h.Source))
-		}
-	}
-	return out
 }
 
 // oneLine shortens a library's error message to one line. The message contains a stack with a line for

@@ -106,7 +106,7 @@ func parseIMB(lines []string) listing {
 			columns = fields
 		} else if columns != nil && len(fields) > 0 && beginsWithDigit(fields[0]) {
 			r, ok := parseIMBRow(columns, fields)
-			l.add(line, r, ok)
+			l.add(r, ok)
 		}
 	}
 	return l

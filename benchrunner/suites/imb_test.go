@@ -17,7 +17,7 @@ func TestIMBSample(t *testing.T) {
 	checkSamples(t, "imb*.txt", 1, func(lines []string) (string, error) {
 		l := parseIMB(lines)
 		var b strings.Builder
-		fmt.Fprintf(&b, "worlds %d damaged %q\n", l.worlds, l.damaged)
+		fmt.Fprintf(&b, "worlds %d\n", l.worlds)
 		for _, s := range l.sections {
 			fmt.Fprintf(&b, "%s, %d ranks\n", s.name, s.ranks)
 			for _, r := range s.rows {

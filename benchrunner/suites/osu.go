@@ -28,7 +28,6 @@ type OSUOptions struct {
 var (
 	anySizeSince = []int{5, 6} // sizes that are not powers of two; older releases round them up
 	typesSince   = []int{7, 1} // -T
-	tailSince    = []int{7, 3} // -z
 )
 
 // NewOSU returns the programs of the OSU Micro-Benchmarks. A launch measures sizes of which each is twice the
@@ -91,9 +90,6 @@ func (o OSUOptions) command(s benchrunner.Launch, sizes []int64) benchrunner.Com
 	if c.Reduces() && mpi.AtLeast(o.Version, typesSince...) {
 		args = append(args, "-T", "mpi_float") // otherwise these releases reduce characters
 	}
-	if mpi.AtLeast(o.Version, tailSince...) {
-		args = append(args, "-z") // also prints the median of the calls
-	}
 	return benchrunner.Command{Args: args}
 }
 
@@ -132,9 +128,6 @@ func (o OSUOptions) parse(s benchrunner.Launch, lines []string) (listing, error)
 		l.sections = slices.DeleteFunc(l.sections, func(s section) bool { return s.name != want })
 	}
 	for _, section := range l.sections {
-		if c.Reduces() && section.name != "" && section.name != "MPI_FLOAT" && section.name != "MPI_INT" {
-			l.warnings = append(l.warnings, fmt.Sprintf("osu_%s reduced elements of %s", c, section.name))
-		}
 		for i := range section.rows {
 			_, section.rows[i].warmup = o.calls(section.rows[i].bytes)
 		}
@@ -172,7 +165,7 @@ func parseOSU(lines []string) (listing, error) {
 			}
 		case columns != nil && beginsWithDigit(text):
 			r, ok := parseOSURow(columns, text)
-			l.add(line, r, ok)
+			l.add(r, ok)
 		}
 	}
 	return l, nil
@@ -200,7 +193,7 @@ func parseOSURow(columns []string, text string) (row, bool) {
 	var r row
 	ok := parseFields(columns, fields, map[string]any{
 		"Size": &r.bytes, "Avg Latency(us)": &r.avg, "Min Latency(us)": &r.min, "Max Latency(us)": &r.max,
-		"Iterations": &r.calls, "P50 Tail Lat(us)": &r.median,
+		"Iterations": &r.calls,
 	})
 	if i := slices.Index(columns, "Validation"); ok && i >= 0 {
 		r.wrong = fields[i] != "Pass"

@@ -75,7 +75,7 @@ func TestOSURead(t *testing.T) {
 }
 
 // TestOSUReadSamples reads three recorded outputs: a barrier, which has no size; a reduction of several
-// datatypes; and times whose mean is far above their median, which gives a warning.
+// datatypes; and times of characters.
 func TestOSUReadSamples(t *testing.T) {
 	read := func(name string, s benchrunner.Launch) benchrunner.Reading {
 		out := benchrunner.Output{Stdout: []byte(sample(t, name)), Stderr: []byte(twoHosts), Ended: true}
@@ -85,13 +85,10 @@ func TestOSUReadSamples(t *testing.T) {
 		t.Errorf("barrier: %+v", o)
 	}
 	r := read("osu-7.4_reduce_np2_T_all.txt", launchOf(coll.Reduce, 2, 1, "linear", 4))
-	if o := r.Outcomes[0]; o.Seconds < 12.7e-6 || o.Seconds > 12.8e-6 || len(r.Warnings) != 0 {
-		t.Errorf("reduce of floats: %+v, %v", o, r.Warnings)
+	if o := r.Outcomes[0]; o.Seconds < 12.7e-6 || o.Seconds > 12.8e-6 {
+		t.Errorf("reduce of floats: %+v", o)
 	}
 	r = read("osu-7.4_allreduce_np2_full_z.txt", launchOf(coll.Allreduce, 2, 1, "ring", 128, 256))
-	if len(r.Warnings) != 2 || !strings.Contains(r.Warnings[0], "MPI_CHAR") || !strings.Contains(r.Warnings[1], "256B ring: mean 31.24 us, median 1.15 us") {
-		t.Errorf("warnings: %q", r.Warnings)
-	}
 	if want := 1000 * (0.93e-6 + 33.24e-6); r.MeasureSeconds < want*0.999 || r.MeasureSeconds > want*1.001 || r.WarmupSeconds < want*0.19 {
 		t.Errorf("measured %g s, warm-up %g s, want %g s", r.MeasureSeconds, r.WarmupSeconds, want)
 	}
@@ -106,15 +103,12 @@ func TestOSUSamples(t *testing.T) {
 		for _, s := range l.sections {
 			fmt.Fprintf(&b, "datatype %q\n", s.name)
 			for _, r := range s.rows {
-				fmt.Fprintf(&b, "%d bytes: avg %.4g min %.4g max %.4g median %.4g s, %d calls", r.bytes, r.avg, r.min, r.max, r.median, r.calls)
+				fmt.Fprintf(&b, "%d bytes: avg %.4g min %.4g max %.4g s, %d calls", r.bytes, r.avg, r.min, r.max, r.calls)
 				if r.wrong {
 					b.WriteString(", wrong")
 				}
 				b.WriteByte('\n')
 			}
-		}
-		for _, line := range l.damaged {
-			fmt.Fprintf(&b, "damaged %q\n", line)
 		}
 		return b.String(), err
 	})

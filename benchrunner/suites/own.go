@@ -101,7 +101,7 @@ func (o own) command(s benchrunner.Launch, _ []int64) benchrunner.Command {
 }
 
 // parse returns a listing with one row: the times of the only case. The number of ranks is that of the last
-// line. Lines in which a captured text is not a number are damaged.
+// line. Lines in which a captured text is not a number are ignored.
 func (o own) parse(s benchrunner.Launch, lines []string) (listing, error) {
 	var l listing
 	c, ranks := s.Cases[0], 0
@@ -120,7 +120,6 @@ func (o own) parse(s benchrunner.Launch, lines []string) (listing, error) {
 			ranks, err = strconv.Atoi(group("ranks"))
 		}
 		if err != nil || !(x >= 0) || math.IsInf(x, 0) {
-			l.damaged = append(l.damaged, line)
 			continue
 		}
 		result.samples = append(result.samples, x*timeUnits[o.unit])

@@ -95,9 +95,7 @@ func parseReproMPI(lines []string) (listing, error) {
 			l.columns = fields
 			l.begin()
 		case l.columns != nil && hasCallName(fields):
-			if !l.row(fields) {
-				l.damaged = append(l.damaged, line)
-			}
+			l.row(fields)
 		}
 	}
 	for i := range l.sections {
@@ -130,10 +128,10 @@ func (l *reproListing) setting(text string) error {
 	return nil
 }
 
-// row adds the time of one call. It returns false if the line cannot be read.
-func (l *reproListing) row(fields []string) bool {
+// row adds the time of one call. It ignores a line that cannot be read.
+func (l *reproListing) row(fields []string) {
 	if len(fields) != len(l.columns) {
-		return false
+		return
 	}
 	var call string
 	var bytes int64
@@ -154,11 +152,11 @@ func (l *reproListing) row(fields []string) bool {
 			errorCode, err = strconv.ParseFloat(fields[i], 64)
 		}
 		if err != nil {
-			return false
+			return
 		}
 	}
 	if math.IsInf(seconds, 0) || !(seconds >= 0) {
-		return false
+		return
 	}
 	r := l.rowOf(call, bytes)
 	if errorCode != 0 {
@@ -166,7 +164,6 @@ func (l *reproListing) row(fields []string) bool {
 	} else {
 		r.samples = append(r.samples, seconds)
 	}
-	return true
 }
 
 // rowOf returns the row of a call and a size. It adds one if there is none.

@@ -12,9 +12,7 @@
 // One launch measures one collective and algorithm at message sizes of which each is twice the one
 // before. The programs measure no other sizes. A time is the column Max Latency of the full listing: the
 // mean over all timed calls of the rank whose mean is largest. OSU prints no median of the
-// latest rank. Releases from 7.3 also print the median over the calls of the
-// mean over the ranks; a warning reports a mean of more than twice that median, because
-// then few calls were much slower than the others.
+// latest rank.
 //
 // OSU times each rank from its own entry into a call to its own return. A barrier separates
 // the calls and is not timed. There is no confidence interval. CostSeconds counts timed and
@@ -140,7 +138,7 @@ func (p *Program) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 // Read implements benchrunner.Program. It returns one outcome for each case.
 func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
 	l, err := p.parse(s, out.Lines())
-	reading := benchrunner.Reading{Release: l.release, Warnings: l.warnings}
+	reading := benchrunner.Reading{Release: l.release}
 	if phase, text := l.fault(s, out, err); text != "" {
 		reading.Outcomes = benchrunner.FailedAll(s, phase, text)
 		return reading
@@ -155,19 +153,13 @@ func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner
 		case len(rows) > 1:
 			return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("%s printed %d lines for the size", p.printed, len(rows))), true
 		}
-		return p.outcome(c, rows[0], &reading), true
+		return p.outcome(rows[0], &reading), true
 	})
-	for _, line := range l.damaged[:min(len(l.damaged), maxDamaged)] {
-		reading.Warnings = append(reading.Warnings, fmt.Sprintf("%s: damaged line %q", p.name, line))
-	}
 	return reading
 }
 
-// maxDamaged is the largest number of damaged lines that are reported. An output can have very many lines.
-const maxDamaged = 10
-
-// outcome returns the outcome of a case from its row. It adds the times and warnings to the reading.
-func (p *Program) outcome(c benchrunner.Case, r row, reading *benchrunner.Reading) benchrunner.Outcome {
+// outcome returns the outcome of a case from its row. It adds the times to the reading.
+func (p *Program) outcome(r row, reading *benchrunner.Reading) benchrunner.Outcome {
 	if phase, text := r.fault(p.printed); text != "" {
 		return benchrunner.Failed(phase, text)
 	}
@@ -181,13 +173,6 @@ func (p *Program) outcome(c benchrunner.Case, r row, reading *benchrunner.Readin
 			return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("a median time of %g s", median))
 		}
 		o.Seconds, o.Low, o.High, o.Samples, o.CostSeconds = median, interval.Low, interval.High, len(r.samples), floats.Sum(r.samples)
-	}
-	if r.median > 0 && r.avg > 2*r.median {
-		reading.Warnings = append(reading.Warnings, fmt.Sprintf("%v: mean %.2f us, median %.2f us: few calls were much slower than the others",
-			c.Candidate, r.avg*1e6, r.median*1e6))
-	}
-	if r.invalid > 0 {
-		reading.Warnings = append(reading.Warnings, fmt.Sprintf("%v: %d of %d calls were not synchronised", c.Candidate, r.invalid, r.invalid+o.Samples))
 	}
 	warmup := r.max * float64(r.warmup)
 	reading.MeasureSeconds += o.CostSeconds
@@ -212,7 +197,6 @@ type row struct {
 	bytes         int64 // message size as the program counts it; zero for a barrier
 	calls, warmup int
 	min, avg, max float64   // seconds: mean times of the ranks
-	median        float64   // seconds: median over the calls of the mean over the ranks
 	samples       []float64 // seconds: time of each valid call on the rank that took longest
 	invalid       int       // number of calls that the synchronisation found invalid
 	wrong         bool      // the check of the data failed
@@ -233,21 +217,17 @@ type listing struct {
 	begun    bool   // the program has begun to measure
 	worlds   int    // number of titles, at least 1 if the program has begun; each MPI world prints one
 	sections []section
-	damaged  []string // lines that look like rows but cannot be read
-	warnings []string
 }
 
 // begin notes that the program has begun to measure, even if the output has no known title.
 func (l *listing) begin() { l.begun, l.worlds = true, max(l.worlds, 1) }
 
-// add appends the row in a line to the last section. The parameter `valid` is false if the row cannot be read.
-func (l *listing) add(line string, r row, valid bool) {
-	if !valid {
-		l.damaged = append(l.damaged, line)
-		return
+// add appends a row to the last section, unless it could not be read: then `valid` is false.
+func (l *listing) add(r row, valid bool) {
+	if valid {
+		last := &l.sections[len(l.sections)-1]
+		last.rows = append(last.rows, r)
 	}
-	last := &l.sections[len(l.sections)-1]
-	last.rows = append(last.rows, r)
 }
 
 // rows returns the rows of the sections whose world has as many ranks as the launch, or an unknown number of

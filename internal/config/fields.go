@@ -75,7 +75,7 @@ func fields(c *Campaign) []field {
 		{"runner.order", "order of ranks over nodes: block (the first ranks on the first node), cyclic (one on each node in turn); the selection applies to jobs of the same order", string(coll.Block), choice(&c.Runner.Order, Words(coll.Orders())...)},
 
 		{"benchmark.program", "benchmark program: native (tutti build benchmark), osu, reprompi, imb, or own (any program, with benchmark.args and benchmark.pattern)", "native", choice(&c.Benchmark.Program, Programs()...)},
-		{"benchmark.version", "osu: its release, as 7.4; from 7.3 on the median replaces the mean; empty if unknown", "", text(&c.Benchmark.Version, isPrintable)},
+		{"benchmark.version", "osu: its release, as 7.4, which decides what it can measure; empty if unknown", "", text(&c.Benchmark.Version, isPrintable)},
 		{"benchmark.args", "own: arguments of the program, separated by blanks; {collective}, {bytes}, {nodes}, {ppn}, {ranks} and {iterations} are replaced; each launch measures one case", "", text(&c.Benchmark.Args, anything)},
 		{"benchmark.pattern", "own: regular expression for output lines with a time, as ^bcast (?P<bytes>[0-9]+) (?P<us>[0-9.]+); the group of the time is named by its unit: s, ms, us or ns", "", text(&c.Benchmark.Pattern, anything)},
 		{"benchmark.warmup", "calls before the timed ones; osu: only with benchmark.iterations", 5, whole(&c.Benchmark.Warmup, 0, 1<<20)},
