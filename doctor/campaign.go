@@ -18,7 +18,7 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// Needs describes what a campaign needs from the machine.
+// Needs lists what a campaign requires of the machine, such as a scheduler and programs.
 type Needs struct {
 	Scheduler string // local, slurm or allocation
 	Program   string // native, osu, reprompi or imb

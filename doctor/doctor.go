@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Options control an examination.
+// Options say where an examination looks and what it may run.
 type Options struct {
 	Environ  []string // environment of the process
 	Dir      string   // folder where campaigns would write; the nodes should see it, too

@@ -17,7 +17,7 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// Library is one MPI installation.
+// Library is one MPI installation that the doctor found.
 type Library struct {
 	Name      string       `json:"name"`               // as in reports, for example "MPICH 4.0.2"
 	Family    string       `json:"family"`             // mpich, openmpi or other

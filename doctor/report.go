@@ -4,7 +4,7 @@ import (
 	"slices"
 )
 
-// State is the result of a check.
+// State is the result of a check, for example OK or Missing.
 type State string
 
 // States of a check.

@@ -168,8 +168,8 @@ func (b *block) all() iter.Seq2[*Record, error] {
 	}
 }
 
-// read replaces the block's lines by the next lines of the journal. The error is io.EOF at the journal's
-// end.
+// read replaces the block's lines by the next lines of the journal. At the journal's end the error is
+// io.EOF.
 func (b *block) read() error {
 	b.text, b.lines = b.text[:0], b.lines[:0]
 	for len(b.lines) < blockLines && len(b.text) < blockBytes {

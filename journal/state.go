@@ -32,7 +32,7 @@ type ProblemState struct {
 	Stop   string // why measuring ended; empty before
 }
 
-// Round is the state of one round of a problem.
+// Round is the state of one round of a problem: its batch, jobs and trials.
 type Round struct {
 	Problem    Problem
 	Number     int
@@ -64,7 +64,7 @@ type Job struct {
 // Open reports whether the job may still be waiting or running.
 func (j *Job) Open() bool { return j.State != coll.JobEnded }
 
-// Verification is the state of the verification of one library.
+// Verification is the state of the verification of one library: its steps and jobs.
 type Verification struct {
 	Library string
 	steps   storedRecords

@@ -185,7 +185,7 @@ func digestSamples(folder string, last *finished) (string, error) {
 	return hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-// updateTime limits an update.
+// updateTime is the longest time that an update of a table may take.
 const updateTime = time.Hour
 
 // update runs the command "tutti online update" on a folder of samples and returns the report of the

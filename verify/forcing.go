@@ -29,7 +29,7 @@ type ForcingCheck struct {
 // ForcingState says whether the library obeyed its selection file.
 type ForcingState string
 
-// The states of a forcing check.
+// The states of a forcing check, which tests whether the library obeys its files.
 const (
 	Obeyed        ForcingState = "obeyed"
 	Ignored       ForcingState = "ignored"

@@ -137,7 +137,7 @@ func (c *Campaign) Sequential() *Campaign {
 	return &other
 }
 
-// release is the release of a library that a campaign tunes.
+// release is a library that a campaign tunes, opened in its configured version.
 type release struct {
 	port  mpi.Library
 	cat   *mpi.Catalogue // of the installed library, or of its release if err is set

@@ -98,7 +98,7 @@ func (c *Campaign) Forecast(ctx context.Context) (Forecast, error) {
 	return f, nil
 }
 
-// PlannedJobs describes the planned jobs of a problem's batch.
+// PlannedJobs describes the jobs that a runner has planned for a problem's batch.
 func PlannedJobs(p journal.Problem, batch benchrunner.Batch, planned []live.Planned) (jobs []PlannedJob) {
 	for _, j := range planned {
 		job := PlannedJob{
@@ -114,7 +114,7 @@ func PlannedJobs(p journal.Problem, batch benchrunner.Batch, planned []live.Plan
 	return jobs
 }
 
-// machineOf returns the live.Machine of a problem.
+// machineOf returns the live.Machine that measures a problem.
 func (c *Campaign) machineOf(problem int) *live.Machine {
 	m, ok := c.Problems[problem].Runner.(*live.Machine)
 	if !ok {

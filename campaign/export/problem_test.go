@@ -32,7 +32,7 @@ func factsOf(t testing.TB, p campaign.Conclusion) report.ProblemFacts {
 	return testutil.Must(export.ProblemFacts(p))(t)
 }
 
-// removeTruth removes the recorded truth from the problems.
+// removeTruth removes the recorded true times from the problems.
 func removeTruth(c *assembly.Campaign) {
 	for i := range c.Problems {
 		c.Problems[i].Truth = nil

@@ -89,7 +89,7 @@ func (r runner) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Lo
 	}))
 }
 
-// TestDriftFails checks the number of failed trials. If all trials fail, the error must contain the first
+// TestDriftFails checks the number of failed trials. If all trials fail, the error must have the first
 // cause.
 func TestDriftFails(t *testing.T) {
 	dir := changed(t, 1)

@@ -153,7 +153,7 @@ func (f *fake) find(id string) (*fakeCampaign, error) {
 	return nil, fmt.Errorf("%w: %q", service.ErrNoCampaign, id)
 }
 
-// journal returns the events of a campaign that exists.
+// journal returns the events of the campaign with this ID, which must exist.
 func (f *fake) journal(id string) *feed {
 	c, err := f.find(id)
 	if err != nil {

@@ -56,7 +56,7 @@ func listenAndServe(t *testing.T, addr string, options api.ListenOptions, o api.
 }
 
 // TestListen checks TCP addresses and Unix sockets, with and without certificates. It also checks the errors if
-// another file is in the place of a socket or certificate.
+// the path of a socket or certificate leads to another kind of file.
 func TestListen(t *testing.T) {
 	cert, key := certificate(t)
 	socket := filepath.Join(t.TempDir(), "s")
