@@ -162,8 +162,8 @@ func processEnds(pid string) bool {
 	return false
 }
 
-// TestLiveSlurm checks that every launcher uses the first nodes of a job that is larger than the layout.
-// Slurm's variables in the job do not change this.
+// TestLiveSlurm checks that every launcher uses the first nodes of a job that is larger than the layout,
+// whatever Slurm's variables in the job say.
 func TestLiveSlurm(t *testing.T) {
 	cluster := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 4})
 	mpich, open := mpichLib.build(t), openLib.build(t)

@@ -43,7 +43,8 @@ func filesBelow(t *testing.T, dir string) map[string]string {
 	return out
 }
 
-// TestWrite checks Write in folders whose names contain characters that are special in patterns.
+// TestWrite checks that Write creates the files and removes stale ones, also in folders whose names contain
+// characters that are special in patterns.
 func TestWrite(t *testing.T) {
 	for _, name := range []string{"plain", "[a-z]*", `b\ack`, "{}"} {
 		dir := filepath.Join(t.TempDir(), name)

@@ -65,7 +65,7 @@ type Rules struct {
 	// Variants lists them.
 	Variants func(c *Catalogue, collective coll.Collective, e Entry) []coll.Algorithm
 
-	// Ranges limits parameter values that are worth trying in addition to those of the entries.
+	// Ranges limits parameter values that are worth trying in addition to the values of the entries.
 	Ranges []coll.Range
 
 	// Renamed reports whether an algorithm's name stands for different algorithms in two releases.
@@ -209,8 +209,8 @@ func (c *Catalogue) Ranges(collective coll.Collective, alg coll.Algorithm) []col
 	return slices.DeleteFunc(slices.Clone(c.rules.Ranges), func(r coll.Range) bool { return !slices.Contains(e.Params, r.Parameter) })
 }
 
-// Variants returns an algorithm with every combination of its Values. It omits a parameter without values, so the
-// library chooses that parameter's value.
+// Variants returns the algorithms of an entry: one for every combination of its Values. It omits a parameter
+// without values, so the library chooses that parameter's value.
 func Variants(e Entry) []coll.Algorithm {
 	lists := [][]coll.Param{nil}
 	for _, name := range e.Params {

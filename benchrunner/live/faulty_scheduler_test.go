@@ -289,8 +289,8 @@ func (k fault) writeScripts(sub, in benchrunner.Submission, id string, restarts 
 	return nil
 }
 
-// statHidingOutput replaces stat(1), which job scripts call after each launch. After the call it hides the
-// file stdout for the given number of seconds.
+// statHidingOutput replaces stat(1), which job scripts call after each launch. After each call of stat it hides
+// the file stdout for the given number of seconds.
 const statHidingOutput = `#!/bin/bash
 PATH=${PATH#*:}
 stat "$@" || exit

@@ -29,8 +29,8 @@ func unfill(t *testing.T, dir string) {
 	testutil.NoError(t, os.Remove(filepath.Join(dir, "filler")))
 }
 
-// TestFullDiskForJob checks a disk that has no space for the folder of a job. Nothing is submitted and no
-// trial fails. Once there is space, the same batch is measured.
+// TestFullDiskForJob checks a disk that has no space for the folder of a job. Nothing must be submitted, and no
+// trial may fail. Once there is space, the same batch must be measured.
 func TestFullDiskForJob(t *testing.T) {
 	dir := testutil.MountSmallDisk(t, "256k")
 	if dir == "" {
@@ -65,8 +65,8 @@ func (f filling) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.
 	return f.fakeProgram.Read(s, out)
 }
 
-// TestFullDiskForResult checks a disk that has no space for the result of a job. The job keeps the state
-// submitted. Once there is space, its output is read and nothing is measured again.
+// TestFullDiskForResult checks a disk that has no space for the result of a job. The job must keep the state
+// submitted. Once there is space, its output must be read, and nothing may be measured again.
 func TestFullDiskForResult(t *testing.T) {
 	dir := testutil.MountSmallDisk(t, "256k")
 	if dir == "" {

@@ -178,8 +178,8 @@ func (r *run) resume(ctx context.Context, c *activeJob) (state, error) {
 	return searching, nil
 }
 
-// find looks for a job that an earlier run of tutti may have submitted. The journal does not have the
-// scheduler's ID of the job. The ID comes from the scheduler, or from the job's own script.
+// find looks for the scheduler's ID of a job that an earlier run of tutti may have submitted. The journal does
+// not have this ID. It comes from the scheduler, or from the job's own script.
 func (r *run) find(ctx context.Context, c *activeJob) (state, error) {
 	if err := r.acquireSlot(ctx, c); err != nil {
 		return done, err

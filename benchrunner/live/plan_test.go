@@ -332,8 +332,8 @@ func checkCosts(t *testing.T, parts []launchTimes, allocated float64) {
 	}
 }
 
-// TestTimeWithoutResultIsCharged checks the cost of a job without results. The next job with the same
-// requests must pay for it, also if the campaign was resumed in between.
+// TestTimeWithoutResultIsCharged checks that the next job with the same requests pays for a job without
+// results. This must also hold if the campaign was resumed in between.
 func TestTimeWithoutResultIsCharged(t *testing.T) {
 	job := func(n int, outcome coll.JobOutcome, allocated float64, carries ...int) coll.Job {
 		return coll.Job{Name: fmt.Sprintf("tutti-c-l-r1-%d", n), State: coll.JobEnded, Outcome: outcome, Carries: carries, Spent: coll.Spent{Idle: allocated}}

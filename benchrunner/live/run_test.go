@@ -210,8 +210,8 @@ func TestCancelJobs(t *testing.T) {
 	checkMeasuredOnce(t, dir, 1)
 }
 
-// TestSetupFails checks a set-up that ends the script. The trials fail, and their error contains the last
-// message of the set-up.
+// TestSetupFails checks a set-up that ends the script. The trials must fail, with an error that contains the
+// last message of the set-up.
 func TestSetupFails(t *testing.T) {
 	o := options(t, t.TempDir(), localScheduler(t))
 	o.Setup = []string{"echo no licence >&2", "exit 3"}

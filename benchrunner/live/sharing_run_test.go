@@ -129,8 +129,8 @@ func TestPlacement(t *testing.T) {
 	}
 }
 
-// TestTooFewNodes checks a job that gets fewer nodes than planned. It reports this, and another job
-// measures the launches that do not fit.
+// TestTooFewNodes checks a job that gets fewer nodes than planned. The job must report this, and another job
+// must measure the launches that do not fit.
 func TestTooFewNodes(t *testing.T) {
 	o := concurrentOptions(t, "n1 n2")
 	log := runBatch(t, machine(t, o), batchOf(at(4, 1, "a"), at(2, 2, "a"), at(2, 3, "a")))

@@ -284,8 +284,8 @@ func TestSlurmFaults(t *testing.T) {
 	}
 }
 
-// TestSlurmRequeued checks a job that Slurm requeues after a node failure. It keeps its ID and runs only
-// the launches that have not ended.
+// TestSlurmRequeued checks a job that Slurm requeues after a node failure. The job must keep its ID and run
+// only the launches that have not ended.
 func TestSlurmRequeued(t *testing.T) {
 	testutil.NeedAllCases(t)
 	b := newBench(t, startCluster(t, 2))
@@ -313,7 +313,8 @@ func TestSlurmRequeued(t *testing.T) {
 	}
 }
 
-// TestSlurmStepFails checks a crash and a hang in a job whose state in Slurm is COMPLETED.
+// TestSlurmStepFails checks that a crash and a hang are found, although the state of the job in Slurm is
+// COMPLETED.
 func TestSlurmStepFails(t *testing.T) {
 	testutil.NeedAllCases(t)
 	b := newBench(t, startCluster(t, 2))

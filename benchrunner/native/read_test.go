@@ -190,7 +190,8 @@ func TestReadAlgorithm(t *testing.T) {
 	}
 }
 
-// TestReadRecorded reads recorded outputs of MPICH 4.0.2 and Open MPI 4.1.4 on two ranks, with their plans.
+// TestReadRecorded checks what Read returns for recorded outputs of MPICH 4.0.2 and Open MPI 4.1.4 on two
+// ranks.
 func TestReadRecorded(t *testing.T) {
 	for _, name := range []string{"mpich", "openmpi"} {
 		t.Run(name, func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"tutti/coll"
 )
 
-// NewIMB returns the program IMB-MPI1 of the Intel MPI Benchmarks. The path is that on the nodes. The parameter
-// `iterations` is the largest number of repetitions of each size; IMB's default is 1000.
+// NewIMB returns the program IMB-MPI1 of the Intel MPI Benchmarks, at the given path on the nodes. The
+// parameter `iterations` is the largest number of repetitions of each size; IMB's default is 1000.
 func NewIMB(path string, iterations int) *Program {
 	return &Program{
 		name: "imb", printed: "IMB", follows: ascending, size: imbSize,

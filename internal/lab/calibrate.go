@@ -91,7 +91,7 @@ func Calibrations(ctx context.Context, d Design, noise, tail []float64, opt Opti
 	})
 }
 
-// calibrate runs a replay, whose strategy chooses candidates by the predictions alone. The replay ends when both
+// calibrate runs a replay whose strategy chooses candidates by the predictions alone. The replay ends when both
 // the predictions and the truth have met the criteria, or at calibrationLimit. If ownStop is true, the
 // predictions alone end it.
 func (e entry) calibrate(ctx context.Context, opt Options, ownStop bool) (Calibration, error) {

@@ -133,8 +133,8 @@ func (c Constant) with(form string) ([]byte, error) {
 	return slices.Concat(text[:c.start], fmt.Appendf(nil, form, c.Value), text[c.end:]), nil
 }
 
-// VaryConstants halves and doubles each constant in turn. For each value it builds tutti, runs the campaign
-// of the given arguments of tutti tune on recorded data, and compares its results. emit receives each constant
+// VaryConstants halves and doubles each constant in turn. For each value it builds tutti, runs a campaign on
+// recorded data, and compares its results. `args` are the arguments of tutti tune. emit receives each constant
 // when it is done.
 func VaryConstants(ctx context.Context, constants []Constant, args []string, emit func(Constant)) error {
 	dir, err := os.MkdirTemp("", "constants")

@@ -29,7 +29,7 @@ var contenders = []contender{
 	{name: "random-published", strategy: "random", published: true},
 }
 
-// Contenders returns the names that an evaluation accepts in addition to those of strategies. The contender
+// Contenders returns the names that an evaluation accepts in addition to the names of strategies. The contender
 // "own-stop" is the strategy "regret" that stops by its own predictions; a stop before the criteria hold counts
 // as never converged. The others are strategies as their authors published them, each with its own initial
 // design. "acclaim" ("trees") and "iota" ("weights") have their own models. "fact" ("uncertainty") and

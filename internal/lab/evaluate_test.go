@@ -210,8 +210,8 @@ func TestSetOfRepetitions(t *testing.T) {
 	}
 }
 
-// TestJobNoise checks that job noise changes a replay. A run with job noise must refuse a file of outcomes
-// without it.
+// TestJobNoise checks that job noise changes a replay, and that a run with job noise refuses a file of outcomes
+// without job noise.
 func TestJobNoise(t *testing.T) {
 	s := set(t, "one", coll.Bcast)
 	opt := options()

@@ -76,8 +76,8 @@ func (o Options) Validate() error {
 	return errors.Join(append(faults, err, o.replay(0).Validate())...)
 }
 
-// ParseStrategies splits a list of names at commas. A name is that of a strategy, or one of Contenders
-// (strategies with another stop or model). A name that is unknown or repeated is an error.
+// ParseStrategies splits a list of names at commas. Each name is a strategy or one of Contenders (strategies
+// with another stop or model). A name that is unknown or repeated is an error.
 func ParseStrategies(list string) ([]string, error) {
 	var out []string
 	for _, name := range strings.Split(list, ",") {

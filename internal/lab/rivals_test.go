@@ -92,8 +92,9 @@ func TestTreesMeasureWholePoints(t *testing.T) {
 	}
 }
 
-// TestWeightsDrawFastAlgorithms checks that the strategy "weights" draws all algorithms alike at first. As soon
-// as all have enough measurements, it draws and selects the one that is eight times as fast.
+// TestWeightsDrawFastAlgorithms checks that the strategy "weights" draws all algorithms with equal probability
+// at first. As soon as all have enough measurements, it draws and selects the algorithm that is eight times as
+// fast.
 func TestWeightsDrawFastAlgorithms(t *testing.T) {
 	fast := coll.Algorithm{Name: "a"}
 	space := line(60, []coll.Algorithm{fast, {Name: "b"}, {Name: "c"}})

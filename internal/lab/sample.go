@@ -33,8 +33,8 @@ type sample struct {
 	Quality
 }
 
-// samples trains a model on every share from every source. The result is ordered by source, set, seed and
-// share.
+// samples trains a model on a training set of every share from every source. The result is ordered by source,
+// set, seed and share.
 func samples(ctx context.Context, sets []Set, seeds []uint64, opt Options, sources []source) ([]sample, error) {
 	var cells []sample
 	for source := range sources {

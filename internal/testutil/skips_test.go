@@ -98,8 +98,8 @@ func asked(cond ast.Expr) bool {
 	return false
 }
 
-// TestGateDemands checks that the script .ci/run sets the environment variable of every Need. The script
-// therefore skips no test because a program is missing.
+// TestGateDemands checks that the script .ci/run sets the environment variable of every Need. Under this
+// script, a test for which a program is missing therefore fails.
 func TestGateDemands(t *testing.T) {
 	gate := testutil.Must(os.ReadFile(filepath.Join(root, ".ci", "run")))(t)
 	source := testutil.Must(os.ReadFile("need.go"))(t)

@@ -13,7 +13,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// scalapack lists test programs of ScaLAPACK. Each of them runs with another random table.
+// scalapack lists test programs of ScaLAPACK. Each of them runs with a random table of its own.
 var scalapack = strings.Fields("xdlu xddblu xdgblu xddtlu xdllt xdpbllt xdptllt xdls xdqr xdinv xdbrd xdtrd xdhrd xdsep")
 
 var residuals = regexp.MustCompile(`(\d+) tests completed and (passed|failed)`)
@@ -64,8 +64,8 @@ func TestLiveScaLAPACK(t *testing.T) {
 	}
 }
 
-// TestLiveMPI4Py runs collectives and benchmarks of mpi4py, which asks for MPI_THREAD_MULTIPLE. The library is
-// Open MPI, with which Debian builds mpi4py.
+// TestLiveMPI4Py checks collectives and benchmarks of mpi4py, which asks for MPI_THREAD_MULTIPLE. The library
+// is Open MPI, with which Debian builds mpi4py.
 func TestLiveMPI4Py(t *testing.T) {
 	testutil.NeedAllCases(t)
 	b := below[1]

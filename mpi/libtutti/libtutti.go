@@ -36,7 +36,7 @@ func (l *library) Releases() []*mpi.Catalogue {
 	return all
 }
 
-// Recognise implements mpi.Library. The file of an MPI library never is that of libtutti.
+// Recognise implements mpi.Library. The file of an MPI library is never the file of libtutti.
 func (*library) Recognise([]byte) string { return "" }
 
 // Size implements mpi.Library.

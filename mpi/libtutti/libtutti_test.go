@@ -217,8 +217,8 @@ func one(name string) Table {
 	return Table{Rules: []Rule{{Scope: Scope{Collective: coll.Bcast, Ranks: all, PPN: all, Bytes: Range{0, maxBytes}}, Algorithm: coll.Algorithm{Name: name}}}}
 }
 
-// TestJoin checks a joined table. For each order it must select the same as the table of this order, and
-// for other orders nothing. It must stay the same when it is formatted and parsed.
+// TestJoin checks a joined table. For each order of ranks it must select the same as the table of this order,
+// and no algorithm for other orders. It must stay the same when it is formatted and parsed.
 func TestJoin(t *testing.T) {
 	joined := testutil.Must(Join(OrderTable{coll.Block, one("binomial")}, OrderTable{coll.Cyclic, one("two_level")}))(t)
 	read := testutil.Must(Parse(joined.Bytes()))(t)

@@ -22,9 +22,9 @@ func algorithm(t testing.TB, text string) coll.Algorithm {
 	return mpilibrarytest.Algorithm(t, text)
 }
 
-// TestTable checks that rows are in the order of their numbers, and that compositions (plans of the ch4
-// device) follow the algorithms. No row may have number 0, which means that the library selects. Function
-// names must be those of MPICH.
+// TestTable checks that the rows of the table are in the order of their numbers, and that compositions (plans
+// of the ch4 device) follow the algorithms. No row may have number 0, which means that the library selects.
+// Function names must be those of MPICH.
 func TestTable(t *testing.T) {
 	place := func(e mpi.Entry) int {
 		if composes(e) {

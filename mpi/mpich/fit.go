@@ -168,8 +168,8 @@ func (b build) runs(alg coll.Algorithm, p coll.Point, chosen, own string) bool {
 	return ok && (leaf == "" || own == "" || leaf == chosen)
 }
 
-// choose returns the leaf of the algorithm that runs between the nodes for the rows of a cell. All rows of a
-// cell share it.
+// choose returns the leaf of the algorithm that runs between the nodes for the rows of a cell. A cell has the
+// rows with the same number of nodes and message size, which must share the algorithm.
 func (b build) choose(cell []selection.Row, own string) string {
 	if own == "" {
 		return ""

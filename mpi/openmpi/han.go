@@ -193,8 +193,9 @@ const (
 	within  = "intra_node"
 )
 
-// hanWords lists the words for components in a file. The last one means coll/han's algorithm "simple". The
-// first four numbers are those of the MPI_T variables for levels. Source: coll_han_component.c, 5.0.7 and 6.0.
+// hanWords lists the words for components in a rules file of coll/han. The last one means coll/han's algorithm
+// "simple". The first four numbers are those of the MPI_T variables for levels. Source: coll_han_component.c,
+// 5.0.7 and 6.0.
 var hanWords = []string{"self", "basic", "libnbc", "tuned", "sm", "adapt", "han", "han @simple"}
 
 const (

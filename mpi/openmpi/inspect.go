@@ -23,8 +23,8 @@ const banner = "Open MPI v%d.%d.%d"
 
 var releaseForm = regexp.MustCompile(`^(v?)([0-9]+\.[0-9]+\.[0-9]+(?:(?:a|b|rc)[0-9]+)?)(-.*)?$`)
 
-// Recognise implements mpi.Library. The library's file contains the revision of its repository, which is a
-// tag for a release. The file of another build contains the release alone.
+// Recognise implements mpi.Library. The library's file contains the revision of its repository; for a release
+// this is a tag with the release's number. The file of any other build contains only this number.
 func (library) Recognise(file []byte) string {
 	isOpen, tag, plain := false, "", ""
 	for text := range bytes.SplitSeq(file, []byte{0}) {

@@ -122,8 +122,8 @@ func put(t *testing.T, rules bundle) (dir string, x mpi.Export) {
 	return dir, x
 }
 
-// TestLiveCanary checks that the library reads the rules file. Without the first setting it must not read
-// the file.
+// TestLiveCanary checks that the library reads the rules file. Without the setting dynamicRules it must not
+// read the file.
 func TestLiveCanary(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)
 	_, x := put(t, bundle{rules: canary})

@@ -116,9 +116,9 @@ func crossing(c coll.Collective, small, large string, factor float64) []selectio
 	return rows
 }
 
-// TestOneRowForAllSizes checks collectives whose ranks may compute different message sizes. They have one
-// rule for all sizes, if its algorithm is as fast as the default or faster at all of them. Otherwise the
-// library selects.
+// TestOneRowForAllSizes checks collectives whose ranks may compute different message sizes. They must have one
+// rule for all sizes, with an algorithm that is never slower than the default. If there is none, the library
+// must select.
 func TestOneRowForAllSizes(t *testing.T) {
 	algorithms := map[coll.Collective][2]string{
 		coll.Gather: {"binomial", "basic_linear"}, coll.Scatter: {"binomial", "basic_linear"}, coll.Allgatherv: {"bruck", "ring"},
@@ -306,8 +306,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// distributionRows returns three layouts of twelve ranks with different best algorithms. Rules of 6.0 can
-// distinguish two of them from all others.
+// distributionRows returns the rows of three layouts of twelve ranks with different best algorithms. Rules of
+// 6.0 can distinguish two of them from all others.
 func distributionRows() []selection.Row {
 	names := []string{"binomial", "pipeline(segsize=8192)", "chain(faninout=4,segsize=1024)", coll.Default.Name}
 	return []selection.Row{

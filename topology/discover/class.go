@@ -18,7 +18,7 @@ type Class struct {
 }
 
 // mostUsual is the largest number of pairs that are kept for each class. One pair would not be enough, because
-// a later job may not have its nodes.
+// a later job may have other nodes.
 const mostUsual = 100
 
 // Classes assigns pairs to classes. It returns the classes from the fastest to the slowest. It ignores

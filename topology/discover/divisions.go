@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// leastChange is a fraction of the members. Two divisions count as one level if fewer members than this change
-// their groups from one division to the other.
+// leastChange is a fraction of the members. Two divisions count as one level if fewer members than this belong
+// to different groups in them.
 const leastChange = 0.1
 
 // addCompatible takes candidates for levels (divisions into groups) one after another. It returns the divisions
@@ -191,8 +191,8 @@ func newBlocks(t Matrix, labels Labels) blocks {
 	return b
 }
 
-// row returns the deviation of the distance between member i and group g from the sum of three terms: one for
-// each of the two groups and one for the member.
+// row returns the deviation of the distance between member i and group g from the sum of two terms: one for the
+// member's group and g, and one for the member.
 func (b *blocks) row(i, g int) float64 {
 	k := len(b.size)
 	return b.member[i*k+g] - b.group[b.labels[i]*k+g] - b.own[i]

@@ -47,8 +47,8 @@ func newHierarchy(t Matrix, d Dendrogram) hierarchy {
 	return h
 }
 
-// orderMembers appends the members of a group to h.order. It records the spans of the group and of the two
-// groups from which it was merged.
+// orderMembers appends the members of a group to h.order. It records where this group and the two groups from
+// which it was merged begin and end there.
 func (h *hierarchy) orderMembers(group int) {
 	from := len(h.order)
 	if group < h.N {

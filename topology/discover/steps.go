@@ -7,8 +7,8 @@ import (
 )
 
 // confirmedDivisions returns the divisions that both sets of repetitions show. In each set it finds the steps
-// between distances, and keeps those that the other set confirms. The set with fewer steps counts. The groups
-// come from the mean of both sets.
+// between distances, and keeps those that the other set confirms. It uses the steps of the set with fewer
+// steps. The groups come from the mean of both sets.
 func (d *levelFinder) confirmedDivisions(h *hierarchy) []Labels {
 	var steps [2][]step
 	var both sync.WaitGroup

@@ -154,8 +154,8 @@ func settings(text string) (values map[string]string, first string, err error) {
 	return values, first, nil
 }
 
-// fill creates an entry (a switch, block or ring) from the values of a line. If a list is empty, the entry
-// has no children of that kind.
+// fill creates an entry (a switch, block or ring) from the values of a line. If `nodes` or `switches` is empty,
+// the entry has no children of that kind.
 func fill(line int, name, nodes, switches string) (entry, error) {
 	e := entry{line: line, name: name}
 	if names, err := topology.Hosts(name); err != nil || len(names) != 1 || names[0] != name {

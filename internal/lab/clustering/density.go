@@ -167,8 +167,8 @@ func (c *condenser) drop(at int, members []int, lifetime float64) {
 	g.direct = append(g.direct, members...)
 }
 
-// choose marks the selected groups. A chosen group inside another chosen group has no effect. The loop runs
-// backwards, because children have higher indices than their parents.
+// choose marks the groups that the rule `by` selects. A marked group inside another marked group has no effect.
+// The loop runs backwards, because children have higher indices than their parents.
 func (c *condenser) choose(by Selection) {
 	for at := len(c.all) - 1; at > 0; at-- {
 		g := &c.all[at]

@@ -60,7 +60,7 @@ func sameOr(got discover.Labels, want []int, noise int) error {
 	return fmt.Errorf("another division: %v, want %v", got, want)
 }
 
-// noNoise is the number of the noise for divisions without noise. No reference program uses this number.
+// noNoise is passed to same as `noise` if a division has no noise. No reference program uses this number.
 const noNoise = -2
 
 // python contains the results of Python programs for one matrix, by method and parameter.

@@ -106,8 +106,8 @@ func FitAndExport(t testing.TB, b mpi.Build, rows []selection.Row, opt mpi.FitOp
 	return sel, x
 }
 
-// Sourced writes the files of a selection into a new folder and sources the snippet in a shell outside of
-// any job. It returns the variables that the snippet sets, as NAME=VALUE.
+// Sourced writes the files of a selection into a new folder. It sources the written shell snippet outside of
+// any job, and returns the variables that the snippet sets, as NAME=VALUE.
 func Sourced(t testing.TB, b mpi.Build, sel selection.Selection) []string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), filepath.Base(Dir))
