@@ -123,7 +123,7 @@ func (d Document) Bytes() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// check checks that the trees select the stated algorithm at each point.
+// check returns an error unless the trees select the stated algorithm at each point.
 func (c CollectiveDocument) check() error {
 	for _, p := range c.Points {
 		l := coll.Layout{Nodes: p.Nodes, PPN: p.PPN}

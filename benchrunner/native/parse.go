@@ -85,7 +85,7 @@ type listing struct {
 const opening = `{"event":`
 
 // parse parses the lines that a launch (a run of the program) with n cases printed. It ignores damaged lines and
-// those of other programs.
+// lines of other programs.
 func parse(lines []string, n int) listing {
 	l := listing{cases: make([]caseOutput, n)}
 	last := -1 // the case that began last
@@ -110,7 +110,8 @@ func decode(text string) (event, error) {
 	return e, d.Decode(&e)
 }
 
-// add adds an event. It ignores unknown events, and those of cases that the launch does not have.
+// add adds an event to the listing. It ignores unknown events, and events of cases that the launch does not
+// have.
 func (l *listing) add(e event, last *int) {
 	switch e.Event {
 	case "hello":

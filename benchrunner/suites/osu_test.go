@@ -74,7 +74,7 @@ func TestOSURead(t *testing.T) {
 	}
 }
 
-// TestOSUReadSamples reads three recorded outputs: a barrier, which has no size; a reduction of several
+// TestOSUReadSamples checks three recorded outputs: a barrier, which has no size; a reduction of several
 // datatypes; and times of characters.
 func TestOSUReadSamples(t *testing.T) {
 	read := func(name string, s benchrunner.Launch) benchrunner.Reading {

@@ -222,7 +222,7 @@ type listing struct {
 // begin notes that the program has begun to measure, even if the output has no known title.
 func (l *listing) begin() { l.begun, l.worlds = true, max(l.worlds, 1) }
 
-// add appends a row to the last section, unless it could not be read: then `valid` is false.
+// add appends a row to the last section. If `valid` is false, the row could not be read, and add ignores it.
 func (l *listing) add(r row, valid bool) {
 	if valid {
 		last := &l.sections[len(l.sections)-1]

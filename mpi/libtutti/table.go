@@ -50,7 +50,7 @@ func Everywhere(c coll.Collective) Scope {
 	return Scope{Collective: c, Ranks: Range{1, math.MaxInt32}, PPN: Range{1, math.MaxInt32}, Bytes: Range{0, maxBytes}}
 }
 
-// text returns the scope as in tables.
+// text formats the scope as in tables.
 func (s Scope) text() string {
 	var in string
 	if s.Order != "" {

@@ -144,7 +144,7 @@ func objectsOf(cat *mpi.Catalogue, keep func(coll.Collective, mpi.Entry) bool) s
 	return strings.Join(paths, ":")
 }
 
-// isUsers reports whether an algorithm has the form of a user's algorithm.
+// isUsers reports whether an algorithm's name and parameters are those that a user's algorithm can have.
 func isUsers(alg coll.Algorithm) bool {
 	inner, ok := mpi.Below(mpi.UserLibrary, alg)
 	params := alg.Params()

@@ -176,7 +176,7 @@ func (b build) text(rules classicRules, inCommonFile []layoutRules) []byte {
 	return rules.decided().Bytes()
 }
 
-// fileVariable is the variable that contains the path of the file.
+// fileVariable is the variable that contains the path of the rules file.
 const fileVariable = mcaPrefix + "coll_tuned_dynamic_rules_filename"
 
 // settings returns the variables with which the library loads the rules of a file, and the rules of coll/han

@@ -31,12 +31,12 @@ type Merge struct {
 	Height float64
 }
 
-// Agglomerate starts with one group for each member. It joins the two nearest groups until one group is
-// left. It takes O(n²) time and memory.
+// Agglomerate clusters the members of a matrix. It starts with one group for each member, and joins the two
+// nearest groups until one group is left. It takes O(n²) time and memory.
 //
-// Source: the nearest-neighbour chain, Murtagh, The Computer Journal 26 (1983), with the distances of Lance
-// and Williams, The Computer Journal 9 (1967). For Single: the minimum spanning tree, Prim, Bell System
-// Technical Journal 36 (1957). Ties are resolved as in scipy.
+// Source: the nearest-neighbour chain, Murtagh, The Computer Journal 26 (1983), with the distances of Lance and
+// Williams, The Computer Journal 9 (1967). For Single: the minimum spanning tree, Prim, Bell System Technical
+// Journal 36 (1957). Ties are resolved as in scipy.
 func Agglomerate(m Matrix, by Linkage) Dendrogram {
 	n := m.n
 	if by == Single {

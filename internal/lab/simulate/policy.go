@@ -113,7 +113,7 @@ func newLearner(app Application, earlier [][]coll.Measurement) learner {
 	return learner{classes: app.Classes, earlier: earlier}
 }
 
-// learn computes the advice for each class from all jobs so far.
+// learn computes the advice (which algorithms to select and to explore) for each class from all jobs so far.
 func (l *learner) learn() error {
 	var err error
 	if l.result, err = online.Learn(l.jobs, l.earlier, baseOf(l.classes)); err != nil {
