@@ -457,8 +457,8 @@ func TestSlurmResumed(t *testing.T) {
 	}
 }
 
-// TestSlurmSlow checks that a batch is measured completely after events that take Slurm minutes to notice: a
-// time limit, a lost node, a stopped controller, and new jobs with old IDs.
+// TestSlurmSlow checks that a batch is measured completely after events that take minutes: a time limit, a lost
+// node, a stopped controller, and job IDs that begin again.
 func TestSlurmSlow(t *testing.T) {
 	if !*long {
 		t.Skip("takes six minutes: go test -run SlurmSlow -timeout 20m ./benchrunner/live -long")
