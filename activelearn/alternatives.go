@@ -193,7 +193,7 @@ func Fastest(rows []selection.Row) (Selection, error) {
 	}}, nil
 }
 
-// compareDefault orders the default before all others.
+// compareDefault orders the default before all other algorithms.
 func compareDefault(a, b coll.Algorithm) int {
 	switch {
 	case a.IsDefault() == b.IsDefault():

@@ -10,8 +10,7 @@ import (
 	"tutti/metrics"
 )
 
-// pair consists of two algorithms at the same point: the one with the lowest predicted time, and another
-// one.
+// pair consists of two algorithms at the same point: the one with the lowest predicted time, and one rival.
 type pair struct {
 	best, other int     // entries of the posterior
 	weight      float64 // of the point

@@ -185,8 +185,8 @@ func TestRegretFillsLaunches(t *testing.T) {
 	}
 }
 
-// TestRegretCountsPendingAsMeasured checks that a pending candidate affects the acquisition values of the
-// others in the same way as a selected candidate.
+// TestRegretCountsPendingAsMeasured checks that pending and selected candidates have the same effect on the
+// acquisition values of other candidates.
 func TestRegretCountsPendingAsMeasured(t *testing.T) {
 	laid := func(under ...coll.Candidate) *batchSelector {
 		l := NewLedger(crossing())

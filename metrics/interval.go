@@ -16,9 +16,9 @@ type Interval struct{ Low, High float64 }
 // no 95 % interval.
 const minResamples = 10
 
-// Bootstrap returns the percentile interval of a statistic of values. It draws the given number of resamples, each
-// of len(values) values with replacement. The ends are the (1-level)/2 and the (1+level)/2 quantiles of the
-// statistics of the resamples. The same seed gives the same interval. It takes O(resamples · n) time.
+// Bootstrap returns the percentile interval of a statistic of n values. It draws the given number of resamples,
+// each of n values with replacement. The ends are the (1-level)/2 and the (1+level)/2 quantiles of the resamples'
+// statistics. The same seed gives the same interval. It takes O(resamples · n) time.
 //
 // It returns an error matching ErrEmpty if there are no values. Fewer than 10 resamples and a level outside (0, 1)
 // are errors as well.

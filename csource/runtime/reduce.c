@@ -15,8 +15,7 @@ static void hand_on(const call *c)
         receive_from(c, c->data, c->count, top(c));
 }
 
-/* The root receives a vector from each other rank in turn, from the last rank to the first, and combines it with
- * its own. */
+/* The root receives the vectors of all other ranks, from the last rank to the first, and combines each with its own. */
 void reduce_linear(const call *c)
 {
     if (c->rank != c->root) {

@@ -34,7 +34,7 @@ type table struct {
 // newTable checks a training set and computes its ranks.
 //
 // Rows with equal features form a group. With AbsoluteError every row is a group of its own, since a median
-// needs all rows. newTable takes O(d·n·log n) time.
+// needs all rows. For n rows of d features newTable takes O(d·n·log n) time.
 func newTable(x [][]float64, y []float64, opt Options) (*table, error) {
 	flat, d, err := flatten(x)
 	if err != nil {

@@ -68,7 +68,8 @@ func (m *GP) Params() Params { return m.params }
 func (p Params) variance() float64 { return p.Common + p.Own + p.Level + p.Shared + p.Rough }
 
 // Means returns the posterior mean of each task at each row, as a tasks×rows matrix. The tasks are numbered
-// from 0. A task without observations has the mean of the common part. It takes O(rows·n) operations.
+// from 0. A task without observations has the mean of the common part. It takes O(rows·observations)
+// operations.
 func (m *GP) Means(rows [][]float64, tasks int) [][]float64 {
 	here, weight := newCorrRow(len(m.obs.X), len(m.obs.X[0])), m.weights()
 	observed := len(m.cov.tasks)
