@@ -160,10 +160,10 @@ type ComparedFacts struct {
 	Sizes      []ChangeFacts `json:"sizes"`      // by message size, over the algorithms whose own factor did not change
 }
 
-// ChangeFacts compares new times with the predictions that the earlier campaign made.
+// ChangeFacts compares the new times of candidates with their times in the earlier campaign.
 type ChangeFacts struct {
 	Name     string          `json:"name"`
-	Measured int             `json:"measured"` // number of new measurements
+	Measured int             `json:"measured"` // number of candidates that both campaigns measured
 	Factor   verify.Interval `json:"factor"`   // 2: twice as slow now; null without measurements
 	Changed  bool            `json:"changed"`  // the interval lies outside 1 ± Noise
 }

@@ -40,11 +40,7 @@ func ProblemFacts(c campaign.Conclusion) (report.ProblemFacts, error) {
 		f.Forest = forestFacts(campaign.ParamsOf(c.Learner.Forest))
 	}
 	for i, earlier := range c.Earlier {
-		compared, err := compare(c.EarlierNames[i], earlier, l.Measurements())
-		if err != nil {
-			return f, err
-		}
-		f.Compared = append(f.Compared, compared)
+		f.Compared = append(f.Compared, compare(c.EarlierNames[i], earlier, l.Measurements()))
 	}
 	if f.Cells, err = Cells(c); err != nil {
 		return f, err

@@ -208,7 +208,7 @@ function comparedNodes(c) {
   const rows = (list) => list.map((g) => [g.name, intervalText(g.factor), count(g.measured), changeText(g)]);
   const columns = (name) => [name, '#factor [95 %]', '#measurements', 'change'];
   return [
-    el('p', { class: 'total', text: `Of its ${count(c.earlier)} measurements ${count(c.remeasured)} were made again, ${count(c.new)} are new. Factor: time now over the time that the earlier campaign predicts; changes within ${percent(c.noise)} count as none.` }),
+    el('p', { class: 'total', text: `Of its ${count(c.earlier)} measurements ${count(c.remeasured)} were made again, ${count(c.new)} are new. Factor: time now over earlier time, geometric mean of the candidates that both measured; changes within ${percent(c.noise)} count as none.` }),
     textTable('By algorithm', columns('algorithm'), rows(c.algorithms)),
     c.sizes.length > 0 ? textTable('By message size, without algorithms that changed by themselves', columns('message size'), rows(c.sizes)) : '',
   ];
