@@ -54,9 +54,8 @@ func FuzzReadNames(f *testing.F) {
 		}
 		for key, algorithm := range names.algorithms {
 			m := coll.Measurement{Candidate: coll.Candidate{Point: coll.Point{Collective: key.collective}, Algorithm: key.recorded}}
-			out, dropped := names.Translate([]coll.Measurement{m}, key.library)
-			if len(out) != 1 || dropped != 0 || out[0].Algorithm != algorithm {
-				t.Errorf("%v translates to %v, %d dropped", key, out, dropped)
+			if out := names.Translate([]coll.Measurement{m}, key.library); len(out) != 1 || out[0].Algorithm != algorithm {
+				t.Errorf("%v translates to %v", key, out)
 			}
 		}
 	})

@@ -103,22 +103,21 @@ func (n Names) Mentions(collective coll.Collective, recorded coll.Algorithm) boo
 	return recorded.IsDefault() || n.mentioned[recordedName{collective: collective, recorded: recorded}]
 }
 
-// Translate replaces recorded names by a library's names. It returns the measurements in the same order. It
-// drops measurements of algorithms that the library does not have, and returns the number of dropped ones.
-// The library's own choice, coll.Default, keeps its name.
-func (n Names) Translate(ms []coll.Measurement, library string) (out []coll.Measurement, dropped int) {
+// Translate replaces recorded names by a library's names. It returns the measurements in the same order,
+// without those of algorithms that the library does not have. The library's own choice, coll.Default, keeps its
+// name.
+func (n Names) Translate(ms []coll.Measurement, library string) (out []coll.Measurement) {
 	for _, m := range ms {
 		algorithm, ok := n.algorithms[recordedName{m.Collective, library, m.Algorithm}]
 		switch {
 		case ok:
 			m.Algorithm = algorithm
 		case !m.Algorithm.IsDefault():
-			dropped++
 			continue
 		}
 		out = append(out, m)
 	}
-	return out, dropped
+	return out
 }
 
 // Defaults holds, for each point of a machine, the recorded algorithm that an untuned library selects.

@@ -116,26 +116,23 @@ func Summary(f Facts) string {
 		if p.Candidates > 0 {
 			measured = float64(p.Trials-p.Failed-p.Replicates) / float64(p.Candidates)
 		}
-		tuned, byDefault := scoreOf(p, "tuned"), scoreOf(p, "default")
+		tuned, mistakes := scoreTexts(p, "tuned")
+		byDefault, _ := scoreTexts(p, "default")
 		t.AppendRow(table.Row{
-			p.Library, p.Collective, cmp.Or(p.Stop, "running"), FormatShare(measured), formatSeconds(p.MachineSeconds),
-			scoreText(tuned, Score.slowdownText), scoreText(byDefault, Score.slowdownText),
-			scoreText(tuned, Score.mistakesText),
+			p.Library, p.Collective, cmp.Or(p.Stop, "running"), FormatShare(measured), formatSeconds(p.MachineSeconds), tuned, byDefault, mistakes,
 		})
 	}
 	lines := append([]string{t.Render()}, f.Notes()...)
 	return strings.Join(lines, "\n") + "\n"
 }
 
-func scoreText(s *Score, part func(Score) string) string {
+func scoreTexts(p ProblemFacts, name string) (slowdown, mistakes string) {
+	s := scoreOf(p, name)
 	if s == nil {
-		return absent
+		return absent, absent
 	}
-	return part(*s)
+	return FormatSlowdown(s.Slowdown), FormatShare(s.Mistakes)
 }
-
-func (s Score) slowdownText() string { return FormatSlowdown(s.Slowdown) }
-func (s Score) mistakesText() string { return FormatShare(s.Mistakes) }
 
 // ModelLines returns a line for each kind of model that was finally chosen by a comparison. It contains the
 // number of problems, and the average losses of the Gaussian process and of the best forest at held-out points.

@@ -19,12 +19,10 @@ import (
 
 // topologyView holds the values that the template topology.html inserts.
 type topologyView struct {
-	Name      string
-	Style     template.CSS
-	Levels    []string
-	Gaps      []string
-	Conflicts []string
-	Heat      *heatView // nil without measured pairs
+	*topology.Merged
+	Name  string
+	Style template.CSS
+	Heat  *heatView // nil without measured pairs
 }
 
 // heatView shows the distances between nodes as a heat map, below the dendrogram of the nodes.
@@ -45,13 +43,7 @@ var (
 // measured pairs, the page has a heat map of their distances and a dendrogram. For wrong pairs it returns the
 // errors of discover.PairDistances.
 func WriteTopologyHTML(w io.Writer, name string, m topology.Merged, pairs []discover.PairTime) error {
-	v := topologyView{Name: name, Style: template.CSS(asset("draw.css") + asset("report.css")), Gaps: m.Tree.Gaps}
-	for _, l := range m.Tree.Levels() {
-		v.Levels = append(v.Levels, fmt.Sprintf("%v, confidence %.3g", l, l.Confidence))
-	}
-	for _, c := range m.Conflicts {
-		v.Conflicts = append(v.Conflicts, fmt.Sprint(c))
-	}
+	v := topologyView{Merged: &m, Name: name, Style: template.CSS(asset("draw.css") + asset("report.css"))}
 	if len(pairs) > 0 {
 		var err error
 		if v.Heat, err = newHeatView(pairs); err != nil {

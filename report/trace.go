@@ -76,6 +76,11 @@ func (l *traceLine) finish(calls, seconds float64) {
 	}
 }
 
+// cells returns the cells that follow the names of a row.
+func (l traceLine) cells() []any {
+	return []any{l.Calls, l.Seconds, l.Share, l.Mean, l.Shortest, l.Longest, l.Gain.Saving, l.Gain.Selected}
+}
+
 func byTime(a, b traceLine) int {
 	return cmp.Or(-cmp.Compare(a.seconds, b.seconds), -cmp.Compare(a.calls, b.calls))
 }
@@ -120,30 +125,24 @@ func viewOf(name string, calls []preprocess.Calls, g *Gains, maxPoints int) trac
 // If g is not nil, the tables also show predicted savings; this needs a trace with times.
 func TraceTables(calls []preprocess.Calls, g *Gains, maxPoints int) string {
 	v := viewOf("", calls, g, maxPoints)
-	head := []any{"collective", "calls", "time", "share", "a call", "shortest", "longest"}
-	if g != nil {
-		head = append(head, "saving")
-	}
-	t := NewTable(head, 2, 3, 4, 5, 6, 7, 8)
-	for _, l := range v.Collectives {
-		row := table.Row{l.Collective, l.Calls, l.Seconds, l.Share, l.Mean, l.Shortest, l.Longest}
+	heads := [2]table.Row{{"collective"}, {"collective", "nodes x ppn", "bytes"}}
+	for i := range heads {
+		heads[i] = append(heads[i], "calls", "time", "share", "a call", "shortest", "longest")
 		if g != nil {
-			row = append(row, l.Gain.Saving)
+			heads[i] = append(heads[i], "saving")
 		}
-		t.AppendRow(row)
+	}
+	if g != nil {
+		heads[1] = append(heads[1], "with")
+	}
+	t := NewTable(heads[0], 2, 3, 4, 5, 6, 7, 8)
+	for _, l := range v.Collectives {
+		t.AppendRow(append(table.Row{l.Collective}, l.cells()...)[:len(heads[0])])
 	}
 	out := render(t)
-	head = []any{"collective", "nodes x ppn", "bytes", "calls", "time", "share", "a call", "shortest", "longest"}
-	if g != nil {
-		head = append(head, "saving", "with")
-	}
-	t = NewTable(head, 3, 4, 5, 6, 7, 8, 9, 10)
+	t = NewTable(heads[1], 3, 4, 5, 6, 7, 8, 9, 10)
 	for _, l := range v.Points {
-		row := table.Row{l.Collective, l.Layout, l.Bytes, l.Calls, l.Seconds, l.Share, l.Mean, l.Shortest, l.Longest}
-		if g != nil {
-			row = append(row, l.Gain.Saving, l.Gain.Selected)
-		}
-		t.AppendRow(row)
+		t.AppendRow(append(table.Row{l.Collective, l.Layout, l.Bytes}, l.cells()...)[:len(heads[1])])
 	}
 	out += render(t)
 	if v.Remaining > 0 {

@@ -62,8 +62,7 @@ func mergeComms(layouts []layoutChoices) []CommRange {
 	for i, p := range parts {
 		out[i] = CommRange{Low: sizes[p.first][0].ranks, High: sizes[p.last-1][0].ranks, PPNs: p.value}
 		if i > 0 {
-			before := sizes[p.first-1][0].ranks
-			edge := int(midpoint(int64(before), int64(out[i].Low)))
+			edge := int(midpoint(int64(out[i-1].High), int64(out[i].Low)))
 			out[i-1].High, out[i].Low = edge, edge+1
 		}
 	}
@@ -92,8 +91,7 @@ func mergePPNs(pool []layoutChoices, sizes [][]layoutChoices) ([]PPNRange, price
 	for i, p := range parts {
 		out[i] = PPNRange{Low: ppns[p.first][0].ppn, High: ppns[p.last-1][0].ppn, Bands: p.value}
 		if i > 0 {
-			before := ppns[p.first-1][0].ppn
-			edge := int(midpoint(int64(before), int64(out[i].Low)))
+			edge := int(midpoint(int64(out[i-1].High), int64(out[i].Low)))
 			out[i-1].High, out[i].Low = edge, edge+1
 		}
 	}

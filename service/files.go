@@ -99,7 +99,7 @@ func (s *Service) openResults(id string) (*os.Root, error) {
 }
 
 func (s *Service) file(name string, info fs.FileInfo) File {
-	return File{Name: name, Size: info.Size(), Type: mediaType(name), Private: !s.isReadable(name)}
+	return File{Name: name, Size: info.Size(), Type: MediaType(name), Private: !s.isReadable(name)}
 }
 
 // isReadable reports whether users with the role "read" may download a file.
@@ -115,16 +115,18 @@ func isDownloadable(name string) bool {
 	return !strings.HasPrefix(base, ".") && !strings.HasPrefix(base, journal.LockName) && !strings.HasSuffix(base, ".new")
 }
 
-// mediaTypes has the media types of the files that tutti writes, because the MIME tables of operating systems
-// differ.
+// mediaTypes has the media types of the files that tutti writes and of its page, because the MIME tables of
+// operating systems differ.
 var mediaTypes = map[string]string{
 	".json": "application/json", ".jsonl": "application/jsonl", ".csv": "text/csv; charset=utf-8", ".html": "text/html; charset=utf-8",
 	".rules": plainText, ".txt": plainText, ".env": plainText, ".sh": plainText, ".conf": plainText, "": plainText,
+	".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".svg": "image/svg+xml", ".LICENSE": plainText,
 }
 
 const plainText = "text/plain; charset=utf-8"
 
-func mediaType(name string) string {
+// MediaType returns the media type of a file by the extension of its name.
+func MediaType(name string) string {
 	ext := path.Ext(name)
 	return cmp.Or(mediaTypes[ext], mime.TypeByExtension(ext), "application/octet-stream")
 }

@@ -88,8 +88,7 @@ func (c *Campaign) translateNames(lib config.Library, recorded []coll.Measuremen
 		return nil, err
 	}
 	c.warnOfUnnamed(names, recorded)
-	out, _ := names.Translate(recorded, lib.Name)
-	return out, nil
+	return names.Translate(recorded, lib.Name), nil
 }
 
 // defaultTimes returns the times of a library's default. It returns nil if no file of defaults is

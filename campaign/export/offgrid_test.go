@@ -21,7 +21,7 @@ func offGridRows(t *testing.T, file string, cat *mpi.Catalogue) []selection.Row 
 	t.Helper()
 	table := testutil.Must(preprocess.ReadTable(filepath.Join(recordedData, file)))(t)
 	names := testutil.Must(preprocess.ReadNames(filepath.Join(recordedData, "names.csv")))(t)
-	named, _ := names.Translate(table.Measurements(), cat.Library)
+	named := names.Translate(table.Measurements(), cat.Library)
 	var rows []selection.Row
 	for _, m := range named {
 		if cat.Check(m.Candidate) != nil {

@@ -16,12 +16,10 @@ import (
 	"tutti/report"
 )
 
-func (a *app) printJSON(v any) error { return report.WriteJSON(a.stdout, v) }
-
 // show prints a value as JSON if --format asks for it. Otherwise it calls text, which prints the value for people.
 func (a *app) show(v any, text func()) error {
 	if a.format == formatJSON {
-		return a.printJSON(v)
+		return report.WriteJSON(a.stdout, v)
 	}
 	text()
 	return nil

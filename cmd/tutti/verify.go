@@ -207,7 +207,7 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 	}
 	p, err := verification.New(ctx, c, jnl, contents.State(), verification.Options{
 		Rules: o.rules, MachineTime: o.machineTime, WallTime: o.wallTime, Again: o.restart, Compilers: compilers,
-		Observe: newVerifyProgress(o.stderr).observe, Warn: func(text string) { o.warn([]string{text}) },
+		Observe: (&verifyProgress{out: o.stderr, now: time.Now, began: time.Now()}).observe, Warn: func(text string) { o.warn([]string{text}) },
 	})
 	if err != nil {
 		return err
@@ -431,10 +431,6 @@ type verifyProgress struct {
 	began    time.Time
 	measured int // points measured in this run up to the end of the last block
 	current  int // points of the current block
-}
-
-func newVerifyProgress(out io.Writer) *verifyProgress {
-	return &verifyProgress{out: out, now: time.Now, began: time.Now()}
 }
 
 // observe prints a line at the start of a block of measurements, with an upper estimate of the test's remaining

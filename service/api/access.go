@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"strings"
 	"time"
-
-	"github.com/gorilla/securecookie"
 )
 
 // caller is who sent a request, and what that sender may do.
@@ -145,10 +143,6 @@ const (
 type login struct {
 	Token       string `json:"token"`       // name
 	Fingerprint string `json:"fingerprint"` // of the secret; a new token of the same name does not make an old cookie valid
-}
-
-func newCookieCodec(key []byte) *securecookie.SecureCookie {
-	return securecookie.New(key, nil).MaxAge(int(loginLifetime.Seconds())).SetSerializer(securecookie.JSONEncoder{})
 }
 
 // cookieToken returns the token that the login cookie of a request names.

@@ -117,8 +117,8 @@ func New(backend Backend, o Options) (*API, error) {
 	if len(o.CookieKey) == 0 {
 		a.options.CookieKey = securecookie.GenerateRandomKey(cookieKeyBytes)
 	}
-	a.cookies = newCookieCodec(a.options.CookieKey)
-	a.streams = newStreams(o.Streams, o.AllStreams)
+	a.cookies = securecookie.New(a.options.CookieKey, nil).MaxAge(int(loginLifetime.Seconds())).SetSerializer(securecookie.JSONEncoder{})
+	a.streams = &streams{count: map[string]int{}, most: o.Streams, all: o.AllStreams}
 	a.metrics = newMetrics(o.Version)
 	a.huma = humago.New(restMux{a.mux}, describe())
 	a.campaignRoutes()

@@ -2,16 +2,15 @@ package api
 
 import (
 	"bytes"
-	"cmp"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"io/fs"
 	"net/http"
-	"path"
 	"time"
 
 	"tutti/report"
+	"tutti/service"
 )
 
 // The page consists of embedded JavaScript modules without a build step. They use the API and load nothing from
@@ -19,15 +18,6 @@ import (
 //
 //go:embed assets
 var assets embed.FS
-
-// mediaTypes maps file extensions to media types. The MIME tables of operating systems differ, so they are not
-// used.
-var mediaTypes = map[string]string{
-	".html": "text/html; charset=utf-8",
-	".css":  "text/css; charset=utf-8",
-	".js":   "text/javascript; charset=utf-8",
-	".svg":  "image/svg+xml",
-}
 
 // pageRoutes serves the page at / and the page's files below /assets/. It panics if an embedded file cannot be
 // read.
@@ -54,12 +44,11 @@ func (a *API) pageRoutes() {
 // fileHandler serves a file. Browsers revalidate it by its ETag, a hash of the contents, so they never use a file of
 // another version.
 func fileHandler(name string, contents []byte) http.Handler {
-	mediaType := cmp.Or(mediaTypes[path.Ext(name)], "text/plain; charset=utf-8")
 	sum := sha256.Sum256(contents)
 	tag := `"` + hex.EncodeToString(sum[:8]) + `"`
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Type", mediaType)
+		h.Set("Content-Type", service.MediaType(name))
 		h.Set("Cache-Control", "no-cache")
 		h.Set("Etag", tag)
 		http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(contents))

@@ -175,10 +175,6 @@ type streams struct {
 	sum   int
 }
 
-func newStreams(most, all int) *streams {
-	return &streams{count: map[string]int{}, most: most, all: all}
-}
-
 // enter counts one more stream of a token and reports whether the token may open it. The caller must call leave
 // when the stream ends. A token may have at most as many open streams as remain free for all tokens, so a few
 // tokens cannot take all of them.

@@ -188,7 +188,8 @@ func (d *levelFinder) distantMembers(found []Labels) []distantMember {
 	byDivision := d.distancesBetweenGroups(found)
 	excess := make([]float64, n)
 	for i := range n {
-		excess[i] = d.upperQuartile(i) - reference(byDivision, i)
+		others := slices.Delete(slices.Clone(d.mean.Row(i)), i, i+1)
+		excess[i] = metrics.Quantile(others, 0.75) - reference(byDivision, i)
 	}
 	middle := max(metrics.Quantile(excess, 0.5), 0) // for noise alone, the upper quartile exceeds the mean
 	sure := 3 * metrics.RobustDeviation(excess)
@@ -199,10 +200,6 @@ func (d *levelFinder) distantMembers(found []Labels) []distantMember {
 		}
 	}
 	return out
-}
-
-func (d *levelFinder) upperQuartile(i int) float64 {
-	return metrics.Quantile(slices.Delete(slices.Clone(d.mean.Row(i)), i, i+1), 0.75)
 }
 
 // groupDistances holds the statistics of distances, for each pair of different groups of a division.

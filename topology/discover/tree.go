@@ -71,7 +71,8 @@ func (r Measurements) switches() (topology.Tree, error) {
 		return topology.Tree{}, err
 	}
 	gap := ""
-	switch lost := without(r.Hosts, members); {
+	lost := slices.DeleteFunc(slices.Clone(r.Hosts), func(host string) bool { return slices.Contains(members, host) })
+	switch {
 	case err != nil:
 		gap = "too few pairs of nodes were measured to find levels: " + err.Error()
 		found, members = LevelReport{}, r.Hosts
@@ -83,10 +84,6 @@ func (r Measurements) switches() (topology.Tree, error) {
 		t.Gaps = append(t.Gaps, gap)
 	}
 	return t, err
-}
-
-func without(all, some []string) []string {
-	return slices.DeleteFunc(slices.Clone(all), func(s string) bool { return slices.Contains(some, s) })
 }
 
 // node returns a node with the groups that were found among its ranks. It also returns the gaps of the

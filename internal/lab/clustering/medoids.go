@@ -8,10 +8,9 @@ import (
 
 // KMedoids divides the members into k groups, each around one of its members, the medoid. It replaces one
 // medoid at a time until no replacement lowers the cost, the sum of the distances to the medoids in seconds. It
-// takes O(k·n²) time for the initial medoids and O(n²) for each replacement.
+// takes O(k·n²) time for the initial medoids and for each replacement.
 //
-// Source: Kaufman and Rousseeuw, Finding Groups in Data (1990), chapter 2 (PAM). Replacements are evaluated
-// as in Schubert and Rousseeuw, Faster k-Medoids Clustering (SISAP 2019), FastPAM1.
+// Source: Kaufman and Rousseeuw, Finding Groups in Data (1990), chapter 2 (PAM).
 func KMedoids(m discover.Matrix, k int) (labels discover.Labels, cost float64) {
 	rows := make([][]float64, m.Len())
 	for i := range rows {
@@ -86,30 +85,22 @@ func (p *pam) assign() {
 // replace replaces a medoid by another member so that the cost falls most. It returns false if no
 // replacement lowers the cost.
 func (p *pam) replace() bool {
-	loss := make([]float64, len(p.medoids)) // increase of the cost without each medoid
-	for j, i := range p.near {
-		loss[i] += p.d2[j] - p.d1[j]
-	}
-	best, out, in := -1e-12*p.cost(), -1, -1
-	change := make([]float64, len(p.medoids))
-	for h := range p.rows {
-		if p.medoid[h] {
-			continue
-		}
-		copy(change, loss)
-		shared := 0.0
-		for j, x := range p.rows[h] {
-			switch {
-			case x < p.d1[j]:
-				shared += x - p.d1[j]
-				change[p.near[j]] += p.d1[j] - p.d2[j]
-			case x < p.d2[j]:
-				change[p.near[j]] += x - p.d2[j]
+	best, out, in := (1-1e-12)*p.cost(), -1, -1
+	for h, row := range p.rows {
+		for i := range p.medoids {
+			if p.medoid[h] {
+				continue
 			}
-		}
-		for i, c := range change {
-			if c+shared < best {
-				best, out, in = c+shared, i, h
+			cost := 0.0
+			for j, x := range row {
+				other := p.d1[j] // distance to the nearest other medoid
+				if p.near[j] == i {
+					other = p.d2[j]
+				}
+				cost += min(x, other)
+			}
+			if cost < best {
+				best, out, in = cost, i, h
 			}
 		}
 	}
