@@ -11,7 +11,7 @@ func BenchmarkFit(b *testing.B) {
 		o := related(rows, 5)
 		b.Run(fmt.Sprintf("%d observations", len(o.Y)), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Fit(o, relatedOptions); err != nil {
+				if _, err := fit(o, relatedOptions); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -23,7 +23,7 @@ func BenchmarkFit(b *testing.B) {
 // entries, and computes the covariances between the candidates and other entries.
 func BenchmarkPosterior(b *testing.B) {
 	o := related(100, 5)
-	m := testutil.Must(Fit(o, relatedOptions))(b)
+	m := testutil.Must(fit(o, relatedOptions))(b)
 	rows := related(300, 1).X
 	var entries []Entry
 	some := make([]int, 0, 400)

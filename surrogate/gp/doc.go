@@ -8,9 +8,9 @@
 // Williams, Gaussian Processes for ML, 2006, chapter 2).
 //
 // [Learn] learns length scales and variances by maximizing the log marginal likelihood under
-// log-normal priors, with analytic gradients. [New] conditions a GP on observations, [Fit] does
-// both. A [Posterior] has means and covariances of entries; an entry is a task at a row. All
-// results are in the units of the targets.
+// log-normal priors, with analytic gradients. [New] conditions a GP on observations. A [Posterior]
+// has means and covariances of entries; an entry is a task at a row. All results are in the units
+// of the targets.
 //
 // # Batches
 //
@@ -26,7 +26,8 @@
 //
 // # Use
 //
-//	g, err := gp.Fit(observations, gp.Options{Length: lengths, Noise: noise})
+//	params, err := gp.Learn(observations, gp.Options{Length: lengths, Noise: noise})
+//	g, err := gp.New(params, observations)
 //	posterior, err := g.Posterior(rows, candidates)
 //	for range 8 { // a batch of eight
 //		pick := greatestVariance(posterior)

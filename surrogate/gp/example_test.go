@@ -11,7 +11,12 @@ import (
 // counts as observed in the following steps.
 func ExamplePosterior_Condition() {
 	obs := gp.Observations{X: [][]float64{{0}, {0.5}, {1}}, At: []int{0, 1, 2}, Task: []int{0, 0, 0}, Y: []float64{0, 0.4, 0.6}}
-	g, err := gp.Fit(obs, gp.Options{Length: []float64{1}, Noise: 1e-4})
+	params, err := gp.Learn(obs, gp.Options{Length: []float64{1}, Noise: 1e-4})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	g, err := gp.New(params, obs)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -43,7 +48,7 @@ func ExamplePosterior_Condition() {
 }
 
 // Task 1 has no observation at the last row. It is predicted from the observation of task 0 at this row.
-func ExampleFit() {
+func ExampleGP_Means() {
 	var obs gp.Observations
 	observe := func(x float64, tasks ...int) {
 		for _, task := range tasks {
@@ -56,7 +61,12 @@ func ExampleFit() {
 		observe(float64(x), 0, 1)
 	}
 	observe(20, 0)
-	m, err := gp.Fit(obs, gp.Options{Length: []float64{5}, Steps: 0.5, Noise: 1e-6})
+	params, err := gp.Learn(obs, gp.Options{Length: []float64{5}, Steps: 0.5, Noise: 1e-6})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	m, err := gp.New(params, obs)
 	if err != nil {
 		fmt.Println(err)
 		return

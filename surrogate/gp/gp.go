@@ -34,15 +34,6 @@ type GP struct {
 	alpha  []float64 // K⁻¹(y - mean)
 }
 
-// Fit returns the GP with the hyperparameters that Learn returns, conditioned on all observations.
-func Fit(obs Observations, opt Options) (*GP, error) {
-	p, err := Learn(obs, opt)
-	if err != nil {
-		return nil, err
-	}
-	return New(p, obs)
-}
-
 // New returns the GP with the given hyperparameters, conditioned on the observations. The GP keeps the
 // slices of the observations. For invalid arguments the error matches ErrShape or ErrValue. It matches
 // ErrFactor if the covariance cannot be factored. New takes O(u²·n) operations for n observations at u

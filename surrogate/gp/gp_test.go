@@ -11,6 +11,15 @@ import (
 	"tutti/internal/testutil"
 )
 
+// fit returns the GP with the hyperparameters that Learn returns, conditioned on all observations.
+func fit(obs Observations, opt Options) (*GP, error) {
+	p, err := Learn(obs, opt)
+	if err != nil {
+		return nil, err
+	}
+	return New(p, obs)
+}
+
 // related returns observations of several tasks. The tasks differ in level and phase, and some observations
 // are missing.
 func related(n, tasks int) Observations {
@@ -111,7 +120,7 @@ func TestSample(t *testing.T) {
 // the entry does.
 func TestPosteriorCondition(t *testing.T) {
 	o := related(12, 3)
-	m := testutil.Must(Fit(o, relatedOptions))(t)
+	m := testutil.Must(fit(o, relatedOptions))(t)
 	rows := [][]float64{{1, 2, 3}, {5, 1, 9}, o.X[0]}
 	var entries []Entry
 	for i := range rows {
@@ -157,7 +166,7 @@ func TestPosteriorCondition(t *testing.T) {
 // TestPosteriorCovarianceIsPositive checks that the covariance matrix of a posterior is positive
 // semidefinite.
 func TestPosteriorCovarianceIsPositive(t *testing.T) {
-	m := testutil.Must(Fit(related(20, 3), relatedOptions))(t)
+	m := testutil.Must(fit(related(20, 3), relatedOptions))(t)
 	for seed := range uint64(5) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		rows := newRows(20, 3)
@@ -203,7 +212,7 @@ func TestTasksInformEachOther(t *testing.T) {
 		at(float64(x), 0, 1)
 	}
 	at(20, 0)
-	m := testutil.Must(Fit(o, Options{Length: []float64{5}, Steps: 0.5, Noise: 1e-6}))(t)
+	m := testutil.Must(fit(o, Options{Length: []float64{5}, Steps: 0.5, Noise: 1e-6}))(t)
 	if got := m.Means([][]float64{{20}}, 2)[1][0]; math.Abs(got-4.2) > 0.1 {
 		t.Errorf("task 1 at 20 = %g, want about 4.2", got)
 	}
@@ -252,7 +261,7 @@ func TestErrors(t *testing.T) {
 	bad := func(change func(o *Observations, opt *Options)) error {
 		o, opt := related(4, 2), relatedOptions
 		change(&o, &opt)
-		_, err := Fit(o, opt)
+		_, err := fit(o, opt)
 		return err
 	}
 	tests := []struct {
@@ -282,7 +291,7 @@ func TestErrors(t *testing.T) {
 			}
 		})
 	}
-	if m, err := Fit(good, relatedOptions); err != nil {
+	if m, err := fit(good, relatedOptions); err != nil {
 		t.Error(err)
 	} else if _, err := m.Posterior(good.X, []Entry{{Row: 4}}); !errors.Is(err, ErrShape) {
 		t.Errorf("Posterior of a row that is not there: %v", err)
@@ -298,7 +307,7 @@ func TestExtremes(t *testing.T) {
 		constant.Y[j] = -3
 	}
 	for _, o := range []Observations{many, constant, {X: [][]float64{{1, 1, 1}}, At: []int{0}, Task: []int{0}, Y: []float64{2}}} {
-		m := testutil.Must(Fit(o, relatedOptions))(t)
+		m := testutil.Must(fit(o, relatedOptions))(t)
 		for _, row := range m.Means([][]float64{{3, 3, 3}}, 4) {
 			if math.IsNaN(row[0]) || math.Abs(row[0]) > 10 {
 				t.Errorf("%d observations: mean %g", len(o.Y), row[0])
@@ -319,7 +328,7 @@ func TestExtraNoise(t *testing.T) {
 	uncertain.Extra[7] = 100
 	at := good.X[good.At[7]]
 	mean := func(o Observations) float64 {
-		m := testutil.Must(Fit(o, relatedOptions))(t)
+		m := testutil.Must(fit(o, relatedOptions))(t)
 		return m.Means([][]float64{at}, 3)[good.Task[7]][0]
 	}
 	right, trusting, downweighted := mean(good), mean(wrong), mean(uncertain)

@@ -159,7 +159,7 @@ func TestUnitsOfTargets(t *testing.T) {
 		scaled.Y[i] = 1e-6*scaled.Y[i] + 5
 	}
 	fit := func(o Observations, noise float64) *GP {
-		return testutil.Must(Fit(o, Options{Length: []float64{2, 2}, Noise: noise}))(t)
+		return testutil.Must(fit(o, Options{Length: []float64{2, 2}, Noise: noise}))(t)
 	}
 	a, b := fit(o, 2.5e-3), fit(scaled, 2.5e-15)
 	meanA, varA := predict(t, a, query)
@@ -188,7 +188,7 @@ func TestDegenerateTraining(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			opt := Options{Length: slices.Repeat([]float64{1}, len(tc.obs.X[0])), Noise: 1e-4}
-			g := testutil.Must(Fit(tc.obs, opt))(t)
+			g := testutil.Must(fit(tc.obs, opt))(t)
 			mean, variance := predict(t, g, tc.obs.X)
 			for i := range mean {
 				if !finite(mean[i]) || !finite(variance[i]) || variance[i] < 0 {
@@ -213,7 +213,7 @@ func TestBadRowsAndTargets(t *testing.T) {
 		{"overflowing targets", oneTask(rows, []float64{1e308, -1e308}), ErrValue},
 	}
 	for _, tc := range tests {
-		if _, err := Fit(tc.obs, Options{Length: []float64{1, 1}, Noise: 1e-4}); !errors.Is(err, tc.want) {
+		if _, err := fit(tc.obs, Options{Length: []float64{1, 1}, Noise: 1e-4}); !errors.Is(err, tc.want) {
 			t.Errorf("Fit, %s: %v, want %v", tc.name, err, tc.want)
 		}
 	}

@@ -61,7 +61,7 @@ func taskErrors(t *testing.T, m *GP, tasks int) (squared, variance []float64) {
 // changed, only its predictions change.
 func TestSources(t *testing.T) {
 	const tasks = 4
-	own := testutil.Must(Fit(related(50, tasks), relatedOptions))(t)
+	own := testutil.Must(fit(related(50, tasks), relatedOptions))(t)
 	best, _ := taskErrors(t, own, tasks)
 	unchanged := func(int) float64 { return 0 }
 	shifted := func(a int) float64 {
@@ -74,7 +74,7 @@ func TestSources(t *testing.T) {
 		name   string
 		change func(int) float64
 	}{{"nothing", unchanged}, {"task 2 takes twice as long", shifted}, {"everything does", func(int) float64 { return -0.3 }}} {
-		m := testutil.Must(Fit(earlier(50, 8, tasks, tc.change), relatedOptions))(t)
+		m := testutil.Must(fit(earlier(50, 8, tasks, tc.change), relatedOptions))(t)
 		squared, variance := taskErrors(t, m, tasks)
 		p := m.Params()
 		t.Logf("%s: squared errors %.2g, %.2g with own ones, variances %.2g; changes %.2g %.2g, of a task %.2g %.2g",
@@ -123,13 +123,13 @@ func TestJobVarianceIsLearned(t *testing.T) {
 			o.Job[j], o.Extra[j] = k+1, sd*sd
 			o.Y[j] = y + done[k] + sd*math.Sqrt(1-part)*rng.NormFloat64()
 		}
-		m := testutil.Must(Fit(o, relatedOptions))(t)
+		m := testutil.Must(fit(o, relatedOptions))(t)
 		if got, want := m.Params().Job, part*sd*sd; got > 2.5*want+0.1*sd*sd || got < want/2.5 {
 			t.Errorf("jobs have the variance %.2g, want %.2g", got, want)
 		}
 		alone := o
 		alone.Job = nil
-		without := testutil.Must(Fit(alone, relatedOptions))(t)
+		without := testutil.Must(fit(alone, relatedOptions))(t)
 		if got, before := meanError(m, quiet), meanError(without, quiet); part > 0 && got > 0.6*before || got > 1.05*before {
 			t.Errorf("%g of the noise by jobs: means are off by %.3f, by %.3f without jobs", part, got, before)
 		}
