@@ -1,7 +1,6 @@
 package benchrunner
 
 import (
-	"fmt"
 	"strings"
 
 	"tutti/coll"
@@ -17,21 +16,9 @@ const (
 	LaunchNative    LaunchModel = "native"    // one launch for each layout: the program also switches algorithms
 )
 
-// LaunchModels returns all launch models, the values that ParseLaunchModel accepts.
+// LaunchModels returns all launch models.
 func LaunchModels() []LaunchModel {
 	return []LaunchModel{LaunchCandidate, LaunchOSU, LaunchNative}
-}
-
-// ParseLaunchModel returns the launch model with the name s.
-func ParseLaunchModel(s string) (LaunchModel, error) {
-	names := make([]string, 0, len(LaunchModels()))
-	for _, m := range LaunchModels() {
-		if string(m) == s {
-			return m, nil
-		}
-		names = append(names, string(m))
-	}
-	return "", fmt.Errorf("launch model %q: want one of %s", s, strings.Join(names, ", "))
 }
 
 // LaunchKey identifies a launch (one run of the program) within one batch. Candidates with equal keys share

@@ -3,7 +3,6 @@ package benchrunner_test
 import (
 	"math"
 	"slices"
-	"strings"
 	"testing"
 
 	"tutti/benchrunner"
@@ -93,18 +92,4 @@ func sum(costs []float64) float64 {
 		total += c
 	}
 	return total
-}
-
-func TestParseLaunchModel(t *testing.T) {
-	for _, want := range benchrunner.LaunchModels() {
-		if got, err := benchrunner.ParseLaunchModel(string(want)); got != want || err != nil {
-			t.Errorf("ParseLaunchModel(%q) = %q, %v", want, got, err)
-		}
-	}
-	for _, s := range []string{"", "OSU", "mpi"} {
-		_, err := benchrunner.ParseLaunchModel(s)
-		if err == nil || !strings.Contains(err.Error(), "candidate, osu, native") {
-			t.Errorf("ParseLaunchModel(%q) error = %v, want it to name what is allowed", s, err)
-		}
-	}
 }

@@ -10,6 +10,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
+	"tutti/internal/config"
 	"tutti/preprocess"
 	"tutti/surrogate/forest"
 	"tutti/surrogate/learner"
@@ -69,7 +70,7 @@ func (o Options) Validate() error {
 	}
 	fault(o.Trees < 1, "trees %d: want 1 or more", o.Trees)
 	fault(o.Workers < 1, "workers %d: want 1 or more", o.Workers)
-	if _, err := benchrunner.ParseLaunchModel(string(o.Launch.Model)); err != nil {
+	if _, err := parseLaunchModel(string(o.Launch.Model)); err != nil {
 		faults = append(faults, err)
 	}
 	_, err := preprocess.ParseScaling(string(o.Scaling))
@@ -96,6 +97,13 @@ func ParseStrategies(list string) ([]string, error) {
 // LaunchNone is the name of launches that cost nothing.
 const LaunchNone = "none"
 
+func parseLaunchModel(name string) (benchrunner.LaunchModel, error) {
+	if m := benchrunner.LaunchModel(name); slices.Contains(benchrunner.LaunchModels(), m) {
+		return m, nil
+	}
+	return "", fmt.Errorf("launch model %q: want one of %s", name, strings.Join(config.Words(benchrunner.LaunchModels()), ", "))
+}
+
 // ParseLaunches parses a list of names, separated by commas, and returns the cost of launches for each. A
 // name is LaunchNone or a launch model. seconds is the cost of one launch.
 func ParseLaunches(list string, seconds float64) ([]benchrunner.LaunchCost, error) {
@@ -104,7 +112,7 @@ func ParseLaunches(list string, seconds float64) ([]benchrunner.LaunchCost, erro
 		name = strings.TrimSpace(name)
 		l := benchrunner.LaunchCost{Model: benchrunner.LaunchCandidate}
 		if name != LaunchNone {
-			model, err := benchrunner.ParseLaunchModel(name)
+			model, err := parseLaunchModel(name)
 			if err != nil {
 				return nil, fmt.Errorf("%w, or %s", err, LaunchNone)
 			}
