@@ -315,12 +315,6 @@ func (q *queue) start() {
 	q.dispatchLocked()
 }
 
-func (q *queue) dispatch() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.dispatchLocked()
-}
-
 // drain refuses new campaigns, asks every process to stop, and waits for all workers.
 func (q *queue) drain() {
 	q.mu.Lock()

@@ -135,7 +135,9 @@ func (s *Service) followDays(ctx context.Context) {
 			return
 		case <-s.opt.Clock.After(min(time.Hour, nextDay(now).Sub(now))):
 		}
-		s.queue.dispatch()
+		s.mu.Lock()
+		s.dispatchLocked()
+		s.mu.Unlock()
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/config"
-	"tutti/internal/infile"
 	"tutti/preprocess"
 	"tutti/topology"
 	"tutti/topology/files"
@@ -36,12 +35,7 @@ func readFiles(cfg *config.Campaign) error {
 
 // readSwitches reads a topology file. It returns the nodes of each switch as a host list.
 func readSwitches(path string) ([]string, error) {
-	f, err := infile.Open(path, files.MaxBytes)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	t, err := files.Read(f, path, files.ReadOptions{})
+	t, err := files.ReadFile(path, "")
 	if err != nil {
 		return nil, err
 	}

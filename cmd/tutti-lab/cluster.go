@@ -1,8 +1,8 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
+	"io"
 
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
@@ -29,11 +29,8 @@ prints the share of the members in the right group, at the level where it is low
 	seed := flags.Uint64("seed", 1, "seed of the matrices")
 	members := flags.Int("members", 256, "leave out machines with more members")
 	plogp := flags.Bool("plogp", false, "also divide matrices of PLogP parameters, measured on simulated links")
-	format := formatFlag(cmd)
+	a.formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := checkFormat(cmd, *format); err != nil {
-			return err
-		}
 		if !(noise.Sigma >= 0) || !(noise.Outliers >= 0 && noise.Outliers <= 1) {
 			return usageError(cmd, fmt.Errorf("--noise %g --outliers %g: want noise of 0 or more and a share of 0 to 1", noise.Sigma, noise.Outliers))
 		}
@@ -50,19 +47,16 @@ prints the share of the members in the right group, at the level where it is low
 		if err != nil {
 			return err
 		}
-		if *format == "json" {
-			return json.NewEncoder(a.stdout).Encode(rows)
-		}
-		return a.printClusters(rows)
+		return a.show(rows, func(w io.Writer) error { return printClusters(w, rows) })
 	}
 	return cmd
 }
 
-func (a *app) printClusters(rows []clustering.Row) error {
+func printClusters(w io.Writer, rows []clustering.Row) error {
 	t := report.NewTable(table.Row{"machine", "members", "input", "method", "accuracy"})
 	for _, r := range rows {
 		t.AppendRow(table.Row{r.Machine, r.Members, r.Input, r.Method, fmt.Sprintf("%.3f", r.Accuracy)})
 	}
-	_, err := fmt.Fprintln(a.stdout, t.Render())
+	_, err := fmt.Fprintln(w, t.Render())
 	return err
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -78,7 +77,6 @@ type evaluation struct {
 	launches   []benchrunner.LaunchCost
 	seconds    float64 // price of a launch
 	opt        lab.Options
-	format     string
 }
 
 func (a *app) evaluateCommand() *cobra.Command {
@@ -108,13 +106,11 @@ Results depend on data, flags and seeds alone, except for wall_seconds.`,
 		Args: noArguments,
 	}
 	parse := evaluationFlags(cmd)
+	a.formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		e, err := parse()
 		if err != nil {
 			return usageError(cmd, err)
-		}
-		if err := checkFormat(cmd, e.format); err != nil {
-			return err
 		}
 		sets, err := a.load(e.replayInput)
 		if err != nil {
@@ -135,10 +131,7 @@ Results depend on data, flags and seeds alone, except for wall_seconds.`,
 		if err != nil {
 			return err
 		}
-		if e.format == "json" {
-			return json.NewEncoder(a.stdout).Encode(v)
-		}
-		return v.WriteText(a.stdout)
+		return a.show(v, v.WriteText)
 	}
 	return cmd
 }
@@ -157,9 +150,7 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 	launches := flags.String("launch", lab.LaunchNone, "what one launch measures: none (launches are free), candidate, osu or native, or several of them")
 	flags.Float64Var(&e.seconds, "launch-seconds", 0.5, "price of one launch in seconds")
 	scaling := flags.String("preprocess", string(o.Scaling), "output scaling")
-	format := formatFlag(cmd)
 	return func() (evaluation, error) {
-		e.format = *format
 		o.Scaling = preprocess.Scaling(*scaling)
 		o.Model, o.Selected = learner.Model(*model), *model != ""
 		if err := e.validate(); err != nil {

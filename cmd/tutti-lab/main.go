@@ -6,12 +6,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -33,11 +33,14 @@ const (
 )
 
 // app has the streams to which the commands write.
-type app struct{ stdout, stderr io.Writer }
+type app struct {
+	stdout, stderr io.Writer
+	format         string // value of --format
+}
 
 // run runs one command line and returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	a := &app{stdout, stderr}
+	a := &app{stdout: stdout, stderr: stderr}
 	root := &cobra.Command{
 		Use:           "tutti-lab",
 		Short:         "Experiments with tutti's method on recorded data",
@@ -78,15 +81,23 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func formatFlag(cmd *cobra.Command) *string {
-	return cmd.Flags().String("format", "text", "text or json")
+// formatFlag adds --format, which app.show obeys.
+func (a *app) formatFlag(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&a.format, "format", "text", "text or json")
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if a.format != "text" && a.format != "json" {
+			return usageError(cmd, fmt.Errorf("--format %q: want text or json", a.format))
+		}
+		return nil
+	}
 }
 
-func checkFormat(cmd *cobra.Command, format string) error {
-	if !slices.Contains([]string{"text", "json"}, format) {
-		return usageError(cmd, fmt.Errorf("--format %q: want text or json", format))
+// show prints a value as JSON if --format asks for it. Otherwise it calls text, which prints the value for people.
+func (a *app) show(v any, text func(io.Writer) error) error {
+	if a.format == "json" {
+		return json.NewEncoder(a.stdout).Encode(v)
 	}
-	return nil
+	return text(a.stdout)
 }
 
 func (a *app) warn(warnings []string) {

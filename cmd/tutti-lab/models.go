@@ -1,9 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -30,14 +30,11 @@ proportion of mistakes divided by 0.05.`,
 	sizes := flags.IntSlice("sizes", []int{30, 60, 120, 240}, "measured candidates to learn from")
 	flags.Float64Var(&opt.Noise, "noise", opt.Noise, "relative noise of the replayed times; recorded repetitions have their own")
 	flags.IntVar(&opt.Workers, "workers", opt.Workers, "replays at the same time; does not change the results")
-	format := formatFlag(cmd)
+	a.formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		design := lab.Design{Strategies: []string{*strategy}, Seeds: from.seedList()}
 		if err := errors.Join(from.validate(), oneStrategy(*strategy), lab.CheckSizes(*sizes), opt.Validate()); err != nil {
 			return usageError(cmd, err)
-		}
-		if err := checkFormat(cmd, *format); err != nil {
-			return err
 		}
 		var err error
 		if design.Sets, err = a.load(from); err != nil {
@@ -47,10 +44,7 @@ proportion of mistakes divided by 0.05.`,
 		if err != nil {
 			return err
 		}
-		if *format == "json" {
-			return json.NewEncoder(a.stdout).Encode(losses)
-		}
-		return lab.WriteModels(a.stdout, losses)
+		return a.show(losses, func(w io.Writer) error { return lab.WriteModels(w, losses) })
 	}
 	return cmd
 }

@@ -31,7 +31,6 @@ type onlineReplay struct {
 	exclude  []string
 	policies []string
 	opt      simulate.Options
-	format   string
 	picture  string
 	keep     string
 }
@@ -67,13 +66,11 @@ The results depend only on files and flags.`,
 		Args: noArguments,
 	}
 	parse := onlineFlags(cmd)
+	a.formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		r, err := parse()
 		if err != nil {
 			return usageError(cmd, err)
-		}
-		if err := checkFormat(cmd, r.format); err != nil {
-			return err
 		}
 		return a.simulate(cmd.Context(), r)
 	}
@@ -102,9 +99,7 @@ func onlineFlags(cmd *cobra.Command) func() (onlineReplay, error) {
 	slow := flags.StringSlice("slow", nil, "`ALGORITHM@[RUN:]FROM-TO*FACTOR`: slower in these iterations of each run, from run RUN on")
 	flags.StringVar(&r.picture, "picture", "", "`FILE.png` of the regret and of each run compared with the default")
 	flags.StringVar(&r.keep, "keep", "", "`FILE` for the times that the last policy saw in the last application, as measurements")
-	format := formatFlag(cmd)
 	return func() (onlineReplay, error) {
-		r.format = *format
 		var err error
 		if r.policies, err = simulate.ParsePolicies(*policies); err != nil {
 			return r, err
@@ -179,7 +174,7 @@ func (a *app) simulate(ctx context.Context, r onlineReplay) error {
 			return err
 		}
 	}
-	if r.format == "json" {
+	if a.format == "json" {
 		lines := json.NewEncoder(a.stdout)
 		for _, o := range outcomes {
 			if err := lines.Encode(o); err != nil {

@@ -124,8 +124,7 @@ func (o *initOptions) template(ctx context.Context, name, dir string) (string, e
 	if kind == config.Replay {
 		return config.Template(kind, m), nil
 	}
-	fmt.Fprintln(o.stderr, "looking for MPI libraries and launchers")
-	found, err := doctor.Launchables(ctx, doctor.Options{Environ: o.environ, Dir: nearestFolder(dir)})
+	found, err := o.findLaunchables(ctx, dir)
 	if err != nil {
 		return "", err
 	}
@@ -155,6 +154,11 @@ func (o *initOptions) template(ctx context.Context, name, dir string) (string, e
 		fmt.Fprintf(o.stderr, "%s, started by %s\n", l.Library.Name, launcher)
 	}
 	return config.Template(at.Kind, m), nil
+}
+
+func (a *app) findLaunchables(ctx context.Context, dir string) ([]doctor.Launchable, error) {
+	fmt.Fprintln(a.stderr, "looking for MPI libraries and launchers")
+	return doctor.Launchables(ctx, doctor.Options{Environ: a.environ, Dir: nearestFolder(dir)})
 }
 
 func libraryOf(l doctor.Launchable) config.Library {

@@ -79,8 +79,7 @@ func (o *quickOptions) run(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(o.stderr, "looking for MPI libraries and launchers")
-	found, err := doctor.Launchables(ctx, doctor.Options{Environ: o.environ, Dir: nearestFolder(dir)})
+	found, err := o.findLaunchables(ctx, dir)
 	if err != nil {
 		return err
 	}

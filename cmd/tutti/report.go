@@ -62,12 +62,9 @@ func writeResults(ctx context.Context, c *assembly.Campaign, results []campaign.
 	if err != nil {
 		return report.Facts{}, err
 	}
-	facts, err := done.Write(ctx, dir, program())
+	facts, err := done.Write(ctx, dir, export.Program{Version: version, Versions: versions()})
 	return facts, withOutputCode(err)
 }
-
-// program returns the versions of tutti, Go and the numeric modules, for reports.
-func program() export.Program { return export.Program{Version: version, Versions: versions()} }
 
 // noStartLines returns a line for each job in which no benchmark started.
 func noStartLines(state *journal.State) string {

@@ -36,12 +36,7 @@ for each measurement of a pair). In measured pairs the levels are detected.`,
 // readTopology reads a topology from a file. If the file is a topology.yaml with several topologies, name
 // selects one.
 func readTopology(path, name string) (topology.Tree, error) {
-	f, err := infile.Open(path, files.MaxBytes)
-	if err != nil {
-		return topology.Tree{}, withCode(codeInput, err)
-	}
-	defer f.Close()
-	t, err := files.Read(f, path, files.ReadOptions{Topology: name})
+	t, err := files.ReadFile(path, name)
 	return t, withCode(codeInput, err)
 }
 

@@ -237,7 +237,7 @@ func verifyAndWrite(ctx context.Context, a *app, p *verification.Verifier, chose
 		}
 		proved = proved && ok
 	}
-	facts, err := p.Write(ctx, program())
+	facts, err := p.Write(ctx, export.Program{Version: version, Versions: versions()})
 	if err != nil {
 		return withOutputCode(err)
 	}

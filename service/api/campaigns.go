@@ -13,7 +13,9 @@ import (
 // body is a response that consists of a body only.
 type body[T any] struct{ Body T }
 
-type campaignID struct {
+// CampaignID is a part of the input of operations on one campaign. It is exported because package huma ignores
+// other embedded types.
+type CampaignID struct {
 	ID string `path:"id" maxLength:"100" doc:"ID of the campaign"`
 }
 
@@ -42,7 +44,7 @@ type createOutput struct {
 
 func (a *API) campaignRoutes() {
 	get(a, "/campaigns", "list-campaigns", "List the campaigns", a.listCampaigns)
-	get(a, "/campaigns/{id}", "show-campaign", "Show a campaign", func(ctx context.Context, in *campaignID) (*body[service.Campaign], error) {
+	get(a, "/campaigns/{id}", "show-campaign", "Show a campaign", func(ctx context.Context, in *CampaignID) (*body[service.Campaign], error) {
 		c, err := a.backend.Campaign(in.ID)
 		return reply(a, redacted(ctx, c), err)
 	})
@@ -65,7 +67,7 @@ func (a *API) campaignRoutes() {
 func (a *API) control(action, summary string, do func(id string) (service.Campaign, error)) {
 	op := operation(http.MethodPost, "/campaigns/{id}/"+action, action+"-campaign", summary)
 	op.Errors = append(op.Errors, http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests)
-	huma.Register(a.huma, op, func(_ context.Context, in *campaignID) (*body[service.Campaign], error) {
+	huma.Register(a.huma, op, func(_ context.Context, in *CampaignID) (*body[service.Campaign], error) {
 		c, err := do(in.ID)
 		return reply(a, c, err)
 	})

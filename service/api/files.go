@@ -19,12 +19,12 @@ type fileList struct {
 }
 
 type fileInput struct {
-	ID   string `path:"id" maxLength:"100"`
+	CampaignID
 	Name string `path:"name" maxLength:"500" doc:"Name in the list of files; it may contain slashes"`
 }
 
 func (a *API) fileRoutes() {
-	get(a, "/campaigns/{id}/files", "files", "List the files that can be downloaded", func(ctx context.Context, in *campaignID) (*body[fileList], error) {
+	get(a, "/campaigns/{id}/files", "files", "List the files that can be downloaded", func(ctx context.Context, in *CampaignID) (*body[fileList], error) {
 		files, err := a.backend.Files(in.ID)
 		if !callerOf(ctx).operate {
 			files = slices.DeleteFunc(files, func(f service.File) bool { return f.Private })

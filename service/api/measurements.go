@@ -20,22 +20,16 @@ import (
 )
 
 type measurementInput struct {
-	ID         string `path:"id" maxLength:"100"`
-	Library    string `query:"library" maxLength:"100" doc:"Only this library"`
-	Collective string `query:"collective" maxLength:"100" doc:"Only this collective"`
-	After      int64  `query:"after" minimum:"0" doc:"Only those after this line of the journal"`
-	Limit      int    `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Measurements on a page; CSV is complete"`
-	Format     string `query:"format" enum:"json,csv" doc:"Overrides the Accept header"`
-	Accept     string `header:"Accept"`
+	Problems
+	After  int64  `query:"after" minimum:"0" doc:"Only those after this line of the journal"`
+	Limit  int    `query:"limit" minimum:"1" maximum:"10000" default:"1000" doc:"Measurements on a page; CSV is complete"`
+	Format string `query:"format" enum:"json,csv" doc:"Overrides the Accept header"`
+	Accept string `header:"Accept"`
 }
 
 type measurementPage struct {
 	Measurements []service.Measurement `json:"measurements" doc:"In the order of the journal"`
 	Next         int64                 `json:"next,omitempty" doc:"Value of after for the next page; absent on the last one"`
-}
-
-func (in *measurementInput) wantsCSV() bool {
-	return in.Format == "csv" || in.Format == "" && strings.Contains(in.Accept, "text/csv")
 }
 
 func (a *API) measurementRoutes() {
@@ -57,20 +51,19 @@ func (a *API) measurements(ctx context.Context, in *measurementInput) (*huma.Str
 	if err != nil {
 		return nil, a.problemOf(err)
 	}
-	wanted := filter{in.Library, in.Collective}
 	all := func(func(service.Measurement, error) bool) {}
-	if slices.ContainsFunc(problems, func(p journal.Problem) bool { return wanted.matches(p.Library, p.Collective) }) {
+	if slices.ContainsFunc(problems, func(p journal.Problem) bool { return in.matches(p.Library, p.Collective) }) {
 		if all, err = a.backend.Measurements(ctx, in.ID, in.After); err != nil {
 			return nil, a.problemOf(err)
 		}
 	}
-	if in.wantsCSV() {
+	if in.Format == "csv" || in.Format == "" && strings.Contains(in.Accept, "text/csv") {
 		return &huma.StreamResponse{Body: func(ctx huma.Context) {
 			_, w := humago.Unwrap(ctx)
 			h := w.Header()
 			h.Set("Content-Type", "text/csv; charset=utf-8; header=present")
 			h.Set("Content-Disposition", attachment(in.ID+".csv"))
-			if err := writeCSV(w, all, wanted); err != nil {
+			if err := writeCSV(w, all, in.Problems); err != nil {
 				a.log.Warn("measurements not sent completely", "campaign", in.ID, "error", err)
 				panic(http.ErrAbortHandler) // closes the connection: a client would not notice a short file
 			}
@@ -81,7 +74,7 @@ func (a *API) measurements(ctx context.Context, in *measurementInput) (*huma.Str
 		if err != nil {
 			return nil, a.problemOf(err)
 		}
-		if !wanted.matches(m.Library, m.Collective) {
+		if !in.matches(m.Library, m.Collective) {
 			continue
 		}
 		if len(p.Measurements) == in.Limit {
@@ -102,7 +95,7 @@ var csvColumns = []string{"collective", "algorithm", "nodes", "ppn", "msg_bytes"
 // csvRows is the number of CSV rows that are sent before the client's time limit is extended.
 const csvRows = 1000
 
-func writeCSV(w http.ResponseWriter, all iter.Seq2[service.Measurement, error], wanted filter) error {
+func writeCSV(w http.ResponseWriter, all iter.Seq2[service.Measurement, error], wanted Problems) error {
 	c := csv.NewWriter(w)
 	if err := c.Write(csvColumns); err != nil {
 		return err

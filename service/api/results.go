@@ -33,21 +33,19 @@ type (
 	}
 )
 
-type someProblems struct {
-	ID         string `path:"id" maxLength:"100"`
+// Problems selects problems of a campaign. An empty Library or Collective matches every problem.
+type Problems struct {
+	CampaignID
 	Library    string `query:"library" maxLength:"100" doc:"Only this library"`
 	Collective string `query:"collective" maxLength:"100" doc:"Only this collective"`
 }
 
-// filter selects problems. An empty field matches every problem.
-type filter struct{ library, collective string }
-
-func (f filter) matches(library string, c coll.Collective) bool {
-	return (f.library == "" || f.library == library) && (f.collective == "" || f.collective == string(c))
+func (p Problems) matches(library string, c coll.Collective) bool {
+	return (p.Library == "" || p.Library == library) && (p.Collective == "" || p.Collective == string(c))
 }
 
 type oneProblem struct {
-	ID         string `path:"id" maxLength:"100"`
+	CampaignID
 	Library    string `query:"library" required:"true" minLength:"1" maxLength:"100"`
 	Collective string `query:"collective" required:"true" minLength:"1" maxLength:"100"`
 }
@@ -95,14 +93,14 @@ func reply[T any](a *API, v T, err error) (*body[T], error) {
 
 // selection returns the selections of the requested problems. It leaves out problems without an evaluation.
 // If no problem has an evaluation, the error is service.ErrNotYet.
-func (a *API) selection(ctx context.Context, in *someProblems) (*body[selectionList], error) {
+func (a *API) selection(ctx context.Context, in *Problems) (*body[selectionList], error) {
 	problems, err := a.backend.Problems(ctx, in.ID)
 	if err != nil {
 		return nil, a.problemOf(err)
 	}
 	out, known, notYet := selectionList{Selections: []service.Selection{}}, false, error(nil)
 	for _, p := range problems {
-		if !(filter{in.Library, in.Collective}).matches(p.Library, p.Collective) {
+		if !in.matches(p.Library, p.Collective) {
 			continue
 		}
 		known = true

@@ -23,22 +23,22 @@ const (
 	streamWrite = 30 * time.Second
 )
 
-type streamInput struct {
+// Position is the input of an operation that returns a stream of events.
+type Position struct {
 	After int64 `query:"after" minimum:"0" doc:"Only events with a higher number"`
 	Last  int64 `header:"Last-Event-ID" minimum:"0" doc:"Overrides a lower after; a browser sends it when it connects again"`
 }
 
-type campaignStreamInput struct {
-	ID    string `path:"id" maxLength:"100"`
-	After int64  `query:"after" minimum:"0" doc:"Only lines after this one"`
-	Last  int64  `header:"Last-Event-ID" minimum:"0" doc:"Overrides a lower after; a browser sends it when it connects again"`
+type campaignPosition struct {
+	CampaignID
+	Position
 }
 
 func (a *API) streamRoutes() {
 	huma.Register(a.huma, streamOperation("/campaigns/{id}/events", "campaign-events",
 		"The lines of a campaign's journal. The number of an event is that of its line, event is the kind of the record, data the line. "+
 			"The role read does not see values of variables, lines of shell and output of programs."),
-		func(ctx context.Context, in *campaignStreamInput) (*huma.StreamResponse, error) {
+		func(ctx context.Context, in *campaignPosition) (*huma.StreamResponse, error) {
 			feed, err := a.backend.Feed(ctx, in.ID)
 			if err != nil {
 				return nil, a.problemOf(err)
@@ -46,7 +46,7 @@ func (a *API) streamRoutes() {
 			return a.stream(ctx, feed, max(in.After, in.Last))
 		})
 	huma.Register(a.huma, streamOperation("/events", "events", "Changes of all campaigns: event is campaign, schedule or online."),
-		func(ctx context.Context, in *streamInput) (*huma.StreamResponse, error) {
+		func(ctx context.Context, in *Position) (*huma.StreamResponse, error) {
 			return a.stream(ctx, a.backend.Events(), max(in.After, in.Last))
 		})
 }

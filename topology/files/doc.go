@@ -1,6 +1,6 @@
 // Package files reads and writes the topology files of Slurm, hwloc, MPICH and tutti.
 //
-//	t, err := files.Read(f, "/etc/slurm/topology.conf", files.ReadOptions{})
+//	t, err := files.ReadFile("/etc/slurm/topology.conf", "")
 //	if err != nil {
 //		return err // /etc/slurm/topology.conf:3: switch s2: ...
 //	}

@@ -19,7 +19,7 @@ const conf = "SwitchName=top Switches=leaf[1-2]\nSwitchName=leaf1 Nodes=n[1-2]\n
 
 func read(t *testing.T, text, name string) topology.Tree {
 	t.Helper()
-	return testutil.Must(files.Read(strings.NewReader(text), name, files.ReadOptions{}))(t)
+	return testutil.Must(files.Read(strings.NewReader(text), name, ""))(t)
 }
 
 // write returns what Write writes, with the gaps.
@@ -88,7 +88,7 @@ func TestReadRefuses(t *testing.T) {
 		{"a.csv", "a,b\n", "", "a.csv:1: not a measured pair"},
 		{"a.yaml", "- topology: a\n  flat: true\n", "c", `a.yaml: topology "c": want one of a`},
 	} {
-		_, err := files.Read(strings.NewReader(tc.text), tc.name, files.ReadOptions{Topology: tc.topology})
+		_, err := files.Read(strings.NewReader(tc.text), tc.name, tc.topology)
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s of %q: %v, want %q", tc.name, tc.text, err, tc.want)
 		}
@@ -118,7 +118,7 @@ func TestReadPairs(t *testing.T) {
 }
 
 func ExampleWrite() {
-	tree, err := files.Read(strings.NewReader(conf), "topology.conf", files.ReadOptions{})
+	tree, err := files.Read(strings.NewReader(conf), "topology.conf", "")
 	if err != nil {
 		fmt.Println(err)
 		return

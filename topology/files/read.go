@@ -7,19 +7,25 @@ import (
 	"slices"
 	"strings"
 
+	"tutti/internal/infile"
 	"tutti/topology"
 	"tutti/topology/discover"
 )
 
-// ReadOptions are options of Read that apply only to some formats.
-type ReadOptions struct {
-	Topology string // name of the topology in a topology.yaml; default the file's default, or its only one
-}
-
 // MaxBytes is the largest size of a topology file.
 const MaxBytes = 1 << 26
 
-var readers = map[string]func(r io.Reader, name string, opt ReadOptions) (topology.Tree, error){
+// ReadFile opens a file and reads a tree from it; see Read.
+func ReadFile(path, topologyName string) (topology.Tree, error) {
+	f, err := infile.Open(path, MaxBytes)
+	if err != nil {
+		return topology.Tree{}, err
+	}
+	defer f.Close()
+	return Read(f, path, topologyName)
+}
+
+var readers = map[string]func(r io.Reader, name, topologyName string) (topology.Tree, error){
 	".json": plain(topology.Read),
 	".conf": plain(ReadSlurmConf),
 	".yaml": readYAML,
@@ -29,8 +35,8 @@ var readers = map[string]func(r io.Reader, name string, opt ReadOptions) (topolo
 	".csv":  plain(readPairs),
 }
 
-func plain(read func(r io.Reader, name string) (topology.Tree, error)) func(io.Reader, string, ReadOptions) (topology.Tree, error) {
-	return func(r io.Reader, name string, _ ReadOptions) (topology.Tree, error) { return read(r, name) }
+func plain(read func(r io.Reader, name string) (topology.Tree, error)) func(io.Reader, string, string) (topology.Tree, error) {
+	return func(r io.Reader, name, _ string) (topology.Tree, error) { return read(r, name) }
 }
 
 // Read reads a tree from a file, in the format of its extension:
@@ -42,14 +48,15 @@ func plain(read func(r io.Reader, name string) (topology.Tree, error)) func(io.R
 //	.xml         hwloc's XML of one node
 //	.csv         measured pairs of nodes, as discover.ReadPairs reads them
 //
-// Errors begin with the file's name. Read returns the errors of the format's reader. It also returns an error
+// The parameter topologyName selects a topology of a topology.yaml; if it is "", Read takes the file's default, or
+// its only one. Errors begin with the file's name. Read returns the errors of the format's reader. It also returns an error
 // if the extension is unknown or the file is empty. If the tree has no vertices, its gaps say why.
-func Read(r io.Reader, name string, opt ReadOptions) (topology.Tree, error) {
+func Read(r io.Reader, name, topologyName string) (topology.Tree, error) {
 	read, known := readers[strings.ToLower(filepath.Ext(name))]
 	if !known {
 		return topology.Tree{}, fmt.Errorf("%s: want a name that ends in .json, .conf, .yaml, .yml, .txt, .xml or .csv", name)
 	}
-	t, err := read(r, name, opt)
+	t, err := read(r, name, topologyName)
 	if err == nil && len(t.Root.Children) == 0 && len(t.Gaps) == 0 {
 		err = fmt.Errorf("%s: no switches and no nodes", name)
 	}
@@ -63,20 +70,20 @@ func readNode(r io.Reader, name string) (topology.Tree, error) {
 	return topology.Tree{Root: node}, err
 }
 
-func readYAML(r io.Reader, name string, opt ReadOptions) (topology.Tree, error) {
+func readYAML(r io.Reader, name, topologyName string) (topology.Tree, error) {
 	all, err := ReadSlurmYAML(r, name)
 	if err != nil {
 		return topology.Tree{}, err
 	}
 	at := slices.IndexFunc(all, func(t SlurmTopology) bool {
-		return t.Name == opt.Topology || opt.Topology == "" && (t.Default || len(all) == 1)
+		return t.Name == topologyName || topologyName == "" && (t.Default || len(all) == 1)
 	})
 	if at < 0 {
 		var names []string
 		for _, t := range all {
 			names = append(names, t.Name)
 		}
-		return topology.Tree{}, fmt.Errorf("%s: topology %q: want one of %s", name, opt.Topology, strings.Join(names, ", "))
+		return topology.Tree{}, fmt.Errorf("%s: topology %q: want one of %s", name, topologyName, strings.Join(names, ", "))
 	}
 	return all[at].Tree, nil
 }

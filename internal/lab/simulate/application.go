@@ -43,12 +43,13 @@ var errNoDefault = errors.New("no recorded time of " + coll.Default.String())
 func NewApplication(name string, trace []preprocess.Calls, recorded []coll.Measurement, excluded []coll.Algorithm) (Application, error) {
 	app := Application{Name: name}
 	at := byPoint(recorded, excluded)
+	trace = withoutSeconds(trace)
 	all, recordedCalls := 0.0, 0.0
 	for _, collective := range coll.Collectives() {
 		points := slices.DeleteFunc(pointsWithDefault(at), func(p coll.Point) bool { return p.Collective != collective })
-		calls := callsOf(trace, collective)
+		calls := preprocess.CallWeight(collective, trace)
 		all += calls
-		weights, _, ok := preprocess.CallWeights(points, withoutSeconds(trace))
+		weights, _, ok := preprocess.CallWeights(points, trace)
 		if !ok {
 			continue
 		}
@@ -92,16 +93,6 @@ func byPoint(recorded []coll.Measurement, excluded []coll.Algorithm) map[coll.Po
 }
 
 func isDefault(m coll.Measurement) bool { return m.Algorithm.IsDefault() }
-
-func callsOf(trace []preprocess.Calls, c coll.Collective) float64 {
-	sum := 0.0
-	for _, calls := range trace {
-		if calls.Collective == c {
-			sum += calls.Calls
-		}
-	}
-	return sum
-}
 
 // withoutSeconds removes the times from the calls of a trace, so that only the number of calls determines
 // their weight.
