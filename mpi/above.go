@@ -16,12 +16,12 @@ import (
 // entry that is not safe then requires a predefined operation, which the upper library checks. The ranges of c's
 // parameters also apply to algorithms of `other` that have these parameters.
 func (c *Catalogue) Above(other *Catalogue, version string, keep func(coll.Collective, Entry) bool) *Catalogue {
-	out := &Catalogue{Library: c.Library, Version: version, Listed: version, entries: map[coll.Collective][]Entry{}}
+	out := &Catalogue{Library: c.Library, Version: version, Listed: version, entries: map[coll.Collective][]Entry{}, rules: c.rules}
 	for _, collective := range coll.Collectives() {
 		list := slices.Clone(c.entries[collective])
 		for _, e := range other.entries[collective] {
 			if keep(collective, e) {
-				e.Name = other.Library + "." + e.Name
+				e.Name, e.below = other.Library+"."+e.Name, other
 				e.Params = slices.DeleteFunc(slices.Clone(e.Params), func(p string) bool { return p == e.Segments })
 				if !e.OpSafe {
 					e.Requires, e.OpSafe = append(slices.Clone(e.Requires), BuiltinOp), true
@@ -31,8 +31,6 @@ func (c *Catalogue) Above(other *Catalogue, version string, keep func(coll.Colle
 		}
 		out.entries[collective] = list
 	}
-	a := above{c, other}
-	out.rules = Rules{Lookup: a.lookup, Check: a.check, Variants: a.variants, Ranges: c.rules.Ranges}
 	return out
 }
 
@@ -40,62 +38,11 @@ func (c *Catalogue) Above(other *Catalogue, version string, keep func(coll.Colle
 // algorithm's name does not begin with this prefix.
 func Below(library string, alg coll.Algorithm) (coll.Algorithm, bool) {
 	name, ok := strings.CutPrefix(alg.Name, library+".")
-	if !ok {
+	if !ok || name == "" {
 		return alg, false
 	}
-	inner, err := coll.NewAlgorithm(name, alg.Params()...)
-	return inner, err == nil
-}
-
-type above struct{ own, other *Catalogue }
-
-// whose returns the catalogue (of the upper or the lower library) to which an algorithm belongs, and the
-// algorithm under its name in that catalogue.
-func (a above) whose(alg coll.Algorithm) (*Catalogue, coll.Algorithm) {
-	if inner, ok := Below(a.other.Library, alg); ok {
-		return a.other, inner
-	}
-	return a.own, alg
-}
-
-func (a above) lookup(_ *Catalogue, collective coll.Collective, _ Entry, alg coll.Algorithm) error {
-	cat, inner := a.whose(alg)
-	_, err := cat.Lookup(collective, inner)
-	return err
-}
-
-func (a above) check(_ *Catalogue, cand coll.Candidate) error {
-	if a.own.rules.Check != nil { // rules for every algorithm
-		if err := a.own.rules.Check(a.own, cand); err != nil {
-			return err
-		}
-	}
-	cat, inner := a.whose(cand.Algorithm)
-	if cat == a.own {
-		return nil
-	}
-	return cat.Check(coll.Candidate{Point: cand.Point, Algorithm: inner})
-}
-
-func (a above) variants(_ *Catalogue, collective coll.Collective, e Entry) []coll.Algorithm {
-	cat, inner := a.whose(coll.Algorithm{Name: e.Name})
-	e.Name = inner.Name
-	list := Variants(e)
-	if cat.rules.Variants != nil {
-		list = cat.rules.Variants(cat, collective, e)
-	}
-	if cat == a.own {
-		return list
-	}
-	out := make([]coll.Algorithm, len(list))
-	for i, alg := range list {
-		named, err := coll.NewAlgorithm(cat.Library+"."+alg.Name, alg.Params()...)
-		if err != nil {
-			panic("mpi: " + err.Error()) // all parts come from an algorithm
-		}
-		out[i] = named
-	}
-	return out
+	alg.Name = name
+	return alg, true
 }
 
 // User is an algorithm that a user has written for libtutti. The array tutti_algorithms of a shared object

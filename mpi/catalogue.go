@@ -26,6 +26,7 @@ type Entry struct {
 	OpSafe   bool                // correct for every valid call, also with non-commutative operations, or guarded by the library or its files
 	Segments string              // parameter without which it is OpSafe: absent or 0; else empty
 	Object   string              // path of the user's shared object that defines it; else empty
+	below    *Catalogue          // of the lower library, for an entry that the function Above added; else nil
 }
 
 // Has reports whether the algorithm has the given requirement.
@@ -140,10 +141,16 @@ func (c *Catalogue) Lookup(collective coll.Collective, alg coll.Algorithm) (Entr
 				c.Library, c.Version, collective, alg, p.Name, ErrUnknown, orNone(e.Params))
 		}
 	}
-	if c.rules.Lookup != nil {
-		if err := c.rules.Lookup(c, collective, e, alg); err != nil {
-			return Entry{}, err
-		}
+	var err error
+	switch {
+	case e.below != nil:
+		inner, _ := Below(e.below.Library, alg)
+		_, err = e.below.Lookup(collective, inner)
+	case c.rules.Lookup != nil:
+		err = c.rules.Lookup(c, collective, e, alg)
+	}
+	if err != nil {
+		return Entry{}, err
 	}
 	return e, nil
 }
@@ -164,7 +171,13 @@ func (c *Catalogue) Check(cand coll.Candidate) error {
 		}
 	}
 	if c.rules.Check != nil {
-		return c.rules.Check(c, cand)
+		if err := c.rules.Check(c, cand); err != nil {
+			return err
+		}
+	}
+	if e.below != nil {
+		cand.Algorithm, _ = Below(e.below.Library, cand.Algorithm)
+		return e.below.Check(cand)
 	}
 	return nil
 }
@@ -188,15 +201,27 @@ func orNone(names []string) string {
 func (c *Catalogue) Algorithms(collective coll.Collective) []coll.Algorithm {
 	var out []coll.Algorithm
 	for _, e := range c.entries[collective] {
-		switch {
-		case e.Has(InPlace):
-		case c.rules.Variants != nil:
-			out = append(out, c.rules.Variants(c, collective, e)...)
-		default:
-			out = append(out, Variants(e)...)
+		if !e.Has(InPlace) {
+			out = append(out, c.variants(collective, e)...)
 		}
 	}
 	return out
+}
+
+func (c *Catalogue) variants(collective coll.Collective, e Entry) []coll.Algorithm {
+	switch {
+	case e.below != nil:
+		name, cat := e.Name, e.below
+		e.Name, e.below = strings.TrimPrefix(name, cat.Library+"."), nil
+		list := cat.variants(collective, e)
+		for i := range list {
+			list[i].Name = name
+		}
+		return list
+	case c.rules.Variants != nil:
+		return c.rules.Variants(c, collective, e)
+	}
+	return Variants(e)
 }
 
 // Ranges returns the ranges in which further values of an algorithm's parameters are worth trying. It

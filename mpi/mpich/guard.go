@@ -115,9 +115,6 @@ func (x *exporter) leaf(alg coll.Algorithm) (mpi.Entry, treeObject, error) {
 	if x.device {
 		return entry, treeObject{{compositionKey + entry.Function, nil}}, nil
 	}
-	named, err := coll.NewAlgorithm(entry.Function, alg.Params()...)
-	if err != nil {
-		return mpi.Entry{}, nil, err
-	}
-	return entry, leaf(named), nil
+	alg.Name = entry.Function
+	return entry, leaf(alg), nil
 }

@@ -116,9 +116,8 @@ func (v replayer) want(p coll.Point, alg coll.Algorithm) (route, error) {
 	}
 	switch {
 	case !composes(e):
-		if r.flat, err = coll.NewAlgorithm(e.Function, alg.Params()...); err != nil {
-			return r, err
-		}
+		r.flat = alg
+		r.flat.Name = e.Function
 	case !e.Has(mpi.Hierarchical):
 		if r.flat, err = reach(v.lib.Tree, call); err != nil {
 			return r, err
