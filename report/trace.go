@@ -17,106 +17,128 @@ import (
 	"tutti/preprocess"
 )
 
-// traceLine is a line of a table: the calls of one collective or at one point.
+// traceLine is the calls of one collective or at one point.
 type traceLine struct {
-	Collective               coll.Collective
-	Layout, Bytes            string // of a point
-	Calls                    string
-	Seconds, Mean            string
-	Shortest, Longest, Share string
-	Width                    template.CSS // of the bar that shows the share
-	Gain                     gain
+	collective, layout, bytes string // layout and bytes are of a point
 
 	calls, seconds, shortest, longest float64
-}
-
-// traceView is a trace as the lines of tables, sorted by time in descending order.
-type traceView struct {
-	Name        string
-	Style       template.CSS
-	Total       string
-	Calls       string
-	Collectives []traceLine
-	Points      []traceLine
-	Remaining   int    // points that are not shown
-	Gains       string // a sentence; empty without a campaign
+	covered, saved                    float64 // seconds of calls near a tuned point, and seconds that its selection saves
+	selected                          string  // there
 }
 
 func (l *traceLine) add(c preprocess.Calls, g *Gains) {
-	l.Gain.add(g, c)
 	if l.calls == 0 || c.Shortest < l.shortest {
 		l.shortest = c.Shortest
 	}
 	l.calls += c.Calls
 	l.seconds += c.Seconds
 	l.longest = max(l.longest, c.Longest)
+	if selected, saving, ok := g.at(c.Point); ok {
+		l.covered += c.Seconds
+		l.saved += saving * c.Seconds
+		l.selected = selected
+	}
 }
 
-// finish formats the numbers of a line. The share is the fraction of the time, or of the calls if the trace
-// has no times.
-func (l *traceLine) finish(calls, seconds float64) {
-	share := 0.0
-	switch {
-	case seconds > 0:
-		share = l.seconds / seconds
-	case calls > 0:
-		share = l.calls / calls
+// traceTable is a table of collectives or of points, as text.
+type traceTable struct {
+	Title string
+	Head  table.Row
+	Rows  []traceRow
+}
+
+type traceRow struct {
+	Cells table.Row
+	Width template.CSS // of the bar that shows the share
+}
+
+// newTraceTable returns a table of lines, which it sorts by time in descending order. A share is the fraction of the
+// time of all calls, or of their number if the trace has no times.
+func newTraceTable(title string, head []string, lines []traceLine, all traceLine) traceTable {
+	slices.SortStableFunc(lines, func(a, b traceLine) int {
+		return cmp.Or(-cmp.Compare(a.seconds, b.seconds), -cmp.Compare(a.calls, b.calls))
+	})
+	t := traceTable{Title: title}
+	for _, name := range head {
+		t.Head = append(t.Head, name)
 	}
-	l.Gain.finish(l.seconds)
-	l.Calls = fmt.Sprintf("%.6g", l.calls)
-	l.Share, l.Width = FormatShare(share), template.CSS(fmt.Sprintf("width:%.1f%%", 100*share))
-	if seconds <= 0 || l.calls <= 0 {
-		l.Seconds, l.Mean = absent, absent
-	} else {
-		l.Seconds, l.Mean = formatSeconds(l.seconds), formatSeconds(l.seconds/l.calls)
+	for _, l := range lines {
+		row := traceRow{Width: template.CSS(fmt.Sprintf("width:%.1f%%", 100*l.share(all)))}
+		text := l.texts(all)
+		for _, name := range head {
+			row.Cells = append(row.Cells, cmp.Or(text[name], absent))
+		}
+		t.Rows = append(t.Rows, row)
 	}
-	l.Shortest, l.Longest = absent, absent
+	return t
+}
+
+func (l traceLine) share(all traceLine) float64 {
+	if all.seconds > 0 {
+		return l.seconds / all.seconds
+	}
+	return l.calls / max(all.calls, 1)
+}
+
+// texts returns the known cells of a line by header.
+func (l traceLine) texts(all traceLine) map[string]string {
+	out := map[string]string{
+		"collective": l.collective, "nodes x ppn": l.layout, "bytes": l.bytes,
+		"calls": fmt.Sprintf("%.6g", l.calls), "share": FormatShare(l.share(all)), "with": l.selected,
+	}
+	if all.seconds > 0 && l.calls > 0 {
+		out["time"], out["a call"] = formatSeconds(l.seconds), formatSeconds(l.seconds/l.calls)
+	}
 	if l.longest > 0 {
-		l.Shortest, l.Longest = formatSeconds(l.shortest), formatSeconds(l.longest)
+		out["shortest"], out["longest"] = formatSeconds(l.shortest), formatSeconds(l.longest)
 	}
+	if l.covered > 0 {
+		out["saving"] = FormatShare(l.saved / l.seconds)
+	}
+	return out
 }
 
-// cells returns the cells that follow the names of a row.
-func (l traceLine) cells() []any {
-	return []any{l.Calls, l.Seconds, l.Share, l.Mean, l.Shortest, l.Longest, l.Gain.Saving, l.Gain.Selected}
-}
-
-func byTime(a, b traceLine) int {
-	return cmp.Or(-cmp.Compare(a.seconds, b.seconds), -cmp.Compare(a.calls, b.calls))
+// traceView is a trace as two tables: of collectives and of points.
+type traceView struct {
+	Name         string
+	Style        template.CSS
+	Total, Calls string
+	Tables       []traceTable
+	Remaining    int    // points that are not shown
+	Gains        string // a sentence; empty without a campaign
 }
 
 // viewOf converts a trace into tables. The table of points has those with the longest times, at most
 // maxPoints.
 func viewOf(name string, calls []preprocess.Calls, g *Gains, maxPoints int) traceView {
-	v := traceView{Name: name}
-	all := traceLine{}
+	var all traceLine
+	var collectives, points []traceLine
 	for _, c := range calls {
 		all.add(c, g)
-		at := slices.IndexFunc(v.Collectives, func(l traceLine) bool { return l.Collective == c.Collective })
+		at := slices.IndexFunc(collectives, func(l traceLine) bool { return l.collective == string(c.Collective) })
 		if at < 0 {
-			at = len(v.Collectives)
-			v.Collectives = append(v.Collectives, traceLine{Collective: c.Collective})
+			at = len(collectives)
+			collectives = append(collectives, traceLine{collective: string(c.Collective)})
 		}
-		v.Collectives[at].add(c, g)
-		p := traceLine{Collective: c.Collective, Layout: c.Layout().String(), Bytes: coll.FormatBytes(c.MsgBytes)}
-		if !c.Collective.Sized() {
-			p.Bytes = absent
+		collectives[at].add(c, g)
+		p := traceLine{collective: string(c.Collective), layout: c.Layout().String()}
+		if c.Collective.Sized() {
+			p.bytes = coll.FormatBytes(c.MsgBytes)
 		}
 		p.add(c, g)
-		v.Points = append(v.Points, p)
+		points = append(points, p)
 	}
-	slices.SortStableFunc(v.Collectives, byTime)
-	slices.SortStableFunc(v.Points, byTime)
-	v.Remaining = max(0, len(v.Points)-maxPoints)
-	v.Points = v.Points[:len(v.Points)-v.Remaining]
-	for _, lines := range [][]traceLine{v.Collectives, v.Points} {
-		for i := range lines {
-			lines[i].finish(all.calls, all.seconds)
-		}
+	texts := all.texts(all)
+	v := traceView{Name: name, Total: cmp.Or(texts["time"], absent), Calls: texts["calls"], Remaining: max(0, len(points)-maxPoints), Gains: g.sentence(all)}
+	head := []string{"calls", "time", "share", "a call", "shortest", "longest", "saving", "with"}
+	if g == nil {
+		head = head[:6]
 	}
-	all.finish(all.calls, all.seconds)
-	v.Total, v.Calls = all.Seconds, all.Calls
-	v.Gains = all.Gain.sentence(g, all.seconds)
+	v.Tables = []traceTable{
+		newTraceTable("By collective", append([]string{"collective"}, head[:min(7, len(head))]...), collectives, all),
+		newTraceTable("By layout and size", append([]string{"collective", "nodes x ppn", "bytes"}, head...), points, all),
+	}
+	v.Tables[1].Rows = v.Tables[1].Rows[:len(points)-v.Remaining]
 	return v
 }
 
@@ -125,26 +147,14 @@ func viewOf(name string, calls []preprocess.Calls, g *Gains, maxPoints int) trac
 // If g is not nil, the tables also show predicted savings; this needs a trace with times.
 func TraceTables(calls []preprocess.Calls, g *Gains, maxPoints int) string {
 	v := viewOf("", calls, g, maxPoints)
-	heads := [2]table.Row{{"collective"}, {"collective", "nodes x ppn", "bytes"}}
-	for i := range heads {
-		heads[i] = append(heads[i], "calls", "time", "share", "a call", "shortest", "longest")
-		if g != nil {
-			heads[i] = append(heads[i], "saving")
+	out := ""
+	for _, t := range v.Tables {
+		text := NewTable(t.Head, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+		for _, r := range t.Rows {
+			text.AppendRow(r.Cells)
 		}
+		out += render(text)
 	}
-	if g != nil {
-		heads[1] = append(heads[1], "with")
-	}
-	t := NewTable(heads[0], 2, 3, 4, 5, 6, 7, 8)
-	for _, l := range v.Collectives {
-		t.AppendRow(append(table.Row{l.Collective}, l.cells()...)[:len(heads[0])])
-	}
-	out := render(t)
-	t = NewTable(heads[1], 3, 4, 5, 6, 7, 8, 9, 10)
-	for _, l := range v.Points {
-		t.AppendRow(append(table.Row{l.Collective, l.Layout, l.Bytes}, l.cells()...)[:len(heads[1])])
-	}
-	out += render(t)
 	if v.Remaining > 0 {
 		out += fmt.Sprintf("and %d more points\n", v.Remaining)
 	}
@@ -231,8 +241,11 @@ func tunedCellsOf(p ProblemFacts) tunedCells {
 }
 
 // at returns the algorithm that is selected at the tuned point nearest to p. It also returns the proportion
-// of the default's time that this algorithm saves. It returns false if no tuned point is near.
+// of the default's time that this algorithm saves. It returns false if no tuned point is near, or if g is nil.
 func (g *Gains) at(p coll.Point) (selected string, saving float64, ok bool) {
+	if g == nil {
+		return "", 0, false
+	}
 	t := g.byCollective[p.Collective]
 	if len(t.cells) == 0 {
 		return "", 0, false
@@ -245,41 +258,12 @@ func (g *Gains) at(p coll.Point) (selected string, saving float64, ok bool) {
 	return c.Algorithm, 1 - *c.Slowdown / *c.DefaultSlowdown, true
 }
 
-// gain is the predicted saving of time for the calls in one line of a table.
-type gain struct {
-	covered float64 // seconds of calls near a tuned point
-	saved   float64 // seconds
-
-	Selected, Saving string // as text; Saving is the share of the line's time
-}
-
-func (n *gain) add(g *Gains, c preprocess.Calls) {
-	if g == nil {
-		return
-	}
-	if selected, saving, ok := g.at(c.Point); ok {
-		n.covered += c.Seconds
-		n.saved += saving * c.Seconds
-		n.Selected = selected
-	}
-}
-
-func (n *gain) finish(seconds float64) {
-	n.Saving = absent
-	if n.covered > 0 {
-		n.Saving = FormatShare(n.saved / seconds)
-	}
-	if n.Selected == "" {
-		n.Selected = absent
-	}
-}
-
 // sentence describes the predicted saving of all calls. The times in a trace include the time in which
 // ranks wait for others. No algorithm saves this time.
-func (n gain) sentence(g *Gains, seconds float64) string {
+func (g *Gains) sentence(all traceLine) string {
 	if g == nil {
 		return ""
 	}
 	return fmt.Sprintf("Campaign %s predicts that its files save %s of the time in collectives, %s of %s. The saving is smaller where ranks wait for each other. Calls with %s of the time are near tuned points.",
-		g.Name, FormatShare(n.saved/seconds), formatSeconds(n.saved), formatSeconds(seconds), FormatShare(n.covered/seconds))
+		g.Name, FormatShare(all.saved/all.seconds), formatSeconds(all.saved), formatSeconds(all.seconds), FormatShare(all.covered/all.seconds))
 }
