@@ -18,23 +18,6 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// Needs lists what a campaign requires of the machine, such as a scheduler and programs.
-type Needs struct {
-	Scheduler string // local, slurm or allocation
-	Program   string // native, osu, reprompi or imb
-	Nodes     int    // of the largest job
-	PPN       int    // most processes on a node
-	JobTime   time.Duration
-	Partition string           // empty for the site's default
-	Options   []string         // options of sbatch, such as account and QOS
-	Bin       string           // folder of Slurm's commands; empty for PATH
-	Env       []string         // NAME=VALUE, for every launch
-	Modules   []string         // modules to load
-	Setup     []string         // lines of bash to run after loading modules
-	Refused   []string         // parts of the grid that cannot be measured, with reasons
-	Libraries []config.Library // each with its launcher
-}
-
 type campaignChecker struct {
 	*session
 	slurm     *cluster
@@ -44,24 +27,24 @@ type campaignChecker struct {
 }
 
 func (x *campaignChecker) examine(ctx context.Context) {
-	n := x.options.Needs
-	if n == nil {
+	c := x.options.Campaign
+	if c == nil {
 		return
 	}
-	for _, want := range n.Libraries {
+	for _, want := range c.Libraries {
 		lib := x.checkLibrary(ctx, want)
 		x.checkLauncher(want, lib)
 		x.checkRoot(want)
 		x.checkBenchmark(want, lib)
 	}
-	if len(n.Refused) > 0 {
-		x.add(need("grid", Warning, "", n.Refused...))
+	if refused := x.options.Refused; len(refused) > 0 {
+		x.add(need("grid", Warning, "", refused...))
 	}
-	switch n.Scheduler {
-	case "slurm":
+	switch c.Runner.Kind {
+	case config.SlurmJobs:
 		x.checkPartition()
 		x.checkSubmission(ctx)
-	case "allocation":
+	case config.Allocation:
 		x.checkAllocation()
 	default:
 		x.checkProcessors()
@@ -85,7 +68,7 @@ func (x *campaignChecker) checkLibrary(ctx context.Context, want config.Library)
 		}
 	}
 	hint := ""
-	if mods := x.options.Needs.Modules; len(mods) > 0 {
+	if mods := x.options.Campaign.Runner.Modules; len(mods) > 0 {
 		hint = "; here as in the campaign: module load " + strings.Join(mods, " ")
 	}
 	switch {
@@ -153,12 +136,12 @@ func (x *session) checkRoot(want config.Library) {
 	if want.Launcher != own.Kind || slices.Contains(want.LauncherArgs, "--allow-run-as-root") {
 		return
 	}
-	n := x.options.Needs
+	runner := x.options.Campaign.Runner
 	var absent []string
 	for _, v := range own.RootEnv {
 		name, _, _ := strings.Cut(v, "=")
-		named := slices.ContainsFunc(slices.Concat(n.Env, want.Env, n.Setup), func(s string) bool { return strings.Contains(s, name+"=") })
-		if inherited := n.Scheduler != "slurm" && x.getenv(name) != ""; !named && !inherited {
+		named := slices.ContainsFunc(slices.Concat(runner.Env, want.Env, runner.Setup), func(s string) bool { return strings.Contains(s, name+"=") })
+		if inherited := runner.Kind != config.SlurmJobs && x.getenv(name) != ""; !named && !inherited {
 			absent = append(absent, v)
 		}
 	}
@@ -173,23 +156,23 @@ func (x *campaignChecker) checkBenchmark(want config.Library, lib *Library) {
 	name := want.Name + " benchmark"
 	if !exists(want.Benchmark) {
 		fix := "build it, or check that it exists on the nodes"
-		if x.options.Needs.Program == "native" && lib != nil {
+		if x.options.Campaign.Benchmark.Program == "native" && lib != nil {
 			fix = x.buildCommand(lib, want.Benchmark)
 		}
 		x.add(need(name, Missing, fix, "no file "+want.Benchmark+" here"))
 		return
 	}
-	if x.options.Needs.Program == "own" { // the doctor does not know its arguments
+	if x.options.Campaign.Benchmark.Program == "own" { // the doctor does not know its arguments
 		x.add(need(name, Found, "", want.Benchmark))
 		return
 	}
 	i := slices.IndexFunc(x.programs.found, func(p program) bool {
 		inside := strings.HasPrefix(real(p.path), real(want.Benchmark)+string(filepath.Separator))
-		return p.name == x.options.Needs.Program && (real(p.path) == real(want.Benchmark) || inside)
+		return p.name == x.options.Campaign.Benchmark.Program && (real(p.path) == real(want.Benchmark) || inside)
 	})
 	switch {
 	case i < 0:
-		x.add(need(name, Missing, "fix benchmark in the campaign file", "no "+x.options.Needs.Program+" program in "+want.Benchmark))
+		x.add(need(name, Missing, "fix benchmark in the campaign file", "no "+x.options.Campaign.Benchmark.Program+" program in "+want.Benchmark))
 	case x.programs.found[i].library != lib:
 		x.add(need(name, Missing, "build it with the compiler of that library", x.programs.found[i].path+" loads another library than the campaign's"))
 	default:
@@ -203,27 +186,27 @@ func (x *campaignChecker) checkBenchmark(want config.Library, lib *Library) {
 }
 
 func (x *campaignChecker) checkPartition() {
-	n := x.options.Needs
+	wanted, nodes, ppn := x.options.Campaign.Slurm.Partition, x.nodes(), x.ppn()
 	if !x.slurm.reachable {
 		x.add(need("Slurm", Missing, "see Slurm above", "the campaign submits jobs, and Slurm does not answer"))
 		return
 	}
-	i := slices.IndexFunc(x.slurm.partitions, func(p partition) bool { return p.Name == n.Partition || n.Partition == "" && p.Default })
+	i := slices.IndexFunc(x.slurm.partitions, func(p partition) bool { return p.Name == wanted || wanted == "" && p.Default })
 	if i < 0 {
 		var names []string
 		for _, p := range x.slurm.partitions {
 			names = append(names, p.Name)
 		}
-		x.add(need("partition", Missing, "slurm.partition in the campaign file: one of "+several(names), "no partition "+cmp.Or(n.Partition, "is the default")))
+		x.add(need("partition", Missing, "slurm.partition in the campaign file: one of "+several(names), "no partition "+cmp.Or(wanted, "is the default")))
 		return
 	}
 	p := x.slurm.partitions[i]
 	var faults []string
-	if limit, err := strconv.Atoi(p.MaxNodes); p.Nodes < n.Nodes || err == nil && limit < n.Nodes {
-		faults = append(faults, fmt.Sprintf("the grid has jobs of %d nodes", n.Nodes))
+	if limit, err := strconv.Atoi(p.MaxNodes); p.Nodes < nodes || err == nil && limit < nodes {
+		faults = append(faults, fmt.Sprintf("the grid has jobs of %d nodes", nodes))
 	}
-	if p.perNode() < n.PPN {
-		faults = append(faults, fmt.Sprintf("the grid has %d processes on a node", n.PPN))
+	if p.perNode() < ppn {
+		faults = append(faults, fmt.Sprintf("the grid has %d processes on a node", ppn))
 	}
 	if p.State != "UP" {
 		faults = append(faults, "it is "+p.State)
@@ -236,22 +219,27 @@ func (x *campaignChecker) checkPartition() {
 }
 
 func (x *campaignChecker) checkSubmission(ctx context.Context) {
-	n := x.options.Needs
+	c := x.options.Campaign
 	script := filepath.Join(x.temp, "job.sh")
 	path := x.look("sbatch")
 	if !x.slurm.reachable || path == "" || !exists(script) {
 		return
 	}
-	args := []string{path, "--test-only", "--job-name=tutti-doctor", fmt.Sprintf("--nodes=%d", n.Nodes), fmt.Sprintf("--ntasks-per-node=%d", n.PPN)}
-	if n.JobTime > 0 {
-		args = append(args, fmt.Sprintf("--time=%d", int((n.JobTime+time.Minute-1)/time.Minute)))
+	args := []string{path, "--test-only", "--job-name=tutti-doctor", fmt.Sprintf("--nodes=%d", x.nodes()), fmt.Sprintf("--ntasks-per-node=%d", x.ppn())}
+	if c.Runner.JobTime > 0 {
+		args = append(args, fmt.Sprintf("--time=%d", int((c.Runner.JobTime+time.Minute-1)/time.Minute)))
 	}
-	if n.Partition != "" {
-		args = append(args, "--partition="+n.Partition)
+	for _, o := range []struct{ option, value string }{
+		{"--partition=", c.Slurm.Partition}, {"--account=", c.Slurm.Account}, {"--qos=", c.Slurm.QOS},
+		{"--reservation=", c.Slurm.Reservation}, {"--constraint=", c.Slurm.Constraint},
+	} {
+		if o.value != "" {
+			args = append(args, o.option+o.value)
+		}
 	}
-	args = slices.Concat(args, n.Options, []string{script})
+	args = slices.Concat(args, c.Slurm.Directives, []string{script})
 	r := x.run(ctx, command{args: args, dir: x.temp, drop: inherited, limit: x.limits.ask})
-	text := fmt.Sprintf("%s x %s", count(n.Nodes, "node", "nodes"), count(n.PPN, "process", "processes"))
+	text := fmt.Sprintf("%s x %s", count(x.nodes(), "node", "nodes"), count(x.ppn(), "process", "processes"))
 	if r.Err != nil {
 		x.add(need("largest job", Missing, "a smaller grid, a shorter runner.job_time, or another partition, account or QOS", text+": sbatch --test-only refuses: "+r.message()))
 		return
@@ -260,40 +248,47 @@ func (x *campaignChecker) checkSubmission(ctx context.Context) {
 }
 
 func (x *campaignChecker) checkAllocation() {
-	n := x.options.Needs
+	nodes := x.nodes()
 	switch {
 	case x.slurm.job == "":
-		x.add(need("allocation", Missing, fmt.Sprintf("salloc --nodes=%d --ntasks-per-node=%d, and tutti inside of it", n.Nodes, n.PPN), "tutti is not inside of a job"))
-	case x.slurm.jobNodes < n.Nodes:
-		x.add(need("allocation", Missing, fmt.Sprintf("salloc --nodes=%d, or a smaller grid", n.Nodes), fmt.Sprintf("the job has %s, the grid %d", count(x.slurm.jobNodes, "node", "nodes"), n.Nodes)))
+		x.add(need("allocation", Missing, fmt.Sprintf("salloc --nodes=%d --ntasks-per-node=%d, and tutti inside of it", nodes, x.ppn()), "tutti is not inside of a job"))
+	case x.slurm.jobNodes < nodes:
+		x.add(need("allocation", Missing, fmt.Sprintf("salloc --nodes=%d, or a smaller grid", nodes), fmt.Sprintf("the job has %s, the grid %d", count(x.slurm.jobNodes, "node", "nodes"), nodes)))
 	default:
-		x.add(need("allocation", OK, "", fmt.Sprintf("the job has %s, the grid needs %d", count(x.slurm.jobNodes, "node", "nodes"), n.Nodes)))
+		x.add(need("allocation", OK, "", fmt.Sprintf("the job has %s, the grid needs %d", count(x.slurm.jobNodes, "node", "nodes"), nodes)))
 	}
 }
 
 func (x *campaignChecker) checkProcessors() {
-	n, cores := x.options.Needs, runtime.NumCPU()
-	text := fmt.Sprintf("%s, the grid has %s on a node", count(cores, "core", "cores"), count(n.PPN, "process", "processes"))
-	if n.PPN > cores {
+	ppn, cores := x.ppn(), runtime.NumCPU()
+	text := fmt.Sprintf("%s, the grid has %s on a node", count(cores, "core", "cores"), count(ppn, "process", "processes"))
+	if ppn > cores {
 		x.add(need("processors", Warning, "use fewer processes: those that share cores wait for each other", text))
 		return
 	}
 	x.add(need("processors", OK, "", text))
 }
 
+// nodes returns the number of nodes of the campaign's largest job.
+func (x *campaignChecker) nodes() int { return slices.Max(x.options.Campaign.Grid.Nodes) }
+
+// ppn returns the campaign's largest number of processes on a node.
+func (x *campaignChecker) ppn() int { return slices.Max(x.options.Campaign.Grid.PPN) }
+
 // named returns two lists: the folders of the benchmark programs that a campaign names, and the paths of
 // tutti's own programs.
-func (n *Needs) named() (folders, own []string) {
-	if n == nil {
+func (x *session) named() (folders, own []string) {
+	c := x.options.Campaign
+	if c == nil {
 		return nil, nil
 	}
-	for _, lib := range n.Libraries {
+	for _, lib := range c.Libraries {
 		info, err := os.Stat(lib.Benchmark)
 		switch {
 		case err != nil:
 		case info.IsDir():
 			folders = append(folders, lib.Benchmark)
-		case n.Program == "native":
+		case c.Benchmark.Program == "native":
 			own = append(own, lib.Benchmark)
 		default:
 			folders = append(folders, filepath.Dir(lib.Benchmark))

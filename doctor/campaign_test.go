@@ -14,17 +14,20 @@ import (
 
 // ready creates a fake machine on which a campaign with MPICH and tutti's benchmark program can run. It
 // returns the machine and the needs of the campaign.
-func ready(t *testing.T, environ ...string) (*machine, *Needs) {
+func ready(t *testing.T, environ ...string) (*machine, *config.Campaign) {
 	m := newMachine(t, environ...)
 	m.cluster()
 	m.compiler("mpicc.mpich", mpichMark)
 	m.launcher("mpiexec.hydra", hydra, "case $3 in */bench) "+measured+";; *) "+goodWorld+";; esac")
 	m.put("bench", "echo tutti-native 1 "+csource.Bench.Checksum())
-	n := &Needs{
-		Scheduler: "slurm", Program: "native", Nodes: 4, PPN: 4, JobTime: time.Hour, Partition: "main",
+	n := &config.Campaign{
+		Grid:      config.Grid{Nodes: []int{2, 4, 1}, PPN: []int{4, 1}},
+		Runner:    config.Runner{Kind: config.SlurmJobs, JobTime: time.Hour},
+		Benchmark: config.Benchmark{Program: "native"},
+		Slurm:     config.Slurm{Partition: "main", Account: "me", QOS: "low", Directives: []string{"--mem=0"}},
 		Libraries: []config.Library{{Name: "mpich", Version: "4.0.2", Benchmark: filepath.Join(m.bin, "bench"), Launcher: "hydra"}},
 	}
-	m.x.options.Needs = n
+	m.x.options.Campaign = n
 	return m, n
 }
 
@@ -52,48 +55,51 @@ func TestNeeds(t *testing.T) {
 	tests := []struct {
 		name    string
 		environ []string
-		change  func(*machine, *Needs)
+		change  func(*machine, *config.Campaign)
 		check   string
 		state   State
 		details string
 		fix     string
 	}{
-		{"no such library", nil, func(_ *machine, n *Needs) { n.Libraries[0].Name = "openmpi" }, "openmpi 4.0.2", Missing, "no such library", "--mpi PREFIX"},
-		{"in a module", nil, func(_ *machine, n *Needs) { n.Libraries[0].Name, n.Modules = "openmpi", []string{"ompi/4"} }, "openmpi 4.0.2", Missing, "no such library", "module load ompi/4"},
-		{"no such file", nil, func(_ *machine, n *Needs) { n.Libraries[0].Path = "/none/libmpich.so" }, "mpich 4.0.2", Missing, "no file /none/libmpich.so", "path"},
-		{"another version", nil, func(_ *machine, n *Needs) { n.Libraries[0].Version = "4.3.2" }, "mpich 4.3.2", Missing, "here is MPICH 4.0.2", "4.0.2 in the campaign file"},
-		{"no such launcher", nil, func(_ *machine, n *Needs) { n.Libraries[0].LauncherPath = "/none/mpiexec" }, "mpich launcher", Warning, "/none/mpiexec is not a program", "nodes"},
-		{"Slurm elsewhere", nil, func(m *machine, n *Needs) {
-			n.Bin = filepath.Join(m.bin, "elsewhere")
+		{"no such library", nil, func(_ *machine, n *config.Campaign) { n.Libraries[0].Name = "openmpi" }, "openmpi 4.0.2", Missing, "no such library", "--mpi PREFIX"},
+		{"in a module", nil, func(_ *machine, n *config.Campaign) {
+			n.Libraries[0].Name, n.Runner.Modules = "openmpi", []string{"ompi/4"}
+		}, "openmpi 4.0.2", Missing, "no such library", "module load ompi/4"},
+		{"no such file", nil, func(_ *machine, n *config.Campaign) { n.Libraries[0].Path = "/none/libmpich.so" }, "mpich 4.0.2", Missing, "no file /none/libmpich.so", "path"},
+		{"another version", nil, func(_ *machine, n *config.Campaign) { n.Libraries[0].Version = "4.3.2" }, "mpich 4.3.2", Missing, "here is MPICH 4.0.2", "4.0.2 in the campaign file"},
+		{"no such launcher", nil, func(_ *machine, n *config.Campaign) { n.Libraries[0].LauncherPath = "/none/mpiexec" }, "mpich launcher", Warning, "/none/mpiexec is not a program", "nodes"},
+		{"Slurm elsewhere", nil, func(m *machine, n *config.Campaign) {
+			n.Slurm.Bin = filepath.Join(m.bin, "elsewhere")
 			m.put("elsewhere/scontrol", "echo 'Slurmctld(primary) at elsewhere is DOWN'; exit 1")
 		}, "Slurm", Missing, "does not answer", "see Slurm above"},
-		{"another PMI", nil, func(_ *machine, n *Needs) { n.Libraries[0].Launcher, n.Libraries[0].PMI = "srun", "pmix" }, "mpich launcher", Missing, "no srun was found", "another launcher"},
-		{"srun", nil, func(_ *machine, n *Needs) { n.Libraries[0].Launcher, n.Libraries[0].PMI = "srun", "pmi2" }, "mpich launcher", OK, "srun --mpi=pmi2: ok", ""},
-		{"mpirun of another library", nil, func(_ *machine, n *Needs) { n.Libraries[0].Launcher = "mpirun" }, "mpich launcher", Missing, "no mpirun was found", "another launcher"},
-		{"no benchmark", nil, func(_ *machine, n *Needs) { n.Libraries[0].Benchmark = "/none/bench" }, "mpich benchmark", Missing, "no file /none/bench", "tutti build benchmark --mpicc mpicc.mpich -o /none/bench"},
-		{"benchmark of another kind", nil, func(_ *machine, n *Needs) { n.Program = "osu" }, "mpich benchmark", Missing, "no osu program", "fix benchmark"},
-		{"stale benchmark", nil, func(m *machine, _ *Needs) { m.put("bench", "echo tutti-native 1 00") }, "mpich benchmark", Missing, "does not measure", "see Benchmark programs"},
-		{"no such partition", nil, func(_ *machine, n *Needs) { n.Partition = "nosuch" }, "partition", Missing, "no partition nosuch", "main, small, excl"},
-		{"too many nodes", nil, func(_ *machine, n *Needs) { n.Nodes = 5 }, "partition", Missing, "jobs of 5 nodes", "smaller grid"},
-		{"more nodes than a job may have", nil, func(_ *machine, n *Needs) { n.Partition, n.Nodes = "small", 3 }, "partition", Missing, "jobs of 3 nodes", "smaller grid"},
-		{"too many processes", nil, func(_ *machine, n *Needs) { n.PPN = 5 }, "partition", Missing, "5 processes on a node", "smaller grid"},
-		{"the default partition", nil, func(_ *machine, n *Needs) { n.Partition = "" }, "partition", OK, "main: 4 nodes", ""},
-		{"refused", nil, func(m *machine, _ *Needs) {
-			m.put("sbatch", `case "$*" in *--nodes=4*--time=60*--partition=main*) echo 'error: Invalid qos' >&2; exit 1;; esac`)
+		{"another PMI", nil, func(_ *machine, n *config.Campaign) { n.Libraries[0].Launcher, n.Libraries[0].PMI = "srun", "pmix" }, "mpich launcher", Missing, "no srun was found", "another launcher"},
+		{"srun", nil, func(_ *machine, n *config.Campaign) { n.Libraries[0].Launcher, n.Libraries[0].PMI = "srun", "pmi2" }, "mpich launcher", OK, "srun --mpi=pmi2: ok", ""},
+		{"the default launcher", nil, func(_ *machine, n *config.Campaign) { n.Libraries[0].Launcher, n.Libraries[0].PMI = "", "pmi2" }, "mpich launcher", OK, "srun --mpi=pmi2: ok", ""},
+		{"mpirun of another library", nil, func(_ *machine, n *config.Campaign) { n.Libraries[0].Launcher = "mpirun" }, "mpich launcher", Missing, "no mpirun was found", "another launcher"},
+		{"no benchmark", nil, func(_ *machine, n *config.Campaign) { n.Libraries[0].Benchmark = "/none/bench" }, "mpich benchmark", Missing, "no file /none/bench", "tutti build benchmark --mpicc mpicc.mpich -o /none/bench"},
+		{"benchmark of another kind", nil, func(_ *machine, n *config.Campaign) { n.Benchmark.Program = "osu" }, "mpich benchmark", Missing, "no osu program", "fix benchmark"},
+		{"stale benchmark", nil, func(m *machine, _ *config.Campaign) { m.put("bench", "echo tutti-native 1 00") }, "mpich benchmark", Missing, "does not measure", "see Benchmark programs"},
+		{"no such partition", nil, func(_ *machine, n *config.Campaign) { n.Slurm.Partition = "nosuch" }, "partition", Missing, "no partition nosuch", "main, small, excl"},
+		{"too many nodes", nil, func(_ *machine, n *config.Campaign) { n.Grid.Nodes = []int{5} }, "partition", Missing, "jobs of 5 nodes", "smaller grid"},
+		{"more nodes than a job may have", nil, func(_ *machine, n *config.Campaign) { n.Slurm.Partition, n.Grid.Nodes = "small", []int{3} }, "partition", Missing, "jobs of 3 nodes", "smaller grid"},
+		{"too many processes", nil, func(_ *machine, n *config.Campaign) { n.Grid.PPN = []int{5} }, "partition", Missing, "5 processes on a node", "smaller grid"},
+		{"the default partition", nil, func(_ *machine, n *config.Campaign) { n.Slurm.Partition = "" }, "partition", OK, "main: 4 nodes", ""},
+		{"refused", nil, func(m *machine, _ *config.Campaign) {
+			m.put("sbatch", `case "$*" in *--nodes=4*--time=60*--partition=main*--account=me*--qos=low*--mem=0*) echo 'error: Invalid qos' >&2; exit 1;; esac`)
 		}, "largest job", Missing, "Invalid qos", "QOS"},
-		{"Slurm is down", nil, func(m *machine, _ *Needs) {
+		{"Slurm is down", nil, func(m *machine, _ *config.Campaign) {
 			m.put("scontrol", "echo 'Slurmctld(primary) at head is DOWN'; exit 1")
 		}, "Slurm", Missing, "does not answer", "see Slurm above"},
-		{"no job", nil, func(_ *machine, n *Needs) { n.Scheduler = "allocation" }, "allocation", Missing, "not inside", "salloc --nodes=4"},
-		{"small job", []string{"SLURM_JOB_ID=7", "SLURM_JOB_NUM_NODES=2"}, func(_ *machine, n *Needs) { n.Scheduler = "allocation" }, "allocation", Missing, "2 nodes, the grid 4", "smaller grid"},
-		{"large job", []string{"SLURM_JOB_ID=7", "SLURM_JOB_NUM_NODES=8"}, func(_ *machine, n *Needs) { n.Scheduler = "allocation" }, "allocation", OK, "8 nodes", ""},
-		{"more processes than cores", nil, func(_ *machine, n *Needs) { n.Scheduler, n.PPN = "local", 1<<20 }, "processors", Warning, "1048576 processes", "fewer"},
-		{"Open MPI as root", nil, func(m *machine, n *Needs) { n.Libraries[0] = asRoot(m) }, "openmpi as root", Warning, "refuses to start programs for root", "env: [OMPI_ALLOW_RUN_AS_ROOT=1, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1]"},
-		{"half allowed", nil, func(m *machine, n *Needs) {
+		{"no job", nil, func(_ *machine, n *config.Campaign) { n.Runner.Kind = "allocation" }, "allocation", Missing, "not inside", "salloc --nodes=4"},
+		{"small job", []string{"SLURM_JOB_ID=7", "SLURM_JOB_NUM_NODES=2"}, func(_ *machine, n *config.Campaign) { n.Runner.Kind = "allocation" }, "allocation", Missing, "2 nodes, the grid 4", "smaller grid"},
+		{"large job", []string{"SLURM_JOB_ID=7", "SLURM_JOB_NUM_NODES=8"}, func(_ *machine, n *config.Campaign) { n.Runner.Kind = "allocation" }, "allocation", OK, "8 nodes", ""},
+		{"more processes than cores", nil, func(_ *machine, n *config.Campaign) { n.Runner.Kind, n.Grid.PPN = "local", []int{1 << 20} }, "processors", Warning, "1048576 processes", "fewer"},
+		{"Open MPI as root", nil, func(m *machine, n *config.Campaign) { n.Libraries[0] = asRoot(m) }, "openmpi as root", Warning, "refuses to start programs for root", "env: [OMPI_ALLOW_RUN_AS_ROOT=1, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1]"},
+		{"half allowed", nil, func(m *machine, n *config.Campaign) {
 			n.Libraries[0] = asRoot(m)
 			n.Libraries[0].Env = []string{"OMPI_ALLOW_RUN_AS_ROOT=1"}
 		}, "openmpi as root", Warning, "refuses to start programs for root", "env: [OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1]"},
-		{"one process", nil, func(_ *machine, n *Needs) { n.Scheduler, n.PPN = "local", 1 }, "processors", OK, "1 process on a node", ""},
+		{"one process", nil, func(_ *machine, n *config.Campaign) { n.Runner.Kind, n.Grid.PPN = "local", []int{1} }, "processors", OK, "1 process on a node", ""},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -116,16 +122,16 @@ func TestNeeds(t *testing.T) {
 // set-up and variables.
 func TestPrepare(t *testing.T) {
 	m, n := ready(t, "SITE=before")
-	n.Env = []string{"OF_RUNNER=1"}
+	n.Runner.Env = []string{"OF_RUNNER=1"}
 	n.Libraries[0].Env = []string{"OF_LIBRARY=1"}
-	n.Setup = []string{"echo noise", "export SITE=after; export 'LINES=a", "b'"}
+	n.Runner.Setup = []string{"echo noise", "export SITE=after; export 'LINES=a", "b'"}
 	m.launcher("mpiexec.hydra", hydra, `case $OF_RUNNER$OF_LIBRARY$SITE$LINES in "11aftera
 b") ;; *) echo "sees $OF_RUNNER$OF_LIBRARY$SITE" >&2; exit 1;; esac
 `+goodWorld)
 	r := m.examine()
 	wantCheck(t, m.find(r, Campaign, "mpich launcher"), OK, "ok", "")
 	wantCheck(t, m.find(r, Campaign, "set-up"), OK, "work here", "")
-	if got := n.envFor(filepath.Join(m.bin, "bench")); !slices.Equal(got, n.Libraries[0].Env) {
+	if got := m.x.envFor(filepath.Join(m.bin, "bench")); !slices.Equal(got, n.Libraries[0].Env) {
 		t.Errorf("the benchmark is looked into with %q", got)
 	}
 }
@@ -136,7 +142,7 @@ func TestPrepareFails(t *testing.T) {
 		"while :; do read line < /dev/zero; done": "do not end here within 4s",
 	} {
 		m, n := ready(t)
-		n.Setup = []string{text}
+		n.Runner.Setup = []string{text}
 		wantCheck(t, m.find(m.examine(), Campaign, "set-up"), Warning, want, "by hand")
 	}
 }

@@ -1,22 +1,26 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"tutti/internal/config"
 )
 
 // Options say where an examination looks and what it may run.
 type Options struct {
-	Environ  []string // environment of the process
-	Dir      string   // folder where campaigns would write; the nodes should see it, too
-	Prefixes []string // MPI installations in addition to those of the environment
-	Folders  []string // folders of benchmark programs in addition to those of the environment
-	Needs    *Needs   // needs of a campaign; nil to examine the machine alone
-	Run      bool     // start programs with two processes; false starts no parallel program
+	Environ  []string         // environment of the process
+	Dir      string           // folder where campaigns would write; the nodes should see it, too
+	Prefixes []string         // MPI installations in addition to those of the environment
+	Folders  []string         // folders of benchmark programs in addition to those of the environment
+	Run      bool             // start programs with two processes; false starts no parallel program
+	Campaign *config.Campaign // campaign on a machine; nil to examine the machine alone
+	Refused  []string         // parts of its grid that cannot be measured, with reasons
 }
 
 type limits struct {
@@ -50,7 +54,15 @@ func (x *session) begin(ctx context.Context) error {
 		return fmt.Errorf("doctor: %w", err)
 	}
 	x.options.Dir = dir
-	x.prepare(ctx)
+	if x.options.Campaign != nil {
+		c := *x.options.Campaign
+		c.Libraries = slices.Clone(c.Libraries)
+		for i, lib := range c.Libraries {
+			c.Libraries[i].Launcher = cmp.Or(lib.Launcher, c.Runner.DefaultLauncher(lib.Name))
+		}
+		x.options.Campaign = &c
+		x.prepare(ctx, c)
+	}
 	return nil
 }
 
@@ -90,7 +102,7 @@ func newExamination(opt Options, root string) *examination {
 }
 
 func (x *examination) examine(ctx context.Context) (*Report, error) {
-	folders, own := x.options.Needs.named()
+	folders, own := x.named()
 	x.options.Folders, x.programs.own = slices.Concat(folders, x.options.Folders), own
 	err := x.runAll(ctx, x.slurm.examine, x.libraries.examine, x.launchers.examine, x.programs.examine, x.host.examine, x.campaign.examine)
 	if err != nil {

@@ -178,7 +178,7 @@ func launchEnv(l mpi.Launcher) []string {
 }
 
 func (x *launcherTester) launchEnv(lib *Library) []string {
-	return slices.Concat(launchEnv(lib.launcher()), x.options.Needs.envOf(lib.Family))
+	return slices.Concat(launchEnv(lib.launcher()), x.envOf(lib.Family))
 }
 
 // try starts two processes of a library's program. It tries several launch commands, until one works. It adds a

@@ -216,7 +216,7 @@ func parseMarker(program []byte) (marker, bool) {
 
 // loadedBy returns the file of the MPI library that a program would load, "" if it finds none.
 func (x *session) loadedBy(ctx context.Context, prog string) string {
-	args, env := []string{prog}, append(slices.Clone(x.options.Needs.envFor(prog)), "LD_TRACE_LOADED_OBJECTS=1")
+	args, env := []string{prog}, append(slices.Clone(x.envFor(prog)), "LD_TRACE_LOADED_OBJECTS=1")
 	if isLibrary(prog) { // cannot be run, so another program preloads it
 		args, env = []string{"true"}, append(env, "LD_PRELOAD="+prog)
 	}

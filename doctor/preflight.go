@@ -27,12 +27,12 @@ func Preflight(ctx context.Context, opt Options) ([]Check, error) {
 	if err := x.begin(ctx); err != nil {
 		return nil, err
 	}
-	for _, want := range opt.Needs.Libraries {
+	for _, want := range x.options.Campaign.Libraries {
 		x.checkBenchmark(ctx, want)
 		x.checkLauncher(want)
 		x.checkRoot(want)
 	}
-	if opt.Needs.Scheduler == "slurm" {
+	if opt.Campaign.Runner.Kind == config.SlurmJobs {
 		x.checkFolder()
 	}
 	return slices.DeleteFunc(x.checks, func(c Check) bool { return c.State == OK }), ctx.Err()
@@ -45,7 +45,7 @@ func (x *preflight) checkBenchmark(ctx context.Context, want config.Library) {
 	path, fault := x.benchmarkOf(want)
 	if fault != "" {
 		fix := "fix benchmark in the campaign file"
-		if x.options.Needs.Program == "native" {
+		if x.options.Campaign.Benchmark.Program == "native" {
 			fix = "tutti build benchmark --mpicc MPICC -o " + want.Benchmark
 		}
 		x.add(need(name, Missing, fix, fault))
@@ -56,7 +56,7 @@ func (x *preflight) checkBenchmark(ctx context.Context, want config.Library) {
 	})
 	if absent := notFound(r.Stdout); len(absent) > 0 {
 		state := Missing
-		if x.options.Needs.Scheduler == "slurm" { // nodes may have other libraries
+		if x.options.Campaign.Runner.Kind == config.SlurmJobs { // nodes may have other libraries
 			state = Warning
 		}
 		x.add(need(name, state, "runner.modules, or LD_LIBRARY_PATH in the env of the library", path+" does not find "+several(absent)))
@@ -110,7 +110,7 @@ func BenchmarkFiles(ctx context.Context, opt Options) ([]string, error) {
 		return nil, err
 	}
 	var out []string
-	for _, want := range opt.Needs.Libraries {
+	for _, want := range x.options.Campaign.Libraries {
 		loads := ""
 		if path, fault := x.benchmarkOf(want); fault == "" {
 			loads = x.loadedBy(ctx, path)
@@ -133,7 +133,7 @@ func knownTitle(loads string) bool {
 // programs, it returns the first one. If there is none, it returns a description of the fault.
 func (x *preflight) benchmarkOf(want config.Library) (path, fault string) {
 	path = want.Benchmark
-	if x.options.Needs.Program == "osu" {
+	if x.options.Campaign.Benchmark.Program == "osu" {
 		names, err := fs.Glob(os.DirFS(path), "osu_*")
 		if err != nil || len(names) == 0 {
 			return "", "no OSU program in " + path
@@ -164,7 +164,7 @@ func notFound(list string) []string {
 // checkLauncher checks that the launcher exists. It does nothing for Slurm, since the launcher then runs on
 // Slurm's nodes.
 func (x *preflight) checkLauncher(want config.Library) {
-	if x.options.Needs.Scheduler == "slurm" {
+	if x.options.Campaign.Runner.Kind == config.SlurmJobs {
 		return // the launcher runs on the nodes
 	}
 	program := want.LauncherPath

@@ -15,27 +15,27 @@ import (
 func TestPreflight(t *testing.T) {
 	tests := []struct {
 		name    string
-		change  func(*machine, *Needs)
+		change  func(*machine, *config.Campaign)
 		check   string // name of the expected check; empty for none
 		state   State
 		details string
 		fix     string
 	}{
-		{"all there", func(*machine, *Needs) {}, "", "", "", ""},
-		{"no benchmark", func(_ *machine, n *Needs) { n.Libraries[0].Benchmark = "/none/bench" }, "mpich benchmark", Missing, "no file /none/bench", "tutti build benchmark --mpicc MPICC -o /none/bench"},
-		{"not executable", func(m *machine, n *Needs) {
+		{"all there", func(*machine, *config.Campaign) {}, "", "", "", ""},
+		{"no benchmark", func(_ *machine, n *config.Campaign) { n.Libraries[0].Benchmark = "/none/bench" }, "mpich benchmark", Missing, "no file /none/bench", "tutti build benchmark --mpicc MPICC -o /none/bench"},
+		{"not executable", func(m *machine, n *config.Campaign) {
 			if err := os.Chmod(n.Libraries[0].Benchmark, 0o644); err != nil {
 				m.t.Fatal(err)
 			}
 		}, "mpich benchmark", Missing, "chmod +x", "tutti build benchmark"},
-		{"a folder", func(m *machine, n *Needs) { n.Libraries[0].Benchmark = m.bin }, "mpich benchmark", Missing, "is a folder", "tutti build benchmark"},
-		{"no OSU program", func(m *machine, n *Needs) { n.Program, n.Libraries[0].Benchmark = "osu", m.bin }, "mpich benchmark", Missing, "no OSU program", "fix benchmark"},
-		{"no launcher", func(_ *machine, n *Needs) { n.Libraries[0].LauncherPath = "/none/mpiexec" }, "mpich launcher", Missing, "/none/mpiexec", "launcher_path"},
+		{"a folder", func(m *machine, n *config.Campaign) { n.Libraries[0].Benchmark = m.bin }, "mpich benchmark", Missing, "is a folder", "tutti build benchmark"},
+		{"no OSU program", func(m *machine, n *config.Campaign) { n.Benchmark.Program, n.Libraries[0].Benchmark = "osu", m.bin }, "mpich benchmark", Missing, "no OSU program", "fix benchmark"},
+		{"no launcher", func(_ *machine, n *config.Campaign) { n.Libraries[0].LauncherPath = "/none/mpiexec" }, "mpich launcher", Missing, "/none/mpiexec", "launcher_path"},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			m, n := ready(t)
-			n.Scheduler = "local"
+			n.Runner.Kind = "local"
 			tc.change(m, n)
 			checks := preflightChecks(t, m)
 			if tc.check == "" {
@@ -52,7 +52,7 @@ func TestPreflight(t *testing.T) {
 // preflightChecks runs Preflight on a fake machine. It returns the checks.
 func preflightChecks(t *testing.T, m *machine) []Check {
 	t.Helper()
-	return testutil.Must(Preflight(t.Context(), Options{Environ: m.x.options.Environ, Dir: m.x.options.Dir, Needs: m.x.options.Needs}))(t)
+	return testutil.Must(Preflight(t.Context(), Options{Environ: m.x.options.Environ, Dir: m.x.options.Dir, Campaign: m.x.options.Campaign}))(t)
 }
 
 // TestPreflightWrongLibrary checks two programs that count as missing benchmarks: one that loads another MPI
@@ -61,7 +61,7 @@ func TestPreflightWrongLibrary(t *testing.T) {
 	requireMPI(t)
 	path := testutil.BuildProgram(t, toolchains["openmpi"], csource.Bench)
 	m, n := ready(t)
-	n.Scheduler = "local"
+	n.Runner.Kind = "local"
 	n.Libraries[0].Benchmark = path
 	wantCheck(t, m.find(&Report{Checks: preflightChecks(t, m)}, Campaign, "mpich benchmark"), Missing, "loads Open MPI 4.1.4", "compiler of MPICH")
 	n.Libraries[0] = config.Library{Name: "openmpi", Version: "5.0.5", Benchmark: path, Launcher: "hydra"}
@@ -93,10 +93,10 @@ func TestPreflightNotFound(t *testing.T) {
 	m, n := ready(t)
 	n.Libraries[0].Benchmark = program
 	for scheduler, state := range map[string]State{"local": Missing, "slurm": Warning} {
-		n.Scheduler = scheduler
+		n.Runner.Kind = scheduler
 		wantCheck(t, m.find(&Report{Checks: preflightChecks(t, m)}, Campaign, "mpich benchmark"), state, "does not find", "LD_LIBRARY_PATH")
 	}
-	n.Scheduler = "local"
+	n.Runner.Kind = "local"
 	n.Libraries[0].Env = []string{"LD_LIBRARY_PATH=" + filepath.Join(dir, "lib")}
 	if checks := preflightChecks(t, m); len(checks) > 0 {
 		t.Errorf("with its folder in the env of the library: %+v", checks)

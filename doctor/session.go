@@ -188,30 +188,26 @@ func real(path string) string {
 	return path
 }
 
-func (x *session) prepare(ctx context.Context) {
-	n := x.options.Needs
-	if n == nil {
-		return
-	}
-	x.setUp(ctx, n)
-	x.environ = append(x.environ, n.Env...)
-	if n.Bin != "" {
-		x.environ = append(x.environ, "PATH="+n.Bin+":"+x.getenv("PATH"))
+func (x *session) prepare(ctx context.Context, c config.Campaign) {
+	x.setUp(ctx, c.Runner)
+	x.environ = append(x.environ, c.Runner.Env...)
+	if c.Slurm.Bin != "" {
+		x.environ = append(x.environ, "PATH="+c.Slurm.Bin+":"+x.getenv("PATH"))
 	}
 }
 
-func (x *session) setUp(ctx context.Context, n *Needs) {
-	if len(n.Modules)+len(n.Setup) == 0 {
+func (x *session) setUp(ctx context.Context, r config.Runner) {
+	if len(r.Modules)+len(r.Setup) == 0 {
 		return
 	}
 	bash := cmp.Or(x.look("bash"), "/bin/bash")
-	r := x.run(ctx, command{args: []string{bash, "-c", setUpScript(n)}, dir: x.options.Dir, limit: x.limits.compile})
-	environ := strings.Split(strings.TrimSuffix(r.Stdout, "\x00"), "\x00")
+	done := x.run(ctx, command{args: []string{bash, "-c", setUpScript(r)}, dir: x.options.Dir, limit: x.limits.compile})
+	environ := strings.Split(strings.TrimSuffix(done.Stdout, "\x00"), "\x00")
 	switch {
-	case r.TimedOut:
+	case done.TimedOut:
 		x.add(need("set-up", Warning, "run its lines by hand", "runner.modules and runner.setup do not end here within "+x.limits.compile.String()))
-	case r.Err != nil || len(environ) < 2:
-		x.add(need("set-up", Warning, "run its lines by hand; they may work on the nodes only", "runner.modules and runner.setup do not work here: "+r.message()))
+	case done.Err != nil || len(environ) < 2:
+		x.add(need("set-up", Warning, "run its lines by hand; they may work on the nodes only", "runner.modules and runner.setup do not work here: "+done.message()))
 	default:
 		x.environ = quiet(environ)
 		x.add(need("set-up", OK, "", "runner.modules and runner.setup work here"))
@@ -220,35 +216,33 @@ func (x *session) setUp(ctx context.Context, n *Needs) {
 
 // setUpScript returns a script that runs a campaign's set-up and prints the resulting environment. It
 // prints a zero byte after each variable. The output of the set-up goes to standard error.
-func setUpScript(n *Needs) string {
+func setUpScript(r config.Runner) string {
 	var b strings.Builder
 	b.WriteString("exec 3>&1 1>&2\n")
-	b.WriteString(benchrunner.LoadModules(n.Modules) + "\n")
-	for _, line := range n.Setup {
+	b.WriteString(benchrunner.LoadModules(r.Modules) + "\n")
+	for _, line := range r.Setup {
 		b.WriteString(line + "\n")
 	}
 	b.WriteString("command -p env -0 >&3\n")
 	return b.String()
 }
 
-func (n *Needs) envOf(library string) []string {
-	if n == nil {
-		return nil
-	}
-	i := slices.IndexFunc(n.Libraries, func(l config.Library) bool { return l.Name == library })
-	if i < 0 {
-		return nil
-	}
-	return n.Libraries[i].Env
+// envOf returns the variables that the campaign sets for a library.
+func (x *session) envOf(library string) []string {
+	return x.envWhere(func(l config.Library) bool { return l.Name == library })
 }
 
-func (n *Needs) envFor(program string) []string {
-	if n == nil {
-		return nil
-	}
-	for _, l := range n.Libraries {
-		if real(program) == real(l.Benchmark) || strings.HasPrefix(real(program), real(l.Benchmark)+"/") {
-			return l.Env
+// envFor returns the variables that the campaign sets for a benchmark program.
+func (x *session) envFor(program string) []string {
+	return x.envWhere(func(l config.Library) bool {
+		return real(program) == real(l.Benchmark) || strings.HasPrefix(real(program), real(l.Benchmark)+"/")
+	})
+}
+
+func (x *session) envWhere(is func(config.Library) bool) []string {
+	if x.options.Campaign != nil {
+		if i := slices.IndexFunc(x.options.Campaign.Libraries, is); i >= 0 {
+			return x.options.Campaign.Libraries[i].Env
 		}
 	}
 	return nil

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -86,9 +85,11 @@ func (o *doctorOptions) run(ctx context.Context) error {
 		if err != nil {
 			return withCode(codeInput, err)
 		}
-		opt.Needs, opt.Dir = needsOf(c), nearestFolder(c.Output)
-		if err := addRefused(ctx, o.app, opt.Needs, c); err != nil {
-			return err
+		if opt.Dir = nearestFolder(c.Output); c.Runner.Live() {
+			opt.Campaign = c
+			if opt.Refused, err = refusedParts(ctx, o.app, c); err != nil {
+				return err
+			}
 		}
 	}
 	r, err := doctor.Examine(ctx, opt)
@@ -105,45 +106,19 @@ func (o *doctorOptions) run(ctx context.Context) error {
 	return err
 }
 
-// needsOf returns what a campaign requires of the machine. It returns nil if the campaign uses recorded data.
-func needsOf(c *config.Campaign) *doctor.Needs {
-	if !c.Runner.Live() {
-		return nil
-	}
-	n := &doctor.Needs{
-		Scheduler: c.Runner.Kind, Program: c.Benchmark.Program, JobTime: c.Runner.JobTime, Partition: c.Slurm.Partition,
-		Nodes: slices.Max(c.Grid.Nodes), PPN: slices.Max(c.Grid.PPN), Modules: c.Runner.Modules, Setup: c.Runner.Setup, Bin: c.Slurm.Bin, Env: c.Runner.Env,
-	}
-	for _, o := range []struct{ option, value string }{
-		{"--account", c.Slurm.Account}, {"--qos", c.Slurm.QOS}, {"--reservation", c.Slurm.Reservation}, {"--constraint", c.Slurm.Constraint},
-	} {
-		if o.value != "" {
-			n.Options = append(n.Options, o.option+"="+o.value)
-		}
-	}
-	n.Options = append(n.Options, c.Slurm.Directives...)
-	for _, lib := range c.Libraries {
-		lib.Launcher = cmp.Or(lib.Launcher, c.Runner.DefaultLauncher(lib.Name))
-		n.Libraries = append(n.Libraries, lib)
-	}
-	return n
-}
-
 // capacityTime is the longest time that doctor waits until a scheduler reports its limits.
 const capacityTime = 20 * time.Second
 
-// addRefused adds to n.Refused the layouts and message sizes of a campaign that cannot be measured on this
-// machine.
-func addRefused(ctx context.Context, a *app, n *doctor.Needs, c *config.Campaign) error {
-	if n == nil {
-		return nil
+// refusedParts returns the layouts and message sizes of a campaign that cannot be measured on this machine.
+func refusedParts(ctx context.Context, a *app, c *config.Campaign) ([]string, error) {
+	own := *c
+	own.Libraries = slices.Clone(c.Libraries)
+	if err := addPaths(ctx, a, &own); err != nil {
+		return nil, err
 	}
-	if err := addPaths(ctx, a, c); err != nil {
-		return err
-	}
-	b, err := assembly.New(c)
+	b, err := assembly.New(&own)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, capacityTime)
 	defer cancel()
@@ -152,13 +127,13 @@ func addRefused(ctx context.Context, a *app, n *doctor.Needs, c *config.Campaign
 		f, err = b.Forecast(ctx)
 	}
 	if err != nil {
-		n.Refused = []string{"cannot determine which parts of the grid can be measured: " + err.Error()}
-		return nil
+		return []string{"cannot determine which parts of the grid can be measured: " + err.Error()}, nil
 	}
+	var out []string
 	for _, l := range f.LeftOut {
-		n.Refused = append(n.Refused, l.String())
+		out = append(out, l.String())
 	}
-	return nil
+	return out, nil
 }
 
 // preflight prints which needs of a campaign this machine does not meet. The error matches
@@ -167,7 +142,7 @@ func preflight(ctx context.Context, a *app, c *config.Campaign) error {
 	if !c.Runner.Live() {
 		return nil
 	}
-	checks, err := doctor.Preflight(ctx, doctor.Options{Environ: a.environ, Dir: nearestFolder(c.Output), Needs: needsOf(c)})
+	checks, err := doctor.Preflight(ctx, doctor.Options{Environ: a.environ, Dir: nearestFolder(c.Output), Campaign: c})
 	if err != nil || len(checks) == 0 {
 		return err
 	}
@@ -201,7 +176,7 @@ func addPaths(ctx context.Context, a *app, c *config.Campaign) error {
 	if !c.Runner.Live() || !slices.ContainsFunc(c.Libraries, needsPath) {
 		return nil
 	}
-	found, err := doctor.BenchmarkFiles(ctx, doctor.Options{Environ: a.environ, Dir: nearestFolder(c.Output), Needs: needsOf(c)})
+	found, err := doctor.BenchmarkFiles(ctx, doctor.Options{Environ: a.environ, Dir: nearestFolder(c.Output), Campaign: c})
 	for i, path := range found {
 		if needsPath(c.Libraries[i]) {
 			c.Libraries[i].Path = path
