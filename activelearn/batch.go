@@ -12,24 +12,6 @@ import (
 	"tutti/surrogate/gp"
 )
 
-const (
-	// maxScored is the largest number of candidates that are scored for a batch.
-	maxScored = 400
-	// maxPriceVariance limits the variance of log10 of a candidate's time when its price is computed. The
-	// expected time is the median multiplied by a factor that grows with this variance. The limit keeps the
-	// factor at most e^(2.3²/2) = 14.
-	maxPriceVariance = 1
-	// minFall is the smallest relative decrease of a variance by a measurement. Smaller ones count as zero.
-	minFall = 1e-3
-	// minDeviation, in decades, is the lower limit of standard deviations, which prevents a division by
-	// zero.
-	minDeviation = 1e-6
-	// batchShare limits the machine time of a batch, as a fraction of the machine time that this campaign
-	// has used so far. A batch of one candidate is exempt. Without the limit, a last batch of expensive
-	// candidates could double the cost of a campaign before the next evaluation.
-	batchShare = 0.5
-)
-
 // scoredCandidate is a candidate for the batch, with the values from which its score is computed.
 type scoredCandidate struct {
 	candidate   coll.Candidate

@@ -7,6 +7,10 @@ const (
 	// begin with 3 points took less machine time than campaigns that begin with 5, on the machines A, C and
 	// D of data/simgrid.
 	initialPoints = 3
+	// defaultInitial is the default number of initial points for the strategy "uncertainty". It equals the
+	// number of hyperparameters that this strategy learns: three length scales, a signal variance and a noise
+	// variance.
+	defaultInitial = 5
 	// maxInitialPosition limits the initial points. A point's numbers of nodes, processes per node (ppn) and
 	// bytes are ranked from 0 (smallest) to 1 (greatest). The average of the three ranks must be below the
 	// limit. Such points are likely to be cheap.
@@ -24,6 +28,27 @@ const (
 	// maxPairs limits the number of pairs (the choice at a point and one rival). Those with the greatest
 	// losses are kept.
 	maxPairs = 500
+	// samplePoints is the number of points over which losses are summed. New points are drawn in each
+	// round.
+	samplePoints = 300
+	// evenPoints is the number of points that are drawn evenly, in addition to samplePoints, if points have
+	// weights. A measurement at a point of small weight can be informative about points of large weight.
+	evenPoints = 100
+	// maxScored is the largest number of candidates that are scored for a batch.
+	maxScored = 400
+	// maxPriceVariance limits the variance of log10 of a candidate's time when its price is computed. The
+	// expected time is the median multiplied by a factor that grows with this variance. The limit keeps the
+	// factor at most e^(2.3²/2) = 14.
+	maxPriceVariance = 1
+	// minFall is the smallest relative decrease of a variance by a measurement. Smaller ones count as zero.
+	minFall = 1e-3
+	// minDeviation, in decades, is the lower limit of standard deviations, which prevents a division by
+	// zero.
+	minDeviation = 1e-6
+	// batchShare limits the machine time of a batch, as a fraction of the machine time that this campaign
+	// has used so far. A batch of one candidate is exempt. Without the limit, a last batch of expensive
+	// candidates could double the cost of a campaign before the next evaluation.
+	batchShare = 0.5
 	// maxLaunchPoints limits the number of points at which a round looks for further candidates that the
 	// launches of its batch can measure. Only points with the layout of such a launch are considered.
 	maxLaunchPoints = 600
@@ -43,6 +68,11 @@ const (
 
 	// The stopping rule, see StopRule.
 
+	// outlierShare is the fraction of the campaign's machine time that measuring outliers again may use.
+	outlierShare = 0.1
+	// replicateShare is the fraction of the campaign's machine time that replicates (second measurements to
+	// estimate noise) may use.
+	replicateShare = 0.02
 	// predictedPoints is the number of points at which a round's selection is evaluated. They are drawn at
 	// random in each round.
 	predictedPoints = 300

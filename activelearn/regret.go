@@ -38,15 +38,6 @@ type regret struct {
 	posterior *learner.Posterior        // of the last Ask
 }
 
-const (
-	// samplePoints is the number of points over which losses are summed. New points are drawn in each
-	// round.
-	samplePoints = 300
-	// evenPoints is the number of points that are drawn evenly, in addition to samplePoints, if points have
-	// weights. A measurement at a point of small weight can be informative about points of large weight.
-	evenPoints = 100
-)
-
 // Ask returns the candidates with the highest ratio of acquisition value to price.
 func (r *regret) Ask(s State) ([]coll.Candidate, error) {
 	r.start(s.Ledger)

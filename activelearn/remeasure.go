@@ -7,14 +7,6 @@ import (
 	"tutti/preprocess"
 )
 
-const (
-	// outlierShare is the fraction of the campaign's machine time that measuring outliers again may use.
-	outlierShare = 0.1
-	// replicateShare is the fraction of the campaign's machine time that replicates (second measurements to
-	// estimate noise) may use.
-	replicateShare = 0.02
-)
-
 // FindOutliers finds the outliers among the measurements made since its previous call. An outlier is slower
 // than predicted from all other measurements by more than preprocess.OutlierSigma standard deviations. Until
 // it is measured again, it counts like any other measurement, and the campaign does not stop. Outliers are

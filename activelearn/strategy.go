@@ -72,11 +72,6 @@ type Options struct {
 	Earlier [][]coll.Measurement
 }
 
-// defaultInitial is the default number of initial points for the strategy "uncertainty". It equals the
-// number of hyperparameters that this strategy learns: three length scales, a signal variance and a noise
-// variance.
-const defaultInitial = 5
-
 func (o Options) withDefaults(strategy string) Options {
 	switch {
 	case o.Initial > 0:

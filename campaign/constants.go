@@ -1,12 +1,8 @@
 package campaign
 
-// Constants of the hyperparameter study and of the search for new parameter values of algorithms. Values without
+// Constants of the search for new parameter values of algorithms. Values without
 // a source were chosen by us. The command `tutti-lab constants` measures the effect of halving and doubling them.
 const (
-	// significance is the number of standard errors by which the best forest must be better than the Gaussian
-	// process: the one-sided 95 % quantile of the normal distribution. Without it the best of many forests
-	// would win by chance.
-	significance = 1.645
 	// growWithin limits the search for parameter values to fast algorithms: their time is at most growWithin
 	// times the fastest. Listed parameter values are about four times apart. The best value v thus differs
 	// from a listed value by at most a factor of 2. If a segmented algorithm takes the time a·v + b/v + c,

@@ -8,3 +8,8 @@ const (
 	minSplit, maxSplit = 2, 16   // rows
 	minLeaf, maxLeaf   = 1, 8    // rows
 )
+
+// significance is the number of standard errors by which the best forest must be better than the Gaussian
+// process: the one-sided 95 % quantile of the normal distribution. Without it the best of many forests
+// would win by chance.
+const significance = 1.645

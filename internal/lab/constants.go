@@ -65,28 +65,25 @@ func (e Effect) String() string {
 	return text
 }
 
-// ReadConstants returns the numbers in the files constants.go of all packages, or those with the given names.
+// methodPackages are the packages of the method. Each has a file constants.go.
+var methodPackages = []string{"activelearn", "campaign", "hpo", "metrics", "preprocess", "surrogate/gp", "surrogate/learner"}
+
+// ReadConstants returns the numbers in the files constants.go of the method's packages, or those with the given names.
 // The working directory must be the root of the repository.
 func ReadConstants(names []string) ([]Constant, error) {
 	var out []Constant
-	for _, pattern := range []string{"*/constants.go", "*/*/constants.go"} {
-		files, err := filepath.Glob(pattern)
+	for _, dir := range methodPackages {
+		more, err := constantsIn(filepath.Join(dir, "constants.go"))
 		if err != nil {
 			return nil, err
 		}
-		for _, file := range files {
-			more, err := constantsIn(file)
-			if err != nil {
-				return nil, err
-			}
-			out = append(out, more...)
-		}
+		out = append(out, more...)
 	}
 	if len(names) > 0 {
 		out = slices.DeleteFunc(out, func(c Constant) bool { return !slices.Contains(names, c.Name) })
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("no such constants in */constants.go of this folder: want the root of the repository and names such as gp.maxEvals, not %q", names)
+		return nil, fmt.Errorf("no such constants: want names such as gp.maxEvals, not %q", names)
 	}
 	return out, nil
 }

@@ -15,6 +15,16 @@ const (
 	relearnGrowth = 7
 	relearnFirst  = 32
 
+	// The prior of the Gaussian process, see Prior.
+
+	// layoutLength is the length scale of nodes and processes per node, bytesLength that of message sizes. The unit
+	// is a doubling.
+	layoutLength = 4.0
+	bytesLength  = 6.0
+	// mostSteps is Prior.Steps of campaigns, mostSplit is Prior.Split.
+	mostSteps = 0.5
+	mostSplit = 0.1
+
 	// A measurement counts as noisy if the variance of log10 of its time is more than noisyFactor times
 	// preprocess.MeasurementNoise. Its standard deviation is then more than 6 % of the time. The fastest of
 	// several noisy measurements is often fast by chance.

@@ -217,8 +217,8 @@ type Prior struct {
 	Split float64
 }
 
-// DefaultPrior returns the prior that campaigns use. Its values are our choice; see docs/experiments.
-func DefaultPrior() Prior { return Prior{Lengths: 1, Steps: 0.5, Split: 0.1} }
+// DefaultPrior returns the prior that campaigns use.
+func DefaultPrior() Prior { return Prior{Lengths: 1, Steps: mostSteps, Split: mostSplit} }
 
 // Validate returns an error if a number is outside its allowed range.
 func (p Prior) Validate() error {
@@ -245,13 +245,11 @@ func (p Prior) Options() gp.Options {
 	}
 }
 
-// LengthScales returns the prior length scale of each column of preprocess.SurrogateRows. It is 4 doublings
-// for nodes and processes per node, and 6 for bytes. The last column says whether the number of ranks is a
-// power of two. Its scale is long, since times at powers of two mostly agree with times in between. The
-// values are our choice.
+// LengthScales returns the prior length scale of each column of preprocess.SurrogateRows, in doublings. The last
+// column says whether the number of ranks is a power of two. Its scale is long, since times at powers of two
+// mostly agree with times in between.
 func LengthScales() []float64 {
-	const layout, bytes = 4.0, 6.0
-	return []float64{layout, layout, bytes, bytes}
+	return []float64{layoutLength, layoutLength, bytesLength, bytesLength}
 }
 
 // Observations converts measurements into observations of a Gaussian process. A target is log10 of the
