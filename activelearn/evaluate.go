@@ -122,6 +122,27 @@ func (r *StopRule) Refit(e Evaluation) error {
 	return ignoreEmpty(err)
 }
 
+// Accepts reports whether the selection of other models is expected to meet the criteria. The campaign's posterior
+// predicts its quality, as it does for the selection of the campaign's own models. If no evaluation has used the
+// posterior, there is nothing to expect, and Accepts returns true.
+func (r *StopRule) Accepts(models *learner.Learner) (bool, error) {
+	e, ok := r.last()
+	if !ok || e.Source == CrossValidated || e.Source == Reference {
+		return true, nil
+	}
+	own, err := r.models.Fit()
+	if err != nil {
+		return false, err
+	}
+	points := r.SamplePoints(e.Round)
+	choose, err := r.merge(NewAlternatives(models, r.ledger), points)
+	if err != nil {
+		return false, err
+	}
+	s, ok, err := NewAlternatives(own, r.ledger).Expected(points, choose, r.weigh(points), e.Scores, r.opt.Seed)
+	return ok && r.watch.Meets(s), err
+}
+
 // heldOut compares the model's predictions with measurements to which the model was not fitted. These are
 // the reference or, in cross-validation, the measurements of each fold in turn.
 func (r *StopRule) heldOut() (learner.Validation, error) {

@@ -7,6 +7,7 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/testutil"
+	"tutti/preprocess"
 	"tutti/surrogate/learner"
 )
 
@@ -74,6 +75,48 @@ func TestUncertaintyObservesEachPointOnce(t *testing.T) {
 			testutil.NoError(t, l.Pend(free[0]))
 			m := coll.Measurement{Candidate: free[0], Seconds: 1e-6 * float64(1+i)}
 			testutil.NoError(t, l.Record(coll.Trial{Measurement: m, State: coll.TrialDone}))
+		}
+	}
+}
+
+// TestAccepts checks that the posterior of a campaign accepts the selection of other models if it agrees with
+// the measurements. Models of swapped times must be refused, even if they were trained on the same points.
+func TestAccepts(t *testing.T) {
+	var points []coll.Point
+	for _, nodes := range []int{2, 4} {
+		for i := range minPredictedPoints / 2 {
+			points = append(points, coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 1, MsgBytes: 1 << i})
+		}
+	}
+	algorithms := []coll.Algorithm{{Name: "ring"}, {Name: "tree"}}
+	l := NewLedger(coll.NewSpace(points, algorithms, func(coll.Candidate) error { return nil }))
+	for i := 0; i < len(points); i += 3 {
+		for k, alg := range algorithms { // the second algorithm takes twice the time of the first
+			c := coll.Candidate{Point: points[i], Algorithm: alg}
+			testutil.NoError(t, l.Pend(c))
+			testutil.NoError(t, l.Record(coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: 1e-5 * float64(1+k)}, State: coll.TrialDone}))
+		}
+	}
+	models := NewModels(l, nil, learner.Options{Model: learner.GaussianProcess, Scaling: preprocess.AlgorithmLog10})
+	r := NewStopRule(RuleOptions{Source: Predicted, Criteria: Criteria{Slowdown: 1.03, Mistakes: 0.05}}, l, models)
+	e, ok, err := r.Evaluate(1, 0)
+	testutil.NoError(t, err)
+	r.Observe(e, ok)
+	right := DataOf(l, nil)
+	swapped := right
+	swapped.Measurements = slices.Clone(right.Measurements)
+	for i := range swapped.Measurements {
+		m := &swapped.Measurements[i]
+		m.Seconds = 2e-10 / m.Seconds
+	}
+	for _, tc := range []struct {
+		name string
+		data learner.Data
+		want bool
+	}{{"measured", right, true}, {"swapped", swapped, false}} {
+		forest := testutil.Must(learner.Fit(tc.data, learner.Options{Model: learner.Forest, Scaling: preprocess.AlgorithmLog10}))(t)
+		if got := testutil.Must(r.Accepts(forest))(t); got != tc.want {
+			t.Errorf("forests of %s times: accepted %t", tc.name, got)
 		}
 	}
 }

@@ -75,7 +75,8 @@ func TestStudiedCriteria(t *testing.T) {
 }
 
 // TestFinalModel checks a hyperparameter study with Spec.Auto, which compares the Gaussian process with the
-// best forest. The log must keep the comparison. Only a significantly better forest may become the final model.
+// best forest. The log must keep the comparison. Only a forest that wins it may become the final model. Without
+// trials, the comparison is with the configured forest.
 func TestFinalModel(t *testing.T) {
 	s, p := spec("regret"), problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}})
 	s.Limits.MachineSeconds, s.Auto, s.HPO = 2, true, 2
@@ -88,14 +89,17 @@ func TestFinalModel(t *testing.T) {
 	if restored := testutil.Must(campaign.Restore(s, p, past(p, log.records)))(t); !reflect.DeepEqual(restored.Study, res.Study) {
 		t.Errorf("the log has the study %+v, want %+v", restored.Study, res.Study)
 	}
+	s.HPO = 0
+	if study := mustRun(t, s, p, nil).Study; len(study.Trials) != 1 || study.Comparison == nil || study.Comparison.GP != c.GP {
+		t.Errorf("without trials: %d forests, comparison %+v", len(study.Trials), study.Comparison)
+	}
 	for _, tc := range []struct {
 		comparison *hpo.Comparison
 		want       learner.Model
 	}{
 		{nil, learner.GaussianProcess},
-		{&hpo.Comparison{GP: 0.02, Forest: 0.02}, learner.GaussianProcess},
-		{&hpo.Comparison{GP: 0.02, Forest: 0.01, Error: 0.0062}, learner.GaussianProcess},
-		{&hpo.Comparison{GP: 0.02, Forest: 0.01, Error: 0.006}, learner.Forest},
+		{&hpo.Comparison{GP: 0.02, Forest: 0.01}, learner.GaussianProcess},
+		{&hpo.Comparison{GP: 0.02, Forest: 0.01, Wins: true}, learner.Forest},
 	} {
 		res.Study.Comparison = tc.comparison
 		if got := testutil.Must(campaign.Train(s, p, res))(t).Learner.Model; got != tc.want {

@@ -18,9 +18,6 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// forestWins reports whether the best forest becomes the final model, because it is significantly better.
-func forestWins(c *hpo.Comparison) bool { return c != nil && c.GP-c.Forest > significance*c.Error }
-
 // study compares forests with different hyperparameters, and the best one with the Gaussian process if
 // Spec.Auto is set. The first trial has the configured forest, so the best trial is never worse.
 func (r *run) study(ctx context.Context) (hpo.Study, error) {
@@ -71,6 +68,10 @@ func (s Spec) studyTrials() int {
 // compare compares the Gaussian process with the best forest of a study and records the result. Both predict
 // the same points, which are left out of their training. It returns nil if there is no forest, or if the
 // compared points have no weight.
+//
+// Held-out points are those that the campaign chose to measure. Elsewhere a forest may be far worse, in particular
+// if earlier campaigns replaced measurements, which forests do not use. StopRule.Accepts therefore evaluates its
+// selection at all points.
 func (r *run) compare(d learner.Data, s hpo.Study) (*hpo.Comparison, error) {
 	best, ok := hpo.Best(s.Trials)
 	if !ok {
@@ -95,6 +96,15 @@ func (r *run) compare(d learner.Data, s hpo.Study) (*hpo.Comparison, error) {
 		return nil, nil
 	}
 	c.Trials = len(s.Trials)
+	if c.Significant() {
+		models, err := learner.Fit(d, forests)
+		if err != nil {
+			return nil, err
+		}
+		if c.Wins, err = r.rule.Accepts(models); err != nil {
+			return nil, err
+		}
+	}
 	return c, r.append(journal.Record{Kind: journal.KindComparison, Comparison: c})
 }
 
@@ -189,7 +199,7 @@ func studyOf(past *journal.ProblemState) (hpo.Study, error) {
 func (s Spec) final(study hpo.Study) (learner.Options, error) {
 	t, ok := hpo.Best(study.Trials)
 	opt := s.Learner
-	if !ok || s.Auto && !forestWins(study.Comparison) {
+	if !ok || s.Auto && (study.Comparison == nil || !study.Comparison.Wins) {
 		return opt, nil
 	}
 	opt.Model = learner.Forest

@@ -191,4 +191,10 @@ type Comparison struct {
 	GP     float64 `json:"gp"`     // loss of the Gaussian process
 	Forest float64 `json:"forest"` // loss of the best forest
 	Error  float64 `json:"error"`  // standard error of the difference, paired by point
+	// Wins says that the best forest becomes the final model: its loss is significantly lower, and its selection
+	// is expected to meet the criteria.
+	Wins bool `json:"wins"`
 }
+
+// Significant reports whether the loss of the best forest is significantly lower.
+func (c Comparison) Significant() bool { return c.GP-c.Forest > significance*c.Error }

@@ -263,3 +263,12 @@ func TestScale(t *testing.T) {
 		}
 	}
 }
+
+// TestSignificant checks that a forest must be better by 1.645 standard errors.
+func TestSignificant(t *testing.T) {
+	for standardError, want := range map[float64]bool{0.0062: false, 0.006: true} {
+		if got := (Comparison{GP: 0.02, Forest: 0.01, Error: standardError}).Significant(); got != want {
+			t.Errorf("standard error %g: significant %t", standardError, got)
+		}
+	}
+}
