@@ -71,29 +71,33 @@ func TestAudits(t *testing.T) {
 }
 
 // TestPredictedStop checks that predictions end a campaign only if the criteria hold with a high probability,
-// no audit remains, and there are enough points. If the noise makes the criteria unattainable, the campaign
-// ends as noise-limited.
+// no audit remains, and there are enough points at the start. If the noise makes the criteria unattainable, the
+// campaign ends as noise-limited, even if it has also reached its time limit.
 func TestPredictedStop(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		points int
 		e      Evaluation
 		want   bool
-		ended  StopReason
+		ended  StopReason // at the time limit
 	}{
-		{"met", 40, Evaluation{PConverged: 0.95, PAttainable: 1}, true, ""},
-		{"not met", 40, Evaluation{PConverged: 0.94, PAttainable: 1}, false, ""},
-		{"audits", 40, Evaluation{PConverged: 1, PAttainable: 1, Audits: 1}, false, ""},
-		{"few points", 39, Evaluation{PConverged: 1, PAttainable: 1}, false, ""},
+		{"met", 40, Evaluation{PConverged: 0.95, PAttainable: 1}, true, TimeUp},
+		{"not met", 40, Evaluation{PConverged: 0.94, PAttainable: 1}, false, TimeUp},
+		{"audits", 40, Evaluation{PConverged: 1, PAttainable: 1, Audits: 1}, false, TimeUp},
+		{"few points", 39, Evaluation{PConverged: 1, PAttainable: 1}, false, TimeUp},
 		{"noise", 40, Evaluation{PAttainable: 0.04}, false, NoiseLimited},
 	} {
-		r := auditing(t)
-		r.ledger = measuredTwice(t, tc.points)
+		ledger := measuredTwice(t, tc.points)
+		r := NewStopRule(RuleOptions{Source: Predicted, Limits: Limits{Wall: 1}}, ledger, nil)
+		ledger.Grow(measuredTwice(t, 50).Space())
 		tc.e.Source = Predicted
 		if got := r.Observe(tc.e, true); got != tc.want {
 			t.Errorf("%s: converged %t, want %t", tc.name, got, tc.want)
 		}
-		if got := r.Ended(0, 0); got != tc.ended {
+		if got := r.Ended(0, 0); got == TimeUp {
+			t.Errorf("%s: ended by %q before the limit", tc.name, got)
+		}
+		if got := r.Ended(1, 0); got != tc.ended {
 			t.Errorf("%s: ended by %q, want %q", tc.name, got, tc.ended)
 		}
 	}

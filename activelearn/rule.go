@@ -38,6 +38,7 @@ type StopRule struct {
 	ledger      *Ledger
 	models      *Models
 	watch       *Watch
+	measuresAll bool // see MeasuresAll
 	evaluations []Evaluation
 	evaluated   bool      // the last of evaluations is that of the latest round
 	previous    *snapshot // of the last forecast
@@ -61,7 +62,7 @@ func NewStopRule(opt RuleOptions, l *Ledger, m *Models) *StopRule {
 	}
 	return &StopRule{
 		opt: opt, ledger: l, models: m,
-		watch: NewWatch(opt.Criteria, opt.Limits), rounds: map[coll.Candidate]int{},
+		watch: NewWatch(opt.Criteria, opt.Limits), measuresAll: MeasuresAll(opt.Source, l.Space()), rounds: map[coll.Candidate]int{},
 	}
 }
 
@@ -136,8 +137,8 @@ func MeasuresAll(s Source, space *coll.Space) bool {
 }
 
 // MeasuresAll reports whether the campaign of this rule measures every candidate, unless a limit ends it
-// earlier.
-func (r *StopRule) MeasuresAll() bool { return MeasuresAll(r.opt.Source, r.ledger.Space()) }
+// earlier. This depends on the initial space, even if the space grows later.
+func (r *StopRule) MeasuresAll() bool { return r.measuresAll }
 
 // OnlyRemeasures reports whether the next round only measures outliers again. This is so if the campaign
 // would stop without outliers.
