@@ -72,7 +72,7 @@ func (r *run) explainStop() {
 	switch {
 	case r.result.Stop == activelearn.NoiseLimited:
 		last := r.result.Evaluations[len(r.result.Evaluations)-1]
-		r.warn("noise allows no better than %.1f %% of mistakes", 100*last.MistakesAttainable)
+		r.warn("noise: if everything were measured and the fastest selected, %.1f %% of the choices would be mistakes", 100*last.MistakesAttainable)
 	case r.rule.MeasuresAll() && r.result.Ledger.Left() > 0:
 		r.warn("%d points prove nothing about candidates without a measurement", len(r.problem.Space.Points()))
 	}
