@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"tutti/campaign/assembly"
+	"tutti/report"
 )
 
 // confirmCampaign prints which parts of a campaign cannot be measured. If the expected cost
@@ -55,8 +56,9 @@ func confirmCost(a *app, cost string, expected, limit float64, instead string) e
 }
 
 // printForecast prints the jobs of the first round and their cost. It also prints what cannot be measured, with
-// reasons. If scripts is true, it also prints the commands and scripts of the jobs.
-func printForecast(a *app, f assembly.Forecast, scripts bool) {
+// reasons. If scripts is true, it also prints the commands and scripts of the jobs. The parameter collectiveShare is
+// the share of collectives in the time of applications.
+func printForecast(a *app, f assembly.Forecast, collectiveShare float64, scripts bool) {
 	rows := make([]table.Row, len(f.Jobs))
 	for i, j := range f.Jobs {
 		rows[i] = table.Row{j.Problem, fmt.Sprintf("%dx%d", j.Nodes, j.PPN), formatSeconds(j.Limit), j.Starts, j.Candidates, formatHours(j.Expected), formatHours(j.NodeHours)}
@@ -69,8 +71,13 @@ func printForecast(a *app, f assembly.Forecast, scripts bool) {
 	a.printTable(table.Row{"problem", "layout", "limit", "launches", "candidates", "node-hours", "at most"}, rows)
 	fmt.Fprintf(a.stdout, "first round: %s, at most %s node-hours; whole campaign: about %s node-hours, at most %s\n",
 		plural(len(f.Jobs), "job"), formatHours(f.RoundNodeHours), formatHours(f.Expected), formatHours(f.NodeHours))
-	fmt.Fprintf(a.stdout, "break-even: after %s node-hours of collective time if the campaign saves 10 %% of it, after %s if 1 %%\n",
-		formatHours(f.Expected/0.10), formatHours(f.Expected/0.01))
+	for _, saved := range []float64{0.10, 0.01} {
+		ofApplications := collectiveShare * saved
+		if ofApplications > 0 {
+			fmt.Fprintf(a.stdout, "break-even if the campaign saves %.0f %% of collective time: after %s node-hours of applications with %s in collectives (%s saved an hour)\n",
+				100*saved, formatHours(f.Expected/ofApplications), report.FormatShare(collectiveShare), formatSeconds(3600*ofApplications))
+		}
+	}
 	printWarnings(a.stdout, f.LeftOut)
 	if !scripts {
 		return

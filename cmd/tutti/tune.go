@@ -128,7 +128,9 @@ func (o *tuneOptions) dryRun(cmd *cobra.Command, c *config.Campaign) error {
 	if err != nil {
 		return err
 	}
-	return o.show(forecast, func() { printForecast(o.app, forecast, o.scripts) })
+	a := o.app
+	a.warn(b.MeasuredCompletely())
+	return o.show(forecast, func() { printForecast(a, forecast, c.Export.CollectiveShare, o.scripts) })
 }
 
 // startCampaign asks for confirmation if necessary, creates the journal, and runs a new campaign to its
