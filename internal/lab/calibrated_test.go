@@ -12,9 +12,6 @@ import (
 // TestStopsAreRight runs campaigns that stop when their predictions meet the criteria, on three simulated sets.
 // At the stop, the true values of all campaigns but one must meet the criteria. The sum of their machine times
 // may be at most 2.5 times the time until the true values met the criteria.
-//
-// In docs/experiments, 103 of 103 campaigns stopped correctly at 2 % noise. On these three sets the ratio of
-// the times was 1.3 to 2.3.
 func TestStopsAreRight(t *testing.T) {
 	var sets []lab.Set
 	for _, name := range []string{"C_bcast", "C_allreduce", "D_allreduce"} {
@@ -24,11 +21,7 @@ func TestStopsAreRight(t *testing.T) {
 	}
 	opt := lab.DefaultOptions()
 	opt.Workers = 2
-	seeds := 2
-	if testutil.AllCases() {
-		seeds = 4
-	}
-	design := lab.Design{Sets: sets, Strategies: []string{"regret"}, Seeds: lab.Seeds(1, seeds)}
+	design := lab.Design{Sets: sets, Strategies: []string{"regret"}, Seeds: lab.Seeds(1, 4)}
 	all := testutil.Must(lab.Calibrations(context.Background(), design, []float64{0.02}, []float64{0}, opt, nil, nil))(t)
 	right, stop, held := 0, 0.0, 0.0
 	for _, c := range all {
