@@ -99,7 +99,7 @@ func fields(c *Campaign) []field {
 		{"slurm.bin", "folder of sbatch and the other commands; empty: the search path", "", text(&c.Slurm.Bin, isPrintable)},
 
 		{"method", "method that sets strategy, model, criteria and hyperparameter study together; regret: the loss of the selection per second of machine time chooses what to measure; fact: the pipeline of the FACT paper", "regret", choice(&c.Method, Words(campaign.Methods())...)},
-		{"strategy.initial", "points drawn at random before a model chooses; with the method regret only cheap points are drawn", 5, whole(&c.Strategy.Initial, 1, 100000)},
+		{"strategy.initial", "points drawn at random before a model chooses; with the method regret only cheap points are drawn; 0: 3 with regret, 5 with fact", 0, whole(&c.Strategy.Initial, 0, 100000)},
 		{"strategy.batch", "minimum number of benchmarks in a round", 8, whole(&c.Strategy.Batch, 1, 100000)},
 		{"strategy.growth", "a round has at least this share of the benchmarks so far, 0 to 1", 0.05, number(&c.Strategy.Growth, 0, 1)},
 
