@@ -161,6 +161,7 @@ func (t *loadTest) receive(ctx context.Context, id string, after int64, each fun
 	lines := bufio.NewScanner(answer.Body)
 	lines.Buffer(nil, journal.MaxLine)
 	var number int64
+	var data []byte
 	kind := ""
 	for lines.Scan() {
 		name, value, _ := bytes.Cut(lines.Bytes(), []byte(": "))
@@ -174,7 +175,12 @@ func (t *loadTest) receive(ctx context.Context, id string, after int64, each fun
 				return nil
 			}
 		case "data":
-			each(number, value)
+			data = bytes.Clone(value)
+		case "": // the end of an event; a connection that breaks within a line does not get here
+			if data != nil {
+				each(number, data)
+			}
+			data = nil
 		}
 	}
 	return cmp.Or(lines.Err(), io.ErrUnexpectedEOF)
