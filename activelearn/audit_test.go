@@ -1,6 +1,7 @@
 package activelearn
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -138,5 +139,25 @@ func TestForecast(t *testing.T) {
 	}
 	if want := [][]bool{{false, true}, {false, false}}; !slices.EqualFunc(f.rivals, want, slices.Equal) {
 		t.Errorf("credible rivals %v, want %v", f.rivals, want)
+	}
+}
+
+// TestAuditsAreDrawn checks that the audited point of a size is drawn with a probability inversely proportional to
+// the square root of its time: here two of three times the first point, whose candidates take a quarter of the time.
+func TestAuditsAreDrawn(t *testing.T) {
+	points := []coll.Point{{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}, {Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: 8}}
+	algorithms := []coll.Algorithm{{Name: "ring"}, {Name: "tree"}}
+	r := &StopRule{ledger: NewLedger(coll.NewSpace(points, algorithms, func(coll.Candidate) error { return nil }))}
+	slower := -3 + math.Log10(4)
+	f := &forecast{draws: 1, choices: choices{points: points, open: [][]coll.Algorithm{algorithms, algorithms}, own: []int{0, 0}},
+		logs: [][]float64{{-3, -3}, {slower, slower}}, rivals: [][]bool{{false, true}, {false, true}}}
+	first, rounds := 0, 3000
+	for round := range rounds {
+		if r.planAudits(round, f)[0].point == points[0] {
+			first++
+		}
+	}
+	if share := float64(first) / float64(rounds); math.Abs(share-2.0/3) > 0.03 { // the standard error is 0.009
+		t.Errorf("the first point is drawn in %g of the rounds, want 2/3", share)
 	}
 }

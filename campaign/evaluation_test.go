@@ -188,7 +188,7 @@ func TestPredictionReachesTheConclusion(t *testing.T) {
 }
 
 // TestFewPoints checks that a campaign with few points measures all candidates, even if predictions meet the
-// criteria earlier.
+// criteria earlier. If a limit ends it, a warning says what this means.
 func TestFewPoints(t *testing.T) {
 	s := spec("regret")
 	s.HPO, s.CriteriaFrom = 0, activelearn.Predicted
@@ -199,6 +199,21 @@ func TestFewPoints(t *testing.T) {
 	e := res.Evaluations[len(res.Evaluations)-1]
 	if res.Stop != activelearn.Converged || e.CandidateShare < 1 || e.Source != "measured" || e.Judged != len(few) {
 		t.Errorf("stop %q after %+v", res.Stop, e)
+	}
+	s.Limits.MachineSeconds = e.MachineSeconds / 2
+	if res := mustRun(t, s, p, nil); res.Stop != activelearn.Budget || len(res.Warnings) != 1 {
+		t.Errorf("at half the machine time: stop %q with the warnings %q, want one", res.Stop, res.Warnings)
+	}
+}
+
+// TestNoiseLimited checks that a campaign ends with a warning if the noise makes the criteria unattainable.
+func TestNoiseLimited(t *testing.T) {
+	s := spec("regret")
+	s.HPO, s.CriteriaFrom = 0, activelearn.Predicted
+	s.Criteria.Slowdown, s.Criteria.Mistakes = 1.001, 0.001
+	res := mustRun(t, s, problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.3}}), nil)
+	if res.Stop != activelearn.NoiseLimited || len(res.Warnings) != 1 {
+		t.Errorf("stop %q with the warnings %q, want one", res.Stop, res.Warnings)
 	}
 }
 
