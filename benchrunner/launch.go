@@ -61,32 +61,6 @@ func (l LaunchCost) Costs(batch []coll.Candidate) []float64 {
 	return costs
 }
 
-// ConcurrentCosts returns the cost of each candidate of a batch in seconds, if launches (runs of the program)
-// share the given number of nodes. The parameter `run` has the run time of each candidate in seconds. The
-// candidates divide the makespan in proportion to their node-seconds, launches included. No candidate may need
-// more nodes than there are.
-func (l LaunchCost) ConcurrentCosts(batch []coll.Candidate, run []float64, nodes int) []float64 {
-	costs := l.Costs(batch)
-	index := map[LaunchKey]int{}
-	var loads []Load
-	for i, c := range batch {
-		costs[i] += run[i]
-		k := l.Model.Key(c)
-		if _, ok := index[k]; !ok {
-			index[k] = len(loads)
-			loads = append(loads, Load{Nodes: c.Nodes})
-		}
-		loads[index[k]].Seconds += costs[i]
-	}
-	p := NodePool{Nodes: nodes}.Pack(loads)
-	if busy := p.Utilisation(nodes, loads); busy > 0 {
-		for i, c := range batch {
-			costs[i] *= float64(c.Nodes) / float64(nodes) / busy
-		}
-	}
-	return costs
-}
-
 // AfterVariables returns a command that can follow variables in the arguments of env(1). If the path of its
 // program contains =, sh starts the program, because env would take the path for a variable.
 func AfterVariables(args []string) []string {

@@ -1,7 +1,6 @@
 package benchrunner_test
 
 import (
-	"math"
 	"slices"
 	"testing"
 
@@ -59,30 +58,6 @@ func TestCostsWithoutOrder(t *testing.T) {
 		if got := sum(l.Costs(reversed)); got != want {
 			t.Errorf("%s: a batch costs %g s one way and %g s the other", model, want, got)
 		}
-	}
-}
-
-// TestConcurrentCosts checks that four launches of two nodes on eight nodes cost as much as
-// the longest of them.
-func TestConcurrentCosts(t *testing.T) {
-	batch := []coll.Candidate{at(2, 8, "a"), at(2, 8, "b"), at(2, 8, "c"), at(2, 8, "d")}
-	run := []float64{4, 2, 2, 2}
-	l := benchrunner.LaunchCost{Seconds: 1}
-	for _, tc := range []struct {
-		nodes int
-		want  float64
-	}{{2, 14}, {4, 8}, {6, 6}, {8, 5}, {16, 5}} {
-		got := l.ConcurrentCosts(batch, run, tc.nodes)
-		if math.Abs(sum(got)-tc.want) > 1e-9 || math.Abs(got[0]/got[1]-5.0/3) > 1e-9 {
-			t.Errorf("%d nodes: %v; want %g s in proportion to 5, 3, 3, 3", tc.nodes, got, tc.want)
-		}
-	}
-	l.Model = benchrunner.LaunchNative // with one launch nothing runs concurrently
-	if got := l.ConcurrentCosts(batch, run, 8); math.Abs(sum(got)-11) > 1e-9 {
-		t.Errorf("one start: %v; want 11 s together", got)
-	}
-	if got := (benchrunner.LaunchCost{}).ConcurrentCosts(batch[:1], []float64{0}, 4); got[0] != 0 {
-		t.Errorf("what costs nothing costs %v", got)
 	}
 }
 

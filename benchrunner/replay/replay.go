@@ -34,7 +34,6 @@ type Options struct {
 	JobNoise    float64 // relative, lognormal, one factor for all times of a batch
 	Launch      benchrunner.LaunchCost
 	FailureRate float64 // fraction of trials that fail
-	Nodes       int     // nodes of an allocation in which the launches of a batch run concurrently; 0: sequential launches
 }
 
 // Validate returns every fault of the options at once.
@@ -51,9 +50,6 @@ func (o Options) Validate() error {
 	check("failure rate", o.FailureRate, 1)
 	check("launch seconds", o.Launch.Seconds, math.MaxFloat64)
 	check("launch seconds per node", o.Launch.SecondsPerNode, math.MaxFloat64)
-	if o.Nodes < 0 {
-		faults = append(faults, fmt.Errorf("nodes of the allocation: %d: want none or more", o.Nodes))
-	}
 	return errors.Join(faults...)
 }
 
@@ -68,8 +64,7 @@ type Machine struct {
 var _ benchrunner.Runner = (*Machine)(nil)
 
 // New returns a machine that replays the measurements. A candidate may have several repetitions, which
-// differ in Rep. The error reports a time that is not positive, a negative cost, a duplicate, or a
-// candidate that needs more nodes than the allocation has.
+// differ in Rep. The error reports a time that is not positive, a negative cost, or a duplicate.
 func New(recorded []coll.Measurement, opt Options) (*Machine, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err
@@ -78,9 +73,6 @@ func New(recorded []coll.Measurement, opt Options) (*Machine, error) {
 	for _, r := range recorded {
 		if err := r.Validate(); err != nil {
 			return nil, err
-		}
-		if opt.Nodes > 0 && r.Nodes > opt.Nodes {
-			return nil, fmt.Errorf("%v is recorded: want an allocation of %d nodes or more, not %d", r.Candidate, r.Nodes, opt.Nodes)
 		}
 		if err := m.add(r); err != nil {
 			return nil, err
@@ -150,39 +142,12 @@ func (m *Machine) Truths() []coll.Measurement {
 	return out
 }
 
-// Costs returns the cost of measuring each candidate of a batch, launches included, in seconds of the whole
-// machine. If launches run concurrently, the makespan is divided among the candidates. A candidate without
-// a record costs only its launch.
-func (m *Machine) Costs(batch []coll.Candidate) []float64 {
-	run := make([]float64, len(batch))
-	for i, c := range batch {
-		run[i] = m.recorded[c].CostSeconds
-	}
-	return m.prices(batch, run)
-}
-
-// prices returns the cost of each candidate of a batch in seconds, without the launches (starts of the
-// program). The parameter `run` has their run times.
-func (m *Machine) prices(batch []coll.Candidate, run []float64) []float64 {
-	fits := m.opt.Nodes > 0
-	for _, c := range batch {
-		fits = fits && c.Nodes >= 1 && c.Nodes <= m.opt.Nodes // candidates without a record may need more nodes
-	}
-	if fits {
-		return m.opt.Launch.ConcurrentCosts(batch, run, m.opt.Nodes)
-	}
-	costs := m.opt.Launch.Costs(batch)
-	for i := range batch {
-		costs[i] += run[i]
-	}
-	return costs
-}
-
-// ExhaustiveSeconds returns the cost of measuring the given candidates in one batch.
+// ExhaustiveSeconds returns the cost of measuring the given candidates in one batch, launches included, in seconds
+// of the whole machine. A candidate without a record costs only its launch.
 func (m *Machine) ExhaustiveSeconds(all []coll.Candidate) float64 {
 	sum := 0.0
-	for _, c := range m.Costs(all) {
-		sum += c
+	for i, cost := range m.opt.Launch.Costs(all) {
+		sum += cost + m.recorded[all[i]].CostSeconds
 	}
 	return sum
 }
@@ -191,12 +156,10 @@ func (m *Machine) ExhaustiveSeconds(all []coll.Candidate) float64 {
 // ended.
 func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrunner.Log) error {
 	candidates := make([]coll.Candidate, len(batch.Requests))
-	run := make([]float64, len(batch.Requests))
 	for i, r := range batch.Requests {
 		candidates[i] = r.Candidate
-		run[i] = m.drawn(r).CostSeconds
 	}
-	costs, job, name := m.prices(candidates, run), m.job(batch), fmt.Sprintf("%s-r%d", batch.Label, batch.Round)
+	launches, job, name := m.opt.Launch.Costs(candidates), m.job(batch), fmt.Sprintf("%s-r%d", batch.Label, batch.Round)
 	for i, r := range batch.Requests {
 		if r.Ended {
 			continue
@@ -204,7 +167,7 @@ func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrun
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		t := m.trial(r, costs[i], job)
+		t := m.trial(r, launches[i]+m.drawn(r).CostSeconds, job)
 		t.Job = name
 		if err := log.Trial(t); err != nil {
 			return err
@@ -239,7 +202,7 @@ func (m *Machine) drawn(r benchrunner.Request) coll.Measurement {
 // seed.
 func (m *Machine) trial(r benchrunner.Request, cost, job float64) coll.Trial {
 	t := coll.Trial{
-		Measurement: coll.Measurement{Candidate: r.Candidate, CostSeconds: cost, HeldNodes: m.opt.Nodes},
+		Measurement: coll.Measurement{Candidate: r.Candidate, CostSeconds: cost},
 		Attempt:     r.Attempt,
 		State:       coll.TrialFailed,
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 	"testing"
 
 	"tutti/benchrunner"
@@ -168,47 +167,4 @@ func ExampleNew() {
 	// bcast 8x1 1MiB ring 100 µs
 	// bcast 8x1 1MiB tree 318 µs
 	// best: ring
-}
-
-// TestConcurrentLaunches checks that concurrent launches cost the time from the beginning of the first launch
-// to the end of the last.
-func TestConcurrentLaunches(t *testing.T) {
-	one := machine(t, replay.Options{Launch: benchrunner.LaunchCost{Seconds: 2}})
-	concurrent := machine(t, replay.Options{Launch: benchrunner.LaunchCost{Seconds: 2}, Nodes: 8})
-	var narrow, wide []coll.Candidate
-	for _, c := range one.Candidates() {
-		switch {
-		case c.Nodes == 2 && len(narrow) < 4:
-			narrow = append(narrow, c)
-		case c.Nodes == 8 && len(wide) < 2:
-			wide = append(wide, c)
-		}
-	}
-	longest := 0.0
-	for _, c := range one.Costs(narrow) { // each candidate has its own launch
-		longest = max(longest, c)
-	}
-	if got := concurrent.ExhaustiveSeconds(narrow); math.Abs(got-longest) > 1e-9 {
-		t.Errorf("four launches of two nodes cost %g s, want %g: the longest", got, longest)
-	}
-	if got, want := concurrent.ExhaustiveSeconds(wide), one.ExhaustiveSeconds(wide); math.Abs(got-want) > 1e-9 {
-		t.Errorf("two launches of all nodes cost %g s, want %g: their sum", got, want)
-	}
-	sum, nodeSeconds := 0.0, 0.0
-	for _, tr := range runAll(t, concurrent, requests(append(narrow, wide...))) {
-		sum += tr.CostSeconds
-		nodeSeconds += tr.NodeSeconds()
-	}
-	if math.Abs(nodeSeconds-8*sum) > 1e-9 {
-		t.Errorf("%g node-seconds of %g s on 8 nodes", nodeSeconds, sum)
-	}
-	if want := longest + one.ExhaustiveSeconds(wide); math.Abs(sum-want) > 1e-9 {
-		t.Errorf("a batch cost %g s, want %g", sum, want)
-	}
-	if _, err := replay.New(testutil.SyntheticMeasurements(points()), replay.Options{Nodes: 4}); err == nil || !strings.Contains(err.Error(), "want an allocation of 8 nodes or more, not 4") {
-		t.Errorf("New on four nodes: %v", err)
-	}
-	if err := (replay.Options{Nodes: -1}).Validate(); err == nil {
-		t.Error("Nodes -1: no error")
-	}
 }
