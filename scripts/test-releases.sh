@@ -7,7 +7,7 @@
 # STEPS="quick verify" runs some steps only, LIBRARIES=openmpi one library.
 set -euo pipefail
 self=$(readlink -f "$0")
-steps=${STEPS:-doctor build quick campaign loaded verify obeyed runtime pairs tests slurm}
+steps=${STEPS:-doctor build quick campaign loaded verify obeyed runtime pairs tests slurm nodes}
 libraries=${LIBRARIES:-mpich openmpi}
 packages="mpich libmpich-dev openmpi-bin libopenmpi-dev gcc libc6-dev make slurmctld slurmd slurm-client slurmdbd mariadb-server munge hwloc procps util-linux
 	hostname binutils dpkg-dev python3"
@@ -99,20 +99,24 @@ step_runtime() {
 	bin/tutti run --library ./libtutti-abi.so --trace "trace-abi-$lib.csv" --table table.0 -- "mpirun.$lib" -n 2 ./loop-abi 200 | grep '^right'
 	grep -q allreduce "trace-abi-$lib.csv"
 }
-# Times of collectives with the exported files and without, in turn. Points left to the library must not be slower than the tolerance of verify.
-step_pairs() {
+# pairs RESULTS NODES PPN COMMAND...: times of collectives with the exported files of RESULTS and without, in turn. Points of the layout that
+# are left to the library must not be slower than the tolerance of verify. COMMAND starts the ranks of a program.
+pairs() {
+	local results=$1 nodes=$2 ppn=$3
+	shift 3
 	"mpicc.$lib" -O1 -o "pairs-$lib" internal/testutil/programs/pairs.c
+	SECONDS=0
 	for n in $(seq 24); do
-		[ $n -le 6 ] || [ $SECONDS -lt 150 ] || break # of the step
+		[ $n -le 6 ] || [ $SECONDS -lt 150 ] || break
 		for how in $([ $((n % 2)) = 0 ] && echo default files || echo files default); do
 			(
 				# shellcheck disable=SC1090
-				[ $how = default ] || . "c-$lib/$lib.env"
-				"mpirun.$lib" -n 2 "./pairs-$lib" | awk -F, -v n="$n" -v how=$how '{ print n "," how "," $2 "," $1 }'
+				[ $how = default ] || . "$results/$lib.env"
+				"$@" "./pairs-$lib" | awk -F, -v n="$n" -v how=$how '{ print n "," how "," $2 "," $1 }'
 			)
 		done
 	done >pairs
-	awk -F, '$3 == 1 && $4 == 2 && $6 != "library_default" { print $2 " " $5 }' "c-$lib/selection.csv" >tuned
+	awk -F, -v nodes="$nodes" -v ppn="$ppn" '$3 == nodes && $4 == ppn && $6 != "library_default" { print $2 " " $5 }' "$results/selection.csv" >tuned
 	for kind in tuned left; do
 		awk -F, -v kind=$kind 'NR == FNR { tuned[$0]; next } ($4 in tuned) == (kind == "tuned") { print $1 " " $4 "," $2 "," $3 }' tuned pairs >"pairs-$kind"
 		awk '{ sub(/,.*/, ""); sub(/[0-9]+ /, ""); print }' "pairs-$kind" | sort -u | while read -r point; do
@@ -125,17 +129,19 @@ step_pairs() {
 	# 78: the interval is too wide to show a difference.
 	awk 'BEGIN { code = 1 } /^all points left/ { sub(/.*\(/, ""); code = $1 > 1.02 ? 1 : $3 > 1.5 * $1 ? 78 : 0 } END { exit code }' ratios
 }
+step_pairs() { pairs "c-$lib" 1 2 "mpirun.$lib" -n 2; }
 step_tests() {
 	MPI=$lib SETTINGS=$PWD/c-$lib/$lib.env TESTS='^(bcast|allred|red|allgather|alltoall|gather|scatter)' RANKS=4 bash scripts/mpich-tests.sh "tests-$lib"
 }
-step_slurm() {
+# cluster: starts a Slurm of two virtual nodes below different switches. It ends with the step.
+cluster() {
 	export CLUSTER_DIR=/tmp/tutti-releases-slurm CLUSTER_NODES=2 CLUSTER_CPUS=2 CLUSTER_PORT=18900
 	export CLUSTER_TOPOLOGY=$'SwitchName=s1 Nodes=n1\nSwitchName=s2 Nodes=n2\nSwitchName=top Switches=s[1-2]'
-	local ending=conf file
+	topology=topology.conf
 	if [ "$(slurmd -V | grep -oE '[0-9]+' | head -1)" -ge 25 ]; then # from 25.05 on
 		CLUSTER_TOPOLOGY=$'- topology: t\n  cluster_default: true\n  tree:\n    switches:\n    - {switch: top, children: "s[1-2]"}
     - {switch: s1, nodes: n1}\n    - {switch: s2, nodes: n2}'
-		ending=yaml
+		topology=topology.yaml
 	fi
 	export CLUSTER_ACCOUNTING=1
 	trap 'scripts/slurm-test-cluster down' EXIT
@@ -145,11 +151,16 @@ step_slurm() {
 		scripts/slurm-test-cluster up
 	}
 	export SLURM_CONF=$CLUSTER_DIR/etc/slurm.conf
-	scontrol show topology | tee topology.txt
-	for file in topology.txt "$CLUSTER_DIR/etc/topology.$ending"; do bin/tutti topology show "$file"; done
-	local start="launcher: mpirun" nodes=1 plugin=pmix # Open MPI 6.0 does not connect nodes that share a network address
+	plugin=pmix
 	[ "$lib" = openmpi ] || plugin=pmi2
-	if srun --mpi=list 2>&1 | grep $plugin; then start="launcher: srun, pmi: $plugin" nodes="1, 2"; fi
+	srun --mpi=list 2>&1 | grep $plugin || plugin=
+}
+step_slurm() {
+	local file start="launcher: mpirun" nodes=1 # Open MPI 6.0 does not connect nodes that share a network address
+	cluster
+	scontrol show topology | tee topology.txt
+	for file in topology.txt "$CLUSTER_DIR/etc/$topology"; do bin/tutti topology show "$file"; done
+	if [ -n "$plugin" ]; then start="launcher: srun, pmi: $plugin" nodes="1, 2"; fi
 	rm -rf "s-$lib"
 	cat >"s-$lib.yaml" <<-END
 		name: slurm
@@ -157,21 +168,28 @@ step_slurm() {
 		libraries:
 		  - {name: $lib, version: "$(settings_of version)", path: $(settings_of path), benchmark: native-$lib, $start,
 		     env: [OMPI_ALLOW_RUN_AS_ROOT=1, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1, LD_PRELOAD=$PWD/yield-$lib.so, OMPI_MCA_btl_tcp_if_include=lo]}
-		collectives: [bcast]
-		grid: {nodes: [$nodes], ppn: [1, 2], sizes: [64, 4KiB, 256KiB]}
+		collectives: [bcast, allreduce]
+		grid: {nodes: [$nodes], ppn: [1, 2], sizes: [8, 512, 32KiB, 256KiB]}
 		runner: {kind: slurm, launch_allowance: 20s, settle: 10s}
 		benchmark: {slice: 300ms}
 		slurm: {exclusive: false, jobs: 1}
-		stop: {wall_time: 1m}
+		stop: {wall_time: 2m}
 		hpo: {trials: 0}
 	END
 	ended bin/tutti tune -c "s-$lib.yaml" --yes
 	[ -s "s-$lib/$lib.env" ]
-	if [ "$nodes" != 1 ]; then # the files of the layout 2x2
-		OMPI_MCA_btl_tcp_if_include=lo LD_PRELOAD=$PWD/yield-$lib.so srun -N2 --ntasks-per-node=2 --mpi=$plugin \
+	if [ -n "$plugin" ]; then # the files of the layout 2x2
+		OMPI_MCA_btl_tcp_if_include=lo LD_PRELOAD=$PWD/yield-$lib.so srun -N2 --ntasks-per-node=2 "--mpi=$plugin" \
 			bash -c ". s-$lib/$lib.env && exec ./loop-$lib 20" | grep '^right'
 	fi
 	[ -z "$CLUSTER_ACCOUNTING" ] || sacct -X -n -o JobName,State | grep COMPLETED
+}
+step_nodes() { # the step pairs on two virtual nodes, with the files of the step slurm
+	cluster
+	[ -n "$plugin" ] || { echo "no plugin of srun starts the library on several nodes" && return 77; }
+	# The files depend on the layout, which settings find in the job's variables.
+	export OMPI_MCA_btl_tcp_if_include=lo LD_PRELOAD=$PWD/yield-$lib.so
+	pairs "s-$lib" 2 1 srun -N2 --ntasks-per-node=1 "--mpi=$plugin"
 }
 
 # run SUITE DIR LIBRARY STEP: runs a step in the chroot, with a log of its own there.
