@@ -40,7 +40,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	measured := 0 // number of runs that failed while writing results
 	for size := 64; ; size += cases(96, 32) {
-		testutil.RemountSmallDisk(t, disk, 0, fmt.Sprintf("size=%dk", size))
+		testutil.NoError(t, syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT, fmt.Sprintf("size=%dk", size)))
 		code, stdout, stderr := tutti("resume", out)
 		if code == codeDone {
 			break
@@ -70,7 +70,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	campaigntest.Small(t, dir)
 	file, out := filepath.Join(dir, "small.yaml"), filepath.Join(disk, "out")
 	mustTutti(t, codeDone, "tune", "-c", file, "--out", out)
-	testutil.RemountSmallDisk(t, disk, syscall.MS_RDONLY, "")
+	testutil.NoError(t, syscall.Mount("tmpfs", disk, "tmpfs", syscall.MS_REMOUNT|syscall.MS_RDONLY, ""))
 	for _, args := range [][]string{
 		{"tune", "-c", file, "--out", filepath.Join(disk, "other")},
 		{"resume", out}, {"resume", out, "--hpo", "100"}, {"report", out}, {"export", out}, {"init", filepath.Join(disk, "x.yaml"), "--runner", "local"},

@@ -104,27 +104,6 @@ func compile(ctx context.Context, tc Toolchain, p csource.Program) ([]byte, erro
 	return binary, err
 }
 
-// BuildWithRuntime compiles testdata/NAME.c of the calling test's package. It adds the runtime library
-// (csource.Runtime) and the given flags, and returns the path of the program.
-func BuildWithRuntime(t *testing.T, name string, flags ...string) string {
-	t.Helper()
-	BuildProgram(t, MPICH, csource.Pair) // skips where the library is missing
-	dir := t.TempDir()
-	args := Must(csource.Runtime.Unpack(dir, name))(t)
-	text, err := os.ReadFile(filepath.Join("testdata", name+".c"))
-	if err == nil {
-		err = os.WriteFile(filepath.Join(dir, name+".c"), text, 0o666)
-	}
-	NoError(t, err)
-	args[slices.Index(args, "-shared")] = name + ".c"
-	cmd := exec.Command(MPICH.Compiler, append(args, flags...)...)
-	cmd.Dir = dir
-	if said, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("%s: %v\n%s", MPICH.Compiler, err, said)
-	}
-	return filepath.Join(dir, name)
-}
-
 // RunProgram launches a program. It returns the program's standard output and standard error in one text,
 // also if the program fails. The test fails if the program runs longer than HangTimeout.
 func RunProgram(t *testing.T, env []string, launcher string, args ...string) string {

@@ -61,9 +61,3 @@ func runInNamespace(t *testing.T) ([]byte, error) {
 	}
 	return cmd.CombinedOutput()
 }
-
-// RemountSmallDisk changes the mount flags and options of a folder from MountSmallDisk.
-func RemountSmallDisk(t *testing.T, dir string, flags uintptr, options string) {
-	t.Helper()
-	NoError(t, syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|flags, options))
-}

@@ -12,7 +12,6 @@ type Machine struct {
 	Name    string
 	Shape   []int     // number of parts at each level, outermost first, for example 4 leaves of 8 nodes of 2 sockets
 	Seconds []float64 // round trip of two members at each level, innermost first
-	InOrder bool      // number the members in the order of the parts, not at random
 }
 
 // ThesisMachines returns the machines of Reinfjell (NTNU 2023). Each has the round-trip times of its levels in
@@ -66,11 +65,6 @@ func (m Machine) Truth(order []int) []discover.Labels {
 func (m Machine) Draw(noise Noise, seed uint64) (a, b discover.Matrix, truth []discover.Labels, err error) {
 	rng := rand.New(rand.NewPCG(seed, uint64(m.Members())))
 	order := rng.Perm(m.Members())
-	if m.InOrder {
-		for i := range order {
-			order[i] = i
-		}
-	}
 	truth = m.Truth(order)
 	a, b, err = noise.Measure(len(order), Nested(truth, m.Seconds), rng)
 	return a, b, truth, err
