@@ -158,7 +158,8 @@ type between struct {
 
 func betweenPowers(t *testing.T, grid, off Set, seed uint64, opt Options) between {
 	t.Helper()
-	res := testutil.Must((entry{grid, "regret", seed}).replayed(context.Background(), opt))(t)
+	res, _, err := entry{grid, "regret", seed}.replayed(context.Background(), opt)
+	testutil.NoError(t, err)
 	ms := res.Ledger.Measurements()
 	quality := func(ms []coll.Measurement, o learner.Options) metrics.Summary {
 		l := testutil.Must(learner.Fit(grid.data(ms), o))(t)
@@ -178,8 +179,7 @@ func TestStopsLikeTheCampaign(t *testing.T) {
 	const seed = 4 // its last round has outliers
 	e := entry{recordedSet(t, "D_allgather"), "regret", seed}
 	c := testutil.Must(e.calibrate(context.Background(), opt, true))(t)
-	machine := testutil.Must(e.set.machine(opt.replay(seed)))(t)
-	res := testutil.Must(e.predictedCampaign(context.Background(), machine, opt, nil))(t)
+	res := testutil.Must(e.predictedCampaign(context.Background(), opt, nil))(t)
 	last := res.Evaluations[len(res.Evaluations)-1]
 	if !c.Stopped || res.Stop != activelearn.Converged || c.StopSeconds != last.MachineSeconds || last.Outliers != 0 {
 		t.Errorf("seed %d: the replay stopped after %g s, the campaign (%s) after %g s with %d outliers", seed, c.StopSeconds, res.Stop, last.MachineSeconds, last.Outliers)

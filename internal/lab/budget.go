@@ -48,11 +48,11 @@ func slowestCampaign(ctx context.Context, sets []Set, seed uint64, opt Options) 
 		if err != nil {
 			return r, err
 		}
-		if r.result, err = (entry{s, "uncertainty", seed}).replayed(ctx, opt); err != nil {
+		var converged bool
+		if r.result, converged, err = (entry{s, "uncertainty", seed}).replayed(ctx, opt); err != nil {
 			return r, err
 		}
-		at, converged := convergence(r.result.Evaluations, opt.Criteria)
-		seconds := r.result.Evaluations[at].MachineSeconds
+		seconds := r.result.Evaluations[len(r.result.Evaluations)-1].MachineSeconds
 		r.budget = budgetShare * seconds
 		if converged {
 			r.share = seconds / exhaustive

@@ -14,7 +14,6 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"tutti/activelearn"
-	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/metrics"
@@ -97,10 +96,6 @@ func Calibrations(ctx context.Context, d Design, noise, tail []float64, opt Opti
 func (e entry) calibrate(ctx context.Context, opt Options, ownStop bool) (Calibration, error) {
 	s := e.set
 	began := time.Now()
-	machine, err := s.machine(opt.replay(e.seed))
-	if err != nil {
-		return Calibration{}, err
-	}
 	exhaustive, err := s.Exhaustive(opt.Launch)
 	if err != nil {
 		return Calibration{}, err
@@ -109,7 +104,7 @@ func (e entry) calibrate(ctx context.Context, opt Options, ownStop bool) (Calibr
 		Calibration: Calibration{Replay: e.replay(opt)}, ownStop: ownStop, set: s, exhaustive: exhaustive,
 		truth: activelearn.NewWatch(opt.Criteria, activelearn.Limits{}),
 	}
-	res, err := e.predictedCampaign(ctx, machine, opt, c)
+	res, err := e.predictedCampaign(ctx, opt, c)
 	if err != nil {
 		return Calibration{}, err
 	}
@@ -122,8 +117,12 @@ func (e entry) calibrate(ctx context.Context, opt Options, ownStop bool) (Calibr
 
 // predictedCampaign runs a campaign that does not know the truth but only its own predictions. It ends when
 // the observer ends it.
-func (e entry) predictedCampaign(ctx context.Context, machine *replay.Machine, opt Options, observer campaign.Observer) (campaign.Result, error) {
-	spec, problem := opt.spec(e), e.problem(machine)
+func (e entry) predictedCampaign(ctx context.Context, opt Options, observer campaign.Observer) (campaign.Result, error) {
+	problem, err := e.problem(opt)
+	if err != nil {
+		return campaign.Result{}, err
+	}
+	spec := opt.spec(e)
 	spec.CriteriaFrom, problem.Observer = activelearn.Predicted, observer
 	return campaign.Run(ctx, spec, problem, nil, nil, nil)
 }

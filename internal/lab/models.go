@@ -87,11 +87,7 @@ func (e entry) models(ctx context.Context, sizes []int, opt Options) ([]ModelLos
 
 // firstMeasurements returns at least n measurements of a campaign that does not know the truth.
 func (e entry) firstMeasurements(ctx context.Context, n int, opt Options) ([]coll.Measurement, error) {
-	machine, err := e.set.machine(opt.replay(e.seed))
-	if err != nil {
-		return nil, err
-	}
-	res, err := e.predictedCampaign(ctx, machine, opt, untilShare(float64(n)/float64(e.set.Space.Size())))
+	res, err := e.predictedCampaign(ctx, opt, untilShare(float64(n)/float64(e.set.Space.Size())))
 	if err != nil {
 		return nil, err
 	}

@@ -66,12 +66,13 @@ func (e entry) run(ctx context.Context, launches []benchrunner.LaunchCost, opt O
 	opt = contender.options(opt)
 	var out []Outcome
 	var res campaign.Result
+	var converged bool
 	for i, launch := range launches {
 		began := time.Now()
 		opt.Launch = launch
 		var err error
 		if i == 0 || !ignoresCosts(contender.strategy) {
-			res, err = e.replayed(ctx, opt)
+			res, converged, err = e.replayed(ctx, opt)
 		} else {
 			res, err = repriced(ctx, e.set, res, opt.replay(e.seed))
 		}
@@ -82,6 +83,7 @@ func (e entry) run(ctx context.Context, launches []benchrunner.LaunchCost, opt O
 		if err != nil {
 			return nil, err
 		}
+		o.Converged = converged
 		o.WallSeconds = time.Since(began).Seconds()
 		out = append(out, o)
 	}
@@ -128,22 +130,22 @@ func (e entry) outcome(res campaign.Result, opt Options) (Outcome, error) {
 		Replay: e.replay(opt), Real: s.Real, Stop: string(res.Stop),
 		Points: len(s.Space.Points()), Candidates: s.Space.Size(),
 	}
-	at, converged := convergence(res.Evaluations, opt.Criteria)
-	end := res.Evaluations[at]
-	o.Converged, o.Rounds = converged, end.Round
+	end := res.Evaluations[len(res.Evaluations)-1]
+	o.Rounds = end.Round
 	o.MachineSeconds, o.MachineShare, o.PointShare = end.MachineSeconds, end.MachineSeconds/exhaustive, end.CandidateShare
 	o.Slowdown, o.Accuracy, o.Mistakes = end.Slowdown, end.Accuracy, end.Mistakes
 	return o, nil
 }
 
 // replayed runs a campaign on recorded data. The criteria are evaluated with the recorded times of all candidates.
-func (e entry) replayed(ctx context.Context, opt Options) (campaign.Result, error) {
-	machine, err := e.set.machine(opt.replay(e.seed))
+// converged is false if they have not held in Criteria.Patience successive evaluations.
+func (e entry) replayed(ctx context.Context, opt Options) (res campaign.Result, converged bool, err error) {
+	problem, err := e.problem(opt)
 	if err != nil {
-		return campaign.Result{}, err
+		return res, false, err
 	}
 	observer := &referenceObserver{set: e.set, opt: opt, watch: activelearn.NewWatch(opt.Criteria, activelearn.Limits{})}
-	spec, problem := opt.spec(e), e.problem(machine)
+	spec := opt.spec(e)
 	spec.CriteriaFrom, problem.Observer = activelearn.Reference, observer
 	if newStrategy := spec.NewStrategy; contenderOf(e.strategy).ownModel {
 		spec.NewStrategy = func(o activelearn.Options) (activelearn.Strategy, error) {
@@ -152,9 +154,9 @@ func (e entry) replayed(ctx context.Context, opt Options) (campaign.Result, erro
 			return s, err
 		}
 	}
-	res, err := campaign.Run(ctx, spec, problem, nil, nil, nil)
+	res, err = campaign.Run(ctx, spec, problem, nil, nil, nil)
 	res.Evaluations = observer.evaluations
-	return res, err
+	return res, observer.converged, err
 }
 
 // referenceObserver is an observer that ends a replay when the selection has met the criteria, judged by the
@@ -164,7 +166,8 @@ type referenceObserver struct {
 	opt         Options
 	watch       *activelearn.Watch
 	evaluations []activelearn.Evaluation // of the selection if Options.Selected is set
-	own         chooser                  // makes the evaluated selection; nil: the campaign's model does
+	converged   bool
+	own         chooser // makes the evaluated selection; nil: the campaign's model does
 }
 
 // Evaluated implements campaign.Observer.
@@ -185,7 +188,8 @@ func (w *referenceObserver) Evaluated(e activelearn.Evaluation, _ bool, selected
 		e.P95Slowdown, e.WorstSlowdown = s.P95, s.Worst
 	}
 	w.evaluations = append(w.evaluations, e)
-	return w.watch.ObserveAll(metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes}), nil
+	w.converged = w.watch.ObserveAll(metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes})
+	return w.converged, nil
 }
 
 // spec returns the campaign.Spec of an entry, without CriteriaFrom.
@@ -198,25 +202,16 @@ func (o Options) spec(e entry) campaign.Spec {
 	}
 }
 
-// problem returns what a replay tunes: the set of the entry. The given machine answers its measurements.
-func (e entry) problem(machine *replay.Machine) campaign.Problem {
+// problem returns what a replay tunes: the set of the entry. A machine with the recorded times measures it.
+func (e entry) problem(opt Options) (campaign.Problem, error) {
+	machine, err := e.set.machine(opt.replay(e.seed))
+	if err != nil {
+		return campaign.Problem{}, err
+	}
 	return campaign.Problem{
 		Problem: journal.Problem{Library: e.set.Data, Collective: e.set.Collective},
 		Space:   e.set.Space, Runner: machine, Truth: e.set.Truth, Search: campaign.SearchRecorded(machine.Space(), e.set.Space),
-	}
-}
-
-// convergence returns the index of the evaluation at which a campaign has converged: the first at which the
-// criteria have held Patience times in a row. If there is none, it returns the last index and false.
-func convergence(evaluations []activelearn.Evaluation, c activelearn.Criteria) (at int, converged bool) {
-	watch := activelearn.NewWatch(c, activelearn.Limits{})
-	for i, e := range evaluations {
-		sum := metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes}
-		if watch.ObserveAll(sum) {
-			return i, true
-		}
-	}
-	return len(evaluations) - 1, false
+	}, nil
 }
 
 // firstShare returns the first measurements that make up at least the given share of the set's candidates. It

@@ -124,13 +124,3 @@ func newClass(p coll.Point, calls float64, ms []coll.Measurement) Class {
 	}
 	return c
 }
-
-func collectivesOf(classes []Class) []coll.Collective {
-	var out []coll.Collective
-	for _, c := range classes {
-		if !slices.Contains(out, c.Collective) {
-			out = append(out, c.Collective)
-		}
-	}
-	return out
-}

@@ -59,7 +59,11 @@ func (p *gradient) learn() error {
 		return err
 	}
 	p.joints = map[coll.Collective]*online.Joint{}
-	for _, c := range collectivesOf(p.classes) {
+	for _, class := range p.classes {
+		c := class.Collective
+		if _, known := p.joints[c]; known {
+			continue
+		}
 		j, err := p.result.Joint(c, p.classesOf(c))
 		if err != nil {
 			return err

@@ -223,23 +223,20 @@ func (p *iota) end() error { return p.learn() }
 func (p *iota) learn() error {
 	times := slices.Concat(slices.Concat(p.earlier...), online.Measurements(p.jobs, baseOf(p.classes)))
 	p.advice = make([]online.Advice, len(p.classes))
-	for _, c := range collectivesOf(p.classes) {
-		most := 0 // largest number of algorithms in a class
-		for _, class := range p.classes {
-			if class.Collective == c {
-				most = max(most, len(class.Algorithms))
-			}
-		}
-		trained := lab.TrainIOTA(slices.DeleteFunc(slices.Clone(times), func(m coll.Measurement) bool { return m.Collective != c }), most)
-		for i, class := range p.classes {
-			if class.Collective != c {
-				continue
-			}
-			seconds := trained.Seconds(class.Point, class.Algorithms)
-			p.advice[i].Weights = lab.IOTAWeights(seconds)
-			if trained != nil {
-				p.advice[i].Best = floats.MinIdx(seconds) // skips NaN
-			}
+	most := map[coll.Collective]int{} // largest number of algorithms in a class
+	for _, class := range p.classes {
+		most[class.Collective] = max(most[class.Collective], len(class.Algorithms))
+	}
+	trained := map[coll.Collective]lab.IOTA{}
+	for c, n := range most {
+		trained[c] = lab.TrainIOTA(slices.DeleteFunc(slices.Clone(times), func(m coll.Measurement) bool { return m.Collective != c }), n)
+	}
+	for i, class := range p.classes {
+		model := trained[class.Collective]
+		seconds := model.Seconds(class.Point, class.Algorithms)
+		p.advice[i].Weights = lab.IOTAWeights(seconds)
+		if model != nil {
+			p.advice[i].Best = floats.MinIdx(seconds) // skips NaN
 		}
 	}
 	return nil
