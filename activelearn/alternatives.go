@@ -11,7 +11,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Choice returns the algorithm that a selection has at a point.
+// Choice returns the algorithm that is selected at a point.
 type Choice = func(coll.Point) coll.Algorithm
 
 // Selection is an algorithm for each point, in a form that a library's configuration files can express. At
@@ -33,8 +33,8 @@ type Alternatives struct {
 	noisy    map[coll.Candidate]bool // measured candidates whose prediction is more accurate than their time
 }
 
-// NewAlternatives returns the alternatives that follow from the fitted models and the measurements of a
-// ledger.
+// NewAlternatives returns the alternatives at all points of a ledger's space. Their times come from the fitted
+// models and from the ledger's measurements.
 func NewAlternatives(models *learner.Learner, l *Ledger) Alternatives {
 	return Alternatives{
 		space: l.Space(), models: models, excluded: l.Excluded(), ledger: l, entries: l.entries, noisy: models.NoisyCandidates(l.All()),
@@ -63,8 +63,8 @@ func (a Alternatives) measurement(c coll.Candidate) (coll.Measurement, bool) {
 	return coll.Measurement{}, false
 }
 
-// trusted returns the measurement of a candidate if its time replaces the prediction. Otherwise it returns
-// false.
+// trusted returns the measurement of a candidate. It returns false without a measurement, or if the measurement
+// is so noisy that the prediction is used instead.
 func (a Alternatives) trusted(c coll.Candidate) (coll.Measurement, bool) {
 	if a.noisy[c] {
 		return coll.Measurement{}, false
@@ -113,8 +113,8 @@ func (a Alternatives) Rows(points []coll.Point) ([]selection.Row, error) {
 	return rows, nil
 }
 
-// beaten reports whether the default is at least as good as a measured candidate at the same point. This is so
-// if the default is faster, or if the confidence intervals of the two times overlap.
+// beaten reports whether the default is at least as good as a measured candidate at the same point: the default
+// is faster, or the confidence intervals of the two times overlap.
 func (a Alternatives) beaten(c coll.Candidate) bool {
 	own, ok := a.measurement(c)
 	byDefault, known := a.measurement(coll.Candidate{Point: c.Point, Algorithm: coll.Default})

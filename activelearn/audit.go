@@ -23,11 +23,12 @@ type audit struct {
 // planAudits returns an audit for each message size that still needs one. A size needs none after an audit of
 // it that found no mistake, or if nothing remains to be compared at its sampled points.
 //
-// Within a size, one of the points with something to compare is drawn at random. Its probability is
+// For each size, one of the points with something to compare is drawn at random. Its probability is
 // proportional to its weight, and inversely proportional to the square root of the time of the candidates to
 // measure. This allocation gives the best estimate of a proportion for a given cost (Cochran, Sampling
-// Techniques 1977, section 5.5). The random numbers of the sizes are golden-ratio steps from a random start.
-// The audited points of different sizes thus lie in different parts of the grid.
+// Techniques 1977, section 5.5). The first size uses a random number between 0 and 1, and each further size
+// adds the golden ratio to it, modulo 1. The audited points of different sizes thus lie in different parts of
+// the grid.
 func (r *StopRule) planAudits(round int, f *forecast) (out []audit) {
 	bySize, rates := map[int64][]audit{}, map[int64][]float64{}
 	for i, p := range f.points {
@@ -53,7 +54,7 @@ func (r *StopRule) planAudits(round int, f *forecast) (out []audit) {
 	return out
 }
 
-// audit returns the comparison of the choice at the i-th point with the rivals to audit there.
+// audit returns the audit of the i-th point: the algorithm selected there and the rivals that may be faster.
 func (f *forecast) audit(i int) audit {
 	a := audit{point: f.points[i], choice: f.open[i][f.own[i]]}
 	for k, alg := range f.open[i] {

@@ -143,7 +143,8 @@ func TestForecast(t *testing.T) {
 }
 
 // TestAuditsAreDrawn checks that the audited point of a size is drawn with a probability inversely proportional to
-// the square root of its time: here two of three times the first point, whose candidates take a quarter of the time.
+// the square root of its time. The candidates of the first point take a quarter of the second point's time. The
+// first point must therefore be drawn in two of three rounds.
 func TestAuditsAreDrawn(t *testing.T) {
 	points := []coll.Point{{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}, {Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: 8}}
 	algorithms := []coll.Algorithm{{Name: "ring"}, {Name: "tree"}}

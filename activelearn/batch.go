@@ -82,8 +82,8 @@ func budgetOf(l *Ledger) float64 {
 	return batchShare * l.CostSeconds()
 }
 
-// newSelector computes what a round's selection needs: the pairs of algorithms and the candidates. Pending
-// candidates (their measurement is in progress) count as measured in the posterior.
+// newSelector returns the selector of a round's batch, with the pairs of algorithms and the candidates to
+// choose from. Pending candidates (their measurement is in progress) count as measured in the posterior.
 func (r *regret) newSelector(s State, over pointSample, at prices) (*batchSelector, error) {
 	m := r.posterior.GP()
 	b := &batchSelector{
@@ -156,9 +156,9 @@ func (b *batchSelector) addCandidates(l *Ledger, over pointSample, launch func(c
 	return waiting
 }
 
-// reduce keeps at most maxScored candidates. Half of them are those with the greatest ratio of loss to price.
-// The other half is drawn at random, weighted by the ratio of variance to price. A measurement at a cheap
-// point can tell as much about the loss at a nearby point as a measurement there.
+// reduce keeps at most maxScored candidates. Half of them are those with the greatest ratio of expected loss to
+// price. The other half is drawn at random, weighted by the ratio of variance to price. A measurement at a
+// cheap point can tell as much about the loss at a nearby point as a measurement there.
 //
 // Source of the weighted sampling: Efraimidis and Spirakis, Information Processing Letters 97 (2006).
 func (b *batchSelector) reduce(rng *rand.Rand) {
@@ -190,8 +190,8 @@ func (b *batchSelector) reduce(rng *rand.Rand) {
 	slices.SortFunc(b.scored, func(s, t scoredCandidate) int { return cmp.Compare(s.entry, t.entry) })
 }
 
-// score first treats the pending candidates as measured in the posterior. It then computes the acquisition
-// value of each candidate.
+// score computes the acquisition value of each candidate. Before this it treats the pending candidates as
+// measured in the posterior.
 func (b *batchSelector) score(waiting []scoredCandidate) {
 	for _, s := range waiting {
 		b.plan(s.launch)
@@ -235,8 +235,8 @@ func (b *batchSelector) acquisition(s *scoredCandidate) float64 {
 	return sum
 }
 
-// varianceFall returns by how much a measurement of the candidate lowers the variance of pair k. It is the
-// variance of the time difference between two algorithms at a point.
+// varianceFall returns by how much a measurement of the candidate lowers the variance of the k-th pair: the
+// variance of the difference between the times of the pair's two algorithms.
 func (b *batchSelector) varianceFall(s *scoredCandidate, k int) float64 {
 	return s.covariance[k] * s.covariance[k] / (s.variance + b.noise)
 }

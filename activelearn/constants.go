@@ -56,8 +56,8 @@ const (
 	// minPrice, in seconds, is the lowest price. It keeps the ratio of acquisition value to price finite for
 	// candidates that cost nothing.
 	minPrice = 1e-9
-	// powerRuns is the number of measurements that are needed to estimate the field `power` of the type
-	// `prices`, an exponent. With fewer, the exponent is 1.
+	// powerRuns is the number of measurements that are needed to estimate prices.power. This is the exponent
+	// with which machine time grows with execution time. With fewer measurements, the exponent is 1.
 	powerRuns = 12
 
 	// The strategy "uncertainty" learns its hyperparameters again whenever the number of points has grown by

@@ -122,9 +122,9 @@ func (r *StopRule) Refit(e Evaluation) error {
 	return ignoreEmpty(err)
 }
 
-// Accepts reports whether the selection of other models is expected to meet the criteria. The campaign's posterior
-// predicts its quality, as it does for the selection of the campaign's own models. If no evaluation has used the
-// posterior, there is nothing to expect, and Accepts returns true.
+// Accepts reports whether the selection that follows from other models is expected to meet the stopping criteria.
+// The campaign's posterior predicts its quality, as it does for the selection of the campaign's own models. If no
+// evaluation has used the posterior, there is nothing to expect, and Accepts returns true.
 func (r *StopRule) Accepts(models *learner.Learner) (bool, error) {
 	e, ok := r.last()
 	if !ok || e.Source == CrossValidated || e.Source == Reference {
@@ -161,8 +161,8 @@ func (r *StopRule) heldOut() (learner.Validation, error) {
 	return learner.CrossValidate(r.models.Data(), r.opt.Folds, r.opt.Seed, r.models.opt)
 }
 
-// ignoreEmpty returns nil for the error that no point has a weight, because then there is nothing to
-// evaluate. It returns any other error unchanged.
+// ignoreEmpty returns nil if err says that no point has a weight, because there is nothing to evaluate in this
+// case. It returns any other error unchanged.
 func ignoreEmpty(err error) error {
 	if errors.Is(err, metrics.ErrEmpty) {
 		return nil

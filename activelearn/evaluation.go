@@ -50,8 +50,8 @@ type Evaluation struct {
 	// Outliers is the number of outliers that the next round measures again. As long as there are any, the
 	// campaign continues.
 	Outliers int `json:"outliers,omitzero"`
-	// PConverged is the probability that both criteria hold. PAttainable is the probability that both would
-	// hold if every candidate were measured once. MistakesAttainable is the expected value of Mistakes in
+	// PConverged is the probability that both stopping criteria hold. PAttainable is the probability that both
+	// would hold if every candidate were measured once. MistakesAttainable is the expected value of Mistakes in
 	// that case. Noise lowers PAttainable and raises MistakesAttainable.
 	PConverged         float64 `json:"p_converged,omitzero"`
 	PAttainable        float64 `json:"p_attainable,omitzero"`

@@ -51,8 +51,9 @@ type forecast struct {
 	rivals    [][]bool          // of each point and algorithm: whether it was significantly faster than the choice in some draw
 }
 
-// forecast compares the choices with the fastest algorithms in joint draws of all times. The measured times
-// replace predictions. The error matches metrics.ErrEmpty if no point has a weight.
+// forecast draws the times of all algorithms jointly, and compares the choices with the fastest algorithms of
+// each draw. The measured times replace predictions. The error matches metrics.ErrEmpty if no point has a
+// weight.
 func (c choices) forecast(p *learner.Posterior, q learner.DrawQuery, measured func(coll.Candidate) (coll.Measurement, bool), opt metrics.Options, meets func(metrics.Summary) bool) (*forecast, error) {
 	if len(c.points) == 0 {
 		return nil, metrics.ErrEmpty

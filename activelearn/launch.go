@@ -71,8 +71,8 @@ func (r *regret) launchSample(s State, selector *batchSelector, batch []coll.Can
 	return over
 }
 
-// launchScale returns the ratio of a point's weight in the sample to its weight in the space. Multiplied by
-// it, acquisition values that use weights in the space can be compared with those of picks.
+// launchScale returns the factor by which launchSample multiplies the weights of its points. Acquisition values
+// at these points can then be compared with those at the points that samplePoints returned.
 func (r *regret) launchScale() float64 {
 	counted := float64(len(r.rows))
 	if r.opt.Weight != nil && counted > samplePoints {

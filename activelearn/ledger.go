@@ -153,7 +153,7 @@ func (l *Ledger) Measurements() []coll.Measurement {
 	return slices.AppendSeq(make([]coll.Measurement, 0, len(l.entries)), l.All())
 }
 
-// All returns the elements of Measurements.
+// All iterates over the measurements that Measurements returns, without a slice of them.
 func (l *Ledger) All() iter.Seq[coll.Measurement] {
 	return func(yield func(coll.Measurement) bool) {
 		for _, e := range l.entries {

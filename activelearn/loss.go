@@ -19,8 +19,8 @@ type pair struct {
 	loss        float64 // weighted
 }
 
-// lossModel computes losses. A loss of 1 is the slowdown or the proportion of mistakes that the criteria
-// allow.
+// lossModel computes the expected loss of a choice. A loss of 1 is a slowdown, or a proportion of mistakes, as
+// large as the stopping criteria allow.
 type lossModel struct {
 	metrics.Allowed
 	mistake float64 // a choice that is slower than the best by more than this is a mistake; decades

@@ -90,9 +90,8 @@ func (r *regret) ask(s State) (batch []coll.Candidate, err error) {
 	return r.complete(s, batch), nil
 }
 
-// stages returns the sizes of the growing batch after each of which its launches are filled with further
-// candidates. If candidates share launches, the first size is 1, because the first launch alone may complete
-// the batch.
+// stages returns the sizes at which the growing batch is interrupted to add further candidates to its launches.
+// If candidates can share launches, the first size is 1, because the first launch alone may complete the batch.
 func (r *regret) stages(want int) []int {
 	if !r.sharesLaunches() || want < 2 {
 		return []int{want}

@@ -130,8 +130,8 @@ func (r *StopRule) averagesMeetCriteria() bool {
 	return ok && r.watch.Meets(metrics.Summary{Slowdown: e.Slowdown, Mistakes: e.Mistakes})
 }
 
-// MeasuresAll reports whether a campaign measures every candidate of its space unless a limit ends it. This
-// is so if the source is Predicted and the space has too few points for predictions to end the campaign.
+// MeasuresAll reports whether a campaign measures every candidate of its space unless a limit ends it. It does
+// if the source is Predicted and the space has too few points for predictions to end the campaign.
 func MeasuresAll(s Source, space *coll.Space) bool {
 	return s == Predicted && len(space.Points()) < minPredictedPoints
 }
@@ -140,8 +140,8 @@ func MeasuresAll(s Source, space *coll.Space) bool {
 // earlier. This depends on the initial space, even if the space grows later.
 func (r *StopRule) MeasuresAll() bool { return r.measuresAll }
 
-// OnlyRemeasures reports whether the next round only measures outliers again. This is so if the campaign
-// would stop without outliers.
+// OnlyRemeasures reports whether the next round only measures outliers again: without them, the campaign would
+// stop.
 func (r *StopRule) OnlyRemeasures() bool {
 	e, ok := r.last()
 	return ok && len(r.outliers) > 0 && !r.auditing && (r.watch.Satisfied() || e.Source == Predicted && r.meetsCriteria())
@@ -177,9 +177,9 @@ func (r *StopRule) Ended(elapsed time.Duration, retries int) StopReason {
 	return r.LimitReached(elapsed)
 }
 
-// noiseLimited reports whether noise keeps the criteria out of reach: they would fail with the probability
-// `confidence` even if every candidate were measured once. This must be so in successive rounds, because a
-// few replicates can change the estimated noise.
+// noiseLimited reports whether noise keeps the stopping criteria out of reach: they would fail with the
+// probability `confidence` even if every candidate were measured once. This must hold in successive rounds,
+// because a few replicates can change the estimated noise.
 func (r *StopRule) noiseLimited() bool {
 	rounds := max(1, r.opt.Criteria.Patience)
 	if r.MeasuresAll() || len(r.evaluations) < rounds || len(r.ledger.Replicates()) < minReplicates {

@@ -11,7 +11,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// TestUnknownRound checks that an evaluation is ignored when a later round has no evaluation.
+// TestUnknownRound checks that the criteria do not count as met when the latest round has no evaluation, even
+// if an earlier round met them.
 func TestUnknownRound(t *testing.T) {
 	space := coll.NewSpace([]coll.Point{{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}}, []coll.Algorithm{{Name: "ring"}}, func(coll.Candidate) error { return nil })
 	l := NewLedger(space)

@@ -56,7 +56,8 @@ func (w *Watch) Observe(s metrics.Summary) bool {
 	return w.observe(float64(s.Points)*w.criteria.Mistakes >= 1 && w.Meets(s))
 }
 
-// ObserveAll works like Observe, but accepts any number of points. It is for evaluations of the whole space.
+// ObserveAll works like Observe, but without a smallest number of points. It is for evaluations of the whole
+// space.
 func (w *Watch) ObserveAll(s metrics.Summary) bool { return w.observe(w.Meets(s)) }
 
 func (w *Watch) observe(meets bool) bool {

@@ -59,7 +59,7 @@ func NewAlgorithm(name string, params ...Param) (Algorithm, error) {
 	return Algorithm{Name: name, params: strings.Join(parts, ",")}, nil
 }
 
-// ParseAlgorithm parses the form that String writes, for example name or name(k=2,segsize=8192).
+// ParseAlgorithm parses an algorithm as String writes it, for example name or name(k=2,segsize=8192).
 func ParseAlgorithm(s string) (Algorithm, error) {
 	name, rest, found := strings.Cut(s, "(")
 	if !found {
@@ -115,10 +115,10 @@ func (a Algorithm) Param(name string) (string, bool) {
 // IsDefault reports whether a stands for the library's own choice.
 func (a Algorithm) IsDefault() bool { return a == Default }
 
-// MarshalText returns the form of String. UnmarshalText parses the same form.
+// MarshalText returns the text of String, which UnmarshalText can parse.
 func (a Algorithm) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// UnmarshalText reads the form of String.
+// UnmarshalText parses an algorithm as String writes it.
 func (a *Algorithm) UnmarshalText(text []byte) error {
 	parsed, err := ParseAlgorithm(string(text))
 	if err != nil {

@@ -25,8 +25,8 @@ func (g Grid) Validate() error {
 	)
 }
 
-// Halfway returns the number near the geometric mean of two numbers that is a power of two or halfway between
-// two powers of two. It returns false if no such number is between them.
+// Halfway returns a number near the geometric mean of low and high. The number is a power of two, or halfway
+// between two neighboring powers of two. Halfway returns false if no such number is between low and high.
 func Halfway(low, high int64) (int64, bool) {
 	mean := math.Sqrt(float64(low) * float64(high))
 	power := floorPowerOfTwo(int64(mean))

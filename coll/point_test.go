@@ -82,7 +82,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// TestCompare checks that a key by which candidates are ordered matters only if all earlier keys are equal.
+// TestCompare checks the order of candidates: each key of the order matters only if all earlier keys are equal.
 func TestCompare(t *testing.T) {
 	ascending := []coll.Candidate{
 		candidate(coll.Allreduce, 9, 9, 9, "z"),

@@ -33,8 +33,8 @@ func (s simulated) servedAt(call int) int {
 	return last
 }
 
-// detectedAfter returns the number of calls from a change to the first announcement or recheck. It returns
-// -1 if there is none within the given number of calls.
+// detectedAfter returns the number of calls from a change of times to the first announcement of a change or the
+// first recheck of an algorithm. It returns -1 if there is none within the given number of calls.
 func (s simulated) detectedAfter(change, within int) int {
 	first := -1
 	for _, at := range slices.Concat(s.announced, s.recheck) {
@@ -109,8 +109,8 @@ func eliminate(t *testing.T, program, args string) (s simulated) {
 	return s
 }
 
-// seeds returns the number of seeds that a statistical test tries: 20 if all cases are wanted,
-// otherwise 5.
+// seeds returns the number of seeds that a statistical test tries: 20 in full test runs (see
+// testutil.NeedAllCases), otherwise 5.
 func seeds() int {
 	if testutil.AllCases() {
 		return 20

@@ -114,8 +114,8 @@ func TestLiveLearnMPICH(t *testing.T) {
 }
 
 // TestLiveChannel checks that a change that one rank detects is announced to all ranks in the same call, by
-// one-sided operations. An algorithm of the MPI library serves meanwhile. This also works on communicators
-// that are created and freed.
+// one-sided operations. An algorithm of the MPI library serves meanwhile. Announcements must also work on
+// communicators that the application creates and frees.
 func TestLiveChannel(t *testing.T) {
 	for _, m := range someMPIs() {
 		t.Run(m.Compiler, func(t *testing.T) {

@@ -66,8 +66,9 @@ func runtimeObjects(t *testing.T, m mpiOf) string {
 	return folder
 }
 
-// runtimeLibrary returns the path of the runtime library. If all cases are wanted, the library is built as
-// users build it. Otherwise it is linked from the files of runtimeObjects.
+// runtimeLibrary returns the path of the runtime library. In short and in full test runs (see
+// testutil.NeedAllCases) the library is built as users build it. In other runs it is linked from the files of
+// runtimeObjects.
 func runtimeLibrary(t *testing.T, m mpiOf) string {
 	t.Helper()
 	if testing.Short() || testutil.AllCases() {
@@ -126,8 +127,8 @@ func objectsIn(t *testing.T, folder string) []string {
 	return paths
 }
 
-// buildInside compiles a C file with a main function and links it with the files of the runtime library. If
-// all cases are wanted, it enables the address and undefined-behavior sanitizers.
+// buildInside compiles a C file with a main function and links it with the files of the runtime library. In
+// full test runs (see testutil.NeedAllCases) it enables the address and undefined-behavior sanitizers.
 func buildInside(t *testing.T, m mpiOf, file string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "program")

@@ -30,11 +30,12 @@ func mpis() []mpiOf {
 	return []mpiOf{{testutil.MPICH, "mpif90.mpich"}, {testutil.OpenMPI, "mpif90.openmpi"}}
 }
 
-// someMPIs returns the MPI libraries that a test uses: MPICH only, or MPICH and Open MPI if all cases are
-// wanted.
+// someMPIs returns the MPI libraries that a test uses: MPICH, and in full test runs (see testutil.NeedAllCases)
+// also Open MPI.
 func someMPIs() []mpiOf { return mpis()[:cases(2)] }
 
-// cases returns the number of cases that a test runs: n if all cases are wanted, otherwise 1.
+// cases returns the number of cases that a test runs: n in full test runs (see testutil.NeedAllCases),
+// otherwise 1.
 func cases(n int) int {
 	if testutil.AllCases() {
 		return n
@@ -128,8 +129,8 @@ func TestLiveTrace(t *testing.T) {
 	}
 }
 
-// TestLiveLater checks that nonblocking and persistent calls are traced, with MPI_Init and with Sessions
-// alone.
+// TestLiveLater checks that nonblocking and persistent calls are traced, both in a program that calls MPI_Init
+// and in one that only uses Sessions.
 func TestLiveLater(t *testing.T) {
 	for i, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {

@@ -264,7 +264,8 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// TestSignificant checks that a forest must be better by 1.645 standard errors.
+// TestSignificant checks that a forest wins only if its loss is lower than that of the Gaussian process by
+// 1.645 standard errors.
 func TestSignificant(t *testing.T) {
 	for standardError, want := range map[float64]bool{0.0062: false, 0.006: true} {
 		if got := (Comparison{GP: 0.02, Forest: 0.01, Error: standardError}).Significant(); got != want {

@@ -119,7 +119,7 @@ func Quantile(x []float64, q float64) float64 {
 // distribution.
 const normalMAD = 1.4826
 
-// RobustDeviation estimates the standard deviation of normal numbers from their median absolute
+// RobustDeviation estimates the standard deviation of normally distributed numbers from their median absolute
 // deviation, so that outliers hardly affect it. It returns NaN if x is empty.
 func RobustDeviation(x []float64) float64 {
 	middle := Quantile(x, 0.5)

@@ -254,8 +254,8 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
-// TestRobustDeviation checks that outliers in place of a tenth of normal numbers hardly change the estimate
-// of the numbers' standard deviation.
+// TestRobustDeviation replaces a tenth of normally distributed numbers by outliers, and checks that this hardly
+// changes the estimate of their standard deviation.
 func TestRobustDeviation(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
 	x := make([]float64, 10000)

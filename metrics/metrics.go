@@ -146,8 +146,8 @@ func R2(truth, predicted []float64) (float64, error) {
 	return 1 - sse/sst, nil
 }
 
-// Allowed holds the criteria of a campaign. The method Loss divides by the first two of these values. A zero
-// value means the default.
+// Allowed holds the largest values that the stopping criteria of a campaign allow. The method Loss divides by
+// the first two of them. A zero value means the default.
 type Allowed struct {
 	Slowdown  float64 // average slowdown minus one
 	Mistakes  float64 // proportion of significant mistakes

@@ -16,6 +16,6 @@ const (
 // time.
 const OutlierSigma = 4.0
 
-// Far is a distance in doublings of nodes, processes per node (ppn) and bytes. It is Euclidean. From this
-// distance on, a call counts as far from the points of the grid.
+// Far is the distance from which on a call counts as far from a point of the grid. Distances are Euclidean, in
+// doublings of nodes, processes per node (ppn) and bytes.
 const Far = 2.0

@@ -123,7 +123,8 @@ func (r *rowReader) readAll() (total int, err error) {
 	}
 }
 
-// measurement parses one row. If err is not nil, kind is the kind of the warning about the row.
+// measurement parses one row. If the row is invalid, it returns an error, and in `kind` the kind of the warning
+// about the row.
 func (r *rowReader) measurement(row []string, line int) (m coll.Measurement, kind string, err error) {
 	m.Point, err = r.point(row, coll.ParseCollective)
 	if errors.Is(err, errNumber) {

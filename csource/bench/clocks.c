@@ -74,8 +74,9 @@ static double within_nodes(clocks *k, const control *c, const world *w)
     return 0;
 }
 
-/* Each leader estimates the offset between its clock and rank 0's clock, and reports how far its previous estimate,
- * extrapolated to now, is off. Rank 0 then decides when offsets must be estimated again. */
+/* Each leader (the first rank of a node) estimates the offset between its clock and rank 0's clock. It reports
+ * by how much its previous estimate, extrapolated to now, is wrong. Rank 0 decides from this when the offsets
+ * must be estimated again. */
 static void between_nodes(clocks *k, const control *c, const world *w)
 {
     double worst = 0, miss = 0;
@@ -107,7 +108,7 @@ static void between_nodes(clocks *k, const control *c, const world *w)
     k->at = now;
 }
 
-/* Each leader sends its estimate to the other ranks of its node. */
+/* Each leader sends its estimate of the clock offset to the other ranks of its node. */
 static void hand_down(clocks *k, const control *c, const world *w)
 {
     int leader = w->leader[w->node[c->rank]];

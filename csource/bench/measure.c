@@ -184,8 +184,8 @@ static int check_form(task *t, form f, int count)
     return bad;
 }
 
-/* Forms of a call that are checked in addition to the timed form. An algorithm may be wrong for these forms even if it
- * is right for the timed form. */
+/* Forms of a call that are checked in addition to the form that is timed. An algorithm may be wrong for these forms
+ * even if it is right for the timed form. */
 static const struct {
     const char *name;
     form f;
@@ -232,9 +232,9 @@ static int check_others(task *t, int count)
     return 0;
 }
 
-/* Checks all forms of a call. The timed form is first checked with few elements: three for each rank, because some
- * algorithms need as many elements as ranks. The additional forms also use few elements if the buffers of rank 0,
- * which are the largest, are large. */
+/* Checks all forms of a call. The timed form is first checked with few elements: three for each rank, because
+ * some algorithms need as many elements as ranks. The additional forms also use few elements if the buffers of
+ * rank 0 (the largest ones) are large. */
 static int check(task *t, int count)
 {
     int size = t->s->ctl.size, small = 3 * size;
@@ -261,8 +261,8 @@ static known *remembered(session *s, const plan_case *c)
     return NULL;
 }
 
-/* Returns whether the settings of a case select one algorithm for all sizes. Otherwise the library may choose by
- * size. Processes that pass different lengths could then run different algorithms and deadlock. */
+/* Returns whether the settings of a case select one algorithm for all sizes. If they do not, the library may
+ * choose by size, and processes that pass different lengths could run different algorithms and deadlock. */
 static int chosen(const plan_case *c)
 {
     static const char end[] = "_INTRA_ALGORITHM";
@@ -361,10 +361,10 @@ static void wait_for(const clocks *k, double start)
         ;
 }
 
-/* Times the calls of an order (a block of calls that rank 0 requests) on this rank. Stores the end of each call, and
- * its beginning with the opposite sign: one maximum over all ranks then gives the latest end and the earliest
- * beginning. If calls start at agreed times, ends are relative to these times, and beginnings are 0. Rank 0 discards
- * calls that this rank entered late: their ends are raised by LATE. The last element is 1 if a call failed. */
+/* Times a block of calls, which rank 0 ordered, on this rank. Stores the end of each call, and its beginning with
+ * the opposite sign: one maximum over all ranks then gives the latest end and the earliest beginning. If calls
+ * start at agreed times, ends are relative to these times, and beginnings are 0. Rank 0 discards calls that this
+ * rank entered late: their ends are raised by LATE. The last element is 1 if a call failed. */
 static void timed(task *t, const order *o)
 {
     const clocks *k = &t->s->clocks;
@@ -422,8 +422,9 @@ static int exceeds_abort_factor(const task *t)
     return factor > 0 && t->best > 0 && t->n >= FEW && t->sum.low > factor * t->best;
 }
 
-/* Returns how many times slower the case (the lower end of its median's interval) is than the best case of its
- * collective and size. The result is 1 if the case may be the best, or if no case may be aborted. */
+/* Returns how many times slower the case is than the best case of its collective and size. The case's time
+ * is the lower end of the confidence interval of its median. The result is 1 if the case may be the best, or
+ * if no case may be aborted. */
 static double behind(const task *t)
 {
     if (t->best <= 0 || t->s->plan.abort_factor <= 0 || t->sum.low <= 0)

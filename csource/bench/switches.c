@@ -81,7 +81,8 @@ static int item_name(const variable *v, int value, char *name)
     return -1;
 }
 
-/* Writes the control variables of a case. All other variables that were written before get their first values back. */
+/* Writes the control variables of a case. Other variables that earlier cases changed get their original values
+   back. */
 int switches_apply(const setting *s, int n, char *why)
 {
     char name[MAX_NAME];

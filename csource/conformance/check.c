@@ -249,8 +249,8 @@ static arguments with_bottom(arguments a)
     return a;
 }
 
-/* Returns a rule that selects one of a collective's algorithms, which are numbered from 0. Larger numbers select the MPI library's
- * own choice. */
+/* Returns a rule that selects one of a collective's algorithms, which are numbered from 0. Numbers beyond the last algorithm
+ * select the MPI library's own choice. */
 static struct row *rule_of(collective what, int number)
 {
     struct row *r = allocate(1, sizeof *r + sizeof *r->bands);

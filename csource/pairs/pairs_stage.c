@@ -54,7 +54,7 @@ static void ping(const control *c, int other, char *buffer, int bytes, double *t
     }
 }
 
-/* Measures the pair of this rank in a round. The lower rank of the pair records the times. */
+/* Measures the pair to which this rank belongs in a round. The lower rank of the pair records the times. */
 static void meet(work *w, int round)
 {
     const control *c = &w->g->group;

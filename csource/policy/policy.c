@@ -58,7 +58,7 @@ int repository_fits(const algorithm *a, int ranks)
     return 1;
 }
 
-/* The table of the simulated job has one list of algorithms to explore (mix) for each class of calls. */
+/* The table of the simulated job. Each class of calls has a list (mix) of algorithms to explore. */
 
 int table_mixes(void) { return nclasses; }
 

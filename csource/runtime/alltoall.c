@@ -55,9 +55,9 @@ void alltoall_windows(const call *c)
     free(in);
 }
 
-/* Packs the blocks for a step of the Bruck algorithm. The index of a block is written in the given radix. A block is
- * packed if its digit with the place value `power` equals `digit`. If `back` is 1, the function unpacks these blocks
- * instead. Returns the number of blocks. */
+/* Packs the blocks for one step of the Bruck algorithm, or unpacks them if `back` is 1. These are the blocks
+ * whose index, written in the given radix, has the digit `digit` at the place value `power`. Returns the number
+ * of these blocks. */
 static int pick(const call *c, char *packed, char *all, int radix, int power, int digit, int back)
 {
     int n = 0;
@@ -69,8 +69,8 @@ static int pick(const call *c, char *packed, char *all, int radix, int power, in
     return n;
 }
 
-/* Sends blocks as far as one digit of their distances says. The distance that a block travels is written in the given
- * radix; the digit has the place value `power`. */
+/* Performs the steps of the Bruck algorithm for one digit. The distance that a block travels is written in the
+ * given radix. Each block moves as far as the digit with the place value `power` says. */
 static void by_digits(const call *c, char *all, char *out, char *in, int radix, int power)
 {
     for (int digit = 1; digit < radix && (long)digit * power < c->size; digit++) {
@@ -97,9 +97,9 @@ void alltoall_bruck(const call *c)
     scratch_free(c, in);
 }
 
-/* Exchanges blocks along one dimension of a mesh: between the ranks that differ from this rank only in this dimension.
- * Block i of c->data goes to the one whose coordinate is that of rank i. Afterwards block i is the one that came from
- * there. */
+/* Exchanges blocks along one dimension of a mesh, among the ranks that differ from this rank only in this
+ * dimension. Block i of c->data goes to the rank that has the same coordinate in this dimension as rank i.
+ * Afterwards block i is the one that came from that rank. */
 static void along(const call *c, char *out, char *in, int *ranks, int stride, int length)
 {
     int part = c->size / length;

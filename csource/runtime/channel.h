@@ -36,8 +36,8 @@ typedef struct {
 int channel_open(channel *c, MPI_Comm on);
 void channel_close(channel *c);
 
-/* Must follow each collective call. The parameter `detected` is 1 if this rank has something to announce. Returns 1
- * if all ranks learn of an announcement at this call. */
+/* Counts a collective call, and must be called after each one. The parameter `detected` is 1 if this rank has
+ * something to announce. Returns 1 if all ranks learn of an announcement at this call. */
 int channel_step(channel *c, int detected);
 
 #pragma GCC visibility pop

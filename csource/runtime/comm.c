@@ -344,8 +344,8 @@ static MPI_Comm private_new(MPI_Comm handle, int wanted)
     return made;
 }
 
-/* Lets the next call count as number LASTING if the communicator is known to be used often. In that call libtutti
- * duplicates the communicator. */
+/* If the communicator is known to be used often, raises *served, the number of served calls, to LASTING - 1.
+ * libtutti then duplicates the communicator in the next call. */
 static void prepare_duplicate(const comm *c, int *served)
 {
     if (c->lasts && *served < LASTING - 1)

@@ -183,10 +183,10 @@ static int needs_call(const elimination *e, const candidate *c)
     return c->began == NOT_CALLED || c->requested < wanted(e, c);
 }
 
-/* Returns the next candidate of a round, or SERVE_BEST if no candidate needs a call that the budget covers. The one with
- * the fewest requested times is next; of equal ones, the fastest. A candidate without a first call counts as having
- * RECHECKS requests, because first calls could use up the budget. Such candidates follow the drawn order. *more becomes
- * 1 if any candidate still needs a call. */
+/* Returns the candidate to call next in a round, or SERVE_BEST if the budget covers no candidate that still needs a
+ * call. The candidate with the fewest requested times is next; of equal ones, the fastest. A candidate without a
+ * first call counts as having RECHECKS requests, because first calls could use up the budget. Such candidates are
+ * called in the drawn order. *more becomes 1 if any candidate still needs a call. */
 static int round_next(elimination *e, exploration_budget *b, int *more)
 {
     int next = SERVE_BEST, least = 0;
@@ -351,8 +351,9 @@ static void end_round(elimination *e)
         clear_times(&e->candidates[i]);
 }
 
-/* Ends a recheck of the best candidate. The elimination restarts if the candidate's time has changed or if it was dropped:
- * because it refuses calls or, if it is the baseline, at the end of a round. A dropped baseline still serves. */
+/* Ends a recheck of the best candidate. The elimination restarts if the candidate's time has changed, or if the
+ * candidate was dropped. Candidates are dropped if they refuse calls. The baseline can also be dropped at the end of a
+ * round, but still serves. */
 static void end_recheck(elimination *e)
 {
     candidate *c = &e->candidates[e->best];
@@ -373,7 +374,7 @@ static void end_recheck(elimination *e)
     choose_best(e, e->phase == FINISHED ? replaces : promising); /* another candidate may be faster than the new time */
 }
 
-/* Continues the current phase. It is called when the times of all requested calls have become known. */
+/* Continues the elimination's current phase when the times of all requested calls have become known. */
 static void all_known(elimination *e)
 {
     if (e->phase == RECHECK) {

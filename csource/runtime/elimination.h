@@ -53,7 +53,7 @@ int elimination_state(const elimination *e);                    /* a number that
  * changed, all candidates are timed again. */
 void elimination_recheck(elimination *e);
 
-/* Must be called at the beginning of each call of the class. It adds the call's credit to the budget. */
+/* Adds the credit of one call to the budget. Must be called at the beginning of each call of the class. */
 void elimination_credit(const elimination *e, exploration_budget *b);
 
 /* These functions are for callers that draw candidates at random and do not use elimination_next.

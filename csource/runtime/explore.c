@@ -111,9 +111,9 @@ static int same_pick(const pick *p, const pick *best)
     return p->algorithm == best->algorithm && p->parameter == best->parameter;
 }
 
-/* Returns the longest expected time of a pick (an algorithm to explore), as a multiple of the selected algorithm's
- * time; 0: unknown. It is the limit in the table. For algorithms that send all messages one after another, without a
- * parameter such as a segment size, it is at least ranks / log2(ranks). These take `ranks` steps, while others take
+/* Returns the time limit of a pick (an algorithm to explore), as a multiple of the selected algorithm's time; 0:
+ * unknown. It is the limit in the table. The limit is at least about ranks / log2(ranks) for algorithms without a
+ * parameter that send all messages one after another. Such an algorithm takes `ranks` steps, while others take
  * about log2(ranks). */
 static double time_limit(const mix *m, int chosen, int ranks)
 {

@@ -119,7 +119,8 @@ static int refuse(library_algorithm *t, char *why, const char *want)
     return -1;
 }
 
-/* Reads the line COLLECTIVE NAME NEEDS same|new VARIABLE=INTEGER ... */
+/* Reads the table's line for an algorithm of the MPI library: COLLECTIVE NAME NEEDS same|new
+   VARIABLE=INTEGER ... */
 int library_read(const char *p, char *why)
 {
     library_algorithm *t = allocate(1, sizeof *t);

@@ -46,13 +46,14 @@ void monitor_start(monitor *m, int candidate, int restarts, double seconds, doub
 /* Stops watching before a recheck of the candidate. */
 void monitor_stop(monitor *m);
 
-/* Must precede each call that uses the selected algorithm. Sets *timed to 1 if the call must be timed and passed to
- * monitor_leave. Returns 1 if all ranks must compare the algorithm with its rivals again at this call. */
+/* Begins a call that the selected algorithm serves, and must be called before it. Sets *timed to 1 if the call
+ * must be timed and passed to monitor_leave. Returns 1 if all ranks must compare the algorithm with its rivals
+ * again at this call. */
 int monitor_enter(monitor *m, MPI_Comm on, collective what, const pick *by, int *timed);
 
-/* Must follow a timed call. The parameter `took` is the call's time in ticks. The parameter `served` is 1 if an
- * algorithm of libtutti ran, and 0 if the MPI library's own did. Returns 1 if all ranks must compare the algorithm
- * with its rivals again. */
+/* Ends a timed call, and must be called after it. The parameter `took` is the call's time in ticks. The
+ * parameter `served` is 1 if an algorithm of libtutti ran, and 0 if the MPI library's own did. Returns 1 if all
+ * ranks must compare the algorithm with its rivals again. */
 int monitor_leave(monitor *m, uint64_t took, int served);
 
 #pragma GCC visibility pop

@@ -16,8 +16,8 @@ void reduce_scatter_nonoverlapping(const call *c)
         send_to(c, block(c, r), c->counts[r], r);
 }
 
-/* For long messages. In each round, a rank sends another rank the block for that rank, and combines the block that it
- * receives with its own. Source: Thakur, Rabenseifner and Gropp (2005), 3.5. */
+/* For long messages. In each round, a rank sends to one other rank the block that this other rank must reduce. It
+ * combines the block that it receives with its own. Source: Thakur, Rabenseifner and Gropp (2005), 3.5. */
 void reduce_scatter_pairwise(const call *c)
 {
     char *own = block(c, c->rank), *tmp = scratch(c, c->counts[c->rank]);

@@ -111,8 +111,9 @@ void wait_receives(const call *c, MPI_Request *r, int n, int count); /* r: recei
 
 enum way { GREEDY, FROM_ALLTOALL };
 
-/* A schedule of n phases. The array `of` holds the phase of this rank's message to each rank, then the phase of the
- * message from each rank. Messages that were not known when the schedule was made have the number n. */
+/* A schedule of phases 0 to n - 1. The array `of` holds the phase of this rank's message to each rank, then the
+ * phase of the message from each rank. Messages that were not known when the schedule was made have the number n
+ * instead. */
 typedef struct {
     int n, *of;
 } phases_of_pattern;

@@ -42,8 +42,9 @@ void request_new(int error, const MPI_Request *made, traced_call call)
     __atomic_fetch_add(&known, 1, __ATOMIC_RELAXED);
 }
 
-/* Returns the traced request with a handle, or NULL. Requests in a list of `watch`, for which the application waits,
- * are left out. If the request is persistent, its field `started` must have the given value. */
+/* Returns the traced request with a handle, or NULL. It leaves out requests that are in a list of `watch`,
+ * because the application already waits for them. If the request is persistent, its field `started` must have the
+ * given value. */
 static request *find(MPI_Request handle, int started)
 {
     request *r = *slot_of(handle);

@@ -50,9 +50,10 @@ static int start(const plan *p, int i, int j)
     return p->phases - count(p, j) * (behind(p, j + 1) - behind(p, i + 1));
 }
 
-/* Adds the messages from the first group to group j, and messages within the first group in the same phases. The
- * phases are divided into stretches of as many phases as the first group has members. Every member sends once in a
- * stretch. The order of the senders changes whenever all receivers have had their turns. */
+/* Adds the messages from the first group (a members) to group j (b members), and in the same phases messages
+ * within the first group. In every a successive phases, each member of the first group sends to group j once.
+ * After every lcm(a, b) phases the order of the senders is rotated by one, because otherwise the same pairs of
+ * ranks would meet again. */
 static void from_first(plan *p, int j)
 {
     int a = count(p, 0), b = count(p, j), orders = divisor(a, b);

@@ -171,7 +171,8 @@ layout *comm_layout(comm *c); /* needs no message */
 struct library_algorithm;
 MPI_Comm comm_switched(comm *c, const struct library_algorithm *by);
 
-/* Returns the comm of a handle. The cached last comm is read atomically, because another thread may have freed it. */
+/* Returns the comm of a handle. The handle of the cached last comm is read atomically, because another thread that
+   frees this comm may clear the handle at the same time. */
 static inline comm *comm_of(MPI_Comm handle)
 {
     comm *last = last_comm;

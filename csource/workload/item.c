@@ -6,10 +6,10 @@ static MPI_Datatype element_type(collective what) { return collective_reduces(wh
 
 size_t element_bytes(collective what) { return collective_reduces(what) ? sizeof(float) : 1; }
 
-/* Returns the item of a rank: the group of elements that the rank's MPI type describes, for blocks of `elements`
- * elements. Without gaps an item is one element. With gaps it has several elements, whose number is a divisor of
- * `elements`. In a reduction all ranks use the same type; otherwise a rank receives with the type of the next rank.
- * item_commit creates the type. */
+/* Returns an item: the group of elements that the MPI type of a rank describes. Blocks have `elements` elements.
+ * Without gaps an item is one element. With gaps it has several elements, whose number is a divisor of
+ * `elements`. In a reduction all ranks use the same type; otherwise a rank receives with the type of the next
+ * rank. item_commit creates the type. */
 item item_shape(collective what, form f, int elements, int rank)
 {
     item i = {element_type(what), 0, 1, 0, elements};
