@@ -27,8 +27,8 @@ func changedMachine(t *testing.T, seed uint64, factor func(coll.Candidate) float
 	return p
 }
 
-// TestEarlierCampaign checks a campaign that uses the measurements of an earlier one. If the machine has
-// not changed, it costs little more than its audits (comparisons before a stop). If an algorithm or the
+// TestEarlierCampaign checks a campaign that uses the measurements of an earlier one. If the machine has not
+// changed, it must cost little more than its audits (comparisons before a stop). If an algorithm or the
 // network became slower, the report must say so.
 func TestEarlierCampaign(t *testing.T) {
 	run := func(seed uint64, factor func(coll.Candidate) float64, earlier []coll.Measurement) (campaign.Result, report.ProblemFacts) {

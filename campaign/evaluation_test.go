@@ -51,8 +51,8 @@ func TestAudits(t *testing.T) {
 	}
 }
 
-// TestExhaustedSpace checks the evaluation of a completely measured space. It uses the measurements, or the
-// true times with the source "reference". No further rounds may follow.
+// TestExhaustedSpace checks the evaluation of a completely measured space. It must be based on the
+// measurements, or on the true times if stop.criteria_from is "reference". No further rounds may follow.
 func TestExhaustedSpace(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -105,7 +105,7 @@ var criteriaChanges = []criteriaChange{
 	}},
 }
 
-// someChanges returns two of criteriaChanges, or all of them if every test case is wanted.
+// someChanges returns two of criteriaChanges, or all of them in full test runs (see testutil.AllCases).
 func someChanges() []criteriaChange {
 	if testutil.AllCases() {
 		return criteriaChanges
@@ -121,7 +121,7 @@ func (unending) Evaluated(activelearn.Evaluation, bool, func() (activelearn.Choi
 }
 
 // TestCriteriaReachTheStrategy checks that the strategy "regret" requests other candidates after each change
-// of the criteria.
+// of the stopping criteria.
 func TestCriteriaReachTheStrategy(t *testing.T) {
 	batches := func(set func(*campaign.Spec, *campaign.Problem)) (out [][]coll.Candidate) {
 		s, p := spec("regret"), problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.05}})
@@ -148,7 +148,7 @@ func TestCriteriaReachTheStrategy(t *testing.T) {
 	}
 }
 
-// TestCriteriaReachTheStudy checks that the objective of a hyperparameter study depends on the criteria.
+// TestCriteriaReachTheStudy checks that the loss in a hyperparameter study depends on the stopping criteria.
 func TestCriteriaReachTheStudy(t *testing.T) {
 	first := func(set func(*campaign.Spec, *campaign.Problem)) float64 {
 		s, p := spec("uncertainty"), problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.05}})
@@ -188,7 +188,7 @@ func TestPredictionReachesTheConclusion(t *testing.T) {
 }
 
 // TestFewPoints checks that a campaign with few points measures all candidates, even if predictions meet the
-// criteria earlier. If a limit ends it, a warning says what this means.
+// criteria earlier. If a limit ends the campaign before that, there must be a warning.
 func TestFewPoints(t *testing.T) {
 	s := spec("regret")
 	s.HPO, s.CriteriaFrom = 0, activelearn.Predicted
@@ -206,7 +206,8 @@ func TestFewPoints(t *testing.T) {
 	}
 }
 
-// TestNoiseLimited checks that a campaign ends with a warning if the noise makes the criteria unattainable.
+// TestNoiseLimited checks that a campaign ends with a warning if the noise makes the stopping criteria
+// unattainable.
 func TestNoiseLimited(t *testing.T) {
 	s := spec("regret")
 	s.HPO, s.CriteriaFrom = 0, activelearn.Predicted

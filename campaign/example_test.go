@@ -16,7 +16,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Example tunes a simulated machine from a part of its times.
+// Example tunes a simulated machine by measuring only some of its candidates.
 func Example() {
 	grid := coll.Grid{Nodes: []int{2, 4, 8}, PPN: []int{1, 4}, MsgBytes: []int64{8, 64, 1 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20}}
 	points, err := grid.Points(coll.Bcast)

@@ -68,7 +68,7 @@ func (r *run) grow(round int) (bool, error) {
 
 // enlarge adds the points and the algorithms of the given candidates to the space. The next round measures
 // the candidates with new algorithms. If there are any, the number of successive evaluations that met the
-// criteria is set to 0.
+// stopping criteria is set to 0.
 func (r *run) enlarge(more []coll.Candidate) error {
 	first, err := enlarge(&r.result, r.problem, more)
 	if err != nil {

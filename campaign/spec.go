@@ -24,7 +24,8 @@ type Spec struct {
 	Initial  int // number of points of the first batch; 0 means the strategy's default
 	Batch    Batch
 	Criteria activelearn.Criteria
-	// CriteriaFrom is the source of the numbers that are compared with the criteria.
+	// CriteriaFrom says what is compared with the stopping criteria: predictions, cross-validation or true
+	// times.
 	CriteriaFrom activelearn.Source
 	Limits       activelearn.Limits // for each problem
 	Metrics      metrics.Options
@@ -199,7 +200,7 @@ func problemSeed(seed uint64, p journal.Problem) uint64 {
 	return seed ^ h.Sum64()
 }
 
-// allowed returns the slowdown and the mistakes that the criteria permit.
+// allowed returns the slowdown and the mistakes that the stopping criteria permit.
 func (s Spec) allowed() metrics.Allowed {
 	return metrics.Allowed{
 		Slowdown: s.Criteria.Slowdown - 1, Mistakes: s.Criteria.Mistakes, Threshold: s.Metrics.MistakeThreshold,

@@ -181,7 +181,8 @@ func studiedCriteria(scaling preprocess.Scaling) []string {
 	})
 }
 
-// studyOf returns the study in the log.
+// studyOf returns the hyperparameter study that the log has for a problem, or an empty study if there is
+// none.
 func studyOf(past *journal.ProblemState) (hpo.Study, error) {
 	if past == nil {
 		return hpo.Study{}, nil
@@ -194,8 +195,8 @@ func studyOf(past *journal.ProblemState) (hpo.Study, error) {
 	return past.Study, nil
 }
 
-// final returns the options of the final model, the one with the lowest loss. Without a study they are the
-// configured options.
+// final returns the options of the model with the lowest loss in a study, which becomes the final model.
+// Without a study they are the configured options.
 func (s Spec) final(study hpo.Study) (learner.Options, error) {
 	t, ok := hpo.Best(study.Trials)
 	opt := s.Learner

@@ -125,8 +125,8 @@ func (t trial) is(want config.Library) bool {
 	return !t.slurm && want.Launcher == t.library.launcher().Kind
 }
 
-// checkRoot adds a warning if root starts the launcher, and the launcher refuses to run as root unless a
-// variable is set that the environment does not contain.
+// checkRoot adds a warning if the launcher refuses to run as root and root starts it. There is no warning if the
+// environment variables that make the launcher accept root are set.
 func (x *session) checkRoot(want config.Library) {
 	family := familyOf(want.Name)
 	if family == nil || os.Geteuid() != 0 {

@@ -39,7 +39,8 @@ func withoutSlurm() []string {
 	return append(without(os.Environ(), []string{"SLURM_CONF", "SLURM_JOB_ID"}), "SLURM_CONF=/none/slurm.conf")
 }
 
-// TestLiveMarker checks that the probe keeps its marker if a compiler wrapper optimizes and removes unused data.
+// TestLiveMarker checks that the compiled probe contains its marker (family and version of the MPI headers) even
+// if a compiler wrapper removes unused data.
 func TestLiveMarker(t *testing.T) {
 	requireMPI(t)
 	for family, tc := range toolchains {

@@ -284,7 +284,8 @@ func (x *programTester) examineOwn(ctx context.Context, path string) {
 	}
 }
 
-// ownProgram returns tutti's benchmark program, with options for a case of less than a second.
+// ownProgram returns tutti's benchmark program. Its options limit the measurement of a case to less than a
+// second.
 func ownProgram(path string) (benchrunner.Program, error) {
 	return native.New(native.Options{Path: path, Warmup: 1, MinSamples: 6, MaxSamples: 10, Precision: 0.5, Slice: time.Second / 2, Check: true})
 }

@@ -38,7 +38,8 @@ func useDescriptors(t *testing.T) (release func()) {
 	return release
 }
 
-// TestNoDescriptors checks that a journal survives a moment without file descriptors.
+// TestNoDescriptors checks that appending to a journal and closing it wait while the process has no free file
+// descriptor.
 func TestNoDescriptors(t *testing.T) {
 	dir := t.TempDir()
 	j := testutil.Must(Create(dir, Header{}))(t)

@@ -74,8 +74,8 @@ type Verification struct {
 // Add updates the state by the next record. A later record of a job replaces an earlier one.
 func (s *State) Add(r Record) { s.add(r, span{}) }
 
-// add is Add for a record at the span `at` of the journal's file. The span is zero for a record that is
-// not in the file.
+// add updates the state like Add. The parameter `at` is the position of the record in the journal's file, or
+// zero if the record is not in the file.
 func (s *State) add(r Record, at span) {
 	if r.Verify != nil {
 		s.addVerify(r, at)

@@ -71,7 +71,7 @@ func (l *storedRecords) all() iter.Seq2[Record, error] {
 	}
 }
 
-// lines returns a reader of the lines in the spans.
+// lines returns a block that reads the records' lines from the file.
 func (l *storedRecords) lines(f io.ReaderAt) *block {
 	parts := make([]io.Reader, len(l.spans))
 	for i, s := range l.spans {
@@ -80,7 +80,7 @@ func (l *storedRecords) lines(f io.ReaderAt) *block {
 	return &block{in: bufio.NewReader(io.MultiReader(parts...))}
 }
 
-// Batch returns the candidates of the round, none before they are recorded.
+// Batch returns the candidates of the round. It returns none if they are not recorded yet.
 func (r *Round) Batch() (batch []coll.Candidate, err error) {
 	for record, err := range r.batch.all() {
 		if err != nil {

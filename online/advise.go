@@ -120,7 +120,8 @@ func (r *Result) Joint(c coll.Collective, classes []Class) (*Joint, error) {
 	return NewJoint(p.GP(), classes, p.Task)
 }
 
-// Noise returns the variance of the natural logarithm of the time of one call.
+// Noise returns the variance of the natural logarithm of a call's time around the mean of its class and
+// algorithm.
 func (r *Result) Noise() float64 { return r.history.noise() }
 
 // Measurements returns the times of all jobs as measurements.

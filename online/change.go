@@ -113,9 +113,9 @@ func stepDeviation(logs []float64) float64 {
 
 func median(x []float64) float64 { return metrics.Quantile(x, 0.5) }
 
-// The level of a job is the logarithm of a factor on all its times, compared with earlier jobs. It is 0 unless its
-// absolute value exceeds minLevel and levelErrors standard errors. At least minPairs pairs of a class and an
-// algorithm, with more than one algorithm, must occur in earlier jobs.
+// The level of a job is the logarithm of the factor by which all its times exceed those of earlier jobs. It is 0
+// unless its absolute value exceeds minLevel and levelErrors standard errors. At least minPairs pairs of a class
+// and an algorithm, with more than one algorithm, must occur in earlier jobs.
 const (
 	minLevel    = 0.1
 	levelErrors = 3

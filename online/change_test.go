@@ -43,8 +43,8 @@ func TestValidCallsWithoutChange(t *testing.T) {
 	}
 }
 
-// TestValidCallsOfSlowJob checks a job whose calls all take longer. The job's level must be subtracted from
-// them.
+// TestValidCallsOfSlowJob checks a job whose calls all take longer by a factor. The factor must be removed
+// from their times.
 func TestValidCallsOfSlowJob(t *testing.T) {
 	got := validCalls(makeCalls([]float64{1, 1, 3, 1}, always))
 	if len(got.shifts) != 0 || math.Abs(got.level[2]-math.Log(3)) > 0.1 || got.level[3] != 0 {

@@ -57,7 +57,7 @@ func TestReadFolder(t *testing.T) {
 	}
 }
 
-// TestThinned checks that many calls are thinned evenly, and rare ones not at all.
+// TestThinned checks that frequent calls are thinned evenly, and that all rare calls are kept.
 func TestThinned(t *testing.T) {
 	var calls thinned
 	sample := func(name string, bytes int) Sample {

@@ -96,9 +96,9 @@ const (
 	budgetDeviations = 1.0 // quantile for the cost of exploring; with a higher one, jobs of a few hundred calls would explore almost nothing
 )
 
-// budgetOfGain is the fraction of the time saved over the default that exploration may cost. Each job may also
-// spend a fixed share of its time (TUTTI_BUDGET). Together they are less than 30 %, so most of the saving remains
-// from the second job on.
+// Exploration may cost the fraction budgetOfGain of the time that the selection saves, compared with the default.
+// Each job may also spend a fixed share of its time (TUTTI_BUDGET). Together they are less than 30 %, so most of
+// the saving remains from the second job on.
 const budgetOfGain = 0.2
 
 // adviceFor returns the advice for a class. An algorithm is explored if its index value (see KnowledgeGradient) is

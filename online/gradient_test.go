@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// TestGain checks the method gain: it must agree with the average gain over random draws of the new time.
+// TestGain checks the expected gain from timing an algorithm once more. It must agree with the average gain
+// over random draws of the new time.
 func TestGain(t *testing.T) {
 	tests := []struct{ mean, sd, best, noise float64 }{
 		{0, 0.7, 1, 0.0025}, {0.5, 0.4, 1, 0.01}, {-0.3, 0.3, 1.2, 0.01}, {0, 0.05, 1, 0.0025},

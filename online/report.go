@@ -122,7 +122,7 @@ func (r *Result) classReport(class int, updates []Update) ClassReport {
 	return c
 }
 
-// Changes returns the classes whose selection has changed since their last change in `updates`. It gives a
+// Changes returns the classes whose selection differs from their latest selection in `updates`. It gives a
 // reason for each change.
 func (r *Result) Changes(updates []Update) []SelectionChange {
 	var out []SelectionChange

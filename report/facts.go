@@ -168,8 +168,8 @@ type ChangeFacts struct {
 	Changed  bool            `json:"changed"`  // the interval lies outside 1 ± Noise
 }
 
-// Score is the quality of the tuned selection or of the default, at the same points. The choices are compared
-// with the fastest algorithm of those that the campaign may select.
+// Score says how good the tuned selection or the default is. Both are scored at the same points. The chosen
+// algorithms are compared with the fastest algorithm that the campaign may select.
 type Score struct {
 	Name   string `json:"name"`   // "tuned" or "default"
 	Source string `json:"source"` // see SourceText

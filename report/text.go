@@ -339,7 +339,8 @@ func stopText(stop string) string {
 	return "NOT CONVERGED: " + stop
 }
 
-// NotConverged returns why a problem stopped without meeting its criteria, and how many points are ties.
+// NotConverged returns why a problem stopped without meeting its stopping criteria, and how many points are
+// ties.
 func (p ProblemFacts) NotConverged() string {
 	measured := slices.DeleteFunc(slices.Clone(p.Algorithms), func(a AlgorithmFacts) bool { return a.Measured == 0 })
 	if len(measured) == 1 && len(p.Algorithms) > 1 {
@@ -360,5 +361,5 @@ func (p ProblemFacts) NotConverged() string {
 	return fmt.Sprintf("%s; %d of %d points are ties within the noise of the measurements", p.Stop, ties, len(p.Cells))
 }
 
-// converged is the stop reason of a problem that meets its criteria.
+// converged is the stop reason of a problem that meets its stopping criteria.
 const converged = "converged"

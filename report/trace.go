@@ -17,7 +17,7 @@ import (
 	"tutti/preprocess"
 )
 
-// traceLine is the calls of one collective or at one point.
+// traceLine contains the totals of all calls of one collective, or of all calls at one point.
 type traceLine struct {
 	collective, layout, bytes string // layout and bytes are of a point
 
@@ -80,7 +80,7 @@ func (l traceLine) share(all traceLine) float64 {
 	return l.calls / max(all.calls, 1)
 }
 
-// texts returns the known cells of a line by header.
+// texts returns the cells of a line by column header. Cells whose values are unknown are missing.
 func (l traceLine) texts(all traceLine) map[string]string {
 	out := map[string]string{
 		"collective": l.collective, "nodes x ppn": l.layout, "bytes": l.bytes,

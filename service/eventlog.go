@@ -31,7 +31,7 @@ type Event struct {
 // for concurrent use.
 type Feed interface {
 	// After returns the first events with numbers above seq, at most limit of them if limit is positive. If
-	// there are none, the channel is closed when there may be some.
+	// there are none, it returns a channel that is closed when there may be some.
 	After(seq int64, limit int) ([]Event, <-chan struct{})
 	// Last returns the number of the newest event, or 0 if there is none.
 	Last() int64

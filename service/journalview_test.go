@@ -102,8 +102,8 @@ func TestCancelledUpdate(t *testing.T) {
 	}
 }
 
-// TestSpending checks that daySpending keeps the latest day only, that a time in the future counts as now, and
-// when a day ends.
+// TestSpending checks that daySpending keeps the latest day only, and that a time in the future counts as now. A day
+// must end at midnight, local time.
 func TestSpending(t *testing.T) {
 	noon := time.Date(2026, 3, 1, 12, 0, 0, 0, time.Local)
 	var s daySpending

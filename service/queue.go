@@ -406,8 +406,8 @@ func (q *queue) wakeLocked() {
 	q.changed = make(chan struct{})
 }
 
-// terminateLocked interrupts a process. If the process has not ended after the time Drain, terminateLocked
-// kills it. The journal remains intact.
+// terminateLocked interrupts a process. If the process has not ended within the time Options.Drain,
+// terminateLocked kills it. The journal remains intact.
 func (q *queue) terminateLocked(e *entry, p process) {
 	if err := p.signal(os.Interrupt); err != nil {
 		q.opt.Log.Warn("process not interrupted", "campaign", e.ID, "error", err)

@@ -90,7 +90,7 @@ func (q *queue) reservedLocked(e *entry) float64 {
 	return max(0, q.maxNodeSeconds(e)-e.current().Progress.NodeSeconds)
 }
 
-// overBudgetLocked reports whether a campaign has taken all its node-hours or, on recorded data, all its time.
+// overBudgetLocked reports whether a campaign has used all its node-hours or, on recorded data, all its time.
 func (q *queue) overBudgetLocked(e *entry) bool {
 	if e.measures() {
 		return q.reservedLocked(e) == 0

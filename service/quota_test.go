@@ -138,7 +138,7 @@ func TestUnreadableJournalCounts(t *testing.T) {
 }
 
 // TestUnreadableForAMoment checks a running campaign whose journal cannot be read for a moment. Meanwhile its
-// whole budget counts as spent, and afterwards what it has spent.
+// whole budget must count as spent, and afterwards only the node-hours that it has used.
 func TestUnreadableForAMoment(t *testing.T) {
 	testutil.SkipShort(t)
 	state := t.TempDir()

@@ -223,8 +223,8 @@ func TestScheduleWaits(t *testing.T) {
 	n.expect(n.night(), " is running", 1)
 }
 
-// TestScheduleCatchesUp checks a schedule whose nights passed while no service ran. The service creates one campaign
-// when it starts, and none at another start.
+// TestScheduleCatchesUp checks a schedule whose nights passed while no service ran. The service must create one
+// campaign when it starts, and none when it is started again.
 func TestScheduleCatchesUp(t *testing.T) {
 	testutil.SkipShort(t)
 	n := newNightly(t, fakeFile{Trials: 1}, config.When{})

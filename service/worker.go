@@ -157,7 +157,7 @@ func (q *queue) poll(e *entry, v *journalView) {
 	q.enforceBudgetLocked(e)
 }
 
-// enforceBudgetLocked stops a campaign that has taken all its node-hours or, on recorded data, all its time.
+// enforceBudgetLocked stops a campaign that has used all its node-hours or, on recorded data, all its time.
 func (q *queue) enforceBudgetLocked(e *entry) {
 	if e.process == nil || e.Goal != "" || !q.overBudgetLocked(e) {
 		return

@@ -35,8 +35,8 @@ func (w *fakeProbe) Run(_ context.Context, b benchrunner.Batch, log benchrunner.
 	return nil
 }
 
-// TestIgnoredFiles checks a library that ignores its files. It is not measured, and the result names the
-// algorithm that ran instead. Once the library obeys, the verification continues.
+// TestIgnoredFiles checks a library that ignores its files. It must not be measured, and the result must name
+// the algorithm that ran instead. Once the library obeys, the verification must continue.
 func TestIgnoredFiles(t *testing.T) {
 	rows := rowsOf([]int{2}, []int64{64, 4096, 65536}, coll.Bcast)
 	m := &machine{seed: 1, ran: map[string]int{}, ratio: func(coll.Point) float64 { return 0.8 }}
@@ -95,8 +95,8 @@ func TestReadNothing(t *testing.T) {
 	}
 }
 
-// TestReadLongStack reads an error stack that MPI cut off, and that MPICH then printed as a whole when it ended
-// the program.
+// TestReadLongStack checks an error stack that MPI cut off, and that MPICH then printed as a whole when it
+// ended the program. All functions on the stack must be found.
 func TestReadLongStack(t *testing.T) {
 	const cut = "saw MPI_Allreduce MPID_Allreduce MPIDI_Allreduce_intra_composition_beta MPIR_Allreduce_allcomm_auto\n"
 	const whole = "Abort(336178190) on node 1 (rank 1 in comm 0): Fatal error in internal_Allreduce: Message truncated, error stack:\n" +

@@ -13,8 +13,8 @@ import (
 	"tutti/journal"
 )
 
-// Tuned stands for the library with its selection files loaded, in place of an algorithm. coll.Default is the
-// library without them.
+// Tuned takes the place of an algorithm in candidates. It means the library with its selection files loaded,
+// and coll.Default means the library without them.
 var Tuned = coll.Algorithm{Name: "tuned"}
 
 // Files holds the selections in the current selection files of a library, and the runners that test them.

@@ -385,7 +385,7 @@ func TestUnusable(t *testing.T) {
 	}
 }
 
-// TestTies checks times without noise. Equal times are no slowdown, longer times are.
+// TestTies checks times without noise. Equal times must not count as slower, and longer times must.
 func TestTies(t *testing.T) {
 	rows := rowsOf([]int{2}, smallSizes, coll.Bcast)
 	for _, tc := range []struct {

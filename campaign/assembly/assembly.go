@@ -190,7 +190,7 @@ func (c *Campaign) addProblems() error {
 	return nil
 }
 
-// setWeights computes the weights of the points of every problem.
+// setWeights computes how much each point of every problem counts.
 func (c *Campaign) setWeights() error {
 	for i, p := range c.Problems {
 		weights, warnings, err := weightsOf(c.Config.Grid, p.Space.Points())
@@ -297,8 +297,8 @@ func launchModel(c *config.Campaign) benchrunner.LaunchModel {
 	return benchrunner.LaunchOSU
 }
 
-// fitFor returns a function that fits a library's selection rules to the rows (times by point) of one
-// collective.
+// fitFor returns a function that makes selection rules for one collective from the times of the algorithms at
+// each point. The library must be able to express the rules.
 func (c *Campaign) fitFor(r release) func([]selection.Row) (activelearn.Selection, error) {
 	return func(rows []selection.Row) (activelearn.Selection, error) {
 		if r.err != nil {

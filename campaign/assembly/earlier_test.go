@@ -45,8 +45,8 @@ func TestEarlier(t *testing.T) {
 	}
 }
 
-// TestEarlierDifferences checks the warnings about differences from an earlier campaign. Measurements of an
-// algorithm that is not in the space are left out.
+// TestEarlierDifferences checks that differences from an earlier campaign lead to warnings. Measurements of
+// an algorithm that is not in the space must be left out.
 func TestEarlierDifferences(t *testing.T) {
 	from := testutil.Must(assembly.Earlier([]string{finished(t)}))(t)
 	removed := coll.Algorithm{Name: "removed"}
@@ -77,7 +77,8 @@ func TestEarlierDifferences(t *testing.T) {
 	}
 }
 
-// TestEarlierFaults checks the errors for folders without a usable campaign. They name the folder.
+// TestEarlierFaults checks that each folder without a usable campaign leads to an error that names the
+// folder.
 func TestEarlierFaults(t *testing.T) {
 	first := finished(t)
 	jnl := string(testutil.Must(os.ReadFile(filepath.Join(first, journal.FileName)))(t))

@@ -57,7 +57,8 @@ func TestForecastBudget(t *testing.T) {
 	}
 }
 
-// TestForecastTooLarge checks a layout that the machine cannot run. The error names the problem.
+// TestForecastTooLarge checks that a layout that the machine cannot run leads to an error that names the
+// problem.
 func TestForecastTooLarge(t *testing.T) {
 	c := connected(t, "grid.ppn=7,9")
 	if _, err := c.Forecast(t.Context()); err == nil || !strings.HasPrefix(err.Error(), "openmpi allreduce: ") || !strings.Contains(err.Error(), "a node takes at most 3") {

@@ -16,11 +16,11 @@ import (
 	"tutti/selection"
 )
 
-// loading stands for an algorithm in a benchmark case whose only purpose is to load selection files.
+// loading is the algorithm of a benchmark case that only tests whether a program can load selection files.
 var loading = coll.Algorithm{Name: "tuned"}
 
-// triedWithin limits a test case with two ranks on one host. If the case ends in time, MPI counts as usable
-// on this host.
+// triedWithin is the time limit of a test case with two ranks on this host. If the case ends in time, MPI
+// counts as usable on this host.
 const triedWithin = time.Minute
 
 // CheckLoads tests the settings that make a library load its selection files: it runs one case of a
@@ -85,8 +85,8 @@ func (c *Campaign) runOnce(ctx context.Context, lib config.Library, point coll.P
 	}))
 }
 
-// smallest returns the point of a library with the fewest ranks, and of these the one with the smallest
-// message.
+// smallest returns the point with the fewest ranks among all points for which a library is tuned. Of several
+// such points, it returns the one with the smallest message.
 func (c *Campaign) smallest(library string) coll.Point {
 	var out coll.Point
 	for _, p := range c.Problems {

@@ -9,8 +9,8 @@ import (
 	"tutti/selection"
 )
 
-// TestCheckLoads checks that selection files that make a program crash are detected. If jobs wait in a
-// queue, this must happen on this host, provided that MPI programs start here.
+// TestCheckLoads checks that selection files that make a program crash are detected. If jobs wait in a queue,
+// this test runs on this host, and is skipped if MPI programs cannot start here.
 func TestCheckLoads(t *testing.T) {
 	bad := selection.Setup{Settings: []selection.Setting{{Name: "OMPI_MCA_coll_tuned_allreduce_algorithm", Value: "2"}}}
 	for _, tc := range []struct {

@@ -213,8 +213,8 @@ const preload = "LD_PRELOAD"
 // forceFunc returns the settings that make a library run a given candidate.
 type forceFunc = func(coll.Candidate) (mpi.Forcing, error)
 
-// withPreload returns a function that returns the settings of `force` and a setting that makes programs
-// preload the library's file.
+// withPreload returns a function like `force` whose settings also make programs preload the library in the
+// file at `path`.
 func withPreload(path string, force forceFunc) forceFunc {
 	file := mpi.Var{Name: preload, Value: path}
 	return func(c coll.Candidate) (mpi.Forcing, error) {
@@ -227,8 +227,8 @@ func withPreload(path string, force forceFunc) forceFunc {
 	}
 }
 
-// withSitePreload returns a function that returns the settings of `force`. If these set LD_PRELOAD, it
-// appends the libraries that the site preloads anyway.
+// withSitePreload returns a function like `force`. If the settings of `force` set LD_PRELOAD, the function
+// appends the libraries that the site preloads, so that these stay loaded.
 func withSitePreload(site []mpi.Var, force forceFunc) forceFunc {
 	at := slices.IndexFunc(site, func(v mpi.Var) bool { return v.Name == preload })
 	if at < 0 {

@@ -48,8 +48,8 @@ func commands(t *testing.T) (dir, log string) {
 	return dir, log
 }
 
-// TestConnect checks that all problems of a library share one machine. Connect must not run a command or
-// create the folder.
+// TestConnect checks that all problems of a library share one machine. Connect must neither run a Slurm
+// command nor create the campaign's folder.
 func TestConnect(t *testing.T) {
 	slurm, log := commands(t)
 	for _, tc := range []struct {
@@ -79,7 +79,7 @@ func TestConnect(t *testing.T) {
 	}
 }
 
-// TestConnectWithoutSlurm checks that a missing sbatch is an error before anything waits for Slurm.
+// TestConnectWithoutSlurm checks that Connect returns an error that names sbatch if this command is missing.
 func TestConnectWithoutSlurm(t *testing.T) {
 	c := fake(t, "slurm", nil, "slurm.bin="+t.TempDir())
 	if err := c.Connect("k7x2m4qa", nil); !errors.Is(err, benchrunner.ErrNoStart) || !strings.Contains(err.Error(), "sbatch") {
@@ -99,7 +99,8 @@ func TestConnectRecorded(t *testing.T) {
 	}
 }
 
-// TestConnectFaults checks wrong settings. The errors match ErrInput and name the wrong setting.
+// TestConnectFaults checks that each wrong setting leads to an error that matches ErrInput and names the
+// setting.
 func TestConnectFaults(t *testing.T) {
 	for _, tc := range []struct {
 		name   string

@@ -69,7 +69,8 @@ func (c *Campaign) addRecorded(lib config.Library, recorded []coll.Measurement) 
 
 var errOutside = errors.New("outside the grid")
 
-// unsafeError names an algorithm with wrong results for some valid calls that selection rules cannot exclude.
+// unsafeError is the name of an algorithm that gives wrong results for some valid calls. Selection rules
+// cannot exclude these calls.
 type unsafeError string
 
 func (e unsafeError) Error() string { return string(e) + " is wrong for some valid calls" }
@@ -145,7 +146,7 @@ func (c *Campaign) checker(r release) func(coll.Candidate) error {
 	}
 }
 
-// hasSize reports whether the grid has the size of a point.
+// hasSize reports whether the message size of a point is one of the sizes of the grid.
 func (c *Campaign) hasSize(p coll.Point) bool {
 	sizes := c.Config.Grid.Sizes
 	return len(sizes) == 0 || !p.Collective.Sized() || slices.Contains(sizes, p.MsgBytes)

@@ -65,8 +65,8 @@ func assemble(t testing.TB, cfg *config.Campaign) *assembly.Campaign {
 
 func row(rows string, i int) string { return strings.SplitAfter(rows, "\n")[i] }
 
-// TestRecordedRepetitions checks that the true time is the median of the repetitions, and that each attempt
-// at a candidate returns another repetition.
+// TestRecordedRepetitions checks recorded data with several repetitions of a candidate. The true time must be
+// their median, and each attempt must return another repetition.
 func TestRecordedRepetitions(t *testing.T) {
 	clean, header, rows := recorded(t, "C_allreduce.csv")
 	want := assemble(t, withData(t, clean))
@@ -139,8 +139,8 @@ collectives: [allreduce]
 runner: {data: [in.csv], names: data/names.csv}
 `
 
-// TestRecordedFaults checks unusable input files. The errors name the file. Package preprocess tests further
-// faults within a file.
+// TestRecordedFaults checks that each unusable input file leads to an error that names the file. Package
+// preprocess tests further faults within a file.
 func TestRecordedFaults(t *testing.T) {
 	clean, header, rows := recorded(t, "C_allreduce.csv")
 	in := func(text string) map[string]string { return map[string]string{"in.csv": text} }
@@ -231,8 +231,8 @@ func checkDefaults(t *testing.T, truth []coll.Measurement) {
 	}
 }
 
-// TestUnknownSeries checks a campaign for a release series without a catalogue. It needs the algorithm list
-// of the installed library, and warns.
+// TestUnknownSeries checks a campaign for a release series whose algorithms tutti does not know. It must need
+// the algorithm list of the installed library, and warn.
 func TestUnknownSeries(t *testing.T) {
 	cfg := small(t, nil)
 	cfg.Libraries = cfg.Libraries[1:]

@@ -99,7 +99,7 @@ func TestStartOrder(t *testing.T) {
 	}
 }
 
-// TestRestoreFaults checks errors about unusable journals. They name the journal's folder.
+// TestRestoreFaults checks that errors about unusable journals name the journal's folder.
 func TestRestoreFaults(t *testing.T) {
 	dir := finished(t)
 	for _, tc := range []struct{ name, old, new, want string }{
@@ -149,7 +149,8 @@ func TestRunEnds(t *testing.T) {
 	}
 }
 
-// TestResultsOfForeignRecords checks records that do not fit the campaign. The error names the folder.
+// TestResultsOfForeignRecords checks that records that do not fit the campaign lead to an error that names
+// the folder.
 func TestResultsOfForeignRecords(t *testing.T) {
 	c, _ := campaigntest.Reread(t, finished(t))
 	contents := testutil.Must(journal.Read(c.Config.Output))(t)

@@ -25,8 +25,8 @@ func journalOf(t *testing.T, cfg *config.Campaign, problems ...journal.Problem) 
 	return contents
 }
 
-// TestUnmeasurable checks a collective that the benchmark program cannot measure. It is left out unless the
-// journal has records of it.
+// TestUnmeasurable checks that a collective that the benchmark program cannot measure is left out. It must
+// remain only if the journal has records of it.
 func TestUnmeasurable(t *testing.T) {
 	scan := journal.Problem{Library: "openmpi", Collective: coll.Scan}
 	const reason = "openmpi scan: "

@@ -25,7 +25,8 @@ func weightsAt(c *assembly.Campaign) map[coll.Point]float64 {
 	return out
 }
 
-// TestWeights checks the ratios of configured weights. Without configured weights the result must be nil.
+// TestWeights checks that the weights of points have the configured ratios. Without configured weights the
+// result must be nil.
 func TestWeights(t *testing.T) {
 	const file = `name: small
 output: out

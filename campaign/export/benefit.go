@@ -48,7 +48,7 @@ func (c *Conclusions) benefit(f report.Facts, library string) *report.Benefit {
 }
 
 // ratios returns the tuned time divided by the default's time, at every point of a library where both are
-// known. It also returns the weights of these points. A collective has the weight that it has in the trace.
+// known. It also returns the weights of these points. Collectives are weighted by the trace, if there is one.
 func (c *Conclusions) ratios(f report.Facts, library string) (ratios, weights []float64) {
 	for i, p := range c.Problems {
 		if p.Library != library {

@@ -28,8 +28,8 @@ type change struct {
 	log float64 // natural logarithm of its time now divided by its earlier time
 }
 
-// compare compares a campaign with an earlier one, by the candidates that both measured. The result has one factor
-// for each group of them (an algorithm or a range of sizes).
+// compare compares a campaign with an earlier one, using the candidates that both measured. It returns the factor
+// by which times have changed for each algorithm and each range of message sizes.
 func compare(name string, earlier, now []coll.Measurement) report.ComparedFacts {
 	f := report.ComparedFacts{Campaign: name, Earlier: len(earlier), Noise: changeNoise}
 	seconds := make(map[coll.Candidate]float64, len(earlier))
@@ -64,9 +64,10 @@ func compare(name string, earlier, now []coll.Measurement) report.ComparedFacts 
 	return f
 }
 
-// changeOf returns the geometric mean of the factors in a group, with its interval by Student's t. The function
-// `belongs` reports whether a change is in the group. With probability 1 - changeAlpha, none of the groups is
-// reported as changed if nothing changed. A single change has no interval.
+// changeOf returns by how much times changed in a group of candidates: the geometric mean of the factors, with
+// its interval by Student's t. The function `belongs` reports whether a change is in the group. With
+// probability 1 - changeAlpha, none of the groups is reported as changed if nothing changed. A single change
+// has no interval.
 func changeOf(name string, changes []change, groups int, belongs func(change) bool) report.ChangeFacts {
 	var logs []float64
 	for _, c := range changes {

@@ -112,8 +112,8 @@ func TestCompareCounts(t *testing.T) {
 	}
 }
 
-// TestCompareWithoutMeasurements checks that the result has no factor without new measurements, and no
-// algorithm without earlier ones.
+// TestCompareWithoutMeasurements checks a comparison in which one campaign has no measurements. Without new
+// measurements there must be no factor, and without earlier ones no algorithm.
 func TestCompareWithoutMeasurements(t *testing.T) {
 	f := compare("first", noisy(t, 1, unchanged), nil)
 	if len(f.Algorithms) != 4 || len(f.Sizes) != 0 {

@@ -44,7 +44,7 @@ type Conclusions struct {
 	Problems []campaign.Conclusion // of all libraries, in order; without problems that have no measurements
 }
 
-// ErrNothing says that a campaign has no measurements, so that no model can be trained. errors.Is finds it.
+// ErrNothing is matched by the error for a campaign without measurements, from which no model can be trained.
 var ErrNothing = errors.New("nothing has been measured: nothing to report")
 
 // Train trains the final models of all problems, several at the same time. The results must be in the order

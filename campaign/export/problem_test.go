@@ -16,7 +16,7 @@ import (
 	"tutti/report"
 )
 
-// concludedFirst runs the campaign of a file. It returns the first problem with its conclusion.
+// concludedFirst runs the campaign of a campaign file. It returns the first problem with its final selection.
 func concludedFirst(t testing.TB, file string, change func(*assembly.Campaign), set ...string) campaign.Conclusion {
 	t.Helper()
 	return campaigntest.Conclude(t, campaigntest.Run(t, campaigntest.Load(t, file, set...)), change).Problems[0]
@@ -113,8 +113,8 @@ func TestUnsafeFacts(t *testing.T) {
 	}
 }
 
-// TestScoresOfMeasurements checks that the score is that of the last evaluation if the true times are unknown,
-// and that each point of the report has a predicted slowdown.
+// TestScoresOfMeasurements checks a report without true times. The score must be that of the last evaluation,
+// and each point must have a predicted slowdown.
 func TestScoresOfMeasurements(t *testing.T) {
 	f := factsOf(t, madeFirst(t, removeTruth))
 	if s := f.Scores[0]; s.Name != "tuned" || s.Source != "cross-validated" || s.Slower != nil || s.Points > f.PointsMeasured {
@@ -190,7 +190,8 @@ func TestTies(t *testing.T) {
 	}
 }
 
-// TestWeightFacts checks the facts about weights. There are none if all weights are equal.
+// TestWeightFacts checks what the report contains about the weights of points. It must contain nothing if all
+// weights are equal.
 func TestWeightFacts(t *testing.T) {
 	p := madeFirst(t, func(c *assembly.Campaign) {
 		weights := make([]float64, len(c.Problems[0].Space.Points()))

@@ -13,7 +13,7 @@ import (
 	"tutti/verify"
 )
 
-// AddJournal adds facts of a journal to `f`. They are reasons of batches, verifications, use of machine time,
+// AddJournal adds to `f` what the report shows of a journal: why candidates were chosen, verifications, machine time,
 // environments of jobs, and candidates whose attempts all failed. The parameter `libraries` lists the libraries in the
 // order of the report. Errors match verify.ErrEntry.
 func AddJournal(f *report.Facts, state *journal.State, libraries []string, attempts int) error {

@@ -101,8 +101,8 @@ func scoreOf(name string, c campaign.Conclusion, points []coll.Point, slowdowns 
 	return s, err
 }
 
-// bootstrapInterval draws points with replacement. It returns an interval of the number that the function `pick`
-// extracts from a summary. If all points of a resample have weight zero, the number for all points is used.
+// bootstrapInterval returns a confidence interval of a number that `pick` reads from a summary of slowdowns. It
+// draws points with replacement. If all drawn points have weight zero, it uses the number for all points.
 func bootstrapInterval(slowdowns []float64, opt metrics.Options, seed uint64, pick func(metrics.Summary) float64) (low, high float64, err error) {
 	all, err := metrics.Average(slowdowns, opt)
 	if err != nil {
@@ -199,8 +199,8 @@ func (k knownTimes) slowdowns(points []coll.Point, choose func(coll.Point) coll.
 }
 
 // slower returns the number `n` of points at which a selection is significantly slower than the default. The
-// result `worst` is the largest ratio of a selection's time to the default's. Both are nil if no point can
-// be compared.
+// result `worst` is the largest ratio of the selection's time to the default's time at one point. Both are
+// nil if no point can be compared.
 func (k knownTimes) slower(points []coll.Point, choose func(coll.Point) coll.Algorithm) (n *int, worst *float64) {
 	count, most, compared := 0, 0.0, false
 	for _, p := range points {

@@ -236,7 +236,7 @@ func setCyclic(t *testing.T, journal string) {
 	testutil.NoError(t, os.WriteFile(journal, text, 0o666))
 }
 
-// TestReleaseFaults checks errors about releases. They name the command-line flag.
+// TestReleaseFaults checks that errors about releases name the command-line flag.
 func TestReleaseFaults(t *testing.T) {
 	c := campaigntest.New(t, campaigntest.Small(t, t.TempDir()))
 	for _, tc := range []struct {

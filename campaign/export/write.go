@@ -17,7 +17,7 @@ import (
 	"tutti/selection"
 )
 
-// Names of files that a report consists of, in a campaign's folder.
+// Names of the report's files in a campaign's folder.
 const (
 	ReportHTML   = "report.html"
 	ReportJSON   = "report.json"

@@ -23,7 +23,7 @@ func fewBlocks() verify.Rules {
 }
 
 // TestLive verifies a campaign by running jobs. Launches of the tuned side must load the files. Without a
-// compiler there is a warning instead of a probe program, and nothing is proved.
+// compiler for the probe program there must be a warning, and no selection may count as proved.
 func TestLive(t *testing.T) {
 	testutil.SkipShort(t)
 	dir := campaigntest.Run(t, campaigntest.Load(t, campaigntest.Fake(t, t.TempDir(), "local"), "collectives=allreduce", "grid.ppn=2"))

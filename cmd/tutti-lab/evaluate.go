@@ -57,7 +57,7 @@ func launchFlags(flags *pflag.FlagSet) func() (benchrunner.LaunchCost, error) {
 
 func (r *replayInput) seedList() []uint64 { return lab.Seeds(r.first, r.seeds) }
 
-// load reads the recorded data and prints the warnings about them. The sets of --real follow those of --data.
+// load reads the recorded data: the sets of --data, then those of --real. It prints the warnings about them.
 func (a *app) load(r replayInput) ([]lab.Set, error) {
 	sets, warnings, err := lab.Load(append(slices.Clone(r.data), r.real...))
 	for i, s := range sets {

@@ -49,8 +49,8 @@ proportion of mistakes divided by 0.05.`,
 	return cmd
 }
 
-// oneStrategy returns an error unless the name is that of a single strategy. It also refuses contenders,
-// which are strategies with another stopping rule or model.
+// oneStrategy returns an error unless the name is that of a single strategy. It also refuses names for a
+// strategy with another stopping rule or model.
 func oneStrategy(name string) error {
 	strategies, err := lab.ParseStrategies(name)
 	if err == nil && (len(strategies) != 1 || slices.Contains(lab.Contenders(), name)) {

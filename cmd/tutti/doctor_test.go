@@ -13,7 +13,8 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// TestDoctorFindsNothing runs doctor with an empty environment, so it finds no programs.
+// TestDoctorFindsNothing checks that doctor reports that no campaign can run if it finds no programs, because
+// the environment is empty.
 func TestDoctorFindsNothing(t *testing.T) {
 	dir, replay := t.TempDir(), campaigntest.Small(t, t.TempDir())
 	t.Chdir(dir)

@@ -43,7 +43,7 @@ func choiceFlag(cmd *cobra.Command, name string, value *string, initial string, 
 	mustComplete(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(allowed, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// formatFlag adds --format, which app.show obeys.
+// formatFlag adds the flag --format, which says how the function show prints results.
 func (a *app) formatFlag(cmd *cobra.Command) {
 	choiceFlag(cmd, "format", &a.format, formatTable, []string{formatTable, formatJSON}, "`FORMAT` of the results")
 }

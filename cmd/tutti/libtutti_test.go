@@ -12,8 +12,8 @@ import (
 	"tutti/mpi/libtutti"
 )
 
-// TestLocalLibtutti tunes the runtime library libtutti, with algorithms of a user, on top of MPICH, verifies the table and runs a
-// program with it.
+// TestLocalLibtutti tunes the runtime library libtutti on top of MPICH, with user-defined algorithms. It verifies the table and
+// runs a program with it.
 func TestLocalLibtutti(t *testing.T) {
 	testutil.NeedAllCases(t)
 	dir := t.TempDir()

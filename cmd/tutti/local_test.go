@@ -338,7 +338,8 @@ func mustEndWith(t *testing.T, environ []string, dir string, codes []exitCode, a
 	return code, output.String()
 }
 
-// fewCases returns flags that end a campaign early unless all test cases are requested.
+// fewCases returns flags that end a campaign early. In full test runs (see testutil.AllCases) it returns
+// none.
 func fewCases(wallTime string) []string {
 	if testutil.AllCases() {
 		return nil

@@ -24,7 +24,8 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"tutti": main})
 }
 
-// cases returns the first number in a normal test run, and the second number if every test case is wanted.
+// cases returns the first number in normal test runs, and the second one in full test runs (see
+// testutil.AllCases).
 func cases(few, all int) int {
 	if testutil.AllCases() {
 		return all

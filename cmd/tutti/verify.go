@@ -116,7 +116,8 @@ machine that was tuned: tutti serve then tunes again ("when: drift").`,
 	return cmd
 }
 
-// settableRules lists the rules of the test that users can change with --set. The keys are those of verify.Rules.
+// settableRules lists the numbers of a verification that users can change with --set. The keys are those of
+// verify.Rules.
 var settableRules = []struct{ key, doc string }{
 	{"points", "grid points of a collective; more where the selection has more intervals"},
 	{"between", "points of a collective between the grid points"},

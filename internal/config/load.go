@@ -270,7 +270,8 @@ func (l *loader) layer(layers Layers) {
 	}
 }
 
-// override replaces the value of a key. It also forgets in which lines of the file the items of the old value were.
+// override replaces the value of a key. It also deletes the line numbers that were stored for the items of the old
+// value.
 func (l *loader) override(key, value, source string) {
 	l.v.Set(key, value)
 	maps.DeleteFunc(l.where, func(item, _ string) bool { return strings.HasPrefix(item, key+"[") })

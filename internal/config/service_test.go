@@ -152,7 +152,7 @@ func TestQuota(t *testing.T) {
 }
 
 // TestCheckSettingsOfJobs checks the Demand (machine time) of a campaign that runs benchmarks. A request to the
-// service cannot ask for more nodes or node-hours than the campaign file allows.
+// service must not get more nodes or node-hours than the campaign file allows.
 func TestCheckSettingsOfJobs(t *testing.T) {
 	tests := []struct {
 		name, file string

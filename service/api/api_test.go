@@ -72,7 +72,7 @@ func TestOpenAPI(t *testing.T) {
 	}
 }
 
-// TestAnswers checks the status and part of the body that many requests get as answers.
+// TestAnswers sends many requests. It checks the status and a part of the body of each answer.
 func TestAnswers(t *testing.T) {
 	f := newFake()
 	f.files["mpich/bcast.json"] = "{}"

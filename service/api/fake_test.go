@@ -64,7 +64,7 @@ func newFake() *fake {
 	return f
 }
 
-// addCounted adds a campaign with round numbers as its progress.
+// addCounted adds a campaign with fixed numbers as its progress.
 func (f *fake) addCounted(id string, state service.State, lines int) *fakeCampaign {
 	c := f.add(id, "night "+id, state, 1, lines)
 	c.Machine, c.Started = "recorded", c.Created.Add(20*time.Second)
@@ -319,7 +319,8 @@ func (f *fake) Problems(_ context.Context, id string) ([]journal.Problem, error)
 	return problems, err
 }
 
-// learned returns the campaign with this ID if it has results for the problem.
+// learned returns the campaign with this ID. It returns an error if the campaign has no results for the
+// problem.
 func (f *fake) learned(id string, p journal.Problem) (*fakeCampaign, error) {
 	c, err := f.find(id)
 	switch {

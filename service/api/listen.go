@@ -62,8 +62,8 @@ func MaxConnections(limit int) int {
 	return int(min(uint64(limit), max(1, files.Cur/2)))
 }
 
-// listenUnix creates a socket that no other user can connect to. The mode of files that other goroutines create
-// at this moment is limited, too.
+// listenUnix creates a socket that no other user can connect to. Meanwhile, files that other goroutines create
+// can be used by their owner only.
 func listenUnix(path string) (net.Listener, error) {
 	if err := removeUnused(path); err != nil {
 		return nil, err

@@ -19,7 +19,7 @@ import (
 const (
 	// eventsAtOnce is the number of events after which the output is flushed.
 	eventsAtOnce = 256
-	// streamWrite is the longest time that a client may take to receive what was flushed.
+	// streamWrite is the longest time that a client may take to receive the flushed events.
 	streamWrite = 30 * time.Second
 )
 
@@ -176,7 +176,7 @@ type streams struct {
 }
 
 // enter counts one more stream of a token and reports whether the token may open it. The caller must call leave
-// when the stream ends. A token may have at most as many open streams as remain free for all tokens, so a few
+// when the stream ends. A token may not have more open streams than are still free for all tokens, so a few
 // tokens cannot take all of them.
 //
 // Source: Choudhury and Hahne, Dynamic queue length thresholds for shared-memory packet switches (IEEE/ACM
