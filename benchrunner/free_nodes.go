@@ -79,9 +79,9 @@ func (f *freeNodes) findSeveral(nodes int) []int {
 	return groups
 }
 
-// allocate gives groups to the load with the index `owner`. It returns the indices, in ascending order, of the
-// loads that must end before: the last load of each group and, for a load on several switches, the last such
-// load.
+// allocate gives groups of nodes to the load with the index `owner`. The load can begin after the last load of
+// each group and, if it spans several switches, after the last such load. allocate returns the indices of these
+// loads, in ascending order.
 func (f *freeNodes) allocate(groups []int, owner int) (before []int) {
 	for _, g := range groups {
 		before = append(before, f.lastOwner[g])

@@ -115,7 +115,7 @@ func checkArgs(name string, args, reserved []string) error {
 	return nil
 }
 
-// hasNumber reports whether the argument a is the short option t followed by a number, as in -N4.
+// hasNumber reports whether the argument a is the short option t directly followed by a number, as in -N4.
 func hasNumber(a, t string) bool {
 	rest, ok := strings.CutPrefix(a, t)
 	if !ok || len(t) != 2 || rest == "" {

@@ -11,8 +11,8 @@ const (
 	// MinAllowance is the shortest time limit of a launch (a run of the program).
 	MinAllowance = 30 * time.Second
 
-	// MaxTime is the longest time that CallTimeout and CallsTimeout return. The sum of thousands of such
-	// times still fits into a time.Duration.
+	// MaxTime is the longest time that CallTimeout and CallsTimeout return. It is so short that the sum of
+	// thousands of such times fits into a time.Duration.
 	MaxTime = 30 * 24 * time.Hour
 )
 

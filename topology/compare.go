@@ -156,8 +156,9 @@ type overlap struct {
 	same               bool // the two switches match
 }
 
-// overlaps returns the overlaps (pairs of a declared and a measured switch) of one level, in the order of
-// the first vertex below both. It omits vertices that have no parent in one of the trees.
+// overlaps returns the pairs of a declared and a measured switch that share vertices of the level below. The
+// maps up and down have the parents of declared and measured vertices. A vertex without a parent in either tree
+// is omitted. The overlaps are in the order of their first shared vertex.
 func overlaps(pairs []pair, up, down map[*Vertex]*Vertex) []*overlap {
 	type key struct{ declared, measured *Vertex }
 	var all []*overlap

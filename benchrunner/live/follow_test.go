@@ -32,9 +32,9 @@ func (placing) Name() string                                                   {
 func (placing) HostSuffix(coll.Layout) string                                  { return "" }
 func (placing) Args(_ coll.Layout, cmd benchrunner.Command, _ string) []string { return cmd.Args }
 
-// TestScriptFollowsPlan runs the script of a job. Each launch of the program must run on the planned groups
-// of nodes, after the launches that the plan names. If the nodes of the job are distributed over the
-// switches in another way than planned, a launch may not fit into its groups. Then it must run alone.
+// TestScriptFollowsPlan runs the script of a job. Each launch of the program must run on the planned groups of
+// nodes, after the launches that the plan names. A launch that does not fit into its groups, because the job got
+// nodes of other switches than planned, must run alone.
 func TestScriptFollowsPlan(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	for i, wired := range []string{"any", "planned", "otherwise", "any", "planned", "otherwise", "planned", "otherwise"} {

@@ -156,8 +156,8 @@ func (r *run) makeJob(ctx context.Context, d plannedJob) (job, error) {
 	}
 }
 
-// resume reads the files of a job that an earlier run of tutti created. They say in which state the job
-// continues.
+// resume reads the files of a job that an earlier run of tutti created. From them it finds the state in which the
+// job continues.
 func (r *run) resume(ctx context.Context, c *activeJob) (state, error) {
 	var made result
 	err := r.m.read(ctx, c.Name, func(f *folder) {
@@ -322,8 +322,8 @@ func (r *run) awaitOutput(ctx context.Context, c *activeJob) (state, error) {
 	return outputComplete, err
 }
 
-// quiet waits some milliseconds until the last process of a job has ended. Otherwise the next job could run
-// at the same time as this process.
+// quiet waits until the last process of a job has ended, usually some milliseconds. Otherwise the next job
+// could run at the same time as this process.
 func (r *run) quiet(ctx context.Context, j job) {
 	if !r.m.knownCapacity(ctx).Attached {
 		return

@@ -67,8 +67,8 @@ func (s jobOutput) parse(p benchrunner.Program) error {
 	return nil
 }
 
-// killGrace is a limit: a script ends at most this long after its program if a scheduler kills both with the
-// job. In this time the script may begin the next launch of the program.
+// killGrace is the longest time by which a script outlives its program if a scheduler kills both with the job. In
+// this time the script may begin the next launch of the program.
 const killGrace = 2 * time.Second
 
 // discardExitCodes finds launches (runs of the program) that were killed together with their job. It marks them

@@ -100,8 +100,8 @@ func (r *run) validRequests(carries []int) []int {
 	return slices.DeleteFunc(slices.Clone(carries), func(c int) bool { return c < 0 || c >= len(r.decided) })
 }
 
-// recordJob records an ended job. If the job gave no request a result, its time is charged to its first
-// request. The next job with this request pays for it.
+// recordJob records an ended job. If the job has a result for none of its requests, the next job with its first
+// request also pays for its time.
 func (r *run) recordJob(j coll.Job, decided bool) {
 	carries := r.validRequests(j.Carries)
 	total := j.Spent.Allocated()

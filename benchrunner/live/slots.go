@@ -83,9 +83,9 @@ func (m *Machine) jobsAtOnce(c benchrunner.Capacity) int {
 	return c.Jobs
 }
 
-// noStartReason returns why a job started no program: each of its cases failed at the launch, or the job was
-// lost before the launch of the case. It returns "" for any other job, and for a job that was cancelled, lost a
-// node or never ran.
+// noStartReason returns why a job started no program. Either all its cases failed at the launch, or the job was
+// lost before it launched a case. It returns "" for any other job, and for a job that was cancelled, lost a node or
+// never ran.
 func (s jobOutput) noStartReason(outcomes [][]benchrunner.Outcome, r result) string {
 	switch {
 	case s.ending.status.NeverStarts, r.Outcome == coll.JobCancelled, r.Outcome == coll.JobNodeFail:

@@ -81,9 +81,9 @@ func (s *Scheduler) named(ctx context.Context, sub benchrunner.Submission) ([]ro
 	return rows, nil
 }
 
-// standing returns the rank of a row among jobs with the same name. Running jobs come first, then jobs that
-// ran, waiting jobs, and jobs that ended at once. A job of the last kind was rejected, cancelled before its
-// start, or found its folder claimed by another job.
+// standing returns a number by which jobs with the same name are ordered. Running jobs come first, then jobs that
+// ran, waiting jobs, and jobs that ended at once. A job of the last kind was rejected, cancelled before its start,
+// or found its folder claimed by another job.
 func (r row) standing() int {
 	switch phaseOf(r.state) {
 	case benchrunner.JobRunning:

@@ -70,7 +70,8 @@ type Program struct {
 	size func(benchrunner.Case) (int64, error)
 	// allowance returns a time limit for a case.
 	allowance func(benchrunner.Case) time.Duration
-	// command returns the command for cases that follow each other, with their sizes.
+	// command returns the command for one run of the program, which measures consecutive cases. The parameter
+	// `sizes` has their message sizes.
 	command func(s benchrunner.Launch, sizes []int64) benchrunner.Command
 	// parse reads the lines of an output.
 	parse func(s benchrunner.Launch, lines []string) (listing, error)

@@ -175,8 +175,8 @@ func (c *calibrationRun) recordStop(e activelearn.Evaluation, truth metrics.Summ
 	c.SlowdownUpper, c.MistakesUpper = e.SlowdownUpper, e.MistakesUpper
 }
 
-// recordExhaustion sets the fields for a replay that stopped because it had measured everything. At each
-// point, it takes the algorithm with the shortest measured time as the selection.
+// recordExhaustion completes the record of a replay that measured all candidates before its stopping criteria
+// held. It takes the algorithm with the shortest measured time at each point as the selection.
 func (c *calibrationRun) recordExhaustion(res campaign.Result) {
 	if c.Stopped || len(res.Evaluations) == 0 || res.Stop != activelearn.Converged {
 		return

@@ -137,8 +137,8 @@ func (e entry) outcome(res campaign.Result, opt Options) (Outcome, error) {
 	return o, nil
 }
 
-// replayed runs a campaign on recorded data. The criteria are evaluated with the recorded times of all candidates.
-// converged is false if they have not held in Criteria.Patience successive evaluations.
+// replayed runs a campaign on recorded data. It evaluates the stopping criteria with the recorded times of all
+// candidates. The result `converged` is false if they did not hold in Criteria.Patience successive evaluations.
 func (e entry) replayed(ctx context.Context, opt Options) (res campaign.Result, converged bool, err error) {
 	problem, err := e.problem(opt)
 	if err != nil {

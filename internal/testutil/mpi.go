@@ -59,8 +59,8 @@ var compiled = struct {
 	binaries map[[2]string][]byte
 }{binaries: map[[2]string][]byte{}}
 
-// compile returns the bytes of a program's executable, which each test can write to its own folder. The program is
-// optimized only if all cases are wanted: optimizing takes half of the time of compiling libtutti. Test processes
+// compile returns the bytes of a program's executable, which each test can write to its own folder. Only full test
+// runs (see AllCases) optimize it, because optimizing takes half of the time of compiling libtutti. Test processes
 // share programs in the folder that the environment variable TEST_PROGRAMS names.
 func compile(ctx context.Context, tc Toolchain, p csource.Program) ([]byte, error) {
 	compiled.Lock()

@@ -14,7 +14,7 @@ const HangTimeout = 4 * time.Minute
 // environment variable TUTTI_TEST_ALL is 1. If it returns false, tests run only a few cases.
 func AllCases() bool { return os.Getenv("TUTTI_TEST_ALL") == "1" }
 
-// NeedAllCases skips a test unless all cases are wanted. Only make test-all runs such a test.
+// NeedAllCases skips a test except in full test runs (make test-all), where AllCases returns true.
 func NeedAllCases(t testing.TB) {
 	t.Helper()
 	if !AllCases() {

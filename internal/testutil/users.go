@@ -11,8 +11,9 @@ import (
 // WrongObject is a shared object that libtutti and tutti refuse, and a part of the reason.
 type WrongObject struct{ Path, Want string }
 
-// WrongObjects returns changed copies of UserLibrary, the shared object at a path. Each has one fault, except that
-// one is an exact copy, so that its names occur twice. The last path has no file.
+// WrongObjects returns shared objects that libtutti must reject. Most are copies of UserLibrary (at the path
+// `object`) with one fault. One is an exact copy; loaded together with the original, it repeats all names. The
+// last path does not exist.
 func WrongObjects(t *testing.T, object string) []WrongObject {
 	t.Helper()
 	good := Must(os.ReadFile(object))(t)

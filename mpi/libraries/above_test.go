@@ -13,8 +13,8 @@ import (
 	"tutti/selection"
 )
 
-// TestAbove tests libtutti above MPICH and Open MPI. In this form libtutti has the algorithms of both libraries,
-// and forces each one as the algorithm's own library does.
+// TestAbove tests libtutti above MPICH and Open MPI. It must then have the algorithms of both libraries, and
+// force each one as the algorithm's own library does.
 func TestAbove(t *testing.T) {
 	lib, ok := libraries.Named("libtutti")
 	if !ok {
@@ -56,8 +56,8 @@ func TestAboveRanges(t *testing.T) {
 	}
 }
 
-// TestMixedTable checks how a table activates algorithms of the MPI library. It also checks the settings
-// with which the MPI library must start.
+// TestMixedTable checks a table that selects an algorithm of the MPI library: the control variables in the
+// table, and the settings with which the MPI library must start.
 func TestMixedTable(t *testing.T) {
 	tests := []struct{ release, algorithm, settings string }{
 		{"1+mpich-4.0.2", "mpich.reduce_scatter_allgather", "TUTTI_TABLE LD_PRELOAD"},

@@ -71,12 +71,12 @@ func randomTable(t *testing.T, release, dir string, seed uint64) selection.Setup
 	return x.Setup
 }
 
-// widen changes the rules of a table so that they apply to any number of nodes. Some of them then apply to
-// only one order of ranks.
+// widen changes the rules of a table so that they apply to any number of nodes. It limits some of them to one
+// order of ranks.
 //
 // If the first rule of alltoallv names an algorithm that sends in phases, the rule applies to any number of
-// ranks. Otherwise alltoallv gets rules split by message size. Ranks of one call, whose sizes differ, then
-// run different algorithms.
+// ranks. Otherwise alltoallv gets rules split by message size. Ranks of one call, whose sizes differ, then run
+// different algorithms.
 func widen(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -141,7 +141,7 @@ func TestLiveFuzzExploring(t *testing.T) {
 	fuzzBelow(t, csource.Runtime, "TUTTI_EXPLORE_SHARE=0.5")
 }
 
-// TestLiveFuzzWithin runs TestLiveFuzz while ranks learn within the run, from the first call of a class on.
+// TestLiveFuzzWithin runs TestLiveFuzz while ranks learn within the run, from the first call of each kind on.
 func TestLiveFuzzWithin(t *testing.T) {
 	testutil.NeedAllCases(t)
 	eager := csource.Runtime
@@ -284,7 +284,8 @@ func findings(t *testing.T, pattern string) string {
 	return found
 }
 
-// sanitized builds a program and returns its path. It links the given libraries before MPI.
+// sanitized builds a program with the sanitizers that `kinds` lists, and returns its path. It links the given
+// libraries before MPI.
 func sanitized(t *testing.T, compiler, dir, kinds string, p csource.Program, libs ...string) string {
 	t.Helper()
 	p.Flags = append(slices.Clone(p.Flags), "-g", "-O1", "-fno-omit-frame-pointer", "-fsanitize="+kinds, "-fno-sanitize-recover=undefined", "-Wl,--no-as-needed")
@@ -315,7 +316,7 @@ func exploreAll(t *testing.T, release, dir string) {
 	testutil.NoError(t, err)
 }
 
-// mustRead returns the content of the table that an environment names.
+// mustRead returns the content of the table whose path is in the given environment variables.
 func mustRead(t *testing.T, env []string) string {
 	t.Helper()
 	for _, v := range env {

@@ -21,7 +21,7 @@ import (
 	"tutti/selection"
 )
 
-// family describes one kind of random rows.
+// family describes random rows (points with predicted times) that have a property in common.
 type family struct {
 	name    string
 	layouts []coll.Layout
@@ -74,7 +74,7 @@ func allFamilies() []family {
 }
 
 // rows returns the rows of a family for a release. If the family has a function `change`, a tenth of the points is
-// left out.
+// missing.
 func (f family) rows(cat *mpi.Catalogue, seed uint64) []selection.Row {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	rows := mpilibrarytest.RandomRows(cat, f.layouts, f.sizes, rng)
@@ -292,8 +292,8 @@ func testSourcing(t *testing.T, x mpi.Export, path string) {
 }
 
 // testPorting exports the measurements of one release for another release that does not have some of the
-// algorithms. Where the selection has such an algorithm, the export must have an algorithm of both releases,
-// or the default.
+// algorithms. Where the selection has such an algorithm, the export must have the default or an algorithm that
+// both releases have.
 func testPorting(t *testing.T, lib mpi.Library) {
 	for _, to := range open(t, lib) {
 		for _, from := range lib.Releases() {

@@ -59,7 +59,7 @@ func testFacts(t *testing.T, lib mpi.Library) {
 	}
 }
 
-// testNothing checks that an inspection of a build reports nothing if the build has no file and no tools.
+// testNothing checks that inspecting a build without file and tools reports nothing.
 func testNothing(t *testing.T, lib mpi.Measurable) {
 	t.Helper()
 	got := lib.Inspect(t.Context(), mpi.Installed{Version: lib.Releases()[0].Version, Tools: noTools{}})
@@ -173,9 +173,9 @@ func testForcing(t *testing.T, lib mpi.Measurable) {
 	}
 }
 
-// forced checks the settings that force one candidate. All candidates of one run of the program must write
-// the same control variables. Otherwise one candidate inherits a value from the previous one. The values
-// must differ, or the candidates would run the same algorithm.
+// forced checks the settings that force one candidate. All candidates of one run of the program must write the
+// same control variables. Otherwise one candidate inherits a value from the previous one. Two candidates must
+// not write the same values, or they would run the same algorithm.
 func forced(t *testing.T, lib mpi.Measurable, cat *mpi.Catalogue, c coll.Candidate, shared map[string][]string, same map[string]coll.Algorithm) {
 	t.Helper()
 	feasible := cat.Check(c) == nil
@@ -210,8 +210,8 @@ func forced(t *testing.T, lib mpi.Measurable, cat *mpi.Catalogue, c coll.Candida
 	}
 }
 
-// testSettings checks that the default needs no setting, and that other algorithms have settings with
-// distinct names.
+// testSettings checks that the default needs no setting. Other algorithms must have settings, and no two
+// settings may have the same name.
 func testSettings(t *testing.T, cat *mpi.Catalogue, c coll.Candidate, f mpi.Forcing) {
 	t.Helper()
 	if c.Algorithm.IsDefault() == (len(f.Env) > 0) {

@@ -18,7 +18,7 @@ const (
 	preload     = "LD_PRELOAD"
 )
 
-// Build makes tables for one release.
+// Build makes tables, libtutti's selection files, for one release.
 type Build struct {
 	*library
 	cat  *mpi.Catalogue

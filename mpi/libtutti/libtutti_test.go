@@ -112,7 +112,7 @@ func TestGolden(t *testing.T) {
 // sealed returns a table with its last line, which holds the checksum.
 func sealed(text string) []byte { return []byte(text + lastLine(text)) }
 
-// invalidTables returns invalid tables. The value of each one is a part of the expected error.
+// invalidTables returns invalid tables as keys. Each value is a part of the error that the table must cause.
 func invalidTables() map[string]string {
 	const good = "tutti-table 1\nbcast ranks 2-4 ppn 1-1 bytes 0-8 binomial\n"
 	out := map[string]string{

@@ -18,8 +18,8 @@ import (
 	"tutti/mpi"
 )
 
-// reader compiles testdata/select.c, which reads tables with the C files of libtutti. If all cases are wanted,
-// it is built with sanitizers.
+// reader compiles testdata/select.c, which reads tables with the C files of libtutti. In full test runs (see
+// testutil.AllCases) it is built with sanitizers.
 func reader(t *testing.T) string {
 	t.Helper()
 	testutil.BuildProgram(t, testutil.MPICH, csource.Pair) // skips where the library is missing

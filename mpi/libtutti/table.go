@@ -50,7 +50,7 @@ func Everywhere(c coll.Collective) Scope {
 	return Scope{Collective: c, Ranks: Range{1, math.MaxInt32}, PPN: Range{1, math.MaxInt32}, Bytes: Range{0, maxBytes}}
 }
 
-// text formats the scope as in tables.
+// text formats the scope as tables contain it.
 func (s Scope) text() string {
 	var in string
 	if s.Order != "" {
@@ -90,7 +90,7 @@ type Activation struct {
 	Switches []mpi.Switch      // at least one
 }
 
-// String formats the activation as in tables, where it follows the name of the algorithm.
+// String formats the activation as tables contain it after the name of the algorithm.
 func (w *Activation) String() string {
 	var b strings.Builder
 	for i, r := range w.Needs {

@@ -183,7 +183,7 @@ func TestAlgorithmsAreComplete(t *testing.T) {
 	}
 }
 
-// TestRenamed checks that a tree kind given as a number is valid only before 4.3.
+// TestRenamed checks that a tree kind written as a number is valid in releases before 4.3 only.
 func TestRenamed(t *testing.T) {
 	for version, want := range map[string]bool{"4.0.2": false, "4.2.3": false, "4.3.0": true, "4.10": true, "5.0.1": true} {
 		if got := namesTrees(version); got != want {

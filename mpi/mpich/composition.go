@@ -207,8 +207,8 @@ func deviceTree(cat *mpi.Catalogue, lib libraryTree, e mpi.Entry, c coll.Collect
 }
 
 // partsTree returns the library's tree of algorithms with new subtrees for the parts of a composition (the
-// device's plan). These subtrees select the given algorithms on the communicators of the parts, where the
-// requirements of the algorithms hold. Elsewhere the library's own subtree stays.
+// device's plan). If an algorithm's requirements hold on the communicator of its part, these subtrees select it
+// there. Elsewhere the library's own subtree stays.
 func partsTree(cat *mpi.Catalogue, lib libraryTree, c coll.Candidate) (treeObject, error) {
 	key := collectiveKey + string(c.Collective)
 	own, _ := lib.Tree.Get(key)

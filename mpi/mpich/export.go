@@ -169,12 +169,13 @@ func (x *exporter) branch() (intra treeObject, put func(treeObject) treeObject, 
 	}, nil
 }
 
-// algorithms returns the subtree of the collective in the tree of algorithms. Tuned rules replace the branch
-// of intracommunicators. If the library has a branch for separate buffers, tuned rules replace only this
+// algorithms returns the subtree of the collective in the tree of algorithms. Tuned rules replace the branch of
+// intracommunicators. If the library has a branch for calls without MPI_IN_PLACE, tuned rules replace only this
 // branch. All other branches are the library's.
 //
-// The communicators between and within nodes get separate rules. Otherwise, rules tuned for a program's
-// communicators would change the parts of compositions (plans of the ch4 device).
+// Compositions (plans of the ch4 device) call collectives on communicators between nodes and within a node.
+// These communicators get separate rules, because rules tuned for a program's communicators must not apply to
+// them.
 func (x *exporter) algorithms(tree, inter *selection.Tree) (treeObject, error) {
 	intra, put, err := x.branch()
 	if err != nil {

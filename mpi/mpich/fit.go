@@ -17,9 +17,9 @@ import (
 // communicator knows the number of nodes and the message size, but not the number of ranks on each node. All
 // points with the same nodes and message size therefore share the algorithm between nodes.
 //
-// This algorithm must leave every point at least one option that is not slower than the default. Fit selects
-// the one with the smallest sum of losses. Points keep only options that would then run exactly as they were
-// measured.
+// This shared algorithm must leave every point at least one option that is not slower than the default. Of the
+// possible algorithms, Fit selects the one with the smallest sum of losses. Points keep only options that would
+// then run exactly as they were measured.
 //
 // Several collectives share the parts within nodes. For example, the bcast within a node is a part of
 // allreduce, barrier and scan, too. Fit leaves these parts to the library, and removes options that need
@@ -53,8 +53,9 @@ func (b build) Fit(rows []selection.Row, maxLoss float64) (selection.Selection, 
 	return sel, nil
 }
 
-// share selects the algorithms between nodes. The result `kept` holds the rows with the options that run as
-// measured. The result `between` holds one row for each selected algorithm, with one rank on each node.
+// share selects the algorithms that run between nodes. The result `kept` holds the rows with the options that
+// run as measured. The result `between` holds one row for each selected algorithm; the row's point has one rank
+// on each node.
 func (b build) share(rows []selection.Row) (kept, between []selection.Row) {
 	for _, cell := range cells(rows) {
 		own := b.own(cell[0].Point)
@@ -227,7 +228,8 @@ func (b build) optionLoss(rows []selection.Row, alg coll.Algorithm, chosen, own 
 }
 
 // project keeps the options of a row that would run exactly as they were measured, if leaf `chosen` is selected
-// between the nodes. If the default would not, it also removes options that are slower than the default.
+// between the nodes. If the default would not run as measured, project also removes options that are slower
+// than the default.
 func (b build) project(r selection.Row, chosen string) selection.Row {
 	own, limit := b.own(r.Point), math.Inf(1)
 	if !b.runs(coll.Default, r.Point, chosen, own) {

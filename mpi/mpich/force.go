@@ -21,13 +21,13 @@ type fallback struct {
 	id   int
 }
 
-// If a forced algorithm cannot run, the call usually fails. For two kinds of algorithms the library may
-// select another algorithm instead. The first kind calls the same collective again for a part of the work.
-// The second kind cannot run for small calls or calls in place, which programs make in addition to the
-// measured call.
+// If a forced algorithm cannot run, the call usually fails. For two kinds of algorithms the library may select
+// another algorithm instead. The first kind calls the same collective again for a part of the work. The second
+// kind cannot run for small calls or calls in place, which programs make in addition to the measured call.
 //
-// Exported files also have fallbacks, because MPICH would abort without them. The measured call always runs
-// the forced algorithm: a point that violates a requirement is rejected before anything runs.
+// Exported files also allow the library to select another algorithm, because MPICH would abort otherwise. The
+// measured call always runs the forced algorithm: a point that violates a requirement is rejected before
+// anything runs.
 var (
 	fallbackError  = fallback{"error", 0}
 	fallbackSilent = fallback{"silent", 2}

@@ -51,7 +51,7 @@ func TestLiveNumbers(t *testing.T) {
 	}
 }
 
-// together runs the program with four ranks, two on each of two simulated nodes.
+// together runs the program with four ranks on two simulated nodes, two on each.
 func together(t *testing.T, base []mpi.Var, prog string, args ...string) string {
 	t.Helper()
 	env := append([]string{"MPIR_CVAR_NUM_CLIQUES=2"}, mpilibrarytest.Vars(base)...)

@@ -136,7 +136,7 @@ func (library) CheckAlgorithm(cat *mpi.Catalogue, c coll.Candidate, stacks [][]s
 	return mpi.OtherAlgorithm(slices.Concat(found.compositions, found.algorithms), want)
 }
 
-// stackFacts holds what the error stacks of a call show.
+// stackFacts describes what the error stacks of a call show about the functions that ran.
 type stackFacts struct {
 	device       bool     // it took the call
 	compositions []string // of the device

@@ -26,7 +26,8 @@ func row(t testing.TB, p coll.Point, list times) selection.Row {
 	return r
 }
 
-// TestProjection checks that points with the same number of nodes get the same algorithm between nodes.
+// TestProjection checks that points with the same number of nodes and different numbers of processes per node
+// get the same algorithm between nodes.
 func TestProjection(t *testing.T) {
 	const (
 		def   = "library_default" // alpha, binomial between the nodes
@@ -187,9 +188,8 @@ func mixture(t *testing.T, cat *mpi.Catalogue, layouts []coll.Layout) []selectio
 	return rows
 }
 
-// TestLiveMixture checks on simulated nodes that every rank enters the functions that the selection files
-// select. Where the files leave a point to the library, each rank must enter the same functions as without
-// files.
+// TestLiveMixture checks on simulated nodes that every rank enters the functions of the selected algorithms.
+// Where the selection is the library's default, each rank must enter the same functions as without files.
 func TestLiveMixture(t *testing.T) {
 	testutil.NeedAllCases(t)
 	b := known(t)

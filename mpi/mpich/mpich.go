@@ -39,10 +39,10 @@ func (library) Facts() mpi.Facts {
 // Releases implements mpi.Library.
 func (library) Releases() []*mpi.Catalogue { return releases() }
 
-// table lists the algorithms in the order of the control-variable values that select them. The compositions
-// (plans of the ch4 device) follow, with numbers that tutti gives them. Each row was read from the source
-// code of the releases that it names. Each algorithm of 4.0.2 was run on 2 to 8 ranks with 1 to 4096
-// elements. It was also run on 3 to 6 ranks with every form of its call.
+// table lists the algorithms in the order of the control-variable values that select them. The compositions (plans
+// of the ch4 device) follow, with numbers that tutti gives them. Each row was read from the source code of the
+// releases that it names. Each algorithm of 4.0.2 was run on 2 to 8 ranks with 1 to 4096 elements. It was also run
+// on 3 to 6 ranks with all kinds of calls, such as calls in place.
 //
 // The library's own value of a parameter comes first: radix 2, and segments of 8 KiB in pipelined trees. The other
 // values are the defaults of the control variables. Source: src/mpi/coll/cvars.txt of MPICH 4.1 to 4.3.

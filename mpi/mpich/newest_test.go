@@ -122,8 +122,8 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-// TestNewestSMP checks an algorithm that splits the communicator. It must run as measured although tuned
-// rules exist for the sizes of its parts.
+// TestNewestSMP checks an algorithm that splits the communicator. It must run as measured, even if tuned rules
+// exist for communicators as small as its parts.
 func TestNewestSMP(t *testing.T) {
 	for _, b := range []build{newest(t, "ch4:ofi", sharedMemory), newest(t, "ch3:nemesis"), {known(t).lib, release(t, "4.0.2")}} {
 		if b.lib.Transport == "ch3:nemesis" {

@@ -129,7 +129,7 @@ func (v replayer) want(p coll.Point, alg coll.Algorithm) (route, error) {
 	return r, v.parts(&r, p, alg)
 }
 
-// parts adds to the route the leaves that the call's parts, between and within nodes, must enter.
+// parts adds to the route the algorithms that the call must run in its parts, between nodes and within nodes.
 func (v replayer) parts(r *route, p coll.Point, alg coll.Algorithm) error {
 	for _, s := range partsOf(p.Collective) {
 		leaf, err := reach(v.lib.Tree, v.part(v.callAt(p), s.collective, s.where))

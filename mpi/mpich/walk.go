@@ -133,7 +133,7 @@ func parseCondition(key string) (condition, error) {
 	return c, nil
 }
 
-// ranged reports whether this condition must not be the last one: MPICH expects another condition next to it.
+// ranged reports whether MPICH expects another condition after this one, so that it must not be the last.
 func (c condition) ranged() bool {
 	return c.op != "=" || c.name == "comm_size" && c.value != "any"
 }

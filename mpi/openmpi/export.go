@@ -15,8 +15,8 @@ import (
 	"tutti/selection"
 )
 
-// Names of the files. The files of a layout have names such as 2x4.rules, 2x4.json and 2x4.han. Since 6.0 the
-// rules for all layouts are in newerName.
+// Names of the files. Files for a single layout have names such as 2x4.rules, 2x4.json and 2x4.han. Since 6.0
+// the file newerName has the rules for all layouts.
 const (
 	classicName = "openmpi.rules"
 	newerName   = "openmpi.json"

@@ -46,7 +46,8 @@ func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) 
 	return f, nil
 }
 
-// newForcing returns switches, with the settings that programs need before they write the switches.
+// newForcing returns a Forcing with the given switches. The parameter `base` has settings that a program needs
+// at its start so that it can write the switches.
 func newForcing(base []selection.Setting, switches []mpi.Switch) mpi.Forcing {
 	f := mpi.Forcing{Switches: switches, NewComm: true}
 	for _, s := range base {

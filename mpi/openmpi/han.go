@@ -38,9 +38,9 @@ func (b build) hanServes(c coll.Collective, l coll.Layout) bool {
 	return false
 }
 
-// guarded returns the rules for jobs of a layout. It removes the rules for two numbers of ranks: the ranks
-// of a node, and the number of nodes. Where coll/han serves a call, it calls coll/tuned on communicators of
-// these sizes. The library's default was measured without rules for them.
+// guarded returns the rules for jobs of a layout, without the rules for two numbers of ranks: the ranks of a
+// node, and the number of nodes. Where coll/han serves a call, it calls coll/tuned on communicators of these
+// sizes. The library's default was measured without rules for them.
 func (b build) guarded(rules classicRules, l coll.Layout) classicRules {
 	out := slices.Clone(rules)
 	for i, c := range out {
@@ -98,8 +98,8 @@ func (b build) hanRules(rules classicRules, job coll.Layout) hanFile {
 	return out
 }
 
-// partLevels returns the rules for the two parts of the algorithm "simple", between nodes and within nodes. A
-// part whose rules select coll/tuned at all sizes is left out.
+// partLevels returns the rules for the two parts of the algorithm "simple", between nodes and within nodes. It
+// omits a part in which coll/tuned runs at all sizes.
 func partLevels(rules []rule) []hanLevel {
 	var out []hanLevel
 	for _, level := range []string{between, within} {
@@ -186,16 +186,17 @@ type hanLevel struct {
 	Blocks []classicBlock
 }
 
-// The levels: whole communicators, one rank of each node, and the ranks of a node.
+// The levels of communicators for which coll/han has rules: whole communicators, one rank of each node, and the
+// ranks of a node.
 const (
 	global  = "global_communicator"
 	between = "inter_node"
 	within  = "intra_node"
 )
 
-// hanWords lists the words for components in a rules file of coll/han. The last one means coll/han's algorithm
-// "simple". The first four numbers are those of the MPI_T variables for levels. Source: coll_han_component.c,
-// 5.0.7 and 6.0.
+// hanWords lists the words for components in a rules file of coll/han. The last word selects coll/han's
+// algorithm "simple". The first four numbers are those of the MPI_T variables for levels. Source:
+// coll_han_component.c, 5.0.7 and 6.0.
 var hanWords = []string{"self", "basic", "libnbc", "tuned", "sm", "adapt", "han", "han @simple"}
 
 const (

@@ -17,8 +17,8 @@ import (
 )
 
 // TestHan checks the files of a job on several nodes. coll/han must pass on the calls for which the rules
-// select an algorithm. No rules may exist for two communicators: the ranks of a node, and one rank on each
-// node.
+// select an algorithm. No rules may exist for communicators of the ranks of a node, nor for those of one rank
+// on each node.
 func TestHan(t *testing.T) {
 	names := []string{"binomial", coll.Default.Name}
 	var rows []selection.Row

@@ -39,7 +39,8 @@ func checkParts(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Alg
 	return nil
 }
 
-// forceHan forces an algorithm of coll/han. It turns off the same components as exported settings do.
+// forceHan returns the settings that force an algorithm of coll/han. They turn off the same components as
+// exported settings do.
 func forceHan(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) (mpi.Forcing, error) {
 	r, err := ruleOf(c.Collective, c.Algorithm, c.Ranks(), cat)
 	if err != nil {
@@ -62,7 +63,8 @@ func (r rule) part(level string) int {
 	return componentTuned
 }
 
-// withoutHan returns rules of coll/tuned, which leave calls for algorithms of coll/han to the library.
+// withoutHan returns the rules of coll/tuned. Where a rule selects an algorithm of coll/han, the returned rule
+// leaves the call to the library.
 func withoutHan(rules classicRules) classicRules {
 	out := slices.Clone(rules)
 	for i, c := range out {
@@ -99,11 +101,12 @@ func segmentVariable(c coll.Collective) string {
 	return mcaPrefix + "coll_han_" + string(c) + "_segsize"
 }
 
-// oneSegment removes options so that all options of a layout and collective allow one size of segments. It
-// considers the sizes that leave every point an option no slower than the default. Among these it takes the
-// size with the least sum of the logarithms of the fastest times. The library's own size is always one of them.
+// oneSegment removes options so that all options of a layout and collective allow the same segment size. It
+// considers the segment sizes that leave every point an option no slower than the default. Among these it takes
+// the size with the least sum of the logarithms of the fastest times. The library's own size is always
+// considered.
 //
-// With another size than the library's own, the default would also use this size. oneSegment then removes the
+// If the size differs from the library's own, the default would also use it. oneSegment then removes the
 // default for messages that the two sizes divide differently.
 func oneSegment(rows []selection.Row) []selection.Row {
 	type group struct {
@@ -178,7 +181,7 @@ func fastest(r selection.Row) float64 {
 }
 
 // onePart removes options that would change parts of other collectives. The algorithm "simple" of allreduce
-// calls reduce and bcast within the nodes, and follows their rules there. If it is the fastest at a point,
+// calls reduce and bcast within the nodes, where their rules apply, too. If "simple" is the fastest at a point,
 // reduce and bcast keep coll/tuned within the nodes. Otherwise "simple" is removed from allreduce.
 func onePart(rows []selection.Row) []selection.Row {
 	isSimple := func(o selection.Option) bool { return o.Algorithm.Name == "han_simple" }

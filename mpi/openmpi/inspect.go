@@ -149,8 +149,8 @@ func (i ompiInfo) listing() map[coll.Collective][]mpi.Entry {
 	return out
 }
 
-// besides is the path of a library's file. As mpi.Tools, it finds the programs next to this library, and those
-// on the PATH.
+// besides is the path of a library's file. As mpi.Tools, it finds programs in the folders next to this library,
+// and on the PATH.
 type besides string
 
 func (file besides) Find(name string) string {

@@ -65,7 +65,7 @@ func TestParseOmpiInfo(t *testing.T) {
 	}
 }
 
-// installed is an installed Open MPI whose program ompi_info prints the given texts.
+// installed is an installed Open MPI. Its program ompi_info prints the given texts.
 type installed struct{ path, build, params string }
 
 func (i installed) Find(name string) string {

@@ -117,8 +117,8 @@ func crossing(c coll.Collective, small, large string, factor float64) []selectio
 }
 
 // TestOneRowForAllSizes checks collectives whose ranks may compute different message sizes. They must have one
-// rule for all sizes, with an algorithm that is never slower than the default. If there is none, the library
-// must select.
+// rule for all sizes, with an algorithm that is never slower than the default. If there is no such algorithm,
+// the rule must leave the choice to the library.
 func TestOneRowForAllSizes(t *testing.T) {
 	algorithms := map[coll.Collective][2]string{
 		coll.Gather: {"binomial", "basic_linear"}, coll.Scatter: {"binomial", "basic_linear"}, coll.Allgatherv: {"bruck", "ring"},
@@ -149,8 +149,8 @@ func TestOneRowForAllSizes(t *testing.T) {
 	}
 }
 
-// TestEmptyMessages checks that messages without bytes are left to the library, because an allgather in place
-// looks like one.
+// TestEmptyMessages checks that messages without bytes are left to the library. An allgather in place may look
+// to Open MPI like an empty message.
 func TestEmptyMessages(t *testing.T) {
 	for _, version := range []string{"4.1.4", "6.0.x"} {
 		b := build{release(t, version)}
@@ -350,8 +350,8 @@ func around(numbers ...int64) []int64 {
 	return out
 }
 
-// TestJSONSaysWhatTheRulesSay checks that JSON and classic rules select the same algorithm. It compares them
-// at every bound of the classic rules, and at the numbers directly below and above it.
+// TestJSONSaysWhatTheRulesSay checks that JSON and classic rules select the same algorithm. It compares them at the
+// bounds of the classic rules, and at the numbers next to each bound.
 func TestJSONSaysWhatTheRulesSay(t *testing.T) {
 	b := build{release(t, "6.0.x")}
 	for seed := range uint64(3) {

@@ -74,7 +74,8 @@ func (b build) reader(x mpi.Export, l coll.Layout) (reader, error) {
 	}, err
 }
 
-// segment returns the rule of coll/han's own algorithm with the size of segments that a job has.
+// segment returns the rule that selects coll/han's segmenting algorithm (hanID), with the segment size in the
+// settings of a job. Without such a setting it returns the zero rule.
 func segment(settings []selection.Setting, c coll.Collective) rule {
 	for _, s := range settings {
 		if n, err := strconv.ParseInt(s.Value, 10, 64); err == nil && s.Name == segmentVariable(c) {
@@ -84,8 +85,8 @@ func segment(settings []selection.Setting, c coll.Collective) rule {
 	return rule{}
 }
 
-// running returns the rule of a point. If the library's default runs in spite of the rule, it returns the rule
-// of the default. This is so where coll/han does not serve jobs, and where messages have only one segment.
+// running returns the rule that takes effect at a point: r, or the zero rule (the library's default). Open MPI
+// ignores a rule for coll/han if coll/han does not serve the layout, or if the message has only one segment.
 func (b build) running(r rule, p coll.Point) rule {
 	oneSegment := p.Count()*p.Collective.ElementBytes() <= min(r.SegSize, hanSegment)
 	if isHan(r.Algorithm) && !b.hanServes(p.Collective, p.Layout()) || r.Algorithm == hanID && oneSegment {

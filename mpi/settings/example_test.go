@@ -8,8 +8,8 @@ import (
 	"tutti/selection"
 )
 
-// The example exports a broadcast of eight ranks. Another algorithm than the library's own choice is faster
-// there.
+// The example exports a broadcast of eight ranks, for which an algorithm is faster than the library's own
+// choice.
 func Example() {
 	rows := []selection.Row{{
 		Point: coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: 1 << 20},

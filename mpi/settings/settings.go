@@ -62,7 +62,7 @@ const (
 	noSize       = "none"
 )
 
-// syntax is a form in which a library's variables are written.
+// syntax is the notation of the values of a library's variables.
 type syntax interface {
 	// fit makes a selection from rows. It selects only what the syntax can express.
 	fit(l *library, rows []selection.Row, maxLoss float64) (selection.Selection, error)

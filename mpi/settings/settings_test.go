@@ -214,9 +214,8 @@ func TestRankRulesString(t *testing.T) {
 	}
 }
 
-// TestSizeRangesLoss checks that no exported algorithm loses more than allowed. The ranges must select the
-// same algorithms as the trees. It tests every bound, the numbers next to it, and sizes beyond the tuned
-// ones.
+// TestSizeRangesLoss checks that no exported algorithm is slower than the best one by more than MaxLoss. The
+// exported size ranges must select the same algorithms as the selection trees.
 func TestSizeRangesLoss(t *testing.T) {
 	b := mvapich(t)
 	for seed := range uint64(4) {
@@ -240,8 +239,8 @@ func TestSizeRangesLoss(t *testing.T) {
 	}
 }
 
-// checkSizeRanges compares trees with their ranges. It tests every bound, the numbers next to it, and sizes
-// beyond the tuned ones.
+// checkSizeRanges checks that trees and the size ranges made from them select the same algorithms. It tests
+// every bound, the numbers next to it, and sizes beyond the tuned ones.
 func checkSizeRanges(t *testing.T, b build, s selection.Setup, sel selection.Selection) {
 	t.Helper()
 	for _, l := range sel.Layouts {

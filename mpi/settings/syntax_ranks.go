@@ -62,7 +62,7 @@ type rankRule struct {
 	lowRanks, highRanks int
 }
 
-// rankRules is the value of one variable. If several rules contain a call, the first one decides.
+// rankRules is the value of one variable. If a call is in the ranges of several rules, the first one decides.
 type rankRules []rankRule
 
 // find returns the number of the algorithm for a communicator and a message size. It returns 0 if the

@@ -151,8 +151,8 @@ func TestFarMember(t *testing.T) {
 	}
 }
 
-// seeds returns the number of random seeds that a test tries: n if all cases are wanted, otherwise at most
-// 2.
+// seeds returns the number of random seeds that a test tries: n in full test runs (see testutil.AllCases),
+// otherwise at most 2.
 func seeds(n uint64) uint64 {
 	if testutil.AllCases() {
 		return n

@@ -169,7 +169,8 @@ func baseOf(classes []Class) online.Base {
 	}
 }
 
-// add adds a call to the job that stands for the current run.
+// add records one call of an algorithm, with its time, as part of the current run of the program. The learner
+// treats each run as one job.
 func (l *learner) add(class, algorithm int, seconds float64) {
 	c := l.classes[class]
 	job := &l.jobs[len(l.jobs)-1]
