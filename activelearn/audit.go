@@ -11,9 +11,9 @@ import (
 	"tutti/coll"
 )
 
-// audit is a comparison by measurement at one point: the selected algorithm against its rivals, which may be
-// significantly faster. There is one audit for each message size, because predictions at points of one size
-// tend to be wrong together.
+// audit is a comparison by measurement at one point: between the selected algorithm and its rivals, the
+// algorithms that may be significantly faster. There is one audit for each message size, because predictions at
+// points of one size tend to be wrong together.
 type audit struct {
 	point  coll.Point
 	choice coll.Algorithm
@@ -74,10 +74,10 @@ func (a audit) candidates() []coll.Candidate {
 	return out
 }
 
-// Auditing reports whether the next round contains audits.
+// Auditing reports whether the next round contains audits (see audit).
 func (r *StopRule) Auditing() bool { return r.auditing }
 
-// Audit returns the candidates that the next round measures for audits.
+// Audit returns the candidates that the next round measures for audits (see audit).
 func (r *StopRule) Audit() (out []coll.Candidate) {
 	for _, a := range r.audits {
 		for _, c := range a.candidates() {

@@ -71,9 +71,9 @@ func TestAudits(t *testing.T) {
 	}
 }
 
-// TestPredictedStop checks that predictions end a campaign only if the criteria hold with a high probability,
-// no audit remains, and there are enough points at the start. If the noise makes the criteria unattainable, the
-// campaign ends as noise-limited, even if it has also reached its time limit.
+// TestPredictedStop checks when predictions end a campaign. The stopping criteria must hold with a high
+// probability, no audit may remain, and there must be enough points at the start. If the noise makes the
+// criteria unattainable, the campaign ends as noise-limited, even if it has also reached its time limit.
 func TestPredictedStop(t *testing.T) {
 	for _, tc := range []struct {
 		name   string

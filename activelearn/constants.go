@@ -79,14 +79,14 @@ const (
 	// mergedPoints is the largest space, in points, whose whole selection is turned into the rules of
 	// exported files in every round. Doing so in a larger space would take too long.
 	mergedPoints = 20_000
-	// confidence is the proportion of draws in which the criteria must hold. It is the usual level of
+	// confidence is the proportion of draws in which the stopping criteria must hold. It is the usual level of
 	// confidence intervals.
 	confidence = 0.95
 	// mostDraws is the largest number of draws. With 200 of them, the standard error of a proportion of
 	// 0.95 is 1.5 %.
 	mostDraws = 200
-	// fewDraws is the number of draws after which it is checked whether the criteria can still hold. With 40
-	// draws, two are outside a 95 % interval on average.
+	// fewDraws is the number of draws after which it is checked whether the stopping criteria can still hold.
+	// With 40 draws, two are outside a 95 % interval on average.
 	fewDraws = 40
 	// maxSlowdown limits the slowdown at a point in one draw. Without it, a few extreme draws would
 	// determine the mean, because the distribution has heavy tails.

@@ -143,8 +143,8 @@ func (r *StopRule) Accepts(models *learner.Learner) (bool, error) {
 	return ok && r.watch.Meets(s), err
 }
 
-// heldOut compares the model's predictions with measurements to which the model was not fitted. These are
-// the reference or, in cross-validation, the measurements of each fold in turn.
+// heldOut compares the model's predictions with measurements to which the model was not fitted. These are the
+// reference measurements or, in cross-validation, the measurements of each fold in turn.
 func (r *StopRule) heldOut() (learner.Validation, error) {
 	if r.opt.Source == Reference {
 		l, err := r.models.Fit()

@@ -38,9 +38,8 @@ func (s sizes) with(bytes int64) sizes {
 	return sizes{min(s.smallest, bytes), max(s.largest, bytes)}
 }
 
-// excludes reports whether an untried size is likely to fail. This is the case if the size is larger than
-// all sizes that worked and a larger size failed. It is also the case if the size is smaller than all sizes
-// that worked and a smaller size failed.
+// excludes reports whether an untried size is likely to fail. Either it is larger than all sizes that worked,
+// and a larger size failed. Or it is smaller than all sizes that worked, and a smaller size failed.
 func (s span) excludes(bytes int64) bool {
 	above := s.failed.largest > s.worked.largest && bytes > s.worked.largest
 	below := s.failed.smallest < s.worked.smallest && bytes < s.worked.smallest

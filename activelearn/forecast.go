@@ -89,8 +89,8 @@ func (c choices) forecast(p *learner.Posterior, q learner.DrawQuery, measured fu
 	return f, nil
 }
 
-// mayMeet reports whether the criteria can still hold in the required proportion of mostDraws draws. It
-// assumes that they hold in all remaining draws.
+// mayMeet reports whether the stopping criteria can still hold in the required proportion of mostDraws draws.
+// It assumes that they hold in all remaining draws.
 func (f *forecast) mayMeet() bool { return float64(f.draws-f.met) <= (1-confidence)*mostDraws }
 
 // add adds one random draw: log10 of the time in seconds, for each point and algorithm.

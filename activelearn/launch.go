@@ -7,7 +7,7 @@ import (
 )
 
 // fillLaunches returns additional candidates that the planned launches of a batch can measure as well. A
-// candidate is added only if its acquisition value per second is at least the lowest in the batch, where
+// candidate is added only if its acquisition value per second is at least the lowest one in the batch, whose
 // prices include launches. Together the additional candidates cost at most as much as the launches. The total
 // cost is therefore at most twice the unavoidable cost (the ski-rental problem; Karlin, Manasse, Rudolph and
 // Sleator, Algorithmica 3, 1988).

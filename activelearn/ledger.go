@@ -38,7 +38,8 @@ type Ledger struct {
 	failed      int
 }
 
-// entry is a measurement in 56 bytes, because a campaign may have a million. A coll.Measurement takes 184.
+// entry stores a measurement in 56 bytes, because a campaign may have a million measurements. A
+// coll.Measurement takes 184 bytes.
 type entry struct {
 	candidate                int // index in status
 	seconds, low, high, cost float64

@@ -32,8 +32,8 @@ func newLossModel(a metrics.Allowed) lossModel {
 }
 
 // loss returns the expected loss if the first of two algorithms is chosen. The loss is the expected slowdown
-// plus the probability of a mistake, each divided by the value that the criteria allow. The log10 of the
-// ratio of the first time to the second has the mean -gap and a mixture of two normal distributions; see
+// plus the probability of a mistake, each divided by the value that the stopping criteria allow. The log10 of
+// the ratio of the first time to the second has the mean -gap and a mixture of two normal distributions; see
 // withTails.
 func (m lossModel) loss(gap, variance float64) float64 {
 	return withTails(gap, variance, func(gap, deviation float64) float64 {

@@ -21,8 +21,7 @@ type RuleOptions struct {
 	Folds         int                      // of the cross-validation
 	Reference     []coll.Measurement       // complete, noise-free measurements; nil if there are none
 	Weight        func(coll.Point) float64 // of a point; nil: all alike
-	// Merge turns rows into a selection that the library's files can express. If it is nil, Fastest is
-	// used.
+	// Merge turns rows into a selection that the library's files can express. If Merge is nil, Fastest is used.
 	Merge func([]selection.Row) (Selection, error)
 	// SharedLaunch returns equal values for candidates that one launch can measure. If it is nil, each
 	// candidate needs its own launch.
@@ -78,10 +77,10 @@ func (r *StopRule) last() (Evaluation, bool) {
 	return r.evaluations[n-1], true
 }
 
-// Observe records the evaluation of a round; ok is false if the round has none. It reports whether the
-// campaign has converged. This requires that the criteria hold, that algorithms were compared, and that no
-// outlier is pending. If the source is Predicted, PConverged must also be high enough, and no audit may
-// remain. With any other source, enough successive rounds must meet the criteria.
+// Observe records the evaluation of a round; ok is false if the round has none. It reports whether the campaign
+// has converged. This requires that the stopping criteria hold, that algorithms were compared, and that no
+// outlier is pending. If the source is Predicted, PConverged must also be high enough, and no audit may remain.
+// With any other source, enough successive rounds must meet the criteria.
 func (r *StopRule) Observe(e Evaluation, ok bool) (converged bool) {
 	if r.evaluated = ok; !ok {
 		return false
@@ -114,8 +113,8 @@ func (r *StopRule) compared() bool {
 	return len(r.ledger.Space().Algorithms()) < 2
 }
 
-// meetsCriteria reports whether the latest evaluation meets the criteria. Predictions must meet them with
-// the probability `confidence`.
+// meetsCriteria reports whether the latest evaluation meets the stopping criteria. Predictions must meet them
+// with the probability `confidence`.
 func (r *StopRule) meetsCriteria() bool {
 	if e, ok := r.last(); ok && e.Source == Predicted {
 		return e.PConverged >= confidence
@@ -123,8 +122,9 @@ func (r *StopRule) meetsCriteria() bool {
 	return r.averagesMeetCriteria()
 }
 
-// averagesMeetCriteria reports whether the averages of the latest evaluation meet the criteria. The upper
-// confidence limits do not matter here: after every candidate is measured, no further round can narrow them.
+// averagesMeetCriteria reports whether the averages of the latest evaluation meet the stopping criteria. The
+// upper confidence limits do not matter here: after every candidate is measured, no further round can narrow
+// them.
 func (r *StopRule) averagesMeetCriteria() bool {
 	e, ok := r.last()
 	return ok && r.watch.Meets(metrics.Summary{Slowdown: e.Slowdown, Mistakes: e.Mistakes})

@@ -9,9 +9,9 @@ import (
 // StopReason says why a campaign stopped.
 type StopReason string
 
-// The reasons why a campaign stops. Only Converged is a success: the criteria are met. SpaceExhausted means
-// that every candidate was measured but the criteria are not met, because noise hides which algorithm is the
-// best. NoiseLimited means that this would happen if every candidate were measured.
+// The reasons why a campaign stops. Only Converged is a success: the stopping criteria are met. SpaceExhausted
+// means that every candidate was measured but the criteria are not met, because noise hides which algorithm is
+// the best. NoiseLimited means that this would happen if every candidate were measured.
 const (
 	Converged      StopReason = "converged"
 	Budget         StopReason = "budget"
@@ -39,7 +39,7 @@ type Limits struct {
 	Wall           time.Duration
 }
 
-// Watch counts the successive evaluations that meet the criteria. It also checks the limits.
+// Watch counts the successive evaluations that meet the stopping criteria. It also checks the limits.
 type Watch struct {
 	criteria Criteria
 	limits   Limits

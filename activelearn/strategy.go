@@ -30,11 +30,10 @@ func (s State) posterior(earlier [][]coll.Measurement) (*learner.Posterior, erro
 
 // Strategy selects the candidates to measure next.
 type Strategy interface {
-	// Ask returns distinct candidates of the ledger that are free (neither measured nor pending). It returns
-	// at least Want candidates, unless fewer are free. The strategy "regret" may return fewer, but at least
-	// one. It does so if Want candidates would cost more than half of the machine time used so far. The
-	// result depends only on the options, the state and the batches so far, so a resumed campaign asks for
-	// the same candidates.
+	// Ask returns distinct candidates of the ledger that are free (neither measured nor pending). It returns at
+	// least Want candidates, unless fewer are free. The strategy "regret" returns fewer, but at least one, if
+	// Want candidates would cost more than half of the machine time used so far. The result depends only on the
+	// options, the state and the batches so far, so a resumed campaign asks for the same candidates.
 	Ask(s State) ([]coll.Candidate, error)
 }
 
@@ -59,7 +58,7 @@ type Options struct {
 	// SharedLaunch returns equal values for candidates that one launch can measure. If it is nil,
 	// each candidate needs its own launch.
 	SharedLaunch func(coll.Candidate) any
-	// Allowed holds the slowdown and the proportion of mistakes that the criteria allow. The strategy
+	// Allowed holds the slowdown and the proportion of mistakes that the stopping criteria allow. The strategy
 	// "regret" computes losses in these units.
 	Allowed metrics.Allowed
 	// Weight returns the weight of a point, 0 or more; nil means equal weights. Only the strategy "regret"

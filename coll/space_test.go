@@ -158,8 +158,8 @@ func TestNew(t *testing.T) {
 	}
 }
 
-// TestNewHoldsTheFeasible checks that a space has exactly the candidates that can run. It tries every
-// possible set of such candidates.
+// TestNewHoldsTheFeasible checks that a space has exactly the candidates that can run. It tries every possible
+// set of candidates that can run.
 func TestNewHoldsTheFeasible(t *testing.T) {
 	for pattern := range 1 << 9 { // 3 points x 3 algorithms
 		var points []coll.Point

@@ -28,8 +28,8 @@ explore bcast ranks 1-9 ppn 1-9 bytes 0-99999 1 binomial 1 pipeline(segsize=64) 
 // drawn.
 const unlimited = "TUTTI_BUDGET=1e9"
 
-// exploreEnv returns the environment of an application in mode explore, and the folder into which the
-// application writes samples.
+// exploreEnv returns the environment of an application in mode explore, in which some calls run algorithms
+// drawn at random. It also returns the folder into which the application writes samples.
 func exploreEnv(t *testing.T, m mpiOf, table, library string, more ...string) (env []string, folder string) {
 	t.Helper()
 	folder = t.TempDir()

@@ -11,8 +11,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// learnEnv returns the environment of an application in mode learn. Its table selects one algorithm
-// of bcast and explores others.
+// learnEnv returns the environment of an application in mode learn, which finds the fastest algorithm while it
+// runs. Its table selects one algorithm of bcast and explores others.
 func learnEnv(t *testing.T, m mpiOf, library, selected, others string, more ...string) []string {
 	t.Helper()
 	table := fmt.Sprintf("tutti-table 1\nbcast ranks 1-9 ppn 1-9 bytes 0-99999 %s\nexplore bcast ranks 1-9 ppn 1-9 bytes 0-99999%s\n", selected, others)

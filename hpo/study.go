@@ -192,7 +192,7 @@ type Comparison struct {
 	Forest float64 `json:"forest"` // loss of the best forest
 	Error  float64 `json:"error"`  // standard error of the difference, paired by point
 	// Wins says that the best forest becomes the final model: its loss is significantly lower, and its selection
-	// is expected to meet the criteria.
+	// is expected to meet the stopping criteria.
 	Wins bool `json:"wins"`
 }
 

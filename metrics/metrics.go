@@ -154,7 +154,7 @@ type Allowed struct {
 	Threshold float64 // a choice that is slower than the best by more than this fraction is a mistake
 }
 
-// WithDefaults replaces zero and negative values by the default criteria.
+// WithDefaults replaces zero and negative values by those of the default stopping criteria.
 func (a Allowed) WithDefaults() Allowed {
 	for _, f := range []struct {
 		value   *float64

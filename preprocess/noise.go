@@ -106,9 +106,8 @@ func (n Noise) Unshifted(p coll.Point) float64 { return max(MeasurementNoise, n.
 // variance within the job.
 func (n Noise) Of(m coll.Measurement) float64 { return n.Between(m.Point) + noiseWithin(m) }
 
-// Disturbed reports whether the first of a candidate's two measurements is an outlier. This is the case if
-// it is slower than the second one by more than the noise explains. Disturbances only make jobs slower, so
-// the second time is then right.
+// Disturbed reports whether the first of a candidate's two measurements is an outlier: slower than the second
+// one by more than the noise explains. Disturbances only make jobs slower, so the second time is the right one.
 func (n Noise) Disturbed(r Replicate) bool {
 	return math.Log10(r.First.Seconds/r.Again.Seconds) > OutlierSigma*math.Sqrt(n.Of(r.First)+n.Of(r.Again))
 }

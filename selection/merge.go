@@ -98,9 +98,9 @@ func mergePPNs(pool []layoutChoices, sizes [][]layoutChoices) ([]PPNRange, price
 	return out, total, true
 }
 
-// mergeSizes returns bands (ranges of message sizes) that are valid for all given layouts, as few as
-// possible. It returns false if the layouts have different tuned ranges. It also does so if at some size no
-// algorithm is allowed for all of them.
+// mergeSizes returns bands (ranges of message sizes) that are valid for all given layouts, as few as possible.
+// It returns false if the layouts have different tuned ranges, or if no algorithm is allowed for all of them at
+// some size.
 func mergeSizes(layouts []layoutChoices) ([]Band, price, bool) {
 	sizes, low, high, ok := overlay(layouts)
 	if !ok {

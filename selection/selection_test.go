@@ -30,7 +30,7 @@ func TestByCollective(t *testing.T) {
 }
 
 // TestLeaves checks that Leaves counts the leaves of the trees for all layouts, including the trees between
-// nodes. Without such trees it counts those of single layouts.
+// nodes. If there are no such trees, it must count the leaves of the trees of single layouts.
 func TestLeaves(t *testing.T) {
 	tree := func(leaves int) []*selection.Tree {
 		return []*selection.Tree{{Summary: selection.Summary{Leaves: leaves}}}

@@ -343,7 +343,7 @@ static void make_places(void)
 
 static int *ints(void) { return allocate((size_t)capacity, sizeof(int)); }
 
-/* Checks all cases on the communicator `tested`. One of its ranks counts them. */
+/* Checks all cases on the communicator `tested`. One of the communicator's ranks counts the cases. */
 static void check_communicator(int n, char **texts, int all[2])
 {
     int cases[2] = {0, 0};

@@ -42,8 +42,8 @@ void allreduce_rabenseifner(const call *c) { by_halves(c, team_of(c)); }
 /* Rabenseifner's algorithm, except that the longest messages are exchanged by ranks that are far from each other. */
 void allreduce_rabenseifner_far(const call *c) { by_halves(c, team_far(c)); }
 
-/* Returns the index of the first element of part i of the vector. All parts have the same length, except that the
- * first parts may have one more element. */
+/* Returns the index of the first element of part i of the vector. The first parts may have one element more
+ * than the others. */
 static int begins(const call *c, int i)
 {
     int share = c->count / c->size, more = c->count % c->size;

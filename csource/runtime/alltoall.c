@@ -113,8 +113,8 @@ static void along(const call *c, char *out, char *in, int *ranks, int stride, in
         pick(c, block(c, in, i * part), c->data, length, stride, i, 1);
 }
 
-/* Exchanges blocks along each dimension of a mesh of ranks in turn. Blocks that take the same way travel in one
- * message. Source: Bokhari and Berryman, Complete exchange on a circuit switched mesh (1992). */
+/* Exchanges blocks along one dimension of a mesh of ranks after another. Blocks that take the same way
+ * travel in one message. Source: Bokhari and Berryman, Complete exchange on a circuit switched mesh (1992). */
 static void over_mesh(const call *c, int dimensions)
 {
     mesh m = mesh_of(c->size, dimensions);

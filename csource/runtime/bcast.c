@@ -38,8 +38,8 @@ void bcast_knomial(const call *c)
     all_round(&whole, BINOMIAL, c->parameter >= 2 ? at_most(c->parameter, c->size + 1) : 4);
 }
 
-/* Returns the index of the first element of part i of the message. All parts have the same length, except that the
- * last parts may be shorter. */
+/* Returns the index of the first element of part i of the message. The last parts may be shorter than the
+ * others. */
 static int begins(const call *c, int i)
 {
     int part = (c->count + c->size - 1) / c->size;

@@ -48,7 +48,8 @@ static unsigned slot_of(MPI_Comm handle)
     return (unsigned)(bits * 0x9e3779b97f4a7c15u >> 56) % SLOTS;
 }
 
-/* Frees the communicators that libtutti created for a communicator. All ranks of the latter must call this function. */
+/* Frees the communicators that libtutti created for a communicator of the application. All ranks of the
+   application's communicator must call this function. */
 static void free_own(comm *c)
 {
     if (c->private != MPI_COMM_NULL) {

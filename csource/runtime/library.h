@@ -43,9 +43,10 @@ int library_matches(const char *banner, char *why);              /* whether the 
 
 static inline int is_library(const algorithm *a) { return a->run == NULL && !(a->needs & USERS); }
 
-/* Prepares a call that an algorithm of the MPI library is to serve. Returns the algorithm, and in *on the communicator
- * on which the call must be made. Returns NULL if the algorithm cannot serve the call. After the call, library_leave
- * must be called. If *on is not the application's communicator, library_leave raises the call's error on the latter. */
+/* Prepares a call that an algorithm of the MPI library is to serve. Returns the algorithm, and in *on the
+ * communicator on which the call must be made. Returns NULL if the algorithm cannot serve the call. After the call,
+ * library_leave must be called. If *on is not the application's communicator, library_leave raises the call's error
+ * on the application's. */
 const library_algorithm *library_enter(const arguments *a, const algorithm *of, comm *c, uint64_t bytes, MPI_Comm *on);
 void library_leave(const library_algorithm *t, const comm *c, int error);
 

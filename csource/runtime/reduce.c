@@ -74,8 +74,8 @@ void reduce_pipeline(const call *c)
     hand_on(c);
 }
 
-/* Reduces by recursive halving, then gathers the parts of the result on the root. If another rank takes part in place of
- * the root, the parts are gathered on that rank, which sends the result to the root. Source: Rabenseifner (2004). */
+/* Reduces by recursive halving, then gathers the parts of the result on the root. If the root is not a member of the
+ * halving, another rank gathers the parts and sends the result to the root. Source: Rabenseifner (2004). */
 void reduce_rabenseifner(const call *c)
 {
     team m = team_of(c);

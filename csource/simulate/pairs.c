@@ -91,8 +91,9 @@ static void meet(const session *s, const int *ranks, int n, int me)
                      s->ctl.comm, MPI_STATUS_IGNORE);
 }
 
-/* Lets pairs of n ranks exchange messages, one pair after another. All n ranks wait for each pair. If `left` is 0, all
- * pairs exchange. Otherwise only pairs of one of the first `left` ranks with one of the others do. */
+/* Lets pairs of n ranks exchange messages, one pair after another. All n ranks wait for each pair. If `left` is 0,
+ * all pairs exchange. Otherwise only the pairs exchange that consist of one of the first `left` ranks and one of
+ * the others. */
 static void one_by_one(const session *s, const int *ranks, int n, int left, int me, int times)
 {
     for (int i = 0; i < (left ? left : n); i++)

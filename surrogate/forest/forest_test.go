@@ -197,8 +197,8 @@ func TestLimitsHold(t *testing.T) {
 	}
 }
 
-// TestMaxFeatures checks that forests can learn with one random feature for each split. Such forests differ
-// from forests that try all features.
+// TestMaxFeatures checks that forests can learn with one random feature for each split. These forests must
+// differ from forests that try all features.
 func TestMaxFeatures(t *testing.T) {
 	x, y := costRows(1000, 4)
 	q, yq := costRows(500, 5)

@@ -163,7 +163,8 @@ func (t *table) groupPerRow(ranks [][]uint32) {
 	}
 }
 
-// groupRows numbers the distinct rank vectors in lexicographic order.
+// groupRows puts rows with the same ranks in all features into one group. It numbers the groups in the
+// lexicographic order of these ranks.
 func (t *table) groupRows(ranks [][]uint32) {
 	order := make([]uint32, t.rows)
 	for i := range order {

@@ -22,8 +22,8 @@ func (t *tree) setLeaf(n int32, value float64) {
 	t.values[n] = value
 }
 
-// find sets leaves to the leaves that some rows of d features reach. All rows go down one level at a time:
-// their steps are independent, so that the processor overlaps them.
+// find descends a tree with rows of d features, and stores the leaf that each row reaches in `leaves`. All rows
+// go down one level at a time: their steps are independent, so that the processor overlaps them.
 func (t *tree) find(rows []float64, d int, leaves []int32) {
 	clear(leaves)
 	for range t.depth {

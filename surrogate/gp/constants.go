@@ -20,8 +20,8 @@ var ownPrior = variancePrior{0.05, priorSD, 1e-5, 1e2}
 // deviation.
 var changePrior = variancePrior{1e-4, 2, 1e-7, 1e2}
 
-// variancePriors holds the priors in the order of Params.variances. The function that all tasks have in
-// common has most of the variance.
+// variancePriors holds the priors in the order of Params.variances. Most of the variance is expected in the
+// function that all tasks have in common.
 var variancePriors = []variancePrior{
 	{1, priorSD, 1e-3, 1e3}, // common
 	ownPrior,                // own

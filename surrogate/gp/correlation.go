@@ -15,8 +15,8 @@ func (p Params) scaled(rows [][]float64) scaledRows {
 	return s
 }
 
-// corrRow holds the correlations or covariances between one row and other rows. There is one set for the
-// common function c and one for the functions g of the tasks (see GP).
+// corrRow holds the correlations or covariances between one row and other rows: in `common` those of the common
+// function c, in `own` those of the functions g of the tasks (see GP).
 type corrRow struct {
 	common, own []float64
 	x, steps    []float64 // scratch

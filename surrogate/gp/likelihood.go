@@ -122,15 +122,16 @@ func (l *likelihood) gradient(theta, grad []float64) {
 	}
 }
 
-// rowWeights holds sums over pairs of observations, one sum for each pair of rows of X. The terms of a sum
-// are elements of the lower triangle of G (see gradient), with halved diagonal elements. The greater index
-// of a pair of rows comes first.
+// rowWeights holds sums over pairs of observations: one sum for each pair of rows of X, over the observations
+// at these two rows. The terms are elements of the lower triangle of G (see gradient), with halved diagonal
+// elements. The greater index of a pair of rows comes first.
 //
 // `all` is summed over all pairs of observations, and `same` over pairs of the same task. `source` and
 // `sourceTask` are these sums over pairs of one source other than 0. They are nil if there is no such source.
 type rowWeights struct{ all, same, source, sourceTask [][]float64 }
 
-// weights computes the sums of a rowWeights. It also computes jobGradient.
+// weights returns sums over the observations of each pair of rows, from which gradient computes derivatives
+// (see rowWeights). It also sets jobGradient, the derivative with respect to the variance between jobs.
 func (l *likelihood) weights(p Params) rowWeights {
 	n, u := len(l.y), len(l.obs.X)
 	if l.root == nil {

@@ -236,7 +236,7 @@ func (p *Posterior) eachCorrRow(some []int, visit func(k, i int, here corrRow)) 
 	}
 }
 
-// gammas returns the vector gamma of each of the given entries.
+// gammas returns the vector γ (see Posterior) of each of the given entries.
 func (p *Posterior) gammas(some []int) [][]float64 {
 	out := make([][]float64, len(some))
 	for k, i := range some {

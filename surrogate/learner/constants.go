@@ -21,7 +21,7 @@ const (
 	// is a doubling.
 	layoutLength = 4.0
 	bytesLength  = 6.0
-	// mostSteps is Prior.Steps of campaigns, mostSplit is Prior.Split.
+	// mostSteps is the value of Prior.Steps in campaigns, and mostSplit that of Prior.Split.
 	mostSteps = 0.5
 	mostSplit = 0.1
 

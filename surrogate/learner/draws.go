@@ -42,7 +42,7 @@ type Draws struct {
 	sampler       *gp.Sampler
 }
 
-// drawnOption is an algorithm at a point whose time is drawn.
+// drawnOption is one of the algorithms at a point whose times are drawn.
 type drawnOption struct {
 	task     int // number of the algorithm in the Gaussian process; -1 for an algorithm without measurements
 	measured bool

@@ -43,8 +43,8 @@ type Options struct {
 	Scaling preprocess.Scaling
 	Forest  forest.Options // its Seed is combined with the algorithm's name
 	Prior   *Prior         // prior of the Gaussian process; nil means DefaultPrior
-	// Allowed holds the slowdown and the mistakes that the criteria allow. They determine how Uncertainties
-	// weights slowdowns and mistakes.
+	// Allowed holds the slowdown and the mistakes that the stopping criteria allow. They determine how
+	// Uncertainties weights slowdowns and mistakes.
 	Allowed metrics.Allowed
 	// Weight returns the weight of a point, which must not be negative. If Weight is nil, all points have
 	// weight 1.
