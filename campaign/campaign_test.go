@@ -279,7 +279,8 @@ func TestRetriesAfterTheLastRound(t *testing.T) {
 }
 
 // TestSuspectAlgorithm checks an algorithm that crashes at every point with all values of its parameter. The
-// campaign may try only one of its candidates again. A restored campaign must exclude the same candidates.
+// campaign may try only one of its candidates again. A restored campaign must exclude the same candidates as
+// the original one.
 func TestSuspectAlgorithm(t *testing.T) {
 	truth := testutil.SyntheticMeasurements(grid(t))
 	algorithms := testutil.SyntheticAlgorithms()

@@ -24,7 +24,8 @@ type Trained struct {
 	scores       learner.Scores // of the error models (distributions of prediction errors), after the last evaluation
 }
 
-// Conclusion is the final selection of a campaign for one problem.
+// Conclusion is the final selection of a campaign for one problem, with the models and times from which it
+// was made.
 type Conclusion struct {
 	*Trained
 	Selection  activelearn.Selection

@@ -66,8 +66,8 @@ func (l intervalLog) Trial(t coll.Trial) error {
 	return l.Log.Trial(t)
 }
 
-// TestDefaultStaysWithinNoise checks a library default that is 5 % slower than the algorithm "tree". If
-// their confidence intervals overlap, the default is selected, and the report counts the points where this
+// TestDefaultStaysWithinNoise checks a library default that is 5 % slower than the algorithm "tree". If their
+// confidence intervals overlap, the default must be selected, and the report must count the points where this
 // happened.
 func TestDefaultStaysWithinNoise(t *testing.T) {
 	for _, tc := range []struct {

@@ -15,8 +15,8 @@ import (
 )
 
 // TestAudits checks the audits, in which a campaign compares its choices with credible rivals before it
-// stops. An audit follows an evaluation that meets the criteria. It measures only message sizes that have
-// not passed an audit yet. The campaign stops when no audit remains.
+// stops. An audit must follow each evaluation that meets the stopping criteria, and measure only message
+// sizes that have not passed an audit yet. The campaign must stop when no audit remains.
 func TestAudits(t *testing.T) {
 	s, log := spec("regret"), &memory{}
 	s.HPO, s.CriteriaFrom = 0, activelearn.Predicted
@@ -85,7 +85,7 @@ func TestExhaustedSpace(t *testing.T) {
 	}
 }
 
-// criteriaChange is a change of one criterion or of the points' weights.
+// criteriaChange is a change of one stopping criterion or of the points' weights.
 type criteriaChange struct {
 	name string
 	set  func(*campaign.Spec, *campaign.Problem)

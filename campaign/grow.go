@@ -101,8 +101,8 @@ func enlarge(res *Result, p Problem, more []coll.Candidate) (first []coll.Candid
 	return first, nil
 }
 
-// nextValues returns candidates of new algorithms, which are to be measured first. These algorithms have
-// parameter values next to those of fast algorithms.
+// nextValues returns candidates with new algorithms, which are measured before others. The new algorithms
+// differ from fast algorithms in a parameter, which has a neighbouring value.
 func (r *run) nextValues() ([]coll.Candidate, error) {
 	if r.problem.Search.Ranges == nil {
 		return nil, nil

@@ -119,7 +119,8 @@ func TestSpaceGrows(t *testing.T) {
 	}
 }
 
-// betweenSizes returns a problem whose data also have the sizes halfway between those of the grid.
+// betweenSizes returns a problem whose data also have sizes that lie halfway between neighbouring sizes of
+// the grid.
 func betweenSizes(t testing.TB, opt replay.Options) campaign.Problem {
 	t.Helper()
 	p := problem(t, opt)
@@ -134,8 +135,8 @@ func betweenSizes(t testing.TB, opt replay.Options) campaign.Problem {
 	return p
 }
 
-// TestSizesJoin checks that sizes between those of the grid are added where the selection changes, and only
-// there. The final selection must then have rules for them.
+// TestSizesJoin checks that new sizes, between two sizes of the grid, are added where the selection changes,
+// and only there. The final selection must then have rules for them.
 func TestSizesJoin(t *testing.T) {
 	p, s := betweenSizes(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}}), searchSpec()
 	res := mustRun(t, s, p, nil)
@@ -160,8 +161,8 @@ func TestSizesJoin(t *testing.T) {
 	}
 }
 
-// TestGrownSpaceResumes truncates the log near the records in which the space grows. The resumed campaign
-// must have the same result.
+// TestGrownSpaceResumes truncates the log near the records that add candidates to the space. The resumed
+// campaign must have the same result.
 func TestGrownSpaceResumes(t *testing.T) {
 	opt := replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}, FailureRate: 0.05}
 	t.Run("parameters", func(t *testing.T) { resumesGrown(t, segmented(t, opt)) })

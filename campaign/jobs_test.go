@@ -15,7 +15,7 @@ import (
 	"tutti/journal"
 )
 
-// jobRunner is a runner that measures every batch in one job. It can fail at any call of the log.
+// jobRunner is a runner that measures every batch in one job. Tests can make it fail at any call of the log.
 type jobRunner struct {
 	machine  benchrunner.Runner
 	calls    int        // number of calls of the log that succeed; negative: all succeed
@@ -66,8 +66,8 @@ func (r *jobRunner) Run(ctx context.Context, batch benchrunner.Batch, log benchr
 	return log.Job(job)
 }
 
-// TestResumedRunnerGetsItsJobs kills a campaign at every step of its first round. The runner of the resumed
-// campaign must get the job in its logged state. The trials must be those of an uninterrupted run.
+// TestResumedRunnerGetsItsJobs kills a campaign at every step of its first round. The resumed campaign must
+// give the runner the job in the state that the log has. Its trials must equal those of an uninterrupted run.
 func TestResumedRunnerGetsItsJobs(t *testing.T) {
 	s := spec("uncertainty")
 	s.HPO = 0

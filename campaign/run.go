@@ -310,7 +310,7 @@ func (r *run) evaluate(round int) (converged bool, err error) {
 	return converged, nil
 }
 
-// outliersOf returns the outliers that are measured again in a round of the log.
+// outliersOf returns the outliers that a round of the log measures again.
 func outliersOf(round *journal.Round) []coll.Candidate {
 	if round.Reasons == nil {
 		return nil

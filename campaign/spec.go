@@ -37,7 +37,7 @@ type Spec struct {
 	// Auto lets the study choose the final model: a forest, or the Gaussian process that was used while
 	// measuring.
 	Auto bool
-	// NewStrategy creates the strategy; if it is nil, activelearn.New does.
+	// NewStrategy creates the strategy. If it is nil, activelearn.New creates it.
 	NewStrategy func(activelearn.Options) (activelearn.Strategy, error)
 }
 
@@ -54,7 +54,7 @@ const (
 // Methods returns the values that `method` may have in a campaign file.
 func Methods() []Method { return []Method{Regret, FACT} }
 
-// Strategy returns the name of the method's strategy.
+// Strategy returns the name of the strategy that a method uses.
 func (m Method) Strategy() string {
 	if m == FACT {
 		return "uncertainty"
@@ -96,7 +96,8 @@ type Problem struct {
 	// candidates. UnsafeTruth has their recorded times; it is nil on a real machine.
 	Unsafe      []string
 	UnsafeTruth []coll.Measurement
-	// ExhaustiveSeconds is the machine time of measuring every candidate, 0 if it is unknown.
+	// ExhaustiveSeconds is the machine time that measuring every candidate would take. It is 0 if this time
+	// is unknown.
 	ExhaustiveSeconds float64
 	// Weights has the weights of the space's points, with mean 1; nil means equal weights.
 	Weights []float64
@@ -163,7 +164,7 @@ type Log interface {
 	Append(recs ...journal.Record) error
 }
 
-// Event reports the progress of a problem.
+// Event reports the progress of one problem, such as the beginning of a phase.
 type Event struct {
 	Problem    journal.Problem
 	Evaluation activelearn.Evaluation // of the latest round; its slowdown is 0 if the round has no evaluation
@@ -183,7 +184,7 @@ const (
 	PhaseEnd     Phase = "done"
 )
 
-// Result is the result of tuning one problem.
+// Result is what measuring one problem has led to: the stop reason, measurements, evaluations and study.
 type Result struct {
 	Stop        activelearn.StopReason
 	Rounds      int

@@ -69,9 +69,9 @@ func (s Spec) studyTrials() int {
 // the same points, which are left out of their training. It returns nil if there is no forest, or if the
 // compared points have no weight.
 //
-// Held-out points are those that the campaign chose to measure. Elsewhere a forest may be far worse, in particular
-// if earlier campaigns replaced measurements, which forests do not use. StopRule.Accepts therefore evaluates its
-// selection at all points.
+// The compared points are points that the campaign chose to measure. At other points a forest may be far worse, in
+// particular if it lacks the measurements of earlier campaigns, which only the Gaussian process uses.
+// StopRule.Accepts therefore evaluates its selection at all points.
 func (r *run) compare(d learner.Data, s hpo.Study) (*hpo.Comparison, error) {
 	best, ok := hpo.Best(s.Trials)
 	if !ok {
@@ -166,7 +166,7 @@ func validationLoss(d learner.Data, folds []int, fold int, opt learner.Options) 
 	return opt.Allowed.Price(sum), err
 }
 
-// ParamsOf returns the hyperparameters of forests that a study varies.
+// ParamsOf returns those hyperparameters of a forest that a study varies.
 func ParamsOf(f forest.Options) hpo.ForestParams {
 	return hpo.ForestParams{
 		Trees: f.Trees, Criterion: f.Criterion.String(), MaxDepth: f.MaxDepth, MinSplit: f.MinSplit, MinLeaf: f.MinLeaf,

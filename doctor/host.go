@@ -82,7 +82,8 @@ func (x *hostChecker) processors() Check {
 // quiet machine.
 const mostLoad = 0.5
 
-// LoadWarning returns a warning if other programs use much of the cores that this process may use, "" otherwise.
+// LoadWarning returns a warning if other programs use many of the cores that this process may use, and "" if
+// not.
 func LoadWarning() string { return newSession(Options{}, "/").load(runtime.NumCPU()) }
 
 func (x *session) load(cores int) string {

@@ -69,7 +69,8 @@ func TestLocalFolderOfCluster(t *testing.T) {
 	}
 }
 
-// TestTwoModules checks the warning about a program that was compiled for one library and loads another.
+// TestTwoModules checks that there is a warning if a program was compiled for one library and loads another
+// one.
 func TestTwoModules(t *testing.T) {
 	m := newMachine(t)
 	path := filepath.Join(t.TempDir(), "libmpich.so.12")

@@ -292,7 +292,7 @@ var inherited = []string{
 	"SLURM_HINT", "SLURM_EXACT", "SLURM_ARBITRARY",
 }
 
-// Launchable is a library with a launcher that starts its programs.
+// Launchable is a library, together with a launcher that can start programs of this library.
 type Launchable struct {
 	Library  Library
 	Launcher string   // srun, hydra or mpirun

@@ -214,7 +214,7 @@ func parseMarker(program []byte) (marker, bool) {
 	return marker{clean(m[1]), clean(m[2]), clean(m[3]), clean(m[4])}, true
 }
 
-// loadedBy returns the file of the MPI library that a program would load, "" if it finds none.
+// loadedBy returns the file of the MPI library that a program would load. It returns "" if it finds none.
 func (x *session) loadedBy(ctx context.Context, prog string) string {
 	args, env := []string{prog}, append(slices.Clone(x.envFor(prog)), "LD_TRACE_LOADED_OBJECTS=1")
 	if isLibrary(prog) { // cannot be run, so another program preloads it

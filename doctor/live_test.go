@@ -56,7 +56,7 @@ func TestLiveMarker(t *testing.T) {
 	}
 }
 
-// TestLive checks the examination of the two installed libraries with their launchers and programs.
+// TestLive checks that an examination finds both installed libraries, their launchers and their programs.
 func TestLive(t *testing.T) {
 	requireMPI(t)
 	dir := t.TempDir()

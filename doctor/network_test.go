@@ -10,8 +10,9 @@ import (
 	"tutti/topology/discover"
 )
 
-// TestNetworkChecks checks the warnings for slow nodes, for links that cannot be measured apart from
-// others, and for oversubscribed switches. A switch with noisy measurements must give no warning.
+// TestNetworkChecks checks the warnings for slow nodes, for links whose times cannot be distinguished from
+// those of other links, and for oversubscribed switches. A switch with noisy measurements must give no
+// warning.
 func TestNetworkChecks(t *testing.T) {
 	slow := discover.Suspect{Component: discover.Component{Kind: topology.Node, Name: "n6"}, Slowdown: 1.9, Pairs: 6, Chance: 2e-20}
 	checks := doctor.NetworkChecks(&discover.NetworkReport{

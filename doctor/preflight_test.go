@@ -76,8 +76,8 @@ func TestLoadedByLibrary(t *testing.T) {
 	}
 }
 
-// TestPreflightNotFound checks a program whose library is missing. It cannot run on this machine, but may
-// run on Slurm's nodes.
+// TestPreflightNotFound checks a program whose library is missing on this machine. The program must count as
+// missing here, but only lead to a warning for Slurm jobs, since nodes may have the library.
 func TestPreflightNotFound(t *testing.T) {
 	requireMPI(t)
 	dir := t.TempDir()

@@ -56,7 +56,7 @@ type MissingPart struct {
 	Fix  string `json:"fix,omitzero"` // one line of advice
 }
 
-// Report is the result of an examination.
+// Report is the result of an examination: all checks, and the combinations of parts that work together.
 type Report struct {
 	Sets         []Set         `json:"sets"` // all working combinations
 	MissingParts []MissingPart `json:"missing"`

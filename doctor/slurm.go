@@ -294,7 +294,8 @@ func parseSinfo(text string) map[string]nodeCount {
 
 var startForm = regexp.MustCompile(`to start at ([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}) using [0-9]+ processors on nodes (\S+)`)
 
-// startsIn returns when sbatch --test-only expects the job to start, "" if its output contains no time.
+// startsIn returns when the job is expected to start, from the output of sbatch --test-only. It returns "" if
+// the output contains no time.
 func startsIn(text string, now time.Time) string {
 	m := startForm.FindStringSubmatch(text)
 	if m == nil {

@@ -47,7 +47,7 @@ func TestSlurm(t *testing.T) {
 	wantCheck(t, m.find(r, Launchers, "srun --mpi=pmi2"), OK, "two processes, one world", "")
 }
 
-// TestSlurmTroubles checks the reports of clusters with faults, such as commands that hang.
+// TestSlurmTroubles checks that faults of a cluster, such as commands that hang, appear in the report.
 func TestSlurmTroubles(t *testing.T) {
 	tests := []struct {
 		name    string
@@ -131,8 +131,8 @@ func TestSrunPlugins(t *testing.T) {
 	}
 }
 
-// TestSrunArgs checks the arguments of srun for two processes. Inside a job, srun starts a step that runs next
-// to other steps. Outside a job, it submits a job that does not wait.
+// TestSrunArgs checks the arguments of srun for two processes. Inside a job, srun must start a step that can
+// run next to other steps. Outside, it must submit a job that does not wait.
 func TestSrunArgs(t *testing.T) {
 	m := newMachine(t)
 	tests := []struct{ job, version, want, not string }{
@@ -150,7 +150,8 @@ func TestSrunArgs(t *testing.T) {
 	}
 }
 
-// TestSchedulers checks which scheduler doctor suggests: "allocation" inside a Slurm job, "slurm" outside.
+// TestSchedulers checks which schedulers the doctor suggests: "allocation" inside a Slurm job and "slurm"
+// outside. Where srun is not necessary, it must also suggest "local".
 func TestSchedulers(t *testing.T) {
 	m := newMachine(t)
 	m.compiler("mpicc", mpichMark)

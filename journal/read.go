@@ -92,7 +92,7 @@ func read(r io.Reader, path string) (*Contents, error) {
 	return c, nil
 }
 
-// readHeader reads the first line.
+// readHeader reads the first line of a journal and checks its schema.
 func (c *Contents) readHeader(in *bufio.Reader) error {
 	line, err := ReadLine(in, nil)
 	switch {
@@ -217,7 +217,7 @@ func ReadLine(r *bufio.Reader, buf []byte) ([]byte, error) {
 	}
 }
 
-// decodeRecord reads and validates a record.
+// decodeRecord reads a record from a line. It returns an error if the line is not a valid record.
 func decodeRecord(line []byte, r *Record) error {
 	if err := decodeStrict(line, r); err != nil {
 		return err
@@ -228,7 +228,7 @@ func decodeRecord(line []byte, r *Record) error {
 	return nil
 }
 
-// headerLine is the JSON form of the first line of the file.
+// headerLine is the form in which the header is written to the first line of the file.
 type headerLine struct {
 	Kind Kind `json:"kind"`
 	Header

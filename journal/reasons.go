@@ -7,7 +7,8 @@ import (
 	"tutti/coll"
 )
 
-// Reasons summarizes why a round measures its candidates. Gain and Seconds are sums over the batch.
+// Reasons summarizes why a round measures its candidates. Gain is the sum of the expected gains of all
+// candidates, and Seconds that of their expected machine times.
 type Reasons struct {
 	Gain, Seconds float64
 	Top           []Reason         // those with the greatest gains, in descending order

@@ -11,8 +11,8 @@ import (
 	"tutti/coll"
 )
 
-// storedRecords is a list of records. A record that was read from a journal stays in the file and is read
-// again when it is needed. The list therefore takes little memory.
+// storedRecords is a list of records. Records that were read from a journal are not kept in memory. They are
+// read again when they are needed. The list therefore takes little memory.
 type storedRecords struct {
 	path  string   // of the journal
 	spans []span   // parts of the file that contain the records

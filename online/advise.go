@@ -124,7 +124,7 @@ func (r *Result) Joint(c coll.Collective, classes []Class) (*Joint, error) {
 // algorithm.
 func (r *Result) Noise() float64 { return r.history.noise() }
 
-// Measurements returns the times of all jobs as measurements.
+// Measurements returns the times that jobs recorded in the form of measurements, as benchmarks make them.
 func Measurements(jobs []Job, base Base) []coll.Measurement {
 	h := gather(jobs, nil, base).history
 	var out []coll.Measurement

@@ -7,7 +7,7 @@ import (
 	"tutti/metrics"
 )
 
-// timedCall is a timed call. It names the algorithm by its index in Class.Algorithms.
+// timedCall is a call whose time was measured. It names the algorithm by its index in Class.Algorithms.
 type timedCall struct {
 	job       int // index in the order of time
 	algorithm int
@@ -114,8 +114,9 @@ func stepDeviation(logs []float64) float64 {
 func median(x []float64) float64 { return metrics.Quantile(x, 0.5) }
 
 // The level of a job is the logarithm of the factor by which all its times exceed those of earlier jobs. It is 0
-// unless its absolute value exceeds minLevel and levelErrors standard errors. At least minPairs pairs of a class
-// and an algorithm, with more than one algorithm, must occur in earlier jobs.
+// unless its absolute value exceeds minLevel and levelErrors standard errors. It is also 0 if fewer than
+// minPairs pairs of a class and an algorithm occur both in the job and in earlier jobs, or if these pairs have
+// the same algorithm.
 const (
 	minLevel    = 0.1
 	levelErrors = 3

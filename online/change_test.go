@@ -57,7 +57,7 @@ func TestValidCallsOfSlowJob(t *testing.T) {
 	}
 }
 
-// TestValidCallsAfterChange checks an algorithm that has become slower. Its earlier calls must not count.
+// TestValidCallsAfterChange checks that calls before an algorithm became slower do not count.
 func TestValidCallsAfterChange(t *testing.T) {
 	got := validCalls(makeCalls([]float64{1, 1, 1, 1}, func(job int) float64 {
 		if job >= 2 {
@@ -73,8 +73,8 @@ func TestValidCallsAfterChange(t *testing.T) {
 	}
 }
 
-// TestValidCallsOfOneAlgorithm checks a class with a single algorithm. A slower job must then count as a
-// change of the algorithm.
+// TestValidCallsOfOneAlgorithm checks that, if there is only one algorithm, a slower job counts as a change
+// of this algorithm.
 func TestValidCallsOfOneAlgorithm(t *testing.T) {
 	classes, calls := makeCalls([]float64{1, 1, 3, 3}, always)
 	for class := range calls {
@@ -110,8 +110,8 @@ func TestChangePointsWithoutChange(t *testing.T) {
 	}
 }
 
-// TestChangePointsOfLoad checks a series in which the load changes at the calls 250, 400, 550 and 700. Each
-// change must be found within 3 calls of its place, and other changes must be rare.
+// TestChangePointsOfLoad checks a series of times that change at the calls 250, 400, 550 and 700. Each change
+// must be found within 3 calls of its place, and other changes must be rare.
 func TestChangePointsOfLoad(t *testing.T) {
 	const seeds, calls = 20, 850
 	others := 0

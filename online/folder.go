@@ -19,7 +19,7 @@ import (
 	"tutti/internal/infile"
 )
 
-// Job holds the samples of one job of a folder.
+// Job holds the samples of one job, and the file from which they were read.
 type Job struct {
 	File  string    `json:"file"`  // name in the folder
 	Begun time.Time `json:"begun"` // from the name of the file; Last if the name has no time

@@ -20,8 +20,8 @@ func writeFile(t *testing.T, path, text string) {
 	testutil.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }
 
-// TestReadFolder checks the order of jobs and the files that are left out. Jobs are ordered by the times in
-// their file names. A name without a time is replaced by the file's modification time.
+// TestReadFolder checks which files are left out, and that jobs are ordered by the times in their file names.
+// If a name has no time, the file's modification time must be used.
 func TestReadFolder(t *testing.T) {
 	folder := t.TempDir()
 	for name, text := range map[string]string{

@@ -19,8 +19,8 @@ const (
 	tailScale = 4.0
 )
 
-// minHorizon is the smallest number of future calls that is assumed for a class. A class with more calls so
-// far is expected to have as many calls again.
+// minHorizon is the smallest number of future calls that is assumed for a class. If a class had more calls
+// than this so far, the same number is expected again.
 const minHorizon = 200
 
 // KnowledgeGradient returns an index value for each of the n algorithms of a class, and the algorithm with
@@ -116,8 +116,8 @@ func (r *Result) adviceFor(class int) (Advice, error) {
 	return r.adviceBy(j, class), nil
 }
 
-// adviceBy returns the advice for a class. It is computed from the joint distribution of the times of the
-// class's algorithms.
+// adviceBy returns the advice for a class, computed from the joint distribution of the times of its
+// algorithms.
 func (r *Result) adviceBy(j *Joint, class int) Advice {
 	h, now := r.history, r.selected[class]
 	called := func(a int) bool { return h.times[class][a].n > 0 }

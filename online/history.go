@@ -23,7 +23,7 @@ type history struct {
 	valid       validTimes
 }
 
-// meanTime is the mean natural logarithm of the seconds of n calls.
+// meanTime is the mean of the natural logarithms of the times of n calls, in seconds.
 type meanTime struct {
 	n    int
 	mean float64
@@ -156,7 +156,7 @@ func sizesWithSameBits(bytes int64) (low, high int64) {
 	return 1 << (n - 1), 1<<n - 1
 }
 
-// classKey returns the point that identifies the class of p. It has the smallest size of the class.
+// classKey returns the point that identifies the class of p: it has the smallest message size of this class.
 func classKey(p coll.Point) coll.Point {
 	p.MsgBytes, _ = sizesWithSameBits(p.MsgBytes)
 	return p
@@ -168,8 +168,8 @@ type jobSample struct {
 	job int
 }
 
-// classesOf groups calls into classes. These are the classes of the samples, of the earlier measurements and
-// of the points in `more`, sorted by point. It also returns the samples of each class.
+// classesOf groups calls into classes. There is a class for each sample, each earlier measurement and each
+// point in `more`. Classes are sorted by point. It also returns the samples of each class.
 func classesOf(samples []jobSample, earlier [][]coll.Measurement, more []coll.Point, feasible func(coll.Point) []coll.Algorithm) ([]Class, [][]jobSample) {
 	calls, otherSizes := map[coll.Point][]jobSample{}, map[coll.Point][]int64{}
 	for _, s := range samples {

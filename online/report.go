@@ -11,7 +11,7 @@ import (
 )
 
 // Report describes what the command "tutti online update" learned from a folder of samples. It includes the
-// cost of exploration and the gain of the selection.
+// cost of exploration and the time that the selection saves.
 type Report struct {
 	Time        time.Time     `json:"time"` // of the update
 	Calls       int           `json:"calls" doc:"Timed calls that count"`
@@ -23,7 +23,7 @@ type Report struct {
 	Drift       []SourceDrift `json:"drift" doc:"Compared with each source of measurements"`
 }
 
-// JobReport describes a job that has recorded samples.
+// JobReport says when a job recorded samples, and how many calls they contain.
 type JobReport struct {
 	File  string    `json:"file"`
 	Begun time.Time `json:"begun"`
@@ -31,8 +31,9 @@ type JobReport struct {
 	Calls int       `json:"calls"`
 }
 
-// Price has the cost of exploration and the gain of the selection, as fractions of the time of all collective
-// calls. It assumes that jobs explore in the fraction Explore of their calls. Intervals are at 95 %.
+// Price has the cost of exploration and the saving of the selection, as fractions of the time of all
+// collective calls. It assumes that jobs explore in the fraction Explore of their calls. Intervals are at 95
+// %.
 type Price struct {
 	Explore float64 `json:"explore" doc:"Share of calls that explore"`
 	Cost    float64 `json:"cost" doc:"Extra time of explored calls compared with the selected algorithm, as a share of the time of all calls"`
@@ -181,7 +182,7 @@ func (r *Result) timeRatio(class, one, other int) (interval, bool) {
 	return interval{math.Exp(middle), math.Exp(middle - width), math.Exp(middle + width)}, true
 }
 
-// timeChanges returns the changes of times, sorted by job.
+// timeChanges returns where and by how much times changed, sorted by job.
 func (r *Result) timeChanges() []TimeChange {
 	out := []TimeChange{}
 	add := func(job int, t TimeChange) {
@@ -201,10 +202,10 @@ func (r *Result) timeChanges() []TimeChange {
 	return out
 }
 
-// price estimates the cost of exploration and the gain of the selection. For each job and class it
+// price estimates the cost of exploration and the time that the selection saves. For each job and class it
 // considers the algorithm that was selected when the job began. It compares the time of explored calls with
-// the time of this algorithm, and the time of this algorithm with the default's. Half of the timed calls of
-// a job explore, and half do not.
+// the time of this algorithm, and the time of this algorithm with the default's. Half of the timed calls of a
+// job explore, and half do not.
 func (r *Result) price(updates []Update) Price {
 	out := Price{Explore: exploreShare}
 	jobs := logsByJob(r.calls)
@@ -265,8 +266,8 @@ func (r *Result) selectedAt(class int, updates []Update, begun time.Time) int {
 }
 
 // typicalTime returns the typical time of a call in a job, in seconds. It is the median of the job's own
-// calls. If the job has no such calls, it is the mean over all jobs, adjusted to the job's level. If there
-// are no calls at all, it is 0.
+// calls. If the job has no such calls, it is the mean over all jobs, multiplied by the factor by which the
+// whole job was slower. If there are no calls at all, it is 0.
 func (r *Result) typicalTime(class, algorithm, job int, logs map[pair][]float64) float64 {
 	if own := logs[pair{class, algorithm}]; len(own) > 0 {
 		return math.Exp(median(own))

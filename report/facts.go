@@ -139,8 +139,8 @@ type WeightFacts struct {
 	LargestAt string  `json:"largest_at"`
 }
 
-// RoundReasons says why the candidates of a round were chosen. Gain and Seconds are sums over all
-// candidates. Top lists the candidates with the largest gain.
+// RoundReasons says why the candidates of a round were chosen. Gain and Seconds are the sums of the expected
+// gains and machine times of all candidates. Top lists the candidates with the largest gain.
 type RoundReasons struct {
 	Round      int              `json:"round"`
 	Candidates int              `json:"candidates"`
@@ -149,7 +149,7 @@ type RoundReasons struct {
 	Top        []journal.Reason `json:"top"`
 }
 
-// ComparedFacts compares new measurements with those of an earlier campaign.
+// ComparedFacts compares new measurements with the measurements of an earlier campaign.
 type ComparedFacts struct {
 	Campaign   string        `json:"campaign"`
 	Earlier    int           `json:"earlier"`    // measurements of the earlier campaign

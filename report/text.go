@@ -25,8 +25,8 @@ func scoreOf(p ProblemFacts, name string) *Score {
 	return nil
 }
 
-// Notes explains the sources of the scores, the share of machine time and whether tuning pays off. It also
-// states the cost of leaving out unsafe algorithms (wrong for some valid calls).
+// Notes returns lines that explain the sources of the scores, the share of machine time and whether tuning
+// pays off. It also states the cost of leaving out unsafe algorithms (wrong for some valid calls).
 func (f Facts) Notes() []string {
 	var sources, details []string
 	for _, p := range f.Problems {
@@ -71,8 +71,9 @@ func (b *Benefit) text() string {
 		formatNodeSeconds(*b.BreakEven/b.CollectiveShare), FormatShare(b.CollectiveShare), formatSeconds(3600*b.CollectiveShare*b.Saved))
 }
 
-// medianTimeShare returns the machine time divided by that of measuring everything, as the median over all
-// problems. It returns false if the time of measuring everything is unknown for a problem.
+// medianTimeShare returns the share of machine time that was needed, compared with measuring everything. It
+// is the median over all problems. It returns false if the time of measuring everything is unknown for a
+// problem.
 func (f Facts) medianTimeShare() (float64, bool) {
 	var shares []float64
 	for _, p := range f.Problems {

@@ -239,7 +239,7 @@ func (q *queue) viewLocked(e *entry) *journalView {
 }
 
 // view returns the summary of a campaign's journal. If the campaign has no process, view reads the journal
-// until ctx is cancelled. Otherwise the summary is as of the last poll.
+// until ctx is cancelled. Otherwise it returns the summary that the last poll made.
 func (q *queue) view(ctx context.Context, id string) (*journalView, error) {
 	q.mu.Lock()
 	e, err := q.entryLocked(id)

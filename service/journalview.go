@@ -209,7 +209,7 @@ func (v *journalView) evaluatedRound(p journal.Problem) int {
 	return v.latest[p].Round
 }
 
-// spending returns the node-seconds that were spent on the latest day with a trial.
+// spending returns the latest day on which a trial ran, and the node-seconds that were spent on it.
 func (v *journalView) spending() daySpending {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -38,8 +38,8 @@ runner: {kind: slurm}
 slurm: {bin: DIR, partition: main}
 `
 
-// TestInspectMissingLibrary checks a library whose file is not on this host. It has the version in the
-// campaign file and the checksum of its benchmark program. A folder of programs has no checksum.
+// TestInspectMissingLibrary checks a library whose file is not on this host. The result must have the version
+// in the campaign file and the checksum of the benchmark program. A folder of programs must have no checksum.
 func TestInspectMissingLibrary(t *testing.T) {
 	sinfo := map[string]string{"sinfo": "#!/bin/sh\necho n1\n", "bench": "no library at all"}
 	state, dir, err := inspect(t, onSlurm, sinfo)

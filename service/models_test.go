@@ -82,8 +82,8 @@ func TestLearnUncertainty(t *testing.T) {
 	}
 }
 
-// TestLearnFaults checks the errors for problems without measurements, for unknown problems and for folders
-// without a campaign.
+// TestLearnFaults checks that problems without measurements, unknown problems, and folders without a campaign
+// lead to errors.
 func TestLearnFaults(t *testing.T) {
 	testutil.SkipShort(t)
 	dir := runCampaign(t)

@@ -41,7 +41,8 @@ func (q *queue) budget(b config.Base, set map[string]string) (float64, error) {
 	return cmp.Or(d.NodeHours, most), nil
 }
 
-// maxNodeSeconds returns the number of node-seconds at which a campaign is stopped.
+// maxNodeSeconds returns the number of node-seconds above which a campaign is stopped: the budget and the
+// allowed overrun.
 func (q *queue) maxNodeSeconds(e *entry) float64 {
 	return 3600 * config.Overrun * min(e.NodeHours, q.opt.Quota.Campaign)
 }

@@ -252,8 +252,8 @@ func TestOverrunIsStopped(t *testing.T) {
 	}
 }
 
-// TestLoweredQuota checks that a lower quota also limits campaigns that started before the quota was
-// lowered.
+// TestLoweredQuota checks that, when the quota is lowered, the lower quota also limits campaigns that started
+// before.
 func TestLoweredQuota(t *testing.T) {
 	testutil.SkipShort(t)
 	state := t.TempDir()

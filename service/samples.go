@@ -27,7 +27,7 @@ type SampleStatus struct {
 	Report   *online.Report `json:"report,omitempty"`   // of the last update, nil before any
 }
 
-// storedStatus is the content of the file online.json.
+// storedStatus is the status of a folder of samples as the file online.json contains it.
 type storedStatus struct {
 	SampleStatus
 	Digest string `json:"digest"` // identifies the input of the last update
@@ -247,8 +247,8 @@ func (s *samples) set(state storedStatus, changed bool) {
 	}
 }
 
-// minCommon is the smallest number of candidates from which a drift is computed. A candidate counts if both the
-// applications and the campaign have timed it.
+// minCommon is the smallest number of candidates from which a drift is computed. Only candidates that both the
+// applications and the campaign have timed are counted.
 const minCommon = 3
 
 // checkDrift compares the times of applications with those of the base's last campaign. If they differ, it

@@ -79,8 +79,9 @@ func (s *schedule) start(ctx context.Context, tasks *sync.WaitGroup) {
 	}
 }
 
-// follow decides about a base at each of its scheduled times. First it decides if the base became due while no
-// service ran. A base without a decision is due at once with Options.Once, and otherwise at its next scheduled time.
+// follow decides at each scheduled time of a base (a campaign file) whether to create a campaign. It decides at once
+// if such a time passed while no service ran. With Options.Once, it also decides at once if there was no decision
+// yet.
 func (s *schedule) follow(ctx context.Context, b config.Base) {
 	clock := s.opt.Clock
 	cron := gocron.NewDefaultCron(false)
@@ -141,8 +142,8 @@ func (s *schedule) decide(ctx context.Context, b config.Base, due time.Time) {
 	s.opt.Log.Info("schedule", "base", b.Name, "decision", text)
 }
 
-// createOrExplain creates a campaign for a cause. It returns a text with the campaign's ID, or with the
-// reason why no campaign was created.
+// createOrExplain creates a campaign; the texts `cause` and `reason` say why. It returns a text with the
+// campaign's ID, or with the reason why no campaign was created.
 func (q *queue) createOrExplain(r Request, key, cause, reason string) string {
 	c, _, err := q.create(r, key, cause+": "+reason)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"tutti/service"
 )
 
-// fakeMachine is a machine whose state is set by tests.
+// fakeMachine is a machine whose libraries and nodes are set by tests.
 type fakeMachine struct {
 	mu    sync.Mutex
 	state service.MachineState

@@ -64,9 +64,9 @@ func (o *Options) base(name string) (config.Base, error) {
 	return o.Bases[i], nil
 }
 
-// Service runs campaigns. Each of its parts has its own lock. While a part holds its lock, it may call only
-// parts that come later in this order: schedule and samples, queue, events. The methods of Service are safe
-// for concurrent use.
+// Service runs campaigns. Each of its parts has its own lock. While a part holds its lock, it may only call
+// later parts in this list: schedule and samples, queue, events. The methods of Service are safe for
+// concurrent use.
 type Service struct {
 	*queue
 	schedule *schedule

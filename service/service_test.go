@@ -495,7 +495,7 @@ func TestCreateAgain(t *testing.T) {
 	}
 }
 
-// measured returns the measurements of a campaign after a line of its journal.
+// measured returns the measurements that follow a line of a campaign's journal.
 func measured(t *testing.T, s *service.Service, id string, after int64) (out []service.Measurement, err error) {
 	t.Helper()
 	for m, fault := range testutil.Must(s.Measurements(t.Context(), id, after))(t) {
@@ -529,7 +529,8 @@ func TestMeasurementsOfALongJournal(t *testing.T) {
 	}
 }
 
-// TestResults checks the measurements and problems of a campaign that is done.
+// TestResults checks that the measurements and problems of a finished campaign are returned, and that an
+// unknown problem is an error.
 func TestResults(t *testing.T) {
 	s, _ := running(t, options(t, t.TempDir(), base(t, "b", fakeFile{Trials: 7, Every: time.Millisecond})))
 	id := runToEnd(t, s, service.Request{Base: "b"})

@@ -89,7 +89,7 @@ type Finding struct {
 	Error  string   `json:"error,omitzero"` // error of the last failure
 }
 
-// Reason says what is wrong at a test point.
+// Reason says why a test point counts as slower or failing.
 type Reason string
 
 // The reasons of findings.

@@ -59,8 +59,8 @@ func TestIgnoredFiles(t *testing.T) {
 	}
 }
 
-// TestNotObservable checks libraries whose algorithms cannot be observed. They are verified all the same, but
-// nothing is proved if another component may have run.
+// TestNotObservable checks libraries that do not show which algorithm runs. They must be verified all the
+// same, but nothing may count as proved if another component may have run.
 func TestNotObservable(t *testing.T) {
 	rows := rowsOf([]int{2}, []int64{64, 4096}, coll.Bcast)
 	for says, want := range map[string]verify.ForcingState{
@@ -80,8 +80,8 @@ func TestNotObservable(t *testing.T) {
 	}
 }
 
-// TestReadNothing checks the answer of a probe that printed nothing. With Open MPI, another component may then
-// have run.
+// TestReadNothing checks the error for a probe that printed nothing. With Open MPI, it must also say that
+// another component may have run.
 func TestReadNothing(t *testing.T) {
 	for name, version := range map[string]string{"mpich": "4.0.2", "openmpi": "4.1.4"} {
 		port, cat, err := libraries.Release(name, version)
@@ -96,7 +96,7 @@ func TestReadNothing(t *testing.T) {
 }
 
 // TestReadLongStack checks an error stack that MPI cut off, and that MPICH then printed as a whole when it
-// ended the program. All functions on the stack must be found.
+// ended the program. The probe must find the algorithm in the whole stack.
 func TestReadLongStack(t *testing.T) {
 	const cut = "saw MPI_Allreduce MPID_Allreduce MPIDI_Allreduce_intra_composition_beta MPIR_Allreduce_allcomm_auto\n"
 	const whole = "Abort(336178190) on node 1 (rank 1 in comm 0): Fatal error in internal_Allreduce: Message truncated, error stack:\n" +

@@ -39,7 +39,7 @@ func (s series) tight(precision float64) bool {
 	return i.High-i.Low <= 2*precision
 }
 
-// shifted subtracts limit, the logarithm of the largest acceptable ratio, from each logarithmic ratio.
+// shifted returns the logarithmic ratios minus limit, the logarithm of the largest acceptable ratio.
 func (s series) shifted(limit float64) []float64 {
 	out := make([]float64, len(s.ratios))
 	for i, r := range s.ratios {
@@ -75,7 +75,7 @@ func (s *Session) measurePass(ctx context.Context, pass Pass, machine benchrunne
 	return v, nil
 }
 
-// deviation returns a robust standard deviation of the values, 0 if there are none.
+// deviation returns a robust standard deviation of the values. It returns 0 if there are none.
 func deviation(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -147,7 +147,7 @@ type measurer struct {
 	attempts map[coll.Candidate]int
 	next     int // round
 
-	// Machine seconds and wall time of a trial in the block before, 0 before the first.
+	// Average machine seconds and wall time of a trial in the previous block; 0 before the first block.
 	trialSeconds float64
 	trialTime    time.Duration
 }

@@ -153,8 +153,8 @@ func (r *Result) addPoints(st state, own []Entry) map[coll.Point]series {
 	return measured
 }
 
-// seriesOf returns the measurements of each point in the rounds from `first` up to `end`. For a confirmed point
-// they are those of the confirmation, otherwise those of the screening.
+// seriesOf returns the measurements of each point in the rounds from `first` up to `end`. For a point with a
+// confirmation, they are from the confirmation, and otherwise from the screening.
 func seriesOf(own []Entry, first, end int) map[coll.Point]series {
 	type place struct {
 		point coll.Point

@@ -29,16 +29,17 @@ type Files struct {
 type Options struct {
 	Library string
 	Rules   Rules
-	// MachineTime is the largest cost of a session's trials, zero for no limit. The session ends before a
-	// block that would exceed it if a trial costs as much as in the previous block.
+	// MachineTime is the largest cost of a session's trials; zero means no limit. A session ends before a
+	// block if the block would exceed the limit, assuming that trials cost as much as in the previous block.
 	MachineTime time.Duration
-	// WallTime is the largest duration of a session, zero for no limit. The session ends as for MachineTime.
+	// WallTime is the largest duration of a session; zero means no limit. The session ends in the same way as
+	// for MachineTime.
 	WallTime time.Duration
 	Again    bool        // begin a new session if the last one has ended
 	Observe  func(Event) // called before each block; may be nil
 }
 
-// Event describes the progress of a verification.
+// Event says which block of a verification begins to be measured.
 type Event struct {
 	Library   string
 	Pass      int

@@ -277,7 +277,7 @@ func TestFalseAlarms(t *testing.T) {
 	}
 }
 
-// TestPower checks, with a third of the selected points slower, that most of these points are reverted, and no others.
+// TestPower makes a third of the selected points slower. Most of these points must be reverted, and no others.
 func TestPower(t *testing.T) {
 	seeds := 8
 	if !testutil.AllCases() {
@@ -351,8 +351,8 @@ func TestBetween(t *testing.T) {
 	}
 }
 
-// TestFailures checks three cases: a selected algorithm that crashes where the default runs is reverted; if
-// the default crashes, nothing is compared; rare failures have no effect.
+// TestFailures checks three cases. If a selected algorithm crashes and the default does not, the selection
+// must be reverted. If the default crashes, nothing must be compared. Rare failures must have no effect.
 func TestFailures(t *testing.T) {
 	rows := rowsOf([]int{2, 4}, smallSizes, coll.Bcast)
 	m := &machine{noise: 0.01, seed: 1, ratio: func(coll.Point) float64 { return 0.7 }}
@@ -400,7 +400,7 @@ func TestTies(t *testing.T) {
 }
 
 // TestSlowerByItself checks a collective that becomes slower by the settings alone, whatever the files
-// select. It is reverted as a whole. If that does not help, it is reported as slower.
+// select. It must be reverted as a whole. If that does not help, it must be reported as slower.
 func TestSlowerByItself(t *testing.T) {
 	rows := rowsOf([]int{2, 4}, smallSizes, coll.Allreduce, coll.Bcast)
 	for _, helps := range []bool{true, false} {
@@ -582,8 +582,8 @@ func TestLaunchNoise(t *testing.T) {
 	}
 }
 
-// TestUntrusted checks which collectives count as untrusted: those whose whole interval of the ratio, at points that the files
-// do not change, lies outside the tolerance.
+// TestUntrusted checks which collectives count as untrusted. At points that the files do not change, the ratio's whole
+// confidence interval lies outside the tolerance.
 func TestUntrusted(t *testing.T) {
 	r := verify.Result{Rules: verify.DefaultRules()}
 	for _, i := range []verify.Interval{{Value: 2.048, Low: 1.721, High: 2.439}, {Value: 1.03, Low: 1.01, High: 1.05}, {Value: 0.5, Low: 0.4, High: 0.6}} {

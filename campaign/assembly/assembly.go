@@ -117,8 +117,8 @@ func Restore(contents *journal.Contents, dir string) (*Campaign, error) {
 	return c, nil
 }
 
-// In returns a copy of the campaign that uses the folder `dir` and is not connected to the machine. It
-// serves to make other measurements on the same machine.
+// In returns a copy of the campaign that uses the folder `dir` and is not connected to the machine. Such a
+// copy makes other measurements on the same machine.
 func (c *Campaign) In(dir string) *Campaign {
 	other, settings := *c, *c.Config
 	settings.Output = dir

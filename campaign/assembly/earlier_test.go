@@ -108,8 +108,9 @@ func TestEarlierFaults(t *testing.T) {
 	}
 }
 
-// TestEarlierIsInTheJournal checks a resumed campaign after the folder of its earlier campaign was removed. It
-// must still have the earlier measurements. Its hyperparameter study must start from the earlier best values.
+// TestEarlierIsInTheJournal checks that a campaign can be resumed after the folder of an earlier campaign that
+// it uses was removed. It must still have the earlier measurements. Its hyperparameter study must start from
+// the earlier best values.
 func TestEarlierIsInTheJournal(t *testing.T) {
 	first := finished(t, "model.trees=37")
 	from := testutil.Must(assembly.Earlier([]string{first}))(t)

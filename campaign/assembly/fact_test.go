@@ -10,8 +10,8 @@ import (
 	"tutti/journal"
 )
 
-// TestFACT checks that the journal of the method "fact" has the steps of the pipeline of FACT (ExaMPI 2021,
-// figure 1). All algorithms of a point are measured. Each round retrains the forests and records their
+// TestFACT checks that the journal of the method "fact" has the steps of the published method FACT (ExaMPI
+// 2021, figure 1). All algorithms of a point are measured. Each round retrains the forests and records their
 // cross-validated slowdown and mistakes. The campaign stops when the criteria hold. A hyperparameter study
 // then makes the final model.
 func TestFACT(t *testing.T) {

@@ -50,9 +50,10 @@ func readSwitches(path string) ([]string, error) {
 }
 
 // weightsOf returns the weights of the points of one collective, with mean 1. The weight of a point is its
-// share of the trace, multiplied by the configured weights that match the point. Without a trace the share
-// is 1. The result is nil if all weights are equal. The warnings name parts of the trace, and configured
-// weights, that match no point. The error says that no point has a positive, finite weight.
+// share of the trace, multiplied by the configured weights that match the point. Without a trace the share is
+// 1. The result is nil if all weights are equal. The warnings name parts of the trace, and configured
+// weights, that match no point. It returns an error if no point has a positive weight, or if the sum of the
+// weights is infinite.
 func weightsOf(g config.Grid, points []coll.Point) (out []float64, warnings []string, err error) {
 	if len(points) == 0 || len(g.Weights) == 0 && g.Trace == "" {
 		return nil, nil, nil

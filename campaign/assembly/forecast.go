@@ -48,8 +48,9 @@ func (l LeftOut) String() string {
 type Forecast struct {
 	Jobs           []PlannedJob `json:"jobs"`             // jobs of the first round
 	RoundNodeHours float64      `json:"round_node_hours"` // maximum for the first round
-	// NodeHours is the sum of the time limits of all jobs if every candidate is measured once, or the budget
-	// if that is lower. The first round is always included, because budgets are checked between rounds.
+	// NodeHours is an upper limit of the cost: the sum of the time limits of all jobs if every candidate is
+	// measured once, or the budget if that is lower. The first round is always included, because budgets are
+	// checked between rounds.
 	NodeHours float64   `json:"node_hours"`
 	Expected  float64   `json:"expected_node_hours"` // estimate for the campaign
 	LeftOut   []LeftOut `json:"left_out"`            // candidates that cannot be measured

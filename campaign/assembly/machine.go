@@ -250,8 +250,8 @@ func withSitePreload(site []mpi.Var, force forceFunc) forceFunc {
 	}
 }
 
-// Place describes the nodes that a runner uses: those of a Slurm allocation, of a Slurm partition, or this
-// machine.
+// Place describes the nodes that a runner uses: the nodes of a Slurm allocation, the nodes of a Slurm
+// partition, or this machine.
 type Place struct {
 	Kind  string // kind of the runner: allocation, slurm or local
 	Nodes int

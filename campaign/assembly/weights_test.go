@@ -16,7 +16,7 @@ import (
 	"tutti/preprocess"
 )
 
-// weightsAt returns the weights of the first problem by point.
+// weightsAt returns the weight of each point of the campaign's first problem.
 func weightsAt(c *assembly.Campaign) map[coll.Point]float64 {
 	out := map[coll.Point]float64{}
 	for i, p := range c.Problems[0].Space.Points() {

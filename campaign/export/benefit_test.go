@@ -12,8 +12,8 @@ import (
 	"tutti/report"
 )
 
-// TestBenefit checks the fraction of the time of collectives that is saved. Broadcasts become 1.25 times as
-// fast at one point, and 5 times as fast at another. The allreduces do not change.
+// TestBenefit checks the share of the time in collectives that a selection saves. In the data, broadcasts
+// become 1.25 times as fast at one point and 5 times as fast at another, and allreduces do not change.
 func TestBenefit(t *testing.T) {
 	point := func(c coll.Collective, bytes int64) coll.Point {
 		return coll.Point{Collective: c, Nodes: 2, PPN: 1, MsgBytes: bytes}

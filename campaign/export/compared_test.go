@@ -90,8 +90,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestCompareCounts checks the numbers of candidates that were measured again or for the first time. An
-// algorithm that the earlier campaign did not measure is not compared.
+// TestCompareCounts checks how many candidates count as measured again and how many as measured for the first
+// time. An algorithm that the earlier campaign did not measure must not be compared.
 func TestCompareCounts(t *testing.T) {
 	all := noisy(t, 1, unchanged)
 	isTree := func(m coll.Measurement) bool { return m.Algorithm.Name == "tree" }
@@ -155,8 +155,8 @@ func TestSizeBands(t *testing.T) {
 	}
 }
 
-// TestOtherPlacements checks the texts about verifications whose ranks were assigned to nodes differently
-// than in the campaign.
+// TestOtherPlacements checks the texts that say that a verification assigned ranks to nodes differently than
+// the campaign.
 func TestOtherPlacements(t *testing.T) {
 	trial := func(nodes int, order coll.Order, switches int) verify.Entry {
 		tr := coll.Trial{Measurement: coll.Measurement{Placement: coll.Placement{Order: order, Switches: switches}}}

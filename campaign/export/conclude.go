@@ -36,7 +36,7 @@ type Models struct {
 	trained  []*campaign.Trained // one for each problem; nil if it has no measurements
 }
 
-// Conclusions contains the selections of a campaign.
+// Conclusions contains the final selections of a campaign for all libraries and releases.
 type Conclusions struct {
 	campaign *assembly.Campaign
 	state    *journal.State

@@ -115,7 +115,7 @@ func TestTrainCancelled(t *testing.T) {
 	}
 }
 
-// TestConcludeReverted checks a point at which a verification found the selection slower. It must have the
+// TestConcludeReverted checks that a point at which a verification found the selection slower gets the
 // library's default. Nearly all other points must keep their algorithms.
 func TestConcludeReverted(t *testing.T) {
 	_, models, state := train(t, runMade(t, campaigntest.MadeOpenMPI))
@@ -194,7 +194,7 @@ func TestConcludeForeignEntries(t *testing.T) {
 	}
 }
 
-// TestAlgorithmGone reads a journal with an algorithm that is missing in the catalogue. The cost of its
+// TestAlgorithmGone checks a journal with an algorithm that is missing in the catalogue. The cost of its
 // trials must count, and the algorithm must not be selected.
 func TestAlgorithmGone(t *testing.T) {
 	dir := runMade(t, campaigntest.MadeMPICH)

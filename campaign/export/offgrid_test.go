@@ -54,9 +54,10 @@ func qualityAt(t *testing.T, rows []selection.Row, choose func(coll.Point) coll.
 	return testutil.Must(metrics.Summarize(slowdowns, metrics.Options{}))(t)
 }
 
-// TestOffTheGrid checks rules that were fitted to powers of two, at other numbers of nodes, processes and
-// bytes. There the slowdown must be small, and the chosen algorithms must be able to run at 95 % of the
-// points. If the grid also has 3, 6 and 12 nodes, the slowdown at all other points must be smaller.
+// TestOffTheGrid fits rules to points whose numbers are powers of two, and checks them at other numbers of
+// nodes, processes and bytes. There the slowdown must be small, and the chosen algorithms must be able to run
+// at 95 % of the points. If the grid also has 3, 6 and 12 nodes, the slowdown at all other points must be
+// smaller.
 func TestOffTheGrid(t *testing.T) {
 	between := func(p coll.Point) bool { return p.Nodes == 3 || p.Nodes == 6 || p.Nodes == 12 }
 	tests := []struct {

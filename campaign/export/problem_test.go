@@ -51,7 +51,8 @@ func timesOf(p campaign.Conclusion) (times map[coll.Candidate]float64, shortest 
 	return times, shortest
 }
 
-// TestScoresOfTruth checks the scores, cells and intervals of a problem whose true times are recorded.
+// TestScoresOfTruth checks the scores, cells and intervals in the report of a problem whose true times are
+// recorded.
 func TestScoresOfTruth(t *testing.T) {
 	p := madeFirst(t, nil)
 	times, shortest := timesOf(p)
@@ -113,8 +114,8 @@ func TestUnsafeFacts(t *testing.T) {
 	}
 }
 
-// TestScoresOfMeasurements checks a report without true times. The score must be that of the last evaluation,
-// and each point must have a predicted slowdown.
+// TestScoresOfMeasurements checks a report without true times. Its score must be the score of the last
+// evaluation, and each point must have a predicted slowdown.
 func TestScoresOfMeasurements(t *testing.T) {
 	f := factsOf(t, madeFirst(t, removeTruth))
 	if s := f.Scores[0]; s.Name != "tuned" || s.Source != "cross-validated" || s.Slower != nil || s.Points > f.PointsMeasured {
@@ -127,8 +128,8 @@ func TestScoresOfMeasurements(t *testing.T) {
 	}
 }
 
-// TestScoreOfDefault checks the score of the library's default if a model predicts it. The score must include
-// all points and be close to the score by recorded times.
+// TestScoreOfDefault checks that the predicted score of the library's default includes all points and is
+// close to the score computed from the recorded times.
 func TestScoreOfDefault(t *testing.T) {
 	f := factsOf(t, madeFirst(t, removeTruth, "method=regret", "model.kind=gp", "stop.criteria_from=predicted"))
 	if s := f.Scores; len(s) != 2 || s[0].Source != "predicted" || s[1].Source != "predicted" || s[1].Points != 63 || math.Abs(s[1].Slowdown-1.3) > 0.05 {
@@ -136,7 +137,8 @@ func TestScoreOfDefault(t *testing.T) {
 	}
 }
 
-// TestScoresOfOnePoint checks the scores of a single point, for which there is no cross-validation.
+// TestScoresOfOnePoint checks that the report of a problem with a single point has scores but no
+// cross-validation.
 func TestScoresOfOnePoint(t *testing.T) {
 	dir := t.TempDir()
 	file := campaigntest.MadeOpenMPI.Put(t, dir)
@@ -166,8 +168,8 @@ func TestScoresWithoutDefault(t *testing.T) {
 	}
 }
 
-// TestTies checks a campaign with a Gaussian process. Its number of ties is the number of its cells with a
-// tie, and it has no hyperparameter study.
+// TestTies checks that the report of a campaign with a Gaussian process counts as many ties as it has cells
+// with a tie. It must have no hyperparameter study.
 func TestTies(t *testing.T) {
 	f := factsOf(t, madeFirst(t, nil, "method=regret", "model.kind=gp", "hpo.trials=3"))
 	if f.Ties == nil {

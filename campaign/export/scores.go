@@ -12,8 +12,8 @@ import (
 )
 
 // scores returns the scores of the tuned selection and of the default at the same points. With recorded true
-// times, these are the points at which the default was recorded, or all points if it never was. Without true
-// times, the score of the tuned selection is that of the last evaluation.
+// times, these are the points for which the default's time is recorded, or all points if there are none.
+// Without true times, the score of the tuned selection is that of the last evaluation.
 func scores(k knownTimes, c campaign.Conclusion) ([]report.Score, error) {
 	if c.Truth == nil {
 		return estimates(c)
@@ -58,9 +58,9 @@ func unsafeFacts(c campaign.Conclusion) (*report.UnsafeFacts, error) {
 	return f, err
 }
 
-// estimates returns the score of the last evaluation. There is none without an evaluation, or if a completely
-// measured space was not evaluated afterwards. If the models can predict the default at every point of the grid,
-// estimates adds the default's expected score.
+// estimates returns the score of the last evaluation. It returns none if there was no evaluation, or if the
+// space was completely measured and not evaluated after that. If the models can predict the default at every
+// point of the grid, estimates adds the default's expected score.
 func estimates(c campaign.Conclusion) ([]report.Score, error) {
 	res := c.Result
 	n := len(res.Evaluations)
@@ -135,7 +135,7 @@ func bootstrapInterval(slowdowns []float64, opt metrics.Options, seed uint64, pi
 	return i.Low, i.High, err
 }
 
-// curveOf returns the evaluations without their Scores, which only a resumed campaign needs.
+// curveOf returns the evaluations without the field Scores, which only a resumed campaign needs.
 func curveOf(evaluations []activelearn.Evaluation) []activelearn.Evaluation {
 	out := slices.Clone(evaluations)
 	for i := range out {

@@ -260,8 +260,8 @@ func TestReleaseFaults(t *testing.T) {
 	}
 }
 
-// TestReleases checks which libraries are parsed from the given texts. Without texts, Releases returns the
-// campaign's libraries.
+// TestReleases checks that the given texts are parsed into the right libraries and versions. Without texts,
+// Releases must return the campaign's libraries.
 func TestReleases(t *testing.T) {
 	c := campaigntest.New(t, campaigntest.Small(t, t.TempDir()))
 	for _, tc := range []struct{ given, want []string }{

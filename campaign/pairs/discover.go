@@ -59,7 +59,7 @@ func (o Options) validate() error {
 	return nil
 }
 
-// plan returns a plan with the options that apply to every launch.
+// plan returns a plan of measurements with the options that apply to every launch.
 func (o Options) plan() discover.Plan {
 	return discover.Plan{Bytes: o.Bytes, Passes: o.Passes, Precision: o.Precision, Seconds: o.Seconds}
 }

@@ -110,7 +110,7 @@ func TestMeasureDies(t *testing.T) {
 	}
 }
 
-// TestMeasureMisplaced checks the error if a launcher starts all ranks on one node.
+// TestMeasureMisplaced checks that it is an error if a launcher starts all ranks on one node.
 func TestMeasureMisplaced(t *testing.T) {
 	d := discovery(t, machine(t, wrong))
 	if err := d.Measure(t.Context()); !errors.Is(err, pairs.ErrNothing) || !strings.Contains(err.Error(), "the world is 4 ranks on 1 nodes") {

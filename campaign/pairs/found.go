@@ -22,7 +22,7 @@ type Found struct {
 	launches []launch
 }
 
-// launch holds the output and the job of one launch.
+// launch holds the output of one launch, and the name of the job in which it ran.
 type launch struct {
 	job string
 	discover.Measurements

@@ -11,8 +11,8 @@ import (
 	"tutti/topology/discover"
 )
 
-// The kinds of measurements. Each launch makes measurements of one kind. Runners use the kind in place of an
-// algorithm name.
+// The kinds of measurements. Each launch makes measurements of one kind. Where runners expect the name of an
+// algorithm, they get the kind.
 const (
 	pairs    = "pairs"    // pairs of ranks inside nodes, and pairs of nodes
 	examples = "examples" // PLogP parameters of one pair of each class; for given pairs, a hash of their names is appended

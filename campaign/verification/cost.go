@@ -93,7 +93,8 @@ func (v *Verifier) Budget(lib config.Library) time.Duration {
 	return max(minBudget, time.Duration(campaignSeconds*float64(time.Second)))
 }
 
-// usage contains the numbers of launches and of measured candidates, with the machine time of both.
+// usage contains how many programs were launched and how many candidates were measured, and the machine time
+// of both.
 type usage struct {
 	launches, cases float64
 	launch, run     float64 // seconds

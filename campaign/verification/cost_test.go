@@ -12,8 +12,8 @@ import (
 	"tutti/verify"
 )
 
-// TestBlockCost checks the expected cost of a block, which is one repetition at all test points. A launch or
-// candidate costs the average of the jobs with the same number of nodes.
+// TestBlockCost checks the expected cost of a block, which is one repetition at all test points. A launch
+// must cost the average over the jobs with the same number of nodes, and so must a candidate.
 func TestBlockCost(t *testing.T) {
 	at := func(nodes int, bytes int64) coll.Point {
 		return coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 2, MsgBytes: bytes}

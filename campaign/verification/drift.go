@@ -27,8 +27,8 @@ type Drift struct {
 }
 
 // MeasureDrift measures about the given number of candidates again, at least one of each problem. They are
-// evenly distributed over problems and points. On a real machine it uses a folder below that of the
-// campaign, and removes this folder afterwards.
+// evenly distributed over problems and points. On a real machine it uses a subfolder of the campaign's
+// folder, and removes it afterwards.
 func MeasureDrift(ctx context.Context, c *assembly.Campaign, results []campaign.Result, candidates int, environ []string) (d Drift, err error) {
 	if c.Config.Runner.Live() {
 		var dir string

@@ -31,8 +31,8 @@ func changed(t testing.TB, factor float64) string {
 	return out
 }
 
-// TestMeasureDrift multiplies all times by a factor and adds 1 % noise. The measured ratio must be close to
-// this factor, and the journal must not change.
+// TestMeasureDrift multiplies all times by a factor and adds 1 % noise. MeasureDrift must return nearly this
+// factor, and the journal must not change.
 func TestMeasureDrift(t *testing.T) {
 	for _, factor := range []float64{1, 1.5, 0.5} {
 		dir := changed(t, factor)
@@ -89,8 +89,8 @@ func (r runner) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Lo
 	}))
 }
 
-// TestDriftFails checks the number of failed trials. If all trials fail, the error must have the first
-// cause.
+// TestDriftFails checks that the number of failed trials is reported. If all trials fail, the error must
+// contain the first cause.
 func TestDriftFails(t *testing.T) {
 	dir := changed(t, 1)
 	with := func(keep int, fails error) (*assembly.Campaign, []campaign.Result) {

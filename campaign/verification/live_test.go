@@ -15,7 +15,7 @@ import (
 	"tutti/verify"
 )
 
-// fewBlocks returns rules with few test points and blocks.
+// fewBlocks returns rules for a verification with few test points and blocks, so that it takes little time.
 func fewBlocks() verify.Rules {
 	r := verify.DefaultRules()
 	r.Points, r.Between, r.MinBlocks, r.MaxBlocks = 2, 0, 2, 2

@@ -41,7 +41,7 @@ func runMade(t testing.TB, m campaigntest.Made) string {
 // isSlower reports whether the function runMade made the algorithm ring slower at a point.
 func isSlower(p coll.Point) bool { return p.Ranks() == 15 }
 
-// quick returns rules with many test points and few blocks.
+// quick returns rules for a verification with many test points but few blocks.
 func quick() verify.Rules {
 	r := verify.DefaultRules()
 	r.Points, r.Between, r.MinBlocks, r.MaxBlocks = 10, 2, 5, 8
@@ -162,8 +162,8 @@ func TestFilesOfPasses(t *testing.T) {
 	}
 }
 
-// TestResume truncates the journal of a verification. It checks that the resumed verification writes the
-// same files.
+// TestResume checks that a verification whose journal was truncated can be resumed, and then writes the same
+// files.
 func TestResume(t *testing.T) {
 	dir := runMade(t, campaigntest.MadeOpenMPI)
 	before := bytes.Count(testutil.Must(os.ReadFile(filepath.Join(dir, journal.FileName)))(t), []byte("\n"))
@@ -231,7 +231,7 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestCannotBeVerified checks the errors for libraries that cannot be compared with their default.
+// TestCannotBeVerified checks that libraries that cannot be compared with their default lead to errors.
 func TestCannotBeVerified(t *testing.T) {
 	for _, tc := range []struct {
 		name, dir string
@@ -250,8 +250,8 @@ func TestCannotBeVerified(t *testing.T) {
 	}
 }
 
-// TestVerificationFaults checks the errors for three cases: no measurements, no rules, and impossible
-// journal entries.
+// TestVerificationFaults checks that a verification without measurements, without rules, or with impossible
+// journal entries is an error.
 func TestVerificationFaults(t *testing.T) {
 	dir := runMade(t, campaigntest.MadeOpenMPI)
 	o := open(t, dir)

@@ -77,7 +77,7 @@ func (o loadOptions) Validate() error {
 	return nil
 }
 
-// loadTest is a service under load.
+// loadTest is the state of a load test: the service, the latest campaigns and the measurements so far.
 type loadTest struct {
 	loadOptions
 	service  *service.Service
@@ -126,8 +126,8 @@ func runLoad(ctx context.Context, o loadOptions) (report loadReport, err error) 
 	return t.report, cmp.Or(errors.Join(t.err, stop()), ctx.Err())
 }
 
-// startService starts the service and its HTTP server. It has one campaign file for each machine. The function
-// stop ends both.
+// startService starts the service, which has one campaign file for each machine, and its HTTP server. The
+// function stop ends both of them.
 func (t *loadTest) startService(ctx context.Context) (stop func() error, err error) {
 	opt := service.Options{Service: config.Service{State: filepath.Join(t.Dir, "state")}, Command: []string{t.Program}}
 	for i := range t.Campaigns {

@@ -22,7 +22,7 @@ import (
 	"tutti/journal"
 )
 
-// loadReport contains the measurements of one load test.
+// loadReport contains what a load test measured: latencies, memory and faults of event streams.
 type loadReport struct {
 	reads      []read
 	live       []float64 // memory in use after a garbage collection, once a second, MiB
@@ -33,7 +33,7 @@ type loadReport struct {
 	faults     []string // a message for each stream that differs from its journal
 }
 
-// read is one request that reads data.
+// read describes one request to the service: its path, latency and status.
 type read struct {
 	route   string
 	latency time.Duration // since the time at which the request was due

@@ -61,7 +61,7 @@ func TestRunRefuses(t *testing.T) {
 	}
 }
 
-// goodReport returns a report that meets all targets.
+// goodReport returns a report that meets all targets, and the options that contain these targets.
 func goodReport() (*loadReport, loadOptions) {
 	f := &loadReport{live: slices.Repeat([]float64{20}, 20), events: 10}
 	for range 100 {

@@ -15,7 +15,7 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// TestLiveScripts runs the scripts in testdata/live, which run campaigns with fake benchmarks.
+// TestLiveScripts runs the test scripts in testdata/live. The scripts check campaigns with fake benchmarks.
 func TestLiveScripts(t *testing.T) {
 	t.Parallel()
 	testutil.SkipShort(t)

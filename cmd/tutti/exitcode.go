@@ -70,8 +70,8 @@ func errorIsPrinted(err error) bool {
 	return errors.Is(err, errNotConverged) || errors.Is(err, errCancelled) || errors.Is(err, errNotReady) || errors.Is(err, errProgram)
 }
 
-// codeOf returns the exit code of an error. A codedError contains its exit code. For other errors, the code
-// depends on which known error they match. It is codeFailed if they match none.
+// codeOf returns the exit code of an error. If the error is a codedError, it contains the code. Otherwise the
+// code depends on which known error it matches, and is codeFailed if it matches none.
 func codeOf(err error) exitCode {
 	var coded *codedError
 	switch {

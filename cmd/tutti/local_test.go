@@ -475,8 +475,9 @@ func verifyOnce(t *testing.T, environ []string, dir, library string) {
 	}
 }
 
-// TestLocalOSU checks an interrupted and resumed campaign. Its fake benchmarks need a launch for each algorithm,
-// like those of OSU. One algorithm always crashes at one size, another one crashes once.
+// TestLocalOSU checks that a campaign can be interrupted and resumed. Its fake benchmarks need a launch for each
+// algorithm, like the benchmarks of OSU. One algorithm always crashes at one size, and a second algorithm
+// crashes once.
 func TestLocalOSU(t *testing.T) {
 	t.Parallel()
 	testutil.SkipShort(t)

@@ -81,8 +81,8 @@ func TestChoose(t *testing.T) {
 	}
 }
 
-// TestLiveQuick tunes the MPI library of this machine with tutti quick. It checks that other commands
-// accept the folder.
+// TestLiveQuick tunes the MPI library of this machine with tutti quick. Other commands must accept the folder
+// that it writes.
 func TestLiveQuick(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

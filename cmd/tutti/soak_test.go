@@ -60,8 +60,8 @@ func soakReplay(t *testing.T, rng *rand.Rand, kills int) {
 		campaigntest.Small(t, dir)
 		const lives = 10
 		for life := 0; life < lives && killed < kills; life++ {
-			// The kills come at evenly spaced lengths of the journal. The last kills happen while results are
-			// written.
+			// tutti is killed when the journal has reached one of several evenly spaced lengths. The last
+			// kills happen while results are written.
 			delay := time.Duration(rng.IntN(40_000)) * time.Microsecond
 			if endsKilled(t, dir, total*life/(lives-3), delay) {
 				killed++

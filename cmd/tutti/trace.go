@@ -70,8 +70,8 @@ func (o *traceOptions) run(file string) error {
 	return o.show(calls, func() { fmt.Fprint(o.stdout, report.TraceTables(calls, gains, *o.points)) })
 }
 
-// readGains returns the gains that a campaign's report predicts for the calls. It returns nil if dir is
-// empty.
+// readGains returns how much time a campaign's selection is predicted to save in the calls, according to the
+// campaign's report. It returns nil if dir is empty.
 func readGains(dir, library string, calls []preprocess.Calls) (*report.Gains, error) {
 	if dir == "" {
 		return nil, nil

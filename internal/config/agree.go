@@ -19,7 +19,8 @@ import (
 // Kinds returns the values of the key runner.kind.
 func Kinds() []string { return []string{Replay, Local, SlurmJobs, Allocation} }
 
-// setMethodDefaults sets the keys whose value "auto" leaves the choice to the method.
+// setMethodDefaults replaces the value "auto" of stop.criteria_from by the value that the method uses by
+// default.
 func (c *Campaign) setMethodDefaults() {
 	if c.Stop.CriteriaFrom == Auto {
 		c.Stop.CriteriaFrom = string(campaign.SourceFor(campaign.Method(c.Method).Strategy()))

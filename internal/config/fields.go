@@ -148,7 +148,7 @@ func Keys() []Key {
 // Collectives returns the names of the collectives that can be tuned.
 func Collectives() []string { return Words(coll.Collectives()) }
 
-// Words returns the values as strings.
+// Words converts values of a string type to strings.
 func Words[T ~string](values []T) []string {
 	out := make([]string, len(values))
 	for i, v := range values {

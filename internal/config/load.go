@@ -93,7 +93,7 @@ func (l *loader) err(what error) error {
 	return fmt.Errorf("%w: %s", what, text)
 }
 
-// fault is a fault of a file or of another source of keys.
+// fault is one fault in a file or in another source of keys: its place, its key and a text.
 type fault struct {
 	place string // file and line, variable or --set
 	key   string // empty if the fault is not about one key

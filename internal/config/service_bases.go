@@ -36,7 +36,7 @@ type When struct {
 	Drift      float64 `json:"drift,omitzero"`       // minimum median relative change of a few repeated measurements
 }
 
-// CronEntry returns the schedule in the syntax of gocron. If the base has no time zone, that of the
+// CronEntry returns the schedule in the syntax of gocron. If the base has no time zone, the time zone of the
 // machine applies.
 func (b Base) CronEntry() string { return "CRON_TZ=" + cmp.Or(b.TimeZone, "Local") + " " + b.Schedule }
 

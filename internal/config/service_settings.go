@@ -16,7 +16,7 @@ type FieldError struct {
 
 func (e *FieldError) Error() string { return e.Field + ": " + e.Text }
 
-// Demand is the machine time that a campaign requests.
+// Demand is the budget that a campaign requests. Campaigns on recorded data request no node-hours.
 type Demand struct {
 	Measures  bool    // whether the campaign runs benchmarks
 	NodeHours float64 // budget of the campaign; 0: none

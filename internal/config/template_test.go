@@ -44,8 +44,8 @@ runner: {data: [measurements.csv]}
 	}
 }
 
-// TestLiveTemplates checks the templates for campaigns that run benchmarks. Each template is valid and
-// contains no key that belongs to another kind of runner.
+// TestLiveTemplates checks the templates for campaigns that run benchmarks. Each template must be valid, and
+// must contain no key that only another kind of runner uses.
 func TestLiveTemplates(t *testing.T) {
 	for _, kind := range []string{config.Local, config.SlurmJobs, config.Allocation} {
 		text := config.Template(kind, config.Machine{})

@@ -18,8 +18,8 @@ type Weight struct {
 	Weight     float64 `json:"weight"`
 }
 
-// Range includes both of its ends. A High of zero is no limit, so the zero Range contains every
-// number.
+// Range is a range of numbers that includes both ends. A High of zero means no upper limit, so the zero Range
+// contains every number.
 type Range struct {
 	Low  int64 `json:"low,omitzero"`
 	High int64 `json:"high,omitzero"`
@@ -28,7 +28,7 @@ type Range struct {
 // Contains reports whether n lies in the range or is one of its ends.
 func (r Range) Contains(n int64) bool { return n >= r.Low && (r.High == 0 || n <= r.High) }
 
-// Matches reports whether the weight applies to a point.
+// Matches reports whether a point has the collective of the weight and lies in its ranges.
 func (w Weight) Matches(p coll.Point) bool {
 	return (w.Collective == "" || w.Collective == string(p.Collective)) &&
 		w.Nodes.Contains(int64(p.Nodes)) && w.PPN.Contains(int64(p.PPN)) && w.Sizes.Contains(p.MsgBytes)

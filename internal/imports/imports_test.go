@@ -134,7 +134,7 @@ func matches(path, pattern string) bool {
 	return path == pattern
 }
 
-// TestRules checks the rules with allowed and forbidden imports.
+// TestRules checks that the rules accept allowed imports and refuse forbidden ones.
 func TestRules(t *testing.T) {
 	tests := []struct {
 		name string

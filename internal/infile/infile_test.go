@@ -11,7 +11,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// TestKinds checks which kinds of files can be opened, through a link and directly. No call may block.
+// TestKinds checks which kinds of files can be opened, both directly and through a link. No call may block.
 func TestKinds(t *testing.T) {
 	dir := t.TempDir()
 	file, pipe := filepath.Join(dir, "file"), filepath.Join(dir, "pipe")

@@ -145,7 +145,7 @@ type login struct {
 	Fingerprint string `json:"fingerprint"` // of the secret; a new token of the same name does not make an old cookie valid
 }
 
-// cookieToken returns the token that the login cookie of a request names.
+// cookieToken returns the token that is named in the login cookie of a request.
 func (a *API) cookieToken(r *http.Request) (Token, bool) {
 	cookie, err := r.Cookie(loginCookie)
 	if err != nil {

@@ -42,8 +42,8 @@ type Backend interface {
 	Resume(id string) (service.Campaign, error)
 	Cancel(id string) (service.Campaign, error)
 
-	// Feed returns the lines of a campaign's journal as events. Events returns the events of the service
-	// itself.
+	// Feed returns the lines of a campaign's journal as events. Events returns the events of the service,
+	// such as a new state of a campaign.
 	Feed(ctx context.Context, id string) (service.Feed, error)
 	Events() service.Feed
 

@@ -169,8 +169,8 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
-// TestErrors checks the HTTP status for every kind of backend error. It also checks that no answer contains
-// the text of an internal error.
+// TestErrors checks that each kind of backend error leads to the right HTTP status. No answer may contain the
+// text of an internal error.
 func TestErrors(t *testing.T) {
 	tests := []struct {
 		err    error

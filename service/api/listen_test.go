@@ -55,8 +55,8 @@ func listenAndServe(t *testing.T, addr string, options api.ListenOptions, o api.
 	return a, l.Addr().String()
 }
 
-// TestListen checks TCP addresses and Unix sockets, with and without certificates. It also checks the errors if
-// the path of a socket or certificate leads to another kind of file.
+// TestListen checks that Listen accepts TCP addresses and Unix sockets, with and without certificates. It must
+// return an error if the path of a socket or certificate leads to another kind of file.
 func TestListen(t *testing.T) {
 	cert, key := certificate(t)
 	socket := filepath.Join(t.TempDir(), "s")

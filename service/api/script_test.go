@@ -80,7 +80,7 @@ func (s *script) seconds(p journal.Problem, algorithm string, nodes, ppn int, by
 	return times[p.Collective][algorithm](max(all, 2), float64(bytes), a, b)
 }
 
-// defaultAlgorithm returns the algorithm that the library's default runs.
+// defaultAlgorithm returns the algorithm that the synthetic library runs by default.
 func defaultAlgorithm(p journal.Problem, processes int, bytes int64) string {
 	names := slices.Sorted(maps.Keys(times[p.Collective]))
 	if bytes >= 8<<10 && processes > 16 {
