@@ -45,6 +45,23 @@ type Header struct {
 	Private  bool            `json:"-"`              // Create keeps other users from reading the journal
 }
 
+// Problems returns what the campaign tunes: every pair of one of its libraries and one of its collectives.
+func (h Header) Problems() (out []Problem, err error) {
+	var spec struct {
+		Libraries   []struct{ Name string }
+		Collectives []coll.Collective
+	}
+	if h.Spec != nil {
+		err = json.Unmarshal(h.Spec, &spec)
+	}
+	for _, lib := range spec.Libraries {
+		for _, c := range spec.Collectives {
+			out = append(out, Problem{Library: lib.Name, Collective: c})
+		}
+	}
+	return out, err
+}
+
 // Problem identifies a tuning problem: one collective of one library.
 type Problem struct {
 	Library    string          `json:"library"`

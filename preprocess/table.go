@@ -303,7 +303,7 @@ func (p problems) mergeDuplicates(rows []tableRow) []tableRow {
 	kept := rows[:0]
 	for len(rows) > 0 {
 		end := 1
-		for end < len(rows) && sameTrial(rows[0], rows[end]) {
+		for end < len(rows) && rows[end].Candidate == rows[0].Candidate && rows[end].Rep == rows[0].Rep {
 			end++
 		}
 		first := rows[0].line
@@ -320,5 +320,3 @@ func (p problems) mergeDuplicates(rows []tableRow) []tableRow {
 	}
 	return kept
 }
-
-func sameTrial(a, b tableRow) bool { return a.Candidate == b.Candidate && a.Rep == b.Rep }

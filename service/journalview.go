@@ -112,8 +112,13 @@ func (v *journalView) add(e Event) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if e.Type == string(journal.KindHeader) {
-		if err := v.addHeaderLocked(e.Data); err != nil {
-			return err
+		var header journal.Header
+		err := json.Unmarshal(e.Data, &header)
+		if err == nil {
+			v.problems, err = header.Problems()
+		}
+		if err != nil {
+			return fmt.Errorf("header: %w", err)
 		}
 		v.sums.Records = e.Seq
 		return nil
@@ -127,7 +132,9 @@ func (v *journalView) add(e Event) error {
 	}
 	v.sums.Records = e.Seq
 	if r.Problem != (journal.Problem{}) {
-		v.addProblemLocked(r.Problem)
+		if !slices.Contains(v.problems, r.Problem) {
+			v.problems = append(v.problems, r.Problem)
+		}
 		v.addRecordLocked(r)
 	}
 	return nil
@@ -165,31 +172,6 @@ func (v *journalView) addRecordLocked(r journal.Record) {
 		if activelearn.StopReason(r.Stop).Good() {
 			v.sums.Converged++
 		}
-	}
-}
-
-// addHeaderLocked adds the problems that the campaign file in the header describes.
-func (v *journalView) addHeaderLocked(line json.RawMessage) error {
-	var header struct {
-		Spec struct {
-			Libraries   []struct{ Name string }
-			Collectives []coll.Collective
-		}
-	}
-	if err := json.Unmarshal(line, &header); err != nil {
-		return fmt.Errorf("header: %w", err)
-	}
-	for _, lib := range header.Spec.Libraries {
-		for _, c := range header.Spec.Collectives {
-			v.addProblemLocked(journal.Problem{Library: lib.Name, Collective: c})
-		}
-	}
-	return nil
-}
-
-func (v *journalView) addProblemLocked(p journal.Problem) {
-	if !slices.Contains(v.problems, p) {
-		v.problems = append(v.problems, p)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
-	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/journal"
 	"tutti/report"
@@ -97,7 +96,7 @@ func statusOf(c *journal.Contents, activity journal.Activity, process string) ca
 	if json.Unmarshal(c.Header.Spec, &spec) != nil {
 		spec = config.Campaign{} // the records may still be readable
 	}
-	problems := problemsOf(spec)
+	problems, _ := c.Header.Problems()
 	for _, p := range state.Problems {
 		if !slices.Contains(problems, p.Problem) {
 			problems = append(problems, p.Problem)
@@ -134,17 +133,6 @@ func (s *campaignStatus) addBudgets(stop config.Stop, wall time.Duration) {
 			s.Budgets = append(s.Budgets, b)
 		}
 	}
-}
-
-// problemsOf returns what a campaign tunes: every pair of one of its libraries and one of its collectives.
-func problemsOf(spec config.Campaign) []journal.Problem {
-	var out []journal.Problem
-	for _, lib := range spec.Libraries {
-		for _, c := range spec.Collectives {
-			out = append(out, journal.Problem{Library: lib.Name, Collective: coll.Collective(c)})
-		}
-	}
-	return out
 }
 
 // problemStatusOf returns the status of a problem. If the problem has not started, past is nil.

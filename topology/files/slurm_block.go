@@ -142,7 +142,7 @@ func blockSizes(t *topology.Tree, blocks []entry) (all []int, gaps []string) {
 		var counts []int
 		for v := range t.All() {
 			if v.Height() == height {
-				counts = append(counts, blocksBelow(v))
+				counts = append(counts, len((&topology.Tree{Root: *v}).Switches())) // blocks below v
 			}
 		}
 		if size := base * counts[0]; even(counts, len(blocks)) && size > all[len(all)-1] {
@@ -165,9 +165,4 @@ func even(counts []int, all int) bool {
 		sum += n
 	}
 	return sum == all && bits.OnesCount(uint(counts[0])) == 1
-}
-
-func blocksBelow(v *topology.Vertex) int {
-	below := topology.Tree{Root: *v}
-	return len(below.Switches())
 }
