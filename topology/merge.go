@@ -108,8 +108,8 @@ type part struct {
 	places placements
 }
 
-// placements holds, for some nodes at one level, the groups in which the trees place them. The key is the
-// outermost switch of a tree below which its groups can be compared.
+// placements holds the groups in which the trees place some nodes at one level. A key is a switch near the top of a
+// tree. Groups of different nodes can be compared if they have the same key.
 type placements map[*Vertex]placement
 
 type placement struct {

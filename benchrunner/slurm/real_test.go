@@ -484,8 +484,8 @@ func TestSlurmInterrupted(t *testing.T) {
 	}
 }
 
-// TestSlurmSlowEnds checks the outcomes of two jobs whose end takes Slurm long to notice: one exceeds its time
-// limit, the other loses a node.
+// TestSlurmSlowEnds checks the outcomes of two jobs whose ends Slurm notices late: one exceeds its time limit, the
+// other loses a node.
 func TestSlurmSlowEnds(t *testing.T) {
 	if !*long {
 		t.Skip("takes two minutes: go test -run SlowEnds ./benchrunner/slurm -long")

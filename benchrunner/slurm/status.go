@@ -12,8 +12,8 @@ import (
 	"tutti/coll"
 )
 
-// Status implements benchrunner.Scheduler. One call of squeue returns the status of all jobs in the queue.
-// Status then searches the accounts for the other jobs. The row of an ended job may reach them late.
+// Status implements benchrunner.Scheduler. One call of squeue returns the status of all jobs in the queue. Status
+// then searches the accounts for the other jobs. An ended job may appear in the accounts late.
 func (s *Scheduler) Status(ctx context.Context, jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
 	if len(jobs) == 0 {
 		return nil, nil

@@ -127,7 +127,7 @@ func TestFindInAccounts(t *testing.T) {
 	}
 }
 
-// TestFindDoubled checks that Find returns the job that measures if several jobs have the same name.
+// TestFindDoubled checks several jobs with the same name. Find must return the one that measures.
 func TestFindDoubled(t *testing.T) {
 	sub := job(t, "job", "true")
 	r := func(id, state, submitted, started, ended string) string {

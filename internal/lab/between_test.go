@@ -77,8 +77,8 @@ func joined(t *testing.T, grid, off Set, sizes bool) Set {
 }
 
 // TestBetweenPowersOfTwo checks selections at numbers of nodes and message sizes between powers of two. It runs
-// campaigns on three grids until the criteria hold: powers of two alone, with numbers of nodes between them,
-// and also with sizes that campaigns add. A selection must beat the defaults of both libraries. It must also
+// campaigns on three grids until the stopping criteria hold: powers of two alone, with numbers of nodes between
+// them, and also with sizes that campaigns add. A selection must beat the defaults of both libraries. It must also
 // beat forests that learn from the same number of random measurements. On the last two grids it must meet the
 // criterion for mistakes. Figures are means over seeds.
 func TestBetweenPowersOfTwo(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Numbers from section V-C of Wilkins et al. (ExaMPI 2021). The criterion is an average slowdown below
-// 1.02. The budget is 22.2 of the 36 minutes until convergence.
+// Numbers from section V-C of Wilkins et al. (ExaMPI 2021). Their stopping criterion is an average slowdown below
+// 1.02. Their budget is 22.2 of the 36 minutes until this criterion holds.
 const (
 	budgetSlowdown = 1.02
 	budgetShare    = 22.2 / 36

@@ -24,8 +24,8 @@ import (
 // Calibration compares the predictions of one replay with the truth.
 type Calibration struct {
 	Replay
-	// FirstSeconds is the machine time until the selection met the criteria for the first time, judged by the
-	// recorded times. ConvergedSeconds is the machine time until it had met them in as many evaluations in a
+	// FirstSeconds is the machine time until the selection met the stopping criteria for the first time, judged by
+	// the recorded times. ConvergedSeconds is the machine time until it had met them in as many evaluations in a
 	// row as Criteria.Patience says. Each is 0 if this never happened.
 	FirstSeconds     float64 `json:"first_seconds"`
 	ConvergedSeconds float64 `json:"converged_seconds"`
@@ -45,8 +45,8 @@ type Calibration struct {
 	WallSeconds   float64 `json:"wall_seconds"`
 }
 
-// calibrationLimit bounds the time of a replay whose predictions do not meet the criteria, as a multiple of
-// ConvergedSeconds.
+// calibrationLimit bounds the time of a replay whose predictions do not meet the stopping criteria, as a multiple
+// of ConvergedSeconds.
 const calibrationLimit = 4
 
 // calibrationRun is the state of one replay. It observes the campaign that the replay runs.
@@ -90,9 +90,9 @@ func Calibrations(ctx context.Context, d Design, noise, tail []float64, opt Opti
 	})
 }
 
-// calibrate runs a replay whose strategy chooses candidates by the predictions alone. The replay ends when both
-// the predictions and the truth have met the criteria, or at calibrationLimit. If ownStop is true, the
-// predictions alone end it.
+// calibrate runs a replay whose strategy chooses candidates by the predictions alone. The replay ends when the
+// stopping criteria have held both by the predictions and by the truth, or at calibrationLimit. If ownStop is true,
+// the predictions alone end it.
 func (e entry) calibrate(ctx context.Context, opt Options, ownStop bool) (Calibration, error) {
 	s := e.set
 	began := time.Now()
@@ -115,8 +115,8 @@ func (e entry) calibrate(ctx context.Context, opt Options, ownStop bool) (Calibr
 	return c.Calibration, nil
 }
 
-// predictedCampaign runs a campaign that does not know the truth but only its own predictions. It ends when
-// the observer ends it.
+// predictedCampaign runs a campaign that knows its own predictions but not the recorded times. It ends when the
+// observer ends it.
 func (e entry) predictedCampaign(ctx context.Context, opt Options, observer campaign.Observer) (campaign.Result, error) {
 	problem, err := e.problem(opt)
 	if err != nil {
@@ -235,7 +235,7 @@ func (g *calibrationGroup) add(c Calibration) {
 }
 
 // WriteCalibration prints a table of calibrations by noise, by data and for all together. Some columns say how
-// often the criteria were met at the stop, and how often the true values were below both upper confidence
+// often the stopping criteria were met at the stop, and how often the true values were below both upper confidence
 // limits. The other columns contain the machine time of a replay relative to FirstSeconds and ConvergedSeconds.
 // Ratios have 95 % intervals by a bootstrap over the replays. For replays that did not stop, ratios are lower
 // bounds.

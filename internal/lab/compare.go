@@ -102,8 +102,8 @@ func (e entry) compare(ctx context.Context, launches []benchrunner.LaunchCost, o
 	return all, nil
 }
 
-// inOrder computes a result for each item on several workers and returns the results in the order of the items.
-// The first error cancels the other jobs.
+// inOrder computes a result for each item on several workers and returns the results in the order of the items. The
+// first error cancels the other computations.
 func inOrder[I, T any](ctx context.Context, workers int, items []I, do func(ctx context.Context, item I) (T, error)) ([]T, error) {
 	results := make([]T, len(items))
 	group, ctx := errgroup.WithContext(ctx)

@@ -154,8 +154,8 @@ func VaryConstants(ctx context.Context, constants []Constant, args []string, emi
 	return nil
 }
 
-// effect tries several spellings of the new value. It returns the effect of the first with which the program
-// can be built and run.
+// effect tries several spellings of the new value. It returns the effect of the first spelling with which the
+// program can be built and run.
 func (c Constant) effect(ctx context.Context, dir string, args []string, own report.Facts, forms ...string) (e Effect) {
 	for _, form := range forms {
 		changed := filepath.Join(dir, "constants.go")

@@ -19,8 +19,9 @@ type contender struct {
 	ownModel  bool // the strategy is a chooser and makes the selection
 }
 
-// The contenders after own-stop follow Wilkins et al. (ExaMPI 2021), Wilkins et al. (CLUSTER 2022) and Steiner
-// (TU Wien 2023). The last one draws random points for forests, with which FACT was compared.
+// contenders lists strategies with another stop or model, which replays compare with the strategies of campaigns.
+// Those after own-stop follow Wilkins et al. (ExaMPI 2021), Wilkins et al. (CLUSTER 2022) and Steiner (TU Wien
+// 2023). The last one draws random points for forests, with which the authors of FACT compared FACT.
 var contenders = []contender{
 	{name: "own-stop", strategy: "regret", ownStop: true},
 	{name: "fact", strategy: "uncertainty", published: true},
@@ -30,8 +31,8 @@ var contenders = []contender{
 }
 
 // Contenders returns the names that an evaluation accepts in addition to the names of strategies. The contender
-// "own-stop" is the strategy "regret" that stops by its own predictions; a stop before the criteria hold counts
-// as never converged. The others are strategies as their authors published them, each with its own initial
+// "own-stop" is the strategy "regret" that stops by its own predictions; a stop before the stopping criteria hold
+// counts as never converged. The others are strategies as their authors published them, each with its own initial
 // design. "acclaim" ("trees") and "iota" ("weights") have their own models. "fact" ("uncertainty") and
 // "random-published" ("random") train a forest for each algorithm on times of the scaling algorithm_log10.
 func Contenders() (names []string) {
@@ -69,8 +70,8 @@ func sameStrategy(strategy, other string) bool {
 	return contenderOf(strategy).strategy == o.strategy && !o.published
 }
 
-// runOwnStop replays an entry until it stops by its own predictions, for each cost of launches. If the
-// truth does not meet the criteria at the stop, the outcome counts as never converged.
+// runOwnStop replays an entry until it stops by its own predictions, for each cost of launches. If the truth does
+// not meet the stopping criteria at this stop, the outcome counts as never converged.
 func (e entry) runOwnStop(ctx context.Context, launches []benchrunner.LaunchCost, opt Options) ([]Outcome, error) {
 	var out []Outcome
 	for _, launch := range launches {

@@ -111,7 +111,8 @@ func TestFieldNames(t *testing.T) {
 	}
 }
 
-// TestConvergence checks that a replay ends at the earliest in the third round, with a selection that meets the criteria.
+// TestConvergence checks that a replay ends at the earliest in the third round, with a selection that meets the stopping
+// criteria.
 func TestConvergence(t *testing.T) {
 	for _, strategy := range activelearn.Names() {
 		o := replay(t, set(t, "one", coll.Bcast), strategy, 1, options())

@@ -102,7 +102,7 @@ func (s untilShare) Evaluated(e activelearn.Evaluation, _ bool, _ func() (active
 	return e.CandidateShare >= float64(s), nil
 }
 
-// allowed returns the slowdown and the mistakes that the criteria permit. Losses are in units of these.
+// allowed returns the slowdown and the mistakes that the stopping criteria permit. Losses are in units of these.
 func (o Options) allowed() metrics.Allowed {
 	return metrics.Allowed{Slowdown: o.Criteria.Slowdown - 1, Mistakes: o.Criteria.Mistakes}
 }

@@ -12,8 +12,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// TestCompareModels checks that losses are in units of the criteria, become smaller with more measurements
-// and do not depend on the number of workers.
+// TestCompareModels checks that losses are divided by the limits of the stopping criteria. They must become smaller
+// with more measurements and not depend on the number of workers.
 func TestCompareModels(t *testing.T) {
 	set := setOf(t, func(ms []coll.Measurement) []coll.Measurement { return ms })
 	opt := lab.DefaultOptions()

@@ -34,9 +34,9 @@ type Options struct {
 	Selected bool
 }
 
-// DefaultOptions returns the criteria of section IV-B of Wilkins et al. (ExaMPI 2021), which must hold for
-// three consecutive evaluations. The noise is 2 %. Medians of repeated jobs on shared clusters differ by
-// about this much.
+// DefaultOptions returns options with the stopping criteria of section IV-B of Wilkins et al. (ExaMPI 2021), which
+// must hold for three consecutive evaluations. The noise is 2 %. Medians of repeated jobs on shared clusters differ
+// by about this much.
 func DefaultOptions() Options {
 	return Options{
 		Noise:    0.02,

@@ -57,7 +57,7 @@ func (e entry) replay(opt Options) Replay {
 
 // run simulates the campaign of an entry with recorded measurements, once for each cost of launches. If the
 // strategy ignores costs, run simulates it only once. It then computes the outcomes for other costs from this
-// simulation. A simulation ends when the criteria hold or all candidates are measured.
+// simulation. A simulation ends when the stopping criteria hold or all candidates are measured.
 func (e entry) run(ctx context.Context, launches []benchrunner.LaunchCost, opt Options) ([]Outcome, error) {
 	contender := contenderOf(e.strategy)
 	if contender.ownStop {
@@ -159,8 +159,8 @@ func (e entry) replayed(ctx context.Context, opt Options) (res campaign.Result, 
 	return res, observer.converged, err
 }
 
-// referenceObserver is an observer that ends a replay when the selection has met the criteria, judged by the
-// recorded times. It must have met them in Criteria.Patience successive evaluations.
+// referenceObserver is an observer that ends a replay when the selection has met the stopping criteria, judged by
+// the recorded times. It must have met them in Criteria.Patience successive evaluations.
 type referenceObserver struct {
 	set         Set
 	opt         Options

@@ -103,8 +103,8 @@ func (o shareFigure) draw(ctx context.Context, sets []Set, seeds []uint64, opt O
 	return f, nil
 }
 
-// fig8 shows the machine time for collecting training sets at random and by active learning, summed over
-// the sets. Hollow markers are training sets with which the criteria are not met.
+// fig8 shows the machine time for collecting training sets at random and by active learning, summed over the sets.
+// Hollow markers are training sets with which the stopping criteria are not met.
 func fig8(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
 	sources := []source{unscaledRandom, scaledRandom, fact}
 	all, err := samples(ctx, sets, seeds, opt, sources)

@@ -22,7 +22,7 @@ const (
 	confidence = 0.95
 )
 
-// Versus compares one strategy with others by the machine time until the criteria hold.
+// Versus compares one strategy with others by the machine time until the stopping criteria hold.
 type Versus struct {
 	Strategy string      `json:"strategy"`
 	Others   []string    `json:"others"`
@@ -49,11 +49,10 @@ func groups(outcomes []Outcome) []group {
 	return out
 }
 
-// VersusRow compares strategies on a data set with one cost of launches. Share maps each strategy to the
-// machine time until the criteria hold, divided by the machine time of measuring everything in one batch. It is
+// VersusRow compares strategies on a data set with one cost of launches. Share maps each strategy to the machine
+// time until the stopping criteria hold, divided by the machine time of measuring everything in one batch. It is
 // the median over the seeds; a seed that never converges or takes longer counts as 1. Ratio maps each other
-// strategy to the quotient of the compared strategy's Share and its own. Best is the largest of these
-// quotients.
+// strategy to the quotient of the compared strategy's Share and its own. Best is the largest of these quotients.
 type VersusRow struct {
 	Data       string             `json:"data"`
 	Real       bool               `json:"real,omitzero"`

@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// leastChange is a fraction of the members. Two divisions count as one level if fewer members than this belong
-// to different groups in them.
+// leastChange is a fraction of the members. If fewer members than this change their group between two divisions,
+// the two divisions count as one level.
 const leastChange = 0.1
 
-// addCompatible takes candidates for levels (divisions into groups) one after another. It returns the divisions
-// that it took, from the finest to the coarsest. It skips a candidate with a single group, with almost as many
-// groups as members, or that nearly equals or is not nested with another division. It also skips a candidate
-// with which the distances of successive levels would differ by less than leastStep.
+// addCompatible selects levels (divisions into groups) among candidates, in the order of the candidates. It returns
+// the selected divisions from the finest to the coarsest. It skips a candidate with a single group or with almost
+// as many groups as members. It skips one that nearly equals or is not nested with another division. It also skips
+// a candidate with which the distances of successive levels would differ by less than leastStep.
 func addCompatible(t Matrix, candidates []Labels) []Labels {
 	alone := Labels(allMembers(t.n))
 	var out []Labels

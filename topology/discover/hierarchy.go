@@ -116,8 +116,8 @@ type step struct {
 	weight float64 // number of pairs
 }
 
-// steps divides the merges, in ascending order of height, wherever their distances change. It returns a step
-// for each part: its mean distance. The distances come from the table t, the hierarchy may come from another
+// steps divides the merges, in ascending order of height, into parts whose distances clearly differ. It returns a
+// step for each part: its mean distance. The distances come from the table t, the hierarchy may come from another
 // table. Two successive steps differ by at least 4.5 standard errors (leastConfirmedZ) and by at least 10 %
 // (leastStep).
 func (h *hierarchy) steps(t Matrix) []step {

@@ -45,8 +45,8 @@ func findLevels(t testing.TB, a, b discover.Matrix) discover.LevelReport {
 	return testutil.Must(discover.FindLevels(a, b))(t)
 }
 
-// TestFindLevels checks on how many simulated machines all levels are found exactly. No level may be found
-// on a machine without levels.
+// TestFindLevels checks that all levels are found exactly on a minimum number of simulated machines. No level may
+// be found on a machine without levels.
 func TestFindLevels(t *testing.T) {
 	for _, tc := range []struct {
 		machines []clustering.Machine

@@ -92,9 +92,9 @@ func checkExample(t *testing.T, r discover.Measurements, p discover.Plan) {
 	t.Logf("sizes %v", got)
 }
 
-// extraSizes returns the further message sizes at which the benchmark should measure. If a time deviates by
-// more than `tolerance` from the straight line between the times of the neighbouring sizes, the middle between
-// its size and the next one is added. It is not added if the two are at most 32 bytes apart.
+// extraSizes returns further message sizes at which the benchmark should measure. It looks for times that deviate
+// by more than `tolerance` from the straight line between the times of the neighbouring sizes. It adds the middle
+// between such a size and the next one, unless the two are at most 32 bytes apart.
 func extraSizes(readings []discover.SizeTimes, tolerance float64) (sizes []int) {
 	sorted := slices.SortedFunc(slices.Values(readings), func(a, b discover.SizeTimes) int { return cmp.Compare(a.Bytes, b.Bytes) })
 	for i := 1; i+1 < len(sorted); i++ {

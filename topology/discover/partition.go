@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// divisions returns one division of the members for each two successive steps (the distances at two levels),
+// divisions returns one division of the members for each pair of successive steps (the distances at two levels),
 // from the finest to the coarsest. It cuts the hierarchy at the middle of the two distances. It then moves each
 // member, or each group of the finer division, to the group that its distances fit best.
 func (h *hierarchy) divisions(t Matrix, steps []step) []Labels {
@@ -221,11 +221,12 @@ func (p *partition) resize(a, b int, to [2]int) {
 	p.groups, p.odd = p.groups+groups, p.odd+odd
 }
 
-// enough is the smallest gain that counts, in nats. Smaller gains are rounding errors.
+// enough is the smallest increase of a partition's score that counts, in nats. Smaller increases are rounding
+// errors.
 const enough = 1e-6
 
-// move moves each item to the group for which the gain is greatest. This may be an empty group. It reports
-// whether any item moved.
+// move moves each item to the group for which the score grows most. This may be an empty group. It reports whether
+// any item moved.
 func (p *partition) move() bool {
 	moved := false
 	for i, own := range p.labels {
@@ -251,7 +252,7 @@ func (p *partition) move() bool {
 	return moved
 }
 
-// join repeatedly joins the two groups whose union has the greatest gain. It reports whether any groups were
+// join repeatedly joins the two groups whose union increases the score most. It reports whether any groups were
 // joined.
 func (p *partition) join() bool {
 	k := len(p.size)

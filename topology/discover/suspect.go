@@ -92,17 +92,16 @@ func FindSuspects(t *topology.Tree, pairs []PairTime) (SuspectReport, error) {
 // slowness decides which components (nodes and links) are slow.
 //
 // The excess of a pair says how much longer than usual its time is, in standard deviations. The score of a
-// component with k pairs is the sum of their excesses over √k. Every excess is limited to the smallest one plus
-// the usual range of k normal numbers. If one pair is usual, delayed messages and slow partners are therefore
-// not enough for a high score.
+// component with k pairs is the sum of their excesses over √k. Every excess is limited to the smallest one plus the
+// usual range of k normally distributed numbers. A component with one usual pair therefore has no high score,
+// whatever delays its other pairs.
 //
-// Without this limit, the score of usual pairs is normally distributed. With the limit it is smaller. The tail
-// of the normal distribution is therefore an upper bound for the probability of a score. Multiplied by the
-// number of components, it is an upper bound for the probability that any component has such a score
-// (Bonferroni).
+// Without this limit, the score of usual pairs is normally distributed. With the limit it is smaller. The tail of
+// the normal distribution is therefore an upper bound for the probability of a score. Multiplied by the number of
+// components, it is an upper bound for the probability that any component has such a score (Bonferroni).
 //
-// Usual nodes differ slightly, so the scores of usual components may have a standard deviation above 1. Scores
-// of each kind of component are then divided by this standard deviation.
+// Usual nodes differ slightly, so the scores of usual components may have a standard deviation above 1. Scores of
+// each kind of component are then divided by this standard deviation.
 type slowness struct {
 	routes     []route
 	excess     []float64   // natural logarithm of the time over the usual time; NaN where the usual time is unknown

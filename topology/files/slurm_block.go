@@ -154,8 +154,8 @@ func blockSizes(t *topology.Tree, blocks []entry) (all []int, gaps []string) {
 	return all, gaps
 }
 
-// even reports whether all counts are the same power of two, except that the last one may be smaller. Their
-// sum must be the parameter `all`.
+// even reports whether all counts but the last are the same power of two, and the last is not larger. Their sum
+// must be the parameter `all`.
 func even(counts []int, all int) bool {
 	sum := 0
 	for i, n := range counts {

@@ -191,9 +191,8 @@ func (c *condenser) choose(by Selection) {
 	}
 }
 
-// label sets the labels of the members of group number `at` of the hierarchy. Each member gets the outermost
-// chosen group that contains it. The parameter `label` is the chosen group among the parents, or
-// discover.NoGroup.
+// label sets the labels of the members of group number `at` of the hierarchy. Each member gets the outermost chosen
+// group that contains it. The parameter `label` is the chosen group that contains group `at`, or discover.NoGroup.
 func (c *condenser) label(at, label int, raw []int) {
 	g := c.all[at]
 	if label == discover.NoGroup && g.chosen {

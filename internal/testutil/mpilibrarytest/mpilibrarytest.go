@@ -1,5 +1,5 @@
-// Package mpilibrarytest has what tests of several MPI libraries share: tables of what a catalogue has and
-// of what forces an algorithm, random rows, and fitted selections. The tests that every library must pass are in
+// Package mpilibrarytest has what tests of several MPI libraries share: comparisons of catalogues and forced
+// algorithms with tables, random rows, and fitted selections. The tests that every library must pass are in
 // mpi/libraries. Only tests import it.
 //
 //	mpilibrarytest.Check(t, mpich.Library, "4.0.2 allgather 6x1 8 recursive_doubling cannot")

@@ -68,9 +68,9 @@ func randomRow(cat *mpi.Catalogue, p coll.Point, rng *rand.Rand) selection.Row {
 	return r
 }
 
-// Turn returns rows of all collectives for messages of the given sizes, and the names of these collectives. The
-// parameter `turn` is the index of the algorithm that is the fastest, among those that can run on the layout.
-// Collectives without so many algorithms have no rows.
+// Turn returns rows for messages of the given sizes, in which algorithm number `turn` is the fastest. It counts
+// only algorithms that can run on the layout, and omits collectives that have too few of them. It also returns the
+// names of the other collectives.
 func Turn(cat *mpi.Catalogue, l coll.Layout, turn int, sizes ...int64) (rows []selection.Row, collectives []string) {
 	for _, c := range coll.Collectives() {
 		p := coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN}
