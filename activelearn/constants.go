@@ -49,8 +49,8 @@ const (
 	// has used so far. A batch of one candidate is exempt. Without the limit, a last batch of expensive
 	// candidates could double the cost of a campaign before the next evaluation.
 	batchShare = 0.5
-	// maxLaunchPoints limits the number of points at which a round looks for further candidates that the
-	// launches of its batch can measure. Only points with the layout of such a launch are considered.
+	// maxLaunchPoints limits the points at which a round looks for candidates to add to the launches of its
+	// batch. Only points with the layout of such a launch are considered.
 	maxLaunchPoints = 600
 
 	// minPrice, in seconds, is the lowest price. It keeps the ratio of acquisition value to price finite for

@@ -163,8 +163,8 @@ func slowdown(s metrics.Summary) float64 { return s.Slowdown }
 func mistakes(s metrics.Summary) float64 { return s.Mistakes }
 func accuracy(s metrics.Summary) float64 { return s.Accuracy }
 
-// average returns the average of a figure over all draws. The function `figure` selects it from a draw's
-// summary.
+// average returns the average over all draws of one number from a draw's summary. The function `figure` selects
+// this number.
 func (f *forecast) average(figure func(metrics.Summary) float64) float64 {
 	return stat.Mean(f.values(figure), nil)
 }

@@ -55,8 +55,9 @@ func (b *batchSelector) launches() (launched map[any]bool, budget float64) {
 	return launched, budget
 }
 
-// launchSample returns points in the layouts of the picks. All candidates of the batch count as pending:
-// their measurement is in progress.
+// launchSample returns points at which the launches of the picks can measure further candidates. They are
+// points in the layouts of the picks. All candidates of the batch count as pending: their measurement is in
+// progress.
 func (r *regret) launchSample(s State, selector *batchSelector, batch []coll.Candidate) pointSample {
 	layouts := map[coll.Layout]bool{}
 	for _, p := range selector.picks {

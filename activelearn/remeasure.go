@@ -95,8 +95,8 @@ func (r *StopRule) remaining(share float64, outliers bool) float64 {
 	return seconds
 }
 
-// Reasons returns the reason for each candidate of a round. Retries and replicates have no reason. It
-// returns nil if no candidate has one.
+// Reasons returns the reason for each candidate of a round. Retries and replicates have no reason. If no
+// candidate has a reason, Reasons returns nil.
 func (r *StopRule) Reasons(round int, batch []coll.Candidate) []Reason {
 	known, out := false, make([]Reason, len(batch))
 	for i, c := range batch {

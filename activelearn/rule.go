@@ -191,9 +191,9 @@ func (r *StopRule) noiseLimited() bool {
 }
 
 const (
-	// ruleStream changes the seed for the random points of evaluations. They are then independent of the points
-	// that strategies draw in the same round. Otherwise measured points would be evaluated more often than
-	// others. Any odd number would do.
+	// ruleStream changes the seed for the random points of evaluations, so that they are independent of the
+	// points that strategies draw in the same round. If they were the same, measured points would be evaluated
+	// more often than others. Any odd number would do.
 	ruleStream = 0x9e3779b97f4a7c15
 	// drawStream changes the seed for the random draws of forecasts.
 	drawStream = 0xbf58476d1ce4e5b9

@@ -69,13 +69,13 @@ func (w *Watch) observe(meets bool) bool {
 	return w.Satisfied()
 }
 
-// Satisfied reports whether the last Patience evaluations met the criteria.
+// Satisfied reports whether the last Patience evaluations met the stopping criteria.
 func (w *Watch) Satisfied() bool { return w.inRow >= max(1, w.criteria.Patience) }
 
-// Reset sets the count of evaluations that met the criteria to zero.
+// Reset sets the count of evaluations that met the stopping criteria to zero.
 func (w *Watch) Reset() { w.inRow = 0 }
 
-// Meets reports whether a single evaluation meets the criteria.
+// Meets reports whether a single evaluation meets the stopping criteria.
 func (w *Watch) Meets(s metrics.Summary) bool {
 	return s.Slowdown < w.criteria.Slowdown && s.Mistakes < w.criteria.Mistakes
 }

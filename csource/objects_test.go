@@ -217,7 +217,8 @@ func TestLiveUsers(t *testing.T) {
 	}
 }
 
-// TestUserExample checks that the documentation has the tested example of an algorithm.
+// TestUserExample checks that the documentation shows the same example of an algorithm that other tests
+// compile.
 func TestUserExample(t *testing.T) {
 	page := string(testutil.Must(os.ReadFile("../docs/how-to/own-algorithms.md"))(t))
 	dir := t.TempDir()

@@ -425,8 +425,8 @@ func TestLiveLarge(t *testing.T) {
 	}
 }
 
-// TestLiveOrder checks that a rule for an order of ranks serves communicators with that order. MPICH
-// assigns four ranks to two nodes, or to one node, on which both orders apply.
+// TestLiveOrder checks that a rule for an order of ranks (block or cyclic) serves communicators with that
+// order. MPICH assigns four ranks to two nodes, or to one node, on which both orders apply.
 func TestLiveOrder(t *testing.T) {
 	m := mpis()[0]
 	library := runtimeLibrary(t, m)

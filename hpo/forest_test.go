@@ -28,7 +28,7 @@ func slowdown(_ context.Context, p ForestParams, fold int) (float64, error) {
 	return v, nil
 }
 
-// study returns a study of all criteria that begins with the usual hyperparameters.
+// study returns a study that chooses among all split criteria and begins with the usual hyperparameters.
 func study(folds int, score func(context.Context, ForestParams, int) (float64, error)) ForestStudy {
 	return ForestStudy{Default: usual, Criteria: Criteria(), Folds: folds, Score: score}
 }

@@ -46,8 +46,8 @@ func branin(x []float64) float64 {
 	return v*v + 10*(1-s)*math.Cos(u) + 10 - 0.39788735772973816
 }
 
-// TestQuality checks that the median of the best values of 21 studies is near the median that goptuna's CMA-ES
-// sampler reaches without this package.
+// TestQuality runs 21 studies and checks that the median of their best values is good enough: near the median
+// that goptuna's CMA-ES sampler reaches without this package.
 func TestQuality(t *testing.T) {
 	tests := []struct {
 		name   string
@@ -144,8 +144,8 @@ func failed(trials []TrialRecord) int {
 	return n
 }
 
-// TestResume checks that a study that is resumed, after k trials, from records in JSON equals an
-// uninterrupted one.
+// TestResume resumes a study from the JSON records of its first k trials. It checks that the result equals that
+// of an uninterrupted study.
 func TestResume(t *testing.T) {
 	spec := Spec{Trials: 60, Seed: 5}
 	whole := testutil.Must(Forest(t.Context(), spec, sometimesFailing()))(t)

@@ -27,8 +27,8 @@ type LayoutTrees struct {
 }
 
 // FitAll fits one tree for each collective in rows, for a library whose rules cannot distinguish layouts with
-// the same number of ranks. A layout that loses more than maxLoss with these trees gets its own. The function
-// `size` is as for Fit.
+// the same number of ranks. A layout that loses more than maxLoss with these trees gets trees of its own. The
+// function `size` returns the message size that the library computes for its rules.
 func FitAll(rows []Row, size func(coll.Point) int64, maxLoss float64) (Selection, error) {
 	trees, err := fitTrees(rows, size, maxLoss)
 	if err != nil {
@@ -54,8 +54,8 @@ func FitAll(rows []Row, size func(coll.Point) int64, maxLoss float64) (Selection
 	return sel, nil
 }
 
-// Leaves returns the number of leaves, which are ranges of message sizes with one algorithm. It counts the
-// trees for all layouts. If there are none, it counts the trees of single layouts.
+// Leaves returns the number of leaves (ranges of message sizes with one algorithm) of the trees for all
+// layouts. If there are no such trees, it counts the leaves of the trees of single layouts.
 func (p Selection) Leaves() int {
 	trees := slices.Concat(p.Trees, p.Inter)
 	if len(p.Trees) == 0 {

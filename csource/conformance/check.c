@@ -232,7 +232,7 @@ static void *to_bottom(const void *buf, MPI_Datatype *type)
     return MPI_BOTTOM;
 }
 
-/* Returns the arguments for the form BOTTOM. */
+/* Returns the arguments of a call for the form BOTTOM, with MPI_BOTTOM in place of buffers. */
 static arguments with_bottom(arguments a)
 {
     int sends = a.what == ALLTOALLV ? 0 : a.scount, receives = a.what == ALLTOALLV ? 0 : 1, reduces = is_reduction(a.what);

@@ -97,8 +97,8 @@ static void retire(comm *c)
     unlock(&guard);
 }
 
-/* MPI calls this function before it frees a communicator, and libtutti forgets the communicator. A later one may get
- * the same handle. */
+/* MPI calls this function before it frees a communicator. libtutti then forgets the communicator, because a later
+ * one may get the same handle. */
 static int on_free(MPI_Comm handle, int key, void *value, void *extra)
 {
     comm *gone = value, **at = &slots[slot_of(handle)];
@@ -145,8 +145,8 @@ static int find_leader(MPI_Comm world, const char *host, int rank, int size)
     return leader;
 }
 
-/* Determines the place of each rank in the topology. A topology without some of the ranks is not used: each node then
- * counts as one place. */
+/* Determines the place of each rank in the topology. If some of the ranks are missing from the topology, it is not
+ * used, and each node counts as one place. */
 static void take_places(MPI_Comm world, const char *host, int size)
 {
     int at = topology_place(host), unknown = 0;
@@ -184,9 +184,9 @@ void comms_start(MPI_Comm world)
     PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, on_free, &keyval, NULL);
 }
 
-/* All ranks free communicators in the order in which they created them. This order cannot deadlock, because creating
- * them did not deadlock. With several threads, ranks may create communicators in different orders. MPI_Finalize then
- * frees them. */
+/* Frees libtutti's communicators when MPI ends. All ranks free them in the order in which they created them. This
+ * order cannot deadlock, because creating them did not deadlock. With several threads, ranks may create
+ * communicators in different orders. MPI_Finalize then frees them. */
 void comms_end(void)
 {
     for (comm *c = oldest; c != NULL; c = c->newer)

@@ -20,8 +20,8 @@ typedef struct {
 } schedule;
 
 /* Ranks sorted by their places (nodes) in the depth-first order of the topology, so that ranks at neighboring
- * positions are close to each other. Ranks form groups at each level, numbered from 0. A group is the ranks below one
- * switch, or on one node. The outermost level comes first. At the last level each group is a node. */
+ * positions are close to each other. Ranks form groups at each level, numbered from 0. A group consists of the
+ * ranks below one switch, or on one node. The outermost level comes first. At the last level each group is a node. */
 struct layout {
     int size, levels;
     int *order;    /* the rank at each position */

@@ -9,7 +9,7 @@
 
 typedef tutti_call call;
 
-/* Requirements of an algorithm, named as in the catalogue. */
+/* Requirements of an algorithm. They have the same names as in the catalogue (package mpi). */
 enum {
     POWER_OF_TWO = TUTTI_POWER_OF_TWO,             /* pow2 */
     EVEN = TUTTI_EVEN,                             /* even */

@@ -37,8 +37,8 @@ static char *buffer_of(stage *s, int which, size_t bytes)
     return s->packed[which] = memory(bytes);
 }
 
-/* Copies elements to elements of another type by a message of the rank to itself. This is slower than MPI_Pack and
- * MPI_Unpack, but MPICH's versions of these do not accept MPI_BOTTOM. */
+/* Copies elements into elements of another type: the rank sends a message to itself. This is slower than
+ * MPI_Pack and MPI_Unpack, but MPICH's versions of these do not accept MPI_BOTTOM. */
 static void convert(const stage *s, const void *from, int n, MPI_Datatype type, void *to, int m, MPI_Datatype as)
 {
     const call *c = &s->c;

@@ -403,8 +403,8 @@ static int begins(uint64_t *at, collective what, int ranks, int ppn, unsigned or
     return kept;
 }
 
-/* Returns the first index from i on that has no rule yet. If index k has a rule, next[k] is a later index at which the
- * search continues. Otherwise next[k] is k. */
+/* Returns the first index from i on that has no rule yet. For an index k without a rule, next[k] is k. Otherwise
+ * next[k] is a later index, at which the search continues. */
 static int place_from(int *next, int i)
 {
     while (next[i] != i)
@@ -430,8 +430,8 @@ static void first_rules(const rule **of, const uint64_t *at, int n, collective w
     free(next);
 }
 
-/* Computes, for each number of bits, the band (range of sizes) at which the search for a size with so many bits
- * begins. It is the band that contains the smallest such size. */
+/* Computes where the search for the band (range of sizes) of a given size begins. For each number of bits,
+ * this is the band that contains the smallest size with so many bits. */
 static void index_bands(struct row *r)
 {
     int b = 0;

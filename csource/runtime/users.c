@@ -28,7 +28,7 @@ static int right_name(const char *name)
     return n > 0 && n < sizeof ((tutti_algorithm *)0)->name && name[n] == 0;
 }
 
-/* Returns the known parameter that has the name of this algorithm's parameter, or NULL. */
+/* Returns the entry of user_parameters that has the name of this algorithm's parameter, or NULL. */
 static const char *parameter_of(const tutti_algorithm *own)
 {
     for (const char *const *p = user_parameters; *p != NULL; p++)

@@ -22,7 +22,7 @@ static collective collective_of(const char *name)
     return (collective)i;
 }
 
-/* Returns the bytes of a message of an alltoallv. */
+/* Returns the size, in bytes, of the message from one rank to another in an alltoallv. */
 static int block_of(int from, int to, int bytes)
 {
     unsigned drawn = (unsigned)(from * size + to) * 2654435761u >> 16; /* Knuth's multiplicative hash */

@@ -13,7 +13,8 @@ static float composed(float first, float second)
 
 static float added(float x, float y) { return x + y; }
 
-/* Applies a function to all items of contiguous elements. */
+/* Combines each element of `in` with the same element of `inout` by a function, for n items of contiguous
+   elements. */
 static void each(const void *in, void *inout, int n, MPI_Datatype type, float (*of)(float, float))
 {
     MPI_Aint lb, extent, begin, length;

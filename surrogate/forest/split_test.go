@@ -90,7 +90,7 @@ func sideError(c Criterion, y []float64) float64 {
 	return sum
 }
 
-// TestDrawCountsAreUniform checks that all rows are drawn with equal probability, with a chi-square test of
+// TestDrawCountsAreUniform checks that all rows are drawn with equal probability. It uses a chi-square test of
 // 2000 samples of 101 rows.
 func TestDrawCountsAreUniform(t *testing.T) {
 	const n, samples = 101, 2000 // an odd n leaves one draw of the last 64-bit number unused

@@ -170,7 +170,7 @@ func TestUnitsOfTargets(t *testing.T) {
 	}
 }
 
-// TestDegenerateTraining checks that several targets at the same row are valid. Equal rows share one index.
+// TestDegenerateTraining checks that a GP accepts several targets at the same row. Equal rows share one index.
 func TestDegenerateTraining(t *testing.T) {
 	sameRow := oneTask([][]float64{{1}, {2}}, []float64{1, 4})
 	sameRow.At, sameRow.Task, sameRow.Y = []int{0, 0, 0, 1}, []int{0, 0, 0, 0}, []float64{1, 2, 3, 4}

@@ -88,7 +88,8 @@ func (p *Posterior) fillCovariances() {
 	}
 }
 
-// condition computes beta, gamma and the variances from the observations. of[a] lists the entries of task a.
+// condition computes beta, gamma (see Posterior) and the variances of the entries, given the observations.
+// of[a] lists the entries of task a.
 func (p *Posterior) condition(of [][]int) {
 	t := p.m.cov
 	t.common.solve(p.alpha, 0)

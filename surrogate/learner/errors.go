@@ -30,8 +30,8 @@ func errorModels() (all []ErrorModel) {
 // densities that the model predicted for the measurements. Scores is nil without measurements.
 type Scores []float64
 
-// logDensity returns the log probability density of a prediction error. The variance of the error is that of
-// the posterior plus that of the noise.
+// logDensity returns the log probability density of a prediction error. The variance of the error is the sum of
+// the posterior's variance and the noise.
 func (m ErrorModel) logDensity(err, variance, noise float64) float64 {
 	return distuv.StudentsT{Sigma: math.Sqrt(m.Scale*m.Scale*variance + noise), Nu: m.Freedom}.LogProb(err)
 }
