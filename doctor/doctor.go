@@ -30,10 +30,6 @@ type limits struct {
 	ping    time.Duration // scontrol ping; without a controller, other Slurm commands take 9 to 59 s to fail
 }
 
-func defaultLimits() limits {
-	return limits{ask: 10 * time.Second, compile: 60 * time.Second, launch: 20 * time.Second, ping: 3 * time.Second}
-}
-
 type session struct {
 	options Options
 	environ []string // environment of the commands
@@ -45,7 +41,10 @@ type session struct {
 }
 
 func newSession(opt Options, root string) *session {
-	return &session{options: opt, environ: quiet(opt.Environ), root: root, now: time.Now, limits: defaultLimits()}
+	return &session{
+		options: opt, environ: quiet(opt.Environ), root: root, now: time.Now,
+		limits: limits{ask: 10 * time.Second, compile: 60 * time.Second, launch: 20 * time.Second, ping: 3 * time.Second},
+	}
 }
 
 func (x *session) begin(ctx context.Context) error {

@@ -86,7 +86,7 @@ func (x *libraryFinder) addNoLibrary() {
 	}
 	first := libraries.All()[0].Facts().Install
 	fix := fmt.Sprintf("apt-get install %s %s, or give --mpi PREFIX", first.Runtime, first.Headers)
-	if x.hasModules() {
+	if x.getenv("MODULESHOME") != "" || x.getenv("LMOD_CMD") != "" {
 		fix = "module avail mpi, then module load one of them; or give --mpi PREFIX"
 	}
 	x.add(Check{Libraries, "MPI", Missing, details, fix})
@@ -101,10 +101,6 @@ func tools() []string {
 		}
 	}
 	return append(out, "mpiexec")
-}
-
-func (x *session) hasModules() bool {
-	return x.getenv("MODULESHOME") != "" || x.getenv("LMOD_CMD") != ""
 }
 
 func (x *libraryFinder) examineWrapper(ctx context.Context, wrapper string, number int) {

@@ -135,18 +135,14 @@ func Entries(past *journal.Verification) ([]Entry, error) {
 		if err != nil {
 			return nil, err
 		}
-		e, err := entryOf(step)
+		e := Entry{Library: step.Library, Session: step.Session, Round: step.Round, Stage: Stage(step.Stage), Job: step.Job, Trial: step.Trial}
+		err := errors.Join(decode(step.Pass, &e.Pass), decode(step.Outcome, &e.Outcome), decode(step.ForcingChecks, &e.ForcingChecks))
 		if err != nil {
 			return nil, fmt.Errorf("verification of %s, step %d: %w: %w", past.Library, len(out)+1, ErrEntry, err)
 		}
 		out = append(out, e)
 	}
 	return out, nil
-}
-
-func entryOf(step journal.VerifyStep) (Entry, error) {
-	e := Entry{Library: step.Library, Session: step.Session, Round: step.Round, Stage: Stage(step.Stage), Job: step.Job, Trial: step.Trial}
-	return e, errors.Join(decode(step.Pass, &e.Pass), decode(step.Outcome, &e.Outcome), decode(step.ForcingChecks, &e.ForcingChecks))
 }
 
 // decode decodes JSON into *to and rejects unknown fields. It does nothing if raw is empty.

@@ -260,21 +260,15 @@ func (p planner) jobLimit(launches ...launch) time.Duration {
 	return limit
 }
 
-func secondsOf(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
-
 func round(d time.Duration) time.Duration { return d.Round(time.Second / 10) }
-
-func sortLaunches(launches []launch) {
-	slices.SortStableFunc(launches, func(a, b launch) int {
-		return cmp.Or(cmp.Compare(b.Layout.Nodes, a.Layout.Nodes), cmp.Compare(b.Limit, a.Limit))
-	})
-}
 
 // pack packs launches (runs of the program) into jobs. If launches do not run concurrently, all launches of
 // a job have the same number of nodes. Each launch goes into the first job that has enough time for it. The
 // launches with the most nodes come first, and among these the longest.
 func (p planner) pack(launches []launch) []plannedJob {
-	sortLaunches(launches)
+	slices.SortStableFunc(launches, func(a, b launch) int {
+		return cmp.Or(cmp.Compare(b.Layout.Nodes, a.Layout.Nodes), cmp.Compare(b.Limit, a.Limit))
+	})
 	if p.sharing.nodes > 0 {
 		return p.packConcurrent(launches)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"tutti/benchrunner"
 )
@@ -127,7 +128,7 @@ func (p planner) tryPack(launches []launch) (best plannedJob, ok bool) {
 			continue
 		}
 		shortest, ok = packed.Makespan, true
-		best = plannedJob{nodes: nodes, limit: p.launchTime + secondsOf(packed.Makespan), places: packed.Places, switches: p.sharing.switches}
+		best = plannedJob{nodes: nodes, limit: p.launchTime + time.Duration(packed.Makespan*float64(time.Second)), places: packed.Places, switches: p.sharing.switches}
 		for _, at := range packed.Places {
 			best.launches = append(best.launches, launches[at.Load])
 		}

@@ -19,14 +19,6 @@ import (
 // Kinds returns the values of the key runner.kind.
 func Kinds() []string { return []string{Replay, Local, SlurmJobs, Allocation} }
 
-// setMethodDefaults replaces the value "auto" of stop.criteria_from by the value that the method uses by
-// default.
-func (c *Campaign) setMethodDefaults() {
-	if c.Stop.CriteriaFrom == Auto {
-		c.Stop.CriteriaFrom = string(campaign.SourceFor(campaign.Method(c.Method).Strategy()))
-	}
-}
-
 // Auto is the value of model.kind and of stop.criteria_from that leaves the choice to the method. The final
 // model is then the one that the hyperparameter study finds best. With "method: fact" only forests are
 // candidates.

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/viper"
 	"go.yaml.in/yaml/v3"
 
+	"tutti/campaign"
 	"tutti/internal/infile"
 )
 
@@ -68,7 +69,9 @@ func (l *loader) campaign(dir string, content []byte, layers Layers) *Campaign {
 		l.addSite(dir)
 		l.decode(fields(c))
 		c.resolve(dir, l.fault)
-		c.setMethodDefaults()
+		if c.Stop.CriteriaFrom == Auto {
+			c.Stop.CriteriaFrom = string(campaign.SourceFor(campaign.Method(c.Method).Strategy()))
+		}
 		if c.Grid.Between {
 			c.Grid.addBetween()
 		}

@@ -126,8 +126,6 @@ func (b base) catalogue() *mpi.Catalogue {
 	return b.Releases()[i]
 }
 
-func isGuarded(r mpi.Requirement) bool { return slices.Contains(guarded, r) }
-
 // Force implements mpi.Measurable. Benchmark programs that know libtutti set the algorithm by a function
 // call. Other programs start with a table that has one rule. An algorithm of the MPI library is forced in
 // the same way as without libtutti. For the default, the MPI library chooses. All candidates load the algorithms

@@ -120,7 +120,7 @@ func needsOf(text string) ([]mpi.Requirement, error) {
 	}
 	var out []mpi.Requirement
 	for name := range strings.SplitSeq(text, ",") {
-		if !isGuarded(mpi.Requirement(name)) {
+		if !slices.Contains(guarded, mpi.Requirement(name)) {
 			return nil, fmt.Errorf("%q: want some of %v separated by commas, or -", text, guarded)
 		}
 		out = append(out, mpi.Requirement(name))

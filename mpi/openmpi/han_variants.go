@@ -30,7 +30,7 @@ func isHan(id int) bool { return id == hanID || id == hanSimpleID }
 const hanSegment = 65536
 
 // checkParts returns an error for an algorithm of coll/han with an unknown component.
-func checkParts(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Algorithm) error {
+func checkParts(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm) error {
 	for _, name := range []string{"inter", "intra"} {
 		if value, ok := alg.Param(name); ok && value != "tuned" && value != "basic" {
 			return fmt.Errorf("%s %s %s %s: parameter %s: %w: want tuned or basic", cat.Library, cat.Version, c, alg, name, mpi.ErrUnknown)

@@ -82,7 +82,7 @@ func takesRadix(c coll.Collective, e mpi.Entry) bool {
 // lookup returns an error for an algorithm with a radix below 2 or without one, or with an unknown component.
 func lookup(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Algorithm) error {
 	if !takesRadix(c, e) {
-		return checkParts(cat, c, e, alg)
+		return checkParts(cat, c, alg)
 	}
 	text, _ := alg.Param("faninout")
 	if radix, err := strconv.Atoi(text); err == nil && radix < 2 || text == "" {
