@@ -4,10 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/c-bata/goptuna"
 	"github.com/c-bata/goptuna/cmaes"
+
+	"tutti/metrics"
 )
 
 // Spec configures a study.
@@ -79,7 +80,7 @@ func (s search) trial(ctx context.Context, spec Spec, study *goptuna.Study, n in
 	return record, stop
 }
 
-// errFailed tells goptuna that a trial has failed. The sampler ignores such trials.
+// errFailed is the error with which goptuna receives a failed trial. The sampler ignores such trials.
 var errFailed = errors.New("trial failed")
 
 // newStudy returns a goptuna study that is stored in memory only.
@@ -130,7 +131,7 @@ func (s search) evaluate(ctx context.Context, x []float64) (params ForestParams,
 		}
 	}()
 	params, value, err = s.objective(ctx, x)
-	if err == nil && !finite(value) {
+	if err == nil && !metrics.Finite(value) {
 		err = fmt.Errorf("score %g is not finite", value)
 	}
 	return params, value, err
@@ -167,16 +168,13 @@ func (r TrialRecord) Check(number int) error {
 		return fmt.Errorf("%w %d: state is %q", ErrRecord, number, r.State)
 	case (r.State == Complete) != (r.Value != nil):
 		return fmt.Errorf("%w %d: only a complete trial has a value", ErrRecord, number)
-	case r.Value != nil && !finite(*r.Value):
+	case r.Value != nil && !metrics.Finite(*r.Value):
 		return fmt.Errorf("%w %d: value is %g", ErrRecord, number, *r.Value)
 	case r.State == Complete && !r.Params.valid():
 		return fmt.Errorf("%w %d: %+v is outside the ranges", ErrRecord, number, r.Params)
 	}
 	return nil
 }
-
-// finite reports whether v is neither NaN nor infinite.
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // Study has the trials of a study, in order.
 type Study struct {

@@ -192,3 +192,6 @@ func (a Allowed) Price(s Summary) float64 {
 	a = a.WithDefaults()
 	return 1 + a.Slowdown*a.Loss(s.Slowdown-1, s.Mistakes)
 }
+
+// Finite reports whether v is neither NaN nor infinite.
+func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -26,7 +26,7 @@ type Build interface {
 
 	// Export returns the files and settings with which the library follows a selection returned by Fit. The
 	// parameter dir is the absolute path of the folder for the files. Equal selections give equal exports.
-	// The error matches ErrUnknown if the release lacks an algorithm.
+	// The error matches ErrUnknown if the release does not have an algorithm.
 	Export(sel selection.Selection, dir string) (Export, error)
 
 	// Replay reads an exported selection back and evaluates it as the library does. It returns an error if the

@@ -122,7 +122,7 @@ func (c *Catalogue) Listing(listed map[coll.Collective][]Entry) *Catalogue {
 }
 
 // Lookup returns the entry of an algorithm. The error matches ErrUnknown if the release
-// lacks the algorithm, or if the library does not take its parameters.
+// does not have the algorithm, or if the library does not take its parameters.
 func (c *Catalogue) Lookup(collective coll.Collective, alg coll.Algorithm) (Entry, error) {
 	entries := c.entries[collective]
 	i := slices.IndexFunc(entries, func(e Entry) bool { return e.Name == alg.Name })

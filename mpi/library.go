@@ -130,8 +130,8 @@ type Inspection struct {
 
 	Catalogue *Catalogue // of the nearest release or, for an unknown series, of the build; nil if Fault is set
 	Listed    int        // number of catalogue algorithms that such a build may have
-	Absent    []string   // those of them that this build lacks
-	Unlisted  []string   // algorithms of the build that the catalogue lacks
+	Absent    []string   // those of them that this build does not have
+	Unlisted  []string   // algorithms of the build that the catalogue does not list
 
 	Fault string // why its algorithms are unknown; empty if they are known
 	Fix   string // how to fix the fault

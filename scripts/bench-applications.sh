@@ -70,7 +70,7 @@ loop() {
 		if [ "$how" = star ]; then rm -f "$folder"/*; fi
 		"$BUILT/tutti" online update "$folder" >/dev/null
 		took=$(TABLE=$folder/tutti.table TUTTI_SAMPLES=$folder TUTTI_MODE=$1 TUTTI_EXPLORE_SHARE=$2 TUTTI_BUDGET=$3 TUTTI_SEED=$run application "$trace" "$times" "$run" | all)
-		for file in "$folder"/n0-*.samples; do # simulated time begins anew with each run
+		for file in "$folder"/n0-*.samples; do # simulated time begins at 0 in each run
 			mv "$file" "$folder/run-1-$((run * 1000000000))-0.samples"
 		done
 		echo "$name,$how,$run,$took"

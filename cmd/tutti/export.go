@@ -69,6 +69,7 @@ when a release has never been tested.`,
 	e := exporter{app: a}
 	choiceFlag(cmd, "only", &e.only, exportAll, exportable, "`KIND` of results to write")
 	cmd.Flags().StringArrayVar(&e.targets, "for", nil, "`LIBRARY[=VERSION[:PATH]]` to write for, repeatable; default: the libraries of the campaign")
+	completeLibraries(cmd, "for")
 	cmd.Flags().StringVarP(&e.dir, "out", "o", "", "`FOLDER` to write to, default: that of the campaign; - for standard output (trees, selection, measurements or summary)")
 	a.formatFlag(cmd)
 	mustComplete(cmd.MarkFlagDirname("out"))

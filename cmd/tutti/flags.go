@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tutti/internal/config"
+	"tutti/mpi/libraries"
 )
 
 // The values of --format.
@@ -41,6 +42,15 @@ func choiceFlag(cmd *cobra.Command, name string, value *string, initial string, 
 	*value = initial
 	cmd.Flags().Var(choice{value, allowed}, name, usage+": "+strings.Join(allowed, ", "))
 	mustComplete(cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(allowed, cobra.ShellCompDirectiveNoFileComp)))
+}
+
+// completeLibraries makes shells complete the names of libraries as values of a flag.
+func completeLibraries(cmd *cobra.Command, flag string) {
+	var names []string
+	for _, l := range libraries.All() {
+		names = append(names, l.Facts().Name)
+	}
+	mustComplete(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // formatFlag adds the flag --format, which says how the function show prints results.

@@ -51,6 +51,7 @@ quick.yaml and all that tutti tune writes: resume, verify and report work as usu
 	o := quickOptions{app: a}
 	flags := cmd.Flags()
 	flags.StringVar(&o.library, "library", "", "`NAME` of the library; default: the first that works")
+	completeLibraries(cmd, "library")
 	flags.StringSliceVar(&o.collectives, "collectives", []string{"allreduce", "bcast", "reduce", "allgather", "alltoall"}, "collectives to tune")
 	flags.DurationVar(&o.wallTime, "wall-time", 15*time.Minute, "stop measuring after this time, all collectives together")
 	flags.BoolVar(&o.dry, "dry-run", false, "print the campaign file; build and tune nothing")

@@ -54,10 +54,11 @@ everything: create and stop campaigns, and see all their files, variables and er
 		Args:    arguments(1, 1, "the name of one token"),
 	}
 	store := serviceFlag(cmd)
-	role := cmd.Flags().String("role", "", "read or operate (required)")
+	var role string
+	choiceFlag(cmd, "role", &role, "", []string{string(api.Read), string(api.Operate)}, "`ROLE` (required)")
 	out := cmd.Flags().StringP("out", "o", "", "`FILE` to create with mode 0600; default: standard output")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if *role == "" {
+		if role == "" {
 			return usageError(cmd, errors.New("want --role"))
 		}
 		s, err := store()
@@ -65,13 +66,13 @@ everything: create and stop campaigns, and see all their files, variables and er
 			return err
 		}
 		if *out == "" {
-			return createToken(cmd, s, args[0], *role, a.stdout)
+			return createToken(cmd, s, args[0], role, a.stdout)
 		}
 		f, err := os.OpenFile(*out, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 		if err != nil {
 			return withCode(codeOutput, err)
 		}
-		if err := createToken(cmd, s, args[0], *role, f); err != nil {
+		if err := createToken(cmd, s, args[0], role, f); err != nil {
 			return errors.Join(err, f.Close(), os.Remove(*out))
 		}
 		return withCode(codeOutput, f.Close())

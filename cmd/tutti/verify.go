@@ -90,6 +90,7 @@ machine that was tuned: tutti serve then tunes again ("when: drift").`,
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.set, "set", nil, "change a rule of the test: `KEY=VALUE`, repeatable")
 	flags.StringVar(&o.library, "library", "", "`NAME` of the only library to verify; default: all of the campaign")
+	completeLibraries(cmd, "library")
 	flags.DurationVar(&o.machineTime, "machine-time", 0, "limit of machine time for each library; 0: what the campaign used for it, at least 10m")
 	flags.DurationVar(&o.wallTime, "wall-time", 0, "start no block after this time")
 	flags.BoolVar(&o.restart, "restart", false, "start again where a verification has ended")

@@ -271,7 +271,7 @@ static int read_banner(const char *p, int line, char *why)
         if (*c < ' ' || *c > '~')
             return refuse(why, line, "printable ASCII");
     if (banner[0] != 0 || n == 0 || n >= sizeof banner || *p == ' ' || p[n - 1] == ' ')
-        return refuse(why, line, "what an MPI library says of itself, once, in at most 127 letters");
+        return refuse(why, line, "the version text of an MPI library, once, in at most 127 letters");
     memcpy(banner, p, n + 1);
     return 0;
 }

@@ -11,7 +11,7 @@ import { percent, point, ratio } from './format.js';
 import { gridMaps, pointKey } from './map.js';
 import { codes, countScale, gainScale, libraryDefault, mistakeScale, scaleTexts, slowdownScale, step } from './palette.js';
 
-// Second layers of the maps, next to the tuned choice. has tells whether points know the figure.
+// Second layers of the maps, next to the tuned choice. has reports whether a point has the figure.
 const layerKinds = {
   gain: { title: 'gain over default', has: (c) => c.gain !== undefined, scale: () => gainScale, cell: gainCell },
   slowdown: { title: 'slowdown, tuned', has: (c) => c.slowdown !== undefined, scale: () => slowdownScale, cell: (c) => slowdownCell(c, c.slowdown, 'tuned') },

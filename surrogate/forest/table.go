@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"tutti/metrics"
 )
 
 const (
@@ -75,7 +77,7 @@ func flatten(x [][]float64) (flat []float64, d int, err error) {
 			ragged = fmt.Errorf("%w: row %d has %d features, row 0 has %d", ErrShape, i, len(row), d)
 		}
 		for j, v := range row {
-			if bad == nil && !finite(v) {
+			if bad == nil && !metrics.Finite(v) {
 				bad = fmt.Errorf("%w: row %d feature %d is %g", ErrValue, i, j, v)
 			}
 		}
@@ -89,7 +91,7 @@ func checkTargets(y []float64, n int, c Criterion) error {
 		return fmt.Errorf("%w: %d targets for %d rows", ErrShape, len(y), n)
 	}
 	for i, v := range y {
-		if !finite(v) || math.Abs(v) > maxTarget {
+		if !metrics.Finite(v) || math.Abs(v) > maxTarget {
 			return fmt.Errorf("%w: target %d is %g, want at most %g in size", ErrValue, i, v, maxTarget)
 		}
 		if c == Poisson && v < 0 {
@@ -98,8 +100,6 @@ func checkTargets(y []float64, n int, c Criterion) error {
 	}
 	return nil
 }
-
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // scaleTargets sets the field z to shifted and scaled targets, so that sums of their squares do not overflow
 // and lose few digits. The scale is a power of two, so scaling causes no rounding errors. It subtracts a shift

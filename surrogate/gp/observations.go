@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"tutti/metrics"
 )
 
 // Observations holds observed values (targets) of tasks at rows. Each field except X has one element for
@@ -73,7 +75,7 @@ func (o Observations) validateOne(j int) error {
 		return fmt.Errorf("%w: observation %d is of job %d", ErrValue, j, o.job(j))
 	case o.source(j) < 0:
 		return fmt.Errorf("%w: observation %d is of source %d", ErrValue, j, o.source(j))
-	case !finite(o.Y[j]) || o.At[j] < 0 || o.At[j] >= len(o.X) || o.Task[j] < 0:
+	case !metrics.Finite(o.Y[j]) || o.At[j] < 0 || o.At[j] >= len(o.X) || o.Task[j] < 0:
 		return fmt.Errorf("%w: observation %d: %g of task %d at row %d of %d", ErrValue, j, o.Y[j], o.Task[j], o.At[j], len(o.X))
 	}
 	return nil

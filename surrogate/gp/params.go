@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"tutti/metrics"
 )
 
 // The errors of this package, for comparison by errors.Is.
@@ -56,7 +58,7 @@ func (p Params) validate(dim int) error {
 			return err
 		}
 	}
-	if !finite(p.Mean) {
+	if !metrics.Finite(p.Mean) {
 		return fmt.Errorf("%w: mean %g", ErrValue, p.Mean)
 	}
 	if !(p.Common > 0) {
@@ -83,8 +85,6 @@ func checkLengths(lengths []float64, dim int) error {
 	return nil
 }
 
-func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
-
 // checkRows returns an error unless every row consists of dim finite numbers. If dim is 0, every row must
 // be as long as the first one.
 func checkRows(rows [][]float64, dim int) error {
@@ -102,7 +102,7 @@ func checkRows(rows [][]float64, dim int) error {
 			return fmt.Errorf("%w: row %d has %d columns, want %d", ErrShape, i, len(row), dim)
 		}
 		for d, v := range row {
-			if !finite(v) {
+			if !metrics.Finite(v) {
 				return fmt.Errorf("%w: %g in row %d, column %d", ErrValue, v, i, d)
 			}
 		}

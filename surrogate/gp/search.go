@@ -5,6 +5,8 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/optimize"
+
+	"tutti/metrics"
 )
 
 // hyperprior holds independent normal priors for the elements of theta (see paramsOf), and the bounds of the
@@ -106,7 +108,7 @@ func standardise(y []float64) (std []float64, mean, scale float64, err error) {
 		square += std[i] * std[i] / n
 	}
 	scale = math.Sqrt(square)
-	if !finite(mean) || !finite(scale) {
+	if !metrics.Finite(mean) || !metrics.Finite(scale) {
 		return nil, 0, 0, fmt.Errorf("%w: targets up to %g overflow", ErrValue, largest)
 	}
 	if scale <= constantSpread*largest || scale == 0 {
