@@ -8,6 +8,9 @@
 //
 //	testutil.CheckGolden(t, "bcast.json", got) // go test -update writes the file
 //
+//	golden := testutil.GoldenErrors(t) // testdata/TestParse.errors has the messages of all bad inputs
+//	golden("empty", err, ErrSyntax)
+//
 //	program := testutil.BuildProgram(t, testutil.MPICH, testutil.CollectivesProgram)
 //	out := testutil.RunProgram(t, env, testutil.MPICH.Launcher, "-n", "4", program, "check", "64")
 //

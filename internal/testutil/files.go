@@ -1,9 +1,14 @@
 package testutil
 
 import (
+	"errors"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -18,11 +23,39 @@ func CheckGolden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	if *update {
-		NoError(t, os.WriteFile(path, got, 0o666))
+		NoError(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o777), os.WriteFile(path, got, 0o666)))
 	}
 	want := Must(os.ReadFile(path))(t)
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+// temporary matches the folder that a call of t.TempDir returns.
+var temporary = regexp.MustCompile(regexp.QuoteMeta(filepath.Clean(os.TempDir())) + `/[^/\s]+/\d{3}`)
+
+// GoldenErrors returns a function that collects the error of each bad input of a test. The function fails the
+// test if err is nil or does not match all kinds. At the end of the test, the messages, sorted by
+// input, must equal the file testdata/NAME.errors, where NAME is the test's name; -update writes it. DIR stands
+// for temporary folders.
+func GoldenErrors(t *testing.T) func(input string, err error, kinds ...error) {
+	t.Helper()
+	var entries []string
+	t.Cleanup(func() {
+		slices.Sort(entries)
+		CheckGolden(t, t.Name()+".errors", []byte(strings.Join(entries, "")))
+	})
+	return func(input string, err error, kinds ...error) {
+		t.Helper()
+		if err == nil {
+			t.Errorf("%s: want an error", input)
+		}
+		for _, kind := range kinds {
+			if !errors.Is(err, kind) {
+				t.Errorf("%s: error %v, want %v", input, err, kind)
+			}
+		}
+		entries = append(entries, temporary.ReplaceAllString(fmt.Sprintf("%s: %v\n", input, err), "DIR"))
 	}
 }
 
