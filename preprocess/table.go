@@ -195,9 +195,9 @@ func (r *rowReader) optional(m *coll.Measurement, row []string, line int) {
 
 func parseFloat(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
 
-// The number of calls that an OSU micro-benchmark makes, with its warm-up calls. It makes 1000 + 200 calls
-// for messages of up to 8 KiB, and 100 + 10 calls for larger messages. Source: OSU micro-benchmarks 7.4,
-// defaults of the collective benchmarks.
+// The numbers of timed and warm-up calls that an OSU micro-benchmark makes: 1000 + 200 for messages of up to
+// 8 KiB, and 100 + 10 for larger messages. Source: OSU micro-benchmarks 7.4, defaults of the collective
+// benchmarks.
 const (
 	osuSmallBytes = 8 << 10
 	osuSmallCalls = 1000 + 200

@@ -83,9 +83,9 @@ void allgather_gather_bcast(const call *c)
     bcast_binomial(&down);
 }
 
-/* Gathers blocks along one dimension of a mesh of ranks after another. The stride of a dimension is the distance
- * between ranks that are neighbors in it. Before the step for a dimension, a rank has the blocks of `stride`
- * consecutive ranks. Source: Faraj and Yuan (2005), 3.1. */
+/* Gathers blocks along the dimensions of a mesh of ranks, one after another. The stride of a dimension is the
+ * distance between ranks that are neighbors in it. Before the step for a dimension, a rank has the blocks of
+ * `stride` consecutive ranks. Source: Faraj and Yuan (2005), 3.1. */
 static void over_mesh(const call *c, int dimensions)
 {
     mesh m = mesh_of(c->size, dimensions);

@@ -113,7 +113,7 @@ static void along(const call *c, char *out, char *in, int *ranks, int stride, in
         pick(c, block(c, in, i * part), c->data, length, stride, i, 1);
 }
 
-/* Exchanges blocks along one dimension of a mesh of ranks after another. Blocks that take the same way
+/* Exchanges blocks along the dimensions of a mesh of ranks, one after another. Blocks that take the same way
  * travel in one message. Source: Bokhari and Berryman, Complete exchange on a circuit switched mesh (1992). */
 static void over_mesh(const call *c, int dimensions)
 {

@@ -52,8 +52,8 @@ static int start(const plan *p, int i, int j)
 
 /* Adds the messages from the first group (a members) to group j (b members), and in the same phases messages
  * within the first group. In every a successive phases, each member of the first group sends to group j once.
- * After every lcm(a, b) phases the order of the senders is rotated by one, because otherwise the same pairs of
- * ranks would meet again. */
+ * After every lcm(a, b) phases the order of the senders is rotated by one. Otherwise the same senders and
+ * receivers would meet again. */
 static void from_first(plan *p, int j)
 {
     int a = count(p, 0), b = count(p, j), orders = divisor(a, b);

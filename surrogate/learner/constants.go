@@ -9,9 +9,9 @@ const (
 	// minJobShare is the smallest variance between jobs that is used, as a fraction of preprocess.MeasurementNoise.
 	// A smaller variance is set to 0, because it would change little and cost time.
 	minJobShare = 0.25
-	// Up to relearnFirst measurements, hyperparameters are learned after every measurement. After that, they
-	// are learned whenever the number of measurements has grown by 1/relearnGrowth, since they hardly change
-	// in between. These numbers are our choice.
+	// relearnFirst and relearnGrowth say when hyperparameters are learned: after each of the first relearnFirst
+	// measurements, and later whenever the number of measurements has grown by 1/relearnGrowth. They hardly
+	// change in between. These numbers are our choice.
 	relearnGrowth = 7
 	relearnFirst  = 32
 
