@@ -84,9 +84,9 @@ func fit(rows []selection.Row) (activelearn.Selection, error) {
 	return activelearn.Selection{Choose: choose, Leaves: tree.Summary.Leaves}, nil
 }
 
-// TestConvergesOnKnownMachine checks that the selection of a converged campaign meets the criteria by the
-// machine's true times, which are known here. This must hold for every strategy and every value of
-// stop.criteria_from.
+// TestConvergesOnKnownMachine checks that the selection of a converged campaign meets the stopping criteria.
+// It computes this from the machine's true times, which are known here. This must hold for every strategy and
+// every value of stop.criteria_from.
 func TestConvergesOnKnownMachine(t *testing.T) {
 	for _, strategy := range activelearn.Names() {
 		for _, source := range activelearn.Sources() {

@@ -100,8 +100,8 @@ func (c Conclusion) HasPosterior() bool {
 	return c.Learner.Model == learner.GaussianProcess && work <= maxPosteriorWork
 }
 
-// ExpectedDefault returns the expected quality of the library's default at all points of the grid. It
-// returns false if the models have no posterior or cannot predict the default at some point.
+// ExpectedDefault returns the expected quality (slowdown and mistakes) of the library's default over the
+// whole grid. It returns false if the models have no posterior or cannot predict the default at some point.
 func (c Conclusion) ExpectedDefault() (metrics.Summary, bool, error) {
 	if !c.HasPosterior() {
 		return metrics.Summary{}, false, nil

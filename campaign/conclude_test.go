@@ -16,8 +16,8 @@ import (
 	"tutti/journal"
 )
 
-// TestMeasuredTimesReplacePredictions checks that a completely measured point has the measured times instead
-// of predictions, apart from a common factor.
+// TestMeasuredTimesReplacePredictions checks that measured times, scaled by a common factor, replace the
+// predictions at a completely measured point.
 func TestMeasuredTimesReplacePredictions(t *testing.T) {
 	s := spec("uncertainty")
 	s.HPO, s.Criteria = 0, activelearn.Criteria{} // criteria that never hold

@@ -5,8 +5,8 @@ package campaign
 const (
 	// growWithin limits the search for parameter values to fast algorithms: their time is at most growWithin
 	// times the fastest. Listed parameter values are about four times apart. The best value v thus differs
-	// from a listed value by at most a factor of 2. If a segmented algorithm takes the time a·v + b/v + c
-	// with constants a, b and c, the listed value is then at most 25 % slower.
+	// from a listed value by at most a factor of 2. If a segmented algorithm takes the time a·v + b/v + c,
+	// the listed value is then at most 25 % slower (for any a, b, c).
 	growWithin = 1.25
 	// growPoints is the number of points at which a new algorithm is measured first.
 	growPoints = 3

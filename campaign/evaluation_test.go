@@ -218,8 +218,8 @@ func TestNoiseLimited(t *testing.T) {
 	}
 }
 
-// TestReasonsAreLogged checks that every batch except the first has a reason for each candidate. The
-// campaign uses a Gaussian process, so it has no study trials.
+// TestReasonsAreLogged checks that the log has a reason for each candidate of every batch except the first.
+// It must have no trials of a hyperparameter study, because the campaign uses a Gaussian process.
 func TestReasonsAreLogged(t *testing.T) {
 	log := &memory{}
 	s := spec("regret")

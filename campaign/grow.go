@@ -135,9 +135,9 @@ func (r *run) nextValues() ([]coll.Candidate, error) {
 	return first, nil
 }
 
-// competitive returns, for each algorithm, the points of positive weight at which its time is at most
-// growWithin times the fastest. It leaves out points at which the same algorithm is faster with another
-// parameter value.
+// competitive returns, for each algorithm, the points of positive weight at which it takes at most growWithin
+// times as long as the fastest algorithm. It leaves out points at which the same algorithm is faster with
+// another parameter value.
 func (r *run) competitive(a activelearn.Alternatives) (map[coll.Algorithm][]coll.Point, error) {
 	rows, err := a.Rows(r.rule.MergePoints(r.result.Rounds))
 	if err != nil {

@@ -75,8 +75,8 @@ func TestStudiedCriteria(t *testing.T) {
 }
 
 // TestFinalModel checks a hyperparameter study with Spec.Auto, which compares the Gaussian process with the
-// best forest. The log must keep the comparison. Only a forest that wins it may become the final model. Without
-// trials, the comparison is with the configured forest.
+// best forest. The log must keep the comparison. A forest may become the final model only if it is better in
+// this comparison. Without trials, the comparison is with the configured forest.
 func TestFinalModel(t *testing.T) {
 	s, p := spec("regret"), problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}})
 	s.Limits.MachineSeconds, s.Auto, s.HPO = 2, true, 2

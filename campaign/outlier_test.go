@@ -67,8 +67,8 @@ func TestOutliersAreRemeasured(t *testing.T) {
 	}
 }
 
-// TestNoStopWithOutliers checks that a campaign does not converge while outliers of its last round are
-// pending. If the criteria hold, the next round measures only outliers.
+// TestNoStopWithOutliers checks that a campaign does not converge while outliers of its last round must be
+// measured again. If the stopping criteria hold, the next round must measure only outliers.
 func TestNoStopWithOutliers(t *testing.T) {
 	s := spec("regret")
 	s.HPO, s.CriteriaFrom = 0, activelearn.Predicted
@@ -97,8 +97,8 @@ func TestNoStopWithOutliers(t *testing.T) {
 	}
 }
 
-// countOutlierRounds returns the number of rounds that measure outliers although the criteria hold. Such a
-// round may measure only outliers and one replicate.
+// countOutlierRounds returns the number of rounds that measure outliers although the stopping criteria hold.
+// Such a round may measure only outliers and one replicate.
 func countOutlierRounds(t *testing.T, records []journal.Record) (n int) {
 	t.Helper()
 	pending := 0

@@ -220,8 +220,8 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 	return batch, r.trials.begin(ledger, batch)
 }
 
-// restoreStrategy restores the state that the strategy had after it chose a batch in the log. Only the
-// candidates that are neither measured nor pending were chosen by the strategy.
+// restoreStrategy restores the state that the strategy had after it chose a batch in the log. It ignores
+// candidates that were already measured or pending, because the strategy did not choose them.
 func (r *run) restoreStrategy(s activelearn.State, batch []coll.Candidate) {
 	strategy, ok := r.strategy.(activelearn.Restorer)
 	if !ok || r.rule.Auditing() {

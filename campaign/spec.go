@@ -41,8 +41,8 @@ type Spec struct {
 	NewStrategy func(activelearn.Options) (activelearn.Strategy, error)
 }
 
-// Method is a way of tuning. It sets the strategy, the model, the source of the criteria and the
-// hyperparameter study together.
+// Method is a way of tuning. It sets the strategy, the model, the hyperparameter study, and the numbers that
+// are compared with the stopping criteria.
 type Method string
 
 // The methods. FACT is the pipeline of Wilkins et al., ExaMPI 2021.
@@ -139,9 +139,9 @@ func (p Problem) Weigh(opt metrics.Options, points []coll.Point) metrics.Options
 	return activelearn.Weigh(opt, p.weight(), points)
 }
 
-// weight returns a function that returns the weight of a point. It is nil for equal weights. A message size
-// between two neighboring sizes of the space has the weight of the smaller one. Other points outside the
-// space have weight 0.
+// weight returns a function that returns the weight of a point. It returns nil if all weights are equal. A
+// message size between two neighboring sizes of the space has the weight of the smaller one. Other points
+// outside the space have weight 0.
 func (p Problem) weight() func(coll.Point) float64 {
 	if p.Weights == nil {
 		return nil
@@ -208,8 +208,8 @@ func (s Spec) allowed() metrics.Allowed {
 	}.WithDefaults()
 }
 
-// sharedLaunch returns a function that maps candidates to keys. Candidates with equal keys can share a
-// launch. The result is nil if each candidate needs its own launch.
+// sharedLaunch returns a function that says which candidates can share a launch: those for which it returns
+// equal keys. The result is nil if each candidate needs its own launch.
 func (s Spec) sharedLaunch() func(coll.Candidate) any {
 	if s.Launch != benchrunner.LaunchOSU && s.Launch != benchrunner.LaunchNative {
 		return nil

@@ -133,8 +133,8 @@ func compareLosses(allowed metrics.Allowed, gaussian, forest, weights []float64)
 }
 
 // ForestStudy returns a hyperparameter study of the learner's forests with k folds. The measurements must
-// have at least two points. The score of a fold is a loss: it follows from the average slowdown and the
-// mistakes, with the weights in `opt`.
+// have at least two points. The score of a fold is a loss, computed from the average slowdown and the share
+// of mistakes with the weights in `opt`.
 func ForestStudy(d learner.Data, k int, seed uint64, opt learner.Options) hpo.ForestStudy {
 	folds := learner.FoldsOf(d.Measurements, k, seed)
 	opt.Model = learner.Forest

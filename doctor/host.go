@@ -78,8 +78,7 @@ func (x *hostChecker) processors() Check {
 	return c
 }
 
-// mostLoad is the highest load average, divided by the number of cores, at which measured times are as on a
-// quiet machine.
+// mostLoad is the highest load average, divided by the number of cores, that does not disturb measurements.
 const mostLoad = 0.5
 
 // LoadWarning returns a warning if other programs use many of the cores that this process may use, and "" if

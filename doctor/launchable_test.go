@@ -66,8 +66,8 @@ func TestLaunchablesUnknown(t *testing.T) {
 	}
 }
 
-// TestIdentifyLibrary checks that the release comes from the library's file: the headers of the MPI ABI do
-// not name a library, and other headers may lack a suffix.
+// TestIdentifyLibrary checks that the release is read from the library's file. Headers do not suffice: those
+// of the MPI ABI do not name a library, and others may lack a suffix of the release.
 func TestIdentifyLibrary(t *testing.T) {
 	const open, mpich = "Open MPI v%d.%d.%d\x006.0.0rc2\x00", "Mon Jan  5 10:00:00 UTC 2026\x005.0.2\x00"
 	for _, tc := range []struct {

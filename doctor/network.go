@@ -6,8 +6,8 @@ import (
 	"tutti/topology/discover"
 )
 
-// A switch counts as oversubscribed if it slows pairs down by more than leastOversubscribed. The probability
-// that this happens by chance must be below mostChance.
+// A switch counts as oversubscribed if it slows pairs down by more than the factor leastOversubscribed. The
+// probability that this happens by chance must be below mostChance.
 const (
 	leastOversubscribed = 1.5
 	mostChance          = 0.05

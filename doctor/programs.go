@@ -214,8 +214,8 @@ func others(path string) string {
 
 const nativeTitle = "tutti-native"
 
-// examineNative tries tutti's own benchmark programs. For each library without such a program, it adds a
-// check with the command that builds one.
+// examineNative tries tutti's own benchmark programs. For each library that has no such program, it adds a
+// check that shows the command for building one.
 func (x *programTester) examineNative(ctx context.Context) {
 	for _, path := range x.findNative() {
 		x.examineOwn(ctx, path)

@@ -64,8 +64,8 @@ type Report struct {
 	Checks       []Check       `json:"checks"`
 }
 
-// Ready reports whether the campaign could run on this machine. If there is no campaign, it reports whether
-// any campaign could run.
+// Ready reports whether the campaign in the options could run on this machine. Without a campaign in the
+// options, it reports whether any campaign could run.
 func (r *Report) Ready() bool {
 	return len(r.Sets) > 0 && !slices.ContainsFunc(r.Checks, func(c Check) bool {
 		return c.Section == Campaign && c.State == Missing

@@ -228,8 +228,8 @@ func (j *Journal) checkAlone() error {
 	return nil
 }
 
-// cutBack truncates the file to its size before a failed write. It returns `cause`, the error of the failed
-// write.
+// cutBack truncates the file to the size that it had before a failed write. It returns `cause`, the error of
+// this write, and any error of the truncation.
 func (j *Journal) cutBack(cause error) error {
 	err := j.file.Truncate(j.size)
 	if err == nil {

@@ -153,8 +153,8 @@ func (s *State) addJob(of *jobList, p Problem, j coll.Job) {
 	job.Taken = job.Taken || j.State == coll.JobSubmitted
 }
 
-// share replaces the texts of a job by shared copies, to save memory. The parameter `last` is the
-// environment of the previous job. An equal environment is stored once.
+// share replaces the texts of a job by shared copies, to save memory. The parameter `last` is the environment
+// of the previous job. If the job has an equal environment, both jobs share one copy.
 func share(j *coll.Job, last *coll.Environment) {
 	j.State, j.Outcome = unique.Make(j.State).Value(), unique.Make(j.Outcome).Value()
 	e := j.Environment

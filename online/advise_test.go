@@ -11,8 +11,8 @@ import (
 )
 
 // makeSamples returns samples of an allreduce, with the given number of calls for each algorithm. The
-// parameter seconds holds the time of each algorithm, to which 5 % noise is added. One call in ten takes
-// ten times as long.
+// parameter seconds holds the time of each algorithm, to which 5 % noise is added. Every tenth call takes ten
+// times as long.
 func makeSamples(calls int, bytes int64, seconds ...float64) (samples []Sample, algorithms []coll.Algorithm) {
 	rng := rand.New(rand.NewPCG(1, uint64(bytes)))
 	for i, t := range seconds {
@@ -142,8 +142,8 @@ func TestAdviseWithoutSamples(t *testing.T) {
 	}
 }
 
-// TestAdviseMorePoints checks that a point without samples gets advice that follows from the posterior's
-// prediction.
+// TestAdviseMorePoints checks that a point without samples also gets advice. The advice must follow from the
+// times that the model predicts for this point.
 func TestAdviseMorePoints(t *testing.T) {
 	samples, algorithms := makeSamples(40, 1024, 4e-5, 1e-5)
 	base := among(algorithms, coll.Default)

@@ -14,8 +14,8 @@ type timedCall struct {
 	seconds   float64
 }
 
-// validTimes holds the calls whose times are still valid. When the times of an algorithm change, the times
-// of its earlier calls become invalid.
+// validTimes holds the calls whose times are still valid. If an algorithm has become slower or faster, the
+// times of its earlier calls are not valid any more.
 type validTimes struct {
 	logs   [][][]float64 // for each class and algorithm: natural logarithms of seconds, minus the level of the call's job
 	level  []float64     // of each job: the logarithm of the factor by which it slowed all its calls
@@ -32,9 +32,8 @@ type shift struct {
 // validCalls returns the calls of each class whose times are still valid. The parameter `calls` must be in the order
 // of jobs.
 //
-// It first subtracts the level of each job, the factor by which the whole job was slower: its nodes may be slower,
-// or another job may disturb it. After that, it keeps only the calls after the last change of their algorithm in
-// their class.
+// It first removes the level of each job, the factor by which the whole job was slower. The cause may be slower
+// nodes or another job. After that, it keeps only the calls after the last change of their algorithm in their class.
 func validCalls(classes []Class, calls [][]timedCall) validTimes {
 	out := validTimes{logs: make([][][]float64, len(calls)), level: jobLevels(classes, calls)}
 	for class, of := range calls {
@@ -114,8 +113,8 @@ func stepDeviation(logs []float64) float64 {
 func median(x []float64) float64 { return metrics.Quantile(x, 0.5) }
 
 // The level of a job is the logarithm of the factor by which all its times exceed those of earlier jobs. It is 0
-// unless its absolute value exceeds minLevel and levelErrors standard errors. It is also 0 if fewer than
-// minPairs pairs of a class and an algorithm occur both in the job and in earlier jobs, or if these pairs have
+// unless its absolute value exceeds minLevel and levelErrors standard errors. It is computed from the pairs of a
+// class and an algorithm that also occur in earlier jobs. It is 0 if they are fewer than minPairs or all have
 // the same algorithm.
 const (
 	minLevel    = 0.1
@@ -126,8 +125,8 @@ const (
 type pair struct{ class, algorithm int }
 
 // jobLevels returns the level of each job. The level says by how much the logarithms of the job's times
-// exceed those of earlier jobs. It is the median over the pairs of class and algorithm that occur both in
-// the job and in earlier jobs. It is 0 if the difference is not significant.
+// exceed those of earlier jobs. It is the median of this difference over all algorithms of all classes that
+// occur both in the job and in earlier jobs. It is 0 if the difference is not significant.
 func jobLevels(classes []Class, calls [][]timedCall) []float64 {
 	jobs := logsByJob(calls)
 	level, last := make([]float64, len(jobs)), map[pair]float64{}

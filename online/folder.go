@@ -84,8 +84,8 @@ func ReadFolder(folder, banner string) (jobs []Job, warnings []string, err error
 	return jobs, warnings, nil
 }
 
-// librariesOf returns the library that each file names, and the most frequent of those libraries whose version
-// contains `banner`. The library of a file that has no samples or cannot be used is "".
+// librariesOf returns the library that each file names. It also returns the most frequent library among those
+// whose version contains `banner`. The library of a file that has no samples or cannot be used is "".
 func librariesOf(paths []string, banner string) (libraries []string, most string, warnings []string) {
 	number := map[string]int{}
 	for _, path := range paths {

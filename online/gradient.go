@@ -102,8 +102,8 @@ const (
 const budgetOfGain = 0.2
 
 // adviceFor returns the advice for a class. An algorithm is explored if its index value (see KnowledgeGradient) is
-// below the shortest expected time. Its weight is the difference, divided by the algorithm's own expected time.
-// Without times of the collective, all algorithms are explored alike.
+// below the shortest expected time. Its weight is the difference of these times, divided by its own expected time.
+// If the collective has no times, all algorithms get equal weights.
 func (r *Result) adviceFor(class int) (Advice, error) {
 	c := r.history.classes[class]
 	j, err := r.Joint(c.Collective, []Class{c})
@@ -230,8 +230,9 @@ func NewJoint(process *gp.GP, classes []Class, task func(a coll.Algorithm, i int
 	return j, nil
 }
 
-// Observe updates the distribution by an observed logarithm of the time of entry i. The parameter `noise` is the
-// variance of the observation's noise. This is one step of a Kalman filter, and takes O(entries²) operations.
+// Observe updates the distribution after the time of entry i was measured once more; `log` is the logarithm of
+// this time. The parameter `noise` is the variance of its noise. This is one step of a Kalman filter, and takes
+// O(entries²) operations.
 func (j *Joint) Observe(i int, log, noise float64) {
 	total := j.Variance(i) + noise
 	row := append([]float64(nil), j.cov[i]...)

@@ -29,8 +29,8 @@ type meanTime struct {
 	mean float64
 }
 
-// newHistory returns the history of the calls of each class, which must be in the order of jobs. Calls
-// before a change of their algorithm's times do not count.
+// newHistory returns the history of the given calls. The calls of each class must be in the order of jobs.
+// Calls before a change of their algorithm's times do not count.
 func newHistory(classes []Class, calls [][]timedCall, earlier [][]coll.Measurement) *history {
 	h := &history{
 		classes: classes, earlier: earlier, times: make([][]meanTime, len(classes)),

@@ -62,7 +62,7 @@ type ClassReport struct {
 }
 
 // TimeChange says that times changed: from a certain job on, an algorithm takes Factor times as long in a
-// class. If the point is empty, all calls of a single job take Factor times as long.
+// class. If the point is empty, it instead says that all calls of this job alone took Factor times as long.
 type TimeChange struct {
 	Job       string         `json:"job"`
 	Begun     time.Time      `json:"begun"`
@@ -209,9 +209,9 @@ func (r *Result) timeChanges() []TimeChange {
 func (r *Result) price(updates []Update) Price {
 	out := Price{Explore: exploreShare}
 	jobs := logsByJob(r.calls)
-	// Four sums in seconds. longer is the additional time of explored calls. selected is the time of all
-	// timed calls if they had run the selected algorithm. compared is the part of selected for which the
-	// time of the default is known. byDefault is the time of this part with the default.
+	// Four sums in seconds. longer is the additional time of explored calls. selected is the time that all
+	// timed calls would have taken with the selected algorithm. compared is the part of selected for which
+	// the time of the default is known. byDefault is the time of this part with the default.
 	longer, selected, compared, byDefault := 0.0, 0.0, 0.0, 0.0
 	variance := 0.0 // of byDefault
 	for i, a := range r.Advice {
@@ -282,7 +282,7 @@ func (r *Result) typicalTime(class, algorithm, job int, logs map[pair][]float64)
 const sizeTolerance = 0.1
 
 // Drift compares the times of calls with the measurements of a source, such as a campaign. It uses only jobs
-// that began after the source was measured, at the time `since`.
+// that began after `since`, the time at which the source was measured.
 func (r *Result) Drift(source string, measured []coll.Measurement, since time.Time) SourceDrift {
 	out := SourceDrift{Source: source}
 	measurements := map[coll.Candidate]coll.Measurement{}

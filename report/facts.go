@@ -266,8 +266,8 @@ type ExcludedFacts struct {
 	Error    string `json:"error"`
 }
 
-// EnvironmentFacts describes the software and hardware on which jobs of a library ran. Jobs that differ
-// only in their nodes share one entry.
+// EnvironmentFacts describes the software and hardware on which jobs of a library ran. Jobs that ran on
+// different nodes but are otherwise equal share one entry.
 type EnvironmentFacts struct {
 	Library    string   `json:"library"`
 	MPIVersion string   `json:"mpi_version"` // as the library reports it

@@ -135,9 +135,9 @@ func scoreTexts(p ProblemFacts, name string) (slowdown, mistakes string) {
 	return FormatSlowdown(s.Slowdown), FormatShare(s.Mistakes)
 }
 
-// ModelLines returns a line for each kind of model that was finally chosen by a comparison. It contains the
-// number of problems, and the average losses of the Gaussian process and of the best forest at held-out points.
-// It returns "" if no models were compared.
+// ModelLines returns a line for each kind of model (Gaussian process or forest) that became the final model of
+// problems. It contains the number of these problems, and the average losses of the Gaussian process and of the
+// best forest at held-out points. It returns "" if no models were compared.
 func ModelLines(f Facts) string {
 	var b strings.Builder
 	for _, model := range []string{"gp", "forest"} {

@@ -95,8 +95,8 @@ func heatMap(distances discover.Matrix, order []int, least, most float64) (templ
 	return template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(b.Bytes())), err
 }
 
-// treePath returns an SVG path of a dendrogram in a square of side 1000. Members are columns of equal width.
-// The lowest merge is at the bottom.
+// treePath returns an SVG path that draws a dendrogram in a square of side 1000. Each member has a column of
+// equal width. The smaller the distance of a merge, the lower it is drawn.
 func treePath(d discover.Dendrogram, order []int) string {
 	const side = 1000
 	x, y := make([]float64, d.N+len(d.Merges)), make([]float64, d.N+len(d.Merges))

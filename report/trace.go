@@ -258,8 +258,8 @@ func (g *Gains) at(p coll.Point) (selected string, saving float64, ok bool) {
 	return c.Algorithm, 1 - *c.Slowdown / *c.DefaultSlowdown, true
 }
 
-// sentence describes the predicted saving of all calls. The times in a trace include the time in which
-// ranks wait for others. No algorithm saves this time.
+// sentence describes how much time the selection is predicted to save in all calls. It also says that the
+// saving is smaller where ranks wait for each other, because the times in a trace include waiting.
 func (g *Gains) sentence(all traceLine) string {
 	if g == nil {
 		return ""

@@ -87,7 +87,7 @@ func (e *entry) begun() bool {
 func (e *entry) measures() bool { return e.NodeHours > 0 }
 
 // current returns the campaign with its latest known progress. This is the progress in the journal, or the
-// stored progress if not all of the journal has been read again.
+// stored progress while the journal has not been read completely since the service's start.
 func (e *entry) current() Campaign {
 	c := e.Campaign
 	if e.view != nil {

@@ -45,8 +45,8 @@ func TestEventLogBoundsLines(t *testing.T) {
 	}
 }
 
-// TestEventLogBoundsPages checks that a page has few events if their lines are long, and that all pages
-// together have all events.
+// TestEventLogBoundsPages checks that After returns few events at once if their lines are long, and that
+// repeated calls return all events.
 func TestEventLogBoundsPages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), journal.FileName)
 	line := `{"kind":"hpo","hpo":"` + strings.Repeat("x", pageBytes/3) + `"}` + "\n"

@@ -121,8 +121,8 @@ func TestDayOfOneCampaign(t *testing.T) {
 	}
 }
 
-// TestUnreadableJournalCounts checks that a campaign counts with its whole budget if its journal cannot be
-// read.
+// TestUnreadableJournalCounts checks that the whole budget of a campaign counts as spent if its journal
+// cannot be read.
 func TestUnreadableJournalCounts(t *testing.T) {
 	state := t.TempDir()
 	opt := limited(t, state, 10, 24, base(t, "b", fakeFile{Trials: 1}))
@@ -168,8 +168,9 @@ func TestRecordedTime(t *testing.T) {
 	}
 }
 
-// TestReservedHours checks that campaigns wait in order if the node-hours of today do not suffice for all
-// of them. When a campaign is cancelled, its reserved node-hours must become free for the next one.
+// TestReservedHours checks that campaigns wait in the order of their requests if there are not enough
+// node-hours today for all of them. When a campaign is cancelled, its reserved node-hours must become free
+// for the next one.
 func TestReservedHours(t *testing.T) {
 	testutil.SkipShort(t)
 	state := t.TempDir()

@@ -114,8 +114,8 @@ func (s *Service) learn(ctx context.Context, id string, p journal.Problem) (Lear
 // takes about 1 MB.
 const maxLearned = 64
 
-// learnedCache keeps the results of trained models. It trains the models of only one problem at a time. It
-// is safe for concurrent use.
+// learnedCache keeps the selections and predictions of trained models, so that requests need not train them
+// again. It trains the models of only one problem at a time. It is safe for concurrent use.
 type learnedCache struct {
 	waiting singleflight.Group // calls that wait for the same models
 	turn    sync.Mutex         // locked by the goroutine that trains models

@@ -243,8 +243,8 @@ func (s *schedule) checkMachine(ctx context.Context, b config.Base, before *Mach
 	return false, "the machine has not changed"
 }
 
-// checkDrift reports whether times have changed since the last campaign. It repeats a few measurements of
-// that campaign, if the machine is free.
+// checkDrift reports whether times have changed since the last campaign. If the machine is free, it repeats a
+// few measurements of that campaign to find out.
 func (s *schedule) checkDrift(ctx context.Context, b config.Base, results string) (drifted bool, reason string) {
 	release, busy := s.queue.reserveMachine(b)
 	if release == nil {

@@ -125,8 +125,8 @@ func (s *Service) Run(ctx context.Context) error {
 	return s.Close()
 }
 
-// followDays starts the campaigns that wait for node-hours whenever a new day begins, until ctx is
-// cancelled. It wakes up every hour, because the clock may have been adjusted.
+// followDays starts the campaigns that wait for node-hours whenever a new day begins, until ctx is cancelled.
+// It wakes up every hour, because the clock may have been adjusted.
 func (s *Service) followDays(ctx context.Context) {
 	for {
 		now := s.opt.Clock.Now()

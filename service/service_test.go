@@ -253,8 +253,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestUnsavedState checks that a process is followed if the state of its campaign cannot be saved, that no other
-// campaign starts on its machine, and that the state is saved later.
+// TestUnsavedState checks a process that runs although the state of its campaign could not be saved. The service
+// must wait for it, start no other campaign on its machine, and save the state later.
 func TestUnsavedState(t *testing.T) {
 	testutil.SkipShort(t)
 	state := t.TempDir()
@@ -396,8 +396,8 @@ func awaitLines(t *testing.T, state string, lines int) string {
 	return id
 }
 
-// TestForeignProcess checks that a service waits as long as another process has locked the journal of a
-// campaign.
+// TestForeignProcess checks that a service does not run a campaign while another process has locked the
+// campaign's journal.
 func TestForeignProcess(t *testing.T) {
 	testutil.SkipShort(t)
 	state := t.TempDir()

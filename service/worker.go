@@ -56,8 +56,9 @@ func (q *queue) recordMachine(e *entry) {
 	e.MachineState = &state // saved when the process starts
 }
 
-// launch returns the running process of a campaign, or starts a process if none is running. It returns nil
-// for a stopping campaign without a process. A process that runs is followed even if its state cannot be saved.
+// launch returns the running process of a campaign, or starts a process if none is running. It returns nil for
+// a stopping campaign without a process. It returns a running process even if the campaign's state cannot be
+// saved.
 func (q *queue) launch(e *entry) (process, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

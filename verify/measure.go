@@ -51,7 +51,7 @@ func (s series) shifted(limit float64) []float64 {
 }
 
 // measurePass screens the points of a pass and measures the suspects (points that may be slower) again. The field
-// Reverted of the outcome contains the suspects that this confirms as slower or failing.
+// Reverted of the outcome contains the suspects that the second measurement confirms as slower or failing.
 func (s *Session) measurePass(ctx context.Context, pass Pass, machine benchrunner.Runner) (PassOutcome, error) {
 	m := &measurer{Session: s, pass: pass, machine: machine, attempts: s.attemptsBefore(pass), next: pass.FirstRound}
 	first, err := m.measureStage(ctx, Screening, s.rules.MaxBlocks, func(_ int, seen series) bool { return s.continuesScreening(seen) })
@@ -163,8 +163,8 @@ func (s *Session) recorded(round int) (map[coll.Candidate]coll.Trial, []coll.Job
 	return trials, s.past.Jobs(round)
 }
 
-// measureStage measures block after block. A block has the points that the function `wants` accepts; the stage ends
-// when it accepts none. measureStage returns one series for each point of the pass.
+// measureStage measures blocks, each at the points that the function `wants` accepts, until `wants` accepts no
+// point. It returns one series of measurements for each point of the pass.
 func (m *measurer) measureStage(ctx context.Context, stage Stage, most int, wants func(point int, seen series) bool) ([]series, error) {
 	seen := make([]series, len(m.pass.Points))
 	for number := 1; ; number++ {

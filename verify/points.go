@@ -145,8 +145,8 @@ func (x *chooser) addBetween() {
 	}
 }
 
-// switchPoints returns points between two sizes of the grid with different selections: just below, at and just
-// above the size at which the selection changes.
+// switchPoints returns points near each size at which the selection changes between two sizes of the grid:
+// just below this size, at it, and just above it.
 func (x *chooser) switchPoints() []coll.Point {
 	var out []coll.Point
 	for _, lane := range x.bySize {
@@ -221,7 +221,7 @@ func (x *chooser) betweenLayouts() []coll.Point {
 }
 
 // retestPoints returns the test points of a later pass: the reverted points `back`, their neighbours on the grid,
-// and points whose selected algorithm is not in `proved`, the choices that passed a test.
+// and points whose selection has not passed a test yet. The map `proved` contains the selections that passed one.
 func retestPoints(p Problem, rules Rules, proved map[coll.Point]coll.Algorithm, back []coll.Point) []TestPoint {
 	points := map[coll.Point]TestPoint{}
 	for _, s := range firstPoints(p, rules) {

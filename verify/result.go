@@ -27,8 +27,8 @@ type Result struct {
 	ForcingChecks       []ForcingCheck     `json:"obedience"`                      // results of the last checks; nil if there were none
 }
 
-// Proved reports whether the session has ended, no tested point is slower in the end, none is unmeasured, and no
-// check found that the library ignores its files.
+// Proved reports whether the session has ended, no tested point is still slower or unmeasured, and no check
+// found that the library ignores its files.
 func (r Result) Proved() bool {
 	return r.Ended && len(r.Slower)+len(r.Unmeasured())+len(r.Unforced()) == 0
 }
@@ -66,8 +66,8 @@ type PointResult struct {
 	Reverted    bool     `json:"reverted"`
 }
 
-// CollectiveResult is the speed-up of a collective: the geometric mean over points of the default time
-// divided by the tuned time.
+// CollectiveResult is the speed-up of a collective: the default time divided by the tuned time, as a
+// geometric mean over all points.
 type CollectiveResult struct {
 	Collective     coll.Collective `json:"collective"`
 	Points         int             `json:"points"`  // tested points

@@ -126,8 +126,9 @@ func (s *Session) RunPass(ctx context.Context, files Files) (ended bool, err err
 	return outcome.End, err
 }
 
-// NextPoints returns the test points of the open pass or, if there is none, of the next pass. It returns
-// none if the verification has ended. It measures and writes nothing. The error matches ErrNothing.
+// NextPoints returns the test points of the open pass or, if there is none, of the next pass. It returns none
+// if the verification has ended. It measures and writes nothing. The error matches ErrNothing if there is
+// nothing to verify.
 func (s *Session) NextPoints(problems []Problem) ([]TestPoint, error) {
 	state := stateOf(s.entries, s.number)
 	if state.ended() {

@@ -551,8 +551,8 @@ func TestCancelled(t *testing.T) {
 	}
 }
 
-// TestLaunchNoise checks launches in which all times are high or low together, as if two processes shared a
-// core: some launches of a block are four times slower. Nothing may be reverted, and the interval of the speed-up must be wide.
+// TestLaunchNoise checks launches that are four times slower as a whole, as if two processes shared a core. Nothing may be
+// reverted, and the confidence interval of the speed-up must be wide.
 func TestLaunchNoise(t *testing.T) {
 	rows := rowsOf([]int{2, 4}, smallSizes, coll.Bcast)
 	seeds, alarms, covered := 40, 0, 0

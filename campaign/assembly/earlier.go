@@ -15,8 +15,8 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// Earlier reads, from the folders of earlier campaigns, their measurements and the hyperparameters of the
-// random forests that predicted best. Errors match ErrInput.
+// Earlier reads the measurements of earlier campaigns from their folders. It also reads the hyperparameters
+// of the random forests that predicted best. Errors match ErrInput.
 func Earlier(dirs []string) ([]config.Earlier, error) {
 	var out []config.Earlier
 	for _, dir := range dirs {

@@ -42,8 +42,8 @@ func TestFACT(t *testing.T) {
 	}
 }
 
-// checkWholePoints checks that a round has all algorithms of each of its points. The first round has
-// five points.
+// checkWholePoints checks that a round contains every algorithm at each of its points. The first round must
+// have five points.
 func checkWholePoints(t *testing.T, space *coll.Space, round *journal.Round) {
 	t.Helper()
 	points := map[coll.Point]int{}

@@ -76,8 +76,8 @@ func weightsOf(g config.Grid, points []coll.Point) (out []float64, warnings []st
 	return out, warnings, nil
 }
 
-// traceWeights returns the share of each point in the trace. The shares are 1 if the trace has no
-// calls of the collective.
+// traceWeights returns the weight of each point: its share of the trace. All weights are 1 if the trace has
+// no calls of the collective.
 func traceWeights(g config.Grid, points []coll.Point) (out []float64, warnings []string) {
 	even := slices.Repeat([]float64{1}, len(points))
 	if g.Trace == "" {

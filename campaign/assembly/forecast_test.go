@@ -38,8 +38,8 @@ func TestForecast(t *testing.T) {
 	}
 }
 
-// TestForecastBudget checks that a budget limits the maximum cost, but never below the cost of the first round. The
-// budget is given in node-hours, or in machine time at the largest number of nodes in the grid.
+// TestForecastBudget checks that the maximum cost is the budget, or the cost of the first round if that is higher.
+// The budget is given in node-hours, or in machine time at the largest number of nodes in the grid.
 func TestForecastBudget(t *testing.T) {
 	all := testutil.Must(connected(t).Forecast(t.Context()))(t)
 	for _, tc := range []struct {

@@ -23,12 +23,12 @@ var loading = coll.Algorithm{Name: "tuned"}
 // counts as usable on this host.
 const triedWithin = time.Minute
 
-// CheckLoads tests the settings that make a library load its selection files: it runs one case of a
-// benchmark program with them. It returns an error if the case fails. It does nothing for a campaign on
+// CheckLoads tests the settings that make a library load its selection files: it runs one case of a benchmark
+// program with these settings. It returns an error if the case fails. It does nothing for a campaign on
 // recorded data.
 //
 // If the campaign submits its jobs to a queue, two ranks on this host run the case instead. The case first
-// runs without the settings. If it fails even then, CheckLoads returns nil.
+// runs without the settings. If it fails even without them, CheckLoads returns nil.
 func (c *Campaign) CheckLoads(ctx context.Context, lib config.Library, setup selection.Setup) (err error) {
 	if c.scheduler == nil {
 		return nil

@@ -58,9 +58,9 @@ func (c *Campaign) addMeasured(lib config.Library) error {
 	return nil
 }
 
-// Connect gives the problems of a campaign the real machine on which they run. The names of jobs contain
-// the campaign's id. environ is the environment of this process. Connect does nothing for recorded data.
-// Errors match ErrInput.
+// Connect connects a campaign with the real machine that measures its problems. The names of jobs contain the
+// campaign's id. environ is the environment of this process. Connect does nothing for recorded data. Errors
+// match ErrInput.
 func (c *Campaign) Connect(id string, environ []string) error {
 	if !c.Config.Runner.Live() {
 		return nil
@@ -277,8 +277,8 @@ func Here(ctx context.Context, environ []string) (Place, error) {
 	return Place{config.Allocation, c.Nodes, c.PPN}, nil
 }
 
-// Cluster returns the nodes of Slurm's default partition that jobs can get. Cores is the number of cores of
-// the smallest node. The error matches exec.ErrNotFound if this machine has no Slurm.
+// Cluster returns the nodes that jobs can get in Slurm's default partition. The field Cores is the number of
+// cores of the smallest node. The error matches exec.ErrNotFound if this machine has no Slurm.
 func Cluster(ctx context.Context) (Place, error) {
 	if _, err := exec.LookPath("sinfo"); err != nil {
 		return Place{}, err // returned at once, without the retries of the scheduler package

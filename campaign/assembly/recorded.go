@@ -121,7 +121,7 @@ func mustHave(path, what string, names []string, name string) error {
 }
 
 // checker returns a function that returns an error for candidates outside the grid, and for candidates that
-// the library cannot run. With the option grid.between, message sizes between those of the grid count as
+// the library cannot run. With the option grid.between, message sizes between two sizes of the grid count as
 // inside.
 func (c *Campaign) checker(r release) func(coll.Candidate) error {
 	g := c.Config.Grid

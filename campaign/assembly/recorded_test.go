@@ -186,8 +186,8 @@ func TestRecordedFaults(t *testing.T) {
 	}
 }
 
-// TestNamesAndDefaults checks the problems of each library. They must have the library's names of
-// algorithms, the times of its default, and the points of the grid.
+// TestNamesAndDefaults checks that the problems of each library have the library's names of algorithms, the
+// times of its default, and the points of the grid.
 func TestNamesAndDefaults(t *testing.T) {
 	c := assemble(t, small(t, nil, "runner.defaults=data/defaults.csv", "runner.recorded=C", "grid.nodes=8,16", "grid.sizes=64,4096"))
 	for i, want := range []struct {

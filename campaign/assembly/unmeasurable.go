@@ -48,8 +48,8 @@ func (c *Campaign) dropUnmeasurable(past *journal.State) error {
 	return nil
 }
 
-// refusal returns the reason why a program cannot measure the first candidate. The result is "" if the
-// program can measure at least one candidate of the space.
+// refusal returns the reason why a program cannot measure any candidate of the space, taken from the first
+// candidate. The result is "" if the program can measure at least one of them.
 func refusal(program benchrunner.Program, space *coll.Space) string {
 	reason := ""
 	for cand := range space.All() {

@@ -39,8 +39,8 @@ func everyNth(ms []coll.Measurement, n int) []coll.Measurement {
 
 func unchanged(coll.Candidate) float64 { return 1 }
 
-// TestCompare checks that a change since an earlier campaign is found with its factor, by algorithm or by
-// message size. No other change may be reported.
+// TestCompare checks that a change since an earlier campaign is found, with the right factor and for the
+// right algorithm or message sizes. No other change may be reported.
 func TestCompare(t *testing.T) {
 	earlier := noisy(t, 1, unchanged)
 	for _, tc := range []struct {

@@ -96,7 +96,7 @@ func TestScoresOfTruth(t *testing.T) {
 }
 
 // TestUnsafeFacts checks the report about unsafe algorithms (wrong for some valid calls), which are left out
-// by default. It must compare the selection with one that includes them.
+// by default. It must compare the selection with a selection that may use them.
 func TestUnsafeFacts(t *testing.T) {
 	f := factsOf(t, madeFirst(t, func(c *assembly.Campaign) {
 		p := &c.Problems[0]

@@ -184,8 +184,8 @@ func (t *Target) Write(ctx context.Context, dir string) (w Written, err error) {
 	return w, err
 }
 
-// tryLoading lets a program load the files once from a temporary folder below `dir`. It runs on the machine
-// of a connected campaign, or not at all.
+// tryLoading runs a program that loads the selection files from a temporary folder below `dir`. It does
+// nothing for recorded data, or for another release than the measured one.
 func (t *Target) tryLoading(ctx context.Context, dir string) (err error) {
 	if !t.campaign.Config.Runner.Live() || t.library.Version != t.measured.Version {
 		return nil

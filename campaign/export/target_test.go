@@ -41,8 +41,8 @@ func csvOf(t *testing.T, releases []*export.Target) []byte {
 	return b.Bytes()
 }
 
-// TestOtherReleases checks exports for other releases. Points whose algorithm is missing in the release must
-// get the default. The settings must say whether tutti's tests use the release.
+// TestOtherReleases checks exports for releases that were not measured. Points whose algorithm is missing in
+// the release must get the default. The settings must say whether tutti's tests use the release.
 func TestOtherReleases(t *testing.T) {
 	dir := small(t, "collectives=allgather", "runner.data=data/C_allgather.csv")
 	for _, tc := range []struct {
@@ -100,8 +100,8 @@ func TestDocumentRoundTrip(t *testing.T) {
 	}
 }
 
-// TestSettingsSelect checks libraries that are tuned by environment variables. In a job of each layout, the
-// variables that the shell sets must lead to the selected algorithms.
+// TestSettingsSelect checks exports for libraries that are tuned by environment variables. In a job of each
+// layout, the variables that the exported shell snippet sets must lead to the selected algorithms.
 func TestSettingsSelect(t *testing.T) {
 	for _, tc := range []struct {
 		campaigntest.Made

@@ -134,8 +134,8 @@ func (d *Discovery) openJournal() (*journal.Journal, *journal.Contents, error) {
 // Close closes the journal and releases its lock.
 func (d *Discovery) Close() error { return d.journal.Close() }
 
-// Measure measures pairs of ranks in opt.Jobs jobs, and then the PLogP parameters of the pairs that opt.PLogP
-// names. It skips launches that earlier processes completed, and waits for their running jobs.
+// Measure measures pairs of ranks in opt.Jobs jobs, and then the parameters of the PLogP model for the pairs
+// that opt.PLogP names. It skips launches that earlier processes completed, and waits for their running jobs.
 //
 // It returns ctx.Err() or the error of a runner. It returns an error matching ErrNothing if no launch
 // measured anything, or assembly.ErrInput if opt.PLogP names a pair that was not measured.

@@ -36,8 +36,8 @@ func (f *Found) pairs() []discover.Measurement {
 	return out
 }
 
-// Found returns the results of all launches so far, including incomplete ones. It merges the
-// trees of several jobs.
+// Found returns the results of all launches so far, even of incomplete launches. It merges the topologies
+// that several jobs found.
 //
 // It returns an error matching ErrNothing if no launch measured a pair.
 func (d *Discovery) Found() (*Found, error) {

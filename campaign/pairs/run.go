@@ -45,8 +45,8 @@ func (l log) Trial(t coll.Trial) error {
 }
 
 // run runs launches until `wanted` of them are complete. Complete launches of earlier processes count, too. If run
-// returns before that, its jobs continue, and the next call waits for them. The error matches ErrNothing if no
-// launch is complete.
+// returns earlier, the jobs that it submitted continue, and the next call waits for them. The error matches
+// ErrNothing if no launch is complete.
 func (d *Discovery) run(ctx context.Context, what string, plan discover.Plan, wanted int) error {
 	machine, err := d.campaign.Machine(d.lib, program{d.opt.Program, plan}, unforced)
 	if err != nil {

@@ -20,8 +20,8 @@ import (
 	"tutti/journal"
 )
 
-// changed runs a campaign on artificial data and returns its folder. Then it multiplies the machine's times
-// by a factor.
+// changed runs a campaign on artificial data and returns its folder. Afterwards it multiplies all times of
+// the machine by a factor, so that they differ from the campaign's times.
 func changed(t testing.TB, factor float64) string {
 	t.Helper()
 	dir, m := t.TempDir(), campaigntest.MadeOpenMPI

@@ -174,8 +174,8 @@ func (s *subject) mpiLibrary(ctx context.Context) mpi.Facts {
 }
 
 // recorded is a runner that replays recorded data. For verify.Tuned it uses the algorithm that the files
-// select. The default has even attempt numbers and the files have odd ones. Both thus have independent noise
-// even if they run the same algorithm.
+// select. It gives the default even attempt numbers and the files odd ones, so that their noise is
+// independent even if they run the same algorithm.
 type recorded struct{ s *subject }
 
 func (r *recorded) Run(ctx context.Context, batch benchrunner.Batch, log benchrunner.Log) error {

@@ -70,9 +70,9 @@ func New(ctx context.Context, c *assembly.Campaign, jnl *journal.Journal, state 
 	return v, err
 }
 
-// Verify verifies the files of one library. It repeats until no selection is slower than the default. If it
-// returns an error, it also returns the result so far. Errors match ErrRecordedOnly or assembly.ErrInput, or
-// come from verify.Session.RunPass.
+// Verify verifies the files of one library. It reverts slower selections to the default and repeats until
+// none is slower. If it returns an error, it also returns the result so far. Errors match ErrRecordedOnly or
+// assembly.ErrInput, or come from verify.Session.RunPass.
 func (v *Verifier) Verify(ctx context.Context, lib config.Library) (verify.Result, error) {
 	s, err := v.subject(lib)
 	if err != nil {

@@ -86,8 +86,8 @@ func verifyAndWrite(t testing.TB, dir string, opt verification.Options) (verify.
 	return result, facts
 }
 
-// TestSlowerIsReverted checks that the default replaces an algorithm that became slower, and no other one. The
-// table of selections and the report must agree.
+// TestSlowerIsReverted checks that the default replaces an algorithm that became slower, and no other
+// algorithm. The table of selections and the report must agree.
 func TestSlowerIsReverted(t *testing.T) {
 	dir := runMade(t, campaigntest.MadeOpenMPI)
 	result, facts := verifyAndWrite(t, dir, verification.Options{Rules: quick()})

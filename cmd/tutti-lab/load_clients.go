@@ -202,8 +202,8 @@ func (r loadReport) percentile(route string, p int) (latency time.Duration, read
 	return sorted[max((len(sorted)*p+99)/100, 1)-1], len(sorted)
 }
 
-// quarter returns the lowest live memory in quarter n of the run, counted from 0. The lowest value leaves out
-// most of the memory that requests use for a moment. It is 0 if the run was short.
+// quarter returns the lowest live memory in quarter n of the run, counted from 0. The lowest value contains
+// little of the memory that requests use only for a moment. It is 0 if the run was short.
 func (r loadReport) quarter(n int) float64 {
 	samples := r.live[n*len(r.live)/4 : (n+1)*len(r.live)/4]
 	if len(samples) == 0 {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestDamagedJournal checks that each command reports the line of a byte that is invalid in JSON, and
-// leaves the damaged journal unchanged.
+// TestDamagedJournal damages one byte of a journal, so that its line is not valid JSON. Each command must
+// report this line and leave the journal unchanged.
 func TestDamagedJournal(t *testing.T) {
 	t.Parallel()
 	journal := readFile(t, filepath.Join(reference(t), "journal.jsonl"))

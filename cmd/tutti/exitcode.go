@@ -58,8 +58,8 @@ func withCode(code exitCode, err error) error {
 	return &codedError{code, err}
 }
 
-// For these errors the command prints no message, because its output already explains the failure. It also
-// prints none for errNotReady and errNotProved.
+// For these errors the command prints no message, because its output already explains the failure. The same
+// applies to errNotReady and errNotProved.
 var (
 	errNotConverged = errors.New("not converged")
 	errCancelled    = errors.New("cancelled")

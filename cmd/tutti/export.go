@@ -269,8 +269,8 @@ func (e *exporter) put(name, kind, library string, write func(io.Writer) error) 
 	return nil
 }
 
-// printDone prints, for each library, at how many points the library chooses the algorithm itself. It does so
-// only if the files are for another release than the measured one.
+// printDone prints, for each library, at how many points the choice is left to the library. It does so only
+// if the files are for another release than the measured one.
 func (e *exporter) printDone() {
 	if e.dir == "-" {
 		return

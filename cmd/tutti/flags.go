@@ -83,8 +83,8 @@ var (
 	oneFolder = arguments(1, 1, "the folder of one campaign")
 )
 
-// arguments returns a function that returns an error unless there are at least `least` and at most `most`
-// arguments. A negative `most` means no limit. The text `what` says in the error which arguments are wanted.
+// arguments returns a function that checks the number of arguments: at least `least` and at most `most`, or
+// no limit if `most` is negative. The text `what` says in the error which arguments are wanted.
 func arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {

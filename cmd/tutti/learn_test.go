@@ -103,7 +103,7 @@ func TestOnlineUpdate(t *testing.T) {
 	}
 }
 
-// TestOnlineUpdateReport checks the reported cost of exploring, the changed selections with their
+// TestOnlineUpdateReport checks that the report has the cost of exploring, the changed selections with their
 // reasons, and the drift from earlier measurements.
 func TestOnlineUpdateReport(t *testing.T) {
 	folder, measured := t.TempDir(), filepath.Join(t.TempDir(), "measured.csv")

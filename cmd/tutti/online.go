@@ -263,8 +263,8 @@ func (f feasibleAlgorithms) at(point coll.Point) []coll.Algorithm {
 	})
 }
 
-// mixes returns the parts of a table for calls without samples. Such calls draw one of all algorithms with
-// equal probability.
+// mixes returns entries for calls of which the table has no samples. Each such call runs one of all
+// algorithms, drawn with equal probability.
 func (f feasibleAlgorithms) mixes() (out []libtutti.Mix) {
 	for _, c := range coll.Collectives() {
 		if c == coll.Alltoallv {
@@ -276,8 +276,8 @@ func (f feasibleAlgorithms) mixes() (out []libtutti.Mix) {
 	return out
 }
 
-// rulesFrom converts the advice for each class of calls to entries of a table. A rule says which algorithm to
-// select. A mix lists the algorithms that a share of the calls tries at random.
+// rulesFrom converts the advice for each class of similar calls to entries of a table. A rule says which
+// algorithm to select. A mix lists the algorithms that a share of the calls tries at random.
 func rulesFrom(advice []online.Advice) (rules []libtutti.Rule, mixes []libtutti.Mix) {
 	for _, a := range advice {
 		ranks, ppn := int64(a.Ranks()), int64(a.PPN)

@@ -181,7 +181,7 @@ func progressLine(e campaign.Event) string {
 }
 
 // stateOf returns what happens to a problem at present, or the reason why its measuring has stopped. It returns
-// "" while benchmarks run without jobs of a scheduler.
+// "" while benchmarks are measured and no job is waiting or running.
 func stateOf(e campaign.Event) string {
 	switch e.Phase {
 	case campaign.PhaseMeasure:

@@ -100,8 +100,8 @@ func (o *runOptions) check(args []string) error {
 	return nil
 }
 
-// environment returns the environment variables of the program to run. It returns an error if the runtime
-// library cannot use the table.
+// environment returns the environment in which the program runs, with the variables that the flags set. It
+// returns an error if the runtime library cannot use the table.
 func (o *runOptions) environment() ([]string, error) {
 	if o.learn != "" && o.table == "" {
 		o.table = tableIn(o.learn)

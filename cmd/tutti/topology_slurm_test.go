@@ -68,8 +68,8 @@ func TestSlurmTopology(t *testing.T) {
 	useTopology(t, dir, measured)
 }
 
-// useTopology runs campaigns whose launches run at the same time, each below one of the measured switches.
-// The journal and the exported settings must record the order of ranks.
+// useTopology runs campaigns in which several launches run at the same time, each on nodes below one of the
+// measured switches. The journal and the exported settings must record the order of ranks.
 func useTopology(t *testing.T, dir, measured string) {
 	t.Helper()
 	text := strings.Replace(string(readFile(t, filepath.Join(dir, "c.yaml"))), "parallel: switch", "parallel: switch, parallel_nodes: 8, order: cyclic, topology: "+measured, 1)

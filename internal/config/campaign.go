@@ -64,9 +64,9 @@ type Grid struct {
 	Calls   []preprocess.Calls `json:"calls,omitempty"` // content of the trace: resuming does not need the file
 }
 
-// addBetween adds numbers of nodes between successive powers of two of the grid, such as 3 between 2 and 4, and
-// 12 between 8 and 16. If the grid skips powers of two, it adds the number nearest to the geometric mean of the
-// two neighbours. Collectives run other algorithms if the number of ranks is not a power of two.
+// addBetween adds numbers of nodes between successive powers of two of the grid: 3 between 2 and 4, 12 between
+// 8 and 16. If the grid skips powers of two, it adds the whole number nearest to the geometric mean of two
+// neighbouring numbers. Collectives run other algorithms if the number of ranks is not a power of two.
 func (g *Grid) addBetween() {
 	nodes := slices.Compact(slices.Sorted(slices.Values(g.Nodes)))
 	power := func(n int) bool { return bits.OnesCount(uint(n)) == 1 }

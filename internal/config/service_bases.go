@@ -27,8 +27,8 @@ type Base struct {
 	FromLast    bool     `json:"from_last,omitempty"` // start with the measurements of the last finished campaign
 }
 
-// When contains the conditions under which a scheduled campaign starts. It starts if at least one of them
-// holds. It also starts if there are no conditions, or if there is no earlier campaign.
+// When contains the conditions under which a scheduled campaign starts. The campaign starts if at least one
+// of them holds, if there are no conditions, or if there is no earlier campaign.
 type When struct {
 	AgeSeconds float64 `json:"age_seconds,omitzero"` // minimum age of the last finished campaign
 	Library    bool    `json:"library,omitzero"`     // path, version or checksum of a library changed

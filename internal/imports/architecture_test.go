@@ -26,7 +26,7 @@ func TestPackagesAreDescribed(t *testing.T) {
 }
 
 // TestWayToLeaf checks the list in docs/ARCHITECTURE.md that leads from a job's output to a leaf of the selection's
-// decision tree. It must have 6 to 12 existing functions, each once.
+// decision tree. The list must have 6 to 12 functions, each of which must exist and occur only once.
 func TestWayToLeaf(t *testing.T) {
 	_, way, found := strings.Cut(read(t, "docs/ARCHITECTURE.md"), "### From a job's output")
 	if !found {

@@ -84,8 +84,8 @@ func isPublic(path string) bool {
 	return path == "/healthz" || path == "/readyz" || path == "/login"
 }
 
-// needsOperate reports whether a request needs the role "operate". Requests for profiles need it, because
-// profiles contain parts of the process's memory.
+// needsOperate reports whether a request needs the role "operate". Requests for profiles of the process need
+// it, because profiles contain parts of its memory.
 func needsOperate(r *http.Request) bool {
 	if strings.HasPrefix(r.URL.Path, "/debug/") {
 		return true

@@ -80,7 +80,7 @@ func (f *fake) addCounted(id string, state service.State, lines int) *fakeCampai
 var startTime = time.Now().UTC().Add(-26 * time.Minute).Truncate(time.Second)
 
 // add adds a campaign and publishes the first lines of its script, or all lines if `lines` is negative. The
-// factor drift multiplies the time that its machine takes per byte.
+// parameter drift is a factor by which its machine takes longer per byte.
 func (f *fake) add(id, name string, state service.State, drift float64, lines int) *fakeCampaign {
 	c := &fakeCampaign{
 		Campaign: service.Campaign{

@@ -40,8 +40,8 @@ type panicking struct{ *fake }
 
 func (panicking) Schedule() []service.Scheduled { panic("secret words") }
 
-// TestTokens checks the status of requests without a token and with each role. Errors must have the format
-// problem+json.
+// TestTokens checks the HTTP status of requests without a token and with a token of each role. Errors must
+// have the format problem+json.
 func TestTokens(t *testing.T) {
 	const look, do = "Authorization: Bearer look", "Authorization: Bearer do"
 	s := serve(t, newFake(), api.Options{Tokens: someTokens(t), Pprof: true})

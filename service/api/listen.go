@@ -53,7 +53,7 @@ func Listen(addr string, o ListenOptions) (l net.Listener, err error) {
 }
 
 // MaxConnections returns the smaller of limit and half of the file descriptors that this process may open.
-// The other half remains for journals, files and processes.
+// This leaves at least half of the descriptors to journals, files and processes.
 func MaxConnections(limit int) int {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {

@@ -87,8 +87,8 @@ func (a *API) stream(ctx context.Context, feed service.Feed, after int64) (*huma
 	}}, nil
 }
 
-// sendEvents writes events, each as the function `shown` returns it, until the feed has ended, the client has
-// disconnected or the service ends. It buffers no events for a slow client.
+// sendEvents writes events until the feed has ended, the client has disconnected or the service ends. The
+// function `shown` removes what the client must not see. It buffers no events for a slow client.
 func (a *API) sendEvents(ctx context.Context, w eventWriter, feed service.Feed, shown func(service.Event) service.Event, after int64) {
 	beat := time.NewTicker(a.options.Heartbeat)
 	defer beat.Stop()
