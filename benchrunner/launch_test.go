@@ -15,7 +15,7 @@ func at(nodes int, size int64, algorithm string) coll.Candidate {
 	}
 }
 
-// TestCosts checks the costs of launches that take 10 s plus 1 s for each node.
+// TestCosts checks how the costs of launches, 10 s plus 1 s for each node, are divided among candidates.
 func TestCosts(t *testing.T) {
 	batch := []coll.Candidate{
 		at(4, 8, "ring"), at(4, 16, "ring"), at(4, 8, "tree"), at(4, 16, "tree"), at(2, 8, "ring"), at(4, 32, "ring"),

@@ -16,8 +16,8 @@ import (
 	"tutti/internal/testutil/runnertest"
 )
 
-// TestSuiteWithFaults runs the tests that all runners share while the scheduler has faults. A runner can
-// recover from each of these faults.
+// TestSuiteWithFaults runs the tests that all runners share while the scheduler has faults. The runner must recover
+// from each of these faults.
 func TestSuiteWithFaults(t *testing.T) {
 	for seed := range uint64(3) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -47,9 +47,9 @@ var costly = []fault{
 	jobCancelled, nodeFailure, outOfTime, outOfMemory, jobLost,
 }
 
-// TestEachFault checks batches in which one kind of fault affects every job. Each request gets one trial.
-// The costs of the trials add up to the duration of the jobs. A case whose output is damaged is not measured
-// again.
+// TestEachFault checks batches in which one kind of fault affects every job. Each request must get one trial, and
+// the costs of the trials must add up to the duration of the jobs. A case whose output is damaged must not be
+// measured again.
 func TestEachFault(t *testing.T) {
 	for i, kind := range faultKinds {
 		if testing.Short() && i%3 > 0 {

@@ -70,8 +70,8 @@ func runBatch(t *testing.T, m *live.Machine, b benchrunner.Batch) *memory {
 	return log
 }
 
-// TestEverythingGoesWrong measures a batch in which every kind of failure occurs. Each request gets one
-// trial, and the costs of the trials add up to the duration of the jobs.
+// TestEverythingGoesWrong measures a batch in which every kind of failure occurs. Each request must get one trial,
+// and the costs of the trials must add up to the duration of the jobs.
 func TestEverythingGoesWrong(t *testing.T) {
 	dir := t.TempDir()
 	o := options(t, dir, localScheduler(t))

@@ -29,8 +29,8 @@ func (numbers) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Re
 	})}
 }
 
-// TestFailedCases checks which cases fail when a job ends early. A running case fails only if
-// it used up the job's time or memory.
+// TestFailedCases checks which cases fail when a job ends early. A running case must fail only if it used up the
+// job's time or memory.
 func TestFailedCases(t *testing.T) {
 	const (
 		exit0  = "exit 0\nbegin 10\nend 11\nstdout 0\nstderr 0\nwhole\n"

@@ -56,8 +56,8 @@ func hostsOf(t *testing.T, log *memory, dir string) map[int64]string {
 	return out
 }
 
-// TestConcurrentHosts checks on which nodes concurrent launches run. If the switches are known, no switch
-// has two launches at the same time. A launch that spans several switches gets the largest ones first.
+// TestConcurrentHosts checks on which nodes concurrent launches run. If the switches are known, no switch may have
+// two launches at the same time. A launch that spans several switches must get the largest ones first.
 func TestConcurrentHosts(t *testing.T) {
 	for _, tc := range []struct {
 		name     string

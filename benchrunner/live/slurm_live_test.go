@@ -228,7 +228,7 @@ func trialsText(log *memory) string {
 	return strings.Join(out, "; ")
 }
 
-// TestSlurmSuite runs the suite of all runners on a Slurm cluster.
+// TestSlurmSuite checks that a runner on a Slurm cluster passes the tests that all runners share.
 func TestSlurmSuite(t *testing.T) {
 	c := startCluster(t, 2)
 	runnertest.Run(t, runnertest.Case{

@@ -123,8 +123,8 @@ func TestTroubleWithFiles(t *testing.T) {
 	}
 }
 
-// TestTroubleWithStop checks a job whose output is read before its script has ended. If its stop file
-// cannot be written, Run returns the error, and the next run continues.
+// TestTroubleWithStop checks a job whose output is read before its script has ended. If its stop file cannot be
+// written, Run must return the error, and the next run must continue.
 func TestTroubleWithStop(t *testing.T) {
 	o := options(t, t.TempDir(), localScheduler(t))
 	o.Settle = 50 * time.Millisecond

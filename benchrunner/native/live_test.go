@@ -219,8 +219,8 @@ func TestLiveSwitchesOpenMPI(t *testing.T) {
 	}
 }
 
-// TestLiveRefused checks a case whose algorithm the library cannot run. The case fails with the library's
-// message, and the next case is measured.
+// TestLiveRefused checks a case whose algorithm the library cannot run. The case must fail with the library's
+// message, and the next case must be measured.
 func TestLiveRefused(t *testing.T) {
 	three := coll.Layout{Nodes: 1, PPN: 3}
 	tuned := func(l coll.Layout, c coll.Collective, id int) benchrunner.Case {
@@ -297,8 +297,8 @@ func TestLiveSlowCheck(t *testing.T) {
 	}
 }
 
-// TestLiveCrash checks the outcomes after a crash of MPICH. The forced algorithm aborts unless the number
-// of ranks is a power of two.
+// TestLiveCrash checks the outcomes after a crash of MPICH: the forced algorithm aborts because the number of ranks
+// is not a power of two.
 func TestLiveCrash(t *testing.T) {
 	three := coll.Layout{Nodes: 1, PPN: 3}
 	name := "MPIR_CVAR_REDUCE_SCATTER"
@@ -386,9 +386,9 @@ int MPI_Scatter(const void *s, int n, T a, void *b, int m, T d, int root, C c) {
 	}
 }
 
-// TestLiveForms checks algorithms that are right for the timed call, but wrong or crashing for other calls of
-// the collective, such as calls in place. These cases fail, and the error names the kind of call. Without
-// options.Check, they are measured.
+// TestLiveForms checks algorithms that are right for the timed call, but wrong or crashing for other calls of the
+// collective, such as calls in place. These cases must fail with an error that names the kind of call. Without
+// options.Check, they must be measured.
 func TestLiveForms(t *testing.T) {
 	const code = `
 #define T MPI_Datatype
@@ -531,8 +531,8 @@ func helloNumber(t *testing.T, out benchrunner.Output, key string) float64 {
 	return v
 }
 
-// TestLiveWorld checks an MPI world that differs from the layout. The program reports the difference,
-// measures nothing, and ends with an exit code other than 0.
+// TestLiveWorld checks an MPI world that differs from the layout. The program must report the difference, measure
+// nothing, and end with an exit code other than 0.
 func TestLiveWorld(t *testing.T) {
 	tests := []struct {
 		name    string

@@ -103,7 +103,7 @@ func TestSubmitRejects(t *testing.T) {
 	}
 }
 
-// TestSubmitAttempt runs Submit with different answers of sbatch. It checks the ID and the error.
+// TestSubmitAttempt checks which ID and which error Submit returns for different answers of sbatch.
 func TestSubmitAttempt(t *testing.T) {
 	const (
 		refusal = `echo 'sbatch: error: Batch job submission failed: `

@@ -99,7 +99,7 @@ func TestCompareOrder(t *testing.T) {
 	}
 }
 
-// TestFieldNames checks the field names in the JSON output, on which scripts depend.
+// TestFieldNames checks that the field names in the JSON output stay the same, because scripts depend on them.
 func TestFieldNames(t *testing.T) {
 	o := replay(t, set(t, "one", coll.Bcast), "random", 1, options())
 	text := testutil.Must(json.Marshal(o))(t)
@@ -134,8 +134,8 @@ func TestNeverConverges(t *testing.T) {
 	}
 }
 
-// TestLaunchPrice checks the machine time of measuring everything. If launches cost time, it increases by
-// the cost of one launch for each candidate.
+// TestLaunchPrice checks the machine time of measuring everything. If launches cost time, it must increase by the
+// cost of one launch for each candidate.
 func TestLaunchPrice(t *testing.T) {
 	s := set(t, "one", coll.Bcast)
 	free := testutil.Must(s.Exhaustive(options().Launch))(t)

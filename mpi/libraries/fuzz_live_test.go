@@ -134,8 +134,8 @@ func TestLiveFuzz(t *testing.T) {
 	fuzzBelow(t, csource.Runtime)
 }
 
-// TestLiveFuzzExploring runs TestLiveFuzz while libtutti explores every algorithm. The ranks compare their
-// random choices.
+// TestLiveFuzzExploring runs TestLiveFuzz while libtutti explores every algorithm. All ranks must draw the same
+// algorithms.
 func TestLiveFuzzExploring(t *testing.T) {
 	testutil.NeedAllCases(t)
 	fuzzBelow(t, csource.Runtime, "TUTTI_EXPLORE_SHARE=0.5")

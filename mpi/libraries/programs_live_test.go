@@ -64,8 +64,8 @@ func TestLiveScaLAPACK(t *testing.T) {
 	}
 }
 
-// TestLiveMPI4Py checks collectives and benchmarks of mpi4py, which asks for MPI_THREAD_MULTIPLE. The library
-// is Open MPI, with which Debian builds mpi4py.
+// TestLiveMPI4Py checks that collectives and benchmarks of mpi4py work under libtutti. mpi4py asks for
+// MPI_THREAD_MULTIPLE. Debian builds it with Open MPI.
 func TestLiveMPI4Py(t *testing.T) {
 	testutil.NeedAllCases(t)
 	b := below[1]

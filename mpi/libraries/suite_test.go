@@ -13,7 +13,8 @@ import (
 	"tutti/mpi/libtutti"
 )
 
-// TestLibraries tests every library, and libtutti without the algorithms of other libraries.
+// TestLibraries runs the tests that every library must pass, also for libtutti without the algorithms of other
+// libraries.
 func TestLibraries(t *testing.T) {
 	for _, lib := range append(libraries.All(), mpi.Library(libtutti.Library)) {
 		t.Run(fmt.Sprintf("%s, %d releases", lib.Facts().Name, len(lib.Releases())), func(t *testing.T) {

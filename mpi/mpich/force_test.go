@@ -71,8 +71,8 @@ func TestForceRefuses(t *testing.T) {
 `)
 }
 
-// TestCheckAlgorithm checks an error stack that does not name an algorithm, as in MPICH 4.2. Such a stack
-// does not contradict the requested algorithm.
+// TestCheckAlgorithm checks that an error stack without an algorithm, as in MPICH 4.2, does not count as another
+// algorithm.
 func TestCheckAlgorithm(t *testing.T) {
 	alg := testutil.Must(coll.ParseAlgorithm("tree(is_non_blocking=1,k=2,tree_type=0)"))(t)
 	c := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 1, PPN: 2, MsgBytes: 64}, Algorithm: alg}

@@ -121,9 +121,9 @@ func TestLiveSelection(t *testing.T) {
 	}
 }
 
-// TestLiveDevice runs bcast with and without the device's selection file. Without this file the device
-// splits the call. With it, one algorithm runs on the whole communicator. The error stack of the installed
-// library shows both cases.
+// TestLiveDevice runs bcast with and without the device's selection file. Without this file the device must split
+// the call. With it, one algorithm must run on the whole communicator. The error stack of the installed library
+// shows both cases.
 func TestLiveDevice(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)
 	sel := selection.Selection{Trees: []*selection.Tree{always(coll.Bcast, "scatter_ring_allgather")}}

@@ -47,7 +47,7 @@ func TestCheck(t *testing.T) {
 `)
 }
 
-// TestNumbers checks the algorithm numbers of a rules file of 4.1.4.
+// TestNumbers checks that the catalogue of 4.1.4 has Open MPI's algorithms in the order of their numbers.
 func TestNumbers(t *testing.T) {
 	want := map[coll.Collective][]string{
 		coll.Allgather:          {"linear", "bruck", "recursive_doubling", "ring", "neighbor", "two_proc"},

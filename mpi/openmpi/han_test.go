@@ -84,8 +84,8 @@ func TestHanSizes(t *testing.T) {
 	}
 }
 
-// TestHanAlgorithms checks the files and settings for algorithms of coll/han: rules for the whole communicator and for
-// its parts, and one size of segments for each layout.
+// TestHanAlgorithms checks the files and settings that select algorithms of coll/han. There must be rules for the
+// whole communicator and for its parts, and one segment size for each layout.
 func TestHanAlgorithms(t *testing.T) {
 	l := coll.Layout{Nodes: 3, PPN: 4}
 	b := build{release(t, "5.0.9")}

@@ -139,8 +139,8 @@ func first(names []string) string {
 	return names[0]
 }
 
-// TestUnknownSeries checks release series for which no catalogue exists. Their algorithms are those that ompi_info
-// lists, and exported files can select them.
+// TestUnknownSeries checks release series for which no catalogue exists. Their algorithms must be those that
+// ompi_info lists, and exported files must be able to select them.
 func TestUnknownSeries(t *testing.T) {
 	for version, from := range map[string]string{"3.1.6": "4.1.4", "7.0.0": "6.0.0rc2"} {
 		text := strings.NewReplacer("version:full:"+from, "version:full:"+version,

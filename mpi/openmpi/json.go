@@ -58,8 +58,8 @@ type jsonFile struct {
 	Collectives jsonRules `json:"collectives"`
 }
 
-// Bytes returns the rules as the content of a file. Equal rules give equal bytes. It omits upper bounds
-// that exclude nothing, because Open MPI reads the number of ranks "inf" as -1.
+// Bytes returns the rules as the content of a file. Equal rules give equal bytes. It omits upper bounds that
+// exclude nothing, instead of writing "inf": Open MPI reads this as -1 for a number of ranks.
 func (r jsonRules) Bytes() []byte {
 	text, err := json.MarshalIndent(jsonFile{3, "tuned", r}, "", " ")
 	if err != nil {

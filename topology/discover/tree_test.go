@@ -105,7 +105,8 @@ func TestPairClasses(t *testing.T) {
 	}
 }
 
-// TestClasses checks how many pairs each class has. A class holds pairs with equally high common ancestors.
+// TestClasses checks the number of pairs in each class. A class holds the pairs whose lowest common ancestors are
+// equally high.
 func TestClasses(t *testing.T) {
 	r := machine(2, 4, 2, 4)
 	tree := testutil.Must(r.Tree())(t)

@@ -104,7 +104,8 @@ func withoutSeconds(trace []preprocess.Calls) []preprocess.Calls {
 	return out
 }
 
-// newClass returns the class of a point. If an algorithm has several measurements, it uses the first one.
+// newClass returns the class with the calls at a point. If an algorithm has several measurements, newClass uses the
+// first one.
 func newClass(p coll.Point, calls float64, ms []coll.Measurement) Class {
 	slices.SortStableFunc(ms, func(a, b coll.Measurement) int {
 		switch {

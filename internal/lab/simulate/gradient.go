@@ -13,10 +13,10 @@ import (
 	models "tutti/surrogate/learner"
 )
 
-// gradient is the policy of the online knowledge gradient with a Gaussian process of all algorithms. Between
-// runs, the process learns from all runs so far. Within a run, each call updates the joint distribution of the
-// application's classes. The policy calls the algorithm with the lowest knowledge-gradient index among those
-// that the run's budget covers.
+// gradient is the policy of the online knowledge gradient with a Gaussian process of all algorithms. Between runs,
+// the process learns from all runs so far. Within a run, each call updates the joint distribution of the times of
+// all classes (groups of calls at one point). The policy calls the algorithm with the lowest knowledge-gradient
+// index among those that the run's budget covers.
 type gradient struct {
 	learner
 	opt    Options
@@ -109,8 +109,8 @@ func (p *gradient) priorJoint(class int, seconds float64) (*online.Joint, error)
 	})
 }
 
-// index returns the knowledge-gradient index of each algorithm of a class. It also returns the algorithm
-// with the shortest expected time.
+// index returns the knowledge-gradient index (see online.Joint) of each algorithm for a class of calls. It also
+// returns the algorithm with the shortest expected time.
 func (p *gradient) index(j *online.Joint, class int) ([]float64, int) {
 	return j.KnowledgeGradient(p.first[class], len(p.called[class]), p.result.Noise(), p.calls[class], func(a int) bool { return p.called[class][a] })
 }
@@ -168,10 +168,10 @@ func (p *gradient) best(class int) int {
 	return best
 }
 
-// traceBudget is the time that a run may lose by exploring algorithms other than the default. At the first call
-// of a class, the budget grows by a share of the time that the default needs for all traced calls of the class.
-// At each call beyond those in the trace, it grows by this share for one call. When a call takes longer than
-// the default, the difference is subtracted. When it is faster, the difference is added.
+// traceBudget is the time that a run may lose by exploring algorithms other than the default. A class holds the
+// calls at one point. At its first call, the budget grows by a share of the time that the default needs for all its
+// traced calls. At each call beyond those in the trace, it grows by this share for one call. When a call takes
+// longer than the default, the difference is subtracted. When it is faster, the difference is added.
 type traceBudget struct {
 	share   float64   // share of the default's time
 	balance float64   // seconds
@@ -182,7 +182,8 @@ type traceBudget struct {
 // the call with the default.
 func (b *traceBudget) affords(byDefault, seconds float64) bool { return b.balance+byDefault >= seconds }
 
-// debit records the time of a call. traced is the number of calls that the call's class has in the trace.
+// debit updates the budget after a call. The parameter `traced` is the number of calls in the trace at the same
+// point.
 func (b *traceBudget) debit(class int, traced, byDefault, seconds float64) {
 	if b.calls[class] == 0 {
 		b.balance += b.share * max(1, traced) * byDefault

@@ -14,7 +14,7 @@ import (
 	"tutti/online"
 )
 
-// policy chooses the algorithm of each call and learns from its time. Classes and algorithms
+// policy chooses the algorithm of each call and learns from its time. Classes (calls at one point) and algorithms
 // are numbered as in the application.
 type policy interface {
 	// begin begins a run.
@@ -149,7 +149,7 @@ func restrict(a online.Advice, algorithms []coll.Algorithm) online.Advice {
 	return out
 }
 
-// baseOf returns what online learning begins with: all classes, each with the default selected.
+// baseOf returns the state with which online learning begins: all classes of calls, each with the default selected.
 func baseOf(classes []Class) online.Base {
 	algorithms := map[coll.Point][]coll.Algorithm{}
 	var points []coll.Point

@@ -1,7 +1,7 @@
-/* collectives check COUNT [COLL...]  every form of every collective, or of the given ones, with COUNT elements: prints
- *                                    "try COLL COUNT FORM" before each call, "wrong CALL: WHY" for each process with
- *                                    wrong data, and "right CALLS" if there was none. Leaves out calls that the MPI
- *                                    library computes wrongly, see faulty
+/* collectives check COUNT [COLL...]  every kind of call (form) of every collective, or of the given ones, with COUNT
+ *                                    elements: prints "try COLL COUNT FORM" before each call, "wrong CALL: WHY" for each
+ *                                    process with wrong data, and "right CALLS" if there was none. Leaves out calls that
+ *                                    the MPI library computes wrongly, see faulty
  * collectives fault COUNT COLL       the first call of the collective among those that "check" leaves out
  * collectives name BYTES             a bcast with one buffer too small; some MPI libraries name the algorithm in the
  *                                    error
