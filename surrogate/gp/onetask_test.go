@@ -192,7 +192,7 @@ func TestDegenerateTraining(t *testing.T) {
 			g := testutil.Must(fit(tc.obs, opt))(t)
 			mean, variance := predict(t, g, tc.obs.X)
 			for i := range mean {
-				if !metrics.Finite(mean[i]) || !finite(variance[i]) || variance[i] < 0 {
+				if !metrics.Finite(mean[i]) || !metrics.Finite(variance[i]) || variance[i] < 0 {
 					t.Errorf("mean %g, variance %g", mean[i], variance[i])
 				}
 			}
