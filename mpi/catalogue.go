@@ -66,7 +66,7 @@ type Rules struct {
 	// Variants lists them.
 	Variants func(c *Catalogue, collective coll.Collective, e Entry) []coll.Algorithm
 
-	// Ranges limits parameter values that are worth trying in addition to the values of the entries.
+	// Ranges limits the parameter values that are tried in addition to the values of the entries.
 	Ranges []coll.Range
 
 	// Renamed reports whether an algorithm's name stands for different algorithms in two releases.

@@ -22,7 +22,7 @@ import (
 
 const recorded = "../../data/simgrid"
 
-// recordedSet returns the set that a file in data/simgrid contains.
+// recordedSet returns the data set in a file of data/simgrid.
 func recordedSet(t *testing.T, name string) Set {
 	t.Helper()
 	sets, _, err := Load([]string{filepath.Join(recorded, name+".csv")})

@@ -33,9 +33,9 @@ type budgetedCampaign struct {
 
 var errNoneConverges = errors.New("no data set converges to an average slowdown below 1.02 before everything is measured")
 
-// slowestCampaign replays the published method FACT (uncertainty sampling) on every set until the average
+// slowestCampaign replays the published method FACT (uncertainty sampling) on every data set until the average
 // slowdown is below budgetSlowdown. It divides the machine time of each replay by the time of measuring all
-// candidates of the set. It returns the replay with the largest quotient.
+// candidates. It returns the replay with the largest quotient.
 func slowestCampaign(ctx context.Context, sets []Set, seed uint64, opt Options) (budgetedCampaign, error) {
 	opt.Scaling = preprocess.AlgorithmLog10
 	opt.Criteria = activelearn.Criteria{Slowdown: budgetSlowdown, Mistakes: 1, Patience: opt.Criteria.Patience}

@@ -195,7 +195,7 @@ func (c *calibrationRun) recordExhaustion(res campaign.Result) {
 	c.Stopped, c.Exhausted = true, true
 }
 
-// quality compares choices with the recorded times at all points of the set, and returns the metrics.
+// quality compares choices with the recorded times at all points of the data set, and returns the metrics.
 func (s Set) quality(choose activelearn.Choice) (metrics.Summary, error) {
 	of := learner.Slowdowns(s.Truth, choose)
 	var slowdowns []float64

@@ -10,7 +10,7 @@ import (
 )
 
 // TestStopsAreRight runs campaigns that stop when their predictions meet the stopping criteria, on three simulated
-// sets. At the stop, the true values of all campaigns but one must meet the criteria. The sum of their machine
+// data sets. At the stop, the true values of all campaigns but one must meet the criteria. The sum of their machine
 // times may be at most 2.5 times the time until the true values met the criteria.
 func TestStopsAreRight(t *testing.T) {
 	var sets []lab.Set

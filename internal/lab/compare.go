@@ -36,7 +36,7 @@ import (
 	"tutti/benchrunner"
 )
 
-// Design lists replays: one for each combination of set, strategy and seed.
+// Design lists replays: one for each combination of data set, strategy and seed.
 type Design struct {
 	Sets       []Set
 	Strategies []string

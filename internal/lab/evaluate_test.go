@@ -61,7 +61,7 @@ func lines(t *testing.T, outcomes []lab.Outcome) string {
 	return b.String()
 }
 
-// replay returns the outcome of a set under a strategy with a seed.
+// replay returns the outcome of replaying a data set with a strategy and a seed.
 func replay(t testing.TB, s lab.Set, strategy string, seed uint64, opt lab.Options) lab.Outcome {
 	t.Helper()
 	return compare(t, lab.Design{Sets: []lab.Set{s}, Strategies: []string{strategy}, Seeds: []uint64{seed}}, opt)[0]
@@ -211,8 +211,8 @@ func TestSetOfRepetitions(t *testing.T) {
 	}
 }
 
-// TestJobNoise checks that job noise changes a replay, and that a run with job noise refuses a file of outcomes
-// without job noise.
+// TestJobNoise checks that noise that all times of a job share changes a replay. A run with such noise must refuse
+// a file of outcomes without it.
 func TestJobNoise(t *testing.T) {
 	s := set(t, "one", coll.Bcast)
 	opt := options()
@@ -306,7 +306,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// BenchmarkCampaignRecorded replays the largest recorded set, with 831 points and 11 algorithms. The replay
+// BenchmarkCampaignRecorded replays the largest recorded data set, with 831 points and 11 algorithms. The replay
 // ends when it has converged.
 func BenchmarkCampaignRecorded(b *testing.B) {
 	sets, _, err := lab.Load([]string{"../../data/simgrid/A_bcast.csv"})

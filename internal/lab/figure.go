@@ -43,8 +43,8 @@ func ParseFigure(name string) (string, error) {
 	return name, nil
 }
 
-// Draw makes a figure. It averages over sets and seeds. Each figure has its own scaling. The figure table4 also has
-// its own stopping criteria, and uses one set and the first seed.
+// Draw makes a figure. It averages over data sets and seeds. Each figure has its own scaling. The figure table4
+// also has its own stopping criteria, and uses one data set and the first seed.
 func Draw(ctx context.Context, name string, sets []Set, seeds []uint64, opt Options) (Figure, error) {
 	if _, err := ParseFigure(name); err != nil {
 		return Figure{}, err

@@ -41,10 +41,10 @@ func CheckSizes(sizes []int) error {
 	return nil
 }
 
-// CompareModels compares all models on training sets of the given sizes, which ascend. A training set has the
-// first measurements of a campaign of the design. Sizes above the number of candidates of a set are left out.
-// The losses are ordered by campaign, size and model. The campaigns choose measurements with the default model
-// of their strategy.
+// CompareModels compares all models on training sets of the given ascending sizes. A training set has the first
+// measurements of a campaign of the design. Sizes above a data set's number of candidates are left out. The losses
+// are ordered by campaign, size and model. The campaigns choose measurements with the default model of their
+// strategy.
 func CompareModels(ctx context.Context, d Design, sizes []int, opt Options) ([]ModelLoss, error) {
 	if err := CheckSizes(sizes); err != nil {
 		return nil, err
@@ -107,8 +107,8 @@ func (o Options) allowed() metrics.Allowed {
 	return metrics.Allowed{Slowdown: o.Criteria.Slowdown - 1, Mistakes: o.Criteria.Mistakes}
 }
 
-// WriteModels prints the mean loss of each model on each set. It also prints the loss of the Gaussian
-// process divided by that of the forest.
+// WriteModels prints the mean loss of each model on each data set. It also prints the loss of the Gaussian process
+// divided by that of the forest.
 func WriteModels(w io.Writer, all []ModelLoss) error {
 	type name struct{ data, collective string }
 	var sets []name

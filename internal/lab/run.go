@@ -16,15 +16,15 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Quality contains the metrics of a selection over all points of a set. The selection is compared with the
-// truth.
+// Quality contains the metrics of a selection over all points of a data set. The selection is compared with the
+// recorded times.
 type Quality struct {
 	metrics.Summary
 	R2 *float64 `json:"r2"` // null when the targets do not vary
 }
 
-// Outcome is the result of one replay: a set under a strategy with a seed. The fields from MachineSeconds to
-// Rounds describe the state when the replay converged, or its last evaluation if Converged is false.
+// Outcome is the result of one replay: a data set, a strategy and a seed. The fields from MachineSeconds to Rounds
+// describe the state when the replay converged, or its last evaluation if Converged is false.
 type Outcome struct {
 	Replay
 	Real           bool    `json:"real,omitzero"` // measured on a real machine
@@ -214,7 +214,7 @@ func (e entry) problem(opt Options) (campaign.Problem, error) {
 	}, nil
 }
 
-// firstShare returns the first measurements that make up at least the given share of the set's candidates. It
+// firstShare returns the first measurements that make up at least the given share of the data set's candidates. It
 // includes all algorithms of the last point.
 func firstShare(ms []coll.Measurement, s Set, share float64) []coll.Measurement {
 	n := min(len(ms), max(1, int(math.Ceil(share*float64(s.Space.Size())))))
@@ -224,12 +224,12 @@ func firstShare(ms []coll.Measurement, s Set, share float64) []coll.Measurement 
 	return ms[:n]
 }
 
-// data returns the given measurements of the set as training data for a model.
+// data returns the given measurements of the data set as training data for a model.
 func (s Set) data(ms []coll.Measurement) learner.Data {
 	return learner.Data{Measurements: ms, Missing: s.missing(ms)}
 }
 
-// missing returns a function that lists the unmeasured algorithms at a point of the set.
+// missing returns a function that lists the unmeasured algorithms at a point of the data set.
 func (s Set) missing(ms []coll.Measurement) func(coll.Point) []coll.Algorithm {
 	measured := make(map[coll.Candidate]bool, len(ms))
 	for _, m := range ms {

@@ -33,8 +33,8 @@ type sample struct {
 	Quality
 }
 
-// samples trains a model on a training set of every share from every source. The result is ordered by source,
-// set, seed and share.
+// samples trains a model on training sets of every size (share of the candidates) from every source. The result is
+// ordered by source, data set, seed and share.
 func samples(ctx context.Context, sets []Set, seeds []uint64, opt Options, sources []source) ([]sample, error) {
 	var cells []sample
 	for source := range sources {
@@ -50,7 +50,8 @@ func samples(ctx context.Context, sets []Set, seeds []uint64, opt Options, sourc
 	return slices.Concat(parts...), err
 }
 
-// samples trains a model on each share of the measurements from this source and returns the results.
+// samples trains a model on each share of the measurements of one data set, in the order of this source, and
+// returns the results.
 func (src source) samples(ctx context.Context, s Set, seed uint64, opt Options, at sample) ([]sample, error) {
 	machine, err := s.machine(opt.replay(seed))
 	if err != nil {

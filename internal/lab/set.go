@@ -61,7 +61,7 @@ func (s Set) Exhaustive(l benchrunner.LaunchCost) (float64, error) {
 	return m.ExhaustiveSeconds(s.Space.Candidates()), nil
 }
 
-// Load reads files with preprocess.ReadTable. It returns a set for each collective in each file, with
+// Load reads files with preprocess.ReadTable. It returns a data set for each collective in each file, with
 // collectives in alphabetical order. The warnings describe rows that were left out.
 func Load(paths []string) (sets []Set, warnings []string, err error) {
 	var names []string

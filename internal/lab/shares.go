@@ -40,8 +40,8 @@ var (
 	fact           = source{name: "uncertainty, algorithm_log10", scaling: preprocess.AlgorithmLog10, active: true}
 )
 
-// shareFigure is a figure that shows metrics as a function of the size of the training set. It shows means
-// over sets and seeds, and the range of single runs.
+// shareFigure is a figure that shows metrics as a function of the size of the training set. It shows means over
+// data sets and seeds, and the range of single runs.
 type shareFigure struct {
 	title   string
 	sources []source
@@ -63,8 +63,8 @@ func randomByScaling() []source {
 	return sources
 }
 
-// draw trains models on training sets of each share from every source, and draws their metrics. The table first
-// has the rows of all sets together, then those of each set.
+// draw trains models on training sets of each size (share of the candidates) from every source, and draws their
+// metrics. The table first has the rows of all data sets together, then those of each one.
 func (o shareFigure) draw(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
 	all, err := samples(ctx, sets, seeds, opt, o.sources)
 	if err != nil {
@@ -103,8 +103,8 @@ func (o shareFigure) draw(ctx context.Context, sets []Set, seeds []uint64, opt O
 	return f, nil
 }
 
-// fig8 shows the machine time for collecting training sets at random and by active learning, summed over the sets.
-// Hollow markers are training sets with which the stopping criteria are not met.
+// fig8 shows the machine time for collecting training sets at random and by active learning, summed over the data
+// sets. Hollow markers are training sets with which the stopping criteria are not met.
 func fig8(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
 	sources := []source{unscaledRandom, scaledRandom, fact}
 	all, err := samples(ctx, sets, seeds, opt, sources)
@@ -146,8 +146,8 @@ func fig9(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure,
 	return fig8(ctx, bcasts, seeds, opt)
 }
 
-// collectionTime computes, for each seed, the sum of the collection times of all sets. It returns the
-// average over the seeds.
+// collectionTime computes, for each seed, the sum of the collection times of all data sets. It returns the average
+// over the seeds.
 func collectionTime(all []sample, seeds int, selects func(sample) bool) averages {
 	sums := make([]float64, seeds)
 	for _, s := range all {

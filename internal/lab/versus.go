@@ -30,8 +30,7 @@ type Versus struct {
 	Means    []VersusSum `json:"means"` // by launch, then of all rows
 }
 
-// group contains the outcomes of one set under one strategy with one cost of launches, one outcome for each
-// seed.
+// group contains the outcomes of one data set, one strategy and one cost of launches, one outcome for each seed.
 type group []Outcome
 
 func groups(outcomes []Outcome) []group {
@@ -120,8 +119,8 @@ func NewVersus(strategy string, outcomes []Outcome) (Versus, error) {
 	return v, nil
 }
 
-// row compares the outcomes `own` of the strategy with the other strategies' outcomes on the same set, with the
-// same cost of launches.
+// row compares the outcomes `own` of the strategy with the other strategies' outcomes on the same data set, with
+// the same cost of launches.
 func (v Versus) row(own group, all []group) (VersusRow, error) {
 	o := own[0]
 	r := VersusRow{

@@ -18,8 +18,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// twoStrategies returns outcomes of two strategies on the sets easy and hard, with two seeds each. No
-// strategy converges on the set hard.
+// twoStrategies returns outcomes of two strategies on the data sets easy and hard, with two seeds each. No strategy
+// converges on hard.
 func twoStrategies() []lab.Outcome {
 	var out []lab.Outcome
 	shares := map[string][2]float64{"regret": {0.01, 0.03}, "random": {0.2, 0.4}}

@@ -20,7 +20,7 @@ type base struct {
 // bases holds, for each MPI library, the format of its version text and the control variables that every
 // algorithm needs.
 var bases = map[string]base{
-	// With this variable the library chooses another algorithm if an algorithm cannot serve a call.
+	// With this variable the library chooses another algorithm if an algorithm cannot run for a call.
 	"mpich": {banner: "MPICH Version: %s", switches: []mpi.Switch{{Name: "MPIR_CVAR_COLLECTIVE_FALLBACK", Value: 2}}},
 	// Without this variable, coll/tuned ignores all its other variables.
 	"openmpi": {banner: "Open MPI v%s", switches: []mpi.Switch{{Name: "coll_tuned_use_dynamic_rules", Value: 1}}},

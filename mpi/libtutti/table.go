@@ -28,8 +28,8 @@ const (
 	maxName    = 250       // letters of an algorithm there
 )
 
-// Table selects algorithms. If several rules apply to a call, the first one counts. The same holds for
-// mixes.
+// Table selects algorithms. If several rules apply to a call, the first one counts. The same holds for mixes (lists
+// of algorithms to explore).
 type Table struct {
 	For   string `json:"library,omitempty"` // banner in the version that the MPI library reports; empty: any library
 	Rules []Rule `json:"rules"`
@@ -74,8 +74,8 @@ type Mix struct {
 	Choices []Choice `json:"choices"` // 1 to 256
 }
 
-// Choice is an algorithm of a mix. Its probability is its weight divided by the sum of the weights of all
-// choices.
+// Choice is an algorithm of a mix (a list of algorithms to explore). Its probability is its weight divided by the
+// sum of the weights of all choices.
 type Choice struct {
 	Weight     int            `json:"weight"` // 1 to 1000000
 	Most       int            `json:"most"`   // time that a call may take, in thousandths of the time of the selected algorithm, up to 1000000; 0: unknown

@@ -155,8 +155,8 @@ func TestWithoutDevice(t *testing.T) {
 	}
 }
 
-// mixture returns rows whose fastest option is in turn the default, an algorithm and a composition (plan of
-// the ch4 device).
+// mixture returns rows of three kinds: the default, an algorithm, or a composition (plan of the ch4 device) is the
+// fastest.
 func mixture(t *testing.T, cat *mpi.Catalogue, layouts []coll.Layout) []selection.Row {
 	t.Helper()
 	sizes := map[coll.Collective][]int64{

@@ -90,9 +90,9 @@ func disable(components []component) []selection.Setting {
 // name and the suffix.
 type tunedParam struct{ name, suffix string }
 
-// tunedParams returns the parameters that Open MPI has a control variable for and that at least one algorithm
-// of the collective has. For an allgather, the radix "faninout" is set by the variable for trees. For other
-// collectives it is set by the variable for chains.
+// tunedParams returns the parameters that have a control variable of Open MPI and occur in an algorithm of the
+// collective. For an allgather, the variable for trees sets the radix "faninout". For other collectives, the
+// variable for chains sets it.
 func tunedParams(c coll.Collective, entries []mpi.Entry) []tunedParam {
 	fanout := "_chain_fanout"
 	if c == coll.Allgather {

@@ -10,9 +10,9 @@ import (
 	"tutti/mpi"
 )
 
-// The component coll/han serves communicators that span several nodes, with several ranks on a node. Its own
-// rules can pass calls on to the component coll/tuned. Source: ompi/mca/coll/han/coll_han_dynamic.c and
-// coll_han_dynamic_file.c, 5.0.7.
+// The component coll/han handles collectives on communicators that span several nodes, with several ranks on a
+// node. Its own rules can pass calls on to the component coll/tuned. Source: ompi/mca/coll/han/coll_han_dynamic.c
+// and coll_han_dynamic_file.c, 5.0.7.
 
 // The variables with which coll/han loads a rules file.
 const (
@@ -27,7 +27,7 @@ func (b build) turnedOff() []component {
 	return slices.DeleteFunc(slices.Clone(componentsAbove), func(r component) bool { return r.component == "han" && b.usesHan() })
 }
 
-// hanServes reports whether coll/han of the release serves a collective in jobs of a layout.
+// hanServes reports whether coll/han of the release handles a collective in jobs of a layout.
 func (b build) hanServes(c coll.Collective, l coll.Layout) bool {
 	switch c {
 	case coll.Allgather, coll.Allreduce, coll.Barrier, coll.Bcast, coll.Gather, coll.Reduce, coll.Scatter:
@@ -251,8 +251,8 @@ func (s *scanner) component() int {
 	return max(i, 0)
 }
 
-// Find returns the number of the component that serves a message on a communicator of a level. It returns false
-// if there are no rules.
+// Find returns the number of the component that handles a message on a communicator of a level. It returns false if
+// there are no rules.
 func (f hanFile) Find(c coll.Collective, level string, ranks int, size int64) (int, bool) {
 	for _, x := range f {
 		for _, l := range x.Levels {

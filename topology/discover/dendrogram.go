@@ -183,7 +183,7 @@ func (s unionFind) find(i int) int {
 	return i
 }
 
-// join merges two sets, which are given by their representatives. It returns the representative of the
+// join merges two sets of members, which are given by their representatives. It returns the representative of the
 // union.
 func (s unionFind) join(a, b int) int {
 	s[b] = a

@@ -32,8 +32,8 @@ func Table(outcomes []Outcome) string {
 	return t.Render()
 }
 
-// gainOf returns the gain over the default that a run had, as a share of the possible gain. It returns "-"
-// if the possible gain is less than 3 %.
+// gainOf returns the time that a run saved compared with the default, as a share of the possible saving. It returns
+// "-" if the possible saving is less than 3 %.
 func gainOf(r RunOutcome) string {
 	if r.Default < 1.03*r.Best {
 		return "-"
