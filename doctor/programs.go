@@ -109,8 +109,8 @@ func (x *programTester) findSuite(s suite) []string {
 }
 
 // examineProgram measures a broadcast with a benchmark program, if there is a launcher for the library that the
-// program loads. It completes the check c and adds it. The function `of` creates the benchrunner.Program for a
-// path.
+// program loads. It adds the result to the check c, and this check to the report. The function `of` creates the
+// benchrunner.Program for a path.
 func (x *programTester) examineProgram(ctx context.Context, p program, c Check, of func(path string) (benchrunner.Program, error)) {
 	switch start := x.launchers.starter(p.library); {
 	case p.library == nil:

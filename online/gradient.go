@@ -89,7 +89,7 @@ func (j *Joint) gain(i int, scale, rival, noise float64) float64 {
 	return max(0, gain)
 }
 
-// Quantiles of a time, or of the ratio of two times, that the advice uses. They are given in standard
+// The advice uses these quantiles of a time, or of the ratio of two times. They are given in standard
 // deviations above the median.
 const (
 	selectDeviations = 2.0 // another algorithm is selected only if this quantile of its time is below the expected time of the selected one

@@ -76,9 +76,9 @@ func (s *Service) Problems(ctx context.Context, id string) ([]journal.Problem, e
 	return v.problemList(), nil
 }
 
-// Selection returns the selection for one problem of a campaign, as of the last evaluation. While newer
-// models are being trained, it returns the previous selection. The first call trains models and may take
-// seconds. The error matches ErrNoCampaign, ErrNoProblem or ErrNotYet.
+// Selection returns the selection for one problem of a campaign after the last evaluation. While newer models
+// are being trained, it returns the previous selection. The first call trains models and may take seconds.
+// The error matches ErrNoCampaign, ErrNoProblem or ErrNotYet.
 func (s *Service) Selection(ctx context.Context, id string, p journal.Problem) (Selection, error) {
 	l, err := s.learn(ctx, id, p)
 	return l.Selection, err
@@ -130,8 +130,9 @@ type learnedKey struct {
 	problem  journal.Problem
 }
 
-// get returns the result for a problem as of the given round. If only an older result is stored, get returns
-// the older one and trains models in the background. If there is none, it waits until the models are trained.
+// get returns the selection and predictions for a problem after the given round. If only an older result is
+// stored, get returns the older one and trains models in the background. If there is none, it waits until the
+// models are trained.
 func (c *learnedCache) get(ctx context.Context, key learnedKey, dir string, round int) (Learned, error) {
 	c.mu.Lock()
 	old, known := c.results[key]

@@ -78,7 +78,7 @@ func earlierOf(c *journal.Contents) (config.Earlier, error) {
 
 // addEarlier adds the measurements of earlier campaigns to the problems. It skips algorithms that are not in
 // the problem's space, and warns of differences between the campaigns. The configured forest hyperparameters
-// are replaced by the best ones of the latest earlier campaign with a hyperparameter study.
+// are replaced by the best ones that the latest earlier campaign with a hyperparameter study found.
 func (c *Campaign) addEarlier() error {
 	for _, e := range c.Config.From {
 		c.warnOfEarlier(e)

@@ -120,9 +120,9 @@ func mustHave(path, what string, names []string, name string) error {
 	return fmt.Errorf("%s: no row for the %s %q: it has %s", path, what, name, strings.Join(names, ", "))
 }
 
-// checker returns a function that returns an error for candidates outside the grid, and for candidates that
-// the library cannot run. With the option grid.between, message sizes between two sizes of the grid count as
-// inside.
+// checker returns a function that checks candidates. It returns an error for candidates outside the grid and
+// for those that the library cannot run. With the option grid.between, message sizes between two sizes of the
+// grid count as inside.
 func (c *Campaign) checker(r release) func(coll.Candidate) error {
 	g := c.Config.Grid
 	return func(cand coll.Candidate) error {
