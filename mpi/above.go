@@ -11,11 +11,11 @@ import (
 )
 
 // Above returns the catalogue of library c when it runs on top of the library `other`. It has the entries of c, and
-// the entries of `other` for which the function `keep` returns true. The names of the latter begin with the library's
-// name, as in "mpich.binomial". They keep the rules of their library, but lose the parameter Segments, with which an
-// algorithm may be unsafe. An entry that is not safe for all operations then requires a predefined operation, which
-// the upper library checks. The ranges of c's parameters also apply to algorithms of `other` that have these
-// parameters.
+// the entries of `other` for which the function `keep` returns true. The names of the entries of `other` get the
+// library's name as a prefix, as in "mpich.binomial". These entries keep the rules of their library, but lose the
+// parameter Segments, with which an algorithm may be unsafe. An entry that is not safe for all operations then
+// requires a predefined operation, which the upper library checks. The ranges of c's parameters also apply to
+// algorithms of `other` that have these parameters.
 func (c *Catalogue) Above(other *Catalogue, version string, keep func(coll.Collective, Entry) bool) *Catalogue {
 	out := &Catalogue{Library: c.Library, Version: version, Listed: version, entries: map[coll.Collective][]Entry{}, rules: c.rules}
 	for _, collective := range coll.Collectives() {

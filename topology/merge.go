@@ -100,8 +100,8 @@ type class struct {
 	confidence float64
 }
 
-// part is a vertex of the level below a class (a set of nodes in one group). It becomes a child of the switch
-// that the merged tree gets for the class.
+// part is a vertex of the next lower level. It becomes a child of the switch that the merged tree gets for a class
+// (a set of nodes in one group).
 type part struct {
 	vertex Vertex
 	first  int // index of its first node

@@ -39,7 +39,7 @@ type Scheduler struct {
 
 var _ benchrunner.Scheduler = (*Scheduler)(nil)
 
-// New returns a scheduler for this machine. Jobs get the environment of this process, except two kinds of
+// New returns a scheduler for this machine. Jobs get the environment of this process without two kinds of
 // variables: those of other jobs, which would confuse launchers, and those that select algorithms.
 func New(opt Options) (*Scheduler, error) {
 	host, err := os.Hostname()

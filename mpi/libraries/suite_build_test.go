@@ -167,9 +167,9 @@ func testSame(t *testing.T, b mpi.Build, x mpi.Export, rows []selection.Row, opt
 }
 
 // testWriting writes one export after another into the same folder. It checks that no file of an earlier export
-// remains and that settings name only files that exist. The snippet must set the settings in a shell, inside jobs
-// of every layout and outside of jobs. Each written file must match a pattern in the library's facts. Each pattern
-// must match a file, except for patterns of folders whose files are made from an installed library.
+// remains and that settings name only existing files. The snippet must set the settings in a shell, inside jobs of
+// every layout and outside of jobs. Each written file must match a pattern in the library's facts. Each pattern
+// must match a file; only patterns of folders whose files are made from an installed library need not.
 func testWriting(t *testing.T, lib mpi.Library) {
 	written := map[string]bool{}
 	dir := filepath.Join(t.TempDir(), filepath.Base(mpilibrarytest.Dir))

@@ -183,11 +183,11 @@ type OrderTable struct {
 	Table Table
 }
 
-// Join returns a table with the rules of all given tables, each for the order of its table. Ranks may have both
-// orders, for example on one node. Then the first table that has a rule counts.
+// Join returns a table with the rules of all given tables, each for the order of its table. If ranks have both
+// orders, for example on one node, the first table that has a rule counts.
 //
-// The error matches ErrTable if two tables have the same order or are for different MPI libraries. It also
-// matches if a table already has orders or lists of algorithms to explore, or if the result is too long.
+// The error matches ErrTable if two tables have the same order or are for different MPI libraries. It also matches
+// if a table already has orders or lists of algorithms to explore, or if the result is too long.
 func Join(tables ...OrderTable) (Table, error) {
 	var out Table
 	for i, d := range tables {

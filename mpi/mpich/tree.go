@@ -67,8 +67,8 @@ func (o treeObject) Bytes() []byte {
 	return []byte(b.String())
 }
 
-// write writes the object as JSON, indented by its depth. An empty object is on one line. So is an object with
-// one leaf, together with everything inside it.
+// write writes the object as JSON, indented by its depth. An empty object is on one line. An object with one leaf
+// is on one line with everything inside it.
 func (o treeObject) write(b *strings.Builder, depth int, oneLine bool) {
 	oneLine = oneLine || len(o) == 0 || len(o) == 1 && isLeaf(o[0].Key)
 	b.WriteByte('{')

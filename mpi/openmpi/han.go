@@ -151,9 +151,9 @@ func hanBlocks(c classicCollective, exact int) []classicBlock {
 	return out
 }
 
-// hanBounds converts the bounds of rules from bytes of all ranks to bytes of one rank, for low to high ranks.
-// Rules must not begin too early, nor the library's default too late. So it divides by the lowest number of
-// ranks where a rule begins, and by the highest number where the default begins.
+// hanBounds converts the bounds of rules from bytes of all ranks to bytes of one rank, for low to high ranks. Rules
+// must not begin too early, and the library's default must not begin too late. It therefore divides by the lowest
+// number of ranks where a rule begins, and by the highest number where the default begins.
 func hanBounds(rules []rule, low, high int64) []rule {
 	var out []rule
 	for _, r := range rules {

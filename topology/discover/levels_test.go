@@ -17,7 +17,7 @@ import (
 	"tutti/topology/discover"
 )
 
-// machines are simulated machines with one to three levels, except for the last two, which have no levels.
+// machines are simulated machines. The last two have no levels, and the others have one to three.
 var machines = []clustering.Machine{
 	{Shape: []int{4, 8}, Seconds: []float64{2.18, 2.78}},
 	{Shape: []int{8, 16}, Seconds: []float64{2.18, 2.78}},

@@ -84,8 +84,8 @@ func dragonfly(a, p int) func(i, j int) int {
 
 func abs(x int) int { return max(x, -x) }
 
-// TestNoTree checks that no level is found in networks that are not trees, except for the level of routers
-// or nodes. The members are in random order, and the distances have 2 or 5 % noise.
+// TestNoTree checks networks that are not trees. No level may be found in them, apart from the level of routers or
+// nodes. The members are in random order, and the distances have 2 or 5 % noise.
 func TestNoTree(t *testing.T) {
 	for _, tc := range noTrees {
 		for _, noise := range []float64{0.02, 0.05} {
