@@ -47,7 +47,7 @@ func (library) Releases() []*mpi.Catalogue { return releases() }
 
 // table lists the algorithms of the component tuned by their numbers in rules and control variables. The source of
 // each row is the source code of the releases that it names. Each algorithm of 4.1.4 was run on 2 to 8 ranks with 1 to
-// 4096 elements, and with all kinds of calls on 3 to 6 ranks.
+// 4096 elements. It was also run on 3 to 6 ranks with all kinds of calls, such as calls in place.
 //
 // Rules do not depend on operations or types. An algorithm that is wrong for some of them is therefore marked as not
 // safe (op_safe). Most of these need operations that commute. The algorithms ring and segmented_ring of allreduce also
@@ -55,9 +55,9 @@ func (library) Releases() []*mpi.Catalogue { return releases() }
 // allgather send as much as the send count says, also in place, where the standard ignores that count. The algorithm
 // binomial of gather, which linear of allgather may call, receives with the type that is sent; elements of that type
 // may overlap. In 4.1, modified_bruck of alltoall copies what is sent with the type received
-// (github.com/open-mpi/ompi/pull/10488). Algorithms that divide a bcast, and linear_sync of gather, count the elements
-// of a segment on each rank in that rank's own type (github.com/open-mpi/ompi/issues/199), but the standard lets ranks
-// describe the same data by different types. The rows of 6.0 were checked with 6.0.0rc2.
+// (github.com/open-mpi/ompi/pull/10488). The standard lets ranks describe the same data by different types. Algorithms
+// that divide a bcast, and linear_sync of gather, count the elements of a segment in each rank's own type
+// (github.com/open-mpi/ompi/issues/199). The rows of 6.0 were checked with 6.0.0rc2.
 //
 // Open MPI's own decisions use segments of 1 KiB to 1 MiB, most often 8 and 64 KiB
 // (ompi/mca/coll/tuned/coll_tuned_decision_fixed.c, 4.1.4). The segment size 0 means no segments; segmented_ring would
