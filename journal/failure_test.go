@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -46,6 +45,7 @@ func (f *failing) Truncate(size int64) error {
 }
 
 func TestFailedAppend(t *testing.T) {
+	golden := testutil.GoldenErrors(t)
 	tests := []struct {
 		name     string
 		faults   failing
@@ -66,9 +66,7 @@ func TestFailedAppend(t *testing.T) {
 			testutil.NoError(t, j.Append(stopRecord))
 			tc.faults.file = j.file
 			j.file = &tc.faults
-			if err := j.Append(stopRecord, stopRecord, stopRecord); !errors.Is(err, tc.want) || !strings.Contains(err.Error(), FileName) {
-				t.Errorf("Append = %v, want %v and the file", err, tc.want)
-			}
+			golden(tc.name, j.Append(stopRecord, stopRecord, stopRecord), tc.want)
 			err = j.Append(stopRecord)
 			if (err == nil) != tc.goesOn {
 				t.Errorf("next Append = %v, want it to go on: %v", err, tc.goesOn)

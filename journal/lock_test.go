@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -235,12 +236,12 @@ func TestStaleLocks(t *testing.T) {
 }
 
 func TestUnreadableLock(t *testing.T) {
+	golden := testutil.GoldenErrors(t)
 	for _, contents := range []string{"", "{", "{}", `{"nonce":"../../x"}`} {
 		dir := newJournal(t)
 		testutil.NoError(t, os.WriteFile(filepath.Join(dir, LockName), []byte(contents), 0o600))
-		if _, _, err := Open(dir); !errors.Is(err, ErrLocked) || !strings.Contains(err.Error(), "remove it") {
-			t.Errorf("Open with lock %q = %v, want %v saying what to do", contents, err, ErrLocked)
-		}
+		_, _, err := Open(dir)
+		golden(strconv.Quote(contents), err, ErrLocked)
 	}
 }
 

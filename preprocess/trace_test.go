@@ -40,28 +40,26 @@ func TestReadTrace(t *testing.T) {
 }
 
 func TestReadTraceFaults(t *testing.T) {
+	golden := testutil.GoldenErrors(t)
 	const head = "collective,nodes,ppn,msg_bytes,calls\n"
-	tests := []struct{ name, text, want string }{
-		{"empty", "", "app.csv: empty, want a header row"},
-		{"no rows", head, "app.csv: a header row and no data rows"},
-		{"no calls", "collective,nodes,ppn,msg_bytes\nbcast,1,2,8\n", "no column calls, want the columns collective,ppn,msg_bytes,calls"},
-		{"no layout", "collective,ppn,msg_bytes,calls\nbcast,2,8,1\n", "want one of the columns nodes, processes"},
-		{"two layouts", "collective,nodes,processes,ppn,msg_bytes,calls\nbcast,1,2,2,8,1\n", "want one of the columns nodes, processes"},
-		{"misspelt column", "collective,nodes,ppn,msg_bytes,calls,second\nbcast,1,2,8,1,1\n", `app.csv: header row: unknown column "second": want collective, ppn, msg_bytes, calls, nodes, processes, seconds`},
-		{"unknown collective", head + "bcast,1,2,8,1\nbrodcast,1,2,8,1\n", `app.csv:3: unknown collective "brodcast": want one of`},
-		{"size with a unit", head + "bcast,1,2,8KiB,1\n", `app.csv:2: bad number: msg_bytes "8KiB": want a whole number from 0, without a unit`},
-		{"negative calls", head + "bcast,1,2,8,-1\n", `app.csv:2: bad number: calls "-1": want a number, zero or more, without a unit`},
-		{"no number", head + "bcast,1,2,8,NaN\n", `app.csv:2: bad number: calls "NaN"`},
-		{"half a node", head + "bcast,0.5,2,8,1\n", `app.csv:2: bad number: nodes "0.5"`},
-		{"torn", head + "bcast,1,2,8\n", "app.csv:2: torn row: 4 fields, want 5"},
-		{"too much", head + "bcast,1,2,8,1e308\nbcast,1,2,8,1e308\n", "app.csv:3: calls of bcast 1x2 8B: the sum overflows"},
+	tests := []struct{ name, text string }{
+		{"empty", ""},
+		{"no rows", head},
+		{"no calls", "collective,nodes,ppn,msg_bytes\nbcast,1,2,8\n"},
+		{"no layout", "collective,ppn,msg_bytes,calls\nbcast,2,8,1\n"},
+		{"two layouts", "collective,nodes,processes,ppn,msg_bytes,calls\nbcast,1,2,2,8,1\n"},
+		{"misspelt column", "collective,nodes,ppn,msg_bytes,calls,second\nbcast,1,2,8,1,1\n"},
+		{"unknown collective", head + "bcast,1,2,8,1\nbrodcast,1,2,8,1\n"},
+		{"size with a unit", head + "bcast,1,2,8KiB,1\n"},
+		{"negative calls", head + "bcast,1,2,8,-1\n"},
+		{"no number", head + "bcast,1,2,8,NaN\n"},
+		{"half a node", head + "bcast,0.5,2,8,1\n"},
+		{"torn", head + "bcast,1,2,8\n"},
+		{"too much", head + "bcast,1,2,8,1e308\nbcast,1,2,8,1e308\n"},
 	}
 	for _, tc := range tests {
-		t.Run(tc.name, func(t *testing.T) {
-			if _, err := readTrace(strings.NewReader(tc.text), "app.csv"); err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("error = %v, want %q in it", err, tc.want)
-			}
-		})
+		_, err := readTrace(strings.NewReader(tc.text), "app.csv")
+		golden(tc.name, err)
 	}
 }
 

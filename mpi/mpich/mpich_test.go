@@ -154,30 +154,25 @@ func always(c coll.Collective, text string) *selection.Tree {
 }
 
 func TestExportRefuses(t *testing.T) {
+	golden := testutil.GoldenErrors(t)
 	b := known(t)
 	newer := build{b.lib, release(t, "4.1.2")}
 	tests := []struct {
 		name  string
 		build build
 		tree  *selection.Tree
-		want  string
 	}{
-		{"unknown algorithm", b, always(coll.Bcast, "pipeline"), "not in the catalogue"},
-		{"missing parameter", newer, always(coll.Allreduce, "recexch(single_phase_recv=0)"), "parameter k is missing"},
-		{"not in this library", newer, always(coll.Allreduce, "recexch(k=4,single_phase_recv=0)"), "MPIR_Allreduce_intra_recexch: built in, of MPICH 4.0.2 has no such algorithm"},
-		{"in place only", b, always(coll.Alltoall, "pairwise_sendrecv_replace"), "inplace"},
+		{"unknown algorithm", b, always(coll.Bcast, "pipeline")},
+		{"missing parameter", newer, always(coll.Allreduce, "recexch(single_phase_recv=0)")},
+		{"not in this library", newer, always(coll.Allreduce, "recexch(k=4,single_phase_recv=0)")},
+		{"in place only", b, always(coll.Alltoall, "pairwise_sendrecv_replace")},
 	}
 	for _, tc := range tests {
-		t.Run(tc.name, func(t *testing.T) {
-			_, err := tc.build.Export(selection.Selection{Trees: []*selection.Tree{tc.tree}}, "/dir")
-			if err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("error = %v, want one with %q", err, tc.want)
-			}
-		})
+		_, err := tc.build.Export(selection.Selection{Trees: []*selection.Tree{tc.tree}}, "/dir")
+		golden(tc.name, err)
 	}
-	if _, err := b.Export(selection.Selection{}, "dir"); err == nil || !strings.Contains(err.Error(), "want an absolute path") {
-		t.Errorf("relative path: %v", err)
-	}
+	_, err := b.Export(selection.Selection{}, "dir")
+	golden("relative path", err)
 }
 
 // TestOpen checks that Open without a library file accepts only releases whose selection trees this package
@@ -218,26 +213,22 @@ func TestNewerRelease(t *testing.T) {
 }
 
 func TestReplayFindsWrongFiles(t *testing.T) {
+	golden := testutil.GoldenErrors(t)
 	b := known(t)
 	rows := grids(b.cat, 3)
 	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.2})
 	good := string(x.Loaded(coll.Layout{}, flatFile))
-	tests := []struct{ name, old, new, want string }{
-		{"another algorithm", `"algorithm=MPIR_Bcast_intra_binomial"`, `"algorithm=MPIR_Bcast_intra_scatter_ring_allgather"`, "the file reaches"},
-		{"unknown algorithm", "MPIR_Bcast_intra_binomial", "MPIR_Bcast_intra_binomials", "no such algorithm"},
-		{"algorithm of another collective", "MPIR_Bcast_intra_binomial", "MPIR_Reduce_intra_binomial", "not an algorithm of bcast"},
-		{"unknown condition", "comm_size<=", "comm_size>=", "no such condition"},
-		{"collective missing", "collective=alltoallw", "collective=alltoallx", "is missing"},
-		{"broken", "}", "", "not a selection tree"},
+	tests := []struct{ name, old, new string }{
+		{"another algorithm", `"algorithm=MPIR_Bcast_intra_binomial"`, `"algorithm=MPIR_Bcast_intra_scatter_ring_allgather"`},
+		{"unknown algorithm", "MPIR_Bcast_intra_binomial", "MPIR_Bcast_intra_binomials"},
+		{"algorithm of another collective", "MPIR_Bcast_intra_binomial", "MPIR_Reduce_intra_binomial"},
+		{"unknown condition", "comm_size<=", "comm_size>="},
+		{"collective missing", "collective=alltoallw", "collective=alltoallx"},
+		{"broken", "}", ""},
 	}
 	for _, tc := range tests {
-		t.Run(tc.name, func(t *testing.T) {
-			x.Files[0].Content = []byte(strings.ReplaceAll(good, tc.old, tc.new))
-			err := b.Replay(x, sel, rows)
-			if err == nil || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("error = %v, want one with %q", err, tc.want)
-			}
-		})
+		x.Files[0].Content = []byte(strings.ReplaceAll(good, tc.old, tc.new))
+		golden(tc.name, b.Replay(x, sel, rows))
 	}
 }
 

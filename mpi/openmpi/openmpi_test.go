@@ -1,7 +1,6 @@
 package openmpi
 
 import (
-	"errors"
 	"math"
 	"math/rand/v2"
 	"path"
@@ -177,17 +176,16 @@ func TestEmptyMessages(t *testing.T) {
 }
 
 func TestExportRefuses(t *testing.T) {
+	golden := testutil.GoldenErrors(t)
 	b := build{release(t, "4.1.4")}
 	for _, name := range []string{"smp", "binomial(k=2)", "pipeline(segsize=many)"} {
 		rows := []selection.Row{row(coll.Layout{Nodes: 4, PPN: 1}, 64, []string{name}, 1)}
 		sel := testutil.Must(b.Fit(rows, 0))(t)
-		if _, err := b.Export(sel, "/dir"); err == nil {
-			t.Errorf("%s: no error", name)
-		}
+		_, err := b.Export(sel, "/dir")
+		golden(name, err)
 	}
-	if _, err := b.Export(selection.Selection{}, "dir"); err == nil || !strings.Contains(err.Error(), "want an absolute path") {
-		t.Errorf("relative path: %v", err)
-	}
+	_, err := b.Export(selection.Selection{}, "dir")
+	golden("relative path", err)
 }
 
 // TestTwoRanks checks that an algorithm for exactly two ranks is not selected for more ranks, even if the
@@ -213,18 +211,15 @@ func TestTwoRanks(t *testing.T) {
 }
 
 func TestReplayFindsWrongRules(t *testing.T) {
+	golden := testutil.GoldenErrors(t)
 	b := build{release(t, "4.1.4")}
 	rows := mpilibrarytest.Rows(b.cat, 1, 0)
 	sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
 	rules := testutil.Must(b.bundle(sel))(t)
 	rules.rules[0].Blocks[1].Rules[1].Algorithm++
-	if err := b.Replay(b.files(rules, "/dir"), sel, rows); err == nil || !strings.Contains(err.Error(), "the file reaches") {
-		t.Errorf("changed algorithm: %v", err)
-	}
+	golden("changed algorithm", b.Replay(b.files(rules, "/dir"), sel, rows))
 	rules.rules[0].Blocks[1].Rules[0].Size = 1
-	if err := b.Replay(b.files(rules, "/dir"), sel, rows); !errors.Is(err, errSyntax) {
-		t.Errorf("first size 1: %v, want ErrSyntax", err)
-	}
+	golden("first size 1", b.Replay(b.files(rules, "/dir"), sel, rows), errSyntax)
 }
 
 func TestFind(t *testing.T) {
@@ -251,23 +246,21 @@ func TestFind(t *testing.T) {
 }
 
 func TestParseDocumentErrors(t *testing.T) {
-	tests := []struct{ name, text, want string }{
-		{"empty", "", "the file ends"},
-		{"cut off", "1\n7\n1\n4\n1\n0 1", "the file ends"},
-		{"negative", "1 7 1 4 1 0 -1 0 0", `"-1": want a number of at least 0`},
-		{"first size", "1 7 1 4 1 5 1 0 0", "message size 5: want 0 first"},
-		{"size order", "1 7 1 4 2 0 1 0 0 0 1 0 0", "message size 0: want 0 first, then ascending"},
-		{"communicator order", "1 7 2 4 0 4 0", "communicator size 4 after 4"},
-		{"unknown collective", "1 5 0", "collective 5: want"},
-		{"count too small", "1 7 1 4 1 0 1 0 0 5", "after the last rule"},
-		{"five numbers", "1 7 1 4 1 0 1 0 0 9", "after the last rule"},
+	golden := testutil.GoldenErrors(t)
+	tests := []struct{ name, text string }{
+		{"empty", ""},
+		{"cut off", "1\n7\n1\n4\n1\n0 1"},
+		{"negative", "1 7 1 4 1 0 -1 0 0"},
+		{"first size", "1 7 1 4 1 5 1 0 0"},
+		{"size order", "1 7 1 4 2 0 1 0 0 0 1 0 0"},
+		{"communicator order", "1 7 2 4 0 4 0"},
+		{"unknown collective", "1 5 0"},
+		{"count too small", "1 7 1 4 1 0 1 0 0 5"},
+		{"five numbers", "1 7 1 4 1 0 1 0 0 9"},
 	}
 	for _, tc := range tests {
-		t.Run(tc.name, func(t *testing.T) {
-			if _, err := parse([]byte(tc.text)); !errors.Is(err, errSyntax) || !strings.Contains(err.Error(), tc.want) {
-				t.Errorf("error = %v, want ErrSyntax with %q", err, tc.want)
-			}
-		})
+		_, err := parse([]byte(tc.text))
+		golden(tc.name, err, errSyntax)
 	}
 }
 
@@ -443,14 +436,13 @@ func TestReplayFindsWrongJSON(t *testing.T) {
 	sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
 	rules := testutil.Must(b.bundle(sel))(t)
 	rules.inCommonFile = nil // the layouts fall to the rules for everybody
-	if err := b.Replay(b.files(rules, "/dir"), sel, rows); err == nil || !strings.Contains(err.Error(), "the file reaches") {
-		t.Errorf("Replay = %v", err)
-	}
+	testutil.GoldenErrors(t)("no rules for layouts", b.Replay(b.files(rules, "/dir"), sel, rows))
 }
 
 // TestRadix checks that a rule of 6.0 contains the radix of its algorithm. Without a radix such an
 // algorithm never ends, so it must not be exported.
 func TestRadix(t *testing.T) {
+	golden := testutil.GoldenErrors(t)
 	b := build{release(t, "6.0.x")}
 	for c, name := range map[coll.Collective]string{coll.Allgather: "bruck-k-fanout", coll.Reduce: "knomial"} {
 		var rows []selection.Row
@@ -471,8 +463,7 @@ func TestRadix(t *testing.T) {
 		}
 		rows[0].Options[0].Algorithm = coll.Algorithm{Name: name}
 		sel := testutil.Must(b.Fit(rows, 0))(t)
-		if _, err := b.Export(sel, "/dir"); !errors.Is(err, mpi.ErrUnknown) || !strings.Contains(err.Error(), "want a radix of 2 or more") {
-			t.Errorf("%s without a radix: %v", name, err)
-		}
+		_, err := b.Export(sel, "/dir")
+		golden(name+" without a radix", err, mpi.ErrUnknown)
 	}
 }
