@@ -168,16 +168,15 @@ func (t *Target) Write(ctx context.Context, dir string) (w Written, err error) {
 	if err := t.tryLoading(ctx, absolute); err != nil {
 		return w, err
 	}
-	module := w.Setup
-	if !t.tried() && len(module.Remarks) == 0 { // the remarks of some libraries say this already
-		module.Remarks = []string{fmt.Sprintf("Replayed at every tuned point, but not tried on a real %s %s.", t.library.Name, t.library.Version)}
+	if !t.tried() && len(w.Setup.Remarks) == 0 { // the remarks of some libraries say this already
+		w.Setup.Remarks = []string{fmt.Sprintf("Replayed at every tuned point, but not tried on a real %s %s.", t.library.Name, t.library.Version)}
 	}
-	w.Setup.Remarks, module.Remarks = slices.Concat(w.Setup.Remarks, t.remarks()), slices.Concat(module.Remarks, t.remarks())
-	w.Setup.Order, module.Order = t.placement.Order, t.placement.Order
+	w.Setup.Remarks = slices.Concat(w.Setup.Remarks, t.remarks())
+	w.Setup.Order = t.placement.Order
 	if err := w.Export.Write(absolute); err != nil {
 		return w, err
 	}
-	w.Module, err = t.writeModule(dir, module)
+	w.Module, err = t.writeModule(dir, w.Setup)
 	if errors.Is(err, selection.ErrSetup) {
 		w.NoModule, err = err, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -129,7 +130,7 @@ func (o *tuneOptions) dryRun(cmd *cobra.Command, c *config.Campaign) error {
 		return err
 	}
 	a := o.app
-	a.warn(b.MeasuredCompletely())
+	a.warn(slices.Concat(b.Warnings, b.MeasuredCompletely()))
 	return o.show(forecast, func() { printForecast(a, forecast, c.Export.CollectiveShare, o.scripts) })
 }
 
@@ -146,7 +147,7 @@ func startCampaign(ctx context.Context, a *app, c *config.Campaign, yes bool) er
 	if err := b.Connect(id, a.environ); err != nil {
 		return err
 	}
-	a.warn(b.MeasuredCompletely())
+	a.warn(slices.Concat(b.Warnings, b.MeasuredCompletely()))
 	if err := confirmCampaign(ctx, a, b, yes); err != nil {
 		return err
 	}
