@@ -29,7 +29,7 @@ type Alternatives struct {
 	models   *learner.Learner
 	excluded *Excluded
 	ledger   *Ledger
-	entries  []entry                 // of the ledger
+	entries  entries                 // of the ledger when the alternatives were made
 	noisy    map[coll.Candidate]bool // measured candidates whose prediction is more accurate than their time
 }
 
@@ -57,8 +57,8 @@ func (a Alternatives) measurement(c coll.Candidate) (coll.Measurement, bool) {
 		return coll.Measurement{}, false
 	}
 	_, at, _ := a.ledger.find(c)
-	if i := a.ledger.places[at]; i < len(a.entries) {
-		return a.entries[i].of(c), true
+	if i := a.ledger.places[at]; int(i) < a.entries.len {
+		return a.entries.at(i).of(c), true
 	}
 	return coll.Measurement{}, false
 }

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"tutti/coll"
+	"tutti/preprocess"
 	"tutti/surrogate/gp"
 )
 
@@ -113,16 +114,16 @@ func (b *batchSelector) predict(m *gp.GP, sp *coll.Space, sample []int, r *regre
 	for a, alg := range sp.Algorithms() {
 		tasks[a] = r.posterior.Task(alg, a)
 	}
-	rows := make([][]float64, len(sample))
+	points := make([]coll.Point, len(sample))
 	for k, i := range sample {
-		rows[k] = r.rows[i]
+		points[k] = sp.Points()[i]
 		for _, a := range sp.Feasible(i) {
 			b.entries = append(b.entries, gp.Entry{Row: k, Task: tasks[a]})
-			b.candidates = append(b.candidates, coll.Candidate{Point: sp.Points()[i], Algorithm: sp.Algorithms()[a]})
+			b.candidates = append(b.candidates, coll.Candidate{Point: points[k], Algorithm: sp.Algorithms()[a]})
 		}
 	}
 	var err error
-	if b.posterior, err = m.Posterior(rows, b.entries); err != nil {
+	if b.posterior, err = m.Posterior(preprocess.SurrogateRows(points), b.entries); err != nil {
 		return err
 	}
 	b.means = make([]float64, len(b.entries))

@@ -6,6 +6,7 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/testutil"
+	"tutti/preprocess"
 )
 
 // crossingMeasurements returns measurements of all candidates of the synthetic machine "crossing". The times
@@ -30,9 +31,9 @@ func crossingMeasurements(t *testing.T, alg string, times float64) []coll.Measur
 // mistake is the choice of an algorithm that is more than 10 % slower than the fastest.
 func mistakeShare(t *testing.T, r *regret, l *Ledger, truth []coll.Measurement) float64 {
 	t.Helper()
-	means := testutil.Must(State{Ledger: l}.posterior(r.opt.Earlier))(t).GP().Means(r.rows, len(r.index))
+	means := testutil.Must(State{Ledger: l}.posterior(r.opt.Earlier))(t).GP().Means(preprocess.SurrogateRows(r.points), len(r.index))
 	mistakes := 0
-	for i := range r.rows {
+	for i := range r.points {
 		best, chosen := truth[3*i], 0
 		for a := range 3 {
 			if m := truth[3*i+a]; m.Seconds < best.Seconds {
@@ -46,7 +47,7 @@ func mistakeShare(t *testing.T, r *regret, l *Ledger, truth []coll.Measurement) 
 			mistakes++
 		}
 	}
-	return float64(mistakes) / float64(len(r.rows))
+	return float64(mistakes) / float64(len(r.points))
 }
 
 // TestRegretOfEarlierCampaign checks that a campaign with the measurements of an earlier campaign begins with

@@ -63,7 +63,7 @@ func (r *StopRule) predict(e *Evaluation) (bool, error) {
 	}
 	if before != nil {
 		var err error
-		if e.Scores, err = before.posterior.Score(e.Scores, before.since(r.ledger)); err != nil {
+		if e.Scores, err = before.posterior.Score(e.Scores, r.ledger.After(before.measurements)); err != nil {
 			return false, err
 		}
 	}

@@ -17,7 +17,7 @@ func (r *regret) initialDesign(s State) []coll.Candidate {
 	if batch := r.probes(s); len(batch) > 0 {
 		return batch
 	}
-	order := r.opt.rng(s.Round).Perm(len(r.rows))
+	order := r.opt.rng(s.Round).Perm(len(r.points))
 	position := r.positions()
 	far := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return position[i] <= maxInitialPosition })
 	order = append(slices.DeleteFunc(order, func(i int) bool { return position[i] > maxInitialPosition }), far...)
@@ -39,18 +39,18 @@ func (r *regret) initialDesign(s State) []coll.Candidate {
 // for the greatest. The position is the average over nodes, processes per node (ppn) and bytes. A quantity
 // with a single value in the space does not count.
 func (r *regret) positions() []float64 {
-	out := make([]float64, len(r.rows))
+	out, rows := make([]float64, len(r.points)), preprocess.SurrogateRows(r.points)
 	varying := 0.0
 	for d := range preprocess.FeatureNames {
-		low, high := r.rows[0][d], r.rows[0][d]
-		for _, row := range r.rows {
+		low, high := rows[0][d], rows[0][d]
+		for _, row := range rows {
 			low, high = min(low, row[d]), max(high, row[d])
 		}
 		if high == low {
 			continue
 		}
 		varying++
-		for i, row := range r.rows {
+		for i, row := range rows {
 			out[i] += (row[d] - low) / (high - low)
 		}
 	}
@@ -69,10 +69,10 @@ func (r *regret) probes(s State) []coll.Candidate {
 	seen := map[coll.Candidate]bool{}
 	for _, ms := range r.opt.Earlier {
 		for _, m := range ms {
-			if i, ok := s.Ledger.Space().Index(m.Point); ok && !seen[m.Candidate] && s.Ledger.IsFree(m.Candidate) {
+			if !seen[m.Candidate] && s.Ledger.IsFree(m.Candidate) {
 				seen[m.Candidate] = true
 				a := r.index[m.Algorithm]
-				cheap[a] = append(cheap[a], probe{m.Candidate, i, m.CostSeconds})
+				cheap[a] = append(cheap[a], probe{m.Candidate, preprocess.SurrogateRows([]coll.Point{m.Point})[0], m.CostSeconds})
 			}
 		}
 	}
@@ -87,7 +87,7 @@ func (r *regret) probes(s State) []coll.Candidate {
 			if len(out) >= max(s.Want, len(cheap)) || len(cheap[a]) == 0 {
 				continue
 			}
-			k := r.farthest(cheap[a], out)
+			k := farthest(cheap[a], out)
 			out = append(out, cheap[a][k])
 			cheap[a] = slices.Delete(cheap[a], k, k+1)
 			more = true
@@ -103,14 +103,14 @@ func (r *regret) probes(s State) []coll.Candidate {
 // probe is a candidate that an earlier campaign measured, and that may be measured again to detect changes.
 type probe struct {
 	coll.Candidate
-	point   int
+	row     []float64
 	seconds float64 // machine time
 }
 
 // farthest returns the index of the probe in `some` that is farthest from its nearest neighbor in
 // `selected`. Distances are in length scales of the Gaussian process; probes of different algorithms are
 // farther apart by 1. If `selected` is empty, it returns the most expensive probe.
-func (r *regret) farthest(some, selected []probe) int {
+func farthest(some, selected []probe) int {
 	if len(selected) == 0 {
 		return len(some) - 1
 	}
@@ -120,8 +120,8 @@ func (r *regret) farthest(some, selected []probe) int {
 		nearest := math.Inf(1)
 		for _, q := range selected {
 			d := 0.0
-			for c, v := range r.rows[p.point] {
-				t := (v - r.rows[q.point][c]) / length[c]
+			for c, v := range p.row {
+				t := (v - q.row[c]) / length[c]
 				d += t * t
 			}
 			if q.Algorithm != p.Algorithm {

@@ -75,7 +75,7 @@ func (r *regret) launchSample(s State, selector *batchSelector, batch []coll.Can
 // launchScale returns the factor by which launchSample multiplies the weights of its points. Acquisition values
 // at these points can then be compared with those at the points that samplePoints returned.
 func (r *regret) launchScale() float64 {
-	counted := float64(len(r.rows))
+	counted := float64(len(r.points))
 	if r.opt.Weight != nil && counted > samplePoints {
 		return samplePoints / max(minPrice, r.totalWeight())
 	}

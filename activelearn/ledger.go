@@ -29,8 +29,8 @@ type Ledger struct {
 	left        []int    // point index -> number of free candidates
 	free        int
 	abandoned   int     // candidates that were given up
-	entries     []entry // one for each measured candidate, in the order of their trials
-	places      []int   // index of a measured candidate in status -> index in entries
+	entries     entries // one for each measured candidate, in the order of their trials
+	places      []int32 // index of a measured candidate in status -> index in entries
 	replicates  []preprocess.Replicate
 	costSeconds float64
 	nodeSeconds float64
@@ -38,13 +38,40 @@ type Ledger struct {
 	failed      int
 }
 
-// entry stores a measurement in 56 bytes, because a campaign may have a million measurements. A
+// entry stores a measurement in 48 bytes, because a campaign may have a million measurements. A
 // coll.Measurement takes 184 bytes.
 type entry struct {
-	candidate                int // index in status
+	candidate                int32 // index in status
+	samples                  int32
 	seconds, low, high, cost float64
-	samples                  int
 	origin                   unique.Handle[origin]
+}
+
+// entries is a list of entries in chunks, so that a long list grows without a copy. A copy of the list shares the
+// chunks, but does not change when the original does.
+type entries struct {
+	chunks [][]entry // each with chunkEntries, except the last
+	len    int
+}
+
+const chunkEntries = 1024
+
+func (l *entries) add(e entry) {
+	if l.len%chunkEntries == 0 {
+		l.chunks = append(l.chunks, nil)
+	}
+	last := &l.chunks[len(l.chunks)-1]
+	*last = append(*last, e)
+	l.len++
+}
+
+func (l entries) at(i int32) entry { return l.chunks[i/chunkEntries][i%chunkEntries] }
+
+func (l *entries) set(i int32, e entry) {
+	l.chunks = slices.Clone(l.chunks)
+	chunk := &l.chunks[i/chunkEntries]
+	*chunk = slices.Clone(*chunk)
+	(*chunk)[i%chunkEntries] = e
 }
 
 // origin has the fields of a coll.Measurement that are equal for many measurements of a job.
@@ -57,7 +84,7 @@ type origin struct {
 // NewLedger returns a ledger in which every candidate is free, which means neither measured nor pending.
 func NewLedger(s *coll.Space) *Ledger {
 	n := len(s.Points())
-	l := &Ledger{space: s, status: make([]status, s.Size()), places: make([]int, s.Size()), first: make([]int, n), left: make([]int, n), free: s.Size()}
+	l := &Ledger{space: s, status: make([]status, s.Size()), places: make([]int32, s.Size()), first: make([]int, n), left: make([]int, n), free: s.Size()}
 	at := 0
 	for i := range s.Points() {
 		l.first[i], l.left[i] = at, len(s.Feasible(i))
@@ -71,18 +98,16 @@ func NewLedger(s *coll.Space) *Ledger {
 func (l *Ledger) Grow(s *coll.Space) {
 	grown := NewLedger(s)
 	for c := range l.space.All() {
-		_, from, _ := l.find(c)
-		if l.status[from] == free {
-			continue
-		}
-		grown.move(c, l.status[from])
-		if l.status[from] == done || l.status[from] == repeating {
-			_, to, _ := grown.find(c)
-			grown.places[to] = l.places[from]
-			l.entries[l.places[from]].candidate = to
-		}
+		_, at, _ := l.find(c)
+		grown.move(c, l.status[at])
 	}
-	grown.entries, grown.costSeconds, grown.nodeSeconds = l.entries, l.costSeconds, l.nodeSeconds
+	for i := range int32(l.entries.len) {
+		e := l.entries.at(i)
+		_, at, _ := grown.find(l.candidate(int(e.candidate)))
+		e.candidate, grown.places[at] = int32(at), i
+		grown.entries.add(e)
+	}
+	grown.costSeconds, grown.nodeSeconds = l.costSeconds, l.nodeSeconds
 	grown.replicates, grown.trials, grown.failed = l.replicates, l.trials, l.failed
 	*l = *grown
 }
@@ -100,6 +125,16 @@ func (l *Ledger) find(c coll.Candidate) (point, at int, ok bool) {
 		}
 	}
 	return 0, 0, false
+}
+
+// candidate returns the candidate with the given index in status.
+func (l *Ledger) candidate(at int) coll.Candidate {
+	point, first := slices.BinarySearch(l.first, at)
+	if !first {
+		point--
+	}
+	alg := l.space.Feasible(point)[at-l.first[point]]
+	return coll.Candidate{Point: l.space.Points()[point], Algorithm: l.space.Algorithms()[alg]}
 }
 
 // among returns the candidates at the i-th point whose status is one of `some`.
@@ -151,19 +186,18 @@ func (l *Ledger) Left() int { return l.free }
 // candidate was measured twice, the first measurement counts unless it was disturbed. Each call makes the
 // slice, which takes 184 bytes for each measurement.
 func (l *Ledger) Measurements() []coll.Measurement {
-	return slices.AppendSeq(make([]coll.Measurement, 0, len(l.entries)), l.All())
+	return slices.AppendSeq(make([]coll.Measurement, 0, l.entries.len), l.All())
 }
 
 // All iterates over the measurements that Measurements returns, without a slice of them.
-func (l *Ledger) All() iter.Seq[coll.Measurement] {
+func (l *Ledger) All() iter.Seq[coll.Measurement] { return l.After(0) }
+
+// After works like All, but leaves out the first n measurements.
+func (l *Ledger) After(n int) iter.Seq[coll.Measurement] {
 	return func(yield func(coll.Measurement) bool) {
-		for _, e := range l.entries {
-			point, first := slices.BinarySearch(l.first, e.candidate)
-			if !first {
-				point--
-			}
-			alg := l.space.Feasible(point)[e.candidate-l.first[point]]
-			if !yield(e.of(coll.Candidate{Point: l.space.Points()[point], Algorithm: l.space.Algorithms()[alg]})) {
+		for i := n; i < l.entries.len; i++ {
+			e := l.entries.at(int32(i))
+			if !yield(e.of(l.candidate(int(e.candidate)))) {
 				return
 			}
 		}
@@ -174,7 +208,7 @@ func (l *Ledger) All() iter.Seq[coll.Measurement] {
 func (e entry) of(c coll.Candidate) coll.Measurement {
 	o := e.origin.Value()
 	return coll.Measurement{
-		Candidate: c, Seconds: e.seconds, Low: e.low, High: e.high, Samples: e.samples, CostSeconds: e.cost,
+		Candidate: c, Seconds: e.seconds, Low: e.low, High: e.high, Samples: int(e.samples), CostSeconds: e.cost,
 		HeldNodes: o.heldNodes, Rep: o.rep, Job: o.job, Placement: o.placement,
 	}
 }
@@ -182,13 +216,13 @@ func (e entry) of(c coll.Candidate) coll.Measurement {
 // entryOf returns the entry of a measurement. Its candidate has the index `at` in Ledger.status.
 func entryOf(at int, m coll.Measurement) entry {
 	return entry{
-		candidate: at, seconds: m.Seconds, low: m.Low, high: m.High, cost: m.CostSeconds, samples: m.Samples,
+		candidate: int32(at), seconds: m.Seconds, low: m.Low, high: m.High, cost: m.CostSeconds, samples: int32(m.Samples),
 		origin: unique.Make(origin{m.Job, m.HeldNodes, m.Rep, m.Placement}),
 	}
 }
 
 // CandidatesMeasured returns the number of candidates with a measurement.
-func (l *Ledger) CandidatesMeasured() int { return len(l.entries) }
+func (l *Ledger) CandidatesMeasured() int { return l.entries.len }
 
 // CostSeconds returns the machine time of all trials in seconds, including failed trials.
 func (l *Ledger) CostSeconds() float64 { return l.costSeconds }
@@ -205,8 +239,8 @@ func (l *Ledger) Failed() int { return l.failed }
 // PointsMeasured returns the number of points with at least one measurement.
 func (l *Ledger) PointsMeasured() int {
 	n := 0
-	for i := range l.first {
-		if len(l.among(i, done, repeating)) > 0 {
+	for i, first := range l.first {
+		if slices.ContainsFunc(l.status[first:first+len(l.space.Feasible(i))], func(s status) bool { return s == done || s == repeating }) {
 			n++
 		}
 	}
@@ -241,10 +275,6 @@ func (l *Ledger) Pend(c coll.Candidate) error {
 	return nil
 }
 
-// Reserve allocates memory for n more measurements, so that later calls of Record need not copy the existing
-// ones.
-func (l *Ledger) Reserve(n int) { l.entries = slices.Grow(l.entries, n) }
-
 // Record adds the result of a trial (one attempt to measure a candidate). After a failed trial the candidate
 // stays pending until it is tried again or given up.
 func (l *Ledger) Record(t coll.Trial) error {
@@ -267,8 +297,8 @@ func (l *Ledger) Record(t coll.Trial) error {
 		l.replicate(at, t.Measurement)
 		return nil
 	}
-	l.places[at] = len(l.entries)
-	l.entries = append(l.entries, entryOf(at, t.Measurement))
+	l.places[at] = int32(l.entries.len)
+	l.entries.add(entryOf(at, t.Measurement))
 	l.status[at] = done
 	return nil
 }
@@ -276,10 +306,9 @@ func (l *Ledger) Record(t coll.Trial) error {
 // replicate adds the second measurement of a candidate, which has the index `at` in Ledger.status. If it
 // shows that the first measurement was disturbed, the second one replaces the first.
 func (l *Ledger) replicate(at int, m coll.Measurement) {
-	r := preprocess.Replicate{First: l.entries[l.places[at]].of(m.Candidate), Again: m, Seen: len(l.entries)}
+	r := preprocess.Replicate{First: l.entries.at(l.places[at]).of(m.Candidate), Again: m, Seen: l.entries.len}
 	if preprocess.NoiseOf(l.replicates).Disturbed(r) {
-		l.entries = slices.Clone(l.entries) // Alternatives still have the old slice
-		l.entries[l.places[at]] = entryOf(at, m)
+		l.entries.set(l.places[at], entryOf(at, m))
 	}
 	l.replicates = append(l.replicates, r)
 }
@@ -287,7 +316,7 @@ func (l *Ledger) replicate(at int, m coll.Measurement) {
 // Measured returns the measurement of a candidate. The candidate must have been measured.
 func (l *Ledger) Measured(c coll.Candidate) coll.Measurement {
 	_, at, _ := l.find(c)
-	return l.entries[l.places[at]].of(c)
+	return l.entries.at(l.places[at]).of(c)
 }
 
 // Replicates returns the two measurements of each candidate that was measured twice, in the order of the

@@ -33,7 +33,7 @@ func (m *Models) Data() learner.Data { return DataOf(m.ledger, m.earlier) }
 // DataOf returns the data for fitting models: the trials in a ledger and the measurements of earlier
 // campaigns.
 func DataOf(l *Ledger, earlier [][]coll.Measurement) learner.Data {
-	return learner.Data{Measurements: l.Measurements(), Replicates: l.Replicates(), Earlier: earlier, Missing: l.Missing}
+	return learner.Data{Measurements: l.All(), Replicates: l.Replicates(), Earlier: earlier, Missing: l.Missing}
 }
 
 // Posterior returns the posterior given all measurements of this campaign and of earlier ones.
@@ -86,6 +86,3 @@ func (m *Models) snapshot() (*snapshot, error) {
 	posterior, err := m.Posterior()
 	return &snapshot{posterior: posterior, measurements: m.ledger.CandidatesMeasured(), alternatives: NewAlternatives(selecting, m.ledger)}, err
 }
-
-// since returns the measurements that were added to the ledger after the snapshot.
-func (s *snapshot) since(l *Ledger) []coll.Measurement { return l.Measurements()[s.measurements:] }

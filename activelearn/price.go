@@ -2,6 +2,7 @@ package activelearn
 
 import (
 	"cmp"
+	"iter"
 	"math"
 	"slices"
 
@@ -30,20 +31,23 @@ type executions struct {
 // prices estimates prices from the measurements of the ledger and of earlier campaigns. Earlier campaigns
 // are used only for message sizes that this campaign has not measured yet.
 func (r *regret) prices(l *Ledger) prices {
-	return pricesOf(append(slices.Clone(r.opt.Earlier), l.Measurements()), r.launching)
+	n, campaigns := l.CandidatesMeasured(), []iter.Seq[coll.Measurement]{}
+	for _, ms := range r.opt.Earlier {
+		n, campaigns = n+len(ms), append(campaigns, slices.Values(ms))
+	}
+	return pricesOf(n, append(campaigns, l.All()), r.launching)
 }
 
-// pricesOf estimates prices from the measurements of several campaigns. The parameter `launching` holds the
+// pricesOf estimates prices from the n measurements of several campaigns. The parameter `launching` holds the
 // candidates whose machine time includes a launch. The price of a launch is the machine time of the cheapest
 // of them, as if its executions cost nothing. Each message size has a unit cost: the median of machine time
 // divided by execution time to the power of `power`.
-func pricesOf(campaigns [][]coll.Measurement, launching map[coll.Candidate]bool) prices {
+func pricesOf(n int, campaigns []iter.Seq[coll.Measurement], launching map[coll.Candidate]bool) prices {
 	p := prices{launch: math.Inf(1)}
-	var runs []executions
+	runs := make([]executions, 0, n)
 	var launches []int // indices in runs
 	for _, ms := range campaigns {
-		runs = slices.Grow(runs, len(ms))
-		for _, m := range ms {
+		for m := range ms {
 			if launching[m.Candidate] {
 				launches = append(launches, len(runs))
 				p.launch = min(p.launch, m.CostSeconds)

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"tutti/coll"
-	"tutti/preprocess"
 	"tutti/surrogate/learner"
 )
 
@@ -31,7 +30,6 @@ import (
 type regret struct {
 	opt       Options
 	points    []coll.Point              // of the space
-	rows      [][]float64               // of every point
 	index     map[coll.Algorithm]int    // in the space
 	launching map[coll.Candidate]bool   // candidates whose machine time includes a launch
 	reasons   map[coll.Candidate]Reason // of the last Ask
@@ -117,13 +115,11 @@ func (r *regret) Reason(c coll.Candidate) (Reason, bool) {
 	return why, known
 }
 
-// start prepares a call of Ask: it discards the reasons of the previous call, and computes the features of
-// the points if the space has new points. At the first call it also computes the indexes of the algorithms.
+// start prepares a call of Ask: it discards the reasons of the previous call. At the first call it also
+// computes the indexes of the algorithms.
 func (r *regret) start(l *Ledger) {
 	r.reasons = map[coll.Candidate]Reason{}
-	if points := l.Space().Points(); len(points) > len(r.points) {
-		r.points, r.rows = points, preprocess.SurrogateRows(points)
-	}
+	r.points = l.Space().Points()
 	if r.index != nil {
 		return
 	}
@@ -152,7 +148,7 @@ func (r *regret) complete(s State, batch []coll.Candidate) []coll.Candidate {
 		return batch
 	}
 	selected := asSet(batch)
-	for _, i := range r.opt.rng(s.Round).Perm(len(r.rows)) {
+	for _, i := range r.opt.rng(s.Round).Perm(len(r.points)) {
 		for _, c := range s.Ledger.Free(i) {
 			if len(batch) < s.Want && !selected[c] {
 				batch = append(batch, c)
@@ -169,7 +165,7 @@ func (r *regret) complete(s State, batch []coll.Candidate) []coll.Candidate {
 func (r *regret) samplePoints(s State) pointSample {
 	rng := r.opt.rng(s.Round)
 	counts := map[int]float64{}
-	n := len(r.rows)
+	n := len(r.points)
 	switch {
 	case n <= samplePoints:
 		for i := range n {
@@ -210,7 +206,7 @@ func (r *regret) draw(rng *rand.Rand) []int {
 	passed, i := r.opt.weight(r.points[0]), 0
 	for k := range samplePoints {
 		at := total * (float64(k) + rng.Float64()) / samplePoints
-		for ; passed <= at && i < len(r.rows)-1; i++ {
+		for ; passed <= at && i < len(r.points)-1; i++ {
 			passed += r.opt.weight(r.points[i+1])
 		}
 		out = append(out, i)

@@ -2,7 +2,9 @@ package activelearn
 
 import (
 	"fmt"
+	"iter"
 	"math"
+	"slices"
 	"testing"
 
 	"tutti/benchrunner"
@@ -31,7 +33,7 @@ func TestPrices(t *testing.T) {
 	add(2, 64, 2e-6, 0)
 	add(4, 64, 4e-6, 0)
 	add(4, 1<<20, 1e-2, 0.5)
-	p := pricesOf([][]coll.Measurement{ms}, paid)
+	p := pricesOf(len(ms), []iter.Seq[coll.Measurement]{slices.Values(ms)}, paid)
 	if math.Abs(p.launch-0.5) > 2e-3 {
 		t.Errorf("launch %g s, want about 0.5", p.launch)
 	}
@@ -56,7 +58,7 @@ func TestPricesOfFixedTimeBenchmark(t *testing.T) {
 		}
 		ms = append(ms, coll.Measurement{Candidate: c, Seconds: 1e-6 * math.Exp(float64(i)), CostSeconds: 0.7})
 	}
-	p := pricesOf([][]coll.Measurement{ms}, nil)
+	p := pricesOf(len(ms), []iter.Seq[coll.Measurement]{slices.Values(ms)}, nil)
 	for _, seconds := range []float64{1e-6, 1, 1e6} {
 		if got := p.run(16, seconds); math.Abs(got-0.7) > 1e-9 {
 			t.Errorf("executions of %g s: price %g s, want 0.7", seconds, got)
@@ -65,7 +67,7 @@ func TestPricesOfFixedTimeBenchmark(t *testing.T) {
 	for i := range ms {
 		ms[i].CostSeconds = 100 * ms[i].Seconds
 	}
-	if got := pricesOf([][]coll.Measurement{ms}, nil).run(16, 2); math.Abs(got-200) > 1e-6 {
+	if got := pricesOf(len(ms), []iter.Seq[coll.Measurement]{slices.Values(ms)}, nil).run(16, 2); math.Abs(got-200) > 1e-6 {
 		t.Errorf("100 executions of 2 s: price %g s", got)
 	}
 }

@@ -21,15 +21,17 @@ func (r *StopRule) FindOutliers(round int) error {
 	if err != nil {
 		return err
 	}
-	ms, budget := r.ledger.Measurements(), r.remaining(outlierShare, true)
-	for i, z := range posterior.LOOResiduals(r.examined, len(ms)) {
-		if m := ms[r.examined+i]; z > preprocess.OutlierSigma && m.CostSeconds <= budget {
+	budget := r.remaining(outlierShare, true)
+	residuals := posterior.LOOResiduals(r.examined, r.ledger.CandidatesMeasured())
+	for m := range r.ledger.After(r.examined) {
+		if residuals[0] > preprocess.OutlierSigma && m.CostSeconds <= budget {
 			budget -= m.CostSeconds
 			r.rounds[m.Candidate] = round
 			r.outliers = append(r.outliers, m.Candidate)
 		}
+		residuals = residuals[1:]
 	}
-	r.examined = len(ms)
+	r.examined = r.ledger.CandidatesMeasured()
 	return nil
 }
 
@@ -68,15 +70,14 @@ func (r *StopRule) Replicate(batches ...[]coll.Candidate) []coll.Candidate {
 		n, least := count[m.MsgBytes], count[best.MsgBytes]
 		return n < least || n == least && m.CostSeconds < best.CostSeconds
 	}
-	var best *coll.Measurement
-	ms := r.ledger.Measurements()
-	for i, m := range ms {
-		if !twice[m.Candidate] && m.CostSeconds <= budget && (best == nil || better(m, *best)) &&
+	var best coll.Measurement // zero until there is one
+	for m := range r.ledger.All() {
+		if !twice[m.Candidate] && m.CostSeconds <= budget && (best.Seconds == 0 || better(m, best)) &&
 			(r.opt.SharedLaunch == nil || planned[r.opt.SharedLaunch(m.Candidate)]) {
-			best = &ms[i]
+			best = m
 		}
 	}
-	if best == nil {
+	if best.Seconds == 0 {
 		return nil
 	}
 	return []coll.Candidate{best.Candidate}

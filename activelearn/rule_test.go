@@ -104,12 +104,11 @@ func TestAccepts(t *testing.T) {
 	testutil.NoError(t, err)
 	r.Observe(e, ok)
 	right := DataOf(l, nil)
-	swapped := right
-	swapped.Measurements = slices.Clone(right.Measurements)
-	for i := range swapped.Measurements {
-		m := &swapped.Measurements[i]
-		m.Seconds = 2e-10 / m.Seconds
+	swapped, ms := right, l.Measurements()
+	for i := range ms {
+		ms[i].Seconds = 2e-10 / ms[i].Seconds
 	}
+	swapped.Measurements = slices.Values(ms)
 	for _, tc := range []struct {
 		name string
 		data learner.Data

@@ -25,7 +25,7 @@ func (s State) posterior(earlier [][]coll.Measurement) (*learner.Posterior, erro
 	if s.Posterior != nil {
 		return s.Posterior, nil
 	}
-	return learner.NewPosterior(learner.Data{Measurements: s.Ledger.Measurements(), Replicates: s.Ledger.Replicates(), Earlier: earlier})
+	return learner.NewPosterior(learner.Data{Measurements: s.Ledger.All(), Replicates: s.Ledger.Replicates(), Earlier: earlier})
 }
 
 // Strategy selects the candidates to measure next.

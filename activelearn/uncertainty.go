@@ -2,6 +2,7 @@ package activelearn
 
 import (
 	"math"
+	"slices"
 
 	"tutti/coll"
 	"tutti/preprocess"
@@ -63,7 +64,7 @@ func (u *uncertainty) observe(l *Ledger) {
 		u.observed = map[coll.Point]bool{}
 	}
 	at := map[coll.Point]int{} // in fastest
-	for _, m := range l.Measurements()[u.read:] {
+	for m := range l.After(u.read) {
 		if i, seen := at[m.Point]; seen {
 			u.fastest[i].Seconds = min(u.fastest[i].Seconds, m.Seconds)
 		} else if !u.observed[m.Point] {
@@ -82,7 +83,8 @@ func (u *uncertainty) observe(l *Ledger) {
 // in progress count as observed.
 func (u *uncertainty) posterior(l *Ledger) (*gp.Posterior, error) {
 	observations := func(n int) gp.Observations {
-		return learner.Observations(u.fastest[:n], map[coll.Algorithm]int{{}: 0}, preprocess.Noise{})
+		o, _ := learner.Observations(n, slices.Values(u.fastest[:n]), map[coll.Algorithm]int{{}: 0}, preprocess.Noise{})
+		return o
 	}
 	if u.params == nil {
 		params, err := gp.Learn(observations(u.learned), learner.DefaultPrior().Options())

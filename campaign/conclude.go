@@ -38,7 +38,7 @@ type Conclusion struct {
 func Train(spec Spec, p Problem, res Result) (*Trained, error) {
 	spec = spec.forProblem(p)
 	data := activelearn.DataOf(res.Ledger, p.Earlier)
-	if len(data.Measurements) == 0 {
+	if res.Ledger.CandidatesMeasured() == 0 {
 		return nil, fmt.Errorf("%s: nothing was measured", p.Problem)
 	}
 	final, err := spec.final(res.Study)
@@ -93,7 +93,7 @@ const maxPosteriorWork = 2e10
 // HasPosterior reports whether the models have a posterior that can be computed over the whole grid fast
 // enough for a report.
 func (c Conclusion) HasPosterior() bool {
-	work, n := 0.0, float64(len(c.Data.Measurements))
+	work, n := 0.0, float64(c.Result.Ledger.CandidatesMeasured())
 	for _, row := range c.Rows {
 		work += float64(len(row.Options)) * n * n
 	}

@@ -67,7 +67,7 @@ func TestStudiedCriteria(t *testing.T) {
 		{preprocess.AlgorithmLog10, true},
 		{preprocess.Standard, false},
 	} {
-		study := campaign.ForestStudy(learner.Data{Measurements: p.Truth}, 3, 1, learner.Options{Scaling: tc.scaling, Model: learner.Forest})
+		study := campaign.ForestStudy(learner.Data{Measurements: slices.Values(p.Truth)}, 3, 1, learner.Options{Scaling: tc.scaling, Model: learner.Forest})
 		if got := slices.Contains(study.Criteria, "poisson"); got != tc.want {
 			t.Errorf("%s: criteria %v, poisson among them: want %v", tc.scaling, study.Criteria, tc.want)
 		}

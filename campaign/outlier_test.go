@@ -83,7 +83,7 @@ func TestNoStopWithOutliers(t *testing.T) {
 		for _, r := range res.Ledger.Replicates() {
 			repeated[r.First.Candidate] = true
 		}
-		b := testutil.Must(learner.NewPosterior(learner.Data{Measurements: ms, Replicates: res.Ledger.Replicates()}))(t)
+		b := testutil.Must(learner.NewPosterior(learner.Data{Measurements: slices.Values(ms), Replicates: res.Ledger.Replicates()}))(t)
 		last := slices.IndexFunc(ms, func(m coll.Measurement) bool { return m.Job == ms[len(ms)-1].Job })
 		residuals := b.LOOResiduals(last, len(ms))
 		for i, z := range residuals {

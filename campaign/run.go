@@ -48,7 +48,6 @@ func Run(ctx context.Context, spec Spec, p Problem, past *journal.ProblemState, 
 		return Result{}, err
 	}
 	r.past, r.log, r.observe = past, log, observe
-	r.result.Ledger.Reserve(past.Done())
 	r.result.Stop, err = r.loop(ctx)
 	if err != nil {
 		return r.failed(ctx, fmt.Errorf("round %d: %w", r.result.Rounds, err))

@@ -99,11 +99,11 @@ func gather(jobs []Job, earlier [][]coll.Measurement, base Base) Result {
 func (r *Result) fit() (err error) {
 	r.posteriors = map[coll.Collective]*learner.Posterior{}
 	for _, c := range collectivesOf(r.history.classes) {
-		data := learner.Data{Measurements: r.history.measurements(c), Earlier: r.history.earlierOf(c)}
-		if len(data.Measurements)+len(data.Earlier) == 0 {
+		known, earlier := r.history.measurements(c), r.history.earlierOf(c)
+		if len(known)+len(earlier) == 0 {
 			continue
 		}
-		if r.posteriors[c], err = learner.NewPosterior(data); err != nil {
+		if r.posteriors[c], err = learner.NewPosterior(learner.Data{Measurements: slices.Values(known), Earlier: earlier}); err != nil {
 			return err
 		}
 	}

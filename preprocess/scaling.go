@@ -3,6 +3,7 @@ package preprocess
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -64,26 +65,31 @@ type Scaler struct {
 // Fit learns the parameters of a scaling from measurements of all algorithms of one collective. It returns
 // an error if there are no measurements, if they are of several collectives, or if a time is not positive
 // and finite.
-func Fit(ms []coll.Measurement, s Scaling) (*Scaler, error) {
+func Fit(ms iter.Seq[coll.Measurement], s Scaling) (*Scaler, error) {
 	if _, err := ParseScaling(string(s)); err != nil {
 		return nil, err
 	}
-	if len(ms) == 0 {
-		return nil, errors.New("scaling " + string(s) + ": no measurements")
-	}
-	scaler := &Scaler{scaling: s, collective: ms[0].Collective, unit: 1, best: map[coll.Point]float64{}}
-	times := make([]float64, len(ms))
-	for i, m := range ms {
+	scaler := &Scaler{scaling: s, unit: 1, smallest: math.Inf(1), best: map[coll.Point]float64{}}
+	var times []float64 // for the scalings that need all of them
+	for m := range ms {
 		if err := m.Validate(); err != nil {
 			return nil, fmt.Errorf("scaling %s: %w", s, err)
+		}
+		if len(scaler.best) == 0 {
+			scaler.collective = m.Collective
 		}
 		if m.Collective != scaler.collective {
 			return nil, fmt.Errorf("scaling %s: measurements of %s and %s, want one collective", s, scaler.collective, m.Collective)
 		}
-		times[i] = m.Seconds
+		if s == Standard || s == Normal {
+			times = append(times, m.Seconds)
+		}
+		scaler.smallest = min(scaler.smallest, m.Seconds)
 		lower(scaler.best, m)
 	}
-	scaler.smallest = floats.Min(times)
+	if len(scaler.best) == 0 {
+		return nil, errors.New("scaling " + string(s) + ": no measurements")
+	}
 	return scaler, scaler.fitLinear(times)
 }
 

@@ -97,7 +97,7 @@ func TestApply(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(string(tc.scaling), func(t *testing.T) {
-			scaler := testutil.Must(preprocess.Fit(ms, tc.scaling))(t)
+			scaler := testutil.Must(preprocess.Fit(slices.Values(ms), tc.scaling))(t)
 			got := scaler.Apply(ms)
 			for i := range got {
 				if math.Abs(got[i]-tc.want[i]) > 1e-9 {
@@ -113,12 +113,12 @@ func TestScalingProperties(t *testing.T) {
 	constant := []coll.Measurement{measured(point(2, 1, 8), "binomial", 3e-6), measured(point(2, 1, 8), "chain", 3e-6)}
 	for _, scaling := range preprocess.Scalings() {
 		t.Run(string(scaling), func(t *testing.T) {
-			scaler := testutil.Must(preprocess.Fit(ms, scaling))(t)
+			scaler := testutil.Must(preprocess.Fit(slices.Values(ms), scaling))(t)
 			values := scaler.Apply(ms)
 			for at := 0; at < len(ms); at += 3 {
 				checkOnePoint(t, scaler, ms[at:at+3], values[at:at+3])
 			}
-			scaler = testutil.Must(preprocess.Fit(constant, scaling))(t)
+			scaler = testutil.Must(preprocess.Fit(slices.Values(constant), scaling))(t)
 			checkOnePoint(t, scaler, constant, scaler.Apply(constant))
 		})
 	}
@@ -160,7 +160,7 @@ func TestFitErrors(t *testing.T) {
 		{"spread too large", []coll.Measurement{good, measured(good.Point, "chain", math.MaxFloat64)}, preprocess.Standard},
 	}
 	for _, tc := range tests {
-		_, err := preprocess.Fit(tc.ms, tc.scaling)
+		_, err := preprocess.Fit(slices.Values(tc.ms), tc.scaling)
 		golden(tc.name, err)
 	}
 }
@@ -168,7 +168,7 @@ func TestFitErrors(t *testing.T) {
 func TestRelativeIsPositive(t *testing.T) {
 	ms := someMeasurements(5, rand.New(rand.NewPCG(3, 3)))
 	for _, scaling := range preprocess.Scalings() {
-		scaler := testutil.Must(preprocess.Fit(ms, scaling))(t)
+		scaler := testutil.Must(preprocess.Fit(slices.Values(ms), scaling))(t)
 		values := []float64{-math.MaxFloat64, -1e6, -1, 0, 1, 1e6, math.MaxFloat64}
 		got := testutil.Must(scaler.Relative(values))(t)
 		for i, v := range got {
@@ -187,7 +187,7 @@ func TestRelativeIsPositive(t *testing.T) {
 
 func TestApplyBeyondTraining(t *testing.T) {
 	ms := []coll.Measurement{measured(point(2, 1, 8), "binomial", 4e-6)}
-	scaler := testutil.Must(preprocess.Fit(ms, preprocess.Algorithm))(t)
+	scaler := testutil.Must(preprocess.Fit(slices.Values(ms), preprocess.Algorithm))(t)
 	fresh := []coll.Measurement{
 		measured(point(2, 1, 8), "chain", 2e-6), // faster than anything in training
 		measured(point(4, 1, 8), "binomial", 3e-6),
@@ -213,7 +213,7 @@ func ExampleFit() {
 		{Candidate: coll.Candidate{Point: p, Algorithm: coll.Algorithm{Name: "binomial"}}, Seconds: 10e-6},
 		{Candidate: coll.Candidate{Point: p, Algorithm: coll.Algorithm{Name: "linear"}}, Seconds: 1000e-6},
 	}
-	scaler, err := preprocess.Fit(ms, preprocess.DefaultScaling)
+	scaler, err := preprocess.Fit(slices.Values(ms), preprocess.DefaultScaling)
 	if err != nil {
 		fmt.Println(err)
 		return

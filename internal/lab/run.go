@@ -226,7 +226,7 @@ func firstShare(ms []coll.Measurement, s Set, share float64) []coll.Measurement 
 
 // data returns the given measurements of the data set as training data for a model.
 func (s Set) data(ms []coll.Measurement) learner.Data {
-	return learner.Data{Measurements: ms, Missing: s.missing(ms)}
+	return learner.Data{Measurements: slices.Values(ms), Missing: s.missing(ms)}
 }
 
 // missing returns a function that lists the unmeasured algorithms at a point of the data set.

@@ -98,10 +98,10 @@ func TestSample(t *testing.T) {
 	if n := len(s.Y); n < 120 || n > 124 {
 		t.Errorf("%d observations, want 120 and the rest of a row", n)
 	}
-	from := o.SampleIndices(120)
 	parts := [4]int{}
-	for j, k := range from {
-		if s.Y[j] != o.Y[k] || s.Task[j] != o.Task[k] || &s.X[s.At[j]][0] != &o.X[o.At[k]][0] {
+	for j, u := range s.At {
+		k := slices.IndexFunc(o.Y, func(y float64) bool { return y == s.Y[j] })
+		if s.Task[j] != o.Task[k] || &s.X[u][0] != &o.X[o.At[k]][0] {
 			t.Fatalf("observation %d is not number %d of all", j, k)
 		}
 		parts[o.At[k]/25]++
@@ -111,7 +111,7 @@ func TestSample(t *testing.T) {
 			t.Errorf("%d observations in quarter %d, want them even: %v", n, q, parts)
 		}
 	}
-	if all := o.Sample(len(o.Y)); len(all.Y) != len(o.Y) || len(o.SampleIndices(len(o.Y))) != len(o.Y) {
+	if all := o.Sample(len(o.Y)); len(all.Y) != len(o.Y) {
 		t.Errorf("sample of all has %d of %d", len(all.Y), len(o.Y))
 	}
 }

@@ -101,17 +101,23 @@ func (o Observations) jobs() int {
 	return last
 }
 
-// Sample returns all observations at a sample of rows, which are distributed evenly (see SampleIndices). The
-// sample has `most` observations, or a few more to complete a row. If there are no more than `most`
-// observations, it returns all of them.
+// Sample returns all observations at a sample of rows; see SampleRows.
 func (o Observations) Sample(most int) Observations {
 	if len(o.Y) <= most {
 		return o
 	}
+	count, fresh := make([]int, len(o.X)), make([]bool, len(o.X))
+	for j, u := range o.At {
+		count[u]++
+		fresh[u] = fresh[u] || o.source(j) == 0
+	}
+	sample := SampleRows(count, fresh, most)
 	var out Observations
 	row := make([]int, len(o.X)) // in out, plus one
-	for _, j := range o.SampleIndices(most) {
-		u := o.At[j]
+	for j, u := range o.At {
+		if !sample[u] {
+			continue
+		}
 		if row[u] == 0 {
 			out.X = append(out.X, o.X[u])
 			row[u] = len(out.X)
@@ -132,33 +138,33 @@ func (o Observations) Sample(most int) Observations {
 	return out
 }
 
-// SampleIndices returns the indices of the observations that Sample returns, in order. The sample has all
-// observations at the selected rows. The selected rows are distributed evenly over all rows: the k-th one
-// is at the fraction k·(φ-1) modulo one, where φ is the golden ratio. Rows with an observation of source 0
-// come first.
-func (o Observations) SampleIndices(most int) []int {
-	n := len(o.X)
-	count, present := make([]int, n), make([]bool, n)
-	for j, u := range o.At {
-		count[u]++
-		present[u] = present[u] || o.source(j) == 0
+// SampleRows reports for each row whether it is in a sample of the rows. The sample has `most` observations, or a
+// few more to complete a row. If there are no more than `most` observations, it has all rows. The parameter
+// `count` holds the number of observations at each row.
+//
+// The rows of the sample are distributed evenly over all rows: the k-th one is at the fraction k·(φ-1) modulo
+// one, where φ is the golden ratio. The rows for which `preferred` is true come first.
+func SampleRows(count []int, preferred []bool, most int) []bool {
+	n, all := len(count), 0
+	for _, c := range count {
+		all += c
 	}
-	taken := make([]bool, n)
+	sample := make([]bool, n)
+	if all <= most {
+		for u := range sample {
+			sample[u] = true
+		}
+		return sample
+	}
 	total := 0
 	for _, first := range []bool{true, false} {
-		for k := 1; total < most && k <= 8*n && len(o.Y) > most; k++ {
+		for k := 1; total < most && k <= 8*n; k++ {
 			_, part := math.Modf(float64(k) * (math.Phi - 1))
-			if u := int(part * float64(n)); !taken[u] && present[u] == first {
-				taken[u] = true
+			if u := int(part * float64(n)); !sample[u] && preferred[u] == first {
+				sample[u] = true
 				total += count[u]
 			}
 		}
 	}
-	var out []int
-	for j, u := range o.At {
-		if taken[u] || len(o.Y) <= most {
-			out = append(out, j)
-		}
-	}
-	return out
+	return sample
 }

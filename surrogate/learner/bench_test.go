@@ -1,6 +1,7 @@
 package learner_test
 
 import (
+	"slices"
 	"testing"
 
 	"tutti/preprocess"
@@ -18,7 +19,7 @@ func BenchmarkFit(b *testing.B) {
 	for _, m := range learner.Models() {
 		b.Run(string(m), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := learner.Fit(learner.Data{Measurements: train}, benchmarked(m)); err != nil {
+				if _, err := learner.Fit(learner.Data{Measurements: slices.Values(train)}, benchmarked(m)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -31,7 +32,7 @@ func BenchmarkCrossValidate(b *testing.B) {
 	for _, m := range learner.Models() {
 		b.Run(string(m), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := learner.CrossValidate(learner.Data{Measurements: train}, 5, 1, benchmarked(m)); err != nil {
+				if _, err := learner.CrossValidate(learner.Data{Measurements: slices.Values(train)}, 5, 1, benchmarked(m)); err != nil {
 					b.Fatal(err)
 				}
 			}

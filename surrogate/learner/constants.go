@@ -56,6 +56,9 @@ const (
 	// measurement. Old measurements matter less, because errors change as a model learns. The value is that
 	// of Raftery, Kárný and Ettler, Technometrics 52 (2010).
 	forgetting = 0.99
+	// maxScored limits the number of measurements that one call of Score uses. The weight of those before them
+	// would be at most forgetting^maxScored, which is 4e-5.
+	maxScored = 1000
 )
 
 // stepShares are fractions of Prior.Steps and Prior.Split, in descending order. A posterior chooses one of

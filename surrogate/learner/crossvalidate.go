@@ -2,6 +2,7 @@ package learner
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -48,18 +49,18 @@ func (v Validation) R2(alg coll.Algorithm) (float64, error) {
 
 // FoldsOf divides the points of the measurements into k random folds. It returns the fold of each
 // measurement. All measurements of a point are in the same fold. k must not exceed the number of points.
-func FoldsOf(ms []coll.Measurement, k int, seed uint64) []int {
+func FoldsOf(ms iter.Seq[coll.Measurement], k int, seed uint64) []int {
 	var points []coll.Point
-	for _, m := range ms {
+	for m := range ms {
 		points = append(points, m.Point)
 	}
 	slices.SortFunc(points, coll.ComparePoints)
 	points = slices.Compact(points)
 	foldOfPoint := assignFolds(len(points), k, seed)
-	folds := make([]int, len(ms))
-	for i, m := range ms {
+	var folds []int
+	for m := range ms {
 		at, _ := slices.BinarySearchFunc(points, m.Point, coll.ComparePoints)
-		folds[i] = foldOfPoint[at]
+		folds = append(folds, foldOfPoint[at])
 	}
 	return folds
 }
@@ -111,17 +112,16 @@ func crossValidate(d Data, k int, seed uint64, opt Options, missing func(coll.Po
 // missing algorithms has no slowdown, because one of them may be the fastest. If `missing` is nil, the
 // learner chooses among the measured algorithms, and no point has missing ones.
 func ValidateFold(d Data, folds []int, fold int, opt Options, missing func(coll.Point) []coll.Algorithm) (Validation, error) {
-	train := d
-	train.Measurements, train.Posterior = nil, nil
-	var test []coll.Measurement
-	for i, m := range d.Measurements {
-		if folds[i] == fold {
+	var train, test []coll.Measurement
+	for m := range d.Measurements {
+		if folds[len(train)+len(test)] == fold {
 			test = append(test, m)
 		} else {
-			train.Measurements = append(train.Measurements, m)
+			train = append(train, m)
 		}
 	}
-	l, err := Fit(train, opt)
+	d.Measurements, d.Posterior = slices.Values(train), nil
+	l, err := Fit(d, opt)
 	if err != nil {
 		return Validation{}, err
 	}

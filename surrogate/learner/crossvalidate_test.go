@@ -16,7 +16,7 @@ import (
 func TestFoldsOf(t *testing.T) {
 	points := dense(t)[:23]
 	ms := testutil.SyntheticMeasurements(points)
-	folds := learner.FoldsOf(ms, 5, 1)
+	folds := learner.FoldsOf(slices.Values(ms), 5, 1)
 	ofPoint := map[coll.Point]int{}
 	size := make([]int, 5)
 	for i, m := range ms {
@@ -37,12 +37,12 @@ func TestFoldsOf(t *testing.T) {
 	// The order of the measurements must not matter.
 	reversed := slices.Clone(ms)
 	slices.Reverse(reversed)
-	for i, f := range learner.FoldsOf(reversed, 5, 1) {
+	for i, f := range learner.FoldsOf(slices.Values(reversed), 5, 1) {
 		if f != ofPoint[reversed[i].Point] {
 			t.Fatalf("%v moved from fold %d to %d", reversed[i].Point, ofPoint[reversed[i].Point], f)
 		}
 	}
-	if slices.Equal(learner.FoldsOf(ms, 5, 2), folds) {
+	if slices.Equal(learner.FoldsOf(slices.Values(ms), 5, 2), folds) {
 		t.Error("seeds 1 and 2 give the same folds")
 	}
 }
@@ -50,7 +50,7 @@ func TestFoldsOf(t *testing.T) {
 func TestCrossValidate(t *testing.T) {
 	ms := testutil.SyntheticMeasurements(dense(t))
 	opt := options(preprocess.AlgorithmLog10)
-	held := testutil.Must(learner.CrossValidate(learner.Data{Measurements: ms}, 5, 1, opt))(t)
+	held := testutil.Must(learner.CrossValidate(learner.Data{Measurements: slices.Values(ms)}, 5, 1, opt))(t)
 	if len(held.Pairs) != len(ms) {
 		t.Errorf("%d pairs of %d measurements", len(held.Pairs), len(ms))
 	}
@@ -67,11 +67,11 @@ func TestCrossValidate(t *testing.T) {
 		}
 	}
 
-	again, err := learner.CrossValidate(learner.Data{Measurements: ms}, 5, 1, opt)
+	again, err := learner.CrossValidate(learner.Data{Measurements: slices.Values(ms)}, 5, 1, opt)
 	if err != nil || !slices.Equal(again.Slowdowns, held.Slowdowns) || !slices.Equal(again.Pairs, held.Pairs) {
 		t.Errorf("same seed: another result, %v", err)
 	}
-	few := testutil.Must(learner.CrossValidate(learner.Data{Measurements: ms[:40]}, 5, 1, opt))(t) // ten points
+	few := testutil.Must(learner.CrossValidate(learner.Data{Measurements: slices.Values(ms[:40])}, 5, 1, opt))(t) // ten points
 	if len(few.Slowdowns) != 10 {
 		t.Errorf("%d slowdowns of ten points", len(few.Slowdowns))
 	}
@@ -80,12 +80,12 @@ func TestCrossValidate(t *testing.T) {
 func TestCrossValidateNeedsTwoPoints(t *testing.T) {
 	opt := options(preprocess.AlgorithmLog10)
 	for _, points := range [][]coll.Point{nil, {line(0)}} {
-		if _, err := learner.CrossValidate(learner.Data{Measurements: testutil.SyntheticMeasurements(points)}, 5, 1, opt); !errors.Is(err, metrics.ErrEmpty) {
+		if _, err := learner.CrossValidate(learner.Data{Measurements: slices.Values(testutil.SyntheticMeasurements(points))}, 5, 1, opt); !errors.Is(err, metrics.ErrEmpty) {
 			t.Errorf("%d points: error = %v, want one matching ErrEmpty", len(points), err)
 		}
 	}
 	// If there are more folds than points, each of the two points is predicted from the other one.
-	held, err := learner.CrossValidate(learner.Data{Measurements: testutil.SyntheticMeasurements([]coll.Point{line(0), line(1)})}, 5, 1, opt)
+	held, err := learner.CrossValidate(learner.Data{Measurements: slices.Values(testutil.SyntheticMeasurements([]coll.Point{line(0), line(1)}))}, 5, 1, opt)
 	if err != nil || len(held.Slowdowns) != 2 {
 		t.Errorf("two points: slowdowns %v, %v, want two", held.Slowdowns, err)
 	}
@@ -100,7 +100,7 @@ func TestCrossValidateSkipsIncompletePoints(t *testing.T) {
 	}
 	ms = ms[:len(ms)-1] // the algorithm b is missing at the last point
 	opt := options(preprocess.AlgorithmLog10)
-	d := learner.Data{Measurements: ms}
+	d := learner.Data{Measurements: slices.Values(ms)}
 	d.Missing = func(p coll.Point) []coll.Algorithm {
 		switch p {
 		case line(9):

@@ -3,6 +3,7 @@ package learner_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"gonum.org/v1/gonum/stat"
@@ -16,7 +17,7 @@ import (
 // around the predictions. An algorithm without measurements has no time.
 func TestDraws(t *testing.T) {
 	train := everyKth(t, 20)
-	p := testutil.Must(learner.NewPosterior(learner.Data{Measurements: train}))(t)
+	p := testutil.Must(learner.NewPosterior(learner.Data{Measurements: slices.Values(train)}))(t)
 	known, unknown := train[0].Algorithm, coll.Algorithm{Name: "new"}
 	other := train[len(train)-1].Point
 	q := learner.DrawQuery{
@@ -51,16 +52,16 @@ func TestDraws(t *testing.T) {
 // and that older measurements have less weight.
 func TestScore(t *testing.T) {
 	train := everyKth(t, 20)
-	p := testutil.Must(learner.NewPosterior(learner.Data{Measurements: train}))(t)
+	p := testutil.Must(learner.NewPosterior(learner.Data{Measurements: slices.Values(train)}))(t)
 	near := testutil.SyntheticMeasurements(dense(t)[:10])
 	far := scaleTimes(near, near[0].Algorithm, 3)
 	narrowest := func(s learner.Scores) float64 { return s[3] - s[len(s)-1] }
-	fit := testutil.Must(p.Score(nil, near))(t)
-	misfit := testutil.Must(p.Score(nil, far))(t)
+	fit := testutil.Must(p.Score(nil, slices.Values(near)))(t)
+	misfit := testutil.Must(p.Score(nil, slices.Values(far)))(t)
 	if narrowest(fit) <= 0 || narrowest(misfit) >= 0 {
 		t.Errorf("the narrowest normal error model gains %g with small errors and %g with large ones", narrowest(fit), narrowest(misfit))
 	}
-	both := testutil.Must(p.Score(misfit, near))(t)
+	both := testutil.Must(p.Score(misfit, slices.Values(near)))(t)
 	want := narrowest(misfit)*math.Pow(0.99, float64(len(near))) + narrowest(fit)
 	if math.Abs(narrowest(both)-want) > 1e-9 {
 		t.Errorf("gain %g after both, want %g", narrowest(both), want)

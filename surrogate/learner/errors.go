@@ -2,7 +2,9 @@ package learner
 
 import (
 	"fmt"
+	"iter"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat/distuv"
@@ -37,33 +39,34 @@ func (m ErrorModel) logDensity(err, variance, noise float64) float64 {
 }
 
 // Score adds measurements that the posterior does not use to the scores of the error models. It ignores
-// measurements of algorithms that the posterior does not know. If the error models have equal prior
-// probabilities, their posterior probabilities are proportional to exp(score).
+// measurements of algorithms that the posterior does not know, and all but the last maxScored. If the error
+// models have equal prior probabilities, their posterior probabilities are proportional to exp(score).
 //
 // Source: Dawid, Statistical Theory: The Prequential Approach, J. Royal Statistical Society A 147 (1984).
-func (p *Posterior) Score(s Scores, ms []coll.Measurement) (Scores, error) {
+func (p *Posterior) Score(s Scores, ms iter.Seq[coll.Measurement]) (Scores, error) {
 	models := errorModels()
 	out := make(Scores, len(models))
 	copy(out, s)
 	var known []coll.Measurement
-	var points []coll.Point
-	var entries []gp.Entry
-	for _, m := range ms {
+	for m := range ms {
 		if p.Knows(m.Algorithm) {
-			entries = append(entries, gp.Entry{Row: len(points), Task: p.Task(m.Algorithm, 0)})
-			points, known = append(points, m.Point), append(known, m)
+			known = append(known, m)
 		}
 	}
-	if len(points) == 0 {
-		return out, nil
-	}
-	posterior, err := p.gaussian.Posterior(preprocess.SurrogateRows(points), entries)
-	if err != nil {
-		return nil, err
-	}
-	for i, m := range known {
-		for k, e := range models {
-			out[k] = forgetting*out[k] + e.logDensity(math.Log10(m.Seconds)-posterior.Mean(i), posterior.Variance(i), p.noise.Of(m))
+	known = known[max(0, len(known)-maxScored):]
+	for some := range slices.Chunk(known, 2*blockPoints) {
+		points, entries := make([]coll.Point, len(some)), make([]gp.Entry, len(some))
+		for i, m := range some {
+			points[i], entries[i] = m.Point, gp.Entry{Row: i, Task: p.Task(m.Algorithm, 0)}
+		}
+		posterior, err := p.gaussian.Posterior(preprocess.SurrogateRows(points), entries)
+		if err != nil {
+			return nil, err
+		}
+		for i, m := range some {
+			for k, e := range models {
+				out[k] = forgetting*out[k] + e.logDensity(math.Log10(m.Seconds)-posterior.Mean(i), posterior.Variance(i), p.noise.Of(m))
+			}
 		}
 	}
 	return out, nil

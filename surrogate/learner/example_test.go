@@ -2,6 +2,7 @@ package learner_test
 
 import (
 	"fmt"
+	"slices"
 
 	"tutti/coll"
 	"tutti/internal/testutil"
@@ -25,7 +26,7 @@ func exampleGrid() []coll.Point {
 
 // Cross-validation estimates the quality of choices at unmeasured points.
 func ExampleCrossValidate() {
-	held, err := learner.CrossValidate(learner.Data{Measurements: testutil.SyntheticMeasurements(exampleGrid())}, 5, 1, learner.Options{
+	held, err := learner.CrossValidate(learner.Data{Measurements: slices.Values(testutil.SyntheticMeasurements(exampleGrid()))}, 5, 1, learner.Options{
 		Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess,
 	})
 	if err != nil {
@@ -44,7 +45,7 @@ func ExampleCrossValidate() {
 // The uncertainty of a choice grows with the distance from the measurements.
 func ExampleLearner_Uncertainties() {
 	points := exampleGrid()
-	l, err := learner.Fit(learner.Data{Measurements: testutil.SyntheticMeasurements(points[:6])}, learner.Options{
+	l, err := learner.Fit(learner.Data{Measurements: slices.Values(testutil.SyntheticMeasurements(points[:6]))}, learner.Options{
 		Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess,
 	})
 	if err != nil {

@@ -10,13 +10,16 @@ import (
 )
 
 // fitGaussian returns a learner that predicts by a Gaussian process, conditioned on the data.
-func fitGaussian(d Data, scaler *preprocess.Scaler, opt Options) (*Learner, error) {
+func fitGaussian(d Data, opt Options) (*Learner, error) {
+	scaler, err := preprocess.Fit(d.Measurements, opt.Scaling)
+	if err != nil {
+		return nil, err
+	}
 	if opt.Scaling != preprocess.AlgorithmLog10 {
 		return nil, fmt.Errorf("model %s with scaling %s: want %s", opt.Model, opt.Scaling, preprocess.AlgorithmLog10)
 	}
 	p := d.Posterior
 	if p == nil {
-		var err error
 		if p, err = EmptyPosterior(opt.Prior).Update(d); err != nil {
 			return nil, err
 		}
@@ -50,16 +53,13 @@ func (l *Learner) Posterior() *Posterior { return l.posterior }
 // that are close to their predictions. There the prediction is more accurate, because it also uses
 // neighboring measurements. With forests there are none. It takes O(n²) operations.
 func (l *Learner) NoisyCandidates(ms iter.Seq[coll.Measurement]) map[coll.Candidate]bool {
-	var noisy []coll.Measurement
-	for m := range ms {
-		if l.posterior != nil && l.posterior.noise.Of(m) > noisyFactor*preprocess.MeasurementNoise {
-			noisy = append(noisy, m)
-		}
+	isNoisy := func(m coll.Measurement) bool {
+		return l.posterior != nil && l.posterior.noise.Of(m) > noisyFactor*preprocess.MeasurementNoise
 	}
 	at := map[coll.Point]int{}
 	var points []coll.Point
-	for _, m := range noisy {
-		if _, seen := at[m.Point]; !seen {
+	for m := range ms {
+		if _, seen := at[m.Point]; !seen && isNoisy(m) {
 			at[m.Point] = len(points)
 			points = append(points, m.Point)
 		}
@@ -69,9 +69,9 @@ func (l *Learner) NoisyCandidates(ms iter.Seq[coll.Measurement]) map[coll.Candid
 	}
 	out := map[coll.Candidate]bool{}
 	means := l.posterior.gaussian.Means(preprocess.SurrogateRows(points), len(l.algorithms))
-	for _, m := range noisy {
+	for m := range ms {
 		a, known := l.index(m.Algorithm)
-		if known && math.Abs(math.Log10(m.Seconds)-means[a][at[m.Point]]) < trustedSigma*math.Sqrt(l.posterior.noise.Of(m)) {
+		if known && isNoisy(m) && math.Abs(math.Log10(m.Seconds)-means[a][at[m.Point]]) < trustedSigma*math.Sqrt(l.posterior.noise.Of(m)) {
 			out[m.Candidate] = true
 		}
 	}

@@ -46,7 +46,7 @@ func everyKth(t testing.TB, k int) []coll.Measurement {
 // training at few points, on a machine whose times have no jumps.
 func TestGaussianProcessNeedsFewerPoints(t *testing.T) {
 	train := everyKth(t, 25)
-	forest, process := qualityOf(t, learner.Data{Measurements: train}, optionsOf(learner.Forest)), qualityOf(t, learner.Data{Measurements: train}, optionsOf(learner.GaussianProcess))
+	forest, process := qualityOf(t, learner.Data{Measurements: slices.Values(train)}, optionsOf(learner.Forest)), qualityOf(t, learner.Data{Measurements: slices.Values(train)}, optionsOf(learner.GaussianProcess))
 	t.Logf("slowdown of forest, process: %.3f, %.3f", forest.Slowdown, process.Slowdown)
 	if process.Slowdown > 1.03 || process.Slowdown > forest.Slowdown {
 		t.Errorf("slowdown of the Gaussian process %.3f, want 1.03 at most and no more than the forests' %.3f", process.Slowdown, forest.Slowdown)
@@ -62,7 +62,7 @@ func TestGaussianProcessLearnsFromSingleCandidates(t *testing.T) {
 			train = append(train, m)
 		}
 	}
-	if got := qualityOf(t, learner.Data{Measurements: train}, optionsOf(learner.GaussianProcess)); got.Slowdown > 1.05 {
+	if got := qualityOf(t, learner.Data{Measurements: slices.Values(train)}, optionsOf(learner.GaussianProcess)); got.Slowdown > 1.05 {
 		t.Errorf("slowdown %.3f, want 1.05 at most", got.Slowdown)
 	}
 }
@@ -121,11 +121,11 @@ func TestModelErrors(t *testing.T) {
 	golden := testutil.GoldenErrors(t)
 	train := everyKth(t, 50)
 	opt := optionsOf("tree")
-	_, err := learner.Fit(learner.Data{Measurements: train}, opt)
+	_, err := learner.Fit(learner.Data{Measurements: slices.Values(train)}, opt)
 	golden("model tree", err)
 	opt = optionsOf(learner.GaussianProcess)
 	opt.Scaling = preprocess.None
-	_, err = learner.Fit(learner.Data{Measurements: train}, opt)
+	_, err = learner.Fit(learner.Data{Measurements: slices.Values(train)}, opt)
 	golden("process without scaling", err)
 	for _, m := range learner.Models() {
 		if got, err := learner.ParseModel(string(m)); err != nil || got != m {
@@ -155,7 +155,7 @@ func TestNoisyCandidates(t *testing.T) {
 	if got := quiet.NoisyCandidates(slices.Values(ms)); len(got) > 0 {
 		t.Errorf("%d of %d measurements are not trusted on a quiet machine", len(got), len(ms))
 	}
-	d := learner.Data{Measurements: ms, Replicates: noisyReplicates(ms, 0.1)}
+	d := learner.Data{Measurements: slices.Values(ms), Replicates: noisyReplicates(ms, 0.1)}
 	l := fitData(t, d, opt)
 	if got, want := math.Sqrt(l.Posterior().Noise().Of(ms[0])), 0.1/math.Sqrt(2*0.455); math.Abs(got-want) > 0.01 {
 		t.Errorf("deviation %g, want %g", got, want)

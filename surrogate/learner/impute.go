@@ -15,12 +15,11 @@ import (
 // Forests of log10 seconds predict the missing algorithms. imputeFastest adds to a prediction the mean
 // out-of-bag residual of the algorithms that were measured at the point. This residual estimates by how much
 // all algorithms are slower at this point.
-func imputeFastest(d Data, opt Options) ([]coll.Measurement, error) {
-	ms := d.Measurements
-	if d.Missing == nil || opt.Scaling != preprocess.Algorithm && opt.Scaling != preprocess.AlgorithmLog10 {
+func imputeFastest(ms []coll.Measurement, absent func(coll.Point) []coll.Algorithm, opt Options) ([]coll.Measurement, error) {
+	if absent == nil || opt.Scaling != preprocess.Algorithm && opt.Scaling != preprocess.AlgorithmLog10 {
 		return ms, nil
 	}
-	partial, missing := incompletePoints(ms, d.Missing)
+	partial, missing := incompletePoints(ms, absent)
 	if len(partial) == 0 {
 		return ms, nil
 	}

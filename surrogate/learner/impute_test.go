@@ -45,8 +45,8 @@ func partial(t *testing.T) (ms []coll.Measurement, missing map[coll.Point][]coll
 
 func TestImputeFastest(t *testing.T) {
 	ms, missing, fastest := partial(t)
-	d := Data{Measurements: ms, Missing: func(p coll.Point) []coll.Algorithm { return missing[p] }}
-	known := testutil.Must(imputeFastest(d, Options{Scaling: preprocess.AlgorithmLog10, Forest: forest.Options{Trees: 50, Seed: 1}}))(t)
+	d := Data{Measurements: slices.Values(ms), Missing: func(p coll.Point) []coll.Algorithm { return missing[p] }}
+	known := testutil.Must(imputeFastest(slices.Collect(d.Measurements), d.Missing, Options{Scaling: preprocess.AlgorithmLog10, Forest: forest.Options{Trees: 50, Seed: 1}}))(t)
 	if !slices.Equal(known[:len(ms)], ms) {
 		t.Error("imputeFastest changed the measurements")
 	}
@@ -84,8 +84,8 @@ func TestImputeFastestFollowsThePoint(t *testing.T) {
 	for p, factor := range slower {
 		fastest[p] *= factor
 	}
-	d := Data{Measurements: ms, Missing: func(p coll.Point) []coll.Algorithm { return missing[p] }}
-	known := testutil.Must(imputeFastest(d, Options{Scaling: preprocess.AlgorithmLog10, Forest: forest.Options{Trees: 50, Seed: 1}}))(t)
+	d := Data{Measurements: slices.Values(ms), Missing: func(p coll.Point) []coll.Algorithm { return missing[p] }}
+	known := testutil.Must(imputeFastest(slices.Collect(d.Measurements), d.Missing, Options{Scaling: preprocess.AlgorithmLog10, Forest: forest.Options{Trees: 50, Seed: 1}}))(t)
 	// The true times are multiplied by a random factor at each point, whose logarithm has the
 	// standard deviation 0.3. The average of its absolute value is 0.3·sqrt(2/pi) = 0.24. The error of the imputed times
 	// is only 0.10.
@@ -138,7 +138,7 @@ func TestImputeFastestOnlyForAlgorithmScalings(t *testing.T) {
 	}
 	for _, tc := range tests {
 		opt := Options{Scaling: tc.scaling, Forest: forest.Options{Trees: 5}}
-		known := testutil.Must(imputeFastest(Data{Measurements: ms, Missing: tc.missing}, opt))(t)
+		known := testutil.Must(imputeFastest(ms, tc.missing, opt))(t)
 		want := len(ms)
 		if tc.grows {
 			want += len(missing)
@@ -154,13 +154,13 @@ func TestImputeFastestOnlyForAlgorithmScalings(t *testing.T) {
 func TestImputeFastestWithoutMeasurements(t *testing.T) {
 	ms, missing, _ := partial(t)
 	opt := Options{Scaling: preprocess.AlgorithmLog10, Forest: forest.Options{Trees: 5, Criterion: forest.Poisson}}
-	d := Data{Measurements: ms, Missing: func(p coll.Point) []coll.Algorithm {
+	d := Data{Measurements: slices.Values(ms), Missing: func(p coll.Point) []coll.Algorithm {
 		if len(missing[p]) > 0 {
 			return []coll.Algorithm{{Name: "unheard-of"}}
 		}
 		return nil
 	}}
-	known, err := imputeFastest(d, opt)
+	known, err := imputeFastest(slices.Collect(d.Measurements), d.Missing, opt)
 	if err != nil || len(known) != len(ms) {
 		t.Errorf("unknown algorithm: %d measurements, %v, want the %d given", len(known), err, len(ms))
 	}
@@ -177,7 +177,7 @@ func TestFitOneMeasurementEach(t *testing.T) {
 	p := coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: 8}
 	ms := testutil.SyntheticMeasurements([]coll.Point{p})
 	for n := 1; n <= len(ms); n++ {
-		d := Data{Measurements: ms[:n], Missing: func(coll.Point) []coll.Algorithm {
+		d := Data{Measurements: slices.Values(ms[:n]), Missing: func(coll.Point) []coll.Algorithm {
 			var out []coll.Algorithm
 			for _, m := range ms[n:] {
 				out = append(out, m.Algorithm)

@@ -3,6 +3,7 @@ package learner
 import (
 	"fmt"
 	"hash/fnv"
+	"iter"
 	"slices"
 	"strings"
 
@@ -69,7 +70,7 @@ func (o Options) weight(p coll.Point) float64 {
 
 // Data is the training data of a model. All measurements are of one collective.
 type Data struct {
-	Measurements []coll.Measurement
+	Measurements iter.Seq[coll.Measurement] // in the same order each time
 	// Replicates holds the candidates that were measured twice. A Gaussian process estimates the noise from
 	// them. Forests ignore them.
 	Replicates []preprocess.Replicate
@@ -102,26 +103,24 @@ type Learner struct {
 // Some scalings divide by the fastest time at the point. If an algorithm was not measured at the point,
 // forests need an imputed time; see imputeFastest. A Gaussian process predicts the missing time.
 func Fit(d Data, opt Options) (*Learner, error) {
-	complete := d.Measurements
 	switch opt.Model {
 	case "", Forest:
-		var err error
-		if complete, err = imputeFastest(d, opt); err != nil {
-			return nil, err
-		}
 	case GaussianProcess:
+		return fitGaussian(d, opt)
 	default:
 		_, err := ParseModel(string(opt.Model))
 		return nil, err
 	}
-	scaler, err := preprocess.Fit(complete, opt.Scaling)
+	ms := slices.Collect(d.Measurements)
+	complete, err := imputeFastest(ms, d.Missing, opt)
 	if err != nil {
 		return nil, err
 	}
-	if opt.Model == GaussianProcess {
-		return fitGaussian(d, scaler, opt)
+	scaler, err := preprocess.Fit(slices.Values(complete), opt.Scaling)
+	if err != nil {
+		return nil, err
 	}
-	l, err := fitForests(d.Measurements, scaler.Apply(d.Measurements), opt.Forest)
+	l, err := fitForests(ms, scaler.Apply(ms), opt.Forest)
 	if err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ func options(s preprocess.Scaling) learner.Options {
 // fit trains a learner on measurements only, without replicates and without earlier campaigns.
 func fit(t *testing.T, ms []coll.Measurement, opt learner.Options) *learner.Learner {
 	t.Helper()
-	return fitData(t, learner.Data{Measurements: ms}, opt)
+	return fitData(t, learner.Data{Measurements: slices.Values(ms)}, opt)
 }
 
 func fitData(t *testing.T, d learner.Data, opt learner.Options) *learner.Learner {
@@ -113,7 +113,7 @@ func TestScalings(t *testing.T) {
 					}
 				}
 			}
-			held := testutil.Must(learner.CrossValidate(learner.Data{Measurements: ms}, 5, 1, options(scaling)))(t)
+			held := testutil.Must(learner.CrossValidate(learner.Data{Measurements: slices.Values(ms)}, 5, 1, options(scaling)))(t)
 			sum := testutil.Must(metrics.Summarize(held.Slowdowns, metrics.Options{}))(t)
 			if sum.Points != len(points) || sum.Slowdown < 1 || sum.Slowdown > bound {
 				t.Errorf("slowdown %.4f at %d points, want at most %g at %d", sum.Slowdown, sum.Points, bound, len(points))
@@ -140,7 +140,7 @@ func TestFitErrors(t *testing.T) {
 		{"no trees", []coll.Measurement{good}, learner.Options{Scaling: preprocess.None, Forest: forest.Options{Trees: -1}}},
 	}
 	for _, tc := range tests {
-		if l, err := learner.Fit(learner.Data{Measurements: tc.ms}, tc.opt); err == nil || l != nil {
+		if l, err := learner.Fit(learner.Data{Measurements: slices.Values(tc.ms)}, tc.opt); err == nil || l != nil {
 			t.Errorf("%s: Fit() = %v, %v, want an error", tc.name, l, err)
 		}
 	}
@@ -152,7 +152,7 @@ func ExampleFit() {
 		fmt.Println(err)
 		return
 	}
-	l, err := learner.Fit(learner.Data{Measurements: testutil.SyntheticMeasurements(points)}, learner.Options{
+	l, err := learner.Fit(learner.Data{Measurements: slices.Values(testutil.SyntheticMeasurements(points))}, learner.Options{
 		Scaling: preprocess.AlgorithmLog10,
 		Forest:  forest.Options{NoBootstrap: true, Trees: 1},
 	})

@@ -2,6 +2,8 @@ package learner
 
 import (
 	"fmt"
+	"iter"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -20,8 +22,11 @@ import (
 type Posterior struct {
 	prior      Prior
 	algorithms []coll.Algorithm // algorithms with a measurement, sorted by coll.CompareAlgorithms
-	obs        gp.Observations
-	learned    int // params were learned from this number of measurements, the first ones
+	count      int             // number of measurements, without those of earlier campaigns
+	obs        gp.Observations // of the process: a sample of the measurements
+	indices    []int           // of the measurements in obs; those of earlier campaigns follow the others
+	learned    int             // params were learned from this number of measurements, the first ones
+	learnedY   []float64       // targets from which params were learned
 	noise      preprocess.Noise
 	params     gp.Params
 	gaussian   *gp.GP
@@ -42,10 +47,12 @@ func NewPosterior(d Data) (*Posterior, error) { return EmptyPosterior(nil).Updat
 // new posterior. Update costs less if d has the same earlier campaigns as p and begins with the measurements
 // of p.
 func (p *Posterior) Update(d Data) (*Posterior, error) {
-	next := &Posterior{prior: p.prior, learned: learnedPrefix(len(d.Measurements))}
+	next := &Posterior{prior: p.prior}
+	next.count, next.algorithms = algorithmsOf(d)
+	next.learned = learnedPrefix(next.count)
 	next.noise = noiseKnownAt(next.learned, d.Replicates)
 	if err := next.follow(p, d); err != nil {
-		return nil, fmt.Errorf("posterior of %d measurements: %w", len(d.Measurements), err)
+		return nil, fmt.Errorf("posterior of %d measurements: %w", next.count, err)
 	}
 	return next, nil
 }
@@ -53,11 +60,13 @@ func (p *Posterior) Update(d Data) (*Posterior, error) {
 // follow computes the posterior given d. It reuses the parts of the previous posterior that have not
 // changed.
 func (p *Posterior) follow(previous *Posterior, d Data) (err error) {
-	p.observe(d)
-	sameParams := previous.gaussian != nil && previous.learned == p.learned && previous.learnedFrom(d.Measurements)
+	p.obs, p.indices = p.sample(d.Measurements, d.Earlier)
+	first, _ := p.sample(firstOf(d.Measurements, p.learned), d.Earlier)
+	p.learnedY = first.Y
+	sameParams := previous.gaussian != nil && previous.learned == p.learned && slices.Equal(previous.learnedY, first.Y)
 	if sameParams {
 		p.params = previous.params
-	} else if err = p.learn(d); err != nil {
+	} else if err = p.learn(first); err != nil {
 		return err
 	}
 	p.noise = p.noise.WithJob(p.params.Job)
@@ -65,19 +74,8 @@ func (p *Posterior) follow(previous *Posterior, d Data) (err error) {
 		p.gaussian = previous.gaussian
 		return nil
 	}
-	p.gaussian, err = gp.New(p.params, p.obs.Sample(maxObservations))
+	p.gaussian, err = gp.New(p.params, p.obs)
 	return err
-}
-
-// learnedFrom reports whether p.params were learned from the first measurements of `ms`. It returns false if
-// a replicate has since changed the time of one of these measurements.
-func (p *Posterior) learnedFrom(ms []coll.Measurement) bool {
-	for j, m := range ms[:p.learned] {
-		if math.Log10(m.Seconds) != p.obs.Y[j] {
-			return false
-		}
-	}
-	return true
 }
 
 // noiseKnownAt returns the noise estimated from the replicates made before the n-th measurement.
@@ -100,21 +98,24 @@ func learnedPrefix(n int) int {
 	return prefix
 }
 
-// observe converts the measurements in d into the observations of p.
-func (p *Posterior) observe(d Data) {
-	for _, measured := range append([][]coll.Measurement{d.Measurements}, d.Earlier...) {
-		for _, m := range measured {
-			p.algorithms = append(p.algorithms, m.Algorithm)
+// algorithmsOf returns the number of measurements without those of earlier campaigns, and the algorithms of all
+// measurements, sorted by coll.CompareAlgorithms.
+func algorithmsOf(d Data) (count int, algorithms []coll.Algorithm) {
+	measured := map[coll.Algorithm]bool{}
+	for m := range d.Measurements {
+		measured[m.Algorithm] = true
+		count++
+	}
+	for _, ms := range d.Earlier {
+		for _, m := range ms {
+			measured[m.Algorithm] = true
 		}
 	}
-	slices.SortFunc(p.algorithms, coll.CompareAlgorithms)
-	p.algorithms = slices.Compact(p.algorithms)
-	p.obs = p.observations(d.Measurements, d.Earlier)
+	return count, slices.SortedFunc(maps.Keys(measured), coll.CompareAlgorithms)
 }
 
-// learn learns the hyperparameters from the first measurements in d.
-func (p *Posterior) learn(d Data) (err error) {
-	first := p.observations(d.Measurements[:p.learned], d.Earlier).Sample(maxObservations)
+// learn learns the hyperparameters from observations of the first measurements.
+func (p *Posterior) learn(first gp.Observations) (err error) {
 	if p.params, err = gp.Learn(first, p.prior.Options()); err != nil {
 		return err
 	}
@@ -154,14 +155,14 @@ func (p *Posterior) learnSteps(obs gp.Observations) error {
 	return nil
 }
 
-// observations converts measurements into observations of the Gaussian process. Its tasks are the algorithms
-// of p.
-func (p *Posterior) observations(ms []coll.Measurement, earlier [][]coll.Measurement) gp.Observations {
+// sample returns observations of a sample of the measurements; see Observations. Their tasks are the algorithms of
+// p.
+func (p *Posterior) sample(ms iter.Seq[coll.Measurement], earlier [][]coll.Measurement) (o gp.Observations, indices []int) {
 	index := make(map[coll.Algorithm]int, len(p.algorithms))
 	for a, alg := range p.algorithms {
 		index[alg] = a
 	}
-	return Observations(ms, index, p.noise, earlier...)
+	return Observations(maxObservations, ms, index, p.noise, earlier...)
 }
 
 // Noise returns the noise of the measurements, as it is estimated from replicates.
@@ -176,7 +177,7 @@ func (p *Posterior) GP() *gp.GP { return p.gaussian }
 // standard deviation. If the posterior does not use a measurement (see maxObservations), the residual is 0.
 func (p *Posterior) LOOResiduals(first, end int) []float64 {
 	var some, at []int
-	for k, j := range p.obs.SampleIndices(maxObservations) { // the sample of the process
+	for k, j := range p.indices {
 		if j >= first && j < end {
 			some, at = append(some, k), append(at, j-first)
 		}
@@ -250,67 +251,4 @@ func (p Prior) Options() gp.Options {
 // mostly agree with times in between.
 func LengthScales() []float64 {
 	return []float64{layoutLength, layoutLength, bytesLength, bytesLength}
-}
-
-// Observations converts measurements into observations of a Gaussian process. A target is log10 of the
-// seconds, a row is the result of preprocess.SurrogateRows for the point, and a task is the algorithm's index.
-// Noise in excess of preprocess.MeasurementNoise becomes extra noise.
-//
-// Measurements of earlier campaigns follow: the first campaign is source 1, the second is source 2, and so
-// on. The parameter `index` must contain every algorithm of `ms`. Earlier measurements of algorithms that it
-// does not contain are ignored.
-func Observations(ms []coll.Measurement, index map[coll.Algorithm]int, noise preprocess.Noise, earlier ...[]coll.Measurement) gp.Observations {
-	var o gp.Observations
-	row := map[coll.Point]int{}
-	var points []coll.Point
-	var jobs []sourceJob
-	add := func(m coll.Measurement, task, source int) {
-		u, known := row[m.Point]
-		if !known {
-			u = len(points)
-			row[m.Point] = u
-			points = append(points, m.Point)
-		}
-		o.At, o.Task, o.Y = append(o.At, u), append(o.Task, task), append(o.Y, math.Log10(m.Seconds))
-		o.Extra = append(o.Extra, noise.Of(m)-preprocess.MeasurementNoise)
-		jobs = append(jobs, sourceJob{source, m.Job})
-		if len(earlier) > 0 {
-			o.Source = append(o.Source, source)
-		}
-	}
-	for _, m := range ms {
-		add(m, index[m.Algorithm], 0)
-	}
-	for k, campaign := range earlier {
-		for _, m := range campaign {
-			if task, known := index[m.Algorithm]; known {
-				add(m, task, k+1)
-			}
-		}
-	}
-	o.X = preprocess.SurrogateRows(points)
-	o.Job = jobNumbers(jobs)
-	return o
-}
-
-// sourceJob identifies a job by its campaign (source) and its name.
-type sourceJob struct {
-	source int
-	name   string
-}
-
-// jobNumbers numbers jobs from 1 in the order of their first occurrence. A job without a name has
-// the number 0.
-func jobNumbers(jobs []sourceJob) []int {
-	number, out := map[sourceJob]int{}, make([]int, len(jobs))
-	for i, j := range jobs {
-		if j.name == "" {
-			continue
-		}
-		if number[j] == 0 {
-			number[j] = len(number) + 1
-		}
-		out[i] = number[j]
-	}
-	return out
 }

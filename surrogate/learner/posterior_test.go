@@ -19,10 +19,10 @@ import (
 // computes the posterior itself.
 func TestFitWithPosterior(t *testing.T) {
 	train := everyKth(t, 20)
-	posterior := testutil.Must(learner.NewPosterior(learner.Data{Measurements: train}))(t)
+	posterior := testutil.Must(learner.NewPosterior(learner.Data{Measurements: slices.Values(train)}))(t)
 	opt := learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess}
 	want := testutil.Must(fit(t, train, opt).Predict(dense(t)))(t)
-	got := testutil.Must(fitData(t, learner.Data{Measurements: train, Posterior: posterior}, opt).Predict(dense(t)))(t)
+	got := testutil.Must(fitData(t, learner.Data{Measurements: slices.Values(train), Posterior: posterior}, opt).Predict(dense(t)))(t)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("predictions (-without +with the posterior):\n%s", diff)
 	}
@@ -32,7 +32,7 @@ func TestFitWithPosterior(t *testing.T) {
 // measurements must have its own task.
 func TestPosteriorTasks(t *testing.T) {
 	train := everyKth(t, 20)
-	posterior := testutil.Must(learner.NewPosterior(learner.Data{Measurements: train}))(t)
+	posterior := testutil.Must(learner.NewPosterior(learner.Data{Measurements: slices.Values(train)}))(t)
 	for _, m := range train[:5] {
 		task := posterior.Task(m.Algorithm, 0)
 		mean := posterior.GP().Means(preprocess.SurrogateRows([]coll.Point{m.Point}), task+1)[task][0]
@@ -44,7 +44,7 @@ func TestPosteriorTasks(t *testing.T) {
 	if one == other || one < 4 || other < 4 {
 		t.Errorf("tasks %d and %d of algorithms that were never measured", one, other)
 	}
-	if _, err := learner.NewPosterior(learner.Data{Measurements: nil}); err == nil {
+	if _, err := learner.NewPosterior(learner.Data{Measurements: slices.Values[[]coll.Measurement](nil)}); err == nil {
 		t.Error("no measurements: want an error")
 	}
 }
@@ -63,11 +63,11 @@ func TestPosteriorSeparatesJobs(t *testing.T) {
 		train[i].Seconds *= math.Exp(done[k])
 		train[i].Job = fmt.Sprint("job", k)
 	}
-	known := qualityOf(t, learner.Data{Measurements: train}, optionsOf(learner.GaussianProcess))
+	known := qualityOf(t, learner.Data{Measurements: slices.Values(train)}, optionsOf(learner.GaussianProcess))
 	for i := range train {
 		train[i].Job = ""
 	}
-	if unknown := qualityOf(t, learner.Data{Measurements: train}, optionsOf(learner.GaussianProcess)); known.Mistakes > unknown.Mistakes/2 {
+	if unknown := qualityOf(t, learner.Data{Measurements: slices.Values(train)}, optionsOf(learner.GaussianProcess)); known.Mistakes > unknown.Mistakes/2 {
 		t.Errorf("%.3f of mistakes where jobs are known, %.3f where they are not: want half at most", known.Mistakes, unknown.Mistakes)
 	}
 }
@@ -75,7 +75,7 @@ func TestPosteriorSeparatesJobs(t *testing.T) {
 func BenchmarkNewPosterior(b *testing.B) {
 	train := everyKth(b, 20)
 	for b.Loop() {
-		if _, err := learner.NewPosterior(learner.Data{Measurements: train}); err != nil {
+		if _, err := learner.NewPosterior(learner.Data{Measurements: slices.Values(train)}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -87,12 +87,12 @@ func TestUpdateAfterACorrection(t *testing.T) {
 	wrong := everyKth(t, 20)[:42]
 	right := slices.Clone(wrong)
 	wrong[5].Seconds *= 30
-	before := testutil.Must(learner.NewPosterior(learner.Data{Measurements: wrong}))(t)
+	before := testutil.Must(learner.NewPosterior(learner.Data{Measurements: slices.Values(wrong)}))(t)
 	if z := before.LOOResiduals(0, len(wrong)); z[5] < 4 || z[5] != slices.Max(z) {
 		t.Errorf("the time 30 times as long has the residual %g, the greatest is %g", z[5], slices.Max(z))
 	}
-	after := testutil.Must(before.Update(learner.Data{Measurements: right}))(t)
-	fresh := testutil.Must(learner.NewPosterior(learner.Data{Measurements: right}))(t)
+	after := testutil.Must(before.Update(learner.Data{Measurements: slices.Values(right)}))(t)
+	fresh := testutil.Must(learner.NewPosterior(learner.Data{Measurements: slices.Values(right)}))(t)
 	for i, got := range after.LOOResiduals(30, len(right)) {
 		if want := fresh.LOOResiduals(30, len(right))[i]; got != want {
 			t.Errorf("measurement %d has the residual %g, %g in a new posterior", 30+i, got, want)
@@ -104,14 +104,14 @@ func TestUpdateAfterACorrection(t *testing.T) {
 // the first measurement, because it changes nothing.
 func TestUpdateAfterAnEqualReplicate(t *testing.T) {
 	train := everyKth(t, 20)
-	before := testutil.Must(learner.NewPosterior(learner.Data{Measurements: train}))(t)
-	after := testutil.Must(before.Update(learner.Data{Measurements: train, Replicates: []preprocess.Replicate{{First: train[3], Again: train[3], Seen: len(train)}}}))(t)
+	before := testutil.Must(learner.NewPosterior(learner.Data{Measurements: slices.Values(train)}))(t)
+	after := testutil.Must(before.Update(learner.Data{Measurements: slices.Values(train), Replicates: []preprocess.Replicate{{First: train[3], Again: train[3], Seen: len(train)}}}))(t)
 	if after.GP() != before.GP() {
 		t.Error("the Gaussian process was computed again for the same measurements")
 	}
 	changed := slices.Clone(train)
 	changed[len(train)-1].Seconds *= 2
-	after = testutil.Must(before.Update(learner.Data{Measurements: changed}))(t)
+	after = testutil.Must(before.Update(learner.Data{Measurements: slices.Values(changed)}))(t)
 	if after.GP() == before.GP() {
 		t.Error("the Gaussian process is that of other measurements")
 	}
@@ -125,8 +125,8 @@ func TestUpdateEqualsANewPosterior(t *testing.T) {
 	opt := learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess}
 	posterior := learner.EmptyPosterior(nil)
 	for _, n := range []int{40, 42, 60, len(all), 42} {
-		posterior = testutil.Must(posterior.Update(learner.Data{Measurements: all[:n]}))(t)
-		got := testutil.Must(fitData(t, learner.Data{Measurements: all[:n], Posterior: posterior}, opt).Predict(dense(t)))(t)
+		posterior = testutil.Must(posterior.Update(learner.Data{Measurements: slices.Values(all[:n])}))(t)
+		got := testutil.Must(fitData(t, learner.Data{Measurements: slices.Values(all[:n]), Posterior: posterior}, opt).Predict(dense(t)))(t)
 		want := testutil.Must(fit(t, all[:n], learner.Options{Scaling: opt.Scaling, Model: opt.Model}).Predict(dense(t)))(t)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Errorf("predictions from %d measurements (-new posterior +after updates):\n%s", n, diff)
@@ -144,7 +144,7 @@ func TestLengthScalesMatchColumns(t *testing.T) {
 // TestObservationsHaveExtraNoise checks that the variance of a measurement's samples becomes extra noise.
 func TestObservationsHaveExtraNoise(t *testing.T) {
 	m := coll.Measurement{Seconds: 1e-6, Low: 1e-6, High: math.Pow(10, 0.392) * 1e-6}
-	o := learner.Observations([]coll.Measurement{m}, map[coll.Algorithm]int{{}: 0}, preprocess.Noise{})
+	o, _ := learner.Observations(10, slices.Values([]coll.Measurement{m}), map[coll.Algorithm]int{{}: 0}, preprocess.Noise{})
 	if math.Abs(o.Extra[0]-0.01) > 1e-9 {
 		t.Errorf("extra noise %g, want 0.01", o.Extra[0])
 	}
@@ -156,7 +156,7 @@ func TestObservations(t *testing.T) {
 	m := func(p coll.Point, a coll.Algorithm, seconds float64) coll.Measurement {
 		return coll.Measurement{Candidate: coll.Candidate{Point: p, Algorithm: a}, Seconds: seconds}
 	}
-	o := learner.Observations([]coll.Measurement{m(q, b, 0.1), m(p, b, 1), m(q, a, 10)}, map[coll.Algorithm]int{a: 0, b: 1}, preprocess.Noise{})
+	o, _ := learner.Observations(10, slices.Values([]coll.Measurement{m(q, b, 0.1), m(p, b, 1), m(q, a, 10)}), map[coll.Algorithm]int{a: 0, b: 1}, preprocess.Noise{})
 	if want := []int{0, 1, 0}; !slices.Equal(o.At, want) {
 		t.Errorf("rows %v, want %v", o.At, want)
 	}
@@ -169,7 +169,7 @@ func TestObservations(t *testing.T) {
 	if o.Source != nil {
 		t.Errorf("sources %v, want none", o.Source)
 	}
-	with := learner.Observations([]coll.Measurement{m(q, b, 0.1)}, map[coll.Algorithm]int{b: 0}, preprocess.Noise{},
+	with, _ := learner.Observations(10, slices.Values([]coll.Measurement{m(q, b, 0.1)}), map[coll.Algorithm]int{b: 0}, preprocess.Noise{},
 		[]coll.Measurement{m(p, b, 1), m(q, a, 10)}, []coll.Measurement{m(q, b, 100)})
 	if want := []int{0, 1, 2}; !slices.Equal(with.Source, want) || !slices.Equal(with.At, []int{0, 1, 0}) || !nearly(with.Y, []float64{-1, 0, 2}) {
 		t.Errorf("with earlier ones: sources %v, want %v; %+v", with.Source, want, with)
@@ -183,7 +183,7 @@ func TestObservationsOfJobs(t *testing.T) {
 	m := func(job string) coll.Measurement {
 		return coll.Measurement{Candidate: coll.Candidate{Algorithm: a}, Seconds: 1, Job: job}
 	}
-	o := learner.Observations([]coll.Measurement{m("x"), m(""), m("y"), m("x")}, map[coll.Algorithm]int{a: 0}, preprocess.Noise{},
+	o, _ := learner.Observations(10, slices.Values([]coll.Measurement{m("x"), m(""), m("y"), m("x")}), map[coll.Algorithm]int{a: 0}, preprocess.Noise{},
 		[]coll.Measurement{m("x"), m("y")}, []coll.Measurement{m("x")})
 	if want := []int{1, 0, 2, 1, 3, 4, 5}; !slices.Equal(o.Job, want) {
 		t.Errorf("jobs %v, want %v", o.Job, want)
@@ -215,12 +215,12 @@ func TestEarlierCampaigns(t *testing.T) {
 	points := dense(t)
 	now := testutil.SyntheticMeasurements([]coll.Point{points[len(points)/4], points[2*len(points)/3]})
 	opt := optionsOf(learner.GaussianProcess)
-	most := qualityOf(t, learner.Data{Measurements: all}, opt).Slowdown + 0.005
-	if alone := qualityOf(t, learner.Data{Measurements: now}, opt).Slowdown; alone <= most {
+	most := qualityOf(t, learner.Data{Measurements: slices.Values(all)}, opt).Slowdown + 0.005
+	if alone := qualityOf(t, learner.Data{Measurements: slices.Values(now)}, opt).Slowdown; alone <= most {
 		t.Errorf("slowdown %.3f of two points alone, want more than %.3f", alone, most)
 	}
 	for _, times := range []float64{1, 2} {
-		d := learner.Data{Measurements: now, Earlier: [][]coll.Measurement{scaleTimes(all, testutil.SyntheticAlgorithms()[0], times)}}
+		d := learner.Data{Measurements: slices.Values(now), Earlier: [][]coll.Measurement{scaleTimes(all, testutil.SyntheticAlgorithms()[0], times)}}
 		if got := qualityOf(t, d, opt).Slowdown; got > most {
 			t.Errorf("slowdown %.3f of two points after a campaign in which an algorithm was %g times as slow, want %.3f at most", got, times, most)
 		}
@@ -233,7 +233,7 @@ func TestEarlierAlgorithm(t *testing.T) {
 	known := testutil.SyntheticAlgorithms()[1]
 	now := everyKth(t, 25)
 	without := slices.DeleteFunc(slices.Clone(now), func(m coll.Measurement) bool { return m.Algorithm == known })
-	l := fitData(t, learner.Data{Measurements: without, Earlier: [][]coll.Measurement{now}}, optionsOf(learner.GaussianProcess))
+	l := fitData(t, learner.Data{Measurements: slices.Values(without), Earlier: [][]coll.Measurement{now}}, optionsOf(learner.GaussianProcess))
 	if !slices.Contains(l.Algorithms(), known) {
 		t.Errorf("predicts %v, want %v in addition", l.Algorithms(), known)
 	}
@@ -252,7 +252,7 @@ func TestPosteriorLearnsSteps(t *testing.T) {
 				train[i].Seconds *= factor
 			}
 		}
-		return testutil.Must(learner.NewPosterior(learner.Data{Measurements: train}))(t).GP().Params().Steps
+		return testutil.Must(learner.NewPosterior(learner.Data{Measurements: slices.Values(train)}))(t).GP().Params().Steps
 	}
 	if without, with := steps(1), steps(5); !(without < with) {
 		t.Errorf("steps %g of smooth times, %g with a switch of protocols", without, with)
