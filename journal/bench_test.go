@@ -53,6 +53,6 @@ func BenchmarkReplay(b *testing.B) {
 func BenchmarkMeasurements(b *testing.B) {
 	p := campaigntest.State(manyRecords()).Problem(bcast)
 	for b.Loop() {
-		testutil.Must(p.Measurements())(b)
+		testutil.Must(p.Measurements(1))(b)
 	}
 }

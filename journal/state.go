@@ -2,6 +2,7 @@ package journal
 
 import (
 	"maps"
+	"math/rand/v2"
 	"reflect"
 	"slices"
 	"unique"
@@ -262,21 +263,27 @@ func (p *ProblemState) Last() int {
 	return p.Rounds[len(p.Rounds)-1].Number
 }
 
-// Measurements returns the latest measurement of each candidate, in the order of
-// coll.CompareCandidates.
-func (p *ProblemState) Measurements() ([]coll.Measurement, error) {
+// Measurements returns the latest measurement of each candidate at a part of the points, in the order of
+// coll.CompareCandidates. The parameter `share` is the probability that a point belongs to this part; 1 is all
+// points. The same share gives the same points.
+func (p *ProblemState) Measurements(share float64) ([]coll.Measurement, error) {
 	last := map[coll.Candidate]coll.Measurement{}
 	for _, r := range p.Rounds {
 		for t, err := range r.Trials() {
 			if err != nil {
 				return nil, err
 			}
-			if t.State == coll.TrialDone {
+			if t.State == coll.TrialDone && isDrawn(t.Point, share) {
 				last[t.Candidate] = t.Measurement
 			}
 		}
 	}
 	return slices.SortedFunc(maps.Values(last), func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) }), nil
+}
+
+// isDrawn draws a point with the given probability.
+func isDrawn(p coll.Point, share float64) bool {
+	return rand.New(rand.NewPCG(uint64(p.Nodes)<<32|uint64(p.PPN), uint64(p.MsgBytes))).Float64() < share
 }
 
 // Jobs returns the latest state of each job of the round, in the order of their first record.

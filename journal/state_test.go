@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -99,7 +100,7 @@ func TestReplay(t *testing.T) {
 		t.Errorf("round 3 known: %t, last %d, %d trials of the study", ok, p.Last(), len(p.Study.Trials))
 	}
 	var got []float64
-	for _, m := range testutil.Must(p.Measurements())(t) {
+	for _, m := range testutil.Must(p.Measurements(1))(t) {
 		got = append(got, m.Seconds)
 	}
 	if diff := cmp.Diff([]float64{4, 2}, got); diff != "" {
@@ -159,5 +160,24 @@ func TestRoundNeedsBatch(t *testing.T) {
 	state := campaigntest.State([]journal.Record{trialRecord(bcast, 1, with("ring"), 1, coll.TrialDone)})
 	if _, ok := state.Problem(bcast).Round(1); ok {
 		t.Error("a round without a batch counts as begun")
+	}
+}
+
+// TestMeasurementsOfAShare checks that a share of the measurements has all algorithms at its points, and always the
+// same points.
+func TestMeasurementsOfAShare(t *testing.T) {
+	p := campaigntest.State(manyRecords()).Problem(bcast)
+	all := testutil.Must(p.Measurements(1))(t)
+	some := testutil.Must(p.Measurements(0.1))(t)
+	if part := float64(len(some)) / float64(len(all)); part < 0.05 || part > 0.15 {
+		t.Errorf("%d of %d measurements, want about a tenth", len(some), len(all))
+	}
+	drawn := map[coll.Point]bool{}
+	for _, m := range some {
+		drawn[m.Point] = true
+	}
+	want := slices.DeleteFunc(all, func(m coll.Measurement) bool { return !drawn[m.Point] })
+	if again := testutil.Must(p.Measurements(0.1))(t); !slices.Equal(some, want) || !slices.Equal(some, again) {
+		t.Errorf("%d measurements, again %d, want the %d at the drawn points", len(some), len(again), len(want))
 	}
 }

@@ -15,8 +15,13 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// Earlier reads the measurements of earlier campaigns from their folders. It also reads the hyperparameters
-// of the random forests that predicted best. Errors match ErrInput.
+// maxEarlier is about the largest number of measurements that a campaign takes from an earlier one. They become
+// a part of its journal's first line, and models use a sample of them only.
+const maxEarlier = 50_000
+
+// Earlier reads, from the folders of earlier campaigns, their measurements and the hyperparameters of the
+// random forests that predicted best. Of a campaign with more than maxEarlier measurements, it takes those at a
+// random part of the points. Errors match ErrInput.
 func Earlier(dirs []string) ([]config.Earlier, error) {
 	var out []config.Earlier
 	for _, dir := range dirs {
@@ -53,8 +58,12 @@ func earlierOf(c *journal.Contents) (config.Earlier, error) {
 		return e, fmt.Errorf("header: %w", err)
 	}
 	e.Machine = spec.Machine
+	done := 0
 	for _, p := range c.State().Problems {
-		measurements, err := p.Measurements()
+		done += p.Done()
+	}
+	for _, p := range c.State().Problems {
+		measurements, err := p.Measurements(maxEarlier / float64(max(done, maxEarlier)))
 		if err != nil {
 			return e, err
 		}

@@ -35,7 +35,7 @@ func TestEarlier(t *testing.T) {
 		if !slices.Equal(p.EarlierNames, []string{"small", "second"}) || len(p.Earlier) != 2 {
 			t.Fatalf("%s has %d campaigns, %q", p.Problem, len(p.Earlier), p.EarlierNames)
 		}
-		if want := testutil.Must(contents.State().Problem(p.Problem).Measurements())(t); !slices.Equal(p.Earlier[0], want) {
+		if want := testutil.Must(contents.State().Problem(p.Problem).Measurements(1))(t); !slices.Equal(p.Earlier[0], want) {
 			t.Errorf("%s has %d measurements of the first, want its %d", p.Problem, len(p.Earlier[0]), len(want))
 		}
 		best, _ := hpo.Best(later.State().Problem(p.Problem).Study.Trials)

@@ -38,7 +38,8 @@ writes the journal into the output folder, at the end the report, the convergenc
 curve and the selection files.
 
 --from starts with the measurements of an earlier campaign: of the same machine on
-another day, of another release, or of another machine. The new journal includes them.
+another day, of another release, or of another machine. The new journal includes them,
+or those at a random part of the points if there are more than 50 000.
 Forests start from the best hyperparameters of its study, instead of model.trees and so on.
 What new measurements contradict is measured again; the report shows what changed.
 
