@@ -142,7 +142,7 @@ runner:
 		"c.yaml:17: runner.data[1]: stat x.csv: no such file or directory",
 		"c.yaml:13: libraries[8].path: stat nowhere.so: no such file or directory",
 		"c.yaml:13: libraries[8].algorithms: mpich: only libtutti loads algorithms of users",
-		"c.yaml:14: libraries[9].algorithms: none.so: no such file or directory",
+		"c.yaml:14: libraries[9].algorithms: open none.so: no such file or directory",
 	}
 	if diff := cmp.Diff(want, faultsOf(t, file, config.Layers{})); diff != "" {
 		t.Errorf("faults (-want +got):\n%s", diff)

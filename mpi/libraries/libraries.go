@@ -14,11 +14,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"tutti/internal/infile"
 	"tutti/mpi"
 	"tutti/mpi/libtutti"
 	"tutti/mpi/mpich"
@@ -44,6 +44,9 @@ func Named(name string) (mpi.Library, bool) {
 	return nil, false
 }
 
+// maxLibrary is the largest size of the file of an MPI library, in bytes.
+const maxLibrary = 1 << 30
+
 // Identify identifies the build of an MPI library by its file, which it reads into memory. It asks derived libraries
 // first, since their files also contain the texts of the original library. If the error matches
 // mpi.ErrNoVersion, path and checksum are valid.
@@ -51,14 +54,7 @@ func Identify(path string) (mpi.Identity, error) {
 	if to, err := filepath.EvalSymlinks(path); err == nil {
 		path = to
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		return mpi.Identity{}, err
-	}
-	if !info.Mode().IsRegular() {
-		return mpi.Identity{}, fmt.Errorf("%s: not a regular file", path)
-	}
-	file, err := os.ReadFile(path)
+	file, err := infile.Read(path, maxLibrary)
 	if err != nil {
 		return mpi.Identity{}, err
 	}

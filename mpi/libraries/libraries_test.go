@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"unicode"
 	"unicode/utf8"
@@ -14,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
+	"tutti/internal/infile"
 	"tutti/internal/testutil"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
@@ -118,8 +120,12 @@ func TestIdentifyNoFile(t *testing.T) {
 	if _, err := libraries.Identify(filepath.Join(t.TempDir(), "none")); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("error %v, want that of a file that is not there", err)
 	}
-	if _, err := libraries.Identify(t.TempDir()); err == nil || errors.Is(err, mpi.ErrNoVersion) {
-		t.Errorf("error %v, want one about a folder", err)
+	pipe := filepath.Join(t.TempDir(), "pipe.so")
+	testutil.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	for _, path := range []string{pipe, "/dev/zero", t.TempDir()} {
+		if _, err := libraries.Identify(path); !errors.Is(err, infile.ErrKind) {
+			t.Errorf("Identify(%s): error %v, want one that matches infile.ErrKind", path, err)
+		}
 	}
 }
 

@@ -234,6 +234,12 @@ func TestJoin(t *testing.T) {
 	}
 }
 
+func TestParseTooLarge(t *testing.T) {
+	if _, err := Parse(make([]byte, MaxBytes+1)); !errors.Is(err, ErrTable) || !strings.Contains(err.Error(), "4194305 bytes: want at most 4194304") {
+		t.Errorf("Parse of a table above the limit = %v", err)
+	}
+}
+
 func TestJoinRefuses(t *testing.T) {
 	other, exploring := one("binomial"), one("binomial")
 	other.For = "MPI 2"

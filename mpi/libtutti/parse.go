@@ -15,8 +15,11 @@ import (
 
 // Parse parses a table. It accepts the same texts as the reader in C. The error matches ErrTable.
 func Parse(text []byte) (Table, error) {
+	if len(text) > MaxBytes {
+		return Table{}, fmt.Errorf("%w: %d bytes: want at most %d", ErrTable, len(text), MaxBytes)
+	}
 	last := len(text) - len(lastLine(""))
-	if last < 0 || len(text) > MaxBytes || strings.ContainsRune(string(text), 0) || last > 0 && text[last-1] != '\n' || string(text[last:]) != lastLine(string(text[:last])) {
+	if last < 0 || strings.ContainsRune(string(text), 0) || last > 0 && text[last-1] != '\n' || string(text[last:]) != lastLine(string(text[:last])) {
 		return Table{}, fmt.Errorf("%w: cut off, or changed: its checksum is not right", ErrTable)
 	}
 	lines := strings.SplitAfter(string(text[:last]), "\n")

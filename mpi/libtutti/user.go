@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"regexp"
 	"slices"
 	"strings"
 
 	"tutti/coll"
+	"tutti/internal/infile"
 	"tutti/mpi"
 )
 
@@ -21,6 +21,9 @@ const objectsVariable = "TUTTI_ALGORITHMS"
 
 // userInterface is the version of the array tutti_algorithms that libtutti can read.
 const userInterface = 1
+
+// maxObject is the largest size of an object with algorithms of users, in bytes.
+const maxObject = 1 << 30
 
 // userNeeds is the number of requirements that an algorithm of a user can have. The requirements are the first
 // elements of the list `guarded`. If bit i of userEntry.Needs is set, the algorithm has requirement guarded[i].
@@ -45,8 +48,12 @@ func ReadUsers(objects []string) ([]mpi.User, error) {
 		if strings.Contains(object, ":") {
 			return nil, fmt.Errorf("%s: want a path without a colon", object)
 		}
-		data, pointer, order, err := userArray(object)
+		file, err := infile.Open(object, maxObject)
 		if err != nil {
+			return nil, err
+		}
+		data, pointer, order, err := userArray(file)
+		if err = errors.Join(err, file.Close()); err != nil {
 			return nil, fmt.Errorf("%s: %w", object, err)
 		}
 		var e userEntry
@@ -74,15 +81,11 @@ func ReadUsers(objects []string) ([]mpi.User, error) {
 
 // userArray returns the content of the array tutti_algorithms of a shared object, and the number of bytes of a
 // pointer there.
-func userArray(object string) (data []byte, pointer int, order binary.ByteOrder, err error) {
-	f, err := elf.Open(object)
-	if missing := (*fs.PathError)(nil); errors.As(err, &missing) {
-		err = missing.Err
-	}
+func userArray(object io.ReaderAt) (data []byte, pointer int, order binary.ByteOrder, err error) {
+	f, err := elf.NewFile(object)
 	if err != nil {
 		return nil, 0, nil, err
 	}
-	defer f.Close()
 	symbols, err := f.DynamicSymbols()
 	at := slices.IndexFunc(symbols, func(s elf.Symbol) bool { return s.Name == "tutti_algorithms" && s.Section != elf.SHN_UNDEF })
 	if err != nil || at < 0 {

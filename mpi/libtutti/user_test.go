@@ -3,13 +3,16 @@ package libtutti
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
+	"tutti/internal/infile"
 	"tutti/internal/testutil"
 	"tutti/mpi"
 	"tutti/selection"
@@ -76,5 +79,16 @@ func TestWithUsers(t *testing.T) {
 	testutil.NoError(t, b.Replay(x, sel, rows))
 	if !slices.Contains(x.Setup.Settings, selection.Setting{Name: objectsVariable, Value: "/lib/a.so"}) {
 		t.Errorf("settings %v", x.Setup.Settings)
+	}
+}
+
+// TestReadUsersOfKinds checks that only regular files are read, so that a named pipe does not block.
+func TestReadUsersOfKinds(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe.so")
+	testutil.NoError(t, syscall.Mkfifo(pipe, 0o600))
+	for _, path := range []string{pipe, "/dev/zero", t.TempDir()} {
+		if _, err := ReadUsers([]string{path}); !errors.Is(err, infile.ErrKind) {
+			t.Errorf("ReadUsers(%s) = %v, want an error that matches infile.ErrKind", path, err)
+		}
 	}
 }
