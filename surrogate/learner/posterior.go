@@ -22,11 +22,11 @@ import (
 type Posterior struct {
 	prior      Prior
 	algorithms []coll.Algorithm // algorithms with a measurement, sorted by coll.CompareAlgorithms
-	count      int             // number of measurements, without those of earlier campaigns
-	obs        gp.Observations // of the process: a sample of the measurements
-	indices    []int           // of the measurements in obs; those of earlier campaigns follow the others
-	learned    int             // params were learned from this number of measurements, the first ones
-	learnedY   []float64       // targets from which params were learned
+	count      int              // number of measurements, without those of earlier campaigns
+	obs        gp.Observations  // of the process: a sample of the measurements
+	indices    []int            // of the measurements in obs; those of earlier campaigns follow the others
+	learned    int              // params were learned from this number of measurements, the first ones
+	learnedY   []float64        // targets from which params were learned
 	noise      preprocess.Noise
 	params     gp.Params
 	gaussian   *gp.GP
