@@ -1,7 +1,6 @@
 package topology_test
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -122,14 +121,12 @@ func TestMergeInsides(t *testing.T) {
 }
 
 func TestMergeRefuses(t *testing.T) {
-	if _, err := topology.Merge(nil); !errors.Is(err, topology.ErrTree) {
-		t.Errorf("nothing: %v", err)
-	}
-	if _, err := topology.Merge([]topology.Tree{network(0, nodes("n[1-2]")...)}); err == nil || !strings.Contains(err.Error(), "tree 1: not a tree of a machine: switch network has no time") {
-		t.Errorf("a tree of a file: %v", err)
-	}
-	if _, err := topology.Merge([]topology.Tree{{}}); !errors.Is(err, topology.ErrTree) {
-		t.Errorf("an empty tree: %v", err)
+	golden := testutil.GoldenErrors(t)
+	for name, trees := range map[string][]topology.Tree{
+		"nothing": nil, "a tree of a file": {network(0, nodes("n[1-2]")...)}, "an empty tree": {{}},
+	} {
+		_, err := topology.Merge(trees)
+		golden(name, err, topology.ErrTree)
 	}
 }
 

@@ -1,7 +1,6 @@
 package discover_test
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -40,13 +39,13 @@ func TestReadOutput(t *testing.T) {
 }
 
 func TestReadRefuses(t *testing.T) {
-	for _, tc := range []struct{ name, line, want string }{
-		{"a wrong world", `{"event":"error","why":"the world is 4 ranks on 1 nodes (4), the plan wants 2 nodes of 2"}`, "the world is 4 ranks on 1 nodes"},
-		{"a name twice", strings.Replace(hello, "n2", "n1", 1), "two nodes are called n1"},
+	golden := testutil.GoldenErrors(t)
+	for _, tc := range []struct{ name, line string }{
+		{"a wrong world", `{"event":"error","why":"the world is 4 ranks on 1 nodes (4), the plan wants 2 nodes of 2"}`},
+		{"a name twice", strings.Replace(hello, "n2", "n1", 1)},
 	} {
-		if _, err := discover.ReadOutput([]string{tc.line}); !errors.Is(err, discover.ErrOutput) || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("%s: error %v, want %q", tc.name, err, tc.want)
-		}
+		_, err := discover.ReadOutput([]string{tc.line})
+		golden(tc.name, err, discover.ErrOutput)
 	}
 }
 
@@ -126,26 +125,25 @@ func TestFitGap(t *testing.T) {
 }
 
 func TestFitRefuses(t *testing.T) {
+	golden := testutil.GoldenErrors(t)
 	ok := []discover.SizeTimes{{Bytes: 1, RoundTrip: 10e-6}}
 	for _, tc := range []struct {
 		name           string
 		roundTrip, gap float64
 		readings       []discover.SizeTimes
-		want           string
 	}{
-		{"no round trip", 0, 0, ok, "round trip 0 s"},
-		{"NaN", math.NaN(), 0, ok, "round trip NaN s"},
-		{"a gap of NaN", 10e-6, math.NaN(), ok, "NaN s: want 0 or more"},
-		{"a gap too long", 10e-6, 6e-6, ok, "a round trip of 1e-05 s with two gaps of 6e-06 s"},
-		{"nothing", 10e-6, 1e-6, nil, "no sizes"},
-		{"a size below 0", 10e-6, 1e-6, []discover.SizeTimes{{Bytes: -1, RoundTrip: 1}}, "-1 bytes"},
-		{"a time below 0", 10e-6, 1e-6, []discover.SizeTimes{{Bytes: 1, RoundTrip: 1, Send: -1}}, "1 bytes: -1 s"},
-		{"an endless time", 10e-6, 1e-6, []discover.SizeTimes{{Bytes: 1, RoundTrip: math.Inf(1)}}, "+Inf s"},
-		{"a size twice", 10e-6, 1e-6, []discover.SizeTimes{{Bytes: 1, RoundTrip: 10e-6}, {Bytes: 1, RoundTrip: 11e-6}}, "1 bytes are there twice"},
-		{"faster than nothing", 10e-6, 1e-6, []discover.SizeTimes{{Bytes: 4, RoundTrip: 8e-6}}, "4 bytes: a gap of -1"},
+		{"no round trip", 0, 0, ok},
+		{"NaN", math.NaN(), 0, ok},
+		{"a gap of NaN", 10e-6, math.NaN(), ok},
+		{"a gap too long", 10e-6, 6e-6, ok},
+		{"nothing", 10e-6, 1e-6, nil},
+		{"a size below 0", 10e-6, 1e-6, []discover.SizeTimes{{Bytes: -1, RoundTrip: 1}}},
+		{"a time below 0", 10e-6, 1e-6, []discover.SizeTimes{{Bytes: 1, RoundTrip: 1, Send: -1}}},
+		{"an endless time", 10e-6, 1e-6, []discover.SizeTimes{{Bytes: 1, RoundTrip: math.Inf(1)}}},
+		{"a size twice", 10e-6, 1e-6, []discover.SizeTimes{{Bytes: 1, RoundTrip: 10e-6}, {Bytes: 1, RoundTrip: 11e-6}}},
+		{"faster than nothing", 4, 1, []discover.SizeTimes{{Bytes: 4, RoundTrip: 2}}},
 	} {
-		if _, err := discover.FitPLogP(append([]discover.SizeTimes{{RoundTrip: tc.roundTrip, Gap: tc.gap}}, tc.readings...)); !errors.Is(err, discover.ErrParameters) || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
-		}
+		_, err := discover.FitPLogP(append([]discover.SizeTimes{{RoundTrip: tc.roundTrip, Gap: tc.gap}}, tc.readings...))
+		golden(tc.name, err, discover.ErrParameters)
 	}
 }

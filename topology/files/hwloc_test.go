@@ -44,20 +44,20 @@ func TestReadHwloc(t *testing.T) {
 }
 
 func TestReadHwlocRefuses(t *testing.T) {
+	golden := testutil.GoldenErrors(t)
 	const pu = `<object type="PU" os_index="0"/>`
-	tests := []struct{ name, text, want string }{
-		{"nothing", "", "n.xml:1: EOF"},
-		{"broken", "<topology>\n<object type=\"Machine\">\n</topology>", "n.xml:3: XML syntax error"},
-		{"something else", "<html></html>", "n.xml:1: expected element type <topology>"},
-		{"no machine", "<topology/>", "n.xml: want one object of type Machine"},
-		{"a type it does not know", `<topology><object type="Machine"><object type="Quantum"/></object></topology>`, "n.xml: object type Quantum: want one of Bridge, Cache, Core"},
-		{"nothing that runs anything", `<topology><object type="Machine"><object type="Core"/></object></topology>`, "n.xml: no PU in it"},
-		{"no name", `<topology><object type="Machine">` + pu + `</object></topology>`, "n.xml: no info HostName: want a name for the node"},
+	tests := []struct{ name, text string }{
+		{"nothing", ""},
+		{"broken", "<topology>\n<object type=\"Machine\">\n</topology>"},
+		{"something else", "<html></html>"},
+		{"no machine", "<topology/>"},
+		{"a type it does not know", `<topology><object type="Machine"><object type="Quantum"/></object></topology>`},
+		{"nothing that runs anything", `<topology><object type="Machine"><object type="Core"/></object></topology>`},
+		{"no name", `<topology><object type="Machine">` + pu + `</object></topology>`},
 	}
 	for _, tc := range tests {
-		if _, err := files.ReadHwloc(strings.NewReader(tc.text), "n.xml", ""); err == nil || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
-		}
+		_, err := files.ReadHwloc(strings.NewReader(tc.text), "n.xml", "")
+		golden(tc.name, err)
 	}
 }
 
