@@ -21,7 +21,8 @@ const (
 	Cancelled      StopReason = "cancelled"
 )
 
-// Good reports whether the campaign converged.
+// Good reports whether the campaign stopped because the stopping criteria are met, and not because of a limit,
+// an error or an interruption.
 func (r StopReason) Good() bool { return r == Converged }
 
 // Criteria define when a selection is good enough. Both criteria must hold in Patience successive

@@ -73,7 +73,8 @@ func (s *Space) With(more []Candidate, check func(Candidate) error) *Space {
 	})
 }
 
-// Has reports whether a candidate is in the space.
+// Has reports whether a candidate is in the space: its point is one of the space's points, and its algorithm
+// can run there.
 func (s *Space) Has(c Candidate) bool {
 	i, ok := s.Index(c.Point)
 	return ok && slices.ContainsFunc(s.Feasible(i), func(a int) bool { return s.algorithms[a] == c.Algorithm })

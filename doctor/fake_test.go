@@ -91,7 +91,7 @@ func (m *machine) examine() *Report {
 	return r
 }
 
-// find returns the check with this name.
+// find returns the check with this section and name. It ends the test if the report has no such check.
 func (m *machine) find(r *Report, s Section, name string) Check {
 	m.t.Helper()
 	for _, c := range r.Checks {

@@ -167,8 +167,9 @@ func (r *Result) reason(class int, before coll.Algorithm) string {
 
 type interval struct{ middle, low, high float64 }
 
-// timeRatio returns the ratio between the times of two algorithms of a class. It returns false if one of
-// them has no calls.
+// timeRatio returns the ratio between the geometric mean times of two algorithms, with a 95 % confidence
+// interval. The times are those of one class (calls of one collective and layout at similar sizes). It returns
+// false if an algorithm has no calls in the class.
 func (r *Result) timeRatio(class, one, other int) (interval, bool) {
 	a, b := r.history.times[class][one], r.history.times[class][other]
 	if a.n == 0 || b.n == 0 {

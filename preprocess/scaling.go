@@ -150,13 +150,14 @@ func (s *Scaler) Apply(ms []coll.Measurement) []float64 {
 	return targets
 }
 
-// Relative converts the scaled values of several algorithms at one point into values that are proportional
-// to their times. The results are positive, finite and in the same order. Their unit is a second for linear
-// scalings. For Algorithm and AlgorithmLog10 it is the fastest time at the point.
+// Relative converts the scaled values of several algorithms at one point into values that are proportional to
+// their times. The results are positive, finite and in the same order. Their unit is a second for the linear
+// scalings. For the scalings Algorithm and AlgorithmLog10 it is the fastest time at the point.
 //
 // With a linear scaling a predicted time can be negative. Relative raises times that are below the smallest
-// training time to this time. For Algorithm it raises ratios below 1 to 1. Results of AlgorithmLog10 are
-// limited so that the quotient of two results is finite. A value that is not finite is an error.
+// training time to this time. With the scaling Algorithm a value is a ratio to the fastest time, and ratios
+// below 1 become 1. With AlgorithmLog10 results are limited so that the quotient of two results is finite. A
+// value that is not finite is an error.
 func (s *Scaler) Relative(values []float64) ([]float64, error) {
 	most := math.Sqrt(math.MaxFloat64)
 	out := make([]float64, len(values))

@@ -170,7 +170,8 @@ var (
 	traceTemplate = template.Must(template.New("trace").Parse(traceText))
 )
 
-// maxPagePoints is the largest number of points that a page shows.
+// maxPagePoints limits the rows in the HTML page's table of points, which keeps the page small. Points with
+// less time are left out.
 const maxPagePoints = 1000
 
 // WriteTraceHTML writes the tables of TraceTables as one HTML page that needs no other files.

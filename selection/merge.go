@@ -69,8 +69,8 @@ func mergeComms(layouts []layoutChoices) []CommRange {
 	return out
 }
 
-// mergePPNs merges the layouts of neighboring communicator sizes into ranges of processes per node.
-// It returns false if the communicator sizes cannot have the same ranges.
+// mergePPNs divides the processes per node into ranges that are valid for all the given communicator sizes,
+// which are neighbors. It returns false if no common ranges exist.
 func mergePPNs(pool []layoutChoices, sizes [][]layoutChoices) ([]PPNRange, price, bool) {
 	for _, s := range sizes {
 		if s[0].ppn != sizes[0][0].ppn || s[len(s)-1].ppn != sizes[0][len(sizes[0])-1].ppn {

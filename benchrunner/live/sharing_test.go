@@ -12,8 +12,8 @@ import (
 	"tutti/coll"
 )
 
-// TestConcurrentCosts checks that the costs of concurrent launches add up to the time of
-// their job, in proportion to their nodes and durations.
+// TestConcurrentCosts checks that concurrent launches share the time of their job in proportion to their nodes
+// and durations. The shares must add up to that time.
 func TestConcurrentCosts(t *testing.T) {
 	s := jobOutput{job: job{Job: coll.Job{Nodes: 8}, launches: []launch{
 		{Launch: benchrunner.Launch{Layout: coll.Layout{Nodes: 2, PPN: 1}}}, {Launch: benchrunner.Launch{Layout: coll.Layout{Nodes: 4, PPN: 1}}},

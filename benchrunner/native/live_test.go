@@ -100,8 +100,9 @@ func (s *site) forcedCase(t *testing.T, l coll.Layout, c coll.Collective, bytes 
 	return benchrunner.Case{Candidate: cand, Forcing: f}
 }
 
-// switchCase returns a case with the given switches (control variables), even if tutti would not force this
-// algorithm. The case has the name of the library's default, so that any observed algorithm is accepted.
+// switchCase returns a case in which the control variables `switches` are set, including values that tutti
+// itself would never set. The case is labelled as the library's default, so the checks accept whichever
+// algorithm runs.
 func switchCase(l coll.Layout, c coll.Collective, bytes int64, newComm bool, switches ...mpi.Switch) benchrunner.Case {
 	out := one(c, bytes, coll.Default.Name, switches...)
 	out.Nodes, out.PPN, out.NewComm = l.Nodes, l.PPN, newComm

@@ -113,7 +113,8 @@ func (c *Campaign) Withdraw(ctx context.Context) (removed bool, err error) {
 	if hasStarted(state) {
 		return false, nil
 	}
-	// An open job has no recorded end, so the scheduler may have accepted it.
+	// The scheduler may have accepted even a job whose submission was not confirmed. So cancel all jobs without
+	// a recorded end.
 	if err := c.Cancel(ctx, state.OpenJobs()); err != nil {
 		return false, err
 	}

@@ -51,8 +51,8 @@ func timesOf(p campaign.Conclusion) (times map[coll.Candidate]float64, shortest 
 	return times, shortest
 }
 
-// TestScoresOfTruth checks the scores, cells and intervals in the report of a problem whose true times are
-// recorded.
+// TestScoresOfTruth checks what a report says if the true times of all candidates are known: the scores, their
+// confidence intervals, and the fastest algorithm at each point of the grid (cell).
 func TestScoresOfTruth(t *testing.T) {
 	p := madeFirst(t, nil)
 	times, shortest := timesOf(p)

@@ -317,8 +317,8 @@ static int see(task *t)
     return 0;
 }
 
-/* Makes calls that warm up the case and discards their times. Rank 0 gets the mean time of a call on the slowest
- * rank. */
+/* Makes calls that warm up the case; their times are not results. Rank 0 gets an estimate: the mean time of a
+ * call on the slowest rank. */
 static double warm(task *t, int calls)
 {
     double sum[2] = {0, 0};

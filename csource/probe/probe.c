@@ -98,8 +98,8 @@ static int call(const char *what, int count)
 
 static int reduces(const char *what) { return strstr(what, "reduce") != NULL || strstr(what, "scan") != NULL; }
 
-/* Makes a call in which one process sends more than the others expect. The others make the call with the requested
- * count and get the error. */
+/* Provokes an error, because MPICH's error message names the functions that were running: one process sends
+ * more than the others expect. The others call with the requested count and get the error. Prints the names. */
 static void stack(const char *what, long bytes)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";

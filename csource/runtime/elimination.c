@@ -183,10 +183,10 @@ static int needs_call(const elimination *e, const candidate *c)
     return c->began == NOT_CALLED || c->requested < wanted(e, c);
 }
 
-/* Returns the candidate to call next in a round, or SERVE_BEST if the budget covers no candidate that still needs a
- * call. The candidate with the fewest requested times is next; of equal ones, the fastest. A candidate without a
- * first call counts as having RECHECKS requests, because first calls could use up the budget. Such candidates are
- * called in the drawn order. *more becomes 1 if any candidate still needs a call. */
+/* Returns the candidate to call next in a round, or SERVE_BEST if the budget covers none that still needs a
+ * call. It prefers the candidate with the fewest requests for a timed call; of equal ones, the fastest. A
+ * candidate that was never called ranks as if it had RECHECKS requests. Those with fewer requests thus come
+ * first, so that first calls do not use up the budget. *more becomes 1 if any candidate still needs a call. */
 static int round_next(elimination *e, exploration_budget *b, int *more)
 {
     int next = SERVE_BEST, least = 0;

@@ -94,7 +94,10 @@ static int ask_all(const monitor *m, int call, int detected)
     return announced;
 }
 
-/* Returns the seconds of a call on the slowest rank. */
+/* Makes `calls` calls of the collective with `bytes` bytes, and computes for about `compute` seconds before
+ * each. If `changes` is true, some ranks detect changes and announce them with the monitor m. announced[]
+ * gets how many announcements arrived, first the fewest on any rank, then the most. Returns the mean seconds
+ * of a call with its computation on the slowest rank. */
 static double watch(const monitor *m, int changes, int bytes, int calls, double compute, const char *sent, char *got, int announced[2])
 {
     int times = 0, not = 0, detected = 0;

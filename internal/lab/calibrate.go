@@ -59,9 +59,9 @@ type calibrationRun struct {
 	ended      bool
 }
 
-// Calibrations runs the replays of a design with each noise and each probability of outliers (tail). The result
-// is ordered by noise, tail and the order of the design. The file keep and the function progress are as in
-// Compare.
+// Calibrations runs the replays of a design with each noise and each probability of outliers (tail). The
+// results are in the order of the noises, then of the tails, then of the design. The parameters `keep` and
+// `progress` have the same meaning as in Compare.
 func Calibrations(ctx context.Context, d Design, noise, tail []float64, opt Options, keep *ResultFile[Calibration], progress func(Calibration)) ([]Calibration, error) {
 	type noisyEntry struct {
 		entry

@@ -65,7 +65,8 @@ func (e Effect) String() string {
 	return text
 }
 
-// methodPackages are the packages of the method. Each has a file constants.go.
+// methodPackages are the packages that implement tutti's tuning method (docs/method.md). Each keeps its
+// constants in a file constants.go.
 var methodPackages = []string{"activelearn", "campaign", "hpo", "metrics", "preprocess", "surrogate/gp", "surrogate/learner"}
 
 // ReadConstants returns the numbers in the files constants.go of the method's packages, or those with the given names.

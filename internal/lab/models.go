@@ -85,7 +85,8 @@ func (e entry) models(ctx context.Context, sizes []int, opt Options) ([]ModelLos
 	return out, nil
 }
 
-// firstMeasurements returns at least n measurements of a campaign that does not know the truth.
+// firstMeasurements replays a campaign until at least n candidates are measured, and returns its measurements.
+// The campaign does not compare its selection with the recorded times.
 func (e entry) firstMeasurements(ctx context.Context, n int, opt Options) ([]coll.Measurement, error) {
 	res, err := e.predictedCampaign(ctx, opt, untilShare(float64(n)/float64(e.set.Space.Size())))
 	if err != nil {

@@ -101,8 +101,8 @@ func testCatalogues(t *testing.T, lib mpi.Library) {
 	}
 }
 
-// inOrder reports whether a release may follow another one in a list of releases. libtutti runs above other
-// libraries and has one catalogue for each pair of its release and such a library.
+// inOrder reports whether the release `after` may follow the release `before` in a list. The release numbers
+// must ascend. Only libtutti may repeat one: it has a separate catalogue for each library below it.
 func inOrder(lib mpi.Library, before, after string) bool {
 	order := slices.Compare(mpi.ReleaseNumbers(before), mpi.ReleaseNumbers(after))
 	return order < 0 || order == 0 && lib.Facts().Preload && before < after

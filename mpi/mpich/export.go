@@ -365,8 +365,8 @@ func (x *exporter) bands(bands []selection.Band, own treeObject) (treeObject, er
 func atMost(name string, limit int64) string { return name + "<=" + strconv.FormatInt(limit, 10) }
 
 // closed replaces "<" by "<=" in a subtree of the library, so that the subtree can stand below other
-// conditions. A condition x<N becomes x<=N-1. Only comm_size<N can become comm_size<=N, because MPICH treats it
-// in this way if `resolved` is false (see holds).
+// conditions, which are written with "<=". A condition x<N becomes x<=N-1. There is one exception: if
+// `resolved` is false, MPICH treats comm_size<N as comm_size<=N (see holds), so it becomes comm_size<=N.
 func closed(o treeObject, resolved bool) treeObject {
 	out := make(treeObject, len(o))
 	for i, m := range o {

@@ -16,9 +16,9 @@ import (
 	"tutti/selection"
 )
 
-// TestHan checks the files of a job on several nodes. coll/han must pass on the calls for which the rules
-// select an algorithm. No rules may exist for communicators of the ranks of a node, nor for those of one rank
-// on each node.
+// TestHan checks the files of a job on several nodes. In calls for which the rules select an algorithm, the
+// component coll/han must let coll/tuned run it. coll/han itself creates communicators of the ranks of one
+// node, and of one rank on each node. For these there must be no rules.
 func TestHan(t *testing.T) {
 	names := []string{"binomial", coll.Default.Name}
 	var rows []selection.Row

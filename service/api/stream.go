@@ -138,8 +138,8 @@ type eventWriter struct {
 	to http.ResponseWriter
 }
 
-// writeEvent writes one event; the number 0 is left out. The event's JSON data are on one line. Errors of
-// writing are returned by flush.
+// writeEvent writes one event. An event with the number 0 gets no id field. Line ends in the JSON data become
+// blanks, since the data must be on one line. Errors of writing are returned by flush.
 func (w eventWriter) writeEvent(e service.Event) {
 	if bytes.ContainsAny(e.Data, "\r\n") {
 		e.Data = bytes.ReplaceAll(bytes.ReplaceAll(e.Data, []byte("\r"), nil), []byte("\n"), []byte(" "))

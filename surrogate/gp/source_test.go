@@ -30,7 +30,7 @@ func earlier(rows, fresh, tasks int, change func(task int) float64) Observations
 	return o
 }
 
-// relatedAt returns the noise-free value that the function related observes for task a at the row x.
+// relatedAt returns the value for task a at the row x of which `related` returns a noisy observation.
 func relatedAt(x []float64, a int) float64 {
 	return 0.2*x[2] + 0.3*math.Sin(x[0]+float64(a)) + 0.1*float64(a)
 }

@@ -21,7 +21,8 @@ const (
 	// is a doubling.
 	layoutLength = 4.0
 	bytesLength  = 6.0
-	// mostSteps is the value of Prior.Steps in campaigns, and mostSplit that of Prior.Split.
+	// Campaigns use mostSteps as Prior.Steps and mostSplit as Prior.Split. Both are fractions of an algorithm's
+	// variance that allow for thresholds, at which libraries switch protocols and algorithms.
 	mostSteps = 0.5
 	mostSplit = 0.1
 

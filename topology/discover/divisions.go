@@ -191,8 +191,8 @@ func newBlocks(t Matrix, labels Labels) blocks {
 	return b
 }
 
-// row returns the deviation of the distance between member i and group g from the sum of two terms: one for the
-// member's group and g, and one for the member.
+// row returns how far the distance between member i and group g is from an additive model. The model is the
+// mean distance between the member's group and g, plus a term for the member.
 func (b *blocks) row(i, g int) float64 {
 	k := len(b.size)
 	return b.member[i*k+g] - b.group[b.labels[i]*k+g] - b.own[i]

@@ -6,9 +6,10 @@ import (
 	"sync"
 )
 
-// confirmedDivisions returns the divisions that both sets of repetitions show. In each set it finds the steps
-// between distances, and keeps those that the other set confirms. It uses the steps of the set with fewer
-// steps. The groups come from the mean of both sets.
+// confirmedDivisions returns the divisions of the members into groups that both sets of repetitions show. It
+// builds a hierarchy of groups from each set, and finds the levels at which the other set's distances clearly
+// differ (steps). If the hierarchies have different numbers of steps, it uses the one with fewer. The groups
+// come from the mean of both sets.
 func (d *levelFinder) confirmedDivisions(h *hierarchy) []Labels {
 	var steps [2][]step
 	var both sync.WaitGroup

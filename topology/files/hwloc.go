@@ -112,8 +112,7 @@ func (b *builder) below(o object) ([]topology.Vertex, error) {
 	return out, nil
 }
 
-// skipped reports whether an object gets no vertex if it is an only child. This depends on the object's
-// kind.
+// skipped reports whether an object of this kind gets no vertex where it is the only child of its parent.
 func skipped(v topology.Vertex) bool {
 	return v.Kind == topology.NUMA || v.Kind == topology.Die || v.Kind == topology.Cache
 }

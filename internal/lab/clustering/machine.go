@@ -35,7 +35,7 @@ type Noise struct {
 // DefaultNoise returns noise with the given sigma, 2 % static noise and 1 % outliers.
 func DefaultNoise(sigma float64) Noise { return Noise{Sigma: sigma, Static: 0.02, Outliers: 0.01} }
 
-// Members returns the number of members of the machine.
+// Members returns the number of leaves of the machine's tree, such as the sockets or cores that communicate.
 func (m Machine) Members() int {
 	n := 1
 	for _, parts := range m.Shape {
