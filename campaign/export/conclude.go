@@ -26,7 +26,6 @@ import (
 	"tutti/internal/config"
 	"tutti/journal"
 	"tutti/mpi/libraries"
-	"tutti/selection"
 	"tutti/verify"
 )
 
@@ -102,8 +101,7 @@ func (m *Models) Conclude(state *journal.State) (*Conclusions, error) {
 	return c, nil
 }
 
-// Library makes the selections of one library, for the release that was measured. If the library's files
-// cannot express the selection of a collective, this collective keeps the library's default.
+// Library makes the selections of one library, for the release that was measured.
 func (m *Models) Library(state *journal.State, lib config.Library) (*Target, error) {
 	port, cat, err := libraries.Release(lib.Name, lib.Version, lib.Users...)
 	if err != nil {
@@ -124,26 +122,14 @@ func (m *Models) Library(state *journal.State, lib config.Library) (*Target, err
 		case p.Library != lib.Name:
 			continue
 		case m.trained[i] == nil:
-			t.warnings = append(t.warnings, p.Problem.String()+": nothing was measured, so the library decides")
+			t.Warnings = append(t.Warnings, p.Problem.String()+": nothing was measured, so the library decides")
 			continue
 		}
 		one, err := m.trained[i].Conclude(verify.RejectedBy(entries, p.Collective))
 		if err != nil {
 			return nil, err
 		}
-		t.problems = append(t.problems, one)
+		t.concluded = append(t.concluded, one)
 	}
-	if t.fit(); t.openErr != nil || t.fault == nil {
-		return t, nil
-	}
-	for k, p := range t.problems {
-		if _, fault := t.selectionOf(rowsOf(p)); fault != nil {
-			t.warnings = append(t.warnings, fmt.Sprintf("%s: the default remains, because the selection cannot be exported: %v", p.Problem.Problem, fault))
-			if t.problems[k], err = p.Conclude(selection.Rejected{All: true}); err != nil {
-				return nil, err
-			}
-		}
-	}
-	t.fit()
-	return t, nil
+	return t, t.fit()
 }

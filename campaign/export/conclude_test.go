@@ -160,7 +160,8 @@ func TestConcludeRevertedCollective(t *testing.T) {
 }
 
 // TestConcludeFault checks a campaign for reduce and bcast whose selection for reduce cannot be expressed by the library's
-// files. Reduce must keep the default, with a warning that states the reason. The selection for bcast must be exported.
+// files. Reduce must keep the default, with a warning that states the reason. The selection for bcast must be exported, also for
+// another release.
 func TestConcludeFault(t *testing.T) {
 	dir := t.TempDir()
 	file, path := campaigntest.MadeOpenMPI.Put(t, dir), filepath.Join(dir, "in.csv")
@@ -168,13 +169,17 @@ func TestConcludeFault(t *testing.T) {
 	_, rows, _ := strings.Cut(text, "\n")
 	text += strings.NewReplacer("bcast,", "reduce,", "binomial", "chain(segsize=many)").Replace(rows)
 	testutil.NoError(t, os.WriteFile(path, []byte(text), 0o666))
-	_, conclusions := concluded(t, campaigntest.Run(t, campaigntest.Load(t, file, "collectives=bcast,reduce", "export.op_safe=false")))
+	conclusions, others := targets(t, campaigntest.Run(t, campaigntest.Load(t, file, "collectives=bcast,reduce", "export.op_safe=false")), "openmpi=5.0.8")
 	facts := testutil.Must(conclusions.Write(t.Context(), dir, by))(t)
 	const reason = "openmpi reduce: the default remains, because the selection cannot be exported: openmpi reduce chain(segsize=many): parameter segsize: want a whole number, zero or more"
 	if !slices.Contains(facts.Warnings, reason) {
 		t.Errorf("warnings %q, want %q", facts.Warnings, reason)
 	}
 	rules := string(testutil.Must(os.ReadFile(filepath.Join(dir, "openmpi.rules")))(t))
+	other := testutil.Must(others[0].Write(t.Context(), t.TempDir()))(t)
+	if got := string(other.Loaded(coll.Layout{}, "OMPI_MCA_coll_tuned_dynamic_rules_filename")); got != rules || !slices.Equal(others[0].Warnings, []string{reason}) {
+		t.Errorf("openmpi 5.0.8: warnings %q, want %q; rules:\n%s\nwant\n%s", others[0].Warnings, reason, got, rules)
+	}
 	for _, p := range conclusions.Problems {
 		exported := slices.ContainsFunc(p.Rows, func(r selection.Row) bool { return !p.Selection.Choose(r.Point).IsDefault() })
 		if want := p.Problem.Collective == coll.Bcast; exported != want || strings.Contains(rules, string(p.Problem.Collective)) != want {

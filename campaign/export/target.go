@@ -23,14 +23,15 @@ type Target struct {
 	opened   mpi.Build
 	openErr  error // why the library cannot be opened
 
-	problems     []campaign.Conclusion
-	rows         [][]selection.Row // one list for each problem, limited to algorithms of the release
-	defaultCount int               // number of points whose fast algorithm is missing in the release
+	concluded    []campaign.Conclusion // of the measurements
+	problems     []campaign.Conclusion // as concluded, but with the default where the files cannot express a selection
+	rows         [][]selection.Row     // one list for each problem, limited to algorithms of the release
+	defaultCount int                   // number of points whose fast algorithm is missing in the release
 	selected     selection.Selection
 	fault        error // why there is no selection
 	verified     bool  // a verification has compared the files of the measured release with the library's default
 	placement    coll.Placements
-	warnings     []string
+	Warnings     []string
 }
 
 func newTarget(c *assembly.Campaign, r Release) *Target {
@@ -46,10 +47,12 @@ func (c *Conclusions) For(r Release) (*Target, error) {
 	at := slices.IndexFunc(c.Targets, func(t *Target) bool { return t.library.Name == r.library.Name })
 	t := c.Targets[at]
 	if r.library.Version != t.library.Version || r.library.Path != t.library.Path {
-		verified, problems := t.verified, t.problems
+		verified, concluded := t.verified, t.concluded
 		t = newTarget(c.campaign, r)
-		t.verified, t.problems = verified, problems
-		t.fit()
+		t.verified, t.concluded = verified, concluded
+		if err := t.fit(); err != nil {
+			return nil, err
+		}
 	}
 	if t.fault != nil {
 		return nil, fmt.Errorf("selection for %s %s: %w", r.library.Name, r.library.Version, t.fault)
@@ -57,8 +60,30 @@ func (c *Conclusions) For(r Release) (*Target, error) {
 	return t, nil
 }
 
-// fit makes the release's selection from the times of the algorithms at each point.
-func (t *Target) fit() {
+// fit makes the release's selection. If the library's files cannot express the selection of a collective, this
+// collective keeps the library's default.
+func (t *Target) fit() (err error) {
+	t.problems = slices.Clone(t.concluded)
+	if t.fitAll(); t.openErr != nil || t.fault == nil {
+		return nil
+	}
+	for k, p := range t.problems {
+		if p.AllDefault {
+			continue
+		}
+		if _, fault := t.selectionOf(t.rows[k]); fault != nil {
+			t.Warnings = append(t.Warnings, fmt.Sprintf("%s: the default remains, because the selection cannot be exported: %v", p.Problem.Problem, fault))
+			if t.problems[k], err = p.Conclude(selection.Rejected{All: true}); err != nil {
+				return err
+			}
+		}
+	}
+	t.fitAll()
+	return nil
+}
+
+// fitAll makes the selection of all collectives from the times of the algorithms at each point.
+func (t *Target) fitAll() {
 	var measured []coll.Measurement
 	var all []selection.Row
 	t.rows, t.defaultCount = nil, 0

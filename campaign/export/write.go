@@ -48,7 +48,7 @@ func (c *Conclusions) facts(libraries []report.LibraryFacts, by Program) (report
 		Warnings:  append([]string{}, c.campaign.Warnings...),
 	}
 	for _, t := range c.Targets {
-		f.Warnings = append(f.Warnings, t.warnings...)
+		f.Warnings = append(f.Warnings, t.Warnings...)
 	}
 	var err error
 	if f.Problems, err = c.problemFacts(); err != nil {

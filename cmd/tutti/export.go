@@ -195,6 +195,9 @@ func (e *exporter) writeSelections(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		for _, w := range t.Warnings {
+			e.warn(w)
+		}
 		targets = append(targets, t)
 		e.done.Libraries = append(e.done.Libraries, t.Summary())
 	}
