@@ -13,7 +13,7 @@ import (
 )
 
 // Evaluate evaluates the selection after a round. The parameter `failed` is the number of failed candidates
-// that will be tried again. The result ok is false if there is nothing to evaluate yet: with a single
+// that will be tried again. The result `ok` is false if there is nothing to evaluate yet: with a single
 // measured point, or with only one algorithm at each point.
 func (r *StopRule) Evaluate(round, failed int) (e Evaluation, ok bool, err error) {
 	l := r.ledger

@@ -42,7 +42,7 @@ func (m lossModel) loss(gap, variance float64) float64 {
 }
 
 // expectedSlowdown returns the expected slowdown of the chosen algorithm minus one, so 0.1 means 10 %. The
-// parameters are the same as those of the method loss.
+// parameters are the same as those of the method `loss`.
 func expectedSlowdown(gap, variance float64) float64 {
 	return withTails(gap, variance, normalSlowdown)
 }

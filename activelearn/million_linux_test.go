@@ -40,7 +40,7 @@ func million(t testing.TB) *Ledger {
 	return l
 }
 
-// wide records a synthetic measurement of a candidate in the ledger that the function million returns.
+// wide records a synthetic measurement of a candidate in the ledger that the function `million` returns.
 func wide(t testing.TB, l *Ledger, c coll.Candidate) {
 	t.Helper()
 	testutil.NoError(t, l.Pend(c))

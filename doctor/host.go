@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// fileSystems maps the magic number of a file system to its name. The field shared says whether other nodes see
+// fileSystems maps the magic number of a file system to its name. The field `shared` says whether other nodes see
 // its files. The numbers come from linux/magic.h and from the source code of file systems outside the kernel.
 var fileSystems = map[uint32]struct {
 	name   string

@@ -18,7 +18,7 @@ import (
 	"tutti/internal/config"
 )
 
-// longestOutput is the largest number of bytes of an output stream that the method run keeps. It is ample:
+// longestOutput is the largest number of bytes of an output stream that the method `run` keeps. It is ample:
 // ompi_info writes 200 kB.
 const longestOutput = 4 << 20
 

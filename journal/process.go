@@ -103,7 +103,7 @@ func (p Process) surelyDead(me Process) bool {
 }
 
 // processStart returns when a process started, in ticks since boot (field 22 of /proc/PID/stat, see
-// proc(5)). The start is empty if it cannot be read. zombie reports whether the process has ended but its
+// proc(5)). The start is empty if it cannot be read. `zombie` reports whether the process has ended but its
 // parent has not yet waited for it.
 func processStart(pid int) (start string, zombie bool) {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))

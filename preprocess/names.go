@@ -157,7 +157,7 @@ func readDefaults(r io.Reader, path string) (Defaults, error) {
 		return Defaults{}, fmt.Errorf("%s: header row: no column of a library, for example mpich or openmpi", path)
 	}
 	machines := map[string]bool{}
-	lines := map[defaultKey]int{} // line of each point; the field library is empty in these keys
+	lines := map[defaultKey]int{} // line of each point; the field `library` is empty in these keys
 	err = s.eachRow(func(row []string, line int) error {
 		point, err := s.point(row, coll.ParseCollective)
 		if err != nil {

@@ -21,7 +21,7 @@ type Rejected struct {
 // with the nearest rows, one after another, until the default is selected at the point. The given rows do
 // not change.
 //
-// The function choose fits a selection to rows. It is called once after each removal.
+// The function `choose` fits a selection to rows. It is called once after each removal.
 func RevertToDefault(rows []Row, rejected Rejected, choose func([]Row) (func(coll.Point) coll.Algorithm, error)) ([]Row, error) {
 	out := slices.Clone(rows)
 	if rejected.All {

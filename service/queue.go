@@ -191,7 +191,7 @@ func (q *queue) Pause(id string) (Campaign, error) { return q.stop(id, goalPause
 // ErrNoCampaign or ErrState.
 func (q *queue) Cancel(id string) (Campaign, error) { return q.stop(id, goalCancel, Cancelled) }
 
-// stop sets the goal of a campaign and interrupts its process, if there is one. The parameter state is the
+// stop sets the goal of a campaign and interrupts its process, if there is one. The parameter `state` is the
 // state that the campaign has after the stop.
 func (q *queue) stop(id string, goal stopGoal, state State) (Campaign, error) {
 	q.mu.Lock()

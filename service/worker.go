@@ -169,7 +169,7 @@ func (q *queue) enforceBudgetLocked(e *entry) {
 	q.terminateLocked(e, e.process)
 }
 
-// processEnded sets the state of a campaign after its process has ended. The parameter failure says why the
+// processEnded sets the state of a campaign after its process has ended. The parameter `failure` says why the
 // exit code is unknown. The result is false if the campaign's worker must start another process.
 func (q *queue) processEnded(e *entry, code ExitCode, failure error) (finished bool) {
 	q.mu.Lock()

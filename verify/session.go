@@ -70,11 +70,11 @@ type Session struct {
 	spent   float64
 }
 
-// Open returns a session for the verification of a library. It measures nothing. The parameter past is the
+// Open returns a session for the verification of a library. It measures nothing. The parameter `past` is the
 // verification in the journal, nil if there is none. The problems have the selections of the current files.
 //
 // If the last session has not ended, Open continues it with the same rules. An ended session is kept as long
-// as the selections of the files do not change. The function log writes a record to the journal; the record
+// as the selections of the files do not change. The function `log` writes a record to the journal; the record
 // is on disk when it returns nil. The error matches ErrEntry if no verification can have written the entries.
 func Open(opt Options, past *journal.Verification, problems []Problem, log func(journal.Record) error) (*Session, error) {
 	if err := opt.Rules.Validate(); err != nil {

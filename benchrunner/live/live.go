@@ -98,7 +98,7 @@ func (m *Machine) knownCapacity(ctx context.Context) benchrunner.Capacity {
 	return c
 }
 
-// retry calls the function f until it succeeds, until its error is not temporary, or until patience has
+// retry calls the function `f` until it succeeds, until its error is not temporary, or until patience has
 // passed. Two errors are temporary: benchrunner.ErrUnavailable and a lack of file descriptors.
 func (m *Machine) retry(ctx context.Context, f func() error) error {
 	pauses := backoff.NewExponentialBackOff()

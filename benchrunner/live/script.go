@@ -175,7 +175,7 @@ func (m *Machine) command(s benchrunner.Launch, folder string, files map[string]
 	return c, nil
 }
 
-// withFiles adds the content of each variable that has a file to the map files, and sets the variable to
+// withFiles adds the content of each variable that has a file to the map `files`, and sets the variable to
 // the file's path. If several variables have the same name, the last one counts.
 func withFiles(vars []mpi.Var, dir, folder string, files map[string][]byte) []mpi.Var {
 	var out []mpi.Var

@@ -24,7 +24,7 @@ func form(i int, name string) string {
 }
 func begin(i int) string { return fmt.Sprintf(`{"event":"begin","case":%d,"at":0.5}`, i) + "\n" }
 
-// result returns the line that the program prints for the result of case i. more contains JSON keys to add
+// result returns the line that the program prints for the result of case i. `more` contains JSON keys to add
 // or to replace.
 func result(i int, more string) string {
 	return fmt.Sprintf(`{"event":"result","case":%d,"bytes":64,"median":2e-6,"low":1e-6,"high":3e-6,"min":1e-6,"samples":10,"late":0,"sync":"clock",`+

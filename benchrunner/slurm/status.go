@@ -70,7 +70,7 @@ func (s *Scheduler) fromQueue(ctx context.Context, r row, sub benchrunner.Submis
 	return statusOf(r, r.last, worst)
 }
 
-// statusOf returns the status that a row describes. reason is Slurm's reason for waiting or for the end.
+// statusOf returns the status that a row describes. `reason` is Slurm's reason for waiting or for the end.
 // worst is the highest exit code of a step in the form code:signal, "" if unknown.
 func statusOf(r row, reason, worst string) benchrunner.Status {
 	status := benchrunner.Status{Phase: phaseOf(r.state), Submitted: r.submitted}
@@ -98,7 +98,7 @@ func statusOf(r row, reason, worst string) benchrunner.Status {
 
 var derived = regexp.MustCompile(`^JobId=[0-9]+ JobName=(\S+) .*? DerivedExitCode=([0-9]+:[0-9]+) `)
 
-// derivedExitCode returns the highest exit code of a job's steps in the form code:signal. text is the
+// derivedExitCode returns the highest exit code of a job's steps in the form code:signal. `text` is the
 // output of scontrol show job. It returns "" if the job in the text has another name.
 func derivedExitCode(text, name string) string {
 	m := derived.FindStringSubmatch(text)

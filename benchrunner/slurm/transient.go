@@ -40,7 +40,7 @@ var transient = []string{
 	"Cannot allocate memory",
 }
 
-// rejects reports whether a failure means that Slurm can never accept the request. stdout is the standard output
+// rejects reports whether a failure means that Slurm can never accept the request. `stdout` is the standard output
 // of the command.
 func (f *failure) rejects(stdout string) bool {
 	var notRunnable *exec.Error

@@ -243,7 +243,7 @@ func (l listing) rows(s benchrunner.Launch) (out []row) {
 }
 
 // fault returns why all results of a launch are unusable, and the phase that failed. The text is empty if the
-// results are usable. The parameter err is the error of the parser.
+// results are usable. The parameter `err` is the error of the parser.
 func (l listing) fault(s benchrunner.Launch, out benchrunner.Output, err error) (phase, text string) {
 	refusal, want, ranks := out.Refusal(), s.Layout.Ranks(), 0
 	if len(l.sections) > 0 && len(l.rows(s)) == 0 {

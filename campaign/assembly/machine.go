@@ -59,7 +59,7 @@ func (c *Campaign) addMeasured(lib config.Library) error {
 }
 
 // Connect connects a campaign with the real machine that measures its problems. The names of jobs contain the
-// campaign's id. environ is the environment of this process. Connect does nothing for recorded data. Errors
+// campaign's id. `environ` is the environment of this process. Connect does nothing for recorded data. Errors
 // match ErrInput.
 func (c *Campaign) Connect(id string, environ []string) error {
 	if !c.Config.Runner.Live() {

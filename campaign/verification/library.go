@@ -27,7 +27,7 @@ type subject struct {
 	cat    *mpi.Catalogue
 	setup  selection.Setup // settings that load the current files
 	choose map[coll.Collective]func(coll.Point) coll.Algorithm
-	live   *verify.Files // machine and probe program; nil before the method connect is called
+	live   *verify.Files // machine and probe program; nil before the method `connect` is called
 }
 
 // write writes the files of the library. They omit selections that were found slower than the default.

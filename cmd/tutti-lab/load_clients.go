@@ -142,7 +142,7 @@ func (t *loadTest) watch(ctx context.Context, id string, i int) {
 	}
 }
 
-// receive calls the function each for every event of a campaign whose number is greater than after. It returns
+// receive calls the function `each` for every event of a campaign whose number is greater than `after`. It returns
 // nil after the last event, and an error if the connection ends earlier.
 func (t *loadTest) receive(ctx context.Context, id string, after int64, each func(number int64, data []byte)) error {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, fmt.Sprintf("%s/api/v1/campaigns/%s/events?after=%d", t.url, id, after), nil)

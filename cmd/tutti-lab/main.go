@@ -81,7 +81,7 @@ func noArguments(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// formatFlag adds the flag --format, which says how the function show prints results.
+// formatFlag adds the flag --format, which says how the function `show` prints results.
 func (a *app) formatFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&a.format, "format", "text", "text or json")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {

@@ -53,7 +53,7 @@ func completeLibraries(cmd *cobra.Command, flag string) {
 	mustComplete(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-// formatFlag adds the flag --format, which says how the function show prints results.
+// formatFlag adds the flag --format, which says how the function `show` prints results.
 func (a *app) formatFlag(cmd *cobra.Command) {
 	choiceFlag(cmd, "format", &a.format, formatTable, []string{formatTable, formatJSON}, "`FORMAT` of the results")
 }

@@ -47,7 +47,7 @@ func process(t *testing.T, dir string, args ...string) (*exec.Cmd, *bytes.Buffer
 	return processWith(t, os.Environ(), dir, args...)
 }
 
-// processWith starts tutti like the function process, with additional environment variables.
+// processWith starts tutti like the function `process`, with additional environment variables.
 func processWith(t *testing.T, environ []string, dir string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	cmd := exec.Command("tutti", args...)

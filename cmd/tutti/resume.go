@@ -47,7 +47,7 @@ again. model.kind must be auto or forest.`,
 	return cmd
 }
 
-// resumeCampaign resumes the campaign in a folder. trials is the number of trials of the
+// resumeCampaign resumes the campaign in a folder. `trials` is the number of trials of the
 // hyperparameter study; 0 stands for the number in the campaign file.
 func resumeCampaign(ctx context.Context, a *app, folder string, trials int) error {
 	jnl, contents, err := journal.Open(folder)

@@ -116,7 +116,7 @@ func statusOf(c *journal.Contents, activity journal.Activity, process string) ca
 	return s
 }
 
-// addBudgets adds the budgets of a campaign. The parameter wall is the time since the campaign was started or
+// addBudgets adds the budgets of a campaign. The parameter `wall` is the time since the campaign was started or
 // resumed.
 func (s *campaignStatus) addBudgets(stop config.Stop, wall time.Duration) {
 	machine, nodeHours := 0.0, 0.0

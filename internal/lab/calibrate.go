@@ -159,7 +159,7 @@ func (c *calibrationRun) Evaluated(e activelearn.Evaluation, converged bool, sel
 	return c.ended, nil
 }
 
-// complete reports whether all fields of the calibration are set. seconds is the machine time so far.
+// complete reports whether all fields of the calibration are set. `seconds` is the machine time so far.
 func (c *calibrationRun) complete(seconds float64) bool {
 	if c.ownStop {
 		return c.Stopped

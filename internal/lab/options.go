@@ -105,7 +105,7 @@ func parseLaunchModel(name string) (benchrunner.LaunchModel, error) {
 }
 
 // ParseLaunches parses a list of names, separated by commas, and returns the cost of launches for each. A
-// name is LaunchNone or a launch model. seconds is the cost of one launch.
+// name is LaunchNone or a launch model. `seconds` is the cost of one launch.
 func ParseLaunches(list string, seconds float64) ([]benchrunner.LaunchCost, error) {
 	var out []benchrunner.LaunchCost
 	for _, name := range strings.Split(list, ",") {

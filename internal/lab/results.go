@@ -89,7 +89,7 @@ func openResults[T result](path string, header resultHeader) (*ResultFile[T], er
 	return k, err
 }
 
-// read reads the complete lines of a file. The parameter rest is its incomplete last line.
+// read reads the complete lines of a file. The parameter `rest` is its incomplete last line.
 func (k *ResultFile[T]) read(lines, rest []byte, want resultHeader) error {
 	header, err := json.Marshal(want)
 	if err != nil {

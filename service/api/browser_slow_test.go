@@ -17,7 +17,7 @@ import (
 	"tutti/service"
 )
 
-// serveIntercepted starts a server for the fake. The function intercept gets every request first, and may
+// serveIntercepted starts a server for the fake. The function `intercept` gets every request first, and may
 // answer it.
 func serveIntercepted(t *testing.T, f *fake, intercept func(http.ResponseWriter, *http.Request) (answered bool)) string {
 	t.Helper()

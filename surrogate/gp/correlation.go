@@ -3,7 +3,7 @@ package gp
 import "math"
 
 // scaledRows holds rows divided by length scales, three times: for the common function c, for the functions
-// g of the tasks, and for the step functions in g (see GP). The field steps is nil if g has no step
+// g of the tasks, and for the step functions in g (see GP). The field `steps` is nil if g has no step
 // function.
 type scaledRows struct{ common, own, steps columns }
 
@@ -96,7 +96,7 @@ type corrMatrix struct {
 	commonSlope, ownSlope [][]float64 // nil unless requested; valid only without steps and split
 }
 
-// newCorrMatrix allocates the correlations of n rows. They are 0 until the method compute sets them. There
+// newCorrMatrix allocates the correlations of n rows. They are 0 until the method `compute` sets them. There
 // is no memory for slopes before a call of withSlopes.
 func newCorrMatrix(n int) *corrMatrix {
 	return &corrMatrix{common: trapezoid(0, n), own: trapezoid(0, n)}

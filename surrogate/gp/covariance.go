@@ -44,7 +44,7 @@ type covFactor struct {
 // task.
 type reducedRank struct{ rows, columns [][]float64 }
 
-// newCovFactor returns the factored covariance, and alpha = K⁻¹(y - mean). The result ok is false if a
+// newCovFactor returns the factored covariance, and alpha = K⁻¹(y - mean). The result `ok` is false if a
 // matrix is not positive definite.
 func newCovFactor(p Params, obs Observations) (t *covFactor, alpha []float64, ok bool) {
 	k := newCorrMatrix(len(obs.X))

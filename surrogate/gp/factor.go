@@ -201,7 +201,7 @@ func (f *factor) halfLogDet() float64 {
 
 func dot(x, y []float64) float64 { return floats.Dot(x, y) }
 
-// The jitters that the method build tries, relative to the diagonal. If rows are close to each other,
+// The jitters that the method `build` tries, relative to the diagonal. If rows are close to each other,
 // rounding errors of about n·2⁻⁵² can make the matrix indefinite. A jitter of 1e-4 is 1 % of the signal's
 // standard deviation.
 const (
@@ -211,7 +211,7 @@ const (
 
 // build factors an n×n matrix in the same way as extend. If a pivot is not accepted, it adds a jitter (a
 // small number) to the diagonal. The jitter is the parameter `diagonal` times the smallest of 1e-10, 1e-9, …
-// 1e-4 with which all pivots are accepted. The result ok is false if even the largest jitter is too small.
+// 1e-4 with which all pivots are accepted. The result `ok` is false if even the largest jitter is too small.
 func (f *factor) build(n int, diagonal float64, fill func(i int, row []float64)) (jitter float64, ok bool) {
 	for rel := 0.0; rel <= lastJitter; rel = max(rel*10, firstJitter) {
 		jitter = rel * diagonal

@@ -81,7 +81,7 @@ var powers = func() (t [decaySteps]float64) {
 	return t
 }()
 
-// decayMax is the largest argument for which the function decay uses its table; e⁻⁷⁰⁰ is 1e-304. For larger
+// decayMax is the largest argument for which the function `decay` uses its table; e⁻⁷⁰⁰ is 1e-304. For larger
 // arguments it calls math.Exp.
 const decayMax = 700
 

@@ -23,14 +23,14 @@ func optionsOf(m learner.Model) learner.Options {
 }
 
 // qualityOf trains a model on d. It returns a summary of the slowdowns of the model's choices at the points
-// of the function dense.
+// of the function `dense`.
 func qualityOf(t *testing.T, d learner.Data, opt learner.Options) metrics.Summary {
 	t.Helper()
 	validation := testutil.Must(fitData(t, d, opt).Compare(testutil.SyntheticMeasurements(dense(t))))(t)
 	return testutil.Must(metrics.Summarize(validation.Slowdowns, metrics.Options{}))(t)
 }
 
-// everyKth returns the measurements at every k-th point of the function dense, in a fixed shuffled order.
+// everyKth returns the measurements at every k-th point of the function `dense`, in a fixed shuffled order.
 func everyKth(t testing.TB, k int) []coll.Measurement {
 	points := dense(t)
 	var some []coll.Point

@@ -44,7 +44,7 @@ func (m Machine) Members() int {
 	return n
 }
 
-// Truth returns the true group of each member at each level, the coarsest level first. order contains the
+// Truth returns the true group of each member at each level, the coarsest level first. `order` contains the
 // place of each member in the tree.
 func (m Machine) Truth(order []int) []discover.Labels {
 	var out []discover.Labels
@@ -71,7 +71,7 @@ func (m Machine) Draw(noise Noise, seed uint64) (a, b discover.Matrix, truth []d
 }
 
 // Nested returns a distance function for nested divisions, which are ordered from the coarsest to the
-// finest. seconds contains the distance of each level, the innermost level first.
+// finest. `seconds` contains the distance of each level, the innermost level first.
 func Nested(divisions []discover.Labels, seconds []float64) func(i, j int) float64 {
 	return func(i, j int) float64 {
 		level := len(seconds) - 1

@@ -52,7 +52,7 @@ func same(got discover.Labels, want []int, noise int) bool {
 	return true
 }
 
-// sameOr returns an error if the divisions differ; see the function same.
+// sameOr returns an error if the divisions differ; see the function `same`.
 func sameOr(got discover.Labels, want []int, noise int) error {
 	if same(got, want, noise) {
 		return nil

@@ -42,7 +42,7 @@ func Spectral(m discover.Matrix, k int) (labels discover.Labels, eigenvalues []f
 	return labels, eigen.Values(nil)[:k]
 }
 
-// laplacian returns the normalised Laplacian of the affinities. degree has the sum of each row of
+// laplacian returns the normalised Laplacian of the affinities. `degree` has the sum of each row of
 // affinities.
 func laplacian(m discover.Matrix) (l *mat.SymDense, degree []float64) {
 	var distances []float64
