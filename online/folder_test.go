@@ -49,12 +49,11 @@ func TestReadFolder(t *testing.T) {
 			t.Errorf("%s: %d warnings, want one of 7 that says %s:\n%s", name, n, want, strings.Join(warnings, "\n"))
 		}
 	}
-	if _, _, err := ReadFolder(folder, "MPI 3"); err == nil || !strings.Contains(err.Error(), "want those of MPI 3") {
-		t.Errorf("error %v, want one that no file can be used", err)
-	}
-	if _, _, err := ReadFolder(in("none"), ""); err == nil {
-		t.Error("a missing folder is no error")
-	}
+	golden := testutil.GoldenErrors(t)
+	_, _, err = ReadFolder(folder, "MPI 3")
+	golden("no file can be used", err)
+	_, _, err = ReadFolder(in("none"), "")
+	golden("a missing folder", err)
 }
 
 // TestThinned checks that frequent calls are thinned evenly, and that all rare calls are kept.

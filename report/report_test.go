@@ -3,11 +3,13 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"math"
 	"strings"
 	"testing"
 
+	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -90,7 +92,8 @@ func TestNotFinite(t *testing.T) {
 		spoil(&f)
 		var json, html bytes.Buffer
 		for _, err := range []error{WriteJSON(&json, f), WriteHTML(&html, f)} {
-			if err == nil || !strings.Contains(err.Error(), want) || json.Len()+html.Len() > 0 {
+			semantic, _ := errors.AsType[*jsonv2.SemanticError](err)
+			if semantic == nil || string(semantic.JSONPointer) != want || json.Len()+html.Len() > 0 {
 				t.Errorf("error = %v after %d bytes, want one before any that names %s", err, json.Len()+html.Len(), want)
 			}
 		}

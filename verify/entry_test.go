@@ -3,7 +3,6 @@ package verify_test
 import (
 	"encoding/json"
 	"errors"
-	"strings"
 	"testing"
 
 	"tutti/coll"
@@ -21,15 +20,13 @@ func verificationOf(step string) (*journal.Verification, error) {
 }
 
 func TestEntryFaults(t *testing.T) {
-	for _, tc := range []struct{ text, want string }{
-		{`{"library":"lib","session":1,"forcing_checks":{}}`, "cannot unmarshal object"},
-		{`{"library":"lib","session":1,"outcome":{"what":1}}`, "what"},
+	golden := testutil.GoldenErrors(t)
+	for _, text := range []string{
+		`{"library":"lib","session":1,"forcing_checks":{}}`,
+		`{"library":"lib","session":1,"outcome":{"what":1}}`,
 	} {
-		past := testutil.Must(verificationOf(tc.text))(t)
-		_, err := verify.Entries(past)
-		if !errors.Is(err, verify.ErrEntry) || !strings.Contains(err.Error(), tc.want) || !strings.HasPrefix(err.Error(), "verification of lib, step 1: ") {
-			t.Errorf("%s: error %v, want one with %q", tc.text, err, tc.want)
-		}
+		_, err := verify.Entries(testutil.Must(verificationOf(text))(t))
+		golden(text, err, verify.ErrEntry)
 	}
 	for _, e := range []verify.Entry{
 		{Library: "lib", Session: 1},

@@ -144,9 +144,7 @@ func TestListsFromText(t *testing.T) {
 
 func TestNoFile(t *testing.T) {
 	_, err := config.Load(filepath.Join(t.TempDir(), "none.yaml"), config.Layers{})
-	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "none.yaml") {
-		t.Errorf("error = %v, want one matching fs.ErrNotExist that names the file", err)
-	}
+	testutil.GoldenErrors(t)("no file", err, fs.ErrNotExist)
 }
 
 // FuzzLoad checks that for any file content Load returns either a campaign or an error that matches

@@ -265,32 +265,29 @@ func TestNewApplication(t *testing.T) {
 	if p, err := NewApplication("a", []preprocess.Calls{calls(coll.Bcast, 64, 1)}, rows, without); err != nil || len(p.Classes[0].Algorithms) != 2 {
 		t.Errorf("%+v, %v: want two algorithms", p, err)
 	}
-	if _, err := NewApplication("a", []preprocess.Calls{calls(coll.Allreduce, 8, 10)}, rows, nil); err == nil || !strings.Contains(err.Error(), "library_default") {
-		t.Errorf("error %v, want that no call has a recorded point", err)
-	}
-	if _, err := NewApplication("a", []preprocess.Calls{calls(coll.Bcast, 8, 1e9)}, rows, nil); err == nil {
-		t.Error("10⁹ calls are no error")
-	}
+	golden := testutil.GoldenErrors(t)
+	_, err := NewApplication("a", []preprocess.Calls{calls(coll.Allreduce, 8, 10)}, rows, nil)
+	golden("no call has a recorded point", err)
+	_, err = NewApplication("a", []preprocess.Calls{calls(coll.Bcast, 8, 1e9)}, rows, nil)
+	golden("10⁹ calls", err)
 }
 
 func TestRunRefuses(t *testing.T) {
 	p := application(t, "mixed", recorded(t, "C"))
 	opt := options(t)
 	opt.Runs, opt.Noise = 0, 2
-	if _, err := Run(t.Context(), p, PolicyIOTA, nil, opt); err == nil || !strings.Contains(err.Error(), "runs 0") || !strings.Contains(err.Error(), "noise 2") {
-		t.Errorf("error %v, want both faults", err)
-	}
-	if _, err := Run(t.Context(), p, "none", nil, options(t)); err == nil {
-		t.Error("an unknown policy is no error")
-	}
+	golden := testutil.GoldenErrors(t)
+	_, err := Run(t.Context(), p, PolicyIOTA, nil, opt)
+	golden("two faults", err)
+	_, err = Run(t.Context(), p, "none", nil, options(t))
+	golden("an unknown policy", err)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := Run(ctx, p, PolicyIOTA, nil, options(t)); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that it was cancelled", err)
 	}
-	if _, err := ParsePolicies("learn,learn"); err == nil {
-		t.Error("a policy twice is no error")
-	}
+	_, err = ParsePolicies("learn,learn")
+	golden("a policy twice", err)
 }
 
 func TestRunWithoutProgram(t *testing.T) {
