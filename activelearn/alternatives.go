@@ -11,7 +11,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Choice returns the algorithm that is selected at a point.
+// Choice returns the algorithm that a selection (see Selection) uses at a point.
 type Choice = func(coll.Point) coll.Algorithm
 
 // Selection is an algorithm for each point, in a form that a library's configuration files can express. At
@@ -44,7 +44,7 @@ func NewAlternatives(models *learner.Learner, l *Ledger) Alternatives {
 // Excluded returns the candidates that may not be selected because of failures.
 func (a Alternatives) Excluded() *Excluded { return a.excluded }
 
-// Measured reports whether a candidate has a measurement.
+// Measured reports whether a candidate had a measurement when the alternatives were made.
 func (a Alternatives) Measured(c coll.Candidate) bool {
 	_, ok := a.measurement(c)
 	return ok

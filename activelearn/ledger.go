@@ -127,7 +127,7 @@ func (l *Ledger) find(c coll.Candidate) (point, at int, ok bool) {
 	return 0, 0, false
 }
 
-// candidate returns the candidate with the given index in status.
+// candidate is the inverse of find: it returns the candidate whose status is l.status[at].
 func (l *Ledger) candidate(at int) coll.Candidate {
 	point, first := slices.BinarySearch(l.first, at)
 	if !first {
@@ -221,7 +221,7 @@ func entryOf(at int, m coll.Measurement) entry {
 	}
 }
 
-// CandidatesMeasured returns the number of candidates with a measurement.
+// CandidatesMeasured returns how many candidates have at least one measurement.
 func (l *Ledger) CandidatesMeasured() int { return l.entries.len }
 
 // CostSeconds returns the machine time of all trials in seconds, including failed trials.
@@ -233,7 +233,7 @@ func (l *Ledger) NodeSeconds() float64 { return l.nodeSeconds }
 // Trials returns the number of trials that ended, including failed trials.
 func (l *Ledger) Trials() int { return l.trials }
 
-// Failed returns the number of trials that failed.
+// Failed returns the number of failed trials. A candidate that was tried again counts each time.
 func (l *Ledger) Failed() int { return l.failed }
 
 // PointsMeasured returns the number of points with at least one measurement.
@@ -313,7 +313,7 @@ func (l *Ledger) replicate(at int, m coll.Measurement) {
 	l.replicates = append(l.replicates, r)
 }
 
-// Measured returns the measurement of a candidate. The candidate must have been measured.
+// Measured returns the current measurement of a candidate, which must have been measured.
 func (l *Ledger) Measured(c coll.Candidate) coll.Measurement {
 	_, at, _ := l.find(c)
 	return l.entries.at(l.places[at]).of(c)
@@ -338,7 +338,8 @@ func (l *Ledger) IsMeasured(c coll.Candidate) bool {
 // Abandon marks a pending candidate as given up.
 func (l *Ledger) Abandon(c coll.Candidate) { l.move(c, abandoned) }
 
-// move changes the status of a candidate.
+// move changes the status of a candidate, and the counts of free candidates. It ignores candidates that are not
+// in the space.
 func (l *Ledger) move(c coll.Candidate, to status) {
 	point, at, ok := l.find(c)
 	if !ok {

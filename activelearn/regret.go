@@ -100,7 +100,6 @@ func (r *regret) stages(want int) []int {
 // sharesLaunches reports whether a single launch can measure several candidates.
 func (r *regret) sharesLaunches() bool { return r.opt.SharedLaunch != nil }
 
-// asSet returns the given candidates as a set.
 func asSet(candidates []coll.Candidate) map[coll.Candidate]bool {
 	out := make(map[coll.Candidate]bool, len(candidates))
 	for _, c := range candidates {
@@ -190,7 +189,7 @@ func (r *regret) samplePoints(s State) pointSample {
 	return out
 }
 
-// weight returns the weight of a point, 1 without weights.
+// weight returns the weight of a point, which is 1 if Options.Weight is nil.
 func (o Options) weight(p coll.Point) float64 {
 	if o.Weight == nil {
 		return 1

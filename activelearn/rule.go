@@ -10,7 +10,7 @@ import (
 	"tutti/selection"
 )
 
-// RuleOptions configures a StopRule.
+// RuleOptions configures a StopRule, which decides when a campaign stops.
 type RuleOptions struct {
 	Seed          uint64
 	UsesPosterior bool // the strategy uses a posterior; then outliers are measured again, and replicates are made
@@ -220,7 +220,6 @@ func (r *StopRule) SamplePoints(round int) []coll.Point {
 	return out
 }
 
-// points returns all points of the ledger's space.
 func (r *StopRule) points() []coll.Point { return r.ledger.Space().Points() }
 
 // MergePoints returns the points at which a round's selection is merged into rules. In a space of at most
@@ -272,7 +271,7 @@ func (r *StopRule) merge(a Alternatives, points []coll.Point) (Choice, error) {
 	return s.Choose, err
 }
 
-// weigh returns a copy of the metrics options with the weights of the given points.
+// weigh returns the options for metrics over the given points, each with its own weight.
 func (r *StopRule) weigh(points []coll.Point) metrics.Options {
 	return Weigh(r.opt.Metrics, r.opt.Weight, points)
 }

@@ -9,7 +9,7 @@ import (
 	"tutti/metrics"
 )
 
-// evaluation returns the summary of an evaluation with the given values.
+// evaluation returns a summary that has only these three values.
 func evaluation(points int, slowdown, mistakes float64) metrics.Summary {
 	return metrics.Summary{Points: points, Slowdown: slowdown, Mistakes: mistakes}
 }

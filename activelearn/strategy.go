@@ -51,7 +51,7 @@ type Explainer interface {
 	Reason(c coll.Candidate) (Reason, bool)
 }
 
-// Options configures a strategy.
+// Options configures a strategy, which selects the candidates to measure.
 type Options struct {
 	Seed    uint64
 	Initial int // number of points measured first; zero means 3 for regret, 5 otherwise
@@ -93,7 +93,7 @@ func (o Options) launch(c coll.Candidate) any {
 // UsesPosterior reports whether a strategy needs the posterior over all algorithms.
 func UsesPosterior(strategy string) bool { return strategy == "regret" }
 
-// Names returns the names that New accepts.
+// Names returns the names of strategies that New accepts.
 func Names() []string { return []string{"regret", "uncertainty"} }
 
 // New returns the strategy with the given name. If the name is unknown, the error lists the valid names.

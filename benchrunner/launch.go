@@ -16,7 +16,7 @@ const (
 	LaunchNative    LaunchModel = "native"    // one launch for each layout: the program also switches algorithms
 )
 
-// LaunchModels returns all launch models.
+// LaunchModels returns all launch models, from the most launches to the fewest.
 func LaunchModels() []LaunchModel {
 	return []LaunchModel{LaunchCandidate, LaunchOSU, LaunchNative}
 }
@@ -28,7 +28,7 @@ type LaunchKey struct {
 	algorithm coll.Algorithm
 }
 
-// Key returns the launch key of a candidate.
+// Key returns the key of the launch in which the program measures a candidate.
 func (m LaunchModel) Key(c coll.Candidate) LaunchKey {
 	k := LaunchKey{c.Point, c.Algorithm}
 	switch m {

@@ -33,7 +33,7 @@ const (
 	Mpirun = "mpirun" // of Open MPI
 )
 
-// LauncherNames returns the names that NewLauncher accepts.
+// LauncherNames returns the names that NewLauncher accepts: the commands that start MPI programs.
 func LauncherNames() []string { return []string{Srun, Hydra, Mpirun} }
 
 // LauncherOptions configure the command line of a launcher.
@@ -75,7 +75,7 @@ var launcherKinds = map[string]launcherKind{
 		hostOptions: []string{"-H", "--host", "-host", "--hostfile", "-hostfile", "--machinefile", "-machinefile", "--default-hostfile", "-default-hostfile"}},
 }
 
-// NewLauncher returns the launcher with the given name.
+// NewLauncher returns the launcher that runs the command with this name, for example srun.
 func NewLauncher(name string, o LauncherOptions) (Launcher, error) {
 	k, ok := launcherKinds[name]
 	if !ok {

@@ -14,7 +14,7 @@ const (
 	PhaseParse  = "parse"  // it ended normally, but its output cannot be used
 )
 
-// Failed returns the outcome of a case that failed in the given phase, with an error text.
+// Failed returns the outcome of a case that failed in `phase`; see the constants whose names begin with Phase.
 func Failed(phase, text string) Outcome {
 	return Outcome{State: OutcomeFailed, Phase: phase, Error: text}
 }

@@ -204,7 +204,7 @@ func mustRun(t *testing.T, s campaign.Spec, p campaign.Problem, log campaign.Log
 	return testutil.Must(campaign.Run(context.Background(), s, p, nil, log, nil))(t)
 }
 
-// past returns the state of a problem that the records of a log describe.
+// past returns the state of the problem that a resumed campaign would restore from these records.
 func past(p campaign.Problem, records []journal.Record) *journal.ProblemState {
 	return campaigntest.State(records).Problem(p.Problem)
 }

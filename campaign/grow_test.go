@@ -18,7 +18,7 @@ import (
 	"tutti/journal"
 )
 
-// segments is the range of segment sizes in bytes.
+// segments limits the parameter of the algorithm "pipeline" that campaigns may vary: its segment size in bytes.
 var segments = coll.Range{Parameter: "segsize", Low: 1 << 10, High: 1 << 20}
 
 // pipeline returns an algorithm that passes segments of the given number of bytes from rank to rank.

@@ -123,7 +123,7 @@ func newRun(spec Spec, p Problem) (*run, error) {
 	}, nil
 }
 
-// FirstBatch returns the batch of the first round of a new campaign.
+// FirstBatch returns what a new campaign would measure in its first round. It measures nothing.
 func FirstBatch(spec Spec, p Problem) (benchrunner.Batch, error) {
 	r, err := newRun(spec, p)
 	if err != nil {
@@ -288,7 +288,8 @@ func (r *run) batch(round int, candidates []coll.Candidate, ended map[coll.Candi
 	return b
 }
 
-// evaluate evaluates a round and reports whether the campaign has converged.
+// evaluate evaluates the selection after a round. It returns true if the campaign has converged, that is, its
+// stopping criteria are met.
 func (r *run) evaluate(round int) (converged bool, err error) {
 	if next, known := r.past.Round(round + 1); known {
 		r.rule.RestoreOutliers(round+1, outliersOf(next))

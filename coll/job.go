@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// JobState is the state of a job in the journal.
+// JobState says how far a job had come at its last record in the journal.
 type JobState string
 
 // The states of a job in the journal. The state "intended" means that it is unknown whether the scheduler

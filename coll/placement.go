@@ -78,7 +78,7 @@ func (p Placements) find(nodes int) (at int, known bool) {
 	return slices.BinarySearchFunc(p.Switches, nodes, func(s Switches, n int) int { return cmp.Compare(s.Nodes, n) })
 }
 
-// Known reports whether the order of ranks or the numbers of switches are known.
+// Known reports whether the placements say anything about the order of ranks or about switches.
 func (p Placements) Known() bool { return p.Order != "" || len(p.Switches) > 0 }
 
 // String describes the placements, for example: "ranks in block order, 4 or 8 on a node; 2 nodes on 1

@@ -32,7 +32,7 @@ type Point struct {
 	MsgBytes   int64      `json:"msg_bytes"`
 }
 
-// Layout returns the nodes and processes per node of the point.
+// Layout returns the point's layout: its nodes, and its processes per node.
 func (p Point) Layout() Layout { return Layout{Nodes: p.Nodes, PPN: p.PPN} }
 
 // Ranks returns the size of the communicator: nodes times processes per node.

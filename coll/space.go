@@ -90,12 +90,12 @@ func (s *Space) Algorithms() []Algorithm { return s.algorithms }
 // change the result.
 func (s *Space) Feasible(i int) []int { return s.feasible[s.set[i]] }
 
-// Index returns the index of a point. It returns false if the point is not in the space.
+// Index returns the position of a point in Points. It returns false if the point is not in the space.
 func (s *Space) Index(p Point) (int, bool) {
 	return slices.BinarySearchFunc(s.points, p, ComparePoints)
 }
 
-// At returns the candidates at point i.
+// At returns the candidates at the point with index i in Points.
 func (s *Space) At(i int) []Candidate {
 	out := make([]Candidate, len(s.Feasible(i)))
 	for k, a := range s.Feasible(i) {
@@ -120,7 +120,7 @@ func (s *Space) All() iter.Seq[Candidate] {
 // Candidates returns all candidates as a slice, in the same order as All.
 func (s *Space) Candidates() []Candidate { return slices.Collect(s.All()) }
 
-// Size returns the number of candidates.
+// Size returns the number of candidates in the space.
 func (s *Space) Size() int {
 	n := 0
 	for i := range s.points {

@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Measurement is the result of a trial.
+// Measurement is the result of a successful trial: the time of one candidate, and what measuring it cost.
 type Measurement struct {
 	Candidate
 	Seconds     float64 `json:"seconds"`      // median time of one call, until the last rank has finished

@@ -74,7 +74,8 @@ echo '# OSU MPI Broadcast Latency Test v7.4
 # Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations
 8                       0.91              0.90              0.92          10'`
 
-// examine runs an examination of the fake machine. It returns the report.
+// examine examines the fake machine and returns the report. The test fails if this takes too long or leaves
+// files behind.
 func (m *machine) examine() *Report {
 	m.t.Helper()
 	began := time.Now()

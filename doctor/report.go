@@ -18,7 +18,7 @@ const (
 // Section is a group of checks in the report.
 type Section string
 
-// Sections in the order of the report.
+// The sections, in the order in which the report prints them.
 const (
 	Libraries Section = "MPI libraries"
 	Launchers Section = "Launchers"

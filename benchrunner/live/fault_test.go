@@ -35,7 +35,7 @@ func TestSuiteWithFaults(t *testing.T) {
 	}
 }
 
-// endings maps a fault to the outcome of the jobs that it affects.
+// endings has, for each fault that ends jobs early, the outcome that these jobs must have.
 var endings = map[fault]coll.JobOutcome{
 	jobCancelled: coll.JobCancelled, nodeFailure: coll.JobNodeFail, jobLost: coll.JobLost,
 	outOfTime: coll.JobTimeout, outOfMemory: coll.JobOutOfMemory,

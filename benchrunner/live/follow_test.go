@@ -97,7 +97,7 @@ type launchRun struct {
 	begin, end float64
 }
 
-// runScript runs the script of a planned job and returns one launchRun for each launch.
+// runScript runs the script of a planned job. It returns what it found about each launch.
 func runScript(t *testing.T, m *Machine, d plannedJob, name string) []launchRun {
 	t.Helper()
 	j := testutil.Must(m.render(d, name))(t)

@@ -17,7 +17,7 @@ import (
 	"tutti/mpi"
 )
 
-// Options configure a Machine.
+// Options configures a Machine, which measures batches in jobs.
 type Options struct {
 	Campaign  string // campaign ID, part of job names: letters, digits, ._-
 	Dir       string // absolute, visible on every node; jobs live in Dir/jobs

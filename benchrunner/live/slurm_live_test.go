@@ -20,7 +20,7 @@ import (
 	"tutti/internal/testutil/runnertest"
 )
 
-// long enables the test cases that take minutes.
+// long is the test flag -long. It enables the cases that take minutes.
 var long = flag.Bool("long", false, "also run the cases against Slurm that take minutes")
 
 // clusterText is a variant of fakeText for several processes. The first process measures. The others answer its

@@ -16,7 +16,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// long enables the test cases that take minutes.
+// long is the test flag -long. It enables the cases that take minutes.
 var long = flag.Bool("long", false, "also run the cases against Slurm that take minutes")
 
 // conf is a line of slurm.conf that makes clients give up early.

@@ -68,12 +68,12 @@ type Program struct {
 	follows func(a, b benchrunner.Case) bool
 	// size returns the message size of a case as the program counts it, or why the program cannot measure it.
 	size func(benchrunner.Case) (int64, error)
-	// allowance returns a time limit for a case.
+	// allowance returns how long the program may take for a case.
 	allowance func(benchrunner.Case) time.Duration
 	// command returns the command for one run of the program, which measures consecutive cases. The parameter
 	// `sizes` has their message sizes.
 	command func(s benchrunner.Launch, sizes []int64) benchrunner.Command
-	// parse reads the lines of an output.
+	// parse reads what the program printed in a launch.
 	parse func(s benchrunner.Launch, lines []string) (listing, error)
 	// samples is the number of single times that a complete output has for a case; 0 if it has only averages.
 	samples int
@@ -110,7 +110,8 @@ func ascending(a, b benchrunner.Case) bool {
 	return a.Collective == b.Collective && a.Layout() == b.Layout() && a.Algorithm == b.Algorithm && a.MsgBytes < b.MsgBytes
 }
 
-// Allowance implements benchrunner.Program.
+// Allowance implements benchrunner.Program. It returns the sum over the cases of the launch, but at least
+// MinAllowance.
 func (p *Program) Allowance(s benchrunner.Launch) time.Duration {
 	total := time.Duration(0)
 	for _, c := range s.Cases {

@@ -84,8 +84,8 @@ func New(cfg *config.Campaign) (*Campaign, error) {
 	return build(cfg, &journal.State{})
 }
 
-// build returns the campaign of a configuration. The parameter `past` is the state of the campaign's
-// journal.
+// build returns the campaign that a configuration describes. The parameter `past` is the state from the
+// campaign's journal; it is empty for a new campaign.
 func build(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 	spec, err := specOf(cfg)
 	if err != nil {

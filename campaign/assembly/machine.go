@@ -133,7 +133,7 @@ func (c *Campaign) Machine(lib config.Library, program benchrunner.Program, forc
 	return m, input(err)
 }
 
-// Cancel cancels the given jobs of a connected campaign.
+// Cancel asks the scheduler to cancel the given jobs. The campaign must be connected; see Connect.
 func (c *Campaign) Cancel(ctx context.Context, jobs []coll.Job) error {
 	if len(c.machines) == 0 || len(jobs) == 0 {
 		return nil

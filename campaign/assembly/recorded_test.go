@@ -57,7 +57,6 @@ func withData(t testing.TB, text string) *config.Campaign {
 	return small(t, map[string]string{"in.csv": text}, "runner.data=in.csv")
 }
 
-// assemble returns the campaign of a configuration.
 func assemble(t testing.TB, cfg *config.Campaign) *assembly.Campaign {
 	t.Helper()
 	return testutil.Must(assembly.New(cfg))(t)

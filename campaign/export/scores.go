@@ -153,7 +153,8 @@ type knownTimes struct {
 	complete bool                            // the times of all candidates are known
 }
 
-// knownTimesOf returns the times in `truth`, or the measurements if `truth` is nil.
+// knownTimesOf returns the known times of the candidates: those in `truth`, or the measured ones if `truth` is
+// nil.
 func knownTimesOf(c campaign.Conclusion, truth []coll.Measurement) knownTimes {
 	k := knownTimes{
 		seconds:  map[coll.Candidate]float64{},

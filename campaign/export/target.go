@@ -260,7 +260,7 @@ func (t *Target) writeModule(dir string, setup selection.Setup) (string, error) 
 	return path, selection.WriteFile(path, module)
 }
 
-// facts describes the written files, for the report.
+// facts describes the library's written files in the form that the report needs.
 func (t *Target) facts(w Written) report.LibraryFacts {
 	f := report.LibraryFacts{
 		Library: t.library.Name, Version: t.library.Version, Origin: t.origin(), Files: w.Names(), Verified: t.verified,

@@ -48,7 +48,7 @@ func quick() verify.Rules {
 	return r
 }
 
-// openCampaign is a campaign with its open journal.
+// openCampaign holds a campaign with its journal, which is open for writing.
 type openCampaign struct {
 	campaign *assembly.Campaign
 	journal  *journal.Journal

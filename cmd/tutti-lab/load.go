@@ -191,7 +191,7 @@ func (t *loadTest) runMachine(ctx context.Context, machine int) {
 	}
 }
 
-// campaignOf returns the newest campaign of a machine.
+// campaignOf returns the ID of the newest campaign of a machine.
 func (t *loadTest) campaignOf(machine int) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

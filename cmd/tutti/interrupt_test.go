@@ -166,7 +166,7 @@ func resumeCut(t *testing.T, want string, journal []byte, times int) {
 	}
 }
 
-// newJournalFolder writes a journal into a new folder.
+// newJournalFolder writes the bytes of a journal into a new folder, and returns the folder.
 func newJournalFolder(t *testing.T, journal []byte) string {
 	t.Helper()
 	dir := t.TempDir()

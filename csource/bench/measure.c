@@ -159,7 +159,7 @@ static int check_barrier(task *t)
     return agree(t, "data");
 }
 
-/* Makes a call and checks its result. */
+/* Makes one call and compares its result with the expected data. */
 static int check_call(task *t, workload *w, int salt)
 {
     char why[WHY] = "";

@@ -2,7 +2,7 @@
 
 PER_THREAD sized sizes_known[TYPES]; /* no type has handle 0 */
 
-/* Returns whether a type is predefined. */
+/* Returns whether a type is predefined by MPI, such as MPI_INT, and not created by the application. */
 int type_named(MPI_Datatype type)
 {
     int integers, addresses, types, combiner;

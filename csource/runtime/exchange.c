@@ -40,7 +40,6 @@ void exchange_in_rounds(const call *c, const char *out, int step, enum partner b
     }
 }
 
-/* Returns whether d to the power of n is at most `limit`. */
 static int power_at_most(int d, int n, int limit)
 {
     long power = 1;

@@ -53,7 +53,7 @@ static int other_release(const char *version)
            strncmp(version, BUILT_FOR, strcspn(BUILT_FOR, ".") + 1) != 0;
 }
 
-/* Returns the file of libtutti. */
+/* Returns the path of the file from which libtutti was loaded. */
 static const char *own_file(void)
 {
     Dl_info in;

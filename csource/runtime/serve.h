@@ -25,7 +25,7 @@ typedef struct {
     int error; /* the error code that the call returns */
 } arguments;
 
-/* Returns an element of an array of counts. */
+/* Returns counts[i]. The array has 64-bit elements if the application called a function with long counts. */
 static inline MPI_Count count_at(const arguments *a, const void *counts, int i) { return a->wide ? ((const MPI_Count *)counts)[i] : ((const int *)counts)[i]; }
 
 static inline MPI_Aint displ_at(const arguments *a, const void *displs, int i) { return a->wide ? ((const MPI_Aint *)displs)[i] : ((const int *)displs)[i]; }

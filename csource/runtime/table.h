@@ -9,7 +9,7 @@
 enum { WHY = 256 };               /* bytes of a reason, with the final 0 */
 enum { MOST_TEXT = 4 << 20, MOST_LINES = 1 << 14 }; /* bytes and lines of a table */
 
-/* A pick is an algorithm with its parameter. */
+/* A pick is an algorithm with the value of its parameter, as a line of the table selects it. */
 typedef struct pick {
     const algorithm *algorithm; /* NULL: the MPI library's own choice */
     int parameter; /* 0: none */

@@ -26,7 +26,7 @@ static nodes nodes_of(const call *c)
 
 static int leads(const call *c, const nodes *all) { return c->layout->order[all->first[all->own]] == c->rank; }
 
-/* Returns a copy of the call that is limited to the leaders of the nodes. */
+/* Returns a copy of the call in which only the leaders take part: one rank of each node. */
 static call among_leaders(const call *c, const nodes *all, int *leaders)
 {
     call top = *c;

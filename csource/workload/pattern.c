@@ -21,13 +21,12 @@ typedef struct {
     int salt;
 } pattern;
 
-/* Returns the number of items before a block. */
+/* Returns the number of items that precede a block in the buffer. */
 static size_t start(const workload *w, const item *of, int block)
 {
     return w->what == REDUCE_SCATTER ? (size_t)w->displs[block] : (size_t)block * (size_t)of->count;
 }
 
-/* Returns the number of items in a block. */
 static int items(const workload *w, const item *of, int block) { return w->counts[block] == 0 ? 0 : of->count; }
 
 /* Returns the number of blocks that this rank contributes. */
