@@ -71,7 +71,7 @@ func (p Process) Gone() bool {
 	return err == nil && p.surelyDead(me)
 }
 
-// Runs reports whether the process certainly runs on this machine.
+// Runs reports whether this process still runs on this machine. It returns false if this cannot be found out.
 func (p Process) Runs() bool {
 	now, err := ProcessOf(p.PID)
 	return err == nil && now.Host == p.Host && now.Boot == p.Boot && now.PIDNamespace == p.PIDNamespace && now.Start == p.Start && !p.Gone()

@@ -218,7 +218,7 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-// recordsIn returns the records of the journal in a folder.
+// recordsIn reads the journal in a folder and returns its records, without the header.
 func recordsIn(t *testing.T, dir string) (records []Record) {
 	t.Helper()
 	f := testutil.Must(os.Open(filepath.Join(dir, FileName)))(t)
@@ -226,7 +226,7 @@ func recordsIn(t *testing.T, dir string) (records []Record) {
 	return recordsOf(t, f)
 }
 
-// recordsOf returns the records of a journal.
+// recordsOf reads a journal and returns its records, without the header.
 func recordsOf(t *testing.T, r io.Reader) (records []Record) {
 	t.Helper()
 	b := block{in: bufio.NewReader(r)}

@@ -49,13 +49,13 @@ type Round struct {
 	jobs       jobList
 }
 
-// jobList has the jobs of a round.
+// jobList has the jobs of a round, in the order of their first records and by name.
 type jobList struct {
 	jobs []*Job
 	at   map[string]*Job // by name
 }
 
-// Job is the latest state of a job.
+// Job is a job of the campaign, as the latest of its records describes it.
 type Job struct {
 	Problem Problem // its collective is empty if the job is of a verification
 	Taken   bool    // whether a scheduler accepted the job

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Interval is a confidence interval of a statistic.
+// Interval is a confidence interval of a statistic, such as a mean slowdown.
 type Interval struct{ Low, High float64 }
 
 // minResamples is the smallest number of resamples that a bootstrap accepts. With fewer resamples there is

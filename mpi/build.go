@@ -34,7 +34,7 @@ type Build interface {
 	Replay(x Export, sel selection.Selection, rows []selection.Row) error
 }
 
-// FitOptions are limits of a selection.
+// FitOptions limit which algorithms a selection may use.
 type FitOptions struct {
 	MaxLoss float64 // largest accepted loss of a row: 0.01 accepts one percent
 	OpSafe  bool    // without algorithms that are wrong for some valid calls, see Entry.OpSafe

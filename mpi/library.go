@@ -101,7 +101,7 @@ type Identity struct {
 // ErrNoVersion is the error for a file that does not look like an MPI library. Compare with errors.Is.
 var ErrNoVersion = errors.New("no version of an MPI library in it")
 
-// Installed is an installed build of a library.
+// Installed describes an MPI library that is installed on this machine.
 type Installed struct {
 	Version string // of the library
 	File    string // the shared library that programs load; empty when unknown

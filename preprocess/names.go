@@ -88,7 +88,7 @@ func (s *sheet) name(row []string) (key recordedName, algorithm coll.Algorithm, 
 	return key, algorithm, err
 }
 
-// Libraries returns the libraries that have names, in alphabetical order.
+// Libraries returns the libraries for which the file has names of algorithms, in alphabetical order.
 func (n Names) Libraries() []string {
 	set := map[string]bool{}
 	for key := range n.algorithms {

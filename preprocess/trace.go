@@ -149,7 +149,7 @@ func amount(column, cell string) (float64, error) {
 	return v, nil
 }
 
-// Timed reports whether a trace has times.
+// Timed reports whether a trace says how long any of its calls took.
 func Timed(trace []Calls) bool {
 	return slices.ContainsFunc(trace, func(c Calls) bool { return c.Seconds > 0 })
 }

@@ -30,7 +30,7 @@ type selectionText struct {
 	Map     string   // a line for each layout, a column for each message size
 }
 
-// letter is an algorithm with the letter that stands for it in maps.
+// letter is the letter that stands for an algorithm in a map of the selection.
 type letter struct{ Letter, Algorithm string }
 
 func selectionOf(p ProblemFacts) selectionText {

@@ -70,7 +70,7 @@ func (p Selection) Leaves() int {
 	return n
 }
 
-// For returns the trees that apply to jobs of a layout.
+// For returns the trees for jobs of a layout: the layout's own ones if it has any, otherwise Trees.
 func (p Selection) For(l coll.Layout) []*Tree {
 	for _, own := range p.Layouts {
 		if own.Layout == l {
@@ -89,7 +89,7 @@ func (p Selection) Select(point coll.Point) (coll.Algorithm, bool) {
 	return coll.Default, false
 }
 
-// TreeOf returns the tree of a collective, or nil.
+// TreeOf returns the tree of a collective, or nil if it has none.
 func TreeOf(trees []*Tree, c coll.Collective) *Tree {
 	for _, t := range trees {
 		if t.Collective == c {

@@ -41,7 +41,7 @@ type LayoutSettings struct {
 	Settings []Setting
 }
 
-// For returns the settings for jobs of a layout.
+// For returns the settings for jobs of a layout: the layout's own ones if it has any, otherwise Settings.
 func (s Setup) For(l coll.Layout) []Setting {
 	for _, own := range s.Layouts {
 		if own.Layout == l {

@@ -21,7 +21,7 @@ const (
 	ExitUnknown ExitCode = -1
 )
 
-// ExitMeaning explains an exit code.
+// ExitMeaning says in words what an exit code of tutti means.
 type ExitMeaning struct {
 	Code ExitCode
 	Text string

@@ -125,7 +125,7 @@ var mediaTypes = map[string]string{
 
 const plainText = "text/plain; charset=utf-8"
 
-// MediaType returns the media type of a file by the extension of its name.
+// MediaType returns the media type of a file, such as text/csv. It depends on the extension of the name.
 func MediaType(name string) string {
 	ext := path.Ext(name)
 	return cmp.Or(mediaTypes[ext], mime.TypeByExtension(ext), "application/octet-stream")

@@ -140,7 +140,7 @@ func (v *journalView) add(e Event) error {
 	return nil
 }
 
-// addRecordLocked adds a record of a problem to the summary.
+// addRecordLocked updates the summary by one record of the journal. The caller must hold v.mu.
 func (v *journalView) addRecordLocked(r journal.Record) {
 	switch r.Kind {
 	case journal.KindBatch:
@@ -198,7 +198,7 @@ func (v *journalView) spending() daySpending {
 	return v.spent
 }
 
-// problemList returns the problems, sorted by name.
+// problemList returns the tuned problems (a collective of a library each), sorted by name.
 func (v *journalView) problemList() []journal.Problem {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -19,7 +19,7 @@ import (
 	"tutti/journal"
 )
 
-// lines returns the events of a journal that contains the given records.
+// lines returns the events that the service makes of a journal with these records.
 func lines(t *testing.T, records ...journal.Record) []Event {
 	t.Helper()
 	var out []Event

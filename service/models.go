@@ -51,7 +51,7 @@ func Learn(ctx context.Context, dir string, id journal.Problem) (Learned, error)
 	return newLearned(done.Problems[0])
 }
 
-// oneProblem returns the campaign that a journal describes, limited to one of its problems.
+// oneProblem assembles the campaign of a journal for one of its problems (a collective of a library) only.
 func oneProblem(contents *journal.Contents, dir string, id journal.Problem) (*assembly.Campaign, error) {
 	cfg, err := config.Restore(contents.Header.Spec, dir)
 	if err != nil {

@@ -91,7 +91,7 @@ func (t *Tree) Switches() [][]string {
 	return out
 }
 
-// DirectNodes returns the names of the nodes directly below v.
+// DirectNodes returns the names of the nodes that are children of v, without those below other switches.
 func (v *Vertex) DirectNodes() []string {
 	var out []string
 	for _, c := range v.Children {

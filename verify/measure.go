@@ -152,7 +152,7 @@ type measurer struct {
 	trialTime    time.Duration
 }
 
-// recorded returns the trials and the jobs of a round that are in the journal.
+// recorded returns the trials and jobs of a round that were already in the journal.
 func (s *Session) recorded(round int) (map[coll.Candidate]coll.Trial, []coll.Job) {
 	trials := map[coll.Candidate]coll.Trial{}
 	for _, e := range s.entries {

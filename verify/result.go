@@ -191,7 +191,8 @@ func seriesOf(own []Entry, first, end int) map[coll.Point]series {
 	return out
 }
 
-// addCollectives sets r.Collectives from r.Points and the series of the points.
+// addCollectives adds a summary for each collective to the result. The parameter `measured` has the measured
+// times of the points.
 func (r *Result) addCollectives(measured map[coll.Point]series) error {
 	var names []coll.Collective
 	for _, p := range r.Points {

@@ -202,7 +202,7 @@ func (m *memory) append(rec journal.Record) error {
 	return err
 }
 
-// past returns the verification that a journal with these records contains.
+// past returns the verification that a process restores from the written records.
 func (m *memory) past() *journal.Verification {
 	var records []journal.Record
 	for _, r := range m.records {

@@ -42,7 +42,8 @@ func Contenders() (names []string) {
 	return names
 }
 
-// contenderOf returns the contender with a name, or the strategy of that name.
+// contenderOf returns the contender with this name. Any other name is that of a strategy, which then uses the
+// campaign's stopping rule.
 func contenderOf(name string) contender {
 	if i := slices.Index(Contenders(), name); i >= 0 {
 		return contenders[i]
@@ -56,7 +57,8 @@ type chooser interface {
 	choose() (activelearn.Choice, error)
 }
 
-// options returns the options with which a contender is replayed.
+// options returns the options for replays of a contender. A published method replaces the model and the
+// scaling.
 func (c contender) options(opt Options) Options {
 	if c.published {
 		opt.Model, opt.Scaling, opt.Selected = learner.Forest, preprocess.AlgorithmLog10, false

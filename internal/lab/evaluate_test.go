@@ -44,7 +44,7 @@ func options() lab.Options {
 	return o
 }
 
-// compare returns the outcomes of a design with the cost of launches in the options.
+// compare runs the replays of a design, all with the launch cost of the options.
 func compare(t testing.TB, d lab.Design, opt lab.Options) []lab.Outcome {
 	t.Helper()
 	return testutil.Must(lab.Compare(context.Background(), d, []benchrunner.LaunchCost{opt.Launch}, opt, nil, nil))(t)
@@ -61,7 +61,7 @@ func lines(t *testing.T, outcomes []lab.Outcome) string {
 	return b.String()
 }
 
-// replay returns the outcome of replaying a data set with a strategy and a seed.
+// replay runs one campaign on the recorded data set and returns its outcome.
 func replay(t testing.TB, s lab.Set, strategy string, seed uint64, opt lab.Options) lab.Outcome {
 	t.Helper()
 	return compare(t, lab.Design{Sets: []lab.Set{s}, Strategies: []string{strategy}, Seeds: []uint64{seed}}, opt)[0]

@@ -157,7 +157,7 @@ func (o Options) learner(s preprocess.Scaling, seed uint64) learner.Options {
 	return learner.Options{Scaling: s, Forest: forest.Options{Trees: o.Trees, Seed: seed, Workers: 1}}
 }
 
-// learnerFor returns the options of the learner that a strategy uses.
+// learnerFor returns the options of the learner that models the measurements of this strategy.
 func (o Options) learnerFor(strategy string, seed uint64) learner.Options {
 	l := o.learner(o.Scaling, seed)
 	l.Model = o.Model

@@ -19,19 +19,19 @@ func line(sizes int, algorithms []coll.Algorithm) *coll.Space {
 	return coll.NewSpace(points, algorithms, func(coll.Candidate) error { return nil })
 }
 
-// makeRival returns a strategy with small forests.
+// makeRival returns the strategy with this name. Its forests have few trees, so that tests are fast.
 func makeRival(t *testing.T, name string, seed uint64, same bool) activelearn.Strategy {
 	t.Helper()
 	return testutil.Must(strategies{name, forest.Options{Trees: 20}, same}.new(activelearn.Options{Seed: seed}))(t)
 }
 
-// askRival returns the batch that a strategy selects in a round.
+// askRival asks a strategy for the batch of a round, with `want` candidates.
 func askRival(t *testing.T, s activelearn.Strategy, l *activelearn.Ledger, round, want int) []coll.Candidate {
 	t.Helper()
 	return testutil.Must(s.Ask(activelearn.State{Round: round, Want: want, Ledger: l}))(t)
 }
 
-// record records the times of candidates in a ledger.
+// record adds a measurement of each candidate to a ledger. The function `seconds` gives the times.
 func record(t *testing.T, l *activelearn.Ledger, seconds func(coll.Candidate) float64, candidates ...coll.Candidate) {
 	t.Helper()
 	var ms []coll.Measurement

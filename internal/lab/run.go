@@ -50,7 +50,7 @@ type entry struct {
 	seed     uint64
 }
 
-// replay identifies the replay of an entry with the given options.
+// replay returns the key under which result files store this replay of the entry.
 func (e entry) replay(opt Options) Replay {
 	return Replay{e.set.Data, string(e.set.Collective), e.strategy, LaunchName(opt.Launch), e.seed, opt.Noise, opt.Tail}
 }
@@ -170,7 +170,8 @@ type referenceObserver struct {
 	own         chooser // makes the evaluated selection; nil: the campaign's model does
 }
 
-// Evaluated implements campaign.Observer.
+// Evaluated implements campaign.Observer. It evaluates the selection against the recorded times if
+// Options.Selected is set or the strategy selects by itself. The replay ends when the stopping criteria hold.
 func (w *referenceObserver) Evaluated(e activelearn.Evaluation, _ bool, selected func() (activelearn.Choice, error)) (bool, error) {
 	if w.own != nil {
 		selected = w.own.choose
@@ -192,7 +193,7 @@ func (w *referenceObserver) Evaluated(e activelearn.Evaluation, _ bool, selected
 	return w.converged, nil
 }
 
-// spec returns the campaign.Spec of an entry, without CriteriaFrom.
+// spec returns the settings of the campaign that replays an entry. CriteriaFrom remains to be set.
 func (o Options) spec(e entry) campaign.Spec {
 	strategy := contenderOf(e.strategy).strategy
 	return campaign.Spec{

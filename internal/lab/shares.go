@@ -176,7 +176,8 @@ func (a *averages) add(v float64) {
 	a.runs++
 }
 
-// average returns the averages of a metric. It uses the selected samples that have a value of this metric.
+// average returns the mean and the range of a metric over the selected samples. Samples without a value of the
+// metric do not count.
 func average(all []sample, m metric, selects func(sample) bool) averages {
 	var a averages
 	for _, s := range all {

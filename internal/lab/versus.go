@@ -150,7 +150,7 @@ func (v Versus) row(own group, all []group) (VersusRow, error) {
 	return r, nil
 }
 
-// add adds the outcomes of a strategy to the row.
+// add adds the outcomes of one strategy, one for each seed, to the row.
 func (r *VersusRow) add(g group) error {
 	if len(g) != r.Seeds {
 		return fmt.Errorf("%s %s launch %s: %d seeds of %s, want %d", r.Data, r.Collective, r.Launch, len(g), g[0].Strategy, r.Seeds)

@@ -114,7 +114,7 @@ func (c *SlurmCluster) StartEmptyController() { c.t.Helper(); c.operate("start-c
 // StopNode simulates a power failure of a node: it kills all processes of the node.
 func (c *SlurmCluster) StopNode(node string) { c.t.Helper(); c.operate("stop-node", node) }
 
-// StartNode starts a node that StopNode stopped.
+// StartNode ends the power failure of a node; see StopNode.
 func (c *SlurmCluster) StartNode(node string) { c.t.Helper(); c.operate("start-node", node) }
 
 // SetNodeDown marks a node as down. Jobs on the node end with NODE_FAIL. The node registers again without

@@ -45,7 +45,7 @@ type Scope struct {
 	Bytes      Range           `json:"bytes"`
 }
 
-// Everywhere returns the scope of all calls of a collective.
+// Everywhere returns a scope that limits only the collective: it contains every communicator and message size.
 func Everywhere(c coll.Collective) Scope {
 	return Scope{Collective: c, Ranks: Range{1, math.MaxInt32}, PPN: Range{1, math.MaxInt32}, Bytes: Range{0, maxBytes}}
 }
@@ -128,7 +128,7 @@ func (t Table) Select(c coll.Collective, ranks, ppn int, bytes int64, orders ...
 	return coll.Default
 }
 
-// Bytes returns the text of the table.
+// Bytes returns the table in the text format that libtutti reads.
 func (t Table) Bytes() []byte {
 	var b strings.Builder
 	b.WriteString(firstLine + "\n")

@@ -128,7 +128,7 @@ func (e userEntry) user() (u mpi.User, err error) {
 	return u, nil
 }
 
-// WithUsers returns a catalogue of libtutti with algorithms of users.
+// WithUsers returns a copy of a catalogue of libtutti that also has the algorithms of users.
 func WithUsers(cat *mpi.Catalogue, users []mpi.User) *mpi.Catalogue {
 	return cat.WithUsers(users, parameterValues, checkParameters)
 }

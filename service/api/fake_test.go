@@ -121,7 +121,7 @@ func (f *fake) play(c *fakeCampaign) {
 	}()
 }
 
-// line publishes one line of the script.
+// line performs one line of the script: it sets the campaign's progress and publishes the line's event.
 func (f *fake) line(c *fakeCampaign, l scripted) {
 	f.mu.Lock()
 	c.Progress = l.progress
@@ -319,8 +319,8 @@ func (f *fake) Problems(_ context.Context, id string) ([]journal.Problem, error)
 	return problems, err
 }
 
-// learned returns the campaign with this ID. It returns an error if the campaign has no results for the
-// problem.
+// learned returns the campaign with this ID. It returns an error if there is no such campaign, or if it has no
+// results for the problem yet.
 func (f *fake) learned(id string, p journal.Problem) (*fakeCampaign, error) {
 	c, err := f.find(id)
 	switch {

@@ -132,7 +132,7 @@ func (a *API) sendEvents(ctx context.Context, w eventWriter, feed service.Feed, 
 	}
 }
 
-// eventWriter writes events to a client.
+// eventWriter writes a stream of events (text/event-stream) to a client.
 type eventWriter struct {
 	*bufio.Writer
 	to http.ResponseWriter

@@ -154,7 +154,6 @@ func (s *TokenStore) find(match func(Token) bool) (found Token, ok bool) {
 	return found, ok
 }
 
-// hashOf returns the hash of a secret in hexadecimal digits.
 func hashOf(secret string) string {
 	sum := sha256.Sum256([]byte(secret))
 	return hex.EncodeToString(sum[:])

@@ -43,7 +43,7 @@ func (c Criterion) String() string {
 	return fmt.Sprintf("Criterion(%d)", uint8(c))
 }
 
-// ParseCriterion returns the criterion with the given name; the names are those of String.
+// ParseCriterion is the inverse of Criterion.String: it returns the criterion with this name.
 func ParseCriterion(name string) (Criterion, error) {
 	for i, n := range criterionNames {
 		if n == name {

@@ -26,7 +26,7 @@ func newCorrRow(n, columns int) corrRow {
 	return corrRow{make([]float64, n), make([]float64, n), make([]float64, columns), make([]float64, n)}
 }
 
-// first returns the part of r for the first n rows.
+// first returns the correlations with the first n rows only. They share memory with r.
 func (r corrRow) first(n int) corrRow {
 	return corrRow{r.common[:n], r.own[:n], r.x, r.steps[:n]}
 }
@@ -102,7 +102,7 @@ func newCorrMatrix(n int) *corrMatrix {
 	return &corrMatrix{common: trapezoid(0, n), own: trapezoid(0, n)}
 }
 
-// withSlopes allocates memory for the slopes of k and returns k.
+// withSlopes adds memory for the factors of the derivatives to k, and returns k.
 func (k *corrMatrix) withSlopes() *corrMatrix {
 	k.commonSlope, k.ownSlope = trapezoid(0, len(k.common)), trapezoid(0, len(k.common))
 	return k

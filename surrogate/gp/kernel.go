@@ -39,7 +39,7 @@ func matern(r2, slope []float64, signal float64) {
 // others are summed column by column.
 type columns [][]float64
 
-// newColumns returns the rows, divided by the length scales.
+// newColumns divides the rows by the length scales and stores them by column.
 func newColumns(rows [][]float64, length []float64) columns {
 	c := make(columns, len(length))
 	for d := range c {

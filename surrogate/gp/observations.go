@@ -66,7 +66,7 @@ func (o Observations) validate() error {
 	return nil
 }
 
-// validateOne validates the values of observation j.
+// validateOne returns an error matching ErrValue if a value of observation j is out of range.
 func (o Observations) validateOne(j int) error {
 	switch e := o.extra(j); {
 	case !(e >= 0) || math.IsInf(e, 0):
@@ -81,10 +81,10 @@ func (o Observations) validateOne(j int) error {
 	return nil
 }
 
-// sameJob reports whether the observations i and j belong to the same job.
+// sameJob reports whether one known job made the observations i and j.
 func (o Observations) sameJob(i, j int) bool { return o.job(i) > 0 && o.job(i) == o.job(j) }
 
-// job returns the job of observation j, or 0 for none.
+// job returns the number of the job that made observation j, or 0 if it is unknown.
 func (o Observations) job(j int) int {
 	if o.Job == nil {
 		return 0

@@ -60,7 +60,7 @@ func (o Options) prior() Prior {
 	return *o.Prior
 }
 
-// weight returns the weight of a point, 1 without weights.
+// weight returns the weight of a point, which is 1 if Options.Weight is nil.
 func (o Options) weight(p coll.Point) float64 {
 	if o.Weight == nil {
 		return 1

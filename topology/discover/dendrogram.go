@@ -9,7 +9,7 @@ import (
 // Linkage defines the distance between two groups, given the distances between their members.
 type Linkage int
 
-// Linkages of hierarchical clustering.
+// The linkages differ in what counts as the distance between two groups.
 const (
 	Single   Linkage = iota // distance of the nearest two members
 	Complete                // distance of the farthest two members

@@ -74,7 +74,7 @@ func meanOrOther(a, b float64) float64 {
 	}
 }
 
-// Len returns the number of members.
+// Len returns the number of members, such as ranks or nodes, between which there are distances.
 func (m Matrix) Len() int { return m.n }
 
 // At returns the distance between members i and j in seconds. It is NaN if the pair was not measured.
@@ -156,7 +156,7 @@ type Labels []int
 // NoGroup is the label of a member without a group.
 const NoGroup = -1
 
-// Groups returns the number of groups.
+// Groups returns into how many groups the members are divided.
 func (l Labels) Groups() int {
 	most := NoGroup
 	for _, g := range l {

@@ -174,7 +174,7 @@ func (p Measurement) valid() bool {
 	return p.A.Host != "" && p.B.Host != "" && p.Pass >= 0 && (p.A.Host != p.B.Host || p.A.Rank != p.B.Rank)
 }
 
-// PairsOf returns the pairs that one stage measured.
+// PairsOf returns the measurements of the stage with this name.
 func (r Measurements) PairsOf(stage string) []Measurement {
 	return slices.DeleteFunc(slices.Clone(r.Pairs), func(p Measurement) bool { return p.Stage != stage })
 }

@@ -44,7 +44,7 @@ func (s Suspect) String() string {
 	return fmt.Sprintf("%s: %.2g times as long, %d pairs, by chance %.2g", s.Component, s.Slowdown, s.Pairs, s.Chance)
 }
 
-// SuspectReport is the result of FindSuspects.
+// SuspectReport lists the nodes and links that FindSuspects found to be slow, and those that may be.
 type SuspectReport struct {
 	Suspects []Suspect `json:"suspects"` // highest score first
 

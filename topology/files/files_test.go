@@ -22,7 +22,7 @@ func read(t *testing.T, text, name string) topology.Tree {
 	return testutil.Must(files.Read(strings.NewReader(text), name, ""))(t)
 }
 
-// write returns what Write writes, with the gaps.
+// write returns a tree in the format of the options, and the list of what the format cannot express.
 func write(t *testing.T, tree *topology.Tree, opt files.WriteOptions) (string, []string) {
 	t.Helper()
 	var b bytes.Buffer

@@ -14,7 +14,7 @@ import (
 	"tutti/topology"
 )
 
-// SlurmTopology is one of the topologies in a topology.yaml.
+// SlurmTopology is one of the topologies that Slurm's file topology.yaml defines.
 type SlurmTopology struct {
 	Name    string
 	Default bool          // used for partitions that name no topology

@@ -11,7 +11,7 @@ import (
 	"tutti/topology"
 )
 
-// Format is an output format of Write.
+// Format is a file format in which Write writes a tree.
 type Format string
 
 // Formats of Write.

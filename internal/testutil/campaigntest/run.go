@@ -28,7 +28,7 @@ func New(t testing.TB, file string, set ...string) *assembly.Campaign {
 	return testutil.Must(assembly.New(Load(t, file, set...)))(t)
 }
 
-// Begin starts the journal of a campaign in its folder.
+// Begin creates the journal of a new campaign in its output folder.
 func Begin(t testing.TB, cfg *config.Campaign) *journal.Journal {
 	t.Helper()
 	spec := testutil.Must(json.Marshal(cfg))(t)
@@ -70,7 +70,7 @@ func Conclude(t testing.TB, dir string, change func(*assembly.Campaign)) *export
 	return testutil.Must(models.Conclude(contents.State()))(t)
 }
 
-// Records returns the records of the journal in a folder.
+// Records reads the journal in a folder and returns its records, without the header.
 func Records(t testing.TB, dir string) (records []journal.Record) {
 	t.Helper()
 	content := testutil.Must(os.ReadFile(filepath.Join(dir, journal.FileName)))(t)
@@ -83,7 +83,7 @@ func Records(t testing.TB, dir string) (records []journal.Record) {
 	return records
 }
 
-// State returns the state of a journal with the given records.
+// State returns the state to which these records of a journal lead.
 func State(records []journal.Record) *journal.State {
 	var s journal.State
 	for _, r := range records {
