@@ -32,6 +32,9 @@ type records struct {
 	of map[family]record
 }
 
+// Restore counts a trial of an earlier process, so that an unusable algorithm is not run again.
+func (m *Machine) Restore(t coll.Trial) { m.records.add(t) }
+
 func (r *records) add(t coll.Trial) {
 	r.Lock()
 	defer r.Unlock()

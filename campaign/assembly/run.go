@@ -23,7 +23,9 @@ import (
 // problems. The parameter `past` is the state of the journal. The results are in the order of Problems.
 func (c *Campaign) Run(ctx context.Context, past *journal.State, log campaign.Log, observe func(campaign.Event)) ([]campaign.Result, error) {
 	results := make([]campaign.Result, len(c.Problems))
-	c.requireFirstStart(past)
+	if err := c.restoreMachines(past); err != nil {
+		return nil, err
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(c.Workers())
 	began := time.Now()
@@ -59,19 +61,28 @@ func (c *Campaign) startOrder() []int {
 	return order
 }
 
-// requireFirstStart makes machines run one job at a time until a first program has started there. It does
-// so for libraries without a measurement in the journal.
-func (c *Campaign) requireFirstStart(past *journal.State) {
+// restoreMachines passes the trials in the journal to the machines. The machine of a library without a measurement
+// runs one job at a time until a first program has started there.
+func (c *Campaign) restoreMachines(past *journal.State) error {
 	for i, m := range c.machines {
-		if !isMeasured(past, c.Config.Libraries[i].Name) {
+		measured := false
+		for _, r := range past.Rounds {
+			if r.Problem.Library != c.Config.Libraries[i].Name {
+				continue
+			}
+			for trial, err := range r.Trials() {
+				if err != nil {
+					return err
+				}
+				m.Restore(trial)
+			}
+			measured = measured || r.Done > 0
+		}
+		if !measured {
 			m.RequireFirstStart()
 		}
 	}
-}
-
-// isMeasured reports whether the journal has at least one measurement of a library.
-func isMeasured(past *journal.State, library string) bool {
-	return slices.ContainsFunc(past.Rounds, func(r *journal.Round) bool { return r.Problem.Library == library && r.Done > 0 })
+	return nil
 }
 
 // Results returns the result of each problem, restored from the state of a journal. Errors match ErrInput.

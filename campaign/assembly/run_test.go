@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/activelearn"
+	"tutti/benchrunner"
 	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/coll"
@@ -190,6 +191,30 @@ func TestChangedJournal(t *testing.T) {
 	if failed < rounds/2 {
 		t.Errorf("%d of %d changed journals gave an error, want at least half", failed, rounds)
 	}
+}
+
+// TestUnusable checks that a resumed campaign does not run an algorithm that crashed twice before.
+func TestUnusable(t *testing.T) {
+	c, past := connected(t), &journal.State{}
+	cand := c.Problems[0].Space.Candidates()[0]
+	cand.Algorithm = coll.Algorithm{Name: "ring"}
+	for range 2 {
+		crashed := coll.Trial{Measurement: coll.Measurement{Candidate: cand}, State: coll.TrialFailed, Phase: benchrunner.PhaseRun, Error: "signal 6"}
+		past.Add(journal.Record{Kind: journal.KindTrial, Problem: c.Problems[0].Problem, Round: 1, Trial: &crashed})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // only the machine is restored
+	if _, err := c.Run(ctx, past, nil, nil); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	cand.MsgBytes *= 2
+	batch := benchrunner.Batch{Label: "again", Round: 2, Requests: []benchrunner.Request{{Candidate: cand, Attempt: 1}}}
+	testutil.NoError(t, c.Problems[0].Runner.Run(t.Context(), batch, benchrunner.TrialLog(func(got coll.Trial) error {
+		if want := "not launched: 2 trials of allreduce ring failed and none succeeded: signal 6"; got.Error != want {
+			t.Errorf("trial %+v, want %q", got, want)
+		}
+		return nil
+	})))
 }
 
 // resume resumes the campaign in a folder. It does not write to the journal.
