@@ -14,9 +14,12 @@ import (
 // It also checks the table that shows the effects of halving and doubling each number.
 func TestConstants(t *testing.T) {
 	t.Chdir(t.TempDir())
-	testutil.NoError(t, os.Mkdir("pkg", 0o777))
+	for _, dir := range methodPackages {
+		testutil.NoError(t, os.MkdirAll(dir, 0o777))
+		testutil.NoError(t, os.WriteFile(dir+"/constants.go", []byte("package none\n"), 0o600))
+	}
 	const text = "package pkg\n\nconst low, high = 2, 0.5 // no 7\n\nvar prior = []float64{1, 1e-3}\n"
-	testutil.NoError(t, os.WriteFile("pkg/constants.go", []byte(text), 0o600))
+	testutil.NoError(t, os.WriteFile("hpo/constants.go", []byte(text), 0o600))
 	all := testutil.Must(ReadConstants(nil))(t)
 	want := []string{"pkg.low", "pkg.high", "pkg.prior[0]", "pkg.prior[1]"}
 	for i, c := range all {
