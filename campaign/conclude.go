@@ -10,7 +10,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Trained contains the final models of a problem and their predictions at every grid point.
+// Trained contains the final models of a problem (a collective of a library) and their predictions at every
+// grid point.
 type Trained struct {
 	Problem
 	Result       Result
@@ -24,8 +25,8 @@ type Trained struct {
 	scores       learner.Scores // of the error models (distributions of prediction errors), after the last evaluation
 }
 
-// Conclusion is the final selection of a campaign for one problem, with the models and times from which it
-// was made.
+// Conclusion is the final selection for one problem (a collective of a library). It includes the models and
+// times from which the selection was made.
 type Conclusion struct {
 	*Trained
 	Selection  activelearn.Selection

@@ -17,7 +17,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Spec contains the tuning parameters that all problems of a campaign share.
+// Spec contains the settings with which a campaign tunes each of its problems (a collective of a library).
 type Spec struct {
 	Seed     uint64
 	Strategy string
@@ -164,7 +164,7 @@ type Log interface {
 	Append(recs ...journal.Record) error
 }
 
-// Event reports the progress of one problem, such as the beginning of a phase.
+// Event reports progress in tuning one problem (a collective of a library), such as the beginning of a phase.
 type Event struct {
 	Problem    journal.Problem
 	Evaluation activelearn.Evaluation // of the latest round; its slowdown is 0 if the round has no evaluation
@@ -173,7 +173,7 @@ type Event struct {
 	Jobs       int // number of jobs that are submitted and have not ended
 }
 
-// Phase is what a problem is doing at the moment, for example measuring.
+// Phase is what the campaign is doing for a problem at the moment, for example measuring.
 type Phase string
 
 // The phases of a problem.
@@ -184,7 +184,8 @@ const (
 	PhaseEnd     Phase = "done"
 )
 
-// Result is what measuring one problem has led to: the stop reason, measurements, evaluations and study.
+// Result is what tuning one problem (a collective of a library) has led to: the stop reason, measurements,
+// evaluations and study.
 type Result struct {
 	Stop        activelearn.StopReason
 	Rounds      int
@@ -194,7 +195,8 @@ type Result struct {
 	Warnings    []string
 }
 
-// problemSeed returns the seed of a problem. It does not depend on the other problems.
+// problemSeed returns the seed for one problem (a collective of a library). It does not depend on which other
+// problems the campaign has.
 func problemSeed(seed uint64, p journal.Problem) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(p.String()))

@@ -33,7 +33,7 @@ type ProblemState struct {
 	Stop   string // why measuring ended; empty before
 }
 
-// Round is the state of one round of a problem: its batch, jobs and trials.
+// Round is the state of one round of tuning a problem (a collective of a library): its batch, jobs and trials.
 type Round struct {
 	Problem    Problem
 	Number     int
@@ -178,7 +178,7 @@ func share(j *coll.Job, last *coll.Environment) {
 	}
 }
 
-// problem returns the state of a problem. It adds the problem if the state does not have it.
+// problem returns the state of a problem (a collective of a library). It adds the problem if it is new.
 func (s *State) problem(id Problem) *ProblemState {
 	if p := s.Problem(id); p != nil {
 		return p
@@ -188,7 +188,7 @@ func (s *State) problem(id Problem) *ProblemState {
 	return p
 }
 
-// Problem returns the state of a problem, or nil if it has no record.
+// Problem returns the state of a problem (a collective of a library), or nil if it has no record.
 func (s *State) Problem(id Problem) *ProblemState {
 	for _, p := range s.Problems {
 		if p.Problem == id {
@@ -220,7 +220,7 @@ func (s *State) OpenJobs() []coll.Job {
 	return out
 }
 
-// round returns a round of a problem. It adds the round if the problem does not have it.
+// round returns the round with this number. It adds the round if it is new.
 func (s *State) round(p *ProblemState, number int) *Round {
 	at, known := slices.BinarySearchFunc(p.Rounds, number, compareRound)
 	if !known {

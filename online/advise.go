@@ -78,7 +78,8 @@ func Learn(jobs []Job, earlier [][]coll.Measurement, base Base) (Result, error) 
 	return r, nil
 }
 
-// gather groups the samples by class. The result has no models and no advice.
+// gather groups the samples by class of calls (similar calls of one collective). The result has no models and
+// no advice.
 func gather(jobs []Job, earlier [][]coll.Measurement, base Base) Result {
 	classes, samples := classesOf(base.feasible(jobs), earlier, base.Points, base.Feasible)
 	r := Result{jobs: jobs, calls: make([][]timedCall, len(classes))}
@@ -110,8 +111,8 @@ func (r *Result) fit() (err error) {
 	return nil
 }
 
-// Joint returns the joint distribution of the times of all algorithms in the given classes of a collective.
-// It returns nil if there are no times for the collective.
+// Joint returns the joint distribution of the times of all algorithms, for the given classes of calls of a
+// collective. It returns nil if there are no times for the collective.
 func (r *Result) Joint(c coll.Collective, classes []Class) (*Joint, error) {
 	p := r.posteriors[c]
 	if p == nil {

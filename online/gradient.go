@@ -19,8 +19,8 @@ const (
 	tailScale = 4.0
 )
 
-// minHorizon is the smallest number of future calls that is assumed for a class. If a class had more calls
-// than this so far, the same number is expected again.
+// minHorizon is the smallest number of future calls that is assumed for a class of calls. A class that had more
+// calls so far is assumed to have as many again.
 const minHorizon = 200
 
 // KnowledgeGradient returns an index value for each of the n algorithms of a class, and the algorithm with
@@ -101,9 +101,10 @@ const (
 // the saving remains from the second job on.
 const budgetOfGain = 0.2
 
-// adviceFor returns the advice for a class. An algorithm is explored if its index value (see KnowledgeGradient) is
-// below the shortest expected time. Its weight is the difference of these times, divided by its own expected time.
-// If the collective has no times, all algorithms get equal weights.
+// adviceFor returns the advice for a class of calls: which algorithm to select, and which ones to explore. An
+// algorithm is explored if its index value (see KnowledgeGradient) is below the shortest expected time. Its weight
+// is the difference of these times, divided by its own expected time. If the collective has no times, all
+// algorithms get equal weights.
 func (r *Result) adviceFor(class int) (Advice, error) {
 	c := r.history.classes[class]
 	j, err := r.Joint(c.Collective, []Class{c})
@@ -116,7 +117,7 @@ func (r *Result) adviceFor(class int) (Advice, error) {
 	return r.adviceBy(j, class), nil
 }
 
-// adviceBy returns the advice for a class, computed from the joint distribution of the times of its
+// adviceBy returns the advice for a class of calls, computed from the joint distribution of the times of its
 // algorithms.
 func (r *Result) adviceBy(j *Joint, class int) Advice {
 	h, now := r.history, r.selected[class]

@@ -130,7 +130,7 @@ func (h *history) earlierOf(c coll.Collective) [][]coll.Measurement {
 	return out
 }
 
-// calls returns the number of calls of a class whose times are still valid.
+// calls returns how many measured calls of a class still count. Calls before a change of times do not.
 func (h *history) calls(class int) int {
 	n := 0
 	for _, w := range h.times[class] {
@@ -232,7 +232,8 @@ func mostFrequent(numbers []int64) int64 {
 	return best
 }
 
-// collectivesOf returns the distinct collectives of the classes, in the order in which they first occur.
+// collectivesOf returns the collectives to which these classes of calls belong, each once, in the order in
+// which they first occur.
 func collectivesOf(classes []Class) []coll.Collective {
 	var out []coll.Collective
 	for _, c := range classes {

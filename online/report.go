@@ -254,8 +254,8 @@ func (r *Result) price(updates []Update) Price {
 	return out
 }
 
-// selectedAt returns the index of the algorithm that was selected for a class at the time `begun`, when a job
-// began.
+// selectedAt returns the index of the algorithm that was selected for a class of calls when a job began, at the
+// time `begun`.
 func (r *Result) selectedAt(class int, updates []Update, begun time.Time) int {
 	a := r.Advice[class]
 	if change, _, known := lastChange(updates, classKey(a.Point), begun); known {

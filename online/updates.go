@@ -21,7 +21,8 @@ type Update struct {
 	Changes []SelectionChange `json:"changes"`
 }
 
-// SelectionChange is a class of calls whose selected algorithm changed.
+// SelectionChange says that another algorithm was selected for a class of calls (similar calls of one
+// collective).
 type SelectionChange struct {
 	coll.Point                // with the smallest size of the class
 	From       coll.Algorithm `json:"from"`

@@ -206,7 +206,8 @@ func TestPackedFacts(t *testing.T) {
 	}
 }
 
-// TestHTMLSize checks that a page with ten problems on a large grid has at most 1.5 MB.
+// TestHTMLSize checks that a page for ten problems (collectives of a library), each with a large grid, has at
+// most 1.5 MB.
 func TestHTMLSize(t *testing.T) {
 	f := syntheticFacts([]string{"mpich", "openmpi"}, []string{"allgather", "allreduce", "alltoall", "bcast", "reduce"}, 7, 21, 5)
 	if page := writtenHTML(t, f); len(page) > 1500e3 {

@@ -230,7 +230,8 @@ type machineTimeView struct {
 	Queue, Launch, Warmup, Measure, Idle, All string
 }
 
-// machineTimes returns one row for each problem. If there are several, it adds a row with their sum.
+// machineTimes returns a row of machine times for each problem (a collective of a library). If there are
+// several, it adds their sum.
 func machineTimes(f Facts) []machineTimeView {
 	var out []machineTimeView
 	var sum MachineTimeFacts

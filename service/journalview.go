@@ -184,7 +184,8 @@ func (v *journalView) progress() Progress {
 	return p
 }
 
-// evaluatedRound returns the round in which a problem was last evaluated, or 0 if it was not evaluated yet.
+// evaluatedRound returns the round in which a problem (a collective of a library) was last evaluated, or 0 if
+// it was not evaluated yet.
 func (v *journalView) evaluatedRound(p journal.Problem) int {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -120,7 +120,7 @@ func TestLearnFaults(t *testing.T) {
 	}
 }
 
-// BenchmarkLearn measures the time to train the models of one problem with 72 points.
+// BenchmarkLearn measures the time to train the models of one collective with 72 points.
 func BenchmarkLearn(b *testing.B) {
 	dir := runCampaign(b)
 	for b.Loop() {

@@ -22,7 +22,7 @@ type Measurement struct {
 	coll.Measurement
 }
 
-// Selection is the selection for one problem after a round.
+// Selection says which algorithms are selected for one problem (a collective of a library) after a round.
 type Selection struct {
 	Problem journal.Problem `json:"problem"`
 	Round   int             `json:"round"`
@@ -152,7 +152,7 @@ func (c *learnedCache) get(ctx context.Context, key learnedKey, dir string, roun
 	}
 }
 
-// train waits until no other call trains models, then trains the models of a problem.
+// train waits until no other call trains models, then trains those of a problem (a collective of a library).
 func (c *learnedCache) train(ctx context.Context, key learnedKey, dir string, round int) (Learned, error) {
 	c.turn.Lock()
 	defer c.turn.Unlock()

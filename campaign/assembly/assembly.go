@@ -190,7 +190,7 @@ func (c *Campaign) addProblems() error {
 	return nil
 }
 
-// setWeights computes how much each point of every problem counts.
+// setWeights computes, for every problem (a collective of a library), how much each of its points counts.
 func (c *Campaign) setWeights() error {
 	for i, p := range c.Problems {
 		weights, warnings, err := weightsOf(c.Config.Grid, p.Space.Points())
@@ -216,8 +216,8 @@ func (c *Campaign) warnOnce(warning string) {
 	}
 }
 
-// MeasuredCompletely returns a text for each problem whose candidates will all be measured, because the
-// problem has few points.
+// MeasuredCompletely returns a text for each problem (a collective of a library) that has so few points that
+// all its candidates will be measured.
 func (c *Campaign) MeasuredCompletely() (texts []string) {
 	for _, p := range c.Problems {
 		if activelearn.MeasuresAll(c.Spec.CriteriaFrom, p.Space) {
@@ -227,7 +227,7 @@ func (c *Campaign) MeasuredCompletely() (texts []string) {
 	return texts
 }
 
-// LibraryOf returns the configuration of the library that a problem tunes.
+// LibraryOf returns the configuration of a problem's library.
 func (c *Campaign) LibraryOf(p campaign.Problem) config.Library {
 	for _, lib := range c.Config.Libraries {
 		if lib.Name == p.Library {
@@ -237,8 +237,8 @@ func (c *Campaign) LibraryOf(p campaign.Problem) config.Library {
 	panic("a problem without library") // impossible: every problem belongs to a configured library
 }
 
-// Workers returns how many problems are tuned at the same time. It is one if tutti itself runs on the nodes
-// that are measured.
+// Workers returns how many problems (a collective of a library each) are tuned at the same time. It is one if
+// tutti itself runs on the nodes that are measured.
 func (c *Campaign) Workers() int {
 	switch {
 	case c.Config.Runner.Kind == config.Local, c.Config.Runner.Kind == config.Allocation:

@@ -27,7 +27,8 @@ type PlannedJob struct {
 	Carries    []string `json:"carries"`
 }
 
-// LeftOut counts the candidates of one problem that cannot be measured, for one reason.
+// LeftOut counts the candidates of one problem (a collective of a library) that cannot be measured for the same
+// reason.
 type LeftOut struct {
 	Problem    string `json:"problem"`
 	Candidates int    `json:"candidates"`
@@ -99,7 +100,7 @@ func (c *Campaign) Forecast(ctx context.Context) (Forecast, error) {
 	return f, nil
 }
 
-// PlannedJobs describes the jobs that a runner has planned for a problem's batch.
+// PlannedJobs describes the jobs that a runner has planned for a batch of candidates of one problem.
 func PlannedJobs(p journal.Problem, batch benchrunner.Batch, planned []live.Planned) (jobs []PlannedJob) {
 	for _, j := range planned {
 		job := PlannedJob{
@@ -115,7 +116,7 @@ func PlannedJobs(p journal.Problem, batch benchrunner.Batch, planned []live.Plan
 	return jobs
 }
 
-// machineOf returns the live.Machine that measures a problem.
+// machineOf returns the machine that measures the candidates of a problem, given its index in Problems.
 func (c *Campaign) machineOf(problem int) *live.Machine {
 	m, ok := c.Problems[problem].Runner.(*live.Machine)
 	if !ok {

@@ -48,8 +48,8 @@ func commands(t *testing.T) (dir, log string) {
 	return dir, log
 }
 
-// TestConnect checks that all problems of a library share one machine. Connect must neither run a Slurm
-// command nor create the campaign's folder.
+// TestConnect checks that one machine measures all collectives (problems) of a library. Connect must neither
+// run a Slurm command nor create the campaign's folder.
 func TestConnect(t *testing.T) {
 	slurm, log := commands(t)
 	for _, tc := range []struct {
@@ -129,8 +129,8 @@ func TestConnectFaults(t *testing.T) {
 	}
 }
 
-// TestMeasuredProblems checks that the problems of a real machine have several algorithms at each point,
-// and no recorded times.
+// TestMeasuredProblems checks what a campaign on a real machine tunes: each problem must have several
+// algorithms at each point, and no recorded times.
 func TestMeasuredProblems(t *testing.T) {
 	c := fake(t, "local", nil)
 	for _, p := range c.Problems {

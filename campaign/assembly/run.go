@@ -85,7 +85,8 @@ func (c *Campaign) restoreMachines(past *journal.State) error {
 	return nil
 }
 
-// Results returns the result of each problem, restored from the state of a journal. Errors match ErrInput.
+// Results restores from a journal the result of each problem (a collective of a library). Errors match
+// ErrInput.
 func (c *Campaign) Results(state *journal.State) ([]campaign.Result, error) {
 	results := make([]campaign.Result, len(c.Problems))
 	for i, p := range c.Problems {

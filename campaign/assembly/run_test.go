@@ -25,7 +25,7 @@ import (
 	"tutti/journal"
 )
 
-// outcome contains the result of one problem in a form that tests can compare.
+// outcome contains the result of one problem (a collective of a library) in a form that tests can compare.
 type outcome struct {
 	Stop         activelearn.StopReason
 	Rounds       int
@@ -43,8 +43,8 @@ func outcomes(results []campaign.Result) []outcome {
 
 func matches(pattern, text string) bool { return regexp.MustCompile(pattern).MatchString(text) }
 
-// TestWorkersDoNotChangeResults checks that results do not depend on how many problems are tuned at the
-// same time.
+// TestWorkersDoNotChangeResults checks that results do not depend on how many problems (collectives of a
+// library) are tuned at the same time.
 func TestWorkersDoNotChangeResults(t *testing.T) {
 	counts := []string{"7", "1"}
 	if testing.Short() {

@@ -12,8 +12,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// ProblemFacts returns what the report shows of a problem. It fits the model Spec.Folds times for the
-// cross-validation.
+// ProblemFacts returns what the report shows of a problem (a collective of a library). It fits the model
+// Spec.Folds times for the cross-validation.
 func ProblemFacts(c campaign.Conclusion) (report.ProblemFacts, error) {
 	res, l := c.Result, c.Result.Ledger
 	validation, err := crossValidate(c)
@@ -154,8 +154,8 @@ func excludedTexts(algorithms []report.AlgorithmFacts) []string {
 	return out
 }
 
-// addTies marks the cells in which another algorithm may be as fast as the selected one. The rows of `c`
-// must have the order of the cells. Models without a posterior give no ties.
+// addTies marks the points of the report (cells) at which another algorithm may be as fast as the selected one.
+// The rows of `c` must have the order of the cells. Models without a posterior give no ties.
 func addTies(all []report.Cell, c campaign.Conclusion) error {
 	if !c.HasPosterior() {
 		return nil

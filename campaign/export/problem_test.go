@@ -32,7 +32,7 @@ func factsOf(t testing.TB, p campaign.Conclusion) report.ProblemFacts {
 	return testutil.Must(export.ProblemFacts(p))(t)
 }
 
-// removeTruth removes the recorded true times from the problems.
+// removeTruth removes the recorded true times, so that reports compare selections by the measurements instead.
 func removeTruth(c *assembly.Campaign) {
 	for i := range c.Problems {
 		c.Problems[i].Truth = nil
@@ -137,8 +137,7 @@ func TestScoreOfDefault(t *testing.T) {
 	}
 }
 
-// TestScoresOfOnePoint checks that the report of a problem with a single point has scores but no
-// cross-validation.
+// TestScoresOfOnePoint checks that a report has scores but no cross-validation if a single point is tuned.
 func TestScoresOfOnePoint(t *testing.T) {
 	dir := t.TempDir()
 	file := campaigntest.MadeOpenMPI.Put(t, dir)
@@ -168,8 +167,8 @@ func TestScoresWithoutDefault(t *testing.T) {
 	}
 }
 
-// TestTies checks that the report of a campaign with a Gaussian process counts as many ties as it has cells
-// with a tie. It must have no hyperparameter study.
+// TestTies checks the report of a campaign with a Gaussian process. Its number of ties must be the number of
+// grid points (cells) that it marks as a tie. It must have no hyperparameter study.
 func TestTies(t *testing.T) {
 	f := factsOf(t, madeFirst(t, nil, "method=regret", "model.kind=gp", "hpo.trials=3"))
 	if f.Ties == nil {

@@ -16,7 +16,8 @@ import (
 // ErrNothing is matched by errors of a discovery without any measurement.
 var ErrNothing = errors.New("nothing was measured")
 
-// problem returns the problem under which the journal stores all records of a discovery.
+// problem returns the library and the collective that the journal's records of a discovery name: the measured
+// library, and barrier.
 func (d *Discovery) problem() journal.Problem {
 	return journal.Problem{Library: d.lib.Name, Collective: coll.Barrier}
 }

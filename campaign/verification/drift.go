@@ -69,7 +69,7 @@ func sample(ms []coll.Measurement, n int) []coll.Measurement {
 	return out
 }
 
-// driftLog collects the new trials of all problems. It implements benchrunner.Log.
+// driftLog collects the new trials of all collectives and libraries. It implements benchrunner.Log.
 type driftLog struct {
 	trials []coll.Trial           // in the order in which they were requested
 	index  map[coll.Candidate]int // index in trials of each candidate of the current problem

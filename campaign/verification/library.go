@@ -58,7 +58,7 @@ func (s *subject) write(ctx context.Context) (verify.Files, error) {
 	return files, nil
 }
 
-// problems returns the collectives of the library that have a selection.
+// problems returns, for each collective of the library that has a selection, what to verify.
 func (s *subject) problems(choices map[coll.Collective]func(coll.Point) coll.Algorithm) ([]verify.Problem, error) {
 	var out []verify.Problem
 	for _, p := range s.campaign.Problems {

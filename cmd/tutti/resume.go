@@ -117,7 +117,7 @@ type session struct {
 	resume   string // command line that resumes the campaign when it is interrupted
 }
 
-// runAndFinish tunes every problem, writes the results and prints a summary. It closes the
+// runAndFinish tunes every collective of every library, writes the results and prints a summary. It closes the
 // journal.
 func runAndFinish(ctx context.Context, a *app, s session) (err error) {
 	defer func() { err = errors.Join(err, s.journal.Close()) }()

@@ -193,8 +193,9 @@ func (b build) choose(cell []selection.Row, own string) string {
 	return best
 }
 
-// loss returns the total loss of the rows in a cell if leaf `chosen` is selected between the nodes. Rows of one
-// layout share an option, because the library cannot distinguish them.
+// loss returns the total loss of the rows in a cell if leaf `chosen` is selected between the nodes. A cell has
+// rows that must share this algorithm. Rows of one layout share an option, because the library cannot
+// distinguish them.
 func (b build) loss(cell []selection.Row, chosen, own string) float64 {
 	byLayout := map[coll.Layout][]selection.Row{}
 	for _, r := range cell {

@@ -229,7 +229,7 @@ func (s *script) predictions(p journal.Problem, lines int) (out []service.Predic
 	return out
 }
 
-// cells returns what is selected at every point: the fastest algorithm.
+// cells returns the points of a problem, as a report shows them. At each the fastest algorithm is selected.
 func (s *script) cells(p journal.Problem, lines int) (out []report.Cell) {
 	all := s.predictions(p, lines)
 	n := len(algorithms(p))

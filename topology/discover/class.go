@@ -17,12 +17,12 @@ type Class struct {
 	Pairs []Measurement // most typical first
 }
 
-// mostUsual is the largest number of pairs that are kept for each class. One pair would not be enough, because
-// a later job may have other nodes.
+// mostUsual is the largest number of pairs of ranks that are kept for each class of pairs. One pair would not
+// be enough, because a later job may have other nodes.
 const mostUsual = 100
 
-// Classes assigns pairs to classes. It returns the classes from the fastest to the slowest. It ignores
-// pairs with a rank that is not in the tree.
+// Classes assigns pairs of ranks to classes, by the height of their lowest common ancestor in the tree. It
+// returns the classes from the fastest to the slowest. It ignores pairs with a rank that is not in the tree.
 func Classes(t *topology.Tree, pairs []Measurement) []Class {
 	tree := newRoutes(t)
 	by := map[string][]Measurement{}

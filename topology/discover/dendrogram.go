@@ -190,7 +190,7 @@ func (s unionFind) join(a, b int) int {
 	return a
 }
 
-// Cut returns the division into k groups, 1 ≤ k ≤ n.
+// Cut undoes the last merges, so that k groups remain, and returns the group of each member; 1 ≤ k ≤ n.
 func (d Dendrogram) Cut(k int) Labels {
 	return d.divide(func(merge int) bool { return merge >= d.N-k })
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// leastChange is a fraction of the members. If fewer members than this change their group between two divisions,
-// the two divisions count as one level.
+// leastChange is a fraction of the members. Two divisions of the members into groups count as one level if fewer
+// members than this change their group.
 const leastChange = 0.1
 
 // addCompatible selects levels (divisions into groups) among candidates, in the order of the candidates. It returns
@@ -42,7 +42,8 @@ func hasSmallStep(samples []sample) bool {
 	return false
 }
 
-// changedShare returns the fraction of the members whose group in division a is not also a group of division b.
+// changedShare compares two divisions of the members into groups. It returns the fraction of the members whose
+// group in a is not also a group in b.
 func changedShare(a, b Labels) float64 {
 	k := b.Groups()
 	sizeA, sizeB := a.sizes(), b.sizes()
@@ -113,9 +114,10 @@ const (
 	mostPairs = 1.0 / 3.0 // of single distances between two groups
 )
 
-// separateMisfits separates the divisions into those that are possible in a tree of switches (`clear`) and the
-// others (`unclear`, their numbers of groups). In a tree, all members of a group have the same distance to
-// another group. A division is unclear if both sets of repetitions show large deviations from this.
+// separateMisfits sorts divisions of the members into groups. It returns those that are possible in a tree of
+// switches (`clear`), and the numbers of groups of the others (`unclear`). In a tree, all members of a group
+// have the same distance to another group. A division is unclear if both sets of repetitions show large
+// deviations from this.
 func (d *levelFinder) separateMisfits(divisions []Labels) (clear []Labels, unclear []int) {
 	samples := byLevel(d.mean, divisions)
 	for i, labels := range divisions {

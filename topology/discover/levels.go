@@ -202,14 +202,15 @@ func (d *levelFinder) distantMembers(found []Labels) []distantMember {
 	return out
 }
 
-// groupDistances holds the statistics of distances, for each pair of different groups of a division.
+// groupDistances holds statistics of the distances between members of different groups: for all pairs of
+// members (`all`), and for the pairs of each member (`of`).
 type groupDistances struct {
 	all sample
 	of  []sample
 }
 
-// distancesBetweenGroups returns the distances between different groups of each division, beginning with
-// the coarsest division. In the last element every member is a group of its own.
+// distancesBetweenGroups returns, for each division of the members into groups, the distances between different
+// groups. It begins with the coarsest division. In the last element every member is a group of its own.
 func (d *levelFinder) distancesBetweenGroups(found []Labels) []groupDistances {
 	n := d.mean.n
 	divisions := append([]Labels{allMembers(n)}, found...)
@@ -229,8 +230,8 @@ func (d *levelFinder) distancesBetweenGroups(found []Labels) []groupDistances {
 	return out
 }
 
-// reference returns the mean distance between different groups of the coarsest division, without the
-// distances of the given member. If no distance remains, it uses the next finer division.
+// reference returns the mean distance between members of different groups, without the given member. It uses
+// the coarsest division into groups for which a distance remains.
 func reference(byDivision []groupDistances, member int) float64 {
 	for _, t := range byDivision {
 		others := t.all.minus(t.of[member]).minus(t.of[member]) // t.all contains each pair twice

@@ -122,7 +122,8 @@ func (e *affinity) nats(labels Labels) float64 {
 	return e.most / (deviation * deviation)
 }
 
-// improve moves items and joins groups until no change improves the division, at most mostRounds times.
+// improve improves a division of items into groups. It moves items and joins groups until no such change is
+// better, or mostRounds times.
 func (e *affinity) improve(start []int) Labels {
 	const mostRounds = 20
 	labels := NewLabels(start)
@@ -193,9 +194,9 @@ func (p *partition) isOdd(size int) int {
 	return 1
 }
 
-// cost returns the penalty, in nats, for a division in which `odd` groups have an unusual size. The prior gives
-// the same probability to each number of such groups (Laplace's rule of succession), to each selection of them,
-// and to each size up to twice the usual one.
+// cost returns the penalty, in nats, for a division into groups of which `odd` have an unusual size. The prior
+// gives the same probability to each number of such groups (Laplace's rule of succession). The same holds for
+// each selection of them, and for each size up to twice the usual one.
 func (p *partition) cost(groups, odd int) float64 {
 	return math.Log(float64(groups+1)) + p.logs[groups] - p.logs[odd] - p.logs[groups-odd] + float64(odd)*math.Log(2*float64(p.usual))
 }

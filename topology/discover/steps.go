@@ -67,7 +67,8 @@ func byLevel(t Matrix, divisions []Labels) []sample {
 	return out
 }
 
-// sharedAt returns the index of the finest division in which two members share a group, or len(divisions).
+// sharedAt returns the index of the finest division in which two members are in the same group. It returns
+// len(divisions) if there is none.
 func sharedAt(divisions []Labels, i, j int) int {
 	for level, labels := range divisions {
 		if labels[i] == labels[j] {

@@ -34,8 +34,8 @@ func decode(t testing.TB, name string, to any) {
 	testutil.NoError(t, json.NewDecoder(unzip(t, name)).Decode(to))
 }
 
-// same reports whether two divisions are equal, whatever the numbers of their groups are. In `want` the members
-// that belong to no group have the number `noise`.
+// same reports whether two results divide the members into the same groups, whatever the groups' numbers are.
+// In `want` the members that belong to no group have the number `noise`.
 func same(got discover.Labels, want []int, noise int) bool {
 	if len(got) != len(want) {
 		return false
@@ -52,7 +52,7 @@ func same(got discover.Labels, want []int, noise int) bool {
 	return true
 }
 
-// sameOr returns an error if the divisions differ; see the function `same`.
+// sameOr returns an error unless `same` finds the same groups in both results.
 func sameOr(got discover.Labels, want []int, noise int) error {
 	if same(got, want, noise) {
 		return nil
@@ -60,7 +60,8 @@ func sameOr(got discover.Labels, want []int, noise int) error {
 	return fmt.Errorf("another division: %v, want %v", got, want)
 }
 
-// noNoise is passed to same as `noise` if a division has no noise. No reference program uses this number.
+// noNoise is the argument `noise` of `same` if every member belongs to a group. No reference program uses this
+// number.
 const noNoise = -2
 
 // python contains the results of Python programs for one matrix, by method and parameter.

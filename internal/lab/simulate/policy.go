@@ -19,8 +19,8 @@ import (
 type policy interface {
 	// begin begins a run.
 	begin(ctx context.Context) error
-	// choose returns the algorithm for the next call of a class. explores is true if the policy makes the
-	// call in order to learn.
+	// choose returns the algorithm for the next call of a class (calls at one point). explores is true if the
+	// policy makes the call in order to learn.
 	choose(class int) (algorithm int, explores bool, err error)
 	// observe receives the time of the call for which choose returned the algorithm. It returns true if the
 	// policy detects a change of times.
@@ -91,7 +91,7 @@ func newPolicy(name string, app Application, earlier [][]coll.Measurement, opt O
 	return p, p.learn()
 }
 
-// fixed is a policy that always chooses the same algorithm for a class.
+// fixed is a policy that never learns: it always chooses the same algorithm for a class (calls at one point).
 type fixed func(class int) int
 
 func (fixed) begin(context.Context) error             { return nil }
