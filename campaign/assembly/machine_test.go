@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
-	"strings"
 	"testing"
 
 	"tutti/benchrunner"
@@ -82,9 +81,7 @@ func TestConnect(t *testing.T) {
 // TestConnectWithoutSlurm checks that Connect returns an error that names sbatch if this command is missing.
 func TestConnectWithoutSlurm(t *testing.T) {
 	c := fake(t, "slurm", nil, "slurm.bin="+t.TempDir())
-	if err := c.Connect("k7x2m4qa", nil); !errors.Is(err, benchrunner.ErrNoStart) || !strings.Contains(err.Error(), "sbatch") {
-		t.Errorf("Connect = %v, want %v with the name of the command", err, benchrunner.ErrNoStart)
-	}
+	testutil.GoldenErrors(t)("no sbatch", c.Connect("k7x2m4qa", nil), benchrunner.ErrNoStart)
 }
 
 // TestConnectRecorded checks that Connect and Cancel do nothing for recorded data.
