@@ -2,7 +2,6 @@ package assembly_test
 
 import (
 	"encoding/json"
-	"errors"
 	"strings"
 	"testing"
 
@@ -66,7 +65,5 @@ func TestUnmeasurable(t *testing.T) {
 	}
 	cfg.Collectives = []string{"scan", "exscan"}
 	_, err := assembly.New(cfg)
-	if !errors.Is(err, assembly.ErrInput) || !errors.Is(err, assembly.ErrUnmeasurable) || !strings.Contains(err.Error(), reason) || !strings.Contains(err.Error(), "openmpi exscan: ") {
-		t.Errorf("%v, want an error that names both", err)
-	}
+	testutil.GoldenErrors(t)("scan and exscan", err, assembly.ErrInput, assembly.ErrUnmeasurable)
 }
