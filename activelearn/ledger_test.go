@@ -22,8 +22,8 @@ func sweep(sizes int) *coll.Space {
 	return coll.NewSpace(points, testutil.SyntheticAlgorithms(), func(coll.Candidate) error { return nil })
 }
 
-// cube returns a space with several layouts. One algorithm needs two processes per node, so it cannot run
-// at some points.
+// cube returns a space with several layouts. At points with fewer than two processes per node, one algorithm
+// cannot run.
 func cube(t *testing.T) *coll.Space {
 	t.Helper()
 	points := testutil.Must(coll.Grid{Nodes: []int{2, 3, 8}, PPN: []int{1, 4}, MsgBytes: []int64{1, 64, 4096, 65536}}.Points(coll.Bcast))(t)

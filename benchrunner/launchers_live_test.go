@@ -73,8 +73,8 @@ func start(t *testing.T, env, args []string) (*exec.Cmd, *bytes.Buffer, *bytes.B
 	return cmd, &stdout, &stderr
 }
 
-// TestLiveLocal checks that the launchers start the requested number of ranks and pass
-// variables on.
+// TestLiveLocal checks that the launchers start the requested number of ranks, and that all ranks get the
+// environment variables.
 func TestLiveLocal(t *testing.T) {
 	for _, lib := range []library{mpichLib, openLib} {
 		t.Run(lib.Compiler, func(t *testing.T) {

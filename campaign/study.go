@@ -19,7 +19,8 @@ import (
 )
 
 // study compares forests with different hyperparameters, and the best one with the Gaussian process if
-// Spec.Auto is set. The first trial has the configured forest, so the best trial is never worse.
+// Spec.Auto is set. The first trial has the configured hyperparameters, so the best trial is never worse than
+// these.
 func (r *run) study(ctx context.Context) (hpo.Study, error) {
 	s, err := studyOf(r.past)
 	trials := r.spec.studyTrials()

@@ -91,8 +91,8 @@ type Record struct {
 	Note       string                  `json:"note,omitempty"`
 }
 
-// VerifyStep is one step in the verification of one library. Exactly one of the fields from Pass on is set.
-// Package verify defines what they mean.
+// VerifyStep records one event in the verification of one library. Exactly one of the fields from Pass on is
+// set. Package verify defines what they mean.
 type VerifyStep struct {
 	Library       string          `json:"library"`
 	Session       int             `json:"session"` // 1 for the first

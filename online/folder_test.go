@@ -146,7 +146,8 @@ bcast,2,4,100,"mpich.x(a=1,b=2)",4e-05,1e-06
 barrier,1,2,0,library_default,3e-06,3e-06
 `
 
-// samples holds the faults that a call of readSamples returned, and the samples that it passed on.
+// samples holds the results of a call of readSamples: the faults that it returned, and the samples that it gave
+// to its callback.
 type samples struct {
 	calls  []Sample
 	faults []string

@@ -229,9 +229,9 @@ func intersect(a, b []choice) []choice {
 	return out
 }
 
-// tunedRange returns the range of message sizes that counts as tuned for a layout. It extends beyond the
-// given sizes by half a geometric step in both directions. If no smaller message exists, the range begins at
-// zero.
+// tunedRange returns the range of message sizes that counts as tuned for a layout. It extends beyond the given
+// sizes in both directions, by half the ratio (on a logarithmic scale) between neighboring sizes. If no smaller
+// message exists, the range begins at zero.
 func tunedRange(sizes []sizeChoices, fromZero bool) (low, high int64) {
 	n := len(sizes)
 	low, high = sizes[0].size, sizes[n-1].size

@@ -43,7 +43,7 @@ func (o *Options) inspect(ctx context.Context, b config.Base) (MachineState, err
 }
 
 // changedLibrary describes the first library that is not as it was before. It returns "" if no library has
-// changed. Every role may read the text, so it names no path.
+// changed. The text names no path, because tokens of every role may read it.
 func changedLibrary(before, now []LibraryBuild) string {
 	for _, n := range now {
 		i := slices.IndexFunc(before, func(b LibraryBuild) bool { return b.Name == n.Name })

@@ -32,8 +32,8 @@ type process interface {
 	signal(os.Signal) error
 }
 
-// child is a process that this service started. It runs in its own session and writes to its log directly,
-// so it continues if the service ends.
+// child is a process that this service started. It runs in its own session and writes its log file itself.
+// Therefore it continues if the service ends.
 type child struct {
 	cmd *exec.Cmd
 }

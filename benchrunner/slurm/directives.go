@@ -25,8 +25,9 @@ var flags = map[string]bool{
 	"contiguous": true, "overcommit": true, "oversubscribe": true, "reboot": true, "spread-job": true, "use-min-nodes": true,
 }
 
-// CheckDirective returns an error unless d is a long option of sbatch that a site may add to every job. It
-// also rejects abbreviated options. sbatch would accept these, so a reserved option could be hidden.
+// CheckDirective returns an error unless d is a long option of sbatch that a site may add to every job. It also
+// rejects abbreviated options, because sbatch accepts them: an abbreviation could stand for an option that
+// sites must not set.
 func CheckDirective(d string) error {
 	m := directive.FindStringSubmatch(d)
 	if m == nil {

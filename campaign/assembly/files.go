@@ -14,7 +14,7 @@ import (
 )
 
 // readFiles reads the trace and the topology files that a campaign file names, and stores their contents in
-// cfg. The journal contains them too, so a resumed campaign does not need the files.
+// cfg. The journal stores them with cfg, so that a resumed campaign does not need the files.
 func readFiles(cfg *config.Campaign) error {
 	if cfg.Grid.Trace != "" {
 		calls, err := preprocess.ReadTrace(cfg.Grid.Trace)

@@ -52,8 +52,8 @@ func TestMeasureDrift(t *testing.T) {
 	}
 }
 
-// TestDriftEveryProblem checks that at least one candidate of every problem is measured again, and that
-// problems without measurements are skipped.
+// TestDriftEveryProblem checks that at least one candidate of every measured problem (a collective of a
+// library) is measured again. Problems without measurements must be skipped.
 func TestDriftEveryProblem(t *testing.T) {
 	c, results := campaigntest.Reread(t, campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()))))
 	if p, err := verification.MeasureDrift(t.Context(), c, results, 1, nil); err != nil || p.Candidates != 2 {

@@ -132,7 +132,7 @@ func TestOnlineUpdateReport(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	// The table selects the default, which a third of the calls ran. Another third took 1.5 times as long as
-	// the default, and the last third half as long. So exploring cost nothing on average.
+	// the default, and the last third half as long. On average exploring therefore cost nothing.
 	if p := r.Price; p.Cost > 0.001 || p.OverDefault < 0.99 || p.OverDefault > 1.01 || p.Low > p.OverDefault || p.High < p.OverDefault {
 		t.Errorf("price %+v, want none: what was explored took as long as the default", p)
 	}

@@ -39,8 +39,8 @@ func Main(ctx context.Context, args, environ []string, stdout, stderr io.Writer)
 	return int(codeOf(err))
 }
 
-// stickyWriter stores the first error of a write and ignores all later writes. So callers need not check
-// each write.
+// stickyWriter stores the first error of a write and ignores all later writes. Callers check the stored error
+// once, after all writes.
 type stickyWriter struct {
 	to  io.Writer
 	err error

@@ -17,7 +17,8 @@ typedef struct {
     int rank, size;
 } control;
 
-/* A fault is the reason why a step failed, and the rank on which it failed. A negative rank means no fault. */
+/* A fault is the reason why a part of the measurement failed, and the rank on which it failed. A negative
+ * rank means no fault. */
 typedef struct {
     int rank;
     char why[WHY];

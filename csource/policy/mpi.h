@@ -1,5 +1,5 @@
-/* The functions and types of MPI that exploration uses, for a simulated job. All ranks measure the same times, so
- * one process represents all of them. The clock is simulated, too. */
+/* The functions and types of MPI that exploration uses, for a simulated job. One process represents all ranks,
+ * as if all measured the same times. The clock is simulated, too. */
 #ifndef TUTTI_SIMULATED_MPI_H
 #define TUTTI_SIMULATED_MPI_H
 

@@ -1,6 +1,6 @@
-/* The MPI functions to which libtutti passes the application's calls on. They belong to the MPI library or to a tool
- * that is loaded after libtutti, so that the tool sees these calls. libtutti's own calls have names that begin with
- * PMPI, so that no tool sees them. */
+/* The MPI functions that libtutti calls on behalf of the application. They belong to the MPI library or to a tool
+ * that is loaded after libtutti, so that the tool sees these calls. libtutti's own calls have names that begin
+ * with PMPI, so that no tool sees them. */
 #ifndef TUTTI_NEXT_H
 #define TUTTI_NEXT_H
 
@@ -27,8 +27,8 @@
     DO(Reduce_scatter_block, reduce_scatter_block) DO(Scan, scan) DO(Scatter, scatter)
 #define EACH_COLLECTIVE(DO) EACH_COUNTED(DO) DO(Barrier, barrier)
 
-/* The functions that are passed on after MPI_Init. Each macro applies DO(name) to its functions. The user of these
- * macros defines DO. */
+/* The MPI functions that libtutti forwards to the next library after MPI_Init. Each macro applies DO(name) to
+ * its functions. The user of these macros defines DO. */
 #define BASIC_FORMS(name, lower) DO(name) DO(I##lower)
 #define PERSISTENT_FORM(name, lower) DO(name##_init)
 #define LONG_FORMS(name, lower) DO(name##_c) DO(I##lower##_c) DO(name##_init_c)

@@ -24,7 +24,8 @@ static request **slot_of(MPI_Request handle)
     return &slots[bits * 0x9e3779b97f4a7c15u >> 56];
 }
 
-/* Returns whether no request is traced. Then the functions of this file only pass calls on. */
+/* Returns whether no request is traced. The functions of this file then only forward calls to the MPI
+ * library. */
 static int none_known(void) { return __atomic_load_n(&known, __ATOMIC_RELAXED) == 0; }
 
 static void record(const traced_call *t, uint64_t now) { trace_add(t->what, t->how, t->shape, t->bytes, now - t->from); }

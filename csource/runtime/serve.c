@@ -157,7 +157,7 @@ static tutti_blocks blocks_of(const arguments *a, const void *counts, const void
     return (tutti_blocks){to, type};
 }
 
-/* Prepares an alltoallv. Its messages use the application's MPI types, so nothing is packed. */
+/* Prepares an alltoallv. Nothing is packed, because its messages use the application's MPI types. */
 static void prepare_alltoallv(stage *s, const arguments *a)
 {
     call *c = &s->c;

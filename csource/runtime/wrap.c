@@ -177,9 +177,9 @@ static inline int ranks(const comm *c) { return c->shape == NULL ? 0 : c->shape-
 
 enum { FIRST_SITE = 3 }; /* the least level of MPI_Pcontrol that names a site; MPI defines those below */
 
-/* Passes on three variable arguments, which is the largest number that known tools read. The number that the caller
- * passed is not known. On the supported platforms, reading an absent argument gives an arbitrary value and has no
- * other effect. */
+/* Forwards the call with three variable arguments, which is the largest number that known tools read. The number
+ * that the caller passed is not known. On the supported platforms, reading an absent argument gives an arbitrary
+ * value and has no other effect. */
 int MPI_Pcontrol(const int level, ...)
 {
     void *more[3];

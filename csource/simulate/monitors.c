@@ -67,7 +67,8 @@ static void write_below(const monitor *m)
         MPI_Win_flush_all(window);
 }
 
-/* Runs one call of the monitor "rma". Counters only grow, so nothing resets them. */
+/* Performs what the monitor "rma" does at one call. Returns 1 if the rank has learned of a change. Counters
+ * only grow and are never reset. */
 static int rma(const monitor *m, int call, int detected)
 {
     static const int one = 1;

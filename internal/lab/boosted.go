@@ -136,7 +136,7 @@ type loss struct{ gradient, hessian float64 }
 func (l loss) plus(o loss) loss  { return loss{l.gradient + o.gradient, l.hessian + o.hessian} }
 func (l loss) minus(o loss) loss { return loss{l.gradient - o.gradient, l.hessian - o.hessian} }
 
-// reduction returns twice the loss that the Newton step saves.
+// reduction returns twice the amount by which the Newton step reduces the loss.
 func (l loss) reduction() float64 { return l.gradient * l.gradient / (l.hessian + boostedPenalty) }
 
 // fitBoosted trains trees on rows of features. A row of weight w counts as w rows. It takes O(trees · depth

@@ -44,7 +44,7 @@ func (s *Series) addRange(x float64, a averages) {
 	s.ranges = append(s.ranges, struct{ Low, High float64 }{a.mean - a.low, a.high - a.mean})
 }
 
-// Pictures must be readable in black and white. So series differ in dashes and markers, not in colours.
+// Series differ in dashes and markers, not in colours, so that pictures are readable in black and white.
 var (
 	ink   = color.Gray{Y: 0x18}
 	quiet = color.Gray{Y: 0x70}

@@ -27,8 +27,9 @@ var below = []struct {
 	{"1+openmpi-4.1.4", testutil.OpenMPI},
 }
 
-// randomTable exports a table for up to four ranks on a node. At each point the algorithms have random times, so any
-// of them may be selected. The table omits algorithms of the MPI library that give wrong results for the tests' calls.
+// randomTable exports a table for up to four ranks on a node. The algorithms get random times at each point, so that
+// any of them may be selected. The table omits algorithms of the MPI library that give wrong results for the tests'
+// calls.
 func randomTable(t *testing.T, release, dir string, seed uint64) selection.Setup {
 	t.Helper()
 	lib, cat, err := libraries.Release("libtutti", release)

@@ -85,7 +85,7 @@ func TestLiveMPI4Py(t *testing.T) {
 }
 
 // TestLiveEZTrace runs a program under both libtutti and eztrace. libtutti must trace and serve the program's calls,
-// and eztrace must see the calls that libtutti passes on.
+// and eztrace must see the calls that libtutti forwards to the MPI library.
 func TestLiveEZTrace(t *testing.T) {
 	testutil.NeedAllCases(t)
 	for _, b := range below {

@@ -37,7 +37,7 @@ func (r route) String() string {
 // ch4 device) or in its smp algorithms. Source: ch4_coll_impl.h of 4.0.2.
 func splits(c coll.Collective) bool { return len(partsOf(c)) > 0 }
 
-// step is one part of a collective: the collective that is called on a part of the communicator.
+// step is one of the smaller collectives that make up a collective. It is called on a part of the communicator.
 type step struct {
 	collective coll.Collective
 	where      hierarchy

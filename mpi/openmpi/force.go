@@ -65,10 +65,10 @@ const mcaPrefix = "OMPI_MCA_"
 // dynamicRules is the setting that makes the component tuned use forced algorithms and rules files.
 var dynamicRules = selection.Setting{Name: mcaPrefix + "coll_tuned_use_dynamic_rules", Value: "1"}
 
-// componentsAbove lists the components that can have a higher priority than coll/tuned for the collectives
-// of whole programs. A component is off if its parameter has the value 0. The list omits coll/cuda, which
-// passes calls with buffers in main memory on to coll/tuned. Programs need coll/cuda for other buffers. The
-// list of components itself (OMPI_MCA_coll) is the user's setting, and stays unchanged.
+// componentsAbove lists the components that can have a higher priority than coll/tuned for the collectives of
+// whole programs. A component is off if its parameter has the value 0. The list omits coll/cuda, which forwards
+// calls with buffers in main memory to coll/tuned. Programs need coll/cuda for other buffers. The list of
+// components itself (OMPI_MCA_coll) is the user's setting, and stays unchanged.
 var componentsAbove = []component{
 	{"hcoll", "enable"}, {"ucc", "enable"}, {"acoll", "priority"}, {"adapt", "priority"}, {"han", "priority"}, {"sm", "priority"}, {"xhc", "priority"},
 }

@@ -11,8 +11,8 @@ import (
 )
 
 // The component coll/han handles collectives on communicators that span several nodes, with several ranks on a
-// node. Its own rules can pass calls on to the component coll/tuned. Source: ompi/mca/coll/han/coll_han_dynamic.c
-// and coll_han_dynamic_file.c, 5.0.7.
+// node. Its own rules can make it forward calls to the component coll/tuned. Source:
+// ompi/mca/coll/han/coll_han_dynamic.c and coll_han_dynamic_file.c, 5.0.7.
 
 // The variables with which coll/han loads a rules file.
 const (
@@ -82,7 +82,7 @@ func blockEnd(blocks []classicBlock, i int) int {
 }
 
 // hanRules converts rules of coll/tuned to rules of coll/han. For each selected algorithm, they say whether coll/han
-// runs it or passes the call to coll/tuned. They apply to jobs of the given layout, or to all jobs if it is zero.
+// runs it or forwards the call to coll/tuned. They apply to jobs of the given layout, or to all jobs if it is zero.
 // Message sizes are in the unit of coll/han.
 func (b build) hanRules(rules classicRules, job coll.Layout) hanFile {
 	var out hanFile

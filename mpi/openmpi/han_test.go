@@ -17,8 +17,8 @@ import (
 )
 
 // TestHan checks the files of a job on several nodes. In calls for which the rules select an algorithm, the
-// component coll/han must let coll/tuned run it. coll/han itself creates communicators of the ranks of one
-// node, and of one rank on each node. For these there must be no rules.
+// component coll/han must forward the call to coll/tuned. coll/han itself creates communicators of the ranks of
+// one node, and of one rank on each node. For these there must be no rules.
 func TestHan(t *testing.T) {
 	names := []string{"binomial", coll.Default.Name}
 	var rows []selection.Row

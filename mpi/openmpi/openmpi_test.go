@@ -439,8 +439,8 @@ func TestReplayFindsWrongJSON(t *testing.T) {
 	testutil.GoldenErrors(t)("no rules for layouts", b.Replay(b.files(rules, "/dir"), sel, rows))
 }
 
-// TestRadix checks that a rule of 6.0 contains the radix of its algorithm. Without a radix such an
-// algorithm never ends, so it must not be exported.
+// TestRadix checks that a rule of 6.0 contains the radix of its algorithm. An algorithm without its radix must
+// not be exported, because it would never end.
 func TestRadix(t *testing.T) {
 	golden := testutil.GoldenErrors(t)
 	b := build{release(t, "6.0.x")}
