@@ -51,6 +51,17 @@ func (s Setup) For(l coll.Layout) []Setting {
 	return s.Settings
 }
 
+// Distinct returns the different sets of settings, those for jobs of the given layout first.
+func (s Setup) Distinct(first coll.Layout) [][]Setting {
+	out := [][]Setting{s.For(first)}
+	for _, set := range s.all() {
+		if !slices.ContainsFunc(out, func(o []Setting) bool { return slices.Equal(o, set) }) {
+			out = append(out, set)
+		}
+	}
+	return out
+}
+
 // The environment variables in which Slurm describes the layout of a job. They are unset outside of jobs.
 // If the nodes of a job have different numbers of ranks, tasksVar holds a list, which matches no layout.
 const (

@@ -23,9 +23,12 @@ var loading = coll.Algorithm{Name: "tuned"}
 // counts as usable on this host.
 const triedWithin = time.Minute
 
+// loadedWithin is the time after which CheckLoads tests no further settings. A case takes about half a second.
+const loadedWithin = 5 * time.Second
+
 // CheckLoads tests the settings that make a library load its selection files: it runs one case of a benchmark
-// program with these settings. It returns an error if the case fails. It does nothing for a campaign on
-// recorded data.
+// program with the settings of each layout, the smallest first, until loadedWithin has passed. It returns an error
+// if a case fails. It does nothing for a campaign on recorded data.
 //
 // If the campaign submits its jobs to a queue, two ranks on this host run the case instead. The case first
 // runs without the settings. If it fails even without them, CheckLoads returns nil.
@@ -39,7 +42,7 @@ func (c *Campaign) CheckLoads(ctx context.Context, lib config.Library, setup sel
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	here := c.Sequential().In(dir)
-	here.id, here.scheduler = journal.NewID(), c.scheduler
+	here.scheduler = c.scheduler
 	point := c.smallest(lib.Name)
 	if here.Config.Runner.Kind == config.SlurmJobs {
 		here.Config.Runner.Kind = config.Local
@@ -56,12 +59,22 @@ func (c *Campaign) CheckLoads(ctx context.Context, lib config.Library, setup sel
 			return ctx.Err() // even without the settings, MPI does not work on this host
 		}
 	}
-	return here.runOnce(ctx, lib, point, setup.For(point.Layout()))
+	began := time.Now()
+	for i, settings := range setup.Distinct(point.Layout()) {
+		if i > 0 && time.Since(began) > loadedWithin {
+			break
+		}
+		if err := here.runOnce(ctx, lib, point, settings); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // runOnce runs one case of a library's benchmark program with the given settings. It returns an error if the
 // case fails.
 func (c *Campaign) runOnce(ctx context.Context, lib config.Library, point coll.Point, settings []selection.Setting) error {
+	c.id = journal.NewID() // jobs of different settings have different names
 	program, err := c.Program(lib)
 	if err != nil {
 		return err
