@@ -53,6 +53,13 @@ func TestForce(t *testing.T) {
 			NewComm:  true,
 		},
 		{
+			Name: "radix of a reduce", Release: "6.0.x", Collective: coll.Reduce, Algorithm: "knomial(faninout=4)",
+			Env:      forcing(mcaPrefix+"coll_tuned_reduce_algorithm=8", mcaPrefix+"coll_tuned_reduce_algorithm_segmentsize=0", mcaPrefix+"coll_tuned_reduce_algorithm_chain_fanout=4", mcaPrefix+"coll_tuned_reduce_algorithm_max_requests=0"),
+			Base:     forcing(),
+			Switches: []string{"coll_tuned_reduce_algorithm=8", "coll_tuned_reduce_algorithm_segmentsize=0", "coll_tuned_reduce_algorithm_chain_fanout=4", "coll_tuned_reduce_algorithm_max_requests=0"},
+			NewComm:  true,
+		},
+		{
 			Name: "default", Release: "5.0.9", Collective: coll.Bcast, Algorithm: "library_default",
 			NewComm: true,
 		},

@@ -461,9 +461,10 @@ func TestRadix(t *testing.T) {
 				t.Errorf("no %s in\n%s", want, text)
 			}
 		}
-		rows[0].Options[0].Algorithm = coll.Algorithm{Name: name}
-		sel := testutil.Must(b.Fit(rows, 0))(t)
-		_, err := b.Export(sel, "/dir")
-		golden(name+" without a radix", err, mpi.ErrUnknown)
+		for _, radix := range []string{"", "(faninout=0)", "(faninout=1)"} {
+			rows[0].Options[0].Algorithm = testutil.Must(coll.ParseAlgorithm(name + radix))(t)
+			_, err := b.Export(testutil.Must(b.Fit(rows, 0))(t), "/dir")
+			golden(name+radix, err, mpi.ErrUnknown)
+		}
 	}
 }
