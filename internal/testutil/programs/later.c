@@ -1,7 +1,10 @@
 /* later [session]: makes nonblocking collective calls, and with MPI 4 persistent ones. It completes them with each function
- * that MPI has for this: MPI_Wait, MPI_Test and so on. With the argument it uses a session instead of MPI_Init. */
+ * that MPI has for this: MPI_Wait, MPI_Test and so on. With MPI 4 it also makes calls with large counts. With the argument
+ * it uses a session instead of MPI_Init. */
 #include <mpi.h>
 #include <stdio.h>
+
+const char *tutti_ran(void) __attribute__((weak)); /* of the preloaded library */
 
 enum { CALLS = 4 };
 
@@ -70,6 +73,18 @@ static void work(MPI_Comm on)
     }
     for (int i = 0; i < CALLS; i++)
         MPI_Request_free(&r[i]);
+    for (int i = 0; i < 8; i++) {
+        for (int bcast = 0; bcast < 2; bcast++) {
+            if (bcast)
+                MPI_Bcast_c(a, CALLS, MPI_INT, 0, on);
+            else
+                MPI_Allreduce_c(a, b, CALLS, MPI_INT, MPI_SUM, on);
+            if (i == 7 && tutti_ran != NULL && tutti_ran() == NULL)
+                printf("wrong: a call with a large count is not served\n");
+        }
+    }
+    if (a[3] != 4 || b[3] < 4)
+        printf("wrong: %d and %d\n", a[3], b[3]);
 #endif
     for (int i = 0; i < 8; i++) /* libtutti serves calls from the fourth on */
         MPI_Allreduce(a, b, CALLS, MPI_INT, MPI_SUM, on);
