@@ -98,7 +98,7 @@ func (e *Evaluation) describe(s metrics.Summary) {
 	e.P95Slowdown, e.WorstSlowdown = s.P95, s.Worst
 }
 
-// Reason says why a candidate is measured.
+// Reason says why a strategy selected a candidate: what it expects of the measurement, and what this costs.
 type Reason struct {
 	// Uncertainty is the expected slowdown of the current choice at the point. The value 0.1 means that the
 	// choice is 10 % slower than the fastest algorithm.

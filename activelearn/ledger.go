@@ -189,7 +189,7 @@ func (l *Ledger) Measurements() []coll.Measurement {
 	return slices.AppendSeq(make([]coll.Measurement, 0, l.entries.len), l.All())
 }
 
-// All iterates over the measurements that Measurements returns, without a slice of them.
+// All iterates over the measurements in the order of Measurements. It allocates no slice for them.
 func (l *Ledger) All() iter.Seq[coll.Measurement] { return l.After(0) }
 
 // After works like All, but leaves out the first n measurements.

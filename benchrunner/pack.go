@@ -21,7 +21,7 @@ type NodePool struct {
 	Groups []int
 }
 
-// Packing is a schedule of the loads of one job.
+// Packing is a schedule that says when and where each load (a run of the program) of a job runs.
 type Packing struct {
 	Places   []Place // in the order in which the loads begin
 	Makespan float64 // upper bound of the seconds from the first begin to the last end

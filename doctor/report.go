@@ -15,7 +15,7 @@ const (
 	Missing State = "missing" // absent or not working
 )
 
-// Section is a group of checks in the report.
+// Section is the title of a group of checks in the report.
 type Section string
 
 // The sections, in the order in which the report prints them.

@@ -74,7 +74,7 @@ func acquireAs(me Process, path string, depth int) (*lock, error) {
 	return nil, fmt.Errorf("%w: %s changes hands too quickly, try again", ErrLocked, path)
 }
 
-// Activity says whether a process writes a journal.
+// Activity says whether a process has a journal open for writing: Running, Stopped or Dead.
 type Activity string
 
 const (

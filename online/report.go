@@ -139,7 +139,7 @@ func (r *Result) Changes(updates []Update) []SelectionChange {
 	return out
 }
 
-// never is a time that is later than every update.
+// never is a time later than every update, for use as an upper limit that excludes none.
 var never = time.Unix(1<<40, 0)
 
 // reason says why the selection of a class has changed. The parameter `before` is the algorithm that was

@@ -224,7 +224,7 @@ type HPOTrial struct {
 	Params []Param  `json:"params"`
 }
 
-// Param is a hyperparameter with its name and value.
+// Param is the name of a hyperparameter, and its value as text.
 type Param struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`

@@ -20,7 +20,7 @@ type NodeHours struct {
 	Until     time.Time `json:"until" doc:"When the next day begins"`
 }
 
-// hoursTolerance is the largest accepted rounding error of a sum of node-hours.
+// hoursTolerance is by how many node-hours a sum may exceed a quota, because of rounding errors.
 const hoursTolerance = 1e-9
 
 // budget returns the budget, in node-hours, of a campaign with the given campaign file and settings. It is 0 for a

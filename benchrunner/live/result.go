@@ -11,7 +11,7 @@ import (
 	"tutti/coll"
 )
 
-// restarts is the largest number of further jobs for a case whose jobs were cut short without any result.
+// restarts limits how many further jobs a case gets if its jobs were cut short without any result.
 const restarts = 2
 
 type result struct {

@@ -53,7 +53,7 @@ func TestRequireFirstStartEnds(t *testing.T) {
 	}
 }
 
-// vanishing is a scheduler whose jobs write no files.
+// vanishing is a scheduler whose jobs end with the given outcome and leave no files.
 type vanishing struct {
 	benchrunner.Scheduler
 	outcome coll.JobOutcome

@@ -18,11 +18,12 @@ const (
 	changeNoise = 0.05
 	// changeAlpha is the probability that a comparison reports a change although there is none.
 	changeAlpha = 0.05
-	// comparedBands is the largest number of ranges of message sizes that a comparison distinguishes.
+	// comparedBands is the largest number of ranges of message sizes for which a comparison gives separate
+	// factors.
 	comparedBands = 6
 )
 
-// change is a candidate that two campaigns measured.
+// change says how the time of a candidate differs between two campaigns that measured it.
 type change struct {
 	coll.Candidate
 	log float64 // natural logarithm of its time now divided by its earlier time

@@ -18,7 +18,7 @@ import (
 	"tutti/coll"
 )
 
-// NoLimit is a limit that no file exceeds.
+// NoLimit is the argument for reading files of any size.
 const NoLimit = math.MaxInt64
 
 // ErrKind is matched by errors about files that are not regular. ErrSize is matched by errors about files

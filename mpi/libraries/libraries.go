@@ -44,7 +44,7 @@ func Named(name string) (mpi.Library, bool) {
 	return nil, false
 }
 
-// maxLibrary is the largest size of the file of an MPI library, in bytes.
+// maxLibrary limits the size in bytes of an MPI library's file, because Identify reads it into memory.
 const maxLibrary = 1 << 30
 
 // Identify identifies the build of an MPI library by its file, which it reads into memory. It asks derived libraries

@@ -15,7 +15,7 @@ import (
 // ErrTable is the error for a text that is not a valid table. errors.Is finds it.
 var ErrTable = errors.New("not a table")
 
-// MaxBytes is the largest size of a table.
+// MaxBytes is the largest size of a table's text. libtutti does not read larger tables.
 const MaxBytes = 4 << 20
 
 const (

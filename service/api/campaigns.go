@@ -10,7 +10,7 @@ import (
 	"tutti/service"
 )
 
-// body is a response that consists of a body only.
+// body is an HTTP response that has a body and sets no headers of its own.
 type body[T any] struct{ Body T }
 
 // CampaignID is a part of the input of operations on one campaign. It is exported because package huma ignores

@@ -41,7 +41,7 @@ type total struct {
 // rows on one side.
 func (n *total) allows(one uint32) bool { return int(one) >= n.minLeaf && n.rows-int(one) >= n.minLeaf }
 
-// openNode is a node that may still be split.
+// openNode is a node of the growing tree for which it is not yet decided whether it is split.
 type openNode struct {
 	lo, hi int // its groups are grower.idx[lo:hi]
 	node   int32

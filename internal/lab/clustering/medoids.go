@@ -121,7 +121,7 @@ func (p *pam) cost() float64 {
 	return sum
 }
 
-// maxDepth is the largest depth to which SSSTree divides groups.
+// maxDepth limits how often SSSTree divides groups into smaller groups.
 const maxDepth = 8
 
 // SSSTree divides the members recursively by sparse spatial selection. The first member of a group is a

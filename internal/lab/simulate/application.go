@@ -29,7 +29,7 @@ type Application struct {
 	Unrecorded float64 // share of the calls whose collective has no recorded times
 }
 
-// maxCalls is the largest number of calls in one run.
+// maxCalls limits the calls of one simulated run of an application. More calls are an error.
 const maxCalls = 2_000_000
 
 var errNoDefault = errors.New("no recorded time of " + coll.Default.String())
