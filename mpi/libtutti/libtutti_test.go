@@ -112,20 +112,20 @@ func TestGolden(t *testing.T) {
 // sealed returns a table with its last line, which holds the checksum.
 func sealed(text string) []byte { return []byte(text + lastLine(text)) }
 
-// invalidTables returns invalid tables as keys. Each value is a part of the error that the table must cause.
+// invalidTables returns the texts of invalid tables. Each key says what is wrong.
 func invalidTables() map[string]string {
 	const good = "tutti-table 1\nbcast ranks 2-4 ppn 1-1 bytes 0-8 binomial\n"
 	out := map[string]string{
-		"":                                       "checksum",
-		good:                                     "checksum",
-		string(sealed(good)[:len(good)+20]):      "checksum",
-		string(sealed(good)) + "\n":              "checksum",
-		string(sealed("")):                       "line 1",
-		string(sealed("tutti-table 2\n")):        "line 1",
-		string(sealed("tutti-table 1")):          "checksum",
-		string(sealed("tutti-table 1\n\n")):      "line 2",
-		string(sealed("tutti-table 1\r\n")):      "line 1",
-		string(sealed("tutti-table 1\n#\x00\n")): "checksum",
+		"empty":                     "",
+		"no checksum":               good,
+		"half a checksum":           string(sealed(good)[:len(good)+20]),
+		"a line after the checksum": string(sealed(good)) + "\n",
+		"a checksum alone":          string(sealed("")),
+		"another version":           string(sealed("tutti-table 2\n")),
+		"a line without its end":    string(sealed("tutti-table 1")),
+		"an empty line":             string(sealed("tutti-table 1\n\n")),
+		"a carriage return":         string(sealed("tutti-table 1\r\n")),
+		"a NUL byte":                string(sealed("tutti-table 1\n#\x00\n")),
 	}
 	for from, to := range map[string]string{
 		"bcast": "bcasts", "ranks 2-4": "ranks 4-2", "ppn 1": "ppn 0", "0-8": "00-8", "2-4": "2-2147483648", "bytes 0-8": "bytes 0-4611686018427387905",
@@ -133,7 +133,7 @@ func invalidTables() map[string]string {
 		"binomial ": "binomial()", "bytes 0": "bytes 99999999999999999999",
 	} {
 		if text := strings.Replace(good, strings.TrimSuffix(from, " "), to, 1); text != good {
-			out[string(sealed(text))] = "line 2"
+			out[fmt.Sprintf("%q for %q", to, from)] = string(sealed(text))
 		}
 	}
 	for from, to := range map[string]string{
@@ -146,7 +146,7 @@ func invalidTables() map[string]string {
 		"0-99 ": "0-99 1 x ", "1-9 ppn": "1 ppn", "_default": "_default 1", "segsize=64": "segsize=064", "1-9": "0-9", "user.s": "users.s", "user.star": "user.", "star(s": "star(x", "cube_2": "cube-2", "star(segsize=64)": "star(segsize=64,window=2)",
 	} {
 		if text := strings.ReplaceAll(withActivations, from, to); text != withActivations {
-			out[string(sealed(text))] = "line "
+			out[fmt.Sprintf("%q for each %q", to, from)] = string(sealed(text))
 		}
 	}
 	return out
@@ -184,17 +184,17 @@ func TestParseActivations(t *testing.T) {
 }
 
 func TestParseDocumentErrors(t *testing.T) {
-	for text, want := range invalidTables() {
-		if _, err := Parse([]byte(text)); !errors.Is(err, ErrTable) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: error %v, want ErrTable with %q", text, err, want)
-		}
+	golden := testutil.GoldenErrors(t)
+	for name, text := range invalidTables() {
+		_, err := Parse([]byte(text))
+		golden(name, err, ErrTable)
 	}
 }
 
 func FuzzParse(f *testing.F) {
 	f.Add(sampleTable(f).Bytes())
 	f.Add(sealed(withActivations))
-	for text := range invalidTables() {
+	for _, text := range invalidTables() {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -235,9 +235,8 @@ func TestJoin(t *testing.T) {
 }
 
 func TestParseTooLarge(t *testing.T) {
-	if _, err := Parse(make([]byte, MaxBytes+1)); !errors.Is(err, ErrTable) || !strings.Contains(err.Error(), "4194305 bytes: want at most 4194304") {
-		t.Errorf("Parse of a table above the limit = %v", err)
-	}
+	_, err := Parse(make([]byte, MaxBytes+1))
+	testutil.GoldenErrors(t)("a table above the limit", err, ErrTable)
 }
 
 func TestJoinRefuses(t *testing.T) {

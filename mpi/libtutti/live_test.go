@@ -141,7 +141,7 @@ func runs(t *testing.T, c coll.Collective, alg coll.Algorithm, ranks int) coll.A
 // that have random changes but the right checksum.
 func testTexts(t *testing.T, program string) {
 	var texts [][]byte
-	for text := range invalidTables() {
+	for _, text := range invalidTables() {
 		texts = append(texts, []byte(text))
 	}
 	rng := rand.New(rand.NewPCG(1, 1))
