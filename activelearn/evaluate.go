@@ -84,9 +84,8 @@ func (r *StopRule) predict(e *Evaluation) (bool, error) {
 	return true, nil
 }
 
-// forecast returns the forecast of the selection's quality after a round. The evaluation e must already have
-// the scores of the error models and the results of the audits. forecast also plans the audits of the next
-// round.
+// forecast predicts the quality of the selection after a round, and plans the audits of the next round. The
+// evaluation e must already have the scores of the error models and the results of the audits.
 func (r *StopRule) forecast(e Evaluation) (*forecast, error) {
 	now, err := r.models.snapshot()
 	if err != nil {
@@ -122,9 +121,9 @@ func (r *StopRule) Refit(e Evaluation) error {
 	return ignoreEmpty(err)
 }
 
-// Accepts reports whether the selection that follows from other models is expected to meet the stopping criteria.
-// The campaign's posterior predicts its quality, as it does for the selection of the campaign's own models. If no
-// evaluation has used the posterior, there is nothing to expect, and Accepts returns true.
+// Accepts reports whether a selection that other models make is also expected to meet the stopping criteria.
+// The campaign's posterior predicts the quality of this selection, as it does for the campaign's own
+// selection. If no evaluation has used the posterior, Accepts returns true.
 func (r *StopRule) Accepts(models *learner.Learner) (bool, error) {
 	e, ok := r.last()
 	if !ok || e.Source == CrossValidated || e.Source == Reference {

@@ -135,8 +135,8 @@ func slowdownOf(logs []float64, own int) float64 {
 }
 
 // measuredBest simulates one noisy measurement of each algorithm and returns the index of the shortest time.
-// The noise has the standard deviation `sd`. It leaves out slowdowns of whole jobs, because the posterior
-// estimates these separately.
+// The noise has the standard deviation `sd`. It does not include the slowdown that all times of a job share,
+// because the posterior estimates it separately.
 func (f *forecast) measuredBest(logs []float64, sd float64) int {
 	best, shortest := 0, math.Inf(1)
 	for k, t := range logs {
@@ -163,8 +163,8 @@ func slowdown(s metrics.Summary) float64 { return s.Slowdown }
 func mistakes(s metrics.Summary) float64 { return s.Mistakes }
 func accuracy(s metrics.Summary) float64 { return s.Accuracy }
 
-// average returns the average over all draws of one number from a draw's summary. The function `figure` selects
-// this number.
+// average returns the mean of one number over all draws. The function `figure` reads this number from the
+// summary of a draw.
 func (f *forecast) average(figure func(metrics.Summary) float64) float64 {
 	return stat.Mean(f.values(figure), nil)
 }
@@ -184,8 +184,8 @@ func (f *forecast) values(figure func(metrics.Summary) float64) []float64 {
 	return out
 }
 
-// Expected returns the expected quality of a selection at points of the space. The parameter `scores`
-// compares the error models; see learner.Scores. It returns false if the posterior has no prediction for the
+// Expected returns the expected quality of a selection at points of the space. The parameter `scores` says
+// how well each error model has predicted so far. It returns false if the posterior has no prediction for the
 // selected algorithm at one of the points.
 func (a Alternatives) Expected(points []coll.Point, choose Choice, opt metrics.Options, scores learner.Scores, seed uint64) (metrics.Summary, bool, error) {
 	p := a.models.Posterior()

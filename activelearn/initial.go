@@ -107,9 +107,9 @@ type probe struct {
 	seconds float64 // machine time
 }
 
-// farthest returns the index of the probe in `some` that is farthest from its nearest neighbor in
-// `selected`. Distances are in length scales of the Gaussian process; probes of different algorithms are
-// farther apart by 1. If `selected` is empty, it returns the most expensive probe.
+// farthest returns the index of the probe in `some` that is farthest from its nearest neighbor in `selected`.
+// Distances are in length scales of the Gaussian process; a different algorithm adds 1 to the squared
+// distance. If `selected` is empty, it returns the most expensive probe.
 func farthest(some, selected []probe) int {
 	if len(selected) == 0 {
 		return len(some) - 1

@@ -33,8 +33,8 @@ func newLossModel(a metrics.Allowed) lossModel {
 
 // loss returns the expected loss if the first of two algorithms is chosen. The loss is the expected slowdown
 // plus the probability of a mistake, each divided by the value that the stopping criteria allow. The log10 of
-// the ratio of the first time to the second has the mean -gap and a mixture of two normal distributions; see
-// withTails.
+// the ratio of their times, first to second, has the mean -gap. Its distribution is a mixture of two normal
+// ones; see withTails.
 func (m lossModel) loss(gap, variance float64) float64 {
 	return withTails(gap, variance, func(gap, deviation float64) float64 {
 		return normalSlowdown(gap, deviation)/m.Slowdown + distuv.UnitNormal.CDF(-(gap+m.mistake)/deviation)/m.Mistakes
@@ -74,8 +74,8 @@ func (p *pair) shrink(step float64, m lossModel) {
 	p.loss = p.weight * m.loss(p.gap, p.variance)
 }
 
-// addPairs fills the selector's lists of choices (one for each point) and of pairs of algorithms with the
-// greatest losses. Excluded candidates form no pairs.
+// addPairs fills b.choices with the choice at each point, and b.pairs with the pairs of algorithms that have
+// the greatest losses. Excluded candidates form no pairs.
 func (b *batchSelector) addPairs(excluded *Excluded) {
 	for first := 0; first < len(b.entries); {
 		end := first
@@ -92,8 +92,8 @@ func (b *batchSelector) addPairs(excluded *Excluded) {
 	b.pairs = b.pairs[:min(len(b.pairs), maxPairs)]
 }
 
-// addPoint adds the pairs and the current choice of one point. The parameter `first` is the index of the
-// point's first entry.
+// addPoint adds the current choice at one point, and the pairs of this choice with each rival. The parameter `first` is
+// the index of the point's first entry. The parameter `selectable` lists the entries of algorithms that may be selected.
 func (b *batchSelector) addPoint(first int, selectable []int) {
 	if len(selectable) == 0 {
 		b.choices = append(b.choices, openChoice{best: first, rival: first})

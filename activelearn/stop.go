@@ -11,7 +11,7 @@ type StopReason string
 
 // The reasons why a campaign stops. Only Converged is a success: the stopping criteria are met. SpaceExhausted
 // means that every candidate was measured but the criteria are not met, because noise hides which algorithm is
-// the best. NoiseLimited means that this would happen if every candidate were measured.
+// the best. NoiseLimited means that the campaign would end in this way if it measured every candidate.
 const (
 	Converged      StopReason = "converged"
 	Budget         StopReason = "budget"

@@ -15,8 +15,8 @@ type State struct {
 	Round  int     // 1 for the first
 	Want   int     // number of candidates wanted; a strategy that measures all algorithms of a point may return more
 	Ledger *Ledger // the candidates' status and measurements
-	// Posterior is the posterior given the ledger's measurements and those of Options.Earlier. If it is
-	// nil, a strategy that needs a posterior computes it.
+	// Posterior predicts times from the ledger's measurements and those of Options.Earlier. If it is nil, a
+	// strategy that needs a posterior computes it.
 	Posterior *learner.Posterior
 }
 

@@ -115,7 +115,7 @@ func checkArgs(name string, args, reserved []string) error {
 	return nil
 }
 
-// hasNumber reports whether the argument a is the short option t directly followed by a number, as in -N4.
+// hasNumber reports whether the argument `a` is the short option `t` directly followed by a number, as in -N4.
 func hasNumber(a, t string) bool {
 	rest, ok := strings.CutPrefix(a, t)
 	if !ok || len(t) != 2 || rest == "" {
@@ -156,8 +156,8 @@ func srunArgs(o LauncherOptions, l coll.Layout, _ Command) []string {
 }
 
 // hydraArgs returns hydra's arguments. With -genvall, ranks get the whole environment, whatever variables of
-// hydra say. Hydra starts -ppn ranks on one node of the job after another, and then returns to the first node.
-// Cyclic order therefore needs a job with exactly the nodes of the layout, or a list of the nodes.
+// hydra say. Hydra places -ppn ranks on each node of the job in turn, and begins again at the first node if ranks
+// remain. Cyclic order therefore needs a job with exactly the nodes of the layout, or a list of the nodes.
 func hydraArgs(o LauncherOptions, l coll.Layout, _ Command) []string {
 	perTurn := l.PPN
 	if o.Order == coll.Cyclic {

@@ -72,9 +72,9 @@ func TestPackPlaces(t *testing.T) {
 	}
 }
 
-// TestPackRandom packs random loads, which may end earlier than planned. It checks that no group has two loads
-// at the same time, and that loads that span switches never overlap. No load may begin later than planned.
-// Without groups, the makespan must be at most twice its lower bound.
+// TestPackRandom packs random loads, and simulates loads that end earlier than planned. No group of nodes may
+// have two loads at the same time, and loads that span groups may not overlap. No load may begin later than
+// planned. Without groups, the makespan must be at most twice its lower bound.
 func TestPackRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 500 {

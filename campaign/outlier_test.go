@@ -19,9 +19,9 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// TestOutliersAreRemeasured checks that outliers of disturbed jobs are measured again in the next round,
-// and that the second time replaces the first. This may cost at most 10 % of the machine time. A resumed
-// campaign must measure the same candidates.
+// TestOutliersAreRemeasured checks that outliers of disturbed jobs are measured again in the next round, and
+// that the second time replaces the first. The second measurements may cost at most 10 % of the machine time.
+// A resumed campaign must measure the same candidates.
 func TestOutliersAreRemeasured(t *testing.T) {
 	s := spec("regret")
 	s.CriteriaFrom = activelearn.Predicted

@@ -318,9 +318,9 @@ func outliersOf(round *journal.Round) []coll.Candidate {
 	return round.Reasons.Outliers
 }
 
-// evaluateModels returns the evaluation of a round, from the log if it is there. The result `ok` is false as long
-// as there are too few measurements. The next round's evaluation compares its measurements with the models of
-// this round. Models are fitted unless the log has that evaluation, too.
+// evaluateModels returns the evaluation of a round, from the log if it is there. The result `ok` is false as
+// long as there are too few measurements. The next round's evaluation needs the models of this round, to
+// compare them with new measurements. They are fitted unless the log has that evaluation, too.
 func (r *run) evaluateModels(round int) (eval activelearn.Evaluation, ok bool, err error) {
 	logged := r.evaluated(round)
 	_, past := r.past.Round(round + 2)

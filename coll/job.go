@@ -17,7 +17,7 @@ const (
 	JobEnded     JobState = "ended"
 )
 
-// JobOutcome says in which way a job ended.
+// JobOutcome says how a job ended, such as completed or lost.
 type JobOutcome string
 
 // The outcomes of jobs. "Lost" means that the scheduler does not know the job.

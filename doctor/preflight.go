@@ -102,8 +102,8 @@ func Loaded(ctx context.Context, program string, environ []string) mpi.Identity 
 	return id
 }
 
-// BenchmarkFiles returns the file of the MPI library that each benchmark program of a campaign loads, in the
-// environment of its jobs. A path is empty if the program loads no MPI library here.
+// BenchmarkFiles returns, for each benchmark program of a campaign, the file of the MPI library that the
+// program loads in the environment of its jobs. A path is empty if the program loads no MPI library here.
 func BenchmarkFiles(ctx context.Context, opt Options) ([]string, error) {
 	x := &preflight{newSession(opt, "/")}
 	if err := x.begin(ctx); err != nil {

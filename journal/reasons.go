@@ -15,7 +15,7 @@ type Reasons struct {
 	Outliers      []coll.Candidate // of the batch, in its order
 }
 
-// Reason says why a candidate is measured.
+// Reason is a candidate, together with the reason why a round measures it.
 type Reason struct {
 	coll.Candidate
 	activelearn.Reason

@@ -35,8 +35,8 @@ func (c *Catalogue) Above(other *Catalogue, version string, keep func(coll.Colle
 	return out
 }
 
-// Below removes the prefix that the function Above added, which is a library's name. It returns false if the
-// algorithm's name does not begin with this prefix.
+// Below removes the prefix that the function Above added to an algorithm's name, such as "mpich." for the
+// library mpich. It returns false if the name does not begin with this prefix.
 func Below(library string, alg coll.Algorithm) (coll.Algorithm, bool) {
 	name, ok := strings.CutPrefix(alg.Name, library+".")
 	if !ok || name == "" {
@@ -58,12 +58,12 @@ type User struct {
 	MaxRanks   int             `json:"max_ranks,omitempty"` // 0: no limit
 }
 
-// UserLibrary is the name of the catalogue of users' algorithms. In other catalogues it is the prefix of their
-// names.
+// UserLibrary is the name of the library in the catalogue of users' algorithms. In other catalogues it is the
+// prefix of these algorithms' names, as in user.NAME.
 const UserLibrary = "user"
 
-// WithUsers returns the catalogue with algorithms of users, whose parameters have the given values. The function
-// `lookup` checks these parameters; see Rules.Lookup.
+// WithUsers returns the catalogue extended by algorithms of users. The map `values` has the values of their
+// parameters. The function `lookup` checks these parameters; see Rules.Lookup.
 func (c *Catalogue) WithUsers(users []User, values map[string][]string, lookup func(*Catalogue, coll.Collective, Entry, coll.Algorithm) error) *Catalogue {
 	if len(users) == 0 {
 		return c

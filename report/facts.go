@@ -254,7 +254,7 @@ type MachineTimeFacts struct {
 	Idle       float64 `json:"idle_node_seconds"`
 }
 
-// NodeSeconds returns the sum over all phases in which jobs had nodes.
+// NodeSeconds returns the node-seconds of the jobs: the sum of all phases except waiting in the queue.
 func (m MachineTimeFacts) NodeSeconds() float64 { return m.Launch + m.Warmup + m.Measure + m.Idle }
 
 // ExcludedFacts is a candidate that failed in every attempt to measure it.

@@ -71,9 +71,8 @@ func (b *Benefit) text() string {
 		formatNodeSeconds(*b.BreakEven/b.CollectiveShare), FormatShare(b.CollectiveShare), formatSeconds(3600*b.CollectiveShare*b.Saved))
 }
 
-// medianTimeShare returns the share of machine time that was needed, compared with measuring everything. It
-// is the median over all problems. It returns false if the time of measuring everything is unknown for a
-// problem.
+// medianTimeShare returns the machine time of a problem divided by the time of measuring everything, as the
+// median over all problems. It returns false if the time of measuring everything is unknown for a problem.
 func (f Facts) medianTimeShare() (float64, bool) {
 	var shares []float64
 	for _, p := range f.Problems {
@@ -96,7 +95,7 @@ var sourceMeanings = map[string]string{
 	"cross-validated": "of the model's choices at measured points that it did not see",
 }
 
-// SourceTexts explains the distinct sources of slowdowns and mistakes: "figures predicted: expected by ...".
+// SourceTexts returns a line for each distinct source of scores, such as "figures predicted: expected by ...".
 func SourceTexts(sources []string) (texts []string) {
 	for _, s := range sources {
 		if text := "figures " + s + ": " + sourceMeanings[s]; sourceMeanings[s] != "" && !slices.Contains(texts, text) {
@@ -135,9 +134,9 @@ func scoreTexts(p ProblemFacts, name string) (slowdown, mistakes string) {
 	return FormatSlowdown(s.Slowdown), FormatShare(s.Mistakes)
 }
 
-// ModelLines returns a line for each kind of model (Gaussian process or forest) that became the final model of
-// problems. It contains the number of these problems, and the average losses of the Gaussian process and of the
-// best forest at held-out points. It returns "" if no models were compared.
+// ModelLines returns a line for each kind of model (Gaussian process or forest). It says how many problems have
+// this final model. It also gives the average losses, at held-out points, of the Gaussian process and of the best
+// forest. If no models were compared, the result is "".
 func ModelLines(f Facts) string {
 	var b strings.Builder
 	for _, model := range []string{"gp", "forest"} {

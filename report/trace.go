@@ -108,8 +108,8 @@ type traceView struct {
 	Gains        string // a sentence; empty without a campaign
 }
 
-// viewOf converts a trace into tables. The table of points has those with the longest times, at most
-// maxPoints.
+// viewOf converts a trace into two tables. The table of points has the points with the longest times, at most
+// `maxPoints`.
 func viewOf(name string, calls []preprocess.Calls, g *Gains, maxPoints int) traceView {
 	var all traceLine
 	var collectives, points []traceLine
@@ -196,7 +196,7 @@ type tunedCells struct {
 	cells []Cell
 }
 
-// ReadGains reads the results for one library from a campaign's report.json. The parameter library may be
+// ReadGains reads the results for one library from a campaign's report.json. The parameter `library` may be
 // empty if the campaign has only one library.
 func ReadGains(path, library string) (*Gains, error) {
 	text, err := infile.Read(path, infile.NoLimit)

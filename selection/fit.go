@@ -14,16 +14,16 @@ import (
 // point or algorithm, another collective than the other rows, or an impossible layout.
 var ErrRow = errors.New("bad row")
 
-// Fit merges the rows of one collective into a tree. The tree has the fewest bands that keep the guarantees of the
-// package.
+// Fit merges the rows of one collective into a tree. The tree has the fewest bands (ranges of message sizes) that
+// keep the guarantees of the package.
 //
-// size returns the message size that the library computes for its rules, or 0 if the rules ignore the size. The
-// library cannot distinguish rows with the same size and the same layout (with Options.ByRanks, the same number of
-// ranks). Such rows get the same option. It is not slower than the default in any of these rows. Among such
-// options, it is the one whose largest loss is smallest.
+// The function `size` returns the message size that the library computes for its rules, or 0 if the rules ignore it.
+// The library cannot distinguish rows with the same size and the same layout (with Options.ByRanks, the same number
+// of ranks). Such rows get the same option. In none of these rows is it slower than the default. If each such option
+// loses more than MaxLoss in some row, Fit takes the one whose largest loss is smallest.
 //
-// The number of bands (ranges of message sizes) is the smallest possible at each level, by dynamic programming over
-// the cuts. Of equally many bands, those with the smallest sum of losses are chosen. First, sizes are merged into
+// The number of bands is the smallest possible at each level, by dynamic programming over the cuts. If several
+// divisions have equally few bands, Fit takes the one with the smallest sum of losses. First, sizes are merged into
 // bands. Then neighboring processes per node of a communicator size are merged if the same bands serve them.
 // Finally, neighboring communicator sizes are merged if the same ranges of processes per node and bands serve them.
 // Layouts share only bands in which both were tuned.
@@ -125,7 +125,7 @@ func sizedRows(rows []Row, size func(coll.Point) int64, opt Options) ([]sizedRow
 	return out, nil
 }
 
-// groupByLayout groups rows by layout, or by the number of ranks. It sorts the result by ranks and ppn.
+// groupByLayout groups rows by layout or, with Options.ByRanks, by the number of ranks. It sorts the result by ranks and ppn.
 func groupByLayout(rows []Row, size func(coll.Point) int64, opt Options) ([]layoutChoices, error) {
 	all, err := sizedRows(rows, size, opt)
 	if err != nil {
@@ -159,9 +159,9 @@ func chunk[T any](all []T, same func(a, b T) bool) [][]T {
 	return out
 }
 
-// openChoices returns the choices for rows that the library cannot distinguish. These are all algorithms
-// whose loss is at most maxLoss in every row. If there is none, it returns the algorithm with the smallest
-// worst loss.
+// openChoices returns the choices for rows that the library cannot distinguish: the algorithms that are in no
+// row slower than the default, and in no row lose more than maxLoss. If there are none, it drops the second
+// condition and returns the algorithm whose largest loss is smallest.
 func openChoices(rows []sizedRow, maxLoss float64) []choice {
 	safe := guarded(rows[0].Row)
 	for _, r := range rows[1:] {

@@ -171,8 +171,8 @@ func TestFitErrors(t *testing.T) {
 	}
 }
 
-// TestByRanks checks layouts with the same number of ranks. They must share the algorithm whose largest
-// loss is smallest. Any layout with this number of ranks must be in the tuned range.
+// TestByRanks checks layouts with the same number of ranks. All must get the same algorithm: the one whose
+// largest loss is the smallest. Any layout with this number of ranks must be in the tuned range.
 func TestByRanks(t *testing.T) {
 	rows := []selection.Row{
 		at(6, 1, 1, "a", 1.0, "b", 1.2), at(2, 3, 1, "a", 2.0, "b", 1.0), at(1, 2, 1, "a", 1.0, "b", 3.0)}
@@ -268,8 +268,8 @@ func checkPromise(t *testing.T, r selection.Row, got coll.Algorithm, bound float
 	}
 }
 
-// TestFewestBands checks that Fit finds as few bands as an exhaustive search over all ways to cut ten
-// sizes.
+// TestFewestBands checks that Fit finds as few bands (ranges of message sizes) as an exhaustive search over
+// all ways to divide ten sizes.
 func TestFewestBands(t *testing.T) {
 	for seed := range uint64(30) {
 		rng := rand.New(rand.NewPCG(seed, 2))

@@ -212,8 +212,8 @@ func (q *queue) endStoppedLocked(e *entry) {
 	q.endLocked(e, Cancelled, ExitCancelled, failure)
 }
 
-// awaitForeignLocked waits for the time foreignRetry while another process has locked the journal of a campaign.
-// Meanwhile it releases the queue's lock.
+// awaitForeignLocked is called while another process has locked the journal of a campaign. It releases the
+// queue's lock and waits for the time foreignRetry, or until a campaign or machine of the queue changes.
 func (q *queue) awaitForeignLocked(e *entry) {
 	e.WaitsFor = waitsForForeign
 	changed := q.changed

@@ -157,8 +157,8 @@ type overlap struct {
 }
 
 // overlaps returns the pairs of a declared and a measured switch that share vertices of the level below. The
-// maps up and down have the parents of declared and measured vertices. A vertex without a parent in either tree
-// is omitted. The overlaps are in the order of their first shared vertex.
+// maps `up` and `down` have the parents of declared and measured vertices. A vertex without a parent in
+// either tree is omitted. The overlaps are in the order of their first shared vertex.
 func overlaps(pairs []pair, up, down map[*Vertex]*Vertex) []*overlap {
 	type key struct{ declared, measured *Vertex }
 	var all []*overlap

@@ -15,8 +15,8 @@ import (
 	"tutti/verify"
 )
 
-// bench is a runner that measures each candidate in its own launch. For tuned files, it makes MPICH run an
-// algorithm whose results are right in the timed call and wrong for datatypes with gaps.
+// bench is a runner that measures each candidate in its own launch. With the tuned selection files, it makes
+// MPICH run an algorithm whose results are right in the timed call and wrong for datatypes with gaps.
 type bench struct {
 	t       *testing.T
 	program benchrunner.Program

@@ -54,8 +54,8 @@ func (r Result) Untrusted() []CollectiveResult {
 }
 
 // PointResult is the result at one test point. Ratio is the tuned time divided by the default time, zero if
-// no block had both times. If there was a confirmation, Ratio is from the confirmation alone, because
-// screening selects slow points.
+// no block had both times. If the point was tested again for confirmation, Ratio is from this second test
+// alone, because the first test selects slow points.
 type PointResult struct {
 	TestPoint
 	Ratio       Interval `json:"ratio"`
@@ -153,8 +153,8 @@ func (r *Result) addPoints(st state, own []Entry) map[coll.Point]series {
 	return measured
 }
 
-// seriesOf returns the measurements of each point in the rounds from `first` up to `end`. For a point with a
-// confirmation, they are from the confirmation, and otherwise from the screening.
+// seriesOf returns the measurements of each point in the rounds from `first` up to `end`. If a point was tested
+// again for confirmation, they come from the second test, otherwise from the first one (the screening).
 func seriesOf(own []Entry, first, end int) map[coll.Point]series {
 	type place struct {
 		point coll.Point
@@ -257,8 +257,8 @@ func speedup(points []series, seed uint64) (Interval, error) {
 	return Interval{Value: mean(rounds), Low: i.Low, High: i.High}, err
 }
 
-// median returns the median of the ratios, in which the block of a round counts times[round] times. If no block
-// counts, the median is over all blocks.
+// median returns the median of the ratios of all blocks. The ratio of a block counts as often as `times` says
+// for the block's round. If no block counts, each counts once.
 func (s series) median(times map[int]int) float64 {
 	var values []float64
 	for i, r := range s.rounds {

@@ -155,8 +155,8 @@ var (
 	tree = coll.Algorithm{Name: "tree"}
 )
 
-// rowsOf returns rows for a selection. The best algorithm, which is predicted to take half the default's
-// time, is tree up to 1 KiB and ring above. From 64 KiB it is the default.
+// rowsOf returns rows for a selection. The best algorithm is `tree` up to 1 KiB and `ring` above; it is
+// predicted to take half the default's time. From 64 KiB the default is faster than both.
 func rowsOf(nodes []int, sizes []int64, collectives ...coll.Collective) []selection.Row {
 	var rows []selection.Row
 	for _, c := range collectives {
@@ -376,7 +376,7 @@ func TestFailures(t *testing.T) {
 	}
 }
 
-// TestUnusable checks that times that cannot be used revert nothing and prove nothing.
+// TestUnusable checks a verification whose times are all too noisy to be used. It must revert nothing and prove nothing.
 func TestUnusable(t *testing.T) {
 	m := &machine{noisy: true}
 	res, _ := run(t, m, rowsOf([]int{2}, smallSizes, coll.Bcast), rules(1))
@@ -478,7 +478,8 @@ func TestResume(t *testing.T) {
 	t.Logf("killed and resumed after %d different records", killed)
 }
 
-// sameEntries compares entries as they are written to the journal. The order of the trials within a block does not matter.
+// sameEntries reports whether two lists of entries are equal in the journal. The order of the trials within a block
+// does not matter.
 func sameEntries(a, b []verify.Entry) bool {
 	lines := func(es []verify.Entry) []string {
 		var out []string
@@ -582,8 +583,8 @@ func TestLaunchNoise(t *testing.T) {
 	}
 }
 
-// TestUntrusted checks which collectives count as untrusted. At points that the files do not change, the ratio's whole
-// confidence interval lies outside the tolerance.
+// TestUntrusted checks which collectives count as untrusted: those with different times even at points that the
+// files do not change. There the whole confidence interval of the ratio of the times lies outside the tolerance.
 func TestUntrusted(t *testing.T) {
 	r := verify.Result{Rules: verify.DefaultRules()}
 	for _, i := range []verify.Interval{{Value: 2.048, Low: 1.721, High: 2.439}, {Value: 1.03, Low: 1.01, High: 1.05}, {Value: 0.5, Low: 0.4, High: 0.6}} {

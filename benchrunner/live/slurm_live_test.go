@@ -128,8 +128,8 @@ func srun(t *testing.T, mpi string) benchrunner.Launcher {
 	return testutil.Must(benchrunner.NewLauncher(benchrunner.Srun, benchrunner.LauncherOptions{MPI: mpi}))(t)
 }
 
-// run measures a batch. If disturb is not nil, it is called with the ID of the first job once
-// the first case is measured.
+// run measures a batch. If `disturb` is not nil, it is called as soon as the first case is measured, with the
+// ID of the first job.
 func (b bench) run(batch benchrunner.Batch, disturb func(id string)) *memory {
 	b.t.Helper()
 	log := &memory{}
@@ -186,7 +186,7 @@ func (b bench) other(id string) string {
 	return strings.Fields(b.Shell("scontrol show hostnames $(squeue -h -j " + id + " -o%N)"))[1]
 }
 
-// submissions returns how many jobs Slurm has with the names of the jobs in the log.
+// submissions returns the number of Slurm's jobs, including ended ones, that have the name of a job in the log.
 func (b bench) submissions(log *memory) int {
 	n := 0
 	for _, j := range log.last() {

@@ -21,9 +21,9 @@ const (
 	askFirst  = time.Second     // delay after a submission, when the answer would only be "waiting"
 )
 
-// unknownTimes is the number of consecutive answers without a job after which the job counts as lost or not
-// accepted. A lost job must also be missing for this many times Options.Settle. The reason is that schedulers
-// omit jobs right after a submission, after a restart, and before their accounts show the end.
+// unknownTimes is the number of consecutive answers that must omit a job before it counts as lost or not
+// accepted. A lost job must also be missing for this many times Options.Settle. Schedulers omit jobs right
+// after a submission, after a restart, and before their accounts show the end.
 const unknownTimes = 3
 
 type ending struct {
@@ -227,7 +227,8 @@ func (w *watcher) take(ctx context.Context, asked []*watched, answer map[string]
 	w.nextAsk = now.Add(max(w.period(), w.jitter(now.Sub(w.changed)/10)))
 }
 
-// enter records a job's status. If the answer omits the job, the error err says why it may be incomplete.
+// enter records a job's status from an answer of the scheduler. If the answer omits the job, a non-nil `err` says why
+// the answer may be incomplete.
 func (w *watcher) enter(j *watched, answer map[string]benchrunner.Status, err error, now time.Time) {
 	s, known := answer[j.id]
 	switch {

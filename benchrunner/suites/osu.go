@@ -30,8 +30,8 @@ var (
 	typesSince   = []int{7, 1} // -T
 )
 
-// NewOSU returns the programs of the OSU Micro-Benchmarks. A launch measures sizes of which each is twice the
-// size before, because OSU measures no other sizes.
+// NewOSU returns the programs of the OSU Micro-Benchmarks. In a launch, each message size is twice the
+// previous one, because OSU measures no other sizes.
 func NewOSU(opt OSUOptions) (*Program, error) {
 	switch {
 	case opt.Version != "" && len(mpi.ReleaseNumbers(opt.Version)) < 2:
@@ -173,8 +173,8 @@ func parseOSU(lines []string) (listing, error) {
 
 var osuColumnGap = regexp.MustCompile(`\s{2,}`)
 
-// osuColumns returns the names of the columns. A name contains single spaces only; more spaces separate
-// names. It returns an error for the output of non-blocking collectives and of other programs.
+// osuColumns returns the names of the columns in a header line of OSU. Two or more spaces separate names. It
+// returns an error for the output of non-blocking collectives and of other programs.
 func osuColumns(text string) ([]string, error) {
 	names := osuColumnGap.Split(strings.TrimSpace(strings.TrimPrefix(text, "#")), -1)
 	for _, n := range names {

@@ -11,9 +11,9 @@ import (
 	"tutti/report"
 )
 
-// scores returns the scores of the tuned selection and of the default at the same points. With recorded true
-// times, these are the points for which the default's time is recorded, or all points if there are none.
-// Without true times, the score of the tuned selection is that of the last evaluation.
+// scores returns the scores of the tuned selection and of the default at the same points. If true times are
+// recorded, these are the points with a true time of the default, or all points if there are none. Without
+// true times, the score of the tuned selection is that of the last evaluation.
 func scores(k knownTimes, c campaign.Conclusion) ([]report.Score, error) {
 	if c.Truth == nil {
 		return estimates(c)
@@ -58,9 +58,9 @@ func unsafeFacts(c campaign.Conclusion) (*report.UnsafeFacts, error) {
 	return f, err
 }
 
-// estimates returns the score of the last evaluation. It returns none if there was no evaluation, or if the
-// space was completely measured and not evaluated after that. If the models can predict the default at every
-// point of the grid, estimates adds the default's expected score.
+// estimates returns the score of the last evaluation. If the models can predict the default at every point of
+// the grid, it adds the default's expected score. It returns no score if there was no evaluation, or if the
+// campaign measured the rest of the space after the last one.
 func estimates(c campaign.Conclusion) ([]report.Score, error) {
 	res := c.Result
 	n := len(res.Evaluations)

@@ -75,7 +75,7 @@ func (s *subject) problems(choices map[coll.Collective]func(coll.Point) coll.Alg
 	return out, nil
 }
 
-// problem returns what to verify for one collective. Its points are those at which the default can run.
+// problem returns what to verify for one collective. It leaves out points at which the default cannot run.
 func (s *subject) problem(p campaign.Problem, choose func(coll.Point) coll.Algorithm) (verify.Problem, error) {
 	out := verify.Problem{Collective: p.Collective, Choose: choose, OffGrid: s.campaign.Config.Runner.Live()}
 	for _, point := range p.Space.Points() {

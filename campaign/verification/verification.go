@@ -111,8 +111,8 @@ func (v *Verifier) subject(lib config.Library) (*subject, error) {
 	return &subject{Verifier: v, lib: lib, port: m, cat: cat}, nil
 }
 
-// open returns the session of a library's verification, restored from the journal. The parameter `problems`
-// contains the selections of the current files.
+// open returns the session that verifies a library, in the state that the journal records. The parameter
+// `problems` contains the selections in the current files.
 func (v *Verifier) open(lib config.Library, problems []verify.Problem) (*verify.Session, error) {
 	session, err := verify.Open(verify.Options{
 		Library: lib.Name, Rules: v.opt.Rules, MachineTime: v.Budget(lib), WallTime: v.opt.WallTime,

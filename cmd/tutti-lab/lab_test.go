@@ -27,8 +27,8 @@ func readFile(t *testing.T, path string) []byte {
 	return testutil.Must(os.ReadFile(path))(t)
 }
 
-// TestEvaluateKeep checks that evaluate continues from a file of outcomes, and that a line that is not JSON
-// leads to an error.
+// TestEvaluateKeep checks that the command `evaluate` continues from a file of outcomes, and that a line that
+// is not JSON leads to an error.
 func TestEvaluateKeep(t *testing.T) {
 	dir := t.TempDir()
 	keep := filepath.Join(dir, "o.jsonl")
@@ -47,7 +47,7 @@ func TestEvaluateKeep(t *testing.T) {
 	mustRun(t, exitFailed, args...)
 }
 
-// TestCalibrateKeepRefuses checks that calibrate does not change a file that it did not write.
+// TestCalibrateKeepRefuses checks that the command `calibrate` does not change a file that it did not write.
 func TestCalibrateKeepRefuses(t *testing.T) {
 	keep := filepath.Join(t.TempDir(), "notes.txt")
 	testutil.NoError(t, os.WriteFile(keep, []byte("notes of mine"), 0o600))

@@ -361,10 +361,10 @@ static void wait_for(const clocks *k, double start)
         ;
 }
 
-/* Times a block of calls, which rank 0 ordered, on this rank. Stores the end of each call, and its beginning with
- * the opposite sign: one maximum over all ranks then gives the latest end and the earliest beginning. If calls
- * start at agreed times, ends are relative to these times, and beginnings are 0. Rank 0 discards calls that this
- * rank entered late: their ends are raised by LATE. The last element is 1 if a call failed. */
+/* Times a block of calls, which rank 0 ordered, on this rank. Stores the end of each call. It also stores the
+ * beginning with the opposite sign: one maximum over all ranks then gives the latest end and the earliest beginning.
+ * If calls start at agreed times, ends are relative to these times, and beginnings are 0. If this rank entered a call
+ * late, it raises the end by LATE, and rank 0 discards the call. The last element is 1 if a call failed. */
 static void timed(task *t, const order *o)
 {
     const clocks *k = &t->s->clocks;
@@ -454,8 +454,8 @@ static const char *reason(const task *t, double left)
     return t->n > 0 && left < t->price ? "slice" : NULL;
 }
 
-/* Returns the remaining seconds of the case's time slice. With fewer than FEW samples, which have no interval, only
- * the time of the timed calls counts: on a busy machine the checks alone can take longer than the slice. */
+/* Returns the remaining seconds of the case's time slice. With fewer than FEW samples, only the timed calls
+ * count, because on a busy machine the checks alone can take longer than the slice. */
 static double remaining(const task *t) { return t->s->plan.slice - (seconds() - (t->n < FEW ? t->first : t->begin)); }
 
 /* Returns whether the warm-up calls were so slow that the case is aborted. */

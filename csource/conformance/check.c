@@ -68,7 +68,8 @@ static int block_to(int from, int to) { return count + (3 * from + to) % 3 - (co
 
 static int block_in_place(int one, int other) { return block_to(one < other ? one : other, one < other ? other : one); }
 
-/* Returns the type that a rank uses. In a reduction it is the same on all ranks. */
+/* Returns the MPI type of rank r's send buffer or, if `received` is 1, of its receive buffer. In a reduction both
+ * types are the same on all ranks. */
 static MPI_Datatype type_of(collective what, int form, int r, int received)
 {
     if (is_reduction(what))
@@ -118,8 +119,8 @@ static int item(const arguments *a, int form, int r, long from, long i)
     return raw(r, (from + i) * step) + (placed || (a->what == BCAST && r == root));
 }
 
-/* Writes n ints that rank r contributes into the result that this rank expects. They begin at element `from` of rank
- * r's buffer and go to element `to` of the result. */
+/* Writes n ints that rank r contributes into this rank's expected result. It copies them from element `from`
+ * of rank r's buffer to element `to` of the result. */
 static void place_ints(const arguments *a, int form, int r, long from, long to, int n)
 {
     long step = a->rtype == spread ? 2 : 1;

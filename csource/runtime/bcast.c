@@ -163,8 +163,8 @@ void bcast_magpie(const call *c) { groups_down(c, 0, FLAT); }
 /* A binomial tree at each level of switches and nodes. */
 void bcast_multi_level(const call *c) { groups_down(c, 0, BINOMIAL); }
 
-/* A chain at each level of switches, and a binary tree inside each node. Most ranks send the message to two other
- * ranks. The length of the longest path is the sum of the longest paths of the levels. */
+/* A chain at each level of switches, and a binary tree inside each node. Most ranks send the message to two
+ * other ranks. The longest path is as long as the longest paths of all levels together. */
 void bcast_multi_level_pipeline(const call *c) { shape_down(c, 0, (tree_shape){CHAIN, CHAIN, BINARY, 0}); }
 
 /* A binary tree at each level of switches and nodes. */

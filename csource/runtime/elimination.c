@@ -351,9 +351,9 @@ static void end_round(elimination *e)
         clear_times(&e->candidates[i]);
 }
 
-/* Ends a recheck of the best candidate. The elimination restarts if the candidate's time has changed, or if the
- * candidate was dropped. Candidates are dropped if they refuse calls. The baseline can also be dropped at the end of a
- * round, but still serves. */
+/* Ends a recheck, in which the best candidate was timed again. The elimination restarts if the candidate's
+ * time has changed, or if the candidate was dropped. Candidates are dropped if they refuse calls. The
+ * baseline can serve although it was dropped at the end of a round. */
 static void end_recheck(elimination *e)
 {
     candidate *c = &e->candidates[e->best];

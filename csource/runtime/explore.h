@@ -1,8 +1,8 @@
 /* Exploration lets some calls run another algorithm than the selected one and keeps their times as samples. All
- * ranks of a communicator make the same choice. There are two modes. In mode explore a share of the calls runs
- * algorithms that are drawn with the probabilities in the table. Later jobs learn from the samples. In mode learn
- * the job itself finds the fastest algorithm of each class of calls by successive elimination (elimination.h).
- * This algorithm then serves the calls, and a monitor (monitor.h) watches its times. */
+ * ranks of a communicator make the same choice. There are two modes. In the mode `explore` a share of the calls
+ * runs algorithms that are drawn with the probabilities in the table. Later jobs learn from the samples. In the
+ * mode `learn` the job itself finds the fastest algorithm for each class of similar calls by successive elimination
+ * (elimination.h). This algorithm then serves the calls, and a monitor (monitor.h) watches its times. */
 #ifndef TUTTI_EXPLORE_H
 #define TUTTI_EXPLORE_H
 

@@ -1,5 +1,5 @@
-/* Change detection on many ranks. Each rank watches its own times of the algorithm that serves a class of calls. If one
- * rank detects a change, all ranks learn of it in the same call. */
+/* Change detection on many ranks. Each rank watches its own times of the algorithm that serves a class of
+ * similar calls. If one rank detects a change, all ranks learn of it in the same call. */
 #ifndef TUTTI_MONITOR_H
 #define TUTTI_MONITOR_H
 
@@ -39,21 +39,21 @@ void monitor_free(monitor *m);
  * elimination has restarted. */
 void monitor_add_time(monitor *m, int candidate, int restarts, uint64_t took);
 
-/* Starts watching a candidate. The parameter `seconds` is the time of the candidate's calls. The parameter `exchange`
+/* Starts watching a candidate. The parameter `seconds` is the time of one call of the candidate. The parameter `exchange`
  * is how many seconds the ranks take to exchange their times, or 0 if unknown. Both must be equal on all ranks. */
 void monitor_start(monitor *m, int candidate, int restarts, double seconds, double exchange);
 
-/* Stops watching before a recheck of the candidate. */
+/* Stops watching the candidate. Must be called before the elimination times the candidate again (a recheck). */
 void monitor_stop(monitor *m);
 
-/* Begins a call that the selected algorithm serves, and must be called before it. Sets *timed to 1 if the call
- * must be timed and passed to monitor_leave. Returns 1 if all ranks must compare the algorithm with its rivals
- * again at this call. */
+/* Must be called before each call that the selected algorithm serves. Sets *timed to 1 if the call must be
+ * timed and passed to monitor_leave. Returns 1 if all ranks must compare the algorithm with its rivals again
+ * at this call. */
 int monitor_enter(monitor *m, MPI_Comm on, collective what, const pick *by, int *timed);
 
-/* Ends a timed call, and must be called after it. The parameter `took` is the call's time in ticks. The
- * parameter `served` is 1 if an algorithm of libtutti ran, and 0 if the MPI library's own did. Returns 1 if all
- * ranks must compare the algorithm with its rivals again. */
+/* Must be called after each timed call. The parameter `took` is the call's time in ticks. The parameter
+ * `served` is 1 if an algorithm of libtutti ran, and 0 if the MPI library's own did. Returns 1 if all ranks
+ * must compare the algorithm with its rivals again. */
 int monitor_leave(monitor *m, uint64_t took, int served);
 
 #pragma GCC visibility pop

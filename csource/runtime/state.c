@@ -87,8 +87,8 @@ static int use_table(char *text, size_t length, char *why)
     return (banner[0] != 0 && library_matches(banner, why)) || library_open(why) ? -1 : 0;
 }
 
-/* Rank 0 reads a file. All ranks parse it with the function `parse` and get the same result. Only rank 0
- * needs the path. */
+/* Rank 0 reads a file, and all ranks parse it with the function `parse`. Only rank 0 needs the path. Returns
+ * 1 if all ranks could parse the file. Rank 0 prints an error, followed by the text `without`. */
 static int read_and_share(int rank, const char *path, int (*parse)(char *, size_t, char *), const char *without)
 {
     char why[WHY] = "", *text = NULL;

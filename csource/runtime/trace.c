@@ -10,7 +10,7 @@
 enum { SLOTS = 1 << 14, FULL = SLOTS / 4 * 3 };
 enum { TAG_COUNT = 1, TAG_ROWS };
 
-/* A slot of the hash table counts the calls of one collective, shape and size. */
+/* A slot of the hash table counts the calls of one collective with one size, on communicators of one shape. */
 typedef struct {
     const shape *shape; /* NULL: the slot is free */
     uint64_t bytes, calls, ticks, shortest, longest;

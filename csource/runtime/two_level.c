@@ -4,7 +4,8 @@
 
 #include <stdlib.h>
 
-/* The nodes of a communicator. A node is a range of positions of ranks in depth-first order. */
+/* The nodes of a communicator. Ranks have positions in depth-first order, and the ranks of a node have consecutive
+ * positions. */
 typedef struct {
     int n, own;    /* the number of nodes, and this rank's node */
     int *first;    /* the position at which each node begins, and the end of the last one */

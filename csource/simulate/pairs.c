@@ -82,7 +82,8 @@ static void exchange(const session *s, int first, int other, int n)
     }
 }
 
-/* A dissemination barrier for n ranks, as LGate uses it. The array `ranks` lists them. */
+/* A dissemination barrier for the n ranks in the array `ranks`, in which this rank has the index `me`. Reinfjell's
+ * program LGate uses such a barrier. */
 static void meet(const session *s, const int *ranks, int n, int me)
 {
     char none, got;
@@ -91,9 +92,9 @@ static void meet(const session *s, const int *ranks, int n, int me)
                      s->ctl.comm, MPI_STATUS_IGNORE);
 }
 
-/* Lets pairs of n ranks exchange messages, one pair after another. All n ranks wait for each pair. If `left` is 0,
- * all pairs exchange. Otherwise only the pairs exchange that consist of one of the first `left` ranks and one of
- * the others. */
+/* Lets pairs of the n ranks exchange messages, one pair after another, with a barrier of all n ranks before
+ * each pair. If `left` is 0, all pairs exchange. Otherwise one rank of each pair is among the first `left`
+ * ranks, and the other one is not. */
 static void one_by_one(const session *s, const int *ranks, int n, int left, int me, int times)
 {
     for (int i = 0; i < (left ? left : n); i++)
@@ -105,8 +106,8 @@ static void one_by_one(const session *s, const int *ranks, int n, int left, int 
     meet(s, ranks, n, me);
 }
 
-/* Measures all pairs in LGate's order. First all groups, here the nodes, measure their own pairs at the same time.
- * Then groups are joined two by two. Source: Reinfjell (2023), 3.1.1. */
+/* Measures all pairs in the order of Reinfjell's program LGate. First all groups, here the nodes, measure
+ * their own pairs at the same time. Then groups are joined two by two. Source: Reinfjell (2023), 3.1.1. */
 static void lgate(const session *s, int times)
 {
     const world *w = &s->world;

@@ -76,7 +76,7 @@ func baseFields(b *Base) []field {
 	}
 }
 
-// seconds returns the type of a key whose value is a duration, which it stores in seconds.
+// seconds returns the type of a key whose value is a duration. It stores the duration in *at, in seconds.
 func seconds(at *float64) value {
 	var d time.Duration
 	v := duration(&d)
@@ -89,7 +89,7 @@ func seconds(at *float64) value {
 	return v
 }
 
-// complete reads and checks the campaign file of a base. The parameter dir is the folder of the service
+// complete reads and checks the campaign file of a base. The parameter `dir` is the folder of the service
 // file.
 func (b *Base) complete(dir string, before []Base) error {
 	if b.When != (When{}) && b.Schedule == "" {

@@ -145,7 +145,7 @@ func templateValue(f field, kind string, m Machine) string {
 	}
 }
 
-// Restore returns the campaign that a journal contains as JSON. The folder of the restored campaign is dir.
+// Restore returns the campaign that a journal contains as JSON. The folder of the restored campaign is `dir`.
 func Restore(spec json.RawMessage, dir string) (*Campaign, error) {
 	d := json.NewDecoder(bytes.NewReader(spec))
 	d.DisallowUnknownFields()

@@ -54,9 +54,9 @@ func summary(t *testing.T, slowdowns []float64) metrics.Summary {
 	return testutil.Must(metrics.Summarize(slowdowns, metrics.Options{}))(t)
 }
 
-// joined returns the set of a campaign with grid.between: the powers of two in `grid`, and the points of `off`
-// whose number of nodes is halfway between two powers of two. If `sizes` is true, it also has recorded times of
-// other message sizes, which the campaign can add.
+// joined returns the data set of a campaign with the setting grid.between: the powers of two in `grid`, and
+// the points of `off` whose number of nodes is halfway between two powers of two. If `sizes` is true, it also
+// has recorded times of other message sizes, which the campaign can add.
 func joined(t *testing.T, grid, off Set, sizes bool) Set {
 	t.Helper()
 	power := func(n int64) bool { return n&(n-1) == 0 }

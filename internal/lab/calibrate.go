@@ -24,9 +24,9 @@ import (
 // Calibration compares the predictions of one replay with the truth.
 type Calibration struct {
 	Replay
-	// FirstSeconds is the machine time until the selection met the stopping criteria for the first time, judged by
-	// the recorded times. ConvergedSeconds is the machine time until it had met them in as many evaluations in a
-	// row as Criteria.Patience says. Each is 0 if this never happened.
+	// FirstSeconds is the machine time until the selection met the stopping criteria for the first time,
+	// judged by the recorded times. ConvergedSeconds is the machine time until it met them in
+	// Criteria.Patience successive evaluations. Each is 0 if this never happened.
 	FirstSeconds     float64 `json:"first_seconds"`
 	ConvergedSeconds float64 `json:"converged_seconds"`
 	// The fields up to Good describe the evaluation at which the campaign stops by its own predictions, or the
@@ -45,8 +45,8 @@ type Calibration struct {
 	WallSeconds   float64 `json:"wall_seconds"`
 }
 
-// calibrationLimit bounds the time of a replay whose predictions do not meet the stopping criteria, as a multiple
-// of ConvergedSeconds.
+// calibrationLimit is the time limit of a replay whose predictions do not meet the stopping criteria, as a
+// multiple of ConvergedSeconds.
 const calibrationLimit = 4
 
 // calibrationRun is the state of one replay. It observes the campaign that the replay runs.
@@ -127,7 +127,8 @@ func (e entry) predictedCampaign(ctx context.Context, opt Options, observer camp
 	return campaign.Run(ctx, spec, problem, nil, nil, nil)
 }
 
-// Evaluated implements campaign.Observer. It compares a prediction with the truth.
+// Evaluated implements campaign.Observer. It compares the predicted quality of the selection with the true quality,
+// and reports whether the replay ends.
 func (c *calibrationRun) Evaluated(e activelearn.Evaluation, converged bool, selected func() (activelearn.Choice, error)) (bool, error) {
 	if e.Source != activelearn.Predicted { // everything is measured
 		return converged, nil
@@ -167,7 +168,8 @@ func (c *calibrationRun) complete(seconds float64) bool {
 	return c.ConvergedSeconds > 0 && (c.Stopped || seconds > calibrationLimit*c.ConvergedSeconds)
 }
 
-// recordStop sets the fields that describe the evaluation at which the replay stops.
+// recordStop stores the results of an evaluation in the fields that describe the stop. The parameter `truth` has the
+// true quality of the selection, and `good` says whether it met the stopping criteria.
 func (c *calibrationRun) recordStop(e activelearn.Evaluation, truth metrics.Summary, good bool) {
 	c.Good = good
 	c.StopSeconds, c.StopShare = e.MachineSeconds, e.MachineSeconds/c.exhaustive

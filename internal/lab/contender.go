@@ -19,9 +19,9 @@ type contender struct {
 	ownModel  bool // the strategy is a chooser and makes the selection
 }
 
-// contenders lists strategies with another stop or model, which replays compare with the strategies of campaigns.
-// Those after own-stop follow Wilkins et al. (ExaMPI 2021), Wilkins et al. (CLUSTER 2022) and Steiner (TU Wien
-// 2023). The last one draws random points for forests, with which the authors of FACT compared FACT.
+// contenders lists strategies with a stopping rule or model of their own. Replays compare them with the strategies
+// of campaigns. Those after own-stop follow Wilkins et al. (FACT, ExaMPI 2021), Wilkins et al. (CLUSTER 2022) and
+// Steiner (TU Wien 2023). The last one trains forests at random points; the authors of FACT compared FACT with it.
 var contenders = []contender{
 	{name: "own-stop", strategy: "regret", ownStop: true},
 	{name: "fact", strategy: "uncertainty", published: true},
@@ -31,10 +31,10 @@ var contenders = []contender{
 }
 
 // Contenders returns the names that an evaluation accepts in addition to the names of strategies. The contender
-// "own-stop" is the strategy "regret" that stops by its own predictions; a stop before the stopping criteria hold
-// counts as never converged. The others are strategies as their authors published them, each with its own initial
-// design. "acclaim" ("trees") and "iota" ("weights") have their own models. "fact" ("uncertainty") and
-// "random-published" ("random") train a forest for each algorithm on times of the scaling algorithm_log10.
+// "own-stop" is the strategy "regret", but its own predictions stop it. If the stopping criteria do not hold at this
+// stop, it counts as never converged. The others are published methods, each with its own initial design. "acclaim"
+// (strategy "trees") and "iota" (strategy "weights") have their own models. "fact" (strategy "uncertainty") and
+// "random-published" (strategy "random") train a forest for each algorithm, on times of the scaling algorithm_log10.
 func Contenders() (names []string) {
 	for _, c := range contenders {
 		names = append(names, c.name)

@@ -78,7 +78,7 @@ func (o Options) Validate() error {
 }
 
 // ParseStrategies splits a list of names at commas. Each name is a strategy or one of Contenders (strategies
-// with another stop or model). A name that is unknown or repeated is an error.
+// with a stopping rule or model of their own). A name that is unknown or repeated is an error.
 func ParseStrategies(list string) ([]string, error) {
 	var out []string
 	for _, name := range strings.Split(list, ",") {

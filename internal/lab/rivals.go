@@ -14,7 +14,7 @@ import (
 // and the rivals random, trees and weights.
 func Strategies() []string { return []string{"random", "uncertainty", "trees", "weights", "regret"} }
 
-// strategies creates the strategy of a replay by its name.
+// strategies holds the name and the options from which the strategy of a replay is created.
 type strategies struct {
 	name              string
 	forest            forest.Options // options of the forests of trees
@@ -56,11 +56,12 @@ func (d *sameInitialDesign) Ask(s activelearn.State) ([]coll.Candidate, error) {
 	return d.others.Ask(s)
 }
 
-// random is a strategy that draws points at random and measures all their algorithms. The authors of FACT
-// compared FACT with such training sets.
+// random is a strategy that draws points at random and measures all their algorithms. The authors of the
+// method FACT compared it with such training sets.
 type random struct{ seed uint64 }
 
-// Ask draws points that have candidates to measure, all with the same probability.
+// Ask draws points at random, all with the same probability. It returns the candidates at these points that are still
+// to be measured.
 func (r *random) Ask(s activelearn.State) ([]coll.Candidate, error) {
 	return activelearn.DrawPoints(s, 0, roundRand(r.seed, s.Round)), nil
 }

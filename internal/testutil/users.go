@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// WrongObject is a shared object that libtutti and tutti refuse, and a part of the reason.
+// WrongObject is a shared object that libtutti and tutti refuse. Want is a part of the error.
 type WrongObject struct{ Path, Want string }
 
 // WrongObjects returns shared objects that libtutti must reject. Most are copies of UserLibrary (at the path

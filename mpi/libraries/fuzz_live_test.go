@@ -142,7 +142,8 @@ func TestLiveFuzzExploring(t *testing.T) {
 	fuzzBelow(t, csource.Runtime, "TUTTI_EXPLORE_SHARE=0.5")
 }
 
-// TestLiveFuzzWithin runs TestLiveFuzz while ranks learn within the run, from the first call of each kind on.
+// TestLiveFuzzWithin runs TestLiveFuzz in the mode `learn`, in which ranks learn while the program runs. Learning
+// begins with the first call of each kind.
 func TestLiveFuzzWithin(t *testing.T) {
 	testutil.NeedAllCases(t)
 	eager := csource.Runtime

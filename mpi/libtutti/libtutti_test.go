@@ -89,7 +89,7 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// sampleTable returns a table for the rows of the test suite.
+// sampleTable returns a table that is fitted to the rows of mpilibrarytest, the tests that all MPI libraries share.
 func sampleTable(t testing.TB) Table {
 	t.Helper()
 	b := Build{library: Library.(*library), cat: releases()[0]}

@@ -36,7 +36,7 @@ type Table struct {
 	Mixes []Mix  `json:"mixes"`
 }
 
-// Scope describes calls of a collective.
+// Scope says for which calls a table has an entry: calls of a collective with values in these ranges.
 type Scope struct {
 	Collective coll.Collective `json:"collective"`
 	Ranks      Range           `json:"ranks"`           // of a communicator
@@ -50,7 +50,7 @@ func Everywhere(c coll.Collective) Scope {
 	return Scope{Collective: c, Ranks: Range{1, math.MaxInt32}, PPN: Range{1, math.MaxInt32}, Bytes: Range{0, maxBytes}}
 }
 
-// text formats the scope as tables contain it.
+// text returns the scope in the syntax of a table, such as "bcast ranks 2-4 ppn 1-1 bytes 0-8".
 func (s Scope) text() string {
 	var in string
 	if s.Order != "" {
@@ -66,8 +66,8 @@ type Rule struct {
 	Activation *Activation    `json:"-"` // nil for an algorithm of libtutti
 }
 
-// Mix lists the algorithms that libtutti may explore in the calls of a scope. The scope has no order of ranks. It is
-// not for coll.Alltoallv, whose ranks do not know each other's sizes.
+// Mix lists the algorithms that libtutti may explore in the calls of a scope. The scope's field Order must be
+// empty. coll.Alltoallv cannot have a mix, because its ranks do not know each other's sizes.
 type Mix struct {
 	Scope
 	Budget  int      `json:"budget"`  // of a call, in thousandths of the time of the selected algorithm, besides the share of TUTTI_BUDGET; up to 1000000
@@ -183,8 +183,8 @@ type OrderTable struct {
 	Table Table
 }
 
-// Join returns a table with the rules of all given tables, each for the order of its table. If ranks have both
-// orders, for example on one node, the first table that has a rule counts.
+// Join returns a table with the rules of all given tables. Each rule then applies only to the order of ranks of its
+// table. If ranks have both orders, for example on one node, the first table that has a rule counts.
 //
 // The error matches ErrTable if two tables have the same order or are for different MPI libraries. It also matches
 // if a table already has orders or lists of algorithms to explore, or if the result is too long.

@@ -88,7 +88,7 @@ func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 }
 
 // files returns the files with the selection trees, and the settings that make the library load the files
-// from the folder dir. The file names begin with the parameter `name`.
+// from the folder `dir`. The file names begin with the parameter `name`.
 func (b build) files(sel selection.Selection, dir, name string) (out []mpi.File, settings []selection.Setting, err error) {
 	trees, off, err := b.merge(sel)
 	if err != nil {
@@ -214,8 +214,8 @@ func (x *exporter) algorithms(tree, inter *selection.Tree) (treeObject, error) {
 	}), nil
 }
 
-// compositions returns the subtree of the collective in the device tree, by which the ch4 device selects a
-// composition. Where an algorithm was selected, the device runs it on the whole communicator.
+// compositions returns the subtree of the collective in the device tree, by which the ch4 device selects a composition.
+// Where the selection is not a composition but an algorithm, the device runs it on the whole communicator.
 func (x *exporter) compositions(tree *selection.Tree) (treeObject, error) {
 	intra, put, err := x.branch()
 	if err != nil {

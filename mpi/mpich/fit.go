@@ -13,9 +13,9 @@ import (
 
 // Fit implements mpi.Build. It merges rows into a selection that the files of the library can express.
 //
-// The part of a composition (plan of the ch4 device) between nodes selects with a communicator of its own. This
-// communicator knows the number of nodes and the message size, but not the number of ranks on each node. All
-// points with the same nodes and message size therefore share the algorithm between nodes.
+// In a composition (plan of the ch4 device), the part between nodes runs on a communicator of its own. There MPICH
+// knows the number of nodes and the message size, but not the number of ranks on each node. All points with the
+// same number of nodes and message size therefore share the algorithm between nodes.
 //
 // This shared algorithm must leave every point at least one option that is not slower than the default. Of the
 // possible algorithms, Fit selects the one with the smallest sum of losses. Points keep only options that would
@@ -53,9 +53,9 @@ func (b build) Fit(rows []selection.Row, maxLoss float64) (selection.Selection, 
 	return sel, nil
 }
 
-// share selects the algorithms that run between nodes. The result `kept` holds the rows with the options that
-// run as measured. The result `between` holds one row for each selected algorithm; the row's point has one rank
-// on each node.
+// share selects the algorithms that run between nodes. The result `kept` has all rows, but only with options
+// that then run as they were measured. The result `between` has a row for each selected algorithm, at a point
+// with one rank on each node.
 func (b build) share(rows []selection.Row) (kept, between []selection.Row) {
 	for _, cell := range cells(rows) {
 		own := b.own(cell[0].Point)
@@ -104,9 +104,9 @@ func several(p coll.Point) int {
 	return 0
 }
 
-// own returns the algorithm that the library without files runs between the nodes at a point, as the name of a
-// leaf of the tree. It returns "" if the collective has no part between nodes, or if the files cannot select
-// that part's algorithm.
+// own returns which algorithm runs between the nodes at a point if there are no files, as the name of a leaf
+// of the tree. It returns "" if the collective has no part between nodes, or if the files cannot select that
+// part's algorithm.
 func (b build) own(p coll.Point) string {
 	if several(p) == 0 || !b.mixes(p.Collective) || b.partsAreFlat() {
 		return ""
@@ -118,7 +118,8 @@ func (b build) own(p coll.Point) string {
 	return alg.Name
 }
 
-// entry returns the catalogue's entry with the given function, which a leaf of a selection tree names.
+// entry returns the catalogue's entry for the algorithm that a function of MPICH implements. Leaves of selection
+// trees name such functions.
 func (b build) entry(c coll.Collective, function string) (mpi.Entry, bool) {
 	entries := b.cat.Entries(c)
 	i := slices.IndexFunc(entries, func(e mpi.Entry) bool { return e.Function == function })
@@ -128,9 +129,9 @@ func (b build) entry(c coll.Collective, function string) (mpi.Entry, bool) {
 	return entries[i], true
 }
 
-// need returns the algorithm (the name of its leaf) that must run between the nodes so that an option runs
-// as measured. An empty name means that any algorithm is suitable. The result is false if the files cannot
-// express the option.
+// need returns which algorithm must run between the nodes if an option is to run as it was measured. The
+// result is the name of the algorithm's leaf, or empty if any algorithm is suitable. It is false if the files
+// cannot express the option.
 func (b build) need(alg coll.Algorithm, p coll.Point, own string) (string, bool) {
 	if alg.IsDefault() {
 		r, err := b.route(b.shipped(), b.callAt(p))
@@ -162,15 +163,15 @@ func (b build) need(alg coll.Algorithm, p coll.Point, own string) (string, bool)
 	return own, true
 }
 
-// runs reports whether an option runs as measured if the algorithm of leaf `chosen` is selected between the
-// nodes.
+// runs reports whether an option would run as it was measured if the algorithm of leaf `chosen` is selected
+// between the nodes.
 func (b build) runs(alg coll.Algorithm, p coll.Point, chosen, own string) bool {
 	leaf, ok := b.need(alg, p, own)
 	return ok && (leaf == "" || own == "" || leaf == chosen)
 }
 
-// choose returns the leaf of the algorithm that runs between the nodes for the rows of a cell. A cell has the
-// rows with the same number of nodes and message size, which must share the algorithm.
+// choose returns the algorithm that runs between the nodes for the rows of a cell, by the name of its leaf.
+// The rows of a cell have the same number of nodes and message size, so they must share this algorithm.
 func (b build) choose(cell []selection.Row, own string) string {
 	if own == "" {
 		return ""

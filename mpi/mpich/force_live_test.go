@@ -30,7 +30,7 @@ func flat(t *testing.T, cat *mpi.Catalogue) []coll.Candidate {
 	})
 }
 
-// TestLiveNumbers checks that a text in the environment and the number in the control variable select the
+// TestLiveNumbers checks that the text of a variable in the environment and its number in MPI_T select the
 // same algorithm. All variables must exist as integers.
 func TestLiveNumbers(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
@@ -71,7 +71,7 @@ func TestLiveSwitch(t *testing.T) {
 	}
 	args := append([]string{"call", "mismatch", "64"}, mpilibrarytest.Groups(t, Library, cat, candidates)...)
 	out := together(t, mpilibrarytest.Force(t, Library, cat, candidates[0]).Base, prog, args...)
-	// The last rank's buffer of 48 bytes is too short for every call, so it prints one error for each group.
+	// The last rank's buffer of 48 bytes is too short for every call. It prints one error for each group of switches.
 	var stacks []string
 	for line := range strings.Lines(out) {
 		if strings.HasPrefix(line, "failed ") && strings.Contains(line, "count=48") {

@@ -51,8 +51,8 @@ func (library) Inspect(_ context.Context, b mpi.Installed) mpi.Inspection {
 
 const wantNewer = "use MPICH 4.0 or newer"
 
-// collectivesOf says in words which layers of a build select an algorithm before MPICH evaluates the tree of
-// algorithms: the device and shared memory.
+// collectivesOf says whether a build has the two layers that select algorithms before MPICH evaluates its own tree:
+// the device and shared memory.
 func collectivesOf(lib libraryTree) string {
 	switch {
 	case len(lib.Compositions) > 0 && lib.Posix:
@@ -63,9 +63,10 @@ func collectivesOf(lib libraryTree) string {
 	return ", without device collectives"
 }
 
-// compare compares the algorithms that a build accepts with a catalogue. It ignores leaves of nonblocking and
-// intercommunicator collectives. If the build has no compositions (plans of the ch4 device), it ignores those
-// of the catalogue.
+// compare compares the algorithms of a build with those of a catalogue. It returns the entries that are missing in
+// the build, the build's algorithms that are missing in the catalogue, and the number of entries compared. It ignores
+// leaves of nonblocking and intercommunicator collectives. If the build has no compositions (plans of the ch4
+// device), it ignores those of the catalogue.
 func compare(cat *mpi.Catalogue, lib libraryTree) (absent, unlisted []string, listed int) {
 	names := slices.Concat(lib.Leaves, lib.Compositions)
 	known := map[string]bool{}

@@ -40,8 +40,8 @@ func reachDevice(o treeObject, call signature) (string, bool, error) {
 }
 
 // walk returns the leaf that a call reaches in a selection tree, and false if no alternative applies to the
-// call. When MPICH creates a communicator, it evaluates the conditions up to the first one that depends on the
-// call.
+// call. MPICH evaluates the conditions before the first one that depends on the call when it creates the
+// communicator; see holds.
 func walk(o treeObject, call signature) (treeMember, bool, error) {
 	resolved := true
 	for range maxTreeDepth + 1 {
@@ -190,7 +190,7 @@ func (c condition) holds(call signature, resolved bool) (bool, error) {
 	return c.compares(call, resolved)
 }
 
-// compares evaluates a condition that compares a number of the call, such as the message size, with its value.
+// compares evaluates a condition that limits a number of the call, such as the message size.
 func (c condition) compares(call signature, resolved bool) (bool, error) {
 	if c.op == "=" || c.value == "pow2" {
 		return c.named(call)

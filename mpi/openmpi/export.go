@@ -106,7 +106,7 @@ func (b build) bundle(sel selection.Selection) (bundle, error) {
 }
 
 // files returns the files that contain the rules, and the settings with which the library loads these files
-// from the folder dir. Files of single layouts come first.
+// from the folder `dir`. Files of single layouts come first.
 func (b build) files(rules bundle, dir string) mpi.Export {
 	x := mpi.Export{Snippet: snippetName, Stale: stale, Setup: selection.Setup{Files: []string{fileVariable, hanVariable}}}
 	x.Setup.Remarks = []string{"Settings that make Open MPI " + b.cat.Version + " follow " + b.fileName() + "."}
@@ -179,8 +179,8 @@ func (b build) text(rules classicRules, inCommonFile []layoutRules) []byte {
 // fileVariable is the variable that contains the path of the rules file.
 const fileVariable = mcaPrefix + "coll_tuned_dynamic_rules_filename"
 
-// settings returns the variables with which the library loads the rules of a file, and the rules of coll/han
-// if there are any. They also turn off other components above coll/tuned, as during the measurements.
+// settings returns the variables that make the library load a rules file and, if there is one, a file with
+// rules for coll/han. They also turn off other components above coll/tuned, as during the measurements.
 func (b build) settings(file, hanFile string) []selection.Setting {
 	out := append([]selection.Setting{dynamicRules, {Name: fileVariable, Value: file}}, disable(b.turnedOff())...)
 	if hanFile != "" {
@@ -246,9 +246,9 @@ func exportTree(t *selection.Tree, cat *mpi.Catalogue) ([]classicBlock, error) {
 	return blocks, nil
 }
 
-// starts returns the numbers of ranks at which blocks of a rules file begin, for one range of ranks.
-// Communicators of two ranks have a block of their own, because some algorithms abort on any other number of
-// ranks.
+// starts divides one range of communicator sizes into blocks of a rules file. It returns the smallest number
+// of ranks of each block. Communicators of two ranks have a block of their own, because some algorithms abort
+// on any other number of ranks.
 func starts(c selection.CommRange) []int {
 	out := []int{c.Low}
 	for _, n := range []int{2, 3} {

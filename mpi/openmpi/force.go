@@ -62,7 +62,7 @@ func newForcing(base []selection.Setting, switches []mpi.Switch) mpi.Forcing {
 
 const mcaPrefix = "OMPI_MCA_"
 
-// dynamicRules is the setting that makes the component tuned use forced algorithms and rules files.
+// dynamicRules is the setting that makes the component coll/tuned use forced algorithms and rules files.
 var dynamicRules = selection.Setting{Name: mcaPrefix + "coll_tuned_use_dynamic_rules", Value: "1"}
 
 // componentsAbove lists the components that can have a higher priority than coll/tuned for the collectives of
@@ -90,8 +90,8 @@ func disable(components []component) []selection.Setting {
 // name and the suffix.
 type tunedParam struct{ name, suffix string }
 
-// tunedParams returns the parameters that have a control variable of Open MPI and occur in an algorithm of the
-// collective. For an allgather, the variable for trees sets the radix "faninout". For other collectives, the
+// tunedParams returns those parameters of a collective's algorithms for which Open MPI has a control
+// variable. For an allgather, the variable for trees sets the radix "faninout". For other collectives, the
 // variable for chains sets it.
 func tunedParams(c coll.Collective, entries []mpi.Entry) []tunedParam {
 	fanout := "_chain_fanout"

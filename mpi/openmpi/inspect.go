@@ -88,8 +88,9 @@ func (library) Inspect(ctx context.Context, b mpi.Installed) mpi.Inspection {
 
 func unknown(fault, fix string) mpi.Inspection { return mpi.Inspection{Fault: fault, Fix: fix} }
 
-// compare compares the enumerators of coll/tuned with a catalogue. An algorithm whose number differs from
-// the catalogue's counts as absent, because rules contain numbers.
+// compare compares the algorithms of coll/tuned with those of a catalogue. It returns the entries that are missing in
+// the library, the library's algorithms that are missing in the catalogue, and the number of entries compared. An
+// algorithm whose number differs from the catalogue's counts as absent, because rules contain numbers.
 func compare(cat *mpi.Catalogue, tuned map[string]map[int]string) (absent, unlisted []string, listed int) {
 	for _, c := range coll.Collectives() {
 		has := tuned[string(c)]

@@ -22,7 +22,7 @@ import (
 // recorded returns the output of the ompi_info of 4.1.4.
 func recorded(t testing.TB) string { return recordedOf(t, "4.1.4") }
 
-// recordedOf returns the output of the ompi_info of a release, from 5.0 on only the lines that tutti reads.
+// recordedOf returns the recorded output of a release's ompi_info. From 5.0 on it has only the lines that tutti reads.
 func recordedOf(t testing.TB, version string) string {
 	t.Helper()
 	return string(testutil.Must(os.ReadFile("testdata/ompi-info-" + version + ".txt"))(t))

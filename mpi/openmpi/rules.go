@@ -125,7 +125,7 @@ func (s *scanner) number() int {
 	return n
 }
 
-// count returns the next number, which says how many things follow, each with at least one word.
+// count reads a number that says how many items follow. It fails if fewer words than items remain.
 func (s *scanner) count() int {
 	n := s.number()
 	if n > len(s.words) {
@@ -250,9 +250,9 @@ func sized(c coll.Collective) bool {
 // Size implements mpi.Library.
 func (library) Size(p coll.Point) int64 { return size(p) }
 
-// size returns the message size on which rules may depend. It is the bytes of all ranks for allgather and
-// alltoall, and the bytes of the buffer for bcast and reductions. It is 0 for collectives for which sized
-// is false.
+// size returns the message size that rules may compare. It is the bytes of all ranks for allgather and
+// alltoall, and the bytes of the buffer for bcast and reductions. It is 0 for collectives for which `sized`
+// returns false.
 func size(p coll.Point) int64 {
 	if !sized(p.Collective) {
 		return 0

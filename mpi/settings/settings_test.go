@@ -274,8 +274,8 @@ func mvapichRows() []selection.Row {
 	}
 }
 
-// TestSizeRangesLeftToLibrary checks that Fit leaves a collective to the library if no value would be good
-// enough.
+// TestSizeRangesLeftToLibrary checks that Fit leaves a collective to the library in two cases: it has no
+// variable, or no value of the variable selects a good algorithm for every size.
 func TestSizeRangesLeftToLibrary(t *testing.T) {
 	b := mvapich(t)
 	scans := mvapichRows()

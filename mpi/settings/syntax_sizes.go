@@ -18,9 +18,9 @@ type sizesSyntax struct {
 	maxRanges int // that one value may have
 }
 
-// fit implements syntax. It selects for each layout separately. A collective keeps the library's own table for
-// a layout if there is a size at which every algorithm is too slow: slower by more than MaxLoss than the best
-// algorithm or the default.
+// fit implements syntax. It selects for each layout separately. A collective keeps the library's own table
+// for a layout if there is a size at which every algorithm is too slow: more than MaxLoss slower than the
+// fastest one, which may be the default.
 func (s sizesSyntax) fit(l *library, rows []selection.Row, maxLoss float64) (selection.Selection, error) {
 	var sel selection.Selection
 	for _, layout := range layoutsOf(rows) {

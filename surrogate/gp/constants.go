@@ -4,11 +4,11 @@ package gp
 // constants` measures the effect of halving and doubling them.
 
 // variancePrior is a log-normal prior of a variance, together with the bounds of the search for this
-// variance. The median and the bounds are relative to the variance of the targets. sd is the standard
-// deviation of the natural logarithm.
+// variance. The median and the bounds are relative to the variance of the targets. The field `sd` is the
+// standard deviation of the natural logarithm.
 type variancePrior struct{ median, sd, low, high float64 }
 
-// priorSD is the standard deviation of most priors. It corresponds to a factor of 4.5.
+// priorSD is the standard deviation in most priors, in natural logarithms. One standard deviation is a factor of 4.5.
 const priorSD = 1.5
 
 // ownPrior is the prior of the variance of a task's own function. The median is 5 % of the targets'

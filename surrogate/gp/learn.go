@@ -99,8 +99,8 @@ func (o Options) hyperprior(unit float64, sources bool) *hyperprior {
 	return h
 }
 
-// sourceVariances is the number of variances that describe differences between sources. They are the last
-// ones in the result of Params.variances.
+// sourceVariances is the number of variances that describe how another source of observations, such as an
+// earlier campaign, differs from source 0. They are the last ones in the result of Params.variances.
 const sourceVariances = 4
 
 // variances returns pointers to the variances that are learned, in the same order as in theta (see

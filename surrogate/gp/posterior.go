@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// Entry identifies the value of one task at one row.
+// Entry identifies one value of the Gaussian process: the value of a task at a row, both given by their indices.
 type Entry struct{ Row, Task int }
 
-// Posterior is the joint posterior of entries, given the observations of a GP. Pending entries count as
-// observed; see Condition. It is not safe for concurrent use.
+// Posterior is the joint posterior of the values at some entries, given the observations of a GP. Pending entries
+// count as observed; see Condition. It is not safe for concurrent use.
 //
-// The matrices are explained at covFactor. A row has the vector α, an entry at this row has β and γ:
+// See covFactor for the matrices and groups. A row has the vector α, and an entry at this row has β and γ:
 //
 //	α = R⁻¹g       g: covariances of the common part between the row and the groups
 //	β = L⁻¹o       o: covariances of a task's own part between the row and the task's observations
@@ -174,12 +174,12 @@ func (p *Posterior) Covariances(rows, cols []int) [][]float64 {
 	return out
 }
 
-// Pair is a pair of entries at the same row.
+// Pair stands for the difference of two entries at the same row: entry One minus entry Other.
 type Pair struct{ One, Other int }
 
-// WithDifferences returns a len(rows)×len(pairs) matrix of posterior covariances. Element (k, l) is the
-// covariance between the entry rows[k] and the difference One - Other of pairs[l]. The common part of a row
-// cancels in the difference. For observations at u rows it takes O(len(rows)·len(pairs)·u) operations.
+// WithDifferences returns a len(rows)×len(pairs) matrix of posterior covariances. Element (k, l) is the covariance
+// between the entry rows[k] and the difference of pairs[l]: its entry One minus its entry Other. The common part of
+// a row cancels in the difference. For observations at u rows it takes O(len(rows)·len(pairs)·u) operations.
 func (p *Posterior) WithDifferences(rows []int, pairs []Pair) [][]float64 {
 	gamma := newRows(len(pairs), p.m.cov.joint.n)
 	for k, pair := range pairs {
@@ -205,7 +205,7 @@ func (p *Posterior) WithDifferences(rows []int, pairs []Pair) [][]float64 {
 	return out
 }
 
-// pairTerm is one of the two entries of a pair, with its sign in the pair's difference.
+// pairTerm is one entry of a pair. Its sign in the pair's difference is 1 for the first entry and -1 for the second.
 type pairTerm struct {
 	pair, entry int
 	sign        float64
@@ -261,7 +261,7 @@ func (p *Posterior) alphas(some []int) (alpha [][]float64, of []int) {
 	return alpha, of
 }
 
-// Difference returns the posterior variance of the value at entry i minus that at entry j.
+// Difference returns the posterior variance of a difference: the value at entry i minus the value at entry j.
 func (p *Posterior) Difference(i, j int) float64 {
 	return max(0, p.Variance(i)+p.Variance(j)-2*p.Covariance(i, j))
 }

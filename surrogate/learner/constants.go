@@ -41,8 +41,8 @@ const (
 	tieSigma = 2
 	// blockPoints is the number of points whose posterior is kept in memory at the same time.
 	blockPoints = 128
-	// rivalTieBreak makes the algorithm with the closest time the rival of the choice, if no algorithm has an
-	// expected loss. It is a weight, small enough not to matter otherwise.
+	// rivalTieBreak is the weight of the predicted difference in time when the rival of the choice is selected. It is so
+	// small that it only matters if no algorithm has an expected loss. The rival is then the algorithm with the closest time.
 	rivalTieBreak = 1e-6
 
 	// The distribution of prediction errors, see ErrorModel.
@@ -62,6 +62,6 @@ const (
 	maxScored = 1000
 )
 
-// stepShares are fractions of Prior.Steps and Prior.Split, in descending order. A posterior chooses one of
-// them. The values are our choice.
+// stepShares lists, in descending order, the factors by which Prior.Steps and Prior.Split can be multiplied.
+// Each posterior chooses one of them; see learnSteps. The values are our choice.
 var stepShares = []float64{1, 0.3, 0.1, 0}

@@ -91,8 +91,8 @@ func TestCrossValidateNeedsTwoPoints(t *testing.T) {
 	}
 }
 
-// TestCrossValidateSkipsIncompletePoints checks that a point with a missing algorithm has pairs of
-// prediction and measurement but no slowdown. The missing algorithm may be the fastest.
+// TestCrossValidateSkipsIncompletePoints checks points at which an algorithm is missing. They must have pairs
+// of prediction and measurement, but no slowdown, because the missing algorithm may be the fastest.
 func TestCrossValidateSkipsIncompletePoints(t *testing.T) {
 	var ms []coll.Measurement
 	for i := range 10 {

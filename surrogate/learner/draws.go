@@ -16,7 +16,7 @@ import (
 // MeasuredTime is log10 of a measured time in seconds, together with the variance of its noise.
 type MeasuredTime struct{ Log, Noise float64 }
 
-// DrawQuery describes a set of times that are drawn together.
+// DrawQuery lists the points, and the algorithms at each point, whose times are drawn together.
 type DrawQuery struct {
 	Points   []coll.Point
 	Open     [][]coll.Algorithm // algorithms at each point; an algorithm without measurements has no time

@@ -242,8 +242,8 @@ func TestEarlierAlgorithm(t *testing.T) {
 	}
 }
 
-// TestPosteriorLearnsSteps checks that the Gaussian process learns a larger step function if one algorithm
-// switches its protocol at message sizes.
+// TestPosteriorLearnsSteps checks that the parameter Steps becomes larger if the times of one algorithm jump
+// at two message sizes. Libraries cause such jumps when they switch protocols.
 func TestPosteriorLearnsSteps(t *testing.T) {
 	steps := func(factor float64) float64 {
 		train := everyKth(t, 5)

@@ -79,7 +79,8 @@ type predictedBlock struct {
 	posterior *gp.Posterior // of the entries
 }
 
-// uncertainty returns the uncertainty at the point p. Its entries are b.entries[first:end].
+// uncertainty compares the choice at the point p with its rival. The algorithms at this point are the entries
+// b.entries[first:end].
 func (b predictedBlock) uncertainty(p coll.Point, first, end int) Uncertainty {
 	best, row := first, b.entries[first].Row
 	for e := first; e < end; e++ {
@@ -112,10 +113,10 @@ func (b predictedBlock) gap(best, rival int) (gap, sd float64) {
 	return b.means[other][row] - b.means[one][row], math.Sqrt(b.posterior.Difference(best, rival))
 }
 
-// expectedLoss compares the chosen algorithm with one rival. On average the rival is slower by `gap`
-// decades; sd is the standard deviation of this normal variable. The result `loss` is the expected slowdown
-// minus one, relative to the faster of the two. The result `mistake` is the probability that the choice is
-// slower by more than the threshold.
+// expectedLoss compares the chosen algorithm with one rival. On average the rival is slower by `gap` decades;
+// `sd` is the standard deviation of this normal variable. The result `loss` is the expected slowdown minus
+// one, relative to the faster of the two. The result `mistake` is the probability that the choice is slower
+// by more than the threshold.
 func expectedLoss(gap, sd, threshold float64) (loss, mistake float64) {
 	if sd == 0 {
 		return 0, 0

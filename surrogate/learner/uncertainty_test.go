@@ -62,9 +62,9 @@ func TestUncertaintiesOfFeasibleAlgorithms(t *testing.T) {
 	}
 }
 
-// TestUncertaintiesFallWithData checks that fewer measurements give a larger uncertainty. The expected
-// number of mistakes must be between a quarter and six times the actual number. The prior allows for steps
-// and exceptional sizes, which this machine does not have.
+// TestUncertaintiesFallWithData checks that uncertainties are larger with fewer measurements. The expected
+// number of mistakes must be between a quarter and six times the actual number. This range is wide, because
+// the prior allows for steps and exceptional sizes, which this machine does not have.
 func TestUncertaintiesFallWithData(t *testing.T) {
 	points := dense(t)
 	mistakes := func(k int) (expected, made float64) {

@@ -50,8 +50,8 @@ type Example struct {
 	SizeTimes
 }
 
-// firstRow is the number of messages in the first row of consecutive messages. Each further row has twice as many
-// messages as the previous one. The benchmark stops when the mean times of two rows agree within 1 %.
+// firstRow is the number of messages that the benchmark sends one after another in its first row. Each further row has
+// twice as many messages as the previous one. The benchmark stops when the mean times of two rows agree within 1 %.
 const firstRow = 10
 
 // gap returns the mean time per message in the last row of consecutive messages. The parameter `rows` has the

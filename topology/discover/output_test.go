@@ -115,8 +115,8 @@ func TestFitClasses(t *testing.T) {
 	}
 }
 
-// TestFitGap checks that FitPLogP keeps a gap that was measured. It must compute a missing gap from the
-// round-trip time.
+// TestFitGap checks that FitPLogP keeps a measured gap (the time per message) and computes a missing gap from
+// the round-trip time.
 func TestFitGap(t *testing.T) {
 	p := testutil.Must(discover.FitPLogP([]discover.SizeTimes{{RoundTrip: 10e-6, Gap: 1e-6}, {Bytes: 8, RoundTrip: 11e-6, Gap: 5e-6}, {Bytes: 16, RoundTrip: 12e-6}}))(t)
 	if got := []float64{p.Latency, p.Sizes[0].Gap, p.Sizes[1].Gap}; math.Abs(got[0]-4e-6) > 1e-18 || got[1] != 5e-6 || math.Abs(got[2]-3e-6) > 1e-18 {

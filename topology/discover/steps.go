@@ -29,8 +29,8 @@ func (d *levelFinder) confirmedDivisions(h *hierarchy) []Labels {
 	return h.divisions(d.mean, few)
 }
 
-// confirmSteps finds the steps between distances in the table `train`. It returns those that the table `test`
-// confirms.
+// confirmSteps groups the members by the distances in the table `train`. It returns the levels of distances
+// (steps) between these groups that clearly differ in the table `test`.
 func confirmSteps(train, test Matrix) []step {
 	h := byDistance(train)
 	steps := h.steps(test)
@@ -78,8 +78,9 @@ func sharedAt(divisions []Labels, i, j int) int {
 	return len(divisions)
 }
 
-// weakestStep returns the level whose step to the next level is the smallest or the least certain. It
-// returns -1 if all steps are large enough. A level without distances is the weakest.
+// weakestStep compares the distances at each level with those at the next level. It returns the level after which
+// distances rise the least, or least certainly. If all increases are large enough, it returns -1. A level without
+// distances is the weakest.
 func weakestStep(samples []sample) int {
 	at, worst := -1, 1.0
 	for i := 0; i+1 < len(samples); i++ {

@@ -151,7 +151,7 @@ func checkMedoids(t *testing.T, m discover.Matrix, p python, key, parameter stri
 	return nil
 }
 
-// tree clusters the rows of a distance matrix and returns the dendrogram. If profile is true, it first replaces
+// tree clusters the rows of a distance matrix and returns the dendrogram. If `profile` is true, it first replaces
 // the matrix by distances between whole rows; see discover.Profile.
 func tree(m discover.Matrix, by discover.Linkage, profile bool) discover.Dendrogram {
 	if profile {

@@ -94,7 +94,7 @@ func (r RunOutcome) OverDefault() float64 { return r.Seconds / r.Default }
 // ExploredShare returns the share of the calls that the policy made in order to learn.
 func (r RunOutcome) ExploredShare() float64 { return float64(r.Explored) / float64(max(1, r.Calls)) }
 
-// Outcome is the outcome of an application under a policy.
+// Outcome is the result of a replay in which a policy chose the algorithm of each call of an application.
 type Outcome struct {
 	Application string             `json:"application"`
 	Policy      string             `json:"policy"`

@@ -111,9 +111,9 @@ func TestSameSeedSameOutcome(t *testing.T) {
 	}
 }
 
-// TestLearningOnRecordedTimes checks policies that learn within a run. The first and the last run must take little
-// longer than with the default or the best algorithms. The choices after the second run must be nearly the best,
-// and eight runs may lose only a part of the possible gain.
+// TestLearningOnRecordedTimes checks policies that learn within a run. The first run must take little longer
+// than with the default, and the last run than with the best algorithms. The choices after the second run
+// must be nearly the best, and eight runs may lose only a part of the possible gain.
 func TestLearningOnRecordedTimes(t *testing.T) {
 	bounds := map[string]struct{ first, tuned, last, lost float64 }{
 		PolicyTutti: {1.03, 1.02, 1.02, 0.05},
@@ -137,7 +137,7 @@ func TestLearningOnRecordedTimes(t *testing.T) {
 	}
 }
 
-// TestExploreOnRecordedTimes checks that the mode explore of libtutti keeps to its share of calls and its
+// TestExploreOnRecordedTimes checks that the mode `explore` of libtutti keeps to its share of calls and its
 // budget. The second of two long runs must use the best algorithms.
 func TestExploreOnRecordedTimes(t *testing.T) {
 	opt := options(t)
@@ -164,8 +164,8 @@ func TestExploreOnRecordedTimes(t *testing.T) {
 	}
 }
 
-// TestChangesBetweenRuns checks that run 4 makes the best choices if calls take three times as long from
-// run 3 on. Either all calls become slower, or only those of the best algorithm of a class.
+// TestChangesBetweenRuns checks that run 4 makes the best choices although calls have become slower. From run
+// 3 on, calls take three times as long: all calls, or only those of one algorithm that was the best.
 func TestChangesBetweenRuns(t *testing.T) {
 	p := application(t, "mixed", recorded(t, "C"))
 	slowed := map[string][]Slow{"none": nil}
@@ -195,8 +195,8 @@ func TestChangesBetweenRuns(t *testing.T) {
 	}
 }
 
-// TestLoadChanges checks that the mode learn detects changes within 20 calls. Calls take twice as long in
-// iterations 250 to 400 and 550 to 700, so there are four changes.
+// TestLoadChanges checks that the mode `learn` of libtutti detects changes within 20 calls. Calls take twice
+// as long in iterations 250 to 400 and 550 to 700, so there are four changes.
 func TestLoadChanges(t *testing.T) {
 	class := Class{Class: online.Class{Point: coll.Point{Collective: coll.Allgather, Nodes: 8, PPN: 1, MsgBytes: 8}}, Calls: 850}
 	opt := options(t)
@@ -229,8 +229,8 @@ func TestLoadChanges(t *testing.T) {
 	}
 }
 
-// TestFromAnotherMachine checks that learning from the similar machine C makes the first choices on machine
-// D nearly the best.
+// TestFromAnotherMachine checks that measurements of a similar machine help. After learning from machine C,
+// the first choices on machine D must be nearly the best.
 func TestFromAnotherMachine(t *testing.T) {
 	opt := options(t)
 	opt.Runs = 3
