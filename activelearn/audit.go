@@ -74,7 +74,8 @@ func (a audit) candidates() []coll.Candidate {
 	return out
 }
 
-// Auditing reports whether the next round contains audits (see audit).
+// Auditing reports whether the next round contains audits, which compare selected algorithms with their rivals by
+// measurement.
 func (r *StopRule) Auditing() bool { return r.auditing }
 
 // Audit returns the candidates that the next round measures for audits (see audit).

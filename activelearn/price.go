@@ -22,7 +22,8 @@ type prices struct {
 	unit   []float64 // for each of sizes: machine time divided by (time of one execution)^power
 }
 
-// executions describes the executions in one measurement, without the launch.
+// executions holds, for one measurement, the message size, the time of one execution and the machine time of all
+// executions.
 type executions struct {
 	bytes         int64
 	time, seconds float64 // of one execution, of all
@@ -39,9 +40,9 @@ func (r *regret) prices(l *Ledger) prices {
 }
 
 // pricesOf estimates prices from the n measurements of several campaigns. The parameter `launching` holds the
-// candidates whose machine time includes a launch. The price of a launch is the machine time of the cheapest
-// of them, as if its executions cost nothing. Each message size has a unit cost: the median of machine time
-// divided by execution time to the power of `power`.
+// candidates whose machine time includes a launch. The smallest of these machine times is the price of a launch. Each
+// message size has a unit cost: the median of s/t^power, where s is machine time without the launch and t the time of
+// one execution.
 func pricesOf(n int, campaigns []iter.Seq[coll.Measurement], launching map[coll.Candidate]bool) prices {
 	p := prices{launch: math.Inf(1)}
 	runs := make([]executions, 0, n)
@@ -76,8 +77,9 @@ func pricesOf(n int, campaigns []iter.Seq[coll.Measurement], launching map[coll.
 	return p
 }
 
-// powerOf estimates the exponent with which machine time grows with execution time. It is the slope of the
-// logarithms, fitted by least squares within each message size. The parameter `runs` must be sorted by size.
+// powerOf estimates the exponent with which machine time grows with the time of one execution. It is the slope
+// between the logarithms of both, which is the same for all message sizes and fitted by least squares. The parameter
+// `runs` must be sorted by size.
 func powerOf(runs []executions) float64 {
 	n, xx, xy := 0, 0.0, 0.0
 	for first := 0; first < len(runs); {
@@ -104,9 +106,9 @@ func powerOf(runs []executions) float64 {
 	return min(1, max(0, xy/xx))
 }
 
-// run returns the machine time, in seconds, of measuring a candidate, without the launch. The parameter `t`
-// is the time of one execution in seconds. The ratio of machine time to t^power is taken from the nearest
-// measured size.
+// run returns how many seconds of machine time measuring a candidate takes, without the launch. The parameter `t` is
+// the time of one execution in seconds. The result is t^power times a unit cost, which comes from the nearest
+// measured message size.
 func (p prices) run(bytes int64, t float64) float64 {
 	x, nearest := math.Log2(float64(bytes)+1), 0
 	for i, s := range p.sizes {

@@ -77,10 +77,10 @@ func (r *StopRule) last() (Evaluation, bool) {
 	return r.evaluations[n-1], true
 }
 
-// Observe records the evaluation of a round; ok is false if the round has none. It reports whether the campaign
-// has converged. This requires that the stopping criteria hold, that algorithms were compared, and that no
-// outlier is pending. If the source is Predicted, PConverged must also be high enough, and no audit may remain.
-// With any other source, enough successive rounds must meet the criteria.
+// Observe records the evaluation of a round; `ok` is false if the round has none. It reports whether the campaign has
+// converged. This requires that the stopping criteria hold, that algorithms were compared, and that no outlier is
+// pending. If the criteria are checked by predictions, they must hold with a high probability (PConverged), and no
+// audit may remain. Otherwise enough successive rounds must meet them.
 func (r *StopRule) Observe(e Evaluation, ok bool) (converged bool) {
 	if r.evaluated = ok; !ok {
 		return false
@@ -130,8 +130,8 @@ func (r *StopRule) averagesMeetCriteria() bool {
 	return ok && r.watch.Meets(metrics.Summary{Slowdown: e.Slowdown, Mistakes: e.Mistakes})
 }
 
-// MeasuresAll reports whether a campaign measures every candidate of its space unless a limit ends it. It does
-// if the source is Predicted and the space has too few points for predictions to end the campaign.
+// MeasuresAll reports whether a campaign measures every candidate of its space unless a limit ends it. It does if the
+// stopping criteria are checked by predictions, and the space has too few points for predictions to end a campaign.
 func MeasuresAll(s Source, space *coll.Space) bool {
 	return s == Predicted && len(space.Points()) < minPredictedPoints
 }
@@ -160,7 +160,7 @@ func (r *StopRule) LimitReached(elapsed time.Duration) StopReason {
 }
 
 // Ended returns the reason why no further round begins. If a further round begins, it returns "". The
-// parameter retries is the number of failed candidates that will be tried again.
+// parameter `retries` is the number of failed candidates that will be tried again.
 //
 // A space is completely measured if no candidate is free, none will be tried again after a failure, and no
 // outlier will be measured again. Ended checks this before the limits. For a completely measured space the
@@ -222,8 +222,8 @@ func (r *StopRule) SamplePoints(round int) []coll.Point {
 
 func (r *StopRule) points() []coll.Point { return r.ledger.Space().Points() }
 
-// MergePoints returns the points at which a round's selection is merged into rules. In a space of at most
-// mergedPoints points it returns all points, otherwise those of SamplePoints.
+// MergePoints returns the points at which a round's selection is merged into rules. These are all points if the space
+// has at most mergedPoints. In a larger space they are the points of SamplePoints.
 func (r *StopRule) MergePoints(round int) []coll.Point {
 	if len(r.points()) > mergedPoints {
 		return r.SamplePoints(round)
@@ -243,8 +243,8 @@ func (r *StopRule) Selected() (Choice, error) {
 	return r.merge(NewAlternatives(l, r.ledger), r.points())
 }
 
-// choiceOf returns the selection that follows from the models of a snapshot. In a large space it covers only
-// the given points.
+// choiceOf returns the selection that follows from `s`, the models as they were fitted after some round. In a large
+// space it selects only at the given points.
 func (r *StopRule) choiceOf(s *snapshot, points []coll.Point) (Choice, error) {
 	if len(r.points()) > mergedPoints {
 		return r.merge(s.alternatives, points)
@@ -256,8 +256,8 @@ func (r *StopRule) choiceOf(s *snapshot, points []coll.Point) (Choice, error) {
 	return s.choose, err
 }
 
-// merge returns the selection that exported files would make. In a space of more than mergedPoints points, it
-// returns the fastest algorithm at each given point instead.
+// merge turns the measured and predicted times into the selection that the library's files would make. In a space of
+// more than mergedPoints points, it selects the fastest algorithm at each given point instead.
 func (r *StopRule) merge(a Alternatives, points []coll.Point) (Choice, error) {
 	merge := Fastest
 	if len(r.points()) <= mergedPoints {
@@ -276,7 +276,7 @@ func (r *StopRule) weigh(points []coll.Point) metrics.Options {
 	return Weigh(r.opt.Metrics, r.opt.Weight, points)
 }
 
-// Weigh returns a copy of opt with the weights of the given points. If weight is nil, the weights are equal.
+// Weigh returns a copy of `opt` with the weights of the given points. If `weight` is nil, the weights are equal.
 func Weigh(opt metrics.Options, weight func(coll.Point) float64, points []coll.Point) metrics.Options {
 	if weight == nil {
 		return opt

@@ -80,8 +80,9 @@ func TestUncertaintyObservesEachPointOnce(t *testing.T) {
 	}
 }
 
-// TestAccepts checks that the posterior of a campaign accepts the selection of other models if it agrees with
-// the measurements. Models of swapped times must be refused, even if they were trained on the same points.
+// TestAccepts checks which selections the posterior of a campaign accepts. It must accept the selection of other
+// models if these agree with the measurements. It must refuse the selection of models that were trained with swapped
+// times.
 func TestAccepts(t *testing.T) {
 	var points []coll.Point
 	for _, nodes := range []int{2, 4} {

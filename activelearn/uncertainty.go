@@ -53,7 +53,7 @@ func (u *uncertainty) Ask(s State) ([]coll.Candidate, error) {
 	return batch, nil
 }
 
-// Restore implements Restorer: it repeats the effect of Ask on later calls.
+// Restore implements Restorer. It observes the measured points as Ask would, since later calls of Ask depend on this.
 func (u *uncertainty) Restore(s State, _ []coll.Candidate) { u.observe(s.Ledger) }
 
 // observe adds the points that were measured since its last call. If their number has grown by the factor

@@ -79,9 +79,9 @@ func (f *freeNodes) findSeveral(nodes int) []int {
 	return groups
 }
 
-// allocate gives groups of nodes to the load with the index `owner`. The load can begin after the last load of
-// each group and, if it spans several switches, after the last such load. allocate returns the indices of these
-// loads, in ascending order.
+// allocate gives groups of nodes to the load with the index `owner`. It returns the indices of the loads that must
+// end before this load begins, in ascending order. These are the last load on each of the groups and, if the load
+// spans several switches, the last load that did.
 func (f *freeNodes) allocate(groups []int, owner int) (before []int) {
 	for _, g := range groups {
 		before = append(before, f.lastOwner[g])

@@ -82,8 +82,8 @@ func (o Output) fault() (text string, blame bool) {
 	return "", false
 }
 
-// srun prints one of these messages if it could not get the nodes of its job, for example because the
-// controller is down or the job has just ended.
+// srun prints one of these messages if it could not get the nodes of its job. For example, the controller may be
+// down, or the job may have just ended.
 var unplacedForm = regexp.MustCompile(`(?m)^srun: error: (Unable to (create step for job|confirm allocation for job|contact slurm controller)|Slurm job \d+ has expired)`)
 
 // unplaced reports whether the launcher failed before it started a program.

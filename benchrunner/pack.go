@@ -73,8 +73,8 @@ func (r NodePool) Pack(loads []Load) Packing {
 	return best
 }
 
-// list schedules the loads by list scheduling. Whenever groups become free, it starts the first waiting load
-// for which there are enough.
+// list schedules the loads in the given order. Whenever groups become free, it starts the first waiting load for
+// which there are enough.
 func (r NodePool) list(loads []Load, order []int) Packing {
 	p := Packing{Places: make([]Place, 0, len(loads))}
 	end := func(i int) float64 { return p.Places[i].Begin + loads[p.Places[i].Load].Seconds }

@@ -166,8 +166,8 @@ func TestCriteriaReachTheStudy(t *testing.T) {
 	}
 }
 
-// TestPredictionReachesTheConclusion checks that, without true times, the score in the report has the
-// numbers of the last evaluation.
+// TestPredictionReachesTheConclusion checks the score in the report if no true times are known. It must have the
+// numbers of the last evaluation, which predicts them.
 func TestPredictionReachesTheConclusion(t *testing.T) {
 	s := spec("regret")
 	s.HPO, s.CriteriaFrom, s.Batch.Candidates = 0, activelearn.Predicted, 30

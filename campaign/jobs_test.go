@@ -66,8 +66,8 @@ func (r *jobRunner) Run(ctx context.Context, batch benchrunner.Batch, log benchr
 	return log.Job(job)
 }
 
-// TestResumedRunnerGetsItsJobs kills a campaign at every step of its first round. The resumed campaign must
-// give the runner the job in the state that the log has. Its trials must equal those of an uninterrupted run.
+// TestResumedRunnerGetsItsJobs kills a campaign at every step of its first round. The resumed campaign must give the
+// runner the job as it was last written to the log. The trials must equal those of an uninterrupted run.
 func TestResumedRunnerGetsItsJobs(t *testing.T) {
 	s := spec("uncertainty")
 	s.HPO = 0

@@ -220,7 +220,8 @@ func TestLiveTraceMPICH(t *testing.T) {
 		}
 	})
 
-	// This setting gives the program MPI_THREAD_MULTIPLE. The MPI library's own algorithms are then not selected.
+	// The control variable in `env` sets the thread level MPI_THREAD_MULTIPLE. libtutti then does not select the MPI
+	// library's own algorithms.
 	t.Run("many threads", func(t *testing.T) {
 		table := sealTable("tutti-table 1\n" + mixed[m.Compiler].table)
 		env := append(tableEnv(t, m, table, library), "MPIR_CVAR_DEFAULT_THREAD_LEVEL=MPI_THREAD_MULTIPLE")
@@ -348,7 +349,7 @@ func TestLiveTable(t *testing.T) {
 					continue // tables are read alike with both MPI libraries
 				}
 				t.Run(tc.name, func(t *testing.T) {
-					// libtutti's algorithm serves from the fourth call of a communicator on.
+					// From the fourth call on a communicator, libtutti's own algorithm serves the calls.
 					said := testutil.RunProgram(t, tableEnv(t, m, tc.table, library, sends), m.Launcher, "-n", "4", program, "check", "100")
 					testutil.CheckAllRight(t, said)
 					if tc.complaint != "" && strings.Count(said, tc.complaint) != 1 {
@@ -453,8 +454,8 @@ func TestLiveOrder(t *testing.T) {
 	}
 }
 
-// TestLiveAlltoallv checks that only rules for all sizes serve an alltoallv, because its ranks pass different
-// sizes.
+// TestLiveAlltoallv checks that rules select an algorithm for alltoallv only if they cover all message sizes.
+// Otherwise ranks might choose differently, because each rank passes its own size.
 func TestLiveAlltoallv(t *testing.T) {
 	m := mpis()[0]
 	library := runtimeLibrary(t, m)

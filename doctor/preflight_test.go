@@ -55,8 +55,8 @@ func preflightChecks(t *testing.T, m *machine) []Check {
 	return testutil.Must(Preflight(t.Context(), Options{Environ: m.x.options.Environ, Dir: m.x.options.Dir, Campaign: m.x.options.Campaign}))(t)
 }
 
-// TestPreflightWrongLibrary checks two programs that count as missing benchmarks: one that loads another MPI
-// library, and one that loads another release of the library.
+// TestPreflightWrongLibrary checks two programs that must count as missing benchmarks. One loads another MPI library,
+// and the other loads another release of the library.
 func TestPreflightWrongLibrary(t *testing.T) {
 	requireMPI(t)
 	path := testutil.BuildProgram(t, toolchains["openmpi"], csource.Bench)
@@ -68,7 +68,7 @@ func TestPreflightWrongLibrary(t *testing.T) {
 	wantCheck(t, m.find(&Report{Checks: preflightChecks(t, m)}, Campaign, "openmpi benchmark"), Missing, "the campaign is for 5.0.5", "version: 4.1.4")
 }
 
-// TestLoadedByLibrary checks that Loaded also works for a shared library, which is not a program.
+// TestLoadedByLibrary checks that Loaded finds the MPI library of a shared library, which is not a program.
 func TestLoadedByLibrary(t *testing.T) {
 	path := testutil.BuildProgram(t, toolchains["openmpi"], testutil.ObjectsLibrary)
 	if got := Loaded(t.Context(), path, os.Environ()); !strings.HasPrefix(got.Version, "Open MPI ") || got.Path == "" {

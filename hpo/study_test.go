@@ -14,7 +14,7 @@ import (
 	"tutti/internal/testutil"
 )
 
-// over returns a search that minimises f. Each argument of f ranges from low to high.
+// over returns a search that minimises f. Each argument of f ranges from `low` to `high`.
 func over(dimensions int, low, high float64, f func(x []float64) float64) search {
 	first := make([]float64, dimensions)
 	for i := range first {

@@ -82,7 +82,7 @@ func TestFailedAppend(t *testing.T) {
 			if len(contents.Warnings) != tc.warnings {
 				t.Errorf("warnings %q, want %d", contents.Warnings, tc.warnings)
 			}
-			// After an interrupted write, the file may contain complete records of the group.
+			// After an interrupted write, the file may contain a complete first record of that write.
 			if got := contents.Records; got != want && !(tc.warnings > 0 && got == want+1) {
 				t.Errorf("%d records, want %d", got, want)
 			}

@@ -43,7 +43,7 @@ type file interface {
 // NewID returns a random ID of 40 bits for a new campaign.
 func NewID() string { return strings.ToLower(rand.Text()[:8]) }
 
-// Create creates the journal in the folder dir and locks it. It also creates the folder if necessary. It
+// Create creates the journal in the folder `dir` and locks it. It also creates the folder if necessary. It
 // sets the header's field Schema, the field Created if it is zero, and the field ID if it is empty. When
 // Create returns, the header is on disk. A crash before leaves no journal.
 //
@@ -106,7 +106,7 @@ func create(path string, h Header) (*Journal, error) {
 	return &Journal{Now: time.Now, path: path, file: f, size: int64(len(line))}, nil
 }
 
-// Open locks and reads the journal in the folder dir. It returns the journal for further records. It
+// Open locks and reads the journal in the folder `dir`. It returns the journal for further records. It
 // removes an incomplete last line from the file and reports this in Contents.Warnings.
 //
 // The error matches ErrLocked if another process has locked the journal. Other errors are those of Read.

@@ -119,8 +119,9 @@ func TestMedianIntervalCoverage(t *testing.T) {
 
 func mean(x []float64) float64 { return stat.Mean(x, nil) }
 
-// TestBootstrapOfTwoPoints checks that intervals of zeros and ones agree with the binomial distribution. If n
-// values are drawn of which a fraction p are ones, their mean is B/n with a binomial B.
+// TestBootstrapOfTwoPoints checks the interval of the mean of n values that are 0 or 1. The number of ones in a
+// resample has a binomial distribution. The bounds of the interval must be quantiles of this distribution, divided by
+// n.
 func TestBootstrapOfTwoPoints(t *testing.T) {
 	for _, tc := range []struct {
 		n, ones int
@@ -133,7 +134,7 @@ func TestBootstrapOfTwoPoints(t *testing.T) {
 		got := testutil.Must(metrics.Bootstrap(values, mean, 4000, tc.level, 1))(t)
 		b := distuv.Binomial{N: float64(tc.n), P: float64(tc.ones) / float64(tc.n)}
 		tail := (1 - tc.level) / 2
-		// With 4000 draws, the error at each end is at most one step of the binomial distribution.
+		// With 4000 resamples, each end of the interval is wrong by at most one step of the binomial distribution.
 		step := 1 / float64(tc.n)
 		for _, end := range []struct {
 			name      string

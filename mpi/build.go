@@ -18,14 +18,14 @@ type Build interface {
 	// Catalogue returns the algorithms of the release that this build of the library can run.
 	Catalogue() *Catalogue
 
-	// Fit merges the rows of any number of collectives into a selection that the library's files can
-	// express. A row accepts every option whose loss is at most maxLoss. The loss is the ratio of the option's
-	// predicted time to that of the best option, minus one. The error matches selection.ErrRow, or ErrUnknown if
-	// the release does not have an algorithm of the rows.
+	// Fit merges rows (points with the predicted times of algorithms) into a selection that the library's files can
+	// express. The rows may be of several collectives. At each point the selection may contain any algorithm whose
+	// loss is at most maxLoss. The loss is the ratio of its predicted time to that of the best algorithm, minus one.
+	// The error matches selection.ErrRow, or ErrUnknown if the release does not have an algorithm of the rows.
 	Fit(rows []selection.Row, maxLoss float64) (selection.Selection, error)
 
 	// Export returns the files and settings with which the library follows a selection returned by Fit. The
-	// parameter dir is the absolute path of the folder for the files. Equal selections give equal exports.
+	// parameter `dir` is the absolute path of the folder for the files. Equal selections give equal exports.
 	// The error matches ErrUnknown if the release does not have an algorithm.
 	Export(sel selection.Selection, dir string) (Export, error)
 

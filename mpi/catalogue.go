@@ -29,7 +29,7 @@ type Entry struct {
 	below    *Catalogue          // of the lower library, for an entry that the function Above added; else nil
 }
 
-// Has reports whether the algorithm has the given requirement.
+// Has reports whether a call must meet the requirement r so that the algorithm can serve it.
 func (e Entry) Has(r Requirement) bool { return slices.Contains(e.Requires, r) }
 
 // Unsafe returns the name of an algorithm that is wrong for some valid calls, such as "ring" or "chain with
@@ -52,10 +52,10 @@ type Catalogue struct {
 	rules            Rules
 }
 
-// Rules are functions that complement the rows of a library's table. A nil function adds nothing.
+// Rules are functions that say what a library's table of algorithms cannot express. A function may be nil.
 type Rules struct {
-	// Lookup returns an error if an algorithm has invalid parameters. It is called only if the entry has
-	// all parameters of the algorithm. The error matches ErrUnknown.
+	// Lookup returns an error if the parameters of an algorithm have invalid values. It is called only if the entry
+	// has these parameters. The error matches ErrUnknown.
 	Lookup func(c *Catalogue, collective coll.Collective, e Entry, alg coll.Algorithm) error
 
 	// Check returns an error if a candidate cannot run although it meets the requirements of its entry. The
@@ -182,8 +182,8 @@ func (c *Catalogue) Check(cand coll.Candidate) error {
 	return nil
 }
 
-// Carries reports whether a candidate that was measured with another release is valid for this release. It is
-// valid if it can run here, and if its name stands for the same algorithm in both releases.
+// Carries reports whether a candidate's measurement with the release `measured` is also valid for this release. The
+// candidate must be able to run here, and its name must stand for the same algorithm in both releases.
 func (c *Catalogue) Carries(cand coll.Candidate, measured string) bool {
 	return c.Check(cand) == nil && (c.rules.Renamed == nil || !c.rules.Renamed(cand.Algorithm, measured, c.Version))
 }

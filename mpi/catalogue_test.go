@@ -82,8 +82,8 @@ func TestErrorsNameWhatIsAllowed(t *testing.T) {
 	}
 }
 
-// TestAlgorithms checks that parameters without values are left to the library, and that algorithms only for calls
-// in place are not listed.
+// TestAlgorithms checks that a parameter for which the table has no values is left to the library. Algorithms that
+// only serve calls with MPI_IN_PLACE must not be listed.
 func TestAlgorithms(t *testing.T) {
 	for i, want := range []string{"[tree(k=2) tree(k=4) pairs]", "[tree(k=2) tree(k=4)]", "[]"} {
 		if got := fmt.Sprint(releases()[i].Algorithms(coll.Bcast)); got != want {

@@ -78,8 +78,8 @@ func Learn(jobs []Job, earlier [][]coll.Measurement, base Base) (Result, error) 
 	return r, nil
 }
 
-// gather groups the samples by class of calls (similar calls of one collective). The result has no models and
-// no advice.
+// gather groups the samples by class (calls of one collective and layout at similar sizes). The result has no models
+// and no advice yet.
 func gather(jobs []Job, earlier [][]coll.Measurement, base Base) Result {
 	classes, samples := classesOf(base.feasible(jobs), earlier, base.Points, base.Feasible)
 	r := Result{jobs: jobs, calls: make([][]timedCall, len(classes))}
@@ -111,8 +111,8 @@ func (r *Result) fit() (err error) {
 	return nil
 }
 
-// Joint returns the joint distribution of the times of all algorithms, for the given classes of calls of a
-// collective. It returns nil if there are no times for the collective.
+// Joint returns the joint distribution of the times of all algorithms in `classes`, which are groups of similar calls
+// of the collective c. It returns nil if no times of the collective were recorded.
 func (r *Result) Joint(c coll.Collective, classes []Class) (*Joint, error) {
 	p := r.posteriors[c]
 	if p == nil {
@@ -121,11 +121,11 @@ func (r *Result) Joint(c coll.Collective, classes []Class) (*Joint, error) {
 	return NewJoint(p.GP(), classes, p.Task)
 }
 
-// Noise returns the variance of the natural logarithm of a call's time around the mean of its class and
-// algorithm.
+// Noise returns the variance of the natural logarithm of a call's time around its mean. There is one mean for each
+// algorithm and class (calls of one collective and layout at similar sizes).
 func (r *Result) Noise() float64 { return r.history.noise() }
 
-// Measurements returns the times that jobs recorded in the form of measurements, as benchmarks make them.
+// Measurements converts the times that jobs recorded into measurements like those of benchmarks.
 func Measurements(jobs []Job, base Base) []coll.Measurement {
 	h := gather(jobs, nil, base).history
 	var out []coll.Measurement

@@ -9,9 +9,9 @@ import (
 	"tutti/coll"
 )
 
-// makeCalls returns the calls of several jobs, in two classes with three algorithms each. All times of a job
-// are multiplied by the job's element of `factors`. The function `odd` returns another factor for the first
-// algorithm of the first class in a job.
+// makeCalls returns the calls of several jobs in two classes (calls of one collective), with three algorithms each.
+// All times of a job are multiplied by the job's element of `factors`. The times of the first algorithm in the first
+// class are also multiplied by the result of `odd` for the job.
 func makeCalls(factors []float64, odd func(job int) float64) ([]Class, [][]timedCall) {
 	classes := make([]Class, 2)
 	calls := make([][]timedCall, 2)

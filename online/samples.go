@@ -39,10 +39,10 @@ const (
 	maxFaults     = 10       // that are described
 )
 
-// readSamples reads a file of samples, which libtutti writes while a job runs (see TUTTI_SAMPLES), and calls
-// `add` for each sample. It calls `begin` for each job of a summary. The job may have been killed.
-// Incomplete or damaged lines are therefore ignored, and the first of them are described in `faults`. A file
-// of another format is an error. An empty file has no samples.
+// readSamples reads a file of samples, which libtutti writes while a job runs (see TUTTI_SAMPLES), and calls `add`
+// for each sample. If the file combines several jobs, it calls `begin` before the samples of each job. A job may have
+// been killed while it wrote. Incomplete or damaged lines are therefore ignored, and the first of them are described
+// in `faults`. A file of another format is an error. An empty file has no samples.
 func readSamples(r io.Reader, add func(Sample), begin func(Job)) (faults []string, err error) {
 	in := bufio.NewReaderSize(r, maxLine)
 	for n := 1; ; n++ {
@@ -121,15 +121,16 @@ const (
 	maxSeries = 1 << 14 // largest number of pairs of class and algorithm
 )
 
-// thinned holds calls of jobs. With more than maxCalls calls, it keeps every second call of each class and
-// algorithm that has many calls, then every fourth, and so on. It keeps at most maxSeries pairs of class and
+// thinned holds calls of jobs, but not all if there are more than maxCalls. It then keeps every second call of a
+// class and algorithm with many calls, then every fourth, and so on. It keeps at most maxSeries pairs of class and
 // algorithm. The zero value is empty.
 type thinned struct {
 	series map[coll.Candidate]*series // by class and algorithm
 	calls  []keptCall                 // in the order in which they were added
 }
 
-// series counts the calls of a class and algorithm. Every call whose number is a multiple of stride is kept.
+// series counts in `seen` the calls of one class (similar calls) with one algorithm. Of these, only calls whose
+// number is a multiple of `stride` are kept.
 type series struct {
 	coll.Candidate
 	seen, stride int
@@ -166,7 +167,7 @@ func (t *thinned) add(s Sample, job int) {
 	}
 }
 
-// thin halves every series that has at least the average number of kept calls.
+// thin drops every second kept call of each series of which at least the average number of calls is kept.
 func (t *thinned) thin() {
 	for _, of := range t.series {
 		if of.seen/of.stride >= maxCalls/len(t.series) {

@@ -14,7 +14,7 @@ import (
 )
 
 // syntheticFacts returns the facts of a synthetic campaign. Every library has every collective. A problem
-// has nodes x sizes x ppns points.
+// has `nodes` x `sizes` x `ppns` points.
 func syntheticFacts(libraries, collectives []string, nodes, sizes, ppns int) Facts {
 	f := Facts{
 		Tutti: "v0.1.0", Campaign: "autumn", Machine: "hilltop", Seed: 7, Method: "fact", Scaling: "algorithm",

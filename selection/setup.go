@@ -235,8 +235,8 @@ func (s Setup) exports(settings []Setting) []byte {
 		eachFile("[ -r %[1]s ] && [ -s %[1]s ]", files), &b, notUsable, strings.Join(files, " "))
 }
 
-// eachFile returns a condition that holds if a condition holds for each of the files. The parameter `format` is
-// the condition for one file, with a place for the file's name.
+// eachFile returns the text of a condition that is true if all files meet it. The parameter `format` is the condition
+// for one file, in which %[1]s stands for the file's name.
 func eachFile(format string, files []string) string {
 	conditions := make([]string, len(files))
 	for i, f := range files {

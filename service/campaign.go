@@ -37,7 +37,7 @@ type Request struct {
 	From string            `json:"from,omitempty" doc:"ID of the campaign whose measurements it begins with"`
 }
 
-// Campaign describes a campaign of a service, as the API shows it.
+// Campaign describes one campaign of a service: how it was created, in which state it is, and how it ended.
 type Campaign struct {
 	ID        string            `json:"id"`
 	Name      string            `json:"name"`

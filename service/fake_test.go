@@ -213,8 +213,7 @@ func calls(t *testing.T, state, id string) []string {
 	return verbs
 }
 
-// checkTrials checks that every trial of a campaign was measured exactly once, and that their number is as
-// wanted.
+// checkTrials checks that a campaign has measured `want` candidates, and each of them exactly once.
 func checkTrials(t *testing.T, state, id string, want int) {
 	t.Helper()
 	seen := map[int64]int{}

@@ -91,8 +91,8 @@ func newLearned(c campaign.Conclusion) (Learned, error) {
 	return out, nil
 }
 
-// predictionsAt returns the predictions at one point. If no algorithm was measured there, it knows only the
-// slowdowns, and the field for seconds is 0.
+// predictionsAt returns the predictions at one point. If no algorithm was measured there, the models know only ratios
+// of times. The predictions then have slowdowns, and 0 in the field Seconds.
 func predictionsAt(row selection.Row, measured map[coll.Candidate]float64) []Prediction {
 	unit, fastest := 0.0, math.Inf(1)
 	for _, o := range row.Options {

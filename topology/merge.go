@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Merged is the result of merging several trees into one.
+// Merged is the tree that Merge makes of several trees, with the differences between these.
 type Merged struct {
 	Tree      Tree
 	Conflicts []Conflict
@@ -100,16 +100,17 @@ type class struct {
 	confidence float64
 }
 
-// part is a vertex of the next lower level. It becomes a child of the switch that the merged tree gets for a class
-// (a set of nodes in one group).
+// part is a vertex of the merged tree that has no parent yet. Its parent will be the switch for a class (a set of
+// nodes in one group).
 type part struct {
 	vertex Vertex
 	first  int // index of its first node
 	places placements
 }
 
-// placements holds the groups in which the trees place some nodes at one level. A key is a switch near the top of a
-// tree. Groups of different nodes can be compared if they have the same key.
+// placements says in which groups the trees have some nodes at one level. A key is the outermost switch of a tree
+// that clearly separates groups. If two sets of nodes have the same key, this tree says whether they are in the same
+// group.
 type placements map[*Vertex]placement
 
 type placement struct {
@@ -126,8 +127,8 @@ func (p placements) apart(o placements) bool {
 	return false
 }
 
-// comparable reports whether some tree shows if two sets of nodes belong to the same group. Such a tree has
-// nodes of both sets below one switch. The confidence of this switch must be above 0.
+// comparable reports whether some tree shows how two sets of nodes are related: in one group or in different groups.
+// Such a tree has nodes of both sets below one switch with a confidence above 0.
 func (p placements) comparable(o placements) bool {
 	for within := range p {
 		if _, both := o[within]; both {
@@ -157,8 +158,8 @@ func newMerger(trees []Tree) *merger {
 	return m
 }
 
-// mergeNodes returns each node once. Its children come from the tree that has the most vertices inside the
-// node. The result `gaps` lists the nodes whose insides differ between trees.
+// mergeNodes returns each node once, even if several trees contain it. The children of a node then come from the tree
+// with the most vertices below this node. The result `gaps` names the nodes below which the trees differ.
 func mergeNodes(trees []Tree) (nodes []Vertex, gaps []string) {
 	at := map[string]int{}
 	for i := range trees {
@@ -228,9 +229,9 @@ func (m *merger) groups(tree, level int) []group {
 	return out
 }
 
-// addTree joins the classes (sets of nodes) that a tree places in the same group of a level. After that it
-// records which nodes the tree places in different groups. In this order, it finds nodes that the tree joins
-// although earlier trees separate them, and the reverse.
+// addTree first joins the classes (sets of nodes) that a tree has in the same group of a level. If earlier trees
+// separate them, this is a conflict. It then records which nodes the tree has in different groups. If such nodes are
+// in the same class, this is a conflict, too.
 func (m *merger) addTree(tree, level int) {
 	groups := m.groups(tree, level)
 	for _, g := range groups {
@@ -269,8 +270,8 @@ func (m *merger) join(a, b *class) {
 	a.stated, a.confidence = a.stated || b.stated, min(a.confidence, b.confidence)
 }
 
-// place notes which group of a tree the given node belongs to. It adds a conflict if another node of the same
-// class is in a different group of that tree.
+// place records in which group of a tree the given node is. It adds a conflict if the tree has another node of the
+// same class (nodes that belong together) in a different group.
 func (m *merger) place(node string, g group, conflict Conflict) {
 	c := m.of[node]
 	other, seen := c.places[g.within]
@@ -296,8 +297,8 @@ func (m *merger) classes() []*class {
 	return out
 }
 
-// finishLevel creates a switch for each class (set of nodes) for which some tree has a switch. These
-// switches become the parts of the next level.
+// finishLevel creates a switch for each class (set of nodes) for which some tree has a switch at this level. The
+// parts of the class become its children. The next level then treats it as one part.
 func (m *merger) finishLevel(level int) {
 	count := 0
 	for _, c := range m.classes() {
@@ -323,8 +324,8 @@ func (m *merger) finishLevel(level int) {
 	}
 }
 
-// noteUnknown records the parts of a class (set of nodes) that no tree compares. At the lowest level it
-// ignores single nodes.
+// noteUnknown counts the pairs of parts of a class (set of nodes) for which no tree says whether they belong
+// together. At the lowest level it counts none, because all parts are single nodes.
 func (m *merger) noteUnknown(parts []part) {
 	count, first := 0, ""
 	for i, a := range parts {

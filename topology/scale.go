@@ -8,8 +8,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// drift is the natural logarithm of a ratio. Between two jobs, the time of one level may differ by at most
-// this ratio, which is 10 %.
+// drift says how much the time of one level may differ between two jobs: by 10 %. It is the natural logarithm of this
+// ratio.
 var drift = math.Log(1.1)
 
 type scale struct {
@@ -17,9 +17,9 @@ type scale struct {
 	of      []map[float64]int // for each tree: level by switch time
 }
 
-// newScale groups the switch times of all trees into levels, in ascending order. A time belongs to the level of
-// the times before it unless it exceeds their mean by more than drift, or by more than half the smallest step
-// between two levels of one tree. Two times of the same tree never get the same level.
+// newScale assigns the switch times of all trees to levels, in ascending order. A time begins a new level if it
+// exceeds the mean of the current level's times by too much. The limit is `drift` or half the smallest step between
+// two levels of one tree, whichever is smaller. Two times of the same tree never get the same level.
 func newScale(trees []Tree) scale {
 	type treeTime struct {
 		tree         int

@@ -37,8 +37,7 @@ const (
 	NotChecked    ForcingState = "not checked"    // another component may have taken the call
 )
 
-// errNotChecked means that a probe could not observe which algorithm ran, and that another component of Open
-// MPI may have run.
+// errNotChecked means that a probe could not observe the algorithm. Another component of Open MPI may have run.
 var errNotChecked = errors.New("another component may have run")
 
 // checksPerAlgorithm is the number of points at which each algorithm of a collective is checked.
@@ -96,8 +95,8 @@ func interior(p Problem) []TestPoint {
 	return out
 }
 
-// needsForcingCheck reports whether RunPass must check that the library obeys the selection files: if the files
-// are newer than the last check, or if the library ignored them in that check.
+// needsForcingCheck reports whether RunPass must check that the library obeys the selection files. It must if the
+// files were changed after the last check, or if the library ignored them in that check.
 func (s *Session) needsForcingCheck() bool {
 	must := true
 	for _, e := range s.entries {
@@ -112,7 +111,7 @@ func (s *Session) needsForcingCheck() bool {
 	return must
 }
 
-// checkForcing runs the probe with the files loaded. It reports whether the library ignored them.
+// checkForcing runs the probe with the selection files loaded. It reports whether the library ignored these files.
 func (s *Session) checkForcing(ctx context.Context, files Files) (ignored bool, err error) {
 	points := probePoints(files.Problems)
 	if len(points) == 0 || files.Probe == nil && files.NoProbe == "" {
@@ -176,7 +175,7 @@ func forcingCheckOf(point TestPoint, t coll.Trial) ForcingCheck {
 	return ForcingCheck{TestPoint: point, State: NotObservable, Note: cmp.Or(t.Error, "no answer")}
 }
 
-// BuildProbe compiles the probe with the library's compiler wrapper (mpicc). dir is a folder that all nodes
+// BuildProbe compiles the probe with the library's compiler wrapper (mpicc). The parameter `dir` is a folder that all nodes
 // see. BuildProbe returns the path of the program.
 func BuildProbe(ctx context.Context, compiler, dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {

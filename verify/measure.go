@@ -15,7 +15,8 @@ import (
 	"tutti/metrics"
 )
 
-// series contains the measurements of one test point in one stage, such as the screening.
+// series contains the measurements of one test point in one stage: the screening, or the second measurement of
+// suspects.
 type series struct {
 	ratios      []float64 // logarithms of tuned over default time, one for each block that has both
 	rounds      []int     // rounds of these blocks
@@ -30,7 +31,8 @@ func (s series) blocks() int { return len(s.ratios) + s.tunedFailed + s.otherFai
 // fails reports whether the tuned library failed in more than half of the blocks in which the default succeeded.
 func (s series) fails() bool { return s.tunedFailed > len(s.ratios) }
 
-// tight reports whether the confidence interval of the logarithmic ratio is at most 2·precision wide.
+// tight reports whether the ratio is known precisely enough: the confidence interval of its logarithm is at most
+// 2·precision wide.
 func (s series) tight(precision float64) bool {
 	if len(s.ratios) == 0 {
 		return false
@@ -39,7 +41,7 @@ func (s series) tight(precision float64) bool {
 	return i.High-i.Low <= 2*precision
 }
 
-// shifted returns the logarithmic ratios minus limit, the logarithm of the largest acceptable ratio.
+// shifted returns the logarithmic ratios minus `limit`, the logarithm of the largest acceptable ratio.
 func (s series) shifted(limit float64) []float64 {
 	out := make([]float64, len(s.ratios))
 	for i, r := range s.ratios {
@@ -75,7 +77,8 @@ func (s *Session) measurePass(ctx context.Context, pass Pass, machine benchrunne
 	return v, nil
 }
 
-// deviation returns a robust standard deviation of the values. It returns 0 if there are none.
+// deviation estimates the standard deviation of the values. Outliers hardly affect it. It is 0 if there are no
+// values.
 func deviation(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
@@ -94,8 +97,9 @@ func (s *Session) attemptsBefore(pass Pass) map[coll.Candidate]int {
 	return attempts
 }
 
-// continuesScreening reports whether the screening of a point needs another block. It does if there are too few
-// blocks. It also does if the ratio is uncertain, unless too many blocks have no ratio.
+// continuesScreening reports whether the screening of a point needs another block. It does if there are fewer than
+// MinBlocks. With fewer than MaxBlocks it does if the ratio is uncertain, unless the tuned library fails or too many
+// blocks have no ratio.
 func (s *Session) continuesScreening(seen series) bool {
 	n := seen.blocks()
 	enough := seen.tight(s.rules.Precision) || seen.fails() || seen.otherFailed+seen.unusable >= s.rules.MinBlocks
@@ -112,7 +116,8 @@ func (s *Session) suspects(first []series) []int {
 	return out
 }
 
-// findings returns the suspects that the second measurement confirms as slower or failing.
+// findings returns the suspects (points that may be slower) that the second measurement confirms: the selection is
+// slower there than the default, or it fails.
 func (s *Session) findings(pass Pass, suspects []int, second []series) []Finding {
 	p := make([]float64, len(suspects))
 	for k, i := range suspects {
@@ -139,7 +144,8 @@ func (s *Session) findings(pass Pass, suspects []int, second []series) []Finding
 	return found
 }
 
-// measurer runs the launches of one pass: block after block, each over all test points.
+// measurer runs the launches of one pass, a comparison of the selection files with the library's default. It measures
+// block after block, each over all test points.
 type measurer struct {
 	*Session
 	pass     Pass

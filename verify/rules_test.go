@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestConfirmationBlocks checks that a confirmation has enough blocks for its test to reject at its level.
+// TestConfirmationBlocks checks that a confirmation has enough blocks. With fewer blocks its statistical test could
+// not reach the significance level, whatever the times are.
 func TestConfirmationBlocks(t *testing.T) {
 	r := DefaultRules()
 	for pass := 1; pass <= 12; pass++ {

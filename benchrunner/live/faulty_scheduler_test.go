@@ -89,8 +89,8 @@ func (s *faultyScheduler) rng(name string) *rand.Rand {
 	return rand.New(rand.NewPCG(s.seed, h.Sum64()))
 }
 
-// occurs reports whether this call for the named job fails because the job has the given fault. Only the first
-// `calls` calls for such a job fail.
+// occurs reports whether this call for the named job must fail, because the job has the fault `kind`. Only the first
+// `calls` such calls for a job fail.
 func (s *faultyScheduler) occurs(kind fault, name string, calls int) bool {
 	if s.faultOf(name) != kind || s.faults[name] == calls {
 		return false

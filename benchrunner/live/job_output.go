@@ -140,7 +140,7 @@ func (s jobOutput) allocated() float64 {
 	return max(validSeconds(allocated), walls)
 }
 
-// signs returns the seconds from the start of the script to the last write to the job's files.
+// signs returns how long a job surely ran: the seconds from the start of its script to the last write to its files.
 func (s jobOutput) signs() float64 {
 	if s.begun.IsZero() {
 		return 0

@@ -57,9 +57,9 @@ type rejection struct {
 	later   bool // a later allocation could measure the request
 }
 
-// limitOf returns the longest time of one job: the scheduler's limit, but at most jobTime. In an allocation of nodes
-// it is also at most the allocation's remaining time. The result `leaving` is true if the remaining time is the
-// limit.
+// limitOf returns how long one job may take: the scheduler's limit or jobTime, whichever is shorter. In an allocation
+// of nodes, a job must also end before the allocation. The result `leaving` is true if the remaining time of the
+// allocation is the shortest of these times.
 func limitOf(c benchrunner.Capacity, jobTime time.Duration, now time.Time) (limit time.Duration, leaving bool) {
 	limit = c.Limit
 	if jobTime > 0 && (limit == 0 || jobTime < limit) {

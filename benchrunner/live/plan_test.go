@@ -313,8 +313,8 @@ func randomPart(rng *rand.Rand) launchTimes {
 	return p
 }
 
-// checkCosts checks that the costs of the cases that have a trial add up to allocated, the time of the job
-// in seconds.
+// checkCosts checks that the costs of the cases that have a trial add up to `allocated`, the time of the job in
+// seconds.
 func checkCosts(t *testing.T, parts []launchTimes, allocated float64) {
 	t.Helper()
 	sum, any := 0.0, false
@@ -332,8 +332,8 @@ func checkCosts(t *testing.T, parts []launchTimes, allocated float64) {
 	}
 }
 
-// TestTimeWithoutResultIsCharged checks that the next job with the same requests pays for a job without
-// results. This must also hold if the campaign was resumed in between.
+// TestTimeWithoutResultIsCharged checks that the time of a job without results is not lost. It must be added to the
+// costs of the same requests in a later job, even if the campaign was resumed in between.
 func TestTimeWithoutResultIsCharged(t *testing.T) {
 	job := func(n int, outcome coll.JobOutcome, allocated float64, carries ...int) coll.Job {
 		return coll.Job{Name: fmt.Sprintf("tutti-c-l-r1-%d", n), State: coll.JobEnded, Outcome: outcome, Carries: carries, Spent: coll.Spent{Idle: allocated}}

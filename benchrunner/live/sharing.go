@@ -136,8 +136,9 @@ func (p planner) tryPack(launches []launch) (best plannedJob, ok bool) {
 	return best, ok
 }
 
-// widths returns the numbers of nodes that a job may have: ascending, at most 16 of them. Each is the sum
-// of the nodes of the first 1, 2, ... loads. In an allocation with switches it returns only the full size.
+// widths returns the numbers of nodes that a job may have, at most 16 of them in ascending order. Each is the number
+// of nodes that the first n loads need together, for some n. In an allocation with switches it returns only the full
+// size.
 func (s sharing) widths(loads []benchrunner.Load) []int {
 	var out []int
 	sum, widest := 0, 0

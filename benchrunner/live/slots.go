@@ -26,7 +26,8 @@ func (s *slots) setLimit(n int) {
 	s.freed.Broadcast()
 }
 
-// acquire waits until the scheduler can take another job, and counts this job unless it returns an error.
+// acquire waits until the scheduler can take another job, and counts this job. If ctx ends first, it returns an error
+// and does not count the job.
 func (s *slots) acquire(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() {
 		s.mu.Lock()
@@ -83,9 +84,9 @@ func (m *Machine) jobsAtOnce(c benchrunner.Capacity) int {
 	return c.Jobs
 }
 
-// noStartReason returns why a job started no program. Either all its cases failed at the launch, or the job was
-// lost before it launched a case. It returns "" for any other job, and for a job that was cancelled, lost a node or
-// never ran.
+// noStartReason returns why a job started no program: all its cases failed at the launch, or the job was lost before
+// it launched a case. It returns "" if a program may have started. It also returns "" if the job was cancelled, lost
+// a node or never ran.
 func (s jobOutput) noStartReason(outcomes [][]benchrunner.Outcome, r result) string {
 	switch {
 	case s.ending.status.NeverStarts, r.Outcome == coll.JobCancelled, r.Outcome == coll.JobNodeFail:

@@ -23,7 +23,7 @@ type allocation struct {
 	ends    time.Time // zero if the environment does not contain it
 }
 
-// NewAllocation returns a scheduler for the nodes of the Slurm allocation that environ describes. `environ`
+// NewAllocation returns a scheduler for the nodes of the Slurm allocation that `environ` describes. `environ`
 // has the form of os.Environ. Jobs are processes on the node where tutti runs; the launcher starts ranks on
 // the other nodes.
 func NewAllocation(environ []string) (*Scheduler, error) {

@@ -120,8 +120,8 @@ func mustHave(path, what string, names []string, name string) error {
 	return fmt.Errorf("%s: no row for the %s %q: it has %s", path, what, name, strings.Join(names, ", "))
 }
 
-// checker returns a function that checks candidates. It returns an error for candidates outside the grid and
-// for those that the library cannot run. With the option grid.between, message sizes between two sizes of the
+// checker returns a function that checks candidates. The function returns an error for candidates outside the grid
+// and for those that the library cannot run. With the option grid.between, message sizes between two sizes of the
 // grid count as inside.
 func (c *Campaign) checker(r release) func(coll.Candidate) error {
 	g := c.Config.Grid

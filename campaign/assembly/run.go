@@ -113,9 +113,9 @@ func Reread(dir string) (*Campaign, []campaign.Result, *journal.Contents, error)
 	return c, results, contents, err
 }
 
-// Withdraw removes the files of a connected campaign whose first jobs were rejected by the scheduler. These
-// are the job folders and the journal. The caller must hold the lock of the journal. If a job was accepted
-// or a trial has ended, Withdraw changes nothing and returns false.
+// Withdraw removes the job folders and the journal of a campaign whose first jobs were rejected by the scheduler. The
+// campaign must be connected to its machine. The caller must hold the lock of the journal. If a job was accepted or a
+// trial has ended, Withdraw changes nothing and returns false.
 func (c *Campaign) Withdraw(ctx context.Context) (removed bool, err error) {
 	contents, err := journal.Read(c.Config.Output)
 	if err != nil {

@@ -162,9 +162,9 @@ func (d *Discovery) Measure(ctx context.Context) error {
 	return d.run(ctx, what, plan, 1)
 }
 
-// missingPairs returns the pairs in opt.PLogP whose parameters were not measured yet. Each pair is returned as a
-// Class that contains only this pair. The result `kind` is the name in the journal of the launch that measures
-// them.
+// missingPairs returns the pairs in opt.PLogP whose PLogP parameters were not measured yet. Each pair is returned as
+// a Class that contains only this pair. The result `kind` is the name that the journal uses for the launch that
+// measures them.
 func (d *Discovery) missingPairs(found *Found) (kind string, missing []discover.Class, err error) {
 	var names []string
 	if d.opt.PLogP != PLogPAll {
@@ -215,8 +215,7 @@ func (d *Discovery) forecast(ctx context.Context, what string, plan discover.Pla
 	return out, nil
 }
 
-// batch returns a batch that contains one launch. It also contains the jobs that were already submitted for
-// this launch.
+// batch returns a batch with one launch, and with the jobs that were already submitted for this launch.
 func (d *Discovery) batch(round int, c coll.Candidate, jobs []coll.Job) benchrunner.Batch {
 	return benchrunner.Batch{
 		Label: d.lib.Name + "-" + c.Algorithm.Name, Round: round, Jobs: jobs,

@@ -103,7 +103,8 @@ func (l *driftLog) Trial(t coll.Trial) error {
 	return nil
 }
 
-// compare compares the new times with the old ones, which have the order of the trials.
+// compare computes the drift of the new times from oldSeconds, the earlier times of the same candidates in the same
+// order.
 func (l *driftLog) compare(oldSeconds []float64) (Drift, error) {
 	var d Drift
 	var changes []float64

@@ -38,7 +38,7 @@ func runMade(t testing.TB, m campaigntest.Made) string {
 	return out
 }
 
-// isSlower reports whether the function runMade made the algorithm ring slower at a point.
+// isSlower reports whether runMade made the algorithm "ring" slower at a point.
 func isSlower(p coll.Point) bool { return p.Ranks() == 15 }
 
 // quick returns rules for a verification with many test points but few blocks.

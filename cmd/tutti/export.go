@@ -179,7 +179,8 @@ func (e *exporter) writeMeasurements() error {
 	return nil
 }
 
-// writeSelections trains the models and writes the results that depend on them.
+// writeSelections trains the models and makes the final selections. It writes the files with selections that the user
+// asked for.
 func (e *exporter) writeSelections(ctx context.Context) error {
 	models, err := export.Train(ctx, e.campaign, e.results)
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 	"tutti/report"
 )
 
-// show prints a value as JSON if --format asks for it. Otherwise it calls text, which prints the value for people.
+// show prints a value as JSON if --format asks for it. Otherwise it calls the function `text`, which prints the value
+// for people.
 func (a *app) show(v any, text func()) error {
 	if a.format == formatJSON {
 		return report.WriteJSON(a.stdout, v)

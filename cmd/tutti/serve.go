@@ -60,7 +60,7 @@ Logs go to standard error as JSON lines.`,
 	return cmd
 }
 
-// runService runs a service until ctx is cancelled. If once is true, it ends as soon as no campaign waits
+// runService runs a service until ctx is cancelled. If `once` is true, it ends as soon as no campaign waits
 // or is due.
 func runService(ctx context.Context, a *app, c *config.Service, once bool) error {
 	log := slog.New(slog.NewJSONHandler(a.stderr, nil))

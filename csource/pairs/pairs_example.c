@@ -181,7 +181,8 @@ static int off_line(double a, double b, double c, double share, double tolerance
     return fabs(b - (a + share * (c - a))) > tolerance * b;
 }
 
-/* Returns whether the times of size b deviate from the straight lines through the times of sizes a and c. */
+/* Returns whether the times in `b` deviate from the straight lines through the times in `a` and `c`, which are of a
+ * smaller and a larger size. */
 static int bent(const reading *a, const reading *b, const reading *c, double tolerance)
 {
     double share = (double)(b->bytes - a->bytes) / (double)(c->bytes - a->bytes);

@@ -52,9 +52,9 @@ static int begins(const call *c, int i)
 
 static int length(const call *c, int i) { return begins(c, i + 1) - begins(c, i); }
 
-/* Sends n elements from index `out` on to one rank. Receives m elements from another rank and combines them with this
- * rank's elements from index `in` on. Messages are split into segments of `step` elements. A segment is combined while
- * the next one is received; `tmp` has memory for two segments. */
+/* Sends n elements of this rank's vector, from index `out` on, to the rank `to`. Receives m elements from the rank
+ * `from`, and combines them with this rank's elements from index `in` on. Messages are split into segments of `step`
+ * elements. A segment is combined while the next one is received; `tmp` has memory for two segments. */
 static void swap_and_combine(const call *c, int out, int n, int to, int in, int m, int from, char *tmp, int step)
 {
     MPI_Request sent[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL}, got[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};

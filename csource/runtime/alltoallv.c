@@ -4,14 +4,14 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* A rank does not know the message sizes of other ranks. Ranks may therefore run different algorithms of this file in
- * the same call. Only the algorithms that send in phases serve either all ranks or none. In each algorithm, a rank
- * sends one message to each other rank. The n-th message between two ranks thus belongs to the n-th call.
+/* A rank does not know the message sizes of other ranks. Ranks may therefore run different algorithms of this file
+ * in the same call. Only the algorithms that send in phases serve either all ranks or none. In each algorithm, a
+ * rank sends one message to each other rank. The n-th message between two ranks thus belongs to the n-th call.
  *
- * The algorithms without phases cannot deadlock. A rank that exchanges with one rank at a time waits only for messages
- * that its partners start in the same round or earlier. Consider the ranks in the earliest round: their partners are
- * in this round or a later one, so these ranks can continue. A rank that starts all messages at once counts as being
- * after all rounds. With MPI_IN_PLACE all ranks run the same algorithm. */
+ * The algorithms without phases cannot deadlock. A rank that exchanges with one rank at a time, in rounds, waits
+ * only for messages that its partners start in the same round or earlier. Consider the ranks in the earliest round:
+ * their partners have reached this round, too, so these ranks can continue. A rank that starts all messages at once
+ * makes no other rank wait. With MPI_IN_PLACE all ranks run the same algorithm. */
 
 /* Starts a message with any number of elements. */
 #if LONG_COUNTS

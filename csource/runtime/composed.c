@@ -1,5 +1,6 @@
-/* Allreduce algorithms that are composed of other collectives. For each of these collectives, the table's algorithm
- * runs. Source: Faraj and Yuan, Automatic generation and tuning of MPI collective communication routines (2005), 3.1. */
+/* Allreduce algorithms that are composed of other collectives. The table of rules says which algorithm runs each of
+ * these collectives. Source: Faraj and Yuan, Automatic generation and tuning of MPI collective communication
+ * routines (2005), 3.1. */
 #include "library.h"
 
 #include <stdlib.h>
@@ -69,8 +70,8 @@ static void reduce_by_halving(const call *c)
     free(numbers);
 }
 
-/* Gives each rank one block of the result, by the function `reduce`, then gathers the blocks. All blocks have the same
- * length: elements from the beginning of the vector fill up the last block. */
+/* Lets the function `reduce` compute one block of the result on each rank, then gathers all blocks. All blocks have
+ * the same length. If the last block is too short, elements from the beginning of the vector fill it up. */
 static void by_blocks(const call *c, void (*reduce)(const call *))
 {
     call blocks = *c;

@@ -42,8 +42,8 @@ uint64_t checksum(const char *text, size_t n); /* FNV-1a */
 int table_read(char *text, size_t length, char *why);             /* 0, or -1 with the reason */
 const char *table_missing(void); /* the first algorithm of a user that no object has, or NULL */
 const char *table_banner(void); /* of the MPI library that the table is for; empty: any */
-/* Removes all rules. Then adds a single rule for all calls of the collective `what`, unless `what` is NULL. Returns 0,
- * or -1 with the reason in `why`. */
+/* Replaces all rules by a single rule for all calls of the collective `what`, or by none if `what` is NULL. Returns
+ * 0, or -1 with the reason in `why`. */
 int table_force(const char *what, const char *name, char *why);
 pick table_find(collective what, int ranks, int ppn, unsigned orders, uint64_t bytes);
 struct row *table_row(collective what, int ranks, int ppn, unsigned orders); /* NULL: no rule selects an algorithm */

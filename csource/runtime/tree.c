@@ -119,9 +119,9 @@ static span group_at(const layout *l, int level, int position)
 
 static int leader(span s, int root) { return root >= s.first && root < s.end ? root : s.first; }
 
-/* Inserts this rank into a tree of leaders, if it is one of them. These are the leaders of all groups at the given
- * level that are inside the larger group `within`. The leader of `within` comes first, and the others follow in a
- * ring. */
+/* Inserts this rank into a tree of leaders, if it is a leader. The tree has the leaders of all groups at the given
+ * level that are inside the larger group `within`. The leader of `within` comes first, and the others follow in the
+ * order of a ring. */
 static void join_leaders(const call *c, tree *t, span within, int level, tree_form form, int radix, int *list)
 {
     const layout *l = c->layout;

@@ -18,8 +18,8 @@ typedef struct {
  * rank can send while one message travels. */
 typedef enum { FLAT, CHAIN, CHAINS, BINARY, BINOMIAL, POSTAL } tree_form;
 
-/* The forms of the parts of a tree of groups: over the groups of the first level, over the groups of each
- * further level, and over the ranks of a node. */
+/* The forms of the trees that together make a tree of groups: over the groups of the first level, over the groups of
+ * each further level, and over the ranks of a node. */
 typedef struct {
     tree_form first, below, inside;
     int radix;

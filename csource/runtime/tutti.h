@@ -26,8 +26,8 @@ typedef enum {
 const char *collective_name(collective what);
 int collective_named(const char *name, size_t n, collective *what); /* whether n letters are a name */
 
-/* Makes a variable thread-local. It is empty in simulations: all ranks run in one thread, but each has its own
- * variables. */
+/* Gives each thread its own copy of a variable. In simulations, which run all ranks in one thread, the macro is
+ * empty: the simulator gives each rank its own variables. */
 #ifdef SMPI_H
 #define PER_THREAD
 #else
@@ -59,9 +59,9 @@ static inline void unlock(char *l)
         __atomic_clear(l, __ATOMIC_RELEASE);
 }
 
-/* Both functions are collective, and only the first call of each has an effect. The parameter `all` is a communicator
- * of all ranks. `threads` says that several threads of this rank may call MPI at once. `stacked` says that the
- * program called MPI_Init, not PMPI_Init. begin returns whether it had an effect. */
+/* `begin` and `end` are collective, and only the first call of each has an effect. `begin` returns whether it had
+ * one. The parameter `all` is a communicator of all ranks. `threads` says that several threads of this rank may call
+ * MPI at once. `stacked` says that the program called MPI_Init, not PMPI_Init. */
 int begin(MPI_Comm all, int threads, int stacked);
 void end(void);
 
@@ -82,8 +82,8 @@ void *memory(size_t bytes);
  * function with the same arguments. Returns 0, or -1 with the reason in `why`. */
 PUBLIC int tutti_force(const char *what, const char *name, char *why, size_t size);
 
-/* Returns the algorithm that served this rank's last call for which an algorithm was selected. The name is the one in
- * the table. Returns NULL if the MPI library's own algorithm served the call. */
+/* Returns which algorithm ran in this rank's last call for which an algorithm was selected. The result is the
+ * algorithm's name in the table, or NULL for the MPI library's own choice. */
 PUBLIC const char *tutti_ran(void);
 
 /* Assigns all further calls of this rank to a site (place in the program), until the next call of this function. In
@@ -94,7 +94,7 @@ PUBLIC void tutti_site(int number);
 
 /* origin.c: the MPI library for which libtutti is built. */
 
-/* Ends the program if the file that contains the address uses another MPI library. */
+/* Ends the program if the executable or library that contains `address` uses another MPI library than libtutti. */
 void check_origin(void *address);
 int same_origin(const void *address); /* whether that file uses the MPI library of libtutti */
 
@@ -157,8 +157,8 @@ void comms_end(void);             /* collective */
 comm *comm_find(MPI_Comm handle);
 void shapes_select(void); /* select the rows of all shapes from the current table */
 
-/* Returns the communicator for libtutti's own messages. It is created in one of the first calls that need it, and all
- * ranks must make this call. The result is MPI_COMM_NULL before the creation, if the creation failed, or if a rank
+/* Returns the communicator for libtutti's own messages. One of the first calls for a communicator creates it, so all
+ * ranks must make these calls. The result is MPI_COMM_NULL before the creation, if the creation failed, or if a rank
  * has too many communicators. Errors on it are returned, whatever the application's error handler is. */
 MPI_Comm comm_private(comm *c);
 
@@ -171,8 +171,8 @@ layout *comm_layout(comm *c); /* needs no message */
 struct library_algorithm;
 MPI_Comm comm_switched(comm *c, const struct library_algorithm *by);
 
-/* Returns the comm of a handle. The handle of the cached last comm is read atomically, because another thread that
-   frees this comm may clear the handle at the same time. */
+/* Returns libtutti's record of the communicator with this handle. The handle in the last record is read atomically,
+ * because another thread that frees its communicator may clear it at the same time. */
 static inline comm *comm_of(MPI_Comm handle)
 {
     comm *last = last_comm;

@@ -33,8 +33,8 @@ __attribute__((noinline)) static void explore(visit *v)
         v->from = ticks();
 }
 
-/* Initializes a visit. It fills the struct in place, because copying recently written memory would stall the
- * processor. */
+/* Initializes the record of one call (visit). It fills the struct in place, because copying recently written memory
+ * would stall the processor. */
 static inline void enter(visit *v, collective what, comm *c, size_t bytes)
 {
     const shape *s = c->shape;

@@ -167,7 +167,7 @@ type Launch struct {
 	TimePerNode time.Duration `json:"time_per_node"`
 }
 
-// Strategy contains the sizes of the batches, the groups of candidates that are measured together.
+// Strategy contains the sizes of the batches. A batch is a group of candidates that are measured together.
 type Strategy struct {
 	Initial int     `json:"initial"`
 	Batch   int     `json:"batch"`

@@ -60,7 +60,7 @@ func readFile(path string) (content []byte, dir string, err error) {
 	return content, dir, err
 }
 
-// campaign parses the content of a campaign file. The parameter dir is the folder of the file. The loader
+// campaign parses the content of a campaign file. The parameter `dir` is the folder of the file. The loader
 // collects all faults.
 func (l *loader) campaign(dir string, content []byte, layers Layers) *Campaign {
 	c := &Campaign{}
@@ -375,7 +375,7 @@ func (c *Campaign) resolve(dir string, fault func(key string, err error)) {
 	}
 }
 
-// absolute returns a path relative to dir as an absolute path. It returns "" for "".
+// absolute returns a path relative to `dir` as an absolute path. It returns "" for "".
 func absolute(path, dir string) string {
 	if path == "" || filepath.IsAbs(path) {
 		return path
@@ -404,7 +404,8 @@ func (f faultList) err() error {
 	return f
 }
 
-// Error returns all faults in one text. The loader uses the single faults instead.
+// Error returns all faults in one text. The loader does not use this text, because it reports each fault at its own
+// place (see loader.fault).
 func (f faultList) Error() string {
 	parts := make([]string, len(f))
 	for i, p := range f {

@@ -108,7 +108,8 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestGridBetween checks which numbers of nodes the key grid.between adds to the grid.
+// TestGridBetween checks which numbers of nodes are added to the grid if the key grid.between is true. If it is
+// false, none may be added.
 func TestGridBetween(t *testing.T) {
 	for _, tc := range []struct{ nodes, between, want string }{
 		{"1,2,4,8,16", "true", "[1 2 4 8 16 3 6 12]"},

@@ -52,8 +52,8 @@ type ServiceLimits struct {
 	Recorded    time.Duration // running time of a campaign on recorded data
 }
 
-// serviceFields returns the keys of a service file in the folder dir. The value of a key is stored in a field
-// of s.
+// serviceFields returns the keys of a service file in the folder `dir`. The value of a key is stored in a
+// field of s.
 func serviceFields(s *Service, dir string) []field {
 	return []field{
 		{"state", "folder of the campaigns and all other files of the service", nil, text(&s.State, notEmpty)},
@@ -125,8 +125,8 @@ func (s *Service) agree(fault func(key string, err error)) {
 	}
 }
 
-// agreeHours reports a quota that is too small for one campaign, or for the budget of a campaign file (base) of
-// the service.
+// agreeHours reports a quota of a day that is too small for one campaign. It also reports a quota of a campaign that
+// is too small for the budget in a campaign file.
 func (s *Service) agreeHours(fault func(key string, err error)) {
 	if most := Overrun * s.Quota.Campaign; most > s.Quota.Day+1e-9 {
 		fault("node_hours.day", fmt.Errorf("%g node-hours a day: want at least %g, what one campaign may take with the round that exceeds its budget", s.Quota.Day, most))

@@ -112,7 +112,7 @@ func TestLoadServiceFaults(t *testing.T) {
 }
 
 // jobs writes a campaign file that runs Slurm jobs on up to 8 nodes, and returns its path. The parameter
-// more contains further lines of the file.
+// `more` contains further lines of the file.
 func jobs(t *testing.T, more string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "jobs.yaml")

@@ -132,7 +132,7 @@ func duration(at *time.Duration) value {
 	return value{read: read, schema: schema{"type": "string", "pattern": `^([0-9]+(\.[0-9]*)?(ns|us|µs|ms|s|m|h))+$`}}
 }
 
-// sizeSchema returns the schema of a number of bytes, with or without a unit.
+// sizeSchema returns the JSON schema of a value that is a number of bytes, with or without a unit.
 func sizeSchema() schema {
 	return schema{"type": []string{"integer", "string"}, "pattern": "^[0-9]+ *[A-Za-z]*$", "minimum": 0}
 }
@@ -151,7 +151,7 @@ func size(at *int64, least int64) value {
 }
 
 // items returns the type of a key whose value is a list with at least `least` items. In an environment variable
-// or flag, commas separate the items. The parameter item is the JSON schema of one item. An error about an item
+// or flag, commas separate the items. The parameter `item` is the JSON schema of one item. An error about an item
 // contains the item's index.
 func items[T comparable](at *[]T, least int, unique bool, item schema, parse func(any) (T, error)) value {
 	read := func(v any) error {
@@ -224,8 +224,9 @@ func sizes(at *[]int64) value {
 	return items(at, 0, true, sizeSchema(), func(item any) (int64, error) { return coll.ParseBytes(fmt.Sprint(item)) })
 }
 
-// objects returns the type of a key whose value is a list of objects. The function keysOf returns the keys of
-// one object. The function check completes an item and compares it with the items before it; it may be nil.
+// objects returns the type of a key whose value is a list of at least `least` objects. The function `keysOf` returns
+// the keys of one object. The function `check`, which may be nil, completes an object and compares it with those
+// before it.
 func objects[T any](at *[]T, least int, keysOf func(*T) []field, check func(item *T, before []T) error) value {
 	all := keysOf(new(T))
 	read := func(v any) error {

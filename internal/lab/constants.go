@@ -122,7 +122,8 @@ func constantsIn(file string) ([]Constant, error) {
 	return out, nil
 }
 
-// with returns the content of the constant's file with another expression for the number.
+// with returns the content of the constant's file with another expression for the number. The parameter `form` is
+// this expression, in which %s stands for the original number.
 func (c Constant) with(form string) ([]byte, error) {
 	text, err := os.ReadFile(c.file)
 	if err != nil {
@@ -132,7 +133,7 @@ func (c Constant) with(form string) ([]byte, error) {
 }
 
 // VaryConstants halves and doubles each constant in turn. For each value it builds tutti, runs a campaign on
-// recorded data, and compares its results. `args` are the arguments of tutti tune. emit receives each constant
+// recorded data, and compares its results. `args` are the arguments of tutti tune. `emit` receives each constant
 // when it is done.
 func VaryConstants(ctx context.Context, constants []Constant, args []string, emit func(Constant)) error {
 	dir, err := os.MkdirTemp("", "constants")
@@ -155,8 +156,9 @@ func VaryConstants(ctx context.Context, constants []Constant, args []string, emi
 	return nil
 }
 
-// effect tries several spellings of the new value. It returns the effect of the first spelling with which the
-// program can be built and run.
+// effect returns how a campaign with the changed constant differs from the report `own`, which has the original
+// value. The parameter `forms` has several spellings of the change. It uses the first one with which the program can
+// be built and run.
 func (c Constant) effect(ctx context.Context, dir string, args []string, own report.Facts, forms ...string) (e Effect) {
 	for _, form := range forms {
 		changed := filepath.Join(dir, "constants.go")

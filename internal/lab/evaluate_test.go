@@ -44,7 +44,7 @@ func options() lab.Options {
 	return o
 }
 
-// compare runs the replays of a design, all with the launch cost of the options.
+// compare runs all replays of a design and returns their outcomes. The launches cost what the options say.
 func compare(t testing.TB, d lab.Design, opt lab.Options) []lab.Outcome {
 	t.Helper()
 	return testutil.Must(lab.Compare(context.Background(), d, []benchrunner.LaunchCost{opt.Launch}, opt, nil, nil))(t)

@@ -55,7 +55,7 @@ func OpenOutcomes(path string, opt Options, launchSeconds float64) (*ResultFile[
 	return openResults[Outcome](path, resultHeader{"outcomes", launchSeconds, opt})
 }
 
-// OpenCalibrations does the same as OpenOutcomes for calibrations. It ignores the noise in opt, because
+// OpenCalibrations does the same as OpenOutcomes for calibrations. It ignores the noise in `opt`, because
 // each calibration contains its own.
 func OpenCalibrations(path string, opt Options, launchSeconds float64) (*ResultFile[Calibration], error) {
 	opt.Noise, opt.Tail = 0, 0
@@ -89,7 +89,7 @@ func openResults[T result](path string, header resultHeader) (*ResultFile[T], er
 	return k, err
 }
 
-// read reads the complete lines of a file. The parameter `rest` is its incomplete last line.
+// read reads the complete lines of a file of results. The parameter `rest` is the incomplete line at its end, if any.
 func (k *ResultFile[T]) read(lines, rest []byte, want resultHeader) error {
 	header, err := json.Marshal(want)
 	if err != nil {
@@ -146,7 +146,7 @@ func (k *ResultFile[T]) find(r Replay) (v T, ok bool) {
 	return v, ok
 }
 
-// Add appends a result to the file.
+// Add appends a result to the file. If k is nil, it does nothing.
 func (k *ResultFile[T]) Add(v T) error {
 	if k == nil {
 		return nil

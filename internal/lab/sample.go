@@ -33,8 +33,8 @@ type sample struct {
 	Quality
 }
 
-// samples trains a model on training sets of every size (share of the candidates) from every source. The result is
-// ordered by source, data set, seed and share.
+// samples trains a model on one training set for each source, data set, seed and size (share of the candidates). The
+// results are in this order.
 func samples(ctx context.Context, sets []Set, seeds []uint64, opt Options, sources []source) ([]sample, error) {
 	var cells []sample
 	for source := range sources {
@@ -50,8 +50,8 @@ func samples(ctx context.Context, sets []Set, seeds []uint64, opt Options, sourc
 	return slices.Concat(parts...), err
 }
 
-// samples trains a model on each share of the measurements of one data set, in the order of this source, and
-// returns the results.
+// samples measures the candidates of one data set in the order that the source chooses. For each of figureShares, it
+// trains a model on the share of them that was measured first. It returns the results.
 func (src source) samples(ctx context.Context, s Set, seed uint64, opt Options, at sample) ([]sample, error) {
 	machine, err := s.machine(opt.replay(seed))
 	if err != nil {
@@ -101,8 +101,8 @@ func randomOrder(ctx context.Context, s Set, machine *replay.Machine, seed uint6
 	return measure(ctx, machine, 1, batch)
 }
 
-// activeOrder measures all points in the order in which the strategy uncertainty selects them, as FACT
-// does. It does not evaluate selections as a campaign would, because the strategy does not need this.
+// activeOrder measures all points in the order in which the strategy "uncertainty" selects them, as in the published
+// method FACT. It does not evaluate selections as a campaign would, because the strategy does not need this.
 func activeOrder(ctx context.Context, s Set, machine *replay.Machine, seed uint64, opt Options) ([]coll.Measurement, error) {
 	strategy, err := activelearn.New("uncertainty", activelearn.Options{Seed: seed})
 	if err != nil {

@@ -95,7 +95,7 @@ func Load(paths []string) (sets []Set, warnings []string, err error) {
 	return sets, warnings, nil
 }
 
-// name returns Data. If Data does not end with the collective, name appends it.
+// name returns Data, followed by the collective unless Data ends with it.
 func (s Set) name() string {
 	if strings.HasSuffix(s.Data, "_"+string(s.Collective)) {
 		return s.Data

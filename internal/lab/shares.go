@@ -33,7 +33,8 @@ var (
 	allMetrics = []metric{r2Metric, slowdownMetric, accuracyMetric, mistakesMetric}
 )
 
-// Sources of training sets. The authors of FACT compared FACT with unscaled random points.
+// Ways to collect training sets. The authors of the method FACT compared it with random points whose times are not
+// scaled.
 var (
 	unscaledRandom = source{name: "random, unscaled", scaling: preprocess.None}
 	scaledRandom   = source{name: "random, algorithm_log10", scaling: preprocess.AlgorithmLog10}
@@ -63,8 +64,8 @@ func randomByScaling() []source {
 	return sources
 }
 
-// draw trains models on training sets of each size (share of the candidates) from every source, and draws their
-// metrics. The table first has the rows of all data sets together, then those of each one.
+// draw trains models on training sets from every source and of every size (share of the candidates). It draws the
+// metrics of these models. In the table, rows that combine all data sets come before those of each data set.
 func (o shareFigure) draw(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
 	all, err := samples(ctx, sets, seeds, opt, o.sources)
 	if err != nil {

@@ -12,11 +12,11 @@ import (
 	"tutti/report"
 )
 
-// lossRatio limits the machine time of a strategy, divided by that of the best other strategy. A row of the
-// table with a larger ratio counts as lost.
+// lossRatio is the largest accepted ratio between the machine time of a strategy and that of the best other strategy.
+// Table rows with a larger ratio count as lost.
 const lossRatio = 1.05
 
-// Resamples and level of the bootstrap intervals.
+// The number of resamples and the confidence level of the bootstrap intervals in Versus.
 const (
 	resamples  = 1000
 	confidence = 0.95
@@ -48,10 +48,10 @@ func groups(outcomes []Outcome) []group {
 	return out
 }
 
-// VersusRow compares strategies on a data set with one cost of launches. Share maps each strategy to the machine
-// time until the stopping criteria hold, divided by the machine time of measuring everything in one batch. It is
-// the median over the seeds; a seed that never converges or takes longer counts as 1. Ratio maps each other
-// strategy to the quotient of the compared strategy's Share and its own. Best is the largest of these quotients.
+// VersusRow compares strategies on one data set with one cost of launches. Share has, for each strategy, the machine
+// time until the stopping criteria hold, divided by the machine time of measuring everything in one batch. It is the
+// median over the seeds. A seed counts as 1 if it never converges or takes longer. Ratio has, for each other
+// strategy, the Share of the compared strategy divided by that of the other one. Best is the greatest Ratio.
 type VersusRow struct {
 	Data       string             `json:"data"`
 	Real       bool               `json:"real,omitzero"`
@@ -67,9 +67,9 @@ type VersusRow struct {
 	bySeed map[string][]float64 // shares of each strategy
 }
 
-// VersusSum sums up the rows in which some strategy converges. It has the geometric means of Ratio and Best,
-// the greatest Best, and the number of rows whose Best is above 1.05. Interval is the 95 % interval of the mean
-// Ratio, by a bootstrap over the seeds.
+// VersusSum summarises the rows in which some strategy converges. Ratio and Best are geometric means of the fields of
+// these names. Worst is the greatest Best, and Lost is the number of rows whose Best is above 1.05. Interval is the
+// 95 % interval of the mean Ratio, from a bootstrap over the seeds.
 type VersusSum struct {
 	Launch   string                      `json:"launch"` // or "all", and "real" and "simulated" if the rows have both kinds of machines
 	Rows     int                         `json:"rows"`
@@ -80,8 +80,8 @@ type VersusSum struct {
 	Lost     int                         `json:"lost"`
 }
 
-// NewVersus compares the outcomes of one strategy with those of all others. It returns an error if a row
-// has no outcome of a strategy, or if two strategies have different numbers of seeds.
+// NewVersus compares the outcomes of one strategy with those of all others. Each strategy must have outcomes for the
+// same data sets and costs of launches, with the same number of seeds. Otherwise NewVersus returns an error.
 func NewVersus(strategy string, outcomes []Outcome) (Versus, error) {
 	v := Versus{Strategy: strategy}
 	for _, o := range outcomes {
@@ -150,7 +150,7 @@ func (v Versus) row(own group, all []group) (VersusRow, error) {
 	return r, nil
 }
 
-// add adds the outcomes of one strategy, one for each seed, to the row.
+// add enters the outcomes of one strategy into the row: its share of machine time, and how many seeds never converge.
 func (r *VersusRow) add(g group) error {
 	if len(g) != r.Seeds {
 		return fmt.Errorf("%s %s launch %s: %d seeds of %s, want %d", r.Data, r.Collective, r.Launch, len(g), g[0].Strategy, r.Seeds)
@@ -175,8 +175,8 @@ func (r *VersusRow) add(g group) error {
 	return nil
 }
 
-// mean averages the rows for which selects returns true. It leaves out a row if no strategy converged in at
-// least half of its seeds.
+// mean averages the rows for which `selects` returns true. It leaves out a row if no strategy converged in at least
+// half of its seeds.
 func (v Versus) mean(launch string, selects func(VersusRow) bool) VersusSum {
 	rows := slices.DeleteFunc(slices.Clone(v.Rows), func(r VersusRow) bool { return !r.Converges || !selects(r) })
 	sum := VersusSum{Launch: launch, Rows: len(rows), Ratio: map[string]float64{}, Interval: map[string]metrics.Interval{}, Best: 1}
@@ -208,8 +208,8 @@ func (v Versus) mean(launch string, selects func(VersusRow) bool) VersusSum {
 	return sum
 }
 
-// ratio divides the strategy's median share of machine time by that of another strategy, and returns the
-// geometric mean over the rows. The parameter `seeds` contains the indices of the seeds that count.
+// ratio compares the strategy with another one by their median shares of machine time. It divides these in each row
+// and returns the geometric mean over the rows. The parameter `seeds` contains the indices of the seeds that count.
 func (v Versus) ratio(rows []VersusRow, other string, seeds []float64) float64 {
 	median := func(shares []float64) float64 {
 		var picked []float64

@@ -73,8 +73,8 @@ func allFamilies() []family {
 	}
 }
 
-// rows returns the rows of a family for a release. If the family has a function `change`, a tenth of the points is
-// missing.
+// rows returns random rows (points with predicted times) for a release. If the family has a function `change`, it
+// changes each row, and a tenth of the rows is removed.
 func (f family) rows(cat *mpi.Catalogue, seed uint64) []selection.Row {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	rows := mpilibrarytest.RandomRows(cat, f.layouts, f.sizes, rng)
@@ -108,8 +108,8 @@ func open(t *testing.T, lib mpi.Library) []opened {
 	return out
 }
 
-// testBuilds fits selections to random rows of every family. It checks that the exported files select the
-// algorithms of the selection, and that no selected algorithm is slower than the default beyond MaxLoss.
+// testBuilds fits selections to random rows (points with predicted times). It checks that the exported files select
+// the same algorithms as the selection. No selected algorithm may be slower than the default by more than MaxLoss.
 func testBuilds(t *testing.T, lib mpi.Library) {
 	for _, b := range open(t, lib) {
 		for i, f := range families() {
@@ -168,8 +168,8 @@ func testSame(t *testing.T, b mpi.Build, x mpi.Export, rows []selection.Row, opt
 
 // testWriting writes one export after another into the same folder. It checks that no file of an earlier export
 // remains and that settings name only existing files. The snippet must set the settings in a shell, inside jobs of
-// every layout and outside of jobs. Each written file must match a pattern in the library's facts. Each pattern
-// must match a file; only patterns of folders whose files are made from an installed library need not.
+// every layout and outside of jobs. The file patterns in the library's facts must match all written files. Each
+// pattern must match a written file, unless the files of its folder can only be made from an installed library.
 func testWriting(t *testing.T, lib mpi.Library) {
 	written := map[string]bool{}
 	dir := filepath.Join(t.TempDir(), filepath.Base(mpilibrarytest.Dir))
@@ -291,9 +291,8 @@ func testSourcing(t *testing.T, x mpi.Export, path string) {
 	}
 }
 
-// testPorting exports the measurements of one release for another release that does not have some of the
-// algorithms. Where the selection has such an algorithm, the export must have the default or an algorithm that
-// both releases have.
+// testPorting exports rows of one release for another release, which may lack some of their algorithms. The export
+// must then have the default or an algorithm that both releases have.
 func testPorting(t *testing.T, lib mpi.Library) {
 	for _, to := range open(t, lib) {
 		for _, from := range lib.Releases() {

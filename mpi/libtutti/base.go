@@ -119,7 +119,7 @@ func (b base) always(name string) bool {
 	return slices.ContainsFunc(b.switches, func(s mpi.Switch) bool { return s.Name == name })
 }
 
-// catalogue returns the catalogue of the MPI library's release with which the tests run.
+// catalogue returns the catalogue of the release of the MPI library that the tests use.
 func (b base) catalogue() *mpi.Catalogue {
 	f := b.Facts()
 	i := slices.IndexFunc(b.Releases(), func(c *mpi.Catalogue) bool { return c.Version == f.Tried })

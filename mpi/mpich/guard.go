@@ -8,8 +8,8 @@ import (
 	"tutti/mpi"
 )
 
-// fallbacks returns algorithms that are correct for every call. The first one that the release has runs
-// where the selected algorithm cannot run.
+// fallbacks returns algorithms that are correct for every call. Where the selected algorithm cannot run, the export
+// uses the first of them that the release has.
 func fallbacks(c coll.Collective) []string {
 	switch c {
 	case coll.Bcast, coll.Reduce:
@@ -47,7 +47,7 @@ func (x *exporter) guarded(alg coll.Algorithm) (treeObject, error) {
 		return nil, err
 	}
 	out, unguarded, err := guard(x.collective, entry, out, x.fallback)
-	// Calls in place do not reach this subtree. They use the library's own branch.
+	// Calls with MPI_IN_PLACE do not reach this subtree. The library's own branch of the tree serves them.
 	unguarded = slices.DeleteFunc(unguarded, func(r mpi.Requirement) bool { return r == mpi.NotInPlace })
 	if err == nil && len(unguarded) > 0 {
 		err = fmt.Errorf("mpich %s %v: requires %v, for which MPICH has no condition", x.collective, alg, unguarded)

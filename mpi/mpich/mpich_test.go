@@ -50,7 +50,8 @@ func grid(cat *mpi.Catalogue, c coll.Collective, rng *rand.Rand) []selection.Row
 	return rows
 }
 
-// options returns all compositions (plans of the ch4 device), and the algorithms without parameters.
+// options returns the algorithms that tests may select: those that campaigns measure, and all compositions (plans of
+// the ch4 device).
 func options(cat *mpi.Catalogue, c coll.Collective) []coll.Algorithm {
 	all := cat.Algorithms(c)
 	for _, e := range cat.Entries(c) {
@@ -194,8 +195,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestNewerRelease checks that the parameters of an algorithm become keys of its leaf in the tree. This also
-// applies to the fallback of a barrier.
+// TestNewerRelease checks that the parameters of an algorithm become keys of its leaf in the tree. The algorithm that
+// replaces one that cannot run must have its parameters there, too.
 func TestNewerRelease(t *testing.T) {
 	b := build{known(t).lib, release(t, "4.1.2")}
 	b.lib.Leaves = append(b.lib.Leaves, "MPIR_Bcast_intra_tree", "MPIR_Barrier_intra_k_dissemination")

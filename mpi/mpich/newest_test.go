@@ -121,8 +121,8 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-// TestNewestSMP checks an algorithm that splits the communicator. It must run as measured, even if tuned rules
-// exist for communicators as small as its parts.
+// TestNewestSMP checks an algorithm that splits the communicator into smaller ones. It must run as measured: tuned
+// rules for communicators of these sizes must not apply to its parts.
 func TestNewestSMP(t *testing.T) {
 	for _, b := range []build{newest(t, "ch4:ofi", sharedMemory), newest(t, "ch3:nemesis"), {known(t).lib, release(t, "4.0.2")}} {
 		if b.lib.Transport == "ch3:nemesis" {

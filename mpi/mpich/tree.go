@@ -67,8 +67,8 @@ func (o treeObject) Bytes() []byte {
 	return []byte(b.String())
 }
 
-// write writes the object as JSON, indented by its depth. An empty object is on one line. An object with one leaf
-// is on one line with everything inside it.
+// write writes the object as JSON, indented by its depth. An empty object is on one line. If the only key of an
+// object is a leaf (an algorithm or a composition), the object and everything inside it are on one line.
 func (o treeObject) write(b *strings.Builder, depth int, oneLine bool) {
 	oneLine = oneLine || len(o) == 0 || len(o) == 1 && isLeaf(o[0].Key)
 	b.WriteByte('{')
@@ -149,8 +149,8 @@ func (f files) check(lib libraryTree) error {
 	return check(f.device, lib.Device, lib)
 }
 
-// check returns an error for a tree with which MPICH would abort. The parameter `own` is the library's tree
-// that the new tree replaces.
+// check returns an error if MPICH would abort with the tree. The parameter `own` is the library's tree that `tree`
+// replaces.
 func check(tree, own treeObject, lib libraryTree) error {
 	for _, m := range own {
 		if _, ok := tree.Get(m.Key); !ok {

@@ -26,8 +26,8 @@ func (b build) Fit(rows []selection.Row, maxLoss float64) (selection.Selection, 
 	return sel, nil
 }
 
-// addHanLayouts adds the layouts with several nodes to the selection. For these layouts the component coll/han
-// has rules that depend on the layout.
+// addHanLayouts adds an entry to the selection for each layout that the component coll/han serves. In jobs of these
+// layouts, the rules of coll/han depend on the layout.
 func (b build) addHanLayouts(sel *selection.Selection, rows []selection.Row) {
 	byPoint := func(a, b selection.Row) int { return coll.ComparePoints(a.Point, b.Point) }
 	for _, r := range slices.SortedFunc(slices.Values(rows), byPoint) {

@@ -39,8 +39,8 @@ func checkParts(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm) error
 	return nil
 }
 
-// forceHan returns the settings that force an algorithm of coll/han. They turn off the same components as
-// exported settings do.
+// forceHan returns the settings that force an algorithm of coll/han. As in exported settings, they turn off the
+// components that would take calls before coll/han.
 func forceHan(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) (mpi.Forcing, error) {
 	r, err := ruleOf(c.Collective, c.Algorithm, c.Ranks(), cat)
 	if err != nil {
@@ -101,13 +101,13 @@ func segmentVariable(c coll.Collective) string {
 	return mcaPrefix + "coll_han_" + string(c) + "_segsize"
 }
 
-// oneSegment removes options so that all options of a layout and collective allow the same segment size. It
-// considers the segment sizes that leave every point an option no slower than the default. Among these it takes
-// the size with the least sum of the logarithms of the fastest times. The library's own size is always
-// considered.
+// oneSegment removes options so that all options of a layout and collective can run with one segment size. A size is
+// considered if each point then keeps an option that is not slower than the default. The library's own size is always
+// considered. Of these sizes oneSegment takes the one with the shortest times: the sum of the logarithms of the
+// fastest times of all points is the least.
 //
-// If the size differs from the library's own, the default would also use it. oneSegment then removes the
-// default for messages that the two sizes divide differently.
+// If the size differs from the library's own, the default would run with it, too, and was not measured like that.
+// oneSegment then removes the default for messages that the two sizes divide differently.
 func oneSegment(rows []selection.Row) []selection.Row {
 	type group struct {
 		coll.Collective
@@ -159,8 +159,9 @@ func segmentOf(a coll.Algorithm) int64 {
 	return n
 }
 
-// allowed removes the options of a row that would not run as they were measured if all calls used the given
-// segment size, in bytes. Size 0 stands for the library's own segment size.
+// allowed removes the options of a row that were measured with another segment size, in bytes, than `size`. This
+// includes the default if its messages would be divided differently. Size 0 stands for the library's own segment
+// size.
 func allowed(r selection.Row, size int64) selection.Row {
 	bytes := r.Point.Count() * r.Point.Collective.ElementBytes()
 	r.Options = slices.DeleteFunc(slices.Clone(r.Options), func(o selection.Option) bool {
@@ -180,9 +181,9 @@ func fastest(r selection.Row) float64 {
 	return least
 }
 
-// onePart removes options that would change parts of other collectives. The algorithm "simple" of allreduce
-// calls reduce and bcast within the nodes, where their rules apply, too. If "simple" is the fastest at a point,
-// reduce and bcast keep coll/tuned within the nodes. Otherwise "simple" is removed from allreduce.
+// onePart removes options so that allreduce does not disturb reduce and bcast. The algorithm "simple" of allreduce
+// calls reduce and bcast within the nodes, where their rules apply, too. If "simple" is the fastest at some point,
+// reduce and bcast lose their options with coll/basic within the nodes. Otherwise "simple" is removed from allreduce.
 func onePart(rows []selection.Row) []selection.Row {
 	isSimple := func(o selection.Option) bool { return o.Algorithm.Name == "han_simple" }
 	pays := slices.ContainsFunc(rows, func(r selection.Row) bool {

@@ -188,7 +188,7 @@ func TestExportRefuses(t *testing.T) {
 	golden("relative path", err)
 }
 
-// TestTwoRanks checks that an algorithm for exactly two ranks is not selected for more ranks, even if the
+// TestTwoRanks checks an algorithm that only works on two ranks. It must not be selected for more ranks, even if the
 // next tuned number of ranks is much larger.
 func TestTwoRanks(t *testing.T) {
 	b := build{release(t, "4.1.4")}

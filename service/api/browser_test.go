@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// serveWrapped starts a server and returns its URL. The function `wrap` handles each request and may call next,
+// serveWrapped starts a server and returns its URL. The function `wrap` handles each request and may call `next`,
 // the handler of the fake.
 func serveWrapped(t *testing.T, f *fake, wrap func(w http.ResponseWriter, r *http.Request, next http.Handler)) string {
 	t.Helper()

@@ -119,7 +119,7 @@ func writeCSV(w http.ResponseWriter, all iter.Seq2[service.Measurement, error], 
 	return c.Error()
 }
 
-// csvRow appends the cells of one measurement to row. The cell of an unknown value is empty.
+// csvRow appends the cells of one measurement to `row`. The cell of an unknown value is empty.
 func csvRow(row []string, m service.Measurement) []string {
 	micro := func(seconds float64) string {
 		if seconds == 0 {

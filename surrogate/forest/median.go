@@ -5,11 +5,12 @@ import (
 	"slices"
 )
 
-// medians scores splits by absolute error. For this error every row is a group of its own.
+// medians scores splits by absolute error. For this error, rows with equal features cannot be combined into one
+// group.
 //
-// enter sorts the rows of a node by their targets. scan then adds rows in the order of a feature to a
-// Fenwick tree over the sorted targets. It does so once from the left end and once from the right end. The
-// error of a split around its two medians thus costs only O(log m) for a node of m rows.
+// enter sorts the rows of a node by their targets. scan then adds rows in the order of a feature to a Fenwick tree
+// over the sorted targets. It does so once from the left end and once from the right end. The error of a split around
+// its two medians thus costs only O(log m) for a node of m rows.
 type medians struct {
 	byZ    []uint32  // the node's rows by target
 	place  []uint32  // per row: its place in byZ
@@ -28,7 +29,8 @@ func (m *medians) init(rows int) {
 	m.tree.nodes = make([]sums, rows+1)
 }
 
-// enter prepares medians for a node: later calls of scan search for splits of its rows.
+// enter prepares medians for one node of a tree: it sorts the node's rows by target. Later calls of scan search for
+// splits of these rows.
 func (m *medians) enter(t *table, rows []uint32) {
 	m.tree.z, m.tree.order = t.z, m.sort(m.byZ, t.targets, rows)
 	for k, c := range m.tree.order {

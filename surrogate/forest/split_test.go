@@ -45,8 +45,8 @@ func TestBestSplitIsTheBestSplit(t *testing.T) {
 	}
 }
 
-// plainError returns the criterion's error, summed over both sides of a cut. For a cut that is not allowed
-// it returns +Inf.
+// plainError computes the error of a split without any shortcut: the criterion's error, summed over both sides of the
+// cut. It returns +Inf if the cut is not allowed.
 func plainError(g *grower, f int, a uint32) float64 {
 	var side [2][]float64
 	var rows [2]int

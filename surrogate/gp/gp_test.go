@@ -20,8 +20,8 @@ func fit(obs Observations, opt Options) (*GP, error) {
 	return New(p, obs)
 }
 
-// related returns observations of several tasks. The tasks differ in level and phase, and some observations
-// are missing.
+// related returns noisy observations of several tasks at n random rows. The tasks are similar functions with
+// different offsets and phases. Some observations are missing.
 func related(n, tasks int) Observations {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var o Observations
@@ -116,8 +116,8 @@ func TestSample(t *testing.T) {
 	}
 }
 
-// TestPosteriorCondition checks that a pending entry changes the covariances exactly as an observation of
-// the entry does.
+// TestPosteriorCondition checks Condition, after which an entry (a task at a row) counts as observed. The covariances
+// must be the same as after a real observation of the entry.
 func TestPosteriorCondition(t *testing.T) {
 	o := related(12, 3)
 	m := testutil.Must(fit(o, relatedOptions))(t)
@@ -218,8 +218,8 @@ func TestTasksInformEachOther(t *testing.T) {
 	}
 }
 
-// TestSteps checks that with the step function in a task's own part, the correlation decreases noticeably
-// even at small distances. Without it, the correlation stays close to 1 there.
+// TestSteps checks the step function in the covariance of one task (Params.Steps). With it the correlation must
+// decrease noticeably even at small distances. Without it the correlation stays close to 1 there.
 func TestSteps(t *testing.T) {
 	p := Params{
 		CommonLength: []float64{4, 6}, OwnLength: []float64{4, 6}, StepLength: []float64{4, 6}, Steps: 0.5,

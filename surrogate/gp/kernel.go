@@ -12,9 +12,9 @@ const (
 	fiveThirds = five / 3
 )
 
-// matern replaces the squared distances in r2 by signal times the Matérn-5/2 correlation (1 + √5·r +
-// 5r²/3)·exp(-√5·r). The derivative with respect to log length_d, for the rows a and b, is
-// s·((a_d - b_d)/length_d)². If slope is not nil, matern fills it with the factors s.
+// matern replaces the squared distances r² in `r2` by the Matérn-5/2 covariance: `signal` times (1 + √5·r +
+// 5r²/3)·exp(-√5·r). Its derivative with respect to log length_d, for the rows a and b, is s·((a_d - b_d)/length_d)².
+// If `slope` is not nil, matern fills it with the factors s.
 //
 // Source: Rasmussen and Williams, Gaussian Processes for ML (2006), equation 4.17.
 func matern(r2, slope []float64, signal float64) {

@@ -68,7 +68,7 @@ func (l *likelihood) params(theta []float64) Params {
 	return p
 }
 
-// gradient sets grad to the derivatives at theta, or to zero if value is -Inf. The derivatives are
+// gradient sets `grad` to the derivatives at `theta`, or to zero if value is -Inf. The derivatives are
 // ½·tr(G·∂K/∂θ) with G = ααᵀ - K⁻¹ and α = K⁻¹y (Rasmussen and Williams 2006, equation 5.9). The elements
 // of G are first added up for each pair of rows. gradient takes O(2n³/3) operations in addition to those of
 // value.
@@ -122,16 +122,16 @@ func (l *likelihood) gradient(theta, grad []float64) {
 	}
 }
 
-// rowWeights holds sums over pairs of observations: one sum for each pair of rows of X, over the observations
-// at these two rows. The terms are elements of the lower triangle of G (see gradient), with halved diagonal
-// elements. The greater index of a pair of rows comes first.
+// rowWeights holds sums of elements of the matrix G (see gradient), whose rows and columns are observations. There is
+// one sum for each pair of rows of X, over the pairs of observations at these two rows. Only the lower triangle of G
+// is summed, with halved diagonal elements. The greater index of a pair of rows comes first.
 //
-// `all` is summed over all pairs of observations, and `same` over pairs of the same task. `source` and
-// `sourceTask` are these sums over pairs of one source other than 0. They are nil if there is no such source.
+// `all` sums over all pairs of observations, and `same` over pairs of the same task. `source` and `sourceTask` are
+// the same two sums for pairs of one source other than 0. They are nil if there is no such source.
 type rowWeights struct{ all, same, source, sourceTask [][]float64 }
 
-// weights returns sums over the observations of each pair of rows, from which gradient computes derivatives
-// (see rowWeights). It also sets jobGradient, the derivative with respect to the variance between jobs.
+// weights returns the sums from which gradient computes derivatives (see rowWeights). It also sets jobGradient, the
+// derivative with respect to the variance between jobs.
 func (l *likelihood) weights(p Params) rowWeights {
 	n, u := len(l.y), len(l.obs.X)
 	if l.root == nil {
@@ -169,8 +169,8 @@ func (l *likelihood) weights(p Params) rowWeights {
 	return w
 }
 
-// addPairs adds elements of the matrix G (see gradient) to the sums: those of observation i with each
-// observation j, left ≤ j < right. The parameter `inverse` holds K⁻¹ for these pairs.
+// addPairs adds elements of the matrix G (see gradient) to the sums in `l.sums`: the elements of observation i with
+// each observation j, left ≤ j < right. The parameter `inverse` holds the elements of K⁻¹ for the same pairs.
 func (l *likelihood) addPairs(p Params, i, left, right int, alpha, inverse []float64) {
 	w, job, at, task := l.sums, l.obs.job(i), l.obs.At[i], l.obs.Task[i]
 	for j := left; j < right; j++ {
@@ -196,7 +196,7 @@ func (l *likelihood) addPairs(p Params, i, left, right int, alpha, inverse []flo
 	}
 }
 
-// logDensity returns the log density of y under N(0, LLᵀ). The factor f is L, and the argument z is L⁻¹y.
+// logDensity returns the log density of y under N(0, LLᵀ). The parameter `f` is L, and `z` is L⁻¹y.
 func logDensity(f *factor, z []float64) float64 {
 	return -dot(z, z)/2 - f.halfLogDet() - float64(len(z))*math.Log(2*math.Pi)/2
 }

@@ -48,10 +48,10 @@ func (l *Learner) predictGaussian(points []coll.Point) [][]float64 {
 // Posterior returns the posterior of a Gaussian process, nil for forests.
 func (l *Learner) Posterior() *Posterior { return l.posterior }
 
-// NoisyCandidates returns the candidates whose measured times should not replace their predictions. The
-// parameter `ms` must have the learner's training data. The result has the candidates of noisy measurements
-// that are close to their predictions. There the prediction is more accurate, because it also uses
-// neighboring measurements. With forests there are none. It takes O(n²) operations.
+// NoisyCandidates returns the candidates whose measured times should not replace their predictions. The parameter
+// `ms` must have the learner's training data. These candidates have noisy measurements that are close to their
+// predictions. The prediction is more accurate, because it also uses neighboring measurements. Forests have no such
+// candidates. NoisyCandidates takes O(n²) operations.
 func (l *Learner) NoisyCandidates(ms iter.Seq[coll.Measurement]) map[coll.Candidate]bool {
 	isNoisy := func(m coll.Measurement) bool {
 		return l.posterior != nil && l.posterior.noise.Of(m) > noisyFactor*preprocess.MeasurementNoise

@@ -22,15 +22,15 @@ func optionsOf(m learner.Model) learner.Options {
 	return opt
 }
 
-// qualityOf trains a model on d. It returns a summary of the slowdowns of the model's choices at the points
-// of the function `dense`.
+// qualityOf trains a model on d, which then chooses an algorithm at each point that `dense` returns. It returns a
+// summary of the slowdowns of these choices.
 func qualityOf(t *testing.T, d learner.Data, opt learner.Options) metrics.Summary {
 	t.Helper()
 	validation := testutil.Must(fitData(t, d, opt).Compare(testutil.SyntheticMeasurements(dense(t))))(t)
 	return testutil.Must(metrics.Summarize(validation.Slowdowns, metrics.Options{}))(t)
 }
 
-// everyKth returns the measurements at every k-th point of the function `dense`, in a fixed shuffled order.
+// everyKth returns measurements at every k-th of the points that `dense` returns, in a fixed shuffled order.
 func everyKth(t testing.TB, k int) []coll.Measurement {
 	points := dense(t)
 	var some []coll.Point
@@ -102,8 +102,8 @@ func TestGaussianProcessIgnoresOrder(t *testing.T) {
 	}
 }
 
-// predictions trains a model on some measurements and returns its predictions at the points of the function
-// dense.
+// predictions trains a model on some measurements. It returns the model's predictions at the points that `dense`
+// returns.
 func predictions(t *testing.T, train []coll.Measurement, m learner.Model) [][]float64 {
 	t.Helper()
 	return testutil.Must(fit(t, train, optionsOf(m)).Predict(dense(t)))(t)

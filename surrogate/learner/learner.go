@@ -22,7 +22,7 @@ const (
 	Forest          Model = "forest" // a random forest for each algorithm
 )
 
-// Models returns the known models.
+// Models returns all values that Options.Model may have.
 func Models() []Model { return []Model{GaussianProcess, Forest} }
 
 // ParseModel returns the model with the given name. If the name is unknown, the error lists all models.

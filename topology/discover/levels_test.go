@@ -160,7 +160,8 @@ func seeds(n uint64) uint64 {
 	return min(n, 2)
 }
 
-// draw draws measurements of a machine. It returns two matrices of repetitions and the true levels.
+// draw simulates measurements of a machine. It returns two matrices of distances, each from one half of the
+// repetitions, and the true levels.
 func draw(t testing.TB, m clustering.Machine, noise clustering.Noise, seed uint64) (a, b discover.Matrix, truth []discover.Labels) {
 	t.Helper()
 	a, b, truth, err := m.Draw(noise, seed)
@@ -168,7 +169,8 @@ func draw(t testing.TB, m clustering.Machine, noise clustering.Noise, seed uint6
 	return a, b, truth
 }
 
-// measure draws two matrices of repetitions for n members with the given distances.
+// measure simulates measurements of n members with the given distances. It returns two matrices, each from one half
+// of the repetitions.
 func measure(t testing.TB, noise clustering.Noise, n int, distance func(i, j int) float64, rng *rand.Rand) (a, b discover.Matrix) {
 	t.Helper()
 	a, b, err := noise.Measure(n, distance, rng)

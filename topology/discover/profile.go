@@ -18,7 +18,7 @@ func (m Matrix) smallest() float64 {
 	return out
 }
 
-// logs returns the natural logarithms of the distances divided by unit. The diagonal remains zero.
+// logs returns the natural logarithms of the distances divided by `unit`. The diagonal remains zero.
 func logs(m Matrix, unit float64) Matrix {
 	t := Matrix{n: m.n, d: make([]float64, len(m.d))}
 	for i, x := range m.d {
@@ -33,12 +33,12 @@ func logs(m Matrix, unit float64) Matrix {
 // Without the limit, a few delayed messages would dominate the difference between two rows of the matrix.
 const Clip = 0.97
 
-// Profile compares the profiles of all members of a complete matrix. A profile is a member's row of the
-// distance matrix, as logarithms.
+// Profile returns how much the profiles of each two members of a complete matrix differ. A profile is a member's row
+// of the distance matrix, as logarithms.
 //
-// Profile returns the root mean square difference between each two profiles, without the columns of the two
-// members. Distances are limited to the Clip quantile. Members of one group have similar profiles, and
-// averaging over a row reduces the noise. Profile takes O(n³) time.
+// The difference is the root mean square over the columns, without those of the two members. Distances are limited to
+// the Clip quantile. Members of one group have similar profiles, and averaging over a row reduces the noise. Profile
+// takes O(n³) time.
 //
 // Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023), equations 3.5 and 3.6, with
 // logarithms.

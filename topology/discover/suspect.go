@@ -18,11 +18,12 @@ const (
 	// ones.
 	falseAlarms = 0.05
 
-	// leastSlowdown is the smallest slowdown that is reported. It equals the smallest step between levels.
+	// leastSlowdown is the smallest slowdown that is reported. It equals the smallest ratio between two levels of a
+	// topology.
 	leastSlowdown = 1.1
 
-	// leastAlike is the smallest number of pairs at one height of the tree with which the usual time at this
-	// height can be computed.
+	// leastAlike is the smallest number of pairs from which a usual time is computed. Such pairs have paths of the
+	// same height in the tree.
 	leastAlike = 8
 
 	// leastPairs is the smallest number of measured pairs whose path leads through a component (node or link).
@@ -189,8 +190,8 @@ type judgement struct {
 	slow  bool
 }
 
-// calibrate sets the least score of a slow component. For each kind of component, it sets the unit in which
-// scores are measured.
+// calibrate sets the score from which on a component (node or link) counts as slow. For each kind of component, it
+// sets the unit of scores from their spread, so that usual components have low scores.
 func (e *slowness) calibrate() {
 	e.needed = distuv.UnitNormal.Quantile(1 - falseAlarms/float64(len(e.components)))
 	e.unit = map[topology.Kind]float64{topology.Node: e.noise, topology.Switch: e.noise}

@@ -22,8 +22,8 @@ type SlurmTopology struct {
 	Tree    topology.Tree // without vertices for flat and other plugins
 }
 
-// ReadSlurmYAML reads a topology.yaml. Errors begin with the name `file`. Switches, blocks and rings follow the
-// rules of ReadSlurmConf.
+// ReadSlurmYAML reads the topologies in a file topology.yaml. Errors begin with `file`, the name of this file.
+// Switches, blocks and rings are read in the same way as by ReadSlurmConf.
 func ReadSlurmYAML(r io.Reader, file string) ([]SlurmTopology, error) {
 	var doc yaml.Node
 	switch err := yaml.NewDecoder(r).Decode(&doc); {
@@ -131,7 +131,8 @@ func (y *yamlFile) topology(n *yaml.Node) (t SlurmTopology) {
 	return t
 }
 
-// tree reads the tree of a topology. The parameter `below` is the YAML node under the key of Slurm's plugin.
+// tree reads one topology as a tree. The parameter `below` is the YAML node with the topology's switches, rings or
+// blocks.
 func (y *yamlFile) tree(t SlurmTopology, below *yaml.Node) (topology.Tree, error) {
 	switch t.Plugin {
 	case "tree":

@@ -21,9 +21,9 @@ import (
 	"tutti/topology/discover"
 )
 
-// Method is a clustering method. Its function Accuracy divides the members of the matrix m into groups and
-// returns the accuracy of this division. The method gets the true number of groups, or the parameter value with
-// the best accuracy.
+// Method is a clustering method. The function Accuracy divides the members of the matrix m into groups and returns
+// how well these agree with the true groups. The method gets the true number of groups. If it has another parameter
+// instead, it gets the value with the best accuracy.
 type Method struct {
 	Name     string
 	Accuracy func(m discover.Matrix, truth discover.Labels) float64
@@ -58,7 +58,8 @@ func Methods() []Method {
 	}
 }
 
-// withGroups returns the Accuracy function of a method that gets the true number of groups.
+// withGroups returns a function for Method.Accuracy. This function calls `divide` with the true number of groups, and
+// returns how well the groups agree with the true ones.
 func withGroups(divide func(m discover.Matrix, k int) discover.Labels) func(discover.Matrix, discover.Labels) float64 {
 	return func(m discover.Matrix, truth discover.Labels) float64 {
 		return Accuracy(divide(m, truth.Groups()), truth)
@@ -77,8 +78,8 @@ func cutOf(by discover.Linkage, profile bool) func(discover.Matrix, discover.Lab
 	})
 }
 
-// withThreshold returns the Accuracy function of a method with a threshold. It tries thresholds between the
-// shortest and the longest distance and uses the best one.
+// withThreshold returns a function for Method.Accuracy. This function calls `divide` with thresholds between the
+// shortest and the longest distance. It returns the best accuracy of these divisions.
 func withThreshold(divide func(m discover.Matrix, x float64) discover.Labels) func(discover.Matrix, discover.Labels) float64 {
 	return func(m discover.Matrix, truth discover.Labels) float64 {
 		low, high := distanceRange(m)
@@ -86,11 +87,11 @@ func withThreshold(divide func(m discover.Matrix, x float64) discover.Labels) fu
 	}
 }
 
-// points is the number of values of a parameter that are tried.
+// points is the number of values that are tried for the parameter of a method.
 const points = 50
 
 // bestAccuracy returns the best accuracy over the values of a parameter, in equal steps. The first value is
-// one step above low, the last is high. For each value, a method may return several divisions, of which the
+// one step above `low`, the last is `high`. For each value, a method may return several divisions, of which the
 // best one counts.
 //
 // Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023), section 3.3 and equation
@@ -105,7 +106,7 @@ func bestAccuracy(low, high float64, points int, truth discover.Labels, divide f
 	return best
 }
 
-// Row is one line of a comparison.
+// Row is the result of one clustering method on one machine.
 type Row struct {
 	Machine  string  `json:"machine"`
 	Members  int     `json:"members"`
@@ -115,7 +116,7 @@ type Row struct {
 }
 
 // Compare runs all methods on the machines. For each machine and method, it returns the accuracy at the
-// level where it is lowest. If plogp is true, it also runs the methods on distances and profiles of PLogP
+// level where it is lowest. If `plogp` is true, it also runs the methods on distances and profiles of PLogP
 // parameters.
 func Compare(ctx context.Context, machines []Machine, noise Noise, plogp bool, seed uint64) ([]Row, error) {
 	var out []Row

@@ -11,12 +11,13 @@ import (
 	"tutti/topology/discover"
 )
 
-// Spectral divides the members into k groups. A member's place is its entry in each of the first k eigenvectors
-// of the normalised Laplacian of the affinities. It also returns the eigenvalues, ascending. The affinity of a
-// pair with distance d is exp(-d²/(2s²)), where s is half the median distance. It takes O(n³) time.
+// Spectral divides the members into k groups by means of the normalised Laplacian of their affinities. The
+// coordinates of a member are its entries in the first k eigenvectors. Members with similar coordinates form a group.
+// Spectral also returns the eigenvalues in ascending order. The affinity of a pair with distance d is exp(-d²/(2s²)),
+// where s is half the median distance. It takes O(n³) time.
 //
-// Source: Ng, Jordan and Weiss, NIPS 2001. As in scikit-learn, places are scaled as in Shi and Malik, IEEE PAMI
-// 22 (2000). scikit-learn divides the places by k-means, Spectral by KMedoids.
+// Source: Ng, Jordan and Weiss, NIPS 2001. As in scikit-learn, coordinates are scaled as in Shi and Malik, IEEE PAMI
+// 22 (2000). scikit-learn divides the members by k-means, Spectral by KMedoids.
 func Spectral(m discover.Matrix, k int) (labels discover.Labels, eigenvalues []float64) {
 	laplacian, degree := laplacian(m)
 	var eigen mat.EigenSym

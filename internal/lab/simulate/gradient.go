@@ -31,8 +31,8 @@ type gradient struct {
 // deviations longer than its median time.
 const affordDeviations = 2.0
 
-// settledShare is a share of the noise variance of a call. If the variance of an algorithm's time is below
-// it, the policy learns nothing useful from further calls of this algorithm.
+// settledShare says when the time of an algorithm counts as known. It is the largest variance of the expected time,
+// divided by the noise variance of one call. The policy then does not learn from further calls of the algorithm.
 const settledShare = 0.02
 
 func newGradient(app Application, earlier [][]coll.Measurement, opt Options) *gradient {
@@ -83,13 +83,15 @@ func (p *gradient) classesOf(c coll.Collective) []online.Class {
 	return out
 }
 
-// prior contains the parameters of the Gaussian process, as variances of log10 seconds. They hold until the
-// second call. Under them the slowest algorithm typically takes 2 to 10 times as long as the fastest.
+// prior contains the hyperparameters of a collective's Gaussian process during the first run that calls the
+// collective. They are learned at the end of the run. Variances are those of log10 seconds. With this prior the
+// slowest algorithm typically takes 2 to 10 times as long as the fastest.
 var prior = gp.Params{
 	Common: 1, Own: 0.02, Level: 0.02, Rough: 0.005, Shared: 0.001, Noise: preprocess.MeasurementNoise,
 }
 
-// priorJoint returns the joint distribution of a collective after its first call.
+// priorJoint returns the joint distribution of the times of a collective's algorithms after the first call of this
+// collective. The parameter `seconds` is the time of this call.
 func (p *gradient) priorJoint(class int, seconds float64) (*online.Joint, error) {
 	c := p.classes[class]
 	params := prior
@@ -109,8 +111,8 @@ func (p *gradient) priorJoint(class int, seconds float64) (*online.Joint, error)
 	})
 }
 
-// index returns the knowledge-gradient index (see online.Joint) of each algorithm for a class of calls. It also
-// returns the algorithm with the shortest expected time.
+// index returns the knowledge-gradient index (see online.Joint) of each algorithm for one class (calls at one point).
+// It also returns the algorithm with the shortest expected time.
 func (p *gradient) index(j *online.Joint, class int) ([]float64, int) {
 	return j.KnowledgeGradient(p.first[class], len(p.called[class]), p.result.Noise(), p.calls[class], func(a int) bool { return p.called[class][a] })
 }
@@ -168,17 +170,17 @@ func (p *gradient) best(class int) int {
 	return best
 }
 
-// traceBudget is the time that a run may lose by exploring algorithms other than the default. A class holds the
-// calls at one point. At its first call, the budget grows by a share of the time that the default needs for all its
-// traced calls. At each call beyond those in the trace, it grows by this share for one call. When a call takes
-// longer than the default, the difference is subtracted. When it is faster, the difference is added.
+// traceBudget is the time that a run may lose by exploring algorithms other than the default. The trace says how many
+// calls a class (calls at one point) has. The first call of a class adds a share of the default's time for all of
+// these. Each further call beyond them adds this share for one call. When a call takes longer than the default, the
+// difference is subtracted. When it is faster, the difference is added.
 type traceBudget struct {
 	share   float64   // share of the default's time
 	balance float64   // seconds
 	calls   []float64 // number of calls so far, by class
 }
 
-// affords reports whether the budget covers a call that takes the given seconds. byDefault is the time of
+// affords reports whether the budget covers a call that takes the given seconds. `byDefault` is the time of
 // the call with the default.
 func (b *traceBudget) affords(byDefault, seconds float64) bool { return b.balance+byDefault >= seconds }
 

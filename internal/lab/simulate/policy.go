@@ -19,11 +19,11 @@ import (
 type policy interface {
 	// begin begins a run.
 	begin(ctx context.Context) error
-	// choose returns the algorithm for the next call of a class (calls at one point). explores is true if the
+	// choose returns the algorithm for the next call of a class (calls at one point). `explores` is true if the
 	// policy makes the call in order to learn.
 	choose(class int) (algorithm int, explores bool, err error)
-	// observe receives the time of the call for which choose returned the algorithm. It returns true if the
-	// policy detects a change of times.
+	// observe receives the time of a call with the algorithm that the policy chose. It returns true if the policy
+	// detects that times have changed.
 	observe(class, algorithm int, seconds float64) (changed bool, err error)
 	// end ends a run. The policy learns from all runs so far.
 	end() error
@@ -113,7 +113,8 @@ func newLearner(app Application, earlier [][]coll.Measurement) learner {
 	return learner{classes: app.Classes, earlier: earlier}
 }
 
-// learn computes the advice (which algorithms to select and to explore) for each class from all jobs so far.
+// learn computes the advice for each class (calls at one point) from all jobs so far: which algorithms to select and
+// to explore.
 func (l *learner) learn() error {
 	var err error
 	if l.result, err = online.Learn(l.jobs, l.earlier, baseOf(l.classes)); err != nil {
@@ -183,9 +184,10 @@ func sampleOf(c Class, algorithm int, seconds float64) online.Sample {
 
 func (l *learner) best(class int) int { return l.advice[class].Best }
 
-// iota is the type of two policies that draw the algorithm of an exploring call at random, with IOTA's weights.
-// In PolicyIOTA all calls explore. In PolicyShare a share of the calls explores; the others run the best
-// algorithm. After MaxExplored exploring calls of a class, PolicyIOTA runs the library's default.
+// iota is the type of two policies that draw the algorithm of an exploring call at random, with IOTA's weights. With
+// PolicyIOTA every call explores, until MaxExplored calls of a class (calls at one point) have explored. After that
+// it runs the library's default. With PolicyShare only a share of the calls explores; the others run the best
+// algorithm.
 type iota struct {
 	learner
 	opt      Options
@@ -219,8 +221,8 @@ func (p *iota) observe(class, algorithm int, seconds float64) (bool, error) {
 
 func (p *iota) end() error { return p.learn() }
 
-// learn trains IOTA's models of each collective on all runs so far. Until enough algorithms are trained, the
-// default is the best one and all algorithms have the same weight.
+// learn trains IOTA's models of each collective on the calls of all runs so far. Until enough algorithms have a
+// model, the default counts as the best one, and all algorithms have the same weight.
 func (p *iota) learn() error {
 	times := slices.Concat(slices.Concat(p.earlier...), online.Measurements(p.jobs, baseOf(p.classes)))
 	p.advice = make([]online.Advice, len(p.classes))
@@ -243,7 +245,7 @@ func (p *iota) learn() error {
 	return nil
 }
 
-// draw returns a random index with probability proportional to its weight. u must be uniformly distributed
+// draw returns a random index with probability proportional to its weight. `u` must be uniformly distributed
 // from 0 to 1.
 func draw(weights []float64, u float64) int {
 	all := 0.0

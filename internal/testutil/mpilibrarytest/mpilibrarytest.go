@@ -82,7 +82,7 @@ func parse(t *testing.T, table string) []line {
 	return out
 }
 
-// CheckListed compares the algorithms of a library with expected names. A key of lists consists of a
+// CheckListed compares the algorithms of a library with expected names. A key of `lists` consists of a
 // release and a collective. If the value ends with …, the library may have further algorithms:
 //
 //	"4.1.4 barrier": "linear double_ring recursive_doubling …"

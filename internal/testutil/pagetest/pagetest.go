@@ -32,7 +32,7 @@ var chromium struct {
 	ctx context.Context // nil before the first test and after Close
 }
 
-// Browse opens a browser tab of 1440 x 1000 px for the service at the URL home. The tab does not share
+// Browse opens a browser tab of 1440 x 1000 px for the service at the URL `home`. The tab does not share
 // cookies or storage with other tests. If there is no browser, or under go test -short, the test is
 // skipped.
 //

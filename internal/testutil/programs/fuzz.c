@@ -117,7 +117,8 @@ static void to_bottom(const void **buf, MPI_Datatype *type)
     *buf = MPI_BOTTOM;
 }
 
-/* Shifts the displacements of all blocks to negative ones. */
+/* Subtracts `by` from all displacements, which may become negative. The addresses of the buffers grow by as many
+ * items, so that the blocks stay where they are. */
 static void shift(workload *w, int by)
 {
     size_t items = (size_t)by;
@@ -140,8 +141,8 @@ static void drop_empty(workload *w)
         w->args.to = NULL;
 }
 
-/* Lets this rank describe its buffers in other ways that the standard permits. made holds the types, which replace those of
- * the arguments. */
+/* Makes this rank describe its buffers in another way that the standard permits. `made` gets the datatypes that
+ * replace those of the arguments. */
 static void disguise(workload *w, uint64_t number, MPI_Datatype made[2])
 {
     int vectors = w->what == ALLGATHERV || w->what == ALLTOALLV, reduces = collective_reduces(w->what);
@@ -219,8 +220,8 @@ static void call(void)
         attempt(comm, what, f, count, step + i, number);
 }
 
-/* Replaces the communicator of a slot by a part of the world, the world in another order, a copy of another
- * communicator, or a part of that communicator. */
+/* Replaces the communicator of a slot. The new one is a part of the world, the world in another order, a copy of
+ * another communicator, or a part of it. */
 static void replace(void)
 {
     int into = (int)draw(SLOTS), from = (int)draw(SLOTS), kind = (int)draw(4), parts = 1 + (int)draw((uint64_t)size);
