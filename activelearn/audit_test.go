@@ -72,7 +72,7 @@ func TestAudits(t *testing.T) {
 }
 
 // TestPredictedStop checks when predictions end a campaign. The stopping criteria must hold with a high
-// probability, no audit may remain, and there must be enough points at the start. If the noise makes the
+// probability, no audit may remain, and the first space must have had enough points. If the noise makes the
 // criteria unattainable, the campaign ends as noise-limited, even if it has also reached its time limit.
 func TestPredictedStop(t *testing.T) {
 	for _, tc := range []struct {
@@ -142,9 +142,9 @@ func TestForecast(t *testing.T) {
 	}
 }
 
-// TestAuditsAreDrawn checks that the audited point of a size is drawn with a probability inversely proportional to
-// the square root of its time. The candidates of the first point take a quarter of the second point's time. The
-// first point must therefore be drawn in two of three rounds.
+// TestAuditsAreDrawn checks how the point to audit is drawn among the points of a message size. The probability
+// must be inversely proportional to the square root of the point's time. The first point takes a quarter of the
+// second point's time. It must therefore be drawn in two of three rounds.
 func TestAuditsAreDrawn(t *testing.T) {
 	points := []coll.Point{{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}, {Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: 8}}
 	algorithms := []coll.Algorithm{{Name: "ring"}, {Name: "tree"}}

@@ -11,8 +11,9 @@ import (
 
 // Between returns candidates at message sizes between two neighboring sizes of the space. It returns none as
 // long as the latest evaluation does not meet the stopping criteria. A size is added if its two neighbors have
-// different selected algorithms, and the wrong one of these would violate the criteria at this size. Both
-// algorithms become candidates. The function `check` returns nil for candidates that can be measured.
+// different selected algorithms, and the choice between these two is too uncertain at this size: its expected
+// slowdown or mistakes violate the criteria. Both algorithms become candidates. The function `check` returns
+// nil for candidates that can be measured.
 //
 // This is the search for crossing sizes of Faraj and Yuan (ICS 2005), who measure at each step. Here the
 // expected loss predicted by the posterior decides whether a size is measured.

@@ -50,8 +50,8 @@ func mistakeShare(t *testing.T, r *regret, l *Ledger, truth []coll.Measurement) 
 	return float64(mistakes) / float64(len(r.points))
 }
 
-// TestRegretOfEarlierCampaign checks that a campaign with the measurements of an earlier campaign begins with
-// a few cheap probes of every algorithm. If nothing changed, its choices must be right at once. If one
+// TestRegretOfEarlierCampaign checks that a campaign with the measurements of an earlier campaign begins with a
+// few cheap measurements of every algorithm. If nothing changed, its choices must be right at once. If one
 // algorithm became slower, a few rounds must correct the choices.
 func TestRegretOfEarlierCampaign(t *testing.T) {
 	truth := crossingMeasurements(t, "", 1)

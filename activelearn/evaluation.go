@@ -56,10 +56,11 @@ type Evaluation struct {
 	PConverged         float64 `json:"p_converged,omitzero"`
 	PAttainable        float64 `json:"p_attainable,omitzero"`
 	MistakesAttainable float64 `json:"mistakes_attainable,omitzero"`
-	// Scores rate how well the models of the prediction error have fitted the measurements of all rounds.
+	// Scores say how well each model of prediction errors has predicted the measurements of all rounds.
 	Scores learner.Scores `json:"scores,omitzero"`
-	// Audited lists the message sizes whose last audit found no mistake. AuditMistakes counts the mistakes
-	// that all audits found. Audits is the number of audits that the next round makes.
+	// Audited lists the message sizes whose last audit (measurement of the choice and its rivals) found no
+	// mistake. AuditMistakes counts the mistakes that all audits found. Audits is the number of audits that the
+	// next round makes.
 	Audited       []int64 `json:"audited,omitempty"`
 	AuditMistakes int     `json:"audit_mistakes,omitzero"`
 	Audits        int     `json:"audits,omitzero"`

@@ -7,10 +7,10 @@ import (
 )
 
 // fillLaunches returns additional candidates that the planned launches of a batch can measure as well. A
-// candidate is added only if its acquisition value per second is at least the lowest one in the batch, whose
-// prices include launches. Together the additional candidates cost at most as much as the launches. The total
-// cost is therefore at most twice the unavoidable cost (the ski-rental problem; Karlin, Manasse, Rudolph and
-// Sleator, Algorithmica 3, 1988).
+// candidate is added only if its acquisition value per second is at least the lowest one in the batch, where
+// the seconds include launches. Together the additional candidates cost at most as much as the launches. The
+// total cost is therefore at most twice the unavoidable cost (the ski-rental problem; Karlin, Manasse, Rudolph
+// and Sleator, Algorithmica 3, 1988).
 func (r *regret) fillLaunches(s State, selector *batchSelector, batch []coll.Candidate) ([]coll.Candidate, error) {
 	if !r.sharesLaunches() {
 		return nil, nil
@@ -39,9 +39,9 @@ func (r *regret) fillLaunches(s State, selector *batchSelector, batch []coll.Can
 	return out, nil
 }
 
-// launches returns the launches that the picks use, and the budget for additional candidates in these
-// launches. The budget is the price of the launches. Picks that use the launch of an earlier pick are
-// additional candidates, too, so their machine time is subtracted.
+// launches returns the launches that the picks (the selected candidates) use, and the budget for additional
+// candidates in these launches. The budget is the price of the launches. It is reduced by the machine time of
+// picks that use the launch of an earlier pick, since these are additional candidates, too.
 func (b *batchSelector) launches() (launched map[any]bool, budget float64) {
 	launched = map[any]bool{}
 	for _, p := range b.picks {
@@ -55,9 +55,9 @@ func (b *batchSelector) launches() (launched map[any]bool, budget float64) {
 	return launched, budget
 }
 
-// launchSample returns points at which the launches of the picks can measure further candidates. They are
-// points in the layouts of the picks. All candidates of the batch count as pending: their measurement is in
-// progress.
+// launchSample returns points at which the launches of the picks (the selected candidates) can measure further
+// candidates: points with the same layouts as the picks. All candidates of the batch count as pending, which
+// means that their measurement is in progress.
 func (r *regret) launchSample(s State, selector *batchSelector, batch []coll.Candidate) pointSample {
 	layouts := map[coll.Layout]bool{}
 	for _, p := range selector.picks {
@@ -72,8 +72,8 @@ func (r *regret) launchSample(s State, selector *batchSelector, batch []coll.Can
 	return over
 }
 
-// launchScale returns the factor by which launchSample multiplies the weights of its points. Acquisition values
-// at these points can then be compared with those at the points that samplePoints returned.
+// launchScale returns the factor by which launchSample multiplies the weights of its points. It makes
+// acquisition values at these points comparable with those at the points of samplePoints.
 func (r *regret) launchScale() float64 {
 	counted := float64(len(r.points))
 	if r.opt.Weight != nil && counted > samplePoints {

@@ -10,7 +10,7 @@ import (
 	"tutti/preprocess"
 )
 
-// status is the state of a candidate in the ledger.
+// status says whether a candidate is free, being measured, measured or given up.
 type status uint8
 
 const (
@@ -112,8 +112,8 @@ func (l *Ledger) Grow(s *coll.Space) {
 	*l = *grown
 }
 
-// find returns the index of a candidate's point in the space, and the candidate's index in Ledger.status. ok
-// is false if the space does not have the candidate.
+// find returns the index of a candidate's point in the space, and the candidate's index in Ledger.status. It
+// returns false if the space does not have the candidate.
 func (l *Ledger) find(c coll.Candidate) (point, at int, ok bool) {
 	point, ok = l.space.Index(c.Point)
 	if !ok {
@@ -148,7 +148,7 @@ func (l *Ledger) among(i int, some ...status) []coll.Candidate {
 	return out
 }
 
-// Space returns the space of all candidates.
+// Space returns the space whose candidates the ledger records. Grow replaces it.
 func (l *Ledger) Space() *coll.Space { return l.space }
 
 // Free returns the candidates at the i-th point of the space that are neither measured nor pending nor given
@@ -329,7 +329,7 @@ func (l *Ledger) IsDone(c coll.Candidate) bool {
 	return ok && l.status[at] == done
 }
 
-// IsMeasured reports whether a candidate has a measurement.
+// IsMeasured reports whether a candidate has a measurement, even if a second one is in progress.
 func (l *Ledger) IsMeasured(c coll.Candidate) bool {
 	_, at, ok := l.find(c)
 	return ok && (l.status[at] == done || l.status[at] == repeating)

@@ -22,8 +22,8 @@ import (
 // greedily by the ratio of acquisition value to price. Selected and pending candidates count as observed.
 //
 // This is the knowledge gradient (Frazier, Powell and Dayanik, INFORMS J. Computing 21, 2009), simplified: a
-// measurement lowers variances, but changes no mean. The original is zero if no single measurement can change
-// the choice. This one is positive then, too.
+// measurement lowers variances, but changes no mean. The original acquisition value is zero if no single
+// measurement can change the choice; this one is positive even then.
 //
 // Measurements of earlier campaigns are further sources of the Gaussian process. A few of these
 // measurements are repeated first. This shows whether the others are still valid.
@@ -88,8 +88,9 @@ func (r *regret) ask(s State) (batch []coll.Candidate, err error) {
 	return r.complete(s, batch), nil
 }
 
-// stages returns the sizes at which the growing batch is interrupted to add further candidates to its launches.
-// If candidates can share launches, the first size is 1, because the first launch alone may complete the batch.
+// stages returns the batch sizes at which `ask` stops selecting and adds further candidates to the launches of
+// the batch. If candidates can share launches, the first size is 1, because the first launch alone may complete
+// the batch.
 func (r *regret) stages(want int) []int {
 	if !r.sharesLaunches() || want < 2 {
 		return []int{want}
@@ -128,8 +129,8 @@ func (r *regret) start(l *Ledger) {
 	}
 }
 
-// recordLaunches records which candidates of a batch are the first ones measured by their launch. The
-// machine time of such a candidate includes the launch.
+// recordLaunches records which candidate of a batch each launch measures first. The machine time of this
+// candidate includes the launch.
 func (r *regret) recordLaunches(batch []coll.Candidate) {
 	seen := map[any]bool{}
 	for _, c := range batch {

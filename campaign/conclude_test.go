@@ -16,8 +16,8 @@ import (
 	"tutti/journal"
 )
 
-// TestMeasuredTimesReplacePredictions checks that measured times, scaled by a common factor, replace the
-// predictions at a completely measured point.
+// TestMeasuredTimesReplacePredictions checks that, at a completely measured point, the times of the conclusion
+// are the measured times, apart from a common factor.
 func TestMeasuredTimesReplacePredictions(t *testing.T) {
 	s := spec("uncertainty")
 	s.HPO, s.Criteria = 0, activelearn.Criteria{} // criteria that never hold

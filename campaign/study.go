@@ -66,13 +66,13 @@ func (s Spec) studyTrials() int {
 	return 0
 }
 
-// compare compares the Gaussian process with the best forest of a study and records the result. Both predict
-// the same points, which are left out of their training. It returns nil if there is no forest, or if the
-// compared points have no weight.
+// compare compares the Gaussian process with the best forest of a study and records the result. Both predict the
+// same points, which are left out of their training. It returns nil if there is no forest, or if the compared
+// points have no weight.
 //
 // The compared points are points that the campaign chose to measure. At other points a forest may be far worse, in
 // particular if it lacks the measurements of earlier campaigns, which only the Gaussian process uses.
-// StopRule.Accepts therefore evaluates its selection at all points.
+// StopRule.Accepts therefore evaluates the forest's selection at all points.
 func (r *run) compare(d learner.Data, s hpo.Study) (*hpo.Comparison, error) {
 	best, ok := hpo.Best(s.Trials)
 	if !ok {

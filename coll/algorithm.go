@@ -112,7 +112,7 @@ func (a Algorithm) Param(name string) (string, bool) {
 	return "", false
 }
 
-// IsDefault reports whether a stands for the library's own choice.
+// IsDefault reports whether the algorithm stands for the library's own choice.
 func (a Algorithm) IsDefault() bool { return a == Default }
 
 // MarshalText returns the text of String, which UnmarshalText can parse.

@@ -45,8 +45,8 @@ type Placements struct {
 	Switches []Switches `json:"switches,omitempty"` // by number of nodes, as far as they are known
 }
 
-// Switches has the smallest and the largest number of leaf switches that measurements on a number of nodes
-// used.
+// Switches says how many leaf switches the measurements on a given number of nodes used: the smallest and the
+// largest number.
 type Switches struct {
 	Nodes int `json:"nodes"`
 	Least int `json:"least"`

@@ -113,9 +113,9 @@ func TestLiveLearnMPICH(t *testing.T) {
 	}
 }
 
-// TestLiveChannel checks that a change that one rank detects is announced to all ranks in the same call, by
-// one-sided operations. An algorithm of the MPI library serves meanwhile. Announcements must also work on
-// communicators that the application creates and frees.
+// TestLiveChannel checks that one-sided operations announce a change that one rank detects to all ranks in the
+// same call. An algorithm of the MPI library serves these calls. Announcements must also work on communicators
+// that the application creates and frees.
 func TestLiveChannel(t *testing.T) {
 	for _, m := range someMPIs() {
 		t.Run(m.Compiler, func(t *testing.T) {
@@ -175,9 +175,9 @@ bcast ranks 1-64 ppn 1-64 bytes 101-1048576 openmpi.pipeline(segsize=1024)
 	},
 }
 
-// TestLiveMixed checks that algorithms of the MPI library and of libtutti compute correct data, and that
-// the MPI library runs the selected algorithm. A table for another build selects nothing, nor does a table
-// with variables that cannot be written.
+// TestLiveMixed checks that algorithms of the MPI library and of libtutti compute correct data, and that the
+// MPI library runs the selected algorithm. A table for another build must select nothing. The same holds for a
+// table with control variables that cannot be written.
 func TestLiveMixed(t *testing.T) {
 	for _, m := range mpis() {
 		t.Run(m.Compiler, func(t *testing.T) {

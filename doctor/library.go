@@ -403,7 +403,7 @@ func (x *libraryFinder) inspect(ctx context.Context, lib *Library, c *Check) {
 	c.Details = append(c.Details, i.Above...)
 }
 
-// describe adds to the check which algorithms of the catalogue the library lacks, and other differences.
+// describe adds to the check which algorithms of the catalogue are missing in the library, and other differences.
 func (l *Library) describe(listed int, c *Check) {
 	text := fmt.Sprintf("%d of %d algorithms of catalogue %s", listed-len(l.Absent), listed, l.Catalogue)
 	if l.Catalogue != l.Version {

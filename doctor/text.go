@@ -71,7 +71,7 @@ func writeCheck(b *strings.Builder, c Check, width int) {
 	}
 }
 
-// writeHanging writes head and then the text. All lines after the first are indented to the given column.
+// writeHanging writes `head` and then the text. All lines after the first are indented to the given column.
 func writeHanging(b *strings.Builder, head, text string, column, width int) {
 	lines := wrap(text, width-column)
 	b.WriteString(head + strings.Join(lines, "\n"+strings.Repeat(" ", column)) + "\n")

@@ -12,7 +12,7 @@ func Criteria() []string {
 	return []string{"squared_error", "absolute_error", "friedman_mse", "poisson"}
 }
 
-// ForestParams are the hyperparameters of a random forest.
+// ForestParams are those hyperparameters of a random forest that a study varies.
 type ForestParams struct {
 	Trees     int    `json:"trees"`     // 20 to 300
 	Criterion string `json:"criterion"` // one of Criteria
@@ -52,7 +52,8 @@ func Best(trials []TrialRecord) (best TrialRecord, ok bool) {
 	return best, ok
 }
 
-// nearest replaces the values outside the ranges of a study by the nearest value inside.
+// nearest returns hyperparameters within the ranges of a study: it replaces each value outside by the nearest
+// value inside.
 func (p ForestParams) nearest() ForestParams {
 	p.Trees = min(max(p.Trees, minTrees), maxTrees)
 	p.MinSplit = min(max(p.MinSplit, minSplit), maxSplit)
@@ -92,7 +93,7 @@ var (
 	leafScale  = scale{low: minLeaf, high: maxLeaf}
 )
 
-// criterionScale returns the scale that maps a coordinate to an index into s.Criteria.
+// criterionScale returns the scale that maps a coordinate between 0 and 1 to an index into s.Criteria.
 func (s ForestStudy) criterionScale() scale { return scale{low: 0, high: len(s.Criteria) - 1} }
 
 // params converts the point x of the unit cube to hyperparameters.

@@ -29,10 +29,10 @@ type search struct {
 	objective func(ctx context.Context, x []float64) (ForestParams, float64, error)
 }
 
-// run runs the trials one after another. Forest describes its results.
+// run runs the trials of a study one after another and returns their records; see Forest.
 //
-// The sampler keeps its state in memory only. A resumed study therefore repeats all trials. For trials with
-// an earlier record, the value is read from the record and the objective is not called.
+// The sampler keeps its state in memory only. A resumed study therefore repeats all trials. For trials with an
+// earlier record, the value is read from the record and the objective is not called.
 func (s search) run(ctx context.Context, spec Spec) ([]TrialRecord, error) {
 	study, err := s.newStudy(spec.Seed)
 	if err != nil {
@@ -51,8 +51,8 @@ func (s search) run(ctx context.Context, spec Spec) ([]TrialRecord, error) {
 
 // trial runs trial n. Trial 0 is at s.first. For other trials the sampler chooses the point.
 //
-// The sampler does not get the result of trial 0, because goptuna would divide by zero: it divides by a
-// point's distance from the mean of its distribution. The point of trial 0 is that mean.
+// The sampler does not get the result of trial 0. goptuna would divide by the distance of the trial's point
+// from the mean of its distribution, and for trial 0 this distance is 0.
 func (s search) trial(ctx context.Context, spec Spec, study *goptuna.Study, n int) (TrialRecord, error) {
 	if n == 0 {
 		return s.record(ctx, spec, n, s.first)
@@ -158,7 +158,7 @@ type TrialRecord struct {
 	Error  string       `json:"error,omitempty"`
 }
 
-// Check returns an error unless r is a valid record of the trial with the given number. The error matches
+// Check returns an error unless the record is valid for the trial with the given number. The error matches
 // ErrRecord.
 func (r TrialRecord) Check(number int) error {
 	switch {
@@ -176,7 +176,7 @@ func (r TrialRecord) Check(number int) error {
 	return nil
 }
 
-// Study has the trials of a study, in order.
+// Study is the result of a hyperparameter study: its trials in order, and a comparison of the two models.
 type Study struct {
 	Trials     []TrialRecord
 	Comparison *Comparison // of the best forest with the Gaussian process; nil if there is none
@@ -194,5 +194,5 @@ type Comparison struct {
 	Wins bool `json:"wins"`
 }
 
-// Significant reports whether the loss of the best forest is significantly lower.
+// Significant reports whether the loss of the best forest is significantly lower than that of the Gaussian process.
 func (c Comparison) Significant() bool { return c.GP-c.Forest > significance*c.Error }

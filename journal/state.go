@@ -281,7 +281,8 @@ func (p *ProblemState) Measurements(share float64) ([]coll.Measurement, error) {
 	return slices.SortedFunc(maps.Values(last), func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) }), nil
 }
 
-// isDrawn draws a point with the given probability.
+// isDrawn reports whether a point is drawn. The probability is `share`, and the same point always gives the
+// same result.
 func isDrawn(p coll.Point, share float64) bool {
 	return rand.New(rand.NewPCG(uint64(p.Nodes)<<32|uint64(p.PPN), uint64(p.MsgBytes))).Float64() < share
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // makeSamples returns samples of an allreduce, with the given number of calls for each algorithm. The
-// parameter seconds holds the time of each algorithm, to which 5 % noise is added. Every tenth call takes ten
+// parameter `seconds` holds the time of each algorithm, to which 5 % noise is added. Every tenth call takes ten
 // times as long.
 func makeSamples(calls int, bytes int64, seconds ...float64) (samples []Sample, algorithms []coll.Algorithm) {
 	rng := rand.New(rand.NewPCG(1, uint64(bytes)))
@@ -103,8 +103,9 @@ func TestAdvise(t *testing.T) {
 	}
 }
 
-// TestAdviseClasses checks that sizes with the same number of bits form one class, which has the most frequent
-// of these sizes. Points of earlier measurements must form classes without calls, and their times must count.
+// TestAdviseClasses checks that calls whose sizes have the same number of bits form one class, which has the
+// most frequent of these sizes. Points that only earlier measurements have must form classes without calls, and
+// these measurements must determine their advice.
 func TestAdviseClasses(t *testing.T) {
 	small, algorithms := makeSamples(20, 1000, 4e-5, 1e-5)
 	other, _ := makeSamples(10, 600, 4e-5, 1e-5)

@@ -77,8 +77,8 @@ func TestThinned(t *testing.T) {
 	}
 }
 
-// TestSummarize checks that files of old jobs become one summary with the same jobs and the kept calls. A
-// summarized file that reappears must not count twice.
+// TestSummarize checks that one summary replaces the files of old jobs. Reading it must give the same jobs and
+// calls as before. A summarized file that reappears must not count twice.
 func TestSummarize(t *testing.T) {
 	folder, now := t.TempDir(), time.Now()
 	for i, lines := range []int{maxCalls, 10, 10} {
@@ -172,8 +172,8 @@ func TestReadSamples(t *testing.T) {
 	}
 }
 
-// TestReadSamplesCutOff checks that a file can be read wherever it ends. An incomplete line must be a
-// fault.
+// TestReadSamplesCutOff checks that a file can be read wherever it ends. An incomplete line must be reported as
+// a fault.
 func TestReadSamplesCutOff(t *testing.T) {
 	head := strings.Index(whole, "allreduce")
 	for n := range len(whole) {

@@ -78,8 +78,8 @@ func (u Update) Write(folder string) error {
 	return errors.Join(err, f.Close())
 }
 
-// lastChange returns the last change of a class's selection up to the time `until`, and when it was made. It
-// returns false if there was no change.
+// lastChange returns the last change of the selected algorithm of a class up to the time `until`, and the time
+// of the change. It returns false if there was no change.
 func lastChange(updates []Update, class coll.Point, until time.Time) (change SelectionChange, at time.Time, known bool) {
 	for _, u := range updates {
 		if u.Time.After(until) {

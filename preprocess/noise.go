@@ -61,8 +61,8 @@ func (n Noise) WithJob(variance float64) Noise {
 }
 
 // Between returns the variance of log10 of a time between jobs. It is a median over the replicates, so that
-// single outliers have no effect. Replicates with a similar message size have a greater weight. It is at
-// least MeasurementNoise plus the variance of WithJob. For n replicates, the first call for a message size
+// single outliers have no effect. Replicates with a similar message size have a greater weight. It is at least
+// MeasurementNoise plus the variance that WithJob added. For n replicates, the first call for a message size
 // takes O(n) operations.
 func (n Noise) Between(p coll.Point) float64 {
 	if len(n.variances) == 0 {
@@ -98,7 +98,7 @@ func (n Noise) median(at float64) float64 {
 	return median
 }
 
-// Unshifted returns the variance between jobs without the shift that WithJob added. It is at least
+// Unshifted returns the variance between jobs without the part that WithJob added. It is at least
 // MeasurementNoise.
 func (n Noise) Unshifted(p coll.Point) float64 { return max(MeasurementNoise, n.Between(p)-n.job) }
 

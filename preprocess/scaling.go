@@ -121,7 +121,7 @@ func lower(best map[coll.Point]float64, m coll.Measurement) {
 // Apply returns the target of each measurement. All targets are finite.
 //
 // The scalings Algorithm and AlgorithmLog10 divide by the fastest time at the point. It is searched among
-// the training measurements and ms. If a measurement is invalid, Apply panics; see
+// the training measurements and `ms`. If a measurement is invalid, Apply panics; see
 // coll.Measurement.Validate.
 func (s *Scaler) Apply(ms []coll.Measurement) []float64 {
 	targets := make([]float64, len(ms))

@@ -138,8 +138,8 @@ func convergenceSVG(p ProblemFacts, c Criteria) ([]byte, error) {
 }
 
 // convergencePlot draws one number of each evaluation over machine time. The function `figure` returns this
-// number. It adds a horizontal line at `wanted` and at `byDefault` if these are positive. The function
-// `write` formats a value.
+// number. Numbers below `least` are drawn at `least`. There is a horizontal line at `wanted` and at `byDefault`
+// if these are positive. The function `write` formats a value.
 func convergencePlot(title string, curve []activelearn.Evaluation, least float64, figure func(activelearn.Evaluation) float64, wanted, byDefault float64, write func(float64) string) (*plot.Plot, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text = title, "machine time"

@@ -20,15 +20,15 @@ func (p price) less(q price) bool {
 	return cmp.Or(cmp.Compare(p.leaves, q.leaves), cmp.Compare(p.loss, q.loss)) < 0
 }
 
-// part holds the result of merging the consecutive items first to last-1 of a sequence.
+// part holds the result of merging the consecutive items `first` to `last`-1 of a sequence.
 type part[T any] struct {
 	first, last int
 	value       T
 }
 
 // partition splits a sequence of n items into parts so that the total price is lowest. The function `merge`
-// reports whether the items first to last-1 can form one part. partition decreases `first` until merge
-// returns false, because a longer part cannot be merged either. Every single item must be a valid part.
+// makes one part of the items `first` to `last`-1, or returns false if this is impossible. Longer parts with
+// the same end are then impossible, too. Every single item must be a valid part.
 func partition[T any](n int, merge func(first, last int) (T, price, bool)) ([]part[T], price) {
 	best := make([]price, n+1)
 	cut := make([]part[T], n+1)
@@ -51,7 +51,8 @@ func partition[T any](n int, merge func(first, last int) (T, price, bool)) ([]pa
 	return parts, best[n]
 }
 
-// mergeComms merges layouts into ranges of communicator size. The layouts must be sorted by ranks.
+// mergeComms merges the layouts of a collective into ranges of communicator size, each with ranges of processes
+// per node. The layouts must be sorted by number of ranks.
 func mergeComms(layouts []layoutChoices) []CommRange {
 	sizes := chunk(layouts, func(a, b layoutChoices) bool { return a.ranks == b.ranks })
 	parts, _ := partition(len(sizes), func(first, last int) ([]PPNRange, price, bool) {
@@ -99,8 +100,8 @@ func mergePPNs(pool []layoutChoices, sizes [][]layoutChoices) ([]PPNRange, price
 }
 
 // mergeSizes returns bands (ranges of message sizes) that are valid for all given layouts, as few as possible.
-// It returns false if the layouts have different tuned ranges, or if no algorithm is allowed for all of them at
-// some size.
+// It returns false if a layout has rows outside the size range of another one. It also does so if no algorithm
+// is allowed for all of them at some size.
 func mergeSizes(layouts []layoutChoices) ([]Band, price, bool) {
 	sizes, low, high, ok := overlay(layouts)
 	if !ok {
@@ -134,8 +135,9 @@ func mergeSizes(layouts []layoutChoices) ([]Band, price, bool) {
 	return bands, total, true
 }
 
-// overlay combines several layouts. At each size it returns the choices that are allowed for all layouts.
-// It also returns the range of sizes that is tuned for all of them.
+// overlay combines several layouts. It returns the choices that all layouts allow at each size, and the range
+// of sizes that is tuned for all of them. It returns false if a size is outside this range, or if no choice is
+// allowed at it.
 func overlay(layouts []layoutChoices) (sizes []sizeChoices, low, high int64, ok bool) {
 	low, high = layouts[0].low, layouts[0].high
 	var all []sizeChoices

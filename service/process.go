@@ -39,7 +39,7 @@ type child struct {
 }
 
 // start starts tutti in the folder that contains the log. It appends tutti's output to the log. If the
-// parameter output is not empty, standard output goes into the file with that path instead. If ctx is cancelled,
+// parameter `output` is not empty, standard output goes into the file with that path instead. If ctx is cancelled,
 // tutti is interrupted, and killed after the grace time.
 func (p processes) start(ctx context.Context, log, output string, args []string) (*child, error) {
 	out, err := os.OpenFile(log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)

@@ -50,7 +50,7 @@ func fakeUpdate(args []string, campaign string) int {
 	return 0
 }
 
-// awaitStatus waits until the status of the only folder satisfies a condition.
+// awaitStatus waits until the status of the only folder of samples satisfies a condition.
 func awaitStatus(t *testing.T, s *service.Service, holds func(service.SampleStatus) bool) (o service.SampleStatus) {
 	t.Helper()
 	waitUntil(t, func() bool {
@@ -108,7 +108,7 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestWatchForeignTable checks that a folder in which other users can write does not get the table.
+// TestWatchForeignTable checks that the service writes no table into a folder in which other users can write.
 func TestWatchForeignTable(t *testing.T) {
 	folder, table := t.TempDir(), t.TempDir()
 	testutil.NoError(t, os.Chmod(table, 0o777))

@@ -20,7 +20,8 @@ import (
 
 // Options of a service.
 type Options struct {
-	// Service is what the service file says. For 0, the defaults of limits.waiting, limits.log and drain apply.
+	// Service holds the settings of the service file. If limits.waiting, limits.log or drain is 0, its default
+	// applies.
 	config.Service
 	Command []string // of tutti: the program and the arguments before its commands
 	Environ []string // of the processes; nil: that of this process

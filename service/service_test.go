@@ -548,7 +548,7 @@ func TestResults(t *testing.T) {
 	}
 }
 
-// TestExitMeanings checks that the meanings are sorted by code, without gaps.
+// TestExitMeanings checks that the list of exit codes and their meanings is sorted by code, without gaps.
 func TestExitMeanings(t *testing.T) {
 	for i, m := range service.ExitMeanings() {
 		if int(m.Code) != i || m.Text == "" {

@@ -130,8 +130,8 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// restrict returns the tree that a job on some nodes would measure. On the machine, a leaf switch has
-// perLeaf nodes and a pod has perPod nodes.
+// restrict returns the tree that a job would measure on the nodes with the numbers `some`. Each leaf switch of
+// the machine has perLeaf nodes, and each pod has perPod nodes. All times are multiplied by `drift`.
 func restrict(some []int, perLeaf, perPod int, drift float64) topology.Tree {
 	pods := make([]int, len(some))
 	leaves := make([]int, len(some))

@@ -12,7 +12,7 @@ type Names struct {
 	short map[string]string // the name with a domain; empty if several have this host name
 }
 
-// NamesOf returns the names of the given nodes, for Find.
+// NamesOf returns a Names that finds the given nodes by their host names.
 func NamesOf(nodes []string) Names {
 	n := Names{exact: map[string]bool{}, short: map[string]string{}}
 	for _, name := range nodes {

@@ -145,7 +145,7 @@ func Entries(past *journal.Verification) ([]Entry, error) {
 	return out, nil
 }
 
-// decode decodes JSON into *to and rejects unknown fields. It does nothing if raw is empty.
+// decode decodes JSON into *to and rejects unknown fields. It does nothing if `raw` is empty.
 func decode(raw json.RawMessage, to any) error {
 	if len(raw) == 0 {
 		return nil

@@ -220,8 +220,9 @@ func (x *chooser) betweenLayouts() []coll.Point {
 	return out
 }
 
-// retestPoints returns the test points of a later pass: the reverted points `back`, their neighbours on the grid,
-// and points whose selection has not passed a test yet. The map `proved` contains the selections that passed one.
+// retestPoints returns the test points of a later pass: the points `back` that were reverted to the default,
+// their neighbours on the grid, and points whose selection has not passed a test yet. The map `proved` contains
+// the selections that passed one.
 func retestPoints(p Problem, rules Rules, proved map[coll.Point]coll.Algorithm, back []coll.Point) []TestPoint {
 	points := map[coll.Point]TestPoint{}
 	for _, s := range firstPoints(p, rules) {

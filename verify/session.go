@@ -25,12 +25,13 @@ type Files struct {
 	NoProbe  string             // why a live library has no probe
 }
 
-// Options say how a library is verified.
+// Options say by which rules and within which limits a library is verified.
 type Options struct {
 	Library string
 	Rules   Rules
-	// MachineTime is the largest cost of a session's trials; zero means no limit. A session ends before a
-	// block if the block would exceed the limit, assuming that trials cost as much as in the previous block.
+	// MachineTime is the largest cost of a session's trials; zero means no limit. Before each block (repetition
+	// at all test points), the session ends if the block would exceed the limit. A block is assumed to cost as
+	// much as the previous one.
 	MachineTime time.Duration
 	// WallTime is the largest duration of a session; zero means no limit. The session ends in the same way as
 	// for MachineTime.
@@ -56,7 +57,8 @@ var ErrBudget = errors.New("the budget of the verification is used up")
 // cannot be measured.
 var ErrNothing = errors.New("nothing to verify")
 
-// Session is a sequence of passes that verifies a library. The files of the library change from pass to pass.
+// Session verifies a library in several passes. Each pass compares the library's tuned files with the library's
+// default at some points. The files change from pass to pass.
 type Session struct {
 	opt   Options
 	log   func(journal.Record) error
@@ -105,13 +107,13 @@ func Open(opt Options, past *journal.Verification, problems []Problem, log func(
 	return s, nil
 }
 
-// RunPass checks whether the library obeys the files, then runs one pass. It returns true if the
-// verification has ended. Otherwise, the caller must remove the points that RejectedBy returns from the
-// files before the next call.
+// RunPass checks whether the library obeys the files, then runs one pass. It returns true if the verification
+// has ended. Otherwise, the caller must remove the points that RejectedBy returns from the files before the
+// next call.
 //
-// It returns ctx.Err() once ctx is cancelled. It returns an error matching benchrunner.ErrUnavailable or
-// ErrBudget if it cannot continue; after another Open the verification continues. If a library ignores its
-// files, the verification ends, and Result shows this. Other errors come from the log.
+// It returns ctx.Err() once ctx is cancelled. If it cannot continue, the error matches
+// benchrunner.ErrUnavailable or ErrBudget. A session that Open returns later then continues the verification.
+// If a library ignores its files, the verification ends, and Result shows this. Other errors come from the log.
 func (s *Session) RunPass(ctx context.Context, files Files) (ended bool, err error) {
 	state := stateOf(s.entries, s.number)
 	if s.needsForcingCheck() {
@@ -195,9 +197,9 @@ func (s *Session) nextPass(state state, problems []Problem) (pass Pass, begun bo
 	return pass, false, nil
 }
 
-// decideNext completes the outcome v of a pass. Each finding reverts its point to the default. The whole
-// collective is reverted if the point already has the default, or if no further pass is allowed. If the
-// collective is already reverted, the finding is added to Slower.
+// decideNext decides what follows from the points at which a pass found the tuned files slower or failing. Such a point
+// gets the library's default. The whole collective gets it if the point already has the default, or if this was
+// the last allowed pass. If even the collective already has it, the point is only listed in v.Slower.
 func (s *Session) decideNext(v *PassOutcome, pass Pass) {
 	left := stateOf(s.entries, s.number).revertedCollectives()
 	found := v.Reverted

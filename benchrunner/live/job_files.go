@@ -230,7 +230,7 @@ func (f fields) int(key string) int64 {
 	return n
 }
 
-// since returns the seconds between the lines begin and end of a script's file. It returns 0 if they are
+// since returns the seconds between the lines `begin` and `end` of a script's file. It returns 0 if they are
 // invalid, for example because the machine booted in between.
 func (f fields) since() float64 { return validSeconds(f.seconds("end") - f.seconds("begin")) }
 

@@ -84,8 +84,8 @@ func (m *Machine) capacityFor(ctx context.Context, nodes int) (benchrunner.Capac
 	return c, nil
 }
 
-// knownCapacity returns the last capacity of the scheduler, and asks for it if there is none. If the scheduler
-// does not answer, it returns the zero value, which describes a scheduler whose jobs continue without tutti.
+// knownCapacity returns the last known capacity of the scheduler, and asks for it if there is none. If the scheduler
+// does not answer, it returns the zero value. This stands for a scheduler whose jobs continue when tutti ends.
 func (m *Machine) knownCapacity(ctx context.Context) benchrunner.Capacity {
 	if c := m.lastCapacity.Load(); c != nil {
 		return *c

@@ -56,7 +56,8 @@ func (p *Program) outcome(c caseOutput, asked benchrunner.Case, r *benchrunner.R
 		return o, true
 	}
 	low, high := e.interval()
-	// A case that ended by the abort factor may be noisy: even the lower end of its interval is far above the best time.
+	// A case that the abort factor ended is accepted even if it is noisy: the lower end of its interval is far above the
+	// best time.
 	if limit := p.opt.NoiseLimit; limit > 0 && e.Stop != "abort_factor" && high-low > limit**e.Median {
 		o.State, o.Phase = benchrunner.OutcomeFailed, benchrunner.PhaseParse
 		o.Error = fmt.Sprintf("too noisy: the interval of the median, %.3g s, is %.3g to %.3g s, wider than benchmark.noise_limit, %g, allows", *e.Median, low, high, limit)

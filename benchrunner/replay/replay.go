@@ -63,8 +63,8 @@ type Machine struct {
 
 var _ benchrunner.Runner = (*Machine)(nil)
 
-// New returns a machine that replays the measurements. A candidate may have several repetitions, which
-// differ in Rep. The error reports a time that is not positive, a negative cost, or a duplicate.
+// New returns a machine that replays the measurements. A candidate may have several repetitions, which differ
+// in the field Rep. The error reports a time that is not positive, a negative cost, or a duplicate.
 func New(recorded []coll.Measurement, opt Options) (*Machine, error) {
 	if err := opt.Validate(); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 )
 
 // Status implements benchrunner.Scheduler. One call of squeue returns the status of all jobs in the queue. Status
-// then searches the accounts for the other jobs. An ended job may appear in the accounts late.
+// searches Slurm's accounting for the other jobs. An ended job may appear there late.
 func (s *Scheduler) Status(ctx context.Context, jobs map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
 	if len(jobs) == 0 {
 		return nil, nil

@@ -84,7 +84,8 @@ func TestLateAccounts(t *testing.T) {
 	}
 }
 
-// TestPartOfAnswer checks that Status returns what squeue shows and an error while accounting does not answer.
+// TestPartOfAnswer checks that, while Slurm's accounting does not answer, Status returns an error in addition
+// to the jobs that squeue shows.
 func TestPartOfAnswer(t *testing.T) {
 	s, dir := fake(t, map[string]string{
 		"squeue": "cat $dir/queue",

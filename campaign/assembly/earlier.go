@@ -15,13 +15,13 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// maxEarlier is about the largest number of measurements that a campaign takes from an earlier one. They become
-// a part of its journal's first line, and models use a sample of them only.
+// maxEarlier is about the largest number of measurements that a campaign takes from an earlier one. The
+// campaign stores them in the first line of its journal, and its models use only a sample of them.
 const maxEarlier = 50_000
 
-// Earlier reads, from the folders of earlier campaigns, their measurements and the hyperparameters of the
-// random forests that predicted best. Of a campaign with more than maxEarlier measurements, it takes those at a
-// random part of the points. Errors match ErrInput.
+// Earlier reads the folders of earlier campaigns. It returns their measurements, and the hyperparameters of the
+// random forests that predicted best. From a campaign with more than maxEarlier measurements it takes only
+// those at randomly drawn points. Errors match ErrInput.
 func Earlier(dirs []string) ([]config.Earlier, error) {
 	var out []config.Earlier
 	for _, dir := range dirs {

@@ -141,7 +141,8 @@ func (c *Campaign) Cancel(ctx context.Context, jobs []coll.Job) error {
 	return c.machines[0].Cancel(ctx, jobs)
 }
 
-// switchesOf expands the host list of each switch.
+// switchesOf returns the nodes of each switch as a list. The parameter `lists` holds Slurm's host list of each
+// switch.
 func switchesOf(lists []string) ([][]string, error) {
 	var out [][]string
 	for i, list := range lists {
@@ -258,7 +259,7 @@ type Place struct {
 	Cores int // per node
 }
 
-// Here returns the Slurm allocation that environ describes. If there is none, it returns this machine.
+// Here returns the Slurm allocation that the environment describes. If there is none, it returns this machine.
 func Here(ctx context.Context, environ []string) (Place, error) {
 	s, err := local.NewAllocation(environ)
 	if errors.Is(err, local.ErrOutside) {

@@ -28,7 +28,7 @@ func noisy(t testing.TB, seed uint64, factor func(coll.Candidate) float64) []col
 	return ms
 }
 
-// everyNth returns every n-th measurement. Each point has four measurements.
+// everyNth returns every n-th measurement. The given list has four measurements for each point.
 func everyNth(ms []coll.Measurement, n int) []coll.Measurement {
 	var out []coll.Measurement
 	for i := 0; i < len(ms); i += n {
@@ -90,8 +90,8 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// TestCompareCounts checks how many candidates count as measured again and how many as measured for the first
-// time. An algorithm that the earlier campaign did not measure must not be compared.
+// TestCompareCounts checks how a comparison with an earlier campaign counts candidates: those measured again and
+// those measured for the first time. An algorithm that the earlier campaign did not measure must not be compared.
 func TestCompareCounts(t *testing.T) {
 	all := noisy(t, 1, unchanged)
 	isTree := func(m coll.Measurement) bool { return m.Algorithm.Name == "tree" }
@@ -112,8 +112,8 @@ func TestCompareCounts(t *testing.T) {
 	}
 }
 
-// TestCompareWithoutMeasurements checks a comparison in which one campaign has no measurements. Without new
-// measurements there must be no factor, and without earlier ones no algorithm.
+// TestCompareWithoutMeasurements checks a comparison in which one campaign has no measurements. If it is the new
+// one, algorithms must have no factor. If it is the earlier one, no algorithm may be listed.
 func TestCompareWithoutMeasurements(t *testing.T) {
 	f := compare("first", noisy(t, 1, unchanged), nil)
 	if len(f.Algorithms) != 4 || len(f.Sizes) != 0 {
@@ -155,8 +155,8 @@ func TestSizeBands(t *testing.T) {
 	}
 }
 
-// TestOtherPlacements checks the texts that say that a verification assigned ranks to nodes differently than
-// the campaign.
+// TestOtherPlacements checks the report's texts about a verification that placed ranks on nodes in another way
+// than the campaign.
 func TestOtherPlacements(t *testing.T) {
 	trial := func(nodes int, order coll.Order, switches int) verify.Entry {
 		tr := coll.Trial{Measurement: coll.Measurement{Placement: coll.Placement{Order: order, Switches: switches}}}

@@ -43,8 +43,8 @@ const (
 	stages  = 2                // number of stages: inside nodes and between nodes
 )
 
-// Allowance returns the time limit of a launch. It allows for both stages (pairs inside nodes and between
-// nodes), for the PLogP parameters of each class, and for one round that hangs.
+// Allowance returns the time limit of a launch. It allows for both stages (pairs inside nodes, pairs of nodes)
+// and for the PLogP parameters of each class of pairs. It also allows for one round that hangs.
 func (p program) Allowance(s benchrunner.Launch) time.Duration {
 	plan := p.plan(s)
 	stage := time.Duration(plan.Seconds * float64(time.Second))

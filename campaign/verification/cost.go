@@ -71,9 +71,9 @@ func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 	return e, nil
 }
 
-// blocksOf returns the expected number of blocks (repetitions) at a test point. Every point takes part in a
-// screening, whose number of blocks is assumed to be the mean of MinBlocks and MaxBlocks. A fraction of the points,
-// Suspicion, looks slower by chance and is measured again.
+// blocksOf returns the expected number of blocks (repetitions) at a test point. Every point is screened, which is
+// assumed to take the mean of MinBlocks and MaxBlocks. The fraction r.Suspicion of the points looks slower by
+// chance and is measured again.
 func blocksOf(r verify.Rules) float64 {
 	return float64(r.MinBlocks+r.MaxBlocks)/2 + r.Suspicion*float64(2*r.MaxBlocks)
 }

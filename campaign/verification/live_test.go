@@ -22,8 +22,8 @@ func fewBlocks() verify.Rules {
 	return r
 }
 
-// TestLive verifies a campaign by running jobs. Launches of the tuned side must load the files. Without a
-// compiler for the probe program there must be a warning, and no selection may count as proved.
+// TestLive verifies a campaign by running jobs. Launches that measure the tuned library must load its files.
+// Without a compiler for the probe program there must be a warning, and no selection may count as proved.
 func TestLive(t *testing.T) {
 	testutil.SkipShort(t)
 	dir := campaigntest.Run(t, campaigntest.Load(t, campaigntest.Fake(t, t.TempDir(), "local"), "collectives=allreduce", "grid.ppn=2"))

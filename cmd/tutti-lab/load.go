@@ -127,7 +127,7 @@ func runLoad(ctx context.Context, o loadOptions) (report loadReport, err error) 
 }
 
 // startService starts the service, which has one campaign file for each machine, and its HTTP server. The
-// function stop ends both of them.
+// function `stop` ends both of them.
 func (t *loadTest) startService(ctx context.Context) (stop func() error, err error) {
 	opt := service.Options{Service: config.Service{State: filepath.Join(t.Dir, "state")}, Command: []string{t.Program}}
 	for i := range t.Campaigns {

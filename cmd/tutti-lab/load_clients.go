@@ -212,7 +212,7 @@ func (r loadReport) quarter(n int) float64 {
 	return slices.Min(samples)
 }
 
-// missed returns a message for each missed target.
+// missed returns a message for each target (see loadOptions) that the load test missed.
 func (r loadReport) missed(o loadOptions) []string {
 	var out []string
 	check := func(bad bool, format string, args ...any) {

@@ -11,8 +11,8 @@ import (
 	"tutti/internal/testutil/campaigntest"
 )
 
-// TestCancelLocal checks that, after tutti was killed during a job, the command cancel ends the job and
-// resume completes the campaign.
+// TestCancelLocal kills tutti during a job. It checks that `tutti cancel` then ends the job, and that `tutti
+// resume` completes the campaign.
 func TestCancelLocal(t *testing.T) {
 	t.Parallel()
 	testutil.SkipShort(t)

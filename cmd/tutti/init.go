@@ -184,7 +184,7 @@ func rankCounts(cores int) []int {
 }
 
 // findPlace returns the nodes and cores on which a campaign of this kind of runner (runner.kind) can run. If
-// kind is empty, it chooses the first of three that is available: the allocation of this process, the Slurm
+// `kind` is empty, it chooses the first of three that is available: the allocation of this process, the Slurm
 // cluster, this machine. The number of nodes is 0 if Slurm does not answer. It is also 0 if kind is
 // "allocation" and there is no allocation.
 func findPlace(ctx context.Context, environ []string, kind string) (assembly.Place, error) {

@@ -234,7 +234,7 @@ func (w *waitNotices) notice(cause error) {
 	}
 }
 
-// printTo sets the function that prints the lines from then on.
+// printTo sets the function that prints each line about a wait from now on.
 func (w *waitNotices) printTo(print func(line string)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -149,9 +149,9 @@ func runAndFinish(ctx context.Context, a *app, s session) (err error) {
 	return nil
 }
 
-// withdraw ends a campaign whose jobs the machine rejects, and returns cause. If no job ever started, it
-// deletes the campaign's files, so the user can correct the campaign file and run tune again. Otherwise the
-// error also says how to resume.
+// withdraw ends a campaign whose jobs the machine rejects. It returns an error that contains `cause`. If no job
+// was accepted, it deletes the campaign's files, so the user can correct the campaign file and run tune again.
+// Otherwise the error also says how to resume.
 func withdraw(ctx context.Context, s session, cause error) error {
 	gone, err := s.campaign.Withdraw(ctx)
 	switch {

@@ -22,7 +22,7 @@ typedef struct {
     double min[SIZES], median[SIZES];
 } record;
 
-/* The state of the stage that is being measured. */
+/* The state of the stage (a sequence of rounds that measure pairs) that is running. */
 typedef struct {
     const session *s;
     const stage *g;
@@ -123,9 +123,9 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Estimates the relative standard error of a pair's mean time: half the standard deviation of the difference between
- * the means of even and of odd passes. The median difference over all pairs gives this deviation. The message size
- * with the larger error counts. Returns -1 after too few passes. */
+/* Estimates the relative standard error of the pairs' mean times. It is half the standard deviation of the difference
+ * between a pair's means over even and over odd passes. The median difference over all pairs gives this deviation.
+ * Returns the larger error of the two message sizes, or -1 after too few passes. */
 static double spread(const work *w)
 {
     int n = w->g->rounds * w->g->group.size, passes = w->pass + 1, odd = passes / 2;

@@ -19,8 +19,8 @@ int budget_affords(const exploration_budget *b, double price); /* whether the ba
 void budget_reserve(exploration_budget *b, double price);
 void budget_release(exploration_budget *b, double price); /* undoes a reservation, because the call did not happen */
 
-/* Ends all reservations, after the times of all reserved calls have become known. The parameter `exchange` is the
- * seconds that the ranks took to exchange these times, or 0 if unknown. */
+/* Ends all reservations of the budget, after the times of all reserved calls have become known. The parameter
+ * `exchange` is the seconds that the ranks took to exchange these times, or 0 if unknown. */
 void budget_settle(exploration_budget *b, double exchange);
 
 #pragma GCC visibility pop

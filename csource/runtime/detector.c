@@ -14,10 +14,10 @@ static const double min_deviation = 0.01; /* of logarithms: clocks are not more 
 static const double suspicion = 1.5;      /* a sum above it is suspicious, as after a single time that is two deviations off, once in 20 times */
 static const double difference = 2;       /* in standard errors: means with a greater distance differ */
 
-/* Computes the threshold of the two sums, for longer and for shorter times, from the number of times between two false
- * alarms (run length). Each sum has twice the run length. By Siegmund's approximation a sum has the run length
- * (exp(2kb) - 2kb - 1)/2k^2, where k is the allowance and b = threshold + 1.166. Source: Siegmund, Sequential Analysis
- * (1985), chapter 2. */
+/* Resets the two sums, one for longer and one for shorter times, and computes their threshold. The run length is the
+ * wanted number of times between two false alarms; each sum alone gets twice this length. By Siegmund's approximation
+ * the run length of a sum is (exp(2kb) - 2kb - 1)/2k^2, where k is the allowance and b = threshold + 1.166. Source:
+ * Siegmund, Sequential Analysis (1985), chapter 2. */
 void detector_restart(change_detector *d, double run_length)
 {
     double run = 2 * (run_length > 10 ? run_length : 10), low = 0, high = 100;
@@ -40,9 +40,8 @@ void detector_start(change_detector *d, double run_length)
 
 static double deviation(const change_detector *d) { return fmax(min_deviation, sqrt(d->m2 / (d->n - 1))); }
 
-/* Converts the logarithm of a time into a standard normal number, by Student's t statistic and Wallace's
- * approximation. The number is limited to max_deviation. *clipped becomes the logarithm that corresponds to the
- * limited number. */
+/* Converts the logarithm of a time into a standard normal number, by Student's t statistic and Wallace's approximation.
+ * The number is limited to max_deviation. *clipped becomes x, or the logarithm at the limit if the number was limited. */
 static double standard(const change_detector *d, double x, double *clipped)
 {
     double n = d->n, nu = n - 1;

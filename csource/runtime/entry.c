@@ -1,6 +1,6 @@
-/* MPI_Init, MPI_Init_thread, MPI_Finalize, and the functions of MPI's Sessions. Other tools replace the first three
- * functions, too, and call their PMPI forms. libtutti therefore also replaces the PMPI forms. If a tool is loaded after
- * libtutti, it calls them while libtutti's own MPI_Init runs. */
+/* MPI_Init, MPI_Init_thread, MPI_Finalize, and the functions of MPI's Sessions. Another tool may replace the first
+ * three functions, too, and call their PMPI forms. libtutti therefore also replaces the PMPI forms. If such a tool is
+ * loaded after libtutti, it calls PMPI_Init while libtutti's own MPI_Init runs. */
 #include "next.h"
 
 static int stacked;   /* the program starts MPI by MPI_Init, MPI_Init_thread or a session, not by PMPI_Init */

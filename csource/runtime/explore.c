@@ -111,10 +111,10 @@ static int same_pick(const pick *p, const pick *best)
     return p->algorithm == best->algorithm && p->parameter == best->parameter;
 }
 
-/* Returns the time limit of a pick (an algorithm to explore), as a multiple of the selected algorithm's time; 0:
- * unknown. It is the limit in the table. The limit is at least about ranks / log2(ranks) for algorithms without a
- * parameter that send all messages one after another. Such an algorithm takes `ranks` steps, while others take
- * about log2(ranks). */
+/* Returns the time limit of a pick (an algorithm to explore), as a multiple of the selected algorithm's time; 0 means
+ * unknown. It is the limit in the table. For an algorithm without a parameter that sends all messages one after
+ * another, it is at least about ranks / log2(ranks): such an algorithm takes `ranks` steps, while others take about
+ * log2(ranks). */
 static double time_limit(const mix *m, int chosen, int ranks)
 {
     const pick *p = &m->picks[chosen];
@@ -215,8 +215,8 @@ static int is_kept(const sample *s, double seconds)
     return settings.learn && s->served && a != NULL && a->run != NULL && !(a->needs & LAYOUT) && elimination_drops(s->class->elimination, seconds);
 }
 
-/* Computes for each pending sample the longest and the shortest time of all ranks, by an exchange. The budget pays for
- * the previous exchange, because the duration of an exchange is known only afterwards. */
+/* Lets the ranks exchange the times of their pending samples, so that all know the longest and the shortest time of
+ * each. The budget pays for the previous exchange, because the duration of an exchange is known only afterwards. */
 static void exchange_times(comm *c)
 {
     struct explorer *e = c->explorer;
@@ -246,7 +246,7 @@ static void exchange_times(comm *c)
 }
 
 /* Draws the algorithm that serves the next call of a class in mode explore. The mix is the table's list of algorithms
- * to explore (picks). Returns the index of a pick, or the number of picks for the selected algorithm. Returns UNTIMED
+ * to explore (picks). Returns the index of a pick or, for the selected algorithm, the number of picks. Returns UNTIMED
  * if the selected algorithm serves the call without being timed. The selected algorithm is timed before any pick is
  * drawn. */
 static int draw(struct explorer *e, class *c)
@@ -296,7 +296,8 @@ static int next_candidate(comm *c, class *of)
     return chosen;
 }
 
-/* Returns the candidate that serves the next call and is timed, or SERVE_BEST. */
+/* Returns the candidate that the elimination wants timed in the next call. Returns SERVE_BEST if it wants none: the
+ * best candidate then serves the call. */
 static int candidate_or_best(comm *c, class *of)
 {
     int chosen = next_candidate(c, of);
@@ -306,8 +307,8 @@ static int candidate_or_best(comm *c, class *of)
     return c->explorer->root < 0 ? SERVE_BEST : next_candidate(c, of);
 }
 
-/* Prepares the monitor for the next call of a class, in which the best candidate serves. Returns whether all ranks must
- * recheck this candidate at this call. */
+/* Prepares the monitor, which detects changed times, for the next call of a class that the best candidate serves.
+ * Returns whether all ranks must compare this candidate with its rivals again at this call. */
 static int watch(comm *c, class *of, const pick *best, int *timed)
 {
     int candidate = elimination_best(of->elimination);
@@ -328,8 +329,8 @@ static void recheck(class *of)
     __atomic_fetch_add(&explore_rechecks, 1, __ATOMIC_RELAXED);
 }
 
-/* Chooses the algorithm that serves the next call of a class in mode learn. *timed becomes 1 if the elimination
- * needs the time of the call. *watched becomes 1 if the monitor times the call. */
+/* Chooses the algorithm that serves the next call of a class in mode learn. *timed becomes 1 if the time of the call
+ * must be passed to the elimination. *watched becomes 1 if the monitor times the call. */
 static int learn(comm *c, class *of, const pick *best, int *timed, int *watched)
 {
     elimination_credit(of->elimination, &c->explorer->budget);

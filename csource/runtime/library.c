@@ -261,8 +261,8 @@ static int builtin(MPI_Op op)
     return 0;
 }
 
-/* Returns whether a call meets the requirements of an algorithm, given as bits. The function looks only at arguments
- * that are the same on all ranks. Only algorithms of reductions have requirements on operations. */
+/* Returns whether a call meets the requirements of an algorithm. Each requirement is one of the `bits`. The function looks
+ * only at arguments that are the same on all ranks. Only algorithms of reductions have requirements on operations. */
 static int can(unsigned bits, const arguments *a, const shape *s)
 {
     int commutes = 1;

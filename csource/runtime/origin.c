@@ -1,5 +1,5 @@
-/* Finds out whether the program uses the MPI library for which libtutti is built. In another library, handles and
- * constants differ, so that no call can be passed on. */
+/* Finds out whether the program uses the MPI library for which libtutti is built. Another library has other handles and
+ * constants, so libtutti could not pass on any call. */
 #define _GNU_SOURCE /* dladdr */
 #include "library.h"
 
@@ -33,8 +33,8 @@ static version_function *version_in(void *handle)
     return f;
 }
 
-/* Returns the function that reports the version of the MPI library with which the file at an address is linked. If the
- * file is linked with none, returns that of the program's library. */
+/* Returns the function that reports the version of an MPI library. It is the library with which the file that contains
+ * the address is linked or, if there is none, the program's library. */
 static version_function *version_for(const void *address)
 {
     Dl_info in;
@@ -108,7 +108,7 @@ int same_origin(const void *address) { return version_for(address) == version_fo
 
 void check_origin(void *address) { check(version_for(address), NULL); }
 
-/* The GNU C library passes the program's arguments to constructors. */
+/* Checks the program's MPI library before main() starts. The GNU C library passes the program's arguments to constructors. */
 __attribute__((constructor)) static void check_program(int argc, char **argv)
 {
     (void)argc;

@@ -107,22 +107,23 @@ void send_receive(const call *c, const char *out, int n, int to, char *in, int m
 void wait_all(MPI_Request *r, int n);
 void wait_receives(const call *c, MPI_Request *r, int n, int count); /* r: receives of count elements each; their messages may carry the flag */
 
-/* pattern.c: the messages of an alltoallv in phases. */
+/* pattern.c: divides the messages of an alltoallv into phases. */
 
 enum way { GREEDY, FROM_ALLTOALL };
 
-/* A schedule of phases 0 to n - 1. The array `of` holds the phase of this rank's message to each rank, then the
- * phase of the message from each rank. Messages that were not known when the schedule was made have the number n
- * instead. */
+/* A schedule of a call's messages in phases 0 to n - 1. The array `of` holds the phase of this rank's message to each
+ * rank, then the phase of the message from each rank. A message that was unknown when the schedule was made has the
+ * number n instead. */
 typedef struct {
     int n, *of;
 } phases_of_pattern;
 
-/* Returns the schedule for the messages of a call. All ranks must call this function. The result is valid until the
- * next call of this function. The scheduled call needs a layout, and is not in place. */
+/* Returns the schedule for the messages of a call, which must have a layout and must not be in place. All ranks must
+ * call this function. The result is valid until the next call of this function. */
 const phases_of_pattern *pattern_phases(const call *c, enum way by);
 
-/* exchange.c: exchanges of one block between each two ranks. The block for rank r begins r * step elements after `out`. */
+/* exchange.c: exchanges in which each rank sends one block to each other rank. The block for rank r begins r * `step`
+ * elements after `out`. */
 
 /* Exchanges all blocks at once. If `spread` is 1, a rank begins with the ranks that follow it, otherwise with rank 0. */
 void exchange_all(const call *c, const char *out, int step, int spread);
@@ -144,8 +145,8 @@ typedef struct {
 } mesh;
 
 mesh mesh_of(int size, int dimensions); /* with lengths as close to each other as divisors of size allow */
-/* Returns a copy of the call, limited to the ranks that differ from this rank only in one dimension of the mesh.
- * Writes these ranks to `ranks`. */
+/* Returns a copy of the call for a part of the ranks: those that differ from this rank only in one dimension of the
+ * mesh. Writes these ranks to `ranks`. */
 call line_of(const call *c, int stride, int length, int count, int *ranks);
 
 void copy(const call *c, char *to, const char *from, int n);
@@ -153,12 +154,13 @@ char *scratch(const call *c, int n); /* memory for n elements */
 MPI_Request *requests_of(int n);     /* memory for requests, to be freed */
 void scratch_free(const call *c, char *p);
 
-/* Combines n elements at `own` and n elements at `other` by the operation of the call, in the order of the ranks. The
- * result replaces the elements at `own`. Those at `other` are overwritten, too. */
+/* Combines n elements at `own` and n elements at `other` by the operation of the call. If `other_first` is 1, those at
+ * `other` come first in the order of the ranks. The result replaces the elements at `own`. Those at `other` are
+ * overwritten, too. */
 void combine(const call *c, char *own, char *other, int n, int other_first);
 
 /* halving.c: reductions by recursive halving. The members are the ranks that take part. Their number is the largest
- * power of two that does not exceed the number of ranks. Each odd rank among the first 2 × pairs ranks takes part for
+ * power of two that does not exceed the number of ranks. Each odd rank among the first 2 × `pairs` ranks takes part for
  * itself and for the rank before it. */
 
 typedef struct {

@@ -263,7 +263,8 @@ static char *last_line(char *text, size_t length)
     return memcmp(last, want, END) == 0 && (last == text || last[-1] == '\n') ? last : NULL;
 }
 
-/* Reads the banner of a line "for BANNER". A table has at most one such line. */
+/* Reads the banner, which is a part of the MPI library's version text, from a line "for BANNER". A table has at most
+ * one such line. */
 static int read_banner(const char *p, int line, char *why)
 {
     size_t n = strlen(p);
@@ -412,7 +413,7 @@ static int place_from(int *next, int i)
     return i;
 }
 
-/* Finds, for each of n ascending sizes, the first rule that applies. */
+/* Finds the first rule that applies to calls of each of the n ascending sizes in `at`, or NULL if there is none. */
 static void first_rules(const rule **of, const uint64_t *at, int n, collective what, int ranks, int ppn, unsigned orders)
 {
     int *next = allocate((size_t)n + 1, sizeof *next);
@@ -430,8 +431,8 @@ static void first_rules(const rule **of, const uint64_t *at, int n, collective w
     free(next);
 }
 
-/* Computes where the search for the band (range of sizes) of a given size begins. For each number of bits,
- * this is the band that contains the smallest size with so many bits. */
+/* Computes where the search for the band (range of sizes) of a given size begins: for each number of bits, at the band
+ * that contains the smallest size with that many bits. */
 static void index_bands(struct row *r)
 {
     int b = 0;
@@ -443,8 +444,8 @@ static void index_bands(struct row *r)
     }
 }
 
-/* Returns the table's row for a collective and the shape of a communicator. If an algorithm cannot serve
- * communicators of this size, the row leaves its calls to the MPI library. */
+/* Returns the table's row for a collective and a communicator with this number of ranks, ranks per node and order of
+ * ranks. If an algorithm cannot serve communicators of this size, the row leaves its calls to the MPI library. */
 struct row *table_row(collective what, int ranks, int ppn, unsigned orders)
 {
     uint64_t *at = allocate((size_t)nrules * 2 + 1, sizeof *at);

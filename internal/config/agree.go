@@ -19,9 +19,9 @@ import (
 // Kinds returns the values of the key runner.kind.
 func Kinds() []string { return []string{Replay, Local, SlurmJobs, Allocation} }
 
-// Auto is the value of model.kind and of stop.criteria_from that leaves the choice to the method. With
-// model.kind "auto", the final model is the best model that the hyperparameter study finds. With "method:
-// fact" it is always a forest.
+// Auto is a value of model.kind and of stop.criteria_from: the configured method makes the choice. With
+// model.kind "auto", the final model is the best model that the hyperparameter study finds. With the method
+// FACT ("method: fact") it is always a forest.
 const Auto = "auto"
 
 // MeasuringModel returns the kind of model that the campaign uses while it still measures.

@@ -200,8 +200,8 @@ func TestFaultsOfAnEmptyFile(t *testing.T) {
 	}
 }
 
-// TestFaultsOfALiveCampaign checks keys that contradict each other. It also checks values with line breaks or
-// blanks that would corrupt a job script.
+// TestFaultsOfALiveCampaign checks the errors for keys that contradict each other, and for values with line
+// breaks or blanks, which would corrupt a job script.
 func TestFaultsOfALiveCampaign(t *testing.T) {
 	head := "name: night\noutput: out\ncollectives: [bcast]\n"
 	mpich := "libraries: [{name: mpich, version: 4.1.2, benchmark: a.csv}]\n"

@@ -34,7 +34,7 @@ func (w Weight) Matches(p coll.Point) bool {
 		w.Nodes.Contains(int64(p.Nodes)) && w.PPN.Contains(int64(p.PPN)) && w.Sizes.Contains(p.MsgBytes)
 }
 
-// maxWeight is the largest allowed weight.
+// maxWeight is the largest weight that a campaign file may give to points.
 const maxWeight = 1e6
 
 func weightFields(w *Weight) []field {
@@ -84,7 +84,7 @@ func toRange(v any, parse func(string) (int64, error), example string) (r Range,
 	return r, nil
 }
 
-// agreeWeights reports weights for collectives that the campaign does not tune.
+// agreeWeights reports an error for each weight whose collective the campaign does not tune.
 func (c *Campaign) agreeWeights(fault func(key string, err error)) {
 	for i, w := range c.Grid.Weights {
 		if w.Collective != "" && !slices.Contains(c.Collectives, w.Collective) {

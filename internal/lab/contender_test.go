@@ -13,8 +13,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// TestContenders checks that the contender "fact" equals the strategy "uncertainty" with forests and its own
-// initial design. It also checks that "own-stop" equals a calibration of "regret".
+// TestContenders checks two rivals of the tuning method. "fact" must equal the strategy "uncertainty" with
+// forests and FACT's initial design. "own-stop" must equal a calibration run of the strategy "regret".
 func TestContenders(t *testing.T) {
 	s, opt := set(t, "one", coll.Bcast), options()
 	plain := replay(t, s, "uncertainty", 1, opt)
@@ -46,8 +46,8 @@ func TestContenders(t *testing.T) {
 	}
 }
 
-// TestOwnStopRunsOn checks that a replay of own-stop continues until its own stop. A calibration ends
-// earlier, at its limit.
+// TestOwnStopRunsOn checks that a replay of the contender "own-stop" continues until the strategy stops by
+// itself. A calibration run of the same campaign ends earlier, at its limit.
 func TestOwnStopRunsOn(t *testing.T) {
 	s, opt := set(t, "one", coll.Bcast), options()
 	opt.Criteria.Slowdown = 1.0005

@@ -98,7 +98,6 @@ func (e entry) firstMeasurements(ctx context.Context, n int, opt Options) ([]col
 // untilShare is an observer that ends a campaign when this share of the candidates is measured.
 type untilShare float64
 
-// Evaluated implements campaign.Observer.
 func (s untilShare) Evaluated(e activelearn.Evaluation, _ bool, _ func() (activelearn.Choice, error)) (bool, error) {
 	return e.CandidateShare >= float64(s), nil
 }

@@ -95,8 +95,8 @@ func ignoresCosts(strategy string) bool {
 	return slices.Contains([]string{"random", "uncertainty", "trees", "weights"}, strategy)
 }
 
-// repriced returns the result of the same replay with other costs of launches. It measures the batches of
-// res again and replaces the costs in the evaluations.
+// repriced returns the result that the replay `res` would have with other costs of launches. It measures the
+// batches of `res` again and replaces the costs in the evaluations.
 func repriced(ctx context.Context, s Set, res campaign.Result, opt replay.Options) (campaign.Result, error) {
 	machine, err := s.machine(opt)
 	if err != nil {
@@ -203,7 +203,8 @@ func (o Options) spec(e entry) campaign.Spec {
 	}
 }
 
-// problem returns what a replay tunes: the set of the entry. A machine with the recorded times measures it.
+// problem returns the tuning problem that a replay solves: the space and the true times of the entry's data
+// set, and a simulated machine that answers with the recorded times.
 func (e entry) problem(opt Options) (campaign.Problem, error) {
 	machine, err := e.set.machine(opt.replay(e.seed))
 	if err != nil {
@@ -259,8 +260,8 @@ func totalCost(ms []coll.Measurement) float64 {
 	return sum
 }
 
-// qualityOf trains a model on the measurements in train. It compares the selection of this model with the
-// truth.
+// qualityOf trains a model on the measurements in `train`. It returns how good the model's selection is, judged
+// by the recorded times.
 func qualityOf(s Set, train []coll.Measurement, opt learner.Options) (Quality, error) {
 	l, err := learner.Fit(s.data(train), opt)
 	if err != nil {

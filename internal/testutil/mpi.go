@@ -26,7 +26,7 @@ type Toolchain struct {
 	Env      []string // with which root starts ranks on a machine with few cores
 }
 
-// MPICH and OpenMPI are Debian's libraries.
+// MPICH and OpenMPI are the toolchains of Debian's packages.
 var (
 	MPICH   = Toolchain{Compiler: "mpicc.mpich", Launcher: "mpiexec.hydra", Install: "mpich libmpich-dev"}
 	OpenMPI = Toolchain{Compiler: "mpicc.openmpi", Launcher: "mpirun.openmpi", Install: "openmpi-bin libopenmpi-dev", Env: []string{

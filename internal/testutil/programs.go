@@ -62,7 +62,7 @@ var ObjectsLibrary = csource.Program{
 	Parts: []csource.Part{{Files: programs, Match: "programs/objects.c"}}, Libs: []string{"-ldl"},
 }
 
-// Long returns a program that makes the same calls with long counts. It needs MPI 4.
+// Long returns a variant of the program p that calls the collectives with long counts. It needs MPI 4.
 func Long(p csource.Program) csource.Program {
 	p.Name += "-long"
 	p.Parts = append(slices.Clone(p.Parts), csource.Part{Files: programs, Match: "programs/long.h"})

@@ -29,8 +29,8 @@ var reasons = map[string]string{
 	"surrogate/forest FuzzForest":    "inputs that are no rows",
 }
 
-// TestSkips checks that tests are skipped only for allowed reasons: a Need, go test -short, a missing flag
-// -long, or an entry in reasons.
+// TestSkips checks that tests are skipped only for allowed reasons: a missing program (testutil.Need), go test
+// -short, a missing flag -long, or an entry in `reasons`.
 func TestSkips(t *testing.T) {
 	var found []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -98,8 +98,8 @@ func asked(cond ast.Expr) bool {
 	return false
 }
 
-// TestGateDemands checks that the script .ci/run sets the environment variable of every Need. Under this
-// script, a test for which a program is missing therefore fails.
+// TestGateDemands checks that the script .ci/run sets the environment variable of every testutil.Need. Under
+// this script, a test for which a program is missing therefore fails.
 func TestGateDemands(t *testing.T) {
 	gate := testutil.Must(os.ReadFile(filepath.Join(root, ".ci", "run")))(t)
 	source := testutil.Must(os.ReadFile("need.go"))(t)

@@ -60,7 +60,7 @@ func testFacts(t *testing.T, lib mpi.Library) {
 	}
 }
 
-// testNothing checks that inspecting a build without file and tools reports nothing.
+// testNothing checks that Inspect reports nothing about an installation whose file and programs are unknown.
 func testNothing(t *testing.T, lib mpi.Measurable) {
 	t.Helper()
 	got := lib.Inspect(t.Context(), mpi.Installed{Version: lib.Releases()[0].Version, Tools: noTools{}})
@@ -69,7 +69,7 @@ func testNothing(t *testing.T, lib mpi.Measurable) {
 	}
 }
 
-// noTools is an installed MPI library that has no programs.
+// noTools stands for an installed MPI library whose programs are missing.
 type noTools struct{}
 
 func (noTools) Find(string) string { return "" }

@@ -153,8 +153,8 @@ func (b Build) Banner() string {
 }
 
 // ExportLearned exports a table with the given rules first, then the rules of the table `base`, then the mixes (lists of
-// algorithms to explore). It adds the control variables of the MPI library's algorithms. It returns an error if
-// base is for another MPI library.
+// algorithms to explore). It adds the control variables of the MPI library's algorithms. It returns an error if `base`
+// is for another MPI library.
 func (b Build) ExportLearned(base Table, rules []Rule, mixes []Mix, dir string) (mpi.Export, error) {
 	if base.For != "" && base.For != b.Banner() {
 		return mpi.Export{}, fmt.Errorf("%w for %s: it is for %s", ErrTable, b.cat.Version, base.For)

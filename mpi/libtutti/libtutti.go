@@ -17,7 +17,6 @@ type library struct {
 	read func() ([]*mpi.Catalogue, map[string]base) // the releases, and the MPI library of each that has one
 }
 
-// Facts implements mpi.Library.
 func (*library) Facts() mpi.Facts {
 	return mpi.Facts{
 		Name: "libtutti", Title: "libtutti", Family: "mpich",
@@ -39,7 +38,6 @@ func (l *library) Releases() []*mpi.Catalogue {
 // Recognise implements mpi.Library. The file of an MPI library is never the file of libtutti.
 func (*library) Recognise([]byte) string { return "" }
 
-// Size implements mpi.Library.
 func (*library) Size(p coll.Point) int64 { return size(p) }
 
 // size returns the bytes that libtutti counts for a benchmark's call at a point. It is the part of one rank
@@ -67,8 +65,9 @@ var algorithms string
 
 var releases = mpi.Table(algorithms, mpi.Rules{Lookup: checkParameters, Check: checkPoint, Ranges: parameterRanges})
 
-// parameterValues holds the values that campaigns measure for algorithms of users. The unit of segsize is bytes. The
-// value of "barriers" is the number of barriers in one call. The other parameters are numbers of ranks.
+// parameterValues holds the values that campaigns measure for the parameters of users' algorithms. The unit of
+// segsize is bytes. The value of "barriers" is the number of barriers in one call. The other parameters are numbers
+// of ranks.
 var parameterValues = map[string][]string{
 	"segsize":  {"", "8192", "32768", "131072"},
 	"radix":    {"", "3", "8"},
@@ -76,8 +75,8 @@ var parameterValues = map[string][]string{
 	"barriers": {"", "1", "4"},
 }
 
-// Campaigns also try other parameter values close to those that were fast. parameterRanges limits them. With
-// segments below a kilobyte, latency dominates.
+// parameterRanges limits the parameter values that campaigns add to the listed values, close to those that were
+// fast. With segments below a kilobyte, latency dominates.
 var parameterRanges = []coll.Range{
 	{Parameter: "segsize", Low: 1 << 10, High: 1 << 20}, {Parameter: "radix", Low: 2, High: 64},
 	{Parameter: "window", Low: 1, High: 64}, {Parameter: "barriers", Low: 1, High: 1 << 10},
@@ -87,7 +86,7 @@ var parameterRanges = []coll.Range{
 // only one rank's part, the sum over all ranks is limited. See csource/runtime/serve.c.
 const mostBytes = math.MaxInt32 / 2
 
-// mostGathered is the largest sum of the vectors of all ranks, in bytes, that the allreduce algorithm named
+// mostGathered is the largest total size of all ranks' vectors, in bytes, that the allreduce algorithm named
 // allgather serves; see csource/runtime/repository.h.
 const mostGathered = 64 << 20
 

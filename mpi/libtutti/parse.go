@@ -79,7 +79,8 @@ var (
 	switchForm     = regexp.MustCompile(`^([A-Za-z0-9_]{1,127})=(-?[0-9]{1,9})$`)
 )
 
-// activation parses a line COLLECTIVE NAME NEEDS same|new VARIABLE=INTEGER ...
+// activation parses a line that says how the MPI library is made to run one of its algorithms: COLLECTIVE NAME
+// NEEDS same|new VARIABLE=INTEGER ...
 func (p *parser) activation(text string) error {
 	word := activationForm.FindStringSubmatch(text)
 	if word == nil {
@@ -138,8 +139,8 @@ var (
 	weightForm = regexp.MustCompile(`^([1-9][0-9]{0,6})(?:/([1-9][0-9]{0,6}))?$`)
 )
 
-// scopeOf parses COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH [order block|cyclic] bytes LOW-HIGH. It also returns the
-// rest of the line.
+// scopeOf parses the part of a line that says which calls a rule applies to: COLLECTIVE ranks LOW-HIGH ppn
+// LOW-HIGH [order block|cyclic] bytes LOW-HIGH. It also returns the rest of the line.
 func scopeOf(line string) (r Scope, rest string, err error) {
 	word := ruleForm.FindStringSubmatch(line)
 	if word == nil {
@@ -225,7 +226,7 @@ func choiceOf(text string) (c Choice, ok bool) {
 }
 
 // algorithm parses an algorithm in the form that String writes. It must be an algorithm of libtutti or of a
-// user, or one for which the table has an activation.
+// user, or an algorithm of the MPI library for which the table lists control variables (an activation).
 func (p *parser) algorithm(c coll.Collective, text string) (coll.Algorithm, *Activation, error) {
 	alg, err := coll.ParseAlgorithm(text)
 	switch {

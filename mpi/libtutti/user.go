@@ -147,7 +147,8 @@ func objectsOf(cat *mpi.Catalogue, keep func(coll.Collective, mpi.Entry) bool) s
 	return strings.Join(paths, ":")
 }
 
-// isUsers reports whether an algorithm's name and parameters are those that a user's algorithm can have.
+// isUsers reports whether an algorithm can be one that a user wrote. It checks the form of the name and of the
+// parameters.
 func isUsers(alg coll.Algorithm) bool {
 	inner, ok := mpi.Below(mpi.UserLibrary, alg)
 	params := alg.Params()

@@ -103,8 +103,8 @@ func feasibleParts(cat *mpi.Catalogue, cand coll.Candidate) error {
 	return nil
 }
 
-// Variables that name MPICH's selection files. MPICH evaluates the device's file first: it selects a
-// composition. Each part of the composition then evaluates the other file with a communicator of its own.
+// The control variables that name MPICH's selection files. MPICH first evaluates the device's file, which selects a
+// composition. Each part of the composition then evaluates the other file, with a communicator of its own.
 const (
 	deviceFile = "MPIR_CVAR_CH4_COLL_SELECTION_TUNING_JSON_FILE"
 	flatFile   = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"

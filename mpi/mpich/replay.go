@@ -60,8 +60,8 @@ type replayer struct {
 	sel   selection.Selection
 }
 
-// trees returns the trees that a call of a collective uses. If there is no device file, the call uses the
-// library's own device tree. If compositions (plans of the device) are off for the collective, there is no
+// trees returns the selection trees that a call of a collective uses. If there is no device file, the call uses
+// the library's own device tree. If compositions (plans of the device) are off for the collective, it uses no
 // device tree.
 func (v replayer) trees(c coll.Collective) files {
 	f := v.files
@@ -129,7 +129,8 @@ func (v replayer) want(p coll.Point, alg coll.Algorithm) (route, error) {
 	return r, v.parts(&r, p, alg)
 }
 
-// parts adds to the route the algorithms that the call must run in its parts, between nodes and within nodes.
+// parts adds to the route the algorithms that must run in each part of the call, between nodes and within
+// nodes. They are those that the composition `alg` names, otherwise those of the library's own tree.
 func (v replayer) parts(r *route, p coll.Point, alg coll.Algorithm) error {
 	for _, s := range partsOf(p.Collective) {
 		leaf, err := reach(v.lib.Tree, v.part(v.callAt(p), s.collective, s.where))

@@ -23,8 +23,8 @@ type libraryTree struct {
 	Leaves  []string   // names accepted after algorithm=, ascending
 	Keys    []string   // conditions, values cut off after < and <=, ascending
 
-	// Numbers are the help texts of MPI_T control variables. They list the algorithms of a collective in the
-	// order of the variable's values.
+	// Numbers has the help texts of MPI_T control variables. Each of them lists the algorithms of a collective
+	// in the order of the variable's values.
 	Numbers []string
 
 	// Device is the device tree, which MPICH evaluates first. It splits a collective into parts between and
@@ -141,7 +141,7 @@ var (
 	assertForm    = regexp.MustCompile(`== (MPIR_)?CSEL_NODE_TYPE__`)
 )
 
-// shortText is a length in bytes. Every name and condition in a library file is shorter.
+// shortText is a length in bytes that exceeds the length of every name and condition in a library file.
 const shortText = 64
 
 func (f *treeFinder) see(text []byte) {
@@ -188,7 +188,7 @@ func (f *treeFinder) seeTree(text []byte) {
 func (f *treeFinder) library(source, version string) (libraryTree, error) {
 	lib := f.lib
 	lib.Source, lib.Version = source, version
-	// Without modules for shared memory, configure defines ENABLE_NO_LOCAL since 5.0 (ch4/subconfigure.m4).
+	// Since 5.0, configure defines ENABLE_NO_LOCAL if there are no modules for shared memory (ch4/subconfigure.m4).
 	lib.NoNodes = mpi.AtLeast(lib.Version, 5) && strings.HasPrefix(lib.Transport, "ch4:") && !lib.Posix
 	for _, names := range []*[]string{&lib.Leaves, &lib.Keys, &lib.Compositions} {
 		slices.Sort(*names)
@@ -216,7 +216,8 @@ var (
 	dateForm = regexp.MustCompile(`^unreleased development copy$|^[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9]{2} [0-9:]{8} .*[0-9]{4}$`)
 )
 
-// Recognise implements mpi.Library. Cray's variant also has its own name in its file.
+// Recognise implements mpi.Library: it returns the name and the release that a library's file contains. For
+// Cray's variant, whose file also contains MPICH's release, these are Cray's own.
 func (library) Recognise(file []byte) string {
 	if m := crayForm.FindSubmatch(file); m != nil {
 		return "Cray MPICH " + string(m[1])

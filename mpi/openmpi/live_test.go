@@ -140,7 +140,7 @@ func TestLiveCanary(t *testing.T) {
 	}
 }
 
-// TestLiveStock checks that the library without rules is correct for every call.
+// TestLiveStock checks that the library without rules gives a correct result in every call.
 func TestLiveStock(t *testing.T) {
 	testutil.NeedAllCases(t)
 	prog := testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)

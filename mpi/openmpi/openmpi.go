@@ -19,7 +19,6 @@ type library struct{}
 // tried lists the releases with which tutti was tested, first the one of "make test".
 var tried = []string{"4.1.4", "5.0.7", "6.0.0rc2"}
 
-// Facts implements mpi.Library.
 func (library) Facts() mpi.Facts {
 	return mpi.Facts{
 		Files: []string{classicName, newerName, hanName, snippetName, layoutDir + "/*"},
@@ -42,7 +41,6 @@ func (library) Facts() mpi.Facts {
 	}
 }
 
-// Releases implements mpi.Library.
 func (library) Releases() []*mpi.Catalogue { return releases() }
 
 // table lists the algorithms of the component tuned by their numbers in rules and control variables. The source of
@@ -79,7 +77,7 @@ func takesRadix(c coll.Collective, e mpi.Entry) bool {
 	return slices.Contains(e.Params, "faninout") && (c == coll.Allgather && e.Name == "bruck-k-fanout" || c == coll.Reduce && e.Name == "knomial")
 }
 
-// lookup returns an error for an algorithm with a radix below 2 or without one, or with an unknown component.
+// lookup returns an error for an algorithm whose radix is missing or below 2, or whose component is unknown.
 func lookup(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Algorithm) error {
 	if !takesRadix(c, e) {
 		return checkParts(cat, c, alg)

@@ -9,8 +9,8 @@ import (
 	"tutti/selection"
 )
 
-// Replay implements mpi.Build. It applies the exported rules to each row. If the rules for a row's layout choose
-// another algorithm than sel does, it returns an error.
+// Replay implements mpi.Build. It applies the exported rules to each row. It returns an error if the rules for a
+// row's layout choose another algorithm than the selection `sel`.
 func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Row) error {
 	common, err := b.reader(x, coll.Layout{})
 	if err != nil {
@@ -40,8 +40,8 @@ func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Ro
 	return nil
 }
 
-// reader is a function that looks up the rule for the benchmark's call at a point in a rules file. The
-// returned rule has size 0. If the library selects by itself, it is the zero rule.
+// reader is a function that returns the rule of a rules file for the benchmark's call at a point. The size in
+// the returned rule is 0. The zero rule means that the library selects by itself.
 type reader func(p coll.Point) rule
 
 func (b build) reader(x mpi.Export, l coll.Layout) (reader, error) {
@@ -114,8 +114,8 @@ func (b build) tunedReader(text []byte) (reader, error) {
 	}, nil
 }
 
-// numbered converts the JSON rule for a point to a classic rule, which contains the number of the
-// algorithm. The number is -1 for an algorithm that the release does not have.
+// numbered returns the classic rule that selects the same as the JSON rule for a point. A classic rule contains
+// the number of the algorithm, which is -1 if the release does not have the algorithm.
 func (b build) numbered(rules jsonRules, p coll.Point) rule {
 	x, ok := rules.Find(p.Collective, p.Layout(), compared(p))
 	if !ok {

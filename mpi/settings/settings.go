@@ -55,7 +55,7 @@ type variable struct {
 	bytes string // message, allRanks or noSize
 }
 
-// The kinds of message size that select an algorithm in a variable's value.
+// The kinds of message size by which the value of a variable selects algorithms.
 const (
 	messageBytes = "message"   // bytes of the buffer, or of one rank's part of it
 	allRanks     = "all-ranks" // bytes of all ranks' parts
@@ -67,8 +67,8 @@ type syntax interface {
 	// fit makes a selection from rows. It selects only what the syntax can express.
 	fit(l *library, rows []selection.Row, maxLoss float64) (selection.Selection, error)
 
-	// value returns the value with which the library selects as the tree does. It returns "" if the tree
-	// leaves every choice to the library.
+	// value returns the variable's value with which the library selects the same algorithms as the tree. It
+	// returns "" if the tree leaves every choice to the library.
 	value(l *library, cat *mpi.Catalogue, t *selection.Tree) (string, error)
 
 	// lookup returns the number of the algorithm that a value selects for a communicator and a message
@@ -99,7 +99,6 @@ func (l *library) Size(p coll.Point) int64 {
 	return min(bytes, maxInt-1) // the last range of sizes begins at the next one
 }
 
-// Recognise implements mpi.Library.
 func (l *library) Recognise(file []byte) string {
 	if l.fileVersion == nil {
 		return ""

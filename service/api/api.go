@@ -29,8 +29,8 @@ const root = "/api/v1"
 const maxRequest = 64 << 10
 
 // Backend is the service that the HTTP handlers call. Its methods are safe for concurrent use. If an error
-// matches none of package service's errors, it is logged and the client gets an internal error. The methods with
-// a context stop to read journals when it is cancelled.
+// matches none of package service's errors, it is logged and the client gets an internal error. Methods with a
+// context stop reading journals when the context is cancelled.
 type Backend interface {
 	// Campaigns returns all campaigns, newest first.
 	Campaigns() []service.Campaign
@@ -53,7 +53,7 @@ type Backend interface {
 	// Samples returns the status of the watched folders of samples.
 	Samples() []service.SampleStatus
 
-	// Measurements returns the measurements that follow a line of the journal.
+	// Measurements returns the measurements that come after the given line of the journal.
 	Measurements(ctx context.Context, id string, after int64) (iter.Seq2[service.Measurement, error], error)
 
 	// Selection and Predictions return service.ErrNotYet before the first evaluation.
@@ -69,7 +69,7 @@ type Backend interface {
 	Ready() error
 }
 
-// Options configure the HTTP interface of a service.
+// Options say who may use the HTTP interface of a service, how browsers reach it, and where it logs.
 type Options struct {
 	Version string
 	Log     *slog.Logger // of requests and errors; nil discards
@@ -88,7 +88,7 @@ type Options struct {
 	Heartbeat     time.Duration // between comments on an idle event stream, 0: 15 s
 }
 
-// API is the HTTP handler of a service.
+// API is the HTTP handler of a service: it answers the paths of the API and serves the web page.
 type API struct {
 	backend Backend
 	options Options

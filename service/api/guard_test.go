@@ -110,7 +110,7 @@ func TestTokens(t *testing.T) {
 	}
 }
 
-// TestPprofIsOff checks that profiles are off by default.
+// TestPprofIsOff checks that the service serves no profiles of its process by default.
 func TestPprofIsOff(t *testing.T) {
 	s := serve(t, newFake(), api.Options{})
 	if got := ask(t, s, "GET", "/debug/pprof/", ""); got.status != http.StatusNotFound {

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// sums holds sums over rows, for example over the rows of a group, a bucket or a node.
+// sums are the sums over a set of rows, for example those of a group, a bucket or a node.
 type sums struct {
 	sum    float64 // of weight times z
 	weight uint32  // number of rows, each as often as it was drawn
@@ -20,8 +20,8 @@ func (s *sums) add(o sums) {
 
 func (s sums) mean() float64 { return s.sum / float64(s.weight) }
 
-// split is the best split of a node that was found so far. Rows with a rank of at most a go left, and rows
-// with a rank of at least b go right. No row of the node has a rank in between.
+// split is the best split of a node that was found so far. Rows whose rank is at most `a` go left, and rows
+// whose rank is at least `b` go right. No row of the node has a rank in between.
 type split struct {
 	feature  int // -1 for none
 	a, b     uint32
@@ -37,8 +37,7 @@ type total struct {
 	rows, minLeaf     int
 }
 
-// allows reports whether a split leaves enough rows on both sides. The parameter `one` is the number of
-// rows on one side.
+// allows reports whether enough rows are on both sides of a split that puts `one` rows on one side.
 func (n *total) allows(one uint32) bool { return int(one) >= n.minLeaf && n.rows-int(one) >= n.minLeaf }
 
 // openNode is a node of the growing tree for which it is not yet decided whether it is split.
@@ -87,7 +86,7 @@ func newGrower(t *table, opt Options) *grower {
 	return g
 }
 
-// grow grows tree n. It may be called once.
+// grow grows tree n. A grower can grow only one tree.
 func (g *grower) grow(n int) tree {
 	g.sample(n)
 	g.tree = tree{nodes: make([]node, 1, 2*len(g.idx)), values: make([]float64, 1, 2*len(g.idx))}
@@ -153,9 +152,9 @@ func (g *grower) sample(n int) {
 	}
 }
 
-// partition reorders the groups idx[lo:hi] so that those with a rank of at most a come first. It returns
-// the start of the second part. The order within each part stays the same. The loop has no branch that
-// depends on the data.
+// partition reorders the groups idx[lo:hi] so that those whose rank is at most `a` come first. It returns the
+// start of the second part. The order within each part stays the same. The loop has no branch that depends on
+// the data.
 func (g *grower) partition(lo, hi int, col []uint32, a uint32) int {
 	groups := g.idx[lo:hi]
 	spare := g.spare[:len(groups)]
@@ -293,7 +292,7 @@ func (g *grower) sameMeans(groups []uint32) bool {
 // then the order of the features for each node.
 func treeSource(seed uint64, t int) *rand.PCG { return rand.NewPCG(seed, uint64(t)) }
 
-// drawCounts draws the bootstrap sample of a tree. It sets counts to the number of times that each row is
+// drawCounts draws the bootstrap sample of a tree. It sets `counts` to the number of times that each row is
 // drawn; there are as many draws as rows. A 64-bit random number gives two draws. The bias of the 32-bit
 // multiply-shift is at most n/2³², which is below 0.2 % for the largest n.
 func drawCounts(src *rand.PCG, counts []uint32) {

@@ -24,9 +24,9 @@ const (
 	// were given the row twice. scikit-learn's own forests weight rows instead, which in version 1.2.1 grows
 	// slightly different trees.
 	AbsoluteError
-	// FriedmanMSE scores wl·wr·(difference of means)², where wl and wr are the weights of the two sides.
-	// Within a node that is the gain of SquaredError times a constant, so both select the same splits. It
-	// exists because scikit-learn has this criterion as well.
+	// FriedmanMSE scores wl·wr·(difference of means)², where wl and wr are the weights of the two sides. Within
+	// a node this score is the gain of SquaredError times a constant, so both criteria select the same splits.
+	// FriedmanMSE exists because scikit-learn has this criterion as well.
 	FriedmanMSE
 	// Poisson reduces the half Poisson deviance. Targets must not be negative, and leaves predict
 	// means.

@@ -47,7 +47,7 @@ func TestWorkersDoNotChangeAForest(t *testing.T) {
 	}
 }
 
-// everything returns the bits of every number that a forest can compute for q.
+// everything returns the bits of every number that a forest can compute for the rows `q`.
 func everything(t *testing.T, f *forest.Forest, q [][]float64) []uint64 {
 	t.Helper()
 	mean, variance, err := f.PredictVariance(q)

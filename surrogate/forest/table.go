@@ -101,9 +101,9 @@ func checkTargets(y []float64, n int, c Criterion) error {
 	return nil
 }
 
-// scaleTargets sets the field z to shifted and scaled targets, so that sums of their squares do not overflow
-// and lose few digits. The scale is a power of two, so scaling causes no rounding errors. It subtracts a shift
-// only if no target is more than twice another one, since differences are then exact (Sterbenz' lemma).
+// scaleTargets sets t.z to the targets, shifted and scaled. Sums of their squares then cannot overflow and lose
+// few digits. The scale is a power of two, so scaling causes no rounding errors. A shift is subtracted only if
+// no target is more than twice another one, since differences are then exact (Sterbenz' lemma).
 func (t *table) scaleTargets(c Criterion) {
 	t.yMin, t.yMax = slices.Min(t.y), slices.Max(t.y)
 	sameSign := t.yMin > 0 || t.yMax < 0
@@ -129,8 +129,8 @@ func (t *table) unscale(z float64) float64 {
 	return min(max(t.shift+z*t.scale, t.yMin), t.yMax)
 }
 
-// rank returns the rank of each row, for each feature. It also sets values to the distinct values of each
-// feature.
+// rank returns, for each feature, the rank of that feature's value in each row. It also sets t.values to the
+// distinct values of each feature.
 func (t *table) rank() [][]uint32 {
 	t.values = make([][]float64, t.dim)
 	ranks := make([][]uint32, t.dim)

@@ -27,8 +27,8 @@ func newRows(n, width int) [][]float64 {
 	return rows
 }
 
-// trapezoid returns the rows first to last-1 of a lower triangular matrix: row i has i+1 elements. The rows
-// share one array.
+// trapezoid allocates the rows `first` to `last`-1 of a lower triangular matrix, in which row i has i+1
+// elements. The rows share one array.
 func trapezoid(first, last int) [][]float64 {
 	all, rows := make([]float64, (first+1+last)*(last-first)/2), make([][]float64, last-first)
 	for k := range rows {
@@ -41,8 +41,8 @@ func trapezoid(first, last int) [][]float64 {
 // block is a scratch matrix of at most blockLen×blockLen numbers with a row stride of blockLen.
 type block [blockLen * blockLen]float64
 
-// mul sets c[i][j] = Σ a[i][k]·b[j][k], summed over the columns k with from ≤ k < to. a and b have at most
-// blockLen rows each. All other entries of c are undefined afterwards.
+// mul sets c[i][j] = Σ a[i][k]·b[j][k], summed over the columns k with from ≤ k < to. The matrices `a` and `b`
+// have at most blockLen rows each. All other entries of c are undefined afterwards.
 func (c *block) mul(a, b [][]float64, from, to int) {
 	clear(c[:min(len(a)+tileRows-1, blockLen)*blockLen])
 	for from < to {
@@ -56,7 +56,7 @@ func (c *block) mul(a, b [][]float64, from, to int) {
 	}
 }
 
-// addTiles adds to c the products over a range of columns, whose length is a multiple of vectorLen. If there
+// addTiles adds to the block the products over a range of columns, whose length is a multiple of vectorLen. If there
 // are too few rows to fill a tile, it repeats the last row. The superfluous products go to entries that mul
 // leaves undefined.
 func (c *block) addTiles(a, b [][]float64, from, to int) {
@@ -76,7 +76,7 @@ func (c *block) addTiles(a, b [][]float64, from, to int) {
 	}
 }
 
-// addTail adds to c the products over the last columns. There are at most three of them, too few for a
+// addTail adds to the block the products over the last columns. There are at most three of them, too few for a
 // vector register.
 func (c *block) addTail(a, b [][]float64, from, to int) {
 	if from == to {

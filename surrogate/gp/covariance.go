@@ -89,8 +89,8 @@ func newCovFactor(p Params, obs Observations) (t *covFactor, alpha []float64, ok
 	return t, alpha, true
 }
 
-// commonCov returns the covariance between the common parts of two observations. The parameter `c` is the
-// correlation of the common function between their rows.
+// commonCov returns the covariance of two observations that comes from the part that all tasks share. The
+// parameter `c` is the correlation of the common function between their rows.
 func (p Params) commonCov(c float64, sameRow, sameChange bool) float64 {
 	v := p.Common * c
 	if sameRow {
@@ -102,8 +102,8 @@ func (p Params) commonCov(c float64, sameRow, sameChange bool) float64 {
 	return v
 }
 
-// ownCov returns the covariance between the own parts of two observations of the same task. The parameter `o`
-// is the correlation of the task's own function between their rows.
+// ownCov returns the covariance of two observations of the same task that comes from the task's own part, which
+// other tasks do not share. The parameter `o` is the correlation of the task's own function between their rows.
 func (p Params) ownCov(o float64, sameRow, sameChange bool) float64 {
 	v := p.Own*o + p.Level
 	if sameRow {
@@ -248,7 +248,7 @@ func (t *covFactor) solveReduced(ys [][]float64) [][]float64 {
 	})
 }
 
-// solveAround returns L⁻ᵀ·f(L⁻¹y) for each row y of ys. The function f changes its argument in place. In
+// solveAround returns L⁻ᵀ·f(L⁻¹y) for each row y of ys. The function `f` changes its argument in place. In
 // this argument the observations are sorted by task.
 func (t *covFactor) solveAround(ys [][]float64, f func([][]float64)) [][]float64 {
 	w, out := newRows(len(ys), len(t.group)), newRows(len(ys), len(t.group))
@@ -272,7 +272,7 @@ func (t *covFactor) solveAround(ys [][]float64, f func([][]float64)) [][]float64
 	return out
 }
 
-// products returns the matrix of dot products between the rows of a and the rows of b.
+// products returns the matrix of dot products between the rows of `a` and the rows of `b`.
 func products(a, b [][]float64) [][]float64 {
 	out := newRows(len(a), len(b))
 	addProducts(out, a, b, nil, 1)
@@ -288,9 +288,9 @@ func addSquares(out, rows [][]float64, zeros []int) {
 	}
 }
 
-// addProducts adds the product of a and the transpose of b to out: out[i][j] += sign · (a[i] · b[j]). Row j of
-// b must begin with zeros[j] zeros, which are skipped. The numbers in zeros must not increase. A nil value
-// skips nothing.
+// addProducts adds the product of `a` and the transpose of `b` to `out`: out[i][j] += sign · (a[i] · b[j]). Row
+// j of `b` must begin with zeros[j] zeros, which are skipped. The numbers in `zeros` must not increase. If
+// `zeros` is nil, nothing is skipped.
 func addProducts(out, a, b [][]float64, zeros []int, sign float64) {
 	var c block
 	for first := 0; first < len(a); first += blockLen {

@@ -46,7 +46,7 @@ func mustNew(t testing.TB, p Params, o Observations) *GP {
 	return testutil.Must(New(p, o))(t)
 }
 
-// predict returns the mean and the variance of task 0 at rows.
+// predict returns the mean and the variance of the prediction for task 0 at each row.
 func predict(t *testing.T, g *GP, rows [][]float64) (mean, variance []float64) {
 	t.Helper()
 	entries := make([]Entry, len(rows))

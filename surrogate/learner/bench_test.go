@@ -9,7 +9,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// benchmarked returns the options of campaigns, with 100 trees, but with a single worker.
+// benchmarked returns the model options that campaigns use, but with a single worker.
 func benchmarked(m learner.Model) learner.Options {
 	return learner.Options{Scaling: preprocess.AlgorithmLog10, Model: m, Forest: forest.Options{Workers: 1}}
 }

@@ -24,8 +24,8 @@ type Validation struct {
 	Pairs     []Pair       // by point, then by algorithm
 }
 
-// MetricsOptions returns the options with which package metrics evaluates Slowdowns. They have the threshold
-// and the weights of opt.
+// MetricsOptions returns the options with which package metrics evaluates v.Slowdowns: the threshold of
+// mistakes and the points' weights in `opt`.
 func (v Validation) MetricsOptions(opt Options) metrics.Options {
 	m := metrics.Options{MistakeThreshold: opt.Allowed.Threshold}
 	for _, p := range v.Points {
@@ -34,8 +34,8 @@ func (v Validation) MetricsOptions(opt Options) metrics.Options {
 	return m
 }
 
-// R2 returns R² over the pairs of one algorithm. For the zero Algorithm it returns R² over all pairs. The
-// errors are those of metrics.R2.
+// R2 returns R² between the predictions and the measurements of one algorithm. For the zero Algorithm it
+// returns R² over those of all algorithms. The errors are those of metrics.R2.
 func (v Validation) R2(alg coll.Algorithm) (float64, error) {
 	truth, predicted := make([]float64, 0, len(v.Pairs)), make([]float64, 0, len(v.Pairs))
 	for _, p := range v.Pairs {
@@ -65,8 +65,8 @@ func FoldsOf(ms iter.Seq[coll.Measurement], k int, seed uint64) []int {
 	return folds
 }
 
-// assignFolds divides n rows into k random folds of nearly equal size. It returns the fold of each row. k
-// must not exceed n. The same seed gives the same folds.
+// assignFolds divides n rows into k random folds of nearly equal size. It returns the fold of each row.
+// The number k must not exceed n. The same seed gives the same folds.
 func assignFolds(n, k int, seed uint64) []int {
 	k = max(1, min(k, n))
 	fold := make([]int, n)
@@ -128,10 +128,10 @@ func ValidateFold(d Data, folds []int, fold int, opt Options, missing func(coll.
 	return l.compare(test, missing)
 }
 
-// Compare compares the learner's choices with measurements that were not used for training. At each point
-// it chooses among the algorithms measured there. If the learner knows none of these algorithms, the
-// slowest one counts as its choice. A point with a single algorithm has no slowdown. Every point must be
-// completely measured.
+// Compare compares the learner's choices with measurements that were not used for training. At each point it
+// chooses among the algorithms measured there. If the learner knows none of these algorithms, the slowest one
+// counts as its choice. A point with a single algorithm has no slowdown. Every point must have measurements of
+// all algorithms that can run there.
 func (l *Learner) Compare(test []coll.Measurement) (Validation, error) { return l.compare(test, nil) }
 
 // compare works like Compare, but points may be incomplete. A point with a missing algorithm has no
@@ -162,8 +162,8 @@ func (l *Learner) compare(test []coll.Measurement, missing func(coll.Point) []co
 	return v, nil
 }
 
-// comparePoint adds the predictions and measurements of one point to v, in pairs. It returns the slowdown of
-// the choice at this point.
+// comparePoint adds to v.Pairs the prediction and the measurement of each algorithm at one point. It returns
+// the slowdown of the choice at this point.
 func (l *Learner) comparePoint(v *Validation, here []coll.Measurement, targets []float64, predicted [][]float64, p int) float64 {
 	best, slowest := math.Inf(1), 0.0
 	chosen, lowest := 0.0, math.Inf(1)

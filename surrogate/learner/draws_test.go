@@ -14,7 +14,7 @@ import (
 )
 
 // TestDraws checks that draws of a measured time vary by its noise, and that draws of the other times vary
-// around the predictions. An algorithm without measurements has no time.
+// around the predictions. An algorithm without measurements must have no time in a draw.
 func TestDraws(t *testing.T) {
 	train := everyKth(t, 20)
 	p := testutil.Must(learner.NewPosterior(learner.Data{Measurements: slices.Values(train)}))(t)

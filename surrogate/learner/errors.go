@@ -38,7 +38,7 @@ func (m ErrorModel) logDensity(err, variance, noise float64) float64 {
 	return distuv.StudentsT{Sigma: math.Sqrt(m.Scale*m.Scale*variance + noise), Nu: m.Freedom}.LogProb(err)
 }
 
-// Score adds measurements that the posterior does not use to the scores of the error models. It ignores
+// Score updates the scores of the error models by measurements that the posterior does not use. It ignores
 // measurements of algorithms that the posterior does not know, and all but the last maxScored. If the error
 // models have equal prior probabilities, their posterior probabilities are proportional to exp(score).
 //
@@ -92,7 +92,7 @@ func probabilities(scores Scores) ([]float64, error) {
 // leaveOneOut returns the log probability density of each of the n observations of a Gaussian process,
 // predicted from all others. It uses the error model with the greatest sum of these densities.
 //
-// Source: Rasmussen and Williams, Gaussian Processes for ML (2006), equation 5.11. An error model takes the
+// Source: Rasmussen and Williams, Gaussian Processes for ML (2006), equation 5.11, with the error model in
 // place of the normal distribution.
 func leaveOneOut(m *gp.GP, n int) (densities []float64) {
 	all := make([]int, n)

@@ -155,8 +155,8 @@ func (p *Posterior) learnSteps(obs gp.Observations) error {
 	return nil
 }
 
-// sample returns observations of a sample of the measurements; see Observations. Their tasks are the algorithms of
-// p.
+// sample returns observations of a sample of the measurements, in which each algorithm of p is a task; see
+// Observations.
 func (p *Posterior) sample(ms iter.Seq[coll.Measurement], earlier [][]coll.Measurement) (o gp.Observations, indices []int) {
 	index := make(map[coll.Algorithm]int, len(p.algorithms))
 	for a, alg := range p.algorithms {
@@ -172,8 +172,8 @@ func (p *Posterior) Noise() preprocess.Noise { return p.noise }
 // of an algorithm's task in it.
 func (p *Posterior) GP() *gp.GP { return p.gaussian }
 
-// LOOResiduals returns the standardized leave-one-out residuals of the measurements with indices first to
-// end-1. A residual is log10 of the time minus its prediction from all other measurements, divided by its
+// LOOResiduals returns the standardized leave-one-out residuals of the measurements with the indices `first` to
+// `end`-1. A residual is log10 of the time minus its prediction from all other measurements, divided by its
 // standard deviation. If the posterior does not use a measurement (see maxObservations), the residual is 0.
 func (p *Posterior) LOOResiduals(first, end int) []float64 {
 	var some, at []int
@@ -190,14 +190,14 @@ func (p *Posterior) LOOResiduals(first, end int) []float64 {
 	return out
 }
 
-// Knows reports whether an algorithm has a measurement.
+// Knows reports whether the posterior has a measurement of an algorithm.
 func (p *Posterior) Knows(alg coll.Algorithm) bool {
 	_, known := slices.BinarySearchFunc(p.algorithms, alg, coll.CompareAlgorithms)
 	return known
 }
 
-// Task returns the number of an algorithm's task in the Gaussian process. Each algorithm without
-// measurements gets its own task, which has no observations. The parameter `i` numbers these algorithms.
+// Task returns the number of an algorithm's task in the Gaussian process. An algorithm without measurements
+// gets a task without observations; the caller numbers such algorithms by `i`.
 func (p *Posterior) Task(alg coll.Algorithm, i int) int {
 	if at, known := slices.BinarySearchFunc(p.algorithms, alg, coll.CompareAlgorithms); known {
 		return at
@@ -209,12 +209,12 @@ func (p *Posterior) Task(alg coll.Algorithm, i int) int {
 // DefaultPrior. Experiments also use other values.
 type Prior struct {
 	Lengths float64 // factor of LengthScales
-	// Steps is the greatest fraction of each algorithm's own variance that is a step function. It allows for
-	// thresholds at which libraries switch protocols and algorithms.
+	// Steps is the largest fraction of each algorithm's own variance that step functions may explain. Their
+	// steps stand for the thresholds at which libraries switch protocols and algorithms.
 	Steps float64
-	// Split is the greatest fraction of each algorithm's own variance that is independent between message
-	// sizes. Protocols switch at sizes, so the time at one size may differ from the times at both
-	// neighboring sizes.
+	// Split is the largest fraction of each algorithm's own variance that may be independent between message
+	// sizes. Protocols switch at sizes, so the time at one size may differ from the times at both neighboring
+	// sizes.
 	Split float64
 }
 
@@ -235,7 +235,7 @@ func (p Prior) Validate() error {
 	return nil
 }
 
-// Options returns the options of a Gaussian process over preprocess.SurrogateRows.
+// Options returns the options of a Gaussian process that has this prior and the inputs of preprocess.SurrogateRows.
 func (p Prior) Options() gp.Options {
 	length := LengthScales()
 	for i := range length {

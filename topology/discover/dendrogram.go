@@ -195,7 +195,8 @@ func (d Dendrogram) Cut(k int) Labels {
 	return d.divide(func(merge int) bool { return merge >= d.N-k })
 }
 
-// divide returns the groups that remain if all given merges are undone.
+// divide undoes merges, beginning with the last one, as long as `undone` returns true for them. It returns the
+// groups that remain.
 func (d Dendrogram) divide(undone func(merge int) bool) Labels {
 	raw := make([]int, d.N)
 	var label func(group, name int)

@@ -65,8 +65,8 @@ func checkLive(t *testing.T, r discover.Measurements) {
 	}
 }
 
-// checkExample checks the message sizes of a pair's Examples and their order. Empty messages come first, then
-// powers of two, then extra sizes. On a busy machine, the last sizes may be missing.
+// checkExample checks the message sizes in r.Examples (measurements of one pair) and their order. Empty
+// messages come first, then powers of two, then extra sizes. On a busy machine, the last sizes may be missing.
 func checkExample(t *testing.T, r discover.Measurements, p discover.Plan) {
 	t.Helper()
 	var got, want []int

@@ -15,7 +15,7 @@ import (
 // ErrPair is the error for an invalid measurement of a pair. errors.Is finds it.
 var ErrPair = errors.New("not a measured pair")
 
-// PairTime is a time that was measured between two nodes.
+// PairTime is the time of a message between two nodes and back.
 type PairTime struct {
 	A, B    string
 	Seconds float64 // round trip of a message whose size is the same for all pairs

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// divisions returns one division of the members for each pair of successive steps (the distances at two levels),
-// from the finest to the coarsest. It cuts the hierarchy at the middle of the two distances. It then moves each
-// member, or each group of the finer division, to the group that its distances fit best.
+// divisions returns one division of the members into groups for each pair of successive steps, from the finest to the
+// coarsest. A step is a typical distance. Each division first cuts the hierarchy midway between its two steps. Then
+// it moves each member, or each group of the finer division, to the group that its distances fit best.
 func (h *hierarchy) divisions(t Matrix, steps []step) []Labels {
 	var out []Labels
 	fine := Labels(allMembers(t.n))
@@ -44,8 +44,8 @@ func majority(labels, items Labels) []int {
 
 // affinity holds the evidence that two items belong to the same group. Items are single members or groups of a
 // finer division. The distances within groups are about `near`, those between groups about `far`. A pair of
-// members is evidence for one group if its distance is below the middle of both, and evidence against it if the
-// distance is above. The evidence is the difference from the middle, but at most far - near.
+// members is evidence for a common group if its distance is below the mean of these two numbers, otherwise against
+// it. The amount is the difference from that mean, but at most far - near.
 type affinity struct {
 	n            int
 	t            Matrix
@@ -56,8 +56,8 @@ type affinity struct {
 	all          []float64 // buffer of sums
 }
 
-// newAffinity computes the evidence for each pair of items, as the sum over all pairs of their members. The
-// parameter `items` has the item of each member.
+// newAffinity returns, for each pair of items, the evidence that both belong to the same group. It is the sum
+// over all pairs of their members. The parameter `items` has the item of each member.
 func newAffinity(t Matrix, items Labels, near, far float64) affinity {
 	e := affinity{n: items.Groups(), t: t, items: items, middle: (near + far) / 2, most: far - near}
 	if e.n == t.n {
@@ -103,9 +103,9 @@ func (e *affinity) sums(i int, labels Labels, k int) []float64 {
 	return e.all
 }
 
-// nats returns the log likelihood ratio, in nats, for one unit of evidence: the step far - near divided by the
-// variance of the evidence within groups. The variance counts as if the standard deviation were at least a
-// fiftieth of the step.
+// nats returns the log likelihood ratio, in nats, for one unit of evidence: the difference far - near divided
+// by the variance of the evidence within groups. The standard deviation counts as at least a fiftieth of this
+// difference.
 func (e *affinity) nats(labels Labels) float64 {
 	var s sample
 	for i, a := range e.items {
@@ -138,8 +138,8 @@ func (e *affinity) improve(start []int) Labels {
 	return labels
 }
 
-// supportedShare returns the fraction of the members for which the evidence is greatest for their own group,
-// and at least 0.
+// supportedShare returns the fraction of the members that fit into their own group: the evidence for this
+// group is at least 0 and at least as great as for any other group.
 func supportedShare(t Matrix, labels Labels, near, far float64) float64 {
 	e := newAffinity(t, Labels(allMembers(t.n)), near, far)
 	k, count := labels.Groups(), 0

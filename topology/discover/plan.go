@@ -22,7 +22,7 @@ type Plan struct {
 	Classes []Class       // classes of pairs to measure an example of
 }
 
-// AllRounds is a value of Plan.Rounds with which every two nodes are paired once.
+// AllRounds is a value of Plan.Rounds. It stands for as many rounds as are needed to pair every two nodes once.
 const AllRounds = math.MaxInt32
 
 // Text returns the plan in the format that csource/pairs reads.

@@ -86,8 +86,8 @@ func (r Measurements) switches() (topology.Tree, error) {
 	return t, err
 }
 
-// node returns a node with the groups that were found among its ranks. It also returns the gaps of the
-// node. The node has no children if no pair inside the node was measured.
+// node returns the tree of one node, with the groups that were found among its ranks. It also returns the
+// tree's gaps: what is unknown in it. The node has no children if no pair inside the node was measured.
 func (r Measurements) node(host string) (topology.Vertex, []string, error) {
 	node := topology.Vertex{Kind: topology.Node, Name: host}
 	all := r.PairsOf(Inside)
@@ -122,12 +122,12 @@ func (p Endpoint) core() string {
 	return fmt.Sprintf("core%d", p.Core)
 }
 
-// FindPairLevels finds the levels of the members that occur in pairs. It assigns the times of each pair
-// alternately to two sets of repetitions. If no pair has a second time, it uses FindLevelsUnconfirmed. The
-// members are in the order in which they first occur. Errors refer to them by numbers from 0.
+// FindPairLevels finds the levels of switches or groups above the members that occur in pairs. It assigns the times
+// of each pair alternately to two sets of repetitions. If no pair has a second time, it uses FindLevelsUnconfirmed.
+// The members are in the order in which they first occur. Errors refer to them by numbers from 0.
 //
-// The error matches ErrPair for an invalid pair. It matches ErrMatrix if more than half of a member's pairs
-// are missing.
+// The error matches ErrPair for an invalid pair. It matches ErrMatrix if more than half of a member's pairs are
+// missing.
 func FindPairLevels(pairs []PairTime) (found LevelReport, members []string, err error) {
 	m, err := gather(pairs)
 	if err != nil {
@@ -202,7 +202,8 @@ func PairDistances(pairs []PairTime) (distances Matrix, members []string, err er
 	return distances, m.members, err
 }
 
-// median returns, for each pair, the median of every step-th of its times, beginning with number `from`.
+// median returns, for each pair, the median of a part of its times: of every step-th one, beginning with number
+// `from`.
 func (m pairTimes) median(from, step int) (Matrix, error) {
 	rows := make([][]float64, len(m.members))
 	for i := range rows {
@@ -219,8 +220,8 @@ func (m pairTimes) median(from, step int) (Matrix, error) {
 }
 
 // Tree returns the tree of nodes and switches that the levels describe. The parameter `names` holds the node
-// name of each member. Every level becomes a level of switches below one top switch. The gaps of the tree
-// list far members and unclear divisions.
+// name of each member. Every level becomes a level of switches below one top switch. The tree's gaps describe
+// what is unknown, such as members that are unusually far from all others.
 //
 // It returns an error if two members have the same name.
 func (r LevelReport) Tree(names []string) (topology.Tree, error) {

@@ -84,8 +84,8 @@ func TestTreeGaps(t *testing.T) {
 	}
 }
 
-// TestPairClasses checks that each pair of nodes is a class of its own, and that a name finds its pair with
-// the two nodes in either order.
+// TestPairClasses checks that PairClasses returns one class for each pair of nodes. A name with the two nodes
+// in either order must select this class.
 func TestPairClasses(t *testing.T) {
 	at := func(a, b string) discover.Measurement {
 		return discover.Measurement{Stage: discover.Between, A: discover.Endpoint{Host: a}, B: discover.Endpoint{Host: b}}

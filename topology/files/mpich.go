@@ -31,8 +31,8 @@ type coordinate struct {
 	port   int // port of the switch
 }
 
-// coordinates returns the coordinates of each node. Switches directly below the root are groups, numbered from
-// 1. Nodes that are not below such a switch are in group 0.
+// coordinates returns the group, switch and port of each node. Switches directly below the root are groups, numbered
+// from 1. Nodes that are not below such a switch are in group 0.
 func coordinates(t *topology.Tree) map[string]coordinate {
 	at := map[string]coordinate{}
 	group, number := 0, 0 // of the current switch; only switches with nodes have a number

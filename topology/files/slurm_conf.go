@@ -231,9 +231,9 @@ func printed(line string) (values map[string]string, first string) {
 	return values, first
 }
 
-// entries returns the switches of a tree as Slurm's topology/tree has them; children come before their parents. Slurm does not allow a parent
-// to have both nodes and switches. The nodes of such a switch get a switch of their own, which is named after it. The parts inside nodes are
-// omitted.
+// entries returns the switches of a tree in the form of Slurm's topology/tree, children before their parents.
+// Slurm does not allow a switch to have both nodes and switches below it. The nodes of such a switch therefore
+// get a switch of their own, which is named after it. The parts inside nodes are omitted.
 func entries(t *topology.Tree) []entry {
 	taken := map[string]bool{}
 	for v := range t.All() {

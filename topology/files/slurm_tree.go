@@ -151,8 +151,8 @@ func (a *assembler) connect() error {
 	return nil
 }
 
-// place returns the children of entry i that do not yet lie below an earlier entry. For each other child it
-// adds a gap.
+// place returns those children of entry i that do not already lie below an earlier entry. The others are left
+// out, and gaps of the tree name them.
 func (a *assembler) place(key func(name string) string, children []string, i int) []string {
 	var own []string
 	elsewhere := map[int][]string{} // by the index of the earlier entry
@@ -185,7 +185,7 @@ func (a *assembler) vertex(e entry, placed map[string]bool) topology.Vertex {
 	return v
 }
 
-// circle describes the cycle of switches in which a switch lies. Such a switch is not below the root.
+// circle describes the cycle of switches to which a switch belongs. Switches in a cycle are not below the root.
 func (a *assembler) circle(e entry) string {
 	var way []string
 	seen := map[string]bool{}

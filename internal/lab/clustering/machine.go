@@ -60,8 +60,8 @@ func (m Machine) Truth(order []int) []discover.Labels {
 	return out
 }
 
-// Draw returns two random matrices, each for one half of the repetitions. It also returns the true groups
-// at each level, the coarsest level first.
+// Draw returns two random matrices of distances between members. Each stands for one half of the repetitions of
+// a measurement. It also returns the true groups at each level, the coarsest level first.
 func (m Machine) Draw(noise Noise, seed uint64) (a, b discover.Matrix, truth []discover.Labels, err error) {
 	rng := rand.New(rand.NewPCG(seed, uint64(m.Members())))
 	order := rng.Perm(m.Members())
@@ -70,8 +70,9 @@ func (m Machine) Draw(noise Noise, seed uint64) (a, b discover.Matrix, truth []d
 	return a, b, truth, err
 }
 
-// Nested returns a distance function for nested divisions, which are ordered from the coarsest to the
-// finest. `seconds` contains the distance of each level, the innermost level first.
+// Nested returns a function for the distance of two members: that of the innermost level at which both are in
+// the same group. The divisions are ordered from the coarsest to the finest. The slice `seconds` holds the
+// distance of each level, the innermost level first.
 func Nested(divisions []discover.Labels, seconds []float64) func(i, j int) float64 {
 	return func(i, j int) float64 {
 		level := len(seconds) - 1

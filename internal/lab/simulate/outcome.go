@@ -11,9 +11,9 @@ import (
 	"tutti/report"
 )
 
-// Table returns a table with one row for each outcome. Times of runs are divided by the time with the
-// default algorithms. The columns "tuned/best before" and "after 2" compare the policy's choices with the best
-// algorithms, before the first run and after the second.
+// Table returns a table with one row for each outcome. The times of runs are divided by the time with the
+// library's default algorithms. The columns "tuned/best before" and "after 2" divide the time with the policy's
+// choices by the time with the best algorithms: before the first run, and after the second.
 func Table(outcomes []Outcome) string {
 	t := report.NewTable(table.Row{"application", "policy", "first/default", "last/default", "worst/default", "last/best", "tuned/best before", "after 2", "gain of 2",
 		"explored first", "last", "changes", "regret, s", "lost gain"})

@@ -24,9 +24,9 @@ func Layouts() []coll.Layout {
 	}
 }
 
-// Rows returns random rows for all collectives of a release. Several layouts have the same number of
-// processes and different best algorithms. Times are uniform between 1 and 2 seconds. Times of the default
-// are uniform between 1.3 and 2.3 seconds, plus delay.
+// Rows returns random rows for all collectives of a release. Several layouts have the same number of processes
+// and different best algorithms. Times are uniform between 1 and 2 seconds. Times of the default are uniform
+// between 1.3 and 2.3 seconds, plus `delay` seconds.
 func Rows(cat *mpi.Catalogue, seed uint64, delay float64) []selection.Row {
 	rows := RandomRows(cat, Layouts(), Sizes, rand.New(rand.NewPCG(seed, 0)))
 	for _, r := range rows {
@@ -35,7 +35,7 @@ func Rows(cat *mpi.Catalogue, seed uint64, delay float64) []selection.Row {
 	return rows
 }
 
-// Sizes are the message sizes of Rows.
+// Sizes are the message sizes for which Rows returns rows.
 var Sizes = []int64{1, 64, 1000, 65536, 300000}
 
 // RandomRows returns the rows of all collectives for the given layouts and message sizes.
@@ -69,8 +69,8 @@ func randomRow(cat *mpi.Catalogue, p coll.Point, rng *rand.Rand) selection.Row {
 }
 
 // Turn returns rows for messages of the given sizes, in which algorithm number `turn` is the fastest. It counts
-// only algorithms that can run on the layout, and omits collectives that have too few of them. It also returns the
-// names of the other collectives.
+// only algorithms that can run on the layout, and omits collectives that have too few of them. The result
+// `collectives` names the collectives that have rows.
 func Turn(cat *mpi.Catalogue, l coll.Layout, turn int, sizes ...int64) (rows []selection.Row, collectives []string) {
 	for _, c := range coll.Collectives() {
 		p := coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN}

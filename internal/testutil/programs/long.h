@@ -1,4 +1,4 @@
-/* Included before a program, it makes the program call the collectives with long counts. */
+/* A program that includes this file at its beginning calls the collectives with long counts. */
 #include <mpi.h>
 #include <stdlib.h>
 

@@ -1,4 +1,4 @@
-/* Two algorithms of a user. */
+/* Two algorithms such as a user can write, for tests of libtutti. */
 #include "tutti_algorithm.h"
 
 #include <stdlib.h>
