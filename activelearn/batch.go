@@ -158,8 +158,8 @@ func (b *batchSelector) addCandidates(l *Ledger, over pointSample, launch func(c
 }
 
 // reduce keeps at most maxScored candidates. Half of them are those with the greatest ratio of expected loss to
-// price. The other half is drawn at random, weighted by the ratio of variance to price. A measurement at a
-// cheap point can tell as much about the loss at a nearby point as a measurement there.
+// price. The other half is drawn at random, weighted by the ratio of variance to price. Cheap candidates are thus
+// drawn often. Their measurement can tell as much about the loss at a nearby point as a measurement there.
 //
 // Source of the weighted sampling: Efraimidis and Spirakis, Information Processing Letters 97 (2006).
 func (b *batchSelector) reduce(rng *rand.Rand) {
@@ -224,7 +224,7 @@ func (b *batchSelector) scoredEntries() []int {
 	return out
 }
 
-// acquisition returns the expected decrease of the total loss if a candidate is measured.
+// acquisition returns by how much a measurement of the candidate is expected to lower the sum of all pairs' losses.
 func (b *batchSelector) acquisition(s *scoredCandidate) float64 {
 	sum := 0.0
 	for k := range b.pairs {
@@ -236,7 +236,7 @@ func (b *batchSelector) acquisition(s *scoredCandidate) float64 {
 	return sum
 }
 
-// varianceFall returns by how much a measurement of the candidate lowers the variance of the k-th pair: the
+// varianceFall returns by how much a measurement of the candidate lowers the variance of the k-th pair. This is the
 // variance of the difference between the times of the pair's two algorithms.
 func (b *batchSelector) varianceFall(s *scoredCandidate, k int) float64 {
 	return s.covariance[k] * s.covariance[k] / (s.variance + b.noise)

@@ -76,14 +76,14 @@ const (
 	// predictedPoints is the number of points at which a round's selection is evaluated. They are drawn at
 	// random in each round.
 	predictedPoints = 300
-	// mergedPoints is the largest space, in points, whose whole selection is turned into the rules of
-	// exported files in every round. Doing so in a larger space would take too long.
+	// mergedPoints is the largest number of points for which every round makes the rules that exported files would
+	// have. In a larger space this would take too long.
 	mergedPoints = 20_000
-	// confidence is the proportion of draws in which the stopping criteria must hold. It is the usual level of
-	// confidence intervals.
+	// confidence is the proportion of draws from the posterior in which the stopping criteria must hold. It is the
+	// usual level of confidence intervals.
 	confidence = 0.95
-	// mostDraws is the largest number of draws. With 200 of them, the standard error of a proportion of
-	// 0.95 is 1.5 %.
+	// mostDraws is the largest number of draws from the posterior. With 200 of them, the standard error of a
+	// proportion of 0.95 is 1.5 %.
 	mostDraws = 200
 	// fewDraws is the number of draws after which it is checked whether the stopping criteria can still hold.
 	// With 40 draws, two are outside a 95 % interval on average.
@@ -92,8 +92,8 @@ const (
 	// determine the mean, because the distribution has heavy tails.
 	maxSlowdown = 10
 	// minPredictedPoints is the smallest number of points for which predictions can end a campaign. In a smaller
-	// space they save little: to show with 95 % confidence that less than 5 % of 36 points are mistakes, 28
-	// random ones must have none (hypergeometric distribution).
+	// space they save little. For example, less than 5 % of 36 points are mistakes, with 95 % confidence, only if 28
+	// random ones have none (hypergeometric distribution).
 	minPredictedPoints = 40
 	// minReplicates is the smallest number of replicates (second measurements) from which noise can end a
 	// campaign. Five random values are all above the median of their distribution with a probability of 3 %

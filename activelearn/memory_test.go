@@ -13,7 +13,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// manyMeasured returns a ledger with n measurements, of ten algorithms at each point. One more point is free.
+// manyMeasured returns a ledger with n measurements: those of ten algorithms at each point. At one further point,
+// no algorithm is measured.
 func manyMeasured(t *testing.T, n int) *Ledger {
 	t.Helper()
 	points, algorithms := make([]coll.Point, n/10+1), make([]coll.Algorithm, 10)

@@ -83,9 +83,9 @@ func (r *StopRule) Replicate(batches ...[]coll.Candidate) []coll.Candidate {
 	return []coll.Candidate{best.Candidate}
 }
 
-// remaining returns how many seconds may still be spent on second measurements: on those of outliers if
-// `outliers` is true, otherwise on those of other candidates. Each of the two kinds may take the fraction
-// `share` of the machine time so far.
+// remaining returns how many seconds may still be spent on second measurements. If `outliers` is true, these are
+// measurements of outliers, otherwise of other candidates. Each of the two kinds may take the fraction `share` of
+// the machine time so far.
 func (r *StopRule) remaining(share float64, outliers bool) float64 {
 	seconds := share * r.ledger.CostSeconds()
 	for _, p := range r.ledger.Replicates() {

@@ -87,10 +87,10 @@ type Program interface {
 // Launcher starts parallel programs on the nodes of a job.
 type Launcher interface {
 	Name() string
-	// Args returns the arguments that run cmd with the layout's ranks. The launcher's environment contains the
+	// Args returns the arguments that run `cmd` with the layout's ranks. The launcher's environment contains the
 	// variables of cmd.Env. Args must pass them to the ranks if the launcher does not do so by itself.
 	//
-	// If hosts is empty, the ranks are on the first nodes of the job. Otherwise hosts is the path of a file with
+	// If `hosts` is empty, the ranks are on the first nodes of the job. Otherwise `hosts` is the path of a file with
 	// one line for each node of the layout: the node's name followed by HostSuffix.
 	Args(l coll.Layout, cmd Command, hosts string) []string
 	HostSuffix(l coll.Layout) string

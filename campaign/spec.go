@@ -34,8 +34,8 @@ type Spec struct {
 	Folds        int                     // number of folds of the cross-validation
 	Attempts     int                     // failed attempts after which a candidate is given up
 	HPO          int                     // number of trials of the hyperparameter study; 0 means no study
-	// Auto lets the study choose the final model: a forest, or the Gaussian process that was used while
-	// measuring.
+	// Auto lets the hyperparameter study choose the final model: a forest, or the Gaussian process that was used
+	// while measuring.
 	Auto bool
 	// NewStrategy creates the strategy. If it is nil, activelearn.New creates it.
 	NewStrategy func(activelearn.Options) (activelearn.Strategy, error)
@@ -126,7 +126,7 @@ type Observer interface {
 	Evaluated(e activelearn.Evaluation, converged bool, selected func() (activelearn.Choice, error)) (end bool, err error)
 }
 
-// merge fits selection rules to rows, the times of the algorithms at each point.
+// merge makes selection rules from `rows`, the times of the algorithms at each point.
 func (p Problem) merge(rows []selection.Row) (activelearn.Selection, error) {
 	if p.Fit == nil {
 		return activelearn.Fastest(rows)
@@ -134,7 +134,7 @@ func (p Problem) merge(rows []selection.Row) (activelearn.Selection, error) {
 	return p.Fit(rows)
 }
 
-// Weigh returns opt with the weights of the points, all of which must be in the space.
+// Weigh returns a copy of `opt` with the weights of the given points. All points must be in the space.
 func (p Problem) Weigh(opt metrics.Options, points []coll.Point) metrics.Options {
 	return activelearn.Weigh(opt, p.weight(), points)
 }

@@ -25,7 +25,7 @@ func (g Grid) Validate() error {
 	)
 }
 
-// Halfway returns a number near the geometric mean of low and high. The number is a power of two, or halfway
+// Halfway returns a number near the geometric mean of `low` and `high`. The number is a power of two, or halfway
 // between two neighboring powers of two. Halfway returns false if no such number is between low and high.
 func Halfway(low, high int64) (int64, bool) {
 	mean := math.Sqrt(float64(low) * float64(high))

@@ -18,8 +18,8 @@ type Range struct {
 // it is the ratio between the smallest known value and the next smaller one.
 const beyond = 4
 
-// Neighbours returns the algorithms to try next if the algorithm `a` is fast. They differ from a only in the
-// value of the parameter.
+// Neighbours returns the algorithms to try next if the algorithm `a` is fast. They differ from `a` only in the value
+// of the parameter.
 //
 // On each side of a's value, the new value is the power of two in the middle between a's value and the next
 // known value. If no further value is known on a side, the new value is a factor of four away. If the next
@@ -65,8 +65,8 @@ func (r Range) value(a Algorithm) (int64, bool) {
 	return v, err == nil && v >= r.Low
 }
 
-// values returns the known values of the parameter in ascending order. It ignores algorithms that differ
-// from a in anything else.
+// values returns the known values of the parameter in ascending order. It considers only algorithms that equal `a`
+// in everything but this parameter.
 func (r Range) values(a Algorithm, known []Algorithm) []int64 {
 	var out []int64
 	for _, k := range known {
@@ -78,8 +78,8 @@ func (r Range) values(a Algorithm, known []Algorithm) []int64 {
 	return out
 }
 
-// between returns the power of two in the middle between two values. It returns low if no power of two is
-// between them.
+// between returns the power of two in the middle between two values. It returns `low` if no power of two is between
+// them.
 func between(low, high int64) int64 {
 	middle := floorPowerOfTwo(int64(math.Sqrt(float64(low) * float64(high))))
 	if middle <= low || middle >= high {

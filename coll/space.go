@@ -14,8 +14,8 @@ type Space struct {
 	set        []int32 // point index -> index in feasible; 4 bytes for each point, since a space may have a million
 }
 
-// NewSpace returns the combinations of points and algorithms for which check returns nil. It omits points
-// at which no algorithm can run, and algorithms that can run at no point. Points are ordered by
+// NewSpace returns the combinations of points and algorithms for which the function `check` returns nil. It omits
+// points at which no algorithm can run, and algorithms that can run at no point. Points are ordered by
 // ComparePoints, algorithms by CompareAlgorithms. Duplicates are removed.
 func NewSpace(points []Point, algorithms []Algorithm, check func(Candidate) error) *Space {
 	points, algorithms = slices.Clone(points), slices.Clone(algorithms)

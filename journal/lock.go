@@ -28,8 +28,8 @@ type lock struct {
 	me   Process
 }
 
-// Lock creates a lock file at path, of the kind that locks the journal. It returns a function that removes
-// the file. The error matches ErrLocked if another process has the lock.
+// Lock creates a lock file at `path`, of the kind that locks the journal. It returns a function that removes the
+// file. The error matches ErrLocked if another process has the lock.
 func Lock(path string) (release func() error, err error) {
 	l, err := acquire(path)
 	if err != nil {
@@ -83,7 +83,7 @@ const (
 	Dead    Activity = "dead" // the process has ended without releasing its lock
 )
 
-// ActivityIn returns the activity of the journal in the folder dir, and a text about the process that has the
+// ActivityIn returns the activity of the journal in the folder `dir`, and a text about the process that has the
 // lock. A process on another machine counts as running.
 func ActivityIn(dir string) (a Activity, process string, err error) {
 	writer, err := Writer(dir)

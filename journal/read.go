@@ -49,7 +49,7 @@ type Contents struct {
 // State returns the state of the campaign after the last record.
 func (c *Contents) State() *State { return &c.state }
 
-// Read reads the journal in the folder dir. It takes no lock, so it also works while a campaign runs.
+// Read reads the journal in the folder `dir`. It takes no lock, so it also works while a campaign runs.
 //
 // The error matches fs.ErrNotExist if there is no journal, ErrUnreadable if the system does not allow
 // reading it, ErrSchema if it has another schema, and ErrCorrupt if the file is not a journal.
@@ -200,9 +200,9 @@ func (b *block) decode() {
 	group.Wait()
 }
 
-// ReadLine reads the next line, including its newline. It appends the line to buf and returns the extended
-// slice. At the end of the file, it returns io.EOF and the incomplete last line. If a line is longer than
-// MaxLine, the error matches ErrCorrupt.
+// ReadLine reads the next line, including its newline. It appends the line to `buf` and returns the extended slice.
+// At the end of the file, it returns io.EOF and the incomplete last line. If a line is longer than MaxLine, the
+// error matches ErrCorrupt.
 func ReadLine(r *bufio.Reader, buf []byte) ([]byte, error) {
 	begin := len(buf)
 	for {

@@ -36,8 +36,8 @@ func with(alg string) coll.Candidate {
 	return coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}, Algorithm: coll.Algorithm{Name: alg}}
 }
 
-// TestOpenJobs checks that OpenJobs uses the latest record of each job, returns the jobs in the order of
-// their first records, and includes jobs of verifications.
+// TestOpenJobs checks that OpenJobs uses the latest record of each job and includes jobs of verifications. It must
+// return the jobs in the order of their first records.
 func TestOpenJobs(t *testing.T) {
 	probe := journal.Record{Kind: journal.KindVerify, Verify: &journal.VerifyStep{
 		Library: "mpich", Session: 1, Round: 1, Stage: 1, Job: &coll.Job{Name: "v", State: coll.JobSubmitted},

@@ -22,11 +22,10 @@ type Library interface {
 	// 4.0.2". It returns "" if the file is not of this library.
 	Recognise(file []byte) string
 
-	// Open returns the build for a release, which makes selection files. The parameter `path` is the path of
-	// the library's file. For some libraries, selection files are made from the library's own trees
-	// (Facts.FromFile). The path is needed if tutti does not know the trees of the release. If path is
-	// empty, Open uses the known trees. The build of an unknown series has the algorithms that the installed
-	// library lists.
+	// Open returns the build of a release, which makes its selection files. The parameter `path` is the path of the
+	// library's file. For some libraries, selection files are made from the trees in this file (Facts.FromFile).
+	// The path is needed if tutti does not know these trees; if `path` is empty, Open uses the known ones. If no
+	// release of the series is known, the build has the algorithms that the installed library lists.
 	Open(cat *Catalogue, path string) (Build, error)
 }
 

@@ -96,7 +96,8 @@ func parseEntry(row []string) (Entry, error) {
 //   - the last earlier release of any series,
 //   - the first release.
 //
-// For a name without two numbers, near is nil. The result `series` reports whether near is of the same series.
+// For a name without two numbers, the result `near` is nil. The result `series` reports whether `near` is of the
+// same series.
 func Near(releases []*Catalogue, release string) (near *Catalogue, series bool) {
 	if i := slices.IndexFunc(releases, func(c *Catalogue) bool { return c.Version == release }); i >= 0 {
 		return releases[i], true

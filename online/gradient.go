@@ -23,13 +23,13 @@ const (
 // calls so far is assumed to have as many again.
 const minHorizon = 200
 
-// KnowledgeGradient returns an index value for each of the n algorithms of a class, and the algorithm with
-// the shortest expected time. The algorithm with the smallest index value should be called next. The value
-// is its expected time, minus the expected saving in later calls if it is timed once more.
+// KnowledgeGradient returns an index value for each of the n algorithms of a class of calls, and the algorithm with
+// the shortest expected time. The algorithm with the smallest index value should be called next. The value is its
+// expected time, minus the expected saving in later calls if it is timed once more.
 //
-// The entries of the class in j begin at `from`. The parameter `noise` is the variance of the logarithm of a
-// call's time. The parameter `calls` is the number of calls of the class so far. The function `called`
-// reports whether an algorithm was already called in the class.
+// The entries of the class in `j` begin at index `from`. The parameter `noise` is the variance of the logarithm of a
+// call's time. The parameter `calls` is the number of calls of the class so far. The function `called` reports
+// whether an algorithm was already called in the class.
 //
 // Source: Ryzhov, Powell and Frazier, The knowledge gradient algorithm for a general class of online
 // learning problems (Operations Research 60, 2012).
@@ -96,9 +96,9 @@ const (
 	budgetDeviations = 1.0 // quantile for the cost of exploring; with a higher one, jobs of a few hundred calls would explore almost nothing
 )
 
-// Exploration may cost the fraction budgetOfGain of the time that the selection saves, compared with the default.
-// Each job may also spend a fixed share of its time (TUTTI_BUDGET). Together they are less than 30 %, so most of
-// the saving remains from the second job on.
+// budgetOfGain limits the time of exploration. It is a fraction of the time that the selection saves compared with
+// the default. A job may also spend a fixed share of its time, by default 3 % (TUTTI_BUDGET). If the selection
+// saves much more than that, most of the saving remains from the second job on.
 const budgetOfGain = 0.2
 
 // adviceFor returns the advice for a class of calls: which algorithm to select, and which ones to explore. An

@@ -113,7 +113,8 @@ func (h *history) measurements(c coll.Collective) []coll.Measurement {
 	return out
 }
 
-// earlierOf returns the measurements of a collective from other sources, with one slice for each source.
+// earlierOf returns the measurements of a collective that other sources, such as campaigns, have made. There is one
+// slice for each source with such measurements.
 func (h *history) earlierOf(c coll.Collective) [][]coll.Measurement {
 	var out [][]coll.Measurement
 	for _, source := range h.earlier {

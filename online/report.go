@@ -31,9 +31,8 @@ type JobReport struct {
 	Calls int       `json:"calls"`
 }
 
-// Price has the cost of exploration and the saving of the selection, as fractions of the time of all
-// collective calls. It assumes that jobs explore in the fraction Explore of their calls. Intervals are at 95
-// %.
+// Price has the cost of exploration and the saving of the selection, as fractions of the time of all collective
+// calls. It assumes that the fraction Explore of all calls explores. Intervals are 95 % confidence intervals.
 type Price struct {
 	Explore float64 `json:"explore" doc:"Share of calls that explore"`
 	Cost    float64 `json:"cost" doc:"Extra time of explored calls compared with the selected algorithm, as a share of the time of all calls"`
@@ -82,7 +81,7 @@ type SourceDrift struct {
 // exploreShare is the fraction of its calls in which a job explores by default.
 const exploreShare = 0.1
 
-// maxJobs is the largest number of jobs that a report lists.
+// maxJobs is the largest number of jobs that a report lists. It lists the latest ones.
 const maxJobs = 20
 
 // Report summarizes the result. The parameter `updates` holds all updates so far. Its last element may be
@@ -123,7 +122,7 @@ func (r *Result) classReport(class int, updates []Update) ClassReport {
 	return c
 }
 
-// Changes returns the classes whose selection differs from their latest selection in `updates`. It gives a
+// Changes returns the classes of calls whose selection differs from their latest selection in `updates`. It gives a
 // reason for each change.
 func (r *Result) Changes(updates []Update) []SelectionChange {
 	var out []SelectionChange
@@ -142,7 +141,7 @@ func (r *Result) Changes(updates []Update) []SelectionChange {
 // never is a time later than every update, for use as an upper limit that excludes none.
 var never = time.Unix(1<<40, 0)
 
-// reason says why the selection of a class has changed. The parameter `before` is the algorithm that was
+// reason says why the selection for a class of calls has changed. The parameter `before` is the algorithm that was
 // selected until now.
 func (r *Result) reason(class int, before coll.Algorithm) string {
 	a := r.Advice[class]

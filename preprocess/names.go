@@ -132,7 +132,7 @@ type defaultKey struct {
 	point            coll.Point
 }
 
-// ReadDefaults reads a CSV file with the columns machine, collective, nodes, ppn and msg_bytes, and one further
+// ReadDefaults reads a CSV file with the columns machine, collective, nodes, ppn and msg_bytes. It has one further
 // column for each library, for example mpich and openmpi. A cell of such a column has the name of the algorithm in
 // the recorded data, or nothing if the library's choice was not recorded. Like ReadNames, ReadDefaults requires
 // every row to be valid.
@@ -200,9 +200,9 @@ func (d Defaults) Machines() []string { return slices.Clone(d.machines) }
 // Libraries returns the libraries of the file in the order of its columns.
 func (d Defaults) Libraries() []string { return slices.Clone(d.libraries) }
 
-// Rows returns the measurements of a library's own choice on a machine. It copies each measurement in ms
-// whose algorithm is the library's choice at its point, and replaces the algorithm by coll.Default. ms must
-// have recorded names, not translated ones. The result has no measurement at points without a recorded
+// Rows returns the measurements of a library's own choice on a machine. It copies each measurement in `ms` whose
+// algorithm is the library's choice at its point, and replaces the algorithm by coll.Default. The measurements in
+// `ms` must have recorded names, not translated ones. The result has no measurement at points without a recorded
 // choice.
 func (d Defaults) Rows(ms []coll.Measurement, machine, library string) []coll.Measurement {
 	var out []coll.Measurement

@@ -69,8 +69,8 @@ func TestNoiseIsLearned(t *testing.T) {
 	}
 }
 
-// TestDisturbed checks that the first measurement of a candidate counts as disturbed if it is slower than the
-// second one by more than the noise explains. Larger noise explains a larger difference.
+// TestDisturbed checks when the first measurement of a candidate counts as disturbed: if the second one is faster by
+// more than the noise explains. Larger noise explains a larger difference.
 func TestDisturbed(t *testing.T) {
 	at := func(seconds float64) coll.Measurement {
 		return coll.Measurement{Candidate: coll.Candidate{Point: coll.Point{MsgBytes: 8}}, Seconds: seconds}

@@ -45,8 +45,8 @@ func TestSetupGolden(t *testing.T) {
 	testutil.CheckGolden(t, "layouts.module", module)
 }
 
-// TestSetupWarns checks that a job with another order of ranks prints one warning and still gets its
-// settings. Other jobs must print no warning.
+// TestSetupWarns checks that a job with another order of ranks than the tuned one prints one warning and still gets
+// its settings. Other jobs must print no warning.
 func TestSetupWarns(t *testing.T) {
 	s := selection.Setup{Settings: []selection.Setting{{Name: "TUTTI_FILE", Value: "/common"}}, Order: coll.Block}
 	shell := testutil.Must(s.Shell())(t)

@@ -22,9 +22,9 @@ type Options struct {
 	// option of the row, minus one; 0.01 means 1 %.
 	MaxLoss float64
 
-	// ByRanks is for a library whose rules compare the size of a communicator but not its nodes. Such a
-	// library cannot distinguish layouts with the same number of ranks. With ByRanks, every communicator of
-	// a tuned size is in the tuned range.
+	// ByRanks is for a library whose rules compare the number of ranks but not the number of nodes. Such a library
+	// cannot distinguish layouts with the same number of ranks. With ByRanks, every communicator with a tuned
+	// number of ranks is in the tuned range.
 	ByRanks bool
 }
 
@@ -82,7 +82,7 @@ func (t *Tree) Select(p coll.Point) (coll.Algorithm, bool) {
 	return t.Lookup(p.Ranks(), p.PPN, t.size(p))
 }
 
-// Lookup works like Select, for a communicator with the given number of ranks and ppn ranks on each node. The
+// Lookup works like Select, for a communicator with the given number of ranks, `ppn` of them on each node. The
 // parameter `size` is the message size that the library computes for its rules.
 func (t *Tree) Lookup(ranks, ppn int, size int64) (coll.Algorithm, bool) {
 	for _, c := range t.Comms {

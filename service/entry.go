@@ -229,7 +229,8 @@ func (c Campaign) isFrom(r Request) bool {
 	return c.Base == r.Base && c.Name == r.Name && c.From == r.From && maps.Equal(c.Set, r.Set)
 }
 
-// viewLocked returns the summary of a campaign's journal, and creates it if necessary.
+// viewLocked returns the summary of a campaign's journal, and creates it if necessary. The caller must hold the
+// lock of the queue.
 func (q *queue) viewLocked(e *entry) *journalView {
 	if e.view == nil {
 		e.view = newJournalView(e.journal(), q.opt.Clock)

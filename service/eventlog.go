@@ -30,7 +30,7 @@ type Event struct {
 // Feed is a sequence of events that grows. Readers can start at any event, and read events again. It is safe
 // for concurrent use.
 type Feed interface {
-	// After returns the first events with numbers above seq, at most limit of them if limit is positive. If
+	// After returns the first events with numbers above `seq`, at most `limit` of them if `limit` is positive. If
 	// there are none, it returns a channel that is closed when there may be some.
 	After(seq int64, limit int) ([]Event, <-chan struct{})
 	// Last returns the number of the newest event, or 0 if there is none.
@@ -79,8 +79,8 @@ func (l *eventLog) After(seq int64, limit int) ([]Event, <-chan struct{}) {
 	return l.read(seq, starts[seq:to+1]), grown
 }
 
-// read returns the events with numbers above seq whose lines begin at the given offsets. The last offset is
-// the end of the last line.
+// read returns the events with numbers above `seq` whose lines begin at the given offsets. The last offset is the
+// end of the last line.
 func (l *eventLog) read(seq int64, starts []int64) []Event {
 	f, err := os.Open(l.path)
 	if err != nil {
@@ -219,8 +219,8 @@ func parseEvent(seq int64, line []byte) (Event, error) {
 	return Event{Seq: seq, Type: head.Kind, Time: head.Time, Data: line}, nil
 }
 
-// headOfRecord reads the beginning of a record as package journal writes it. It does not check the rest of the
-// line. ok is false for other lines.
+// headOfRecord reads the beginning of a record as package journal writes it. It does not check the rest of the line.
+// The result `ok` is false for other lines.
 func headOfRecord(line []byte) (kind string, at time.Time, ok bool) {
 	rest, ok := bytes.CutPrefix(line, []byte(`{"kind":"`))
 	word, rest, found := bytes.Cut(rest, []byte(`","time":"`))

@@ -80,7 +80,7 @@ func changedNodes(before, now []string) string {
 }
 
 // InspectMachine returns the state of the machine that a campaign file describes. If the file of a library is not on
-// this host, the checksum is that of the library's benchmark program, and the version comes from the campaign file.
+// this host, the version comes from the campaign file. The checksum is then that of the library's benchmark program.
 func InspectMachine(ctx context.Context, b config.Base) (MachineState, error) {
 	c, err := config.Load(b.File, config.Layers{})
 	if err != nil {

@@ -47,7 +47,8 @@ func (q *queue) maxNodeSeconds(e *entry) float64 {
 	return 3600 * config.Overrun * min(e.NodeHours, q.opt.Quota.Campaign)
 }
 
-// addDrift adds the node-seconds of a drift measurement to what was spent today.
+// addDrift adds the node-seconds of a measurement of drift (whether the machine has changed) to what was spent
+// today.
 func (q *queue) addDrift(nodeSeconds float64) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()

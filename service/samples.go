@@ -122,8 +122,8 @@ func (s *samples) start(ctx context.Context, tasks *sync.WaitGroup) {
 	}
 }
 
-// check updates the table of a folder if there are new samples, or if a new campaign of the folder's base (a
-// campaign file) has finished. After a failed update it waits for the next change.
+// check updates the table of a folder if there are new samples. It also does so if a new campaign of the folder's
+// base (a campaign file) has finished. After a failed update it waits for the next change.
 func (s *samples) check(ctx context.Context, f config.SampleFolder) {
 	var last *finished
 	if f.Base != "" {
@@ -223,7 +223,7 @@ func (s *samples) update(ctx context.Context, f config.SampleFolder, last *finis
 	return r, nil
 }
 
-// set replaces the state of a folder. If changed is true, it also saves and publishes the state.
+// set replaces the state of a folder. If `changed` is true, it also saves and publishes the state.
 func (s *samples) set(state storedStatus, changed bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

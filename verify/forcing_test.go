@@ -14,8 +14,8 @@ import (
 	"tutti/verify"
 )
 
-// fakeProbe simulates a probe. The field `says` contains the error of each trial. It is empty if the
-// library obeys the file.
+// fakeProbe simulates a probe, which finds out whether the library obeys its selection file. The field `says`
+// contains the error of each trial. It is empty if the library obeys the file.
 type fakeProbe struct {
 	says  string
 	asked int
@@ -59,8 +59,8 @@ func TestIgnoredFiles(t *testing.T) {
 	}
 }
 
-// TestNotObservable checks libraries that do not show which algorithm runs. They must be verified all the
-// same, but nothing may count as proved if another component may have run.
+// TestNotObservable checks libraries that do not show which algorithm runs. They must be verified nevertheless. But
+// nothing may count as proved if another component of the library may have served the calls.
 func TestNotObservable(t *testing.T) {
 	rows := rowsOf([]int{2}, []int64{64, 4096}, coll.Bcast)
 	for says, want := range map[string]verify.ForcingState{
@@ -80,8 +80,8 @@ func TestNotObservable(t *testing.T) {
 	}
 }
 
-// TestReadNothing checks the error for a probe that printed nothing. With Open MPI, it must also say that
-// another component may have run.
+// TestReadNothing checks the error for a probe that printed nothing. For Open MPI, the error must add that another
+// component of the library may have served the call.
 func TestReadNothing(t *testing.T) {
 	for name, version := range map[string]string{"mpich": "4.0.2", "openmpi": "4.1.4"} {
 		port, cat, err := libraries.Release(name, version)

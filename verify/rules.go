@@ -77,10 +77,10 @@ func (r Rules) alphaOf(pass int) float64 {
 // limit returns the logarithm of the largest ratio that does not count as slower.
 func (r Rules) limit() float64 { return math.Log1p(r.Tolerance) }
 
-// confirmationBlocks returns the number of blocks of a confirmation. suspects is the number of suspects,
-// and deviation is the standard deviation of a suspect's logarithmic ratios in the screening. The number is
-// enough to find a slowdown of Detect with probability 0.9, unless MaxBlocks is lower. It is always so
-// large that the test can reject.
+// confirmationBlocks returns the number of blocks of a confirmation. The parameter `suspects` is the number of
+// suspects, and `deviation` is the standard deviation of a suspect's logarithmic ratios in the screening. The number
+// is enough to find a slowdown of Detect with probability 0.9, unless MaxBlocks is lower. It is always so large that
+// the test can reject.
 //
 // Source: the sample size of the t test times π/3, the reciprocal of the efficiency of the signed-rank test
 // for normal errors (Hollander, Wolfe and Chicken, 2014, §3.11). The deviation comes from an earlier sample

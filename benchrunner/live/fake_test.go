@@ -43,7 +43,8 @@ for case in "$@"; do
 done
 `
 
-// fakeProgram runs fakeText. The behaviour of a case is the name of its algorithm.
+// fakeProgram is the benchmark program fakeText. The name of a case's algorithm, such as crash, says what the case
+// does.
 type fakeProgram struct {
 	path, ledger string
 	most         int           // largest number of cases in a launch

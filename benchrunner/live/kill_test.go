@@ -40,8 +40,8 @@ func (l *life) step(do func() error) error {
 	return do()
 }
 
-// alive returns false after the simulated kill. It does not count as a step. Calls that happen a random number of
-// times use alive, so that the number of steps is always the same.
+// alive returns false after the simulated kill. A use of it is no step. It is for calls that happen a random number
+// of times, so that the number of steps is always the same.
 func (l *life) alive() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -203,7 +203,7 @@ func splitTime(parts []launchTimes, allocated, queue float64) coll.Spent {
 }
 
 // splitCost distributes the job's time `allocated` among the cases that have a result, in proportion to their
-// weights. If any case has a result, the costs add up to allocated.
+// weights. If any case has a result, the costs add up to `allocated`.
 func splitCost(parts []launchTimes, allocated float64) [][]float64 {
 	out := make([][]float64, len(parts))
 	total := 0.0
@@ -219,8 +219,8 @@ func splitCost(parts []launchTimes, allocated float64) [][]float64 {
 
 const shortest = 1e-9
 
-// weights distributes the wall time of the launch among its cases that have a result. Each of them has its own
-// time and an equal share of the remaining time.
+// weights returns how the wall time of the launch is divided among its cases that have a result. Each of them gets
+// its own time and an equal share of the remaining time.
 func (p launchTimes) weights() []float64 {
 	out := make([]float64, len(p.decided))
 	count := 0.0

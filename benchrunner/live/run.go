@@ -100,8 +100,8 @@ func (r *run) validRequests(carries []int) []int {
 	return slices.DeleteFunc(slices.Clone(carries), func(c int) bool { return c < 0 || c >= len(r.decided) })
 }
 
-// recordJob records an ended job. If the job has a result for none of its requests, the next job with its first
-// request also pays for its time.
+// recordJob records an ended job. If it has no result for any of its requests, its time is added to the cost of the
+// next job with its first request.
 func (r *run) recordJob(j coll.Job, decided bool) {
 	carries := r.validRequests(j.Carries)
 	total := j.Spent.Allocated()
@@ -212,8 +212,8 @@ func (m *Machine) force(c coll.Candidate) (forced benchrunner.Case, reason strin
 	return benchrunner.Case{Candidate: c, Forcing: f}, ""
 }
 
-// postpone returns the rejections that are final. For a launch that only needs a new allocation of nodes, it
-// stores an error, which Run returns at its end.
+// postpone returns the rejections that are final. Other launches can be repeated in a new allocation of nodes. For
+// these it stores an error, which Run returns at its end.
 func (r *run) postpone(rejected []rejection) []rejection {
 	var out []rejection
 	for _, f := range rejected {

@@ -99,16 +99,16 @@ const (
 // check, warm-up and timing.
 func (p *Program) hang() time.Duration { return 10*time.Second + 10*p.opt.Slice }
 
-// Allowance implements benchrunner.Program. It is one slice (a case's time limit) for every case, the possible
-// excess of one slow case (see hang), and the times to start and to end.
+// Allowance implements benchrunner.Program. It is the sum of one slice (a case's time limit) for every case, the
+// possible excess of one slow case (see hang), and the times to start and to end.
 func (p *Program) Allowance(s benchrunner.Launch) time.Duration {
 	return startTime + time.Duration(len(s.Cases))*p.opt.Slice + p.hang() + finalizeTime
 }
 
 const planName = "native.plan"
 
-// Command implements benchrunner.Program. The command contains the plan. The cases of the launch must be one of
-// the groups that Group returns.
+// Command implements benchrunner.Program. The command includes the plan, a file that lists the cases. The cases of
+// the launch must be one of the groups that Group returns.
 func (p *Program) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	text := p.head(s.Layout)
 	for i, c := range s.Cases {

@@ -128,8 +128,8 @@ func isOption(name string) bool {
 	return false
 }
 
-// queryEnv returns the environment for query commands, derived from environ. It makes Slurm print times as
-// seconds since 1970, or in UTC where seconds are not possible.
+// queryEnv returns the environment for query commands, derived from `environ`. It makes Slurm print times as seconds
+// since 1970, or in UTC where seconds are not possible.
 func queryEnv(environ []string) []string {
 	var env []string
 	for _, v := range environ {

@@ -14,7 +14,8 @@ import (
 	"tutti/internal/testutil"
 )
 
-// recorded returns the content of a file in testdata, with the separator in place of each "|".
+// recorded returns recorded output of Slurm from a file in testdata. It replaces each "|" by `separator`, as
+// Slurm's commands print it.
 func recorded(t testing.TB, name string) string {
 	t.Helper()
 	text := testutil.Must(os.ReadFile(filepath.Join("testdata", name)))(t)
@@ -226,7 +227,7 @@ func TestNodes(t *testing.T) {
 	}
 }
 
-// FuzzParsers checks that the parsers of Slurm's output return an error or possible values for any text.
+// FuzzParsers checks that, whatever the text is, the parsers of Slurm's output return an error or valid values.
 func FuzzParsers(f *testing.F) {
 	for _, name := range []string{"squeue.txt", "sacct.txt", "scontrol-partition.txt", "sinfo.txt", "scontrol-job.txt"} {
 		for line := range strings.Lines(recorded(f, name)) {

@@ -39,7 +39,7 @@ func submit(t *testing.T, s *Scheduler, sub benchrunner.Submission) string {
 	return id
 }
 
-// await requests the status of a job repeatedly until done returns true.
+// await requests the status of a job repeatedly until the function `done` returns true.
 func await(t *testing.T, s *Scheduler, id string, sub benchrunner.Submission, done func(benchrunner.Status) bool) benchrunner.Status {
 	t.Helper()
 	var last benchrunner.Status

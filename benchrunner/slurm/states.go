@@ -40,8 +40,8 @@ func phaseOf(state string) benchrunner.JobPhase {
 	return benchrunner.JobRunning
 }
 
-// permanentPendReasons lists Slurm's reasons for waiting that do not end unless a person changes the job,
-// the partition or the account.
+// permanentPendReasons lists the reasons for which a job waits in Slurm until a person changes the job, the
+// partition or the account.
 var permanentPendReasons = map[string]bool{
 	"PartitionNodeLimit": true, "PartitionTimeLimit": true, "PartitionConfig": true,
 	"JobHeldUser": true, "JobHeldAdmin": true, "JobHoldMaxRequeue": true,

@@ -74,8 +74,8 @@ func TestOSURead(t *testing.T) {
 	}
 }
 
-// TestOSUReadSamples checks what is read from three recorded outputs: a barrier, which has no size; a reduction of
-// several datatypes; and an output that lists the time of each call.
+// TestOSUReadSamples checks what is read from three recorded outputs. They are of a barrier, which has no size, of a
+// reduction with several datatypes, and of a program that lists the time of each call.
 func TestOSUReadSamples(t *testing.T) {
 	read := func(name string, s benchrunner.Launch) benchrunner.Reading {
 		out := benchrunner.Output{Stdout: []byte(sample(t, name)), Stderr: []byte(twoHosts), Ended: true}

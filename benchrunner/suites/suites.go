@@ -221,7 +221,7 @@ type listing struct {
 	sections []section
 }
 
-// begin notes that the program has begun to measure, even if the output has no known title.
+// begin notes that the program has begun to measure. It counts one MPI world if the output has no known title.
 func (l *listing) begin() { l.begun, l.worlds = true, max(l.worlds, 1) }
 
 // add appends a row to the last section. If `valid` is false, the row could not be read, and add ignores it.
@@ -232,7 +232,7 @@ func (l *listing) add(r row, valid bool) {
 	}
 }
 
-// rows returns the rows of the sections whose world has as many ranks as the launch, or an unknown number of
+// rows returns the rows of the sections whose MPI world has as many ranks as the launch, or an unknown number of
 // ranks.
 func (l listing) rows(s benchrunner.Launch) (out []row) {
 	for _, section := range l.sections {
@@ -275,8 +275,8 @@ func (l listing) fault(s benchrunner.Launch, out benchrunner.Output, err error) 
 	return "", ""
 }
 
-// fault returns why the result in a row is invalid, and the phase that failed. text is empty for a valid
-// row. If the minimum, mean and maximum are in a wrong order, the columns probably have another order.
+// fault returns why the result in a row is invalid, and the phase that failed. The result `text` is empty for a
+// valid row. If the minimum, mean and maximum are in a wrong order, the columns probably have another order.
 func (r row) fault(printed string) (phase, text string) {
 	switch {
 	case r.skipped != "":
@@ -297,9 +297,9 @@ func (r row) fault(printed string) (phase, text string) {
 	return "", ""
 }
 
-// parseFields parses the fields of a row into variables. The map has the variable for each column name. A
-// variable of type *float64 gets a time in seconds. The result is false if the number of fields is wrong or a
-// field is not a number.
+// parseFields parses the fields of a row. The map `variables` has, for the name of each column, the variable that
+// gets the value. A variable of type *float64 gets a time in seconds. The result is false if the number of fields is
+// wrong or a field is not a number.
 func parseFields(columns, fields []string, variables map[string]any) bool {
 	if len(fields) != len(columns) {
 		return false

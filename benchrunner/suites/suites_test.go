@@ -208,8 +208,8 @@ func TestAllowance(t *testing.T) {
 	}
 }
 
-// readTest is an output of a program, with the beginning of the text of each expected outcome. The text has the
-// state, then calls and seconds, or phase and error.
+// readTest is the output of a program, with the expected outcomes. For each outcome, `want` has the beginning of a
+// text: the state, then the number of calls and the seconds, or the phase and the error.
 type readTest struct {
 	name, stdout, stderr string
 	out                  benchrunner.Output

@@ -73,10 +73,9 @@ func input(err error) error {
 	return inputError{err}
 }
 
-// New returns the campaign of a configuration with its problems. For a replay it reads the recorded data.
-// It also reads the trace and the topology files that cfg names and stores their contents in cfg. If the
-// benchmark program cannot measure a collective, New adds a warning instead of a problem. Errors match
-// ErrInput.
+// New returns the campaign of a configuration with its problems. For a replay it reads the recorded data. It also
+// reads the trace and the topology files that `cfg` names, and stores their contents in `cfg`. If the benchmark
+// program cannot measure a collective, New adds a warning instead of a problem. Errors match ErrInput.
 func New(cfg *config.Campaign) (*Campaign, error) {
 	if err := readFiles(cfg); err != nil {
 		return nil, input(err)

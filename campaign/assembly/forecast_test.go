@@ -38,8 +38,9 @@ func TestForecast(t *testing.T) {
 	}
 }
 
-// TestForecastBudget checks that the maximum cost is the budget, or the cost of the first round if that is higher.
-// The budget is given in node-hours, or in machine time at the largest number of nodes in the grid.
+// TestForecastBudget checks the maximum cost that a forecast states. It is the budget, or the cost of the first
+// round if that is higher. A budget in machine time is converted to node-hours for the largest number of nodes in
+// the grid.
 func TestForecastBudget(t *testing.T) {
 	all := testutil.Must(connected(t).Forecast(t.Context()))(t)
 	for _, tc := range []struct {

@@ -29,7 +29,7 @@ func fake(t testing.TB, scheduler string, change func(*config.Campaign), set ...
 	return c
 }
 
-// connected returns a campaign that can run jobs with fake programs, and whose method Connect was called.
+// connected returns a campaign that can run jobs with fake programs, after a call of its method Connect.
 func connected(t testing.TB, set ...string) *assembly.Campaign {
 	t.Helper()
 	c := fake(t, "local", nil, set...)

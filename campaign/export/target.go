@@ -132,7 +132,7 @@ func (t *Target) Choices() map[coll.Collective]func(coll.Point) coll.Algorithm {
 	return out
 }
 
-// chooser returns the function that selects the algorithms of a problem in the files of the release.
+// chooser returns the function by which the files of the release select algorithms for one problem.
 func (t *Target) chooser(p campaign.Conclusion) func(coll.Point) coll.Algorithm {
 	if t.library.Version == t.measured.Version {
 		return p.Selection.Choose
@@ -246,7 +246,7 @@ func (t *Target) remarks() []string {
 // moduleDir is the folder of environment modules, which users pass to the command "module use".
 const moduleDir = "modulefiles"
 
-// writeModule writes settings as an environment module below the folder dir. It returns the path of the module.
+// writeModule writes settings as an environment module below the folder `dir`. It returns the path of the module.
 // The error matches selection.ErrSetup if a module cannot contain these settings.
 func (t *Target) writeModule(dir string, setup selection.Setup) (string, error) {
 	module, err := setup.Module(fmt.Sprintf("algorithms of collectives for %s %s, tuned by the campaign %s", t.library.Name, t.library.Version, t.campaign.Config.Name))

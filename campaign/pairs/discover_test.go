@@ -51,7 +51,7 @@ benchmark: {program: native}
 	return dir
 }
 
-// discovery loads the campaign and opens its discovery, as a new process would.
+// discovery loads the campaign in a folder and opens its measurement of pairs, as a new process would.
 func discovery(t *testing.T, dir string) *pairs.Discovery {
 	t.Helper()
 	cfg := testutil.Must(config.Load(filepath.Join(dir, "c.yaml"), config.Layers{}))(t)

@@ -12,8 +12,9 @@ import (
 	"tutti/verify"
 )
 
-// TestBlockCost checks the expected cost of a block, which is one repetition at all test points. A launch
-// must cost the average over the jobs with the same number of nodes, and so must a candidate.
+// TestBlockCost checks the expected cost of a block, which is one repetition at all test points. Each launch counts
+// with the mean launch time in earlier jobs on the same number of nodes. Each case counts with the mean time of a
+// candidate in these jobs.
 func TestBlockCost(t *testing.T) {
 	at := func(nodes int, bytes int64) coll.Point {
 		return coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: 2, MsgBytes: bytes}

@@ -92,7 +92,8 @@ func (a *app) formatFlag(cmd *cobra.Command) {
 	}
 }
 
-// show prints a value as JSON if --format asks for it. Otherwise it calls text, which prints the value for people.
+// show prints a value as JSON if --format asks for it. Otherwise it calls the function `text`, which prints the
+// value for people.
 func (a *app) show(v any, text func(io.Writer) error) error {
 	if a.format == "json" {
 		return json.NewEncoder(a.stdout).Encode(v)

@@ -36,8 +36,8 @@ func (c choice) Set(word string) error {
 	return nil
 }
 
-// choiceFlag adds a flag that takes one of the allowed words and stores it in value. Shells complete these
-// words, and the usage text lists them.
+// choiceFlag adds a flag that takes one of the allowed words and stores it in `value`. Shells complete these words,
+// and the usage text lists them.
 func choiceFlag(cmd *cobra.Command, name string, value *string, initial string, allowed []string, usage string) {
 	*value = initial
 	cmd.Flags().Var(choice{value, allowed}, name, usage+": "+strings.Join(allowed, ", "))
@@ -70,8 +70,8 @@ func fileFlag(cmd *cobra.Command, file *string, usage string) {
 	}
 }
 
-// mustComplete panics if err is not nil, which means that a completion is registered for a flag that does
-// not exist.
+// mustComplete panics if `err` is not nil, which means that a completion is registered for a flag that does not
+// exist.
 func mustComplete(err error) {
 	if err != nil {
 		panic(err)

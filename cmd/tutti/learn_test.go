@@ -29,13 +29,13 @@ func updateFolder(t *testing.T, folder string, more ...string) (table libtutti.T
 }
 
 // writeSamples writes the samples of one job that calls broadcast. The fastest algorithm in the samples is
-// binomial.
+// "binomial".
 func writeSamples(t *testing.T, folder, name, library string) string {
 	t.Helper()
 	return writeSlowedSamples(t, folder, name, library, 1)
 }
 
-// writeSlowedSamples writes samples like writeSamples, but multiplies the times of the algorithm binomial by a
+// writeSlowedSamples writes samples like writeSamples, but multiplies the times of the algorithm "binomial" by a
 // factor.
 func writeSlowedSamples(t *testing.T, folder, name, library string, factor float64) string {
 	t.Helper()

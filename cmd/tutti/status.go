@@ -44,7 +44,8 @@ type campaignStatus struct {
 	Problems []problemStatus  `json:"problems"`
 }
 
-// budgetStatus is the use of one budget, in seconds or, for stop.node_hours, in hours.
+// budgetStatus says how much of one budget was used and how much is left. The unit is a second, or an hour for
+// stop.node_hours.
 type budgetStatus struct {
 	Key   string  `json:"key"`
 	Used  float64 `json:"used"`
@@ -135,7 +136,7 @@ func (s *campaignStatus) addBudgets(stop config.Stop, wall time.Duration) {
 	}
 }
 
-// problemStatusOf returns the status of a problem. If the problem has not started, past is nil.
+// problemStatusOf returns the status of a problem. If the problem has not started, `past` is nil.
 func problemStatusOf(id journal.Problem, past *journal.ProblemState) problemStatus {
 	p := problemStatus{Library: id.Library, Collective: string(id.Collective), Round: past.Last()}
 	if past == nil {

@@ -33,8 +33,8 @@ for each measurement of a pair). In measured pairs the levels are detected.`,
 	return verbs(cmd, topologyDiscoverCommand(a), topologyShowCommand(a, name), topologyCompareCommand(a, name), topologyExportCommand(a, name), topologySlowCommand(a, name))
 }
 
-// readTopology reads a topology from a file. If the file is a topology.yaml with several topologies, name
-// selects one.
+// readTopology reads a topology from a file. If the file is a topology.yaml with several topologies, `name` selects
+// one.
 func readTopology(path, name string) (topology.Tree, error) {
 	t, err := files.ReadFile(path, name)
 	return t, withCode(codeInput, err)

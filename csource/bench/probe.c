@@ -3,11 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Detects the algorithm from an error message of MPICH. One process makes the call with another length than the
- * others. If a message is longer than its receiver expects, MPICH's error names the functions that were running. A
- * process with an error may keep data that others wait for, as in the scatter of a broadcast. The process that gets
- * the error must therefore forward no data. In collectives that send data to a root this process is the root.
- * In the others it is the last process, which is a leaf of every tree.
+/* Returns whether a probe can detect the algorithm of a collective. A probe reads an error message of MPICH. One
+ * process makes the call with another length than the others. If a message is longer than its receiver expects,
+ * MPICH's error names the functions that were running. A process with an error may keep data that others wait for,
+ * as in the scatter of a broadcast. The process that gets the error must therefore forward no data. In collectives
+ * that send data to a root this process is the root. In the others it is the last process, which is a leaf of every
+ * tree.
  *
  * The probe is safe only if an algorithm continues after such an error, so that no process waits for a message that is
  * never sent. MPICH 4.0 is known to return errors inside a collective at its end; later releases return early.
@@ -41,8 +42,9 @@ static void algorithms(const char *stack, char *seen)
     }
 }
 
-/* Makes one call in which one process passes a different length than the others. Writes the names of the algorithms
- * to `seen` (WHY bytes), on all ranks. The text is empty if no algorithm was detected. */
+/* Makes the call of a probe: one process passes a different length than the others, so that an error names the
+ * algorithm. Writes the names of the algorithms to `seen` (WHY bytes), on all ranks. The text is empty if none
+ * was detected. */
 void probe_run(const control *c, MPI_Comm comm, collective what, char *seen)
 {
     const form plain = {0, 0, 0, 0, 0, BUILTIN, 0};

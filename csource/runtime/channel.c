@@ -3,9 +3,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* Source: Nanri, Runtime Algorithm Selection of Collective Communication with RMA-based Monitoring Mechanism (2016).
- * There, ranks probe for messages, which may arrive late. Here, ranks write announcements into the memory of the
- * ranks below them in a tree. */
+/* Source: Nanri, Runtime Algorithm Selection of Collective Communication with RMA-based Monitoring Mechanism
+ * (2016). In this source, ranks probe for messages, which may arrive late. Here, ranks write announcements into
+ * the memory of the ranks below them in a tree. */
 
 enum { SLOTS = 256, WORD_BITS = 64 };      /* SLOTS: channels that a rank can have open */
 enum { COUNTER, PERIOD, NUMBERS_OF_SLOT }; /* PERIOD: of the last announcement */
@@ -121,8 +121,8 @@ void channel_close(channel *c)
     *c = (channel){0};
 }
 
-/* Adds to the root's counter at the first step of a period. The rank completes the operation only at the next
- * step, because the root has then entered MPI. */
+/* Adds 1 to the root's counter in step 0 of a period (see channel.h) if this rank has detected something. Waits
+ * for the end of this operation only in step 1, because the root has then entered MPI. */
 static void add_to_counter(channel *c, int step, int detected)
 {
     static const int one = 1;

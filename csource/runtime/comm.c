@@ -199,8 +199,8 @@ void comms_end(void)
     PMPI_Group_free(&world_group);
 }
 
-/* Returns the shape of a communicator: the numbers of its ranks and nodes, and the orders (block, cyclic) in which its
- * ranks are placed on the nodes. The array `members` holds the world ranks of the communicator's ranks. */
+/* Returns the shape of a communicator: the numbers of its ranks and nodes, and the orders of its ranks on the
+ * nodes (block, cyclic). The array `members` holds the world ranks of the communicator's ranks. */
 static shape count_nodes(const int *members, int n)
 {
     shape s = {.ranks = n, .orders = ORDER_BLOCK | ORDER_CYCLIC};
@@ -345,8 +345,8 @@ static MPI_Comm private_new(MPI_Comm handle, int wanted)
     return made;
 }
 
-/* If the communicator is known to be used often, raises *served, the number of served calls, to LASTING - 1.
- * libtutti then duplicates the communicator in the next call. */
+/* If the communicator is known to be used often, raises *served, the number of served calls, to LASTING - 1. The
+ * call that follows is then call number LASTING, in which libtutti duplicates the communicator. */
 static void prepare_duplicate(const comm *c, int *served)
 {
     if (c->lasts && *served < LASTING - 1)

@@ -57,8 +57,9 @@ void elimination_recheck(elimination *e);
 void elimination_credit(const elimination *e, exploration_budget *b);
 
 /* These functions are for callers that draw candidates at random and do not use elimination_next.
- * elimination_affords returns whether the budget covers a call of the candidate. If so, it reserves the price of the
- * call. elimination_record reports the time of a call. If `keep` is 1, the time is an estimate for later calls. */
+ * elimination_affords returns whether the budget covers a call of the candidate. If so, it reserves the price of
+ * the call. elimination_record reports the time of a call. If `keep` is 1, the estimate of the candidate's time
+ * includes this time. */
 int elimination_affords(elimination *e, exploration_budget *b, int candidate);
 void elimination_record(elimination *e, exploration_budget *b, int candidate, double seconds, int keep);
 

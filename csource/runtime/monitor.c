@@ -27,7 +27,8 @@ static int reaches_all(collective what)
     return what == ALLGATHER || what == ALLREDUCE || what == ALLTOALL || what == BARRIER;
 }
 
-/* Returns whether the messages of an algorithm can carry a flag: libtutti itself must send them. */
+/* Returns whether the messages of an algorithm can carry a flag in addition to the data. This is possible only
+ * if libtutti itself sends the messages. */
 static int carries_flag(const pick *by)
 {
     const algorithm *a = by == NULL ? NULL : by->algorithm;
@@ -73,10 +74,10 @@ void monitor_stop(monitor *m)
     m->candidates[m->candidate] = (change_detector){0};
 }
 
-/* Starts watching a candidate. The detector starts with the times that this rank measured for the elimination. After
- * a recheck the detector keeps its state, unless this rank detected a change or the times of the recheck differ. If
- * the same candidate is watched again after an alarm, the alarm was false. All ranks then become less sensitive,
- * because false alarms are frequent if successive times are correlated. */
+/* Starts watching a candidate. The detector begins with the times of the candidate that this rank measured
+ * before. After a recheck the detector keeps its state, unless this rank detected a change or the times of the
+ * recheck differ. If the same candidate is watched again after an alarm, the alarm was false. All ranks then
+ * become less sensitive, because false alarms are frequent if successive times are correlated. */
 void monitor_start(monitor *m, int candidate, int restarts, double seconds, double exchange)
 {
     follow_restart(m, restarts);
@@ -104,7 +105,8 @@ void monitor_start(monitor *m, int candidate, int restarts, double seconds, doub
     }
 }
 
-/* Returns whether this rank times the next call. After a suspicious time it times one more call. */
+/* Returns whether this rank times the next call. It times calls at intervals, and the call after a suspicious
+ * time. */
 static int is_timed(const monitor *m)
 {
     return !m->detected && (m->calls % m->time_interval == 0 || detector_suspects(&m->detector));

@@ -53,9 +53,9 @@ extern const functions mpi_library; /* those of the MPI library, for calls on co
 typedef void function(void);
 function *next_function(const char *name);
 
-/* Returns a file whose functions for collectives hide the functions of libtutti, or NULL. Writes the hidden
- * collectives to `names`. If `stacked` is 1, libtutti's MPI_Init was called. A file that defines MPI_Init then hides
- * nothing, because it passes calls on to libtutti. */
+/* Returns a file whose functions for collectives are called instead of those of libtutti, or NULL. Writes the
+ * names of these collectives to `names`. If `stacked` is 1, libtutti's MPI_Init was called. A file that also
+ * defines MPI_Init then hides nothing, because it passes calls on to libtutti. */
 const char *hidden_by(int stacked, char *names, size_t size);
 
 #pragma GCC visibility pop

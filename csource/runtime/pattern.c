@@ -2,10 +2,11 @@
 
 #include <stdlib.h>
 
-/* Schedules the messages of an alltoallv in phases, in one of two ways. The first call with a pattern of messages
- * gathers the pattern from all ranks, so users need not describe it. Sources: Karwande, Yuan and Lowenthal, CC-MPI: a
- * compiled communication capable MPI prototype for Ethernet switched clusters (2003); Faraj and Yuan, Automatic
- * generation and tuning of MPI collective communication routines (2005), 3.1. */
+/* Schedules the messages of an alltoallv in phases, in one of two ways (greedily, or in the phases of an
+ * alltoall). The first call with a pattern of messages gathers the pattern from all ranks, so users need not
+ * describe it. Sources: Karwande, Yuan and Lowenthal, CC-MPI: a compiled communication capable MPI prototype for
+ * Ethernet switched clusters (2003); Faraj and Yuan, Automatic generation and tuning of MPI collective
+ * communication routines (2005), 3.1. */
 
 /* A pattern also serves calls whose sizes differ from its own by less than a tenth, on each rank. Its schedule is
  * free of contention for any sizes. With other sizes, phases take at most about a tenth longer. */

@@ -43,9 +43,9 @@ void request_new(int error, const MPI_Request *made, traced_call call)
     __atomic_fetch_add(&known, 1, __ATOMIC_RELAXED);
 }
 
-/* Returns the traced request with a handle, or NULL. It leaves out requests that are in a list of `watch`,
- * because the application already waits for them. If the request is persistent, its field `started` must have the
- * given value. */
+/* Returns the traced request with the given handle, or NULL. It leaves out the requests that the function
+ * `watch` has listed, because the application already waits for them. If the request is persistent, its field
+ * `started` must have the given value. */
 static request *find(MPI_Request handle, int started)
 {
     request *r = *slot_of(handle);
@@ -66,7 +66,7 @@ static void forget(request *r)
     free(r);
 }
 
-/* Returns a list of the traced requests among the given ones. */
+/* Returns a list of those of the given requests that are traced. The function `release` ends the list. */
 static request *watch(int n, const MPI_Request *handles)
 {
     request *all = NULL;

@@ -6,10 +6,10 @@
  * number of phases is the smallest possible. Source: Faraj and Yuan, Message scheduling for all-to-all personalized
  * communication on Ethernet switched clusters (2005).
  *
- * The tree of switches and nodes is split at one switch or node into groups, so that no group has more than half
- * of all ranks. The largest group comes first. Extended ring scheduling gives the phases of the messages between
- * two groups. While member m of a group sends to another group, m can also receive a message from its own group,
- * because the two messages use different links. */
+  * The tree of switches and nodes is split at one switch or node into groups, so that no group has more than half
+  * of all ranks. The largest group comes first. Extended ring scheduling gives the phases of the messages between
+  * two groups. While member m of a group sends to another group, it can also receive a message from its own
+  * group. These two messages use different links. */
 
 typedef struct {
     int phase, from, to;
@@ -161,7 +161,7 @@ static plan plan_new(const layout *l)
     return p;
 }
 
-/* Sorts the messages by phase. */
+/* Sorts the plan's messages by phase, so that those of one phase follow one another. */
 static void in_phases(plan *p)
 {
     long *at = allocate((size_t)p->phases + 1, sizeof *at);
@@ -183,8 +183,9 @@ typedef struct {
     int *waits, *signals; /* memory for two ranks of each level */
 } turn;
 
-/* The state while the turns of one rank are created. A link is numbered by its level, group and direction. For each
- * link, `last` holds the last message, and `received` holds the turn in which this rank received that message. */
+/* The state while the turns of one rank are created. A turn is what this rank does in one phase. A link is
+ * numbered by its level, group and direction. For each link, `last` holds its last message so far. The array
+ * `received` holds the turn in which this rank received that message. */
 typedef struct {
     const layout *l;
     int rank, n;

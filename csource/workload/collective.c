@@ -33,8 +33,8 @@ int collective_count(collective what, long bytes)
     return bytes == 0 ? 0 : bytes < size ? 1 : (int)(bytes / size);
 }
 
-/* Returns whether calls of a collective can have a form. Predefined operations do not accept derived types. Null
- * arguments are possible only if MPI ignores some rank's arguments. */
+/* Returns whether a collective has calls of the given form (see `form` in workload.h). Predefined operations do
+ * not accept derived types. Arguments can be null only if MPI ignores them on some rank. */
 int form_exists(form f, collective what)
 {
     int reduces = collective_reduces(what), counts = what == ALLGATHERV || what == ALLTOALLV || what == REDUCE_SCATTER;

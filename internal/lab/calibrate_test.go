@@ -28,7 +28,7 @@ func setOf(t *testing.T, change func([]coll.Measurement) []coll.Measurement) lab
 	return testutil.Must(lab.NewSet("synthetic", change(ms)))(t)
 }
 
-// calibrate returns the calibration of a replay of a data set with the strategy named regret.
+// calibrate returns the calibration of a replay of a data set with the strategy "regret".
 func calibrate(t *testing.T, s lab.Set, seed uint64, opt lab.Options) lab.Calibration {
 	t.Helper()
 	d := lab.Design{Sets: []lab.Set{s}, Strategies: []string{"regret"}, Seeds: []uint64{seed}}

@@ -35,7 +35,7 @@ func FigureNames() []string {
 	return names
 }
 
-// ParseFigure returns name if it is the name of a figure that Draw makes. The error lists the valid names.
+// ParseFigure returns `name` if Draw makes a figure with this name. The error lists the valid names.
 func ParseFigure(name string) (string, error) {
 	if !slices.Contains(FigureNames(), name) {
 		return "", fmt.Errorf("figure %q: want one of %s", name, strings.Join(FigureNames(), ", "))
@@ -43,7 +43,7 @@ func ParseFigure(name string) (string, error) {
 	return name, nil
 }
 
-// Draw makes a figure. It averages over data sets and seeds. Each figure has its own scaling. The figure table4
+// Draw makes a figure. It averages over data sets and seeds. Each figure has its own scaling. The figure "table4"
 // also has its own stopping criteria, and uses one data set and the first seed.
 func Draw(ctx context.Context, name string, sets []Set, seeds []uint64, opt Options) (Figure, error) {
 	if _, err := ParseFigure(name); err != nil {

@@ -206,8 +206,8 @@ func TestKeepRefuses(t *testing.T) {
 	}
 }
 
-// TestVersusOfOwnStop checks that "own-stop" is not compared with "regret", which is the same strategy. It is
-// compared with a published strategy.
+// TestVersusOfOwnStop checks the comparison of "own-stop", which is the strategy "regret" that stops by its own
+// predictions. It must be compared with a published strategy and not with "regret".
 func TestVersusOfOwnStop(t *testing.T) {
 	var all []lab.Outcome
 	for strategy, share := range map[string]float64{"own-stop": 0.06, "regret": 0.05, "fact": 0.5} {

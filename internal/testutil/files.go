@@ -17,8 +17,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// CheckGolden compares got with the file testdata/name and fails the test if they differ. With the flag
-// -update it first writes got to the file.
+// CheckGolden compares `got` with the file `name` in testdata, and fails the test if they differ. With the flag
+// -update it first writes `got` to this file.
 func CheckGolden(t *testing.T, name string, got []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -73,9 +73,9 @@ func Root(t testing.TB) string {
 
 // WriteExecutable creates or replaces an executable text file, and the folders above it.
 //
-// It prevents the error "text file busy": a child process that starts meanwhile would inherit the open
-// file, and the system refuses to run a file that is open for writing. So this process starts no other
-// process during the write. A program that still runs the old file is not affected.
+// It prevents the error "text file busy": the system refuses to run a file that is open for writing. A child process
+// that starts meanwhile would inherit the open file. So this process starts no other process during the write. A
+// program that still runs the old file is not affected.
 func WriteExecutable(path, text string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return err

@@ -30,8 +30,8 @@ func SkipShort(t testing.TB) {
 	}
 }
 
-// Need is the name of an environment variable. The variable stands for something that a machine may not
-// have, such as a library. A test that does not find it is skipped, or fails if the variable is 1.
+// Need names an environment variable. The variable stands for something that a machine may not have, such as a
+// library. If a test does not find this thing, it is skipped. If the variable is 1, the test fails instead.
 type Need string
 
 const (

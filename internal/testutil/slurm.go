@@ -145,8 +145,8 @@ func (c *SlurmCluster) command(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Shim returns the path of the compiled YieldLibrary. It is preloaded into programs of Debian's MPICH that
-// communicate over TCP between nodes.
+// Shim returns the path of the compiled YieldLibrary, which makes idle ranks yield the processor. It is preloaded
+// into programs of Debian's MPICH that communicate over TCP between nodes.
 func (c *SlurmCluster) Shim() string {
 	c.t.Helper()
 	lib := filepath.Join(c.Dir, YieldLibrary.Name)

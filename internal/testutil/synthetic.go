@@ -46,8 +46,8 @@ var syntheticModels = []syntheticModel{
 	},
 }
 
-// SyntheticAlgorithms returns the algorithms of the machine. The algorithm tree is the fastest for small
-// messages; halving or ring is the fastest for large messages. The algorithm linear is never the fastest.
+// SyntheticAlgorithms returns the algorithms of the machine. The algorithm "tree" is the fastest for small messages,
+// and "halving" or "ring" for large messages. The algorithm "linear" is never the fastest.
 func SyntheticAlgorithms() []coll.Algorithm {
 	out := make([]coll.Algorithm, len(syntheticModels))
 	for i, m := range syntheticModels {

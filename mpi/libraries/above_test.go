@@ -39,8 +39,8 @@ func TestAbove(t *testing.T) {
 	})
 }
 
-// TestAboveRanges checks that campaigns search the segment size of libtutti's algorithms and of the
-// algorithms of the library below.
+// TestAboveRanges checks in which ranges campaigns search the parameters of algorithms: those of libtutti, and
+// those of the library below it.
 func TestAboveRanges(t *testing.T) {
 	for text, want := range map[string]string{
 		"reduce openmpi.chain(faninout=4,segsize=8192)": "[{segsize 1024 1048576}]",
@@ -56,7 +56,7 @@ func TestAboveRanges(t *testing.T) {
 	}
 }
 
-// TestMixedTable checks a table that selects an algorithm of the MPI library: the control variables in the
+// TestMixedTable checks a table that selects an algorithm of the MPI library. It checks the control variables in the
 // table, and the settings with which the MPI library must start.
 func TestMixedTable(t *testing.T) {
 	tests := []struct{ release, algorithm, settings string }{

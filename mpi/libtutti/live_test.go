@@ -57,8 +57,7 @@ func answers(t *testing.T, program string, statements []byte) []string {
 	return lines
 }
 
-// TestLiveReader checks that the reader of tables in C and the reader in this package give the same
-// results.
+// TestLiveReader checks that tables have the same meaning for the C code of libtutti and for this package.
 func TestLiveReader(t *testing.T) {
 	program := reader(t)
 	t.Run("algorithms", func(t *testing.T) { testAlgorithms(t, program) })
@@ -83,10 +82,10 @@ func testAlgorithms(t *testing.T, program string) {
 	}
 }
 
-// testPoints checks that both readers select the same algorithm, for ranks of every order. It tests the
-// bounds of every rule and the numbers next to them. Calls must run the selected algorithm, or the MPI
-// library's own if the selected one cannot run on this number of ranks. A third of the rules is for block
-// order, a third for cyclic order, and a third for any order.
+// testPoints checks that the readers in C and in Go select the same algorithm, for each order of ranks on nodes. It
+// tests the bounds of every rule and the numbers next to them. Calls must run the selected algorithm, or the MPI
+// library's own if the selected one cannot run on this number of ranks. A third of the rules is for block order, a
+// third for cyclic order, and a third for any order.
 func testPoints(t *testing.T, program string) {
 	table := sampleTable(t)
 	for i := range table.Rules {
@@ -137,8 +136,8 @@ func runs(t *testing.T, c coll.Collective, alg coll.Algorithm, ranks int) coll.A
 	return alg
 }
 
-// testTexts checks that both readers accept the same texts. It tries invalid tables, and a thousand texts
-// that have random changes but the right checksum.
+// testTexts checks that the readers in C and in Go accept the same texts. It tries invalid tables, and a thousand
+// texts that have random changes but the right checksum.
 func testTexts(t *testing.T, program string) {
 	var texts [][]byte
 	for _, text := range invalidTables() {

@@ -22,8 +22,8 @@ func algorithm(t testing.TB, text string) coll.Algorithm {
 	return mpilibrarytest.Algorithm(t, text)
 }
 
-// TestTable checks that the rows of the table are in the order of their numbers, and that compositions (plans
-// of the ch4 device) follow the algorithms. No row may have number 0, which means that the library selects.
+// TestTable checks that the rows of the table are in the order of their numbers, and that compositions (plans of the
+// ch4 device) follow the algorithms. No row may have the number 0, with which MPICH selects the algorithm itself.
 // Function names must be those of MPICH.
 func TestTable(t *testing.T) {
 	place := func(e mpi.Entry) int {

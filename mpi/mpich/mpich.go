@@ -93,12 +93,13 @@ func lookup(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Algorit
 	return nil
 }
 
-// variants returns the candidates of a catalogue entry: an algorithm with a few values for each parameter, or a
-// composition (a plan of the ch4 device) with each algorithm that can run between the nodes.
+// variants returns the candidates of a catalogue entry. For an algorithm, they have a few values for each parameter.
+// For a composition (a plan of the ch4 device), they have each algorithm that can run between the nodes.
 //
-// It omits compositions that equal another candidate: those that run on the whole communicator, those on one
-// node, and composition beta of bcast, which differs from alpha only for other roots. Algorithms within the
-// nodes are no candidates. Other collectives use them, too, so no file can select one for a single collective.
+// It omits compositions that equal another candidate: those that run on the whole communicator, and those on one
+// node. It also omits the composition beta of bcast, which differs from alpha only for other roots. Algorithms
+// within the nodes are no candidates. Other collectives use them, too, so no file can select one for a single
+// collective.
 func variants(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry) []coll.Algorithm {
 	switch {
 	case !composes(e):

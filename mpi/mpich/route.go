@@ -55,20 +55,20 @@ func partsOf(c coll.Collective) []step {
 	return nil
 }
 
-// mixes reports whether selection files can treat the points of a collective in two ways: with a composition,
-// which consists of parts, at some points, and with one algorithm on the whole communicator at others.
+// mixes reports whether selection files can run a collective in both ways: at some points as a composition of parts,
+// at others as one algorithm on the whole communicator.
 func (b build) mixes(c coll.Collective) bool {
 	_, ok := handsOn(b.cat, c)
 	return ok && len(b.lib.Device) > 0
 }
 
-// partsAreFlat reports whether communicators of parts (between or within nodes) count as communicators without
-// nodes, as since 5.0. Conditions comm_avg_ppn<=N are then false for them. The conditions
-// comm_hierarchy=node_roots and comm_hierarchy=node are true for every communicator that is not a parent.
+// partsAreFlat reports whether MPICH treats communicators between nodes or within a node as if it knew no nodes, as
+// since 5.0. Conditions comm_avg_ppn<=N are then false for them. The conditions comm_hierarchy=node_roots and
+// comm_hierarchy=node are true for every communicator that is not a parent.
 func (b build) partsAreFlat() bool { return mpi.AtLeast(b.cat.Version, 5) }
 
-// callAt returns the properties of the benchmark's call at a point. If the build takes each rank for a node,
-// the call has as many nodes as ranks.
+// callAt returns the properties of the benchmark's call at a point. If the build treats each rank as a node of its
+// own, the call has as many nodes as ranks.
 func (b build) callAt(p coll.Point) signature {
 	if b.lib.NoNodes {
 		p.Nodes, p.PPN = p.Ranks(), 1
@@ -76,8 +76,8 @@ func (b build) callAt(p coll.Point) signature {
 	return signatureAt(p)
 }
 
-// part returns the call of collective c that a composition (plan of the ch4 device) makes on a part of the
-// communicator.
+// part returns the properties of the call of collective c that a composition (plan of the ch4 device) makes on a
+// part of the communicator.
 func (b build) part(call signature, c coll.Collective, where hierarchy) signature {
 	out := call
 	out.Collective, out.Hierarchy, out.NodeConsecutive = c, where, false

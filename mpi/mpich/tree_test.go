@@ -110,7 +110,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestCompare checks that compare ignores leaves of nonblocking calls and of intercommunicators.
+// TestCompare checks that the function `compare` ignores the library's functions for nonblocking calls and for
+// intercommunicators. It must report an algorithm that only the library or only the catalogue has.
 func TestCompare(t *testing.T) {
 	cat := release(t, "4.0.2")
 	var lib libraryTree
@@ -207,8 +208,8 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// TestLeftOut checks that compare does not report the algorithms in faults.csv, and that no release offers an
-// algorithm that is wrong in this release.
+// TestLeftOut checks that the function `compare` does not report the algorithms in faults.csv as missing from the
+// catalogue. No release may offer an algorithm that is wrong in this release.
 func TestLeftOut(t *testing.T) {
 	b := known(t)
 	if _, unlisted, _ := compare(b.cat, b.lib); len(unlisted) > 0 {

@@ -80,8 +80,8 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestTable checks that the rows of the table are in the order of their numbers. No row may have number 0,
-// which means that the library selects.
+// TestTable checks that the rows of the table are in the order of their numbers. No row may have the number 0, with
+// which Open MPI selects the algorithm itself.
 func TestTable(t *testing.T) {
 	for _, cat := range Library.Releases() {
 		for _, c := range coll.Collectives() {

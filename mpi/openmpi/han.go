@@ -38,9 +38,9 @@ func (b build) hanServes(c coll.Collective, l coll.Layout) bool {
 	return false
 }
 
-// guarded returns the rules for jobs of a layout, without the rules for two numbers of ranks: the ranks of a
-// node, and the number of nodes. Where coll/han serves a call, it calls coll/tuned on communicators of these
-// sizes. The library's default was measured without rules for them.
+// guarded returns the rules for jobs of a layout. It leaves out the rules for two numbers of ranks: the ranks of a
+// node, and the number of nodes. When coll/han serves a call, it calls coll/tuned on communicators of these two
+// sizes. The library's default was measured without rules for these inner calls.
 func (b build) guarded(rules classicRules, l coll.Layout) classicRules {
 	out := slices.Clone(rules)
 	for i, c := range out {
@@ -51,8 +51,8 @@ func (b build) guarded(rules classicRules, l coll.Layout) classicRules {
 	return out
 }
 
-// leaveOut removes the rules for one number of ranks from blocks (rules for ranges of ranks). The library then
-// decides for communicators of this size.
+// leaveOut removes the rules for one number of ranks, so that the library decides for communicators of this size. A
+// block has the rules for a range of ranks.
 func leaveOut(blocks []classicBlock, ranks int) []classicBlock {
 	var out []classicBlock
 	for i, b := range blocks {
@@ -98,8 +98,8 @@ func (b build) hanRules(rules classicRules, job coll.Layout) hanFile {
 	return out
 }
 
-// partLevels returns the rules for the two parts of the algorithm "simple", between nodes and within nodes. It
-// omits a part in which coll/tuned runs at all sizes.
+// partLevels returns coll/han's rules for the two parts of its algorithm "simple": between nodes and within nodes.
+// The rules select the component that runs a part. A part is omitted if coll/tuned runs it at all sizes.
 func partLevels(rules []rule) []hanLevel {
 	var out []hanLevel
 	for _, level := range []string{between, within} {
@@ -120,12 +120,12 @@ func partLevels(rules []rule) []hanLevel {
 	return out
 }
 
-// hanBlocks converts the blocks of a collective to rules of coll/han.
+// hanBlocks converts the rules of coll/tuned for a collective to rules of coll/han.
 //
-// For allgather and alltoall, coll/tuned compares the bytes of all ranks, and coll/han those of one rank. A
-// bound can be converted exactly for one number of ranks only, here for `exact` ranks. Blocks for other numbers
-// of ranks are split until the largest number is less than twice the smallest. In such a block, coll/han passes
-// a size to coll/tuned only if coll/tuned has a rule for it at each number of ranks.
+// For allgather and alltoall, the rules of coll/tuned are about the bytes of all ranks, and those of coll/han about
+// the bytes of one rank. A bound can be converted exactly only for a single number of ranks: here for `exact`
+// ranks. Blocks for other numbers of ranks are split until the largest number is less than twice the smallest. In
+// such a block, coll/han passes a size to coll/tuned only if coll/tuned has a rule for it at each number of ranks.
 func hanBlocks(c classicCollective, exact int) []classicBlock {
 	total := c.Collective == coll.Allgather || c.Collective == coll.Alltoall
 	var out []classicBlock
@@ -151,9 +151,9 @@ func hanBlocks(c classicCollective, exact int) []classicBlock {
 	return out
 }
 
-// hanBounds converts the bounds of rules from bytes of all ranks to bytes of one rank, for low to high ranks. Rules
-// must not begin too early, and the library's default must not begin too late. It therefore divides by the lowest
-// number of ranks where a rule begins, and by the highest number where the default begins.
+// hanBounds converts the bounds of rules from bytes of all ranks to bytes of one rank, for communicators of `low`
+// to `high` ranks. Rules must not begin too early, and the library's default must not begin too late. It therefore
+// divides by the lowest number of ranks where a rule begins, and by the highest number where the default begins.
 func hanBounds(rules []rule, low, high int64) []rule {
 	var out []rule
 	for _, r := range rules {
@@ -194,8 +194,8 @@ const (
 	within  = "intra_node"
 )
 
-// hanWords lists the words for components in a rules file of coll/han. The last word selects coll/han's
-// algorithm "simple". The first four numbers are those of the MPI_T variables for levels. Source:
+// hanWords lists the names of components in a rules file of coll/han. The last name selects coll/han's algorithm
+// "simple". The indices of the first four are also their numbers in the MPI_T variables for levels. Source:
 // coll_han_component.c, 5.0.7 and 6.0.
 var hanWords = []string{"self", "basic", "libnbc", "tuned", "sm", "adapt", "han", "han @simple"}
 

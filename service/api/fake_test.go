@@ -22,7 +22,7 @@ import (
 	"tutti/service"
 )
 
-// fake is a Backend that keeps its campaigns in memory. A script writes their journals.
+// fake is a Backend that keeps its campaigns in memory. The lines of their journals come from a script.
 type fake struct {
 	pause time.Duration // between two lines of the journal of a new campaign; 0: the journal stays empty
 
@@ -80,7 +80,7 @@ func (f *fake) addCounted(id string, state service.State, lines int) *fakeCampai
 var startTime = time.Now().UTC().Add(-26 * time.Minute).Truncate(time.Second)
 
 // add adds a campaign and publishes the first lines of its script, or all lines if `lines` is negative. The
-// parameter drift is a factor by which its machine takes longer per byte.
+// parameter `drift` is a factor by which its machine takes longer per byte.
 func (f *fake) add(id, name string, state service.State, drift float64, lines int) *fakeCampaign {
 	c := &fakeCampaign{
 		Campaign: service.Campaign{
@@ -438,7 +438,7 @@ func (f *feed) wakeLocked() {
 	f.more = make(chan struct{})
 }
 
-// grow adds n events to the feed. If end is true, it then ends the feed.
+// grow adds n events to the feed. If `end` is true, it then ends the feed.
 func (f *feed) grow(n int, end bool) {
 	for range n {
 		f.add("trial", fmt.Appendf(nil, `{"kind":"trial","n":%d}`, f.Last()+1))

@@ -24,9 +24,8 @@ type ListenOptions struct {
 	Connections int // open at the same time; more connections wait; 0: no limit
 }
 
-// Listen opens a listener at addr, which is host:port, or unix:PATH for a socket with mode 0600. It replaces a
-// socket on which no process listens. Package config refuses addresses that others can reach without TLS and
-// tokens.
+// Listen opens a listener at `addr`, which is host:port, or unix:PATH for a socket with mode 0600. It replaces a
+// socket on which no process listens. Package config refuses addresses that others can reach without TLS and tokens.
 func Listen(addr string, o ListenOptions) (l net.Listener, err error) {
 	path, isSocket := strings.CutPrefix(addr, "unix:")
 	var pair tls.Certificate
@@ -52,8 +51,8 @@ func Listen(addr string, o ListenOptions) (l net.Listener, err error) {
 	return l, nil
 }
 
-// MaxConnections returns the smaller of limit and half of the file descriptors that this process may open.
-// This leaves at least half of the descriptors to journals, files and processes.
+// MaxConnections returns the smaller of `limit` and half of the file descriptors that this process may open. This
+// leaves at least half of the descriptors to journals, files and processes.
 func MaxConnections(limit int) int {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {

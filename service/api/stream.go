@@ -175,9 +175,9 @@ type streams struct {
 	sum   int
 }
 
-// enter counts one more stream of a token and reports whether the token may open it. The caller must call leave
-// when the stream ends. A token may not have more open streams than are still free for all tokens, so a few
-// tokens cannot take all of them.
+// enter counts one more stream of a token and reports whether the token may open it. The caller must call the
+// function `leave` when the stream ends. A token may not have more open streams than are still free for all tokens,
+// so a few tokens cannot take all of them.
 //
 // Source: Choudhury and Hahne, Dynamic queue length thresholds for shared-memory packet switches (IEEE/ACM
 // Transactions on Networking 6, 1998), with the factor 1.

@@ -138,8 +138,8 @@ func (s *TokenStore) Lookup(name string) (t Token, ok bool) {
 	return s.find(func(t Token) bool { return t.Name == name })
 }
 
-// find returns a token for which match returns true. It checks all tokens, so its duration does not reveal
-// which token matches.
+// find returns a token for which the function `match` returns true. It checks all tokens, so its duration does not
+// reveal which token matches.
 func (s *TokenStore) find(match func(Token) bool) (found Token, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

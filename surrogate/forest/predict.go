@@ -44,8 +44,8 @@ func (f *Forest) PredictVariance(x [][]float64) (mean, variance []float64, err e
 	return mean, variance, err
 }
 
-// eachBlock checks the rows to predict. It then calls work for each block of them, on at most Workers
-// goroutines. The features of a block are in one slice; lo is the index of its first row.
+// eachBlock checks the rows to predict. It then calls the function `work` for each block of them, on at most Workers
+// goroutines. The features of a block are in one slice, and `lo` is the index of its first row.
 func (f *Forest) eachBlock(x [][]float64, work func(lo int, rows []float64)) error {
 	if len(x) == 0 {
 		return nil

@@ -15,8 +15,8 @@ func (p Params) scaled(rows [][]float64) scaledRows {
 	return s
 }
 
-// corrRow holds the correlations or covariances between one row and other rows: in `common` those of the common
-// function c, in `own` those of the functions g of the tasks (see GP).
+// corrRow holds the correlations or covariances between one row and some other rows. The field `common` is for the
+// function c, which all tasks share. The field `own` is for the function g of each single task (see GP).
 type corrRow struct {
 	common, own []float64
 	x, steps    []float64 // scratch
@@ -55,8 +55,8 @@ func (r corrRow) correlate(p Params, x []float64, rows scaledRows, commonSlope, 
 	}
 }
 
-// covary sets r to the prior covariances between x and each row, for observations of source 0. r.common is
-// the covariance between two different tasks. The covariance of a task with itself is r.common + r.own.
+// covary sets r to the prior covariances between x and each row, for observations of source 0 (this campaign).
+// r.common is the covariance between two different tasks. The covariance of a task with itself is r.common + r.own.
 func (r corrRow) covary(p Params, x []float64, rows scaledRows) {
 	r.correlate(p, x, rows, nil, nil)
 	for j := range r.common {

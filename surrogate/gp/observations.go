@@ -142,8 +142,8 @@ func (o Observations) Sample(most int) Observations {
 // few more to complete a row. If there are no more than `most` observations, it has all rows. The parameter
 // `count` holds the number of observations at each row.
 //
-// The rows of the sample are distributed evenly over all rows: the k-th one is at the fraction k·(φ-1) modulo
-// one, where φ is the golden ratio. The rows for which `preferred` is true come first.
+// The rows of the sample are distributed evenly over all rows. The k-th one is at the fraction k·(φ-1) modulo one,
+// where φ is the golden ratio. The rows for which `preferred` is true come first.
 func SampleRows(count []int, preferred []bool, most int) []bool {
 	n, all := len(count), 0
 	for _, c := range count {

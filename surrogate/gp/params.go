@@ -41,7 +41,7 @@ type Params struct {
 	ChangeOwn      float64 // of e_ia
 }
 
-// validate returns an error matching ErrShape or ErrValue unless p describes a GP over dim columns.
+// validate returns an error matching ErrShape or ErrValue unless p describes a GP over `dim` columns.
 func (p Params) validate(dim int) error {
 	if !(p.Steps >= 0 && p.Steps <= 1) {
 		return fmt.Errorf("%w: steps %g, want 0 to 1", ErrValue, p.Steps)
@@ -72,7 +72,7 @@ func (p Params) validate(dim int) error {
 	return nil
 }
 
-// checkLengths returns an error unless there are dim length scales, all of them positive.
+// checkLengths returns an error unless there are `dim` length scales, all of them positive.
 func checkLengths(lengths []float64, dim int) error {
 	if len(lengths) != dim {
 		return fmt.Errorf("%w: %d length scales for %d columns", ErrShape, len(lengths), dim)
@@ -85,8 +85,8 @@ func checkLengths(lengths []float64, dim int) error {
 	return nil
 }
 
-// checkRows returns an error unless every row consists of dim finite numbers. If dim is 0, every row must
-// be as long as the first one.
+// checkRows returns an error unless every row consists of `dim` finite numbers. If `dim` is 0, every row must be as
+// long as the first one.
 func checkRows(rows [][]float64, dim int) error {
 	if len(rows) == 0 {
 		return fmt.Errorf("%w: no rows", ErrShape)

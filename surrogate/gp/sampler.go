@@ -96,7 +96,7 @@ func (s *Sampler) factor(k *corrMatrix) bool {
 	return ok
 }
 
-// Means returns the posterior mean of each task at each row, for source 0, as a tasks×rows matrix.
+// Means returns the posterior mean of each task at each row, for source 0 (this campaign), as a tasks×rows matrix.
 func (s *Sampler) Means() [][]float64 {
 	means := s.explained([][]float64{s.m.alpha})[0]
 	for _, of := range means {
@@ -178,8 +178,8 @@ func (s *Sampler) normal(variance float64) float64 {
 	return math.Sqrt(variance) * s.rng.NormFloat64()
 }
 
-// observations simulates observations of the given functions: the functions' values with noise. In sources
-// other than 0 a random change is added.
+// observations simulates noisy observations of the given functions. If an observation belongs to another source
+// than 0, such as an earlier campaign, it also contains a random change of that source.
 func (s *Sampler) observations(common []float64, own [][]float64) []float64 {
 	p, obs := s.m.params, s.m.obs
 	out, changes, jobs := make([]float64, len(obs.Y)), map[[2]int][]float64{}, map[int]float64{}

@@ -56,8 +56,8 @@ func taskErrors(t *testing.T, m *GP, tasks int) (squared, variance []float64) {
 	return squared, variance
 }
 
-// TestSources checks that a few observations of source 0 are enough to make use of many observations of
-// source 1. If nothing changed between the sources, all observations are equally useful. If one task
+// TestSources checks that a few observations of source 0, which is predicted, are enough to make use of many
+// observations of source 1. If nothing changed between the sources, all observations are equally useful. If one task
 // changed, only its predictions change.
 func TestSources(t *testing.T) {
 	const tasks = 4
@@ -90,7 +90,7 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// TestSampleOfSources checks that a sample prefers the rows with observations of source 0.
+// TestSampleOfSources checks that a sample prefers the rows with observations of source 0, which is predicted.
 func TestSampleOfSources(t *testing.T) {
 	o := earlier(100, 10, 4, func(int) float64 { return 0 })
 	s := o.Sample(120)

@@ -17,9 +17,9 @@ import (
 // Measurements of earlier campaigns follow: the first campaign is source 1, the second is source 2, and so
 // on. Measurements of algorithms that `index` does not contain are ignored.
 //
-// If there are more than `most` observations, the result has those at a sample of the points; see
-// gp.SampleRows. Points of `ms` come first. The indices number the observations of the result among all. It
-// needs memory for the points and the sample only.
+// If there are more than `most` observations, only those at a sample of the points are returned; see gp.SampleRows.
+// The sample prefers the points of `ms`. For each returned observation, `indices` has its number among all. The
+// function needs memory for the points and the sample only.
 func Observations(most int, ms iter.Seq[coll.Measurement], index map[coll.Algorithm]int, noise preprocess.Noise, earlier ...[]coll.Measurement) (o gp.Observations, indices []int) {
 	all := bySource(ms, index, earlier)
 	rows, jobs := map[coll.Point]int{}, map[sourceJob]int{}

@@ -116,9 +116,9 @@ type step struct {
 	weight float64 // number of pairs
 }
 
-// steps divides the merges, in ascending order of height, into parts whose distances clearly differ. It returns a
-// step for each part: its mean distance. The distances come from the table t, the hierarchy may come from another
-// table. Two successive steps differ by at least 4.5 standard errors (leastConfirmedZ) and by at least 10 %
+// steps divides the merges, in ascending order of height, into parts with clearly different distances. It returns
+// the mean distance of each part. The distances come from the matrix `t`, the hierarchy may come from another
+// matrix. Two successive means differ by at least 4.5 standard errors (leastConfirmedZ) and by at least 10 %
 // (leastStep).
 func (h *hierarchy) steps(t Matrix) []step {
 	sums := []sample{{}}

@@ -27,8 +27,8 @@ type Level struct {
 	// not in a finer level.
 	Seconds float64
 
-	// Confidence is the fraction of the members whose group is confirmed by their distances, as a mean for two
-	// sets of repetitions.
+	// Confidence is the fraction of the members whose distances confirm their group. It is the mean of this
+	// fraction for two sets of repetitions.
 	Confidence float64
 }
 

@@ -327,8 +327,8 @@ func TestRetestPairs(t *testing.T) {
 	}
 }
 
-// TestBisections checks an oversubscribed switch. Its four pairs together are half as fast as one pair
-// alone. A leaf switch must keep its speed.
+// TestBisections checks an oversubscribed switch: if its four pairs communicate at once, each takes twice as long.
+// The leaf switches below it must not count as oversubscribed.
 func TestBisections(t *testing.T) {
 	tree := leafTree(2, 4)
 	hosts := tree.Nodes()

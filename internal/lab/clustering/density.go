@@ -7,11 +7,11 @@ import (
 	"tutti/topology/discover"
 )
 
-// DBSCAN divides the members by density. A core is a member with at least minPoints members within eps
-// seconds, itself included. A group consists of cores that are within eps of each other, directly or
-// through other cores, and of the members within eps of these cores. All other members are noise. A member
-// near cores of two groups belongs to the first group. If minPoints is 1, the groups are the connected
-// components of the graph of near members. It takes O(n²) time.
+// DBSCAN divides the members by density. A core is a member with at least `minPoints` members, itself included,
+// within `eps` seconds. Cores that are within `eps` of each other, directly or through other cores, form a group.
+// Members within `eps` of these cores also belong to it. All other members are noise. A member near cores of two
+// groups belongs to the first group. If minPoints is 1, the groups are the connected components of the graph of near
+// members. It takes O(n²) time.
 //
 // Source: Ester, Kriegel, Sander and Xu, KDD 1996.
 func DBSCAN(m discover.Matrix, eps float64, minPoints int) discover.Labels {
@@ -125,9 +125,9 @@ func (c *condenser) members(group int) []int {
 	return out
 }
 
-// condense adds a group of the dendrogram to the hierarchy and returns its index in the hierarchy. It
-// descends the dendrogram until the group splits into two groups that are large enough, or becomes too
-// small.
+// condense adds a group of the dendrogram to the hierarchy and returns its index there. The group split off at the
+// density `minDensity`. The function descends the dendrogram until the group splits into two groups that are large
+// enough, or becomes too small.
 func (c *condenser) condense(group int, minDensity float64) int {
 	at := len(c.all)
 	c.all = append(c.all, condensed{minDensity: minDensity})
@@ -160,15 +160,15 @@ func (c *condenser) condense(group int, minDensity float64) int {
 	return at
 }
 
-// drop records members that leave group number `at` of the hierarchy and join no other group.
+// drop records members that leave group number `at` of the hierarchy and are too few to form another group.
 func (c *condenser) drop(at int, members []int, lifetime float64) {
 	g := &c.all[at]
 	g.stability += float64(len(members)) * lifetime
 	g.direct = append(g.direct, members...)
 }
 
-// choose marks the groups that the rule `by` selects. A marked group inside another marked group has no effect.
-// The loop runs backwards, because children have higher indices than their parents.
+// choose marks the most stable groups or the finest groups, as `by` says. A marked group inside another marked
+// group has no effect. The loop runs backwards, because children have higher indices than their parents.
 func (c *condenser) choose(by Selection) {
 	for at := len(c.all) - 1; at > 0; at-- {
 		g := &c.all[at]

@@ -124,11 +124,10 @@ func (p *pam) cost() float64 {
 // maxDepth limits how often SSSTree divides groups into smaller groups.
 const maxDepth = 8
 
-// SSSTree divides the members recursively by sparse spatial selection. The first member of a group is a
-// centre. Another member becomes a centre if its distance from all centres is at least alpha times twice
-// the group's radius. Otherwise it joins the nearest centre. SSSTree returns the division at each depth,
-// the coarsest first. It stops when the number of groups stays the same or exceeds half the number of
-// members.
+// SSSTree divides the members recursively by sparse spatial selection. The first member of a group is a centre.
+// Another member becomes a centre if its distance from all centres is at least `alpha` times twice the group's
+// radius. Otherwise it joins the nearest centre. SSSTree returns the division at each depth, the coarsest first. It
+// stops when the number of groups stays the same or exceeds half the number of members.
 //
 // Source: Brisaboa et al., SOFSEM 2008, as written in Reinfjell, Automatic Detection of Interconnect
 // Topologies (NTNU 2023), figure 2.5.

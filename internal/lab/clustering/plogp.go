@@ -50,8 +50,8 @@ func Profiles(pairs [][]discover.Parameters, bytes int) [][]float64 {
 	return out
 }
 
-// At returns the overheads of a message size by linear interpolation between the measured sizes, or by
-// extrapolation. No result is below 0.
+// At returns the PLogP parameters of a message size, computed by linear interpolation between the measured sizes, or
+// by extrapolation. No result is below 0.
 func At(p discover.Parameters, bytes int) discover.Overhead {
 	if len(p.Sizes) == 1 {
 		o := p.Sizes[0]

@@ -62,8 +62,8 @@ func TestDistances(t *testing.T) {
 	}
 }
 
-// TestProfiles compares the distances between the profiles of three ranks with known values. Ranks 0 and 1 have the
-// same parameters with rank 2.
+// TestProfiles compares the distances between the profiles of three ranks with known values. Messages between ranks
+// 0 and 2 have the same parameters as messages between ranks 1 and 2.
 func TestProfiles(t *testing.T) {
 	near, far := pair(1, 2, 4, 8), pair(3, 0, 0, 1)
 	got := clustering.Profiles([][]discover.Parameters{{}, {near}, {far, far}}, 64)

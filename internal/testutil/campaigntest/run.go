@@ -15,14 +15,14 @@ import (
 	"tutti/journal"
 )
 
-// Load reads a campaign file. Each text in set has the form KEY=VALUE and overrides a key of the file.
+// Load reads a campaign file. Each text in `set` has the form KEY=VALUE and overrides a key of the file.
 func Load(t testing.TB, file string, set ...string) *config.Campaign {
 	t.Helper()
 	return testutil.Must(config.Load(file, config.Layers{Set: set}))(t)
 }
 
-// New returns the campaign that a campaign file describes. Each text in set has the form KEY=VALUE and
-// overrides a key of the file.
+// New returns the campaign that a campaign file describes. Each text in `set` has the form KEY=VALUE and overrides a
+// key of the file.
 func New(t testing.TB, file string, set ...string) *assembly.Campaign {
 	t.Helper()
 	return testutil.Must(assembly.New(Load(t, file, set...)))(t)
@@ -57,8 +57,8 @@ func Reread(t testing.TB, dir string) (*assembly.Campaign, []campaign.Result) {
 	return c, results
 }
 
-// Conclude returns the conclusions from the campaign in a folder. If change is not nil, Conclude first
-// calls change with the campaign.
+// Conclude returns the conclusions from the campaign in a folder. If the function `change` is not nil, Conclude
+// first calls it with the campaign.
 func Conclude(t testing.TB, dir string, change func(*assembly.Campaign)) *export.Conclusions {
 	t.Helper()
 	c, results, contents, err := assembly.Reread(dir)

@@ -24,7 +24,7 @@ type Forced struct {
 	NewComm             bool
 }
 
-// CheckForced compares the variables and switches that force a library's algorithms with those in a table.
+// CheckForced checks that the variables and switches that force a library's algorithms are those in the table.
 func CheckForced(t *testing.T, lib mpi.Library, tests []Forced) {
 	t.Helper()
 	for _, tc := range tests {
@@ -42,8 +42,8 @@ func CheckForced(t *testing.T, lib mpi.Library, tests []Forced) {
 	}
 }
 
-// CheckRefused checks candidates that a library must refuse to force. The table has lines as in Check. A
-// part of the expected error follows each line's result.
+// CheckRefused checks candidates that a library must refuse to force. The table has lines as for Check, each with a
+// part of the expected error's text at its end.
 func CheckRefused(t *testing.T, lib mpi.Library, table string) {
 	t.Helper()
 	for _, tc := range parse(t, table) {
