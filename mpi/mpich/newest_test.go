@@ -1,6 +1,7 @@
 package mpich
 
 import (
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -30,6 +31,35 @@ func newest(t testing.TB, texts ...string) build {
 }
 
 const sharedMemory = "MPIDI_POSIX_mpi_bcast_release_gather"
+
+// TestRecordedReleases compares the catalogues with the algorithms that two releases accept, and with the numbers of
+// the control variables of 4.2.1. Algorithms that the catalogues leave out count as unlisted.
+func TestRecordedReleases(t *testing.T) {
+	const unlisted = "MPIR_Barrier_intra_recexch MPIDI_Allgather_intra_composition_alpha MPIDI_Alltoall_intra_composition_alpha "
+	for version, want := range map[string]string{
+		"4.2.1": "60 algorithms, absent [], unlisted [" + unlisted + "MPIDI_Scan_intra_composition_alpha]",
+		"5.0.2": "61 algorithms, absent [], unlisted [MPIR_Allreduce_intra_ccl " + unlisted + "MPIDI_Bcast_intra_composition_delta MPIDI_Scan_intra_composition_alpha]",
+	} {
+		near, _ := mpi.Near(releases(), version)
+		cat, f := near.As(version), treeFinder{}
+		for _, name := range strings.Fields(string(testutil.Must(os.ReadFile("testdata/" + version + ".names"))(t))) {
+			f.see([]byte(name))
+		}
+		absent, unlisted, n := compare(cat, f.lib)
+		if got := fmt.Sprintf("%d algorithms, absent %v, unlisted %v", n, absent, unlisted); got != want {
+			t.Errorf("%s: %s, want %s", version, got, want)
+		}
+	}
+	near, _ := mpi.Near(releases(), "4.2.1")
+	numbers := string(testutil.Must(os.ReadFile("testdata/4.2.1.numbers.csv"))(t))
+	for _, c := range coll.Collectives() {
+		for _, e := range near.Entries(c) {
+			if want := fmt.Sprintf("\n%s,%s,%d\n", c, e.Name, e.ID); !composes(e) && !strings.Contains(numbers, want) {
+				t.Errorf("not in the control variables of 4.2.1: %s", want)
+			}
+		}
+	}
+}
 
 // TestUnknownSeries opens a library of a release series that has no catalogue. Its algorithms and their numbers
 // must be those in the help texts of its control variables.
