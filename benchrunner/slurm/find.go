@@ -121,7 +121,7 @@ func (s *Scheduler) Find(ctx context.Context, sub benchrunner.Submission) (strin
 }
 
 // Cancel implements benchrunner.Scheduler. It passes the job's name to scancel as well as the ID. scancel then
-// spares another job that got the same ID after the cluster lost its state.
+// does not cancel another job that got the same ID after the cluster lost its state.
 func (s *Scheduler) Cancel(ctx context.Context, id string, sub benchrunner.Submission) error {
 	_, err := s.query(ctx, "scancel", "--name="+sub.Name, id)
 	var f *failure
