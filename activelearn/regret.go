@@ -214,7 +214,7 @@ func (r *regret) draw(rng *rand.Rand) []int {
 	return out
 }
 
-// totalWeight returns the sum of the weights of all points.
+// totalWeight returns the sum of the weights of all points of the space.
 func (r *regret) totalWeight() float64 {
 	sum := 0.0
 	for _, p := range r.points {

@@ -211,7 +211,7 @@ func (s Spec) final(study hpo.Study) (learner.Options, error) {
 	return WithParams(opt, t.Params)
 }
 
-// WithParams returns the options of a learner with the hyperparameters p.
+// WithParams returns a copy of the learner's options in which forests have the hyperparameters p.
 func WithParams(opt learner.Options, p hpo.ForestParams) (learner.Options, error) {
 	criterion, err := forest.ParseCriterion(p.Criterion)
 	opt.Forest.Trees, opt.Forest.Criterion, opt.Forest.MaxDepth = p.Trees, criterion, p.MaxDepth

@@ -286,8 +286,8 @@ func (x *libraryFinder) examineBuild(ctx context.Context, lib *Library) {
 	x.add(c)
 }
 
-// identify reads the release from the library's file. Headers may lack a suffix such as rc2. The headers of
-// the MPI ABI do not name a library at all.
+// identify reads the release from the library's file. The headers do not suffice: they may lack a suffix such
+// as rc2, and the headers of the MPI ABI do not name a library at all.
 func (l *Library) identify() error {
 	file, err := libraries.Identify(l.File.Path)
 	if err != nil && !errors.Is(err, mpi.ErrNoVersion) {

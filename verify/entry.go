@@ -29,7 +29,7 @@ type Entry struct {
 	ForcingChecks []ForcingCheck
 }
 
-// Stage says what a measurement is for.
+// Stage says for which step of a verification a measurement is made.
 type Stage int
 
 // The stages of a verification. Screening finds points that may be slower, confirmation decides about these points,

@@ -71,7 +71,7 @@ func (s *Scheduler) fromQueue(ctx context.Context, r row, sub benchrunner.Submis
 }
 
 // statusOf returns the status that a row describes. `reason` is Slurm's reason for waiting or for the end.
-// worst is the highest exit code of a step in the form code:signal, "" if unknown.
+// `worst` is the highest exit code of a step in the form code:signal, "" if unknown.
 func statusOf(r row, reason, worst string) benchrunner.Status {
 	status := benchrunner.Status{Phase: phaseOf(r.state), Submitted: r.submitted}
 	if reason == "" || reason == "None" {

@@ -45,7 +45,7 @@ func (l LeftOut) String() string {
 	return fmt.Sprintf("%s: %d of %d candidates cannot be measured: %s", l.Problem, l.Candidates, l.Of, l.Reason)
 }
 
-// Forecast contains the first jobs of a campaign and the cost of the campaign.
+// Forecast describes what a campaign would do: the jobs of its first round and its cost.
 type Forecast struct {
 	Jobs           []PlannedJob `json:"jobs"`             // jobs of the first round
 	RoundNodeHours float64      `json:"round_node_hours"` // maximum for the first round

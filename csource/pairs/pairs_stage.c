@@ -16,7 +16,7 @@ static const int times[SIZES] = {10, 4}; /* ping-pongs of a pair in one pass; th
 #define LEAST_PASSES 4 /* fewest passes for a variation: two even and two odd ones */
 #define NORMAL 1.4826  /* standard deviation of a normal distribution whose absolute value has the median 1 */
 
-/* The time of one pair in one round. */
+/* The shortest and the median time of one pair in one round, for each message size. */
 typedef struct {
     int round, a, b; /* ranks of the group, a < b */
     double min[SIZES], median[SIZES];

@@ -69,8 +69,8 @@ static int pick(const call *c, char *packed, char *all, int radix, int power, in
     return n;
 }
 
-/* Performs the steps of the Bruck algorithm for one digit. The distance that a block travels is written in the
- * given radix. Each block moves as far as the digit with the place value `power` says. */
+/* Performs the steps of the Bruck algorithm for one digit of the distance that a block travels. The distance is written
+ * in the given radix. Each block moves as far as its digit with the place value `power` says. */
 static void by_digits(const call *c, char *all, char *out, char *in, int radix, int power)
 {
     for (int digit = 1; digit < radix && (long)digit * power < c->size; digit++) {

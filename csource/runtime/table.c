@@ -219,7 +219,7 @@ static int read_budget(const char **p, mix *m)
     return ok;
 }
 
-/* Reads a line of algorithms to explore, from the place after the word "explore". */
+/* Reads a line with algorithms to explore. `p` points to the place after the word "explore". */
 static int read_mix(const char *p, int line, char *why)
 {
     mix *m = &mixes[nmixes++];

@@ -24,7 +24,7 @@ func Kinds() []string { return []string{Replay, Local, SlurmJobs, Allocation} }
 // FACT ("method: fact") it is always a forest.
 const Auto = "auto"
 
-// MeasuringModel returns the kind of model that the campaign uses while it still measures.
+// MeasuringModel returns the kind of model that the campaign uses while it measures. The final model may differ.
 func (c *Campaign) MeasuringModel() learner.Model {
 	if c.Model.Kind == Auto {
 		return campaign.ModelFor(campaign.Method(c.Method).Strategy())

@@ -16,7 +16,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// ModelLoss is the loss of the selection that one model makes from a number of measurements.
+// ModelLoss is the loss of the selection that one model makes after a number of measurements.
 type ModelLoss struct {
 	Data       string        `json:"data"`
 	Collective string        `json:"collective"`

@@ -19,7 +19,7 @@ type buckets struct {
 	bins  []bin
 }
 
-// init allocates the memory. `widest` is the largest number of distinct values of a feature.
+// init allocates the memory for any node. `widest` is the largest number of distinct values of a feature.
 func (b *buckets) init(widest, groups int) {
 	b.sums = make([]sums, widest)
 	b.marks = make([]uint64, (widest+63)/64)

@@ -48,7 +48,7 @@ func (v Validation) R2(alg coll.Algorithm) (float64, error) {
 }
 
 // FoldsOf divides the points of the measurements into k random folds. It returns the fold of each
-// measurement. All measurements of a point are in the same fold. k must not exceed the number of points.
+// measurement. All measurements of a point are in the same fold. There must be at least k points.
 func FoldsOf(ms iter.Seq[coll.Measurement], k int, seed uint64) []int {
 	var points []coll.Point
 	for m := range ms {

@@ -114,7 +114,7 @@ func algorithmsOf(d Data) (count int, algorithms []coll.Algorithm) {
 	return count, slices.SortedFunc(maps.Keys(measured), coll.CompareAlgorithms)
 }
 
-// learn learns the hyperparameters from observations of the first measurements.
+// learn estimates the hyperparameters of the Gaussian process from observations of the first measurements.
 func (p *Posterior) learn(first gp.Observations) (err error) {
 	if p.params, err = gp.Learn(first, p.prior.Options()); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"tutti/topology/discover"
 )
 
-// MaxBytes is the largest size of a topology file.
+// MaxBytes is the largest size of a topology file that is read, in bytes.
 const MaxBytes = 1 << 26
 
 // ReadFile opens a file and reads a tree from it; see Read.
