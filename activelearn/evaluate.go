@@ -54,8 +54,8 @@ func (r *StopRule) Evaluate(round, failed int) (e Evaluation, ok bool, err error
 
 // predict estimates how good a round's selection is over the space. It stores the results in e. First it
 // compares the round's measurements with the predictions made before the round. This comparison scores the
-// error models and shows which audits found a mistake. predict returns false as long as no selected algorithm
-// has a measurement.
+// error models and shows which audits (measurements that check choices) found a mistake. predict returns false
+// as long as no selected algorithm has a measurement.
 func (r *StopRule) predict(e *Evaluation) (bool, error) {
 	before := r.previous
 	if last, ok := r.last(); ok {
@@ -84,8 +84,8 @@ func (r *StopRule) predict(e *Evaluation) (bool, error) {
 	return true, nil
 }
 
-// forecast predicts the quality of the selection after a round, and plans the audits of the next round. The
-// evaluation e must already have the scores of the error models and the results of the audits.
+// forecast predicts the quality of the selection after a round. It also plans the next round's audits, which check
+// choices by measuring. The evaluation e must already have the scores of the error models and the audits' results.
 func (r *StopRule) forecast(e Evaluation) (*forecast, error) {
 	now, err := r.models.snapshot()
 	if err != nil {
@@ -110,9 +110,9 @@ func (r *StopRule) forecast(e Evaluation) (*forecast, error) {
 	return f, err
 }
 
-// Refit fits the models to all measurements made so far and plans the audits of the next round. A resumed
-// campaign calls it with the last evaluation in its journal. Refit does nothing unless the source of this
-// evaluation is Predicted.
+// Refit fits the models to all measurements made so far. It also plans the next round's audits, which check choices
+// by measuring. A resumed campaign calls Refit with the last evaluation in its journal. Refit does nothing unless
+// the source of this evaluation is Predicted.
 func (r *StopRule) Refit(e Evaluation) error {
 	if r.opt.Source != Predicted {
 		return nil

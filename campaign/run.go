@@ -183,8 +183,8 @@ func (r *run) stopped() activelearn.StopReason {
 	return activelearn.StopReason(r.past.Stop)
 }
 
-// ask returns the batch of a round. It contains retries, new candidates (chosen by an audit or the strategy),
-// outliers and replicates. If the log has a batch for the round, ask returns that batch.
+// ask returns the batch of a round: retries, outliers to be measured again, second measurements (replicates), and
+// new candidates from an audit or the strategy. If the log has a batch for the round, ask returns that batch.
 func (r *run) ask(round int) ([]coll.Candidate, error) {
 	ledger, retry := r.result.Ledger, r.trials.next()
 	s := activelearn.State{Round: round, Want: r.spec.Batch.Want(ledger.CandidatesMeasured()), Ledger: ledger}

@@ -49,7 +49,7 @@ func (t *trials) record(res *Result, trial coll.Trial) error {
 	return nil
 }
 
-// giveUp marks a candidate as given up. If its algorithm is suspect, giveUp also gives up all candidates of
+// giveUp marks a candidate as given up. If its algorithm is suspect (see trials), giveUp also gives up all candidates of
 // the algorithm that wait for a retry.
 func (t *trials) giveUp(res *Result, trial coll.Trial) {
 	name, others := trial.Algorithm.Name, ""
@@ -81,7 +81,7 @@ func (t *trials) count(l *activelearn.Ledger, c coll.Candidate) int {
 	return 1
 }
 
-// next returns the retries for the next round. Of each suspect algorithm it returns one.
+// next returns the retries for the next round. Of each suspect algorithm (see trials) it returns one.
 func (t *trials) next() []coll.Candidate {
 	var out []coll.Candidate
 	taken := map[string]bool{}

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Comparison is the result of comparing a declared tree with a measured one.
+// Comparison says for how many nodes a declared tree agrees with a measured one, and where the trees differ.
 type Comparison struct {
 	Agree       int          `json:"agree"` // number of nodes below the same switch in both trees
 	Differences []Difference `json:"differences"`

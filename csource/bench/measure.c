@@ -199,8 +199,8 @@ static const struct {
     {"in place with null arguments", {0, 1, 0, 0, 0, BUILTIN, 1}, 0, 0},
 };
 
-/* Rank 0 prints the form that is checked next. After a crash or a hang, the output therefore shows the form that
- * caused it. An empty name ends the checks. */
+/* Rank 0 prints which form of the call is checked next. After a crash or a hang, the output thus shows the form
+ * that caused it. An empty name ends the checks. */
 static void announce(const task *t, const char *name)
 {
     line l;

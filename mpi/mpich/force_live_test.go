@@ -71,7 +71,7 @@ func TestLiveSwitch(t *testing.T) {
 	}
 	args := append([]string{"call", "mismatch", "64"}, mpilibrarytest.Groups(t, Library, cat, candidates)...)
 	out := together(t, mpilibrarytest.Force(t, Library, cat, candidates[0]).Base, prog, args...)
-	// The last rank's buffer of 48 bytes is too short for every call. It prints one error for each group of switches.
+	// The last rank's buffer of 48 bytes is too short for every call. This rank prints one error for each group.
 	var stacks []string
 	for line := range strings.Lines(out) {
 		if strings.HasPrefix(line, "failed ") && strings.Contains(line, "count=48") {

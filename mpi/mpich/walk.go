@@ -40,8 +40,8 @@ func reachDevice(o treeObject, call signature) (string, bool, error) {
 }
 
 // walk returns the leaf that a call reaches in a selection tree, and false if no alternative applies to the
-// call. MPICH evaluates the conditions before the first one that depends on the call when it creates the
-// communicator; see holds.
+// call. When MPICH creates a communicator, it evaluates the conditions that precede the first one about the
+// call; see holds.
 func walk(o treeObject, call signature) (treeMember, bool, error) {
 	resolved := true
 	for range maxTreeDepth + 1 {
