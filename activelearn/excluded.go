@@ -65,7 +65,7 @@ func (l *Ledger) Excluded() *Excluded {
 	return e
 }
 
-// add records that a candidate worked, or that it was given up.
+// add records that an algorithm worked with a layout and a message size, or that it was given up there.
 func (e *Excluded) add(layout coll.Layout, alg coll.Algorithm, bytes int64, worked bool) {
 	at := layoutAlgorithm{layout, alg}
 	s, known := e.tried[at]

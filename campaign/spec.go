@@ -185,7 +185,7 @@ const (
 )
 
 // Result is what tuning one problem (a collective of a library) has led to: the stop reason, measurements,
-// evaluations and study.
+// evaluations and the hyperparameter study.
 type Result struct {
 	Stop        activelearn.StopReason
 	Rounds      int

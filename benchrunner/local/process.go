@@ -150,8 +150,8 @@ func (p process) end(ctx context.Context) error {
 	}
 }
 
-// readFile returns the content of a file and whether the file exists. The error matches
-// benchrunner.ErrUnavailable, because a later attempt may succeed.
+// readFile returns the content of a file, and whether the file exists. Errors match benchrunner.ErrUnavailable,
+// because a later attempt may succeed.
 func readFile(path string) (text []byte, found bool, err error) {
 	text, err = os.ReadFile(path)
 	return text, err == nil, unknown(err)
@@ -167,8 +167,8 @@ func modTime(dir, name string) (time.Time, error) {
 	return stat.ModTime(), nil
 }
 
-// unknown converts an error of reading a file or process. If the file or process does not exist, it returns
-// nil. Other errors become errors matching benchrunner.ErrUnavailable.
+// unknown converts an error of reading a file or process into one that matches benchrunner.ErrUnavailable. It
+// returns nil if the file or process does not exist.
 func unknown(err error) error {
 	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
 		return nil

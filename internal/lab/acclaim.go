@@ -11,11 +11,11 @@ import (
 	"tutti/surrogate/forest"
 )
 
-// treeVariance is the strategy of ACCLAiM (Wilkins et al., CLUSTER 2022) as its authors released it: one
-// forest for a collective, with the algorithm's number as a feature. Each round measures all algorithms at the
-// point of the candidate whose predictions vary most over the trees. The targets are log10(t / t of the
-// first algorithm at the point) + 1. The forest has scikit-learn's defaults. The released code can select a
-// point again; treeVariance leaves out measured points.
+// treeVariance is the strategy of ACCLAiM (Wilkins et al., CLUSTER 2022) as its authors released it: one forest for
+// a collective, with the algorithm's number as a feature. Each round measures all algorithms at the point of the
+// candidate whose predictions vary most over the trees. The target of a time is log10(r) + 1, where r is its ratio
+// to the time of the first algorithm at the point. The forest has scikit-learn's defaults. The released code can
+// select a point again; treeVariance leaves out measured points.
 //
 // Source: github.com/pmodels/acclaim, src/active_learner.
 type treeVariance struct {

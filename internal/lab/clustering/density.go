@@ -73,9 +73,9 @@ func HDBSCAN(m discover.Matrix, size int, by Selection) discover.Labels {
 	return discover.NewLabels(raw)
 }
 
-// reachability returns the mutual reachability distance of each pair. It is the maximum of three distances:
-// the distance of the two members, and the distance of each of them to its size-th neighbour. Members count
-// as their own first neighbours.
+// reachability returns the mutual reachability distance of each pair. It is the maximum of three distances: the
+// distance of the two members, and the distance of each of them to its neighbour number `size`. A member is its own
+// neighbour number 1.
 func reachability(m discover.Matrix, size int) discover.Matrix {
 	reach := make([]float64, m.Len())
 	for i := range reach {
