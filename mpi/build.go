@@ -30,7 +30,7 @@ type Build interface {
 	Export(sel selection.Selection, dir string) (Export, error)
 
 	// Replay reads an exported selection back and evaluates it as the library does. It returns an error if the
-	// library would not run the algorithm that sel selects for a row.
+	// library would not run the algorithm that `sel` selects for a row.
 	Replay(x Export, sel selection.Selection, rows []selection.Row) error
 }
 

@@ -167,7 +167,8 @@ func (t *thinned) add(s Sample, job int) {
 	}
 }
 
-// thin drops every second kept call of each series of which at least the average number of calls is kept.
+// thin shortens each series that has at least as many kept calls as the average series: it drops every second of
+// these calls.
 func (t *thinned) thin() {
 	for _, of := range t.series {
 		if of.seen/of.stride >= maxCalls/len(t.series) {

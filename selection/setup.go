@@ -278,14 +278,14 @@ func tclWord(s string) string {
 // values are block, block:cyclic, cyclic, plane=4 and so on.
 const orderVar = "SLURM_DISTRIBUTION"
 
-// warning returns the text of the warning in a job that has another order of ranks than o. The text
+// warning returns the text of the warning in a job that has another order of ranks than `o`. The text
 // contains no characters that are special in shells or Tcl.
 func warning(o coll.Order) string {
 	return fmt.Sprintf("tutti: these settings hold for ranks in %s order, this job has another one (%s)", o, orderVar)
 }
 
 // shellGuard returns lines of a shell script. They print a warning in a Slurm job whose order of ranks is
-// not o.
+// not `o`.
 func shellGuard(o coll.Order) string {
 	if o == "" {
 		return ""

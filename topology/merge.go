@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// Merged is the tree that Merge makes of several trees, with the differences between these.
+// Merged is the tree that Merge makes of several trees, with the pairs of nodes for which the trees disagree.
 type Merged struct {
 	Tree      Tree
 	Conflicts []Conflict

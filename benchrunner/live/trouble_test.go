@@ -31,8 +31,8 @@ func makeUnreadable(t *testing.T, path string) (restore func()) {
 	}
 }
 
-// detached is a scheduler whose jobs continue without tutti. If forgetful is set, Find finds
-// no job.
+// detached is a scheduler whose jobs continue without tutti. If `forgetful` is set, Find
+// finds no job.
 type detached struct {
 	benchrunner.Scheduler
 	forgetful bool

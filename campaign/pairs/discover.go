@@ -44,7 +44,7 @@ const (
 	PLogPAll     = "all"
 )
 
-// Defaults are the options of a discovery for which the user chooses nothing.
+// Defaults are the options of a discovery that the user does not set.
 var Defaults = Options{Folder: "topology", Jobs: 1, Bytes: 1 << 20, Precision: 0.05, Seconds: 60, Passes: 64, PLogP: PLogPClasses}
 
 func (o Options) validate() error {

@@ -48,10 +48,10 @@ func groups(outcomes []Outcome) []group {
 	return out
 }
 
-// VersusRow compares strategies on one data set with one cost of launches. Share has, for each strategy, the machine
-// time until the stopping criteria hold, divided by the machine time of measuring everything in one batch. It is the
-// median over the seeds. A seed counts as 1 if it never converges or takes longer. Ratio has, for each other
-// strategy, the Share of the compared strategy divided by that of the other one. Best is the greatest Ratio.
+// VersusRow compares strategies on one data set with one cost of launches. Share is, for each strategy, the machine
+// time until the stopping criteria hold, as a fraction of the time of measuring everything in one batch. It is the
+// median over the seeds. A seed counts as 1 if it never converges or takes longer. Ratio is, for each other strategy,
+// the Share of the compared strategy divided by that of the other one. Best is the greatest Ratio.
 type VersusRow struct {
 	Data       string             `json:"data"`
 	Real       bool               `json:"real,omitzero"`

@@ -195,8 +195,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestNewerRelease checks that the parameters of an algorithm become keys of its leaf in the tree. The algorithm that
-// replaces one that cannot run must have its parameters there, too.
+// TestNewerRelease checks that the parameters of an algorithm become keys of its leaf in the tree. This must also
+// hold for the algorithm that the tree uses where the selected one cannot run.
 func TestNewerRelease(t *testing.T) {
 	b := build{known(t).lib, release(t, "4.1.2")}
 	b.lib.Leaves = append(b.lib.Leaves, "MPIR_Bcast_intra_tree", "MPIR_Barrier_intra_k_dissemination")

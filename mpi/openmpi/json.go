@@ -30,8 +30,8 @@ func (s distribution) holds(l coll.Layout) bool {
 
 type jsonRules map[coll.Collective][]jsonBlock
 
-// jsonBlock applies to communicators with Low to High ranks, bounds included, if they have the
-// distribution. Open MPI uses the first block that applies, even if this block has no rules.
+// jsonBlock applies to communicators with Low to High ranks, bounds included, whose ranks are distributed over nodes
+// as the block says. Open MPI uses the first block that applies, even if this block has no rules.
 type jsonBlock struct {
 	Low          int          `json:"comm_size_min"`
 	High         *int         `json:"comm_size_max,omitempty"` // nil: no bound

@@ -31,8 +31,8 @@ type gradient struct {
 // deviations longer than its median time.
 const affordDeviations = 2.0
 
-// settledShare says when the time of an algorithm counts as known. It is the largest variance of the expected time,
-// divided by the noise variance of one call. The policy then does not learn from further calls of the algorithm.
+// settledShare says when further calls of an algorithm no longer change the model. This is so if the model's variance
+// of the algorithm's time is below this share of the noise variance of one call.
 const settledShare = 0.02
 
 func newGradient(app Application, earlier [][]coll.Measurement, opt Options) *gradient {

@@ -1,6 +1,6 @@
 /* forced read NAME...                      prints the values of integer control variables at the start
  * forced call COLL BYTES NAME=VALUE... [-- NAME=VALUE...]...
- *                                          for each group: writes the variables, then makes the call on a new communicator.
+ *                                          for each group of variables: sets them, then makes the call on a new communicator.
  *                                          If COLL is mismatch, it is a bcast whose buffer on the last rank is too small, so
  *                                          that the error names the algorithm */
 #include <mpi.h>
