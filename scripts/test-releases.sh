@@ -109,11 +109,8 @@ pairs() {
 	for n in $(seq 24); do
 		[ $n -le 6 ] || [ $SECONDS -lt 150 ] || break
 		for how in $([ $((n % 2)) = 0 ] && echo default files || echo files default); do
-			(
-				# shellcheck disable=SC1090
-				[ $how = default ] || . "$results/$lib.env"
-				"$@" "./pairs-$lib" | awk -F, -v n="$n" -v how=$how '{ print n "," how "," $2 "," $1 }'
-			)
+			# The ranks read the settings, which depend on the layout of a Slurm job.
+			"$@" bash -c "{ [ $how = default ] || . $results/$lib.env; } && exec ./pairs-$lib" | awk -F, -v n="$n" -v how=$how '{ print n "," how "," $2 "," $1 }'
 		done
 	done >pairs
 	awk -F, -v nodes="$nodes" -v ppn="$ppn" '$3 == nodes && $4 == ppn && $6 != "library_default" { print $2 " " $5 }' "$results/selection.csv" >tuned
@@ -187,7 +184,6 @@ step_slurm() {
 step_nodes() { # the step pairs on two virtual nodes, with the files of the step slurm
 	cluster
 	[ -n "$plugin" ] || { echo "no plugin of srun starts the library on several nodes" && return 77; }
-	# The files depend on the layout, which settings find in the job's variables.
 	export OMPI_MCA_btl_tcp_if_include=lo LD_PRELOAD=$PWD/yield-$lib.so
 	pairs "s-$lib" 2 1 srun -N2 --ntasks-per-node=1 "--mpi=$plugin"
 }
