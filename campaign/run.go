@@ -275,7 +275,7 @@ func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) er
 	return r.problem.Runner.Run(ctx, b, roundLog{r, round})
 }
 
-// batch returns the batch of a round in the form that a runner needs.
+// batch returns the batch of a round for a runner. The trials of the candidates in `ended` are already in the log.
 func (r *run) batch(round int, candidates []coll.Candidate, ended map[coll.Candidate]bool) benchrunner.Batch {
 	b := benchrunner.Batch{
 		Label:    r.problem.Library + "-" + string(r.problem.Collective),
@@ -319,8 +319,8 @@ func outliersOf(round *journal.Round) []coll.Candidate {
 }
 
 // evaluateModels returns the evaluation of a round, from the log if it is there. The result `ok` is false as
-// long as there are too few measurements. The next round's evaluation needs the models of this round, to
-// compare them with new measurements. They are fitted unless the log has that evaluation, too.
+// long as there are too few measurements. The next round's evaluation compares the models of this round with
+// new measurements. If the log already has the next evaluation, the models are not fitted.
 func (r *run) evaluateModels(round int) (eval activelearn.Evaluation, ok bool, err error) {
 	logged := r.evaluated(round)
 	_, past := r.past.Round(round + 2)

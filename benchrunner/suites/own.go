@@ -25,7 +25,8 @@ type OwnOptions struct {
 // placeholders are the texts in arguments that are replaced by properties of the measured case.
 var placeholders = []string{"{collective}", "{bytes}", "{nodes}", "{ppn}", "{ranks}", "{iterations}"}
 
-// timeUnits has the seconds in each unit. The pattern's group that captures the time has the name of a unit.
+// timeUnits has the seconds in each unit. In the regular expression of a program, the group that captures the
+// time is named by its unit.
 var timeUnits = map[string]float64{"s": 1, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 type own struct {

@@ -49,8 +49,8 @@ proportion of mistakes divided by 0.05.`,
 	return cmd
 }
 
-// oneStrategy returns an error unless the name is that of a single strategy. It also refuses names for a
-// strategy with another stopping rule or model.
+// oneStrategy returns an error unless the name is that of a single strategy with its default stopping rule and
+// model. Names of lab.Contenders stand for others.
 func oneStrategy(name string) error {
 	strategies, err := lab.ParseStrategies(name)
 	if err == nil && (len(strategies) != 1 || slices.Contains(lab.Contenders(), name)) {

@@ -69,7 +69,7 @@ func (e Effect) String() string {
 // constants in a file constants.go.
 var methodPackages = []string{"activelearn", "campaign", "hpo", "metrics", "preprocess", "surrogate/gp", "surrogate/learner"}
 
-// ReadConstants returns the numbers in the files constants.go of the method's packages, or those with the given names.
+// ReadConstants returns the constants of methodPackages. If `names` is not empty, it returns only the constants named there.
 // The working directory must be the root of the repository.
 func ReadConstants(names []string) ([]Constant, error) {
 	var out []Constant

@@ -43,7 +43,7 @@ func hasSmallStep(samples []sample) bool {
 }
 
 // changedShare compares two divisions of the members into groups. It returns the fraction of the members whose
-// group in a is not also a group in b.
+// group in `a` is not also a group in `b`.
 func changedShare(a, b Labels) float64 {
 	k := b.Groups()
 	sizeA, sizeB := a.sizes(), b.sizes()

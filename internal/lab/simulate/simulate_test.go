@@ -61,8 +61,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// options returns the default options with the program of libtutti. It skips the test if there is no C
-// compiler.
+// options returns the default options with a program that makes libtutti's decisions. It skips the test if
+// there is no C compiler.
 func options(t *testing.T) Options {
 	t.Helper()
 	opt := DefaultOptions()
