@@ -58,7 +58,7 @@ type Forecast struct {
 }
 
 // measuredShare is the typical fraction of candidates that a campaign measures. In the campaigns of the demo
-// it is 22 to 61 %.
+// it is 15 to 67 %.
 const measuredShare = 0.5
 
 // Forecast returns the jobs of the first round of a connected campaign, the cost of the campaign, and the
