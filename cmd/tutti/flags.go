@@ -46,11 +46,7 @@ func choiceFlag(cmd *cobra.Command, name string, value *string, initial string, 
 
 // completeLibraries makes shells complete the names of libraries as values of a flag.
 func completeLibraries(cmd *cobra.Command, flag string) {
-	var names []string
-	for _, l := range libraries.All() {
-		names = append(names, l.Facts().Name)
-	}
-	mustComplete(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(names, cobra.ShellCompDirectiveNoFileComp)))
+	mustComplete(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(libraries.Names(), cobra.ShellCompDirectiveNoFileComp)))
 }
 
 // formatFlag adds the flag --format, which says how the function `show` prints results.

@@ -10,7 +10,7 @@ import (
 
 func libraryFields(lib *Library) []field {
 	return []field{
-		{"name", "the name of a library", nil, choice(&lib.Name, libraryNames()...)},
+		{"name", "the name of a library", nil, choice(&lib.Name, libraries.Names()...)},
 		{"version", "a release of it, as 4.0.2", nil, text(&lib.Version, anything)},
 		{"path", "libmpich.so or libmpi.so, if it is on this machine", optional, text(&lib.Path, isPrintable)},
 		{"benchmark", "program built with the library, or a folder of several", optional, text(&lib.Benchmark, isPrintable)},
@@ -21,14 +21,6 @@ func libraryFields(lib *Library) []field {
 		{"env", "environment variables of every launch, NAME=VALUE", optional, texts(&lib.Env, 0, isVariable)},
 		{"algorithms", "libtutti: shared objects with algorithms of users", optional, texts(&lib.Algorithms, 0, isPrintable)},
 	}
-}
-
-func libraryNames() []string {
-	var out []string
-	for _, l := range libraries.All() {
-		out = append(out, l.Facts().Name)
-	}
-	return out
 }
 
 // checkLibrary returns an error if the library's version is not a release in the catalogue, or if the same

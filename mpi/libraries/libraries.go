@@ -34,6 +34,15 @@ func All() []mpi.Library {
 	return slices.Concat([]mpi.Library{mpich.Library, openmpi.Library}, settings.Libraries(), []mpi.Library{withLibtutti})
 }
 
+// Names returns the name of every library, in the order of All.
+func Names() []string {
+	var out []string
+	for _, l := range All() {
+		out = append(out, l.Facts().Name)
+	}
+	return out
+}
+
 // Named returns the library that has the given name, and false if there is none.
 func Named(name string) (mpi.Library, bool) {
 	for _, l := range All() {
@@ -89,10 +98,7 @@ func Release(name, version string, users ...mpi.User) (mpi.Library, *mpi.Catalog
 		}
 		return nil, nil, fmt.Errorf("%s %s: %w: want a release like %s", name, version, mpi.ErrUnknown, strings.Join(known, ", "))
 	}
-	for _, l := range All() {
-		known = append(known, l.Facts().Name)
-	}
-	return nil, nil, fmt.Errorf("library %q: %w: want one of %s", name, mpi.ErrUnknown, strings.Join(known, ", "))
+	return nil, nil, fmt.Errorf("library %q: %w: want one of %s", name, mpi.ErrUnknown, strings.Join(Names(), ", "))
 }
 
 // Users returns the algorithms that users have written for libtutti, from shared objects.
