@@ -88,6 +88,19 @@ func TestSimulated(t *testing.T) {
 			}
 		}
 	})
+	t.Run("composed allreduces", func(t *testing.T) { // an allgather or an alltoall by the table serves a part of each
+		table := filepath.Join(t.TempDir(), "table")
+		testutil.NoError(t, os.WriteFile(table, []byte(sealTable("tutti-table 1\nallgather ranks 1-99 ppn 1-9 bytes 0-99999 recursive_doubling\n")), 0o666))
+		composed := []string{"allgather", "halving_allgather", "alltoall_allgather"}
+		without := times(t, simulate(t, dir, "star", 32, 1, "block", "time", append([]string{"allreduce", "65536"}, composed...)...))
+		t.Setenv("TABLE", table)
+		with := times(t, simulate(t, dir, "star", 32, 1, "block", "time", append([]string{"allreduce", "65536"}, composed...)...))
+		for _, name := range composed {
+			if without[name] == 0 || with[name] == 0 || with[name] == without[name] {
+				t.Errorf("%s takes %.0f us, with the table's allgather %.0f: want two different times", name, without[name], with[name])
+			}
+		}
+	})
 	t.Run("monitors", func(t *testing.T) { // each way announces changes to all ranks; a tree costs less than one rank that writes to all
 		table := filepath.Join(t.TempDir(), "table")
 		testutil.NoError(t, os.WriteFile(table, []byte(sealTable("tutti-table 1\nallgather ranks 1-99 ppn 1-9 bytes 0-999 bruck\n")), 0o666))

@@ -30,14 +30,16 @@ theirs() {
 }
 
 ethernet() {
-	for where in "star block" "chain block" "star dealt"; do
+	for where in "switch 16 block" "star 32 block" "chain 32 block" "star 32 dealt"; do
 		# shellcheck disable=SC2086
-		set -- ${where% *} 32 1 ${where#* }
+		set -- $where
+		set -- "$1" "$2" 1 "$3"
 		ours "$@" allgather 64,1024,8192,32768 ring ring_depth_first recursive_doubling neighbor bruck two_level \
 			linear simple mesh mesh_3d gather_bcast pairwise pairwise_light_barrier pairwise_barrier pairwise_barrier=8 \
 			pair pair_light_barrier pair_barrier pair_barrier=8
 		theirs "$@" allgather 64,1024,8192,32768 mpich ompi mvapich2
-		ours "$@" allreduce 2048,65536 recursive_doubling rabenseifner ring ring_depth_first rabenseifner_depth_first
+		ours "$@" allreduce 2048,65536 recursive_doubling rabenseifner ring ring_depth_first rabenseifner_depth_first \
+			allgather halving_allgather alltoall_allgather
 		theirs "$@" allreduce 2048,65536 mpich ompi lr rab_rdb
 		ours "$@" alltoall 64,1024,4096,32768,131072 linear pairwise pair windows=4 mesh scheduled scheduled_barrier \
 			simple modified_bruck=2 mesh_3d recursive_doubling pairwise_light_barrier pairwise_barrier pairwise_barrier=8 \

@@ -15,7 +15,7 @@ shift 5
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 leaf=8
-case $machine in flat) leaf=64 ;; fat | sockets) leaf=16 ;; esac
+case $machine in flat) leaf=64 ;; fat | sockets | switch) leaf=16 ;; esac
 awk -v ranks="$ranks" -v ppn="$ppn" -v how="$placement" -v leaf="$leaf" 'BEGIN {
 	nodes = int((ranks + ppn - 1) / ppn)
 	leaves = int((nodes + leaf - 1) / leaf)

@@ -1,5 +1,6 @@
-// Machines that SimGrid simulates: two of Faraj and Yuan (2005), and others of today. The variable MACHINE names one:
+// Machines that SimGrid simulates: three of Faraj and Yuan (2005), and others of today. The variable MACHINE names one:
 //
+//   switch       16 nodes on one Ethernet switch of 100 Mb/s: topology (a) of figure 4
 //   star, chain  32 nodes on four Ethernet switches of 100 Mb/s. In a star, three switches are connected to the first one;
 //                in a chain, each switch to the next
 //   tree         64 nodes, 8 on each leaf switch, 4:1 oversubscribed, 100 Gb/s
@@ -36,6 +37,7 @@ struct Machine {
 };
 
 const Machine machines[] = {
+    {"switch", 16, 16, 1, 11.8e6, 18e-6, 11.8e6, 12e-6, 1.4e9, 700e6, 1e-6, 65537, 12e-6, 14e-6, 4e-9, 2e-6},
     {"star", 32, 8, 1, 11.8e6, 18e-6, 11.8e6, 12e-6, 1.4e9, 700e6, 1e-6, 65537, 12e-6, 14e-6, 4e-9, 2e-6},
     {"chain", 32, 8, 1, 11.8e6, 18e-6, 11.8e6, 12e-6, 1.4e9, 700e6, 1e-6, 65537, 12e-6, 14e-6, 4e-9, 2e-6},
     {"tree", 64, 8, 1, 12.3e9, .25e-6, 24.6e9, .15e-6, 60e9, 9e9, .2e-6, 16385, .3e-6, .28e-6, .06e-9, .1e-6},
@@ -50,7 +52,7 @@ const Machine& chosen()
     for (auto const& m : machines)
         if (name != nullptr && m.name == name)
             return m;
-    fprintf(stderr, "MACHINE=%s: want star, chain, tree, flat, fat or sockets\n", name == nullptr ? "" : name);
+    fprintf(stderr, "MACHINE=%s: want switch, star, chain, tree, flat, fat or sockets\n", name == nullptr ? "" : name);
     exit(1);
 }
 

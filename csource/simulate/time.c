@@ -77,11 +77,12 @@ static pick pick_of(collective what, const char *name)
 }
 
 /* Returns the seconds of one call on the slowest rank. All ranks start the call at the given time. The algorithm
- * gets the layout that libtutti would give it. */
+ * gets the layout and the rules of the table that libtutti would give it. */
 static double run(const pick *p, arguments *a, int bytes, double at)
 {
     double from, took;
-    place on = {MPI_COMM_WORLD, rank, size, comm_layout(comm_of(MPI_COMM_WORLD))};
+    comm *world = comm_of(MPI_COMM_WORLD);
+    place on = {MPI_COMM_WORLD, rank, size, comm_layout(world), world->shape->rows};
     double wait = at - PMPI_Wtime();
     struct timespec t = {(time_t)wait, (long)((wait - (double)(time_t)wait) * 1e9)};
     nanosleep(&t, NULL);
