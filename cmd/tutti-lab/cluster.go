@@ -16,7 +16,7 @@ func (a *app) clusterCommand() *cobra.Command {
 		Use:   "cluster",
 		Short: "Compare clustering methods on the levels of machines",
 		Long: `cluster draws matrices of round trips for the machines of a thesis (Reinfjell, Automatic
-Detection of Interconnect Topologies, NTNU 2023) and divides them with ten clustering
+Detection of Interconnect Topologies, NTNU 2023) and divides them with eleven clustering
 methods. Methods that need a parameter get the one that is best for the true groups. It
 prints the share of the members in the right group, at the level where it is lowest.`,
 		Example: indent("tutti-lab cluster", "tutti-lab cluster --outliers 0 --plogp --members 64"),

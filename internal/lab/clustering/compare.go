@@ -1,7 +1,7 @@
 // Package clustering compares how well clustering methods find the levels of a machine's network.
 //
 // A machine is a tree of equal parts. A matrix has a time for each pair of its members. The
-// methods divide the members into groups. KMedoids, Spectral and hierarchical clustering get the number of
+// methods divide the members into groups. KMedoids, KMeans, Spectral and hierarchical clustering get the number of
 // groups. DBSCAN, HDBSCAN and SSSTree get the parameter with the best Accuracy.
 // Compare runs all methods on the machines of the source below. Matrices must be complete, that
 // is without discover.Matrix.Holes.
@@ -36,6 +36,7 @@ func Methods() []Method {
 			labels, _ := KMedoids(m, k)
 			return labels
 		})},
+		{"k-means", withGroups(KMeans)},
 		{"average", cutOf(discover.Average, false)},
 		{"complete", cutOf(discover.Complete, false)},
 		{"single", cutOf(discover.Single, false)},

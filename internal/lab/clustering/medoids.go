@@ -12,16 +12,7 @@ import (
 //
 // Source: Kaufman and Rousseeuw, Finding Groups in Data (1990), chapter 2 (PAM).
 func KMedoids(m discover.Matrix, k int) (labels discover.Labels, cost float64) {
-	rows := make([][]float64, m.Len())
-	for i := range rows {
-		rows[i] = m.Row(i)
-	}
-	return kMedoids(rows, k)
-}
-
-// kMedoids implements KMedoids for rows of distances, which may be zero.
-func kMedoids(rows [][]float64, k int) (labels discover.Labels, cost float64) {
-	p := pam{rows: rows, medoid: make([]bool, len(rows))}
+	p := pam{m: m, medoid: make([]bool, m.Len())}
 	p.build(k)
 	for k > 1 && p.replace() {
 	}
@@ -30,7 +21,7 @@ func kMedoids(rows [][]float64, k int) (labels discover.Labels, cost float64) {
 
 // pam is the state of KMedoids.
 type pam struct {
-	rows    [][]float64 // distances
+	m       discover.Matrix
 	medoids []int
 	medoid  []bool    // whether each member is a medoid
 	near    []int     // the nearest medoid of each member, as an index into medoids
@@ -39,18 +30,18 @@ type pam struct {
 
 // build chooses the initial k medoids one after another. Each is the member that lowers the cost most.
 func (p *pam) build(k int) {
-	p.d1 = make([]float64, len(p.rows))
+	p.d1 = make([]float64, p.m.Len())
 	for i := range p.d1 {
 		p.d1[i] = math.Inf(1)
 	}
 	for range k {
 		best, at := math.Inf(1), -1
-		for h := range p.rows {
+		for h := range p.m.Len() {
 			if p.medoid[h] {
 				continue
 			}
 			cost := 0.0
-			for j, x := range p.rows[h] {
+			for j, x := range p.m.Row(h) {
 				cost += min(x, p.d1[j])
 			}
 			if cost < best {
@@ -59,7 +50,7 @@ func (p *pam) build(k int) {
 		}
 		p.medoids = append(p.medoids, at)
 		p.medoid[at] = true
-		for j, x := range p.rows[at] {
+		for j, x := range p.m.Row(at) {
 			p.d1[j] = min(x, p.d1[j])
 		}
 	}
@@ -67,12 +58,12 @@ func (p *pam) build(k int) {
 }
 
 func (p *pam) assign() {
-	n := len(p.rows)
+	n := p.m.Len()
 	p.near, p.d1, p.d2 = make([]int, n), make([]float64, n), make([]float64, n)
 	for j := range n {
 		p.d1[j], p.d2[j] = math.Inf(1), math.Inf(1)
 		for i, med := range p.medoids {
-			switch x := p.rows[j][med]; {
+			switch x := p.m.At(j, med); {
 			case x < p.d1[j]:
 				p.near[j], p.d1[j], p.d2[j] = i, x, p.d1[j]
 			case x < p.d2[j]:
@@ -86,13 +77,13 @@ func (p *pam) assign() {
 // replacement lowers the cost.
 func (p *pam) replace() bool {
 	best, out, in := (1-1e-12)*p.cost(), -1, -1
-	for h, row := range p.rows {
+	for h := range p.m.Len() {
 		for i := range p.medoids {
 			if p.medoid[h] {
 				continue
 			}
 			cost := 0.0
-			for j, x := range row {
+			for j, x := range p.m.Row(h) {
 				other := p.d1[j] // distance to the nearest other medoid
 				if p.near[j] == i {
 					other = p.d2[j]

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"tutti/metrics"
@@ -12,12 +11,12 @@ import (
 )
 
 // Spectral divides the members into k groups by means of the normalised Laplacian of their affinities. The
-// coordinates of a member are its entries in the first k eigenvectors. Members with similar coordinates form a group.
+// coordinates of a member are its entries in the first k eigenvectors. k-means divides the members by them.
 // Spectral also returns the eigenvalues in ascending order. The affinity of a pair with distance d is exp(-d²/(2s²)),
 // where s is half the median distance. It takes O(n³) time.
 //
 // Source: Ng, Jordan and Weiss, NIPS 2001. As in scikit-learn, coordinates are scaled as in Shi and Malik, IEEE PAMI
-// 22 (2000). scikit-learn divides the members by k-means, Spectral by KMedoids.
+// 22 (2000).
 func Spectral(m discover.Matrix, k int) (labels discover.Labels, eigenvalues []float64) {
 	laplacian, degree := laplacian(m)
 	var eigen mat.EigenSym
@@ -33,14 +32,7 @@ func Spectral(m discover.Matrix, k int) (labels discover.Labels, eigenvalues []f
 			points[i][c] /= math.Sqrt(degree[i])
 		}
 	}
-	rows := make([][]float64, len(points))
-	for i, p := range points {
-		for _, q := range points {
-			rows[i] = append(rows[i], floats.Distance(p, q, 2))
-		}
-	}
-	labels, _ = kMedoids(rows, k)
-	return labels, eigen.Values(nil)[:k]
+	return discover.NewLabels(kMeans(points, k)), eigen.Values(nil)[:k]
 }
 
 // laplacian returns the normalised Laplacian of the affinities. `degree` has the sum of each row of
