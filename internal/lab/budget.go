@@ -91,6 +91,35 @@ func (b budgetedCampaign) trainingSet() []coll.Measurement {
 	return ms[:complete]
 }
 
+// fig10 draws figure 10: the average slowdown of slowestCampaign against its machine time, with its criterion and the
+// end of its budget.
+func fig10(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
+	b, err := slowestCampaign(ctx, sets, seeds[0], opt)
+	if err != nil {
+		return Figure{}, err
+	}
+	f := Figure{
+		Title:  fmt.Sprintf("Convergence of %s, seed %d", b.set.name(), b.seed),
+		Header: []string{"data", "seed", "machine_seconds", "measured_share", "slowdown", "within_budget"},
+	}
+	line := Series{Name: "uncertainty, algorithm_log10"}
+	for _, e := range b.result.Evaluations {
+		f.Rows = append(f.Rows, []string{
+			b.set.name(), strconv.FormatUint(b.seed, 10), number(e.MachineSeconds), number(e.CandidateShare), number(e.Slowdown),
+			strconv.FormatBool(e.MachineSeconds <= b.budget),
+		})
+		line.Add(e.MachineSeconds, e.Slowdown)
+	}
+	f.Panels = []Panel{{
+		X: "machine time, s", Y: "average slowdown", Ideal: 1, Series: []Series{line},
+		limits: []limit{
+			{at: budgetSlowdown, label: "criterion " + number(budgetSlowdown)},
+			{at: b.budget, label: "budget ends, " + number(b.budget) + " s", vertical: true},
+		},
+	}}
+	return f, nil
+}
+
 // publishedSlowdowns maps iterations to the average slowdowns in table IV of Wilkins et al. (ExaMPI 2021).
 // Their study has 20 iterations.
 var publishedSlowdowns = map[int]float64{1: 1.04, 2: 1.057, 20: 1.019}

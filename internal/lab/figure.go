@@ -22,7 +22,7 @@ var drawers = []struct {
 	name string
 	draw func(context.Context, []Set, []uint64, Options) (Figure, error)
 }{
-	{"fig3", fig3.draw}, {"fig4", fig4.draw}, {"fig5", fig5.draw}, {"fig7", fig7.draw}, {"fig8", fig8}, {"fig9", fig9}, {"table4", table4},
+	{"fig3", fig3.draw}, {"fig4", fig4.draw}, {"fig5", fig5.draw}, {"fig7", fig7.draw}, {"fig8", fig8}, {"fig9", fig9}, {"fig10", fig10}, {"table4", table4},
 }
 
 // FigureNames returns the names of the figures that Draw makes. Their numbers are those in Wilkins et al.
@@ -43,8 +43,8 @@ func ParseFigure(name string) (string, error) {
 	return name, nil
 }
 
-// Draw makes a figure. It averages over data sets and seeds. Each figure has its own scaling. The figure "table4"
-// also has its own stopping criteria, and uses one data set and the first seed.
+// Draw makes a figure. It averages over data sets and seeds. Each figure has its own scaling. The figures
+// "fig10" and "table4" also have their own stopping criteria, and use one data set and the first seed.
 func Draw(ctx context.Context, name string, sets []Set, seeds []uint64, opt Options) (Figure, error) {
 	if _, err := ParseFigure(name); err != nil {
 		return Figure{}, err

@@ -103,6 +103,16 @@ func checkCollectionTime(t *testing.T, name string, collectives ...coll.Collecti
 	}
 }
 
+// TestConvergenceFigure checks that the budget of fig10 ends before the last evaluation, which meets the criterion.
+func TestConvergenceFigure(t *testing.T) {
+	rows := table(t, draw(t, "fig10", 2))
+	within, slowdown := column(rows, "within_budget"), column(rows, "slowdown")
+	first, last := rows[1], rows[len(rows)-1]
+	if first[within] != "true" || last[within] != "false" || testutil.Must(strconv.ParseFloat(last[slowdown], 64))(t) >= 1.02 {
+		t.Errorf("first %v, last %v: want the first within the budget, and the last after it and below 1.02", first, last)
+	}
+}
+
 func TestHyperparameterTable(t *testing.T) {
 	rows := table(t, draw(t, "table4", 2))
 	if len(rows) != 21 {

@@ -25,6 +25,15 @@ type Panel struct {
 	log   bool     // the y axis is logarithmic
 	note  string   // last line of the legend
 	ticks []string // labels of the x positions 0, 1 and so on; none: numbers
+
+	limits []limit
+}
+
+// limit is a labelled line across a panel, at a value of the y axis, or of the x axis if it is vertical.
+type limit struct {
+	at       float64
+	label    string
+	vertical bool
 }
 
 // Series is a line with markers and error bars.
@@ -139,6 +148,14 @@ func (p Panel) plot(legend bool) (*plot.Plot, error) {
 	} else {
 		out.Y.Min, out.Y.Max = max(min(out.Y.Min, p.Ideal), lowestR2), max(out.Y.Max, p.Ideal)
 	}
+	for _, l := range p.limits {
+		axis := &out.Y
+		if l.vertical {
+			axis = &out.X
+		}
+		axis.Min, axis.Max = min(axis.Min, l.at), max(axis.Max, l.at)
+		out.Add(l)
+	}
 	out.Legend.Left = p.ticks != nil // shares begin on the left, where curves are near the ideal value
 	out.Legend.Top = !out.Legend.Left || !p.log && p.Ideal < (out.Y.Min+out.Y.Max)/2
 	return out, nil
@@ -179,4 +196,19 @@ func (p Panel) addSeries(out *plot.Plot, i int, legend bool) error {
 		out.Legend.Add(s.Name, line, marks)
 	}
 	return nil
+}
+
+// Plot implements plot.Plotter.
+func (l limit) Plot(c draw.Canvas, p *plot.Plot) {
+	toX, toY := p.Transforms(&c)
+	style := draw.LineStyle{Color: ink, Width: vg.Points(0.7), Dashes: []vg.Length{3, 2}}
+	if l.vertical {
+		x := toX(l.at)
+		c.StrokeLine2(style, x, c.Min.Y, x, c.Max.Y)
+		c.FillText(letters(8, ink, text.XRight, text.YTop), vg.Point{X: x - 3, Y: c.Max.Y - 3}, l.label)
+		return
+	}
+	y := toY(l.at)
+	c.StrokeLine2(style, c.Min.X, y, c.Max.X, y)
+	c.FillText(letters(8, ink, text.XLeft, text.YTop), vg.Point{X: c.Min.X + 3, Y: y - 2}, l.label)
 }
