@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -17,6 +18,7 @@ import (
 
 	"tutti/campaign/export"
 	"tutti/coll"
+	"tutti/internal/lab"
 	"tutti/internal/lab/simulate"
 	"tutti/preprocess"
 )
@@ -32,6 +34,8 @@ type onlineReplay struct {
 	policies []string
 	opt      simulate.Options
 	picture  string
+	trend    string
+	bestMap  string
 	keep     string
 }
 
@@ -98,6 +102,8 @@ func onlineFlags(cmd *cobra.Command) func() (onlineReplay, error) {
 	flags.Float64Var(&o.Budget, "budget", o.Budget, "share of the time of calls that exploring may cost, of explore, learn and tutti")
 	slow := flags.StringSlice("slow", nil, "`ALGORITHM@[RUN:]FROM-TO*FACTOR`: slower in these iterations of each run, from run RUN on")
 	flags.StringVar(&r.picture, "picture", "", "`FILE.png` of the regret and of each run compared with the default")
+	flags.StringVar(&r.trend, "trend", "", "`FILE.png` of the algorithms that the last policy ran in the most expensive class of the last application")
+	flags.StringVar(&r.bestMap, "map", "", "`FILE.png` of the last policy's choices after the last application, compared with the default, at all recorded points")
 	flags.StringVar(&r.keep, "keep", "", "`FILE` for the times that the last policy saw in the last application, as measurements")
 	return func() (onlineReplay, error) {
 		var err error
@@ -146,7 +152,7 @@ func parseSlow(text string) (simulate.Slow, error) {
 
 // simulate replays every application under every policy.
 func (a *app) simulate(ctx context.Context, r onlineReplay) error {
-	applications, earlier, err := r.read()
+	in, err := r.read()
 	if err != nil {
 		return err
 	}
@@ -160,7 +166,7 @@ func (a *app) simulate(ctx context.Context, r onlineReplay) error {
 			return err
 		}
 	}
-	outcomes, err := a.runPolicies(ctx, r, applications, earlier)
+	outcomes, err := a.runPolicies(ctx, r, in)
 	if err != nil {
 		return err
 	}
@@ -169,10 +175,8 @@ func (a *app) simulate(ctx context.Context, r onlineReplay) error {
 			return err
 		}
 	}
-	if r.picture != "" {
-		if err := export.WriteFile(r.picture, simulate.Draw(outcomes).WritePNG); err != nil {
-			return err
-		}
+	if err := r.draw(in, outcomes); err != nil {
+		return err
 	}
 	if a.format == "json" {
 		lines := json.NewEncoder(a.stdout)
@@ -187,14 +191,40 @@ func (a *app) simulate(ctx context.Context, r onlineReplay) error {
 	return err
 }
 
-func (a *app) runPolicies(ctx context.Context, r onlineReplay, applications []simulate.Application, earlier [][]coll.Measurement) ([]simulate.Outcome, error) {
+// draw writes the pictures that the flags name.
+func (r onlineReplay) draw(in onlineInput, outcomes []simulate.Outcome) error {
+	last := outcomes[len(outcomes)-1]
+	bestMap := func(w io.Writer) error {
+		maps, err := simulate.BestMap(last.Policy, in.recorded, in.excluded, append(in.earlier, last.Measured), r.opt)
+		if err != nil {
+			return err
+		}
+		return lab.WriteMaps(w, fmt.Sprintf("Choices of %s after %s, time / that of the default", last.Policy, last.Application), maps)
+	}
+	for _, picture := range []struct {
+		path  string
+		write func(io.Writer) error
+	}{
+		{r.picture, simulate.Draw(outcomes).WritePNG}, {r.trend, last.DrawTrend().WritePNG}, {r.bestMap, bestMap},
+	} {
+		if picture.path == "" {
+			continue
+		}
+		if err := export.WriteFile(picture.path, picture.write); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *app) runPolicies(ctx context.Context, r onlineReplay, in onlineInput) ([]simulate.Outcome, error) {
 	var outcomes []simulate.Outcome
-	for _, app := range applications {
+	for _, app := range in.applications {
 		if app.Unrecorded > 0 {
 			fmt.Fprintf(a.stderr, "warning: %s: no recorded times for %.1f %% of the calls\n", app.Name, 100*app.Unrecorded)
 		}
 		for _, policy := range r.policies {
-			o, err := simulate.Run(ctx, app, policy, earlier, r.opt)
+			o, err := simulate.Run(ctx, app, policy, in.earlier, r.opt)
 			if err != nil {
 				return nil, err
 			}
@@ -205,41 +235,45 @@ func (a *app) runPolicies(ctx context.Context, r onlineReplay, applications []si
 	return outcomes, nil
 }
 
-// read returns the applications to replay and, for each file in r.from, measurements of other applications
-// or machines.
-func (r onlineReplay) read() (applications []simulate.Application, earlier [][]coll.Measurement, err error) {
-	recorded, err := r.readRecorded()
-	if err != nil {
-		return nil, nil, err
+// onlineInput is what the policies learn from and replay.
+type onlineInput struct {
+	applications []simulate.Application
+	recorded     []coll.Measurement
+	excluded     []coll.Algorithm
+	earlier      [][]coll.Measurement // of other applications or machines, by file in r.from
+}
+
+func (r onlineReplay) read() (in onlineInput, err error) {
+	if in.recorded, err = r.readRecorded(); err != nil {
+		return in, err
 	}
 	for _, path := range r.from {
 		t, err := preprocess.ReadTable(path)
 		if err != nil {
-			return nil, nil, err
+			return in, err
 		}
-		earlier = append(earlier, t.Measurements())
+		in.earlier = append(in.earlier, t.Measurements())
 	}
-	var excluded []coll.Algorithm
 	for _, name := range r.exclude {
 		algorithm, err := coll.ParseAlgorithm(name)
 		if err != nil {
-			return nil, nil, fmt.Errorf("--exclude: %w", err)
+			return in, fmt.Errorf("--exclude: %w", err)
 		}
-		excluded = append(excluded, algorithm)
+		in.excluded = append(in.excluded, algorithm)
 	}
 	for _, path := range r.traces {
 		trace, err := preprocess.ReadTrace(path)
 		if err != nil {
-			return nil, nil, err
+			return in, err
 		}
 		name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-		app, err := simulate.NewApplication(name, preprocess.Blocking(trace), recorded, excluded)
+		app, err := simulate.NewApplication(name, preprocess.Blocking(trace), in.recorded, in.excluded)
 		if err != nil {
-			return nil, nil, err
+			return in, err
 		}
-		applications = append(applications, app)
+		in.applications = append(in.applications, app)
 	}
-	return applications, earlier, nil
+	return in, nil
 }
 
 // readRecorded returns the recorded times of the machine, including the times of the library's default.

@@ -28,15 +28,17 @@ func onlineArgs(t *testing.T, more ...string) []string {
 
 func TestOnline(t *testing.T) {
 	dir := t.TempDir()
-	picture, file := filepath.Join(dir, "o.png"), filepath.Join(dir, "kept.csv")
-	stdout, _ := mustRun(t, exitDone, onlineArgs(t, "--picture", picture, "--policy", "learn,oracle,tutti", "--keep", file)...)
+	picture, trend, bestMap, file := filepath.Join(dir, "o.png"), filepath.Join(dir, "trend.png"), filepath.Join(dir, "map.png"), filepath.Join(dir, "kept.csv")
+	stdout, _ := mustRun(t, exitDone, onlineArgs(t, "--picture", picture, "--policy", "learn,oracle,tutti", "--keep", file, "--trend", trend, "--map", bestMap)...)
 	for _, want := range []string{"application", "app          learn", "app          tutti "} {
 		if !strings.Contains(stdout, want) {
 			t.Errorf("no %q in\n%s", want, stdout)
 		}
 	}
-	if _, err := png.Decode(bytes.NewReader(readFile(t, picture))); err != nil {
-		t.Error(err)
+	for _, path := range []string{picture, trend, bestMap} {
+		if _, err := png.Decode(bytes.NewReader(readFile(t, path))); err != nil {
+			t.Errorf("%s: %v", path, err)
+		}
 	}
 	again, _ := mustRun(t, exitDone, onlineArgs(t, "--policy", "iota,tutti", "--from", file, "--format", "json")...)
 	lines := strings.Split(strings.TrimSpace(again), "\n")

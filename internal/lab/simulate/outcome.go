@@ -6,7 +6,6 @@ import (
 
 	"github.com/jedib0t/go-pretty/v6/table"
 
-	"tutti/internal/lab"
 	"tutti/preprocess"
 	"tutti/report"
 )
@@ -48,43 +47,3 @@ func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 // WriteMeasured writes the times that the policy observed as a table of measurements. The parameter `earlier`
 // of Run accepts such measurements.
 func (o Outcome) WriteMeasured(w io.Writer) error { return preprocess.WriteTable(w, o.Measured) }
-
-// Draw returns a figure of the runs, averaged over the applications. It shows the time relative to the
-// default and to the best algorithms. It also shows the regret relative to a run with the best algorithms,
-// and the number of exploring calls.
-func Draw(outcomes []Outcome) lab.Figure {
-	panels := []lab.Panel{
-		{X: "run", Y: "time / that of the default", Ideal: 1},
-		{X: "run", Y: "time / that of the best", Ideal: 1},
-		{X: "run", Y: "regret so far, in runs of the best"},
-		{X: "run", Y: "calls that explore, %"},
-	}
-	var names []string
-	runs := map[string][][]RunOutcome{}
-	for _, o := range outcomes {
-		if _, ok := runs[o.Policy]; !ok {
-			names = append(names, o.Policy)
-		}
-		runs[o.Policy] = append(runs[o.Policy], o.Runs)
-	}
-	for _, name := range names {
-		lines := make([]lab.Series, len(panels))
-		for k := range runs[name][0] {
-			var sum [4]float64
-			for _, of := range runs[name] {
-				r := of[k]
-				for i, v := range []float64{r.OverDefault(), r.OverBest(), r.Regret / r.Best, 100 * r.ExploredShare()} {
-					sum[i] += v / float64(len(runs[name]))
-				}
-			}
-			for i, v := range sum {
-				lines[i].Add(float64(k+1), v)
-			}
-		}
-		for i, line := range lines {
-			line.Name = name
-			panels[i].Series = append(panels[i].Series, line)
-		}
-	}
-	return lab.Figure{Title: "Learning while applications run", Panels: panels}
-}
