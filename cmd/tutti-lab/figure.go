@@ -17,9 +17,10 @@ import (
 func (a *app) figureCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "figure NAME --data FILE",
-		Short: "Draw a figure of the FACT paper on recorded data",
-		Long: `figure draws one of the figures of Wilkins et al., "A FACT-based Approach" (ExaMPI
-2021), on recorded data, and prints its table: ` + strings.Join(lab.FigureNames(), ", ") + `.`,
+		Short: "Draw a figure of the papers on recorded data",
+		Long: `figure draws a figure of Wilkins et al., "A FACT-based Approach" (ExaMPI 2021), or of
+Steiner's thesis on IOTA (TU Wien 2023), on recorded data, and prints its table:
+` + strings.Join(lab.FigureNames(), ", ") + `.`,
 		Example: indent("tutti-lab figure fig3 --data data/simgrid/C_bcast.csv --out results/figures"),
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {

@@ -23,10 +23,11 @@ var drawers = []struct {
 	draw func(context.Context, []Set, []uint64, Options) (Figure, error)
 }{
 	{"fig3", fig3.draw}, {"fig4", fig4.draw}, {"fig5", fig5.draw}, {"fig7", fig7.draw}, {"fig8", fig8}, {"fig9", fig9}, {"fig10", fig10}, {"table4", table4},
+	{"iota5.2", iota52}, {"iota5.3", iota53},
 }
 
 // FigureNames returns the names of the figures that Draw makes. Their numbers are those in Wilkins et al.
-// (ExaMPI 2021).
+// (ExaMPI 2021); those that begin with "iota" are Steiner's (TU Wien 2023).
 func FigureNames() []string {
 	names := make([]string, len(drawers))
 	for i, d := range drawers {
