@@ -1,30 +1,28 @@
 package benchrunner
 
 import (
-	"fmt"
+	_ "embed"
 	"strings"
 
 	"al.essio.dev/pkg/shellescape"
 )
 
-// findModuleCommand defines the shell function "module" if the shell does not have it. It looks first in the
-// installation that the environment names, then in the places where Linux packages install it.
-const findModuleCommand = `for tutti_file in ${MODULESHOME:+"$MODULESHOME/init/bash"} ${LMOD_PKG:+"$LMOD_PKG/init/bash"} \
-	/etc/profile.d/modules.sh /etc/profile.d/lmod.sh /etc/profile.d/z00_lmod.sh; do
-	if type module >/dev/null 2>&1; then break; fi
-	if [ -r "$tutti_file" ]; then . "$tutti_file"; fi
-done`
+// loadFunction defines the shell function tutti_load, and the function "module" if the shell does not have it.
+//
+//go:embed modules.sh
+var loadFunction string
 
 // LoadModules returns lines of bash that load environment modules, in the given order. The shell ends with
-// exit code 1 if a module cannot be loaded. Without modules there are no lines.
+// exit code 1 if a module is not loaded afterwards. Without modules there are no lines.
+//
+// The exit code of "module load" is not enough: Modules 3.2 returns 0 for a module that does not exist.
 func LoadModules(modules []string) string {
 	if len(modules) == 0 {
 		return ""
 	}
-	lines := []string{findModuleCommand}
+	lines := []string{strings.TrimSpace(loadFunction)}
 	for _, m := range modules {
-		m = shellescape.Quote(m)
-		lines = append(lines, fmt.Sprintf("module load %s || { echo module load %s did not work; exit 1; }", m, m))
+		lines = append(lines, "tutti_load "+shellescape.Quote(m))
 	}
 	return strings.Join(lines, "\n")
 }

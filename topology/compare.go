@@ -110,16 +110,11 @@ type pair struct {
 // as in Names.
 func (c *Comparison) common(declared, measured *Tree) []pair {
 	byName := map[string]*Vertex{}
-	known := NamesOf(declared.Nodes())
+	known := NamesOf(declared.Nodes()).Match(measured.Nodes())
 	for v := range measured.All() {
-		if v.Kind != Node {
-			continue
+		if v.Kind == Node {
+			byName[cmp.Or(known[v.Name], v.Name)] = v
 		}
-		name, ok := known.Find(v.Name)
-		if !ok || byName[name] != nil {
-			name = v.Name
-		}
-		byName[name] = v
 	}
 	var pairs []pair
 	var missing, unlisted []string

@@ -88,6 +88,8 @@ func TestNames(t *testing.T) {
 		{"which of two", []string{"n1.a", "n1.b"}, "n1", ""},
 		{"which of three", []string{"n1.a", "n1.b", "n1.c"}, "n1", ""},
 		{"the one without a domain", []string{"n1.a", "n1"}, "n1", "n1"},
+		{"a third domain", []string{"n1.a", "n1"}, "n1.b", ""},
+		{"which of two domains", []string{"n1", "n1.a", "n2"}, "n1.c", ""},
 		{"twice the same", []string{"n1.a", "n1.a"}, "n1", "n1.a"},
 		{"none", []string{"n1"}, "n12", ""},
 		{"no name", []string{"n1"}, "", ""},
@@ -99,6 +101,14 @@ func TestNames(t *testing.T) {
 				t.Errorf("Find(%q) = %q, %t; want %q", tc.host, got, ok, tc.want)
 			}
 		})
+	}
+}
+
+// TestNamesMatch checks that two hosts never stand for one node.
+func TestNamesMatch(t *testing.T) {
+	got := topology.NamesOf([]string{"n1", "n2", "n3.a"}).Match([]string{"n1.a", "n1.b", "n2.a", "n2.a", "n3", "n4"})
+	if d := cmp.Diff(map[string]string{"n2.a": "n2", "n3": "n3.a"}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
 }
 

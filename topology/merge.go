@@ -44,7 +44,7 @@ func (c Conflict) String() string {
 // gaps of all trees, and the pairs of nodes that no tree compares.
 //
 // The error matches ErrTree if there are no trees or a tree does not pass Check. It also matches if a switch
-// has a confidence above 0 but no time. Merge takes O(levels · nodes of all trees) time, plus the square of the
+// has a confidence above 0 but no time, or if two trees are different parts of a single node. Merge takes O(levels · nodes of all trees) time, plus the square of the
 // number of children of each vertex.
 func Merge(trees []Tree) (Merged, error) {
 	if len(trees) == 0 {
@@ -53,6 +53,11 @@ func Merge(trees []Tree) (Merged, error) {
 	for i := range trees {
 		if err := trees[i].checkMeasured(); err != nil {
 			return Merged{}, fmt.Errorf("tree %d: %w", i+1, err)
+		}
+		for k := range i {
+			if a, b := trees[k].Root, trees[i].Root; a.Kind == Node && b.Kind == Node && a.Name == b.Name && !sameShape(a, b) {
+				return Merged{}, fmt.Errorf("%w: trees %d and %d are different parts of the node %s: want one file of the whole node", ErrTree, k+1, i+1, a.Name)
+			}
 		}
 	}
 	m := newMerger(trees)

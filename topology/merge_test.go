@@ -124,10 +124,16 @@ func TestMergeRefuses(t *testing.T) {
 	golden := testutil.GoldenErrors(t)
 	for name, trees := range map[string][]topology.Tree{
 		"nothing": nil, "a tree of a file": {network(0, nodes("n[1-2]")...)}, "an empty tree": {{}},
+		"two parts of a node": {{Root: socketOf("n1", "socket0")}, {Root: socketOf("n1", "socket1")}},
 	} {
 		_, err := topology.Merge(trees)
 		golden(name, err, topology.ErrTree)
 	}
+}
+
+// socketOf returns a node with one socket.
+func socketOf(node, socket string) topology.Vertex {
+	return topology.Vertex{Kind: topology.Node, Name: node, Confidence: 1, Children: []topology.Vertex{{Kind: topology.Socket, Name: socket, Confidence: 1}}}
 }
 
 // restrict returns the tree that a job would measure on the nodes with the numbers `some`. Each leaf switch of

@@ -14,11 +14,11 @@ import (
 // switch of every node is known.
 func placementOn(switches [][]string, order coll.Order, nodes []string, ppn int) coll.Placement {
 	p := coll.Placement{Order: order}
-	names := topology.NamesOf(slices.Concat(switches...))
+	names := topology.NamesOf(slices.Concat(switches...)).Match(nodes)
 	below := map[int]int{} // number of ranks by index of the switch
 	for _, n := range nodes {
-		name, _ := names.Find(n)
-		i := slices.IndexFunc(switches, func(own []string) bool { return slices.Contains(own, name) })
+		name, known := names[n]
+		i := slices.IndexFunc(switches, func(own []string) bool { return known && slices.Contains(own, name) })
 		if i < 0 {
 			return p
 		}

@@ -96,7 +96,7 @@ func TestScriptKeepsWords(t *testing.T) {
 		if diff := cmp.Diff([][]string{want}, calls(t, f, "tutti_start")); diff != "" {
 			t.Fatalf("start (-want +got):\n%s", diff)
 		}
-		if diff := cmp.Diff([][]string{{"load", modules[0]}}, calls(t, f, "module")); diff != "" {
+		if diff := cmp.Diff([][]string{{modules[0]}}, calls(t, f, "tutti_load")); diff != "" {
 			t.Fatalf("modules (-want +got):\n%s", diff)
 		}
 		if diff := cmp.Diff([][]string{{"--", p.Submission.Dir}, {"--", p.Submission.Dir}}, calls(t, f, "cd")); diff != "" {

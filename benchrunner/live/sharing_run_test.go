@@ -78,6 +78,11 @@ func TestConcurrentHosts(t *testing.T) {
 			want: map[int64]string{5: "a1+a2+a3+b1+b2", 1: "a1+a2+a3", 2: "b1+b2", 3: "a1"},
 		},
 		{
+			name: "names that differ in their domains", nodes: "n1.a n1.b n2 n3.c", switches: [][]string{{"n1.a", "n2.x", "n3.d"}, {"n1.b"}},
+			cases: []coll.Candidate{at(3, 1, "slow"), at(1, 2, "slow"), at(2, 3, "slow")}, done: 3,
+			want: map[int64]string{1: "n1.a+n2+n1.b", 2: "n1.b", 3: "n1.a+n2"},
+		},
+		{
 			name: "the largest switches first, as planned", nodes: "a1 b1 b2 c1 c2", switches: [][]string{{"a1"}, {"b1", "b2"}, {"c1", "c2"}},
 			cases: []coll.Candidate{at(4, 1, "slow"), at(1, 2, "slow")}, done: 2,
 			want: map[int64]string{1: "b1+b2+c1+c2", 2: "a1"},

@@ -145,19 +145,46 @@ static int find_leader(MPI_Comm world, const char *host, int rank, int size)
     return leader;
 }
 
-/* Determines the place of each rank in the topology. If some of the ranks are missing from the topology, it is not
- * used, and each node counts as one place. */
-static void take_places(MPI_Comm world, const char *host, int size)
+/* Returns the lowest rank whose place is unknown, or is also the place of a rank on another host. Returns -1 if there is
+ * none. */
+static int misplaced(MPI_Comm world, const char *host, int size)
 {
-    int at = topology_place(host), unknown = 0;
+    uint64_t mine = hash_of(host), *hosts = allocate((size_t)size, sizeof *hosts);
+    int found = -1, most = 0;
+    PMPI_Allgather(&mine, (int)sizeof mine, MPI_BYTE, hosts, (int)sizeof mine, MPI_BYTE, world);
+    for (int r = 0; r < size; r++)
+        most = place_of[r] > most ? place_of[r] : most;
+    int *first = allocate((size_t)most + 1, sizeof *first); /* rank at each place, counted from 1 */
+    for (int r = 0; found < 0 && r < size; r++) {
+        if (place_of[r] < 0 || (first[place_of[r]] > 0 && hosts[first[place_of[r]] - 1] != hosts[r]))
+            found = r;
+        else if (first[place_of[r]] == 0)
+            first[place_of[r]] = r + 1;
+    }
+    free(first);
+    free(hosts);
+    return found;
+}
+
+/* Determines the place of each rank in the topology. If the topology does not tell the places of all ranks, rank 0
+ * prints the first host without a place. The topology is then not used, and each node counts as one place. */
+static void take_places(MPI_Comm world, const char *host, int rank, int size)
+{
+    int at = topology_place(host);
+    char lost[MPI_MAX_PROCESSOR_NAME];
     place_of = allocate((size_t)size, sizeof *place_of);
     PMPI_Allgather(&at, 1, MPI_INT, place_of, 1, MPI_INT, world);
-    for (int r = 0; r < size; r++)
-        unknown += place_of[r] < 0;
     levels = topology_levels();
     paths = topology_path();
-    if (unknown == 0)
+    int bad = misplaced(world, host, size);
+    if (bad < 0)
         return;
+    if (levels > 0) {
+        snprintf(lost, sizeof lost, "%s", host);
+        PMPI_Bcast(lost, (int)sizeof lost, MPI_CHAR, bad, world);
+        if (rank == 0)
+            fprintf(stderr, "tutti: the topology does not name the node %s, or not only it: the switches are not known\n", lost);
+    }
     int *nodes = allocate((size_t)size, sizeof *nodes);
     for (int r = 0; r < size; r++)
         nodes[r] = r;
@@ -177,7 +204,7 @@ void comms_start(MPI_Comm world)
     node_of = allocate((size_t)size, sizeof *node_of);
     ranks_on = allocate((size_t)size, sizeof *ranks_on);
     PMPI_Allgather(&leader, 1, MPI_INT, node_of, 1, MPI_INT, world);
-    take_places(world, host, size);
+    take_places(world, host, rank, size);
     PMPI_Comm_split(world, rank, 0, &comm_alone);
     PMPI_Comm_set_errhandler(comm_alone, MPI_ERRORS_RETURN);
     PMPI_Comm_group(world, &world_group);

@@ -41,8 +41,8 @@ static inline int group_of(const layout *l, int level, int position) { return l-
 /* topology.c: the switches, read from a file. */
 
 int topology_read(char *text, size_t length, char *why); /* 0, or -1 with the reason; an empty text has no switches */
-int topology_place(const char *host);                    /* -1: the file does not contain the host */
-int topology_levels(void);
+int topology_place(const char *host);                    /* -1: no node of the file, or several may be the host */
+int topology_levels(void);                               /* 0: no file was read */
 const int *topology_path(void);
 
 /* schedule.c: the schedule of an alltoall whose phases are free of contention. */

@@ -125,7 +125,7 @@ int topology_read(char *text, size_t length, char *why)
     kept = allocate(length + 1, 1);
     memcpy(kept, text, length);
     if (read_lines(why)) {
-        nspots = 0;
+        nspots = nlevels = 0;
         return -1;
     }
     qsort(spots, (size_t)nspots, sizeof *spots, by_path);
@@ -137,19 +137,27 @@ int topology_read(char *text, size_t length, char *why)
     return 0;
 }
 
-/* Compares two host names up to the first dot. */
-static int same_host(const char *a, const char *b)
+/* Returns whether two names are equal up to the first dot. */
+static int same_short(const char *a, const char *b)
 {
     size_t n = strcspn(a, "."), m = strcspn(b, ".");
     return n == m && memcmp(a, b, n) == 0;
 }
 
+/* The rule is that of topology.Names: the full name counts. A name without a domain stands for one with a domain only
+ * if no other node has the same short name. */
 int topology_place(const char *host)
 {
+    int found = -1, n = 0;
     for (int i = 0; i < nspots; i++)
-        if (same_host(spots[i].name, host))
+        if (strcmp(spots[i].name, host) == 0)
             return i;
-    return -1;
+    for (int i = 0; i < nspots; i++)
+        if (same_short(spots[i].name, host)) {
+            found = i;
+            n++;
+        }
+    return n == 1 && (strchr(spots[found].name, '.') == NULL || strchr(host, '.') == NULL) ? found : -1;
 }
 
 int topology_levels(void) { return nlevels; }

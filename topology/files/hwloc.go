@@ -45,8 +45,8 @@ var meaning = map[string]topology.Kind{
 	"Bridge": ignored, "PCIDev": ignored, "OSDev": ignored, "Misc": ignored, "MemCache": ignored,
 }
 
-// ReadHwloc reads the hwloc XML of one node. Errors begin with the name `file`. The node gets the given name.
-// If this is empty, it gets the host name in the file.
+// ReadHwloc reads the hwloc XML of one node. Errors begin with the name `file`. The node gets the host name in the
+// file. If the file has none, the node gets the given name.
 //
 // Sockets, NUMA nodes, dies, caches, cores and hardware threads become vertices. The name of a thread is pu and
 // the operating system's number. Other vertices are named by kind and number. A NUMA node, die or cache is
@@ -73,10 +73,8 @@ func machine(doc document, name string) (topology.Vertex, error) {
 		return topology.Vertex{}, errors.New("want one object of type Machine")
 	}
 	top := doc.Objects[0]
-	for _, i := range top.Infos {
-		if name == "" && i.Name == "HostName" {
-			name = i.Value
-		}
+	if i := slices.IndexFunc(top.Infos, func(i info) bool { return i.Name == "HostName" && i.Value != "" }); i >= 0 {
+		name = top.Infos[i].Value
 	}
 	b := builder{count: map[string]int{}}
 	children, err := b.below(top)

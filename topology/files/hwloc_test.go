@@ -31,7 +31,7 @@ func TestReadHwloc(t *testing.T) {
 			"die3(L3-6(core12(pu24 pu25) core13(pu26 pu27)) L3-7(core14(pu28 pu29) core15(pu30 pu31)))))"},
 		{"groups.xml", "n1", "n1(socket0(numa0(core0(pu0) core1(pu1)) numa1(core2(pu2) core3(pu3))))"},
 		{"hwloc1.xml", "n1", "n1(socket0(numa0(core0(pu0) core1(pu1)) numa1(core2(pu2) core3(pu3))) socket1(numa2(core4(pu4) core5(pu5)) numa3(core6(pu6) core7(pu7))))"},
-		{"vm.xml", "", "vm(socket0(core0(pu0) core1(pu1)))"},
+		{"vm.xml", "another", "vm(socket0(core0(pu0) core1(pu1)))"},
 	}
 	for _, tc := range tests {
 		f := testutil.Must(os.Open(filepath.Join("testdata", tc.file)))(t)
@@ -39,6 +39,19 @@ func TestReadHwloc(t *testing.T) {
 		f.Close()
 		if s := outlineNode(got); s != tc.want || err != nil {
 			t.Errorf("%s: %s, %v, want %s", tc.file, s, err, tc.want)
+		}
+	}
+}
+
+// TestReadNamesHost checks that a node has the host name in its file, and the file's name if there is none.
+func TestReadNamesHost(t *testing.T) {
+	const pu = `<object type="PU" os_index="0"/></object></topology>`
+	for text, want := range map[string]string{
+		`<topology><object type="Machine"><info name="HostName" value="n7.site"/>` + pu: "n7.site",
+		`<topology><object type="Machine">` + pu:                                         "part0",
+	} {
+		if got, err := files.Read(strings.NewReader(text), "/data/part0.xml", ""); err != nil || got.Root.Name != want {
+			t.Errorf("%q, %v, want %s", got.Root.Name, err, want)
 		}
 	}
 }

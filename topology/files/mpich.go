@@ -12,13 +12,13 @@ import (
 // parameter `nodes` holds the node of each rank. Ports are numbered in the order of a switch's children.
 // writeMPICH returns an error if a node is unknown.
 func writeMPICH(w io.Writer, t *topology.Tree, nodes []string) error {
-	at := coordinates(t)
+	at, names := coordinates(t), topology.NamesOf(t.Nodes()).Match(nodes)
 	b := bufio.NewWriter(w)
 	fmt.Fprintln(b, "# rank: group id, switch id, port number")
 	for rank, node := range nodes {
-		c, known := at[node]
+		c, known := at[names[node]]
 		if !known {
-			return fmt.Errorf("rank %d: no node %q in the tree", rank, node)
+			return fmt.Errorf("rank %d: no node %q in the tree, or several nodes with this name", rank, node)
 		}
 		fmt.Fprintf(b, "%d: %d %d %d\n", rank, c.group, c.number, c.port)
 	}

@@ -63,7 +63,7 @@ func Read(r io.Reader, name, topologyName string) (topology.Tree, error) {
 	return t, err
 }
 
-// readNode returns the tree of one node. If the file contains no host name, the node gets the name of the file.
+// readNode returns the tree of one node. If the file has no host name, the node gets the name of the file.
 func readNode(r io.Reader, name string) (topology.Tree, error) {
 	base := filepath.Base(name)
 	node, err := ReadHwloc(r, name, strings.TrimSuffix(base, filepath.Ext(base)))

@@ -114,15 +114,27 @@ tutti_side() {
 }
 
 # Prints the nodes of the job: one line for each switch of the file switches and one for all
-# other nodes. Each line begins with its number of nodes. Domains of node names are ignored.
+# other nodes. Each line begins with its number of nodes. A name without a domain stands for
+# one with a domain if no other node of the file has the same short name.
 tutti_switches() {
-	local -A switch
-	local line host number=0 group=()
+	local -A switch short
+	local line host name number=0 group=()
 	while read -r line; do
-		for host in $line; do switch[$host]=$number switch[${host%%.*}]=$number; done
+		for host in $line; do
+			name=${host%%.*} switch[$host]=$number
+			if [ -n "${short[$name]:-}" ]; then short[$name]=/; else short[$name]=$host; fi
+		done
 		number=$((number + 1))
 	done <switches
-	for host in $(tutti_hosts); do group[${switch[$host]:-${switch[${host%%.*}]:-$number}}]+=" $host"; done
+	for host in $(tutti_hosts); do
+		name=${short[${host%%.*}]:-/}
+		if [ -n "${switch[$host]:-}" ]; then
+			name=$host
+		elif [ "$name" != "${name%%.*}" ] && [ "$host" != "${host%%.*}" ]; then # two domains
+			name=/
+		fi
+		group[${switch[$name]:-$number}]+=" $host"
+	done
 	for line in "${group[@]}"; do
 		set -- $line
 		echo "$# $line"
