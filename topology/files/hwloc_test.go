@@ -48,7 +48,7 @@ func TestReadNamesHost(t *testing.T) {
 	const pu = `<object type="PU" os_index="0"/></object></topology>`
 	for text, want := range map[string]string{
 		`<topology><object type="Machine"><info name="HostName" value="n7.site"/>` + pu: "n7.site",
-		`<topology><object type="Machine">` + pu:                                         "part0",
+		`<topology><object type="Machine">` + pu:                                        "part0",
 	} {
 		if got, err := files.Read(strings.NewReader(text), "/data/part0.xml", ""); err != nil || got.Root.Name != want {
 			t.Errorf("%q, %v, want %s", got.Root.Name, err, want)
