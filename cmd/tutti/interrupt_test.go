@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -177,7 +178,8 @@ func newJournalFolder(t *testing.T, journal []byte) string {
 func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	want := reference(t)
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // else tutti ignores it if this test runs under nohup
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE} {
 		dir := t.TempDir()
 		campaigntest.Small(t, dir)
 		out := filepath.Join(dir, "out")
@@ -193,6 +195,24 @@ func TestInterrupt(t *testing.T) {
 		}
 		mustTutti(t, codeDone, "resume", out)
 		compareFinal(t, want, out)
+	}
+}
+
+// TestNohup checks that a signal that the parent ignores, as nohup(1) does with SIGHUP, ends nothing.
+func TestNohup(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	campaigntest.Small(t, dir)
+	cmd := exec.Command("bash", "-c", `trap "" HUP; exec tutti tune -c small.yaml`)
+	cmd.Dir = dir
+	testutil.NoError(t, cmd.Start())
+	sent := false
+	code := endWhen(t, cmd, syscall.SIGHUP, func() bool {
+		sent = journalLines(t, filepath.Join(dir, "out")) > 30
+		return sent
+	})
+	if code != codeDone || !sent {
+		t.Errorf("exit code %d, want %d; signal sent: %t", code, codeDone, sent)
 	}
 }
 

@@ -7,12 +7,32 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	context.AfterFunc(ctx, stop) // a second Ctrl-C ends the process at once
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	received := make(chan os.Signal, 1)
+	signal.Notify(received, endSignals()...)
+	go func() {
+		<-received
+		// A second Ctrl-C ends the process at once. The other signals stay caught, because a terminal that hangs up
+		// may send SIGHUP twice, and each line for a pipe that nobody reads causes another SIGPIPE.
+		signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
+		cancel()
+	}()
 	os.Exit(Main(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
+}
+
+// endSignals returns the signals that end a Go program by default. Those that the parent ignores are left out, such
+// as SIGHUP under nohup(1).
+func endSignals() []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE}
+	caught := slices.DeleteFunc(all, signal.Ignored)
+	if len(caught) == 0 {
+		return []os.Signal{syscall.SIGTERM} // Notify without a signal means all signals
+	}
+	return caught
 }

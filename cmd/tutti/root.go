@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -33,7 +34,7 @@ func Main(ctx context.Context, args, environ []string, stdout, stderr io.Writer)
 	if out.err != nil && (err == nil || errorIsPrinted(err) || errors.Is(err, out.err)) {
 		err = withCode(codeOutput, fmt.Errorf("standard output: %w", out.err))
 	}
-	if err != nil && !errorIsPrinted(err) {
+	if err != nil && !errorIsPrinted(err) && !errors.Is(err, syscall.EPIPE) { // such as: tutti ... | head
 		fmt.Fprintf(stderr, "tutti: %v\n", err)
 	}
 	return int(codeOf(err))
