@@ -1,7 +1,5 @@
 #include "repository.h"
 
-#include <stdlib.h>
-
 static char *block(const call *c, int rank) { return at(c, c->data, c->starts[rank_of(c, rank)]); }
 
 static int count(const call *c, int rank) { return c->counts[rank_of(c, rank)]; }
@@ -25,19 +23,17 @@ void allgatherv_ring_depth_first(const call *c)
 }
 
 /* Each rank sends its block to all others at once. */
-void allgatherv_linear(const call *c)
-{
-    int n = 0;
-    MPI_Request *all = requests_of(2 * c->size);
-    for (int k = 1; k < c->size; k++) {
-        int from = after(c, c->rank, -k);
-        start_receive(c, block(c, from), c->counts[from], from, &all[n++]);
-    }
-    for (int k = 1; k < c->size; k++)
-        start_send(c, block(c, c->rank), c->counts[c->rank], after(c, c->rank, k), &all[n++]);
-    wait_all(all, n);
-    free(all);
-}
+void allgatherv_linear(const call *c) { exchange_all(c, block(c, c->rank), 0, 1); }
+
+/* The algorithms simple, ring family and pair family of allgather, with blocks of different sizes. Source: Faraj and
+ * Yuan (2005), 3.1. */
+void allgatherv_simple(const call *c) { exchange_all(c, block(c, c->rank), 0, 0); }
+void allgatherv_pairwise(const call *c) { exchange_in_rounds(c, block(c, c->rank), 0, ALONG_RING, NOT_SEPARATED); }
+void allgatherv_pairwise_light_barrier(const call *c) { exchange_in_rounds(c, block(c, c->rank), 0, ALONG_RING, BY_MESSAGES); }
+void allgatherv_pairwise_barrier(const call *c) { exchange_in_rounds(c, block(c, c->rank), 0, ALONG_RING, BY_BARRIERS); }
+void allgatherv_pair(const call *c) { exchange_in_rounds(c, block(c, c->rank), 0, BY_XOR, NOT_SEPARATED); }
+void allgatherv_pair_light_barrier(const call *c) { exchange_in_rounds(c, block(c, c->rank), 0, BY_XOR, BY_MESSAGES); }
+void allgatherv_pair_barrier(const call *c) { exchange_in_rounds(c, block(c, c->rank), 0, BY_XOR, BY_BARRIERS); }
 
 /* Returns the sum of the counts of n consecutive ranks, from the given rank on. Rank 0 follows the last rank. */
 static int sum(const call *c, int rank, int n)
@@ -46,6 +42,31 @@ static int sum(const call *c, int rank, int n)
     for (int i = 0; i < n; i++)
         all += c->counts[after(c, rank, i)];
     return all;
+}
+
+/* Copies the blocks of the other ranks to their places. `all` has the blocks of consecutive ranks, from the given rank
+ * on. Rank 0 follows the last rank. */
+static void place_blocks(const call *c, const char *all, int first)
+{
+    for (int i = 0, done = 0; i < c->size; i++) {
+        int r = after(c, first, i);
+        if (r != c->rank)
+            copy(c, block(c, r), at(c, all, done), c->counts[r]);
+        done += c->counts[r];
+    }
+}
+
+/* The recursive doubling algorithm of allgather, with blocks of different sizes. */
+void allgatherv_recursive_doubling(const call *c)
+{
+    char *all = scratch(c, sum(c, 0, c->size));
+    copy(c, at(c, all, sum(c, 0, c->rank)), block(c, c->rank), c->counts[c->rank]);
+    for (int d = 1; d < c->size; d *= 2) {
+        int peer = c->rank ^ d, own = c->rank & ~(d - 1), other = peer & ~(d - 1);
+        send_receive(c, at(c, all, sum(c, 0, own)), sum(c, own, d), peer, at(c, all, sum(c, 0, other)), sum(c, other, d), peer);
+    }
+    place_blocks(c, all, 0);
+    scratch_free(c, all);
 }
 
 /* The Bruck algorithm of allgather, with blocks of different sizes. */
@@ -57,10 +78,6 @@ void allgatherv_bruck(const call *c)
         int blocks = at_most(d, c->size - d), from = after(c, c->rank, d);
         send_receive(c, all, sum(c, c->rank, blocks), after(c, c->rank, -d), at(c, all, sum(c, c->rank, d)), sum(c, from, blocks), from);
     }
-    for (int i = 1, done = c->counts[c->rank]; i < c->size; i++) {
-        int r = after(c, c->rank, i);
-        copy(c, block(c, r), at(c, all, done), c->counts[r]);
-        done += c->counts[r];
-    }
+    place_blocks(c, all, c->rank);
     scratch_free(c, all);
 }

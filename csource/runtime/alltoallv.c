@@ -45,8 +45,9 @@ static void replace(const call *c)
     }
 }
 
-/* Each rank exchanges blocks with all others at once. */
-void alltoallv_linear(const call *c)
+/* Exchanges blocks with all ranks at once. If `spread` is 1, a rank begins with itself and the ranks that follow it,
+ * otherwise with rank 0. */
+static void exchange_blocks(const call *c, int spread)
 {
     int n = 0;
     if (c->in_place) {
@@ -55,12 +56,17 @@ void alltoallv_linear(const call *c)
     }
     MPI_Request *all = requests_of(2 * c->size);
     for (int k = 0; k < c->size; k++)
-        start_get_from(c, after(c, c->rank, -k), &all[n++]);
+        start_get_from(c, spread ? after(c, c->rank, -k) : k, &all[n++]);
     for (int k = 0; k < c->size; k++)
-        start_put_to(c, after(c, c->rank, k), &all[n++]);
+        start_put_to(c, spread ? after(c, c->rank, k) : k, &all[n++]);
     wait_all(all, n);
     free(all);
 }
+
+void alltoallv_linear(const call *c) { exchange_blocks(c, 1); }
+
+/* All ranks send first to rank 0, then to rank 1, and so on. Source: Faraj and Yuan (2005), 3.1. */
+void alltoallv_simple(const call *c) { exchange_blocks(c, 0); }
 
 /* Each rank exchanges blocks with one other rank at a time. Source: Thakur, Rabenseifner and Gropp (2005), 3.4. */
 void alltoallv_pairwise(const call *c)

@@ -2,6 +2,10 @@
 
 #include <stdlib.h>
 
+/* The block that a rank sends to this rank: its place and its number of elements. */
+static char *place(const call *c, int from) { return at(c, c->data, c->counts == NULL ? from * c->count : c->starts[from]); }
+static int elements(const call *c, int from) { return c->counts == NULL ? c->count : c->counts[from]; }
+
 void exchange_all(const call *c, const char *out, int step, int spread)
 {
     int n = 0;
@@ -9,14 +13,18 @@ void exchange_all(const call *c, const char *out, int step, int spread)
     for (int k = 0; k < c->size; k++) {
         int from = spread ? after(c, c->rank, -k) : k;
         if (from != c->rank)
-            start_receive(c, at(c, c->data, from * c->count), c->count, from, &all[n++]);
+            start_receive(c, place(c, from), elements(c, from), from, &all[n++]);
     }
     for (int k = 0; k < c->size; k++) {
         int to = spread ? after(c, c->rank, k) : k;
         if (to != c->rank)
-            start_send(c, at(c, out, to * step), c->count, to, &all[n++]);
+            start_send(c, at(c, out, to * step), elements(c, c->rank), to, &all[n++]);
     }
-    wait_receives(c, all, c->size - 1, c->count);
+    for (int k = 0, i = 0; k < c->size; k++) {
+        int from = spread ? after(c, c->rank, -k) : k;
+        if (from != c->rank)
+            wait_receives(c, &all[i++], 1, elements(c, from));
+    }
     wait_all(all + c->size - 1, c->size - 1);
     free(all);
 }
@@ -36,7 +44,7 @@ void exchange_in_rounds(const call *c, const char *out, int step, enum partner b
             send_receive(c, NULL, 0, from, NULL, 0, to);
         else if (s == BY_BARRIERS && k > 1 && barrier_before(c, k))
             barrier_bruck(c);
-        send_receive(c, at(c, out, to * step), c->count, to, at(c, c->data, from * c->count), c->count, from);
+        send_receive(c, at(c, out, to * step), elements(c, c->rank), to, place(c, from), elements(c, from), from);
     }
 }
 

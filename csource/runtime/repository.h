@@ -48,8 +48,11 @@ void allgather_pair(const call *c), allgather_pair_barrier(const call *c), allga
 void allgather_pairwise(const call *c), allgather_pairwise_barrier(const call *c), allgather_pairwise_light_barrier(const call *c);
 void allgather_recursive_doubling(const call *c), allgather_ring(const call *c);
 void allgather_ring_depth_first(const call *c), allgather_simple(const call *c), allgather_two_level(const call *c);
-void allgatherv_bruck(const call *c), allgatherv_linear(const call *c), allgatherv_ring(const call *c);
-void allgatherv_ring_depth_first(const call *c);
+void allgatherv_bruck(const call *c), allgatherv_linear(const call *c), allgatherv_pair(const call *c);
+void allgatherv_pair_barrier(const call *c), allgatherv_pair_light_barrier(const call *c), allgatherv_pairwise(const call *c);
+void allgatherv_pairwise_barrier(const call *c), allgatherv_pairwise_light_barrier(const call *c);
+void allgatherv_recursive_doubling(const call *c), allgatherv_ring(const call *c), allgatherv_ring_depth_first(const call *c);
+void allgatherv_simple(const call *c);
 void allreduce_allgather(const call *c), allreduce_alltoall_allgather(const call *c), allreduce_halving_allgather(const call *c);
 void allreduce_nonoverlapping(const call *c), allreduce_rabenseifner(const call *c);
 void allreduce_recursive_doubling(const call *c), allreduce_ring(const call *c);
@@ -61,7 +64,7 @@ void alltoall_pair(const call *c), alltoall_pair_barrier(const call *c), alltoal
 void alltoall_pairwise(const call *c), alltoall_pairwise_barrier(const call *c), alltoall_pairwise_light_barrier(const call *c);
 void alltoall_recursive_doubling(const call *c), alltoall_scheduled(const call *c), alltoall_scheduled_barrier(const call *c);
 void alltoall_simple(const call *c), alltoall_windows(const call *c);
-void alltoallv_greedy(const call *c), alltoallv_linear(const call *c), alltoallv_pairwise(const call *c);
+void alltoallv_greedy(const call *c), alltoallv_linear(const call *c), alltoallv_pairwise(const call *c), alltoallv_simple(const call *c);
 void alltoallv_scheduled_barrier(const call *c);
 void barrier_bruck(const call *c), barrier_linear(const call *c), barrier_recursive_doubling(const call *c);
 void bcast_binary_tree(const call *c), bcast_binomial(const call *c), bcast_chain(const call *c), bcast_linear(const call *c);
@@ -123,7 +126,7 @@ typedef struct {
 const phases_of_pattern *pattern_phases(const call *c, enum way by);
 
 /* exchange.c: exchanges in which each rank sends one block to each other rank. The block for rank r begins r * `step`
- * elements after `out`. */
+ * elements after `out`. All blocks have c->count elements, or those that c->counts says for the rank that sends them. */
 
 /* Exchanges all blocks at once. If `spread` is 1, a rank begins with the ranks that follow it, otherwise with rank 0. */
 void exchange_all(const call *c, const char *out, int step, int spread);
