@@ -20,14 +20,14 @@ func auditing(t *testing.T) *StopRule {
 	}
 	algorithms := []coll.Algorithm{{Name: "ring"}, {Name: "tree"}, {Name: "wide"}}
 	space := coll.NewSpace(points, algorithms, func(coll.Candidate) error { return nil })
-	r := &StopRule{ledger: NewLedger(space), watch: NewWatch(Criteria{Slowdown: 1.03, Mistakes: 0.05}, Limits{}), opt: RuleOptions{Source: Predicted}}
+	r := NewStopRule(RuleOptions{Source: Predicted, Criteria: Criteria{Slowdown: 1.03, Mistakes: 0.05}}, NewLedger(space), nil)
 	f := &forecast{draws: 1}
 	for _, p := range space.Points() {
 		f.points, f.open, f.own = append(f.points, p), append(f.open, space.Algorithms()), append(f.own, 0)
 		f.logs, f.rivals = append(f.logs, []float64{-3, -3, -1}), append(f.rivals, []bool{false, true, false})
 	}
 	r.audited = []int64{512}
-	r.audits = r.planAudits(1, f)
+	r.audits = planAudits(r.ledger, 0, 1, f, r.audited)
 	return r
 }
 
@@ -48,7 +48,6 @@ func TestAudits(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := auditing(t)
-			var e Evaluation
 			batch := r.Audit()
 			if len(batch) != 4 || batch[0].MsgBytes != 8 || batch[3].MsgBytes != 64 {
 				t.Fatalf("audit of %v, want two candidates of 8 and of 64 bytes", batch)
@@ -59,68 +58,16 @@ func TestAudits(t *testing.T) {
 					testutil.NoError(t, r.ledger.Record(coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: seconds}, State: coll.TrialDone}))
 				}
 			}
-			r.evaluateAudits(&e)
-			want := []int64{512}
+			passed, mistakes := resultsOf(r.audits, r.ledger, 0.1)
+			var want []int64
 			if tc.passed {
-				want = []int64{8, 64, 512}
+				want = []int64{8, 64}
 			}
-			if !slices.Equal(e.Audited, want) || e.AuditMistakes != 2*tc.mistakes {
-				t.Errorf("%d mistakes, passed %v: want %d and %v", e.AuditMistakes, e.Audited, 2*tc.mistakes, want)
+			if !slices.Equal(passed, want) || mistakes != 2*tc.mistakes {
+				t.Errorf("%d mistakes, passed %v: want %d and %v", mistakes, passed, 2*tc.mistakes, want)
 			}
 		})
 	}
-}
-
-// TestPredictedStop checks when predictions end a campaign. The stopping criteria must hold with a high
-// probability, no audit may remain, and the first space must have had enough points. If the noise makes the
-// criteria unattainable, the campaign ends as noise-limited, even if it has also reached its time limit.
-func TestPredictedStop(t *testing.T) {
-	for _, tc := range []struct {
-		name   string
-		points int
-		e      Evaluation
-		want   bool
-		ended  StopReason // at the time limit
-	}{
-		{"met", 40, Evaluation{PConverged: 0.95, PAttainable: 1}, true, TimeUp},
-		{"not met", 40, Evaluation{PConverged: 0.94, PAttainable: 1}, false, TimeUp},
-		{"audits", 40, Evaluation{PConverged: 1, PAttainable: 1, Audits: 1}, false, TimeUp},
-		{"few points", 39, Evaluation{PConverged: 1, PAttainable: 1}, false, TimeUp},
-		{"noise", 40, Evaluation{PAttainable: 0.04}, false, NoiseLimited},
-	} {
-		ledger := measuredTwice(t, tc.points)
-		r := NewStopRule(RuleOptions{Source: Predicted, Limits: Limits{Wall: 1}}, ledger, nil)
-		ledger.Grow(measuredTwice(t, 50).Space())
-		tc.e.Source = Predicted
-		if got := r.Observe(tc.e, true); got != tc.want {
-			t.Errorf("%s: converged %t, want %t", tc.name, got, tc.want)
-		}
-		if got := r.Ended(0, 0); got == TimeUp {
-			t.Errorf("%s: ended by %q before the limit", tc.name, got)
-		}
-		if got := r.Ended(1, 0); got != tc.ended {
-			t.Errorf("%s: ended by %q, want %q", tc.name, got, tc.ended)
-		}
-	}
-}
-
-// measuredTwice returns a ledger with several points. At each of the first five points, one algorithm is
-// measured once and another one twice.
-func measuredTwice(t *testing.T, points int) *Ledger {
-	t.Helper()
-	var all []coll.Point
-	for i := range points {
-		all = append(all, coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: int64(1 + i)})
-	}
-	l := NewLedger(coll.NewSpace(all, []coll.Algorithm{{Name: "ring"}, {Name: "tree"}, {Name: "wide"}}, func(coll.Candidate) error { return nil }))
-	for _, p := range all[:5] {
-		for _, name := range []string{"ring", "tree", "tree"} {
-			c := coll.Candidate{Point: p, Algorithm: coll.Algorithm{Name: name}}
-			testutil.NoError(t, l.Pend(c))
-			testutil.NoError(t, l.Record(coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: 1}, State: coll.TrialDone}))
-		}
-	}
-	return l
 }
 
 // TestForecast checks that a forecast computes the right statistics from two given draws at two points.
@@ -148,13 +95,13 @@ func TestForecast(t *testing.T) {
 func TestAuditsAreDrawn(t *testing.T) {
 	points := []coll.Point{{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}, {Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: 8}}
 	algorithms := []coll.Algorithm{{Name: "ring"}, {Name: "tree"}}
-	r := &StopRule{ledger: NewLedger(coll.NewSpace(points, algorithms, func(coll.Candidate) error { return nil }))}
+	l := NewLedger(coll.NewSpace(points, algorithms, func(coll.Candidate) error { return nil }))
 	slower := -3 + math.Log10(4)
 	f := &forecast{draws: 1, choices: choices{points: points, open: [][]coll.Algorithm{algorithms, algorithms}, own: []int{0, 0}},
 		logs: [][]float64{{-3, -3}, {slower, slower}}, rivals: [][]bool{{false, true}, {false, true}}}
 	first, rounds := 0, 3000
 	for round := range rounds {
-		if r.planAudits(round, f)[0].point == points[0] {
+		if planAudits(l, 0, round, f, nil)[0].point == points[0] {
 			first++
 		}
 	}

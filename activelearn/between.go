@@ -22,6 +22,10 @@ func (r *StopRule) Between(check func(coll.Candidate) error) ([]coll.Candidate, 
 	if !ok || !r.meetsCriteria() {
 		return nil, nil
 	}
+	return r.between(last, check)
+}
+
+func (r *Evaluator) between(last Evaluation, check func(coll.Candidate) error) ([]coll.Candidate, error) {
 	now, err := r.models.snapshot()
 	if err != nil {
 		return nil, err
@@ -62,14 +66,14 @@ func (r *StopRule) Between(check func(coll.Candidate) error) ([]coll.Candidate, 
 		return nil, nil
 	}
 	q := learner.DrawQuery{Scores: last.Scores, Rand: rand.New(rand.NewPCG(r.opt.Seed^betweenStream, uint64(last.Round)))}
-	f, err := c.forecast(now.posterior, q, now.alternatives.trusted, r.opt.Metrics, r.watch.Meets)
+	f, err := c.forecast(now.posterior, q, now.alternatives.trusted, r.opt.Metrics, r.opt.Criteria.Meets)
 	if err != nil {
 		return nil, err
 	}
 	var out []coll.Candidate
 	for i, pair := range pairs {
 		n := float64(f.draws)
-		if !r.watch.Meets(metrics.Summary{Slowdown: f.expected[i] / n, Mistakes: f.mistakes[i] / n}) {
+		if !r.opt.Criteria.Meets(metrics.Summary{Slowdown: f.expected[i] / n, Mistakes: f.mistakes[i] / n}) {
 			out = append(out, pair...)
 		}
 	}

@@ -12,86 +12,92 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Evaluate evaluates the selection after a round. The parameter `failed` is the number of failed candidates
-// that will be tried again. The result `ok` is false if there is nothing to evaluate yet: with a single
-// measured point, or with only one algorithm at each point.
-func (r *StopRule) Evaluate(round, failed int) (e Evaluation, ok bool, err error) {
+// Evaluator evaluates the selection that follows from the measurements of a ledger.
+type Evaluator struct {
+	opt      RuleOptions
+	ledger   *Ledger
+	models   *Models
+	previous *snapshot // of the last forecast
+}
+
+const (
+	// ruleStream changes the seed for the random points of evaluations, so that they are independent of the
+	// points that strategies draw in the same round. If they were the same, measured points would be evaluated
+	// more often than others. Any odd number would do.
+	ruleStream = 0x9e3779b97f4a7c15
+	// drawStream changes the seed for the random draws of forecasts.
+	drawStream = 0xbf58476d1ce4e5b9
+	// betweenStream changes the seed for the random draws of Between, at message sizes between two sizes of the
+	// space.
+	betweenStream = 0x94d049bb133111eb
+	// auditStream changes the seed for the random points of audits.
+	auditStream = 0xd1342543de82ef95
+)
+
+// Evaluate completes the evaluation of a round. e must have the round and the results of audits. failed is the number
+// of failed candidates that will be tried again. Evaluate returns the forecast on which the evaluation is based; it is
+// nil if measurements are compared. It returns false if there is nothing to evaluate yet.
+func (r *Evaluator) Evaluate(e *Evaluation, failed int) (f *forecast, ok bool, err error) {
 	l := r.ledger
-	e = Evaluation{
-		Round:          round,
-		Trials:         l.Trials(),
-		Points:         l.PointsMeasured(),
-		MachineSeconds: l.CostSeconds(),
-		NodeSeconds:    l.NodeSeconds(),
-		PointShare:     float64(l.PointsMeasured()) / float64(len(l.Space().Points())),
-		CandidateShare: float64(l.CandidatesMeasured()) / float64(l.Space().Size()),
-		Source:         r.opt.Source,
-		Outliers:       len(r.outliers),
-	}
+	e.Trials, e.Points = l.Trials(), l.PointsMeasured()
+	e.MachineSeconds, e.NodeSeconds = l.CostSeconds(), l.NodeSeconds()
+	e.PointShare = float64(l.PointsMeasured()) / float64(len(l.Space().Points()))
+	e.CandidateShare = float64(l.CandidatesMeasured()) / float64(l.Space().Size())
+	e.Source = r.opt.Source
 	switch {
 	case r.opt.Source != Reference && l.Left() == 0 && failed == 0:
 		e.Source = measured
-		ok, err = r.predict(&e)
-		return e, ok, err
+		return r.predict(e)
 	case r.opt.Source == Predicted:
-		ok, err = r.predict(&e)
-		return e, ok, err
+		return r.predict(e)
 	}
 	held, err := r.heldOut()
 	if err != nil || len(held.Slowdowns) == 0 {
-		return e, false, err
+		return nil, false, err
 	}
 	sum, err := metrics.Summarize(held.Slowdowns, r.weigh(held.Points))
 	if err != nil {
-		return e, false, ignoreEmpty(err)
+		return nil, false, ignoreEmpty(err)
 	}
 	e.describe(sum)
 	if r2, err := held.R2(coll.Algorithm{}); err == nil {
 		e.R2 = r2
 	}
-	return e, true, nil
+	return nil, true, nil
 }
 
 // predict estimates how good a round's selection is over the space. It stores the results in e. First it
 // compares the round's measurements with the predictions made before the round. This comparison scores the
-// error models and shows which audits (measurements that check choices) found a mistake. predict returns false
-// as long as no selected algorithm has a measurement.
-func (r *StopRule) predict(e *Evaluation) (bool, error) {
-	before := r.previous
-	if last, ok := r.last(); ok {
-		e.Scores = last.Scores
-	}
-	if before != nil {
+// error models. predict returns false as long as no selected algorithm has a measurement.
+func (r *Evaluator) predict(e *Evaluation) (*forecast, bool, error) {
+	if before := r.previous; before != nil {
 		var err error
 		if e.Scores, err = before.posterior.Score(e.Scores, r.ledger.After(before.measurements)); err != nil {
-			return false, err
+			return nil, false, err
 		}
 	}
-	r.evaluateAudits(e)
 	f, err := r.forecast(*e)
 	if err != nil {
-		return false, ignoreEmpty(err)
+		return nil, false, ignoreEmpty(err)
 	}
 	sum, err := f.mean()
 	if err != nil {
-		return false, ignoreEmpty(err)
+		return nil, false, ignoreEmpty(err)
 	}
 	e.describe(sum)
 	e.SlowdownUpper, e.MistakesUpper = f.upper(slowdown), f.upper(mistakes)
-	e.Audits = len(r.audits)
 	e.PConverged, e.PAttainable = float64(f.met)/float64(f.draws), float64(f.attained)/float64(f.draws)
 	e.MistakesAttainable = stat.Mean(f.floors, nil)
-	return true, nil
+	return f, true, nil
 }
 
-// forecast predicts the quality of the selection after a round. It also plans the next round's audits, which check
-// choices by measuring. The evaluation e must already have the scores of the error models and the audits' results.
-func (r *StopRule) forecast(e Evaluation) (*forecast, error) {
+// forecast predicts the quality of the selection after a round. e must already have the scores of the error models.
+func (r *Evaluator) forecast(e Evaluation) (*forecast, error) {
 	now, err := r.models.snapshot()
 	if err != nil {
 		return nil, err
 	}
-	r.previous, r.audits, r.audited = now, nil, e.Audited
+	r.previous = now
 	points := r.SamplePoints(e.Round)
 	choose, err := r.choiceOf(now, points)
 	if err != nil {
@@ -103,48 +109,25 @@ func (r *StopRule) forecast(e Evaluation) (*forecast, error) {
 	}
 	c := now.alternatives.predictable(now.posterior, points, choose)
 	q := learner.DrawQuery{Scores: e.Scores, Rand: rand.New(rand.NewPCG(r.opt.Seed^drawStream, uint64(e.Round)))}
-	f, err := c.forecast(now.posterior, q, times, r.weigh(c.points), r.watch.Meets)
-	if err == nil && float64(f.met) >= confidence*float64(f.draws) {
-		r.audits = r.planAudits(e.Round, f)
-	}
-	return f, err
+	return c.forecast(now.posterior, q, times, r.weigh(c.points), r.opt.Criteria.Meets)
 }
 
-// Refit fits the models to all measurements made so far. It also plans the next round's audits, which check choices
-// by measuring. A resumed campaign calls Refit with the last evaluation in its journal. Refit does nothing unless
-// the source of this evaluation is Predicted.
-func (r *StopRule) Refit(e Evaluation) error {
+// Refit fits the models to all measurements made so far, and returns the forecast of an evaluation in the journal. A
+// resumed campaign calls Refit with the last one. The forecast is nil unless the source of the evaluation is Predicted.
+func (r *Evaluator) Refit(e Evaluation) (*forecast, error) {
 	if r.opt.Source != Predicted {
-		return nil
+		return nil, nil
 	}
-	_, err := r.forecast(e)
-	return ignoreEmpty(err)
-}
-
-// Accepts reports whether a selection that other models make is also expected to meet the stopping criteria.
-// The campaign's posterior predicts the quality of this selection, as it does for the campaign's own
-// selection. If no evaluation has used the posterior, Accepts returns true.
-func (r *StopRule) Accepts(models *learner.Learner) (bool, error) {
-	e, ok := r.last()
-	if !ok || e.Source == CrossValidated || e.Source == Reference {
-		return true, nil
-	}
-	own, err := r.models.Fit()
+	f, err := r.forecast(e)
 	if err != nil {
-		return false, err
+		return nil, ignoreEmpty(err)
 	}
-	points := r.SamplePoints(e.Round)
-	choose, err := r.merge(NewAlternatives(models, r.ledger), points)
-	if err != nil {
-		return false, err
-	}
-	s, ok, err := NewAlternatives(own, r.ledger).Expected(points, choose, r.weigh(points), e.Scores, r.opt.Seed)
-	return ok && r.watch.Meets(s), err
+	return f, nil
 }
 
 // heldOut compares the model's predictions with measurements to which the model was not fitted. These are the
 // reference measurements or, in cross-validation, the measurements of each fold in turn.
-func (r *StopRule) heldOut() (learner.Validation, error) {
+func (r *Evaluator) heldOut() (learner.Validation, error) {
 	if r.opt.Source == Reference {
 		l, err := r.models.Fit()
 		if err != nil {

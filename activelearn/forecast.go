@@ -93,6 +93,9 @@ func (c choices) forecast(p *learner.Posterior, q learner.DrawQuery, measured fu
 // It assumes that they hold in all remaining draws.
 func (f *forecast) mayMeet() bool { return float64(f.draws-f.met) <= (1-confidence)*mostDraws }
 
+// meetCriteria reports whether the draws meet the stopping criteria with the probability `confidence`.
+func (f *forecast) meetCriteria() bool { return float64(f.met) >= confidence*float64(f.draws) }
+
 // add adds one random draw: log10 of the time in seconds, for each point and algorithm.
 func (f *forecast) add(times [][]float64) error {
 	threshold := f.metrics.Threshold()

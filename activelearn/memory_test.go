@@ -48,7 +48,7 @@ func TestRoundAllocates(t *testing.T) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		testutil.Must(posterior.Update(models.Data()))(t)
-		testutil.NoError(t, rule.FindOutliers(2))
+		testutil.Must(rule.remeasure.findOutliers(2, Logged{}))(t)
 		rule.Replicate()
 		testutil.Must(posterior.Score(nil, l.After(n-100)))(t)
 		testutil.Must(strategy.Ask(State{Round: 2, Want: 8, Ledger: l, Posterior: posterior}))(t)

@@ -1,13 +1,13 @@
 package activelearn
 
 import (
-	"math/rand/v2"
 	"slices"
 	"time"
 
 	"tutti/coll"
 	"tutti/metrics"
 	"tutti/selection"
+	"tutti/surrogate/learner"
 )
 
 // RuleOptions configures a StopRule, which decides when a campaign stops.
@@ -30,25 +30,22 @@ type RuleOptions struct {
 	Reason func(coll.Candidate) (Reason, bool)
 }
 
-// StopRule evaluates the selection after each round and decides when a campaign stops. It also says
-// which outliers to measure again, and which candidates to measure twice so that the noise can be estimated.
+// StopRule ends each round of a campaign. Round finds the outliers among the round's measurements, evaluates the
+// selection and plans audits. Decide then says from Progress whether the campaign stops.
 type StopRule struct {
+	*Evaluator
+	remeasure   remeasurements
 	opt         RuleOptions
 	ledger      *Ledger
-	models      *Models
 	watch       *Watch
 	measuresAll bool // see MeasuresAll
 	evaluations []Evaluation
-	evaluated   bool      // the last of evaluations is that of the latest round
-	previous    *snapshot // of the last forecast
-
-	auditing bool    // the next round makes audits
-	audits   []audit // of the next round; after a resume, those of rounds in the journal are unknown
-	audited  []int64 // message sizes whose last audit found no mistake
-
-	examined int                    // number of measurements that were checked for outliers
-	outliers []coll.Candidate       // for the next round
-	rounds   map[coll.Candidate]int // all outliers so far, each with the round that measures it again
+	evaluated   bool // the last of evaluations is that of the latest round
+	grown       bool // the space has become larger since then
+	outliers    []coll.Candidate
+	auditing    bool    // the next round makes audits
+	audits      []audit // of the next round; after a resume, those of rounds in the journal are unknown
+	audited     []int64 // message sizes whose last audit found no mistake
 }
 
 // NewStopRule returns the stopping rule of a campaign without any evaluation so far.
@@ -60,43 +57,96 @@ func NewStopRule(opt RuleOptions, l *Ledger, m *Models) *StopRule {
 		opt.Reason = func(coll.Candidate) (Reason, bool) { return Reason{}, false }
 	}
 	return &StopRule{
-		opt: opt, ledger: l, models: m,
-		watch: NewWatch(opt.Criteria, opt.Limits), measuresAll: MeasuresAll(opt.Source, l.Space()), rounds: map[coll.Candidate]int{},
+		Evaluator: &Evaluator{opt: opt, ledger: l, models: m}, opt: opt, ledger: l,
+		remeasure: remeasurements{ledger: l, models: m, sharedLaunch: opt.SharedLaunch, off: !opt.UsesPosterior, rounds: map[coll.Candidate]int{}},
+		watch:     NewWatch(opt.Criteria), measuresAll: MeasuresAll(opt.Source, l.Space()),
 	}
 }
 
-// Evaluations returns the evaluations of all rounds so far, in order.
-func (r *StopRule) Evaluations() []Evaluation { return r.evaluations }
-
-// last returns the evaluation of the latest round, or false if that round could not be evaluated.
-func (r *StopRule) last() (Evaluation, bool) {
-	n := len(r.evaluations)
-	if n == 0 || !r.evaluated {
-		return Evaluation{}, false
-	}
-	return r.evaluations[n-1], true
+// Logged is what the journal has of a round when a campaign is restored. It is empty for a new round.
+type Logged struct {
+	Evaluation *Evaluation
+	NextRound  bool             // the journal has the batch of the next round
+	Outliers   []coll.Candidate // that the next round measures again
+	Later      bool             // the journal shows that a later round was evaluated, so the models of this one are not needed
 }
 
-// Observe records the evaluation of a round; `ok` is false if the round has none. It reports whether the campaign has
-// converged. This requires that the stopping criteria hold, that algorithms were compared, and that no outlier is
-// pending. If the criteria are checked by predictions, they must hold with a high probability (PConverged), and no
-// audit may remain. Otherwise enough successive rounds must meet them.
-func (r *StopRule) Observe(e Evaluation, ok bool) (converged bool) {
-	if r.evaluated = ok; !ok {
-		return false
+// Round evaluates the selection after a round and plans what the next round measures besides the candidates of the
+// strategy: outliers and audits. failed is the number of failed candidates that will be tried again. Round takes from
+// the journal what it has, and fits no model for a round that was followed by another evaluation. It returns false
+// if there is nothing to evaluate yet: with a single measured point, or with only one algorithm at each point.
+func (r *StopRule) Round(round, failed int, logged Logged) (Evaluation, bool, error) {
+	outliers, err := r.remeasure.findOutliers(round+1, logged)
+	if err != nil {
+		return Evaluation{}, false, err
 	}
-	r.evaluations = append(r.evaluations, e)
-	r.audited, r.auditing = e.Audited, e.Audits > 0
+	e, f, err := r.evaluate(round, failed, len(outliers), logged)
+	if err != nil {
+		return Evaluation{}, false, err
+	}
+	r.outliers, r.grown, r.audits, r.evaluated = outliers, false, nil, e != nil
+	if e == nil {
+		return Evaluation{}, false, nil
+	}
+	if f != nil && f.meetCriteria() {
+		r.audits = planAudits(r.ledger, r.opt.Seed, round, f, e.Audited)
+	}
+	if logged.Evaluation == nil {
+		e.Audits = len(r.audits)
+	}
+	r.evaluations, r.audited, r.auditing = append(r.evaluations, *e), e.Audited, e.Audits > 0
+	r.count(*e)
+	return *e, true, nil
+}
+
+// evaluate returns the evaluation of a round and the forecast on which it is based. Each is nil if there is none.
+func (r *StopRule) evaluate(round, failed, outliers int, logged Logged) (*Evaluation, *forecast, error) {
+	switch {
+	case logged.Evaluation != nil && !logged.Later:
+		e := *logged.Evaluation
+		f, err := r.Refit(e)
+		return &e, f, err
+	case logged.Evaluation != nil:
+		e := *logged.Evaluation
+		return &e, nil, nil
+	case logged.Later:
+		return nil, nil, nil
+	}
+	e := Evaluation{Round: round, Outliers: outliers, Audited: slices.Clone(r.audited)}
+	if n := len(r.evaluations); n > 0 && r.evaluated {
+		e.Scores, e.AuditMistakes = r.evaluations[n-1].Scores, r.evaluations[n-1].AuditMistakes
+	}
+	passed, mistakes := resultsOf(r.audits, r.ledger, r.opt.Metrics.Threshold())
+	e.Audited, e.AuditMistakes = append(e.Audited, passed...), e.AuditMistakes+mistakes
+	slices.Sort(e.Audited)
+	f, ok, err := r.Evaluate(&e, failed)
+	if err != nil || !ok {
+		return nil, nil, err
+	}
+	return &e, f, nil
+}
+
+// count counts an evaluation whose numbers must meet the criteria in successive rounds. It does not count if the
+// campaign cannot stop after it: while an outlier or an audit is pending, or as long as nothing is compared.
+func (r *StopRule) count(e Evaluation) {
 	figures := metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes}
 	switch {
 	case len(r.outliers) > 0 || r.auditing || !r.compared():
-		return false
 	case e.Source == CrossValidated:
-		return r.watch.Observe(figures)
+		r.watch.Observe(figures)
 	case e.Source == Reference:
-		return r.watch.ObserveAll(figures)
+		r.watch.ObserveAll(figures)
 	}
-	return e.Source == Predicted && e.PConverged >= confidence && !r.MeasuresAll()
+}
+
+// Progress returns the state of the campaign, for Decide. retries is the number of failed candidates that will be
+// tried again.
+func (r *StopRule) Progress(elapsed time.Duration, retries int) Progress {
+	return Progress{
+		Criteria: r.opt.Criteria, Evaluations: r.evaluations, Evaluated: r.evaluated, InRow: r.watch.Satisfied(), Grown: r.grown,
+		Outliers: len(r.outliers), Retries: retries, Free: r.ledger.Left(), Compared: r.compared(),
+		MeasuresAll: r.measuresAll, Replicates: len(r.ledger.Replicates()), Limit: r.opt.Limits.Reached(r.ledger, elapsed),
+	}
 }
 
 // compared reports whether at least two algorithms were measured, or the space has only one. It returns
@@ -113,21 +163,43 @@ func (r *StopRule) compared() bool {
 	return len(r.ledger.Space().Algorithms()) < 2
 }
 
+// Evaluations returns the evaluations of all rounds so far, in order.
+func (r *StopRule) Evaluations() []Evaluation { return r.evaluations }
+
+// last returns the evaluation of the latest round, or false if that round could not be evaluated.
+func (r *StopRule) last() (Evaluation, bool) {
+	return Progress{Evaluations: r.evaluations, Evaluated: r.evaluated}.last()
+}
+
 // meetsCriteria reports whether the latest evaluation meets the stopping criteria. Predictions must meet them
 // with the probability `confidence`.
 func (r *StopRule) meetsCriteria() bool {
-	if e, ok := r.last(); ok && e.Source == Predicted {
+	e, ok := r.last()
+	if ok && e.Source == Predicted {
 		return e.PConverged >= confidence
 	}
-	return r.averagesMeetCriteria()
+	return ok && r.opt.Criteria.Meets(metrics.Summary{Slowdown: e.Slowdown, Mistakes: e.Mistakes})
 }
 
-// averagesMeetCriteria reports whether the averages of the latest evaluation meet the stopping criteria. The
-// upper confidence limits do not matter here: after every candidate is measured, no further round can narrow
-// them.
-func (r *StopRule) averagesMeetCriteria() bool {
+// Accepts reports whether a selection that other models make is also expected to meet the stopping criteria.
+// The campaign's posterior predicts the quality of this selection, as it does for the campaign's own
+// selection. If no evaluation has used the posterior, Accepts returns true.
+func (r *StopRule) Accepts(models *learner.Learner) (bool, error) {
 	e, ok := r.last()
-	return ok && r.watch.Meets(metrics.Summary{Slowdown: e.Slowdown, Mistakes: e.Mistakes})
+	if !ok || e.Source == CrossValidated || e.Source == Reference {
+		return true, nil
+	}
+	own, err := r.models.Fit()
+	if err != nil {
+		return false, err
+	}
+	points := r.SamplePoints(e.Round)
+	choose, err := r.merge(NewAlternatives(models, r.ledger), points)
+	if err != nil {
+		return false, err
+	}
+	s, ok, err := NewAlternatives(own, r.ledger).Expected(points, choose, r.weigh(points), e.Scores, r.opt.Seed)
+	return ok && r.opt.Criteria.Meets(s), err
 }
 
 // MeasuresAll reports whether a campaign measures every candidate of its space unless a limit ends it. It does if the
@@ -147,143 +219,61 @@ func (r *StopRule) OnlyRemeasures() bool {
 	return ok && len(r.outliers) > 0 && !r.auditing && (r.watch.Satisfied() || e.Source == Predicted && r.meetsCriteria())
 }
 
-// SpaceGrew must be called when the space has become larger. It discards the audits and sets the number of
-// successive rounds that met the criteria to zero.
-func (r *StopRule) SpaceGrew() {
-	r.watch.Reset()
-	r.auditing, r.audits, r.audited = false, nil, nil
-}
-
-// LimitReached returns the limit that the campaign has reached, or "" if it has reached none.
-func (r *StopRule) LimitReached(elapsed time.Duration) StopReason {
-	return r.watch.LimitReached(r.ledger, elapsed)
-}
-
-// Ended returns the reason why no further round begins. If a further round begins, it returns "". The
-// parameter `retries` is the number of failed candidates that will be tried again.
-//
-// A space is completely measured if no candidate is free, none will be tried again after a failure, and no
-// outlier will be measured again. Ended checks this before the limits. For a completely measured space the
-// reason is Converged if the averages meet the criteria and algorithms were compared.
-func (r *StopRule) Ended(elapsed time.Duration, retries int) StopReason {
-	switch complete := r.ledger.Left() == 0 && retries+len(r.outliers) == 0; {
-	case complete && r.averagesMeetCriteria() && r.compared():
-		return Converged
-	case complete:
-		return SpaceExhausted
-	case r.noiseLimited():
-		return NoiseLimited
+// SpaceGrew must be called when the space has become larger. With new algorithms in it, the audits are void, and
+// the number of successive rounds that met the criteria becomes zero.
+func (r *StopRule) SpaceGrew(algorithms bool) {
+	r.grown = true
+	if algorithms {
+		r.watch.Reset()
+		r.auditing, r.audits, r.audited = false, nil, nil
 	}
-	return r.LimitReached(elapsed)
 }
 
-// noiseLimited reports whether noise keeps the stopping criteria out of reach: they would fail with the
-// probability `confidence` even if every candidate were measured once. This must hold in successive rounds,
-// because a few replicates can change the estimated noise.
-func (r *StopRule) noiseLimited() bool {
-	rounds := max(1, r.opt.Criteria.Patience)
-	if r.MeasuresAll() || len(r.evaluations) < rounds || len(r.ledger.Replicates()) < minReplicates {
-		return false
-	}
-	return !slices.ContainsFunc(r.evaluations[len(r.evaluations)-rounds:], func(e Evaluation) bool {
-		return e.Source != Predicted || e.PAttainable >= 1-confidence
-	})
+// Replicate returns at most one measured candidate to measure again with the candidates of a round; see
+// remeasurements.replicate.
+func (r *StopRule) Replicate(batches ...[]coll.Candidate) []coll.Candidate {
+	return r.remeasure.replicate(batches...)
 }
 
-const (
-	// ruleStream changes the seed for the random points of evaluations, so that they are independent of the
-	// points that strategies draw in the same round. If they were the same, measured points would be evaluated
-	// more often than others. Any odd number would do.
-	ruleStream = 0x9e3779b97f4a7c15
-	// drawStream changes the seed for the random draws of forecasts.
-	drawStream = 0xbf58476d1ce4e5b9
-	// betweenStream changes the seed for the random draws of Between, at message sizes between two sizes of the
-	// space.
-	betweenStream = 0x94d049bb133111eb
-	// auditStream changes the seed for the random points of audits.
-	auditStream = 0xd1342543de82ef95
-)
+// Outliers returns the outliers that the next round measures again.
+func (r *StopRule) Outliers() []coll.Candidate { return r.outliers }
 
-// SamplePoints draws the points at which a round's selection is evaluated. They are in the order of
-// the space.
-func (r *StopRule) SamplePoints(round int) []coll.Point {
-	points := r.points()
-	if len(points) <= predictedPoints {
-		return slices.Clone(points)
-	}
-	at := rand.New(rand.NewPCG(r.opt.Seed^ruleStream, uint64(round))).Perm(len(points))[:predictedPoints]
-	slices.Sort(at)
-	out := make([]coll.Point, len(at))
-	for k, i := range at {
-		out[k] = points[i]
+// Auditing reports whether the next round contains audits, which compare selected algorithms with their rivals by
+// measurement.
+func (r *StopRule) Auditing() bool { return r.auditing }
+
+// Audit returns the candidates that the next round measures for audits (see audit).
+func (r *StopRule) Audit() (out []coll.Candidate) {
+	for _, a := range r.audits {
+		for _, c := range a.candidates() {
+			if r.ledger.IsFree(c) {
+				out = append(out, c)
+			}
+		}
 	}
 	return out
 }
 
-func (r *StopRule) points() []coll.Point { return r.ledger.Space().Points() }
-
-// MergePoints returns the points at which a round's selection is merged into rules. These are all points if the space
-// has at most mergedPoints. In a larger space they are the points of SamplePoints.
-func (r *StopRule) MergePoints(round int) []coll.Point {
-	if len(r.points()) > mergedPoints {
-		return r.SamplePoints(round)
+// Reasons returns the reason for each candidate of a round. Retries and replicates have no reason. If no
+// candidate has a reason, Reasons returns nil.
+func (r *StopRule) Reasons(round int, batch []coll.Candidate) []Reason {
+	known, out := false, make([]Reason, len(batch))
+	for i, c := range batch {
+		has := true
+		switch {
+		case r.remeasure.rounds[c] == round:
+			out[i] = Reason{Outlier: true, Seconds: r.ledger.Measured(c).CostSeconds}
+		case slices.ContainsFunc(r.audits, func(a audit) bool { return a.point == c.Point }):
+			out[i] = Reason{Audit: true}
+		case r.ledger.IsFree(c):
+			out[i], has = r.opt.Reason(c)
+		default:
+			has = false
+		}
+		known = known || has
 	}
-	return r.points()
-}
-
-// Selected returns the selection that follows from all measurements.
-func (r *StopRule) Selected() (Choice, error) {
-	if r.previous != nil && r.previous.measurements == r.ledger.CandidatesMeasured() {
-		return r.choiceOf(r.previous, r.points())
+	if !known {
+		return nil
 	}
-	l, err := r.models.Fit()
-	if err != nil {
-		return nil, err
-	}
-	return r.merge(NewAlternatives(l, r.ledger), r.points())
-}
-
-// choiceOf returns the selection that follows from `s`, the models as they were fitted after some round. In a large
-// space it selects only at the given points.
-func (r *StopRule) choiceOf(s *snapshot, points []coll.Point) (Choice, error) {
-	if len(r.points()) > mergedPoints {
-		return r.merge(s.alternatives, points)
-	}
-	var err error
-	if s.choose == nil {
-		s.choose, err = r.merge(s.alternatives, points)
-	}
-	return s.choose, err
-}
-
-// merge turns the measured and predicted times into the selection that the library's files would make. In a space of
-// more than mergedPoints points, it selects the fastest algorithm at each given point instead.
-func (r *StopRule) merge(a Alternatives, points []coll.Point) (Choice, error) {
-	merge := Fastest
-	if len(r.points()) <= mergedPoints {
-		merge, points = r.opt.Merge, a.space.Points()
-	}
-	rows, err := a.Rows(points)
-	if err != nil {
-		return nil, err
-	}
-	s, err := merge(rows)
-	return s.Choose, err
-}
-
-// weigh returns the options for metrics over the given points, each with its own weight.
-func (r *StopRule) weigh(points []coll.Point) metrics.Options {
-	return Weigh(r.opt.Metrics, r.opt.Weight, points)
-}
-
-// Weigh returns a copy of `opt` with the weights of the given points. If `weight` is nil, the weights are equal.
-func Weigh(opt metrics.Options, weight func(coll.Point) float64, points []coll.Point) metrics.Options {
-	if weight == nil {
-		return opt
-	}
-	opt.Weights = make([]float64, len(points))
-	for i, p := range points {
-		opt.Weights[i] = weight(p)
-	}
-	return opt
+	return out
 }

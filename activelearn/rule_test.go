@@ -17,11 +17,12 @@ func TestUnknownRound(t *testing.T) {
 	space := coll.NewSpace([]coll.Point{{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}}, []coll.Algorithm{{Name: "ring"}}, func(coll.Candidate) error { return nil })
 	l := NewLedger(space)
 	r := NewStopRule(RuleOptions{Criteria: Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 1}, Source: CrossValidated}, l, NewModels(l, nil, learner.Options{}))
-	r.Observe(Evaluation{Slowdown: 1.01}, true)
-	before := r.averagesMeetCriteria()
-	e, ok, err := r.Evaluate(2, 1)
-	if r.Observe(e, ok); ok || err != nil || !before || r.averagesMeetCriteria() {
-		t.Errorf("criteria %t in round 1, %t after round 2, evaluated: %t (%v)", before, r.averagesMeetCriteria(), ok, err)
+	_, _, err := r.Round(1, 1, Logged{Evaluation: &Evaluation{Slowdown: 1.01}, Later: true})
+	testutil.NoError(t, err)
+	before := r.meetsCriteria()
+	_, ok, err := r.Round(2, 1, Logged{})
+	if ok || err != nil || !before || r.meetsCriteria() {
+		t.Errorf("criteria %t in round 1, %t after round 2, evaluated: %t (%v)", before, r.meetsCriteria(), ok, err)
 	}
 }
 
@@ -33,7 +34,7 @@ func TestSamplePointsIsIndependent(t *testing.T) {
 		points = append(points, coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: int64(i)})
 	}
 	space := coll.NewSpace(points, []coll.Algorithm{{Name: "ring"}}, func(coll.Candidate) error { return nil })
-	r := &StopRule{opt: RuleOptions{Seed: 7}, ledger: NewLedger(space)}
+	r := &Evaluator{opt: RuleOptions{Seed: 7}, ledger: NewLedger(space)}
 	drawn := r.SamplePoints(3)
 	if again := r.SamplePoints(3); len(drawn) != predictedPoints || !slices.Equal(drawn, again) {
 		t.Fatalf("%d points in one draw, %d in the same again", len(drawn), len(again))
@@ -101,9 +102,8 @@ func TestAccepts(t *testing.T) {
 	}
 	models := NewModels(l, nil, learner.Options{Model: learner.GaussianProcess, Scaling: preprocess.AlgorithmLog10})
 	r := NewStopRule(RuleOptions{Source: Predicted, Criteria: Criteria{Slowdown: 1.03, Mistakes: 0.05}}, l, models)
-	e, ok, err := r.Evaluate(1, 0)
+	_, _, err := r.Round(1, 0, Logged{})
 	testutil.NoError(t, err)
-	r.Observe(e, ok)
 	right := DataOf(l, nil)
 	swapped, ms := right, l.Measurements()
 	for i := range ms {

@@ -40,26 +40,30 @@ type Limits struct {
 	Wall           time.Duration
 }
 
-// Watch counts the successive evaluations that meet the stopping criteria. It also checks the limits.
+// Meets reports whether a single evaluation meets the stopping criteria.
+func (c Criteria) Meets(s metrics.Summary) bool {
+	return s.Slowdown < c.Slowdown && s.Mistakes < c.Mistakes
+}
+
+// Watch counts the successive evaluations that meet the stopping criteria.
 type Watch struct {
 	criteria Criteria
-	limits   Limits
 	inRow    int // number of successive evaluations that met the criteria
 }
 
 // NewWatch returns a Watch that has not observed any evaluation yet.
-func NewWatch(c Criteria, l Limits) *Watch { return &Watch{criteria: c, limits: l} }
+func NewWatch(c Criteria) *Watch { return &Watch{criteria: c} }
 
 // Observe counts the evaluation of a round. It reports whether the last Patience evaluations all met the
 // criteria. An evaluation of fewer than 1/Mistakes points never counts as meeting them, because a single
 // mistake would already be too many.
 func (w *Watch) Observe(s metrics.Summary) bool {
-	return w.observe(float64(s.Points)*w.criteria.Mistakes >= 1 && w.Meets(s))
+	return w.observe(float64(s.Points)*w.criteria.Mistakes >= 1 && w.criteria.Meets(s))
 }
 
 // ObserveAll works like Observe, but without a smallest number of points. It is for evaluations of the whole
 // space.
-func (w *Watch) ObserveAll(s metrics.Summary) bool { return w.observe(w.Meets(s)) }
+func (w *Watch) ObserveAll(s metrics.Summary) bool { return w.observe(w.criteria.Meets(s)) }
 
 func (w *Watch) observe(meets bool) bool {
 	if meets {
@@ -76,20 +80,15 @@ func (w *Watch) Satisfied() bool { return w.inRow >= max(1, w.criteria.Patience)
 // Reset sets the count of evaluations that met the stopping criteria to zero.
 func (w *Watch) Reset() { w.inRow = 0 }
 
-// Meets reports whether a single evaluation meets the stopping criteria.
-func (w *Watch) Meets(s metrics.Summary) bool {
-	return s.Slowdown < w.criteria.Slowdown && s.Mistakes < w.criteria.Mistakes
-}
-
-// LimitReached returns the first limit that the campaign has reached, or "" if there is none. The limits
-// apply to the ledger's machine time and node-seconds, and to the elapsed wall time.
-func (w *Watch) LimitReached(l *Ledger, elapsed time.Duration) StopReason {
+// Reached returns the first limit that a campaign has reached, or "" if there is none. The limits apply to
+// the ledger's machine time and node-seconds, and to the elapsed wall time.
+func (m Limits) Reached(l *Ledger, elapsed time.Duration) StopReason {
 	switch {
-	case w.limits.MachineSeconds > 0 && l.CostSeconds() >= w.limits.MachineSeconds:
+	case m.MachineSeconds > 0 && l.CostSeconds() >= m.MachineSeconds:
 		return Budget
-	case w.limits.NodeSeconds > 0 && l.NodeSeconds() >= w.limits.NodeSeconds:
+	case m.NodeSeconds > 0 && l.NodeSeconds() >= m.NodeSeconds:
 		return Budget
-	case w.limits.Wall > 0 && elapsed >= w.limits.Wall:
+	case m.Wall > 0 && elapsed >= m.Wall:
 		return TimeUp
 	}
 	return ""

@@ -58,7 +58,7 @@ func TestWatchObserve(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			w := activelearn.NewWatch(tc.criteria, activelearn.Limits{})
+			w := activelearn.NewWatch(tc.criteria)
 			for i, r := range tc.rounds {
 				if got := w.Observe(evaluation(r.points, r.slowdown, r.mistakes)); got != r.want {
 					t.Errorf("round %d: Observe(%+v) = %t, want %t", i+1, r, got, r.want)
@@ -68,7 +68,7 @@ func TestWatchObserve(t *testing.T) {
 	}
 }
 
-func TestWatchLimitReached(t *testing.T) {
+func TestLimitReached(t *testing.T) {
 	s := sweep(2)
 	half := activelearn.NewLedger(s) // four of the eight candidates are measured
 	measure(t, half, s.At(0)...)
@@ -96,9 +96,8 @@ func TestWatchLimitReached(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			w := activelearn.NewWatch(activelearn.Criteria{}, tc.limits)
-			if got := w.LimitReached(tc.ledger, tc.elapsed); got != tc.want {
-				t.Errorf("Spent() = %q, want %q", got, tc.want)
+			if got := tc.limits.Reached(tc.ledger, tc.elapsed); got != tc.want {
+				t.Errorf("Reached() = %q, want %q", got, tc.want)
 			}
 		})
 	}
@@ -107,7 +106,7 @@ func TestWatchLimitReached(t *testing.T) {
 // TestWatchObserveAll checks that ObserveAll accepts an evaluation of few points, but requires the same
 // patience as Observe.
 func TestWatchObserveAll(t *testing.T) {
-	w := activelearn.NewWatch(activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 2}, activelearn.Limits{})
+	w := activelearn.NewWatch(activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 2})
 	for i, r := range []struct {
 		slowdown float64
 		want     bool

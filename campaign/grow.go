@@ -37,33 +37,33 @@ func SearchRecorded(all, grid *coll.Space) *Search {
 var errNotRecorded = errors.New("not recorded")
 
 // grow adds algorithms with new parameter values, and message sizes, to the space after a round. If the log has
-// candidates that were added after this round, grow adds the same ones. It reports whether the space has grown.
-func (r *run) grow(round int) (bool, error) {
+// candidates that were added after this round, grow adds the same ones.
+func (r *run) grow(round int) error {
 	if logged, known := r.past.Round(round); known && len(logged.Grow) > 0 {
-		return true, r.enlarge(logged.Grow)
+		return r.enlarge(logged.Grow)
 	}
 	_, next := r.past.Round(round + 1)
-	if next || r.problem.Search == nil || r.stopped() != "" || r.rule.LimitReached(time.Since(r.began)) != "" {
-		return false, nil
+	if next || r.problem.Search == nil || r.stopped() != "" || r.spec.Limits.Reached(r.result.Ledger, time.Since(r.began)) != "" {
+		return nil
 	}
 	first, err := r.nextValues()
 	if err != nil {
-		return false, err
+		return err
 	}
 	if r.problem.Search.Between && activelearn.UsesPosterior(r.spec.Strategy) {
 		sizes, err := r.rule.Between(r.problem.Search.Check)
 		if err != nil {
-			return false, err
+			return err
 		}
 		first = append(first, sizes...)
 	}
 	if len(first) == 0 {
-		return false, nil
+		return nil
 	}
 	if err := r.append(journal.Record{Kind: journal.KindGrow, Round: round, Grow: first}); err != nil {
-		return false, err
+		return err
 	}
-	return true, r.enlarge(first)
+	return r.enlarge(first)
 }
 
 // enlarge adds the points and the algorithms of the given candidates to the space. The next round measures
@@ -75,9 +75,7 @@ func (r *run) enlarge(more []coll.Candidate) error {
 		return err
 	}
 	r.trials.retry = append(r.trials.retry, first...)
-	if len(first) > 0 {
-		r.rule.SpaceGrew()
-	}
+	r.rule.SpaceGrew(len(first) > 0)
 	return nil
 }
 

@@ -32,6 +32,7 @@ type run struct {
 	began    time.Time
 
 	evaluation activelearn.Evaluation // of the latest round
+	observed   *bool                  // whether the observer ends the campaign; nil without an observer
 	submitted  map[string]bool        // names of jobs that are submitted and have not ended
 }
 
@@ -140,12 +141,12 @@ func FirstBatch(spec Spec, p Problem) (benchrunner.Batch, error) {
 func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 	for round := 1; ; round++ {
 		if _, known := r.past.Round(round); !known {
-			if stop := r.stopped(); stop != "" {
+			if stop := r.decide(); stop != "" {
 				return stop, nil
 			}
-			if stop := r.rule.Ended(time.Since(r.began), len(r.trials.retry)); stop != "" {
-				return stop, nil
-			}
+		}
+		if err := ctx.Err(); err != nil {
+			return "", err
 		}
 		r.result.Rounds = round
 		batch, err := r.ask(round)
@@ -158,18 +159,10 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 		if r.result.Ledger.CandidatesMeasured() == 0 {
 			continue
 		}
-		converged, err := r.evaluate(round)
-		if err != nil {
+		if err := r.evaluate(round); err != nil {
 			return "", err
 		}
-		grown, err := r.grow(round)
-		if err != nil {
-			return "", err
-		}
-		if converged && !grown {
-			return activelearn.Converged, nil
-		}
-		if err := ctx.Err(); err != nil {
+		if err := r.grow(round); err != nil {
 			return "", err
 		}
 	}
@@ -288,54 +281,57 @@ func (r *run) batch(round int, candidates []coll.Candidate, ended map[coll.Candi
 	return b
 }
 
-// evaluate evaluates the selection after a round. It returns true if the campaign has converged, that is, its
-// stopping criteria are met.
-func (r *run) evaluate(round int) (converged bool, err error) {
-	if next, known := r.past.Round(round + 1); known {
-		r.rule.RestoreOutliers(round+1, outliersOf(next))
-	} else if err := r.rule.FindOutliers(round + 1); err != nil {
-		return false, err
+// decide returns the reason why no further round begins, or "" if one begins. The log's reason comes first.
+func (r *run) decide() activelearn.StopReason {
+	if stop := r.stopped(); stop != "" {
+		return stop
 	}
-	eval, ok, err := r.evaluateModels(round)
-	if err != nil {
-		return false, err
-	}
-	r.evaluation = eval
-	converged = r.rule.Observe(eval, ok)
-	r.result.Evaluations = r.rule.Evaluations()
-	r.report(PhaseMeasure)
-	if ok && r.problem.Observer != nil {
-		return r.problem.Observer.Evaluated(eval, converged, r.rule.Selected)
-	}
-	return converged, nil
+	return activelearn.Decide(r.progress())
 }
 
-// outliersOf returns the outliers that a round of the log measures again.
-func outliersOf(round *journal.Round) []coll.Candidate {
-	if round.Reasons == nil {
+// progress returns the state of the campaign for activelearn.Decide. An observer's decision replaces the criteria.
+func (r *run) progress() activelearn.Progress {
+	p := r.rule.Progress(time.Since(r.began), len(r.trials.retry))
+	p.Observed = r.observed
+	return p
+}
+
+// evaluate ends a round: it evaluates the selection and plans the next round, as the stopping rule does. It takes
+// from the log what the log has.
+func (r *run) evaluate(round int) error {
+	logged := r.logged(round)
+	eval, ok, err := r.rule.Round(round, len(r.trials.retry), logged)
+	if err != nil {
+		return err
+	}
+	if ok && logged.Evaluation == nil {
+		if err := r.append(journal.Record{Kind: journal.KindEvaluation, Round: round, Evaluation: &eval}); err != nil {
+			return err
+		}
+	}
+	r.evaluation, r.result.Evaluations = eval, r.rule.Evaluations()
+	r.report(PhaseMeasure)
+	if r.problem.Observer == nil {
 		return nil
 	}
-	return round.Reasons.Outliers
+	end := false
+	if ok {
+		converged := activelearn.Decide(r.rule.Progress(time.Since(r.began), len(r.trials.retry))) == activelearn.Converged
+		end, err = r.problem.Observer.Evaluated(eval, converged, r.rule.Selected)
+	}
+	r.observed = &end
+	return err
 }
 
-// evaluateModels returns the evaluation of a round, from the log if it is there. The result `ok` is false as
-// long as there are too few measurements. The next round's evaluation compares the models of this round with
-// new measurements. If the log already has the next evaluation, the models are not fitted.
-func (r *run) evaluateModels(round int) (eval activelearn.Evaluation, ok bool, err error) {
-	logged := r.evaluated(round)
-	_, past := r.past.Round(round + 2)
-	switch fitted := past || r.evaluated(round+1) != nil; {
-	case logged != nil && !fitted:
-		return *logged, true, r.rule.Refit(*logged)
-	case logged != nil:
-		return *logged, true, nil
-	case fitted:
-		return eval, false, nil
+// logged returns what the log has of a round.
+func (r *run) logged(round int) activelearn.Logged {
+	next, known := r.past.Round(round + 1)
+	_, later := r.past.Round(round + 2)
+	out := activelearn.Logged{Evaluation: r.evaluated(round), NextRound: known, Later: later || r.evaluated(round+1) != nil}
+	if known && next.Reasons != nil {
+		out.Outliers = next.Reasons.Outliers
 	}
-	if eval, ok, err = r.rule.Evaluate(round, len(r.trials.retry)); err != nil || !ok {
-		return eval, false, err
-	}
-	return eval, true, r.append(journal.Record{Kind: journal.KindEvaluation, Round: round, Evaluation: &eval})
+	return out
 }
 
 // evaluated returns the evaluation of a round in the log, or nil if there is none.

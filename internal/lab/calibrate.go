@@ -55,6 +55,7 @@ type calibrationRun struct {
 	ownStop    bool // the predictions alone end the replay
 	set        Set
 	exhaustive float64 // machine time of measuring everything, seconds
+	criteria   activelearn.Criteria
 	truth      *activelearn.Watch
 	ended      bool
 }
@@ -102,7 +103,7 @@ func (e entry) calibrate(ctx context.Context, opt Options, ownStop bool) (Calibr
 	}
 	c := &calibrationRun{
 		Calibration: Calibration{Replay: e.replay(opt)}, ownStop: ownStop, set: s, exhaustive: exhaustive,
-		truth: activelearn.NewWatch(opt.Criteria, activelearn.Limits{}),
+		criteria: opt.Criteria, truth: activelearn.NewWatch(opt.Criteria),
 	}
 	res, err := e.predictedCampaign(ctx, opt, c)
 	if err != nil {
@@ -145,7 +146,7 @@ func (c *calibrationRun) Evaluated(e activelearn.Evaluation, converged bool, sel
 	if e.SlowdownUpper >= truth.Slowdown && e.MistakesUpper >= truth.Mistakes {
 		c.Covered++
 	}
-	good := c.truth.Meets(truth)
+	good := c.criteria.Meets(truth)
 	if good && c.FirstSeconds == 0 {
 		c.FirstSeconds = e.MachineSeconds
 	}
@@ -193,7 +194,7 @@ func (c *calibrationRun) recordExhaustion(res campaign.Result) {
 	if err != nil {
 		return // impossible: every candidate of recorded data has a time
 	}
-	c.recordStop(res.Evaluations[len(res.Evaluations)-1], truth, c.truth.Meets(truth))
+	c.recordStop(res.Evaluations[len(res.Evaluations)-1], truth, c.criteria.Meets(truth))
 	c.Stopped, c.Exhausted = true, true
 }
 

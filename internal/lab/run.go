@@ -144,7 +144,7 @@ func (e entry) replayed(ctx context.Context, opt Options) (res campaign.Result, 
 	if err != nil {
 		return res, false, err
 	}
-	observer := &referenceObserver{set: e.set, opt: opt, watch: activelearn.NewWatch(opt.Criteria, activelearn.Limits{})}
+	observer := &referenceObserver{set: e.set, opt: opt, watch: activelearn.NewWatch(opt.Criteria)}
 	spec := opt.spec(e)
 	spec.CriteriaFrom, problem.Observer = activelearn.Reference, observer
 	if newStrategy := spec.NewStrategy; contenderOf(e.strategy).ownModel {

@@ -1,0 +1,49 @@
+package activelearn
+
+import "testing"
+
+// TestDecide checks every reason to stop, and what keeps a campaign from stopping.
+func TestDecide(t *testing.T) {
+	criteria := Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 2}
+	predicted := func(p float64, audits int) []Evaluation {
+		return []Evaluation{{Source: Predicted, PAttainable: 1}, {Source: Predicted, PConverged: p, PAttainable: 1, Audits: audits}}
+	}
+	validated := []Evaluation{{Source: CrossValidated, Slowdown: 1.01, Mistakes: 0.01}}
+	noisy := []Evaluation{{Source: Predicted, PAttainable: 0.04}, {Source: Predicted, PAttainable: 0.04}}
+	for _, tc := range []struct {
+		name string
+		p    Progress
+		want StopReason
+	}{
+		{"nothing is evaluated", Progress{Free: 1}, ""},
+		{"predictions meet the criteria", Progress{Evaluations: predicted(0.95, 0), Free: 1}, Converged},
+		{"they do before a limit", Progress{Evaluations: predicted(0.95, 0), Free: 1, Limit: TimeUp}, Converged},
+		{"too improbable", Progress{Evaluations: predicted(0.94, 0), Free: 1}, ""},
+		{"audits remain", Progress{Evaluations: predicted(1, 1), Free: 1}, ""},
+		{"an outlier is pending", Progress{Evaluations: predicted(1, 0), Free: 1, Outliers: 1}, ""},
+		{"the space grew", Progress{Evaluations: predicted(1, 0), Free: 1, Grown: true}, ""},
+		{"few points", Progress{Evaluations: predicted(1, 0), Free: 1, MeasuresAll: true}, ""},
+		{"too few rounds", Progress{Evaluations: validated, Free: 1}, ""},
+		{"successive rounds", Progress{Evaluations: validated, Free: 1, InRow: true}, Converged},
+		{"complete and good", Progress{Evaluations: validated}, Converged},
+		{"complete but for a retry", Progress{Evaluations: validated, Retries: 1}, ""},
+		{"complete but for an outlier", Progress{Evaluations: validated, Outliers: 1}, ""},
+		{"complete without an evaluation", Progress{}, SpaceExhausted},
+		{"complete and bad", Progress{Evaluations: []Evaluation{{Source: measured, Slowdown: 1.1}}, Limit: Budget}, SpaceExhausted},
+		{"noise", Progress{Evaluations: noisy, Free: 1, Replicates: minReplicates, Limit: TimeUp}, NoiseLimited},
+		{"noise in one round", Progress{Evaluations: noisy[:1], Free: 1, Replicates: minReplicates}, ""},
+		{"few replicates", Progress{Evaluations: noisy, Free: 1, Replicates: minReplicates - 1}, ""},
+		{"a limit", Progress{Evaluations: predicted(0.5, 0), Free: 1, Limit: Budget}, Budget},
+	} {
+		tc.p.Criteria, tc.p.Evaluated, tc.p.Compared = criteria, len(tc.p.Evaluations) > 0, true
+		if got := Decide(tc.p); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+		if tc.p.Compared = false; tc.want == Converged && Decide(tc.p) == Converged {
+			t.Errorf("%s: converged although nothing is compared", tc.name)
+		}
+	}
+	if got := Decide(Progress{Criteria: criteria, Evaluations: predicted(1, 0), Free: 1, Compared: true}); got != "" {
+		t.Errorf("without an evaluation of the latest round: %q", got)
+	}
+}
