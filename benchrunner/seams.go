@@ -48,6 +48,7 @@ type Outcome struct {
 	CostSeconds float64 // wall time of the case with its warm-up, without the launch
 	Phase       string  // of OutcomeFailed: PhaseLaunch, PhaseRun or PhaseParse
 	Error       string
+	Answer      string // what a probe found out, a verify.ForcingState; empty for benchmarks
 }
 
 // OutcomeState says whether a case was measured.

@@ -55,4 +55,5 @@ type Trial struct {
 	State   TrialState `json:"state"`
 	Phase   string     `json:"phase,omitzero"` // phase in which a failed trial ended: launch, run or parse
 	Error   string     `json:"error,omitzero"`
+	Answer  string     `json:"answer,omitzero"` // what a probe found out, a verify.ForcingState; empty for benchmarks and without an answer
 }

@@ -52,7 +52,7 @@ type LibraryFacts struct {
 	Files    []string `json:"files"`
 	Replayed int      `json:"replayed"` // grid points whose choice the reader of the files confirmed
 
-	Verified bool `json:"verified"` // a verification on the machine has ended and can be trusted
+	Verified bool `json:"verified"` // a verification on the machine has proved the files
 
 	Placement *coll.Placements `json:"placement,omitempty"` // of the measurements; null when unknown
 	Benefit   *Benefit         `json:"benefit,omitempty"`   // null when the time of the default is unknown

@@ -35,10 +35,8 @@ const (
 	Ignored       ForcingState = "ignored"
 	NotObservable ForcingState = "not observable" // no other component took the call, as far as can be seen
 	NotChecked    ForcingState = "not checked"    // another component may have taken the call
+	NoAnswer      ForcingState = "no answer"      // the probe did not run, or printed nothing
 )
-
-// errNotChecked means that a probe could not observe the algorithm. Another component of Open MPI may have run.
-var errNotChecked = errors.New("another component may have run")
 
 // checksPerAlgorithm is the number of points at which each algorithm of a collective is checked.
 const checksPerAlgorithm = 2
@@ -96,14 +94,14 @@ func interior(p Problem) []TestPoint {
 }
 
 // needsForcingCheck reports whether RunPass must check that the library obeys the selection files. It must if the
-// files were changed after the last check, or if the library ignored them in that check.
+// files were changed after the last check, if the library ignored them in that check, or if the probe gave no answer.
 func (s *Session) needsForcingCheck() bool {
 	must := true
 	for _, e := range s.entries {
 		switch {
 		case e.Session != s.number:
 		case e.ForcingChecks != nil:
-			must = slices.ContainsFunc(e.ForcingChecks, func(x ForcingCheck) bool { return x.State == Ignored })
+			must = slices.ContainsFunc(e.ForcingChecks, func(x ForcingCheck) bool { return x.State == Ignored || x.State == NoAnswer })
 		case e.Outcome != nil && !e.Outcome.End:
 			must = true
 		}
@@ -160,19 +158,10 @@ func (s *Session) probeRound() int {
 	return cmp.Or(from, s.round+1)
 }
 
-// forcingCheckOf returns the check that a trial of the probe describes. If the selected algorithm ran, the
-// trial is done. Otherwise its error names the algorithm that ran, or says why that is unknown.
+// forcingCheckOf returns the check that a trial of the probe describes. Without an answer of the probe, nothing is
+// known: a job that was cancelled says nothing about the library.
 func forcingCheckOf(point TestPoint, t coll.Trial) ForcingCheck {
-	if t.State == coll.TrialDone {
-		return ForcingCheck{TestPoint: point, State: Obeyed}
-	}
-	if saw, ok := strings.CutPrefix(t.Error, mpi.ErrOtherAlgorithm.Error()+": "); ok {
-		return ForcingCheck{TestPoint: point, State: Ignored, Note: saw}
-	}
-	if why, ok := strings.CutPrefix(t.Error, errNotChecked.Error()+": "); ok {
-		return ForcingCheck{TestPoint: point, State: NotChecked, Note: why}
-	}
-	return ForcingCheck{TestPoint: point, State: NotObservable, Note: cmp.Or(t.Error, "no answer")}
+	return ForcingCheck{TestPoint: point, State: cmp.Or(ForcingState(t.Answer), NoAnswer), Note: t.Error}
 }
 
 // BuildProbe compiles the probe with the library's compiler wrapper (mpicc). The parameter `dir` is a folder that all nodes
@@ -225,30 +214,42 @@ func (p *Probe) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.R
 	var r benchrunner.Reading
 	for _, c := range s.Cases {
 		o := benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: max(out.Wall.Seconds(), 1e-9), CostSeconds: out.Wall.Seconds()}
-		if err := p.compare(c.Point, out); err != nil {
-			o.State, o.Phase, o.Error, o.Seconds = benchrunner.OutcomeFailed, "run", err.Error(), 0
+		state, note := p.compare(c.Point, out)
+		if o.Answer = string(state); state != Obeyed {
+			o.State, o.Phase, o.Error, o.Seconds = benchrunner.OutcomeFailed, benchrunner.PhaseRun, note, 0
 		}
 		r.Outcomes = append(r.Outcomes, o)
 	}
 	return r
 }
 
-// compare returns nil if the algorithm that the files select ran. Otherwise the error names the algorithm
-// that ran, or says why that is unknown.
-func (p *Probe) compare(at coll.Point, out benchrunner.Output) error {
+// compare says whether the algorithm ran that the files select. Unless it did, the note names the algorithm that
+// ran, or says why that is unknown.
+func (p *Probe) compare(at coll.Point, out benchrunner.Output) (state ForcingState, note string) {
 	c := coll.Candidate{Point: at, Algorithm: p.Choose(at)}
 	if _, err := p.Catalogue.Lookup(c.Collective, c.Algorithm); err != nil {
-		return err
+		return NotObservable, err.Error()
 	}
 	stacks, why := readStacks(out.Lines())
-	switch nothing := "nothing was printed: " + cmp.Or(out.LastMessage(), "no output"); {
+	switch {
 	case len(stacks) > 0:
-	case why == "" && p.Library.Facts().Observation == mpi.ByTrace:
-		return fmt.Errorf("%w: %s", errNotChecked, nothing)
+	case why != "":
+		return NotObservable, why
 	default:
-		return errors.New(cmp.Or(why, nothing))
+		why = "nothing was printed: " + cmp.Or(out.LastMessage(), "no output")
+		if p.Library.Facts().Observation == mpi.ByTrace {
+			return NotChecked, why
+		}
+		return NoAnswer, why
 	}
-	return p.Library.CheckAlgorithm(p.Catalogue, c, stacks)
+	switch err := p.Library.CheckAlgorithm(p.Catalogue, c, stacks); {
+	case err == nil:
+		return Obeyed, ""
+	case errors.Is(err, mpi.ErrOtherAlgorithm):
+		return Ignored, err.Error()
+	default:
+		return NotObservable, err.Error()
+	}
 }
 
 // frameForm matches a line of the error stack that MPICH prints when it ends a program.

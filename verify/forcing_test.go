@@ -15,18 +15,20 @@ import (
 )
 
 // fakeProbe simulates a probe, which finds out whether the library obeys its selection file. The field `says`
-// contains the error of each trial. It is empty if the library obeys the file.
+// contains the error of each trial, and answer what the probe found out. Both are empty if the library obeys the file.
 type fakeProbe struct {
-	says  string
-	asked int
+	says   string
+	answer verify.ForcingState
+	asked  int
 }
 
 func (w *fakeProbe) Run(_ context.Context, b benchrunner.Batch, log benchrunner.Log) error {
 	w.asked++
 	for _, r := range b.Requests {
-		t := coll.Trial{Measurement: coll.Measurement{Candidate: r.Candidate, Seconds: 1, CostSeconds: 1}, Attempt: r.Attempt, State: coll.TrialDone}
+		t := coll.Trial{Measurement: coll.Measurement{Candidate: r.Candidate, Seconds: 1, CostSeconds: 1}, Attempt: r.Attempt, State: coll.TrialDone, Answer: string(verify.Obeyed)}
 		if w.says != "" {
 			t.Seconds, t.State, t.Phase, t.Error = 0, coll.TrialFailed, "run", w.says
+			t.Answer = string(w.answer)
 		}
 		if err := log.Trial(t); err != nil {
 			return err
@@ -43,7 +45,7 @@ func TestIgnoredFiles(t *testing.T) {
 	opt := verify.Options{Library: "lib", Rules: rules(1)}
 	log := &memory{}
 
-	stubborn := &fakeProbe{says: "another algorithm ran: binomial instead of ring"}
+	stubborn := &fakeProbe{says: "another algorithm ran: binomial instead of ring", answer: verify.Ignored}
 	res := testutil.Must(verifyAll(t.Context(), opt, &fileWriter{machine: m, rows: rows, probe: stubborn}, log))(t)
 	if d := res.Unforced(); len(d) == 0 || !strings.Contains(d[0].Note, "binomial instead of ring") {
 		t.Errorf("ignored: %+v, want what ran instead", d)
@@ -63,12 +65,9 @@ func TestIgnoredFiles(t *testing.T) {
 // nothing may count as proved if another component of the library may have served the calls.
 func TestNotObservable(t *testing.T) {
 	rows := rowsOf([]int{2}, []int64{64, 4096}, coll.Bcast)
-	for says, want := range map[string]verify.ForcingState{
-		"the error names no algorithm":                                   verify.NotObservable,
-		"another component may have run: nothing was printed: no output": verify.NotChecked,
-	} {
+	for _, want := range []verify.ForcingState{verify.NotObservable, verify.NotChecked} {
 		m := &machine{seed: 1, ran: map[string]int{}, ratio: func(coll.Point) float64 { return 0.8 }}
-		res := testutil.Must(verifyAll(t.Context(), verify.Options{Library: "lib", Rules: rules(1)}, &fileWriter{machine: m, rows: rows, probe: &fakeProbe{says: says}}, &memory{}))(t)
+		res := testutil.Must(verifyAll(t.Context(), verify.Options{Library: "lib", Rules: rules(1)}, &fileWriter{machine: m, rows: rows, probe: &fakeProbe{says: "the error names no algorithm", answer: want}}, &memory{}))(t)
 		for _, s := range res.ForcingChecks {
 			if s.State != want {
 				t.Errorf("%v: %s, want %s", s.TestPoint, s.State, want)
@@ -80,8 +79,31 @@ func TestNotObservable(t *testing.T) {
 	}
 }
 
-// TestReadNothing checks the error for a probe that printed nothing. For Open MPI, the error must add that another
-// component of the library may have served the call.
+// TestCancelledProbe checks a probe whose job was cancelled. It must prove nothing, and the next verification must
+// run it again without measuring anything.
+func TestCancelledProbe(t *testing.T) {
+	rows := rowsOf([]int{2}, []int64{64, 4096, 65536}, coll.Bcast)
+	m := &machine{seed: 1, ran: map[string]int{}, ratio: func(coll.Point) float64 { return 0.8 }}
+	opt := verify.Options{Library: "lib", Rules: rules(1)}
+	log := &memory{}
+	for _, tc := range []struct {
+		probe *fakeProbe
+		want  verify.ForcingState
+	}{{&fakeProbe{says: "job lib-probe-1: cancelled"}, verify.NoAnswer}, {&fakeProbe{}, verify.Obeyed}} {
+		res := testutil.Must(verifyAll(t.Context(), opt, &fileWriter{machine: m, rows: rows, probe: tc.probe}, log))(t)
+		for _, c := range res.ForcingChecks {
+			if c.State != tc.want {
+				t.Errorf("%v: %s, want %s", c.TestPoint, c.State, tc.want)
+			}
+		}
+		if res.Proved() != (tc.want == verify.Obeyed) || tc.probe.asked != 1 || res.Sessions != 1 {
+			t.Errorf("%s: proved %t, asked %d times, session %d", tc.want, res.Proved(), tc.probe.asked, res.Sessions)
+		}
+	}
+}
+
+// TestReadNothing checks the answer of a probe that printed nothing: for Open MPI, another component of the library
+// may have served the call; MPICH says nothing.
 func TestReadNothing(t *testing.T) {
 	for name, version := range map[string]string{"mpich": "4.0.2", "openmpi": "4.1.4"} {
 		port, cat, err := libraries.Release(name, version)
@@ -89,8 +111,9 @@ func TestReadNothing(t *testing.T) {
 		p := &verify.Probe{Library: port.(mpi.Measurable), Catalogue: cat, Choose: func(coll.Point) coll.Algorithm { return coll.Algorithm{Name: "binomial"} }}
 		c := benchrunner.Case{Candidate: coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 1, PPN: 2, MsgBytes: 64}}}
 		o := p.Read(benchrunner.Launch{Cases: []benchrunner.Case{c}}, benchrunner.Output{Ended: true}).Outcomes[0]
-		if rivals := strings.Contains(o.Error, "another component"); rivals != (name == "openmpi") || !strings.HasSuffix(o.Error, "nothing was printed: no output") {
-			t.Errorf("%s: %q", name, o.Error)
+		want := map[string]verify.ForcingState{"mpich": verify.NoAnswer, "openmpi": verify.NotChecked}[name]
+		if verify.ForcingState(o.Answer) != want || !strings.HasSuffix(o.Error, "nothing was printed: no output") {
+			t.Errorf("%s: %q, %q", name, o.Answer, o.Error)
 		}
 	}
 }

@@ -23,7 +23,7 @@ type series struct {
 	tunedFailed int       // blocks in which only the tuned library failed
 	otherFailed int       // blocks in which the default failed
 	unusable    int       // blocks with a time that cannot be used, for example because it is too noisy
-	failure     string    // last failure of the tuned library, or the reason why a time cannot be used
+	failure     string    // why the last block without a ratio has none
 }
 
 func (s series) blocks() int { return len(s.ratios) + s.tunedFailed + s.otherFailed + s.unusable }
@@ -98,11 +98,11 @@ func (s *Session) attemptsBefore(pass Pass) map[coll.Candidate]int {
 }
 
 // continuesScreening reports whether the screening of a point needs another block. It does if there are fewer than
-// MinBlocks. With fewer than MaxBlocks it does if the ratio is uncertain, unless the tuned library fails or too many
-// blocks have no ratio.
+// MinBlocks. With fewer than MaxBlocks it does if fewer than MinBlocks have a ratio or the ratio is uncertain, unless
+// the tuned library fails or too many blocks have no ratio.
 func (s *Session) continuesScreening(seen series) bool {
 	n := seen.blocks()
-	enough := seen.tight(s.rules.Precision) || seen.fails() || seen.otherFailed+seen.unusable >= s.rules.MinBlocks
+	enough := len(seen.ratios) >= s.rules.MinBlocks && seen.tight(s.rules.Precision) || seen.fails() || seen.otherFailed+seen.unusable >= s.rules.MinBlocks
 	return n < s.rules.MinBlocks || n < s.rules.MaxBlocks && !enough
 }
 
@@ -205,6 +205,7 @@ func (s *series) add(round int, tuned, byDefault coll.Trial) {
 	switch {
 	case byDefault.State != coll.TrialDone:
 		s.otherFailed++
+		s.failure = "default: " + byDefault.Phase + ": " + byDefault.Error
 	case tuned.State != coll.TrialDone:
 		s.tunedFailed++
 		s.failure = tuned.Phase + ": " + tuned.Error

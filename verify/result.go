@@ -27,20 +27,23 @@ type Result struct {
 	ForcingChecks       []ForcingCheck     `json:"obedience"`                      // results of the last checks; nil if there were none
 }
 
-// Proved reports whether the session has ended, no tested point is still slower or unmeasured, and no check
-// found that the library ignores its files.
+// Proved reports whether the session has ended with measurements of all its test points, none of them is still
+// slower, the measurements can be trusted, and every check of the files has an answer that does not contradict
+// them. A session without a measurement proves nothing.
 func (r Result) Proved() bool {
-	return r.Ended && len(r.Slower)+len(r.Unmeasured())+len(r.Unforced()) == 0
+	return r.Ended && len(r.Points) > 0 && len(r.Slower)+len(r.Unmeasured())+len(r.Unforced())+len(r.Untrusted()) == 0
 }
 
-// Unmeasured returns the points that have no ratio because their times could not be used.
+// Unmeasured returns the points that have fewer ratios than Rules.MinBlocks. Points that were reverted to the
+// default are left out.
 func (r Result) Unmeasured() []PointResult {
-	return slices.DeleteFunc(slices.Clone(r.Points), func(p PointResult) bool { return p.Blocks > 0 || p.Unusable == "" })
+	return slices.DeleteFunc(slices.Clone(r.Points), func(p PointResult) bool { return p.Blocks >= r.Rules.MinBlocks || p.Reverted })
 }
 
 // Unforced returns the checks in which the library ran another algorithm than the file selects, or may have.
+// Checks without an answer are among them.
 func (r Result) Unforced() []ForcingCheck {
-	return slices.DeleteFunc(slices.Clone(r.ForcingChecks), func(s ForcingCheck) bool { return s.State != Ignored && s.State != NotChecked })
+	return slices.DeleteFunc(slices.Clone(r.ForcingChecks), func(s ForcingCheck) bool { return s.State == Obeyed || s.State == NotObservable })
 }
 
 // Untrusted returns the collectives whose measurements cannot be trusted. At points that the file leaves to the
@@ -59,10 +62,10 @@ func (r Result) Untrusted() []CollectiveResult {
 type PointResult struct {
 	TestPoint
 	Ratio       Interval `json:"ratio"`
-	Blocks      int      `json:"blocks"`             // blocks that have both times
-	TunedFailed int      `json:"tuned_failed"`       // blocks in which only the tuned library failed
-	OtherFailed int      `json:"default_failed"`     // blocks in which the default failed
-	Unusable    string   `json:"unusable,omitempty"` // why a block has a time that cannot be used, "" for none
+	Blocks      int      `json:"blocks"`            // blocks that have both times
+	TunedFailed int      `json:"tuned_failed"`      // blocks in which only the tuned library failed
+	OtherFailed int      `json:"default_failed"`    // blocks in which the default failed
+	Failure     string   `json:"failure,omitempty"` // why the last block without a ratio has none; "" if all have one
 	Reverted    bool     `json:"reverted"`
 }
 
@@ -136,10 +139,7 @@ func (r *Result) addPoints(st state, own []Entry) map[coll.Point]series {
 		seen := seriesOf(own, pass.FirstRound, end)
 		for _, s := range pass.Points {
 			of := seen[s.Point]
-			p := PointResult{TestPoint: s, Blocks: len(of.ratios), TunedFailed: of.tunedFailed, OtherFailed: of.otherFailed, Reverted: back[s.Point]}
-			if of.unusable > 0 {
-				p.Unusable = of.failure
-			}
+			p := PointResult{TestPoint: s, Blocks: len(of.ratios), TunedFailed: of.tunedFailed, OtherFailed: of.otherFailed, Failure: of.failure, Reverted: back[s.Point]}
 			if len(of.ratios) > 0 {
 				p.Ratio = medianOf(of.ratios).exp()
 			}

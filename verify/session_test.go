@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -23,17 +24,18 @@ import (
 
 // machine simulates a machine. The tuned library takes the default's time multiplied by a ratio.
 type machine struct {
-	noise  float64 // lognormal noise of one measurement
-	seed   uint64
-	ratio  func(coll.Point) float64 // tuned time over default time at a point
-	fails  func(coll.Candidate, int) bool
-	choose map[coll.Collective]func(coll.Point) coll.Algorithm
-	noisy  bool
-	dies   int // number of trials before the machine fails; 0: never
-	trials int
-	ran    map[string]int               // number of measurements by candidate and attempt
-	begin  func()                       // called before each batch; may be nil
-	factor func(coll.Candidate) float64 // multiplies the time of a candidate; nil: 1
+	noise     float64 // lognormal noise of one measurement
+	seed      uint64
+	ratio     func(coll.Point) float64 // tuned time over default time at a point
+	fails     func(coll.Candidate, int) bool
+	choose    map[coll.Collective]func(coll.Point) coll.Algorithm
+	noisy     bool
+	cancelled func(coll.Candidate) bool // whether the job is cancelled; nil: never
+	dies      int                       // number of trials before the machine fails; 0: never
+	trials    int
+	ran       map[string]int               // number of measurements by candidate and attempt
+	begin     func()                       // called before each batch; may be nil
+	factor    func(coll.Candidate) float64 // multiplies the time of a candidate; nil: 1
 }
 
 var errDead = fmt.Errorf("the cluster is down: %w", benchrunner.ErrUnavailable)
@@ -67,6 +69,10 @@ func (m *machine) trial(r benchrunner.Request) coll.Trial {
 	t := coll.Trial{Measurement: coll.Measurement{Candidate: r.Candidate, CostSeconds: 0.1}, Attempt: r.Attempt, State: coll.TrialDone}
 	if m.fails != nil && m.fails(r.Candidate, r.Attempt) {
 		t.State, t.Phase, t.Error = coll.TrialFailed, "run", "crashed"
+		return t
+	}
+	if m.cancelled != nil && m.cancelled(r.Candidate) {
+		t.State, t.Phase, t.Error = coll.TrialFailed, benchrunner.PhaseLaunch, "job lib-verify-1: cancelled"
 		return t
 	}
 	if m.noisy {
@@ -366,7 +372,7 @@ func TestFailures(t *testing.T) {
 		return attempt%5 == 3 && c.Algorithm == verify.Tuned
 	}
 	res, _ := run(t, m, rows, rules(1))
-	if !res.Proved() || len(res.Reverted) != 1 || res.Reverted[0].Reason != verify.Fails || res.Reverted[0].MsgBytes != 64 || res.Reverted[0].Error != "run: crashed" {
+	if res.Proved() || len(res.Unmeasured()) != 1 || len(res.Reverted) != 1 || res.Reverted[0].Reason != verify.Fails || res.Reverted[0].MsgBytes != 64 || res.Reverted[0].Error != "run: crashed" {
 		t.Errorf("proved %t, reverted %+v, want the point that crashes", res.Proved(), res.Reverted)
 	}
 	for _, p := range res.Points {
@@ -380,8 +386,40 @@ func TestFailures(t *testing.T) {
 func TestUnusable(t *testing.T) {
 	m := &machine{noisy: true}
 	res, _ := run(t, m, rowsOf([]int{2}, smallSizes, coll.Bcast), rules(1))
-	if n := res.Unmeasured(); !res.Ended || res.Proved() || len(res.Reverted) > 0 || len(n) != len(res.Points) || n[0].Unusable != "too noisy" {
+	if n := res.Unmeasured(); !res.Ended || res.Proved() || len(res.Reverted) > 0 || len(n) != len(res.Points) || n[0].Failure != "too noisy" {
 		t.Errorf("ended %t, proved %t, reverted %v, %d of %d points unmeasured", res.Ended, res.Proved(), res.Reverted, len(n), len(res.Points))
+	}
+}
+
+// TestCancelledJobs checks a machine on which some or all jobs are cancelled. Without a ratio at every test point,
+// nothing may be proved.
+func TestCancelledJobs(t *testing.T) {
+	for _, tc := range []struct {
+		name      string
+		cancelled func(batch int, c coll.Candidate) bool
+		proved    bool
+	}{
+		{"none", func(int, coll.Candidate) bool { return false }, true},
+		{"all", func(int, coll.Candidate) bool { return true }, false},
+		{"all but one block", func(batch int, _ coll.Candidate) bool { return batch != 6 }, false},
+		{"the default's for five blocks", func(batch int, c coll.Candidate) bool { return batch < 6 && c.Algorithm.IsDefault() }, true},
+		{"the default's", func(_ int, c coll.Candidate) bool { return c.Algorithm.IsDefault() }, false},
+		{"those of one point", func(_ int, c coll.Candidate) bool { return c.MsgBytes == 64 }, false},
+		{"the first block", func(batch int, _ coll.Candidate) bool { return batch < 2 }, true},
+	} {
+		batch := 0
+		m := &machine{noise: 0.01, begin: func() { batch++ }, ratio: func(coll.Point) float64 { return 0.9 }}
+		m.cancelled = func(c coll.Candidate) bool { return tc.cancelled(batch, c) }
+		res, _ := run(t, m, rowsOf([]int{2, 4}, smallSizes, coll.Bcast), rules(1))
+		unmeasured := res.Unmeasured()
+		if res.Proved() != tc.proved || (len(unmeasured) == 0) != tc.proved || len(res.Reverted) > 0 {
+			t.Errorf("%s: proved %t, %d of %d points unmeasured, reverted %v", tc.name, res.Proved(), len(unmeasured), len(res.Points), res.Reverted)
+		}
+		for _, p := range unmeasured {
+			if !strings.Contains(p.Failure, "launch: job lib-verify-1: cancelled") {
+				t.Errorf("%s: %v is not measured because of %q", tc.name, p.Point, p.Failure)
+			}
+		}
 	}
 }
 

@@ -157,7 +157,7 @@ func (s jobOutput) parts(outcomes [][]benchrunner.Outcome) []launchTimes {
 func trialOf(req benchrunner.Request, o benchrunner.Outcome, cost float64, jobName string) coll.Trial {
 	t := coll.Trial{
 		Measurement: coll.Measurement{Candidate: req.Candidate, CostSeconds: cost, Job: jobName},
-		Attempt:     req.Attempt, State: coll.TrialFailed, Phase: o.Phase, Error: o.Error,
+		Attempt:     req.Attempt, State: coll.TrialFailed, Phase: o.Phase, Error: o.Error, Answer: o.Answer,
 	}
 	if o.State == benchrunner.OutcomeDone {
 		t.State, t.Phase, t.Error = coll.TrialDone, "", ""

@@ -29,7 +29,7 @@ type Target struct {
 	defaultCount int                   // number of points whose fast algorithm is missing in the release
 	selected     selection.Selection
 	fault        error // why there is no selection
-	verified     bool  // a verification has compared the files of the measured release with the library's default
+	verified     bool  // a verification has proved the files of the measured release; see verify.Result.Proved
 	placement    coll.Placements
 	Warnings     []string
 }

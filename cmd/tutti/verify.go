@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -273,16 +274,12 @@ func verifyLibrary(ctx context.Context, a *app, p *verification.Verifier, lib co
 	case err != nil:
 		return false, withOutputCode(err)
 	}
-	untrusted := result.Untrusted()
-	for _, u := range untrusted {
+	for _, u := range result.Untrusted() {
 		c := u.ControlSpeedup
 		fmt.Fprintf(a.stderr, "tutti: %s %s: the measurements cannot be trusted: points that the file does not change differ by %.3f [%.3f, %.3f]; verify again on a quiet machine with --restart\n",
 			lib.Name, u.Collective, c.Value, c.Low, c.High)
 	}
-	if n := result.Unmeasured(); len(n) > 0 {
-		fmt.Fprintf(a.stderr, "tutti: %s: the measurements cannot be trusted: no usable time at %s, for example %v: %s\n", lib.Name, plural(len(n), "point"), n[0].Point, n[0].Unusable)
-	}
-	return result.Proved() && len(untrusted) == 0, nil
+	return result.Proved(), nil
 }
 
 // parseCompilers parses the LIBRARY=COMMAND values of --mpicc. It returns the compiler command of each
@@ -332,23 +329,8 @@ func chooseLibraries(c *assembly.Campaign, name string) ([]config.Library, error
 func printVerification(a *app, f report.Facts, dir string) {
 	fmt.Fprint(a.stdout, report.VerificationTable(f))
 	for _, lib := range f.Verification {
-		var open []string
-		for _, o := range lib.ForcingChecks {
-			line := fmt.Sprintf("%s: not obeyed: %s %dx%d: %s", lib.Library, o.Collective, o.Nodes, o.PPN, o.Note)
-			if o.State == verify.NotChecked {
-				line = fmt.Sprintf("%s: not checked whether the files are obeyed: %s; then verify again with --restart", lib.Library, o.Note)
-			}
-			if (o.State == verify.Ignored || o.State == verify.NotChecked) && !slices.Contains(open, line) {
-				open = append(open, line)
-			}
-		}
-		if !lib.Ended {
-			open = append(open, lib.Library+": the verification has not ended")
-		}
-		if n := len(lib.Slower); n > 0 {
-			open = append(open, fmt.Sprintf("%s: slower than the default at %d points, although reverted to it", lib.Library, n))
-		}
-		if len(open) == 0 {
+		open := openQuestions(lib.Result)
+		if lib.Proved() {
 			open = append(open, lib.Library+": nothing is slower than the default")
 		}
 		for _, text := range lib.OtherPlacements {
@@ -357,6 +339,34 @@ func printVerification(a *app, f report.Facts, dir string) {
 		fmt.Fprintln(a.stdout, strings.Join(open, "\n"))
 	}
 	fmt.Fprintf(a.stdout, "report: %s/%s\n", dir, export.ReportHTML)
+}
+
+// openQuestions returns a line for each reason why the verification of a library proves nothing.
+func openQuestions(r verify.Result) []string {
+	var open []string
+	for _, o := range r.Unforced() {
+		line := fmt.Sprintf("%s: not obeyed: %s %dx%d: %s", r.Library, o.Collective, o.Nodes, o.PPN, o.Note)
+		switch o.State {
+		case verify.NotChecked:
+			line = fmt.Sprintf("%s: not checked whether the files are obeyed: %s; then verify again with --restart", r.Library, o.Note)
+		case verify.NoAnswer:
+			line = fmt.Sprintf("%s: not checked whether the files are obeyed: the test program gave no answer: %s; verify again", r.Library, cmp.Or(o.Note, "it did not run"))
+		}
+		if !slices.Contains(open, line) {
+			open = append(open, line)
+		}
+	}
+	if !r.Ended {
+		open = append(open, r.Library+": the verification has not ended")
+	}
+	if n := r.Unmeasured(); len(n) > 0 {
+		open = append(open, fmt.Sprintf("%s: not compared: %s, for example %v: %s; verify again with --restart",
+			r.Library, plural(len(n), "point"), n[0].Point, cmp.Or(n[0].Failure, "not measured")))
+	}
+	if n := len(r.Slower); n > 0 {
+		open = append(open, fmt.Sprintf("%s: slower than the default at %d points, although reverted to it", r.Library, n))
+	}
+	return open
 }
 
 // measureDrift measures some candidates of a campaign again. It prints how much their times differ from the
