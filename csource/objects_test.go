@@ -89,19 +89,21 @@ func compileIn(folder, compiler string, args ...string) ([]byte, error) {
 	return cmd.CombinedOutput()
 }
 
-// buildChanged replaces the text `before` by the text `after` in one file of the runtime library. It builds
-// the library and returns its path.
-func buildChanged(t *testing.T, m mpiOf, file, before, after string) string {
+// buildChanged replaces texts in one file of the runtime library. The texts come in pairs, before and after. It
+// builds the library and returns its path.
+func buildChanged(t *testing.T, m mpiOf, file string, pairs ...string) string {
 	t.Helper()
 	objects := runtimeObjects(t, m)
-	text := testutil.Must(os.ReadFile(filepath.Join(objects, file)))(t)
-	wrong := strings.Replace(string(text), before, after, 1)
-	if wrong == string(text) {
-		t.Fatalf("no %q in %s", before, file)
+	text := string(testutil.Must(os.ReadFile(filepath.Join(objects, file)))(t))
+	for pair := range slices.Chunk(pairs, 2) {
+		if !strings.Contains(text, pair[0]) {
+			t.Fatalf("no %q in %s", pair[0], file)
+		}
+		text = strings.Replace(text, pair[0], pair[1], 1)
 	}
 	dir := t.TempDir()
 	path := filepath.Join(dir, file)
-	testutil.NoError(t, os.WriteFile(path, []byte(strings.Replace(wrong, "\n", "\n#include <unistd.h>\n", 1)), 0o666))
+	testutil.NoError(t, os.WriteFile(path, []byte(strings.Replace(text, "\n", "\n#include <unistd.h>\n", 1)), 0o666))
 	library := filepath.Join(dir, "libtutti.so")
 	args := []string{"-std=c11", "-O0", "-fPIC", "-shared", "-I.", "-o", library, path}
 	for _, object := range objectsIn(t, objects) {

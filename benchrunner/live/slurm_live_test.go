@@ -44,8 +44,11 @@ for case in "$@"; do
 	case $behaviour in
 	hang) sleep 1002.5; exit 1 ;;
 	crash) echo "crashed in $number" >&2; sleep 0.5; kill -SEGV $$ ;;
+	gatecrash)
+		until [ -e "$ledger.gate" ]; do sleep 0.05; done
+		echo "crashed in $number" >&2; sleep 0.5; kill -SEGV $$
+		;;
 	long) sleep 1.5 ;;
-	longer) sleep 4 ;; # than starting it on a busy machine
 	gate) until [ -e "$ledger.gate" ]; do sleep 0.05; done ;;
 	meet)
 		until [ -e "$ledger.gate" ]; do sleep 0.05; done
