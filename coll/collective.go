@@ -27,7 +27,7 @@ const (
 	Scatter            Collective = "scatter"
 )
 
-// Collectives returns every known collective in alphabetical order.
+// Collectives returns every known collective in alphabetical order. The list in C is csource/collectives.
 func Collectives() []Collective {
 	return []Collective{
 		Allgather, Allgatherv, Allreduce, Alltoall, Alltoallv, Barrier, Bcast, Exscan,
@@ -65,6 +65,15 @@ func (c Collective) Sized() bool { return c != Barrier }
 func (c Collective) PerRank() bool {
 	switch c {
 	case Allgather, Allgatherv, Alltoall, Alltoallv, Gather, Scatter:
+		return true
+	}
+	return false
+}
+
+// Synchronizes reports whether every rank enters a call before any rank leaves it.
+func (c Collective) Synchronizes() bool {
+	switch c {
+	case Allgather, Allgatherv, Allreduce, Alltoall, Barrier, ReduceScatter, ReduceScatterBlock:
 		return true
 	}
 	return false

@@ -35,8 +35,11 @@ type Part struct {
 	Match string // pattern of the files' paths
 }
 
-//go:embed bench conformance cvar pair pairs policy probe runtime workload
+//go:embed bench collectives conformance cvar pair pairs policy probe runtime workload
 var files embed.FS
+
+// Collectives holds the list of the collectives.
+var Collectives = Part{files, "collectives/*"}
 
 // Workload holds the files that call a collective in all forms, with test data, and check the result.
 var Workload = Part{files, "workload/*"}
@@ -48,7 +51,7 @@ var Control = Part{files, "cvar/*"}
 var (
 	// Bench is the benchmark program. benchrunner/native measures collectives with it, and
 	// campaign/pairs measures pairs of ranks.
-	Bench = Program{Name: "tutti-native", Parts: []Part{{files, "bench/*"}, {files, "pairs/*"}, Workload, Control}, Flags: []string{"-std=c99", "-O2"}, Libs: []string{"-lm", "-ldl"}}
+	Bench = Program{Name: "tutti-native", Parts: []Part{{files, "bench/*"}, {files, "pairs/*"}, Collectives, Workload, Control}, Flags: []string{"-std=c99", "-O2"}, Libs: []string{"-lm", "-ldl"}}
 
 	// Pair is a program that sums a number over two processes. Its executable contains a text that names
 	// the MPI library whose headers it was compiled with.
@@ -60,12 +63,12 @@ var (
 	// Policy is a program that makes the decisions of Runtime for a simulated job. It consists of those files
 	// of Runtime that choose algorithms. A single process replaces MPI, so no MPI library is needed.
 	Policy = Program{Name: "tutti-policy", Parts: []Part{
-		{files, "policy/*"}, {files, "runtime/*.h"}, {files, "cvar/*.h"}, {files, "runtime/budget.c"}, {files, "runtime/detector.c"}, {files, "runtime/draw.c"},
+		{files, "policy/*"}, Collectives, {files, "runtime/*.h"}, {files, "cvar/*.h"}, {files, "runtime/budget.c"}, {files, "runtime/detector.c"}, {files, "runtime/draw.c"},
 		{files, "runtime/elimination.c"}, {files, "runtime/explore.c"}, {files, "runtime/monitor.c"}, {files, "runtime/samples.c"},
 	}, Flags: []string{"-std=c11", "-O2", "-I."}, Libs: []string{"-lm"}}
 
 	// Runtime is libtutti, a shared object that is preloaded into applications or linked with them.
-	Runtime = Program{Name: "libtutti.so", Parts: []Part{{files, "runtime/*"}, Control}, Flags: []string{"-std=c11", "-O2", "-fPIC", "-shared"}, Libs: []string{"-lm", "-ldl"}, Header: userHeader}
+	Runtime = Program{Name: "libtutti.so", Parts: []Part{{files, "runtime/*"}, Collectives, Control}, Flags: []string{"-std=c11", "-O2", "-fPIC", "-shared"}, Libs: []string{"-lm", "-ldl"}, Header: userHeader}
 
 	// Conformance is a program that checks the results of algorithms: those of Runtime, or those of users.
 	Conformance = Program{Name: "tutti-conformance", Parts: append([]Part{{files, "conformance/*"}}, Runtime.Parts...), Flags: []string{"-std=c11", "-O1"}, Libs: Runtime.Libs}

@@ -95,9 +95,9 @@ func TestLiveCut(t *testing.T) {
 	testutil.SkipShort(t)
 	prog := filepath.Join(t.TempDir(), "cut")
 	sources := testutil.Must(filepath.Glob("bench/*.c"))(t)
-	calls := testutil.Must(filepath.Glob("workload/*.c"))(t)
+	calls := slices.Concat(testutil.Must(filepath.Glob("workload/*.c"))(t), testutil.Must(filepath.Glob("collectives/*.c"))(t))
 	variables := testutil.Must(filepath.Glob("cvar/*.c"))(t)
-	args := []string{"-std=c99", "-Ibench", "-Iworkload", "-Icvar", "-o", prog, "testdata/cut.c"}
+	args := []string{"-std=c99", "-Ibench", "-Iworkload", "-Icollectives", "-Icvar", "-o", prog, "testdata/cut.c"}
 	for _, name := range slices.Concat(sources, calls, variables) {
 		if base := filepath.Base(name); base != "main.c" && base != "measure.c" {
 			args = append(args, name)
@@ -203,13 +203,22 @@ func TestLiveWaiting(t *testing.T) {
 	program := testutil.BuildProgram(t, m.Toolchain, testutil.CallsProgram)
 	with, without := []string{"-n", "1", "env", "LD_PRELOAD=" + library, program}, []string{"-n", "1", program}
 	for _, args := range [][]string{slices.Concat(with, []string{":"}, without), slices.Concat(without, []string{":"}, with)} {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
 		cmd := exec.CommandContext(ctx, m.Launcher, args...)
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 		cmd.WaitDelay = 5 * time.Second
-		if said, err := cmd.CombinedOutput(); err == nil || strings.Count(string(said), "MPI_Init has waited 1 s") != 1 {
-			t.Errorf("%v: %v, want one line about waiting:\n%s", args, err, said)
+		output := testutil.Must(os.Create(filepath.Join(t.TempDir(), "output")))(t)
+		cmd.Stdout, cmd.Stderr = output, output
+		testutil.NoError(t, cmd.Start())
+		said := ""
+		for began := time.Now(); !strings.Contains(said, "MPI_Init has waited 1 s") && time.Since(began) < testutil.HangTimeout; time.Sleep(50 * time.Millisecond) {
+			said = string(testutil.Must(os.ReadFile(output.Name()))(t))
 		}
 		cancel()
+		err := cmd.Wait()
+		said = string(testutil.Must(os.ReadFile(output.Name()))(t))
+		if err == nil || strings.Count(said, "MPI_Init has waited 1 s") != 1 {
+			t.Errorf("%v: %v, want one line about waiting:\n%s", args, err, said)
+		}
 	}
 }

@@ -53,7 +53,7 @@ var eliminateOnce = sync.OnceValues(func() ([]byte, error) {
 	}
 	defer os.RemoveAll(dir)
 	program := filepath.Join(dir, "eliminate")
-	args := []string{"-std=c11", "-O2", "-Ipolicy", "-Iruntime", "-Icvar", "-o", program, "testdata/eliminate.c", "policy/world.c"}
+	args := []string{"-std=c11", "-O2", "-Ipolicy", "-Iruntime", "-Icollectives", "-Icvar", "-o", program, "testdata/eliminate.c", "policy/world.c"}
 	for _, name := range []string{"budget", "detector", "draw", "elimination", "monitor"} {
 		args = append(args, "runtime/"+name+".c")
 	}

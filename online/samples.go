@@ -24,8 +24,7 @@ type Sample struct {
 // before all ranks have entered. For these it is the shortest time, because the rank that entered last did
 // not wait for others. In other collectives ranks may leave early, and it is the longest time.
 func (s Sample) Seconds() float64 {
-	switch s.Collective {
-	case coll.Allgather, coll.Allgatherv, coll.Allreduce, coll.Alltoall, coll.Barrier, coll.ReduceScatter, coll.ReduceScatterBlock:
+	if s.Collective.Synchronizes() {
 		return s.Shortest
 	}
 	return s.Longest

@@ -47,7 +47,7 @@ build() {
 	# shellcheck disable=SC2046
 	make -k -s -j2 -C coll $(list | cut -d' ' -f1 | sort -u) >>make.out 2>&1 || true # those that do not compile are among those that fail
 	cd "$source"
-	"mpicc.$mpi" -std=c11 -O2 -fPIC -shared -DLASTING=1 -Icsource/cvar -o "$folder/libtutti.so" csource/runtime/*.c csource/cvar/*.c
+	"mpicc.$mpi" -std=c11 -O2 -fPIC -shared -DLASTING=1 -Icsource/cvar -Icsource/collectives -o "$folder/libtutti.so" csource/runtime/*.c csource/collectives/*.c csource/cvar/*.c
 	"mpicc.$mpi" -O2 -fPIC -shared -o "$folder/yield.so" internal/testutil/programs/ucx-yield.c
 }
 

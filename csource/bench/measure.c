@@ -217,7 +217,7 @@ static int check_others(task *t, int count)
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         form f = others[i].f;
         f.root = others[i].elsewhere ? t->s->ctl.size - 1 : 0;
-        f.op = collective_reduces(t->c->what) ? f.op : BUILTIN;
+        f.op = collective_has(t->c->what, REDUCES) ? f.op : BUILTIN;
         if (!form_exists(f, t->c->what) || (others[i].elsewhere && f.root == 0))
             continue;
         announce(t, others[i].name);

@@ -95,9 +95,8 @@ static int read_case(reader *r, char **rest)
         return refuse(r, "case", word, "a number larger than that of the case before");
     c.number = (int)number;
     word = strtok_r(NULL, SPACE, rest);
-    if (word == NULL || collective_find(word) < 0)
+    if (word == NULL || !collective_named(word, strlen(word), &c.what))
         return refuse(r, "collective", word, "one of MPI's blocking collectives in lower case");
-    c.what = (collective)collective_find(word);
     word = strtok_r(NULL, SPACE, rest);
     if (whole(word, 0, INT_MAX, &c.bytes) || (c.what == BARRIER && c.bytes != 0))
         return refuse(r, "bytes", word, "a number from 0 to 2147483647, 0 for barrier");

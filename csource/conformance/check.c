@@ -54,12 +54,12 @@ static void add_ints(void *in, void *inout, int *n, MPI_Datatype *type)
         ((int *)(void *)moved(inout, begin))[i] += ((int *)(void *)moved(in, begin))[i];
 }
 
-static int in_place(collective what, int form) { return form == IN_PLACE || (form == BOTTOM && (root % 2 != 0 || is_reduction(what))); }
+static int in_place(collective what, int form) { return form == IN_PLACE || (form == BOTTOM && (root % 2 != 0 || collective_has(what, REDUCES))); }
 
 static int possible(collective what, int form)
 {
     if (form == ORDERED)
-        return is_reduction(what);
+        return collective_has(what, REDUCES);
     return form != IN_PLACE || (what != BARRIER && what != BCAST);
 }
 
@@ -72,7 +72,7 @@ static int block_in_place(int one, int other) { return block_to(one < other ? on
  * types are the same on all ranks. */
 static MPI_Datatype type_of(collective what, int form, int r, int received)
 {
-    if (is_reduction(what))
+    if (collective_has(what, REDUCES))
         return form == ORDERED ? pair : form == MIXED ? holed : MPI_INT;
     if (form != MIXED || r % 2 != 0)
         return MPI_INT;
@@ -236,7 +236,7 @@ static void *to_bottom(const void *buf, MPI_Datatype *type)
 /* Returns the arguments of a call for the form BOTTOM, with MPI_BOTTOM in place of buffers. */
 static arguments with_bottom(arguments a)
 {
-    int sends = a.what == ALLTOALLV ? 0 : a.scount, receives = a.what == ALLTOALLV ? 0 : 1, reduces = is_reduction(a.what);
+    int sends = a.what == ALLTOALLV ? 0 : a.scount, receives = a.what == ALLTOALLV ? 0 : 1, reduces = collective_has(a.what, REDUCES);
     for (int r = 0; a.what == ALLTOALLV && r < size; r++) {
         sends += scounts[r];
         receives += counts[r];
@@ -289,7 +289,7 @@ static void check(const algorithm *what, int form, int parameter, int cases[2])
     free(parts[1]);
     if (!served)
         return;
-    if (is_reduction(what->what))
+    if (collective_has(what->what, REDUCES))
         expect_reduction(&a, form);
     for (int r = 0; r < size; r++)
         expect_block(&a, form, r);

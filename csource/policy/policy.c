@@ -27,13 +27,6 @@ static struct {
 } classes[MAX_CLASSES];
 static int nclasses;
 
-static const char *const collectives[COLLECTIVES] = {
-    "allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "exscan",
-    "gather", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "scatter",
-};
-
-const char *collective_name(collective what) { return collectives[what]; }
-
 static void fail(const char *why)
 {
     fprintf(stderr, "policy: %s\n", why);
@@ -42,11 +35,10 @@ static void fail(const char *why)
 
 static collective collective_of(const char *name)
 {
-    for (int i = 0; i < COLLECTIVES; i++)
-        if (strcmp(name, collectives[i]) == 0)
-            return (collective)i;
-    fail("unknown collective");
-    return COLLECTIVES;
+    collective what = COLLECTIVES;
+    if (!collective_named(name, strlen(name), &what))
+        fail("unknown collective");
+    return what;
 }
 
 /* Takes the place of an algorithm that sends messages. A simulated job sends none. */

@@ -36,7 +36,7 @@ static int aliased(const arguments *a, MPI_Count scount, MPI_Count rcount, int r
 {
     MPI_Aint lower, extent;
     void *to = a->recv;
-    if (is_reduction(a->what))
+    if (collective_has(a->what, REDUCES))
         return a->send == to && rcount > 0;
     if (a->what == ALLTOALLV && (a->stype != a->rtype || a->scounts != a->counts))
         return 0; /* no library refuses it, and a gather would write to the buffer */
@@ -53,7 +53,7 @@ static MPI_Count sent_count(const arguments *a, int size)
 {
     if (a->what == REDUCE_SCATTER || a->what == ALLTOALLV)
         return largest(a, a->what == ALLTOALLV ? a->scounts : a->counts, size);
-    return is_reduction(a->what) ? a->rcount : a->scount;
+    return collective_has(a->what, REDUCES) ? a->rcount : a->scount;
 }
 
 /* Returns the largest number of elements that a rank receives from another rank. */
@@ -73,11 +73,11 @@ int arguments_valid(const arguments *a, int rank, int size)
     MPI_Count scount = sends ? sent_count(a, size) : 0, rcount = gets ? received_count(a, rank, size) : 0;
     if ((to_root || from_root) && (a->root < 0 || a->root >= size))
         return 0;
-    if (sends && !accepts(a->send, scount, is_reduction(a->what) ? a->rtype : a->stype))
+    if (sends && !accepts(a->send, scount, collective_has(a->what, REDUCES) ? a->rtype : a->stype))
         return 0;
     if (gets && !accepts(a->recv, rcount, a->rtype))
         return 0;
-    if (is_reduction(a->what) && !applies(a->op, a->rtype))
+    if (collective_has(a->what, REDUCES) && !applies(a->op, a->rtype))
         return 0;
     if (scount > INT_MAX || rcount > INT_MAX)
         return a->what == ALLTOALLV; /* in other calls the ranks disagree: calls with so many elements are not served */

@@ -188,14 +188,6 @@ static void check_agreement(const comm *c, const class *of, int64_t chosen)
     PMPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-/* Returns whether every rank enters the collective before any rank leaves it. In such a collective, the shortest
- * time is that of the rank that enters last, because this rank does not wait for others. */
-static int all_enter_first(collective what)
-{
-    return what == ALLGATHER || what == ALLGATHERV || what == ALLREDUCE || what == ALLTOALL || what == BARRIER ||
-           what == REDUCE_SCATTER || what == REDUCE_SCATTER_BLOCK;
-}
-
 static void add_time(struct explorer *e, const sample *s, double seconds)
 {
     if (settings.learn)
@@ -236,8 +228,8 @@ static void exchange_times(comm *c)
     }
     e->exchange_ticks = e->exchanges++ == 0 ? 0 : ticks() - from; /* the first exchange sets up connections */
     budget_settle(&e->budget, -t[2 * n]);
-    for (int i = 0; i < n; i++)
-        add_time(e, &e->samples[i], all_enter_first(e->samples[i].class->what) ? -t[n + i] : t[i]);
+    for (int i = 0; i < n; i++) /* if every rank enters before any rank leaves, the rank that enters last does not wait for others */
+        add_time(e, &e->samples[i], collective_has(e->samples[i].class->what, SYNCHRONIZES) ? -t[n + i] : t[i]);
     for (int i = 0; i < n && c->rank == e->root; i++)
         if (is_kept(&e->samples[i], t[i]))
             samples_add(e->samples[i].class->what, c->shape, e->samples[i].bytes, e->samples[i].name, t[i], -t[n + i]);

@@ -20,23 +20,18 @@
 #define MPI_4 0
 #endif
 
-/* The names of the collectives: as in MPI's functions, and in lower case. All collectives except barrier have counts. */
-#define EACH_COUNTED(DO) \
-    DO(Allgather, allgather) DO(Allgatherv, allgatherv) DO(Allreduce, allreduce) DO(Alltoall, alltoall) DO(Alltoallv, alltoallv) \
-    DO(Bcast, bcast) DO(Exscan, exscan) DO(Gather, gather) DO(Reduce, reduce) DO(Reduce_scatter, reduce_scatter) \
-    DO(Reduce_scatter_block, reduce_scatter_block) DO(Scan, scan) DO(Scatter, scatter)
-#define EACH_COLLECTIVE(DO) EACH_COUNTED(DO) DO(Barrier, barrier)
-
 /* The MPI functions that libtutti forwards to the next library after MPI_Init. Each macro applies DO(name) to
  * its functions. The user of these macros defines DO. */
-#define BASIC_FORMS(name, lower) DO(name) DO(I##lower)
-#define PERSISTENT_FORM(name, lower) DO(name##_init)
-#define LONG_FORMS(name, lower) DO(name##_c) DO(I##lower##_c) DO(name##_init_c)
+#define BASIC_FORMS(number, name, lower, counts, properties) DO(name) DO(I##lower)
+#define PERSISTENT_FORM(number, name, lower, counts, properties) DO(name##_init)
+#define LONG_FORMS(number, name, lower, counts, properties) LONG_FORMS_##counts(name, lower)
+#define LONG_FORMS_COUNTED(name, lower) DO(name##_c) DO(I##lower##_c) DO(name##_init_c)
+#define LONG_FORMS_UNCOUNTED(name, lower)
 #define BASIC_FUNCTIONS \
     EACH_COLLECTIVE(BASIC_FORMS) DO(Pcontrol) DO(Start) DO(Startall) DO(Request_free) DO(Wait) DO(Waitall) DO(Waitany) DO(Waitsome) \
     DO(Test) DO(Testall) DO(Testany) DO(Testsome)
 #if LONG_COUNTS
-#define EACH_FUNCTION BASIC_FUNCTIONS EACH_COLLECTIVE(PERSISTENT_FORM) EACH_COUNTED(LONG_FORMS)
+#define EACH_FUNCTION BASIC_FUNCTIONS EACH_COLLECTIVE(PERSISTENT_FORM) EACH_COLLECTIVE(LONG_FORMS)
 #elif MPI_4
 #define EACH_FUNCTION BASIC_FUNCTIONS EACH_COLLECTIVE(PERSISTENT_FORM)
 #else

@@ -319,12 +319,12 @@ int serve(arguments *a, const pick *p, const place *on, uint64_t bytes)
     c->parameter = p->parameter;
     c->layout = on->layout;
     c->rows = on->rows;
-    if (too_long(a->what, bytes, c->size) || (is_reduction(a->what) && !serves_reductions))
+    if (too_long(a->what, bytes, c->size) || (collective_has(a->what, REDUCES) && !serves_reductions))
         return 0;
     prepare(&s, a);
     int can = (c->extent > 0 || a->what == ALLTOALLV) && repository_can(p->algorithm, c);
     if (can) {
-        if (is_reduction(a->what))
+        if (collective_has(a->what, REDUCES))
             copy(c, c->data, a->send != MPI_IN_PLACE ? a->send : a->recv, c->count);
         repository_run(p->algorithm, c);
         finish(&s, a);

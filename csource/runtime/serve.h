@@ -30,12 +30,6 @@ static inline MPI_Count count_at(const arguments *a, const void *counts, int i) 
 
 static inline MPI_Aint displ_at(const arguments *a, const void *displs, int i) { return a->wide ? ((const MPI_Aint *)displs)[i] : ((const int *)displs)[i]; }
 
-static inline int is_reduction(collective what)
-{
-    return what == ALLREDUCE || what == EXSCAN || what == REDUCE || what == REDUCE_SCATTER || what == REDUCE_SCATTER_BLOCK ||
-           what == SCAN;
-}
-
 /* arguments.c: returns whether the arguments of a call are valid on this rank. Invalid calls are left to the MPI
  * library, which raises the error. */
 int arguments_valid(const arguments *a, int rank, int size);

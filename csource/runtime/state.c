@@ -20,23 +20,6 @@ static int over;                       /* end was called */
 
 MPI_Comm first_comm = MPI_COMM_NULL;
 
-static const char *const names[COLLECTIVES] = {
-    "allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "exscan",
-    "gather", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "scatter",
-};
-
-const char *collective_name(collective what) { return names[what]; }
-
-int collective_named(const char *name, size_t n, collective *what)
-{
-    for (int i = 0; i < COLLECTIVES; i++)
-        if (strlen(names[i]) == n && memcmp(names[i], name, n) == 0) {
-            *what = (collective)i;
-            return 1;
-        }
-    return 0;
-}
-
 static void *required(void *p)
 {
     if (p == NULL) {

@@ -8,6 +8,8 @@
 #define _POSIX_C_SOURCE 200809L
 #endif
 
+#include "collectives.h"
+
 #include <mpi.h>
 #include <sched.h>
 #include <stddef.h>
@@ -16,15 +18,6 @@
 #include <time.h>
 
 #pragma GCC visibility push(hidden)
-
-/* The blocking collectives, in alphabetical order. */
-typedef enum {
-    ALLGATHER, ALLGATHERV, ALLREDUCE, ALLTOALL, ALLTOALLV, BARRIER, BCAST, EXSCAN,
-    GATHER, REDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, SCATTER, COLLECTIVES
-} collective;
-
-const char *collective_name(collective what);
-int collective_named(const char *name, size_t n, collective *what); /* whether n letters are a name */
 
 /* Gives each thread its own copy of a variable. In simulations, which run all ranks in one thread, the macro is
  * empty: the simulator gives each rank its own variables. */

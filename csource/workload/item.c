@@ -2,9 +2,9 @@
 
 #define MAX_ELEMENTS 64 /* of an item: few, so that a message has many items, but enough that gaps are few */
 
-static MPI_Datatype element_type(collective what) { return collective_reduces(what) ? MPI_FLOAT : MPI_CHAR; }
+static MPI_Datatype element_type(collective what) { return collective_has(what, REDUCES) ? MPI_FLOAT : MPI_CHAR; }
 
-size_t element_bytes(collective what) { return collective_reduces(what) ? sizeof(float) : 1; }
+size_t element_bytes(collective what) { return collective_has(what, REDUCES) ? sizeof(float) : 1; }
 
 /* Returns an item: the group of elements that the MPI type of a rank describes. Blocks have `elements` elements.
  * Without gaps an item is one element. With gaps it has several elements, whose number is a divisor of
@@ -13,7 +13,7 @@ size_t element_bytes(collective what) { return collective_reduces(what) ? sizeof
 item item_shape(collective what, form f, int elements, int rank)
 {
     item i = {element_type(what), 0, 1, 0, elements};
-    int differ = !collective_reduces(what);
+    int differ = !collective_has(what, REDUCES);
     if (!f.gaps)
         return i;
     i.elements = !f.counts || elements == 0 || rank % 3 == 0 ? MAX_ELEMENTS : rank % 3 == 1 ? elements : 1;

@@ -155,7 +155,7 @@ static int differs(const workload *w, piece p, pattern of, char *why)
 void workload_fill(workload *w, int salt)
 {
     float table[PERIOD];
-    pattern of = {collective_reduces(w->what) ? table : NULL, salt};
+    pattern of = {collective_has(w->what, REDUCES) ? table : NULL, salt};
     operation_input(w->form.op, w->rank, salt, table);
     memset(w->send, UNTOUCHED, w->send_bytes + 1);
     memset(w->recv, UNTOUCHED, w->recv_bytes + 1);
@@ -179,7 +179,7 @@ static int kept(const workload *w, pattern of, char *why)
 int workload_right(const workload *w, int salt, char *why)
 {
     float table[PERIOD];
-    pattern of = {collective_reduces(w->what) ? table : NULL, salt};
+    pattern of = {collective_has(w->what, REDUCES) ? table : NULL, salt};
     operation_input(w->form.op, w->rank, salt, table);
     if (!kept(w, of, why))
         return 0;

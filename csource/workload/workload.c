@@ -15,7 +15,7 @@ static int block(collective what, int count, int size)
     return count < size ? 1 : count / size;
 }
 
-static int in_place(collective what, form f, int rank) { return f.in_place && (!collective_rooted(what) || rank == f.root); }
+static int in_place(collective what, form f, int rank) { return f.in_place && (!collective_has(what, ROOTED) || rank == f.root); }
 
 int workload_in_place(const workload *w) { return in_place(w->what, w->form, w->rank); }
 

@@ -6,17 +6,14 @@
 #define _POSIX_C_SOURCE 200809L
 #endif
 
+#include "collectives.h"
+
 #include <mpi.h>
 #include <stddef.h>
 
 #define WHY 1024 /* bytes of a reason, with the final 0 */
 
-/* collective.c: names of collectives, and the forms (variants) of their calls, for example in place. */
-
-typedef enum {
-    ALLGATHER, ALLGATHERV, ALLREDUCE, ALLTOALL, ALLTOALLV, BARRIER, BCAST, EXSCAN,
-    GATHER, REDUCE, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, SCAN, SCATTER, COLLECTIVES
-} collective;
+/* form.c: the forms (variants) of calls, for example in place. */
 
 typedef enum {
     BUILTIN, /* MPI_SUM */
@@ -37,11 +34,7 @@ typedef struct {
     int nulls;    /* arguments that the standard ignores on a rank are 0, NULL or MPI_DATATYPE_NULL */
 } form;
 
-const char *collective_name(collective what);
-int collective_find(const char *name); /* -1: none */
 int collective_count(collective what, long bytes);
-int collective_reduces(collective what);
-int collective_rooted(collective what);
 int forms(int size);                /* number of forms on so many ranks */
 form form_at(int n, int size);      /* form n of them */
 int form_exists(form f, collective what); /* whether the collective has it */

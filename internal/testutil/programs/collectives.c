@@ -188,7 +188,7 @@ int main(int argc, char **argv)
     for (int c = 0; c < COLLECTIVES; c++) {
         int named = argc == 3;
         for (int i = 3; i < argc; i++)
-            named |= collective_find(argv[i]) == c;
+            named |= strcmp(argv[i], collective_name(c)) == 0;
         if (named)
             run(mode, atoi(argv[2]), (collective)c);
     }

@@ -145,7 +145,7 @@ static void drop_empty(workload *w)
  * replace those of the arguments. */
 static void disguise(workload *w, uint64_t number, MPI_Datatype made[2])
 {
-    int vectors = w->what == ALLGATHERV || w->what == ALLTOALLV, reduces = collective_reduces(w->what);
+    int vectors = w->what == ALLGATHERV || w->what == ALLTOALLV, reduces = collective_has(w->what, REDUCES);
     made[0] = made[1] = MPI_DATATYPE_NULL;
     if (w->received.count == 0 && !vectors && !reduces && (mix(number) & 1)) { /* elements of size zero, on all ranks */
         MPI_Type_contiguous(0, MPI_INT, &made[0]);

@@ -1,30 +1,6 @@
 #include "workload.h"
 
 #include <stdio.h>
-#include <string.h>
-
-static const char *const names[COLLECTIVES] = {
-    "allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "exscan",
-    "gather", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "scatter",
-};
-
-const char *collective_name(collective what) { return names[what]; }
-
-int collective_find(const char *name)
-{
-    for (int i = 0; i < COLLECTIVES; i++)
-        if (strcmp(names[i], name) == 0)
-            return i;
-    return -1;
-}
-
-int collective_reduces(collective what)
-{
-    return what == ALLREDUCE || what == EXSCAN || what == REDUCE || what == REDUCE_SCATTER ||
-           what == REDUCE_SCATTER_BLOCK || what == SCAN;
-}
-
-int collective_rooted(collective what) { return what == BCAST || what == GATHER || what == REDUCE || what == SCATTER; }
 
 /* Returns the number of elements in a message. A message that is not empty has at least one. */
 int collective_count(collective what, long bytes)
@@ -37,11 +13,11 @@ int collective_count(collective what, long bytes)
  * not accept derived types. Arguments can be null only if MPI ignores them on some rank. */
 int form_exists(form f, collective what)
 {
-    int reduces = collective_reduces(what), counts = what == ALLGATHERV || what == ALLTOALLV || what == REDUCE_SCATTER;
+    int reduces = collective_has(what, REDUCES), counts = collective_has(what, VECTOR);
     int ignored = what == GATHER || what == SCATTER || what == REDUCE || (f.in_place && !reduces);
     if ((f.nulls && !ignored) || (f.counts && (!f.gaps || reduces)))
         return 0;
-    return (f.root == 0 || collective_rooted(what)) && (!f.in_place || (what != BARRIER && what != BCAST)) &&
+    return (f.root == 0 || collective_has(what, ROOTED)) && (!f.in_place || (what != BARRIER && what != BCAST)) &&
            (!f.gaps || (what != BARRIER && (!reduces || f.op != BUILTIN))) && (f.op == BUILTIN || reduces) && (!f.uneven || counts);
 }
 

@@ -1,0 +1,45 @@
+/* The blocking collectives. */
+#ifndef TUTTI_COLLECTIVES_H
+#define TUTTI_COLLECTIVES_H
+
+#include <stddef.h>
+
+#pragma GCC visibility push(hidden)
+
+/* Properties of a collective. */
+enum {
+    REDUCES = 1,      /* it combines values with an operation */
+    ROOTED = 2,       /* one rank, the root, has the data before or after the call */
+    VECTOR = 4,       /* each rank has a count of its own */
+    SYNCHRONIZES = 8, /* every rank enters the call before any rank leaves it */
+};
+
+/* Applies X(number, Name, name, counts, properties) to the collectives in alphabetical order. Name is the name in MPI's
+ * functions. `counts` is COUNTED if calls have a count of elements, else UNCOUNTED. The list in Go is coll.Collectives. */
+#define EACH_COLLECTIVE(X) \
+    X(ALLGATHER, Allgather, allgather, COUNTED, SYNCHRONIZES) \
+    X(ALLGATHERV, Allgatherv, allgatherv, COUNTED, VECTOR | SYNCHRONIZES) \
+    X(ALLREDUCE, Allreduce, allreduce, COUNTED, REDUCES | SYNCHRONIZES) \
+    X(ALLTOALL, Alltoall, alltoall, COUNTED, SYNCHRONIZES) \
+    X(ALLTOALLV, Alltoallv, alltoallv, COUNTED, VECTOR) \
+    X(BARRIER, Barrier, barrier, UNCOUNTED, SYNCHRONIZES) \
+    X(BCAST, Bcast, bcast, COUNTED, ROOTED) \
+    X(EXSCAN, Exscan, exscan, COUNTED, REDUCES) \
+    X(GATHER, Gather, gather, COUNTED, ROOTED) \
+    X(REDUCE, Reduce, reduce, COUNTED, REDUCES | ROOTED) \
+    X(REDUCE_SCATTER, Reduce_scatter, reduce_scatter, COUNTED, REDUCES | VECTOR | SYNCHRONIZES) \
+    X(REDUCE_SCATTER_BLOCK, Reduce_scatter_block, reduce_scatter_block, COUNTED, REDUCES | SYNCHRONIZES) \
+    X(SCAN, Scan, scan, COUNTED, REDUCES) \
+    X(SCATTER, Scatter, scatter, COUNTED, ROOTED)
+
+#define NUMBER(number, mpi, name, counts, properties) number,
+typedef enum { EACH_COLLECTIVE(NUMBER) COLLECTIVES } collective;
+#undef NUMBER
+
+const char *collective_name(collective what);
+int collective_named(const char *name, size_t n, collective *what); /* whether n letters are a name */
+int collective_has(collective what, int property);
+
+#pragma GCC visibility pop
+
+#endif

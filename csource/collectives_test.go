@@ -1,0 +1,48 @@
+package csource_test
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/coll"
+	"tutti/internal/testutil"
+)
+
+// TestCollectives checks that the lists of collectives in C and in Go have the same names, in the same order, with
+// the same properties.
+func TestCollectives(t *testing.T) {
+	header := testutil.Must(os.ReadFile("collectives/collectives.h"))(t)
+	var got, want []string
+	for _, entry := range regexp.MustCompile(`X\((\w+), (\w+), (\w+), (\w+), (.*)\)`).FindAllSubmatch(header, -1) {
+		number, function, name, counts, properties := string(entry[1]), string(entry[2]), string(entry[3]), string(entry[4]), string(entry[5])
+		if number == "number" {
+			continue // the comment
+		}
+		if strings.ToLower(number) != name || strings.ToLower(function) != name {
+			t.Errorf("%s and %s stand for %s", number, function, name)
+		}
+		got = append(got, line(name, counts == "COUNTED", strings.Contains(properties, "REDUCES"), strings.Contains(properties, "SYNCHRONIZES")))
+	}
+	for _, c := range coll.Collectives() {
+		want = append(want, line(string(c), c.Sized(), c.Reduces(), c.Synchronizes()))
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("the list in C differs from coll.Collectives (-Go +C):\n%s", diff)
+	}
+}
+
+func line(name string, sized, reduces, synchronizes bool) string {
+	for _, p := range []struct {
+		holds bool
+		name  string
+	}{{sized, "sized"}, {reduces, "reduces"}, {synchronizes, "synchronizes"}} {
+		if p.holds {
+			name += " " + p.name
+		}
+	}
+	return name
+}
