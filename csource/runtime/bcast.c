@@ -24,6 +24,17 @@ void bcast_pipeline(const call *c) { all_round(c, CHAIN, 0); }
 /* The message travels along four chains, as many as Open MPI has by default. Source: Pjesivac-Grbovic et al. (2007), 3.1. */
 void bcast_chain(const call *c) { all_round(c, CHAINS, 4); }
 
+enum { K_CHAIN_SEGMENT = 32768 }; /* bytes: the middle one of the segments that campaigns try with `chain` */
+
+/* The message travels in segments along as many chains as the radix says, by default four. Source: Reinfjell,
+ * Automatic detection of interconnect topologies (2023), 6.2.1. */
+void bcast_k_chain(const call *c)
+{
+    call segmented = *c;
+    segmented.parameter = K_CHAIN_SEGMENT;
+    all_round(&segmented, CHAINS, c->parameter > 0 ? at_most(c->parameter, c->size) : 4);
+}
+
 /* The message travels down a binary tree. Source: Pjesivac-Grbovic et al. (2007), 3.1. */
 void bcast_binary_tree(const call *c) { all_round(c, BINARY, 0); }
 

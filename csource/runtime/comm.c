@@ -1,6 +1,7 @@
 #include "layout.h"
 #include "library.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -87,6 +87,7 @@ const algorithm repository[] = {
     {BCAST, "multi_level_pipeline", bcast_multi_level_pipeline, LAYOUT, "segsize"},
     {BCAST, "multi_level_binary", bcast_multi_level_binary, LAYOUT, "segsize"},
     {BCAST, "chain", bcast_chain, ONE_BY_ONE, "segsize"},
+    {BCAST, "k_chain", bcast_k_chain, ONE_BY_ONE, "radix"},
     {EXSCAN, "linear", exscan_linear, ONE_BY_ONE, NULL},
     {EXSCAN, "recursive_doubling", exscan_recursive_doubling, 0, NULL},
     {GATHER, "basic_linear", gather_linear, 0, NULL},
