@@ -145,6 +145,12 @@ type Capacity struct {
 	Ends     time.Time // end of the allocation; zero without an end
 }
 
+// NodeLister is a Scheduler that knows the nodes on which its jobs can run.
+type NodeLister interface {
+	// Nodes returns the names of the nodes, in ascending order.
+	Nodes(ctx context.Context) ([]string, error)
+}
+
 // Scheduler runs jobs. Its methods are safe for concurrent use and do not retry. A temporary error matches
 // ErrUnavailable.
 type Scheduler interface {

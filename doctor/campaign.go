@@ -40,14 +40,14 @@ func (x *campaignChecker) examine(ctx context.Context) {
 	if refused := x.options.Refused; len(refused) > 0 {
 		x.add(need("grid", Warning, "", refused...))
 	}
-	switch c.Runner.Kind {
-	case config.SlurmJobs:
+	switch facts := c.Runner.Facts(); {
+	case facts.Queue():
 		x.checkPartition()
 		x.checkSubmission(ctx)
-	case config.Allocation:
-		x.checkAllocation()
-	default:
+	case facts.OneNode:
 		x.checkProcessors()
+	default:
+		x.checkAllocation()
 	}
 }
 
@@ -141,7 +141,7 @@ func (x *session) checkRoot(want config.Library) {
 	for _, v := range own.RootEnv {
 		name, _, _ := strings.Cut(v, "=")
 		named := slices.ContainsFunc(slices.Concat(runner.Env, want.Env, runner.Setup), func(s string) bool { return strings.Contains(s, name+"=") })
-		if inherited := runner.Kind != config.SlurmJobs && x.getenv(name) != ""; !named && !inherited {
+		if inherited := runner.Facts().Attached && x.getenv(name) != ""; !named && !inherited {
 			absent = append(absent, v)
 		}
 	}

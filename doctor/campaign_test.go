@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"tutti/benchrunner/runners"
+	"tutti/benchrunner/slurm"
 	"tutti/csource"
 	"tutti/internal/config"
 )
@@ -22,9 +24,9 @@ func ready(t *testing.T, environ ...string) (*machine, *config.Campaign) {
 	m.put("bench", "echo tutti-native 1 "+csource.Bench.Checksum())
 	n := &config.Campaign{
 		Grid:      config.Grid{Nodes: []int{2, 4, 1}, PPN: []int{4, 1}},
-		Runner:    config.Runner{Kind: config.SlurmJobs, JobTime: time.Hour},
+		Runner:    config.Runner{Kind: "slurm", JobTime: time.Hour},
 		Benchmark: config.Benchmark{Program: "native"},
-		Slurm:     config.Slurm{Partition: "main", Account: "me", QOS: "low", Directives: []string{"--mem=0"}},
+		Sections:  runners.Sections{Slurm: slurm.Options{Partition: "main", Account: "me", QOS: "low", Directives: []string{"--mem=0"}}},
 		Libraries: []config.Library{{Name: "mpich", Version: "4.0.2", Benchmark: filepath.Join(m.bin, "bench"), Launcher: "hydra"}},
 	}
 	m.x.options.Campaign = n

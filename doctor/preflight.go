@@ -32,7 +32,7 @@ func Preflight(ctx context.Context, opt Options) ([]Check, error) {
 		x.checkLauncher(want)
 		x.checkRoot(want)
 	}
-	if opt.Campaign.Runner.Kind == config.SlurmJobs {
+	if opt.Campaign.Runner.Facts().Queue() {
 		x.checkFolder()
 	}
 	return slices.DeleteFunc(x.checks, func(c Check) bool { return c.State == OK }), ctx.Err()
@@ -56,7 +56,7 @@ func (x *preflight) checkBenchmark(ctx context.Context, want config.Library) {
 	})
 	if absent := notFound(r.Stdout); len(absent) > 0 {
 		state := Missing
-		if x.options.Campaign.Runner.Kind == config.SlurmJobs { // nodes may have other libraries
+		if x.options.Campaign.Runner.Facts().Queue() { // nodes may have other libraries
 			state = Warning
 		}
 		x.add(need(name, state, "runner.modules, or LD_LIBRARY_PATH in the env of the library", path+" does not find "+several(absent)))
@@ -161,10 +161,10 @@ func notFound(list string) []string {
 	return out
 }
 
-// checkLauncher checks that the launcher exists. It does nothing for Slurm, since the launcher then runs on
-// Slurm's nodes.
+// checkLauncher checks that the launcher exists. It does nothing for jobs of a queue, whose nodes may have
+// other programs than this machine.
 func (x *preflight) checkLauncher(want config.Library) {
-	if x.options.Campaign.Runner.Kind == config.SlurmJobs {
+	if x.options.Campaign.Runner.Facts().Queue() {
 		return // the launcher runs on the nodes
 	}
 	program := want.LauncherPath

@@ -1,18 +1,15 @@
 package service
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
+	"tutti/benchrunner"
 	"tutti/internal/config"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
@@ -118,36 +115,21 @@ func inspectLibrary(lib config.Library) (LibraryBuild, error) {
 	return s, nil
 }
 
-// nodesOf returns the names of the nodes that a campaign can use. It returns nil for a campaign on recorded
-// data.
+// nodesOf returns the names of the nodes that a campaign can use, in ascending order. It returns nil if they are
+// unknown.
 func nodesOf(ctx context.Context, c *config.Campaign) ([]string, error) {
-	switch c.Runner.Kind {
-	case config.Local:
-		host, err := os.Hostname()
-		return []string{host}, err
-	case config.SlurmJobs:
-		return slurmNodes(ctx, c.Slurm)
+	if !c.Runner.Live() {
+		return nil, nil
+	}
+	scheduler, err := c.NewScheduler(os.Environ(), nil)
+	if errors.Is(err, benchrunner.ErrOutside) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if lister, ok := scheduler.(benchrunner.NodeLister); ok {
+		return lister.Nodes(ctx)
 	}
 	return nil, nil
-}
-
-func slurmNodes(ctx context.Context, s config.Slurm) ([]string, error) {
-	args := []string{"--noheader", "--Node", "--format=%N"}
-	if s.Partition != "" {
-		args = append(args, "--partition="+s.Partition)
-	}
-	name := "sinfo"
-	if s.Bin != "" {
-		name = filepath.Join(s.Bin, name)
-	}
-	cmd := exec.CommandContext(ctx, name, args...)
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	cmd.WaitDelay = time.Second // a process that sinfo leaves behind keeps the pipes open
-	if err := cmd.Run(); err != nil {
-		return nil, fmt.Errorf("sinfo: %w: %s", err, strings.TrimSpace(errs.String()))
-	}
-	nodes := strings.Fields(out.String())
-	slices.Sort(nodes)
-	return slices.Compact(nodes), nil
 }

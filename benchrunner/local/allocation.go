@@ -14,9 +14,6 @@ import (
 	"tutti/benchrunner"
 )
 
-// ErrOutside reports that the environment given to NewAllocation does not describe a Slurm allocation.
-var ErrOutside = errors.New("not inside a Slurm allocation")
-
 type allocation struct {
 	id      string
 	environ []string
@@ -34,7 +31,7 @@ func NewAllocation(environ []string) (*Scheduler, error) {
 	}
 	a := &allocation{id: env["SLURM_JOB_ID"], environ: environ}
 	if a.id == "" {
-		return nil, fmt.Errorf("%w: SLURM_JOB_ID is not set: run tutti in a batch job or under salloc", ErrOutside)
+		return nil, fmt.Errorf("%w: SLURM_JOB_ID is not set: run tutti in a batch job or under salloc", benchrunner.ErrOutside)
 	}
 	nodes, err := strconv.Atoi(env["SLURM_JOB_NUM_NODES"])
 	if err != nil || nodes < 1 {

@@ -103,6 +103,14 @@ func (s *Scheduler) Switches(ctx context.Context) ([][]string, error) {
 	return tree.Switches(), err
 }
 
+// Nodes returns the name of this machine, or nil in an allocation, whose nodes are not listed.
+func (s *Scheduler) Nodes(context.Context) ([]string, error) {
+	if s.allocation != nil {
+		return nil, nil
+	}
+	return []string{s.host}, nil
+}
+
 // Show returns a command that a person can type to run the job.
 func (s *Scheduler) Show(sub benchrunner.Submission) string {
 	return "setsid timeout " + limitOf(sub) + " bash " + shellescape.Quote(sub.Script)

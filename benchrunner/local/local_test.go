@@ -266,7 +266,7 @@ func TestAllocation(t *testing.T) {
 		golden(change, err)
 	}
 	_, err = local.NewAllocation(nil)
-	golden("outside", err, local.ErrOutside)
+	golden("outside", err, benchrunner.ErrOutside)
 }
 
 // TestAllocationAsksScontrol checks that scontrol reports the end of an allocation if the

@@ -109,6 +109,16 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 	return c, nil
 }
 
+// Nodes returns the names of all nodes of the partition, or of the cluster if no partition is set.
+func (s *Scheduler) Nodes(ctx context.Context) ([]string, error) {
+	args := []string{"--noheader", "--Node", "--format=%N"}
+	if s.options.Partition != "" {
+		args = append(args, "--partition="+s.options.Partition)
+	}
+	out, err := s.query(ctx, "sinfo", args...)
+	return slices.Compact(slices.Sorted(strings.FieldsSeq(out))), err
+}
+
 // Switches returns the switches that the controller knows. Without a topology plugin it knows none.
 func (s *Scheduler) Switches(ctx context.Context) ([][]string, error) {
 	out, err := s.query(ctx, "scontrol", "show", "topology")

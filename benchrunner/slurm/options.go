@@ -13,22 +13,23 @@ import (
 	"tutti/benchrunner"
 )
 
-// Options say where jobs run and which account they are charged to. Slurm chooses values for empty fields.
+// Options say where jobs run and which account they are charged to. They are the section slurm of a campaign
+// file, and implement benchrunner.Kind. Slurm chooses values for empty fields.
 type Options struct {
-	Partition   string // a single one; the cluster's default when empty
-	Account     string
-	QOS         string
-	Reservation string
-	Constraint  string
-	Exclusive   bool     // nodes are not shared with other jobs
-	Directives  []string // more options of sbatch, --name or --name=value
-	MaxJobs     int      // largest number of jobs at the same time; 1 when zero
+	Partition   string   `json:"partition,omitempty"` // a single one; the cluster's default when empty
+	Account     string   `json:"account,omitempty"`
+	QOS         string   `json:"qos,omitempty"`
+	Reservation string   `json:"reservation,omitempty"`
+	Constraint  string   `json:"constraint,omitempty"`
+	Directives  []string `json:"directives,omitempty"` // more options of sbatch, --name or --name=value
+	Exclusive   bool     `json:"exclusive,omitempty"`  // nodes are not shared with other jobs
+	MaxJobs     int      `json:"jobs,omitempty"`       // largest number of jobs at the same time; 1 when zero
 
-	Bin string // folder of Slurm's commands; searched in PATH when empty
+	Bin string `json:"bin,omitempty"` // folder of Slurm's commands; searched in PATH when empty
 
 	// Notice, if not nil, receives reports of commands that do not answer. Several goroutines may call it,
 	// every few seconds.
-	Notice func(error)
+	Notice func(error) `json:"-"`
 }
 
 // Scheduler submits jobs to Slurm. It implements benchrunner.Scheduler.

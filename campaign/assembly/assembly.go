@@ -240,7 +240,7 @@ func (c *Campaign) LibraryOf(p campaign.Problem) config.Library {
 // tutti itself runs on the nodes that are measured.
 func (c *Campaign) Workers() int {
 	switch {
-	case c.Config.Runner.Kind == config.Local, c.Config.Runner.Kind == config.Allocation:
+	case c.Config.Runner.Facts().Attached:
 		return 1
 	case c.Config.Workers > 0:
 		return c.Config.Workers

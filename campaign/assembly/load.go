@@ -44,9 +44,9 @@ func (c *Campaign) CheckLoads(ctx context.Context, lib config.Library, setup sel
 	here := c.Sequential().In(dir)
 	here.scheduler = c.scheduler
 	point := c.smallest(lib.Name)
-	if here.Config.Runner.Kind == config.SlurmJobs {
-		here.Config.Runner.Kind = config.Local
-		if lib.Launcher == "srun" {
+	if here.Config.Runner.Facts().Queue() {
+		here.Config.Runner.Kind = local.Kind{}.Facts().Name
+		if lib.Launcher == benchrunner.Srun {
 			lib.Launcher, lib.LauncherPath, lib.LauncherArgs = "", "", nil
 		}
 		point.Nodes, point.PPN, lib.PMI = 1, 2, ""

@@ -6,17 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
 	"tutti/benchrunner"
 	"tutti/benchrunner/live"
-	"tutti/benchrunner/local"
 	"tutti/benchrunner/native"
-	"tutti/benchrunner/slurm"
 	"tutti/benchrunner/suites"
 	"tutti/campaign"
 	"tutti/coll"
@@ -67,7 +62,7 @@ func (c *Campaign) Connect(id string, environ []string) error {
 	}
 	c.id = id
 	var err error
-	if c.scheduler, err = c.newScheduler(environ); err != nil {
+	if c.scheduler, err = c.Config.NewScheduler(environ, c.Notice); err != nil {
 		return input(err)
 	}
 	for _, lib := range c.Config.Libraries {
@@ -155,27 +150,6 @@ func switchesOf(lists []string) ([][]string, error) {
 	return out, nil
 }
 
-// newScheduler returns the scheduler that all libraries of the campaign share.
-func (c *Campaign) newScheduler(environ []string) (benchrunner.Scheduler, error) {
-	cfg := c.Config
-	switch cfg.Runner.Kind {
-	case config.Local:
-		return local.New(local.Options{Nodes: 1, PPN: cmp.Or(cfg.Runner.PPN, runtime.NumCPU())})
-	case config.Allocation:
-		return local.NewAllocation(environ)
-	case config.SlurmJobs:
-		if _, err := exec.LookPath(filepath.Join(cfg.Slurm.Bin, "sbatch")); err != nil {
-			return nil, fmt.Errorf("%w: Slurm: %w", benchrunner.ErrNoStart, err)
-		}
-		return slurm.New(slurm.Options{
-			Partition: cfg.Slurm.Partition, Account: cfg.Slurm.Account, QOS: cfg.Slurm.QOS, Reservation: cfg.Slurm.Reservation,
-			Constraint: cfg.Slurm.Constraint, Directives: cfg.Slurm.Directives, Exclusive: cfg.Slurm.Exclusive,
-			MaxJobs: cfg.Slurm.Jobs, Bin: cfg.Slurm.Bin, Notice: c.Notice,
-		})
-	}
-	return nil, fmt.Errorf("runner.kind %s runs no jobs", cfg.Runner.Kind)
-}
-
 func newProgram(path string, m config.Benchmark) (benchrunner.Program, error) {
 	switch m.Program {
 	case "osu":
@@ -249,45 +223,4 @@ func withSitePreload(site []mpi.Var, force forceFunc) forceFunc {
 		f.Base, f.Env = join(f.Base), join(f.Env)
 		return f, err
 	}
-}
-
-// Place describes the nodes that a runner uses: the nodes of a Slurm allocation, the nodes of a Slurm
-// partition, or this machine.
-type Place struct {
-	Kind  string // kind of the runner: allocation, slurm or local
-	Nodes int
-	Cores int // per node
-}
-
-// Here returns the Slurm allocation that the environment describes. If there is none, it returns this machine.
-func Here(ctx context.Context, environ []string) (Place, error) {
-	s, err := local.NewAllocation(environ)
-	if errors.Is(err, local.ErrOutside) {
-		return Place{config.Local, 1, runtime.NumCPU()}, nil
-	}
-	if err != nil {
-		return Place{}, input(err)
-	}
-	c, err := s.Capacity(ctx)
-	if err != nil {
-		return Place{}, err
-	}
-	if c.PPN == 0 { // the environment does not say how many cores a node has
-		c.PPN = runtime.NumCPU()
-	}
-	return Place{config.Allocation, c.Nodes, c.PPN}, nil
-}
-
-// Cluster returns the nodes that jobs can get in Slurm's default partition. The field Cores is the number of
-// cores of the smallest node. The error matches exec.ErrNotFound if this machine has no Slurm.
-func Cluster(ctx context.Context) (Place, error) {
-	if _, err := exec.LookPath("sinfo"); err != nil {
-		return Place{}, err // returned at once, without the retries of the scheduler package
-	}
-	s, err := slurm.New(slurm.Options{Exclusive: true})
-	if err != nil {
-		return Place{}, err
-	}
-	c, err := s.Capacity(ctx)
-	return Place{config.SlurmJobs, c.Nodes, c.PPN}, err
 }

@@ -152,9 +152,9 @@ func TestHere(t *testing.T) {
 		environ []string
 		want    assembly.Place
 	}{
-		{"this machine", nil, assembly.Place{Kind: config.Local, Nodes: 1, Cores: runtime.NumCPU()}},
-		{"an allocation of different nodes", append(inside, "SLURM_JOB_CPUS_PER_NODE=32(x2),16"), assembly.Place{Kind: config.Allocation, Nodes: 3, Cores: 16}},
-		{"an allocation without its number of cores", inside, assembly.Place{Kind: config.Allocation, Nodes: 3, Cores: runtime.NumCPU()}},
+		{"this machine", nil, assembly.Place{Kind: "local", Nodes: 1, Cores: runtime.NumCPU()}},
+		{"an allocation of different nodes", append(inside, "SLURM_JOB_CPUS_PER_NODE=32(x2),16"), assembly.Place{Kind: "allocation", Nodes: 3, Cores: 16}},
+		{"an allocation without its number of cores", inside, assembly.Place{Kind: "allocation", Nodes: 3, Cores: runtime.NumCPU()}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if got, err := assembly.Here(t.Context(), tc.environ); err != nil || got != tc.want {

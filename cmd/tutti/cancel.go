@@ -7,7 +7,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"tutti/campaign/assembly"
-	"tutti/internal/config"
 	"tutti/journal"
 )
 
@@ -50,10 +49,10 @@ be stopped first, with Ctrl-C.`,
 	}
 }
 
-// openJobsNotice returns a sentence about the campaign's jobs that remain in Slurm's queue when tutti ends.
-// It returns "" for campaigns that do not use Slurm's queue.
+// openJobsNotice returns a sentence about the campaign's jobs that remain in the queue when tutti ends.
+// It returns "" for campaigns without a queue.
 func openJobsNotice(c *assembly.Campaign) string {
-	if c.Config.Runner.Kind != config.SlurmJobs {
+	if !c.Config.Runner.Facts().Queue() {
 		return "" // jobs of other runners end with tutti
 	}
 	contents, err := journal.Read(c.Config.Output)

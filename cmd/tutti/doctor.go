@@ -158,7 +158,7 @@ func preflight(ctx context.Context, a *app, c *config.Campaign) error {
 
 // warnLoad prints a warning if a campaign measures on this machine and other programs run here.
 func (a *app) warnLoad(c *config.Campaign) {
-	if kind := c.Runner.Kind; kind != config.Local && kind != config.Allocation {
+	if !c.Runner.Facts().Attached {
 		return
 	}
 	if text := doctor.LoadWarning(); text != "" {

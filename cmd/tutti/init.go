@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"tutti/benchrunner/runners"
 	"tutti/campaign/assembly"
 	"tutti/doctor"
 	"tutti/internal/config"
@@ -42,7 +43,7 @@ writes a campaign that reads recorded measurements (runner.data).`,
 		ValidArgsFunction: completeFiles,
 	}
 	o := initOptions{app: a}
-	choiceFlag(cmd, "runner", &o.kind, "", config.Kinds(), "`KIND` of runner, default: the one that this machine has")
+	choiceFlag(cmd, "runner", &o.kind, "", runners.Names(), "`KIND` of runner, default: the one that this machine has")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		path := "campaign.yaml"
 		if len(args) == 1 {
@@ -121,7 +122,7 @@ func sameOutput(dir, text string) (string, error) {
 func (o *initOptions) template(ctx context.Context, name, dir string) (string, error) {
 	m := config.Machine{Campaign: name}
 	kind := o.kind
-	if kind == config.Replay {
+	if runners.Facts(kind).Recorded {
 		return config.Template(kind, m), nil
 	}
 	found, err := o.findLaunchables(ctx, dir)
@@ -135,7 +136,7 @@ func (o *initOptions) template(ctx context.Context, name, dir string) (string, e
 		}
 		o.warn([]string{text})
 	}
-	at, err := findPlace(ctx, o.environ, kind)
+	at, err := assembly.FindPlace(ctx, o.environ, kind)
 	if err != nil {
 		return "", err
 	}
@@ -147,7 +148,7 @@ func (o *initOptions) template(ctx context.Context, name, dir string) (string, e
 		l := found[0]
 		m.Library = libraryOf(l)
 		launcher := cmp.Or(l.Path, l.Launcher)
-		if at.Kind == config.SlurmJobs { // the nodes may have other launchers than this machine
+		if runners.Facts(at.Kind).Queue() { // the nodes may have other launchers than this machine
 			m.Library.Launcher, m.Library.LauncherPath, m.Library.PMI, m.Library.Env = "", "", "", nil
 			launcher = config.Runner{Kind: at.Kind}.DefaultLauncher(l.Library.Family)
 		}
@@ -181,35 +182,6 @@ func nodeCounts(most int) []int {
 // number is at least 2, because a single rank sends no messages.
 func rankCounts(cores int) []int {
 	return slices.Compact([]int{max(2, cores/4), max(2, cores/2), max(2, cores)})
-}
-
-// findPlace returns the nodes and cores on which a campaign of this kind of runner (runner.kind) can run. If
-// `kind` is empty, it chooses the first of three that is available: the allocation of this process, the Slurm
-// cluster, this machine. The number of nodes is 0 if Slurm does not answer. It is also 0 if kind is
-// "allocation" and there is no allocation.
-func findPlace(ctx context.Context, environ []string, kind string) (assembly.Place, error) {
-	here, err := assembly.Here(ctx, environ)
-	if err != nil {
-		return assembly.Place{}, err
-	}
-	switch {
-	case kind == config.Local:
-		return assembly.Place{Kind: kind, Nodes: 1, Cores: here.Cores}, nil
-	case kind == here.Kind, kind == "" && here.Kind == config.Allocation:
-		return here, nil
-	case kind == config.Allocation:
-		return assembly.Place{Kind: kind}, nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, capacityTime)
-	defer cancel()
-	cluster, err := assembly.Cluster(ctx)
-	switch {
-	case err == nil:
-		return cluster, nil
-	case kind == "":
-		return here, nil
-	}
-	return assembly.Place{Kind: kind}, nil
 }
 
 func shellWord(s string) string { return shellescape.Quote(s) }

@@ -15,7 +15,6 @@ import (
 	"tutti/activelearn"
 	"tutti/campaign"
 	"tutti/campaign/assembly"
-	"tutti/internal/config"
 	"tutti/journal"
 )
 
@@ -243,8 +242,8 @@ func (w *waitNotices) printTo(print func(line string)) {
 
 // watchWaits makes a campaign print the reasons why it waits. Callers must call it before Connect.
 func (a *app) watchWaits(c *assembly.Campaign) {
-	if c.Config.Runner.Kind == config.SlurmJobs {
-		a.waits.what = "Slurm"
+	if manager := c.Config.Runner.Facts().Manager; manager != "" {
+		a.waits.what = manager
 	}
 	c.Notice = a.waits.notice
 }

@@ -46,7 +46,7 @@ func TestQuickFile(t *testing.T) {
 		Launcher: "srun", PMI: "pmix", Env: []string{"A=1", "B=yes"},
 	}
 	o := quickOptions{collectives: []string{"bcast", "scan"}, wallTime: 90 * time.Second}
-	text := quickFile("hpc", assembly.Place{Kind: config.Allocation, Nodes: 3, Cores: 8}, with, o)
+	text := quickFile("hpc", assembly.Place{Kind: "allocation", Nodes: 3, Cores: 8}, with, o)
 	file := filepath.Join(dir, quickName)
 	testutil.NoError(t, os.WriteFile(file, []byte(text), 0o666))
 	c, err := config.Load(file, config.Layers{})
@@ -57,7 +57,7 @@ func TestQuickFile(t *testing.T) {
 	if lib.Path != library || lib.Benchmark != filepath.Join(dir, "tutti-native-openmpi") || lib.Launcher != "srun" || lib.PMI != "pmix" || !slices.Equal(lib.Env, with.Env) {
 		t.Errorf("library %+v", lib)
 	}
-	if c.Output != dir || c.Machine != "hpc" || c.Runner.Kind != config.Allocation || c.Stop.WallTime != 90*time.Second ||
+	if c.Output != dir || c.Machine != "hpc" || c.Runner.Kind != "allocation" || c.Stop.WallTime != 90*time.Second ||
 		!slices.Equal(c.Grid.Nodes, []int{1, 2, 3}) || !slices.Equal(c.Grid.PPN, []int{2, 4, 8}) || !slices.Equal(c.Collectives, o.collectives) {
 		t.Errorf("campaign %+v", c)
 	}

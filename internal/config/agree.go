@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tutti/activelearn"
+	"tutti/benchrunner"
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/mpi/libraries"
@@ -15,9 +16,6 @@ import (
 	"tutti/surrogate/forest"
 	"tutti/surrogate/learner"
 )
-
-// Kinds returns the values of the key runner.kind.
-func Kinds() []string { return []string{Replay, Local, SlurmJobs, Allocation} }
 
 // Auto is a value of model.kind and of stop.criteria_from: the configured method makes the choice. With
 // model.kind "auto", the final model is the best model that the hyperparameter study finds. With the method
@@ -77,6 +75,7 @@ func (c *Campaign) agreeModel(fault func(key string, err error)) {
 }
 
 func (c *Campaign) agreeLive(fault func(key string, err error)) {
+	facts := c.Runner.Facts()
 	for _, axis := range []struct {
 		key   string
 		empty bool
@@ -99,8 +98,8 @@ func (c *Campaign) agreeLive(fault func(key string, err error)) {
 	if c.Benchmark.MinSamples > c.Benchmark.MaxSamples {
 		fault("benchmark.min_samples", fmt.Errorf("%d: want at most benchmark.max_samples, %d", c.Benchmark.MinSamples, c.Benchmark.MaxSamples))
 	}
-	if c.Runner.Kind == Local && !slices.Equal(c.Grid.Nodes, []int{1}) {
-		fault("grid.nodes", fmt.Errorf("%v: with runner.kind local there is one node: want [1]", c.Grid.Nodes))
+	if facts.OneNode && !slices.Equal(c.Grid.Nodes, []int{1}) {
+		fault("grid.nodes", fmt.Errorf("%v: with runner.kind %s there is one node: want [1]", c.Grid.Nodes, c.Runner.Kind))
 	}
 	for i, lib := range c.Libraries {
 		key := fmt.Sprintf("libraries[%d]", i)
@@ -110,11 +109,11 @@ func (c *Campaign) agreeLive(fault func(key string, err error)) {
 		if port, ok := libraries.Named(lib.Name); ok && port.Facts().Preload && (lib.Path == "" || strings.ContainsAny(lib.Path, " :")) {
 			fault(key, fmt.Errorf("%s: path %q: want that of the file that tutti build runtime has made, without blanks and colons", lib.Name, lib.Path))
 		}
-		if c.Runner.Kind == Allocation && c.Runner.Order == string(coll.Cyclic) && cmp.Or(lib.Launcher, c.Runner.DefaultLauncher(lib.Name)) == "hydra" {
+		if facts.Attached && !facts.OneNode && c.Runner.Order == string(coll.Cyclic) && cmp.Or(lib.Launcher, c.Runner.DefaultLauncher(lib.Name)) == benchrunner.Hydra {
 			fault(key, fmt.Errorf("launcher hydra deals ranks to all nodes of an allocation: runner.order %s wants srun there", coll.Cyclic))
 		}
-		if lib.Launcher == "srun" && c.Runner.Kind == Local {
-			fault(key, fmt.Errorf("launcher srun needs Slurm, but runner.kind is local: want hydra or mpirun"))
+		if lib.Launcher == benchrunner.Srun && !facts.Srun {
+			fault(key, fmt.Errorf("launcher srun needs Slurm, but runner.kind is %s: want hydra or mpirun", c.Runner.Kind))
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"tutti/benchrunner/runners"
 	"tutti/coll"
 	"tutti/hpo"
 	"tutti/mpi"
@@ -14,26 +15,26 @@ import (
 // Campaign is the content of a campaign file. All values are valid and all paths absolute. The journal
 // contains the campaign in JSON form, so a campaign can be resumed without its file.
 type Campaign struct {
-	Name        string    `json:"name"`
-	Machine     string    `json:"machine"`
-	Site        string    `json:"site,omitempty"` // path of the site profile; the other fields include its values
-	Seed        uint64    `json:"seed"`
-	Output      string    `json:"output"`
-	Workers     int       `json:"workers"`
-	Attempts    int       `json:"attempts"`
-	Libraries   []Library `json:"libraries"`
-	Collectives []string  `json:"collectives"`
-	Grid        Grid      `json:"grid"`
-	Runner      Runner    `json:"runner"`
-	Benchmark   Benchmark `json:"benchmark"`
-	Slurm       Slurm     `json:"slurm"`
-	Method      string    `json:"method"`
-	Strategy    Strategy  `json:"strategy"`
-	Model       Model     `json:"model"`
-	Stop        Stop      `json:"stop"`
-	HPO         HPO       `json:"hpo"`
-	Export      Export    `json:"export"`
-	From        []Earlier `json:"from,omitempty"` // campaigns named by tutti tune --from; not a key of the file
+	Name             string    `json:"name"`
+	Machine          string    `json:"machine"`
+	Site             string    `json:"site,omitempty"` // path of the site profile; the other fields include its values
+	Seed             uint64    `json:"seed"`
+	Output           string    `json:"output"`
+	Workers          int       `json:"workers"`
+	Attempts         int       `json:"attempts"`
+	Libraries        []Library `json:"libraries"`
+	Collectives      []string  `json:"collectives"`
+	Grid             Grid      `json:"grid"`
+	Runner           Runner    `json:"runner"`
+	Benchmark        Benchmark `json:"benchmark"`
+	runners.Sections           // of the kinds of runners
+	Method           string    `json:"method"`
+	Strategy         Strategy  `json:"strategy"`
+	Model            Model     `json:"model"`
+	Stop             Stop      `json:"stop"`
+	HPO              HPO       `json:"hpo"`
+	Export           Export    `json:"export"`
+	From             []Earlier `json:"from,omitempty"` // campaigns named by tutti tune --from; not a key of the file
 }
 
 // Library is one MPI library to tune.
@@ -110,17 +111,6 @@ type Runner struct {
 	Order           string        `json:"order,omitempty"`    // order of ranks over nodes; empty means block
 }
 
-// Live reports whether the runner runs benchmarks. A runner of the kind Replay replays recorded measurements.
-func (r Runner) Live() bool { return r.Kind != Replay }
-
-// The kinds of runners.
-const (
-	Replay     = "replay"     // replays recorded measurements
-	Local      = "local"      // runs benchmarks on this machine
-	SlurmJobs  = "slurm"      // submits jobs to Slurm
-	Allocation = "allocation" // runs benchmarks in the Slurm allocation of tutti itself
-)
-
 // The values of the key runner.parallel. They say which benchmarks may run at the same time on the nodes of
 // a job.
 const (
@@ -144,19 +134,6 @@ type Benchmark struct {
 	NoiseLimit  float64       `json:"noise_limit,omitempty"`
 	AbortFactor float64       `json:"abort_factor,omitempty"`
 	Check       bool          `json:"check,omitempty"`
-}
-
-// Slurm has the options with which jobs are submitted.
-type Slurm struct {
-	Partition   string   `json:"partition,omitempty"`
-	Account     string   `json:"account,omitempty"`
-	QOS         string   `json:"qos,omitempty"`
-	Reservation string   `json:"reservation,omitempty"`
-	Constraint  string   `json:"constraint,omitempty"`
-	Directives  []string `json:"directives,omitempty"`
-	Exclusive   bool     `json:"exclusive,omitempty"`
-	Jobs        int      `json:"jobs,omitempty"`
-	Bin         string   `json:"bin,omitempty"`
 }
 
 // Launch is the cost of starting a parallel program. A replay of recorded data assumes this cost for each

@@ -7,6 +7,7 @@ import (
 
 	"tutti/activelearn"
 	"tutti/benchrunner"
+	"tutti/benchrunner/runners"
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/preprocess"
@@ -28,6 +29,11 @@ var optional any = struct{}{}
 // fields returns every key of campaign files, in the order of the template. The value of a key is stored in a
 // field of c.
 func fields(c *Campaign) []field {
+	return slices.Concat(measuringFields(c), sectionFields(&c.Sections), learningFields(c))
+}
+
+// measuringFields returns the keys that say what is measured, and how.
+func measuringFields(c *Campaign) []field {
 	return []field{
 		{"name", "name of the campaign: letters, digits, ._-", nil, text(&c.Name, isName)},
 		{"machine", "name of the machine in the report", "", text(&c.Machine, anything)},
@@ -46,7 +52,7 @@ func fields(c *Campaign) []field {
 		{"grid.weights", "points that matter more: a list of weight with collective, nodes, ppn and sizes, each a number or a range (8.., ..64KiB, 2..16); the weights of all items that match a point are multiplied, default 1", []any{}, objects(&c.Grid.Weights, 0, weightFields, nil)},
 		{"grid.trace", "calls of an application, which weight the points: a CSV file with collective, nodes or processes, ppn, msg_bytes, calls and optionally seconds, the time of these calls", "", text(&c.Grid.Trace, anything)},
 
-		{"runner.kind", "how benchmarks are run: replay (recorded measurements), local (on this machine), slurm (jobs), allocation (in the Slurm job of tutti)", Replay, choice(&c.Runner.Kind, Kinds()...)},
+		{"runner.kind", "how benchmarks are run: " + kindsText(), "replay", choice(&c.Runner.Kind, runners.Names()...)},
 		{"runner.data", "replay: files of recorded measurements (CSV)", []any{}, texts(&c.Runner.Data, 0, notEmpty)},
 		{"runner.names", "replay: file that maps recorded algorithm names to those of the library; empty if they are the same", "", text(&c.Runner.Names, anything)},
 		{"runner.defaults", "replay: file of the libraries' default algorithms at each point; empty if unknown", "", text(&c.Runner.Defaults, anything)},
@@ -87,17 +93,12 @@ func fields(c *Campaign) []field {
 		{"benchmark.noise_limit", "native: a time whose 95 % interval is wider than this share of it is too noisy: the trial fails and is repeated; 0: any is accepted", 1.0, number(&c.Benchmark.NoiseLimit, 0, 1e6)},
 		{"benchmark.abort_factor", "native: stop a benchmark that is this many times slower than the fastest at its point; 0: never", 10.0, number(&c.Benchmark.AbortFactor, 0, 1e6)},
 		{"benchmark.check", "native: check the data that collectives deliver: true or false", true, boolean(&c.Benchmark.Check)},
+	}
+}
 
-		{"slurm.partition", "partition to submit to; empty: the default of the site", "", text(&c.Slurm.Partition, isPrintable)},
-		{"slurm.account", "account to charge", "", text(&c.Slurm.Account, isPrintable)},
-		{"slurm.qos", "quality of service", "", text(&c.Slurm.QOS, isPrintable)},
-		{"slurm.reservation", "reservation to run in", "", text(&c.Slurm.Reservation, isPrintable)},
-		{"slurm.constraint", "required features of the nodes", "", text(&c.Slurm.Constraint, isPrintable)},
-		{"slurm.directives", "further options of sbatch, each --option or --option=value", []any{}, texts(&c.Slurm.Directives, 0, isPrintable)},
-		{"slurm.exclusive", "do not share nodes with other jobs: true or false", true, boolean(&c.Slurm.Exclusive)},
-		{"slurm.jobs", "maximum number of jobs in the queue; they may disturb each other on the network", 4, whole(&c.Slurm.Jobs, 1, 10000)},
-		{"slurm.bin", "folder of sbatch and the other commands; empty: the search path", "", text(&c.Slurm.Bin, isPrintable)},
-
+// learningFields returns the keys that say what is measured next, and when a campaign stops.
+func learningFields(c *Campaign) []field {
+	return []field{
 		{"method", "method that sets strategy, model, criteria and hyperparameter study together; regret: the loss of the selection per second of machine time chooses what to measure; fact: the pipeline of the FACT paper", "regret", choice(&c.Method, Words(campaign.Methods())...)},
 		{"strategy.initial", "points drawn at random before a model chooses; with the method regret only cheap points are drawn; 0: 3 with regret, 5 with fact", 0, whole(&c.Strategy.Initial, 0, 100000)},
 		{"strategy.batch", "minimum number of benchmarks in a round", 8, whole(&c.Strategy.Batch, 1, 100000)},

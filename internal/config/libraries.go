@@ -37,15 +37,3 @@ func checkLibrary(lib *Library, before []Library) error {
 
 // Programs returns the names of the benchmark programs that tutti can measure with.
 func Programs() []string { return []string{"native", "osu", "reprompi", "imb", "own"} }
-
-// DefaultLauncher returns the default launcher of a library. In Slurm this is srun, because the library's own
-// launcher may be missing on the nodes. If srun would need a plugin that matches the library, the default is
-// the library's own launcher.
-func (r Runner) DefaultLauncher(library string) string {
-	if lib, ok := libraries.Named(library); ok {
-		if own := lib.Facts().Launcher; r.Kind == Local || !own.Srun {
-			return own.Kind
-		}
-	}
-	return "srun"
-}

@@ -369,7 +369,7 @@ func (c *Campaign) resolve(dir string, fault func(key string, err error)) {
 			resolve(&c.Libraries[i].Algorithms[k], false, "")
 		}
 	}
-	resolve(&c.Slurm.Bin, c.Runner.Kind == SlurmJobs, "slurm.bin")
+	eachPath(&c.Sections, func(kind, key string, at *string) { resolve(at, c.Runner.Kind == kind, key) })
 	if c.Runner.Defaults != "" && c.Runner.Recorded == "" {
 		fault("runner.recorded", errors.New("is empty: want the machine's name in runner.defaults"))
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"tutti/benchrunner/runners"
 	"tutti/internal/infile"
 	"tutti/mpi/libraries"
 )
@@ -49,7 +50,9 @@ func isSiteKey(key string) bool {
 	}
 	return slices.ContainsFunc(fields(&Campaign{}), func(f field) bool {
 		section, _, _ := strings.Cut(key, ".")
-		return f.key == key && (section == "runner" || section == "slurm") && (isUsedBy(key, Local) || isUsedBy(key, SlurmJobs))
+		return f.key == key && (section == "runner" || isSection(section)) && slices.ContainsFunc(runners.Names(), func(kind string) bool {
+			return !runners.Facts(kind).Recorded && isUsedBy(key, kind)
+		})
 	})
 }
 
@@ -110,7 +113,8 @@ func (l *loader) sitePath(key string, value any) any {
 		}
 	}
 	path, ok := value.(string)
-	isPath := slices.Contains([]string{"path", "benchmark", "launcher_path", "slurm.bin", "runner.topology"}, key)
+	isPath := slices.Contains([]string{"path", "benchmark", "launcher_path", "runner.topology"}, key)
+	eachPath(new(runners.Sections), func(_, other string, _ *string) { isPath = isPath || key == other })
 	if !ok || !isPath {
 		return value
 	}

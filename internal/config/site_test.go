@@ -57,7 +57,7 @@ func TestSite(t *testing.T) {
 		t.Errorf("libraries %+v", c.Libraries)
 	}
 	r := c.Runner
-	if c.Machine != "two racks" || r.Kind != config.SlurmJobs || len(r.Modules) != 2 || r.NodeMemory != 48<<30 || r.JobTime != 10*time.Minute ||
+	if c.Machine != "two racks" || r.Kind != "slurm" || len(r.Modules) != 2 || r.NodeMemory != 48<<30 || r.JobTime != 10*time.Minute ||
 		r.Settle != time.Minute || c.Slurm.Partition != "debug" || c.Slurm.Bin != filepath.Join(dir, "slurm", "bin") || c.Site != filepath.Join(dir, "hpc.yaml") {
 		t.Errorf("machine %q, runner %+v, slurm %+v, site %s", c.Machine, r, c.Slurm, c.Site)
 	}

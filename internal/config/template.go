@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"tutti/benchrunner/runners"
 )
 
 // Machine has values for a new campaign file that depend on the machine. For an empty field the file gets
@@ -36,7 +38,7 @@ func examples(kind string, m Machine) map[string]string {
 		"runner.data": "\n    - measurements.csv",
 	}
 	maps.Copy(e, m.Values)
-	if kind == Replay {
+	if runners.Facts(kind).Recorded {
 		return e
 	}
 	e["libraries"] = "\n  - name: mpich\n    version: \"4.0.2\"\n    benchmark: tutti-native-mpich"
@@ -44,7 +46,7 @@ func examples(kind string, m Machine) map[string]string {
 		e["libraries"] = libraryYAML(m.Library)
 	}
 	e["grid.nodes"], e["grid.ppn"], e["grid.sizes"] = "[1, 2, 4, 8]", "[1, 2, 4, 8]", "[8B, 64B, 512B, 4KiB, 32KiB, 256KiB, 1MiB]"
-	if kind == Local {
+	if runners.Facts(kind).OneNode {
 		e["grid.nodes"] = "[1]"
 	}
 	if len(m.Nodes) > 0 {
@@ -76,19 +78,20 @@ func numberList(numbers []int) string {
 // isUsedBy reports whether a campaign with the given kind of runner uses a key.
 func isUsedBy(key, kind string) bool {
 	section, _, _ := strings.Cut(key, ".")
+	facts := runners.Facts(kind)
 	replays := []string{"runner.data", "runner.names", "runner.defaults", "runner.recorded", "runner.noise", "runner.noise_tail", "runner.job_noise", "runner.failures",
 		"runner.launch.model", "runner.launch.time", "runner.launch.time_per_node"}
 	switch {
 	case slices.Contains(replays, key):
-		return kind == Replay
+		return facts.Recorded
 	case key == "runner.ppn":
-		return kind == Local
+		return facts.OneNode
 	case slices.Contains([]string{"runner.parallel", "runner.parallel_nodes", "runner.topology", "runner.switches", "runner.order"}, key):
-		return kind == SlurmJobs || kind == Allocation
-	case section == "slurm":
-		return kind == SlurmJobs
+		return !facts.Recorded && !facts.OneNode
+	case isSection(section):
+		return section == kind
 	case section == "benchmark", section == "runner" && key != "runner.kind":
-		return kind != Replay
+		return !facts.Recorded
 	}
 	return true
 }

@@ -16,7 +16,7 @@ import (
 // TestTemplate checks that the template's values are the defaults, and that the template is a valid
 // campaign file once its data file exists.
 func TestTemplate(t *testing.T) {
-	path := write(t, config.Template(config.Replay, config.Machine{}))
+	path := write(t, config.Template("replay", config.Machine{}))
 	_, err := config.Load(path, config.Layers{})
 	testutil.GoldenErrors(t)("without data", err, config.ErrConfig)
 	dir := filepath.Dir(path)
@@ -35,7 +35,7 @@ runner: {data: [measurements.csv]}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("template against defaults (-defaults +template):\n%s", diff)
 	}
-	for i, line := range strings.Split(config.Template(config.Replay, config.Machine{}), "\n") {
+	for i, line := range strings.Split(config.Template("replay", config.Machine{}), "\n") {
 		if strings.TrimRight(line, " ") != line {
 			t.Errorf("line %d ends in a space: %q", i+1, line)
 		}
@@ -45,13 +45,13 @@ runner: {data: [measurements.csv]}
 // TestLiveTemplates checks the templates for campaigns that run benchmarks. Each template must be valid, and
 // must contain no key that only another kind of runner uses.
 func TestLiveTemplates(t *testing.T) {
-	for _, kind := range []string{config.Local, config.SlurmJobs, config.Allocation} {
+	for _, kind := range []string{"local", "slurm", "allocation"} {
 		text := config.Template(kind, config.Machine{})
 		c := load(t, text, config.Layers{})
 		if c.Runner.Kind != kind || len(c.Grid.Nodes) == 0 {
 			t.Errorf("template of %s: runner.kind %s, grid %v", kind, c.Runner.Kind, c.Grid)
 		}
-		if got := strings.Contains(text, "\nslurm:\n"); got != (kind == config.SlurmJobs) {
+		if got := strings.Contains(text, "\nslurm:\n"); got != (kind == "slurm") {
 			t.Errorf("template of %s: section slurm: %t", kind, got)
 		}
 		if strings.Contains(text, "# replay: ") {
@@ -63,7 +63,7 @@ func TestLiveTemplates(t *testing.T) {
 // TestTemplateOfAMachine checks that a template is valid if all values of the machine are given.
 func TestTemplateOfAMachine(t *testing.T) {
 	lib := config.Library{Name: "openmpi", Version: "4.1.4", Benchmark: "tutti-native-openmpi", Launcher: "mpirun", Env: []string{"A=1", "B=2"}}
-	text := config.Template(config.Local, config.Machine{Campaign: "my-night", Library: lib, Nodes: []int{1}, PPN: []int{2, 7}})
+	text := config.Template("local", config.Machine{Campaign: "my-night", Library: lib, Nodes: []int{1}, PPN: []int{2, 7}})
 	c := load(t, text, config.Layers{})
 	lib.Benchmark = c.Libraries[0].Benchmark // absolute
 	if diff := cmp.Diff([]config.Library{lib}, c.Libraries); diff != "" || c.Name != "my-night" || filepath.Base(c.Output) != "my-night" || len(c.Grid.PPN) != 2 {
