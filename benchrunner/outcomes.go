@@ -64,6 +64,15 @@ func Outcomes(s Launch, out Output, begun bool, found func(Case) (Outcome, bool)
 	return outcomes
 }
 
+// Fits returns an error if a program reports that it measured for longer than its launch took, in seconds. The clocks of
+// two nodes may differ by a percent, and a launch is timed to a tenth of a second.
+func (o Output) Fits(seconds float64) error {
+	if wall := o.Wall.Seconds(); o.Ended && wall > 0 && seconds > 1.01*wall+0.1 {
+		return fmt.Errorf("%.3g s of measuring in a launch of %.3g s", seconds, wall)
+	}
+	return nil
+}
+
 // fault returns why the launch (run of the program) did not end normally, or "" if it did. The result `blame`
 // reports whether one of the cases is the cause.
 func (o Output) fault() (text string, blame bool) {

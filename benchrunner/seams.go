@@ -33,6 +33,8 @@ type Command struct {
 // Output is the output of a launch. It may be incomplete.
 type Output struct {
 	Stdout, Stderr []byte
+	StdoutCut      bool          // only the beginning and the end are kept, each with whole lines
+	StderrCut      bool          // the same of standard error
 	Exit           int           // exit code of the launcher; undefined unless Ended
 	Ended          bool          // the launcher ended
 	TimedOut       bool          // the launcher was killed at its time limit
@@ -131,6 +133,10 @@ type Status struct {
 // ErrRejected reports that the scheduler can never accept a submission. The error text contains the
 // scheduler's message.
 var ErrRejected = errors.New("rejected")
+
+// ErrLeft reports that a job left processes that do not end. The error text names them. Measurements on their nodes
+// would be wrong.
+var ErrLeft = errors.New("processes of a benchmark do not end")
 
 // Capacity describes the largest job that a scheduler accepts, and how many jobs it accepts.
 type Capacity struct {

@@ -65,6 +65,7 @@ type Environment struct {
 	Nodes    []string  `json:"nodes"`             // host names that the ranks reported
 	Library  string    `json:"library,omitzero"`  // first line of MPI_Get_library_version
 	Checksum string    `json:"checksum,omitzero"` // SHA-256 of the MPI library's file
+	Program  string    `json:"program,omitzero"`  // SHA-256 of the benchmark program's file
 	Kernel   string    `json:"kernel,omitzero"`
 	CPU      string    `json:"cpu,omitzero"`
 	Governor string    `json:"governor,omitzero"` // frequency governor of the first processor

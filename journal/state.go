@@ -162,7 +162,7 @@ func share(j *coll.Job, last *coll.Environment) {
 	if e == nil {
 		return
 	}
-	for _, text := range []*string{&e.Library, &e.Checksum, &e.Kernel, &e.CPU, &e.Governor} {
+	for _, text := range []*string{&e.Library, &e.Checksum, &e.Program, &e.Kernel, &e.CPU, &e.Governor} {
 		*text = unique.Make(*text).Value()
 	}
 	switch {

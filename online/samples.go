@@ -104,8 +104,8 @@ func parseSample(line string) (Sample, error) {
 	s.PPN, faults[2] = strconv.Atoi(cells[2])
 	s.MsgBytes, faults[3] = strconv.ParseInt(cells[3], 10, 64)
 	s.Algorithm, faults[4] = coll.ParseAlgorithm(name)
-	s.Longest, faults[5] = strconv.ParseFloat(longest, 64)
-	s.Shortest, faults[6] = strconv.ParseFloat(shortest, 64)
+	s.Longest, faults[5] = coll.ParseNumber(longest)
+	s.Shortest, faults[6] = coll.ParseNumber(shortest)
 	if err := errors.Join(faults[:]...); err != nil {
 		return s, err
 	}

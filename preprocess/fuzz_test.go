@@ -121,7 +121,7 @@ func TestMicros(t *testing.T) {
 		{"1E3", 1e-3, "1000"},
 		{"+2.50", 2.5e-6, "2.5"},
 		{"1e12", 1e6, "1000000000000"},
-		{"0x1p-2", 0.25e-6, "0.25"},
+		{"7,25", 7.25e-6, "7.25"},
 	}
 	for _, tc := range tests {
 		got, err := parseMicros(tc.text)
@@ -136,13 +136,10 @@ func TestMicros(t *testing.T) {
 			t.Errorf("formatMicros(%g) = %q, want %q", tc.seconds, got, want)
 		}
 	}
-	for _, bad := range []string{"", "1us", "12.3ms", "1,5", "1e", "e5", "--1"} {
+	for _, bad := range []string{"", "1us", "12.3ms", "1,500", "1e", "e5", "--1", "0x1p-2", "1_0", "inf", "NaN"} {
 		if got, err := parseMicros(bad); err == nil {
 			t.Errorf("parseMicros(%q) = %g, want an error", bad, got)
 		}
-	}
-	if got, err := parseMicros("inf"); err != nil || !math.IsInf(got, 1) {
-		t.Errorf("parseMicros(inf) = %g, %v", got, err)
 	}
 }
 

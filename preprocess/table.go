@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tutti/coll"
@@ -137,7 +136,7 @@ func (r *rowReader) measurement(row []string, line int) (m coll.Measurement, kin
 		return m, badAlgorithm, err
 	}
 	if m.Seconds, err = parseMicros(r.cell(row, "time_us")); err != nil {
-		return m, badNumber, fmt.Errorf("%w: time_us %s: want microseconds without a unit", errNumber, shorten(r.cell(row, "time_us")))
+		return m, badNumber, fmt.Errorf("%w: time_us %w, in microseconds without a unit", errNumber, err)
 	}
 	if _, ok := r.column[repColumn]; ok {
 		rep, err := integer(repColumn, r.cell(row, repColumn), 1, math.MaxInt32)
@@ -148,7 +147,7 @@ func (r *rowReader) measurement(row []string, line int) (m coll.Measurement, kin
 	}
 	m.CostSeconds = osuCost(m.Point, m.Seconds)
 	r.optional(&m, row, line)
-	return m, badTime, m.Validate()
+	return m, badTime, errors.Join(coll.CheckCall(m.Seconds), m.Validate())
 }
 
 // algorithm returns the algorithm with the given name. It stores a copy of each name, so that the text of
@@ -174,13 +173,13 @@ func (r *rowReader) optional(m *coll.Measurement, row []string, line int) {
 			return 0, false
 		}
 		v, err := parse(cell)
-		if err != nil || !(v >= 0) || math.IsInf(v, 0) {
-			r.problems.add(badOptional, line, fmt.Sprintf("%s %s: want a number, zero or more", column, shorten(cell)))
+		if err != nil || !(v >= 0 && v <= coll.LongestCall) {
+			r.problems.add(badOptional, line, fmt.Sprintf("%s %s: want a decimal number from 0 to %d", column, shorten(cell), coll.LongestCall))
 			return 0, false
 		}
 		return v, true
 	}
-	if v, ok := number("cost_s", parseFloat); ok {
+	if v, ok := number("cost_s", coll.ParseNumber); ok {
 		m.CostSeconds = v
 	}
 	low, okLow := number("low_us", parseMicros)
@@ -188,12 +187,14 @@ func (r *rowReader) optional(m *coll.Measurement, row []string, line int) {
 	if okLow && okHigh {
 		m.Low, m.High = low, high
 	}
-	if v, ok := number("samples", parseFloat); ok && v <= math.MaxInt32 {
-		m.Samples = int(v)
+	if cell := r.cell(row, "samples"); cell != "" {
+		n, err := integer("samples", cell, 0, math.MaxInt32)
+		if err != nil {
+			r.problems.add(badOptional, line, err.Error())
+		}
+		m.Samples = int(n)
 	}
 }
-
-func parseFloat(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
 
 // The numbers of timed and warm-up calls that an OSU micro-benchmark makes: 1000 + 200 for messages of up to
 // 8 KiB, and 100 + 10 for larger messages. Source: OSU micro-benchmarks 7.4, defaults of the collective

@@ -93,6 +93,35 @@ func TestReadTableErrors(t *testing.T) {
 	}
 }
 
+// TestReadTableNumbers checks which forms and sizes of times and costs are read.
+func TestReadTableNumbers(t *testing.T) {
+	for _, tc := range []struct {
+		time, cost, warning string // the text of the only warning, "" without one
+		seconds             float64
+	}{
+		{"7.25", "0.5", "", 7.25e-6},
+		{`"7,25"`, "0.5", "", 7.25e-6},
+		{`"1,234"`, "0.5", "the comma may separate decimals or thousands", 0},
+		{"7,25", "0.5", "8 fields, want 7: write decimals with a point", 0},
+		{"1_0", "0.5", "want a decimal number", 0},
+		{"0x1p3", "0.5", "want a decimal number", 0},
+		{"1e-300", "0.5", "a time of 1e-306 s", 0},
+		{"1e300", "0.5", "a time of 1e+294 s", 0},
+		{"7.25", "1e300", "cost_s", 7.25e-6},
+		{"7.25", "0x10", "cost_s", 7.25e-6},
+	} {
+		good := "bcast,ring,2,4,8,1.5,0.1\n"
+		table := readText(t, strings.TrimSpace(header)+",cost_s\n"+good+"bcast,binomial,2,4,8,"+tc.time+","+tc.cost+"\n")
+		if n := len(table.Warnings); n > 1 || (n == 0) != (tc.warning == "") || n == 1 && !strings.Contains(table.Warnings[0].String(), tc.warning) {
+			t.Errorf("%s, %s: warnings %q, want %q", tc.time, tc.cost, table.Warnings, tc.warning)
+		}
+		ms := table.Measurements()
+		if (len(ms) == 2) != (tc.seconds > 0) || tc.seconds > 0 && ms[0].Seconds != tc.seconds {
+			t.Errorf("%s: %+v, want %g s", tc.time, ms, tc.seconds)
+		}
+	}
+}
+
 func TestReadTableFiles(t *testing.T) {
 	dir := t.TempDir()
 	sparse := filepath.Join(dir, "sparse.csv")
@@ -141,8 +170,8 @@ func TestReadTableWarnings(t *testing.T) {
 		{Kind: "torn", Count: 4, Line: 3},
 		{Kind: "unknown collective", Count: 1, Line: 4},
 		{Kind: "bad algorithm name", Count: 1, Line: 5},
-		{Kind: "bad number", Count: 6, Line: 6},
-		{Kind: "impossible time", Count: 4, Line: 12},
+		{Kind: "bad number", Count: 8, Line: 6},
+		{Kind: "impossible time", Count: 2, Line: 12},
 		{Kind: "optional value ignored", Count: 1, Line: 16},
 		{Kind: "repeated candidate", Count: 1, Line: 19},
 	}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tutti/coll"
@@ -142,7 +141,7 @@ func Blocking(calls []Calls) []Calls {
 }
 
 func amount(column, cell string) (float64, error) {
-	v, err := strconv.ParseFloat(cell, 64)
+	v, err := coll.ParseNumber(cell)
 	if err != nil || !(v >= 0) || math.IsInf(v, 0) {
 		return 0, fmt.Errorf("%w: %s %s: want a number, zero or more, without a unit", errNumber, column, shorten(cell))
 	}

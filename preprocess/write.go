@@ -75,13 +75,17 @@ func writable(m coll.Measurement) error {
 // microseconds.
 const microseconds = 1e6
 
-// parseMicros converts a text in microseconds to seconds. Unless the text has an exponent, the decimal point is
+// parseMicros converts a decimal number of microseconds to seconds. Unless the text has an exponent, the decimal point is
 // shifted in the text, which is exact. A time that formatMicros has written is therefore read as the same float64.
 func parseMicros(text string) (float64, error) {
-	if seconds, err := strconv.ParseFloat(text+"e-6", 64); err == nil {
+	points, err := coll.DecimalPoints(text)
+	if err != nil {
+		return 0, err
+	}
+	if seconds, err := strconv.ParseFloat(points[0]+"e-6", 64); err == nil {
 		return seconds, nil
 	}
-	micros, err := strconv.ParseFloat(text, 64)
+	micros, err := strconv.ParseFloat(points[0], 64)
 	return micros / microseconds, err
 }
 

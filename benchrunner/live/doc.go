@@ -13,7 +13,8 @@
 //	begin          start time of the script
 //	job.log        output of the script
 //	environment    where it ran
-//	1/ 2/ …        one folder for each launch: stdout, stderr, begin, end, and its hosts if concurrent
+//	1/ 2/ …        one folder for each launch: variables, stdout, stderr, begin, end, and its hosts if concurrent;
+//	               stdout.last and stderr.last are the ends of outputs that were too long to be kept
 //	stop           written by tutti: the script must not start another launch
 //	end            the script ended normally, and when
 //	result.json    the trials, written before the journal

@@ -60,7 +60,11 @@ func fillFolder(dir string, j job) error {
 		}
 	}
 	for name, content := range j.files {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o666); err != nil {
+		mode := fs.FileMode(0o666)
+		if filepath.Base(name) == variablesFile {
+			mode = 0o600
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), content, mode); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"tutti/benchrunner"
@@ -300,7 +301,9 @@ func (r *run) awaitOutput(ctx context.Context, c *activeJob) (state, error) {
 	began := c.ending.byFile || !status.NeverStarts && (c.claimed || status.Outcome != coll.JobCancelled)
 	switch {
 	case c.ending.byFile:
-		r.quiet(ctx, c.job)
+		if err := r.quiet(ctx, c.job); errors.Is(err, benchrunner.ErrLeft) {
+			return done, err
+		}
 	case status.Outcome == coll.JobLost:
 		if err := r.forget(ctx, c.job); err != nil {
 			return done, err
@@ -322,19 +325,20 @@ func (r *run) awaitOutput(ctx context.Context, c *activeJob) (state, error) {
 	return outputComplete, err
 }
 
-// quiet waits until the last process of a job has ended, usually some milliseconds. Otherwise the next job
-// could run at the same time as this process.
-func (r *run) quiet(ctx context.Context, j job) {
+// quiet waits until the last process of a job has ended, usually some milliseconds, and ends those that stay.
+// Otherwise the next job could run at the same time. It returns an error if processes do not end.
+func (r *run) quiet(ctx context.Context, j job) error {
 	if !r.m.knownCapacity(ctx).Attached {
-		return
+		return nil
 	}
 	jobs := map[string]benchrunner.Submission{j.ID: r.m.submission(j)}
 	for began := time.Now(); time.Since(began) < 5*time.Second; {
 		answer, err := r.m.opt.Scheduler.Status(ctx, jobs)
 		if s, ok := answer[j.ID]; err != nil || !ok || s.Phase == benchrunner.JobOver || !sleep(ctx, r.m.opt.Poll.Min) {
-			return
+			break
 		}
 	}
+	return r.m.opt.Scheduler.Cancel(ctx, j.ID, jobs[j.ID])
 }
 
 // forget makes sure that a job measures nothing more. It cancels the job, and writes a stop file, which keeps
@@ -353,7 +357,8 @@ func (r *run) forget(ctx context.Context, j job) error {
 }
 
 func (r *run) finish(ctx context.Context, c *activeJob) (state, error) {
-	if c.made == nil {
+	fresh := c.made == nil
+	if fresh {
 		made, err := r.result(ctx, c)
 		if err != nil {
 			return done, err
@@ -377,6 +382,8 @@ func (r *run) finish(ctx context.Context, c *activeJob) (state, error) {
 		return done, err
 	}
 	switch {
+	case fresh && len(c.made.Left) > 0:
+		return done, leftError(c.Name, c.made.Left)
 	case c.NoStartReason == "" && len(c.made.Trials) > 0:
 		r.m.confirmStart()
 	case c.NoStartReason != "" && !c.earlier: // if an earlier run created the job, its cause may have been fixed since
@@ -387,6 +394,12 @@ func (r *run) finish(ctx context.Context, c *activeJob) (state, error) {
 	r.recordJob(c.Job, len(c.made.Trials) > 0)
 	c.rest = slices.DeleteFunc(rest, func(request int) bool { return r.decided[request] })
 	return done, nil
+}
+
+// leftError returns the error of a job whose benchmarks left processes that do not end. They would slow down every
+// later measurement on their nodes.
+func leftError(job string, left []string) error {
+	return fmt.Errorf("%w: job %s: %s: end them, or restart the node, then resume", benchrunner.ErrLeft, job, strings.Join(left, ", "))
 }
 
 func (r *run) result(ctx context.Context, c *activeJob) (result, error) {

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -60,16 +61,25 @@ func (f *folder) missing(err error) bool {
 	return err != nil
 }
 
-// maxText is the largest number of bytes that tutti reads from a file. Programs may print without end.
-const maxText = 64 << 20
+// Limits of what is kept of a launch's output, in bytes. Programs may print without end. The standard output of
+// ReproMPI, the longest, has 60 bytes for each timed call. The standard error has 40 bytes for each rank.
+const (
+	maxStdout = 16 << 20
+	maxStderr = 4 << 20
+	lastBytes = 64 << 10 // of the end of an output that is longer than its limit
 
-func (f *folder) text(name string) []byte {
+	maxText = 64 << 20 // of any other file
+)
+
+func (f *folder) text(name string) []byte { return f.limitedText(name, maxText) }
+
+func (f *folder) limitedText(name string, most int64) []byte {
 	file, err := os.Open(filepath.Join(f.dir, name))
 	if f.missing(err) {
 		return nil
 	}
 	defer file.Close()
-	text, err := io.ReadAll(io.LimitReader(file, maxText))
+	text, err := io.ReadAll(io.LimitReader(file, most))
 	if f.missing(err) {
 		return nil
 	}
@@ -79,6 +89,19 @@ func (f *folder) text(name string) []byte {
 // fields reads a file of "key value" lines that a script wrote. It returns false if the file is missing or
 // incomplete.
 func (f *folder) fields(name string) (fields, bool) { return parseFields(f.text(name)) }
+
+// output returns an output of a launch. If the output was longer than `most` bytes, it is cut: its beginning and its
+// end, each with whole lines only.
+func (f *folder) output(name string, most int64) (text []byte, cut bool) {
+	text = f.limitedText(name, most)
+	if f.changed(name + ".last").IsZero() {
+		return text, false
+	}
+	last := f.text(name + ".last")
+	text = text[:bytes.LastIndexByte(text, '\n')+1]
+	_, last, _ = bytes.Cut(last, []byte("\n"))
+	return append(text, last...), true
+}
 
 func (f *folder) json(name string, v any) bool {
 	text := f.text(name)
@@ -120,7 +143,7 @@ func (f *folder) environment() *coll.Environment {
 	}
 	e := &coll.Environment{
 		Nodes: slices.Clone(env["node"]), Kernel: env.first("kernel"), CPU: env.first("cpu"),
-		Governor: env.first("governor"), Checksum: env.first("checksum"),
+		Governor: env.first("governor"), Checksum: env.first("checksum"), Program: env.first("program"),
 	}
 	if at, err := time.Parse(time.RFC3339, env.first("started")); err == nil {
 		e.Started = at
@@ -134,12 +157,13 @@ type launchFiles struct {
 	changed time.Time // time of the last write to one of the files
 	run     string    // ID of the job run that ended the launch; a requeued job has a new one
 	hosts   []string  // nodes of the launch, if it ran concurrently with others
+	left    []string  // processes that the script could not end, as "PID NAME on HOST"
 }
 
 func (f *folder) launch(dir string, limit time.Duration) launchFiles {
 	in := func(name string) string { return filepath.Join(dir, name) }
 	var s launchFiles
-	s.Stdout, s.Stderr, s.hosts = f.text(in("stdout")), f.text(in("stderr")), f.hosts(in("hosts"))
+	s.hosts = f.hosts(in("hosts"))
 	s.changed = f.changed(in("begin"), in("stdout"), in("stderr"), in("end.new"), in("end"))
 	begin := f.changed(in("begin"))
 	end, ended := f.fields(in("end"))
@@ -150,13 +174,34 @@ func (f *folder) launch(dir string, limit time.Duration) launchFiles {
 		}
 		return s
 	}
-	s.Ended, s.run = true, end.first("run")
+	s.Ended, s.run, s.left = true, end.first("run"), end["left"]
 	s.Exit = int(end.int("exit"))
 	s.Wall = time.Duration(end.since() * float64(time.Second))
 	// timeout(1) returns 124, or 137 if it had to kill the program. The wall time may be up to 50 ms below
 	// the limit, because the clock ticks every 10 ms.
 	s.TimedOut = (s.Exit == 124 || s.Exit == 137) && s.Wall > limit-50*time.Millisecond
 	return s
+}
+
+// outputs reads what a launch printed.
+func (f *folder) outputs(dir string, s *launchFiles) {
+	s.Stdout, s.StdoutCut = f.output(filepath.Join(dir, "stdout"), maxStdout)
+	s.Stderr, s.StderrCut = f.output(filepath.Join(dir, "stderr"), maxStderr)
+}
+
+// cutNote says which outputs of a launch are not whole, "" if both are.
+func (s launchFiles) cutNote() string {
+	text := ""
+	for _, one := range []struct {
+		cut  bool
+		name string
+		most int
+	}{{s.StdoutCut, "standard output", maxStdout}, {s.StderrCut, "standard error", maxStderr}} {
+		if one.cut {
+			text += fmt.Sprintf("; of its %s only the first %d MiB and the last %d KiB are kept", one.name, one.most>>20, lastBytes>>10)
+		}
+	}
+	return text
 }
 
 // completeOutput reports whether everything that a job wrote is visible on this machine. Parallel file
@@ -186,7 +231,10 @@ func completeLaunch(dir string) bool {
 	}
 	f := folder{dir: dir}
 	end, ok := f.fields("end")
-	return ok && sizeOf(dir, "stdout") >= end.int("stdout") && sizeOf(dir, "stderr") >= end.int("stderr")
+	for _, name := range []string{"stdout", "stderr", "stdout.last", "stderr.last"} {
+		ok = ok && (len(end[name]) == 0 || sizeOf(dir, name) >= end.int(name))
+	}
+	return ok
 }
 
 func sizeOf(dir, name string) int64 {

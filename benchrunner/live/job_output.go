@@ -21,16 +21,19 @@ type jobOutput struct {
 	begun       time.Time         // start time of the script; zero if it did not start
 }
 
+// launchOutput is what a launch printed. Its outputs are dropped as soon as the program has read them.
 type launchOutput struct {
 	launchFiles
 	benchrunner.Reading
 	placement coll.Placement
+	first     string // the first message of its standard error
+	last      string // the last lines of its standard error
 }
 
 func (m *Machine) see(ctx context.Context, j job, e ending) (jobOutput, error) {
 	var s jobOutput
 	err := m.read(ctx, j.Name, func(f *folder) {
-		s = jobOutput{job: j, ending: e, log: f.text("job.log"), environment: f.environment()}
+		s = jobOutput{job: j, ending: e, log: f.limitedText("job.log", maxStderr), environment: f.environment()}
 		s.over, _ = f.fields("end")
 		s.planned, s.begun = f.changed(planFile), f.changed("begin")
 		for i, st := range j.launches {
@@ -44,26 +47,40 @@ func (m *Machine) see(ctx context.Context, j job, e ending) (jobOutput, error) {
 		s.discardExitCodes()
 	}
 	m.recordPlacement(ctx, s)
-	return s, s.parse(m.opt.Program)
-}
-
-func (s jobOutput) parse(p benchrunner.Program) error {
-	for i, st := range s.job.launches {
-		one := &s.launches[i]
-		if one.begun {
-			one.Reading = p.Read(st.Launch, one.Output)
-		} else {
-			one.Outcomes = make([]benchrunner.Outcome, len(st.Cases))
+	m.reading.Lock() // the outputs of one launch at a time are in memory
+	defer m.reading.Unlock()
+	for i := range s.launches {
+		err := m.read(ctx, j.Name, func(f *folder) { f.outputs(launchDir(i), &s.launches[i].launchFiles) })
+		if err == nil {
+			err = s.parse(m.opt.Program, i)
 		}
-		for k, o := range one.Outcomes {
-			if !one.begun || o.State == benchrunner.OutcomeFailed && one.Parted() {
-				one.Outcomes[k] = benchrunner.Outcome{State: benchrunner.OutcomeNotReached}
-			}
-		}
-		if len(one.Outcomes) != len(st.Cases) {
-			return fmt.Errorf("program %s: Read returned %d outcomes for %d cases", p.Name(), len(one.Outcomes), len(st.Cases))
+		if err != nil {
+			return s, err
 		}
 	}
+	return s, nil
+}
+
+// parse lets the program read the outputs of a launch. It drops them afterwards.
+func (s jobOutput) parse(p benchrunner.Program, i int) error {
+	st, one := s.job.launches[i], &s.launches[i]
+	if one.begun {
+		one.Reading = p.Read(st.Launch, one.Output)
+	} else {
+		one.Outcomes = make([]benchrunner.Outcome, len(st.Cases))
+	}
+	for k, o := range one.Outcomes {
+		if !one.begun || o.State == benchrunner.OutcomeFailed && one.Parted() {
+			one.Outcomes[k] = benchrunner.Outcome{State: benchrunner.OutcomeNotReached}
+		} else if o.State == benchrunner.OutcomeFailed {
+			one.Outcomes[k].Error += one.cutNote()
+		}
+	}
+	if len(one.Outcomes) != len(st.Cases) {
+		return fmt.Errorf("program %s: Read returned %d outcomes for %d cases", p.Name(), len(one.Outcomes), len(st.Cases))
+	}
+	one.first, one.last = one.FirstMessage(), tail(one.Stderr, 5)
+	one.Stdout, one.Stderr = nil, nil
 	return nil
 }
 
@@ -171,6 +188,15 @@ func (s jobOutput) queue() float64 {
 		return 0
 	}
 	return started.Sub(submitted).Seconds()
+}
+
+// left returns the processes that the script could not end.
+func (s jobOutput) left() []string {
+	left := slices.Clone(s.over["left"])
+	for _, one := range s.launches {
+		left = append(left, one.left...)
+	}
+	return left
 }
 
 func (s jobOutput) concurrent() bool { return runsConcurrently(s.job.launches, s.job.Nodes) }

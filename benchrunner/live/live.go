@@ -30,6 +30,7 @@ type Machine struct {
 	patience        time.Duration                        // how long the scheduler may be unavailable
 	records         records                              // trials of each algorithm
 	needsFirstStart atomic.Bool                          // no program has started yet; see RequireFirstStart
+	reading         sync.Mutex                           // held while the outputs of a launch are in memory
 
 	wired struct { // the scheduler's answer about switches, requested only once
 		sync.Mutex

@@ -97,7 +97,7 @@ func TestEverythingGoesWrong(t *testing.T) {
 	allocated := 0.0
 	for _, j := range log.last() {
 		allocated += j.Spent.Allocated()
-		if j.Outcome != coll.JobCompleted || j.Environment == nil || len(j.Environment.Nodes) != 1 || j.Environment.Library != "fake 1.0" && j.Spent.Measure > 0 {
+		if j.Outcome != coll.JobCompleted || j.Environment == nil || len(j.Environment.Program) != 64 || len(j.Environment.Nodes) != 1 || j.Environment.Library != "fake 1.0" && j.Spent.Measure > 0 {
 			t.Errorf("job %+v, environment %+v: want it completed on one node", j, j.Environment)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -103,11 +104,17 @@ func (o Options) checkSwitches() error {
 	return nil
 }
 
+// readOnly lists the variables that bash keeps to itself.
+var readOnly = []string{"BASHOPTS", "BASH_VERSINFO", "EUID", "PPID", "SHELLOPTS", "UID"}
+
 func checkVars(vars []mpi.Var) error {
 	var faults []error
 	for _, v := range vars {
 		if !variable.MatchString(v.Name) {
 			faults = append(faults, fmt.Errorf("variable %q: want letters, digits and _, no digit first", v.Name))
+		}
+		if slices.Contains(readOnly, v.Name) {
+			faults = append(faults, fmt.Errorf("variable %s: bash does not let anybody set it", v.Name))
 		}
 		if strings.ContainsRune(v.Value, 0) {
 			faults = append(faults, fmt.Errorf("variable %s: its value %q has a zero byte", v.Name, v.Value))

@@ -16,8 +16,9 @@ const restarts = 2
 
 type result struct {
 	Outcome       coll.JobOutcome
-	Reason        string `json:",omitzero"`
-	NoStartReason string `json:",omitzero"` // why no program started, if RequireFirstStart was called; then no request has a trial
+	Reason        string   `json:",omitzero"`
+	NoStartReason string   `json:",omitzero"` // why no program started, if RequireFirstStart was called; then no request has a trial
+	Left          []string `json:",omitzero"` // processes that do not end, as "PID NAME on HOST"
 	Spent         coll.Spent
 	Environment   *coll.Environment
 	Trials        map[int]coll.Trial // by request
@@ -27,7 +28,7 @@ type result struct {
 // were cut short. The parameter `wasted` is the time, in seconds, of earlier jobs that had no result for these
 // requests. The costs of the trials include this time.
 func (s jobOutput) result(requests []benchrunner.Request, cut func(request int) int, wasted float64) result {
-	r := result{Trials: map[int]coll.Trial{}, Environment: s.environment}
+	r := result{Trials: map[int]coll.Trial{}, Environment: s.environment, Left: s.left()}
 	r.Outcome, r.Reason = s.outcome()
 	r.Reason = tail([]byte(r.Reason), 3)
 	outcomes := s.outcomes(&r)
@@ -125,7 +126,7 @@ func (s jobOutput) failure(i int, r result) string {
 		parts[0] += ", " + r.Reason
 	}
 	st := s.launches[i]
-	said := tail(st.Stderr, 5)
+	said := st.last
 	switch {
 	case !st.begun:
 		parts = append(parts, "the program was not started")

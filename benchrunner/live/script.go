@@ -30,6 +30,8 @@ var jobTemplate = template.Must(template.New("job.sh").Funcs(template.FuncMap{
 type scriptData struct {
 	Name, Dir, Program, Launcher, Binary string
 	Grace, Moment                        int    // seconds
+	StdoutBlocks, StderrBlocks           int    // KiB that are kept of each output
+	LastBytes                            int    // and those that are kept of the end of a longer one
 	Modules                              string // lines that load modules
 	Setup                                bool
 	Launches                             []scriptLaunch
@@ -81,6 +83,7 @@ func (m *Machine) render(d plannedJob, name string) (job, error) {
 	data := scriptData{
 		Name: name, Dir: m.jobDir(name), Program: m.opt.Program.Name(), Launcher: m.opt.Launcher.Name(),
 		Grace: int(grace.Seconds()), Moment: int(killGrace.Seconds()), Modules: benchrunner.LoadModules(m.opt.Modules), Setup: len(m.opt.Setup) > 0,
+		StdoutBlocks: maxStdout >> 10, StderrBlocks: maxStderr >> 10, LastBytes: lastBytes,
 		Side: runsConcurrently(j.launches, j.Nodes), Nodes: j.Nodes,
 	}
 	if data.Switches = data.Side && d.switches != nil; data.Switches {
@@ -158,21 +161,31 @@ func (m *Machine) command(s benchrunner.Launch, folder string, files map[string]
 	if err := checkVars(cmd.Env); err != nil {
 		return launchCommand{}, err
 	}
-	c := launchCommand{args: []string{"env"}, binary: cmd.Executable()}
-	for _, v := range cmd.Env {
-		c.args = append(c.args, v.Name+"="+v.Value)
-	}
+	c := launchCommand{binary: cmd.Executable()}
+	files[filepath.Join(folder, variablesFile)] = variablesText(cmd.Env)
 	hosts := ""
 	if concurrent {
 		hosts, c.suffix = filepath.Join(s.Dir, "hosts"), m.opt.Launcher.HostSuffix(s.Layout)
 	}
-	c.args = append(c.args, benchrunner.AfterVariables(m.opt.Launcher.Args(s.Layout, cmd, hosts))...)
+	c.args = m.opt.Launcher.Args(s.Layout, cmd, hosts)
 	for _, a := range slices.Concat(c.args, cmd.Args) {
 		if strings.ContainsRune(a, 0) {
 			return launchCommand{}, fmt.Errorf("argument %q has a zero byte", a)
 		}
 	}
 	return c, nil
+}
+
+// variablesFile is the file in the folder of a launch that exports its environment variables. Only its owner may read
+// it. In arguments of commands, every user of the node could read the values.
+const variablesFile = "variables"
+
+func variablesText(vars []mpi.Var) []byte {
+	var b strings.Builder
+	for _, v := range vars {
+		fmt.Fprintf(&b, "export %s=%s\n", v.Name, shellescape.Quote(v.Value))
+	}
+	return []byte(b.String())
 }
 
 // withFiles adds the content of each variable that has a file to the map `files`, and sets the variable to

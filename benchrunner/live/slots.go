@@ -111,7 +111,7 @@ func (s jobOutput) noStartReason(outcomes [][]benchrunner.Outcome, r result) str
 	if first < 0 {
 		return ""
 	}
-	if words := tail([]byte(s.launches[first].FirstMessage()), 1); words != "" && !strings.Contains(why, words) {
+	if words := tail([]byte(s.launches[first].first), 1); words != "" && !strings.Contains(why, words) {
 		why += fmt.Sprintf("; its first message: %s", words)
 	}
 	return why

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"al.essio.dev/pkg/shellescape"
+	"golang.org/x/sys/unix"
 
 	"tutti/benchrunner"
 	"tutti/coll"
@@ -139,7 +140,12 @@ func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (str
 		alloc = s.allocation.id
 	}
 	cmd := exec.Command("bash", "-c", runText, "tutti-job", sub.Script, limitOf(sub), s.host, alloc)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = sub.Dir, s.environ, out, out
+	// Orphans of the job become children of this process, so that they are found.
+	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
+		return "", fmt.Errorf("submit %s: %w", sub.Name, err)
+	}
+	cmd.Dir, cmd.Stdout, cmd.Stderr = sub.Dir, out, out
+	cmd.Env = append(slices.Clone(s.environ), reaperVariable())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return "", fmt.Errorf("submit %s: %w", sub.Name, err)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/prometheus/procfs"
+	"golang.org/x/sys/unix"
 
 	"tutti/benchrunner"
 )
@@ -72,8 +73,8 @@ func (p process) alive() (bool, error) {
 	return p.sameBoot()
 }
 
-// members returns the processes of the job: all processes of its session, and other processes that have the
-// job's ID in their environment.
+// members returns the processes of the job: all processes of its session, others that have the job's ID in their
+// environment, and orphans that this process took over.
 func (p process) members() ([]int, error) {
 	if same, err := p.sameBoot(); err != nil || !same {
 		return nil, err
@@ -87,13 +88,17 @@ func (p process) members() ([]int, error) {
 	if there && !p.began(leader) {
 		session = 0 // of another job
 	}
+	own, _, err := readStat(os.Getpid())
+	if err != nil {
+		return nil, err
+	}
 	procs, err := procfs.AllProcs()
 	if err != nil {
 		return nil, unknown(err)
 	}
 	var out []int
 	for _, proc := range procs {
-		member, err := p.has(proc, session)
+		member, err := p.has(proc, session, own)
 		if err != nil {
 			return nil, err
 		}
@@ -104,12 +109,19 @@ func (p process) members() ([]int, error) {
 	return out, nil
 }
 
-// has reports whether a process is alive and belongs to the job. The parameter `session` is the job's session,
-// 0 if unknown.
-func (p process) has(proc procfs.Proc, session int) (bool, error) {
+// has reports whether a process is alive and belongs to the job. The parameter `session` is the job's session, 0 if
+// unknown; `own` is this process.
+func (p process) has(proc procfs.Proc, session int, own procfs.ProcStat) (bool, error) {
 	s, err := proc.Stat()
-	if err != nil || dead(s) {
+	if err != nil {
 		return false, unknown(err)
+	}
+	took := s.PPID == own.PID && s.Session != own.Session && s.PID != p.pid
+	if dead(s) {
+		if took && s.PID != s.Session {
+			_, _ = unix.Wait4(s.PID, nil, unix.WNOHANG, nil)
+		}
+		return false, nil
 	}
 	if s.Session == session && session != 0 {
 		return true, nil
@@ -118,8 +130,14 @@ func (p process) has(proc procfs.Proc, session int) (bool, error) {
 	if errors.Is(err, fs.ErrPermission) { // of another user
 		return false, nil
 	}
-	return slices.Contains(env, "TUTTI_JOB_ID="+p.id), unknown(err)
+	// Processes that this process started, and children of theirs, have its number in their environment. An orphan
+	// without it has emptied its environment.
+	orphan := took && !slices.Contains(env, reaperVariable())
+	return err == nil && (orphan || slices.Contains(env, "TUTTI_JOB_ID="+p.id)), unknown(err)
 }
+
+// reaperVariable is the environment variable of jobs whose value is the ID of the process that takes over orphans.
+func reaperVariable() string { return "TUTTI_REAPER=" + strconv.Itoa(os.Getpid()) }
 
 func (p process) end(ctx context.Context) error {
 	began := time.Now()
@@ -131,7 +149,7 @@ func (p process) end(ctx context.Context) error {
 		signal := syscall.SIGKILL
 		switch age := time.Since(began); {
 		case age > 3*termGrace:
-			return fmt.Errorf("processes %v do not end", pids)
+			return fmt.Errorf("%w: %v", benchrunner.ErrLeft, pids)
 		case pause == time.Millisecond:
 			signal = syscall.SIGTERM
 		case age < termGrace:

@@ -2,11 +2,13 @@ package native
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strings"
 
 	"tutti/benchrunner"
+	"tutti/coll"
 	"tutti/csource"
 )
 
@@ -158,8 +160,10 @@ func (e event) check() error {
 		return nil
 	}
 	switch {
-	case e.Median == nil || !(*e.Median >= shortest) || math.IsInf(*e.Median, 0):
-		return fmt.Errorf("no median, or one below %g s", shortest)
+	case e.Median == nil:
+		return errors.New("no median")
+	case coll.CheckCall(*e.Median) != nil:
+		return coll.CheckCall(*e.Median)
 	case e.Samples < 1 || !(e.Min > 0) || e.Min > *e.Median:
 		return fmt.Errorf("%d samples with a minimum of %g s and a median of %g s", e.Samples, e.Min, *e.Median)
 	case float64(e.Samples)**e.Median/2 > e.Wall:
@@ -182,9 +186,6 @@ func (e event) interval() (low, high float64) {
 }
 
 func seconds(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
-
-// shortest is a lower bound of the time of a collective in seconds. Light travels only 30 cm in this time.
-const shortest = 1e-9
 
 // Ways in which the program observed the algorithm that ran.
 const (

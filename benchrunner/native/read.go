@@ -1,6 +1,7 @@
 package native
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -27,13 +28,13 @@ func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner
 	}
 	r.Outcomes = benchrunner.Outcomes(s, out, begun, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
 		i++ // Outcomes calls the function for the cases in order
-		return p.outcome(l.cases[i], c, &r)
+		return p.outcome(l.cases[i], c, out, &r)
 	})
 	p.blame(l, out, &r)
 	return r
 }
 
-func (p *Program) outcome(c caseOutput, asked benchrunner.Case, r *benchrunner.Reading) (benchrunner.Outcome, bool) {
+func (p *Program) outcome(c caseOutput, asked benchrunner.Case, out benchrunner.Output, r *benchrunner.Reading) (benchrunner.Outcome, bool) {
 	if len(c.results) == 0 {
 		return benchrunner.Failed(benchrunner.PhaseParse, "its line is missing or damaged"), c.later
 	}
@@ -41,7 +42,7 @@ func (p *Program) outcome(c caseOutput, asked benchrunner.Case, r *benchrunner.R
 	if len(c.results) > 1 {
 		return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("%d lines about one case", len(c.results))), true
 	}
-	if err := e.check(); err != nil {
+	if err := cmp.Or(e.check(), out.Fits(r.WarmupSeconds+r.MeasureSeconds+e.Wall)); err != nil {
 		return benchrunner.Failed(benchrunner.PhaseParse, err.Error()), true
 	}
 	r.WarmupSeconds += e.Warmup

@@ -105,24 +105,25 @@ func parseIMB(lines []string) listing {
 		} else if len(l.sections) > 0 && slices.Contains(fields, "#repetitions") && slices.Contains(fields, "t_max[usec]") {
 			columns = fields
 		} else if columns != nil && len(fields) > 0 && beginsWithDigit(fields[0]) {
-			r, ok := parseIMBRow(columns, fields)
-			l.add(r, ok)
+			l.add(parseIMBRow(columns, fields))
 		}
 	}
 	return l
 }
 
-// parseIMBRow parses a row. It returns false if the number of fields is wrong or a field is not a number.
-// For a size that IMB skips, the row has a reason instead of times, such as "4194304 out-of-mem.; needed X=
-// 4.003 GB".
-func parseIMBRow(columns, fields []string) (row, bool) {
+// parseIMBRow parses a row; see parseFields. For a size that IMB skips, the row has a reason instead of times, such as
+// "4194304 out-of-mem.; needed X= 4.003 GB".
+func parseIMBRow(columns, fields []string) (row, error) {
 	if len(fields) > 1 && columns[0] == "#bytes" && strings.HasSuffix(fields[1], ".;") {
 		n, err := strconv.ParseInt(fields[0], 10, 64)
-		return row{bytes: n, skipped: strings.Join(fields[1:], " ")}, err == nil
+		if err != nil {
+			return row{}, errFields
+		}
+		return row{bytes: n, skipped: strings.Join(fields[1:], " ")}, nil
 	}
 	var r row
-	ok := parseFields(columns, fields, map[string]any{
+	err := parseFields(columns, fields, map[string]any{
 		"#bytes": &r.bytes, "#repetitions": &r.calls, "t_min[usec]": &r.min, "t_max[usec]": &r.max, "t_avg[usec]": &r.avg,
 	})
-	return r, ok && r.bytes >= 0 && r.calls > 0
+	return r, err
 }

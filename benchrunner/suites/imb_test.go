@@ -51,6 +51,11 @@ func TestIMBRead(t *testing.T) {
 		{"two lines in one", strings.Replace(complete, line, line+line, 1), twoHosts, ended, []string{"done 50 calls 5.3e-07", "failed parse"}},
 		{"too large", strings.Replace(complete, "          256           50         0.18         0.23         0.21", "          256 out-of-mem.; needed X=  4.003 GB", 1),
 			twoHosts, ended, []string{"done", "failed run IMB left the size out: out-of-mem.; needed X= 4.003 GB"}},
+		{"more calls than fit", strings.Replace(complete, line, strings.Replace(line, " 50 ", " 9000000000000000000 ", 1), 1), twoHosts, ended,
+			[]string{"done", "failed parse 9000000000000000000 calls of 2.3e-07 s: a time of 2.07e+12 s"}},
+		{"no calls", strings.Replace(complete, line, strings.Replace(line, " 50 ", " 0 ", 1), 1), twoHosts, ended, []string{"done", "failed parse IMB counted 0 calls"}},
+		{"no number", strings.Replace(complete, line, strings.Replace(line, "0.23", "nan", 1), 1), twoHosts, ended,
+			[]string{"done", "failed parse IMB printed t_max[usec] \"nan\": want a decimal number"}},
 		{"order of columns", strings.Replace(complete, "0.18         0.23         0.21", "0.18         0.21         0.23", 1), twoHosts, ended,
 			[]string{"done", "failed parse times 0.18 ≤ 0.23 ≤ 0.21 us do not hold"}},
 	}...))

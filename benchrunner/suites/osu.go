@@ -164,8 +164,7 @@ func parseOSU(lines []string) (listing, error) {
 				l.sections = append(l.sections, section{})
 			}
 		case columns != nil && beginsWithDigit(text):
-			r, ok := parseOSURow(columns, text)
-			l.add(r, ok)
+			l.add(parseOSURow(columns, text))
 		}
 	}
 	return l, nil
@@ -188,15 +187,15 @@ func osuColumns(text string) ([]string, error) {
 	return nil, fmt.Errorf("columns %q: want Avg Latency(us) among them", strings.Join(names, ", "))
 }
 
-func parseOSURow(columns []string, text string) (row, bool) {
+func parseOSURow(columns []string, text string) (row, error) {
 	fields := strings.Fields(text)
 	var r row
-	ok := parseFields(columns, fields, map[string]any{
+	err := parseFields(columns, fields, map[string]any{
 		"Size": &r.bytes, "Avg Latency(us)": &r.avg, "Min Latency(us)": &r.min, "Max Latency(us)": &r.max,
 		"Iterations": &r.calls,
 	})
-	if i := slices.Index(columns, "Validation"); ok && i >= 0 {
+	if i := slices.Index(columns, "Validation"); err == nil && i >= 0 {
 		r.wrong = fields[i] != "Pass"
 	}
-	return r, ok && r.bytes >= 0 && r.calls >= 0
+	return r, err
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"tutti/benchrunner"
 	"tutti/coll"
@@ -27,6 +28,12 @@ func TestOSURead(t *testing.T) {
 	s, good := launchOf(coll.Bcast, 2, 2, "ring", 4, 8, 16), hosts("n1", "n1", "n2", "n2")
 	done := []string{"done 1000 calls 2e-06", "done 1000 calls 3e-06", "done 1000 calls 4e-06"}
 	checkRead(t, osu(t, OSUOptions{}), s, append(commonReadTests(complete, good, done), []readTest{
+		{"no calls", osuFull + "4 1.00 0.50 2.00 0\n8 1.00 0.50 3.00 9223372036854775807\n16 1.00 0.50 1e305 1000\n", good, ended,
+			[]string{"failed parse OSU counted 0 calls", "failed parse 9223372036854775807 calls of 3e-06 s: a time of", "failed parse OSU printed Max Latency(us) \"1e305\": want a decimal number"}},
+		{"short launch", complete, good, benchrunner.Output{Ended: true, Wall: 2 * time.Millisecond}, done},
+		{"a thousand times longer than the launch", osuFull + "4 1.00 0.50 2000.00 1000\n" + eight + sixteen, good, benchrunner.Output{Ended: true, Wall: 100 * time.Millisecond},
+			[]string{"failed parse 1000 calls of 0.002 s: 2 s of measuring in a launch of 0.1 s", "done", "done"}},
+		{"a text of as many words", osuFull + "8 GPUs were found here\n" + four + eight + sixteen, good, ended, done},
 		{"job ended half way", osuFull + four + eight[:40], good, killed,
 			[]string{"done 1000 calls 2e-06", "not reached", "not reached"}},
 		{"crash", osuFull + four, good + "MPIR_Bcast_intra_x: assertion failed\n----\n", crashed(15),
@@ -129,16 +136,20 @@ func TestOSUParseRow(t *testing.T) {
 		{"infinite", "1024    inf    0.33    0.41    500", row{}, false},
 		{"exponent", "1024    1e3    0.33    0.41    500", row{}, false},
 		{"negative", "1024    -0.37    0.33    0.41    500", row{}, false},
-		{"negative size", "-4    0.37    0.33    0.41    500", row{}, false},
+		{"hexadecimal", "1024    0x1p3    0.33    0.41    500", row{}, false},
+		{"underscore", "1024    1_0    0.33    0.41    500", row{}, false},
+		{"one comma is certain", "1024    1,234    0,500    2,345    500", row{bytes: 1024, avg: 1.234e-6, min: 0.5e-6, max: 2.345e-6, calls: 500}, true},
+		{"no comma is certain", "1024    1,234    1,500    2,345    500", row{}, false},
 		{"size out of range", "99999999999999999999    0.37    0.33    0.41    500", row{}, false},
 		{"thousands", "1024    1,234.56    0.33    0.41    500", row{}, false},
 	}
 	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-12 }
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			got, ok := parseOSURow(columns, tc.text)
+			got, err := parseOSURow(columns, tc.text)
+			ok := err == nil
 			if ok != tc.ok {
-				t.Fatalf("parseRow(%q) ok = %t, want %t", tc.text, ok, tc.ok)
+				t.Fatalf("parseRow(%q) = %v, want no error: %t", tc.text, err, tc.ok)
 			}
 			if ok && (got.bytes != tc.want.bytes || got.calls != tc.want.calls ||
 				!near(got.avg, tc.want.avg) || !near(got.min, tc.want.min) || !near(got.max, tc.want.max)) {

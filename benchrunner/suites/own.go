@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"tutti/benchrunner"
+	"tutti/coll"
 )
 
 // OwnOptions describe a timing program of the user.
@@ -58,6 +59,7 @@ func NewOwn(opt OwnOptions) (*Program, error) {
 		size:      func(c benchrunner.Case) (int64, error) { return c.MsgBytes, nil },
 		allowance: func(c benchrunner.Case) time.Duration { return benchrunner.CallsTimeout(c, opt.Iterations) },
 		samples:   math.MaxInt, // nobody knows how many times the program prints
+		everyRank: true,
 	}, nil
 }
 
@@ -100,27 +102,47 @@ func (o own) command(s benchrunner.Launch, _ []int64) benchrunner.Command {
 	return benchrunner.Command{Args: args}
 }
 
-// parse returns a listing with one row: the times of the only case. The number of ranks is that of the last
-// line. Lines in which a captured text is not a number are ignored.
+// parse returns a listing with one row: the times of the only case. The number of ranks is that of the last line. A
+// time that is a word, such as a title above the times, is ignored. Any other text that is no time is an error.
 func (o own) parse(s benchrunner.Launch, lines []string) (listing, error) {
 	var l listing
 	c, ranks := s.Cases[0], 0
 	result := row{bytes: c.MsgBytes}
+	var times []string
 	for _, line := range lines {
-		m := o.pattern.FindStringSubmatch(line)
+		m := o.pattern.FindStringSubmatchIndex(line)
 		if m == nil {
 			continue
 		}
-		group := func(name string) string { return m[max(o.pattern.SubexpIndex(name), 0)] }
+		group := func(name string) string {
+			i := 2 * max(o.pattern.SubexpIndex(name), 0)
+			return line[max(m[i], 0):max(m[i+1], 0)]
+		}
 		if o.has("bytes") && group("bytes") != strconv.FormatInt(c.MsgBytes, 10) {
 			continue
 		}
-		x, err := strconv.ParseFloat(group(o.unit), 64)
-		if o.has("ranks") && err == nil {
-			ranks, err = strconv.Atoi(group("ranks"))
-		}
-		if err != nil || !(x >= 0) || math.IsInf(x, 0) {
+		time := group(o.unit)
+		if !likeNumber.MatchString(time) {
 			continue
+		}
+		if end := m[2*o.pattern.SubexpIndex(o.unit)+1]; end == m[1] && goesOn(time, line[end:]) {
+			return listing{}, fmt.Errorf("the pattern takes %q out of %.40q: let its group %s contain the whole number, with its decimal separator and exponent", time, time+line[end:], o.unit)
+		}
+		if o.has("ranks") {
+			var err error
+			if ranks, err = strconv.Atoi(group("ranks")); err != nil {
+				return listing{}, fmt.Errorf("ranks %q: want a number", group("ranks"))
+			}
+		}
+		times = append(times, time)
+	}
+	numbers, err := coll.ParseNumbers(times...)
+	if err != nil {
+		return listing{}, fmt.Errorf("%d lines with a time, among them %w", len(times), err)
+	}
+	for i, x := range numbers {
+		if !(x > 0) {
+			return listing{}, fmt.Errorf("%d lines with a time, among them %q: want a time above 0", len(times), times[i])
 		}
 		result.samples = append(result.samples, x*timeUnits[o.unit])
 	}
@@ -130,5 +152,18 @@ func (o own) parse(s benchrunner.Launch, lines []string) (listing, error) {
 	}
 	return l, nil
 }
+
+// likeNumber matches a text that is a number, or that looks like one.
+var likeNumber = regexp.MustCompile(`(?i)^[-+]?([0-9.]|nan|inf)`)
+
+// goesOn reports whether a number goes on in the text that follows what a pattern took.
+func goesOn(number, rest string) bool {
+	return restOfNumber.MatchString(rest) || !strings.ContainsAny(number, ".,eE") && restOfDecimal.MatchString(rest)
+}
+
+var (
+	restOfNumber  = regexp.MustCompile(`^([0-9]|_[0-9]|[eE][-+]?[0-9]|[xX][0-9a-fA-F])`)
+	restOfDecimal = regexp.MustCompile(`^[.,][0-9]`)
+)
 
 func (o own) has(group string) bool { return o.pattern.SubexpIndex(group) > 0 }

@@ -3,7 +3,6 @@ package suites
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -113,7 +112,7 @@ func (l *reproListing) setting(text string) error {
 	switch name {
 	case "nprocs":
 		n, err := strconv.Atoi(value)
-		if err != nil {
+		if err != nil || n < 1 {
 			return fmt.Errorf("@nprocs=%s: want a number", value)
 		}
 		l.worlds++
@@ -128,14 +127,14 @@ func (l *reproListing) setting(text string) error {
 	return nil
 }
 
-// row adds the time of one call. It ignores a line that cannot be read.
+// row adds the time of one call. It ignores a line without a size.
 func (l *reproListing) row(fields []string) {
 	if len(fields) != len(l.columns) {
 		return
 	}
-	var call string
+	var call, time string
 	var bytes int64
-	var seconds, errorCode float64
+	var errorCode float64
 	for i, name := range l.columns {
 		var err error
 		switch name {
@@ -147,23 +146,31 @@ func (l *reproListing) row(fields []string) {
 			bytes, err = strconv.ParseInt(fields[i], 10, 64)
 			bytes *= l.typeBytes
 		case "runtime_sec":
-			seconds, err = strconv.ParseFloat(strings.Replace(fields[i], ",", ".", 1), 64) // the user's locale may use a comma
+			time = fields[i]
 		case "errorcode":
-			errorCode, err = strconv.ParseFloat(fields[i], 64)
+			errorCode, err = coll.ParseNumber(fields[i])
 		}
-		if err != nil {
+		if err != nil || bytes < 0 {
 			return
 		}
-	}
-	if math.IsInf(seconds, 0) || !(seconds >= 0) {
-		return
 	}
 	r := l.rowOf(call, bytes)
 	if errorCode != 0 {
 		r.invalid++
-	} else {
+	} else if seconds, err := callTime(time); err == nil {
 		r.samples = append(r.samples, seconds)
+	} else if r.bad == "" {
+		r.bad = err.Error()
 	}
+}
+
+// callTime parses the time of one call, which is positive.
+func callTime(text string) (float64, error) {
+	t, err := coll.ParseNumber(text)
+	if err == nil && !(t > 0) {
+		err = fmt.Errorf("%q: want a time above 0", text)
+	}
+	return t, err
 }
 
 // rowOf returns the row of a call and a size. It adds one if there is none.

@@ -44,7 +44,9 @@
 package suites
 
 import (
+	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -77,6 +79,8 @@ type Program struct {
 	parse func(s benchrunner.Launch, lines []string) (listing, error)
 	// samples is the number of single times that a complete output has for a case; 0 if it has only averages.
 	samples int
+	// everyRank says that each rank may print the times of its calls.
+	everyRank bool
 }
 
 var _ benchrunner.Program = (*Program)(nil)
@@ -145,23 +149,23 @@ func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner
 		reading.Outcomes = benchrunner.FailedAll(s, phase, text)
 		return reading
 	}
-	cut := !out.Ended || out.TimedOut || out.Exit != 0
+	cut := !out.Ended || out.TimedOut || out.Exit != 0 || out.StdoutCut
 	reading.Outcomes = benchrunner.Outcomes(s, out, l.begun, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
 		size, _ := p.size(c)
-		rows := slices.DeleteFunc(slices.Clone(l.rows(s)), func(r row) bool { return c.Collective.Sized() && r.bytes != size })
+		rows := l.rows(s, func(r row) bool { return !c.Collective.Sized() || r.bytes == size })
 		switch {
 		case len(rows) == 0 || cut && 0 < len(rows[0].samples) && len(rows[0].samples)+rows[0].invalid < p.samples:
-			return benchrunner.Outcome{}, false // the output may end among the calls of the case
+			return benchrunner.Outcome{}, false // calls of the case may be missing
 		case len(rows) > 1:
 			return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("%s printed %d lines for the size", p.printed, len(rows))), true
 		}
-		return p.outcome(rows[0], &reading), true
+		return p.outcome(s, out, rows[0], &reading), true
 	})
 	return reading
 }
 
 // outcome returns the outcome of a case from its row. It adds the times to the reading.
-func (p *Program) outcome(r row, reading *benchrunner.Reading) benchrunner.Outcome {
+func (p *Program) outcome(s benchrunner.Launch, out benchrunner.Output, r row, reading *benchrunner.Reading) benchrunner.Outcome {
 	if phase, text := r.fault(p.printed); text != "" {
 		return benchrunner.Failed(phase, text)
 	}
@@ -171,13 +175,18 @@ func (p *Program) outcome(r row, reading *benchrunner.Reading) benchrunner.Outco
 		switch {
 		case err != nil:
 			return benchrunner.Failed(benchrunner.PhaseParse, err.Error())
-		case !(median > 0):
-			return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("a median time of %g s", median))
 		}
 		o.Seconds, o.Low, o.High, o.Samples, o.CostSeconds = median, interval.Low, interval.High, len(r.samples), floats.Sum(r.samples)
 	}
+	spent := o.CostSeconds
+	if p.everyRank {
+		spent /= float64(s.Layout.Ranks())
+	}
+	if err := errors.Join(coll.CheckCall(o.Seconds), coll.CheckCall(max(spent, coll.ShortestCall)), out.Fits(reading.MeasureSeconds+spent)); err != nil {
+		return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("%d calls of %.3g s: %v", o.Samples, o.Seconds, err))
+	}
 	warmup := r.max * float64(r.warmup)
-	reading.MeasureSeconds += o.CostSeconds
+	reading.MeasureSeconds += spent
 	reading.WarmupSeconds += warmup
 	o.CostSeconds += warmup
 	return o
@@ -203,6 +212,7 @@ type row struct {
 	invalid       int       // number of calls that the synchronisation found invalid
 	wrong         bool      // the check of the data failed
 	skipped       string    // reason for which the suite did not measure the size
+	bad           string    // a number that could not be read, and why; empty if all could
 }
 
 // section holds the rows of one benchmark of IMB or ReproMPI, or of one datatype of OSU.
@@ -224,30 +234,48 @@ type listing struct {
 // begin notes that the program has begun to measure. It counts one MPI world if the output has no known title.
 func (l *listing) begin() { l.begun, l.worlds = true, max(l.worlds, 1) }
 
-// add appends a row to the last section. If `valid` is false, the row could not be read, and add ignores it.
-func (l *listing) add(r row, valid bool) {
-	if valid {
-		last := &l.sections[len(l.sections)-1]
-		last.rows = append(last.rows, r)
+// add appends a row to the last section, even if some of its numbers could not be read. It ignores a line that is no
+// row, as the error says.
+func (l *listing) add(r row, err error) {
+	if errors.Is(err, errFields) {
+		return
 	}
+	if err != nil {
+		r.bad = err.Error()
+	}
+	last := &l.sections[len(l.sections)-1]
+	last.rows = append(last.rows, r)
 }
 
-// rows returns the rows of the sections whose MPI world has as many ranks as the launch, or an unknown number of
-// ranks.
-func (l listing) rows(s benchrunner.Launch) (out []row) {
+// rows returns those rows that `wanted` chooses, of the sections whose MPI world has as many ranks as the launch, or an
+// unknown number of ranks. If any of them could be read, the others are left out, since they may be other text.
+func (l listing) rows(s benchrunner.Launch, wanted func(row) bool) []row {
+	var good, bad []row
 	for _, section := range l.sections {
-		if section.ranks == 0 || section.ranks == s.Layout.Ranks() {
-			out = append(out, section.rows...)
+		if section.ranks != 0 && section.ranks != s.Layout.Ranks() {
+			continue
+		}
+		for _, r := range section.rows {
+			switch {
+			case !wanted(r):
+			case r.bad == "":
+				good = append(good, r)
+			default:
+				bad = append(bad, r)
+			}
 		}
 	}
-	return out
+	if len(good) > 0 {
+		return good
+	}
+	return bad[:min(len(bad), 1)]
 }
 
 // fault returns why all results of a launch are unusable, and the phase that failed. The text is empty if the
 // results are usable. The parameter `err` is the error of the parser.
 func (l listing) fault(s benchrunner.Launch, out benchrunner.Output, err error) (phase, text string) {
 	refusal, want, ranks := out.Refusal(), s.Layout.Ranks(), 0
-	if len(l.sections) > 0 && len(l.rows(s)) == 0 {
+	if len(l.sections) > 0 && len(l.rows(s, func(row) bool { return true })) == 0 {
 		ranks = l.sections[0].ranks
 	}
 	several := func(worlds string) (phase, text string) {
@@ -256,7 +284,7 @@ func (l listing) fault(s benchrunner.Launch, out benchrunner.Output, err error) 
 	switch {
 	case refusal != "":
 		return benchrunner.PhaseRun, refusal
-	case strings.Contains(string(out.Stderr)+string(out.Stdout), osuOneRank):
+	case bytes.Contains(out.Stderr, []byte(osuOneRank)) || bytes.Contains(out.Stdout, []byte(osuOneRank)):
 		return several("worlds of one rank")
 	case err != nil:
 		return benchrunner.PhaseParse, err.Error()
@@ -283,6 +311,8 @@ func (r row) fault(printed string) (phase, text string) {
 		return benchrunner.PhaseRun, printed + " left the size out: " + r.skipped
 	case r.wrong:
 		return benchrunner.PhaseRun, printed + " found wrong data in the result"
+	case r.bad != "":
+		return benchrunner.PhaseParse, printed + " printed " + r.bad
 	case len(r.samples) > 0:
 		return "", ""
 	case r.invalid > 0:
@@ -291,19 +321,27 @@ func (r row) fault(printed string) (phase, text string) {
 		return benchrunner.PhaseParse, "not the full listing: option -f had no effect"
 	case !(r.max > 0):
 		return benchrunner.PhaseParse, printed + " printed a time of 0.00 us"
+	case r.calls < 1:
+		return benchrunner.PhaseParse, fmt.Sprintf("%s counted %d calls", printed, r.calls)
 	case r.min > r.avg || r.avg > r.max:
 		return benchrunner.PhaseParse, fmt.Sprintf("times %.4g ≤ %.4g ≤ %.4g us do not hold", r.min*1e6, r.avg*1e6, r.max*1e6)
 	}
 	return "", ""
 }
 
+// errFields reports that a line has another number of fields than a row. It is probably no row.
+var errFields = errors.New("another number of fields")
+
 // parseFields parses the fields of a row. The map `variables` has, for the name of each column, the variable that
-// gets the value. A variable of type *float64 gets a time in seconds. The result is false if the number of fields is
-// wrong or a field is not a number.
-func parseFields(columns, fields []string, variables map[string]any) bool {
+// gets the value. A variable of type *float64 gets a time in seconds. The error says which field is no number. It is
+// errFields if the number of fields is wrong.
+func parseFields(columns, fields []string, variables map[string]any) error {
 	if len(fields) != len(columns) {
-		return false
+		return errFields
 	}
+	var faults []error
+	var texts []string
+	var times []*float64
 	for i, name := range columns {
 		var err error
 		switch v := variables[name].(type) {
@@ -312,25 +350,27 @@ func parseFields(columns, fields []string, variables map[string]any) bool {
 		case *int:
 			*v, err = strconv.Atoi(fields[i])
 		case *float64:
-			*v, err = parseMicros(fields[i])
+			texts, times = append(texts, fields[i]), append(times, v)
+			if !plain.MatchString(fields[i]) {
+				err = errors.New("no decimal number")
+			}
 		}
 		if err != nil {
-			return false
+			faults = append(faults, fmt.Errorf("%s %.40q: want a decimal number", name, fields[i]))
 		}
 	}
-	return true
-}
-
-// decimal matches a time as the suites print it. The decimal separator may be a comma, depending on the
-// locale.
-var decimal = regexp.MustCompile(`^[0-9]+([.,][0-9]+)?$`)
-
-func parseMicros(text string) (float64, error) {
-	if !decimal.MatchString(text) {
-		return 0, fmt.Errorf("%q: want a time in microseconds", text)
+	if err := errors.Join(faults...); err != nil {
+		return err
 	}
-	us, err := strconv.ParseFloat(strings.Replace(text, ",", ".", 1), 64)
-	return us * 1e-6, err
+	micros, err := coll.ParseNumbers(texts...)
+	for i, us := range micros {
+		*times[i] = us * 1e-6
+	}
+	return err
 }
+
+// plain matches the characters of a time as OSU and IMB print it. The decimal separator may be a comma, depending on
+// the locale.
+var plain = regexp.MustCompile(`^[0-9.,]+$`)
 
 func beginsWithDigit(text string) bool { return text != "" && text[0] >= '0' && text[0] <= '9' }

@@ -39,7 +39,7 @@ func AddJournal(f *report.Facts, state *journal.State, libraries []string, attem
 	jobs := verificationsLast(state.Jobs)
 	f.MachineTime = machineTime(jobs)
 	f.Environments = environments(jobs)
-	f.Warnings = append(f.Warnings, mixedEnvironments(f.Environments)...)
+	f.Warnings = slices.Concat(f.Warnings, mixedEnvironments(f.Environments), changedPrograms(jobs))
 	var err error
 	f.Excluded, err = excluded(state, attempts)
 	return err
@@ -134,6 +134,25 @@ func mixedEnvironments(environments []report.EnvironmentFacts) []string {
 		}
 		if n := distinct(e.Library, func(e report.EnvironmentFacts) string { return e.Kernel }); n > 1 {
 			out = append(out, fmt.Sprintf("%s was measured under %d different kernels: times may not be comparable", e.Library, n))
+		}
+	}
+	return out
+}
+
+// changedPrograms returns a warning for each problem that was measured with several files of the benchmark program.
+func changedPrograms(jobs []*journal.Job) []string {
+	first := map[journal.Problem]string{}
+	var out []string
+	for _, j := range jobs {
+		if j.Environment == nil || j.Environment.Program == "" {
+			continue
+		}
+		if first[j.Problem] = cmp.Or(first[j.Problem], j.Environment.Program); first[j.Problem] == j.Environment.Program {
+			continue
+		}
+		text := fmt.Sprintf("%v was measured with different files of the benchmark program: times may not be comparable", j.Problem)
+		if !slices.Contains(out, text) {
+			out = append(out, text)
 		}
 	}
 	return out

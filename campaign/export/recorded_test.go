@@ -69,6 +69,9 @@ func TestAddJournal(t *testing.T) {
 			t.Errorf("warnings %q, want one of %s", f.Warnings, want)
 		}
 	}
+	if slices.ContainsFunc(f.Warnings, func(w string) bool { return strings.Contains(w, "benchmark program") }) {
+		t.Errorf("warnings %q name a program, whose file is unknown", f.Warnings)
+	}
 	var none report.Facts
 	testutil.NoError(t, export.AddJournal(&none, campaigntest.State([]journal.Record{{Kind: journal.KindResume}, trial("ring", 1, coll.TrialFailed)}), []string{"mpich"}, 2))
 	if d := cmp.Diff(report.Facts{}, none); d != "" {
@@ -123,5 +126,32 @@ func TestAddJournalVerifications(t *testing.T) {
 	state.Add(journal.Record{Verify: &journal.VerifyStep{Library: "mpich", Pass: []byte(`{"number":"x"}`)}})
 	if err := export.AddJournal(&report.Facts{}, state, []string{"mpich"}, 2); !errors.Is(err, verify.ErrEntry) {
 		t.Errorf("AddJournal: %v, want %v", err, verify.ErrEntry)
+	}
+}
+
+// TestChangedPrograms checks that a problem is named once if files of several benchmark programs measured it. Problems
+// may have programs of their own.
+func TestChangedPrograms(t *testing.T) {
+	job := func(collective coll.Collective, name, program string) journal.Record {
+		r := jobRecord(journal.Problem{Library: "mpich", Collective: collective}, name, coll.JobEnded, "s", "k")
+		r.Job.Environment.Program = program
+		return r
+	}
+	for _, tc := range []struct {
+		programs string // of the jobs of bcast
+		want     []string
+	}{
+		{"1 1 1", nil},
+		{"1 2 3 1", []string{"mpich bcast was measured with different files of the benchmark program: times may not be comparable"}},
+	} {
+		records := []journal.Record{job(coll.Reduce, "r", "of reduce")}
+		for i, program := range strings.Fields(tc.programs) {
+			records = append(records, job(coll.Bcast, string(rune('a'+i)), program))
+		}
+		var f report.Facts
+		testutil.NoError(t, export.AddJournal(&f, campaigntest.State(records), []string{"mpich"}, 2))
+		if !slices.Equal(f.Warnings, tc.want) {
+			t.Errorf("%s: warnings %q, want %q", tc.programs, f.Warnings, tc.want)
+		}
 	}
 }

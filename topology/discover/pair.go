@@ -7,8 +7,8 @@ import (
 	"io"
 	"math"
 	"slices"
-	"strconv"
 
+	"tutti/coll"
 	"tutti/topology"
 )
 
@@ -133,7 +133,7 @@ func ReadPairs(r io.Reader, file string) ([]PairTime, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
-		seconds, err := strconv.ParseFloat(cells[at[2]], 64)
+		seconds, err := coll.ParseNumber(cells[at[2]])
 		if err != nil {
 			line, _ := c.FieldPos(at[2])
 			return nil, fmt.Errorf("%s:%d: %w: %q: want seconds", file, line, ErrPair, cells[at[2]])

@@ -37,6 +37,7 @@ tutti_environment() {
 	if read -r line </sys/devices/system/cpu/cpu0/cpufreq/scaling_governor; then
 		echo "governor $line"
 	fi
+	line=$(sha256sum <"$(type -P '/opt/fake program.sh')") && echo "program ${line%% *}"
 	for file in $(ldd -- "$(type -P '/opt/fake program.sh')" | while read -r line; do
 		case $line in libmpi*" => /"*) line=${line#* => }; echo "${line% (*}"; break ;; esac
 	done); do
@@ -49,26 +50,143 @@ tutti_environment() {
 	fi
 }
 
+# tutti_keep FILE BLOCKS writes the first BLOCKS KiB of its input to FILE. If there is more, it writes the last
+# 65536 bytes to FILE.last. It reads on until the input ends, so that no program waits for it.
+tutti_keep() {
+	trap '' HUP INT TERM XFSZ
+	(ulimit -f "$2"; exec cat) >"$1" 2>/dev/null || tail -c 65536 >"$1.last"
+}
+
+# tutti_stat FILE reads a file stat of /proc into tutti_fields: state, parent, process group, session, ..., start
+# time in clock ticks (19). The name goes into tutti_name.
+tutti_stat() {
+	local text=
+	IFS= read -r -d '' text 2>/dev/null <"$1" || [ -n "$text" ] || return
+	tutti_name=${text#*(} tutti_name=${tutti_name%)*}
+	tutti_fields=(${text##*)})
+}
+
+# Finds the process that takes over the job's orphans: tutti, or Slurm's slurmstepd.
+tutti_find_reaper() {
+	local pid=$$
+	tutti_reaper= tutti_reaper_session= tutti_cgroup=
+	IFS= read -r -d '' tutti_cgroup </proc/self/cgroup
+	while tutti_stat "/proc/$pid/stat"; do
+		if [[ $pid = "${TUTTI_REAPER:-}" || -z ${TUTTI_JOB_ID:-} && $tutti_name = slurmstepd ]]; then
+			tutti_reaper=$pid tutti_reaper_session=${tutti_fields[3]}
+			return
+		fi
+		pid=${tutti_fields[1]}
+	done
+}
+
+# tutti_uses PID FOLDER PIPES returns whether a process uses the folder or the pipes of a launch.
+tutti_uses() {
+	local link
+	while IFS= read -r link; do
+		case $link in
+		"$2" | "$2"/*) return ;;
+		pipe:*) case $3 in *"$link"*) return ;; esac ;;
+		esac
+	done < <(readlink /proc/"$1"/{cwd,root,exe} /proc/"$1"/fd/* 2>/dev/null)
+	return 1
+}
+
+# tutti_in_job PID PARENT SESSION returns whether a process that is no descendant of this script belongs to the job: by
+# its session or control group, or as an orphan. Children of tutti itself have TUTTI_REAPER in their environment.
+tutti_in_job() {
+	local group=
+	if [ -n "${TUTTI_JOB_ID:-}" ]; then
+		[ "$3" = "${TUTTI_JOB_ID%%-*}" ] ||
+			{ [[ $2 = "$tutti_reaper" && $3 != "$tutti_reaper_session" ]] && ! grep -qszF TUTTI_REAPER= "/proc/$1/environ"; }
+		return
+	fi
+	if [ -z "$tutti_reaper" ]; then return 1; fi
+	IFS= read -r -d '' group 2>/dev/null <"/proc/$1/cgroup"
+	case $group in *"/job_$SLURM_JOB_ID/"*) if [ "$group" = "$tutti_cgroup" ]; then return; fi ;; esac
+	[ "$2" = "$tutti_reaper" ]
+}
+
+# tutti_find_left FIRST [FOLDER PIPES GROUP] puts the processes of this user that the launch in FOLDER left on this
+# node into the map tutti_left. They began at the clock tick FIRST or later. Without FOLDER it finds those of all
+# launches that have ended. A process that uses the folder counts only if it is an orphan, since a person may read there.
+tutti_find_left() {
+	local first=$1 folder=$2 pipes=$3 group=$4 process pid up young
+	local -A parent=() name=() of=() session=() oldest=()
+	for process in /proc/[0-9]*; do
+		if [ -O "$process" ] && tutti_stat "$process/stat"; then
+			pid=${process#/proc/}
+			parent[$pid]=${tutti_fields[1]} name[$pid]=$tutti_name
+			case ${tutti_fields[0]} in Z | X) continue ;; esac
+			if ((tutti_fields[19] >= first)); then of[$pid]=${tutti_fields[2]} session[$pid]=${tutti_fields[3]}; fi
+		fi
+	done
+	tutti_left=()
+	for pid in "${!of[@]}"; do # oldest: the first of its parents, grandparents, ... that is as young
+		for ((up = pid; up > 1; up = parent[$up])); do
+			if ((up == $$)); then unset "oldest[$pid]" && continue 2; fi
+			if [ -n "${of[$up]}" ]; then oldest[$pid]=$up; fi
+		done
+	done
+	young=("${!oldest[@]}")
+	if [ ${#young[@]} -eq 0 ]; then return; fi
+	for process in $(cd /proc && grep -lszxF -e "TUTTI_START=${folder:-/}" "${young[@]/%//environ}"); do
+		pid=${process%/environ} tutti_left[$pid]=${name[$pid]}
+	done
+	for pid in "${young[@]}"; do
+		up=${parent[${oldest[$pid]}]}
+		if [ -z "$folder" ]; then
+			tutti_in_job "$pid" "${parent[$pid]}" "${session[$pid]}" || continue
+		elif [ "${of[$pid]}" != "$group" ]; then
+			tutti_in_job "$pid" "${parent[$pid]}" "${session[$pid]}" ||
+				{ [[ $up = 1 || $up = "$tutti_reaper" || ${name[$up]} = systemd ]] && tutti_uses "$pid" "$folder" "$pipes"; } || continue
+		fi
+		tutti_left[$pid]=${name[$pid]}
+	done
+}
+
+# tutti_end_left FIRST [FOLDER PIPES GROUP] ends what tutti_find_left finds. It prints what does not end, and keeps
+# the script from starting another launch.
+tutti_end_left() {
+	local try pid
+	local -A tutti_left
+	for try in 0 0.01 0.1 0.2 0.3 0.5 1 1 2; do
+		tutti_find_left "$@"
+		if [ ${#tutti_left[@]} -eq 0 ]; then return; fi
+		kill -KILL "${!tutti_left[@]}" 2>/dev/null
+		sleep "$try"
+	done
+	: >stop
+	for pid in "${!tutti_left[@]}"; do printf 'left %s %q on %s\n' "$pid" "${tutti_left[$pid]}" "$HOSTNAME"; done
+}
+
 # tutti_start FOLDER SECONDS COMMAND...
 tutti_start() {
-	local folder=$1 limit=$2 began code found
+	local folder=$1 limit=$2 began code group first pipes sizes left
 	shift 2
 	if [ -e "$folder/end" ] || [ -e stop ]; then return; fi
 	: >"$folder/begin"
 	tutti_clock
 	began=$tutti_now
-	(cd "$folder" && export TUTTI_START=$PWD && exec timeout -k 10 "$limit" "$@") </dev/null >"$folder/stdout" 2>"$folder/stderr"
+	exec 9<> <(:) # a pipe: of the launch for its numbers, then of the two tutti_keep until they end
+	exec 7> >(tutti_keep "$folder/stdout" 16384) 8> >(exec 7>&-; tutti_keep "$folder/stderr" 4096)
+	exec 6</proc/self/fd/9
+	(
+		tutti_stat /proc/self/stat
+		echo "$BASHPID ${tutti_fields[19]}" $(readlink /proc/self/fd/7 /proc/self/fd/8) >&9
+		cd "$folder" && export TUTTI_START=$PWD &&
+			exec timeout -k 10 "$limit" bash -c '. ./variables 2>/dev/null; exec -- "$@"' tutti "$@" </dev/null >&7 2>&8 6<&- 7>&- 8>&- 9>&-
+	)
 	code=$?
+	exec 7>&- 8>&- 9>&-
+	read -r group first pipes <&6
 	case $code in 137 | 143) sleep 2 ;; esac # a scheduler ends the programs shortly before this script
-	if [ "$code" -ne 0 ]; then # kill processes that the launcher left on this node
-		for found in $(grep -lzxF -- "TUTTI_START=$PWD/$folder" /proc/[0-9]*/environ 2>/dev/null); do
-			found=${found#/proc/}
-			kill -KILL "${found%/environ}"
-		done
-	fi
+	mapfile -t left < <(tutti_end_left "$first" "$PWD/$folder" "$pipes" "$group")
+	read -r -t 10 <&6 # the end of both tutti_keep
+	exec 6<&-
 	tutti_clock
-	set -- $(cd "$folder" && stat -c %s stdout stderr)
-	tutti_write "$folder/end" "exit $code" "begin $began" "end $tutti_now" "stdout ${1:-0}" "stderr ${2:-0}" "run $tutti_run"
+	mapfile -t sizes < <(cd "$folder" && stat -c '%n %s' stdout stderr stdout.last stderr.last 2>/dev/null)
+	tutti_write "$folder/end" "exit $code" "begin $began" "end $tutti_now" "${sizes[@]}" "${left[@]}" "run $tutti_run"
 }
 
 : >begin
@@ -103,10 +221,11 @@ set +eufC
 IFS=$' \t\n'
 cd -- '/scratch/night run/jobs/tutti-test-mpich-bcast-r1-2' || exit 1
 export LC_ALL=C
+tutti_find_reaper
 tutti_write environment "$(tutti_environment 2>/dev/null)"
 
-tutti_start 1 30.000 env UCX_TLS=self,sm,tcp '/opt/fake program.sh' /opt/ledger 1:a:498 2:b:436
-tutti_start 2 30.000 env UCX_TLS=self,sm,tcp '/opt/fake program.sh' /opt/ledger 3:a:384
+tutti_start 1 30.000 '/opt/fake program.sh' /opt/ledger 1:a:498 2:b:436
+tutti_start 2 30.000 '/opt/fake program.sh' /opt/ledger 3:a:384
 
 tutti_clock
 tutti_write end "begin $tutti_began" "end $tutti_now" "run $tutti_run"
