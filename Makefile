@@ -1,6 +1,7 @@
 # build: bin/tutti and bin/tutti-lab, static
 # deps: compiles the standard library, other modules and the tools
 # demo: a whole campaign from recorded measurements; needs the Go toolchain only
+# test-fast: tests of calculations, formats and files, in a minute; needs the Go toolchain only and installs nothing
 # test: everything needed to trust a change; real MPI, Slurm and Chromium, few cases of each
 # test-all: every case of every test, statistical proofs and simulated machines included
 # test-releases: other releases of MPICH, Open MPI and Slurm in chroots of several Debian suites, in RELEASES; as root, an hour
@@ -29,7 +30,7 @@ OTHERS = $(GO) list -deps -test -f '{{if or .Standard (not .Module.Main)}}{{.Imp
 SLOW = ./cmd/tutti ./benchrunner/live ./csource ./doctor ./service/api ./mpi/libraries ./mpi/mpich ./benchrunner/native ./mpi/openmpi ./campaign
 ALL = $(SLOW) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(SLOW))")
 
-.PHONY: build deps demo test test-all test-releases race lint bench bench-live bench-method load simulate fuzz fuzz-runtime mpich-tests real-programs clean
+.PHONY: build deps demo test-fast test test-all test-releases race lint bench bench-live bench-method load simulate fuzz fuzz-runtime mpich-tests real-programs clean
 
 build:
 	$(GO) build -ldflags '$(LDFLAGS)' -o bin/ ./cmd/...
@@ -43,6 +44,10 @@ deps:
 demo: build
 	rm -rf results/demo
 	./bin/tutti tune -c configs/demo.yaml
+
+# The other packages start many processes, or fit models again and again.
+test-fast:
+	$(GO) test -short -vet=off $$($(GO) list ./... | grep -vE '^tutti/(benchrunner/live|campaign|cmd|doctor|internal/lab|service)(/|$$)')
 
 # Packages share the MPI programs that their tests compile.
 test:

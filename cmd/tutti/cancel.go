@@ -20,7 +20,7 @@ be stopped first, with Ctrl-C.`,
 		Example:           indent("tutti cancel results/night"),
 		Args:              oneFolder,
 		ValidArgsFunction: completeFolders,
-		RunE: func(cmd *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			jnl, contents, err := journal.Open(args[0])
 			if err != nil {
 				return err

@@ -448,7 +448,8 @@ func libraryEnv(t *testing.T, out string) []string {
 }
 
 // verifyOnce verifies the selection of the campaign in dir/out with two blocks, which may be too few to prove the
-// selection. The library must report that it obeys the files.
+// selection. If the files change a point, the library must report that it obeys them. On a busy machine no algorithm
+// may be measurably faster than the default; the files then change nothing.
 func verifyOnce(t *testing.T, environ []string, dir, library string) {
 	t.Helper()
 	code, output := mustEndWith(t, environ, dir, []exitCode{codeDone, codeNotProved}, "verify", "out",
@@ -458,7 +459,7 @@ func verifyOnce(t *testing.T, environ []string, dir, library string) {
 		t.Errorf("not proved without a reason:\n%s", output)
 	}
 	f := reportOf(t, filepath.Join(dir, "out"))
-	if len(f.Verification) != 1 || f.Verification[0].Library != library || len(f.Verification[0].ForcingChecks) == 0 {
+	if len(f.Verification) != 1 || f.Verification[0].Library != library {
 		t.Fatalf("verified: %+v\n%s", f.Verification, output)
 	}
 	obeyed := 0
@@ -470,7 +471,8 @@ func verifyOnce(t *testing.T, environ []string, dir, library string) {
 			obeyed++
 		}
 	}
-	if obeyed == 0 {
+	changed := slices.ContainsFunc(f.Verification[0].Collectives, func(c verify.CollectiveResult) bool { return c.ChangedPoints > 0 })
+	if changed && obeyed == 0 {
 		t.Errorf("no file is proved to be obeyed: %+v", f.Verification[0].ForcingChecks)
 	}
 }
