@@ -41,6 +41,8 @@ func (x *campaignChecker) examine(ctx context.Context) {
 		x.add(need("grid", Warning, "", refused...))
 	}
 	switch facts := c.Runner.Facts(); {
+	case facts.Queue() && !facts.Srun:
+		x.checkQueue(ctx, facts.Manager)
 	case facts.Queue():
 		x.checkPartition()
 		x.checkSubmission(ctx)
@@ -183,6 +185,38 @@ func (x *campaignChecker) checkBenchmark(want config.Library, lib *Library) {
 		}
 		x.add(c)
 	}
+}
+
+// checkQueue checks that a workload manager answers and that its queue accepts the campaign's largest job.
+func (x *campaignChecker) checkQueue(ctx context.Context, manager string) {
+	ctx, cancel := context.WithTimeout(ctx, x.limits.compile)
+	defer cancel()
+	scheduler, err := x.options.Campaign.NewScheduler(x.environ, nil)
+	if err != nil {
+		x.add(need(manager, Missing, "put its commands on the PATH, or work on a machine of the cluster", printable(err.Error())))
+		return
+	}
+	c, err := scheduler.Capacity(ctx)
+	if err != nil {
+		x.add(need(manager, Missing, "ask the operators; check the queue in the campaign file", printable(err.Error())))
+		return
+	}
+	text := fmt.Sprintf("%s of %s", count(c.Nodes, "node", "nodes"), count(c.PPN, "core", "cores"))
+	if c.Limit > 0 {
+		text += ", limit " + c.Limit.String()
+	}
+	var faults []string
+	if nodes := x.nodes(); nodes > c.Nodes {
+		faults = append(faults, fmt.Sprintf("the grid has jobs of %d nodes", nodes))
+	}
+	if ppn := x.ppn(); c.PPN > 0 && ppn > c.PPN {
+		faults = append(faults, fmt.Sprintf("the grid has %d processes on a node", ppn))
+	}
+	if len(faults) > 0 {
+		x.add(need("queue", Missing, "a smaller grid, or another queue", append([]string{text}, faults...)...))
+		return
+	}
+	x.add(need("queue", OK, "", text))
 }
 
 func (x *campaignChecker) checkPartition() {

@@ -8,6 +8,7 @@ package runners
 import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/local"
+	"tutti/benchrunner/pbs"
 	"tutti/benchrunner/replay"
 	"tutti/benchrunner/slurm"
 )
@@ -15,11 +16,12 @@ import (
 // Sections has the sections of a campaign file that belong to one kind of runner each.
 type Sections struct {
 	Slurm slurm.Options `json:"slurm"`
+	PBS   pbs.Options   `json:"pbs,omitzero"`
 }
 
 // All returns the kinds of runners. Kinds with a section store its values in s.
 func (s *Sections) All() []benchrunner.Kind {
-	return []benchrunner.Kind{replay.Kind{}, local.Kind{}, &s.Slurm, local.AllocationKind{}}
+	return []benchrunner.Kind{replay.Kind{}, local.Kind{}, &s.Slurm, &s.PBS, local.AllocationKind{}}
 }
 
 // Defaults returns sections with the default of each key.

@@ -38,7 +38,7 @@ func TestFaults(t *testing.T) {
 	tests := []struct{ name, file, want string }{
 		{"unknown key", "speed: 1", "c.yaml:6: speed: unknown key: did you mean seed?"},
 		{"unknown key in a section", "stop:\n  slowdwn: 1.1", "c.yaml:7: stop.slowdwn: unknown key: did you mean stop.slowdown?"},
-		{"unknown section", "pbs: {queue: x}", "c.yaml:6: pbs.queue: unknown key: want one of name, machine, site, seed, output, workers, attempts, libraries, collectives, grid, runner, benchmark, slurm, method, strategy, model, stop, hpo, export"},
+		{"unknown section", "condor: {pool: x}", "c.yaml:6: condor.pool: unknown key: want one of name, machine, site, seed, output, workers, attempts, libraries, collectives, grid, runner, benchmark, slurm, pbs, method, strategy, model, stop, hpo, export"},
 		{"value for a section", "grid: 5", "c.yaml:6: grid: is a section: want keys in it, of nodes, ppn, sizes, between, weights, trace"},
 		{"no value", "seed:", "c.yaml:6: seed: has no value"},
 		{"no value in a list", "grid: {ppn: [1, ~]}", "c.yaml:6: grid.ppn[1]: has no value"},

@@ -27,6 +27,15 @@ tutti_write() {
 	printf '%s\n' "$@" whole >"$file.new" && mv -f "$file.new" "$file"
 }
 
+# tutti_nodes prints the nodes of the job, a line each.
+tutti_nodes() {
+	if [ -n "${TUTTI_NODEFILE:-}" ]; then
+		cat "$TUTTI_NODEFILE"
+	elif [ -n "${SLURM_JOB_NODELIST:-}" ]; then
+		scontrol show hostnames "$SLURM_JOB_NODELIST"
+	fi
+}
+
 tutti_environment() {
 	local file line
 	TZ=UTC0 printf 'started %(%Y-%m-%dT%H:%M:%SZ)T\n' -1
@@ -43,7 +52,7 @@ tutti_environment() {
 	done); do
 		line=$(sha256sum -- "$file") && echo "checksum ${line%% *}"
 	done
-	if [ -n "${SLURM_JOB_NODELIST:-}" ] && line=$(scontrol show hostnames "$SLURM_JOB_NODELIST"); then
+	if line=$(tutti_nodes) && [ -n "$line" ]; then
 		for line in $line; do echo "node $line"; done
 	else
 		echo "node $HOSTNAME"

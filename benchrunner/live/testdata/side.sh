@@ -27,6 +27,15 @@ tutti_write() {
 	printf '%s\n' "$@" whole >"$file.new" && mv -f "$file.new" "$file"
 }
 
+# tutti_nodes prints the nodes of the job, a line each.
+tutti_nodes() {
+	if [ -n "${TUTTI_NODEFILE:-}" ]; then
+		cat "$TUTTI_NODEFILE"
+	elif [ -n "${SLURM_JOB_NODELIST:-}" ]; then
+		scontrol show hostnames "$SLURM_JOB_NODELIST"
+	fi
+}
+
 tutti_environment() {
 	local file line
 	TZ=UTC0 printf 'started %(%Y-%m-%dT%H:%M:%SZ)T\n' -1
@@ -43,7 +52,7 @@ tutti_environment() {
 	done); do
 		line=$(sha256sum -- "$file") && echo "checksum ${line%% *}"
 	done
-	if [ -n "${SLURM_JOB_NODELIST:-}" ] && line=$(scontrol show hostnames "$SLURM_JOB_NODELIST"); then
+	if line=$(tutti_nodes) && [ -n "$line" ]; then
 		for line in $line; do echo "node $line"; done
 	else
 		echo "node $HOSTNAME"
@@ -267,7 +276,7 @@ export LC_ALL=C
 tutti_find_reaper
 tutti_write environment "$(tutti_environment 2>/dev/null)"
 
-tutti_hosts() { scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 8; }
+tutti_hosts() { tutti_nodes | head -n 8; }
 mapfile -t tutti_group < <(tutti_switches | sort -s -k 1,1nr | cut -d ' ' -f 2-) # largest groups first
 # For each launch: its number of nodes, its groups (first:number), the suffix of each node in
 # its hosts file, the launches before it, and its process: this script until it begins.

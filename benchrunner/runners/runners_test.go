@@ -1,0 +1,33 @@
+package runners_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"tutti/benchrunner/runners"
+	"tutti/internal/testutil"
+)
+
+// TestKinds checks that the names of kinds differ, that the defaults of their keys can be stored, and that the table
+// in docs/how-to/install.md has a row for each kind.
+func TestKinds(t *testing.T) {
+	text := string(testutil.Must(os.ReadFile("../../docs/how-to/install.md"))(t))
+	seen := map[string]bool{}
+	for _, k := range runners.Defaults().All() {
+		f := k.Facts()
+		if f.Name == "" || f.Doc == "" || seen[f.Name] {
+			t.Errorf("kind %+v: want a name of its own and a description", f)
+		}
+		seen[f.Name] = true
+		if !strings.Contains(text, "| `"+f.Name+"` |") {
+			t.Errorf("docs/how-to/install.md has no row for %s", f.Name)
+		}
+		if f.Queue() && f.Attached || f.OneNode && !f.Attached {
+			t.Errorf("kind %+v contradicts itself", f)
+		}
+	}
+	if s := runners.Defaults(); !s.Slurm.Exclusive || s.Slurm.MaxJobs != 4 || s.PBS.Place == "" {
+		t.Errorf("defaults %+v", s)
+	}
+}
