@@ -48,6 +48,7 @@ func (e Entry) Unsafe(alg coll.Algorithm) string {
 type Catalogue struct {
 	Library, Version string
 	Listed           string // release whose rows of the table list the algorithms
+	Site             *Site  // settings of the machine; nil without any
 	entries          map[coll.Collective][]Entry
 	rules            Rules
 }

@@ -43,6 +43,11 @@ type Measurable interface {
 	// another algorithm ran. Any other error says why the algorithm is not observable.
 	CheckAlgorithm(cat *Catalogue, c coll.Candidate, stacks [][]string) error
 
+	// Settings returns the settings that take part in the choice of algorithms, by name. The parameter `environ` is
+	// the environment of a program, as NAME=VALUE. The parameter `listing` is the output of Facts.Lister there, and
+	// lines "cvar NAME=VALUE" with control variables of MPI_T. It may be empty.
+	Settings(environ []string, listing string) []SiteSetting
+
 	// Inspect asks an installed build for its algorithms and compares them with the
 	// catalogue of the nearest release.
 	Inspect(ctx context.Context, b Installed) Inspection
@@ -56,6 +61,9 @@ type Facts struct {
 	Tried       string      // release that the tests use; empty for none
 	AlsoTried   []string    // releases into which "make test-releases" loaded files
 	Observation Observation // how it shows which algorithm runs
+
+	Lister  []string // command that lists its settings with their sources; nil if the environment has all of them
+	Control string   // control variables of MPI_T whose names begin with this text are settings, too
 
 	Preload bool // its file is loaded before the MPI library's
 

@@ -3,6 +3,7 @@ package libtutti
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 
@@ -144,10 +145,10 @@ func (l *library) force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, erro
 	if above {
 		inner, below := mpi.Below(b.Facts().Name, c.Algorithm)
 		if below {
-			return b.Force(b.catalogue(), coll.Candidate{Point: c.Point, Algorithm: inner})
+			return b.Force(b.catalogue().OnSite(cat.Site), coll.Candidate{Point: c.Point, Algorithm: inner})
 		}
 		var err error
-		if f, err = b.Force(b.catalogue(), coll.Candidate{Point: c.Point, Algorithm: coll.Default}); err != nil {
+		if f, err = b.Force(b.catalogue().OnSite(cat.Site), coll.Candidate{Point: c.Point, Algorithm: coll.Default}); err != nil {
 			return f, err
 		}
 	}
@@ -160,6 +161,17 @@ func (l *library) force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, erro
 	all := Table{Rules: []Rule{{Scope: Everywhere(c.Collective), Algorithm: c.Algorithm}}}
 	f.Env, f.Own = []mpi.Var{{Name: variable, File: all.Bytes()}}, c.Algorithm
 	return f, nil
+}
+
+// Settings implements mpi.Measurable. It returns the settings of the MPI libraries: they choose for the calls that
+// libtutti passes on.
+func (l *library) Settings(environ []string, listing string) []mpi.SiteSetting {
+	var out []mpi.SiteSetting
+	_, above := l.read()
+	for _, release := range slices.Sorted(maps.Keys(above)) {
+		out = append(out, above[release].Settings(environ, listing)...)
+	}
+	return out
 }
 
 // CheckAlgorithm implements mpi.Measurable. It compares the candidate with the algorithm that, according to

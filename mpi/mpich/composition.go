@@ -155,6 +155,9 @@ func compositionFiles(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) ([]mpi.
 		return files.([]mpi.Var), nil
 	}
 	lib, err := embeddedTree(cat.Listed)
+	if err == nil {
+		lib, err = lib.onSite(cat)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%v: %w: %w", c, mpi.ErrInfeasible, err)
 	}

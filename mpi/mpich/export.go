@@ -36,7 +36,7 @@ func (library) Open(cat *mpi.Catalogue, file string) (mpi.Build, error) {
 		if err != nil {
 			return nil, err
 		}
-		return newBuild(lib, cat), nil
+		return newBuild(lib, cat).onSite()
 	}
 	lib, err := readLibraryTree(file)
 	if err != nil {
@@ -45,7 +45,7 @@ func (library) Open(cat *mpi.Catalogue, file string) (mpi.Build, error) {
 	if lib.Version != "" && !mpi.SameRelease(lib.Version, cat.Version) {
 		return nil, fmt.Errorf("%s is MPICH %s, but the campaign is for %s", file, lib.Version, cat.Version)
 	}
-	return newBuild(lib, cat), nil
+	return newBuild(lib, cat).onSite()
 }
 
 func newBuild(lib libraryTree, cat *mpi.Catalogue) build {
@@ -53,6 +53,13 @@ func newBuild(lib libraryTree, cat *mpi.Catalogue) build {
 		cat = cat.Listing(lib.listing(cat))
 	}
 	return build{lib, cat.Only(lib.runs)}
+}
+
+// onSite returns the build with the trees that users of the site get.
+func (b build) onSite() (mpi.Build, error) {
+	var err error
+	b.lib, err = b.lib.onSite(b.cat)
+	return b, err
 }
 
 func (b build) Catalogue() *mpi.Catalogue { return b.cat }
@@ -102,10 +109,7 @@ func (b build) files(sel selection.Selection, dir, name string) (out []mpi.File,
 	if len(trees.device) > 0 {
 		add(deviceFile, name+".ch4.json", trees.device)
 	}
-	for _, c := range off {
-		settings = append(settings, selection.Setting{Name: variables(c) + "DEVICE_COLLECTIVE", Value: "0"})
-	}
-	return out, settings, nil
+	return out, append(settings, b.siteSettings(tunedBy(sel), off)...), nil
 }
 
 // merge returns the trees that contain the selection. The result `off` lists the collectives for which
@@ -139,6 +143,17 @@ func (b build) merge(sel selection.Selection) (out files, off []coll.Collective,
 		out.device = device
 	}
 	return out, off, out.check(b.lib)
+}
+
+// tunedBy returns the collectives that a selection tunes.
+func tunedBy(sel selection.Selection) []coll.Collective {
+	var out []coll.Collective
+	for _, tree := range sel.Trees {
+		if len(tree.Comms) > 0 {
+			out = append(out, tree.Collective)
+		}
+	}
+	return out
 }
 
 type exporter struct {

@@ -47,7 +47,23 @@ func to(name string, value int) mpi.Switch { return mpi.Switch{Name: name, Value
 // Force implements mpi.Measurable. A forced algorithm runs on the whole communicator. For the default
 // candidate, the device and the library select by themselves. The values of the control variables are
 // positions in MPICH's own lists of algorithms. With the value 0 the library selects.
+//
+// If settings of the site pin algorithms or turn on components above, the default starts with them and without
+// switches. All other candidates start with these settings turned off. The site's trees stay on in both.
 func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) {
+	off := cat.Site.Neutral(staysOn)
+	if len(off) > 0 && c.Algorithm.IsDefault() {
+		return mpi.Forcing{}, nil
+	}
+	f, err := force(cat, c)
+	f.Base = slices.Concat(off, f.Base)
+	if len(f.Env) > 0 {
+		f.Env = slices.Concat(off, f.Env)
+	}
+	return f, err
+}
+
+func force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) {
 	prefix := variables(c.Collective)
 	device, algorithm := prefix+"DEVICE_COLLECTIVE", prefix+"INTRA_ALGORITHM"
 	base := []mpi.Var{{Name: fallbackName, Value: fallbackError.name}}

@@ -148,7 +148,9 @@ func TestWithoutDevice(t *testing.T) {
 	}
 	want := []selection.Setting{
 		{Name: "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", Value: mpilibrarytest.Dir + "/mpich.json"},
+		{Name: "MPIR_CVAR_BCAST_INTRA_ALGORITHM", Value: "auto"},
 		{Name: "MPIR_CVAR_BCAST_DEVICE_COLLECTIVE", Value: "0"},
+		{Name: "MPIR_CVAR_DEVICE_COLLECTIVES", Value: "percoll"},
 	}
 	if !slices.Equal(x.Setup.Settings, want) || x.Loaded(coll.Layout{}, deviceFile) != nil {
 		t.Errorf("settings %v, want %v and no file for the device", x.Setup.Settings, want)

@@ -62,6 +62,7 @@ func (b build) layoutName(l coll.Layout) string {
 
 type bundle struct {
 	rules        classicRules
+	site         classicRules  // that apply where the others leave the decision to the library
 	layouts      []layoutRules // in a file each, to be chosen when a job starts
 	inCommonFile []layoutRules // from 6.0 on: layouts that the rules of one file distinguish
 }
@@ -87,6 +88,9 @@ func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 func (b build) bundle(sel selection.Selection) (bundle, error) {
 	var out bundle
 	var err error
+	if out.site, err = b.siteRules(); err != nil {
+		return bundle{}, err
+	}
 	if out.rules, err = exportAll(sel.Trees, b.cat); err != nil {
 		return bundle{}, err
 	}
@@ -118,6 +122,9 @@ func (b build) files(rules bundle, dir string) mpi.Export {
 	if b.usesHan() {
 		x.Setup.Remarks = append(x.Setup.Remarks, "coll/han stays on. Where the rules select an algorithm of coll/tuned, it passes calls on.")
 	}
+	if len(rules.site) > 0 {
+		x.Setup.Remarks = append(x.Setup.Remarks, "Where tutti selects nothing, the rules have the site's own choice of the time of the campaign.")
+	}
 	if len(rules.layouts) > 0 {
 		x.Setup.Remarks = append(x.Setup.Remarks, "Some layouts have rules of their own: to be read in a job, where Slurm says which it is.")
 	}
@@ -128,16 +135,16 @@ func (b build) files(rules bundle, dir string) mpi.Export {
 	add := func(name string, r classicRules, job coll.Layout) []selection.Setting {
 		common := slices.Clone(rules.inCommonFile)
 		for i, l := range common {
-			common[i].rules = b.guarded(withoutHan(l.rules), job)
+			common[i].rules = overlay(b.guarded(withoutHan(l.rules), job), rules.site)
 		}
-		x.Files = append(x.Files, mpi.File{Name: name, Content: b.text(b.guarded(withoutHan(r), job), common)})
+		x.Files = append(x.Files, mpi.File{Name: name, Content: b.text(overlay(b.guarded(withoutHan(r), job), rules.site), common)})
 		han := b.hanRules(r, job)
-		if len(han) == 0 {
-			return b.settings(filepath.Join(dir, name), "")
+		if len(han) == 0 { // the site's own file stays
+			return b.settings(rules.tuned(), filepath.Join(dir, name), "")
 		}
 		hanFile := strings.TrimSuffix(name, path.Ext(name)) + path.Ext(hanName)
-		x.Files = append(x.Files, mpi.File{Name: hanFile, Content: han.Bytes()})
-		return append(b.settings(filepath.Join(dir, name), filepath.Join(dir, hanFile)), segments(r, job)...)
+		x.Files = append(x.Files, mpi.File{Name: hanFile, Content: append(han, b.siteHan(han)...).Bytes()})
+		return append(b.settings(rules.tuned(), filepath.Join(dir, name), filepath.Join(dir, hanFile)), segments(r, job)...)
 	}
 	for _, l := range rules.layouts {
 		x.Setup.Layouts = append(x.Setup.Layouts, selection.LayoutSettings{Layout: l.layout, Settings: add(b.layoutName(l.layout), l.rules, l.layout)})
@@ -146,18 +153,24 @@ func (b build) files(rules bundle, dir string) mpi.Export {
 	return x
 }
 
+// tuned returns the collectives for which some rule selects an algorithm.
+func (r bundle) tuned() []coll.Collective {
+	decided := map[coll.Collective]bool{}
+	for _, l := range slices.Concat([]layoutRules{{rules: r.rules}}, r.layouts, r.inCommonFile) {
+		for _, c := range l.rules.decided() {
+			decided[c.Collective] = true
+		}
+	}
+	return slices.DeleteFunc(coll.Collectives(), func(c coll.Collective) bool { return !decided[c] })
+}
+
 // warnings returns remarks about calls that may fail with rules although they succeed without them. The MPI
 // standard ignores the send type of a call in place, but with rules coll/tuned reads it.
 func warnings(rules bundle) []string {
-	decided := map[coll.Collective]bool{}
-	for _, l := range slices.Concat([]layoutRules{{rules: rules.rules}}, rules.layouts, rules.inCommonFile) {
-		for _, r := range l.rules.decided() {
-			decided[r.Collective] = true
-		}
-	}
+	tuned := rules.tuned()
 	var null []string
 	for _, c := range []coll.Collective{coll.Allgather, coll.Allgatherv, coll.Alltoall, coll.Gather, coll.Scatter} {
-		if decided[c] {
+		if slices.Contains(tuned, c) {
 			null = append(null, string(c))
 		}
 	}
@@ -180,9 +193,15 @@ func (b build) text(rules classicRules, inCommonFile []layoutRules) []byte {
 const fileVariable = mcaPrefix + "coll_tuned_dynamic_rules_filename"
 
 // settings returns the variables that make the library load a rules file and, if there is one, a file with
-// rules for coll/han. They also turn off other components above coll/tuned, as during the measurements.
-func (b build) settings(file, hanFile string) []selection.Setting {
+// rules for coll/han. They also turn off other components above coll/tuned, as during the measurements, and
+// settings that pin the algorithms of tuned collectives.
+func (b build) settings(tuned []coll.Collective, file, hanFile string) []selection.Setting {
 	out := append([]selection.Setting{dynamicRules, {Name: fileVariable, Value: file}}, disable(b.turnedOff())...)
+	for _, s := range b.siteSettings(tuned) {
+		if !slices.ContainsFunc(out, func(o selection.Setting) bool { return o.Name == s.Name }) {
+			out = append(out, s)
+		}
+	}
 	if hanFile != "" {
 		out = append(out, selection.Setting{Name: hanSwitch, Value: "1"}, selection.Setting{Name: hanVariable, Value: hanFile})
 	}

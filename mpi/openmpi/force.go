@@ -13,12 +13,20 @@ import (
 // Force implements mpi.Measurable with the component coll/tuned. Parameters without a value in the candidate
 // are 0, as in a rules file. The component itself has other defaults for forced algorithms.
 //
-// For the default, dynamic rules must be off. The library reads this setting in MPI_Init only, so the
-// default has its own settings for the start (Forcing.Base).
+// For the default, dynamic rules must be as the site has them. The library reads this setting in MPI_Init only, so
+// the default has its own settings for the start (Forcing.Base). All other candidates start with the site's settings
+// turned off: a rules file of 4.1, for example, outranks a forced algorithm.
 func (library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) {
 	if c.Algorithm.IsDefault() {
 		return mpi.Forcing{NewComm: true}, nil
 	}
+	f, err := force(cat, c)
+	off := cat.Site.Neutral(func(mpi.SiteSetting) bool { return false })
+	f.Base, f.Env = slices.Concat(off, f.Base), slices.Concat(off, f.Env)
+	return f, err
+}
+
+func force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) {
 	e, err := cat.Lookup(c.Collective, c.Algorithm)
 	if err != nil {
 		return mpi.Forcing{}, err

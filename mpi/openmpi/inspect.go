@@ -125,12 +125,15 @@ type ompiInfo struct {
 	tuned      map[string]map[int]string // collective to number to name of its algorithm
 	components map[string]bool           // of the coll framework
 	priorities map[string]int            // by component
+	settings   []mpi.SiteSetting         // parameters of the coll framework that are not at their defaults
 }
 
 var (
-	fullForm  = regexp.MustCompile(`^ompi:version:full:([0-9][0-9A-Za-z.+-]{0,63})$`)
-	checkForm = regexp.MustCompile(`^option:mpi-param-check:(never|always|runtime)$`)
-	tunedForm = regexp.MustCompile(`^mca:coll:tuned:param:coll_tuned_([a-z_]+)_algorithm:enumerator:value:([0-9]{1,4}):([A-Za-z0-9_-]{1,64})$`)
+	fullForm   = regexp.MustCompile(`^ompi:version:full:([0-9][0-9A-Za-z.+-]{0,63})$`)
+	checkForm  = regexp.MustCompile(`^option:mpi-param-check:(never|always|runtime)$`)
+	valueForm  = regexp.MustCompile(`^[a-z0-9_]+:param:([a-z0-9_]+):(value|source):(.*)$`)
+	fileSource = regexp.MustCompile(`^file \((.+)\)$`)
+	tunedForm  = regexp.MustCompile(`^mca:coll:tuned:param:coll_tuned_([a-z_]+)_algorithm:enumerator:value:([0-9]{1,4}):([A-Za-z0-9_-]{1,64})$`)
 )
 
 func ask(ctx context.Context, tools mpi.Tools, path string) ompiInfo {
@@ -186,10 +189,30 @@ func parseOmpiInfo(text string) ompiInfo {
 			info.seeColl(line, rest)
 		}
 	}
+	info.settings = slices.DeleteFunc(info.settings, func(s mpi.SiteSetting) bool { return s.Source == "" })
 	return info
 }
 
+// seeSetting reads the value and the source of a parameter, which are on successive lines.
+func (i *ompiInfo) seeSetting(rest string) {
+	m := valueForm.FindStringSubmatch(rest)
+	switch n := len(i.settings) - 1; {
+	case m == nil:
+	case m[2] == "value":
+		i.settings = append(i.settings, mpi.SiteSetting{Name: m[1], Value: m[3]})
+	case n < 0 || i.settings[n].Name != m[1]:
+	case m[3] == "default":
+		i.settings = i.settings[:n]
+	default:
+		i.settings[n].Source = m[3]
+		if file := fileSource.FindStringSubmatch(m[3]); file != nil {
+			i.settings[n].Source = file[1]
+		}
+	}
+}
+
 func (i *ompiInfo) seeColl(line, rest string) {
+	i.seeSetting(rest)
 	if m := tunedForm.FindStringSubmatch(line); m != nil {
 		id, err := strconv.Atoi(m[2])
 		if err != nil {

@@ -21,8 +21,9 @@ var tried = []string{"4.1.4", "5.0.7", "6.0.0rc2"}
 
 func (library) Facts() mpi.Facts {
 	return mpi.Facts{
-		Files: []string{classicName, newerName, hanName, snippetName, layoutDir + "/*"},
-		Name:  "openmpi", Title: "Open MPI", Family: "openmpi", Tried: tried[0], AlsoTried: tried[1:], Observation: mpi.ByTrace, Lists: true,
+		Files:  []string{classicName, newerName, hanName, snippetName, layoutDir + "/*"},
+		Lister: []string{tool, "--parsable", "--param", "coll", "all", "--level", "9"}, Control: "coll",
+		Name: "openmpi", Title: "Open MPI", Family: "openmpi", Tried: tried[0], AlsoTried: tried[1:], Observation: mpi.ByTrace, Lists: true,
 		Launcher: mpi.Launcher{
 			Kind: "mpirun", Program: "mpirun", Names: []string{"mpirun.openmpi", "mpiexec.openmpi"},
 			Title: "Open MPI", Answer: regexp.MustCompile(`\((?:Open MPI|OpenRTE|PRRTE)\) v?([0-9][0-9A-Za-z.]*)`),

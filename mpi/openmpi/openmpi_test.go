@@ -82,7 +82,7 @@ func TestSettings(t *testing.T) {
 			hanFile = "/y"
 		}
 		var got []string
-		for _, s := range b.settings("/x", hanFile) {
+		for _, s := range b.settings(nil, "/x", hanFile) {
 			got = append(got, s.Name+"="+s.Value)
 		}
 		slices.Sort(want)

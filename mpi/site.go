@@ -1,0 +1,149 @@
+package mpi
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"tutti/coll"
+)
+
+// FromEnvironment is the source of a setting in the environment. Modules and set-up lines set it there.
+const FromEnvironment = "environment"
+
+// ErrSite is matched by errors about settings of the site with which tutti cannot measure or export. The text names
+// the setting, its source and what to do.
+var ErrSite = errors.New("settings of the site")
+
+// Site describes the settings of a site or a user that take part in the choice of algorithms, wherever they come from:
+// the environment, modules, set-up lines, parameter files. Users of the machine get them with every program, so they
+// are on while the library's default is measured. It is nil for a library without known settings.
+type Site struct {
+	Settings []SiteSetting `json:"settings,omitempty"` // by name
+}
+
+// SiteSetting is one setting of a site.
+type SiteSetting struct {
+	Name    string     `json:"name"` // of the environment variable that sets it
+	Value   string     `json:"value"`
+	Source  string     `json:"source"` // "environment", or a file with its line
+	Effect  SiteEffect `json:"effect"`
+	Neutral string     `json:"neutral,omitempty"` // value that turns it off, for effects with Neutralised
+	Content []byte     `json:"content,omitempty"` // of the file that it names, for SelectsByFile
+}
+
+// String returns a text such as "OMPI_MCA_coll_adapt_priority=60 (environment)".
+func (s SiteSetting) String() string { return fmt.Sprintf("%s=%s (%s)", s.Name, s.Value, s.Source) }
+
+// SiteEffect says what a setting of a site does.
+type SiteEffect string
+
+// Effects of settings.
+const (
+	SelectsByFile  SiteEffect = "file"      // it names a file with rules: the base of exported files
+	PinsAlgorithm  SiteEffect = "algorithm" // it selects an algorithm for all calls of a collective
+	TurnsOn        SiteEffect = "component" // it gives calls to a component above the one that tutti tunes
+	ShapesDefault  SiteEffect = "default"   // it may change the library's own choice, and stays on
+	PreventsTuning SiteEffect = "prevents"  // while it is on, no algorithm can be forced
+)
+
+// Neutralised reports whether such a setting is turned off while an algorithm is forced.
+func (e SiteEffect) Neutralised() bool { return e != ShapesDefault && e != PreventsTuning }
+
+// On returns the settings that have one of the effects. It accepts a nil Site.
+func (s *Site) On(effects ...SiteEffect) []SiteSetting {
+	if s == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(s.Settings), func(x SiteSetting) bool { return !slices.Contains(effects, x.Effect) })
+}
+
+// Value returns the value of a setting, and false if it is not on. It accepts a nil Site.
+func (s *Site) Value(name string) (SiteSetting, bool) {
+	if s != nil {
+		if i := slices.IndexFunc(s.Settings, func(x SiteSetting) bool { return x.Name == name }); i >= 0 {
+			return s.Settings[i], true
+		}
+	}
+	return SiteSetting{}, false
+}
+
+// Neutral returns the variables that turn off what selects algorithms, for the start of a program that forces
+// algorithms. The function `keep` says which settings stay on. Neutral accepts a nil Site.
+func (s *Site) Neutral(keep func(SiteSetting) bool) []Var {
+	var out []Var
+	for _, x := range s.On(SelectsByFile, PinsAlgorithm, TurnsOn) {
+		if !keep(x) {
+			out = append(out, Var{Name: x.Name, Value: x.Neutral})
+		}
+	}
+	return out
+}
+
+// SiteTable says what the settings of a library do. Each row has a pattern for names.
+type SiteTable []siteRow
+
+type siteRow struct {
+	name    *regexp.Regexp
+	effect  SiteEffect // empty: it does not take part in the choice of algorithms
+	neutral string
+	inert   []string // values with which it has no effect, besides neutral
+}
+
+// NewSiteTable reads a table with the columns name, effect, neutral and inert. In a name, {c} stands for a collective,
+// as the function `spell` writes it, and * for any text. The first row whose name matches counts. The values in the
+// column inert are separated by |.
+//
+// The table is part of the program, so an error is a panic.
+func NewSiteTable(text string, spell func(coll.Collective) string) SiteTable {
+	r := csv.NewReader(strings.NewReader(text))
+	r.Comment = '#'
+	rows, err := r.ReadAll()
+	if err != nil {
+		panic("mpi: table of settings: " + err.Error())
+	}
+	var names []string
+	for _, c := range coll.Collectives() {
+		names = append(names, spell(c))
+	}
+	var out SiteTable
+	for _, row := range rows[1:] {
+		form := strings.NewReplacer(`\*`, `.*`, `\{c\}`, "(?:"+strings.Join(names, "|")+")").Replace(regexp.QuoteMeta(row[0]))
+		s := siteRow{name: regexp.MustCompile("^" + form + "$"), effect: SiteEffect(row[1]), neutral: row[2]}
+		if row[3] != "" {
+			s.inert = strings.Split(row[3], "|")
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// Select returns those of the found settings that take part in the choice of algorithms, by name. It sets their
+// effects. A setting with its neutral value is left out.
+func (t SiteTable) Select(found []SiteSetting) []SiteSetting {
+	var out []SiteSetting
+	for _, s := range found {
+		i := slices.IndexFunc(t, func(r siteRow) bool { return r.name.MatchString(s.Name) })
+		if i < 0 || t[i].effect == "" || s.Value == t[i].neutral || slices.Contains(t[i].inert, s.Value) {
+			continue
+		}
+		s.Effect, s.Neutral = t[i].effect, t[i].neutral
+		out = append(out, s)
+	}
+	slices.SortFunc(out, func(a, b SiteSetting) int { return strings.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(out, func(a, b SiteSetting) bool { return a.Name == b.Name })
+}
+
+// OnSite returns a copy of the catalogue for a machine whose site has settings. Measurable.Force and Library.Open take
+// them into account. For a nil Site it returns the catalogue itself.
+func (c *Catalogue) OnSite(s *Site) *Catalogue {
+	if s == nil || len(s.Settings) == 0 {
+		return c
+	}
+	out := *c
+	out.Site = s
+	return &out
+}
