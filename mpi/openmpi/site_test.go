@@ -12,8 +12,8 @@ import (
 	"tutti/selection"
 )
 
-// TestSettings checks which settings of a site are found in the environment and in what ompi_info prints.
-func TestSettings(t *testing.T) {
+// TestSiteSettings checks which settings of a site are found in the environment and in what ompi_info prints.
+func TestSiteSettings(t *testing.T) {
 	const listing = `mca:coll:tuned:version:"mca:2.1.0"
 mca:coll:tuned:param:coll_tuned_priority:value:30
 mca:coll:tuned:param:coll_tuned_priority:source:default
