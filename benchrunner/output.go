@@ -48,7 +48,7 @@ func untagged(line string) string {
 
 // LastMessage returns the last line that says something about the failure, "" if there is none. It looks in
 // standard error first, then in standard output. An error of Slurm about the end of the program counts only if
-// there is no other line. The first line of a help text of Open MPI's launcher comes last.
+// there is no other line. The help texts of Open MPI's launcher come last.
 func (o Output) LastMessage() string {
 	for _, text := range [][]byte{o.Stderr, o.Stdout} {
 		lines, help := withoutHelp(strings.Split(strings.TrimSpace(string(text)), "\n"))
@@ -70,19 +70,29 @@ func (o Output) LastMessage() string {
 	return ""
 }
 
+// mostHelp is the largest number of bytes of a help text in a message: its reason and its first remedies.
+const mostHelp = 400
+
 // withoutHelp removes the help texts of Open MPI's launchers, which are between two rows of dashes. It also
-// returns the first line of these texts.
+// returns the first of these texts in one line.
 func withoutHelp(lines []string) (others []string, help string) {
-	inside := false
+	var words []string
+	inside, texts := false, 0
 	for _, line := range lines {
 		switch {
 		case len(line) > 60 && strings.Trim(line, "-") == "":
-			inside = !inside
+			if inside = !inside; inside {
+				texts++
+			}
 		case !inside:
 			others = append(others, line)
-		case help == "":
-			help = strings.TrimSpace(line)
+		case texts == 1:
+			words = append(words, strings.Fields(line)...)
 		}
+	}
+	help = strings.Join(words, " ")
+	if len(help) > mostHelp {
+		help = strings.ToValidUTF8(help[:mostHelp], "") + " …"
 	}
 	return others, help
 }

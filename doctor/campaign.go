@@ -6,12 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"tutti/benchrunner"
+	"tutti/benchrunner/local"
 	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/mpi"
@@ -272,7 +273,7 @@ func (x *campaignChecker) checkSubmission(ctx context.Context) {
 		}
 	}
 	args = slices.Concat(args, c.Slurm.Directives, []string{script})
-	r := x.run(ctx, command{args: args, dir: x.temp, drop: inherited, limit: x.limits.ask})
+	r := x.run(ctx, command{args: args, dir: x.temp, drop: benchrunner.SrunVariables(), limit: x.limits.ask})
 	text := fmt.Sprintf("%s x %s", count(x.nodes(), "node", "nodes"), count(x.ppn(), "process", "processes"))
 	if r.Err != nil {
 		x.add(need("largest job", Missing, "a smaller grid, a shorter runner.job_time, or another partition, account or QOS", text+": sbatch --test-only refuses: "+r.message()))
@@ -294,7 +295,7 @@ func (x *campaignChecker) checkAllocation() {
 }
 
 func (x *campaignChecker) checkProcessors() {
-	ppn, cores := x.ppn(), runtime.NumCPU()
+	ppn, cores := x.ppn(), local.Cores()
 	text := fmt.Sprintf("%s, the grid has %s on a node", count(cores, "core", "cores"), count(ppn, "process", "processes"))
 	if ppn > cores {
 		x.add(need("processors", Warning, "use fewer processes: those that share cores wait for each other", text))

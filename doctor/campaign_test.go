@@ -20,7 +20,7 @@ func ready(t *testing.T, environ ...string) (*machine, *config.Campaign) {
 	m := newMachine(t, environ...)
 	m.cluster()
 	m.compiler("mpicc.mpich", mpichMark)
-	m.launcher("mpiexec.hydra", hydra, "case $3 in */bench) "+measured+";; *) "+goodWorld+";; esac")
+	m.launcher("mpiexec.hydra", hydra, `case "$*" in */bench|*"/bench "*) `+measured+";; *) "+goodWorld+";; esac")
 	m.put("bench", "echo tutti-native 1 "+csource.Bench.Checksum())
 	n := &config.Campaign{
 		Grid:      config.Grid{Nodes: []int{2, 4, 1}, PPN: []int{4, 1}},

@@ -64,7 +64,7 @@ echo 'tutti-doctor: rank 0 ended'; echo 'tutti-doctor: rank 1 ended'`
 
 // measured prints what tutti's benchmark program prints for one case on two ranks of a node.
 var measured = fmt.Sprintf(`echo '{"event":"hello","format":%d,"ranks":2,"nodes":[{"host":"n1","ranks":2}]}'
-echo '{"event":"result","case":0,"bytes":8,"median":1e-06,"min":1e-06,"samples":6,"wall":1,"sync":"clock","stop":"tight","verified":"no"}'`, csource.BenchFormat)
+echo '{"event":"result","case":0,"bytes":8,"median":1e-06,"min":1e-06,"samples":6,"wall":0.001,"sync":"clock","stop":"tight","verified":"no"}'`, csource.BenchFormat)
 
 // osuMeasured prints what osu_bcast prints for one size on two ranks of a node, after the lines in which the
 // ranks report their hosts.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"tutti/benchrunner/local"
 )
 
 // fileSystems maps the magic number of a file system to its name. The field `shared` says whether other nodes see
@@ -54,12 +56,19 @@ func (x *hostChecker) examine(context.Context) {
 }
 
 func (x *hostChecker) processors() Check {
-	cores := runtime.NumCPU()
+	cores := local.Cores()
 	c := ok(Host, "processors", count(cores, "core", "cores")+" usable")
 	if model := firstValue(x.read("proc/cpuinfo"), "model name"); model != "" {
 		c.Details[0] += ", " + model
 	}
 	c.Details = append(c.Details, "Linux "+cmp.Or(strings.TrimSpace(x.read("proc/sys/kernel/osrelease")), "unknown"))
+	if threads := runtime.NumCPU(); threads > cores {
+		c.Details = append(c.Details, fmt.Sprintf("%d hardware threads", threads))
+	}
+	if quota := local.Quota(os.DirFS("/")); quota > 0 && quota < float64(runtime.NumCPU()) {
+		c.Details = append(c.Details, fmt.Sprintf("the CPU quota of its control group is %.3g CPUs: ranks that exceed it are stopped for a while", quota))
+		c = c.with(Warning, "measure without a quota, or with fewer ranks")
+	}
 	governor := strings.TrimSpace(x.read("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))
 	switch governor {
 	case "":
@@ -68,7 +77,7 @@ func (x *hostChecker) processors() Check {
 		c.Details = append(c.Details, "frequency governor performance")
 	default:
 		c.Details = append(c.Details, "frequency governor "+printable(governor)+": clock rates change, so measurements vary")
-		c = c.with(Warning, "cpupower frequency-set -g performance, or srun --cpu-freq=performance")
+		c = c.with(Warning, cmp.Or(c.Fix, "cpupower frequency-set -g performance, or srun --cpu-freq=performance"))
 	}
 	c.Details = append(c.Details, fmt.Sprintf("more than %s share cores, which makes times meaningless", count(cores, "process", "processes")))
 	if text := x.load(cores); text != "" {
@@ -83,7 +92,7 @@ const mostLoad = 0.5
 
 // LoadWarning returns a warning if other programs use many of the cores that this process may use, and "" if
 // not.
-func LoadWarning() string { return newSession(Options{}, "/").load(runtime.NumCPU()) }
+func LoadWarning() string { return newSession(Options{}, "/").load(local.Cores()) }
 
 func (x *session) load(cores int) string {
 	load, known := parseLoad(x.read("proc/loadavg"))

@@ -10,6 +10,9 @@ import (
 	"slices"
 	"strings"
 
+	"tutti/benchrunner"
+	"tutti/benchrunner/local"
+	"tutti/coll"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 )
@@ -136,7 +139,7 @@ func (x *launcherTester) examine(ctx context.Context) {
 		for _, l := range own {
 			x.try(ctx, x.describeLauncher(l), trial{
 				library: lib, launcher: l.names[0], env: x.launchEnv(lib),
-				args: []string{l.path, "-n", "2"},
+				args: launchArgs(lib.launcher().Kind, benchrunner.LauncherOptions{Path: l.path}, x.launchEnv(lib)),
 			})
 		}
 		if len(own) == 0 {
@@ -168,13 +171,18 @@ func (x *launcherTester) addNoLauncher(lib *Library) {
 	x.add(Check{Launchers, facts.Launcher.Program, Missing, []string{"no launcher of " + lib.Name}, fix})
 }
 
-// launchEnv returns the variables that a launcher needs to start two processes on one core. If the doctor
-// runs as root, it adds the variables that the launcher then needs.
+// launchEnv returns the variables that a launcher needs to start two processes: on a machine of one core, those that let
+// them share it. Campaigns start no more processes than cores. If the doctor runs as root, it adds the variables that
+// the launcher then needs.
 func launchEnv(l mpi.Launcher) []string {
-	if os.Geteuid() != 0 {
-		return l.Env
+	var env []string
+	if local.Cores() < pairRanks {
+		env = l.Env
 	}
-	return slices.Concat(l.Env, l.RootEnv)
+	if os.Geteuid() != 0 {
+		return env
+	}
+	return slices.Concat(env, l.RootEnv)
 }
 
 func (x *launcherTester) launchEnv(lib *Library) []string {
@@ -267,29 +275,34 @@ func (x *launcherTester) trySrun(ctx context.Context, lib *Library) {
 	}
 	var trials []trial
 	for _, plugin := range plugins {
-		trials = append(trials, trial{library: lib, launcher: "srun --mpi=" + plugin, args: x.srunArgs(path, plugin), env: x.launchEnv(lib), drop: inherited, slurm: true})
+		trials = append(trials, trial{library: lib, launcher: "srun --mpi=" + plugin, args: x.srunArgs(path, plugin),
+			env: append(x.launchEnv(lib), benchrunner.SrunOverlap), drop: benchrunner.SrunVariables(), slurm: true})
 	}
 	x.try(ctx, nil, trials...)
 }
 
-// srunArgs returns the srun arguments for two processes on one node. Inside an allocation, srun starts a
-// step that can run next to other steps. Outside, it submits a job of one minute that waits only briefly
-// for nodes.
+// srunArgs returns srun's arguments for two processes on one node, as a campaign starts them. Outside of an allocation,
+// srun submits a job of one minute that waits only briefly for nodes.
 func (x *launcherTester) srunArgs(path, plugin string) []string {
-	args := []string{path, "--mpi=" + plugin, "--nodes=1", "--ntasks=2", "--input=none", "--time=1"}
+	var site []string
 	if x.slurm.job == "" {
-		return append(args, "--immediate=10", "--job-name=tutti-doctor")
+		site = []string{"--immediate=10", "--job-name=tutti-doctor", "--time=1"}
 	}
-	if mpi.AtLeast(x.slurm.version, 20, 11) {
-		args = append(args, "--overlap")
-	}
-	return args
+	return launchArgs(benchrunner.Srun, benchrunner.LauncherOptions{Path: path, MPI: plugin, Args: site}, nil)
 }
 
-// inherited lists variables of a surrounding Slurm job that would influence the checks.
-var inherited = []string{
-	"SLURM_NTASKS", "SLURM_NPROCS", "SLURM_NTASKS_PER_NODE", "SLURM_CPUS_PER_TASK", "SLURM_DISTRIBUTION", "SLURM_MPI_TYPE",
-	"SLURM_HINT", "SLURM_EXACT", "SLURM_ARBITRARY",
+// launchArgs returns the arguments with which a campaign starts two processes on one node, without the program.
+func launchArgs(kind string, o benchrunner.LauncherOptions, env []string) []string {
+	l, err := benchrunner.NewLauncher(kind, o)
+	if err != nil {
+		panic(err) // the options are those of this package
+	}
+	var cmd benchrunner.Command
+	for _, v := range env {
+		name, value, _ := strings.Cut(v, "=")
+		cmd.Env = append(cmd.Env, mpi.Var{Name: name, Value: value})
+	}
+	return l.Args(coll.Layout{Nodes: 1, PPN: pairRanks}, cmd, "")
 }
 
 // Launchable is a library, together with a launcher that can start programs of this library.

@@ -170,12 +170,26 @@ func (x *preflight) checkLauncher(want config.Library) {
 	program := want.LauncherPath
 	if program == "" && want.Launcher == "srun" {
 		program = x.look("srun")
-	} else if family := familyOf(want.Name); program == "" && family != nil {
-		program = x.look(family.Facts().Launcher.Program)
+	} else if program == "" {
+		program = x.look(launcherProgram(want))
 	}
 	if !isProgram(program) {
 		x.add(need(want.Name+" launcher", Missing, "launcher_path in the campaign file, or its folder on the PATH", "no program "+cmp.Or(program, want.Launcher)))
 	}
+}
+
+// launcherProgram returns the usual name of the launcher of a library. Libraries that are preloaded, such as libtutti,
+// have the launcher of the MPI library below, which their key launcher names.
+func launcherProgram(want config.Library) string {
+	if family := familyOf(want.Name); family != nil {
+		return family.Facts().Launcher.Program
+	}
+	for _, l := range libraries.All() {
+		if facts := l.Facts(); facts.Launcher.Kind == want.Launcher && facts.Launcher.Program != "" {
+			return facts.Launcher.Program
+		}
+	}
+	return want.Launcher
 }
 
 func (x *preflight) checkFolder() {

@@ -3,10 +3,13 @@ package doctor
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"tutti/benchrunner"
+	"tutti/coll"
 	"tutti/internal/testutil"
 )
 
@@ -107,13 +110,13 @@ func mustRemove(m *machine, name string) {
 // TestSrunPlugins checks a PMI plugin with which srun starts two MPI worlds of one rank each, instead of one
 // world of two ranks. The doctor must try the next plugin, and the report must name the failed ones.
 func TestSrunPlugins(t *testing.T) {
-	const listing = "case $1 in --mpi=list) printf 'MPI plugin types are...\\n\\tpmix\\n\\tnone\\n\\tpmi2\\n'; exit;; "
+	const listing = "case \"$*\" in *--mpi=list*) printf 'MPI plugin types are...\\n\\tpmix\\n\\tnone\\n\\tpmi2\\n'; exit;; "
 	tests := []struct {
 		name, mark, srun, check string
 		state                   State
 		details, fix            string
 	}{
-		{"the second works", openMark, listing + "--mpi=pmix) " + oneRankWorlds + ";; *) " + goodWorld + ";; esac", "srun --mpi=pmi2", OK, "--mpi=pmix starts 2 worlds of one process", ""},
+		{"the second works", openMark, listing + "*--mpi=pmix*) " + oneRankWorlds + ";; *) " + goodWorld + ";; esac", "srun --mpi=pmi2", OK, "--mpi=pmix starts 2 worlds of one process", ""},
 		{"none works", mpichMark, listing + "esac\n" + oneRankWorlds, "srun --mpi=pmix", Missing, "2 worlds of one process", "mpiexec.hydra"},
 		{"no plugin", mpichMark, "echo none", "srun", Missing, "srun has none only", "launcher"},
 		{"no node is free", mpichMark, listing + "esac\necho 'srun: error: Unable to allocate resources: Requested nodes are busy' >&2; exit 1", "srun --mpi=pmix", Warning, "Requested nodes are busy", "inside the job"},
@@ -131,22 +134,19 @@ func TestSrunPlugins(t *testing.T) {
 	}
 }
 
-// TestSrunArgs checks the arguments of srun for two processes. Inside a job, srun must start a step that can
-// run next to other steps. Outside, it must submit a job that does not wait.
+// TestSrunArgs checks the arguments of srun for two processes, which are those of a campaign. Outside of a job, srun
+// must not wait for nodes.
 func TestSrunArgs(t *testing.T) {
 	m := newMachine(t)
-	tests := []struct{ job, version, want, not string }{
-		{"", "22.05.8", "--immediate=10", "--overlap"},
-		{"7", "22.05.8", "--overlap", "--immediate"},
-		{"7", "20.02.7", "--ntasks=2", "--overlap"},
-		{"7", "", "--ntasks=2", "--overlap"},
+	launcher := testutil.Must(benchrunner.NewLauncher(benchrunner.Srun, benchrunner.LauncherOptions{Path: "srun", MPI: "pmi2"}))(t)
+	want := launcher.Args(coll.Layout{Nodes: 1, PPN: 2}, benchrunner.Command{}, "")
+	m.x.slurm.job = "7"
+	if got := m.x.launchers.srunArgs("srun", "pmi2"); !slices.Equal(got, want) {
+		t.Errorf("in a job: %q, want %q", got, want)
 	}
-	for _, tc := range tests {
-		m.x.slurm.job, m.x.slurm.version = tc.job, tc.version
-		args := strings.Join(m.x.launchers.srunArgs("srun", "pmi2"), " ")
-		if !strings.Contains(args, tc.want) || strings.Contains(args, tc.not) {
-			t.Errorf("job %q of %s: %s, want %s and not %s", tc.job, tc.version, args, tc.want, tc.not)
-		}
+	m.x.slurm.job = ""
+	if got := strings.Join(m.x.launchers.srunArgs("srun", "pmi2"), " "); !strings.Contains(got, "--immediate=10") {
+		t.Errorf("outside of a job: %s", got)
 	}
 }
 

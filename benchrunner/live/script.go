@@ -34,6 +34,8 @@ type scriptData struct {
 	LastBytes                            int    // and those that are kept of the end of a longer one
 	Modules                              string // lines that load modules
 	Setup                                bool
+	Srun                                 bool   // srun starts the launches
+	Unset, Overlap                       string // environment variables to remove and one to set
 	Launches                             []scriptLaunch
 	Side                                 bool // launches run concurrently
 	Switches                             bool // each launch uses switches of its own
@@ -83,6 +85,7 @@ func (m *Machine) render(d plannedJob, name string) (job, error) {
 	data := scriptData{
 		Name: name, Dir: m.jobDir(name), Program: m.opt.Program.Name(), Launcher: m.opt.Launcher.Name(),
 		Grace: int(grace.Seconds()), Moment: int(killGrace.Seconds()), Modules: benchrunner.LoadModules(m.opt.Modules), Setup: len(m.opt.Setup) > 0,
+		Srun: m.opt.Launcher.Name() == benchrunner.Srun, Unset: strings.Join(benchrunner.SrunVariables(), " "), Overlap: benchrunner.SrunOverlap,
 		StdoutBlocks: maxStdout >> 10, StderrBlocks: maxStderr >> 10, LastBytes: lastBytes,
 		Side: runsConcurrently(j.launches, j.Nodes), Nodes: j.Nodes,
 	}

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -39,9 +40,11 @@ func NewAllocation(environ []string) (*Scheduler, error) {
 	}
 	opt := Options{Nodes: nodes}
 	if cpus := env["SLURM_JOB_CPUS_PER_NODE"]; cpus != "" {
-		if opt.PPN, err = leastCPUs(cpus); err != nil {
+		n, err := leastCPUs(cpus)
+		if err != nil {
 			return nil, fmt.Errorf("allocation %s: SLURM_JOB_CPUS_PER_NODE=%q: %w", a.id, cpus, err)
 		}
+		opt.PPN = max(1, n/threadsPerCore(os.DirFS("/"))) // Slurm counts hardware threads
 	}
 	if end := env["SLURM_JOB_END_TIME"]; end != "" {
 		seconds, err := strconv.ParseInt(end, 10, 64)
@@ -54,7 +57,7 @@ func NewAllocation(environ []string) (*Scheduler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("allocation %s: %w", a.id, err)
 	}
-	return &Scheduler{opt: opt, environ: without(environ, algorithmPrefixes), host: host, allocation: a}, nil
+	return &Scheduler{opt: opt, environ: without(environ, slices.Concat(stepPrefixes, algorithmPrefixes)), host: host, allocation: a}, nil
 }
 
 // leastCPUs returns the smallest number of CPUs in a list such as 32(x3),16. This list means three nodes

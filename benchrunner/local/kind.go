@@ -2,7 +2,6 @@ package local
 
 import (
 	"cmp"
-	"runtime"
 
 	"tutti/benchrunner"
 )
@@ -20,7 +19,7 @@ func (Kind) Keys() []benchrunner.Key { return nil }
 
 // New implements benchrunner.Kind.
 func (Kind) New(h benchrunner.Host) (benchrunner.Scheduler, error) {
-	return New(Options{Nodes: 1, PPN: cmp.Or(h.PPN, runtime.NumCPU())})
+	return New(Options{Nodes: 1, PPN: cmp.Or(h.PPN, Cores())})
 }
 
 // AllocationKind runs jobs in the job of tutti itself.

@@ -54,7 +54,9 @@ func New(opt Options) (*Scheduler, error) {
 // Prefixes of variables that jobs do not get.
 var (
 	// variables of a job in which tutti may run
-	otherJobPrefixes = []string{"SLURM_", "SLURMD_", "PMI_", "PMIX_", "PBS_", "LSB_", "TUTTI_"}
+	otherJobPrefixes = slices.Concat(stepPrefixes, []string{"SLURM_", "SLURMD_", "SRUN_", "PBS_", "LSB_"})
+	// variables of a launch in which tutti may run, such as srun --pty bash
+	stepPrefixes = []string{"PMI_", "PMIX_", "TUTTI_"}
 	// variables that select algorithms, which only the campaign may do
 	algorithmPrefixes = []string{"MPIR_CVAR_", "MPIR_PARAM_", "OMPI_MCA_coll_", "I_MPI_ADJUST_", "MV2_"}
 )

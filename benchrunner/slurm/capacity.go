@@ -13,24 +13,28 @@ import (
 
 type node struct {
 	name     string
-	cpus     int
+	cores    int   // that jobs get
 	bytes    int64 // of memory; zero if Slurm does not know
 	features []string
 	state    string // with sinfo's suffix, as in "idle*"
 }
 
-const nodeColumns = "%N" + separator + "%c" + separator + "%f" + separator + "%T" + separator + "%m"
+const nodeColumns = "%N" + separator + "%c" + separator + "%f" + separator + "%T" + separator + "%m" + separator + "%X" + separator + "%Y" + separator + "%Z"
 
 func parseNode(line string) (node, error) {
 	f := strings.Split(strings.TrimSuffix(line, "\n"), separator)
-	if len(f) != 5 {
-		return node{}, fmt.Errorf("sinfo: %d columns, want 5: %.200q", len(f), line)
+	if len(f) != 8 {
+		return node{}, fmt.Errorf("sinfo: %d columns, want 8: %.200q", len(f), line)
 	}
-	cpus, err := strconv.ParseUint(f[1], 10, 31)
-	if err != nil {
-		return node{}, fmt.Errorf("sinfo: CPUs %q: want a number", f[1])
+	var counts [4]int // CPUs, sockets, cores of a socket, threads of a core
+	for i, text := range []string{f[1], f[5], f[6], f[7]} {
+		count, err := strconv.ParseUint(text, 10, 31)
+		if err != nil {
+			return node{}, fmt.Errorf("sinfo: CPUs, sockets, cores or threads %q: want a number", text)
+		}
+		counts[i] = int(count)
 	}
-	n := node{name: f[0], cpus: int(cpus), features: strings.Split(f[2], ","), state: f[3]}
+	n := node{name: f[0], cores: coresOf(counts[0], counts[1]*counts[2], counts[3]), features: strings.Split(f[2], ","), state: f[3]}
 	mebibytes, err := strconv.ParseUint(f[4], 10, 40)
 	if err != nil {
 		return node{}, fmt.Errorf("sinfo: memory %q: want a number", f[4])
@@ -41,12 +45,33 @@ func parseNode(line string) (node, error) {
 	return n, nil
 }
 
-func (n node) serves() bool {
+// coresOf returns the number of cores of a node. Slurm counts each hardware thread as a CPU, unless the site's
+// configuration says otherwise. It may have fewer CPUs than the hardware.
+func coresOf(cpus, cores, threads int) int {
+	if cpus == cores*threads && cores > 0 {
+		return cores
+	}
+	if cores > 0 {
+		return min(cpus, cores)
+	}
+	return cpus
+}
+
+// serves reports whether jobs can get the node now or after others. A reservation of the campaign's own may hold
+// nodes, also for maintenance.
+func (n node) serves(reservation string) bool {
 	if strings.HasSuffix(n.state, "*") { // the node does not respond
 		return false
 	}
+	bads := []string{"down", "drain", "fail", "error", "unknown", "inval", "future", "reboot", "block"}
+	if reservation == "" {
+		bads = append(bads, "maint", "planned", "reserved")
+		if strings.ContainsAny(n.state, "$-") { // in maintenance; planned for another job
+			return false
+		}
+	}
 	state := strings.TrimRight(n.state, "*~#!%$@^-+")
-	for _, bad := range []string{"down", "drain", "fail", "error", "unknown", "inval", "future"} {
+	for _, bad := range bads {
 		if strings.HasPrefix(state, bad) {
 			return false
 		}
@@ -90,12 +115,12 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 		if err != nil {
 			return benchrunner.Capacity{}, err
 		}
-		if !n.serves() || !n.has(s.options.Constraint) {
+		if !n.serves(s.options.Reservation) || !n.has(s.options.Constraint) {
 			continue
 		}
 		c.Nodes++
-		if c.PPN == 0 || n.cpus < c.PPN {
-			c.PPN = n.cpus
+		if c.PPN == 0 || n.cores < c.PPN {
+			c.PPN = n.cores
 		}
 		if n.bytes > 0 && (c.Bytes == 0 || n.bytes < c.Bytes) {
 			c.Bytes = n.bytes

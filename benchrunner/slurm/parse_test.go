@@ -204,15 +204,15 @@ func TestParsePartitions(t *testing.T) {
 func TestNodes(t *testing.T) {
 	serving := []string{}
 	for line := range strings.Lines(recorded(t, "sinfo.txt")) {
-		n := testutil.Must(parseNode(line))(t)
+		n := testutil.Must(parseNode(withTopology(line)))(t)
 		if want := map[string]int64{"n1": 32000 << 20, "n2": 0, "n3": 64000 << 20}; n.bytes != want[n.name] && want["n3"] != n.bytes {
 			t.Errorf("%s has %d bytes of memory", n.name, n.bytes)
 		}
-		if n.serves() && n.has("skylake&ib") {
+		if n.serves("") && n.has("skylake&ib") {
 			serving = append(serving, n.name)
 		}
 	}
-	if diff := cmp.Diff([]string{"n1", "n2", "n3", "n4", "n5", "n6"}, serving); diff != "" {
+	if diff := cmp.Diff([]string{"n1", "n2", "n3", "n5", "n6"}, serving); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	for _, bad := range []string{"", "n1", "n1" + separator + "4+" + separator + "x" + separator + "idle"} {
@@ -223,6 +223,34 @@ func TestNodes(t *testing.T) {
 	for constraint, want := range map[string]bool{"": true, "ib": true, "ib&gpu": false, "ib,skylake": true, "gpu|ib": true, "[rack1|rack2]": true} {
 		if got := (node{features: []string{"skylake", "ib"}}).has(constraint); got != want {
 			t.Errorf("has(%q) = %v, want %v", constraint, got, want)
+		}
+	}
+}
+
+// withTopology adds to a line of sinfo one socket with two cores of two threads.
+func withTopology(line string) string {
+	return strings.TrimSuffix(line, "\n") + separator + "1" + separator + "2" + separator + "2"
+}
+
+// TestNodeCores checks that cores count, not hardware threads.
+func TestNodeCores(t *testing.T) {
+	for _, tc := range []struct{ cpus, cores, threads, want int }{{8, 4, 2, 4}, {4, 4, 2, 4}, {4, 4, 1, 4}, {2, 4, 2, 2}, {3, 0, 0, 3}} {
+		if got := coresOf(tc.cpus, tc.cores, tc.threads); got != tc.want {
+			t.Errorf("%+v: %d cores", tc, got)
+		}
+	}
+}
+
+// TestNodeServes checks which nodes a job can get, now or after other jobs.
+func TestNodeServes(t *testing.T) {
+	for state, want := range map[string][2]bool{ // without and with a reservation of the campaign's own
+		"idle": {true, true}, "mixed": {true, true}, "allocated": {true, true}, "idle~": {true, true}, "idle*": {false, false}, "down": {false, false},
+		"drained": {false, false}, "maint": {false, true}, "idle$": {false, true}, "planned": {false, true}, "idle-": {false, true}, "reserved": {false, true}, "reboot^": {false, false},
+	} {
+		for i, reservation := range []string{"", "ours"} {
+			if got := (node{state: state}).serves(reservation); got != want[i] {
+				t.Errorf("%s, reservation %q: %t", state, reservation, got)
+			}
 		}
 	}
 }
@@ -248,7 +276,7 @@ func FuzzParsers(f *testing.F) {
 				t.Errorf("partition %+v, %+v", p, most)
 			}
 		}
-		if n, err := parseNode(text); err == nil && n.cpus < 0 {
+		if n, err := parseNode(text); err == nil && n.cores < 0 {
 			t.Errorf("parseNode(%q) = %+v", text, n)
 		}
 		if code := derivedExitCode(text, "x.1_2-3"); code != "" && !strings.Contains(text, "DerivedExitCode="+code+" ") {

@@ -3,10 +3,10 @@ package assembly
 import (
 	"context"
 	"errors"
-	"runtime"
 	"time"
 
 	"tutti/benchrunner"
+	"tutti/benchrunner/local"
 	"tutti/benchrunner/runners"
 )
 
@@ -73,7 +73,7 @@ func placeOf(ctx context.Context, environ []string, k benchrunner.Kind) (Place, 
 	}
 	c, err := s.Capacity(ctx)
 	if c.PPN == 0 && k.Facts().Attached { // nothing says how many cores a node has
-		c.PPN = runtime.NumCPU()
+		c.PPN = local.Cores()
 	}
 	return Place{k.Facts().Name, c.Nodes, c.PPN}, err
 }

@@ -141,7 +141,7 @@ func (o *initOptions) template(ctx context.Context, name, dir string) (string, e
 		return "", err
 	}
 	if at.Nodes > 0 {
-		m.Nodes, m.PPN = nodeCounts(at.Nodes), rankCounts(at.Cores)
+		m.Nodes, m.PPN = nodeCounts(at.Nodes), rankCounts(at)
 		fmt.Fprintf(o.stderr, "runner %s: %s of %d cores\n", at.Kind, plural(at.Nodes, "node"), at.Cores)
 	}
 	if len(found) > 0 {
@@ -178,10 +178,14 @@ func nodeCounts(most int) []int {
 	return append(out, most)
 }
 
-// rankCounts returns the numbers of ranks on a node to tune for: a quarter, half and all of the cores. Each
-// number is at least 2, because a single rank sends no messages.
-func rankCounts(cores int) []int {
-	return slices.Compact([]int{max(2, cores/4), max(2, cores/2), max(2, cores)})
+// rankCounts returns the numbers of ranks on a node to tune for: a quarter, half and all of the cores and, on several
+// nodes, one. On one node they are at least 2, because a single rank sends no messages.
+func rankCounts(at assembly.Place) []int {
+	counts := []int{max(2, at.Cores/4), max(2, at.Cores/2), max(2, at.Cores)}
+	if at.Nodes > 1 {
+		counts = slices.DeleteFunc(append([]int{1}, counts...), func(n int) bool { return n > max(1, at.Cores) })
+	}
+	return slices.Compact(counts)
 }
 
 func shellWord(s string) string { return shellescape.Quote(s) }

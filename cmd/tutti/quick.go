@@ -80,6 +80,9 @@ func (o *quickOptions) run(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
+	if at.Nodes < 2 && at.Cores < 2 {
+		return withCode(codeNotReady, errors.New("one core on one node: a collective needs two ranks, each with a core of its own; take a larger machine, or two nodes"))
+	}
 	found, err := o.findLaunchables(ctx, dir)
 	if err != nil {
 		return err
@@ -148,7 +151,7 @@ func prepareQuick(ctx context.Context, a *app, dir, text string, with doctor.Lau
 // for the benchmark program and the results.
 func quickFile(host string, at assembly.Place, with doctor.Launchable, o quickOptions) string {
 	return config.Template(at.Kind, config.Machine{
-		Campaign: "quick", Library: libraryOf(with), Nodes: nodeCounts(at.Nodes), PPN: rankCounts(at.Cores),
+		Campaign: "quick", Library: libraryOf(with), Nodes: nodeCounts(at.Nodes), PPN: rankCounts(at),
 		Values: map[string]string{
 			"machine": strconv.Quote(host), "output": ".", "collectives": "[" + strings.Join(o.collectives, ", ") + "]", "stop.wall_time": o.wallTime.String(),
 		},

@@ -19,18 +19,21 @@ import (
 func TestCounts(t *testing.T) {
 	for _, tc := range []struct {
 		most         int
-		nodes, ranks []int
+		nodes, ranks []int // ranks on one node of as many cores
+		several      []int // ranks on each of two such nodes
 	}{
-		{1, []int{1}, []int{2}},
-		{2, []int{1, 2}, []int{2}},
-		{6, []int{1, 2, 4, 6}, []int{2, 3, 6}},
-		{128, []int{1, 2, 4, 8, 16, 32, 64, 128}, []int{32, 64, 128}},
+		{1, []int{1}, []int{2}, []int{1}},
+		{2, []int{1, 2}, []int{2}, []int{1, 2}},
+		{6, []int{1, 2, 4, 6}, []int{2, 3, 6}, []int{1, 2, 3, 6}},
+		{128, []int{1, 2, 4, 8, 16, 32, 64, 128}, []int{32, 64, 128}, []int{1, 32, 64, 128}},
 	} {
 		if got := nodeCounts(tc.most); !slices.Equal(got, tc.nodes) {
 			t.Errorf("%d nodes: %v, want %v", tc.most, got, tc.nodes)
 		}
-		if got := rankCounts(tc.most); !slices.Equal(got, tc.ranks) {
-			t.Errorf("%d cores: %v, want %v", tc.most, got, tc.ranks)
+		for nodes, want := range map[int][]int{1: tc.ranks, 2: tc.several} {
+			if got := rankCounts(assembly.Place{Nodes: nodes, Cores: tc.most}); !slices.Equal(got, want) {
+				t.Errorf("%d nodes of %d cores: %v, want %v", nodes, tc.most, got, want)
+			}
 		}
 	}
 }
