@@ -7,7 +7,8 @@ import (
 )
 
 // Excluded holds the candidates that may not be selected because of failures. These are candidates that were
-// given up after failures, and unmeasured candidates that are likely to fail, too.
+// given up, and unmeasured candidates that are likely to fail, too. A candidate that was given up for a reason outside
+// of it excludes no other.
 //
 // If an algorithm failed at every tried point of a layout, it may be selected in this layout only at points
 // where it was measured. If an algorithm worked up to some message size and failed at every larger tried
@@ -81,7 +82,7 @@ func (e *Excluded) add(layout coll.Layout, alg coll.Algorithm, bytes int64, work
 }
 
 // Any reports whether Has can be true for any candidate.
-func (e *Excluded) Any() bool { return len(e.tried) > 0 }
+func (e *Excluded) Any() bool { return len(e.tried) > 0 || e.ledger.notReached > 0 }
 
 // Has reports whether the candidate is excluded. The candidate must be in the space of the ledger.
 func (e *Excluded) Has(c coll.Candidate) bool {
@@ -92,7 +93,7 @@ func (e *Excluded) Has(c coll.Candidate) bool {
 	switch {
 	case !ok || e.ledger.status[at] == done:
 		return false
-	case e.ledger.status[at] == abandoned:
+	case e.ledger.status[at] == abandoned || e.ledger.status[at] == notReached:
 		return true
 	}
 	for _, layout := range []coll.Layout{c.Layout(), {}} {

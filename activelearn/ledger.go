@@ -17,8 +17,9 @@ const (
 	free status = iota
 	pending
 	done
-	repeating // measured, and a second measurement is in progress
-	abandoned
+	repeating  // measured, and a second measurement is in progress
+	abandoned  // given up after failures of its own
+	notReached // given up for a reason outside of it, such as noise or a layout that the machine refuses
 )
 
 // Ledger records the state of each candidate of a space, the measurements so far, and their cost.
@@ -28,7 +29,8 @@ type Ledger struct {
 	first       []int    // point index -> index in status of its first candidate
 	left        []int    // point index -> number of free candidates
 	free        int
-	abandoned   int     // candidates that were given up
+	abandoned   int     // candidates that were given up after failures of their own
+	notReached  int     // candidates that were given up for a reason outside of them
 	entries     entries // one for each measured candidate, in the order of their trials
 	places      []int32 // index of a measured candidate in status -> index in entries
 	replicates  []preprocess.Replicate
@@ -335,8 +337,12 @@ func (l *Ledger) IsMeasured(c coll.Candidate) bool {
 	return ok && (l.status[at] == done || l.status[at] == repeating)
 }
 
-// Abandon marks a pending candidate as given up.
+// Abandon marks a pending candidate as given up after failures of its own.
 func (l *Ledger) Abandon(c coll.Candidate) { l.move(c, abandoned) }
+
+// MarkNotReached marks a pending candidate as given up for a reason outside of it. It cannot be selected, but says
+// nothing about its algorithm at other points.
+func (l *Ledger) MarkNotReached(c coll.Candidate) { l.move(c, notReached) }
 
 // move changes the status of a candidate, and the counts of free candidates. It ignores candidates that are not
 // in the space.
@@ -349,8 +355,13 @@ func (l *Ledger) move(c coll.Candidate, to status) {
 		l.left[point]--
 		l.free--
 	}
-	if l.status[at] != abandoned && to == abandoned {
-		l.abandoned++
+	if l.status[at] != to {
+		switch to {
+		case abandoned:
+			l.abandoned++
+		case notReached:
+			l.notReached++
+		}
 	}
 	l.status[at] = to
 }

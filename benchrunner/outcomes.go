@@ -2,17 +2,23 @@ package benchrunner
 
 import (
 	"fmt"
-	"regexp"
 
 	"tutti/coll"
 )
 
-// Phases in which a case can fail.
+// Phases in which a trial can fail. Only failures of the first three use up attempts; see Causes.
 const (
-	PhaseLaunch = "launch" // the program did not start as requested
-	PhaseRun    = "run"    // it ended too early, hung, or ran another algorithm
-	PhaseParse  = "parse"  // it ended normally, but its output cannot be used
+	PhaseLaunch  = "launch"  // the program did not start as requested
+	PhaseRun     = "run"     // it ended too early, hung, or ran another algorithm
+	PhaseParse   = "parse"   // it ended normally, but its output cannot be used
+	PhaseNoise   = "noise"   // the machine was too noisy for a usable time: Noisy
+	PhaseRefused = "refused" // the machine never runs this layout: Refused, TooBig
 )
+
+// NotReached returns the outcome of a case that was not measured for a cause outside of its candidate.
+func NotReached(cause Cause, text string) Outcome {
+	return Outcome{State: OutcomeNotReached, Cause: cause, Error: text}
+}
 
 // Failed returns the outcome of a case that failed in `phase`; see the constants whose names begin with Phase.
 func Failed(phase, text string) Outcome {
@@ -32,18 +38,16 @@ func FailedAll(s Launch, phase, text string) []Outcome {
 // function `found` returns the outcome of a case if the output contains it.
 //
 // If the launch crashed or hung, the first case without an outcome fails, and the later ones were not
-// reached. If the job ended during the launch, all cases without an outcome were not reached. If the launch
-// ended normally, all cases without an outcome fail.
+// reached. If the job ended during the launch, or the launch has another cause outside of the program, all cases
+// without an outcome were not reached. If the launch ended normally, all cases without an outcome fail.
 //
-// The parameter `begun` says whether the program had begun to measure. If it had not, the launch failed as a
-// whole, unless the job ended during the launch or the launcher got no nodes.
+// `begun` says whether the program had begun to measure. If it had not, the launch failed as a whole, unless the
+// cause is outside of the program.
 func Outcomes(s Launch, out Output, begun bool, found func(Case) (Outcome, bool)) []Outcome {
-	fault, single := out.fault()
-	if !begun && fault != "" && out.unplaced() {
-		fault, single = "no nodes", false
-	}
-	if !begun && fault != "" && single {
-		return FailedAll(s, PhaseLaunch, fault)
+	cause, text := out.cause(begun)
+	blames := cause.Fault() == FaultCandidate
+	if !begun && blames && cause != NoResult {
+		return FailedAll(s, PhaseLaunch, text)
 	}
 	outcomes := make([]Outcome, len(s.Cases))
 	blamed := false
@@ -52,10 +56,12 @@ func Outcomes(s Launch, out Output, begun bool, found func(Case) (Outcome, bool)
 		switch {
 		case ok:
 			outcomes[i] = o
-		case fault == "" && out.Ended:
+		case !blames:
+			outcomes[i] = NotReached(cause, text)
+		case cause == NoResult:
 			outcomes[i] = Failed(PhaseParse, "the program ended well but printed nothing for "+coll.FormatBytes(c.MsgBytes))
-		case single && !blamed:
-			outcomes[i] = Failed(PhaseRun, fault)
+		case !blamed:
+			outcomes[i] = Failed(PhaseRun, text)
 			blamed = true
 		default:
 			outcomes[i] = Outcome{State: OutcomeNotReached}
@@ -73,33 +79,27 @@ func (o Output) Fits(seconds float64) error {
 	return nil
 }
 
-// fault returns why the launch (run of the program) did not end normally, or "" if it did. The result `blame`
-// reports whether one of the cases is the cause.
-func (o Output) fault() (text string, blame bool) {
+// cause returns why cases of a launch have no result, with a message. `begun` says whether the program had begun to
+// measure.
+func (o Output) cause(begun bool) (Cause, string) {
+	if cause, text := o.interruption(begun); cause != "" {
+		return cause, text
+	}
 	switch {
 	case o.TimedOut:
-		return fmt.Sprintf("not done after %.0f s", o.Wall.Seconds()), true
+		return Hung, fmt.Sprintf("not done after %.0f s", o.Wall.Seconds())
 	case !o.Ended:
-		return "the job ended", false
+		return JobBroken, "the job ended"
 	case o.Exit != 0:
-		text = fmt.Sprintf("exit code %d", o.Exit)
-		if words := o.LastMessage(); words != "" {
-			text += ": " + words
-		}
-		return text, true
+		return Crashed, o.exitText()
 	}
-	return "", false
+	return NoResult, ""
 }
 
-// srun prints one of these messages if it could not get the nodes of its job. For example, the controller may be
-// down, or the job may have just ended.
-var unplacedForm = regexp.MustCompile(`(?m)^srun: error: (Unable to (create step for job|confirm allocation for job|contact slurm controller)|Slurm job \d+ has expired)`)
-
-// unplaced reports whether the launcher failed before it started a program.
-func (o Output) unplaced() bool { return unplacedForm.Match(o.Stderr) }
-
-var partedForm = regexp.MustCompile(`(?m)^srun: error: step_launch_notify_io_failure: aborting, io error with slurmstepd on node`)
-
-// Parted reports whether the output of a node was lost because its connection to srun broke, although the
-// launch (run) ended normally. A case whose output is missing then counts as not reached, not as failed.
-func (o Output) Parted() bool { return o.Ended && o.Exit == 0 && partedForm.Match(o.Stderr) }
+func (o Output) exitText() string {
+	text := fmt.Sprintf("exit code %d", o.Exit)
+	if words := o.LastMessage(); words != "" {
+		text += ": " + words
+	}
+	return text
+}

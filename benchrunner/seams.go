@@ -48,7 +48,8 @@ type Outcome struct {
 	Low, High   float64 // confidence interval of the median; zero when unknown
 	Samples     int     // number of timed calls; zero when unknown
 	CostSeconds float64 // wall time of the case with its warm-up, without the launch
-	Phase       string  // of OutcomeFailed: PhaseLaunch, PhaseRun or PhaseParse
+	Phase       string  // of OutcomeFailed: PhaseLaunch, PhaseRun, PhaseParse or PhaseNoise
+	Cause       Cause   `json:",omitzero"` // of OutcomeNotReached: why the case was not measured, "" if only cases before it failed
 	Error       string
 	Answer      string // what a probe found out, a verify.ForcingState; empty for benchmarks
 }
@@ -56,7 +57,7 @@ type Outcome struct {
 // OutcomeState says whether a case was measured.
 type OutcomeState string
 
-// Outcomes of a case. If a case was not reached, it is launched again.
+// Outcomes of a case. If a case was not reached, another job measures it.
 const (
 	OutcomeDone       OutcomeState = "done"
 	OutcomeFailed     OutcomeState = "failed"

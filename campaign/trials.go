@@ -17,16 +17,19 @@ import (
 type trials struct {
 	most     int                    // number of failed attempts after which a candidate is given up
 	attempts map[coll.Candidate]int // number of attempts; omits candidates whose only attempt succeeded
+	noisy    map[coll.Candidate]int // number of attempts that the machine was too noisy for
+	refused  map[coll.Layout]bool   // layouts that the machine never runs
 	retry    []coll.Candidate       // pending candidates to measure: they failed, or they are new in the space
 	worked   map[string]bool        // by name of an algorithm: false for suspects
 }
 
 func newTrials(most int) trials {
-	return trials{most: most, attempts: map[coll.Candidate]int{}, worked: map[string]bool{coll.Default.Name: true}}
+	return trials{most: most, attempts: map[coll.Candidate]int{}, noisy: map[coll.Candidate]int{}, refused: map[coll.Layout]bool{}, worked: map[string]bool{coll.Default.Name: true}}
 }
 
 // record adds a trial to a result. If the trial failed, record schedules a retry. After the last attempt, it
-// gives the candidate up with a warning.
+// gives the candidate up with a warning. Failures through noise are counted apart, because they are not the
+// candidate's. A candidate in a layout that the machine refuses is not tried again.
 func (t *trials) record(res *Result, trial coll.Trial) error {
 	n := t.count(res.Ledger, trial.Candidate)
 	if n > 0 || trial.State != coll.TrialDone {
@@ -39,14 +42,33 @@ func (t *trials) record(res *Result, trial coll.Trial) error {
 	if trial.State == coll.TrialDone || trial.Phase == benchrunner.PhaseRun {
 		t.worked[name] = t.worked[name] || trial.State == coll.TrialDone
 	}
+	if trial.Phase == benchrunner.PhaseNoise {
+		t.noisy[trial.Candidate]++
+	}
+	noisy := t.noisy[trial.Candidate]
 	switch {
 	case trial.State == coll.TrialDone, res.Ledger.IsDone(trial.Candidate): // a failed second measurement changes nothing
-	case trial.Attempt < t.most:
+	case trial.Phase == benchrunner.PhaseRefused:
+		t.endLayout(res, trial)
+	case trial.Phase == benchrunner.PhaseNoise && noisy >= t.most:
+		res.Ledger.MarkNotReached(trial.Candidate)
+		res.Warnings = append(res.Warnings, fmt.Sprintf("%v is noisy: %d times too noisy to be used: %s", trial.Candidate, noisy, trial.Error))
+	case trial.Phase == benchrunner.PhaseNoise || t.attempts[trial.Candidate]-noisy < t.most:
 		t.retry = append(t.retry, trial.Candidate)
 	default:
 		t.giveUp(res, trial)
 	}
 	return nil
+}
+
+// endLayout marks a candidate as not reached, because the machine never runs its layout. It adds a warning for each such
+// layout.
+func (t *trials) endLayout(res *Result, trial coll.Trial) {
+	res.Ledger.MarkNotReached(trial.Candidate)
+	if layout := trial.Layout(); !t.refused[layout] {
+		t.refused[layout] = true
+		res.Warnings = append(res.Warnings, fmt.Sprintf("%v is left out, because the machine never runs it: %s", layout, trial.Error))
+	}
 }
 
 // giveUp marks a candidate as given up. If its algorithm is suspect (see trials), giveUp also gives up all candidates of
@@ -65,7 +87,8 @@ func (t *trials) giveUp(res *Result, trial coll.Trial) {
 		others = fmt.Sprintf(", and so are %d other candidates of %s", n, name)
 	}
 	res.Ledger.Abandon(trial.Candidate)
-	res.Warnings = append(res.Warnings, fmt.Sprintf("%v is given up after %d attempts%s: %s: %s", trial.Candidate, trial.Attempt, others, trial.Phase, trial.Error))
+	own := t.attempts[trial.Candidate] - t.noisy[trial.Candidate]
+	res.Warnings = append(res.Warnings, fmt.Sprintf("%v is given up after %d attempts%s: %s: %s", trial.Candidate, own, others, trial.Phase, trial.Error))
 }
 
 func (t *trials) suspect(algorithm string) bool {

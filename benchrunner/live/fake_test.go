@@ -194,7 +194,9 @@ func localScheduler(testing.TB) benchrunner.Scheduler {
 
 func machine(t testing.TB, o live.Options) *live.Machine {
 	t.Helper()
-	return testutil.Must(live.New(o))(t)
+	m := testutil.Must(live.New(o))(t)
+	m.SetPatience(5 * time.Second)
+	return m
 }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -22,14 +22,14 @@ import (
 //	                                                       the journal has the job's ID, else searching
 //	searching       look for the job's ID at the           accepted if it is found, outputComplete if the
 //	                scheduler and in the job's folder      folder is missing, else prepared
-//	prepared        hand the job to the scheduler          outputComplete if it is rejected, else accepted
+//	prepared        hand the job to the scheduler          done if it is rejected, else accepted
 //	accepted        write the job's ID into the journal    submitted
 //	submitted       wait for the end of the job            accepted if another copy of the job claimed
 //	                                                       the folder, else ended
 //	ended           wait for the last files                outputComplete
 //	outputComplete  read the output, write trials and      done
 //	                the end into the journal
-//	done            plan further jobs for requests without a trial
+//	done            split or end a refused layout, or plan further jobs for requests without a trial
 type state int
 
 const (
@@ -66,6 +66,8 @@ type activeJob struct {
 	ending     ending     // why tutti stopped waiting for the job
 	made       *result    // result.json of an earlier run, nil if there is none
 	rest       []int      // requests that the job left unmeasured, for further jobs
+	setback    string     // why the job measured nothing, for a cause outside of its candidates; "" if it measured something
+	refusal    error      // why the scheduler never runs the job, nil if it may
 }
 
 // resumedJob returns the activeJob for a job that an earlier run of tutti began. If the job was submitted,
@@ -85,10 +87,13 @@ func (r *run) runToEnd(ctx context.Context, c *activeJob) error {
 	if c.slot && !errors.Is(err, benchrunner.ErrNoStart) { // after ErrNoStart, no other job may use the slot
 		r.m.slots.release()
 	}
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
+	case c.refusal != nil:
+		return r.refuse(ctx, c)
 	}
-	return r.measure(ctx, c.rest)
+	return r.measureAgain(ctx, c)
 }
 
 func (r *run) advance(ctx context.Context, c *activeJob) error {
@@ -173,7 +178,6 @@ func (r *run) resume(ctx context.Context, c *activeJob) (state, error) {
 	case c.made != nil:
 		return outputComplete, nil
 	case c.State == coll.JobSubmitted:
-		r.m.accepted.Store(true)
 		return submitted, nil
 	}
 	return searching, nil
@@ -229,8 +233,7 @@ func (m *Machine) submission(j job) benchrunner.Submission {
 	return s
 }
 
-// submit hands a job to the scheduler. If the scheduler can never accept the job, its trials fail. If no job
-// was accepted before, Run returns an error instead, because the options are probably wrong.
+// submit hands a job to the scheduler, which may never accept it.
 func (r *run) submit(ctx context.Context, c *activeJob) (state, error) {
 	sub := r.m.submission(c.job)
 	tried, absent := false, 0
@@ -254,19 +257,12 @@ func (r *run) submit(ctx context.Context, c *activeJob) (state, error) {
 		return accepted, nil
 	case !errors.Is(err, benchrunner.ErrRejected):
 		return done, err
-	case r.m.accepted.Load():
-		c.ending = ending{status: benchrunner.Status{Phase: benchrunner.JobOver, Outcome: coll.JobFailed, Reason: err.Error()}}
-		return outputComplete, nil
 	}
-	c.State, c.Outcome = coll.JobEnded, coll.JobFailed
-	if logErr := r.logJob(c.Job); logErr != nil {
-		return done, logErr
-	}
-	return done, err
+	c.State, c.Outcome, c.refusal = coll.JobEnded, coll.JobFailed, err
+	return done, r.logJob(c.Job)
 }
 
 func (r *run) recordID(_ context.Context, c *activeJob) (state, error) {
-	r.m.accepted.Store(true)
 	c.State = coll.JobSubmitted
 	return submitted, r.logJob(c.Job)
 }
@@ -389,10 +385,18 @@ func (r *run) finish(ctx context.Context, c *activeJob) (state, error) {
 	case c.NoStartReason != "" && !c.earlier: // if an earlier run created the job, its cause may have been fixed since
 		return done, fmt.Errorf("%w: job %s, %d benchmarks: %s", benchrunner.ErrNoStart, c.Name, len(c.Carries), c.NoStartReason)
 	}
+	if status := c.ending.status; status.NeverStarts {
+		c.refusal = fmt.Errorf("job %s %w: it can never start: %s", c.Name, benchrunner.ErrRejected, status.Reason)
+	} else {
+		r.m.accepted.Store(true)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.recordJob(c.Job, len(c.made.Trials) > 0)
 	c.rest = slices.DeleteFunc(rest, func(request int) bool { return r.decided[request] })
+	if len(c.made.Trials) == 0 {
+		c.setback = c.made.NotReached
+	}
 	return done, nil
 }
 
@@ -412,7 +416,7 @@ func (r *run) result(ctx context.Context, c *activeJob) (result, error) {
 	for _, request := range r.validRequests(c.Carries) {
 		wasted += r.wasted[request]
 	}
-	res := s.result(r.batch.Requests, func(request int) int { return r.cut[request] }, wasted)
+	res := s.result(r.batch.Requests, wasted)
 	if res.NoStartReason != "" {
 		if r.m.needsFirstStart.Load() {
 			res.Trials = map[int]coll.Trial{}

@@ -61,18 +61,25 @@ func (m *Machine) see(ctx context.Context, j job, e ending) (jobOutput, error) {
 	return s, nil
 }
 
-// parse lets the program read the outputs of a launch. It drops them afterwards.
+// parse lets the program read the outputs of a launch. It drops them afterwards. Failures that the job or the launcher
+// explains are no failures of the candidates.
 func (s jobOutput) parse(p benchrunner.Program, i int) error {
 	st, one := s.job.launches[i], &s.launches[i]
-	if one.begun {
-		one.Reading = p.Read(st.Launch, one.Output)
-	} else {
-		one.Outcomes = make([]benchrunner.Outcome, len(st.Cases))
+	if !one.begun {
+		one.Outcomes = slices.Repeat([]benchrunner.Outcome{{State: benchrunner.OutcomeNotReached}}, len(st.Cases))
+		return nil
+	}
+	one.Reading = p.Read(st.Launch, one.Output)
+	cause, text := one.Interruption()
+	if cause == "" && s.ending.status.Outcome == coll.JobNodeFail {
+		cause, text = benchrunner.NodeFailed, s.ending.status.Reason
 	}
 	for k, o := range one.Outcomes {
-		if !one.begun || o.State == benchrunner.OutcomeFailed && one.Parted() {
-			one.Outcomes[k] = benchrunner.Outcome{State: benchrunner.OutcomeNotReached}
-		} else if o.State == benchrunner.OutcomeFailed {
+		switch {
+		case o.State != benchrunner.OutcomeFailed:
+		case cause != "":
+			one.Outcomes[k] = benchrunner.NotReached(cause, text)
+		default:
 			one.Outcomes[k].Error += one.cutNote()
 		}
 	}
@@ -88,8 +95,9 @@ func (s jobOutput) parse(p benchrunner.Program, i int) error {
 // this time the script may begin the next launch of the program.
 const killGrace = 2 * time.Second
 
-// discardExitCodes finds launches (runs of the program) that were killed together with their job. It marks them
-// as not ended, because their exit codes say nothing about the program.
+// discardExitCodes finds launches (runs of the program) that ended together with their job. It marks them as not
+// ended, because their exit codes say nothing about the program. This applies to the exit code 0, too: srun has it
+// after a failure of a node.
 func (s jobOutput) discardExitCodes() {
 	var last time.Time
 	for _, one := range s.launches {
@@ -97,7 +105,7 @@ func (s jobOutput) discardExitCodes() {
 	}
 	for i := range s.launches {
 		one := &s.launches[i]
-		if one.Ended && one.Exit != 0 && !one.TimedOut && last.Sub(one.changed) <= killGrace {
+		if one.Ended && !one.TimedOut && last.Sub(one.changed) <= killGrace {
 			one.Ended = false
 		}
 	}

@@ -24,9 +24,11 @@ type Machine struct {
 	slots           slots
 	watcher         *watcher
 	lastCapacity    atomic.Pointer[benchrunner.Capacity] // the scheduler's last answer
-	accepted        atomic.Bool                          // the scheduler accepted a job, so its options are valid
+	accepted        atomic.Bool                          // a job was not refused, so the options of the scheduler are valid
+	refused         refusedLayouts                       // layouts that the scheduler never runs
 	fits            atomic.Bool                          // at least one launch fits the machine
 	nodes           atomic.Int64                         // largest number of nodes that a job could have so far
+	nodesDown       atomic.Bool                          // fewer are up, and waiting for them has ended
 	patience        time.Duration                        // how long the scheduler may be unavailable
 	records         records                              // trials of each algorithm
 	needsFirstStart atomic.Bool                          // no program has started yet; see RequireFirstStart
@@ -66,18 +68,19 @@ func (m *Machine) capacityFor(ctx context.Context, nodes int) (benchrunner.Capac
 	var c benchrunner.Capacity
 	err := m.retry(ctx, func() (err error) {
 		c, err = m.opt.Scheduler.Capacity(ctx)
-		if want := min(nodes, int(m.nodes.Load())); err == nil && c.Nodes > 0 && c.Nodes < want {
+		if want := min(nodes, int(m.nodes.Load())); err == nil && c.Nodes > 0 && c.Nodes < want && !m.nodesDown.Load() {
 			err = fmt.Errorf("%w: %d are up, waiting for %d", errNodesDown, c.Nodes, want)
 		}
 		return err
 	})
 	switch {
-	case errors.Is(err, errNodesDown):
-		m.nodes.Store(int64(c.Nodes))
+	case errors.Is(err, errNodesDown): // launches that need more nodes must wait for a later run
+		m.nodesDown.Store(true)
 	case err != nil:
 		return c, err
-	default:
-		m.nodes.Store(max(int64(c.Nodes), m.nodes.Load()))
+	case int64(c.Nodes) >= m.nodes.Load():
+		m.nodes.Store(int64(c.Nodes))
+		m.nodesDown.Store(false)
 	}
 	c.Bytes = cmp.Or(m.opt.NodeBytes, c.Bytes)
 	m.lastCapacity.Store(&c)
@@ -132,6 +135,7 @@ func (m *Machine) plannerFor(ctx context.Context, c benchrunner.Capacity, nodes 
 	return planner{
 		program:    m.opt.Program,
 		capacity:   c,
+		usual:      int(m.nodes.Load()),
 		leaving:    leaving,
 		launchTime: m.opt.LaunchTime,
 		rankTime:   m.opt.RankTime,

@@ -85,7 +85,7 @@ func TestEverythingGoesWrong(t *testing.T) {
 		9:  "launch: job test-name: completed; the program ended with exit code 7 before it measured anything; # started in 1 | no such fabric",
 		10: "launch: bcast 2x1 10B impossible cannot be asked for",
 		11: "launch: bcast 2x1 11B unknown: the library does not have it",
-		13: "launch: 99x1 needs 99 nodes, a job has at most 8",
+		13: "refused: 99x1 needs 99 nodes, a job has at most 8",
 	}
 	checkDone(t, log, len(b.Requests), 5)
 	for _, tr := range log.trials {

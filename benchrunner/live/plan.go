@@ -54,7 +54,8 @@ func (d plannedJob) carries() []int {
 type rejection struct {
 	request int
 	reason  string
-	later   bool // a later allocation could measure the request
+	later   bool   // a later run could measure the request
+	phase   string // of the failed trial
 }
 
 // limitOf returns how long one job may take: the scheduler's limit or jobTime, whichever is shorter. In an allocation
@@ -76,6 +77,7 @@ func limitOf(c benchrunner.Capacity, jobTime time.Duration, now time.Time) (limi
 type planner struct {
 	program    benchrunner.Program
 	capacity   benchrunner.Capacity // its Limit is that of limitOf
+	usual      int                  // largest number of nodes that a job could have so far
 	leaving    bool                 // the limit is the end of the allocation
 	launchTime time.Duration        // allowed for the start and the end of a launch, and for the set-up of a job
 	rankTime   time.Duration        // added to launchTime for each rank
@@ -174,7 +176,7 @@ func (p planner) fit(layout coll.Layout, cases []requestedCase) ([]launch, []rej
 	case reason == "":
 		return []launch{s}, nil
 	case len(cases) == 1:
-		return nil, []rejection{{cases[0].request, reason, later}}
+		return nil, []rejection{{request: cases[0].request, reason: reason, later: later}}
 	}
 	fit, not := p.fit(layout, cases[:len(cases)/2])
 	fit2, not2 := p.fit(layout, cases[len(cases)/2:])
@@ -194,7 +196,7 @@ func (p planner) splitMeasurable(layout coll.Layout, cases []requestedCase) (goo
 		alone := p.launch(layout)
 		alone.Cases = []benchrunner.Case{c.Case}
 		if err := p.command(alone); err != nil {
-			bad = append(bad, rejection{request: c.request, reason: err.Error()})
+			bad = append(bad, rejection{request: c.request, reason: err.Error(), phase: benchrunner.PhaseLaunch})
 		} else {
 			good = append(good, c)
 		}
@@ -203,13 +205,14 @@ func (p planner) splitMeasurable(layout coll.Layout, cases []requestedCase) (goo
 }
 
 // whyUnfit sets the time limit of a launch (a run of the program). It returns the reason why no job can contain
-// the launch, "" if a job can. The result `later` is true if a job in a later allocation of nodes could contain
-// it.
+// the launch, "" if a job can. The result `later` is true if a job could contain it in a later allocation, or when as
+// many nodes are up as before.
 func (p planner) whyUnfit(s *launch) (reason string, later bool) {
 	c := p.capacity
 	switch {
 	case c.Nodes > 0 && s.Layout.Nodes > c.Nodes:
-		return fmt.Sprintf("%v needs %d nodes, a job has at most %d", s.Layout, s.Layout.Nodes, c.Nodes), false
+		later := s.Layout.Nodes <= p.usual
+		return fmt.Sprintf("%v needs %d nodes, a job has at most %d", s.Layout, s.Layout.Nodes, c.Nodes), later
 	case c.PPN > 0 && s.Layout.PPN > c.PPN:
 		return fmt.Sprintf("%v needs %d processes per node, a node takes at most %d", s.Layout, s.Layout.PPN, c.PPN), false
 	}
@@ -219,7 +222,7 @@ func (p planner) whyUnfit(s *launch) (reason string, later bool) {
 	s.Limit = min(p.program.Allowance(s.Launch), benchrunner.MaxTime) + p.launchAllowance(s.Layout)
 	if need := p.jobLimit(*s); c.Limit > 0 && need > c.Limit {
 		if p.leaving {
-			return fmt.Sprintf("a job takes up to %v, the allocation ends in %v", round(need), round(c.Limit)), true
+			return fmt.Sprintf("a job takes up to %v, the allocation ends in %v: resume in a new allocation", round(need), round(c.Limit)), true
 		}
 		return fmt.Sprintf("a job takes up to %v, %v are allowed: allow longer jobs, or less time for a launch or a measurement", round(need), round(c.Limit)), false
 	}

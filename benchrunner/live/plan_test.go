@@ -348,9 +348,6 @@ func TestTimeWithoutResultIsCharged(t *testing.T) {
 	if want := []float64{0, 12, 0, 0}; !slices.Equal(r.wasted, want) {
 		t.Errorf("owed %v, want %v: the lost job took over what the cancelled one left", r.wasted, want)
 	}
-	if want := []int{0, 2, 2, 0}; !slices.Equal(r.cut, want) {
-		t.Errorf("cut short %v, want %v", r.cut, want)
-	}
 	if want := []int{1, 2, 3}; !slices.Equal(r.openRequests(), want) || r.number != 10 {
 		t.Errorf("open %v after job %d, want %v after 10", r.openRequests(), r.number, want)
 	}

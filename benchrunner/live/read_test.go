@@ -41,46 +41,54 @@ func TestFailedCases(t *testing.T) {
 			"srun: error: step_launch_notify_io_failure: aborting, io error with slurmstepd on node 1\n"
 		over = "begin 10\nend 40\nwhole\n"
 
-		tooOften     = "launch: job j: cancelled, as Slurm says; 2 jobs before it were cut short, too"
-		tooOftenIdle = "launch: job j: cancelled, as Slurm says; the program was not started; 2 jobs before it were cut short, too"
+		failed   = "srun: error: Node failure on n1\nsrun: error: Force Terminated StepId=1.0\n"
+		expired  = "srun: error: Slurm job 12 has expired\n"
+		missing  = "exit 127\nbegin 10\nend 11\nstdout 0\nstderr 0\nwhole\n"
+		exit1    = "exit 1\nbegin 10\nend 11\nstdout 0\nstderr 0\nwhole\n"
+		graceful = "exit 143\nbegin 10\nend 11\nstdout 0\nstderr 0\nwhole\n"
 	)
 	type files map[string]string // file contents by name; a suffix +10 means that the file is written ten seconds later
 	tests := []struct {
 		name    string
 		files   files
 		outcome coll.JobOutcome // outcome that the scheduler reports
-		cut     int
-		want    string // trials of the cases: 1 and 2 of the first launch, 3 and 4 of the second
+		want    string          // trials of the cases: 1 and 2 of the first launch, 3 and 4 of the second
 	}{
 		{"all went well", files{"1/begin": "", "1/stdout": "1 2", "1/end": exit0, "2/begin": "", "2/stdout": "3 4", "2/end": exit0, "end": over},
-			coll.JobCompleted, 0, "done, done, done, done"},
+			coll.JobCompleted, "done, done, done, done"},
 		{"a crash in a job that went on", files{"1/begin": "", "1/stdout": "1", "1/end": exit9, "2/begin": "", "2/stdout": "3 4", "2/end": exit0, "end": over},
-			coll.JobCompleted, 0, "done, run: exit code 9: 1, done, done"},
+			coll.JobCompleted, "done, run: exit code 9: 1, done, done"},
 		{"what a node printed never came", files{"1/begin": "", "1/stdout": "1", "1/stderr": parted, "1/end": exit0, "2/begin": "", "2/stdout": "3 4", "2/end": exit0, "end": over},
-			coll.JobCompleted, 0, "done, , done, done"},
+			coll.JobCompleted, "done, , done, done"},
 		{"a crash, and what a node printed never came", files{"1/begin": "", "1/stdout": "1", "1/stderr": parted, "1/end": exit9, "2/begin": "", "2/stdout": "3 4", "2/end": exit0, "end": over},
-			coll.JobCompleted, 0, "done, run: exit code 9: srun: error: step_launch_notify_io_failure: aborting, io error with slurmstepd on node 1, done, done"},
+			coll.JobCompleted, "done, run: exit code 9: srun: error: step_launch_notify_io_failure: aborting, io error with slurmstepd on node 1, done, done"},
 		{"a crash in the last start", files{"1/begin": "", "1/stdout": "1 2", "1/end": exit0, "2/begin": "", "2/stdout": "3", "2/end": exit9, "end": over},
-			coll.JobCompleted, 0, "done, done, done, run: exit code 9: 3"},
-		{"killed with the job, the script a moment later", files{"1/begin": "", "1/stdout": "1", "1/end": killed}, coll.JobCancelled, 0, "done, , , "},
+			coll.JobCompleted, "done, done, done, run: exit code 9: 3"},
+		{"killed with the job, the script a moment later", files{"1/begin": "", "1/stdout": "1", "1/end": killed}, coll.JobCancelled, "done, , , "},
 		{"the same as its node went down", files{"1/begin": "", "1/stdout": "1 2", "1/end": exit0, "2/begin": "", "2/stdout": "3", "2/end": killed},
-			coll.JobNodeFail, 0, "done, done, done, "},
-		{"the same at the limit of the job", files{"1/begin": "", "1/stdout": "1", "1/end": killed}, coll.JobTimeout, 0, "done, , , "},
-		{"a crash before the job was cancelled", files{"1/begin": "", "1/stdout": "1", "1/end": exit9, "2/begin": "", "2/stderr+10": "starting"}, coll.JobCancelled, 0, "done, run: exit code 9: 1, , "},
-		{"killed with the job, and the next start had begun", files{"1/begin": "", "1/stdout": "1", "1/end": killed, "2/begin": "", "2/end+1": killed}, coll.JobCancelled, 0, "done, , , "},
-		{"killed as the next start had begun", files{"1/begin": "", "1/stdout": "1", "1/end": killed, "2/begin": ""}, coll.JobCancelled, 0, "done, , , "},
-		{"killed with the job after a launch that went well", files{"1/begin": "", "1/stdout": "1", "1/end": exit0, "2/begin": "", "2/end": killed}, coll.JobCancelled, 0,
-			"done, parse: the program ended well but printed nothing for 2B, , "},
-		{"a hang before the job was cancelled", files{"1/begin": "", "1/stdout": "1", "1/end": hung}, coll.JobCancelled, 0, "done, run: not done after 30 s, , "},
-		{"out of time with half the lines", files{"1/begin": "", "1/stdout": "1 2", "1/end": exit0, "2/begin": "", "2/stdout": "3"}, coll.JobTimeout, 0, "done, done, done, "},
-		{"out of memory at once", files{"1/begin": ""}, coll.JobOutOfMemory, 0, "run: job j: out of memory, as Slurm says, , , "},
-		{"out of time at once", files{"1/begin": ""}, coll.JobTimeout, 0, "run: job j: timeout, as Slurm says, , , "},
-		{"out of time in its set-up", files{"job.log": "loading modules\n"}, coll.JobTimeout, 0,
-			strings.Repeat(", launch: job j: timeout, as Slurm says; the program was not started; loading modules", 4)[2:]},
-		{"cancelled before anything was measured", files{"1/begin": ""}, coll.JobCancelled, 0, ", , , "},
-		{"cancelled again", files{"1/begin": ""}, coll.JobCancelled, 1, ", , , "},
-		{"cancelled too often", files{"1/begin": ""}, coll.JobCancelled, 2, strings.Join([]string{tooOften, tooOften, tooOftenIdle, tooOftenIdle}, ", ")},
-		{"completed, but its disk was full", files{"1/begin": "", "1/stdout": "1"}, coll.JobCompleted, 0, "done, , , "},
+			coll.JobNodeFail, "done, done, done, "},
+		{"the same at the limit of the job", files{"1/begin": "", "1/stdout": "1", "1/end": killed}, coll.JobTimeout, "done, , , "},
+		{"a crash before the job was cancelled", files{"1/begin": "", "1/stdout": "1", "1/end": exit9, "2/begin": "", "2/stderr+10": "starting"}, coll.JobCancelled, "done, run: exit code 9: 1, , "},
+		{"killed with the job, and the next start had begun", files{"1/begin": "", "1/stdout": "1", "1/end": killed, "2/begin": "", "2/end+1": killed}, coll.JobCancelled, "done, , , "},
+		{"killed as the next start had begun", files{"1/begin": "", "1/stdout": "1", "1/end": killed, "2/begin": ""}, coll.JobCancelled, "done, , , "},
+		{"killed with the job after a launch that went well", files{"1/begin": "", "1/stdout": "1", "1/end": exit0, "2/begin": "", "2/end": killed}, coll.JobCancelled, "done, , , "},
+		{"a hang before the job was cancelled", files{"1/begin": "", "1/stdout": "1", "1/end": hung}, coll.JobCancelled, "done, run: not done after 30 s, , "},
+		{"out of time with half the lines", files{"1/begin": "", "1/stdout": "1 2", "1/end": exit0, "2/begin": "", "2/stdout": "3"}, coll.JobTimeout, "done, done, done, "},
+		{"out of memory at once", files{"1/begin": ""}, coll.JobOutOfMemory, "run: job j: out of memory, as Slurm says, , , "},
+		{"out of time at once", files{"1/begin": ""}, coll.JobTimeout, "run: job j: timeout, as Slurm says, , , "},
+		{"out of time in its set-up", files{"job.log": "loading modules\n"}, coll.JobTimeout, ", , , "},
+		{"srun ends well after its node failed", files{"1/begin": "", "1/stdout": "1", "1/stderr": failed, "1/end": exit0, "2/begin": "", "2/stdout": "3 4", "2/end": exit0, "end": over},
+			coll.JobCompleted, "done, , done, done"},
+		{"srun crashes after its node failed", files{"1/begin": "", "1/stdout": "1", "1/stderr": failed, "1/end": exit9, "2/begin": "", "2/stdout": "3 4", "2/end": exit0, "end": over},
+			coll.JobCompleted, "done, , done, done"},
+		{"a node failed early in the job", files{"1/begin": "", "1/stdout": "1", "1/end": exit9, "2/begin": "", "2/end+60": exit0}, coll.JobNodeFail, "done, , , "},
+		{"every launch without a step", files{"1/begin": "", "1/stderr": expired, "1/end": exit1, "2/begin": "", "2/stderr": expired, "2/end": exit1, "end": over}, coll.JobCompleted, ", , , "},
+		{"the program is missing", files{"1/begin": "", "1/end": missing, "2/begin": "", "2/end": missing, "end": over}, coll.JobCompleted, ", , , "},
+		{"ended from outside while the job went on", files{"1/begin": "", "1/stdout": "1", "1/end": graceful, "2/begin": "", "2/stdout": "3 4", "2/end": exit0, "end": over},
+			coll.JobCompleted, "done, , done, done"},
+		{"the script fails in its set-up", files{"job.log": "no licence\n"}, coll.JobFailed, ", , , "},
+		{"cancelled before anything was measured", files{"1/begin": ""}, coll.JobCancelled, ", , , "},
+		{"completed, but its disk was full", files{"1/begin": "", "1/stdout": "1"}, coll.JobCompleted, "done, , , "},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
@@ -101,7 +109,7 @@ func TestFailedCases(t *testing.T) {
 			}
 			e := ending{status: benchrunner.Status{Phase: benchrunner.JobOver, Outcome: tc.outcome, Reason: "as Slurm says"}}
 			s := testutil.Must(m.see(t.Context(), j, e))(t)
-			res := s.result(make([]benchrunner.Request, 4), func(int) int { return tc.cut }, 0)
+			res := s.result(make([]benchrunner.Request, 4), 0)
 			var got []string
 			for i := range 4 {
 				tr := res.Trials[i]

@@ -11,30 +11,28 @@ import (
 	"tutti/coll"
 )
 
-// restarts limits how many further jobs a case gets if its jobs were cut short without any result.
-const restarts = 2
-
 type result struct {
 	Outcome       coll.JobOutcome
 	Reason        string   `json:",omitzero"`
 	NoStartReason string   `json:",omitzero"` // why no program started, if RequireFirstStart was called; then no request has a trial
+	NotReached    string   `json:",omitzero"` // why a request has no trial, for a cause outside of its candidate
 	Left          []string `json:",omitzero"` // processes that do not end, as "PID NAME on HOST"
 	Spent         coll.Spent
 	Environment   *coll.Environment
 	Trials        map[int]coll.Trial // by request
 }
 
-// result returns the trials of a job. The function `cut` returns how many earlier jobs with a given request
-// were cut short. The parameter `wasted` is the time, in seconds, of earlier jobs that had no result for these
+// result returns the trials of a job. `wasted` is the time, in seconds, of earlier jobs that had no result for these
 // requests. The costs of the trials include this time.
-func (s jobOutput) result(requests []benchrunner.Request, cut func(request int) int, wasted float64) result {
+func (s jobOutput) result(requests []benchrunner.Request, wasted float64) result {
 	r := result{Trials: map[int]coll.Trial{}, Environment: s.environment, Left: s.left()}
 	r.Outcome, r.Reason = s.outcome()
 	r.Reason = tail([]byte(r.Reason), 3)
 	outcomes := s.outcomes(&r)
 	if decided(outcomes) == 0 {
-		s.failUndecided(outcomes, r, cut)
+		s.blameLaunches(outcomes, r)
 	}
+	r.NotReached = s.notReached(outcomes, r)
 	r.NoStartReason = s.noStartReason(outcomes, r)
 	allocated := s.allocated()
 	parts := s.parts(outcomes)
@@ -88,36 +86,36 @@ func decided(outcomes [][]benchrunner.Outcome) int {
 	return n
 }
 
-// failUndecided handles a job that ended without a result for any case. Its cases fail, with two exceptions.
-// First, the cases of a job that was cut short may be launched again. Second, if a job used too much memory
-// or time, only the first case of each running launch fails.
-func (s jobOutput) failUndecided(outcomes [][]benchrunner.Outcome, r result, cut func(int) int) {
-	short := !s.ending.status.NeverStarts &&
-		(r.Outcome == coll.JobCancelled || r.Outcome == coll.JobNodeFail || r.Outcome == coll.JobLost)
-	blamed := false
-	for i := range s.launches {
-		if !short && s.running(i) {
+// blameLaunches handles a job that ended without a result for any case. If it used too much memory or time, the first
+// case of each running launch fails. All cases of a launch fail that ended by itself in a completed job, if the program
+// knows no cause.
+func (s jobOutput) blameLaunches(outcomes [][]benchrunner.Outcome, r result) {
+	for i, st := range s.launches {
+		switch {
+		case s.running(i) && benchrunner.JobCause(r.Outcome, true).Fault() == benchrunner.FaultCandidate:
 			outcomes[i][0] = benchrunner.Failed(benchrunner.PhaseRun, s.failure(i, r))
-			blamed = true
-		}
-	}
-	if blamed {
-		return
-	}
-	for i, st := range s.job.launches {
-		for k := range outcomes[i] {
-			before := cut(st.Requests[k])
-			if short && before < restarts {
-				continue
-			}
-			o := &outcomes[i][k]
-			o.State, o.Phase = benchrunner.OutcomeFailed, "launch"
-			o.Error = s.failure(i, r)
-			if short {
-				o.Error = fmt.Sprintf("%s; %d jobs before it were cut short, too", o.Error, before)
+		case st.Ended && r.Outcome == coll.JobCompleted && outcomes[i][0].Cause == "":
+			for k := range outcomes[i] {
+				outcomes[i][k] = benchrunner.Failed(benchrunner.PhaseLaunch, s.failure(i, r))
 			}
 		}
 	}
+}
+
+// notReached returns why the first case without a trial has none, "" if only cases before it failed.
+func (s jobOutput) notReached(outcomes [][]benchrunner.Outcome, r result) string {
+	for i, cases := range outcomes {
+		for _, o := range cases {
+			switch {
+			case o.State != benchrunner.OutcomeNotReached:
+			case o.Cause != "" && o.Cause != benchrunner.JobBroken:
+				return fmt.Sprintf("job %s: %s: %s", s.job.Name, o.Cause, o.Error)
+			case r.Outcome != coll.JobCompleted || !s.launches[i].begun:
+				return s.failure(i, r)
+			}
+		}
+	}
+	return ""
 }
 
 func (s jobOutput) failure(i int, r result) string {

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,7 @@ import (
 )
 
 // Run measures a batch; see benchrunner.Runner. One goroutine handles each job. If a job ends before it
-// reaches all its cases, the remaining cases go to further jobs at once.
+// reaches all its cases, the remaining cases go to further jobs.
 //
 // If Run returns early, it cancels the jobs of a scheduler whose jobs must end with this process. Jobs of
 // other schedulers continue. To resume these jobs, run the same batch again with the jobs in Batch.Jobs.
@@ -41,6 +42,9 @@ func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrun
 		return ctx.Err()
 	}
 	if err == nil {
+		err = r.endRefused()
+	}
+	if err == nil {
 		err = r.later
 	}
 	return err
@@ -53,20 +57,21 @@ type run struct {
 	log    benchrunner.Log
 	group  *errgroup.Group
 
-	mu      sync.Mutex // guards the fields below and calls of log
-	broken  error      // first error of log
-	later   error      // set if some cases do not fit into the remaining time of the allocation
-	number  int        // number of the last job
-	decided []bool     // by request: whether it has a trial
-	cut     []int      // by request: number of jobs that were cut short before they decided a case
-	wasted  []float64  // by request: seconds that the nodes of these jobs were allocated
+	mu       sync.Mutex // guards the fields below and calls of log
+	broken   error      // first error of log
+	later    error      // set if some cases must wait for a later run, for a cause in the machine
+	number   int        // number of the last job
+	decided  []bool     // by request: whether it has a trial
+	setbacks []setback  // by request: jobs in a row that measured nothing
+	refused  []refusal
+	wasted   []float64 // by request: seconds that the nodes of these jobs were allocated
 }
 
 func (m *Machine) newRun(batch benchrunner.Batch, log benchrunner.Log) *run {
 	n := len(batch.Requests)
 	r := &run{
 		m: m, batch: batch, log: log, prefix: namePrefix(m.opt.Campaign, batch),
-		decided: make([]bool, n), cut: make([]int, n), wasted: make([]float64, n),
+		decided: make([]bool, n), setbacks: make([]setback, n), wasted: make([]float64, n),
 	}
 	r.number = lastNumber(r.prefix, batch)
 	for i, req := range batch.Requests {
@@ -113,12 +118,6 @@ func (r *run) recordJob(j coll.Job, decided bool) {
 		return
 	}
 	r.wasted[carries[0]] = total
-	switch j.Outcome {
-	case coll.JobCancelled, coll.JobNodeFail, coll.JobLost:
-		for _, c := range carries {
-			r.cut[c]++
-		}
-	}
 }
 
 func (r *run) openRequests() []int {
@@ -175,12 +174,19 @@ func (r *run) planJobs(ctx context.Context, requests []int) ([]plannedJob, []rej
 	var cases []requestedCase
 	var unforced []rejection
 	for _, i := range requests {
+		if err := r.m.refused.of(r.batch.Requests[i].Layout()); err != nil {
+			r.addRefusal(i, err)
+			continue
+		}
 		c, reason := r.m.force(r.batch.Requests[i].Candidate)
 		if reason != "" {
-			unforced = append(unforced, rejection{request: i, reason: reason})
+			unforced = append(unforced, rejection{request: i, reason: reason, phase: benchrunner.PhaseLaunch})
 		} else {
 			cases = append(cases, requestedCase{i, c})
 		}
+	}
+	if len(cases) == 0 {
+		return nil, unforced, nil
 	}
 	p, err := r.m.plannerFor(ctx, capacity, nodes)
 	if err != nil {
@@ -191,6 +197,9 @@ func (r *run) planJobs(ctx context.Context, requests []int) ([]plannedJob, []rej
 		return nil, nil, err
 	}
 	rejected = r.postpone(rejected)
+	for i := range rejected {
+		rejected[i].phase = cmp.Or(rejected[i].phase, benchrunner.PhaseRefused)
+	}
 	if len(planJobs) > 0 {
 		r.m.fits.Store(true)
 	} else if len(rejected) > 0 && r.batch.Round <= 1 && !r.m.fits.Load() {
@@ -212,8 +221,8 @@ func (m *Machine) force(c coll.Candidate) (forced benchrunner.Case, reason strin
 	return benchrunner.Case{Candidate: c, Forcing: f}, ""
 }
 
-// postpone returns the rejections that are final. Other launches can be repeated in a new allocation of nodes. For
-// these it stores an error, which Run returns at its end.
+// postpone returns the rejections that are final. Other launches can be repeated in a new allocation, or when nodes are
+// up again. For these it stores an error, which Run returns at its end.
 func (r *run) postpone(rejected []rejection) []rejection {
 	var out []rejection
 	for _, f := range rejected {
@@ -222,7 +231,7 @@ func (r *run) postpone(rejected []rejection) []rejection {
 			continue
 		}
 		r.mu.Lock()
-		r.later = fmt.Errorf("%v: %s: resume in a new allocation: %w", r.batch.Requests[f.request].Candidate, f.reason, benchrunner.ErrUnavailable)
+		r.later = fmt.Errorf("%w: %v: %s", benchrunner.ErrUnavailable, r.batch.Requests[f.request].Candidate, f.reason)
 		r.mu.Unlock()
 	}
 	return out
@@ -234,12 +243,7 @@ func (r *run) measure(ctx context.Context, requests []int) error {
 		return err
 	}
 	for _, f := range rejected {
-		r.mu.Lock()
-		cost := r.wasted[f.request]
-		r.wasted[f.request] = 0
-		r.mu.Unlock()
-		o := benchrunner.Outcome{State: benchrunner.OutcomeFailed, Phase: "launch", Error: tail([]byte(f.reason), 5)}
-		if err := r.logTrial(f.request, trialOf(r.batch.Requests[f.request], o, cost, "")); err != nil {
+		if err := r.logRejection(f); err != nil {
 			return err
 		}
 	}
@@ -247,4 +251,14 @@ func (r *run) measure(ctx context.Context, requests []int) error {
 		r.group.Go(func() error { return r.runToEnd(ctx, &activeJob{at: planned, plannedJob: d}) })
 	}
 	return nil
+}
+
+// logRejection logs the failed trial of a request that no job measures. The trial costs what earlier jobs wasted.
+func (r *run) logRejection(f rejection) error {
+	r.mu.Lock()
+	cost := r.wasted[f.request]
+	r.wasted[f.request] = 0
+	r.mu.Unlock()
+	o := benchrunner.Failed(f.phase, tail([]byte(f.reason), 5))
+	return r.logTrial(f.request, trialOf(r.batch.Requests[f.request], o, cost, ""))
 }

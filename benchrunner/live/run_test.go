@@ -23,11 +23,15 @@ import (
 type limitedScheduler struct {
 	benchrunner.Scheduler
 	accepts     int64 // number of jobs that are accepted before all others are rejected
+	ppn         int   // jobs with more ranks on a node are rejected; 0: none
 	neverStarts bool
 	capacity    benchrunner.Capacity
 }
 
 func (r *limitedScheduler) Submit(ctx context.Context, s benchrunner.Submission) (string, error) {
+	if r.ppn > 0 && s.PPN > r.ppn {
+		return "", fmt.Errorf("CPU count per node can not be satisfied: %w", benchrunner.ErrRejected)
+	}
 	if atomic.AddInt64(&r.accepts, -1) < 0 {
 		return "", fmt.Errorf("invalid partition specified: %w", benchrunner.ErrRejected)
 	}
@@ -51,20 +55,29 @@ func (r *limitedScheduler) Status(ctx context.Context, jobs map[string]benchrunn
 	return r.Scheduler.Status(ctx, jobs)
 }
 
-// TestRejected checks jobs that the scheduler rejects. If it has accepted no job, Run must return an error
-// and log no trial, because the user must fix the cause. After an accepted job, the trials of a rejected job
-// must fail.
+// TestRejected checks jobs that the scheduler rejects. If it runs no job, Run must return an error that names the layout
+// and log no trial, because the user must fix the cause. If it runs another job, the layout of the rejected job must
+// end, also for later batches. A rejected job with several layouts must be split.
 func TestRejected(t *testing.T) {
 	o := options(t, t.TempDir(), &limitedScheduler{Scheduler: localScheduler(t)})
 	log := &memory{}
 	err := machine(t, o).Run(context.Background(), batchOf(at(1, 1, "a")), log)
-	if !errors.Is(err, benchrunner.ErrRejected) || len(log.trials) != 0 || log.last()[0].State != coll.JobEnded {
+	if !errors.Is(err, benchrunner.ErrRejected) || !strings.Contains(fmt.Sprint(err), "layout 1x1: ") || len(log.trials) != 0 || log.last()[0].State != coll.JobEnded {
 		t.Errorf("Run = %v, trials %v, jobs %+v: want it rejected, no trial, the job ended", err, log.trials, log.last())
 	}
-	o = options(t, t.TempDir(), &limitedScheduler{Scheduler: localScheduler(t), accepts: 1})
-	log = runBatch(t, machine(t, o), batchOf(at(1, 1, "a"), at(2, 2, "a")))
-	if done := checkTrials(t, log, 2); done != 1 || !failed(log, "launch", "invalid partition specified") {
+	s := &limitedScheduler{Scheduler: localScheduler(t), accepts: 9, ppn: 1}
+	o = options(t, t.TempDir(), s)
+	wide, wider := at(1, 2, "a"), at(1, 4, "a")
+	wide.PPN, wider.PPN = 2, 2
+	m := machine(t, o)
+	log = runBatch(t, m, batchOf(at(1, 1, "a"), wide))
+	if done := checkTrials(t, log, 2); done != 1 || !failed(log, benchrunner.PhaseRefused, "layout 1x2: ") {
 		t.Errorf("trials %+v, want one measured, one rejected", log.trials)
+	}
+	accepts := s.accepts
+	log = runBatch(t, m, batchOf(wider))
+	if checkTrials(t, log, 1); !failed(log, benchrunner.PhaseRefused, "layout 1x2: ") || s.accepts != accepts {
+		t.Errorf("trials %+v, want one rejected without a submission", log.trials)
 	}
 }
 
@@ -81,9 +94,10 @@ func failed(log *memory, phase, text string) bool {
 
 func TestJobThatNeverStarts(t *testing.T) {
 	o := options(t, t.TempDir(), &limitedScheduler{Scheduler: localScheduler(t), accepts: 1, neverStarts: true})
-	log := runBatch(t, machine(t, o), batchOf(at(1, 1, "a")))
-	if checkTrials(t, log, 1); !failed(log, "launch", "it can never start: PartitionNodeLimit") || len(log.last()) != 1 {
-		t.Errorf("trials %+v, jobs %+v: want one failed by a job that never starts", log.trials, log.last())
+	log := &memory{}
+	err := machine(t, o).Run(t.Context(), batchOf(at(1, 1, "a")), log)
+	if !errors.Is(err, benchrunner.ErrRejected) || !strings.Contains(fmt.Sprint(err), "it can never start: PartitionNodeLimit") || len(log.last()) != 1 {
+		t.Errorf("Run = %v, jobs %+v: want it rejected by a job that never starts", err, log.last())
 	}
 }
 
@@ -208,27 +222,33 @@ func TestCancelJobs(t *testing.T) {
 	checkMeasuredOnce(t, dir, 1)
 }
 
-// TestSetupFails checks a set-up that ends the script. The trials must fail, with an error that contains the
-// last message of the set-up.
+// interrupted runs a batch and checks that Run leaves `left` of its requests to a later run, after at least three jobs
+// without a result, because of the machine. No trial may be logged for these.
+func interrupted(t *testing.T, m *live.Machine, b benchrunner.Batch, left int, reason string) *memory {
+	t.Helper()
+	log := &memory{}
+	err := m.Run(t.Context(), b, log)
+	if !errors.Is(err, benchrunner.ErrUnavailable) || !strings.Contains(fmt.Sprint(err), reason) || len(log.trials) != len(b.Requests)-left || len(log.last()) < 3 {
+		t.Errorf("Run = %v, trials %s of %d jobs: want it interrupted by %q, %d requests left", err, trialsText(log), len(log.last()), reason, left)
+	}
+	return log
+}
+
+// TestSetupFails checks a set-up that ends the script. It must interrupt the run, with an error that contains the last
+// message of the set-up.
 func TestSetupFails(t *testing.T) {
 	o := options(t, t.TempDir(), localScheduler(t))
 	o.Setup = []string{"echo no licence >&2", "exit 3"}
-	log := runBatch(t, machine(t, o), batchOf(at(1, 1, "a"), at(1, 2, "b")))
-	if checkTrials(t, log, 2); !failed(log, "launch", "failed, exit code 3; the program was not started; no licence") {
-		t.Errorf("trials %+v, want the last words of the set-up", log.trials)
-	}
+	interrupted(t, machine(t, o), batchOf(at(1, 1, "a"), at(1, 2, "b")), 2, "failed, exit code 3; the program was not started; no licence")
 }
 
-// TestDiskFull checks that a job on a full disk never succeeds. Its cases are measured again in further
-// jobs, and finally fail. A limit of the file size simulates the full disk.
+// TestDiskFull checks that a job on a full disk never succeeds. Its cases are measured again in further jobs, until the
+// run is interrupted. A limit of the file size simulates the full disk.
 func TestDiskFull(t *testing.T) {
 	dir := t.TempDir()
 	o := options(t, dir, localScheduler(t))
 	o.Setup = []string{"trap '' XFSZ", "ulimit -f 0"}
-	log := runBatch(t, machine(t, o), batchOf(at(1, 1, "a")))
-	if done := checkTrials(t, log, 1); done != 0 || len(log.last()) != 3 {
-		t.Errorf("trials %+v of %d jobs, want a failure after three", log.trials, len(log.last()))
-	}
+	log := interrupted(t, machine(t, o), batchOf(at(1, 1, "a")), 1, "its script did not end normally")
 	for _, j := range log.last() {
 		if j.Outcome != coll.JobLost {
 			t.Errorf("job %s is %s, want it lost", j.Name, j.Outcome)
@@ -334,9 +354,53 @@ func TestRunAgainAfterItsEnd(t *testing.T) {
 func TestProgramEndedBeforeScript(t *testing.T) {
 	testutil.SkipShort(t)
 	for _, how := range []string{"ended", "shot"} {
-		log := runBatch(t, machine(t, options(t, t.TempDir(), localScheduler(t))), batchOf(at(1, 1, how)))
-		if checkTrials(t, log, 1); len(log.last()) != 3 || !failed(log, "launch", "2 jobs before it were cut short, too") {
-			t.Errorf("%s: %d jobs, trials %s: want three that were cut short", how, len(log.last()), trialsText(log))
+		interrupted(t, machine(t, options(t, t.TempDir(), localScheduler(t))), batchOf(at(1, 1, how)), 1, "in a row")
+	}
+}
+
+// TestProgramReturns checks a program that is missing for some jobs. No attempt may be used up, the run must wait for it
+// and measure everything once it is back. Before any program has started, its absence must end the run at once.
+func TestProgramReturns(t *testing.T) {
+	o := options(t, t.TempDir(), localScheduler(t))
+	p := o.Program.(fakeProgram)
+	o.Program = unstarted{p}
+	away := p.path + ".away"
+	testutil.NoError(t, os.Rename(p.path, away))
+	first := machine(t, o)
+	first.RequireFirstStart()
+	log := &memory{}
+	if err := first.Run(t.Context(), batchOf(at(1, 1, "a")), log); !errors.Is(err, benchrunner.ErrNoStart) || !strings.Contains(fmt.Sprint(err), "exit code 127") || len(log.trials) > 0 {
+		t.Errorf("Run = %v, trials %s: want no start with exit code 127", err, trialsText(log))
+	}
+	jobs := make(chan struct{}, 1)
+	o.Notice = func(error) {
+		select {
+		case jobs <- struct{}{}:
+		default:
 		}
 	}
+	m := machine(t, o)
+	m.SetPatience(testutil.HangTimeout)
+	go func() {
+		<-jobs
+		if err := os.Rename(away, p.path); err != nil {
+			t.Error(err)
+		}
+	}()
+	b := batchOf(at(1, 2, "a"), at(1, 3, "b"))
+	b.Label = "later"
+	log = runBatch(t, m, b)
+	if checkDone(t, log, 2, 2); len(log.last()) < 2 || log.trials[0].Attempt != 1 {
+		t.Errorf("trials %s of %d jobs, want the first attempts, measured by a later job", trialsText(log), len(log.last()))
+	}
+}
+
+// unstarted is a program whose output is read as that of the suites, by benchrunner.Outcomes.
+type unstarted struct{ fakeProgram }
+
+func (u unstarted) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
+	return benchrunner.Reading{Outcomes: benchrunner.Outcomes(s, out, strings.Contains(string(out.Stderr), "# started"), func(c benchrunner.Case) (benchrunner.Outcome, bool) {
+		o := found(out, c)
+		return o, o.State == benchrunner.OutcomeDone
+	})}
 }

@@ -84,9 +84,9 @@ func (m *Machine) jobsAtOnce(c benchrunner.Capacity) int {
 	return c.Jobs
 }
 
-// noStartReason returns why a job started no program: all its cases failed at the launch, or the job was lost before
-// it launched a case. It returns "" if a program may have started. It also returns "" if the job was cancelled, lost
-// a node or never ran.
+// noStartReason returns why a job started no program: all its cases failed at the launch, the program is missing, or
+// the job broke before it launched a case. It returns "" if a program may have started. It also returns "" if the job
+// was cancelled, lost a node or never ran.
 func (s jobOutput) noStartReason(outcomes [][]benchrunner.Outcome, r result) string {
 	switch {
 	case s.ending.status.NeverStarts, r.Outcome == coll.JobCancelled, r.Outcome == coll.JobNodeFail:
@@ -98,8 +98,12 @@ func (s jobOutput) noStartReason(outcomes [][]benchrunner.Outcome, r result) str
 			switch {
 			case o.State == benchrunner.OutcomeFailed && o.Phase == benchrunner.PhaseLaunch:
 				why = cmp.Or(why, o.Error)
+			case o.State == benchrunner.OutcomeNotReached && o.Cause == benchrunner.NoProgram:
+				why = cmp.Or(why, o.Error)
 			case o.State == benchrunner.OutcomeNotReached && r.Outcome == coll.JobLost && !s.launches[i].begun:
 				why = cmp.Or(why, s.failure(i, r)+"; do the nodes see its folder?")
+			case o.State == benchrunner.OutcomeNotReached && r.Outcome != coll.JobCompleted && s.last() == nil:
+				why = cmp.Or(why, s.failure(i, r))
 			default:
 				return ""
 			}

@@ -32,8 +32,15 @@ type records struct {
 	of map[family]record
 }
 
-// Restore counts a trial of an earlier process, so that an unusable algorithm is not run again.
-func (m *Machine) Restore(t coll.Trial) { m.records.add(t) }
+// Restore counts a trial of an earlier process: an unusable algorithm is not run again, and its nodes are known to be
+// usual. It must be called before Run.
+func (m *Machine) Restore(t coll.Trial) {
+	m.records.add(t)
+	if t.State == coll.TrialDone {
+		m.accepted.Store(true)
+		m.nodes.Store(max(int64(t.Nodes), m.nodes.Load()))
+	}
+}
 
 func (r *records) add(t coll.Trial) {
 	r.Lock()

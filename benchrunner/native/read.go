@@ -60,7 +60,7 @@ func (p *Program) outcome(c caseOutput, asked benchrunner.Case, out benchrunner.
 	// A case that the abort factor ended is accepted even if it is noisy: the lower end of its interval is far above the
 	// best time.
 	if limit := p.opt.NoiseLimit; limit > 0 && e.Stop != "abort_factor" && high-low > limit**e.Median {
-		o.State, o.Phase = benchrunner.OutcomeFailed, benchrunner.PhaseParse
+		o.State, o.Phase = benchrunner.OutcomeFailed, benchrunner.PhaseNoise
 		o.Error = fmt.Sprintf("too noisy: the interval of the median, %.3g s, is %.3g to %.3g s, wider than benchmark.noise_limit, %g, allows", *e.Median, low, high, limit)
 		return o, true
 	}

@@ -268,7 +268,7 @@ func TestReadNoise(t *testing.T) {
 	out := hello + begin(0) + result(0, `,"high":2.5e-6`) + whole(1) + begin(2) + result(2, `,"stop":"abort_factor"`) + end
 	r := program(t, opt).Read(three(), benchrunner.Output{Stdout: []byte(out), Ended: true})
 	const want = "done 2e-06 1e-06-2.5e-06 10 cost 0.03\n" +
-		"failed parse: too noisy: the interval of the median, 2e-06 s, is 1e-06 to 3e-06 s, wider than benchmark.noise_limit, 0.9, allows cost 0.03\n" +
+		"failed noise: too noisy: the interval of the median, 2e-06 s, is 1e-06 to 3e-06 s, wider than benchmark.noise_limit, 0.9, allows cost 0.03\n" +
 		"done 2e-06 1e-06-3e-06 10 cost 0.03\n"
 	if got := outcomesText(r.Outcomes); got != want {
 		t.Errorf("outcomes\n%swant\n%s", got, want)

@@ -101,10 +101,10 @@ func TestStatusOfQueue(t *testing.T) {
 		"8":  {Phase: "running", Reason: "COMPLETING", Submitted: at(1795267440), Started: at(1795267441)},
 		"9":  {Phase: "waiting", Reason: "ReqNodeNotAvail, UnavailableNodes:n1", Submitted: at(1795267440)},
 		"12": {Phase: "waiting", Reason: "PartitionTimeLimit", NeverStarts: true, Submitted: at(1795267443)},
-		"15": {Phase: "over", Outcome: "failed", Reason: "FAILED: BadConstraints", Submitted: at(1795267443), Started: at(1795267443), Ended: at(1795267443)},
+		"15": {Phase: "over", Outcome: "failed", Reason: "FAILED: BadConstraints", NeverStarts: true, Submitted: at(1795267443), Started: at(1795267443), Ended: at(1795267443)},
 		"16": {Phase: "over", Outcome: "failed", Reason: "FAILED: JobLaunchFailure", Submitted: at(1795267443), Started: at(1795267443), Ended: at(1795267443)},
 		"18": {Phase: "over", Outcome: "timeout", Reason: "TIMEOUT: TimeLimit", Submitted: at(1795267443), Started: at(1795267443), Ended: at(1795267513)},
-		"19": {Phase: "waiting", Reason: "JobHeldUser", NeverStarts: true, Submitted: at(1795267443)},
+		"19": {Phase: "waiting", Reason: "JobHeldUser", Submitted: at(1795267443)},
 		"20": {Phase: "over", Outcome: "out of memory", Reason: "OUT_OF_MEMORY: OutOfMemory", Submitted: at(1795267443), Started: at(1795267443), Ended: at(1795267450)},
 		"21": {Phase: "over", Outcome: "node failed", Reason: "NODE_FAIL: NodeDown", Submitted: at(1795267443), Started: at(1795267443), Ended: at(1795267450)},
 		"22": {Phase: "over", Outcome: "cancelled", Reason: "CANCELLED", Submitted: at(1795267443), Ended: at(1795267450)},
@@ -140,12 +140,12 @@ func TestStatusOfAccounts(t *testing.T) {
 
 func TestNeverStarts(t *testing.T) {
 	tests := map[string]bool{
-		"PartitionNodeLimit": true, "PartitionTimeLimit": true, "PartitionConfig": true, "JobHeldUser": true, "JobHeldAdmin": true,
-		"BadConstraints": true, "DependencyNeverSatisfied": true, "JobHoldMaxRequeue": true, "InvalidAccount": true, "InvalidQOS": true,
+		"PartitionNodeLimit": true, "PartitionTimeLimit": true, "PartitionConfig": true,
+		"BadConstraints": true, "DependencyNeverSatisfied": true, "ReservationInvalid": true, "InvalidAccount": true, "InvalidQOS": true,
 		"AssocMaxNodePerJobLimit": true, "AssocMaxWallDurationPerJobLimit": true, "AssocMaxCpuPerNode": true, "AssocMaxMemPerJob": true,
 		"QOSMaxWallDurationPerJobLimit": true, "QOSMaxCpuMinutesPerJobLimit": true, "QOSMinCpuNotSatisfied": true, "QOSMinNode": true,
-		"launch failed requeued held": true, "user_env_retrieval_failed_requeued_held": true,
 
+		"JobHeldUser": false, "JobHeldAdmin": false,
 		"None": false, "Priority": false, "Resources": false, "Licenses": false, "BeginTime": false, "Reservation": false,
 		"AssocGrpNodeLimit": false, "AssocGrpCPUMinutesLimit": false, "AssocMaxJobsLimit": false, "QOSGrpNodeLimit": false,
 		"QOSMaxNodePerUserLimit": false, "QOSMaxJobsPerUserLimit": false, "MaxMemoryPerAccount": false,
@@ -154,13 +154,27 @@ func TestNeverStarts(t *testing.T) {
 		"Nodes required for job are DOWN, DRAINED or reserved for jobs in higher priority partitions": false,
 	}
 	for reason, want := range tests {
-		if got := neverStarts("PENDING", reason); got != want {
-			t.Errorf("neverStarts(PENDING, %q) = %v, want %v", reason, got, want)
+		if got := neverStarts(reason); got != want {
+			t.Errorf("neverStarts(%q) = %v, want %v", reason, got, want)
 		}
 	}
-	for _, state := range []string{"REQUEUE_HOLD", "SPECIAL_EXIT"} {
-		if !neverStarts(state, "None") {
-			t.Errorf("a job in state %s may start", state)
+}
+
+// TestRequeuedAndHeld checks that a job that Slurm holds after a failed launch counts as over, so that another job
+// replaces it, and that a job that a person holds waits.
+func TestRequeuedAndHeld(t *testing.T) {
+	for reason, over := range map[string]bool{
+		"launch failed requeued held": true, "user_env_retrieval_failed_requeued_held": true, "job_requeued_in_held_state": true,
+		"JobHoldMaxRequeue": true, "JobHeldUser": false, "JobHeldAdmin": false, "None": false,
+	} {
+		got := statusOf(row{state: "PENDING", last: reason}, reason, "")
+		if (got.Phase == benchrunner.JobOver) != over || over && got.Outcome != coll.JobCancelled {
+			t.Errorf("PENDING, %s: %+v, want it over: %t", reason, got, over)
+		}
+	}
+	for _, state := range []string{"REQUEUE_HOLD", "SPECIAL_EXIT", "RESV_DEL_HOLD"} {
+		if got := statusOf(row{state: state, last: "None"}, "None", ""); got.Outcome != coll.JobCancelled {
+			t.Errorf("%s: %+v, want it cancelled", state, got)
 		}
 	}
 }

@@ -44,22 +44,26 @@ func phaseOf(state string) benchrunner.JobPhase {
 // partition or the account.
 var permanentPendReasons = map[string]bool{
 	"PartitionNodeLimit": true, "PartitionTimeLimit": true, "PartitionConfig": true,
-	"JobHeldUser": true, "JobHeldAdmin": true, "JobHoldMaxRequeue": true,
 	"BadConstraints": true, "DependencyNeverSatisfied": true,
 	"AccountNotAllowed": true, "QOSNotAllowed": true, "InvalidAccount": true, "InvalidQOS": true,
-	"AssociationNotAllowed": true, "ReservationDeleted": true,
+	"AssociationNotAllowed": true, "ReservationDeleted": true, "ReservationInvalid": true,
 	"MaxMemPerLimit": true, "QOSTimeLimit": true, "AssociationTimeLimit": true,
 }
 
-// neverStarts reports whether a job with this state and reason will never start. A permanent reason is a
-// limit of one job or one node that the request exceeds. Other reasons are temporary: limits of a group or
-// user end when other jobs end, and nodes that are down or reserved become available again.
-func neverStarts(state, reason string) bool {
+// neverStarts reports whether a job that waits for this reason will never start. A permanent reason is a limit of one
+// job or one node that the request exceeds. Other reasons are temporary: limits of a group or user end when other jobs
+// end, nodes that are down or reserved become available again, and a person releases a job that a person holds.
+func neverStarts(reason string) bool {
+	return permanentPendReasons[reason] || strings.HasPrefix(reason, "QOSMin") || strings.HasSuffix(reason, "PerJob") || strings.HasSuffix(reason, "PerJobLimit") ||
+		strings.HasSuffix(reason, "PerNode") || strings.HasSuffix(reason, "PerNodeLimit")
+}
+
+// requeuedAndHeld reports whether Slurm has held a job after it could not be launched. Such a job is replaced.
+func requeuedAndHeld(state, reason string) bool {
 	switch state {
 	case "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT":
 		return true
 	}
-	return permanentPendReasons[reason] || strings.HasPrefix(reason, "QOSMin") || strings.HasSuffix(reason, "PerJob") || strings.HasSuffix(reason, "PerJobLimit") ||
-		strings.HasSuffix(reason, "PerNode") || strings.HasSuffix(reason, "PerNodeLimit") ||
-		strings.HasSuffix(strings.ReplaceAll(reason, "_", " "), "requeued held") || reason == "job requeued in held state"
+	words := strings.ReplaceAll(reason, "_", " ")
+	return reason == "JobHoldMaxRequeue" || strings.HasSuffix(words, "requeued held") || words == "job requeued in held state"
 }

@@ -82,12 +82,16 @@ func statusOf(r row, reason, worst string) benchrunner.Status {
 	status.Reason = reason
 	switch status.Phase {
 	case benchrunner.JobWaiting: // the start and end of a waiting job are estimates
-		status.NeverStarts = neverStarts(r.state, r.last)
+		if requeuedAndHeld(r.state, r.last) {
+			status.Phase, status.Outcome, status.Reason = benchrunner.JobOver, coll.JobCancelled, "requeued and held: "+reason
+		}
+		status.NeverStarts = neverStarts(r.last)
 	case benchrunner.JobRunning:
 		status.Started = r.started
 	case benchrunner.JobOver:
 		status.Started, status.Ended = r.started, r.ended
 		status.Outcome = outcomes[r.state]
+		status.NeverStarts = status.Outcome == coll.JobFailed && permanentPendReasons[r.last]
 		if status.Outcome == coll.JobCompleted && worst != "" && worst != "0:0" {
 			status.Outcome = coll.JobFailed
 			status.Reason += ", but a step ended with " + worst

@@ -61,21 +61,22 @@ func (s *Scheduler) Show(sub benchrunner.Submission) string {
 	return shellescape.QuoteCommand(append([]string{"sbatch"}, s.arguments(sub)...))
 }
 
-// check returns an error if Slurm cannot write output into the folder of the job.
-func check(sub benchrunner.Submission) error {
-	if strings.ContainsAny(sub.Dir, "\\\n") {
-		return fmt.Errorf("job %s: folder %q: Slurm writes no output below a backslash or line feed", sub.Name, sub.Dir)
-	}
-	if _, err := os.Stat(sub.Dir); err != nil {
-		return fmt.Errorf("job %s: %w", sub.Name, err)
+// CheckFolder returns an error that matches benchrunner.ErrRejected if Slurm cannot write output into a folder.
+func CheckFolder(dir string) error {
+	if strings.ContainsAny(dir, "\\\n") {
+		return fmt.Errorf("folder %q %w: Slurm writes no output below a backslash or line feed", dir, benchrunner.ErrRejected)
 	}
 	return nil
 }
 
-// Submit implements benchrunner.Scheduler. It makes one attempt.
+// Submit implements benchrunner.Scheduler. It makes one attempt. If the answer is unknown, it looks for the job's name
+// before it returns benchrunner.ErrRejected.
 func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (string, error) {
-	if err := check(sub); err != nil {
-		return "", err
+	if err := CheckFolder(sub.Dir); err != nil {
+		return "", fmt.Errorf("job %s: %w", sub.Name, err)
+	}
+	if _, err := os.Stat(sub.Dir); err != nil {
+		return "", fmt.Errorf("job %s: %w", sub.Name, err)
 	}
 	out, err := s.run(ctx, command{"sbatch", s.arguments(sub), jobEnv(os.Environ()), sub.Dir, s.block})
 	var f *failure
@@ -87,8 +88,20 @@ func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (str
 		err = fmt.Errorf("sbatch printed no job id: %.200q", out)
 	case ctx.Err() != nil:
 		return "", ctx.Err()
-	case errors.As(err, &f) && f.rejects(out):
-		return "", fmt.Errorf("job %s %w: %w", sub.Name, benchrunner.ErrRejected, err)
+	case errors.As(err, &f):
+		cause := f.submitCause(out)
+		if cause == benchrunner.SubmitUnknown && f.code >= 0 {
+			id, found, findErr := s.Find(ctx, sub)
+			switch {
+			case findErr == nil && found:
+				return id, nil
+			case findErr == nil:
+				cause = benchrunner.Refused
+			}
+		}
+		if cause == benchrunner.Refused {
+			return "", fmt.Errorf("job %s %w: %w", sub.Name, benchrunner.ErrRejected, err)
+		}
 	}
 	return "", fmt.Errorf("job %s: %w: %w", sub.Name, benchrunner.ErrUnavailable, err)
 }

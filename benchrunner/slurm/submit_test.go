@@ -131,11 +131,21 @@ func TestSubmitAttempt(t *testing.T) {
 		{"a site's filter", `echo 'sbatch: error: Please state a project with -A' >&2; ` + refusal + `Unspecified error' >&2; exit 1`, "", benchrunner.ErrRejected},
 		{"an option of a newer Slurm", `echo "sbatch: unrecognized option '--propagate=NONE'" >&2; exit 255`, "", benchrunner.ErrRejected},
 		{"arrays refused", refusal + `Invalid job array specification' >&2; exit 1`, "", benchrunner.ErrRejected},
+		{"rate limit of 23.02", refusal + `Rate limit exceeded, please retry momentarily' >&2; exit 1`, "", benchrunner.ErrUnavailable},
+		{"standby of 23.11", refusal + `Controller is in standby mode, try a different controller' >&2; exit 1`, "", benchrunner.ErrUnavailable},
+		{"maintenance of 24.11", refusal + `System submissions disabled' >&2; exit 1`, "", benchrunner.ErrUnavailable},
+		{"timeout of 26.05", refusal + `Connection timed out establishing' >&2; exit 1`, "", benchrunner.ErrUnavailable},
+		{"association of 23.11", refusal + `Invalid or unknown association' >&2; exit 1`, "", benchrunner.ErrRejected},
+		{"accepted, with an unknown answer", `echo accepted >$dir/accepted; echo 'wrapper: log is full' >&2; exit 1`, "18", nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			s, _ := fake(t, map[string]string{"sbatch": tc.sbatch})
+			sub := job(t, "job", "true")
+			row := strings.Join([]string{"18", "PENDING", "0", "0", "0", "job", sub.Dir, "None"}, separator)
+			s, _ := fake(t, map[string]string{
+				"sbatch": tc.sbatch, "squeue": `[ ! -e $dir/accepted ] || printf '%s\n' '` + row + `'`, "sacct": "echo 'Slurm accounting storage is disabled' >&2; exit 1",
+			})
 			s.block = 3 * time.Second
-			id, err := s.Submit(t.Context(), job(t, "job", "true"))
+			id, err := s.Submit(t.Context(), sub)
 			if id != tc.id || !errors.Is(err, tc.wantErr) {
 				t.Errorf("Submit = %q, %v; want %q, %v", id, err, tc.id, tc.wantErr)
 			}

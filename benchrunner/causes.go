@@ -1,0 +1,211 @@
+package benchrunner
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+
+	"tutti/coll"
+)
+
+// Fault says whose fault it is that a case has no time.
+type Fault string
+
+// The faults. Only those of the candidate use up its attempts.
+const (
+	FaultCandidate Fault = "candidate" // what its own program did
+	FaultMachine   Fault = "machine"   // the case is not reached: another job measures it
+	FaultUser      Fault = "user"      // settings that this machine never accepts, for one layout or for all
+)
+
+// Cause says why a case has no time, or why a job does not start. Causes lists every cause with its fault.
+type Cause string
+
+// The causes. Runners and launchers map their own states and messages to them.
+const (
+	// of the candidate
+	Crashed        Cause = "crashed"
+	Hung           Cause = "hung"
+	NoResult       Cause = "no result"
+	WrongResult    Cause = "wrong result"
+	NotRun         Cause = "not run"
+	OutOfTime      Cause = "out of time"
+	OutOfMemory    Cause = "out of memory"
+	WrongPlacement Cause = "wrong placement"
+
+	// of the machine
+	JobCancelled     Cause = "job cancelled"
+	JobHeld          Cause = "job held"
+	NodeFailed       Cause = "node failed"
+	JobBroken        Cause = "job broken"
+	NoStep           Cause = "no step"
+	NoProgram        Cause = "no program"
+	DiskFull         Cause = "disk full"
+	Signalled        Cause = "signalled"
+	Noisy            Cause = "noisy"
+	NodesDown        Cause = "nodes down"
+	NoScheduler      Cause = "no scheduler"
+	SubmissionsFull  Cause = "submissions full"
+	SubmitUnknown    Cause = "submission unknown"
+	AllocationEnding Cause = "allocation ends"
+
+	// of the user
+	Refused Cause = "refused"
+	TooBig  Cause = "too big"
+)
+
+// CauseInfo describes a cause in the reference of failures.
+type CauseInfo struct {
+	Cause       Cause
+	Fault       Fault
+	Signs       string // how the cause shows, in the words of the systems
+	Consequence string // what tutti does
+}
+
+const (
+	usesAttempt = "failed trial; tried again in a later round, given up after `attempts`"
+	otherJob    = "not reached: another job, with growing pauses; after 15 minutes without a result the campaign is interrupted"
+)
+
+// Causes returns every cause. The reference of failures has this table.
+func Causes() []CauseInfo {
+	return []CauseInfo{
+		{Crashed, FaultCandidate, "a launch that has begun ends with an exit code or a signal of its own", usesAttempt},
+		{Hung, FaultCandidate, "a launch is not done within its time limit", usesAttempt},
+		{NoResult, FaultCandidate, "a launch ends well, but its output misses a case or is damaged", usesAttempt},
+		{WrongResult, FaultCandidate, "wrong data, impossible times", usesAttempt},
+		{NotRun, FaultCandidate, "the library refuses the algorithm or runs another one", usesAttempt},
+		{OutOfTime, FaultCandidate, "the job reaches its time limit during a launch, without any result", usesAttempt},
+		{OutOfMemory, FaultCandidate, "the job exceeds its memory during a launch, without any result", usesAttempt},
+		{WrongPlacement, FaultCandidate, "a launch ends before it measures, or starts with other ranks than requested", usesAttempt},
+
+		{JobCancelled, FaultMachine, "cancelled, preempted, revoked, requeued and held", otherJob},
+		{NodeFailed, FaultMachine, "node failure, boot failure, lost connection to a node or to a launcher's daemon; the exit code of such a launch, 0 too, means nothing", otherJob},
+		{JobBroken, FaultMachine, "the scheduler lost the job; its script failed, was killed, or timed out in the set-up; folder not visible", otherJob},
+		{NoStep, FaultMachine, "srun gets no step, no confirmation or no answer for the launch", otherJob},
+		{NoProgram, FaultMachine, "program, launcher or shared library is missing or not executable (exit codes 126, 127)", "before any program started: exit code 8; later " + otherJob},
+		{DiskFull, FaultMachine, "no space left on device, disk quota exceeded", otherJob},
+		{Signalled, FaultMachine, "TERM, INT or HUP ends the launch from outside, such as the grace time of a preemption", otherJob},
+		{Noisy, FaultMachine, "an interval wider than `benchmark.noise_limit`", "uses no attempt: measured again in later rounds, `attempts` times in all, then noisy: not selected, and the problem does not converge"},
+		{JobHeld, FaultMachine, "held by a user or an administrator", "waits, and says so"},
+		{NodesDown, FaultMachine, "fewer nodes are up than this campaign has used", "waits 15 minutes; then the other layouts are measured and the campaign is interrupted"},
+		{NoScheduler, FaultMachine, "the controller does not answer: restarting, overloaded, network, authentication", "waits, and says so; after 15 minutes the campaign is interrupted"},
+		{SubmissionsFull, FaultMachine, "limits of submitted jobs, full queue, partition inactive", "the same"},
+		{SubmitUnknown, FaultMachine, "an answer to a submission that tutti does not know, or none", "looks for the job's name; an accepted job is followed, else the job counts as refused after an answer, and is submitted again after none"},
+		{AllocationEnding, FaultMachine, "the allocation ends before the launch could", "the campaign is interrupted; resume in a new allocation"},
+
+		{Refused, FaultUser, "refused at submission, or pending for a reason that never ends: partition, size, account, limits of one job", "that layout ends and is named; if no layout can run: exit code 3"},
+		{TooBig, FaultUser, "more nodes, ranks, memory or time than the machine has", "the same"},
+	}
+}
+
+// Fault returns whose fault a cause is, "" for an unknown cause.
+func (c Cause) Fault() Fault {
+	all := Causes()
+	if i := slices.IndexFunc(all, func(d CauseInfo) bool { return d.Cause == c }); i >= 0 {
+		return all[i].Fault
+	}
+	return ""
+}
+
+// JobCause returns why the cases of an ended job have no time, if no launch says more. `running` reports whether a
+// launch ran when the job ended.
+func JobCause(o coll.JobOutcome, running bool) Cause {
+	switch {
+	case o == coll.JobTimeout && running:
+		return OutOfTime
+	case o == coll.JobOutOfMemory && running:
+		return OutOfMemory
+	case o == coll.JobCancelled:
+		return JobCancelled
+	case o == coll.JobNodeFail:
+		return NodeFailed
+	}
+	return JobBroken
+}
+
+// launcherMessage is a message of a launcher, or of the system that starts programs, about a cause outside of the
+// program.
+type launcherMessage struct {
+	cause Cause
+	form  *regexp.Regexp
+	any   bool // also after the program has begun to measure
+}
+
+// The messages that launchers print to standard error. Those of srun are from Slurm 22.05 to 26.05: src/srun,
+// src/api/step_launch.c; those of mpirun from the help texts of Open MPI 4.1 to 6.0 and PRRTE; those of hydra from
+// MPICH 4.0 to 5.0.
+var launcherMessages = []launcherMessage{
+	{NodeFailed, regexp.MustCompile(`(?m)^srun: error: (Node failure on |Aborting, (step missing and io error|io error and missing step) on node )`), true},
+	{NodeFailed, regexp.MustCompile(`(?m)^slurmstepd(-\S+)?: error: \*\*\* .* CANCELLED AT .* DUE TO (NODE FAILURE|JOB REQUEUE|PREEMPTION)`), true},
+	{NodeFailed, regexp.MustCompile(`(ORTE|PRTE|PRRTE|DVM) has lost communication with a remote daemon|An? (ORTE |PRTE |PRRTE )?daemon (has )?(died|failed) unexpectedly|An? (ORTE|PRTE|PRRTE) daemon has unexpectedly failed|(ORTE|PRTE|PRRTE) was unable to reliably start one or more daemons`), true},
+	{NodeFailed, regexp.MustCompile(`(?m)^\[mpiexec@[^]]*\] .*assert \(!closed\) failed`), true},
+	{DiskFull, regexp.MustCompile(`No space left on device|Disk quota exceeded`), true},
+	{NoStep, regexp.MustCompile(`(?m)^srun: error: (Unable to (create step for job|confirm allocation for job|contact slurm controller)|Slurm job \d+ has expired|timeout waiting for task launch|Task launch for |task \d+ launch failed|Application launch failed|Timed out waiting for job step to complete)`), false},
+	{NoStep, regexp.MustCompile(`(?m)^srun: (error: )?(Slurm is busy, step creation delayed|Job \d+ step creation (temporarily|still) disabled, retrying|Step completed in JobId=)`), false},
+	{NoProgram, regexp.MustCompile(`execve\(\): .*: (No such file or directory|Permission denied|Stale file handle|Input/output error|Text file busy)|execvp error on file |could not access\s+or execute an executable|unable to find the specified executable|error while loading shared libraries: `), false},
+	{NoProgram, regexp.MustCompile(`(?m)(fork|vfork|clone)\S*: .*(Resource temporarily unavailable|Cannot allocate memory)|: (Stale file handle|Text file busy)$`), false},
+}
+
+// permanentStep matches messages of srun about a step that the job can never have: a fault of the settings for this
+// layout.
+var permanentStep = regexp.MustCompile(`(?m)^srun: error: Unable to create step for job \d+: (More processors requested than permitted|Memory required by task is not available|Requested node configuration is not available|Invalid |(Task|Node|CPU) count specification invalid|Task distribution specification invalid|Requested operation not supported)`)
+
+// partedForm matches a message of srun that output of a node was lost. A crash of the program has it, too, so that it
+// counts only for a launch that ended well.
+var partedForm = regexp.MustCompile(`(?m)^srun: error: step_launch_notify_io_failure: aborting, io error with slurmstepd on node`)
+
+// Messages of launchers about the signal that ended a program.
+var (
+	termForm  = regexp.MustCompile(`EXIT STRING: (Terminated|Hangup|Interrupt) \(signal|exited on signal (15|1|2)\b|(?m)^srun: error: .*tasks? [0-9,-]+: (Terminated|Hangup|Interrupt)`)
+	crashForm = regexp.MustCompile(`EXIT STRING: (Segmentation|Aborted|Killed|Bus|Floating|Illegal|User|Broken)|exited on signal (3|4|6|7|8|9|11)\b|(?m)^srun: error: .*tasks? [0-9,-]+: (Segmentation|Aborted|Killed|Bus|Floating|Illegal|Exited|Out Of Memory|Broken)`)
+)
+
+// interruption returns a cause outside of the program for which a launch has no results, and the launcher's message,
+// "" if there is none. `begun` says whether the program had begun to measure.
+func (o Output) interruption(begun bool) (Cause, string) {
+	for _, m := range launcherMessages {
+		if !m.any && begun {
+			continue
+		}
+		if at := m.form.FindIndex(o.Stderr); at != nil && !(m.cause == NoStep && permanentStep.Match(o.Stderr)) {
+			return m.cause, messageAt(o.Stderr, at)
+		}
+	}
+	switch {
+	case !o.Ended || o.TimedOut:
+		return "", ""
+	case o.Exit == 0 && partedForm.Match(o.Stderr):
+		return NodeFailed, messageAt(o.Stderr, partedForm.FindIndex(o.Stderr))
+	case o.signalled():
+		return Signalled, fmt.Sprintf("exit code %d, ended by a signal from outside", o.Exit)
+	case !begun && (o.Exit == 126 || o.Exit == 127):
+		return NoProgram, o.exitText()
+	}
+	return "", ""
+}
+
+// signalled reports whether TERM, INT or HUP ended the launch. A rank that crashes makes launchers end the other ranks
+// by TERM, so a message about another signal counts more.
+func (o Output) signalled() bool {
+	if o.Exit == 0 || crashForm.Match(o.Stderr) {
+		return false
+	}
+	return o.Exit == 128+1 || o.Exit == 128+2 || o.Exit == 128+15 || termForm.Match(o.Stderr)
+}
+
+func messageAt(text []byte, at []int) string {
+	end := at[1]
+	for end < len(text) && text[end] != '\n' {
+		end++
+	}
+	begin := at[0]
+	for begin > 0 && text[begin-1] != '\n' {
+		begin--
+	}
+	return string(text[begin:end])
+}
+
+// Interruption returns why missing results of a launch are no fault of its candidates, whatever exit code the launcher
+// has, "" if they may be. It considers only causes that can occur while a program measures.
+func (o Output) Interruption() (Cause, string) { return o.interruption(true) }

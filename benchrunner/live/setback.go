@@ -1,0 +1,148 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+)
+
+// setback counts the jobs in a row that measured nothing of a request, for a cause outside of its candidate.
+type setback struct {
+	jobs  int
+	since time.Time // end of the first of these jobs
+}
+
+// minSetbacks is the least number of jobs in a row without a result after which Run leaves their requests to a later
+// run. So many jobs must end this way even if they take longer than the machine's patience.
+const minSetbacks = 3
+
+// measureAgain measures the requests that a job left. If the job measured nothing, it waits first, longer after each
+// such job in a row. After the machine's patience it leaves the requests to a later run.
+func (r *run) measureAgain(ctx context.Context, c *activeJob) error {
+	if c.setback == "" || len(c.rest) == 0 {
+		return r.measure(ctx, c.rest)
+	}
+	worst := r.countSetback(c.rest)
+	if worst.jobs >= minSetbacks && time.Since(worst.since) >= r.m.patience {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.later = fmt.Errorf("%w: %d benchmarks have no result after %d jobs in a row: %s", benchrunner.ErrUnavailable, len(c.rest), worst.jobs, c.setback)
+		return nil
+	}
+	pause := r.m.pauseAfter(worst.jobs)
+	r.m.opt.Notice(fmt.Errorf("%s; %d benchmarks go into another job in %v", c.setback, len(c.rest), pause.Round(time.Second)))
+	if !sleep(ctx, pause) {
+		return ctx.Err()
+	}
+	return r.measure(ctx, c.rest)
+}
+
+// countSetback counts a job that measured nothing of the requests. It returns the count of the request with the most
+// such jobs.
+func (r *run) countSetback(requests []int) setback {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var worst setback
+	for _, i := range requests {
+		s := &r.setbacks[i]
+		if s.jobs++; s.jobs == 1 {
+			s.since = time.Now()
+		}
+		if s.jobs > worst.jobs {
+			worst = *s
+		}
+	}
+	return worst
+}
+
+// pauseAfter returns the pause after n jobs in a row without a result: a second, doubled after each job, at most a
+// minute.
+func (m *Machine) pauseAfter(n int) time.Duration {
+	return min(firstPause, m.opt.Poll.Max) << min(n-1, maxDoublings)
+}
+
+const (
+	firstPause   = time.Second
+	maxDoublings = 6 // to about a minute
+)
+
+// refusal is a request of a layout that the scheduler never runs.
+type refusal struct {
+	request int
+	reason  error // matches benchrunner.ErrRejected
+}
+
+// refusedLayouts has the layouts that the scheduler never runs, each with the reason.
+type refusedLayouts struct {
+	sync.Mutex
+	reasons map[coll.Layout]error
+}
+
+func (l *refusedLayouts) add(layout coll.Layout, reason error) {
+	l.Lock()
+	defer l.Unlock()
+	if l.reasons == nil {
+		l.reasons = map[coll.Layout]error{}
+	}
+	l.reasons[layout] = reason
+}
+
+// of returns why the scheduler never runs a layout, nil if it may.
+func (l *refusedLayouts) of(layout coll.Layout) error {
+	l.Lock()
+	defer l.Unlock()
+	return l.reasons[layout]
+}
+
+// refuse ends the layout of a job that the scheduler never runs. The layouts of a job with several of them go into jobs
+// of their own first, because some of them may run.
+func (r *run) refuse(ctx context.Context, c *activeJob) error {
+	requests := map[coll.Layout][]int{}
+	for _, i := range r.validRequests(c.Carries) {
+		layout := r.batch.Requests[i].Layout()
+		requests[layout] = append(requests[layout], i)
+	}
+	layouts := slices.SortedFunc(maps.Keys(requests), coll.CompareLayouts)
+	if len(layouts) > 1 {
+		for _, layout := range layouts {
+			if err := r.measure(ctx, requests[layout]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	for _, layout := range layouts {
+		reason := fmt.Errorf("layout %v: %w", layout, c.refusal)
+		r.m.refused.add(layout, reason)
+		for _, i := range requests[layout] {
+			r.addRefusal(i, reason)
+		}
+	}
+	return nil
+}
+
+func (r *run) addRefusal(request int, reason error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.refused = append(r.refused, refusal{request, reason})
+}
+
+// endRefused logs a failed trial for each request of a refused layout. If the scheduler refused every job so far, it
+// returns the reason instead, because the options are probably wrong.
+func (r *run) endRefused() error {
+	for _, f := range r.refused {
+		if !r.m.accepted.Load() {
+			return f.reason
+		}
+		if err := r.logRejection(rejection{request: f.request, reason: f.reason.Error(), phase: benchrunner.PhaseRefused}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
