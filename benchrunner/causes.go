@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 
 	"tutti/coll"
 )
@@ -203,7 +204,7 @@ func messageAt(text []byte, at []int) string {
 	for begin > 0 && text[begin-1] != '\n' {
 		begin--
 	}
-	return string(text[begin:end])
+	return strings.Join(strings.Fields(string(text[begin:end])), " ")
 }
 
 // Interruption returns why missing results of a launch are no fault of its candidates, whatever exit code the launcher

@@ -16,6 +16,7 @@ const (
 	ExitOutput       ExitCode = 7
 	ExitNotReady     ExitCode = 8
 	ExitNotProved    ExitCode = 9
+	ExitInterrupted  ExitCode = 10
 
 	// ExitUnknown means that a signal ended the process, or that its exit code was not observed.
 	ExitUnknown ExitCode = -1
@@ -40,5 +41,6 @@ func ExitMeanings() []ExitMeaning {
 		{ExitOutput, "cannot write results: full disk, read-only folder"},
 		{ExitNotReady, "something is missing: no campaign (doctor) or not this one (tune, resume) can run"},
 		{ExitNotProved, "verify: a selection is slower than the default, was or may have been ignored, the measurements cannot be trusted, or the budget ended"},
+		{ExitInterrupted, "interrupted by the machine; continue with tutti resume when it works again"},
 	}
 }

@@ -196,7 +196,7 @@ func (m *measurer) measureStage(ctx context.Context, stage Stage, most int, want
 
 func (s *series) add(round int, tuned, byDefault coll.Trial) {
 	for _, t := range []coll.Trial{byDefault, tuned} {
-		if t.Phase == benchrunner.PhaseParse {
+		if t.Phase == benchrunner.PhaseParse || t.Phase == benchrunner.PhaseNoise {
 			s.unusable++
 			s.failure = t.Error
 			return

@@ -76,7 +76,7 @@ func (m *machine) trial(r benchrunner.Request) coll.Trial {
 		return t
 	}
 	if m.noisy {
-		t.State, t.Phase, t.Error = coll.TrialFailed, benchrunner.PhaseParse, "too noisy"
+		t.State, t.Phase, t.Error = coll.TrialFailed, benchrunner.PhaseNoise, "too noisy"
 		return t
 	}
 	h := uint64(14695981039346656037)

@@ -41,8 +41,8 @@ type Options struct {
 	JobTime    time.Duration // longest wall time of one job; zero: the scheduler's limit
 	Poll       Poll
 
-	// Notice, if not nil, receives the scheduler's errors while tutti waits for it. Several
-	// goroutines may call it, every few seconds.
+	// Notice, if not nil, receives why tutti waits: the scheduler's errors, the reasons of pending jobs, and jobs that
+	// measured nothing. Several goroutines may call it, every few seconds.
 	Notice func(error)
 
 	Parallel      Parallel   // default ParallelNever; no effect where nodes are not separate machines

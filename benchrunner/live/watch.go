@@ -1,13 +1,16 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,7 +39,8 @@ type watched struct {
 	id      string
 	sub     benchrunner.Submission
 	status  benchrunner.Status
-	unknown int // number of consecutive answers that omit the job
+	begun   time.Time // when tutti began to watch the job
+	unknown int       // number of consecutive answers that omit the job
 	since   time.Time
 	over    chan ending // receives the ending; capacity 1
 }
@@ -48,7 +52,7 @@ type watcher struct {
 	poll      Poll
 	lostAfter time.Duration // least time after which an unknown job counts as lost
 	patience  time.Duration // the same time while the scheduler reports an error
-	notice    func(error)   // receives the errors of a scheduler that is unavailable
+	notice    func(error)   // receives why the watcher waits: errors of a scheduler, reasons of pending jobs
 
 	mu      sync.Mutex
 	jobs    map[*watched]bool
@@ -84,7 +88,7 @@ func (w *watcher) add(j *watched) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	now := time.Now()
-	w.jobs[j] = true
+	w.jobs[j], j.begun = true, now
 	w.changed = now
 	if ask := now.Add(min(askFirst, w.poll.Max)); len(w.jobs) == 1 || ask.Before(w.nextAsk) {
 		w.nextAsk = latest(ask, w.asked.Add(w.period()))
@@ -223,8 +227,27 @@ func (w *watcher) take(ctx context.Context, asked []*watched, answer map[string]
 	}
 	if err != nil && !down {
 		w.notice(err)
+	} else if reasons := w.pendingReasons(now); reasons != "" {
+		w.notice(errors.New(reasons))
 	}
 	w.nextAsk = now.Add(max(w.period(), w.jitter(now.Sub(w.changed)/10)))
+}
+
+// pendingReasons returns how many jobs are pending for each of the scheduler's reasons, the most frequent first. It leaves
+// out jobs that have only just been submitted. The caller holds the lock.
+func (w *watcher) pendingReasons(now time.Time) string {
+	count := map[string]int{}
+	for j := range w.jobs {
+		if j.status.Phase == benchrunner.JobWaiting && now.Sub(j.begun) >= w.period() {
+			count[j.status.Reason]++
+		}
+	}
+	reasons := slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(cmp.Compare(count[b], count[a]), cmp.Compare(a, b)) })
+	var parts []string
+	for _, reason := range reasons {
+		parts = append(parts, fmt.Sprintf("%d pending: %s", count[reason], reason))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // enter records a job's status from an answer of the scheduler. If the answer omits the job, a non-nil `err` says why

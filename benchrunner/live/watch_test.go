@@ -239,3 +239,23 @@ func TestNodesComeBack(t *testing.T) {
 		}
 	})
 }
+
+// TestPendingReasons checks that the watcher reports why jobs are pending, and that a held job waits until it is
+// released.
+func TestPendingReasons(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		o := &statusScheduler{answer: func(map[string]benchrunner.Submission) (map[string]benchrunner.Status, error) {
+			if time.Since(began) < time.Hour {
+				return map[string]benchrunner.Status{"1": {Phase: benchrunner.JobWaiting, Reason: "JobHeldAdmin"}}, nil
+			}
+			return map[string]benchrunner.Status{"1": {Phase: benchrunner.JobOver, Outcome: coll.JobCompleted}}, nil
+		}}
+		said := map[string]int{}
+		w := newWatcher(o, poll, 30*time.Second, patience, func(err error) { said[err.Error()]++ })
+		e, err := w.watch(t.Context(), "1", benchrunner.Submission{Dir: t.TempDir()})
+		if err != nil || e.status.Outcome != coll.JobCompleted || said["1 pending: JobHeldAdmin"] == 0 || len(said) != 1 {
+			t.Errorf("%+v, %v, notices %v: want it completed after an hour, and why it was pending", e, err, said)
+		}
+	})
+}

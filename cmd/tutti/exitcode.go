@@ -33,12 +33,13 @@ const (
 	codeOutput       = service.ExitOutput
 	codeNotReady     = service.ExitNotReady
 	codeNotProved    = service.ExitNotProved
+	codeInterrupted  = service.ExitInterrupted
 )
 
 func codeTable() string {
 	var b strings.Builder
 	for _, m := range service.ExitMeanings() {
-		fmt.Fprintf(&b, "  %d  %s\n", m.Code, m.Text)
+		fmt.Fprintf(&b, "  %2d  %s\n", m.Code, m.Text)
 	}
 	return b.String()
 }
@@ -83,6 +84,8 @@ func codeOf(err error) exitCode {
 		return codeNotConverged
 	case errors.Is(err, errNotReady), errors.Is(err, benchrunner.ErrNoStart):
 		return codeNotReady
+	case errors.Is(err, benchrunner.ErrUnavailable):
+		return codeInterrupted
 	case errors.Is(err, errNotProved):
 		return codeNotProved
 	case errors.Is(err, errCancelled), errors.Is(err, context.Canceled):

@@ -239,7 +239,8 @@ func parted(t *testing.T, out string) bool {
 	t.Helper()
 	files := testutil.Must(filepath.Glob(filepath.Join(out, "jobs", "*", "*", "stderr")))(t)
 	return slices.ContainsFunc(files, func(file string) bool {
-		return (benchrunner.Output{Stderr: readFile(t, file), Ended: true}).Parted()
+		cause, _ := (benchrunner.Output{Stderr: readFile(t, file), Ended: true}).Interruption()
+		return cause != ""
 	})
 }
 

@@ -198,7 +198,8 @@ func stateOf(e campaign.Event) string {
 // Minimum times between two lines that say why a campaign waits.
 const (
 	newReasonInterval  = 5 * time.Second // if the reason has changed
-	sameReasonInterval = time.Minute
+	sameReasonInterval = time.Minute     // doubled after each line with the same reason
+	sameReasonMost     = time.Hour
 )
 
 // waitNotices prints the reasons why a campaign waits. It prints the first reason at once and later ones at
@@ -210,7 +211,8 @@ type waitNotices struct {
 	mu    sync.Mutex
 	print func(line string)
 	last  string
-	when  time.Time // of the last line
+	when  time.Time     // of the last line
+	pause time.Duration // until a line with the same reason
 }
 
 func newWaitNotices(what string, print func(line string)) *waitNotices {
@@ -223,12 +225,12 @@ func (w *waitNotices) notice(cause error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	line := fmt.Sprintf("waiting for %s: %v", w.what, cause)
-	interval := newReasonInterval
+	interval, pause := newReasonInterval, sameReasonInterval
 	if line == w.last {
-		interval = sameReasonInterval
+		interval, pause = w.pause, min(2*w.pause, sameReasonMost)
 	}
 	if now := w.now(); w.when.IsZero() || now.Sub(w.when) >= interval {
-		w.last, w.when = line, now
+		w.last, w.when, w.pause = line, now, pause
 		w.print(line)
 	}
 }

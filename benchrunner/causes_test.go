@@ -1,0 +1,124 @@
+package benchrunner_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"tutti/benchrunner"
+	"tutti/coll"
+	"tutti/internal/testutil"
+)
+
+// TestCausesReference checks that the reference of failures has the table of causes. With -update it writes the table.
+func TestCausesReference(t *testing.T) {
+	const path, begin, end = "../docs/reference/failures.md", "<!-- causes -->\n", "<!-- end of causes -->\n"
+	text := testutil.Must(os.ReadFile(path))(t)
+	before, rest, ok := bytes.Cut(text, []byte(begin))
+	_, after, okToo := bytes.Cut(rest, []byte(end))
+	if !ok || !okToo {
+		t.Fatalf("%s has no table of causes", path)
+	}
+	table := "| cause | fault of | signs | what tutti does |\n|---|---|---|---|\n"
+	for _, c := range benchrunner.Causes() {
+		table += fmt.Sprintf("| %s | %s | %s | %s |\n", c.Cause, c.Fault, c.Signs, c.Consequence)
+	}
+	testutil.CheckGolden(t, "../"+path, []byte(string(before)+begin+table+end+string(after)))
+}
+
+// TestFaults checks that every cause has one entry with one of the three faults.
+func TestFaults(t *testing.T) {
+	seen := map[benchrunner.Cause]bool{}
+	for _, c := range benchrunner.Causes() {
+		if seen[c.Cause] {
+			t.Errorf("%s is listed twice", c.Cause)
+		}
+		seen[c.Cause] = true
+		switch c.Fault {
+		case benchrunner.FaultCandidate, benchrunner.FaultMachine, benchrunner.FaultUser:
+		default:
+			t.Errorf("%s: fault %q", c.Cause, c.Fault)
+		}
+	}
+	if f := benchrunner.Cause("").Fault(); f != "" {
+		t.Errorf("no cause has the fault %q", f)
+	}
+}
+
+// TestJobCause checks who is at fault when a job ends in each way: only a running launch that uses up the time or the
+// memory of its job.
+func TestJobCause(t *testing.T) {
+	for _, o := range []coll.JobOutcome{
+		coll.JobCompleted, coll.JobFailed, coll.JobTimeout, coll.JobCancelled, coll.JobNodeFail, coll.JobOutOfMemory, coll.JobLost,
+	} {
+		for _, running := range []bool{false, true} {
+			want := benchrunner.FaultMachine
+			if running && (o == coll.JobTimeout || o == coll.JobOutOfMemory) {
+				want = benchrunner.FaultCandidate
+			}
+			if got := benchrunner.JobCause(o, running).Fault(); got != want {
+				t.Errorf("%s, a launch runs: %t: fault of the %s, want %s", o, running, got, want)
+			}
+		}
+	}
+}
+
+// TestLaunchCauses checks the cause of a launch without results, from what its launcher prints.
+func TestLaunchCauses(t *testing.T) {
+	const (
+		hydraTerm  = "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Terminated (signal 15)\n"
+		hydraCrash = "YOUR APPLICATION TERMINATED WITH THE EXIT STRING: Segmentation fault (signal 11)\n"
+	)
+	tests := []struct {
+		name, stderr string
+		exit         int
+		begun        bool
+		want         benchrunner.Cause // "" for a fault of the candidate
+	}{
+		{"srun: node failure, exit code 0", "srun: error: Node failure on n1\n", 0, true, benchrunner.NodeFailed},
+		{"srun: node failure", "srun: error: Node failure on n1\nsrun: error: n1: task 0: Killed\n", 9, true, benchrunner.NodeFailed},
+		{"srun: lost step", "srun: error: Aborting, io error and missing step on node 0\n", 1, true, benchrunner.NodeFailed},
+		{"srun: preempted", "slurmstepd: error: *** STEP 5.0 ON n1 CANCELLED AT 2026-01-01T00:00:00 DUE TO PREEMPTION ***\n", 143, true, benchrunner.NodeFailed},
+		{"srun: no allocation", "srun: error: Unable to confirm allocation for job 5: Unable to contact slurm controller (connect failure)\n", 1, false, benchrunner.NoStep},
+		{"srun: no nodes in time", "srun: Job 5 step creation temporarily disabled, retrying (Requested nodes are busy)\n", 1, false, benchrunner.NoStep},
+		{"srun: slurmd does not answer", "srun: error: Task launch for StepId=5.0 failed on node n1: Communication connection failure\n", 1, false, benchrunner.NoStep},
+		{"srun: more ranks than the job has", "srun: error: Unable to create step for job 5: More processors requested than permitted\n", 1, false, ""},
+		{"srun: no such program", "slurmstepd: error: execve(): /opt/bench: No such file or directory\nsrun: error: n1: tasks 0-1: Exited with exit code 2\n", 2, false, benchrunner.NoProgram},
+		{"srun: terminated", "srun: error: n1: task 0: Terminated\n", 143, true, benchrunner.Signalled},
+		{"srun: a crash, and others terminated", "srun: error: n1: task 0: Segmentation fault (core dumped)\nsrun: error: n2: task 1: Terminated\n", 143, true, ""},
+		{"hydra: terminated", hydraTerm, 15, true, benchrunner.Signalled},
+		{"hydra: crash", hydraCrash, 11, true, ""},
+		{"hydra: no such program", "[proxy:0:0@n1] HYDU_create_process (utils/launch/launch.c:73): execvp error on file ./bench (No such file or directory)\n", 255, false, benchrunner.NoProgram},
+		{"hydra: proxy lost", "[mpiexec@n1] control_cb (pm/pmiserv/pmiserv_cb.c:206): assert (!closed) failed\n", 7, true, benchrunner.NodeFailed},
+		{"mpirun: terminated", "mpirun noticed that process rank 0 with PID 0 on node vm exited on signal 15 (Terminated).\n", 143, true, benchrunner.Signalled},
+		{"mpirun: crash", "mpirun noticed that process rank 0 with PID 0 on node vm exited on signal 11 (Segmentation fault).\n", 139, true, ""},
+		{"mpirun: daemon lost", "ORTE has lost communication with a remote daemon.\n\n  HNP daemon   : [[1,0],0] on node n1\n", 205, true, benchrunner.NodeFailed},
+		{"mpirun 5: daemon lost", "PRTE has lost communication with a remote daemon.\n", 205, true, benchrunner.NodeFailed},
+		{"mpirun: no such program", "mpirun was unable to launch the specified application as it could not access\nor execute an executable:\n\nExecutable: ./nono\n", 132, false, benchrunner.NoProgram},
+		{"no launcher", "env: 'srun': No such file or directory\n", 127, false, benchrunner.NoProgram},
+		{"not executable", "timeout: failed to run command 'bench': Permission denied\n", 126, false, benchrunner.NoProgram},
+		{"library missing", "bench: error while loading shared libraries: libmpi.so.12: cannot open shared object file: No such file or directory\n", 127, false, benchrunner.NoProgram},
+		{"exit code 127 of a program that has begun", "", 127, true, ""},
+		{"disk full", "bench: write: No space left on device\n", 1, true, benchrunner.DiskFull},
+		{"interrupted", "", 130, true, benchrunner.Signalled},
+		{"hangup", "", 129, true, benchrunner.Signalled},
+		{"killed, perhaps for its memory", "", 137, true, ""},
+		{"aborts", "Abort(1) on node 0: MPI error\n", 1, true, ""},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			s := benchrunner.Launch{Cases: make([]benchrunner.Case, 2)}
+			out := benchrunner.Output{Ended: true, Exit: tc.exit, Stderr: []byte(tc.stderr)}
+			for _, o := range benchrunner.Outcomes(s, out, tc.begun, func(benchrunner.Case) (benchrunner.Outcome, bool) { return benchrunner.Outcome{}, false })[:1] {
+				if o.Cause != tc.want || (o.State == benchrunner.OutcomeNotReached) != (tc.want != "") {
+					t.Errorf("%s %s %q: %s, want cause %q", o.State, o.Phase, o.Cause, o.Error, tc.want)
+				}
+				if tc.want != "" && (tc.want.Fault() != benchrunner.FaultMachine || strings.Contains(o.Error, "\n")) {
+					t.Errorf("fault of the %s, message %q: want a line about the machine", tc.want.Fault(), o.Error)
+				}
+			}
+		})
+	}
+}
