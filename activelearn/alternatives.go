@@ -74,8 +74,8 @@ func (a Alternatives) trusted(c coll.Candidate) (coll.Measurement, bool) {
 
 // Rows returns one row of alternatives for each of the given points of the space, in their order. A row
 // leaves out excluded candidates. It also leaves out measured candidates that are not significantly faster
-// than the library's default. If no other algorithm remains at a point, its row has only the default. If a
-// candidate was measured, the measured time replaces the prediction.
+// than the library's default. If no other algorithm remains at a point, or the default was given up there, its row has
+// only the default. If a candidate was measured, the measured time replaces the prediction.
 func (a Alternatives) Rows(points []coll.Point) ([]selection.Row, error) {
 	predicted, err := a.models.Predict(points)
 	if err != nil {
@@ -84,6 +84,10 @@ func (a Alternatives) Rows(points []coll.Point) ([]selection.Row, error) {
 	var rows []selection.Row
 	for i, point := range points {
 		at, _ := a.space.Index(point)
+		if a.ledger.leftToLibrary(at) {
+			rows = append(rows, onlyDefault(point))
+			continue
+		}
 		selectable := a.excluded.Selectable(at)
 		row := selection.Row{Point: point}
 		var scaled []float64
@@ -96,7 +100,7 @@ func (a Alternatives) Rows(points []coll.Point) ([]selection.Row, error) {
 		}
 		if len(scaled) == 0 {
 			if len(selectable) < len(a.space.Feasible(at)) { // the selected algorithm of a neighboring point must not extend to this point
-				rows = append(rows, selection.Row{Point: point, Options: []selection.Option{{Algorithm: coll.Default, Seconds: 1}}})
+				rows = append(rows, onlyDefault(point))
 			}
 			continue
 		}
@@ -111,6 +115,10 @@ func (a Alternatives) Rows(points []coll.Point) ([]selection.Row, error) {
 		rows = append(rows, row)
 	}
 	return rows, nil
+}
+
+func onlyDefault(p coll.Point) selection.Row {
+	return selection.Row{Point: p, Options: []selection.Option{{Algorithm: coll.Default, Seconds: 1}}}
 }
 
 // beaten reports whether the default is at least as good as a measured candidate at the same point: the default

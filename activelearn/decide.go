@@ -16,6 +16,8 @@ type Progress struct {
 	Outliers    int          // to be measured again in the next round
 	Retries     int          // failed candidates that will be tried again
 	Free        int          // candidates that are neither measured nor pending nor given up
+	Noisy       int          // candidates that the machine was too noisy for
+	Left        float64      // share of the weight at points that are left to the library; see Ledger.LeftToLibrary
 	Compared    bool         // at least two algorithms were measured, or the space has only one
 	MeasuresAll bool         // see MeasuresAll
 	Replicates  int
@@ -29,18 +31,34 @@ type Progress struct {
 // is pending and no audit remains. Predictions must meet the criteria with the probability `confidence`. Other
 // evaluations must meet them in successive rounds. A space is completely measured if no candidate is free and none
 // will be measured again. Then the averages must meet the criteria, because no further round can narrow their
-// confidence limits. Noise ends a campaign before the limits do.
+// confidence limits. Noise ends a campaign before the limits do. What was given up is no proof: see unlessUnmeasured.
 func Decide(p Progress) StopReason {
 	complete := p.Free+p.Retries+p.Outliers == 0
 	switch {
 	case p.converged() || complete && p.averagesMeet() && p.Compared:
-		return Converged
+		return p.unlessUnmeasured()
 	case complete:
 		return SpaceExhausted
 	case p.noiseLimited():
 		return NoiseLimited
 	}
 	return p.Limit
+}
+
+// maxLeftToLibrary is the largest share of the weight at points that are left to the library with which a campaign may
+// converge. At these points nothing is known, so that the criteria say nothing about them.
+const maxLeftToLibrary = 0.05
+
+// unlessUnmeasured returns Converged, unless candidates or points without a measurement forbid it. These were given up,
+// so that further rounds would not measure them.
+func (p Progress) unlessUnmeasured() StopReason {
+	switch {
+	case p.Left > maxLeftToLibrary:
+		return Unmeasurable
+	case p.Noisy > 0:
+		return NoiseLimited
+	}
+	return Converged
 }
 
 // last returns the evaluation of the latest round, or false if that round could not be evaluated.

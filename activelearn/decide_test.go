@@ -47,3 +47,25 @@ func TestDecide(t *testing.T) {
 		t.Errorf("without an evaluation of the latest round: %q", got)
 	}
 }
+
+// TestDecideUnmeasured checks that a campaign does not converge while candidates have no time through noise, or if too
+// many points are left to the library.
+func TestDecideUnmeasured(t *testing.T) {
+	for _, tc := range []struct {
+		noisy int
+		left  float64
+		want  StopReason
+	}{{0, 0, Converged}, {0, 0.05, Converged}, {0, 0.051, Unmeasurable}, {1, 0, NoiseLimited}, {1, 1, Unmeasurable}} {
+		p := Progress{
+			Criteria: Criteria{Slowdown: 1.1, Mistakes: 0.1}, Evaluations: []Evaluation{{Source: Predicted, PConverged: 1, Slowdown: 1}}, Evaluated: true,
+			Free: 7, Compared: true, Noisy: tc.noisy, Left: tc.left,
+		}
+		if got := Decide(p); got != tc.want {
+			t.Errorf("%d noisy, %g left to the library: %q, want %q", tc.noisy, tc.left, got, tc.want)
+		}
+		p.Free, p.Evaluations[0].PConverged = 0, 0
+		if got := Decide(p); got != tc.want {
+			t.Errorf("complete, %d noisy, %g left to the library: %q, want %q", tc.noisy, tc.left, got, tc.want)
+		}
+	}
+}

@@ -82,7 +82,7 @@ func (e *Excluded) add(layout coll.Layout, alg coll.Algorithm, bytes int64, work
 }
 
 // Any reports whether Has can be true for any candidate.
-func (e *Excluded) Any() bool { return len(e.tried) > 0 || e.ledger.notReached > 0 }
+func (e *Excluded) Any() bool { return len(e.tried) > 0 || e.ledger.noisy+e.ledger.refused > 0 }
 
 // Has reports whether the candidate is excluded. The candidate must be in the space of the ledger.
 func (e *Excluded) Has(c coll.Candidate) bool {
@@ -93,7 +93,7 @@ func (e *Excluded) Has(c coll.Candidate) bool {
 	switch {
 	case !ok || e.ledger.status[at] == done:
 		return false
-	case e.ledger.status[at] == abandoned || e.ledger.status[at] == notReached:
+	case e.ledger.status[at] >= abandoned:
 		return true
 	}
 	for _, layout := range []coll.Layout{c.Layout(), {}} {

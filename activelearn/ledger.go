@@ -17,9 +17,10 @@ const (
 	free status = iota
 	pending
 	done
-	repeating  // measured, and a second measurement is in progress
-	abandoned  // given up after failures of its own
-	notReached // given up for a reason outside of it, such as noise or a layout that the machine refuses
+	repeating // measured, and a second measurement is in progress
+	abandoned // given up after failures of its own
+	noisy     // the machine was too noisy for a time
+	refused   // the machine never runs its layout
 )
 
 // Ledger records the state of each candidate of a space, the measurements so far, and their cost.
@@ -30,7 +31,8 @@ type Ledger struct {
 	left        []int    // point index -> number of free candidates
 	free        int
 	abandoned   int     // candidates that were given up after failures of their own
-	notReached  int     // candidates that were given up for a reason outside of them
+	noisy       int     // candidates that the machine was too noisy for
+	refused     int     // candidates in layouts that the machine never runs
 	entries     entries // one for each measured candidate, in the order of their trials
 	places      []int32 // index of a measured candidate in status -> index in entries
 	replicates  []preprocess.Replicate
@@ -340,9 +342,44 @@ func (l *Ledger) IsMeasured(c coll.Candidate) bool {
 // Abandon marks a pending candidate as given up after failures of its own.
 func (l *Ledger) Abandon(c coll.Candidate) { l.move(c, abandoned) }
 
-// MarkNotReached marks a pending candidate as given up for a reason outside of it. It cannot be selected, but says
-// nothing about its algorithm at other points.
-func (l *Ledger) MarkNotReached(c coll.Candidate) { l.move(c, notReached) }
+// MarkNoisy marks a pending candidate that the machine was too noisy for. It is not selected, says nothing about its
+// algorithm at other points, and stays open: the campaign does not converge.
+func (l *Ledger) MarkNoisy(c coll.Candidate) { l.move(c, noisy) }
+
+// MarkRefused marks a pending candidate in a layout that the machine never runs. It is not selected, and says nothing
+// about its algorithm at other points.
+func (l *Ledger) MarkRefused(c coll.Candidate) { l.move(c, refused) }
+
+// Noisy returns the number of candidates that the machine was too noisy for.
+func (l *Ledger) Noisy() int { return l.noisy }
+
+// LeftToLibrary returns the points that are left to the library because every candidate was given up there, or the
+// default was, where the space has it. O(candidates) time if any candidate was given up.
+func (l *Ledger) LeftToLibrary() []coll.Point {
+	var out []coll.Point
+	if l.abandoned+l.noisy+l.refused == 0 {
+		return nil
+	}
+	for i, p := range l.space.Points() {
+		if l.leftToLibrary(i) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// leftToLibrary reports whether LeftToLibrary has the i-th point of the space.
+func (l *Ledger) leftToLibrary(i int) bool {
+	all := len(l.space.Feasible(i)) > 0
+	for k, a := range l.space.Feasible(i) {
+		given := l.status[l.first[i]+k] >= abandoned
+		if given && l.space.Algorithms()[a].IsDefault() {
+			return true
+		}
+		all = all && given
+	}
+	return all
+}
 
 // move changes the status of a candidate, and the counts of free candidates. It ignores candidates that are not
 // in the space.
@@ -359,8 +396,10 @@ func (l *Ledger) move(c coll.Candidate, to status) {
 		switch to {
 		case abandoned:
 			l.abandoned++
-		case notReached:
-			l.notReached++
+		case noisy:
+			l.noisy++
+		case refused:
+			l.refused++
 		}
 	}
 	l.status[at] = to

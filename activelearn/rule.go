@@ -144,9 +144,32 @@ func (r *StopRule) count(e Evaluation) {
 func (r *StopRule) Progress(elapsed time.Duration, retries int) Progress {
 	return Progress{
 		Criteria: r.opt.Criteria, Evaluations: r.evaluations, Evaluated: r.evaluated, InRow: r.watch.Satisfied(), Grown: r.grown,
-		Outliers: len(r.outliers), Retries: retries, Free: r.ledger.Left(), Compared: r.compared(),
+		Outliers: len(r.outliers), Retries: retries, Free: r.ledger.Left(), Noisy: r.ledger.Noisy(), Left: r.shareLeftToLibrary(), Compared: r.compared(),
 		MeasuresAll: r.measuresAll, Replicates: len(r.ledger.Replicates()), Limit: r.opt.Limits.Reached(r.ledger, elapsed),
 	}
+}
+
+// shareLeftToLibrary returns the share of the weight at the points that are left to the library.
+func (r *StopRule) shareLeftToLibrary() float64 {
+	left := r.ledger.LeftToLibrary()
+	if len(left) == 0 {
+		return 0
+	}
+	weight := r.opt.Weight
+	if weight == nil {
+		weight = func(coll.Point) float64 { return 1 }
+	}
+	sum, total := 0.0, 0.0
+	for _, p := range left {
+		sum += weight(p)
+	}
+	for _, p := range r.ledger.Space().Points() {
+		total += weight(p)
+	}
+	if total == 0 {
+		return float64(len(left)) / float64(len(r.ledger.Space().Points()))
+	}
+	return sum / total
 }
 
 // compared reports whether at least two algorithms were measured, or the space has only one. It returns

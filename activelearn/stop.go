@@ -12,12 +12,15 @@ type StopReason string
 // The reasons why a campaign stops. Only Converged is a success: the stopping criteria are met. SpaceExhausted
 // means that every candidate was measured but the criteria are not met, because noise hides which algorithm is
 // the best. NoiseLimited means that the campaign would end in this way if it measured every candidate.
+// Unmeasurable means that the criteria are met, but that at too many points the default, or every candidate, was given
+// up.
 const (
 	Converged      StopReason = "converged"
 	Budget         StopReason = "budget"
 	TimeUp         StopReason = "time"
 	SpaceExhausted StopReason = "exhausted"
 	NoiseLimited   StopReason = "noise-limited"
+	Unmeasurable   StopReason = "unmeasurable"
 	Cancelled      StopReason = "cancelled"
 )
 

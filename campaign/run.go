@@ -66,10 +66,16 @@ func Run(ctx context.Context, spec Spec, p Problem, past *journal.ProblemState, 
 	return r.result, nil
 }
 
-// explainStop adds a warning if the campaign stopped because of noise. It also adds one if a limit ended the
-// campaign in a space that is too small for predictions.
+// explainStop adds a warning if points are left to the library, and one if the campaign stopped because of noise. It also
+// adds one if a limit ended the campaign in a space that is too small for predictions.
 func (r *run) explainStop() {
+	if left := r.result.Ledger.LeftToLibrary(); len(left) > 0 {
+		r.warn("%d of %d points are left to the library, because every algorithm or the default was given up there, for example %v", len(left), len(r.result.Ledger.Space().Points()), left[0])
+	}
+	noisy := r.result.Ledger.Noisy()
 	switch {
+	case r.result.Stop == activelearn.NoiseLimited && noisy > 0:
+		r.warn("noise: %d candidates have no time, because it was too noisy each time", noisy)
 	case r.result.Stop == activelearn.NoiseLimited:
 		last := r.result.Evaluations[len(r.result.Evaluations)-1]
 		r.warn("noise: if everything were measured and the fastest selected, %.1f %% of the choices would be mistakes", 100*last.MistakesAttainable)

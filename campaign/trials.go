@@ -51,7 +51,7 @@ func (t *trials) record(res *Result, trial coll.Trial) error {
 	case trial.Phase == benchrunner.PhaseRefused:
 		t.endLayout(res, trial)
 	case trial.Phase == benchrunner.PhaseNoise && noisy >= t.most:
-		res.Ledger.MarkNotReached(trial.Candidate)
+		res.Ledger.MarkNoisy(trial.Candidate)
 		res.Warnings = append(res.Warnings, fmt.Sprintf("%v is noisy: %d times too noisy to be used: %s", trial.Candidate, noisy, trial.Error))
 	case trial.Phase == benchrunner.PhaseNoise || t.attempts[trial.Candidate]-noisy < t.most:
 		t.retry = append(t.retry, trial.Candidate)
@@ -61,10 +61,9 @@ func (t *trials) record(res *Result, trial coll.Trial) error {
 	return nil
 }
 
-// endLayout marks a candidate as not reached, because the machine never runs its layout. It adds a warning for each such
-// layout.
+// endLayout marks a candidate whose layout the machine never runs. It adds a warning for each such layout.
 func (t *trials) endLayout(res *Result, trial coll.Trial) {
-	res.Ledger.MarkNotReached(trial.Candidate)
+	res.Ledger.MarkRefused(trial.Candidate)
 	if layout := trial.Layout(); !t.refused[layout] {
 		t.refused[layout] = true
 		res.Warnings = append(res.Warnings, fmt.Sprintf("%v is left out, because the machine never runs it: %s", layout, trial.Error))
