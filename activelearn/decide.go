@@ -15,6 +15,7 @@ type Progress struct {
 	Grown       bool         // the space has become larger since the evaluation
 	Outliers    int          // to be measured again in the next round
 	Retries     int          // failed candidates that will be tried again
+	Open        int          // of these, defaults and candidates that failed for a reason outside of them
 	Free        int          // candidates that are neither measured nor pending nor given up
 	Noisy       int          // candidates that the machine was too noisy for
 	Left        float64      // share of the weight at points that are left to the library; see Ledger.LeftToLibrary
@@ -28,7 +29,7 @@ type Progress struct {
 // Decide returns the reason why no further round begins, or "" if one begins.
 //
 // A campaign has converged if its latest evaluation meets the stopping criteria, algorithms were compared, no outlier
-// is pending and no audit remains. Predictions must meet the criteria with the probability `confidence`. Other
+// or open candidate is pending, and no audit remains. Predictions must meet the criteria with the probability `confidence`. Other
 // evaluations must meet them in successive rounds. A space is completely measured if no candidate is free and none
 // will be measured again. Then the averages must meet the criteria, because no further round can narrow their
 // confidence limits. Noise ends a campaign before the limits do. What was given up is no proof: see unlessUnmeasured.
@@ -75,7 +76,7 @@ func (p Progress) converged() bool {
 	switch {
 	case p.Observed != nil:
 		return *p.Observed && !p.Grown
-	case !ok || p.Grown || p.Outliers > 0 || e.Audits > 0 || !p.Compared:
+	case !ok || p.Grown || p.Outliers+p.Open > 0 || e.Audits > 0 || !p.Compared:
 		return false
 	case e.Source == Predicted:
 		return e.PConverged >= confidence && !p.MeasuresAll

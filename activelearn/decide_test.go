@@ -63,6 +63,11 @@ func TestDecideUnmeasured(t *testing.T) {
 		if got := Decide(p); got != tc.want {
 			t.Errorf("%d noisy, %g left to the library: %q, want %q", tc.noisy, tc.left, got, tc.want)
 		}
+		p.Open, p.Retries = 1, 1
+		if got := Decide(p); got != "" {
+			t.Errorf("a candidate waits for a quieter machine: %q, want no stop", got)
+		}
+		p.Open, p.Retries = 0, 0
 		p.Free, p.Evaluations[0].PConverged = 0, 0
 		if got := Decide(p); got != tc.want {
 			t.Errorf("complete, %d noisy, %g left to the library: %q, want %q", tc.noisy, tc.left, got, tc.want)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -311,6 +313,81 @@ func TestSuspectAlgorithm(t *testing.T) {
 	}
 	if d := cmp.Diff(res.Warnings, restored.Warnings); d != "" || len(res.Warnings) != 1 {
 		t.Errorf("%d warnings (-run +restored):\n%s", len(res.Warnings), d)
+	}
+}
+
+// failsAs is a runner whose trials of some candidates fail in a phase.
+type failsAs struct {
+	benchrunner.Runner
+	phase string
+	fails func(coll.Candidate) bool
+}
+
+func (m failsAs) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Log) error {
+	return m.Runner.Run(ctx, b, benchrunner.TrialLog(func(t coll.Trial) error {
+		if m.fails(t.Candidate) {
+			t.State, t.Phase, t.Error, t.Seconds = coll.TrialFailed, m.phase, "for a test", 0
+		}
+		return log.Trial(t)
+	}))
+}
+
+// TestGivenUpProvesNothing checks campaigns in which candidates get no time: the default fails in one layout, the layout is
+// refused, one candidate is noisy. Points without a default or any candidate must be left to the library, named, and keep
+// the campaign from converging. A refused candidate must not be tried again, a noisy one must not be given up as failed.
+func TestGivenUpProvesNothing(t *testing.T) {
+	s := spec("uncertainty")
+	s.HPO, s.Learner.Forest.Trees = 0, 5
+	s.Criteria = activelearn.Criteria{Slowdown: 100, Mistakes: 1.1} // met by everything that was measured
+	s.Batch = campaign.Batch{Candidates: 1 << 20}                   // everything in the first round
+	truth := testutil.SyntheticMeasurements(grid(t))
+	first := testutil.SyntheticAlgorithms()[0]
+	for k := range truth {
+		if truth[k].Algorithm == first {
+			truth[k].Algorithm = coll.Default
+		}
+	}
+	m := testutil.Must(replay.New(truth, replay.Options{}))(t)
+	space := m.Space()
+	layout := space.Points()[0].Layout()
+	noisy := coll.Candidate{Point: space.Points()[1], Algorithm: testutil.SyntheticAlgorithms()[1]}
+	inLayout := 0
+	for _, p := range space.Points() {
+		if p.Layout() == layout {
+			inLayout++
+		}
+	}
+	for _, tc := range []struct {
+		name, phase string
+		fails       func(coll.Candidate) bool
+		left, again int // points left to the library; trials besides the first of each candidate
+		stop        activelearn.StopReason
+	}{
+		{"default", benchrunner.PhaseRun, func(c coll.Candidate) bool { return c.Algorithm.IsDefault() && c.Layout() == layout }, inLayout, inLayout, activelearn.Unmeasurable},
+		{"layout", benchrunner.PhaseRefused, func(c coll.Candidate) bool { return c.Layout() == layout }, inLayout, 0, activelearn.Unmeasurable},
+		{"noise", benchrunner.PhaseNoise, func(c coll.Candidate) bool { return c == noisy }, 0, s.Attempts - 1, activelearn.NoiseLimited},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := problem(t, replay.Options{})
+			p.Space, p.Truth, p.Runner = space, truth, failsAs{m, tc.phase, tc.fails}
+			var log memory
+			res := mustRun(t, s, p, &log)
+			if left := res.Ledger.LeftToLibrary(); res.Stop != tc.stop || len(left) != tc.left || res.Ledger.Trials() != space.Size()+tc.again {
+				t.Errorf("stopped %s, %d points left to the library, %d trials of %d candidates; want %s, %d, %d more\n%s",
+					res.Stop, len(left), res.Ledger.Trials(), space.Size(), tc.stop, tc.left, tc.again, strings.Join(res.Warnings, "\n"))
+			}
+			trained := testutil.Must(campaign.Train(s, p, res))(t)
+			c := testutil.Must(trained.Conclude(selection.Rejected{}))(t)
+			for _, point := range res.Ledger.LeftToLibrary() {
+				if alg := c.Selection.Choose(point); !alg.IsDefault() {
+					t.Errorf("%v: %v is selected, want it left to the library", point, alg)
+				}
+			}
+			restored := testutil.Must(campaign.Restore(s, p, past(p, log.records)))(t)
+			if !slices.Equal(restored.Ledger.LeftToLibrary(), res.Ledger.LeftToLibrary()) || restored.Ledger.Noisy() != res.Ledger.Noisy() {
+				t.Error("the restored campaign has other candidates without a time")
+			}
+		})
 	}
 }
 

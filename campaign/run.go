@@ -298,7 +298,7 @@ func (r *run) decide() activelearn.StopReason {
 // progress returns the state of the campaign for activelearn.Decide. An observer's decision replaces the criteria.
 func (r *run) progress() activelearn.Progress {
 	p := r.rule.Progress(time.Since(r.began), len(r.trials.retry))
-	p.Observed = r.observed
+	p.Observed, p.Open = r.observed, r.trials.open()
 	return p
 }
 
@@ -322,7 +322,9 @@ func (r *run) evaluate(round int) error {
 	}
 	end := false
 	if ok {
-		converged := activelearn.Decide(r.rule.Progress(time.Since(r.began), len(r.trials.retry))) == activelearn.Converged
+		p := r.progress()
+		p.Observed = nil
+		converged := activelearn.Decide(p) == activelearn.Converged
 		end, err = r.problem.Observer.Evaluated(eval, converged, r.rule.Selected)
 	}
 	r.observed = &end

@@ -103,6 +103,18 @@ func (t *trials) count(l *activelearn.Ledger, c coll.Candidate) int {
 	return 1
 }
 
+// open returns the number of candidates that wait for another attempt and without which nothing can be concluded: those
+// that the machine was too noisy for, and defaults.
+func (t *trials) open() int {
+	n := 0
+	for _, c := range t.retry {
+		if t.noisy[c] > 0 || c.Algorithm.IsDefault() {
+			n++
+		}
+	}
+	return n
+}
+
 // next returns the retries for the next round. Of each suspect algorithm (see trials) it returns one.
 func (t *trials) next() []coll.Candidate {
 	var out []coll.Candidate
