@@ -9,6 +9,7 @@ import (
 	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/hpo"
+	"tutti/mpi"
 )
 
 // Schema is the version of the journal that this package writes and reads.
@@ -24,6 +25,7 @@ const (
 	KindJob        Kind = "job"        // a job about to be submitted, submitted or ended
 	KindTrial      Kind = "trial"      // an ended attempt to measure a candidate
 	KindEvaluation Kind = "evaluation" // how good the selection is after a round
+	KindSite       Kind = "site"       // settings of the machine that select algorithms, of one library
 	KindGrow       Kind = "grow"       // algorithms and points that are added to the space
 	KindHPO        Kind = "hpo"        // a trial of a hyperparameter study
 	KindComparison Kind = "comparison" // of the best forest of the study with the Gaussian process
@@ -72,7 +74,7 @@ type Problem struct {
 func (p Problem) String() string { return p.Library + " " + string(p.Collective) }
 
 // Record is one line after the header. Kind says which of the fields Batch, Job, Trial, Evaluation, Grow,
-// HPO, Comparison, Stop and Verify is set. Records of the kind resume have none of them. Note is free text.
+// HPO, Comparison, Stop, Verify and Site is set. Records of the kind resume have none of them. Note is free text.
 type Record struct {
 	Kind       Kind                    `json:"kind"`
 	Time       time.Time               `json:"time"`
@@ -88,7 +90,14 @@ type Record struct {
 	Comparison *hpo.Comparison         `json:"comparison,omitempty"`
 	Stop       string                  `json:"stop,omitempty"`
 	Verify     *VerifyStep             `json:"verify,omitempty"`
+	Site       *Site                   `json:"site,omitempty"`
 	Note       string                  `json:"note,omitempty"`
+}
+
+// Site records the settings of the machine with which the launches of a library run, also if there are none.
+type Site struct {
+	Library string `json:"library"`
+	mpi.Site
 }
 
 // VerifyStep records one event in the verification of one library. Exactly one of the fields from Pass on is
@@ -113,6 +122,7 @@ func (r Record) Validate() error {
 	}{
 		{KindBatch, len(r.Batch) > 0}, {KindJob, r.Job != nil}, {KindTrial, r.Trial != nil}, {KindEvaluation, r.Evaluation != nil},
 		{KindGrow, len(r.Grow) > 0}, {KindHPO, r.HPO != nil}, {KindComparison, r.Comparison != nil}, {KindStop, r.Stop != ""}, {KindVerify, r.Verify != nil},
+		{KindSite, r.Site != nil},
 	}
 	known := r.Kind == KindResume
 	for _, f := range fields {
@@ -125,7 +135,7 @@ func (r Record) Validate() error {
 		known = known || f.kind == r.Kind
 	}
 	if !known {
-		return fmt.Errorf("kind %q: want batch, job, trial, evaluation, grow, hpo, comparison, stop, verify or resume", r.Kind)
+		return fmt.Errorf("kind %q: want batch, job, trial, evaluation, grow, hpo, comparison, stop, verify, site or resume", r.Kind)
 	}
 	switch r.Kind {
 	case KindBatch:

@@ -10,6 +10,7 @@ import (
 	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/hpo"
+	"tutti/mpi"
 )
 
 // State is the state of a campaign, computed from the records of its journal. The zero value is the state
@@ -20,6 +21,7 @@ type State struct {
 	Rounds        []*Round        // of all problems, in the order of their first record
 	Jobs          []*Job          // of problems and of verifications, in the order of their first record
 
+	sites       []Site
 	path        string            // of the journal
 	environment *coll.Environment // of the last job that has one
 }
@@ -80,6 +82,10 @@ func (s *State) Add(r Record) { s.add(r, span{}) }
 func (s *State) add(r Record, at span) {
 	if r.Verify != nil {
 		s.addVerify(r, at)
+		return
+	}
+	if r.Site != nil {
+		s.sites = append(s.sites, *r.Site)
 		return
 	}
 	if r.Problem == (Problem{}) {
@@ -204,6 +210,16 @@ func (s *State) Verification(library string) *Verification {
 	for _, v := range s.Verifications {
 		if v.Library == library {
 			return v
+		}
+	}
+	return nil
+}
+
+// Site returns the settings of the machine that were read last for a library. It returns nil if none were read.
+func (s *State) Site(library string) *mpi.Site {
+	for _, site := range slices.Backward(s.sites) {
+		if site.Library == library {
+			return &site.Site
 		}
 	}
 	return nil

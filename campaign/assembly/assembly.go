@@ -29,7 +29,6 @@ import (
 	"tutti/journal"
 	"tutti/metrics"
 	"tutti/mpi"
-	"tutti/mpi/libraries"
 	"tutti/preprocess"
 	"tutti/selection"
 	"tutti/surrogate/forest"
@@ -109,6 +108,9 @@ func Restore(contents *journal.Contents, dir string) (*Campaign, error) {
 	if err != nil {
 		return nil, input(fmt.Errorf("journal of %s: %w", dir, err))
 	}
+	for i, lib := range cfg.Libraries {
+		cfg.Libraries[i].Site = contents.State().Site(lib.Name)
+	}
 	c, err := build(cfg, contents.State())
 	if err != nil {
 		return nil, fmt.Errorf("campaign of %s: %w", dir, err)
@@ -147,7 +149,7 @@ type release struct {
 // openReleases opens the libraries. It warns of releases without a catalogue.
 func (c *Campaign) openReleases() error {
 	for _, lib := range c.Config.Libraries {
-		port, cat, err := libraries.Release(lib.Name, lib.Version, lib.Users...)
+		port, cat, err := lib.Release()
 		if err != nil {
 			return err
 		}
@@ -165,6 +167,7 @@ func (c *Campaign) openReleases() error {
 			c.warn("%s %s: the algorithms are those of the nearest known release, %s", lib.Name, lib.Version, cat.Listed)
 		}
 	}
+	c.Warnings = append(c.Warnings, c.SiteWarnings()...)
 	return nil
 }
 

@@ -25,7 +25,6 @@ import (
 	"tutti/campaign/assembly"
 	"tutti/internal/config"
 	"tutti/journal"
-	"tutti/mpi/libraries"
 	"tutti/verify"
 )
 
@@ -103,7 +102,7 @@ func (m *Models) Conclude(state *journal.State) (*Conclusions, error) {
 
 // Library makes the selections of one library, for the release that was measured.
 func (m *Models) Library(state *journal.State, lib config.Library) (*Target, error) {
-	port, cat, err := libraries.Release(lib.Name, lib.Version, lib.Users...)
+	port, cat, err := lib.Release()
 	if err != nil {
 		return nil, err
 	}

@@ -68,9 +68,9 @@ func release(c *assembly.Campaign, text string) (Release, error) {
 	measured := c.Config.Libraries[at]
 	lib := config.Library{Name: name, Version: cmp.Or(version, measured.Version), Path: path, Users: measured.Users}
 	if lib.Version == measured.Version {
-		lib.Path = cmp.Or(path, measured.Path)
+		lib.Path, lib.Site = cmp.Or(path, measured.Path), measured.Site
 	}
-	port, cat, err := libraries.Release(lib.Name, lib.Version, lib.Users...)
+	port, cat, err := lib.Release()
 	if err != nil {
 		return Release{}, err
 	}

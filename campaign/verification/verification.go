@@ -25,7 +25,6 @@ import (
 	"tutti/internal/config"
 	"tutti/journal"
 	"tutti/mpi"
-	"tutti/mpi/libraries"
 	"tutti/report"
 	"tutti/verify"
 )
@@ -97,7 +96,7 @@ func (v *Verifier) Verify(ctx context.Context, lib config.Library) (verify.Resul
 
 // subject returns the library to verify. The error matches ErrRecordedOnly if tutti cannot run the library.
 func (v *Verifier) subject(lib config.Library) (*subject, error) {
-	port, cat, err := libraries.Release(lib.Name, lib.Version, lib.Users...)
+	port, cat, err := lib.Release()
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"tutti/internal/config"
 	"tutti/internal/infile"
 	"tutti/journal"
+	"tutti/mpi"
 	"tutti/service"
 	"tutti/verify"
 )
@@ -82,7 +83,7 @@ func codeOf(err error) exitCode {
 		return coded.code
 	case errors.Is(err, errNotConverged):
 		return codeNotConverged
-	case errors.Is(err, errNotReady), errors.Is(err, benchrunner.ErrNoStart):
+	case errors.Is(err, errNotReady), errors.Is(err, benchrunner.ErrNoStart), errors.Is(err, mpi.ErrSite):
 		return codeNotReady
 	case errors.Is(err, benchrunner.ErrUnavailable):
 		return codeInterrupted

@@ -17,6 +17,7 @@ import (
 	"tutti/campaign/export"
 	"tutti/internal/config"
 	"tutti/journal"
+	"tutti/mpi"
 	"tutti/report"
 	"tutti/surrogate/learner"
 )
@@ -121,8 +122,11 @@ type session struct {
 // journal.
 func runAndFinish(ctx context.Context, a *app, s session) (err error) {
 	defer func() { err = errors.Join(err, s.journal.Close()) }()
+	results, facts, err := []campaign.Result(nil), report.Facts{}, s.readSites(ctx, a)
 	c := s.campaign
-	results, facts, err := runAndWrite(ctx, a, s)
+	if err == nil {
+		results, facts, err = runAndWrite(ctx, a, s)
+	}
 	switch {
 	case err != nil && ctx.Err() != nil:
 		fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal.%s Resume with:\n  %s\n", openJobsNotice(c), s.resume)
@@ -131,7 +135,7 @@ func runAndFinish(ctx context.Context, a *app, s session) (err error) {
 		return fmt.Errorf("journal of %s: %w", c.Config.Output, err)
 	case errors.Is(err, export.ErrNothing):
 		return err
-	case errors.Is(err, benchrunner.ErrRejected):
+	case errors.Is(err, benchrunner.ErrRejected), errors.Is(err, mpi.ErrSite):
 		return withdraw(ctx, s, err)
 	case errors.Is(err, benchrunner.ErrNoStart):
 		return fmt.Errorf("%w\nNo attempt was counted. Fix this, then resume with: %s", err, s.resume)
@@ -146,6 +150,43 @@ func runAndFinish(ctx context.Context, a *app, s session) (err error) {
 			return errNotConverged
 		}
 	}
+	return nil
+}
+
+// readSites reads the settings of the machine for each library for which the journal does not have them, and records
+// them. The campaign is then built again, because the settings belong to its libraries.
+func (s *session) readSites(ctx context.Context, a *app) error {
+	known := func(lib config.Library) bool { return s.past.State().Site(lib.Name) != nil }
+	all := s.campaign.Config.Libraries
+	if !s.campaign.Connected() || !slices.ContainsFunc(all, func(l config.Library) bool { return !known(l) }) {
+		return nil
+	}
+	for _, lib := range all {
+		if known(lib) {
+			continue
+		}
+		site, err := s.campaign.ReadSite(ctx, lib)
+		if err != nil {
+			return err
+		}
+		if err := s.journal.Append(journal.Record{Kind: journal.KindSite, Site: &journal.Site{Library: lib.Name, Site: *site}}); err != nil {
+			return fmt.Errorf("%w: %w", campaign.ErrLog, err)
+		}
+	}
+	if err := s.past.Reread(); err != nil {
+		return err
+	}
+	notice := s.campaign.Notice
+	c, err := assembly.Restore(s.past, s.campaign.Config.Output)
+	if err != nil {
+		return err
+	}
+	c.Spec.HPO, c.Notice = s.campaign.Spec.HPO, notice
+	if err := c.Connect(s.past.Header.ID, a.environ); err != nil {
+		return err
+	}
+	a.warn(c.SiteWarnings())
+	s.campaign = c
 	return nil
 }
 

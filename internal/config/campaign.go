@@ -51,6 +51,8 @@ type Library struct {
 
 	Algorithms []string   `json:"algorithms,omitempty"` // libtutti: paths of shared objects with algorithms of the user
 	Users      []mpi.User `json:"users,omitempty"`      // these algorithms; resuming does not read the objects
+
+	Site *mpi.Site `json:"-"` // settings of the machine that select algorithms; the journal has them
 }
 
 // Grid selects the points to tune and gives them weights. An axis without numbers gets the numbers that

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tutti/benchrunner"
+	"tutti/mpi"
 	"tutti/mpi/libraries"
 )
 
@@ -21,6 +22,15 @@ func libraryFields(lib *Library) []field {
 		{"env", "environment variables of every launch, NAME=VALUE", optional, texts(&lib.Env, 0, isVariable)},
 		{"algorithms", "libtutti: shared objects with algorithms of users", optional, texts(&lib.Algorithms, 0, isPrintable)},
 	}
+}
+
+// Release returns the library and the catalogue of its release on this machine. Errors match mpi.ErrUnknown.
+func (l Library) Release() (mpi.Library, *mpi.Catalogue, error) {
+	port, cat, err := libraries.Release(l.Name, l.Version, l.Users...)
+	if err != nil {
+		return nil, nil, err
+	}
+	return port, cat.OnSite(l.Site), nil
 }
 
 // checkLibrary returns an error if the library's version is not a release in the catalogue, or if the same

@@ -1,0 +1,219 @@
+package assembly
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"tutti/benchrunner"
+	"tutti/benchrunner/preflight"
+	"tutti/coll"
+	"tutti/internal/config"
+	"tutti/internal/infile"
+	"tutti/journal"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
+)
+
+// siteProbe is the algorithm of the case with which a launch reads the settings of the machine.
+var siteProbe = coll.Algorithm{Name: "settings"}
+
+// maxRules is the largest size in bytes of a site's file with rules.
+const maxRules = 16 << 20
+
+// ReadSite reads the settings of the machine that take part in the choice of algorithms, before anything is forced. It
+// runs one launch in the environment of the library's launches, whatever the benchmark program, and a second one that
+// checks that the settings can be turned off. The campaign must be connected.
+//
+// Errors match mpi.ErrSite if the campaign cannot measure with these settings, and benchrunner.ErrNoStart if no
+// launch starts.
+func (c *Campaign) ReadSite(ctx context.Context, lib config.Library) (site *mpi.Site, err error) {
+	port, measurable := c.releases[lib.Name].port.(mpi.Measurable)
+	if !measurable {
+		return &mpi.Site{}, nil
+	}
+	dir, err := os.MkdirTemp(c.Config.Output, "preflight-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	here := c.Sequential().In(dir)
+	here.scheduler = c.scheduler
+	found, err := here.findSettings(ctx, lib, port.Facts(), nil)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkFile(lib, found.File); err != nil {
+		return nil, err
+	}
+	if below := loaded(found.File); port.Facts().Preload && below != nil { // it has the settings
+		if found, err = here.findSettings(ctx, lib, below.Facts(), nil); err != nil {
+			return nil, err
+		}
+		port = below
+	}
+	site = &mpi.Site{Settings: port.Settings(found.Environ, found.Listing)}
+	if err := readRules(site, found.Dir); err != nil {
+		return nil, err
+	}
+	if s := site.On(mpi.PreventsTuning); len(s) > 0 {
+		return nil, fmt.Errorf("%w: %s: coll/tuned, which runs the algorithms that tutti selects, is not loaded: %v: remove it from the setting, or tune libtutti", mpi.ErrSite, lib.Name, s[0])
+	}
+	return site, here.checkNeutral(ctx, lib, port, site)
+}
+
+// checkNeutral checks that the settings that select algorithms can be turned off. An argument of the launcher or a file
+// of overriding parameters can outrank the environment.
+func (c *Campaign) checkNeutral(ctx context.Context, lib config.Library, port mpi.Measurable, site *mpi.Site) error {
+	off := site.Neutral(func(mpi.SiteSetting) bool { return false })
+	if len(off) == 0 {
+		return nil
+	}
+	found, err := c.findSettings(ctx, lib, port.Facts(), off)
+	if err != nil {
+		return err
+	}
+	for _, s := range port.Settings(found.Environ, found.Listing) {
+		if s.Effect.Neutralised() {
+			return fmt.Errorf("%w: %s: %v selects algorithms, and %s=%s does not turn it off: remove it from launcher_args or from the file", mpi.ErrSite, lib.Name, s, s.Name, s.Neutral)
+		}
+	}
+	return nil
+}
+
+// findSettings runs one launch that reads the settings of an MPI library, with further variables in its environment.
+func (c *Campaign) findSettings(ctx context.Context, lib config.Library, facts mpi.Facts, with []mpi.Var) (preflight.Findings, error) {
+	c.id = journal.NewID() // jobs of different launches have different names
+	program := &preflight.Program{Benchmark: executable(lib, c.Config.Benchmark.Program), Library: facts, Native: c.Config.Benchmark.Program == "native"}
+	f := mpi.Forcing{Base: with, Env: with}
+	machine, err := c.Machine(lib, program, func(coll.Candidate) (mpi.Forcing, error) { return f, nil })
+	if err != nil {
+		return preflight.Findings{}, err
+	}
+	machine.RequireFirstStart()
+	batch := benchrunner.Batch{Label: fmt.Sprintf("%s-preflight-%d", lib.Name, len(with)), Round: 1}
+	batch.Requests = []benchrunner.Request{{Candidate: coll.Candidate{Point: c.smallest(lib.Name), Algorithm: siteProbe}, Attempt: 1}}
+	log := &jobLog{}
+	err = machine.Run(ctx, batch, log)
+	if err != nil {
+		return preflight.Findings{}, errors.Join(err, machine.Cancel(context.WithoutCancel(ctx), log.jobs))
+	}
+	found, ok := program.Findings()
+	if !ok {
+		return found, fmt.Errorf("%w: %s: the launch that reads the settings of the MPI library failed: %s", benchrunner.ErrNoStart, lib.Name, log.fault)
+	}
+	return found, nil
+}
+
+// loaded returns the library of a file, or nil if it is unknown or cannot be measured.
+func loaded(file string) mpi.Measurable {
+	id, err := libraries.Identify(file)
+	if file == "" || err != nil {
+		return nil
+	}
+	for _, l := range libraries.All() {
+		if m, ok := l.(mpi.Measurable); ok && !l.Facts().Preload && strings.HasPrefix(id.Version, l.Facts().Title+" ") {
+			return m
+		}
+	}
+	return nil
+}
+
+// jobLog keeps the last record of each job, and the error of the last trial.
+type jobLog struct {
+	jobs  []coll.Job
+	fault string
+}
+
+func (l *jobLog) Job(j coll.Job) error {
+	l.jobs = append(slices.DeleteFunc(l.jobs, func(o coll.Job) bool { return o.Name == j.Name }), j)
+	return nil
+}
+
+func (l *jobLog) Trial(t coll.Trial) error {
+	l.fault = t.Error
+	return nil
+}
+
+// executable returns the path of a benchmark program. For OSU, whose path is a folder, it is one of the programs.
+func executable(lib config.Library, program string) string {
+	if program == "osu" {
+		if names, err := fs.Glob(os.DirFS(lib.Benchmark), "osu_*"); err == nil && len(names) > 0 {
+			return filepath.Join(lib.Benchmark, names[0])
+		}
+	}
+	return lib.Benchmark
+}
+
+// checkFile checks that the benchmark program loads the MPI library that the campaign names. A file that is not on this
+// machine is not checked.
+func checkFile(lib config.Library, file string) error {
+	id, err := libraries.Identify(file)
+	if file == "" || err != nil {
+		return nil
+	}
+	port, _ := libraries.Named(lib.Name)
+	if port.Facts().Preload {
+		return nil
+	}
+	version, same := strings.CutPrefix(id.Version, port.Facts().Title+" ")
+	if !same || !mpi.SameRelease(version, lib.Version) {
+		return fmt.Errorf("%w: %s: in its launches %s loads %s (%s), the campaign is for %s %s", mpi.ErrSite, lib.Name, lib.Benchmark, id.Path, id.Version, port.Facts().Title, lib.Version)
+	}
+	if own, err := libraries.Identify(lib.Path); err == nil && lib.Path != "" && own.SHA256 != id.SHA256 {
+		return fmt.Errorf("%w: %s: in its launches %s loads %s, the campaign is for another build, %s", mpi.ErrSite, lib.Name, lib.Benchmark, id.Path, own.Path)
+	}
+	return nil
+}
+
+// readRules reads the files with rules that settings name, from the working directory of the ranks. They are the base of
+// exported files.
+func readRules(site *mpi.Site, dir string) error {
+	for i, s := range site.Settings {
+		if s.Effect != mpi.SelectsByFile {
+			continue
+		}
+		path := s.Value
+		if !filepath.IsAbs(path) {
+			path = filepath.Join(dir, path)
+		}
+		text, err := infile.Read(path, maxRules)
+		if err != nil {
+			return fmt.Errorf("%w: %v: %w: exported files are based on it; give a path that every node and this machine can read", mpi.ErrSite, s, err)
+		}
+		site.Settings[i].Content = text
+	}
+	return nil
+}
+
+// SiteWarnings returns a text for each setting of the machine that takes part in the choice of algorithms. The texts are
+// among the campaign's warnings, too.
+func (c *Campaign) SiteWarnings() []string {
+	var out []string
+	for _, lib := range c.Config.Libraries {
+		if lib.Site == nil {
+			continue
+		}
+		for _, s := range lib.Site.Settings {
+			what := "may change library_default, and stays on"
+			switch s.Effect {
+			case mpi.SelectsByFile:
+				what = "selects algorithms: library_default is its choice, and exported files are based on it"
+			case mpi.PinsAlgorithm:
+				what = "pins algorithms: library_default is its choice; it is off while others are measured, and with exported files"
+			case mpi.TurnsOn:
+				what = "says which component serves calls: library_default has it; it is off while others are measured, and with exported files"
+			}
+			out = append(out, fmt.Sprintf("%s: %v %s", lib.Name, s, what))
+		}
+	}
+	return out
+}
+
+// Connected reports whether Connect has connected the campaign with a machine.
+func (c *Campaign) Connected() bool { return c.scheduler != nil }
