@@ -389,7 +389,7 @@ func (t toolsOf) Ask(ctx context.Context, path string, args ...string) string {
 }
 
 func (x *libraryFinder) inspect(ctx context.Context, lib *Library, c *Check) {
-	i := lib.family.Inspect(ctx, mpi.Installed{Version: lib.Version, File: lib.File.Path, Tools: toolsOf{x.session, lib}})
+	i := lib.family.Inspect(ctx, mpi.Installed{Version: lib.Version, File: lib.File.Path, Environ: x.environ, Tools: toolsOf{x.session, lib}})
 	lib.Device, lib.Checks, lib.Absent, lib.Unlisted = i.Device, i.Checks, i.Absent, i.Unlisted
 	c.Details = append(c.Details, i.Build...)
 	if i.Fault != "" {
@@ -401,6 +401,9 @@ func (x *libraryFinder) inspect(ctx context.Context, lib *Library, c *Check) {
 		lib.describe(i.Listed, c)
 	}
 	c.Details = append(c.Details, i.Above...)
+	for _, s := range i.Site {
+		c.Details = append(c.Details, fmt.Sprintf("setting of this machine: %v: takes part in the choice of algorithms", s))
+	}
 }
 
 // describe adds to the check which algorithms of the catalogue are missing in the library, and other differences.

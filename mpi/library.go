@@ -112,6 +112,7 @@ var ErrNoVersion = errors.New("no version of an MPI library in it")
 type Installed struct {
 	Version string // of the library
 	File    string // the shared library that programs load; empty when unknown
+	Environ []string
 	Tools   Tools
 }
 
@@ -134,6 +135,8 @@ type Inspection struct {
 	Checks string   // argument and internal checks: on, off, or empty when unknown
 	Build  []string // remarks on the build
 	Above  []string // remarks on components that decide before the one that tutti tunes
+
+	Site []SiteSetting // settings that take part in the choice of algorithms
 
 	Catalogue *Catalogue // of the nearest release or, for an unknown series, of the build; nil if Fault is set
 	Listed    int        // number of catalogue algorithms that such a build may have

@@ -36,6 +36,7 @@ func (library) Inspect(_ context.Context, b mpi.Installed) mpi.Inspection {
 		i.Checks = "off"
 		i.Build = append(i.Build, "built without checks: a bad selection file is undefined behaviour")
 	}
+	i.Site = library{}.Settings(b.Environ, "")
 	near, _ := mpi.Near(releases(), b.Version)
 	if near == nil {
 		i.Fault, i.Fix = "no list of algorithms is near this version", wantNewer

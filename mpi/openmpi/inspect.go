@@ -62,6 +62,12 @@ func (library) Inspect(ctx context.Context, b mpi.Installed) mpi.Inspection {
 	}
 	near, _ := mpi.Near(releases(), b.Version)
 	i := mpi.Inspection{Checks: info.checks}
+	for _, s := range (library{}).Settings(b.Environ, info.text) {
+		if s.Effect == mpi.PreventsTuning {
+			return unknown("coll/tuned, which runs the algorithms that tutti selects, is not loaded: "+s.String(), "remove it from the setting")
+		}
+		i.Site = append(i.Site, s)
+	}
 	if near == nil {
 		i.Fault, i.Fix = "no list of algorithms is near this version", "use Open MPI 4.1 or newer"
 		return i
@@ -120,6 +126,7 @@ func compare(cat *mpi.Catalogue, tuned map[string]map[int]string) (absent, unlis
 }
 
 type ompiInfo struct {
+	text       string                    // what ompi_info printed
 	version    string                    // of Open MPI
 	checks     string                    // of arguments: on, off, or empty when it does not say
 	tuned      map[string]map[int]string // collective to number to name of its algorithm
@@ -137,7 +144,10 @@ var (
 )
 
 func ask(ctx context.Context, tools mpi.Tools, path string) ompiInfo {
-	return parseOmpiInfo(tools.Ask(ctx, path, "--parsable") + "\n" + tools.Ask(ctx, path, "--parsable", "--param", "coll", "all", "--level", "9"))
+	text := tools.Ask(ctx, path, "--parsable") + "\n" + tools.Ask(ctx, path, "--parsable", "--param", "coll", "all", "--level", "9")
+	info := parseOmpiInfo(text)
+	info.text = text
+	return info
 }
 
 func (i ompiInfo) listing() map[coll.Collective][]mpi.Entry {

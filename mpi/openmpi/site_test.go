@@ -1,6 +1,7 @@
 package openmpi
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -122,6 +123,36 @@ func TestSitePins(t *testing.T) {
 		}
 		if got := strings.Join(reset, " "); got != "OMPI_MCA_coll_tuned_bcast_algorithm=0" {
 			t.Errorf("%s: settings %s, want the pinned algorithm turned off", version, got)
+		}
+	}
+}
+
+// printed is an ompi_info that prints a text.
+type printed string
+
+func (printed) Find(string) string { return "/usr/bin/ompi_info" }
+
+func (p printed) Ask(_ context.Context, _ string, args ...string) string {
+	if len(args) > 1 {
+		return string(p)
+	}
+	return "ompi:version:full:4.1.4\n"
+}
+
+// TestInspectSite checks that an inspection names the settings of the machine, and says if coll/tuned is not loaded.
+func TestInspectSite(t *testing.T) {
+	const tuned = "mca:coll:tuned:version:\"mca:2.1.0\"\nmca:coll:tuned:param:coll_tuned_bcast_algorithm:enumerator:value:1:basic_linear\n"
+	for text, want := range map[string]string{
+		tuned + "mca:coll:adapt:param:coll_adapt_priority:value:60\nmca:coll:adapt:param:coll_adapt_priority:source:file (/etc/x.conf:1)\n": "OMPI_MCA_coll_adapt_priority=60 (/etc/x.conf:1)",
+		tuned + "mca:coll:base:param:coll:value:^tuned\nmca:coll:base:param:coll:source:environment\n":                                      "coll/tuned, which runs the algorithms that tutti selects, is not loaded: OMPI_MCA_coll=^tuned (environment)",
+	} {
+		i := Library.Inspect(t.Context(), mpi.Installed{Version: "4.1.4", Tools: printed(text)})
+		got := i.Fault
+		for _, s := range i.Site {
+			got += s.String()
+		}
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }
