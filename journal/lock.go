@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
+
+	"tutti/internal/infile"
 )
 
 // LockName is the name of the lock file next to the journal. The file exists while a process may
@@ -160,16 +162,19 @@ func noHardLinks(err error) bool {
 // descriptorPatience is the time for which readLock waits for a free file descriptor.
 const descriptorPatience = time.Minute
 
+// maxLock limits the size of a lock file, in bytes.
+const maxLock = 64 << 10
+
 // readLock returns the process that has a lock. It waits if there is no free file descriptor.
 func readLock(path string) (Process, error) {
 	contents, err := backoff.Retry(context.Background(), func() ([]byte, error) {
-		contents, err := os.ReadFile(path)
+		contents, err := infile.Read(path, maxLock)
 		if err != nil && !errors.Is(err, syscall.EMFILE) && !errors.Is(err, syscall.ENFILE) {
 			err = backoff.Permanent(err)
 		}
 		return contents, err
 	}, backoff.WithMaxElapsedTime(descriptorPatience))
-	if err != nil {
+	if err != nil && !errors.Is(err, infile.ErrKind) && !errors.Is(err, infile.ErrSize) {
 		return Process{}, err
 	}
 	var p Process

@@ -71,10 +71,16 @@ func (p Process) Gone() bool {
 	return err == nil && p.surelyDead(me)
 }
 
-// Runs reports whether this process still runs on this machine. It returns false if this cannot be found out.
+// Runs reports whether this process runs on this machine. It returns true unless the process has certainly ended or is
+// of another machine: a shortage of file descriptors does not make a process disappear.
 func (p Process) Runs() bool {
-	now, err := ProcessOf(p.PID)
-	return err == nil && now.Host == p.Host && now.Boot == p.Boot && now.PIDNamespace == p.PIDNamespace && now.Start == p.Start && !p.Gone()
+	me, err := self()
+	if err != nil {
+		return true
+	}
+	differ := func(a, b string) bool { return a != "" && b != "" && a != b }
+	elsewhere := p.Host != me.Host || differ(p.Boot, me.Boot) || differ(p.PIDNamespace, me.PIDNamespace)
+	return !elsewhere && !p.surelyDead(me)
 }
 
 // surelyDead reports whether the process has certainly ended. The process `me` decides this from what it

@@ -17,11 +17,14 @@ const (
 	Done      State = "done"      // finished, its files are written
 	Failed    State = "failed"    // its process ended with an error; it can be resumed
 	Cancelled State = "cancelled" // stopped for good, its jobs are cancelled
+
+	Unreadable State = "unreadable" // the service cannot read its state; Campaign.Error has the reason
+	Deleted    State = "deleted"    // only in events and in the answer to the request that deleted it
 )
 
-// States returns all states.
+// States returns all states that a campaign in a list can have.
 func States() []State {
-	return []State{Queued, Running, Stopping, Paused, Done, Failed, Cancelled}
+	return []State{Queued, Running, Stopping, Paused, Done, Failed, Cancelled, Unreadable}
 }
 
 // Over reports whether a campaign has ended. A campaign that has ended continues only if a request resumes
@@ -43,7 +46,7 @@ type Campaign struct {
 	Name      string            `json:"name"`
 	Base      string            `json:"base"`
 	Machine   string            `json:"machine"`
-	State     State             `json:"state" enum:"queued,running,stopping,paused,done,failed,cancelled"`
+	State     State             `json:"state" enum:"queued,running,stopping,paused,done,failed,cancelled,unreadable,deleted"`
 	Converged bool              `json:"converged"`           // set when it is done: the criteria of every problem are met
 	Exit      ExitCode          `json:"exit"`                // exit code of its last process, -1 before any
 	Error     string            `json:"error,omitempty"`     // last message of its process or of the system
@@ -85,6 +88,7 @@ var (
 	ErrNotYet     = errors.New("nothing to show yet")
 	ErrQueueFull  = errors.New("too many campaigns are in the queue")
 	ErrQuota      = errors.New("not enough node-hours remain")
+	ErrLimit      = errors.New("a limit of the service is reached")
 	ErrDraining   = errors.New("the service is shutting down")
 	ErrKey        = errors.New("this idempotency key was used with another request")
 )

@@ -9,12 +9,14 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"log/slog"
 	"os"
 	"sync"
 	"time"
 
 	"github.com/jonboulle/clockwork"
 
+	"tutti/internal/infile"
 	"tutti/journal"
 )
 
@@ -33,6 +35,8 @@ type Feed interface {
 	// After returns the first events with numbers above `seq`, at most `limit` of them if `limit` is positive. If
 	// there are none, it returns a channel that is closed when there may be some.
 	After(seq int64, limit int) ([]Event, <-chan struct{})
+	// NextBytes returns how many bytes the events have that After returns now.
+	NextBytes(seq int64, limit int) int64
 	// Last returns the number of the newest event, or 0 if there is none.
 	Last() int64
 	// Ended reports whether no more events will follow.
@@ -41,14 +45,15 @@ type Feed interface {
 
 // Limits of one call of eventLog.After. It returns at least one event, however long its line is.
 const (
-	pageEvents = 1024
-	pageBytes  = 512 << 10
+	pageEvents = 256
+	pageBytes  = 64 << 10
 )
 
 // eventLog is a Feed of a growing file of JSON lines. Line n of the file is event n. It is safe for concurrent
 // use.
 type eventLog struct {
-	path string
+	path    string
+	lenient bool // a line that cannot be parsed becomes an event of the type unreadableEvent
 
 	mu     sync.Mutex
 	starts []int64       // offset of each line that was read, and of the line after the last; elements never change
@@ -62,27 +67,44 @@ func newEventLog(path string) *eventLog {
 
 // After implements Feed. If the file cannot be read, it returns fewer events.
 func (l *eventLog) After(seq int64, limit int) ([]Event, <-chan struct{}) {
-	l.mu.Lock()
-	starts, grown := l.starts, l.grown
-	l.mu.Unlock()
-	last := int64(len(starts)) - 1
-	if seq = max(seq, 0); seq >= last {
+	starts, grown := l.page(seq, limit)
+	if len(starts) == 0 {
 		return nil, grown
+	}
+	return l.read(max(seq, 0), starts), grown
+}
+
+// NextBytes implements Feed.
+func (l *eventLog) NextBytes(seq int64, limit int) int64 {
+	starts, _ := l.page(seq, limit)
+	if len(starts) == 0 {
+		return 0
+	}
+	return starts[len(starts)-1] - starts[0]
+}
+
+// page returns where the lines of the events that After returns begin, and where the last one ends.
+func (l *eventLog) page(seq int64, limit int) (starts []int64, grown <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	last := int64(len(l.starts)) - 1
+	if seq = max(seq, 0); seq >= last {
+		return nil, l.grown
 	}
 	to := min(last, seq+pageEvents)
 	if limit > 0 {
 		to = min(to, seq+int64(limit))
 	}
-	for to > seq+1 && starts[to]-starts[seq] > pageBytes {
+	for to > seq+1 && l.starts[to]-l.starts[seq] > pageBytes {
 		to--
 	}
-	return l.read(seq, starts[seq:to+1]), grown
+	return l.starts[seq : to+1], l.grown
 }
 
 // read returns the events with numbers above `seq` whose lines begin at the given offsets. The last offset is the
 // end of the last line.
 func (l *eventLog) read(seq int64, starts []int64) []Event {
-	f, err := os.Open(l.path)
+	f, err := infile.Open(l.path, infile.NoLimit)
 	if err != nil {
 		return nil
 	}
@@ -94,7 +116,7 @@ func (l *eventLog) read(seq int64, starts []int64) []Event {
 	}
 	var out []Event
 	for i, end := range starts[1:] {
-		event, err := parseEvent(seq+int64(i)+1, content[starts[i]-from:end-from:end-from])
+		event, err := l.parse(seq+int64(i)+1, content[starts[i]-from:end-from:end-from])
 		if err != nil {
 			break
 		}
@@ -144,7 +166,7 @@ func (l *eventLog) size() int64 {
 // missing file has no lines. A line longer than journal.MaxLine and a file that has shrunk are errors. Only one
 // call may run at a time.
 func (l *eventLog) update(ctx context.Context, each func(Event) error) error {
-	f, err := os.Open(l.path)
+	f, err := infile.Open(l.path, infile.NoLimit)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -181,7 +203,7 @@ func (l *eventLog) update(ctx context.Context, each func(Event) error) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", l.path, err)
 		}
-		event, err := parseEvent(number, line)
+		event, err := l.parse(number, line)
 		if err == nil && each != nil {
 			err = each(event)
 		}
@@ -193,6 +215,15 @@ func (l *eventLog) update(ctx context.Context, each func(Event) error) error {
 		l.starts = append(l.starts, size)
 		l.mu.Unlock()
 	}
+}
+
+// parse parses a line. If the log is lenient, it returns no error.
+func (l *eventLog) parse(seq int64, line []byte) (Event, error) {
+	e, err := parseEvent(seq, line)
+	if err != nil && l.lenient {
+		return Event{Seq: seq, Type: unreadableEvent, Data: json.RawMessage(fmt.Sprintf(`{"line":%d}`, seq))}, nil
+	}
+	return e, err
 }
 
 // parseEvent parses a line, which is a journal's header, a journal record or an event of a serviceLog.
@@ -237,6 +268,8 @@ const (
 	campaignEvent = "campaign"
 	scheduleEvent = "schedule"
 	onlineEvent   = "online"
+
+	unreadableEvent = "unreadable" // a line of the file that is no event
 )
 
 // serviceLog is the feed of the service itself, together with its file. It is safe for concurrent use.
@@ -248,19 +281,15 @@ type serviceLog struct {
 	file *os.File
 }
 
-// openServiceLog reads the file of the service's events. It removes an incomplete last line from the file. It
-// also returns the last published state of each campaign.
-func openServiceLog(path string, clock clockwork.Clock) (l *serviceLog, published map[string]State, err error) {
-	l, published = &serviceLog{log: newEventLog(path), clock: clock}, map[string]State{}
-	err = l.log.update(context.Background(), func(e Event) error {
-		var c Campaign
-		if e.Type == campaignEvent && json.Unmarshal(e.Data, &c) == nil {
-			published[c.ID] = c.State
+// openServiceLog reads the file of the service's events. It removes an incomplete last line from the file. A file that
+// cannot be read is set aside. It also returns the last published state of each campaign.
+func openServiceLog(path string, clock clockwork.Clock, log *slog.Logger) (l *serviceLog, published map[string]State, err error) {
+	l = &serviceLog{clock: clock}
+	if l.log, published, err = readServiceLog(path, log); err != nil {
+		setAside(path, err, log)
+		if l.log, published, err = readServiceLog(path, log); err != nil {
+			return nil, nil, err
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, nil, err
 	}
 	if l.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600); err != nil {
 		return nil, nil, err
@@ -269,6 +298,21 @@ func openServiceLog(path string, clock clockwork.Clock) (l *serviceLog, publishe
 		return nil, nil, errors.Join(err, l.file.Close())
 	}
 	return l, published, nil
+}
+
+func readServiceLog(path string, log *slog.Logger) (l *eventLog, published map[string]State, err error) {
+	l, published = newEventLog(path), map[string]State{}
+	l.lenient = true
+	return l, published, l.update(context.Background(), func(e Event) error {
+		var c Campaign
+		switch {
+		case e.Type == unreadableEvent:
+			log.Error("event not readable", "file", path, "line", e.Seq)
+		case e.Type == campaignEvent && json.Unmarshal(e.Data, &c) == nil:
+			published[c.ID] = c.State
+		}
+		return nil
+	})
 }
 
 // truncate removes an incomplete line at the end of the file.

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -70,7 +71,7 @@ func TestServiceLogAfterIncompleteWrite(t *testing.T) {
 	open := func() (l *serviceLog) {
 		t.Helper()
 		var err error
-		l, published, err = openServiceLog(path, clockwork.NewFakeClock())
+		l, published, err = openServiceLog(path, clockwork.NewFakeClock(), slog.New(slog.DiscardHandler))
 		testutil.NoError(t, err)
 		return l
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"tutti/internal/infile"
 	"tutti/journal"
 )
 
@@ -24,12 +26,25 @@ type processes struct {
 	grace   time.Duration // time for an interrupted process to end before it is killed
 }
 
+// launcher starts and finds processes. The type processes implements it.
+type launcher interface {
+	start(ctx context.Context, log, output string, args []string) (process, error)
+	run(ctx context.Context, log, output string, args ...string) error
+	find(results string, last *journal.Process) process
+}
+
 // process is a tutti process that works on a campaign.
 type process interface {
 	// wait waits until the process ends and returns its exit code. If the code is not available, it returns
-	// ExitUnknown.
-	wait() (ExitCode, error)
+	// ExitUnknown. It stops waiting for a foreign process when ctx is cancelled.
+	wait(ctx context.Context) (ExitCode, error)
+	// signal sends a signal to the process, unless it is foreign.
 	signal(os.Signal) error
+	// foreign reports whether no service started the process.
+	foreign() bool
+	// record identifies the process for the next service. It returns nil for a foreign process, and if the system
+	// does not tell.
+	record() *journal.Process
 }
 
 // child is a process that this service started. It runs in its own session and writes its log file itself.
@@ -41,8 +56,8 @@ type child struct {
 // start starts tutti in the folder that contains the log. It appends tutti's output to the log. If the
 // parameter `output` is not empty, standard output goes into the file with that path instead. If ctx is cancelled,
 // tutti is interrupted, and killed after the grace time.
-func (p processes) start(ctx context.Context, log, output string, args []string) (*child, error) {
-	out, err := os.OpenFile(log, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+func (p processes) start(ctx context.Context, log, output string, args []string) (process, error) {
+	out, err := openLog(log)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +88,7 @@ func (p processes) run(ctx context.Context, log, output string, args ...string) 
 	if err != nil {
 		return err
 	}
-	code, err := c.wait()
+	code, err := c.wait(ctx)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return fmt.Errorf("tutti %s: it exceeded its time limit", args[0])
@@ -86,7 +101,7 @@ func (p processes) run(ctx context.Context, log, output string, args ...string) 
 }
 
 // runJSON runs tutti and decodes its output. The folder dir gets tutti's log and output.
-func (p processes) runJSON(ctx context.Context, dir string, result any, args ...string) error {
+func runJSON(ctx context.Context, p launcher, dir string, result any, args ...string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return err
 	}
@@ -97,7 +112,7 @@ func (p processes) runJSON(ctx context.Context, dir string, result any, args ...
 	return readJSON(output, result)
 }
 
-func (c *child) wait() (ExitCode, error) {
+func (c *child) wait(context.Context) (ExitCode, error) {
 	err := c.cmd.Wait()
 	var ended *exec.ExitError
 	switch {
@@ -111,46 +126,105 @@ func (c *child) wait() (ExitCode, error) {
 
 func (c *child) signal(s os.Signal) error { return ignoreEnded(c.cmd.Process.Signal(s)) }
 
-// other is a process that works on a campaign but was started by an earlier service or by a user.
-type other struct {
-	runs func() bool
-	own  *journal.Process // that an earlier run of the service started; nil for a process that gets no signal
+func (*child) foreign() bool { return false }
+
+func (c *child) record() *journal.Process {
+	p, err := journal.ProcessOf(c.cmd.Process.Pid)
+	if err != nil {
+		return nil
+	}
+	return &p
+}
+
+// adopted is a process that an earlier service started.
+type adopted struct {
+	journal.Process
 	poll time.Duration
 }
 
-func (o other) wait() (ExitCode, error) {
-	for o.runs() {
-		time.Sleep(o.poll)
+func (a *adopted) wait(context.Context) (ExitCode, error) {
+	for a.Runs() {
+		time.Sleep(a.poll)
 	}
 	return ExitUnknown, nil
 }
 
-func (o other) signal(s os.Signal) error {
-	if o.own == nil || !o.runs() {
+func (a *adopted) signal(s os.Signal) error {
+	if !a.Runs() {
 		return nil
 	}
-	p, err := os.FindProcess(o.own.PID)
+	p, err := os.FindProcess(a.PID)
 	if err != nil {
-		return err
+		return ignoreEnded(err)
 	}
 	return ignoreEnded(p.Signal(s))
 }
+
+func (*adopted) foreign() bool { return false }
+
+func (a *adopted) record() *journal.Process { return &a.Process }
+
+// stranger is a process that has locked the journal of a campaign and that no service started, as far as this service
+// knows. It gets no signal.
+type stranger struct {
+	results string // folder
+	poll    time.Duration
+}
+
+// runs reports whether a process has locked the journal. If this cannot be found out, it returns true: two processes
+// must not work on a campaign.
+func (s *stranger) runs() bool {
+	writer, err := journal.Writer(s.results)
+	switch {
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR), errors.Is(err, journal.ErrLocked):
+		return false // an unreadable lock: tutti itself refuses it and says why
+	case err != nil:
+		return true
+	}
+	return !writer.Gone()
+}
+
+func (s *stranger) wait(ctx context.Context) (ExitCode, error) {
+	for ctx.Err() == nil && s.runs() {
+		time.Sleep(s.poll)
+	}
+	return ExitUnknown, nil
+}
+
+func (*stranger) signal(os.Signal) error { return nil }
+
+func (*stranger) foreign() bool { return true }
+
+func (*stranger) record() *journal.Process { return nil }
 
 // find looks for a running process of a campaign that this service did not start, and returns nil if there is
 // none. The parameter `last` is the process that a service started last for the campaign, or nil. If that
 // process has ended, find looks for a process that has locked the journal in the folder `results`.
 func (p processes) find(results string, last *journal.Process) process {
 	if last != nil && last.Runs() {
-		return other{last.Runs, last, p.poll}
+		return &adopted{*last, p.poll}
 	}
-	locked := func() bool {
-		writer, err := journal.Writer(results)
-		return err == nil && !writer.Gone()
-	}
-	if locked() {
-		return other{locked, nil, p.poll}
+	if s := (&stranger{results, p.poll}); s.runs() {
+		return s
 	}
 	return nil
+}
+
+// openLog opens the log of a campaign for appending. The campaign's jobs can write in its folder, so that it opens only
+// a regular file.
+func openLog(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_APPEND|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	about, err := f.Stat()
+	if err == nil && !about.Mode().IsRegular() {
+		err = fmt.Errorf("%s: %w", path, infile.ErrKind)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 func ignoreEnded(err error) error {
@@ -180,7 +254,7 @@ func lastMessage(log string) string {
 
 // readTail returns the last bytes of a file, at most the given number.
 func readTail(path string, bytes int64) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := infile.OpenUnlinked(path, infile.NoLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -196,8 +270,8 @@ func readTail(path string, bytes int64) ([]byte, error) {
 // capLog shortens a log that is longer than maxBytes: it keeps the last maxBytes/2 bytes. A line that the
 // process writes at the same moment may be lost.
 func capLog(path string, maxBytes int64) error {
-	stat, err := os.Stat(path)
-	if err != nil || stat.Size() <= maxBytes {
+	stat, err := os.Lstat(path)
+	if err != nil || !stat.Mode().IsRegular() || stat.Size() <= maxBytes {
 		return nil // the log may not exist yet
 	}
 	tail, err := readTail(path, maxBytes/2)
@@ -207,14 +281,14 @@ func capLog(path string, maxBytes int64) error {
 	if i := slices.Index(tail, '\n'); i >= 0 {
 		tail = tail[i+1:]
 	}
-	if err := os.Truncate(path, 0); err != nil {
-		return err
-	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+	f, err := openLog(path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	if err := f.Truncate(0); err != nil {
+		return err
+	}
 	_, err = f.Write(tail)
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"tutti/coll"
 	"tutti/internal/config"
 )
 
@@ -23,14 +24,14 @@ type NodeHours struct {
 // hoursTolerance is by how many node-hours a sum may exceed a quota, because of rounding errors.
 const hoursTolerance = 1e-9
 
-// budget returns the budget, in node-hours, of a campaign with the given campaign file and settings. It is 0 for a
+// budgetOf returns the budget, in node-hours, of a campaign with the given campaign file and settings. It is 0 for a
 // campaign on recorded data. If the demand exceeds the limit for one campaign, the error is a *config.FieldError.
-func (q *queue) budget(b config.Base, set map[string]string) (float64, error) {
-	if q.opt.Check == nil {
+func budgetOf(opt *Options, b config.Base, set map[string]string) (float64, error) {
+	if opt.Check == nil {
 		return 0, nil
 	}
-	d, err := q.opt.Check(b, set)
-	most := q.opt.Quota.Campaign
+	d, err := opt.Check(b, set)
+	most := opt.Quota.Campaign
 	switch {
 	case err != nil, !d.Measures:
 		return 0, err
@@ -43,18 +44,46 @@ func (q *queue) budget(b config.Base, set map[string]string) (float64, error) {
 
 // maxNodeSeconds returns the number of node-seconds above which a campaign is stopped: the budget and the
 // allowed overrun.
-func (q *queue) maxNodeSeconds(e *entry) float64 {
-	return 3600 * config.Overrun * min(e.NodeHours, q.opt.Quota.Campaign)
+func maxNodeSeconds(opt *Options, e *entry) float64 {
+	return 3600 * config.Overrun * min(e.NodeHours, opt.Quota.Campaign)
 }
 
-// addDrift adds the node-seconds of a measurement of drift (whether the machine has changed) to what was spent
-// today.
-func (q *queue) addDrift(nodeSeconds float64) error {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+// reserved returns the node-seconds that a campaign may use in addition to those it has used.
+func reserved(opt *Options, e *entry) float64 {
+	return max(0, maxNodeSeconds(opt, e)-e.current().Progress.NodeSeconds)
+}
+
+// exceeded returns an error if a campaign has used all that it may use, over all its processes: node-hours, time on
+// recorded data, or disk. The error matches ErrQuota or ErrLimit.
+func exceeded(opt *Options, e *entry) error {
+	limits := opt.Limits
+	switch ran := e.ranUntil(opt.Clock.Now()); {
+	case e.measures() && reserved(opt, e) == 0:
+		return fmt.Errorf("%w: campaign %s has taken %s node-hours of a budget of %s",
+			ErrQuota, e.ID, formatHours(e.current().Progress.NodeSeconds/3600), formatHours(e.NodeHours))
+	case !e.measures() && limits.Recorded > 0 && ran > limits.Recorded:
+		return fmt.Errorf("%w: campaign %s on recorded data has run for more than %v (limits.recorded)", ErrLimit, e.ID, limits.Recorded)
+	case limits.DiskBytes > 0 && e.disk > limits.DiskBytes:
+		return fmt.Errorf("%w: the files of campaign %s, the output of its benchmarks included, take more than %s (limits.disk)",
+			ErrLimit, e.ID, coll.FormatBytes(limits.DiskBytes))
+	}
+	return nil
+}
+
+// addSpendingLocked adds node-seconds to what was spent today, for what no journal in the folder of campaigns shows: drift
+// measurements and deleted campaigns. The caller must hold the lock of the queue.
+func (q *queue) addSpendingLocked(nodeSeconds float64) error {
+	if nodeSeconds == 0 {
+		return nil
+	}
 	now := q.opt.Clock.Now()
-	q.drift.add(now, now, nodeSeconds)
-	return writeJSON(filepath.Join(q.opt.State, quotaFile), q.drift)
+	sum := q.spent
+	sum.add(now, now, nodeSeconds)
+	err := q.store.write(filepath.Join(q.opt.State, quotaFile), sum)
+	if err == nil {
+		q.spent = sum
+	}
+	return err
 }
 
 // NodeHours returns the node-hours that campaigns have used today and the node-hours that they may still
@@ -68,44 +97,23 @@ func (q *queue) NodeHours() NodeHours {
 func (q *queue) nodeHoursLocked() NodeHours {
 	now := q.opt.Clock.Now()
 	today := dayOf(now)
-	spent, reserved := q.drift.on(today), 0.0
+	spent, kept := q.spent.on(today), 0.0
 	for _, e := range q.order {
 		if !e.measures() {
 			continue
 		}
 		if e.unreadable() && !(e.State.Over() && dayOf(e.Ended) < today) {
-			spent += max(e.spentOn(today), q.maxNodeSeconds(e)) // all that it may spend
+			spent += max(e.spentOn(today), maxNodeSeconds(q.opt, e)) // all that it may spend
 			continue
 		}
 		spent += e.spentOn(today)
-		if e.State == Running || e.State == Stopping || q.machines[e.Machine] == e.ID {
-			reserved += q.reservedLocked(e)
+		if e.State == Running || e.State == Stopping || e.usesMachine() {
+			kept += reserved(q.opt, e)
 		}
 	}
-	h := NodeHours{Campaign: q.opt.Quota.Campaign, Day: q.opt.Quota.Day, Spent: spent / 3600, Reserved: reserved / 3600, Until: nextDay(now)}
+	h := NodeHours{Campaign: q.opt.Quota.Campaign, Day: q.opt.Quota.Day, Spent: spent / 3600, Reserved: kept / 3600, Until: nextDay(now)}
 	h.Remaining = max(0, h.Day-h.Spent-h.Reserved)
 	return h
-}
-
-// reservedLocked returns the node-seconds that a campaign may use in addition to those it has used.
-func (q *queue) reservedLocked(e *entry) float64 {
-	return max(0, q.maxNodeSeconds(e)-e.current().Progress.NodeSeconds)
-}
-
-// overBudgetLocked reports whether a campaign has used all its node-hours or, on recorded data, all its time.
-func (q *queue) overBudgetLocked(e *entry) bool {
-	if e.measures() {
-		return q.reservedLocked(e) == 0
-	}
-	return q.opt.Limits.Recorded > 0 && q.opt.Clock.Since(e.since) > q.opt.Limits.Recorded
-}
-
-func (q *queue) budgetErrorLocked(e *entry) error {
-	if !e.measures() {
-		return fmt.Errorf("campaign %s on recorded data has run for more than %v (limits.recorded)", e.ID, q.opt.Limits.Recorded)
-	}
-	return fmt.Errorf("%w: campaign %s has taken %s node-hours of a budget of %s",
-		ErrQuota, e.ID, formatHours(e.current().Progress.NodeSeconds/3600), formatHours(e.NodeHours))
 }
 
 // checkToday returns an error if a campaign with the given budget could not start today even if no other

@@ -87,8 +87,8 @@ func redactedRecord(line []byte) (journal.Record, error) {
 	return shown, nil
 }
 
-// shownSpec contains the fields of a campaign file that users of every role may see. The header of a journal
-// contains the campaign file.
+// shownSpec contains the keys of a campaign file that users of every role may see, one by one: a key that is not here is
+// hidden. Its texts are names, and words that package config knows. The header of a journal contains the campaign file.
 type shownSpec struct {
 	Name        string            `json:"name"`
 	Machine     string            `json:"machine"`
@@ -96,17 +96,29 @@ type shownSpec struct {
 	Libraries   []shownLibrary    `json:"libraries"`
 	Collectives []coll.Collective `json:"collectives"`
 	Grid        struct {
-		Nodes []int   `json:"nodes,omitempty"`
-		PPN   []int   `json:"ppn,omitempty"`
-		Sizes []int64 `json:"sizes,omitempty"`
+		Nodes   []int   `json:"nodes,omitempty"`
+		PPN     []int   `json:"ppn,omitempty"`
+		Sizes   []int64 `json:"sizes,omitempty"`
+		Between bool    `json:"between,omitempty"`
 	} `json:"grid"`
-	Runner    shownRunner     `json:"runner"`
-	Benchmark json.RawMessage `json:"benchmark,omitempty"`
-	Strategy  json.RawMessage `json:"strategy,omitempty"`
-	Model     json.RawMessage `json:"model,omitempty"`
-	Stop      json.RawMessage `json:"stop,omitempty"`
-	HPO       json.RawMessage `json:"hpo,omitempty"`
-	Export    json.RawMessage `json:"export,omitempty"`
+	Runner    shownRunner    `json:"runner"`
+	Benchmark shownBenchmark `json:"benchmark,omitzero"`
+	Method    string         `json:"method,omitempty"`
+	Strategy  struct {
+		Initial int     `json:"initial,omitempty"`
+		Batch   int     `json:"batch,omitempty"`
+		Growth  float64 `json:"growth,omitempty"`
+	} `json:"strategy,omitzero"`
+	Model shownModel `json:"model,omitzero"`
+	Stop  shownStop  `json:"stop,omitzero"`
+	HPO   struct {
+		Trials int `json:"trials,omitempty"`
+	} `json:"hpo,omitzero"`
+	Export struct {
+		MaxLoss         float64 `json:"max_loss,omitempty"`
+		OpSafe          bool    `json:"op_safe,omitempty"`
+		CollectiveShare float64 `json:"collective_share,omitempty"`
+	} `json:"export,omitzero"`
 }
 
 type shownLibrary struct {
@@ -119,6 +131,42 @@ type shownRunner struct {
 	Kind  string   `json:"kind"`
 	Env   []string `json:"env,omitempty"`   // the values are hidden
 	Setup []string `json:"setup,omitempty"` // every line is hidden
+}
+
+type shownBenchmark struct {
+	Program     string        `json:"program,omitempty"`
+	Warmup      int           `json:"warmup,omitempty"`
+	Iterations  int           `json:"iterations,omitempty"`
+	MinSamples  int           `json:"min_samples,omitempty"`
+	MaxSamples  int           `json:"max_samples,omitempty"`
+	Precision   float64       `json:"precision,omitempty"`
+	Slice       time.Duration `json:"slice,omitempty"`
+	NoiseLimit  float64       `json:"noise_limit,omitempty"`
+	AbortFactor float64       `json:"abort_factor,omitempty"`
+	Check       bool          `json:"check,omitempty"`
+}
+
+type shownModel struct {
+	Kind        string `json:"kind,omitempty"`
+	Scaling     string `json:"scaling,omitempty"`
+	Trees       int    `json:"trees,omitempty"`
+	Criterion   string `json:"criterion,omitempty"`
+	MaxDepth    int    `json:"max_depth,omitempty"`
+	MinSplit    int    `json:"min_split,omitempty"`
+	MinLeaf     int    `json:"min_leaf,omitempty"`
+	MaxFeatures int    `json:"max_features,omitempty"`
+	Folds       int    `json:"folds,omitempty"`
+}
+
+type shownStop struct {
+	CriteriaFrom     string        `json:"criteria_from,omitempty"`
+	Slowdown         float64       `json:"slowdown,omitempty"`
+	Mistakes         float64       `json:"mistakes,omitempty"`
+	MistakeThreshold float64       `json:"mistake_threshold,omitempty"`
+	Patience         int           `json:"patience,omitempty"`
+	MachineTime      time.Duration `json:"machine_time,omitempty"`
+	NodeHours        float64       `json:"node_hours,omitempty"`
+	WallTime         time.Duration `json:"wall_time,omitempty"`
 }
 
 // redactedHeader returns the header of a journal with only those fields of the campaign file that shownSpec

@@ -5,13 +5,10 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"sync"
 
 	"tutti/coll"
 	"tutti/journal"
 	"tutti/report"
-
-	"golang.org/x/sync/singleflight"
 )
 
 // Measurement is one measurement in the journal of a campaign.
@@ -108,68 +105,4 @@ func (s *Service) learn(ctx context.Context, id string, p journal.Problem) (Lear
 		return Learned{}, err
 	}
 	return s.learned.get(ctx, learnedKey{id, p}, dir, round)
-}
-
-// maxLearned is the number of problems whose results are kept in memory. The result of a large problem
-// takes about 1 MB.
-const maxLearned = 64
-
-// learnedCache keeps the selections and predictions of trained models, so that requests need not train them
-// again. It trains the models of only one problem at a time. It is safe for concurrent use.
-type learnedCache struct {
-	waiting singleflight.Group // calls that wait for the same models
-	turn    sync.Mutex         // locked by the goroutine that trains models
-
-	mu      sync.Mutex
-	results map[learnedKey]Learned
-	order   []learnedKey // oldest first
-}
-
-type learnedKey struct {
-	campaign string // ID
-	problem  journal.Problem
-}
-
-// get returns the selection and predictions for a problem after the given round. If only an older result is
-// stored, get returns the older one and trains models in the background. If there is none, it waits until the
-// models are trained.
-func (c *learnedCache) get(ctx context.Context, key learnedKey, dir string, round int) (Learned, error) {
-	c.mu.Lock()
-	old, known := c.results[key]
-	c.mu.Unlock()
-	if known && old.Selection.Round >= round {
-		return old, nil
-	}
-	trained := c.waiting.DoChan(fmt.Sprint(key, round), func() (any, error) { return c.train(context.WithoutCancel(ctx), key, dir, round) })
-	if known {
-		return old, nil
-	}
-	select {
-	case t := <-trained:
-		return t.Val.(Learned), t.Err
-	case <-ctx.Done():
-		return Learned{}, ctx.Err()
-	}
-}
-
-// train waits until no other call trains models, then trains those of a problem (a collective of a library).
-func (c *learnedCache) train(ctx context.Context, key learnedKey, dir string, round int) (Learned, error) {
-	c.turn.Lock()
-	defer c.turn.Unlock()
-	learned, err := Learn(ctx, dir, key.problem)
-	if err != nil {
-		return Learned{}, err
-	}
-	learned.Selection.Problem, learned.Selection.Round = key.problem, round
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, known := c.results[key]; !known {
-		c.order = append(c.order, key)
-	}
-	c.results[key] = learned
-	if len(c.order) > maxLearned {
-		delete(c.results, c.order[0])
-		c.order = c.order[1:]
-	}
-	return learned, nil
 }

@@ -74,17 +74,14 @@ type samples struct {
 	states map[string]storedStatus // by name of the folder
 }
 
-func newSamples(q *queue) (*samples, error) {
+func newSamples(q *queue) *samples {
 	s := &samples{opt: q.opt, queue: q, states: map[string]storedStatus{}}
 	for _, f := range s.opt.Online {
-		var state storedStatus
-		if err := readJSON(filepath.Join(s.dir(f), statusFile), &state); err != nil {
-			return nil, err
-		}
+		state, _ := readOrSetAside[storedStatus](filepath.Join(s.dir(f), statusFile), q.opt.Log)
 		state.SampleFolder = f
 		s.states[f.Name] = state
 	}
-	return s, nil
+	return s
 }
 
 func (s *samples) dir(f config.SampleFolder) string {
@@ -125,6 +122,7 @@ func (s *samples) start(ctx context.Context, tasks *sync.WaitGroup) {
 // check updates the table of a folder if there are new samples. It also does so if a new campaign of the folder's
 // base (a campaign file) has finished. After a failed update it waits for the next change.
 func (s *samples) check(ctx context.Context, f config.SampleFolder) {
+	defer s.opt.recoverFrom("the samples of " + f.Name)
 	var last *finished
 	if f.Base != "" {
 		last, _ = s.queue.lastOf(f.Base)
@@ -214,7 +212,7 @@ func (s *samples) update(ctx context.Context, f config.SampleFolder, last *finis
 		args = append(args, "--campaign", last.results)
 	}
 	r := &online.Report{}
-	if err := s.queue.processes.runJSON(ctx, dir, r, args...); err != nil {
+	if err := runJSON(ctx, s.queue.processes, dir, r, args...); err != nil {
 		return nil, err
 	}
 	if err := capLog(filepath.Join(dir, logFile), s.opt.Limits.LogBytes); err != nil {
@@ -275,5 +273,5 @@ func (s *samples) checkDrift(f config.SampleFolder, last *finished, r *online.Re
 	if base.FromLast {
 		request.From = last.id
 	}
-	return s.queue.createOrExplain(request, fmt.Sprintf("\x00online %s %s", f.Name, last.id), "online "+f.Name, reason)
+	return createOrExplain(s.queue, request, fmt.Sprintf("\x00online %s %s", f.Name, last.id), "online "+f.Name, reason)
 }

@@ -43,9 +43,18 @@ type decision struct {
 	Text string    `json:"text"`
 }
 
-func newSchedule(q *queue) (*schedule, error) {
-	s := &schedule{opt: q.opt, queue: q, path: filepath.Join(q.opt.State, scheduleFile), decisions: map[string]decision{}, next: map[string]time.Time{}}
-	return s, readJSON(s.path, &s.decisions)
+func newSchedule(q *queue) *schedule {
+	s := &schedule{opt: q.opt, queue: q, path: filepath.Join(q.opt.State, scheduleFile), next: map[string]time.Time{}}
+	readable := false
+	if s.decisions, readable = readOrSetAside[map[string]decision](s.path, q.opt.Log); s.decisions == nil {
+		s.decisions = map[string]decision{}
+	}
+	for _, b := range q.opt.Bases {
+		if !readable && b.Schedule != "" {
+			s.decisions[b.Name] = decision{Text: "the earlier decisions were unreadable: the service's log says why"}
+		}
+	}
+	return s
 }
 
 func (s *schedule) list() []Scheduled {
@@ -119,6 +128,7 @@ func (s *schedule) follow(ctx context.Context, b config.Base) {
 // campaign. It saves what it decided. A service that dies before saving decides again after its restart; the
 // same idempotency key, made of file and scheduled time, then prevents a second campaign.
 func (s *schedule) decide(ctx context.Context, b config.Base, due time.Time) {
+	defer s.opt.recoverFrom("the schedule of " + b.Name)
 	run, from, reason := s.check(ctx, b)
 	if ctx.Err() != nil {
 		return // the next service makes the decision
@@ -127,7 +137,7 @@ func (s *schedule) decide(ctx context.Context, b config.Base, due time.Time) {
 	if run {
 		r := Request{Base: b.Name, Name: b.Name + " " + due.UTC().Format(time.RFC3339), From: from}
 		key := fmt.Sprintf("\x00schedule %s %d", b.Name, due.Truncate(time.Minute).Unix())
-		text = s.queue.createOrExplain(r, key, "schedule", reason)
+		text = createOrExplain(s.queue, r, key, "schedule", reason)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,7 +154,7 @@ func (s *schedule) decide(ctx context.Context, b config.Base, due time.Time) {
 
 // createOrExplain creates a campaign; the texts `cause` and `reason` say why. It returns a text with the
 // campaign's ID, or with the reason why no campaign was created.
-func (q *queue) createOrExplain(r Request, key, cause, reason string) string {
+func createOrExplain(q *queue, r Request, key, cause, reason string) string {
 	c, _, err := q.create(r, key, cause+": "+reason)
 	if err != nil {
 		q.opt.Log.Error("no campaign", "base", r.Base, "cause", cause, "error", err)
@@ -257,7 +267,10 @@ func (s *schedule) checkDrift(ctx context.Context, b config.Base, results string
 		return false, "drift was not measured: the service's log says why"
 	}
 	if b.Demand.Measures {
-		if err := s.queue.addDrift(d.NodeSeconds); err != nil {
+		s.queue.mu.Lock()
+		err := s.queue.addSpendingLocked(d.NodeSeconds)
+		s.queue.mu.Unlock()
+		if err != nil {
 			s.opt.Log.Error("spending of a drift measurement not saved", "error", err)
 		}
 	}
@@ -276,7 +289,7 @@ func (s *schedule) measureDrift(ctx context.Context, b config.Base, results stri
 	ctx, stop := context.WithTimeout(ctx, driftTime)
 	defer stop()
 	dir := filepath.Join(s.opt.State, driftDir, b.Name)
-	err = s.queue.processes.runJSON(ctx, dir, &d, "verify", results, "--drift", driftCandidates, "--format", "json")
+	err = runJSON(ctx, s.queue.processes, dir, &d, "verify", results, "--drift", driftCandidates, "--format", "json")
 	if err == nil && d.Candidates == 0 {
 		err = fmt.Errorf("nothing was measured, %d failed", d.Failed)
 	}

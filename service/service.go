@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"sync"
 	"time"
@@ -65,6 +66,13 @@ func (o *Options) base(name string) (config.Base, error) {
 	return o.Bases[i], nil
 }
 
+// recoverFrom ends the panic of a goroutine, so that the service goes on. The caller defers it.
+func (o *Options) recoverFrom(what string) {
+	if fault := recover(); fault != nil {
+		o.Log.Error("fault in the service", "in", what, "fault", fault, "stack", string(debug.Stack()))
+	}
+}
+
 // Service runs campaigns. Each of its parts has its own lock. While a part holds its lock, it may only call
 // later parts in this list: schedule and samples, queue, events. The methods of Service are safe for
 // concurrent use.
@@ -87,20 +95,15 @@ func New(opt Options) (*Service, error) {
 	if err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
-	events, published, err := openServiceLog(filepath.Join(opt.State, eventsFile), opt.Clock)
+	events, published, err := openServiceLog(filepath.Join(opt.State, eventsFile), opt.Clock, opt.Log)
 	if err != nil {
 		return nil, errors.Join(err, release())
 	}
-	s := &Service{queue: newQueue(&opt, events, published), learned: &learnedCache{results: map[learnedKey]Learned{}}, release: release}
-	if err = s.load(); err == nil {
-		s.schedule, err = newSchedule(s.queue)
-	}
-	if err == nil {
-		s.samples, err = newSamples(s.queue)
-	}
-	if err != nil {
+	s := &Service{queue: newQueue(&opt, events, published), learned: newLearnedCache(), release: release}
+	if err := s.load(); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	s.schedule, s.samples = newSchedule(s.queue), newSamples(s.queue)
 	return s, nil
 }
 
@@ -112,7 +115,7 @@ func (s *Service) Run(ctx context.Context) error {
 	s.queue.start()
 	running, stop := context.WithCancel(ctx)
 	var tasks sync.WaitGroup
-	tasks.Go(func() { s.followDays(running) })
+	tasks.Go(func() { s.queue.keepTime(running) })
 	s.samples.start(ctx, &tasks)
 	s.schedule.start(ctx, &tasks)
 	if s.opt.Once {
@@ -124,22 +127,6 @@ func (s *Service) Run(ctx context.Context) error {
 	s.queue.drain()
 	tasks.Wait()
 	return s.Close()
-}
-
-// followDays starts the campaigns that wait for node-hours whenever a new day begins, until ctx is cancelled.
-// It wakes up every hour, because the clock may have been adjusted.
-func (s *Service) followDays(ctx context.Context) {
-	for {
-		now := s.opt.Clock.Now()
-		select {
-		case <-ctx.Done():
-			return
-		case <-s.opt.Clock.After(min(time.Hour, nextDay(now).Sub(now))):
-		}
-		s.mu.Lock()
-		s.dispatchLocked()
-		s.mu.Unlock()
-	}
 }
 
 // Close releases the state folder. It is needed only for a service whose method Run was not called.

@@ -4,51 +4,181 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"syscall"
 	"time"
 
-	"tutti/journal"
+	"github.com/cenkalti/backoff/v5"
 )
 
-// foreignRetry is how long a worker waits before it tries again to start a campaign whose journal another
-// process has locked.
-const foreignRetry = 5 * time.Second
+const (
+	// foreignRetry is how long a worker waits before it tries again to start a campaign whose journal another
+	// process has locked.
+	foreignRetry = 5 * time.Second
+	// unsavedRetry is how long a worker waits before it tries again to save the state of a campaign.
+	unsavedRetry = time.Second
+	// A campaign that the machine hinders is resumed after hindranceMin, and after twice as long each time that the
+	// machine hinders it again, at most after hindranceMax.
+	hindranceMin, hindranceMax = time.Minute, time.Hour
+	// shortageMax is the longest time between two attempts to start a process.
+	shortageMax = 30 * time.Second
+)
 
 // waitsForForeign is the value of Campaign.WaitsFor as long as another process has locked the campaign's
 // journal.
 const waitsForForeign = "another tutti that works on the campaign"
 
-// startWorkerLocked reserves the machine of a campaign and starts its worker.
-func (q *queue) startWorkerLocked(e *entry) {
-	if q.machines[e.Machine] == "" {
-		q.machines[e.Machine] = e.ID
-	}
-	q.workers.Go(func() { q.work(e) })
+// worker owns a campaign: it runs processes until the campaign waits in the queue again, is paused or has ended. The
+// lock of the queue guards its fields.
+type worker struct {
+	q         *queue
+	e         *entry
+	log       *slog.Logger    // names the campaign
+	onMachine bool            // the campaign occupies its machine
+	stopped   context.Context // cancelled when the campaign or the service must stop
+	stop      context.CancelFunc
+	process   *running  // nil while none runs
+	unsaved   bool      // the last attempt to write campaign.json failed
+	trials    int       // of the campaign when the process began
+	counted   time.Time // when the files of the campaign may be counted again; only run uses it
 }
 
-// work runs processes for a campaign until the campaign waits in the queue again, is paused or has ended.
-func (q *queue) work(e *entry) {
-	q.recordMachine(e)
-	for {
-		p, err := q.launch(e)
-		code := ExitUnknown
-		if err == nil && p != nil {
-			code, err = q.follow(e, p)
+// running is a process that a worker follows.
+type running struct {
+	process
+	left chan struct{} // closed when the process has ended
+	end  ending        // valid when left is closed
+}
+
+// ending says how a process ended.
+type ending struct {
+	outcome
+	code    ExitCode
+	failure error // why the code is unknown, or what else went wrong
+	jobs    bool  // the campaign's jobs were cancelled
+}
+
+// ownLocked starts a worker for a campaign.
+func (q *queue) ownLocked(e *entry, onMachine bool) {
+	w := &worker{q: q, e: e, onMachine: onMachine, log: q.opt.Log.With("campaign", e.ID)}
+	w.stopped, w.stop = context.WithCancel(q.stopping)
+	if e.Goal != "" {
+		w.stop()
+	}
+	e.worker = w
+	q.workers.Go(w.run)
+}
+
+// release ends the ownership of the campaign.
+func (w *worker) release() {
+	w.q.mu.Lock()
+	defer w.q.mu.Unlock()
+	w.stop()
+	w.e.worker = nil
+	if w.e.State == Deleted {
+		w.q.removeLocked(w.e)
+	}
+	w.q.wakeLocked()
+	w.q.dispatchLocked()
+}
+
+func (w *worker) run() {
+	defer w.release()
+	defer func() {
+		if fault := recover(); fault != nil {
+			w.fail(fault)
 		}
-		if q.processEnded(e, code, err) {
+	}()
+	w.inspect()
+	for attempts := w.attempts(); ; {
+		end, err := w.runProcess()
+		if err != nil {
+			w.await(attempts.NextBackOff(), err)
+			continue
+		}
+		attempts.Reset()
+		if w.finish(&end) {
 			return
 		}
 	}
 }
 
-// recordMachine inspects the machine of a new campaign and stores the result with the campaign.
-func (q *queue) recordMachine(e *entry) {
+// fail ends a campaign whose worker has panicked. It ends the campaign's process, too.
+func (w *worker) fail(fault any) {
+	defer w.q.opt.recoverFrom("the end of a campaign")
+	w.log.Error("fault in the service: the campaign fails", "fault", fault, "stack", string(debug.Stack()))
+	w.q.mu.Lock()
+	p := w.process
+	w.q.mu.Unlock()
+	if p != nil && !p.foreign() {
+		w.signal(p, syscall.SIGKILL)
+		<-p.left
+	}
+	w.finish(&ending{outcome: broken, code: ExitUnknown, failure: errFault})
+}
+
+// errFault is why a campaign fails whose worker has panicked.
+var errFault = errors.New("a fault in the service: its log has the details")
+
+func (w *worker) attempts() *backoff.ExponentialBackOff {
+	b := backoff.NewExponentialBackOff()
+	b.MaxInterval = shortageMax
+	return b
+}
+
+// pause waits for the time d. It returns earlier when the service stops or, unless the campaign is already stopping,
+// when the campaign must stop.
+func (w *worker) pause(d time.Duration) {
+	stop := w.stopped.Done()
+	if w.stopped.Err() != nil {
+		stop = w.q.stopping.Done()
+	}
+	select {
+	case <-w.q.opt.Clock.After(d):
+	case <-stop:
+	}
+}
+
+// await waits after the service itself could not start a process, and says so.
+func (w *worker) await(d time.Duration, reason error) {
+	w.log.Warn("process not started: the service tries again", "error", reason, "seconds", d.Seconds())
+	w.q.mu.Lock()
+	w.q.setWaitsForLocked(w.e, "the service, which lacks file descriptors, memory or disk")
+	w.q.mu.Unlock()
+	w.pause(d)
+}
+
+// errUnsaved says that the state in which a process may run could not be written.
+var errUnsaved = errors.New("state not saved")
+
+// isShortage reports whether an error shows that this service lacks something that it may get later.
+func isShortage(err error) bool {
+	for _, e := range []error{errUnsaved, syscall.EMFILE, syscall.ENFILE, syscall.ENOMEM, syscall.EAGAIN, syscall.ENOSPC, syscall.EDQUOT} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// inspect inspects the machine of a new campaign, until the campaign must stop.
+func (w *worker) inspect() {
+	q, e := w.q, w.e
+	q.mu.Lock()
 	base, err := q.opt.base(e.Base)
-	if err != nil || e.MachineState != nil || e.begun() {
+	known := err != nil || e.MachineState != nil || e.begun() || w.stopped.Err() != nil
+	q.mu.Unlock()
+	if known {
 		return
 	}
-	state, err := q.opt.inspect(context.Background(), base)
+	state, err := q.opt.inspect(w.stopped, base)
 	if err != nil {
-		q.opt.Log.Warn("machine not inspected", "campaign", e.ID, "error", err)
+		w.log.Warn("machine not inspected", "error", err)
 		return
 	}
 	q.mu.Lock()
@@ -56,203 +186,390 @@ func (q *queue) recordMachine(e *entry) {
 	e.MachineState = &state // saved when the process starts
 }
 
-// launch returns the running process of a campaign, or starts a process if none is running. It returns nil for
-// a stopping campaign without a process. It returns a running process even if the campaign's state cannot be
-// saved.
-func (q *queue) launch(e *entry) (process, error) {
+// runProcess finds or starts a process of the campaign and waits for its end. It returns an error if the service lacks
+// what it needs to start a process, for the moment.
+func (w *worker) runProcess() (ending, error) {
+	p, err := w.launch()
+	switch {
+	case isShortage(err):
+		return ending{}, err
+	case err != nil:
+		return ending{outcome: broken, code: ExitUnknown, failure: err}, nil
+	case p == nil:
+		return ending{outcome: absent}, nil
+	}
+	return w.follow(p), nil
+}
+
+// launch returns the running process of the campaign, or starts a process if none is running. It returns nil if the
+// campaign must stop and has no process.
+func (w *worker) launch() (*running, error) {
+	q, e := w.q, w.e
+	q.mu.Lock()
+	last := e.Process
+	q.mu.Unlock()
+	p := q.processes.find(e.results(), last)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if p := q.processes.find(e.results(), e.Process); p != nil {
-		e.process, e.since = p, q.opt.Clock.Now()
-		q.opt.Log.Info("following a process that works on the campaign", "campaign", e.ID)
-		if e.Goal != "" || q.draining {
-			q.terminateLocked(e, p)
-		} else if e.State == Queued {
-			e.WaitsFor = waitsForForeign
-			q.logUnsaved(e, q.setStateLocked(e, Running))
-		}
-		return p, nil
+	if p != nil {
+		w.log.Info("following a process that works on the campaign")
+		return w.adoptLocked(p)
 	}
-	if e.Goal != "" || q.draining {
+	if !e.Since.IsZero() {
+		e.rest(lastChange(e.journal(), e.Since)) // the process ended while no service followed it
+	}
+	if e.State == Deleted || e.Goal != "" || q.stopping.Err() != nil {
 		return nil, nil
 	}
-	args, err := q.argsLocked(e)
+	args, err := w.argsLocked()
 	if err != nil {
 		return nil, err
 	}
-	c, err := q.processes.start(context.Background(), e.log(), "", args)
-	if err != nil {
+	if err := q.changeLocked(e, func(s *stored) { s.begin(q.opt.Clock.Now()) }); err != nil {
+		return nil, fmt.Errorf("%w: %w", errUnsaved, err)
+	}
+	if p, err = q.processes.start(context.Background(), e.log(), "", args); err != nil {
+		e.rest(e.Since)
 		return nil, err
 	}
-	e.process, e.since = c, q.opt.Clock.Now()
-	if p, err := journal.ProcessOf(c.cmd.Process.Pid); err == nil {
-		e.Process = &p
-	}
-	if e.Started.IsZero() {
-		e.Started = q.opt.Clock.Now().UTC()
-	}
-	q.opt.Log.Info("process started", "campaign", e.ID, "pid", c.cmd.Process.Pid, "args", args)
-	e.Error, e.WaitsFor = "", ""
-	q.logUnsaved(e, q.setStateLocked(e, Running))
-	return c, nil
+	w.log.Info("process started", "args", args)
+	defer w.saveProcessLocked()
+	return w.watchLocked(p), nil
 }
 
-// logUnsaved logs that a state was not saved. The next poll saves it.
-func (q *queue) logUnsaved(e *entry, err error) {
+// adoptLocked begins to follow a process that this service did not start.
+func (w *worker) adoptLocked(p process) (*running, error) {
+	e, now := w.e, w.q.opt.Clock.Now()
+	if e.State == Queued || e.State == Running && p.foreign() {
+		err := w.q.changeLocked(e, func(s *stored) {
+			s.begin(now)
+			s.WaitsFor = waitsForForeign
+		})
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", errUnsaved, err)
+		}
+	}
+	if e.Since.IsZero() {
+		e.Since = now.UTC()
+	}
+	return w.watchLocked(p), nil
+}
+
+// watchLocked waits for the end of a process in the background.
+func (w *worker) watchLocked(p process) *running {
+	r := &running{process: p, left: make(chan struct{}), end: ending{outcome: broken, code: ExitUnknown, failure: errFault}}
+	w.process, w.trials = r, w.e.current().Progress.Trials
+	go func() {
+		defer close(r.left)
+		defer w.q.opt.recoverFrom("the wait for a process")
+		code, err := p.wait(w.q.stopping)
+		r.end = ending{outcome: outcomeOf(code, err), code: code, failure: err}
+	}()
+	return r
+}
+
+// begin sets the state that a campaign has from just before its process starts.
+func (s *stored) begin(now time.Time) {
+	s.State, s.Error, s.WaitsFor, s.Process = Running, "", "", nil
+	if s.Started.IsZero() {
+		s.Started = now.UTC()
+	}
+	if s.Since.IsZero() {
+		s.Since = now.UTC()
+	}
+}
+
+// saveProcessLocked saves which process works on the campaign. If this fails, the next poll tries again. If the
+// campaign's folder is gone, the campaign is deleted.
+func (w *worker) saveProcessLocked() {
+	e := w.e
+	e.Process = w.process.record()
+	s := e.stored
+	s.Progress = e.current().Progress
+	err := w.q.store.save(e.dir, s)
+	switch {
+	case err != nil && e.isGone():
+		_ = w.q.changeLocked(e, func(*stored) {})
+	case err != nil && !w.unsaved:
+		w.log.Error("process not saved: the service tries again", "error", err)
+	}
+	w.unsaved = err != nil || e.Process == nil && !w.process.foreign()
+}
+
+// lastChange returns when a file was last written, or the time `otherwise` if this is unknown.
+func lastChange(path string, otherwise time.Time) time.Time {
+	about, err := os.Stat(path)
 	if err != nil {
-		q.opt.Log.Error("state not saved", "campaign", e.ID, "error", err)
+		return otherwise
 	}
+	return about.ModTime()
 }
 
-// follow reads the growing journal of a campaign until the campaign's process has ended. It returns the
-// exit code of the process.
-func (q *queue) follow(e *entry, p process) (ExitCode, error) {
+// follow reads the growing journal of the campaign until its process has ended. When the campaign must stop,
+// it interrupts the process, and kills it after the time Options.Drain; the journal remains intact. A foreign process
+// gets no signal. When the service stops, it leaves a process that it may not or cannot end to the next service.
+func (w *worker) follow(p *running) ending {
+	q := w.q
 	q.mu.Lock()
-	v := q.viewLocked(e)
+	v := q.viewLocked(w.e)
 	q.mu.Unlock()
 	v.log.setEnded(false)
-	type outcome struct {
-		code ExitCode
-		err  error
-	}
-	ended := make(chan outcome, 1)
-	go func() {
-		code, err := p.wait()
-		ended <- outcome{code, err}
-	}()
 	tick := time.NewTicker(q.opt.Poll)
 	defer tick.Stop()
-	for {
+	stopped, leave := w.stopped.Done(), (<-chan struct{})(nil)
+	if p.foreign() {
+		stopped, leave = nil, q.stopping.Done()
+	}
+	var overdue <-chan time.Time
+	for killed := false; ; {
 		select {
-		case o := <-ended:
-			q.poll(e, v)
+		case <-p.left:
+			w.poll(v)
 			q.mu.Lock()
-			e.process = nil
-			q.mu.Unlock()
-			return o.code, o.err
+			defer q.mu.Unlock()
+			w.process = nil
+			return p.end
 		case <-tick.C:
-			q.poll(e, v)
+			w.poll(v)
+		case <-leave:
+			return ending{outcome: abandoned}
+		case <-stopped:
+			stopped, overdue = nil, time.After(q.opt.Drain)
+			w.signal(p, os.Interrupt)
+		case <-overdue:
+			if killed {
+				leave = q.stopping.Done()
+			}
+			killed, overdue = true, time.After(q.opt.Drain)
+			w.log.Warn("process killed: it did not stop in time")
+			w.signal(p, syscall.SIGKILL)
 		}
 	}
 }
 
-// poll reads the new lines of the journal, shortens a long log and saves a state that could not be saved. It
-// also stops a campaign that has exceeded its budget. If the journal cannot be read several times in a row,
+func (w *worker) signal(p process, s os.Signal) {
+	if err := p.signal(s); err != nil {
+		w.log.Warn("process not signalled", "signal", s, "error", err)
+	}
+}
+
+// poll reads the new lines of the journal, shortens a long log and saves a process that could not be saved. It
+// also stops a campaign that has exceeded a limit. If the journal cannot be read several times in a row,
 // only the first failure is logged.
-func (q *queue) poll(e *entry, v *journalView) {
+func (w *worker) poll(v *journalView) {
+	q, e := w.q, w.e
 	before := v.failure()
 	switch err := v.update(context.Background()); {
 	case err != nil && before == nil:
-		q.opt.Log.Warn("journal not read: the campaign counts with its whole budget", "campaign", e.ID, "error", err)
+		w.log.Warn("journal not read: the campaign counts with its whole budget", "error", err)
 	case err == nil && before != nil:
-		q.opt.Log.Info("journal read again", "campaign", e.ID)
+		w.log.Info("journal read again")
 	}
 	if err := capLog(e.log(), q.opt.Limits.LogBytes); err != nil {
-		q.opt.Log.Warn("log not cut", "campaign", e.ID, "error", err)
+		w.log.Warn("log not cut", "error", err)
 	}
+	disk, counted := w.countDisk()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if e.unsaved && e.save() == nil {
-		q.opt.Log.Info("state saved", "campaign", e.ID)
+	if counted {
+		e.disk = disk
 	}
-	q.enforceBudgetLocked(e)
+	if w.unsaved || e.isGone() && e.State != Deleted {
+		w.saveProcessLocked()
+	}
+	w.enforceLimitsLocked()
 }
 
-// enforceBudgetLocked stops a campaign that has used all its node-hours or, on recorded data, all its time.
-func (q *queue) enforceBudgetLocked(e *entry) {
-	if e.process == nil || e.Goal != "" || !q.overBudgetLocked(e) {
+// Counting the files of a campaign takes at most one part in diskShare of the time.
+const (
+	diskInterval = time.Second
+	diskShare    = 20
+)
+
+// countDisk counts the bytes in the campaign's folder, unless it did so a short time ago.
+func (w *worker) countDisk() (bytes int64, counted bool) {
+	begin := time.Now()
+	if begin.Before(w.counted) {
+		return 0, false
+	}
+	bytes = diskUse(w.e.dir)
+	w.counted = time.Now().Add(max(diskInterval, diskShare*time.Since(begin)))
+	return bytes, true
+}
+
+// enforceLimitsLocked stops a campaign that has exceeded a limit.
+func (w *worker) enforceLimitsLocked() {
+	e := w.e
+	if w.process == nil || e.Goal != "" || e.State == Deleted {
 		return
 	}
-	q.opt.Log.Warn("campaign stopped", "campaign", e.ID, "error", q.budgetErrorLocked(e))
-	e.Goal = goalQuota
-	q.logUnsaved(e, q.setStateLocked(e, Stopping))
-	q.terminateLocked(e, e.process)
+	err := exceeded(w.q.opt, e)
+	if err == nil {
+		return
+	}
+	w.log.Warn("campaign stopped", "error", err)
+	if err := w.q.changeLocked(e, func(s *stored) { s.State, s.Goal = Stopping, goalQuota }); err != nil {
+		w.log.Error("stop not saved: the service tries again", "error", err)
+		return
+	}
+	w.stop()
 }
 
-// processEnded sets the state of a campaign after its process has ended. The parameter `failure` says why the
-// exit code is unknown. The result is false if the campaign's worker must start another process.
-func (q *queue) processEnded(e *entry, code ExitCode, failure error) (finished bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	stopped := code == ExitCancelled || code == ExitBusy || code == ExitUnknown
-	switch {
-	case code == ExitDone, code == ExitNotConverged:
-		e.Converged = code == ExitDone
-		q.endLocked(e, Done, code, nil)
-	case e.Goal == goalCancel, e.Goal == goalQuota:
-		q.endStoppedLocked(e)
-	case stopped && e.Goal == goalPause:
-		q.endLocked(e, Paused, ExitCancelled, nil)
-	case stopped && q.draining:
-		q.endLocked(e, Queued, ExitCancelled, nil)
-	case code == ExitBusy:
-		q.awaitForeignLocked(e)
-		return false
-	case code == ExitUnknown && failure == nil:
-		return false // not a child: tutti resume finds out how the campaign ended
-	default:
-		if failure == nil {
-			failure = errors.New(lastMessage(e.log()))
+// argsLocked returns the arguments with which tutti is started next for the campaign.
+func (w *worker) argsLocked() ([]string, error) {
+	q, e := w.q, w.e
+	if e.begun() {
+		return []string{"resume", e.results()}, nil
+	}
+	base, err := q.opt.base(e.Base)
+	if err != nil {
+		return nil, err
+	}
+	if e.NodeHours, err = budgetOf(q.opt, base, e.Set); err != nil { // the file may have changed
+		return nil, err
+	}
+	args := []string{"tune", "-c", base.File, "--out", e.results(), "--yes"}
+	args = append(args, settingArgs(e)...)
+	if e.From != "" {
+		from, err := q.entryLocked(e.From)
+		if err != nil {
+			return nil, err
 		}
-		q.endLocked(e, Failed, code, failure)
+		args = append(args, "--from", from.results())
 	}
-	return true
+	return args, nil
 }
 
-// endStoppedLocked ends a campaign that was stopped to be cancelled, or because it exceeded its budget. It
-// first cancels the jobs of the campaign, and releases the lock of the queue meanwhile.
-func (q *queue) endStoppedLocked(e *entry) {
-	q.mu.Unlock()
-	failure := q.cancelJobs(e)
+// settingArgs returns the flags for the settings of a campaign and for its budget.
+func settingArgs(e *entry) (args []string) {
+	set := maps.Clone(e.Set)
+	if e.measures() {
+		if set == nil {
+			set = map[string]string{}
+		}
+		set["stop.node_hours"] = strconv.FormatFloat(e.NodeHours, 'g', -1, 64)
+	}
+	for _, key := range slices.Sorted(maps.Keys(set)) {
+		args = append(args, "--set", key+"="+set[key])
+	}
+	return args
+}
+
+// finish gives the campaign the state that follows the end of a process. It returns false if the worker must start
+// another process.
+func (w *worker) finish(end *ending) (over bool) {
+	for {
+		switch w.settle(end) {
+		case settled:
+			return true
+		case restart:
+			if end.outcome == locked {
+				w.pause(foreignRetry)
+			}
+			return false
+		case jobsRemain:
+			end.failure = w.cancelJobs()
+			if end.jobs = !isShortage(end.failure) || w.q.stopping.Err() != nil; !end.jobs {
+				w.await(unsavedRetry, end.failure)
+			}
+		case unwritten:
+			w.pause(unsavedRetry)
+		}
+	}
+}
+
+// verdict is the result of an attempt to give a campaign its next state.
+type verdict int
+
+const (
+	settled verdict = iota
+	restart
+	jobsRemain // the jobs of the campaign must be cancelled first
+	unwritten  // the state could not be written
+)
+
+// settle looks up the state that follows the end of a process and writes it.
+func (w *worker) settle(end *ending) verdict {
+	q, e := w.q, w.e
 	q.mu.Lock()
-	if e.Goal == goalQuota {
-		q.endLocked(e, Failed, ExitCancelled, errors.Join(q.budgetErrorLocked(e), failure))
+	defer q.mu.Unlock()
+	draining := q.stopping.Err() != nil
+	to := end.outcome.after(e.Goal, draining)
+	switch {
+	case e.State == Deleted, end.outcome == abandoned:
+		return settled // the next service takes over what is on disk
+	case to == Running:
+		if end.outcome == locked {
+			q.setWaitsForLocked(e, waitsForForeign)
+		}
+		return restart
+	case (e.Goal == goalCancel || e.Goal == goalQuota) && to != Done && !end.jobs:
+		return jobsRemain
+	}
+	err := q.changeLocked(e, func(s *stored) { w.settleStored(s, end, to) })
+	switch {
+	case err == nil, e.State == Deleted, draining: // what is on disk holds for the next service
+		return settled
+	case !w.unsaved:
+		w.unsaved = true
+		w.log.Error("state not saved: the service tries again", "state", to, "error", err)
+	}
+	return unwritten
+}
+
+// settleStored sets the state that follows the end of a process.
+func (w *worker) settleStored(s *stored, end *ending, to State) {
+	now := w.q.opt.Clock.Now()
+	s.Error = w.failureOf(end, to)
+	switch {
+	case end.outcome == absent:
+	case to == Done || to == Failed && s.Goal != goalQuota:
+		s.Exit = end.code
+	default:
+		s.Exit = ExitCancelled
+	}
+	s.rest(now)
+	s.State, s.Goal, s.Process, s.WaitsFor = to, "", nil, ""
+	s.Converged = to == Done && end.code == ExitDone
+	if to.Over() {
+		s.Ended = now.UTC()
+	}
+	s.NotBefore = time.Time{}
+	switch {
+	case end.outcome != hindered || to != Queued:
+		s.Hindrances = 0
 		return
+	case w.e.current().Progress.Trials > w.trials:
+		s.Hindrances = 0 // the machine worked for a while
 	}
-	q.endLocked(e, Cancelled, ExitCancelled, failure)
+	s.NotBefore = now.Add(min(hindranceMax, hindranceMin<<min(s.Hindrances, 16))).UTC()
+	s.Hindrances++
 }
 
-// awaitForeignLocked is called while another process has locked the journal of a campaign. It releases the
-// queue's lock and waits for the time foreignRetry, or until a campaign or machine of the queue changes.
-func (q *queue) awaitForeignLocked(e *entry) {
-	e.WaitsFor = waitsForForeign
-	changed := q.changed
-	q.mu.Unlock()
-	select {
-	case <-q.opt.Clock.After(foreignRetry):
-	case <-changed:
+// failureOf returns why the campaign gets the state that follows the end of its process, or "" if nothing is wrong.
+func (w *worker) failureOf(end *ending, to State) string {
+	switch {
+	case w.e.Goal == goalQuota && to == Failed:
+		return errors.Join(exceeded(w.q.opt, w.e), end.failure).Error()
+	case w.e.Goal == goalCancel && end.failure != nil:
+		return end.failure.Error()
+	case to == Failed && end.failure != nil:
+		return end.failure.Error()
+	case to == Failed, end.outcome == hindered && to == Queued:
+		return lastMessage(w.e.log())
 	}
-	q.mu.Lock()
+	return ""
 }
 
-// cancelJobs cancels those jobs of a campaign that the scheduler still has.
-func (q *queue) cancelJobs(e *entry) error {
-	if !e.begun() {
+// cancelJobs cancels those jobs of the campaign that the scheduler still has.
+func (w *worker) cancelJobs() error {
+	if !w.e.begun() {
 		return nil
 	}
-	ctx, stop := context.WithTimeout(context.Background(), q.opt.Drain)
+	ctx, stop := context.WithTimeout(context.Background(), w.q.opt.Drain)
 	defer stop()
-	if err := q.processes.run(ctx, e.log(), "", "cancel", e.results()); err != nil {
+	if err := w.q.processes.run(ctx, w.e.log(), "", "cancel", w.e.results()); err != nil {
 		return fmt.Errorf("jobs may remain in the queue of the scheduler: %w", err)
 	}
 	return nil
-}
-
-// endLocked gives a campaign that has no process its next state. It also releases the campaign's machine.
-func (q *queue) endLocked(e *entry, state State, code ExitCode, failure error) {
-	e.Exit, e.Goal, e.Process, e.Error, e.WaitsFor = code, "", nil, "", ""
-	if failure != nil {
-		e.Error = failure.Error()
-	}
-	if state.Over() {
-		e.Ended = q.opt.Clock.Now().UTC()
-	}
-	if q.machines[e.Machine] == e.ID {
-		delete(q.machines, e.Machine)
-	}
-	q.logUnsaved(e, q.setStateLocked(e, state))
-	if e.view != nil {
-		e.view.log.setEnded(state.Over())
-	}
-	q.dispatchLocked()
 }

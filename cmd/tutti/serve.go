@@ -109,9 +109,11 @@ func runBoth(ctx context.Context, s *service.Service, handler *api.API, l net.Li
 
 // newFrontend returns the HTTP server with the API and the page, and its listener.
 func newFrontend(c *config.Service, s *service.Service, log *slog.Logger) (*api.API, net.Listener, error) {
+	connections := api.MaxConnections(c.Limits.Connections)
 	o := api.Options{
 		Version: version, Log: log, Pprof: c.Pprof, PublicAddress: c.Public, Streams: c.Limits.Streams,
-		AllStreams: api.MaxConnections(c.Limits.Connections) / 2, // the other connections remain for requests
+		AllStreams: connections / 2, // the other connections remain for requests
+		Requests:   connections,
 	}
 	if c.Tokens != "" {
 		var err error

@@ -47,6 +47,7 @@ const Overrun = 1.2
 type ServiceLimits struct {
 	Waiting     int           // campaigns in the queue
 	LogBytes    int64         // size of the log of one campaign
+	DiskBytes   int64         // size of all files of one campaign
 	Connections int           // number of open connections
 	Streams     int           // number of event streams of one token
 	Recorded    time.Duration // running time of a campaign on recorded data
@@ -68,9 +69,10 @@ func serviceFields(s *Service, dir string) []field {
 		{"node_hours.day", "node-hours of all campaigns from midnight to midnight, at most", 24.0, number(&s.Quota.Day, 0.001, 1e9)},
 		{"limits.waiting", "campaigns in the queue, at most", 100, whole(&s.Limits.Waiting, 1, 100000)},
 		{"limits.log", "size of the log of one campaign, at most", "1MiB", size(&s.Limits.LogBytes, 4<<10)},
+		{"limits.disk", "size of all files of one campaign, the output of its benchmarks included, at most; the service stops a larger one", "4GiB", size(&s.Limits.DiskBytes, 1<<20)},
 		{"limits.connections", "open connections, at most, and no more than half of the open files that the system allows; further ones wait", 1000, whole(&s.Limits.Connections, 1, 100000)},
 		{"limits.streams", "open event streams of one token, at most; a token may have as many as remain free of half of the connections", 500, whole(&s.Limits.Streams, 1, 100000)},
-		{"limits.recorded", "running time of a campaign on recorded data, which takes no node-hours, at most", "4h", duration(&s.Limits.Recorded)},
+		{"limits.recorded", "running time of a campaign on recorded data, which takes no node-hours, over all its processes, at most", "4h", duration(&s.Limits.Recorded)},
 		{"drain", "time for campaigns to stop when the service is stopped", "1m", duration(&s.Drain)},
 		{"pprof", "serve profiles at /debug/pprof/: true or false", false, boolean(&s.Pprof)},
 	}

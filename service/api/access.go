@@ -22,13 +22,31 @@ func callerOf(ctx context.Context) caller {
 	return c
 }
 
-// authenticate finds the caller of a request and stores the caller in the request's context.
+// stranger stands for all callers without a valid token where places are divided among tokens. No token has this name.
+const stranger = "?"
+
+// authenticate finds the caller of a request and stores the caller in the request's context. It refuses the request if
+// too many requests of the caller are in progress.
 func (a *API) authenticate(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		who := a.identify(r)
 		if rec, recorded := w.(*recorder); recorded {
 			rec.caller = who
 		}
+		if c := connectionOf(r.Context()); c != nil {
+			defer c.begin(who.known)()
+		}
+		share := who.name
+		if !who.known {
+			share = stranger
+		}
+		leave, ok := a.requests.enter(share)
+		if !ok {
+			w.Header().Set("Connection", "close")
+			a.refuseBusy(w, "requests", "too many requests of this token are in progress")
+			return
+		}
+		defer leave()
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), callerKey{}, who)))
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"github.com/gorilla/securecookie"
+	"golang.org/x/sync/semaphore"
 
 	"tutti/internal/config"
 	"tutti/journal"
@@ -41,6 +42,8 @@ type Backend interface {
 	Pause(id string) (service.Campaign, error)
 	Resume(id string) (service.Campaign, error)
 	Cancel(id string) (service.Campaign, error)
+	// Delete removes a campaign that has ended.
+	Delete(id string) (service.Campaign, error)
 
 	// Feed returns the lines of a campaign's journal as events. Events returns the events of the service,
 	// such as a new state of a campaign.
@@ -85,6 +88,7 @@ type Options struct {
 	Pprof         bool          // serve /debug/pprof/ to tokens with the role operate
 	Streams       int           // open event streams of one token at most, 0: no limit
 	AllStreams    int           // open event streams of all tokens at most, 0: no limit
+	Requests      int           // requests in progress at most, event streams included, 0: no limit
 	Heartbeat     time.Duration // between comments on an idle event stream, 0: 15 s
 }
 
@@ -97,8 +101,14 @@ type API struct {
 	huma    huma.API
 	metrics *metrics
 	cookies *securecookie.SecureCookie
-	streams *streams
 	handler http.Handler
+
+	requests  *shares             // in progress
+	answers   *shares             // see maxAnswers
+	trainings *shares             // see maxTrainings
+	streams   *shares             // open event streams
+	lines     *semaphore.Weighted // see maxLines
+	strangers lineLimit           // of the log
 
 	closing   chan struct{} // closed when event streams must end
 	closeOnce sync.Once
@@ -118,7 +128,8 @@ func New(backend Backend, o Options) (*API, error) {
 		a.options.CookieKey = securecookie.GenerateRandomKey(cookieKeyBytes)
 	}
 	a.cookies = securecookie.New(a.options.CookieKey, nil).MaxAge(int(loginLifetime.Seconds())).SetSerializer(securecookie.JSONEncoder{})
-	a.streams = &streams{count: map[string]int{}, most: o.Streams, all: o.AllStreams}
+	a.requests, a.answers, a.trainings = newShares(0, o.Requests), newShares(0, maxAnswers), newShares(maxTokenTrainings, maxTrainings)
+	a.streams, a.lines = newShares(o.Streams, o.AllStreams), semaphore.NewWeighted(maxLines)
 	a.metrics = newMetrics(o.Version)
 	a.huma = humago.New(restMux{a.mux}, describe())
 	a.campaignRoutes()

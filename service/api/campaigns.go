@@ -20,7 +20,7 @@ type CampaignID struct {
 }
 
 type listInput struct {
-	State string `query:"state" enum:"queued,running,stopping,paused,done,failed,cancelled" doc:"Only campaigns in this state"`
+	State string `query:"state" enum:"queued,running,stopping,paused,done,failed,cancelled,unreadable" doc:"Only campaigns in this state"`
 	Limit int    `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"Campaigns on a page"`
 	After string `query:"after" maxLength:"100" doc:"The field next of the previous page"`
 }
@@ -57,15 +57,16 @@ func (a *API) campaignRoutes() {
 		Content:     map[string]*huma.MediaType{"application/json": {Schema: &huma.Schema{Ref: "#/components/schemas/Campaign"}}},
 	}}
 	huma.Register(a.huma, create, a.create)
-	a.control("pause", "Stop a campaign so that it can be resumed", a.backend.Pause)
-	a.control("resume", "Put a paused or failed campaign into the queue", a.backend.Resume)
-	a.control("cancel", "Stop a campaign for good and cancel its jobs", a.backend.Cancel)
+	const one = "/campaigns/{id}"
+	a.control(operation(http.MethodPost, one+"/pause", "pause-campaign", "Stop a campaign so that it can be resumed"), a.backend.Pause)
+	a.control(operation(http.MethodPost, one+"/resume", "resume-campaign", "Put a paused or failed campaign into the queue"), a.backend.Resume)
+	a.control(operation(http.MethodPost, one+"/cancel", "cancel-campaign", "Stop a campaign for good and cancel its jobs"), a.backend.Cancel)
+	a.control(operation(http.MethodDelete, one, "delete-campaign", "Remove a campaign that has ended, with its files"), a.backend.Delete)
 }
 
-// control registers a POST operation for an action such as "pause". The operation calls the function `do` with
-// the ID of the campaign.
-func (a *API) control(action, summary string, do func(id string) (service.Campaign, error)) {
-	op := operation(http.MethodPost, "/campaigns/{id}/"+action, action+"-campaign", summary)
+// control registers an operation that calls the function `do` with the ID of a campaign.
+func (a *API) control(op huma.Operation, do func(id string) (service.Campaign, error)) {
+	op.DefaultStatus = http.StatusOK
 	op.Errors = append(op.Errors, http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests)
 	huma.Register(a.huma, op, func(_ context.Context, in *CampaignID) (*body[service.Campaign], error) {
 		c, err := do(in.ID)

@@ -244,6 +244,10 @@ func (f *fake) Cancel(id string) (service.Campaign, error) {
 	return f.setState(id, service.Running, service.Cancelled)
 }
 
+func (f *fake) Delete(id string) (service.Campaign, error) {
+	return f.setState(id, service.Done, service.Deleted)
+}
+
 func (f *fake) Feed(_ context.Context, id string) (service.Feed, error) {
 	c, err := f.find(id)
 	if err != nil {
@@ -405,6 +409,14 @@ func (f *feed) After(seq int64, limit int) ([]service.Event, <-chan struct{}) {
 		part = part[:limit]
 	}
 	return part, f.more
+}
+
+func (f *feed) NextBytes(seq int64, limit int) (n int64) {
+	events, _ := f.After(seq, limit)
+	for _, e := range events {
+		n += int64(len(e.Data))
+	}
+	return n
 }
 
 func (f *feed) Last() int64 {

@@ -55,7 +55,6 @@ func (a *API) download(ctx context.Context, in *fileInput) (*huma.StreamResponse
 	return &huma.StreamResponse{Body: func(ctx huma.Context) {
 		defer f.Close()
 		r, w := humago.Unwrap(ctx)
-		extendWrite(w, 10*time.Minute)
 		h := w.Header()
 		h.Set("Content-Disposition", attachment(path.Base(in.Name)))
 		h.Set("Content-Security-Policy", "sandbox; default-src 'none'")

@@ -7,15 +7,17 @@ import (
 	"net"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
 // guard wraps a handler in the checks that apply to every request. From the outermost to the innermost
 // these are: the log and the metrics, the caller, security headers, the Host header, the check for requests
-// from other sites, and the caller's role.
+// from other sites, the caller's role, and the number of requests.
 func (a *API) guard(next http.Handler) (http.Handler, error) {
-	sameSite, err := a.denyCrossSite(a.authorise(next))
+	sameSite, err := a.denyCrossSite(a.authorise(a.admit(next)))
 	if err != nil {
 		return nil, err
 	}
@@ -92,12 +94,14 @@ func (a *API) denyCrossSite(next http.Handler) (http.Handler, error) {
 	return c.Handler(next), nil
 }
 
-// recorder is a ResponseWriter that remembers the status and size of an answer, and the caller who gets it.
+// recorder is a ResponseWriter that remembers the status and size of an answer, and the caller who gets it. The client
+// has the time partTime for each part of the answer.
 type recorder struct {
 	http.ResponseWriter
-	status int
-	bytes  int64
-	caller caller
+	status   int
+	bytes    int64
+	caller   caller
+	extended time.Time // when the client last got time for the next part
 }
 
 func (r *recorder) WriteHeader(status int) {
@@ -111,9 +115,19 @@ func (r *recorder) Write(p []byte) (int, error) {
 	if r.status == 0 {
 		r.status = http.StatusOK
 	}
-	n, err := r.ResponseWriter.Write(p)
-	r.bytes += int64(n)
-	return n, err
+	written := 0
+	for part := range slices.Chunk(p, partBytes) {
+		if time.Since(r.extended) > partTime/10 {
+			r.extended = time.Now()
+			extend(r.ResponseWriter)
+		}
+		n, err := r.ResponseWriter.Write(part)
+		written, r.bytes = written+n, r.bytes+int64(n)
+		if err != nil {
+			return written, err
+		}
+	}
+	return written, nil
 }
 
 // Unwrap returns the wrapped ResponseWriter, through which http.ResponseController reaches the connection.
@@ -127,13 +141,13 @@ func (a *API) record(next http.Handler) http.Handler {
 		defer func() {
 			fault, answered := recover(), false
 			if err, ok := fault.(error); fault != nil && !(ok && errors.Is(err, http.ErrAbortHandler)) {
-				a.log.Error("a handler panicked", "path", r.URL.Path, "fault", fault, "stack", string(debug.Stack()))
+				a.log.Error("a handler panicked", "path", clip(r.URL.Path), "fault", fault, "stack", string(debug.Stack()))
 				if rec.status == 0 {
 					writeProblem(rec, http.StatusInternalServerError, internalError)
 					answered = true
 				}
 			}
-			a.logRequest(rec, r, time.Since(begin))
+			a.logRequest(rec, r, begin)
 			if fault != nil && !answered {
 				panic(http.ErrAbortHandler) // closes the connection, so that the client notices the incomplete answer
 			}
@@ -142,7 +156,39 @@ func (a *API) record(next http.Handler) http.Handler {
 	})
 }
 
-func (a *API) logRequest(rec *recorder, r *http.Request, took time.Duration) {
+// maxLogged is the largest number of bytes of a text from a request that the log shows.
+const maxLogged = 200
+
+func clip(text string) string {
+	if len(text) <= maxLogged {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxLogged], "") + "…"
+}
+
+// strangerLines is the number of lines that requests without a valid token may add to the log in a second.
+const strangerLines = 10
+
+// lineLimit counts the lines of one second.
+type lineLimit struct {
+	mu     sync.Mutex
+	second int64
+	lines  int
+}
+
+// allow reports whether one more line may be written at a time.
+func (l *lineLimit) allow(now time.Time) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s := now.Unix(); s != l.second {
+		l.second, l.lines = s, 0
+	}
+	l.lines++
+	return l.lines <= strangerLines
+}
+
+func (a *API) logRequest(rec *recorder, r *http.Request, begin time.Time) {
+	took := time.Since(begin)
 	route := a.route(r)
 	if !strings.HasSuffix(route, "/events") {
 		a.metrics.observe(r.Method, route, rec.status, took)
@@ -151,7 +197,10 @@ func (a *API) logRequest(rec *recorder, r *http.Request, took time.Duration) {
 	if route == "/healthz" || route == "/readyz" || route == "/metrics" {
 		level = slog.LevelDebug
 	}
-	a.log.Log(r.Context(), level, "request", "method", r.Method, "path", r.URL.Path, "status", rec.status, "bytes", rec.bytes,
+	if !rec.caller.known && !a.strangers.allow(begin) {
+		return
+	}
+	a.log.Log(r.Context(), level, "request", "method", clip(r.Method), "path", clip(r.URL.Path), "status", rec.status, "bytes", rec.bytes,
 		"seconds", took.Seconds(), "client", r.RemoteAddr, "caller", rec.caller.name)
 }
 

@@ -13,15 +13,13 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	"golang.org/x/net/netutil"
 )
 
 // ListenOptions say how a listener is protected.
 type ListenOptions struct {
 	CertFile    string // PEM, of the certificate and of its key; both or none
 	KeyFile     string
-	Connections int // open at the same time; more connections wait; 0: no limit
+	Connections int // open at the same time; 0: no limit
 }
 
 // Listen opens a listener at `addr`, which is host:port, or unix:PATH for a socket with mode 0600. It replaces a
@@ -43,7 +41,7 @@ func Listen(addr string, o ListenOptions) (l net.Listener, err error) {
 		return nil, err
 	}
 	if o.Connections > 0 {
-		l = netutil.LimitListener(l, MaxConnections(o.Connections))
+		l = limitConnections(l, MaxConnections(o.Connections))
 	}
 	if o.CertFile != "" && !isSocket {
 		l = tls.NewListener(l, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}})
@@ -51,14 +49,20 @@ func Listen(addr string, o ListenOptions) (l net.Listener, err error) {
 	return l, nil
 }
 
-// MaxConnections returns the smaller of `limit` and half of the file descriptors that this process may open. This
-// leaves at least half of the descriptors to journals, files and processes.
+// ownFiles is the number of descriptors that a service needs in addition to those of requests: its log, its lock, the
+// listener, journals that it follows. The rest of the lower half of the descriptors is for connections.
+const ownFiles = 48
+
+// MaxConnections returns the largest number of connections, at most `limit`, with which requests take less than half of
+// the file descriptors that this process may open. Each connection takes one, and each request that is being answered
+// may take another one.
 func MaxConnections(limit int) int {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
 		return limit
 	}
-	return int(min(uint64(limit), max(1, files.Cur/2)))
+	half := int(min(files.Cur/2, uint64(limit)+maxAnswers+ownFiles))
+	return max(1, half/4, min(limit, half-maxAnswers-ownFiles))
 }
 
 // listenUnix creates a socket that no other user can connect to. Meanwhile, files that other goroutines create
@@ -97,10 +101,16 @@ func (a *API) Serve(ctx context.Context, l net.Listener) error {
 		Handler:           a,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       30 * time.Second,
-		WriteTimeout:      60 * time.Second, // event streams and downloads extend it
+		WriteTimeout:      60 * time.Second, // each part of an answer extends it
 		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    32 << 10,
-		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelWarn),
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelDebug), // anybody can cause these lines
+		ConnContext:       withConnection,
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams:          32, // a browser with several pages has a few streams on each
+			MaxReceiveBufferPerConnection: 128 << 10,
+			MaxReceiveBufferPerStream:     maxRequest,
+		},
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()

@@ -1,16 +1,18 @@
 package api
 
 import (
+	"bufio"
 	"context"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
+	"io"
 	"iter"
 	"net/http"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -64,49 +66,75 @@ func (a *API) measurements(ctx context.Context, in *measurementInput) (*huma.Str
 			h.Set("Content-Type", "text/csv; charset=utf-8; header=present")
 			h.Set("Content-Disposition", attachment(in.ID+".csv"))
 			if err := writeCSV(w, all, in.Problems); err != nil {
-				a.log.Warn("measurements not sent completely", "campaign", in.ID, "error", err)
-				panic(http.ErrAbortHandler) // closes the connection: a client would not notice a short file
+				a.abort(in.ID, err)
 			}
 		}}, nil
 	}
-	p := measurementPage{Measurements: []service.Measurement{}}
-	for m, err := range all {
+	for _, err := range all { // an error before the first byte becomes an answer
 		if err != nil {
 			return nil, a.problemOf(err)
+		}
+		break
+	}
+	return &huma.StreamResponse{Body: func(ctx huma.Context) {
+		ctx.SetHeader("Content-Type", "application/json")
+		if err := writePage(bufio.NewWriterSize(ctx.BodyWriter(), 4<<10), all, in); err != nil {
+			a.abort(in.ID, err)
+		}
+	}}, nil
+}
+
+// abort closes the connection of an answer that cannot be completed: a client would not notice that it is short.
+func (a *API) abort(campaign string, err error) {
+	a.log.Warn("measurements not sent completely", "campaign", campaign, "error", err)
+	panic(http.ErrAbortHandler)
+}
+
+// writePage writes a measurementPage part by part, so that it needs little memory.
+func writePage(w *bufio.Writer, all iter.Seq2[service.Measurement, error], in *measurementInput) error {
+	w.WriteString(`{"measurements":[`)
+	n, last, next := 0, int64(0), int64(0)
+	for m, err := range all {
+		if err != nil {
+			return err
 		}
 		if !in.matches(m.Library, m.Collective) {
 			continue
 		}
-		if len(p.Measurements) == in.Limit {
-			p.Next = p.Measurements[in.Limit-1].Seq
+		if n == in.Limit {
+			next = last
 			break
 		}
-		p.Measurements = append(p.Measurements, m)
+		text, err := json.Marshal(m)
+		if err != nil {
+			return err
+		}
+		if n > 0 {
+			w.WriteByte(',')
+		}
+		if _, err := w.Write(text); err != nil {
+			return err
+		}
+		n, last = n+1, m.Seq
 	}
-	return &huma.StreamResponse{Body: func(ctx huma.Context) {
-		ctx.SetHeader("Content-Type", "application/json")
-		_ = json.NewEncoder(ctx.BodyWriter()).Encode(p)
-	}}, nil
+	w.WriteByte(']')
+	if next > 0 {
+		fmt.Fprintf(w, `,"next":%d`, next)
+	}
+	w.WriteString("}\n")
+	return w.Flush()
 }
 
 // csvColumns are the columns of recorded data, followed by the columns for library, round and journal line.
 var csvColumns = []string{"collective", "algorithm", "nodes", "ppn", "msg_bytes", "time_us", "cost_s", "low_us", "high_us", "samples", "library", "round", "seq"}
 
-// csvRows is the number of CSV rows that are sent before the client's time limit is extended.
-const csvRows = 1000
-
-func writeCSV(w http.ResponseWriter, all iter.Seq2[service.Measurement, error], wanted Problems) error {
+func writeCSV(w io.Writer, all iter.Seq2[service.Measurement, error], wanted Problems) error {
 	c := csv.NewWriter(w)
 	if err := c.Write(csvColumns); err != nil {
 		return err
 	}
 	var row []string
-	n := 0
 	for m, err := range all {
-		if n%csvRows == 0 {
-			extendWrite(w, time.Minute)
-		}
-		n++
 		if err == nil && wanted.matches(m.Library, m.Collective) {
 			row = csvRow(row[:0], m)
 			err = c.Write(row)
@@ -135,12 +163,4 @@ func csvRow(row []string, m service.Measurement) []string {
 		string(m.Collective), m.Algorithm.String(), strconv.Itoa(m.Nodes), strconv.Itoa(m.PPN), strconv.FormatInt(m.MsgBytes, 10),
 		micro(m.Seconds), strconv.FormatFloat(m.CostSeconds, 'g', -1, 64), micro(m.Low), micro(m.High), samples,
 		m.Library, strconv.Itoa(m.Round), strconv.FormatInt(m.Seq, 10))
-}
-
-// extendWrite sets the deadline for writing an answer to the duration d from now. It removes the deadline
-// for reading, because the client sends nothing while it receives the answer.
-func extendWrite(w http.ResponseWriter, d time.Duration) {
-	c := http.NewResponseController(w)
-	_ = c.SetReadDeadline(time.Time{})
-	_ = c.SetWriteDeadline(time.Now().Add(d))
 }

@@ -40,7 +40,7 @@ func newMetrics(version string) *metrics {
 		}, []string{"cause"}),
 		events: prometheus.NewCounter(prometheus.CounterOpts{Name: "tutti_sse_events_total", Help: "Events sent to event streams."}),
 	}
-	for _, cause := range []string{"auth", "role", "host", "origin", "streams"} {
+	for _, cause := range []string{"auth", "role", "host", "origin", "streams", "requests", "answers", "training"} {
 		m.refused.WithLabelValues(cause)
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{
@@ -53,7 +53,7 @@ func newMetrics(version string) *metrics {
 }
 
 func (m *metrics) observe(method, route string, status int, took time.Duration) {
-	if !slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodPost}, method) {
+	if !slices.Contains([]string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodDelete}, method) {
 		method = "other"
 	}
 	if status == 0 {
@@ -65,7 +65,7 @@ func (m *metrics) observe(method, route string, status int, took time.Duration) 
 // operationRoutes registers the paths for operators: health checks, metrics, the page and profiles.
 func (a *API) operationRoutes() {
 	a.metrics.registry.MustRegister(prometheus.NewGaugeFunc(
-		prometheus.GaugeOpts{Name: "tutti_sse_clients", Help: "Open event streams."}, func() float64 { return float64(a.streams.open()) }))
+		prometheus.GaugeOpts{Name: "tutti_sse_clients", Help: "Open event streams."}, func() float64 { return float64(a.streams.inUse()) }))
 	a.mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { writeOK(w) })
 	a.mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		if err := a.backend.Ready(); err != nil {

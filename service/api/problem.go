@@ -28,6 +28,7 @@ var statuses = []struct {
 	{service.ErrState, http.StatusConflict},
 	{service.ErrKey, http.StatusConflict},
 	{service.ErrQuota, http.StatusConflict},
+	{service.ErrLimit, http.StatusConflict},
 	{service.ErrQueueFull, http.StatusTooManyRequests},
 	{service.ErrDraining, http.StatusServiceUnavailable},
 	{context.Canceled, http.StatusServiceUnavailable},
@@ -73,6 +74,10 @@ func (a *API) problemOf(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return huma.NewError(http.StatusInsufficientStorage, "the disk of the service is full")
 	}
+	if errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) {
+		p := huma.NewError(http.StatusServiceUnavailable, "the service has no free file descriptor")
+		return huma.ErrorWithHeaders(p, http.Header{"Retry-After": {"5"}})
+	}
 	return huma.Error500InternalServerError(internalError)
 }
 
@@ -103,7 +108,7 @@ func writeProblem(w http.ResponseWriter, status int, detail string) {
 // for another method, otherwise 404.
 func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
 	var allowed []string
-	for _, method := range []string{http.MethodGet, http.MethodPost} {
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 		if method == r.Method {
 			continue
 		}

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -16,12 +15,8 @@ import (
 	"tutti/service"
 )
 
-const (
-	// eventsAtOnce is the number of events after which the output is flushed.
-	eventsAtOnce = 256
-	// streamWrite is the longest time that a client may take to receive the flushed events.
-	streamWrite = 30 * time.Second
-)
+// eventsAtOnce is the number of events after which the output is flushed.
+const eventsAtOnce = 256
 
 // Position is the input of an operation that returns a stream of events.
 type Position struct {
@@ -72,9 +67,7 @@ func (a *API) stream(ctx context.Context, feed service.Feed, after int64) (*huma
 		r, w := humago.Unwrap(ctx)
 		leave, ok := a.streams.enter(callerOf(r.Context()).name)
 		if !ok {
-			a.metrics.refused.WithLabelValues("streams").Inc()
-			w.Header().Set("Retry-After", "10")
-			writeProblem(w, http.StatusServiceUnavailable, "this token has too many open event streams: close one")
+			a.refuseBusy(w, "streams", "this token has too many open event streams: close one")
 			return
 		}
 		defer leave()
@@ -82,29 +75,26 @@ func (a *API) stream(ctx context.Context, feed service.Feed, after int64) (*huma
 		h.Set("Content-Type", "text/event-stream")
 		h.Set("Cache-Control", "no-store")
 		h.Set("X-Accel-Buffering", "no")
-		extendWrite(w, streamWrite)
-		a.sendEvents(r.Context(), eventWriter{bufio.NewWriterSize(w, 4<<10), w}, feed, shown, after)
+		a.sendEvents(r, eventWriter{bufio.NewWriterSize(w, 4<<10), w}, feed, shown, after)
 	}}, nil
 }
 
-// sendEvents writes events until the feed has ended, the client has disconnected or the service ends. The
-// function `shown` removes what the client must not see. It buffers no events for a slow client.
-func (a *API) sendEvents(ctx context.Context, w eventWriter, feed service.Feed, shown func(service.Event) service.Event, after int64) {
+// sendEvents writes events until the feed has ended, the client has disconnected, its token is revoked or the service
+// ends. The function `shown` removes what the client must not see. It buffers no events for a slow client.
+func (a *API) sendEvents(r *http.Request, w eventWriter, feed service.Feed, shown func(service.Event) service.Event, after int64) {
 	beat := time.NewTicker(a.options.Heartbeat)
 	defer beat.Stop()
 	w.WriteString("retry: 2000\n\n")
-	for {
+	for a.mayGoOn(r) {
 		ended, last := feed.Ended(), feed.Last() // before After, so that no event is missed
-		events, more := feed.After(after, eventsAtOnce)
-		for _, e := range events {
-			w.writeEvent(shown(e))
-			a.metrics.events.Inc()
-			after = e.Seq
+		events, more := a.sendPage(r.Context(), w, feed, shown, after)
+		if events > 0 {
+			after += int64(events)
 		}
-		if len(events) == 0 && after < last { // the feed cannot be read now: the client connects again
+		if events == 0 && after < last { // the feed cannot be read now: the client connects again
 			return
 		}
-		if len(events) == 0 && ended {
+		if events == 0 && ended {
 			w.writeEvent(service.Event{Type: "end", Data: []byte(`{"seq":` + strconv.FormatInt(after, 10) + `}`)})
 			w.flush()
 			return
@@ -112,7 +102,7 @@ func (a *API) sendEvents(ctx context.Context, w eventWriter, feed service.Feed, 
 		if w.flush() != nil {
 			return
 		}
-		if len(events) > 0 {
+		if events > 0 {
 			select {
 			case <-a.closing:
 				return
@@ -121,7 +111,7 @@ func (a *API) sendEvents(ctx context.Context, w eventWriter, feed service.Feed, 
 			}
 		}
 		select {
-		case <-ctx.Done():
+		case <-r.Context().Done():
 			return
 		case <-a.closing:
 			return
@@ -130,6 +120,31 @@ func (a *API) sendEvents(ctx context.Context, w eventWriter, feed service.Feed, 
 			w.WriteString(": heartbeat\n\n")
 		}
 	}
+}
+
+// mayGoOn reports whether the caller of a request still has the token or login, and the role, with which the request
+// began.
+func (a *API) mayGoOn(r *http.Request) bool {
+	then, now := callerOf(r.Context()), a.identify(r)
+	return now.known && now.name == then.name && (now.operate || !then.operate)
+}
+
+// sendPage writes the next events that there are and returns their number. While long lines are on their way to other
+// clients, it waits.
+func (a *API) sendPage(ctx context.Context, w eventWriter, feed service.Feed, shown func(service.Event) service.Event, after int64) (n int, more <-chan struct{}) {
+	if size := min(4*feed.NextBytes(after, eventsAtOnce), maxLines); size > 4*partBytes {
+		if a.lines.Acquire(ctx, size) != nil {
+			return 0, nil
+		}
+		defer a.lines.Release(size)
+		defer w.Flush() // before other clients may use the memory
+	}
+	events, more := feed.After(after, eventsAtOnce)
+	for _, e := range events {
+		w.writeEvent(shown(e))
+		a.metrics.events.Inc()
+	}
+	return len(events), more
 }
 
 // eventWriter writes a stream of events (text/event-stream) to a client.
@@ -157,7 +172,7 @@ func (w eventWriter) writeEvent(e service.Event) {
 }
 
 func (w eventWriter) flush() error {
-	extendWrite(w.to, streamWrite)
+	extend(w.to)
 	if err := w.Flush(); err != nil {
 		return err
 	}
@@ -165,43 +180,3 @@ func (w eventWriter) flush() error {
 }
 
 var oneLine = strings.NewReplacer("\r", "", "\n", " ")
-
-// streams counts the open event streams of each token.
-type streams struct {
-	mu    sync.Mutex
-	count map[string]int // by name of the token
-	most  int            // of one token, 0: no limit
-	all   int            // of all tokens, 0: no limit
-	sum   int
-}
-
-// enter counts one more stream of a token and reports whether the token may open it. The caller must call the
-// function `leave` when the stream ends. A token may not have more open streams than are still free for all tokens,
-// so a few tokens cannot take all of them.
-//
-// Source: Choudhury and Hahne, Dynamic queue length thresholds for shared-memory packet switches (IEEE/ACM
-// Transactions on Networking 6, 1998), with the factor 1.
-func (s *streams) enter(token string) (leave func(), ok bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.most > 0 && s.count[token] >= s.most || s.all > 0 && s.count[token] >= s.all-s.sum {
-		return nil, false
-	}
-	s.count[token]++
-	s.sum++
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.sum--
-		if s.count[token]--; s.count[token] == 0 {
-			delete(s.count, token)
-		}
-	}, true
-}
-
-// open returns the number of streams that are open for all tokens together.
-func (s *streams) open() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.sum
-}

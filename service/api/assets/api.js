@@ -57,6 +57,11 @@ export function post(path, body, key) {
   return request(url(...path), { method: 'POST', headers, body: JSON.stringify(body ?? {}) });
 }
 
+// remove deletes a resource.
+export function remove(path) {
+  return request(url(...path), { method: 'DELETE', headers: {} });
+}
+
 // newKey returns an idempotency key of 128 random bits.
 export function newKey() {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (b) => b.toString(16).padStart(2, '0')).join('');

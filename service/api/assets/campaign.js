@@ -75,7 +75,7 @@ class View {
 
   drawCampaign() {
     const c = this.campaign;
-    const title = c.name || c.base;
+    const title = c.name || c.base || c.id;
     document.title = `tutti: ${title}`;
     put(this.heading, title);
     this.state.replaceChildren(pill(c));

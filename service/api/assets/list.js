@@ -38,7 +38,8 @@ export async function listView(main, _, link) {
   const draw = throttle(drawNow, 250);
   const source = stream(['events'], (kind, c) => {
     if (kind !== 'campaign') return;
-    campaigns.set(c.id, c);
+    if (c.state === 'deleted') campaigns.delete(c.id);
+    else campaigns.set(c.id, c);
     draw();
     budget.refresh();
   }, link, list.seq);
@@ -84,7 +85,7 @@ function drawRows(t, campaigns) {
 function campaignRow(t, c) {
   const p = c.progress;
   const name = [
-    el('a', { href: `#/campaigns/${encodeURIComponent(c.id)}`, text: c.name || c.base }),
+    el('a', { href: `#/campaigns/${encodeURIComponent(c.id)}`, text: c.name || c.base || c.id }),
     el('small', { text: [c.base, c.reason, c.waits_for ? `waits for ${c.waits_for}` : '', c.error].filter(Boolean).join(' · ') }),
   ];
   return row(t, [

@@ -1,10 +1,10 @@
 // The state of a campaign: its label and the actions that are possible.
 
-import { post } from './api.js';
+import { post, remove } from './api.js';
 import { el, notice } from './dom.js';
 
 // Each state has its own symbol, so that readers need no colour.
-const marks = { queued: '◷', running: '▶', stopping: '◼', paused: '‖', done: '✓', failed: '✕', cancelled: '⊘' };
+const marks = { queued: '◷', running: '▶', stopping: '◼', paused: '‖', done: '✓', failed: '✕', cancelled: '⊘', unreadable: '!', deleted: '⌫' };
 
 export const isOver = (c) => ['done', 'failed', 'cancelled'].includes(c.state);
 
@@ -25,21 +25,28 @@ const possible = {
   pause: ['queued', 'running'],
   resume: ['paused', 'failed'],
   cancel: ['queued', 'running', 'stopping', 'paused'],
+  delete: ['done', 'failed', 'cancelled'],
 };
 
-// buttons returns the buttons pause, resume and cancel. It calls changed(campaign) after an action.
+// questions are asked before actions that cannot be undone.
+const questions = {
+  cancel: 'Cancel this campaign for good? Its jobs are cancelled. Its measurements are kept.',
+  delete: 'Delete this campaign with its measurements and all other files?',
+};
+
+// buttons returns the buttons pause, resume, cancel and delete. It calls changed(campaign) after an action.
 export function buttons(changed) {
   const list = Object.keys(possible).map((action) => {
-    const button = el('button', { type: 'button', class: `operate ${action === 'cancel' ? 'danger' : ''}`, text: action });
+    const button = el('button', { type: 'button', class: `operate ${action in questions ? 'danger' : ''}`, text: action });
     button.addEventListener('click', () => act(action, button, changed));
     return [action, button];
   });
   let id = '';
   async function act(action, button, done) {
-    if (action === 'cancel' && !confirm('Cancel this campaign for good? Its jobs are cancelled. Its measurements are kept.')) return;
+    if (action in questions && !confirm(questions[action])) return;
     button.disabled = true;
     try {
-      done(await post(['campaigns', id, action]));
+      done(await (action === 'delete' ? remove(['campaigns', id]) : post(['campaigns', id, action])));
       notice(`${action}: requested`);
     } catch (error) {
       button.disabled = false;

@@ -1,0 +1,224 @@
+package service
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"tutti/internal/config"
+	"tutti/journal"
+)
+
+// world simulates the machines of a service: processes that outlive services, a disk that fills, a machine that is slow
+// to inspect. It notes what must never happen.
+type world struct {
+	full atomic.Bool // writes fail
+	slow atomic.Bool // the inspection of a machine does not end
+	auto atomic.Bool // processes finish by themselves
+
+	mu        sync.Mutex
+	running   map[string]*simulated // by ID of the campaign
+	machines  map[string]string     // by ID of the campaign that began
+	completed map[string]bool       // campaigns whose measurements are complete
+	failed    map[string]bool       // campaigns one of whose processes ended with an error
+	forbidden map[string]bool       // campaigns that must not start: a pause, cancel or delete was acknowledged
+	starts    int
+	faults    []string
+}
+
+func newWorld() *world {
+	return &world{
+		running: map[string]*simulated{}, machines: map[string]string{}, completed: map[string]bool{},
+		failed: map[string]bool{}, forbidden: map[string]bool{},
+	}
+}
+
+func (w *world) faultLocked(format string, args ...any) {
+	w.faults = append(w.faults, fmt.Sprintf(format, args...))
+}
+
+// simulated is a simulated process of tutti.
+type simulated struct {
+	w     *world
+	id    string // of the campaign
+	pid   int
+	deaf  bool // it ignores SIGINT
+	ended chan struct{}
+	code  ExitCode
+}
+
+// end ends a process with an exit code. A negative code stands for a signal.
+func (s *simulated) end(code ExitCode) {
+	s.w.mu.Lock()
+	defer s.w.mu.Unlock()
+	s.endLocked(code)
+}
+
+func (s *simulated) endLocked(code ExitCode) {
+	if s.w.running[s.id] != s {
+		return
+	}
+	s.code = code
+	switch code {
+	case ExitDone, ExitNotConverged:
+		s.w.completed[s.id] = true
+	default:
+		s.w.failed[s.id] = true
+	}
+	delete(s.w.running, s.id)
+	close(s.ended)
+}
+
+// view is how a service sees a process: as its child, as one that an earlier service started, or as a foreign one.
+type view struct {
+	*simulated
+	service *incarnation
+	child   bool
+	strange bool
+}
+
+func (v view) wait(ctx context.Context) (ExitCode, error) {
+	if v.strange {
+		select {
+		case <-v.ended:
+		case <-ctx.Done():
+		}
+		return ExitUnknown, nil
+	}
+	<-v.ended
+	switch {
+	case !v.child:
+		return ExitUnknown, nil
+	case v.code < 0:
+		return ExitUnknown, errors.New("signal: killed")
+	}
+	return v.code, nil
+}
+
+func (v view) signal(s os.Signal) error {
+	switch {
+	case v.strange, v.service.dead.Load():
+	case s == syscall.SIGKILL:
+		v.end(-1)
+	case !v.deaf:
+		v.end(ExitCancelled)
+	}
+	return nil
+}
+
+func (v view) foreign() bool { return v.strange }
+
+func (v view) record() *journal.Process {
+	if v.strange {
+		return nil
+	}
+	return &journal.Process{PID: v.pid, Nonce: v.id}
+}
+
+// incarnation is the launcher of one service. After the service was killed, it does nothing.
+type incarnation struct {
+	*world
+	dead  atomic.Bool
+	dying atomic.Int32 // 1: the service is killed before it writes, 2: after it
+}
+
+var errKilled = errors.New("the service was killed")
+
+func idOf(results string) string { return filepath.Base(filepath.Dir(results)) }
+
+func (i *incarnation) start(_ context.Context, log, _ string, args []string) (process, error) {
+	id := filepath.Base(filepath.Dir(log))
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.dead.Load() {
+		return nil, errKilled
+	}
+	if args[0] == "tune" {
+		i.machines[id] = args[slices.Index(args, "-c")+1]
+	}
+	if i.running[id] != nil {
+		i.faultLocked("campaign %s is started twice", id)
+	}
+	for other := range i.running {
+		if other != id && i.machines[other] == i.machines[id] {
+			i.faultLocked("campaigns %s and %s run on machine %s", id, other, i.machines[id])
+		}
+	}
+	if i.forbidden[id] {
+		i.faultLocked("campaign %s is started by %q after it was stopped", id, args[0])
+	}
+	i.starts++
+	s := &simulated{w: i.world, id: id, pid: i.starts, deaf: i.starts%5 == 0, ended: make(chan struct{})}
+	i.running[id] = s
+	results := filepath.Join(filepath.Dir(log), resultsDir)
+	if err := errors.Join(os.MkdirAll(results, 0o700), os.WriteFile(filepath.Join(results, journal.FileName), nil, 0o600)); err != nil {
+		return nil, err
+	}
+	if i.completed[id] {
+		s.endLocked(ExitDone)
+	} else if i.auto.Load() {
+		time.AfterFunc(time.Millisecond, func() { s.end(ExitDone) })
+	}
+	return view{s, i, true, false}, nil
+}
+
+func (i *incarnation) run(_ context.Context, _, _ string, args ...string) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if id := idOf(args[1]); i.running[id] != nil && !i.dead.Load() {
+		i.faultLocked("the jobs of campaign %s are cancelled while it runs", id)
+	}
+	return nil
+}
+
+func (i *incarnation) find(results string, last *journal.Process) process {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	s := i.running[idOf(results)]
+	switch {
+	case s == nil:
+		return nil
+	case last != nil && last.PID == s.pid:
+		return view{s, i, false, false}
+	}
+	return view{s, i, false, true}
+}
+
+// write is writeJSON without waiting for the disk.
+func (i *incarnation) write(path string, v any) error {
+	before := i.dying.Load() == 1
+	if i.dead.Load() || before {
+		i.dead.Store(true)
+		return errKilled
+	}
+	if i.full.Load() {
+		return &os.PathError{Op: "write", Path: path, Err: syscall.ENOSPC}
+	}
+	content, err := json.Marshal(v)
+	if err == nil {
+		err = os.WriteFile(path+".new", content, 0o600)
+	}
+	if err == nil {
+		err = os.Rename(path+".new", path)
+	}
+	if err == nil && i.dying.Load() == 2 {
+		i.dead.Store(true)
+		err = errKilled
+	}
+	return err
+}
+
+func (i *incarnation) inspect(ctx context.Context, _ config.Base) (MachineState, error) {
+	for i.slow.Load() && ctx.Err() == nil {
+		time.Sleep(100 * time.Microsecond)
+	}
+	return MachineState{}, ctx.Err()
+}
