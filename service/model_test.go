@@ -118,7 +118,7 @@ func (m *model) request(a action, to State) {
 	}
 	_, err := m.queue.request(id, a)
 	switch {
-	case err == nil && a == pauseAction && m.wanted[id] == Cancelled: // it is already stopping
+	case err == nil && a == pauseAction && (m.wanted[id] == Cancelled || m.unsure[id]): // it may be stopping to be cancelled
 	case err == nil:
 		m.wanted[id], m.unsure[id] = to, false
 	case m.service.dead.Load():
@@ -248,7 +248,7 @@ func TestModel(t *testing.T) {
 	if testutil.AllCases() {
 		checks = "200"
 	}
-	testutil.NoError(t, errors.Join(flag.Set("rapid.checks", checks), flag.Set("rapid.steps", "100"), flag.Set("rapid.nofailfile", "true")))
+	testutil.NoError(t, errors.Join(flag.Set("rapid.checks", checks), flag.Set("rapid.steps", "100"), flag.Set("rapid.shrinktime", "1s"), flag.Set("rapid.nofailfile", "true")))
 	outcomes[exitHindered] = hindered
 	steps, starts := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {

@@ -11,7 +11,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -342,6 +341,15 @@ func fakeService(args []string) int {
 	return 0
 }
 
+// serviceCommand returns the command that runs fakeService.
+func serviceCommand(t *testing.T, state string, b config.Base) *exec.Cmd {
+	t.Helper()
+	about := testutil.Must(json.Marshal([]config.Base{b}))(t)
+	cmd := exec.Command(testutil.Must(os.Executable())(t), string(about), state, b.File)
+	cmd.Env = append(os.Environ(), asService)
+	return cmd
+}
+
 // TestKilledService kills a service when the journal has reached various lengths. The next service must
 // adopt the campaign, and no candidate may be measured twice.
 func TestKilledService(t *testing.T) {
@@ -349,14 +357,7 @@ func TestKilledService(t *testing.T) {
 	for _, lines := range []int{0, 1, 20, 60} {
 		state := t.TempDir()
 		b := base(t, "slow", fakeFile{Trials: 60, Every: 5 * time.Millisecond})
-		about := testutil.Must(json.Marshal([]config.Base{b}))(t)
-		program := testutil.Must(os.Executable())(t)
-		cmd := exec.Command(program, string(about), state, b.File)
-		cmd.Env = append(os.Environ(), asService)
-		testutil.NoError(t, cmd.Start())
-		id := awaitLines(t, state, lines)
-		testutil.NoError(t, cmd.Process.Signal(syscall.SIGKILL))
-		_ = cmd.Wait()
+		id := killService(t, state, b, lines)
 		s, stop := running(t, options(t, state, b))
 		c := awaitState(t, s, id, service.Done)
 		checkTrials(t, state, id, 60)

@@ -20,6 +20,9 @@ const (
 	// foreignRetry is how long a worker waits before it tries again to start a campaign whose journal another
 	// process has locked.
 	foreignRetry = 5 * time.Second
+	// maxLockouts is the number of processes in a row that may find the journal locked although no process works on
+	// the campaign. Then its lock is damaged, and the campaign fails.
+	maxLockouts = 3
 	// unsavedRetry is how long a worker waits before it tries again to save the state of a campaign.
 	unsavedRetry = time.Second
 	// A campaign that the machine hinders is resumed after hindranceMin, and after twice as long each time that the
@@ -45,6 +48,7 @@ type worker struct {
 	process   *running  // nil while none runs
 	unsaved   bool      // the last attempt to write campaign.json failed
 	trials    int       // of the campaign when the process began
+	lockouts  int       // processes in a row that found the journal locked; only run uses it
 	counted   time.Time // when the files of the campaign may be counted again; only run uses it
 }
 
@@ -198,7 +202,14 @@ func (w *worker) runProcess() (ending, error) {
 	case p == nil:
 		return ending{outcome: absent}, nil
 	}
-	return w.follow(p), nil
+	end := w.follow(p)
+	if w.lockouts++; end.outcome != locked {
+		w.lockouts = 0
+	}
+	if w.lockouts == maxLockouts {
+		end.outcome = broken
+	}
+	return end, nil
 }
 
 // launch returns the running process of the campaign, or starts a process if none is running. It returns nil if the

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -61,8 +62,8 @@ func MaxConnections(limit int) int {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
 		return limit
 	}
-	half := int(min(files.Cur/2, uint64(limit)+maxAnswers+ownFiles))
-	return max(1, half/4, min(limit, half-maxAnswers-ownFiles))
+	half := int(min(files.Cur/2, math.MaxInt32))
+	return min(limit, max(1, half/4, half-maxAnswers-ownFiles))
 }
 
 // listenUnix creates a socket that no other user can connect to. Meanwhile, files that other goroutines create

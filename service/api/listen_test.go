@@ -154,30 +154,58 @@ func TestTLS(t *testing.T) {
 	}
 }
 
-// TestConnectionLimit checks that a connection beyond the limit waits until another connection is closed.
-func TestConnectionLimit(t *testing.T) {
-	_, addr := listenAndServe(t, "127.0.0.1:0", api.ListenOptions{Connections: 1}, api.Options{})
-	first := testutil.Must(net.Dial("tcp", addr))(t)
-	defer first.Close()
-	request := func(c net.Conn, limit time.Duration) error {
-		_ = c.SetDeadline(time.Now().Add(limit))
-		if _, err := io.WriteString(c, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
-			return err
-		}
-		_, err := c.Read(make([]byte, 1))
+// talk sends a request on a connection and waits for the first byte of the answer.
+func talk(c net.Conn, path string, limit time.Duration) error {
+	_ = c.SetDeadline(time.Now().Add(limit))
+	if _, err := io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
 		return err
 	}
-	if err := request(first, testutil.HangTimeout); err != nil {
+	_, err := c.Read(make([]byte, 1))
+	return err
+}
+
+func dial(t *testing.T, addr string) net.Conn {
+	t.Helper()
+	c := testutil.Must(net.Dial("tcp", addr))(t)
+	t.Cleanup(func() { c.Close() })
+	return c
+}
+
+// TestConnectionLimit checks that a connection beyond the limit waits while requests are being answered on all others.
+func TestConnectionLimit(t *testing.T) {
+	_, addr := listenAndServe(t, "127.0.0.1:0", api.ListenOptions{Connections: 1}, api.Options{})
+	first := dial(t, addr)
+	if err := talk(first, "/api/v1/campaigns/c2/events", testutil.HangTimeout); err != nil {
 		t.Fatalf("first connection: %v", err)
 	}
-	second := testutil.Must(net.Dial("tcp", addr))(t)
-	defer second.Close()
-	if err := request(second, 200*time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
+	second := dial(t, addr)
+	if err := talk(second, "/healthz", 200*time.Millisecond); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("second connection: %v, want that it waits", err)
 	}
 	first.Close()
 	_ = second.SetDeadline(time.Now().Add(testutil.HangTimeout))
 	if _, err := second.Read(make([]byte, 1)); err != nil {
 		t.Errorf("second connection after the first was closed: %v", err)
+	}
+}
+
+// TestSilentConnections checks that connections on which nothing happens keep nobody out: those without a token are
+// closed before the idle one of a token.
+func TestSilentConnections(t *testing.T) {
+	const limit = 4
+	_, addr := listenAndServe(t, "127.0.0.1:0", api.ListenOptions{Connections: limit}, api.Options{Tokens: someTokens(t)})
+	known := dial(t, addr)
+	const authorised = "/api/v1/version HTTP/1.1\r\nAuthorization: Bearer look\r\nX-Rest:"
+	for i := range 5 * limit {
+		if err := talk(dial(t, addr), "/healthz", testutil.HangTimeout); err != nil {
+			t.Fatalf("connection %d without a token: %v", i, err)
+		}
+		if err := talk(known, authorised, testutil.HangTimeout); i == 0 && err != nil {
+			t.Fatalf("connection with a token: %v", err)
+		}
+		dial(t, addr) // says nothing at all
+	}
+	if _, err := known.Read(make([]byte, 1)); err != nil {
+		t.Errorf("the connection with a token: %v, want it still open", err)
 	}
 }
