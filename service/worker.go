@@ -78,10 +78,17 @@ func (q *queue) ownLocked(e *entry, onMachine bool) {
 	q.workers.Go(w.run)
 }
 
-// release ends the ownership of the campaign.
+// release ends the ownership of the campaign, if settle has not done so.
 func (w *worker) release() {
 	w.q.mu.Lock()
 	defer w.q.mu.Unlock()
+	w.releaseLocked()
+}
+
+func (w *worker) releaseLocked() {
+	if w.e.worker != w {
+		return
+	}
 	w.stop()
 	w.e.worker = nil
 	if w.e.State == Deleted {
@@ -499,11 +506,20 @@ const (
 	unwritten  // the state could not be written
 )
 
-// settle looks up the state that follows the end of a process and writes it.
+// settle looks up the state that follows the end of a process and writes it. Then the worker owns the campaign no
+// longer.
 func (w *worker) settle(end *ending) verdict {
+	w.q.mu.Lock()
+	defer w.q.mu.Unlock()
+	v := w.settleLocked(end)
+	if v == settled {
+		w.releaseLocked()
+	}
+	return v
+}
+
+func (w *worker) settleLocked(end *ending) verdict {
 	q, e := w.q, w.e
-	q.mu.Lock()
-	defer q.mu.Unlock()
 	draining := q.stopping.Err() != nil
 	to := end.outcome.after(e.Goal, draining)
 	switch {
