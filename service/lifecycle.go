@@ -75,6 +75,7 @@ var outcomes = map[ExitCode]outcome{
 	ExitNotConverged: completed,
 	ExitCancelled:    interrupted,
 	ExitBusy:         locked,
+	ExitInterrupted:  hindered,
 }
 
 // outcomeOf returns how a process ended, given its exit code, or the error because of which the code is unknown.

@@ -19,9 +19,6 @@ import (
 	"tutti/internal/testutil"
 )
 
-// exitHindered is an exit code that says that the machine hindered the campaign.
-const exitHindered ExitCode = 10
-
 // model is a service in a simulated world, together with what was acknowledged.
 type model struct {
 	t     *rapid.T
@@ -143,7 +140,7 @@ func (m *model) create() {
 
 // end ends one of the processes.
 func (m *model) end() {
-	code := rapid.SampledFrom([]ExitCode{ExitDone, ExitNotConverged, ExitFailed, ExitCancelled, ExitBusy, exitHindered, -1}).Draw(m.t, "code")
+	code := rapid.SampledFrom([]ExitCode{ExitDone, ExitNotConverged, ExitFailed, ExitCancelled, ExitBusy, ExitInterrupted, -1}).Draw(m.t, "code")
 	m.world.mu.Lock()
 	ids := slices.Sorted(maps.Keys(m.world.running))
 	var p *simulated
@@ -249,7 +246,6 @@ func TestModel(t *testing.T) {
 		checks = "200"
 	}
 	testutil.NoError(t, errors.Join(flag.Set("rapid.checks", checks), flag.Set("rapid.steps", "100"), flag.Set("rapid.shrinktime", "1s"), flag.Set("rapid.nofailfile", "true")))
-	outcomes[exitHindered] = hindered
 	steps, starts := 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp("/dev/shm", "tutti-model") // where fsync costs nothing

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jonboulle/clockwork"
+
 	"tutti/internal/config"
 	"tutti/internal/testutil"
 	"tutti/journal"
@@ -175,5 +177,30 @@ func TestDiskOfCampaign(t *testing.T) {
 	}
 	if _, err := s.Resume(id); !errors.Is(err, service.ErrLimit) {
 		t.Errorf("Resume = %v, want ErrLimit", err)
+	}
+}
+
+// TestHindered checks that a campaign that the machine interrupts is resumed by itself, later each time, and that its machine
+// is free meanwhile.
+func TestHindered(t *testing.T) {
+	testutil.SkipShort(t)
+	state, clock := t.TempDir(), clockwork.NewFakeClockAt(time.Now())
+	opt := options(t, state, base(t, "b", fakeFile{Exit: 10}), base(t, "other", fakeFile{Trials: 1}))
+	opt.Clock = clock
+	s, _ := running(t, opt)
+	id := create(t, s, service.Request{Base: "b"})
+	for processes, wait := range []time.Duration{time.Minute, 2 * time.Minute, 4 * time.Minute} {
+		c := await(t, s, id, func(c service.Campaign) bool {
+			return c.State == service.Queued && len(calls(t, state, id)) == processes+1
+		})
+		if !strings.Contains(c.Error, "something is wrong") {
+			t.Errorf("error %q, want that of the process", c.Error)
+		}
+		clock.Advance(wait - time.Second)
+		runToEnd(t, s, service.Request{Base: "other"})
+		if n := len(calls(t, state, id)); n != processes+1 {
+			t.Fatalf("%d processes before the time to wait has passed, want %d", n, processes+1)
+		}
+		clock.Advance(time.Second)
 	}
 }
