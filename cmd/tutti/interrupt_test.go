@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -179,7 +180,7 @@ func TestInterrupt(t *testing.T) {
 	t.Parallel()
 	want := reference(t)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // else tutti ignores it if this test runs under nohup
-	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT, syscall.SIGPIPE} {
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
 		dir := t.TempDir()
 		campaigntest.Small(t, dir)
 		out := filepath.Join(dir, "out")
@@ -195,6 +196,35 @@ func TestInterrupt(t *testing.T) {
 		}
 		mustTutti(t, codeDone, "resume", out)
 		compareFinal(t, want, out)
+	}
+}
+
+// TestClosedPipe checks that a campaign ends as after Ctrl-C when nobody reads its output any more, and that SIGPIPE for
+// another reason, such as a client of tutti serve that closes its connection, ends nothing.
+func TestClosedPipe(t *testing.T) {
+	t.Parallel()
+	for want, closes := range map[exitCode]bool{codeCancelled: true, codeDone: false} {
+		dir := t.TempDir()
+		campaigntest.Small(t, dir)
+		cmd := exec.Command("tutti", "tune", "-c", "small.yaml")
+		r, w, err := os.Pipe()
+		testutil.NoError(t, err)
+		cmd.Dir, cmd.Stderr = dir, w
+		testutil.NoError(t, errors.Join(cmd.Start(), w.Close()))
+		if !closes {
+			go func() { _, _ = io.Copy(io.Discard, r) }()
+		}
+		code := endWhen(t, cmd, syscall.SIGPIPE, func() bool {
+			half := journalLines(t, filepath.Join(dir, "out")) > 30
+			if half && closes {
+				r.Close()
+			}
+			return half
+		})
+		if code != want {
+			t.Errorf("output closed %t: exit code %d, want %d", closes, code, want)
+		}
+		r.Close()
 	}
 }
 

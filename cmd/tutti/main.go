@@ -9,6 +9,8 @@ import (
 	"os/signal"
 	"slices"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 func main() {
@@ -17,13 +19,24 @@ func main() {
 	received := make(chan os.Signal, 1)
 	signal.Notify(received, endSignals()...)
 	go func() {
-		<-received
+		for s := range received {
+			if s != syscall.SIGPIPE || outputClosed() {
+				break // a client of serve that closes its connection causes SIGPIPE, too
+			}
+		}
 		// A second Ctrl-C ends the process at once. The other signals stay caught, because a terminal that hangs up
 		// may send SIGHUP twice, and each line for a pipe that nobody reads causes another SIGPIPE.
 		signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
 		cancel()
 	}()
 	os.Exit(Main(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
+}
+
+// outputClosed reports whether nobody reads standard output or standard error any more.
+func outputClosed() bool {
+	files := []unix.PollFd{{Fd: int32(syscall.Stdout)}, {Fd: int32(syscall.Stderr)}}
+	n, err := unix.Poll(files, 0)
+	return err == nil && n > 0
 }
 
 // endSignals returns the signals that end a Go program by default. Those that the parent ignores are left out, such
