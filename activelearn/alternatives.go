@@ -1,12 +1,12 @@
 package activelearn
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
 
 	"tutti/coll"
+	"tutti/preprocess"
 	"tutti/selection"
 	"tutti/surrogate/learner"
 )
@@ -31,14 +31,17 @@ type Alternatives struct {
 	ledger   *Ledger
 	entries  entries                 // of the ledger when the alternatives were made
 	noisy    map[coll.Candidate]bool // measured candidates whose prediction is more accurate than their time
+	noise    preprocess.Noise
 }
 
 // NewAlternatives returns the alternatives at all points of a ledger's space. Their times come from the fitted
 // models and from the ledger's measurements.
 func NewAlternatives(models *learner.Learner, l *Ledger) Alternatives {
-	return Alternatives{
+	a := Alternatives{
 		space: l.Space(), models: models, excluded: l.Excluded(), ledger: l, entries: l.entries, noisy: models.NoisyCandidates(l.All()),
 	}
+	a.noise = a.noiseOf()
+	return a
 }
 
 // Excluded returns the candidates that may not be selected because of failures.
@@ -129,17 +132,6 @@ func (a Alternatives) beaten(c coll.Candidate) bool {
 	return ok && known && !c.Algorithm.IsDefault() && (own.Seconds > byDefault.Seconds || overlap(own, byDefault))
 }
 
-// Tie reports whether some algorithm at a point was measured faster than the default, but not
-// significantly: the two confidence intervals overlap.
-func (a Alternatives) Tie(point coll.Point) bool {
-	at, ok := a.space.Index(point)
-	byDefault, known := a.measurement(coll.Candidate{Point: point, Algorithm: coll.Default})
-	return ok && known && slices.ContainsFunc(a.excluded.Selectable(at), func(alg coll.Algorithm) bool {
-		own, ok := a.measurement(coll.Candidate{Point: point, Algorithm: alg})
-		return ok && !alg.IsDefault() && own.Seconds < byDefault.Seconds && overlap(own, byDefault)
-	})
-}
-
 // overlap reports whether the confidence intervals of two measurements overlap. A measurement without an
 // interval overlaps with none.
 func overlap(a, b coll.Measurement) bool {
@@ -188,10 +180,7 @@ func (a Alternatives) useMeasured(row selection.Row) {
 func Fastest(rows []selection.Row) (Selection, error) {
 	best := make(map[coll.Point]coll.Algorithm, len(rows))
 	for _, row := range rows {
-		fastest := slices.MinFunc(row.Options, func(a, b selection.Option) int {
-			return cmp.Or(cmp.Compare(a.Seconds, b.Seconds), compareDefault(a.Algorithm, b.Algorithm))
-		})
-		best[row.Point] = fastest.Algorithm
+		best[row.Point] = fastest(row).Algorithm
 	}
 	return Selection{Leaves: len(rows), Choose: func(p coll.Point) coll.Algorithm {
 		if alg, ok := best[p]; ok {

@@ -66,6 +66,14 @@ const (
 	relearnGrowth = 1.5
 	relearnMax    = 300
 
+	// The guard, see Guard.
+
+	// guardSigmas is the number of standard deviations of the difference of two measured times by which an algorithm
+	// must be faster than the library's default. docs/experiments/2026-11-29-harm.md has harm and gain by its value.
+	guardSigmas = 1.0
+	// minAdvantage is the smallest speed-up, minus one, with which an algorithm replaces the default.
+	minAdvantage = 0.01
+
 	// The stopping rule, see StopRule.
 
 	// outlierShare is the fraction of the campaign's machine time that measuring outliers again may use.

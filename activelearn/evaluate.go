@@ -9,6 +9,7 @@ import (
 
 	"tutti/coll"
 	"tutti/metrics"
+	"tutti/selection"
 	"tutti/surrogate/learner"
 )
 
@@ -110,6 +111,37 @@ func (r *Evaluator) forecast(e Evaluation) (*forecast, error) {
 	c := now.alternatives.predictable(now.posterior, points, choose)
 	q := learner.DrawQuery{Scores: e.Scores, Rand: rand.New(rand.NewPCG(r.opt.Seed^drawStream, uint64(e.Round)))}
 	return c.forecast(now.posterior, q, times, r.weigh(c.points), r.opt.Criteria.Meets)
+}
+
+// EvaluateFiles predicts how good a selection of the given rows is over the space. The rows are in the order of the
+// space's points. The evaluation is the last one with the predicted figures and the present cost. It returns false if
+// the posterior cannot predict the selected algorithms.
+func (r *StopRule) EvaluateFiles(a Alternatives, rows []selection.Row) (Evaluation, bool, error) {
+	e := r.evaluations[len(r.evaluations)-1]
+	points, merge := r.SamplePoints(e.Round), r.opt.Merge
+	if len(r.points()) > mergedPoints {
+		merge = Fastest
+	}
+	s, err := merge(rows)
+	if err != nil {
+		return e, false, err
+	}
+	p, l := a.models.Posterior(), r.ledger
+	c := a.predictable(p, points, s.Choose)
+	q := learner.DrawQuery{Scores: e.Scores, Rand: rand.New(rand.NewPCG(r.opt.Seed^drawStream, uint64(e.Round)))}
+	f, err := c.forecast(p, q, a.trusted, r.weigh(c.points), r.opt.Criteria.Meets)
+	if err != nil {
+		return e, false, ignoreEmpty(err)
+	}
+	sum, err := f.mean()
+	if err != nil {
+		return e, false, ignoreEmpty(err)
+	}
+	e.describe(sum)
+	e.Trials, e.Points, e.MachineSeconds, e.NodeSeconds = l.Trials(), l.PointsMeasured(), l.CostSeconds(), l.NodeSeconds()
+	e.CandidateShare = float64(l.CandidatesMeasured()) / float64(l.Space().Size())
+	e.SlowdownUpper, e.MistakesUpper = f.upper(slowdown), f.upper(mistakes)
+	return e, true, nil
 }
 
 // Refit fits the models to all measurements made so far, and returns the forecast of an evaluation in the journal. A

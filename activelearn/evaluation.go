@@ -111,6 +111,7 @@ type Reason struct {
 	Rival   coll.Algorithm `json:"rival,omitzero"`   // the algorithm that competes with the point's best one; may be the candidate's own
 	Audit   bool           `json:"audit,omitzero"`   // part of an audit, not selected by its gain
 	Outlier bool           `json:"outlier,omitzero"` // an outlier, measured again
+	Confirm bool           `json:"confirm,omitzero"` // of a pair that lets the guard pass; Gain is the logarithm of the speed-up at the point
 }
 
 // Validate returns an error if a number is not finite.

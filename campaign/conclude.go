@@ -21,8 +21,9 @@ type Trained struct {
 	Models       *learner.Learner // trained on every measurement
 	alternatives activelearn.Alternatives
 	rows         []selection.Row
-	Points       []coll.Point   // points of the grid, and those that were added during the campaign
-	scores       learner.Scores // of the error models (distributions of prediction errors), after the last evaluation
+	guarded      activelearn.Guarded // of rows
+	Points       []coll.Point        // points of the grid, and those that were added during the campaign
+	scores       learner.Scores      // of the error models (distributions of prediction errors), after the last evaluation
 }
 
 // Conclusion is the final selection for one problem (a collective of a library). It includes the models and
@@ -31,6 +32,7 @@ type Conclusion struct {
 	*Trained
 	Selection  activelearn.Selection
 	Rows       []selection.Row // the alternatives at every grid point, in order
+	Allowed    []selection.Row // what the files may select there; see activelearn.Alternatives.Guard
 	AllDefault bool            // the whole collective is left to the library's default, so it needs no file
 }
 
@@ -57,20 +59,29 @@ func Train(spec Spec, p Problem, res Result) (*Trained, error) {
 	if t.rows, err = t.alternatives.Rows(t.Points); err != nil {
 		return nil, fmt.Errorf("%s: %w", p.Problem, err)
 	}
+	t.guarded = spec.guard(t.alternatives, t.rows)
 	return t, nil
+}
+
+// guard returns what the selection files may select. Without Spec.Guard, these are all alternatives.
+func (s Spec) guard(a activelearn.Alternatives, rows []selection.Row) activelearn.Guarded {
+	if s.Guard {
+		return a.Guard(rows)
+	}
+	return activelearn.Unguarded(rows)
 }
 
 // Conclude makes the final selection. It selects the library's default at the points in `rejected`, which a
 // verification found slower, and fits rules to the other points.
 func (t *Trained) Conclude(rejected selection.Rejected) (Conclusion, error) {
-	c, fit := Conclusion{Trained: t, AllDefault: rejected.All}, t.merge
+	c, fit := Conclusion{Trained: t, Rows: t.rows, AllDefault: rejected.All}, t.merge
 	var err error
-	c.Rows, err = selection.RevertToDefault(t.rows, rejected, func(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
+	c.Allowed, err = selection.RevertToDefault(t.guarded.Rows, rejected, func(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
 		s, err := fit(rows)
 		return s.Choose, err
 	})
 	if err == nil {
-		c.Selection, err = fit(c.Rows)
+		c.Selection, err = fit(c.Allowed)
 	}
 	if err != nil {
 		return Conclusion{}, fmt.Errorf("%s: %w", t.Problem.Problem, err)
@@ -81,11 +92,8 @@ func (t *Trained) Conclude(rejected selection.Rejected) (Conclusion, error) {
 // Excluded returns the candidates that the selection must not contain because they failed.
 func (t *Trained) Excluded() *activelearn.Excluded { return t.alternatives.Excluded() }
 
-// Tie reports whether the selection at a point is the library's default because no algorithm was measured
-// to be significantly faster.
-func (c Conclusion) Tie(p coll.Point) bool {
-	return c.Selection.Choose(p).IsDefault() && c.alternatives.Tie(p)
-}
+// GuardResult says why the selection at the i-th point of Rows is as it is.
+func (t *Trained) GuardResult(i int) activelearn.GuardResult { return t.guarded.Results[i] }
 
 // maxPosteriorWork limits the cost of a posterior over the whole grid: points times algorithms times the
 // squared number of measurements. A posterior at the limit takes about ten seconds.
@@ -101,13 +109,13 @@ func (c Conclusion) HasPosterior() bool {
 	return c.Learner.Model == learner.GaussianProcess && work <= maxPosteriorWork
 }
 
-// ExpectedDefault returns the expected quality (slowdown and mistakes) of the library's default over the
-// whole grid. It returns false if the models have no posterior or cannot predict the default at some point.
-func (c Conclusion) ExpectedDefault() (metrics.Summary, bool, error) {
+// Expected returns the expected quality (slowdown and mistakes) of a selection over the whole grid. It returns false
+// if the models have no posterior or cannot predict the selected algorithm at some point.
+func (c Conclusion) Expected(choose activelearn.Choice) (metrics.Summary, bool, error) {
 	if !c.HasPosterior() {
 		return metrics.Summary{}, false, nil
 	}
-	return c.alternatives.Expected(c.Points, func(coll.Point) coll.Algorithm { return coll.Default }, c.Weigh(c.Spec.Metrics, c.Points), c.scores, c.Spec.Seed)
+	return c.alternatives.Expected(c.Points, choose, c.Weigh(c.Spec.Metrics, c.Points), c.scores, c.Spec.Seed)
 }
 
 // Uncertainties returns the uncertainty of the choice at each point with at least two algorithms to choose

@@ -39,10 +39,10 @@ var errNotRecorded = errors.New("not recorded")
 // grow adds algorithms with new parameter values, and message sizes, to the space after a round. If the log has
 // candidates that were added after this round, grow adds the same ones.
 func (r *run) grow(round int) error {
-	if logged, known := r.past.Round(round); known && len(logged.Grow) > 0 {
+	if logged, known := r.past.Learning(round); known && len(logged.Grow) > 0 {
 		return r.enlarge(logged.Grow)
 	}
-	_, next := r.past.Round(round + 1)
+	_, next := r.past.Learning(round + 1)
 	if next || r.problem.Search == nil || r.stopped() != "" || r.spec.Limits.Reached(r.result.Ledger, time.Since(r.began)) != "" {
 		return nil
 	}

@@ -31,39 +31,69 @@ type run struct {
 	result   Result
 	began    time.Time
 
-	evaluation activelearn.Evaluation // of the latest round
-	observed   *bool                  // whether the observer ends the campaign; nil without an observer
-	submitted  map[string]bool        // names of jobs that are submitted and have not ended
+	evaluation activelearn.Evaluation  // of the latest round
+	launching  map[coll.Candidate]bool // candidates whose machine time includes a launch
+	confirming bool                    // confirmation has begun
+	observed   *bool                   // whether the observer ends the campaign; nil without an observer
+	submitted  map[string]bool         // names of jobs that are submitted and have not ended
 }
 
-// Run tunes one problem. The parameter `past` is the state of the problem in the log of an interrupted
-// campaign, or nil for a new campaign. Both `log` and `observe` may be nil.
+// Run tunes one problem: it learns, confirms what the files may select, and makes the hyperparameter study. past is
+// the state of the problem in the log of an interrupted campaign, or nil for a new campaign. Both log and observe may
+// be nil.
 //
 // A failed trial is a result, not an error. If ctx is cancelled, Run returns ctx.Err() and the Result so
 // far, with Stop set to Cancelled. All trials that have ended are then in the log. The error matches ErrLog
 // if records contradict the campaign. Other errors come from the log, from an unavailable runner or from a
 // wrong Spec.
 func Run(ctx context.Context, spec Spec, p Problem, past *journal.ProblemState, log Log, observe func(Event)) (Result, error) {
+	t, err := Learn(ctx, spec, p, past, log, observe)
+	if err == nil {
+		err = Confirm(ctx, spec, []*Tuning{t}, 1)
+	}
+	if err == nil {
+		err = t.Finish(ctx)
+	}
+	return t.Result(), err
+}
+
+// Tuning is a problem that a campaign tunes. Learn, Confirm and Finish are its steps.
+type Tuning struct{ run *run }
+
+// Result returns the result so far.
+func (t *Tuning) Result() Result {
+	if t == nil {
+		return Result{}
+	}
+	return t.run.result
+}
+
+// Learn measures until the stopping rule ends the campaign. The arguments and errors are those of Run.
+func Learn(ctx context.Context, spec Spec, p Problem, past *journal.ProblemState, log Log, observe func(Event)) (*Tuning, error) {
 	r, err := newRun(spec, p)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	r.past, r.log, r.observe = past, log, observe
+	t := &Tuning{r}
 	r.result.Stop, err = r.loop(ctx)
 	if err != nil {
-		return r.failed(ctx, fmt.Errorf("round %d: %w", r.result.Rounds, err))
+		return t, r.failed(ctx, fmt.Errorf("round %d: %w", r.result.Rounds, err))
 	}
 	r.explainStop()
 	if r.stopped() == "" {
-		if err := r.append(journal.Record{Kind: journal.KindStop, Stop: string(r.result.Stop)}); err != nil {
-			return r.result, err
-		}
+		return t, r.append(journal.Record{Kind: journal.KindStop, Stop: string(r.result.Stop)})
 	}
-	if r.result.Study, err = r.study(ctx); err != nil {
-		return r.failed(ctx, fmt.Errorf("hyperparameter study: %w", err))
+	return t, nil
+}
+
+// Finish makes the hyperparameter study.
+func (t *Tuning) Finish(ctx context.Context) (err error) {
+	if t.run.result.Study, err = t.run.study(ctx); err != nil {
+		return t.run.failed(ctx, fmt.Errorf("hyperparameter study: %w", err))
 	}
-	r.report(PhaseEnd)
-	return r.result, nil
+	t.run.report(PhaseEnd)
+	return nil
 }
 
 // explainStop adds a warning if points are left to the library, and one if the campaign stopped because of noise. It also
@@ -84,12 +114,12 @@ func (r *run) explainStop() {
 	}
 }
 
-// failed returns an error and the result so far. If the run was cancelled, the stop reason is Cancelled.
-func (r *run) failed(ctx context.Context, err error) (Result, error) {
+// failed returns an error of the problem. If the run was cancelled, the stop reason becomes Cancelled.
+func (r *run) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		r.result.Stop = activelearn.Cancelled
 	}
-	return r.result, fmt.Errorf("%s: %w", r.problem.Problem, err)
+	return fmt.Errorf("%s: %w", r.problem.Problem, err)
 }
 
 // newRun returns the state of a problem (a collective of a library) before its first round.
@@ -126,7 +156,7 @@ func newRun(spec Spec, p Problem) (*run, error) {
 		rule:   activelearn.NewStopRule(opt, ledger, models),
 		trials: newTrials(spec.Attempts),
 		result: Result{Ledger: ledger},
-		began:  time.Now(), submitted: map[string]bool{},
+		began:  time.Now(), submitted: map[string]bool{}, launching: map[coll.Candidate]bool{},
 	}, nil
 }
 
@@ -146,7 +176,7 @@ func FirstBatch(spec Spec, p Problem) (benchrunner.Batch, error) {
 // loop repeats the steps ask, measure, evaluate and grow until there is a stop reason, which it returns.
 func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 	for round := 1; ; round++ {
-		if _, known := r.past.Round(round); !known {
+		if _, known := r.past.Learning(round); !known {
 			if stop := r.decide(); stop != "" {
 				return stop, nil
 			}
@@ -187,7 +217,7 @@ func (r *run) stopped() activelearn.StopReason {
 func (r *run) ask(round int) ([]coll.Candidate, error) {
 	ledger, retry := r.result.Ledger, r.trials.next()
 	s := activelearn.State{Round: round, Want: r.spec.Batch.Want(ledger.CandidatesMeasured()), Ledger: ledger}
-	if logged, known := r.past.Round(round); known {
+	if logged, known := r.past.Learning(round); known {
 		batch, err := logged.Batch()
 		if err != nil {
 			return nil, err
@@ -251,6 +281,7 @@ func admit(l *activelearn.Ledger, batch []coll.Candidate) {
 // measure measures a batch of candidates. It takes trials from the log if they are there, and lets the runner
 // measure the other candidates.
 func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) error {
+	r.recordLaunches(batch)
 	logged, known := r.past.Round(round)
 	if !known {
 		return r.problem.Runner.Run(ctx, r.batch(round, batch, nil), roundLog{r, round})
@@ -272,6 +303,19 @@ func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) er
 	b := r.batch(round, batch, ended)
 	b.Jobs = jobs
 	return r.problem.Runner.Run(ctx, b, roundLog{r, round})
+}
+
+// recordLaunches records which candidate of a batch each launch measures first. The machine time of this candidate
+// includes the launch.
+func (r *run) recordLaunches(batch []coll.Candidate) {
+	key, seen := r.spec.sharedLaunch(), map[any]bool{}
+	for _, c := range batch {
+		launch := any(c)
+		if key != nil {
+			launch = key(c)
+		}
+		r.launching[c], seen[launch] = r.launching[c] || !seen[launch], true
+	}
 }
 
 // batch returns the batch of a round for a runner. The trials of the candidates in `ended` are already in the log.
@@ -333,8 +377,8 @@ func (r *run) evaluate(round int) error {
 
 // logged returns what the log has of a round.
 func (r *run) logged(round int) activelearn.Logged {
-	next, known := r.past.Round(round + 1)
-	_, later := r.past.Round(round + 2)
+	next, known := r.past.Learning(round + 1)
+	_, later := r.past.Learning(round + 2)
 	out := activelearn.Logged{Evaluation: r.evaluated(round), NextRound: known, Later: later || r.evaluated(round+1) != nil}
 	if known && next.Reasons != nil {
 		out.Outliers = next.Reasons.Outliers
@@ -344,7 +388,7 @@ func (r *run) logged(round int) activelearn.Logged {
 
 // evaluated returns the evaluation of a round in the log, or nil if there is none.
 func (r *run) evaluated(round int) *activelearn.Evaluation {
-	if logged, known := r.past.Round(round); known {
+	if logged, known := r.past.Learning(round); known {
 		return logged.Evaluation
 	}
 	return nil

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"slices"
+	"time"
 
 	"tutti/activelearn"
 	"tutti/benchrunner"
@@ -34,6 +35,9 @@ type Spec struct {
 	Folds        int                     // number of folds of the cross-validation
 	Attempts     int                     // failed attempts after which a candidate is given up
 	HPO          int                     // number of trials of the hyperparameter study; 0 means no study
+	Guard        bool                    // files select only what was measured faster than the library's default
+	// Confirm limits the machine time of confirmation, as a share of that of learning; 0 means no confirmation.
+	Confirm float64
 	// Auto lets the hyperparameter study choose the final model: a forest, or the Gaussian process that was used
 	// while measuring.
 	Auto bool
@@ -179,6 +183,7 @@ type Phase string
 // The phases of a problem.
 const (
 	PhaseMeasure Phase = "measuring"
+	PhaseConfirm Phase = "confirming"
 	PhaseStudy   Phase = "tuning forests"
 	PhaseCompare Phase = "comparing models" // the configured forest with the Gaussian process
 	PhaseEnd     Phase = "done"
@@ -191,6 +196,7 @@ type Result struct {
 	Rounds      int
 	Ledger      *activelearn.Ledger
 	Evaluations []activelearn.Evaluation
+	Files       *activelearn.Evaluation // of the files' selection, predicted after confirmation; nil if unknown
 	Study       hpo.Study
 	Warnings    []string
 }
@@ -229,7 +235,19 @@ func (s Spec) forProblem(p Problem) Spec {
 	s.Learner.Model = s.Model()
 	s.Learner.Allowed = s.allowed()
 	s.Learner.Weight = p.weight()
+	s.Limits = s.learningLimits()
 	return s
+}
+
+// learningLimits returns the limits of learning, which leave the budget of confirmation.
+func (s Spec) learningLimits() activelearn.Limits {
+	out := s.Limits
+	if s.Guard {
+		out.MachineSeconds /= 1 + s.Confirm
+		out.NodeSeconds /= 1 + s.Confirm
+		out.Wall = time.Duration(float64(out.Wall) / (1 + s.Confirm))
+	}
+	return out
 }
 
 // Model returns the model of the campaign: Learner.Model if it is set, otherwise the default of the

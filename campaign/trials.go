@@ -182,7 +182,7 @@ func Restore(spec Spec, p Problem, past *journal.ProblemState) (Result, error) {
 		return res, nil
 	}
 	trials := newTrials(spec.Attempts)
-	res.Stop = activelearn.StopReason(past.Stop)
+	res.Stop, res.Files = activelearn.StopReason(past.Stop), past.Files
 	for number := 1; ; number++ {
 		round, ok := past.Round(number)
 		if !ok {

@@ -29,6 +29,8 @@ const (
 	KindGrow       Kind = "grow"       // algorithms and points that are added to the space
 	KindHPO        Kind = "hpo"        // a trial of a hyperparameter study
 	KindComparison Kind = "comparison" // of the best forest of the study with the Gaussian process
+	KindConfirm    Kind = "confirm"    // from this round on, pairs are measured that let the guard pass
+	KindFiles      Kind = "files"      // how good the selection of the files is, after confirmation
 	KindStop       Kind = "stop"       // why the campaign, or one problem of it, stopped
 	KindResume     Kind = "resume"     // a later process continued from here
 	KindVerify     Kind = "verify"     // a step of verifying the selection files on the machine
@@ -74,7 +76,8 @@ type Problem struct {
 func (p Problem) String() string { return p.Library + " " + string(p.Collective) }
 
 // Record is one line after the header. Kind says which of the fields Batch, Job, Trial, Evaluation, Grow,
-// HPO, Comparison, Stop, Verify and Site is set. Records of the kind resume have none of them. Note is free text.
+// HPO, Comparison, Files, Stop, Verify and Site is set. Records of the kinds resume and confirm have none of them. Note is free
+// text.
 type Record struct {
 	Kind       Kind                    `json:"kind"`
 	Time       time.Time               `json:"time"`
@@ -88,6 +91,7 @@ type Record struct {
 	Grow       []coll.Candidate        `json:"grow,omitempty"` // candidates whose algorithms and points join the space after a round
 	HPO        *hpo.TrialRecord        `json:"hpo,omitempty"`
 	Comparison *hpo.Comparison         `json:"comparison,omitempty"`
+	Files      *activelearn.Evaluation `json:"files,omitempty"`
 	Stop       string                  `json:"stop,omitempty"`
 	Verify     *VerifyStep             `json:"verify,omitempty"`
 	Site       *Site                   `json:"site,omitempty"`
@@ -121,10 +125,10 @@ func (r Record) Validate() error {
 		set  bool
 	}{
 		{KindBatch, len(r.Batch) > 0}, {KindJob, r.Job != nil}, {KindTrial, r.Trial != nil}, {KindEvaluation, r.Evaluation != nil},
-		{KindGrow, len(r.Grow) > 0}, {KindHPO, r.HPO != nil}, {KindComparison, r.Comparison != nil}, {KindStop, r.Stop != ""}, {KindVerify, r.Verify != nil},
+		{KindGrow, len(r.Grow) > 0}, {KindHPO, r.HPO != nil}, {KindComparison, r.Comparison != nil}, {KindFiles, r.Files != nil}, {KindStop, r.Stop != ""}, {KindVerify, r.Verify != nil},
 		{KindSite, r.Site != nil},
 	}
-	known := r.Kind == KindResume
+	known := r.Kind == KindResume || r.Kind == KindConfirm
 	for _, f := range fields {
 		switch {
 		case f.kind == r.Kind && !f.set:
@@ -135,7 +139,7 @@ func (r Record) Validate() error {
 		known = known || f.kind == r.Kind
 	}
 	if !known {
-		return fmt.Errorf("kind %q: want batch, job, trial, evaluation, grow, hpo, comparison, stop, verify, site or resume", r.Kind)
+		return fmt.Errorf("kind %q: want batch, job, trial, evaluation, grow, hpo, comparison, confirm, files, stop, verify, site or resume", r.Kind)
 	}
 	switch r.Kind {
 	case KindBatch:
@@ -146,6 +150,8 @@ func (r Record) Validate() error {
 		return validateTrial(*r.Trial)
 	case KindEvaluation:
 		return r.Evaluation.Validate()
+	case KindFiles:
+		return r.Files.Validate()
 	case KindVerify:
 		return r.Verify.validate()
 	}

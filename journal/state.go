@@ -32,7 +32,10 @@ type ProblemState struct {
 	Problem
 	Rounds []*Round // ascending
 	Study  hpo.Study
-	Stop   string // why measuring ended; empty before
+	Stop   string // why learning ended; empty before
+
+	Confirmation int                     // first round of confirmation; 0 before
+	Files        *activelearn.Evaluation // of the files' selection; nil before confirmation has ended
 }
 
 // Round is the state of one round of tuning a problem (a collective of a library): its batch, jobs and trials.
@@ -117,6 +120,10 @@ func (s *State) add(r Record, at span) {
 		p.Study.Trials = append(p.Study.Trials, *r.HPO)
 	case KindComparison:
 		p.Study.Comparison = r.Comparison
+	case KindConfirm:
+		p.Confirmation = r.Round
+	case KindFiles:
+		p.Files = r.Files
 	case KindStop:
 		p.Stop = r.Stop
 	}
@@ -258,6 +265,14 @@ func (p *ProblemState) Round(number int) (*Round, bool) {
 		return nil, false
 	}
 	return p.Rounds[at], true
+}
+
+// Learning returns the round with the given number like Round, unless confirmation had begun before it.
+func (p *ProblemState) Learning(number int) (*Round, bool) {
+	if p != nil && p.Confirmation > 0 && number >= p.Confirmation {
+		return nil, false
+	}
+	return p.Round(number)
 }
 
 // Done returns the number of successful trials.

@@ -210,6 +210,7 @@ type Cell struct {
 	Rival              string   `json:"rival,omitempty"`        // the next best choice; empty when unknown
 	PMistake           *float64 `json:"p_mistake,omitempty"`    // mistake probability; null when unknown
 	DefaultKept        bool     `json:"default_kept,omitempty"` // the default stays, because no measured algorithm is measurably faster
+	Guard              string   `json:"guard"`                  // why the choice is as it is; see activelearn.GuardResult
 	Best               string   `json:"best,omitempty"`         // fastest recorded; empty when unknown
 	Slowdown           *float64 `json:"slowdown"`               // of Algorithm, against the best recorded, else the best predicted
 	DefaultSlowdown    *float64 `json:"default_slowdown"`       // null where the default is unknown

@@ -28,10 +28,11 @@ var ErrRow = errors.New("bad row")
 // Finally, neighboring communicator sizes are merged if the same ranges of processes per node and bands serve them.
 // Layouts share only bands in which both were tuned.
 //
-// The boundary between neighboring grid values is their geometric mean, rounded down, where the expected error is
-// smallest on a logarithmic scale. The tuned range of sizes extends half a grid step, again geometric, beyond the
-// smallest and the largest size. It extends to zero if the smallest message is a single element. The ranges of
-// communicators and processes per node are not extended.
+// A rule reaches as far as its algorithm is selected at both neighboring grid values. The boundary between two
+// algorithms is the geometric mean of their grid values, rounded down, where the expected error is smallest on a
+// logarithmic scale. Next to a grid value with the library's default, a rule ends at its own grid value. Nothing is
+// selected beyond the outermost grid values, except that the range of sizes begins at zero if the smallest message is
+// a single element.
 //
 // The time is O(S²·k²·n²·a) for S communicator sizes, k numbers of processes per node, n sizes and a algorithms, if
 // everything can be merged. If little can be merged, it is nearly linear in S.
@@ -229,20 +230,10 @@ func intersect(a, b []choice) []choice {
 	return out
 }
 
-// tunedRange returns the range of message sizes that counts as tuned for a layout. It extends beyond the given
-// sizes in both directions, by half the ratio (on a logarithmic scale) between neighboring sizes. If no smaller
-// message exists, the range begins at zero.
+// tunedRange returns the range of message sizes that counts as tuned for a layout. If no smaller message exists, the
+// range begins at zero.
 func tunedRange(sizes []sizeChoices, fromZero bool) (low, high int64) {
-	n := len(sizes)
-	low, high = sizes[0].size, sizes[n-1].size
-	if n > 1 && sizes[n-2].size > 0 {
-		a, b := float64(sizes[n-2].size), float64(sizes[n-1].size)
-		high = int64(min(b*math.Sqrt(b/a), math.MaxInt64/2))
-	}
-	if n > 1 && low > 0 {
-		a, b := float64(sizes[0].size), float64(sizes[1].size)
-		low = int64(a*math.Sqrt(a/b)) + 1
-	}
+	low, high = sizes[0].size, sizes[len(sizes)-1].size
 	if fromZero || low == 1 { // an empty message takes part in the rule for 1 byte
 		low = 0
 	}

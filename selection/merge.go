@@ -62,12 +62,8 @@ func mergeComms(layouts []layoutChoices) []CommRange {
 	out := make([]CommRange, len(parts))
 	for i, p := range parts {
 		out[i] = CommRange{Low: sizes[p.first][0].ranks, High: sizes[p.last-1][0].ranks, PPNs: p.value}
-		if i > 0 {
-			edge := int(midpoint(int64(out[i-1].High), int64(out[i].Low)))
-			out[i-1].High, out[i].Low = edge, edge+1
-		}
 	}
-	return out
+	return fillCommGaps(out)
 }
 
 // mergePPNs divides the processes per node into ranges that are valid for all the given communicator sizes,
@@ -91,12 +87,8 @@ func mergePPNs(pool []layoutChoices, sizes [][]layoutChoices) ([]PPNRange, price
 	out := make([]PPNRange, len(parts))
 	for i, p := range parts {
 		out[i] = PPNRange{Low: ppns[p.first][0].ppn, High: ppns[p.last-1][0].ppn, Bands: p.value}
-		if i > 0 {
-			edge := int(midpoint(int64(out[i-1].High), int64(out[i].Low)))
-			out[i-1].High, out[i].Low = edge, edge+1
-		}
 	}
-	return out, total, true
+	return fillPPNGaps(out), total, true
 }
 
 // mergeSizes returns bands (ranges of message sizes) that are valid for all given layouts, as few as possible.
@@ -125,10 +117,10 @@ func mergeSizes(layouts []layoutChoices) ([]Band, price, bool) {
 		bands = append(bands, Band{UpTo: low - 1, Algorithm: coll.Default})
 		total.leaves++
 	}
-	for _, p := range parts {
+	for i, p := range parts {
 		upTo := high
 		if p.last < len(sizes) {
-			upTo = midpoint(sizes[p.last-1].size, sizes[p.last].size)
+			upTo = boundary(sizes[p.last-1].size, sizes[p.last].size, p.value, parts[i+1].value)
 		}
 		bands = append(bands, Band{UpTo: upTo, Algorithm: p.value})
 	}

@@ -279,6 +279,8 @@ func specOf(c *config.Campaign) (campaign.Spec, error) {
 		},
 		Folds:    c.Model.Folds,
 		Attempts: c.Attempts,
+		Guard:    c.Export.Guard,
+		Confirm:  c.Stop.Confirm,
 		HPO:      c.HPO.Trials,
 		Auto:     c.Model.Kind == config.Auto && model == learner.GaussianProcess,
 	}, nil

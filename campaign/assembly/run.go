@@ -22,28 +22,54 @@ import (
 // When a problem starts, it gets an equal part of the remaining time. The first error cancels the other
 // problems. The parameter `past` is the state of the journal. The results are in the order of Problems.
 func (c *Campaign) Run(ctx context.Context, past *journal.State, log campaign.Log, observe func(campaign.Event)) ([]campaign.Result, error) {
-	results := make([]campaign.Result, len(c.Problems))
-	if err := c.restoreMachines(past); err != nil {
-		return nil, err
+	tunings := make([]*campaign.Tuning, len(c.Problems))
+	err := c.restoreMachines(past)
+	if err == nil {
+		err = c.tune(ctx, tunings, past, log, observe)
 	}
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(c.Workers())
+	results := make([]campaign.Result, len(c.Problems))
+	for i, t := range tunings {
+		results[i] = t.Result()
+	}
+	return results, err
+}
+
+// tune learns, confirms what the files may select, and makes the hyperparameter studies. Confirmation begins when all
+// problems have learned.
+func (c *Campaign) tune(ctx context.Context, tunings []*campaign.Tuning, past *journal.State, log campaign.Log, observe func(campaign.Event)) error {
 	began := time.Now()
+	group, learning := errgroup.WithContext(ctx)
+	group.SetLimit(c.Workers())
 	for turn, i := range c.startOrder() {
 		p, spec := c.Problems[i], c.Spec
 		group.Go(func() (err error) {
-			if err := ctx.Err(); err != nil {
+			if err := learning.Err(); err != nil {
 				return err
 			}
 			if spec.Limits.Wall > 0 {
 				turns := (len(c.Problems) - turn + c.Workers() - 1) / c.Workers() // number of problems, from this one on, that this worker tunes one after another
 				spec.Limits.Wall = max(1, (spec.Limits.Wall-time.Since(began))/time.Duration(turns))
 			}
-			results[i], err = campaign.Run(ctx, spec, p, past.Problem(p.Problem), log, observe)
+			tunings[i], err = campaign.Learn(learning, spec, p, past.Problem(p.Problem), log, observe)
 			return err
 		})
 	}
-	return results, group.Wait()
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	spec := c.Spec
+	if spec.Limits.Wall > 0 {
+		spec.Limits.Wall = max(1, spec.Limits.Wall-time.Since(began))
+	}
+	if err := campaign.Confirm(ctx, spec, tunings, c.Workers()); err != nil {
+		return err
+	}
+	finish, ctx := errgroup.WithContext(ctx)
+	finish.SetLimit(c.Workers())
+	for _, i := range c.startOrder() {
+		finish.Go(func() error { return tunings[i].Finish(ctx) })
+	}
+	return finish.Wait()
 }
 
 // startOrder returns the order in which problems start. If several problems run at the same time, those

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 
+	"tutti/activelearn"
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/hpo"
@@ -78,12 +79,13 @@ func crossValidate(c campaign.Conclusion) (learner.Validation, error) {
 func Cells(c campaign.Conclusion) ([]report.Cell, error) {
 	k := knownTimesOf(c, c.Truth)
 	out := []report.Cell{}
-	for _, row := range c.Rows {
+	for i, row := range c.Rows {
 		alg := c.Selection.Choose(row.Point)
+		guard := c.GuardResult(i)
 		cell := report.Cell{
 			Nodes: row.Point.Nodes, PPN: row.Point.PPN, MsgBytes: row.Point.MsgBytes,
 			MeasuredAlgorithms: k.measured[row.Point],
-			Algorithm:          alg.String(), DefaultKept: c.Tie(row.Point),
+			Algorithm:          alg.String(), Guard: string(guard), DefaultKept: alg.IsDefault() && guard == activelearn.Tie,
 		}
 		slowdown := func(a coll.Algorithm) *float64 {
 			if s, ok := k.slowdown(row.Point, a); ok && k.complete {

@@ -75,7 +75,7 @@ func estimates(c campaign.Conclusion) ([]report.Score, error) {
 	if e.SlowdownUpper > 0 {
 		tuned.SlowdownLow = 1 // only upper limits are estimated
 	}
-	sum, ok, err := c.ExpectedDefault()
+	sum, ok, err := c.Expected(func(coll.Point) coll.Algorithm { return coll.Default })
 	if err != nil || !ok {
 		return []report.Score{tuned}, err
 	}

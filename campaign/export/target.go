@@ -89,7 +89,7 @@ func (t *Target) fitAll() {
 	t.rows, t.defaultCount = nil, 0
 	for _, p := range t.problems {
 		measured = append(measured, p.Result.Ledger.Measurements()...)
-		rows, left := t.cat.Portable(p.Rows, t.measured.Version, t.campaign.Config.Export.MaxLoss)
+		rows, left := t.cat.Portable(p.Allowed, t.measured.Version, t.campaign.Config.Export.MaxLoss)
 		t.rows, t.defaultCount = append(t.rows, rows), t.defaultCount+left
 		if !p.AllDefault {
 			all = append(all, rows...)
@@ -120,7 +120,7 @@ func rowsOf(p campaign.Conclusion) []selection.Row {
 	if p.AllDefault {
 		return nil
 	}
-	return p.Rows
+	return p.Allowed
 }
 
 // Choices returns, for each collective, the function that selects the algorithm.

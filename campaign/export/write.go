@@ -121,18 +121,18 @@ func writeReport(dir string, f report.Facts) error {
 
 // WriteSelection writes the selections of releases at every grid point as CSV.
 func WriteSelection(w io.Writer, releases []*Target) error {
-	records := [][]string{{"library", "collective", "nodes", "ppn", "msg_bytes", "algorithm", "predicted_slowdown"}}
+	records := [][]string{{"library", "collective", "nodes", "ppn", "msg_bytes", "algorithm", "predicted_slowdown", "guard"}}
 	for _, t := range releases {
 		for _, p := range t.problems {
 			choose := t.chooser(p)
-			for _, row := range p.Rows {
+			for i, row := range p.Rows {
 				alg, loss := choose(row.Point), ""
 				if v, ok := row.Loss(alg); ok {
 					loss = strconv.FormatFloat(1+v, 'g', 6, 64)
 				}
 				records = append(records, []string{
 					p.Library, string(p.Problem.Collective), strconv.Itoa(row.Point.Nodes), strconv.Itoa(row.Point.PPN),
-					strconv.FormatInt(row.Point.MsgBytes, 10), alg.String(), loss,
+					strconv.FormatInt(row.Point.MsgBytes, 10), alg.String(), loss, string(p.GuardResult(i)),
 				})
 			}
 		}

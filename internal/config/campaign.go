@@ -176,6 +176,7 @@ type Stop struct {
 	MachineTime      time.Duration `json:"machine_time"`
 	NodeHours        float64       `json:"node_hours,omitempty"`
 	WallTime         time.Duration `json:"wall_time"`
+	Confirm          float64       `json:"confirm"`
 }
 
 // HPO configures the hyperparameter study after the last measurement.
@@ -187,6 +188,7 @@ type HPO struct {
 type Export struct {
 	MaxLoss float64 `json:"max_loss"`
 	OpSafe  bool    `json:"op_safe"`
+	Guard   bool    `json:"guard"`
 
 	CollectiveShare float64 `json:"collective_share"` // of the time of applications, for the break-even
 }

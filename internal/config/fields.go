@@ -122,11 +122,13 @@ func learningFields(c *Campaign) []field {
 		{"stop.machine_time", "budget of machine time, shared equally by the problems; 0s: none", "0s", duration(&c.Stop.MachineTime)},
 		{"stop.node_hours", "budget of node-hours, shared equally by the problems; 0: none", 0.0, number(&c.Stop.NodeHours, 0, 1e9)},
 		{"stop.wall_time", "time limit of the campaign, waiting included; 0s: none", "0s", duration(&c.Stop.WallTime)},
+		{"stop.confirm", "limit of confirmation, which measures choice and default after learning: share of the machine time of learning, 0 to 10; 0: no confirmation. The budgets above include it", 0.5, number(&c.Stop.Confirm, 0, 10)},
 
 		{"hpo.trials", "forests that the hyperparameter study compares after measuring; 0: the configured forest alone", 100, whole(&c.HPO.Trials, 0, 100000)},
 
 		{"export.max_loss", "predicted loss allowed for a smaller selection tree, 0 to 1", 0.02, number(&c.Export.MaxLoss, 0, 1)},
 		{"export.op_safe", "leave out algorithms that are wrong for some valid calls, with non-commutative operations, types with gaps or types that differ between ranks, if the library cannot guard them: true or false", true, boolean(&c.Export.OpSafe)},
+		{"export.guard", "files select an algorithm only where it was measured faster than the library's default; false: the selection as predicted, as in the papers: true or false", true, boolean(&c.Export.Guard)},
 		{"export.collective_share", "assumed share of collectives in the time of applications, for the break-even in the report; the default is that of production systems (Chunduri et al., SC18), 0 to 1", 0.25, number(&c.Export.CollectiveShare, 0, 1)},
 	}
 }

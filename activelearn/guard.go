@@ -1,0 +1,132 @@
+package activelearn
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"tutti/coll"
+	"tutti/preprocess"
+	"tutti/selection"
+)
+
+// GuardResult says what the guard does at a point, and why.
+type GuardResult string
+
+// The results of the guard. NotGuarded is the result at every point if the space has no library default, or if the
+// selection is wanted as predicted.
+const (
+	Confirmed    GuardResult = "confirmed"     // an algorithm was measured faster than the default
+	Tie          GuardResult = "tie"           // an algorithm was measured faster, but not by more than the noise
+	BestDefault  GuardResult = "default"       // the default is measured or predicted to be the fastest
+	NotConfirmed GuardResult = "not confirmed" // what is predicted to be fastest, or the default, has no measurement
+	NoDefault    GuardResult = "no default"    // the default cannot be measured at this point, but at others
+	NotGuarded   GuardResult = "not guarded"
+)
+
+// Guarded holds rows that contain only algorithms that may replace the library's default.
+type Guarded struct {
+	Rows    []selection.Row // as many and in the same order as the guard's input
+	Results []GuardResult   // of the rows
+}
+
+// Guard keeps the algorithms of each row that were measured faster than the library's default at the same point, by
+// more than the noise of the comparison. Their times are the measured ones. The default is the only option at all
+// other points. Guard returns the rows unchanged if the space has no default.
+func (a Alternatives) Guard(rows []selection.Row) Guarded {
+	out := Unguarded(rows)
+	if !a.hasDefault() {
+		return out
+	}
+	out.Rows = slices.Clone(rows)
+	for i, row := range rows {
+		out.Rows[i], out.Results[i] = a.guard(row)
+	}
+	return out
+}
+
+// Unguarded returns the rows as they are predicted.
+func Unguarded(rows []selection.Row) Guarded {
+	return Guarded{Rows: rows, Results: slices.Repeat([]GuardResult{NotGuarded}, len(rows))}
+}
+
+// hasDefault reports whether the library's default is an algorithm of the space.
+func (a Alternatives) hasDefault() bool {
+	return slices.ContainsFunc(a.space.Algorithms(), coll.Algorithm.IsDefault)
+}
+
+func (a Alternatives) guard(row selection.Row) (selection.Row, GuardResult) {
+	left := selection.Row{Point: row.Point, Options: []selection.Option{{Algorithm: coll.Default, Seconds: 1}}}
+	choice := fastest(row).Algorithm
+	byDefault, known := a.measurement(coll.Candidate{Point: row.Point, Algorithm: coll.Default})
+	switch {
+	case !known && !a.canMeasure(coll.Candidate{Point: row.Point, Algorithm: coll.Default}):
+		return left, NoDefault
+	case !known && choice.IsDefault():
+		return left, BestDefault
+	case !known:
+		return left, NotConfirmed
+	}
+	out := selection.Row{Point: row.Point, Options: []selection.Option{{Algorithm: coll.Default, Seconds: byDefault.Seconds}}}
+	result := BestDefault
+	for _, alg := range a.selectable(row.Point) {
+		own, measured := a.measurement(coll.Candidate{Point: row.Point, Algorithm: alg})
+		switch {
+		case !measured || alg.IsDefault() || own.Seconds >= byDefault.Seconds:
+		case a.faster(own, byDefault):
+			out.Options = append(out.Options, selection.Option{Algorithm: alg, Seconds: own.Seconds})
+		default:
+			result = Tie
+		}
+	}
+	switch {
+	case len(out.Options) > 1:
+		return out, Confirmed
+	case !a.Measured(coll.Candidate{Point: row.Point, Algorithm: choice}):
+		return left, NotConfirmed
+	}
+	return left, result
+}
+
+// canMeasure reports whether a candidate is in the space and was not given up.
+func (a Alternatives) canMeasure(c coll.Candidate) bool {
+	_, at, ok := a.ledger.find(c)
+	return ok && a.ledger.status[at] != abandoned
+}
+
+// faster reports whether one measurement is faster than that of the library's default by more than the noise of the
+// comparison: by guardSigmas standard deviations of the difference of their logarithms, and by minAdvantage. Their
+// confidence intervals must not overlap. The shift that all times of a job share cancels if both are of one job.
+func (a Alternatives) faster(own, byDefault coll.Measurement) bool {
+	gap := math.Log10(byDefault.Seconds / own.Seconds)
+	return gap > a.margin(own, byDefault) && !overlap(own, byDefault)
+}
+
+// margin returns the difference in decades that the guard requires between two measurements.
+func (a Alternatives) margin(own, byDefault coll.Measurement) float64 {
+	variance := a.noise.Of(own) + a.noise.Of(byDefault)
+	if own.Job != "" && own.Job == byDefault.Job {
+		variance -= 2 * (a.noise.Between(own.Point) - a.noise.Unshifted(own.Point))
+	}
+	return max(math.Log10(1+minAdvantage), guardSigmas*math.Sqrt(variance))
+}
+
+// expectedMargin returns the difference in decades that the guard will require at a point.
+func (a Alternatives) expectedMargin(p coll.Point) float64 {
+	return max(math.Log10(1+minAdvantage), guardSigmas*math.Sqrt(2*a.noise.Unshifted(p)))
+}
+
+// noiseOf returns the noise that the models have learned, or that of the replicates if they learned none.
+func (a Alternatives) noiseOf() preprocess.Noise {
+	if p := a.models.Posterior(); p != nil {
+		return p.Noise()
+	}
+	return preprocess.NoiseOf(a.ledger.Replicates())
+}
+
+// fastest returns the option with the shortest time. Of equal ones, the library's default comes first.
+func fastest(r selection.Row) selection.Option {
+	return slices.MinFunc(r.Options, func(a, b selection.Option) int {
+		return cmp.Or(cmp.Compare(a.Seconds, b.Seconds), compareDefault(a.Algorithm, b.Algorithm))
+	})
+}
