@@ -1,6 +1,8 @@
 package activelearn
 
 import (
+	"cmp"
+	"iter"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -52,6 +54,41 @@ func planAudits(l *Ledger, seed uint64, round int, f *forecast, audited []int64)
 		out = append(out, bySize[bytes][at])
 	}
 	return out
+}
+
+// affordable returns the cheapest of the audits, in the order of their message sizes, which together cost at most the
+// share auditShare of the machine time so far. An audit that costs more does not hold up the stop: what it may find at
+// its point is bounded by the guard.
+func (r *StopRule) affordable(audits []audit, f *forecast) []audit {
+	prices := pricesOf(r.ledger.CandidatesMeasured(), []iter.Seq[coll.Measurement]{r.ledger.All()}, r.opt.Launching)
+	cost := make(map[int64]float64, len(audits)) // by message size
+	for _, a := range audits {
+		cost[a.point.MsgBytes] = r.auditCost(a, f, prices)
+	}
+	byCost := slices.SortedStableFunc(slices.Values(audits), func(a, b audit) int {
+		return cmp.Compare(cost[a.point.MsgBytes], cost[b.point.MsgBytes])
+	})
+	budget, kept := auditShare*r.ledger.CostSeconds(), byCost[:0]
+	for _, a := range byCost {
+		if budget -= cost[a.point.MsgBytes]; budget < 0 {
+			break
+		}
+		kept = append(kept, a)
+	}
+	slices.SortFunc(kept, func(a, b audit) int { return cmp.Compare(a.point.MsgBytes, b.point.MsgBytes) })
+	return kept
+}
+
+// auditCost returns the predicted machine time of an audit in seconds, launches included.
+func (r *StopRule) auditCost(a audit, f *forecast, p prices) (seconds float64) {
+	i, launches := slices.Index(f.points, a.point), map[any]bool{}
+	for _, c := range a.candidates() {
+		if r.ledger.IsFree(c) {
+			seconds += p.run(c.MsgBytes, math.Pow(10, f.logs[i][slices.Index(f.open[i], c.Algorithm)]/float64(f.draws)))
+			launches[Options{SharedLaunch: r.opt.SharedLaunch}.launch(c)] = true
+		}
+	}
+	return seconds + p.launch*float64(len(launches))
 }
 
 // audit returns the audit of the i-th point: the algorithm selected there and the rivals that may be faster.

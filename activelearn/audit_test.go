@@ -75,7 +75,7 @@ func TestForecast(t *testing.T) {
 	algorithms := []coll.Algorithm{{Name: "ring"}, {Name: "tree"}}
 	f := &forecast{
 		choices: choices{points: make([]coll.Point, 2), open: [][]coll.Algorithm{algorithms, algorithms}, own: []int{0, 1}},
-		meets:   func(s metrics.Summary) bool { return s.Mistakes < 0.5 }, rng: Options{}.rng(1), noise: make([]float64, 2),
+		meets:   func(s metrics.Summary) bool { return s.Mistakes < 0.5 }, required: 0.95, rng: Options{}.rng(1), noise: make([]float64, 2),
 		expected: make([]float64, 2), mistakes: make([]float64, 2), logs: [][]float64{{0, 0}, {0, 0}}, rivals: [][]bool{{false, false}, {false, false}},
 	}
 	testutil.NoError(t, f.add([][]float64{{-3, -3}, {-3, -4}}))   // no mistake

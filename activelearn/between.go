@@ -66,7 +66,7 @@ func (r *Evaluator) between(last Evaluation, check func(coll.Candidate) error) (
 		return nil, nil
 	}
 	q := learner.DrawQuery{Scores: last.Scores, Rand: rand.New(rand.NewPCG(r.opt.Seed^betweenStream, uint64(last.Round)))}
-	f, err := c.forecast(now.posterior, q, now.alternatives.trusted, r.opt.Metrics, r.opt.Criteria.Meets)
+	f, err := c.forecast(now.posterior, q, now.alternatives.trusted, r.opt.Metrics, r.opt.Criteria)
 	if err != nil {
 		return nil, err
 	}

@@ -87,11 +87,17 @@ const (
 	// mergedPoints is the largest number of points for which every round makes the rules that exported files would
 	// have. In a larger space this would take too long.
 	mergedPoints = 20_000
-	// confidence is the proportion of draws from the posterior in which the stopping criteria must hold. It is the
-	// usual level of confidence intervals.
+	// DefaultConfidence is the default of Criteria.Confidence. A higher value costs more than it saves, because the guard
+	// bounds what a wrong stop can cost; docs/experiments/2026-11-29-stopping.md has time and excess by its value.
+	DefaultConfidence = 0.8
+	// auditShare limits what the audits of a round cost together, as a share of the machine time so far. The same
+	// experiment has time and excess by its value.
+	auditShare = 0.1
+	// confidence is the level of upper confidence limits, and the probability with which noise must keep the criteria
+	// out of reach before it ends a campaign. It is the usual level.
 	confidence = 0.95
 	// mostDraws is the largest number of draws from the posterior. With 200 of them, the standard error of a
-	// proportion of 0.95 is 1.5 %.
+	// proportion of 0.8 is 2.8 %.
 	mostDraws = 200
 	// fewDraws is the number of draws after which it is checked whether the stopping criteria can still hold.
 	// With 40 draws, two are outside a 95 % interval on average.

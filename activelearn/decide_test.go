@@ -16,9 +16,9 @@ func TestDecide(t *testing.T) {
 		want StopReason
 	}{
 		{"nothing is evaluated", Progress{Free: 1}, ""},
-		{"predictions meet the criteria", Progress{Evaluations: predicted(0.95, 0), Free: 1}, Converged},
-		{"they do before a limit", Progress{Evaluations: predicted(0.95, 0), Free: 1, Limit: TimeUp}, Converged},
-		{"too improbable", Progress{Evaluations: predicted(0.94, 0), Free: 1}, ""},
+		{"predictions meet the criteria", Progress{Evaluations: predicted(0.8, 0), Free: 1}, Converged},
+		{"they do before a limit", Progress{Evaluations: predicted(0.8, 0), Free: 1, Limit: TimeUp}, Converged},
+		{"too improbable", Progress{Evaluations: predicted(0.79, 0), Free: 1}, ""},
 		{"audits remain", Progress{Evaluations: predicted(1, 1), Free: 1}, ""},
 		{"an outlier is pending", Progress{Evaluations: predicted(1, 0), Free: 1, Outliers: 1}, ""},
 		{"the space grew", Progress{Evaluations: predicted(1, 0), Free: 1, Grown: true}, ""},

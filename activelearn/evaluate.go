@@ -110,7 +110,7 @@ func (r *Evaluator) forecast(e Evaluation) (*forecast, error) {
 	}
 	c := now.alternatives.predictable(now.posterior, points, choose)
 	q := learner.DrawQuery{Scores: e.Scores, Rand: rand.New(rand.NewPCG(r.opt.Seed^drawStream, uint64(e.Round)))}
-	return c.forecast(now.posterior, q, times, r.weigh(c.points), r.opt.Criteria.Meets)
+	return c.forecast(now.posterior, q, times, r.weigh(c.points), r.opt.Criteria)
 }
 
 // EvaluateFiles predicts how good a selection of the given rows is over the space. The rows are in the order of the
@@ -129,7 +129,7 @@ func (r *StopRule) EvaluateFiles(a Alternatives, rows []selection.Row) (Evaluati
 	p, l := a.models.Posterior(), r.ledger
 	c := a.predictable(p, points, s.Choose)
 	q := learner.DrawQuery{Scores: e.Scores, Rand: rand.New(rand.NewPCG(r.opt.Seed^drawStream, uint64(e.Round)))}
-	f, err := c.forecast(p, q, a.trusted, r.weigh(c.points), r.opt.Criteria.Meets)
+	f, err := c.forecast(p, q, a.trusted, r.weigh(c.points), r.opt.Criteria)
 	if err != nil {
 		return e, false, ignoreEmpty(err)
 	}

@@ -35,10 +35,11 @@ func (a Alternatives) predictable(p *learner.Posterior, points []coll.Point, cho
 // forecast evaluates choices by joint random draws of the times of all algorithms from the posterior.
 type forecast struct {
 	choices
-	metrics metrics.Options // with the weights of the points
-	noise   []float64       // standard deviation of a measured time at each point, without the shift common to its job
-	meets   func(metrics.Summary) bool
-	rng     *rand.Rand
+	metrics  metrics.Options // with the weights of the points
+	noise    []float64       // standard deviation of a measured time at each point, without the shift common to its job
+	meets    func(metrics.Summary) bool
+	required float64 // probability with which draws must meet the criteria
+	rng      *rand.Rand
 
 	draws     int
 	met       int               // draws that meet the criteria
@@ -54,12 +55,12 @@ type forecast struct {
 // forecast draws the times of all algorithms jointly, and compares the choices with the fastest algorithms of
 // each draw. The measured times replace predictions. The error matches metrics.ErrEmpty if no point has a
 // weight.
-func (c choices) forecast(p *learner.Posterior, q learner.DrawQuery, measured func(coll.Candidate) (coll.Measurement, bool), opt metrics.Options, meets func(metrics.Summary) bool) (*forecast, error) {
+func (c choices) forecast(p *learner.Posterior, q learner.DrawQuery, measured func(coll.Candidate) (coll.Measurement, bool), opt metrics.Options, criteria Criteria) (*forecast, error) {
 	if len(c.points) == 0 {
 		return nil, metrics.ErrEmpty
 	}
 	f := &forecast{
-		choices: c, metrics: opt, noise: make([]float64, len(c.points)), meets: meets, rng: q.Rand,
+		choices: c, metrics: opt, noise: make([]float64, len(c.points)), meets: criteria.Meets, required: criteria.confidence(), rng: q.Rand,
 		expected: make([]float64, len(c.points)), mistakes: make([]float64, len(c.points)), logs: make([][]float64, len(c.points)), rivals: make([][]bool, len(c.points)),
 	}
 	for i, open := range c.open {
@@ -91,10 +92,14 @@ func (c choices) forecast(p *learner.Posterior, q learner.DrawQuery, measured fu
 
 // mayMeet reports whether the stopping criteria can still hold in the required proportion of mostDraws draws.
 // It assumes that they hold in all remaining draws.
-func (f *forecast) mayMeet() bool { return float64(f.draws-f.met) <= (1-confidence)*mostDraws }
+func (f *forecast) mayMeet() bool {
+	return float64(f.draws-f.met) <= (1-f.required)*mostDraws
+}
 
-// meetCriteria reports whether the draws meet the stopping criteria with the probability `confidence`.
-func (f *forecast) meetCriteria() bool { return float64(f.met) >= confidence*float64(f.draws) }
+// meetCriteria reports whether the draws meet the stopping criteria with a probability.
+func (f *forecast) meetCriteria(probability float64) bool {
+	return float64(f.met) >= probability*float64(f.draws)
+}
 
 // add adds one random draw: log10 of the time in seconds, for each point and algorithm.
 func (f *forecast) add(times [][]float64) error {
@@ -197,7 +202,7 @@ func (a Alternatives) Expected(points []coll.Point, choose Choice, opt metrics.O
 		return metrics.Summary{}, false, nil
 	}
 	q := learner.DrawQuery{Scores: scores, Rand: rand.New(rand.NewPCG(seed, ruleStream))}
-	f, err := c.forecast(p, q, a.trusted, opt, func(metrics.Summary) bool { return false })
+	f, err := c.forecast(p, q, a.trusted, opt, Criteria{})
 	if err != nil {
 		return metrics.Summary{}, false, ignoreEmpty(err)
 	}

@@ -26,6 +26,8 @@ type RuleOptions struct {
 	// SharedLaunch returns equal values for candidates that one launch can measure. If it is nil, each
 	// candidate needs its own launch.
 	SharedLaunch func(coll.Candidate) any
+	// Launching has the measured candidates whose machine time includes a launch. The caller may add to it.
+	Launching map[coll.Candidate]bool
 	// Reason returns why a candidate is measured. It is nil if the strategy gives no reasons.
 	Reason func(coll.Candidate) (Reason, bool)
 }
@@ -88,8 +90,8 @@ func (r *StopRule) Round(round, failed int, logged Logged) (Evaluation, bool, er
 	if e == nil {
 		return Evaluation{}, false, nil
 	}
-	if f != nil && f.meetCriteria() {
-		r.audits = planAudits(r.ledger, r.opt.Seed, round, f, e.Audited)
+	if f != nil && f.meetCriteria(r.opt.Criteria.confidence()) {
+		r.audits = r.affordable(planAudits(r.ledger, r.opt.Seed, round, f, e.Audited), f)
 	}
 	if logged.Evaluation == nil {
 		e.Audits = len(r.audits)
@@ -195,11 +197,11 @@ func (r *StopRule) last() (Evaluation, bool) {
 }
 
 // meetsCriteria reports whether the latest evaluation meets the stopping criteria. Predictions must meet them
-// with the probability `confidence`.
+// with the probability Criteria.Confidence.
 func (r *StopRule) meetsCriteria() bool {
 	e, ok := r.last()
 	if ok && e.Source == Predicted {
-		return e.PConverged >= confidence
+		return e.PConverged >= r.opt.Criteria.confidence()
 	}
 	return ok && r.opt.Criteria.Meets(metrics.Summary{Slowdown: e.Slowdown, Mistakes: e.Mistakes})
 }

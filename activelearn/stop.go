@@ -1,6 +1,7 @@
 package activelearn
 
 import (
+	"cmp"
 	"time"
 
 	"tutti/metrics"
@@ -34,7 +35,12 @@ type Criteria struct {
 	Slowdown float64 // average slowdown must be below
 	Mistakes float64 // proportion of significant mistakes must be below
 	Patience int     // 0 means 1
+	// Confidence is the probability with which predictions must meet both criteria; 0 means DefaultConfidence.
+	Confidence float64
 }
+
+// confidence returns Confidence or its default.
+func (c Criteria) confidence() float64 { return cmp.Or(c.Confidence, DefaultConfidence) }
 
 // Limits end a campaign that does not converge. A zero value means no limit.
 type Limits struct {

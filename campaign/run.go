@@ -141,11 +141,11 @@ func newRun(spec Spec, p Problem) (*run, error) {
 	if err != nil {
 		return nil, err
 	}
-	ledger := activelearn.NewLedger(p.Space)
+	ledger, launching := activelearn.NewLedger(p.Space), map[coll.Candidate]bool{}
 	opt := activelearn.RuleOptions{
 		Seed: spec.Seed, UsesPosterior: activelearn.UsesPosterior(spec.Strategy), Criteria: spec.Criteria, Limits: spec.Limits,
 		Source: spec.CriteriaFrom, Metrics: spec.Metrics, Folds: spec.Folds, Reference: p.Truth, Weight: p.weight(),
-		Merge: p.Fit, SharedLaunch: spec.sharedLaunch(),
+		Merge: p.Fit, SharedLaunch: spec.sharedLaunch(), Launching: launching,
 	}
 	if e, explains := strategy.(activelearn.Explainer); explains {
 		opt.Reason = e.Reason
@@ -156,7 +156,7 @@ func newRun(spec Spec, p Problem) (*run, error) {
 		rule:   activelearn.NewStopRule(opt, ledger, models),
 		trials: newTrials(spec.Attempts),
 		result: Result{Ledger: ledger},
-		began:  time.Now(), submitted: map[string]bool{}, launching: map[coll.Candidate]bool{},
+		began:  time.Now(), submitted: map[string]bool{}, launching: launching,
 	}, nil
 }
 

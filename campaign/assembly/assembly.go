@@ -263,7 +263,7 @@ func specOf(c *config.Campaign) (campaign.Spec, error) {
 		Strategy:     campaign.Method(c.Method).Strategy(),
 		Initial:      c.Strategy.Initial,
 		Batch:        campaign.Batch{Candidates: c.Strategy.Batch, Growth: c.Strategy.Growth},
-		Criteria:     activelearn.Criteria{Slowdown: c.Stop.Slowdown, Mistakes: c.Stop.Mistakes, Patience: c.Stop.Patience},
+		Criteria:     activelearn.Criteria{Slowdown: c.Stop.Slowdown, Mistakes: c.Stop.Mistakes, Patience: c.Stop.Patience, Confidence: c.Stop.Confidence},
 		CriteriaFrom: activelearn.Source(c.Stop.CriteriaFrom),
 		Limits:       activelearn.Limits{Wall: c.Stop.WallTime},
 		Metrics:      metrics.Options{MistakeThreshold: c.Stop.MistakeThreshold},

@@ -176,6 +176,7 @@ type Stop struct {
 	MachineTime      time.Duration `json:"machine_time"`
 	NodeHours        float64       `json:"node_hours,omitempty"`
 	WallTime         time.Duration `json:"wall_time"`
+	Confidence       float64       `json:"confidence"`
 	Confirm          float64       `json:"confirm"`
 }
 

@@ -119,6 +119,7 @@ func learningFields(c *Campaign) []field {
 		{"stop.mistakes", "criterion: the share of significant mistakes is below this, 0.001 to 1", 0.05, number(&c.Stop.Mistakes, 0.001, 1)},
 		{"stop.mistake_threshold", "a choice is a mistake if it is slower than the best by more than this share", 0.10, number(&c.Stop.MistakeThreshold, 0.0001, 1000)},
 		{"stop.patience", "number of consecutive rounds in which both criteria hold; predicted criteria need one, noise-limited stops as many", 3, whole(&c.Stop.Patience, 1, 1000)},
+		{"stop.confidence", "probability with which predictions must meet both criteria, 0.5 to 0.99", 0.8, number(&c.Stop.Confidence, 0.5, 0.99)},
 		{"stop.machine_time", "budget of machine time, shared equally by the problems; 0s: none", "0s", duration(&c.Stop.MachineTime)},
 		{"stop.node_hours", "budget of node-hours, shared equally by the problems; 0: none", 0.0, number(&c.Stop.NodeHours, 0, 1e9)},
 		{"stop.wall_time", "time limit of the campaign, waiting included; 0s: none", "0s", duration(&c.Stop.WallTime)},
