@@ -53,7 +53,7 @@ func TestFitSelects(t *testing.T) {
 			size: bytesOf, leaves: 3, // below 16 B the default remains
 			want: map[[3]int]string{
 				{4, 1, 1}: coll.Default.Name, {4, 1, 16}: "a", {4, 1, 128}: "a", {4, 1, 129}: "b", {4, 1, 1024}: "b",
-				{4, 1, 8192}: "b", {4, 1, 8193}: "", {3, 1, 16}: "", {5, 1, 16}: "", {2, 2, 16}: "",
+				{4, 1, 1025}: "", {3, 1, 16}: "", {5, 1, 16}: "", {2, 2, 16}: "",
 			},
 		},
 		{

@@ -152,7 +152,7 @@ func templateValue(f field, kind string, m Machine) string {
 func Restore(spec json.RawMessage, dir string) (*Campaign, error) {
 	d := json.NewDecoder(bytes.NewReader(spec))
 	d.DisallowUnknownFields()
-	c := &Campaign{}
+	c := &Campaign{Export: Export{Guard: true}} // journals of releases without the key are guarded
 	if err := d.Decode(c); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}

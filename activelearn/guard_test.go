@@ -1,0 +1,138 @@
+package activelearn
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"tutti/coll"
+	"tutti/internal/testutil"
+	"tutti/preprocess"
+	"tutti/selection"
+	"tutti/surrogate/learner"
+)
+
+// guarding returns the alternatives at one point with the algorithms ring and tree, and the default unless `without` is
+// set. The given times are measured; another point has measurements of all of them.
+func guarding(t *testing.T, without bool, measured map[string]float64) Alternatives {
+	t.Helper()
+	points := []coll.Point{{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}, {Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 64}}
+	algorithms := []coll.Algorithm{{Name: "ring"}, {Name: "tree"}}
+	if !without {
+		algorithms = append(algorithms, coll.Default)
+	}
+	l := NewLedger(coll.NewSpace(points, algorithms, func(c coll.Candidate) error { return nil }))
+	record := func(c coll.Candidate, seconds float64) {
+		testutil.NoError(t, l.Pend(c))
+		testutil.NoError(t, l.Record(coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: seconds, CostSeconds: 1}, State: coll.TrialDone}))
+	}
+	for _, alg := range l.Space().Algorithms() {
+		record(coll.Candidate{Point: points[1], Algorithm: alg}, 1)
+		if seconds := measured[alg.Name]; seconds > 0 {
+			record(coll.Candidate{Point: points[0], Algorithm: alg}, seconds)
+		}
+	}
+	models := testutil.Must(learner.Fit(DataOf(l, nil), learner.Options{Model: learner.GaussianProcess, Scaling: preprocess.AlgorithmLog10}))(t)
+	return NewAlternatives(models, l)
+}
+
+// TestGuard checks which algorithms may replace the default at a point, and the stated reason.
+func TestGuard(t *testing.T) {
+	for _, tc := range []struct {
+		name      string
+		without   bool
+		measured  map[string]float64
+		predicted string // algorithm that is predicted to be fastest
+		want      string // algorithms that pass
+		result    GuardResult
+	}{
+		{"both measured, faster", false, map[string]float64{"ring": 0.9, "library_default": 1}, "ring", "ring", Confirmed},
+		{"faster within the noise", false, map[string]float64{"ring": 0.98, "library_default": 1}, "ring", "", Tie},
+		{"slower", false, map[string]float64{"ring": 1.1, "library_default": 1}, "library_default", "", BestDefault},
+		{"the choice is only predicted", false, map[string]float64{"library_default": 1}, "ring", "", NotConfirmed},
+		{"the default is only predicted", false, map[string]float64{"ring": 0.5}, "ring", "", NotConfirmed},
+		{"another one passes", false, map[string]float64{"tree": 0.9, "library_default": 1}, "ring", "tree", Confirmed},
+		{"no default at all", true, nil, "ring", "ring tree", NotGuarded},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			a := guarding(t, tc.without, tc.measured)
+			row := selection.Row{Point: a.space.Points()[0]}
+			for _, alg := range a.space.Algorithms() {
+				seconds := 1.0
+				if alg.Name == tc.predicted {
+					seconds = 0.1
+				}
+				row.Options = append(row.Options, selection.Option{Algorithm: alg, Seconds: seconds})
+			}
+			got := a.Guard([]selection.Row{row})
+			names := ""
+			for _, o := range got.Rows[0].Options {
+				if !o.Algorithm.IsDefault() {
+					names += " " + o.Algorithm.Name
+				}
+			}
+			if names != map[bool]string{true: " " + tc.want}[tc.want != ""] || got.Results[0] != tc.result {
+				t.Errorf("passes:%s, %s; want %q, %s", names, got.Results[0], tc.want, tc.result)
+			}
+		})
+	}
+}
+
+// TestMarket checks what a pair measures and what it is worth. A predicted speed-up within the noise is worth nothing.
+func TestMarket(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		measured map[string]float64
+		ring     float64 // predicted; the default takes 1
+		want     []string
+		gain     float64
+	}{
+		{"neither is measured", nil, 0.5, []string{"ring", "library_default"}, math.Ln2},
+		{"the default is measured", map[string]float64{"library_default": 1}, 0.5, []string{"ring"}, math.Ln2},
+		{"both are measured", map[string]float64{"library_default": 1, "ring": 0.5}, 0.5, nil, 0},
+		{"within the noise", nil, 0.99, nil, 0},
+	} {
+		a := guarding(t, false, tc.measured)
+		p := a.space.Points()[0]
+		rows := []selection.Row{{Point: p, Options: []selection.Option{{Algorithm: coll.Algorithm{Name: "ring"}, Seconds: tc.ring}, {Algorithm: coll.Default, Seconds: 1}}}}
+		m := a.Market(rows, PairOptions{})
+		var names []string
+		gain := 0.0
+		for _, pair := range m.Pairs {
+			gain += pair.Gain
+			for _, c := range pair.Candidates {
+				names = append(names, c.Algorithm.Name)
+			}
+		}
+		if !slices.Equal(names, tc.want) || math.Abs(gain-tc.gain) > 1e-12 {
+			t.Errorf("%s: measures %v for %g, want %v for %g", tc.name, names, gain, tc.want, tc.gain)
+		}
+	}
+}
+
+// TestBuy checks that pairs are bought by gain per second over all markets, with their launches, within a budget.
+func TestBuy(t *testing.T) {
+	pair := func(gain, seconds float64, launch string) Pair {
+		return Pair{Gain: gain, Seconds: seconds, launches: []any{launch}}
+	}
+	for _, tc := range []struct {
+		name         string
+		markets      []Market
+		rate, budget float64
+		want         []int // pairs bought in each market
+	}{
+		{"only those that are worth it", []Market{{Pairs: []Pair{pair(1, 1, "a"), pair(1, 3, "b")}}}, 0.5, 10, []int{1}},
+		{"the best of all markets", []Market{{Pairs: []Pair{pair(1, 2, "a")}}, {Pairs: []Pair{pair(3, 2, "a")}}}, 0.1, 2, []int{0, 1}},
+		{"a launch too dear for one", []Market{{Pairs: []Pair{pair(1, 1, "a")}, Launch: 2}}, 0.5, 10, []int{0}},
+		{"is shared by two", []Market{{Pairs: []Pair{pair(1, 1, "a"), pair(1, 1, "a")}, Launch: 2}}, 0.5, 10, []int{2}},
+		{"no budget", []Market{{Pairs: []Pair{pair(1, 1, "a")}}}, 0.1, 0.5, []int{0}},
+	} {
+		var got []int
+		for _, pairs := range Buy(tc.markets, tc.rate, tc.budget) {
+			got = append(got, len(pairs))
+		}
+		if !slices.Equal(got, tc.want) {
+			t.Errorf("%s: bought %v, want %v", tc.name, got, tc.want)
+		}
+	}
+}
