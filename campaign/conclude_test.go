@@ -91,7 +91,7 @@ func TestDefaultStaysWithinNoise(t *testing.T) {
 				Space:   m.Space(), Runner: noisyRunner{m, tc.width}, Fit: fit,
 			}
 			s := spec("uncertainty")
-			s.HPO, s.CriteriaFrom, s.Batch.Candidates = 0, activelearn.CrossValidated, 1<<20
+			s.HPO, s.CriteriaFrom, s.Batch.Candidates, s.Guard = 0, activelearn.CrossValidated, 1<<20, true
 			res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
 			if err != nil || res.Stop != tc.stop {
 				t.Fatalf("Run: stop %q, %v, want %q", res.Stop, err, tc.stop)

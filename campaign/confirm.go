@@ -3,6 +3,7 @@ package campaign
 import (
 	"context"
 	"fmt"
+	"math"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -80,6 +81,9 @@ func (m *market) round(ctx context.Context) (more bool, err error) {
 func (m *market) open(gain float64) {
 	m.opened, m.spent = true, m.sum((*activelearn.Ledger).CostSeconds)
 	m.budget = m.spec.Confirm * m.spent
+	if m.spent == 0 { // recorded data without costs
+		m.budget = math.Inf(1)
+	}
 	if limit := m.spec.Limits.MachineSeconds * float64(len(m.all)); limit > 0 {
 		m.budget = max(0, min(m.budget, limit-m.spent))
 	}

@@ -27,7 +27,7 @@ func TestAudits(t *testing.T) {
 		switch {
 		case rec.Evaluation != nil:
 			last = *rec.Evaluation
-			if last.Audits > 0 && last.PConverged < 0.95 {
+			if last.Audits > 0 && last.PConverged < activelearn.DefaultConfidence {
 				t.Errorf("round %d plans %d audits when the criteria hold with the probability %g", rec.Round, last.Audits, last.PConverged)
 			}
 		case rec.Kind == journal.KindBatch:
@@ -46,7 +46,7 @@ func TestAudits(t *testing.T) {
 			audits += len(points)
 		}
 	}
-	if res.Stop != activelearn.Converged || last.PConverged < 0.95 || last.Audits > 0 || audits == 0 {
+	if res.Stop != activelearn.Converged || last.PConverged < activelearn.DefaultConfidence || last.Audits > 0 || audits == 0 {
 		t.Errorf("stop %q after %d audits and the evaluation %+v", res.Stop, audits, last)
 	}
 }
