@@ -95,6 +95,11 @@ func (t *Trained) Excluded() *activelearn.Excluded { return t.alternatives.Exclu
 // GuardResult says why the selection at the i-th point of Rows is as it is.
 func (t *Trained) GuardResult(i int) activelearn.GuardResult { return t.guarded.Results[i] }
 
+// Unguarded reports whether the selection is as predicted: without a default in the space, or without Spec.Guard.
+func (c Conclusion) Unguarded() bool {
+	return len(c.Rows) > 0 && c.GuardResult(0) == activelearn.NotGuarded
+}
+
 // maxPosteriorWork limits the cost of a posterior over the whole grid: points times algorithms times the
 // squared number of measurements. A posterior at the limit takes about ten seconds.
 const maxPosteriorWork = 2e10

@@ -58,7 +58,7 @@ func unsafeFacts(c campaign.Conclusion) (*report.UnsafeFacts, error) {
 	return f, err
 }
 
-// estimates returns the score of the last evaluation. If the models can predict the default at every point of
+// estimates returns the predicted score of the files' selection, or that of the last evaluation if it is unknown. If the models can predict the default at every point of
 // the grid, it adds the default's expected score. It returns no score if there was no evaluation, or if the
 // campaign measured the rest of the space after the last one.
 func estimates(c campaign.Conclusion) ([]report.Score, error) {
@@ -68,6 +68,9 @@ func estimates(c campaign.Conclusion) ([]report.Score, error) {
 		return nil, nil
 	}
 	e := res.Evaluations[n-1]
+	if res.Files != nil {
+		e = *res.Files
+	}
 	tuned := report.Score{
 		Name: "tuned", Source: string(e.Source), SlowdownHigh: e.SlowdownUpper, MistakesHigh: e.MistakesUpper,
 		Summary: metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Accuracy: e.Accuracy, Mistakes: e.Mistakes, P95: e.P95Slowdown, Worst: e.WorstSlowdown},

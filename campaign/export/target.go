@@ -237,6 +237,9 @@ func (t *Target) remarks() []string {
 	if !t.verified || t.library.Version != t.measured.Version {
 		out = append(out, "Not verified: tutti verify has not compared these settings with the library's default on the machine.")
 	}
+	if slices.ContainsFunc(t.problems, campaign.Conclusion.Unguarded) {
+		out = append(out, "Not guarded: no default was measured, or export.guard is false. The selection is as predicted and may be slower than the default.")
+	}
 	if !t.cat.KnownSeries() {
 		out = append(out, "No release of this series is known to tutti: the algorithms are those that the library lists.")
 	}

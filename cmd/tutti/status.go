@@ -154,6 +154,9 @@ func problemStatusOf(id journal.Problem, past *journal.ProblemState) problemStat
 			p.CandidateShare, p.Slowdown, p.Mistakes, p.Source = 0, 0, 0, ""
 		}
 	}
+	if e := past.Files; e != nil {
+		p.CandidateShare, p.NodeSeconds, p.Slowdown, p.Mistakes = e.CandidateShare, e.NodeSeconds, e.Slowdown, e.Mistakes
+	}
 	return p
 }
 
