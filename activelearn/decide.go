@@ -29,7 +29,8 @@ type Progress struct {
 // Decide returns the reason why no further round begins, or "" if one begins.
 //
 // A campaign has converged if its latest evaluation meets the stopping criteria, algorithms were compared, no outlier
-// or open candidate is pending, and no audit remains. Predictions must meet the criteria with the probability Criteria.Confidence. Other
+// or open candidate is pending, and no audit remains. Predictions must meet the criteria on average and with the
+// probability Criteria.Confidence. Other
 // evaluations must meet them in successive rounds. A space is completely measured if no candidate is free and none
 // will be measured again. Then the averages must meet the criteria, because no further round can narrow their
 // confidence limits. Noise ends a campaign before the limits do. What was given up is no proof: see unlessUnmeasured.
@@ -79,7 +80,7 @@ func (p Progress) converged() bool {
 	case !ok || p.Grown || p.Outliers+p.Open > 0 || e.Audits > 0 || !p.Compared:
 		return false
 	case e.Source == Predicted:
-		return e.PConverged >= p.Criteria.confidence() && !p.MeasuresAll
+		return p.Criteria.predicted(e) && !p.MeasuresAll
 	}
 	return e.Source != measured && p.InRow
 }

@@ -18,6 +18,7 @@ func TestDecide(t *testing.T) {
 		{"nothing is evaluated", Progress{Free: 1}, ""},
 		{"predictions meet the criteria", Progress{Evaluations: predicted(0.8, 0), Free: 1}, Converged},
 		{"they do before a limit", Progress{Evaluations: predicted(0.8, 0), Free: 1, Limit: TimeUp}, Converged},
+		{"not on average", Progress{Evaluations: []Evaluation{{Source: Predicted, PConverged: 0.9, PAttainable: 1, Slowdown: 1.2}}, Free: 1}, ""},
 		{"too improbable", Progress{Evaluations: predicted(0.79, 0), Free: 1}, ""},
 		{"audits remain", Progress{Evaluations: predicted(1, 1), Free: 1}, ""},
 		{"an outlier is pending", Progress{Evaluations: predicted(1, 0), Free: 1, Outliers: 1}, ""},

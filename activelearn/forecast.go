@@ -96,11 +96,6 @@ func (f *forecast) mayMeet() bool {
 	return float64(f.draws-f.met) <= (1-f.required)*mostDraws
 }
 
-// meetCriteria reports whether the draws meet the stopping criteria with a probability.
-func (f *forecast) meetCriteria(probability float64) bool {
-	return float64(f.met) >= probability*float64(f.draws)
-}
-
 // add adds one random draw: log10 of the time in seconds, for each point and algorithm.
 func (f *forecast) add(times [][]float64) error {
 	threshold := f.metrics.Threshold()

@@ -82,50 +82,47 @@ func (r *StopRule) Round(round, failed int, logged Logged) (Evaluation, bool, er
 	if err != nil {
 		return Evaluation{}, false, err
 	}
-	e, f, err := r.evaluate(round, failed, len(outliers), logged)
+	e, f, ok, err := r.evaluate(round, failed, len(outliers), logged)
 	if err != nil {
 		return Evaluation{}, false, err
 	}
-	r.outliers, r.grown, r.audits, r.evaluated = outliers, false, nil, e != nil
-	if e == nil {
-		return Evaluation{}, false, nil
+	r.outliers, r.grown, r.audits, r.evaluated = outliers, false, nil, ok
+	if !ok {
+		return e, false, nil
 	}
-	if f != nil && f.meetCriteria(r.opt.Criteria.confidence()) {
+	if f != nil && r.opt.Criteria.predicted(e) {
 		r.audits = r.affordable(planAudits(r.ledger, r.opt.Seed, round, f, e.Audited), f)
 	}
 	if logged.Evaluation == nil {
 		e.Audits = len(r.audits)
 	}
-	r.evaluations, r.audited, r.auditing = append(r.evaluations, *e), e.Audited, e.Audits > 0
-	r.count(*e)
-	return *e, true, nil
+	r.evaluations, r.audited, r.auditing = append(r.evaluations, e), e.Audited, e.Audits > 0
+	r.count(e)
+	return e, true, nil
 }
 
-// evaluate returns the evaluation of a round and the forecast on which it is based. Each is nil if there is none.
-func (r *StopRule) evaluate(round, failed, outliers int, logged Logged) (*Evaluation, *forecast, error) {
+// evaluate returns the evaluation of a round and the forecast on which it is based, which is nil if there is none. It
+// returns false if the round has no evaluation; then only the cost of the campaign is set.
+func (r *StopRule) evaluate(round, failed, outliers int, logged Logged) (e Evaluation, f *forecast, ok bool, err error) {
 	switch {
 	case logged.Evaluation != nil && !logged.Later:
-		e := *logged.Evaluation
-		f, err := r.Refit(e)
-		return &e, f, err
+		e = *logged.Evaluation
+		f, err = r.Refit(e)
+		return e, f, true, err
 	case logged.Evaluation != nil:
-		e := *logged.Evaluation
-		return &e, nil, nil
+		return *logged.Evaluation, nil, true, nil
 	case logged.Later:
-		return nil, nil, nil
+		return e, nil, false, nil
 	}
-	e := Evaluation{Round: round, Outliers: outliers, Audited: slices.Clone(r.audited)}
+	e = Evaluation{Round: round, Outliers: outliers, Audited: slices.Clone(r.audited)}
 	if n := len(r.evaluations); n > 0 && r.evaluated {
 		e.Scores, e.AuditMistakes = r.evaluations[n-1].Scores, r.evaluations[n-1].AuditMistakes
 	}
 	passed, mistakes := resultsOf(r.audits, r.ledger, r.opt.Metrics.Threshold())
 	e.Audited, e.AuditMistakes = append(e.Audited, passed...), e.AuditMistakes+mistakes
 	slices.Sort(e.Audited)
-	f, ok, err := r.Evaluate(&e, failed)
-	if err != nil || !ok {
-		return nil, nil, err
-	}
-	return &e, f, nil
+	f, ok, err = r.Evaluate(&e, failed)
+	return e, f, ok, err
 }
 
 // count counts an evaluation whose numbers must meet the criteria in successive rounds. It does not count if the
@@ -197,11 +194,11 @@ func (r *StopRule) last() (Evaluation, bool) {
 }
 
 // meetsCriteria reports whether the latest evaluation meets the stopping criteria. Predictions must meet them
-// with the probability Criteria.Confidence.
+// on average and with the probability Criteria.Confidence.
 func (r *StopRule) meetsCriteria() bool {
 	e, ok := r.last()
 	if ok && e.Source == Predicted {
-		return e.PConverged >= r.opt.Criteria.confidence()
+		return r.opt.Criteria.predicted(e)
 	}
 	return ok && r.opt.Criteria.Meets(metrics.Summary{Slowdown: e.Slowdown, Mistakes: e.Mistakes})
 }

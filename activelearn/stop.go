@@ -54,6 +54,12 @@ func (c Criteria) Meets(s metrics.Summary) bool {
 	return s.Slowdown < c.Slowdown && s.Mistakes < c.Mistakes
 }
 
+// predicted reports whether predictions meet the criteria: on average, and with the probability Confidence. The average
+// matters because a rare but large slowdown is cheap to find while it is only possible.
+func (c Criteria) predicted(e Evaluation) bool {
+	return e.PConverged >= c.confidence() && c.Meets(metrics.Summary{Slowdown: e.Slowdown, Mistakes: e.Mistakes})
+}
+
 // Watch counts the successive evaluations that meet the stopping criteria.
 type Watch struct {
 	criteria Criteria
