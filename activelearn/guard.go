@@ -88,10 +88,10 @@ func (a Alternatives) guard(row selection.Row) (selection.Row, GuardResult) {
 	return left, result
 }
 
-// canMeasure reports whether a candidate is in the space and was not given up.
+// canMeasure reports whether a candidate is in the space and was neither given up, nor too noisy, nor refused.
 func (a Alternatives) canMeasure(c coll.Candidate) bool {
 	_, at, ok := a.ledger.find(c)
-	return ok && a.ledger.status[at] != abandoned
+	return ok && a.ledger.status[at] < abandoned
 }
 
 // faster reports whether one measurement is faster than that of the library's default by more than the noise of the
