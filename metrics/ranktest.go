@@ -21,12 +21,19 @@ func SignedRank(values []float64) float64 {
 	if len(ranks) == 0 {
 		return 1
 	}
+	p := 0.0
+	for _, x := range rankSums(ranks)[positive:] {
+		p += x
+	}
+	return min(p, 1)
+}
+
+// rankSums returns the probability of each sum of positive ranks, if each rank is positive with probability 1/2.
+func rankSums(ranks []int) []float64 {
 	total := 0
 	for _, r := range ranks {
 		total += r
 	}
-	// probability[s] is the probability that the sum of the positive ranks is s, for the ranks processed so
-	// far.
 	probability := make([]float64, total+1)
 	probability[0] = 1
 	reach := 0
@@ -39,11 +46,43 @@ func SignedRank(values []float64) float64 {
 			}
 		}
 	}
-	p := 0.0
-	for _, x := range probability[positive:] {
-		p += x
+	return probability
+}
+
+// SignedRankInterval returns the Hodges-Lehmann estimate of the center of values and its interval. The center is
+// below the interval with probability `tail` at most, and above it with the same probability, if the values are
+// symmetric about it. With too few values for this probability, an end is infinite. The interval contains what
+// SignedRank does not reject at the level `tail`, except for ties. It takes O(n² log n) time for n values.
+//
+// The error matches ErrEmpty if there are no values.
+//
+// Source: Hollander, Wolfe and Chicken, Nonparametric Statistical Methods (2014), §3.2 and §3.3.
+func SignedRankInterval(values []float64, tail float64) (center float64, interval Interval, err error) {
+	n := len(values)
+	if n == 0 {
+		return 0, Interval{}, ErrEmpty
 	}
-	return min(p, 1)
+	ranks := make([]int, n)
+	var averages []float64 // Walsh averages
+	for i, v := range values {
+		ranks[i] = i + 1
+		for _, w := range values[:i+1] {
+			averages = append(averages, (v+w)/2)
+		}
+	}
+	slices.Sort(averages)
+	below, outside := 0.0, 0 // number of averages outside each end of the interval
+	for _, p := range rankSums(ranks) {
+		if below += p; below > tail {
+			break
+		}
+		outside++
+	}
+	interval = Interval{Low: math.Inf(-1), High: math.Inf(1)}
+	if outside > 0 {
+		interval = Interval{Low: averages[outside-1], High: averages[len(averages)-outside]}
+	}
+	return Median(averages), interval, nil
 }
 
 // signedRanks returns twice the rank of each magnitude other than zero; equal magnitudes share their mean

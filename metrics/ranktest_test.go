@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -40,6 +41,40 @@ func bySigns(values []float64) float64 {
 		}
 	}
 	return float64(as) / float64(int(1)<<len(values))
+}
+
+// TestSignedRankInterval checks that the interval contains what the test does not reject.
+func TestSignedRankInterval(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		values := make([]float64, 6+rng.IntN(15))
+		for i := range values {
+			values[i] = rng.NormFloat64()
+		}
+		const tail = 0.02
+		center, i, err := SignedRankInterval(values, tail)
+		if err != nil || !(i.Low < center && center < i.High) {
+			t.Fatalf("center %g, interval %+v, %v", center, i, err)
+		}
+		for _, tc := range []struct {
+			shift    float64
+			rejected bool
+		}{{i.Low - 1e-9, true}, {i.Low + 1e-9, false}} {
+			shifted := make([]float64, len(values))
+			for k, v := range values {
+				shifted[k] = v - tc.shift
+			}
+			if got := SignedRank(shifted) <= tail; got != tc.rejected {
+				t.Errorf("%d values, lower end %g: a center of %g is rejected: %t", len(values), i.Low, tc.shift, got)
+			}
+		}
+	}
+	if _, i, _ := SignedRankInterval([]float64{1, 2, 3, 4, 5}, 0.03); !math.IsInf(i.Low, -1) || !math.IsInf(i.High, 1) {
+		t.Errorf("five values: %+v, want no ends", i)
+	}
+	if _, _, err := SignedRankInterval(nil, 0.1); !errors.Is(err, ErrEmpty) {
+		t.Errorf("no values: %v", err)
+	}
 }
 
 func TestSignedRank(t *testing.T) {

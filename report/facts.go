@@ -60,11 +60,13 @@ type LibraryFacts struct {
 
 // Benefit compares the cost of measuring a library with the collective time that its selection saves.
 type Benefit struct {
-	NodeSeconds     float64  `json:"node_seconds"`            // of all jobs, verifications included; without jobs, of the trials
+	NodeSeconds     float64  `json:"node_seconds"`            // of all jobs or, without jobs, of the trials; verifications included
 	Saved           float64  `json:"saved"`                   // share of the collective time with the default; negative if the selection is slower
 	Workload        string   `json:"workload"`                // calls for which Saved holds
 	CollectiveShare float64  `json:"collective_share"`        // assumed share of collectives in the time of an application
 	BreakEven       *float64 `json:"break_even_node_seconds"` // node-seconds of collective time; null if nothing is saved
+
+	Verified *verify.Interval `json:"verified,omitempty"` // Saved as a verification measured it; null: Saved is not verified
 }
 
 // Unverified returns the names of the libraries that have no completed verification, as a text such as

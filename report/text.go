@@ -60,10 +60,17 @@ func (f Facts) Notes() []string {
 
 func (b *Benefit) text() string {
 	cost := "measuring took " + formatNodeSeconds(b.NodeSeconds)
-	if b.BreakEven == nil {
+	share, source := FormatShare(b.Saved), "not verified"
+	if b.Verified != nil {
+		share, source = formatInterval(share, FormatShare(b.Verified.Low), FormatShare(b.Verified.High)), "verified"
+	}
+	switch {
+	case b.BreakEven == nil && b.Verified != nil && b.Verified.High > 0:
+		return fmt.Sprintf("%s, the files are not distinguishable from the default: %s of collective time saved (%s)", cost, share, source)
+	case b.BreakEven == nil:
 		return cost + ", the files save no collective time: tuning does not pay off"
 	}
-	saved := fmt.Sprintf("%s, the files save %s of collective time (%s): break-even after %s of it", cost, FormatShare(b.Saved), b.Workload, formatNodeSeconds(*b.BreakEven))
+	saved := fmt.Sprintf("%s, the files save %s of collective time (%s; %s): break-even after %s of it", cost, share, b.Workload, source, formatNodeSeconds(*b.BreakEven))
 	if b.CollectiveShare == 0 {
 		return saved
 	}

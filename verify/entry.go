@@ -46,6 +46,10 @@ type Pass struct {
 	FirstRound int         `json:"first_round"`
 	Rules      Rules       `json:"rules"`
 	Points     []TestPoint `json:"points"`
+
+	Changed       int     `json:"changed"`        // grid points at which the files select an algorithm
+	ChangedWeight float64 `json:"changed_weight"` // their share of the weight of all grid points
+	Selection     string  `json:"selection"`      // checksum of the selections at all grid points
 }
 
 // TestPoint is a point at which the tuned library is compared with its default. It has the algorithm that
@@ -54,6 +58,7 @@ type TestPoint struct {
 	coll.Point
 	Choice coll.Algorithm `json:"choice"`
 	Kind   PointKind      `json:"kind"`
+	Weight float64        `json:"weight,omitzero"` // share of the weight of all grid points; of Risky and Random
 }
 
 // PointKind says why a point is tested.
@@ -61,7 +66,9 @@ type PointKind string
 
 // The kinds of test points.
 const (
-	OnGrid  PointKind = "grid"    // grid point where the file selects an algorithm
+	OnGrid  PointKind = "grid"    // grid point where a probe checks the selection
+	Risky   PointKind = "risky"   // grid point where the selection may be slower, by what the campaign knows
+	Random  PointKind = "random"  // grid point of a random sample of all others with a selection
 	Control PointKind = "control" // grid point where the file leaves the choice to the library
 	Switch  PointKind = "switch"  // size at which the file switches to another algorithm
 	Between PointKind = "between" // size or layout between those of the grid
@@ -76,7 +83,8 @@ type PassOutcome struct {
 	Reverted            []Finding         `json:"reverted"`                       // points that are reverted
 	RevertedCollectives []coll.Collective `json:"reverted_collectives,omitempty"` // collectives that are reverted as a whole
 	Slower              []Finding         `json:"slower,omitempty"`               // points still slower although their collective was reverted
-	End                 bool              `json:"end,omitzero"`                   // true if no pass follows
+	End                 bool              `json:"end,omitzero"`                   // true if no pass follows in this verification; the next one may go on
+	Exhausted           string            `json:"exhausted,omitempty"`            // the limit that ended the pass before its points were decided
 }
 
 // Finding is a test point at which the library with its file is slower than the default or fails.

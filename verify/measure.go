@@ -31,16 +31,6 @@ func (s series) blocks() int { return len(s.ratios) + s.tunedFailed + s.otherFai
 // fails reports whether the tuned library failed in more than half of the blocks in which the default succeeded.
 func (s series) fails() bool { return s.tunedFailed > len(s.ratios) }
 
-// tight reports whether the ratio is known precisely enough: the confidence interval of its logarithm is at most
-// 2·precision wide.
-func (s series) tight(precision float64) bool {
-	if len(s.ratios) == 0 {
-		return false
-	}
-	i := medianOf(s.ratios)
-	return i.High-i.Low <= 2*precision
-}
-
 // shifted returns the logarithmic ratios minus `limit`, the logarithm of the largest acceptable ratio.
 func (s series) shifted(limit float64) []float64 {
 	out := make([]float64, len(s.ratios))
@@ -67,7 +57,7 @@ func (s *Session) measurePass(ctx context.Context, pass Pass, machine benchrunne
 	}
 	lengths := map[int]int{}
 	for _, i := range suspects {
-		lengths[i] = s.rules.confirmationBlocks(pass.Number, len(suspects), deviation(first[i].ratios))
+		lengths[i] = s.rules.confirmationBlocks(pass.Number, len(suspects), first[i].ratios)
 	}
 	second, err := m.measureStage(ctx, Confirmation, slices.Max(slices.Collect(maps.Values(lengths))), func(i int, seen series) bool { return seen.blocks() < lengths[i] })
 	if err != nil {
@@ -75,15 +65,6 @@ func (s *Session) measurePass(ctx context.Context, pass Pass, machine benchrunne
 	}
 	v.Reverted = s.findings(pass, suspects, second)
 	return v, nil
-}
-
-// deviation estimates the standard deviation of the values. Outliers hardly affect it. It is 0 if there are no
-// values.
-func deviation(values []float64) float64 {
-	if len(values) == 0 {
-		return 0
-	}
-	return metrics.RobustDeviation(values)
 }
 
 // attemptsBefore returns how often each candidate was measured before a pass.
@@ -97,13 +78,21 @@ func (s *Session) attemptsBefore(pass Pass) map[coll.Candidate]int {
 	return attempts
 }
 
-// continuesScreening reports whether the screening of a point needs another block. It does if there are fewer than
-// MinBlocks. With fewer than MaxBlocks it does if fewer than MinBlocks have a ratio or the ratio is uncertain, unless
-// the tuned library fails or too many blocks have no ratio.
+// continuesScreening reports whether the screening of a point needs another block. It ends at a look (Rules.isLook) if
+// the point is clear or certainly a suspect, if more blocks would change nothing, if the tuned library fails, or if too many blocks have no
+// ratio. It ends after MaxBlocks at the latest.
 func (s *Session) continuesScreening(seen series) bool {
-	n := seen.blocks()
-	enough := len(seen.ratios) >= s.rules.MinBlocks && seen.tight(s.rules.Precision) || seen.fails() || seen.otherFailed+seen.unusable >= s.rules.MinBlocks
-	return n < s.rules.MinBlocks || n < s.rules.MaxBlocks && !enough
+	n := len(seen.ratios)
+	switch {
+	case seen.blocks() < s.rules.MinBlocks:
+		return true
+	case seen.blocks() >= s.rules.MaxBlocks, seen.fails(), seen.otherFailed+seen.unusable >= s.rules.MinBlocks:
+		return false
+	case n < s.rules.MinBlocks, !s.rules.isLook(n):
+		return true
+	}
+	suspect := metrics.SignedRank(seen.shifted(s.rules.limit())) <= clearError/looks
+	return !suspect && !s.rules.isClear(seen.ratios) && !s.rules.futile(seen.ratios)
 }
 
 func (s *Session) suspects(first []series) []int {
@@ -123,13 +112,13 @@ func (s *Session) findings(pass Pass, suspects []int, second []series) []Finding
 	for k, i := range suspects {
 		p[k] = metrics.SignedRank(second[i].shifted(s.rules.limit()))
 	}
-	rejected := metrics.Holm(p, s.rules.alphaOf(pass.Number))
+	rejected := metrics.Holm(p, s.rules.levelOf(pass.Number))
 	found := []Finding{}
 	for k, i := range suspects {
 		seen := second[i]
 		f := Finding{TestPoint: pass.Points[i], P: p[k], Blocks: len(seen.ratios), Error: seen.failure}
 		if len(seen.ratios) > 0 {
-			f.Ratio = medianOf(seen.ratios).exp()
+			f.Ratio = intervalOf(seen.ratios).exp()
 		}
 		switch {
 		case seen.fails():
@@ -234,7 +223,7 @@ func (m *measurer) block(ctx context.Context, at Event, points []int) (map[coll.
 	if left == 0 {
 		return times, nil
 	}
-	if err := m.checkBudget(left); err != nil {
+	if err := m.checkBudget(points, left); err != nil {
 		return nil, err
 	}
 	began, spent := time.Now(), m.spent
@@ -257,14 +246,23 @@ func (m *measurer) block(ctx context.Context, at Event, points []int) (map[coll.
 	return times, nil
 }
 
-// checkBudget returns an error matching ErrBudget if a block with the given number of trials would exceed a
-// limit. It assumes that a trial costs as much as in the previous block.
-func (m *measurer) checkBudget(trials int) error {
-	if most := m.opt.MachineTime.Seconds(); most > 0 && (m.spent >= most || m.spent+m.trialSeconds*float64(trials) > most) {
-		return fmt.Errorf("%w: %.0f s of machine time", ErrBudget, m.spent)
+// checkBudget returns an error matching errBudget if a block at the given points, of which so many trials are
+// missing, would exceed a limit. Its cost is that of Options.BlockSeconds, and at least that of as many trials in the
+// previous block.
+func (m *measurer) checkBudget(points []int, trials int) error {
+	expected := m.trialSeconds * float64(trials)
+	if m.opt.BlockSeconds != nil {
+		var block []TestPoint
+		for _, i := range points {
+			block = append(block, m.pass.Points[i])
+		}
+		expected = m.opt.BlockSeconds(block)
+	}
+	if most := m.opt.MachineTime.Seconds(); most > 0 && (m.spent >= most || m.spent+expected > most) {
+		return fmt.Errorf("%w: %.0f s of machine time", errBudget, m.spent)
 	}
 	if most, took := m.opt.WallTime, time.Since(m.began); most > 0 && (took >= most || took+m.trialTime*time.Duration(trials) > most) {
-		return fmt.Errorf("%w: %v", ErrBudget, most)
+		return fmt.Errorf("%w: %v", errBudget, most)
 	}
 	return nil
 }

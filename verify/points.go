@@ -17,9 +17,16 @@ type Problem struct {
 	Grid       []coll.Point                    // points that were tuned
 	Choose     func(coll.Point) coll.Algorithm // returns what the file selects at any point
 	OffGrid    bool                            // points between those of the grid can be measured, too
+
+	// Weight returns the share of a grid point in the calls of the library; all points of all problems together have
+	// 1. If it is nil for one problem, all grid points count the same.
+	Weight func(coll.Point) float64
+	// Risk returns how much slower than the default the selection is expected to be at a grid point, in logarithms.
+	// It ranks points; it says nothing about them. It may be nil.
+	Risk func(coll.Point) float64
 }
 
-// chooser chooses the test points of one collective. Its random numbers depend only on the seed and the point, so
+// chooser chooses the test points of one collective that are not in a sample of the grid. Its random numbers depend only on the seed and the point, so
 // the same selection always leads to the same test points.
 type chooser struct {
 	Problem
@@ -29,19 +36,13 @@ type chooser struct {
 	points []TestPoint
 }
 
-// firstPoints returns the test points of the first pass:
-//   - grid points where the file selects an algorithm: all, or a sample with at least one
-//     point of every segment, that is of consecutive sizes of a layout with the same algorithm;
-//   - some grid points at which the file selects the library's default;
-//   - points between those of the grid.
-//
-// The same seed leads to the same points.
-func firstPoints(p Problem, rules Rules) []TestPoint {
+// extraPoints returns the test points of a collective that belong to no sample of the grid: points between those of
+// the grid, and some grid points at which the file selects the library's default. The same seed leads to the same
+// points.
+func extraPoints(p Problem, rules Rules) []TestPoint {
 	x := &chooser{Problem: p, rules: rules, chosen: map[coll.Point]bool{}, bySize: sizesByLayout(p.Grid)}
-	x.addSegments()
 	x.addControls()
 	x.addBetween()
-	slices.SortFunc(x.points, func(a, b TestPoint) int { return coll.ComparePoints(a.Point, b.Point) })
 	return x.points
 }
 
@@ -80,32 +81,6 @@ func (x *chooser) add(p coll.Point, why PointKind) {
 	if !x.chosen[p] {
 		x.chosen[p] = true
 		x.points = append(x.points, TestPoint{Point: p, Choice: x.Choose(p), Kind: why})
-	}
-}
-
-// addSegments adds grid points at which an algorithm is selected: one point of each segment (neighbouring sizes
-// with the same algorithm), then random points, until there are Rules.Points of them.
-func (x *chooser) addSegments() {
-	var rest []coll.Point
-	for _, lane := range x.bySize {
-		for from := 0; from < len(lane); {
-			to, alg := from+1, x.Choose(lane[from])
-			for to < len(lane) && x.Choose(lane[to]) == alg {
-				to++
-			}
-			if !alg.IsDefault() {
-				place := x.shuffled(lane[from:to])
-				x.add(place[0], OnGrid)
-				rest = append(rest, place[1:]...)
-			}
-			from = to
-		}
-	}
-	for _, p := range x.shuffled(rest) {
-		if len(x.points) >= x.rules.Points {
-			return
-		}
-		x.add(p, OnGrid)
 	}
 }
 
@@ -217,32 +192,6 @@ func (x *chooser) betweenLayouts() []coll.Point {
 			}
 		}
 	}
-	return out
-}
-
-// retestPoints returns the test points of a later pass: the points `back` that were reverted to the default,
-// their neighbours on the grid, and points whose selection has not passed a test yet. The map `proved` contains
-// the selections that passed one.
-func retestPoints(p Problem, rules Rules, proved map[coll.Point]coll.Algorithm, back []coll.Point) []TestPoint {
-	points := map[coll.Point]TestPoint{}
-	for _, s := range firstPoints(p, rules) {
-		if alg, known := proved[s.Point]; !known || alg != s.Choice {
-			points[s.Point] = s
-		}
-	}
-	for _, at := range back {
-		if at.Collective != p.Collective {
-			continue
-		}
-		for _, q := range append(neighbours(p.Grid, at), at) {
-			points[q] = TestPoint{Point: q, Choice: p.Choose(q), Kind: Retest}
-		}
-	}
-	out := make([]TestPoint, 0, len(points))
-	for _, s := range points {
-		out = append(out, s)
-	}
-	slices.SortFunc(out, func(a, b TestPoint) int { return coll.ComparePoints(a.Point, b.Point) })
 	return out
 }
 

@@ -29,65 +29,37 @@ func grid() []coll.Point {
 	return out
 }
 
-// TestFirstPoints checks that every segment (sizes with the same algorithm) has a test point even if few
-// points are wanted. Points must lie on both sides of each change of the algorithm, and sizes must be
-// multiples of the element size.
-func TestFirstPoints(t *testing.T) {
+// TestExtraPoints checks that points lie on both sides of each change of the algorithm, that sizes are multiples of
+// the element size, and that a runner that can measure only the grid gets no others.
+func TestExtraPoints(t *testing.T) {
 	rules := DefaultRules()
-	rules.Points, rules.Between = 1, 100
+	rules.Between = 100
 	p := Problem{Collective: coll.Allreduce, Grid: grid(), Choose: bands, OffGrid: true}
-	points := firstPoints(p, rules)
+	points := extraPoints(p, rules)
 	count := map[PointKind]int{}
-	segments := map[string]bool{}
 	for _, s := range points {
 		count[s.Kind]++
 		if s.Choice != bands(s.Point) || s.MsgBytes%4 != 0 {
 			t.Errorf("%+v: want %v and whole elements", s, bands(s.Point))
 		}
-		if s.Kind == OnGrid {
-			segments[s.Layout().String()+s.Choice.Name] = true
-		}
 		if s.Kind == Switch && s.Nodes != 2 && !slices.Contains([]int64{2000, 2004, 2008, 20000, 20004, 20008}, s.MsgBytes) {
 			t.Errorf("%v is at no switch", s)
 		}
 	}
-	if len(segments) != 4 || count[OnGrid] != 4 || count[Control] != rules.Controls || count[Switch] != 12 || count[Between] == 0 {
-		t.Errorf("segments %v, points %v", segments, count)
+	if count[Control] != rules.Controls || count[Switch] != 12 || count[Between] == 0 {
+		t.Errorf("points %v", count)
 	}
 	if !slices.ContainsFunc(points, func(s TestPoint) bool { return s.Nodes == 8 }) {
 		t.Error("no layout between those of the grid")
 	}
-	if again := firstPoints(p, rules); !slices.Equal(points, again) {
+	if again := extraPoints(p, rules); !slices.Equal(points, again) {
 		t.Error("the same seed gives other points")
 	}
 	p.OffGrid = false
-	for _, s := range firstPoints(p, rules) {
+	for _, s := range extraPoints(p, rules) {
 		if !slices.Contains(p.Grid, s.Point) {
 			t.Errorf("%v is off the grid", s)
 		}
-	}
-}
-
-// TestFirstPointsAreLocal checks that a change of the selection changes test points only near the change.
-func TestFirstPointsAreLocal(t *testing.T) {
-	rules := DefaultRules()
-	rules.Points = 6
-	back := coll.Point{Collective: coll.Allreduce, Nodes: 16, PPN: 4, MsgBytes: 8192}
-	before := firstPoints(Problem{Collective: coll.Allreduce, Grid: grid(), Choose: bands}, rules)
-	after := firstPoints(Problem{Collective: coll.Allreduce, Grid: grid(), Choose: func(p coll.Point) coll.Algorithm {
-		if p == back {
-			return coll.Default
-		}
-		return bands(p)
-	}}, rules)
-	gone := 0 // points of four nodes that are missing; one may be replaced by the new switch
-	for _, s := range before {
-		if s.Nodes == 4 && s.Kind == OnGrid && !slices.Contains(after, s) {
-			gone++
-		}
-	}
-	if gone > 1 {
-		t.Errorf("%d points are missing where nothing changed", gone)
 	}
 }
 

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -19,19 +20,45 @@ type Result struct {
 	Trials              int                `json:"trials"`
 	Failed              int                `json:"failed"`
 	MachineSeconds      float64            `json:"machine_seconds"`
+	NodeSeconds         float64            `json:"node_seconds"`
 	Points              []PointResult      `json:"points"`                         // last measurements of each test point, sorted by point
 	Collectives         []CollectiveResult `json:"collectives"`                    // sorted by name
 	Reverted            []Finding          `json:"reverted"`                       // findings of all passes, in their order
 	RevertedCollectives []coll.Collective  `json:"reverted_collectives,omitempty"` // sorted by name
 	Slower              []Finding          `json:"slower"`                         // points still slower although their collective was reverted
 	ForcingChecks       []ForcingCheck     `json:"obedience"`                      // results of the last checks; nil if there were none
+	Exhausted           string             `json:"exhausted,omitempty"`            // the limit that ended the verification; "" if its points were decided
+	Changed             int                `json:"changed"`                        // grid points at which the files select an algorithm
+	ChangedWeight       float64            `json:"changed_weight"`                 // their share of the weight of all grid points
+	Share               float64            `json:"share"`                          // at most this share of those that were not tested is slower (95 %); by weight, if points have weights
+	Time                Interval           `json:"time"`                           // collective time with the files over that of the default, geometric mean of all grid points; zero when unknown
 }
 
-// Proved reports whether the session has ended with measurements of all its test points, none of them is still
-// slower, the measurements can be trusted, and every check of the files has an answer that does not contradict
-// them. A session without a measurement proves nothing.
+// Proved reports whether the verification shows that the files are not slower by more than Rules.Detect: every test
+// point is either not slower or reverted, at most Rules.Share of the other points is slower, the measurements can be
+// trusted, and every check of the files has an answer that does not contradict them.
 func (r Result) Proved() bool {
-	return r.Ended && len(r.Points) > 0 && len(r.Slower)+len(r.Unmeasured())+len(r.Unforced())+len(r.Untrusted()) == 0
+	return r.Ended && len(r.Points) > 0 && r.Share <= r.Rules.Share &&
+		len(r.Slower)+len(r.Open())+len(r.Unforced())+len(r.Untrusted()) == 0
+}
+
+// Open returns the points that are neither reverted nor shown to be not slower.
+func (r Result) Open() []PointResult {
+	return slices.DeleteFunc(slices.Clone(r.Points), func(p PointResult) bool { return p.NotSlower || p.Reverted })
+}
+
+// sample returns the random sample. Points that were reverted, and points without a verdict, count as faults.
+func (r Result) sample() sample {
+	var out sample
+	for _, p := range r.Points {
+		if p.Kind == Random {
+			out.points++
+			if !p.NotSlower || p.Reverted {
+				out.faults++
+			}
+		}
+	}
+	return out
 }
 
 // Unmeasured returns the points that have fewer ratios than Rules.MinBlocks. Points that were reverted to the
@@ -67,6 +94,8 @@ type PointResult struct {
 	OtherFailed int      `json:"default_failed"`    // blocks in which the default failed
 	Failure     string   `json:"failure,omitempty"` // why the last block without a ratio has none; "" if all have one
 	Reverted    bool     `json:"reverted"`
+	NotSlower   bool     `json:"not_slower"`      // the ratio shows that the point is not slower by more than Rules.Detect
+	Upper       *float64 `json:"upper,omitempty"` // upper end of the ratio by which NotSlower is decided; null when unknown
 }
 
 // CollectiveResult is the speed-up of a collective: the default time divided by the tuned time, as a
@@ -87,18 +116,31 @@ const bootstrapResamples = 1000
 // Restore returns the result that the entries of a library's verification contain. The error matches
 // ErrEntry if no verification can have written them.
 func Restore(library string, entries []Entry) (Result, error) {
-	r := Result{Library: library}
+	r, measured, err := restorePoints(library, entries)
+	if err != nil || r.Passes == 0 {
+		return r, err
+	}
+	if r.Time, err = r.timeRatio(measured); err != nil {
+		return r, err
+	}
+	return r, r.addCollectives(measured)
+}
+
+// restorePoints returns the result without the ratios over several points, and the latest measurements of each point.
+func restorePoints(library string, entries []Entry) (r Result, measured map[coll.Point]series, err error) {
+	r = Result{Library: library}
 	for _, e := range entries {
 		r.Sessions = max(r.Sessions, e.Session)
 	}
 	own := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool { return e.Session != r.Sessions })
 	st := stateOf(own, r.Sessions)
 	if len(st.outcomes) > len(st.passes) || len(st.passes) > len(st.outcomes)+1 {
-		return r, fmt.Errorf("%w: %s: %d passes and %d outcomes", ErrEntry, library, len(st.passes), len(st.outcomes))
+		return r, nil, fmt.Errorf("%w: %s: %d passes and %d outcomes", ErrEntry, library, len(st.passes), len(st.outcomes))
 	}
 	for _, e := range own {
 		if e.Trial != nil {
 			r.MachineSeconds += e.Trial.CostSeconds
+			r.NodeSeconds += e.Trial.NodeSeconds()
 		}
 		if e.Trial != nil && e.Stage != Probing {
 			r.Trials++
@@ -111,16 +153,98 @@ func Restore(library string, entries []Entry) (Result, error) {
 		}
 	}
 	if len(st.passes) == 0 {
-		return r, nil
+		return r, nil, nil
 	}
 	r.Rules, r.Passes, r.Ended = st.passes[0].Rules, len(st.passes), st.ended()
 	for _, v := range st.outcomes {
+		r.Exhausted = v.Exhausted
 		r.Reverted = append(r.Reverted, v.Reverted...)
 		r.RevertedCollectives = append(r.RevertedCollectives, v.RevertedCollectives...)
 		r.Slower = append(r.Slower, v.Slower...)
 	}
 	slices.Sort(r.RevertedCollectives)
-	return r, r.addCollectives(r.addPoints(st, own))
+	measured = r.addPoints(st, own)
+	last := st.passes[len(st.passes)-1]
+	r.Changed, r.ChangedWeight, r.Share = last.Changed, last.ChangedWeight, r.boundShare(st)
+	return r, measured, nil
+}
+
+// boundShare returns the bound of the share of slower points among those that were not tested. It is 0 if all were.
+func (r *Result) boundShare(st state) float64 {
+	tested := 0
+	for _, p := range r.Points {
+		if p.Weight > 0 {
+			tested++
+		}
+	}
+	if first := st.passes[0].Changed; tested >= first {
+		return 0
+	}
+	return r.sample().bound()
+}
+
+// timeRatio returns the collective time with the files over that of the default. Points without a selection have a
+// ratio of 1. Risky points count with their own weights, the random sample for the weight of all others. The bootstrap
+// draws blocks, which disturb all points alike, and points of the sample.
+func (r *Result) timeRatio(measured map[coll.Point]series) (Interval, error) {
+	var risky, random []PointResult
+	rest := r.ChangedWeight
+	for _, p := range r.Points {
+		switch {
+		case p.Reverted || p.Blocks == 0 || p.Choice.IsDefault() || !(p.Weight > 0):
+		case p.Kind == Random:
+			random = append(random, p)
+		default:
+			risky = append(risky, p)
+			rest -= p.Weight
+		}
+	}
+	if len(random) == 0 {
+		return Interval{}, nil
+	}
+	rest = max(0, rest)
+	type draw struct {
+		round int // 0: a point
+		point PointResult
+	}
+	var all []draw
+	rounds := map[int]bool{}
+	for _, p := range slices.Concat(risky, random) {
+		for _, round := range measured[p.Point].rounds {
+			rounds[round] = true
+		}
+	}
+	for _, round := range slices.Sorted(maps.Keys(rounds)) {
+		all = append(all, draw{round: round})
+	}
+	for _, p := range random {
+		all = append(all, draw{point: p})
+	}
+	mean := func(drawn []draw) float64 {
+		times := map[int]int{}
+		sum, n := 0.0, 0
+		for _, d := range drawn {
+			if d.round > 0 {
+				times[d.round]++
+			}
+		}
+		for _, d := range drawn {
+			if d.round == 0 {
+				sum += measured[d.point.Point].median(times)
+				n++
+			}
+		}
+		total := 0.0
+		for _, p := range risky {
+			total += p.Weight * measured[p.Point].median(times)
+		}
+		if n > 0 {
+			total += rest * sum / float64(n)
+		}
+		return math.Exp(total)
+	}
+	i, err := metrics.Bootstrap(all, mean, bootstrapResamples, 0.95, r.Rules.Seed)
+	return Interval{Value: mean(all), Low: i.Low, High: i.High}, err
 }
 
 // addPoints sets r.Points from the latest measurements of each point, and returns these measurements.
@@ -141,7 +265,13 @@ func (r *Result) addPoints(st state, own []Entry) map[coll.Point]series {
 			of := seen[s.Point]
 			p := PointResult{TestPoint: s, Blocks: len(of.ratios), TunedFailed: of.tunedFailed, OtherFailed: of.otherFailed, Failure: of.failure, Reverted: back[s.Point]}
 			if len(of.ratios) > 0 {
-				p.Ratio = medianOf(of.ratios).exp()
+				p.Ratio, p.NotSlower = intervalOf(of.ratios).exp(), r.Rules.isClear(of.ratios)
+				if high := math.Exp(upper(of.ratios)); !math.IsInf(high, 1) {
+					p.Upper = &high
+				}
+			}
+			if before, ok := latest[s.Point]; ok && of.blocks() == 0 && before.Choice == s.Choice {
+				continue // the verification ended before the point was tested again
 			}
 			latest[s.Point], measured[s.Point] = p, of
 		}

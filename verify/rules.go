@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"tutti/metrics"
@@ -18,13 +19,13 @@ type Rules struct {
 	Seed      uint64  `json:"seed"`
 	Tolerance float64 `json:"tolerance"`  // slowdown that still counts as equal: 0.02 for 2 %
 	Alpha     float64 `json:"alpha"`      // probability of at least one false alarm in a session
-	Detect    float64 `json:"detect"`     // slowdown that a confirmation can detect, if MaxBlocks allows enough blocks
+	Detect    float64 `json:"detect"`     // a point is not slower if the upper end of its slowdown is at most this
+	Share     float64 `json:"share"`      // largest share of slower points among those that were not tested
 	Suspicion float64 `json:"suspicion"`  // p-value below which screening makes a point a suspect, without correction
-	Precision float64 `json:"precision"`  // screening ends when the interval of the ratio is at most ± this wide
 	MinBlocks int     `json:"min_blocks"` // fewest blocks of a screening
 	MaxBlocks int     `json:"max_blocks"` // most blocks of a screening; a confirmation has at most twice as many, or as many as the correction needs
 	Passes    int     `json:"passes"`     // passes after which whole collectives are reverted
-	Points    int     `json:"points"`     // grid points of a collective; more where the selection has more segments
+	Points    int     `json:"points"`     // grid points of the random sample of a library
 	Between   int     `json:"between"`    // points of a collective between those of the grid
 	Controls  int     `json:"controls"`   // grid points of a collective that are left to the library
 }
@@ -32,8 +33,8 @@ type Rules struct {
 // DefaultRules returns the rules of a campaign whose configuration sets none.
 func DefaultRules() Rules {
 	return Rules{
-		Tolerance: 0.02, Alpha: 0.05, Detect: 0.05, Suspicion: 0.15, Precision: 0.02,
-		MinBlocks: 6, MaxBlocks: 20, Passes: 10, Points: 60, Between: 20, Controls: 4,
+		Tolerance: 0.02, Alpha: 0.05, Detect: 0.05, Share: 0.05, Suspicion: 0.15,
+		MinBlocks: 6, MaxBlocks: 20, Passes: 10, Points: 62, Between: 20, Controls: 4,
 	}
 }
 
@@ -55,7 +56,7 @@ func (r Rules) Validate() error {
 	}
 	share("alpha", r.Alpha)
 	share("suspicion", r.Suspicion)
-	share("precision", r.Precision)
+	share("share", r.Share)
 	if !(r.Detect > r.Tolerance && r.Detect < 10) {
 		faults = append(faults, fmt.Errorf("detect: %g: want more than the tolerance of %g", r.Detect, r.Tolerance))
 	}
@@ -74,23 +75,66 @@ func (r Rules) alphaOf(pass int) float64 {
 	return r.Alpha * 6 / (math.Pi * math.Pi * float64(pass*pass))
 }
 
+// levelOf returns the level of the tests of a pass. It is at most that of the intervals that are shown beside them.
+func (r Rules) levelOf(pass int) float64 { return min(r.alphaOf(pass), 0.025) }
+
 // limit returns the logarithm of the largest ratio that does not count as slower.
 func (r Rules) limit() float64 { return math.Log1p(r.Tolerance) }
 
-// confirmationBlocks returns the number of blocks of a confirmation. The parameter `suspects` is the number of
-// suspects, and `deviation` is the standard deviation of a suspect's logarithmic ratios in the screening. The number
-// is enough to find a slowdown of Detect with probability 0.9, unless MaxBlocks is lower. It is always so large that
-// the test can reject.
+// clearError is the largest probability that a point that is slower by Detect counts as not slower.
+const clearError = 0.05
+
+// looks is the number of times at which the screening of a point may find that it is not slower. Each look may err
+// with its part of clearError (Bonferroni).
+const looks = 3
+
+// isLook reports whether a screening looks at a point after so many blocks: after MinBlocks, twice as many, and
+// MaxBlocks.
+func (r Rules) isLook(blocks int) bool {
+	return blocks == r.MinBlocks || blocks == 2*r.MinBlocks || blocks >= r.MaxBlocks
+}
+
+// upper returns the upper end of a point's logarithmic ratio, which may be infinite.
+func upper(ratios []float64) float64 {
+	_, i, err := metrics.SignedRankInterval(ratios, clearError/looks)
+	if err != nil {
+		return math.Inf(1) // no values
+	}
+	return i.High
+}
+
+// isClear reports whether the ratios show that a point is not slower by more than Detect.
+func (r Rules) isClear(ratios []float64) bool {
+	return len(ratios) >= r.MinBlocks && upper(ratios) <= math.Log1p(r.Detect)
+}
+
+// futile reports whether a point will probably become neither clear nor a suspect within MaxBlocks, by the spread of
+// its ratios so far. The point gets no more blocks. This can only miss a proof, never give one.
+func (r Rules) futile(ratios []float64) bool {
+	center, _, err := metrics.SignedRankInterval(ratios, clearError/looks)
+	if err != nil {
+		return true
+	}
+	distance := max(math.Log1p(r.Detect)-center, math.Log1p(r.Detect)-r.limit())
+	wanted := math.Pow(distuv.UnitNormal.Quantile(1-clearError/looks)*stat.StdDev(ratios, nil)/distance, 2)
+	return wanted > 1.5*float64(r.MaxBlocks)
+}
+
+// confirmationBlocks returns the number of blocks of a confirmation, from the number of suspects and the logarithmic
+// ratios of one of them in the screening. The number is enough to find a slowdown of Detect with probability 0.98,
+// unless MaxBlocks is lower. It is always so large that the test can reject.
 //
-// Source: the sample size of the t test times π/3, the reciprocal of the efficiency of the signed-rank test
-// for normal errors (Hollander, Wolfe and Chicken, 2014, §3.11). The deviation comes from an earlier sample
-// as in Stein's procedure (1945).
-func (r Rules) confirmationBlocks(pass, suspects int, deviation float64) int {
-	level := r.alphaOf(pass) / float64(suspects)
+// Source: the sample size of Stein's two-stage procedure (1945) times π/3, the reciprocal of the efficiency of the
+// signed-rank test for normal errors (Hollander, Wolfe and Chicken, 2014, §3.11).
+func (r Rules) confirmationBlocks(pass, suspects int, ratios []float64) int {
+	level := r.levelOf(pass) / float64(suspects)
 	able := int(math.Ceil(-math.Log2(level))) + 3
+	if len(ratios) < 2 {
+		return able
+	}
 	distance := math.Log1p(r.Detect) - r.limit()
-	quantiles := distuv.UnitNormal.Quantile(1-level) + distuv.UnitNormal.Quantile(0.9)
-	wanted := math.Pow(quantiles*deviation/distance, 2) * math.Pi / 3
+	t := distuv.StudentsT{Sigma: 1, Nu: float64(len(ratios) - 1)}
+	wanted := math.Pow((t.Quantile(1-level)+t.Quantile(0.98))*stat.StdDev(ratios, nil)/distance, 2) * math.Pi / 3
 	return max(able, int(math.Ceil(min(wanted, 2*float64(r.MaxBlocks)))))
 }
 
@@ -109,17 +153,14 @@ func (i Interval) MarshalJSON() ([]byte, error) {
 	return json.Marshal(plain(i))
 }
 
-// medianOf returns the median of one or more values with its confidence interval. With n < 6 values the
-// interval is their range, which contains the true median with probability 1-2^(1-n).
-func medianOf(values []float64) Interval {
-	middle, i, err := metrics.MedianInterval(values, 0.95)
+// intervalOf returns the Hodges-Lehmann estimate of one or more values with its 95 % interval, from the same test as
+// the outcomes. With n < 6 values the interval is their range, which contains the center with probability 1-2^(1-n).
+func intervalOf(values []float64) Interval {
+	center, i, err := metrics.SignedRankInterval(values, 0.025)
 	if err != nil {
 		panic(err) // no values, a bug of the caller
 	}
-	if i == (metrics.Interval{}) {
-		i = metrics.Interval{Low: slices.Min(values), High: slices.Max(values)}
-	}
-	return Interval{Value: middle, Low: i.Low, High: i.High}
+	return Interval{Value: center, Low: max(i.Low, slices.Min(values)), High: min(i.High, slices.Max(values))}
 }
 
 func (i Interval) exp() Interval {

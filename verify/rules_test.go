@@ -11,13 +11,13 @@ func TestConfirmationBlocks(t *testing.T) {
 	r := DefaultRules()
 	for pass := 1; pass <= 12; pass++ {
 		for _, suspects := range []int{1, 7, 300} {
-			n := r.confirmationBlocks(pass, suspects, 0)
-			if least := math.Pow(0.5, float64(n)); least > r.alphaOf(pass)/float64(suspects)/4 {
+			n := r.confirmationBlocks(pass, suspects, nil)
+			if least := math.Pow(0.5, float64(n)); least > r.levelOf(pass)/float64(suspects)/4 {
 				t.Errorf("pass %d, %d suspects: %d blocks cannot reject", pass, suspects, n)
 			}
 		}
 	}
-	if a, b := r.confirmationBlocks(1, 1, 0.01), r.confirmationBlocks(1, 1, 0.1); a >= b || b != 2*r.MaxBlocks {
+	if a, b := r.confirmationBlocks(1, 1, []float64{0, 0.01, 0.02, 0.01}), r.confirmationBlocks(1, 1, []float64{0, 0.2, 0.1, 0.3}); a >= b || b != 2*r.MaxBlocks {
 		t.Errorf("%d blocks for little noise, %d for much", a, b)
 	}
 	total := 0.0
@@ -29,11 +29,11 @@ func TestConfirmationBlocks(t *testing.T) {
 	}
 }
 
-func TestMedianOf(t *testing.T) {
-	if got, want := medianOf([]float64{3, 1, 2}), (Interval{2, 1, 3}); got != want {
+func TestIntervalOf(t *testing.T) {
+	if got, want := intervalOf([]float64{3, 1, 2}), (Interval{2, 1, 3}); got != want {
 		t.Errorf("of three: %v, want %v", got, want)
 	}
-	if got := medianOf([]float64{1, 2, 3, 4, 5, 6, 7, 8, 9}); got.Value != 5 || got.Low != 2 || got.High != 8 {
+	if got := intervalOf([]float64{1, 2, 3, 4, 5, 6, 7, 8, 9}); got.Value != 5 || got.Low != 2.5 || got.High != 7.5 {
 		t.Errorf("of nine: %v", got)
 	}
 }

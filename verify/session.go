@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
+	"hash/fnv"
 	"slices"
 	"time"
 
@@ -29,12 +29,15 @@ type Files struct {
 type Options struct {
 	Library string
 	Rules   Rules
-	// MachineTime is the largest cost of a session's trials; zero means no limit. Before each block (repetition
-	// at all test points), the session ends if the block would exceed the limit. A block is assumed to cost as
-	// much as the previous one.
+	// MachineTime is the largest cost of a verification's trials; zero means no limit. Test points are chosen so that
+	// their expected cost fits. A block (repetition at all test points) that would exceed the limit ends the
+	// verification; a later one goes on, with the same limit for itself.
 	MachineTime time.Duration
-	// WallTime is the largest duration of a session; zero means no limit. The session ends in the same way as
-	// for MachineTime.
+	// BlockSeconds returns the expected machine time of a block at the given points. If it is nil, all points are
+	// taken to fit into the limit, and a block to cost as much as the previous one.
+	BlockSeconds func([]TestPoint) float64
+	// WallTime is the largest duration of a verification; zero means no limit. It ends in the same way as for
+	// MachineTime.
 	WallTime time.Duration
 	Again    bool        // begin a new session if the last one has ended
 	Observe  func(Event) // called before each block; may be nil
@@ -50,8 +53,8 @@ type Event struct {
 	Points    int // points that the block measures
 }
 
-// ErrBudget is matched by the error of RunPass after a limit of machine time or wall time was reached.
-var ErrBudget = errors.New("the budget of the verification is used up")
+// errBudget means that a limit of machine time or wall time was reached.
+var errBudget = errors.New("the limit is used up")
 
 // ErrNothing is matched by the error for files that leave every choice to the library, or whose selections
 // cannot be measured.
@@ -68,15 +71,16 @@ type Session struct {
 	entries []Entry // of all sessions
 	number  int     // of this session
 	rules   Rules
-	round   int // last round
-	spent   float64
+	round   int     // last round
+	spent   float64 // machine seconds of this verification
+	goesOn  bool    // the last verification ended without a proof, and this one goes on
 }
 
 // Open returns a session for the verification of a library. It measures nothing. The parameter `past` is the
 // verification in the journal, nil if there is none. The problems have the selections of the current files.
 //
 // If the last session has not ended, Open continues it with the same rules. An ended session is kept as long
-// as the selections of the files do not change. The function `log` writes a record to the journal; the record
+// as the selections of the files do not change. If it proves nothing yet, the next pass goes on with it. The function `log` writes a record to the journal; the record
 // is on disk when it returns nil. The error matches ErrEntry if no verification can have written the entries.
 func Open(opt Options, past *journal.Verification, problems []Problem, log func(journal.Record) error) (*Session, error) {
 	if err := opt.Rules.Validate(); err != nil {
@@ -100,10 +104,15 @@ func Open(opt Options, past *journal.Verification, problems []Problem, log func(
 		s.rules = st.passes[0].Rules
 	}
 	for _, e := range entries {
-		if e.Session == s.number && e.Trial != nil {
+		switch {
+		case e.Session != s.number:
+		case e.Trial != nil:
 			s.spent += e.Trial.CostSeconds
+		case e.Outcome != nil && e.Outcome.End:
+			s.spent = 0
 		}
 	}
+	s.goesOn = st.ended()
 	return s, nil
 }
 
@@ -111,8 +120,8 @@ func Open(opt Options, past *journal.Verification, problems []Problem, log func(
 // has ended. Otherwise, the caller must remove the points that RejectedBy returns from the files before the
 // next call.
 //
-// It returns ctx.Err() once ctx is cancelled. If it cannot continue, the error matches
-// benchrunner.ErrUnavailable or ErrBudget. A session that Open returns later then continues the verification.
+// It returns ctx.Err() once ctx is cancelled. If it cannot continue, the error matches benchrunner.ErrUnavailable. A
+// session that Open returns later then continues the verification.
 // If a library ignores its files, the verification ends, and Result shows this. Other errors come from the log.
 func (s *Session) RunPass(ctx context.Context, files Files) (ended bool, err error) {
 	state := stateOf(s.entries, s.number)
@@ -121,26 +130,40 @@ func (s *Session) RunPass(ctx context.Context, files Files) (ended bool, err err
 			return true, err
 		}
 	}
-	if state.ended() {
+	if state.ended() && !s.goesOn {
 		return true, nil
 	}
+	s.goesOn = false
 	outcome, err := s.pass(ctx, state, files)
 	return outcome.End, err
 }
 
-// NextPoints returns the test points of the open pass or, if there is none, of the next pass. It returns none
-// if the verification has ended. It measures and writes nothing. The error matches ErrNothing if there is
-// nothing to verify.
-func (s *Session) NextPoints(problems []Problem) ([]TestPoint, error) {
+// Preview returns what the open pass or, if there is none, the next pass tests and can show. It has no points if the
+// verification has ended. It measures and writes nothing. The error matches ErrNothing if there is nothing to verify.
+func (s *Session) Preview(problems []Problem) (Preview, error) {
 	state := stateOf(s.entries, s.number)
-	if state.ended() {
-		return nil, nil
+	if state.ended() && !s.goesOn {
+		return Preview{}, nil
 	}
 	pass, _, err := s.nextPass(state, problems)
-	return pass.Points, err
+	if err != nil {
+		return Preview{}, err
+	}
+	p := Preview{Points: pass.Points, Changed: pass.Changed}
+	known := s.known()
+	for _, point := range pass.Points {
+		if point.Kind == Random {
+			known.points++
+		}
+	}
+	p.Share = known.bound()
+	if s.opt.BlockSeconds != nil && len(p.Points) > 0 {
+		p.Seconds = plannedBlocks * float64(s.rules.MinBlocks) * s.opt.BlockSeconds(p.Points)
+	}
+	return p, nil
 }
 
-// MachineSeconds returns the cost of the session's trials in seconds of machine time.
+// MachineSeconds returns the cost of this verification's trials in seconds of machine time.
 func (s *Session) MachineSeconds() float64 { return s.spent }
 
 // Result returns the result of the verification so far.
@@ -148,17 +171,29 @@ func (s *Session) Result() (Result, error) { return Restore(s.opt.Library, s.ent
 
 func (s *Session) pass(ctx context.Context, state state, files Files) (PassOutcome, error) {
 	pass, begun, err := s.nextPass(state, files.Problems)
-	if err == nil && !begun {
-		err = s.append(Entry{Pass: &pass})
-	}
 	if err != nil {
 		return PassOutcome{}, err
+	}
+	if !begun {
+		if len(pass.Points) == 0 && state.ended() {
+			return PassOutcome{End: true}, nil // nothing is left to test
+		}
+		if err := s.append(Entry{Pass: &pass}); err != nil {
+			return PassOutcome{}, err
+		}
 	}
 	outcome, err := s.measurePass(ctx, pass, files.Machine)
-	if err != nil {
+	switch {
+	case errors.Is(err, errBudget):
+		outcome = PassOutcome{Number: pass.Number, Reverted: []Finding{}, Exhausted: err.Error(), End: true}
+		return outcome, s.append(Entry{Outcome: &outcome})
+	case err != nil:
 		return PassOutcome{}, err
 	}
-	s.decideNext(&outcome, pass)
+	if len(pass.Points) == 0 {
+		outcome.Exhausted = errBudget.Error() // no point fits
+	}
+	s.decideNext(&outcome, pass, files.Problems)
 	return outcome, s.append(Entry{Outcome: &outcome})
 }
 
@@ -182,26 +217,74 @@ func (s *Session) nextPass(state state, problems []Problem) (pass Pass, begun bo
 	if pass, begun = state.openPass(); begun {
 		return pass, true, nil
 	}
-	pass = Pass{Number: len(state.passes) + 1, FirstRound: s.round + 1, Rules: s.rules}
-	proved, back := state.provedChoices(), state.lastReverted()
-	for _, p := range problems {
-		if pass.Number == 1 {
-			pass.Points = append(pass.Points, firstPoints(p, s.rules)...)
-		} else {
-			pass.Points = append(pass.Points, retestPoints(p, s.rules, proved, back)...)
+	pass = Pass{Number: len(state.passes) + 1, FirstRound: s.round + 1, Rules: s.rules, Selection: checksum(problems)}
+	x := &plan{rules: s.rules, problems: problems, block: s.opt.BlockSeconds, chosen: map[coll.Point]bool{}}
+	for _, c := range x.population(nil) {
+		pass.Changed++
+		pass.ChangedWeight += c.Weight
+	}
+	if most := s.opt.MachineTime.Seconds(); most > 0 {
+		x.limit = max(most-s.spent, 1e-9)
+	}
+	if pass.Number == 1 {
+		x.first()
+		if len(x.points) == 0 {
+			return pass, false, fmt.Errorf("%s: %w: the files select nothing at any point", s.opt.Library, ErrNothing)
+		}
+	} else {
+		open, err := s.open(state)
+		if err != nil {
+			return pass, false, err
+		}
+		x.next(state, open, s.known())
+	}
+	pass.Points = x.points
+	slices.SortFunc(pass.Points, func(a, b TestPoint) int { return coll.ComparePoints(a.Point, b.Point) })
+	return pass, false, nil
+}
+
+// open returns the points that have no verdict, if the last verification ended with them.
+func (s *Session) open(state state) ([]TestPoint, error) {
+	if !state.ended() {
+		return nil, nil
+	}
+	r, _, err := restorePoints(s.opt.Library, s.entries)
+	var open []TestPoint
+	for _, p := range r.Points {
+		if !p.NotSlower && !p.Reverted {
+			open = append(open, p.TestPoint)
 		}
 	}
-	if len(pass.Points) == 0 {
-		return pass, false, fmt.Errorf("%s: %w: the files select nothing at any point", s.opt.Library, ErrNothing)
+	return open, err
+}
+
+// known returns the random sample so far.
+func (s *Session) known() sample {
+	r, _, err := restorePoints(s.opt.Library, s.entries)
+	if err != nil {
+		return sample{}
 	}
-	return pass, false, nil
+	return r.sample()
+}
+
+// checksum identifies the selections at all grid points.
+func checksum(problems []Problem) string {
+	h := fnv.New64a()
+	for _, p := range problems {
+		for _, at := range p.Grid {
+			fmt.Fprintln(h, at, p.Choose(at))
+		}
+	}
+	return fmt.Sprintf("%016x", h.Sum64())
 }
 
 // decideNext decides what follows from the points at which a pass found the tuned files slower or failing. Such a point
 // gets the library's default. The whole collective gets it if the point already has the default, or if this was
-// the last allowed pass. If even the collective already has it, the point is only listed in v.Slower.
-func (s *Session) decideNext(v *PassOutcome, pass Pass) {
-	left := stateOf(s.entries, s.number).revertedCollectives()
+// the last allowed pass. If even the collective already has it, the point is only listed in v.Slower. If nothing is
+// reverted, another pass tests more random points, as long as too few are known to be right and some remain.
+func (s *Session) decideNext(v *PassOutcome, pass Pass, problems []Problem) {
+	st := stateOf(s.entries, s.number)
+	left := st.revertedCollectives()
 	found := v.Reverted
 	v.Number, v.Reverted = pass.Number, []Finding{}
 	for _, f := range found {
@@ -209,7 +292,7 @@ func (s *Session) decideNext(v *PassOutcome, pass Pass) {
 		case slices.Contains(left, f.Collective):
 			v.Slower = append(v.Slower, f)
 			continue
-		case f.Choice.IsDefault() || pass.Number >= s.rules.Passes:
+		case f.Choice.IsDefault() || pass.Number-st.lastEnd() >= s.rules.Passes:
 			if !slices.Contains(v.RevertedCollectives, f.Collective) {
 				v.RevertedCollectives = append(v.RevertedCollectives, f.Collective)
 			}
@@ -218,6 +301,18 @@ func (s *Session) decideNext(v *PassOutcome, pass Pass) {
 	}
 	slices.Sort(v.RevertedCollectives)
 	v.End = len(v.Reverted) == 0 && len(v.RevertedCollectives) == 0
+	if v.End && v.Exhausted == "" && pass.Number-st.lastEnd() < s.rules.Passes {
+		x := &plan{rules: s.rules, problems: problems}
+		v.End = s.knownAfter(*v).bound() <= s.rules.Share || len(x.population(st.tested())) == 0
+	}
+}
+
+// knownAfter returns the random sample as it is once the outcome of the open pass is written.
+func (s *Session) knownAfter(v PassOutcome) sample {
+	after := *s
+	v.End = true
+	after.entries = append(slices.Clone(s.entries), Entry{Library: s.opt.Library, Session: s.number, Outcome: &v})
+	return after.known()
 }
 
 // state contains the passes and outcomes of one session, restored from its entries.
@@ -252,6 +347,16 @@ func (st state) openPass() (Pass, bool) {
 	return Pass{}, false
 }
 
+// lastEnd returns the number of the last pass after which a verification ended, 0 for none.
+func (st state) lastEnd() int {
+	for i := len(st.outcomes) - 1; i >= 0; i-- {
+		if st.outcomes[i].End {
+			return i + 1
+		}
+	}
+	return 0
+}
+
 func (st state) revertedCollectives() []coll.Collective {
 	var out []coll.Collective
 	for _, v := range st.outcomes {
@@ -270,38 +375,24 @@ func (st state) lastReverted() []coll.Point {
 	return out
 }
 
-// provedChoices returns the selected algorithms that were tested and not reverted, by point.
-func (st state) provedChoices() map[coll.Point]coll.Algorithm {
-	out := map[coll.Point]coll.Algorithm{}
-	for i, v := range st.outcomes {
-		for _, s := range st.passes[i].Points {
-			out[s.Point] = s.Choice
+// tested returns the latest test of each point, also those of the open pass.
+func (st state) tested() map[coll.Point]TestPoint {
+	out := map[coll.Point]TestPoint{}
+	for _, pass := range st.passes {
+		for _, s := range pass.Points {
+			out[s.Point] = s
 		}
-		for _, f := range v.Reverted {
-			delete(out, f.Point)
-		}
-		maps.DeleteFunc(out, func(p coll.Point, _ coll.Algorithm) bool { return slices.Contains(v.RevertedCollectives, p.Collective) })
 	}
 	return out
 }
 
-// matches reports whether the session can continue with files that have these selections. A pass that has begun
-// can continue only with the selections that it compares. A session that has ended matches if another pass would
-// test nothing new. Between two passes every selection matches, because the next pass tests what changed.
+// matches reports whether the session can continue with files that have these selections. A pass that has begun, and a
+// session that has ended, hold only for the selections at which they were made. Between two passes every selection
+// matches, because the next pass tests what changed.
 func (st state) matches(problems []Problem) bool {
-	pass, open := st.openPass()
-	proved := st.provedChoices()
-	for _, p := range problems {
-		switch {
-		case open:
-			for _, s := range pass.Points {
-				if s.Collective == p.Collective && p.Choose(s.Point) != s.Choice {
-					return false
-				}
-			}
-		case st.ended() && len(retestPoints(p, st.passes[0].Rules, proved, nil)) > 0:
-			return false
-		}
+	_, open := st.openPass()
+	if !open && !st.ended() {
+		return true
 	}
-	return true
+	return len(st.passes) > 0 && st.passes[len(st.passes)-1].Selection == checksum(problems)
 }

@@ -1,6 +1,8 @@
 package export
 
 import (
+	"slices"
+
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
@@ -8,6 +10,7 @@ import (
 	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/report"
+	"tutti/verify"
 )
 
 // benefit compares the cost of measuring a library with the time in collectives that its selection saves. It
@@ -26,6 +29,11 @@ func (c *Conclusions) benefit(f report.Facts, library string) *report.Benefit {
 				b.NodeSeconds += p.NodeSeconds
 			}
 		}
+		for _, v := range f.Verification {
+			if v.Library == library {
+				b.NodeSeconds += v.Result.NodeSeconds
+			}
+		}
 	}
 	ratios, weights := c.ratios(f, library)
 	if !(floats.Sum(weights) > 0) {
@@ -40,7 +48,11 @@ func (c *Conclusions) benefit(f report.Facts, library string) *report.Benefit {
 	default:
 		b.Workload, b.Saved = "geometric mean of the points", 1-stat.GeometricMean(ratios, weights)
 	}
-	if b.Saved > 0 {
+	if i := slices.IndexFunc(f.Verification, func(v report.VerificationFacts) bool { return v.Library == library && v.Time != verify.Interval{} }); i >= 0 {
+		t := f.Verification[i].Time
+		b.Saved, b.Verified = 1-t.Value, &verify.Interval{Value: 1 - t.Value, Low: 1 - t.High, High: 1 - t.Low}
+	}
+	if b.Saved > 0 && (b.Verified == nil || b.Verified.Low > 0) {
 		after := b.NodeSeconds / b.Saved
 		b.BreakEven = &after
 	}

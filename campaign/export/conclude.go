@@ -115,7 +115,7 @@ func (m *Models) Library(state *journal.State, lib config.Library) (*Target, err
 	if err != nil {
 		return nil, err
 	}
-	t.verified = verified.Proved()
+	t.verified, t.headline = verified.Proved(), verified.Headline()
 	for i, p := range m.campaign.Problems {
 		switch {
 		case p.Library != lib.Name:

@@ -28,8 +28,9 @@ type Target struct {
 	rows         [][]selection.Row     // one list for each problem, limited to algorithms of the release
 	defaultCount int                   // number of points whose fast algorithm is missing in the release
 	selected     selection.Selection
-	fault        error // why there is no selection
-	verified     bool  // a verification has proved the files of the measured release; see verify.Result.Proved
+	fault        error  // why there is no selection
+	verified     bool   // a verification has proved the files of the measured release; see verify.Result.Proved
+	headline     string // what the verification shows; "" if there was none
 	placement    coll.Placements
 	Warnings     []string
 }
@@ -47,9 +48,9 @@ func (c *Conclusions) For(r Release) (*Target, error) {
 	at := slices.IndexFunc(c.Targets, func(t *Target) bool { return t.library.Name == r.library.Name })
 	t := c.Targets[at]
 	if r.library.Version != t.library.Version || r.library.Path != t.library.Path {
-		verified, concluded := t.verified, t.concluded
+		verified, headline, concluded := t.verified, t.headline, t.concluded
 		t = newTarget(c.campaign, r)
-		t.verified, t.concluded = verified, concluded
+		t.verified, t.headline, t.concluded = verified, headline, concluded
 		if err := t.fit(); err != nil {
 			return nil, err
 		}
@@ -128,6 +129,16 @@ func (t *Target) Choices() map[coll.Collective]func(coll.Point) coll.Algorithm {
 	out := map[coll.Collective]func(coll.Point) coll.Algorithm{}
 	for _, p := range t.problems {
 		out[p.Problem.Collective] = p.Selection.Choose
+	}
+	return out
+}
+
+// Risks returns, for each collective, the function that ranks grid points before a verification; see
+// campaign.Conclusion.Risk.
+func (t *Target) Risks() map[coll.Collective]func(coll.Point) float64 {
+	out := map[coll.Collective]func(coll.Point) float64{}
+	for _, p := range t.problems {
+		out[p.Problem.Collective] = p.Risk
 	}
 	return out
 }
@@ -234,7 +245,12 @@ func (t *Target) remarks() []string {
 	if t.placement.Known() {
 		out = append(out, fmt.Sprintf("Measured with %v: the best algorithms of other placements may differ.", t.placement))
 	}
-	if !t.verified || t.library.Version != t.measured.Version {
+	switch sameRelease := t.library.Version == t.measured.Version; {
+	case t.verified && sameRelease:
+		out = append(out, "Verified on the machine: "+t.headline+".")
+	case t.headline != "" && sameRelease:
+		out = append(out, "Not verified: "+t.headline+".")
+	default:
 		out = append(out, "Not verified: tutti verify has not compared these settings with the library's default on the machine.")
 	}
 	if slices.ContainsFunc(t.problems, campaign.Conclusion.Unguarded) {

@@ -1,32 +1,33 @@
 package verification
 
 import (
+	"slices"
 	"time"
 
 	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/journal"
+	"tutti/selection"
 	"tutti/verify"
 )
 
-// minBudget is the smallest default budget of machine time. Even after a short campaign, a verification
-// needs some blocks. A block measures the tuned files and the library's default once at each point.
+// minBudget is the smallest default limit of machine time, for all libraries of a campaign together. Even after a
+// short campaign, a verification needs some blocks.
 const minBudget = 10 * time.Minute
 
-// Estimate is the expected cost of verifying one library. All its numbers are zero if the verification has
-// ended.
+// Estimate says what verifying one library costs and can show. All its numbers are zero if the verification has ended.
 type Estimate struct {
 	Library     string  `json:"library"`
-	Points      int     `json:"points"` // number of points that the next comparison tests
-	Blocks      float64 `json:"blocks"` // average number of blocks for each point
+	Points      int     `json:"points"`         // number of points that the next comparison tests
+	Shows       string  `json:"shows,omitzero"` // what the comparison can show
 	Seconds     float64 `json:"machine_seconds"`
 	NodeSeconds float64 `json:"node_seconds"`
 	Budget      float64 `json:"budget_seconds"` // remaining machine time, after which the verification ends
-	Least       float64 `json:"least_seconds"`  // machine time of the fewest blocks that can prove a difference; 0 after the first block
+	Least       float64 `json:"least_seconds"`  // machine time of the fewest blocks at the cheapest point, without which nothing is shown; 0 after the first block
 }
 
-// Estimate returns the expected cost of verifying a library. It uses the times of launches and measurements
+// Estimate returns what verifying a library costs and can show. It uses the times of launches and measurements
 // in the journal, and runs nothing. Errors match ErrRecordedOnly, ErrNoDefault or verify.ErrNothing.
 func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 	s, err := v.subject(lib)
@@ -37,60 +38,120 @@ func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 	if err != nil {
 		return Estimate{}, err
 	}
-	problems, err := s.problems(target.Choices())
+	problems, err := s.problems(target)
 	if err != nil {
 		return Estimate{}, err
 	}
-	session, err := v.open(lib, problems)
+	session, err := v.open(s, problems)
 	if err != nil {
 		return Estimate{}, err
 	}
-	points, err := session.NextPoints(problems)
-	if err != nil || len(points) == 0 {
+	next, err := session.Preview(problems)
+	if err != nil || len(next.Points) == 0 {
 		return Estimate{Library: lib.Name}, err
 	}
 	e := Estimate{
-		Library: lib.Name, Points: len(points), Blocks: blocksOf(v.opt.Rules),
+		Library: lib.Name, Points: len(next.Points), Shows: next.Text(), Seconds: next.Seconds,
 		Budget: max(0, v.Budget(lib).Seconds()-session.MachineSeconds()),
 	}
-	usages, err := usagesOf(v.state, lib.Name, v.campaign.Spec.Launch)
+	prices, err := v.prices(lib)
 	if err != nil {
 		return Estimate{}, err
 	}
-	for nodes, n := range launchesOf(points, v.campaign.Spec.Launch) {
-		seconds := e.Blocks * usages.of(nodes).seconds(n)
-		e.Seconds += seconds
-		e.NodeSeconds += seconds * float64(nodes)
+	all, nodes := 0.0, 0.0
+	for i, p := range next.Points {
+		seconds := prices.block([]verify.TestPoint{p})
+		if least := seconds * float64(v.opt.Rules.MinBlocks); i == 0 || least < e.Least {
+			e.Least = least
+		}
+		all += seconds
+		nodes += seconds * float64(p.Nodes)
 	}
-	if session.MachineSeconds() == 0 {
-		e.Least = e.Seconds / e.Blocks * float64(v.opt.Rules.MinBlocks)
+	if session.MachineSeconds() > 0 {
+		e.Least = 0 // some blocks were measured
 	}
-	if share := e.Budget / e.Seconds; share < 1 {
-		e.Seconds, e.NodeSeconds = e.Budget, e.NodeSeconds*share
+	if e.Seconds = min(e.Seconds, e.Budget); all > 0 {
+		e.NodeSeconds = e.Seconds * nodes / all
 	}
 	return e, nil
 }
 
-// blocksOf returns the expected number of blocks (repetitions) at a test point. Every point is screened, which is
-// assumed to take the mean of MinBlocks and MaxBlocks. The fraction r.Suspicion of the points looks slower by
-// chance and is measured again.
-func blocksOf(r verify.Rules) float64 {
-	return float64(r.MinBlocks+r.MaxBlocks)/2 + r.Suspicion*float64(2*r.MaxBlocks)
-}
-
-// Budget returns the maximum machine time for verifying a library. For recorded data it returns 0, which
-// means no limit.
+// Budget returns the largest machine time for verifying a library. Libraries share the limit of all in proportion to
+// the machine time that the campaign used for each.
 func (v *Verifier) Budget(lib config.Library) time.Duration {
-	if v.opt.MachineTime > 0 || !v.campaign.Config.Runner.Live() {
-		return v.opt.MachineTime
-	}
-	campaignSeconds := 0.0
+	own, all := 0.0, 0.0
 	for _, r := range v.state.Rounds {
+		all += r.Seconds
 		if r.Problem.Library == lib.Name {
-			campaignSeconds += r.Seconds
+			own += r.Seconds
 		}
 	}
-	return max(minBudget, time.Duration(campaignSeconds*float64(time.Second)))
+	limit := v.opt.MachineTime
+	if limit == 0 {
+		limit = max(minBudget, time.Duration(all*float64(time.Second)))
+	}
+	if !(all > 0) {
+		return limit
+	}
+	return max(1, time.Duration(float64(limit)*own/all))
+}
+
+// prices returns the expected machine time of measurements of a library.
+type prices struct {
+	model  benchrunner.LaunchModel
+	usages usages // of jobs; empty for recorded data
+
+	// Of recorded data: the mean cost of a measurement in seconds, by point of the grid. Points at which nothing was
+	// measured have that of the nearest measured point.
+	points map[coll.Point]float64
+}
+
+func (v *Verifier) prices(lib config.Library) (prices, error) {
+	out := prices{model: v.campaign.Spec.Launch, points: map[coll.Point]float64{}}
+	var err error
+	if out.usages, err = usagesOf(v.state, lib.Name, out.model); err != nil || len(out.usages) > 0 {
+		return out, err
+	}
+	for i, p := range v.campaign.Problems {
+		if p.Library != lib.Name {
+			continue
+		}
+		count := map[coll.Point]float64{}
+		var measured []coll.Point
+		for _, m := range v.results[i].Ledger.Measurements() {
+			if count[m.Point] == 0 {
+				measured = append(measured, m.Point)
+			}
+			out.points[m.Point] += m.CostSeconds
+			count[m.Point]++
+		}
+		for _, at := range measured {
+			out.points[at] /= count[at]
+		}
+		for _, at := range p.Space.Points() {
+			if count[at] == 0 && len(measured) > 0 {
+				nearest := slices.MinFunc(measured, func(a, b coll.Point) int { return selection.CompareNearness(at, a, b) })
+				out.points[at] = out.points[nearest]
+			}
+		}
+	}
+	return out, nil
+}
+
+// block returns the expected machine time of a block: one measurement of the files and one of the default at each
+// point.
+func (x prices) block(points []verify.TestPoint) float64 {
+	sum := 0.0
+	if len(x.usages) == 0 {
+		for _, p := range points {
+			sum += 2 * x.points[p.Point]
+		}
+		return sum
+	}
+	for nodes, n := range launchesOf(points, x.model) {
+		sum += x.usages.of(nodes).seconds(n)
+	}
+	return sum
 }
 
 // usage contains how many programs were launched and how many candidates were measured, and the machine time

@@ -10,11 +10,14 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/campaign"
+	"tutti/campaign/export"
 	"tutti/coll"
 	"tutti/doctor"
 	"tutti/internal/config"
+	"tutti/metrics"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
+	"tutti/preprocess"
 	"tutti/selection"
 	"tutti/verify"
 )
@@ -42,7 +45,7 @@ func (s *subject) write(ctx context.Context) (verify.Files, error) {
 	}
 	s.setup, s.choose = w.Setup, target.Choices()
 	var files verify.Files
-	if files.Problems, err = s.problems(s.choose); err != nil {
+	if files.Problems, err = s.problems(target); err != nil {
 		return verify.Files{}, err
 	}
 	if !s.campaign.Config.Runner.Live() {
@@ -59,8 +62,11 @@ func (s *subject) write(ctx context.Context) (verify.Files, error) {
 }
 
 // problems returns, for each collective of the library that has a selection, what to verify.
-func (s *subject) problems(choices map[coll.Collective]func(coll.Point) coll.Algorithm) ([]verify.Problem, error) {
+func (s *subject) problems(target *export.Target) ([]verify.Problem, error) {
 	var out []verify.Problem
+	choices, risks := target.Choices(), target.Risks()
+	calls := s.campaign.Config.Grid.Calls
+	weights, total := map[coll.Point]float64{}, 0.0
 	for _, p := range s.campaign.Problems {
 		choose, ok := choices[p.Collective]
 		if p.Library != s.lib.Name || !ok {
@@ -70,7 +76,19 @@ func (s *subject) problems(choices map[coll.Collective]func(coll.Point) coll.Alg
 		if err != nil {
 			return nil, err
 		}
+		problem.Risk = risks[p.Collective]
+		opt := p.Weigh(metrics.Options{}, problem.Grid)
+		for i, at := range problem.Grid {
+			weights[at] = opt.Weight(i)
+			if len(calls) > 0 {
+				weights[at] *= preprocess.CallWeight(p.Collective, calls) / float64(len(problem.Grid))
+			}
+			total += weights[at]
+		}
 		out = append(out, problem)
+	}
+	for i := range out {
+		out[i].Weight = func(at coll.Point) float64 { return weights[at] / total }
 	}
 	return out, nil
 }

@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"time"
 
+	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/campaign/export"
 	"tutti/internal/config"
@@ -32,7 +33,7 @@ import (
 // Options of a verification.
 type Options struct {
 	Rules       verify.Rules  // New sets Seed to that of the campaign
-	MachineTime time.Duration // budget of a library; 0 means the machine time of its campaign, at least minBudget
+	MachineTime time.Duration // limit of all libraries together; 0 means the machine time of the campaign, at least minBudget
 	WallTime    time.Duration
 	Again       bool               // verify again after a complete verification
 	Compilers   map[string]string  // compiler of the probe by library; default: the library's own
@@ -43,6 +44,7 @@ type Options struct {
 // Verifier verifies the libraries of a campaign, one after another.
 type Verifier struct {
 	campaign *assembly.Campaign
+	results  []campaign.Result // of the campaign's problems
 	journal  *journal.Journal
 	state    *journal.State // of the journal, with the records of this process
 	opt      Options
@@ -64,7 +66,7 @@ func New(ctx context.Context, c *assembly.Campaign, jnl *journal.Journal, state 
 		return nil, err
 	}
 	opt.Rules.Seed = c.Config.Seed
-	v := &Verifier{campaign: c, journal: jnl, state: state, opt: opt}
+	v := &Verifier{campaign: c, results: results, journal: jnl, state: state, opt: opt}
 	v.models, err = export.Train(ctx, c, results)
 	return v, err
 }
@@ -81,7 +83,7 @@ func (v *Verifier) Verify(ctx context.Context, lib config.Library) (verify.Resul
 	if err != nil {
 		return verify.Result{}, err
 	}
-	session, err := v.open(lib, files.Problems)
+	session, err := v.open(s, files.Problems)
 	if err != nil {
 		return verify.Result{}, err
 	}
@@ -112,11 +114,15 @@ func (v *Verifier) subject(lib config.Library) (*subject, error) {
 
 // open returns the session that verifies a library, in the state that the journal records. The parameter
 // `problems` contains the selections in the current files.
-func (v *Verifier) open(lib config.Library, problems []verify.Problem) (*verify.Session, error) {
+func (v *Verifier) open(s *subject, problems []verify.Problem) (*verify.Session, error) {
+	prices, err := v.prices(s.lib)
+	if err != nil {
+		return nil, err
+	}
 	session, err := verify.Open(verify.Options{
-		Library: lib.Name, Rules: v.opt.Rules, MachineTime: v.Budget(lib), WallTime: v.opt.WallTime,
+		Library: s.lib.Name, Rules: v.opt.Rules, MachineTime: v.Budget(s.lib), BlockSeconds: prices.block, WallTime: v.opt.WallTime,
 		Again: v.opt.Again, Observe: v.opt.Observe,
-	}, v.state.Verification(lib.Name), problems, func(r journal.Record) error { return v.journal.AppendTo(v.state, r) })
+	}, v.state.Verification(s.lib.Name), problems, func(r journal.Record) error { return v.journal.AppendTo(v.state, r) })
 	if err != nil {
 		return nil, fmt.Errorf("journal of %s: %w", v.campaign.Config.Output, err)
 	}

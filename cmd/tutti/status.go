@@ -14,6 +14,7 @@ import (
 	"tutti/internal/config"
 	"tutti/journal"
 	"tutti/report"
+	"tutti/verify"
 )
 
 type problemStatus struct {
@@ -42,6 +43,8 @@ type campaignStatus struct {
 	Jobs     []string         `json:"jobs"` // jobs whose results have not been read
 	Budgets  []budgetStatus   `json:"budgets"`
 	Problems []problemStatus  `json:"problems"`
+
+	Verification []string `json:"verification"` // what the verification of each library shows
 }
 
 // budgetStatus says how much of one budget was used and how much is left. The unit is a second, or an hour for
@@ -105,6 +108,16 @@ func statusOf(c *journal.Contents, activity journal.Activity, process string) ca
 	}
 	for _, p := range problems {
 		s.Problems = append(s.Problems, problemStatusOf(p, state.Problem(p)))
+	}
+	for _, lib := range spec.Libraries {
+		entries, err := verify.Entries(state.Verification(lib.Name))
+		if err != nil {
+			s.Warnings = append(s.Warnings, err.Error())
+			continue
+		}
+		if r, err := verify.Restore(lib.Name, entries); err == nil && r.Sessions > 0 {
+			s.Verification = append(s.Verification, lib.Name+": "+r.Headline())
+		}
 	}
 	if activity != journal.Running {
 		spec.Stop.WallTime = 0 // it begins again when the campaign is resumed
@@ -196,6 +209,9 @@ func printStatus(a *app, s campaignStatus) {
 		if p.Failed > 0 {
 			fmt.Fprintf(a.stdout, "%s %s: %d of %d trials failed\n", p.Library, p.Collective, p.Failed, p.Trials)
 		}
+	}
+	for _, text := range s.Verification {
+		fmt.Fprintf(a.stdout, "verification of %s\n", text)
 	}
 	if len(s.Jobs) > 0 {
 		fmt.Fprintf(a.stdout, "jobs without results yet: %s\n", strings.Join(s.Jobs, ", "))

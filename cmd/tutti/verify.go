@@ -49,23 +49,30 @@ type verifyOptions struct {
 func verifyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify FOLDER",
-		Short: "Prove on the machine that the selection files make nothing slower",
+		Short: "Compare the selection files with the library's defaults on the machine",
 		Long: `verify compares each library of a campaign with and without its selection file, side by
-side: in blocks that measure each chosen point once in both ways, in random order. A
-point that looks slower is measured again, and only the second measurement decides.
-Points that are slower beyond noise are reverted to the library's default. Then the
-files are written again, and these points and their neighbours are tested again, until
-none is slower. A test program shows whether the library obeys its file. Without a compiler
-for it nothing is proved.
+side: in blocks that measure each chosen point once in both ways, in random order. It
+tests the riskiest selections and a random sample of the others, in proportion to their
+weights. A point that looks slower is measured again, and only the second measurement
+decides. Points that are slower beyond noise are reverted to the library's default. Then
+the files are written again, and these points and their neighbours are tested again. A
+test program shows whether the library obeys its file. Without a compiler for it nothing
+is proved.
 
-For each library it may use as much machine time as the campaign did, but at least 10
-minutes, unless --machine-time sets another limit. It first prints the expected cost,
-estimated from the campaign, and asks for confirmation above runner.confirm. --dry-run
-prints the cost and starts nothing.
+There are three results. "Slower": points are slower although they use the default.
+"Not slower by more than 5 %": this holds for every tested selection, and at most 5 %
+of the others are slower, with a confidence of 95 %; only then the exit code is 0. "Not
+proved": noise, failures or the limit left something open.
 
-The journal records every step. Run verify again to resume an interrupted
-verification. A finished one is printed again unless the files have changed since. A
-campaign of recorded data is verified against the data.
+It may use as much machine time as the campaign did, at least 10 minutes for all
+libraries together, unless --machine-time sets another limit. It chooses points that
+fit, and first prints what they can show and what they cost. It asks for confirmation
+above runner.confirm. --dry-run prints this and starts nothing.
+
+The journal records every step. Run verify again to resume an interrupted verification,
+or to go on with one that proves nothing yet, with a new limit. What is proved is printed
+again unless the files have changed since. A campaign of recorded data is verified against
+the data.
 
 A verification on another placement than the tuned one, as on more switches, is marked
 as such; it does not change the exit code. Ranks in another order than runner.order
@@ -92,11 +99,11 @@ machine that was tuned: tutti serve then tunes again ("when: drift").`,
 	flags.StringArrayVar(&o.set, "set", nil, "change a rule of the test: `KEY=VALUE`, repeatable")
 	flags.StringVar(&o.library, "library", "", "`NAME` of the only library to verify; default: all of the campaign")
 	completeLibraries(cmd, "library")
-	flags.DurationVar(&o.machineTime, "machine-time", 0, "limit of machine time for each library; 0: what the campaign used for it, at least 10m")
+	flags.DurationVar(&o.machineTime, "machine-time", 0, "limit of machine time for all libraries together; 0: what the campaign used, at least 10m")
 	flags.DurationVar(&o.wallTime, "wall-time", 0, "start no block after this time")
 	flags.BoolVar(&o.restart, "restart", false, "start again where a verification has ended")
 	flags.IntVar(&o.drift, "drift", 0, "measure `N` candidates of the campaign again instead, at least one of each problem")
-	flags.BoolVar(&o.dry, "dry-run", false, "print the expected cost; start nothing")
+	flags.BoolVar(&o.dry, "dry-run", false, "print what can be shown and the expected cost; start nothing")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation, whatever the verification costs")
 	flags.StringArrayVar(&o.compilers, "mpicc", nil, "`LIBRARY=COMMAND` that compiles the test program, repeatable")
 	a.formatFlag(cmd)
@@ -121,11 +128,13 @@ machine that was tuned: tutti serve then tunes again ("when: drift").`,
 // settableRules lists the numbers of a verification that users can change with --set. The keys are those of
 // verify.Rules.
 var settableRules = []struct{ key, doc string }{
-	{"points", "grid points of a collective; more where the selection has more intervals"},
+	{"points", "grid points of the random sample of a library"},
 	{"between", "points of a collective between the grid points"},
 	{"min_blocks", "minimum number of blocks of a first test"},
-	{"max_blocks", "maximum number; it ends earlier when the interval of the ratio is narrow"},
+	{"max_blocks", "maximum number; it ends earlier when a point is not slower or noise hides it"},
 	{"tolerance", "slower means slower by more than this share"},
+	{"detect", "not slower means not slower by more than this share"},
+	{"share", "largest share of slower selections among those that were not tested"},
 	{"alpha", "probability of one false alarm or more for a library"},
 }
 
@@ -193,9 +202,6 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	o.watchWaits(c)
-	if o.dry && !c.Config.Runner.Live() {
-		return withCode(codeUsage, fmt.Errorf("--dry-run: runner.kind %s starts nothing", c.Config.Runner.Kind))
-	}
 	o.warnLoad(c.Config)
 	if err := c.Connect(contents.Header.ID, o.environ); err != nil {
 		return err
@@ -215,17 +221,15 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	if c.Config.Runner.Live() {
-		estimates, err := estimateCosts(p, chosen, o.wallTime)
-		if err != nil {
-			return err
-		}
-		if o.dry {
-			return o.show(estimates, func() { printEstimates(o.app, estimates) })
-		}
-		if err := confirmVerify(o.app, c, estimates, o.yes); err != nil {
-			return err
-		}
+	estimates, err := estimateCosts(p, chosen, o.wallTime)
+	if err != nil {
+		return err
+	}
+	if o.dry {
+		return o.show(estimates, func() { printEstimates(o.app, estimates) })
+	}
+	if err := confirmVerify(o.app, c, estimates, o.yes); err != nil {
+		return err
 	}
 	return verifyAndWrite(ctx, o.app, p, chosen, c)
 }
@@ -252,8 +256,7 @@ func verifyAndWrite(ctx context.Context, a *app, p *verification.Verifier, chose
 }
 
 // verifyLibrary verifies one library. It returns true if the selection was proved to be as good as the default.
-// A library that cannot be measured is skipped. If the budget is exhausted, it prints this and returns no
-// error.
+// A library that cannot be measured is skipped.
 func verifyLibrary(ctx context.Context, a *app, p *verification.Verifier, lib config.Library, folder string) (proved bool, err error) {
 	result, err := p.Verify(ctx, lib)
 	switch {
@@ -263,12 +266,6 @@ func verifyLibrary(ctx context.Context, a *app, p *verification.Verifier, lib co
 	case ctx.Err() != nil:
 		fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal. Resume with:\n  tutti verify %s\n", folder)
 		return false, errCancelled
-	case errors.Is(err, verify.ErrBudget):
-		spent := time.Duration(result.MachineSeconds * float64(time.Second))
-		if budget := p.Budget(lib); budget > 0 && 2*spent >= budget {
-			folder += fmt.Sprintf(" --machine-time %v", (2*max(budget, spent)).Round(time.Second)+time.Second)
-		}
-		fmt.Fprintf(a.stderr, "tutti: %v; resume with: tutti verify %s\n", err, folder)
 	case errors.Is(err, benchrunner.ErrUnavailable):
 		return false, fmt.Errorf("%w\nThe measurements are kept. Resume with: tutti verify %s", err, folder)
 	case err != nil:
@@ -329,10 +326,7 @@ func chooseLibraries(c *assembly.Campaign, name string) ([]config.Library, error
 func printVerification(a *app, f report.Facts, dir string) {
 	fmt.Fprint(a.stdout, report.VerificationTable(f))
 	for _, lib := range f.Verification {
-		open := openQuestions(lib.Result)
-		if lib.Proved() {
-			open = append(open, lib.Library+": nothing is slower than the default")
-		}
+		open := verdictLines(lib.Result)
 		for _, text := range lib.OtherPlacements {
 			open = append(open, fmt.Sprintf("%s: verified on another placement than was tuned: %s", lib.Library, text))
 		}
@@ -341,9 +335,14 @@ func printVerification(a *app, f report.Facts, dir string) {
 	fmt.Fprintf(a.stdout, "report: %s/%s\n", dir, export.ReportHTML)
 }
 
-// openQuestions returns a line for each reason why the verification of a library proves nothing.
-func openQuestions(r verify.Result) []string {
+// verdictLines returns what the verification of a library shows, and a line for each reason why it is not more.
+func verdictLines(r verify.Result) []string {
 	var open []string
+	for _, text := range []string{r.Headline(), r.Extra()} {
+		if text != "" {
+			open = append(open, r.Library+": "+text)
+		}
+	}
 	for _, o := range r.Unforced() {
 		line := fmt.Sprintf("%s: not obeyed: %s %dx%d: %s", r.Library, o.Collective, o.Nodes, o.PPN, o.Note)
 		switch o.State {
@@ -360,8 +359,14 @@ func openQuestions(r verify.Result) []string {
 		open = append(open, r.Library+": the verification has not ended")
 	}
 	if n := r.Unmeasured(); len(n) > 0 {
-		open = append(open, fmt.Sprintf("%s: not compared: %s, for example %v: %s; verify again with --restart",
+		open = append(open, fmt.Sprintf("%s: not compared: %s, for example %v: %s; go on with tutti verify",
 			r.Library, plural(len(n), "point"), n[0].Point, cmp.Or(n[0].Failure, "not measured")))
+	}
+	if n := len(r.Open()) - len(r.Unmeasured()); n > 0 {
+		open = append(open, fmt.Sprintf("%s: noise hides whether the selection is slower at %s; go on with tutti verify on a quiet machine", r.Library, plural(n, "point")))
+	}
+	if r.Exhausted != "" {
+		open = append(open, fmt.Sprintf("%s: %s; go on with tutti verify", r.Library, r.Exhausted))
 	}
 	if n := len(r.Slower); n > 0 {
 		open = append(open, fmt.Sprintf("%s: slower than the default at %d points, although reverted to it", r.Library, n))
@@ -405,7 +410,7 @@ func estimateCosts(p *verification.Verifier, chosen []config.Library, wall time.
 			budget, flag = wall.Seconds(), "--wall-time"
 		}
 		if budget < e.Least {
-			return nil, withCode(codeUsage, fmt.Errorf("%s: %s %s can prove nothing: the fewest blocks take about %s; give %[2]s %[4]s or more, or fewer points (--set points=N)",
+			return nil, withCode(codeUsage, fmt.Errorf("%s: %s of %s for this library can show nothing: the fewest blocks at one point take about %s; give more",
 				e.Library, flag, formatSeconds(budget), formatSeconds(math.Ceil(e.Least)))) // rounded up: the value shown is enough
 		}
 		out = append(out, e)
@@ -416,9 +421,14 @@ func estimateCosts(p *verification.Verifier, chosen []config.Library, wall time.
 func printEstimates(a *app, estimates []verification.Estimate) {
 	rows := make([]table.Row, len(estimates))
 	for i, e := range estimates {
-		rows[i] = table.Row{e.Library, e.Points, fmt.Sprintf("%.0f", e.Blocks), formatSeconds(e.Seconds), formatSeconds(e.Budget), formatHours(e.NodeSeconds / 3600)}
+		rows[i] = table.Row{e.Library, e.Points, formatSeconds(e.Seconds), formatSeconds(e.Budget), formatHours(e.NodeSeconds / 3600)}
 	}
-	a.printTable(table.Row{"library", "points", "blocks", "machine time", "at most", "node-hours"}, rows)
+	a.printTable(table.Row{"library", "points", "machine time", "at most", "node-hours"}, rows)
+	for _, e := range estimates {
+		if e.Shows != "" {
+			fmt.Fprintf(a.stdout, "%s: %s\n", e.Library, e.Shows)
+		}
+	}
 }
 
 // confirmVerify prints the expected costs. It asks for confirmation if they exceed runner.confirm.
@@ -426,11 +436,11 @@ func confirmVerify(a *app, c *assembly.Campaign, estimates []verification.Estima
 	nodeHours := 0.0
 	for _, e := range estimates {
 		if e.Points > 0 {
-			fmt.Fprintf(a.stderr, "%s: %d points, about %s of machine time, at most %s\n", e.Library, e.Points, formatSeconds(e.Seconds), formatSeconds(e.Budget))
+			fmt.Fprintf(a.stderr, "%s: %s; %s, about %s of machine time, at most %s\n", e.Library, e.Shows, plural(e.Points, "point"), formatSeconds(e.Seconds), formatSeconds(e.Budget))
 		}
 		nodeHours += e.NodeSeconds / 3600
 	}
-	if yes {
+	if yes || !c.Config.Runner.Live() {
 		return nil
 	}
 	price := fmt.Sprintf("the verification will take about %s node-hours", formatHours(nodeHours))
