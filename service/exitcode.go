@@ -40,7 +40,7 @@ func ExitMeanings() []ExitMeaning {
 		{ExitBusy, "the campaign is locked by another process, or the folder already contains one"},
 		{ExitOutput, "cannot write results: full disk, read-only folder"},
 		{ExitNotReady, "something is missing: no campaign (doctor) or not this one (tune, resume) can run"},
-		{ExitNotProved, "verify: a selection is slower than the default, was or may have been ignored, the measurements cannot be trusted, or the budget ended"},
+		{ExitNotProved, "verify: not proved, or slower: a selection is slower than the default or may be, the files may have been ignored, the measurements cannot be trusted, or the limit was too low"},
 		{ExitInterrupted, "interrupted by the machine; continue with tutti resume when it works again"},
 	}
 }
