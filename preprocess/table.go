@@ -147,7 +147,7 @@ func (r *rowReader) measurement(row []string, line int) (m coll.Measurement, kin
 	}
 	m.CostSeconds = osuCost(m.Point, m.Seconds)
 	r.optional(&m, row, line)
-	return m, badTime, errors.Join(coll.CheckCall(m.Seconds), m.Validate())
+	return m, badTime, cmp.Or(coll.CheckCall(m.Seconds), m.Validate())
 }
 
 // algorithm returns the algorithm with the given name. It stores a copy of each name, so that the text of

@@ -112,8 +112,8 @@ func TestRecordedWarnings(t *testing.T) {
 	for _, tc := range []struct{ name, text, want string }{
 		{"torn in the middle", strings.Replace(clean, row(rows, 7), "allreduce,lr,4\n", 1), `^in.csv: 1 x torn, first at line 9: .*3 fields, want 9`},
 		{"rows twice", clean + row(rows, 0) + row(rows, 1), `^in.csv: 2 x repeated candidate, first at line 476: .* is at line 2, too`},
-		{"negative time", with("allreduce,rdb,4,1,16,-5,1,1,1"), `^in.csv: 1 x impossible time, first at line 476: .*want a positive finite number`},
-		{"infinite", with("allreduce,rdb,4,1,16,Inf,1,1,1") + "allreduce,rdb,4,1,16,-Inf,1,1,1\n", `^in.csv: 2 x impossible time`},
+		{"negative time", with("allreduce,rdb,4,1,16,-5,1,1,1"), `^in.csv: 1 x impossible time, first at line 476: a time of -5e-06 s: want .* s$`},
+		{"infinite", with("allreduce,rdb,4,1,16,Inf,1,1,1") + "allreduce,rdb,4,1,16,-Inf,1,1,1\n", `^in.csv: 2 x bad number, first at line 476: .*want a decimal number`},
 		{"unknown algorithm", with("allreduce,rbd,4,1,16,5,1,1,1"), `^names.csv: 1 recorded rows left out, no row names their algorithms: allreduce rbd$`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
