@@ -61,7 +61,7 @@ func TestQuickFile(t *testing.T) {
 		t.Errorf("library %+v", lib)
 	}
 	if c.Output != dir || c.Machine != "hpc" || c.Runner.Kind != "allocation" || c.Stop.WallTime != 90*time.Second ||
-		!slices.Equal(c.Grid.Nodes, []int{1, 2, 3}) || !slices.Equal(c.Grid.PPN, []int{2, 4, 8}) || !slices.Equal(c.Collectives, o.collectives) {
+		!slices.Equal(c.Grid.Nodes, []int{1, 2, 3}) || !slices.Equal(c.Grid.PPN, []int{1, 2, 4, 8}) || !slices.Equal(c.Collectives, o.collectives) {
 		t.Errorf("campaign %+v", c)
 	}
 }
