@@ -21,7 +21,7 @@ var CallsFortran []byte
 var (
 	BriefProgram       = program("brief")                                              // creates and frees communicators
 	CallsProgram       = program("calls")                                              // makes every collective call with known sizes
-	CollectivesProgram = program("collectives", csource.Collectives, csource.Workload) // makes every collective call in all forms and checks the data
+	CollectivesProgram = program("all_collectives", csource.Collectives, csource.Workload) // makes every collective call in all forms and checks the data
 	ForcedProgram      = program("forced")                                             // reads and writes control variables
 	ServedProgram      = program("served")                                             // repeats one call and prints what served it
 	SizesProgram       = program("sizes")                                              // broadcasts of many sizes
