@@ -17,7 +17,7 @@ import (
 func TestTopologyPlace(t *testing.T) {
 	dir := t.TempDir()
 	program := filepath.Join(dir, "place")
-	args := []string{"-std=c11", "-D_GNU_SOURCE", "-Iruntime", "-Icvar", "-Ipolicy", "-o", program, "testdata/place.c", "runtime/topology.c"}
+	args := []string{"-std=c11", "-D_GNU_SOURCE", "-Iruntime", "-Icvar", "-Ipolicy", "-Icollectives", "-o", program, "testdata/place.c", "runtime/topology.c"}
 	if said, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}

@@ -43,7 +43,7 @@ ended() { "$@" || [ $? = 4 ]; } # 4: a limit was reached before the criteria hel
 step_doctor() { (bin/tutti doctor || true) | grep -E "ok +$title "; } # without a benchmark doctor's code is 8
 step_build() {
 	"mpicc.$lib" -O1 -o "loop-$lib" internal/testutil/programs/loop.c
-	"mpicc.$lib" -O1 -Icsource/workload -Icsource/collectives -o "collectives-$lib" csource/workload/*.c csource/collectives/*.c internal/testutil/programs/collectives.c
+	"mpicc.$lib" -O1 -Icsource/workload -Icsource/collectives -o "collectives-$lib" csource/workload/*.c csource/collectives/*.c internal/testutil/programs/all_collectives.c
 	"mpicc.$lib" -O2 -fPIC -shared -o "yield-$lib.so" internal/testutil/programs/ucx-yield.c
 	bin/tutti build benchmark --mpicc "mpicc.$lib" -o "native-$lib" && bin/tutti build runtime --mpicc "mpicc.$lib" -o "libtutti-$lib.so"
 }

@@ -277,7 +277,7 @@ func TestLiveNoise(t *testing.T) {
 	opt := quick(mpich.program(t))
 	opt.Slice, opt.NoiseLimit, opt.Precision = time.Second, 0.001, 0.0005
 	r, out := mpich.measure(t, opt, []benchrunner.Case{switchCase(pair, coll.Allreduce, 64, false)})
-	if o := r.Outcomes[0]; o.State != benchrunner.OutcomeFailed || o.Phase != benchrunner.PhaseParse || !strings.HasPrefix(o.Error, "too noisy") {
+	if o := r.Outcomes[0]; o.State != benchrunner.OutcomeFailed || o.Phase != benchrunner.PhaseNoise || !strings.HasPrefix(o.Error, "too noisy") {
 		t.Errorf("outcome %+v, want too noisy\n%s%s", o, out.Stdout, out.Stderr)
 	}
 }

@@ -236,7 +236,7 @@ func (c failures) heldJob(t *testing.T) {
 	id := submit(t, c.s, sub)
 	c.Run("scontrol", "hold", id)
 	st := await(t, c.s, id, sub, func(st benchrunner.Status) bool { return strings.HasPrefix(st.Reason, "JobHeld") })
-	if st.Phase != benchrunner.JobWaiting || !st.NeverStarts || !st.Started.IsZero() {
+	if st.Phase != benchrunner.JobWaiting || st.NeverStarts || !st.Started.IsZero() {
 		t.Errorf("a held job is %+v", st)
 	}
 	c.Resume("n1")

@@ -19,20 +19,20 @@ var CallsFortran []byte
 // These MPI programs are used by tests. A comment at the beginning of each source file describes the
 // program's arguments.
 var (
-	BriefProgram       = program("brief")                                              // creates and frees communicators
-	CallsProgram       = program("calls")                                              // makes every collective call with known sizes
+	BriefProgram       = program("brief")                                                  // creates and frees communicators
+	CallsProgram       = program("calls")                                                  // makes every collective call with known sizes
 	CollectivesProgram = program("all_collectives", csource.Collectives, csource.Workload) // makes every collective call in all forms and checks the data
-	ForcedProgram      = program("forced")                                             // reads and writes control variables
-	ServedProgram      = program("served")                                             // repeats one call and prints what served it
-	SizesProgram       = program("sizes")                                              // broadcasts of many sizes
-	LargeProgram       = program("large")                                              // makes one call with a very long message or type
-	LaterProgram       = program("later")                                              // makes nonblocking and persistent calls
-	LoopProgram        = program("loop")                                               // repeats the same calls
-	FuzzProgram        = program("fuzz", csource.Collectives, csource.Workload)        // makes random calls on random communicators and checks the data
-	OSUProgram         = program("osu_bcast")                                          // prints the output of OSU's program
-	ThreadsProgram     = program("threads")                                            // calls collectives in several threads at once
-	WrongProgram       = program("wrong")                                              // makes wrong calls and prints their errors
-	WorldProgram       = program("world")                                              // prints its rank, hangs or fails
+	ForcedProgram      = program("forced")                                                 // reads and writes control variables
+	ServedProgram      = program("served")                                                 // repeats one call and prints what served it
+	SizesProgram       = program("sizes")                                                  // broadcasts of many sizes
+	LargeProgram       = program("large")                                                  // makes one call with a very long message or type
+	LaterProgram       = program("later")                                                  // makes nonblocking and persistent calls
+	LoopProgram        = program("loop")                                                   // repeats the same calls
+	FuzzProgram        = program("fuzz", csource.Collectives, csource.Workload)            // makes random calls on random communicators and checks the data
+	OSUProgram         = program("osu_bcast")                                              // prints the output of OSU's program
+	ThreadsProgram     = program("threads")                                                // calls collectives in several threads at once
+	WrongProgram       = program("wrong")                                                  // makes wrong calls and prints their errors
+	WorldProgram       = program("world")                                                  // prints its rank, hangs or fails
 )
 
 // YieldLibrary is preloaded into programs of Debian's MPICH. It makes idle ranks yield the processor, since

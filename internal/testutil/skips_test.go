@@ -27,6 +27,8 @@ var reasons = map[string]string{
 	"topology/discover cores":        "measurements of others, in the folder that CORES names",
 	"doctor TestNeeds":               "only root is warned of being root",
 	"surrogate/forest FuzzForest":    "inputs that are no rows",
+	"service any":                    "rapid draws another action",
+	"service end":                    "rapid draws another action",
 }
 
 // TestSkips checks that tests are skipped only for allowed reasons: a missing program (testutil.Need), go test
