@@ -50,7 +50,7 @@ func TestContenders(t *testing.T) {
 // itself. A calibration run of the same campaign ends earlier, at its limit.
 func TestOwnStopRunsOn(t *testing.T) {
 	s, opt := set(t, "one", coll.Bcast), options()
-	opt.Criteria.Slowdown = 1.0005
+	opt.Criteria.Slowdown, opt.Criteria.Confidence = 1.0005, 0.95
 	opt.Launch = benchrunner.LaunchCost{Model: benchrunner.LaunchCandidate}
 	c := calibrate(t, s, 1, opt)
 	if c.Stopped || c.ConvergedSeconds == 0 {
