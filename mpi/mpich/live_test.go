@@ -128,6 +128,7 @@ func TestLiveDevice(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)
 	sel := selection.Selection{Trees: []*selection.Tree{always(coll.Bcast, "scatter_ring_allgather")}}
 	env := mpilibrarytest.Sourced(t, installed(t, prog), sel)
+	env = slices.DeleteFunc(env, func(v string) bool { return !strings.Contains(v, "_JSON_FILE=") }) // without what a site may have set
 	slices.Sort(env)
 	if len(env) != 2 || !strings.Contains(env[0], "_CH4_") {
 		t.Fatalf("settings %v, want a file for the device and one for the algorithms", env)
