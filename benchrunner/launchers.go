@@ -12,7 +12,7 @@ import (
 
 // The launchers of parallel programs.
 //
-// MPICH is started by mpiexec.hydra, inside Slurm jobs and outside, and by srun --mpi=pmi2. Open MPI is started
+// MPICH is started by mpiexec.hydra, inside Slurm jobs and outside, by srun --mpi=pmi2, and by mpiexec of PALS. Open MPI is started
 // by mpirun and, if it was built with PMIx, by srun --mpi=pmix. Any other pair of library and launcher fails,
 // or starts many MPI worlds of one rank each and ends with exit code 0. Programs detect such worlds in the
 // output.
@@ -31,14 +31,15 @@ const (
 	Srun   = "srun"   // of Slurm
 	Hydra  = "hydra"  // mpiexec.hydra of MPICH and its relatives
 	Mpirun = "mpirun" // of Open MPI
+	PALS   = "pals"   // mpiexec of HPE PALS, written from its documentation and not tried
 )
 
 // LauncherNames returns the names that NewLauncher accepts: the commands that start MPI programs.
-func LauncherNames() []string { return []string{Srun, Hydra, Mpirun} }
+func LauncherNames() []string { return []string{Srun, Hydra, Mpirun, PALS} }
 
 // LauncherOptions configure the command line of a launcher.
 type LauncherOptions struct {
-	Path string   // of the launcher on the nodes; srun, mpiexec.hydra or mpirun when empty
+	Path string   // of the launcher on the nodes; srun, mpiexec.hydra, mpirun or mpiexec when empty
 	Args []string // of the site, such as --overcommit; they precede those of the layout
 	MPI  string   // value of srun's --mpi, such as pmi2 or pmix; Slurm's default when empty; no effect on other launchers
 
@@ -73,6 +74,9 @@ var launcherKinds = map[string]launcherKind{
 	Mpirun: {path: "mpirun", layoutArgs: mpirunArgs, reserved: []string{"-n", "-np", "-c", "--np", "--n", "--map-by", "-map-by", "--npernode", "-npernode", "--ppr", "--rank-by", "-rank-by", "--app"},
 		hostFile: func(path string) []string { return []string{"--hostfile", path} }, hostSuffix: func(ppn int) string { return " slots=" + strconv.Itoa(ppn) },
 		hostOptions: []string{"-H", "--host", "-host", "--hostfile", "-hostfile", "--machinefile", "-machinefile", "--default-hostfile", "-default-hostfile"}},
+	PALS: {path: "mpiexec", layoutArgs: palsArgs, reserved: []string{"-n", "--n", "-np", "--np", "--ppn", "-ppn"},
+		hostFile: func(path string) []string { return []string{"--hostfile", path} }, hostSuffix: func(int) string { return "" },
+		hostOptions: []string{"--hostfile", "-hostfile", "--hosts", "-hosts", "--hostlist", "-hostlist"}},
 }
 
 // NewLauncher returns the launcher that runs the command with this name, for example srun.
@@ -86,6 +90,9 @@ func NewLauncher(name string, o LauncherOptions) (Launcher, error) {
 	}
 	if o.Concurrent {
 		k.reserved = slices.Concat(k.reserved, k.hostOptions)
+	}
+	if o.Order == coll.Cyclic && name == PALS {
+		return nil, fmt.Errorf("launcher %s: order %s: it has no option for it", name, o.Order)
 	}
 	if err := checkArgs(name, o.Args, k.reserved); err != nil {
 		return nil, err
@@ -164,6 +171,16 @@ func hydraArgs(o LauncherOptions, l coll.Layout, _ Command) []string {
 		perTurn = 1
 	}
 	return []string{"-genvall", "-n", strconv.Itoa(l.Ranks()), "-ppn", strconv.Itoa(perTurn)}
+}
+
+// palsArgs returns the arguments of PALS's mpiexec, which passes the environment to the ranks. Without --ppn, it would
+// place ranks by core. Without --cpu-bind of the site, variables of the site could bind several ranks to a core.
+func palsArgs(o LauncherOptions, l coll.Layout, _ Command) []string {
+	args := []string{"-n", strconv.Itoa(l.Ranks()), "--ppn", strconv.Itoa(l.PPN)}
+	if !slices.ContainsFunc(o.Args, func(a string) bool { return strings.HasPrefix(strings.TrimLeft(a, "-"), "cpu-bind") }) {
+		args = append(args, "--cpu-bind", "core")
+	}
+	return args
 }
 
 // mpirunArgs returns mpirun's arguments. The option -x passes a variable to the ranks. Variables that begin

@@ -33,6 +33,8 @@ func TestArgs(t *testing.T) {
 		{"hydra of a site", benchrunner.Hydra, benchrunner.LauncherOptions{Path: "/opt/mpich/bin/mpiexec", Args: []string{"-bind-to", "core"}}, coll.Layout{Nodes: 2, PPN: 1},
 			"/opt/mpich/bin/mpiexec -bind-to core -genvall -n 2 -ppn 1 ./a -x"},
 		{"mpirun", benchrunner.Mpirun, benchrunner.LauncherOptions{}, coll.Layout{Nodes: 4, PPN: 2}, "mpirun -n 8 --map-by ppr:2:node --rank-by slot -x UCX_TLS ./a -x"},
+		{"PALS", benchrunner.PALS, benchrunner.LauncherOptions{}, coll.Layout{Nodes: 4, PPN: 2}, "mpiexec -n 8 --ppn 2 --cpu-bind core ./a -x"},
+		{"PALS with a binding of the site", benchrunner.PALS, benchrunner.LauncherOptions{Args: []string{"--cpu-bind=numa"}}, coll.Layout{Nodes: 4, PPN: 2}, "mpiexec --cpu-bind=numa -n 8 --ppn 2 ./a -x"},
 		{"mpirun of a site", benchrunner.Mpirun, benchrunner.LauncherOptions{Path: "mpirun.openmpi", Args: []string{"--oversubscribe", "--mca", "btl", "^openib"}}, coll.Layout{Nodes: 1, PPN: 3},
 			"mpirun.openmpi --oversubscribe --mca btl ^openib -n 3 --map-by ppr:3:node --rank-by slot -x UCX_TLS ./a -x"},
 	}
@@ -85,6 +87,8 @@ func TestNewLauncherErrors(t *testing.T) {
 		{"with a value", benchrunner.Srun, benchrunner.LauncherOptions{Args: []string{"--nodes=4"}}},
 		{"layout of hydra", benchrunner.Hydra, benchrunner.LauncherOptions{Args: []string{"-ppn", "2"}}},
 		{"layout of mpirun", benchrunner.Mpirun, benchrunner.LauncherOptions{Args: []string{"--map-by", "core"}}},
+		{"order of PALS", benchrunner.PALS, benchrunner.LauncherOptions{Order: coll.Cyclic}},
+		{"ranks of PALS", benchrunner.PALS, benchrunner.LauncherOptions{Args: []string{"--ppn", "4"}}},
 		{"a program", benchrunner.Mpirun, benchrunner.LauncherOptions{Args: []string{"rm", "-r"}}},
 		{"end of options", benchrunner.Srun, benchrunner.LauncherOptions{Args: []string{"-v", "--"}}},
 		{"another program", benchrunner.Hydra, benchrunner.LauncherOptions{Args: []string{"-v", ":"}}},

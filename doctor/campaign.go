@@ -99,6 +99,10 @@ func (x *campaignChecker) checkLauncher(want config.Library, lib *Library) {
 		x.add(need(name, Warning, "check that it exists on the nodes", want.LauncherPath+" is not a program here"))
 		return
 	}
+	if want.Launcher == benchrunner.PALS {
+		x.add(need(name, Found, "", "mpiexec of PALS: not tried"))
+		return
+	}
 	if lib == nil {
 		return
 	}

@@ -108,7 +108,7 @@ func TestConnectFaults(t *testing.T) {
 		{"outside an allocation", []string{"runner.kind=allocation"}, nil, `SLURM_JOB_ID is not set: run tutti in a batch job or under salloc`},
 		{"argument of the layout", nil, func(c *config.Campaign) { c.Libraries[0].LauncherArgs = []string{"-np"} }, `^library openmpi: .*-np`},
 		{"PMI of mpirun", nil, func(c *config.Campaign) { c.Libraries[0].PMI = "pmi2" }, `^library openmpi: `},
-		{"no launcher", nil, func(c *config.Campaign) { c.Libraries[0].Launcher = "aprun" }, `^library openmpi: launcher "aprun": want one of srun, hydra, mpirun$`},
+		{"no launcher", nil, func(c *config.Campaign) { c.Libraries[0].Launcher = "aprun" }, `^library openmpi: launcher "aprun": want one of srun, hydra, mpirun, pals$`},
 		{"switches", nil, func(c *config.Campaign) { c.Runner.Switches = []string{"n[1-2]", "n[3-"} }, `^runner.switches\[1\]: `},
 		{"old OSU", nil, func(c *config.Campaign) { c.Benchmark.Version = "4.1" }, `^library openmpi: osu: version 4.1: want 5.0 or newer$`},
 		{"environment", nil, func(c *config.Campaign) { c.Runner.Env = []string{"A B=1"} }, `"A B"`},

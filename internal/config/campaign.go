@@ -43,7 +43,7 @@ type Library struct {
 	Version      string   `json:"version"`
 	Path         string   `json:"path,omitempty"`          // path of libmpich.so or libmpi.so if it is on this machine
 	Benchmark    string   `json:"benchmark,omitempty"`     // program built with the library, or a folder of several
-	Launcher     string   `json:"launcher,omitempty"`      // srun, hydra or mpirun
+	Launcher     string   `json:"launcher,omitempty"`      // srun, hydra, mpirun or pals
 	LauncherPath string   `json:"launcher_path,omitempty"` // path of mpiexec.hydra or mpirun
 	LauncherArgs []string `json:"launcher_args,omitempty"` // further arguments, for example --cpu-bind=cores
 	PMI          string   `json:"pmi,omitempty"`           // process management interface of srun: pmi2 or pmix

@@ -42,7 +42,7 @@ func measuringFields(c *Campaign) []field {
 		{"output", "folder of the journal, the report and the selection files", nil, text(&c.Output, notEmpty)},
 		{"workers", "number of problems tuned at the same time; 0: one for each processor", 0, whole(&c.Workers, 0, 4096)},
 		{"attempts", "attempts at a benchmark before it is excluded", 2, whole(&c.Attempts, 1, 100)},
-		{"libraries", "MPI libraries to tune: name and version; path of libmpich.so or libmpi.so if it is on this machine. To measure, also benchmark (the program built with the library, or a folder of several), launcher (srun, hydra, mpirun), launcher_path, launcher_args, pmi (pmi2, pmix), env and for libtutti algorithms (shared objects with algorithms of users)", nil, objects(&c.Libraries, 1, libraryFields, checkLibrary)},
+		{"libraries", "MPI libraries to tune: name and version; path of libmpich.so or libmpi.so if it is on this machine. To measure, also benchmark (the program built with the library, or a folder of several), launcher (srun, hydra, mpirun, pals), launcher_path, launcher_args, pmi (pmi2, pmix), env and for libtutti algorithms (shared objects with algorithms of users)", nil, objects(&c.Libraries, 1, libraryFields, checkLibrary)},
 		{"collectives", "collectives to tune: " + strings.Join(Collectives(), ", "), nil, choices(&c.Collectives, 1, Collectives()...)},
 
 		{"grid.nodes", "numbers of nodes; replay: empty for all recorded ones", []any{}, wholes(&c.Grid.Nodes)},
