@@ -50,7 +50,7 @@ var Control = Part{files, "cvar/*"}
 // The programs that tutti compiles.
 var (
 	// Bench is the benchmark program. benchrunner/native measures collectives with it, and
-	// campaign/pairs measures pairs of ranks.
+	// topology/pairs measures pairs of ranks.
 	Bench = Program{Name: "tutti-native", Parts: []Part{{files, "bench/*"}, {files, "pairs/*"}, Collectives, Workload, Control}, Flags: []string{"-std=c99", "-O2"}, Libs: []string{"-lm", "-ldl"}}
 
 	// Pair is a program that sums a number over two processes. Its executable contains a text that names

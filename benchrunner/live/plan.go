@@ -32,8 +32,8 @@ type plannedJob struct {
 	limit    time.Duration
 
 	// The fields below are set only in jobs with concurrent launches.
-	places   []benchrunner.Place // one for each launch
-	switches [][]string          // names of the nodes of each switch; nil: any nodes
+	places   []place    // one for each launch
+	switches [][]string // names of the nodes of each switch; nil: any nodes
 }
 
 // runsConcurrently reports whether launches of the job run concurrently. They do if some launch uses fewer

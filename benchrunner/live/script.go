@@ -56,7 +56,7 @@ type scriptLaunch struct {
 
 // place sets the nodes of a launch (run of the program), and the numbers of the launches that must end before
 // it begins.
-func (s *scriptLaunch) place(at benchrunner.Place, nodes int, suffix string) {
+func (s *scriptLaunch) place(at place, nodes int, suffix string) {
 	s.Nodes, s.Suffix, s.Slices, s.After = nodes, suffix, slicesOf(at.Groups), numbersOf(at.After)
 }
 

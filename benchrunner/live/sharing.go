@@ -68,8 +68,8 @@ func (m *Machine) sharingFor(ctx context.Context, c benchrunner.Capacity, widest
 // pool returns the assumed groups of nodes in a job of the given size. The real groups are unknown before the
 // job starts. pool assumes that every switch is as large as the largest one, and that the job gets whole
 // switches.
-func (s sharing) pool(nodes int) benchrunner.NodePool {
-	r := benchrunner.NodePool{Nodes: nodes}
+func (s sharing) pool(nodes int) nodePool {
+	r := nodePool{Nodes: nodes}
 	if s.switches == nil {
 		return r
 	}
@@ -117,14 +117,14 @@ func (p planner) packConcurrent(launches []launch) []plannedJob {
 // several numbers are equally good, it chooses the smallest. It returns false if too many nodes would be
 // idle.
 func (p planner) tryPack(launches []launch) (best plannedJob, ok bool) {
-	loads := make([]benchrunner.Load, len(launches))
+	loads := make([]load, len(launches))
 	for i, s := range launches {
-		loads[i] = benchrunner.Load{Nodes: s.Layout.Nodes, Seconds: (s.Limit + grace).Seconds()}
+		loads[i] = load{Nodes: s.Layout.Nodes, Seconds: (s.Limit + grace).Seconds()}
 	}
 	shortest := 0.0
 	for _, nodes := range p.sharing.widths(loads) {
-		packed := p.sharing.pool(nodes).Pack(loads)
-		if !p.sharing.allocated && packed.Utilisation(nodes, loads) < leastBusy || ok && packed.Makespan >= shortest {
+		packed := p.sharing.pool(nodes).pack(loads)
+		if !p.sharing.allocated && packed.utilisation(nodes, loads) < leastBusy || ok && packed.Makespan >= shortest {
 			continue
 		}
 		shortest, ok = packed.Makespan, true
@@ -139,7 +139,7 @@ func (p planner) tryPack(launches []launch) (best plannedJob, ok bool) {
 // widths returns the numbers of nodes that a job may have, at most 16 of them in ascending order. Each is the number
 // of nodes that the first n loads need together, for some n. In an allocation with switches it returns only the full
 // size.
-func (s sharing) widths(loads []benchrunner.Load) []int {
+func (s sharing) widths(loads []load) []int {
 	var out []int
 	sum, widest := 0, 0
 	for _, l := range loads {

@@ -13,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"tutti/campaign/assembly"
-	"tutti/campaign/pairs"
 	"tutti/doctor"
 	"tutti/internal/config"
 	"tutti/mpi/libraries"
 	"tutti/topology"
+	"tutti/topology/pairs"
 )
 
 // errNotReady means that no campaign can run here. The command has already printed the reasons.

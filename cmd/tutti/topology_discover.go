@@ -11,8 +11,8 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/campaign/assembly"
-	"tutti/campaign/pairs"
 	"tutti/internal/config"
+	"tutti/topology/pairs"
 )
 
 type discoverOptions struct {

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"tutti/campaign/pairs"
 	"tutti/coll"
 	"tutti/csource"
 	"tutti/internal/testutil"
+	"tutti/topology/pairs"
 )
 
 // wired is a topology.conf for eight virtual nodes, four of them below each of two switches. It is wrong on

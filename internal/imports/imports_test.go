@@ -215,14 +215,14 @@ var tiers = []struct {
 		"benchrunner", "csource", "journal", "mpi", "topology/files",
 	}},
 	{"applications", []string{
-		"campaign", "cmd", "doctor", "internal/config", "internal/imports", "internal/lab", "online", "report", "service", "verify",
+		"campaign", "cmd", "doctor", "internal/config", "internal/imports", "internal/lab", "online", "report", "service", "topology/pairs", "verify",
 	}},
 	{"test helpers", []string{"internal/testutil"}},
 }
 
 // outsideCore lists the folders that may use files, processes and the network.
 var outsideCore = []string{
-	"benchrunner", "campaign", "cmd", "csource", "doctor", "internal", "journal", "mpi", "online", "report", "service", "topology/files", "verify",
+	"benchrunner", "campaign", "cmd", "csource", "doctor", "internal", "journal", "mpi", "online", "report", "service", "topology/files", "topology/pairs", "verify",
 }
 
 // reserved lists packages that only some folders may import. A pattern that ends in ...
@@ -240,7 +240,7 @@ var reserved = []struct {
 	{pattern: "tutti/mpi/settings", importers: []string{"mpi/libraries"}, tests: true},
 	{pattern: "tutti/mpi/libtutti", importers: []string{"mpi/libraries", "cmd/tutti"}, tests: true},
 	{pattern: "tutti/internal/testutil...", importers: []string{"internal/testutil"}, tests: true},
-	{pattern: "tutti/campaign...", importers: []string{"campaign", "cmd", "doctor", "internal", "service", "verify"}, tests: true}, // not report
+	{pattern: "tutti/campaign...", importers: []string{"campaign", "cmd", "doctor", "internal", "service", "topology/pairs", "verify"}, tests: true}, // not report
 	{pattern: "tutti/cmd/...", importers: []string{"cmd"}},
 	{pattern: "os...", importers: outsideCore, tests: true},
 	{pattern: "net...", importers: outsideCore, tests: true},

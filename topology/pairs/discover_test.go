@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"tutti/campaign/assembly"
-	"tutti/campaign/pairs"
 	"tutti/internal/config"
 	"tutti/internal/testutil"
+	"tutti/topology/pairs"
 )
 
 // prints is a benchmark program (a shell script) that prints given output, which may be incomplete. The

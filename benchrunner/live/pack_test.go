@@ -1,38 +1,35 @@
-package benchrunner_test
+package live
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"tutti/benchrunner"
 )
 
 func TestPack(t *testing.T) {
 	tests := []struct {
 		name  string
-		pool  benchrunner.NodePool
-		loads []benchrunner.Load
+		pool  nodePool
+		loads []load
 		want  []float64 // begin of each load
 		span  float64
 	}{
-		{"nothing", benchrunner.NodePool{Nodes: 4}, nil, []float64{}, 0},
-		{"four at the same time", benchrunner.NodePool{Nodes: 8}, []benchrunner.Load{{2, 5}, {2, 3}, {2, 4}, {2, 1}}, []float64{0, 0, 0, 0}, 5},
-		{"a wide one alone", benchrunner.NodePool{Nodes: 8}, []benchrunner.Load{{2, 3}, {8, 2}, {2, 3}}, []float64{2, 0, 2}, 5},
-		{"the longest first", benchrunner.NodePool{Nodes: 2}, []benchrunner.Load{{1, 3}, {1, 3}, {1, 6}}, []float64{0, 3, 0}, 6},
-		{"a long narrow one with wide ones", benchrunner.NodePool{Nodes: 8}, []benchrunner.Load{{4, 10}, {4, 10}, {4, 10}, {4, 10}, {1, 40}}, []float64{0, 10, 20, 30, 0}, 40},
-		{"what fits goes before what does not", benchrunner.NodePool{Nodes: 8}, []benchrunner.Load{{5, 4}, {5, 4}, {3, 4}, {3, 4}}, []float64{0, 4, 0, 4}, 8},
-		{"one for each switch", benchrunner.NodePool{Nodes: 8, Groups: []int{4, 4}}, []benchrunner.Load{{2, 1}, {2, 1}, {2, 1}, {2, 1}}, []float64{0, 0, 1, 1}, 2},
-		{"the smaller switch is left to the smaller one", benchrunner.NodePool{Nodes: 6, Groups: []int{2, 4}}, []benchrunner.Load{{3, 1}, {2, 1}}, []float64{0, 0}, 1},
-		{"over switches one at a time", benchrunner.NodePool{Nodes: 8, Groups: []int{2, 2, 2, 2}}, []benchrunner.Load{{3, 2}, {3, 2}, {1, 1}, {1, 1}}, []float64{0, 2, 0, 0}, 4},
+		{"nothing", nodePool{Nodes: 4}, nil, []float64{}, 0},
+		{"four at the same time", nodePool{Nodes: 8}, []load{{2, 5}, {2, 3}, {2, 4}, {2, 1}}, []float64{0, 0, 0, 0}, 5},
+		{"a wide one alone", nodePool{Nodes: 8}, []load{{2, 3}, {8, 2}, {2, 3}}, []float64{2, 0, 2}, 5},
+		{"the longest first", nodePool{Nodes: 2}, []load{{1, 3}, {1, 3}, {1, 6}}, []float64{0, 3, 0}, 6},
+		{"a long narrow one with wide ones", nodePool{Nodes: 8}, []load{{4, 10}, {4, 10}, {4, 10}, {4, 10}, {1, 40}}, []float64{0, 10, 20, 30, 0}, 40},
+		{"what fits goes before what does not", nodePool{Nodes: 8}, []load{{5, 4}, {5, 4}, {3, 4}, {3, 4}}, []float64{0, 4, 0, 4}, 8},
+		{"one for each switch", nodePool{Nodes: 8, Groups: []int{4, 4}}, []load{{2, 1}, {2, 1}, {2, 1}, {2, 1}}, []float64{0, 0, 1, 1}, 2},
+		{"the smaller switch is left to the smaller one", nodePool{Nodes: 6, Groups: []int{2, 4}}, []load{{3, 1}, {2, 1}}, []float64{0, 0}, 1},
+		{"over switches one at a time", nodePool{Nodes: 8, Groups: []int{2, 2, 2, 2}}, []load{{3, 2}, {3, 2}, {1, 1}, {1, 1}}, []float64{0, 2, 0, 0}, 4},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			p := tc.pool.Pack(tc.loads)
+			p := tc.pool.pack(tc.loads)
 			if got := begins(p); !slices.Equal(got, tc.want) || p.Makespan != tc.span {
 				t.Errorf("begins %v, makespan %g; want %v, %g", got, p.Makespan, tc.want, tc.span)
 			}
@@ -40,7 +37,7 @@ func TestPack(t *testing.T) {
 	}
 }
 
-func begins(p benchrunner.Packing) []float64 {
+func begins(p packing) []float64 {
 	out := make([]float64, len(p.Places))
 	for _, at := range p.Places {
 		out[at.Load] = at.Begin
@@ -50,20 +47,20 @@ func begins(p benchrunner.Packing) []float64 {
 
 // TestPackPlaces checks which groups a load gets and which loads must end before it begins.
 func TestPackPlaces(t *testing.T) {
-	pool := benchrunner.NodePool{Nodes: 9, Groups: []int{2, 4, 3}}
-	loads := []benchrunner.Load{{Nodes: 5, Seconds: 9}, {Nodes: 3, Seconds: 4}, {Nodes: 2, Seconds: 8}, {Nodes: 6, Seconds: 2}}
-	want := []benchrunner.Place{
+	pool := nodePool{Nodes: 9, Groups: []int{2, 4, 3}}
+	loads := []load{{Nodes: 5, Seconds: 9}, {Nodes: 3, Seconds: 4}, {Nodes: 2, Seconds: 8}, {Nodes: 6, Seconds: 2}}
+	want := []place{
 		{Load: 0, Groups: []int{1, 2}, After: []int{}},
 		{Load: 2, Groups: []int{0}, After: []int{}},
 		{Load: 1, Begin: 9, Groups: []int{2}, After: []int{0}},
 		{Load: 3, Begin: 9, Groups: []int{1, 0}, After: []int{0, 1}},
 	}
-	if diff := cmp.Diff(want, pool.Pack(loads).Places); diff != "" {
+	if diff := cmp.Diff(want, pool.pack(loads).Places); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	free := benchrunner.NodePool{Nodes: 3}
-	p := free.Pack([]benchrunner.Load{{Nodes: 2, Seconds: 1}, {Nodes: 1, Seconds: 3}, {Nodes: 2, Seconds: 2}})
-	want = []benchrunner.Place{
+	free := nodePool{Nodes: 3}
+	p := free.pack([]load{{Nodes: 2, Seconds: 1}, {Nodes: 1, Seconds: 3}, {Nodes: 2, Seconds: 2}})
+	want = []place{
 		{Load: 2, Groups: []int{0, 1}, After: []int{}}, {Load: 1, Groups: []int{2}, After: []int{}},
 		{Load: 0, Begin: 2, Groups: []int{0, 1}, After: []int{0}},
 	}
@@ -78,7 +75,7 @@ func TestPackPlaces(t *testing.T) {
 func TestPackRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 500 {
-		pool := benchrunner.NodePool{Nodes: 1 + rng.IntN(20)}
+		pool := nodePool{Nodes: 1 + rng.IntN(20)}
 		if rng.IntN(2) == 0 {
 			for left := pool.Nodes; left > 0; {
 				size := 1 + rng.IntN(min(left, 6))
@@ -86,13 +83,13 @@ func TestPackRandom(t *testing.T) {
 				left -= size
 			}
 		}
-		loads := make([]benchrunner.Load, rng.IntN(30))
+		loads := make([]load, rng.IntN(30))
 		shorter := make([]float64, len(loads))
 		for i := range loads {
-			loads[i] = benchrunner.Load{Nodes: 1 + rng.IntN(pool.Nodes), Seconds: math.Exp(3 * rng.NormFloat64())}
+			loads[i] = load{Nodes: 1 + rng.IntN(pool.Nodes), Seconds: math.Exp(3 * rng.NormFloat64())}
 			shorter[i] = loads[i].Seconds * rng.Float64()
 		}
-		p := pool.Pack(loads)
+		p := pool.pack(loads)
 		checkMakespan(t, pool, loads, p)
 		checkSimulated(t, pool, loads, p, shorter)
 	}
@@ -100,7 +97,7 @@ func TestPackRandom(t *testing.T) {
 
 // checkMakespan checks that each load is placed once and that the makespan is within its
 // bounds.
-func checkMakespan(t *testing.T, pool benchrunner.NodePool, loads []benchrunner.Load, p benchrunner.Packing) {
+func checkMakespan(t *testing.T, pool nodePool, loads []load, p packing) {
 	t.Helper()
 	placed := make([]int, len(loads))
 	area, longest, last := 0.0, 0.0, 0.0
@@ -122,7 +119,7 @@ func checkMakespan(t *testing.T, pool benchrunner.NodePool, loads []benchrunner.
 // checkSimulated simulates the schedule `p`. The element `seconds[i]` is the duration of load i. A load
 // begins when the loads listed in its field After have ended. It must have enough free nodes, and it must
 // not begin later than planned.
-func checkSimulated(t *testing.T, pool benchrunner.NodePool, loads []benchrunner.Load, p benchrunner.Packing, seconds []float64) {
+func checkSimulated(t *testing.T, pool nodePool, loads []load, p packing, seconds []float64) {
 	t.Helper()
 	sizes := pool.Groups
 	if sizes == nil {
@@ -154,18 +151,4 @@ func checkSimulated(t *testing.T, pool benchrunner.NodePool, loads []benchrunner
 			t.Fatalf("%+v: load %d begins at %g s on %d nodes: %+v", pool, at.Load, begin, nodes, p)
 		}
 	}
-}
-
-func ExampleNodePool_Pack() {
-	loads := []benchrunner.Load{{Nodes: 2, Seconds: 30}, {Nodes: 8, Seconds: 20}, {Nodes: 2, Seconds: 30}}
-	p := benchrunner.NodePool{Nodes: 8}.Pack(loads)
-	for _, at := range p.Places {
-		fmt.Println("load", at.Load, "at", at.Begin, "s on nodes", at.Groups, "after", at.After)
-	}
-	fmt.Println(p.Makespan, "s,", p.Utilisation(8, loads), "busy")
-	// Output:
-	// load 1 at 0 s on nodes [0 1 2 3 4 5 6 7] after []
-	// load 0 at 20 s on nodes [0 1] after [0]
-	// load 2 at 20 s on nodes [2 3] after [0]
-	// 50 s, 0.7 busy
 }

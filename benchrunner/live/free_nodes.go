@@ -1,11 +1,11 @@
-package benchrunner
+package live
 
 import (
 	"cmp"
 	"slices"
 )
 
-// freeNodes tracks which nodes of a NodePool are free while Pack plans its schedule.
+// freeNodes tracks which nodes of a nodePool are free while pack plans its schedule.
 type freeNodes struct {
 	sizes    []int // nodes of each group
 	largest  []int // indices of groups, largest group first
@@ -19,7 +19,7 @@ type freeNodes struct {
 	lastSpanning int   // last load that spanned switches, -1 for none
 }
 
-func (r NodePool) freeNodes() *freeNodes {
+func (r nodePool) freeNodes() *freeNodes {
 	f := &freeNodes{sizes: r.Groups, switches: r.Groups != nil, nodes: r.Nodes, lastSpanning: -1}
 	if !f.switches {
 		f.sizes = slices.Repeat([]int{1}, r.Nodes)

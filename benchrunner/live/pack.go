@@ -1,18 +1,18 @@
-package benchrunner
+package live
 
 import (
 	"cmp"
 	"slices"
 )
 
-// Load is a launch (a run of the program) that the function Pack schedules.
-type Load struct {
+// load is a launch (a run of the program) that pack schedules.
+type load struct {
 	Nodes   int
 	Seconds float64 // upper bound of its duration
 }
 
-// NodePool describes the nodes of a job on which several launches (runs of the program) are concurrent.
-type NodePool struct {
+// nodePool describes the nodes of a job on which several launches (runs of the program) are concurrent.
+type nodePool struct {
 	Nodes int
 	// Groups has the number of nodes of each switch. Each launch then uses whole groups, which it shares
 	// with no other launch. Only one launch at a time spans several groups, since its messages share the
@@ -21,23 +21,23 @@ type NodePool struct {
 	Groups []int
 }
 
-// Packing is a schedule that says when and where each load (a run of the program) of a job runs.
-type Packing struct {
-	Places   []Place // in the order in which the loads begin
+// packing is a schedule that says when and where each load (a run of the program) of a job runs.
+type packing struct {
+	Places   []place // in the order in which the loads begin
 	Makespan float64 // upper bound of the seconds from the first begin to the last end
 }
 
-// Place says when a load (a run of the program) begins, and on which groups of nodes.
-type Place struct {
+// place says when a load (a run of the program) begins, and on which groups of nodes.
+type place struct {
 	Load   int     // index of the load
 	Begin  float64 // seconds after the begin of the job; an upper bound
 	Groups []int   // indices of the load's groups, in the order in which its ranks fill them
-	After  []int   // indices of Places, ascending: loads that must end before this load begins
+	After  []int   // indices of places, ascending: loads that must end before this load begins
 }
 
-// Utilisation returns the fraction of a job's node-seconds that the loads use. The parameter `nodes` is the
+// utilisation returns the fraction of a job's node-seconds that the loads use. The parameter `nodes` is the
 // number of nodes of the job.
-func (p Packing) Utilisation(nodes int, loads []Load) float64 {
+func (p packing) utilisation(nodes int, loads []load) float64 {
 	used := 0.0
 	for _, l := range loads {
 		used += float64(l.Nodes) * l.Seconds
@@ -48,16 +48,16 @@ func (p Packing) Utilisation(nodes int, loads []Load) float64 {
 	return 1
 }
 
-// Pack schedules loads, each as early as possible. It tries two orders, longest load first and widest load
+// pack schedules loads, each as early as possible. It tries two orders, longest load first and widest load
 // first, and returns the better schedule. Without groups the makespan is at most twice the shortest possible
 // one (Garey and Graham, SIAM Journal on Computing 4, 1975). It takes O(n²) steps for n loads.
 //
-// Every load must have 1 to r.Nodes nodes, and the groups must have r.Nodes together. Otherwise Pack panics.
+// Every load must have 1 to r.Nodes nodes, and the groups must have r.Nodes together. Otherwise pack panics.
 //
 // Each load keeps its planned groups and begins when the earlier loads on these groups have ended. If other
 // loads end early, no load begins later than planned. Schedules without fixed groups do not have this property
 // (Graham's anomalies, SIAM Journal on Applied Mathematics 17, 1969).
-func (r NodePool) Pack(loads []Load) Packing {
+func (r nodePool) pack(loads []load) packing {
 	order := make([]int, len(loads))
 	for i := range loads {
 		order[i] = i
@@ -75,12 +75,12 @@ func (r NodePool) Pack(loads []Load) Packing {
 
 // list schedules the loads in the given order. Whenever groups become free, it starts the first waiting load for
 // which there are enough.
-func (r NodePool) list(loads []Load, order []int) Packing {
-	p := Packing{Places: make([]Place, 0, len(loads))}
+func (r nodePool) list(loads []load, order []int) packing {
+	p := packing{Places: make([]place, 0, len(loads))}
 	end := func(i int) float64 { return p.Places[i].Begin + loads[p.Places[i].Load].Seconds }
 	free := r.freeNodes()
 	waiting := slices.Clone(order)
-	var running []int // indices of Places
+	var running []int // indices of places
 	for now := 0.0; len(waiting) > 0; {
 		rest := waiting[:0]
 		for k, load := range waiting {
@@ -94,7 +94,7 @@ func (r NodePool) list(loads []Load, order []int) Packing {
 				continue
 			}
 			i := len(p.Places)
-			p.Places = append(p.Places, Place{load, now, groups, free.allocate(groups, i)})
+			p.Places = append(p.Places, place{load, now, groups, free.allocate(groups, i)})
 			running = append(running, i)
 			p.Makespan = max(p.Makespan, end(i))
 		}
