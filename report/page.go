@@ -82,7 +82,7 @@ type problemView struct {
 	ProblemFacts
 	ID       string // in the page's address
 	Good     bool   // converged
-	Selected selectionText
+	Selected SelectionMap
 	Chart    template.HTML // empty without an evaluation
 }
 
@@ -97,7 +97,7 @@ func newPage(f Facts) (page, error) {
 		Times: machineTimes(f),
 	}
 	for _, p := range f.Problems {
-		view := problemView{ProblemFacts: p, ID: p.Library + "-" + p.Collective, Good: p.Stop == converged, Selected: selectionOf(p)}
+		view := problemView{ProblemFacts: p, ID: p.Library + "-" + p.Collective, Good: p.Stop == converged, Selected: SelectionOf(p)}
 		if !view.Good {
 			v.Open++
 		}

@@ -24,16 +24,27 @@ import (
 	"tutti/metrics"
 )
 
-// selectionText is the selection of a problem as text, which is shown without JavaScript.
-type selectionText struct {
+// SelectionMap is the selection of a problem as text, which is shown without JavaScript.
+type SelectionMap struct {
 	Letters []letter // of the algorithms
 	Map     string   // a line for each layout, a column for each message size
+}
+
+// String returns the map and what its letters mean.
+func (m SelectionMap) String() string {
+	var b strings.Builder
+	b.WriteString(m.Map + "\n\n")
+	for _, l := range m.Letters {
+		fmt.Fprintf(&b, "%s  %s\n", l.Letter, l.Algorithm)
+	}
+	return b.String()
 }
 
 // letter is the letter that stands for an algorithm in a map of the selection.
 type letter struct{ Letter, Algorithm string }
 
-func selectionOf(p ProblemFacts) selectionText {
+// SelectionOf returns the map of the cells of a problem.
+func SelectionOf(p ProblemFacts) SelectionMap {
 	letters := lettersOf(p)
 	byName := map[string]string{}
 	for _, l := range letters {
@@ -67,7 +78,7 @@ func selectionOf(p ProblemFacts) selectionText {
 		}
 	}
 	w.Flush() // a strings.Builder does not fail
-	return selectionText{letters, b.String()}
+	return SelectionMap{letters, b.String()}
 }
 
 // lettersOf returns the letters that stand for the algorithms in maps. They are the same as in palette.js.

@@ -66,10 +66,12 @@ var (
 	errNotConverged = errors.New("not converged")
 	errCancelled    = errors.New("cancelled")
 	errProgram      = errors.New("the program failed") // tutti run; tutti ends with its exit code
+	errBadRules     = errors.New("a selection file has errors or harms programs")
 )
 
 func errorIsPrinted(err error) bool {
-	return errors.Is(err, errNotConverged) || errors.Is(err, errCancelled) || errors.Is(err, errNotReady) || errors.Is(err, errProgram)
+	return errors.Is(err, errNotConverged) || errors.Is(err, errCancelled) || errors.Is(err, errNotReady) ||
+		errors.Is(err, errProgram) || errors.Is(err, errBadRules)
 }
 
 // codeOf returns the exit code of an error. If the error is a codedError, it contains the code. Otherwise the

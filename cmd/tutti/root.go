@@ -82,10 +82,10 @@ Exit codes:
 	}{
 		{"campaign", "Campaign:", []*cobra.Command{
 			initCommand(a), quickCommand(a), tuneCommand(a), resumeCommand(a), statusCommand(a), cancelCommand(a),
-			reportCommand(a), verifyCommand(a), exportCommand(a),
+			reportCommand(a), verifyCommand(a), exportCommand(a), rulesCommand(a),
 		}},
 		{"machine", "Machine:", []*cobra.Command{doctorCommand(a), buildCommand(a), topologyCommand(a)}},
-		{"application", "Applications:", []*cobra.Command{runCommand(a), traceCommand(a), tableCommand(a), onlineCommand(a)}},
+		{"application", "Applications:", []*cobra.Command{runCommand(a), traceCommand(a), onlineCommand(a)}},
 		{"service", "Service:", []*cobra.Command{serveCommand(a), tokenCommand(a)}},
 		{"", "", []*cobra.Command{versionCommand(a)}},
 	} {

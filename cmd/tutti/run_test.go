@@ -106,17 +106,18 @@ func TestRuntimeShow(t *testing.T) {
 	}}
 	path := filepath.Join(t.TempDir(), "tutti.table")
 	testutil.NoError(t, os.WriteFile(path, table.Bytes(), 0o666))
-	const want = `collective  ranks    per node  order  bytes       algorithm
-──────────  ───────  ────────  ─────  ──────────  ─────────
-allgather   2 to 16  1         any    0B to 1KiB  bruck
-barrier     8        1 to 4    any    0B          linear
+	want := path + `: table of libtutti; libtutti follows 2 rules
+line  collective  algorithm  serves
+────  ──────────  ─────────  ───────────────────────────────────────────
+   2  allgather   bruck      2 to 16 ranks, 1 to 1 per node, 0 to 1024 B
+   3  barrier     linear     8 to 8 ranks, 1 to 4 per node, 0 to 0 B
 `
-	if stdout, _ := mustTutti(t, codeDone, "table", "show", path); stdout != want {
+	if stdout, _ := mustTutti(t, codeDone, "rules", "show", path); stdout != want {
 		t.Errorf("shown\n%swant\n%s", stdout, want)
 	}
-	mustTutti(t, codeInput, "table", "show", filepath.Join(path, "below a file"))
+	mustTutti(t, codeInput, "rules", "show", filepath.Join(path, "below a file"))
 	testutil.NoError(t, os.WriteFile(path, nil, 0o666))
-	if _, stderr := mustTutti(t, codeInput, "table", "show", path); !strings.Contains(stderr, "not a table") {
+	if _, stderr := mustTutti(t, codeInput, "rules", "show", path); !strings.Contains(stderr, "it is empty") {
 		t.Errorf("of no table: %s", stderr)
 	}
 }
@@ -133,24 +134,24 @@ func TestRuntimeJoin(t *testing.T) {
 		return order + "=" + path
 	}
 	block, cyclic, both := arg("block", "binomial"), arg("cyclic", "magpie"), filepath.Join(dir, "both.table")
-	mustTutti(t, codeDone, "table", "join", block, cyclic, "-o", both)
+	mustTutti(t, codeDone, "rules", "join", block, cyclic, "-o", both)
 	table := testutil.Must(libtutti.Parse(readFile(t, both)))(t)
 	for order, want := range map[coll.Order]string{coll.Block: "binomial", coll.Cyclic: "magpie"} {
 		if got := table.Select(coll.Bcast, 8, 4, 64, order); got.Name != want {
 			t.Errorf("%s ranks: %v, want %s", order, got, want)
 		}
 	}
-	if stdout, _ := mustTutti(t, codeDone, "table", "show", both); !strings.Contains(stdout, "cyclic") {
+	if stdout, _ := mustTutti(t, codeDone, "rules", "show", both); !strings.Contains(stdout, "cyclic") {
 		t.Errorf("shown without the order:\n%s", stdout)
 	}
 	for want, args := range map[string][]string{
 		"want one or two tables": {}, "want ORDER=TABLE": {block, "cyclic="}, `order "dealt": want block or cyclic`: {block, "dealt=x"},
 	} {
-		if _, stderr := mustTutti(t, codeUsage, append([]string{"table", "join"}, args...)...); !strings.Contains(stderr, want) {
+		if _, stderr := mustTutti(t, codeUsage, append([]string{"rules", "join"}, args...)...); !strings.Contains(stderr, want) {
 			t.Errorf("%q: %s, want %q", args, stderr, want)
 		}
 	}
-	if _, stderr := mustTutti(t, codeInput, "table", "join", block, "cyclic="+both); !strings.Contains(stderr, "has rules for an order") {
+	if _, stderr := mustTutti(t, codeInput, "rules", "join", block, "cyclic="+both); !strings.Contains(stderr, "has rules for an order") {
 		t.Errorf("joined again: %s", stderr)
 	}
 	if _, stderr := mustTutti(t, codeInput, "online", "update", dir, "--base", both); !strings.Contains(stderr, "rules for orders of ranks") {

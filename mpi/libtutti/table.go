@@ -120,12 +120,17 @@ func (r Range) contains(n int64) bool { return r.Low <= n && n <= r.High }
 // Select returns the algorithm of a call, or coll.Default if no rule applies. The parameter `orders` lists
 // every order (block or cyclic) in which the ranks are placed on the nodes. On one node both orders apply.
 func (t Table) Select(c coll.Collective, ranks, ppn int, bytes int64, orders ...coll.Order) coll.Algorithm {
-	for _, r := range t.Rules {
-		if r.Collective == c && (r.Order == "" || slices.Contains(orders, r.Order)) && r.Ranks.contains(int64(ranks)) && r.PPN.contains(int64(ppn)) && r.Bytes.contains(bytes) {
-			return r.Algorithm
-		}
+	if i := t.find(c, ranks, ppn, bytes, orders...); i >= 0 {
+		return t.Rules[i].Algorithm
 	}
 	return coll.Default
+}
+
+// find returns the index of the rule that Select follows, -1 if no rule applies.
+func (t Table) find(c coll.Collective, ranks, ppn int, bytes int64, orders ...coll.Order) int {
+	return slices.IndexFunc(t.Rules, func(r Rule) bool {
+		return r.Collective == c && (r.Order == "" || slices.Contains(orders, r.Order)) && r.Ranks.contains(int64(ranks)) && r.PPN.contains(int64(ppn)) && r.Bytes.contains(bytes)
+	})
 }
 
 // Bytes returns the table in the text format that libtutti reads.

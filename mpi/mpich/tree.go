@@ -152,26 +152,31 @@ func (f files) check(lib libraryTree) error {
 // check returns an error if MPICH would abort with the tree. The parameter `own` is the library's tree that `tree`
 // replaces.
 func check(tree, own treeObject, lib libraryTree) error {
-	for _, m := range own {
-		if _, ok := tree.Get(m.Key); !ok {
-			return fmt.Errorf("mpich: %s is missing: MPICH aborts when it is called", m.Key)
-		}
+	for _, f := range faultsOf(tree, own, lib) {
+		return fmt.Errorf("mpich: %s", f)
 	}
+	return nil
+}
+
+// treeFault is a part of a tree with which MPICH would abort.
+type treeFault struct {
+	path    []string // keys from the top
+	text    string
+	key     string // below the path, if the text names it
+	missing string // collective without a tree; MPICH aborts only when it is called
+}
+
+func (f treeFault) String() string { return strings.Join(append(slices.Clone(f.path), f.text), ": ") }
+
+// faultsOf returns the faults of a tree.
+func faultsOf(tree, own treeObject, lib libraryTree) []treeFault {
 	kind, names := leafKey, lib.Leaves
 	if strings.HasPrefix(anyLeaf(own), compositionKey) {
 		kind, names = compositionKey, lib.Compositions
 	}
-	for _, m := range tree {
-		name, ok := strings.CutPrefix(m.Key, collectiveKey)
-		if !ok {
-			return fmt.Errorf("mpich: %s: want %s at the top of the tree", m.Key, collectiveKey)
-		}
-		c := checker{lib, kind, names, name}
-		if err := c.branch(m.Value); err != nil {
-			return fmt.Errorf("mpich: %s: %w", m.Key, err)
-		}
-	}
-	return nil
+	c := checker{lib: lib, kind: kind, names: names}
+	c.top(nil, tree, own)
+	return c.faults
 }
 
 func anyLeaf(o treeObject) string {
@@ -189,50 +194,87 @@ type checker struct {
 	kind       string   // what leaves begin with
 	names      []string // of leaves
 	collective string
+	faults     []treeFault
 }
 
-func (c checker) branch(o treeObject) error {
+func (c *checker) fault(path []string, format string, args ...any) {
+	c.faults = append(c.faults, treeFault{path: slices.Clone(path), text: fmt.Sprintf(format, args...)})
+}
+
+// top checks the part of a tree above the collectives. It may have conditions about the communicator.
+func (c *checker) top(path []string, o, own treeObject) {
+	if slices.ContainsFunc(o, func(m treeMember) bool { return strings.HasPrefix(m.Key, collectiveKey) }) || len(o) == 0 {
+		for _, m := range own {
+			if _, ok := o.Get(m.Key); !ok {
+				c.fault(path, "%s is missing: MPICH aborts when it is called", m.Key)
+				c.faults[len(c.faults)-1].missing = strings.TrimPrefix(m.Key, collectiveKey)
+			}
+		}
+	}
+	for i, m := range o {
+		below := append(slices.Clone(path), m.Key)
+		if name, ok := strings.CutPrefix(m.Key, collectiveKey); ok {
+			c.collective = name
+			c.branch(below, m.Value)
+			continue
+		}
+		cond, err := parseCondition(m.Key)
+		if err != nil || !cond.ofComm() {
+			c.fault(below, "want %s at the top of the tree", collectiveKey)
+			continue
+		}
+		c.condition(below, cond, i == len(o)-1)
+		c.top(below, m.Value, own)
+	}
+}
+
+// condition checks a condition, the last one of its object or not.
+func (c *checker) condition(path []string, cond condition, last bool) {
+	switch {
+	case !cond.known(c.lib):
+		c.fault(path, "%s has no such condition", c.lib.Source)
+	case cond.value == "any" && !last:
+		c.fault(path, "want it as the last alternative")
+	case cond.ranged() && last:
+		c.fault(path, "want another alternative after it")
+	}
+}
+
+func (c *checker) branch(path []string, o treeObject) {
 	if len(o) == 0 {
-		return fmt.Errorf("a branch ends without %s", c.kind)
+		c.fault(path, "a branch ends without %s", c.kind)
+		return
 	}
 	if isLeaf(o[0].Key) {
-		return c.leaf(o)
+		c.leaf(path, o)
+		return
 	}
 	for i, m := range o {
 		cond, err := parseCondition(m.Key)
 		if err != nil {
-			return err
+			c.fault(path, "%v", err)
+			c.faults[len(c.faults)-1].key = m.Key
+			continue
 		}
-		last := i == len(o)-1
-		switch {
-		case !cond.known(c.lib):
-			return fmt.Errorf("%s: %s has no such condition", m.Key, c.lib.Source)
-		case cond.value == "any" && !last:
-			return fmt.Errorf("%s: want it as the last alternative", m.Key)
-		case cond.ranged() && last:
-			return fmt.Errorf("%s: want another alternative after it", m.Key)
-		}
-		if err := c.branch(m.Value); err != nil {
-			return fmt.Errorf("%s: %w", m.Key, err)
-		}
+		below := append(slices.Clone(path), m.Key)
+		c.condition(below, cond, i == len(o)-1)
+		c.branch(below, m.Value)
 	}
-	return nil
 }
 
 var leafOf = regexp.MustCompile(`^(?:MPIR_([A-Za-z_]+?)_(?:intra|inter|allcomm)_|MPIDI_([A-Za-z_]+?)_intra_composition_)`)
 
-func (c checker) leaf(o treeObject) error {
+func (c *checker) leaf(path []string, o treeObject) {
 	name, ok := strings.CutPrefix(o[0].Key, c.kind)
 	parts := leafOf.FindStringSubmatch(name)
 	switch {
 	case !ok:
-		return fmt.Errorf("%s: want %s here", o[0].Key, c.kind)
+		c.fault(append(slices.Clone(path), o[0].Key), "want %s here", c.kind)
 	case len(o) > 1:
-		return fmt.Errorf("%s: %s next to a leaf: want nothing", name, o[1].Key)
-	case !slices.Contains(c.names, name):
-		return fmt.Errorf("%s: %s has no such algorithm", name, c.lib.Source)
+		c.fault(append(slices.Clone(path), name), "%s next to a leaf: want nothing", o[1].Key)
+	case c.names != nil && !slices.Contains(c.names, name):
+		c.fault(append(slices.Clone(path), name), "%s has no such algorithm", c.lib.Source)
 	case parts == nil || strings.ToLower(parts[1]+parts[2]) != c.collective:
-		return fmt.Errorf("%s: not an algorithm of %s", name, c.collective)
+		c.fault(append(slices.Clone(path), name), "not an algorithm of %s", c.collective)
 	}
-	return nil
 }

@@ -43,18 +43,25 @@ func reachDevice(o treeObject, call signature) (string, bool, error) {
 // call. When MPICH creates a communicator, it evaluates the conditions that precede the first one about the
 // call; see holds.
 func walk(o treeObject, call signature) (treeMember, bool, error) {
+	leaf, _, ok, err := walkKeys(o, call)
+	return leaf, ok, err
+}
+
+// walkKeys returns the result of walk, and the keys on the way.
+func walkKeys(o treeObject, call signature) (leaf treeMember, keys []string, ok bool, err error) {
 	resolved := true
 	for range maxTreeDepth + 1 {
 		if len(o) == 1 && isLeaf(o[0].Key) {
-			return o[0], true, nil
+			return o[0], keys, true, nil
 		}
 		next, err := enter(o, call, &resolved)
 		if err != nil || next < 0 {
-			return treeMember{}, false, err
+			return treeMember{}, keys, false, err
 		}
+		keys = append(keys, o[next].Key)
 		o = o[next].Value
 	}
-	return treeMember{}, false, fmt.Errorf("%s: tree deeper than %d", call.Collective, maxTreeDepth)
+	return treeMember{}, keys, false, fmt.Errorf("%s: tree deeper than %d", call.Collective, maxTreeDepth)
 }
 
 // enter returns the index of the first alternative whose condition is true for the call, or -1.
@@ -146,6 +153,9 @@ func (c condition) ofComm() bool {
 // known reports whether the library accepts the condition in a selection file. Since 4.2 the library accepts
 // the key "any", and "=any" after every name, although its own file does not contain these texts.
 func (c condition) known(lib libraryTree) bool {
+	if lib.Keys == nil {
+		return true
+	}
 	text := c.name + c.op
 	if c.op == "=" || c.value == "pow2" {
 		text += c.value

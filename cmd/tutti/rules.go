@@ -1,0 +1,180 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+
+	"tutti/coll"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
+	"tutti/report"
+)
+
+func rulesCommand(a *app) *cobra.Command {
+	return verbs(&cobra.Command{
+		Use:   "rules",
+		Short: "Check, show, compare and join selection files",
+		Long: `rules reads the selection files of MPI libraries, from wherever they come: rules of
+Open MPI's coll/tuned (version 1, version 2, JSON) and coll/han, selection trees of
+MPICH and its device ch4 in JSON, and tables of the runtime library.`,
+		Example: indent("tutti rules check /etc/openmpi/tuned.rules --for openmpi=5.0.7"),
+	}, rulesCheckCommand(a), rulesShowCommand(a), rulesJoinCommand(a))
+}
+
+// releaseFlag adds the flag --for, which names the release that is to load a selection file.
+func releaseFlag(cmd *cobra.Command, value *string) {
+	cmd.Flags().StringVar(value, "for", "", "`LIBRARY[=VERSION[:PATH]]` that loads the file, PATH being libmpich.so; default: the first release that tutti was tried with and that has the format")
+	mustComplete(cmd.RegisterFlagCompletionFunc("for", cobra.FixedCompletions(libraries.RuleLibraries(), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)))
+}
+
+// readRules reads a selection file for the value of --for.
+func readRules(cmd *cobra.Command, path, release string) (*mpi.RuleFile, error) {
+	f, err := libraries.ReadRules(path, release)
+	switch {
+	case err != nil && strings.HasPrefix(err.Error(), "--for"):
+		return nil, usageError(cmd, err)
+	case err != nil:
+		return nil, withCode(codeInput, err)
+	}
+	return f, nil
+}
+
+func rulesCheckCommand(a *app) *cobra.Command {
+	var release string
+	cmd := &cobra.Command{
+		Use:   "check FILE...",
+		Short: "Find errors in selection files, and what the library does with them",
+		Long: `check reads selection files as a release of the library reads them. It prints, each
+with its line:
+
+  error        the library ignores the whole file, or aborts with it
+  harm         valid programs abort, hang or compute wrong results with this rule
+  unreachable  no call can reach this rule
+  note         anything else that is worth knowing
+
+Libraries report few of these faults. Open MPI ignores a file with an error, prints
+nothing, and selects as shipped. The exit code is 3 if there is an error or harm.`,
+		Example: indent(
+			"tutti rules check /etc/openmpi/tuned.rules --for openmpi=5.0.7",
+			"tutti rules check tree.json --for mpich=4.2.3:/opt/mpich/lib/libmpich.so",
+			"tutti rules check results/demo/*.rules --format json"),
+		Args:              arguments(1, -1, "one selection file or more"),
+		ValidArgsFunction: completeFiles,
+	}
+	releaseFlag(cmd, &release)
+	a.formatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		var files []checkedFile
+		bad := false
+		for _, path := range args {
+			f, err := readRules(cmd, path, release)
+			if err != nil {
+				return err
+			}
+			files = append(files, checkedFile{path, f})
+			bad = bad || len(f.Of(mpi.FindingError))+len(f.Of(mpi.FindingHarm)) > 0
+		}
+		err := a.show(files, func() {
+			for _, f := range files {
+				a.printCheck(f)
+			}
+		})
+		if err == nil && bad {
+			return withCode(codeInput, errBadRules)
+		}
+		return err
+	}
+	return cmd
+}
+
+// checkedFile is the result of a check.
+type checkedFile struct {
+	File string `json:"file"`
+	*mpi.RuleFile
+}
+
+func (a *app) printCheck(f checkedFile) {
+	fmt.Fprintf(a.stdout, "%s: %s\n%s.\n", f.File, f.Format, f.Effect)
+	if f.Activation != "" {
+		fmt.Fprintln(a.stdout, wrap("To load it: "+f.Activation+".", 80))
+	}
+	a.printFindings(f)
+	var counts []string
+	for _, kind := range mpi.FindingKinds() {
+		if n := len(f.Of(kind)); n > 0 {
+			counts = append(counts, fmt.Sprintf("%d %s", n, kind))
+		}
+	}
+	if len(counts) == 0 {
+		counts = []string{"nothing found"}
+	}
+	fmt.Fprintf(a.stdout, "%s: %s\n", f.File, strings.Join(counts, ", "))
+}
+
+// printFindings prints the findings by line. Findings that differ in the line alone are on one line.
+func (a *app) printFindings(f checkedFile) {
+	type same struct {
+		kind mpi.FindingKind
+		text string
+	}
+	lines := map[same][]string{}
+	for _, x := range f.Findings {
+		lines[same{x.Kind, x.Text}] = append(lines[same{x.Kind, x.Text}], fmt.Sprint(x.Line))
+	}
+	for _, x := range f.Findings {
+		at := lines[same{x.Kind, x.Text}]
+		if len(at) == 0 {
+			continue // printed with the first one
+		}
+		delete(lines, same{x.Kind, x.Text})
+		place, more := f.File, ""
+		if x.Line > 0 {
+			place += ":" + at[0]
+		}
+		const most = 8
+		if n := len(at); n > most {
+			more = fmt.Sprintf(" (also at lines %s and %d more)", strings.Join(at[1:most], ", "), n-most)
+		} else if n > 1 {
+			more = fmt.Sprintf(" (also at %s %s)", map[bool]string{true: "line", false: "lines"}[n == 2], strings.Join(at[1:], ", "))
+		}
+		fmt.Fprintf(a.stdout, "%s: %s: %s%s\n", place, x.Kind, x.Text, more)
+	}
+}
+
+// wrap breaks a text into lines of at most `width` letters, at blanks.
+func wrap(text string, width int) string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && len(line)+1+len(word) > width {
+			lines, line = append(lines, line), ""
+		}
+		line = strings.TrimSpace(line + " " + word)
+	}
+	return strings.Join(append(lines, line), "\n")
+}
+
+// listedRules is the result of show without points.
+type listedRules struct {
+	File string `json:"file"`
+	*mpi.RuleFile
+	Listing []mpi.ListedRule `json:"listing"`
+}
+
+func (a *app) showListing(path string, f *mpi.RuleFile, collectives []coll.Collective) error {
+	listing := slices.DeleteFunc(slices.Clone(f.Listing), func(r mpi.ListedRule) bool {
+		c, err := coll.ParseCollective(r.Collective)
+		return err == nil && !slices.Contains(collectives, c)
+	})
+	return a.show(listedRules{path, f, listing}, func() {
+		t := report.NewTable(table.Row{"line", "collective", "algorithm", "serves"})
+		for _, r := range listing {
+			t.AppendRow(table.Row{r.Line, r.Collective, r.Algorithm, strings.Join(r.Rule, ", ")})
+		}
+		fmt.Fprintf(a.stdout, "%s: %s; %s\n%s\n", path, f.Format, f.Effect, t.Render())
+	})
+}

@@ -1,0 +1,195 @@
+package mpich
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"tutti/coll"
+	"tutti/mpi"
+)
+
+// posixFile is the control variable that names the file of the collectives through shared memory.
+const posixFile = "MPIR_CVAR_CH4_POSIX_COLL_SELECTION_TUNING_JSON_FILE"
+
+var _ mpi.RuleReader = library{}
+
+// treeFile is a selection tree in a file, with the places of its parts.
+type treeFile struct {
+	build
+	*mpi.RuleFile
+	doc    *mpi.JSON
+	tree   treeObject
+	device bool // it selects compositions
+}
+
+// ReadRules implements mpi.RuleReader. Without the library's file, and for a release whose trees are not known, it does
+// not check names that the catalogue does not have.
+func (library) ReadRules(cat *mpi.Catalogue, path string, text []byte) (*mpi.RuleFile, bool) {
+	if !looksLikeTree(text) {
+		return nil, false
+	}
+	f := &treeFile{build: build{cat: cat}, RuleFile: &mpi.RuleFile{
+		Format: "selection tree of MPICH", Library: cat.Library, Version: cat.Version, Findings: []mpi.Finding{}, Collectives: []coll.Collective{},
+	}}
+	f.open(path)
+	if f.parse(text) {
+		f.check()
+	}
+	f.Loaded = len(f.Of(mpi.FindingError)) == 0
+	f.Effect = fmt.Sprintf("MPICH %s loads the file; number of leaves: %d, of collectives with a catalogue: %d", cat.Version, f.Rules, len(f.Collectives))
+	if !f.Loaded {
+		f.Effect = fmt.Sprintf("programs abort with MPICH %s, in MPI_Init or at the first call that reaches the fault; builds without assertions may go on with wrong results", cat.Version)
+	} else if f.tree != nil {
+		f.Choose = f.choose
+	}
+	f.Sort()
+	return f.RuleFile, true
+}
+
+func looksLikeTree(text []byte) bool {
+	return bytes.HasPrefix(bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff"))), []byte("{")) &&
+		(bytes.Contains(text, []byte(`"collective`)) || bytes.Contains(text, []byte(leafKey)) || bytes.Contains(text, []byte(compositionKey))) &&
+		!bytes.Contains(text, []byte(`"collectives"`))
+}
+
+// open reads the trees and names of the library, if they are known.
+func (f *treeFile) open(path string) {
+	opened, err := library{}.Open(f.cat, path)
+	if err == nil {
+		f.build = opened.(build)
+		return
+	}
+	if path != "" {
+		f.Add(0, mpi.FindingNote, err.Error())
+	}
+	f.lib.Source = "MPICH " + f.cat.Version
+	f.Add(0, mpi.FindingNote, fmt.Sprintf("conditions and names of algorithms without a row in tutti's table are not checked: give --for mpich=%s:PATH of its libmpich.so", f.cat.Version))
+}
+
+// parse reads the tree. It returns false if there is none.
+func (f *treeFile) parse(text []byte) bool {
+	var syntax *mpi.JSONError
+	doc, trailing, err := mpi.ParseJSON(text)
+	if errors.As(err, &syntax) {
+		f.Add(syntax.Line, mpi.FindingError, syntax.Text)
+		return false
+	}
+	for _, line := range trailing {
+		f.Add(line, mpi.FindingNote, "a comma after the last element: remove it, it is not JSON")
+	}
+	f.doc = doc
+	if f.tree = f.object(doc, 0); len(f.Of(mpi.FindingError)) > 0 {
+		return false
+	}
+	leaf := anyLeaf(f.tree)
+	f.device = strings.HasPrefix(leaf, compositionKey)
+	f.Activation = flatFile + "=/ABSOLUTE/PATH and MPIR_CVAR_DEVICE_COLLECTIVES=none; without the second, the device's tree decides first, and this one only for the parts of a collective"
+	switch {
+	case f.device:
+		f.Format, f.Activation = "selection tree of MPICH's device ch4", deviceFile+"=/ABSOLUTE/PATH"
+	case strings.HasPrefix(leaf, leafKey+"MPIDI_POSIX"):
+		f.Format, f.Activation = "selection tree of MPICH's collectives through shared memory", posixFile+"=/ABSOLUTE/PATH; 4.0 opens the file of the device instead"
+	}
+	return true
+}
+
+// object converts a JSON value. Like MPICH, it removes spaces from keys, and the last of equal keys counts.
+func (f *treeFile) object(v *mpi.JSON, depth int) treeObject {
+	if v.Kind != mpi.JSONObject || depth > maxTreeDepth {
+		f.Add(v.Line, mpi.FindingError, fmt.Sprintf("want an object in braces, at most %d deep, got %s", maxTreeDepth, v.Kind))
+		return nil
+	}
+	var out treeObject
+	for _, m := range v.Members {
+		key := plainKey(m.Key)
+		if _, twice := out.Get(key); twice {
+			f.Add(m.Line, mpi.FindingNote, fmt.Sprintf("%s is there twice in one object: the last one counts, at the place of the first", key))
+		}
+		out = out.With(key, f.object(m.Value, depth+1))
+	}
+	return out
+}
+
+func plainKey(key string) string { return strings.ReplaceAll(key, " ", "") }
+
+// line returns the line of the last key of a path. A leaf may stand without its kind.
+func (f *treeFile) line(path []string) int {
+	v, line := f.doc, 1
+	for _, key := range path {
+		found := false
+		for _, m := range v.Members {
+			if k := plainKey(m.Key); k == key || k == leafKey+key || k == compositionKey+key {
+				v, line, found = m.Value, m.Line, true
+			}
+		}
+		if !found {
+			break
+		}
+	}
+	return line
+}
+
+// check adds the faults of the tree, and what its leaves do.
+func (f *treeFile) check() {
+	own := f.lib.Tree
+	lib := f.lib
+	switch {
+	case f.device:
+		own = treeObject{} // without a tree of its own, the device hands a collective on
+	case strings.HasPrefix(anyLeaf(f.tree), leafKey+"MPIDI_POSIX"):
+		own, lib = treeObject{}, libraryTree{Source: f.lib.Source}
+	}
+	c := checker{lib: lib, kind: leafKey, names: lib.Leaves}
+	if f.device {
+		c.kind, c.names = compositionKey, lib.Compositions
+	}
+	c.top(nil, f.tree, own)
+	missing := map[int][]string{}
+	for _, fault := range c.faults {
+		if line := f.line(append(slices.Clone(fault.path), fault.key)); fault.missing != "" {
+			missing[line] = append(missing[line], fault.missing)
+		} else {
+			f.Add(line, mpi.FindingError, fault.String())
+		}
+	}
+	for line, names := range missing {
+		f.Add(line, mpi.FindingHarm, fmt.Sprintf("a file replaces the whole tree, and these collectives are missing: %s; a program that calls one of them aborts, MPI_Init may be the first", strings.Join(names, ", ")))
+	}
+	r := &reachable{treeFile: f}
+	r.visit(nil, f.tree, calls{}, true)
+}
+
+// choose returns what the tree selects for the benchmark's call at a point.
+func (f *treeFile) choose(p coll.Point) mpi.RuleChoice {
+	leaf, keys, ok, err := walkKeys(f.tree, f.callAt(p))
+	out := mpi.RuleChoice{Algorithm: coll.Default, Line: f.line(keys), Rule: keys}
+	switch {
+	case err != nil:
+		out.Rule = append(keys, err.Error())
+		return out
+	case !ok && f.device:
+		out.Rule = append(keys, "no alternative holds: the device hands the call on")
+		return out
+	case !ok:
+		out.Rule = append(keys, "no alternative holds: MPICH aborts")
+		return out
+	}
+	out.Line, out.Rule = f.line(append(slices.Clone(keys), leaf.Key)), append(keys, leaf.Key)
+	out.Algorithm = f.algorithm(p.Collective, leaf)
+	return out
+}
+
+// algorithm returns the algorithm of a leaf, named as in the catalogue if it is there.
+func (f *treeFile) algorithm(c coll.Collective, leaf treeMember) coll.Algorithm {
+	out := coll.Algorithm{Name: strings.TrimPrefix(leaf.Key, compositionKey)}
+	if alg, err := leafAlgorithm(leaf); err == nil && !f.device {
+		out = alg
+	}
+	if e, ok := f.entry(c, out.Name); ok {
+		out.Name = e.Name
+	}
+	return out
+}
