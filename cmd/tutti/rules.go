@@ -22,7 +22,7 @@ func rulesCommand(a *app) *cobra.Command {
 Open MPI's coll/tuned (version 1, version 2, JSON) and coll/han, selection trees of
 MPICH and its device ch4 in JSON, and tables of the runtime library.`,
 		Example: indent("tutti rules check /etc/openmpi/tuned.rules --for openmpi=5.0.7"),
-	}, rulesCheckCommand(a), rulesShowCommand(a), rulesJoinCommand(a))
+	}, rulesCheckCommand(a), rulesShowCommand(a), rulesDiffCommand(a), rulesJoinCommand(a))
 }
 
 // releaseFlag adds the flag --for, which names the release that is to load a selection file.
