@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -206,6 +208,32 @@ timeout 1000 bash -c 'echo $$ >>pids; sleep 1000'`)
 	if err := s.Cancel(ctx, "1-2-3", submission(t, "")); err != nil {
 		t.Errorf("Cancel of a job that never was: %v", err)
 	}
+}
+
+// TestStartsAnother checks that Cancel leaves a process alone that another job is about to become. Between fork and exec
+// it runs this program, with this program's environment.
+func TestStartsAnother(t *testing.T) {
+	s, sub := scheduler(t), submission(t, "sleep 1000")
+	id := submit(t, s, sub)
+	child := exec.Command("/proc/self/exe", "-test.run=^TestReadsInput$")
+	child.Env = []string{"TUTTI_TEST_INPUT=1"}
+	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	input := testutil.Must(child.StdinPipe())(t)
+	testutil.NoError(t, child.Start())
+	testutil.NoError(t, s.Cancel(ctx, id, sub))
+	input.Close()
+	if err := child.Wait(); err != nil {
+		t.Errorf("Cancel ended the process: %v", err)
+	}
+}
+
+// TestReadsInput is the program of TestStartsAnother.
+func TestReadsInput(t *testing.T) {
+	if os.Getenv("TUTTI_TEST_INPUT") == "" {
+		t.Skip("TestStartsAnother runs it")
+	}
+	_, err := io.ReadAll(os.Stdin)
+	testutil.NoError(t, err)
 }
 
 // TestUnreadableFiles checks that Status returns ErrUnavailable if a file of the job cannot be read. The

@@ -126,14 +126,22 @@ func (p process) has(proc procfs.Proc, session int, own procfs.ProcStat) (bool, 
 	if s.Session == session && session != 0 {
 		return true, nil
 	}
+	starting := took && sameProgram(proc) // about to become another job's process
 	env, err := proc.Environ()
 	if errors.Is(err, fs.ErrPermission) { // of another user
 		return false, nil
 	}
 	// Processes that this process started, and children of theirs, have its number in their environment. An orphan
 	// without it has emptied its environment.
-	orphan := took && !slices.Contains(env, reaperVariable())
+	orphan := took && !starting && !slices.Contains(env, reaperVariable())
 	return err == nil && (orphan || slices.Contains(env, "TUTTI_JOB_ID="+p.id)), unknown(err)
+}
+
+// sameProgram reports whether a process runs the same program as this process.
+func sameProgram(proc procfs.Proc) bool {
+	program, err := proc.Executable()
+	own, ownErr := os.Readlink("/proc/self/exe")
+	return err == nil && ownErr == nil && program == own
 }
 
 // reaperVariable is the environment variable of jobs whose value is the ID of the process that takes over orphans.
