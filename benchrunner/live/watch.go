@@ -24,6 +24,9 @@ const (
 	askFirst  = time.Second     // delay after a submission, when the answer would only be "waiting"
 )
 
+// lookPeriod is the mean time between two looks at files on a shared file system: at most 500 a second for all jobs.
+const lookPeriod = 2 * time.Millisecond
+
 // unknownTimes is the number of consecutive answers that must omit a job before it counts as lost or not
 // accepted. A lost job must also be missing for this many times Options.Settle. Schedulers omit jobs right
 // after a submission, after a restart, and before their accounts show the end.
@@ -136,7 +139,7 @@ func (w *watcher) loop(ctx context.Context) {
 func (w *watcher) pause() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	d := w.jitter(time.Since(w.changed) / 50)
+	d := w.jitter(max(time.Since(w.changed)/50, time.Duration(len(w.jobs))*lookPeriod))
 	if ask := time.Until(w.nextAsk); !w.asking && ask < d {
 		d = max(ask, w.poll.Min)
 	}
