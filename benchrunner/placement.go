@@ -18,7 +18,8 @@ const (
 // placementScript makes each rank print its host before it runs the program. Otherwise nothing would show that
 // a launcher has started all ranks on one node.
 const placementScript = `#!/bin/sh
-echo "` + placementMark + `$(uname -n)" >&2
+read -r host </proc/sys/kernel/hostname
+echo "` + placementMark + `$host" >&2
 exec "$@"
 `
 

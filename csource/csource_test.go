@@ -171,6 +171,9 @@ func buildTool(t *testing.T, m mpiOf, flags ...string) string {
 func TestLiveTools(t *testing.T) {
 	all := mpis()
 	for i, m := range all {
+		if i > 0 && !testutil.AllCases() {
+			break
+		}
 		t.Run(m.Compiler, func(t *testing.T) {
 			library := runtimeLibrary(t, m)
 			program := testutil.BuildProgram(t, m.Toolchain, testutil.CallsProgram)

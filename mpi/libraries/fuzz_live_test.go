@@ -154,7 +154,7 @@ func TestLiveFuzzWithin(t *testing.T) {
 // fuzzBelow runs the random calls above each MPI library. The parameter `exploring` holds further settings
 // with which libtutti explores. It may be empty.
 func fuzzBelow(t *testing.T, library csource.Program, exploring ...string) {
-	steps := 80
+	steps := 40
 	if testutil.AllCases() {
 		steps = 400
 	}

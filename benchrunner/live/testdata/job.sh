@@ -89,14 +89,14 @@ tutti_find_reaper() {
 	done
 }
 
-# tutti_uses PID FOLDER PIPES returns whether a process uses the folder or the pipes of a launch.
+# tutti_uses PID FOLDER returns whether a process uses the folder or the pipes of a launch, descriptors 7 and 8.
 tutti_uses() {
 	local link
+	for link in /proc/"$1"/fd/*; do
+		if [[ $link -ef /proc/self/fd/7 || $link -ef /proc/self/fd/8 ]]; then return; fi
+	done
 	while IFS= read -r link; do
-		case $link in
-		"$2" | "$2"/*) return ;;
-		pipe:*) case $3 in *"$link"*) return ;; esac ;;
-		esac
+		case $link in "$2" | "$2"/*) return ;; esac
 	done < <(readlink /proc/"$1"/{cwd,root,exe} /proc/"$1"/fd/* 2>/dev/null)
 	return 1
 }
@@ -116,11 +116,11 @@ tutti_in_job() {
 	[ "$2" = "$tutti_reaper" ]
 }
 
-# tutti_find_left FIRST [FOLDER PIPES GROUP] puts the processes of this user that the launch in FOLDER left on this
+# tutti_find_left FIRST [FOLDER GROUP] puts the processes of this user that the launch in FOLDER left on this
 # node into the map tutti_left. They began at the clock tick FIRST or later. Without FOLDER it finds those of all
 # launches that have ended. A process that uses the folder counts only if it is an orphan, since a person may read there.
 tutti_find_left() {
-	local first=$1 folder=$2 pipes=$3 group=$4 process pid up young
+	local first=$1 folder=$2 group=$3 process pid up young
 	local -A parent=() name=() of=() session=() oldest=()
 	for process in /proc/[0-9]*; do
 		if [ -O "$process" ] && tutti_stat "$process/stat"; then
@@ -148,13 +148,13 @@ tutti_find_left() {
 			tutti_in_job "$pid" "${parent[$pid]}" "${session[$pid]}" || continue
 		elif [ "${of[$pid]}" != "$group" ]; then
 			tutti_in_job "$pid" "${parent[$pid]}" "${session[$pid]}" ||
-				{ [[ $up = 1 || $up = "$tutti_reaper" || ${name[$up]} = systemd ]] && tutti_uses "$pid" "$folder" "$pipes"; } || continue
+				{ [[ $up = 1 || $up = "$tutti_reaper" || ${name[$up]} = systemd ]] && tutti_uses "$pid" "$folder"; } || continue
 		fi
 		tutti_left[$pid]=${name[$pid]}
 	done
 }
 
-# tutti_end_left FIRST [FOLDER PIPES GROUP] ends what tutti_find_left finds. It prints what does not end, and keeps
+# tutti_end_left FIRST [FOLDER GROUP] ends what tutti_find_left finds. It prints what does not end, and keeps
 # the script from starting another launch.
 tutti_end_left() {
 	local try pid
@@ -171,7 +171,7 @@ tutti_end_left() {
 
 # tutti_start FOLDER SECONDS COMMAND...
 tutti_start() {
-	local folder=$1 limit=$2 began code group first pipes sizes left
+	local folder=$1 limit=$2 began code group first sizes left
 	shift 2
 	if [ -e "$folder/end" ] || [ -e stop ]; then return; fi
 	: >"$folder/begin"
@@ -182,15 +182,15 @@ tutti_start() {
 	exec 6</proc/self/fd/9
 	(
 		tutti_stat /proc/self/stat
-		echo "$BASHPID ${tutti_fields[19]}" $(readlink /proc/self/fd/7 /proc/self/fd/8) >&9
+		echo "$BASHPID ${tutti_fields[19]}" >&9
 		cd "$folder" && export TUTTI_START=$PWD &&
 			exec timeout -k 10 "$limit" bash -c '. ./variables 2>/dev/null; exec -- "$@"' tutti "$@" </dev/null >&7 2>&8 6<&- 7>&- 8>&- 9>&-
 	)
 	code=$?
-	exec 7>&- 8>&- 9>&-
-	read -r group first pipes <&6
 	case $code in 137 | 143) sleep 2 ;; esac # a scheduler ends the programs shortly before this script
-	mapfile -t left < <(tutti_end_left "$first" "$PWD/$folder" "$pipes" "$group")
+	left=()
+	if read -r -t 10 group first <&6; then mapfile -t left < <(tutti_end_left "$first" "$PWD/$folder" "$group"); fi
+	exec 7>&- 8>&- 9>&-
 	read -r -t 10 <&6 # the end of both tutti_keep
 	exec 6<&-
 	tutti_clock
