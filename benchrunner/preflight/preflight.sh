@@ -3,7 +3,7 @@
 # library's own tool lists, and the file of the library that the benchmark program loads.
 # The first rank prints; the others have nothing to do. Every launcher sets one of the names.
 # Arguments: PROGRAM CONTROL [LISTER...]
-case ${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-${SLURM_PROCID:-0}}}} in 0) ;; *) exit 0 ;; esac
+case ${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-${PALS_RANKID:-${SLURM_PROCID:-0}}}}} in 0) ;; *) exit 0 ;; esac
 program=$1 control=$2
 shift 2
 echo "tutti-preflight begin"

@@ -10,11 +10,11 @@ done
 export FAKE_PROCESSES
 FAKE_RANK=$((FAKE_PROCESSES - 1))
 while [ $FAKE_RANK -gt 0 ]; do
-	export FAKE_RANK
+	export FAKE_RANK OMPI_COMM_WORLD_RANK=$FAKE_RANK
 	"$@" &
 	FAKE_RANK=$((FAKE_RANK - 1))
 done
-export FAKE_RANK
+export FAKE_RANK OMPI_COMM_WORLD_RANK=$FAKE_RANK
 "$@"
 code=$?
 wait
