@@ -137,6 +137,24 @@ type Market struct {
 	Launch float64
 }
 
+// Unconfirmed is the predicted gain that the guard leaves to the library because choice or default have no measurement,
+// and what measuring them costs.
+type Unconfirmed struct {
+	Points  int     `json:"points"`
+	Gain    float64 `json:"gain"`            // mean logarithm of the speed-up over all points of the problem
+	Seconds float64 `json:"machine_seconds"` // predicted, without launches
+}
+
+// Unconfirmed sums up the pairs of a problem with the given number of points.
+func (m Market) Unconfirmed(points int) (out Unconfirmed) {
+	for _, p := range m.Pairs {
+		out.Points++
+		out.Gain += p.Gain / float64(points)
+		out.Seconds += p.Seconds
+	}
+	return out
+}
+
 // Buy returns the pairs to measure in the next round of confirmation, for each market. It buys pairs that add at least
 // `rate` of gain per second of machine time, the best first, as long as all together cost at most `budget` seconds.
 // Pairs of the same launches are bought together: each must be worth its own machine time, and all of them must be

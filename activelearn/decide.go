@@ -91,15 +91,15 @@ func (p Progress) averagesMeet() bool {
 	return ok && p.Criteria.Meets(metrics.Summary{Slowdown: e.Slowdown, Mistakes: e.Mistakes})
 }
 
-// noiseLimited reports whether noise keeps the stopping criteria out of reach: they would fail with the
-// probability `confidence` even if every candidate were measured once. This must hold in successive rounds,
-// because a few replicates can change the estimated noise.
+// noiseLimited reports whether noise keeps the stopping criteria out of reach: they would fail with the probability
+// Criteria.Confidence even if every candidate were measured once. A stop asks for the same certainty that they hold. This
+// must hold in successive rounds, because a few replicates can change the estimated noise.
 func (p Progress) noiseLimited() bool {
 	rounds := max(1, p.Criteria.Patience)
 	if p.MeasuresAll || len(p.Evaluations) < rounds || p.Replicates < minReplicates {
 		return false
 	}
 	return !slices.ContainsFunc(p.Evaluations[len(p.Evaluations)-rounds:], func(e Evaluation) bool {
-		return e.Source != Predicted || e.PAttainable >= 1-confidence
+		return e.Source != Predicted || e.PAttainable > 1-p.Criteria.confidence()
 	})
 }

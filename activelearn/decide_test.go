@@ -9,7 +9,8 @@ func TestDecide(t *testing.T) {
 		return []Evaluation{{Source: Predicted, PAttainable: 1}, {Source: Predicted, PConverged: p, PAttainable: 1, Audits: audits}}
 	}
 	validated := []Evaluation{{Source: CrossValidated, Slowdown: 1.01, Mistakes: 0.01}}
-	noisy := []Evaluation{{Source: Predicted, PAttainable: 0.04}, {Source: Predicted, PAttainable: 0.04}}
+	noisy := []Evaluation{{Source: Predicted, PAttainable: 0.19}, {Source: Predicted, PAttainable: 0.19}}
+	lessNoisy := []Evaluation{noisy[0], {Source: Predicted, PAttainable: 0.21}}
 	for _, tc := range []struct {
 		name string
 		p    Progress
@@ -32,6 +33,7 @@ func TestDecide(t *testing.T) {
 		{"complete without an evaluation", Progress{}, SpaceExhausted},
 		{"complete and bad", Progress{Evaluations: []Evaluation{{Source: measured, Slowdown: 1.1}}, Limit: Budget}, SpaceExhausted},
 		{"noise", Progress{Evaluations: noisy, Free: 1, Replicates: minReplicates, Limit: TimeUp}, NoiseLimited},
+		{"noise may allow it", Progress{Evaluations: lessNoisy, Free: 1, Replicates: minReplicates}, ""},
 		{"noise in one round", Progress{Evaluations: noisy[:1], Free: 1, Replicates: minReplicates}, ""},
 		{"few replicates", Progress{Evaluations: noisy, Free: 1, Replicates: minReplicates - 1}, ""},
 		{"a limit", Progress{Evaluations: predicted(0.5, 0), Free: 1, Limit: Budget}, Budget},

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tutti/coll"
+	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/selection"
 )
@@ -114,6 +115,15 @@ func (a Alternatives) margin(own, byDefault coll.Measurement) float64 {
 // expectedMargin returns the difference in decades that the guard will require at a point.
 func (a Alternatives) expectedMargin(p coll.Point) float64 {
 	return max(math.Log10(1+minAdvantage), guardSigmas*math.Sqrt(2*a.noise.Unshifted(p)))
+}
+
+// Noise returns the relative standard deviation of a measured time between jobs, as the median over the points.
+func (a Alternatives) Noise(points []coll.Point) float64 {
+	deviations := make([]float64, len(points))
+	for i, p := range points {
+		deviations[i] = math.Ln10 * math.Sqrt(a.noise.Between(p))
+	}
+	return metrics.Median(deviations)
 }
 
 // noiseOf returns the noise that the models have learned, or that of the replicates if they learned none.

@@ -100,6 +100,18 @@ func (c Conclusion) Unguarded() bool {
 	return len(c.Rows) > 0 && c.GuardResult(0) == activelearn.NotGuarded
 }
 
+// Noise returns the relative standard deviation of a measured time between jobs, as the median over the points.
+func (t *Trained) Noise() float64 { return t.alternatives.Noise(t.Points) }
+
+// Unconfirmed returns what further confirmation could add. It is zero without Spec.Guard.
+func (t *Trained) Unconfirmed() activelearn.Unconfirmed {
+	if !t.Spec.Guard {
+		return activelearn.Unconfirmed{}
+	}
+	opt := activelearn.PairOptions{Weight: t.weight(), SharedLaunch: t.Spec.sharedLaunch(), Earlier: t.Earlier}
+	return t.alternatives.Market(t.rows, opt).Unconfirmed(len(t.Points))
+}
+
 // maxPosteriorWork limits the cost of a posterior over the whole grid: points times algorithms times the
 // squared number of measurements. A posterior at the limit takes about ten seconds.
 const maxPosteriorWork = 2e10

@@ -16,4 +16,8 @@ const (
 	// spends. docs/experiments/2026-11-29-harm.md has harm, gain and machine time by the rate.
 	confirmRate  = 0.1
 	confirmRound = 0.25
+
+	// maxHeldOut limits the slowdown of a choice at one held-out point. Otherwise one disturbed measurement determines
+	// the mean. Forecasts have the same limit.
+	maxHeldOut = 10
 )

@@ -46,5 +46,5 @@ func (c Conclusion) Risk(at coll.Point) float64 {
 		deviation = measuredDeviation
 	}
 	z := gain / deviation
-	return deviation * (distuv.UnitNormal.Prob(z) - z*distuv.UnitNormal.Survival(z))
+	return max(0, deviation*(distuv.UnitNormal.Prob(z)-z*distuv.UnitNormal.Survival(z))) // rounding errors where z is large
 }

@@ -109,13 +109,13 @@ func (r *run) compare(d learner.Data, s hpo.Study) (*hpo.Comparison, error) {
 	return c, r.append(journal.Record{Kind: journal.KindComparison, Comparison: c})
 }
 
-// compareLosses compares the slowdowns of two models at the same points. It returns nil if the total weight
-// is zero.
+// compareLosses compares the slowdowns of two models, limited to maxHeldOut, at the same points. It returns nil if the
+// total weight is zero.
 func compareLosses(allowed metrics.Allowed, gaussian, forest, weights []float64) *hpo.Comparison {
 	losses := func(slowdowns []float64) []float64 {
 		out := make([]float64, len(slowdowns))
 		for i, s := range slowdowns {
-			out[i] = allowed.WithDefaults().Slowdown * allowed.LossOf(s-1)
+			out[i] = allowed.WithDefaults().Slowdown * allowed.LossOf(min(s, maxHeldOut)-1)
 		}
 		return out
 	}

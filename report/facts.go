@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"tutti/activelearn"
@@ -67,6 +68,12 @@ type Benefit struct {
 	BreakEven       *float64 `json:"break_even_node_seconds"` // node-seconds of collective time; null if nothing is saved
 
 	Verified *verify.Interval `json:"verified,omitempty"` // Saved as a verification measured it; null: Saved is not verified
+	Noise    float64          `json:"noise,omitzero"`     // relative standard deviation of a measured time between jobs, largest of the problems
+}
+
+// NotGuarded reports whether the selection of a library is as predicted for some collective.
+func (f Facts) NotGuarded(library string) bool {
+	return slices.ContainsFunc(f.Problems, func(p ProblemFacts) bool { return p.Library == library && p.NotGuarded })
 }
 
 // Unverified returns the names of the libraries that have no completed verification, as a text such as
@@ -115,14 +122,17 @@ type ProblemFacts struct {
 	Warnings   []string                 `json:"warnings"`
 
 	// These fields are left out where they do not apply to the problem.
-	Model       string          `json:"model,omitempty"`        // kind of the final model
-	HeldOut     *hpo.Comparison `json:"held_out,omitempty"`     // null without a comparison of models
-	Ties        *int            `json:"ties,omitempty"`         // cells with a tie; null when unknown
-	DefaultKept int             `json:"default_kept,omitempty"` // cells with DefaultKept
-	Weights     *WeightFacts    `json:"weights,omitempty"`      // null when all points count the same
-	Reasons     []RoundReasons  `json:"reasons,omitempty"`      // by round
-	Compared    []ComparedFacts `json:"compared,omitempty"`     // by earlier campaign
-	Unsafe      *UnsafeFacts    `json:"unsafe,omitempty"`       // null when no algorithm is left out
+	Noise       float64                  `json:"noise,omitzero"`         // relative standard deviation of a measured time between jobs, median of the points
+	NotGuarded  bool                     `json:"not_guarded,omitzero"`   // the selection is as predicted: no default was measured, or export.guard is false
+	Unconfirmed *activelearn.Unconfirmed `json:"unconfirmed,omitempty"`  // predicted gain that is left to the library; null without
+	Model       string                   `json:"model,omitempty"`        // kind of the final model
+	HeldOut     *hpo.Comparison          `json:"held_out,omitempty"`     // null without a comparison of models
+	Ties        *int                     `json:"ties,omitempty"`         // cells with a tie; null when unknown
+	DefaultKept int                      `json:"default_kept,omitempty"` // cells with DefaultKept
+	Weights     *WeightFacts             `json:"weights,omitempty"`      // null when all points count the same
+	Reasons     []RoundReasons           `json:"reasons,omitempty"`      // by round
+	Compared    []ComparedFacts          `json:"compared,omitempty"`     // by earlier campaign
+	Unsafe      *UnsafeFacts             `json:"unsafe,omitempty"`       // null when no algorithm is left out
 }
 
 // UnsafeFacts describes the algorithms that export.op_safe leaves out. The figures compare the tuned

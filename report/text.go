@@ -51,11 +51,40 @@ func (f Facts) Notes() []string {
 		notes = append(notes, fmt.Sprintf("machine time: %s of the time of measuring everything, median of the problems", FormatShare(share)))
 	}
 	for _, l := range f.Libraries {
+		if f.NotGuarded(l.Library) {
+			details = append(details, l.Library+": "+notGuarded)
+		}
+		if text := f.unconfirmed(l.Library); text != "" {
+			details = append(details, l.Library+": "+text)
+		}
 		if l.Benefit != nil {
 			details = append(details, l.Library+": "+l.Benefit.text())
 		}
 	}
 	return append(notes, details...)
+}
+
+const notGuarded = "not guarded: no default was measured, or export.guard is false; the selection is as predicted and may be slower than the default"
+
+// unconfirmed says how much predicted gain is left to a library, and what confirming it would cost. It returns "" if
+// nothing is left.
+func (f Facts) unconfirmed(library string) string {
+	var points, all int
+	var gain, seconds float64
+	for _, p := range f.Problems {
+		if p.Library != library {
+			continue
+		}
+		all += p.Points
+		if u := p.Unconfirmed; u != nil {
+			points, gain, seconds = points+u.Points, gain+u.Gain*float64(p.Points), seconds+u.Seconds
+		}
+	}
+	if points == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d points keep the default although another algorithm is predicted to be faster: measuring them takes another %s and may save %s of collective time",
+		points, all, formatSeconds(seconds), FormatShare(1-math.Exp(-gain/float64(all))))
 }
 
 func (b *Benefit) text() string {
@@ -66,7 +95,9 @@ func (b *Benefit) text() string {
 	}
 	switch {
 	case b.BreakEven == nil && b.Verified != nil && b.Verified.High > 0:
-		return fmt.Sprintf("%s, the files are not distinguishable from the default: %s of collective time saved (%s)", cost, share, source)
+		return fmt.Sprintf("%s, the files are not distinguishable from the default at a noise of %s: %s of collective time saved (%s)", cost, FormatShare(b.Noise), share, source)
+	case b.BreakEven == nil && b.Verified == nil && b.Saved == 0:
+		return fmt.Sprintf("%s, the files keep the default: other algorithms are not distinguishable from it at a noise of %s", cost, FormatShare(b.Noise))
 	case b.BreakEven == nil:
 		return cost + ", the files save no collective time: tuning does not pay off"
 	}

@@ -14,8 +14,8 @@ import (
 )
 
 // benefit compares the cost of measuring a library with the time in collectives that its selection saves. It
-// returns nil if no time of the library's default is known. The parameter `f` contains the problems and the
-// machine time.
+// returns nil if no time of the library's default is known, or if the selection is neither guarded nor verified. f has
+// the problems and the machine time.
 func (c *Conclusions) benefit(f report.Facts, library string) *report.Benefit {
 	b := &report.Benefit{CollectiveShare: c.campaign.Config.Export.CollectiveShare}
 	for _, m := range f.MachineTime {
@@ -36,7 +36,8 @@ func (c *Conclusions) benefit(f report.Facts, library string) *report.Benefit {
 		}
 	}
 	ratios, weights := c.ratios(f, library)
-	if !(floats.Sum(weights) > 0) {
+	verified := slices.IndexFunc(f.Verification, func(v report.VerificationFacts) bool { return v.Library == library && v.Time != verify.Interval{} })
+	if !(floats.Sum(weights) > 0) || verified < 0 && f.NotGuarded(library) {
 		return nil
 	}
 	calls := c.campaign.Config.Grid.Calls
@@ -48,8 +49,9 @@ func (c *Conclusions) benefit(f report.Facts, library string) *report.Benefit {
 	default:
 		b.Workload, b.Saved = "geometric mean of the points", 1-stat.GeometricMean(ratios, weights)
 	}
-	if i := slices.IndexFunc(f.Verification, func(v report.VerificationFacts) bool { return v.Library == library && v.Time != verify.Interval{} }); i >= 0 {
-		t := f.Verification[i].Time
+	b.Noise = noiseOf(f, library)
+	if verified >= 0 {
+		t := f.Verification[verified].Time
 		b.Saved, b.Verified = 1-t.Value, &verify.Interval{Value: 1 - t.Value, Low: 1 - t.High, High: 1 - t.Low}
 	}
 	if b.Saved > 0 && (b.Verified == nil || b.Verified.Low > 0) {
@@ -57,6 +59,16 @@ func (c *Conclusions) benefit(f report.Facts, library string) *report.Benefit {
 		b.BreakEven = &after
 	}
 	return b
+}
+
+// noiseOf returns the largest noise of a library's problems.
+func noiseOf(f report.Facts, library string) (most float64) {
+	for _, p := range f.Problems {
+		if p.Library == library {
+			most = max(most, p.Noise)
+		}
+	}
+	return most
 }
 
 // ratios returns the tuned time divided by the default's time, at every point of a library where both are

@@ -10,6 +10,7 @@ import (
 	"tutti/internal/config"
 	"tutti/preprocess"
 	"tutti/report"
+	"tutti/verify"
 )
 
 // TestBenefit checks the share of the time in collectives that a selection saves. In the data, broadcasts
@@ -76,5 +77,47 @@ func TestBenefit(t *testing.T) {
 				t.Errorf("break-even after %g node-seconds, want %g", *got.BreakEven, tc.cost/tc.saved)
 			}
 		})
+	}
+}
+
+// TestBenefitOfVerification checks that a verified gain replaces the predicted one, that nothing breaks even where its
+// interval reaches the default, and that an unguarded selection has no gain before a verification.
+func TestBenefitOfVerification(t *testing.T) {
+	p := coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}
+	c := &Conclusions{campaign: &assembly.Campaign{Config: &config.Campaign{}}}
+	one := campaign.Conclusion{Trained: &campaign.Trained{}}
+	one.Problem = campaign.Problem{Space: coll.NewSpace([]coll.Point{p}, []coll.Algorithm{coll.Default}, func(coll.Candidate) error { return nil })}
+	one.Library, one.Problem.Collective = "mpich", coll.Bcast
+	c.Problems = append(c.Problems, one)
+	tuned, byDefault := 1.0, 2.0
+	for _, tc := range []struct {
+		name       string
+		notGuarded bool
+		time       verify.Interval // verified; zero: not verified
+		saved      float64         // NaN: no benefit
+		breakEven  bool
+	}{
+		{"not verified", false, verify.Interval{}, 0.5, true},
+		{"verified", false, verify.Interval{Value: 0.8, Low: 0.75, High: 0.85}, 0.2, true},
+		{"not distinguishable from the default", false, verify.Interval{Value: 0.9, Low: 0.8, High: 1.01}, 0.1, false},
+		{"not guarded", true, verify.Interval{}, math.NaN(), false},
+		{"not guarded, but verified", true, verify.Interval{Value: 0.8, Low: 0.75, High: 0.85}, 0.2, true},
+	} {
+		f := report.Facts{Problems: []report.ProblemFacts{{
+			Library: "mpich", Collective: "bcast", NodeSeconds: 10, NotGuarded: tc.notGuarded, Noise: 0.1,
+			Cells: []report.Cell{{Nodes: 2, PPN: 1, MsgBytes: 8, Slowdown: &tuned, DefaultSlowdown: &byDefault}},
+		}}}
+		f.Verification = []report.VerificationFacts{{Result: verify.Result{Library: "mpich", Time: tc.time}}}
+		got := c.benefit(f, "mpich")
+		switch {
+		case math.IsNaN(tc.saved):
+			if got != nil {
+				t.Errorf("%s: benefit %+v, want none", tc.name, got)
+			}
+		case got == nil || math.Abs(got.Saved-tc.saved) > 1e-12 || (got.BreakEven != nil) != tc.breakEven || got.Noise != 0.1:
+			t.Errorf("%s: benefit %+v, want %g saved", tc.name, got, tc.saved)
+		case (got.Verified != nil) != (tc.time != verify.Interval{}):
+			t.Errorf("%s: verified %v", tc.name, got.Verified)
+		}
 	}
 }

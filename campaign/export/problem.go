@@ -35,6 +35,10 @@ func ProblemFacts(c campaign.Conclusion) (report.ProblemFacts, error) {
 		Warnings: res.Warnings,
 		Model:    string(c.Learner.Model),
 		Weights:  weightFacts(c.Problem),
+		Noise:    c.Noise(), NotGuarded: c.Unguarded(),
+	}
+	if left := c.Unconfirmed(); left.Points > 0 {
+		f.Unconfirmed = &left
 	}
 	f.Warnings = append(slices.Clip(f.Warnings), excludedTexts(f.Algorithms)...)
 	if c.Learner.Model == learner.Forest {

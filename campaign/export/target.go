@@ -253,7 +253,10 @@ func (t *Target) remarks() []string {
 	default:
 		out = append(out, "Not verified: tutti verify has not compared these settings with the library's default on the machine.")
 	}
-	if slices.ContainsFunc(t.problems, campaign.Conclusion.Unguarded) {
+	switch unguarded := slices.ContainsFunc(t.problems, campaign.Conclusion.Unguarded); {
+	case !unguarded && t.library.Version != t.measured.Version:
+		out = append(out, fmt.Sprintf("Guarded against the default of %s %s: the default of %s may be faster.", t.library.Name, t.measured.Version, t.library.Version))
+	case unguarded:
 		out = append(out, "Not guarded: no default was measured, or export.guard is false. The selection is as predicted and may be slower than the default.")
 	}
 	if !t.cat.KnownSeries() {

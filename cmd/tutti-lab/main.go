@@ -50,7 +50,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetFlagErrorFunc(usageError)
-	root.AddCommand(a.evaluateCommand(), a.figureCommand(), a.calibrateCommand(), a.modelsCommand(), a.onlineCommand(), a.clusterCommand(), a.loadCommand(), a.constantsCommand())
+	root.AddCommand(a.evaluateCommand(), a.figureCommand(), a.calibrateCommand(), a.modelsCommand(), a.onlineCommand(), a.clusterCommand(), a.loadCommand(), a.constantsCommand(), a.harmCommand())
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
+	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/journal"
 	"tutti/report"
@@ -28,8 +29,9 @@ type problemStatus struct {
 	NodeSeconds    float64 `json:"node_seconds"` // until the last evaluation
 	Slowdown       float64 `json:"slowdown"`     // slowdown and mistakes are 0 if the latest round was not evaluated
 	Mistakes       float64 `json:"mistakes"`
-	Source         string  `json:"source"` // of slowdown and mistakes, as in report.json
-	Stop           string  `json:"stop"`   // "" while not stopped
+	Source         string  `json:"source"`               // of slowdown and mistakes, as in report.json
+	Stop           string  `json:"stop"`                 // "" while not stopped
+	NotGuarded     bool    `json:"not_guarded,omitzero"` // the library's default is not measured, or export.guard is false
 }
 
 type campaignStatus struct {
@@ -107,7 +109,9 @@ func statusOf(c *journal.Contents, activity journal.Activity, process string) ca
 		}
 	}
 	for _, p := range problems {
-		s.Problems = append(s.Problems, problemStatusOf(p, state.Problem(p)))
+		one := problemStatusOf(p, state.Problem(p))
+		one.NotGuarded = one.Trials > 0 && (!spec.Export.Guard || !measuresDefault(state.Problem(p)))
+		s.Problems = append(s.Problems, one)
 	}
 	for _, lib := range spec.Libraries {
 		entries, err := verify.Entries(state.Verification(lib.Name))
@@ -173,6 +177,18 @@ func problemStatusOf(id journal.Problem, past *journal.ProblemState) problemStat
 	return p
 }
 
+// measuresDefault reports whether a batch of a problem has the library's default. One of the first batches has every
+// algorithm of the space.
+func measuresDefault(past *journal.ProblemState) bool {
+	for _, r := range past.Rounds {
+		batch, err := r.Batch()
+		if err == nil && slices.ContainsFunc(batch, func(c coll.Candidate) bool { return c.Algorithm.IsDefault() }) {
+			return true
+		}
+	}
+	return false
+}
+
 func printStatus(a *app, s campaignStatus) {
 	fmt.Fprintf(a.stdout, "campaign %s, %s", s.Campaign, s.Activity)
 	if s.Process != "" {
@@ -208,6 +224,11 @@ func printStatus(a *app, s campaignStatus) {
 	for _, p := range s.Problems {
 		if p.Failed > 0 {
 			fmt.Fprintf(a.stdout, "%s %s: %d of %d trials failed\n", p.Library, p.Collective, p.Failed, p.Trials)
+		}
+	}
+	for _, p := range s.Problems {
+		if p.NotGuarded {
+			fmt.Fprintf(a.stdout, "%s %s: not guarded: the selection is as predicted and may be slower than the default\n", p.Library, p.Collective)
 		}
 	}
 	for _, text := range s.Verification {
