@@ -13,6 +13,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/benchrunner/local"
+	"tutti/benchrunner/native"
 	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/mpi"
@@ -163,19 +164,19 @@ func (x *campaignChecker) checkBenchmark(want config.Library, lib *Library) {
 	name := want.Name + " benchmark"
 	if !exists(want.Benchmark) {
 		fix := "build it, or check that it exists on the nodes"
-		if x.options.Campaign.Benchmark.Program == "native" && lib != nil {
+		if x.options.Campaign.Benchmark.Kind().BuiltIn && lib != nil {
 			fix = x.buildCommand(lib, want.Benchmark)
 		}
 		x.add(need(name, Missing, fix, "no file "+want.Benchmark+" here"))
 		return
 	}
-	if x.options.Campaign.Benchmark.Program == "own" { // the doctor does not know its arguments
+	if kind := x.options.Campaign.Benchmark.Kind(); !kind.BuiltIn && kind.Search.File == "" { // the doctor cannot try it
 		x.add(need(name, Found, "", want.Benchmark))
 		return
 	}
 	i := slices.IndexFunc(x.programs.found, func(p program) bool {
 		inside := strings.HasPrefix(real(p.path), real(want.Benchmark)+string(filepath.Separator))
-		return p.name == x.options.Campaign.Benchmark.Program && (real(p.path) == real(want.Benchmark) || inside)
+		return p.kind.Name == x.options.Campaign.Benchmark.Program && (real(p.path) == real(want.Benchmark) || inside)
 	})
 	switch {
 	case i < 0:
@@ -327,7 +328,7 @@ func (x *session) named() (folders, own []string) {
 		case err != nil:
 		case info.IsDir():
 			folders = append(folders, lib.Benchmark)
-		case c.Benchmark.Program == "native":
+		case c.Benchmark.Kind().BuiltIn:
 			own = append(own, lib.Benchmark)
 		default:
 			folders = append(folders, filepath.Dir(lib.Benchmark))
@@ -352,7 +353,7 @@ func (x *campaignChecker) checkPreloaded(ctx context.Context, want config.Librar
 	case lib == nil || start == nil || !x.options.Run || !exists(want.Benchmark):
 		x.add(need(name, Found, "", want.Path+": not tried"))
 	default:
-		x.add(x.measure(ctx, need(name, Missing, fix, want.Path), start, want.Benchmark, ownProgram, coll.Algorithm{Name: "binomial"}, "env", "LD_PRELOAD="+want.Path))
+		x.add(x.measure(ctx, need(name, Missing, fix, want.Path), start, program{kind: native.Kind(), path: want.Benchmark}, coll.Algorithm{Name: "binomial"}, "env", "LD_PRELOAD="+want.Path))
 	}
 	return lib
 }

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io/fs"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -45,7 +43,7 @@ func (x *preflight) checkBenchmark(ctx context.Context, want config.Library) {
 	path, fault := x.benchmarkOf(want)
 	if fault != "" {
 		fix := "fix benchmark in the campaign file"
-		if x.options.Campaign.Benchmark.Program == "native" {
+		if x.options.Campaign.Benchmark.Kind().BuiltIn {
 			fix = "tutti build benchmark --mpicc MPICC -o " + want.Benchmark
 		}
 		x.add(need(name, Missing, fix, fault))
@@ -132,13 +130,9 @@ func knownTitle(loads string) bool {
 // benchmarkOf returns the path of the benchmark program for a library. If the campaign names several
 // programs, it returns the first one. If there is none, it returns a description of the fault.
 func (x *preflight) benchmarkOf(want config.Library) (path, fault string) {
-	path = want.Benchmark
-	if x.options.Campaign.Benchmark.Program == "osu" {
-		names, err := fs.Glob(os.DirFS(path), "osu_*")
-		if err != nil || len(names) == 0 {
-			return "", "no OSU program in " + path
-		}
-		path = filepath.Join(path, names[0])
+	kind := x.options.Campaign.Benchmark.Kind()
+	if path = kind.File(want.Benchmark); path == "" {
+		return "", "no " + kind.Search.Title + " program in " + want.Benchmark
 	}
 	switch info, err := os.Stat(path); {
 	case err != nil:

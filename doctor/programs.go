@@ -13,53 +13,16 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/benchrunner/native"
-	"tutti/benchrunner/suites"
+	"tutti/benchrunner/runners"
 	"tutti/coll"
 	"tutti/csource"
 )
 
 type program struct {
-	name    string // osu, imb, reprompi or native
+	kind    benchrunner.ProgramKind
 	path    string
 	library *Library // library that the program loads; nil if it was not found
 	state   State
-}
-
-type suite struct {
-	name    string
-	title   string
-	file    string   // name of its program for broadcasts
-	home    string   // variable with the path of the installation
-	folders []string // folders below the installation and below given folders
-	program func(path string) (benchrunner.Program, error)
-	get     string // how to install the suite
-}
-
-func allSuites() []suite {
-	return []suite{
-		{
-			name: "osu", title: "OSU", file: "osu_bcast", home: "OSU_HOME",
-			folders: []string{"", "bin", "mpi/collective", "libexec/osu-micro-benchmarks/mpi/collective", "c/mpi/collective", "libexec/osu-micro-benchmarks/mpi/collective/blocking"},
-			program: func(path string) (benchrunner.Program, error) {
-				return suites.NewOSU(suites.OSUOptions{Dir: filepath.Dir(path), Iterations: 10, Warmup: 1})
-			},
-			get: "build them with this MPI's mpicc and export OSU_HOME=PREFIX",
-		},
-		{
-			name: "imb", title: "IMB", file: "IMB-MPI1", home: "IMB_HOME", folders: []string{"", "bin"},
-			program: func(path string) (benchrunner.Program, error) {
-				return suites.NewIMB(path, 3), nil
-			},
-			get: "make IMB-MPI1 CC=mpicc CXX=mpicxx, put it on the PATH",
-		},
-		{
-			name: "reprompi", title: "ReproMPI", file: "mpibenchmark", home: "REPROMPI_HOME", folders: []string{"", "bin"},
-			program: func(path string) (benchrunner.Program, error) {
-				return suites.NewReproMPI(path, 10), nil
-			},
-			get: "build mpibenchmark with mpicc and put it on the PATH",
-		},
-	}
 }
 
 type programTester struct {
@@ -72,35 +35,42 @@ type programTester struct {
 
 func (x *programTester) examine(ctx context.Context) {
 	x.examineNative(ctx)
-	for _, s := range allSuites() {
-		paths := x.findSuite(s)
-		for _, path := range paths {
-			p := program{name: s.name, path: path, library: x.libraries.of(ctx, path)}
-			c := Check{Section: Programs, Name: s.title, Fix: "try it by hand with two processes, or build it again with this MPI's mpicc"}
-			x.examineProgram(ctx, p, c, s.program)
-		}
-		if len(paths) == 0 {
-			x.add(Check{Programs, s.title, Missing, []string{"optional; not on the PATH, nor in " + s.home}, s.get})
+	for _, kind := range runners.Programs() {
+		if kind.Search.File != "" {
+			x.examineSuite(ctx, kind)
 		}
 	}
 }
 
+func (x *programTester) examineSuite(ctx context.Context, kind benchrunner.ProgramKind) {
+	search := kind.Search
+	paths := x.findSuite(search)
+	for _, path := range paths {
+		p := program{kind: kind, path: path, library: x.libraries.of(ctx, path)}
+		c := Check{Section: Programs, Name: search.Title, Fix: "try it by hand with two processes, or build it again with this MPI's mpicc"}
+		x.examineProgram(ctx, p, c)
+	}
+	if len(paths) == 0 {
+		x.add(Check{Programs, search.Title, Missing, []string{"optional; not on the PATH, nor in " + search.Home}, search.Install})
+	}
+}
+
 // findSuite returns the paths of all copies of a suite's program. Links to the same file count once.
-func (x *programTester) findSuite(s suite) []string {
+func (x *programTester) findSuite(s benchrunner.ProgramSearch) []string {
 	var dirs []string
-	for _, base := range append(slices.Clone(x.options.Folders), x.getenv(s.home)) {
+	for _, base := range append(slices.Clone(x.options.Folders), x.getenv(s.Home)) {
 		if base == "" {
 			continue
 		}
 		if abs, err := filepath.Abs(base); err == nil {
-			for _, below := range s.folders {
+			for _, below := range s.Folders {
 				dirs = append(dirs, filepath.Join(abs, below))
 			}
 		}
 	}
 	var out, seen []string
 	for _, dir := range append(dirs, x.path()...) {
-		if path := filepath.Join(dir, s.file); isProgram(path) && !slices.Contains(seen, real(path)) {
+		if path := filepath.Join(dir, s.File); isProgram(path) && !slices.Contains(seen, real(path)) {
 			seen = append(seen, real(path))
 			out = append(out, path)
 		}
@@ -109,9 +79,8 @@ func (x *programTester) findSuite(s suite) []string {
 }
 
 // examineProgram measures a broadcast with a benchmark program, if there is a launcher for the library that the
-// program loads. It adds the result to the check c, and this check to the report. The function `of` creates the
-// benchrunner.Program for a path.
-func (x *programTester) examineProgram(ctx context.Context, p program, c Check, of func(path string) (benchrunner.Program, error)) {
+// program loads. It adds the result to the check c, and this check to the report.
+func (x *programTester) examineProgram(ctx context.Context, p program, c Check) {
 	switch start := x.launchers.starter(p.library); {
 	case p.library == nil:
 		c = c.with(Missing, "load the modules it was built with, or name that installation: --mpi PREFIX")
@@ -123,7 +92,7 @@ func (x *programTester) examineProgram(ctx context.Context, p program, c Check, 
 		c = c.with(Found, "")
 		c.Details = append(c.Details, p.library.Name+": not tried, since no launcher of it works")
 	default:
-		c = x.measure(ctx, c, start, p.path, of, coll.Default)
+		c = x.measure(ctx, c, start, p, coll.Default)
 	}
 	x.addProgram(p, c)
 }
@@ -131,8 +100,8 @@ func (x *programTester) examineProgram(ctx context.Context, p program, c Check, 
 func (x *programTester) addProgram(p program, c Check) {
 	p.state = c.State
 	c.Details = append(c.Details, p.path)
-	if p.name == "osu" {
-		c.Details = append(c.Details, others(p.path))
+	if p.kind.Files != "" {
+		c.Details = append(c.Details, others(p.path, p.kind.Files))
 	}
 	x.found = append(x.found, p)
 	x.add(c)
@@ -140,7 +109,7 @@ func (x *programTester) addProgram(p program, c Check) {
 
 // measure measures a broadcast on two processes with a benchmark program. It returns the check with the result.
 // If `preload` is a command such as env, this command starts the program.
-func (x *session) measure(ctx context.Context, c Check, start *trial, path string, of func(path string) (benchrunner.Program, error), alg coll.Algorithm, preload ...string) Check {
+func (x *session) measure(ctx context.Context, c Check, start *trial, p program, alg coll.Algorithm, preload ...string) Check {
 	nodes := max(1, len(start.hosts))
 	point := coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: pairRanks / nodes, MsgBytes: 8}
 	one := benchrunner.Case{Candidate: coll.Candidate{Point: point, Algorithm: alg}}
@@ -148,7 +117,7 @@ func (x *session) measure(ctx context.Context, c Check, start *trial, path strin
 		one.Own = alg
 	}
 	launch := benchrunner.Launch{Layout: point.Layout(), Dir: x.temp, Cases: []benchrunner.Case{one}}
-	prog, err := of(path)
+	prog, err := p.kind.New(p.kind.Path(p.path), p.kind.Trial)
 	if err != nil {
 		return c.with(Missing, c.Fix).withDetail(err.Error())
 	}
@@ -196,12 +165,13 @@ func (x *launcherTester) starter(lib *Library) *trial {
 	return through
 }
 
-// others describes how many of OSU's programs for collectives are in the same folder as the given program.
-func others(path string) string {
+// others describes how many programs for collectives are in the same folder as the given program. Their names match
+// the pattern.
+func others(path, pattern string) string {
 	var absent []string
 	for _, c := range coll.Collectives() {
-		if !isProgram(filepath.Join(filepath.Dir(path), "osu_"+string(c))) {
-			absent = append(absent, "osu_"+string(c))
+		if name := strings.Replace(pattern, "*", string(c), 1); !isProgram(filepath.Join(filepath.Dir(path), name)) {
+			absent = append(absent, name)
 		}
 	}
 	all := len(coll.Collectives())
@@ -222,7 +192,7 @@ func (x *programTester) examineNative(ctx context.Context) {
 	}
 	for _, lib := range x.libraries.found {
 		built := slices.ContainsFunc(x.found, func(p program) bool {
-			return p.name == "native" && p.library == lib && p.state != Missing
+			return p.kind.BuiltIn && p.library == lib && p.state != Missing
 		})
 		if lib.launchable() && !built {
 			x.add(Check{Programs, nativeTitle, Missing, []string{lib.Name + ": not built yet"}, x.buildCommand(lib, "")})
@@ -267,7 +237,7 @@ func (x *programTester) findNative() []string {
 // examineOwn checks that a program was built from the source of this version of tutti. It also measures a
 // broadcast.
 func (x *programTester) examineOwn(ctx context.Context, path string) {
-	p := program{name: "native", path: path, library: x.libraries.of(ctx, path)}
+	p := program{kind: native.Kind(), path: path, library: x.libraries.of(ctx, path)}
 	c := Check{Section: Programs, Name: nativeTitle, State: Missing, Fix: "tutti build benchmark --mpicc MPICC -o " + path}
 	if p.library != nil {
 		c.Fix = x.buildCommand(p.library, path)
@@ -280,14 +250,8 @@ func (x *programTester) examineOwn(ctx context.Context, path string) {
 	case !strings.HasSuffix(answer, " "+csource.Bench.Checksum()):
 		x.addProgram(p, c.withDetail("built by another version of tutti"))
 	default:
-		x.examineProgram(ctx, p, c, ownProgram)
+		x.examineProgram(ctx, p, c)
 	}
-}
-
-// ownProgram returns tutti's benchmark program. Its options limit the measurement of a case to less than a
-// second.
-func ownProgram(path string) (benchrunner.Program, error) {
-	return native.New(native.Options{Path: path, Warmup: 1, MinSamples: 6, MaxSamples: 10, Precision: 0.5, Slice: time.Second / 2, Check: true})
 }
 
 func (x *libraryFinder) of(ctx context.Context, path string) *Library {

@@ -106,7 +106,7 @@ func (x *examination) conclude() *Report {
 				continue
 			}
 			for _, scheduler := range x.schedulers(t) {
-				r.Sets = append(r.Sets, Set{t.library.Name, t.launcher, p.name, scheduler})
+				r.Sets = append(r.Sets, Set{t.library.Name, t.launcher, p.kind.Name, scheduler})
 			}
 		}
 	}

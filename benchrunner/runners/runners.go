@@ -1,4 +1,5 @@
-// Package runners lists the kinds of runners, the values of the key runner.kind in campaign files.
+// Package runners lists the kinds of runners and of benchmark programs: the values of the keys runner.kind and
+// benchmark.program in campaign files.
 //
 //	var s runners.Sections // filled from a campaign file
 //	kind, ok := s.Named("slurm")

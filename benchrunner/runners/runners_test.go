@@ -31,3 +31,25 @@ func TestKinds(t *testing.T) {
 		t.Errorf("defaults %+v", s)
 	}
 }
+
+// TestPrograms checks that the names of benchmark programs differ and that each measures with the options of its trial.
+func TestPrograms(t *testing.T) {
+	seen := map[string]bool{}
+	for _, k := range runners.Programs() {
+		if k.Name == "" || seen[k.Name] || len(k.Keys) == 0 || k.Launches == "" {
+			t.Errorf("kind %+v: want a name of its own, keys and a launch model", k)
+		}
+		seen[k.Name] = true
+		if k.BuiltIn || k.Search.File != "" {
+			if p, err := k.New(k.Path("/opt/"+k.Search.File), k.Trial); err != nil || p.Name() != k.Name {
+				t.Errorf("%s: program %v, %v", k.Name, p, err)
+			}
+		}
+		if s := k.Search; s.File != "" && (s.Title == "" || s.Home == "" || s.Install == "") {
+			t.Errorf("%s: search %+v: want title, variable and how to install", k.Name, s)
+		}
+	}
+	if k := runners.Program("none"); k.Name != "" {
+		t.Errorf("an unknown name is %q", k.Name)
+	}
+}

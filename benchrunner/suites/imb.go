@@ -35,6 +35,21 @@ func NewIMB(path string, iterations int) *Program {
 	}
 }
 
+// IMB returns the kind of program imb.
+func IMB() benchrunner.ProgramKind {
+	return benchrunner.ProgramKind{
+		Name: "imb", Keys: []string{"iterations"}, Launches: benchrunner.LaunchOSU,
+		New: func(path string, o benchrunner.ProgramOptions) (benchrunner.Program, error) {
+			return NewIMB(path, o.Iterations), nil
+		},
+		Trial: benchrunner.ProgramOptions{Iterations: 3},
+		Search: benchrunner.ProgramSearch{
+			Title: "IMB", File: "IMB-MPI1", Home: "IMB_HOME", Folders: []string{"", "bin"},
+			Install: "make IMB-MPI1 CC=mpicc CXX=mpicxx, put it on the PATH",
+		},
+	}
+}
+
 func imbName(c coll.Collective) string { return mpiName(c, coll.Exscan, coll.Scan) }
 
 const imbLengthsFile = "lengths"

@@ -48,6 +48,26 @@ func NewOSU(opt OSUOptions) (*Program, error) {
 	}, nil
 }
 
+// OSU returns the kind of program osu.
+func OSU() benchrunner.ProgramKind {
+	return benchrunner.ProgramKind{
+		Name: "osu", Keys: []string{"version", "warmup", "iterations"}, Launches: benchrunner.LaunchOSU, Files: "osu_*",
+		New: func(path string, o benchrunner.ProgramOptions) (benchrunner.Program, error) {
+			opt := OSUOptions{Dir: path, Version: o.Version, Iterations: o.Iterations}
+			if o.Iterations > 0 { // if OSU chooses the number of iterations, it also chooses the warm-up
+				opt.Warmup = o.Warmup
+			}
+			return NewOSU(opt)
+		},
+		Trial: benchrunner.ProgramOptions{Iterations: 10, Warmup: 1},
+		Search: benchrunner.ProgramSearch{
+			Title: "OSU", File: "osu_bcast", Home: "OSU_HOME",
+			Folders: []string{"", "bin", "mpi/collective", "libexec/osu-micro-benchmarks/mpi/collective", "c/mpi/collective", "libexec/osu-micro-benchmarks/mpi/collective/blocking"},
+			Install: "build them with this MPI's mpicc and export OSU_HOME=PREFIX",
+		},
+	}
+}
+
 // osuTitle returns the title in the output of OSU's program for a collective, "" if there is no program.
 func osuTitle(c coll.Collective) string {
 	switch c {

@@ -63,6 +63,17 @@ func NewOwn(opt OwnOptions) (*Program, error) {
 	}, nil
 }
 
+// Own returns the kind of program own. The doctor cannot try it, because it does not know its arguments.
+func Own() benchrunner.ProgramKind {
+	return benchrunner.ProgramKind{
+		Name: "own", Doc: "any program, with benchmark.args and benchmark.pattern",
+		Keys: []string{"args", "pattern", "iterations"}, Launches: benchrunner.LaunchCandidate,
+		New: func(path string, o benchrunner.ProgramOptions) (benchrunner.Program, error) {
+			return NewOwn(OwnOptions{Path: path, Args: o.Args, Pattern: o.Pattern, Iterations: o.Iterations})
+		},
+	}
+}
+
 // parsePattern compiles a pattern and returns the name of the group that captures the time.
 func parsePattern(text string) (pattern *regexp.Regexp, unit string, err error) {
 	if pattern, err = regexp.Compile(text); err != nil {

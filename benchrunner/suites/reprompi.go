@@ -36,6 +36,21 @@ func NewReproMPI(path string, repetitions int) *Program {
 	}
 }
 
+// ReproMPI returns the kind of program reprompi.
+func ReproMPI() benchrunner.ProgramKind {
+	return benchrunner.ProgramKind{
+		Name: "reprompi", Keys: []string{"iterations"}, Launches: benchrunner.LaunchOSU,
+		New: func(path string, o benchrunner.ProgramOptions) (benchrunner.Program, error) {
+			return NewReproMPI(path, o.Iterations), nil
+		},
+		Trial: benchrunner.ProgramOptions{Iterations: 10},
+		Search: benchrunner.ProgramSearch{
+			Title: "ReproMPI", File: "mpibenchmark", Home: "REPROMPI_HOME", Folders: []string{"", "bin"},
+			Install: "build mpibenchmark with mpicc and put it on the PATH",
+		},
+	}
+}
+
 func reproName(c coll.Collective) string {
 	if name := mpiName(c, coll.Allgatherv, coll.Alltoallv); name != "" {
 		return "MPI_" + name

@@ -286,19 +286,12 @@ func specOf(c *config.Campaign) (campaign.Spec, error) {
 	}, nil
 }
 
-// launchModel returns the launch model, which says which candidates can share a launch. The benchmark
-// program "native" can change the algorithm within a launch. A user's own program measures one candidate in
-// a launch. Other programs change only the message size.
+// launchModel returns the launch model, which says which candidates can share a launch.
 func launchModel(c *config.Campaign) benchrunner.LaunchModel {
-	switch {
-	case !c.Runner.Live():
+	if !c.Runner.Live() {
 		return benchrunner.LaunchModel(c.Runner.Launch.Model)
-	case c.Benchmark.Program == "native":
-		return benchrunner.LaunchNative
-	case c.Benchmark.Program == "own":
-		return benchrunner.LaunchCandidate
 	}
-	return benchrunner.LaunchOSU
+	return c.Benchmark.Kind().Launches
 }
 
 // fitFor returns a function that makes selection rules for one collective from the times of the algorithms at

@@ -11,8 +11,6 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/benchrunner/live"
-	"tutti/benchrunner/native"
-	"tutti/benchrunner/suites"
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/internal/config"
@@ -94,7 +92,7 @@ func (c *Campaign) Connect(id string, environ []string) error {
 
 // Program returns the benchmark program that measures a library. Errors match ErrInput.
 func (c *Campaign) Program(lib config.Library) (benchrunner.Program, error) {
-	program, err := newProgram(lib.Benchmark, c.Config.Benchmark)
+	program, err := c.Config.Benchmark.Kind().New(lib.Benchmark, c.Config.Benchmark.ProgramOptions)
 	if err != nil {
 		return nil, input(fmt.Errorf("library %s: %w", lib.Name, err))
 	}
@@ -148,27 +146,6 @@ func switchesOf(lists []string) ([][]string, error) {
 		out = append(out, nodes)
 	}
 	return out, nil
-}
-
-func newProgram(path string, m config.Benchmark) (benchrunner.Program, error) {
-	switch m.Program {
-	case "osu":
-		opt := suites.OSUOptions{Dir: path, Version: m.Version, Iterations: m.Iterations}
-		if m.Iterations > 0 { // if OSU chooses the number of iterations, it also chooses the warm-up
-			opt.Warmup = m.Warmup
-		}
-		return suites.NewOSU(opt)
-	case "reprompi":
-		return suites.NewReproMPI(path, m.Iterations), nil
-	case "imb":
-		return suites.NewIMB(path, m.Iterations), nil
-	case "own":
-		return suites.NewOwn(suites.OwnOptions{Path: path, Args: m.Args, Pattern: m.Pattern, Iterations: m.Iterations})
-	}
-	return native.New(native.Options{
-		Path: path, Warmup: m.Warmup, MinSamples: m.MinSamples, MaxSamples: m.MaxSamples,
-		Precision: m.Precision, Slice: m.Slice, NoiseLimit: m.NoiseLimit, AbortFactor: m.AbortFactor, Check: m.Check,
-	})
 }
 
 // variables parses a list of NAME=VALUE strings.

@@ -1,10 +1,10 @@
 package assembly
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -89,7 +89,8 @@ func (c *Campaign) checkNeutral(ctx context.Context, lib config.Library, port mp
 // findSettings runs one launch that reads the settings of an MPI library, with further variables in its environment.
 func (c *Campaign) findSettings(ctx context.Context, lib config.Library, facts mpi.Facts, with []mpi.Var) (preflight.Findings, error) {
 	c.id = journal.NewID() // jobs of different launches have different names
-	program := &preflight.Program{Benchmark: executable(lib, c.Config.Benchmark.Program), Library: facts, Native: c.Config.Benchmark.Program == "native"}
+	kind := c.Config.Benchmark.Kind()
+	program := &preflight.Program{Benchmark: executable(lib, kind), Library: facts, Native: kind.BuiltIn}
 	f := mpi.Forcing{Base: with, Env: with}
 	machine, err := c.Machine(lib, program, func(coll.Candidate) (mpi.Forcing, error) { return f, nil })
 	if err != nil {
@@ -140,14 +141,10 @@ func (l *jobLog) Trial(t coll.Trial) error {
 	return nil
 }
 
-// executable returns the path of a benchmark program. For OSU, whose path is a folder, it is one of the programs.
-func executable(lib config.Library, program string) string {
-	if program == "osu" {
-		if names, err := fs.Glob(os.DirFS(lib.Benchmark), "osu_*"); err == nil && len(names) > 0 {
-			return filepath.Join(lib.Benchmark, names[0])
-		}
-	}
-	return lib.Benchmark
+// executable returns the path of a benchmark program. If the campaign names a folder of programs, it is one of them, or the
+// folder if it has none here.
+func executable(lib config.Library, kind benchrunner.ProgramKind) string {
+	return cmp.Or(kind.File(lib.Benchmark), lib.Benchmark)
 }
 
 // checkFile checks that the benchmark program loads the MPI library that the campaign names. A file that is not on this

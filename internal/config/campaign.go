@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"tutti/benchrunner"
 	"tutti/benchrunner/runners"
 	"tutti/coll"
 	"tutti/hpo"
@@ -123,20 +124,12 @@ const (
 
 // Benchmark names the benchmark program and limits its measurements.
 type Benchmark struct {
-	Program     string        `json:"program,omitempty"`
-	Version     string        `json:"version,omitempty"`
-	Args        string        `json:"args,omitempty"`
-	Pattern     string        `json:"pattern,omitempty"`
-	Warmup      int           `json:"warmup,omitempty"`
-	Iterations  int           `json:"iterations,omitempty"`
-	MinSamples  int           `json:"min_samples,omitempty"`
-	MaxSamples  int           `json:"max_samples,omitempty"`
-	Precision   float64       `json:"precision,omitempty"`
-	Slice       time.Duration `json:"slice,omitempty"`
-	NoiseLimit  float64       `json:"noise_limit,omitempty"`
-	AbortFactor float64       `json:"abort_factor,omitempty"`
-	Check       bool          `json:"check,omitempty"`
+	Program string `json:"program,omitempty"`
+	benchrunner.ProgramOptions
 }
+
+// Kind returns the kind of the benchmark program.
+func (b Benchmark) Kind() benchrunner.ProgramKind { return runners.Program(b.Program) }
 
 // Launch is the cost of starting a parallel program. A replay of recorded data assumes this cost for each
 // start.

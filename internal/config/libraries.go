@@ -44,6 +44,3 @@ func checkLibrary(lib *Library, before []Library) error {
 	}
 	return nil
 }
-
-// Programs returns the names of the benchmark programs that tutti can measure with.
-func Programs() []string { return []string{"native", "osu", "reprompi", "imb", "own"} }

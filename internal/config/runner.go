@@ -46,6 +46,30 @@ func kindsText() string {
 	return strings.Join(parts, ", ")
 }
 
+// programsText describes the benchmark programs for the documentation of benchmark.program.
+func programsText() string {
+	var parts []string
+	for _, k := range runners.Programs() {
+		text := k.Name
+		if k.Doc != "" {
+			text += " (" + k.Doc + ")"
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// usedBy names the benchmark programs that use a key of the section benchmark, as "osu, imb: ".
+func usedBy(key string) string {
+	var names []string
+	for _, k := range runners.Programs() {
+		if k.Uses(key) {
+			names = append(names, k.Name)
+		}
+	}
+	return strings.Join(names, ", ") + ": "
+}
+
 // sectionFields returns the keys of the sections of the kinds of runners. Their values are stored in s.
 func sectionFields(s *runners.Sections) []field {
 	var out []field

@@ -105,7 +105,7 @@ func prepare(c *assembly.Campaign, opt Options) (*Discovery, error) {
 		return nil, fmt.Errorf("%w: runner.kind %s has no machine that could be measured", assembly.ErrInput, c.Config.Runner.Kind)
 	}
 	lib := c.Config.Libraries[0]
-	if opt.Program == "" && c.Config.Benchmark.Program != "native" {
+	if opt.Program == "" && !c.Config.Benchmark.Kind().BuiltIn {
 		return nil, fmt.Errorf("%w: benchmark.program %s measures no pairs: name the program that tutti build benchmark made", assembly.ErrInput, c.Config.Benchmark.Program)
 	}
 	path, err := filepath.Abs(cmp.Or(opt.Program, lib.Benchmark))
