@@ -57,7 +57,7 @@ func Fit(b Build, rows []selection.Row, opt FitOptions) (selection.Selection, er
 // Export holds the files and settings with which a library follows a selection.
 type Export struct {
 	Files   []File
-	Setup   selection.Setup
+	Setup   Setup
 	Snippet string // name of the POSIX shell file that sets Setup
 
 	// Stale lists patterns (see path.Match) of files that an earlier export may have left. The files of a
@@ -114,7 +114,7 @@ func (x Export) Write(dir string) error {
 				return err
 			}
 		}
-		if err := selection.WriteFile(path, f.Content); err != nil {
+		if err := WriteFile(path, f.Content); err != nil {
 			return err
 		}
 	}

@@ -21,7 +21,7 @@ import (
 func someExport() mpi.Export {
 	return mpi.Export{
 		Files:   []mpi.File{{Name: "layouts/2x4.rules", Content: []byte("own")}, {Name: "lib.rules", Content: []byte("common")}},
-		Setup:   selection.Setup{Settings: []selection.Setting{{Name: "LIB_FILE", Value: "/dir/lib.rules"}}},
+		Setup:   mpi.Setup{Settings: []mpi.Setting{{Name: "LIB_FILE", Value: "/dir/lib.rules"}}},
 		Snippet: "lib.env",
 		Stale:   []string{"lib.json", "lib.rules", "layouts/*.rules", "layouts"},
 	}
@@ -104,7 +104,7 @@ func TestWriteFails(t *testing.T) {
 	}
 	x := someExport()
 	x.Setup.Settings[0].Name = "A B"
-	if err := x.Write(dir); !errors.Is(err, selection.ErrSetup) {
+	if err := x.Write(dir); !errors.Is(err, mpi.ErrSetup) {
 		t.Errorf("error = %v, want ErrSetup", err)
 	}
 }
@@ -112,7 +112,7 @@ func TestWriteFails(t *testing.T) {
 func TestLoaded(t *testing.T) {
 	x := someExport()
 	l := coll.Layout{Nodes: 2, PPN: 4}
-	x.Setup.Layouts = []selection.LayoutSettings{{Layout: l, Settings: []selection.Setting{{Name: "LIB_FILE", Value: "/dir/layouts/2x4.rules"}}}}
+	x.Setup.Layouts = []mpi.LayoutSettings{{Layout: l, Settings: []mpi.Setting{{Name: "LIB_FILE", Value: "/dir/layouts/2x4.rules"}}}}
 	tests := []struct {
 		layout         coll.Layout
 		variable, want string
@@ -191,5 +191,13 @@ func TestFitSafe(t *testing.T) {
 		if got, _ := sel.Select(r.Point); got.Name != want || len(r.Options) != 4 {
 			t.Errorf("OpSafe %t selects %v, want %s, and the row as it was", safe, got, want)
 		}
+	}
+}
+
+func TestWriteFileNamesTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "missing", "x.json")
+	err := mpi.WriteFile(path, nil)
+	if !errors.Is(err, os.ErrNotExist) || !cmp.Equal(err.Error()[:len("write "+path)], "write "+path) {
+		t.Errorf("error = %v, want one that names %s", err, path)
 	}
 }

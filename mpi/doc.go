@@ -18,5 +18,8 @@
 //	}
 //	err = x.Write(dir)
 //
+// Setup is the environment that makes a library read its selection files, as a shell snippet and as an
+// environment module. In a job both determine the layout.
+//
 // The package starts no programs; Tools runs the programs of an installation.
 package mpi

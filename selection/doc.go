@@ -7,7 +7,7 @@
 // the libraries write a Tree as a file, read it back and check it. A Document has the selection as
 // JSON.
 //
-//	tree, err := selection.Fit(rows, mpich.Size, selection.Options{MaxLoss: 0.01})
+//	tree, err := selection.Fit(rows, lib.Size, selection.Options{MaxLoss: 0.01})
 //	if err != nil {
 //		return err
 //	}
@@ -18,9 +18,7 @@
 //	fmt.Println(tree.Summary.Leaves, tree.Summary.WorstLoss)
 //
 // FitAll is Fit for libraries whose rules do not compare nodes: layouts that would be slower with
-// the common rules get trees of their own. Setup is the environment that makes a library read a
-// selection file, as a shell snippet and as an environment module. In a job both determine the
-// layout.
+// the common rules get trees of their own.
 //
 // Three guarantees apply to every row. First, the choice is never predicted to be slower than the
 // library's default. Second, the choice loses at most MaxLoss compared with the best option of the

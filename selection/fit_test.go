@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -326,14 +324,6 @@ func TestTreeJSON(t *testing.T) {
 	want, _ := tree.Lookup(12, 3, 100)
 	if got, ok := back.Lookup(12, 3, 100); !ok || got != want {
 		t.Errorf("Lookup = %v, %t, want %v", got, ok, want)
-	}
-}
-
-func TestWriteFileNamesTheFile(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "missing", "x.json")
-	err := selection.WriteFile(path, nil)
-	if !errors.Is(err, os.ErrNotExist) || !cmp.Equal(err.Error()[:len("write "+path)], "write "+path) {
-		t.Errorf("error = %v, want one that names %s", err, path)
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"tutti/internal/config"
 	"tutti/journal"
 	"tutti/mpi"
-	"tutti/selection"
 )
 
 // loading is the algorithm of a benchmark case that only tests whether a program can load selection files.
@@ -32,7 +31,7 @@ const loadedWithin = 5 * time.Second
 //
 // If the campaign submits its jobs to a queue, two ranks on this host run the case instead. The case first
 // runs without the settings. If it fails even without them, CheckLoads returns nil.
-func (c *Campaign) CheckLoads(ctx context.Context, lib config.Library, setup selection.Setup) (err error) {
+func (c *Campaign) CheckLoads(ctx context.Context, lib config.Library, setup mpi.Setup) (err error) {
 	if c.scheduler == nil {
 		return nil
 	}
@@ -73,7 +72,7 @@ func (c *Campaign) CheckLoads(ctx context.Context, lib config.Library, setup sel
 
 // runOnce runs one case of a library's benchmark program with the given settings. It returns an error if the
 // case fails.
-func (c *Campaign) runOnce(ctx context.Context, lib config.Library, point coll.Point, settings []selection.Setting) error {
+func (c *Campaign) runOnce(ctx context.Context, lib config.Library, point coll.Point, settings []mpi.Setting) error {
 	c.id = journal.NewID() // jobs of different settings have different names
 	program, err := c.Program(lib)
 	if err != nil {

@@ -7,21 +7,21 @@ import (
 	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/internal/testutil"
-	"tutti/selection"
+	"tutti/mpi"
 )
 
 // TestCheckLoads checks that selection files that make a program crash are detected. If jobs wait in a queue,
 // this test runs on this host, and is skipped if MPI programs cannot start here.
 func TestCheckLoads(t *testing.T) {
-	bad := selection.Setup{Settings: []selection.Setting{{Name: "OMPI_MCA_coll_tuned_allreduce_algorithm", Value: "2"}}}
-	badLater := selection.Setup{Layouts: []selection.LayoutSettings{{Layout: coll.Layout{Nodes: 64, PPN: 64}, Settings: bad.Settings}}}
+	bad := mpi.Setup{Settings: []mpi.Setting{{Name: "OMPI_MCA_coll_tuned_allreduce_algorithm", Value: "2"}}}
+	badLater := mpi.Setup{Layouts: []mpi.LayoutSettings{{Layout: coll.Layout{Nodes: 64, PPN: 64}, Settings: bad.Settings}}}
 	for _, tc := range []struct {
 		scheduler, launcher string // launcher: replaces the test's own launcher
-		setup               selection.Setup
+		setup               mpi.Setup
 		fails               bool
 	}{
-		{"local", "", selection.Setup{}, false}, {"local", "", bad, true}, {"local", "", badLater, true},
-		{"slurm", "", selection.Setup{}, false}, {"slurm", "", bad, true}, {"slurm", "/bin/false", bad, false},
+		{"local", "", mpi.Setup{}, false}, {"local", "", bad, true}, {"local", "", badLater, true},
+		{"slurm", "", mpi.Setup{}, false}, {"slurm", "", bad, true}, {"slurm", "/bin/false", bad, false},
 	} {
 		c := fake(t, tc.scheduler, func(cfg *config.Campaign) {
 			lib := &cfg.Libraries[0]

@@ -213,7 +213,7 @@ func (t *Target) Write(ctx context.Context, dir string) (w Written, err error) {
 		return w, err
 	}
 	w.Module, err = t.writeModule(dir, w.Setup)
-	if errors.Is(err, selection.ErrSetup) {
+	if errors.Is(err, mpi.ErrSetup) {
 		w.NoModule, err = err, nil
 	}
 	return w, err
@@ -269,8 +269,8 @@ func (t *Target) remarks() []string {
 const moduleDir = "modulefiles"
 
 // writeModule writes settings as an environment module below the folder `dir`. It returns the path of the module.
-// The error matches selection.ErrSetup if a module cannot contain these settings.
-func (t *Target) writeModule(dir string, setup selection.Setup) (string, error) {
+// The error matches mpi.ErrSetup if a module cannot contain these settings.
+func (t *Target) writeModule(dir string, setup mpi.Setup) (string, error) {
 	module, err := setup.Module(fmt.Sprintf("algorithms of collectives for %s %s, tuned by the campaign %s", t.library.Name, t.library.Version, t.campaign.Config.Name))
 	if err != nil {
 		return "", err
@@ -279,7 +279,7 @@ func (t *Target) writeModule(dir string, setup selection.Setup) (string, error) 
 	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
 		return "", err
 	}
-	return path, selection.WriteFile(path, module)
+	return path, mpi.WriteFile(path, module)
 }
 
 // facts describes the library's written files in the form that the report needs.

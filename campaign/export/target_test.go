@@ -137,8 +137,8 @@ func checkSettings(t *testing.T, m campaigntest.Made, rows []selection.Row, snip
 	tuned := 0
 	for _, r := range rows {
 		l := r.Point.Layout()
-		if !slices.ContainsFunc(x.Setup.Layouts, func(s selection.LayoutSettings) bool { return s.Layout == l }) {
-			x.Setup.Layouts = append(x.Setup.Layouts, selection.LayoutSettings{Layout: l, Settings: sourced(t, snippet, l)})
+		if !slices.ContainsFunc(x.Setup.Layouts, func(s mpi.LayoutSettings) bool { return s.Layout == l }) {
+			x.Setup.Layouts = append(x.Setup.Layouts, mpi.LayoutSettings{Layout: l, Settings: sourced(t, snippet, l)})
 		}
 		if !r.Options[0].Algorithm.IsDefault() {
 			tuned++
@@ -159,7 +159,7 @@ func checkSettings(t *testing.T, m campaigntest.Made, rows []selection.Row, snip
 }
 
 // sourced returns the variables that a shell snippet sets in a job of the given layout.
-func sourced(t *testing.T, path string, l coll.Layout) []selection.Setting {
+func sourced(t *testing.T, path string, l coll.Layout) []mpi.Setting {
 	t.Helper()
 	cmd := exec.Command("sh", "-euc", `. "$1"; exec /usr/bin/env -0`, "sh", path)
 	cmd.Env = []string{fmt.Sprintf("SLURM_JOB_NUM_NODES=%d", l.Nodes), fmt.Sprintf("SLURM_NTASKS_PER_NODE=%d", l.PPN)}
@@ -167,10 +167,10 @@ func sourced(t *testing.T, path string, l coll.Layout) []selection.Setting {
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
-	var set []selection.Setting
+	var set []mpi.Setting
 	for _, v := range strings.Split(string(out), "\x00") {
 		if name, value, ok := strings.Cut(v, "="); ok {
-			set = append(set, selection.Setting{Name: name, Value: value})
+			set = append(set, mpi.Setting{Name: name, Value: value})
 		}
 	}
 	return set

@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"tutti/mpi"
 	"tutti/report"
-	"tutti/selection"
 )
 
 // Names of the report's files in a campaign's folder.
@@ -31,7 +31,7 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	if err := write(&b); err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	return selection.WriteFile(path, b.Bytes())
+	return mpi.WriteFile(path, b.Bytes())
 }
 
 func (c *Conclusions) facts(libraries []report.LibraryFacts, by Program) (report.Facts, error) {

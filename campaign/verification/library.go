@@ -18,7 +18,6 @@ import (
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 	"tutti/preprocess"
-	"tutti/selection"
 	"tutti/verify"
 )
 
@@ -28,7 +27,7 @@ type subject struct {
 	lib    config.Library
 	port   mpi.Measurable
 	cat    *mpi.Catalogue
-	setup  selection.Setup // settings that load the current files
+	setup  mpi.Setup // settings that load the current files
 	choose map[coll.Collective]func(coll.Point) coll.Algorithm
 	live   *verify.Files // machine and probe program; nil before the method `connect` is called
 }

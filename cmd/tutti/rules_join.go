@@ -11,8 +11,8 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/infile"
+	"tutti/mpi"
 	"tutti/mpi/libtutti"
-	"tutti/selection"
 )
 
 func tableIn(folder string) string { return filepath.Join(folder, "tutti.table") }
@@ -73,7 +73,7 @@ With a single table, the result is a table that applies to this order only.`,
 		if err != nil {
 			return withCode(codeInput, fmt.Errorf("%s: %w", strings.Join(paths, ", "), err))
 		}
-		if err := selection.WriteFile(*out, joined.Bytes()); err != nil {
+		if err := mpi.WriteFile(*out, joined.Bytes()); err != nil {
 			return withOutputCode(err)
 		}
 		fmt.Fprintln(a.stdout, *out)

@@ -244,6 +244,7 @@ var reserved = []struct {
 	{pattern: "tutti/cmd/...", importers: []string{"cmd"}},
 	{pattern: "os...", importers: outsideCore, tests: true},
 	{pattern: "net...", importers: outsideCore, tests: true},
+	{pattern: "github.com/google/renameio/...", importers: outsideCore, tests: true},
 	{pattern: "math/rand", importers: []string{"hpo"}}, // version 1: its global state cannot be reproduced
 	{pattern: "github.com/c-bata/...", importers: []string{"hpo"}},
 	{pattern: "github.com/go-gota/...", importers: []string{"preprocess"}},

@@ -13,6 +13,7 @@ import (
 	"tutti/coll"
 	"tutti/csource"
 	"tutti/internal/testutil"
+	"tutti/mpi"
 	"tutti/mpi/libraries"
 	"tutti/mpi/libtutti"
 	"tutti/selection"
@@ -30,7 +31,7 @@ var below = []struct {
 // randomTable exports a table for up to four ranks on a node. The algorithms get random times at each point, so that
 // any of them may be selected. The table omits algorithms of the MPI library that give wrong results for the tests'
 // calls.
-func randomTable(t *testing.T, release, dir string, seed uint64) selection.Setup {
+func randomTable(t *testing.T, release, dir string, seed uint64) mpi.Setup {
 	t.Helper()
 	lib, cat, err := libraries.Release("libtutti", release)
 	testutil.NoError(t, err)

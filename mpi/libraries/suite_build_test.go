@@ -221,7 +221,7 @@ func testPatterns(t *testing.T, patterns, names []string) {
 func testNamed(t *testing.T, x mpi.Export, dir string) {
 	t.Helper()
 	var named []string
-	for _, l := range append([]selection.LayoutSettings{{Settings: x.Setup.Settings}}, x.Setup.Layouts...) {
+	for _, l := range append([]mpi.LayoutSettings{{Settings: x.Setup.Settings}}, x.Setup.Layouts...) {
 		for _, s := range l.Settings {
 			if path, ok := strings.CutPrefix(s.Value, dir+"/"); ok {
 				named = append(named, path)

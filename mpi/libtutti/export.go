@@ -52,10 +52,10 @@ func (b Build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 	return b.export(t, settings, dir), nil
 }
 
-func (b Build) export(t Table, settings []selection.Setting, dir string) mpi.Export {
-	setup := selection.Setup{
+func (b Build) export(t Table, settings []mpi.Setting, dir string) mpi.Export {
+	setup := mpi.Setup{
 		Remarks:  []string{"The table of libtutti.so, which tutti build runtime makes: preload it into the application."},
-		Settings: []selection.Setting{{Name: variable, Value: filepath.Join(dir, tableName)}},
+		Settings: []mpi.Setting{{Name: variable, Value: filepath.Join(dir, tableName)}},
 		Files:    []string{variable, preload},
 	}
 	setup.Settings = append(setup.Settings, settings...)
@@ -65,11 +65,11 @@ func (b Build) export(t Table, settings []selection.Setting, dir string) mpi.Exp
 			slices.ContainsFunc(t.Mixes, func(m Mix) bool { return m.Collective == c && slices.ContainsFunc(m.Choices, named) })
 	}
 	if objects := objectsOf(b.cat, selected); objects != "" {
-		setup.Settings = append(setup.Settings, selection.Setting{Name: objectsVariable, Value: objects})
+		setup.Settings = append(setup.Settings, mpi.Setting{Name: objectsVariable, Value: objects})
 	}
 	if b.path != "" {
 		setup.Remarks[0] = "The table of libtutti.so, which the application preloads. Open MPI's mpirun wants -x LD_PRELOAD for other nodes."
-		setup.Settings = append(setup.Settings, selection.Setting{Name: preload, Value: b.path})
+		setup.Settings = append(setup.Settings, mpi.Setting{Name: preload, Value: b.path})
 		setup.Lists = []string{preload}
 	}
 	return mpi.Export{Files: []mpi.File{{Name: tableName, Content: t.Bytes()}}, Setup: setup, Snippet: snippetName}
@@ -77,9 +77,9 @@ func (b Build) export(t Table, settings []selection.Setting, dir string) mpi.Exp
 
 // table converts trees into rules. It omits rules for the default. It also returns the settings that the
 // selected algorithms of the MPI library need.
-func (b Build) table(trees []*selection.Tree) (Table, []selection.Setting, error) {
+func (b Build) table(trees []*selection.Tree) (Table, []mpi.Setting, error) {
 	t := Table{For: b.Banner()}
-	var settings []selection.Setting
+	var settings []mpi.Setting
 	for _, tree := range trees {
 		for _, c := range tree.Comms {
 			for _, p := range c.PPNs {
@@ -121,9 +121,9 @@ func (b Build) activation(c coll.Collective, alg coll.Algorithm) (*Activation, [
 	return nil, nil, err
 }
 
-func add(settings []selection.Setting, wants []mpi.Var) []selection.Setting {
+func add(settings []mpi.Setting, wants []mpi.Var) []mpi.Setting {
 	for _, v := range wants {
-		if s := (selection.Setting{Name: v.Name, Value: v.Value}); !slices.Contains(settings, s) {
+		if s := (mpi.Setting{Name: v.Name, Value: v.Value}); !slices.Contains(settings, s) {
 			settings = append(settings, s)
 		}
 	}
@@ -160,7 +160,7 @@ func (b Build) ExportLearned(base Table, rules []Rule, mixes []Mix, dir string) 
 		return mpi.Export{}, fmt.Errorf("%w for %s: it is for %s", ErrTable, b.cat.Version, base.For)
 	}
 	t := Table{For: b.Banner(), Rules: slices.Concat(rules, base.Rules), Mixes: mixes}
-	var settings []selection.Setting
+	var settings []mpi.Setting
 	fill := func(c coll.Collective, alg coll.Algorithm, to **Activation) error {
 		if alg.IsDefault() {
 			return nil

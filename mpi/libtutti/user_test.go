@@ -77,7 +77,7 @@ func TestWithUsers(t *testing.T) {
 	sel := testutil.Must(b.Fit(rows, 0))(t)
 	x := testutil.Must(b.Export(sel, "/dir"))(t)
 	testutil.NoError(t, b.Replay(x, sel, rows))
-	if !slices.Contains(x.Setup.Settings, selection.Setting{Name: objectsVariable, Value: "/lib/a.so"}) {
+	if !slices.Contains(x.Setup.Settings, mpi.Setting{Name: objectsVariable, Value: "/lib/a.so"}) {
 		t.Errorf("settings %v", x.Setup.Settings)
 	}
 }

@@ -77,14 +77,14 @@ func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 	if !filepath.IsAbs(dir) {
 		return mpi.Export{}, fmt.Errorf("mpich: folder %s: want an absolute path, every rank opens the files from its own directory", dir)
 	}
-	x := mpi.Export{Snippet: snippetName, Stale: []string{deviceName, layoutDir + "/*.json", layoutDir}, Setup: selection.Setup{Files: []string{flatFile, deviceFile}}}
+	x := mpi.Export{Snippet: snippetName, Stale: []string{deviceName, layoutDir + "/*.json", layoutDir}, Setup: mpi.Setup{Files: []string{flatFile, deviceFile}}}
 	for _, l := range sel.Layouts {
 		files, settings, err := b.files(selection.Selection{Trees: l.Trees}, dir, path.Join(layoutDir, l.Layout.String()))
 		if err != nil {
 			return mpi.Export{}, err
 		}
 		x.Files = append(x.Files, files...)
-		x.Setup.Layouts = append(x.Setup.Layouts, selection.LayoutSettings{Layout: l.Layout, Settings: settings})
+		x.Setup.Layouts = append(x.Setup.Layouts, mpi.LayoutSettings{Layout: l.Layout, Settings: settings})
 	}
 	files, settings, err := b.files(sel, dir, strings.TrimSuffix(flatName, ".json"))
 	if err != nil {
@@ -96,14 +96,14 @@ func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 
 // files returns the files with the selection trees, and the settings that make the library load the files
 // from the folder `dir`. The file names begin with the parameter `name`.
-func (b build) files(sel selection.Selection, dir, name string) (out []mpi.File, settings []selection.Setting, err error) {
+func (b build) files(sel selection.Selection, dir, name string) (out []mpi.File, settings []mpi.Setting, err error) {
 	trees, off, err := b.merge(sel)
 	if err != nil {
 		return nil, nil, err
 	}
 	add := func(variable, file string, tree treeObject) {
 		out = append(out, mpi.File{Name: file, Content: tree.Bytes()})
-		settings = append(settings, selection.Setting{Name: variable, Value: filepath.Join(dir, filepath.FromSlash(file))})
+		settings = append(settings, mpi.Setting{Name: variable, Value: filepath.Join(dir, filepath.FromSlash(file))})
 	}
 	add(flatFile, name+".json", trees.flat)
 	if len(trees.device) > 0 {

@@ -146,7 +146,7 @@ func TestWithoutDevice(t *testing.T) {
 	if alg, _ := sel.Select(p); alg.Name != "scatter_ring_allgather" {
 		t.Errorf("%v selected, want the flat one", alg)
 	}
-	want := []selection.Setting{
+	want := []mpi.Setting{
 		{Name: "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", Value: mpilibrarytest.Dir + "/mpich.json"},
 		{Name: "MPIR_CVAR_BCAST_INTRA_ALGORITHM", Value: "auto"},
 		{Name: "MPIR_CVAR_BCAST_DEVICE_COLLECTIVE", Value: "0"},

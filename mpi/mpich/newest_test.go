@@ -136,10 +136,10 @@ func TestNewest(t *testing.T) {
 		for seed := range uint64(2) {
 			rows := grids(b.cat, seed)
 			_, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.1})
-			off := func(s selection.Setting) bool {
+			off := func(s mpi.Setting) bool {
 				return strings.HasSuffix(s.Name, "_DEVICE_COLLECTIVE") && s.Value == "0"
 			}
-			other := func(s selection.Setting) bool { return !strings.HasSuffix(s.Name, "_JSON_FILE") }
+			other := func(s mpi.Setting) bool { return !strings.HasSuffix(s.Name, "_JSON_FILE") }
 			files := slices.DeleteFunc(slices.Clone(x.Setup.Settings), other)
 			if len(files) != 2 || slices.ContainsFunc(x.Setup.Settings, off) {
 				t.Errorf("%s: settings %v, want two files, and the device on", transport, x.Setup.Settings)

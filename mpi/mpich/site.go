@@ -10,7 +10,6 @@ import (
 
 	"tutti/coll"
 	"tutti/mpi"
-	"tutti/selection"
 )
 
 //go:embed site.csv
@@ -179,11 +178,11 @@ func (x *exporter) pin(tree treeObject, e mpi.Entry) (treeObject, error) {
 
 // siteSettings returns the settings that keep those of the site from outranking the exported files. The parameter
 // `tuned` has the tuned collectives, and `off` those that run without the device.
-func (b build) siteSettings(tuned, off []coll.Collective) []selection.Setting {
-	var out []selection.Setting
+func (b build) siteSettings(tuned, off []coll.Collective) []mpi.Setting {
+	var out []mpi.Setting
 	set := func(name, value string) {
-		if !slices.ContainsFunc(out, func(o selection.Setting) bool { return o.Name == name }) {
-			out = append(out, selection.Setting{Name: name, Value: value})
+		if !slices.ContainsFunc(out, func(o mpi.Setting) bool { return o.Name == name }) {
+			out = append(out, mpi.Setting{Name: name, Value: value})
 		}
 	}
 	for _, c := range tuned {

@@ -112,7 +112,7 @@ func (b build) bundle(sel selection.Selection) (bundle, error) {
 // files returns the files that contain the rules, and the settings with which the library loads these files
 // from the folder `dir`. Files of single layouts come first.
 func (b build) files(rules bundle, dir string) mpi.Export {
-	x := mpi.Export{Snippet: snippetName, Stale: stale, Setup: selection.Setup{Files: []string{fileVariable, hanVariable}}}
+	x := mpi.Export{Snippet: snippetName, Stale: stale, Setup: mpi.Setup{Files: []string{fileVariable, hanVariable}}}
 	x.Setup.Remarks = []string{"Settings that make Open MPI " + b.cat.Version + " follow " + b.fileName() + "."}
 	var off []string
 	for _, r := range b.turnedOff() {
@@ -132,7 +132,7 @@ func (b build) files(rules bundle, dir string) mpi.Export {
 	if !slices.Contains(tried, b.cat.Version) {
 		x.Setup.Remarks = append(x.Setup.Remarks, "Replayed at every tuned point, but not tried on a real Open MPI "+b.cat.Version+".")
 	}
-	add := func(name string, r classicRules, job coll.Layout) []selection.Setting {
+	add := func(name string, r classicRules, job coll.Layout) []mpi.Setting {
 		common := slices.Clone(rules.inCommonFile)
 		for i, l := range common {
 			common[i].rules = overlay(b.guarded(withoutHan(l.rules), job), rules.site)
@@ -147,7 +147,7 @@ func (b build) files(rules bundle, dir string) mpi.Export {
 		return append(b.settings(rules.tuned(), filepath.Join(dir, name), filepath.Join(dir, hanFile)), segments(r, job)...)
 	}
 	for _, l := range rules.layouts {
-		x.Setup.Layouts = append(x.Setup.Layouts, selection.LayoutSettings{Layout: l.layout, Settings: add(b.layoutName(l.layout), l.rules, l.layout)})
+		x.Setup.Layouts = append(x.Setup.Layouts, mpi.LayoutSettings{Layout: l.layout, Settings: add(b.layoutName(l.layout), l.rules, l.layout)})
 	}
 	x.Setup.Settings = add(b.fileName(), rules.rules, coll.Layout{})
 	return x
@@ -195,15 +195,15 @@ const fileVariable = mcaPrefix + "coll_tuned_dynamic_rules_filename"
 // settings returns the variables that make the library load a rules file and, if there is one, a file with
 // rules for coll/han. They also turn off other components above coll/tuned, as during the measurements, and
 // settings that pin the algorithms of tuned collectives.
-func (b build) settings(tuned []coll.Collective, file, hanFile string) []selection.Setting {
-	out := append([]selection.Setting{dynamicRules, {Name: fileVariable, Value: file}}, disable(b.turnedOff())...)
+func (b build) settings(tuned []coll.Collective, file, hanFile string) []mpi.Setting {
+	out := append([]mpi.Setting{dynamicRules, {Name: fileVariable, Value: file}}, disable(b.turnedOff())...)
 	for _, s := range b.siteSettings(tuned) {
-		if !slices.ContainsFunc(out, func(o selection.Setting) bool { return o.Name == s.Name }) {
+		if !slices.ContainsFunc(out, func(o mpi.Setting) bool { return o.Name == s.Name }) {
 			out = append(out, s)
 		}
 	}
 	if hanFile != "" {
-		out = append(out, selection.Setting{Name: hanSwitch, Value: "1"}, selection.Setting{Name: hanVariable, Value: hanFile})
+		out = append(out, mpi.Setting{Name: hanSwitch, Value: "1"}, mpi.Setting{Name: hanVariable, Value: hanFile})
 	}
 	return out
 }

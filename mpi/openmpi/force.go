@@ -7,7 +7,6 @@ import (
 
 	"tutti/coll"
 	"tutti/mpi"
-	"tutti/selection"
 )
 
 // Force implements mpi.Measurable with the component coll/tuned. Parameters without a value in the candidate
@@ -45,7 +44,7 @@ func force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) {
 		}
 		switches = append(switches, mpi.Switch{Name: prefix + param.suffix, Value: value})
 	}
-	f := newForcing(append([]selection.Setting{dynamicRules}, disable(componentsAbove)...), switches)
+	f := newForcing(append([]mpi.Setting{dynamicRules}, disable(componentsAbove)...), switches)
 	if c.Collective == coll.Allgatherv {
 		// Dynamic rules cannot be changed after MPI_Init (MPI_T_cvar_write of 4.1.4 returns
 		// MPI_T_ERR_CVAR_SET_NEVER), so each algorithm needs a launch of its own.
@@ -56,7 +55,7 @@ func force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) {
 
 // newForcing returns a Forcing with the given switches. The parameter `base` has settings that a program needs
 // at its start so that it can write the switches.
-func newForcing(base []selection.Setting, switches []mpi.Switch) mpi.Forcing {
+func newForcing(base []mpi.Setting, switches []mpi.Switch) mpi.Forcing {
 	f := mpi.Forcing{Switches: switches, NewComm: true}
 	for _, s := range base {
 		f.Base = append(f.Base, mpi.Var{Name: s.Name, Value: s.Value})
@@ -71,7 +70,7 @@ func newForcing(base []selection.Setting, switches []mpi.Switch) mpi.Forcing {
 const mcaPrefix = "OMPI_MCA_"
 
 // dynamicRules is the setting that makes the component coll/tuned use forced algorithms and rules files.
-var dynamicRules = selection.Setting{Name: mcaPrefix + "coll_tuned_use_dynamic_rules", Value: "1"}
+var dynamicRules = mpi.Setting{Name: mcaPrefix + "coll_tuned_use_dynamic_rules", Value: "1"}
 
 // componentsAbove lists the components that can have a higher priority than coll/tuned for the collectives of
 // whole programs. A component is off if its parameter has the value 0. The list omits coll/cuda, which forwards
@@ -86,10 +85,10 @@ type component struct{ component, parameter string }
 
 // disable returns the settings that turn off components. If the release does not have a component, its
 // setting has no effect.
-func disable(components []component) []selection.Setting {
-	var out []selection.Setting
+func disable(components []component) []mpi.Setting {
+	var out []mpi.Setting
 	for _, r := range components {
-		out = append(out, selection.Setting{Name: mcaPrefix + "coll_" + r.component + "_" + r.parameter, Value: "0"})
+		out = append(out, mpi.Setting{Name: mcaPrefix + "coll_" + r.component + "_" + r.parameter, Value: "0"})
 	}
 	return out
 }

@@ -84,12 +84,12 @@ func withoutHan(rules classicRules) classicRules {
 
 // segments returns the Open MPI variables that set the segment sizes of the component coll/han, for jobs of one
 // layout. Each collective gets the size in its first rule that selects coll/han.
-func segments(rules classicRules, job coll.Layout) []selection.Setting {
-	var out []selection.Setting
+func segments(rules classicRules, job coll.Layout) []mpi.Setting {
+	var out []mpi.Setting
 	for _, c := range rules {
 		for _, r := range rules.block(c.Collective, job.Ranks()) {
 			if r.Algorithm == hanID {
-				out = append(out, selection.Setting{Name: segmentVariable(c.Collective), Value: strconv.FormatInt(r.SegSize, 10)})
+				out = append(out, mpi.Setting{Name: segmentVariable(c.Collective), Value: strconv.FormatInt(r.SegSize, 10)})
 				break
 			}
 		}

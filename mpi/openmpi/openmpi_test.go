@@ -162,7 +162,7 @@ func TestEmptyMessages(t *testing.T) {
 			}
 		}
 		_, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.1})
-		for _, l := range append(x.Setup.Layouts, selection.LayoutSettings{}) {
+		for _, l := range append(x.Setup.Layouts, mpi.LayoutSettings{}) {
 			find := testutil.Must(b.reader(x, l.Layout))(t)
 			for _, r := range rows {
 				p := r.Point

@@ -86,7 +86,7 @@ func (b build) reader(x mpi.Export, l coll.Layout) (reader, error) {
 
 // segment returns the rule that selects coll/han's segmenting algorithm (hanID), with the segment size in the
 // settings of a job. Without such a setting it returns the zero rule.
-func segment(settings []selection.Setting, c coll.Collective) rule {
+func segment(settings []mpi.Setting, c coll.Collective) rule {
 	for _, s := range settings {
 		if n, err := strconv.ParseInt(s.Value, 10, 64); err == nil && s.Name == segmentVariable(c) {
 			return rule{Algorithm: hanID, SegSize: n}

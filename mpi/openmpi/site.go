@@ -10,7 +10,6 @@ import (
 
 	"tutti/coll"
 	"tutti/mpi"
-	"tutti/selection"
 )
 
 //go:embed site.csv
@@ -109,14 +108,14 @@ func (b build) siteHan(exported hanFile) hanFile {
 }
 
 // siteSettings returns the settings that keep those of the site from outranking exported rules.
-func (b build) siteSettings(collectives []coll.Collective) []selection.Setting {
-	var out []selection.Setting
+func (b build) siteSettings(collectives []coll.Collective) []mpi.Setting {
+	var out []mpi.Setting
 	for _, c := range collectives {
-		out = append(out, selection.Setting{Name: mcaPrefix + "coll_tuned_" + string(c) + "_algorithm", Value: "0"})
+		out = append(out, mpi.Setting{Name: mcaPrefix + "coll_tuned_" + string(c) + "_algorithm", Value: "0"})
 	}
 	for _, s := range b.cat.Site.On(mpi.PinsAlgorithm, mpi.TurnsOn) {
-		if !isHanSetting(s) && !slices.ContainsFunc(out, func(o selection.Setting) bool { return o.Name == s.Name }) {
-			out = append(out, selection.Setting{Name: s.Name, Value: s.Neutral})
+		if !isHanSetting(s) && !slices.ContainsFunc(out, func(o mpi.Setting) bool { return o.Name == s.Name }) {
+			out = append(out, mpi.Setting{Name: s.Name, Value: s.Neutral})
 		}
 	}
 	return out

@@ -238,7 +238,7 @@ func (b build) Fit(rows []selection.Row, maxLoss float64) (selection.Selection, 
 }
 
 func (b build) Export(sel selection.Selection, _ string) (mpi.Export, error) {
-	s := selection.Setup{Remarks: []string{
+	s := mpi.Setup{Remarks: []string{
 		"Settings of " + b.lib.facts.Title + " " + b.cat.Version + "." + b.lib.remark,
 		"Written from " + b.lib.source + " and replayed at every tuned point, but not tried on a real " + b.lib.facts.Title + ".",
 	}}
@@ -254,13 +254,13 @@ func (b build) Export(sel selection.Selection, _ string) (mpi.Export, error) {
 		if err != nil {
 			return mpi.Export{}, err
 		}
-		s.Layouts = append(s.Layouts, selection.LayoutSettings{Layout: l.Layout, Settings: own})
+		s.Layouts = append(s.Layouts, mpi.LayoutSettings{Layout: l.Layout, Settings: own})
 	}
 	return mpi.Export{Setup: s, Snippet: b.lib.snippet}, nil
 }
 
-func (b build) settings(trees []*selection.Tree) ([]selection.Setting, error) {
-	var out []selection.Setting
+func (b build) settings(trees []*selection.Tree) ([]mpi.Setting, error) {
+	var out []mpi.Setting
 	for _, t := range trees {
 		value, err := b.lib.syntax.value(b.lib, b.cat, t)
 		if err != nil {
@@ -273,7 +273,7 @@ func (b build) settings(trees []*selection.Tree) ([]selection.Setting, error) {
 		if !ok {
 			return nil, fmt.Errorf("%s: no variable for %s", b.lib.facts.Name, t.Collective)
 		}
-		out = append(out, selection.Setting{Name: v.name, Value: value})
+		out = append(out, mpi.Setting{Name: v.name, Value: value})
 	}
 	return out, nil
 }
@@ -287,7 +287,7 @@ func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Ro
 	return nil
 }
 
-func (b build) replay(s selection.Setup, sel selection.Selection, p coll.Point) error {
+func (b build) replay(s mpi.Setup, sel selection.Selection, p coll.Point) error {
 	got, decided, err := b.lookup(s, p)
 	if err != nil {
 		return err
@@ -314,7 +314,7 @@ func (b build) replay(s selection.Setup, sel selection.Selection, p coll.Point) 
 
 // lookup returns the number of the algorithm that the settings select at a point. It returns false if the
 // library decides there.
-func (b build) lookup(s selection.Setup, p coll.Point) (id int, decided bool, err error) {
+func (b build) lookup(s mpi.Setup, p coll.Point) (id int, decided bool, err error) {
 	v, ok := b.lib.variables[p.Collective]
 	if !ok {
 		return 0, false, nil

@@ -238,7 +238,7 @@ func TestSizeRangesLoss(t *testing.T) {
 
 // checkSizeRanges checks that trees and the size ranges made from them select the same algorithms. It tests
 // every bound, the numbers next to it, and sizes beyond the tuned ones.
-func checkSizeRanges(t *testing.T, b build, s selection.Setup, sel selection.Selection) {
+func checkSizeRanges(t *testing.T, b build, s mpi.Setup, sel selection.Selection) {
 	t.Helper()
 	for _, l := range sel.Layouts {
 		for i, tree := range l.Trees {

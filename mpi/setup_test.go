@@ -1,4 +1,4 @@
-package selection_test
+package mpi_test
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/testutil"
-	"tutti/selection"
+	"tutti/mpi"
 )
 
 func layout(nodes, ppn int) coll.Layout { return coll.Layout{Nodes: nodes, PPN: ppn} }
@@ -25,14 +25,14 @@ var hostile = []string{
 	"esac", "a'\\''b", "~", "%s%n", `\n`, "-n", "&& id",
 }
 
-func withLayouts() selection.Setup {
-	return selection.Setup{
+func withLayouts() mpi.Setup {
+	return mpi.Setup{
 		Remarks: []string{"rules of a test", "not tried"},
-		Settings: []selection.Setting{
+		Settings: []mpi.Setting{
 			{Name: "TUTTI_FILE", Value: "/common"}, {Name: "TUTTI_ON", Value: "1"}},
-		Layouts: []selection.LayoutSettings{
-			{Layout: layout(2, 4), Settings: []selection.Setting{{Name: "TUTTI_FILE", Value: "/a b's $x/2x4"}, {Name: "TUTTI_ON", Value: "1"}}},
-			{Layout: layout(1, 8), Settings: []selection.Setting{{Name: "TUTTI_FILE", Value: "/1x8"}}},
+		Layouts: []mpi.LayoutSettings{
+			{Layout: layout(2, 4), Settings: []mpi.Setting{{Name: "TUTTI_FILE", Value: "/a b's $x/2x4"}, {Name: "TUTTI_ON", Value: "1"}}},
+			{Layout: layout(1, 8), Settings: []mpi.Setting{{Name: "TUTTI_FILE", Value: "/1x8"}}},
 		},
 	}
 }
@@ -48,7 +48,7 @@ func TestSetupGolden(t *testing.T) {
 // TestSetupWarns checks that a job with another order of ranks than the tuned one prints one warning and still gets
 // its settings. Other jobs must print no warning.
 func TestSetupWarns(t *testing.T) {
-	s := selection.Setup{Settings: []selection.Setting{{Name: "TUTTI_FILE", Value: "/common"}}, Order: coll.Block}
+	s := mpi.Setup{Settings: []mpi.Setting{{Name: "TUTTI_FILE", Value: "/common"}}, Order: coll.Block}
 	shell := testutil.Must(s.Shell())(t)
 	module := testutil.Must(s.Module("test"))(t)
 	path := write(t, shell)
@@ -78,7 +78,7 @@ func TestSetupWarns(t *testing.T) {
 func TestSetupFiles(t *testing.T) {
 	dir := t.TempDir()
 	gone := filepath.Join(dir, hostile[3]+"$x` [id] {")
-	s := selection.Setup{Settings: []selection.Setting{{Name: "TUTTI_ON", Value: "1"}, {Name: "TUTTI_A", Value: dir}, {Name: "TUTTI_B", Value: gone}}, Files: []string{"TUTTI_A", "TUTTI_B"}}
+	s := mpi.Setup{Settings: []mpi.Setting{{Name: "TUTTI_ON", Value: "1"}, {Name: "TUTTI_A", Value: dir}, {Name: "TUTTI_B", Value: gone}}, Files: []string{"TUTTI_A", "TUTTI_B"}}
 	snippet := write(t, testutil.Must(s.Shell())(t))
 	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "tutti"), testutil.Must(s.Module("test"))(t), 0o666))
 	commands := map[string]string{}
@@ -161,12 +161,12 @@ func write(t *testing.T, text []byte) string {
 }
 
 func TestShellSurvivesHostileValues(t *testing.T) {
-	var s selection.Setup
+	var s mpi.Setup
 	var names []string
 	values := append([]string{"two\nlines\n", "tab\there", "\xff\xfe", "é ü 漢"}, hostile...)
 	for i, v := range values {
 		names = append(names, fmt.Sprintf("TUTTI_%d", i))
-		s.Settings = append(s.Settings, selection.Setting{Name: names[i], Value: v})
+		s.Settings = append(s.Settings, mpi.Setting{Name: names[i], Value: v})
 	}
 	text := testutil.Must(s.Shell())(t)
 	path := write(t, text)
@@ -230,16 +230,16 @@ foreach n [lrange $argv 1 end] { puts -nonewline "[expr {[info exists ::env($n)]
 }
 
 func TestModuleSurvivesHostileValues(t *testing.T) {
-	var s, blocks selection.Setup
+	var s, blocks mpi.Setup
 	var names []string
 	for i, v := range hostile {
 		names = append(names, fmt.Sprintf("TUTTI_%d", i))
-		s.Settings = append(s.Settings, selection.Setting{Name: names[i], Value: v})
+		s.Settings = append(s.Settings, mpi.Setting{Name: names[i], Value: v})
 		s.Remarks = append(s.Remarks, v)
 	}
 	blocks = s
-	blocks.Layouts = []selection.LayoutSettings{{Layout: layout(2, 2), Settings: s.Settings}}
-	for _, setup := range []selection.Setup{s, blocks} {
+	blocks.Layouts = []mpi.LayoutSettings{{Layout: layout(2, 2), Settings: s.Settings}}
+	for _, setup := range []mpi.Setup{s, blocks} {
 		module := testutil.Must(setup.Module(`it's "a" [test] $x {`))(t)
 		if d := cmp.Diff(hostile, tclsh(t, module, nil, names...)); d != "" {
 			t.Error(d)
@@ -260,13 +260,13 @@ func TestModuleFindsTheLayout(t *testing.T) {
 }
 
 func TestSetupErrors(t *testing.T) {
-	one := func(name, value string) selection.Setup {
-		return selection.Setup{Settings: []selection.Setting{{Name: name, Value: value}}}
+	one := func(name, value string) mpi.Setup {
+		return mpi.Setup{Settings: []mpi.Setting{{Name: name, Value: value}}}
 	}
-	twice := selection.Setup{Layouts: []selection.LayoutSettings{{Layout: layout(1, 2)}, {Layout: layout(1, 2)}}}
+	twice := mpi.Setup{Layouts: []mpi.LayoutSettings{{Layout: layout(1, 2)}, {Layout: layout(1, 2)}}}
 	tests := []struct {
 		name          string
-		setup         selection.Setup
+		setup         mpi.Setup
 		shell, module bool // whether Shell and Module must return an error
 	}{
 		{"fine", one("A", "b"), false, false},
@@ -277,29 +277,29 @@ func TestSetupErrors(t *testing.T) {
 		{"line break", one("A", "a\nb"), false, true},
 		{"not text", one("A", "\xff"), false, true},
 		{"not ASCII", one("A", "é"), false, true},
-		{"remark", selection.Setup{Remarks: []string{"a\nid"}}, true, true},
+		{"remark", mpi.Setup{Remarks: []string{"a\nid"}}, true, true},
 		{"layout twice", twice, true, true},
-		{"variable twice", selection.Setup{Settings: []selection.Setting{{Name: "A"}, {Name: "A"}}}, true, true},
+		{"variable twice", mpi.Setup{Settings: []mpi.Setting{{Name: "A"}, {Name: "A"}}}, true, true},
 	}
 	for _, tc := range tests {
 		_, err := tc.setup.Shell()
-		if errors.Is(err, selection.ErrSetup) != tc.shell {
+		if errors.Is(err, mpi.ErrSetup) != tc.shell {
 			t.Errorf("%s: Shell: %v", tc.name, err)
 		}
 		_, err = tc.setup.Module("test")
-		if errors.Is(err, selection.ErrSetup) != tc.module {
+		if errors.Is(err, mpi.ErrSetup) != tc.module {
 			t.Errorf("%s: Module: %v", tc.name, err)
 		}
 	}
-	if _, err := one("A", "b").Module("two\nlines"); !errors.Is(err, selection.ErrSetup) {
+	if _, err := one("A", "b").Module("two\nlines"); !errors.Is(err, mpi.ErrSetup) {
 		t.Errorf("about of two lines: %v", err)
 	}
 }
 
 func ExampleSetup_Shell() {
-	s := selection.Setup{
+	s := mpi.Setup{
 		Remarks:  []string{"settings of MPICH"},
-		Settings: []selection.Setting{{Name: "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", Value: "/my files/mpich.json"}},
+		Settings: []mpi.Setting{{Name: "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", Value: "/my files/mpich.json"}},
 	}
 	text, err := s.Shell()
 	fmt.Printf("%s%v", text, err)
@@ -331,12 +331,12 @@ func moduleCommands(t *testing.T) map[string][]string {
 // TestRealModules checks that the installed module systems can load values with special characters, and the
 // settings of a layout.
 func TestRealModules(t *testing.T) {
-	s := selection.Setup{Settings: []selection.Setting{{Name: "TUTTI_0", Value: "everybody"}}, Order: coll.Block}
-	own := selection.LayoutSettings{Layout: layout(2, 4)}
+	s := mpi.Setup{Settings: []mpi.Setting{{Name: "TUTTI_0", Value: "everybody"}}, Order: coll.Block}
+	own := mpi.LayoutSettings{Layout: layout(2, 4)}
 	var names []string
 	for i, v := range hostile {
 		names = append(names, fmt.Sprintf("TUTTI_%d", i))
-		own.Settings = append(own.Settings, selection.Setting{Name: names[i], Value: v})
+		own.Settings = append(own.Settings, mpi.Setting{Name: names[i], Value: v})
 	}
 	s.Layouts = append(s.Layouts, own)
 	module := testutil.Must(s.Module("test"))(t)
