@@ -50,6 +50,7 @@ type pick struct {
 // acquisition value to price.
 type batchSelector struct {
 	posterior   *gp.Posterior
+	acquisition acquisition
 	entries     []gp.Entry       // by row: algorithms at the points of the sample
 	candidates  []coll.Candidate // of the entries
 	means       []float64        // of the entries, log10 seconds
@@ -88,12 +89,13 @@ func budgetOf(l *Ledger) float64 {
 func (r *regret) newSelector(s State, over pointSample, at prices) (*batchSelector, error) {
 	m := r.posterior.GP()
 	b := &batchSelector{
-		budget:  budgetOf(s.Ledger),
-		noise:   m.Params().Noise,
-		model:   newLossModel(r.opt.Allowed),
-		weights: over.weights,
-		minRate: math.Inf(1),
-		prices:  at,
+		acquisition: r.acquisition,
+		budget:      budgetOf(s.Ledger),
+		noise:       m.Params().Noise,
+		model:       newLossModel(r.opt.Allowed),
+		weights:     over.weights,
+		minRate:     math.Inf(1),
+		prices:      at,
 	}
 	for _, w := range over.weights {
 		b.totalWeight += w
@@ -211,7 +213,7 @@ func (b *batchSelector) score(waiting []scoredCandidate) {
 		s := &b.scored[i]
 		s.variance = b.posterior.Variance(s.entry)
 		s.covariance = covariances[i]
-		s.acquisition = b.acquisition(s)
+		s.acquisition = b.acquisition.value(b, s)
 	}
 }
 
@@ -222,24 +224,6 @@ func (b *batchSelector) scoredEntries() []int {
 		out[i] = b.scored[i].entry
 	}
 	return out
-}
-
-// acquisition returns by how much a measurement of the candidate is expected to lower the sum of all pairs' losses.
-func (b *batchSelector) acquisition(s *scoredCandidate) float64 {
-	sum := 0.0
-	for k := range b.pairs {
-		p := &b.pairs[k]
-		if fall := b.varianceFall(s, k); fall > minFall*p.variance && p.loss > 0 {
-			sum += p.loss - p.weight*b.model.loss(p.gap, max(0, p.variance-fall))
-		}
-	}
-	return sum
-}
-
-// varianceFall returns by how much a measurement of the candidate lowers the variance of the k-th pair. This is the
-// variance of the difference between the times of the pair's two algorithms.
-func (b *batchSelector) varianceFall(s *scoredCandidate, k int) float64 {
-	return s.covariance[k] * s.covariance[k] / (s.variance + b.noise)
 }
 
 // selectBatch selects candidates one by one, each time the one with the highest ratio of acquisition value
@@ -316,7 +300,7 @@ func (b *batchSelector) update(s *scoredCandidate) {
 		s.variance = max(0, s.variance-v*v)
 		floats.AddScaled(s.covariance, -v, p.pairs)
 	}
-	s.acquisition = b.acquisition(s)
+	s.acquisition = b.acquisition.value(b, s)
 }
 
 // pick adds a candidate to the batch. Its values must be up to date. The losses of the pairs are then

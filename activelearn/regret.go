@@ -28,12 +28,17 @@ import (
 // Measurements of earlier campaigns are further sources of the Gaussian process. A few of these
 // measurements are repeated first. This shows whether the others are still valid.
 type regret struct {
-	opt       Options
-	points    []coll.Point              // of the space
-	index     map[coll.Algorithm]int    // in the space
-	launching map[coll.Candidate]bool   // candidates whose machine time includes a launch
-	reasons   map[coll.Candidate]Reason // of the last Ask
-	posterior *learner.Posterior        // of the last Ask
+	opt         Options
+	acquisition acquisition
+	points      []coll.Point              // of the space
+	index       map[coll.Algorithm]int    // in the space
+	launching   map[coll.Candidate]bool   // candidates whose machine time includes a launch
+	reasons     map[coll.Candidate]Reason // of the last Ask
+	posterior   *learner.Posterior        // of the last Ask
+}
+
+func newRegret(opt Options, a acquisition) *regret {
+	return &regret{opt: opt, acquisition: a, launching: map[coll.Candidate]bool{}}
 }
 
 // Ask returns the candidates with the highest ratio of acquisition value to price.

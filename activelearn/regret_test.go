@@ -200,7 +200,7 @@ func TestRegretCountsPendingAsMeasured(t *testing.T) {
 		for _, c := range under {
 			testutil.NoError(t, l.Pend(c))
 		}
-		r := &regret{opt: Options{Seed: 1}.withDefaults("regret")}
+		r := newRegret(Options{Seed: 1, Initial: initialPoints}, lossReduction{})
 		r.start(l)
 		s := State{Round: 2, Want: 1, Ledger: l}
 		r.posterior = testutil.Must(s.posterior(nil))(t)

@@ -1,8 +1,10 @@
 package activelearn
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"tutti/coll"
@@ -71,17 +73,6 @@ type Options struct {
 	Earlier [][]coll.Measurement
 }
 
-func (o Options) withDefaults(strategy string) Options {
-	switch {
-	case o.Initial > 0:
-	case UsesPosterior(strategy):
-		o.Initial = initialPoints
-	default:
-		o.Initial = defaultInitial
-	}
-	return o
-}
-
 // launch returns a key for the launch of a candidate. Candidates with equal keys can share a launch.
 func (o Options) launch(c coll.Candidate) any {
 	if o.SharedLaunch == nil {
@@ -90,20 +81,65 @@ func (o Options) launch(c coll.Candidate) any {
 	return o.SharedLaunch(c)
 }
 
+// Method is a value of the key method in campaign files. It sets the strategy, and by it the model, the criteria and the
+// hyperparameter study.
+type Method struct {
+	Name          string
+	Doc           string // one line, for the description of the key
+	Strategy      string // its name
+	UsesPosterior bool   // the strategy needs the posterior over all algorithms
+
+	initial int // default of Options.Initial
+	new     func(Options) Strategy
+}
+
+// Methods returns all methods. The first one is the default. FACT is the pipeline of Wilkins et al., ExaMPI 2021.
+func Methods() []Method {
+	return []Method{
+		{
+			Name: "regret", Strategy: "regret", UsesPosterior: true, initial: initialPoints,
+			Doc: "the loss of the selection per second of machine time chooses what to measure",
+			new: func(o Options) Strategy { return newRegret(o, lossReduction{}) },
+		},
+		{
+			Name: "fact", Strategy: "uncertainty", initial: defaultInitial,
+			Doc: "the pipeline of the FACT paper",
+			new: func(o Options) Strategy { return &uncertainty{opt: o} },
+		},
+	}
+}
+
+// StrategyOf returns the name of the strategy of a method, "" for an unknown method.
+func StrategyOf(method string) string {
+	for _, m := range Methods() {
+		if m.Name == method {
+			return m.Strategy
+		}
+	}
+	return ""
+}
+
 // UsesPosterior reports whether a strategy needs the posterior over all algorithms.
-func UsesPosterior(strategy string) bool { return strategy == "regret" }
+func UsesPosterior(strategy string) bool {
+	return slices.ContainsFunc(Methods(), func(m Method) bool { return m.Strategy == strategy && m.UsesPosterior })
+}
 
 // Names returns the names of strategies that New accepts.
-func Names() []string { return []string{"regret", "uncertainty"} }
+func Names() []string {
+	var out []string
+	for _, m := range Methods() {
+		out = append(out, m.Strategy)
+	}
+	return out
+}
 
 // New returns the strategy with the given name. If the name is unknown, the error lists the valid names.
 func New(name string, opt Options) (Strategy, error) {
-	opt = opt.withDefaults(name)
-	switch name {
-	case "uncertainty":
-		return &uncertainty{opt: opt}, nil
-	case "regret":
-		return &regret{opt: opt, launching: map[coll.Candidate]bool{}}, nil
+	for _, m := range Methods() {
+		if m.Strategy == name {
+			opt.Initial = cmp.Or(max(0, opt.Initial), m.initial)
+			return m.new(opt), nil
+		}
 	}
 	return nil, fmt.Errorf("strategy %q: want one of %s", name, strings.Join(Names(), ", "))
 }

@@ -45,27 +45,6 @@ type Spec struct {
 	NewStrategy func(activelearn.Options) (activelearn.Strategy, error)
 }
 
-// Method is a way of tuning. It sets the strategy, the model, the hyperparameter study, and the numbers that
-// are compared with the stopping criteria.
-type Method string
-
-// The methods. FACT is the pipeline of Wilkins et al., ExaMPI 2021.
-const (
-	Regret Method = "regret"
-	FACT   Method = "fact"
-)
-
-// Methods returns the values that `method` may have in a campaign file.
-func Methods() []Method { return []Method{Regret, FACT} }
-
-// Strategy returns the name of the strategy that a method uses.
-func (m Method) Strategy() string {
-	if m == FACT {
-		return "uncertainty"
-	}
-	return "regret"
-}
-
 // SourceFor returns the default of Spec.CriteriaFrom. It is Predicted if the strategy's model has a
 // posterior, and CrossValidated otherwise.
 func SourceFor(strategy string) activelearn.Source {

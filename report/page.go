@@ -116,19 +116,27 @@ func newPage(f Facts) (page, error) {
 	return v, nil
 }
 
-// modules lists the scripts of the report. Each script comes after the scripts that it imports.
-var modules = []string{"dom.js", "format.js", "palette.js", "chart.js", "map.js", "convergence.js", "selection.js", "report.js"}
+// moduleImport matches an import statement in a JavaScript module, and the name of the imported file.
+var moduleImport = regexp.MustCompile(`(?m)^import [^;]*'\./([^']*)';\n`)
 
-// moduleImport matches an import statement in a JavaScript module.
-var moduleImport = regexp.MustCompile(`(?m)^import [^;]*;\n`)
-
-// bundle joins all modules into one script and removes their import statements. The names that modules
-// define at their top level must differ.
+// bundle joins report.js and the modules that it imports into one script without import statements. Each module comes
+// after those that it imports. The names that modules define at their top level must differ.
 func bundle() string {
 	var b strings.Builder
-	for _, name := range modules {
-		b.WriteString(moduleImport.ReplaceAllString(asset(name), ""))
+	seen := map[string]bool{}
+	var add func(name string)
+	add = func(name string) {
+		if seen[name] {
+			return
+		}
+		seen[name] = true
+		text := asset(name)
+		for _, m := range moduleImport.FindAllStringSubmatch(text, -1) {
+			add(m[1])
+		}
+		b.WriteString(moduleImport.ReplaceAllString(text, ""))
 	}
+	add("report.js")
 	return b.String()
 }
 

@@ -260,7 +260,7 @@ func specOf(c *config.Campaign) (campaign.Spec, error) {
 	model := c.MeasuringModel()
 	return campaign.Spec{
 		Seed:         c.Seed,
-		Strategy:     campaign.Method(c.Method).Strategy(),
+		Strategy:     activelearn.StrategyOf(c.Method),
 		Initial:      c.Strategy.Initial,
 		Batch:        campaign.Batch{Candidates: c.Strategy.Batch, Growth: c.Strategy.Growth},
 		Criteria:     activelearn.Criteria{Slowdown: c.Stop.Slowdown, Mistakes: c.Stop.Mistakes, Patience: c.Stop.Patience, Confidence: c.Stop.Confidence},

@@ -25,7 +25,7 @@ const Auto = "auto"
 // MeasuringModel returns the kind of model that the campaign uses while it measures. The final model may differ.
 func (c *Campaign) MeasuringModel() learner.Model {
 	if c.Model.Kind == Auto {
-		return campaign.ModelFor(campaign.Method(c.Method).Strategy())
+		return campaign.ModelFor(activelearn.StrategyOf(c.Method))
 	}
 	return learner.Model(c.Model.Kind)
 }

@@ -8,7 +8,6 @@ import (
 	"tutti/activelearn"
 	"tutti/benchrunner"
 	"tutti/benchrunner/runners"
-	"tutti/campaign"
 	"tutti/coll"
 	"tutti/preprocess"
 	"tutti/surrogate/learner"
@@ -99,7 +98,7 @@ func measuringFields(c *Campaign) []field {
 // learningFields returns the keys that say what is measured next, and when a campaign stops.
 func learningFields(c *Campaign) []field {
 	return []field{
-		{"method", "method that sets strategy, model, criteria and hyperparameter study together; regret: the loss of the selection per second of machine time chooses what to measure; fact: the pipeline of the FACT paper", "regret", choice(&c.Method, Words(campaign.Methods())...)},
+		{"method", "method that sets strategy, model, criteria and hyperparameter study together" + methodsText(), methods()[0], choice(&c.Method, methods()...)},
 		{"strategy.initial", "points drawn at random before a model chooses; with the method regret only cheap points are drawn; 0: 3 with regret, 5 with fact", 0, whole(&c.Strategy.Initial, 0, 100000)},
 		{"strategy.batch", "minimum number of benchmarks in a round", 8, whole(&c.Strategy.Batch, 1, 100000)},
 		{"strategy.growth", "a round has at least this share of the benchmarks so far, 0 to 1", 0.05, number(&c.Strategy.Growth, 0, 1)},
@@ -147,6 +146,23 @@ func Keys() []Key {
 		out = append(out, Key{f.key, f.value.words})
 	}
 	return out
+}
+
+func methods() []string {
+	var out []string
+	for _, m := range activelearn.Methods() {
+		out = append(out, m.Name)
+	}
+	return out
+}
+
+// methodsText describes the methods for the documentation of the key method.
+func methodsText() string {
+	text := ""
+	for _, m := range activelearn.Methods() {
+		text += "; " + m.Name + ": " + m.Doc
+	}
+	return text
 }
 
 // Collectives returns the names of the collectives that can be tuned.

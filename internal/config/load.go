@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/viper"
 	"go.yaml.in/yaml/v3"
 
+	"tutti/activelearn"
 	"tutti/campaign"
 	"tutti/internal/infile"
 )
@@ -70,7 +71,7 @@ func (l *loader) campaign(dir string, content []byte, layers Layers) *Campaign {
 		l.decode(fields(c))
 		c.resolve(dir, l.fault)
 		if c.Stop.CriteriaFrom == Auto {
-			c.Stop.CriteriaFrom = string(campaign.SourceFor(campaign.Method(c.Method).Strategy()))
+			c.Stop.CriteriaFrom = string(campaign.SourceFor(activelearn.StrategyOf(c.Method)))
 		}
 		if c.Grid.Between {
 			c.Grid.addBetween()
