@@ -31,6 +31,7 @@ func (f KindFacts) Queue() bool { return f.Manager != "" }
 type Host struct {
 	Environ []string    // as of os.Environ
 	PPN     int         // ranks that this machine runs at once, if the kind has one node; 0: one for each processor
+	Hosts   string      // file of the nodes on which a kind that is attached runs; "": those of tutti's job
 	Notice  func(error) // receives reports of commands that do not answer, every few seconds; nil: none
 }
 

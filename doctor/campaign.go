@@ -3,6 +3,7 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -51,7 +52,7 @@ func (x *campaignChecker) examine(ctx context.Context) {
 	case facts.OneNode:
 		x.checkProcessors()
 	default:
-		x.checkAllocation()
+		x.checkAllocation(ctx)
 	}
 }
 
@@ -287,15 +288,23 @@ func (x *campaignChecker) checkSubmission(ctx context.Context) {
 	x.add(need("largest job", OK, "", text+": sbatch accepts it"+startsIn(r.Stderr+r.Stdout, x.now())))
 }
 
-func (x *campaignChecker) checkAllocation() {
-	nodes := x.nodes()
+func (x *campaignChecker) checkAllocation(ctx context.Context) {
+	nodes, has := x.nodes(), 0
+	scheduler, err := x.options.Campaign.NewScheduler(x.environ, nil)
+	if err == nil {
+		var capacity benchrunner.Capacity
+		capacity, _ = scheduler.Capacity(ctx) // an unknown end matters later
+		has = capacity.Nodes
+	}
 	switch {
-	case x.slurm.job == "":
-		x.add(need("allocation", Missing, fmt.Sprintf("salloc --nodes=%d --ntasks-per-node=%d, and tutti inside of it", nodes, x.ppn()), "tutti is not inside of a job"))
-	case x.slurm.jobNodes < nodes:
-		x.add(need("allocation", Missing, fmt.Sprintf("salloc --nodes=%d, or a smaller grid", nodes), fmt.Sprintf("the job has %s, the grid %d", count(x.slurm.jobNodes, "node", "nodes"), nodes)))
+	case errors.Is(err, benchrunner.ErrOutside):
+		x.add(need("allocation", Missing, fmt.Sprintf("salloc --nodes=%d --ntasks-per-node=%d, and tutti inside of it; or runner.hosts", nodes, x.ppn()), "tutti is not inside of a job"))
+	case err != nil:
+		x.add(need("allocation", Missing, "fix what the message names", err.Error()))
+	case has < nodes:
+		x.add(need("allocation", Missing, fmt.Sprintf("a job of %s, or a smaller grid", count(nodes, "node", "nodes")), fmt.Sprintf("the job has %s, the grid %d", count(has, "node", "nodes"), nodes)))
 	default:
-		x.add(need("allocation", OK, "", fmt.Sprintf("the job has %s, the grid needs %d", count(x.slurm.jobNodes, "node", "nodes"), nodes)))
+		x.add(need("allocation", OK, "", fmt.Sprintf("the job has %s, the grid needs %d", count(has, "node", "nodes"), nodes)))
 	}
 }
 

@@ -19,9 +19,10 @@ type allocation struct {
 	id      string
 	environ []string
 	ends    time.Time // zero if the environment does not contain it
+	nodes   []string  // of an allocation with a file of nodes; nil if Slurm knows them
 }
 
-// NewAllocation returns a scheduler for the nodes of the Slurm allocation that `environ` describes. `environ`
+// NewAllocation returns a scheduler for the nodes of the job of Slurm, PBS or LSF that `environ` describes. `environ`
 // has the form of os.Environ. Jobs are processes on the node where tutti runs; the launcher starts ranks on
 // the other nodes.
 func NewAllocation(environ []string) (*Scheduler, error) {
@@ -32,7 +33,10 @@ func NewAllocation(environ []string) (*Scheduler, error) {
 	}
 	a := &allocation{id: env["SLURM_JOB_ID"], environ: environ}
 	if a.id == "" {
-		return nil, fmt.Errorf("%w: SLURM_JOB_ID is not set: run tutti in a batch job or under salloc", benchrunner.ErrOutside)
+		if s, err := fromManager(environ, env); s != nil || err != nil {
+			return s, err
+		}
+		return nil, fmt.Errorf("%w: SLURM_JOB_ID, PBS_NODEFILE and LSB_DJOB_HOSTFILE are not set: run tutti in a batch job or under salloc, or set runner.hosts to a file of nodes", benchrunner.ErrOutside)
 	}
 	nodes, err := strconv.Atoi(env["SLURM_JOB_NUM_NODES"])
 	if err != nil || nodes < 1 {
@@ -75,10 +79,10 @@ func leastCPUs(list string) (int, error) {
 	return least, nil
 }
 
-// end returns the time when the allocation ends, zero if it has no limit. It asks Slurm's controller, since
+// end returns the time when the allocation ends, zero if it has no limit or has a file of nodes. It asks Slurm's controller, since
 // older releases of Slurm do not put this time into the environment.
 func (a *allocation) end(ctx context.Context) (time.Time, error) {
-	if !a.ends.IsZero() {
+	if !a.ends.IsZero() || a.nodes != nil {
 		return a.ends, nil
 	}
 	out, err := a.scontrol(ctx, "-o", "show", "job", a.id)

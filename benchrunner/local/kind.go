@@ -27,7 +27,7 @@ type AllocationKind struct{}
 
 // Facts implements benchrunner.Kind.
 func (AllocationKind) Facts() benchrunner.KindFacts {
-	return benchrunner.KindFacts{Name: "allocation", Doc: "in the Slurm job of tutti", Attached: true, Srun: true}
+	return benchrunner.KindFacts{Name: "allocation", Doc: "in the job of tutti, of Slurm, PBS or LSF, or on the nodes of runner.hosts", Attached: true, Srun: true}
 }
 
 // Keys implements benchrunner.Kind.
@@ -35,5 +35,8 @@ func (AllocationKind) Keys() []benchrunner.Key { return nil }
 
 // New implements benchrunner.Kind.
 func (AllocationKind) New(h benchrunner.Host) (benchrunner.Scheduler, error) {
+	if h.Hosts != "" {
+		return NewHosts(h.Environ, h.Hosts, h.Hosts)
+	}
 	return NewAllocation(h.Environ)
 }

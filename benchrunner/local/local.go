@@ -93,9 +93,9 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 }
 
 // Switches returns the nodes of each switch in the allocation. It asks Slurm's controller. Outside of an
-// allocation it returns nil.
+// allocation, and in one with a file of nodes, it returns nil.
 func (s *Scheduler) Switches(ctx context.Context) ([][]string, error) {
-	if s.allocation == nil {
+	if s.allocation == nil || s.allocation.nodes != nil {
 		return nil, nil
 	}
 	out, err := s.allocation.scontrol(ctx, "show", "topology")
@@ -106,10 +106,10 @@ func (s *Scheduler) Switches(ctx context.Context) ([][]string, error) {
 	return tree.Switches(), err
 }
 
-// Nodes returns the name of this machine, or nil in an allocation, whose nodes are not listed.
+// Nodes returns the name of this machine. In an allocation it returns the nodes of its file, or nil without one.
 func (s *Scheduler) Nodes(context.Context) ([]string, error) {
 	if s.allocation != nil {
-		return nil, nil
+		return slices.Sorted(slices.Values(s.allocation.nodes)), nil
 	}
 	return []string{s.host}, nil
 }
@@ -141,13 +141,17 @@ func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (str
 	if s.allocation != nil {
 		alloc = s.allocation.id
 	}
-	cmd := exec.Command("bash", "-c", runText, "tutti-job", sub.Script, limitOf(sub), s.host, alloc)
+	nodes, err := s.allocation.nodeVariables(sub.Dir)
+	if err != nil {
+		return "", fmt.Errorf("submit %s: %w", sub.Name, err)
+	}
+	cmd := exec.Command("bash", "-c", s.allocation.startScript(), "tutti-job", sub.Script, limitOf(sub), s.host, alloc)
 	// Orphans of the job become children of this process, so that they are found.
 	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
 		return "", fmt.Errorf("submit %s: %w", sub.Name, err)
 	}
 	cmd.Dir, cmd.Stdout, cmd.Stderr = sub.Dir, out, out
-	cmd.Env = append(slices.Clone(s.environ), reaperVariable())
+	cmd.Env = append(slices.Concat(s.environ, nodes), reaperVariable())
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return "", fmt.Errorf("submit %s: %w", sub.Name, err)

@@ -72,7 +72,7 @@ func (s *Scheduler) Show(sub benchrunner.Submission) string {
 
 // Submit implements benchrunner.Scheduler. It writes the script that PBS runs and makes one attempt.
 func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (string, error) {
-	text := fmt.Sprintf("#!/bin/bash\ncd -- %s || exit 1\n%s\nexec bash %s\n", shellescape.Quote(sub.Dir), strings.TrimSpace(startText), shellescape.Quote(sub.Script))
+	text := fmt.Sprintf("#!/bin/bash\ncd -- %s || exit 1\n%s\nexec bash %s\n", shellescape.Quote(sub.Dir), strings.TrimSpace(startText+benchrunner.RemoteShell), shellescape.Quote(sub.Script))
 	if err := os.WriteFile(filepath.Join(sub.Dir, scriptFile), []byte(text), 0o777); err != nil {
 		return "", fmt.Errorf("job %s: %w", sub.Name, err)
 	}

@@ -105,7 +105,7 @@ func TestConnectFaults(t *testing.T) {
 		change func(*config.Campaign)
 		want   string
 	}{
-		{"outside an allocation", []string{"runner.kind=allocation"}, nil, `SLURM_JOB_ID is not set: run tutti in a batch job or under salloc`},
+		{"outside an allocation", []string{"runner.kind=allocation"}, nil, `SLURM_JOB_ID, PBS_NODEFILE and LSB_DJOB_HOSTFILE are not set: run tutti in a batch job`},
 		{"argument of the layout", nil, func(c *config.Campaign) { c.Libraries[0].LauncherArgs = []string{"-np"} }, `^library openmpi: .*-np`},
 		{"PMI of mpirun", nil, func(c *config.Campaign) { c.Libraries[0].PMI = "pmi2" }, `^library openmpi: `},
 		{"no launcher", nil, func(c *config.Campaign) { c.Libraries[0].Launcher = "aprun" }, `^library openmpi: launcher "aprun": want one of srun, hydra, mpirun, pals$`},
@@ -157,12 +157,12 @@ func TestHere(t *testing.T) {
 		{"an allocation without its number of cores", inside, assembly.Place{Kind: "allocation", Nodes: 3, Cores: runtime.NumCPU()}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got, err := assembly.Here(t.Context(), tc.environ); err != nil || got != tc.want {
+			if got, err := assembly.Here(t.Context(), tc.environ, ""); err != nil || got != tc.want {
 				t.Errorf("%+v, %v, want %+v", got, err, tc.want)
 			}
 		})
 	}
-	if _, err := assembly.Here(t.Context(), []string{"SLURM_JOB_ID=7"}); !errors.Is(err, assembly.ErrInput) {
+	if _, err := assembly.Here(t.Context(), []string{"SLURM_JOB_ID=7"}, ""); !errors.Is(err, assembly.ErrInput) {
 		t.Errorf("%v, want an error matching %v", err, assembly.ErrInput)
 	}
 }

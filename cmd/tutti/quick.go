@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tutti/benchrunner"
 	"tutti/campaign/assembly"
 	"tutti/csource"
 	"tutti/doctor"
@@ -27,6 +28,7 @@ const quickName = "quick.yaml"
 type quickOptions struct {
 	*app
 	library     string
+	hosts       string
 	collectives []string
 	wallTime    time.Duration
 	dry, yes    bool
@@ -36,7 +38,8 @@ func quickCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "quick FOLDER",
 		Short: "Tune the MPI library of this machine without a campaign file",
-		Long: `quick tunes on the nodes of the Slurm allocation in which it runs, or on this machine.
+		Long: `quick tunes on the nodes of the job of Slurm, PBS or LSF in which it runs, on the nodes of a
+file, or on this machine.
 It finds an MPI library and a launcher that works, builds the benchmark program, and
 measures a grid up to all nodes and cores until the criteria hold or its time is up.
 FOLDER, which every node must see, contains the benchmark program, the campaign file
@@ -44,6 +47,7 @@ quick.yaml and all that tutti tune writes: resume, verify and report work as usu
 		Example: indent(
 			"tutti quick results/quick",
 			"tutti quick results/quick --library openmpi --collectives bcast,allreduce --wall-time 5m",
+			"tutti quick results/quick --hosts nodes.txt",
 			"tutti quick results/quick --dry-run"),
 		Args:              oneFolder,
 		ValidArgsFunction: completeFolders,
@@ -52,6 +56,7 @@ quick.yaml and all that tutti tune writes: resume, verify and report work as usu
 	flags := cmd.Flags()
 	flags.StringVar(&o.library, "library", "", "`NAME` of the library; default: the first that works")
 	completeLibraries(cmd, "library")
+	flags.StringVar(&o.hosts, "hosts", "", "`FILE` of the nodes, a name on each line; default: those of the job around tutti")
 	flags.StringSliceVar(&o.collectives, "collectives", []string{"allreduce", "bcast", "reduce", "allgather", "alltoall"}, "collectives to tune")
 	flags.DurationVar(&o.wallTime, "wall-time", 15*time.Minute, "stop measuring after this time, all collectives together")
 	flags.BoolVar(&o.dry, "dry-run", false, "print the campaign file; build and tune nothing")
@@ -76,7 +81,13 @@ func (o *quickOptions) run(ctx context.Context, dir string) error {
 	if _, err := os.Stat(filepath.Join(dir, journal.FileName)); err == nil {
 		return withCode(codeBusy, fmt.Errorf("%s contains a campaign: resume it with tutti resume %s, or choose another folder", dir, shellWord(dir)))
 	}
-	at, err := assembly.Here(ctx, o.environ)
+	var err error
+	if o.hosts != "" {
+		if o.hosts, err = filepath.Abs(o.hosts); err != nil {
+			return err
+		}
+	}
+	at, err := assembly.Here(ctx, o.environ, o.hosts)
 	if err != nil {
 		return err
 	}
@@ -86,6 +97,9 @@ func (o *quickOptions) run(ctx context.Context, dir string) error {
 	found, err := o.findLaunchables(ctx, dir)
 	if err != nil {
 		return err
+	}
+	if o.hosts != "" { // srun starts programs in Slurm's jobs only
+		found = slices.DeleteFunc(found, func(l doctor.Launchable) bool { return l.Launcher == benchrunner.Srun })
 	}
 	with, err := chooseLaunchable(found, o.library)
 	if err != nil {
@@ -150,10 +164,13 @@ func prepareQuick(ctx context.Context, a *app, dir, text string, with doctor.Lau
 // quickFile returns a campaign file that tunes a library on the given machine. The file names its own folder
 // for the benchmark program and the results.
 func quickFile(host string, at assembly.Place, with doctor.Launchable, o quickOptions) string {
+	values := map[string]string{
+		"machine": strconv.Quote(host), "output": ".", "collectives": "[" + strings.Join(o.collectives, ", ") + "]", "stop.wall_time": o.wallTime.String(),
+	}
+	if o.hosts != "" {
+		values["runner.hosts"] = strconv.Quote(o.hosts)
+	}
 	return config.Template(at.Kind, config.Machine{
-		Campaign: "quick", Library: libraryOf(with), Nodes: nodeCounts(at.Nodes), PPN: rankCounts(at),
-		Values: map[string]string{
-			"machine": strconv.Quote(host), "output": ".", "collectives": "[" + strings.Join(o.collectives, ", ") + "]", "stop.wall_time": o.wallTime.String(),
-		},
+		Campaign: "quick", Library: libraryOf(with), Nodes: nodeCounts(at.Nodes), PPN: rankCounts(at), Values: values,
 	})
 }

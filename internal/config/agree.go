@@ -98,6 +98,9 @@ func (c *Campaign) agreeLive(fault func(key string, err error)) {
 	if c.Benchmark.MinSamples > c.Benchmark.MaxSamples {
 		fault("benchmark.min_samples", fmt.Errorf("%d: want at most benchmark.max_samples, %d", c.Benchmark.MinSamples, c.Benchmark.MaxSamples))
 	}
+	if c.Runner.Hosts != "" && (!facts.Attached || facts.OneNode) {
+		fault("runner.hosts", fmt.Errorf("runner.kind is %s: want allocation", c.Runner.Kind))
+	}
 	if facts.OneNode && !slices.Equal(c.Grid.Nodes, []int{1}) {
 		fault("grid.nodes", fmt.Errorf("%v: with runner.kind %s there is one node: want [1]", c.Grid.Nodes, c.Runner.Kind))
 	}
@@ -111,6 +114,9 @@ func (c *Campaign) agreeLive(fault func(key string, err error)) {
 		}
 		if facts.Attached && !facts.OneNode && c.Runner.Order == string(coll.Cyclic) && cmp.Or(lib.Launcher, c.Runner.DefaultLauncher(lib.Name)) == benchrunner.Hydra {
 			fault(key, fmt.Errorf("launcher hydra deals ranks to all nodes of an allocation: runner.order %s wants srun there", coll.Cyclic))
+		}
+		if lib.Launcher == benchrunner.Srun && facts.Srun && c.Runner.Hosts != "" {
+			fault(key, errors.New("launcher srun starts no programs on the nodes of runner.hosts: want hydra, mpirun or pals"))
 		}
 		if lib.Launcher == benchrunner.Srun && !facts.Srun {
 			fault(key, fmt.Errorf("launcher srun needs Slurm, but runner.kind is %s: want hydra or mpirun", c.Runner.Kind))

@@ -97,7 +97,8 @@ type Runner struct {
 	Failures float64  `json:"failures"`
 	Launch   Launch   `json:"launch"`
 
-	PPN             int           `json:"ppn,omitempty"` // maximum number of processes of a local runner
+	PPN             int           `json:"ppn,omitempty"`   // maximum number of processes of a local runner
+	Hosts           string        `json:"hosts,omitempty"` // file of the nodes of an allocation
 	Modules         []string      `json:"modules,omitempty"`
 	Setup           []string      `json:"setup,omitempty"` // shell commands that run before each benchmark
 	Env             []string      `json:"env,omitempty"`   // NAME=VALUE for every launch

@@ -64,6 +64,7 @@ func measuringFields(c *Campaign) []field {
 		{"runner.launch.time", "replay: machine time of a launch", "0s", duration(&c.Runner.Launch.Time)},
 		{"runner.launch.time_per_node", "replay: additional machine time of a launch for each node", "0s", duration(&c.Runner.Launch.TimePerNode)},
 		{"runner.ppn", "local: maximum number of processes at once; 0: one for each processor", 0, whole(&c.Runner.PPN, 0, 1<<20)},
+		{"runner.hosts", "allocation: file of the nodes, a name on each line, or lists as n[1-4]; empty: the nodes of the job of Slurm, PBS or LSF in which tutti runs", "", text(&c.Runner.Hosts, anything)},
 		{"runner.modules", "environment modules to load before the benchmarks", []any{}, texts(&c.Runner.Modules, 0, isPrintable)},
 		{"runner.setup", "lines of bash to run before the benchmarks, after the modules", []any{}, texts(&c.Runner.Setup, 0, isPrintable)},
 		{"runner.env", "environment variables of every launch, NAME=VALUE", []any{}, texts(&c.Runner.Env, 0, isVariable)},

@@ -356,6 +356,7 @@ func (c *Campaign) resolve(dir string, fault func(key string, err error)) {
 	resolve(&c.Output, false, "output")
 	resolve(&c.Grid.Trace, false, "grid.trace")
 	resolve(&c.Runner.Topology, false, "runner.topology")
+	resolve(&c.Runner.Hosts, false, "runner.hosts") // the runner reads it when it starts
 	for i := range c.Runner.Data {
 		resolve(&c.Runner.Data[i], true, fmt.Sprintf("runner.data[%d]", i))
 	}

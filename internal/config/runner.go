@@ -20,12 +20,15 @@ func (r Runner) Live() bool { return !r.Facts().Recorded }
 // the library's own launcher.
 func (r Runner) DefaultLauncher(library string) string {
 	if lib, ok := libraries.Named(library); ok {
-		if own := lib.Facts().Launcher; !r.Facts().Srun || !own.Srun {
+		if own := lib.Facts().Launcher; !r.hasSrun() || !own.Srun {
 			return own.Kind
 		}
 	}
 	return benchrunner.Srun
 }
+
+// hasSrun reports whether srun can start programs on the nodes.
+func (r Runner) hasSrun() bool { return r.Facts().Srun && r.Hosts == "" }
 
 // NewScheduler returns the scheduler that the runner describes. `environ` is the environment of this process. The
 // function `notice`, which may be nil, receives reports of commands that do not answer.
@@ -34,7 +37,7 @@ func (c *Campaign) NewScheduler(environ []string, notice func(error)) (benchrunn
 	if !ok {
 		return nil, fmt.Errorf("runner.kind %q: want one of %s", c.Runner.Kind, strings.Join(runners.Names(), ", "))
 	}
-	return kind.New(benchrunner.Host{Environ: environ, PPN: c.Runner.PPN, Notice: notice})
+	return kind.New(benchrunner.Host{Environ: environ, PPN: c.Runner.PPN, Hosts: c.Runner.Hosts, Notice: notice})
 }
 
 // kindsText describes the kinds of runners for the documentation of runner.kind.

@@ -86,6 +86,8 @@ func isUsedBy(key, kind string) bool {
 		return facts.Recorded
 	case key == "runner.ppn":
 		return facts.OneNode
+	case key == "runner.hosts":
+		return facts.Attached && !facts.OneNode
 	case slices.Contains([]string{"runner.parallel", "runner.parallel_nodes", "runner.topology", "runner.switches", "runner.order"}, key):
 		return !facts.Recorded && !facts.OneNode
 	case isSection(section):
