@@ -1,82 +1,27 @@
 package pbs
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"tutti/benchrunner"
 )
 
-const (
-	cancelGrace = 5 * time.Second // time for a command to end after its context is cancelled
-	slow        = 5 * time.Second // a slower command is reported
-)
+const slow = 5 * time.Second // a slower command is reported
 
-// failure is the error of a command.
-type failure struct {
-	name, message string
-	code          int // exit code; -1 if it was killed or did not start
-	err           error
-}
+type failure = benchrunner.CommandError
 
-func (f *failure) Error() string {
-	if f.message == "" {
-		return fmt.Sprintf("%s: %v", f.name, f.err)
-	}
-	return f.name + ": " + f.message
-}
-
-func (f *failure) Unwrap() error { return f.err }
-
-// run runs a command and returns its output. A PBS command that waits for its server never ends by itself, so it
-// is killed after s.limit. An interrupt from the terminal does not reach the command, and after ctx ends it may
-// continue for cancelGrace: if qsub were killed, tutti would not know whether it had submitted the job.
+// run runs a command and returns its output; see benchrunner.ManagerCommand.
 func (s *Scheduler) run(ctx context.Context, dir, name string, args ...string) (stdout, stderr string, err error) {
-	if err := ctx.Err(); err != nil {
-		return "", "", err
-	}
-	path := name
-	if s.options.Bin != "" {
-		path = filepath.Join(s.options.Bin, name)
-	}
-	inTime, stop := context.WithTimeout(ctx, s.limit)
-	defer stop()
-	cmd := exec.CommandContext(inTime, path, args...)
-	cmd.Env, cmd.Dir = environment(os.Environ()), dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.WaitDelay = cancelGrace
-	cmd.Cancel = func() error {
-		if ctx.Err() == nil {
-			return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		}
-		return os.ErrProcessDone
-	}
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	late := time.AfterFunc(slow, func() { s.options.Notice(fmt.Errorf("%s has not answered for %v", name, slow)) })
-	err = cmd.Run()
-	late.Stop()
-	if err == nil {
-		return out.String(), errs.String(), nil
-	}
-	f := &failure{name: name, message: oneLine(name, errs.String()), code: -1, err: err}
-	if ctx.Err() == nil && inTime.Err() != nil {
-		f.message = strings.TrimSuffix("no answer in time: "+f.message, ": ")
-	}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		f.code = exit.ExitCode()
-	}
-	return out.String(), errs.String(), f
+	return benchrunner.ManagerCommand{
+		Bin: s.options.Bin, Name: name, Args: args, Env: environment(os.Environ()), Dir: dir, Limit: s.limit,
+		Slow: slow, Notice: s.options.Notice, Clean: func(text string) string { return oneLine(name, text) },
+	}.Run(ctx)
 }
 
 // query runs a command that submits nothing. Errors whose exit code is in `expected` are no errors. Other errors
@@ -89,7 +34,7 @@ func (s *Scheduler) query(ctx context.Context, expected []int, name string, args
 		return stdout, stderr, nil
 	case ctx.Err() != nil:
 		return "", "", ctx.Err()
-	case errors.As(err, &f) && slices.Contains(expected, f.code):
+	case errors.As(err, &f) && slices.Contains(expected, f.Code):
 		return stdout, stderr, nil
 	}
 	return "", "", fmt.Errorf("%w: %w", benchrunner.ErrUnavailable, err)

@@ -124,7 +124,7 @@ func TestRejects(t *testing.T) {
 		{183, "Premature end of message", false}, {1, "pbs_iff: all reserved ports in use", false}, {-1, "no answer in time", false},
 		{1, "the hook wants a project", true},
 	} {
-		if got := (&failure{code: tc.code, message: tc.message}).rejects(); got != tc.want {
+		if got := rejects(&failure{Code: tc.code, Message: tc.message}); got != tc.want {
 			t.Errorf("code %d, %s: rejected %v, want %v", tc.code, tc.message, got, tc.want)
 		}
 	}

@@ -86,7 +86,7 @@ func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (str
 		err = fmt.Errorf("qsub printed no job id: %.200q", out)
 	case ctx.Err() != nil:
 		return "", ctx.Err()
-	case errors.As(err, &f) && f.rejects():
+	case errors.As(err, &f) && rejects(f):
 		return "", fmt.Errorf("job %s %w: %w", sub.Name, benchrunner.ErrRejected, err)
 	}
 	return "", fmt.Errorf("job %s: %w: %w", sub.Name, benchrunner.ErrUnavailable, err)
@@ -116,10 +116,10 @@ var (
 
 // rejects reports whether qsub's failure means that PBS can never accept the job. Hooks of a site use any exit code,
 // so a text about the connection is temporary, too.
-func (f *failure) rejects() bool {
-	if f.code < 0 || slices.Contains(temporary, f.code) {
+func rejects(f *failure) bool {
+	if f.Code < 0 || slices.Contains(temporary, f.Code) {
 		return false
 	}
-	text := strings.ToLower(f.message)
+	text := strings.ToLower(f.Message)
 	return !slices.ContainsFunc([]string{"connect", "timed out", "timeout", "try again", "reserved ports", "errno=150"}, func(t string) bool { return strings.Contains(text, t) })
 }

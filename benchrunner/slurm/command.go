@@ -1,45 +1,19 @@
 package slurm
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"time"
 
 	"tutti/benchrunner"
 )
 
-const (
-	queryLimit  = time.Minute     // time limit of a command that changes nothing
-	cancelGrace = 5 * time.Second // time for a running command to end after its context is cancelled
-)
+const queryLimit = time.Minute // time limit of a command that changes nothing
 
-type failure struct {
-	name     string
-	message  string // message from standard error
-	code     int    // exit code; -1 if it was killed
-	timedOut bool
-	err      error
-}
-
-func (f *failure) Error() string {
-	switch {
-	case f.timedOut:
-		return fmt.Sprintf("%s: no answer in time: %s", f.name, f.message)
-	case f.message != "":
-		return f.name + ": " + f.message
-	}
-	return fmt.Sprintf("%s: %v", f.name, f.err)
-}
-
-func (f *failure) Unwrap() error { return f.err }
+type failure = benchrunner.CommandError
 
 type command struct {
 	name  string
@@ -49,47 +23,13 @@ type command struct {
 	limit time.Duration
 }
 
-// run runs a command and returns its standard output. The error is a *failure or that of ctx. If sbatch were
-// killed, tutti would not know whether it had submitted the job. Therefore an interrupt from the terminal does
-// not reach the command, and after ctx ends the command may continue for cancelGrace.
+// run runs a command and returns its standard output; see benchrunner.ManagerCommand.
 func (s *Scheduler) run(ctx context.Context, c command) (string, error) {
-	if err := ctx.Err(); err != nil {
-		return "", err
-	}
-	path := c.name
-	if s.options.Bin != "" {
-		path = filepath.Join(s.options.Bin, c.name)
-	}
-	inTime, stop := context.WithTimeout(ctx, c.limit)
-	defer stop()
-	cmd := exec.CommandContext(inTime, path, c.args...)
-	cmd.Env, cmd.Dir = c.env, c.dir
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.WaitDelay = cancelGrace
-	cmd.Cancel = func() error {
-		if ctx.Err() == nil { // the command exceeded its time limit
-			return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
-		}
-		return os.ErrProcessDone
-	}
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	slow := time.AfterFunc(s.slow, func() { s.options.Notice(fmt.Errorf("%s has not answered for %v", c.name, s.slow)) })
-	err := cmd.Run()
-	slow.Stop()
-	if err == nil {
-		return stdout.String(), nil
-	}
-	f := &failure{name: c.name, message: errorText(stderr.String()), code: -1, err: err}
-	if f.message == "" {
-		f.message = errorText(stdout.String()) // scontrol prints errors to standard output
-	}
-	f.timedOut = ctx.Err() == nil && inTime.Err() != nil
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		f.code = exit.ExitCode()
-	}
-	return stdout.String(), f
+	stdout, _, err := benchrunner.ManagerCommand{
+		Bin: s.options.Bin, Name: c.name, Args: c.args, Env: c.env, Dir: c.dir, Limit: c.limit,
+		Slow: s.slow, Notice: s.options.Notice, Clean: errorText,
+	}.Run(ctx)
+	return stdout, err
 }
 
 // query runs a command other than sbatch. The error matches benchrunner.ErrUnavailable, or is that of ctx.

@@ -45,7 +45,7 @@ func (s *Scheduler) accounts(ctx context.Context, which ...string) ([]row, error
 	args := append([]string{"--noheader", "--parsable2", "--delimiter=" + separator, "--allocations", "--duplicates", "--format=" + sacctColumns}, which...)
 	out, err := s.query(ctx, "sacct", args...)
 	var f *failure
-	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) || errors.As(err, &f) && strings.Contains(f.message, noAccounts) {
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) || errors.As(err, &f) && strings.Contains(f.Message, noAccounts) {
 		s.mu.Lock()
 		s.noAccounts = true
 		s.mu.Unlock()
@@ -125,7 +125,7 @@ func (s *Scheduler) Find(ctx context.Context, sub benchrunner.Submission) (strin
 func (s *Scheduler) Cancel(ctx context.Context, id string, sub benchrunner.Submission) error {
 	_, err := s.query(ctx, "scancel", "--name="+sub.Name, id)
 	var f *failure
-	if errors.As(err, &f) && strings.Contains(f.message, "Invalid job id specified") {
+	if errors.As(err, &f) && strings.Contains(f.Message, "Invalid job id specified") {
 		return nil
 	}
 	return err

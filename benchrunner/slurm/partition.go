@@ -88,7 +88,7 @@ func (s *Scheduler) partition(ctx context.Context) (Partition, error) {
 	}
 	out, err := s.query(ctx, "scontrol", args...)
 	var f *failure
-	if errors.As(err, &f) && f.rejects() {
+	if errors.As(err, &f) && rejects(f) {
 		err = fmt.Errorf("%w: %w", benchrunner.ErrRejected, f)
 	}
 	if err != nil {

@@ -145,16 +145,16 @@ var submitErrors = []struct {
 
 // submitCause returns why sbatch failed. `stdout` is its standard output. The cause SubmitUnknown means that the job
 // may have been accepted: sbatch printed an ID, an unknown message or none, or it was killed.
-func (f *failure) submitCause(stdout string) benchrunner.Cause {
+func submitCause(f *failure, stdout string) benchrunner.Cause {
 	var notRunnable *exec.Error
 	switch _, printed := parseID(stdout); {
-	case errors.Is(f.err, exec.ErrNotFound) || errors.As(f.err, &notRunnable):
+	case errors.Is(f.Err, exec.ErrNotFound) || errors.As(f.Err, &notRunnable):
 		return benchrunner.NoScheduler
-	case printed || f.timedOut || f.code < 0:
+	case printed || f.TimedOut || f.Code < 0:
 		return benchrunner.SubmitUnknown
 	}
 	for _, e := range submitErrors {
-		if slices.ContainsFunc(e.texts, func(text string) bool { return strings.Contains(f.message, text) }) {
+		if slices.ContainsFunc(e.texts, func(text string) bool { return strings.Contains(f.Message, text) }) {
 			return e.cause
 		}
 	}
@@ -162,7 +162,7 @@ func (f *failure) submitCause(stdout string) benchrunner.Cause {
 }
 
 // rejects reports whether Slurm can never answer a query: neither its controller nor the network is the cause.
-func (f *failure) rejects() bool {
-	cause := f.submitCause("")
-	return cause == benchrunner.Refused || cause == benchrunner.SubmitUnknown && f.code >= 0 && !f.timedOut
+func rejects(f *failure) bool {
+	cause := submitCause(f, "")
+	return cause == benchrunner.Refused || cause == benchrunner.SubmitUnknown && f.Code >= 0 && !f.TimedOut
 }

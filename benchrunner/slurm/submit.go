@@ -89,8 +89,8 @@ func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (str
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case errors.As(err, &f):
-		cause := f.submitCause(out)
-		if cause == benchrunner.SubmitUnknown && f.code >= 0 {
+		cause := submitCause(f, out)
+		if cause == benchrunner.SubmitUnknown && f.Code >= 0 {
 			id, found, findErr := s.Find(ctx, sub)
 			switch {
 			case findErr == nil && found:

@@ -206,7 +206,7 @@ func TestCommandHangs(t *testing.T) {
 	begin := time.Now()
 	_, err := s.run(t.Context(), command{"squeue", []string{"--all"}, queryEnv(os.Environ()), "/", 2 * time.Second})
 	var f *failure
-	if !errors.As(err, &f) || !f.timedOut || time.Since(begin) > time.Minute {
+	if !errors.As(err, &f) || !f.TimedOut || time.Since(begin) > time.Minute {
 		t.Errorf("a command that hangs: %v after %v", err, time.Since(begin))
 	}
 	if _, err := os.Stat(filepath.Join(dir, "child")); err != nil {
