@@ -58,7 +58,7 @@ var (
 	Pair = Program{Name: "tutti-pair", Parts: []Part{{files, "pair/*"}}}
 
 	// Probe is a program that detects which algorithm an MPI library runs.
-	Probe = Program{Name: "tutti-probe", Parts: []Part{{files, "probe/*"}, Control}, Flags: []string{"-O1"}, Libs: []string{"-ldl"}}
+	Probe = Program{Name: "tutti-probe", Parts: []Part{{files, "probe/*"}, Collectives, Control}, Flags: []string{"-O1"}, Libs: []string{"-ldl"}}
 
 	// Policy is a program that makes the decisions of Runtime for a simulated job. It consists of those files
 	// of Runtime that choose algorithms. A single process replaces MPI, so no MPI library is needed.

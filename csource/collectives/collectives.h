@@ -32,6 +32,25 @@ enum {
     X(SCAN, Scan, scan, COUNTED, REDUCES) \
     X(SCATTER, Scatter, scatter, COUNTED, ROOTED)
 
+/* Applies X(number, call) to the collectives. The calls use these names, which the file that includes the list defines:
+ * `from`, `from_count`, `from_type`, `from_counts` and `from_displs` for what a rank sends; `to`, `count`, `type`, `counts` and
+ * `displs` for what it receives; `op`, `root` and `comm`. */
+#define EACH_CALL(X) \
+    X(ALLGATHER, MPI_Allgather(from, from_count, from_type, to, count, type, comm)) \
+    X(ALLGATHERV, MPI_Allgatherv(from, from_count, from_type, to, counts, displs, type, comm)) \
+    X(ALLREDUCE, MPI_Allreduce(from, to, count, type, op, comm)) \
+    X(ALLTOALL, MPI_Alltoall(from, from_count, from_type, to, count, type, comm)) \
+    X(ALLTOALLV, MPI_Alltoallv(from, from_counts, from_displs, from_type, to, counts, displs, type, comm)) \
+    X(BARRIER, MPI_Barrier(comm)) \
+    X(BCAST, MPI_Bcast(to, count, type, root, comm)) \
+    X(EXSCAN, MPI_Exscan(from, to, count, type, op, comm)) \
+    X(GATHER, MPI_Gather(from, from_count, from_type, to, count, type, root, comm)) \
+    X(REDUCE, MPI_Reduce(from, to, count, type, op, root, comm)) \
+    X(REDUCE_SCATTER, MPI_Reduce_scatter(from, to, counts, type, op, comm)) \
+    X(REDUCE_SCATTER_BLOCK, MPI_Reduce_scatter_block(from, to, count, type, op, comm)) \
+    X(SCAN, MPI_Scan(from, to, count, type, op, comm)) \
+    X(SCATTER, MPI_Scatter(from, from_count, from_type, to, count, type, root, comm))
+
 #define NUMBER(number, mpi, name, counts, properties) number,
 typedef enum { EACH_COLLECTIVE(NUMBER) COLLECTIVES } collective;
 #undef NUMBER

@@ -14,6 +14,7 @@
  * another process may have printed an incomplete line. The program ends after 20 seconds at the latest.
  */
 #define _DEFAULT_SOURCE
+#include "collectives.h"
 #include "cvar.h"
 
 #include <dlfcn.h>
@@ -53,50 +54,41 @@ static void *buffer_for(long count)
     return p;
 }
 
-/* Makes a call with `count` elements. An element has 4 bytes in a reduction and 1 byte otherwise. */
-static int call(const char *what, int count)
+static collective known(const char *name)
 {
-    MPI_Comm c = MPI_COMM_WORLD;
-    void *a = buffer_for(count), *b = buffer_for(count);
-    int *counts = malloc(sizeof(int) * (size_t)size), *places = malloc(sizeof(int) * (size_t)size);
-    for (int i = 0; i < size; i++) {
-        counts[i] = count;
-        places[i] = i * count;
+    collective what = BARRIER;
+    if (!collective_named(name, strlen(name), &what)) {
+        undetected("an unknown collective");
+        MPI_Abort(MPI_COMM_WORLD, 2);
     }
-    if (!strcmp(what, "bcast"))
-        return MPI_Bcast(a, count, MPI_CHAR, 0, c);
-    if (!strcmp(what, "allreduce"))
-        return MPI_Allreduce(a, b, count, MPI_FLOAT, MPI_SUM, c);
-    if (!strcmp(what, "reduce"))
-        return MPI_Reduce(a, b, count, MPI_FLOAT, MPI_SUM, 0, c);
-    if (!strcmp(what, "allgather"))
-        return MPI_Allgather(a, count, MPI_CHAR, b, count, MPI_CHAR, c);
-    if (!strcmp(what, "allgatherv"))
-        return MPI_Allgatherv(a, count, MPI_CHAR, b, counts, places, MPI_CHAR, c);
-    if (!strcmp(what, "alltoall"))
-        return MPI_Alltoall(a, count, MPI_CHAR, b, count, MPI_CHAR, c);
-    if (!strcmp(what, "alltoallv"))
-        return MPI_Alltoallv(a, counts, places, MPI_CHAR, b, counts, places, MPI_CHAR, c);
-    if (!strcmp(what, "gather"))
-        return MPI_Gather(a, count, MPI_CHAR, b, count, MPI_CHAR, 0, c);
-    if (!strcmp(what, "scatter"))
-        return MPI_Scatter(a, count, MPI_CHAR, b, count, MPI_CHAR, 0, c);
-    if (!strcmp(what, "reduce_scatter"))
-        return MPI_Reduce_scatter(a, b, counts, MPI_FLOAT, MPI_SUM, c);
-    if (!strcmp(what, "reduce_scatter_block"))
-        return MPI_Reduce_scatter_block(a, b, count, MPI_FLOAT, MPI_SUM, c);
-    if (!strcmp(what, "scan"))
-        return MPI_Scan(a, b, count, MPI_FLOAT, MPI_SUM, c);
-    if (!strcmp(what, "exscan"))
-        return MPI_Exscan(a, b, count, MPI_FLOAT, MPI_SUM, c);
-    if (!strcmp(what, "barrier"))
-        return MPI_Barrier(c);
-    undetected("an unknown collective");
-    MPI_Abort(c, 2);
-    return 0;
+    return what;
 }
 
-static int reduces(const char *what) { return strstr(what, "reduce") != NULL || strstr(what, "scan") != NULL; }
+static int reduces(const char *name) { return collective_has(known(name), REDUCES) != 0; }
+
+/* Makes a call with `count` elements. An element has 4 bytes in a reduction and 1 byte otherwise. */
+static int call(const char *name, int count)
+{
+    const MPI_Comm comm = MPI_COMM_WORLD;
+    const MPI_Datatype type = reduces(name) ? MPI_FLOAT : MPI_CHAR, from_type = type;
+    const MPI_Op op = MPI_SUM;
+    const int root = 0, from_count = count;
+    void *from = buffer_for(count), *to = buffer_for(count);
+    int *counts = malloc(sizeof(int) * (size_t)size), *displs = malloc(sizeof(int) * (size_t)size);
+    const int *from_counts = counts, *from_displs = displs;
+    for (int i = 0; i < size; i++) {
+        counts[i] = count;
+        displs[i] = i * count;
+    }
+    switch (known(name)) {
+#define CASE(number, call) \
+    case number: return call;
+        EACH_CALL(CASE)
+#undef CASE
+    case COLLECTIVES: break;
+    }
+    return MPI_ERR_INTERN;
+}
 
 /* Provokes an error, because MPICH's error message names the functions that were running: one process sends
  * more than the others expect. The others call with the requested count and get the error. Prints the names. */

@@ -176,26 +176,18 @@ long workload_moved(const workload *w)
 
 int workload_call(const workload *w)
 {
-    const int root = w->form.root, send = w->args.from_count, n = w->args.to_count;
-    const MPI_Datatype from_type = w->args.from_type, t = w->args.to_type;
+    const int root = w->form.root, from_count = w->args.from_count, count = w->args.to_count;
+    const int *from_counts = w->args.from_counts, *from_displs = w->args.from_displs, *counts = w->counts, *displs = w->displs;
+    const MPI_Datatype from_type = w->args.from_type, type = w->args.to_type;
+    const MPI_Op op = w->op;
+    const MPI_Comm comm = w->comm;
     const void *from = w->args.from;
     void *to = w->args.to;
     switch (w->what) {
-    case ALLGATHER: return MPI_Allgather(from, send, from_type, to, n, t, w->comm);
-    case ALLGATHERV: return MPI_Allgatherv(from, send, from_type, to, w->counts, w->displs, t, w->comm);
-    case ALLREDUCE: return MPI_Allreduce(from, to, n, t, w->op, w->comm);
-    case ALLTOALL: return MPI_Alltoall(from, send, from_type, to, n, t, w->comm);
-    case ALLTOALLV:
-        return MPI_Alltoallv(from, w->args.from_counts, w->args.from_displs, from_type, to, w->counts, w->displs, t, w->comm);
-    case BARRIER: return MPI_Barrier(w->comm);
-    case BCAST: return MPI_Bcast(to, n, t, root, w->comm);
-    case EXSCAN: return MPI_Exscan(from, to, n, t, w->op, w->comm);
-    case GATHER: return MPI_Gather(from, send, from_type, to, n, t, root, w->comm);
-    case REDUCE: return MPI_Reduce(from, to, n, t, w->op, root, w->comm);
-    case REDUCE_SCATTER: return MPI_Reduce_scatter(from, to, w->counts, t, w->op, w->comm);
-    case REDUCE_SCATTER_BLOCK: return MPI_Reduce_scatter_block(from, to, n, t, w->op, w->comm);
-    case SCAN: return MPI_Scan(from, to, n, t, w->op, w->comm);
-    case SCATTER: return MPI_Scatter(from, send, from_type, to, n, t, root, w->comm);
+#define CASE(number, call) \
+    case number: return call;
+        EACH_CALL(CASE)
+#undef CASE
     case COLLECTIVES: break;
     }
     return MPI_ERR_INTERN;
