@@ -32,11 +32,11 @@ func (r *run) measureAgain(ctx context.Context, c *activeJob) error {
 	if worst.jobs >= minSetbacks && time.Since(worst.since) >= r.m.patience {
 		r.mu.Lock()
 		defer r.mu.Unlock()
-		r.later = fmt.Errorf("%w: %d benchmarks have no result after %d jobs in a row: %s", benchrunner.ErrUnavailable, len(c.rest), worst.jobs, c.setback)
+		r.later = fmt.Errorf("%w: benchmarks without a result after %d jobs in a row: %d: %s", benchrunner.ErrUnavailable, worst.jobs, len(c.rest), c.setback)
 		return nil
 	}
 	pause := r.m.pauseAfter(worst.jobs)
-	r.m.opt.Notice(fmt.Errorf("%s; %d benchmarks go into another job in %v", c.setback, len(c.rest), pause.Round(time.Second)))
+	r.m.opt.Notice(fmt.Errorf("%s; benchmarks that go into another job in %v: %d", c.setback, pause.Round(time.Second), len(c.rest)))
 	if !sleep(ctx, pause) {
 		return ctx.Err()
 	}

@@ -287,6 +287,33 @@ func TestSlurmFaults(t *testing.T) {
 	}
 }
 
+// TestSlurmLeftProcesses checks that what a launch leaves on the second node of its job has ended before the next launch
+// begins. The cluster has no control groups.
+func TestSlurmLeftProcesses(t *testing.T) {
+	c := startCluster(t, 2)
+	names := []string{"empty environment"}
+	if testutil.AllCases() {
+		names = append(names, "session", "keeps its output", "deaf")
+	}
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, c)
+			b.setMost(1)
+			pids, alive := filepath.Join(b.dir, "pids"), filepath.Join(b.dir, "alive")
+			second := "if [ \"$SLURM_PROCID\" != 0 ]; then\n"
+			text := strings.Replace(clusterText, second, second+lookAndLeave(pids, alive, stray[name]), 1)
+			testutil.NoError(t, testutil.WriteExecutable(b.opt.Program.(clusterProgram).path, text))
+			b.check(b.run(batchOf(at(2, 1, "a"), at(2, 2, "b"), at(2, 3, "c")), nil), 3, 3, "completed")
+			if text, err := os.ReadFile(alive); err == nil {
+				t.Errorf("processes %q ran beside a later launch", strings.Fields(string(text)))
+			}
+			if began := strings.Fields(string(testutil.Must(os.ReadFile(pids))(t))); len(began) != 3 {
+				t.Errorf("%q began, want 3", began)
+			}
+		})
+	}
+}
+
 // TestSlurmRequeued checks a job that Slurm requeues after a node failure. The job must keep its ID and run
 // only the launches that have not ended.
 func TestSlurmRequeued(t *testing.T) {

@@ -87,7 +87,7 @@ func codeOf(err error) exitCode {
 		return codeNotConverged
 	case errors.Is(err, errNotReady), errors.Is(err, benchrunner.ErrNoStart), errors.Is(err, mpi.ErrSite):
 		return codeNotReady
-	case errors.Is(err, benchrunner.ErrUnavailable):
+	case errors.Is(err, benchrunner.ErrUnavailable), errors.Is(err, benchrunner.ErrLeft):
 		return codeInterrupted
 	case errors.Is(err, errNotProved):
 		return codeNotProved

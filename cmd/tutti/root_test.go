@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"tutti/benchrunner"
 	"tutti/campaign"
 	"tutti/internal/config"
 	"tutti/internal/testutil/campaigntest"
@@ -49,6 +50,8 @@ func TestCodeOf(t *testing.T) {
 		{"not permitted", osError(syscall.EACCES), codeOutput},
 		{"results into nothing", withOutputCode(osError(syscall.ENOENT)), codeOutput},
 		{"results below a file", withOutputCode(osError(syscall.ENOTDIR)), codeOutput},
+		{"scheduler down", fmt.Errorf("round 2: %w", benchrunner.ErrUnavailable), codeInterrupted},
+		{"processes that do not end", fmt.Errorf("round 2: %w: 17 sleep on n1", benchrunner.ErrLeft), codeInterrupted},
 		{"results refused by a check", withOutputCode(errors.New("rule 3 is not followed")), codeFailed},
 	}
 	for _, tc := range tests {
