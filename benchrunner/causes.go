@@ -145,6 +145,7 @@ var launcherMessages = []launcherMessage{
 	{NoStep, regexp.MustCompile(`(?m)^srun: error: (Unable to (create step for job|confirm allocation for job|contact slurm controller)|Slurm job \d+ has expired|timeout waiting for task launch|Task launch for |task \d+ launch failed|Application launch failed|Timed out waiting for job step to complete)`), false},
 	{NoStep, regexp.MustCompile(`(?m)^srun: (error: )?(Slurm is busy, step creation delayed|Job \d+ step creation (temporarily|still) disabled, retrying|Step completed in JobId=)`), false},
 	{NoProgram, regexp.MustCompile(`execve\(\): .*: (No such file or directory|Permission denied|Stale file handle|Input/output error|Text file busy)|execvp error on file |could not access\s+or execute an executable|unable to find the specified executable|error while loading shared libraries: `), false},
+	{NoProgram, regexp.MustCompile(`(?m)^srun: error: .*tasks? [0-9,-]+: Exited with exit code 12[67]$|^[ =]*E(xit code|XIT CODE): +12[67]$|/` + regexp.QuoteMeta(placementFile) + `: .*(not found|cannot execute|No such file or directory|Permission denied|Stale file handle|Input/output error|Exec format error)`), false},
 	{NoProgram, regexp.MustCompile(`(?m)(fork|vfork|clone)\S*: .*(Resource temporarily unavailable|Cannot allocate memory)|: (Stale file handle|Text file busy)$`), false},
 }
 

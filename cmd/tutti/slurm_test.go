@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -154,6 +156,9 @@ func TestSlurm(t *testing.T) {
 			if facts != undisturbed {
 				t.Errorf("facts:\n%s\nwant those of the first campaign:\n%s", facts, undisturbed)
 			}
+			if tc.name == "killed" {
+				slurmVerifyCancelled(t, c, dir)
+			}
 		})
 	}
 }
@@ -250,5 +255,41 @@ func slurmCancelled(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	}
 	if cancelled == 0 {
 		t.Errorf("no job is cancelled: %+v", l.jobs)
+	}
+}
+
+// slurmVerifyCancelled verifies a campaign while each of its jobs is cancelled as soon as Slurm has accepted it. It checks
+// that nothing is proved, and that the files still say so. In full test runs it waits until tutti gives up.
+func slurmVerifyCancelled(t *testing.T, c *testutil.SlurmCluster, dir string) {
+	out := filepath.Join(dir, "out")
+	bin := t.TempDir()
+	sbatch := testutil.Must(exec.LookPath("sbatch"))(t)
+	testutil.NoError(t, testutil.WriteExecutable(filepath.Join(bin, "sbatch"),
+		"#!/bin/sh\nid=$("+sbatch+" -H \"$@\") && scancel \"${id%%;*}\" && echo \"$id\"\n")) // held, so that it never runs
+	before := readFile(t, filepath.Join(out, "openmpi.env"))
+	cmd, output := processWith(t, append(c.Env(), "PATH="+bin+":"+os.Getenv("PATH")), dir, "verify", "out", "--yes")
+	cancelled := func() int {
+		ended := map[string]bool{}
+		for _, r := range recordsOf(t, out) {
+			if r.Verify != nil && r.Verify.Job != nil && r.Verify.Job.Outcome == coll.JobCancelled {
+				ended[r.Verify.Job.Name] = true
+			}
+		}
+		return len(ended)
+	}
+	want, code := codeCancelled, codeDone
+	if testutil.AllCases() {
+		want, code = codeInterrupted, codeOfProcess(t, cmd.Wait())
+	} else {
+		code = endWhen(t, cmd, os.Interrupt, func() bool { return cancelled() >= 2 })
+	}
+	if code != want || cancelled() < 2 || strings.Contains(output.String(), "nothing is slower") {
+		t.Errorf("exit code %d, want %d; %d jobs cancelled\n%s", code, want, cancelled(), output)
+	}
+	if after := readFile(t, filepath.Join(out, "openmpi.env")); !bytes.Equal(after, before) || !bytes.Contains(after, []byte("\n# Not verified: ")) {
+		t.Errorf("openmpi.env:\n%s", after)
+	}
+	if f := reportOf(t, out); len(f.Verification) > 0 {
+		t.Errorf("verified: %+v", f.Verification)
 	}
 }

@@ -153,19 +153,55 @@ tutti_find_left() {
 	done
 }
 
-# tutti_end_left FIRST [FOLDER GROUP] ends what tutti_find_left finds. It prints what does not end, and keeps
-# the script from starting another launch.
+# tutti_find_earlier puts the processes on this node that earlier launches of the campaign left into tutti_left: of
+# launches that have ended, of stopped jobs, and of an earlier run of this job.
+tutti_find_earlier() {
+	local process pid launch jobs=${PWD%/*}
+	tutti_left=()
+	for process in $(cd /proc && grep -lszF "TUTTI_START=$jobs/" [0-9]*/environ); do
+		pid=${process%/environ}
+		launch=$(tr '\0' '\n' 2>/dev/null <"/proc/$process" | sed -n 's/^TUTTI_START=//p')
+		if [ "${launch%/*}" != "$PWD" ] && [ ! -e "$launch/end" ] && [ ! -e "${launch%/*}/stop" ]; then continue; fi
+		if [ -O "/proc/$pid" ] && tutti_stat "/proc/$pid/stat" && [[ ${tutti_fields[0]} != [ZX] ]]; then
+			tutti_left[$pid]=$tutti_name
+		fi
+	done
+}
+
+# tutti_find_of FOLDER SECONDS puts the processes that the launch in FOLDER left on another node into tutti_left. They
+# began at most so many seconds ago.
+tutti_find_of() {
+	tutti_clock
+	tutti_find_left $(((${tutti_now%.*} - $2) * $(getconf CLK_TCK))) "$1" ''
+}
+
+# tutti_end_left FIND... ends what the function FIND finds. It prints what does not end, and keeps the script from
+# starting another launch.
 tutti_end_left() {
 	local try pid
 	local -A tutti_left
 	for try in 0 0.01 0.1 0.2 0.3 0.5 1 1 2; do
-		tutti_find_left "$@"
+		"$@"
 		if [ ${#tutti_left[@]} -eq 0 ]; then return; fi
 		kill -KILL "${!tutti_left[@]}" 2>/dev/null
 		sleep "$try"
 	done
 	: >stop
 	for pid in "${!tutti_left[@]}"; do printf 'left %s %q on %s\n' "$pid" "${tutti_left[$pid]}" "$HOSTNAME"; done
+}
+
+# tutti_end_elsewhere HOSTS FIND... does this on the nodes of the file HOSTS, or of the job if there is no such file.
+# Where Slurm has control groups, they have ended these processes.
+tutti_end_elsewhere() {
+	local hosts=$1
+	shift
+	if [ -z "$tutti_apart" ]; then return; fi
+	if [ -e "$hosts" ]; then set -- "$(sed 's/[: ].*//' "$hosts" | paste -sd , -)" "$@"; else set -- "$SLURM_JOB_NODELIST" "$@"; fi
+	(
+		unset SLURM_NTASKS SLURM_NPROCS SLURM_NTASKS_PER_NODE SLURM_NTASKS_PER_CORE SLURM_NTASKS_PER_SOCKET SLURM_NTASKS_PER_GPU SLURM_NTASKS_PER_TRES SLURM_TRES_PER_TASK SLURM_TASKS_PER_NODE SLURM_NNODES SLURM_STEP_NUM_NODES SLURM_STEP_NUM_TASKS SLURM_STEP_TASKS_PER_NODE SLURM_STEP_NODELIST SLURM_CPUS_PER_TASK SRUN_CPUS_PER_TASK SLURM_CPUS_PER_GPU SLURM_THREADS SLURM_THREADS_PER_CORE SLURM_CORE_SPEC SLURM_THREAD_SPEC SLURM_DISTRIBUTION SLURM_DIST_PLANESIZE SLURM_DIST_LLLP SLURM_HINT SLURM_EXACT SLURM_WHOLE SLURM_EXCLUSIVE SLURM_OVERCOMMIT SLURM_ARBITRARY SLURM_HOSTFILE SLURM_SPREAD_JOB SLURM_USE_MIN_NODES SLURM_CPU_BIND SLURM_CPU_BIND_LIST SLURM_CPU_BIND_TYPE SLURM_CPU_BIND_VERBOSE SLURM_MEM_BIND SLURM_MEM_BIND_LIST SLURM_MEM_BIND_PREFER SLURM_MEM_BIND_SORT SLURM_MEM_BIND_TYPE SLURM_MEM_BIND_VERBOSE SLURM_MEM_PER_CPU SLURM_MEM_PER_GPU SLURM_MEM_PER_NODE SLURM_GPUS SLURM_GPUS_PER_NODE SLURM_GPUS_PER_SOCKET SLURM_GPUS_PER_TASK SLURM_GPU_BIND SLURM_GPU_FREQ SLURM_GRES SLURM_STEP_GRES SLURM_GRES_FLAGS SLURM_MPI_TYPE SLURM_EXPORT_ENV SLURM_KILL_BAD_EXIT SLURM_NO_KILL SLURM_WAIT SLURM_TIMELIMIT SLURM_IMMEDIATE SLURM_SIGNAL SLURM_MULTI_PROG SLURM_STDINMODE SLURM_STDOUTMODE SLURM_STDERRMODE SLURM_LABELIO SLURM_UNBUFFEREDIO SLURM_OPEN_MODE SLURM_DEBUG SLURM_VERBOSE SLURM_QUIET SLURM_DISABLE_STATUS SLURM_REMOTE_CWD SLURM_WORKING_DIR SLURM_CHDIR SLURM_CONSTRAINT SLURM_CLUSTER_CONSTRAINT SLURM_NETWORK SLURM_RESV_PORTS SLURM_REQ_SWITCH SLURM_WAIT4SWITCH SLURM_PROLOG SLURM_EPILOG SLURM_TASK_PROLOG SLURM_TASK_EPILOG SLURM_PROFILE SLURM_ACCTG_FREQ SLURM_CPU_FREQ_REQ SLURM_POWER SLURM_COMPRESS SLURM_BCAST SLURM_BCAST_EXCLUDE SLURM_SEND_LIBS SLURM_CONTAINER SLURM_DELAY_BOOT SLURM_DEPENDENCY SLURM_STEP_ID SLURM_STEPID
+		SLURM_OVERLAP=1 exec timeout -k 10 60 srun --nodelist="$1" --ntasks-per-node=1 --mpi=none --mem=0 --input=none --quiet bash -c '
+			eval "$1"; shift; tutti_end_left "$@"' tutti "$(declare -f)" "${@:2}" 2>/dev/null
+	)
 }
 
 # tutti_start FOLDER SECONDS COMMAND...
@@ -188,7 +224,13 @@ tutti_start() {
 	code=$?
 	case $code in 137 | 143) sleep 2 ;; esac # a scheduler ends the programs shortly before this script
 	left=()
-	if read -r -t 10 group first <&6; then mapfile -t left < <(tutti_end_left "$first" "$PWD/$folder" "$group"); fi
+	tutti_clock
+	if read -r -t 10 group first <&6; then
+		mapfile -t left < <(
+			tutti_end_left tutti_find_left "$first" "$PWD/$folder" "$group"
+			tutti_end_elsewhere "$folder/hosts" tutti_find_of "$PWD/$folder" $((${tutti_now%.*} - ${began%.*} + 2))
+		)
+	fi
 	exec 7>&- 8>&- 9>&-
 	read -r -t 10 <&6 # the end of both tutti_keep
 	exec 6<&-
@@ -274,6 +316,9 @@ tutti_run=${SLURM_RESTART_COUNT:-${TUTTI_RESTART_COUNT:-0}}
 cd -- /scratch/tuning/jobs/tutti-test-mpich-bcast-r1-1 || exit 1
 export LC_ALL=C
 tutti_find_reaper
+tutti_apart= # whether the job has other nodes on which Slurm does not end every process of a launch
+if [ "${SLURM_JOB_NUM_NODES:-1}" -gt 1 ] && scontrol show config | grep -q '^ProctrackType.*/\(linuxproc\|pgid\)'; then tutti_apart=1; fi
+mapfile -t tutti_left < <(tutti_end_left tutti_find_earlier; tutti_end_elsewhere / tutti_find_earlier)
 tutti_write environment "$(tutti_environment 2>/dev/null)"
 
 tutti_hosts() { tutti_nodes | head -n 8; }
@@ -286,7 +331,7 @@ tutti_start_2() { tutti_start 2 20.500 env HOSTS=/scratch/tuning/jobs/tutti-test
 tutti_nodes[2]=2 tutti_slices[2]=1:1 tutti_suffix[2]=' slots=1' tutti_after[2]='' tutti_process[2]=$$
 tutti_side 1 2
 tutti_stat "/proc/$$/stat"
-mapfile -t tutti_left < <(tutti_end_left "${tutti_fields[19]}")
+mapfile -t -O ${#tutti_left[@]} tutti_left < <(tutti_end_left tutti_find_left "${tutti_fields[19]}")
 
 tutti_clock
 tutti_write end "begin $tutti_began" "end $tutti_now" "${tutti_left[@]}" "run $tutti_run"
