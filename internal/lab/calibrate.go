@@ -214,7 +214,7 @@ type calibrationGroup struct {
 	evaluations, covered int
 	overFirst            []float64 // StopSeconds / FirstSeconds
 	overConverged        []float64 // StopSeconds / ConvergedSeconds
-	mistakes             []float64 // true, at the stop
+	mistakes, slowdowns  []float64 // true, at the stop
 }
 
 func (g *calibrationGroup) add(c Calibration) {
@@ -234,7 +234,7 @@ func (g *calibrationGroup) add(c Calibration) {
 	if c.Good {
 		g.good++
 	}
-	g.mistakes = append(g.mistakes, c.Mistakes)
+	g.mistakes, g.slowdowns = append(g.mistakes, c.Mistakes), append(g.slowdowns, c.Slowdown)
 }
 
 // WriteCalibration prints a table of calibrations by noise, by data and for all together. Some columns say how
@@ -263,7 +263,7 @@ func WriteCalibration(w io.Writer, all []Calibration) error {
 	}
 	t := report.NewTable(table.Row{
 		"data", "replays", "stopped", "truth meets criteria", "upper ends above", "time/first: median", "geo. mean",
-		"time/converged: median", "geo. mean", "mistakes at stop: median", "greatest",
+		"time/converged: median", "geo. mean", "mistakes at stop: median", "greatest", "slowdown at stop: median", "greatest",
 	})
 	for _, g := range groups {
 		t.AppendRow(table.Row{
@@ -271,6 +271,7 @@ func WriteCalibration(w io.Writer, all []Calibration) error {
 			withInterval(g.overFirst, metrics.Median), withInterval(g.overFirst, geometricMean),
 			withInterval(g.overConverged, metrics.Median), withInterval(g.overConverged, geometricMean),
 			percentage(metrics.Median(g.mistakes)), percentage(greatest(g.mistakes)),
+			report.FormatSlowdown(metrics.Median(g.slowdowns)), report.FormatSlowdown(greatest(g.slowdowns)),
 		})
 	}
 	_, err := fmt.Fprintln(w, t.Render())
