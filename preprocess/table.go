@@ -40,7 +40,7 @@ type tableRow struct {
 // the row with the median time is used; for an even number it is the faster of the two middle rows. The
 // column rep numbers repetitions from 1. If a table has this column, repetitions cause no warning, and
 // Repetitions returns all of them. If there is no column cost_s, the cost is that of the OSU
-// micro-benchmarks; see osuCost.
+// micro-benchmarks; see OSUCost.
 //
 // It returns an error if the file is missing, is a folder, is larger than MaxTableBytes or is not text.
 // Missing columns, times in other units, an unclosed quote and a table without a valid row are errors as
@@ -145,7 +145,7 @@ func (r *rowReader) measurement(row []string, line int) (m coll.Measurement, kin
 		}
 		m.Rep = int(rep)
 	}
-	m.CostSeconds = osuCost(m.Point, m.Seconds)
+	m.CostSeconds = OSUCost(m.Point, m.Seconds)
 	r.optional(&m, row, line)
 	return m, badTime, cmp.Or(coll.CheckCall(m.Seconds), m.Validate())
 }
@@ -205,7 +205,9 @@ const (
 	osuLargeCalls = 100 + 10
 )
 
-func osuCost(p coll.Point, seconds float64) float64 {
+// OSUCost returns the machine time in seconds that the OSU micro-benchmarks take for a candidate with the given time of
+// one call.
+func OSUCost(p coll.Point, seconds float64) float64 {
 	if p.MsgBytes <= osuSmallBytes {
 		return osuSmallCalls * seconds
 	}

@@ -74,8 +74,9 @@ func Own() benchrunner.ProgramKind {
 	}
 }
 
-// parsePattern compiles a pattern and returns the name of the group that captures the time.
-func parsePattern(text string) (pattern *regexp.Regexp, unit string, err error) {
+// parsePattern compiles a pattern and returns the name of the group that captures the time. The pattern may have the
+// groups in `more`, too.
+func parsePattern(text string, more ...string) (pattern *regexp.Regexp, unit string, err error) {
 	if pattern, err = regexp.Compile(text); err != nil {
 		return nil, "", err
 	}
@@ -83,7 +84,7 @@ func parsePattern(text string) (pattern *regexp.Regexp, unit string, err error) 
 		switch {
 		case timeUnits[name] != 0 && unit == "":
 			unit = name
-		case name != "" && name != "bytes" && name != "ranks":
+		case name != "" && name != "bytes" && name != "ranks" && !slices.Contains(more, name):
 			return nil, "", fmt.Errorf("group %s: want one of s, ms, us, ns once, and at most bytes and ranks", name)
 		}
 	}

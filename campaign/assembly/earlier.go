@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"tutti/campaign"
 	"tutti/coll"
@@ -19,12 +21,20 @@ import (
 // campaign stores them in the first line of its journal, and its models use only a sample of them.
 const maxEarlier = 50_000
 
-// Earlier reads the folders of earlier campaigns. It returns their measurements, and the hyperparameters of the
+// Earlier reads the folders of earlier campaigns, and CSV files of measurements. It returns their measurements, and the hyperparameters of the
 // random forests that predicted best. From a campaign with more than maxEarlier measurements it takes only
 // those at randomly drawn points. Errors match ErrInput.
 func Earlier(dirs []string) ([]config.Earlier, error) {
 	var out []config.Earlier
 	for _, dir := range dirs {
+		if strings.EqualFold(filepath.Ext(dir), ".csv") {
+			e, err := earlierTable(dir)
+			if err != nil {
+				return nil, input(err)
+			}
+			out = append(out, e)
+			continue
+		}
 		contents, err := journal.Read(dir)
 		if err != nil {
 			return nil, input(err)
@@ -48,6 +58,27 @@ func Earlier(dirs []string) ([]config.Earlier, error) {
 
 // earlierOf returns the latest measurement of each candidate in a journal, sorted by problem and candidate. For
 // each problem it also returns the hyperparameters of the random forest that predicted best.
+// earlierTable returns the measurements of a CSV file. It does not name their library, so they count for every one whose
+// algorithms they name.
+func earlierTable(path string) (config.Earlier, error) {
+	t, err := preprocess.ReadTable(path)
+	if err != nil {
+		return config.Earlier{}, err
+	}
+	if n := len(t.Measurements()); n > maxEarlier {
+		return config.Earlier{}, fmt.Errorf("%s: %d measurements: want at most %d", path, n, maxEarlier)
+	}
+	e := config.Earlier{Campaign: filepath.Base(path)}
+	for _, m := range t.Measurements() {
+		if i := slices.IndexFunc(e.Problems, func(p config.EarlierProblem) bool { return p.Collective == m.Collective }); i >= 0 {
+			e.Problems[i].Measurements = append(e.Problems[i].Measurements, m)
+			continue
+		}
+		e.Problems = append(e.Problems, config.EarlierProblem{Collective: m.Collective, Measurements: []coll.Measurement{m}})
+	}
+	return e, nil
+}
+
 func earlierOf(c *journal.Contents) (config.Earlier, error) {
 	e := config.Earlier{Campaign: c.Header.Campaign, ID: c.Header.ID}
 	var spec struct {
@@ -120,7 +151,7 @@ func (c *Campaign) addEarlier() error {
 // warnOfEarlier adds a warning if an earlier campaign ran on another machine or with other releases.
 func (c *Campaign) warnOfEarlier(e config.Earlier) {
 	const counts = "new measurements decide how much its times count"
-	if e.Machine != c.Config.Machine {
+	if e.Machine != c.Config.Machine && e.ID != "" {
 		c.warn("the earlier campaign %s was on another machine, %q instead of %q: %s", e.Campaign, e.Machine, c.Config.Machine, counts)
 	}
 	for _, lib := range c.Config.Libraries {

@@ -82,7 +82,7 @@ Exit codes:
 	}{
 		{"campaign", "Campaign:", []*cobra.Command{
 			initCommand(a), quickCommand(a), tuneCommand(a), resumeCommand(a), statusCommand(a), cancelCommand(a),
-			reportCommand(a), verifyCommand(a), exportCommand(a), rulesCommand(a),
+			reportCommand(a), verifyCommand(a), exportCommand(a), importCommand(a), rulesCommand(a),
 		}},
 		{"machine", "Machine:", []*cobra.Command{doctorCommand(a), buildCommand(a), topologyCommand(a)}},
 		{"application", "Applications:", []*cobra.Command{runCommand(a), traceCommand(a), onlineCommand(a)}},

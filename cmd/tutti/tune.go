@@ -38,7 +38,8 @@ writes the journal into the output folder, at the end the report, the convergenc
 curve and the selection files.
 
 --from starts with the measurements of an earlier campaign: of the same machine on
-another day, of another release, or of another machine. The new journal includes them,
+another day, of another release, or of another machine. It may be a CSV file, as tutti
+import and tutti export write it. The new journal includes the measurements,
 or those at a random part of the points if there are more than 50 000.
 Forests start from the best hyperparameters of its study, instead of model.trees and so on.
 What new measurements contradict is measured again; the report shows what changed.
@@ -58,7 +59,7 @@ and --out override both.`,
 	flags := cmd.Flags()
 	fileFlag(cmd, &o.file, "campaign `FILE` (required; tutti init writes one)")
 	flags.StringArrayVar(&o.set, "set", nil, "override a key of the campaign file: `KEY=VALUE`, repeatable")
-	flags.StringArrayVar(&o.from, "from", nil, "start with the measurements of the campaign in `FOLDER`, repeatable")
+	flags.StringArrayVar(&o.from, "from", nil, "start with the measurements of the campaign in `FOLDER`, or of a CSV file, repeatable")
 	flags.BoolVar(&o.dry, "dry-run", false, "print the jobs of the first round and their cost; submit nothing")
 	flags.BoolVar(&o.scripts, "scripts", false, "print the commands and scripts of these jobs, too (--dry-run)")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation, whatever the campaign costs")

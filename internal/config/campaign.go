@@ -204,7 +204,7 @@ type Earlier struct {
 
 // EarlierProblem has the measurements that an earlier campaign made for one library and collective.
 type EarlierProblem struct {
-	Library      string             `json:"library"`
+	Library      string             `json:"library"` // empty: any library that has the algorithms
 	Version      string             `json:"version"`
 	Users        []mpi.User         `json:"users,omitempty"` // algorithms of users that it had
 	Collective   coll.Collective    `json:"collective"`
@@ -215,7 +215,7 @@ type EarlierProblem struct {
 // Of returns the measurements of a library and a collective. It returns false if there are none.
 func (e Earlier) Of(library string, collective coll.Collective) (EarlierProblem, bool) {
 	for _, p := range e.Problems {
-		if p.Library == library && p.Collective == collective && len(p.Measurements) > 0 {
+		if (p.Library == library || p.Library == "") && p.Collective == collective && len(p.Measurements) > 0 {
 			return p, true
 		}
 	}

@@ -227,7 +227,7 @@ var reserved = []struct {
 	tests     bool // test files anywhere may import it
 }{
 	{pattern: "tutti/benchrunner/runners", importers: []string{"campaign/assembly", "cmd", "doctor", "internal/config"}, tests: true},
-	{pattern: "tutti/benchrunner/...", except: "tutti/benchrunner/runners", importers: []string{"benchrunner/runners", "campaign/assembly", "doctor", "internal/lab"}, tests: true},
+	{pattern: "tutti/benchrunner/...", except: "tutti/benchrunner/runners", importers: []string{"benchrunner/runners", "campaign/assembly", "campaign/recording", "doctor", "internal/lab"}, tests: true},
 	{pattern: "tutti/mpi/mpich", importers: []string{"mpi/libraries"}, tests: true},
 	{pattern: "tutti/mpi/openmpi", importers: []string{"mpi/libraries"}, tests: true},
 	{pattern: "tutti/mpi/settings", importers: []string{"mpi/libraries"}, tests: true},

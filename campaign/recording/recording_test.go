@@ -1,0 +1,104 @@
+package recording_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tutti/campaign/recording"
+	"tutti/coll"
+	"tutti/internal/testutil"
+	"tutti/preprocess"
+)
+
+const osuText = `# OSU MPI Allreduce Latency Test v7.4
+# Datatype: MPI_CHAR.
+# Size       Avg Latency(us)   Min Latency(us)   Max Latency(us)  Iterations        Validation
+4                       1.00              0.90              1.10        1000       Pass
+8                       1.00              0.90              1.10        1000       Fail
+`
+
+func write(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		testutil.NoError(t, os.MkdirAll(filepath.Dir(path), 0o777))
+		testutil.NoError(t, os.WriteFile(path, []byte(text), 0o666))
+	}
+	return dir
+}
+
+// TestImport checks a folder with right, wrong and foreign files: what is read, what is left out, and why.
+func TestImport(t *testing.T) {
+	tagged := strings.ReplaceAll(osuText, "\n", "\r\n[1,0]<stdout>:")
+	dir := write(t, map[string]string{"a.txt": osuText, "b.txt": "[1,0]<stdout>:" + tagged, "c.log": "make: nothing to be done\n", "d.txt": osuText[:200]})
+	ms, reports, err := recording.Import([]string{dir}, recording.Options{Known: recording.Run{Algorithm: "ring", Nodes: 2, PPN: 3}})
+	testutil.NoError(t, err)
+	if len(ms) != 2 {
+		t.Fatalf("%d measurements: %v", len(ms), ms)
+	}
+	want := coll.Point{Collective: coll.Allreduce, Nodes: 2, PPN: 3, MsgBytes: 4}
+	for _, m := range ms {
+		if m.Point != want || m.Algorithm.Name != "ring" || m.Samples != 1000 || m.Seconds < 1.09e-6 || m.Seconds > 1.11e-6 {
+			t.Errorf("%+v, want %v with the maximum", m, want)
+		}
+	}
+	var got []string
+	for _, r := range reports {
+		got = append(got, fmt.Sprint(filepath.Base(r.File), " ", r.Format, " ", r.Read, " ", r.Left))
+	}
+	wantReports := []string{
+		"a.txt OSU 7.4 1 map[OSU found wrong data in the result:1]", "b.txt OSU 7.4 1 map[OSU found wrong data in the result:1]",
+		"c.log  0 map[no known format:1]", "d.txt OSU 7.4 0 map[]",
+	}
+	if strings.Join(got, "\n") != strings.Join(wantReports, "\n") {
+		t.Errorf("reports\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(wantReports, "\n"))
+	}
+	path := filepath.Join(t.TempDir(), "out.csv")
+	f := testutil.Must(os.Create(path))(t)
+	testutil.NoError(t, preprocess.WriteTable(f, ms))
+	testutil.NoError(t, f.Close())
+	if table := testutil.Must(preprocess.ReadTable(path))(t); len(table.Measurements()) != 1 {
+		t.Errorf("%d candidates are read back, want 1", len(table.Measurements()))
+	}
+}
+
+// TestImportErrors checks that errors name the file.
+func TestImportErrors(t *testing.T) {
+	dir := write(t, map[string]string{
+		"osu.txt": osuText, "detail.out": "#Nnodes    Message_size 1      2\n2     x      1.0   2.0\n", "a.csv": "1,1,1,0,5\n1,1,1,9,5\n",
+		"own.log": "t = 5 us\nt = 5..5 us\n",
+	})
+	for _, tc := range []struct {
+		file string
+		opt  recording.Options
+		want string
+	}{
+		{"osu.txt", recording.Options{Known: recording.Run{Algorithm: "ring", Nodes: 2}}, "number of processes per node"},
+		{"osu.txt", recording.Options{Known: recording.Run{Nodes: 2, PPN: 1}}, "algorithm"},
+		{"detail.out", recording.Options{Known: recording.Run{Collective: coll.Bcast, PPN: 1}}, "line 2: want numbers of ranks and bytes"},
+		{"a.csv", recording.Options{Known: recording.Run{Collective: coll.Bcast}, Algorithms: []string{"ring", "binomial"}}, "line 2: algorithm 9: want 0 to 1"},
+		{"own.log", recording.Options{Pattern: `t = (?P<us>\S+) us`, Known: recording.Run{Collective: coll.Bcast, Algorithm: "ring", Nodes: 1, PPN: 2}}, "line 2"},
+		{"own.log", recording.Options{Pattern: `t = (\S+) us`}, "no time"},
+		{"own.log", recording.Options{Pattern: `x = (?P<us>\S+) us`}, "no line matches"},
+	} {
+		path := filepath.Join(dir, tc.file)
+		_, _, err := recording.Import([]string{path}, tc.opt)
+		if err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: %v, want %q with the file", tc.file, err, tc.want)
+		}
+	}
+	if _, _, err := recording.Import([]string{filepath.Join(dir, "osu.txt")}, recording.Options{}); !errors.Is(err, recording.ErrUnknown) {
+		t.Errorf("%v, want ErrUnknown", err)
+	}
+}
+
+func ExampleImport() {
+	_, _, err := recording.Import([]string{"none.txt"}, recording.Options{Known: recording.Run{Algorithm: "ring", Nodes: 8, PPN: 32}})
+	fmt.Println(err)
+	// Output: stat none.txt: no such file or directory
+}
