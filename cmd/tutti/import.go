@@ -18,7 +18,6 @@ import (
 	"tutti/mpi/libraries"
 	"tutti/preprocess"
 	"tutti/report"
-	"tutti/selection"
 )
 
 type importer struct {
@@ -106,12 +105,12 @@ func (i *importer) run(cmd *cobra.Command, paths []string) error {
 	if err := preprocess.WriteTable(&text, ms); err != nil {
 		return withCode(codeInput, err)
 	}
-	if err := selection.WriteFile(i.out, text.Bytes()); err != nil {
+	if err := mpi.WriteFile(i.out, text.Bytes()); err != nil {
 		return withOutputCode(err)
 	}
 	out.Next = fmt.Sprintf("tutti tune -c CAMPAIGN.yaml --from %s; for selection files from these times alone, import again with --library", i.out)
 	if opt.Catalogue != nil {
-		if err := selection.WriteFile(yaml, campaignText(yaml, filepath.Base(i.out), opt.Catalogue, ms)); err != nil {
+		if err := mpi.WriteFile(yaml, campaignText(yaml, filepath.Base(i.out), opt.Catalogue, ms)); err != nil {
 			return withOutputCode(err)
 		}
 		out.Campaign, out.Next = yaml, "tutti tune -c "+yaml
