@@ -135,7 +135,8 @@ type Status struct {
 // scheduler's message.
 var ErrRejected = errors.New("rejected")
 
-// ErrLeft reports that a job left processes that do not end. The error text names them. Measurements on their nodes
+// ErrLeft reports that a job, or an earlier one of its campaign, left processes that do not end. The error text names
+// them. Measurements on their nodes
 // would be wrong.
 var ErrLeft = errors.New("processes of a benchmark do not end")
 
