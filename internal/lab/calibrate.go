@@ -263,7 +263,7 @@ func WriteCalibration(w io.Writer, all []Calibration) error {
 	}
 	t := report.NewTable(table.Row{
 		"data", "replays", "stopped", "truth meets criteria", "upper ends above", "time/first: median", "geo. mean",
-		"time/converged: median", "geo. mean", "mistakes at stop: median", "greatest", "slowdown at stop: median", "greatest",
+		"time/converged: median", "geo. mean", "mistakes at stop: median", "greatest", "slower than the best at stop: median", "greatest",
 	})
 	for _, g := range groups {
 		t.AppendRow(table.Row{
@@ -271,7 +271,7 @@ func WriteCalibration(w io.Writer, all []Calibration) error {
 			withInterval(g.overFirst, metrics.Median), withInterval(g.overFirst, geometricMean),
 			withInterval(g.overConverged, metrics.Median), withInterval(g.overConverged, geometricMean),
 			percentage(metrics.Median(g.mistakes)), percentage(greatest(g.mistakes)),
-			report.FormatSlowdown(metrics.Median(g.slowdowns)), report.FormatSlowdown(greatest(g.slowdowns)),
+			percentage(metrics.Median(g.slowdowns) - 1), percentage(greatest(g.slowdowns) - 1),
 		})
 	}
 	_, err := fmt.Fprintln(w, t.Render())

@@ -111,8 +111,8 @@ func TestCalibrations(t *testing.T) {
 
 func TestWriteCalibration(t *testing.T) {
 	all := []lab.Calibration{
-		{Replay: lab.Replay{Data: "a", Noise: 0.01}, FirstSeconds: 1, ConvergedSeconds: 2, Stopped: true, Good: true, StopSeconds: 4, Mistakes: 0.02, Evaluations: 10, Covered: 9},
-		{Replay: lab.Replay{Data: "a", Noise: 0.01}, FirstSeconds: 1, ConvergedSeconds: 2, Stopped: true, StopSeconds: 2, Mistakes: 0.06, Evaluations: 10, Covered: 5},
+		{Replay: lab.Replay{Data: "a", Noise: 0.01}, FirstSeconds: 1, ConvergedSeconds: 2, Stopped: true, Good: true, StopSeconds: 4, Slowdown: 1.01, Mistakes: 0.02, Evaluations: 10, Covered: 9},
+		{Replay: lab.Replay{Data: "a", Noise: 0.01}, FirstSeconds: 1, ConvergedSeconds: 2, Stopped: true, StopSeconds: 2, Slowdown: 1.03, Mistakes: 0.06, Evaluations: 10, Covered: 5},
 		{Replay: lab.Replay{Data: "b", Noise: 0.02, Tail: 0.02}, FirstSeconds: 1, ConvergedSeconds: 2, StopSeconds: 8, Evaluations: 5, Covered: 5},
 	}
 	var b strings.Builder
@@ -131,9 +131,9 @@ func TestWriteCalibration(t *testing.T) {
 		}
 	}
 	for name, want := range map[string]string{
-		"a":                        "2 2 50.0% (6 to 94) 70.0% 3.00 (2.00 to 4.00) 2.83 (2.00 to 4.00) 1.50 (1.00 to 2.00) 1.41 (1.00 to 2.00) 4.0% 6.0%",
-		"noise 2% and outliers 2%": "1 0 – 100.0% 8.00 (8.00 to 8.00) 8.00 (8.00 to 8.00) 4.00 (4.00 to 4.00) 4.00 (4.00 to 4.00) – –",
-		"all":                      "3 2 50.0% (6 to 94) 76.0% 4.00 (2.00 to 8.00) 4.00 (2.00 to 8.00) 2.00 (1.00 to 4.00) 2.00 (1.00 to 4.00) 4.0% 6.0%",
+		"a":                        "2 2 50.0% (6 to 94) 70.0% 3.00 (2.00 to 4.00) 2.83 (2.00 to 4.00) 1.50 (1.00 to 2.00) 1.41 (1.00 to 2.00) 4.0% 6.0% 2.0% 3.0%",
+		"noise 2% and outliers 2%": "1 0 – 100.0% 8.00 (8.00 to 8.00) 8.00 (8.00 to 8.00) 4.00 (4.00 to 4.00) 4.00 (4.00 to 4.00) – – – –",
+		"all":                      "3 2 50.0% (6 to 94) 76.0% 4.00 (2.00 to 8.00) 4.00 (2.00 to 8.00) 2.00 (1.00 to 4.00) 2.00 (1.00 to 4.00) 4.0% 6.0% 2.0% 3.0%",
 	} {
 		if got := strings.Join(rows[name], " "); got != want {
 			t.Errorf("row %q: %q, want %q\n%s", name, got, want, b.String())
