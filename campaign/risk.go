@@ -21,10 +21,31 @@ const (
 // Risk returns how much slower than the library's default the selection is expected to be at a point: the mean of the
 // logarithm of the ratio where it is above 0. It is 0 where the default is selected.
 func (c Conclusion) Risk(at coll.Point) float64 {
+	gain, deviation, changed := c.gain(at)
+	if !changed {
+		return 0
+	}
+	z := gain / deviation
+	return max(0, deviation*(distuv.UnitNormal.Prob(z)-z*distuv.UnitNormal.Survival(z))) // rounding errors where z is large
+}
+
+// PSlower returns the probability that the selection is slower than the library's default at a point by more than
+// `tolerance`, 0.02 for 2 %. It is 0 where the default is selected.
+func (c Conclusion) PSlower(at coll.Point, tolerance float64) float64 {
+	gain, deviation, changed := c.gain(at)
+	if !changed {
+		return 0
+	}
+	return distuv.UnitNormal.Survival((gain + math.Log1p(tolerance)) / deviation)
+}
+
+// gain returns the expected logarithm of the default's time over that of the selection at a point, and its standard
+// deviation. It returns false where the default is selected.
+func (c Conclusion) gain(at coll.Point) (gain, deviation float64, changed bool) {
 	choice := c.Selection.Choose(at)
 	i, found := slices.BinarySearchFunc(c.Rows, at, func(r selection.Row, p coll.Point) int { return coll.ComparePoints(r.Point, p) })
 	if choice.IsDefault() || !found {
-		return 0
+		return 0, 0, false
 	}
 	seconds := func(alg coll.Algorithm) float64 {
 		for _, o := range c.Rows[i].Options {
@@ -34,17 +55,16 @@ func (c Conclusion) Risk(at coll.Point) float64 {
 		}
 		return math.NaN()
 	}
-	gain := math.Log(seconds(coll.Default) / seconds(choice))
+	gain = math.Log(seconds(coll.Default) / seconds(choice))
 	if math.IsNaN(gain) {
 		gain = 0
 	}
-	deviation := predictedDeviation
+	deviation = predictedDeviation
 	measured := func(alg coll.Algorithm) bool {
 		return c.alternatives.Measured(coll.Candidate{Point: at, Algorithm: alg})
 	}
 	if measured(choice) && measured(coll.Default) {
 		deviation = measuredDeviation
 	}
-	z := gain / deviation
-	return max(0, deviation*(distuv.UnitNormal.Prob(z)-z*distuv.UnitNormal.Survival(z))) // rounding errors where z is large
+	return gain, deviation, true
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"time"
 	"unique"
 
 	"tutti/activelearn"
@@ -73,6 +74,7 @@ func (j *Job) Open() bool { return j.State != coll.JobEnded }
 // Verification is the state of the verification of one library: its steps and jobs.
 type Verification struct {
 	Library string
+	Last    time.Time // of its last step
 	steps   storedRecords
 	jobs    map[int]*jobList // by round; round numbers increase over all sessions of the verification
 }
@@ -137,6 +139,7 @@ func (s *State) addVerify(r Record, at span) {
 		s.Verifications = append(s.Verifications, v)
 	}
 	v.steps.add(r, s.path, at)
+	v.Last = r.Time
 	if step.Job == nil {
 		return
 	}

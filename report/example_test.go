@@ -20,5 +20,4 @@ func ExampleSummary() {
 	//                                           time
 	// ───────  ──────────  ─────────  ────────  ────────  ─────  ───────  ────────
 	// mpich    bcast       converged      12 %  12.6 min  1.021        –       4 %
-	// figures measured: expected from the times of all candidates and their noise
 }

@@ -20,6 +20,7 @@ import (
 type Facts struct {
 	Tutti     string         `json:"tutti"` // version of the program
 	Campaign  string         `json:"campaign"`
+	Journal   string         `json:"journal,omitempty"` // digest of the journal; see journal.Digest
 	Machine   string         `json:"machine"`
 	Seed      uint64         `json:"seed"`
 	Method    string         `json:"method"`
@@ -51,12 +52,14 @@ type LibraryFacts struct {
 	Version  string   `json:"version"`
 	Origin   string   `json:"origin"` // source of the list of algorithms: the installed library or the catalogue
 	Files    []string `json:"files"`
-	Replayed int      `json:"replayed"` // grid points whose choice the reader of the files confirmed
+	Sum      string   `json:"files_sha256"` // of the names and contents of Files
+	Replayed int      `json:"replayed"`     // grid points whose choice the reader of the files confirmed
 
 	Verified bool `json:"verified"` // a verification on the machine has proved the files
 
 	Placement *coll.Placements `json:"placement,omitempty"` // of the measurements; null when unknown
 	Benefit   *Benefit         `json:"benefit,omitempty"`   // null when the time of the default is unknown
+	Verdict   *Verdict         `json:"verdict,omitempty"`
 }
 
 // Benefit compares the cost of measuring a library with the collective time that its selection saves.
@@ -67,8 +70,10 @@ type Benefit struct {
 	CollectiveShare float64  `json:"collective_share"`        // assumed share of collectives in the time of an application
 	BreakEven       *float64 `json:"break_even_node_seconds"` // node-seconds of collective time; null if nothing is saved
 
-	Verified *verify.Interval `json:"verified,omitempty"` // Saved as a verification measured it; null: Saved is not verified
-	Noise    float64          `json:"noise,omitzero"`     // relative standard deviation of a measured time between jobs, largest of the problems
+	SavedLow  float64          `json:"saved_low"` // 95 % interval of Saved: of the verification, else by bootstrap over the points
+	SavedHigh float64          `json:"saved_high"`
+	Verified  *verify.Interval `json:"verified,omitempty"` // Saved as a verification measured it; null: Saved is not verified
+	Noise     float64          `json:"noise,omitzero"`     // relative standard deviation of a measured time between jobs, largest of the problems
 }
 
 // NotGuarded reports whether the selection of a library is as predicted for some collective.
@@ -224,6 +229,8 @@ type Cell struct {
 	DefaultKept        bool     `json:"default_kept,omitempty"` // the default stays, because no measured algorithm is measurably faster
 	Guard              string   `json:"guard"`                  // why the choice is as it is; see activelearn.GuardResult
 	Best               string   `json:"best,omitempty"`         // fastest recorded; empty when unknown
+	Risk               float64  `json:"risk,omitzero"`          // expected share of time by which Algorithm is slower than the default; zero with Best
+	PSlower            float64  `json:"p_slower,omitzero"`      // probability that it is slower by more than SlowerTolerance; zero with Best
 	Slowdown           *float64 `json:"slowdown"`               // of Algorithm, against the best recorded, else the best predicted
 	DefaultSlowdown    *float64 `json:"default_slowdown"`       // null where the default is unknown
 }
@@ -247,6 +254,8 @@ type Param struct {
 // with the library as shipped.
 type VerificationFacts struct {
 	verify.Result
+
+	Date string `json:"date,omitempty"` // of its last step, such as 2026-03-01; empty for recorded data
 
 	// OtherPlacements describes, by number of nodes, where the verification placed ranks differently than the
 	// campaign. For these numbers of nodes, the verification says nothing about the placement for which the

@@ -40,6 +40,7 @@ var (
 		"join":     func(parts []string) string { return strings.Join(parts, "; ") },
 		"absent":   func() string { return absent },
 		"some":     someOf,
+		"main":     MainFiles,
 	}).Parse(pageText))
 )
 
@@ -69,8 +70,15 @@ type page struct {
 	Problems      []problemView
 	Open          int // problems that have not converged
 
+	Riskiest []libraryRisk
 	Verified []verificationView
 	Times    []machineTimeView
+}
+
+// libraryRisk is a point with a high risk, with its library.
+type libraryRisk struct {
+	Library string
+	RiskyPoint
 }
 
 // field is a named figure.
@@ -95,6 +103,11 @@ func newPage(f Facts) (page, error) {
 		Facts: f, Totals: totals(f), Style: template.CSS(asset("vendor/uPlot.min.css") + asset("draw.css") + asset("report.css")),
 		Chart: template.JS(asset("vendor/uPlot.iife.min.js")), Script: template.JS(bundle()), Packed: template.HTML(facts),
 		Times: machineTimes(f),
+	}
+	for _, d := range f.Verdicts() {
+		for _, r := range d.Riskiest {
+			v.Riskiest = append(v.Riskiest, libraryRisk{d.Library, r})
+		}
 	}
 	for _, p := range f.Problems {
 		view := problemView{ProblemFacts: p, ID: p.Library + "-" + p.Collective, Good: p.Stop == converged, Selected: SelectionOf(p)}
@@ -250,4 +263,22 @@ func someOf(names []string) string {
 		return strings.Join(names, " ")
 	}
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], " "), len(names)-most)
+}
+
+// MainFiles returns the names of files in the folder of a campaign. Of the files in folders below, which are for
+// single layouts, it gives the number.
+func MainFiles(names []string) []string {
+	var out []string
+	layouts := 0
+	for _, name := range names {
+		if strings.Contains(name, "/") {
+			layouts++
+			continue
+		}
+		out = append(out, name)
+	}
+	if layouts > 0 {
+		out = append(out, fmt.Sprintf("%d files for single layouts", layouts))
+	}
+	return out
 }

@@ -26,7 +26,8 @@ func scoreOf(p ProblemFacts, name string) *Score {
 }
 
 // Notes returns lines that explain the sources of the scores, the share of machine time and whether tuning
-// pays off. It also states the cost of leaving out unsafe algorithms (wrong for some valid calls).
+// pays off, and which models were compared. It also states the cost of leaving out unsafe algorithms (wrong for some
+// valid calls).
 func (f Facts) Notes() []string {
 	var sources, details []string
 	for _, p := range f.Problems {
@@ -61,7 +62,7 @@ func (f Facts) Notes() []string {
 			details = append(details, l.Library+": "+l.Benefit.text())
 		}
 	}
-	return append(notes, details...)
+	return slices.Concat(notes, details, modelLines(f))
 }
 
 const notGuarded = "not guarded: no default was measured, or export.guard is false; the selection is as predicted and may be slower than the default"
@@ -145,8 +146,7 @@ func SourceTexts(sources []string) (texts []string) {
 
 // Summary returns a text table without colours. It has a row for each problem (a collective of a library), in
 // the order of f. The column measured is the share of measured candidates. The columns tuned and default are
-// average slowdowns. The column mistakes is the share of mistakes of the tuned selection. The lines below the
-// table come from Notes.
+// average slowdowns. The column mistakes is the share of mistakes of the tuned selection.
 func Summary(f Facts) string {
 	t := NewTable([]any{"library", "collective", "stop", "measured", "machine time", "tuned", "default", "mistakes"}, 4, 5, 6, 7, 8)
 	for _, p := range f.Problems {
@@ -160,8 +160,7 @@ func Summary(f Facts) string {
 			p.Library, p.Collective, cmp.Or(p.Stop, "running"), FormatShare(measured), formatSeconds(p.MachineSeconds), tuned, byDefault, mistakes,
 		})
 	}
-	lines := append([]string{t.Render()}, f.Notes()...)
-	return strings.Join(lines, "\n") + "\n"
+	return t.Render() + "\n"
 }
 
 func scoreTexts(p ProblemFacts, name string) (slowdown, mistakes string) {
@@ -172,11 +171,10 @@ func scoreTexts(p ProblemFacts, name string) (slowdown, mistakes string) {
 	return FormatSlowdown(s.Slowdown), FormatShare(s.Mistakes)
 }
 
-// ModelLines returns a line for each kind of model (Gaussian process or forest). It says how many problems have
+// modelLines returns a line for each kind of model (Gaussian process or forest). It says how many problems have
 // this final model. It also gives the average losses, at held-out points, of the Gaussian process and of the best
-// forest. If no models were compared, the result is "".
-func ModelLines(f Facts) string {
-	var b strings.Builder
+// forest.
+func modelLines(f Facts) (lines []string) {
 	for _, model := range []string{"gp", "forest"} {
 		var gaussian, forest []float64
 		trials := 0
@@ -188,10 +186,10 @@ func ModelLines(f Facts) string {
 		if trials == 0 {
 			continue
 		}
-		fmt.Fprintf(&b, "final model %s in %d of %d problems; loss at held-out points: gp %s, forest %s (best of %d)\n", model, len(forest), len(f.Problems),
-			FormatShare(stat.Mean(gaussian, nil)), FormatShare(stat.Mean(forest, nil)), trials)
+		lines = append(lines, fmt.Sprintf("final model %s in %d of %d problems; loss at held-out points: gp %s, forest %s (best of %d)", model, len(forest), len(f.Problems),
+			FormatShare(stat.Mean(gaussian, nil)), FormatShare(stat.Mean(forest, nil)), trials))
 	}
-	return b.String()
+	return lines
 }
 
 // VerificationTable returns the results of verifications as a text table without colours. It has a row for
@@ -203,16 +201,6 @@ func VerificationTable(f Facts) string {
 			view := newVerified(v, c)
 			t.AppendRow(table.Row{v.Library, c.Collective, fmt.Sprintf("%d of %d", c.ChangedPoints, c.Points), view.Speedup, view.Unchanged, view.Reverted, view.Slower, view.Obedience})
 		}
-	}
-	return render(t)
-}
-
-// MachineTimeTable returns the node time that jobs spent in each phase, as a text table without colours. It
-// returns "" if there were no jobs.
-func MachineTimeTable(f Facts) string {
-	t := NewTable([]any{"problem", "jobs", "queue", "launch", "warm-up", "measuring", "idle", "all"}, 2, 3, 4, 5, 6, 7, 8)
-	for _, m := range machineTimes(f) {
-		t.AppendRow(table.Row{strings.TrimSpace(m.Library + "\n" + m.Problem), m.Jobs, m.Queue, m.Launch, m.Warmup, m.Measure, m.Idle, m.All})
 	}
 	return render(t)
 }

@@ -17,42 +17,29 @@ import (
 // returns nil if no time of the library's default is known, or if the selection is neither guarded nor verified. f has
 // the problems and the machine time.
 func (c *Conclusions) benefit(f report.Facts, library string) *report.Benefit {
-	b := &report.Benefit{CollectiveShare: c.campaign.Config.Export.CollectiveShare}
-	for _, m := range f.MachineTime {
-		if m.Library == library {
-			b.NodeSeconds += m.NodeSeconds()
-		}
-	}
-	if b.NodeSeconds == 0 { // recorded data, without jobs
-		for _, p := range f.Problems {
-			if p.Library == library {
-				b.NodeSeconds += p.NodeSeconds
-			}
-		}
-		for _, v := range f.Verification {
-			if v.Library == library {
-				b.NodeSeconds += v.Result.NodeSeconds
-			}
-		}
-	}
+	tuning, verification := nodeSeconds(f, library)
+	b := &report.Benefit{CollectiveShare: c.campaign.Config.Export.CollectiveShare, NodeSeconds: tuning + verification}
 	ratios, weights := c.ratios(f, library)
 	verified := slices.IndexFunc(f.Verification, func(v report.VerificationFacts) bool { return v.Library == library && v.Time != verify.Interval{} })
 	if !(floats.Sum(weights) > 0) || verified < 0 && f.NotGuarded(library) {
 		return nil
 	}
-	calls := c.campaign.Config.Grid.Calls
+	calls, mean := c.campaign.Config.Grid.Calls, stat.GeometricMean
 	switch {
 	case preprocess.Timed(calls):
-		b.Workload, b.Saved = "time in the trace", 1-stat.Mean(ratios, weights)
+		b.Workload, mean = "time in the trace", stat.Mean
 	case len(calls) > 0:
-		b.Workload, b.Saved = "geometric mean of the traced calls", 1-stat.GeometricMean(ratios, weights)
+		b.Workload = "geometric mean of the traced calls"
 	default:
-		b.Workload, b.Saved = "geometric mean of the points", 1-stat.GeometricMean(ratios, weights)
+		b.Workload = "geometric mean of the points"
 	}
+	b.Saved = 1 - mean(ratios, weights)
+	b.SavedLow, b.SavedHigh = c.savedInterval(ratios, weights, mean)
 	b.Noise = noiseOf(f, library)
 	if verified >= 0 {
 		t := f.Verification[verified].Time
-		b.Saved, b.Verified = 1-t.Value, &verify.Interval{Value: 1 - t.Value, Low: 1 - t.High, High: 1 - t.Low}
+		b.Saved, b.SavedLow, b.SavedHigh = 1-t.Value, 1-t.High, 1-t.Low
+		b.Verified = &verify.Interval{Value: b.Saved, Low: b.SavedLow, High: b.SavedHigh}
 	}
 	if b.Saved > 0 && (b.Verified == nil || b.Verified.Low > 0) {
 		after := b.NodeSeconds / b.Saved
@@ -69,6 +56,59 @@ func noiseOf(f report.Facts, library string) (most float64) {
 		}
 	}
 	return most
+}
+
+// nodeSeconds returns the node-seconds of tuning and of verifying a library: of the jobs or, without jobs, of the
+// trials.
+func nodeSeconds(f report.Facts, library string) (tuning, verification float64) {
+	for _, m := range f.MachineTime {
+		switch {
+		case m.Library != library:
+		case m.Collective == "":
+			verification += m.NodeSeconds()
+		default:
+			tuning += m.NodeSeconds()
+		}
+	}
+	if tuning+verification > 0 {
+		return tuning, verification
+	}
+	for _, p := range f.Problems {
+		if p.Library == library {
+			tuning += p.NodeSeconds
+		}
+	}
+	for _, v := range f.Verification {
+		if v.Library == library {
+			verification += v.Result.NodeSeconds
+		}
+	}
+	return tuning, verification
+}
+
+// savedInterval returns the 95 % interval of the share that is saved, by bootstrap over the points.
+func (c *Conclusions) savedInterval(ratios, weights []float64, mean func(x, weights []float64) float64) (low, high float64) {
+	at := make([]int, len(ratios))
+	for i := range at {
+		at[i] = i
+	}
+	saved := 1 - mean(ratios, weights)
+	x, w := make([]float64, len(ratios)), make([]float64, len(ratios))
+	i, err := metrics.Bootstrap(at, func(drawn []int) float64 {
+		sum := 0.0
+		for k, i := range drawn {
+			x[k], w[k] = ratios[i], weights[i]
+			sum += w[k]
+		}
+		if !(sum > 0) {
+			return saved
+		}
+		return 1 - mean(x, w)
+	}, bootstrapResamples, 0.95, c.campaign.Config.Seed)
+	if err != nil {
+		return saved, saved
+	}
+	return i.Low, i.High
 }
 
 // ratios returns the tuned time divided by the default's time, at every point of a library where both are

@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -102,6 +103,9 @@ func Cells(c campaign.Conclusion) ([]report.Cell, error) {
 			return nil
 		}
 		cell.Slowdown, cell.DefaultSlowdown = slowdown(alg), slowdown(coll.Default)
+		if !k.complete {
+			cell.Risk, cell.PSlower = rounded(c.Risk(row.Point)), rounded(c.PSlower(row.Point, report.SlowerTolerance))
+		}
 		if k.complete {
 			cell.Best = k.fastest[row.Point].Algorithm.String()
 		}
@@ -109,6 +113,9 @@ func Cells(c campaign.Conclusion) ([]report.Cell, error) {
 	}
 	return out, addTies(out, c)
 }
+
+// rounded returns a share with four decimals, which keeps the report small.
+func rounded(share float64) float64 { return math.Round(share*1e4) / 1e4 }
 
 func worstLoss(c campaign.Conclusion) float64 {
 	worst := 0.0

@@ -7,12 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"tutti/journal"
 	"tutti/mpi"
 	"tutti/report"
 )
@@ -50,7 +53,11 @@ func (c *Conclusions) facts(libraries []report.LibraryFacts, by Program) (report
 	for _, t := range c.Targets {
 		f.Warnings = append(f.Warnings, t.Warnings...)
 	}
-	var err error
+	digest, err := journal.Digest(cfg.Output)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
+	f.Journal = digest
 	if f.Problems, err = c.problemFacts(); err != nil {
 		return f, err
 	}
@@ -61,8 +68,14 @@ func (c *Conclusions) facts(libraries []report.LibraryFacts, by Program) (report
 	if err := AddJournal(&f, c.state, names, cfg.Attempts); err != nil {
 		return f, err
 	}
+	for i, v := range f.Verification {
+		if cfg.Runner.Live() {
+			f.Verification[i].Date = c.state.Verification(v.Library).Last.UTC().Format(time.DateOnly)
+		}
+	}
 	for i := range f.Libraries {
 		f.Libraries[i].Benefit = c.benefit(f, f.Libraries[i].Library)
+		f.Libraries[i].Verdict = c.verdict(f, f.Libraries[i])
 	}
 	return f, nil
 }
@@ -99,7 +112,11 @@ func (c *Conclusions) Write(ctx context.Context, dir string, by Program) (report
 		if err != nil {
 			return report.Facts{}, err
 		}
-		libraries = append(libraries, t.facts(w))
+		facts := t.facts(w)
+		if facts.Sum, err = sumOf(dir, facts.Files); err != nil {
+			return report.Facts{}, err
+		}
+		libraries = append(libraries, facts)
 	}
 	f, err := c.facts(libraries, by)
 	if err != nil {

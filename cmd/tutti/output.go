@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"regexp"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"golang.org/x/term"
 
 	"tutti/coll"
 	"tutti/mpi/libraries"
@@ -27,6 +29,33 @@ func (a *app) show(v any, text func()) error {
 }
 
 func (a *app) warn(warnings []string) { printWarnings(a.stderr, warnings) }
+
+// announceAfter is the time after which a command says what it works on. It is half of the longest silence that users
+// should meet, 2 s.
+const announceAfter = time.Second
+
+// announce prints a line to standard error if that is a terminal and the work takes longer than announceAfter. The
+// caller must call the result at the end of the work.
+func (a *app) announce(text string) (done func()) {
+	if f, ok := a.stderr.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+		return func() {}
+	}
+	var once sync.Mutex // orders the line before or after the end of the work
+	ended := false
+	timer := time.AfterFunc(announceAfter, func() {
+		once.Lock()
+		defer once.Unlock()
+		if !ended {
+			a.printLine(text)
+		}
+	})
+	return func() {
+		once.Lock()
+		defer once.Unlock()
+		ended = true
+		timer.Stop()
+	}
+}
 
 // printTable prints a header and rows in the style that all tables of tutti have.
 func (a *app) printTable(header table.Row, rows []table.Row) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,11 +18,14 @@ import (
 func reportCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report FOLDER",
-		Short: "Write the report and the selection files of a campaign from its journal",
-		Long: `report trains the final models on the measurements in the journal. It writes
-report.html, report.json, curve.csv and the selection files into the folder of the
-campaign, as if measuring ended now. It works while the campaign runs, too. If there
-are no measurements, it fails and says why.`,
+		Short: "Print the results of a campaign; write its report and selection files",
+		Long: `report prints the results: a row for each problem, the points with the highest risk,
+and for each library gain, risk, cost and the next command.
+
+If there is no report or the journal has grown since, report first trains the final
+models on the measurements in the journal. It writes report.html, report.json, curve.csv
+and the selection files into the folder, as if measuring ended now. It works while the
+campaign runs, too. If there are no measurements, it fails and says why.`,
 		Example:           indent("tutti report results/demo", "tutti report results/demo --format json"),
 		Args:              oneFolder,
 		ValidArgsFunction: completeFolders,
@@ -36,24 +38,28 @@ are no measurements, it fails and says why.`,
 }
 
 func writeReport(ctx context.Context, a *app, folder string) error {
+	if facts, ok := export.Stored(folder, version); ok {
+		return a.show(facts, func() { printSummary(a, facts, displayPath(folder)) })
+	}
 	c, results, contents, err := assembly.Reread(folder)
 	if err != nil {
 		return err
 	}
 	a.warn(contents.Warnings)
-	facts, err := writeResults(ctx, c, results, contents.State(), folder)
+	facts, err := writeResults(ctx, a, c, results, contents.State(), folder)
 	switch {
 	case errors.Is(err, export.ErrNothing):
 		return fmt.Errorf("%w\n%sResume with: %s", err, noStartLines(contents.State()), resumeCommandOf(c))
 	case err != nil:
 		return err
 	}
-	return a.show(facts, func() { fmt.Fprintln(a.stdout, filepath.Join(folder, export.ReportHTML)) })
+	return a.show(facts, func() { printSummary(a, facts, displayPath(folder)) })
 }
 
 // writeResults trains the final models and writes every file in the folder of a campaign
 // except the journal.
-func writeResults(ctx context.Context, c *assembly.Campaign, results []campaign.Result, state *journal.State, dir string) (report.Facts, error) {
+func writeResults(ctx context.Context, a *app, c *assembly.Campaign, results []campaign.Result, state *journal.State, dir string) (report.Facts, error) {
+	defer a.announce("training the final models, drawing the report and writing the files ...")()
 	models, err := export.Train(ctx, c, results)
 	if err != nil {
 		return report.Facts{}, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -54,6 +53,10 @@ func resumeCampaign(ctx context.Context, a *app, folder string, trials int) erro
 	jnl, contents, err := journal.Open(folder)
 	if err != nil {
 		return err
+	}
+	if facts, stops, ok := storedResults(contents, folder); ok && trials == 0 {
+		a.warn(contents.Warnings)
+		return errors.Join(showResults(a, facts, displayPath(folder), stops), jnl.Close())
 	}
 	c, err := assembly.Restore(contents, folder)
 	if err != nil {
@@ -142,15 +145,42 @@ func runAndFinish(ctx context.Context, a *app, s session) (err error) {
 	case err != nil:
 		return fmt.Errorf("%w\nThe measurements are kept. Resume with: %s", err, s.resume)
 	}
-	if err := a.show(facts, func() { printSummary(a, facts, displayPath(c.Config.Output)) }); err != nil {
+	var stops []activelearn.StopReason
+	for _, r := range results {
+		stops = append(stops, r.Stop)
+	}
+	return showResults(a, facts, displayPath(c.Config.Output), stops)
+}
+
+// showResults prints the results of a campaign that has ended. It returns errNotConverged unless every problem
+// converged.
+func showResults(a *app, facts report.Facts, dir string, stops []activelearn.StopReason) error {
+	if err := a.show(facts, func() { printSummary(a, facts, dir) }); err != nil {
 		return err
 	}
-	for _, r := range results {
-		if !r.Stop.Good() {
-			return errNotConverged
-		}
+	if slices.ContainsFunc(stops, func(r activelearn.StopReason) bool { return !r.Good() }) {
+		return errNotConverged
 	}
 	return nil
+}
+
+// storedResults returns the stored facts of a campaign that has stopped tuning all its problems, and why it stopped. It
+// returns false if there is something to run or to write.
+func storedResults(contents *journal.Contents, folder string) (report.Facts, []activelearn.StopReason, bool) {
+	problems, err := contents.Header.Problems()
+	if err != nil {
+		return report.Facts{}, nil, false
+	}
+	var stops []activelearn.StopReason
+	for _, p := range problems {
+		past := contents.State().Problem(p)
+		if past == nil || past.Stop == "" {
+			return report.Facts{}, nil, false
+		}
+		stops = append(stops, activelearn.StopReason(past.Stop))
+	}
+	facts, ok := export.Stored(folder, version)
+	return facts, stops, ok
 }
 
 // readSites reads the settings of the machine for each library for which the journal does not have them, and records
@@ -216,12 +246,17 @@ func runAndWrite(ctx context.Context, a *app, s session) ([]campaign.Result, rep
 	if err := s.past.Reread(); err != nil {
 		return nil, report.Facts{}, err
 	}
-	facts, err := writeResults(ctx, s.campaign, results, s.past.State(), s.campaign.Config.Output)
+	facts, err := writeResults(ctx, a, s.campaign, results, s.past.State(), s.campaign.Config.Output)
 	return results, facts, err
 }
 
+// terminalWidth is the width of the text that tutti wraps, in columns.
+const terminalWidth = 80
+
+// printSummary prints the results of a campaign, the verdict about each library and the points with the highest risk.
 func printSummary(a *app, f report.Facts, dir string) {
-	fmt.Fprint(a.stdout, report.Summary(f), report.ModelLines(f), report.VerificationTable(f), report.MachineTimeTable(f))
+	fmt.Fprint(a.stdout, report.Summary(f), report.VerificationTable(f))
+	printVerdicts(a, f.Verdicts(), dir)
 	warnings := slices.Clone(f.Warnings)
 	for _, p := range f.Problems {
 		for _, w := range p.Warnings {
@@ -229,15 +264,16 @@ func printSummary(a *app, f report.Facts, dir string) {
 		}
 	}
 	printWarnings(a.stdout, warnings)
-	for _, p := range f.Problems {
-		if !activelearn.StopReason(p.Stop).Good() {
-			fmt.Fprintf(a.stdout, "not converged: %s %s stopped: %s\n", p.Library, p.Collective, p.NotConverged())
-		}
+	fmt.Fprint(a.stdout, report.Wrap(fmt.Sprintf("results in %s: %s", dir, strings.Join(mainFiles(f), ", ")), terminalWidth))
+}
+
+// printVerdicts prints the points with the highest risk, then the verdict about each library, which ends with the next
+// command.
+func printVerdicts(a *app, verdicts []report.Verdict, dir string) {
+	fmt.Fprint(a.stdout, report.RiskTable(verdicts))
+	for _, v := range verdicts {
+		fmt.Fprint(a.stdout, report.VerdictText(v, shellWord(dir), terminalWidth))
 	}
-	if names := f.Unverified(); names != "" {
-		fmt.Fprintf(a.stdout, "not verified: %s; compare the tuned settings with the library's defaults: tutti verify %s\n", names, shellWord(dir))
-	}
-	fmt.Fprintf(a.stdout, "results in %s: %s\n", dir, strings.Join(mainFiles(f), ", "))
 }
 
 // mainFiles returns the names of the files that users should read first. For files that apply to a single
@@ -245,17 +281,7 @@ func printSummary(a *app, f report.Facts, dir string) {
 func mainFiles(f report.Facts) []string {
 	names := []string{export.ReportHTML, export.ReportJSON, export.CurveCSV, export.SelectionCSV}
 	for _, lib := range f.Libraries {
-		layouts := 0
-		for _, name := range lib.Files {
-			if filepath.Base(name) != name {
-				layouts++
-				continue
-			}
-			names = append(names, name)
-		}
-		if layouts > 0 {
-			names = append(names, fmt.Sprintf("%d files for single layouts", layouts))
-		}
+		names = append(names, report.MainFiles(lib.Files)...)
 	}
 	return names
 }

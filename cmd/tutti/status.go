@@ -46,7 +46,8 @@ type campaignStatus struct {
 	Budgets  []budgetStatus   `json:"budgets"`
 	Problems []problemStatus  `json:"problems"`
 
-	Verification []string `json:"verification"` // what the verification of each library shows
+	Verification []string         `json:"verification"`       // what the verification of each library shows
+	Verdicts     []report.Verdict `json:"verdicts,omitempty"` // by library; none before the campaign has ended
 }
 
 // budgetStatus says how much of one budget was used and how much is left. The unit is a second, or an hour for
@@ -81,7 +82,10 @@ works while the campaign runs.`,
 			return withCode(codeInput, err)
 		}
 		s := statusOf(contents, activity, process)
-		return a.show(s, func() { printStatus(a, s) })
+		if facts, _, ok := storedResults(contents, args[0]); ok {
+			s.addResults(facts)
+		}
+		return a.show(s, func() { printStatus(a, s, displayPath(args[0])) })
 	}
 	return cmd
 }
@@ -132,6 +136,19 @@ func statusOf(c *journal.Contents, activity journal.Activity, process string) ca
 		s.Activity = "finished"
 	}
 	return s
+}
+
+// addResults adds the results of a campaign that has ended: the verdicts, and the figures of the report.
+func (s *campaignStatus) addResults(f report.Facts) {
+	s.Verdicts = f.Verdicts()
+	for i, p := range s.Problems {
+		at := slices.IndexFunc(f.Problems, func(r report.ProblemFacts) bool { return r.Library == p.Library && r.Collective == p.Collective })
+		if at < 0 || len(f.Problems[at].Scores) == 0 {
+			continue
+		}
+		tuned := f.Problems[at].Scores[0]
+		s.Problems[i].Slowdown, s.Problems[i].Mistakes, s.Problems[i].Source = tuned.Slowdown, tuned.Mistakes, tuned.Source
+	}
 }
 
 // addBudgets adds the budgets of a campaign. The parameter `wall` is the time since the campaign was started or
@@ -189,7 +206,7 @@ func measuresDefault(past *journal.ProblemState) bool {
 	return false
 }
 
-func printStatus(a *app, s campaignStatus) {
+func printStatus(a *app, s campaignStatus, dir string) {
 	fmt.Fprintf(a.stdout, "campaign %s, %s", s.Campaign, s.Activity)
 	if s.Process != "" {
 		fmt.Fprintf(a.stdout, " (%s)", s.Process)
@@ -231,6 +248,7 @@ func printStatus(a *app, s campaignStatus) {
 			fmt.Fprintf(a.stdout, "%s %s: not guarded: the selection is as predicted and may be slower than the default\n", p.Library, p.Collective)
 		}
 	}
+	printVerdicts(a, s.Verdicts, dir)
 	for _, text := range s.Verification {
 		fmt.Fprintf(a.stdout, "verification of %s\n", text)
 	}

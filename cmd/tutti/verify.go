@@ -197,6 +197,9 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 	}
 	defer func() { err = errors.Join(err, jnl.Close()) }()
 	o.warn(contents.Warnings)
+	if facts, ok := o.provedBefore(dir); ok {
+		return o.show(facts, func() { printVerification(o.app, facts, displayPath(dir)) })
+	}
 	c, err := assembly.Restore(contents, dir)
 	if err != nil {
 		return err
@@ -214,10 +217,12 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 	if err != nil {
 		return withCode(codeUsage, err)
 	}
+	trained := o.announce("training the final models ...")
 	p, err := verification.New(ctx, c, jnl, contents.State(), verification.Options{
 		Rules: o.rules, MachineTime: o.machineTime, WallTime: o.wallTime, Again: o.restart, Compilers: compilers,
 		Observe: (&verifyProgress{out: o.stderr, now: time.Now, began: time.Now()}).observe, Warn: func(text string) { o.warn([]string{text}) },
 	})
+	trained()
 	if err != nil {
 		return err
 	}
@@ -234,6 +239,20 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 	return verifyAndWrite(ctx, o.app, p, chosen, c)
 }
 
+// provedBefore returns the stored facts of a campaign whose files a verification has proved, if they are all that the
+// command asks for.
+func (o *verifyOptions) provedBefore(dir string) (report.Facts, bool) {
+	if o.dry || o.restart || len(o.set) > 0 || len(o.compilers) > 0 {
+		return report.Facts{}, false
+	}
+	facts, ok := export.Stored(dir, version)
+	chosen := slices.DeleteFunc(slices.Clone(facts.Libraries), func(l report.LibraryFacts) bool { return o.library != "" && l.Library != o.library })
+	if !ok || len(chosen) == 0 || slices.ContainsFunc(chosen, func(l report.LibraryFacts) bool { return !l.Verified }) {
+		return report.Facts{}, false
+	}
+	return facts, true
+}
+
 // verifyAndWrite verifies libraries, updates the files of the campaign and prints the outcome.
 func verifyAndWrite(ctx context.Context, a *app, p *verification.Verifier, chosen []config.Library, c *assembly.Campaign) error {
 	proved := true
@@ -244,7 +263,9 @@ func verifyAndWrite(ctx context.Context, a *app, p *verification.Verifier, chose
 		}
 		proved = proved && ok
 	}
+	written := a.announce("drawing the report and writing the files ...")
 	facts, err := p.Write(ctx, export.Program{Version: version, Versions: versions()})
+	written()
 	if err != nil {
 		return withOutputCode(err)
 	}
@@ -330,8 +351,11 @@ func printVerification(a *app, f report.Facts, dir string) {
 		for _, text := range lib.OtherPlacements {
 			open = append(open, fmt.Sprintf("%s: verified on another placement than was tuned: %s", lib.Library, text))
 		}
-		fmt.Fprintln(a.stdout, strings.Join(open, "\n"))
+		for _, line := range open {
+			fmt.Fprint(a.stdout, report.Wrap(line, terminalWidth))
+		}
 	}
+	printVerdicts(a, f.Verdicts(), dir)
 	fmt.Fprintf(a.stdout, "report: %s/%s\n", dir, export.ReportHTML)
 }
 

@@ -20,11 +20,22 @@ function start() {
     byDefault: p.scores.find((s) => s.name === 'default'),
   }));
   if (problems.length > 0) drawProblems(place, problems);
+  showFolder();
   for (const node of document.querySelectorAll('[data-ratios]')) {
     const { library, ratios: collective } = node.dataset;
-    node.append(details('Ratios of all points', () => [ratiosChart(facts.verification.find((v) => v.library === library), collective)]));
+    node.append(details(`${collective}: ratios of all points`, () => [ratiosChart(facts.verification.find((v) => v.library === library), collective)]));
   }
   document.querySelector('[data-excluded]')?.append(details('All of them', () => [excludedTable()]));
+}
+
+// showFolder puts the folder of this file into the commands, which are for this folder.
+function showFolder() {
+  if (location.protocol !== 'file:') return;
+  const folder = decodeURIComponent(location.pathname).replace(/\/[^/]*$/, '') || '/';
+  const word = /^[\w@%+=:,./-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`;
+  for (const node of document.querySelectorAll('code[data-folder]')) {
+    node.textContent = node.textContent.replace(/ \.(?=[ /]|$)/, () => ` ${word}`);
+  }
 }
 
 // drawProblems puts the charts of all problems and the details of one in place of the static

@@ -1,0 +1,206 @@
+package export
+
+import (
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"tutti/activelearn"
+	"tutti/coll"
+	"tutti/report"
+	"tutti/verify"
+)
+
+// maxHeldOutLoss is the loss of a model at held-out points from which on its prediction of a gain is not shown: a model
+// that is wrong by half says nothing about differences of some per cent. Our choice.
+const maxHeldOutLoss = 0.5
+
+// verdict returns the verdict about a library from the other facts of the report.
+func (c *Conclusions) verdict(f report.Facts, lib report.LibraryFacts) *report.Verdict {
+	v := &report.Verdict{Library: lib.Library, Evidence: report.Predicted, Riskiest: report.Riskiest(f, lib.Library)}
+	v.Cost.Tuning, v.Cost.Verification = nodeSeconds(f, lib.Library)
+	var problems []report.ProblemFacts
+	recorded := true
+	for _, p := range f.Problems {
+		if p.Library != lib.Library {
+			continue
+		}
+		problems = append(problems, p)
+		recorded = recorded && len(p.Scores) > 0 && p.Scores[0].Source == string(report.Recorded)
+		for _, cell := range p.Cells {
+			v.Points++
+			if cell.Algorithm != coll.Default.String() {
+				v.Changed++
+			}
+		}
+		if !activelearn.StopReason(p.Stop).Good() {
+			v.Open = append(v.Open, fmt.Sprintf("%s not converged: %s", p.Collective, p.NotConverged()))
+		}
+	}
+	if recorded && len(problems) > 0 {
+		v.Evidence = report.Recorded
+	}
+	verified := verificationOf(f, lib.Library)
+	if verified != nil && (verified.Proved() || verified.Time != verify.Interval{}) {
+		v.Date, v.Evidence = verified.Date, report.Measured
+		if verified.Proved() {
+			v.Evidence = report.Verified
+		}
+	}
+	setGain(v, lib.Benefit, problems, f.NotGuarded(lib.Library))
+	v.Slower = slowerShare(problems, verified, v.Evidence)
+	v.Next = c.next(*v, problems, lib, verified)
+	return v
+}
+
+func verificationOf(f report.Facts, library string) *report.VerificationFacts {
+	i := slices.IndexFunc(f.Verification, func(v report.VerificationFacts) bool { return v.Library == library && v.Passes > 0 })
+	if i < 0 {
+		return nil
+	}
+	return &f.Verification[i]
+}
+
+// setGain sets the gain, or why there is none.
+func setGain(v *report.Verdict, b *report.Benefit, problems []report.ProblemFacts, notGuarded bool) {
+	switch {
+	case b == nil && notGuarded:
+		v.NoGain = "the selection is not guarded: it is as predicted and may be slower than the default"
+		return
+	case b == nil:
+		v.NoGain = "the times of the library's default are not known"
+		return
+	}
+	if v.Evidence == report.Predicted {
+		for _, p := range problems {
+			if p.HeldOut == nil {
+				continue
+			}
+			loss := p.HeldOut.GP
+			if p.Model == "forest" {
+				loss = p.HeldOut.Forest
+			}
+			if loss > maxHeldOutLoss {
+				v.NoGain = fmt.Sprintf("the model of %s is wrong by %s at points that it did not see", p.Collective, report.FormatShare(loss))
+				return
+			}
+		}
+	}
+	v.Gain = &verify.Interval{Value: b.Saved, Low: b.SavedLow, High: b.SavedHigh}
+}
+
+// slowerShare returns how many points are slower than the default: as recorded, else as verified, else as predicted.
+func slowerShare(problems []report.ProblemFacts, verified *report.VerificationFacts, evidence report.Evidence) *report.SlowerShare {
+	recorded, predicted := report.SlowerShare{}, report.SlowerShare{}
+	for _, p := range problems {
+		for _, c := range p.Cells {
+			if c.Slowdown == nil || c.DefaultSlowdown == nil {
+				continue
+			}
+			predicted.Of++
+			predicted.Points += c.PSlower
+			if c.Best == "" {
+				continue
+			}
+			recorded.Of++
+			ratio := *c.Slowdown / *c.DefaultSlowdown
+			recorded.Worst = math.Max(recorded.Worst, ratio)
+			if ratio > 1+report.SlowerTolerance {
+				recorded.Points++
+			}
+		}
+	}
+	switch {
+	case recorded.Of > 0 && recorded.Of == predicted.Of:
+		return &recorded
+	case evidence == report.Verified || evidence == report.Measured:
+		return slowerVerified(*verified)
+	case predicted.Of > 0:
+		return &predicted
+	}
+	return nil
+}
+
+// slowerVerified counts the compared points that are slower. Points that were reverted to the default are not.
+func slowerVerified(v report.VerificationFacts) *report.SlowerShare {
+	s := &report.SlowerShare{Others: &v.Share}
+	for _, p := range v.Points {
+		if p.Blocks == 0 || p.Reverted {
+			continue
+		}
+		s.Of++
+		s.Worst = math.Max(s.Worst, p.Ratio.Value)
+		if p.Ratio.Low > 1+v.Rules.Tolerance {
+			s.Points++
+		}
+	}
+	if s.Of == 0 {
+		return nil
+	}
+	return s
+}
+
+// next returns what to do after a campaign: let it go on, verify its files, or use them.
+func (c *Conclusions) next(v report.Verdict, problems []report.ProblemFacts, lib report.LibraryFacts, verified *report.VerificationFacts) report.NextStep {
+	only := ""
+	if len(c.campaign.Config.Libraries) > 1 {
+		only = " --library " + lib.Library
+	}
+	at := func(reason activelearn.StopReason) bool {
+		return slices.ContainsFunc(problems, func(p report.ProblemFacts) bool { return p.Stop == string(reason) })
+	}
+	switch {
+	case slices.ContainsFunc(problems, func(p report.ProblemFacts) bool { return p.Stop == "" }):
+		return report.NextStep{Why: "let the campaign end", Command: "tutti resume"}
+	case verified == nil && (at(activelearn.Budget) || at(activelearn.TimeUp)) && c.larger() != "":
+		return report.NextStep{Why: "a budget ended the campaign: go on with a larger one, or verify what there is", Command: "tutti resume", Options: c.larger()}
+	case v.Changed == 0:
+		return report.NextStep{Why: "nothing: the files leave every point to the library"}
+	case verified == nil && lib.Benefit == nil && !c.campaign.Config.Runner.Live():
+		return report.NextStep{Why: "record times of the library's default: without them nothing can be compared"}
+	case verified == nil:
+		return report.NextStep{Why: "compare the tuned settings with the library's defaults on the machine", Command: "tutti verify", Options: strings.TrimSpace(only)}
+	case v.Evidence == report.Verified:
+		if i := slices.IndexFunc(lib.Files, func(name string) bool { return strings.HasSuffix(name, ".env") && filepath.Base(name) == name }); i >= 0 {
+			return report.NextStep{Why: "use the files in jobs", Command: ".", File: lib.Files[i]}
+		}
+		return report.NextStep{Why: "use the files in jobs; see docs/how-to"}
+	case len(verified.Untrusted()) > 0:
+		return report.NextStep{Why: "verify again on a quiet machine", Command: "tutti verify", Options: "--restart" + only}
+	case verified.Exhausted != "":
+		limit := max(time.Duration(2*verified.MachineSeconds*float64(time.Second)), 10*time.Minute).Round(time.Minute)
+		return report.NextStep{Why: "go on with a larger limit", Command: "tutti verify", Options: fmt.Sprintf("--machine-time %s%s", shortDuration(limit), only)}
+	}
+	return report.NextStep{Why: "go on with the verification", Command: "tutti verify", Options: strings.TrimSpace(only)}
+}
+
+// larger returns the options that double the budgets of the campaign. It returns "" without a budget.
+func (c *Conclusions) larger() string {
+	s := c.campaign.Config.Stop
+	var out []string
+	if s.MachineTime > 0 {
+		out = append(out, "--set stop.machine_time="+shortDuration(2*s.MachineTime))
+	}
+	if s.NodeHours > 0 {
+		out = append(out, fmt.Sprintf("--set stop.node_hours=%g", 2*s.NodeHours))
+	}
+	if s.WallTime > 0 {
+		out = append(out, "--set stop.wall_time="+shortDuration(2*s.WallTime))
+	}
+	return strings.Join(out, " ")
+}
+
+// shortDuration returns a duration without units that are zero, for example 2h instead of 2h0m0s.
+func shortDuration(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
