@@ -55,7 +55,7 @@ func (f Facts) Notes() []string {
 		if f.NotGuarded(l.Library) {
 			details = append(details, l.Library+": "+notGuarded)
 		}
-		if text := f.unconfirmed(l.Library); text != "" {
+		if text := f.Unconfirmed(l.Library); text != "" {
 			details = append(details, l.Library+": "+text)
 		}
 		if l.Benefit != nil {
@@ -67,9 +67,9 @@ func (f Facts) Notes() []string {
 
 const notGuarded = "not guarded: no default was measured, or export.guard is false; the selection is as predicted and may be slower than the default"
 
-// unconfirmed says how much predicted gain is left to a library, and what confirming it would cost. It returns "" if
+// Unconfirmed says how much predicted gain is left to a library, and what confirming it would cost. It returns "" if
 // nothing is left.
-func (f Facts) unconfirmed(library string) string {
+func (f Facts) Unconfirmed(library string) string {
 	var points, all int
 	var gain, seconds float64
 	for _, p := range f.Problems {

@@ -50,6 +50,9 @@ func (c *Conclusions) verdict(f report.Facts, lib report.LibraryFacts) *report.V
 			v.Evidence = report.Verified
 		}
 	}
+	if text := f.Unconfirmed(lib.Library); text != "" {
+		v.Open = append(v.Open, text)
+	}
 	setGain(v, lib.Benefit, problems, f.NotGuarded(lib.Library))
 	v.Slower = slowerShare(problems, verified, v.Evidence)
 	v.Next = c.next(*v, problems, lib, verified)
