@@ -136,8 +136,7 @@ type Status struct {
 var ErrRejected = errors.New("rejected")
 
 // ErrLeft reports that a job, or an earlier one of its campaign, left processes that do not end. The error text names
-// them. Measurements on their nodes
-// would be wrong.
+// them. Measurements on their nodes would be wrong.
 var ErrLeft = errors.New("processes of a benchmark do not end")
 
 // Capacity describes the largest job that a scheduler accepts, and how many jobs it accepts.
