@@ -157,7 +157,7 @@ func TestRules(t *testing.T) {
 		{
 			name: "a runner by name",
 			pkg:  pkg{ImportPath: "tutti/campaign", Imports: []string{"tutti/benchrunner", "tutti/benchrunner/replay"}},
-			want: []string{"campaign imports tutti/benchrunner/replay: want that in benchrunner/runners, campaign/assembly, doctor, internal/lab only"},
+			want: []string{"campaign imports tutti/benchrunner/replay: want that in benchrunner/runners, campaign/assembly, campaign/recording, doctor, internal/lab only"},
 		},
 		{name: "a runner by name where it may", pkg: pkg{ImportPath: "tutti/internal/lab", Imports: []string{"tutti/benchrunner/replay"}}},
 		{
