@@ -42,7 +42,7 @@ func TestForecast(t *testing.T) {
 // round if that is higher. A budget in machine time is converted to node-hours for the largest number of nodes in
 // the grid.
 func TestForecastBudget(t *testing.T) {
-	all := testutil.Must(connected(t).Forecast(t.Context()))(t)
+	all := testutil.Must(connected(t, "grid.ppn=2,3").Forecast(t.Context()))(t)
 	for _, tc := range []struct {
 		set  string
 		want float64
@@ -52,7 +52,7 @@ func TestForecastBudget(t *testing.T) {
 		{"stop.node_hours=1e6", all.NodeHours},
 		{"stop.machine_time=1h", 1},
 	} {
-		if got, err := connected(t, tc.set).Forecast(t.Context()); err != nil || math.Abs(got.NodeHours-tc.want) > 1e-9 || got.Expected <= 0 || got.Expected > got.NodeHours {
+		if got, err := connected(t, tc.set, "grid.ppn=2,3").Forecast(t.Context()); err != nil || math.Abs(got.NodeHours-tc.want) > 1e-9 || got.Expected <= 0 || got.Expected > got.NodeHours {
 			t.Errorf("%s: %+v, %v, want %g of %g at most", tc.set, got, err, tc.want, all.NodeHours)
 		}
 	}

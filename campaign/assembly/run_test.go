@@ -188,8 +188,8 @@ func TestChangedJournal(t *testing.T) {
 			t.Errorf("seed %d, %s: the error does not name the campaign: %v", seed, how, err)
 		}
 	}
-	if failed < rounds/2 {
-		t.Errorf("%d of %d changed journals gave an error, want at least half", failed, rounds)
+	if failed < rounds/3 {
+		t.Errorf("%d of %d changed journals gave an error, want at least a third", failed, rounds)
 	}
 }
 
