@@ -14,7 +14,7 @@ import (
 // TestForecast checks that every job has a limit, a command and a valid shell script. The node-hours of the
 // jobs must add up to the total.
 func TestForecast(t *testing.T) {
-	c := connected(t)
+	c := connected(t, "grid.ppn=2,3")
 	f := testutil.Must(c.Forecast(t.Context()))(t)
 	sum, problems := 0.0, map[string]bool{}
 	for _, j := range f.Jobs {
