@@ -153,7 +153,7 @@ func shared(model benchrunner.LaunchModel) func(coll.Candidate) any {
 	if model == benchrunner.LaunchCandidate {
 		return nil
 	}
-	return func(c coll.Candidate) any { return model.Key(c) }
+	return func(c coll.Candidate) any { return model.Key(c, nil) }
 }
 
 // TestRegretFillsLaunches checks that a launch that can measure several candidates is filled with further
@@ -165,7 +165,7 @@ func TestRegretFillsLaunches(t *testing.T) {
 		candidates, launches := 0, 0
 		for round := 1; round <= 4; round++ {
 			batch := testutil.Must(s.Ask(State{Round: round, Want: 6, Ledger: l}))(t)
-			costs := benchrunner.LaunchCost{Model: model, Seconds: 0.5}.Costs(batch)
+			costs := benchrunner.LaunchCost{Model: model, Seconds: 0.5}.Costs(batch, nil)
 			for i, c := range batch {
 				if round > 1 {
 					candidates++
@@ -254,7 +254,7 @@ func TestRegretGivesReasons(t *testing.T) {
 	open := 0
 	for round := 1; round <= 4; round++ {
 		batch := testutil.Must(s.Ask(State{Round: round, Want: 6, Ledger: l}))(t)
-		for i, launch := range (benchrunner.LaunchCost{Model: benchrunner.LaunchOSU, Seconds: 0.5}).Costs(batch) {
+		for i, launch := range (benchrunner.LaunchCost{Model: benchrunner.LaunchOSU, Seconds: 0.5}).Costs(batch, nil) {
 			why, known := s.(Explainer).Reason(batch[i])
 			if known != (round > 1) {
 				t.Fatalf("round %d: reason for %v known: %v", round, batch[i], known)

@@ -40,10 +40,24 @@ func TestCosts(t *testing.T) {
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
 			l := benchrunner.LaunchCost{Model: tc.model, Seconds: 10, SecondsPerNode: 1}
-			if got := l.Costs(tc.batch); !slices.Equal(got, tc.want) {
+			if got := l.Costs(tc.batch, nil); !slices.Equal(got, tc.want) {
 				t.Errorf("Costs() = %v, want %v", got, tc.want)
 			}
 		})
+	}
+}
+
+// TestCostsOfStarts checks that candidates that need other settings at the start of a program have launches of their own.
+func TestCostsOfStarts(t *testing.T) {
+	batch := []coll.Candidate{at(4, 8, "ring"), at(4, 8, "library_default"), at(4, 16, "tree"), at(4, 16, "library_default")}
+	start := func(c coll.Candidate) string { return map[bool]string{true: "as the site has it"}[c.Algorithm.IsDefault()] }
+	for model, want := range map[benchrunner.LaunchModel][]float64{
+		benchrunner.LaunchNative: {14, 14, 0, 0}, benchrunner.LaunchOSU: {14, 14, 14, 0}, benchrunner.LaunchCandidate: {14, 14, 14, 14},
+	} {
+		l := benchrunner.LaunchCost{Model: model, Seconds: 10, SecondsPerNode: 1}
+		if got := l.Costs(batch, start); !slices.Equal(got, want) {
+			t.Errorf("%s: Costs() = %v, want %v", model, got, want)
+		}
 	}
 }
 
@@ -52,10 +66,10 @@ func TestCostsWithoutOrder(t *testing.T) {
 	batch := []coll.Candidate{at(4, 8, "ring"), at(2, 8, "tree"), at(4, 16, "ring"), at(4, 8, "tree"), at(2, 16, "tree")}
 	for _, model := range benchrunner.LaunchModels() {
 		l := benchrunner.LaunchCost{Model: model, Seconds: 10, SecondsPerNode: 1}
-		want := sum(l.Costs(batch))
+		want := sum(l.Costs(batch, nil))
 		reversed := slices.Clone(batch)
 		slices.Reverse(reversed)
-		if got := sum(l.Costs(reversed)); got != want {
+		if got := sum(l.Costs(reversed, nil)); got != want {
 			t.Errorf("%s: a batch costs %g s one way and %g s the other", model, want, got)
 		}
 	}

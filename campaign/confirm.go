@@ -155,7 +155,7 @@ func (r *run) market() (activelearn.Market, float64, error) {
 		return activelearn.Market{}, 0, err
 	}
 	m := a.Market(rows, activelearn.PairOptions{
-		Weight: r.problem.weight(), SharedLaunch: r.spec.sharedLaunch(), Launching: r.launching, Earlier: r.problem.Earlier,
+		Weight: r.problem.weight(), SharedLaunch: r.spec.sharedLaunch(r.problem), Launching: r.launching, Earlier: r.problem.Earlier,
 	})
 	unguarded, err := activelearn.Fastest(rows)
 	return m, activelearn.Gain(rows, unguarded.Choose, r.problem.weight()), err

@@ -135,7 +135,7 @@ func newRun(spec Spec, p Problem) (*run, error) {
 		}
 	}
 	strategy, err := newStrategy(activelearn.Options{
-		Seed: spec.Seed, Initial: spec.Initial, SharedLaunch: spec.sharedLaunch(),
+		Seed: spec.Seed, Initial: spec.Initial, SharedLaunch: spec.sharedLaunch(p),
 		Weight: p.weight(), Earlier: p.Earlier, Allowed: spec.allowed(),
 	})
 	if err != nil {
@@ -145,7 +145,7 @@ func newRun(spec Spec, p Problem) (*run, error) {
 	opt := activelearn.RuleOptions{
 		Seed: spec.Seed, UsesPosterior: activelearn.UsesPosterior(spec.Strategy), Criteria: spec.Criteria, Limits: spec.Limits,
 		Source: spec.CriteriaFrom, Metrics: spec.Metrics, Folds: spec.Folds, Reference: p.Truth, Weight: p.weight(),
-		Merge: p.Fit, SharedLaunch: spec.sharedLaunch(), Launching: launching,
+		Merge: p.Fit, SharedLaunch: spec.sharedLaunch(p), Launching: launching,
 	}
 	if e, explains := strategy.(activelearn.Explainer); explains {
 		opt.Reason = e.Reason
@@ -308,7 +308,7 @@ func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) er
 // recordLaunches records which candidate of a batch each launch measures first. The machine time of this candidate
 // includes the launch.
 func (r *run) recordLaunches(batch []coll.Candidate) {
-	key, seen := r.spec.sharedLaunch(), map[any]bool{}
+	key, seen := r.spec.sharedLaunch(r.problem), map[any]bool{}
 	for _, c := range batch {
 		launch := any(c)
 		if key != nil {

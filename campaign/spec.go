@@ -72,6 +72,7 @@ type Problem struct {
 	journal.Problem
 	Space  *coll.Space
 	Runner benchrunner.Runner
+	Start  benchrunner.Start // settings with which programs start; nil: the same for all candidates
 	// Truth is a complete set of measurements without noise, or nil. The report compares the selection with
 	// it.
 	Truth []coll.Measurement
@@ -195,13 +196,13 @@ func (s Spec) allowed() metrics.Allowed {
 	}.WithDefaults()
 }
 
-// sharedLaunch returns a function that says which candidates can share a launch: those for which it returns
-// equal keys. The result is nil if each candidate needs its own launch.
-func (s Spec) sharedLaunch() func(coll.Candidate) any {
+// sharedLaunch returns a function that says which candidates of a problem can share a launch: those for which it
+// returns equal keys. The result is nil if each candidate needs its own launch.
+func (s Spec) sharedLaunch(p Problem) func(coll.Candidate) any {
 	if s.Launch != benchrunner.LaunchOSU && s.Launch != benchrunner.LaunchNative {
 		return nil
 	}
-	return func(c coll.Candidate) any { return s.Launch.Key(c) }
+	return func(c coll.Candidate) any { return s.Launch.Key(c, p.Start) }
 }
 
 // forProblem returns the spec of one problem, with the problem's seed, model and weights.

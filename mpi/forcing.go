@@ -38,6 +38,16 @@ type Forcing struct {
 	Parts    bool           `json:",omitzero"` // the algorithm is composed of others, and an error stack may show one of these alone
 }
 
+// Start returns a text that identifies the settings for the start of a program. Candidates with different texts cannot be
+// measured by the same run of a program.
+func (f Forcing) Start() string {
+	text := fmt.Appendf(nil, "%t", f.NewComm)
+	for _, v := range f.Base {
+		text = fmt.Appendf(text, " %q=%q %q", v.Name, v.Value, v.File)
+	}
+	return string(text)
+}
+
 // Force returns the settings with which a release of a library runs the candidate. The library's default
 // needs no setting. The error matches ErrUnknown or ErrInfeasible.
 func Force(l Library, cat *Catalogue, c coll.Candidate) (Forcing, error) {

@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -61,7 +60,7 @@ func NewAllocation(environ []string) (*Scheduler, error) {
 	if err != nil {
 		return nil, fmt.Errorf("allocation %s: %w", a.id, err)
 	}
-	return &Scheduler{opt: opt, environ: without(environ, slices.Concat(stepPrefixes, algorithmPrefixes)), host: host, allocation: a}, nil
+	return &Scheduler{opt: opt, environ: without(environ, stepPrefixes), host: host, allocation: a}, nil
 }
 
 // leastCPUs returns the smallest number of CPUs in a list such as 32(x3),16. This list means three nodes

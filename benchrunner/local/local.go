@@ -40,14 +40,14 @@ type Scheduler struct {
 
 var _ benchrunner.Scheduler = (*Scheduler)(nil)
 
-// New returns a scheduler for this machine. Jobs get the environment of this process without two kinds of
-// variables: those of other jobs, which would confuse launchers, and those that select algorithms.
+// New returns a scheduler for this machine. Jobs get the environment of this process without the variables of other
+// jobs, which would confuse launchers.
 func New(opt Options) (*Scheduler, error) {
 	host, err := os.Hostname()
 	if err != nil {
 		return nil, fmt.Errorf("local: %w", err)
 	}
-	environ := without(os.Environ(), slices.Concat(otherJobPrefixes, algorithmPrefixes))
+	environ := without(os.Environ(), otherJobPrefixes)
 	return &Scheduler{opt: opt, host: host, environ: environ}, nil
 }
 
@@ -57,8 +57,6 @@ var (
 	otherJobPrefixes = slices.Concat(stepPrefixes, []string{"SLURM_", "SLURMD_", "SRUN_", "PBS_", "LSB_"})
 	// variables of a launch in which tutti may run, such as srun --pty bash
 	stepPrefixes = []string{"PMI_", "PMIX_", "TUTTI_"}
-	// variables that select algorithms, which only the campaign may do
-	algorithmPrefixes = []string{"MPIR_CVAR_", "MPIR_PARAM_", "OMPI_MCA_coll_", "I_MPI_ADJUST_", "MV2_"}
 )
 
 func without(environ, prefixes []string) []string {

@@ -13,7 +13,6 @@ import (
 	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/csource"
-	"tutti/mpi"
 )
 
 // Options configure tutti's benchmark program, tutti-native.
@@ -82,9 +81,7 @@ func rank(yes bool) int {
 }
 
 func together(a, b benchrunner.Case) bool {
-	return a.Layout() == b.Layout() && a.NewComm == b.NewComm && slices.EqualFunc(a.Base, b.Base, func(v, w mpi.Var) bool {
-		return v.Name == w.Name && v.Value == w.Value && bytes.Equal(v.File, w.File)
-	})
+	return a.Layout() == b.Layout() && a.Start() == b.Start()
 }
 
 // Times that a launch (a run of the program) needs in addition to its cases. If MPI_Finalize hangs, the

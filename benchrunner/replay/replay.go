@@ -33,6 +33,7 @@ type Options struct {
 	Noise       Noise   // noise of candidates with one recorded time; other candidates use their repetitions
 	JobNoise    float64 // relative, lognormal, one factor for all times of a batch
 	Launch      benchrunner.LaunchCost
+	Start       benchrunner.Start // says which candidates can share a launch; nil: as Launch.Model says
 	FailureRate float64 // fraction of trials that fail
 }
 
@@ -146,7 +147,7 @@ func (m *Machine) Truths() []coll.Measurement {
 // of the whole machine. A candidate without a record costs only its launch.
 func (m *Machine) ExhaustiveSeconds(all []coll.Candidate) float64 {
 	sum := 0.0
-	for i, cost := range m.opt.Launch.Costs(all) {
+	for i, cost := range m.opt.Launch.Costs(all, m.opt.Start) {
 		sum += cost + m.recorded[all[i]].CostSeconds
 	}
 	return sum
@@ -159,7 +160,7 @@ func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrun
 	for i, r := range batch.Requests {
 		candidates[i] = r.Candidate
 	}
-	launches, job, name := m.opt.Launch.Costs(candidates), m.job(batch), fmt.Sprintf("%s-r%d", batch.Label, batch.Round)
+	launches, job, name := m.opt.Launch.Costs(candidates, m.opt.Start), m.job(batch), fmt.Sprintf("%s-r%d", batch.Label, batch.Round)
 	for i, r := range batch.Requests {
 		if r.Ended {
 			continue

@@ -146,6 +146,16 @@ type release struct {
 	err   error // why the installed library cannot be opened here
 }
 
+// start identifies the settings with which a program starts that measures a candidate. It returns "" for a candidate
+// that cannot be forced.
+func (r release) start(c coll.Candidate) string {
+	f, err := mpi.Force(r.port, r.cat, c)
+	if err != nil {
+		return ""
+	}
+	return f.Start()
+}
+
 // openReleases opens the libraries. It warns of releases without a catalogue.
 func (c *Campaign) openReleases() error {
 	for _, lib := range c.Config.Libraries {

@@ -44,6 +44,7 @@ func (c *Campaign) addMeasured(lib config.Library) error {
 			Unsafe:  slices.Sorted(maps.Keys(unsafe)),
 			Problem: journal.Problem{Library: lib.Name, Collective: collective},
 			Space:   space,
+			Start:   r.start,
 			Fit:     fit,
 			Search:  &campaign.Search{Between: c.Config.Grid.Between, Check: check, Ranges: func(alg coll.Algorithm) []coll.Range { return cat.Ranges(collective, alg) }},
 		})

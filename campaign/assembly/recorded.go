@@ -167,7 +167,7 @@ func (c *Campaign) problem(lib config.Library, collective coll.Collective, named
 		c.warn("%s %s has no %s algorithm %s: %d recorded rows left out", lib.Name, lib.Version, collective, strings.Join(left.algorithms, ", "), left.unknown)
 	}
 	id := journal.Problem{Library: lib.Name, Collective: collective}
-	machine, err := replay.New(recorded, c.replayOptions())
+	machine, err := replay.New(recorded, c.replayOptions(c.releases[lib.Name]))
 	if err != nil {
 		return campaign.Problem{}, fmt.Errorf("%s: %w", id, err)
 	}
@@ -187,7 +187,7 @@ func (c *Campaign) problem(lib config.Library, collective coll.Collective, named
 			lib.Name, lib.Version, collective, left)
 	}
 	return campaign.Problem{
-		Problem: id, Space: sp, Runner: machine, Truth: machine.Truths(),
+		Problem: id, Space: sp, Runner: machine, Start: c.releases[lib.Name].start, Truth: machine.Truths(),
 		ExhaustiveSeconds: machine.ExhaustiveSeconds(sp.Candidates()),
 		Unsafe:            left.unsafeNames, UnsafeTruth: unsafe.Truths(),
 		Search: campaign.SearchRecorded(all, sp),
@@ -212,14 +212,15 @@ func usableRows(collective coll.Collective, named []coll.Measurement, check func
 	return out, &left
 }
 
-// replayOptions returns the options of a replay as the campaign configures them.
-func (c *Campaign) replayOptions() replay.Options {
+// replayOptions returns the options of a replay of a library's measurements as the campaign configures them.
+func (c *Campaign) replayOptions(lib release) replay.Options {
 	r := c.Config.Runner
 	return replay.Options{
 		Seed:        c.Config.Seed,
 		Noise:       replay.Noise{Sigma: r.Noise, TailProbability: r.Tail},
 		JobNoise:    r.JobNoise,
 		FailureRate: r.Failures,
+		Start:       lib.start,
 		Launch: benchrunner.LaunchCost{
 			Model:          benchrunner.LaunchModel(r.Launch.Model),
 			Seconds:        r.Launch.Time.Seconds(),

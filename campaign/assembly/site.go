@@ -1,6 +1,7 @@
 package assembly
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -65,6 +66,57 @@ func (c *Campaign) ReadSite(ctx context.Context, lib config.Library) (site *mpi.
 		return nil, fmt.Errorf("%w: %s: coll/tuned, which runs the algorithms that tutti selects, is not loaded: %v: remove it from the setting, or tune libtutti", mpi.ErrSite, lib.Name, s[0])
 	}
 	return site, here.checkNeutral(ctx, lib, port, site)
+}
+
+// CheckSite checks, for a campaign whose jobs get the environment of this process, that the settings of the machine are
+// those that the journal has. Errors match benchrunner.ErrNoStart.
+func (c *Campaign) CheckSite(ctx context.Context, lib config.Library, recorded *mpi.Site) error {
+	if !c.Config.Runner.Facts().Attached {
+		return nil
+	}
+	site, err := c.ReadSite(ctx, lib)
+	if err != nil {
+		return err
+	}
+	for _, pair := range [][2]*mpi.Site{{recorded, site}, {site, recorded}} {
+		for _, s := range pair[0].Settings {
+			if now, _ := pair[1].Value(s.Name); now.Value != s.Value || !bytes.Equal(now.Content, s.Content) {
+				return fmt.Errorf("%w: %s: the campaign began with %s, here it is %s: run this command with the settings with which it began",
+					benchrunner.ErrNoStart, lib.Name, valueText(recorded, s.Name), valueText(site, s.Name))
+			}
+		}
+	}
+	return nil
+}
+
+func valueText(site *mpi.Site, name string) string {
+	if s, ok := site.Value(name); ok {
+		return s.String()
+	}
+	return "no " + name
+}
+
+// HiddenSettings returns a text for each setting in the environment of this process that selects algorithms and does not
+// reach the campaign's jobs.
+func (c *Campaign) HiddenSettings(environ []string) []string {
+	r := c.Config.Runner
+	if !r.Live() || r.Facts().Attached {
+		return nil
+	}
+	var out []string
+	for _, lib := range c.Config.Libraries {
+		port, ok := c.releases[lib.Name].port.(mpi.Measurable)
+		if !ok {
+			continue
+		}
+		given := strings.Join(slices.Concat(r.Setup, r.Env, lib.Env), "\n")
+		for _, s := range port.Settings(environ, "") {
+			if !strings.Contains(given, s.Name+"=") {
+				out = append(out, fmt.Sprintf("%s: %v of this shell does not reach the jobs: if users of the machine have it, add %s to runner.env", lib.Name, s, s.Name+"="+s.Value))
+			}
+		}
+	}
+	return out
 }
 
 // checkNeutral checks that the settings that select algorithms can be turned off. An argument of the launcher or a file

@@ -109,7 +109,7 @@ type prices struct {
 func (v *Verifier) prices(lib config.Library) (prices, error) {
 	out := prices{model: v.campaign.Spec.Launch, points: map[coll.Point]float64{}}
 	var err error
-	if out.usages, err = usagesOf(v.state, lib.Name, out.model); err != nil || len(out.usages) > 0 {
+	if out.usages, err = usagesOf(v.state, lib.Name, out.model, v.start); err != nil || len(out.usages) > 0 {
 		return out, err
 	}
 	for i, p := range v.campaign.Problems {
@@ -182,7 +182,17 @@ func (u usages) of(nodes int) usage {
 	return u[anyNodes]
 }
 
-func usagesOf(state *journal.State, library string, model benchrunner.LaunchModel) (usages, error) {
+// start identifies the settings with which programs started that measured a problem's candidates.
+func (v *Verifier) start(of journal.Problem) benchrunner.Start {
+	for _, p := range v.campaign.Problems {
+		if p.Problem == of {
+			return p.Start
+		}
+	}
+	return nil
+}
+
+func usagesOf(state *journal.State, library string, model benchrunner.LaunchModel, start func(journal.Problem) benchrunner.Start) (usages, error) {
 	out := usages{}
 	for _, r := range state.Rounds {
 		if r.Problem.Library != library {
@@ -198,7 +208,7 @@ func usagesOf(state *journal.State, library string, model benchrunner.LaunchMode
 			}
 			keys := map[benchrunner.LaunchKey]bool{}
 			for _, at := range j.Carries {
-				keys[model.Key(batch[at])] = true
+				keys[model.Key(batch[at], start(r.Problem))] = true
 			}
 			for _, nodes := range []int{j.Nodes, anyNodes} {
 				sum := out[nodes]
@@ -218,15 +228,11 @@ func usagesOf(state *journal.State, library string, model benchrunner.LaunchMode
 // differ.
 func launchesOf(points []verify.TestPoint, model benchrunner.LaunchModel) map[int]usage {
 	out := map[int]usage{}
-	type launch struct {
-		benchrunner.LaunchKey
-		settings coll.Algorithm
-	}
-	counted := map[launch]bool{}
+	counted := map[benchrunner.LaunchKey]bool{}
 	for _, s := range points {
 		u := out[s.Nodes]
 		for _, settings := range []coll.Algorithm{verify.Tuned, coll.Default} {
-			key := launch{model.Key(coll.Candidate{Point: s.Point, Algorithm: settings}), settings}
+			key := model.Key(coll.Candidate{Point: s.Point, Algorithm: settings}, func(c coll.Candidate) string { return c.Algorithm.String() })
 			if !counted[key] {
 				counted[key] = true
 				u.launches++

@@ -31,7 +31,8 @@ func TestBlockCost(t *testing.T) {
 		j.State = coll.JobEnded
 		state.Add(journal.Record{Kind: journal.KindJob, Problem: problem, Round: 1, Job: &j})
 	}
-	usages := testutil.Must(usagesOf(&state, "mpich", benchrunner.LaunchNative))(t)
+	same := func(journal.Problem) benchrunner.Start { return nil }
+	usages := testutil.Must(usagesOf(&state, "mpich", benchrunner.LaunchNative, same))(t)
 	for _, tc := range []struct {
 		name   string
 		points []coll.Point
@@ -53,7 +54,7 @@ func TestBlockCost(t *testing.T) {
 			}
 		})
 	}
-	if got := testutil.Must(usagesOf(&state, "openmpi", benchrunner.LaunchNative))(t).of(2).seconds(usage{launches: 1, cases: 1}); got != 0 {
+	if got := testutil.Must(usagesOf(&state, "openmpi", benchrunner.LaunchNative, same))(t).of(2).seconds(usage{launches: 1, cases: 1}); got != 0 {
 		t.Errorf("a library without jobs has the cost %g s", got)
 	}
 }

@@ -188,7 +188,17 @@ func storedResults(contents *journal.Contents, folder string) (report.Facts, []a
 func (s *session) readSites(ctx context.Context, a *app) error {
 	known := func(lib config.Library) bool { return s.past.State().Site(lib.Name) != nil }
 	all := s.campaign.Config.Libraries
-	if !s.campaign.Connected() || !slices.ContainsFunc(all, func(l config.Library) bool { return !known(l) }) {
+	if !s.campaign.Connected() {
+		return nil
+	}
+	for _, lib := range all {
+		if site := s.past.State().Site(lib.Name); site != nil {
+			if err := s.campaign.CheckSite(ctx, lib, site); err != nil {
+				return err
+			}
+		}
+	}
+	if !slices.ContainsFunc(all, func(l config.Library) bool { return !known(l) }) {
 		return nil
 	}
 	for _, lib := range all {

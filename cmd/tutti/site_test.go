@@ -62,3 +62,21 @@ func TestSiteRules(t *testing.T) {
 		t.Errorf("exported rules\n%s\nwant those of the site for allreduce", rules)
 	}
 }
+
+// TestSiteOfShell tunes MPICH in a shell that pins an algorithm. Users of this shell get it, so it must be named, and
+// other commands must refuse to measure without it.
+func TestSiteOfShell(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	siteCampaign(t, testutil.MPICH, dir, "openmpi.yaml",
+		"name: openmpi", "name: mpich", `"4.1.4"`, `"4.0.2"`, "[reduce, bcast]", "[bcast]", "ppn: [2, 3, 4]", "ppn: [2]")
+	pinned := append(os.Environ(), "MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial")
+	_, out := mustEndWith(t, pinned, dir, finished, append([]string{"tune", "-c", "c.yaml", "--yes"}, fewCases("3s")...)...)
+	if want := "mpich: MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial (environment) pins algorithms"; !strings.Contains(out, want) {
+		t.Errorf("output\n%s\nwant %s", out, want)
+	}
+	_, out = mustEnd(t, dir, []exitCode{codeNotReady}, "verify", "out", "--machine-time", "1h")
+	if want := "the campaign began with MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial (environment), here it is no MPIR_CVAR_BCAST_INTRA_ALGORITHM"; !strings.Contains(out, want) {
+		t.Errorf("output\n%s\nwant %s", out, want)
+	}
+}

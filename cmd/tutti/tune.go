@@ -132,7 +132,7 @@ func (o *tuneOptions) dryRun(cmd *cobra.Command, c *config.Campaign) error {
 		return err
 	}
 	a := o.app
-	a.warn(slices.Concat(b.Warnings, b.MeasuredCompletely()))
+	a.warn(slices.Concat(b.Warnings, b.HiddenSettings(o.environ), b.MeasuredCompletely()))
 	return o.show(forecast, func() { printForecast(a, forecast, c.Export.CollectiveShare, o.scripts) })
 }
 
@@ -149,7 +149,7 @@ func startCampaign(ctx context.Context, a *app, c *config.Campaign, yes bool) er
 	if err := b.Connect(id, a.environ); err != nil {
 		return err
 	}
-	a.warn(slices.Concat(b.Warnings, b.MeasuredCompletely()))
+	a.warn(slices.Concat(b.Warnings, b.HiddenSettings(a.environ), b.MeasuredCompletely()))
 	if err := confirmCampaign(ctx, a, b, yes); err != nil {
 		return err
 	}
