@@ -50,7 +50,9 @@ func TestCosts(t *testing.T) {
 // TestCostsOfStarts checks that candidates that need other settings at the start of a program have launches of their own.
 func TestCostsOfStarts(t *testing.T) {
 	batch := []coll.Candidate{at(4, 8, "ring"), at(4, 8, "library_default"), at(4, 16, "tree"), at(4, 16, "library_default")}
-	start := func(c coll.Candidate) string { return map[bool]string{true: "as the site has it"}[c.Algorithm.IsDefault()] }
+	start := func(c coll.Candidate) string {
+		return map[bool]string{true: "as the site has it"}[c.Algorithm.IsDefault()]
+	}
 	for model, want := range map[benchrunner.LaunchModel][]float64{
 		benchrunner.LaunchNative: {14, 14, 0, 0}, benchrunner.LaunchOSU: {14, 14, 14, 0}, benchrunner.LaunchCandidate: {14, 14, 14, 14},
 	} {

@@ -51,7 +51,8 @@ type Outcome struct {
 	Phase       string  // of OutcomeFailed: PhaseLaunch, PhaseRun, PhaseParse or PhaseNoise
 	Cause       Cause   `json:",omitzero"` // of OutcomeNotReached: why the case was not measured, "" if only cases before it failed
 	Error       string
-	Answer      string // what a probe found out, a verify.ForcingState; empty for benchmarks
+	Evidence    coll.Evidence // of OutcomeDone; empty for the library's default
+	Answer      string        // what a probe found out, a verify.ForcingState; empty for benchmarks
 }
 
 // OutcomeState says whether a case was measured.

@@ -55,5 +55,17 @@ type Trial struct {
 	State   TrialState `json:"state"`
 	Phase   string     `json:"phase,omitzero"` // phase in which a failed trial ended: launch, run or parse
 	Error   string     `json:"error,omitzero"`
-	Answer  string     `json:"answer,omitzero"` // what a probe found out, a verify.ForcingState; empty for benchmarks and without an answer
+	// Evidence that the algorithm ran; empty for the default, for failed trials and for recorded data.
+	Evidence Evidence `json:"evidence,omitzero"`
+	Answer   string   `json:"answer,omitzero"` // what a probe found out, a verify.ForcingState; empty for benchmarks and without an answer
 }
+
+// Evidence says how it is known which algorithm a measurement ran.
+type Evidence string
+
+// Kinds of evidence, the best first. If another algorithm was seen to run, the trial has failed.
+const (
+	Observed    Evidence = "observed"     // the algorithm was seen to run
+	Accepted    Evidence = "accepted"     // the library took the setting, and nothing that is known outranks it
+	NotObserved Evidence = "not observed" // the setting was given, and nothing shows what ran
+)

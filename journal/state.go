@@ -48,6 +48,7 @@ type Round struct {
 	Done       int                     // successful trials
 	Failed     int                     // failed trials
 	Seconds    float64                 // machine time of all trials
+	Evidence   map[coll.Evidence]int   // number of trials with each kind of evidence
 	Evaluation *activelearn.Evaluation // nil before the round is evaluated
 	Grow       []coll.Candidate        // candidates whose algorithms and points join the space after the round
 	batch      storedRecords
@@ -114,6 +115,12 @@ func (s *State) add(r Record, at span) {
 			round.Failed++
 		}
 		round.Seconds += r.Trial.CostSeconds
+		if e := r.Trial.Evidence; e != "" {
+			if round.Evidence == nil {
+				round.Evidence = map[coll.Evidence]int{}
+			}
+			round.Evidence[e]++
+		}
 	case KindEvaluation:
 		s.round(p, r.Round).Evaluation = r.Evaluation
 	case KindGrow:

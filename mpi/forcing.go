@@ -34,6 +34,7 @@ type Forcing struct {
 	Base     []Var          // for a program that measures every candidate with the same Base
 	Switches []Switch       // set in such a program before the calls; they undo the switches of other candidates
 	NewComm  bool           // switches act only on communicators created afterwards
+	Function string         `json:",omitzero"` // of the library that runs the algorithm; "" if a measuring program need not see it
 	Own      coll.Algorithm `json:",omitzero"` // algorithm that tutti's own library runs
 	Parts    bool           `json:",omitzero"` // the algorithm is composed of others, and an error stack may show one of these alone
 }

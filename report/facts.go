@@ -36,6 +36,7 @@ type Facts struct {
 	MachineTime  []MachineTimeFacts  `json:"machine_time,omitempty"` // by problem, verifications last
 	Excluded     []ExcludedFacts     `json:"excluded,omitempty"`     // candidates, by problem
 	Environments []EnvironmentFacts  `json:"environments,omitempty"` // by library
+	Evidence     []EvidenceFacts     `json:"evidence,omitempty"`     // by library
 }
 
 // Criteria say when a selection is good enough to stop.
@@ -286,6 +287,14 @@ type ExcludedFacts struct {
 	Attempts int    `json:"attempts"`
 	Phase    string `json:"phase"` // of the last attempt: launch, run or parse
 	Error    string `json:"error"`
+}
+
+// EvidenceFacts has the numbers of a library's measurements of forced algorithms by what shows which algorithm ran.
+type EvidenceFacts struct {
+	Library     string `json:"library"`
+	Observed    int    `json:"observed"`     // the algorithm was seen to run
+	Accepted    int    `json:"accepted"`     // the library took the setting, and nothing that is known outranks it
+	NotObserved int    `json:"not_observed"` // the setting was given, and nothing shows what ran
 }
 
 // EnvironmentFacts describes the software and hardware on which jobs of a library ran. Jobs that ran on

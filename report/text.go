@@ -192,6 +192,15 @@ func modelLines(f Facts) (lines []string) {
 	return lines
 }
 
+// EvidenceLines returns a line for each library that says in how many measurements the forced algorithm was seen to run.
+func EvidenceLines(f Facts) string {
+	var b strings.Builder
+	for _, e := range f.Evidence {
+		fmt.Fprintf(&b, "%s: forced algorithms observed in %d measurements, accepted in %d, not observed in %d\n", e.Library, e.Observed, e.Accepted, e.NotObserved)
+	}
+	return b.String()
+}
+
 // VerificationTable returns the results of verifications as a text table without colours. It has a row for
 // each library and collective. It returns "" if there is no verification.
 func VerificationTable(f Facts) string {

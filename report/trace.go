@@ -216,6 +216,9 @@ func ReadGains(path, library string) (*Gains, error) {
 	if library == "" && len(names) == 1 {
 		library = names[0]
 	}
+	if library == "" {
+		return nil, fmt.Errorf("%s: the campaign tuned %s: --library says which one", path, strings.Join(names, " and "))
+	}
 	if !slices.Contains(names, library) {
 		return nil, fmt.Errorf("%s: library %q: want one of %s", path, library, strings.Join(names, ", "))
 	}

@@ -192,6 +192,7 @@ const (
 	verifiedNot   = "no"
 	verifiedStack = "error stack" // functions in MPICH's error stack, outermost first
 	verifiedEnum  = "enumeration" // Open MPI's name of the algorithm's number
+	verifiedFunc  = "function"    // the function of Open MPI that ran the algorithm
 	verifiedOwn   = "libtutti"    // libtutti's name of the algorithm, as in its table
 )
 
@@ -207,6 +208,8 @@ func (e event) contradicts(c benchrunner.Case) string {
 		return ""
 	case e.Verified == verifiedEnum && e.Seen == want, e.Verified == verifiedOwn && e.Seen == c.Own.String():
 		return ""
+	case e.Verified == verifiedFunc && plain(e.Seen) == plain(c.Function):
+		return ""
 	case e.Verified == verifiedStack:
 		outermost, _, _ := strings.Cut(e.Seen, " ")
 		for _, kind := range []string{"_intra_", "_allcomm_", "_intra_composition_"} {
@@ -220,6 +223,21 @@ func (e event) contradicts(c benchrunner.Case) string {
 	}
 	return fmt.Sprintf("the library ran %s instead", e.Seen)
 }
+
+// evidence returns how the output shows that the requested algorithm ran. The program reads back the settings that it
+// writes, and refuses a case that another component of the library could serve.
+func (e event) evidence(c benchrunner.Case) coll.Evidence {
+	switch {
+	case c.Algorithm.IsDefault():
+		return ""
+	case e.Verified == verifiedNot || e.Verified == verifiedEnum:
+		return coll.Accepted
+	}
+	return coll.Observed
+}
+
+// plain removes underscores from the name of a function. Some of Open MPI's names for one algorithm differ only there.
+func plain(name string) string { return strings.ReplaceAll(strings.ReplaceAll(name, "_", ""), "-", "") }
 
 // world returns how the processes of the MPI world differ from the layout, or "" if they agree.
 func (l listing) world(s benchrunner.Launch) string {

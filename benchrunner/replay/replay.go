@@ -34,7 +34,7 @@ type Options struct {
 	JobNoise    float64 // relative, lognormal, one factor for all times of a batch
 	Launch      benchrunner.LaunchCost
 	Start       benchrunner.Start // says which candidates can share a launch; nil: as Launch.Model says
-	FailureRate float64 // fraction of trials that fail
+	FailureRate float64           // fraction of trials that fail
 }
 
 // Validate returns every fault of the options at once.

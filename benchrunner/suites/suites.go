@@ -159,7 +159,11 @@ func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner
 		case len(rows) > 1:
 			return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("%s printed %d lines for the size", p.printed, len(rows))), true
 		}
-		return p.outcome(s, out, rows[0], &reading), true
+		o := p.outcome(s, out, rows[0], &reading)
+		if o.State == benchrunner.OutcomeDone && !c.Algorithm.IsDefault() {
+			o.Evidence = coll.NotObserved
+		}
+		return o, true
 	})
 	return reading
 }

@@ -39,10 +39,29 @@ func AddJournal(f *report.Facts, state *journal.State, libraries []string, attem
 	jobs := verificationsLast(state.Jobs)
 	f.MachineTime = machineTime(jobs)
 	f.Environments = environments(jobs)
+	f.Evidence = evidence(state)
 	f.Warnings = slices.Concat(f.Warnings, mixedEnvironments(f.Environments), changedPrograms(jobs))
 	var err error
 	f.Excluded, err = excluded(state, attempts)
 	return err
+}
+
+// evidence counts the measurements of forced algorithms of each library that has any.
+func evidence(state *journal.State) []report.EvidenceFacts {
+	var out []report.EvidenceFacts
+	for _, r := range state.Rounds {
+		if len(r.Evidence) == 0 {
+			continue
+		}
+		i := slices.IndexFunc(out, func(o report.EvidenceFacts) bool { return o.Library == r.Problem.Library })
+		if i < 0 {
+			i, out = len(out), append(out, report.EvidenceFacts{Library: r.Problem.Library})
+		}
+		out[i].Observed += r.Evidence[coll.Observed]
+		out[i].Accepted += r.Evidence[coll.Accepted]
+		out[i].NotObserved += r.Evidence[coll.NotObserved]
+	}
+	return out
 }
 
 // verificationsLast moves the jobs of verifications to the end.

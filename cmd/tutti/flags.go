@@ -84,6 +84,8 @@ var (
 func arguments(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
+		case most == 0 && len(args) > 0 && cmd.Flags().Lookup("config") != nil && !cmd.Flags().Changed("config"):
+			return usageError(cmd, fmt.Errorf("unknown argument %q: -c names the file, as in %s -c %s", args[0], cmd.CommandPath(), shellWord(args[0])))
 		case most == 0 && len(args) > 0:
 			return usageError(cmd, fmt.Errorf("unknown argument %q", args[0]))
 		case len(args) < least || most >= 0 && len(args) > most:

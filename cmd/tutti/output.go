@@ -22,7 +22,7 @@ import (
 // for people.
 func (a *app) show(v any, text func()) error {
 	if a.format == formatJSON {
-		return report.WriteJSON(a.stdout, v)
+		return report.WriteJSON(ownFile(a.stdout), v)
 	}
 	text()
 	return nil

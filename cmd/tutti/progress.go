@@ -50,7 +50,7 @@ func newProgress(out io.Writer, environ []string, c *assembly.Campaign) *progres
 		out: out, limits: c.Spec.Limits,
 		trackers: map[journal.Problem]*progress.Tracker{}, printed: map[journal.Problem]time.Time{},
 	}
-	f, ok := out.(*os.File)
+	f, ok := ownFile(out).(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || slices.Contains(environ, "TERM=dumb") {
 		return d
 	}

@@ -265,7 +265,7 @@ const terminalWidth = 80
 
 // printSummary prints the results of a campaign, the verdict about each library and the points with the highest risk.
 func printSummary(a *app, f report.Facts, dir string) {
-	fmt.Fprint(a.stdout, report.Summary(f), report.VerificationTable(f))
+	fmt.Fprint(a.stdout, report.Summary(f), report.EvidenceLines(f), report.VerificationTable(f))
 	printVerdicts(a, f.Verdicts(), dir)
 	warnings := slices.Clone(f.Warnings)
 	for _, p := range f.Problems {

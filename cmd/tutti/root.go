@@ -26,7 +26,7 @@ type app struct {
 // Main runs one command line and returns the exit code of the process.
 func Main(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
 	out := &stickyWriter{to: stdout}
-	a := &app{environ: environ, stdin: os.Stdin, stdout: out, stderr: stderr}
+	a := &app{environ: environ, stdin: os.Stdin, stdout: forLocale(out, environ), stderr: forLocale(stderr, environ)}
 	a.waits = newWaitNotices("the scheduler", a.printLine)
 	root := rootCommand(a)
 	root.SetArgs(args)
@@ -35,7 +35,7 @@ func Main(ctx context.Context, args, environ []string, stdout, stderr io.Writer)
 		err = withCode(codeOutput, fmt.Errorf("standard output: %w", out.err))
 	}
 	if err != nil && !errorIsPrinted(err) && !errors.Is(err, syscall.EPIPE) { // such as: tutti ... | head
-		fmt.Fprintf(stderr, "tutti: %v\n", err)
+		fmt.Fprintf(a.stderr, "tutti: %v\n", err)
 	}
 	return int(codeOf(err))
 }

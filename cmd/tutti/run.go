@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -78,7 +79,10 @@ this variable to other nodes: mpirun -x LD_PRELOAD ...`,
 		if err != nil {
 			return err
 		}
-		return runProgram(a, cmd, args, env)
+		began := time.Now()
+		err = runProgram(a, cmd, args, env)
+		o.checkTrace(began)
+		return err
 	}
 	return cmd
 }
@@ -131,6 +135,17 @@ func (o *runOptions) environment() ([]string, error) {
 	return env, nil
 }
 
+// checkTrace prints a message if the program has not written a trace since it began.
+func (o *runOptions) checkTrace(began time.Time) {
+	if o.trace == "" {
+		return
+	}
+	const coarse = 2 * time.Second // of the times in file systems
+	if info, err := os.Stat(o.trace); err != nil || info.ModTime().Before(began.Add(-coarse)) {
+		fmt.Fprintf(o.stderr, "tutti: nothing was traced: %s was not written: the program made no collective calls, or does not use the MPI library of %s\n", o.trace, o.library)
+	}
+}
+
 // pathVariable is an environment variable that contains the path of a file. If the path is "", the variable
 // is not set.
 type pathVariable struct{ name, path string }
@@ -172,7 +187,7 @@ func preloaded(environ []string, library string, files []pathVariable) ([]string
 // it uses 127 for a command that does not exist and 126 for one that cannot be started.
 func runProgram(a *app, cmd *cobra.Command, args, env []string) error {
 	c := exec.CommandContext(cmd.Context(), args[0], args[1:]...)
-	c.Env, c.Stdin, c.Stdout, c.Stderr = env, a.stdin, a.stdout, a.stderr
+	c.Env, c.Stdin, c.Stdout, c.Stderr = env, a.stdin, ownFile(a.stdout), ownFile(a.stderr)
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) }
 	err := c.Run()
 	switch {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -32,6 +33,8 @@ type problemStatus struct {
 	Source         string  `json:"source"`               // of slowdown and mistakes, as in report.json
 	Stop           string  `json:"stop"`                 // "" while not stopped
 	NotGuarded     bool    `json:"not_guarded,omitzero"` // the library's default is not measured, or export.guard is false
+
+	Reasons []string `json:"reasons,omitempty"` // of failed trials, with their numbers, the most frequent first
 }
 
 type campaignStatus struct {
@@ -116,6 +119,14 @@ func statusOf(c *journal.Contents, activity journal.Activity, process string) ca
 		one := problemStatusOf(p, state.Problem(p))
 		one.NotGuarded = one.Trials > 0 && (!spec.Export.Guard || !measuresDefault(state.Problem(p)))
 		s.Problems = append(s.Problems, one)
+	}
+	for i := range s.Problems {
+		p := &s.Problems[i]
+		reasons, err := failureReasons(state.Problem(journal.Problem{Library: p.Library, Collective: coll.Collective(p.Collective)}))
+		if err != nil {
+			s.Warnings = append(s.Warnings, err.Error())
+		}
+		p.Reasons = reasons
 	}
 	for _, lib := range spec.Libraries {
 		entries, err := verify.Entries(state.Verification(lib.Name))
@@ -206,6 +217,54 @@ func measuresDefault(past *journal.ProblemState) bool {
 	return false
 }
 
+// mostReasons is the number of different reasons of failed trials that status names for a problem.
+const mostReasons = 3
+
+var numbers = regexp.MustCompile(`[0-9.]+`)
+
+// failureReasons returns why trials of a problem failed, as texts such as "2 run: wrong data". Reasons that differ only in
+// numbers count as one.
+func failureReasons(p *journal.ProblemState) ([]string, error) {
+	type reason struct {
+		text  string
+		count int
+	}
+	var all []*reason
+	if p == nil {
+		return nil, nil
+	}
+	for _, r := range p.Rounds {
+		if r.Failed == 0 {
+			continue
+		}
+		for t, err := range r.Trials() {
+			if err != nil {
+				return nil, err
+			}
+			if t.State == coll.TrialDone {
+				continue
+			}
+			text := t.Phase + ": " + t.Error
+			i := slices.IndexFunc(all, func(o *reason) bool {
+				return numbers.ReplaceAllString(o.text, "") == numbers.ReplaceAllString(text, "")
+			})
+			if i < 0 {
+				i, all = len(all), append(all, &reason{text: text})
+			}
+			all[i].count++
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *reason) int { return cmp.Compare(b.count, a.count) })
+	var out []string
+	for _, r := range all[:min(len(all), mostReasons)] {
+		out = append(out, fmt.Sprintf("%d %s", r.count, r.text))
+	}
+	if more := len(all) - len(out); more > 0 {
+		out = append(out, fmt.Sprintf("%d other reasons", more))
+	}
+	return out, nil
+}
+
 func printStatus(a *app, s campaignStatus, dir string) {
 	fmt.Fprintf(a.stdout, "campaign %s, %s", s.Campaign, s.Activity)
 	if s.Process != "" {
@@ -240,7 +299,7 @@ func printStatus(a *app, s campaignStatus, dir string) {
 	}
 	for _, p := range s.Problems {
 		if p.Failed > 0 {
-			fmt.Fprintf(a.stdout, "%s %s: %d of %d trials failed\n", p.Library, p.Collective, p.Failed, p.Trials)
+			fmt.Fprintf(a.stdout, "%s %s: %d of %d trials failed: %s\n", p.Library, p.Collective, p.Failed, p.Trials, strings.Join(p.Reasons, "; "))
 		}
 	}
 	for _, p := range s.Problems {

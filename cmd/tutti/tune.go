@@ -93,6 +93,9 @@ func (o *tuneOptions) run(cmd *cobra.Command) error {
 	if o.dry {
 		return o.dryRun(cmd, c)
 	}
+	if err := checkFolder(c.Output); err != nil {
+		return err
+	}
 	if !o.skipChecks {
 		if err := preflight(cmd.Context(), o.app, c); err != nil {
 			return err
@@ -134,6 +137,21 @@ func (o *tuneOptions) dryRun(cmd *cobra.Command, c *config.Campaign) error {
 	a := o.app
 	a.warn(slices.Concat(b.Warnings, b.HiddenSettings(o.environ), b.MeasuredCompletely()))
 	return o.show(forecast, func() { printForecast(a, forecast, c.Export.CollectiveShare, o.scripts) })
+}
+
+// checkFolder checks that the folder has no campaign. Errors match journal.ErrLocked if a process runs one there, or
+// journal.ErrExists.
+func checkFolder(dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, journal.FileName)); err != nil {
+		return nil // other errors are those of Create
+	}
+	switch activity, process, err := journal.ActivityIn(dir); {
+	case err != nil:
+		return err
+	case activity == journal.Running:
+		return fmt.Errorf("%w: a campaign runs in %s: %s; see tutti status %s, or choose another folder", journal.ErrLocked, displayPath(dir), process, shellWord(displayPath(dir)))
+	}
+	return fmt.Errorf("%s: %w: resume it with tutti resume %s, or choose another folder", displayPath(dir), journal.ErrExists, shellWord(displayPath(dir)))
 }
 
 // startCampaign asks for confirmation if necessary, creates the journal, and runs a new campaign to its

@@ -1,4 +1,5 @@
 #include "native.h"
+#include "cvar.h"
 #include "pairs.h"
 #include "source.h" /* defines SOURCE, the checksum of these files */
 
@@ -280,8 +281,15 @@ int main(int argc, char **argv)
         printf("tutti-native %d %s\n", FORMAT, SOURCE);
         return DONE;
     }
+    if (argc == 3 && strcmp(argv[1], "--settings") == 0) {
+        if (cvar_start() != MPI_SUCCESS)
+            return WRONG_WORLD;
+        cvar_print(argv[2]);
+        MPI_T_finalize();
+        return DONE;
+    }
     if (argc != 2 || argv[1][0] == '-') {
-        fprintf(stderr, "usage: tutti-native PLAN\n       tutti-native --version\n");
+        fprintf(stderr, "usage: tutti-native PLAN\n       tutti-native --settings PREFIX\n       tutti-native --version\n");
         return WRONG_PLAN;
     }
     MPI_Init(&argc, &argv);

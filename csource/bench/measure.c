@@ -285,6 +285,17 @@ static int see_own(task *t)
     return agree(t, "algorithm");
 }
 
+/* Detects which function of coll/tuned ran the warm-up calls. */
+static int see_bound(task *t)
+{
+    char name[MAX_NAME];
+    if (t->s->ctl.size > 1 && bound_name(t->c->what, name)) {
+        t->how = "function";
+        snprintf(t->seen, sizeof t->seen, "%s", name[0] ? name : "no function of coll/tuned");
+    }
+    return 0;
+}
+
 /* Detects which algorithm ran. This is done once for each algorithm of a collective, because the result does not
  * depend on the message size. */
 static int see(task *t)
@@ -294,6 +305,8 @@ static int see(task *t)
     known *k = remembered(s, t->c);
     if (t->c->own != NULL)
         return see_own(t);
+    if (strcmp(t->how, "enumeration") == 0)
+        return see_bound(t);
     if (!probe_possible(t->c->what, s->library) || !chosen(t->c) || s->ctl.size < 2)
         return 0;
     if (k == NULL) {
@@ -338,6 +351,7 @@ static double warm(task *t, int calls)
 static int warm_up(task *t)
 {
     const plan *p = &t->s->plan;
+    bound_clear();
     double from = seconds(), one = warm(t, 1);
     int more = p->warmup - 1;
     if (agree(t, "call"))

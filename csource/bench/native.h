@@ -121,7 +121,16 @@ typedef struct {
 
 void summarise(const double *samples, int n, double *scratch, summary *out);
 
-/* probe.c: detects which algorithm ran. */
+/* bound.c: detects which function of Open MPI ran an algorithm. */
+
+/* Empties the slots through which Open MPI's component coll/tuned calls algorithms. */
+void bound_clear(void);
+
+/* Writes the name of the function that ran the collective since bound_clear() to `name`, of MAX_NAME bytes. It is empty if
+ * the component ran none. Returns 0 if functions cannot be detected in this library. */
+int bound_name(collective what, char *name);
+
+/* probe.c: detects which algorithm of MPICH ran. */
 
 int probe_possible(collective what, const char *library);
 void probe_run(const control *c, MPI_Comm comm, collective what, char *seen);

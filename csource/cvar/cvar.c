@@ -130,3 +130,30 @@ int cvar_rival(char *name, size_t capacity)
     }
     return most;
 }
+
+void cvar_print(const char *prefix)
+{
+    static char text[4096];
+    int n = 0;
+    if (MPI_T_cvar_get_num(&n) != MPI_SUCCESS)
+        return;
+    for (int i = 0; i < n; i++) {
+        char name[128];
+        int length = sizeof name, described = 0, verbosity, bind, scope, count;
+        long long value;
+        MPI_T_enum items;
+        cvar v;
+        if (MPI_T_cvar_get_info(i, name, &length, &verbosity, &v.type, &items, NULL, &described, &bind, &scope) != MPI_SUCCESS ||
+            strncmp(name, prefix, strlen(prefix)) != 0 || bind != MPI_T_BIND_NO_OBJECT ||
+            MPI_T_cvar_handle_alloc(i, NULL, &v.handle, &count) != MPI_SUCCESS)
+            continue;
+        if (v.type == MPI_CHAR && count > 0 && count < (int)sizeof text && MPI_T_cvar_read(v.handle, text) == MPI_SUCCESS) {
+            text[count] = 0;
+            if (strpbrk(text, "\r\n") == NULL)
+                printf("cvar %s=%s\n", name, text);
+        } else if (v.type != MPI_CHAR && count == 1 && cvar_fetch(&v, &value) == MPI_SUCCESS) {
+            printf("cvar %s=%lld\n", name, value);
+        }
+        MPI_T_cvar_handle_free(&v.handle);
+    }
+}

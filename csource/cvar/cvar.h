@@ -30,4 +30,8 @@ int cvar_rival(char *name, size_t capacity);
 
 #pragma GCC visibility pop
 
+/* Prints a line "cvar NAME=VALUE" for each control variable whose name begins with a prefix: those that are a text, a whole
+ * number or a truth value of the whole program. The call of MPI_T_init_thread has read environment and parameter files. */
+void cvar_print(const char *prefix);
+
 #endif

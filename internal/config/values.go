@@ -157,6 +157,9 @@ func items[T comparable](at *[]T, least int, unique bool, item schema, parse fun
 	read := func(v any) error {
 		if s, ok := v.(string); ok {
 			v = []any{}
+			if within, ok := strings.CutPrefix(s, "["); ok && strings.HasSuffix(within, "]") { // as in YAML
+				s = strings.TrimSuffix(within, "]")
+			}
 			for _, part := range strings.Split(s, ",") {
 				v = append(v.([]any), strings.TrimSpace(part))
 			}

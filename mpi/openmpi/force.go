@@ -45,6 +45,7 @@ func force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) {
 		switches = append(switches, mpi.Switch{Name: prefix + param.suffix, Value: value})
 	}
 	f := newForcing(append([]mpi.Setting{dynamicRules}, disable(componentsAbove)...), switches)
+	f.Function = functionOf(c.Collective, e)
 	if c.Collective == coll.Allgatherv {
 		// Dynamic rules cannot be changed after MPI_Init (MPI_T_cvar_write of 4.1.4 returns
 		// MPI_T_ERR_CVAR_SET_NEVER), so each algorithm needs a launch of its own.

@@ -276,7 +276,7 @@ func (library) CheckAlgorithm(cat *mpi.Catalogue, c coll.Candidate, stacks [][]s
 	if isHan(e.ID) {
 		return errors.New("coll/han does not show its algorithm")
 	}
-	want := cmp.Or(e.Function, basePrefix+string(c.Collective)+"_intra_"+e.Name)
+	want := functionOf(c.Collective, e)
 	var saw []string
 	for _, stack := range stacks {
 		if i := slices.IndexFunc(stack, func(name string) bool { return strings.HasPrefix(name, basePrefix) || strings.HasPrefix(name, "coll/") }); i >= 0 {
@@ -290,6 +290,11 @@ func (library) CheckAlgorithm(cat *mpi.Catalogue, c coll.Candidate, stacks [][]s
 		return errors.New("the error names no algorithm")
 	}
 	return mpi.OtherAlgorithm(saw, want)
+}
+
+// functionOf returns the function that runs an algorithm of coll/tuned.
+func functionOf(c coll.Collective, e mpi.Entry) string {
+	return cmp.Or(e.Function, basePrefix+string(c)+"_intra_"+e.Name)
 }
 
 const basePrefix = "ompi_coll_base_"
