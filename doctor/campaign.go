@@ -40,6 +40,13 @@ func (x *campaignChecker) examine(ctx context.Context) {
 		x.checkRoot(want)
 		x.checkBenchmark(want, lib)
 	}
+	for _, t := range x.options.Tried {
+		if name := t.Library + " launch"; t.Err != nil {
+			x.add(need(name, Missing, "correct the campaign file or the settings of the machine", append([]string{"the campaign's launch of " + t.Layout + " fails"}, strings.Split(t.Err.Error(), "\n")...)...))
+		} else {
+			x.add(need(name, OK, "", append([]string{"the campaign's launch of " + t.Layout + " works"}, t.Settings...)...))
+		}
+	}
 	if refused := x.options.Refused; len(refused) > 0 {
 		x.add(need("grid", Warning, "", refused...))
 	}

@@ -21,6 +21,15 @@ type Options struct {
 	Run      bool             // start programs with two processes; false starts no parallel program
 	Campaign *config.Campaign // campaign on a machine; nil to examine the machine alone
 	Refused  []string         // parts of its grid that cannot be measured, with reasons
+	Tried    []Tried          // launches of the campaign that were tried
+}
+
+// Tried is what a launch of a campaign showed, one with the options, environment and largest layout of the campaign.
+type Tried struct {
+	Library  string
+	Layout   string
+	Settings []string // of the machine that take part in the choice of algorithms
+	Err      error    // why the campaign cannot measure
 }
 
 type limits struct {

@@ -15,6 +15,7 @@ import (
 type Planned struct {
 	Job         coll.Job // its state is JobIntended
 	Launches    []benchrunner.Launch
+	Variables   [][]mpi.Var // that the program asks for, by launch
 	Submission  benchrunner.Submission
 	Script      string
 	Command     string  // shell command that submits the job, for people to read
@@ -50,7 +51,11 @@ func (m *Machine) planned(d plannedJob, name string) (Planned, error) {
 		NodeSeconds: j.LimitSeconds * float64(j.Nodes),
 	}
 	for _, s := range j.launches {
-		p.Launches = append(p.Launches, s.Launch)
+		cmd, err := m.opt.Program.Command(s.Launch)
+		if err != nil {
+			return Planned{}, err
+		}
+		p.Launches, p.Variables = append(p.Launches, s.Launch), append(p.Variables, cmd.Env)
 		p.Expected += m.expected(s.Launch)
 	}
 	p.Command = m.opt.Scheduler.Show(p.Submission)

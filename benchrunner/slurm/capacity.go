@@ -3,6 +3,7 @@ package slurm
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 type node struct {
 	name     string
+	cpus     int   // as Slurm counts them, those of the system included
 	cores    int   // that jobs get
 	bytes    int64 // of memory; zero if Slurm does not know
 	features []string
@@ -34,7 +36,7 @@ func parseNode(line string) (node, error) {
 		}
 		counts[i] = int(count)
 	}
-	n := node{name: f[0], cores: coresOf(counts[0], counts[1]*counts[2], counts[3]), features: strings.Split(f[2], ","), state: f[3]}
+	n := node{name: f[0], cpus: counts[0], cores: coresOf(counts[0], counts[1]*counts[2], counts[3]), features: strings.Split(f[2], ","), state: f[3]}
 	mebibytes, err := strconv.ParseUint(f[4], 10, 40)
 	if err != nil {
 		return node{}, fmt.Errorf("sinfo: memory %q: want a number", f[4])
@@ -43,6 +45,26 @@ func parseNode(line string) (node, error) {
 		n.bytes = int64(mebibytes) << 20
 	}
 	return n, nil
+}
+
+// keep lowers the number of cores to that of the CPUs that jobs get. The others are specialised for the system. It does
+// nothing if `effective` is 0.
+func (n *node) keep(effective int) {
+	if effective > 0 && effective < n.cpus {
+		n.cores = min(effective, max(1, effective*n.cores/n.cpus))
+	}
+}
+
+var effectiveForm = regexp.MustCompile(`(?m)^NodeName=(\S+) .*\bCPUEfctv=([0-9]{1,9})\b`)
+
+// effectiveCPUs returns the number of CPUs that jobs get on each node (CPUEfctv). Slurm before 22.05 does not report it.
+func (s *Scheduler) effectiveCPUs(ctx context.Context) (map[string]int, error) {
+	out, err := s.query(ctx, "scontrol", "--oneliner", "show", "nodes")
+	cpus := map[string]int{}
+	for _, m := range effectiveForm.FindAllStringSubmatch(out, -1) {
+		cpus[m[1]], _ = strconv.Atoi(m[2]) // the pattern allows digits only
+	}
+	return cpus, err
 }
 
 // coresOf returns the number of cores of a node. Slurm counts each hardware thread as a CPU, unless the site's
@@ -109,12 +131,17 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 	if err != nil {
 		return benchrunner.Capacity{}, err
 	}
+	effective, err := s.effectiveCPUs(ctx)
+	if err != nil {
+		return benchrunner.Capacity{}, err
+	}
 	c := benchrunner.Capacity{Limit: most.Limit, Jobs: s.options.MaxJobs, Apart: true}
 	for line := range strings.Lines(out) {
 		n, err := parseNode(line)
 		if err != nil {
 			return benchrunner.Capacity{}, err
 		}
+		n.keep(effective[n.name])
 		if !n.serves(s.options.Reservation) || !n.has(s.options.Constraint) {
 			continue
 		}

@@ -1,6 +1,7 @@
 package assembly
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -25,6 +26,7 @@ type PlannedJob struct {
 	Command    string   `json:"command"`
 	Script     string   `json:"script"`
 	Carries    []string `json:"carries"`
+	Settings   []string `json:"settings,omitempty"` // that force algorithms: a text for each launch, and one for each case that a program switches
 }
 
 // LeftOut counts the candidates of one problem (a collective of a library) that cannot be measured for the same
@@ -108,6 +110,7 @@ func PlannedJobs(p journal.Problem, batch benchrunner.Batch, planned []live.Plan
 			Starts: len(j.Launches), Candidates: len(j.Job.Carries), NodeHours: j.NodeSeconds / 3600, Expected: j.Expected / 3600,
 			Command: j.Command, Script: j.Script,
 		}
+		job.Settings = settingsOf(j)
 		for _, at := range j.Job.Carries {
 			job.Carries = append(job.Carries, batch.Requests[at].Candidate.String())
 		}
@@ -123,4 +126,31 @@ func (c *Campaign) machineOf(problem int) *live.Machine {
 		panic("a problem without machine") // impossible: only campaigns on a real machine call it
 	}
 	return m
+}
+
+// settingsOf describes the settings with which the launches of a job force algorithms.
+func settingsOf(j live.Planned) []string {
+	var out []string
+	for i, l := range j.Launches {
+		text := fmt.Sprintf("launch %d:", i+1)
+		for _, v := range j.Variables[i] {
+			text += " " + v.Name + "=" + cmp.Or(v.Value, map[bool]string{true: "FILE"}[v.File != nil])
+		}
+		if len(j.Variables[i]) == 0 {
+			text += " no variables"
+		}
+		if out = append(out, text); len(l.Cases) < 2 && len(j.Variables[i]) > 0 {
+			continue
+		}
+		for _, c := range l.Cases {
+			text := "  " + c.Candidate.String() + ":"
+			for _, s := range c.Switches {
+				text += fmt.Sprintf(" %s=%d", s.Name, s.Value)
+			}
+			if len(c.Switches) > 0 {
+				out = append(out, text)
+			}
+		}
+	}
+	return out
 }

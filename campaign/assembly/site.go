@@ -33,7 +33,21 @@ const maxRules = 16 << 20
 //
 // Errors match mpi.ErrSite if the campaign cannot measure with these settings, and benchrunner.ErrNoStart if no
 // launch starts.
-func (c *Campaign) ReadSite(ctx context.Context, lib config.Library) (site *mpi.Site, err error) {
+func (c *Campaign) ReadSite(ctx context.Context, lib config.Library) (*mpi.Site, error) {
+	return c.readSite(ctx, lib, c.smallest(lib.Name))
+}
+
+// TryLaunch reads the settings of the machine like ReadSite, by a launch of the largest layout of the campaign. The files
+// of the launch are in a temporary folder below `dir`.
+func (c *Campaign) TryLaunch(ctx context.Context, lib config.Library, dir, id string, environ []string) (*mpi.Site, error) {
+	here := c.In(dir)
+	if err := here.Connect(id, environ); err != nil {
+		return nil, err
+	}
+	return here.readSite(ctx, lib, c.Largest(lib.Name))
+}
+
+func (c *Campaign) readSite(ctx context.Context, lib config.Library, at coll.Point) (site *mpi.Site, err error) {
 	port, measurable := c.releases[lib.Name].port.(mpi.Measurable)
 	if !measurable {
 		return &mpi.Site{}, nil
@@ -45,7 +59,7 @@ func (c *Campaign) ReadSite(ctx context.Context, lib config.Library) (site *mpi.
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	here := c.Sequential().In(dir)
 	here.scheduler = c.scheduler
-	found, err := here.findSettings(ctx, lib, port.Facts(), nil)
+	found, err := here.findSettings(ctx, lib, at, port.Facts(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +67,7 @@ func (c *Campaign) ReadSite(ctx context.Context, lib config.Library) (site *mpi.
 		return nil, err
 	}
 	if below := loaded(found.File); port.Facts().Preload && below != nil { // it has the settings
-		if found, err = here.findSettings(ctx, lib, below.Facts(), nil); err != nil {
+		if found, err = here.findSettings(ctx, lib, at, below.Facts(), nil); err != nil {
 			return nil, err
 		}
 		port = below
@@ -65,7 +79,7 @@ func (c *Campaign) ReadSite(ctx context.Context, lib config.Library) (site *mpi.
 	if s := site.On(mpi.PreventsTuning); len(s) > 0 {
 		return nil, fmt.Errorf("%w: %s: coll/tuned, which runs the algorithms that tutti selects, is not loaded: %v: remove it from the setting, or tune libtutti", mpi.ErrSite, lib.Name, s[0])
 	}
-	return site, here.checkNeutral(ctx, lib, port, site)
+	return site, here.checkNeutral(ctx, lib, at, port, site)
 }
 
 // CheckSite checks, for a campaign whose jobs get the environment of this process, that the settings of the machine are
@@ -121,12 +135,12 @@ func (c *Campaign) HiddenSettings(environ []string) []string {
 
 // checkNeutral checks that the settings that select algorithms can be turned off. An argument of the launcher or a file
 // of overriding parameters can outrank the environment.
-func (c *Campaign) checkNeutral(ctx context.Context, lib config.Library, port mpi.Measurable, site *mpi.Site) error {
+func (c *Campaign) checkNeutral(ctx context.Context, lib config.Library, at coll.Point, port mpi.Measurable, site *mpi.Site) error {
 	off := site.Neutral(func(mpi.SiteSetting) bool { return false })
 	if len(off) == 0 {
 		return nil
 	}
-	found, err := c.findSettings(ctx, lib, port.Facts(), off)
+	found, err := c.findSettings(ctx, lib, at, port.Facts(), off)
 	if err != nil {
 		return err
 	}
@@ -139,7 +153,7 @@ func (c *Campaign) checkNeutral(ctx context.Context, lib config.Library, port mp
 }
 
 // findSettings runs one launch that reads the settings of an MPI library, with further variables in its environment.
-func (c *Campaign) findSettings(ctx context.Context, lib config.Library, facts mpi.Facts, with []mpi.Var) (preflight.Findings, error) {
+func (c *Campaign) findSettings(ctx context.Context, lib config.Library, at coll.Point, facts mpi.Facts, with []mpi.Var) (preflight.Findings, error) {
 	c.id = journal.NewID() // jobs of different launches have different names
 	kind := c.Config.Benchmark.Kind()
 	program := &preflight.Program{Benchmark: executable(lib, kind), Library: facts, Native: kind.BuiltIn}
@@ -150,7 +164,7 @@ func (c *Campaign) findSettings(ctx context.Context, lib config.Library, facts m
 	}
 	machine.RequireFirstStart()
 	batch := benchrunner.Batch{Label: fmt.Sprintf("%s-preflight-%d", lib.Name, len(with)), Round: 1}
-	batch.Requests = []benchrunner.Request{{Candidate: coll.Candidate{Point: c.smallest(lib.Name), Algorithm: siteProbe}, Attempt: 1}}
+	batch.Requests = []benchrunner.Request{{Candidate: coll.Candidate{Point: at, Algorithm: siteProbe}, Attempt: 1}}
 	log := &jobLog{}
 	err = machine.Run(ctx, batch, log)
 	if err != nil {
@@ -240,14 +254,33 @@ func readRules(site *mpi.Site, dir string) error {
 	return nil
 }
 
+// Largest returns a point of a library whose layout has the most ranks, on the most nodes.
+func (c *Campaign) Largest(library string) coll.Point {
+	var out coll.Point
+	for _, p := range c.Problems {
+		for _, point := range p.Space.Points() {
+			if more := cmp.Or(cmp.Compare(point.Ranks(), out.Ranks()), cmp.Compare(point.Nodes, out.Nodes)); p.Library == library && (out.Nodes == 0 || more > 0) {
+				out = point
+			}
+		}
+	}
+	return out
+}
+
 // SiteWarnings returns a text for each setting of the machine that takes part in the choice of algorithms. The texts are
 // among the campaign's warnings, too.
 func (c *Campaign) SiteWarnings() []string {
 	var out []string
 	for _, lib := range c.Config.Libraries {
-		if lib.Site == nil {
-			continue
-		}
+		out = append(out, SiteTexts(lib)...)
+	}
+	return out
+}
+
+// SiteTexts returns a text for each setting of the machine that takes part in a library's choice of algorithms.
+func SiteTexts(lib config.Library) []string {
+	var out []string
+	if lib.Site != nil {
 		for _, s := range lib.Site.Settings {
 			what := "may change library_default, and stays on"
 			switch s.Effect {

@@ -85,6 +85,9 @@ func printForecast(a *app, f assembly.Forecast, collectiveShare float64, scripts
 	for _, j := range f.Jobs {
 		fmt.Fprintf(a.stdout, "\n# %s: %s\n", j.Name, strings.Join(j.Carries, ", "))
 		fmt.Fprintf(a.stdout, "%s\n\n", j.Command)
+		for _, text := range j.Settings {
+			fmt.Fprintf(a.stdout, "# %s\n", text)
+		}
 		for line := range strings.Lines(j.Script) {
 			fmt.Fprint(a.stdout, "    ", line)
 		}

@@ -90,6 +90,11 @@ func (o *doctorOptions) run(ctx context.Context) error {
 			if opt.Refused, err = refusedParts(ctx, o.app, c); err != nil {
 				return err
 			}
+			if opt.Run && c.Runner.Facts().Attached {
+				if opt.Tried, err = tryLaunches(ctx, o.app, c, opt.Dir); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	r, err := doctor.Examine(ctx, opt)
@@ -134,6 +139,29 @@ func refusedParts(ctx context.Context, a *app, c *config.Campaign) ([]string, er
 		out = append(out, l.String())
 	}
 	return out, nil
+}
+
+// tryLaunches runs one launch of each library as the campaign does. It is for campaigns whose launches need no queue.
+func tryLaunches(ctx context.Context, a *app, c *config.Campaign, dir string) ([]doctor.Tried, error) {
+	own := *c
+	own.Libraries = slices.Clone(c.Libraries)
+	if err := addPaths(ctx, a, &own); err != nil {
+		return nil, err
+	}
+	b, err := assembly.New(&own)
+	if err != nil {
+		return nil, err
+	}
+	var out []doctor.Tried
+	for i, lib := range own.Libraries {
+		t := doctor.Tried{Library: lib.Name, Layout: b.Largest(lib.Name).Layout().String()}
+		own.Libraries[i].Site, t.Err = b.TryLaunch(ctx, lib, dir, "doctor", a.environ)
+		out = append(out, t)
+	}
+	for i, lib := range own.Libraries {
+		out[i].Settings = assembly.SiteTexts(lib)
+	}
+	return out, ctx.Err()
 }
 
 // preflight prints which needs of a campaign this machine does not meet. The error matches
