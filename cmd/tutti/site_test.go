@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -68,7 +69,8 @@ func TestSiteRules(t *testing.T) {
 func TestSiteOfShell(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	siteCampaign(t, testutil.MPICH, dir, "openmpi.yaml",
+	launcher := testutil.Must(exec.LookPath(testutil.MPICH.Launcher))(t) // it looks for its proxy beside its own path
+	siteCampaign(t, testutil.MPICH, dir, "openmpi.yaml", "launcher_path: mpirun", "launcher_path: "+launcher,
 		"name: openmpi", "name: mpich", `"4.1.4"`, `"4.0.2"`, "[reduce, bcast]", "[bcast]", "ppn: [2, 3, 4]", "ppn: [2]")
 	pinned := append(os.Environ(), "MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial")
 	_, out := mustEndWith(t, pinned, dir, finished, append([]string{"tune", "-c", "c.yaml", "--yes"}, fewCases("3s")...)...)
