@@ -108,7 +108,7 @@ func (t *Trained) Unconfirmed() activelearn.Unconfirmed {
 	if !t.Spec.Guard {
 		return activelearn.Unconfirmed{}
 	}
-	opt := activelearn.PairOptions{Weight: t.weight(), SharedLaunch: t.Spec.sharedLaunch(), Earlier: t.Earlier}
+	opt := activelearn.PairOptions{Weight: t.weight(), SharedLaunch: t.Spec.sharedLaunch(t.Problem), Earlier: t.Earlier}
 	return t.alternatives.Market(t.rows, opt).Unconfirmed(len(t.Points))
 }
 

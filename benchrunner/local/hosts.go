@@ -42,7 +42,7 @@ func NewHosts(environ []string, id, path string) (*Scheduler, error) {
 	}
 	a := &allocation{id: id, environ: environ, nodes: nodes}
 	opt := Options{Nodes: len(nodes), PPN: ranks}
-	return &Scheduler{opt: opt, environ: without(environ, slices.Concat(stepPrefixes, algorithmPrefixes)), host: host, allocation: a}, nil
+	return &Scheduler{opt: opt, environ: without(environ, stepPrefixes), host: host, allocation: a}, nil
 }
 
 // parseHosts returns the nodes of a file in the order of the file, and the smallest number of lines of a node. The number
