@@ -30,7 +30,7 @@ func TestUnpack(t *testing.T) {
 	dir := t.TempDir()
 	args := testutil.Must(csource.Bench.Unpack(dir, "prog"))(t)
 	line := strings.Join(args, " ")
-	if !strings.HasPrefix(line, "-o prog -std=c99 -O2 clocks.c ") || !strings.HasSuffix(line, " cvar.c -lm -ldl") || strings.Contains(line, ".h") {
+	if !strings.HasPrefix(line, "-o prog -std=c99 -O2 bound.c clocks.c ") || !strings.HasSuffix(line, " cvar.c -lm -ldl") || strings.Contains(line, ".h") {
 		t.Errorf("arguments %s", line)
 	}
 	header, err := os.ReadFile(filepath.Join(dir, "source.h"))

@@ -85,7 +85,8 @@ func TestDryRunJSON(t *testing.T) {
 	testutil.NoError(t, decoder.Decode(&d))
 	text, _ := mustTutti(t, codeDone, "tune", "-c", file, "--dry-run", "--scripts")
 	for _, j := range d.Jobs {
-		if !strings.Contains(text, j.Command+"\n\n    "+strings.ReplaceAll(strings.TrimSuffix(j.Script, "\n"), "\n", "\n    ")) {
+		script := "    " + strings.ReplaceAll(strings.TrimSuffix(j.Script, "\n"), "\n", "\n    ")
+		if !strings.Contains(text, j.Command+"\n\n# launch 1: ") || !strings.Contains(text, script) {
 			t.Errorf("%s: the text has another command than %s, or another script", j.Name, j.Command)
 		}
 	}
