@@ -230,7 +230,7 @@ func TestStartsAnother(t *testing.T) {
 // TestReadsInput is the program of TestStartsAnother.
 func TestReadsInput(t *testing.T) {
 	if os.Getenv("TUTTI_TEST_INPUT") == "" {
-		t.Skip("TestStartsAnother runs it")
+		return
 	}
 	_, err := io.ReadAll(os.Stdin)
 	testutil.NoError(t, err)

@@ -152,14 +152,9 @@ func (c *Conclusions) next(v report.Verdict, problems []report.ProblemFacts, lib
 	if len(c.campaign.Config.Libraries) > 1 {
 		only = " --library " + lib.Library
 	}
-	at := func(reason activelearn.StopReason) bool {
-		return slices.ContainsFunc(problems, func(p report.ProblemFacts) bool { return p.Stop == string(reason) })
-	}
 	switch {
 	case slices.ContainsFunc(problems, func(p report.ProblemFacts) bool { return p.Stop == "" }):
 		return report.NextStep{Why: "let the campaign end", Command: "tutti resume"}
-	case verified == nil && (at(activelearn.Budget) || at(activelearn.TimeUp)) && c.larger() != "":
-		return report.NextStep{Why: "a budget ended the campaign: go on with a larger one, or verify what there is", Command: "tutti resume", Options: c.larger()}
 	case v.Changed == 0:
 		return report.NextStep{Why: "nothing: the files leave every point to the library"}
 	case verified == nil && lib.Benefit == nil && !c.campaign.Config.Runner.Live():
@@ -178,22 +173,6 @@ func (c *Conclusions) next(v report.Verdict, problems []report.ProblemFacts, lib
 		return report.NextStep{Why: "go on with a larger limit", Command: "tutti verify", Options: fmt.Sprintf("--machine-time %s%s", shortDuration(limit), only)}
 	}
 	return report.NextStep{Why: "go on with the verification", Command: "tutti verify", Options: strings.TrimSpace(only)}
-}
-
-// larger returns the options that double the budgets of the campaign. It returns "" without a budget.
-func (c *Conclusions) larger() string {
-	s := c.campaign.Config.Stop
-	var out []string
-	if s.MachineTime > 0 {
-		out = append(out, "--set stop.machine_time="+shortDuration(2*s.MachineTime))
-	}
-	if s.NodeHours > 0 {
-		out = append(out, fmt.Sprintf("--set stop.node_hours=%g", 2*s.NodeHours))
-	}
-	if s.WallTime > 0 {
-		out = append(out, "--set stop.wall_time="+shortDuration(2*s.WallTime))
-	}
-	return strings.Join(out, " ")
 }
 
 // shortDuration returns a duration without units that are zero, for example 2h instead of 2h0m0s.
