@@ -2,9 +2,9 @@ package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"tutti/internal/testutil"
-	"tutti/report"
 )
 
 // TestReference checks that the generated reference of all commands is up to date.
@@ -85,10 +84,9 @@ func TestREADMEDemo(t *testing.T) {
 	if os.Getenv("REQUIRE_DEMO") != "1" {
 		t.Skip("needs make demo, then REQUIRE_DEMO=1")
 	}
-	var facts report.Facts
-	testutil.NoError(t, json.Unmarshal(readFile(t, "../../results/demo/report.json"), &facts))
-	summary := report.Summary(facts)
-	if _, shown, _ := strings.Cut(string(readFile(t, "../../README.md")), "$ make demo\n"); !strings.HasPrefix(shown, summary) {
-		t.Errorf("the README shows\n%s\nwhere make demo has\n%s", shown, summary)
+	t.Chdir(testutil.Root(t))
+	printed, _ := mustTutti(t, codeDone, "report", filepath.Join("results", "demo"))
+	if _, shown, _ := strings.Cut(string(readFile(t, "README.md")), "$ make demo\n"); !strings.HasPrefix(shown, printed+"```\n") {
+		t.Errorf("the README shows\n%s\nwhere make demo has\n%s", shown, printed)
 	}
 }
