@@ -2,8 +2,8 @@ package libtutti
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,8 +14,6 @@ import (
 
 var _ mpi.RuleReader = (*library)(nil)
 
-var lineForm = regexp.MustCompile(`line ([0-9]+): `)
-
 // ReadRules implements mpi.RuleReader.
 func (*library) ReadRules(cat *mpi.Catalogue, _ string, text []byte) (*mpi.RuleFile, bool) {
 	if !bytes.HasPrefix(bytes.TrimPrefix(text, []byte("\ufeff")), []byte("tutti-table")) {
@@ -25,18 +23,16 @@ func (*library) ReadRules(cat *mpi.Catalogue, _ string, text []byte) (*mpi.RuleF
 		Format: "table of libtutti", Library: cat.Library, Version: cat.Version, Findings: []mpi.Finding{}, Collectives: []coll.Collective{},
 		Activation: "TUTTI_TABLE=/ABSOLUTE/PATH and libtutti.so in LD_PRELOAD",
 	}
-	t, err := Parse(text)
+	t, lines, err := parse(text)
 	if err != nil {
 		line, message := 1, strings.TrimPrefix(err.Error(), ErrTable.Error()+": ")
-		if m := lineForm.FindStringSubmatch(message); m != nil {
-			line, _ = strconv.Atoi(m[1]) // digits
-			message = strings.Replace(message, m[0], "", 1)
+		if at := (*lineError)(nil); errors.As(err, &at) {
+			line, message = at.line, at.err.Error()
 		}
 		f.Add(line, mpi.FindingError, message)
 		f.Effect = "libtutti prints one line, ignores the table, and leaves all calls to the MPI library"
 		return f, true
 	}
-	lines := statementLines(text)
 	f.Loaded, f.Rules = true, len(t.Rules)
 	f.Effect = fmt.Sprintf("libtutti follows %d rules", len(t.Rules))
 	if t.For != "" {
@@ -67,21 +63,6 @@ func (*library) ReadRules(cat *mpi.Catalogue, _ string, text []byte) (*mpi.RuleF
 	}
 	f.Sort()
 	return f, true
-}
-
-// statementLines returns the lines of the rules and mixes of a table.
-func statementLines(text []byte) (lines struct{ rules, mixes []int }) {
-	for i, line := range strings.Split(string(text), "\n") {
-		word, _, _ := strings.Cut(line, " ")
-		switch {
-		case i == 0 || word == "" || word[0] == '#' || word == "for" || word == "algorithm" || word == "end":
-		case word == "explore":
-			lines.mixes = append(lines.mixes, i+1)
-		default:
-			lines.rules = append(lines.rules, i+1)
-		}
-	}
-	return lines
 }
 
 // conditions returns the conditions of a scope besides the collective. A range without limits is "any".

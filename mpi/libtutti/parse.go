@@ -15,31 +15,53 @@ import (
 
 // Parse parses a table. It accepts the same texts as the reader in C. The error matches ErrTable.
 func Parse(text []byte) (Table, error) {
+	t, _, err := parse(text)
+	return t, err
+}
+
+// lineError is an error in one line of a table.
+type lineError struct {
+	line int
+	err  error
+}
+
+func (e *lineError) Error() string { return fmt.Sprintf("line %d: %v", e.line, e.err) }
+
+func (e *lineError) Unwrap() error { return e.err }
+
+// tableLines has the lines of a table's rules and mixes, in the order of the table.
+type tableLines struct{ rules, mixes []int }
+
+// parse is Parse, and returns the lines of the rules and mixes. The error of a line is a *lineError.
+func parse(text []byte) (Table, tableLines, error) {
 	if len(text) > MaxBytes {
-		return Table{}, fmt.Errorf("%w: %d bytes: want at most %d", ErrTable, len(text), MaxBytes)
+		return Table{}, tableLines{}, fmt.Errorf("%w: %d bytes: want at most %d", ErrTable, len(text), MaxBytes)
 	}
 	last := len(text) - len(lastLine(""))
 	if last < 0 || strings.ContainsRune(string(text), 0) || last > 0 && text[last-1] != '\n' || string(text[last:]) != lastLine(string(text[:last])) {
-		return Table{}, fmt.Errorf("%w: cut off, or changed: its checksum is not right", ErrTable)
+		return Table{}, tableLines{}, fmt.Errorf("%w: cut off, or changed: its checksum is not right", ErrTable)
 	}
 	lines := strings.SplitAfter(string(text[:last]), "\n")
 	if n := len(lines) - 1; n > maxLines {
-		return Table{}, fmt.Errorf("%w: %d lines: want at most %d", ErrTable, n, maxLines)
+		return Table{}, tableLines{}, fmt.Errorf("%w: %d lines: want at most %d", ErrTable, n, maxLines)
 	}
 	if lines[0] != firstLine+"\n" {
-		return Table{}, fmt.Errorf("%w: line 1: want %s", ErrTable, firstLine)
+		return Table{}, tableLines{}, fmt.Errorf("%w: %w", ErrTable, &lineError{1, errors.New("want " + firstLine)})
 	}
 	p := parser{activations: map[activationKey]*Activation{}}
 	for i, line := range lines[1 : len(lines)-1] {
+		p.line = i + 2
 		if err := p.statement(strings.TrimSuffix(line, "\n")); err != nil {
-			return Table{}, fmt.Errorf("%w: line %d: %w", ErrTable, i+2, err)
+			return Table{}, tableLines{}, fmt.Errorf("%w: %w", ErrTable, &lineError{p.line, err})
 		}
 	}
-	return p.table, nil
+	return p.table, p.lines, nil
 }
 
 type parser struct {
 	table       Table
+	line        int // of the statement that is parsed
+	lines       tableLines
 	activations map[activationKey]*Activation
 }
 
@@ -173,6 +195,7 @@ func (p *parser) rule(line string) error {
 		return err
 	}
 	p.table.Rules = append(p.table.Rules, r)
+	p.lines.rules = append(p.lines.rules, p.line)
 	return nil
 }
 
@@ -210,6 +233,7 @@ func (p *parser) mix(line string) error {
 		m.Choices = append(m.Choices, choice)
 	}
 	p.table.Mixes = append(p.table.Mixes, m)
+	p.lines.mixes = append(p.lines.mixes, p.line)
 	return nil
 }
 
