@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"reflect"
@@ -320,6 +321,25 @@ func (p *ProblemState) Measurements(share float64) ([]coll.Measurement, error) {
 		}
 	}
 	return slices.SortedFunc(maps.Values(last), func(a, b coll.Measurement) int { return coll.CompareCandidates(a.Candidate, b.Candidate) }), nil
+}
+
+// FailedTrials yields the trials of a problem that failed, in the order of their records. It ends at an error.
+func (p *ProblemState) FailedTrials() iter.Seq2[coll.Trial, error] {
+	return func(yield func(coll.Trial, error) bool) {
+		for _, r := range p.Rounds {
+			if r.Failed == 0 {
+				continue
+			}
+			for t, err := range r.Trials() {
+				if err == nil && t.State == coll.TrialDone {
+					continue
+				}
+				if !yield(t, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
 }
 
 // isDrawn reports whether a point is drawn. The probability is `share`, and the same point always gives the

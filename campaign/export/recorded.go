@@ -183,20 +183,11 @@ func excluded(state *journal.State, attempts int) ([]report.ExcludedFacts, error
 	var out []report.ExcludedFacts
 	for _, p := range state.Problems {
 		failed := map[coll.Candidate]int{}
-		for _, r := range p.Rounds {
-			if r.Failed == 0 {
-				continue
+		for t, err := range p.FailedTrials() {
+			if err != nil {
+				return nil, err
 			}
-			for t, err := range r.Trials() {
-				if err != nil {
-					return nil, err
-				}
-				if t.State == coll.TrialDone {
-					continue
-				}
-				if failed[t.Candidate]++; failed[t.Candidate] != attempts {
-					continue
-				}
+			if failed[t.Candidate]++; failed[t.Candidate] == attempts {
 				out = append(out, report.ExcludedFacts{Library: p.Library, Candidate: t.Candidate, Attempts: attempts, Phase: t.Phase, Error: t.Error})
 			}
 		}

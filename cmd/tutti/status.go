@@ -116,17 +116,14 @@ func statusOf(c *journal.Contents, activity journal.Activity, process string) ca
 		}
 	}
 	for _, p := range problems {
-		one := problemStatusOf(p, state.Problem(p))
-		one.NotGuarded = one.Trials > 0 && (!spec.Export.Guard || !measuresDefault(state.Problem(p)))
-		s.Problems = append(s.Problems, one)
-	}
-	for i := range s.Problems {
-		p := &s.Problems[i]
-		reasons, err := failureReasons(state.Problem(journal.Problem{Library: p.Library, Collective: coll.Collective(p.Collective)}))
-		if err != nil {
+		past := state.Problem(p)
+		one := problemStatusOf(p, past)
+		one.NotGuarded = one.Trials > 0 && (!spec.Export.Guard || !measuresDefault(past))
+		var err error
+		if one.Reasons, err = failureReasons(past); err != nil {
 			s.Warnings = append(s.Warnings, err.Error())
 		}
-		p.Reasons = reasons
+		s.Problems = append(s.Problems, one)
 	}
 	for _, lib := range spec.Libraries {
 		entries, err := verify.Entries(state.Verification(lib.Name))
@@ -233,26 +230,18 @@ func failureReasons(p *journal.ProblemState) ([]string, error) {
 	if p == nil {
 		return nil, nil
 	}
-	for _, r := range p.Rounds {
-		if r.Failed == 0 {
-			continue
+	for t, err := range p.FailedTrials() {
+		if err != nil {
+			return nil, err
 		}
-		for t, err := range r.Trials() {
-			if err != nil {
-				return nil, err
-			}
-			if t.State == coll.TrialDone {
-				continue
-			}
-			text := t.Phase + ": " + t.Error
-			i := slices.IndexFunc(all, func(o *reason) bool {
-				return numbers.ReplaceAllString(o.text, "") == numbers.ReplaceAllString(text, "")
-			})
-			if i < 0 {
-				i, all = len(all), append(all, &reason{text: text})
-			}
-			all[i].count++
+		text := t.Phase + ": " + t.Error
+		i := slices.IndexFunc(all, func(o *reason) bool {
+			return numbers.ReplaceAllString(o.text, "") == numbers.ReplaceAllString(text, "")
+		})
+		if i < 0 {
+			i, all = len(all), append(all, &reason{text: text})
 		}
+		all[i].count++
 	}
 	slices.SortStableFunc(all, func(a, b *reason) int { return cmp.Compare(b.count, a.count) })
 	var out []string
