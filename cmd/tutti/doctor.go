@@ -114,14 +114,19 @@ func (o *doctorOptions) run(ctx context.Context) error {
 // capacityTime is the longest time that doctor waits until a scheduler reports its limits.
 const capacityTime = 20 * time.Second
 
-// refusedParts returns the layouts and message sizes of a campaign that cannot be measured on this machine.
-func refusedParts(ctx context.Context, a *app, c *config.Campaign) ([]string, error) {
+// withPaths builds a campaign of a copy of its configuration that has the paths of its libraries' programs.
+func withPaths(ctx context.Context, a *app, c *config.Campaign) (*assembly.Campaign, error) {
 	own := *c
 	own.Libraries = slices.Clone(c.Libraries)
 	if err := addPaths(ctx, a, &own); err != nil {
 		return nil, err
 	}
-	b, err := assembly.New(&own)
+	return assembly.New(&own)
+}
+
+// refusedParts returns the layouts and message sizes of a campaign that cannot be measured on this machine.
+func refusedParts(ctx context.Context, a *app, c *config.Campaign) ([]string, error) {
+	b, err := withPaths(ctx, a, c)
 	if err != nil {
 		return nil, err
 	}
@@ -143,15 +148,11 @@ func refusedParts(ctx context.Context, a *app, c *config.Campaign) ([]string, er
 
 // tryLaunches runs one launch of each library as the campaign does. It is for campaigns whose launches need no queue.
 func tryLaunches(ctx context.Context, a *app, c *config.Campaign, dir string) ([]doctor.Tried, error) {
-	own := *c
-	own.Libraries = slices.Clone(c.Libraries)
-	if err := addPaths(ctx, a, &own); err != nil {
-		return nil, err
-	}
-	b, err := assembly.New(&own)
+	b, err := withPaths(ctx, a, c)
 	if err != nil {
 		return nil, err
 	}
+	own := b.Config
 	var out []doctor.Tried
 	for i, lib := range own.Libraries {
 		t := doctor.Tried{Library: lib.Name, Layout: b.Largest(lib.Name).Layout().String()}
