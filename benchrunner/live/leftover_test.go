@@ -55,7 +55,7 @@ func TestLeftProcesses(t *testing.T) {
 			testutil.NoError(t, machine(t, o).Run(context.Background(), batchOf(at(1, 1, "a"), at(1, 2, "b"), at(1, 3, "c")), log))
 			checkDone(t, log, 3, 3)
 			if text, err := os.ReadFile(alive); err == nil {
-				t.Errorf("processes %q ran beside a later launch", strings.Fields(string(text)))
+				t.Errorf("processes %q ran during a later launch", strings.Fields(string(text)))
 			}
 			began := strings.Fields(string(testutil.Must(os.ReadFile(pids))(t)))
 			if len(began) < 3 {
@@ -93,7 +93,7 @@ func TestStayingProcesses(t *testing.T) {
 	}
 }
 
-// TestEarlierProcesses checks that no job measures beside a process of an earlier launch of its campaign: it ends the
+// TestEarlierProcesses checks that no job measures while a process of an earlier launch runs of its campaign: it ends the
 // process, or stops and names it.
 func TestEarlierProcesses(t *testing.T) {
 	testutil.SkipShort(t)

@@ -305,7 +305,7 @@ func TestSlurmLeftProcesses(t *testing.T) {
 			testutil.NoError(t, testutil.WriteExecutable(b.opt.Program.(clusterProgram).path, text))
 			b.check(b.run(batchOf(at(2, 1, "a"), at(2, 2, "b"), at(2, 3, "c")), nil), 3, 3, "completed")
 			if text, err := os.ReadFile(alive); err == nil {
-				t.Errorf("processes %q ran beside a later launch", strings.Fields(string(text)))
+				t.Errorf("processes %q ran during a later launch", strings.Fields(string(text)))
 			}
 			if began := strings.Fields(string(testutil.Must(os.ReadFile(pids))(t))); len(began) != 3 {
 				t.Errorf("%q began, want 3", began)

@@ -126,7 +126,9 @@ func (p process) has(proc procfs.Proc, session int, own procfs.ProcStat) (bool, 
 	if s.Session == session && session != 0 {
 		return true, nil
 	}
-	starting := took && sameProgram(proc) // about to become another job's process
+	// A child that still runs this program is about to run the script of another job. This is read before the environment,
+	// which is this program's until then.
+	starting := took && sameProgram(proc)
 	env, err := proc.Environ()
 	if errors.Is(err, fs.ErrPermission) { // of another user
 		return false, nil

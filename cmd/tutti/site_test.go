@@ -69,7 +69,7 @@ func TestSiteRules(t *testing.T) {
 func TestSiteOfShell(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	launcher := testutil.Must(exec.LookPath(testutil.MPICH.Launcher))(t) // it looks for its proxy beside its own path
+	launcher := testutil.Must(exec.LookPath(testutil.MPICH.Launcher))(t) // it looks for its proxy in its own folder
 	siteCampaign(t, testutil.MPICH, dir, "openmpi.yaml", "launcher_path: mpirun", "launcher_path: "+launcher,
 		"name: openmpi", "name: mpich", `"4.1.4"`, `"4.0.2"`, "[reduce, bcast]", "[bcast]", "ppn: [2, 3, 4]", "ppn: [2]")
 	pinned := append(os.Environ(), "MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial")

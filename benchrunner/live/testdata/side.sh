@@ -190,8 +190,8 @@ tutti_end_left() {
 	for pid in "${!tutti_left[@]}"; do printf 'left %s %q on %s\n' "$pid" "${tutti_left[$pid]}" "$HOSTNAME"; done
 }
 
-# tutti_end_elsewhere HOSTS FIND... does this on the nodes of the file HOSTS, or of the job if there is no such file.
-# Where Slurm has control groups, they have ended these processes.
+# tutti_end_elsewhere HOSTS FIND... runs tutti_end_left FIND... on the nodes of the file HOSTS, or on those of the job if
+# there is no such file. It does nothing where the control groups of Slurm end these processes.
 tutti_end_elsewhere() {
 	local hosts=$1
 	shift
