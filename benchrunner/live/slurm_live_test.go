@@ -131,6 +131,13 @@ func srun(t *testing.T, mpi string) benchrunner.Launcher {
 	return testutil.Must(benchrunner.NewLauncher(benchrunner.Srun, benchrunner.LauncherOptions{MPI: mpi}))(t)
 }
 
+// patientMachine returns a machine that waits for Slurm's controller as long as a busy computer needs to start it.
+func patientMachine(t testing.TB, o live.Options) *live.Machine {
+	m := machine(t, o)
+	m.SetPatience(testutil.HangTimeout)
+	return m
+}
+
 // run measures a batch. If `disturb` is not nil, it is called as soon as the first case is measured, with the
 // ID of the first job.
 func (b bench) run(batch benchrunner.Batch, disturb func(id string)) *memory {
@@ -144,7 +151,7 @@ func (b bench) run(batch benchrunner.Batch, disturb func(id string)) *memory {
 			disturb(b.claimOwner(1))
 		}
 	}()
-	if err := machine(b.t, b.opt).Run(b.t.Context(), batch, log); err != nil {
+	if err := patientMachine(b.t, b.opt).Run(b.t.Context(), batch, log); err != nil {
 		b.t.Errorf("Run: %v", err)
 	}
 	<-disturbed
@@ -235,7 +242,7 @@ func trialsText(log *memory) string {
 func TestSlurmSuite(t *testing.T) {
 	c := startCluster(t, 2)
 	runnertest.Run(t, runnertest.Case{
-		New:  func(t *testing.T) benchrunner.Runner { return machine(t, newBench(t, c).opt) },
+		New:  func(t *testing.T) benchrunner.Runner { return patientMachine(t, newBench(t, c).opt) },
 		Good: []coll.Candidate{at(1, 1, "a"), at(1, 2, "a"), at(2, 3, "b"), at(2, 4, "b")},
 		Bad:  at(1, 9, "crash"),
 	})
