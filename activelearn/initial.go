@@ -41,7 +41,7 @@ func (r *regret) initialDesign(s State) []coll.Candidate {
 func (r *regret) positions() []float64 {
 	out, rows := make([]float64, len(r.points)), preprocess.SurrogateRows(r.points)
 	varying := 0.0
-	for d := range preprocess.FeatureNames {
+	for d := range preprocess.NumFeatures {
 		low, high := rows[0][d], rows[0][d]
 		for _, row := range rows {
 			low, high = min(low, row[d]), max(high, row[d])

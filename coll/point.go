@@ -52,14 +52,17 @@ func (p Point) String() string {
 	return fmt.Sprintf("%s %dx%d %s", p.Collective, p.Nodes, p.PPN, FormatBytes(p.MsgBytes))
 }
 
-// ComparePoints orders points by collective, nodes, processes per node and message size.
+// ComparePoints orders points by collective and then by each of Axes.
 func ComparePoints(a, b Point) int {
-	return cmp.Or(
-		cmp.Compare(a.Collective, b.Collective),
-		cmp.Compare(a.Nodes, b.Nodes),
-		cmp.Compare(a.PPN, b.PPN),
-		cmp.Compare(a.MsgBytes, b.MsgBytes),
-	)
+	if c := cmp.Compare(a.Collective, b.Collective); c != 0 {
+		return c
+	}
+	for i := range Axes {
+		if c := cmp.Compare(Axes[i].Of(a), Axes[i].Of(b)); c != 0 {
+			return c
+		}
+	}
+	return 0
 }
 
 // Candidate is a point with an algorithm that can be measured there. An acquisition function scores

@@ -6,8 +6,8 @@ import (
 	"tutti/coll"
 )
 
-// FeatureNames are the names of the columns in the results of Features and Rows.
-var FeatureNames = [...]string{"log2_nodes", "log2_ppn", "log2_msg_bytes"}
+// NumFeatures is the number of features of a point, one for each of coll.Axes.
+const NumFeatures = len(coll.Axes)
 
 // BytesColumn is the index of the column with the message size in Rows and SurrogateRows.
 const BytesColumn = 2
@@ -18,8 +18,11 @@ const BytesColumn = 2
 //
 // Source: Wilkins et al., A FACT-based Approach: Making Machine Learning Collective Autotuning
 // Feasible on Exascale Systems, ExaMPI 2021, section IV-A; the feature of zero bytes is our choice.
-func Features(p coll.Point) [len(FeatureNames)]float64 {
-	return [...]float64{steps(int64(p.Nodes)), steps(int64(p.PPN)), steps(p.MsgBytes)}
+func Features(p coll.Point) (f [NumFeatures]float64) {
+	for i := range f {
+		f[i] = steps(coll.Axes[i].Of(p))
+	}
+	return f
 }
 
 func steps(n int64) float64 {
@@ -30,7 +33,7 @@ func steps(n int64) float64 {
 }
 
 // Rows returns the features of each point; the rows share one array.
-func Rows(points []coll.Point) [][]float64 { return featureRows(points, len(FeatureNames)) }
+func Rows(points []coll.Point) [][]float64 { return featureRows(points, NumFeatures) }
 
 // featureRows returns one row of the given number of columns for each point. The first columns have the
 // Features, and the others are zero.
@@ -49,7 +52,7 @@ func featureRows(points []coll.Point, columns int) [][]float64 {
 // number of ranks is a power of two, otherwise 1. Many algorithms need additional steps for other numbers
 // of ranks.
 func SurrogateRows(points []coll.Point) [][]float64 {
-	const last = len(FeatureNames)
+	const last = NumFeatures
 	rows := featureRows(points, last+1)
 	for i, p := range points {
 		if n := int64(p.Nodes) * int64(p.PPN); n&(n-1) != 0 {

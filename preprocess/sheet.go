@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -175,42 +174,38 @@ func (s *sheet) others(known ...string) []int {
 	return out
 }
 
-// Limits of numbers: the product of nodes and processes per node fits into an int64, and so does twice a size.
-const (
-	maxLayout = math.MaxInt32
-	maxBytes  = math.MaxInt64 / 2
-)
+var pointColumns = slices.Concat([]string{"collective"}, coll.AxisNames())
 
-var pointColumns = []string{"collective", "nodes", "ppn", "msg_bytes"}
+// processesColumn may replace the column nodes. It has the number of processes of the communicator.
+const processesColumn = "processes"
 
-// point reads a point from a row. The parameter `parse` reads the name of the collective. The message size of a
-// barrier is always zero. The layout is given by ppn and nodes, or by ppn and the processes of the communicator.
+// point reads a point from a row; `parse` reads the name of the collective. The message size of a barrier is always
+// zero. The layout is given by ppn and nodes, or by ppn and processes.
 func (s *sheet) point(row []string, parse func(string) (coll.Collective, error)) (p coll.Point, err error) {
 	if p.Collective, err = parse(s.cell(row, "collective")); err != nil {
 		return p, err
 	}
-	column := "nodes"
-	if _, ok := s.column[column]; !ok {
-		column = "processes"
+	_, byNodes := s.column["nodes"]
+	for _, a := range coll.Axes {
+		column := a.Name
+		if column == "nodes" && !byNodes {
+			column = processesColumn
+		}
+		n, err := integer(column, s.cell(row, column), a.Least, a.Most)
+		if err != nil {
+			return p, err
+		}
+		a.Set(&p, n)
 	}
-	n, err := integer(column, s.cell(row, column), 1, maxLayout)
-	if err != nil {
-		return p, err
+	if !byNodes {
+		processes := p.Nodes
+		p.PPN = min(p.PPN, processes)
+		p.Nodes = (processes + p.PPN - 1) / p.PPN
 	}
-	ppn, err := integer("ppn", s.cell(row, "ppn"), 1, maxLayout)
-	if err != nil {
-		return p, err
-	}
-	if column == "processes" {
-		ppn = min(ppn, n)
-		n = (n + ppn - 1) / ppn
-	}
-	p.Nodes, p.PPN = int(n), int(ppn)
-	p.MsgBytes, err = integer("msg_bytes", s.cell(row, "msg_bytes"), 0, maxBytes)
 	if !p.Collective.Sized() {
 		p.MsgBytes = 0
 	}
-	return p, err
+	return p, nil
 }
 
 // errNumber is the error for a cell that has no number in the allowed range.

@@ -26,7 +26,7 @@ const maxCalls = 100_000
 // The columns of a trace. The layout is given by ppn together with one of traceLayouts.
 var (
 	traceColumns = []string{"collective", "ppn", "msg_bytes", "calls"}
-	traceLayouts = []string{"nodes", "processes"}
+	traceLayouts = []string{"nodes", processesColumn}
 )
 
 // ReadTrace reads the calls of an application from a CSV file. Its columns are collective, nodes or

@@ -46,12 +46,13 @@ func frameOf(ms []coll.Measurement) dataframe.DataFrame {
 	columns := []series.Series{
 		column("collective", func(m coll.Measurement) string { return string(m.Collective) }),
 		column("algorithm", func(m coll.Measurement) string { return m.Algorithm.String() }),
-		column("nodes", func(m coll.Measurement) string { return strconv.Itoa(m.Nodes) }),
-		column("ppn", func(m coll.Measurement) string { return strconv.Itoa(m.PPN) }),
-		column("msg_bytes", func(m coll.Measurement) string { return strconv.FormatInt(m.MsgBytes, 10) }),
-		column("time_us", func(m coll.Measurement) string { return formatMicros(m.Seconds) }),
-		column("cost_s", func(m coll.Measurement) string { return strconv.FormatFloat(m.CostSeconds, 'g', -1, 64) }),
 	}
+	for _, a := range coll.Axes {
+		columns = append(columns, column(a.Name, func(m coll.Measurement) string { return strconv.FormatInt(a.Of(m.Point), 10) }))
+	}
+	columns = append(columns,
+		column("time_us", func(m coll.Measurement) string { return formatMicros(m.Seconds) }),
+		column("cost_s", func(m coll.Measurement) string { return strconv.FormatFloat(m.CostSeconds, 'g', -1, 64) }))
 	if slices.ContainsFunc(sorted, func(m coll.Measurement) bool { return m.Low != 0 || m.High != 0 || m.Samples != 0 }) {
 		columns = append(columns,
 			column("low_us", func(m coll.Measurement) string { return formatMicros(m.Low) }),

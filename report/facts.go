@@ -219,9 +219,7 @@ type Parity struct {
 
 // Cell is one grid point.
 type Cell struct {
-	Nodes              int      `json:"nodes"`
-	PPN                int      `json:"ppn"`
-	MsgBytes           int64    `json:"msg_bytes"`
+	coll.Point
 	MeasuredAlgorithms int      `json:"measured_algorithms"`
 	Algorithm          string   `json:"algorithm"`              // selected
 	Tie                bool     `json:"tie,omitempty"`          // Rival is as fast as Algorithm within the precision of the measurements

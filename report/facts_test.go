@@ -89,7 +89,7 @@ func syntheticCells(r *rand.Rand, nodes, sizes, ppns int) []Cell {
 				choice := (s/3 + (n+k)/3) % len(syntheticAlgorithms)
 				tuned := 1 + 0.02*r.ExpFloat64()
 				cell := Cell{
-					Nodes: 2 << n, PPN: 1 << k, MsgBytes: 8 << s,
+					Point:     coll.Point{Nodes: 2 << n, PPN: 1 << k, MsgBytes: 8 << s},
 					Algorithm: syntheticAlgorithms[choice], Slowdown: &tuned,
 				}
 				if r.IntN(4) == 0 {

@@ -177,7 +177,7 @@ func TestHTMLAbsentFigures(t *testing.T) {
 			name: "equal values",
 			facts: Facts{Problems: []ProblemFacts{{
 				Curve: []activelearn.Evaluation{{MachineSeconds: 5, Slowdown: 1}, {MachineSeconds: 5, Slowdown: 1}},
-				Cells: []Cell{{Nodes: 1, PPN: 1, Algorithm: "ring"}, {Nodes: 2, PPN: 2}},
+				Cells: []Cell{{Point: coll.Point{Nodes: 1, PPN: 1}, Algorithm: "ring"}, {Point: coll.Point{Nodes: 2, PPN: 2}}},
 			}}},
 			want: []string{"A ring", "1x1         A"},
 		},

@@ -65,7 +65,7 @@ func TestWriteTraceHTML(t *testing.T) {
 // must save nothing.
 func TestGains(t *testing.T) {
 	at := func(bytes int64, algorithm string, tuned, byDefault float64) Cell {
-		return Cell{Nodes: 2, PPN: 4, MsgBytes: bytes, Algorithm: algorithm, Slowdown: &tuned, DefaultSlowdown: &byDefault}
+		return Cell{Point: coll.Point{Nodes: 2, PPN: 4, MsgBytes: bytes}, Algorithm: algorithm, Slowdown: &tuned, DefaultSlowdown: &byDefault}
 	}
 	unknown := at(1024, "ring", 1, 1)
 	unknown.DefaultSlowdown = nil

@@ -84,14 +84,11 @@ func (n NextStep) In(folder string) string {
 
 // RiskyPoint is a point at which the files select an algorithm that may be slower than the default.
 type RiskyPoint struct {
-	Collective string   `json:"collective"`
-	Nodes      int      `json:"nodes"`
-	PPN        int      `json:"ppn"`
-	MsgBytes   int64    `json:"msg_bytes"`
-	Algorithm  string   `json:"algorithm"`
-	Risk       float64  `json:"risk"`     // expected share of time by which it is slower
-	Ratio      float64  `json:"ratio"`    // tuned time over the default's; 0 when unknown
-	Evidence   Evidence `json:"evidence"` // of Ratio
+	coll.Point
+	Algorithm string   `json:"algorithm"`
+	Risk      float64  `json:"risk"`     // expected share of time by which it is slower
+	Ratio     float64  `json:"ratio"`    // tuned time over the default's; 0 when unknown
+	Evidence  Evidence `json:"evidence"` // of Ratio
 }
 
 // Riskiest returns the points of a library with the highest risk, highest first. A point that a verification
@@ -111,9 +108,8 @@ func Riskiest(f Facts, library string) []RiskyPoint {
 			if p.Library != library || c.Algorithm == coll.Default.String() {
 				continue
 			}
-			r := RiskyPoint{Collective: p.Collective, Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.MsgBytes, Algorithm: c.Algorithm, Risk: c.Risk, Evidence: Predicted}
-			at := coll.Point{Collective: coll.Collective(p.Collective), Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.MsgBytes}
-			known, ok := measured[at]
+			r := RiskyPoint{Point: c.Point, Algorithm: c.Algorithm, Risk: c.Risk, Evidence: Predicted}
+			known, ok := measured[c.Point]
 			switch {
 			case c.Best != "" && c.Slowdown != nil && c.DefaultSlowdown != nil:
 				r.Evidence, r.Ratio = Recorded, *c.Slowdown / *c.DefaultSlowdown

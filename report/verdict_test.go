@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"tutti/coll"
 	"tutti/verify"
 )
 
@@ -58,10 +59,10 @@ func TestVerdictText(t *testing.T) {
 func TestRiskiest(t *testing.T) {
 	one, two, tie := 1.0, 1.5, 1.001
 	f := Facts{Problems: []ProblemFacts{{Library: "mpich", Collective: "bcast", Cells: []Cell{
-		{Nodes: 2, PPN: 1, MsgBytes: 8, Algorithm: "binomial", Risk: 0.01},
-		{Nodes: 2, PPN: 1, MsgBytes: 16, Algorithm: "binomial", Slowdown: &two, DefaultSlowdown: &one, Best: "x"},
-		{Nodes: 2, PPN: 1, MsgBytes: 32, Algorithm: "binomial", Slowdown: &tie, DefaultSlowdown: &one, Best: "x"},
-		{Nodes: 2, PPN: 1, MsgBytes: 64, Algorithm: "library_default", Risk: 1},
+		{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}, Algorithm: "binomial", Risk: 0.01},
+		{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 16}, Algorithm: "binomial", Slowdown: &two, DefaultSlowdown: &one, Best: "x"},
+		{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 32}, Algorithm: "binomial", Slowdown: &tie, DefaultSlowdown: &one, Best: "x"},
+		{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 64}, Algorithm: "library_default", Risk: 1},
 	}}, {Library: "openmpi", Collective: "bcast", Cells: []Cell{{Algorithm: "x", Risk: 1}}}}}
 	got := Riskiest(f, "mpich")
 	if len(got) != 2 || got[0].MsgBytes != 16 || got[0].Evidence != Recorded || got[1].MsgBytes != 8 || got[1].Evidence != Predicted {

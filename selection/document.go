@@ -50,9 +50,7 @@ type LayoutDocument struct {
 // PointDocument is the selection at one point of the grid. Slowdowns are relative to the fastest prediction
 // at the point. A slowdown without a prediction is null.
 type PointDocument struct {
-	Nodes     int            `json:"nodes"`
-	PPN       int            `json:"ppn"`
-	MsgBytes  int64          `json:"msg_bytes"`
+	coll.Point
 	Size      int64          `json:"size"` // the message size with which the library's rules and the trees work
 	Algorithm coll.Algorithm `json:"algorithm"`
 	Slowdown  *float64       `json:"predicted_slowdown"`
@@ -72,7 +70,7 @@ func NewCollectiveDocument(rows []Row, sel Selection, size func(coll.Point) int6
 	for _, r := range rows {
 		alg, _ := sel.Select(r.Point)
 		c.Points = append(c.Points, PointDocument{
-			Nodes: r.Point.Nodes, PPN: r.Point.PPN, MsgBytes: r.Point.MsgBytes, Size: size(r.Point),
+			Point: r.Point, Size: size(r.Point),
 			Algorithm: alg, Slowdown: slowdown(r, alg), Default: slowdown(r, coll.Default),
 		})
 	}

@@ -104,7 +104,7 @@ func predictionsAt(row selection.Row, measured map[coll.Candidate]float64) []Pre
 	var out []Prediction
 	for _, o := range row.Options {
 		out = append(out, Prediction{
-			Nodes: row.Point.Nodes, PPN: row.Point.PPN, MsgBytes: row.Point.MsgBytes, Algorithm: o.Algorithm.String(),
+			Point: row.Point, Algorithm: o.Algorithm.String(),
 			Seconds: o.Seconds * unit, Slowdown: o.Seconds / fastest,
 			Measured: measured[coll.Candidate{Point: row.Point, Algorithm: o.Algorithm}] > 0,
 		})

@@ -28,9 +28,7 @@ type Selection struct {
 
 // Prediction is the predicted time of one algorithm at one point.
 type Prediction struct {
-	Nodes     int     `json:"nodes"`
-	PPN       int     `json:"ppn"`
-	MsgBytes  int64   `json:"msg_bytes"`
+	coll.Point
 	Algorithm string  `json:"algorithm"`
 	Seconds   float64 `json:"seconds"`  // 0 where nothing was measured at the point
 	Slowdown  float64 `json:"slowdown"` // time over that of the fastest algorithm at the point

@@ -23,8 +23,8 @@ func TestBenefit(t *testing.T) {
 	value := func(x float64) *float64 { return &x }
 	cells := func(first, second, byDefault *float64) []report.Cell {
 		return []report.Cell{
-			{Nodes: bcast[0].Nodes, PPN: bcast[0].PPN, MsgBytes: bcast[0].MsgBytes, Slowdown: first, DefaultSlowdown: byDefault},
-			{Nodes: bcast[1].Nodes, PPN: bcast[1].PPN, MsgBytes: bcast[1].MsgBytes, Slowdown: second, DefaultSlowdown: byDefault},
+			{Point: bcast[0], Slowdown: first, DefaultSlowdown: byDefault},
+			{Point: bcast[1], Slowdown: second, DefaultSlowdown: byDefault},
 		}
 	}
 	calls := []preprocess.Calls{{Point: bcast[0], Calls: 3}, {Point: bcast[1], Calls: 1}}
@@ -105,7 +105,7 @@ func TestBenefitOfVerification(t *testing.T) {
 	} {
 		f := report.Facts{Problems: []report.ProblemFacts{{
 			Library: "mpich", Collective: "bcast", NodeSeconds: 10, NotGuarded: tc.notGuarded, Noise: 0.1,
-			Cells: []report.Cell{{Nodes: 2, PPN: 1, MsgBytes: 8, Slowdown: &tuned, DefaultSlowdown: &byDefault}},
+			Cells: []report.Cell{{Point: coll.Point{Nodes: 2, PPN: 1, MsgBytes: 8}, Slowdown: &tuned, DefaultSlowdown: &byDefault}},
 		}}}
 		f.Verification = []report.VerificationFacts{{Result: verify.Result{Library: "mpich", Time: tc.time}}}
 		got := c.benefit(f, "mpich")

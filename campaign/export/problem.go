@@ -88,7 +88,7 @@ func Cells(c campaign.Conclusion) ([]report.Cell, error) {
 		alg := c.Selection.Choose(row.Point)
 		guard := c.GuardResult(i)
 		cell := report.Cell{
-			Nodes: row.Point.Nodes, PPN: row.Point.PPN, MsgBytes: row.Point.MsgBytes,
+			Point:              row.Point,
 			MeasuredAlgorithms: k.measured[row.Point],
 			Algorithm:          alg.String(), Guard: string(guard), DefaultKept: alg.IsDefault() && guard == activelearn.Tie,
 		}

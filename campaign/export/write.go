@@ -10,11 +10,13 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"tutti/coll"
 	"tutti/journal"
 	"tutti/mpi"
 	"tutti/report"
@@ -138,7 +140,7 @@ func writeReport(dir string, f report.Facts) error {
 
 // WriteSelection writes the selections of releases at every grid point as CSV.
 func WriteSelection(w io.Writer, releases []*Target) error {
-	records := [][]string{{"library", "collective", "nodes", "ppn", "msg_bytes", "algorithm", "predicted_slowdown", "guard"}}
+	records := [][]string{slices.Concat([]string{"library", "collective"}, coll.AxisNames(), []string{"algorithm", "predicted_slowdown", "guard"})}
 	for _, t := range releases {
 		for _, p := range t.problems {
 			choose := t.chooser(p)
@@ -147,10 +149,8 @@ func WriteSelection(w io.Writer, releases []*Target) error {
 				if v, ok := row.Loss(alg); ok {
 					loss = strconv.FormatFloat(1+v, 'g', 6, 64)
 				}
-				records = append(records, []string{
-					p.Library, string(p.Problem.Collective), strconv.Itoa(row.Point.Nodes), strconv.Itoa(row.Point.PPN),
-					strconv.FormatInt(row.Point.MsgBytes, 10), alg.String(), loss, string(p.GuardResult(i)),
-				})
+				records = append(records, slices.Concat([]string{p.Library, string(p.Problem.Collective)}, coll.AxisTexts(row.Point),
+					[]string{alg.String(), loss, string(p.GuardResult(i))}))
 			}
 		}
 	}

@@ -102,14 +102,11 @@ func (d *ruleDiffer) side(cmd *cobra.Command, path string) (ruleSide, error) {
 
 // ruleDifference is a point at which two selections differ.
 type ruleDifference struct {
-	Collective coll.Collective `json:"collective"`
-	Nodes      int             `json:"nodes"`
-	PPN        int             `json:"ppn"`
-	MsgBytes   int64           `json:"msg_bytes"`
-	A          coll.Algorithm  `json:"a"`
-	B          coll.Algorithm  `json:"b"`
-	Kind       string          `json:"kind"`            // matters, small, tie, unknown
-	Ratio      float64         `json:"ratio,omitempty"` // time of A divided by that of B; 0: unknown
+	coll.Point
+	A     coll.Algorithm `json:"a"`
+	B     coll.Algorithm `json:"b"`
+	Kind  string         `json:"kind"`            // matters, small, tie, unknown
+	Ratio float64        `json:"ratio,omitempty"` // time of A divided by that of B; 0: unknown
 }
 
 // The kinds of differences.
@@ -154,7 +151,7 @@ func (d *ruleDiffer) run(cmd *cobra.Command, pathA, pathB string) error {
 	out := ruleDiffs{A: pathA, B: pathB, Points: len(points), Kinds: map[string]int{}, Differences: []ruleDifference{}}
 	logs := 0.0
 	for _, p := range points {
-		x := ruleDifference{p.Collective, p.Nodes, p.PPN, p.MsgBytes, a.choose(p), b.choose(p), "", 0}
+		x := ruleDifference{Point: p, A: a.choose(p), B: b.choose(p)}
 		same := plainName(x.A) == plainName(x.B)
 		if !same {
 			if err := x.judge(t); err != nil {

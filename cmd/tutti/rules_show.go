@@ -253,8 +253,8 @@ func (s *ruleShower) printMaps(choose func(coll.Point) mpi.RuleChoice, collectiv
 				if !c.Sized() {
 					size = 0
 				}
-				choice := choose(coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: size})
-				p.Cells = append(p.Cells, report.Cell{Nodes: l.Nodes, PPN: l.PPN, MsgBytes: size, Algorithm: choice.Algorithm.String()})
+				point := coll.Point{Collective: c, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: size}
+				p.Cells = append(p.Cells, report.Cell{Point: point, Algorithm: choose(point).Algorithm.String()})
 			}
 		}
 		if i > 0 {

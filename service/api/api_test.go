@@ -105,7 +105,7 @@ func TestAnswers(t *testing.T) {
 		{"GET", "/campaigns/c1/selection", "", 200, `{"selections":[{"problem":{"library":"mpich"`},
 		{"GET", "/campaigns/c2/selection", "", 404, `nothing to show yet`},
 		{"GET", "/campaigns/c1/selection?collective=reduce", "", 404, `no such problem`},
-		{"GET", "/campaigns/c1/predictions?library=mpich&collective=bcast", "", 200, `{"predictions":[{"nodes":2`},
+		{"GET", "/campaigns/c1/predictions?library=mpich&collective=bcast", "", 200, `{"predictions":[{"collective":"bcast","nodes":2`},
 		{"GET", "/campaigns/c1/predictions?library=mpich", "", 422, `"location":"query.collective"`},
 		{"GET", "/campaigns/c1/files", "", 200, `{"name":"mpich/bcast.json"`},
 		{"GET", "/campaigns/c1/files/mpich/bcast.json", "", 200, `{}`},

@@ -17,6 +17,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
+	"tutti/coll"
 	"tutti/journal"
 	"tutti/service"
 )
@@ -126,7 +127,7 @@ func writePage(w *bufio.Writer, all iter.Seq2[service.Measurement, error], in *m
 }
 
 // csvColumns are the columns of recorded data, followed by the columns for library, round and journal line.
-var csvColumns = []string{"collective", "algorithm", "nodes", "ppn", "msg_bytes", "time_us", "cost_s", "low_us", "high_us", "samples", "library", "round", "seq"}
+var csvColumns = slices.Concat([]string{"collective", "algorithm"}, coll.AxisNames(), []string{"time_us", "cost_s", "low_us", "high_us", "samples", "library", "round", "seq"})
 
 func writeCSV(w io.Writer, all iter.Seq2[service.Measurement, error], wanted Problems) error {
 	c := csv.NewWriter(w)
@@ -159,8 +160,8 @@ func csvRow(row []string, m service.Measurement) []string {
 	if m.Samples > 0 {
 		samples = strconv.Itoa(m.Samples)
 	}
+	row = append(append(row, string(m.Collective), m.Algorithm.String()), coll.AxisTexts(m.Point)...)
 	return append(row,
-		string(m.Collective), m.Algorithm.String(), strconv.Itoa(m.Nodes), strconv.Itoa(m.PPN), strconv.FormatInt(m.MsgBytes, 10),
 		micro(m.Seconds), strconv.FormatFloat(m.CostSeconds, 'g', -1, 64), micro(m.Low), micro(m.High), samples,
 		m.Library, strconv.Itoa(m.Round), strconv.FormatInt(m.Seq, 10))
 }

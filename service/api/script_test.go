@@ -216,7 +216,7 @@ func (s *script) predictions(p journal.Problem, lines int) (out []service.Predic
 			for _, bytes := range sizes() {
 				for _, a := range algorithms(p) {
 					line, known := s.measured[key(p, a, nodes, ppn, bytes)]
-					out = append(out, service.Prediction{Nodes: nodes, PPN: ppn, MsgBytes: bytes, Algorithm: a, Seconds: s.seconds(p, a, nodes, ppn, bytes), Measured: known && line <= lines})
+					out = append(out, service.Prediction{Point: coll.Point{Collective: coll.Collective(p.Collective), Nodes: nodes, PPN: ppn, MsgBytes: bytes}, Algorithm: a, Seconds: s.seconds(p, a, nodes, ppn, bytes), Measured: known && line <= lines})
 				}
 				here := out[len(out)-len(algorithms(p)):]
 				fastest := slices.MinFunc(here, func(a, b service.Prediction) int { return cmp.Compare(a.Seconds, b.Seconds) }).Seconds
@@ -242,7 +242,7 @@ func (s *script) cells(p journal.Problem, lines int) (out []report.Cell) {
 		gap := second.Seconds / best.Seconds
 		slowdown, defaultSlowdown, pMistake := 1.0, byDefault/best.Seconds, 0.4*math.Exp(-12*(gap-1))
 		cell := report.Cell{
-			Nodes: best.Nodes, PPN: best.PPN, MsgBytes: best.MsgBytes, Algorithm: best.Algorithm, Slowdown: &slowdown, DefaultSlowdown: &defaultSlowdown,
+			Point: best.Point, Algorithm: best.Algorithm, Slowdown: &slowdown, DefaultSlowdown: &defaultSlowdown,
 			Tie: gap < 1.02, Rival: second.Algorithm, PMistake: &pMistake,
 		}
 		if best.Seconds > 0.99*byDefault {
