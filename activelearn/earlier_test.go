@@ -10,7 +10,7 @@ import (
 )
 
 // crossingMeasurements returns measurements of all candidates of the synthetic machine "crossing". The times
-// of the algorithm `alg` are multiplied by the parameter `times`.
+// of the algorithm `alg` are multiplied by `times`.
 func crossingMeasurements(t *testing.T, alg string, times float64) []coll.Measurement {
 	t.Helper()
 	l := NewLedger(crossing())

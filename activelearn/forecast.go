@@ -132,7 +132,7 @@ func (f *forecast) add(times [][]float64) error {
 }
 
 // slowdownOf returns the slowdown of the algorithm with index `own` relative to the fastest, limited to
-// maxSlowdown. The parameter `logs` holds log10 of the times of all algorithms.
+// maxSlowdown. `logs` holds log10 of the times of all algorithms.
 func slowdownOf(logs []float64, own int) float64 {
 	return min(maxSlowdown, math.Pow(10, logs[own]-slices.Min(logs)))
 }
@@ -187,7 +187,7 @@ func (f *forecast) values(figure func(metrics.Summary) float64) []float64 {
 	return out
 }
 
-// Expected returns the expected quality of a selection at points of the space. The parameter `scores` says
+// Expected returns the expected quality of a selection at points of the space. `scores` says
 // how well each error model has predicted so far. It returns false if the posterior has no prediction for the
 // selected algorithm at one of the points.
 func (a Alternatives) Expected(points []coll.Point, choose Choice, opt metrics.Options, scores learner.Scores, seed uint64) (metrics.Summary, bool, error) {

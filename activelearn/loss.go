@@ -67,7 +67,7 @@ func normalSlowdown(gap, s float64) float64 {
 	return math.Ln10 * max(0, s*math.Exp(-z*z/2)/math.Sqrt(2*math.Pi)-gap*distuv.UnitNormal.CDF(-z))
 }
 
-// shrink lowers the variance of a pair to account for an observation. The parameter `step` is the covariance
+// shrink lowers the variance of a pair to account for an observation. `step` is the covariance
 // between the pair's difference and the observation, divided by the standard deviation of the observation.
 func (p *pair) shrink(step float64, m lossModel) {
 	p.variance = max(0, p.variance-step*step)
@@ -92,8 +92,8 @@ func (b *batchSelector) addPairs(excluded *Excluded) {
 	b.pairs = b.pairs[:min(len(b.pairs), maxPairs)]
 }
 
-// addPoint adds the current choice at one point, and the pairs of this choice with each rival. The parameter `first` is
-// the index of the point's first entry. The parameter `selectable` lists the entries of algorithms that may be selected.
+// addPoint adds the current choice at one point, and the pairs of this choice with each rival. `first` is
+// the index of the point's first entry. `selectable` lists the entries of algorithms that may be selected.
 func (b *batchSelector) addPoint(first int, selectable []int) {
 	if len(selectable) == 0 {
 		b.choices = append(b.choices, openChoice{best: first, rival: first})

@@ -39,7 +39,7 @@ func (r *regret) prices(l *Ledger) prices {
 	return pricesOf(n, append(campaigns, l.All()), r.launching)
 }
 
-// pricesOf estimates prices from the n measurements of several campaigns. The parameter `launching` holds the
+// pricesOf estimates prices from the n measurements of several campaigns. `launching` holds the
 // candidates whose machine time includes a launch. The smallest of these machine times is the price of a launch. Each
 // message size has a unit cost: the median of s/t^power, where s is machine time without the launch and t the time of
 // one execution.
@@ -78,7 +78,7 @@ func pricesOf(n int, campaigns []iter.Seq[coll.Measurement], launching map[coll.
 }
 
 // powerOf estimates the exponent with which machine time grows with the time of one execution. It is the slope
-// between the logarithms of both, which is the same for all message sizes and fitted by least squares. The parameter
+// between the logarithms of both, which is the same for all message sizes and fitted by least squares.
 // `runs` must be sorted by size.
 func powerOf(runs []executions) float64 {
 	n, xx, xy := 0, 0.0, 0.0
@@ -106,7 +106,7 @@ func powerOf(runs []executions) float64 {
 	return min(1, max(0, xy/xx))
 }
 
-// run returns how many seconds of machine time measuring a candidate takes, without the launch. The parameter `t` is
+// run returns how many seconds of machine time measuring a candidate takes, without the launch. `t` is
 // the time of one execution in seconds. The result is t^power times a unit cost, which comes from the nearest
 // measured message size.
 func (p prices) run(bytes int64, t float64) float64 {

@@ -92,7 +92,7 @@ func TestLoss(t *testing.T) {
 }
 
 // machine records a measurement of a candidate on a simulated machine with three algorithms. The times of
-// two of them cross at 1 KiB, and the third one is ten times slower. The parameter `launch` is the cost of a
+// two of them cross at 1 KiB, and the third one is ten times slower. `launch` is the cost of a
 // launch in seconds.
 func machine(t *testing.T, l *Ledger, c coll.Candidate, launch float64) {
 	t.Helper()

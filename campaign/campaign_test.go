@@ -200,7 +200,7 @@ func conclude(t *testing.T, s campaign.Spec, p campaign.Problem, res campaign.Re
 	return testutil.Must(trained.Conclude(selection.Rejected{}))(t)
 }
 
-// mustRun runs a new campaign and fails the test if there is an error. The parameter `log` may be nil.
+// mustRun runs a new campaign and fails the test if there is an error. `log` may be nil.
 func mustRun(t *testing.T, s campaign.Spec, p campaign.Problem, log campaign.Log) campaign.Result {
 	t.Helper()
 	return testutil.Must(campaign.Run(context.Background(), s, p, nil, log, nil))(t)

@@ -61,7 +61,7 @@ type Batch struct {
 	Growth     float64 // minimum as a fraction of the number of measured candidates
 }
 
-// Want returns the number of candidates that the next round should measure. The parameter `measured` is the
+// Want returns the number of candidates that the next round should measure. `measured` is the
 // number of measurements so far.
 func (b Batch) Want(measured int) int {
 	return max(1, b.Candidates, int(b.Growth*float64(measured)))

@@ -170,7 +170,7 @@ func (l roundLog) Trial(t coll.Trial) error {
 	return l.run.trials.record(&l.run.result, t)
 }
 
-// Restore returns the result of a problem from its log, without measuring or training. The parameter `past`
+// Restore returns the result of a problem from its log, without measuring or training. `past`
 // is nil if there are no records. Stop is "" if the problem has not stopped. The error matches ErrLog if
 // records contradict the campaign.
 func Restore(spec Spec, p Problem, past *journal.ProblemState) (Result, error) {

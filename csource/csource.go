@@ -149,7 +149,7 @@ type Built struct {
 var ErrCompiler = errors.New("MPI compiler")
 
 // Build compiles a program and writes the executable to the path `out`. It replaces an older file there
-// atomically. The parameter `compiler` is a command that knows the location of MPI, such as mpicc. If the
+// atomically. `compiler` is a command that knows the location of MPI, such as mpicc. If the
 // command fails, the error contains its output.
 func Build(ctx context.Context, p Program, compiler, out string) (Built, error) {
 	out, err := filepath.Abs(out)

@@ -150,7 +150,7 @@ func buildInside(t *testing.T, m mpiOf, file string) string {
 }
 
 // requireChecked fails the test if the program "check" found a wrong result, or if it counted fewer cases
-// than the parameter `least`.
+// than `least`.
 func requireChecked(t *testing.T, said string, least int) {
 	t.Helper()
 	var cases, wrong int

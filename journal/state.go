@@ -84,7 +84,7 @@ type Verification struct {
 // Add updates the state by the next record. A later record of a job replaces an earlier one.
 func (s *State) Add(r Record) { s.add(r, span{}) }
 
-// add updates the state like Add. The parameter `at` is the position of the record in the journal's file, or
+// add updates the state like Add. `at` is the position of the record in the journal's file, or
 // zero if the record is not in the file.
 func (s *State) add(r Record, at span) {
 	if r.Verify != nil {
@@ -178,7 +178,7 @@ func (s *State) addJob(of *jobList, p Problem, j coll.Job) {
 	job.Taken = job.Taken || j.State == coll.JobSubmitted
 }
 
-// share replaces the texts of a job by shared copies, to save memory. The parameter `last` is the environment
+// share replaces the texts of a job by shared copies, to save memory. `last` is the environment
 // of the previous job. If the job has an equal environment, both jobs share one copy.
 func share(j *coll.Job, last *coll.Environment) {
 	j.State, j.Outcome = unique.Make(j.State).Value(), unique.Make(j.Outcome).Value()
@@ -306,7 +306,7 @@ func (p *ProblemState) Last() int {
 }
 
 // Measurements returns the latest measurement of each candidate at a part of the points, in the order of
-// coll.CompareCandidates. The parameter `share` is the probability that a point belongs to this part; 1 is all
+// coll.CompareCandidates. `share` is the probability that a point belongs to this part; 1 is all
 // points. The same share gives the same points.
 func (p *ProblemState) Measurements(share float64) ([]coll.Measurement, error) {
 	last := map[coll.Candidate]coll.Measurement{}

@@ -23,7 +23,7 @@ type storedRecords struct {
 // span is a part of a file in bytes. It ends before the byte `end`.
 type span struct{ begin, end int64 }
 
-// add appends a record. The parameter `at` is the position of its line in the file. It is zero for a record that
+// add appends a record. `at` is the position of its line in the file. It is zero for a record that
 // this process has written.
 func (l *storedRecords) add(r Record, path string, at span) {
 	if at == (span{}) {

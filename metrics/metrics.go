@@ -172,13 +172,13 @@ func (a Allowed) WithDefaults() Allowed {
 }
 
 // Loss returns slowdown / allowed slowdown + mistakes / allowed mistakes. Both slowdowns are slowdowns minus
-// one. The parameter `mistakes` is the proportion or the probability of mistakes.
+// one. `mistakes` is the proportion or the probability of mistakes.
 func (a Allowed) Loss(slowdown, mistakes float64) float64 {
 	a = a.WithDefaults()
 	return slowdown/a.Slowdown + mistakes/a.Mistakes
 }
 
-// LossOf returns the loss of a single choice. The parameter `slowdown` is the choice's slowdown minus one.
+// LossOf returns the loss of a single choice. `slowdown` is the choice's slowdown minus one.
 func (a Allowed) LossOf(slowdown float64) float64 {
 	if slowdown > a.WithDefaults().Threshold {
 		return a.Loss(slowdown, 1)

@@ -22,7 +22,7 @@ type Library interface {
 	// 4.0.2". It returns "" if the file is not of this library.
 	Recognise(file []byte) string
 
-	// Open returns the build of a release, which makes its selection files. The parameter `path` is the path of the
+	// Open returns the build of a release, which makes its selection files. `path` is the path of the
 	// library's file. For some libraries, selection files are made from the trees in this file (Facts.FromFile).
 	// The path is needed if tutti does not know these trees; if `path` is empty, Open uses the known ones. If no
 	// release of the series is known, the build has the algorithms that the installed library lists.
@@ -43,8 +43,8 @@ type Measurable interface {
 	// another algorithm ran. Any other error says why the algorithm is not observable.
 	CheckAlgorithm(cat *Catalogue, c coll.Candidate, stacks [][]string) error
 
-	// Settings returns the settings that take part in the choice of algorithms, by name. The parameter `environ` is
-	// the environment of a program, as NAME=VALUE. The parameter `listing` is the output of Facts.Lister there, and
+	// Settings returns the settings that take part in the choice of algorithms, by name. `environ` is
+	// the environment of a program, as NAME=VALUE. `listing` is the output of Facts.Lister there, and
 	// lines "cvar NAME=VALUE" with control variables of MPI_T. It may be empty.
 	Settings(environ []string, listing string) []SiteSetting
 

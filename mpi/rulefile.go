@@ -16,7 +16,7 @@ type RuleReader interface {
 	Library
 
 	// ReadRules reads a selection file as a release of the library reads it. It returns false if the text is not in a
-	// format of the library. A file that the release refuses is a RuleFile, too: its findings say why. The parameter
+	// format of the library. A file that the release refuses is a RuleFile, too: its findings say why.
 	// `path` is the path of the library's file, as for Open; it may be empty.
 	ReadRules(cat *Catalogue, path string, file []byte) (*RuleFile, bool)
 }

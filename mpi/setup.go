@@ -165,7 +165,7 @@ func (s Setup) Shell() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Module returns an environment module in Tcl, for Environment Modules and for Lmod. The parameter `about` is
+// Module returns an environment module in Tcl, for Environment Modules and for Lmod. `about` is
 // the line that the command "module whatis" prints. If a value is not printable ASCII, the error matches
 // ErrSetup. Module systems would wrap its lines, or print its characters depending on the locale.
 func (s Setup) Module(about string) ([]byte, error) {
@@ -235,7 +235,7 @@ func (s Setup) exports(settings []Setting) []byte {
 		eachFile("[ -r %[1]s ] && [ -s %[1]s ]", files), &b, notUsable, strings.Join(files, " "))
 }
 
-// eachFile returns the text of a condition that is true if all files meet it. The parameter `format` is the condition
+// eachFile returns the text of a condition that is true if all files meet it. `format` is the condition
 // for one file, in which %[1]s stands for the file's name.
 func eachFile(format string, files []string) string {
 	conditions := make([]string, len(files))

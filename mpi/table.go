@@ -86,7 +86,7 @@ func parseEntry(row []string) (Entry, error) {
 	return e, nil
 }
 
-// Near returns the catalogue that should be used for a release. The parameter `releases` must be ordered from
+// Near returns the catalogue that should be used for a release. `releases` must be ordered from
 // the oldest to the newest. A series consists of the releases with the same first two numbers. Near
 // prefers, in this order:
 //

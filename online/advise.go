@@ -58,7 +58,7 @@ type Result struct {
 }
 
 // Learn computes advice for later jobs from the samples of all jobs so far, which are in chronological
-// order. The parameter `earlier` holds measurements of campaigns or other machines (sources), with one slice
+// order. `earlier` holds measurements of campaigns or other machines (sources), with one slice
 // for each. Learn ignores samples of algorithms that cannot run at their point. It takes O(points ·
 // algorithms² · measurements) operations.
 func Learn(jobs []Job, earlier [][]coll.Measurement, base Base) (Result, error) {

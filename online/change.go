@@ -29,7 +29,7 @@ type shift struct {
 	factor                float64
 }
 
-// validCalls returns the calls of each class whose times are still valid. The parameter `calls` must be in the order
+// validCalls returns the calls of each class whose times are still valid. `calls` must be in the order
 // of jobs.
 //
 // It first removes the level of each job, the factor by which the whole job was slower. The cause may be slower

@@ -27,8 +27,8 @@ const minHorizon = 200
 // the shortest expected time. The algorithm with the smallest index value should be called next. The value is its
 // expected time, minus the expected saving in later calls if it is timed once more.
 //
-// The entries of the class in `j` begin at index `from`. The parameter `noise` is the variance of the logarithm of a
-// call's time. The parameter `calls` is the number of calls of the class so far. The function `called` reports
+// The entries of the class in `j` begin at index `from`. `noise` is the variance of the logarithm of a
+// call's time. `calls` is the number of calls of the class so far. The function `called` reports
 // whether an algorithm was already called in the class.
 //
 // Source: Ryzhov, Powell and Frazier, The knowledge gradient algorithm for a general class of online
@@ -68,7 +68,7 @@ func (j *Joint) KnowledgeGradient(from, n int, noise, calls float64, called func
 }
 
 // gain returns by how many seconds the shortest expected time is expected to fall if entry i is timed once
-// more. The parameter `rival` is the shortest expected time of the other entries. The standard deviation of
+// more. `rival` is the shortest expected time of the other entries. The standard deviation of
 // entry i is multiplied by `scale`; its median stays the same. The new mean is lognormal, so this is the
 // Black-Scholes formula for an option.
 //
@@ -152,7 +152,7 @@ const minDraws = 2.0
 const deferFactor = 1000
 
 // exploreWeights defers the algorithms with the smallest weights to a later job. It defers as many as
-// necessary so that each of the others is expected to be drawn minDraws times. The parameter `draws` is the
+// necessary so that each of the others is expected to be drawn minDraws times. `draws` is the
 // number of random draws in the job. If there is nothing to explore, the selected algorithm gets all the
 // weight, so that it is timed.
 func exploreWeights(weights []float64, selected int, draws float64) []float64 {
@@ -232,7 +232,7 @@ func NewJoint(process *gp.GP, classes []Class, task func(a coll.Algorithm, i int
 }
 
 // Observe updates the distribution after the time of entry i was measured once more; `log` is the logarithm of
-// this time. The parameter `noise` is the variance of its noise. This is one step of a Kalman filter, and takes
+// this time. `noise` is the variance of its noise. This is one step of a Kalman filter, and takes
 // O(entries²) operations.
 func (j *Joint) Observe(i int, log, noise float64) {
 	total := j.Variance(i) + noise
@@ -254,13 +254,13 @@ func (j *Joint) Variance(i int) float64 { return max(0, j.cov[i][i]) }
 // Expected returns the expected time of entry i in seconds.
 func (j *Joint) Expected(i int) float64 { return math.Exp(j.mean[i] + j.Variance(i)/2) }
 
-// Quantile returns a quantile of the time of entry i in seconds. The parameter `deviations` gives the
+// Quantile returns a quantile of the time of entry i in seconds. `deviations` gives the
 // quantile: the median is 0, and 1 is one standard deviation of the logarithm above it.
 func (j *Joint) Quantile(i int, deviations float64) float64 {
 	return math.Exp(j.mean[i] + deviations*math.Sqrt(j.Variance(i)))
 }
 
-// ratio returns a quantile of the time of entry `i` divided by the time of entry `of`. The parameter
+// ratio returns a quantile of the time of entry `i` divided by the time of entry `of`.
 // `deviations` gives the quantile: the median is 0, and 1 is one standard deviation of the logarithm above
 // it.
 func (j *Joint) ratio(i, of int, deviations float64) float64 {

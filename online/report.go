@@ -84,7 +84,7 @@ const exploreShare = 0.1
 // maxJobs is the largest number of jobs that a report lists. It lists the latest ones.
 const maxJobs = 20
 
-// Report summarizes the result. The parameter `updates` holds all updates so far. Its last element may be
+// Report summarizes the result. `updates` holds all updates so far. Its last element may be
 // the current update.
 func (r *Result) Report(updates []Update, now time.Time) Report {
 	out := Report{
@@ -141,7 +141,7 @@ func (r *Result) Changes(updates []Update) []SelectionChange {
 // never is a time later than every update, for use as an upper limit that excludes none.
 var never = time.Unix(1<<40, 0)
 
-// reason says why the selection for a class of calls has changed. The parameter `before` is the algorithm that was
+// reason says why the selection for a class of calls has changed. `before` is the algorithm that was
 // selected until now.
 func (r *Result) reason(class int, before coll.Algorithm) string {
 	a := r.Advice[class]

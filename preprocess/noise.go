@@ -76,7 +76,7 @@ func (n Noise) Between(p coll.Point) float64 {
 	return max(median.(float64), MeasurementNoise+n.job)
 }
 
-// median returns the weighted median of the replicates' variances. The parameter `at` is log2(bytes + 1) of
+// median returns the weighted median of the replicates' variances. `at` is log2(bytes + 1) of
 // the message size.
 func (n Noise) median(at float64) float64 {
 	weights := make([]float64, len(n.sizes))

@@ -28,7 +28,7 @@ type sheet struct {
 	column map[string]int // name to index
 }
 
-// readFile opens a CSV file and parses it with the function `read`. The parameter `what` names the kind of file.
+// readFile opens a CSV file and parses it with the function `read`. `what` names the kind of file.
 // Every error begins with this name.
 func readFile[T any](what, path string, read func(io.Reader, string) (T, error)) (v T, err error) {
 	f, err := infile.Open(path, MaxTableBytes)

@@ -91,7 +91,7 @@ func parseMicros(text string) (float64, error) {
 }
 
 // formatMicros returns the shortest text in microseconds, without an exponent, that parseMicros converts back to the
-// same seconds. The parameter `seconds` must be finite and not negative.
+// same seconds. `seconds` must be finite and not negative.
 func formatMicros(seconds float64) string {
 	const shift = 6 // decimal digits between seconds and microseconds
 	whole, decimals, _ := strings.Cut(strconv.FormatFloat(seconds, 'f', -1, 64), ".")

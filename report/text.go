@@ -221,7 +221,7 @@ var cellWidths = map[string]int{
 	"reverted": 8, "selected": 16, "since": 10, "speed-up [95 %]": 8, "stop": 10, "unchanged [95 %]": 9, "warm-up": 9,
 }
 
-// NewTable returns a table without colours and borders. The parameter `numbers` lists the columns that
+// NewTable returns a table without colours and borders. `numbers` lists the columns that
 // contain numbers; the first column is 1.
 func NewTable(header []any, numbers ...int) table.Writer {
 	t := table.NewWriter()

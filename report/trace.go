@@ -196,7 +196,7 @@ type tunedCells struct {
 	cells []Cell
 }
 
-// ReadGains reads the results for one library from a campaign's report.json. The parameter `library` may be
+// ReadGains reads the results for one library from a campaign's report.json. `library` may be
 // empty if the campaign has only one library.
 func ReadGains(path, library string) (*Gains, error) {
 	text, err := infile.Read(path, infile.NoLimit)

@@ -87,7 +87,7 @@ func slowdown(r Row, alg coll.Algorithm) *float64 {
 }
 
 // Select returns the algorithm that the trees select in a job of the given layout, on a communicator with all
-// ranks of the job. The parameter `size` is the message size that the library computes for its rules.
+// ranks of the job. `size` is the message size that the library computes for its rules.
 func (c CollectiveDocument) Select(l coll.Layout, size int64) coll.Algorithm {
 	t := c.Tree
 	for _, own := range c.Layouts {

@@ -22,7 +22,7 @@ func bytesOf(p coll.Point) int64 { return p.MsgBytes }
 
 func nothing(coll.Point) int64 { return 0 }
 
-// at returns a row of a bcast. The parameter `times` alternates between names of algorithms and their times in
+// at returns a row of a bcast. `times` alternates between names of algorithms and their times in
 // seconds.
 func at(nodes, ppn int, size int64, times ...any) selection.Row {
 	r := selection.Row{Point: coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: ppn, MsgBytes: size}}

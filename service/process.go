@@ -198,7 +198,7 @@ func (*stranger) foreign() bool { return true }
 func (*stranger) record() *journal.Process { return nil }
 
 // find looks for a running process of a campaign that this service did not start, and returns nil if there is
-// none. The parameter `last` is the process that a service started last for the campaign, or nil. If that
+// none. `last` is the process that a service started last for the campaign, or nil. If that
 // process has ended, find looks for a process that has locked the journal in the folder `results`.
 func (p processes) find(results string, last *journal.Process) process {
 	if last != nil && last.Runs() {

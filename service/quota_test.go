@@ -16,7 +16,7 @@ import (
 	"tutti/service"
 )
 
-// limited returns the options of a service whose campaigns need node-hours. The parameters `campaign` and `day` are
+// limited returns the options of a service whose campaigns need node-hours. `campaign` and `day` are
 // the quotas of one campaign and of a day, in node-seconds. A request sets its budget by the setting "budget".
 func limited(t *testing.T, state string, campaign, day float64, bases ...config.Base) service.Options {
 	t.Helper()

@@ -33,7 +33,7 @@ func (q *queue) Create(_ context.Context, r Request, key string) (c Campaign, cr
 	return q.create(r, key, "requested")
 }
 
-// create creates a campaign like Create. The parameter `reason` becomes Campaign.Reason.
+// create creates a campaign like Create. `reason` becomes Campaign.Reason.
 func (q *queue) create(r Request, key, reason string) (c Campaign, created bool, err error) {
 	base, budget, err := checkRequest(q.opt, r)
 	if err != nil {

@@ -42,7 +42,7 @@ func splitHosts(list string) []string {
 
 var hostForm = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
-// expandHosts returns the names that a word with brackets stands for. The parameter `most` limits their
+// expandHosts returns the names that a word with brackets stands for. `most` limits their
 // number.
 func expandHosts(word string, most int) ([]string, error) {
 	head, rest, bracket := strings.Cut(word, "[")

@@ -164,7 +164,7 @@ func forcingCheckOf(point TestPoint, t coll.Trial) ForcingCheck {
 	return ForcingCheck{TestPoint: point, State: cmp.Or(ForcingState(t.Answer), NoAnswer), Note: t.Error}
 }
 
-// BuildProbe compiles the probe with the library's compiler wrapper (mpicc). The parameter `dir` is a folder that all nodes
+// BuildProbe compiles the probe with the library's compiler wrapper (mpicc). `dir` is a folder that all nodes
 // see. BuildProbe returns the path of the program.
 func BuildProbe(ctx context.Context, compiler, dir string) (string, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {

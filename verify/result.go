@@ -321,7 +321,7 @@ func seriesOf(own []Entry, first, end int) map[coll.Point]series {
 	return out
 }
 
-// addCollectives adds a summary for each collective to the result. The parameter `measured` has the measured
+// addCollectives adds a summary for each collective to the result. `measured` has the measured
 // times of the points.
 func (r *Result) addCollectives(measured map[coll.Point]series) error {
 	var names []coll.Collective

@@ -76,7 +76,7 @@ type Session struct {
 	goesOn  bool    // the last verification ended without a proof, and this one goes on
 }
 
-// Open returns a session for the verification of a library. It measures nothing. The parameter `past` is the
+// Open returns a session for the verification of a library. It measures nothing. `past` is the
 // verification in the journal, nil if there is none. The problems have the selections of the current files.
 //
 // If the last session has not ended, Open continues it with the same rules. An ended session is kept as long

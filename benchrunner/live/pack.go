@@ -35,7 +35,7 @@ type place struct {
 	After  []int   // indices of places, ascending: loads that must end before this load begins
 }
 
-// utilisation returns the fraction of a job's node-seconds that the loads use. The parameter `nodes` is the
+// utilisation returns the fraction of a job's node-seconds that the loads use. `nodes` is the
 // number of nodes of the job.
 func (p packing) utilisation(nodes int, loads []load) float64 {
 	used := 0.0

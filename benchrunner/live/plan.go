@@ -237,7 +237,7 @@ func (p planner) launchAllowance(l coll.Layout) time.Duration {
 }
 
 // tooBig returns a message about the first case that needs more memory than a node has, or "" if there is none.
-// The parameter `bytes` is the memory of a node; 0 means unknown.
+// `bytes` is the memory of a node; 0 means unknown.
 func tooBig(cases []benchrunner.Case, bytes int64) string {
 	for _, c := range cases {
 		if need := benchrunner.NodeBytes(c.Point); bytes > 0 && need > bytes {

@@ -182,7 +182,7 @@ func (p launchTimes) scaled(share float64) launchTimes {
 }
 
 // splitTime splits the job's time `allocated`, for which it had its nodes, into warm-up, measurement, launching
-// and idle time. The parameter `allocated` must be at least the sum of the launches' wall times.
+// and idle time. `allocated` must be at least the sum of the launches' wall times.
 func splitTime(parts []launchTimes, allocated, queue float64) coll.Spent {
 	s := coll.Spent{Queue: validSeconds(queue)}
 	walls := 0.0

@@ -108,7 +108,7 @@ func TestScriptKeepsWords(t *testing.T) {
 	}
 }
 
-// wordOptions returns options whose launch and set-up contain the given words. The parameter `dir` is the folder of the
+// wordOptions returns options whose launch and set-up contain the given words. `dir` is the folder of the
 // jobs, which need not exist.
 func wordOptions(t *testing.T, dir string, modules []string, value string, args []string) live.Options {
 	o := options(t, t.TempDir(), localScheduler(t))

@@ -35,7 +35,7 @@ type sharing struct {
 	allocated bool       // the nodes are allocated already and cost the same when idle
 }
 
-// sharingFor returns how launches (runs of the program) share the nodes of a job. The parameter `widest` is
+// sharingFor returns how launches (runs of the program) share the nodes of a job. `widest` is
 // the largest number of nodes that a launch needs.
 func (m *Machine) sharingFor(ctx context.Context, c benchrunner.Capacity, widest int) (sharing, error) {
 	if m.opt.Parallel == ParallelNever || !c.Apart {

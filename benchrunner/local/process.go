@@ -109,7 +109,7 @@ func (p process) members() ([]int, error) {
 	return out, nil
 }
 
-// has reports whether a process is alive and belongs to the job. The parameter `session` is the job's session, 0 if
+// has reports whether a process is alive and belongs to the job. `session` is the job's session, 0 if
 // unknown; `own` is this process.
 func (p process) has(proc procfs.Proc, session int, own procfs.ProcStat) (bool, error) {
 	s, err := proc.Stat()

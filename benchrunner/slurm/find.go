@@ -23,7 +23,7 @@ var errNoAccounts = errors.New("the cluster keeps no accounts")
 const noAccounts = "Slurm accounting storage is disabled"
 
 // queue returns all jobs of this user that the controller knows, including jobs that ended some minutes ago.
-// The parameter `more` has further options of squeue.
+// `more` has further options of squeue.
 func (s *Scheduler) queue(ctx context.Context, more ...string) ([]row, error) {
 	args := append([]string{"--noheader", "--all", "--states=all", "--user=" + strconv.Itoa(os.Getuid()), "--format=" + squeueColumns}, more...)
 	out, err := s.query(ctx, "squeue", args...)

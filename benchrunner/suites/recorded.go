@@ -26,7 +26,7 @@ type Recorded struct {
 // ErrNoSuite is the error for a text that no suite printed. Compare with errors.Is.
 var ErrNoSuite = errors.New("no output of OSU, IMB or ReproMPI")
 
-// ReadRecorded reads what OSU, IMB or ReproMPI printed in earlier runs, one after another. The parameter `ranks` is the
+// ReadRecorded reads what OSU, IMB or ReproMPI printed in earlier runs, one after another. `ranks` is the
 // number of ranks of the run, 0 if it is unknown; outputs that name their ranks count more. It also returns the name of
 // the suite with its release. The error matches ErrNoSuite, or says why the output as a whole is unusable.
 func ReadRecorded(text []byte, ranks int) (suite string, out []Recorded, err error) {

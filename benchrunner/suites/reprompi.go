@@ -12,7 +12,7 @@ import (
 	"tutti/coll"
 )
 
-// NewReproMPI returns the program mpibenchmark of ReproMPI, at the given path on the nodes. The parameter
+// NewReproMPI returns the program mpibenchmark of ReproMPI, at the given path on the nodes.
 // `repetitions` is the number of timed calls of each size; 100 when zero.
 func NewReproMPI(path string, repetitions int) *Program {
 	repetitions = cmp.Or(repetitions, 100)

@@ -72,7 +72,7 @@ type Program struct {
 	size func(benchrunner.Case) (int64, error)
 	// allowance returns how long the program may take for a case.
 	allowance func(benchrunner.Case) time.Duration
-	// command returns the command for one run of the program, which measures consecutive cases. The parameter
+	// command returns the command for one run of the program, which measures consecutive cases.
 	// `sizes` has their message sizes.
 	command func(s benchrunner.Launch, sizes []int64) benchrunner.Command
 	// parse reads what the program printed in a launch.
@@ -276,7 +276,7 @@ func (l listing) rows(s benchrunner.Launch, wanted func(row) bool) []row {
 }
 
 // fault returns why all results of a launch are unusable, and the phase that failed. The text is empty if the
-// results are usable. The parameter `err` is the error of the parser.
+// results are usable. `err` is the error of the parser.
 func (l listing) fault(s benchrunner.Launch, out benchrunner.Output, err error) (phase, text string) {
 	refusal, want, ranks := out.Refusal(), s.Layout.Ranks(), 0
 	if len(l.sections) > 0 && len(l.rows(s, func(row) bool { return true })) == 0 {

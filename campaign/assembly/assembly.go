@@ -82,7 +82,7 @@ func New(cfg *config.Campaign) (*Campaign, error) {
 	return build(cfg, &journal.State{})
 }
 
-// build returns the campaign that a configuration describes. The parameter `past` is the state from the
+// build returns the campaign that a configuration describes. `past` is the state from the
 // campaign's journal; it is empty for a new campaign.
 func build(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 	spec, err := specOf(cfg)
@@ -102,7 +102,7 @@ func build(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 	return c, nil
 }
 
-// Restore returns the campaign that a journal describes. The parameter `dir` is the folder of the journal.
+// Restore returns the campaign that a journal describes. `dir` is the folder of the journal.
 func Restore(contents *journal.Contents, dir string) (*Campaign, error) {
 	cfg, err := config.Restore(contents.Header.Spec, dir)
 	if err != nil {

@@ -135,7 +135,7 @@ func (c *Campaign) Cancel(ctx context.Context, jobs []coll.Job) error {
 	return c.machines[0].Cancel(ctx, jobs)
 }
 
-// switchesOf returns the nodes of each switch as a list. The parameter `lists` holds Slurm's host list of each
+// switchesOf returns the nodes of each switch as a list. `lists` holds Slurm's host list of each
 // switch.
 func switchesOf(lists []string) ([][]string, error) {
 	var out [][]string

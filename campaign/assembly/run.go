@@ -20,7 +20,7 @@ import (
 
 // Run tunes the problems, up to Workers of them at the same time. They share the wall time of the campaign.
 // When a problem starts, it gets an equal part of the remaining time. The first error cancels the other
-// problems. The parameter `past` is the state of the journal. The results are in the order of Problems.
+// problems. `past` is the state of the journal. The results are in the order of Problems.
 func (c *Campaign) Run(ctx context.Context, past *journal.State, log campaign.Log, observe func(campaign.Event)) ([]campaign.Result, error) {
 	tunings := make([]*campaign.Tuning, len(c.Problems))
 	err := c.restoreMachines(past)

@@ -14,7 +14,7 @@ import (
 )
 
 // AddJournal adds to `f` what the report shows of a journal: why candidates were chosen, verifications, machine time,
-// environments of jobs, and candidates whose attempts all failed. The parameter `libraries` lists the libraries in the
+// environments of jobs, and candidates whose attempts all failed. `libraries` lists the libraries in the
 // order of the report. Errors match verify.ErrEntry.
 func AddJournal(f *report.Facts, state *journal.State, libraries []string, attempts int) error {
 	for _, lib := range libraries {
@@ -177,7 +177,7 @@ func changedPrograms(jobs []*journal.Job) []string {
 	return out
 }
 
-// excluded returns the candidates whose attempts all failed, sorted by library and collective. The parameter
+// excluded returns the candidates whose attempts all failed, sorted by library and collective.
 // `attempts` is the allowed number of attempts.
 func excluded(state *journal.State, attempts int) ([]report.ExcludedFacts, error) {
 	var out []report.ExcludedFacts
@@ -198,7 +198,7 @@ func excluded(state *journal.State, attempts int) ([]report.ExcludedFacts, error
 	return out, nil
 }
 
-// reasonsOf returns why each round measured its candidates. The parameter `past` is the problem's state in the
+// reasonsOf returns why each round measured its candidates. `past` is the problem's state in the
 // journal, or nil.
 func reasonsOf(past *journal.ProblemState) []report.RoundReasons {
 	if past == nil {

@@ -58,7 +58,7 @@ var ErrRecordedOnly = errors.New("can be tuned from recorded measurements alone"
 // ErrNoDefault is matched by the error for recorded data without times of the library's default.
 var ErrNoDefault = errors.New("no time of the library's own default is recorded: nothing to compare with")
 
-// New returns a Verifier for a connected campaign. It trains the campaign's models. The parameter `state` is
+// New returns a Verifier for a connected campaign. It trains the campaign's models. `state` is
 // the state of the open journal jnl. The Verifier adds its records to both.
 func New(ctx context.Context, c *assembly.Campaign, jnl *journal.Journal, state *journal.State, opt Options) (*Verifier, error) {
 	results, err := c.Results(state)
@@ -112,7 +112,7 @@ func (v *Verifier) subject(lib config.Library) (*subject, error) {
 	return &subject{Verifier: v, lib: lib, port: m, cat: cat}, nil
 }
 
-// open returns the session that verifies a library, in the state that the journal records. The parameter
+// open returns the session that verifies a library, in the state that the journal records.
 // `problems` contains the selections in the current files.
 func (v *Verifier) open(s *subject, problems []verify.Problem) (*verify.Session, error) {
 	prices, err := v.prices(s.lib)

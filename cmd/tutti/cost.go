@@ -56,7 +56,7 @@ func confirmCost(a *app, cost string, expected, limit float64, instead string) e
 }
 
 // printForecast prints the jobs of the first round and their cost. It also prints what cannot be measured, with
-// reasons. If `scripts` is true, it also prints the commands and scripts of the jobs. The parameter `collectiveShare`
+// reasons. If `scripts` is true, it also prints the commands and scripts of the jobs. `collectiveShare`
 // is the fraction of their time that applications spend in collectives.
 func printForecast(a *app, f assembly.Forecast, collectiveShare float64, scripts bool) {
 	rows := make([]table.Row, len(f.Jobs))

@@ -309,7 +309,7 @@ func waitUntilIdle(t *testing.T, dir string) {
 	t.Errorf("still running: %q", left)
 }
 
-// siteCampaign writes the benchmark program and the campaign file c.yaml into a folder. The parameter `replace`
+// siteCampaign writes the benchmark program and the campaign file c.yaml into a folder. `replace`
 // contains pairs of an old and a new text, by which it changes the campaign file.
 func siteCampaign(t *testing.T, tc testutil.Toolchain, dir, campaign string, replace ...string) {
 	t.Helper()

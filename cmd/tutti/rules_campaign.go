@@ -22,7 +22,7 @@ func isFolder(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// concluded reads the folder of a campaign and makes its final selections. The parameter `library` limits them to one
+// concluded reads the folder of a campaign and makes its final selections. `library` limits them to one
 // library, unless it is empty.
 func (a *app) concluded(cmd *cobra.Command, folder, library string) ([]campaign.Conclusion, error) {
 	c, results, contents, err := assembly.Reread(folder)

@@ -159,7 +159,7 @@ func (s *campaignStatus) addResults(f report.Facts) {
 	}
 }
 
-// addBudgets adds the budgets of a campaign. The parameter `wall` is the time since the campaign was started or
+// addBudgets adds the budgets of a campaign. `wall` is the time since the campaign was started or
 // resumed.
 func (s *campaignStatus) addBudgets(stop config.Stop, wall time.Duration) {
 	machine, nodeHours := 0.0, 0.0

@@ -272,7 +272,7 @@ func findSlow(treePath, pairsPath, name string) (discover.SuspectReport, error) 
 	return found, nil
 }
 
-// ranksOf returns the name of the node of each rank of a job. The parameter `list` names the nodes in Slurm's
+// ranksOf returns the name of the node of each rank of a job. `list` names the nodes in Slurm's
 // notation.
 func ranksOf(list string, ppn int) ([]string, error) {
 	if list == "" {

@@ -61,7 +61,7 @@ func readFile(path string) (content []byte, dir string, err error) {
 	return content, dir, err
 }
 
-// campaign parses the content of a campaign file. The parameter `dir` is the folder of the file. The loader
+// campaign parses the content of a campaign file. `dir` is the folder of the file. The loader
 // collects all faults.
 func (l *loader) campaign(dir string, content []byte, layers Layers) *Campaign {
 	c := &Campaign{}
@@ -81,7 +81,7 @@ func (l *loader) campaign(dir string, content []byte, layers Layers) *Campaign {
 	return c
 }
 
-// err combines all faults into one error with a line for each fault. The error matches the parameter `what`. If
+// err combines all faults into one error with a line for each fault. The error matches `what`. If
 // there are no faults, it returns nil.
 func (l *loader) err(what error) error {
 	switch len(l.faults) {

@@ -89,7 +89,7 @@ func seconds(at *float64) value {
 	return v
 }
 
-// complete reads and checks the campaign file of a base. The parameter `dir` is the folder of the service
+// complete reads and checks the campaign file of a base. `dir` is the folder of the service
 // file.
 func (b *Base) complete(dir string, before []Base) error {
 	if b.When != (When{}) && b.Schedule == "" {

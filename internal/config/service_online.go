@@ -40,7 +40,7 @@ func sampleFolderFields(w *SampleFolder) []field {
 	}
 }
 
-// complete sets the fields that the service file leaves out, and makes paths absolute. The parameter `dir` is the
+// complete sets the fields that the service file leaves out, and makes paths absolute. `dir` is the
 // folder of the service file.
 func (w *SampleFolder) complete(dir string, before []SampleFolder) error {
 	if w.Drift > 0 && w.Base == "" {

@@ -111,7 +111,7 @@ func TestLoadServiceFaults(t *testing.T) {
 	}
 }
 
-// jobs writes a campaign file that runs Slurm jobs on up to 8 nodes, and returns its path. The parameter
+// jobs writes a campaign file that runs Slurm jobs on up to 8 nodes, and returns its path.
 // `more` contains further lines of the file.
 func jobs(t *testing.T, more string) string {
 	t.Helper()

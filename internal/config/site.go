@@ -14,7 +14,7 @@ import (
 )
 
 // addSite reads the site profile and uses its values as defaults. It does not change keys that the file or
-// another layer sets. Paths in the profile are relative to the profile's folder. The parameter `dir` is the
+// another layer sets. Paths in the profile are relative to the profile's folder. `dir` is the
 // folder of the campaign file.
 func (l *loader) addSite(dir string) {
 	path, ok := l.v.Get("site").(string)

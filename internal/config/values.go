@@ -151,7 +151,7 @@ func size(at *int64, least int64) value {
 }
 
 // items returns the type of a key whose value is a list with at least `least` items. In an environment variable
-// or flag, commas separate the items. The parameter `item` is the JSON schema of one item. An error about an item
+// or flag, commas separate the items. `item` is the JSON schema of one item. An error about an item
 // contains the item's index.
 func items[T comparable](at *[]T, least int, unique bool, item schema, parse func(any) (T, error)) value {
 	read := func(v any) error {

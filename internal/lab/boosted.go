@@ -167,7 +167,7 @@ func fitBoosted(rows [][]float64, targets, weights []float64) boosted {
 	return b
 }
 
-// growBoosted returns a tree. The parameter `order` has, for each feature, the tree's rows sorted by this
+// growBoosted returns a tree. `order` has, for each feature, the tree's rows sorted by this
 // feature.
 func growBoosted(rows [][]float64, losses []loss, order [][]int, depth int) *boostedNode {
 	var all loss

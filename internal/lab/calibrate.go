@@ -61,7 +61,7 @@ type calibrationRun struct {
 }
 
 // Calibrations runs the replays of a design with each noise and each probability of outliers (tail). The
-// results are in the order of the noises, then of the tails, then of the design. The parameters `keep` and
+// results are in the order of the noises, then of the tails, then of the design. `keep` and
 // `progress` have the same meaning as in Compare.
 func Calibrations(ctx context.Context, d Design, noise, tail []float64, opt Options, keep *ResultFile[Calibration], progress func(Calibration)) ([]Calibration, error) {
 	type noisyEntry struct {
@@ -169,7 +169,7 @@ func (c *calibrationRun) complete(seconds float64) bool {
 	return c.ConvergedSeconds > 0 && (c.Stopped || seconds > calibrationLimit*c.ConvergedSeconds)
 }
 
-// recordStop stores the results of an evaluation in the fields that describe the stop. The parameter `truth` has the
+// recordStop stores the results of an evaluation in the fields that describe the stop. `truth` has the
 // true quality of the selection, and `good` says whether it met the stopping criteria.
 func (c *calibrationRun) recordStop(e activelearn.Evaluation, truth metrics.Summary, good bool) {
 	c.Good = good

@@ -122,7 +122,7 @@ func constantsIn(file string) ([]Constant, error) {
 	return out, nil
 }
 
-// with returns the content of the constant's file with another expression for the number. The parameter `form` is
+// with returns the content of the constant's file with another expression for the number. `form` is
 // this expression, in which %s stands for the original number.
 func (c Constant) with(form string) ([]byte, error) {
 	text, err := os.ReadFile(c.file)
@@ -157,7 +157,7 @@ func VaryConstants(ctx context.Context, constants []Constant, args []string, emi
 }
 
 // effect returns how a campaign with the changed constant differs from the report `own`, which has the original
-// value. The parameter `forms` has several spellings of the change. It uses the first one with which the program can
+// value. `forms` has several spellings of the change. It uses the first one with which the program can
 // be built and run.
 func (c Constant) effect(ctx context.Context, dir string, args []string, own report.Facts, forms ...string) (e Effect) {
 	for _, form := range forms {

@@ -89,7 +89,7 @@ func openResults[T result](path string, header resultHeader) (*ResultFile[T], er
 	return k, err
 }
 
-// read reads the complete lines of a file of results. The parameter `rest` is the incomplete line at its end, if any.
+// read reads the complete lines of a file of results. `rest` is the incomplete line at its end, if any.
 func (k *ResultFile[T]) read(lines, rest []byte, want resultHeader) error {
 	header, err := json.Marshal(want)
 	if err != nil {

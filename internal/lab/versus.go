@@ -209,7 +209,7 @@ func (v Versus) mean(launch string, selects func(VersusRow) bool) VersusSum {
 }
 
 // ratio compares the strategy with another one by their median shares of machine time. It divides these in each row
-// and returns the geometric mean over the rows. The parameter `seeds` contains the indices of the seeds that count.
+// and returns the geometric mean over the rows. `seeds` contains the indices of the seeds that count.
 func (v Versus) ratio(rows []VersusRow, other string, seeds []float64) float64 {
 	median := func(shares []float64) float64 {
 		var picked []float64

@@ -175,7 +175,7 @@ func AllRight(out string) bool {
 }
 
 // BuildSimulated runs scripts/simulate-build.sh of the project at root and returns the folder with the
-// programs that the script built for SimGrid. If the parameter `only` has names, the script builds just the
+// programs that the script built for SimGrid. If `only` has names, the script builds just the
 // programs with these names. The test is skipped under go test -short and where SimGrid is missing.
 func BuildSimulated(t *testing.T, root string, only ...string) string {
 	t.Helper()

@@ -152,7 +152,7 @@ func TestLiveFuzzWithin(t *testing.T) {
 	fuzzBelow(t, eager, "TUTTI_MODE=learn")
 }
 
-// fuzzBelow runs the random calls above each MPI library. The parameter `exploring` holds further settings
+// fuzzBelow runs the random calls above each MPI library. `exploring` holds further settings
 // with which libtutti explores. It may be empty.
 func fuzzBelow(t *testing.T, library csource.Program, exploring ...string) {
 	steps := 40

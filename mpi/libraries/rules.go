@@ -15,7 +15,7 @@ const MaxRuleBytes = 64 << 20
 
 var releaseForm = regexp.MustCompile(`^[0-9]+(\.[0-9A-Za-z]+)*$`)
 
-// ReadRules reads a selection file of any library. The parameter `release` names the release that is to load it, as
+// ReadRules reads a selection file of any library. `release` names the release that is to load it, as
 // LIBRARY[=VERSION[:PATH]]; PATH is the library's own file. If it is empty, the format names the library, and the first
 // release counts that tutti was tried with and that has the format.
 //

@@ -199,7 +199,7 @@ func (p *parser) rule(line string) error {
 	return nil
 }
 
-// mix parses a line with algorithms to explore. The parameter `line` is the text after the word "explore".
+// mix parses a line with algorithms to explore. `line` is the text after the word "explore".
 func (p *parser) mix(line string) error {
 	at, list, err := scopeOf(line)
 	switch {

@@ -117,7 +117,7 @@ func (r Range) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "[%d,%d]"
 
 func (r Range) contains(n int64) bool { return r.Low <= n && n <= r.High }
 
-// Select returns the algorithm of a call, or coll.Default if no rule applies. The parameter `orders` lists
+// Select returns the algorithm of a call, or coll.Default if no rule applies. `orders` lists
 // every order (block or cyclic) in which the ranks are placed on the nodes. On one node both orders apply.
 func (t Table) Select(c coll.Collective, ranks, ppn int, bytes int64, orders ...coll.Order) coll.Algorithm {
 	if i := t.find(c, ranks, ppn, bytes, orders...); i >= 0 {

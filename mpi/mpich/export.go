@@ -95,7 +95,7 @@ func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 }
 
 // files returns the files with the selection trees, and the settings that make the library load the files
-// from the folder `dir`. The file names begin with the parameter `name`.
+// from the folder `dir`. The file names begin with `name`.
 func (b build) files(sel selection.Selection, dir, name string) (out []mpi.File, settings []mpi.Setting, err error) {
 	trees, off, err := b.merge(sel)
 	if err != nil {
@@ -315,7 +315,7 @@ func (x *exporter) comms(ranges []selection.CommRange) (treeObject, error) {
 func asIs(own treeObject) (treeObject, error) { return own, nil }
 
 // ppns returns the alternatives for processes per node. The last condition is comm_size=any, which is always
-// true. (Some releases do not accept comm_avg_ppn=any.) The parameter `own` is the library's subtree for
+// true. (Some releases do not accept comm_avg_ppn=any.) `own` is the library's subtree for
 // these communicators.
 func (x *exporter) ppns(ranges []selection.PPNRange, own treeObject) (treeObject, error) {
 	if x.lib.NoNodes {

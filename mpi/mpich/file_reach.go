@@ -29,7 +29,7 @@ func domain(property string) []string {
 	return []string{"yes", "no"}
 }
 
-// split returns the calls for which a condition holds, and the others. The parameter `resolved` is that of holds.
+// split returns the calls for which a condition holds, and the others. `resolved` is that of holds.
 func (s calls) split(c condition, resolved bool) (yes, no calls) {
 	yes, no = calls{maps.Clone(s.ranges), maps.Clone(s.values)}, calls{maps.Clone(s.ranges), maps.Clone(s.values)}
 	set := func(to *calls, property string, keep func(string) bool) {

@@ -14,7 +14,7 @@ import (
 	"tutti/selection"
 )
 
-// newest returns a build of MPICH 5.0.2 with the trees and names of Debian's library. The parameter `texts`
+// newest returns a build of MPICH 5.0.2 with the trees and names of Debian's library. `texts`
 // holds strings of the library that say how it was built.
 func newest(t testing.TB, texts ...string) build {
 	t.Helper()

@@ -176,7 +176,7 @@ func (x *exporter) pin(tree treeObject, e mpi.Entry) (treeObject, error) {
 	return tree.With(collectiveKey+string(x.collective), put(out)), err
 }
 
-// siteSettings returns the settings that keep those of the site from outranking the exported files. The parameter
+// siteSettings returns the settings that keep those of the site from outranking the exported files.
 // `tuned` has the tuned collectives, and `off` those that run without the device.
 func (b build) siteSettings(tuned, off []coll.Collective) []mpi.Setting {
 	var out []mpi.Setting

@@ -149,7 +149,7 @@ func (f files) check(lib libraryTree) error {
 	return check(f.device, lib.Device, lib)
 }
 
-// check returns an error if MPICH would abort with the tree. The parameter `own` is the library's tree that `tree`
+// check returns an error if MPICH would abort with the tree. `own` is the library's tree that `tree`
 // replaces.
 func check(tree, own treeObject, lib libraryTree) error {
 	for _, f := range faultsOf(tree, own, lib) {

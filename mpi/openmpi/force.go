@@ -54,7 +54,7 @@ func force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, error) {
 	return f, nil
 }
 
-// newForcing returns a Forcing with the given switches. The parameter `base` has settings that a program needs
+// newForcing returns a Forcing with the given switches. `base` has settings that a program needs
 // at its start so that it can write the switches.
 func newForcing(base []mpi.Setting, switches []mpi.Switch) mpi.Forcing {
 	f := mpi.Forcing{Switches: switches, NewComm: true}

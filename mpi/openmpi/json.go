@@ -68,7 +68,7 @@ func (r jsonRules) Bytes() []byte {
 	return append(text, '\n')
 }
 
-// toJSON converts classic rules. A classic block or rule ends where the next one begins. The parameter `name` maps
+// toJSON converts classic rules. A classic block or rule ends where the next one begins. `name` maps
 // the number of an algorithm to its name. The rules in `inCommonFile` are for layouts with one node or with one rank
 // on each node. They come first, and apply only to communicators with exactly the layout's number of ranks.
 func toJSON(rules classicRules, inCommonFile []layoutRules, name func(coll.Collective, int) string) jsonRules {

@@ -71,7 +71,7 @@ var table string
 
 var releases = mpi.Table(table, mpi.Rules{Lookup: lookup})
 
-// takesRadix reports whether the parameter `faninout` is the radix of an algorithm. With the values 0 and 1
+// takesRadix reports whether `faninout` is the radix of an algorithm. With the values 0 and 1
 // such an algorithm never ends. A rule without faninout has the value 0. Source:
 // ompi/mca/coll/base/coll_base_allgather.c and coll_base_reduce.c, 6.0.
 func takesRadix(c coll.Collective, e mpi.Entry) bool {

@@ -110,7 +110,7 @@ func (l *library) Recognise(file []byte) string {
 	return l.facts.Title + " " + string(m[1])
 }
 
-// readLibraries reads the tables of libraries and variables. The parameter `releases` has the catalogues of
+// readLibraries reads the tables of libraries and variables. `releases` has the catalogues of
 // all libraries.
 func readLibraries(libraries, variables string, releases []*mpi.Catalogue) ([]*library, error) {
 	rows, err := readTable(libraries)

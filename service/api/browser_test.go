@@ -51,7 +51,7 @@ func browseRunning(t *testing.T) (f *fake, home string, ctx context.Context) {
 	return f, home, ctx
 }
 
-// visit opens an address as a new document. It waits until a JavaScript expression, the parameter `ready`, is
+// visit opens an address as a new document. It waits until a JavaScript expression, `ready`, is
 // true.
 func visit(t *testing.T, ctx context.Context, address, ready string) {
 	t.Helper()

@@ -209,7 +209,7 @@ func key(p journal.Problem, algorithm string, nodes, ppn int, bytes int64) strin
 }
 
 // predictions returns predictions for all candidates, which equal the exact times. Candidates that occur in
-// the first lines of the journal are marked as measured; the parameter `lines` is the number of these lines.
+// the first lines of the journal are marked as measured; `lines` is the number of these lines.
 func (s *script) predictions(p journal.Problem, lines int) (out []service.Prediction) {
 	for _, nodes := range nodeCounts {
 		for _, ppn := range ppns {

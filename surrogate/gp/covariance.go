@@ -103,7 +103,7 @@ func (p Params) commonCov(c float64, sameRow, sameChange bool) float64 {
 }
 
 // ownCov returns the covariance of two observations of the same task that comes from the task's own part, which
-// other tasks do not share. The parameter `o` is the correlation of the task's own function between their rows.
+// other tasks do not share. `o` is the correlation of the task's own function between their rows.
 func (p Params) ownCov(o float64, sameRow, sameChange bool) float64 {
 	v := p.Own*o + p.Level
 	if sameRow {
@@ -228,7 +228,7 @@ func (t *covFactor) columns(rows [][]float64, a int) [][]float64 {
 	return out
 }
 
-// solve returns K⁻¹y. The parameter `lowRank` is the matrix T; see covFactor.
+// solve returns K⁻¹y. `lowRank` is the matrix T; see covFactor.
 func (t *covFactor) solve(lowRank [][]float64, y []float64) []float64 {
 	return t.solveAround([][]float64{y}, func(w [][]float64) {
 		e := products(w, lowRank)[0]
@@ -280,7 +280,7 @@ func products(a, b [][]float64) [][]float64 {
 }
 
 // addSquares adds the dot products of all pairs of rows to the lower triangle `out`. It also fills the upper
-// half of the diagonal blocks. The parameter `zeros` is explained at addProducts.
+// half of the diagonal blocks. `zeros` is explained at addProducts.
 func addSquares(out, rows [][]float64, zeros []int) {
 	for first := 0; first < len(rows); first += blockLen {
 		last := min(first+blockLen, len(rows))

@@ -94,7 +94,7 @@ func (f *factor) pushBlock(last int) bool {
 const minPivot = 1e-13
 
 // pivot completes row i of L, whose last entry holds the square of the pivot. It also appends a row to the
-// inverse of the diagonal block. The parameter `diagonal` is the diagonal entry of the matrix. The result
+// inverse of the diagonal block. `diagonal` is the diagonal entry of the matrix. The result
 // says whether the pivot is accepted (see minPivot).
 func (f *factor) pivot(i int, diagonal float64) bool {
 	x := f.rows[i]
@@ -210,7 +210,7 @@ const (
 )
 
 // build factors an n×n matrix in the same way as extend. If a pivot is not accepted, it adds a jitter (a
-// small number) to the diagonal. The jitter is the parameter `diagonal` times the smallest of 1e-10, 1e-9, …
+// small number) to the diagonal. The jitter is `diagonal` times the smallest of 1e-10, 1e-9, …
 // 1e-4 with which all pivots are accepted. The result `ok` is false if even the largest jitter is too small.
 func (f *factor) build(n int, diagonal float64, fill func(i int, row []float64)) (jitter float64, ok bool) {
 	for rel := 0.0; rel <= lastJitter; rel = max(rel*10, firstJitter) {

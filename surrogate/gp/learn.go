@@ -77,8 +77,8 @@ func learn(obs Observations, opt Options) (Params, error) {
 	return p, nil
 }
 
-// hyperprior returns the prior of the vector theta; see paramsOf. The parameter `unit` is the variance of
-// the targets. The parameter `sources` says whether any observation has a source other than 0.
+// hyperprior returns the prior of the vector theta; see paramsOf. `unit` is the variance of
+// the targets. `sources` says whether any observation has a source other than 0.
 func (o Options) hyperprior(unit float64, sources bool) *hyperprior {
 	h := &hyperprior{}
 	for range 2 {

@@ -170,7 +170,7 @@ func (l *likelihood) weights(p Params) rowWeights {
 }
 
 // addPairs adds elements of the matrix G (see gradient) to the sums in `l.sums`: the elements of observation i with
-// each observation j, left ≤ j < right. The parameter `inverse` holds the elements of K⁻¹ for the same pairs.
+// each observation j, left ≤ j < right. `inverse` holds the elements of K⁻¹ for the same pairs.
 func (l *likelihood) addPairs(p Params, i, left, right int, alpha, inverse []float64) {
 	w, job, at, task := l.sums, l.obs.job(i), l.obs.At[i], l.obs.Task[i]
 	for j := left; j < right; j++ {
@@ -196,7 +196,7 @@ func (l *likelihood) addPairs(p Params, i, left, right int, alpha, inverse []flo
 	}
 }
 
-// logDensity returns the log density of y under N(0, LLᵀ). The parameter `f` is L, and `z` is L⁻¹y.
+// logDensity returns the log density of y under N(0, LLᵀ). `f` is L, and `z` is L⁻¹y.
 func logDensity(f *factor, z []float64) float64 {
 	return -dot(z, z)/2 - f.halfLogDet() - float64(len(z))*math.Log(2*math.Pi)/2
 }

@@ -139,7 +139,7 @@ func (o Observations) Sample(most int) Observations {
 }
 
 // SampleRows reports for each row whether it is in a sample of the rows. The sample has `most` observations, or a
-// few more to complete a row. If there are no more than `most` observations, it has all rows. The parameter
+// few more to complete a row. If there are no more than `most` observations, it has all rows.
 // `count` holds the number of observations at each row.
 //
 // The rows of the sample are distributed evenly over all rows. The k-th one is at the fraction k·(φ-1) modulo one,

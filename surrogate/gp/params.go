@@ -118,7 +118,7 @@ func (p Params) noise(obs Observations, j int) float64 {
 	return p.Noise + obs.extra(j)
 }
 
-// addNoise adds the noise covariances between observation i and the observations 0 to i. The parameter `row`
+// addNoise adds the noise covariances between observation i and the observations 0 to i. `row`
 // is row i of the covariance matrix.
 func (p Params) addNoise(obs Observations, i int, row []float64) {
 	row[i] += p.noise(obs, i)

@@ -55,7 +55,7 @@ func (m *GP) Sampler(rows [][]float64, tasks int, rng *rand.Rand) (*Sampler, err
 	return s, nil
 }
 
-// covary computes the covariances between the drawn values and the observations. The parameter `k` has the
+// covary computes the covariances between the drawn values and the observations. `k` has the
 // correlations between the distinct rows.
 func (s *Sampler) covary(k *corrMatrix) {
 	p, obs := s.m.params, s.m.obs
@@ -76,7 +76,7 @@ func (s *Sampler) covary(k *corrMatrix) {
 	}
 }
 
-// factor computes Cholesky factors of the covariances between the distinct rows. The parameter `k` has the
+// factor computes Cholesky factors of the covariances between the distinct rows. `k` has the
 // correlations between these rows. The result is false if a matrix cannot be factored.
 func (s *Sampler) factor(k *corrMatrix) bool {
 	p := s.m.params
@@ -157,7 +157,7 @@ func (s *Sampler) explained(alphas [][]float64) [][][]float64 {
 	return out
 }
 
-// functions draws functions from the prior, given as their values at the distinct rows. The parameter `f` is
+// functions draws functions from the prior, given as their values at the distinct rows. `f` is
 // the factor of the covariances between these values.
 func (s *Sampler) functions(f *factor, draws int) [][]float64 {
 	out := newRows(draws, f.n)

@@ -89,7 +89,7 @@ func (d *Draws) Next(draws int) [][][]float64 {
 	return out
 }
 
-// times returns the times of one draw, as log10 of seconds. The parameter `deviations` has the deviation
+// times returns the times of one draw, as log10 of seconds. `deviations` has the deviation
 // from the posterior mean of each algorithm at each point.
 func (d *Draws) times(deviations [][]float64) [][]float64 {
 	model := d.models[int(d.probabilities.Rand())]

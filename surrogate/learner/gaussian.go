@@ -48,7 +48,7 @@ func (l *Learner) predictGaussian(points []coll.Point) [][]float64 {
 // Posterior returns the posterior of a Gaussian process, nil for forests.
 func (l *Learner) Posterior() *Posterior { return l.posterior }
 
-// NoisyCandidates returns the candidates whose measured times should not replace their predictions. The parameter
+// NoisyCandidates returns the candidates whose measured times should not replace their predictions.
 // `ms` must have the learner's training data. These candidates have noisy measurements that are close to their
 // predictions. The prediction is more accurate, because it also uses neighboring measurements. Forests have no such
 // candidates. NoisyCandidates takes O(n²) operations.

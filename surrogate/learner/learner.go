@@ -128,7 +128,7 @@ func Fit(d Data, opt Options) (*Learner, error) {
 	return l, nil
 }
 
-// fitForests trains one forest for each algorithm. The parameter `targets` holds the target value of each
+// fitForests trains one forest for each algorithm. `targets` holds the target value of each
 // measurement.
 func fitForests(ms []coll.Measurement, targets []float64, opt forest.Options) (*Learner, error) {
 	l := &Learner{}

@@ -51,7 +51,7 @@ type Cut struct {
 const leastCut = 2
 
 // Cuts divides the nodes below each switch into two halves and pairs the nodes of the halves. It adds the
-// switch's children to the first half until this half has half of the nodes. The parameter `hosts` lists the
+// switch's children to the first half until this half has half of the nodes. `hosts` lists the
 // usable nodes. Cuts omits switches with fewer than two pairs.
 func Cuts(t *topology.Tree, hosts []string) []Cut {
 	var out []Cut
@@ -105,7 +105,7 @@ type Bisection struct {
 	Chance   float64 // probability of such a slowdown if pairs do not slow each other down
 }
 
-// Bisections evaluates the measurements of the rounds that CutRounds returned. The parameter `first` is the
+// Bisections evaluates the measurements of the rounds that CutRounds returned. `first` is the
 // number of the first of these rounds, and `bytes` is the message size. Bisections ignores switches without
 // measurements.
 func Bisections(cuts []Cut, first, bytes int, pairs []Measurement) []Bisection {

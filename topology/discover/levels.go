@@ -137,7 +137,7 @@ func (d *levelFinder) repeatDeviation() float64 {
 }
 
 // report finds the divisions into groups, and corrects the distances of members that are far from all
-// others. It repeats both steps until no member is far, at most mostSearches times. The parameter `unit` is
+// others. It repeats both steps until no member is far, at most mostSearches times. `unit` is
 // the unit of all distances, in seconds.
 func (d *levelFinder) report(unit float64) LevelReport {
 	const mostSearches = 4

@@ -54,7 +54,7 @@ type Example struct {
 // twice as many messages as the previous one. The benchmark stops when the mean times of two rows agree within 1 %.
 const firstRow = 10
 
-// gap returns the mean time per message in the last row of consecutive messages. The parameter `rows` has the
+// gap returns the mean time per message in the last row of consecutive messages. `rows` has the
 // time of each row. Without rows, gap returns 0.
 func gap(rows []float64) float64 {
 	last := len(rows) - 1

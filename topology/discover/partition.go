@@ -57,7 +57,7 @@ type affinity struct {
 }
 
 // newAffinity returns, for each pair of items, the evidence that both belong to the same group. It is the sum
-// over all pairs of their members. The parameter `items` has the item of each member.
+// over all pairs of their members. `items` has the item of each member.
 func newAffinity(t Matrix, items Labels, near, far float64) affinity {
 	e := affinity{n: items.Groups(), t: t, items: items, middle: (near + far) / 2, most: far - near}
 	if e.n == t.n {

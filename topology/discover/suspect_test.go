@@ -51,7 +51,7 @@ func (tr trial) times(t *topology.Tree, rng *rand.Rand) map[string]float64 {
 	return factor
 }
 
-// measure draws the measured time of one pair of nodes. The parameter `usual` is its time without noise and
+// measure draws the measured time of one pair of nodes. `usual` is its time without noise and
 // delays.
 func (tr trial) measure(a, b string, usual float64, rng *rand.Rand) discover.PairTime {
 	seconds := usual * math.Exp(tr.noise*rng.NormFloat64())

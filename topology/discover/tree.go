@@ -219,7 +219,7 @@ func (m pairTimes) median(from, step int) (Matrix, error) {
 	return NewMatrix(rows)
 }
 
-// Tree returns the tree of nodes and switches that the levels describe. The parameter `names` holds the node
+// Tree returns the tree of nodes and switches that the levels describe. `names` holds the node
 // name of each member. Every level becomes a level of switches below one top switch. The tree's gaps describe
 // what is unknown, such as members that are unusually far from all others.
 //

@@ -48,7 +48,7 @@ func plain(read func(r io.Reader, name string) (topology.Tree, error)) func(io.R
 //	.xml         hwloc's XML of one node
 //	.csv         measured pairs of nodes, as discover.ReadPairs reads them
 //
-// The parameter `topologyName` selects a topology of a topology.yaml; if it is "", Read takes the file's default, or
+// `topologyName` selects a topology of a topology.yaml; if it is "", Read takes the file's default, or
 // its only one. Errors begin with the file's name. Read returns the errors of the format's reader. It also returns an error
 // if the extension is unknown or the file is empty. If the tree has no vertices, its gaps say why.
 func Read(r io.Reader, name, topologyName string) (topology.Tree, error) {

@@ -155,7 +155,7 @@ func blockSizes(t *topology.Tree, blocks []entry) (all []int, gaps []string) {
 }
 
 // even reports whether all counts but the last are the same power of two, and the last is not larger. Their sum
-// must be the parameter `all`.
+// must be `all`.
 func even(counts []int, all int) bool {
 	sum := 0
 	for i, n := range counts {

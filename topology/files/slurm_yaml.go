@@ -131,7 +131,7 @@ func (y *yamlFile) topology(n *yaml.Node) (t SlurmTopology) {
 	return t
 }
 
-// tree reads one topology as a tree. The parameter `below` is the YAML node with the topology's switches, rings or
+// tree reads one topology as a tree. `below` is the YAML node with the topology's switches, rings or
 // blocks.
 func (y *yamlFile) tree(t SlurmTopology, below *yaml.Node) (topology.Tree, error) {
 	switch t.Plugin {

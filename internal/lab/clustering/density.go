@@ -56,7 +56,7 @@ const (
 	Leaves                  // the finest groups
 )
 
-// HDBSCAN divides the members by density on all scales. The parameter `size`, from 2 to n, is the smallest size
+// HDBSCAN divides the members by density on all scales. `size`, from 2 to n, is the smallest size
 // of a group. It is also the number of neighbours, the member itself included, that determine the density at a
 // member. The result never has all members in one group. It takes O(n²) time.
 //
@@ -192,7 +192,7 @@ func (c *condenser) choose(by Selection) {
 }
 
 // label sets the labels of the members of group number `at` of the hierarchy. Each member gets the outermost chosen
-// group that contains it. The parameter `label` is the chosen group that contains group `at`, or discover.NoGroup.
+// group that contains it. `label` is the chosen group that contains group `at`, or discover.NoGroup.
 func (c *condenser) label(at, label int, raw []int) {
 	g := c.all[at]
 	if label == discover.NoGroup && g.chosen {

@@ -24,7 +24,7 @@ func Distances(pairs [][]discover.Parameters, bytes int) [][]float64 {
 
 // Profiles returns the Euclidean distance between the profiles of each two ranks. The profile of a rank
 // consists of the latency, the overheads and the gap of a message to each rank (Reinfjell, equations 3.5 and
-// 3.6). The parameter `pairs` and the result have the same shape as for Distances. It takes O(n³) time for n
+// 3.6). `pairs` and the result have the same shape as for Distances. It takes O(n³) time for n
 // ranks.
 func Profiles(pairs [][]discover.Parameters, bytes int) [][]float64 {
 	const each = 4 // number of parameters of a pair

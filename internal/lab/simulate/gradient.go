@@ -91,7 +91,7 @@ var prior = gp.Params{
 }
 
 // priorJoint returns the joint distribution of the times of a collective's algorithms after the first call of this
-// collective. The parameter `seconds` is the time of this call.
+// collective. `seconds` is the time of this call.
 func (p *gradient) priorJoint(class int, seconds float64) (*online.Joint, error) {
 	c := p.classes[class]
 	params := prior
@@ -184,7 +184,7 @@ type traceBudget struct {
 // the call with the default.
 func (b *traceBudget) affords(byDefault, seconds float64) bool { return b.balance+byDefault >= seconds }
 
-// debit updates the budget after a call. The parameter `traced` is the number of calls in the trace at the same
+// debit updates the budget after a call. `traced` is the number of calls in the trace at the same
 // point.
 func (b *traceBudget) debit(class int, traced, byDefault, seconds float64) {
 	if b.calls[class] == 0 {

@@ -44,6 +44,6 @@ func ratio(r float64) string { return fmt.Sprintf("%.3f", r) }
 
 func percent(share float64) string { return fmt.Sprintf("%.1f %%", 100*share) }
 
-// WriteMeasured writes the times that the policy observed as a table of measurements. The parameter `earlier`
+// WriteMeasured writes the times that the policy observed as a table of measurements. `earlier`
 // of Run accepts such measurements.
 func (o Outcome) WriteMeasured(w io.Writer) error { return preprocess.WriteTable(w, o.Measured) }

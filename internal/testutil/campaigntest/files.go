@@ -22,7 +22,7 @@ func Small(t testing.TB, dir string) (file string) {
 	return file
 }
 
-// Fake writes a campaign into a folder. The campaign runs jobs that need no MPI. The parameter `scheduler`
+// Fake writes a campaign into a folder. The campaign runs jobs that need no MPI. `scheduler`
 // is local or slurm. Fake returns the path of the campaign file, small.yaml.
 //
 // The folder also gets a launcher and benchmarks. These benchmarks measure nothing: they print a constant
