@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// MinAllowance is the shortest time limit of a launch (a run of the program).
+	// MinAllowance is the shortest time limit of a launch.
 	MinAllowance = 30 * time.Second
 
 	// MaxTime is the longest time that CallTimeout and CallsTimeout return. It is so short that the sum of

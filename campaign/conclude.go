@@ -10,7 +10,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Trained contains the final models of a problem (a collective of a library) and their predictions at every
+// Trained contains the final models of a problem and their predictions at every
 // grid point.
 type Trained struct {
 	Problem
@@ -26,7 +26,7 @@ type Trained struct {
 	scores       learner.Scores      // of the error models (distributions of prediction errors), after the last evaluation
 }
 
-// Conclusion is the final selection for one problem (a collective of a library). It includes the models and
+// Conclusion is the final selection for one problem. It includes the models and
 // times from which the selection was made.
 type Conclusion struct {
 	*Trained

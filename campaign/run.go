@@ -17,7 +17,7 @@ import (
 // ErrLog is matched by errors about log records that this campaign cannot have written.
 var ErrLog = errors.New("the log does not fit the campaign")
 
-// run is the state of one problem (a collective of a library) while a campaign tunes it.
+// run is the state of one problem while a campaign tunes it.
 type run struct {
 	spec     Spec
 	problem  Problem
@@ -122,7 +122,7 @@ func (r *run) failed(ctx context.Context, err error) error {
 	return fmt.Errorf("%s: %w", r.problem.Problem, err)
 }
 
-// newRun returns the state of a problem (a collective of a library) before its first round.
+// newRun returns the state of a problem before its first round.
 func newRun(spec Spec, p Problem) (*run, error) {
 	if err := p.validate(spec); err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Spec contains the settings with which a campaign tunes each of its problems (a collective of a library).
+// Spec contains the settings with which a campaign tunes each of its problems.
 type Spec struct {
 	Seed     uint64
 	Strategy string
@@ -148,7 +148,7 @@ type Log interface {
 	Append(recs ...journal.Record) error
 }
 
-// Event reports progress in tuning one problem (a collective of a library), such as the beginning of a phase.
+// Event reports progress in tuning one problem, such as the beginning of a phase.
 type Event struct {
 	Problem    journal.Problem
 	Evaluation activelearn.Evaluation // of the latest round; its slowdown is 0 if the round has no evaluation
@@ -169,7 +169,7 @@ const (
 	PhaseEnd     Phase = "done"
 )
 
-// Result is what tuning one problem (a collective of a library) has led to: the stop reason, measurements,
+// Result is what tuning one problem has led to: the stop reason, measurements,
 // evaluations and the hyperparameter study.
 type Result struct {
 	Stop        activelearn.StopReason
@@ -181,7 +181,7 @@ type Result struct {
 	Warnings    []string
 }
 
-// problemSeed returns the seed for one problem (a collective of a library). It does not depend on which other
+// problemSeed returns the seed for one problem. It does not depend on which other
 // problems the campaign has.
 func problemSeed(seed uint64, p journal.Problem) uint64 {
 	h := fnv.New64a()

@@ -40,7 +40,7 @@ type ProblemState struct {
 	Files        *activelearn.Evaluation // of the files' selection; nil before confirmation has ended
 }
 
-// Round is the state of one round of tuning a problem (a collective of a library): its batch, jobs and trials.
+// Round is the state of one round of tuning a problem: its batch, jobs and trials.
 type Round struct {
 	Problem    Problem
 	Number     int
@@ -202,7 +202,7 @@ func share(j *coll.Job, last *coll.Environment) {
 	}
 }
 
-// problem returns the state of a problem (a collective of a library). It adds the problem if it is new.
+// problem returns the state of a problem. It adds the problem if it is new.
 func (s *State) problem(id Problem) *ProblemState {
 	if p := s.Problem(id); p != nil {
 		return p
@@ -212,7 +212,7 @@ func (s *State) problem(id Problem) *ProblemState {
 	return p
 }
 
-// Problem returns the state of a problem (a collective of a library), or nil if it has no record.
+// Problem returns the state of a problem, or nil if it has no record.
 func (s *State) Problem(id Problem) *ProblemState {
 	for _, p := range s.Problems {
 		if p.Problem == id {

@@ -144,7 +144,7 @@ func SourceTexts(sources []string) (texts []string) {
 	return texts
 }
 
-// Summary returns a text table without colours. It has a row for each problem (a collective of a library), in
+// Summary returns a text table without colours. It has a row for each problem, in
 // the order of f. The column measured is the share of measured candidates. The columns tuned and default are
 // average slowdowns. The column mistakes is the share of mistakes of the tuned selection.
 func Summary(f Facts) string {
@@ -264,7 +264,7 @@ type machineTimeView struct {
 	Queue, Launch, Warmup, Measure, Idle, All string
 }
 
-// machineTimes returns a row of machine times for each problem (a collective of a library). If there are
+// machineTimes returns a row of machine times for each problem. If there are
 // several, it adds their sum.
 func machineTimes(f Facts) []machineTimeView {
 	var out []machineTimeView

@@ -184,7 +184,7 @@ func (v *journalView) progress() Progress {
 	return p
 }
 
-// evaluatedRound returns the round in which a problem (a collective of a library) was last evaluated, or 0 if
+// evaluatedRound returns the round in which a problem was last evaluated, or 0 if
 // it was not evaluated yet.
 func (v *journalView) evaluatedRound(p journal.Problem) int {
 	v.mu.Lock()
@@ -199,7 +199,7 @@ func (v *journalView) spending() daySpending {
 	return v.spent
 }
 
-// problemList returns the tuned problems (a collective of a library each), sorted by name.
+// problemList returns the tuned problems, sorted by name.
 func (v *journalView) problemList() []journal.Problem {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -107,7 +107,7 @@ func (c *learnedCache) startLocked(ctx context.Context, key learnedKey, dir stri
 	return t
 }
 
-// train waits until no other models are being trained, then trains those of a problem (a collective of a library). A
+// train waits until no other models are being trained, then trains those of a problem. A
 // panic becomes an error.
 func (c *learnedCache) train(ctx context.Context, key learnedKey, dir string, round int) (learned Learned, err error) {
 	select {

@@ -51,7 +51,7 @@ func Learn(ctx context.Context, dir string, id journal.Problem) (Learned, error)
 	return newLearned(done.Problems[0])
 }
 
-// oneProblem assembles the campaign of a journal for one of its problems (a collective of a library) only.
+// oneProblem assembles the campaign of a journal for one of its problems only.
 func oneProblem(contents *journal.Contents, dir string, id journal.Problem) (*assembly.Campaign, error) {
 	cfg, err := config.Restore(contents.Header.Spec, dir)
 	if err != nil {
@@ -72,7 +72,7 @@ func oneProblem(contents *journal.Contents, dir string, id journal.Problem) (*as
 	return c, nil
 }
 
-// newLearned returns the final selection and predictions for a problem (a collective of a library). At points
+// newLearned returns the final selection and predictions for a problem. At points
 // with a measurement, predictions are in seconds. At other points only their ratios are known.
 func newLearned(c campaign.Conclusion) (Learned, error) {
 	cells, err := export.Cells(c)

@@ -19,7 +19,7 @@ type Measurement struct {
 	coll.Measurement
 }
 
-// Selection says which algorithms are selected for one problem (a collective of a library) after a round.
+// Selection says which algorithms are selected for one problem after a round.
 type Selection struct {
 	Problem journal.Problem `json:"problem"`
 	Round   int             `json:"round"`

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// load is a launch (a run of the program) that pack schedules.
+// load is a launch that pack schedules.
 type load struct {
 	Nodes   int
 	Seconds float64 // upper bound of its duration
@@ -21,13 +21,13 @@ type nodePool struct {
 	Groups []int
 }
 
-// packing is a schedule that says when and where each load (a run of the program) of a job runs.
+// packing is a schedule that says when and where each load of a job runs.
 type packing struct {
 	Places   []place // in the order in which the loads begin
 	Makespan float64 // upper bound of the seconds from the first begin to the last end
 }
 
-// place says when a load (a run of the program) begins, and on which groups of nodes.
+// place says when a load begins, and on which groups of nodes.
 type place struct {
 	Load   int     // index of the load
 	Begin  float64 // seconds after the begin of the job; an upper bound

@@ -204,7 +204,7 @@ func (p planner) splitMeasurable(layout coll.Layout, cases []requestedCase) (goo
 	return good, bad
 }
 
-// whyUnfit sets the time limit of a launch (a run of the program). It returns the reason why no job can contain
+// whyUnfit sets the time limit of a launch. It returns the reason why no job can contain
 // the launch, "" if a job can. The result `later` is true if a job could contain it in a later allocation, or when as
 // many nodes are up as before.
 func (p planner) whyUnfit(s *launch) (reason string, later bool) {
@@ -229,7 +229,7 @@ func (p planner) whyUnfit(s *launch) (reason string, later bool) {
 	return "", false
 }
 
-// launchAllowance returns how long a launch (a run of the program) may take to start and to end. It rounds
+// launchAllowance returns how long a launch may take to start and to end. It rounds
 // the part that depends on the number of ranks to whole seconds. The limits of small launches therefore
 // differ only by the cases that they measure.
 func (p planner) launchAllowance(l coll.Layout) time.Duration {

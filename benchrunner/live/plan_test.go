@@ -150,7 +150,7 @@ func TestPlan(t *testing.T) {
 	}
 }
 
-// TestStartAllowance checks that a launch (a run of the program) with more ranks gets more time to start.
+// TestStartAllowance checks that a launch with more ranks gets more time to start.
 func TestStartAllowance(t *testing.T) {
 	p := planner{launchTime: time.Minute, rankTime: 5 * time.Millisecond}
 	for _, tc := range []struct {

@@ -84,7 +84,7 @@ func together(a, b benchrunner.Case) bool {
 	return a.Layout() == b.Layout() && a.Start() == b.Start()
 }
 
-// Times that a launch (a run of the program) needs in addition to its cases. If MPI_Finalize hangs, the
+// Times that a launch needs in addition to its cases. If MPI_Finalize hangs, the
 // program gives up after ten seconds.
 const (
 	startTime    = 10 * time.Second

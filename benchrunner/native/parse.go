@@ -86,7 +86,7 @@ type listing struct {
 
 const opening = `{"event":`
 
-// parse parses the lines that a launch (a run of the program) with n cases printed. It ignores damaged lines and
+// parse parses the lines that a launch with n cases printed. It ignores damaged lines and
 // lines of other programs.
 func parse(lines []string, n int) listing {
 	l := listing{cases: make([]caseOutput, n)}

@@ -202,7 +202,7 @@ func (c *Campaign) addProblems() error {
 	return nil
 }
 
-// setWeights computes, for every problem (a collective of a library), how much each of its points counts.
+// setWeights computes, for every problem, how much each of its points counts.
 func (c *Campaign) setWeights() error {
 	for i, p := range c.Problems {
 		weights, warnings, err := weightsOf(c.Config.Grid, p.Space.Points())
@@ -228,7 +228,7 @@ func (c *Campaign) warnOnce(warning string) {
 	}
 }
 
-// MeasuredCompletely returns a text for each problem (a collective of a library) that has so few points that
+// MeasuredCompletely returns a text for each problem that has so few points that
 // all its candidates will be measured.
 func (c *Campaign) MeasuredCompletely() (texts []string) {
 	for _, p := range c.Problems {
@@ -249,7 +249,7 @@ func (c *Campaign) LibraryOf(p campaign.Problem) config.Library {
 	panic("a problem without library") // impossible: every problem belongs to a configured library
 }
 
-// Workers returns how many problems (a collective of a library each) are tuned at the same time. It is one if
+// Workers returns how many problems are tuned at the same time. It is one if
 // tutti itself runs on the nodes that are measured.
 func (c *Campaign) Workers() int {
 	switch {

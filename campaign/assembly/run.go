@@ -111,7 +111,7 @@ func (c *Campaign) restoreMachines(past *journal.State) error {
 	return nil
 }
 
-// Results restores from a journal the result of each problem (a collective of a library). Errors match
+// Results restores from a journal the result of each problem. Errors match
 // ErrInput.
 func (c *Campaign) Results(state *journal.State) ([]campaign.Result, error) {
 	results := make([]campaign.Result, len(c.Problems))

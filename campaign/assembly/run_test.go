@@ -25,7 +25,7 @@ import (
 	"tutti/journal"
 )
 
-// outcome contains the result of one problem (a collective of a library) in a form that tests can compare.
+// outcome contains the result of one problem in a form that tests can compare.
 type outcome struct {
 	Stop         activelearn.StopReason
 	Rounds       int

@@ -28,7 +28,7 @@ import (
 	"tutti/verify"
 )
 
-// Models contains the final models of a campaign, for each problem (a collective of a library).
+// Models contains the final models of a campaign, for each problem.
 type Models struct {
 	campaign *assembly.Campaign
 	trained  []*campaign.Trained // one for each problem; nil if it has no measurements

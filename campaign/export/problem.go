@@ -14,7 +14,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// ProblemFacts returns what the report shows of a problem (a collective of a library). It fits the model
+// ProblemFacts returns what the report shows of a problem. It fits the model
 // Spec.Folds times for the cross-validation.
 func ProblemFacts(c campaign.Conclusion) (report.ProblemFacts, error) {
 	res, l := c.Result, c.Result.Ledger

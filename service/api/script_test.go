@@ -129,7 +129,7 @@ func (s *script) line(kind string, v any) {
 	s.lines = append(s.lines, scripted{kind, data, s.progress})
 }
 
-// round adds the records of one round of a problem (a collective of a library): a batch, its job, its trials
+// round adds the records of one round of a problem: a batch, its job, its trials
 // and an evaluation. One in forty trials fails.
 func (s *script) round(p journal.Problem, round, last int) {
 	const batch = 6
