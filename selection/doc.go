@@ -23,7 +23,7 @@
 // Three guarantees apply to every row. First, the choice is never predicted to be slower than the
 // library's default. Second, the choice loses at most MaxLoss compared with the best option of the
 // row, unless the library cannot distinguish two rows with different best options. Third, the
-// library's default remains outside the tuned range, and between two points if it is selected at
-// one of them. Between other points, the choice of the nearest point applies. Its algorithm may not
-// be able to run there; the packages that write files add guards for this case.
+// library's default remains outside the tuned range, and between two points unless an algorithm is
+// faster than the default at both of them; see Fit. An algorithm may not
+// be able to run between grid points; the packages that write files add guards for this case.
 package selection

@@ -27,7 +27,7 @@ func document(t testing.TB) selection.Document {
 	add(6, 1, 64, 1, 2)
 	add(6, 1, 4096, 1, 0)
 	add(7, 1, 64, 1, 2)
-	sel := testutil.Must(selection.FitAll(rows, bytesOf, 0.01))(t)
+	sel := testutil.Must(selection.FitAll(rows, bytesOf, selection.Options{MaxLoss: 0.01}))(t)
 	if len(sel.Layouts) == 0 {
 		t.Fatal("the layouts agree")
 	}

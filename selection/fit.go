@@ -28,9 +28,11 @@ var ErrRow = errors.New("bad row")
 // Finally, neighboring communicator sizes are merged if the same ranges of processes per node and bands serve them.
 // Layouts share only bands in which both were tuned.
 //
-// A rule reaches as far as its algorithm is selected at both neighboring grid values. The boundary between two
-// algorithms is the geometric mean of their grid values, rounded down, where the expected error is smallest on a
-// logarithmic scale. Next to a grid value with the library's default, a rule ends at its own grid value. Nothing is
+// A rule reaches between two neighboring grid values if its algorithm is selected at both and, between communicator
+// sizes, if Options.AnyCount allows it. Between two sizes with different algorithms, an algorithm also reaches towards
+// the other size if it is not slower than the default there. If both do, the boundary is the geometric mean of the
+// sizes, rounded down, where the expected error is smallest on a logarithmic scale. Everything else is left to the
+// library. If no row has the default, all boundaries between different algorithms are the geometric mean. Nothing is
 // selected beyond the outermost grid values, except that the range of sizes begins at zero if the smallest message is
 // a single element.
 //
@@ -49,7 +51,7 @@ func Fit(rows []Row, size func(coll.Point) int64, opt Options) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Tree{Collective: rows[0].Point.Collective, Comms: mergeComms(layouts), size: size}
+	t := &Tree{Collective: rows[0].Point.Collective, Comms: reachOf(rows, opt).mergeComms(layouts), size: size}
 	for i := range t.Comms {
 		if opt.ByRanks {
 			t.Comms[i].PPNs[0].High = math.MaxInt
@@ -89,10 +91,12 @@ type choice struct {
 	loss float64
 }
 
-// sizeChoices holds a message size and the algorithms that are allowed for the rows of this size, sorted.
+// sizeChoices holds a message size, the choices that are allowed for the rows of this size, sorted, and all algorithms
+// that are not slower than the default in any of these rows.
 type sizeChoices struct {
-	size int64
-	open []choice
+	size    int64
+	open    []choice
+	passing []coll.Algorithm
 }
 
 // layoutChoices holds a layout, its message sizes in ascending order, and the range of sizes that is tuned
@@ -138,7 +142,8 @@ func groupByLayout(rows []Row, size func(coll.Point) int64, opt Options) ([]layo
 	for _, group := range chunk(all, func(a, b sizedRow) bool { return byLayout(a, b) == 0 }) {
 		l := layoutChoices{ranks: group[0].ranks, ppn: group[0].ppn}
 		for _, same := range chunk(group, func(a, b sizedRow) bool { return a.size == b.size }) {
-			l.sizes = append(l.sizes, sizeChoices{size: same[0].size, open: openChoices(same, opt.MaxLoss)})
+			open, passing := openChoices(same, opt.MaxLoss)
+			l.sizes = append(l.sizes, sizeChoices{same[0].size, open, passing})
 		}
 		p := group[0].Point
 		l.low, l.high = tunedRange(l.sizes, p.MsgBytes <= p.Collective.ElementBytes())
@@ -162,15 +167,16 @@ func chunk[T any](all []T, same func(a, b T) bool) [][]T {
 
 // openChoices returns the choices for rows that the library cannot distinguish: the algorithms that are in no
 // row slower than the default, and in no row lose more than maxLoss. If there are none, it drops the second
-// condition and returns the algorithm whose largest loss is smallest.
-func openChoices(rows []sizedRow, maxLoss float64) []choice {
+// condition and returns the algorithm whose largest loss is smallest. The result `passing` has all algorithms that meet
+// the first condition.
+func openChoices(rows []sizedRow, maxLoss float64) (within []choice, passing []coll.Algorithm) {
 	safe := guarded(rows[0].Row)
 	for _, r := range rows[1:] {
 		safe = intersect(safe, guarded(r.Row))
 	}
-	var within []choice
 	compromise, least := choice{alg: coll.Default}, math.Inf(1)
 	for _, c := range safe {
+		passing = append(passing, c.alg)
 		worst := 0.0
 		for _, r := range rows {
 			loss, _ := r.Loss(c.alg)
@@ -184,9 +190,9 @@ func openChoices(rows []sizedRow, maxLoss float64) []choice {
 		}
 	}
 	if len(within) == 0 {
-		return []choice{compromise}
+		within = []choice{compromise}
 	}
-	return within
+	return within, passing
 }
 
 // guarded returns the options of a row that are not slower than the library's default, sorted by algorithm.
@@ -238,10 +244,4 @@ func tunedRange(sizes []sizeChoices, fromZero bool) (low, high int64) {
 		low = 0
 	}
 	return low, high
-}
-
-// midpoint returns the geometric mean of a and b, where 0 ≤ a < b. It is rounded down and lies in [a, b).
-func midpoint(a, b int64) int64 {
-	m := int64(math.Sqrt(float64(a) * float64(b)))
-	return min(max(m, a), b-1)
 }

@@ -1,29 +1,51 @@
 package selection
 
 import (
+	"math"
 	"reflect"
+	"slices"
 
 	"tutti/coll"
 )
 
-// boundary returns the last value at which algorithm x applies, if x is selected at grid value a and y at the next
-// grid value b.
-func boundary(a, b int64, x, y coll.Algorithm) int64 {
+// reach says how far the algorithms of a tree's rules reach between grid values.
+type reach struct {
+	hasDefault bool                      // the rows compare with the library's default
+	anyCount   func(coll.Algorithm) bool // Options.AnyCount
+}
+
+func reachOf(rows []Row, opt Options) reach {
+	return reach{anyCount: opt.AnyCount, hasDefault: slices.ContainsFunc(rows, func(r Row) bool {
+		return slices.ContainsFunc(r.Options, func(o Option) bool { return o.Algorithm.IsDefault() })
+	})}
+}
+
+// boundary returns the last size at which algorithm x applies and the first size at which y does, if x is selected at
+// grid size a and y at the next grid size b. The sizes between them are left to the library.
+func (r reach) boundary(a, b sizeChoices, x, y coll.Algorithm) (last, first int64) {
+	upward, downward := slices.Contains(b.passing, x), slices.Contains(a.passing, y)
 	switch {
 	case x.IsDefault():
-		return b - 1
+		return b.size - 1, b.size
 	case y.IsDefault():
-		return a
+		return a.size, a.size + 1
+	case !r.hasDefault || upward && downward:
+		m := midpoint(a.size, b.size)
+		return m, m + 1
+	case upward:
+		return b.size - 1, b.size
+	case downward:
+		return a.size, a.size + 1
 	}
-	return midpoint(a, b)
+	return a.size, b.size
 }
 
 // fillCommGaps adds ranges for the communicator sizes between neighboring ranges, which are not on the grid.
-func fillCommGaps(ranges []CommRange) []CommRange {
+func (r reach) fillCommGaps(ranges []CommRange) []CommRange {
 	out := ranges[:1:1]
 	for _, next := range ranges[1:] {
 		last := &out[len(out)-1]
-		lower, upper := ppnsBetween(last.PPNs, next.PPNs)
+		lower, upper := r.ppnsBetween(last.PPNs, next.PPNs)
 		edge := int(midpoint(int64(last.High), int64(next.Low)))
 		for _, gap := range []CommRange{{last.High + 1, edge, lower}, {edge + 1, next.Low - 1, upper}, next} {
 			switch last := &out[len(out)-1]; {
@@ -39,12 +61,14 @@ func fillCommGaps(ranges []CommRange) []CommRange {
 }
 
 // ppnsBetween returns the rules for the lower and the upper half of a gap between two communicator sizes with the
-// rules a and b. Processes per node that only one of them has are left to the library.
-func ppnsBetween(a, b []PPNRange) (lower, upper []PPNRange) {
+// rules a and b. Processes per node that only one of them has are left to the library, and so is each band whose
+// algorithm does not reach other communicator sizes.
+func (r reach) ppnsBetween(a, b []PPNRange) (lower, upper []PPNRange) {
+	reaches := func(alg coll.Algorithm) bool { return !r.hasDefault || r.anyCount == nil || r.anyCount(alg) }
 	for _, x := range a {
 		for _, y := range b {
 			if low, high := max(x.Low, y.Low), min(x.High, y.High); low <= high {
-				below, above := bandsBetween(x.Bands, y.Bands)
+				below, above := r.bandsBetween(x.Bands, y.Bands, reaches)
 				lower, upper = appendPPN(lower, PPNRange{low, high, below}), appendPPN(upper, PPNRange{low, high, above})
 			}
 		}
@@ -57,11 +81,11 @@ func ppnsBetween(a, b []PPNRange) (lower, upper []PPNRange) {
 }
 
 // fillPPNGaps adds ranges for the processes per node between neighboring ranges, which are not on the grid.
-func fillPPNGaps(ranges []PPNRange) []PPNRange {
+func (r reach) fillPPNGaps(ranges []PPNRange) []PPNRange {
 	out := ranges[:1:1]
 	for _, next := range ranges[1:] {
 		last := out[len(out)-1]
-		lower, upper := bandsBetween(last.Bands, next.Bands)
+		lower, upper := r.bandsBetween(last.Bands, next.Bands, func(coll.Algorithm) bool { return true })
 		edge := int(midpoint(int64(last.High), int64(next.Low)))
 		for _, gap := range []PPNRange{{last.High + 1, edge, lower}, {edge + 1, next.Low - 1, upper}, next} {
 			out = appendPPN(out, gap)
@@ -83,11 +107,12 @@ func appendPPN(ranges []PPNRange, next PPNRange) []PPNRange {
 }
 
 // bandsBetween returns the bands for the lower and the upper half of a gap between grid values with the bands a and b.
-// Where either selects the library's default, both halves do. Elsewhere each half has its neighbor's algorithm.
-func bandsBetween(a, b []Band) (lower, upper []Band) {
+// Where both select the same algorithm and it reaches into the gap, both halves do. Elsewhere the gap is left to the library; without
+// a default to compare with, each half has its neighbor's algorithm.
+func (r reach) bandsBetween(a, b []Band, reaches func(coll.Algorithm) bool) (lower, upper []Band) {
 	for len(a) > 0 && len(b) > 0 {
 		upTo, x, y := min(a[0].UpTo, b[0].UpTo), a[0].Algorithm, b[0].Algorithm
-		if x.IsDefault() || y.IsDefault() {
+		if x.IsDefault() || y.IsDefault() || r.hasDefault && x != y || !reaches(x) {
 			x, y = coll.Default, coll.Default
 		}
 		lower, upper = appendBand(lower, Band{upTo, x}), appendBand(upper, Band{upTo, y})
@@ -107,4 +132,10 @@ func appendBand(bands []Band, next Band) []Band {
 		return bands
 	}
 	return append(bands, next)
+}
+
+// midpoint returns the geometric mean of a and b, where 0 ≤ a < b. It is rounded down and lies in [a, b).
+func midpoint(a, b int64) int64 {
+	m := int64(math.Sqrt(float64(a) * float64(b)))
+	return min(max(m, a), b-1)
 }

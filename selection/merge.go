@@ -53,22 +53,24 @@ func partition[T any](n int, merge func(first, last int) (T, price, bool)) ([]pa
 
 // mergeComms merges the layouts of a collective into ranges of communicator size, each with ranges of processes
 // per node. The layouts must be sorted by number of ranks.
-func mergeComms(layouts []layoutChoices) []CommRange {
+func (r reach) mergeComms(layouts []layoutChoices) []CommRange {
 	sizes := chunk(layouts, func(a, b layoutChoices) bool { return a.ranks == b.ranks })
 	parts, _ := partition(len(sizes), func(first, last int) ([]PPNRange, price, bool) {
 		pool := slices.Concat(sizes[first:last]...)
-		return mergePPNs(pool, sizes[first:last])
+		return r.mergePPNs(pool, sizes[first:last])
 	})
-	out := make([]CommRange, len(parts))
-	for i, p := range parts {
-		out[i] = CommRange{Low: sizes[p.first][0].ranks, High: sizes[p.last-1][0].ranks, PPNs: p.value}
+	var out []CommRange
+	for _, p := range parts {
+		for _, same := range sizes[p.first:p.last] {
+			out = append(out, CommRange{Low: same[0].ranks, High: same[0].ranks, PPNs: p.value})
+		}
 	}
-	return fillCommGaps(out)
+	return r.fillCommGaps(out)
 }
 
 // mergePPNs divides the processes per node into ranges that are valid for all the given communicator sizes,
 // which are neighbors. It returns false if no common ranges exist.
-func mergePPNs(pool []layoutChoices, sizes [][]layoutChoices) ([]PPNRange, price, bool) {
+func (r reach) mergePPNs(pool []layoutChoices, sizes [][]layoutChoices) ([]PPNRange, price, bool) {
 	for _, s := range sizes {
 		if s[0].ppn != sizes[0][0].ppn || s[len(s)-1].ppn != sizes[0][len(sizes[0])-1].ppn {
 			return nil, price{}, false
@@ -77,24 +79,24 @@ func mergePPNs(pool []layoutChoices, sizes [][]layoutChoices) ([]PPNRange, price
 	slices.SortStableFunc(pool, func(a, b layoutChoices) int { return cmp.Compare(a.ppn, b.ppn) })
 	ppns := chunk(pool, func(a, b layoutChoices) bool { return a.ppn == b.ppn })
 	for _, layouts := range ppns {
-		if _, _, ok := mergeSizes(layouts); !ok {
+		if _, _, ok := r.mergeSizes(layouts); !ok {
 			return nil, price{}, false
 		}
 	}
 	parts, total := partition(len(ppns), func(first, last int) ([]Band, price, bool) {
-		return mergeSizes(slices.Concat(ppns[first:last]...))
+		return r.mergeSizes(slices.Concat(ppns[first:last]...))
 	})
 	out := make([]PPNRange, len(parts))
 	for i, p := range parts {
 		out[i] = PPNRange{Low: ppns[p.first][0].ppn, High: ppns[p.last-1][0].ppn, Bands: p.value}
 	}
-	return fillPPNGaps(out), total, true
+	return r.fillPPNGaps(out), total, true
 }
 
 // mergeSizes returns bands (ranges of message sizes) that are valid for all given layouts, as few as possible.
 // It returns false if a layout has rows outside the size range of another one. It also does so if no algorithm
 // is allowed for all of them at some size.
-func mergeSizes(layouts []layoutChoices) ([]Band, price, bool) {
+func (r reach) mergeSizes(layouts []layoutChoices) ([]Band, price, bool) {
 	sizes, low, high, ok := overlay(layouts)
 	if !ok {
 		return nil, price{}, false
@@ -118,11 +120,16 @@ func mergeSizes(layouts []layoutChoices) ([]Band, price, bool) {
 		total.leaves++
 	}
 	for i, p := range parts {
-		upTo := high
-		if p.last < len(sizes) {
-			upTo = boundary(sizes[p.last-1].size, sizes[p.last].size, p.value, parts[i+1].value)
+		if p.last == len(sizes) {
+			bands = append(bands, Band{UpTo: high, Algorithm: p.value})
+			break
 		}
+		upTo, next := r.boundary(sizes[p.last-1], sizes[p.last], p.value, parts[i+1].value)
 		bands = append(bands, Band{UpTo: upTo, Algorithm: p.value})
+		if next > upTo+1 {
+			bands = append(bands, Band{UpTo: next - 1, Algorithm: coll.Default})
+			total.leaves++
+		}
 	}
 	return bands, total, true
 }
@@ -145,6 +152,7 @@ func overlay(layouts []layoutChoices) (sizes []sizeChoices, low, high int64, ok 
 		joint := same[0]
 		for _, c := range same[1:] {
 			joint.open = intersect(joint.open, c.open)
+			joint.passing = slices.DeleteFunc(slices.Clone(joint.passing), func(a coll.Algorithm) bool { return !slices.Contains(c.passing, a) })
 		}
 		if len(joint.open) == 0 {
 			return nil, 0, 0, false

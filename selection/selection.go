@@ -27,10 +27,11 @@ type LayoutTrees struct {
 }
 
 // FitAll fits one tree for each collective in rows, for a library whose rules cannot distinguish layouts with
-// the same number of ranks. A layout that loses more than maxLoss with these trees gets trees of its own. The
+// the same number of ranks. A layout that loses more than MaxLoss with these trees gets trees of its own. The
 // function `size` returns the message size that the library computes for its rules.
-func FitAll(rows []Row, size func(coll.Point) int64, maxLoss float64) (Selection, error) {
-	trees, err := fitTrees(rows, size, maxLoss)
+func FitAll(rows []Row, size func(coll.Point) int64, opt Options) (Selection, error) {
+	opt.ByRanks = true
+	trees, err := fitTrees(rows, size, opt)
 	if err != nil {
 		return Selection{}, err
 	}
@@ -40,13 +41,13 @@ func FitAll(rows []Row, size func(coll.Point) int64, maxLoss float64) (Selection
 		// ranks do not.
 		own, err := fitTrees(slices.DeleteFunc(slices.Clone(rows), func(r Row) bool {
 			return r.Point.Ranks() == l.Ranks() && r.Point.Layout() != l
-		}), size, maxLoss)
+		}), size, opt)
 		if err != nil {
 			return Selection{}, err
 		}
 		if slices.ContainsFunc(own, func(t *Tree) bool {
 			common := worstLoss(TreeOf(trees, t.Collective), rows, l)
-			return common > maxLoss && worstLoss(t, rows, l) < common
+			return common > opt.MaxLoss && worstLoss(t, rows, l) < common
 		}) {
 			sel.Layouts = append(sel.Layouts, LayoutTrees{l, own})
 		}
@@ -109,10 +110,10 @@ func ByCollective(rows []Row) [][]Row {
 	return chunk(rows, func(a, b Row) bool { return a.Point.Collective == b.Point.Collective })
 }
 
-func fitTrees(rows []Row, size func(coll.Point) int64, maxLoss float64) ([]*Tree, error) {
+func fitTrees(rows []Row, size func(coll.Point) int64, opt Options) ([]*Tree, error) {
 	var trees []*Tree
 	for _, same := range ByCollective(rows) {
-		t, err := Fit(same, size, Options{MaxLoss: maxLoss, ByRanks: true})
+		t, err := Fit(same, size, opt)
 		if err != nil {
 			return nil, err
 		}

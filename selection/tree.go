@@ -26,6 +26,10 @@ type Options struct {
 	// cannot distinguish layouts with the same number of ranks. With ByRanks, every communicator with a tuned
 	// number of ranks is in the tuned range.
 	ByRanks bool
+
+	// AnyCount reports whether an algorithm that is faster than the default at two communicator sizes may be selected
+	// between them, without a measurement there. It is used only if rows have the default. If it is nil, all may.
+	AnyCount func(coll.Algorithm) bool
 }
 
 // Tree selects the algorithm of one collective. It is a plain value without pointers, and its levels are in

@@ -34,7 +34,7 @@ func (b Build) Catalogue() *mpi.Catalogue { return b.cat }
 func (b Build) Fit(rows []selection.Row, maxLoss float64) (selection.Selection, error) {
 	var sel selection.Selection
 	for _, same := range selection.ByCollective(rows) {
-		tree, err := selection.Fit(same, size, selection.Options{MaxLoss: maxLoss})
+		tree, err := selection.Fit(same, size, selection.Options{MaxLoss: maxLoss, AnyCount: mpi.AnyCount})
 		if err != nil {
 			return selection.Selection{}, err
 		}

@@ -33,11 +33,11 @@ func (b build) Fit(rows []selection.Row, maxLoss float64) (selection.Selection, 
 		for _, r := range rows {
 			kept = append(kept, b.project(r, ""))
 		}
-		return selection.FitAll(kept, size, maxLoss)
+		return selection.FitAll(kept, size, selection.Options{MaxLoss: maxLoss, AnyCount: mpi.AnyCount})
 	}
 	for _, same := range selection.ByCollective(rows) {
 		kept, between := b.share(same)
-		tree, err := selection.Fit(kept, size, selection.Options{MaxLoss: maxLoss})
+		tree, err := selection.Fit(kept, size, selection.Options{MaxLoss: maxLoss, AnyCount: mpi.AnyCount})
 		if err != nil {
 			return selection.Selection{}, err
 		}
@@ -45,7 +45,7 @@ func (b build) Fit(rows []selection.Row, maxLoss float64) (selection.Selection, 
 		if !slices.ContainsFunc(between, func(r selection.Row) bool { return !r.Options[0].Algorithm.IsDefault() }) {
 			continue
 		}
-		if tree, err = selection.Fit(between, size, selection.Options{}); err != nil {
+		if tree, err = selection.Fit(between, size, selection.Options{AnyCount: mpi.AnyCount}); err != nil {
 			return selection.Selection{}, err
 		}
 		sel.Inter = append(sel.Inter, tree)

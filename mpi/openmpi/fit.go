@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"tutti/coll"
+	"tutti/mpi"
 	"tutti/selection"
 )
 
@@ -14,7 +15,7 @@ import (
 // such a call for one with an empty message.
 func (b build) Fit(rows []selection.Row, maxLoss float64) (selection.Selection, error) {
 	rows = onePart(oneSegment(rows))
-	sel, err := selection.FitAll(assumeDefaults(rows, maxLoss), size, maxLoss)
+	sel, err := selection.FitAll(assumeDefaults(rows, maxLoss), size, selection.Options{MaxLoss: maxLoss, AnyCount: mpi.AnyCount})
 	if err != nil {
 		return selection.Selection{}, fmt.Errorf("openmpi: %w", err)
 	}

@@ -310,7 +310,7 @@ func TestSizeRangesExportErrors(t *testing.T) {
 	sel := testutil.Must(b.Fit(rows, 0.02))(t)
 	_, err := b.Export(sel, "/dir")
 	golden("unknown algorithm", err, mpi.ErrUnknown)
-	common := testutil.Must(selection.FitAll(mvapichRows(), b.lib.Size, 0))(t)
+	common := testutil.Must(selection.FitAll(mvapichRows(), b.lib.Size, selection.Options{}))(t)
 	common.Layouts = []selection.LayoutTrees{{Layout: coll.Layout{Nodes: 2, PPN: 2}, Trees: common.Trees}}
 	_, err = b.Export(common, "/dir")
 	golden("a selection for all layouts", err)

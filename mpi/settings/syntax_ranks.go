@@ -15,7 +15,7 @@ import (
 type ranksSyntax struct{}
 
 func (ranksSyntax) fit(l *library, rows []selection.Row, maxLoss float64) (selection.Selection, error) {
-	return selection.FitAll(rows, l.Size, maxLoss)
+	return selection.FitAll(rows, l.Size, selection.Options{MaxLoss: maxLoss, AnyCount: mpi.AnyCount})
 }
 
 func (ranksSyntax) value(l *library, cat *mpi.Catalogue, t *selection.Tree) (string, error) {

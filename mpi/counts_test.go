@@ -1,0 +1,18 @@
+package mpi_test
+
+import (
+	"testing"
+
+	"tutti/coll"
+	"tutti/mpi"
+)
+
+func TestAnyCount(t *testing.T) {
+	for name, want := range map[string]bool{
+		"ring": true, "mpich.ring": true, "user.mine": false, "recursive_doubling": false, "mpich.pairwise": false, "alpha": false,
+	} {
+		if got := mpi.AnyCount(coll.Algorithm{Name: name}); got != want {
+			t.Errorf("%s: %t, want %t", name, got, want)
+		}
+	}
+}
