@@ -121,8 +121,11 @@ func (c *Contents) readRecords(in *bufio.Reader) error {
 		c.state.add(*r, b.at)
 		c.Records++
 		c.size, c.Last = b.at.end, r.Time
-		if r.Kind == KindResume {
+		switch r.Kind {
+		case KindResume:
 			c.Begun = c.Last
+		case KindSpec:
+			c.Header.Spec = r.Spec
 		}
 	}
 	if b.torn > 0 {

@@ -34,6 +34,8 @@ const (
 	KindStop       Kind = "stop"       // why the campaign, or one problem of it, stopped
 	KindResume     Kind = "resume"     // a later process continued from here
 	KindVerify     Kind = "verify"     // a step of verifying the selection files on the machine
+	KindSpec       Kind = "spec"       // the configuration from here on: budgets or criteria have changed
+	KindReopen     Kind = "reopen"     // a problem that has stopped learns again
 )
 
 // Header is the first line of a journal. It identifies the campaign and contains everything that is
@@ -76,8 +78,8 @@ type Problem struct {
 func (p Problem) String() string { return p.Library + " " + string(p.Collective) }
 
 // Record is one line after the header. Kind says which of the fields Batch, Job, Trial, Evaluation, Grow,
-// HPO, Comparison, Files, Stop, Verify and Site is set. Records of the kinds resume and confirm have none of them. Note is free
-// text.
+// HPO, Comparison, Files, Stop, Verify, Site and Spec is set. Records of the kinds resume, confirm and reopen have none of
+// them. Note is free text.
 type Record struct {
 	Kind       Kind                    `json:"kind"`
 	Time       time.Time               `json:"time"`
@@ -95,6 +97,7 @@ type Record struct {
 	Stop       string                  `json:"stop,omitempty"`
 	Verify     *VerifyStep             `json:"verify,omitempty"`
 	Site       *Site                   `json:"site,omitempty"`
+	Spec       json.RawMessage         `json:"spec,omitempty"`
 	Note       string                  `json:"note,omitempty"`
 }
 
@@ -126,9 +129,9 @@ func (r Record) Validate() error {
 	}{
 		{KindBatch, len(r.Batch) > 0}, {KindJob, r.Job != nil}, {KindTrial, r.Trial != nil}, {KindEvaluation, r.Evaluation != nil},
 		{KindGrow, len(r.Grow) > 0}, {KindHPO, r.HPO != nil}, {KindComparison, r.Comparison != nil}, {KindFiles, r.Files != nil}, {KindStop, r.Stop != ""}, {KindVerify, r.Verify != nil},
-		{KindSite, r.Site != nil},
+		{KindSite, r.Site != nil}, {KindSpec, len(r.Spec) > 0},
 	}
-	known := r.Kind == KindResume || r.Kind == KindConfirm
+	known := r.Kind == KindResume || r.Kind == KindConfirm || r.Kind == KindReopen
 	for _, f := range fields {
 		switch {
 		case f.kind == r.Kind && !f.set:
@@ -139,7 +142,7 @@ func (r Record) Validate() error {
 		known = known || f.kind == r.Kind
 	}
 	if !known {
-		return fmt.Errorf("kind %q: want batch, job, trial, evaluation, grow, hpo, comparison, confirm, files, stop, verify, site or resume", r.Kind)
+		return fmt.Errorf("kind %q: want batch, job, trial, evaluation, grow, hpo, comparison, confirm, files, stop, verify, site, spec, reopen or resume", r.Kind)
 	}
 	switch r.Kind {
 	case KindBatch:

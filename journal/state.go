@@ -96,7 +96,7 @@ func (s *State) add(r Record, at span) {
 		return
 	}
 	if r.Problem == (Problem{}) {
-		return // a resume changes nothing
+		return // a resume changes nothing, and a spec changes the header
 	}
 	p := s.problem(r.Problem)
 	switch r.Kind {
@@ -136,6 +136,8 @@ func (s *State) add(r Record, at span) {
 		p.Files = r.Files
 	case KindStop:
 		p.Stop = r.Stop
+	case KindReopen: // the rounds of its confirmation become rounds of learning
+		p.Stop, p.Confirmation, p.Files, p.Study = "", 0, nil, hpo.Study{}
 	}
 }
 

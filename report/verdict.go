@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -246,13 +247,13 @@ func (r RiskyPoint) RatioText() string {
 	return text
 }
 
-// Wrap returns text in lines of at most `width` columns that break between words. Lines after the first are indented by
-// two more blanks. A longer word has a line of its own.
+// Wrap returns text in lines of at most `width` columns that break between words, but not before a unit that follows a
+// number. Lines after the first are indented by two more blanks. A longer word has a line of its own.
 func Wrap(line string, width int) string {
 	lead := line[:len(line)-len(strings.TrimLeft(line, " "))]
 	var b strings.Builder
 	at := 0
-	for i, word := range strings.Fields(line) {
+	for i, word := range joinUnits(strings.Fields(line)) {
 		n := text.StringWidthWithoutEscSequences(word)
 		switch {
 		case i == 0:
@@ -269,4 +270,27 @@ func Wrap(line string, width int) string {
 		at += n
 	}
 	return b.String() + "\n"
+}
+
+// unitWord matches a unit after a number, with punctuation behind it.
+var unitWord = regexp.MustCompile(`^(%|µs|ms|s|min|h|node)[])}.,;:]*$`)
+
+// joinUnits joins numbers and the units that follow them to one word.
+func joinUnits(words []string) []string {
+	var out []string
+	for _, word := range words {
+		last := len(out) - 1
+		if last >= 0 && unitWord.MatchString(word) && endsWithNumber(out[last]) {
+			out[last] += " " + word
+			continue
+		}
+		out = append(out, word)
+	}
+	return out
+}
+
+// endsWithNumber reports whether a text ends with a digit, or with a digit and the word node of a unit such as node h.
+func endsWithNumber(text string) bool {
+	text = strings.TrimSuffix(text, " node")
+	return text != "" && text[len(text)-1] >= '0' && text[len(text)-1] <= '9'
 }

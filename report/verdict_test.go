@@ -78,4 +78,14 @@ func TestWrap(t *testing.T) {
 	if got, want := Wrap("  a "+long+" b", 80), "  a\n    "+long+"\n    b\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	for text, want := range map[string]string{
+		"may save 0.3 % of it": "may save\n  0.3 % of\n  it\n",
+		"costs 62 node s, ok":  "costs\n  62 node s,\n  ok\n",
+		"takes 35.3 s and":     "takes 35.3 s\n  and\n",
+		"a % b":                "a % b\n",
+	} {
+		if got := Wrap(text, 12); got != want {
+			t.Errorf("Wrap(%q) = %q, want %q", text, got, want)
+		}
+	}
 }

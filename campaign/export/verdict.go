@@ -5,11 +5,13 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"tutti/activelearn"
 	"tutti/coll"
+	"tutti/internal/config"
 	"tutti/report"
 	"tutti/verify"
 )
@@ -55,7 +57,7 @@ func (c *Conclusions) verdict(f report.Facts, lib report.LibraryFacts) *report.V
 	}
 	setGain(v, lib.Benefit, problems, f.NotGuarded(lib.Library))
 	v.Slower = slowerShare(problems, verified, v.Evidence)
-	v.Next = c.next(*v, problems, lib, verified)
+	v.Next = c.next(f, *v, problems, lib, verified)
 	return v
 }
 
@@ -147,7 +149,7 @@ func slowerVerified(v report.VerificationFacts) *report.SlowerShare {
 }
 
 // next returns what to do after a campaign: let it go on, verify its files, or use them.
-func (c *Conclusions) next(v report.Verdict, problems []report.ProblemFacts, lib report.LibraryFacts, verified *report.VerificationFacts) report.NextStep {
+func (c *Conclusions) next(f report.Facts, v report.Verdict, problems []report.ProblemFacts, lib report.LibraryFacts, verified *report.VerificationFacts) report.NextStep {
 	only := ""
 	if len(c.campaign.Config.Libraries) > 1 {
 		only = " --library " + lib.Library
@@ -155,6 +157,8 @@ func (c *Conclusions) next(v report.Verdict, problems []report.ProblemFacts, lib
 	switch {
 	case slices.ContainsFunc(problems, func(p report.ProblemFacts) bool { return p.Stop == "" }):
 		return report.NextStep{Why: "let the campaign end", Command: "tutti resume"}
+	case verified == nil && slices.ContainsFunc(problems, endedByBudget):
+		return largerBudget(c.campaign.Config.Stop, f)
 	case v.Changed == 0:
 		return report.NextStep{Why: "nothing: the files leave every point to the library"}
 	case verified == nil && lib.Benefit == nil && !c.campaign.Config.Runner.Live():
@@ -170,19 +174,46 @@ func (c *Conclusions) next(v report.Verdict, problems []report.ProblemFacts, lib
 		return report.NextStep{Why: "verify again on a quiet machine", Command: "tutti verify", Options: "--restart" + only}
 	case verified.Exhausted != "":
 		limit := max(time.Duration(2*verified.MachineSeconds*float64(time.Second)), 10*time.Minute).Round(time.Minute)
-		return report.NextStep{Why: "go on with a larger limit", Command: "tutti verify", Options: fmt.Sprintf("--machine-time %s%s", shortDuration(limit), only)}
+		return report.NextStep{Why: "go on with a larger limit", Command: "tutti verify", Options: fmt.Sprintf("--machine-time %s%s", config.ShortDuration(limit), only)}
 	}
 	return report.NextStep{Why: "go on with the verification", Command: "tutti verify", Options: strings.TrimSpace(only)}
 }
 
-// shortDuration returns a duration without units that are zero, for example 2h instead of 2h0m0s.
-func shortDuration(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
+// endedByBudget reports whether a limit ended the learning of a problem before it converged.
+func endedByBudget(p report.ProblemFacts) bool {
+	return p.Stop == string(activelearn.Budget) || p.Stop == string(activelearn.TimeUp)
+}
+
+// largerBudget returns the command that resumes a campaign with twice the budgets that ended it, or twice what it used if
+// that is more. The problems of all libraries share the budgets.
+func largerBudget(stop config.Stop, f report.Facts) report.NextStep {
+	var machine, node float64
+	ended := map[activelearn.StopReason]bool{}
+	for _, p := range f.Problems {
+		machine, node = machine+p.MachineSeconds, node+p.NodeSeconds
+		ended[activelearn.StopReason(p.Stop)] = true
 	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
+	var set []string
+	if ended[activelearn.Budget] && stop.MachineTime > 0 {
+		set = append(set, "--set stop.machine_time="+config.ShortDuration(roundUp(2*max(stop.MachineTime, time.Duration(machine*float64(time.Second))))))
 	}
-	return text
+	if ended[activelearn.Budget] && stop.NodeHours > 0 {
+		set = append(set, "--set stop.node_hours="+strconv.FormatFloat(2*max(stop.NodeHours, node/3600), 'g', 3, 64))
+	}
+	if ended[activelearn.TimeUp] {
+		set = append(set, "--set stop.wall_time="+config.ShortDuration(roundUp(2*stop.WallTime)))
+	}
+	return report.NextStep{
+		Why:     "a budget ended the campaign before it converged: go on with a larger one, or verify what it has (tutti verify)",
+		Command: "tutti resume", Options: strings.Join(set, " "),
+	}
+}
+
+// roundUp rounds a duration up to whole seconds, and from two minutes on to whole minutes.
+func roundUp(d time.Duration) time.Duration {
+	unit := time.Second
+	if d >= 2*time.Minute {
+		unit = time.Minute
+	}
+	return (d + unit - 1).Truncate(unit)
 }

@@ -29,32 +29,48 @@ func resumeCommand(a *app) *cobra.Command {
 a campaign that was never interrupted. It asks for no confirmation: the cost of the
 campaign was confirmed when it started.
 
+--set changes a budget or a criterion, so that a campaign goes on that one of them
+ended: stop.machine_time, stop.node_hours, stop.wall_time, stop.confirm, stop.slowdown,
+stop.mistakes, stop.confidence or stop.patience. The journal records the change. The
+limit stop.wall_time begins again with every resume; other budgets include what was used.
+
 --hpo sets the number of trials of the hyperparameter study. In a finished campaign it
 continues the studies until they have this number of trials, and writes the results
 again. model.kind must be auto or forest.`,
-		Example:           indent("tutti resume results/demo", "tutti resume results/demo --hpo 100"),
+		Example:           indent("tutti resume results/demo", "tutti resume results/demo --set stop.machine_time=2h", "tutti resume results/demo --hpo 100"),
 		Args:              oneFolder,
 		ValidArgsFunction: completeFolders,
 	}
 	trials := cmd.Flags().Int("hpo", 0, "trials of each hyperparameter study in all, `N`; default: hpo.trials of the campaign")
+	set := cmd.Flags().StringArray("set", nil, "change a budget or a criterion: `KEY=VALUE`, repeatable")
+	mustComplete(cmd.RegisterFlagCompletionFunc("set", completeAmendable))
 	a.formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if *trials < 0 || *trials == 0 && cmd.Flags().Changed("hpo") {
 			return usageError(cmd, fmt.Errorf("--hpo %d: want 1 or more", *trials))
 		}
-		return resumeCampaign(cmd.Context(), a, args[0], *trials)
+		return resumeCampaign(cmd.Context(), a, args[0], resumeOptions{*trials, *set})
 	}
 	return cmd
 }
 
-// resumeCampaign resumes the campaign in a folder. `trials` is the number of trials of the
-// hyperparameter study; 0 stands for the number in the campaign file.
-func resumeCampaign(ctx context.Context, a *app, folder string, trials int) error {
+// resumeOptions says what changes when a campaign is resumed.
+type resumeOptions struct {
+	trials int      // of the hyperparameter study; 0: as configured
+	set    []string // KEY=VALUE of budgets and criteria
+}
+
+// resumeCampaign resumes the campaign in a folder.
+func resumeCampaign(ctx context.Context, a *app, folder string, o resumeOptions) error {
 	jnl, contents, err := journal.Open(folder)
 	if err != nil {
 		return err
 	}
-	if facts, stops, ok := storedResults(contents, folder); ok && trials == 0 {
+	if err := a.amend(jnl, contents, folder, o.set); err != nil {
+		return errors.Join(err, jnl.Close())
+	}
+	a.warn(editsOf(contents, folder))
+	if facts, stops, ok := storedResults(contents, folder); ok && o.trials == 0 {
 		a.warn(contents.Warnings)
 		return errors.Join(showResults(a, facts, displayPath(folder), stops), jnl.Close())
 	}
@@ -62,17 +78,17 @@ func resumeCampaign(ctx context.Context, a *app, folder string, trials int) erro
 	if err != nil {
 		return errors.Join(err, jnl.Close())
 	}
-	state := contents.State()
 	command := resumeCommandOf(c)
-	if trials > 0 && c.Config.Model.Kind == string(learner.GaussianProcess) {
-		err := fmt.Errorf("--hpo %d: model.kind of %s is %s: want %s or %s", trials, folder, c.Config.Model.Kind, config.Auto, learner.Forest)
-		return errors.Join(withCode(codeUsage, err), jnl.Close())
+	if o.trials > 0 {
+		if c.Config.Model.Kind == string(learner.GaussianProcess) {
+			err := fmt.Errorf("--hpo %d: model.kind of %s is %s: want %s or %s", o.trials, folder, c.Config.Model.Kind, config.Auto, learner.Forest)
+			return errors.Join(withCode(codeUsage, err), jnl.Close())
+		}
+		c.Spec.HPO = o.trials
+		command += fmt.Sprintf(" --hpo %d", o.trials)
 	}
-	if trials > 0 {
-		c.Spec.HPO = trials
-		command += fmt.Sprintf(" --hpo %d", trials)
-	}
-	if trials == 0 || !hasStopped(c, state) {
+	state := contents.State()
+	if o.trials == 0 || !hasStopped(c, state) {
 		a.watchWaits(c)
 		if err = c.Connect(contents.Header.ID, a.environ); err == nil {
 			err = jnl.Append(journal.Record{Kind: journal.KindResume})
@@ -84,8 +100,8 @@ func resumeCampaign(ctx context.Context, a *app, folder string, trials int) erro
 	a.warn(contents.Warnings)
 	studied := studyTrials(state)
 	err = runAndFinish(ctx, a, session{c, contents, jnl, command})
-	if trials > 0 && studyTrials(contents.State()) == studied && (err == nil || errors.Is(err, errNotConverged)) {
-		a.printLine(fmt.Sprintf("no forest was tuned: every study has %d trials or more, or fewer than 2 measured points", trials))
+	if o.trials > 0 && studyTrials(contents.State()) == studied && (err == nil || errors.Is(err, errNotConverged)) {
+		a.printLine(fmt.Sprintf("no forest was tuned: every study has %d trials or more, or fewer than 2 measured points", o.trials))
 	}
 	return err
 }

@@ -36,6 +36,13 @@ type Campaign struct {
 	HPO              HPO       `json:"hpo"`
 	Export           Export    `json:"export"`
 	From             []Earlier `json:"from,omitempty"` // campaigns named by tutti tune --from; not a key of the file
+	Source           *Source   `json:"source,omitempty"`
+}
+
+// Source is the campaign file from which a campaign was read.
+type Source struct {
+	File string            `json:"file"` // absolute path
+	Keys map[string]string `json:"keys"` // values in the file, as texts
 }
 
 // Library is one MPI library to tune.

@@ -66,6 +66,7 @@ func readFile(path string) (content []byte, dir string, err error) {
 func (l *loader) campaign(dir string, content []byte, layers Layers) *Campaign {
 	c := &Campaign{}
 	if l.read(content) {
+		c.Source = &Source{File: absolute(filepath.Base(l.path), dir), Keys: l.values()}
 		l.layer(layers)
 		l.addSite(dir)
 		l.decode(fields(c))
@@ -171,6 +172,15 @@ func (l *loader) read(content []byte) bool {
 		l.faults = append(l.faults, l.yamlFaults(err)...)
 	}
 	return err == nil
+}
+
+// values returns the values of the file as texts, by key.
+func (l *loader) values() map[string]string {
+	out := map[string]string{}
+	for _, key := range l.v.AllKeys() {
+		out[key] = fmt.Sprint(l.v.Get(key))
+	}
+	return out
 }
 
 // maxNodes limits the keys and values of a file. The time to read a file grows with the square of their number.
