@@ -13,7 +13,7 @@ type Advice struct {
 	Class
 	Low, High int64     // sizes of the class, in bytes
 	Samples   int       // calls that were timed
-	Best      int       // index of the algorithm to select; it changes only to a significantly faster one
+	Best      int       // index of the algorithm to select; it changes only to a significantly faster one that a job compared with the default
 	Faster    float64   // expected time of the default divided by that of Best
 	Weights   []float64 // weight of each algorithm for random exploration; at least one is above 0
 	Budget    float64   // exploration budget of a call, as a multiple of the time of Best, in addition to each job's fixed share

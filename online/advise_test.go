@@ -143,6 +143,37 @@ func TestAdviseWithoutSamples(t *testing.T) {
 	}
 }
 
+// TestAdviseComparesInOneJob checks that an algorithm is selected only if a job timed it and the default in the class.
+// Until then both are explored.
+func TestAdviseComparesInOneJob(t *testing.T) {
+	samples, algorithms := makeSamples(40, 1024, 4e-5, 3e-5, 1e-5)
+	byDefault, selected, faster := samples[:40], samples[40:80], samples[80:]
+	tests := []struct {
+		name    string
+		jobs    []Job
+		now     coll.Algorithm
+		best    int
+		explore []int
+	}{
+		{"the default in another job", []Job{{Calls: byDefault}, {Calls: faster}}, coll.Default, 0, []int{2}},
+		{"the selected one in the same job", []Job{{Calls: byDefault}, {Calls: slices.Concat(selected, faster)}}, algorithms[1], 1, []int{0, 2}},
+		{"the default in the same job", []Job{{Calls: selected}, {Calls: slices.Concat(byDefault, faster)}}, algorithms[1], 2, nil},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			got := testutil.Must(adviceOf(tc.jobs, nil, among(algorithms, tc.now)))(t)
+			if len(got) != 1 || got[0].Best != tc.best {
+				t.Fatalf("%+v, want %v", got, algorithms[tc.best])
+			}
+			for _, i := range tc.explore {
+				if got[0].Weights[i] < 1 {
+					t.Errorf("weights %v, want %v explored", got[0].Weights, algorithms[i])
+				}
+			}
+		})
+	}
+}
+
 // TestAdviseMorePoints checks that a point without samples also gets advice. The advice must follow from the
 // times that the model predicts for this point.
 func TestAdviseMorePoints(t *testing.T) {
@@ -153,8 +184,8 @@ func TestAdviseMorePoints(t *testing.T) {
 	if err != nil || len(got) != 3 {
 		t.Fatalf("%+v, %v: want three classes", got, err)
 	}
-	if near := got[1]; near.MsgBytes != 2048 || near.Samples != 0 || near.Best != 1 {
-		t.Errorf("next to the samples: %+v, want the same algorithm", near)
+	if near := got[1]; near.MsgBytes != 2048 || near.Samples != 0 || near.Best != 0 || near.Weights[1] < 1 {
+		t.Errorf("next to the samples: %+v, want the default, and the faster algorithm explored", near)
 	}
 	if other := got[2]; other.Best != 0 || !slices.Equal(other.Weights, []float64{1, 1}) {
 		t.Errorf("another collective: %+v, want the default, and all explored alike", other)

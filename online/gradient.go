@@ -130,8 +130,17 @@ func (r *Result) adviceBy(j *Joint, class int) Advice {
 			a.Weights[i] = (expected - x) / j.Expected(i)
 		}
 	}
-	if j.Quantile(best, selectDeviations) < j.Expected(now) {
+	switch {
+	case j.Quantile(best, selectDeviations) >= j.Expected(now):
+	case r.comparesWithDefault(class, best):
 		a.Best = best
+	default: // a job samples both first
+		most := max(1, slices.Max(a.Weights))
+		for _, i := range []int{0, best} {
+			if i != now { // calls of the selected one are timed anyway
+				a.Weights[i] = most
+			}
+		}
 	}
 	a.Faster = j.Expected(0) / j.Expected(a.Best)
 	a.Budget = budgetOfGain * max(0, j.ratio(0, a.Best, -budgetDeviations)-1)
@@ -140,6 +149,18 @@ func (r *Result) adviceBy(j *Joint, class int) Advice {
 	}
 	a.Weights = exploreWeights(a.Weights, a.Best, h.callsPerJob[class]/2)
 	return a
+}
+
+// comparesWithDefault reports whether a job timed both an algorithm and the library's default in a class of calls. It
+// is always true for the default.
+func (r *Result) comparesWithDefault(class, algorithm int) bool {
+	jobs := map[int]bool{} // that timed the default
+	for _, c := range r.calls[class] {
+		if c.algorithm == 0 {
+			jobs[c.job] = true
+		}
+	}
+	return algorithm == 0 || slices.ContainsFunc(r.calls[class], func(c timedCall) bool { return c.algorithm == algorithm && jobs[c.job] })
 }
 
 // minDraws is the smallest expected number of times that a job draws an explored algorithm. One draw is not

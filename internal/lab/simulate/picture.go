@@ -79,7 +79,7 @@ func (o Outcome) DrawTrend() lab.Figure {
 }
 
 // BestMap returns a map for each collective, with layouts as rows and sizes as columns. Each cell has the
-// recorded time of the policy's choice divided by that of the default. The policy learns from the measurements
+// recorded time of the algorithm that the policy predicts to be fastest, divided by that of the default. The policy learns from the measurements
 // in `earlier`, one slice for each source, before it chooses (Steiner 2023, figures 5.11, 5.14 and 5.15).
 func BestMap(policyName string, recorded []coll.Measurement, excluded []coll.Algorithm, earlier [][]coll.Measurement, opt Options) ([]lab.Map, error) {
 	at := byPoint(recorded, excluded)
@@ -91,12 +91,20 @@ func BestMap(policyName string, recorded []coll.Measurement, excluded []coll.Alg
 	if err != nil {
 		return nil, err
 	}
+	predicted := func(class int) (int, error) { return p.best(class), nil }
+	if q, ok := p.(interface{ predicted(class int) (int, error) }); ok {
+		predicted = q.predicted
+	}
 	var out []lab.Map
 	for _, c := range coll.Collectives() {
 		ratios := map[coll.Point]float64{}
 		for i, class := range app.Classes {
 			if class.Collective == c {
-				ratios[class.Point] = class.Seconds[p.best(i)] / class.Seconds[0]
+				a, err := predicted(i)
+				if err != nil {
+					return nil, err
+				}
+				ratios[class.Point] = class.Seconds[a] / class.Seconds[0]
 			}
 		}
 		if len(ratios) > 0 {

@@ -184,6 +184,21 @@ func sampleOf(c Class, algorithm int, seconds float64) online.Sample {
 
 func (l *learner) best(class int) int { return l.advice[class].Best }
 
+// predicted returns the algorithm with the shortest expected time, whether or not a job has compared it with the
+// default. Without a posterior it is that of best.
+func (l *learner) predicted(class int) (int, error) {
+	c := l.classes[class]
+	j, err := l.result.Joint(c.Collective, []online.Class{c.Class})
+	if j == nil || err != nil {
+		return l.best(class), err
+	}
+	expected := make([]float64, len(c.Algorithms))
+	for a := range expected {
+		expected[a] = j.Expected(a)
+	}
+	return floats.MinIdx(expected), nil
+}
+
 // iota is the type of two policies that draw the algorithm of an exploring call at random, with IOTA's weights. With
 // PolicyIOTA every call explores, until MaxExplored calls of a class (calls at one point) have explored. After that
 // it runs the library's default. With PolicyShare only a share of the calls explores; the others run the best
