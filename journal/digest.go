@@ -16,8 +16,8 @@ import (
 
 // Digest returns the hash of what a journal records, as 64 hexadecimal digits. It is the sum modulo 2^256 of the
 // SHA-256 of its lines without their times (a multiset hash: Bellare and Micciancio, "A new paradigm for collision-free
-// hashing", 1997). The header, later configurations, jobs and resumes do not count, so an interrupted campaign has the digest of one that ran
-// through. It reads the file once and decodes nothing.
+// hashing", 1997). The header, later configurations, jobs, preflights and resumes do not count, so an interrupted campaign
+// has the digest of one that ran through. It reads the file once and decodes nothing.
 func Digest(dir string) (string, error) {
 	path := filepath.Join(dir, FileName)
 	f, err := os.Open(path)
@@ -45,7 +45,9 @@ func Digest(dir string) (string, error) {
 // counts reports whether a line belongs to the digest.
 func counts(line []byte) bool {
 	isKind := func(k Kind) bool { return bytes.HasPrefix(line, []byte(`{"kind":"`+string(k)+`"`)) }
-	return !isKind(KindJob) && !isKind(KindResume) && !isKind(KindSpec) && !(isKind(KindVerify) && bytes.Contains(line, []byte(`"job":{`)))
+	isJob := func(k Kind) bool { return isKind(k) && bytes.Contains(line, []byte(`"job":{`)) }
+	isPreflight := bytes.Contains(line, []byte(`"collective":"`+Preflight+`"`))
+	return !isKind(KindJob) && !isKind(KindResume) && !isKind(KindSpec) && !isJob(KindVerify) && !isPreflight
 }
 
 // withoutTime removes the time of a record from its line. The slice is changed in place.

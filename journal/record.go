@@ -74,6 +74,10 @@ type Problem struct {
 	Collective coll.Collective `json:"collective"`
 }
 
+// Preflight takes the place of a collective in the batches, jobs and trials of launches that read the settings of the
+// machine for a library. Each of its rounds is one launch.
+const Preflight coll.Collective = "preflight"
+
 // String returns a text such as "mpich bcast".
 func (p Problem) String() string { return p.Library + " " + string(p.Collective) }
 

@@ -18,11 +18,12 @@ import (
 // State is the state of a campaign, computed from the records of its journal. The zero value is the state
 // before the first record. A State is not safe for concurrent use.
 type State struct {
-	Problems      []*ProblemState // in the order of their first record
+	Problems      []*ProblemState // in the order of their first record, without those of Preflight
 	Verifications []*Verification // in the order of their first record
-	Rounds        []*Round        // of all problems, in the order of their first record
-	Jobs          []*Job          // of problems and of verifications, in the order of their first record
+	Rounds        []*Round        // of Problems, in the order of their first record
+	Jobs          []*Job          // of problems, preflights and verifications, in the order of their first record
 
+	preflights  []*ProblemState
 	sites       []Site
 	path        string            // of the journal
 	environment *coll.Environment // of the last job that has one
@@ -206,22 +207,43 @@ func share(j *coll.Job, last *coll.Environment) {
 
 // problem returns the state of a problem. It adds the problem if it is new.
 func (s *State) problem(id Problem) *ProblemState {
-	if p := s.Problem(id); p != nil {
-		return p
+	list := &s.Problems
+	if id.Collective == Preflight {
+		list = &s.preflights
 	}
-	p := &ProblemState{Problem: id}
-	s.Problems = append(s.Problems, p)
+	p := findProblem(*list, id)
+	if p == nil {
+		p = &ProblemState{Problem: id}
+		*list = append(*list, p)
+	}
 	return p
 }
 
-// Problem returns the state of a problem, or nil if it has no record.
-func (s *State) Problem(id Problem) *ProblemState {
-	for _, p := range s.Problems {
-		if p.Problem == id {
-			return p
-		}
+func findProblem(list []*ProblemState, id Problem) *ProblemState {
+	if i := slices.IndexFunc(list, func(p *ProblemState) bool { return p.Problem == id }); i >= 0 {
+		return list[i]
 	}
 	return nil
+}
+
+// Problem returns the state of a problem, or nil if it has no record.
+func (s *State) Problem(id Problem) *ProblemState { return findProblem(s.Problems, id) }
+
+// Preflight returns the state of the launches that read the settings of the machine for a library. It returns nil if
+// the library has no record of one.
+func (s *State) Preflight(library string) *ProblemState {
+	return findProblem(s.preflights, Problem{Library: library, Collective: Preflight})
+}
+
+// PreflightSeconds returns the machine time and the node-seconds of all preflight jobs that have ended.
+func (s *State) PreflightSeconds() (machine, node float64) {
+	for _, j := range s.Jobs {
+		if j.Problem.Collective == Preflight {
+			machine += j.Spent.Allocated()
+			node += j.Spent.Allocated() * float64(j.Nodes)
+		}
+	}
+	return machine, node
 }
 
 // Verification returns the state of the verification of a library. It returns nil if the library has no
@@ -261,7 +283,9 @@ func (s *State) round(p *ProblemState, number int) *Round {
 	at, known := slices.BinarySearchFunc(p.Rounds, number, compareRound)
 	if !known {
 		p.Rounds = slices.Insert(p.Rounds, at, &Round{Problem: p.Problem, Number: number})
-		s.Rounds = append(s.Rounds, p.Rounds[at])
+		if p.Collective != Preflight {
+			s.Rounds = append(s.Rounds, p.Rounds[at])
+		}
 	}
 	return p.Rounds[at]
 }

@@ -266,7 +266,7 @@ type VerificationFacts struct {
 // other phases are in node-seconds.
 type MachineTimeFacts struct {
 	Library    string  `json:"library"`
-	Collective string  `json:"collective"` // empty for the verification
+	Collective string  `json:"collective"` // empty for the verification, preflight for reading the settings of the machine
 	Jobs       int     `json:"jobs"`
 	Queue      float64 `json:"queue_seconds"`
 	Launch     float64 `json:"launch_node_seconds"`

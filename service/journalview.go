@@ -101,7 +101,7 @@ func parseMeasurement(e Event) (m Measurement, ok bool, err error) {
 	if err := jsonv2.Unmarshal(e.Data, &r); err != nil {
 		return Measurement{}, false, err
 	}
-	if r.Trial == nil || r.Trial.State != coll.TrialDone {
+	if r.Trial == nil || r.Trial.State != coll.TrialDone || r.Problem.Collective == journal.Preflight {
 		return Measurement{}, false, nil
 	}
 	return Measurement{Seq: e.Seq, Library: r.Problem.Library, Round: r.Round, Measurement: r.Trial.Measurement}, true, nil
@@ -132,7 +132,7 @@ func (v *journalView) add(e Event) error {
 	}
 	v.sums.Records = e.Seq
 	if r.Problem != (journal.Problem{}) {
-		if !slices.Contains(v.problems, r.Problem) {
+		if r.Problem.Collective != journal.Preflight && !slices.Contains(v.problems, r.Problem) {
 			v.problems = append(v.problems, r.Problem)
 		}
 		v.addRecordLocked(r)
@@ -142,9 +142,10 @@ func (v *journalView) add(e Event) error {
 
 // addRecordLocked updates the summary by one record of the journal. The caller must hold v.mu.
 func (v *journalView) addRecordLocked(r journal.Record) {
+	preflight := r.Problem.Collective == journal.Preflight
 	switch r.Kind {
 	case journal.KindBatch:
-		if len(r.Batch) > 0 {
+		if len(r.Batch) > 0 && !preflight {
 			v.sums.Rounds++
 		}
 	case journal.KindJob:
@@ -153,10 +154,13 @@ func (v *journalView) addRecordLocked(r journal.Record) {
 			delete(v.open, r.Job.Name)
 		}
 	case journal.KindTrial:
-		v.sums.Trials++
 		v.sums.MachineSeconds += r.Trial.CostSeconds
 		v.sums.NodeSeconds += r.Trial.NodeSeconds()
 		v.spent.add(r.Time, v.clock.Now(), r.Trial.NodeSeconds())
+		if preflight {
+			return
+		}
+		v.sums.Trials++
 		if r.Trial.State != coll.TrialDone {
 			v.sums.FailedTrials++
 			v.sums.Failures[cmp.Or(r.Trial.Phase, "other")]++

@@ -2,20 +2,20 @@
 // library are on in a campaign's launches, wherever they come from: the environment of tutti, modules, set-up lines,
 // arguments of the launcher, parameter files.
 //
-//	p := &preflight.Program{Benchmark: "/scratch/me/tutti-native", Library: lib.Facts(), Native: true}
-//	... // run one case with a live machine
-//	found, ok := p.Findings()
-//	settings := lib.Settings(found.Environ, found.Listing)
+//	p := &preflight.Program{Benchmark: "/scratch/me/tutti-native", Library: lib, Native: true}
+//	... // run one case with a live machine, which gives a trial
+//	found, err := preflight.Decode(trial.Answer)
 //
 // The launch runs a shell script, so that it needs no compiler and works with every benchmark program.
 package preflight
 
 import (
 	_ "embed"
+	"encoding/json"
+	"fmt"
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"tutti/benchrunner"
@@ -37,31 +37,25 @@ const allowance = time.Minute
 // Program reads the settings of one library. It is safe for concurrent use.
 type Program struct {
 	Benchmark string // benchmark program of the campaign
-	Library   mpi.Facts
+	Library   mpi.Measurable
 	Native    bool // the benchmark program is tutti's own, which can list control variables of MPI_T
-
-	mu    sync.Mutex
-	found *Findings
 }
 
 var _ benchrunner.Program = (*Program)(nil)
 
-// Findings is what a launch found.
+// Findings is what a launch found. It is the answer of its case, as JSON.
 type Findings struct {
-	Environ []string // of the first rank, as NAME=VALUE
-	Listing string   // for mpi.Measurable.Settings
-	File    string   // of the MPI library that the benchmark program loads; empty when unknown
-	Dir     string   // the working directory of the ranks
+	Settings []mpi.SiteSetting `json:"settings"` // that take part in the choice of algorithms
+	File     string            `json:"file"`     // of the MPI library that the benchmark program loads; empty when unknown
+	Dir      string            `json:"dir"`      // the working directory of the ranks
 }
 
-// Findings returns what the last launch found. It returns false if there is nothing.
-func (p *Program) Findings() (Findings, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.found == nil {
-		return Findings{}, false
+// Decode returns the findings in an answer.
+func Decode(answer string) (f Findings, err error) {
+	if err = json.Unmarshal([]byte(answer), &f); err != nil {
+		err = fmt.Errorf("settings that a launch found: %w", err)
 	}
-	return *p.found, true
+	return f, err
 }
 
 // Name returns preflight.
@@ -78,11 +72,12 @@ func (*Program) Allowance(benchrunner.Launch) time.Duration { return allowance }
 // Command implements benchrunner.Program.
 func (p *Program) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	control := ""
+	facts := p.Library.Facts()
 	if p.Native {
-		control = p.Library.Control
+		control = facts.Control
 	}
 	return benchrunner.Command{
-		Args:  slices.Concat([]string{"/bin/sh", path.Join(s.Dir, scriptName), p.Benchmark, control}, p.Library.Lister),
+		Args:  slices.Concat([]string{"/bin/sh", path.Join(s.Dir, scriptName), p.Benchmark, control}, facts.Lister),
 		Env:   s.Cases[0].Base,
 		Files: map[string][]byte{scriptName: script},
 	}, nil
@@ -90,38 +85,34 @@ func (p *Program) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 
 // Read implements benchrunner.Program. The case is done if the output is complete.
 func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
-	found, complete := parse(out.Lines())
+	found, complete := p.parse(out.Lines())
 	found.Dir = s.Dir
-	if complete {
-		p.mu.Lock()
-		p.found = &found
-		p.mu.Unlock()
+	answer, err := json.Marshal(found)
+	if err != nil {
+		panic(err) // texts can be encoded
 	}
 	return benchrunner.Reading{Outcomes: benchrunner.Outcomes(s, out, complete, func(benchrunner.Case) (benchrunner.Outcome, bool) {
-		o := benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: max(out.Wall.Seconds(), 1e-9), CostSeconds: out.Wall.Seconds()}
-		if !complete {
-			o = benchrunner.Failed(benchrunner.PhaseLaunch, "the settings of the MPI library were not printed")
-		}
-		return o, complete
+		seconds := out.Wall.Seconds()
+		return benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: max(seconds, 1e-9), CostSeconds: seconds, Answer: string(answer)}, complete
 	})}
 }
 
-func parse(lines []string) (f Findings, complete bool) {
-	var listing []string
+func (p *Program) parse(lines []string) (f Findings, complete bool) {
+	var environ, listing []string
 	for _, line := range lines {
 		switch word, rest, _ := strings.Cut(line, " "); {
 		case line == begin:
-			f, listing = Findings{}, nil
+			f, environ, listing = Findings{}, nil, nil
 		case line == end:
 			complete = true
 		case word == "env":
-			f.Environ = append(f.Environ, rest)
+			environ = append(environ, rest)
 		case word == "list":
 			listing = append(listing, rest)
 		case word == "library":
 			f.File = rest
 		}
 	}
-	f.Listing = strings.Join(listing, "\n")
+	f.Settings = p.Library.Settings(environ, strings.Join(listing, "\n"))
 	return f, complete
 }

@@ -96,10 +96,19 @@ func build(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 			return nil, input(err)
 		}
 	}
-	share := 1 / float64(len(c.Problems))
-	c.Spec.Limits.MachineSeconds = cfg.Stop.MachineTime.Seconds() * share
-	c.Spec.Limits.NodeSeconds = cfg.Stop.NodeHours * 3600 * share
+	machine, node := past.PreflightSeconds()
+	c.Spec.Limits.MachineSeconds = c.share(cfg.Stop.MachineTime.Seconds(), machine)
+	c.Spec.Limits.NodeSeconds = c.share(cfg.Stop.NodeHours*3600, node)
 	return c, nil
+}
+
+// share returns the part of a limit of the campaign that each of its problems gets, after a part was used. A limit of
+// zero means none.
+func (c *Campaign) share(limit, used float64) float64 {
+	if limit == 0 {
+		return 0
+	}
+	return max(limit-used, 1e-3) / float64(len(c.Problems))
 }
 
 // Restore returns the campaign that a journal describes. `dir` is the folder of the journal.

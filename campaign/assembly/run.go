@@ -140,8 +140,8 @@ func Reread(dir string) (*Campaign, []campaign.Result, *journal.Contents, error)
 }
 
 // Withdraw removes the job folders and the journal of a campaign whose first jobs were rejected by the scheduler. The
-// campaign must be connected to its machine. The caller must hold the lock of the journal. If a job was accepted or a
-// trial has ended, Withdraw changes nothing and returns false.
+// campaign must be connected to its machine. The caller must hold the lock of the journal. If a job of a
+// problem was accepted or a trial has ended, Withdraw changes nothing and returns false.
 func (c *Campaign) Withdraw(ctx context.Context) (removed bool, err error) {
 	contents, err := journal.Read(c.Config.Output)
 	if err != nil {
@@ -159,14 +159,14 @@ func (c *Campaign) Withdraw(ctx context.Context) (removed bool, err error) {
 	return true, c.removeFiles(state)
 }
 
-// hasStarted reports whether a job was accepted or a trial has ended.
+// hasStarted reports whether a job of a problem was accepted or a trial has ended.
 func hasStarted(state *journal.State) bool {
 	for _, p := range state.Problems {
 		if slices.ContainsFunc(p.Rounds, func(r *journal.Round) bool { return r.Done+r.Failed > 0 }) {
 			return true
 		}
 	}
-	return slices.ContainsFunc(state.Jobs, func(j *journal.Job) bool { return j.Taken })
+	return slices.ContainsFunc(state.Jobs, func(j *journal.Job) bool { return j.Taken && j.Problem.Collective != journal.Preflight })
 }
 
 // removeFiles removes the job folders, including incomplete ones, and then the journal.
@@ -176,6 +176,7 @@ func (c *Campaign) removeFiles(state *journal.State) error {
 	if err != nil {
 		return err
 	}
+	remove = append(remove, "running.lock") // of the jobs that ran
 	for _, j := range state.Jobs {
 		remove = append(remove, j.Name)
 	}

@@ -4,15 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"tutti/benchrunner"
-	"tutti/benchrunner/preflight"
 	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/internal/infile"
@@ -21,45 +18,42 @@ import (
 	"tutti/mpi/libraries"
 )
 
-// siteProbe is the algorithm of the case with which a launch reads the settings of the machine.
-var siteProbe = coll.Algorithm{Name: "settings"}
-
 // maxRules is the largest size in bytes of a site's file with rules.
 const maxRules = 16 << 20
 
 // ReadSite reads the settings of the machine that take part in the choice of algorithms, before anything is forced. It
 // runs one launch in the environment of the library's launches, whatever the benchmark program, and a second one that
-// checks that the settings can be turned off. The campaign must be connected.
+// checks that the settings can be turned off. The campaign must be connected. `past` is the state of its journal, to
+// which `record` writes. Launches in the journal are not repeated, except if jobs have the environment of this process.
 //
 // Errors match mpi.ErrSite if the campaign cannot measure with these settings, and benchrunner.ErrNoStart if no
 // launch starts.
-func (c *Campaign) ReadSite(ctx context.Context, lib config.Library) (*mpi.Site, error) {
-	return c.readSite(ctx, lib, c.smallest(lib.Name))
+func (c *Campaign) ReadSite(ctx context.Context, lib config.Library, past *journal.State, record RecordFunc) (*mpi.Site, error) {
+	return c.readSite(ctx, lib, c.smallest(lib.Name), past, record)
 }
 
 // TryLaunch reads the settings of the machine like ReadSite, by a launch of the largest layout of the campaign. The files
-// of the launch are in a temporary folder below `dir`.
+// of the launch are in the folder `dir`.
 func (c *Campaign) TryLaunch(ctx context.Context, lib config.Library, dir, id string, environ []string) (*mpi.Site, error) {
 	here := c.In(dir)
 	if err := here.Connect(id, environ); err != nil {
 		return nil, err
 	}
-	return here.readSite(ctx, lib, c.Largest(lib.Name))
+	return here.readSite(ctx, lib, c.Largest(lib.Name), &journal.State{}, func(journal.Record) error { return nil })
 }
 
-func (c *Campaign) readSite(ctx context.Context, lib config.Library, at coll.Point) (site *mpi.Site, err error) {
+func (c *Campaign) readSite(ctx context.Context, lib config.Library, at coll.Point, past *journal.State, record RecordFunc) (*mpi.Site, error) {
 	port, measurable := c.releases[lib.Name].port.(mpi.Measurable)
 	if !measurable {
 		return &mpi.Site{}, nil
 	}
-	dir, err := os.MkdirTemp(c.Config.Output, "preflight-")
-	if err != nil {
-		return nil, err
+	r := &settingsReader{campaign: c.Sequential(), lib: lib, at: at, past: past.Preflight(lib.Name), record: record}
+	if c.Config.Runner.Facts().Attached {
+		if err := r.endOpen(ctx, port); err != nil {
+			return nil, err
+		}
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	here := c.Sequential().In(dir)
-	here.scheduler = c.scheduler
-	found, err := here.findSettings(ctx, lib, at, port.Facts(), nil)
+	found, err := r.find(ctx, port, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -67,28 +61,29 @@ func (c *Campaign) readSite(ctx context.Context, lib config.Library, at coll.Poi
 		return nil, err
 	}
 	if below := loaded(found.File); port.Facts().Preload && below != nil { // it has the settings
-		if found, err = here.findSettings(ctx, lib, at, below.Facts(), nil); err != nil {
+		if found, err = r.find(ctx, below, nil); err != nil {
 			return nil, err
 		}
 		port = below
 	}
-	site = &mpi.Site{Settings: port.Settings(found.Environ, found.Listing)}
+	site := &mpi.Site{Settings: found.Settings}
 	if err := readRules(site, found.Dir); err != nil {
 		return nil, err
 	}
 	if s := site.On(mpi.PreventsTuning); len(s) > 0 {
 		return nil, fmt.Errorf("%w: %s: coll/tuned, which runs the algorithms that tutti selects, is not loaded: %v: remove it from the setting, or tune libtutti", mpi.ErrSite, lib.Name, s[0])
 	}
-	return site, here.checkNeutral(ctx, lib, at, port, site)
+	return site, r.checkNeutral(ctx, port, site)
 }
 
 // CheckSite checks, for a campaign whose jobs get the environment of this process, that the settings of the machine are
-// those that the journal has. Errors match benchrunner.ErrNoStart.
-func (c *Campaign) CheckSite(ctx context.Context, lib config.Library, recorded *mpi.Site) error {
-	if !c.Config.Runner.Facts().Attached {
+// those in the journal, whose state is `past`. Errors match benchrunner.ErrNoStart.
+func (c *Campaign) CheckSite(ctx context.Context, lib config.Library, past *journal.State, record RecordFunc) error {
+	recorded := past.Site(lib.Name)
+	if recorded == nil || !c.Config.Runner.Facts().Attached {
 		return nil
 	}
-	site, err := c.ReadSite(ctx, lib)
+	site, err := c.ReadSite(ctx, lib, past, record)
 	if err != nil {
 		return err
 	}
@@ -133,50 +128,6 @@ func (c *Campaign) HiddenSettings(environ []string) []string {
 	return out
 }
 
-// checkNeutral checks that the settings that select algorithms can be turned off. An argument of the launcher or a file
-// of overriding parameters can outrank the environment.
-func (c *Campaign) checkNeutral(ctx context.Context, lib config.Library, at coll.Point, port mpi.Measurable, site *mpi.Site) error {
-	off := site.Neutral(func(mpi.SiteSetting) bool { return false })
-	if len(off) == 0 {
-		return nil
-	}
-	found, err := c.findSettings(ctx, lib, at, port.Facts(), off)
-	if err != nil {
-		return err
-	}
-	for _, s := range port.Settings(found.Environ, found.Listing) {
-		if s.Effect.Neutralised() {
-			return fmt.Errorf("%w: %s: %v selects algorithms, and %s=%s does not turn it off: remove it from launcher_args or from the file", mpi.ErrSite, lib.Name, s, s.Name, s.Neutral)
-		}
-	}
-	return nil
-}
-
-// findSettings runs one launch that reads the settings of an MPI library, with further variables in its environment.
-func (c *Campaign) findSettings(ctx context.Context, lib config.Library, at coll.Point, facts mpi.Facts, with []mpi.Var) (preflight.Findings, error) {
-	c.id = journal.NewID() // jobs of different launches have different names
-	kind := c.Config.Benchmark.Kind()
-	program := &preflight.Program{Benchmark: executable(lib, kind), Library: facts, Native: kind.BuiltIn}
-	f := mpi.Forcing{Base: with, Env: with}
-	machine, err := c.Machine(lib, program, func(coll.Candidate) (mpi.Forcing, error) { return f, nil })
-	if err != nil {
-		return preflight.Findings{}, err
-	}
-	machine.RequireFirstStart()
-	batch := benchrunner.Batch{Label: fmt.Sprintf("%s-preflight-%d", lib.Name, len(with)), Round: 1}
-	batch.Requests = []benchrunner.Request{{Candidate: coll.Candidate{Point: at, Algorithm: siteProbe}, Attempt: 1}}
-	log := &jobLog{}
-	err = machine.Run(ctx, batch, log)
-	if err != nil {
-		return preflight.Findings{}, errors.Join(err, machine.Cancel(context.WithoutCancel(ctx), log.jobs))
-	}
-	found, ok := program.Findings()
-	if !ok {
-		return found, fmt.Errorf("%w: %s: the launch that reads the settings of the MPI library failed: %s", benchrunner.ErrNoStart, lib.Name, log.fault)
-	}
-	return found, nil
-}
-
 // loaded returns the library of a file, or nil if it is unknown or cannot be measured.
 func loaded(file string) mpi.Measurable {
 	id, err := libraries.Identify(file)
@@ -188,22 +139,6 @@ func loaded(file string) mpi.Measurable {
 			return m
 		}
 	}
-	return nil
-}
-
-// jobLog keeps the last record of each job, and the error of the last trial.
-type jobLog struct {
-	jobs  []coll.Job
-	fault string
-}
-
-func (l *jobLog) Job(j coll.Job) error {
-	l.jobs = append(slices.DeleteFunc(l.jobs, func(o coll.Job) bool { return o.Name == j.Name }), j)
-	return nil
-}
-
-func (l *jobLog) Trial(t coll.Trial) error {
-	l.fault = t.Error
 	return nil
 }
 

@@ -38,6 +38,7 @@ func AddJournal(f *report.Facts, state *journal.State, libraries []string, attem
 	}
 	jobs := verificationsLast(state.Jobs)
 	f.MachineTime = machineTime(jobs)
+	jobs = slices.DeleteFunc(jobs, func(j *journal.Job) bool { return j.Problem.Collective == journal.Preflight }) // they run a script
 	f.Environments = environments(jobs)
 	f.Evidence = evidence(state)
 	f.Warnings = slices.Concat(f.Warnings, mixedEnvironments(f.Environments), changedPrograms(jobs))

@@ -132,10 +132,8 @@ func (s *subject) choice(p coll.Point) coll.Algorithm {
 // connect returns the machine and the probe, a program that checks whether the library obeys its files. If
 // there is no compiler, there is no probe.
 func (s *subject) connect(ctx context.Context) (*verify.Files, error) {
-	if s.lib.Site != nil {
-		if err := s.campaign.CheckSite(ctx, s.lib, s.lib.Site); err != nil {
-			return nil, err
-		}
+	if err := s.campaign.CheckSite(ctx, s.lib, s.state, s.record); err != nil {
+		return nil, err
 	}
 	sequential := s.campaign.Sequential() // programs that run at the same time would hide small differences
 	program, err := sequential.Program(s.lib)

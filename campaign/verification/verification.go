@@ -96,6 +96,9 @@ func (v *Verifier) Verify(ctx context.Context, lib config.Library) (verify.Resul
 	return result, errors.Join(err, resultErr)
 }
 
+// record writes a record to the journal and adds it to the state.
+func (v *Verifier) record(r journal.Record) error { return v.journal.AppendTo(v.state, r) }
+
 // subject returns the library to verify. The error matches ErrRecordedOnly if tutti cannot run the library.
 func (v *Verifier) subject(lib config.Library) (*subject, error) {
 	port, cat, err := lib.Release()
@@ -122,7 +125,7 @@ func (v *Verifier) open(s *subject, problems []verify.Problem) (*verify.Session,
 	session, err := verify.Open(verify.Options{
 		Library: s.lib.Name, Rules: v.opt.Rules, MachineTime: v.Budget(s.lib), BlockSeconds: prices.block, WallTime: v.opt.WallTime,
 		Again: v.opt.Again, Observe: v.opt.Observe,
-	}, v.state.Verification(s.lib.Name), problems, func(r journal.Record) error { return v.journal.AppendTo(v.state, r) })
+	}, v.state.Verification(s.lib.Name), problems, v.record)
 	if err != nil {
 		return nil, fmt.Errorf("journal of %s: %w", v.campaign.Config.Output, err)
 	}

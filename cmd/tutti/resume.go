@@ -202,16 +202,15 @@ func storedResults(contents *journal.Contents, folder string) (report.Facts, []a
 // readSites reads the settings of the machine for each library for which the journal does not have them, and records
 // them. The campaign is then built again, because the settings belong to its libraries.
 func (s *session) readSites(ctx context.Context, a *app) error {
-	known := func(lib config.Library) bool { return s.past.State().Site(lib.Name) != nil }
-	all := s.campaign.Config.Libraries
+	past, all := s.past.State(), s.campaign.Config.Libraries
+	known := func(lib config.Library) bool { return past.Site(lib.Name) != nil }
+	record := func(r journal.Record) error { return s.journal.Append(r) }
 	if !s.campaign.Connected() {
 		return nil
 	}
 	for _, lib := range all {
-		if site := s.past.State().Site(lib.Name); site != nil {
-			if err := s.campaign.CheckSite(ctx, lib, site); err != nil {
-				return err
-			}
+		if err := s.campaign.CheckSite(ctx, lib, past, record); err != nil {
+			return err
 		}
 	}
 	if !slices.ContainsFunc(all, func(l config.Library) bool { return !known(l) }) {
@@ -221,11 +220,11 @@ func (s *session) readSites(ctx context.Context, a *app) error {
 		if known(lib) {
 			continue
 		}
-		site, err := s.campaign.ReadSite(ctx, lib)
+		site, err := s.campaign.ReadSite(ctx, lib, past, record)
 		if err != nil {
 			return err
 		}
-		if err := s.journal.Append(journal.Record{Kind: journal.KindSite, Site: &journal.Site{Library: lib.Name, Site: *site}}); err != nil {
+		if err := record(journal.Record{Kind: journal.KindSite, Site: &journal.Site{Library: lib.Name, Site: *site}}); err != nil {
 			return fmt.Errorf("%w: %w", campaign.ErrLog, err)
 		}
 	}

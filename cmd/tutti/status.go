@@ -47,7 +47,10 @@ type campaignStatus struct {
 	Warnings []string         `json:"warnings"`
 	Jobs     []string         `json:"jobs"` // jobs whose results have not been read
 	Budgets  []budgetStatus   `json:"budgets"`
-	Problems []problemStatus  `json:"problems"`
+
+	PreflightSeconds float64 `json:"preflight_seconds,omitzero"` // machine time of the launches that read the settings of the machine
+
+	Problems []problemStatus `json:"problems"`
 
 	Verification []string         `json:"verification"`       // what the verification of each library shows
 	Verdicts     []report.Verdict `json:"verdicts,omitempty"` // by library; none before the campaign has ended
@@ -138,7 +141,9 @@ func statusOf(c *journal.Contents, activity journal.Activity, process string) ca
 	if activity != journal.Running {
 		spec.Stop.WallTime = 0 // it begins again when the campaign is resumed
 	}
-	s.addBudgets(spec.Stop, time.Since(c.Begun))
+	machine, node := state.PreflightSeconds()
+	s.PreflightSeconds = machine
+	s.addBudgets(spec.Stop, time.Since(c.Begun), node)
 	measuring := func(p problemStatus) bool { return p.Stop == "" }
 	if activity == journal.Stopped && !slices.ContainsFunc(s.Problems, measuring) {
 		s.Activity = "finished"
@@ -159,10 +164,10 @@ func (s *campaignStatus) addResults(f report.Facts) {
 	}
 }
 
-// addBudgets adds the budgets of a campaign. `wall` is the time since the campaign was started or
-// resumed.
-func (s *campaignStatus) addBudgets(stop config.Stop, wall time.Duration) {
-	machine, nodeHours := 0.0, 0.0
+// addBudgets adds the budgets of a campaign. `wall` is the time since the campaign was started or resumed, and
+// `preflight` are the node-seconds of the launches that read settings.
+func (s *campaignStatus) addBudgets(stop config.Stop, wall time.Duration, preflight float64) {
+	machine, nodeHours := s.PreflightSeconds, preflight/3600
 	for _, p := range s.Problems {
 		machine += p.MachineSeconds
 		nodeHours += p.NodeSeconds / 3600
@@ -266,6 +271,9 @@ func printStatus(a *app, s campaignStatus, dir string) {
 			show = formatHours
 		}
 		fmt.Fprintf(a.stdout, "%s: %s of %s used, %s left\n", b.Key, show(b.Used), show(b.Limit), show(b.Left))
+	}
+	if s.PreflightSeconds > 0 {
+		fmt.Fprintf(a.stdout, "machine time of reading the settings of the machine: %s\n", formatSeconds(s.PreflightSeconds))
 	}
 	var rows []table.Row
 	var sources []string

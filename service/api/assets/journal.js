@@ -23,7 +23,8 @@ export class Journal {
 
   // apply adds the next record.
   apply(kind, record, seq) {
-    const problem = record.problem ? this.problem(record.problem) : null;
+    const preflight = record.problem?.collective === 'preflight'; // reads the settings of the machine
+    const problem = record.problem && !preflight ? this.problem(record.problem) : null;
     const take = {
       header: () => this.header(record),
       batch: () => { problem.batch = { round: record.round, candidates: withReasons(record), results: new Map() }; },
@@ -32,7 +33,7 @@ export class Journal {
       evaluation: () => problem.evaluations.push(record.evaluation),
       stop: () => { if (problem) problem.stop = record.stop; },
     }[kind];
-    take?.();
+    if (!preflight || kind === 'job') take?.();
     this.log.push({ seq, time: record.time ?? record.created, kind, text: describe(kind, record) });
     if (this.log.length > logLength) this.log.splice(0, this.log.length - logLength);
   }
