@@ -21,7 +21,9 @@ func TestCancelLocal(t *testing.T) {
 	out := filepath.Join(dir, "out")
 	fakePace(t, dir, "0.3")
 	cmd, output := process(t, dir, "tune", "-c", "small.yaml")
-	code := endWhen(t, cmd, os.Kill, func() bool { return len(openOf(t, out, coll.JobSubmitted)) == 1 })
+	code := endWhen(t, cmd, os.Kill, func() bool { // of a problem, after the launch that reads the settings of the machine
+		return journalLines(t, out) > 7 && len(openOf(t, out, coll.JobSubmitted)) == 1
+	})
 	if code != -1 {
 		t.Fatalf("exit code %d\n%s", code, output)
 	}
