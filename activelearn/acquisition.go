@@ -15,7 +15,7 @@ func (lossReduction) value(b *batchSelector, s *scoredCandidate) float64 {
 	sum := 0.0
 	for k := range b.pairs {
 		p := &b.pairs[k]
-		if fall := b.varianceFall(s, k); fall > minFall*p.variance && p.loss > 0 {
+		if fall := b.varianceFall(s, k); fall > minVarianceReduction*p.variance && p.loss > 0 {
 			sum += p.loss - p.weight*b.model.loss(p.gap, max(0, p.variance-fall))
 		}
 	}

@@ -60,7 +60,7 @@ func (a Alternatives) measurement(c coll.Candidate) (coll.Measurement, bool) {
 		return coll.Measurement{}, false
 	}
 	_, at, _ := a.ledger.find(c)
-	if i := a.ledger.places[at]; int(i) < a.entries.len {
+	if i := a.ledger.entryIndex[at]; int(i) < a.entries.len {
 		return a.entries.at(i).of(c), true
 	}
 	return coll.Measurement{}, false

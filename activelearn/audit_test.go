@@ -81,8 +81,8 @@ func TestForecast(t *testing.T) {
 	testutil.NoError(t, f.add([][]float64{{-3, -3}, {-3, -4}}))   // no mistake
 	testutil.NoError(t, f.add([][]float64{{-3, -3.5}, {-3, -6}})) // a mistake at the first point
 	mean := testutil.Must(f.mean())(t)
-	if f.met != 1 || f.attained != 2 || mean.Mistakes != 0.25 || f.upper(mistakes) != 0.5 {
-		t.Errorf("%d of 2 draws meet the criteria, %d can, mistakes %g and at most %g", f.met, f.attained, mean.Mistakes, f.upper(mistakes))
+	if f.criteriaMet != 1 || f.attainableMet != 2 || mean.Mistakes != 0.25 || f.upper(mistakes) != 0.5 {
+		t.Errorf("%d of 2 draws meet the criteria, %d can, mistakes %g and at most %g", f.criteriaMet, f.attainableMet, mean.Mistakes, f.upper(mistakes))
 	}
 	if want := [][]bool{{false, true}, {false, false}}; !slices.EqualFunc(f.rivals, want, slices.Equal) {
 		t.Errorf("credible rivals %v, want %v", f.rivals, want)

@@ -322,7 +322,7 @@ func (b *batchSelector) recordPick(s *scoredCandidate) {
 	floats.Scale(1/p.deviation, p.pairs)
 	for k := range b.pairs {
 		q := &b.pairs[k]
-		if fall := b.varianceFall(s, k); fall > minFall*q.variance {
+		if fall := b.varianceFall(s, k); fall > minVarianceReduction*q.variance {
 			p.gain += q.weight / b.totalWeight * (expectedSlowdown(q.gap, q.variance) - expectedSlowdown(q.gap, max(0, q.variance-fall)))
 		}
 	}

@@ -40,8 +40,8 @@ const (
 	// expected time is the median multiplied by a factor that grows with this variance. The limit keeps the
 	// factor at most e^(2.3²/2) = 14.
 	maxPriceVariance = 1
-	// minFall is the smallest relative decrease of a variance by a measurement. Smaller ones count as zero.
-	minFall = 1e-3
+	// minVarianceReduction is the smallest relative decrease of a variance by a measurement. Smaller ones count as zero.
+	minVarianceReduction = 1e-3
 	// minDeviation, in decades, is the lower limit of standard deviations, which prevents a division by
 	// zero.
 	minDeviation = 1e-6

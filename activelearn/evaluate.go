@@ -46,7 +46,7 @@ func (r *Evaluator) Evaluate(e *Evaluation, failed int) (f *forecast, ok bool, e
 	e.CandidateShare = float64(l.CandidatesMeasured()) / float64(l.Space().Size())
 	e.Source = r.opt.Source
 	switch {
-	case r.opt.Source != Reference && l.Left() == 0 && failed == 0:
+	case r.opt.Source != Reference && l.FreeCount() == 0 && failed == 0:
 		e.Source = measured
 		return r.predict(e)
 	case r.opt.Source == Predicted:
@@ -87,8 +87,8 @@ func (r *Evaluator) predict(e *Evaluation) (*forecast, bool, error) {
 	}
 	e.describe(sum)
 	e.SlowdownUpper, e.MistakesUpper = f.upper(slowdown), f.upper(mistakes)
-	e.PConverged, e.PAttainable = float64(f.met)/float64(f.draws), float64(f.attained)/float64(f.draws)
-	e.MistakesAttainable = stat.Mean(f.floors, nil)
+	e.PConverged, e.PAttainable = float64(f.criteriaMet)/float64(f.draws), float64(f.attainableMet)/float64(f.draws)
+	e.MistakesAttainable = stat.Mean(f.attainableMistakes, nil)
 	return f, true, nil
 }
 

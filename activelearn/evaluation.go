@@ -28,21 +28,21 @@ func Sources() []Source { return []Source{Reference, CrossValidated, Predicted} 
 // Evaluation says how good the selection is after a round, and what the campaign has cost until then. All
 // numbers are finite.
 type Evaluation struct {
-	Round          int     `json:"round"`
-	Trials         int     `json:"trials"`
-	Points         int     `json:"points"`          // with a measurement
-	PointShare     float64 `json:"point_share"`     // of all points
-	CandidateShare float64 `json:"candidate_share"` // measured candidates of all
-	MachineSeconds float64 `json:"machine_seconds"`
-	NodeSeconds    float64 `json:"node_seconds"`
-	Source         Source  `json:"source"` // or "measured": the space was measured completely
-	Judged         int     `json:"judged"` // number of points that the numbers below are based on
-	R2             float64 `json:"r2"`
-	Slowdown       float64 `json:"slowdown"`
-	Accuracy       float64 `json:"accuracy"`
-	Mistakes       float64 `json:"mistakes"`
-	WorstSlowdown  float64 `json:"worst_slowdown"`
-	P95Slowdown    float64 `json:"p95_slowdown"`
+	Round           int     `json:"round"`
+	Trials          int     `json:"trials"`
+	Points          int     `json:"points"`          // with a measurement
+	PointShare      float64 `json:"point_share"`     // of all points
+	CandidateShare  float64 `json:"candidate_share"` // measured candidates of all
+	MachineSeconds  float64 `json:"machine_seconds"`
+	NodeSeconds     float64 `json:"node_seconds"`
+	Source          Source  `json:"source"` // or "measured": the space was measured completely
+	EvaluatedPoints int     `json:"judged"` // number of points that the numbers below are based on
+	R2              float64 `json:"r2"`
+	Slowdown        float64 `json:"slowdown"`
+	Accuracy        float64 `json:"accuracy"`
+	Mistakes        float64 `json:"mistakes"`
+	WorstSlowdown   float64 `json:"worst_slowdown"`
+	P95Slowdown     float64 `json:"p95_slowdown"`
 	// SlowdownUpper and MistakesUpper are upper 95 % limits of Slowdown and Mistakes. Both limits are zero
 	// if Slowdown and Mistakes were measured instead of predicted.
 	SlowdownUpper float64 `json:"slowdown_upper,omitzero"`
@@ -94,7 +94,7 @@ func (e Evaluation) Validate() error {
 
 // describe sets the evaluation's figures (points judged, slowdown, accuracy, mistakes) to those of a summary.
 func (e *Evaluation) describe(s metrics.Summary) {
-	e.Judged = s.Points
+	e.EvaluatedPoints = s.Points
 	e.Slowdown, e.Accuracy, e.Mistakes = s.Slowdown, s.Accuracy, s.Mistakes
 	e.P95Slowdown, e.WorstSlowdown = s.P95, s.Worst
 }

@@ -23,6 +23,6 @@ func ExampleStrategy() {
 			fmt.Println(err)
 		}
 	}
-	fmt.Println(len(batch), "asked for,", ledger.Left(), "left")
+	fmt.Println(len(batch), "asked for,", ledger.FreeCount(), "left")
 	// Output: 8 asked for, 32 left
 }

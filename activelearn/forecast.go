@@ -41,15 +41,15 @@ type forecast struct {
 	required float64 // probability with which draws must meet the criteria
 	rng      *rand.Rand
 
-	draws     int
-	met       int               // draws that meet the criteria
-	attained  int               // draws in which the criteria would hold if every candidate were measured once
-	summaries []metrics.Summary // of each draw
-	floors    []float64         // of each draw: proportion of mistakes if every candidate were measured once
-	expected  []float64         // of each point: sum of the slowdowns
-	mistakes  []float64         // of each point: number of draws in which the choice is a mistake
-	logs      [][]float64       // of each point and algorithm: sum of log10 of the times
-	rivals    [][]bool          // of each point and algorithm: whether it was significantly faster than the choice in some draw
+	draws              int
+	criteriaMet        int               // draws that meet the criteria
+	attainableMet      int               // draws in which the criteria would hold if every candidate were measured once
+	summaries          []metrics.Summary // of each draw
+	attainableMistakes []float64         // of each draw: proportion of mistakes if every candidate were measured once
+	expected           []float64         // of each point: sum of the slowdowns
+	mistakes           []float64         // of each point: number of draws in which the choice is a mistake
+	logs               [][]float64       // of each point and algorithm: sum of log10 of the times
+	rivals             [][]bool          // of each point and algorithm: whether it was significantly faster than the choice in some draw
 }
 
 // forecast draws the times of all algorithms jointly, and compares the choices with the fastest algorithms of
@@ -93,7 +93,7 @@ func (c choices) forecast(p *learner.Posterior, q learner.DrawQuery, measured fu
 // mayMeet reports whether the stopping criteria can still hold in the required proportion of mostDraws draws.
 // It assumes that they hold in all remaining draws.
 func (f *forecast) mayMeet() bool {
-	return float64(f.draws-f.met) <= (1-f.required)*mostDraws
+	return float64(f.draws-f.criteriaMet) <= (1-f.required)*mostDraws
 }
 
 // add adds one random draw: log10 of the time in seconds, for each point and algorithm.
@@ -121,12 +121,12 @@ func (f *forecast) add(times [][]float64) error {
 		return err
 	}
 	f.draws++
-	f.summaries, f.floors = append(f.summaries, s), append(f.floors, attained.Mistakes)
+	f.summaries, f.attainableMistakes = append(f.summaries, s), append(f.attainableMistakes, attained.Mistakes)
 	if f.meets(s) {
-		f.met++
+		f.criteriaMet++
 	}
 	if f.meets(attained) {
-		f.attained++
+		f.attainableMet++
 	}
 	return nil
 }

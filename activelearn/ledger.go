@@ -34,7 +34,7 @@ type Ledger struct {
 	noisy       int     // candidates that the machine was too noisy for
 	refused     int     // candidates in layouts that the machine never runs
 	entries     entries // one for each measured candidate, in the order of their trials
-	places      []int32 // index of a measured candidate in status -> index in entries
+	entryIndex  []int32 // index of a measured candidate in status -> index in entries
 	replicates  []preprocess.Replicate
 	costSeconds float64
 	nodeSeconds float64
@@ -88,7 +88,7 @@ type origin struct {
 // NewLedger returns a ledger in which every candidate is free, which means neither measured nor pending.
 func NewLedger(s *coll.Space) *Ledger {
 	n := len(s.Points())
-	l := &Ledger{space: s, status: make([]status, s.Size()), places: make([]int32, s.Size()), first: make([]int, n), left: make([]int, n), free: s.Size()}
+	l := &Ledger{space: s, status: make([]status, s.Size()), entryIndex: make([]int32, s.Size()), first: make([]int, n), left: make([]int, n), free: s.Size()}
 	at := 0
 	for i := range s.Points() {
 		l.first[i], l.left[i] = at, len(s.Feasible(i))
@@ -108,7 +108,7 @@ func (l *Ledger) Grow(s *coll.Space) {
 	for i := range int32(l.entries.len) {
 		e := l.entries.at(i)
 		_, at, _ := grown.find(l.candidate(int(e.candidate)))
-		e.candidate, grown.places[at] = int32(at), i
+		e.candidate, grown.entryIndex[at] = int32(at), i
 		grown.entries.add(e)
 	}
 	grown.costSeconds, grown.nodeSeconds = l.costSeconds, l.nodeSeconds
@@ -183,8 +183,8 @@ func (l *Ledger) Missing(p coll.Point) []coll.Algorithm {
 	return out
 }
 
-// Left returns the number of free candidates in the space; see IsFree.
-func (l *Ledger) Left() int { return l.free }
+// FreeCount returns the number of free candidates in the space; see IsFree.
+func (l *Ledger) FreeCount() int { return l.free }
 
 // Measurements returns one measurement for each measured candidate, in the order of the trials. If a
 // candidate was measured twice, the first measurement counts unless it was disturbed. Each call makes the
@@ -301,7 +301,7 @@ func (l *Ledger) Record(t coll.Trial) error {
 		l.replicate(at, t.Measurement)
 		return nil
 	}
-	l.places[at] = int32(l.entries.len)
+	l.entryIndex[at] = int32(l.entries.len)
 	l.entries.add(entryOf(at, t.Measurement))
 	l.status[at] = done
 	return nil
@@ -310,9 +310,9 @@ func (l *Ledger) Record(t coll.Trial) error {
 // replicate adds the second measurement of a candidate, which has the index `at` in Ledger.status. If it
 // shows that the first measurement was disturbed, the second one replaces the first.
 func (l *Ledger) replicate(at int, m coll.Measurement) {
-	r := preprocess.Replicate{First: l.entries.at(l.places[at]).of(m.Candidate), Again: m, Seen: l.entries.len}
+	r := preprocess.Replicate{First: l.entries.at(l.entryIndex[at]).of(m.Candidate), Again: m, Seen: l.entries.len}
 	if preprocess.NoiseOf(l.replicates).Disturbed(r) {
-		l.entries.set(l.places[at], entryOf(at, m))
+		l.entries.set(l.entryIndex[at], entryOf(at, m))
 	}
 	l.replicates = append(l.replicates, r)
 }
@@ -320,7 +320,7 @@ func (l *Ledger) replicate(at int, m coll.Measurement) {
 // Measured returns the current measurement of a candidate, which must have been measured.
 func (l *Ledger) Measured(c coll.Candidate) coll.Measurement {
 	_, at, _ := l.find(c)
-	return l.entries.at(l.places[at]).of(c)
+	return l.entries.at(l.entryIndex[at]).of(c)
 }
 
 // Replicates returns the two measurements of each candidate that was measured twice, in the order of the

@@ -74,14 +74,14 @@ func measure(t *testing.T, l *activelearn.Ledger, cs ...coll.Candidate) {
 func TestLedgerCounts(t *testing.T) {
 	s := sweep(2) // eight candidates
 	l := activelearn.NewLedger(s)
-	if l.Left() != 8 || l.Trials() != 0 || l.PointsMeasured() != 0 {
-		t.Fatalf("new ledger: %d left, %d trials, %d points, want 8, 0, 0", l.Left(), l.Trials(), l.PointsMeasured())
+	if l.FreeCount() != 8 || l.Trials() != 0 || l.PointsMeasured() != 0 {
+		t.Fatalf("new ledger: %d left, %d trials, %d points, want 8, 0, 0", l.FreeCount(), l.Trials(), l.PointsMeasured())
 	}
 	here := s.At(0)
 
 	pend(t, l, here[0], here[1])
-	if l.Left() != 6 || l.IsFree(here[0]) || !l.IsFree(here[2]) {
-		t.Errorf("two pending: %d left, want 6", l.Left())
+	if l.FreeCount() != 6 || l.IsFree(here[0]) || !l.IsFree(here[2]) {
+		t.Errorf("two pending: %d left, want 6", l.FreeCount())
 	}
 	if got := l.Free(0); !slices.Equal(got, here[2:]) {
 		t.Errorf("Free(0) = %v, want %v", got, here[2:])
@@ -98,8 +98,8 @@ func TestLedgerCounts(t *testing.T) {
 	}
 	record(t, l, failed) // tried again, and given up
 	l.Abandon(here[1])
-	if l.IsFree(here[1]) || l.Left() != 6 {
-		t.Errorf("abandoned: free %t, %d left, want false, 6", l.IsFree(here[1]), l.Left())
+	if l.IsFree(here[1]) || l.FreeCount() != 6 {
+		t.Errorf("abandoned: free %t, %d left, want false, 6", l.IsFree(here[1]), l.FreeCount())
 	}
 
 	if l.Trials() != 3 || l.Failed() != 2 {
@@ -175,14 +175,14 @@ func TestLedgerErrors(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			left := l.Left()
+			left := l.FreeCount()
 			if got := l.IsFree(tc.c); got != tc.isFree {
 				t.Errorf("IsFree(%v) = %t, want %t", tc.c, got, tc.isFree)
 			}
 			if err := l.Pend(tc.c); (err == nil) != tc.pendOK {
 				t.Errorf("Pend(%v) = %v, want an error: %t", tc.c, err, !tc.pendOK)
 			}
-			if took := left - l.Left(); (took == 1) != tc.isFree || took > 1 {
+			if took := left - l.FreeCount(); (took == 1) != tc.isFree || took > 1 {
 				t.Errorf("Pend(%v) took %d free candidates", tc.c, took)
 			}
 			trials := l.Trials()
@@ -217,7 +217,7 @@ func TestLedgerGrow(t *testing.T) {
 		}
 		return nil
 	}))
-	if got, want := l.Left(), sp.Size()-3+2; got != want {
+	if got, want := l.FreeCount(), sp.Size()-3+2; got != want {
 		t.Errorf("%d are free, want %d", got, want)
 	}
 	for _, c := range []coll.Candidate{done, given, waiting} {
@@ -262,8 +262,8 @@ func TestLedgerSecondMeasurement(t *testing.T) {
 	if got := l.Replicates(); !slices.Equal(got, want) {
 		t.Errorf("repeats %v, want %v", got, want)
 	}
-	if !l.IsDone(all[0]) || !l.IsDone(all[1]) || len(l.Measurements()) != 2 || l.Trials() != 4 || l.Failed() != 1 || l.Left() != len(all)-2 {
-		t.Errorf("%d measurements, %d trials, %d failed, %d left", len(l.Measurements()), l.Trials(), l.Failed(), l.Left())
+	if !l.IsDone(all[0]) || !l.IsDone(all[1]) || len(l.Measurements()) != 2 || l.Trials() != 4 || l.Failed() != 1 || l.FreeCount() != len(all)-2 {
+		t.Errorf("%d measurements, %d trials, %d failed, %d left", len(l.Measurements()), l.Trials(), l.Failed(), l.FreeCount())
 	}
 	if got, want := l.CostSeconds(), first.CostSeconds+again.CostSeconds+2*failed.CostSeconds; math.Abs(got-want) > 1e-12 {
 		t.Errorf("cost %g of four trials, want %g", got, want)

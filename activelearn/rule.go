@@ -128,7 +128,7 @@ func (r *StopRule) evaluate(round, failed, outliers int, logged Logged) (e Evalu
 // count counts an evaluation whose numbers must meet the criteria in successive rounds. It does not count if the
 // campaign cannot stop after it: while an outlier or an audit is pending, or as long as nothing is compared.
 func (r *StopRule) count(e Evaluation) {
-	figures := metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes}
+	figures := metrics.Summary{Points: e.EvaluatedPoints, Slowdown: e.Slowdown, Mistakes: e.Mistakes}
 	switch {
 	case len(r.outliers) > 0 || r.auditing || !r.compared():
 	case e.Source == CrossValidated:
@@ -143,7 +143,7 @@ func (r *StopRule) count(e Evaluation) {
 func (r *StopRule) Progress(elapsed time.Duration, retries int) Progress {
 	return Progress{
 		Criteria: r.opt.Criteria, Evaluations: r.evaluations, Evaluated: r.evaluated, InRow: r.watch.Satisfied(), Grown: r.grown,
-		Outliers: len(r.outliers), Retries: retries, Free: r.ledger.Left(), Noisy: r.ledger.Noisy(), Left: r.shareLeftToLibrary(), Compared: r.compared(),
+		Outliers: len(r.outliers), Retries: retries, Free: r.ledger.FreeCount(), Noisy: r.ledger.Noisy(), Left: r.shareLeftToLibrary(), Compared: r.compared(),
 		MeasuresAll: r.measuresAll, Replicates: len(r.ledger.Replicates()), Limit: r.opt.Limits.Reached(r.ledger, elapsed),
 	}
 }

@@ -61,7 +61,7 @@ func TestUncertaintyObservesEachPointOnce(t *testing.T) {
 	s := coll.NewSpace(points, testutil.SyntheticAlgorithms(), func(coll.Candidate) error { return nil })
 	l := NewLedger(s)
 	u := &uncertainty{opt: Options{Initial: 3}}
-	for round := 1; l.Left() > 0; round++ {
+	for round := 1; l.FreeCount() > 0; round++ {
 		if _, err := u.Ask(State{Round: round, Want: 1, Ledger: l}); err != nil {
 			t.Fatal(err)
 		}

@@ -48,8 +48,8 @@ func batches(t *testing.T, name string, s activelearn.Strategy, l *activelearn.L
 	t.Helper()
 	var out [][]coll.Candidate
 	var running []coll.Candidate
-	for round := 1; l.Left() > 0; round++ {
-		left := l.Left()
+	for round := 1; l.FreeCount() > 0; round++ {
+		left := l.FreeCount()
 		batch := ask(t, s, l, round, want)
 		least := min(want, left)
 		if activelearn.UsesPosterior(name) {

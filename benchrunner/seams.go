@@ -142,12 +142,12 @@ var ErrLeft = errors.New("processes of a benchmark do not end")
 
 // Capacity describes the largest job that a scheduler accepts, and how many jobs it accepts.
 type Capacity struct {
-	Nodes int           // of one job; zero when unknown
-	PPN   int           // ranks on a node; zero when unknown
-	Bytes int64         // memory of the smallest node; zero when unknown
-	Limit time.Duration // wall time of one job; zero when unlimited
-	Jobs  int           // at the same time; 1 if jobs would disturb each other; zero when unlimited
-	Apart bool          // nodes are separate machines, so launches on different nodes may run concurrently
+	Nodes         int           // of one job; zero when unknown
+	PPN           int           // ranks on a node; zero when unknown
+	Bytes         int64         // memory of the smallest node; zero when unknown
+	Limit         time.Duration // wall time of one job; zero when unlimited
+	Jobs          int           // at the same time; 1 if jobs would disturb each other; zero when unlimited
+	SeparateNodes bool          // nodes are separate machines, so launches on different nodes may run concurrently
 
 	Attached bool      // jobs run on tutti's machine and end with tutti; others continue without it
 	Ends     time.Time // end of the allocation; zero without an end

@@ -23,7 +23,7 @@ func TestMeasuredTimesReplacePredictions(t *testing.T) {
 	s.HPO, s.Criteria = 0, activelearn.Criteria{} // criteria that never hold
 	p := problem(t, replay.Options{Noise: replay.Noise{Sigma: 0.3}, Seed: 5})
 	res, err := campaign.Run(context.Background(), s, p, nil, nil, nil)
-	if err != nil || res.Ledger.Left() > 0 {
+	if err != nil || res.Ledger.FreeCount() > 0 {
 		t.Fatalf("Run: stop %q, %v, want everything measured", res.Stop, err)
 	}
 	c := conclude(t, s, p, res)

@@ -197,7 +197,7 @@ func TestFewPoints(t *testing.T) {
 	p.Space = coll.NewSpace(few, testutil.SyntheticAlgorithms(), func(coll.Candidate) error { return nil })
 	res := mustRun(t, s, p, nil)
 	e := res.Evaluations[len(res.Evaluations)-1]
-	if res.Stop != activelearn.Converged || e.CandidateShare < 1 || e.Source != "measured" || e.Judged != len(few) {
+	if res.Stop != activelearn.Converged || e.CandidateShare < 1 || e.Source != "measured" || e.EvaluatedPoints != len(few) {
 		t.Errorf("stop %q after %+v", res.Stop, e)
 	}
 	s.Limits.MachineSeconds = e.MachineSeconds / 2

@@ -45,7 +45,7 @@ func (r *jobRunner) Run(ctx context.Context, batch benchrunner.Batch, log benchr
 	log = failingLog{log, r}
 	job := coll.Job{Name: batch.Label + "-1", State: coll.JobIntended, Nodes: 2}
 	for i := range batch.Requests {
-		job.Carries = append(job.Carries, i)
+		job.Requests = append(job.Requests, i)
 	}
 	if len(batch.Jobs) > 0 {
 		job = batch.Jobs[0]

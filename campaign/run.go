@@ -109,7 +109,7 @@ func (r *run) explainStop() {
 	case r.result.Stop == activelearn.NoiseLimited:
 		last := r.result.Evaluations[len(r.result.Evaluations)-1]
 		r.warn("noise: if everything were measured and the fastest selected, %.1f %% of the choices would be mistakes", 100*last.MistakesAttainable)
-	case r.rule.MeasuresAll() && r.result.Ledger.Left() > 0:
+	case r.rule.MeasuresAll() && r.result.Ledger.FreeCount() > 0:
 		r.warn("%d points prove nothing about candidates without a measurement", len(r.problem.Space.Points()))
 	}
 }
@@ -222,7 +222,7 @@ func (r *run) ask(round int) ([]coll.Candidate, error) {
 		if err != nil {
 			return nil, err
 		}
-		admit(ledger, batch)
+		addLoggedCandidates(ledger, batch)
 		r.restoreStrategy(s, batch)
 		return batch, r.trials.begin(ledger, batch)
 	}
@@ -258,9 +258,9 @@ func (r *run) restoreStrategy(s activelearn.State, batch []coll.Candidate) {
 	strategy.Restore(s, slices.DeleteFunc(slices.Clone(batch), func(c coll.Candidate) bool { return !s.Ledger.IsFree(c) }))
 }
 
-// admit adds the candidates of a batch in the log to the space if they are missing there. Another version of
+// addLoggedCandidates adds the candidates of a batch in the log to the space if they are missing there. Another version of
 // tutti may have measured algorithms that this version's catalogue does not have.
-func admit(l *activelearn.Ledger, batch []coll.Candidate) {
+func addLoggedCandidates(l *activelearn.Ledger, batch []coll.Candidate) {
 	outside := map[coll.Candidate]bool{}
 	for _, c := range batch {
 		if !l.Space().Has(c) {

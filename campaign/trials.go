@@ -204,7 +204,7 @@ func restoreRound(res *Result, all *trials, p Problem, round *journal.Round) err
 	if err != nil {
 		return err
 	}
-	admit(res.Ledger, batch)
+	addLoggedCandidates(res.Ledger, batch)
 	if err := all.begin(res.Ledger, batch); err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ type Job struct {
 	Name          string       `json:"name"` // unique; made of campaign, problem, round and number
 	State         JobState     `json:"state"`
 	ID            string       `json:"id,omitzero"` // ID that the scheduler gave; it may be used again after years
-	Carries       []int        `json:"carries"`     // its trials, as indexes into the batch of the round
+	Requests      []int        `json:"carries"`     // its trials, as indexes into the batch of the round
 	Nodes         int          `json:"nodes"`
 	LimitSeconds  float64      `json:"limit_seconds"`            // requested wall time
 	Outcome       JobOutcome   `json:"outcome,omitzero"`         // of an ended job
@@ -77,7 +77,7 @@ func (j Job) Validate() error {
 	switch {
 	case j.Name == "":
 		return fmt.Errorf("job without a name")
-	case len(j.Carries) == 0:
+	case len(j.Requests) == 0:
 		return fmt.Errorf("job %s carries no trial", j.Name)
 	case j.State == JobSubmitted && j.ID == "":
 		return fmt.Errorf("job %s is submitted but has no id", j.Name)

@@ -114,7 +114,7 @@ func (x *session) measure(ctx context.Context, c Check, start *trial, p program,
 	point := coll.Point{Collective: coll.Bcast, Nodes: nodes, PPN: pairRanks / nodes, MsgBytes: 8}
 	one := benchrunner.Case{Candidate: coll.Candidate{Point: point, Algorithm: alg}}
 	if !alg.IsDefault() {
-		one.Own = alg
+		one.LibtuttiAlgorithm = alg
 	}
 	launch := benchrunner.Launch{Layout: point.Layout(), Dir: x.temp, Cases: []benchrunner.Case{one}}
 	prog, err := p.kind.New(p.kind.Path(p.path), p.kind.Trial)

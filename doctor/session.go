@@ -101,7 +101,7 @@ func (x *session) runOnce(ctx context.Context, c command) result {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = grace
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
-	stdout, stderr := &capped{}, &capped{}
+	stdout, stderr := &limitedBuffer{}, &limitedBuffer{}
 	cmd.Stdout, cmd.Stderr = stdout, stderr
 	began := time.Now()
 	err := cmd.Run()
@@ -131,9 +131,9 @@ func quiet(environ []string) []string {
 	return append(without(environ, drop), "LC_ALL=C")
 }
 
-type capped struct{ text bytes.Buffer }
+type limitedBuffer struct{ text bytes.Buffer }
 
-func (c *capped) Write(p []byte) (int, error) {
+func (c *limitedBuffer) Write(p []byte) (int, error) {
 	c.text.Write(p[:min(len(p), longestOutput-c.text.Len())])
 	return len(p), nil
 }

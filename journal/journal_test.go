@@ -60,7 +60,7 @@ func everyKind(t *testing.T) []journal.Record {
 		trial(4),
 		{Kind: journal.KindTrial, Time: noon, Problem: problem, Round: 1, Trial: &failed},
 		{Kind: journal.KindJob, Time: noon, Problem: problem, Round: 1, Job: &coll.Job{
-			Name: "tutti-a1b2c3d4-mpich-bcast-r1-1", State: coll.JobEnded, ID: "17", Carries: []int{0, 2}, Nodes: 4, LimitSeconds: 300,
+			Name: "tutti-a1b2c3d4-mpich-bcast-r1-1", State: coll.JobEnded, ID: "17", Requests: []int{0, 2}, Nodes: 4, LimitSeconds: 300,
 			Outcome: coll.JobTimeout, Spent: coll.Spent{Queue: 2.5, Measure: 120},
 			Environment: &coll.Environment{Nodes: []string{"n1", "n2"}, Kernel: "6.1.0", Started: noon}}},
 		{Kind: journal.KindEvaluation, Time: noon, Problem: problem, Round: 1, Evaluation: &activelearn.Evaluation{
@@ -172,10 +172,10 @@ func TestAppendErrors(t *testing.T) {
 		name   string
 		record journal.Record
 	}{
-		{"job without a name", journal.Record{Kind: journal.KindJob, Job: &coll.Job{State: coll.JobIntended, Carries: []int{0}}}},
+		{"job without a name", journal.Record{Kind: journal.KindJob, Job: &coll.Job{State: coll.JobIntended, Requests: []int{0}}}},
 		{"job without trials", journal.Record{Kind: journal.KindJob, Job: &coll.Job{Name: "j", State: coll.JobIntended}}},
-		{"submitted job without an id", journal.Record{Kind: journal.KindJob, Job: &coll.Job{Name: "j", State: coll.JobSubmitted, Carries: []int{0}}}},
-		{"job in no state", journal.Record{Kind: journal.KindJob, Job: &coll.Job{Name: "j", State: "asleep", Carries: []int{0}}}},
+		{"submitted job without an id", journal.Record{Kind: journal.KindJob, Job: &coll.Job{Name: "j", State: coll.JobSubmitted, Requests: []int{0}}}},
+		{"job in no state", journal.Record{Kind: journal.KindJob, Job: &coll.Job{Name: "j", State: "asleep", Requests: []int{0}}}},
 		{"unknown kind", journal.Record{Kind: "noise"}},
 		{"no kind", journal.Record{}},
 		{"header", journal.Record{Kind: journal.KindHeader}},

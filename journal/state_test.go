@@ -121,7 +121,7 @@ func TestReplay(t *testing.T) {
 func TestStored(t *testing.T) {
 	trial := trialRecord(bcast, 1, with("ring"), 1, coll.TrialDone)
 	job := jobRecord(bcast, 1, "a", coll.JobIntended, 1)
-	job.Job.Carries, job.Job.Nodes = []int{0}, 2
+	job.Job.Requests, job.Job.Nodes = []int{0}, 2
 	records := []journal.Record{
 		{Kind: journal.KindBatch, Problem: bcast, Round: 1, Batch: []coll.Candidate{with("ring"), with("tree")}},
 		trial, job, trialRecord(bcast, 1, with("tree"), 2, coll.TrialDone),

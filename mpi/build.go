@@ -153,7 +153,7 @@ func (c *Catalogue) Portable(rows []selection.Row, measured string, maxLoss floa
 		both := selection.Row{Point: r.Point}
 		least := -1.0
 		for _, o := range r.Options {
-			if !c.Carries(coll.Candidate{Point: r.Point, Algorithm: o.Algorithm}, measured) {
+			if !c.ValidFrom(coll.Candidate{Point: r.Point, Algorithm: o.Algorithm}, measured) {
 				continue
 			}
 			both.Options = append(both.Options, o)

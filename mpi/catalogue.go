@@ -183,9 +183,9 @@ func (c *Catalogue) Check(cand coll.Candidate) error {
 	return nil
 }
 
-// Carries reports whether a candidate's measurement with the release `measured` is also valid for this release. The
+// ValidFrom reports whether a candidate's measurement with the release `measured` is also valid for this release. The
 // candidate must be able to run here, and its name must stand for the same algorithm in both releases.
-func (c *Catalogue) Carries(cand coll.Candidate, measured string) bool {
+func (c *Catalogue) ValidFrom(cand coll.Candidate, measured string) bool {
 	return c.Check(cand) == nil && (c.rules.Renamed == nil || !c.rules.Renamed(cand.Algorithm, measured, c.Version))
 }
 

@@ -59,7 +59,7 @@ func TestCheck(t *testing.T) {
 			t.Errorf("Check(%v) = %v, want %v", c, err, tc.want)
 		}
 		for measured, renamed := range map[string]bool{"0.9": true, "1.1.3": false} {
-			if got, want := releases()[0].Carries(c, measured), tc.want == nil && !renamed; got != want {
+			if got, want := releases()[0].ValidFrom(c, measured), tc.want == nil && !renamed; got != want {
 				t.Errorf("Carries(%v, %s) = %t, want %t", c, measured, got, want)
 			}
 		}

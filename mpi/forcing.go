@@ -30,13 +30,13 @@ type Switch struct {
 // The control variables also act on calls of the measuring program itself. It should therefore not call the
 // measured collective for other purposes.
 type Forcing struct {
-	Env      []Var          // for a program that measures this candidate alone
-	Base     []Var          // for a program that measures every candidate with the same Base
-	Switches []Switch       // set in such a program before the calls; they undo the switches of other candidates
-	NewComm  bool           // switches act only on communicators created afterwards
-	Function string         `json:",omitzero"` // of the library that runs the algorithm; "" if a measuring program need not see it
-	Own      coll.Algorithm `json:",omitzero"` // algorithm that tutti's own library runs
-	Parts    bool           `json:",omitzero"` // the algorithm is composed of others, and an error stack may show one of these alone
+	Env               []Var          // for a program that measures this candidate alone
+	Base              []Var          // for a program that measures every candidate with the same Base
+	Switches          []Switch       // set in such a program before the calls; they undo the switches of other candidates
+	NewComm           bool           // switches act only on communicators created afterwards
+	Function          string         `json:",omitzero"`    // of the library that runs the algorithm; "" if a measuring program need not see it
+	LibtuttiAlgorithm coll.Algorithm `json:"Own,omitzero"` // algorithm that tutti's own library runs
+	Parts             bool           `json:",omitzero"`    // the algorithm is composed of others, and an error stack may show one of these alone
 }
 
 // Start returns a text that identifies the settings for the start of a program. Candidates with different texts cannot be

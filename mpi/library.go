@@ -55,12 +55,12 @@ type Measurable interface {
 
 // Facts are the properties of a library that all releases share.
 type Facts struct {
-	Name        string      // in campaign files and file names
-	Title       string      // for people
-	Family      string      // Name of the library whose launchers and tools work with it, usually its own
-	Tried       string      // release that the tests use; empty for none
-	AlsoTried   []string    // releases into which "make test-releases" loaded files
-	Observation Observation // how it shows which algorithm runs
+	Name           string      // in campaign files and file names
+	Title          string      // for people
+	Family         string      // Name of the library whose launchers and tools work with it, usually its own
+	TestedRelease  string      // release that the tests use; empty for none
+	TestedReleases []string    // releases into which "make test-releases" loaded files
+	Observation    Observation // how it shows which algorithm runs
 
 	Lister  []string // command that lists its settings with their sources; nil if the environment has all of them
 	Control string   // control variables of MPI_T whose names begin with this text are settings, too

@@ -37,7 +37,7 @@ const samplesEnding = ".samples"
 // one MPI library, the most frequent one. The version of this library must contain `banner`.
 //
 // Links, named pipes, unreadable files and samples of other libraries are left out with a warning. If there are
-// files but none can be used, that is an error. If there are very many calls, only a part is kept; see thinned.
+// files but none can be used, that is an error. If there are very many calls, only a part is kept; see sampledCalls.
 func ReadFolder(folder, banner string) (jobs []Job, warnings []string, err error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
@@ -54,7 +54,7 @@ func ReadFolder(folder, banner string) (jobs []Job, warnings []string, err error
 		paths[0], paths[i] = paths[i], paths[0] // jobs in the summary are known first
 	}
 	libraries, library, warnings := librariesOf(paths, banner)
-	var calls thinned
+	var calls sampledCalls
 	folded := map[string]bool{}
 	for i, path := range paths {
 		switch {

@@ -58,7 +58,7 @@ func TestReadFolder(t *testing.T) {
 
 // TestThinned checks that frequent calls are thinned evenly, and that all rare calls are kept.
 func TestThinned(t *testing.T) {
-	var calls thinned
+	var calls sampledCalls
 	sample := func(name string, bytes int) Sample {
 		return Sample{Candidate: coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: int64(bytes)}, Algorithm: coll.Algorithm{Name: name}}}
 	}

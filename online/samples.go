@@ -120,10 +120,10 @@ const (
 	maxSeries = 1 << 14 // largest number of pairs of class and algorithm
 )
 
-// thinned holds calls of jobs, but not all if there are more than maxCalls. It then keeps every second call of a
+// sampledCalls holds calls of jobs, but not all if there are more than maxCalls. It then keeps every second call of a
 // class and algorithm with many calls, then every fourth, and so on. It keeps at most maxSeries pairs of class and
 // algorithm. The zero value is empty.
-type thinned struct {
+type sampledCalls struct {
 	series map[coll.Candidate]*series // by class and algorithm
 	calls  []keptCall                 // in the order in which they were added
 }
@@ -141,7 +141,7 @@ type keptCall struct {
 	number int
 }
 
-func (t *thinned) add(s Sample, job int) {
+func (t *sampledCalls) add(s Sample, job int) {
 	key := coll.Candidate{Point: classKey(s.Point), Algorithm: s.Algorithm}
 	of := t.series[key]
 	switch {
@@ -168,7 +168,7 @@ func (t *thinned) add(s Sample, job int) {
 
 // thin shortens each series that has at least as many kept calls as the average series: it drops every second of
 // these calls.
-func (t *thinned) thin() {
+func (t *sampledCalls) thin() {
 	for _, of := range t.series {
 		if of.seen/of.stride >= maxCalls/len(t.series) {
 			of.stride *= 2
@@ -183,7 +183,7 @@ func (t *thinned) thin() {
 	t.calls = kept
 }
 
-func (t *thinned) distribute(jobs []Job) {
+func (t *sampledCalls) distribute(jobs []Job) {
 	for _, c := range t.calls {
 		jobs[c.job].Calls = append(jobs[c.job].Calls, c.Sample)
 	}

@@ -36,7 +36,7 @@ func TestSummary(t *testing.T) {
 	one, two := journal.Problem{Library: "mpich", Collective: coll.Bcast}, journal.Problem{Library: "mpich", Collective: coll.Reduce}
 	candidate := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: 8}, Algorithm: coll.Algorithm{Name: "binomial"}}
 	job := func(name string, state coll.JobState) journal.Record {
-		return journal.Record{Kind: journal.KindJob, Problem: one, Round: 1, Job: &coll.Job{Name: name, State: state, ID: "1", Carries: []int{0}}}
+		return journal.Record{Kind: journal.KindJob, Problem: one, Round: 1, Job: &coll.Job{Name: name, State: state, ID: "1", Requests: []int{0}}}
 	}
 	trial := func(p journal.Problem, phase string) journal.Record {
 		tr := coll.Trial{Measurement: coll.Measurement{Candidate: candidate, Seconds: 1, CostSeconds: 2}, State: coll.TrialDone, Phase: phase}

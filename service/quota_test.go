@@ -270,7 +270,7 @@ func TestLoweredQuota(t *testing.T) {
 // campaign if no node-hours remain.
 func TestScheduleSpends(t *testing.T) {
 	testutil.SkipShort(t)
-	n := newNightly(t, fakeFile{Trials: 10, Change: 0.5, Cost: 2}, config.When{Drift: 0.1})
+	n := newNightly(t, fakeFile{Trials: 10, Change: 0.5, Cost: 2}, config.StartCondition{Drift: 0.1})
 	n.stop()
 	n.adjust = func(o *service.Options) {
 		own := limited(t, n.state, 20, 24)

@@ -78,7 +78,7 @@ func redactedRecord(line []byte) (journal.Record, error) {
 	}
 	if j := r.Job; j != nil {
 		shown.Job = &coll.Job{
-			Name: j.Name, State: j.State, ID: j.ID, Carries: j.Carries, Nodes: j.Nodes, LimitSeconds: j.LimitSeconds, Outcome: j.Outcome, Spent: j.Spent,
+			Name: j.Name, State: j.State, ID: j.ID, Requests: j.Requests, Nodes: j.Nodes, LimitSeconds: j.LimitSeconds, Outcome: j.Outcome, Spent: j.Spent,
 		}
 	}
 	if t := r.Trial; t != nil {

@@ -273,5 +273,5 @@ func (s *samples) checkDrift(f config.SampleFolder, last *finished, r *online.Re
 	if base.FromLast {
 		request.From = last.id
 	}
-	return createOrExplain(s.queue, request, fmt.Sprintf("\x00online %s %s", f.Name, last.id), "online "+f.Name, reason)
+	return createScheduled(s.queue, request, fmt.Sprintf("\x00online %s %s", f.Name, last.id), "online "+f.Name, reason)
 }

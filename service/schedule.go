@@ -137,7 +137,7 @@ func (s *schedule) decide(ctx context.Context, b config.Base, due time.Time) {
 	if run {
 		r := Request{Base: b.Name, Name: b.Name + " " + due.UTC().Format(time.RFC3339), From: from}
 		key := fmt.Sprintf("\x00schedule %s %d", b.Name, due.Truncate(time.Minute).Unix())
-		text = createOrExplain(s.queue, r, key, "schedule", reason)
+		text = createScheduled(s.queue, r, key, "schedule", reason)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -152,9 +152,9 @@ func (s *schedule) decide(ctx context.Context, b config.Base, due time.Time) {
 	s.opt.Log.Info("schedule", "base", b.Name, "decision", text)
 }
 
-// createOrExplain creates a campaign; the texts `cause` and `reason` say why. It returns a text with the
+// createScheduled creates a campaign; the texts `cause` and `reason` say why. It returns a text with the
 // campaign's ID, or with the reason why no campaign was created.
-func createOrExplain(q *queue, r Request, key, cause, reason string) string {
+func createScheduled(q *queue, r Request, key, cause, reason string) string {
 	c, _, err := q.create(r, key, cause+": "+reason)
 	if err != nil {
 		q.opt.Log.Error("no campaign", "base", r.Base, "cause", cause, "error", err)
@@ -187,7 +187,7 @@ func (s *schedule) check(ctx context.Context, b config.Base) (run bool, from, re
 	if b.FromLast {
 		from = last.id
 	}
-	if b.When == (config.When{}) {
+	if b.When == (config.StartCondition{}) {
 		return true, from, "it has no conditions"
 	}
 	run, reason = s.checkConditions(ctx, b, last)

@@ -53,7 +53,7 @@ type nightly struct {
 
 var noon = time.Date(2026, 3, 1, 11, 0, 0, 0, time.UTC)
 
-func newNightly(t *testing.T, p fakeFile, when config.When) *nightly {
+func newNightly(t *testing.T, p fakeFile, when config.StartCondition) *nightly {
 	t.Helper()
 	b := base(t, "night", p)
 	b.Schedule, b.TimeZone, b.When, b.FromLast = "30 2 * * *", "Europe/Berlin", when, true
@@ -120,7 +120,7 @@ func berlin(t *testing.T) *time.Location {
 // TestSchedule checks that every night a new campaign starts from the measurements of the previous one.
 // This must also work in the night in which daylight saving time begins.
 func TestSchedule(t *testing.T) {
-	n := newNightly(t, fakeFile{Trials: 2}, config.When{})
+	n := newNightly(t, fakeFile{Trials: 2}, config.StartCondition{})
 	last := ""
 	for night := range 3 {
 		decision := n.night()
@@ -147,7 +147,7 @@ func TestConditions(t *testing.T) {
 	}
 	tests := []struct {
 		name      string
-		when      config.When
+		when      config.StartCondition
 		file      fakeFile
 		libraries []service.LibraryBuild
 		nodes     []string
@@ -155,20 +155,20 @@ func TestConditions(t *testing.T) {
 		run       bool
 		decision  string
 	}{
-		{name: "young", when: config.When{AgeSeconds: (30 * 24 * time.Hour).Seconds()}, decision: "ended 24h"},
-		{name: "old", when: config.When{AgeSeconds: (23 * time.Hour).Seconds()}, run: true, decision: "ended 24h"},
-		{name: "same machine", when: config.When{Library: true, Nodes: true}, decision: "the machine has not changed"},
-		{name: "new checksum", when: config.When{Library: true}, libraries: changed(func(l *service.LibraryBuild) { l.Checksum = "bb" }), run: true, decision: "its file has changed"},
-		{name: "new path", when: config.When{Library: true}, libraries: changed(func(l *service.LibraryBuild) { l.Path = "/new/libmpich.so" }), run: true, decision: "mpich: the path of its file has changed"},
-		{name: "new version", when: config.When{Library: true}, libraries: changed(func(l *service.LibraryBuild) { l.Version = "4.1" }), run: true, decision: "mpich was version 4.0.2 and is 4.1"},
-		{name: "library does not count", when: config.When{Nodes: true}, libraries: changed(func(l *service.LibraryBuild) { l.Checksum = "bb" }), decision: "has not changed"},
-		{name: "new node", when: config.When{Nodes: true}, nodes: []string{"n1", "n2", "n3"}, run: true, decision: "of 2 nodes 0 were removed, 1 are new"},
-		{name: "node gone", when: config.When{Nodes: true}, nodes: []string{"n1"}, run: true, decision: "1 were removed"},
-		{name: "nodes do not count", when: config.When{Library: true}, nodes: []string{"n1"}, decision: "has not changed"},
-		{name: "machine unknown", when: config.When{Library: true}, err: errors.New("sinfo: no such host"), decision: "not known: the service's log says why"},
-		{name: "drift", when: config.When{Drift: 0.1}, file: fakeFile{Change: 0.2}, run: true, decision: "differ by 20.0 %"},
-		{name: "little drift", when: config.When{Drift: 0.1}, file: fakeFile{Change: 0.02}, decision: "differ by 2.0 %"},
-		{name: "one of several", when: config.When{AgeSeconds: (1000 * time.Hour).Seconds(), Library: true, Drift: 0.1}, file: fakeFile{Change: 0.2}, run: true, decision: "differ by 20.0 %"},
+		{name: "young", when: config.StartCondition{AgeSeconds: (30 * 24 * time.Hour).Seconds()}, decision: "ended 24h"},
+		{name: "old", when: config.StartCondition{AgeSeconds: (23 * time.Hour).Seconds()}, run: true, decision: "ended 24h"},
+		{name: "same machine", when: config.StartCondition{Library: true, Nodes: true}, decision: "the machine has not changed"},
+		{name: "new checksum", when: config.StartCondition{Library: true}, libraries: changed(func(l *service.LibraryBuild) { l.Checksum = "bb" }), run: true, decision: "its file has changed"},
+		{name: "new path", when: config.StartCondition{Library: true}, libraries: changed(func(l *service.LibraryBuild) { l.Path = "/new/libmpich.so" }), run: true, decision: "mpich: the path of its file has changed"},
+		{name: "new version", when: config.StartCondition{Library: true}, libraries: changed(func(l *service.LibraryBuild) { l.Version = "4.1" }), run: true, decision: "mpich was version 4.0.2 and is 4.1"},
+		{name: "library does not count", when: config.StartCondition{Nodes: true}, libraries: changed(func(l *service.LibraryBuild) { l.Checksum = "bb" }), decision: "has not changed"},
+		{name: "new node", when: config.StartCondition{Nodes: true}, nodes: []string{"n1", "n2", "n3"}, run: true, decision: "of 2 nodes 0 were removed, 1 are new"},
+		{name: "node gone", when: config.StartCondition{Nodes: true}, nodes: []string{"n1"}, run: true, decision: "1 were removed"},
+		{name: "nodes do not count", when: config.StartCondition{Library: true}, nodes: []string{"n1"}, decision: "has not changed"},
+		{name: "machine unknown", when: config.StartCondition{Library: true}, err: errors.New("sinfo: no such host"), decision: "not known: the service's log says why"},
+		{name: "drift", when: config.StartCondition{Drift: 0.1}, file: fakeFile{Change: 0.2}, run: true, decision: "differ by 20.0 %"},
+		{name: "little drift", when: config.StartCondition{Drift: 0.1}, file: fakeFile{Change: 0.02}, decision: "differ by 2.0 %"},
+		{name: "one of several", when: config.StartCondition{AgeSeconds: (1000 * time.Hour).Seconds(), Library: true, Drift: 0.1}, file: fakeFile{Change: 0.2}, run: true, decision: "differ by 20.0 %"},
 	}
 	if testing.Short() {
 		tests = tests[len(tests)-3:]
@@ -217,7 +217,7 @@ func commands(t *testing.T, state string) []string {
 
 // TestScheduleWaits checks that a schedule creates no campaign while an earlier campaign runs.
 func TestScheduleWaits(t *testing.T) {
-	n := newNightly(t, fakeFile{Trials: 100000, Every: time.Second}, config.When{})
+	n := newNightly(t, fakeFile{Trials: 100000, Every: time.Second}, config.StartCondition{})
 	n.expect(n.night(), "there is no earlier one", 1)
 	awaitState(n.T, n.service, n.service.Campaigns()[0].ID, service.Running)
 	n.expect(n.night(), " is running", 1)
@@ -227,7 +227,7 @@ func TestScheduleWaits(t *testing.T) {
 // campaign when it starts, and none when it is started again.
 func TestScheduleCatchesUp(t *testing.T) {
 	testutil.SkipShort(t)
-	n := newNightly(t, fakeFile{Trials: 1}, config.When{})
+	n := newNightly(t, fakeFile{Trials: 1}, config.StartCondition{})
 	if got := len(n.service.Campaigns()); got != 0 {
 		t.Fatalf("%d campaigns before the first night", got)
 	}

@@ -14,24 +14,24 @@ type Comparison struct {
 
 // Difference is one point in which the two trees differ.
 type Difference struct {
-	What       What     `json:"what"`
-	Places     []string `json:"places"`             // nodes, or switches of the declared tree
-	Declared   string   `json:"declared,omitempty"` // the parent of the places in the declared tree
-	Measured   string   `json:"measured,omitempty"` // the switch of the declared tree whose nodes are measured together with the places
-	Confidence float64  `json:"confidence"`         // confidence of the measured switch, 0 to 1
+	What       DifferenceKind `json:"what"`
+	Places     []string       `json:"places"`             // nodes, or switches of the declared tree
+	Declared   string         `json:"declared,omitempty"` // the parent of the places in the declared tree
+	Measured   string         `json:"measured,omitempty"` // the switch of the declared tree whose nodes are measured together with the places
+	Confidence float64        `json:"confidence"`         // confidence of the measured switch, 0 to 1
 }
 
-// What says in which way two trees differ at one point.
-type What string
+// DifferenceKind says in which way two trees differ at one point.
+type DifferenceKind string
 
 // Kinds of differences.
 const (
-	Missing  What = "missing"  // declared but not measured
-	Unlisted What = "unlisted" // measured but not declared
-	Moved    What = "moved"    // measured together with nodes of another switch
-	Split    What = "split"    // measured apart from the other nodes of their switch
-	Joined   What = "joined"   // all nodes of the switch are measured together with nodes of another switch
-	Unclear  What = "unclear"  // the measured switch has confidence 0
+	Missing  DifferenceKind = "missing"  // declared but not measured
+	Unlisted DifferenceKind = "unlisted" // measured but not declared
+	Moved    DifferenceKind = "moved"    // measured together with nodes of another switch
+	Split    DifferenceKind = "split"    // measured apart from the other nodes of their switch
+	Joined   DifferenceKind = "joined"   // all nodes of the switch are measured together with nodes of another switch
+	Unclear  DifferenceKind = "unclear"  // the measured switch has confidence 0
 )
 
 // String describes the difference in one sentence.

@@ -58,22 +58,22 @@ var steps = [done]func(*run, context.Context, *activeJob) (state, error){
 
 type activeJob struct {
 	job
-	at         state
-	plannedJob plannedJob // only in state planned
-	slot       bool       // the job occupies one of the scheduler's job slots
-	earlier    bool       // an earlier run of tutti created the job
-	claimed    bool       // a script has claimed the job's folder
-	ending     ending     // why tutti stopped waiting for the job
-	made       *result    // result.json of an earlier run, nil if there is none
-	rest       []int      // requests that the job left unmeasured, for further jobs
-	setback    string     // why the job measured nothing, for a cause outside of its candidates; "" if it measured something
-	refusal    error      // why the scheduler never runs the job, nil if it may
+	at             state
+	plannedJob     plannedJob // only in state planned
+	slot           bool       // the job occupies one of the scheduler's job slots
+	fromEarlierRun bool       // an earlier run of tutti created the job
+	claimed        bool       // a script has claimed the job's folder
+	ending         ending     // why tutti stopped waiting for the job
+	storedResult   *result    // result.json of an earlier run, nil if there is none
+	rest           []int      // requests that the job left unmeasured, for further jobs
+	setback        string     // why the job measured nothing, for a cause outside of its candidates; "" if it measured something
+	refusal        error      // why the scheduler never runs the job, nil if it may
 }
 
 // resumedJob returns the activeJob for a job that an earlier run of tutti began. If the job was submitted,
 // it counts against the scheduler's limit of jobs from the start.
 func (r *run) resumedJob(j coll.Job) *activeJob {
-	c := &activeJob{job: job{Job: j}, at: resumed, earlier: true, slot: j.State == coll.JobSubmitted}
+	c := &activeJob{job: job{Job: j}, at: resumed, fromEarlierRun: true, slot: j.State == coll.JobSubmitted}
 	if c.slot {
 		r.m.slots.take()
 	}
@@ -167,15 +167,15 @@ func (r *run) makeJob(ctx context.Context, d plannedJob) (job, error) {
 func (r *run) resume(ctx context.Context, c *activeJob) (state, error) {
 	var made result
 	err := r.m.read(ctx, c.Name, func(f *folder) {
-		c.launches, c.made, made = f.plan(), nil, result{}
+		c.launches, c.storedResult, made = f.plan(), nil, result{}
 		if f.json(resultFile, &made) && made.Trials != nil {
-			c.made = &made
+			c.storedResult = &made
 		}
 	})
 	switch {
 	case err != nil:
 		return done, err
-	case c.made != nil:
+	case c.storedResult != nil:
 		return outputComplete, nil
 	case c.State == coll.JobSubmitted:
 		return submitted, nil
@@ -306,7 +306,7 @@ func (r *run) awaitOutput(ctx context.Context, c *activeJob) (state, error) {
 		}
 	}
 	known := r.m.knownCapacity(ctx)
-	killedHere := known.Attached && !known.Apart && status.Outcome == coll.JobCancelled // it writes nothing more
+	killedHere := known.Attached && !known.SeparateNodes && status.Outcome == coll.JobCancelled // it writes nothing more
 	if began && !killedHere {
 		r.m.await(ctx, func() bool { return completeOutput(r.m.jobDir(c.Name), c.launches) })
 	}
@@ -353,17 +353,17 @@ func (r *run) forget(ctx context.Context, j job) error {
 }
 
 func (r *run) finish(ctx context.Context, c *activeJob) (state, error) {
-	fresh := c.made == nil
+	fresh := c.storedResult == nil
 	if fresh {
 		made, err := r.result(ctx, c)
 		if err != nil {
 			return done, err
 		}
-		c.made = &made
+		c.storedResult = &made
 	}
 	var rest []int
-	for _, request := range r.validRequests(c.Carries) {
-		t, ok := c.made.Trials[request]
+	for _, request := range r.validRequests(c.Requests) {
+		t, ok := c.storedResult.Trials[request]
 		if !ok {
 			rest = append(rest, request)
 			continue
@@ -372,18 +372,18 @@ func (r *run) finish(ctx context.Context, c *activeJob) (state, error) {
 			return done, err
 		}
 	}
-	c.State, c.Outcome, c.Spent, c.Environment = coll.JobEnded, c.made.Outcome, c.made.Spent, c.made.Environment
-	c.NoStartReason = c.made.NoStartReason
+	c.State, c.Outcome, c.Spent, c.Environment = coll.JobEnded, c.storedResult.Outcome, c.storedResult.Spent, c.storedResult.Environment
+	c.NoStartReason = c.storedResult.NoStartReason
 	if err := r.logJob(c.Job); err != nil {
 		return done, err
 	}
 	switch {
-	case fresh && len(c.made.Left) > 0:
-		return done, leftError(c.Name, c.made.Left)
-	case c.NoStartReason == "" && len(c.made.Trials) > 0:
+	case fresh && len(c.storedResult.Left) > 0:
+		return done, leftError(c.Name, c.storedResult.Left)
+	case c.NoStartReason == "" && len(c.storedResult.Trials) > 0:
 		r.m.confirmStart()
-	case c.NoStartReason != "" && !c.earlier: // if an earlier run created the job, its cause may have been fixed since
-		return done, fmt.Errorf("%w: job %s, %d benchmarks: %s", benchrunner.ErrNoStart, c.Name, len(c.Carries), c.NoStartReason)
+	case c.NoStartReason != "" && !c.fromEarlierRun: // if an earlier run created the job, its cause may have been fixed since
+		return done, fmt.Errorf("%w: job %s, %d benchmarks: %s", benchrunner.ErrNoStart, c.Name, len(c.Requests), c.NoStartReason)
 	}
 	if status := c.ending.status; status.NeverStarts {
 		c.refusal = fmt.Errorf("job %s %w: it can never start: %s", c.Name, benchrunner.ErrRejected, status.Reason)
@@ -392,10 +392,10 @@ func (r *run) finish(ctx context.Context, c *activeJob) (state, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.recordJob(c.Job, len(c.made.Trials) > 0)
+	r.recordJob(c.Job, len(c.storedResult.Trials) > 0)
 	c.rest = slices.DeleteFunc(rest, func(request int) bool { return r.decided[request] })
-	if len(c.made.Trials) == 0 {
-		c.setback = c.made.NotReached
+	if len(c.storedResult.Trials) == 0 {
+		c.setback = c.storedResult.NotReached
 	}
 	return done, nil
 }
@@ -413,7 +413,7 @@ func (r *run) result(ctx context.Context, c *activeJob) (result, error) {
 	}
 	r.mu.Lock()
 	wasted := 0.0
-	for _, request := range r.validRequests(c.Carries) {
+	for _, request := range r.validRequests(c.Requests) {
 		wasted += r.wasted[request]
 	}
 	res := s.result(r.batch.Requests, wasted)

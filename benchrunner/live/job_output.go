@@ -160,13 +160,13 @@ func (s jobOutput) allocated() float64 {
 	case !st.Started.IsZero() && st.Ended.After(st.Started):
 		allocated = st.Ended.Sub(st.Started).Seconds()
 	default:
-		allocated = s.signs()
+		allocated = s.secondsToLastWrite()
 	}
 	return max(validSeconds(allocated), walls)
 }
 
-// signs returns how long a job surely ran: the seconds from the start of its script to the last write to its files.
-func (s jobOutput) signs() float64 {
+// secondsToLastWrite returns how long a job surely ran: the seconds from the start of its script to the last write to its files.
+func (s jobOutput) secondsToLastWrite() float64 {
 	if s.begun.IsZero() {
 		return 0
 	}

@@ -336,7 +336,7 @@ func checkCosts(t *testing.T, parts []launchTimes, allocated float64) {
 // costs of the same requests in a later job, even if the campaign was resumed in between.
 func TestTimeWithoutResultIsCharged(t *testing.T) {
 	job := func(n int, outcome coll.JobOutcome, allocated float64, carries ...int) coll.Job {
-		return coll.Job{Name: fmt.Sprintf("tutti-c-l-r1-%d", n), State: coll.JobEnded, Outcome: outcome, Carries: carries, Spent: coll.Spent{Idle: allocated}}
+		return coll.Job{Name: fmt.Sprintf("tutti-c-l-r1-%d", n), State: coll.JobEnded, Outcome: outcome, Requests: carries, Spent: coll.Spent{Idle: allocated}}
 	}
 	batch := benchrunner.Batch{Label: "l", Round: 1, Requests: make([]benchrunner.Request, 4), Jobs: []coll.Job{
 		job(10, coll.JobLost, 4, 1, 2), // runs after jobs 2 and 3, although it comes first in this list

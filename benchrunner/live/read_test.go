@@ -94,7 +94,7 @@ func TestFailedCases(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			dir, written := t.TempDir(), time.Now().Add(-time.Minute)
 			m := &Machine{opt: Options{Dir: dir, Program: numbers{}}}
-			j := job{Job: coll.Job{Name: "j", Carries: []int{0, 1, 2, 3}}, launches: []launch{twoCases(0), twoCases(2)}}
+			j := job{Job: coll.Job{Name: "j", Requests: []int{0, 1, 2, 3}}, launches: []launch{twoCases(0), twoCases(2)}}
 			for name, text := range tc.files {
 				name, later, _ := strings.Cut(name, "+")
 				path := filepath.Join(m.jobDir("j"), name)

@@ -88,7 +88,7 @@ func (r *run) restore() {
 	slices.SortStableFunc(jobs, func(a, b coll.Job) int { return numberOf(r.prefix, a.Name) - numberOf(r.prefix, b.Name) })
 	last := map[int]string{}
 	for _, j := range jobs {
-		for _, c := range r.validRequests(j.Carries) {
+		for _, c := range r.validRequests(j.Requests) {
 			last[c] = j.Name
 		}
 	}
@@ -96,7 +96,7 @@ func (r *run) restore() {
 		if j.State != coll.JobEnded {
 			continue
 		}
-		decided := slices.ContainsFunc(r.validRequests(j.Carries), func(c int) bool { return r.decided[c] && last[c] == j.Name })
+		decided := slices.ContainsFunc(r.validRequests(j.Requests), func(c int) bool { return r.decided[c] && last[c] == j.Name })
 		r.recordJob(j, decided)
 	}
 }
@@ -108,7 +108,7 @@ func (r *run) validRequests(carries []int) []int {
 // recordJob records an ended job. If it has no result for any of its requests, its time is added to the cost of the
 // next job with its first request.
 func (r *run) recordJob(j coll.Job, decided bool) {
-	carries := r.validRequests(j.Carries)
+	carries := r.validRequests(j.Requests)
 	total := j.Spent.Allocated()
 	for _, c := range carries {
 		total += r.wasted[c]
@@ -124,7 +124,7 @@ func (r *run) openRequests() []int {
 	activeJob := map[int]bool{}
 	for _, j := range r.batch.Jobs {
 		if j.State != coll.JobEnded {
-			for _, c := range j.Carries {
+			for _, c := range j.Requests {
 				activeJob[c] = true
 			}
 		}

@@ -210,7 +210,7 @@ func TestCancelJobs(t *testing.T) {
 	o := options(t, dir, &limitedScheduler{Scheduler: localScheduler(t), accepts: 99, capacity: benchrunner.Capacity{Jobs: 1}})
 	b := batchOf(at(1, 1, "a"), at(1, 2, "hang"))
 	log := runUntilFirstCase(t, o, b)
-	jobs := append(log.last(), coll.Job{Name: "tutti-test-none", State: coll.JobIntended, Carries: []int{0}}, coll.Job{Name: "tutti-test-over", State: coll.JobEnded})
+	jobs := append(log.last(), coll.Job{Name: "tutti-test-none", State: coll.JobIntended, Requests: []int{0}}, coll.Job{Name: "tutti-test-over", State: coll.JobEnded})
 	testutil.NoError(t, machine(t, o).Cancel(context.Background(), jobs))
 	if n := processes(t, dir); n != 0 {
 		t.Errorf("%d processes run after Cancel", n)

@@ -75,7 +75,7 @@ func (m *Machine) jobDir(name string) string { return filepath.Join(m.opt.Dir, "
 func (m *Machine) render(d plannedJob, name string) (job, error) {
 	j := job{
 		Job: coll.Job{
-			Name: name, State: coll.JobIntended, Carries: d.carries(),
+			Name: name, State: coll.JobIntended, Requests: d.carries(),
 			Nodes: d.nodes, LimitSeconds: d.limit.Seconds(),
 		},
 		launches: slices.Clone(d.launches),

@@ -143,7 +143,7 @@ func TestScriptGolden(t *testing.T) {
 	}
 	parse(t, planned[1].Script)
 	testutil.CheckGolden(t, "job.sh", []byte(planned[1].Script))
-	want := coll.Job{Name: "tutti-test-mpich-bcast-r1-2", State: coll.JobIntended, Carries: []int{0, 1, 2}, Nodes: 2, LimitSeconds: 10 + 2*(20+10+10)}
+	want := coll.Job{Name: "tutti-test-mpich-bcast-r1-2", State: coll.JobIntended, Requests: []int{0, 1, 2}, Nodes: 2, LimitSeconds: 10 + 2*(20+10+10)}
 	if diff := cmp.Diff(want, planned[1].Job); diff != "" {
 		t.Errorf("job (-want +got):\n%s", diff)
 	}

@@ -104,7 +104,7 @@ func (l *refusedLayouts) of(layout coll.Layout) error {
 // of their own first, because some of them may run.
 func (r *run) refuse(ctx context.Context, c *activeJob) error {
 	requests := map[coll.Layout][]int{}
-	for _, i := range r.validRequests(c.Carries) {
+	for _, i := range r.validRequests(c.Requests) {
 		layout := r.batch.Requests[i].Layout()
 		requests[layout] = append(requests[layout], i)
 	}

@@ -38,7 +38,7 @@ type sharing struct {
 // sharingFor returns how launches (runs of the program) share the nodes of a job. `widest` is
 // the largest number of nodes that a launch needs.
 func (m *Machine) sharingFor(ctx context.Context, c benchrunner.Capacity, widest int) (sharing, error) {
-	if m.opt.Parallel == ParallelNever || !c.Apart {
+	if m.opt.Parallel == ParallelNever || !c.SeparateNodes {
 		return sharing{}, nil
 	}
 	s := sharing{nodes: cmp.Or(m.opt.ParallelNodes, widest), allocated: c.Attached}

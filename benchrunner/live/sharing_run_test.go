@@ -23,7 +23,7 @@ type apartNodes struct{ benchrunner.Scheduler }
 
 func (s apartNodes) Capacity(ctx context.Context) (benchrunner.Capacity, error) {
 	c, err := s.Scheduler.Capacity(ctx)
-	c.Apart = true
+	c.SeparateNodes = true
 	return c, err
 }
 

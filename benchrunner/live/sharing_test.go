@@ -46,8 +46,8 @@ func (u unwired) Switches(context.Context) ([][]string, error) { return nil, u.e
 
 func TestSharingFor(t *testing.T) {
 	golden := testutil.GoldenErrors(t)
-	apart := benchrunner.Capacity{Nodes: 16, Apart: true}
-	allocated := benchrunner.Capacity{Nodes: 16, Apart: true, Attached: true}
+	apart := benchrunner.Capacity{Nodes: 16, SeparateNodes: true}
+	allocated := benchrunner.Capacity{Nodes: 16, SeparateNodes: true, Attached: true}
 	two := [][]string{{"n1"}, {"n2"}}
 	tests := []struct {
 		name  string

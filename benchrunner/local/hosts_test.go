@@ -48,7 +48,7 @@ func TestHosts(t *testing.T) {
 			t.Fatalf("%s: %v", tc.name, err)
 		}
 		c := testutil.Must(s.Capacity(ctx))(t)
-		if want := (benchrunner.Capacity{Nodes: len(tc.nodes), PPN: tc.ppn, Jobs: 1, Apart: true, Attached: true}); c != want {
+		if want := (benchrunner.Capacity{Nodes: len(tc.nodes), PPN: tc.ppn, Jobs: 1, SeparateNodes: true, Attached: true}); c != want {
 			t.Errorf("%s: capacity %+v, want %+v", tc.name, c, want)
 		}
 		sub := submission(t, `cat "$TUTTI_NODEFILE" >seen; [ "$HYDRA_HOST_FILE" = "$TUTTI_NODEFILE" ]`)
@@ -78,7 +78,7 @@ func TestAllocationOfManagers(t *testing.T) {
 		{"SLURM_JOB_ID=5", "SLURM_JOB_NUM_NODES=2", "SLURM_JOB_CPUS_PER_NODE=2(x2)", "SLURM_JOB_END_TIME=2000000000", "PBS_NODEFILE=/none"},
 	} {
 		s := testutil.Must(local.NewAllocation(environ))(t)
-		if c := testutil.Must(s.Capacity(ctx))(t); c.Nodes != 2 || !c.Apart || !c.Attached {
+		if c := testutil.Must(s.Capacity(ctx))(t); c.Nodes != 2 || !c.SeparateNodes || !c.Attached {
 			t.Errorf("%v: capacity %+v", environ, c)
 		}
 		if s.Name() != "allocation" {

@@ -84,7 +84,7 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 	if s.allocation == nil {
 		return c, nil
 	}
-	c.Apart = true
+	c.SeparateNodes = true
 	var err error
 	c.Ends, err = s.allocation.end(ctx)
 	return c, err
@@ -183,24 +183,24 @@ func (s *Scheduler) identify(ctx context.Context, sub benchrunner.Submission, pi
 	}
 }
 
-type card struct{ id, host, allocation string }
+type processID struct{ id, host, allocation string }
 
-func readCard(dir string) (card, bool, error) {
+func readProcessID(dir string) (processID, bool, error) {
 	path := filepath.Join(dir, "process", "id")
 	text, found, err := readFile(path)
 	if err != nil || !found {
-		return card{}, false, err
+		return processID{}, false, err
 	}
 	lines := strings.Split(string(text), "\n")
 	if len(lines) < 3 {
-		return card{}, false, fmt.Errorf("%s: want three lines: ID, host, allocation", path)
+		return processID{}, false, fmt.Errorf("%s: want three lines: ID, host, allocation", path)
 	}
-	return card{lines[0], lines[1], lines[2]}, true, nil
+	return processID{lines[0], lines[1], lines[2]}, true, nil
 }
 
 // Find implements benchrunner.Scheduler. It reads the folder of the job.
 func (s *Scheduler) Find(_ context.Context, sub benchrunner.Submission) (string, bool, error) {
-	c, found, err := readCard(sub.Dir)
+	c, found, err := readProcessID(sub.Dir)
 	if err != nil {
 		return "", false, fmt.Errorf("find %s: %w", sub.Name, err)
 	}
@@ -223,7 +223,7 @@ func (s *Scheduler) Status(_ context.Context, jobs map[string]benchrunner.Submis
 }
 
 func (s *Scheduler) status(id string, sub benchrunner.Submission) (benchrunner.Status, bool, error) {
-	c, found, err := readCard(sub.Dir)
+	c, found, err := readProcessID(sub.Dir)
 	if err != nil || !found || c.id != id {
 		return benchrunner.Status{}, false, err
 	}
@@ -269,7 +269,7 @@ func exited(st *benchrunner.Status, dir string) (over bool, err error) {
 
 // running reports whether the process of a job exists. A process on another machine cannot be checked. It
 // counts as running until its allocation has ended.
-func (s *Scheduler) running(c card, sub benchrunner.Submission) (bool, error) {
+func (s *Scheduler) running(c processID, sub benchrunner.Submission) (bool, error) {
 	p, err := parseID(c.id)
 	if err != nil {
 		return false, fmt.Errorf("job %s: %w", sub.Name, err)
@@ -285,7 +285,7 @@ func (s *Scheduler) running(c card, sub benchrunner.Submission) (bool, error) {
 
 // Cancel ends all processes of the job, first by the signal TERM, then by KILL.
 func (s *Scheduler) Cancel(ctx context.Context, id string, sub benchrunner.Submission) error {
-	c, found, err := readCard(sub.Dir)
+	c, found, err := readProcessID(sub.Dir)
 	if err != nil || !found || c.id != id {
 		return err
 	}

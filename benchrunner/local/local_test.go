@@ -273,7 +273,7 @@ func TestAllocation(t *testing.T) {
 	environ := []string{"SLURM_JOB_ID=12", "SLURM_JOB_NUM_NODES=4", "SLURM_JOB_CPUS_PER_NODE=32(x3),16", "SLURM_JOB_END_TIME=2000000000", "PATH=" + os.Getenv("PATH")}
 	s := testutil.Must(local.NewAllocation(environ))(t)
 	got, err := s.Capacity(ctx)
-	want := benchrunner.Capacity{Nodes: 4, PPN: 16, Jobs: 1, Apart: true, Attached: true, Ends: time.Unix(2000000000, 0)}
+	want := benchrunner.Capacity{Nodes: 4, PPN: 16, Jobs: 1, SeparateNodes: true, Attached: true, Ends: time.Unix(2000000000, 0)}
 	if err != nil || got != want {
 		t.Errorf("Capacity = %+v, %v, want %+v", got, err, want)
 	}

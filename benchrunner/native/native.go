@@ -51,7 +51,7 @@ func (*Program) Name() string { return "native" }
 func (*Program) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	var groups [][]benchrunner.Case
 	for _, c := range cases {
-		i := slices.IndexFunc(groups, func(g []benchrunner.Case) bool { return together(g[0], c) })
+		i := slices.IndexFunc(groups, func(g []benchrunner.Case) bool { return sameSettings(g[0], c) })
 		if i < 0 {
 			i, groups = len(groups), append(groups, nil)
 		}
@@ -68,19 +68,19 @@ func compare(a, b benchrunner.Case) int {
 	return cmp.Or(
 		cmp.Compare(a.MsgBytes, b.MsgBytes),
 		coll.ComparePoints(a.Point, b.Point),
-		-cmp.Compare(rank(a.Algorithm.IsDefault()), rank(b.Algorithm.IsDefault())),
+		-cmp.Compare(boolOrder(a.Algorithm.IsDefault()), boolOrder(b.Algorithm.IsDefault())),
 		coll.CompareAlgorithms(a.Algorithm, b.Algorithm),
 	)
 }
 
-func rank(yes bool) int {
+func boolOrder(yes bool) int {
 	if yes {
 		return 1
 	}
 	return 0
 }
 
-func together(a, b benchrunner.Case) bool {
+func sameSettings(a, b benchrunner.Case) bool {
 	return a.Layout() == b.Layout() && a.Start() == b.Start()
 }
 
@@ -109,7 +109,7 @@ const planName = "native.plan"
 func (p *Program) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	text := p.head(s.Layout)
 	for i, c := range s.Cases {
-		if !together(c, s.Cases[0]) || c.Layout() != s.Layout {
+		if !sameSettings(c, s.Cases[0]) || c.Layout() != s.Layout {
 			return benchrunner.Command{}, fmt.Errorf("native: %v and %v cannot be in one start of %v", s.Cases[0].Candidate, c.Candidate, s.Layout)
 		}
 		line, err := planLine(i, c)
@@ -154,8 +154,8 @@ func planLine(number int, c benchrunner.Case) ([]byte, error) {
 		comm = "new"
 	}
 	line := fmt.Appendf(nil, "case %d %s %d %s", number, c.Collective, bytes, comm)
-	if c.Own != (coll.Algorithm{}) {
-		line = fmt.Appendf(line, " run=%s", c.Own)
+	if c.LibtuttiAlgorithm != (coll.Algorithm{}) {
+		line = fmt.Appendf(line, " run=%s", c.LibtuttiAlgorithm)
 	}
 	for _, s := range c.Switches {
 		line = fmt.Appendf(line, " %s=%d", s.Name, s.Value)

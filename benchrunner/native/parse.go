@@ -42,7 +42,7 @@ type event struct {
 	Sync     string   `json:"sync"`
 	Stop     string   `json:"stop"`
 	Verified string   `json:"verified"`
-	Seen     string   `json:"seen"`
+	Observed string   `json:"seen"`
 	Warmup   float64  `json:"warmup"`
 	Measure  float64  `json:"measure"`
 	Wall     float64  `json:"wall"`
@@ -206,22 +206,22 @@ func (e event) contradicts(c benchrunner.Case) string {
 	switch {
 	case e.Verified == verifiedNot || c.Algorithm.IsDefault():
 		return ""
-	case e.Verified == verifiedEnum && e.Seen == want, e.Verified == verifiedOwn && e.Seen == c.Own.String():
+	case e.Verified == verifiedEnum && e.Observed == want, e.Verified == verifiedOwn && e.Observed == c.LibtuttiAlgorithm.String():
 		return ""
-	case e.Verified == verifiedFunc && plain(e.Seen) == plain(c.Function):
+	case e.Verified == verifiedFunc && plain(e.Observed) == plain(c.Function):
 		return ""
 	case e.Verified == verifiedStack:
-		outermost, _, _ := strings.Cut(e.Seen, " ")
+		outermost, _, _ := strings.Cut(e.Observed, " ")
 		for _, kind := range []string{"_intra_", "_allcomm_", "_intra_composition_"} {
 			if strings.HasSuffix(outermost, kind+want) {
 				return ""
 			}
 		}
-		if c.Parts && !strings.Contains(e.Seen, "_composition_") {
+		if c.Parts && !strings.Contains(e.Observed, "_composition_") {
 			return "" // the error came from one part of a composed algorithm, which does not identify the whole
 		}
 	}
-	return fmt.Sprintf("the library ran %s instead", e.Seen)
+	return fmt.Sprintf("the library ran %s instead", e.Observed)
 }
 
 // evidence returns how the output shows that the requested algorithm ran. The program reads back the settings that it

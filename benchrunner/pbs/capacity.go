@@ -58,7 +58,7 @@ func (s *Scheduler) Switches(context.Context) ([][]string, error) { return nil, 
 // and of the server. Of a routing queue it applies none, since each destination has its own. PPN and Bytes are
 // those of the smallest node.
 func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) {
-	c := benchrunner.Capacity{Jobs: s.options.MaxJobs, Apart: true}
+	c := benchrunner.Capacity{Jobs: s.options.MaxJobs, SeparateNodes: true}
 	servers, err := s.ask(ctx, "Server", "qstat", []string{"-B", "-f"})
 	if err != nil {
 		return c, err

@@ -138,7 +138,7 @@ func TestCapacity(t *testing.T) {
 	}
 	s := testutil.Must(New(Options{Bin: dir, Queue: "lim", MaxJobs: 4}))(t)
 	got := testutil.Must(s.Capacity(t.Context()))(t)
-	want := benchrunner.Capacity{Nodes: 2, PPN: 8, Bytes: 24683652 << 10, Limit: 168 * time.Hour, Jobs: 3, Apart: true}
+	want := benchrunner.Capacity{Nodes: 2, PPN: 8, Bytes: 24683652 << 10, Limit: 168 * time.Hour, Jobs: 3, SeparateNodes: true}
 	if got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -135,7 +135,7 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 	if err != nil {
 		return benchrunner.Capacity{}, err
 	}
-	c := benchrunner.Capacity{Limit: most.Limit, Jobs: s.options.MaxJobs, Apart: true}
+	c := benchrunner.Capacity{Limit: most.Limit, Jobs: s.options.MaxJobs, SeparateNodes: true}
 	for line := range strings.Lines(out) {
 		n, err := parseNode(line)
 		if err != nil {

@@ -71,7 +71,7 @@ func (s *Scheduler) named(ctx context.Context, sub benchrunner.Submission) ([]ro
 	rows = slices.DeleteFunc(rows, func(r row) bool { return !r.same(sub) })
 	slices.SortStableFunc(rows, func(a, b row) int {
 		return cmp.Or(
-			cmp.Compare(a.standing(), b.standing()),
+			cmp.Compare(a.preference(), b.preference()),
 			a.started.Compare(b.started),
 			a.submitted.Compare(b.submitted),
 			cmp.Compare(len(a.id), len(b.id)),
@@ -81,10 +81,10 @@ func (s *Scheduler) named(ctx context.Context, sub benchrunner.Submission) ([]ro
 	return rows, nil
 }
 
-// standing returns a number by which jobs with the same name are ordered. Running jobs come first, then jobs that
+// preference returns a number by which jobs with the same name are ordered. Running jobs come first, then jobs that
 // ran, waiting jobs, and jobs that ended at once. A job of the last kind was rejected, cancelled before its start,
 // or found its folder claimed by another job.
-func (r row) standing() int {
+func (r row) preference() int {
 	switch phaseOf(r.state) {
 	case benchrunner.JobRunning:
 		return 0

@@ -445,11 +445,11 @@ func TestSlurmCapacity(t *testing.T) {
 			t.Errorf("Capacity = %+v, %v; want %+v", got, err, want)
 		}
 	}
-	want(s, benchrunner.Capacity{Nodes: 3, PPN: 4, Bytes: 2000 << 20, Limit: time.Hour, Jobs: 5, Apart: true})
+	want(s, benchrunner.Capacity{Nodes: 3, PPN: 4, Bytes: 2000 << 20, Limit: time.Hour, Jobs: 5, SeparateNodes: true})
 	tight := testutil.Must(New(Options{Partition: "tight"}))(t)
-	want(tight, benchrunner.Capacity{Nodes: 2, PPN: 3, Bytes: 2000 << 20, Jobs: 1, Apart: true})
+	want(tight, benchrunner.Capacity{Nodes: 2, PPN: 3, Bytes: 2000 << 20, Jobs: 1, SeparateNodes: true})
 	c.Drain("n1")
-	want(s, benchrunner.Capacity{Nodes: 2, PPN: 4, Bytes: 2000 << 20, Limit: time.Hour, Jobs: 5, Apart: true})
+	want(s, benchrunner.Capacity{Nodes: 2, PPN: 4, Bytes: 2000 << 20, Limit: time.Hour, Jobs: 5, SeparateNodes: true})
 	c.Drain("n2")
 	c.Drain("n3")
 	if _, err := s.Capacity(t.Context()); !errors.Is(err, benchrunner.ErrUnavailable) {

@@ -10,7 +10,7 @@
 //	}
 //	results, err := c.Run(ctx, &journal.State{}, log, nil)
 //
-// Reread rebuilds a campaign from the journal in its folder. Campaign.Forecast returns the first jobs of a
+// RestoreAll rebuilds a campaign from the journal in its folder. Campaign.Forecast returns the first jobs of a
 // campaign.
 package assembly
 

@@ -113,7 +113,7 @@ func TestEarlierIsInTheJournal(t *testing.T) {
 	cfg.From = from
 	dir := campaigntest.Run(t, cfg)
 	testutil.NoError(t, os.RemoveAll(first))
-	c, results, _, err := assembly.Reread(dir)
+	c, results, _, err := assembly.RestoreAll(dir)
 	testutil.NoError(t, err)
 	if want := from[0].Problems[0].Measurements; !slices.Equal(c.Problems[0].Earlier[0], want) {
 		t.Errorf("%d measurements of the earlier campaign, want its %d", len(c.Problems[0].Earlier[0]), len(want))

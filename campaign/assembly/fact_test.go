@@ -19,7 +19,7 @@ func TestFACT(t *testing.T) {
 	cfg := campaigntest.Load(t, "../../configs/fact.yaml", "output="+t.TempDir(), "collectives=reduce", "hpo.trials=3")
 	dir := campaigntest.Run(t, cfg)
 	contents := testutil.Must(journal.Read(dir))(t)
-	c, results := campaigntest.Reread(t, dir)
+	c, results := campaigntest.RestoreAll(t, dir)
 	for i, p := range c.Problems {
 		past := contents.State().Problem(p.Problem)
 		for n := 1; n <= past.Last(); n++ {

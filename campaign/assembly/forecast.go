@@ -19,7 +19,7 @@ type PlannedJob struct {
 	Nodes      int      `json:"nodes"`
 	PPN        int      `json:"ppn"`
 	Limit      float64  `json:"limit_seconds"`
-	Starts     int      `json:"starts"` // number of launches
+	Launches   int      `json:"starts"` // number of launches
 	Candidates int      `json:"candidates"`
 	NodeHours  float64  `json:"node_hours"`          // maximum, computed from the time limit of the job
 	Expected   float64  `json:"expected_node_hours"` // estimate
@@ -107,11 +107,11 @@ func PlannedJobs(p journal.Problem, batch benchrunner.Batch, planned []live.Plan
 	for _, j := range planned {
 		job := PlannedJob{
 			Name: j.Job.Name, Problem: p.String(), Nodes: j.Job.Nodes, PPN: j.Submission.PPN, Limit: j.Job.LimitSeconds,
-			Starts: len(j.Launches), Candidates: len(j.Job.Carries), NodeHours: j.NodeSeconds / 3600, Expected: j.Expected / 3600,
+			Launches: len(j.Launches), Candidates: len(j.Job.Requests), NodeHours: j.NodeSeconds / 3600, Expected: j.Expected / 3600,
 			Command: j.Command, Script: j.Script,
 		}
 		job.Settings = settingsOf(j)
-		for _, at := range j.Job.Carries {
+		for _, at := range j.Job.Requests {
 			job.Carries = append(job.Carries, batch.Requests[at].Candidate.String())
 		}
 		jobs = append(jobs, job)

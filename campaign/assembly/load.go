@@ -18,9 +18,9 @@ import (
 // loading is the algorithm of a benchmark case that only tests whether a program can load selection files.
 var loading = coll.Algorithm{Name: "tuned"}
 
-// triedWithin is the time limit of a test case with two ranks on this host. If the case ends in time, MPI
+// caseTimeout is the time limit of a test case with two ranks on this host. If the case ends in time, MPI
 // counts as usable on this host.
-const triedWithin = time.Minute
+const caseTimeout = time.Minute
 
 // loadedWithin is the time after which CheckLoads tests no further settings. A case takes about half a second.
 const loadedWithin = 5 * time.Second
@@ -52,7 +52,7 @@ func (c *Campaign) CheckLoads(ctx context.Context, lib config.Library, setup mpi
 		if here.scheduler, err = local.New(local.Options{Nodes: point.Nodes, PPN: point.PPN}); err != nil {
 			return err
 		}
-		trying, cancel := context.WithTimeout(ctx, triedWithin)
+		trying, cancel := context.WithTimeout(ctx, caseTimeout)
 		defer cancel()
 		if err := here.runOnce(trying, lib, point, nil); err != nil {
 			return ctx.Err() // even without the settings, MPI does not work on this host

@@ -30,7 +30,7 @@ type queue struct {
 }
 
 func (q *queue) Capacity(context.Context) (benchrunner.Capacity, error) {
-	return benchrunner.Capacity{Nodes: 4, PPN: 4, Apart: true}, nil
+	return benchrunner.Capacity{Nodes: 4, PPN: 4, SeparateNodes: true}, nil
 }
 
 func (q *queue) Submit(ctx context.Context, s benchrunner.Submission) (string, error) {
@@ -110,7 +110,7 @@ func recordTexts(records []journal.Record) string {
 	for _, r := range records {
 		fmt.Fprintln(&b, r.Kind, r.Problem, r.Round, r.Batch)
 		if r.Job != nil {
-			fmt.Fprintln(&b, r.Job.State, r.Job.Carries, r.Job.Outcome)
+			fmt.Fprintln(&b, r.Job.State, r.Job.Requests, r.Job.Outcome)
 		}
 		if r.Trial != nil {
 			fmt.Fprintln(&b, r.Trial.Candidate, r.Trial.State)

@@ -124,9 +124,9 @@ func (c *Campaign) Results(state *journal.State) ([]campaign.Result, error) {
 	return results, nil
 }
 
-// Reread reads the journal in a folder. It returns the campaign, its results and the contents of the
+// RestoreAll reads the journal in a folder. It returns the campaign, its results and the contents of the
 // journal. Errors match ErrInput.
-func Reread(dir string) (*Campaign, []campaign.Result, *journal.Contents, error) {
+func RestoreAll(dir string) (*Campaign, []campaign.Result, *journal.Contents, error) {
 	contents, err := journal.Read(dir)
 	if err != nil {
 		return nil, nil, nil, input(err)

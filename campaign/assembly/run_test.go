@@ -52,7 +52,7 @@ func TestWorkersDoNotChangeResults(t *testing.T) {
 	}
 	var want []outcome
 	for _, workers := range counts {
-		_, results := campaigntest.Reread(t, finished(t, "workers="+workers))
+		_, results := campaigntest.RestoreAll(t, finished(t, "workers="+workers))
 		if want == nil {
 			want = outcomes(results)
 		}
@@ -119,7 +119,7 @@ func TestRestoreFaults(t *testing.T) {
 		})
 	}
 	none := filepath.Join(dir, "none")
-	if _, _, _, err := assembly.Reread(none); !errors.Is(err, assembly.ErrInput) || !strings.Contains(err.Error(), "no journal in "+none) {
+	if _, _, _, err := assembly.RestoreAll(none); !errors.Is(err, assembly.ErrInput) || !strings.Contains(err.Error(), "no journal in "+none) {
 		t.Errorf("Reread: %v, want no journal in %s", err, none)
 	}
 }
@@ -153,7 +153,7 @@ func TestRunEnds(t *testing.T) {
 // TestResultsOfForeignRecords checks that records that do not fit the campaign lead to an error that names
 // the folder.
 func TestResultsOfForeignRecords(t *testing.T) {
-	c, _ := campaigntest.Reread(t, finished(t))
+	c, _ := campaigntest.RestoreAll(t, finished(t))
 	contents := testutil.Must(journal.Read(c.Config.Output))(t)
 	first := contents.State().Rounds[0]
 	foreign := coll.Candidate{Point: coll.Point{Collective: first.Problem.Collective, Nodes: 31, PPN: 1, MsgBytes: 8}, Algorithm: coll.Default}
@@ -219,7 +219,7 @@ func TestUnusable(t *testing.T) {
 
 // resume resumes the campaign in a folder. It does not write to the journal.
 func resume(ctx context.Context, dir string) error {
-	c, _, contents, err := assembly.Reread(dir)
+	c, _, contents, err := assembly.RestoreAll(dir)
 	if err != nil {
 		return err
 	}
@@ -248,7 +248,7 @@ func started(t *testing.T, records func(coll.Candidate) []journal.Record) *assem
 }
 
 func jobIn(state coll.JobState) journal.Record {
-	j := coll.Job{Name: "first", State: state, Nodes: 1, Carries: []int{0}}
+	j := coll.Job{Name: "first", State: state, Nodes: 1, Requests: []int{0}}
 	if state != coll.JobIntended {
 		j.ID = "1"
 	}

@@ -34,7 +34,7 @@ func small(t testing.TB, set ...string) string {
 // train reads the campaign in a folder and trains its models.
 func train(t testing.TB, dir string) (*assembly.Campaign, *export.Models, *journal.State) {
 	t.Helper()
-	c, results, contents, err := assembly.Reread(dir)
+	c, results, contents, err := assembly.RestoreAll(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +74,7 @@ func TestTrainWithoutMeasurements(t *testing.T) {
 		t.Errorf("before a measurement: %v, want %v", err, export.ErrNothing)
 	}
 
-	c, results, _, err := assembly.Reread(small(t, "runner.failures=1"))
+	c, results, _, err := assembly.RestoreAll(small(t, "runner.failures=1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestTrainWithoutMeasurements(t *testing.T) {
 
 // TestConcludeWithoutMeasurements checks that conclusions leave out a library without measurements.
 func TestConcludeWithoutMeasurements(t *testing.T) {
-	c, results, contents, err := assembly.Reread(small(t))
+	c, results, contents, err := assembly.RestoreAll(small(t))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +104,7 @@ func TestConcludeWithoutMeasurements(t *testing.T) {
 }
 
 func TestTrainCancelled(t *testing.T) {
-	c, results, _, err := assembly.Reread(small(t))
+	c, results, _, err := assembly.RestoreAll(small(t))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ import (
 
 func jobRecord(p journal.Problem, name string, state coll.JobState, checksum, kernel string, nodes ...string) journal.Record {
 	return journal.Record{Kind: journal.KindJob, Problem: p, Round: 1, Job: &coll.Job{
-		Name: name, State: state, Nodes: 2, Carries: []int{0},
+		Name: name, State: state, Nodes: 2, Requests: []int{0},
 		Spent:       coll.Spent{Queue: 10, Launch: 1, Warmup: 2, Measure: 3, Idle: 4},
 		Environment: &coll.Environment{Nodes: nodes, Library: "MPICH", Checksum: checksum, Kernel: kernel},
 	}}

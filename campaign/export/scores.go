@@ -73,7 +73,7 @@ func estimates(c campaign.Conclusion) ([]report.Score, error) {
 	}
 	tuned := report.Score{
 		Name: "tuned", Source: string(e.Source), SlowdownHigh: e.SlowdownUpper, MistakesHigh: e.MistakesUpper,
-		Summary: metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Accuracy: e.Accuracy, Mistakes: e.Mistakes, P95: e.P95Slowdown, Worst: e.WorstSlowdown},
+		Summary: metrics.Summary{Points: e.EvaluatedPoints, Slowdown: e.Slowdown, Accuracy: e.Accuracy, Mistakes: e.Mistakes, P95: e.P95Slowdown, Worst: e.WorstSlowdown},
 	}
 	if e.SlowdownUpper > 0 {
 		tuned.SlowdownLow = 1 // only upper limits are estimated
@@ -163,7 +163,7 @@ func knownTimesOf(c campaign.Conclusion, truth []coll.Measurement) knownTimes {
 		seconds:  map[coll.Candidate]float64{},
 		fastest:  map[coll.Point]coll.Measurement{},
 		measured: map[coll.Point]int{},
-		complete: truth != nil || c.Result.Ledger.Left() == 0,
+		complete: truth != nil || c.Result.Ledger.FreeCount() == 0,
 	}
 	for _, m := range c.Result.Ledger.Measurements() {
 		k.measured[m.Point]++

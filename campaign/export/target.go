@@ -175,8 +175,8 @@ func (c *Conclusions) Document(releases []*Target) selection.Document {
 	return doc
 }
 
-// Written describes the files that were written for a release.
-type Written struct {
+// WrittenFiles describes the files that were written for a release.
+type WrittenFiles struct {
 	mpi.Export
 	Module   string // path of the environment module with the settings; "" for none
 	NoModule error  // why a module cannot contain the settings
@@ -185,7 +185,7 @@ type Written struct {
 // Write writes the selection files into a folder. On the machine of a connected campaign, it first runs a
 // program that loads the files. It also writes the library's settings as an environment module if a module can
 // contain them.
-func (t *Target) Write(ctx context.Context, dir string) (w Written, err error) {
+func (t *Target) Write(ctx context.Context, dir string) (w WrittenFiles, err error) {
 	defer func() {
 		if err != nil {
 			err = fmt.Errorf("selection files of %s %s: %w", t.library.Name, t.library.Version, err)
@@ -283,7 +283,7 @@ func (t *Target) writeModule(dir string, setup mpi.Setup) (string, error) {
 }
 
 // facts describes the library's written files in the form that the report needs.
-func (t *Target) facts(w Written) report.LibraryFacts {
+func (t *Target) facts(w WrittenFiles) report.LibraryFacts {
 	f := report.LibraryFacts{
 		Library: t.library.Name, Version: t.library.Version, Origin: t.origin(), Files: w.Names(), Verified: t.verified,
 	}
@@ -325,5 +325,5 @@ func (t *Target) origin() string {
 // tried reports whether tutti's own tests load selection files into this release of the library.
 func (t *Target) tried() bool {
 	f := t.port.Facts()
-	return f.Tried == t.library.Version || slices.Contains(f.AlsoTried, t.library.Version)
+	return f.TestedRelease == t.library.Version || slices.Contains(f.TestedReleases, t.library.Version)
 }

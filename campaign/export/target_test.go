@@ -199,7 +199,7 @@ func TestHostileFolders(t *testing.T) {
 }
 
 // writeTo writes the files of a release into a folder, which it creates.
-func writeTo(t *testing.T, of *export.Target, dir string) export.Written {
+func writeTo(t *testing.T, of *export.Target, dir string) export.WrittenFiles {
 	t.Helper()
 	testutil.NoError(t, os.MkdirAll(dir, 0o777))
 	return testutil.Must(of.Write(t.Context(), dir))(t)

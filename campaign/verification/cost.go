@@ -207,13 +207,13 @@ func usagesOf(state *journal.State, library string, model benchrunner.LaunchMode
 				continue
 			}
 			keys := map[benchrunner.LaunchKey]bool{}
-			for _, at := range j.Carries {
+			for _, at := range j.Requests {
 				keys[model.Key(batch[at], start(r.Problem))] = true
 			}
 			for _, nodes := range []int{j.Nodes, anyNodes} {
 				sum := out[nodes]
 				sum.launches += float64(len(keys))
-				sum.cases += float64(len(j.Carries))
+				sum.cases += float64(len(j.Requests))
 				sum.launch += j.Spent.Launch + j.Spent.Idle
 				sum.run += j.Spent.Warmup + j.Spent.Measure
 				out[nodes] = sum

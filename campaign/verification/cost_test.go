@@ -24,9 +24,9 @@ func TestBlockCost(t *testing.T) {
 	batch := []coll.Candidate{{Point: at(2, 8)}, {Point: at(2, 16)}, {Point: at(4, 8)}}
 	state.Add(journal.Record{Kind: journal.KindBatch, Problem: problem, Round: 1, Batch: batch})
 	for _, j := range []coll.Job{
-		{Name: "two", Nodes: 2, Carries: []int{0, 1}, Spent: coll.Spent{Queue: 100, Launch: 2, Idle: 1, Warmup: 1, Measure: 3}},
-		{Name: "four", Nodes: 4, Carries: []int{2}, Spent: coll.Spent{Launch: 5, Measure: 7}},
-		{Name: "dead", Nodes: 4, Carries: []int{2}, Spent: coll.Spent{Launch: 900}, NoStartReason: "nothing started"},
+		{Name: "two", Nodes: 2, Requests: []int{0, 1}, Spent: coll.Spent{Queue: 100, Launch: 2, Idle: 1, Warmup: 1, Measure: 3}},
+		{Name: "four", Nodes: 4, Requests: []int{2}, Spent: coll.Spent{Launch: 5, Measure: 7}},
+		{Name: "dead", Nodes: 4, Requests: []int{2}, Spent: coll.Spent{Launch: 900}, NoStartReason: "nothing started"},
 	} {
 		j.State = coll.JobEnded
 		state.Add(journal.Record{Kind: journal.KindJob, Problem: problem, Round: 1, Job: &j})

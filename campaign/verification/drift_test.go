@@ -38,7 +38,7 @@ func TestMeasureDrift(t *testing.T) {
 		dir := changed(t, factor)
 		jnl := filepath.Join(dir, journal.FileName)
 		before := testutil.Must(os.ReadFile(jnl))(t)
-		c, results := campaigntest.Reread(t, dir)
+		c, results := campaigntest.RestoreAll(t, dir)
 		p := testutil.Must(verification.MeasureDrift(t.Context(), c, results, 20, nil))(t)
 		if p.Candidates != 20 || p.Failed != 0 {
 			t.Errorf("factor %g: %d measured again, %d failed, want 20", factor, p.Candidates, p.Failed)
@@ -55,7 +55,7 @@ func TestMeasureDrift(t *testing.T) {
 // TestDriftEveryProblem checks that at least one candidate of every measured problem (a collective of a
 // library) is measured again. Problems without measurements must be skipped.
 func TestDriftEveryProblem(t *testing.T) {
-	c, results := campaigntest.Reread(t, campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()))))
+	c, results := campaigntest.RestoreAll(t, campaigntest.Run(t, campaigntest.Load(t, campaigntest.Small(t, t.TempDir()))))
 	if p, err := verification.MeasureDrift(t.Context(), c, results, 1, nil); err != nil || p.Candidates != 2 {
 		t.Errorf("of two problems: %+v, %v, want one candidate of each", p, err)
 	}
@@ -94,7 +94,7 @@ func (r runner) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Lo
 func TestDriftFails(t *testing.T) {
 	dir := changed(t, 1)
 	with := func(keep int, fails error) (*assembly.Campaign, []campaign.Result) {
-		c, results := campaigntest.Reread(t, dir)
+		c, results := campaigntest.RestoreAll(t, dir)
 		c.Problems[0].Runner = runner{c.Problems[0].Runner, keep, fails}
 		return c, results
 	}
@@ -123,13 +123,13 @@ func TestDriftLive(t *testing.T) {
 			t.Errorf("folders that were not removed: %q, %v", folders, err)
 		}
 	}
-	c, results := campaigntest.Reread(t, out)
+	c, results := campaigntest.RestoreAll(t, out)
 	if p, err := verification.MeasureDrift(t.Context(), c, results, 4, os.Environ()); err != nil || p.Candidates != 4 || p.Change != 0 || p.Ratio != 1 {
 		t.Errorf("a machine whose times never change: %+v, %v", p, err)
 	}
 	checkRemoved()
 	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "mpirun"), []byte("#!/bin/sh\necho broken >&2\nexit 1\n"), 0o777))
-	c, results = campaigntest.Reread(t, out)
+	c, results = campaigntest.RestoreAll(t, out)
 	if _, err := verification.MeasureDrift(t.Context(), c, results, 2, os.Environ()); err == nil || !strings.Contains(err.Error(), "nothing could be measured again: 2 failed: ") {
 		t.Errorf("a broken launcher: %v", err)
 	}

@@ -21,8 +21,8 @@ import (
 	"tutti/verify"
 )
 
-// subject is a library whose selection files are verified.
-type subject struct {
+// libraryUnderTest is a library whose selection files are verified.
+type libraryUnderTest struct {
 	*Verifier
 	lib    config.Library
 	port   mpi.Measurable
@@ -33,7 +33,7 @@ type subject struct {
 }
 
 // write writes the files of the library. They omit selections that were found slower than the default.
-func (s *subject) write(ctx context.Context) (verify.Files, error) {
+func (s *libraryUnderTest) write(ctx context.Context) (verify.Files, error) {
 	target, err := s.models.Library(s.state, s.lib)
 	if err != nil {
 		return verify.Files{}, err
@@ -61,7 +61,7 @@ func (s *subject) write(ctx context.Context) (verify.Files, error) {
 }
 
 // problems returns, for each collective of the library that has a selection, what to verify.
-func (s *subject) problems(target *export.Target) ([]verify.Problem, error) {
+func (s *libraryUnderTest) problems(target *export.Target) ([]verify.Problem, error) {
 	var out []verify.Problem
 	choices, risks := target.Choices(), target.Risks()
 	calls := s.campaign.Config.Grid.Calls
@@ -93,7 +93,7 @@ func (s *subject) problems(target *export.Target) ([]verify.Problem, error) {
 }
 
 // problem returns what to verify for one collective. It leaves out points at which the default cannot run.
-func (s *subject) problem(p campaign.Problem, choose func(coll.Point) coll.Algorithm) (verify.Problem, error) {
+func (s *libraryUnderTest) problem(p campaign.Problem, choose func(coll.Point) coll.Algorithm) (verify.Problem, error) {
 	out := verify.Problem{Collective: p.Collective, Choose: choose, OffGrid: s.campaign.Config.Runner.Live()}
 	for _, point := range p.Space.Points() {
 		if p.Space.Has(coll.Candidate{Point: point, Algorithm: coll.Default}) {
@@ -108,7 +108,7 @@ func (s *subject) problem(p campaign.Problem, choose func(coll.Point) coll.Algor
 
 // force returns the settings of a launch. For the algorithm verify.Tuned they make the library load the
 // current files. The default has no settings.
-func (s *subject) force(c coll.Candidate) (mpi.Forcing, error) {
+func (s *libraryUnderTest) force(c coll.Candidate) (mpi.Forcing, error) {
 	if c.Algorithm.IsDefault() {
 		return mpi.Forcing{}, nil
 	}
@@ -122,7 +122,7 @@ func (s *subject) force(c coll.Candidate) (mpi.Forcing, error) {
 	return mpi.Forcing{Env: env, Base: env}, nil
 }
 
-func (s *subject) choice(p coll.Point) coll.Algorithm {
+func (s *libraryUnderTest) choice(p coll.Point) coll.Algorithm {
 	if choose, ok := s.choose[p.Collective]; ok {
 		return choose(p)
 	}
@@ -131,7 +131,7 @@ func (s *subject) choice(p coll.Point) coll.Algorithm {
 
 // connect returns the machine and the probe, a program that checks whether the library obeys its files. If
 // there is no compiler, there is no probe.
-func (s *subject) connect(ctx context.Context) (*verify.Files, error) {
+func (s *libraryUnderTest) connect(ctx context.Context) (*verify.Files, error) {
 	if err := s.campaign.CheckSite(ctx, s.lib, s.state, s.record); err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (s *subject) connect(ctx context.Context) (*verify.Files, error) {
 }
 
 // compiler returns the configured compiler, or else the library's own. It returns "" if neither exists.
-func (s *subject) compiler(ctx context.Context) string {
+func (s *libraryUnderTest) compiler(ctx context.Context) string {
 	if command := s.opt.Compilers[s.lib.Name]; command != "" {
 		return command
 	}
@@ -179,7 +179,7 @@ func (s *subject) compiler(ctx context.Context) string {
 
 // mpiLibrary returns the facts of the MPI library of the campaign's programs. For a library that is
 // preloaded into programs, it is the MPI library of the benchmark program.
-func (s *subject) mpiLibrary(ctx context.Context) mpi.Facts {
+func (s *libraryUnderTest) mpiLibrary(ctx context.Context) mpi.Facts {
 	own := s.port.Facts()
 	if !own.Preload {
 		return own
@@ -196,7 +196,7 @@ func (s *subject) mpiLibrary(ctx context.Context) mpi.Facts {
 // recorded is a runner that replays recorded data. For verify.Tuned it uses the algorithm that the files
 // select. It gives the default even attempt numbers and the files odd ones, so that their noise is
 // independent even if they run the same algorithm.
-type recorded struct{ s *subject }
+type recorded struct{ s *libraryUnderTest }
 
 func (r *recorded) Run(ctx context.Context, batch benchrunner.Batch, log benchrunner.Log) error {
 	for _, p := range r.s.campaign.Problems {

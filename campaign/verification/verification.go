@@ -100,7 +100,7 @@ func (v *Verifier) Verify(ctx context.Context, lib config.Library) (verify.Resul
 func (v *Verifier) record(r journal.Record) error { return v.journal.AppendTo(v.state, r) }
 
 // subject returns the library to verify. The error matches ErrRecordedOnly if tutti cannot run the library.
-func (v *Verifier) subject(lib config.Library) (*subject, error) {
+func (v *Verifier) subject(lib config.Library) (*libraryUnderTest, error) {
 	port, cat, err := lib.Release()
 	if err != nil {
 		return nil, err
@@ -112,12 +112,12 @@ func (v *Verifier) subject(lib config.Library) (*subject, error) {
 	if !ok {
 		return nil, fmt.Errorf("%s: %w", lib.Name, ErrRecordedOnly)
 	}
-	return &subject{Verifier: v, lib: lib, port: m, cat: cat}, nil
+	return &libraryUnderTest{Verifier: v, lib: lib, port: m, cat: cat}, nil
 }
 
 // open returns the session that verifies a library, in the state that the journal records.
 // `problems` contains the selections in the current files.
-func (v *Verifier) open(s *subject, problems []verify.Problem) (*verify.Session, error) {
+func (v *Verifier) open(s *libraryUnderTest, problems []verify.Problem) (*verify.Session, error) {
 	prices, err := v.prices(s.lib)
 	if err != nil {
 		return nil, err

@@ -61,7 +61,7 @@ func confirmCost(a *app, cost string, expected, limit float64, instead string) e
 func printForecast(a *app, f assembly.Forecast, collectiveShare float64, scripts bool) {
 	rows := make([]table.Row, len(f.Jobs))
 	for i, j := range f.Jobs {
-		rows[i] = table.Row{j.Problem, fmt.Sprintf("%dx%d", j.Nodes, j.PPN), formatSeconds(j.Limit), j.Starts, j.Candidates, formatHours(j.Expected), formatHours(j.NodeHours)}
+		rows[i] = table.Row{j.Problem, fmt.Sprintf("%dx%d", j.Nodes, j.PPN), formatSeconds(j.Limit), j.Launches, j.Candidates, formatHours(j.Expected), formatHours(j.NodeHours)}
 	}
 	for _, l := range f.LeftOut {
 		if l.Whole() {

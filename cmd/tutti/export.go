@@ -126,7 +126,7 @@ func (e *exporter) checkFlags() error {
 func (e *exporter) run(cmd *cobra.Command, folder string) error {
 	var contents *journal.Contents
 	var err error
-	if e.campaign, e.results, contents, err = assembly.Reread(folder); err != nil {
+	if e.campaign, e.results, contents, err = assembly.RestoreAll(folder); err != nil {
 		return err
 	}
 	e.app.warn(contents.Warnings)

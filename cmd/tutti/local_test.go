@@ -145,10 +145,10 @@ func (l liveRun) addJob(t *testing.T, r journal.Record) {
 	if order[j.State] != order[before.State]+1 {
 		t.Errorf("job %s goes from %q to %q", j.Name, before.State, j.State)
 	}
-	if known && !slices.Equal(before.Carries, j.Carries) {
-		t.Errorf("job %s carries %v, then %v", j.Name, before.Carries, j.Carries)
+	if known && !slices.Equal(before.Requests, j.Requests) {
+		t.Errorf("job %s carries %v, then %v", j.Name, before.Requests, j.Requests)
 	}
-	for _, c := range j.Carries {
+	for _, c := range j.Requests {
 		if c < 0 || c >= len(l.batches[roundOf(r)]) {
 			t.Errorf("job %s carries %d of a batch of %d", j.Name, c, len(l.batches[roundOf(r)]))
 		}
@@ -161,8 +161,8 @@ func (l liveRun) checkTrialJob(t *testing.T, r journal.Record) {
 	t.Helper()
 	j, known := l.jobs[r.Trial.Job]
 	at := slices.Index(l.batches[roundOf(r)], r.Trial.Candidate)
-	if !known || j.State != coll.JobSubmitted || !slices.Contains(j.Carries, at) {
-		t.Errorf("%v, %d of %s, is of job %q, which carries %v and is %q", r.Trial.Candidate, at, roundOf(r), r.Trial.Job, j.Carries, j.State)
+	if !known || j.State != coll.JobSubmitted || !slices.Contains(j.Requests, at) {
+		t.Errorf("%v, %d of %s, is of job %q, which carries %v and is %q", r.Trial.Candidate, at, roundOf(r), r.Trial.Job, j.Requests, j.State)
 	}
 }
 

@@ -41,7 +41,7 @@ func writeReport(ctx context.Context, a *app, folder string) error {
 	if facts, ok := export.Stored(folder, version); ok {
 		return a.show(facts, func() { printSummary(a, facts, displayPath(folder)) })
 	}
-	c, results, contents, err := assembly.Reread(folder)
+	c, results, contents, err := assembly.RestoreAll(folder)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func noStartLines(state *journal.State) string {
 	var b strings.Builder
 	for _, j := range state.Jobs {
 		if j.NoStartReason != "" {
-			fmt.Fprintf(&b, "job %s: none of %d benchmarks started: %s\n", j.Name, len(j.Carries), j.NoStartReason)
+			fmt.Fprintf(&b, "job %s: none of %d benchmarks started: %s\n", j.Name, len(j.Requests), j.NoStartReason)
 		}
 	}
 	return b.String()

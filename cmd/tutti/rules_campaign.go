@@ -25,7 +25,7 @@ func isFolder(path string) bool {
 // concluded reads the folder of a campaign and makes its final selections. `library` limits them to one
 // library, unless it is empty.
 func (a *app) concluded(cmd *cobra.Command, folder, library string) ([]campaign.Conclusion, error) {
-	c, results, contents, err := assembly.Reread(folder)
+	c, results, contents, err := assembly.RestoreAll(folder)
 	if err != nil {
 		return nil, err
 	}

@@ -217,11 +217,10 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 	if err != nil {
 		return withCode(codeUsage, err)
 	}
-	progress := &verifyProgress{out: o.stderr, now: time.Now, began: time.Now()}
 	trained := o.announce("training the final models ...")
 	p, err := verification.New(ctx, c, jnl, contents.State(), verification.Options{
 		Rules: o.rules, MachineTime: o.machineTime, WallTime: o.wallTime, Again: o.restart, Compilers: compilers,
-		Observe: progress.observe, Warn: func(text string) { o.warn([]string{text}) },
+		Observe: (&verifyProgress{out: o.stderr, now: time.Now, began: time.Now()}).observe, Warn: func(text string) { o.warn([]string{text}) },
 	})
 	trained()
 	if err != nil {
@@ -230,9 +229,6 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 	estimates, err := estimateCosts(p, chosen, o.wallTime)
 	if err != nil {
 		return err
-	}
-	for _, e := range estimates {
-		progress.limit += e.Budget
 	}
 	if o.dry {
 		return o.show(estimates, func() { printEstimates(o.app, estimates) })
@@ -405,7 +401,7 @@ func verdictLines(r verify.Result) []string {
 // measureDrift measures some candidates of a campaign again. It prints how much their times differ from the
 // recorded times.
 func measureDrift(ctx context.Context, a *app, folder string, candidates int) error {
-	c, results, contents, err := assembly.Reread(folder)
+	c, results, contents, err := assembly.RestoreAll(folder)
 	if err != nil {
 		return err
 	}
@@ -479,13 +475,12 @@ type verifyProgress struct {
 	out      io.Writer
 	now      func() time.Time
 	began    time.Time
-	limit    float64 // of machine time of all libraries, in seconds
-	measured int     // points measured in this run up to the end of the last block
-	current  int     // points of the current block
+	measured int // points measured in this run up to the end of the last block
+	current  int // points of the current block
 }
 
 // observe prints a line at the start of a block of measurements, with an upper estimate of the test's remaining
-// time. The estimate assumes that the remaining blocks take as long as the blocks so far, until the limit ends the test.
+// time. The estimate assumes that the remaining blocks take as long as the blocks so far.
 func (p *verifyProgress) observe(e verify.Event) {
 	test := "first test"
 	if e.Stage == verify.Confirmation {
@@ -496,9 +491,6 @@ func (p *verifyProgress) observe(e verify.Event) {
 	p.current = e.Points
 	if took := p.now().Sub(p.began); p.measured > 0 {
 		left := took.Seconds() / float64(p.measured) * float64(e.Points*(e.MaxBlocks-e.Block+1))
-		if p.limit > 0 {
-			left = min(left, max(0, p.limit-took.Seconds()))
-		}
 		text += fmt.Sprintf(", %s so far, this test up to %s more", formatSeconds(took.Seconds()), formatSeconds(left))
 	}
 	fmt.Fprintln(p.out, text)

@@ -14,22 +14,22 @@ import (
 // Base is a campaign file from which a service creates campaigns. A request names a base of the service
 // file, so clients need no access to files.
 type Base struct {
-	Name        string   `json:"name"`
-	Machine     string   `json:"machine"`
-	Runner      string   `json:"runner"`
-	Libraries   []string `json:"libraries"`
-	Collectives []string `json:"collectives"`
-	File        string   `json:"-"`
-	Demand      Demand   `json:"-"`                  // demand of a campaign without settings
-	Schedule    string   `json:"schedule,omitempty"` // in cron syntax
-	TimeZone    string   `json:"time_zone,omitempty"`
-	When        When     `json:"when,omitzero"`
-	FromLast    bool     `json:"from_last,omitempty"` // start with the measurements of the last finished campaign
+	Name        string         `json:"name"`
+	Machine     string         `json:"machine"`
+	Runner      string         `json:"runner"`
+	Libraries   []string       `json:"libraries"`
+	Collectives []string       `json:"collectives"`
+	File        string         `json:"-"`
+	Demand      Demand         `json:"-"`                  // demand of a campaign without settings
+	Schedule    string         `json:"schedule,omitempty"` // in cron syntax
+	TimeZone    string         `json:"time_zone,omitempty"`
+	When        StartCondition `json:"when,omitzero"`
+	FromLast    bool           `json:"from_last,omitempty"` // start with the measurements of the last finished campaign
 }
 
-// When contains the conditions under which a scheduled campaign starts. The campaign starts if at least one
+// StartCondition contains the conditions under which a scheduled campaign starts. The campaign starts if at least one
 // of them holds, if there are no conditions, or if there is no earlier campaign.
-type When struct {
+type StartCondition struct {
 	AgeSeconds float64 `json:"age_seconds,omitzero"` // minimum age of the last finished campaign
 	Library    bool    `json:"library,omitzero"`     // path, version or checksum of a library changed
 	Nodes      bool    `json:"nodes,omitzero"`       // the list of nodes changed
@@ -92,7 +92,7 @@ func seconds(at *float64) value {
 // complete reads and checks the campaign file of a base. `dir` is the folder of the service
 // file.
 func (b *Base) complete(dir string, before []Base) error {
-	if b.When != (When{}) && b.Schedule == "" {
+	if b.When != (StartCondition{}) && b.Schedule == "" {
 		return errors.New("when: needs a schedule")
 	}
 	if err := b.checkSchedule(); err != nil {

@@ -26,7 +26,7 @@ func TestLoadService(t *testing.T) {
 	b.File = ""
 	want := config.Base{
 		Name: "demo", Machine: "simulated machine A", Runner: "replay", Libraries: []string{"mpich"}, Collectives: []string{"bcast", "allreduce"},
-		Schedule: "* * * * *", TimeZone: "UTC", When: config.When{AgeSeconds: 24 * 3600}, FromLast: true,
+		Schedule: "* * * * *", TimeZone: "UTC", When: config.StartCondition{AgeSeconds: 24 * 3600}, FromLast: true,
 	}
 	if !reflect.DeepEqual(b, want) {
 		t.Errorf("base is %+v, want %+v", b, want)

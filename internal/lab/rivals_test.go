@@ -48,8 +48,8 @@ func TestRivalsMeasureEachCandidateOnce(t *testing.T) {
 		for seed := range uint64(2) {
 			space := line(10, testutil.SyntheticAlgorithms())
 			l, s := activelearn.NewLedger(space), makeRival(t, name, seed, false)
-			for round := 1; l.Left() > 0; round++ {
-				left := l.Left()
+			for round := 1; l.FreeCount() > 0; round++ {
+				left := l.FreeCount()
 				batch := askRival(t, s, l, round, 7)
 				if len(batch) < min(7, left) && name != "trees" {
 					t.Fatalf("%s, round %d: %d candidates with %d left", name, round, len(batch), left)

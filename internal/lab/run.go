@@ -185,11 +185,11 @@ func (w *referenceObserver) Evaluated(e activelearn.Evaluation, _ bool, selected
 		if err != nil {
 			return false, err
 		}
-		e.Judged, e.Slowdown, e.Accuracy, e.Mistakes = s.Points, s.Slowdown, s.Accuracy, s.Mistakes
+		e.EvaluatedPoints, e.Slowdown, e.Accuracy, e.Mistakes = s.Points, s.Slowdown, s.Accuracy, s.Mistakes
 		e.P95Slowdown, e.WorstSlowdown = s.P95, s.Worst
 	}
 	w.evaluations = append(w.evaluations, e)
-	w.converged = w.watch.ObserveAll(metrics.Summary{Points: e.Judged, Slowdown: e.Slowdown, Mistakes: e.Mistakes})
+	w.converged = w.watch.ObserveAll(metrics.Summary{Points: e.EvaluatedPoints, Slowdown: e.Slowdown, Mistakes: e.Mistakes})
 	return w.converged, nil
 }
 

@@ -109,7 +109,7 @@ func activeOrder(ctx context.Context, s Set, machine *replay.Machine, seed uint6
 		return nil, err
 	}
 	ledger := activelearn.NewLedger(s.Space)
-	for round := 1; ledger.Left() > 0; round++ {
+	for round := 1; ledger.FreeCount() > 0; round++ {
 		want := opt.Batch.Want(ledger.CandidatesMeasured())
 		batch, err := strategy.Ask(activelearn.State{Round: round, Want: want, Ledger: ledger})
 		if err != nil {

@@ -81,8 +81,8 @@ func readAs(reader mpi.RuleReader, version, file string, text []byte) (first *mp
 	facts := reader.Facts()
 	versions := []string{version}
 	if version == "" {
-		versions = append([]string{facts.Tried}, facts.AlsoTried...)
-		if facts.Tried == "" {
+		versions = append([]string{facts.TestedRelease}, facts.TestedReleases...)
+		if facts.TestedRelease == "" {
 			versions = []string{reader.Releases()[0].Version}
 		}
 	}

@@ -101,7 +101,7 @@ func open(t *testing.T, lib mpi.Library) []opened {
 		switch f := lib.Facts(); {
 		case err == nil:
 			out = append(out, opened{cat, b})
-		case !f.FromFile || cat.Version == f.Tried:
+		case !f.FromFile || cat.Version == f.TestedRelease:
 			t.Errorf("Open(%s): %v", cat.Version, err)
 		}
 	}
@@ -305,7 +305,7 @@ func testPorting(t *testing.T, lib mpi.Library) {
 			for _, r := range rows {
 				c := coll.Candidate{Point: r.Point}
 				c.Algorithm, _ = sel.Select(r.Point)
-				if !to.cat.Carries(c, from.Version) {
+				if !to.cat.ValidFrom(c, from.Version) {
 					t.Errorf("%s for %s: %v is selected, which that release has not", from.Version, to.cat.Version, c)
 				}
 			}

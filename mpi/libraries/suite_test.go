@@ -150,8 +150,8 @@ func testAlgorithms(t *testing.T, cat *mpi.Catalogue, c coll.Collective) {
 		}
 		seen[a] = true
 		cand := coll.Candidate{Point: coll.Point{Collective: c, Nodes: 4, PPN: 2, MsgBytes: 1 << 16}, Algorithm: a}
-		if (cat.Check(cand) == nil) != cat.Carries(cand, cat.Version) {
-			t.Errorf("%s: %v: checked %v, but carried %t from its own release", cat.Version, cand, cat.Check(cand), cat.Carries(cand, cat.Version))
+		if (cat.Check(cand) == nil) != cat.ValidFrom(cand, cat.Version) {
+			t.Errorf("%s: %v: checked %v, but carried %t from its own release", cat.Version, cand, cat.Check(cand), cat.ValidFrom(cand, cat.Version))
 		}
 	}
 }
@@ -187,7 +187,7 @@ func forced(t *testing.T, lib mpi.Measurable, cat *mpi.Catalogue, c coll.Candida
 		return
 	case !feasible:
 		return
-	case err != nil && cat.Version != lib.Facts().Tried && errors.Is(err, mpi.ErrInfeasible):
+	case err != nil && cat.Version != lib.Facts().TestedRelease && errors.Is(err, mpi.ErrInfeasible):
 		return // no way is known in this release
 	case err != nil:
 		t.Errorf("%s %v: %v", cat.Version, c, err)
@@ -203,7 +203,7 @@ func forced(t *testing.T, lib mpi.Measurable, cat *mpi.Catalogue, c coll.Candida
 		t.Errorf("%s %v: switches %v, its neighbours have %v", cat.Version, c, switches, before)
 	}
 	shared[start] = switches
-	for _, way := range []string{fmt.Sprint("settings ", f.Env), fmt.Sprint("switches ", start, f.Switches, f.Own)} {
+	for _, way := range []string{fmt.Sprint("settings ", f.Env), fmt.Sprint("switches ", start, f.Switches, f.LibtuttiAlgorithm)} {
 		if other, ok := same[way]; ok {
 			t.Errorf("%s %v: forced as %v is: %s", cat.Version, c, other, way)
 		}

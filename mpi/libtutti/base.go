@@ -122,7 +122,7 @@ func (b base) always(name string) bool {
 // catalogue returns the catalogue of the release of the MPI library that the tests use.
 func (b base) catalogue() *mpi.Catalogue {
 	f := b.Facts()
-	i := slices.IndexFunc(b.Releases(), func(c *mpi.Catalogue) bool { return c.Version == f.Tried })
+	i := slices.IndexFunc(b.Releases(), func(c *mpi.Catalogue) bool { return c.Version == f.TestedRelease })
 	return b.Releases()[i]
 }
 
@@ -159,7 +159,7 @@ func (l *library) force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, erro
 		return mpi.Forcing{}, err
 	}
 	all := Table{Rules: []Rule{{Scope: Everywhere(c.Collective), Algorithm: c.Algorithm}}}
-	f.Env, f.Own = []mpi.Var{{Name: variable, File: all.Bytes()}}, c.Algorithm
+	f.Env, f.LibtuttiAlgorithm = []mpi.Var{{Name: variable, File: all.Bytes()}}, c.Algorithm
 	return f, nil
 }
 

@@ -67,7 +67,7 @@ func TestWithUsers(t *testing.T) {
 		testutil.Must(fmt.Sscan(text, &c.Nodes, &name))(t)
 		c.PPN, c.MsgBytes, c.Collective, c.Algorithm = 1, 1<<20, coll.Bcast, testutil.Must(coll.ParseAlgorithm(name))(t)
 		f, err := mpi.Force(Library, cat, c)
-		if !errors.Is(err, want) || want == nil && (f.Own != c.Algorithm || !slices.ContainsFunc(f.Base, func(v mpi.Var) bool { return v.Name == objectsVariable && v.Value == "/lib/a.so:/lib/b.so:/lib/c.so" })) {
+		if !errors.Is(err, want) || want == nil && (f.LibtuttiAlgorithm != c.Algorithm || !slices.ContainsFunc(f.Base, func(v mpi.Var) bool { return v.Name == objectsVariable && v.Value == "/lib/a.so:/lib/b.so:/lib/c.so" })) {
 			t.Errorf("%s: forced by %+v, %v, want %v", text, f, err, want)
 		}
 	}

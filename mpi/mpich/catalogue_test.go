@@ -195,7 +195,7 @@ func TestRenamed(t *testing.T) {
 		Algorithm: algorithm(t, "tree(is_non_blocking=0,k=2,tree_type=1)"),
 	}
 	for measured, want := range map[string]bool{"4.2.3": false, "5.0.1": true} {
-		if got := release(t, "4.3.2").Carries(c, measured); got != want {
+		if got := release(t, "4.3.2").ValidFrom(c, measured); got != want {
 			t.Errorf("measured with %s: carried %t, want %t", measured, got, want)
 		}
 	}

@@ -198,9 +198,9 @@ func (x *exporter) algorithms(tree, inter *selection.Tree) (treeObject, error) {
 	}
 	apart, inPlaceAsked := intra.Get(apartKey)
 	if inPlaceAsked {
-		x.untuned = closed(apart, false)
+		x.untuned = withInclusiveLimits(apart, false)
 	} else {
-		x.untuned = closed(intra, true)
+		x.untuned = withInclusiveLimits(intra, true)
 	}
 	flat := func(alg coll.Algorithm) coll.Algorithm {
 		if e, err := x.cat.Lookup(x.collective, alg); err == nil && composes(e) {
@@ -236,7 +236,7 @@ func (x *exporter) compositions(tree *selection.Tree) (treeObject, error) {
 	if err != nil {
 		return nil, err
 	}
-	x.untuned = closed(intra, true)
+	x.untuned = withInclusiveLimits(intra, true)
 	flat, _ := handsOn(x.cat, x.collective)
 	tuned, err := x.comms(mapped(tree.Comms, func(alg coll.Algorithm) coll.Algorithm {
 		e, err := x.cat.Lookup(x.collective, alg)
@@ -379,10 +379,10 @@ func (x *exporter) bands(bands []selection.Band, own treeObject) (treeObject, er
 
 func atMost(name string, limit int64) string { return name + "<=" + strconv.FormatInt(limit, 10) }
 
-// closed replaces "<" by "<=" in a subtree of the library, so that the subtree can stand below other
+// withInclusiveLimits replaces "<" by "<=" in a subtree of the library, so that the subtree can stand below other
 // conditions, which are written with "<=". A condition x<N becomes x<=N-1. There is one exception: if
 // `resolved` is false, MPICH treats comm_size<N as comm_size<=N (see holds), so it becomes comm_size<=N.
-func closed(o treeObject, resolved bool) treeObject {
+func withInclusiveLimits(o treeObject, resolved bool) treeObject {
 	out := make(treeObject, len(o))
 	for i, m := range o {
 		c, err := parseCondition(m.Key)
@@ -398,12 +398,12 @@ func closed(o treeObject, resolved bool) treeObject {
 			}
 			m.Key = atMost(c.name, limit)
 		}
-		out[i] = treeMember{m.Key, closed(m.Value, resolved)}
+		out[i] = treeMember{m.Key, withInclusiveLimits(m.Value, resolved)}
 	}
 	return out
 }
 
-// narrowed simplifies a subtree that the function `closed` has returned. It assumes that the value compared
+// narrowed simplifies a subtree that withInclusiveLimits has returned. It assumes that the value compared
 // under `name`, such as a message size, lies between low and high. It removes alternatives that can then never
 // be true, and all alternatives behind one that is then always true.
 func narrowed(o treeObject, name string, low, high int64) treeObject {

@@ -80,7 +80,7 @@ func (b build) share(rows []selection.Row) (kept, between []selection.Row) {
 
 func cells(rows []selection.Row) [][]selection.Row {
 	order := func(a, b selection.Row) int {
-		return cmp.Or(cmp.Compare(a.Point.Nodes, b.Point.Nodes), cmp.Compare(several(a.Point), several(b.Point)),
+		return cmp.Or(cmp.Compare(a.Point.Nodes, b.Point.Nodes), cmp.Compare(partsOrder(a.Point), partsOrder(b.Point)),
 			cmp.Compare(size(a.Point), size(b.Point)))
 	}
 	rows = slices.Clone(rows)
@@ -95,9 +95,9 @@ func cells(rows []selection.Row) [][]selection.Row {
 	return out
 }
 
-// several returns 1 at points with several nodes and several ranks on each, where a composition (plan of the
+// partsOrder returns 1 at points with several nodes and several ranks on each, where a composition (plan of the
 // ch4 device) has a part between the nodes. Elsewhere it returns 0.
-func several(p coll.Point) int {
+func partsOrder(p coll.Point) int {
 	if p.Nodes > 1 && p.PPN > 1 {
 		return 1
 	}
@@ -108,7 +108,7 @@ func several(p coll.Point) int {
 // of the tree. It returns "" if the collective has no part between nodes, or if the files cannot select that
 // part's algorithm.
 func (b build) own(p coll.Point) string {
-	if several(p) == 0 || !b.mixes(p.Collective) || b.partsAreFlat() {
+	if partsOrder(p) == 0 || !b.mixes(p.Collective) || b.partsAreFlat() {
 		return ""
 	}
 	alg, err := reach(b.lib.Tree, b.part(b.callAt(p), p.Collective, rootsKind))

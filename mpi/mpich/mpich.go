@@ -20,7 +20,7 @@ type library struct{}
 // Facts implements mpi.Library.
 func (library) Facts() mpi.Facts {
 	return mpi.Facts{
-		Name: "mpich", Title: "MPICH", Family: "mpich", Tried: "4.0.2", AlsoTried: []string{"4.2.1", "5.0.2"}, Observation: mpi.ByStack,
+		Name: "mpich", Title: "MPICH", Family: "mpich", TestedRelease: "4.0.2", TestedReleases: []string{"4.2.1", "5.0.2"}, Observation: mpi.ByStack,
 		Files:    []string{flatName, deviceName, snippetName, layoutDir + "/*.json"},
 		FromFile: true, Lists: true,
 		Launcher: mpi.Launcher{

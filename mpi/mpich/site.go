@@ -160,10 +160,10 @@ func (x *exporter) pin(tree treeObject, e mpi.Entry) (treeObject, error) {
 	if x.device {
 		leaf = treeObject{{compositionKey + e.Function, nil}}
 	}
-	under := closed(intra, true)
+	under := withInclusiveLimits(intra, true)
 	apart, inPlaceAsked := intra.Get(apartKey)
 	if inPlaceAsked {
-		under = closed(apart, false)
+		under = withInclusiveLimits(apart, false)
 	}
 	out, unguarded, err := guard(x.collective, e, leaf, func() (treeObject, error) { return under, nil })
 	unguarded = slices.DeleteFunc(unguarded, func(r mpi.Requirement) bool { return r == mpi.NotInPlace && inPlaceAsked })

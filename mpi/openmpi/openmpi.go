@@ -23,7 +23,7 @@ func (library) Facts() mpi.Facts {
 	return mpi.Facts{
 		Files:  []string{classicName, newerName, hanName, snippetName, layoutDir + "/*"},
 		Lister: []string{tool, "--parsable", "--param", "coll", "all", "--level", "9"}, Control: "coll",
-		Name: "openmpi", Title: "Open MPI", Family: "openmpi", Tried: tried[0], AlsoTried: tried[1:], Observation: mpi.ByTrace, Lists: true,
+		Name: "openmpi", Title: "Open MPI", Family: "openmpi", TestedRelease: tried[0], TestedReleases: tried[1:], Observation: mpi.ByTrace, Lists: true,
 		Launcher: mpi.Launcher{
 			Kind: "mpirun", Program: "mpirun", Names: []string{"mpirun.openmpi", "mpiexec.openmpi"},
 			Title: "Open MPI", Answer: regexp.MustCompile(`\((?:Open MPI|OpenRTE|PRRTE)\) v?([0-9][0-9A-Za-z.]*)`),

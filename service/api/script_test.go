@@ -158,7 +158,7 @@ func (s *script) round(p journal.Problem, round, last int) {
 func (s *script) job(r journal.Record) {
 	job := coll.Job{
 		Name: fmt.Sprintf("tutti-a1b2c3d4-%s-%s-r%d-1", r.Problem.Library, r.Problem.Collective, r.Round), State: coll.JobIntended,
-		Carries: []int{0, 1, 2, 3, 4, 5}, Nodes: 32, LimitSeconds: 600,
+		Requests: []int{0, 1, 2, 3, 4, 5}, Nodes: 32, LimitSeconds: 600,
 	}
 	s.progress.Jobs++
 	publish := func(j coll.Job) {
@@ -188,7 +188,7 @@ func (s *script) evaluate(p journal.Problem, round, last int) {
 	remaining := float64(last-round) / float64(last)
 	e := activelearn.Evaluation{
 		Round: round, Trials: 6 * round, Points: 5 * round, CandidateShare: 0.011 * float64(round), PointShare: 0.03 * float64(round),
-		MachineSeconds: 31*float64(round) + 4*float64(round*round)/3, Source: "predicted", Judged: 315,
+		MachineSeconds: 31*float64(round) + 4*float64(round*round)/3, Source: "predicted", EvaluatedPoints: 315,
 		Slowdown: 1.008 + 0.9*math.Pow(remaining, 3)*(0.8+0.4*s.random.Float64()), Mistakes: 0.012 + 0.5*remaining*remaining*(0.8+0.4*s.random.Float64()),
 	}
 	e.NodeSeconds = 32 * e.MachineSeconds

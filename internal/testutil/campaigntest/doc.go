@@ -3,7 +3,7 @@
 //
 //	cfg := campaigntest.Load(t, campaigntest.Small(t, t.TempDir()), "seed=7")
 //	dir := campaigntest.Run(t, cfg) // with the journal of a campaign that has ended
-//	c, results, contents, err := assembly.Reread(dir)
+//	c, results, contents, err := assembly.RestoreAll(dir)
 //
 // It is imported by tests alone.
 package campaigntest

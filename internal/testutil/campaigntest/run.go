@@ -49,10 +49,10 @@ func Run(t testing.TB, cfg *config.Campaign) (dir string) {
 	return cfg.Output
 }
 
-// Reread reads the journal in a campaign's folder. It returns the campaign and its results.
-func Reread(t testing.TB, dir string) (*assembly.Campaign, []campaign.Result) {
+// RestoreAll reads the journal in a campaign's folder. It returns the campaign and its results.
+func RestoreAll(t testing.TB, dir string) (*assembly.Campaign, []campaign.Result) {
 	t.Helper()
-	c, results, _, err := assembly.Reread(dir)
+	c, results, _, err := assembly.RestoreAll(dir)
 	testutil.NoError(t, err)
 	return c, results
 }
@@ -61,7 +61,7 @@ func Reread(t testing.TB, dir string) (*assembly.Campaign, []campaign.Result) {
 // first calls it with the campaign.
 func Conclude(t testing.TB, dir string, change func(*assembly.Campaign)) *export.Conclusions {
 	t.Helper()
-	c, results, contents, err := assembly.Reread(dir)
+	c, results, contents, err := assembly.RestoreAll(dir)
 	testutil.NoError(t, err)
 	if change != nil {
 		change(c)
