@@ -286,7 +286,7 @@ type serviceLog struct {
 func openServiceLog(path string, clock clockwork.Clock, log *slog.Logger) (l *serviceLog, published map[string]State, err error) {
 	l = &serviceLog{clock: clock}
 	if l.log, published, err = readServiceLog(path, log); err != nil {
-		setAside(path, err, log)
+		SetAside(path, err, log)
 		if l.log, published, err = readServiceLog(path, log); err != nil {
 			return nil, nil, err
 		}

@@ -188,12 +188,12 @@ func readOrSetAside[T any](path string, log *slog.Logger) (value T, readable boo
 		return value, true
 	}
 	var empty T
-	setAside(path, err, log)
+	SetAside(path, err, log)
 	return empty, false
 }
 
-// setAside renames a file that the service could not read, so that the service can write a new one.
-func setAside(path string, reason error, log *slog.Logger) {
+// SetAside renames a file that the service could not read, so that the service can write a new one.
+func SetAside(path string, reason error, log *slog.Logger) {
 	aside := fmt.Sprintf("%s%s-%s", path, asideSuffix, time.Now().UTC().Format("20060102T150405.000000000"))
 	err := os.Rename(path, aside)
 	log.Error("file not readable: set aside", "file", path, "reason", reason, "now", aside, "error", err)

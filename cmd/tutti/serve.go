@@ -120,7 +120,7 @@ func newFrontend(c *config.Service, s *service.Service, log *slog.Logger) (*api.
 		if o.Tokens, err = api.OpenTokens(c.Tokens); err != nil {
 			return nil, nil, withCode(codeInput, err)
 		}
-		if o.CookieKey, err = api.CookieKey(filepath.Join(c.State, "cookie.key")); err != nil {
+		if o.CookieKey, err = api.CookieKey(filepath.Join(c.State, "cookie.key"), log); err != nil {
 			return nil, nil, withOutputCode(err)
 		}
 	}

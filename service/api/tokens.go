@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,7 @@ import (
 	"github.com/gorilla/securecookie"
 
 	"tutti/internal/infile"
+	"tutti/service"
 )
 
 // Role says which requests a token allows.
@@ -233,23 +235,32 @@ func validTokenName(name string) bool {
 	return len(name) >= 1 && len(name) <= 64 && strings.IndexFunc(name, invalid) < 0
 }
 
-// CookieKey returns the key that signs login cookies. It reads the key from a file. If the file is missing,
-// it creates the file with mode 0600. The error matches ErrFileMode if other users can read or write the
-// file.
-func CookieKey(path string) ([]byte, error) {
+// CookieKey returns the key that signs login cookies. It reads the key from a file of the service. If the file is missing,
+// it creates the file with mode 0600. A file that is no key, or that other users can read or write, is set aside and
+// replaced, which ends all logins.
+func CookieKey(path string, log *slog.Logger) ([]byte, error) {
+	key, err := readCookieKey(path)
+	switch {
+	case err == nil:
+		return key, nil
+	case !errors.Is(err, fs.ErrNotExist):
+		service.SetAside(path, err, log)
+	}
+	key = securecookie.GenerateRandomKey(cookieKeyBytes)
+	return key, renameio.WriteFile(path, key, 0o600, renameio.IgnoreUmask())
+}
+
+func readCookieKey(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		key := securecookie.GenerateRandomKey(cookieKeyBytes)
-		return key, renameio.WriteFile(path, key, 0o600, renameio.IgnoreUmask())
 	case err != nil:
 		return nil, err
 	case info.Mode().Perm()&0o077 != 0:
 		return nil, fmt.Errorf("cookie key %s: mode %04o: %w", path, info.Mode().Perm(), ErrFileMode)
-	case info.Size() != cookieKeyBytes:
-		return nil, fmt.Errorf("cookie key %s: %d bytes, want %d: remove it, and the service makes a new one", path, info.Size(), cookieKeyBytes)
+	case info.Mode().IsRegular() && info.Size() != cookieKeyBytes:
+		return nil, fmt.Errorf("cookie key %s: %d bytes, want %d", path, info.Size(), cookieKeyBytes)
 	}
-	return infile.Read(path, maxTokens)
+	return infile.Read(path, cookieKeyBytes)
 }
 
 const cookieKeyBytes = 32

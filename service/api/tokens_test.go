@@ -4,10 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"tutti/internal/testutil"
@@ -186,25 +188,34 @@ func TestConcurrentTokens(t *testing.T) {
 	}
 }
 
+// TestCookieKey checks that the key is kept, and that a file which is no key is set aside and replaced.
 func TestCookieKey(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "cookie.key")
-	key, err := api.CookieKey(path)
-	if err != nil || len(key) != 32 {
-		t.Fatalf("CookieKey = %d bytes, %v, want 32", len(key), err)
-	}
-	info, err := os.Stat(path)
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Errorf("key file: %v, %v, want mode 0600", info, err)
-	}
-	if again, err := api.CookieKey(path); err != nil || !bytes.Equal(again, key) {
-		t.Errorf("the second call returns another key, or %v", err)
-	}
-	testutil.NoError(t, os.Chmod(path, 0o640))
-	if _, err := api.CookieKey(path); !errors.Is(err, api.ErrFileMode) {
-		t.Errorf("key that the group can read: %v, want ErrFileMode", err)
-	}
-	testutil.NoError(t, errors.Join(os.Chmod(path, 0o600), os.Truncate(path, 3)))
-	if _, err := api.CookieKey(path); err == nil {
-		t.Error("a key of 3 bytes is accepted")
+	log := slog.New(slog.DiscardHandler)
+	for name, spoil := range map[string]func(path string) error{
+		"":                        nil,
+		"other users can read it": func(path string) error { return os.Chmod(path, 0o640) },
+		"short":                   func(path string) error { return os.Truncate(path, 3) },
+		"empty":                   func(path string) error { return os.Truncate(path, 0) },
+		"a folder":                func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
+		"a pipe":                  func(path string) error { return errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)) },
+	} {
+		path := filepath.Join(t.TempDir(), "cookie.key")
+		key, err := api.CookieKey(path, log)
+		if err != nil || len(key) != 32 {
+			t.Fatalf("CookieKey = %d bytes, %v, want 32", len(key), err)
+		}
+		if spoil != nil {
+			testutil.NoError(t, spoil(path))
+		}
+		again, err := api.CookieKey(path, log)
+		if err != nil || len(again) != 32 || bytes.Equal(again, key) != (spoil == nil) {
+			t.Errorf("%q: the second call returns %d bytes, %v, the same key %t", name, len(again), err, bytes.Equal(again, key))
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
+			t.Errorf("%q: key file: %v, %v, want mode 0600", name, info, err)
+		}
+		if aside, _ := filepath.Glob(path + ".unreadable-*"); (len(aside) == 1) != (spoil != nil) {
+			t.Errorf("%q: set aside: %v", name, aside)
+		}
 	}
 }
