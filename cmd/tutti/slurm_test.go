@@ -136,6 +136,7 @@ func TestSlurm(t *testing.T) {
 		{"rejected", slurmRejects},
 		{"killed", slurmKilled},
 		{"cancelled", slurmCancelled},
+		{"interrupted", slurmInterrupted},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.name != "killed" {
@@ -258,16 +259,54 @@ func slurmCancelled(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	}
 }
 
+// slurmInterrupted cancels each job after the third, until tutti gives up. Then it resumes the campaign, which must measure
+// what is left.
+func slurmInterrupted(t *testing.T, c *testutil.SlurmCluster, dir string) {
+	out := filepath.Join(dir, "out")
+	_, output := mustEndWith(t, cancelling(t, c, 3), dir, []exitCode{codeInterrupted}, "tune", "-c", "small.yaml")
+	if !strings.HasSuffix(output, "The measurements are kept. Resume with: tutti resume out\n") {
+		t.Errorf("output\n%s", output)
+	}
+	before := trialTexts(t, out)
+	mustEnd(t, dir, []exitCode{codeDone}, "resume", "out")
+	after := trialTexts(t, out)
+	if !slices.Equal(after[:len(before)], before) || len(after) == len(before) {
+		t.Errorf("%d trials before, %d after: want the earlier ones and more", len(before), len(after))
+	}
+	t.Logf("%d trials before exit code %d, %d after resume", len(before), codeInterrupted, len(after))
+	slurmEnded(t, c, dir)
+}
+
+// trialTexts returns a text for each trial of a campaign's problems, in the order of the journal.
+func trialTexts(t *testing.T, out string) (texts []string) {
+	t.Helper()
+	for _, r := range recordsOf(t, out) {
+		if r.Trial != nil && r.Problem.Collective != journal.Preflight {
+			texts = append(texts, fmt.Sprintf("%v %s %s", r.Trial.Candidate, r.Trial.State, r.Trial.Job))
+		}
+	}
+	return texts
+}
+
+// cancelling returns an environment in which each job is cancelled as soon as Slurm has accepted it, except the first ones.
+func cancelling(t *testing.T, c *testutil.SlurmCluster, spared int) []string {
+	t.Helper()
+	bin := t.TempDir()
+	sbatch := testutil.Must(exec.LookPath("sbatch"))(t)
+	testutil.NoError(t, testutil.WriteExecutable(filepath.Join(bin, "sbatch"), fmt.Sprintf(`#!/bin/sh
+echo . >>%[2]s/count
+if [ "$(wc -l <%[2]s/count)" -le %[3]d ]; then exec %[1]s "$@"; fi
+id=$(%[1]s -H "$@") && scancel "${id%%%%;*}" && echo "$id" # held, so that it never runs
+`, sbatch, bin, spared)))
+	return append(c.Env(), "PATH="+bin+":"+os.Getenv("PATH"))
+}
+
 // slurmVerifyCancelled verifies a campaign while each of its jobs is cancelled as soon as Slurm has accepted it. It checks
 // that nothing is proved, and that the files still say so. In full test runs it waits until tutti gives up.
 func slurmVerifyCancelled(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	out := filepath.Join(dir, "out")
-	bin := t.TempDir()
-	sbatch := testutil.Must(exec.LookPath("sbatch"))(t)
-	testutil.NoError(t, testutil.WriteExecutable(filepath.Join(bin, "sbatch"),
-		"#!/bin/sh\nid=$("+sbatch+" -H \"$@\") && scancel \"${id%%;*}\" && echo \"$id\"\n")) // held, so that it never runs
 	before := readFile(t, filepath.Join(out, "openmpi.env"))
-	cmd, output := processWith(t, append(c.Env(), "PATH="+bin+":"+os.Getenv("PATH")), dir, "verify", "out", "--yes")
+	cmd, output := processWith(t, cancelling(t, c, 0), dir, "verify", "out", "--yes")
 	cancelled := func() int {
 		ended := map[string]bool{}
 		for _, r := range recordsOf(t, out) {
