@@ -260,7 +260,7 @@ func slurmCancelled(t *testing.T, c *testutil.SlurmCluster, dir string) {
 }
 
 // slurmInterrupted cancels each job after the third, until tutti gives up. Then it resumes the campaign, which must measure
-// what is left.
+// what is left. It takes a quarter of an hour.
 func slurmInterrupted(t *testing.T, c *testutil.SlurmCluster, dir string) {
 	out := filepath.Join(dir, "out")
 	_, output := mustEndWith(t, cancelling(t, c, 3), dir, []exitCode{codeInterrupted}, "tune", "-c", "small.yaml")
@@ -274,7 +274,9 @@ func slurmInterrupted(t *testing.T, c *testutil.SlurmCluster, dir string) {
 		t.Errorf("%d trials before, %d after: want the earlier ones and more", len(before), len(after))
 	}
 	t.Logf("%d trials before exit code %d, %d after resume", len(before), codeInterrupted, len(after))
-	slurmEnded(t, c, dir)
+	l := checkJournal(t, out) // Slurm has forgotten the first jobs
+	l.checkLedger(t, dir, false)
+	l.checkReport(t, out)
 }
 
 // trialTexts returns a text for each trial of a campaign's problems, in the order of the journal.
