@@ -7,6 +7,7 @@
  *
  * Calls have the forms below, on synthetic layouts. The flag that messages can carry (repository.h) is tested, too: where every rank
  * receives data from all others, all ranks must receive a flag that one rank raised. */
+#include "bytes.h"
 #include "serve.h"
 #include "users.h"
 

@@ -1,3 +1,4 @@
+#include "bytes.h"
 #include "next.h"
 #include "repository.h"
 

@@ -1,3 +1,4 @@
+#include "bytes.h"
 #include "tutti.h"
 
 PER_THREAD sized sizes_known[TYPES]; /* no type has handle 0 */

@@ -1,4 +1,5 @@
 #include "channel.h"
+#include "comm.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "tutti.h"
+#include "clock.h"
 
 #if defined(__x86_64__)
 #include <cpuid.h>

@@ -1,6 +1,7 @@
 /* Allreduce algorithms that are composed of other collectives. The table of rules says which algorithm runs each of
  * these collectives. Source: Faraj and Yuan, Automatic generation and tuning of MPI collective communication
  * routines (2005), 3.1. */
+#include "bytes.h"
 #include "library.h"
 
 #include <stdlib.h>

@@ -2,6 +2,7 @@
  * three functions, too, and call their PMPI forms. libtutti therefore also replaces the PMPI forms. If such a tool is
  * loaded after libtutti, it calls PMPI_Init while libtutti's own MPI_Init runs. */
 #include "next.h"
+#include "origin.h"
 
 static int stacked;   /* the program starts MPI by MPI_Init, MPI_Init_thread or a session, not by PMPI_Init */
 static int from_init; /* the program calls MPI_Init or MPI_Init_thread */

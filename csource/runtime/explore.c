@@ -1,6 +1,8 @@
-#include "explore.h"
+#include "clock.h"
+#include "comm.h"
 #include "draw.h"
 #include "elimination.h"
+#include "explore.h"
 #include "monitor.h"
 
 #include <stdio.h>

@@ -6,6 +6,7 @@
 #ifndef TUTTI_EXPLORE_H
 #define TUTTI_EXPLORE_H
 
+#include "comm.h"
 #include "table.h"
 
 #pragma GCC visibility push(hidden)

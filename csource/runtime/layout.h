@@ -2,7 +2,7 @@
 #ifndef TUTTI_LAYOUT_H
 #define TUTTI_LAYOUT_H
 
-#include "tutti.h"
+#include "comm.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -1,3 +1,4 @@
+#include "comm.h"
 #include "library.h"
 
 #include <ctype.h>

@@ -3,6 +3,7 @@
 #ifndef TUTTI_LIBRARY_H
 #define TUTTI_LIBRARY_H
 
+#include "comm.h"
 #include "serve.h"
 
 #include "cvar.h" /* depends on MPI alone */

@@ -4,7 +4,7 @@
 #ifndef TUTTI_NEXT_H
 #define TUTTI_NEXT_H
 
-#include "tutti.h"
+#include "trace.h"
 
 #pragma GCC visibility push(hidden)
 

@@ -2,6 +2,7 @@
  * constants, so libtutti could not pass on any call. */
 #define _GNU_SOURCE /* dladdr */
 #include "library.h"
+#include "origin.h"
 
 #include <dlfcn.h>
 #include <stdio.h>

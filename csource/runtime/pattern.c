@@ -1,3 +1,5 @@
+#include "bytes.h"
+#include "comm.h"
 #include "repository.h"
 
 #include <stdlib.h>

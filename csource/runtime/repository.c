@@ -1,3 +1,4 @@
+#include "bytes.h"
 #include "users.h"
 
 /* The algorithms of libtutti. Those that Open MPI also has are named as in Open MPI. */

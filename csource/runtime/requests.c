@@ -1,5 +1,8 @@
-#include "requests.h"
+#include "clock.h"
+#include "comm.h"
 #include "next.h"
+#include "requests.h"
+#include "trace.h"
 
 #include <stdlib.h>
 

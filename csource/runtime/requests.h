@@ -3,7 +3,8 @@
 #ifndef TUTTI_REQUESTS_H
 #define TUTTI_REQUESTS_H
 
-#include "tutti.h"
+#include "comm.h"
+#include "trace.h"
 
 #pragma GCC visibility push(hidden)
 

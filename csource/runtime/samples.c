@@ -1,3 +1,4 @@
+#include "comm.h"
 #include "explore.h"
 #include "library.h"
 
@@ -7,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { MOST_LINE = 512, BUFFER_BYTES = 64 << 10, MOST_PATH = 4096, TRIES = 100 };

@@ -1,3 +1,4 @@
+#include "comm.h"
 #include "layout.h"
 
 #include <stdlib.h>

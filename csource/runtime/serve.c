@@ -1,3 +1,4 @@
+#include "bytes.h"
 #include "serve.h"
 
 #include <limits.h>

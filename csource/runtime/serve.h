@@ -2,6 +2,7 @@
 #ifndef TUTTI_SERVE_H
 #define TUTTI_SERVE_H
 
+#include "comm.h"
 #include "table.h"
 
 #pragma GCC visibility push(hidden)

@@ -1,7 +1,10 @@
+#include "clock.h"
+#include "comm.h"
 #include "explore.h"
 #include "layout.h"
 #include "library.h"
 #include "next.h"
+#include "trace.h"
 #include "users.h"
 
 #include <errno.h>

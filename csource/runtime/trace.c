@@ -1,3 +1,6 @@
+#include "clock.h"
+#include "comm.h"
+#include "trace.h"
 #include "tutti.h"
 
 #include <errno.h>

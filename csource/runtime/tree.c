@@ -1,3 +1,4 @@
+#include "comm.h"
 #include "tree.h"
 
 #include <stdlib.h>

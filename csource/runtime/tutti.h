@@ -15,7 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <time.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -84,131 +83,6 @@ PUBLIC const char *tutti_ran(void);
  * same calls. The number 0 means no site. MPI_Pcontrol has the same effect: its levels from 3 on are numbers of sites,
  * and level 1 means no site. */
 PUBLIC void tutti_site(int number);
-
-/* origin.c: the MPI library for which libtutti is built. */
-
-/* Ends the program if the executable or library that contains `address` uses another MPI library than libtutti. */
-void check_origin(void *address);
-int same_origin(const void *address); /* whether that file uses the MPI library of libtutti */
-
-/* clock.c: the fastest clock that a rank can read. */
-
-extern int counts_cycles; /* ticks are those of the processor's time stamp counter, which runs at a constant rate */
-
-static inline uint64_t ticks(void)
-{
-    struct timespec t;
-#if defined(__x86_64__)
-    if (counts_cycles)
-        return __builtin_ia32_rdtsc();
-#endif
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-void clock_start(void);
-double clock_period(void); /* seconds of a tick, measured since clock_start */
-
-/* comm.c: communicators and their layout on the nodes. */
-
-/* The order of the ranks over the nodes. Block: the ranks of a node are consecutive. Cyclic: each rank is on the
- * node that follows the node of the previous rank. A communicator on one node, or with one rank on each node, has
- * both orders. */
-enum { ORDER_BLOCK = 1, ORDER_CYCLIC = 2 };
-
-/* A shape holds the properties of a communicator that MPI libraries and tables use. Communicators with the same
- * properties share a shape. */
-typedef struct shape {
-    int ranks, nodes, ppn; /* ppn: of the node with most ranks */
-    unsigned orders;       /* ORDER_BLOCK, ORDER_CYCLIC, or their sum if both hold; 0: neither */
-    const struct row *rows[COLLECTIVES]; /* the table's rules; NULL: none */
-    struct shape *next;
-} shape;
-
-typedef struct layout layout; /* of layout.h */
-
-typedef struct comm {
-    MPI_Comm handle;  /* MPI_COMM_NULL: the communicator was freed */
-    const shape *shape; /* NULL: libtutti does not look at its calls */
-    int rank;
-    int traced;       /* this rank counts its calls */
-    int served;       /* calls for which an algorithm of libtutti was selected, up to LASTING */
-    int lasts;        /* the application uses it often */
-    MPI_Comm private; /* for messages of libtutti */
-    struct switched *switched; /* for algorithms of the MPI library */
-    layout *layout;   /* NULL: no algorithm has needed it yet */
-    struct explorer *explorer; /* NULL: nothing was explored yet */
-    struct comm *next, *older, *newer; /* older, newer: in the order of the first private communicators */
-} comm;
-
-extern MPI_Comm comm_alone; /* of this rank only, without messages; its errors are returned */
-
-extern PER_THREAD comm *last_comm; /* of the last call; never NULL */
-
-void comms_start(MPI_Comm world); /* collective */
-void comms_end(void);             /* collective */
-comm *comm_find(MPI_Comm handle);
-void shapes_select(void); /* select the rows of all shapes from the current table */
-
-/* Returns the communicator for libtutti's own messages. One of the first calls for a communicator creates it, so all
- * ranks must make these calls. The result is MPI_COMM_NULL before the creation, if the creation failed, or if a rank
- * has too many communicators. Errors on it are returned, whatever the application's error handler is. */
-MPI_Comm comm_private(comm *c);
-
-int *comm_members(MPI_Comm handle, int *n); /* the members' ranks in the world; the caller frees them */
-void explorer_free(struct explorer *e);     /* of explore.c */
-
-layout *comm_layout(comm *c); /* needs no message */
-/* Returns a communicator on which an algorithm of the MPI library serves all calls. This needs a communicator of its
- * own, because the library assigns the algorithm when it creates the communicator. */
-struct library_algorithm;
-MPI_Comm comm_switched(comm *c, const struct library_algorithm *by);
-
-/* Returns libtutti's record of the communicator with this handle. The handle in the last record is read atomically,
- * because another thread that frees its communicator may clear it at the same time. */
-static inline comm *comm_of(MPI_Comm handle)
-{
-    comm *last = last_comm;
-    return __atomic_load_n(&last->handle, __ATOMIC_RELAXED) == handle ? last : comm_find(handle);
-}
-
-/* bytes.c: sizes of messages. */
-
-/* A cache of the sizes of MPI's predefined types. The index is a hash of the type's handle. */
-enum { TYPES = 16 };
-typedef struct {
-    MPI_Datatype type;
-    size_t size;
-} sized;
-extern PER_THREAD sized sizes_known[TYPES];
-
-static inline sized *sized_of(MPI_Datatype type)
-{
-    uint64_t bits = 0;
-    memcpy(&bits, &type, sizeof type);
-    return &sizes_known[bits * 0x9e3779b97f4a7c15u >> 60];
-}
-
-int type_named(MPI_Datatype type);
-size_t type_size(MPI_Datatype type);
-size_t counts_bytes(const void *counts, int wide, int n, MPI_Datatype type); /* bytes of n blocks; their counts are of MPI_Count if wide is 1, else of int */
-
-static inline size_t bytes_of(MPI_Count count, MPI_Datatype type)
-{
-    const sized *known = sized_of(type);
-    return (size_t)(count > 0 ? count : 0) * (known->type == type ? known->size : type_size(type));
-}
-
-/* trace.c: numbers and times of calls. */
-
-extern uint64_t trace_next; /* the tick at which the trace is to be written next; atomic */
-
-void trace_start(const char *path); /* NULL: this rank writes nothing before the end */
-typedef enum { BLOCKING, NONBLOCKING, PERSISTENT, CALL_FORMS } call_form;
-
-void trace_add(collective what, call_form how, const shape *at, size_t bytes, uint64_t took);
-void trace_flush(uint64_t now); /* if it is time */
-void trace_write(MPI_Comm world, const char *path); /* collective; rank 0 writes */
 
 #pragma GCC visibility pop
 

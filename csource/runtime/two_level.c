@@ -1,5 +1,6 @@
 /* Algorithms that use the distribution of ranks over nodes. The leader of a node is its first rank in depth-first
  * order. */
+#include "comm.h"
 #include "tree.h"
 
 #include <stdlib.h>

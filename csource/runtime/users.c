@@ -1,5 +1,6 @@
-#include "users.h"
 #include "library.h"
+#include "origin.h"
+#include "users.h"
 
 #include <ctype.h>
 #include <dlfcn.h>

@@ -1,7 +1,11 @@
+#include "bytes.h"
+#include "clock.h"
+#include "comm.h"
 #include "explore.h"
 #include "library.h"
 #include "next.h"
 #include "requests.h"
+#include "trace.h"
 
 #include <stdarg.h>
 
