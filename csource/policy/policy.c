@@ -10,6 +10,7 @@
  *   took SECONDS  The time of that call. Answer: the number of rechecks of an algorithm after a change so far.
  *
  * At the end of the input the job ends. */
+#include "clock.h"
 #include "explore.h"
 #include "world.h"
 

@@ -1,6 +1,7 @@
 /* Replaces MPI, the clock and the communicators for the files of the runtime library in a simulated job. */
 #include "world.h"
 #include "channel.h"
+#include "clock.h"
 #include "library.h"
 
 #include <stdio.h>
