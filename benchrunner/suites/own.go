@@ -115,12 +115,14 @@ func (o own) command(s benchrunner.Launch, _ []int64) benchrunner.Command {
 }
 
 // parse returns a listing with one row: the times of the only case. The number of ranks is that of the last line. A
-// time that is a word, such as a title above the times, is ignored. Any other text that is no time is an error.
+// title above the times is ignored: words in place of a time before the first one, and one such word if the pattern has
+// the size. Any other text that is no time is an error, such as N/A for a call that failed.
 func (o own) parse(s benchrunner.Launch, lines []string) (listing, error) {
 	var l listing
 	c, ranks := s.Cases[0], 0
 	result := row{bytes: c.MsgBytes}
 	var times []string
+	titled := false
 	for _, line := range lines {
 		m := o.pattern.FindStringSubmatchIndex(line)
 		if m == nil {
@@ -134,10 +136,12 @@ func (o own) parse(s benchrunner.Launch, lines []string) (listing, error) {
 			continue
 		}
 		time := group(o.unit)
-		if !likeNumber.MatchString(time) {
+		isWord := !likeNumber.MatchString(time)
+		if isWord && len(times) == 0 && (!titled || !o.has("bytes")) {
+			titled = true
 			continue
 		}
-		if end := m[2*o.pattern.SubexpIndex(o.unit)+1]; end == m[1] && goesOn(time, line[end:]) {
+		if end := m[2*o.pattern.SubexpIndex(o.unit)+1]; end == m[1] && !isWord && goesOn(time, line[end:]) {
 			return listing{}, fmt.Errorf("the pattern takes %q out of %.40q: let its group %s contain the whole number, with its decimal separator and exponent", time, time+line[end:], o.unit)
 		}
 		if o.has("ranks") {
