@@ -18,7 +18,16 @@ import (
 // SHA-256 of its lines without their times (a multiset hash: Bellare and Micciancio, "A new paradigm for collision-free
 // hashing", 1997). The header, later configurations, jobs, preflights and resumes do not count, so an interrupted campaign
 // has the digest of one that ran through. It reads the file once and decodes nothing.
-func Digest(dir string) (string, error) {
+func Digest(dir string) (string, error) { return digest(dir, counts) }
+
+// MeasurementDigest returns the hash of what a journal records about tuning, computed like Digest. Verifications do not
+// count, so that verifying one library does not change the files of another.
+func MeasurementDigest(dir string) (string, error) {
+	return digest(dir, func(line []byte) bool { return counts(line) && !isKind(line, KindVerify) })
+}
+
+// digest returns the hash of the lines for which the function counts returns true.
+func digest(dir string, counts func(line []byte) bool) (string, error) {
 	path := filepath.Join(dir, FileName)
 	f, err := os.Open(path)
 	if err != nil {
@@ -44,11 +53,12 @@ func Digest(dir string) (string, error) {
 
 // counts reports whether a line belongs to the digest.
 func counts(line []byte) bool {
-	isKind := func(k Kind) bool { return bytes.HasPrefix(line, []byte(`{"kind":"`+string(k)+`"`)) }
-	isJob := func(k Kind) bool { return isKind(k) && bytes.Contains(line, []byte(`"job":{`)) }
+	isJob := func(k Kind) bool { return isKind(line, k) && bytes.Contains(line, []byte(`"job":{`)) }
 	isPreflight := bytes.Contains(line, []byte(`"collective":"`+Preflight+`"`))
-	return !isKind(KindJob) && !isKind(KindResume) && !isKind(KindSpec) && !isJob(KindVerify) && !isPreflight
+	return !isKind(line, KindJob) && !isKind(line, KindResume) && !isKind(line, KindSpec) && !isJob(KindVerify) && !isPreflight
 }
+
+func isKind(line []byte, k Kind) bool { return bytes.HasPrefix(line, []byte(`{"kind":"`+string(k)+`"`)) }
 
 // withoutTime removes the time of a record from its line. The slice is changed in place.
 func withoutTime(line []byte) []byte {

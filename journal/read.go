@@ -108,6 +108,7 @@ func (c *Contents) readHeader(in *bufio.Reader) error {
 	}
 	c.size = int64(len(line))
 	c.Begun, c.Last = c.Header.Created, c.Header.Created
+	c.state.Created, c.state.Version = c.Header.Created, c.Header.Version
 	return nil
 }
 

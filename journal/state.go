@@ -23,6 +23,9 @@ type State struct {
 	Rounds        []*Round        // of Problems, in the order of their first record
 	Jobs          []*Job          // of problems, preflights and verifications, in the order of their first record
 
+	Created time.Time // of the campaign, in the header
+	Version string    // of tutti, in the header
+
 	preflights  []*ProblemState
 	sites       []Site
 	path        string            // of the journal

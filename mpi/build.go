@@ -1,6 +1,7 @@
 package mpi
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -60,6 +61,10 @@ type Export struct {
 	Setup   Setup
 	Snippet string // name of the POSIX shell file that sets Setup
 
+	// Provenance says in lines of text where the selection comes from. Write puts it as comments into the files whose
+	// Comment is set. Setup.Remarks are the comments of the settings.
+	Provenance []string
+
 	// Stale lists patterns (see path.Match) of files that an earlier export may have left. The files of a
 	// folder come before the folder.
 	Stale []string
@@ -70,6 +75,32 @@ type Export struct {
 type File struct {
 	Name    string
 	Content []byte
+	Comment CommentStyle
+}
+
+// CommentStyle says how a library accepts comments before the content of a file.
+type CommentStyle string
+
+// The styles of comments. The zero value means that the library accepts none.
+const (
+	HashComment  CommentStyle = "#"
+	BlockComment CommentStyle = "/*" // as json-c accepts in JSON
+)
+
+// withComments returns the content of the file behind lines of comments. The lines must not contain line breaks.
+func (f File) withComments(lines []string) []byte {
+	if len(lines) == 0 {
+		return f.Content
+	}
+	var b bytes.Buffer
+	switch f.Comment {
+	case HashComment:
+		fmt.Fprintf(&b, "# %s\n", strings.Join(lines, "\n# "))
+	case BlockComment:
+		fmt.Fprintf(&b, "/* %s */\n", strings.ReplaceAll(strings.Join(lines, "\n   "), "*/", "* /"))
+	}
+	b.Write(f.Content)
+	return b.Bytes()
 }
 
 // Loaded returns the content of the file that an environment variable names in jobs of a layout. It returns
@@ -87,7 +118,7 @@ func (x Export) Loaded(l coll.Layout, variable string) []byte {
 }
 
 // Names returns the names of the files that Write creates: files in the folder itself, then the shell file
-// (Snippet), then files in subfolders.
+// (Snippet) and that for csh, then files in subfolders.
 func (x Export) Names() []string {
 	var here, below []string
 	for _, f := range x.Files {
@@ -97,24 +128,38 @@ func (x Export) Names() []string {
 			below = append(below, f.Name)
 		}
 	}
-	return slices.Concat(here, []string{x.Snippet}, below)
+	here = append(here, x.Snippet)
+	if f, ok := x.csh(); ok {
+		here = append(here, f.Name)
+	}
+	return slices.Concat(here, below)
 }
 
-// Write writes the files into an existing folder, each atomically. It then writes the shell file. Finally, it
+// csh returns the file for csh next to the POSIX shell file. It returns false if csh cannot express the settings.
+func (x Export) csh() (File, bool) {
+	text, err := x.Setup.Csh()
+	return File{Name: strings.TrimSuffix(x.Snippet, filepath.Ext(x.Snippet)) + ".csh", Content: text}, err == nil
+}
+
+// Write writes the files into an existing folder, each atomically. It then writes the shell files. Finally, it
 // removes stale files of an earlier export.
 func (x Export) Write(dir string) error {
 	snippet, err := x.Setup.Shell()
 	if err != nil {
 		return fmt.Errorf("%s: %w", x.Snippet, err)
 	}
-	for _, f := range append(slices.Clone(x.Files), File{x.Snippet, snippet}) {
+	all := append(slices.Clone(x.Files), File{Name: x.Snippet, Content: snippet})
+	if f, ok := x.csh(); ok {
+		all = append(all, f)
+	}
+	for _, f := range all {
 		path := filepath.Join(dir, filepath.FromSlash(f.Name))
 		if below := filepath.Dir(path); below != filepath.Clean(dir) {
 			if err := os.Mkdir(below, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 				return err
 			}
 		}
-		if err := WriteFile(path, f.Content); err != nil {
+		if err := WriteFile(path, f.withComments(x.Provenance)); err != nil {
 			return err
 		}
 	}

@@ -55,7 +55,7 @@ func TestWrite(t *testing.T) {
 		x := someExport()
 		testutil.NoError(t, x.Write(dir))
 		want := map[string]string{
-			"mine.json": "", "lib.rules": "common", "lib.env": "export LIB_FILE='/dir/lib.rules'\n", "layouts/2x4.rules": "own",
+			"mine.json": "", "lib.rules": "common", "lib.env": "export LIB_FILE='/dir/lib.rules'\n", "lib.csh": "setenv LIB_FILE '/dir/lib.rules'\n", "layouts/2x4.rules": "own",
 		}
 		if d := cmp.Diff(want, filesBelow(t, dir)); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
@@ -134,7 +134,7 @@ func ExampleExport_Names() {
 	fmt.Println(x.Names())
 	fmt.Printf("%s\n", x.Loaded(coll.Layout{}, "LIB_FILE"))
 	// Output:
-	// [lib.rules lib.env layouts/2x4.rules]
+	// [lib.rules lib.env lib.csh layouts/2x4.rules]
 	// common
 }
 
@@ -199,5 +199,23 @@ func TestWriteFileNamesTheFile(t *testing.T) {
 	err := mpi.WriteFile(path, nil)
 	if !errors.Is(err, os.ErrNotExist) || !cmp.Equal(err.Error()[:len("write "+path)], "write "+path) {
 		t.Errorf("error = %v, want one that names %s", err, path)
+	}
+}
+
+// TestProvenance checks that comments stand before the content of files whose library accepts them.
+func TestProvenance(t *testing.T) {
+	dir := t.TempDir()
+	x := mpi.Export{Snippet: "lib.env", Provenance: []string{"campaign a */ b", "hash 1"}, Files: []mpi.File{
+		{Name: "a.rules", Content: []byte("1\n"), Comment: mpi.HashComment},
+		{Name: "a.json", Content: []byte("{}\n"), Comment: mpi.BlockComment},
+		{Name: "a.table", Content: []byte("t\n")},
+	}}
+	testutil.NoError(t, x.Write(dir))
+	for name, want := range map[string]string{
+		"a.rules": "# campaign a */ b\n# hash 1\n1\n", "a.json": "/* campaign a * / b\n   hash 1 */\n{}\n", "a.table": "t\n",
+	} {
+		if got := string(testutil.Must(os.ReadFile(filepath.Join(dir, name)))(t)); got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
 	}
 }

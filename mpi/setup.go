@@ -30,6 +30,9 @@ type Setup struct {
 	Lists    []string // colon-separated list variables: the new value precedes the old one
 	Files    []string // variables that name a file: if a file is not readable, a warning replaces the settings
 
+	Prereq   []string // environment modules that must be loaded before the module with the settings
+	Conflict string   // environment module that must not be loaded together with it; "" for none
+
 	// Order is the order of ranks during the measurements, or empty if it is unknown. A warning appears in
 	// a Slurm job that has another order.
 	Order coll.Order
@@ -189,6 +192,12 @@ func (s Setup) Module(about string) ([]byte, error) {
 		fmt.Fprintf(&b, "# %s\n", strings.TrimRight(r, `\`))
 	}
 	fmt.Fprintf(&b, "module-whatis %s\n", tclWord(about))
+	if s.Conflict != "" {
+		fmt.Fprintf(&b, "conflict %s\n", tclWord(s.Conflict))
+	}
+	for _, module := range s.Prereq {
+		fmt.Fprintf(&b, "prereq %s\n", tclWord(module))
+	}
 	b.WriteString(moduleGuard(s.Order))
 	if len(s.Layouts) == 0 {
 		b.WriteString(s.tcl(s.Settings, ""))

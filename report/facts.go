@@ -18,18 +18,19 @@ import (
 // Slices have a fixed order: libraries as configured, problems by library and collective, cells by ppn,
 // nodes and size. A number that is not known is null.
 type Facts struct {
-	Tutti     string         `json:"tutti"` // version of the program
-	Campaign  string         `json:"campaign"`
-	Journal   string         `json:"journal,omitempty"` // digest of the journal; see journal.Digest
-	Machine   string         `json:"machine"`
-	Seed      uint64         `json:"seed"`
-	Method    string         `json:"method"`
-	Scaling   string         `json:"scaling"`
-	Criteria  Criteria       `json:"criteria"`
-	Libraries []LibraryFacts `json:"libraries"`
-	Problems  []ProblemFacts `json:"problems"`
-	Versions  []Version      `json:"versions"` // of the toolchain and the numeric libraries
-	Warnings  []string       `json:"warnings"`
+	Tutti        string         `json:"tutti"` // version of the program
+	Campaign     string         `json:"campaign"`
+	Journal      string         `json:"journal,omitempty"`      // digest of the journal; see journal.Digest
+	Measurements string         `json:"measurements,omitempty"` // digest of its part without verifications, which exported files have; see journal.MeasurementDigest
+	Machine      string         `json:"machine"`
+	Seed         uint64         `json:"seed"`
+	Method       string         `json:"method"`
+	Scaling      string         `json:"scaling"`
+	Criteria     Criteria       `json:"criteria"`
+	Libraries    []LibraryFacts `json:"libraries"`
+	Problems     []ProblemFacts `json:"problems"`
+	Versions     []Version      `json:"versions"` // of the toolchain and the numeric libraries
+	Warnings     []string       `json:"warnings"`
 
 	// These fields are left out if the journal has no records about them.
 	Verification []VerificationFacts `json:"verification,omitempty"` // by library as configured

@@ -59,7 +59,7 @@ func (f Facts) Notes() []string {
 			details = append(details, l.Library+": "+text)
 		}
 		if l.Benefit != nil {
-			details = append(details, l.Library+": "+l.Benefit.text())
+			details = append(details, l.Library+": "+l.Benefit.text(l.Verified))
 		}
 	}
 	return slices.Concat(notes, details, modelLines(f))
@@ -88,11 +88,16 @@ func (f Facts) Unconfirmed(library string) string {
 		points, all, formatSeconds(seconds), FormatShare(1-math.Exp(-gain/float64(all))))
 }
 
-func (b *Benefit) text() string {
+// text says what tuning cost and saves, and after how much collective time it has paid off. proved says whether a
+// verification proved the files.
+func (b *Benefit) text(proved bool) string {
 	cost := "measuring took " + formatNodeSeconds(b.NodeSeconds)
 	share, source := FormatShare(b.Saved), "not verified"
 	if b.Verified != nil {
-		share, source = formatInterval(share, FormatShare(b.Verified.Low), FormatShare(b.Verified.High)), "verified"
+		share, source = formatInterval(share, FormatShare(b.Verified.Low), FormatShare(b.Verified.High)), "measured, not proved"
+		if proved {
+			source = "verified"
+		}
 	}
 	switch {
 	case b.BreakEven == nil && b.Verified != nil && b.Verified.High > 0:

@@ -34,7 +34,7 @@ func ExitMeanings() []ExitMeaning {
 		{ExitDone, "success; tune and resume: every problem converged"},
 		{ExitFailed, "any other error"},
 		{ExitUsage, "wrong flags or arguments"},
-		{ExitInput, "refused: campaign file, recorded data or journal, or the scheduler rejected the jobs"},
+		{ExitInput, "refused: a campaign file, selection file, data or journal with a fault, or jobs that the scheduler rejects"},
 		{ExitNotConverged, "results are written, but a problem stopped before its criteria held"},
 		{ExitCancelled, "cancelled; continue with tutti resume"},
 		{ExitBusy, "the campaign is locked by another process, or the folder already contains one"},

@@ -107,6 +107,7 @@ func (m *Models) Library(state *journal.State, lib config.Library) (*Target, err
 		return nil, err
 	}
 	t := newTarget(m.campaign, Release{lib, lib, port, cat})
+	t.created, t.tutti = state.Created, state.Version
 	entries, err := verify.Entries(state.Verification(lib.Name))
 	if err != nil {
 		return nil, fmt.Errorf("journal of %s: %w", m.campaign.Config.Output, err)

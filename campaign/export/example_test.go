@@ -66,6 +66,7 @@ func ExampleTrain() {
 	// converged mpich 4.0.2
 	// curve.csv
 	// modulefiles
+	// mpich.csh
 	// mpich.env
 	// mpich.json
 	// report.html

@@ -4,13 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"time"
+	"unicode"
 
 	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/coll"
+	"tutti/journal"
 	"tutti/mpi"
 	"tutti/report"
 	"tutti/selection"
@@ -32,6 +37,8 @@ type Target struct {
 	verified     bool   // a verification has proved the files of the measured release; see verify.Result.Proved
 	headline     string // what the verification shows; "" if there was none
 	placement    coll.Placements
+	created      time.Time // of the campaign
+	tutti        string    // version of tutti that started the campaign
 	Warnings     []string
 }
 
@@ -48,9 +55,9 @@ func (c *Conclusions) For(r Release) (*Target, error) {
 	at := slices.IndexFunc(c.Targets, func(t *Target) bool { return t.library.Name == r.library.Name })
 	t := c.Targets[at]
 	if r.library.Version != t.library.Version || r.library.Path != t.library.Path {
-		verified, headline, concluded := t.verified, t.headline, t.concluded
+		known := t
 		t = newTarget(c.campaign, r)
-		t.verified, t.headline, t.concluded = verified, headline, concluded
+		t.verified, t.headline, t.concluded, t.created, t.tutti = known.verified, known.headline, known.concluded, known.created, known.tutti
 		if err := t.fit(); err != nil {
 			return nil, err
 		}
@@ -207,7 +214,10 @@ func (t *Target) Write(ctx context.Context, dir string) (w WrittenFiles, err err
 	if !t.tried() && len(w.Setup.Remarks) == 0 { // the remarks of some libraries say this already
 		w.Setup.Remarks = []string{fmt.Sprintf("Replayed at every tuned point, but not tried on a real %s %s.", t.library.Name, t.library.Version)}
 	}
-	w.Setup.Remarks = slices.Concat(w.Setup.Remarks, t.remarks())
+	if w.Provenance, err = t.provenance(); err != nil {
+		return w, err
+	}
+	w.Setup.Remarks = slices.Concat(w.Provenance, w.Setup.Remarks, t.remarks())
 	w.Setup.Order = t.placement.Order
 	if err := w.Export.Write(absolute); err != nil {
 		return w, err
@@ -238,6 +248,36 @@ func (t *Target) tryLoading(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	return t.campaign.CheckLoads(ctx, t.library, x.Setup)
+}
+
+// provenance says where the files come from. It depends on the journal alone, so that a resumed campaign writes the same.
+func (t *Target) provenance() ([]string, error) {
+	cfg := t.campaign.Config
+	text := fmt.Sprintf("Selected by tutti %s for %s %s: campaign %s", t.tutti, t.library.Name, t.library.Version, cfg.Name)
+	if cfg.Machine != "" {
+		text += " on " + cfg.Machine
+	}
+	if !t.created.IsZero() {
+		text += ", started on " + t.created.UTC().Format(time.DateOnly)
+	}
+	out := []string{text + "."}
+	digest, err := journal.MeasurementDigest(cfg.Output)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return nil, err
+	default:
+		out = append(out, "Hash of its measurements, as in report.json: "+digest)
+	}
+	for i, line := range out {
+		out[i] = strings.Map(func(r rune) rune {
+			if unicode.IsControl(r) {
+				return ' '
+			}
+			return r
+		}, strings.ToValidUTF8(line, "?"))
+	}
+	return out, nil
 }
 
 func (t *Target) remarks() []string {
@@ -271,6 +311,7 @@ const moduleDir = "modulefiles"
 // writeModule writes settings as an environment module below the folder `dir`. It returns the path of the module.
 // The error matches mpi.ErrSetup if a module cannot contain these settings.
 func (t *Target) writeModule(dir string, setup mpi.Setup) (string, error) {
+	setup.Conflict, setup.Prereq = "tutti-"+t.library.Name, t.campaign.Config.Runner.Modules
 	module, err := setup.Module(fmt.Sprintf("algorithms of collectives for %s %s, tuned by the campaign %s", t.library.Name, t.library.Version, t.campaign.Config.Name))
 	if err != nil {
 		return "", err

@@ -60,6 +60,9 @@ func (c *Conclusions) facts(libraries []report.LibraryFacts, by Program) (report
 		return f, err
 	}
 	f.Journal = digest
+	if f.Measurements, err = journal.MeasurementDigest(cfg.Output); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return f, err
+	}
 	if f.Problems, err = c.problemFacts(); err != nil {
 		return f, err
 	}

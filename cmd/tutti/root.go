@@ -81,7 +81,7 @@ Exit codes:
 		commands  []*cobra.Command
 	}{
 		{"campaign", "Campaign:", []*cobra.Command{
-			initCommand(a), quickCommand(a), tuneCommand(a), resumeCommand(a), statusCommand(a), cancelCommand(a),
+			initCommand(a), quickCommand(a), tuneCommand(a), resumeCommand(a), statusCommand(a), listCommand(a), compareCommand(a), cancelCommand(a),
 			reportCommand(a), verifyCommand(a), exportCommand(a), importCommand(a), rulesCommand(a),
 		}},
 		{"machine", "Machine:", []*cobra.Command{doctorCommand(a), buildCommand(a), topologyCommand(a)}},

@@ -83,10 +83,19 @@ func (d *ruleDiffer) side(cmd *cobra.Command, path string) (ruleSide, error) {
 	if err != nil {
 		return s, err
 	}
+	if s, err = sideOf(path, problems); err != nil {
+		return s, usageError(cmd, err)
+	}
+	return s, nil
+}
+
+// sideOf returns the selection of a campaign for one library.
+func sideOf(path string, problems []campaign.Conclusion) (ruleSide, error) {
+	s := ruleSide{path: path}
 	choices := map[coll.Collective]func(coll.Point) coll.Algorithm{}
 	for _, p := range problems {
 		if choices[p.Collective] != nil {
-			return s, usageError(cmd, fmt.Errorf("%s has several libraries: choose one with --for", path))
+			return s, fmt.Errorf("%s has several libraries: choose one with --for", path)
 		}
 		choices[p.Collective] = p.Selection.Choose
 		s.collectives, s.grid = append(s.collectives, p.Collective), append(s.grid, p.Points...)
@@ -129,6 +138,7 @@ type ruleDiffs struct {
 	Timed       int              `json:"timed"`                // points with both times
 	Ratio       float64          `json:"mean_ratio,omitempty"` // geometric mean of A's time divided by B's, over the timed points
 	Differences []ruleDifference `json:"differences"`
+	timed       bool             // there are times
 }
 
 func (d *ruleDiffer) run(cmd *cobra.Command, pathA, pathB string) error {
@@ -148,14 +158,27 @@ func (d *ruleDiffer) run(cmd *cobra.Command, pathA, pathB string) error {
 	if err != nil {
 		return err
 	}
-	out := ruleDiffs{A: pathA, B: pathB, Points: len(points), Kinds: map[string]int{}, Differences: []ruleDifference{}}
+	var times []knownTimes
+	if t.find != nil {
+		times = []knownTimes{t}
+	}
+	out, err := compareSides(a, b, points, times)
+	if err != nil {
+		return err
+	}
+	return d.show(out, func() { d.printDiffs(out) })
+}
+
+// compareSides compares two selections at the given points, with the times of one or several sources, or none.
+func compareSides(a, b ruleSide, points []coll.Point, times []knownTimes) (ruleDiffs, error) {
+	out := ruleDiffs{A: a.path, B: b.path, Points: len(points), Kinds: map[string]int{}, Differences: []ruleDifference{}, timed: len(times) > 0}
 	logs := 0.0
 	for _, p := range points {
 		x := ruleDifference{Point: p, A: a.choose(p), B: b.choose(p)}
 		same := plainName(x.A) == plainName(x.B)
 		if !same {
-			if err := x.judge(t); err != nil {
-				return err
+			if err := x.judge(times); err != nil {
+				return out, err
 			}
 			out.count(x)
 		}
@@ -166,17 +189,18 @@ func (d *ruleDiffer) run(cmd *cobra.Command, pathA, pathB string) error {
 			}
 		}
 	}
-	if t.find != nil && out.Timed > 0 {
+	if out.timed && out.Timed > 0 {
 		out.Ratio = math.Exp(logs / float64(out.Timed))
 	}
 	slices.SortStableFunc(out.Differences, func(a, b ruleDifference) int {
-		return cmp.Or(cmp.Compare(kindOrder(a), kindOrder(b)), cmp.Compare(math.Abs(math.Log(max(b.Ratio, 1e-300))), math.Abs(math.Log(max(a.Ratio, 1e-300)))))
+		return cmp.Or(cmp.Compare(kindOrder(a.Kind), kindOrder(b.Kind)), cmp.Compare(math.Abs(math.Log(max(b.Ratio, 1e-300))), math.Abs(math.Log(max(a.Ratio, 1e-300)))))
 	})
-	return d.show(out, func() { d.print(out, t.find != nil) })
+	return out, nil
 }
 
-func kindOrder(x ruleDifference) int {
-	return slices.Index([]string{diffMatters, diffSmall, diffTie, diffUnknown}, x.Kind)
+// kindOrder ranks kinds of differences, the most important first.
+func kindOrder(kind string) int {
+	return slices.Index([]string{diffMatters, diffSmall, diffTie, diffUnknown}, kind)
 }
 
 func (o *ruleDiffs) count(x ruleDifference) {
@@ -300,33 +324,56 @@ func timesOfCampaign(problems []campaign.Conclusion) knownTimes {
 	return out
 }
 
-// judge sets the kind and the ratio of a difference.
-func (x *ruleDifference) judge(t knownTimes) error {
+// judge sets the kind and the ratio of a difference. Several sources of times must agree that it matters, and on who is
+// faster; otherwise the difference is a tie. The ratio is their geometric mean.
+func (x *ruleDifference) judge(times []knownTimes) error {
 	x.Kind = diffUnknown
-	if t.find == nil {
-		return nil
+	logs, known, faster := 0.0, 0, 0
+	for _, t := range times {
+		kind, ratio, err := x.judgedBy(t)
+		if err != nil {
+			return err
+		}
+		if kind == diffUnknown {
+			continue
+		}
+		if x.Kind == diffUnknown || kindOrder(kind) > kindOrder(x.Kind) {
+			x.Kind = kind
+		}
+		known++
+		logs += math.Log(ratio)
+		faster += cmp.Compare(ratio, 1)
 	}
-	all, err := t.find(coll.Point{Collective: x.Collective, Nodes: x.Nodes, PPN: x.PPN, MsgBytes: x.MsgBytes})
+	if known > 0 {
+		x.Ratio = math.Exp(logs / float64(known))
+	}
+	if x.Kind == diffMatters && max(faster, -faster) < known {
+		x.Kind = diffTie
+	}
+	return nil
+}
+
+// judgedBy returns the kind of a difference and A's time divided by B's, according to one source of times.
+func (x *ruleDifference) judgedBy(t knownTimes) (kind string, ratio float64, err error) {
+	all, err := t.find(x.Point)
 	if err != nil {
-		return err
+		return "", 0, err
 	}
 	a, okA := timeOf(all, x.A)
 	b, okB := timeOf(all, x.B)
 	if !okA || !okB {
-		return nil
+		return diffUnknown, 0, nil
 	}
-	x.Ratio = a.Seconds / b.Seconds
+	ratio = a.Seconds / b.Seconds
 	noise := math.Pow(10, 2*math.Sqrt(2*preprocess.MeasurementNoise)) // two standard deviations of a ratio of two measurements
-	loss := max(x.Ratio, 1/x.Ratio)
+	loss := max(ratio, 1/ratio)
 	switch known := a.High > 0 && b.High > 0; {
 	case known && a.Low <= b.High && b.Low <= a.High, !known && loss <= noise:
-		x.Kind = diffTie
+		return diffTie, ratio, nil
 	case loss <= mattering:
-		x.Kind = diffSmall
-	default:
-		x.Kind = diffMatters
+		return diffSmall, ratio, nil
 	}
-	return nil
+	return diffMatters, ratio, nil
 }
 
 func timeOf(all []campaign.CandidateTime, alg coll.Algorithm) (campaign.CandidateTime, bool) {
@@ -355,16 +402,16 @@ func plainName(alg coll.Algorithm) string {
 // mostShown is the largest number of differences that the table shows.
 const mostShown = 10
 
-func (d *ruleDiffer) print(o ruleDiffs, timed bool) {
-	fmt.Fprintf(d.stdout, "A: %s\nB: %s\n", o.A, o.B)
-	if !timed {
-		fmt.Fprintf(d.stdout, "%d of %s differ; which one is faster: give --data or --campaign\n", o.Differ, plural(o.Points, "point"))
+func (a *app) printDiffs(o ruleDiffs) {
+	fmt.Fprintf(a.stdout, "A: %s\nB: %s\n", o.A, o.B)
+	if !o.timed {
+		fmt.Fprintf(a.stdout, "%d of %s differ; which one is faster: give --data or --campaign\n", o.Differ, plural(o.Points, "point"))
 	} else {
-		fmt.Fprintf(d.stdout, "Of %d that differ, %d matter: A is faster at %d, B at %d.\n", o.Differ, o.Kinds[diffMatters], o.FasterA, o.FasterB)
-		fmt.Fprintf(d.stdout, "The others: %d lose at most 2 %%, %d are ties within noise, %d have no time. %s are compared.\n",
+		fmt.Fprintf(a.stdout, "Of %d that differ, %d matter: A is faster at %d, B at %d.\n", o.Differ, o.Kinds[diffMatters], o.FasterA, o.FasterB)
+		fmt.Fprintf(a.stdout, "The others: %d lose at most 2 %%, %d are ties within noise, %d have no time. %s are compared.\n",
 			o.Kinds[diffSmall], o.Kinds[diffTie], o.Kinds[diffUnknown], plural(o.Points, "point"))
 		if o.Ratio > 0 {
-			fmt.Fprintf(d.stdout, "A takes %.3f of B's time in geometric mean over %s.\n", o.Ratio, plural(o.Timed, "point"))
+			fmt.Fprintf(a.stdout, "A takes %.3f of B's time in geometric mean over %s.\n", o.Ratio, plural(o.Timed, "point"))
 		}
 	}
 	if len(o.Differences) == 0 {
@@ -384,8 +431,8 @@ func (d *ruleDiffer) print(o ruleDiffs, timed bool) {
 		}
 		t.AppendRow(table.Row{x.Collective, x.Nodes, x.PPN, coll.FormatBytes(x.MsgBytes), x.A, x.B, faster})
 	}
-	fmt.Fprintln(d.stdout, t.Render())
+	fmt.Fprintln(a.stdout, t.Render())
 	if n := len(o.Differences) - mostShown; n > 0 {
-		fmt.Fprintf(d.stdout, "and %d more: --format json has all\n", n)
+		fmt.Fprintf(a.stdout, "and %d more: --format json has all\n", n)
 	}
 }

@@ -36,7 +36,7 @@ func Example() {
 	fmt.Println(x.Setup.Settings[0].Name, x.Setup.Settings[0].Value)
 	fmt.Println(b.Replay(x, sel, rows))
 	// Output:
-	// 4.0.2 2 [mpich.json mpich.ch4.json mpich.env] <nil>
+	// 4.0.2 2 [mpich.json mpich.ch4.json mpich.env mpich.csh] <nil>
 	// MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE /tuned/mpich.json
 	// <nil>
 }

@@ -102,7 +102,7 @@ func (b build) files(sel selection.Selection, dir, name string) (out []mpi.File,
 		return nil, nil, err
 	}
 	add := func(variable, file string, tree treeObject) {
-		out = append(out, mpi.File{Name: file, Content: tree.Bytes()})
+		out = append(out, mpi.File{Name: file, Content: tree.Bytes(), Comment: mpi.BlockComment})
 		settings = append(settings, mpi.Setting{Name: variable, Value: filepath.Join(dir, filepath.FromSlash(file))})
 	}
 	add(flatFile, name+".json", trees.flat)

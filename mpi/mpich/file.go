@@ -22,12 +22,14 @@ type treeFile struct {
 	*mpi.RuleFile
 	doc    *mpi.JSON
 	tree   treeObject
-	device bool // it selects compositions
+	device bool                                    // it selects compositions
+	places map[*mpi.JSON]map[string]mpi.JSONMember // see members
 }
 
 // ReadRules implements mpi.RuleReader. Without the library's file, and for a release whose trees are not known, it does
 // not check names that the catalogue does not have.
 func (library) ReadRules(cat *mpi.Catalogue, path string, text []byte) (*mpi.RuleFile, bool) {
+	text = blankComment(text)
 	if !looksLikeTree(text) {
 		return nil, false
 	}
@@ -47,6 +49,26 @@ func (library) ReadRules(cat *mpi.Catalogue, path string, text []byte) (*mpi.Rul
 	}
 	f.Sort()
 	return f.RuleFile, true
+}
+
+// blankComment replaces a comment before a tree by blanks, so that lines keep their numbers. MPICH reads its files with
+// json-c, which accepts comments; tutti writes where a file comes from there.
+func blankComment(text []byte) []byte {
+	start := len(text) - len(bytes.TrimLeft(text, " \t\r\n"))
+	if !bytes.HasPrefix(text[start:], []byte("/*")) {
+		return text
+	}
+	length := bytes.Index(text[start:], []byte("*/"))
+	if length < 0 {
+		return text
+	}
+	out := slices.Clone(text)
+	for i := range start + length + len("*/") {
+		if out[i] != '\n' {
+			out[i] = ' '
+		}
+	}
+	return out
 }
 
 func looksLikeTree(text []byte) bool {
@@ -103,12 +125,16 @@ func (f *treeFile) object(v *mpi.JSON, depth int) treeObject {
 		return nil
 	}
 	var out treeObject
+	at := map[string]int{}
 	for _, m := range v.Members {
-		key := plainKey(m.Key)
-		if _, twice := out.Get(key); twice {
+		key, value := plainKey(m.Key), f.object(m.Value, depth+1)
+		if i, twice := at[key]; twice {
 			f.Add(m.Line, mpi.FindingNote, fmt.Sprintf("%s is there twice in one object: the last one counts, at the place of the first", key))
+			out[i].Value = value
+			continue
 		}
-		out = out.With(key, f.object(m.Value, depth+1))
+		at[key] = len(out)
+		out = append(out, treeMember{key, value})
 	}
 	return out
 }
@@ -119,17 +145,36 @@ func plainKey(key string) string { return strings.ReplaceAll(key, " ", "") }
 func (f *treeFile) line(path []string) int {
 	v, line := f.doc, 1
 	for _, key := range path {
-		found := false
-		for _, m := range v.Members {
-			if k := plainKey(m.Key); k == key || k == leafKey+key || k == compositionKey+key {
-				v, line, found = m.Value, m.Line, true
-			}
-		}
+		m, found := f.members(v)[key]
 		if !found {
 			break
 		}
+		v, line = m.Value, m.Line
 	}
 	return line
+}
+
+// members returns the members of an object by key, and those of leaves also by their key without its kind. The last of
+// equal keys counts.
+func (f *treeFile) members(v *mpi.JSON) map[string]mpi.JSONMember {
+	if out, known := f.places[v]; known {
+		return out
+	}
+	out := make(map[string]mpi.JSONMember, len(v.Members))
+	for _, m := range v.Members {
+		key := plainKey(m.Key)
+		out[key] = m
+		for _, kind := range []string{leafKey, compositionKey} {
+			if name, ok := strings.CutPrefix(key, kind); ok {
+				out[name] = m
+			}
+		}
+	}
+	if f.places == nil {
+		f.places = map[*mpi.JSON]map[string]mpi.JSONMember{}
+	}
+	f.places[v] = out
+	return out
 }
 
 // check adds the faults of the tree, and what its leaves do.

@@ -103,8 +103,9 @@ func quote(s string) string {
 // parseTree reads a selection tree. The error matches errTreeSyntax and contains the line number.
 //
 // Like MPICH, it removes spaces from keys. If two keys are equal, the last one replaces the first. Unlike
-// MPICH, it rejects text after the tree, comments and single quotes.
+// MPICH, it rejects text after the tree, comments inside it and single quotes.
 func parseTree(text []byte) (treeObject, error) {
+	text = blankComment(text)
 	d := json.NewDecoder(bytes.NewReader(text))
 	o, err := parseObject(d, 0)
 	if _, after := d.Token(); err == nil && !errors.Is(after, io.EOF) {

@@ -32,7 +32,7 @@ func Example() {
 	fmt.Println(x.Names(), err)
 	fmt.Printf("%s", x.Loaded(coll.Layout{}, "OMPI_MCA_coll_tuned_dynamic_rules_filename"))
 	// Output:
-	// [openmpi.rules openmpi.env] <nil>
+	// [openmpi.rules openmpi.env openmpi.csh] <nil>
 	// # rules of coll/tuned: size of message, algorithm (0: the library decides), fan in/out, segment size
 	// 1 # collectives
 	// 6 # barrier

@@ -137,13 +137,13 @@ func (b build) files(rules bundle, dir string) mpi.Export {
 		for i, l := range common {
 			common[i].rules = overlay(b.guarded(withoutHan(l.rules), job), rules.site)
 		}
-		x.Files = append(x.Files, mpi.File{Name: name, Content: b.text(overlay(b.guarded(withoutHan(r), job), rules.site), common)})
+		x.Files = append(x.Files, mpi.File{Name: name, Content: b.text(overlay(b.guarded(withoutHan(r), job), rules.site), common), Comment: commentStyle(name)})
 		han := b.hanRules(r, job)
 		if len(han) == 0 { // the site's own file stays
 			return b.settings(rules.tuned(), filepath.Join(dir, name), "")
 		}
 		hanFile := strings.TrimSuffix(name, path.Ext(name)) + path.Ext(hanName)
-		x.Files = append(x.Files, mpi.File{Name: hanFile, Content: append(han, b.siteHan(han)...).Bytes()})
+		x.Files = append(x.Files, mpi.File{Name: hanFile, Content: append(han, b.siteHan(han)...).Bytes(), Comment: mpi.HashComment})
 		return append(b.settings(rules.tuned(), filepath.Join(dir, name), filepath.Join(dir, hanFile)), segments(r, job)...)
 	}
 	for _, l := range rules.layouts {
@@ -333,4 +333,12 @@ func ruleOf(c coll.Collective, alg coll.Algorithm, ranks int, cat *mpi.Catalogue
 		}
 	}
 	return r, nil
+}
+
+// commentStyle returns how Open MPI accepts comments in a file of rules. Its reader of JSON accepts none.
+func commentStyle(name string) mpi.CommentStyle {
+	if path.Ext(name) == path.Ext(newerName) {
+		return ""
+	}
+	return mpi.HashComment
 }

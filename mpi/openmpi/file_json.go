@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -149,52 +150,62 @@ func (f *ruleFile) jsonNumber(v *mpi.JSON, key string, initial int64) int64 {
 
 // findCovered marks rules that no call reaches because the blocks or rules before serve all their calls.
 func (f *ruleFile) findCovered() {
-	type place struct {
-		collective coll.Collective
-		block      int
+	type class struct {
+		collective   coll.Collective
+		distribution distribution
 	}
-	blocks := map[coll.Collective][]placedRule{} // the first rule of each block
-	rules := map[place][]span{}
+	served := map[class]*spanSet{} // ranks that blocks before serve, for calls of a distribution
+	var block placedRule           // the first rule of the current block
+	var sizes spanSet              // that rules before serve in this block
 	for i, r := range f.rules {
-		at := place{r.Collective, r.Block}
-		seen := blocks[r.Collective]
-		if len(seen) == 0 || seen[len(seen)-1].Block != r.Block {
-			blocks[r.Collective] = append(seen, r)
-		}
-		if r.Unreachable != "" {
-			continue
-		}
-		var before []span
-		for _, b := range blocks[r.Collective] {
-			if b.Block != r.Block && b.Unreachable == "" && (b.Distribution == anyDistribution || b.Distribution == r.Distribution) {
-				before = append(before, b.Ranks)
+		if i == 0 || r.Collective != block.Collective || r.Block != block.Block {
+			if i > 0 && block.Unreachable == "" {
+				for _, d := range []distribution{anyDistribution, onePerNode, singleNode} {
+					at := class{block.Collective, d}
+					if served[at] == nil {
+						served[at] = &spanSet{}
+					}
+					if block.Distribution == anyDistribution || block.Distribution == d {
+						served[at].add(block.Ranks)
+					}
+				}
 			}
+			block, sizes = r, spanSet{}
 		}
-		if covered(span{max(2, r.Ranks.Low), r.Ranks.High}, before) {
+		ranks := span{max(2, r.Ranks.Low), r.Ranks.High}
+		switch before := served[class{r.Collective, r.Distribution}]; {
+		case r.Unreachable != "":
+		case before != nil && before.covers(ranks):
 			f.rules[i].Unreachable = "blocks before serve all communicators of " + r.Ranks.text("ranks")
-			continue
-		}
-		if covered(r.Sizes, rules[at]) {
+		case sizes.covers(r.Sizes):
 			f.rules[i].Unreachable = "rules before serve all messages of " + r.Sizes.text("B")
-			continue
+		default:
+			sizes.add(r.Sizes)
 		}
-		rules[at] = append(rules[at], r.Sizes)
 	}
 }
 
-// covered reports whether spans contain all numbers of s. O(n log n) time.
-func covered(s span, by []span) bool {
-	by = slices.Clone(by)
-	slices.SortFunc(by, func(a, b span) int { return int(max(-1, min(1, a.Low-b.Low))) })
-	next := s.Low
-	for _, b := range by {
-		if b.Low > next {
-			return false
-		}
-		if b.High >= s.High {
-			return true
-		}
-		next = max(next, b.High+1)
+// spanSet is a set of numbers: spans that are disjoint, not adjacent and ascending.
+type spanSet struct{ spans []span }
+
+// add adds the numbers of a span. An empty span adds nothing.
+func (s *spanSet) add(n span) {
+	if n.empty() {
+		return
 	}
-	return s.empty() && len(by) > 0
+	first := sort.Search(len(s.spans), func(i int) bool { return s.spans[i].High >= n.Low-1 })
+	end := first
+	for ; end < len(s.spans) && s.spans[end].Low <= n.High+1; end++ {
+		n = span{min(n.Low, s.spans[end].Low), max(n.High, s.spans[end].High)}
+	}
+	s.spans = slices.Replace(s.spans, first, end, n)
+}
+
+// covers reports whether the set has all numbers of n. An empty span is covered by any set but the empty one.
+func (s *spanSet) covers(n span) bool {
+	if n.empty() {
+		return len(s.spans) > 0
+	}
+	i := sort.Search(len(s.spans), func(i int) bool { return s.spans[i].High >= n.High })
+	return i < len(s.spans) && s.spans[i].Low <= n.Low
 }

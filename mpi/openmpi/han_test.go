@@ -31,7 +31,7 @@ func TestHan(t *testing.T) {
 	})
 	b := build{release(t, "5.0.9")}
 	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
-	if d := cmp.Diff([]string{"openmpi.rules", "openmpi.han", "openmpi.env", "layouts/3x4.rules", "layouts/3x4.han"}, x.Names()); d != "" {
+	if d := cmp.Diff([]string{"openmpi.rules", "openmpi.han", "openmpi.env", "openmpi.csh", "layouts/3x4.rules", "layouts/3x4.han"}, x.Names()); d != "" {
 		t.Error(d)
 	}
 	testutil.CheckGolden(t, "3x4.han", x.Loaded(coll.Layout{Nodes: 3, PPN: 4}, hanVariable))

@@ -59,7 +59,7 @@ func TestGolden(t *testing.T) {
 		testutil.CheckGolden(t, path.Base(f.Name), f.Content)
 	}
 	x = testutil.Must(b.Export(sel, "/home/me/my runs"))(t)
-	if d := cmp.Diff([]string{"openmpi.rules", "openmpi.env", "layouts/2x6.rules", "layouts/12x1.rules"}, x.Names()); d != "" {
+	if d := cmp.Diff([]string{"openmpi.rules", "openmpi.env", "openmpi.csh", "layouts/2x6.rules", "layouts/12x1.rules"}, x.Names()); d != "" {
 		t.Error(d)
 	}
 	snippet := testutil.Must(x.Setup.Shell())(t)
@@ -319,7 +319,7 @@ func TestJSONGolden(t *testing.T) {
 	b := build{release(t, "6.0.x")}
 	rows := distributionRows()
 	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.01})
-	if d := cmp.Diff([]string{"openmpi.json", "openmpi.han", "openmpi.env", "layouts/2x6.json", "layouts/2x6.han", "layouts/3x2.json", "layouts/3x2.han"}, x.Names()); d != "" {
+	if d := cmp.Diff([]string{"openmpi.json", "openmpi.han", "openmpi.env", "openmpi.csh", "layouts/2x6.json", "layouts/2x6.han", "layouts/3x2.json", "layouts/3x2.han"}, x.Names()); d != "" {
 		t.Error(d)
 	}
 	for _, f := range x.Files {

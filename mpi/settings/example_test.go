@@ -33,6 +33,6 @@ func Example() {
 	fmt.Println(x.Names(), err)
 	fmt.Println(x.Setup.For(coll.Layout{Nodes: 4, PPN: 2}))
 	// Output:
-	// [intel.env] <nil>
+	// [intel.env intel.csh] <nil>
 	// [{I_MPI_ADJUST_BCAST 3:1048576-1048576@8-8}]
 }

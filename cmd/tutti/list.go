@@ -1,0 +1,152 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/jedib0t/go-pretty/v6/text"
+	"github.com/spf13/cobra"
+
+	"tutti/journal"
+	"tutti/report"
+)
+
+// maxListDepth limits how many folders below the given one tutti list looks for campaigns.
+const maxListDepth = 5
+
+// listedCampaign is a campaign in a list.
+type listedCampaign struct {
+	Folder   string           `json:"folder"`
+	Campaign string           `json:"campaign"`
+	Activity journal.Activity `json:"activity"` // or "finished"; empty with Error
+	Created  time.Time        `json:"created"`
+	Problems int              `json:"problems"`
+	Stopped  map[string]int   `json:"stopped"` // number of problems by stop reason
+	Verdicts []report.Verdict `json:"verdicts,omitempty"`
+	Error    string           `json:"error,omitempty"` // why the journal cannot be read
+}
+
+func listCommand(a *app) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "list [FOLDER]",
+		Short: "List the campaigns in a folder",
+		Long: `list finds the campaigns in a folder (default: results, else the working directory) and
+in the folders below it. It prints a line for each: its state, when it started, how its
+problems stopped, and for each library the gain with its source. The newest is first.`,
+		Example:           indent("tutti list", "tutti list results --format json"),
+		Args:              arguments(0, 1, "at most one folder"),
+		ValidArgsFunction: completeFolders,
+	}
+	a.formatFlag(cmd)
+	cmd.RunE = func(_ *cobra.Command, args []string) error {
+		folder := "."
+		switch {
+		case len(args) == 1:
+			folder = args[0]
+		case isFolder("results"):
+			folder = "results"
+		}
+		all, err := campaignsIn(folder)
+		if err != nil {
+			return withCode(codeInput, err)
+		}
+		if len(all) == 0 {
+			a.printLine(fmt.Sprintf("no campaign in %s: tutti list FOLDER looks elsewhere, tutti init and tutti tune start one", displayPath(folder)))
+		}
+		return a.show(all, func() { a.printCampaigns(all) })
+	}
+	return cmd
+}
+
+// campaignsIn returns the campaigns in a folder and below it, the newest first. Folders that cannot be read are left out,
+// unless it is `folder` itself.
+func campaignsIn(folder string) ([]listedCampaign, error) {
+	all := []listedCampaign{}
+	err := filepath.WalkDir(folder, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil && path == folder:
+			return err
+		case err != nil:
+			return fs.SkipDir
+		case !d.IsDir() && path == folder:
+			return fmt.Errorf("%s: want a folder", folder)
+		case !d.IsDir():
+			return nil
+		}
+		if c, ok := listedIn(path); ok {
+			all = append(all, c)
+			return fs.SkipDir // a campaign contains no others
+		}
+		below, err := filepath.Rel(folder, path)
+		if hidden := path != folder && strings.HasPrefix(d.Name(), "."); hidden || err == nil && strings.Count(below, string(filepath.Separator)) >= maxListDepth {
+			return fs.SkipDir
+		}
+		return nil
+	})
+	slices.SortStableFunc(all, func(a, b listedCampaign) int { return b.Created.Compare(a.Created) })
+	return all, err
+}
+
+// listedIn describes the campaign in a folder. It returns false if the folder has no journal.
+func listedIn(folder string) (listedCampaign, bool) {
+	contents, err := journal.Read(folder)
+	c := listedCampaign{Folder: displayPath(folder), Stopped: map[string]int{}}
+	var process string
+	if err == nil {
+		c.Activity, process, err = journal.ActivityIn(folder)
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return c, false
+	case err != nil:
+		c.Error = err.Error()
+		return c, true
+	}
+	s := statusOf(contents, c.Activity, process)
+	if facts, _, ok := storedResults(contents, folder); ok {
+		c.Verdicts = facts.Verdicts()
+	}
+	c.Campaign, c.Activity, c.Created, c.Problems = s.Campaign, s.Activity, s.Created, len(s.Problems)
+	for _, p := range s.Problems {
+		if p.Stop != "" {
+			c.Stopped[p.Stop]++
+		}
+	}
+	return c, true
+}
+
+func (a *app) printCampaigns(all []listedCampaign) {
+	if len(all) == 0 {
+		return
+	}
+	t := report.NewTable(table.Row{"folder", "state", "started", "problems", "gain"})
+	for _, c := range all {
+		results := text.WrapSoft(c.Error, 40)
+		for _, v := range c.Verdicts {
+			results += gainColumn(v) + "\n"
+		}
+		var stops []string
+		for _, stop := range slices.Sorted(maps.Keys(c.Stopped)) {
+			stops = append(stops, fmt.Sprintf("%d %s", c.Stopped[stop], stop))
+		}
+		t.AppendRow(table.Row{
+			c.Folder, string(c.Activity), c.Created.Format(time.DateOnly), strings.Join(append([]string{fmt.Sprint(c.Problems)}, stops...), ", "), strings.TrimSpace(results),
+		})
+	}
+	fmt.Fprintln(a.stdout, t.Render())
+}
+
+// gainColumn returns a short text such as "mpich 6.6 % verified".
+func gainColumn(v report.Verdict) string {
+	if v.Gain == nil {
+		return v.Library + " unknown"
+	}
+	return fmt.Sprintf("%s %s %s", v.Library, report.FormatShare(v.Gain.Value), v.Evidence)
+}
