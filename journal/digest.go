@@ -58,7 +58,9 @@ func counts(line []byte) bool {
 	return !isKind(line, KindJob) && !isKind(line, KindResume) && !isKind(line, KindSpec) && !isJob(KindVerify) && !isPreflight
 }
 
-func isKind(line []byte, k Kind) bool { return bytes.HasPrefix(line, []byte(`{"kind":"`+string(k)+`"`)) }
+func isKind(line []byte, k Kind) bool {
+	return bytes.HasPrefix(line, []byte(`{"kind":"`+string(k)+`"`))
+}
 
 // withoutTime removes the time of a record from its line. The slice is changed in place.
 func withoutTime(line []byte) []byte {
