@@ -250,6 +250,7 @@ func CookieKey(path string, log *slog.Logger) ([]byte, error) {
 	return key, renameio.WriteFile(path, key, 0o600, renameio.IgnoreUmask())
 }
 
+// readCookieKey returns the key in a file. The error matches fs.ErrNotExist if there is none.
 func readCookieKey(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
