@@ -231,13 +231,14 @@ func topologySlowCommand(a *app, name *string) *cobra.Command {
 		Long: `slow finds nodes, and links between switches, that slow down all messages passing
 through them. Measure pairs in three rounds or more; in each round a node has one
 partner, a different one each time. The printed chance is an upper bound of the
-probability of such a suspect on a machine without slow nodes and links.`,
+probability of such a suspect on a machine without slow nodes and links. Pairs with
+nodes that are not in the tree are left out, with a warning that names these nodes.`,
 		Example: indent("tutti topology slow topology.conf rounds.csv"),
 		Args:    arguments(2, 2, "two files"),
 	}
 	a.formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		found, err := findSlow(args[0], args[1], *name)
+		found, err := a.findSlow(args[0], args[1], *name)
 		if err != nil {
 			return withCode(codeInput, err)
 		}
@@ -256,7 +257,7 @@ probability of such a suspect on a machine without slow nodes and links.`,
 
 // findSlow reads a topology and the measurements of pairs of nodes. It returns the nodes and links that are
 // probably slow.
-func findSlow(treePath, pairsPath, name string) (discover.SuspectReport, error) {
+func (a *app) findSlow(treePath, pairsPath, name string) (discover.SuspectReport, error) {
 	t, err := readTopology(treePath, name)
 	if err != nil {
 		return discover.SuspectReport{}, err
@@ -265,11 +266,39 @@ func findSlow(treePath, pairsPath, name string) (discover.SuspectReport, error) 
 	if err != nil {
 		return discover.SuspectReport{}, err
 	}
+	pairs, missing := withinTree(&t, pairs)
+	if len(missing) > 0 {
+		a.warn([]string{fmt.Sprintf("%s: pairs with nodes that %s does not have are left out: %s", pairsPath, treePath, topology.HostList(missing))})
+	}
+	if len(pairs) == 0 {
+		return discover.SuspectReport{}, fmt.Errorf("%s: no pair of two nodes of %s", pairsPath, treePath)
+	}
 	found, err := discover.FindSuspects(&t, pairs)
 	if err != nil {
 		return discover.SuspectReport{}, fmt.Errorf("%s: %w", pairsPath, err)
 	}
 	return found, nil
+}
+
+// withinTree returns the pairs whose nodes are in a tree, and the names of the other nodes, sorted.
+func withinTree(t *topology.Tree, pairs []discover.PairTime) (within []discover.PairTime, missing []string) {
+	known := map[string]bool{}
+	for _, node := range t.Nodes() {
+		known[node] = true
+	}
+	for _, p := range pairs {
+		if known[p.A] && known[p.B] {
+			within = append(within, p)
+			continue
+		}
+		for _, node := range []string{p.A, p.B} {
+			if !known[node] && !slices.Contains(missing, node) {
+				missing = append(missing, node)
+			}
+		}
+	}
+	slices.Sort(missing)
+	return within, missing
 }
 
 // ranksOf returns the name of the node of each rank of a job. `list` names the nodes in Slurm's
