@@ -41,6 +41,7 @@ const (
 	JobBroken        Cause = "job broken"
 	NoStep           Cause = "no step"
 	NoProgram        Cause = "no program"
+	LauncherFailed   Cause = "launcher failed"
 	DiskFull         Cause = "disk full"
 	Signalled        Cause = "signalled"
 	Noisy            Cause = "noisy"
@@ -84,7 +85,8 @@ func Causes() []CauseInfo {
 		{NodeFailed, FaultMachine, "node failure, boot failure, lost connection to a node or to a launcher's daemon; the exit code of such a launch, 0 too, means nothing", otherJob},
 		{JobBroken, FaultMachine, "the scheduler lost the job; its script failed, was killed, or timed out in the set-up; folder not visible", otherJob},
 		{NoStep, FaultMachine, "srun gets no step, no confirmation or no answer for the launch", otherJob},
-		{NoProgram, FaultMachine, "program, launcher or shared library is missing or not executable (exit codes 126, 127)", "before any program started: exit code 8; later " + otherJob},
+		{NoProgram, FaultMachine, "program, launcher, a program that the launcher needs, or shared library is missing or not executable (exit codes 126, 127)", "before any program started: exit code 8; later " + otherJob},
+		{LauncherFailed, FaultMachine, "an assertion or an internal error of mpiexec or mpirun", "before any program started: exit code 8; later " + otherJob},
 		{DiskFull, FaultMachine, "no space left on device, disk quota exceeded", otherJob},
 		{Signalled, FaultMachine, "TERM, INT or HUP ends the launch from outside, such as the grace time of a preemption", otherJob},
 		{Noisy, FaultMachine, "an interval wider than `benchmark.noise_limit`", "uses no attempt: measured again in later rounds, `attempts` times in all, then noisy: not selected, and the problem does not converge"},
@@ -135,12 +137,16 @@ type launcherMessage struct {
 
 // The messages that launchers print to standard error. Those of srun are from Slurm 22.05 to 26.05: src/srun,
 // src/api/step_launch.c; those of mpirun from the help texts of Open MPI 4.1 to 6.0 and PRRTE; those of hydra from
-// MPICH 4.0 to 5.0.
+// MPICH 4.0 to 5.0. The first one in this list counts: a launcher that does not find a program that it needs says so,
+// and then fails in many ways.
 var launcherMessages = []launcherMessage{
+	{NoProgram, regexp.MustCompile(`(?m)^\[mpiexec@[^]]*\] \S+ \([^)]*\): execvp error on file |\b(` + strings.Join(allHelpers(), "|") + `): (command not found|not found|No such file or directory|Permission denied)|parameter "plm_\w+_agent" was set to a path\s+that could not be found`), true},
 	{NodeFailed, regexp.MustCompile(`(?m)^srun: error: (Node failure on |Aborting, (step missing and io error|io error and missing step) on node )`), true},
 	{NodeFailed, regexp.MustCompile(`(?m)^slurmstepd(-\S+)?: error: \*\*\* .* CANCELLED AT .* DUE TO (NODE FAILURE|JOB REQUEUE|PREEMPTION)`), true},
 	{NodeFailed, regexp.MustCompile(`(ORTE|PRTE|PRRTE|DVM) has lost communication with a remote daemon|An? (ORTE |PRTE |PRRTE )?daemon (has )?(died|failed) unexpectedly|An? (ORTE|PRTE|PRRTE) daemon has unexpectedly failed|(ORTE|PRTE|PRRTE) was unable to reliably start one or more daemons`), true},
-	{NodeFailed, regexp.MustCompile(`(?m)^\[mpiexec@[^]]*\] .*assert \(!closed\) failed`), true},
+	{NodeFailed, regexp.MustCompile(`(?m)^\[mpiexec@[^]]*\] (control_cb|cmd_response) .*assert \(!closed\) failed`), true},
+	{LauncherFailed, regexp.MustCompile(`(?m)^\[mpiexec@[^]]*\] \S+ \([^)]*\): assert \(.*\) failed`), true},
+	{LauncherFailed, regexp.MustCompile(`(ORTE|PRTE)_ERROR_LOG: |PRTE ERROR: |FORCE-TERMINATE AT |An internal error has occurred in (ORTE|PRTE|PRRTE)|It looks like (orte|prte)_init failed`), false},
 	{DiskFull, regexp.MustCompile(`No space left on device|Disk quota exceeded`), true},
 	{NoStep, regexp.MustCompile(`(?m)^srun: error: (Unable to (create step for job|confirm allocation for job|contact slurm controller)|Slurm job \d+ has expired|timeout waiting for task launch|Task launch for |task \d+ launch failed|Application launch failed|Timed out waiting for job step to complete)`), false},
 	{NoStep, regexp.MustCompile(`(?m)^srun: (error: )?(Slurm is busy, step creation delayed|Job \d+ step creation (temporarily|still) disabled, retrying|Step completed in JobId=)`), false},

@@ -3,6 +3,8 @@ package benchrunner
 import (
 	"cmp"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -37,6 +39,42 @@ const (
 // LauncherNames returns the names that NewLauncher accepts: the commands that start MPI programs.
 func LauncherNames() []string { return []string{Srun, Hydra, Mpirun, PALS} }
 
+// Helpers returns the names of the programs that a launcher starts on the nodes of a job, in several releases. The
+// launcher looks for them in the folder of its own path, and does not follow a symbolic link to the folder where it is
+// installed.
+func Helpers(launcher string) []string { return launcherKinds[launcher].helpers }
+
+func allHelpers() []string {
+	var out []string
+	for _, k := range launcherKinds {
+		out = append(out, k.helpers...)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// FollowLauncher returns the path with which a launcher finds its helpers: the given one, or the first of its symbolic
+// links' targets that has a helper in its folder. Job scripts do the same.
+func FollowLauncher(launcher, path string) string {
+	for at, links := path, 0; links < maxLinks; links++ {
+		dir := filepath.Dir(at)
+		if slices.ContainsFunc(Helpers(launcher), func(name string) bool { _, err := os.Stat(filepath.Join(dir, name)); return err == nil }) {
+			return at
+		}
+		target, err := os.Readlink(at)
+		if err != nil {
+			break
+		}
+		if at = target; !filepath.IsAbs(target) {
+			at = filepath.Join(dir, target)
+		}
+	}
+	return path
+}
+
+// maxLinks is the largest number of symbolic links in a row, as in Linux.
+const maxLinks = 40
+
 // LauncherOptions configure the command line of a launcher.
 type LauncherOptions struct {
 	Path string   // of the launcher on the nodes; srun, mpiexec.hydra, mpirun or mpiexec when empty
@@ -58,6 +96,7 @@ type launcherKind struct {
 	path       string
 	layoutArgs func(o LauncherOptions, l coll.Layout, cmd Command) []string
 	reserved   []string // options that a site must not give; see checkArgs
+	helpers    []string // see Helpers
 
 	hostFile    func(path string) []string // returns the option that names a file of nodes
 	hostSuffix  func(ppn int) string       // follows the name of each node in that file
@@ -69,9 +108,11 @@ var launcherKinds = map[string]launcherKind{
 		hostFile: func(path string) []string { return []string{"--nodelist=" + path} }, hostSuffix: func(int) string { return "" },
 		hostOptions: []string{"-w", "--nodelist", "-x", "--exclude", "-r", "--relative", "-F", "--nodefile"}},
 	Hydra: {path: "mpiexec.hydra", layoutArgs: hydraArgs, reserved: []string{"-n", "-np", "-ppn", "-perhost", "-configfile"},
+		helpers:  []string{"hydra_pmi_proxy", "hydra_bstrap_proxy", "pmi_proxy"},
 		hostFile: func(path string) []string { return []string{"-f", path} }, hostSuffix: func(ppn int) string { return ":" + strconv.Itoa(ppn) },
 		hostOptions: []string{"-f", "-hostfile", "-machinefile", "-machine", "-machines", "-host", "-hosts", "-hostlist"}},
 	Mpirun: {path: "mpirun", layoutArgs: mpirunArgs, reserved: []string{"-n", "-np", "-c", "--np", "--n", "--map-by", "-map-by", "--npernode", "-npernode", "--ppr", "--rank-by", "-rank-by", "--app"},
+		helpers:  []string{"orted", "prted"},
 		hostFile: func(path string) []string { return []string{"--hostfile", path} }, hostSuffix: func(ppn int) string { return " slots=" + strconv.Itoa(ppn) },
 		hostOptions: []string{"-H", "--host", "-host", "--hostfile", "-hostfile", "--machinefile", "-machinefile", "--default-hostfile", "-default-hostfile"}},
 	PALS: {path: "mpiexec", layoutArgs: palsArgs, reserved: []string{"-n", "--n", "-np", "--np", "--ppn", "-ppn"},

@@ -48,22 +48,25 @@ func untagged(line string) string {
 
 // LastMessage returns the last line that says something about the failure, "" if there is none. It looks in
 // standard error first, then in standard output. An error of Slurm about the end of the program counts only if
-// there is no other line. The help texts of Open MPI's launcher come last.
+// there is no other line. Of the lines of hydra, which trace one error from its cause on, the first one counts. The help
+// texts of Open MPI's launcher come last.
 func (o Output) LastMessage() string {
 	for _, text := range [][]byte{o.Stderr, o.Stdout} {
 		lines, help := withoutHelp(strings.Split(strings.TrimSpace(string(text)), "\n"))
-		ofSlurm := ""
+		ofSlurm, ofHydra := "", ""
 		for _, line := range slices.Backward(lines) {
 			line = strings.TrimSpace(untagged(line))
 			switch {
 			case strings.Trim(line, "-=* ") == "" || strings.HasPrefix(line, placementMark):
+			case hydraForm.MatchString(line):
+				ofHydra = line
 			case !slurmForm.MatchString(line):
 				return line
 			case ofSlurm == "" && strings.Contains(line, ": error: "):
 				ofSlurm = line
 			}
 		}
-		if words := cmp.Or(ofSlurm, help); words != "" {
+		if words := cmp.Or(ofHydra, ofSlurm, help); words != "" {
 			return words
 		}
 	}
@@ -108,6 +111,8 @@ func (o Output) FirstMessage() string {
 	}
 	return ""
 }
+
+var hydraForm = regexp.MustCompile(`^\[(mpiexec|proxy:[0-9:]+)@[^]]*\] \S+ \([^)]*\): `)
 
 var slurmForm = regexp.MustCompile(`^(srun|slurmstepd)(-[^ :]+)?: `)
 

@@ -139,7 +139,7 @@ func (x *launcherTester) examine(ctx context.Context) {
 		for _, l := range own {
 			x.try(ctx, x.describeLauncher(l), trial{
 				library: lib, launcher: l.names[0], env: x.launchEnv(lib),
-				args: launchArgs(lib.launcher().Kind, benchrunner.LauncherOptions{Path: l.path}, x.launchEnv(lib)),
+				args: launchArgs(lib.launcher().Kind, benchrunner.LauncherOptions{Path: benchrunner.FollowLauncher(lib.launcher().Kind, l.path)}, x.launchEnv(lib)),
 			})
 		}
 		if len(own) == 0 {

@@ -35,6 +35,7 @@ type scriptData struct {
 	Modules                              string // lines that load modules
 	Setup                                bool
 	Srun                                 bool   // srun starts the launches
+	Helpers                              string // names of programs that the launcher looks for
 	Unset, Overlap                       string // environment variables to remove and one to set
 	Launches                             []scriptLaunch
 	Side                                 bool // launches run concurrently
@@ -86,6 +87,7 @@ func (m *Machine) render(d plannedJob, name string) (job, error) {
 		Name: name, Dir: m.jobDir(name), Program: m.opt.Program.Name(), Launcher: m.opt.Launcher.Name(),
 		Grace: int(grace.Seconds()), Moment: int(killGrace.Seconds()), Modules: benchrunner.LoadModules(m.opt.Modules), Setup: len(m.opt.Setup) > 0,
 		Srun: m.opt.Launcher.Name() == benchrunner.Srun, Unset: strings.Join(benchrunner.SrunVariables(), " "), Overlap: benchrunner.SrunOverlap,
+		Helpers:      strings.Join(benchrunner.Helpers(m.opt.Launcher.Name()), " "),
 		StdoutBlocks: maxStdout >> 10, StderrBlocks: maxStderr >> 10, LastBytes: lastBytes,
 		Side: runsConcurrently(j.launches, j.Nodes), Nodes: j.Nodes,
 	}

@@ -187,6 +187,34 @@ func TestWordsArrive(t *testing.T) {
 	}
 }
 
+// TestLauncherByLink checks launchers that are symbolic links, named by path or found in PATH: they must start by the
+// path beside which their helper is.
+func TestLauncherByLink(t *testing.T) {
+	dir := t.TempDir()
+	bin, links := filepath.Join(dir, "opt", "bin"), filepath.Join(dir, "home bin")
+	for _, d := range []string{bin, links} {
+		testutil.NoError(t, os.MkdirAll(d, 0o777))
+	}
+	const launcher = "#!/bin/bash\n[ -e \"${0%/*}/hydra_pmi_proxy\" ] || exit 255\nexec \"${@:6}\"\n" // after the options of hydra
+	testutil.NoError(t, testutil.WriteExecutable(filepath.Join(bin, "mpiexec.hydra"), launcher))
+	testutil.NoError(t, os.WriteFile(filepath.Join(bin, "hydra_pmi_proxy"), nil, 0o666))
+	testutil.NoError(t, os.Symlink("../opt/bin/mpiexec.hydra", filepath.Join(links, "second")))
+	testutil.NoError(t, os.Symlink("second", filepath.Join(links, "mpiexec")))
+	if got, want := benchrunner.FollowLauncher(benchrunner.Hydra, filepath.Join(links, "mpiexec")), filepath.Join(bin, "mpiexec.hydra"); got != want {
+		t.Errorf("followed to %s, want %s", got, want)
+	}
+	for name, path := range map[string]string{"path": filepath.Join(links, "mpiexec"), "PATH": "mpiexec", "target": filepath.Join(bin, "mpiexec.hydra")} {
+		t.Run(name, func(t *testing.T) {
+			o := options(t, t.TempDir(), localScheduler(t))
+			o.Launcher = testutil.Must(benchrunner.NewLauncher(benchrunner.Hydra, benchrunner.LauncherOptions{Path: path}))(t)
+			o.Env = []mpi.Var{{Name: "PATH", Value: links + ":" + os.Getenv("PATH")}}
+			if log := runBatch(t, machine(t, o), batchOf(at(1, 1, "a"))); checkTrials(t, log, 1) != 1 {
+				t.Errorf("trials %+v", log.trials)
+			}
+		})
+	}
+}
+
 func TestNewRejects(t *testing.T) {
 	for _, tc := range []struct {
 		change func(*live.Options)

@@ -84,8 +84,8 @@ func (m *Machine) jobsAtOnce(c benchrunner.Capacity) int {
 	return c.Jobs
 }
 
-// noStartReason returns why a job started no program: all its cases failed at the launch, the program is missing, or
-// the job broke before it launched a case. It returns "" if a program may have started. It also returns "" if the job
+// noStartReason returns why a job started no program: all its cases failed at the launch, the program is missing, the
+// launcher failed, or the job broke before it launched a case. It returns "" if a program may have started. It also returns "" if the job
 // was cancelled, lost a node or never ran.
 func (s jobOutput) noStartReason(outcomes [][]benchrunner.Outcome, r result) string {
 	switch {
@@ -98,7 +98,7 @@ func (s jobOutput) noStartReason(outcomes [][]benchrunner.Outcome, r result) str
 			switch {
 			case o.State == benchrunner.OutcomeFailed && o.Phase == benchrunner.PhaseLaunch:
 				why = cmp.Or(why, o.Error)
-			case o.State == benchrunner.OutcomeNotReached && o.Cause == benchrunner.NoProgram:
+			case o.State == benchrunner.OutcomeNotReached && (o.Cause == benchrunner.NoProgram || o.Cause == benchrunner.LauncherFailed):
 				why = cmp.Or(why, o.Error)
 			case o.State == benchrunner.OutcomeNotReached && r.Outcome == coll.JobLost && !s.launches[i].begun:
 				why = cmp.Or(why, s.failure(i, r)+"; do the nodes see its folder?")

@@ -219,7 +219,8 @@ tutti_start() {
 		tutti_stat /proc/self/stat
 		echo "$BASHPID ${tutti_fields[19]}" >&9
 		cd "$folder" && export TUTTI_START=$PWD &&
-			exec timeout -k 10 "$limit" bash -c '. ./variables 2>/dev/null; exec -- "$@"' tutti "$@" </dev/null >&7 2>&8 6<&- 7>&- 8>&- 9>&-
+			exec timeout -k 10 "$limit" bash -c '. ./variables 2>/dev/null
+				exec -- "$@"' tutti "$@" </dev/null >&7 2>&8 6<&- 7>&- 8>&- 9>&-
 	)
 	code=$?
 	case $code in 137 | 143) sleep 2 ;; esac # a scheduler ends the programs shortly before this script
