@@ -401,7 +401,7 @@ func (x *libraryFinder) inspect(ctx context.Context, lib *Library, c *Check) {
 		lib.describe(i.Listed, c)
 	}
 	c.Details = append(c.Details, i.Above...)
-	for _, s := range i.Site {
+	for _, s := range slices.Concat(i.Site, mpi.OtherSettings(x.environ, mpi.ShapesDefault)) {
 		c.Details = append(c.Details, fmt.Sprintf("setting of this machine: %v: takes part in the choice of algorithms", s))
 	}
 }

@@ -48,10 +48,15 @@ const (
 	TurnsOn        SiteEffect = "component" // it gives calls to a component above the one that tutti tunes
 	ShapesDefault  SiteEffect = "default"   // it may change the library's own choice, and stays on
 	PreventsTuning SiteEffect = "prevents"  // while it is on, no algorithm can be forced
+	ShapesLaunch   SiteEffect = "launch"    // it places or binds ranks in every launch, and stays on
+	OfOther        SiteEffect = "other"     // it selects algorithms of another MPI library
 )
 
+// neutralised are the effects of settings that are off while an algorithm is forced.
+var neutralised = []SiteEffect{SelectsByFile, PinsAlgorithm, TurnsOn}
+
 // Neutralised reports whether such a setting is turned off while an algorithm is forced.
-func (e SiteEffect) Neutralised() bool { return e != ShapesDefault && e != PreventsTuning }
+func (e SiteEffect) Neutralised() bool { return slices.Contains(neutralised, e) }
 
 // On returns the settings that have one of the effects. It accepts a nil Site.
 func (s *Site) On(effects ...SiteEffect) []SiteSetting {
@@ -75,7 +80,7 @@ func (s *Site) Value(name string) (SiteSetting, bool) {
 // algorithms. The function `keep` says which settings stay on. Neutral accepts a nil Site.
 func (s *Site) Neutral(keep func(SiteSetting) bool) []Var {
 	var out []Var
-	for _, x := range s.On(SelectsByFile, PinsAlgorithm, TurnsOn) {
+	for _, x := range s.On(neutralised...) {
 		if !keep(x) {
 			out = append(out, Var{Name: x.Name, Value: x.Neutral})
 		}

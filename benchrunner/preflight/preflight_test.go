@@ -1,6 +1,10 @@
 package preflight_test
 
 import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,5 +35,28 @@ func TestRead(t *testing.T) {
 		if d := cmp.Diff(full, got); d != "" {
 			t.Errorf("(-want +got):\n%s", d)
 		}
+	}
+}
+
+// TestScriptPrintsSettings runs the script with variables of every kind that select collectives, and with one that may be
+// secret.
+func TestScriptPrintsSettings(t *testing.T) {
+	settings := []string{
+		"MPIR_CVAR_BCAST_INTRA_ALGORITHM=smp", "MPICH_COLL_OPT_OFF=1", "OMPI_MCA_coll=^hcoll", "I_MPI_ADJUST_BCAST=1", "MV2_INTER_BCAST_TUNING=4", "MVP_BCAST_INTRA_ALGORITHM=auto",
+		"UCC_TLS=ucp", "OMPI_UCC_TLS=ucp", "HCOLL_MAIN_IB=mlx5_0:1", "SHARP_COLL_ENABLE_SAT=1", "UCX_BUILTIN_BCAST_ALGORITHM=4", "UCG_PLANC=ucx", "FI_CXI_COLL_RETRY_CNT=4", "PRTE_MCA_mapby=core",
+	}
+	path := filepath.Join(t.TempDir(), "preflight.sh")
+	cmd := testutil.Must((&preflight.Program{Benchmark: "/bin/true"}).Command(benchrunner.Launch{Cases: make([]benchrunner.Case, 1)}))(t)
+	testutil.NoError(t, os.WriteFile(path, cmd.Files["preflight.sh"], 0o666))
+	sh := exec.Command("/bin/sh", path, "/bin/true", "")
+	sh.Env = append(slices.Clone(settings), "PATH="+os.Getenv("PATH"), "SECRET_TOKEN=x")
+	out := testutil.Must(sh.Output())(t)
+	p := &preflight.Program{}
+	p.Read(benchrunner.Launch{Cases: make([]benchrunner.Case, 1)}, benchrunner.Output{Stdout: out, Ended: true})
+	found, _ := p.Findings()
+	slices.Sort(settings)
+	slices.Sort(found.Environ)
+	if d := cmp.Diff(settings, found.Environ); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
 	}
 }

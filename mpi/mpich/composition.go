@@ -117,6 +117,9 @@ const (
 func forceComposition(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) (mpi.Forcing, error) {
 	prefix := variables(c.Collective)
 	if name, ok := compositionVar(cat, c.Collective); ok {
+		if s, pinned := cat.Site.Value(prefix + "INTRA_ALGORITHM"); pinned {
+			return mpi.Forcing{}, fmt.Errorf("%v: %w: with exported files, its parts would run what %v pins, and not what they run while it is measured: remove the setting to tune compositions", c, mpi.ErrInfeasible, s)
+		}
 		return mpi.Forcing{
 			Env:  []mpi.Var{{Name: fallbackName, Value: fallbackSilent.name}, {Name: name, Value: fmt.Sprint(e.ID)}},
 			Base: []mpi.Var{{Name: fallbackName, Value: fallbackError.name}},

@@ -116,10 +116,11 @@ func (lib libraryTree) pinned(cat *mpi.Catalogue, c coll.Collective) (libraryTre
 	}
 	flat, known := handsOn(cat, c)
 	var err error
-	switch s, ok := cat.Site.Value(variables(c) + "COMPOSITION"); {
+	name, variable := compositionVar(cat, c)
+	switch s, ok := cat.Site.Value(name); {
 	case known && deviceOff(cat.Site, c):
 		lib.Device, err = x.pin(lib.Device, flat)
-	case ok:
+	case variable && ok:
 		i := slices.IndexFunc(cat.Entries(c), func(e mpi.Entry) bool { return composes(e) && strconv.Itoa(e.ID) == s.Value })
 		if i < 0 {
 			return lib, fmt.Errorf("%v: MPICH %s has no such composition of %s: remove the setting", s, cat.Version, c)

@@ -1,6 +1,8 @@
 package mpich
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -91,5 +93,46 @@ func TestSiteIsBase(t *testing.T) {
 				t.Errorf("%v: the snippet does not set %s:\n%s", err, tc.reset, snippet)
 			}
 		})
+	}
+}
+
+// TestPinnedCompositions checks compositions on a machine whose settings pin an algorithm or a composition. Where their
+// parts would differ between the measurement and exported files, they must be refused.
+func TestPinnedCompositions(t *testing.T) {
+	tests := []struct {
+		name, release, setting string
+		want                   string // "" if it can be forced
+	}{
+		{"a composition", "4.3.2", "MPIR_CVAR_BCAST_COMPOSITION=1", ""},
+		{"another collective", "4.3.2", "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM=recursive_doubling", ""},
+		{"an algorithm", "4.3.2", "MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial", "MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial (environment)"},
+		{"an algorithm, trees known", "4.0.2", "MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial", ""},
+	}
+	for _, tc := range tests {
+		t.Run(tc.name, func(t *testing.T) {
+			near, _ := mpi.Near(Library.Releases(), tc.release)
+			cat := near.OnSite(&mpi.Site{Settings: Library.Settings([]string{tc.setting}, "")})
+			f, err := Library.Force(cat, coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 2, MsgBytes: 64}, Algorithm: coll.Algorithm{Name: "beta"}})
+			if tc.want != "" {
+				if !errors.Is(err, mpi.ErrInfeasible) || !strings.Contains(err.Error(), tc.want) {
+					t.Errorf("%v, want %s", err, tc.want)
+				}
+				return
+			}
+			name, _, _ := strings.Cut(tc.setting, "=")
+			i := slices.IndexFunc(f.Base, func(v mpi.Var) bool { return v.Name == name })
+			if err != nil || i < 0 || f.Base[i].Value != "auto" && f.Base[i].Value != "0" {
+				t.Errorf("starts with %v, %v: want the setting off", f.Base, err)
+			}
+		})
+	}
+}
+
+// TestPinnedCompositionOfOldRelease checks a variable that the release does not have: it must change no tree.
+func TestPinnedCompositionOfOldRelease(t *testing.T) {
+	lib, cat := known(t).lib, known(t).cat
+	got, err := lib.onSite(cat.OnSite(&mpi.Site{Settings: Library.Settings([]string{"MPIR_CVAR_BCAST_COMPOSITION=1"}, "")}))
+	if err != nil || string(got.Device.Bytes()) != string(lib.Device.Bytes()) {
+		t.Errorf("the tree changed, %v", err)
 	}
 }
