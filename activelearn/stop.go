@@ -2,6 +2,7 @@ package activelearn
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 
 	"tutti/metrics"
@@ -94,6 +95,44 @@ func (w *Watch) Satisfied() bool { return w.inRow >= max(1, w.criteria.Patience)
 
 // Reset sets the count of evaluations that met the stopping criteria to zero.
 func (w *Watch) Reset() { w.inRow = 0 }
+
+// Until returns the time at which the wall time of a campaign that began at the given time ends, zero without a limit.
+func (m Limits) Until(began time.Time) time.Time {
+	if m.Wall <= 0 {
+		return time.Time{}
+	}
+	return began.Add(m.Wall)
+}
+
+// Afford returns how many of n candidates the next batch may have, at least 1: as many as the limits still allow if each
+// costs as much as the average trial so far. Without a trial it returns n.
+func (m Limits) Afford(l *Ledger, n int) int {
+	for _, b := range m.budgets(l) {
+		if b.limit > 0 && b.used > 0 {
+			n = min(n, max(1, int((b.limit-b.used)/b.used*float64(l.Trials()))))
+		}
+	}
+	return n
+}
+
+// Exceeded returns a text such as "machine time: 340 s of 300 s" if a campaign used more than a limit, else "".
+func (m Limits) Exceeded(l *Ledger) string {
+	for _, b := range m.budgets(l) {
+		if b.limit > 0 && b.used > b.limit {
+			return fmt.Sprintf("%s: %.0f s of %.0f s", b.name, b.used, b.limit)
+		}
+	}
+	return ""
+}
+
+type budget struct {
+	name        string
+	used, limit float64 // seconds
+}
+
+func (m Limits) budgets(l *Ledger) []budget {
+	return []budget{{"machine time", l.CostSeconds(), m.MachineSeconds}, {"node time", l.NodeSeconds(), m.NodeSeconds}}
+}
 
 // Reached returns the first limit that a campaign has reached, or "" if there is none. The limits apply to
 // the ledger's machine time and node-seconds, and to the elapsed wall time.

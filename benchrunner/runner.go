@@ -3,6 +3,7 @@ package benchrunner
 import (
 	"context"
 	"errors"
+	"time"
 
 	"tutti/coll"
 )
@@ -15,6 +16,9 @@ var ErrUnavailable = errors.New("machine unavailable")
 // settings probably do not fit the machine. The candidates have no trial. Run the same batch again after
 // fixing the cause.
 var ErrNoStart = errors.New("no benchmark started")
+
+// ErrTimeUp reports that the time limit of a batch was reached while jobs waited. Some requests have no trial.
+var ErrTimeUp = errors.New("the time limit was reached")
 
 // Request asks for one trial.
 type Request struct {
@@ -32,6 +36,7 @@ type Batch struct {
 	Round    int
 	Requests []Request
 	Jobs     []coll.Job // last record of each job that an earlier run began for this round
+	Until    time.Time  // jobs that still wait then are cancelled; zero for no limit
 }
 
 // Log records the jobs and trials of a batch. When a method returns nil, its record is on disk. The calls
@@ -47,7 +52,7 @@ type Runner interface {
 	// candidate cannot be measured, Run logs a failed trial and returns no error for it.
 	//
 	// Run returns early with the error of the log, with ctx.Err() once ctx is cancelled, or with an error
-	// matching ErrUnavailable or ErrNoStart. Requests without a trial may then be requested again. A runner
+	// matching ErrUnavailable, ErrNoStart or ErrTimeUp. Requests without a trial may then be requested again. A runner
 	// whose jobs can outlive tutti logs each job three times: before its submission, when it has an ID, and
 	// after its trials. If Batch.Jobs contains such jobs, Run resumes them instead of submitting them
 	// again.

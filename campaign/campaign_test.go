@@ -261,6 +261,61 @@ func (m onlyFirst) Run(ctx context.Context, b benchrunner.Batch, log benchrunner
 	}))
 }
 
+// endsEarly is a runner that measures the first candidates of a batch, then reports that the time limit was reached.
+type endsEarly struct {
+	benchrunner.Runner
+	first int
+}
+
+func (m endsEarly) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Log) error {
+	b.Requests = b.Requests[:m.first]
+	return errors.Join(m.Runner.Run(ctx, b, log), fmt.Errorf("%w: 1 pending: Resources", benchrunner.ErrTimeUp))
+}
+
+// TestTimeLimitCutsRound checks a campaign whose first round the time limit ends. It must stop with what was measured and
+// say what waited, and a restored campaign must measure nothing more.
+func TestTimeLimitCutsRound(t *testing.T) {
+	s := spec("uncertainty")
+	s.HPO, s.Learner.Forest.Trees, s.Limits.Wall = 0, 5, 1
+	p := problem(t, replay.Options{})
+	p.Runner = endsEarly{p.Runner, 2}
+	var log memory
+	res := mustRun(t, s, p, &log)
+	if res.Stop != activelearn.TimeUp || res.Ledger.Trials() != 2 || len(res.Warnings) == 0 || !strings.Contains(res.Warnings[0], "1 pending: Resources") {
+		t.Errorf("stop %q, %d trials, warnings %q", res.Stop, res.Ledger.Trials(), res.Warnings)
+	}
+	records := len(log.records)
+	p.Runner = endsEarly{p.Runner, 0} // would end with a further record
+	again := testutil.Must(campaign.Run(context.Background(), s, p, past(p, log.records), &log, nil))(t)
+	restored := testutil.Must(campaign.Restore(s, p, past(p, log.records)))(t)
+	if d := cmp.Diff(res.Warnings, again.Warnings); d != "" || len(log.records) != records || len(restored.Warnings) == 0 {
+		t.Errorf("%d more records, restored warnings %q (-run +resumed):\n%s", len(log.records)-records, restored.Warnings, d)
+	}
+}
+
+// TestBudgetIsNotExceeded checks that the last round is as small as the machine time that is left, and that an excess is
+// named.
+func TestBudgetIsNotExceeded(t *testing.T) {
+	s := spec("uncertainty")
+	s.HPO, s.Learner.Forest.Trees, s.Criteria.Slowdown = 0, 5, 1
+	s.Batch = campaign.Batch{Candidates: 20}
+	p := problem(t, replay.Options{})
+	whole := mustRun(t, s, p, nil)
+	average := whole.Ledger.CostSeconds() / float64(whole.Ledger.Trials())
+	if average == 0 {
+		t.Fatal("trials cost nothing")
+	}
+	s.Limits.MachineSeconds = whole.Ledger.CostSeconds() / 2
+	res := mustRun(t, s, p, nil)
+	over := res.Ledger.CostSeconds() - s.Limits.MachineSeconds
+	if res.Stop != activelearn.Budget || over > 5*average {
+		t.Errorf("stop %q, %.2g s over the limit, a trial costs %.2g s", res.Stop, over, average)
+	}
+	if named := strings.Contains(strings.Join(res.Warnings, "\n"), "machine time: "); named != (over > 0) {
+		t.Errorf("%.2g s over the limit, warnings %q", over, res.Warnings)
+	}
+}
+
 // TestRetriesAfterTheLastRound checks that the campaign measures failed candidates again before it counts
 // the space as exhausted.
 func TestRetriesAfterTheLastRound(t *testing.T) {

@@ -29,6 +29,9 @@ func Confirm(ctx context.Context, spec Spec, all []*Tuning, workers int) error {
 		return nil
 	}
 	m := market{spec: spec, all: all, workers: workers, began: time.Now()}
+	for _, t := range all {
+		t.run.until = spec.Limits.Until(m.began)
+	}
 	for more := spec.Confirm > 0; more; {
 		var err error
 		if more, err = m.round(ctx); err != nil {

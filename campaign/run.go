@@ -30,6 +30,7 @@ type run struct {
 	trials   trials
 	result   Result
 	began    time.Time
+	until    time.Time // jobs that still wait then are cancelled; zero for no limit
 
 	evaluation activelearn.Evaluation  // of the latest round
 	launching  map[coll.Candidate]bool // candidates whose machine time includes a launch
@@ -102,6 +103,9 @@ func (r *run) explainStop() {
 	if left := r.result.Ledger.LeftToLibrary(); len(left) > 0 {
 		r.warn("%d of %d points are left to the library, because every algorithm or the default was given up there, for example %v", len(left), len(r.result.Ledger.Space().Points()), left[0])
 	}
+	if over := r.spec.Limits.Exceeded(r.result.Ledger); r.result.Stop == activelearn.Budget && over != "" {
+		r.warn("%s: the limit was reached within a round, whose launches were measured to their end", over)
+	}
 	noisy := r.result.Ledger.Noisy()
 	switch {
 	case r.result.Stop == activelearn.NoiseLimited && noisy > 0:
@@ -151,12 +155,13 @@ func newRun(spec Spec, p Problem) (*run, error) {
 		opt.Reason = e.Reason
 	}
 	models := activelearn.NewModels(ledger, p.Earlier, spec.Learner)
+	began := time.Now()
 	return &run{
 		spec: spec, problem: p, strategy: strategy, models: models,
 		rule:   activelearn.NewStopRule(opt, ledger, models),
 		trials: newTrials(spec.Attempts),
 		result: Result{Ledger: ledger},
-		began:  time.Now(), submitted: map[string]bool{}, launching: launching,
+		began:  began, until: spec.Limits.Until(began), submitted: map[string]bool{}, launching: launching,
 	}, nil
 }
 
@@ -216,7 +221,7 @@ func (r *run) stopped() activelearn.StopReason {
 // new candidates from an audit or the strategy. If the log has a batch for the round, ask returns that batch.
 func (r *run) ask(round int) ([]coll.Candidate, error) {
 	ledger, retry := r.result.Ledger, r.trials.next()
-	s := activelearn.State{Round: round, Want: r.spec.Batch.Want(ledger.CandidatesMeasured()), Ledger: ledger}
+	s := activelearn.State{Round: round, Want: r.spec.Limits.Afford(ledger, r.spec.Batch.Want(ledger.CandidatesMeasured())), Ledger: ledger}
 	if logged, known := r.past.Learning(round); known {
 		batch, err := logged.Batch()
 		if err != nil {
@@ -284,7 +289,7 @@ func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) er
 	r.recordLaunches(batch)
 	logged, known := r.past.Round(round)
 	if !known {
-		return r.problem.Runner.Run(ctx, r.batch(round, batch, nil), roundLog{r, round})
+		return r.runBatch(ctx, r.batch(round, batch, nil))
 	}
 	ended := map[coll.Candidate]bool{}
 	for t, err := range logged.Trials() {
@@ -297,12 +302,35 @@ func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) er
 		ended[t.Candidate] = true
 	}
 	jobs := logged.Jobs()
+	if logged.Cut != "" {
+		r.trials.cut(&r.result, batch, logged.Cut)
+		return nil
+	}
 	if logged.Done+logged.Failed == len(batch) && !slices.ContainsFunc(jobs, func(j coll.Job) bool { return j.State != coll.JobEnded }) {
 		return nil
 	}
 	b := r.batch(round, batch, ended)
 	b.Jobs = jobs
-	return r.problem.Runner.Run(ctx, b, roundLog{r, round})
+	return r.runBatch(ctx, b)
+}
+
+// runBatch lets the runner measure a batch. If the time limit ends the round, the log gets a record of it.
+func (r *run) runBatch(ctx context.Context, b benchrunner.Batch) error {
+	b.Until = r.until
+	err := r.problem.Runner.Run(ctx, b, roundLog{r, b.Round})
+	if !errors.Is(err, benchrunner.ErrTimeUp) {
+		return err
+	}
+	why := err.Error()
+	if err := r.append(journal.Record{Kind: journal.KindCut, Round: b.Round, Note: why}); err != nil {
+		return err
+	}
+	var batch []coll.Candidate
+	for _, request := range b.Requests {
+		batch = append(batch, request.Candidate)
+	}
+	r.trials.cut(&r.result, batch, why)
+	return nil
 }
 
 // recordLaunches records which candidate of a batch each launch measures first. The machine time of this candidate

@@ -128,6 +128,18 @@ func (t *trials) next() []coll.Candidate {
 	return out
 }
 
+// cut schedules the candidates of a round that the time limit left without a trial. They are measured if there is
+// another round.
+func (t *trials) cut(res *Result, batch []coll.Candidate, why string) {
+	left := 0
+	for _, c := range res.Ledger.Pending() {
+		if slices.Contains(batch, c) && !slices.Contains(t.retry, c) {
+			t.retry, left = append(t.retry, c), left+1
+		}
+	}
+	res.Warnings = append(res.Warnings, fmt.Sprintf("%d measurements were left out: %s", left, why))
+}
+
 // begin marks the candidates of a batch as pending and removes them from the retries.
 func (t *trials) begin(l *activelearn.Ledger, batch []coll.Candidate) error {
 	begun := make(map[coll.Candidate]bool, len(batch))
@@ -215,6 +227,9 @@ func restoreRound(res *Result, all *trials, p Problem, round *journal.Round) err
 		if err := all.record(res, t); err != nil {
 			return fmt.Errorf("%s: round %d: %w: %w", p.Problem, round.Number, ErrLog, err)
 		}
+	}
+	if round.Cut != "" {
+		all.cut(res, batch, round.Cut)
 	}
 	if round.Evaluation != nil {
 		res.Evaluations = append(res.Evaluations, *round.Evaluation)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"tutti/activelearn"
@@ -26,6 +27,7 @@ const (
 	KindTrial      Kind = "trial"      // an ended attempt to measure a candidate
 	KindEvaluation Kind = "evaluation" // how good the selection is after a round
 	KindSite       Kind = "site"       // settings of the machine that select algorithms, of one library
+	KindCut        Kind = "cut"        // the time limit ended a round: its candidates without a trial were not measured
 	KindGrow       Kind = "grow"       // algorithms and points that are added to the space
 	KindHPO        Kind = "hpo"        // a trial of a hyperparameter study
 	KindComparison Kind = "comparison" // of the best forest of the study with the Gaussian process
@@ -82,8 +84,8 @@ const Preflight coll.Collective = "preflight"
 func (p Problem) String() string { return p.Library + " " + string(p.Collective) }
 
 // Record is one line after the header. Kind says which of the fields Batch, Job, Trial, Evaluation, Grow,
-// HPO, Comparison, Files, Stop, Verify, Site and Spec is set. Records of the kinds resume, confirm and reopen have none of
-// them. Note is free text.
+// HPO, Comparison, Files, Stop, Verify, Site and Spec is set. Records of the kinds resume, confirm, cut and reopen have none
+// of them. Note is free text; of a record of kind cut, it says what waited.
 type Record struct {
 	Kind       Kind                    `json:"kind"`
 	Time       time.Time               `json:"time"`
@@ -135,7 +137,7 @@ func (r Record) Validate() error {
 		{KindGrow, len(r.Grow) > 0}, {KindHPO, r.HPO != nil}, {KindComparison, r.Comparison != nil}, {KindFiles, r.Files != nil}, {KindStop, r.Stop != ""}, {KindVerify, r.Verify != nil},
 		{KindSite, r.Site != nil}, {KindSpec, len(r.Spec) > 0},
 	}
-	known := r.Kind == KindResume || r.Kind == KindConfirm || r.Kind == KindReopen
+	known := slices.Contains([]Kind{KindResume, KindConfirm, KindCut, KindReopen}, r.Kind)
 	for _, f := range fields {
 		switch {
 		case f.kind == r.Kind && !f.set:

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"iter"
 	"maps"
 	"math/rand/v2"
@@ -56,6 +57,7 @@ type Round struct {
 	Evidence   map[coll.Evidence]int   // number of trials with each kind of evidence
 	Evaluation *activelearn.Evaluation // nil before the round is evaluated
 	Grow       []coll.Candidate        // candidates whose algorithms and points join the space after the round
+	Cut        string                  // what waited when the time limit ended the round; "" for a round that it did not end
 	batch      storedRecords
 	trials     storedRecords
 	jobs       jobList
@@ -128,6 +130,8 @@ func (s *State) add(r Record, at span) {
 		}
 	case KindEvaluation:
 		s.round(p, r.Round).Evaluation = r.Evaluation
+	case KindCut:
+		s.round(p, r.Round).Cut = cmp.Or(r.Note, "jobs waited")
 	case KindGrow:
 		s.round(p, r.Round).Grow = r.Grow
 	case KindHPO:

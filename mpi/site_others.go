@@ -2,6 +2,7 @@ package mpi
 
 import (
 	_ "embed"
+	"slices"
 	"strings"
 
 	"tutti/coll"
@@ -11,6 +12,16 @@ import (
 var othersText string
 
 var otherTable = NewSiteTable(othersText, func(c coll.Collective) string { return strings.ToUpper(string(c)) })
+
+// AllSettings returns the settings that launches of a library have: its own (Measurable.Settings), and those of what is
+// below and around it. A library that is loaded before the MPI library may run with one that tutti does not know.
+func AllSettings(lib Measurable, environ []string, listing string) []SiteSetting {
+	other := OfOther
+	if lib.Facts().Preload {
+		other = ShapesDefault
+	}
+	return slices.Concat(lib.Settings(environ, listing), OtherSettings(environ, other))
+}
 
 // OtherSettings returns the settings in an environment (NAME=VALUE) that belong to other MPI libraries, to libraries of
 // collectives below MPI and to launchers, by name. `other` is the effect of those of other MPI libraries: OfOther, or

@@ -2,6 +2,7 @@ package verify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -232,7 +233,14 @@ func (m *measurer) block(ctx context.Context, at Event, points []int) (map[coll.
 		m.opt.Observe(at)
 	}
 	batch := benchrunner.Batch{Label: m.opt.Library + "-verify", Round: round, Requests: requests, Jobs: jobs}
-	if err := m.machine.Run(ctx, batch, &blockLog{m.Session, round, at.Stage, times}); err != nil {
+	if m.opt.WallTime > 0 {
+		batch.Until = m.began.Add(m.opt.WallTime)
+	}
+	err := m.machine.Run(ctx, batch, &blockLog{m.Session, round, at.Stage, times})
+	if errors.Is(err, benchrunner.ErrTimeUp) {
+		return nil, fmt.Errorf("%w: %v: %w", errBudget, m.opt.WallTime, err)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("%s: block %d: %w", m.opt.Library, round, err)
 	}
 	for _, r := range requests {

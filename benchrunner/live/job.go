@@ -134,7 +134,8 @@ func (r *run) prepare(ctx context.Context, c *activeJob) (state, error) {
 	if err := r.acquireSlot(ctx, c); err != nil {
 		return done, err
 	}
-	if known := r.m.lastCapacity.Load(); !known.Ends.IsZero() && time.Now().Add(c.plannedJob.limit).After(known.Ends) {
+	known := r.m.lastCapacity.Load()
+	if !known.Ends.IsZero() && time.Now().Add(c.plannedJob.limit).After(known.Ends) || r.timeIsUp() && !known.Attached {
 		c.rest = c.plannedJob.carries()
 		return done, nil
 	}
@@ -271,7 +272,9 @@ func (r *run) recordID(_ context.Context, c *activeJob) (state, error) {
 // cancels its own job and waits for the other one instead.
 func (r *run) follow(ctx context.Context, c *activeJob) (state, error) {
 	sub := r.m.submission(c.job)
+	stop := r.limitWaiting(ctx, c.job)
 	e, err := r.m.watcher.watch(ctx, c.ID, sub)
+	stop()
 	if err != nil {
 		return done, err
 	}

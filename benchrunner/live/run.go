@@ -47,6 +47,9 @@ func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrun
 	if err == nil {
 		err = r.later
 	}
+	if err == nil && r.late != "" && slices.Contains(r.decided, false) {
+		err = fmt.Errorf("%w: %s", benchrunner.ErrTimeUp, r.late)
+	}
 	return err
 }
 
@@ -60,6 +63,7 @@ type run struct {
 	mu       sync.Mutex // guards the fields below and calls of log
 	broken   error      // first error of log
 	later    error      // set if some cases must wait for a later run, for a cause in the machine
+	late     string     // what waited when the time limit of the batch was reached, "" if nothing did
 	number   int        // number of the last job
 	decided  []bool     // by request: whether it has a trial
 	setbacks []setback  // by request: jobs in a row that measured nothing
@@ -238,6 +242,10 @@ func (r *run) postpone(rejected []rejection) []rejection {
 }
 
 func (r *run) measure(ctx context.Context, requests []int) error {
+	if len(requests) > 0 && r.timeIsUp() && !r.m.knownCapacity(ctx).Attached {
+		r.endWaiting("")
+		return nil
+	}
 	planJobs, rejected, err := r.planJobs(ctx, requests)
 	if err != nil {
 		return err

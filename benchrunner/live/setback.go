@@ -28,6 +28,10 @@ func (r *run) measureAgain(ctx context.Context, c *activeJob) error {
 	if c.setback == "" || len(c.rest) == 0 {
 		return r.measure(ctx, c.rest)
 	}
+	if r.timeIsUp() {
+		r.endWaiting(c.setback)
+		return nil
+	}
 	worst := r.countSetback(c.rest)
 	if worst.jobs >= minSetbacks && time.Since(worst.since) >= r.m.patience {
 		r.mu.Lock()

@@ -253,6 +253,13 @@ func (w *watcher) pendingReasons(now time.Time) string {
 	return strings.Join(parts, ", ")
 }
 
+// waitingFor returns how many jobs wait for each of the scheduler's reasons, "" if none is known to wait.
+func (w *watcher) waitingFor() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.pendingReasons(time.Now().Add(w.period()))
+}
+
 // enter records a job's status from an answer of the scheduler. If the answer omits the job, a non-nil `err` says why
 // the answer may be incomplete.
 func (w *watcher) enter(j *watched, answer map[string]benchrunner.Status, err error, now time.Time) {

@@ -113,6 +113,6 @@ func (p *Program) parse(lines []string) (f Findings, complete bool) {
 			f.File = rest
 		}
 	}
-	f.Settings = p.Library.Settings(environ, strings.Join(listing, "\n"))
+	f.Settings = mpi.AllSettings(p.Library, environ, strings.Join(listing, "\n"))
 	return f, complete
 }

@@ -104,7 +104,7 @@ func (c *Campaign) Program(lib config.Library) (benchrunner.Program, error) {
 // The function `force` returns the settings that make the library run a candidate. Errors match ErrInput.
 func (c *Campaign) Machine(lib config.Library, program benchrunner.Program, force forceFunc) (*live.Machine, error) {
 	r := c.Config.Runner
-	launcher, err := benchrunner.NewLauncher(cmp.Or(lib.Launcher, r.DefaultLauncher(lib.Name)), benchrunner.LauncherOptions{
+	launcher, err := benchrunner.NewLauncher(cmp.Or(lib.Launcher, r.DefaultLauncher(lib)), benchrunner.LauncherOptions{
 		Path: lib.LauncherPath, Args: lib.LauncherArgs, MPI: lib.PMI, Order: coll.Order(r.Order),
 		Concurrent: live.Parallel(r.Parallel) != live.ParallelNever,
 	})

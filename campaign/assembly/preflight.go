@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"tutti/benchrunner"
 	"tutti/benchrunner/preflight"
@@ -89,7 +90,11 @@ func (r *settingsReader) launch(ctx context.Context, machine benchrunner.Runner)
 	if request.Ended && !slices.ContainsFunc(batch.Jobs, isOpen) {
 		return trial, true, nil
 	}
+	batch.Until = r.campaign.Spec.Limits.Until(time.Now())
 	err = machine.Run(ctx, batch, settingsLog{r, &trial})
+	if errors.Is(err, benchrunner.ErrTimeUp) {
+		err = fmt.Errorf("%w: stop.wall_time: %w before the launch that reads the settings of the MPI library began", benchrunner.ErrUnavailable, err)
+	}
 	return trial, request.Ended, err
 }
 

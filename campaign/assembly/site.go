@@ -119,7 +119,7 @@ func (c *Campaign) HiddenSettings(environ []string) []string {
 			continue
 		}
 		given := strings.Join(slices.Concat(r.Setup, r.Env, lib.Env), "\n")
-		for _, s := range port.Settings(environ, "") {
+		for _, s := range mpi.AllSettings(port, environ, "") {
 			if !strings.Contains(given, s.Name+"=") {
 				out = append(out, fmt.Sprintf("%s: %v of this shell does not reach the jobs: if users of the machine have it, add %s to runner.env", lib.Name, s, s.Name+"="+s.Value))
 			}
@@ -219,6 +219,10 @@ func SiteTexts(lib config.Library) []string {
 		for _, s := range lib.Site.Settings {
 			what := "may change library_default, and stays on"
 			switch s.Effect {
+			case mpi.ShapesLaunch:
+				what = "places or binds the ranks of every launch, and stays on"
+			case mpi.OfOther:
+				what = "selects algorithms of another MPI library, which these launches do not load, and stays on"
 			case mpi.SelectsByFile:
 				what = "selects algorithms: library_default is its choice, and exported files are based on it"
 			case mpi.PinsAlgorithm:
