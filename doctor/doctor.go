@@ -66,7 +66,7 @@ func (x *session) begin(ctx context.Context) error {
 		c := *x.options.Campaign
 		c.Libraries = slices.Clone(c.Libraries)
 		for i, lib := range c.Libraries {
-			c.Libraries[i].Launcher = cmp.Or(lib.Launcher, c.Runner.DefaultLauncher(lib.Name))
+			c.Libraries[i].Launcher = cmp.Or(lib.Launcher, c.Runner.DefaultLauncher(lib))
 		}
 		x.options.Campaign = &c
 		x.prepare(ctx, c)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 
+	"tutti/benchrunner"
 	"tutti/internal/config"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
@@ -73,7 +74,8 @@ func (x *preflight) checkBenchmark(ctx context.Context, want config.Library) {
 // 4.0.2".
 func (x *preflight) checkLibrary(want config.Library, path, loads string) {
 	family := familyOf(want.Name)
-	if family == nil || loads == "" {
+	if family == nil {
+		x.checkBelow(want, path, loads)
 		return
 	}
 	title := family.Facts().Title
@@ -116,6 +118,20 @@ func BenchmarkFiles(ctx context.Context, opt Options) ([]string, error) {
 		out = append(out, loads)
 	}
 	return out, ctx.Err()
+}
+
+// checkBelow checks, for a library that is loaded before an MPI library, that the campaign's launcher starts programs of
+// the MPI library below.
+func (x *preflight) checkBelow(want config.Library, path, loads string) {
+	for _, l := range libraries.All() {
+		facts := l.Facts()
+		own := facts.Launcher
+		if facts.Preload || !strings.HasPrefix(loads, facts.Title+" ") || want.Launcher == own.Kind || want.Launcher == benchrunner.Srun || want.Launcher == benchrunner.PALS {
+			continue
+		}
+		x.add(need(want.Name+" launcher", Missing, "launcher: "+own.Kind+" in the campaign file, or a benchmark program of another MPI library",
+			fmt.Sprintf("%s loads %s, whose programs %s does not start", path, loads, want.Launcher)))
+	}
 }
 
 func knownTitle(loads string) bool {

@@ -16,7 +16,6 @@ import (
 
 	"tutti/benchrunner/runners"
 	"tutti/campaign/assembly"
-	"tutti/doctor"
 	"tutti/internal/config"
 )
 
@@ -35,9 +34,10 @@ measures, init fills in what it finds on this machine: MPI library, launcher, no
 cores. It does not overwrite a file, and two files of a folder do not get the same
 output folder. - writes to standard output.
 
-Without --runner the campaign runs in the Slurm allocation of the shell, in Slurm jobs,
-or else on this machine. A library and a launcher must work here. --runner replay
-writes a campaign that reads recorded measurements (runner.data).`,
+Without --runner the campaign runs in the job around the shell, in jobs of Slurm or PBS,
+or else on this machine. A library and a launcher must work here. If there are several
+libraries, init takes that of a benchmark program in the folder of the file, or else that
+of mpicc. --runner replay writes a campaign that reads recorded measurements (runner.data).`,
 		Example:           indent("tutti init night.yaml", "tutti init night.yaml --runner slurm", "tutti init -"),
 		Args:              arguments(0, 1, "one file"),
 		ValidArgsFunction: completeFiles,
@@ -118,7 +118,7 @@ func sameOutput(dir, text string) (string, error) {
 }
 
 // template returns a campaign file for a campaign with the given name. If the campaign runs benchmarks, the
-// file contains the nodes and cores of the machine, and the first pair of library and launcher that works.
+// file contains the nodes and cores of the machine, and a pair of library and launcher that works; see findLaunchables.
 func (o *initOptions) template(ctx context.Context, name, dir string) (string, error) {
 	m := config.Machine{Campaign: name}
 	kind := o.kind
@@ -150,23 +150,15 @@ func (o *initOptions) template(ctx context.Context, name, dir string) (string, e
 		launcher := cmp.Or(l.Path, l.Launcher)
 		if runners.Facts(at.Kind).Queue() { // the nodes may have other launchers than this machine
 			m.Library.Launcher, m.Library.LauncherPath, m.Library.PMI, m.Library.Env = "", "", "", nil
-			launcher = config.Runner{Kind: at.Kind}.DefaultLauncher(l.Library.Family)
+			launcher = config.Runner{Kind: at.Kind}.DefaultLauncher(config.Library{Name: l.Library.Family})
 		}
 		fmt.Fprintf(o.stderr, "%s, started by %s\n", l.Library.Name, launcher)
+		if l.program == "" {
+			fmt.Fprintf(o.stderr, "its benchmark program is missing: tutti build benchmark --mpicc %s --out %s\n",
+				shellWord(l.Library.Compilers[0]), shellWord(filepath.Join(dir, m.Library.Benchmark)))
+		}
 	}
 	return config.Template(at.Kind, m), nil
-}
-
-func (a *app) findLaunchables(ctx context.Context, dir string) ([]doctor.Launchable, error) {
-	fmt.Fprintln(a.stderr, "looking for MPI libraries and launchers")
-	return doctor.Launchables(ctx, doctor.Options{Environ: a.environ, Dir: nearestFolder(dir)})
-}
-
-func libraryOf(l doctor.Launchable) config.Library {
-	return config.Library{
-		Name: l.Library.Family, Version: l.Library.Version, Path: l.Library.File.Path, Benchmark: "tutti-native-" + l.Library.Family,
-		Launcher: l.Launcher, LauncherPath: l.Path, PMI: l.PMI, Env: l.Env,
-	}
 }
 
 // nodeCounts returns the numbers of nodes to tune for: the powers of two below the maximum, and the maximum.

@@ -17,7 +17,6 @@ import (
 	"tutti/benchrunner"
 	"tutti/campaign/assembly"
 	"tutti/csource"
-	"tutti/doctor"
 	"tutti/internal/config"
 	"tutti/journal"
 )
@@ -54,7 +53,7 @@ quick.yaml and all that tutti tune writes: resume, verify and report work as usu
 	}
 	o := quickOptions{app: a}
 	flags := cmd.Flags()
-	flags.StringVar(&o.library, "library", "", "`NAME` of the library; default: the first that works")
+	flags.StringVar(&o.library, "library", "", "`NAME` of the library; default: that of mpicc, or the first that works")
 	completeLibraries(cmd, "library")
 	flags.StringVar(&o.hosts, "hosts", "", "`FILE` of the nodes, a name on each line; default: those of the job around tutti")
 	flags.StringSliceVar(&o.collectives, "collectives", []string{"allreduce", "bcast", "reduce", "allgather", "alltoall"}, "collectives to tune")
@@ -99,7 +98,7 @@ func (o *quickOptions) run(ctx context.Context, dir string) error {
 		return err
 	}
 	if o.hosts != "" { // srun starts programs in Slurm's jobs only
-		found = slices.DeleteFunc(found, func(l doctor.Launchable) bool { return l.Launcher == benchrunner.Srun })
+		found = slices.DeleteFunc(found, func(l launchable) bool { return l.Launcher == benchrunner.Srun })
 	}
 	with, err := chooseLaunchable(found, o.library)
 	if err != nil {
@@ -128,7 +127,7 @@ func (o *quickOptions) run(ctx context.Context, dir string) error {
 }
 
 // chooseLaunchable returns the first library that works or, if a name is given, the first with this name.
-func chooseLaunchable(found []doctor.Launchable, name string) (doctor.Launchable, error) {
+func chooseLaunchable(found []launchable, name string) (launchable, error) {
 	var names []string
 	for _, l := range found {
 		if name == "" || l.Library.Family == name {
@@ -137,13 +136,13 @@ func chooseLaunchable(found []doctor.Launchable, name string) (doctor.Launchable
 		names = append(names, l.Library.Family)
 	}
 	if len(names) > 0 {
-		return doctor.Launchable{}, fmt.Errorf("--library %q: this machine has %s", name, strings.Join(slices.Compact(names), ", "))
+		return launchable{}, fmt.Errorf("--library %q: this machine has %s", name, strings.Join(slices.Compact(names), ", "))
 	}
-	return doctor.Launchable{}, errors.New("no MPI library with a launcher that starts its programs was found: run tutti doctor to see what is missing")
+	return launchable{}, errors.New("no MPI library with a launcher that starts its programs was found: run tutti doctor to see what is missing")
 }
 
 // prepareQuick writes the campaign file and builds the benchmark program in the folder.
-func prepareQuick(ctx context.Context, a *app, dir, text string, with doctor.Launchable) (*config.Campaign, error) {
+func prepareQuick(ctx context.Context, a *app, dir, text string, with launchable) (*config.Campaign, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return nil, withOutputCode(err)
 	}
@@ -163,7 +162,7 @@ func prepareQuick(ctx context.Context, a *app, dir, text string, with doctor.Lau
 
 // quickFile returns a campaign file that tunes a library on the given machine. The file names its own folder
 // for the benchmark program and the results.
-func quickFile(host string, at assembly.Place, with doctor.Launchable, o quickOptions) string {
+func quickFile(host string, at assembly.Place, with launchable, o quickOptions) string {
 	values := map[string]string{
 		"machine": strconv.Quote(host), "output": ".", "collectives": "[" + strings.Join(o.collectives, ", ") + "]", "stop.wall_time": o.wallTime.String(),
 	}

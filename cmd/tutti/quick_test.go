@@ -44,10 +44,10 @@ func TestQuickFile(t *testing.T) {
 	dir := t.TempDir()
 	library := filepath.Join(dir, "libmpi.so: with # a colon")
 	testutil.NoError(t, os.WriteFile(library, nil, 0o666))
-	with := doctor.Launchable{
+	with := launchable{Launchable: doctor.Launchable{
 		Library:  doctor.Library{Family: "openmpi", Version: "4.1.4", Catalogue: "4.1.4", File: mpi.Identity{Path: library}},
 		Launcher: "srun", PMI: "pmix", Env: []string{"A=1", "B=yes"},
-	}
+	}}
 	o := quickOptions{collectives: []string{"bcast", "scan"}, wallTime: 90 * time.Second}
 	text := quickFile("hpc", assembly.Place{Kind: "allocation", Nodes: 3, Cores: 8}, with, o)
 	file := filepath.Join(dir, quickName)
@@ -67,10 +67,10 @@ func TestQuickFile(t *testing.T) {
 }
 
 func TestChoose(t *testing.T) {
-	of := func(family, launcher string) doctor.Launchable {
-		return doctor.Launchable{Library: doctor.Library{Family: family}, Launcher: launcher}
+	of := func(family, launcher string) launchable {
+		return launchable{Launchable: doctor.Launchable{Library: doctor.Library{Family: family}, Launcher: launcher}}
 	}
-	found := []doctor.Launchable{of("mpich", "srun"), of("mpich", "hydra"), of("openmpi", "mpirun")}
+	found := []launchable{of("mpich", "srun"), of("mpich", "hydra"), of("openmpi", "mpirun")}
 	for name, want := range map[string]string{"": "srun", "mpich": "srun", "openmpi": "mpirun"} {
 		if got, err := chooseLaunchable(found, name); err != nil || got.Launcher != want {
 			t.Errorf("%q: %+v, %v, want %s", name, got, err, want)

@@ -128,7 +128,9 @@ func newFrontend(c *config.Service, s *service.Service, log *slog.Logger) (*api.
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := api.Listen(c.Listen, api.ListenOptions{CertFile: c.Cert, KeyFile: c.Key, Connections: c.Limits.Connections})
+	l, err := api.Listen(c.Listen, api.ListenOptions{
+		CertFile: c.Cert, KeyFile: c.Key, Connections: c.Limits.Connections, Mode: c.SocketMode, Group: c.SocketGroup,
+	})
 	return handler, l, err
 }
 

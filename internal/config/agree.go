@@ -112,7 +112,7 @@ func (c *Campaign) agreeLive(fault func(key string, err error)) {
 		if port, ok := libraries.Named(lib.Name); ok && port.Facts().Preload && (lib.Path == "" || strings.ContainsAny(lib.Path, " :")) {
 			fault(key, fmt.Errorf("%s: path %q: want that of the file that tutti build runtime has made, without blanks and colons", lib.Name, lib.Path))
 		}
-		if facts.Attached && !facts.OneNode && c.Runner.Order == string(coll.Cyclic) && cmp.Or(lib.Launcher, c.Runner.DefaultLauncher(lib.Name)) == benchrunner.Hydra {
+		if facts.Attached && !facts.OneNode && c.Runner.Order == string(coll.Cyclic) && cmp.Or(lib.Launcher, c.Runner.DefaultLauncher(lib)) == benchrunner.Hydra {
 			fault(key, fmt.Errorf("launcher hydra deals ranks to all nodes of an allocation: runner.order %s wants srun there", coll.Cyclic))
 		}
 		if lib.Launcher == benchrunner.Srun && facts.Srun && c.Runner.Hosts != "" {

@@ -17,10 +17,15 @@ func (r Runner) Live() bool { return !r.Facts().Recorded }
 
 // DefaultLauncher returns the default launcher of a library. In Slurm this is srun, because the library's own
 // launcher may be missing on the nodes. If srun would need a plugin that matches the library, the default is
-// the library's own launcher.
-func (r Runner) DefaultLauncher(library string) string {
-	if lib, ok := libraries.Named(library); ok {
-		if own := lib.Facts().Launcher; !r.hasSrun() || !own.Srun {
+// the library's own launcher. A version such as 1+openmpi-4.1.4 names the MPI library below, whose launcher counts.
+func (r Runner) DefaultLauncher(lib Library) string {
+	port, ok := libraries.Named(lib.Name)
+	if _, below, named := strings.Cut(lib.Version, "+"); ok && named && port.Facts().Preload {
+		name, _, _ := strings.Cut(below, "-")
+		port, ok = libraries.Named(name)
+	}
+	if ok {
+		if own := port.Facts().Launcher; !r.hasSrun() || !own.Srun {
 			return own.Kind
 		}
 	}

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net"
 	"net/url"
 	"strconv"
@@ -18,6 +19,10 @@ var ErrService = errors.New("service file")
 type Service struct {
 	State  string // folder
 	Listen string // host:port or unix:PATH
+
+	SocketMode  fs.FileMode // permissions of the socket
+	SocketGroup int         // its group; -1: that of the process
+
 	Cert   string // PEM files, both or none
 	Key    string
 	Tokens string   // file; "" for none
@@ -59,6 +64,8 @@ func serviceFields(s *Service, dir string) []field {
 	return []field{
 		{"state", "folder of the campaigns and all other files of the service", nil, text(&s.State, notEmpty)},
 		{"listen", "host:port or unix:PATH; any address but loopback and a socket needs TLS and tokens", "127.0.0.1:8372", text(&s.Listen, isListen)},
+		{"socket.mode", "permissions of the socket: 0600 (the service's user), 0660 (also the group's members, such as a reverse proxy) or 0666 (every user of this machine); the last two need tokens", defaultSocketMode, socketMode(&s.SocketMode)},
+		{"socket.group", "group of the socket, by name or number; none: the group of the service's process", "", socketGroup(&s.SocketGroup)},
 		{"tls.cert", "certificate (PEM)", "", text(&s.Cert, anything)},
 		{"tls.key", "its key (PEM)", "", text(&s.Key, anything)},
 		{"tokens", "file of the tokens that requests need (tutti token create); none: everyone who reaches the address may operate the service", "", text(&s.Tokens, anything)},
@@ -116,6 +123,7 @@ func (s *Service) agree(fault func(key string, err error)) {
 	if s.Public != nil && s.Tokens == "" {
 		fault("public_address", errors.New("everyone who reaches the proxy could operate the service: want tokens"))
 	}
+	s.agreeSocket(fault)
 	s.agreeHours(fault)
 	s.agreeOnline(fault)
 	host, _, err := net.SplitHostPort(s.Listen)

@@ -64,6 +64,13 @@ func TestLoadServiceFaults(t *testing.T) {
 		{"public address with a name and a password", "state: s\ntokens: t\npublic_address: https://a:b@example.org\n" + goodBases},
 		{"proxy without tokens", "state: s\npublic_address: https://example.org\n" + goodBases},
 		{"no socket", "state: s\nlisten: 'unix:'\n" + goodBases},
+		{"mode of a socket", "state: s\nlisten: 'unix:s'\ntokens: t\nsocket: {mode: 0777}\n" + goodBases},
+		{"mode without a zero", "state: s\nlisten: 'unix:s'\ntokens: t\nsocket: {mode: 660}\n" + goodBases},
+		{"mode without a socket", "state: s\ntokens: t\nsocket: {mode: '0660'}\n" + goodBases},
+		{"socket of a group without tokens", "state: s\nlisten: 'unix:s'\nsocket: {mode: '0660'}\n" + goodBases},
+		{"no such group", "state: s\nlisten: 'unix:s'\ntokens: t\nsocket: {mode: '0660', group: no-such-group}\n" + goodBases},
+		{"group that is kept out", "state: s\nlisten: 'unix:s'\ntokens: t\nsocket: {group: 0}\n" + goodBases},
+		{"group without a socket", "state: s\ntokens: t\nsocket: {group: 0}\n" + goodBases},
 		{"small log", "state: s\nlimits: {log: 1KiB}\n" + goodBases},
 		{"twice", "state: s\nbases:\n  - {name: a, file: DEMO}\n  - {name: a, file: DEMO}\n"},
 		{"no file", "state: s\nbases: [{name: a}]\n"},
@@ -100,6 +107,12 @@ func TestLoadServiceFaults(t *testing.T) {
 		s, err := config.LoadService(serviceFile(t, "state: s\nlisten: "+good+"\n"+goodBases))
 		if err != nil || strings.HasPrefix(good, "unix:") && !filepath.IsAbs(strings.TrimPrefix(s.Listen, "unix:")) {
 			t.Errorf("listen %s: %v", good, err)
+		}
+	}
+	for _, mode := range []string{"0660", "'0660'"} {
+		s, err := config.LoadService(serviceFile(t, "state: s\nlisten: 'unix:s'\ntokens: t\nsocket: {mode: "+mode+", group: 7}\n"+goodBases))
+		if err != nil || s.SocketMode != 0o660 || s.SocketGroup != 7 {
+			t.Errorf("socket of mode %s: %v, %v", mode, s, err)
 		}
 	}
 	s, err := config.LoadService(serviceFile(t, "state: s\ntokens: t\npublic_address: https://Tutti.example.org:8443/\n"+goodBases))

@@ -21,9 +21,12 @@ type ListenOptions struct {
 	CertFile    string // PEM, of the certificate and of its key; both or none
 	KeyFile     string
 	Connections int // open at the same time; 0: no limit
+
+	Mode  fs.FileMode // permissions of a socket; 0 means 0600
+	Group int         // of a socket with a Mode, as a number; -1: that of the process
 }
 
-// Listen opens a listener at `addr`, which is host:port, or unix:PATH for a socket with mode 0600. It replaces a
+// Listen opens a listener at `addr`, which is host:port, or unix:PATH for a socket. It replaces a
 // socket on which no process listens. Package config refuses addresses that others can reach without TLS and tokens.
 func Listen(addr string, o ListenOptions) (l net.Listener, err error) {
 	path, isSocket := strings.CutPrefix(addr, "unix:")
@@ -34,7 +37,7 @@ func Listen(addr string, o ListenOptions) (l net.Listener, err error) {
 		}
 	}
 	if isSocket {
-		l, err = listenUnix(path)
+		l, err = listenUnix(path, o)
 	} else {
 		l, err = net.Listen("tcp", addr)
 	}
@@ -66,12 +69,32 @@ func MaxConnections(limit int) int {
 	return min(limit, max(1, half/4, half-maxAnswers-ownFiles))
 }
 
-// listenUnix creates a socket that no other user can connect to. Meanwhile, files that other goroutines create
-// can be used by their owner only.
-func listenUnix(path string) (net.Listener, error) {
+// listenUnix creates a socket that no other user can connect to, then gives it its group and its permissions.
+func listenUnix(path string, o ListenOptions) (net.Listener, error) {
 	if err := removeUnused(path); err != nil {
 		return nil, err
 	}
+	l, err := listenPrivately(path)
+	if err != nil || o.Mode == 0 {
+		return l, err
+	}
+	if o.Group >= 0 {
+		if err = os.Chown(path, -1, o.Group); err != nil {
+			err = fmt.Errorf("socket.group: %w: the user of the service is not a member of the group", err)
+		}
+	}
+	if err == nil {
+		err = os.Chmod(path, o.Mode)
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.Close())
+	}
+	return l, nil
+}
+
+// listenPrivately creates a socket with mode 0600. Meanwhile, files that other goroutines create can be used by their
+// owner only.
+func listenPrivately(path string) (net.Listener, error) {
 	defer syscall.Umask(syscall.Umask(0o177))
 	return net.Listen("unix", path)
 }

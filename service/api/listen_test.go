@@ -99,6 +99,11 @@ func TestUnixSocket(t *testing.T) {
 	if err != nil || about.Mode().Perm() != 0o600 || about.Mode()&os.ModeSocket == 0 {
 		t.Errorf("socket: %v, %v, want mode 0600", about, err)
 	}
+	shared := testutil.Must(api.Listen("unix:"+path+"2", api.ListenOptions{Mode: 0o660, Group: os.Getegid()}))(t)
+	if about, err := os.Lstat(path + "2"); err != nil || about.Mode().Perm() != 0o660 {
+		t.Errorf("socket of a group: %v, %v, want mode 0660", about, err)
+	}
+	testutil.NoError(t, shared.Close())
 	_, err = api.Listen("unix:"+path, api.ListenOptions{})
 	testutil.GoldenErrors(t)("a second service on the socket", err)
 	testutil.NoError(t, l.Close())
