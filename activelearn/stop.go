@@ -119,7 +119,7 @@ func (m Limits) Afford(l *Ledger, n int) int {
 func (m Limits) Exceeded(l *Ledger) string {
 	for _, b := range m.budgets(l) {
 		if b.limit > 0 && b.used > b.limit {
-			return fmt.Sprintf("%s: %.0f s of %.0f s", b.name, b.used, b.limit)
+			return fmt.Sprintf("%s: %.3g s of %.3g s", b.name, b.used, b.limit)
 		}
 	}
 	return ""

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -261,7 +263,7 @@ func (m onlyFirst) Run(ctx context.Context, b benchrunner.Batch, log benchrunner
 	}))
 }
 
-// endsEarly is a runner that measures the first candidates of a batch, then reports that the time limit was reached.
+// endsEarly is a runner that measures the first candidates of a batch, then waits until the time limit is reached.
 type endsEarly struct {
 	benchrunner.Runner
 	first int
@@ -269,14 +271,18 @@ type endsEarly struct {
 
 func (m endsEarly) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Log) error {
 	b.Requests = b.Requests[:m.first]
-	return errors.Join(m.Runner.Run(ctx, b, log), fmt.Errorf("%w: 1 pending: Resources", benchrunner.ErrTimeUp))
+	err := m.Runner.Run(ctx, b, log)
+	time.Sleep(time.Until(b.Until))
+	return errors.Join(err, fmt.Errorf("%w: 1 pending: Resources", benchrunner.ErrTimeUp))
 }
 
 // TestTimeLimitCutsRound checks a campaign whose first round the time limit ends. It must stop with what was measured and
 // say what waited, and a restored campaign must measure nothing more.
-func TestTimeLimitCutsRound(t *testing.T) {
+func TestTimeLimitCutsRound(t *testing.T) { synctest.Test(t, testTimeLimitCutsRound) }
+
+func testTimeLimitCutsRound(t *testing.T) {
 	s := spec("uncertainty")
-	s.HPO, s.Learner.Forest.Trees, s.Limits.Wall = 0, 5, 1
+	s.HPO, s.Learner.Forest.Trees, s.Limits.Wall = 0, 5, time.Hour
 	p := problem(t, replay.Options{})
 	p.Runner = endsEarly{p.Runner, 2}
 	var log memory

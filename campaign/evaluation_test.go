@@ -2,6 +2,7 @@ package campaign_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -201,8 +202,8 @@ func TestFewPoints(t *testing.T) {
 		t.Errorf("stop %q after %+v", res.Stop, e)
 	}
 	s.Limits.MachineSeconds = e.MachineSeconds / 2
-	if res := mustRun(t, s, p, nil); res.Stop != activelearn.Budget || len(res.Warnings) != 1 {
-		t.Errorf("at half the machine time: stop %q with the warnings %q, want one", res.Stop, res.Warnings)
+	if res := mustRun(t, s, p, nil); res.Stop != activelearn.Budget || !strings.Contains(strings.Join(res.Warnings, "\n"), "12 points prove nothing") {
+		t.Errorf("at half the machine time: stop %q with the warnings %q", res.Stop, res.Warnings)
 	}
 }
 

@@ -143,8 +143,10 @@ func TestPrepareFails(t *testing.T) {
 		"no_such_command; exit 3":                 "no_such_command",
 		"while :; do read line < /dev/zero; done": "do not end here within 4s",
 	} {
-		m, n := ready(t)
-		n.Runner.Setup = []string{text}
-		wantCheck(t, m.find(m.examine(), Campaign, "set-up"), Warning, want, "by hand")
+		for kind, state := range map[string]State{"slurm": Warning, "local": Missing} { // jobs of local run here
+			m, n := ready(t)
+			n.Runner.Kind, n.Runner.Setup = kind, []string{text}
+			wantCheck(t, m.find(m.examine(), Campaign, "set-up"), state, want, "by hand")
+		}
 	}
 }

@@ -203,11 +203,15 @@ func (x *session) setUp(ctx context.Context, r config.Runner) {
 	bash := cmp.Or(x.look("bash"), "/bin/bash")
 	done := x.run(ctx, command{args: []string{bash, "-c", setUpScript(r)}, dir: x.options.Dir, limit: x.limits.compile})
 	environ := strings.Split(strings.TrimSuffix(done.Stdout, "\x00"), "\x00")
+	state, fix := Warning, "run its lines by hand; they may work on the nodes only"
+	if r.Facts().Attached { // jobs run here
+		state, fix = Missing, "run its lines by hand"
+	}
 	switch {
 	case done.TimedOut:
-		x.add(need("set-up", Warning, "run its lines by hand", "runner.modules and runner.setup do not end here within "+x.limits.compile.String()))
+		x.add(need("set-up", state, fix, "runner.modules and runner.setup do not end here within "+x.limits.compile.String()))
 	case done.Err != nil || len(environ) < 2:
-		x.add(need("set-up", Warning, "run its lines by hand; they may work on the nodes only", "runner.modules and runner.setup do not work here: "+done.message()))
+		x.add(need("set-up", state, fix, "runner.modules and runner.setup do not work here: "+done.message()))
 	default:
 		x.environ = quiet(environ)
 		x.add(need("set-up", OK, "", "runner.modules and runner.setup work here"))

@@ -22,9 +22,9 @@ func (r *run) endWaiting(what string) {
 }
 
 // limitWaiting cancels a submitted job that has not begun when the time limit of the batch is reached. A job that runs
-// has a limit of its own. The result ends this watch.
+// has a limit of its own. Jobs of an attached machine begin at once. The result ends this watch.
 func (r *run) limitWaiting(ctx context.Context, j job) (stop func() bool) {
-	if r.batch.Until.IsZero() {
+	if r.batch.Until.IsZero() || r.m.knownCapacity(ctx).Attached {
 		return func() bool { return true }
 	}
 	timer := time.AfterFunc(time.Until(r.batch.Until), func() {

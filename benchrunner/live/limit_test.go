@@ -59,7 +59,7 @@ func (s *fullScheduler) Cancel(context.Context, string, benchrunner.Submission) 
 func TestTimeLimitEndsWaiting(t *testing.T) {
 	s := &fullScheduler{Scheduler: localScheduler(t)}
 	o := options(t, t.TempDir(), s)
-	o.JobTime = time.Second // a job for each layout
+	o.JobTime = 40 * time.Second // a job for each layout
 	batch := batchOf(at(1, 1, "a"), at(2, 1, "a"))
 	batch.Until = time.Now().Add(500 * time.Millisecond)
 	log := &memory{}

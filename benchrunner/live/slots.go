@@ -115,6 +115,7 @@ func (s jobOutput) noStartReason(outcomes [][]benchrunner.Outcome, r result) str
 	if first < 0 {
 		return ""
 	}
+	why = strings.TrimPrefix(why, "job "+s.job.Name+": ") // the error names the job
 	if words := tail([]byte(s.launches[first].first), 1); words != "" && !strings.Contains(why, words) {
 		why += fmt.Sprintf("; its first message: %s", words)
 	}

@@ -28,6 +28,7 @@ type progressDisplay struct {
 	mu       sync.Mutex
 	trackers map[journal.Problem]*progress.Tracker
 	printed  map[journal.Problem]time.Time // time of the last plain line
+	last     string                        // last plain line
 }
 
 const (
@@ -96,7 +97,10 @@ func (d *progressDisplay) observe(e campaign.Event) {
 		return
 	}
 	d.printed[e.Problem] = time.Now()
-	fmt.Fprintln(d.out, progressLine(e))
+	if line := progressLine(e); line != d.last {
+		d.last = line
+		fmt.Fprintln(d.out, line)
+	}
 }
 
 func (d *progressDisplay) updateBar(e campaign.Event) {

@@ -64,7 +64,7 @@ func serviceFields(s *Service, dir string) []field {
 	return []field{
 		{"state", "folder of the campaigns and all other files of the service", nil, text(&s.State, notEmpty)},
 		{"listen", "host:port or unix:PATH; any address but loopback and a socket needs TLS and tokens", "127.0.0.1:8372", text(&s.Listen, isListen)},
-		{"socket.mode", "permissions of the socket: 0600 (the service's user), 0660 (also the group's members, such as a reverse proxy) or 0666 (every user of this machine); the last two need tokens", defaultSocketMode, socketMode(&s.SocketMode)},
+		{"socket.mode", "permissions of the socket, in quotes: 0600 (the service's user), 0660 (also the group's members, such as a reverse proxy) or 0666 (every user of this machine); the last two need tokens", defaultSocketMode, socketMode(&s.SocketMode)},
 		{"socket.group", "group of the socket, by name or number; none: the group of the service's process", "", socketGroup(&s.SocketGroup)},
 		{"tls.cert", "certificate (PEM)", "", text(&s.Cert, anything)},
 		{"tls.key", "its key (PEM)", "", text(&s.Key, anything)},

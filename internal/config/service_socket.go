@@ -18,16 +18,12 @@ var socketModes = map[string]fs.FileMode{defaultSocketMode: 0o600, "0660": 0o660
 // noGroup stands for the group of the process.
 const noGroup = -1
 
-// socketMode returns the type of a key whose value is one of socketModes. YAML reads 0660 as an octal number.
+// socketMode returns the type of a key whose value is one of socketModes.
 func socketMode(at *fs.FileMode) value {
 	read := func(v any) error {
-		text, ok := v.(string)
-		if n, err := toWhole(v, 0, 0o777); !ok && err == nil {
-			text = fmt.Sprintf("0%o", n)
-		}
-		mode, ok := socketModes[text]
+		mode, ok := socketModes[fmt.Sprint(v)]
 		if !ok {
-			return fmt.Errorf("%v: want 0600, 0660 or 0666", v)
+			return fmt.Errorf("%s: want \"0600\", \"0660\" or \"0666\"", quoted(v))
 		}
 		*at = mode
 		return nil
