@@ -119,6 +119,6 @@ func TestLiveQuick(t *testing.T) {
 		lib = testutil.OpenMPI
 	}
 	prog := testutil.BuildProgram(t, lib, testutil.CollectivesProgram)
-	out = testutil.RunProgram(t, nil, "bash", "-euc", `. "$1"/*.env; exec "$2" -n 2 "$3" check 64`, "bash", filepath.Join(dir, "moved"), lib.Launcher, prog)
+	out = testutil.RunProgram(t, testutil.LaunchEnv(t, lib.Launcher, nil), "bash", "-euc", `. "$1"/*.env; exec "$2" -n 2 "$3" check 64`, "bash", filepath.Join(dir, "moved"), lib.Launcher, prog)
 	testutil.CheckAllRight(t, out)
 }
