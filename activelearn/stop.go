@@ -2,7 +2,6 @@ package activelearn
 
 import (
 	"cmp"
-	"fmt"
 	"time"
 
 	"tutti/metrics"
@@ -107,31 +106,12 @@ func (m Limits) Until(began time.Time) time.Time {
 // Afford returns how many of n candidates the next batch may have, at least 1: as many as the limits still allow if each
 // costs as much as the average trial so far. Without a trial it returns n.
 func (m Limits) Afford(l *Ledger, n int) int {
-	for _, b := range m.budgets(l) {
+	for _, b := range []struct{ used, limit float64 }{{l.CostSeconds(), m.MachineSeconds}, {l.NodeSeconds(), m.NodeSeconds}} {
 		if b.limit > 0 && b.used > 0 {
 			n = min(n, max(1, int((b.limit-b.used)/b.used*float64(l.Trials()))))
 		}
 	}
 	return n
-}
-
-// Exceeded returns a text such as "machine time: 340 s of 300 s" if a campaign used more than a limit, else "".
-func (m Limits) Exceeded(l *Ledger) string {
-	for _, b := range m.budgets(l) {
-		if b.limit > 0 && b.used > b.limit {
-			return fmt.Sprintf("%s: %.3g s of %.3g s", b.name, b.used, b.limit)
-		}
-	}
-	return ""
-}
-
-type budget struct {
-	name        string
-	used, limit float64 // seconds
-}
-
-func (m Limits) budgets(l *Ledger) []budget {
-	return []budget{{"machine time", l.CostSeconds(), m.MachineSeconds}, {"node time", l.NodeSeconds(), m.NodeSeconds}}
 }
 
 // Reached returns the first limit that a campaign has reached, or "" if there is none. The limits apply to

@@ -299,8 +299,7 @@ func testTimeLimitCutsRound(t *testing.T) {
 	}
 }
 
-// TestBudgetIsNotExceeded checks that the last round is as small as the machine time that is left, and that an excess is
-// named.
+// TestBudgetIsNotExceeded checks that the last round is as small as the machine time that is left.
 func TestBudgetIsNotExceeded(t *testing.T) {
 	s := spec("uncertainty")
 	s.HPO, s.Learner.Forest.Trees, s.Criteria.Slowdown = 0, 5, 1
@@ -316,9 +315,6 @@ func TestBudgetIsNotExceeded(t *testing.T) {
 	over := res.Ledger.CostSeconds() - s.Limits.MachineSeconds
 	if res.Stop != activelearn.Budget || over > 5*average {
 		t.Errorf("stop %q, %.2g s over the limit, a trial costs %.2g s", res.Stop, over, average)
-	}
-	if named := strings.Contains(strings.Join(res.Warnings, "\n"), "machine time: "); named != (over > 0) {
-		t.Errorf("%.2g s over the limit, warnings %q", over, res.Warnings)
 	}
 }
 

@@ -103,9 +103,6 @@ func (r *run) explainStop() {
 	if left := r.result.Ledger.LeftToLibrary(); len(left) > 0 {
 		r.warn("%d of %d points are left to the library, because every algorithm or the default was given up there, for example %v", len(left), len(r.result.Ledger.Space().Points()), left[0])
 	}
-	if over := r.spec.Limits.Exceeded(r.result.Ledger); r.result.Stop == activelearn.Budget && over != "" {
-		r.warn("%s: the limit was reached within a round, whose launches were measured to their end", over)
-	}
 	noisy := r.result.Ledger.Noisy()
 	switch {
 	case r.result.Stop == activelearn.NoiseLimited && noisy > 0:

@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"tutti/coll"
+	"tutti/internal/config"
 	"tutti/journal"
 	"tutti/mpi"
 	"tutti/report"
@@ -66,6 +67,7 @@ func (c *Conclusions) facts(libraries []report.LibraryFacts, by Program) (report
 	if f.Problems, err = c.problemFacts(); err != nil {
 		return f, err
 	}
+	f.Warnings = append(f.Warnings, exceededBudgets(cfg.Stop, f.Problems)...)
 	var names []string
 	for _, lib := range cfg.Libraries {
 		names = append(names, lib.Name)
@@ -83,6 +85,25 @@ func (c *Conclusions) facts(libraries []report.LibraryFacts, by Program) (report
 		f.Libraries[i].Verdict = c.verdict(f, f.Libraries[i])
 	}
 	return f, nil
+}
+
+// exceededBudgets returns a text for each budget of a campaign that its problems exceeded. The limit is reached within a
+// round, whose launches are measured to their end.
+func exceededBudgets(stop config.Stop, problems []report.ProblemFacts) []string {
+	machine, node := 0.0, 0.0
+	for _, p := range problems {
+		machine, node = machine+p.MachineSeconds, node+p.NodeSeconds
+	}
+	var out []string
+	for _, b := range []struct {
+		key         string
+		used, limit float64 // seconds
+	}{{"stop.machine_time", machine, stop.MachineTime.Seconds()}, {"stop.node_hours", node, stop.NodeHours * 3600}} {
+		if b.limit > 0 && b.used > b.limit {
+			out = append(out, fmt.Sprintf("%s: %.3g s of %.3g s: the last round reached the limit, and its launches were measured to their end", b.key, b.used, b.limit))
+		}
+	}
+	return out
 }
 
 func (c *Conclusions) problemFacts() ([]report.ProblemFacts, error) {

@@ -6,7 +6,6 @@ import (
 	"math"
 	"os"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -29,16 +28,7 @@ func (a *app) show(v any, text func()) error {
 	return nil
 }
 
-// warn prints warnings, and remembers them for unsaid.
-func (a *app) warn(warnings []string) {
-	a.warned = append(a.warned, warnings...)
-	printWarnings(a.stderr, warnings)
-}
-
-// unsaid returns the warnings that this process has not printed.
-func (a *app) unsaid(warnings []string) []string {
-	return slices.DeleteFunc(slices.Clone(warnings), func(w string) bool { return slices.Contains(a.warned, w) })
-}
+func (a *app) warn(warnings []string) { printWarnings(a.stderr, warnings) }
 
 // announceAfter is the time after which a command says what it works on. It is half of the longest silence that users
 // should meet, 2 s.

@@ -288,7 +288,7 @@ func printSummary(a *app, f report.Facts, dir string) {
 			warnings = append(warnings, fmt.Sprintf("%s %s: %s", p.Library, p.Collective, w))
 		}
 	}
-	printWarnings(a.stdout, a.unsaid(warnings))
+	printWarnings(a.stdout, warnings)
 	fmt.Fprint(a.stdout, report.Wrap(fmt.Sprintf("results in %s: %s", dir, strings.Join(mainFiles(f), ", ")), terminalWidth))
 }
 

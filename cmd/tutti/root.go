@@ -21,7 +21,6 @@ type app struct {
 	stderr  io.Writer
 	format  string       // value of --format
 	waits   *waitNotices // prints why tutti waits for the scheduler
-	warned  []string     // warnings that were printed
 }
 
 // Main runs one command line and returns the exit code of the process.
