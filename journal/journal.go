@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -183,8 +184,14 @@ func (j *Journal) Append(recs ...Record) error {
 	return nil
 }
 
-// AppendTo appends records and adds them to the state of the journal.
+// AppendTo appends records and adds them to the state of the journal, with the times that the file has.
 func (j *Journal) AppendTo(s *State, recs ...Record) error {
+	recs = slices.Clone(recs)
+	for i := range recs {
+		if recs[i].Time.IsZero() {
+			recs[i].Time = j.Now().UTC().Round(0)
+		}
+	}
 	if err := j.Append(recs...); err != nil {
 		return err
 	}

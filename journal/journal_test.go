@@ -132,6 +132,23 @@ func TestOpenContinues(t *testing.T) {
 	}
 }
 
+// TestAppendToStampsTheState checks that records that are added to the state have the time that the file has.
+func TestAppendToStampsTheState(t *testing.T) {
+	dir := t.TempDir()
+	j := create(t, dir)
+	testutil.NoError(t, j.Close())
+	j, contents, err := journal.Open(dir)
+	testutil.NoError(t, err)
+	defer j.Close()
+	j.Now = func() time.Time { return noon.In(time.FixedZone("CET", 3600)) }
+	done := trial(4)
+	step := journal.Record{Kind: journal.KindVerify, Verify: &journal.VerifyStep{Library: "mpich", Session: 1, Round: 1, Stage: 1, Trial: done.Trial}}
+	testutil.NoError(t, j.AppendTo(contents.State(), step))
+	if got := contents.State().Verification("mpich").Last; got != noon {
+		t.Errorf("last step at %v, want %v", got, noon)
+	}
+}
+
 func TestCreateAgain(t *testing.T) {
 	dir := t.TempDir()
 	j := create(t, dir)
