@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"slices"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,10 +25,12 @@ func main() {
 				break // a client of serve that closes its connection causes SIGPIPE, too
 			}
 		}
-		// A second Ctrl-C ends the process at once. The other signals stay caught, because a terminal that hangs up
-		// may send SIGHUP twice, and each line for a pipe that nobody reads causes another SIGPIPE.
-		signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
 		cancel()
+		// A second Ctrl-C ends the process at once, but not within a second, because timeout(1) sends each signal to the
+		// process and to its group. The other signals stay caught, because a terminal that hangs up may send SIGHUP
+		// twice, and each line for a pipe that nobody reads causes another SIGPIPE.
+		time.Sleep(time.Second)
+		signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
 	}()
 	os.Exit(Main(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
 }
