@@ -136,9 +136,12 @@ func (a *app) printCampaigns(all []listedCampaign) {
 		for _, stop := range slices.Sorted(maps.Keys(c.Stopped)) {
 			stops = append(stops, fmt.Sprintf("%d %s", c.Stopped[stop], stop))
 		}
-		t.AppendRow(table.Row{
-			c.Folder, string(c.Activity), c.Created.Format(time.DateOnly), strings.Join(append([]string{fmt.Sprint(c.Problems)}, stops...), ", "), strings.TrimSpace(results),
-		})
+		if c.Error != "" {
+			t.AppendRow(table.Row{c.Folder, "unreadable", "", "", results})
+			continue
+		}
+		problems := strings.Join(append([]string{fmt.Sprint(c.Problems)}, stops...), ", ")
+		t.AppendRow(table.Row{c.Folder, string(c.Activity), c.Created.Format(time.DateOnly), problems, strings.TrimSpace(results)})
 	}
 	fmt.Fprintln(a.stdout, t.Render())
 }
