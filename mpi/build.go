@@ -138,7 +138,12 @@ func (x Export) Names() []string {
 // csh returns the file for csh next to the POSIX shell file. It returns false if csh cannot express the settings.
 func (x Export) csh() (File, bool) {
 	text, err := x.Setup.Csh()
-	return File{Name: strings.TrimSuffix(x.Snippet, filepath.Ext(x.Snippet)) + ".csh", Content: text}, err == nil
+	return File{Name: CshName(x.Snippet), Content: text}, err == nil
+}
+
+// CshName returns the name of the file for csh next to the POSIX shell file `snippet`.
+func CshName(snippet string) string {
+	return strings.TrimSuffix(snippet, filepath.Ext(snippet)) + ".csh"
 }
 
 // Write writes the files into an existing folder, each atomically. It then writes the shell files. Finally, it
@@ -168,7 +173,7 @@ func (x Export) Write(dir string) error {
 
 func (x Export) removeStale(dir string) error {
 	needed := x.Names()
-	for _, pattern := range x.Stale {
+	for _, pattern := range append(slices.Clone(x.Stale), CshName(x.Snippet)) {
 		found, err := fs.Glob(os.DirFS(dir), pattern)
 		if err != nil {
 			return fmt.Errorf("%s: %w", pattern, err)

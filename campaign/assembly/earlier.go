@@ -21,8 +21,8 @@ import (
 // campaign stores them in the first line of its journal, and its models use only a sample of them.
 const maxEarlier = 50_000
 
-// Earlier reads the folders of earlier campaigns, and CSV files of measurements. It returns their measurements, and the hyperparameters of the
-// random forests that predicted best. From a campaign with more than maxEarlier measurements it takes only
+// Earlier reads the folders of earlier campaigns, and CSV files of measurements. It returns their measurements, and the
+// hyperparameters of the random forests that predicted best. From a campaign with more than maxEarlier measurements it takes only
 // those at randomly drawn points. Errors match ErrInput.
 func Earlier(dirs []string) ([]config.Earlier, error) {
 	var out []config.Earlier
@@ -56,8 +56,6 @@ func Earlier(dirs []string) ([]config.Earlier, error) {
 	return out, nil
 }
 
-// earlierOf returns the latest measurement of each candidate in a journal, sorted by problem and candidate. For
-// each problem it also returns the hyperparameters of the random forest that predicted best.
 // earlierTable returns the measurements of a CSV file. It does not name their library, so they count for every one whose
 // algorithms they name.
 func earlierTable(path string) (config.Earlier, error) {
@@ -79,6 +77,8 @@ func earlierTable(path string) (config.Earlier, error) {
 	return e, nil
 }
 
+// earlierOf returns the latest measurement of each candidate in a journal, sorted by problem and candidate. For
+// each problem it also returns the hyperparameters of the random forest that predicted best.
 func earlierOf(c *journal.Contents) (config.Earlier, error) {
 	e := config.Earlier{Campaign: c.Header.Campaign, ID: c.Header.ID}
 	var spec struct {

@@ -129,7 +129,8 @@ func slowerShare(problems []report.ProblemFacts, verified *report.VerificationFa
 	return nil
 }
 
-// slowerVerified counts the compared points that are slower. Points that were reverted to the default are not.
+// slowerVerified counts the compared points that are slower, and those that may be if the verification proved nothing.
+// Points that were reverted to the default are neither.
 func slowerVerified(v report.VerificationFacts) *report.SlowerShare {
 	s := &report.SlowerShare{Others: &v.Share}
 	for _, p := range v.Points {
@@ -138,8 +139,11 @@ func slowerVerified(v report.VerificationFacts) *report.SlowerShare {
 		}
 		s.Of++
 		s.Worst = math.Max(s.Worst, p.Ratio.Value)
-		if p.Ratio.Low > 1+v.Rules.Tolerance {
+		switch limit := 1 + v.Rules.Tolerance; {
+		case p.Ratio.Low > limit:
 			s.Points++
+		case !v.Proved() && p.Ratio.High > limit:
+			s.Open++
 		}
 	}
 	if s.Of == 0 {

@@ -20,7 +20,7 @@ type library struct {
 func (*library) Facts() mpi.Facts {
 	return mpi.Facts{
 		Name: "libtutti", Title: "libtutti", Family: "mpich",
-		Files:       []string{tableName, snippetName},
+		Files:       []string{tableName, snippetName, mpi.CshName(snippetName)},
 		Preload:     true,
 		Observation: mpi.ByReport,
 		Launcher:    mpi.Launcher{Kind: "hydra", Program: "mpiexec.hydra", Srun: true}, // or the launcher of another MPI library

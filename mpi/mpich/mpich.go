@@ -21,7 +21,7 @@ type library struct{}
 func (library) Facts() mpi.Facts {
 	return mpi.Facts{
 		Name: "mpich", Title: "MPICH", Family: "mpich", TestedRelease: "4.0.2", TestedReleases: []string{"4.2.1", "5.0.2"}, Observation: mpi.ByStack,
-		Files:    []string{flatName, deviceName, snippetName, layoutDir + "/*.json"},
+		Files:    []string{flatName, deviceName, snippetName, mpi.CshName(snippetName), layoutDir + "/*.json"},
 		FromFile: true, Lists: true,
 		Launcher: mpi.Launcher{
 			Kind: "hydra", Program: "mpiexec.hydra", Names: []string{"mpiexec.hydra", "mpiexec.mpich", "mpirun.mpich"},

@@ -185,7 +185,7 @@ func parseLibrary(row map[string]string) (*library, error) {
 		return nil, err
 	}
 	l.facts = mpi.Facts{
-		Files: []string{l.snippet},
+		Files: []string{l.snippet, mpi.CshName(l.snippet)},
 		Name:  row["name"], Title: row["title"], Family: row["family"],
 		Launcher: mpi.Launcher{
 			Kind: row["launcher_kind"], Program: row["launcher"], Title: row["launcher_title"], Answer: answer, Srun: true,
