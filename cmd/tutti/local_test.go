@@ -344,11 +344,11 @@ func mustEndWith(t *testing.T, environ []string, dir string, codes []exitCode, a
 
 // fewCases returns flags that end a campaign early. In full test runs (see testutil.AllCases) it returns
 // none.
-func fewCases(wallTime string) []string {
+func fewCases(machineTime string) []string {
 	if testutil.AllCases() {
 		return nil
 	}
-	return []string{"--set", "stop.wall_time=" + wallTime}
+	return []string{"--set", "stop.machine_time=" + machineTime}
 }
 
 // finished lists the exit codes of campaigns that were not interrupted.
