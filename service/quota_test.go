@@ -231,7 +231,7 @@ func TestNextDay(t *testing.T) {
 // It cannot be resumed, even if it was paused in the meantime.
 func TestOverrunIsStopped(t *testing.T) {
 	state := t.TempDir()
-	opt := limited(t, state, 10, 24, base(t, "b", fakeFile{Trials: 1000, Every: 5 * time.Millisecond}))
+	opt := limited(t, state, 10, 24, base(t, "b", fakeFile{Trials: 1e6, Every: 5 * time.Millisecond}))
 	s, _ := running(t, opt)
 	id := create(t, s, asking("b", "5s"))
 	c := await(t, s, id, func(c service.Campaign) bool { return c.State == service.Stopping || c.State == service.Failed })
@@ -255,7 +255,7 @@ func TestOverrunIsStopped(t *testing.T) {
 func TestLoweredQuota(t *testing.T) {
 	testutil.SkipShort(t)
 	state := t.TempDir()
-	b := base(t, "b", fakeFile{Trials: 1000, Every: 20 * time.Millisecond})
+	b := base(t, "b", fakeFile{Trials: 1e6, Every: 20 * time.Millisecond})
 	s, stop := running(t, limited(t, state, 1000, 2000, b))
 	id := create(t, s, asking("b", ""))
 	awaitTrial(t, s, id)

@@ -26,7 +26,7 @@ func options(t testing.TB, state string, bases ...config.Base) service.Options {
 	t.Helper()
 	program := testutil.Must(os.Executable())(t)
 	return service.Options{
-		Service: config.Service{State: state, Bases: bases, Drain: 5 * time.Second},
+		Service: config.Service{State: state, Bases: bases, Drain: time.Minute},
 		Command: []string{program}, Environ: append(os.Environ(), asTutti), Poll: 2 * time.Millisecond,
 	}
 }
