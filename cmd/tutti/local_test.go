@@ -348,7 +348,7 @@ func fewCases(machineTime string) []string {
 	if testutil.AllCases() {
 		return nil
 	}
-	return []string{"--set", "stop.machine_time=" + machineTime}
+	return []string{"--set", "stop.machine_time=" + machineTime, "--set", "stop.confirm=0"}
 }
 
 // finished lists the exit codes of campaigns that were not interrupted.
