@@ -21,7 +21,7 @@ func csh(t *testing.T, snippet []byte, env []string, names ...string) (values []
 	t.Helper()
 	shell, err := exec.LookPath("csh")
 	if err != nil {
-		t.Skipf("%v: needs apt-get install tcsh", err)
+		testutil.NeedModules.Missing(t, "%v: needs apt-get install tcsh", err)
 	}
 	var print strings.Builder
 	for _, name := range names {

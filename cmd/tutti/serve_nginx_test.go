@@ -23,7 +23,7 @@ func TestServeNginx(t *testing.T) {
 	testutil.NeedAllCases(t)
 	nginx, err := exec.LookPath("nginx")
 	if err != nil || os.Geteuid() != 0 {
-		t.Skip("needs nginx, and root so that its workers are another user")
+		testutil.NeedBrowser.Missing(t, "needs apt-get install nginx, and root so that its workers are another user")
 	}
 	manual := string(testutil.Must(os.ReadFile("../../docs/how-to/service.md"))(t))
 	location := regexp.MustCompile(`(?s)    location / \{.*?\n    \}\n`).FindString(manual)

@@ -35,9 +35,9 @@ func SkipShort(t testing.TB) {
 type Need string
 
 const (
-	NeedBrowser Need = "REQUIRE_BROWSER" // Chromium and Node.js
+	NeedBrowser Need = "REQUIRE_BROWSER" // Chromium and Node.js; nginx for all cases
 	NeedDisk    Need = "REQUIRE_DISK"    // the right to mount a small file system
-	NeedModules Need = "REQUIRE_MODULES" // Tcl and Environment Modules
+	NeedModules Need = "REQUIRE_MODULES" // Tcl, Environment Modules and csh
 	NeedMPI     Need = "REQUIRE_MPI"     // MPICH and Open MPI with their compilers
 	NeedSimGrid Need = "REQUIRE_SIMGRID" // SimGrid with its compiler wrapper, and a C++ compiler
 	NeedSlurm   Need = "REQUIRE_SLURM"   // Slurm's daemons, and root to run nodes
