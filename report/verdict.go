@@ -53,7 +53,7 @@ type Verdict struct {
 type SlowerShare struct {
 	Points float64  `json:"points"`          // of Of points: counted, or the sum of probabilities when predicted
 	Of     int      `json:"of"`              // points that were compared
-	Open   int      `json:"open,omitzero"`   // further points that may be slower: their intervals contain such ratios
+	Maybe  int      `json:"maybe,omitzero"`  // further points that may be slower: their intervals contain such ratios
 	Worst  float64  `json:"worst,omitzero"`  // largest tuned time over the default's; zero when predicted
 	Others *float64 `json:"others,omitzero"` // of the points that were not compared, at most this share is slower (95 %); null when unknown
 }
@@ -178,10 +178,10 @@ func (v Verdict) SlowerText() string {
 		return fmt.Sprintf("%s of the points expected (%s of %d)", FormatShare(s.Points/float64(s.Of)), trimmed(s.Points, 1), s.Of)
 	}
 	text := fmt.Sprintf("%s of the points (%s of %d compared)", FormatShare(s.Points/float64(s.Of)), trimmed(s.Points, 1), s.Of)
-	if s.Open > 0 {
-		text += fmt.Sprintf(", %d more may be", s.Open)
+	if s.Maybe > 0 {
+		text += fmt.Sprintf(", %d more may be", s.Maybe)
 	}
-	if s.Points+float64(s.Open) > 0 && s.Worst > 1 {
+	if s.Points+float64(s.Maybe) > 0 && s.Worst > 1 {
 		text += ", worst " + FormatSlowdown(s.Worst)
 	}
 	if s.Others != nil && *s.Others > 0 {

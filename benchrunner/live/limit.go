@@ -15,10 +15,7 @@ func (r *run) timeIsUp() bool { return !r.batch.Until.IsZero() && !time.Now().Be
 func (r *run) endWaiting(what string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.late = cmp.Or(r.late, what)
-	if r.late == "" {
-		r.late = "further jobs were not begun"
-	}
+	r.late = cmp.Or(r.late, what, "further jobs were not begun")
 }
 
 // limitWaiting cancels a submitted job that has not begun when the time limit of the batch is reached. A job that runs

@@ -188,7 +188,7 @@ func TestWordsArrive(t *testing.T) {
 }
 
 // TestLauncherByLink checks launchers that are symbolic links, named by path or found in PATH: they must start by the
-// path beside which their helper is.
+// path in the folder of their helper.
 func TestLauncherByLink(t *testing.T) {
 	dir := t.TempDir()
 	bin, links := filepath.Join(dir, "opt", "bin"), filepath.Join(dir, "home bin")

@@ -143,7 +143,7 @@ func slowerVerified(v report.VerificationFacts) *report.SlowerShare {
 		case p.Ratio.Low > limit:
 			s.Points++
 		case !v.Proved() && p.Ratio.High > limit:
-			s.Open++
+			s.Maybe++
 		}
 	}
 	if s.Of == 0 {
