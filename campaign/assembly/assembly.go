@@ -24,13 +24,10 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/live"
 	"tutti/campaign"
-	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/journal"
 	"tutti/metrics"
-	"tutti/mpi"
 	"tutti/preprocess"
-	"tutti/selection"
 	"tutti/surrogate/forest"
 	"tutti/surrogate/learner"
 )
@@ -89,26 +86,25 @@ func build(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 	if err != nil {
 		return nil, input(err)
 	}
-	c := &Campaign{Config: cfg, Spec: spec, releases: map[string]release{}}
-	dropUnmeasurable := func() error { return c.dropUnmeasurable(past) }
-	for _, step := range []func() error{c.openReleases, c.addProblems, dropUnmeasurable, c.setWeights, c.addEarlier} {
+	b := &builder{cfg: cfg, spec: spec, past: past, releases: map[string]release{}}
+	for _, step := range []func() error{b.openReleases, b.addProblems, b.dropUnmeasurable, b.setWeights, b.addEarlier} {
 		if err := step(); err != nil {
 			return nil, input(err)
 		}
 	}
 	machine, node := past.PreflightSeconds()
-	c.Spec.Limits.MachineSeconds = c.share(cfg.Stop.MachineTime.Seconds(), machine)
-	c.Spec.Limits.NodeSeconds = c.share(cfg.Stop.NodeHours*3600, node)
-	return c, nil
+	spec.Limits.MachineSeconds = share(cfg.Stop.MachineTime.Seconds(), machine, len(b.problems))
+	spec.Limits.NodeSeconds = share(cfg.Stop.NodeHours*3600, node, len(b.problems))
+	return &Campaign{Config: cfg, Spec: spec, Problems: b.problems, Warnings: b.warnings, releases: b.releases, unmeasurable: b.unmeasurable}, nil
 }
 
 // share returns the part of a limit of the campaign that each of its problems gets, after a part was used. A limit of
 // zero means none.
-func (c *Campaign) share(limit, used float64) float64 {
+func share(limit, used float64, problems int) float64 {
 	if limit == 0 {
 		return 0
 	}
-	return max(limit-used, 1e-3) / float64(len(c.Problems))
+	return max(limit-used, 1e-3) / float64(problems)
 }
 
 // Restore returns the campaign that a journal describes. `dir` is the folder of the journal.
@@ -147,96 +143,6 @@ func (c *Campaign) Sequential() *Campaign {
 	return &other
 }
 
-// release is a library that a campaign tunes, opened in its configured version.
-type release struct {
-	port  mpi.Library
-	cat   *mpi.Catalogue // of the installed library, or of its release if err is set
-	build mpi.Build
-	err   error // why the installed library cannot be opened here
-}
-
-// start identifies the settings with which a program starts that measures a candidate. It returns "" for a candidate
-// that cannot be forced.
-func (r release) start(c coll.Candidate) string {
-	f, err := mpi.Force(r.port, r.cat, c)
-	if err != nil {
-		return ""
-	}
-	return f.Start()
-}
-
-// openReleases opens the libraries. It warns of releases without a catalogue.
-func (c *Campaign) openReleases() error {
-	for _, lib := range c.Config.Libraries {
-		port, cat, err := lib.Release()
-		if err != nil {
-			return err
-		}
-		r := release{port: port, cat: cat}
-		if r.build, r.err = port.Open(cat, lib.Path); r.err == nil {
-			r.cat = r.build.Catalogue()
-		}
-		c.releases[lib.Name] = r
-		switch {
-		case !cat.KnownSeries() && r.err != nil:
-			return r.err
-		case !cat.KnownSeries():
-			c.warn("%s %s: no release of this series is known: the algorithms are those that the library lists; compare the files with the default by tutti verify", lib.Name, lib.Version)
-		case cat.Listed != cat.Version:
-			c.warn("%s %s: the algorithms are those of the nearest known release, %s", lib.Name, lib.Version, cat.Listed)
-		}
-	}
-	c.Warnings = append(c.Warnings, c.SiteWarnings()...)
-	return nil
-}
-
-func (c *Campaign) addProblems() error {
-	if c.Config.Runner.Live() {
-		for _, lib := range c.Config.Libraries {
-			if err := c.addMeasured(lib); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	recorded, err := c.readData()
-	if err != nil {
-		return err
-	}
-	for _, lib := range c.Config.Libraries {
-		if err := c.addRecorded(lib, recorded); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// setWeights computes, for every problem, how much each of its points counts.
-func (c *Campaign) setWeights() error {
-	for i, p := range c.Problems {
-		weights, warnings, err := weightsOf(c.Config.Grid, p.Space.Points())
-		if err != nil {
-			return err
-		}
-		c.Problems[i].Weights = weights
-		for _, w := range warnings {
-			c.warnOnce(w)
-		}
-	}
-	return nil
-}
-
-func (c *Campaign) warn(format string, args ...any) {
-	c.Warnings = append(c.Warnings, fmt.Sprintf(format, args...))
-}
-
-// warnOnce adds a warning unless the campaign already has it.
-func (c *Campaign) warnOnce(warning string) {
-	if !slices.Contains(c.Warnings, warning) {
-		c.Warnings = append(c.Warnings, warning)
-	}
-}
-
 // MeasuredCompletely returns a text for each problem that has so few points that
 // all its candidates will be measured.
 func (c *Campaign) MeasuredCompletely() (texts []string) {
@@ -246,16 +152,6 @@ func (c *Campaign) MeasuredCompletely() (texts []string) {
 		}
 	}
 	return texts
-}
-
-// LibraryOf returns the configuration of a problem's library.
-func (c *Campaign) LibraryOf(p campaign.Problem) config.Library {
-	for _, lib := range c.Config.Libraries {
-		if lib.Name == p.Library {
-			return lib
-		}
-	}
-	panic("a problem without library") // impossible: every problem belongs to a configured library
 }
 
 // Workers returns how many problems are tuned at the same time. It is one if
@@ -311,19 +207,4 @@ func launchModel(c *config.Campaign) benchrunner.LaunchModel {
 		return benchrunner.LaunchModel(c.Runner.Launch.Model)
 	}
 	return c.Benchmark.Kind().Launches
-}
-
-// fitFor returns a function that makes selection rules for one collective from the times of the algorithms at
-// each point. The library must be able to express the rules.
-func (c *Campaign) fitFor(r release) func([]selection.Row) (activelearn.Selection, error) {
-	return func(rows []selection.Row) (activelearn.Selection, error) {
-		if r.err != nil {
-			return activelearn.Selection{}, r.err
-		}
-		sel, err := mpi.Fit(r.build, rows, mpi.FitOptions{MaxLoss: c.Config.Export.MaxLoss, OpSafe: c.Config.Export.OpSafe})
-		return activelearn.Selection{Leaves: sel.Leaves(), Choose: func(p coll.Point) coll.Algorithm {
-			alg, _ := sel.Select(p) // outside the tuned range this is the library's default
-			return alg
-		}}, err
-	}
 }

@@ -119,24 +119,24 @@ func earlierOf(c *journal.Contents) (config.Earlier, error) {
 // addEarlier adds the measurements of earlier campaigns to the problems. It skips algorithms that are not in
 // the problem's space, and warns of differences between the campaigns. The configured forest hyperparameters
 // are replaced by the best ones that the latest earlier campaign with a hyperparameter study found.
-func (c *Campaign) addEarlier() error {
-	for _, e := range c.Config.From {
-		c.warnOfEarlier(e)
-		for i := range c.Problems {
-			p := &c.Problems[i]
+func (b *builder) addEarlier() error {
+	for _, e := range b.cfg.From {
+		b.warnOfEarlier(e)
+		for i := range b.problems {
+			p := &b.problems[i]
 			earlier, _ := e.Of(p.Library, p.Collective)
 			usable := slices.DeleteFunc(slices.Clone(earlier.Measurements), func(m coll.Measurement) bool {
 				return !slices.Contains(p.Space.Algorithms(), m.Algorithm)
 			})
 			if len(usable) == 0 {
-				c.warn("the earlier campaign %s has no measurement of %s, which starts without it", e.Campaign, p.Problem)
+				b.warn("the earlier campaign %s has no measurement of %s, which starts without it", e.Campaign, p.Problem)
 				continue
 			}
 			p.Earlier, p.EarlierNames = append(p.Earlier, usable), append(p.EarlierNames, e.Campaign)
 			if earlier.Forest == nil {
 				continue
 			}
-			with, err := campaign.WithParams(c.Spec.Learner, *earlier.Forest)
+			with, err := campaign.WithParams(b.spec.Learner, *earlier.Forest)
 			if err != nil {
 				return fmt.Errorf("the earlier campaign %s, %s: %w", e.Campaign, p.Problem, err)
 			}
@@ -149,17 +149,17 @@ func (c *Campaign) addEarlier() error {
 }
 
 // warnOfEarlier adds a warning if an earlier campaign ran on another machine or with other releases.
-func (c *Campaign) warnOfEarlier(e config.Earlier) {
+func (b *builder) warnOfEarlier(e config.Earlier) {
 	const counts = "new measurements decide how much its times count"
-	if e.Machine != c.Config.Machine && e.ID != "" {
-		c.warn("the earlier campaign %s was on another machine, %q instead of %q: %s", e.Campaign, e.Machine, c.Config.Machine, counts)
+	if e.Machine != b.cfg.Machine && e.ID != "" {
+		b.warn("the earlier campaign %s was on another machine, %q instead of %q: %s", e.Campaign, e.Machine, b.cfg.Machine, counts)
 	}
-	for _, lib := range c.Config.Libraries {
+	for _, lib := range b.cfg.Libraries {
 		other := slices.IndexFunc(e.Problems, func(p config.EarlierProblem) bool {
 			return p.Library == lib.Name && p.Version != lib.Version
 		})
 		if other >= 0 {
-			c.warn("the earlier campaign %s was with %s %s instead of %s: %s", e.Campaign, lib.Name, e.Problems[other].Version, lib.Version, counts)
+			b.warn("the earlier campaign %s was with %s %s instead of %s: %s", e.Campaign, lib.Name, e.Problems[other].Version, lib.Version, counts)
 		}
 	}
 }

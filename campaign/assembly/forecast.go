@@ -67,12 +67,12 @@ const measuredShare = 0.5
 // candidates that cannot be measured.
 func (c *Campaign) Forecast(ctx context.Context) (Forecast, error) {
 	f := Forecast{Jobs: []PlannedJob{}, LeftOut: append([]LeftOut{}, c.unmeasurable...)}
-	for i, p := range c.Problems {
+	for _, p := range c.Problems {
 		batch, err := campaign.FirstBatch(c.Spec, p)
 		if err != nil {
 			return f, err
 		}
-		planned, err := c.machineOf(i).Plan(ctx, batch)
+		planned, err := machineOf(p).Plan(ctx, batch)
 		if err != nil {
 			return f, fmt.Errorf("%s: %w", p.Problem, err)
 		}
@@ -80,7 +80,7 @@ func (c *Campaign) Forecast(ctx context.Context) (Forecast, error) {
 			f.Jobs = append(f.Jobs, job)
 			f.RoundNodeHours += job.NodeHours
 		}
-		cost, err := c.machineOf(i).Cost(ctx, p.Space)
+		cost, err := machineOf(p).Cost(ctx, p.Space)
 		if err != nil {
 			return f, fmt.Errorf("%s: %w", p.Problem, err)
 		}
@@ -119,9 +119,9 @@ func PlannedJobs(p journal.Problem, batch benchrunner.Batch, planned []live.Plan
 	return jobs
 }
 
-// machineOf returns the machine that measures the candidates of a problem, given its index in Problems.
-func (c *Campaign) machineOf(problem int) *live.Machine {
-	m, ok := c.Problems[problem].Runner.(*live.Machine)
+// machineOf returns the machine that measures the candidates of a problem.
+func machineOf(p campaign.Problem) *live.Machine {
+	m, ok := p.Runner.(*live.Machine)
 	if !ok {
 		panic("a problem without machine") // impossible: only campaigns on a real machine call it
 	}

@@ -21,12 +21,12 @@ import (
 
 // addMeasured adds the problems of one library on a real machine. Their candidates are the library's
 // default and all algorithms of the catalogue that can run. Connect adds the machines later.
-func (c *Campaign) addMeasured(lib config.Library) error {
-	r := c.releases[lib.Name]
+func (b *builder) addMeasured(lib config.Library) error {
+	r := b.releases[lib.Name]
 	cat := r.cat
-	grid := coll.Grid{Nodes: c.Config.Grid.Nodes, PPN: c.Config.Grid.PPN, MsgBytes: c.Config.Grid.Sizes}
-	check, fit := c.checker(r), c.fitFor(r)
-	for _, name := range c.Config.Collectives {
+	grid := coll.Grid{Nodes: b.cfg.Grid.Nodes, PPN: b.cfg.Grid.PPN, MsgBytes: b.cfg.Grid.Sizes}
+	check, fit := b.checker(r), b.fitFor(r)
+	for _, name := range b.cfg.Collectives {
 		collective := coll.Collective(name)
 		points, err := grid.Points(collective)
 		if err != nil {
@@ -40,13 +40,13 @@ func (c *Campaign) addMeasured(lib config.Library) error {
 			}
 			return err
 		})
-		c.Problems = append(c.Problems, campaign.Problem{
+		b.problems = append(b.problems, campaign.Problem{
 			Unsafe:  slices.Sorted(maps.Keys(unsafe)),
 			Problem: journal.Problem{Library: lib.Name, Collective: collective},
 			Space:   space,
 			Start:   r.start,
 			Fit:     fit,
-			Search:  &campaign.Search{Between: c.Config.Grid.Between, Check: check, Ranges: func(alg coll.Algorithm) []coll.Range { return cat.Ranges(collective, alg) }},
+			Search:  &campaign.Search{Between: b.cfg.Grid.Between, Check: check, Ranges: func(alg coll.Algorithm) []coll.Range { return cat.Ranges(collective, alg) }},
 		})
 	}
 	return nil
@@ -93,7 +93,11 @@ func (c *Campaign) Connect(id string, environ []string) error {
 
 // Program returns the benchmark program that measures a library. Errors match ErrInput.
 func (c *Campaign) Program(lib config.Library) (benchrunner.Program, error) {
-	program, err := c.Config.Benchmark.Kind().New(lib.Benchmark, c.Config.Benchmark.ProgramOptions)
+	return programOf(c.Config, lib)
+}
+
+func programOf(cfg *config.Campaign, lib config.Library) (benchrunner.Program, error) {
+	program, err := cfg.Benchmark.Kind().New(lib.Benchmark, cfg.Benchmark.ProgramOptions)
 	if err != nil {
 		return nil, input(fmt.Errorf("library %s: %w", lib.Name, err))
 	}

@@ -19,20 +19,20 @@ import (
 
 // readData reads all files of recorded data. A candidate may have several repetitions, but only within one
 // file.
-func (c *Campaign) readData() ([]coll.Measurement, error) {
+func (b *builder) readData() ([]coll.Measurement, error) {
 	var all []coll.Measurement
 	file := map[coll.Candidate]int{} // number of the file that has the candidate
-	for i, path := range c.Config.Runner.Data {
+	for i, path := range b.cfg.Runner.Data {
 		table, err := preprocess.ReadTable(path)
 		if err != nil {
 			return nil, err
 		}
 		for _, w := range table.Warnings {
-			c.warn("%s: %v", filepath.Base(path), w)
+			b.warn("%s: %v", filepath.Base(path), w)
 		}
 		for _, m := range table.Repetitions() {
 			if other, ok := file[m.Candidate]; ok && other != i {
-				return nil, fmt.Errorf("%v is recorded in %s and in %s", m.Candidate, c.Config.Runner.Data[other], path)
+				return nil, fmt.Errorf("%v is recorded in %s and in %s", m.Candidate, b.cfg.Runner.Data[other], path)
 			}
 			file[m.Candidate] = i
 			all = append(all, m)
@@ -44,25 +44,25 @@ func (c *Campaign) readData() ([]coll.Measurement, error) {
 // addRecorded adds the problems of one library on recorded data. It translates the algorithm names into the
 // library's names and adds the times of the library's default. It leaves out candidates that are outside
 // the grid or cannot run.
-func (c *Campaign) addRecorded(lib config.Library, recorded []coll.Measurement) error {
-	named, err := c.translateNames(lib, recorded)
+func (b *builder) addRecorded(lib config.Library, recorded []coll.Measurement) error {
+	named, err := b.translateNames(lib, recorded)
 	if err != nil {
 		return err
 	}
-	byDefault, err := c.defaultTimes(lib, recorded)
+	byDefault, err := b.defaultTimes(lib, recorded)
 	if err != nil {
 		return err
 	}
 	named = slices.Concat(named, byDefault)
-	r := c.releases[lib.Name]
-	check, fit := c.checker(r), c.fitFor(r)
-	for _, name := range c.Config.Collectives {
-		p, err := c.problem(lib, coll.Collective(name), named, check)
+	r := b.releases[lib.Name]
+	check, fit := b.checker(r), b.fitFor(r)
+	for _, name := range b.cfg.Collectives {
+		p, err := b.problem(lib, coll.Collective(name), named, check)
 		if err != nil {
 			return err
 		}
 		p.Fit = fit
-		c.Problems = append(c.Problems, p)
+		b.problems = append(b.problems, p)
 	}
 	return nil
 }
@@ -76,8 +76,8 @@ type unsafeError string
 func (e unsafeError) Error() string { return string(e) + " is wrong for some valid calls" }
 
 // translateNames returns the recorded data with the names that a library gives to the algorithms.
-func (c *Campaign) translateNames(lib config.Library, recorded []coll.Measurement) ([]coll.Measurement, error) {
-	path := c.Config.Runner.Names
+func (b *builder) translateNames(lib config.Library, recorded []coll.Measurement) ([]coll.Measurement, error) {
+	path := b.cfg.Runner.Names
 	if path == "" {
 		return recorded, nil
 	}
@@ -88,14 +88,14 @@ func (c *Campaign) translateNames(lib config.Library, recorded []coll.Measuremen
 	if err := mustHave(path, "library", names.Libraries(), lib.Name); err != nil {
 		return nil, err
 	}
-	c.warnOfUnnamed(names, recorded)
+	b.warnOfUnnamed(names, recorded)
 	return names.Translate(recorded, lib.Name), nil
 }
 
 // defaultTimes returns the times of a library's default. It returns nil if no file of defaults is
 // configured.
-func (c *Campaign) defaultTimes(lib config.Library, recorded []coll.Measurement) ([]coll.Measurement, error) {
-	path := c.Config.Runner.Defaults
+func (b *builder) defaultTimes(lib config.Library, recorded []coll.Measurement) ([]coll.Measurement, error) {
+	path := b.cfg.Runner.Defaults
 	if path == "" {
 		return nil, nil
 	}
@@ -105,11 +105,11 @@ func (c *Campaign) defaultTimes(lib config.Library, recorded []coll.Measurement)
 	}
 	if err := errors.Join(
 		mustHave(path, "library", defaults.Libraries(), lib.Name),
-		mustHave(path, "machine", defaults.Machines(), c.Config.Runner.Recorded),
+		mustHave(path, "machine", defaults.Machines(), b.cfg.Runner.Recorded),
 	); err != nil {
 		return nil, err
 	}
-	return defaults.Rows(recorded, c.Config.Runner.Recorded, lib.Name), nil
+	return defaults.Rows(recorded, b.cfg.Runner.Recorded, lib.Name), nil
 }
 
 // mustHave returns an error unless `names`, the libraries or machines in a file, contains `name`.
@@ -123,17 +123,17 @@ func mustHave(path, what string, names []string, name string) error {
 // checker returns a function that checks candidates. The function returns an error for candidates outside the grid
 // and for those that the library cannot run. With the option grid.between, message sizes between two sizes of the
 // grid count as inside.
-func (c *Campaign) checker(r release) func(coll.Candidate) error {
-	g := c.Config.Grid
+func (b *builder) checker(r release) func(coll.Candidate) error {
+	g := b.cfg.Grid
 	return func(cand coll.Candidate) error {
 		if len(g.Nodes) > 0 && !slices.Contains(g.Nodes, cand.Nodes) ||
-			len(g.PPN) > 0 && !slices.Contains(g.PPN, cand.PPN) || !c.hasSize(cand.Point) && !c.between(cand.Point) {
+			len(g.PPN) > 0 && !slices.Contains(g.PPN, cand.PPN) || !b.hasSize(cand.Point) && !b.between(cand.Point) {
 			return errOutside
 		}
 		if err := r.cat.Check(cand); err != nil {
 			return err
 		}
-		if c.Config.Export.OpSafe && !cand.Algorithm.IsDefault() {
+		if b.cfg.Export.OpSafe && !cand.Algorithm.IsDefault() {
 			e, err := r.cat.Lookup(cand.Collective, cand.Algorithm)
 			if err != nil {
 				return err
@@ -147,27 +147,27 @@ func (c *Campaign) checker(r release) func(coll.Candidate) error {
 }
 
 // hasSize reports whether the message size of a point is one of the sizes of the grid.
-func (c *Campaign) hasSize(p coll.Point) bool {
-	sizes := c.Config.Grid.Sizes
+func (b *builder) hasSize(p coll.Point) bool {
+	sizes := b.cfg.Grid.Sizes
 	return len(sizes) == 0 || !p.Collective.Sized() || slices.Contains(sizes, p.MsgBytes)
 }
 
 // between reports whether the message size of a point may be added to the grid because it lies between two
 // sizes of the grid.
-func (c *Campaign) between(p coll.Point) bool {
-	g := c.Config.Grid
+func (b *builder) between(p coll.Point) bool {
+	g := b.cfg.Grid
 	return g.Between && len(g.Sizes) > 0 && p.MsgBytes > slices.Min(g.Sizes) && p.MsgBytes < slices.Max(g.Sizes)
 }
 
 // problem returns the problem of one collective on recorded data. Its candidates are those
 // for which `check` returns nil.
-func (c *Campaign) problem(lib config.Library, collective coll.Collective, named []coll.Measurement, check func(coll.Candidate) error) (campaign.Problem, error) {
+func (b *builder) problem(lib config.Library, collective coll.Collective, named []coll.Measurement, check func(coll.Candidate) error) (campaign.Problem, error) {
 	recorded, left := usableRows(collective, named, check)
 	if left.unknown > 0 {
-		c.warn("%s %s has no %s algorithm %s: %d recorded rows left out", lib.Name, lib.Version, collective, strings.Join(left.algorithms, ", "), left.unknown)
+		b.warn("%s %s has no %s algorithm %s: %d recorded rows left out", lib.Name, lib.Version, collective, strings.Join(left.algorithms, ", "), left.unknown)
 	}
 	id := journal.Problem{Library: lib.Name, Collective: collective}
-	machine, err := replay.New(recorded, c.replayOptions(c.releases[lib.Name]))
+	machine, err := replay.New(recorded, b.replayOptions(b.releases[lib.Name]))
 	if err != nil {
 		return campaign.Problem{}, fmt.Errorf("%s: %w", id, err)
 	}
@@ -177,7 +177,7 @@ func (c *Campaign) problem(lib config.Library, collective coll.Collective, named
 	}
 	all := machine.Space()
 	sp := coll.NewSpace(all.Points(), all.Algorithms(), func(cand coll.Candidate) error {
-		if c.hasSize(cand.Point) && all.Has(cand) {
+		if b.hasSize(cand.Point) && all.Has(cand) {
 			return nil
 		}
 		return errOutside
@@ -187,7 +187,7 @@ func (c *Campaign) problem(lib config.Library, collective coll.Collective, named
 			lib.Name, lib.Version, collective, left)
 	}
 	return campaign.Problem{
-		Problem: id, Space: sp, Runner: machine, Start: c.releases[lib.Name].start, Truth: machine.Truths(),
+		Problem: id, Space: sp, Runner: machine, Start: b.releases[lib.Name].start, Truth: machine.Truths(),
 		ExhaustiveSeconds: machine.ExhaustiveSeconds(sp.Candidates()),
 		Unsafe:            left.unsafeNames, UnsafeTruth: unsafe.Truths(),
 		Search: campaign.SearchRecorded(all, sp),
@@ -213,10 +213,10 @@ func usableRows(collective coll.Collective, named []coll.Measurement, check func
 }
 
 // replayOptions returns the options of a replay of a library's measurements as the campaign configures them.
-func (c *Campaign) replayOptions(lib release) replay.Options {
-	r := c.Config.Runner
+func (b *builder) replayOptions(lib release) replay.Options {
+	r := b.cfg.Runner
 	return replay.Options{
-		Seed:        c.Config.Seed,
+		Seed:        b.cfg.Seed,
 		Noise:       replay.Noise{Sigma: r.Noise, TailProbability: r.Tail},
 		JobNoise:    r.JobNoise,
 		FailureRate: r.Failures,
@@ -231,11 +231,11 @@ func (c *Campaign) replayOptions(lib release) replay.Options {
 
 // warnOfUnnamed adds a warning about recorded algorithms that are missing in the file of names. Their
 // measurements are left out, perhaps unintentionally.
-func (c *Campaign) warnOfUnnamed(names preprocess.Names, recorded []coll.Measurement) {
+func (b *builder) warnOfUnnamed(names preprocess.Names, recorded []coll.Measurement) {
 	var unnamed []string
 	rows := 0
 	for _, m := range recorded { // sorted by collective and algorithm
-		if !slices.Contains(c.Config.Collectives, string(m.Collective)) || names.Mentions(m.Collective, m.Algorithm) {
+		if !slices.Contains(b.cfg.Collectives, string(m.Collective)) || names.Mentions(m.Collective, m.Algorithm) {
 			continue
 		}
 		rows++
@@ -246,8 +246,8 @@ func (c *Campaign) warnOfUnnamed(names preprocess.Names, recorded []coll.Measure
 	if rows == 0 {
 		return
 	}
-	c.warnOnce(fmt.Sprintf("%s: %d recorded rows left out, no row names their algorithms: %s",
-		filepath.Base(c.Config.Runner.Names), rows, strings.Join(unnamed, ", ")))
+	b.warnOnce(fmt.Sprintf("%s: %d recorded rows left out, no row names their algorithms: %s",
+		filepath.Base(b.cfg.Runner.Names), rows, strings.Join(unnamed, ", ")))
 }
 
 // leftOut contains the numbers of recorded measurements that a problem cannot use, by cause.

@@ -156,7 +156,7 @@ func (c *Campaign) Withdraw(ctx context.Context) (removed bool, err error) {
 	if err := c.Cancel(ctx, state.OpenJobs()); err != nil {
 		return false, err
 	}
-	return true, c.removeFiles(state)
+	return true, removeFiles(c.Config.Output, state)
 }
 
 // hasStarted reports whether a job of a problem was accepted or a trial has ended.
@@ -169,9 +169,9 @@ func hasStarted(state *journal.State) bool {
 	return slices.ContainsFunc(state.Jobs, func(j *journal.Job) bool { return j.Taken && j.Problem.Collective != journal.Preflight })
 }
 
-// removeFiles removes the job folders, including incomplete ones, and then the journal.
-func (c *Campaign) removeFiles(state *journal.State) error {
-	jobs := filepath.Join(c.Config.Output, "jobs")
+// removeFiles removes from the folder of a campaign the job folders, including incomplete ones, and then the journal.
+func removeFiles(dir string, state *journal.State) error {
+	jobs := filepath.Join(dir, "jobs")
 	remove, err := fs.Glob(os.DirFS(jobs), ".new-*")
 	if err != nil {
 		return err
@@ -188,5 +188,5 @@ func (c *Campaign) removeFiles(state *journal.State) error {
 	if err := os.Remove(jobs); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, syscall.ENOTEMPTY) {
 		return err
 	}
-	return os.Remove(filepath.Join(c.Config.Output, journal.FileName))
+	return os.Remove(filepath.Join(dir, journal.FileName))
 }

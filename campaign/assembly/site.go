@@ -202,20 +202,14 @@ func (c *Campaign) Largest(library string) coll.Point {
 	return out
 }
 
-// SiteWarnings returns a text for each setting of the machine that takes part in the choice of algorithms. The texts are
-// among the campaign's warnings, too.
-func (c *Campaign) SiteWarnings() []string {
+// SiteWarnings returns a text for each setting of the machine that takes part in the choice of algorithms of the
+// libraries. The texts are among the campaign's warnings, too.
+func SiteWarnings(libs ...config.Library) []string {
 	var out []string
-	for _, lib := range c.Config.Libraries {
-		out = append(out, SiteTexts(lib)...)
-	}
-	return out
-}
-
-// SiteTexts returns a text for each setting of the machine that takes part in a library's choice of algorithms.
-func SiteTexts(lib config.Library) []string {
-	var out []string
-	if lib.Site != nil {
+	for _, lib := range libs {
+		if lib.Site == nil {
+			continue
+		}
 		for _, s := range lib.Site.Settings {
 			what := "may change library_default, and stays on"
 			switch s.Effect {

@@ -9,7 +9,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/campaign"
 	"tutti/coll"
-	"tutti/journal"
+	"tutti/internal/config"
 )
 
 // ErrUnmeasurable is matched by the error for a campaign whose benchmark programs cannot measure any of its
@@ -19,16 +19,17 @@ var ErrUnmeasurable = errors.New("nothing can be measured")
 // dropUnmeasurable removes problems that the benchmark program cannot measure, such as scan with OSU, and
 // adds a warning for each. It keeps problems with records in the journal. It returns an error matching
 // ErrUnmeasurable if no problem remains.
-func (c *Campaign) dropUnmeasurable(past *journal.State) error {
-	if !c.Config.Runner.Live() {
+func (b *builder) dropUnmeasurable() error {
+	if !b.cfg.Runner.Live() {
 		return nil
 	}
 	var faults []error
-	c.Problems = slices.DeleteFunc(c.Problems, func(p campaign.Problem) bool {
-		if past.Problem(p.Problem) != nil {
+	b.problems = slices.DeleteFunc(b.problems, func(p campaign.Problem) bool {
+		if b.past.Problem(p.Problem) != nil {
 			return false
 		}
-		program, err := c.Program(c.LibraryOf(p))
+		at := slices.IndexFunc(b.cfg.Libraries, func(l config.Library) bool { return l.Name == p.Library })
+		program, err := programOf(b.cfg, b.cfg.Libraries[at])
 		if err != nil {
 			return false // Connect returns the error
 		}
@@ -37,12 +38,12 @@ func (c *Campaign) dropUnmeasurable(past *journal.State) error {
 			return false
 		}
 		out := LeftOut{p.Problem.String(), p.Space.Size(), p.Space.Size(), reason}
-		c.unmeasurable = append(c.unmeasurable, out)
-		c.warn("%v", out)
+		b.unmeasurable = append(b.unmeasurable, out)
+		b.warn("%v", out)
 		faults = append(faults, fmt.Errorf("%s: %s", p.Problem, reason))
 		return true
 	})
-	if len(c.Problems) == 0 {
+	if len(b.problems) == 0 {
 		return fmt.Errorf("%w:\n%w", ErrUnmeasurable, errors.Join(faults...))
 	}
 	return nil

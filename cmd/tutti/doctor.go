@@ -160,7 +160,7 @@ func tryLaunches(ctx context.Context, a *app, c *config.Campaign, dir string) ([
 		out = append(out, t)
 	}
 	for i, lib := range own.Libraries {
-		out[i].Settings = assembly.SiteTexts(lib)
+		out[i].Settings = assembly.SiteWarnings(lib)
 	}
 	return out, ctx.Err()
 }

@@ -240,7 +240,7 @@ func (s *session) readSites(ctx context.Context, a *app) error {
 	if err := c.Connect(s.past.Header.ID, a.environ); err != nil {
 		return err
 	}
-	a.warn(c.SiteWarnings())
+	a.warn(assembly.SiteWarnings(c.Config.Libraries...))
 	s.campaign = c
 	return nil
 }
