@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"tutti/campaign/export"
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
@@ -110,6 +112,28 @@ func endWhen(t *testing.T, cmd *exec.Cmd, s os.Signal, holds func() bool) exitCo
 	}
 }
 
+// heldCampaign starts a program that tunes small.yaml in a new folder, and waits until the journal of the campaign has
+// measurements. The pipe of its stderr has room for a warning and a line of progress. So the campaign cannot end before
+// the caller reads or closes the pipe.
+func heldCampaign(t *testing.T, name string, args ...string) (cmd *exec.Cmd, stderr *os.File, dir string) {
+	t.Helper()
+	const page, room = 4096, 200 // bytes
+	dir = t.TempDir()
+	campaigntest.Small(t, dir)
+	stderr, w, err := os.Pipe()
+	testutil.NoError(t, err)
+	t.Cleanup(func() { stderr.Close() })
+	testutil.Must(unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, page))(t)
+	testutil.Must(w.Write(bytes.Repeat([]byte("\n"), page-room)))(t)
+	cmd = exec.Command(name, args...)
+	cmd.Dir, cmd.Stderr = dir, w
+	testutil.NoError(t, errors.Join(cmd.Start(), w.Close()))
+	for journalLines(t, filepath.Join(dir, "out")) < 5 {
+		time.Sleep(time.Millisecond)
+	}
+	return cmd, stderr, dir
+}
+
 // startOrResume returns the arguments of tutti that resume the campaign in a folder or, if the folder has
 // no journal, start it.
 func startOrResume(t *testing.T, dir string) []string {
@@ -194,14 +218,14 @@ func TestInterrupt(t *testing.T) {
 	want := reference(t)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // else tutti ignores it if this test runs under nohup
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT} {
-		dir := t.TempDir()
-		campaigntest.Small(t, dir)
+		cmd, stderr, dir := heldCampaign(t, "tutti", "tune", "-c", "small.yaml")
 		out := filepath.Join(dir, "out")
-		cmd, output := process(t, dir, "tune", "-c", "small.yaml")
-		if code := endWhen(t, cmd, s, func() bool { return journalLines(t, out) > 30 }); code != codeCancelled {
+		testutil.NoError(t, cmd.Process.Signal(s))
+		output := string(testutil.Must(io.ReadAll(stderr))(t))
+		if code := codeOfProcess(t, cmd.Wait()); code != codeCancelled {
 			t.Fatalf("%v: exit code %d, want %d\n%s", s, code, codeCancelled, output)
 		}
-		if hint := "Resume with:\n  tutti resume out\n"; !strings.HasSuffix(output.String(), hint) {
+		if hint := "Resume with:\n  tutti resume out\n"; !strings.HasSuffix(output, hint) {
 			t.Errorf("%v: the output does not end with %q:\n%s", s, hint, output)
 		}
 		if n := journalLines(t, out); n >= journalLines(t, want) {
@@ -217,45 +241,27 @@ func TestInterrupt(t *testing.T) {
 func TestClosedPipe(t *testing.T) {
 	t.Parallel()
 	for want, closes := range map[exitCode]bool{codeCancelled: true, codeDone: false} {
-		dir := t.TempDir()
-		campaigntest.Small(t, dir)
-		cmd := exec.Command("tutti", "tune", "-c", "small.yaml")
-		r, w, err := os.Pipe()
-		testutil.NoError(t, err)
-		cmd.Dir, cmd.Stderr = dir, w
-		testutil.NoError(t, errors.Join(cmd.Start(), w.Close()))
-		if !closes {
-			go func() { _, _ = io.Copy(io.Discard, r) }()
+		cmd, stderr, _ := heldCampaign(t, "tutti", "tune", "-c", "small.yaml")
+		if closes {
+			stderr.Close()
+		} else {
+			testutil.NoError(t, cmd.Process.Signal(syscall.SIGPIPE))
+			testutil.Must(io.Copy(io.Discard, stderr))(t)
 		}
-		code := endWhen(t, cmd, syscall.SIGPIPE, func() bool {
-			half := journalLines(t, filepath.Join(dir, "out")) > 30
-			if half && closes {
-				r.Close()
-			}
-			return half
-		})
-		if code != want {
+		if code := codeOfProcess(t, cmd.Wait()); code != want {
 			t.Errorf("output closed %t: exit code %d, want %d", closes, code, want)
 		}
-		r.Close()
 	}
 }
 
 // TestNohup checks that a signal that the parent ignores, as nohup(1) does with SIGHUP, ends nothing.
 func TestNohup(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	campaigntest.Small(t, dir)
-	cmd := exec.Command("bash", "-c", `trap "" HUP; exec tutti tune -c small.yaml`)
-	cmd.Dir = dir
-	testutil.NoError(t, cmd.Start())
-	sent := false
-	code := endWhen(t, cmd, syscall.SIGHUP, func() bool {
-		sent = journalLines(t, filepath.Join(dir, "out")) > 30
-		return sent
-	})
-	if code != codeDone || !sent {
-		t.Errorf("exit code %d, want %d; signal sent: %t", code, codeDone, sent)
+	cmd, stderr, _ := heldCampaign(t, "bash", "-c", `trap "" HUP; exec tutti tune -c small.yaml`)
+	testutil.NoError(t, cmd.Process.Signal(syscall.SIGHUP))
+	testutil.Must(io.Copy(io.Discard, stderr))(t)
+	if code := codeOfProcess(t, cmd.Wait()); code != codeDone {
+		t.Errorf("exit code %d, want %d", code, codeDone)
 	}
 }
 
