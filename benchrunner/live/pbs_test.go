@@ -12,7 +12,7 @@ import (
 
 // TestSuitePBS runs the tests that all runners share with jobs of a fake PBS, which has one of several faults.
 func TestSuitePBS(t *testing.T) {
-	for _, fault := range []string{"", "history-off", "lost-answer", "drop", "no-json"} {
+	for _, fault := range []string{"", "history-off", "lost-answer", "drop", "no-json", "node-lost"} {
 		t.Run(fault, func(t *testing.T) {
 			if fault != "" && fault != "history-off" {
 				testutil.NeedAllCases(t)

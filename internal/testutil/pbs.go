@@ -37,7 +37,8 @@ func PBS(t testing.TB) string {
 
 // PBSFault switches on a fault of a fake PBS: down (the server does not answer), hold (jobs are held), drop (the
 // next job vanishes although qsub prints its ID), lost-answer (the next job runs although qsub fails), refuse (no
-// queue takes a job), history-off (jobs vanish when they end) or no-json (qstat prints JSON that is not valid).
+// queue takes a job), history-off (jobs vanish when they end), no-json (qstat prints JSON that is not valid) or node-lost
+// (a node of the next job fails during the first launch).
 func PBSFault(t testing.TB, dir, fault string) {
 	t.Helper()
 	NoError(t, os.WriteFile(filepath.Join(dir, fault), nil, 0o666))

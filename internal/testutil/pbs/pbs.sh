@@ -22,8 +22,16 @@ run_job() {
 	printf %s "$(now)" >"$1/stime"
 	set_state "$1" R
 	printf '%s\n' "$HOSTNAME" "$HOSTNAME" >"$1/nodes"
-	cd / && PBS_JOBID=$number.pbs0 PBS_NODEFILE=$1/nodes OMP_NUM_THREADS=2 bash "$2" >>"$(cat "$1/out")" 2>&1
+	cd / && PBS_JOBID=$number.pbs0 PBS_NODEFILE=$1/nodes OMP_NUM_THREADS=2 setsid bash "$2" >>"$(cat "$1/out")" 2>&1 &
+	local script=$!
+	if rm "$dir/node-lost" 2>/dev/null; then
+		until find "$(dirname "$(cat "$1/out")")" -name begin | grep -q .; do sleep 0.02; done
+		kill -KILL -- "-$script"
+		: >"$1/lost"
+	fi
+	wait "$script"
 	code=$?
+	if [ -e "$1/lost" ]; then code=-14; fi
 	if [ -e "$1/deleted" ]; then code=271; fi
 	printf %s "$code" >"$1/exit"
 	set_state "$1" F
