@@ -31,7 +31,8 @@ func lines(t *testing.T, records ...journal.Record) []Event {
 	return out
 }
 
-// TestSummary checks the summary of a journal with jobs in all states, failed trials and two problems.
+// TestSummary checks the summary of a journal with jobs in all states, failed trials, two problems, and launches that
+// read the settings of the machine. Such launches cost machine time; they are no rounds, trials or problems.
 func TestSummary(t *testing.T) {
 	one, two := journal.Problem{Library: "mpich", Collective: coll.Bcast}, journal.Problem{Library: "mpich", Collective: coll.Reduce}
 	candidate := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: 8}, Algorithm: coll.Algorithm{Name: "binomial"}}
@@ -45,12 +46,21 @@ func TestSummary(t *testing.T) {
 		}
 		return journal.Record{Kind: journal.KindTrial, Problem: p, Round: 1, Trial: &tr}
 	}
+	settings := journal.Problem{Library: "mpich", Collective: journal.Preflight}
+	preflightJob := func(state coll.JobState) journal.Record {
+		r := job("preflight", state)
+		r.Problem = settings
+		return r
+	}
 	judged := func(p journal.Problem, round int, slowdown, mistakes float64) journal.Record {
 		return journal.Record{Kind: journal.KindEvaluation, Problem: p, Round: round, Evaluation: &activelearn.Evaluation{Round: round, Slowdown: slowdown, Mistakes: mistakes}}
 	}
 	d := newJournalView("", clockwork.NewRealClock())
 	header := `{"kind":"header","spec":{"libraries":[{"name":"mpich"}],"collectives":["bcast","reduce","scan"]}}`
 	events := append([]Event{{Seq: 1, Type: "header", Data: json.RawMessage(header)}}, lines(t,
+		journal.Record{Kind: journal.KindBatch, Problem: settings, Round: 1, Batch: []coll.Candidate{candidate}},
+		preflightJob(coll.JobIntended), preflightJob(coll.JobSubmitted), trial(settings, "launch"), preflightJob(coll.JobEnded),
+		journal.Record{Kind: journal.KindBatch, Problem: settings, Round: 2, Batch: []coll.Candidate{candidate}}, trial(settings, ""),
 		journal.Record{Kind: journal.KindBatch, Problem: one, Round: 1, Batch: []coll.Candidate{candidate, candidate}},
 		job("a", coll.JobIntended), job("b", coll.JobIntended), job("a", coll.JobSubmitted), job("c", coll.JobEnded),
 		trial(one, ""), trial(one, "run"), trial(one, "run"), trial(one, "launch"),
@@ -62,9 +72,20 @@ func TestSummary(t *testing.T) {
 	for _, e := range events {
 		testutil.NoError(t, d.add(e))
 	}
+	measured := 0
+	for _, e := range events {
+		if _, ok, err := parseMeasurement(e); err != nil {
+			t.Error(err)
+		} else if ok {
+			measured++
+		}
+	}
+	if measured != 2 {
+		t.Errorf("%d measurements, want those of the two problems", measured)
+	}
 	want := Progress{
 		Records: int64(len(events)), Rounds: 1, Trials: 5, FailedTrials: 3, Failures: map[string]int{"run": 2, "launch": 1}, Problems: 3, Converged: 1,
-		MachineSeconds: 10, NodeSeconds: 40, Slowdown: 1.2, Mistakes: 0.6, Jobs: 1,
+		MachineSeconds: 14, NodeSeconds: 56, Slowdown: 1.2, Mistakes: 0.6, Jobs: 1,
 	}
 	if got := d.progress(); !reflect.DeepEqual(got, want) {
 		t.Errorf("progress is %+v, want %+v", got, want)

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -233,6 +234,39 @@ func TestInterrupt(t *testing.T) {
 		}
 		mustTutti(t, codeDone, "resume", out)
 		compareFinal(t, want, out)
+	}
+}
+
+// TestDoubledSignal checks that signals within a second count as one, and that a later one ends the process at once. A
+// SIGPIPE while somebody reads the output counts for nothing.
+func TestDoubledSignal(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		signals map[time.Duration]os.Signal // by the time at which they arrive
+		ends    time.Duration
+	}{
+		{"twice within 50 ms", map[time.Duration]os.Signal{time.Second: syscall.SIGTERM, 1050 * time.Millisecond: syscall.SIGTERM}, time.Second},
+		{"two kinds at once", map[time.Duration]os.Signal{time.Second: syscall.SIGHUP, time.Second + 1: syscall.SIGTERM}, time.Second},
+		{"a closed connection before", map[time.Duration]os.Signal{time.Second: syscall.SIGPIPE, 3 * time.Second: os.Interrupt}, 3 * time.Second},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began, received := time.Now(), make(chan os.Signal, 1)
+				for at, s := range tc.signals {
+					time.AfterFunc(at, func() {
+						select {
+						case received <- s:
+						default: // as signal.Notify
+						}
+					})
+				}
+				var cancelled, released time.Duration
+				endAtSignal(received, func() bool { return false }, func() { cancelled = time.Since(began) }, func() { released = time.Since(began) })
+				if cancelled != tc.ends || released != tc.ends+time.Second {
+					t.Errorf("cancelled after %v, released after %v: want %v, and one second later", cancelled, released, tc.ends)
+				}
+			})
+		})
 	}
 }
 

@@ -19,20 +19,24 @@ func main() {
 	defer cancel()
 	received := make(chan os.Signal, 1)
 	signal.Notify(received, endSignals()...)
-	go func() {
-		for s := range received {
-			if s != syscall.SIGPIPE || outputClosed() {
-				break // a client of serve that closes its connection causes SIGPIPE, too
-			}
-		}
-		cancel()
-		// A second Ctrl-C ends the process at once, but not within a second, because timeout(1) sends each signal to the
-		// process and to its group. The other signals stay caught, because a terminal that hangs up may send SIGHUP
-		// twice, and each line for a pipe that nobody reads causes another SIGPIPE.
-		time.Sleep(time.Second)
-		signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT)
-	}()
+	go endAtSignal(received, outputClosed, cancel, func() { signal.Reset(os.Interrupt, syscall.SIGTERM, syscall.SIGQUIT) })
 	os.Exit(Main(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr))
+}
+
+// endAtSignal calls `cancel` at the first signal that ends a campaign, and `release` a second later, after which a second
+// Ctrl-C ends the process at once. timeout(1) sends each signal to the process and to its group, so the second may
+// follow within a millisecond. A client of serve that closes its connection causes SIGPIPE, too: it counts only if
+// `closed` reports that nobody reads the output. SIGHUP and SIGPIPE are never released, because a terminal that hangs up
+// may send SIGHUP twice, and each line for a pipe that nobody reads causes another SIGPIPE.
+func endAtSignal(received <-chan os.Signal, closed func() bool, cancel, release func()) {
+	for s := range received {
+		if s != syscall.SIGPIPE || closed() {
+			break
+		}
+	}
+	cancel()
+	time.Sleep(time.Second)
+	release()
 }
 
 // outputClosed reports whether nobody reads standard output or standard error any more.

@@ -108,6 +108,20 @@ func TestAnswersFail(t *testing.T) {
 	visit(t, ctx, home+"/#/campaigns/c1", drawn)
 }
 
+// TestPreflightRecords checks that the page shows the jobs that read the settings of the machine in the log, but not among the
+// problems.
+func TestPreflightRecords(t *testing.T) {
+	f := emptyFake()
+	f.add("c1", "first", service.Running, 1, 60)
+	home, ctx := browse(t, f)
+	visit(t, ctx, home+"/#/campaigns/c1", drawn)
+	names := pagetest.Eval[string](t, ctx, `[...document.querySelectorAll("[aria-pressed]")].map((b) => b.textContent).join()`)
+	if want := "mpich bcast,mpich allreduce,openmpi bcast,openmpi allreduce"; names != want {
+		t.Errorf("problems %q, want %q", names, want)
+	}
+	pagetest.Until(t, ctx, `document.body.textContent.includes("openmpi preflight: job tutti-a1b2c3d4-openmpi-preflight-r1-1 ended: completed")`)
+}
+
 func TestKeyboard(t *testing.T) {
 	_, home, ctx := browseRunning(t)
 	visit(t, ctx, home+"/", `document.querySelectorAll("tbody tr").length === 1`)
@@ -249,7 +263,7 @@ func TestNodeHours(t *testing.T) {
 	pagetest.Eval[any](t, ctx, `(() => { const s = document.getElementById("base"); s.value = "demo"; s.dispatchEvent(new Event("change")); })()`)
 	pagetest.Until(t, ctx, `!`+field) // recorded data need no node-hours
 	visit(t, ctx, home+"/#/campaigns/c1", drawn)
-	if got := pagetest.Eval[string](t, ctx, `document.querySelector(".figures").innerText`); !strings.Contains(got, "21.8 of 40") {
+	if got := pagetest.Eval[string](t, ctx, `document.querySelector(".figures").innerText`); !strings.Contains(got, "21.2 of 40") {
 		t.Errorf("figures: %q", got)
 	}
 }

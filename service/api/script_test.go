@@ -103,6 +103,8 @@ func newScript(name string, drift float64) *script {
 		journal.Header
 	}{"header", journal.Header{Schema: journal.Schema, Campaign: name, ID: "a1b2c3d4", Version: "0.3.0", Created: startTime, Seed: 1, Spec: spec}}
 	s.line("header", header)
+	s.preflight("mpich")
+	s.preflight("openmpi")
 	ends := []int{14, 18, 12, 20}
 	for round := 1; round <= slices.Max(ends); round++ {
 		for i, p := range problems {
@@ -113,6 +115,23 @@ func newScript(name string, drift float64) *script {
 	}
 	s.record(journal.Record{Kind: journal.KindStop, Stop: "converged", Note: "all problems"})
 	return s
+}
+
+// preflight adds the records of a launch that reads the settings of the machine.
+func (s *script) preflight(library string) {
+	p := journal.Problem{Library: library, Collective: journal.Preflight}
+	probe := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}, Algorithm: coll.Algorithm{Name: "settings"}}
+	s.record(journal.Record{Kind: journal.KindBatch, Problem: p, Round: 1, Batch: []coll.Candidate{probe}})
+	job := coll.Job{Name: fmt.Sprintf("tutti-a1b2c3d4-%s-preflight-r1-1", library), State: coll.JobIntended, Requests: []int{0}, Nodes: 2, LimitSeconds: 60}
+	for _, state := range []coll.JobState{coll.JobIntended, coll.JobSubmitted, coll.JobEnded} {
+		job.State = state
+		if state == coll.JobEnded {
+			t := coll.Trial{Measurement: coll.Measurement{Candidate: probe, CostSeconds: 4, Job: job.Name}, Attempt: 1, State: coll.TrialDone, Answer: "{}"}
+			s.record(journal.Record{Kind: journal.KindTrial, Problem: p, Round: 1, Trial: &t})
+			job.Outcome = coll.JobCompleted
+		}
+		s.record(journal.Record{Kind: journal.KindJob, Problem: p, Round: 1, Job: &job})
+	}
 }
 
 func (s *script) record(r journal.Record) {
