@@ -250,5 +250,7 @@ func (p Prior) Options() gp.Options {
 // column says whether the number of ranks is a power of two. Its scale is long, since times at powers of two
 // mostly agree with times in between.
 func LengthScales() []float64 {
-	return []float64{layoutLength, layoutLength, bytesLength, bytesLength}
+	length := slices.Repeat([]float64{layoutLength}, preprocess.NumFeatures+1)
+	length[preprocess.BytesColumn], length[preprocess.NumFeatures] = bytesLength, bytesLength
+	return length
 }
