@@ -209,7 +209,10 @@ func TestSeveralLibraries(t *testing.T) {
 	}
 	wantCheck(t, m.find(r, Libraries, other), Missing, "no compiler wrapper", "--mpi")
 	wantCheck(t, m.find(r, Launchers, "mpirun"), OK, "Open MPI 4.1.4: two processes, one world", "")
-	wantCheck(t, m.find(r, Launchers, "mpiexec.hydra"), Missing, "no launcher of Intel MPI 2021.6", "mpich")
+	wantCheck(t, m.find(r, Launchers, "mpiexec.hydra"), Missing, "no launcher of Intel MPI 2021.6", "put the folder of its mpiexec on the PATH")
+	if l := r.Libraries[0]; l.Family != "intel" || l.Version != "2021.6" {
+		t.Errorf("%+v, want the library intel 2021.6", l)
+	}
 }
 
 func TestLaunchers(t *testing.T) {

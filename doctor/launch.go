@@ -101,7 +101,7 @@ func (x *launcherTester) of(lib *Library) []*launcher {
 	var neighbours, elsewhere []*launcher
 	for _, l := range x.found {
 		switch {
-		case l.family != lib.Family:
+		case lib.family == nil || l.family != lib.family.Facts().Family:
 		case slices.Contains(lib.bins(), filepath.Dir(l.path)):
 			neighbours = append(neighbours, l)
 		default:
@@ -167,7 +167,10 @@ func (x *launcherTester) describeLauncher(l *launcher) []string {
 func (x *launcherTester) addNoLauncher(lib *Library) {
 	facts := lib.family.Facts()
 	name, _, _ := strings.Cut(facts.Launcher.Program, ".") // where Hydra is the only launcher, it is called mpiexec
-	fix := fmt.Sprintf("apt-get install %s, or put the folder of its %s on the PATH", facts.Install.Runtime, name)
+	fix := fmt.Sprintf("put the folder of its %s on the PATH", name)
+	if facts.Install.Runtime != "" {
+		fix = fmt.Sprintf("apt-get install %s, or %s", facts.Install.Runtime, fix)
+	}
 	x.add(Check{Launchers, facts.Launcher.Program, Missing, []string{"no launcher of " + lib.Name}, fix})
 }
 

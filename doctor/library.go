@@ -20,8 +20,8 @@ import (
 // Library is one MPI installation that the doctor found.
 type Library struct {
 	Name      string       `json:"name"`               // as in reports, for example "MPICH 4.0.2"
-	Family    string       `json:"family"`             // mpich, openmpi or other
-	Version   string       `json:"version"`            // version within the family; Intel MPI has an MPICH version
+	Family    string       `json:"family"`             // mpich, openmpi, the name of a vendor's library such as intel, or other
+	Version   string       `json:"version"`            // of that library
 	Compilers []string     `json:"compilers"`          // compiler wrappers
 	Headers   bool         `json:"headers"`            // a program was compiled
 	File      mpi.Identity `json:"file"`               // file that programs load
@@ -126,6 +126,7 @@ func (x *libraryFinder) examineWrapper(ctx context.Context, wrapper string, numb
 		return
 	}
 	lib := &Library{Family: mark.family, Version: mark.version, Headers: true, probe: prog, vendor: mark.vendor, Name: mark.name(), family: familyOf(mark.family)}
+	lib.takeVendor(mark)
 	lib.File.Path = x.loadedBy(ctx, prog)
 	for _, known := range x.found {
 		if known.Name == lib.Name && known.File.Path == lib.File.Path {
@@ -135,6 +136,16 @@ func (x *libraryFinder) examineWrapper(ctx context.Context, wrapper string, numb
 	}
 	lib.Compilers = []string{wrapper}
 	x.found = append(x.found, lib)
+}
+
+// takeVendor makes the library that of a vendor, if tutti knows it. Its version is that of the vendor then.
+func (l *Library) takeVendor(mark marker) {
+	for _, known := range libraries.All() {
+		m, ok := known.(mpi.Measurable)
+		if facts := known.Facts(); ok && mark.vendor != "" && facts.Title == mark.vendor && facts.Family == mark.family {
+			l.family, l.Family, l.Version = m, facts.Name, strings.TrimSpace(mark.release)
+		}
+	}
 }
 
 // cannotCompile returns the check for a compiler wrapper that fails, with the package to install.
@@ -187,11 +198,11 @@ func (m marker) name() string {
 }
 
 // familyOf returns the library with the given family name, or nil for an unknown family. It also returns
-// nil for a library that is preloaded in addition to an MPI library.
+// nil for a library of another family, and for one that is preloaded in addition to an MPI library.
 func familyOf(name string) mpi.Measurable {
 	lib, _ := libraries.Named(name)
 	family, ok := lib.(mpi.Measurable)
-	if !ok || family.Facts().Preload {
+	if !ok || family.Facts().Preload || family.Facts().Family != name {
 		return nil
 	}
 	return family

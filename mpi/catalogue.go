@@ -99,8 +99,7 @@ func (c *Catalogue) As(version string) *Catalogue {
 // KnownSeries reports whether the library's table lists the algorithms of any release in the same series
 // (first two numbers).
 func (c *Catalogue) KnownSeries() bool {
-	a, b := ReleaseNumbers(c.Version), ReleaseNumbers(c.Listed)
-	return c.Version == c.Listed || slices.Equal(a[:min(2, len(a))], b[:min(2, len(b))])
+	return c.Version == c.Listed || sameSeries(c.Listed, c.Version)
 }
 
 // Listing returns a copy of the catalogue with the algorithms that a build lists. Each has the number that the

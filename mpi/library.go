@@ -66,6 +66,9 @@ type Facts struct {
 	Control string   // control variables of MPI_T whose names begin with this text are settings, too
 
 	Preload bool // its file is loaded before the MPI library's
+	Below   bool // it serves calls of an MPI library of its family, whose file programs load
+
+	Prevents string // what a setting with the effect PreventsTuning does
 
 	Files    []string // patterns (see path.Match) of exported files
 	FromFile bool     // selection files are based on the library's own trees

@@ -20,7 +20,13 @@ func AllSettings(lib Measurable, environ []string, listing string) []SiteSetting
 	if lib.Facts().Preload {
 		other = ShapesDefault
 	}
-	return slices.Concat(lib.Settings(environ, listing), OtherSettings(environ, other))
+	out := lib.Settings(environ, listing)
+	for _, s := range OtherSettings(environ, other) {
+		if !slices.ContainsFunc(out, func(own SiteSetting) bool { return own.Name == s.Name }) {
+			out = append(out, s)
+		}
+	}
+	return out
 }
 
 // OtherSettings returns the settings in an environment (NAME=VALUE) that belong to other MPI libraries, to libraries of

@@ -86,8 +86,16 @@ func parseEntry(row []string) (Entry, error) {
 	return e, nil
 }
 
-// Near returns the catalogue that should be used for a release. `releases` must be ordered from
-// the oldest to the newest. A series consists of the releases with the same first two numbers. Near
+// sameSeries reports whether a release belongs to the series of a catalogue's release. A series consists of the releases
+// with the same first two numbers, or the same first number if the catalogue's release has only one, such as 2019.
+func sameSeries(listed, release string) bool {
+	have, want := ReleaseNumbers(listed), ReleaseNumbers(release)
+	n := min(2, len(have))
+	return n > 0 && len(want) >= n && slices.Equal(have[:n], want[:n])
+}
+
+// Near returns the catalogue that should be used for a release, see sameSeries. `releases` must be ordered from
+// the oldest to the newest. Near
 // prefers, in this order:
 //
 //   - the release itself,
@@ -109,7 +117,7 @@ func Near(releases []*Catalogue, release string) (near *Catalogue, series bool) 
 	for _, c := range releases {
 		have := ReleaseNumbers(c.Version)
 		upTo := slices.Compare(have, want) <= 0
-		same := slices.Equal(have[:min(2, len(have))], want[:2])
+		same := sameSeries(c.Version, release)
 		switch {
 		case same && (!series || upTo):
 			near, series = c, true

@@ -145,9 +145,14 @@ func (s *libraryUnderTest) connect(ctx context.Context) (*verify.Files, error) {
 		return nil, err
 	}
 	f := &verify.Files{Machine: machine}
+	if facts := s.port.Facts(); facts.Observation == "" {
+		f.NoProbe = "not observed: " + facts.Title + " does not show which algorithm runs"
+		s.opt.Warn(s.lib.Name + ": " + f.NoProbe)
+		return f, nil
+	}
 	compiler := s.compiler(ctx)
 	if compiler == "" {
-		f.NoProbe = fmt.Sprintf("no compiler for the probe that checks whether the library obeys its files: give --mpicc %s=COMMAND", s.lib.Name)
+		f.NoProbe = fmt.Sprintf("no compiler for the probe that checks whether the library obeys its files: give --mpicc %s=COMMAND, then verify again with --restart", s.lib.Name)
 		s.opt.Warn(s.lib.Name + ": " + f.NoProbe)
 		return f, nil
 	}

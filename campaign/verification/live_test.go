@@ -37,7 +37,7 @@ func TestLive(t *testing.T) {
 	if !result.Ended || result.Proved() || result.Trials == 0 || result.Failed > 0 || len(checks) == 0 || len(checks) < len(result.ForcingChecks) {
 		t.Fatalf("ended %t after %d trials, %d failed, forcing checks %v", result.Ended, result.Trials, result.Failed, result.ForcingChecks)
 	}
-	const want = "openmpi: no compiler for the probe that checks whether the library obeys its files: give --mpicc openmpi=COMMAND"
+	const want = "openmpi: no compiler for the probe that checks whether the library obeys its files: give --mpicc openmpi=COMMAND, then verify again with --restart"
 	if len(warnings) != 1 || warnings[0] != want || checks[0].State != verify.NotChecked || "openmpi: "+checks[0].Note != want {
 		t.Errorf("warnings %q, want %q", warnings, want)
 	}

@@ -371,7 +371,7 @@ func verdictLines(r verify.Result) []string {
 		line := fmt.Sprintf("%s: not obeyed: %s %dx%d: %s", r.Library, o.Collective, o.Nodes, o.PPN, o.Note)
 		switch o.State {
 		case verify.NotChecked:
-			line = fmt.Sprintf("%s: not checked whether the files are obeyed: %s; then verify again with --restart", r.Library, o.Note)
+			line = fmt.Sprintf("%s: not checked whether the files are obeyed: %s", r.Library, o.Note)
 		case verify.NoAnswer:
 			line = fmt.Sprintf("%s: not checked whether the files are obeyed: the test program gave no answer: %s; verify again", r.Library, cmp.Or(o.Note, "it did not run"))
 		}

@@ -28,7 +28,7 @@ import (
 
 var withLibtutti = libtutti.WithLibraries(mpich.Library, openmpi.Library)
 
-// All returns every library. Libraries that can be measured come first, then those that are tuned by
+// All returns every library. Libraries with selection files come first, then those that are tuned by
 // environment variables, then libtutti.
 func All() []mpi.Library {
 	return slices.Concat([]mpi.Library{mpich.Library, openmpi.Library}, settings.Libraries(), []mpi.Library{withLibtutti})

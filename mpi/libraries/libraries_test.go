@@ -25,8 +25,9 @@ func TestAll(t *testing.T) {
 	want := []string{
 		"mpich 4.0.2 4.1.2 4.2.3 4.3.2 5.0.1, measurable",
 		"openmpi 4.1.4 5.0.9 6.0.x, measurable",
-		"intel 2019",
-		"mvapich2 2.3", "libtutti 1 1+mpich-4.0.2 1+openmpi-4.1.4, measurable",
+		"intel 2019 2021, measurable",
+		"mvapich2 2.3, measurable", "mvapich 4.0, measurable", "cray 8.1, measurable", "hcoll 4.8, measurable",
+		"libtutti 1 1+mpich-4.0.2 1+openmpi-4.1.4, measurable",
 	}
 	var got []string
 	for _, l := range libraries.All() {
@@ -56,7 +57,7 @@ func TestAll(t *testing.T) {
 func TestRelease(t *testing.T) {
 	for text, listed := range map[string]string{
 		"mpich 4.0.2": "4.0.2", "mpich 4.0": "4.0.2", "mpich 4.1.1": "4.1.2", "mpich 4.2.1": "4.2.3", "mpich 5.0.2": "5.0.1",
-		"openmpi 5.0.7": "5.0.9", "openmpi 6.0.0rc2": "6.0.x", "openmpi 6.0.x": "6.0.x", "intel 2019": "2019", "mvapich2 2.3.7": "2.3",
+		"openmpi 5.0.7": "5.0.9", "openmpi 6.0.0rc2": "6.0.x", "openmpi 6.0.x": "6.0.x", "intel 2019": "2019", "intel 2019.9": "2019", "intel 2021.6": "2021", "mvapich2 2.3.7": "2.3",
 		"mpich 3.4": "4.0.2", "mpich 6.0.0": "5.0.1", "openmpi 3.1.6": "4.1.4", "openmpi 7.0.0": "6.0.x",
 	} {
 		name, version, _ := strings.Cut(text, " ")

@@ -1,7 +1,7 @@
-// Package settings has the MPI libraries that environment variables tune: Intel MPI and
-// MVAPICH2. They are described by tables alone: libraries.csv, variables.csv and
-// algorithms.csv. A further library with one of the two syntaxes below needs rows there and
-// no code.
+// Package settings has the MPI libraries that environment variables tune: Intel MPI,
+// MVAPICH2, MVAPICH, Cray MPICH, and HCOLL below Open MPI. They are described by tables
+// alone: libraries.csv, variables.csv and algorithms.csv. A further library with one of the
+// three syntaxes below needs rows there and no code.
 //
 //	intel := settings.Libraries()[0]
 //	b, err := intel.Open(intel.Releases()[0], "") // release 2019
@@ -14,7 +14,7 @@
 //	}
 //	x, err := b.Export(sel, dir) // dir/intel.env
 //
-// Each variable belongs to one collective. Its value has one of two syntaxes. The syntax
+// Each variable belongs to one collective. Its value has one of three syntaxes. The syntax
 // "ranks" gives ranges of message size and communicator size for each algorithm:
 //
 //	I_MPI_ADJUST_BCAST='1:0-1024@4-8,0-512@9-16;3:1025-65536@4-8'
@@ -31,7 +31,15 @@
 // predicted to be within MaxLoss of the best, the library's default included. Jobs of other
 // layouts keep the library's tables.
 //
-// These libraries cannot be measured: no way to observe the algorithm that runs is known.
-// They are tuned from recorded measurements. The variables follow the documentation and
-// were not tried on real installations; the snippet says so.
+// The syntax "job" gives one algorithm for all calls of a job, by one variable or several:
+//
+//	MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial
+//
+// Fit then sets the variables of a collective for a layout only if one algorithm is within
+// MaxLoss of the best at every tuned size.
+//
+// To measure an algorithm, a launch has the variables that select it for all calls. No way
+// is known to observe the algorithm that runs, so each measurement counts as not observed,
+// and a verification as not proved. The variables follow the documentation and were not
+// tried on real installations; the snippet says so.
 package settings

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,53 +28,62 @@ var algorithmsCSV string
 
 // Libraries returns the libraries that environment variables tune, in the order of libraries.csv.
 var Libraries = sync.OnceValue(func() []mpi.Library {
-	all, err := readLibraries(librariesCSV, variablesCSV, mpi.Table(algorithmsCSV, mpi.Rules{})())
+	all, err := Read(librariesCSV, variablesCSV, algorithmsCSV)
 	if err != nil {
 		panic("settings: " + err.Error()) // the tables are part of the program
 	}
+	return all
+})
+
+// Read returns the libraries that three tables describe. Their columns are those of libraries.csv, variables.csv and
+// algorithms.csv. It panics if the table of algorithms is invalid, see mpi.Table.
+func Read(libraries, variables, algorithms string) ([]mpi.Library, error) {
+	all, err := readLibraries(libraries, variables)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]mpi.Library, len(all))
 	for i, l := range all {
+		for _, cat := range mpi.Table(algorithms, mpi.Rules{Lookup: l.checkParams, Check: l.checkVariable})() {
+			if cat.Library == l.facts.Name {
+				l.releases = append(l.releases, cat)
+			}
+		}
 		out[i] = l
 	}
-	return out
-})
+	return out, nil
+}
 
 type library struct {
 	facts       mpi.Facts
 	snippet     string // file name of the exported snippet; there are no other files
 	syntax      syntax
-	variables   map[coll.Collective]variable
+	prefixes    []string // of the names of its environment variables
+	variables   map[coll.Collective][]variable
 	releases    []*mpi.Catalogue
 	fileVersion *regexp.Regexp // nil if the library's file does not contain its release
 	source      string
 	remark      string // about its settings; empty or after a blank
 }
 
-// variable holds one row of variables.csv: an environment variable that selects algorithms of a collective.
-type variable struct {
-	name  string
-	bytes string // message, allRanks or noSize
-}
-
-// The kinds of message size by which the value of a variable selects algorithms.
-const (
-	messageBytes = "message"   // bytes of the buffer, or of one rank's part of it
-	allRanks     = "all-ranks" // bytes of all ranks' parts
-	noSize       = "none"
-)
-
 // syntax is the notation of the values of a library's variables.
 type syntax interface {
 	// fit makes a selection from rows. It selects only what the syntax can express.
-	fit(l *library, rows []selection.Row, maxLoss float64) (selection.Selection, error)
+	fit(b build, rows []selection.Row, maxLoss float64) (selection.Selection, error)
 
-	// value returns the variable's value with which the library selects the same algorithms as the tree. It
-	// returns "" if the tree leaves every choice to the library.
-	value(l *library, cat *mpi.Catalogue, t *selection.Tree) (string, error)
+	// settings returns the variables with which the library selects the same algorithms as the tree. There are none
+	// if the tree leaves every choice to the library.
+	settings(b build, t *selection.Tree) ([]mpi.Setting, error)
 
-	// lookup returns the number of the algorithm that a value selects for a communicator and a message
-	// size. It returns false if the library decides there. The error matches errSyntax.
-	lookup(value string, ranks int, bytes int64) (id int, decided bool, err error)
+	// forced returns the variables with which the library runs an algorithm for all calls of a collective.
+	forced(b build, collective coll.Collective, e mpi.Entry, alg coll.Algorithm) []mpi.Setting
+
+	// selects returns nil if the settings select the algorithm at a point; for coll.Default, if they leave the choice
+	// to the library. The error matches errSyntax for a value that the library cannot read.
+	selects(b build, set []mpi.Setting, p coll.Point, alg coll.Algorithm) error
+
+	// whole reports whether a value says what runs for every call, so that a value of the site has no effect beside it.
+	whole() bool
 }
 
 func (l *library) Facts() mpi.Facts { return l.facts }
@@ -88,12 +98,12 @@ func (b build) Catalogue() *mpi.Catalogue { return b.cat }
 // Size implements mpi.Library. It returns the message size by which the collective's variable selects an
 // algorithm, 0 if the variable's ranges have no message sizes.
 func (l *library) Size(p coll.Point) int64 {
-	v := l.variables[p.Collective]
-	if v.bytes == noSize || !p.Collective.Sized() {
+	list := l.variables[p.Collective]
+	if len(list) == 0 || list[0].bytes == noSize || !p.Collective.Sized() {
 		return 0
 	}
 	bytes := p.Count() * p.Collective.ElementBytes()
-	if v.bytes == allRanks {
+	if list[0].bytes == allRanks {
 		bytes *= int64(p.Ranks())
 	}
 	return min(bytes, maxInt-1) // the last range of sizes begins at the next one
@@ -110,9 +120,8 @@ func (l *library) Recognise(file []byte) string {
 	return l.facts.Title + " " + string(m[1])
 }
 
-// readLibraries reads the tables of libraries and variables. `releases` has the catalogues of
-// all libraries.
-func readLibraries(libraries, variables string, releases []*mpi.Catalogue) ([]*library, error) {
+// readLibraries reads the tables of libraries and variables.
+func readLibraries(libraries, variables string) ([]*library, error) {
 	rows, err := readTable(libraries)
 	if err != nil {
 		return nil, fmt.Errorf("libraries.csv: %w", err)
@@ -122,11 +131,6 @@ func readLibraries(libraries, variables string, releases []*mpi.Catalogue) ([]*l
 		l, err := parseLibrary(row)
 		if err != nil {
 			return nil, fmt.Errorf("libraries.csv: %s: %w", row["name"], err)
-		}
-		for _, cat := range releases {
-			if cat.Library == l.facts.Name {
-				l.releases = append(l.releases, cat)
-			}
 		}
 		all = append(all, l)
 	}
@@ -161,7 +165,7 @@ func readTable(text string) ([]map[string]string, error) {
 }
 
 func parseLibrary(row map[string]string) (*library, error) {
-	l := &library{snippet: row["snippet"], source: row["source"], remark: row["remark"], variables: map[coll.Collective]variable{}}
+	l := &library{snippet: row["snippet"], source: row["source"], remark: row["remark"], prefixes: fields(row["prefixes"]), variables: map[coll.Collective][]variable{}}
 	maxRanges, err := strconv.Atoi(row["max_ranges"])
 	if err != nil {
 		return nil, err
@@ -174,8 +178,10 @@ func parseLibrary(row map[string]string) (*library, error) {
 		if maxRanges == 0 {
 			l.syntax = sizesSyntax{maxRanges: math.MaxInt}
 		}
+	case "job":
+		l.syntax = jobSyntax{sizesSyntax{maxRanges: 1}}
 	default:
-		return nil, fmt.Errorf("syntax %q: want ranks or sizes", row["syntax"])
+		return nil, fmt.Errorf("syntax %q: want ranks, sizes or job", row["syntax"])
 	}
 	answer, err := optionalRegexp(row["launcher_version"])
 	if err != nil {
@@ -186,11 +192,12 @@ func parseLibrary(row map[string]string) (*library, error) {
 	}
 	l.facts = mpi.Facts{
 		Files: []string{l.snippet, mpi.CshName(l.snippet)},
-		Name:  row["name"], Title: row["title"], Family: row["family"],
+		Name:  row["name"], Title: row["title"], Family: row["family"], Below: row["below"] == "yes",
+		Prevents: "the exported value replaces that of the site, also for calls that it leaves to the library",
 		Launcher: mpi.Launcher{
 			Kind: row["launcher_kind"], Program: row["launcher"], Title: row["launcher_title"], Answer: answer, Srun: true,
 		},
-		Install: mpi.Install{Compilers: strings.Split(row["compilers"], ";"), Homes: strings.Split(row["homes"], ";")},
+		Install: mpi.Install{Compilers: fields(row["compilers"]), Homes: fields(row["homes"])},
 	}
 	return l, nil
 }
@@ -202,24 +209,9 @@ func optionalRegexp(text string) (*regexp.Regexp, error) {
 	return regexp.Compile(text)
 }
 
-func addVariable(all []*library, row map[string]string) error {
-	collective, err := coll.ParseCollective(row["collective"])
-	if err != nil {
-		return err
-	}
-	v := variable{name: row["variable"], bytes: row["bytes"]}
-	switch v.bytes {
-	case messageBytes, allRanks, noSize:
-	default:
-		return fmt.Errorf("bytes %q: want %s, %s or %s", v.bytes, messageBytes, allRanks, noSize)
-	}
-	for _, l := range all {
-		if l.facts.Name == row["library"] {
-			l.variables[collective] = v
-			return nil
-		}
-	}
-	return fmt.Errorf("library %q: want one of libraries.csv", row["library"])
+// fields returns the texts between semicolons.
+func fields(text string) []string {
+	return strings.FieldsFunc(text, func(r rune) bool { return r == ';' })
 }
 
 var errSyntax = errors.New("not a value of a tuning variable")
@@ -230,7 +222,7 @@ type build struct {
 }
 
 func (b build) Fit(rows []selection.Row, maxLoss float64) (selection.Selection, error) {
-	sel, err := b.lib.syntax.fit(b.lib, rows, maxLoss)
+	sel, err := b.lib.syntax.fit(b, rows, maxLoss)
 	if err != nil {
 		return selection.Selection{}, fmt.Errorf("%s: %w", b.lib.facts.Name, err)
 	}
@@ -256,80 +248,54 @@ func (b build) Export(sel selection.Selection, _ string) (mpi.Export, error) {
 		}
 		s.Layouts = append(s.Layouts, mpi.LayoutSettings{Layout: l.Layout, Settings: own})
 	}
+	b.keepSite(&s)
 	return mpi.Export{Setup: s, Snippet: b.lib.snippet}, nil
 }
 
+// keepSite gives jobs of layouts without a tuned variable the site's value of it. The snippet would unset it otherwise.
+func (b build) keepSite(s *mpi.Setup) {
+	sets := []*[]mpi.Setting{&s.Settings}
+	for i := range s.Layouts {
+		sets = append(sets, &s.Layouts[i].Settings)
+	}
+	for _, of := range b.cat.Site.On(mpi.ShapesDefault) {
+		isOf := func(x mpi.Setting) bool { return x.Name == of.Name }
+		if !slices.ContainsFunc(sets, func(set *[]mpi.Setting) bool { return slices.ContainsFunc(*set, isOf) }) {
+			continue
+		}
+		for _, set := range sets {
+			if !slices.ContainsFunc(*set, isOf) {
+				*set = append(*set, mpi.Setting{Name: of.Name, Value: of.Value})
+			}
+		}
+	}
+}
+
+// settings returns the variables for all trees. Variables that several collectives share are set once.
 func (b build) settings(trees []*selection.Tree) ([]mpi.Setting, error) {
 	var out []mpi.Setting
 	for _, t := range trees {
-		value, err := b.lib.syntax.value(b.lib, b.cat, t)
+		set, err := b.lib.syntax.settings(b, t)
 		if err != nil {
 			return nil, fmt.Errorf("%s %s: %w", b.lib.facts.Name, t.Collective, err)
 		}
-		if value == "" {
-			continue
+		for _, x := range set {
+			if !slices.Contains(out, x) {
+				out = append(out, x)
+			}
 		}
-		v, ok := b.lib.variables[t.Collective]
-		if !ok {
-			return nil, fmt.Errorf("%s: no variable for %s", b.lib.facts.Name, t.Collective)
-		}
-		out = append(out, mpi.Setting{Name: v.name, Value: value})
 	}
 	return out, nil
 }
 
 func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Row) error {
 	for _, r := range rows {
-		if err := b.replay(x.Setup, sel, r.Point); err != nil {
+		alg, _ := sel.Select(r.Point)
+		if err := b.lib.syntax.selects(b, x.Setup.For(r.Point.Layout()), r.Point, alg); err != nil {
 			return fmt.Errorf("%s: %v: %w", b.lib.facts.Name, r.Point, err)
 		}
 	}
 	return nil
-}
-
-func (b build) replay(s mpi.Setup, sel selection.Selection, p coll.Point) error {
-	got, decided, err := b.lookup(s, p)
-	if err != nil {
-		return err
-	}
-	alg, _ := sel.Select(p)
-	if alg.IsDefault() {
-		if decided {
-			return fmt.Errorf("the settings select algorithm %d: want the library's choice", got)
-		}
-		return nil
-	}
-	want, err := b.cat.Lookup(p.Collective, alg)
-	if err != nil {
-		return err
-	}
-	if !decided {
-		return fmt.Errorf("the settings leave the choice to the library: want algorithm %d (%v)", want.ID, alg)
-	}
-	if got != want.ID {
-		return fmt.Errorf("the settings select algorithm %d: want %d (%v)", got, want.ID, alg)
-	}
-	return nil
-}
-
-// lookup returns the number of the algorithm that the settings select at a point. It returns false if the
-// library decides there.
-func (b build) lookup(s mpi.Setup, p coll.Point) (id int, decided bool, err error) {
-	v, ok := b.lib.variables[p.Collective]
-	if !ok {
-		return 0, false, nil
-	}
-	for _, x := range s.For(p.Layout()) {
-		if x.Name != v.name {
-			continue
-		}
-		id, decided, err = b.lib.syntax.lookup(x.Value, p.Ranks(), b.lib.Size(p))
-		if err != nil {
-			return 0, false, fmt.Errorf("%s: %w", x.Name, err)
-		}
-		return id, decided, nil
-	}
-	return 0, false, nil
 }
 
 // maxInt is the largest C int. Libraries store sizes, ranks and algorithm numbers in C ints.

@@ -24,6 +24,12 @@ func buildOf(t testing.TB, name, version string) build {
 	return build{l, mpilibrarytest.Release(t, l, version)}
 }
 
+// first returns the first variable of a collective, or the zero variable.
+func first(b build, c coll.Collective) variable {
+	v, _ := b.variable(c)
+	return v
+}
+
 func intel(t testing.TB) build   { return buildOf(t, "intel", "2019") }
 func mvapich(t testing.TB) build { return buildOf(t, "mvapich2", "2.3") }
 
@@ -86,22 +92,24 @@ func TestSize(t *testing.T) {
 func TestTableFaults(t *testing.T) {
 	golden := testutil.GoldenErrors(t)
 	const columns = "name,snippet,syntax,max_ranges,launcher_version,file_version\n"
-	const header = "library,collective,variable,bytes\n"
+	const header = "library,from,before,collective,algorithm,variable,value,range,bytes\n"
 	const good = columns + "x,x.env,sizes,0,,\n"
 	tests := []struct{ name, libraries, variables string }{
 		{"syntax", columns + "x,x.env,files,0,,\n", ""},
 		{"number", columns + "x,x.env,sizes,many,,\n", ""},
 		{"regular expression", columns + "x,x.env,sizes,0,(,\n", ""},
 		{"columns", columns + "x\n", ""},
-		{"collective", good, "x,broadcast,X,message\n"},
-		{"size", good, "x,bcast,X,bits\n"},
-		{"library", good, "y,bcast,X,message\n"},
+		{"collective", good, "x,,,broadcast,,X,,,message\n"},
+		{"size", good, "x,,,bcast,,X,,,bits\n"},
+		{"library", good, "y,,,bcast,,X,,,message\n"},
+		{"release", good, "x,newest,,bcast,,X,,,message\n"},
+		{"range", good, "x,,,bcast,,X,{k},2,message\n"},
 	}
 	for _, tc := range tests {
-		_, err := readLibraries(tc.libraries, header+tc.variables, nil)
+		_, err := readLibraries(tc.libraries, header+tc.variables)
 		golden(tc.name, err)
 	}
-	testutil.Must(readLibraries(good, header+"x,bcast,X,message\n", nil))(t)
+	testutil.Must(readLibraries(good, header+"x,,,bcast,,X,{k},2-64,message\n"))(t)
 }
 
 // intelRows returns rows for three layouts. Two of the layouts have the same number of ranks but different
@@ -126,7 +134,7 @@ func TestRankRulesFollowTree(t *testing.T) {
 		for _, tree := range sel.Trees {
 			var rules rankRules
 			for _, s := range x.Setup.Settings {
-				if s.Name == b.lib.variables[tree.Collective].name {
+				if s.Name == first(b, tree.Collective).name {
 					rules = testutil.Must(parseRankRules(s.Value))(t)
 				}
 			}
@@ -147,7 +155,7 @@ func checkBounds(t *testing.T, b build, tree *selection.Tree, rules rankRules) i
 		for _, band := range c.PPNs[0].Bands {
 			for _, n := range []int{c.Low - 1, c.Low, c.Low + 1, c.High - 1, c.High, c.High + 1} {
 				for _, bytes := range []int64{band.UpTo - 1, band.UpTo, band.UpTo + 1} {
-					if n < 1 || bytes < 0 || bytes > 0 && b.lib.variables[tree.Collective].bytes == noSize {
+					if n < 1 || bytes < 0 || bytes > 0 && first(b, tree.Collective).bytes == noSize {
 						continue
 					}
 					want := 0

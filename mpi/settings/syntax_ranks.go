@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"tutti/coll"
 	"tutti/mpi"
 	"tutti/selection"
 )
@@ -14,15 +15,16 @@ import (
 // include both bounds. For a call outside all ranges, the library decides.
 type ranksSyntax struct{}
 
-func (ranksSyntax) fit(l *library, rows []selection.Row, maxLoss float64) (selection.Selection, error) {
-	return selection.FitAll(rows, l.Size, selection.Options{MaxLoss: maxLoss, AnyCount: mpi.AnyCount})
+func (ranksSyntax) fit(b build, rows []selection.Row, maxLoss float64) (selection.Selection, error) {
+	return selection.FitAll(rows, b.lib.Size, selection.Options{MaxLoss: maxLoss, AnyCount: mpi.AnyCount})
 }
 
-func (ranksSyntax) value(l *library, cat *mpi.Catalogue, t *selection.Tree) (string, error) {
+func (ranksSyntax) settings(b build, t *selection.Tree) ([]mpi.Setting, error) {
 	var rules rankRules
+	v, _ := b.variable(t.Collective)
 	for _, c := range t.Comms {
 		if len(c.PPNs) != 1 {
-			return "", errors.New("ranges of ranks know no processes per node: fit the selection by ranks")
+			return nil, errors.New("ranges of ranks know no processes per node: fit the selection by ranks")
 		}
 		next := int64(0)
 		for _, band := range c.PPNs[0].Bands {
@@ -31,20 +33,34 @@ func (ranksSyntax) value(l *library, cat *mpi.Catalogue, t *selection.Tree) (str
 			if band.Algorithm.IsDefault() || low > maxInt {
 				continue
 			}
-			e, err := cat.Lookup(t.Collective, band.Algorithm)
+			e, err := b.cat.Lookup(t.Collective, band.Algorithm)
 			if err != nil {
-				return "", err
+				return nil, err
 			}
 			r := rankRule{id: e.ID, lowBytes: low, highBytes: min(band.UpTo, maxInt), lowRanks: c.Low, highRanks: c.High}
-			if l.variables[t.Collective].bytes == noSize {
+			if v.bytes == noSize {
 				r.highBytes = maxInt
 			}
 			rules = append(rules, r)
 		}
 	}
-	return rules.String(), nil
+	return b.one(t.Collective, rules.String())
 }
 
+// forced returns the variable with a number alone, which holds for all sizes and communicators.
+func (ranksSyntax) forced(b build, collective coll.Collective, e mpi.Entry, _ coll.Algorithm) []mpi.Setting {
+	v, _ := b.variable(collective)
+	return []mpi.Setting{{Name: v.name, Value: strconv.Itoa(e.ID)}}
+}
+
+func (s ranksSyntax) selects(b build, set []mpi.Setting, p coll.Point, alg coll.Algorithm) error {
+	return selectsByRange(b, set, p, alg, s.lookup)
+}
+
+func (ranksSyntax) whole() bool { return false }
+
+// lookup returns the number of the algorithm that a value selects for a communicator and a message size. It returns
+// false if the library decides there. The error matches errSyntax.
 func (ranksSyntax) lookup(value string, ranks int, bytes int64) (int, bool, error) {
 	rules, err := parseRankRules(value)
 	if err != nil {

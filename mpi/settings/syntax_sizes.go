@@ -21,20 +21,20 @@ type sizesSyntax struct {
 // fit implements syntax. It selects for each layout separately. A collective keeps the library's own table
 // for a layout if there is a size at which every algorithm is too slow: more than MaxLoss slower than the
 // fastest one, which may be the default.
-func (s sizesSyntax) fit(l *library, rows []selection.Row, maxLoss float64) (selection.Selection, error) {
+func (s sizesSyntax) fit(b build, rows []selection.Row, maxLoss float64) (selection.Selection, error) {
 	var sel selection.Selection
 	for _, layout := range layoutsOf(rows) {
 		own := selection.LayoutTrees{Layout: layout}
 		here := slices.DeleteFunc(slices.Clone(rows), func(r selection.Row) bool { return r.Point.Layout() != layout })
 		for _, same := range selection.ByCollective(here) {
-			if _, ok := l.variables[same[0].Point.Collective]; !ok {
+			if _, ok := b.variable(same[0].Point.Collective); !ok {
 				continue
 			}
 			acceptable, ok := withoutDefault(same, maxLoss)
 			if !ok {
 				continue
 			}
-			t, err := selection.Fit(acceptable, l.Size, selection.Options{MaxLoss: maxLoss, ByRanks: true})
+			t, err := selection.Fit(acceptable, b.lib.Size, selection.Options{MaxLoss: maxLoss, ByRanks: true})
 			if err != nil {
 				return selection.Selection{}, err
 			}
@@ -81,38 +81,53 @@ func withoutDefault(rows []selection.Row, maxLoss float64) ([]selection.Row, boo
 // maxRanges bands. It must select an algorithm for every row, which is impossible if two rows have the same
 // size for the library and need different algorithms.
 func (s sizesSyntax) replacesTable(t *selection.Tree, rows []selection.Row) bool {
-	return len(t.Comms[0].PPNs[0].Bands) <= s.maxRanges && !slices.ContainsFunc(rows, func(r selection.Row) bool {
+	bands := t.Comms[0].PPNs[0].Bands
+	if bands[0].Algorithm.IsDefault() { // sizes below the tuned ones
+		bands = bands[1:]
+	}
+	return len(bands) <= s.maxRanges && !slices.ContainsFunc(rows, func(r selection.Row) bool {
 		alg, _ := t.Select(r.Point)
 		return alg.IsDefault()
 	})
 }
 
-// value implements syntax. It returns a list of ranges of message sizes with their algorithms. The first
+// settings implements syntax. The value is a list of ranges of message sizes with their algorithms. The first
 // range begins at size 0. The last range contains all larger sizes, too.
-func (s sizesSyntax) value(_ *library, cat *mpi.Catalogue, t *selection.Tree) (string, error) {
+func (s sizesSyntax) settings(b build, t *selection.Tree) ([]mpi.Setting, error) {
 	if len(t.Comms) != 1 || len(t.Comms[0].PPNs) != 1 {
-		return "", errors.New("ranges of sizes know no ranks: fit the selection for each layout")
+		return nil, errors.New("ranges of sizes know no ranks: fit the selection for each layout")
 	}
 	var out sizeRanges
 	for _, band := range t.Comms[0].PPNs[0].Bands {
 		if band.Algorithm.IsDefault() {
 			if len(out) > 0 {
-				return "", errors.New("no range can be left to the library: fit the selection for each layout")
+				return nil, errors.New("no range can be left to the library: fit the selection for each layout")
 			}
 			continue // sizes below the tuned ones
 		}
-		e, err := cat.Lookup(t.Collective, band.Algorithm)
+		e, err := b.cat.Lookup(t.Collective, band.Algorithm)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		out = append(out, sizeRange{e.ID, band.UpTo})
 	}
 	if len(out) == 0 || len(out) > s.maxRanges {
-		return "", fmt.Errorf("%d ranges: want 1 to %d", len(out), s.maxRanges)
+		return nil, fmt.Errorf("%d ranges: want 1 to %d", len(out), s.maxRanges)
 	}
 	out[len(out)-1].upTo = maxInt
-	return out.String(), nil
+	return b.one(t.Collective, out.String())
 }
+
+func (sizesSyntax) forced(b build, collective coll.Collective, e mpi.Entry, _ coll.Algorithm) []mpi.Setting {
+	v, _ := b.variable(collective)
+	return []mpi.Setting{{Name: v.name, Value: strconv.Itoa(e.ID)}}
+}
+
+func (s sizesSyntax) selects(b build, set []mpi.Setting, p coll.Point, alg coll.Algorithm) error {
+	return selectsByRange(b, set, p, alg, s.lookup)
+}
+
+func (sizesSyntax) whole() bool { return true }
 
 func (s sizesSyntax) lookup(value string, _ int, bytes int64) (int, bool, error) {
 	ranges, err := parseSizeRanges(value, s.maxRanges)

@@ -1,0 +1,144 @@
+package settings
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"tutti/coll"
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/mpilibrarytest"
+	"tutti/mpi"
+	"tutti/selection"
+)
+
+// TestForce checks the variables of launches that measure an algorithm. They hold for all calls.
+func TestForce(t *testing.T) {
+	for name, tests := range map[string][]mpilibrarytest.Forced{
+		"intel": {
+			{Name: "ranks", Release: "2021", Collective: coll.Bcast, Algorithm: "ring", Env: []string{"I_MPI_ADJUST_BCAST=3"}},
+			{Name: "default", Release: "2021", Collective: coll.Bcast, Algorithm: "library_default"},
+		},
+		"mvapich2": {{Name: "sizes", Release: "2.3", Collective: coll.Alltoall, Algorithm: "bruck", Env: []string{"MV2_ALLTOALL_TUNING=0"}}},
+		"mvapich": {{
+			Name: "names", Release: "4.0", Collective: coll.Reduce, Algorithm: "binomial",
+			Env: []string{"MPIR_CVAR_REDUCE_INTRA_ALGORITHM=binomial", "MPIR_CVAR_REDUCE_DEVICE_COLLECTIVE=0"},
+		}},
+		"cray": {
+			{Name: "switch", Release: "8.1", Collective: coll.Allreduce, Algorithm: "flat", Env: []string{"MPICH_ALLREDUCE_NO_SMP=1"}},
+			{Name: "threshold", Release: "8.1", Collective: coll.Bcast, Algorithm: "tree(internode_radix=8)", Env: []string{"MPICH_BCAST_INTERNODE_RADIX=8"}},
+		},
+		"hcoll": {{Name: "off", Release: "4.8", Collective: coll.Barrier, Algorithm: "off", Env: []string{"HCOLL_ML_DISABLE_BARRIER=1"}}},
+	} {
+		for i := range tests {
+			tests[i].Base = tests[i].Env
+		}
+		mpilibrarytest.CheckForced(t, named(t, name), tests)
+	}
+}
+
+func named(t testing.TB, name string) *library {
+	t.Helper()
+	for _, l := range Libraries() {
+		if l.Facts().Name == name {
+			return l.(*library)
+		}
+	}
+	t.Fatalf("no library %s", name)
+	return nil
+}
+
+// TestBadParameters checks that a value outside the range of a variable is refused, with the range.
+func TestBadParameters(t *testing.T) {
+	golden := testutil.GoldenErrors(t)
+	cat := mpilibrarytest.Release(t, named(t, "cray"), "8.1")
+	for _, text := range []string{"tree(internode_radix=1)", "tree(internode_radix=many)", "tree", "tree(radix=2)", "trees"} {
+		_, err := cat.Lookup(coll.Bcast, mpilibrarytest.Algorithm(t, text))
+		golden(text, err, mpi.ErrUnknown)
+	}
+}
+
+// threeReleases describes a library whose variables come and go.
+const (
+	threeLibraries = "name,title,family,snippet,syntax,max_ranges,launcher_version,file_version\nx,X,mpich,x.env,job,1,,\n"
+	threeVariables = "library,from,before,collective,algorithm,variable,value,range,bytes\n" +
+		"x,,2.0,bcast,,OLD,{id},,message\nx,2.0,,bcast,,NEW,{name},,message\nx,2.0,,bcast,,K,{k},2-64,message\nx,3.0,,barrier,,B,{id},,none\n"
+	threeAlgorithms = "library,version,collective,algorithm,id,function,params,requires,op_safe\n" +
+		"x,1.0,bcast,tree,7,,,,yes\nx,1.0,barrier,linear,1,,,,yes\nx,2.0,bcast,tree,7,,k=2|4,,yes\nx,2.0,barrier,linear,1,,,,yes\nx,3.0,barrier,linear,1,,,,yes\n"
+)
+
+// TestVariableReleases checks that each release has its own variables. A collective without one cannot be forced, and
+// its choice is left to the library.
+func TestVariableReleases(t *testing.T) {
+	l := testutil.Must(Read(threeLibraries, threeVariables, threeAlgorithms))(t)[0].(*library)
+	force := func(version string, c coll.Collective, alg string) string {
+		cand := mpilibrarytest.Candidate(t, c, coll.Layout{Nodes: 2, PPN: 2}, 4096, alg)
+		f, err := mpi.Force(l, mpilibrarytest.Release(t, l, version), cand)
+		if err != nil {
+			if !errors.Is(err, mpi.ErrInfeasible) {
+				t.Errorf("%s %v: %v", version, cand, err)
+			}
+			return "cannot"
+		}
+		return strings.Join(mpilibrarytest.Vars(f.Env), " ")
+	}
+	got := []string{
+		force("1.0", coll.Bcast, "tree"), force("2.0", coll.Bcast, "tree"), force("2.0", coll.Bcast, "tree(k=4)"),
+		force("2.0", coll.Barrier, "linear"), force("3.0", coll.Barrier, "linear"),
+	}
+	if d := cmp.Diff([]string{"OLD=7", "NEW=tree", "NEW=tree K=4", "cannot", "B=1"}, got); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestJob checks that settings for a job exist only for layouts where one algorithm is fast enough at every size, and
+// that a replay finds settings that were changed.
+func TestJob(t *testing.T) {
+	l := named(t, "mvapich")
+	b := build{l, l.releases[0]}
+	names := [2]string{"binomial", "scatter_ring_allgather"}
+	one, other := coll.Layout{Nodes: 2, PPN: 2}, coll.Layout{Nodes: 4, PPN: 2}
+	rows := []selection.Row{
+		row(one, 64, names, 1, 2, 3), row(one, 65536, names, 1.01, 1, 3), // one algorithm serves both
+		row(other, 64, names, 1, 2, 3), row(other, 65536, names, 3, 1, 2), // none does
+	}
+	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.02})
+	want := []mpi.LayoutSettings{{Layout: one, Settings: []mpi.Setting{
+		{Name: "MPIR_CVAR_BCAST_INTRA_ALGORITHM", Value: "binomial"}, {Name: "MPIR_CVAR_BCAST_DEVICE_COLLECTIVE", Value: "0"},
+	}}}
+	if d := cmp.Diff(want, x.Setup.Layouts); d != "" || len(x.Setup.Settings) > 0 {
+		t.Errorf("%v\n%s", x.Setup.Settings, d)
+	}
+	testutil.CheckGolden(t, x.Snippet, testutil.Must(x.Setup.Shell())(t))
+	onSite := build{l, b.cat.OnSite(&mpi.Site{Settings: []mpi.SiteSetting{{Name: "MPIR_CVAR_BCAST_INTRA_ALGORITHM", Value: "smp", Effect: mpi.ShapesDefault}}})}
+	sel, kept := mpilibrarytest.FitAndExport(t, onSite, rows, mpi.FitOptions{MaxLoss: 0.02})
+	if d := cmp.Diff([]mpi.Setting{{Name: "MPIR_CVAR_BCAST_INTRA_ALGORITHM", Value: "smp"}}, kept.Setup.Settings); d != "" {
+		t.Errorf("the site's value in jobs of other layouts:\n%s", d)
+	}
+	golden := testutil.GoldenErrors(t)
+	x.Setup.Layouts[0].Settings[0].Value = "ring"
+	golden("changed", b.Replay(x, sel, rows))
+	x.Setup.Layouts[0].Layout = other
+	golden("left to the library", b.Replay(x, sel, rows[2:]))
+}
+
+// TestSite checks which settings of a site each library names, and what they do.
+func TestSite(t *testing.T) {
+	environ := []string{"I_MPI_ADJUST_BCAST=3", "I_MPI_COLL_EXTERNAL=1", "MV2_ALLTOALL_TUNING=1", "MPICH_ALLREDUCE_NO_SMP=1", "PATH=/bin"}
+	for name, want := range map[string][]string{
+		"intel":    {"I_MPI_ADJUST_BCAST prevents", "I_MPI_COLL_EXTERNAL default"},
+		"mvapich2": {"MV2_ALLTOALL_TUNING default"},
+		"cray":     {"MPICH_ALLREDUCE_NO_SMP default"},
+		"hcoll":    nil,
+	} {
+		var got []string
+		for _, s := range named(t, name).Settings(environ, "") {
+			got = append(got, s.Name+" "+string(s.Effect))
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s (-want +got):\n%s", name, d)
+		}
+	}
+}
