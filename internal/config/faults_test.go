@@ -112,7 +112,7 @@ func TestFaultsOfLists(t *testing.T) {
 output: out
 libraries:
   - {name: mpich, version: "3"}
-  - {name: intel, version: "2021"}
+  - {name: intel, version: "2018"}
   - {name: openmpi, version: "4.1.4"}
   - name: openmpi
     version: "5.0.9"
@@ -128,7 +128,7 @@ runner:
 `
 	want := []string{
 		"c.yaml:4: libraries[0]: mpich 3: not in the catalogue: want a release like 4.0.2, 4.1.2, 4.2.3, 4.3.2, 5.0.1",
-		"c.yaml:5: libraries[1]: intel 2021: not in the catalogue: want a release like 2019",
+		"c.yaml:5: libraries[1]: intel 2018: not in the catalogue: want a release like 2019, 2021",
 		"c.yaml:7: libraries[3]: openmpi is given twice: want one build of a library in a campaign",
 		"c.yaml:9: libraries[4]: version: 4: want text (put it in quotes)",
 		`c.yaml:10: libraries[5]: prefix: unknown key: want one of name, version, path, benchmark, launcher, launcher_path, launcher_args, pmi, env, algorithms`,
