@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"tutti/coll"
 )
@@ -89,7 +90,7 @@ func (s *Site) Neutral(keep func(SiteSetting) bool) []Var {
 }
 
 // SiteTable says what the settings of a library do. Each row has a pattern for names.
-type SiteTable []siteRow
+type SiteTable struct{ rows func() []siteRow }
 
 type siteRow struct {
 	name    *regexp.Regexp
@@ -102,8 +103,12 @@ type siteRow struct {
 // as the function `spell` writes it, and * for any text. The first row whose name matches counts. The values in the
 // column inert are separated by |.
 //
-// The table is part of the program, so an error is a panic.
+// The table is read when Select needs it. It is part of the program, so an error is a panic.
 func NewSiteTable(text string, spell func(coll.Collective) string) SiteTable {
+	return SiteTable{sync.OnceValue(func() []siteRow { return readSiteTable(text, spell) })}
+}
+
+func readSiteTable(text string, spell func(coll.Collective) string) []siteRow {
 	r := csv.NewReader(strings.NewReader(text))
 	r.Comment = '#'
 	rows, err := r.ReadAll()
@@ -114,7 +119,7 @@ func NewSiteTable(text string, spell func(coll.Collective) string) SiteTable {
 	for _, c := range coll.Collectives() {
 		names = append(names, spell(c))
 	}
-	var out SiteTable
+	var out []siteRow
 	for _, row := range rows[1:] {
 		form := strings.NewReplacer(`\*`, `.*`, `\{c\}`, "(?:"+strings.Join(names, "|")+")").Replace(regexp.QuoteMeta(row[0]))
 		s := siteRow{name: regexp.MustCompile("^" + form + "$"), effect: SiteEffect(row[1]), neutral: row[2]}
@@ -130,12 +135,13 @@ func NewSiteTable(text string, spell func(coll.Collective) string) SiteTable {
 // effects. A setting with its neutral value is left out.
 func (t SiteTable) Select(found []SiteSetting) []SiteSetting {
 	var out []SiteSetting
+	rows := t.rows()
 	for _, s := range found {
-		i := slices.IndexFunc(t, func(r siteRow) bool { return r.name.MatchString(s.Name) })
-		if i < 0 || t[i].effect == "" || s.Value == t[i].neutral || slices.Contains(t[i].inert, s.Value) {
+		i := slices.IndexFunc(rows, func(r siteRow) bool { return r.name.MatchString(s.Name) })
+		if i < 0 || rows[i].effect == "" || s.Value == rows[i].neutral || slices.Contains(rows[i].inert, s.Value) {
 			continue
 		}
-		s.Effect, s.Neutral = t[i].effect, t[i].neutral
+		s.Effect, s.Neutral = rows[i].effect, rows[i].neutral
 		out = append(out, s)
 	}
 	slices.SortFunc(out, func(a, b SiteSetting) int { return strings.Compare(a.Name, b.Name) })
