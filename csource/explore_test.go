@@ -101,6 +101,7 @@ func TestLiveExplore(t *testing.T) {
 }
 
 func TestLiveExploreMPICH(t *testing.T) {
+	testutil.NeedAllCases(t)
 	m := mpis()[0]
 	library := runtimeLibrary(t, m)
 	loop := testutil.BuildProgram(t, m.Toolchain, testutil.LoopProgram)

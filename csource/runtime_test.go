@@ -170,6 +170,7 @@ func TestLiveThreads(t *testing.T) {
 }
 
 func TestLiveTraceMPICH(t *testing.T) {
+	testutil.NeedAllCases(t)
 	m := mpis()[0]
 	library := runtimeLibrary(t, m)
 	sizes := testutil.BuildProgram(t, m.Toolchain, testutil.SizesProgram)
