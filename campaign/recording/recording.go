@@ -116,7 +116,7 @@ func filesOf(path string) (files []string, folder bool, err error) {
 	return files, true, err
 }
 
-var errFormat = errors.New("no known format: want an output of OSU, IMB or ReproMPI, detail.out of ompi-collectives-tuning, a CSV of ACCLAiM or PICO; for other programs give --pattern")
+var errFormat = errors.New("no known format: want an output of OSU, IMB or ReproMPI, detail.out of ompi-collectives-tuning, a CSV of ACCLAiM or PICO, an output of nccl-tests or rccl-tests; for other programs give --pattern")
 
 func importFile(file string, opt Options) ([]coll.Measurement, Report, error) {
 	report := Report{File: file, Left: map[string]int{}, Notes: []string{}}
@@ -178,6 +178,7 @@ func read(file string, text []byte, known *Run, opt Options, report *Report) ([]
 		{"detail.out of ompi-collectives-tuning", isColtune, readColtune},
 		{"CSV of PICO", isPICO, readPICO},
 		{"CSV of ACCLAiM", isACCLAiM, readACCLAiM},
+		{"nccl-tests", isNCCL, readNCCL},
 	} {
 		if f.is(file, text) {
 			report.Format = f.name

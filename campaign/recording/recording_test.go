@@ -11,6 +11,7 @@ import (
 	"tutti/campaign/recording"
 	"tutti/coll"
 	"tutti/internal/testutil"
+	"tutti/mpi/libraries"
 	"tutti/preprocess"
 )
 
@@ -101,4 +102,44 @@ func ExampleImport() {
 	_, _, err := recording.Import([]string{"none.txt"}, recording.Options{Known: recording.Run{Algorithm: "ring", Nodes: 8, PPN: 32}})
 	fmt.Println(err)
 	// Output: stat none.txt: no such file or directory
+}
+
+const ncclText = `# Collective test starting: %s_perf
+# nThread 1 nGpus 1 minBytes 8 maxBytes 64 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1 validation: 1 graph: 0
+# Using devices
+#  Rank  0 Group  0 Pid     16 on      n1 device  0 [0x19] NVIDIA H100 80GB HBM3
+#  Rank  1 Group  0 Pid     17 on      n1 device  1 [0x3a] NVIDIA H100 80GB HBM3
+#  Rank  2 Group  0 Pid     16 on      n2 device  0 [0x19] NVIDIA H100 80GB HBM3
+#  Rank  3 Group  0 Pid     17 on      n2 device  1 [0x3a] NVIDIA H100 80GB HBM3
+#                                                              out-of-place                       in-place
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
+           0             0     float     sum      -1     6.36    0.00    0.00      0     6.40    0.00    0.00      0
+          64            16     float     sum      -1    33.52    0.00    0.00      0    32.12    0.00    0.00      0
+         128            32     float     sum      -1    34.00    0.00    0.00      3    32.12    0.00    0.00      0
+         256            64     float     sum      -1    35.00    0.00    0.00    N/A    32.12    0.00    0.00    N/A
+# Out of bounds values : 0 OK
+`
+
+// TestNCCL checks outputs of nccl-tests: sizes of one rank's part where tutti counts so, the layout, and rows that are
+// left out.
+func TestNCCL(t *testing.T) {
+	dir := write(t, map[string]string{
+		"a.txt": fmt.Sprintf(ncclText, "all_reduce"), "g.txt": "[1,0]<stdout>:" + strings.ReplaceAll(fmt.Sprintf(ncclText, "all_gather"), "\n", "\n[1,0]<stdout>:"),
+	})
+	_, cat, err := libraries.Release("nccl", "2.30")
+	testutil.NoError(t, err)
+	ms, reports, err := recording.Import([]string{dir}, recording.Options{Known: recording.Run{Algorithm: "ring(channels=8,proto=ll)"}, Catalogue: cat})
+	testutil.NoError(t, err)
+	var got []string
+	for _, m := range ms {
+		got = append(got, fmt.Sprintf("%v %v %.2f", m.Point, m.Algorithm, m.Seconds*1e6))
+	}
+	want := []string{
+		"allreduce 2x2 64B ring(channels=8,proto=ll) 33.52", "allreduce 2x2 256B ring(channels=8,proto=ll) 35.00",
+		"allgather 2x2 16B ring(channels=8,proto=ll) 33.52", "allgather 2x2 64B ring(channels=8,proto=ll) 35.00",
+	}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") || fmt.Sprint(reports[0].Left) != "map[an empty message:1 wrong data (#wrong):1]" || reports[1].Format != "nccl-tests" {
+		t.Errorf("%s\n%+v\nwant\n%s", strings.Join(got, "\n"), reports, strings.Join(want, "\n"))
+	}
 }

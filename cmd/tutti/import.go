@@ -40,6 +40,7 @@ and a campaign file that replays it. tutti tune --from takes the CSV, too.
   ompi-collectives-tuning: detail.out, and the outputs in its folders
   ACCLAiM: CSV of saved data; --algorithm has the names in its order
   PICO: folders of results, next to the metadata of the system
+  nccl-tests, rccl-tests: --algorithm has protocol and channels
 
 Folders are searched for such files. What a file does not name comes from flags, or from
 a manifest: a CSV with the columns file (a name or pattern), collective, algorithm, nodes
@@ -49,6 +50,7 @@ what was left out, and why.`,
 			"tutti import osu-bcast-*.txt --manifest runs.csv --library openmpi=4.1.4 --out night.csv",
 			"tutti import bcast.txt --library mpich=4.0.2 --algorithm binomial --nodes 8 --ppn 32",
 			"tutti import output --library openmpi=4.1.4 --ppn 1 --out coltune.csv",
+			"tutti import allreduce-ring-ll-8.txt --library nccl --algorithm 'ring(channels=8,proto=ll)'",
 			`tutti import bench.log --pattern 'Bcast Bytes: (?P<bytes>\d+) .*Avg: (?P<us>[0-9.]+)' --collective bcast --algorithm ring --nodes 2 --ppn 4`),
 		Args:              arguments(1, -1, "one file or folder, or more"),
 		ValidArgsFunction: completeFiles,
@@ -129,12 +131,12 @@ func (i *importer) options() (recording.Options, error) {
 	if i.nodes < 0 || i.ppn < 0 {
 		return opt, errors.New("--nodes and --ppn: want whole numbers from 1")
 	}
-	switch len(i.algorithms) {
+	switch list := joinParams(i.algorithms); len(list) {
 	case 0:
 	case 1:
-		opt.Known.Algorithm = i.algorithms[0]
+		opt.Known.Algorithm = list[0]
 	default:
-		opt.Algorithms = i.algorithms
+		opt.Algorithms = list
 	}
 	if i.collective != "" {
 		c, err := coll.ParseCollective(i.collective)
@@ -160,6 +162,19 @@ func (i *importer) options() (recording.Options, error) {
 	}
 	opt.Catalogue = cat
 	return opt, nil
+}
+
+// joinParams joins texts that were cut at commas between the parameters of an algorithm, as in ring(channels=8,proto=ll).
+func joinParams(texts []string) []string {
+	var out []string
+	for _, text := range texts {
+		if n := len(out); n > 0 && strings.Contains(out[n-1], "(") && !strings.HasSuffix(out[n-1], ")") {
+			out[n-1] += "," + text
+			continue
+		}
+		out = append(out, text)
+	}
+	return out
 }
 
 // campaignText returns a campaign file that replays measurements.

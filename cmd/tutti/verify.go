@@ -22,8 +22,6 @@ import (
 	"tutti/campaign/verification"
 	"tutti/internal/config"
 	"tutti/journal"
-	"tutti/mpi"
-	"tutti/mpi/libraries"
 	"tutti/report"
 	"tutti/verify"
 )
@@ -277,13 +275,13 @@ func verifyAndWrite(ctx context.Context, a *app, p *verification.Verifier, chose
 }
 
 // verifyLibrary verifies one library. It returns true if the selection was proved to be as good as the default.
-// A library that cannot be measured is skipped.
+// Nothing is proved of a library that cannot be run.
 func verifyLibrary(ctx context.Context, a *app, p *verification.Verifier, lib config.Library, folder string) (proved bool, err error) {
 	result, err := p.Verify(ctx, lib)
 	switch {
 	case errors.Is(err, verification.ErrRecordedOnly):
-		fmt.Fprintf(a.stderr, "tutti: %s: only %s can be verified\n", lib.Name, strings.Join(measurable(), " and "))
-		return true, nil
+		fmt.Fprintf(a.stderr, "tutti: %s: cannot be run, so nothing is verified\n", lib.Name)
+		return false, nil
 	case ctx.Err() != nil:
 		fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal. Resume with:\n  tutti verify %s\n", folder)
 		return false, errCancelled
@@ -315,17 +313,6 @@ func parseCompilers(c *assembly.Campaign, given []string) (map[string]string, er
 		out[name] = command
 	}
 	return out, nil
-}
-
-// measurable returns the titles of the libraries that tutti can measure.
-func measurable() []string {
-	var out []string
-	for _, l := range libraries.All() {
-		if _, ok := l.(mpi.Measurable); ok {
-			out = append(out, l.Facts().Title)
-		}
-	}
-	return out
 }
 
 // chooseLibraries returns all libraries of a campaign, or only the one with the given name.

@@ -230,6 +230,7 @@ var reserved = []struct {
 	{pattern: "tutti/benchrunner/...", except: "tutti/benchrunner/runners", importers: []string{"benchrunner/runners", "campaign/assembly", "campaign/recording", "doctor", "internal/lab"}, tests: true},
 	{pattern: "tutti/mpi/mpich", importers: []string{"mpi/libraries"}, tests: true},
 	{pattern: "tutti/mpi/openmpi", importers: []string{"mpi/libraries"}, tests: true},
+	{pattern: "tutti/mpi/nccl", importers: []string{"mpi/libraries"}, tests: true},
 	{pattern: "tutti/mpi/settings", importers: []string{"mpi/libraries"}, tests: true},
 	{pattern: "tutti/mpi/libtutti", importers: []string{"mpi/libraries", "cmd/tutti"}, tests: true},
 	{pattern: "tutti/internal/testutil...", importers: []string{"internal/testutil"}, tests: true},

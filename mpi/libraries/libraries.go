@@ -22,6 +22,7 @@ import (
 	"tutti/mpi"
 	"tutti/mpi/libtutti"
 	"tutti/mpi/mpich"
+	"tutti/mpi/nccl"
 	"tutti/mpi/openmpi"
 	"tutti/mpi/settings"
 )
@@ -29,9 +30,9 @@ import (
 var withLibtutti = libtutti.WithLibraries(mpich.Library, openmpi.Library)
 
 // All returns every library. Libraries with selection files come first, then those that are tuned by
-// environment variables, then libtutti.
+// environment variables, those of accelerators, then libtutti.
 func All() []mpi.Library {
-	return slices.Concat([]mpi.Library{mpich.Library, openmpi.Library}, settings.Libraries(), []mpi.Library{withLibtutti})
+	return slices.Concat([]mpi.Library{mpich.Library, openmpi.Library}, settings.Libraries(), nccl.Libraries(), []mpi.Library{withLibtutti})
 }
 
 // Names returns the name of every library, in the order of All.

@@ -111,5 +111,5 @@ func wanted(name string, text []byte) string {
 	case name != "":
 		return " of " + name
 	}
-	return ": want rules of Open MPI (coll/tuned, coll/han), a selection tree of MPICH in JSON, or a table of libtutti"
+	return ": want rules of Open MPI (coll/tuned, coll/han), a selection tree of MPICH in JSON, a tuner file of NCCL or RCCL, or a table of libtutti"
 }

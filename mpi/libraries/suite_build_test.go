@@ -236,6 +236,7 @@ func testNamed(t *testing.T, x mpi.Export, dir string) {
 		files = append(files, f.Name)
 	}
 	slices.Sort(named)
+	named = slices.Compact(named) // several layouts may share a file
 	slices.Sort(files)
 	if d := cmp.Diff(files, named); d != "" {
 		t.Errorf("(-files +settings):\n%s", d)

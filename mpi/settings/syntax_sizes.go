@@ -18,77 +18,12 @@ type sizesSyntax struct {
 	maxRanges int // that one value may have
 }
 
-// fit implements syntax. It selects for each layout separately. A collective keeps the library's own table
-// for a layout if there is a size at which every algorithm is too slow: more than MaxLoss slower than the
-// fastest one, which may be the default.
 func (s sizesSyntax) fit(b build, rows []selection.Row, maxLoss float64) (selection.Selection, error) {
-	var sel selection.Selection
-	for _, layout := range layoutsOf(rows) {
-		own := selection.LayoutTrees{Layout: layout}
-		here := slices.DeleteFunc(slices.Clone(rows), func(r selection.Row) bool { return r.Point.Layout() != layout })
-		for _, same := range selection.ByCollective(here) {
-			if _, ok := b.variable(same[0].Point.Collective); !ok {
-				continue
-			}
-			acceptable, ok := withoutDefault(same, maxLoss)
-			if !ok {
-				continue
-			}
-			t, err := selection.Fit(acceptable, b.lib.Size, selection.Options{MaxLoss: maxLoss, ByRanks: true})
-			if err != nil {
-				return selection.Selection{}, err
-			}
-			if s.replacesTable(t, acceptable) {
-				own.Trees = append(own.Trees, t)
-			}
-		}
-		if len(own.Trees) > 0 {
-			sel.Layouts = append(sel.Layouts, own)
-		}
-	}
-	return sel, nil
-}
-
-func layoutsOf(rows []selection.Row) []coll.Layout {
-	var out []coll.Layout
-	for _, r := range rows {
-		out = append(out, r.Point.Layout())
-	}
-	slices.SortFunc(out, coll.CompareLayouts)
-	return slices.Compact(out)
-}
-
-// withoutDefault returns the rows without the library's default, and without options that are slower than
-// the best one by more than maxLoss. It returns false if a row then has no option.
-func withoutDefault(rows []selection.Row, maxLoss float64) ([]selection.Row, bool) {
-	var out []selection.Row
-	for _, r := range rows {
-		kept := selection.Row{Point: r.Point}
-		for _, o := range r.Options {
-			if loss, _ := r.Loss(o.Algorithm); !o.Algorithm.IsDefault() && loss <= maxLoss {
-				kept.Options = append(kept.Options, o)
-			}
-		}
-		if len(kept.Options) == 0 {
-			return nil, false
-		}
-		out = append(out, kept)
-	}
-	return out, true
-}
-
-// replacesTable reports whether a tree can replace the library's own table. The tree must have at most
-// maxRanges bands. It must select an algorithm for every row, which is impossible if two rows have the same
-// size for the library and need different algorithms.
-func (s sizesSyntax) replacesTable(t *selection.Tree, rows []selection.Row) bool {
-	bands := t.Comms[0].PPNs[0].Bands
-	if bands[0].Algorithm.IsDefault() { // sizes below the tuned ones
-		bands = bands[1:]
-	}
-	return len(bands) <= s.maxRanges && !slices.ContainsFunc(rows, func(r selection.Row) bool {
-		alg, _ := t.Select(r.Point)
-		return alg.IsDefault()
+	rows = slices.DeleteFunc(slices.Clone(rows), func(r selection.Row) bool {
+		_, ok := b.variable(r.Point.Collective)
+		return !ok
 	})
+	return mpi.FitWhole(rows, b.lib.Size, maxLoss, s.maxRanges)
 }
 
 // settings implements syntax. The value is a list of ranges of message sizes with their algorithms. The first
