@@ -52,7 +52,7 @@ func untagged(line string) string {
 // texts of Open MPI's launcher come last.
 func (o Output) LastMessage() string {
 	for _, text := range [][]byte{o.Stderr, o.Stdout} {
-		lines, help := withoutHelp(strings.Split(strings.TrimSpace(string(text)), "\n"))
+		lines, help := WithoutHelp(strings.Split(strings.TrimSpace(string(text)), "\n"))
 		ofSlurm, ofHydra := "", ""
 		for _, line := range slices.Backward(lines) {
 			line = strings.TrimSpace(untagged(line))
@@ -76,9 +76,9 @@ func (o Output) LastMessage() string {
 // mostHelp is the largest number of bytes of a help text in a message: its reason and its first remedies.
 const mostHelp = 400
 
-// withoutHelp removes the help texts of Open MPI's launchers, which are between two rows of dashes. It also
-// returns the first of these texts in one line.
-func withoutHelp(lines []string) (others []string, help string) {
+// WithoutHelp removes the help texts of Open MPI's launchers, which are between two rows of dashes. It also
+// returns the first of these texts in one line. Of a long text it returns the first sentences.
+func WithoutHelp(lines []string) (others []string, help string) {
 	var words []string
 	inside, texts := false, 0
 	for _, line := range lines {
@@ -95,7 +95,12 @@ func withoutHelp(lines []string) (others []string, help string) {
 	}
 	help = strings.Join(words, " ")
 	if len(help) > mostHelp {
-		help = strings.ToValidUTF8(help[:mostHelp], "") + " …"
+		help = strings.ToValidUTF8(help[:mostHelp], "")
+		if end := strings.LastIndex(help, ". "); end > 0 {
+			help = help[:end+1]
+		} else {
+			help += " …"
+		}
 	}
 	return others, help
 }

@@ -241,6 +241,8 @@ func (x *launcherTester) fixOfLaunch(t trial, v pairing) string {
 		return "go to a folder that the nodes see, too"
 	case t.slurm && v.State == Missing:
 		return "start with the library's own launcher inside the job"
+	case strings.Contains(v.Text, "not enough slots"):
+		return "take fewer processes; or, although processes that share cores make times meaningless: export " + strings.Join(own.Env, " ")
 	case strings.Contains(v.Text, "MPI_Finalize"):
 		return "a newer UCX or MPICH; UCX_TLS=sm,self within one node"
 	}
@@ -318,13 +320,34 @@ type Launchable struct {
 }
 
 // Launchables finds MPI libraries and starts two processes with each of their launchers. It returns the
-// working ones in the order of the libraries. Inside an allocation, srun comes first. The search takes
-// seconds.
-func Launchables(ctx context.Context, opt Options) ([]Launchable, error) {
+// working ones in the order of the libraries. Inside an allocation, srun comes first. `unusable` has a text for each
+// library or launcher that does not work, with the reason and what to do. The search takes seconds.
+func Launchables(ctx context.Context, opt Options) (works []Launchable, unusable []string, err error) {
 	x := newExamination(opt, "/")
 	x.options.Run = true
-	err := x.runAll(ctx, x.slurm.examine, x.libraries.examine, x.launchers.examine)
-	return x.launchers.launchables(), err
+	err = x.runAll(ctx, x.slurm.examine, x.libraries.examine, x.launchers.examine)
+	return x.launchers.launchables(), x.launchers.unusable(), err
+}
+
+// unusable returns a text for each library and launcher that a campaign cannot use. Outside of an allocation it leaves out
+// srun, which would have to wait for nodes.
+func (x *launcherTester) unusable() []string {
+	var out []string
+	for _, c := range x.checks {
+		unknown := slices.ContainsFunc(x.libraries.found, func(l *Library) bool { return l.Name == c.Name && l.Catalogue == "" })
+		switch {
+		case c.State == OK || c.State == Found:
+		case c.Section == Libraries && c.State != Missing && !unknown:
+		case c.Section == Launchers && strings.HasPrefix(c.Name, benchrunner.Srun) && x.slurm.job == "":
+		case c.Section == Libraries || c.Section == Launchers:
+			text := c.Name + ": " + strings.Join(c.Details, "; ")
+			if c.Fix != "" {
+				text += " -> " + c.Fix
+			}
+			out = append(out, text)
+		}
+	}
+	return out
 }
 
 func (x *launcherTester) launchables() []Launchable {

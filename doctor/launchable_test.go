@@ -1,10 +1,12 @@
 package doctor
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"tutti/internal/testutil"
@@ -48,13 +50,47 @@ func TestLaunchables(t *testing.T) {
 	}
 }
 
+// TestUnusable checks that each library and launcher that does not work is named with the whole reason and the remedy, and
+// that what works, or does not matter here, is not named.
+func TestUnusable(t *testing.T) {
+	const row = "--------------------------------------------------------------------------"
+	slots := result{Code: 1, Err: errors.New("exit status 1"), Stderr: row + `
+There are not enough slots available in the system to satisfy the 2
+slots that were requested by the application:
+
+  hostname
+
+Either request fewer slots for your application, or make more slots
+available for use.
+
+A "slot" is the Open MPI term for an allocatable unit where we can
+launch a process. ` + strings.Repeat("The number of slots available are defined by the environment. ", 9) + "\n" + row + "\n"}
+	open := &Library{Name: "Open MPI 4.1.4", Family: "openmpi", Catalogue: "4.1.4", family: familyOf("openmpi")}
+	odd := &Library{Name: "Odd MPI 1", Family: "other"}
+	refused := trial{library: open, launcher: "mpirun.openmpi", args: []string{"/bin/mpirun", "-n", "2"}}
+	for _, job := range []string{"", "7"} {
+		x := &launcherTester{session: &session{}, libraries: &libraryFinder{found: []*Library{open, odd}}, slurm: &cluster{}}
+		x.slurm.job = job
+		x.add(
+			Check{Libraries, "mpicc.mpich", Missing, []string{"cannot compile: mpi.h: No such file"}, "apt-get install libmpich-dev"},
+			Check{Libraries, open.Name, Warning, []string{"2 algorithms are not in this build"}, "leave them out"},
+			Check{Libraries, odd.Name, Warning, []string{"neither of MPICH's family nor Open MPI"}, "use MPICH 4.0 or newer"},
+			x.launchCheck(refused, pairingOf(slots), nil),
+			Check{Launchers, "srun --mpi=pmix", Warning, []string{"Open MPI 4.1.4: no end within 10s"}, ""},
+			ok(Launchers, "mpiexec.hydra", "MPICH 4.0.2: two processes"),
+			Check{Programs, "OSU", Missing, []string{"optional"}, ""},
+		)
+		testutil.CheckGolden(t, "unusable"+job+".txt", []byte(strings.Join(x.unusable(), "\n")+"\n"))
+	}
+}
+
 // TestLaunchablesUnknown checks that a library without a known release is not returned, and
 // that temporary files are removed.
 func TestLaunchablesUnknown(t *testing.T) {
 	m := newMachine(t)
 	m.compiler("mpicc.mpich", mpichMark)
 	m.launcher("mpiexec.hydra", hydra, ": >"+m.bin+"/tried; "+goodWorld)
-	got, err := Launchables(t.Context(), m.x.options)
+	got, _, err := Launchables(t.Context(), m.x.options)
 	if err != nil || len(got) > 0 {
 		t.Errorf("%+v, %v, want none", got, err)
 	}

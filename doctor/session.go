@@ -32,12 +32,13 @@ type result struct {
 	Took           time.Duration
 }
 
-// message returns the most relevant line of the output. It prefers a line with "error" or "fatal".
-// Otherwise it takes the first line with a letter, from standard error if possible. If there is no such
-// line, it returns the error of the command.
+// message returns the most relevant line of the output. It prefers a line with "error" or "fatal", then a help text of
+// Open MPI, which it returns in one line. Otherwise it takes the first line with a letter, from standard error if
+// possible. If there is no such line, it returns the error of the command.
 func (r result) message() string {
+	lines, help := benchrunner.WithoutHelp(strings.Split(r.Stderr+"\n"+r.Stdout, "\n"))
 	var first string
-	for line := range strings.Lines(r.Stderr + "\n" + r.Stdout) {
+	for _, line := range lines {
 		line = strings.TrimSpace(line)
 		lower := strings.ToLower(line)
 		if strings.Contains(lower, "error") || strings.Contains(lower, "fatal") {
@@ -50,12 +51,25 @@ func (r result) message() string {
 	if first == "" && r.Err != nil {
 		first = r.Err.Error()
 	}
+	if help != "" {
+		return plain(help)
+	}
 	return printable(first)
 }
 
+// printable returns the beginning of a text without control characters.
 func printable(s string) string {
 	const most = 200
-	s = strings.Map(func(r rune) rune {
+	s = plain(s)
+	if r := []rune(s); len(r) > most {
+		s = string(r[:most]) + "…"
+	}
+	return s
+}
+
+// plain replaces control characters by question marks.
+func plain(s string) string {
+	return strings.Map(func(r rune) rune {
 		switch {
 		case r == '\t':
 			return ' '
@@ -64,10 +78,6 @@ func printable(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "?"))
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most]) + "…"
-	}
-	return s
 }
 
 type command struct {

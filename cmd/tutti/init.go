@@ -125,10 +125,11 @@ func (o *initOptions) template(ctx context.Context, name, dir string) (string, e
 	if runners.Facts(kind).Recorded {
 		return config.Template(kind, m), nil
 	}
-	found, err := o.findLaunchables(ctx, dir)
+	found, unusable, err := o.findLaunchables(ctx, dir)
 	if err != nil {
 		return "", err
 	}
+	o.warn(unusable)
 	if len(found) == 0 {
 		text := "no MPI library with a working launcher: run tutti doctor to see what is missing"
 		if kind == "" {

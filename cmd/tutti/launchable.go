@@ -21,12 +21,16 @@ type launchable struct {
 }
 
 // findLaunchables returns the MPI libraries that work here, in the order in which a campaign takes them: those of the
-// benchmark programs in the folder `dir`, then that of the user's mpicc, then the others.
-func (a *app) findLaunchables(ctx context.Context, dir string) ([]launchable, error) {
+// benchmark programs in the folder `dir`, then that of the user's mpicc, then the others. `unusable` says which libraries
+// and launchers do not work, and why.
+func (a *app) findLaunchables(ctx context.Context, dir string) (works []launchable, unusable []string, err error) {
 	fmt.Fprintln(a.stderr, "looking for MPI libraries and launchers")
-	found, err := doctor.Launchables(ctx, doctor.Options{Environ: a.environ, Dir: nearestFolder(dir)})
+	found, unusable, err := doctor.Launchables(ctx, doctor.Options{Environ: a.environ, Dir: nearestFolder(dir)})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	for i := range unusable {
+		unusable[i] = "not usable: " + unusable[i]
 	}
 	programs := a.benchmarks(ctx, dir)
 	usual := lookPath(a.environ, "mpicc")
@@ -44,7 +48,7 @@ func (a *app) findLaunchables(ctx context.Context, dir string) ([]launchable, er
 		return 2
 	}
 	slices.SortStableFunc(out, func(l, m launchable) int { return cmp.Compare(rank(l), rank(m)) })
-	return out, nil
+	return out, unusable, nil
 }
 
 // benchmarks returns the names of tutti's benchmark programs in a folder by the file of the MPI library that each loads.

@@ -93,7 +93,7 @@ func (o *quickOptions) run(ctx context.Context, dir string) error {
 	if at.Nodes < 2 && at.Cores < 2 {
 		return withCode(codeNotReady, errors.New("one core on one node: a collective needs two ranks, each with a core of its own; take a larger machine, or two nodes"))
 	}
-	found, err := o.findLaunchables(ctx, dir)
+	found, unusable, err := o.findLaunchables(ctx, dir)
 	if err != nil {
 		return err
 	}
@@ -101,6 +101,9 @@ func (o *quickOptions) run(ctx context.Context, dir string) error {
 		found = slices.DeleteFunc(found, func(l launchable) bool { return l.Launcher == benchrunner.Srun })
 	}
 	with, err := chooseLaunchable(found, o.library)
+	if err != nil || o.library == "" {
+		o.warn(unusable)
+	}
 	if err != nil {
 		return withCode(codeNotReady, err)
 	}
