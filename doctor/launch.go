@@ -241,6 +241,8 @@ func (x *launcherTester) fixOfLaunch(t trial, v pairing) string {
 		return "go to a folder that the nodes see, too"
 	case t.slurm && v.State == Missing:
 		return "start with the library's own launcher inside the job"
+	case strings.Contains(v.Text, "not enough slots") && x.slurm.job != "":
+		return "ask for as many tasks as processes (--ntasks-per-node), or start with srun"
 	case strings.Contains(v.Text, "not enough slots"):
 		return "take fewer processes; or, although processes that share cores make times meaningless: export " + strings.Join(own.Env, " ")
 	case strings.Contains(v.Text, "MPI_Finalize"):

@@ -1,6 +1,7 @@
 package local
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,6 +37,9 @@ func NewAllocation(environ []string) (*Scheduler, error) {
 			return s, err
 		}
 		return nil, fmt.Errorf("%w: SLURM_JOB_ID, PBS_NODEFILE and LSB_DJOB_HOSTFILE are not set: run tutti in a batch job or under salloc, or set runner.hosts to a file of nodes", benchrunner.ErrOutside)
+	}
+	if parts := cmp.Or(env["SLURM_HET_SIZE"], env["SLURM_PACK_SIZE"]); parts != "" {
+		return nil, fmt.Errorf("allocation %s: a heterogeneous job of %s components: launches use one component: run tutti in a job without a colon or hetjob line, or set runner.hosts to a file of nodes", a.id, parts)
 	}
 	nodes, err := strconv.Atoi(env["SLURM_JOB_NUM_NODES"])
 	if err != nil || nodes < 1 {

@@ -289,7 +289,7 @@ func TestAllocation(t *testing.T) {
 		t.Errorf("status %+v, want it lost", st)
 	}
 	golden := testutil.GoldenErrors(t)
-	for _, change := range []string{"SLURM_JOB_ID=", "SLURM_JOB_NUM_NODES=", "SLURM_JOB_CPUS_PER_NODE=many", "SLURM_JOB_END_TIME=soon"} {
+	for _, change := range []string{"SLURM_JOB_ID=", "SLURM_JOB_NUM_NODES=", "SLURM_JOB_CPUS_PER_NODE=many", "SLURM_JOB_END_TIME=soon", "SLURM_HET_SIZE=2"} {
 		_, err := local.NewAllocation(append(append([]string(nil), environ...), change))
 		golden(change, err)
 	}

@@ -28,7 +28,11 @@ func (a *app) show(v any, text func()) error {
 	return nil
 }
 
-func (a *app) warn(warnings []string) { printWarnings(a.stderr, warnings) }
+// warn prints warnings to standard error. The summary of a campaign does not repeat them.
+func (a *app) warn(warnings []string) {
+	printWarnings(a.stderr, warnings)
+	a.warned = append(a.warned, warnings...)
+}
 
 // announceAfter is the time after which a command says what it works on. It is half of the longest silence that users
 // should meet, 2 s.

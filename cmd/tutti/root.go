@@ -21,6 +21,7 @@ type app struct {
 	stderr  io.Writer
 	format  string       // value of --format
 	waits   *waitNotices // prints why tutti waits for the scheduler
+	warned  []string     // warnings that the method warn printed
 }
 
 // Main runs one command line and returns the exit code of the process.

@@ -10,6 +10,7 @@ import (
 	"tutti/campaign/export"
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
+	"tutti/report"
 )
 
 // TestExcludedInTheReport checks that the report lists each excluded candidate with its last
@@ -78,5 +79,19 @@ func TestTrace(t *testing.T) {
 	mustTutti(t, codeDone, "report", out)
 	if !bytes.Equal(before, readFile(t, filepath.Join(out, export.ReportJSON))) {
 		t.Error("without the trace the report is another one")
+	}
+}
+
+// TestWarningsOnce checks that the summary of a campaign names the warnings that were printed before, but does not repeat
+// them.
+func TestWarningsOnce(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	a := &app{stdout: &stdout, stderr: &stderr}
+	a.warn([]string{"the site pins an algorithm"})
+	facts := report.Facts{Warnings: []string{"the site pins an algorithm", "two programs were measured"}}
+	printSummary(a, facts, "out")
+	got := stderr.String() + stdout.String()
+	if strings.Count(got, "pins an algorithm") != 1 || strings.Count(got, "two programs") != 1 || !strings.Contains(got, "1 warning at the start, and in report.html\n") {
+		t.Errorf("printed\n%s", got)
 	}
 }

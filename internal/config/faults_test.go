@@ -232,3 +232,32 @@ func TestFaultsOfALiveCampaign(t *testing.T) {
 		})
 	}
 }
+
+// TestSetLists checks the forms of a list in a flag. A list with a bracket too many or too few is one fault, which shows
+// the right form.
+func TestSetLists(t *testing.T) {
+	for _, tc := range []struct{ set, want string }{
+		{"grid.nodes=1,3", "[1 3]"},
+		{"grid.nodes= [ 1, 3 ] ", "[1 3]"},
+		{"grid.nodes=[]", "[]"},
+		{"grid.nodes=", "[]"},
+		{"grid.nodes=[1,3", `"[1,3": want items`},
+		{"grid.nodes=1,3]", `"1,3]": want items`},
+		{"grid.nodes=[1,[3]]", `"[1,[3]]": want items`},
+		{"grid.nodes=(1,3)", `"(1,3)": want items`},
+		{"grid.nodes={1,3", `"{1,3": want items`},
+		{"collectives=[bcast", `"[bcast": want items`},
+		{"grid.nodes=1 3", `grid.nodes[0]: "1 3": want a whole number`},
+		{"collectives=[]", "is an empty list"},
+	} {
+		faults := faultsOf(t, minimalFile, config.Layers{Set: []string{tc.set}})
+		if len(faults) > 1 || len(faults) == 1 && !strings.Contains(faults[0], tc.want) {
+			t.Errorf("%s: faults %q, want one with %q", tc.set, faults, tc.want)
+		}
+		if len(faults) == 0 {
+			if c := load(t, minimalFile, config.Layers{Set: []string{tc.set}}); fmt.Sprint(c.Grid.Nodes) != tc.want {
+				t.Errorf("%s: nodes %v, want %s", tc.set, c.Grid.Nodes, tc.want)
+			}
+		}
+	}
+}

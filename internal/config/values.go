@@ -155,14 +155,9 @@ func size(at *int64, least int64) value {
 // contains the item's index.
 func items[T comparable](at *[]T, least int, unique bool, item schema, parse func(any) (T, error)) value {
 	read := func(v any) error {
-		if s, ok := v.(string); ok {
-			v = []any{}
-			if within, ok := strings.CutPrefix(s, "["); ok && strings.HasSuffix(within, "]") { // as in YAML
-				s = strings.TrimSuffix(within, "]")
-			}
-			for _, part := range strings.Split(s, ",") {
-				v = append(v.([]any), strings.TrimSpace(part))
-			}
+		text, isText := v.(string)
+		if isText {
+			v = splitItems(text)
 		}
 		given, ok := v.([]any)
 		switch {
@@ -182,6 +177,9 @@ func items[T comparable](at *[]T, least int, unique bool, item schema, parse fun
 			}
 			*at = append(*at, value)
 		}
+		if isText && len(faults) > 0 && !balanced(text) {
+			return fmt.Errorf("%q: want items with commas between them, all in one pair of square brackets or none, as 1,3 or [1,3]", text)
+		}
 		return faults.err()
 	}
 	s := schema{"type": "array", "items": item}
@@ -189,6 +187,30 @@ func items[T comparable](at *[]T, least int, unique bool, item schema, parse fun
 		s["uniqueItems"], s["minItems"] = true, least
 	}
 	return value{read: read, schema: s}
+}
+
+// splitItems returns the items of a list in a text such as 1,3 or, as in YAML, [1, 3].
+func splitItems(text string) []any {
+	text = strings.TrimSpace(text)
+	if within, ok := strings.CutPrefix(text, "["); ok && strings.HasSuffix(within, "]") {
+		text = strings.TrimSpace(strings.TrimSuffix(within, "]"))
+	}
+	out := []any{}
+	if text == "" {
+		return out
+	}
+	for _, part := range strings.Split(text, ",") {
+		out = append(out, strings.TrimSpace(part))
+	}
+	return out
+}
+
+// balanced reports whether a text has no brackets but one pair of square ones around it.
+func balanced(text string) bool {
+	text = strings.TrimSpace(text)
+	within, opened := strings.CutPrefix(text, "[")
+	within, closed := strings.CutSuffix(within, "]")
+	return opened == closed && !strings.ContainsAny(within, "[](){}")
 }
 
 func texts(at *[]string, least int, check func(string) error) value {
