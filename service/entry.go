@@ -18,6 +18,8 @@ type entry struct {
 	view   *journalView // nil until somebody reads the journal
 	worker *worker      // owns the campaign; nil if nobody works on it
 	disk   int64        // bytes in the campaign's folder when they were last counted
+
+	published State // the last one that was published; empty if none was
 }
 
 // stored is the content of the file campaign.json.

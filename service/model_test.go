@@ -47,9 +47,9 @@ func (m *model) start() {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	m.queue = newQueue(opt, log, published)
+	m.queue = newQueue(opt, log)
 	m.queue.store.write, m.queue.processes = m.service.write, m.service
-	if err := m.queue.load(); err != nil {
+	if err := m.queue.load(published); err != nil {
 		m.t.Fatal(err)
 	}
 	m.check()

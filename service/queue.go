@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
-	"time"
 
 	"tutti/internal/config"
 )
@@ -21,33 +20,39 @@ type queue struct {
 	processes launcher
 
 	mu        sync.Mutex
-	campaigns map[string]*entry
-	order     []*entry          // by creation
-	keys      map[string]*entry // by idempotency key
+	campaigns *roster
 	drifts    map[string]string // machines with a drift measurement, and its description
-	published map[string]State  // last published state of each campaign
 	spent     daySpending       // of drift measurements and deleted campaigns; the journals show the rest
 	started   bool
-	closed    bool          // the state folder must not be written any more
-	changed   chan struct{} // closed and replaced when a campaign or a machine changes
+	closed    bool // the state folder must not be written any more
+	changed   bell // rings when a campaign or a machine changes
 
 	stopping context.Context // cancelled when the service stops
 	stop     context.CancelFunc
 	workers  sync.WaitGroup
 }
 
-func newQueue(opt *Options, events *serviceLog, published map[string]State) *queue {
+// bell wakes all goroutines that wait until the channel rung is closed. The lock of the queue guards it.
+type bell struct{ rung chan struct{} }
+
+func (b *bell) ring() {
+	close(b.rung)
+	b.rung = make(chan struct{})
+}
+
+func newQueue(opt *Options, events *serviceLog) *queue {
 	q := &queue{
 		opt: opt, events: events, store: store{opt.State, writeJSON},
-		processes: processes{opt.Command, opt.Environ, opt.Poll, opt.Drain}, changed: make(chan struct{}),
-		published: published, campaigns: map[string]*entry{}, keys: map[string]*entry{}, drifts: map[string]string{},
+		processes: processes{opt.Command, opt.Environ, opt.Poll, opt.Drain}, changed: bell{make(chan struct{})},
+		campaigns: newRoster(), drifts: map[string]string{},
 	}
 	q.stopping, q.stop = context.WithCancel(context.Background())
 	return q
 }
 
-// load reads all campaigns, and what was spent today. No other goroutine may use the queue at that time.
-func (q *queue) load() error {
+// load reads all campaigns, and what was spent today. `published` has the last published state of each. No other
+// goroutine may use the queue at that time.
+func (q *queue) load(published map[string]State) error {
 	q.spent, _ = readOrSetAside[daySpending](filepath.Join(q.opt.State, quotaFile), q.opt.Log)
 	entries, err := q.store.load()
 	if err != nil {
@@ -55,7 +60,8 @@ func (q *queue) load() error {
 	}
 	today := dayOf(q.opt.Clock.Now())
 	for _, e := range entries {
-		q.addLocked(e)
+		e.published = published[e.ID]
+		q.campaigns.add(e)
 		switch {
 		case e.State == Unreadable:
 			q.opt.Log.Error("campaign not readable", "campaign", e.ID, "error", e.Error)
@@ -74,8 +80,8 @@ func (q *queue) load() error {
 func (q *queue) Campaigns() []Campaign {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	out := make([]Campaign, 0, len(q.order))
-	for _, e := range slices.Backward(q.order) {
+	out := make([]Campaign, 0, len(q.campaigns.order))
+	for _, e := range slices.Backward(q.campaigns.order) {
 		if e.State != Deleted {
 			out = append(out, e.current())
 		}
@@ -87,37 +93,11 @@ func (q *queue) Campaigns() []Campaign {
 func (q *queue) Campaign(id string) (Campaign, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	e, err := q.entryLocked(id)
+	e, err := q.campaigns.find(id)
 	if err != nil {
 		return Campaign{}, err
 	}
 	return e.current(), nil
-}
-
-func (q *queue) entryLocked(id string) (*entry, error) {
-	e, ok := q.campaigns[id]
-	if !ok || e.State == Deleted {
-		return nil, fmt.Errorf("%w: %q", ErrNoCampaign, id)
-	}
-	return e, nil
-}
-
-func (q *queue) addLocked(e *entry) {
-	q.campaigns[e.ID] = e
-	q.order = append(q.order, e)
-	if e.Key != "" {
-		q.keys[e.Key] = e
-	}
-}
-
-// removeLocked removes a deleted campaign that no worker owns.
-func (q *queue) removeLocked(e *entry) {
-	delete(q.campaigns, e.ID)
-	delete(q.published, e.ID)
-	q.order = slices.DeleteFunc(q.order, func(other *entry) bool { return other == e })
-	if q.keys[e.Key] == e {
-		delete(q.keys, e.Key)
-	}
 }
 
 // changeLocked gives a campaign another stored state: first on disk, then in memory. Then it publishes the campaign.
@@ -152,7 +132,7 @@ func (q *queue) changeLocked(e *entry, with func(*stored)) error {
 		if e.worker != nil {
 			e.worker.stop()
 		} else {
-			q.removeLocked(e)
+			q.campaigns.remove(e)
 		}
 	}
 	return err
@@ -165,14 +145,9 @@ func (q *queue) publishLocked(e *entry) {
 	if err := q.events.publish(campaignEvent, e.current()); err != nil {
 		q.opt.Log.Error("event not saved", "campaign", e.ID, "error", err)
 	} else {
-		q.published[e.ID] = e.State
+		e.published = e.State
 	}
-	q.wakeLocked()
-}
-
-func (q *queue) wakeLocked() {
-	close(q.changed)
-	q.changed = make(chan struct{})
+	q.changed.ring()
 }
 
 // reasons why a queued campaign waits although its machine is free; see Campaign.WaitsFor.
@@ -188,8 +163,8 @@ func (q *queue) dispatchLocked() {
 		return
 	}
 	busy := q.busyLocked()
-	remaining, exhausted := q.nodeHoursLocked().Remaining, false
-	for _, e := range q.order {
+	remaining, exhausted := q.opt.nodeHours(q.spent, q.campaigns.order).Remaining, false
+	for _, e := range q.campaigns.order {
 		switch {
 		case e.State != Queued || e.worker != nil:
 		case q.opt.Clock.Now().Before(e.NotBefore):
@@ -203,7 +178,7 @@ func (q *queue) dispatchLocked() {
 			if e.measures() {
 				remaining -= reserved(q.opt, e) / 3600
 			}
-			q.ownLocked(e, true)
+			startWorker(q, e, true)
 		}
 	}
 }
@@ -214,7 +189,7 @@ func (q *queue) busyLocked() map[string]string {
 	for machine, what := range q.drifts {
 		busy[machine] = what
 	}
-	for _, e := range q.order {
+	for _, e := range q.campaigns.order {
 		if e.usesMachine() {
 			busy[e.Machine] = e.ID
 		}
@@ -236,34 +211,16 @@ func (q *queue) start() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.started = true
-	for _, e := range q.order {
+	for _, e := range q.campaigns.order {
 		if e.State == Running || e.State == Stopping {
 			q.opt.Log.Info("campaign adopted", "campaign", e.ID, "state", e.State)
-			q.ownLocked(e, true)
+			startWorker(q, e, true)
 		}
-		if q.published[e.ID] != e.State {
+		if e.published != e.State {
 			q.publishLocked(e) // the earlier service died before it published the state
 		}
 	}
 	q.dispatchLocked()
-}
-
-// tickInterval is the time between two looks at what waits for a later time: a new day, a machine that hindered a
-// campaign, free space for an event.
-const tickInterval = time.Second
-
-// keepTime calls tick at regular intervals until ctx is cancelled.
-func (q *queue) keepTime(ctx context.Context) {
-	ticks := time.NewTicker(tickInterval)
-	defer ticks.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticks.C:
-			q.tick()
-		}
-	}
 }
 
 // tick starts campaigns that have waited long enough, and publishes again what could not be saved.
@@ -271,8 +228,8 @@ func (q *queue) tick() {
 	defer q.opt.recoverFrom("the queue")
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, e := range q.order {
-		if q.published[e.ID] != e.State {
+	for _, e := range q.campaigns.order {
+		if e.published != e.State {
 			q.publishLocked(e)
 		}
 	}
@@ -283,7 +240,7 @@ func (q *queue) tick() {
 func (q *queue) drain() {
 	q.mu.Lock()
 	q.stop()
-	q.wakeLocked()
+	q.changed.ring()
 	q.mu.Unlock()
 	q.workers.Wait()
 	q.mu.Lock()
@@ -309,8 +266,8 @@ func (q *queue) Ready() error {
 func (q *queue) waitIdle(ctx context.Context) {
 	for {
 		q.mu.Lock()
-		changed := q.changed
-		busy := len(q.drifts) > 0 || slices.ContainsFunc(q.order, func(e *entry) bool { return e.worker != nil || e.State == Queued && e.WaitsFor == "" })
+		changed := q.changed.rung
+		busy := len(q.drifts) > 0 || slices.ContainsFunc(q.campaigns.order, func(e *entry) bool { return e.worker != nil || e.State == Queued && e.WaitsFor == "" })
 		q.mu.Unlock()
 		if !busy {
 			return
@@ -331,7 +288,7 @@ func (q *queue) reserveMachine(b config.Base) (release func(), reason string) {
 	if user := q.busyLocked()[b.Machine]; user != "" {
 		return nil, "the machine is busy with " + user
 	}
-	if b.Demand.Measures && q.nodeHoursLocked().Remaining == 0 {
+	if b.Demand.Measures && q.opt.nodeHours(q.spent, q.campaigns.order).Remaining == 0 {
 		return nil, "the node-hours of today are spent or reserved"
 	}
 	q.drifts[b.Machine] = "a drift measurement of " + b.Name
@@ -340,7 +297,7 @@ func (q *queue) reserveMachine(b config.Base) (release func(), reason string) {
 		defer q.mu.Unlock()
 		delete(q.drifts, b.Machine)
 		q.dispatchLocked()
-		q.wakeLocked()
+		q.changed.ring()
 	}, ""
 }
 
@@ -348,7 +305,7 @@ func (q *queue) reserveMachine(b config.Base) (release func(), reason string) {
 // until ctx is cancelled. Otherwise it returns the summary that the last poll made.
 func (q *queue) view(ctx context.Context, id string) (*journalView, error) {
 	q.mu.Lock()
-	e, err := q.entryLocked(id)
+	e, err := q.campaigns.find(id)
 	if err != nil {
 		q.mu.Unlock()
 		return nil, err
@@ -374,36 +331,16 @@ func (q *queue) viewLocked(e *entry) *journalView {
 func (q *queue) resultsOf(id string) (string, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	e, err := q.entryLocked(id)
+	e, err := q.campaigns.find(id)
 	if err != nil {
 		return "", err
 	}
 	return e.results(), nil
 }
 
-// finished describes the newest completed campaign that was created from a base (a campaign file of the
-// service).
-type finished struct {
-	id      string
-	ended   time.Time
-	results string        // folder
-	machine *MachineState // nil when unknown
-}
-
-// lastOf returns the newest completed campaign that was created from a base (a campaign file), and one that
-// has not ended. Each result is nil if there is no such campaign.
+// lastOf returns the campaigns that roster.last finds.
 func (q *queue) lastOf(base string) (last *finished, open *Campaign) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for _, e := range q.order {
-		switch {
-		case e.Base != base || e.State == Deleted:
-		case e.State == Done && (last == nil || e.Ended.After(last.ended)):
-			last = &finished{e.ID, e.Ended, e.results(), e.MachineState}
-		case !e.State.Over():
-			c := e.Campaign
-			open = &c
-		}
-	}
-	return last, open
+	return q.campaigns.last(base)
 }

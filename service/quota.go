@@ -91,27 +91,29 @@ func (q *queue) addSpendingLocked(nodeSeconds float64) error {
 func (q *queue) NodeHours() NodeHours {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return q.nodeHoursLocked()
+	return q.opt.nodeHours(q.spent, q.campaigns.order)
 }
 
-func (q *queue) nodeHoursLocked() NodeHours {
-	now := q.opt.Clock.Now()
+// nodeHours sums what the campaigns and others have spent today and what the campaigns may still spend. The caller must
+// hold the lock of the queue.
+func (o *Options) nodeHours(others daySpending, campaigns []*entry) NodeHours {
+	now := o.Clock.Now()
 	today := dayOf(now)
-	spent, kept := q.spent.on(today), 0.0
-	for _, e := range q.order {
+	spent, kept := others.on(today), 0.0
+	for _, e := range campaigns {
 		if !e.measures() {
 			continue
 		}
 		if e.unreadable() && !(e.State.Over() && dayOf(e.Ended) < today) {
-			spent += max(e.spentOn(today), maxNodeSeconds(q.opt, e)) // all that it may spend
+			spent += max(e.spentOn(today), maxNodeSeconds(o, e)) // all that it may spend
 			continue
 		}
 		spent += e.spentOn(today)
 		if e.State == Running || e.State == Stopping || e.usesMachine() {
-			kept += reserved(q.opt, e)
+			kept += reserved(o, e)
 		}
 	}
-	h := NodeHours{Campaign: q.opt.Quota.Campaign, Day: q.opt.Quota.Day, Spent: spent / 3600, Reserved: kept / 3600, Until: nextDay(now)}
+	h := NodeHours{Campaign: o.Quota.Campaign, Day: o.Quota.Day, Spent: spent / 3600, Reserved: kept / 3600, Until: nextDay(now)}
 	h.Remaining = max(0, h.Day-h.Spent-h.Reserved)
 	return h
 }

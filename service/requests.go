@@ -41,7 +41,7 @@ func (q *queue) create(r Request, key, reason string) (c Campaign, created bool,
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if e, known := q.keys[key]; known && key != "" && e.State != Deleted {
+	if e, known := q.campaigns.byKey[key]; known && key != "" && e.State != Deleted {
 		if !e.isFrom(r) {
 			return Campaign{}, false, fmt.Errorf("%w: campaign %s", ErrKey, e.ID)
 		}
@@ -51,7 +51,7 @@ func (q *queue) create(r Request, key, reason string) (c Campaign, created bool,
 		return Campaign{}, false, err
 	}
 	id := journal.NewID()
-	for q.campaigns[id] != nil {
+	for q.campaigns.byID[id] != nil {
 		id = journal.NewID()
 	}
 	e, err := q.store.create(stored{Key: key, Campaign: Campaign{
@@ -61,7 +61,7 @@ func (q *queue) create(r Request, key, reason string) (c Campaign, created bool,
 	if err != nil {
 		return Campaign{}, false, err
 	}
-	q.addLocked(e)
+	q.campaigns.add(e)
 	q.publishLocked(e)
 	q.dispatchLocked()
 	return e.current(), true, nil
@@ -74,7 +74,7 @@ func (q *queue) checkPlaceLocked(from string, budget float64) error {
 		return ErrDraining
 	}
 	if from != "" {
-		e, err := q.entryLocked(from)
+		e, err := q.campaigns.find(from)
 		if err != nil {
 			return &config.FieldError{Field: "from", Text: err.Error()}
 		}
@@ -82,10 +82,10 @@ func (q *queue) checkPlaceLocked(from string, budget float64) error {
 			return &config.FieldError{Field: "from", Text: fmt.Sprintf("campaign %s is %s: want one that is done", from, e.State)}
 		}
 	}
-	if err := checkLength(q.opt, q.order); err != nil {
+	if err := checkLength(q.opt, q.campaigns.order); err != nil {
 		return err
 	}
-	return q.nodeHoursLocked().checkToday(budget)
+	return q.opt.nodeHours(q.spent, q.campaigns.order).checkToday(budget)
 }
 
 // checkRequest checks a request on its own, without looking at other campaigns. It returns the base (a
@@ -130,22 +130,22 @@ func isPrintable(s string) bool {
 
 // Pause stops a campaign so that it can be resumed later. The campaign's jobs stay with the scheduler. The
 // error matches ErrNoCampaign or ErrState.
-func (q *queue) Pause(id string) (Campaign, error) { return q.request(id, pauseAction) }
+func (s *Service) Pause(id string) (Campaign, error) { return s.request(id, pauseAction) }
 
 // Cancel ends a campaign for good and cancels its jobs. The measurements remain. The error matches
 // ErrNoCampaign or ErrState.
-func (q *queue) Cancel(id string) (Campaign, error) { return q.request(id, cancelAction) }
+func (s *Service) Cancel(id string) (Campaign, error) { return s.request(id, cancelAction) }
 
 // Resume puts a paused or failed campaign into the queue. The error matches ErrNoCampaign,
 // ErrState, ErrQueueFull, ErrQuota or ErrDraining.
-func (q *queue) Resume(id string) (Campaign, error) { return q.request(id, resumeAction) }
+func (s *Service) Resume(id string) (Campaign, error) { return s.request(id, resumeAction) }
 
 // Delete removes a campaign that has ended, with all its files. The error matches ErrNoCampaign or ErrState.
-func (q *queue) Delete(id string) (Campaign, error) {
-	c, err := q.request(id, deleteAction)
+func (s *Service) Delete(id string) (Campaign, error) {
+	c, err := s.request(id, deleteAction)
 	if err == nil {
-		if err := os.RemoveAll(filepath.Join(q.opt.State, deletedDir, c.ID)); err != nil {
-			q.opt.Log.Warn("files of a deleted campaign remain until the next start", "campaign", c.ID, "error", err)
+		if err := os.RemoveAll(filepath.Join(s.opt.State, deletedDir, c.ID)); err != nil {
+			s.opt.Log.Warn("files of a deleted campaign remain until the next start", "campaign", c.ID, "error", err)
 		}
 	}
 	return c, err
@@ -155,7 +155,7 @@ func (q *queue) Delete(id string) (Campaign, error) {
 func (q *queue) request(id string, a action) (Campaign, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	e, err := q.entryLocked(id)
+	e, err := q.campaigns.find(id)
 	if err != nil {
 		return Campaign{}, err
 	}
@@ -179,7 +179,7 @@ func (q *queue) request(id string, a action) (Campaign, error) {
 	case e.worker != nil:
 		e.worker.stop()
 	case q.started && q.stopping.Err() == nil:
-		q.ownLocked(e, false)
+		startWorker(q, e, false)
 	}
 	return e.current(), nil
 }
@@ -211,9 +211,9 @@ func (q *queue) checkActionLocked(e *entry, a action) error {
 		if err := exceeded(q.opt, e); err != nil {
 			return err
 		}
-		return checkLength(q.opt, q.order)
+		return checkLength(q.opt, q.campaigns.order)
 	case deleteAction:
-		for _, other := range q.order {
+		for _, other := range q.campaigns.order {
 			if other.From == e.ID && !other.State.Over() && !other.begun() {
 				return fmt.Errorf("%w: campaign %s begins with its measurements", ErrState, other.ID)
 			}

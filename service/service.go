@@ -99,8 +99,8 @@ func New(opt Options) (*Service, error) {
 	if err != nil {
 		return nil, errors.Join(err, release())
 	}
-	s := &Service{queue: newQueue(&opt, events, published), learned: newLearnedCache(), release: release}
-	if err := s.load(); err != nil {
+	s := &Service{queue: newQueue(&opt, events), learned: newLearnedCache(), release: release}
+	if err := s.load(published); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	s.schedule, s.samples = newSchedule(s.queue), newSamples(s.queue)
@@ -115,7 +115,7 @@ func (s *Service) Run(ctx context.Context) error {
 	s.queue.start()
 	running, stop := context.WithCancel(ctx)
 	var tasks sync.WaitGroup
-	tasks.Go(func() { s.queue.keepTime(running) })
+	tasks.Go(func() { keepTime(running, s.queue.tick) })
 	s.samples.start(ctx, &tasks)
 	s.schedule.start(ctx, &tasks)
 	if s.opt.Once {
@@ -127,6 +127,24 @@ func (s *Service) Run(ctx context.Context) error {
 	s.queue.drain()
 	tasks.Wait()
 	return s.Close()
+}
+
+// tickInterval is the time between two looks at what waits for a later time: a new day, a machine that hindered a
+// campaign, free space for an event.
+const tickInterval = time.Second
+
+// keepTime calls the function `tick` at regular intervals until ctx is cancelled.
+func keepTime(ctx context.Context, tick func()) {
+	ticks := time.NewTicker(tickInterval)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+			tick()
+		}
+	}
 }
 
 // Close releases the state folder. It is needed only for a service whose method Run was not called.

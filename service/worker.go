@@ -67,8 +67,8 @@ type ending struct {
 	jobs    bool  // the campaign's jobs were cancelled
 }
 
-// ownLocked starts a worker for a campaign.
-func (q *queue) ownLocked(e *entry, onMachine bool) {
+// startWorker starts a worker for a campaign. The caller must hold the lock of the queue.
+func startWorker(q *queue, e *entry, onMachine bool) {
 	w := &worker{q: q, e: e, onMachine: onMachine, log: q.opt.Log.With("campaign", e.ID)}
 	w.stopped, w.stop = context.WithCancel(q.stopping)
 	if e.Goal != "" {
@@ -92,9 +92,9 @@ func (w *worker) releaseLocked() {
 	w.stop()
 	w.e.worker = nil
 	if w.e.State == Deleted {
-		w.q.removeLocked(w.e)
+		w.q.campaigns.remove(w.e)
 	}
-	w.q.wakeLocked()
+	w.q.changed.ring()
 	w.q.dispatchLocked()
 }
 
@@ -449,7 +449,7 @@ func (w *worker) argsLocked() ([]string, error) {
 	args := []string{"tune", "-c", base.File, "--out", e.results(), "--yes"}
 	args = append(args, settingArgs(e)...)
 	if e.From != "" {
-		from, err := q.entryLocked(e.From)
+		from, err := q.campaigns.find(e.From)
 		if err != nil {
 			return nil, err
 		}
