@@ -78,6 +78,10 @@ const (
 
 	// The stopping rule, see StopRule.
 
+	// ruleOfThree divided by a share is the number of points that must all be without a mistake to show with 95 %
+	// confidence that mistakes have less than this share: 60 points for 5 %. Source: Hanley and Lippman-Hand, If nothing goes wrong,
+	// is everything all right? (JAMA 1983).
+	ruleOfThree = 3
 	// outlierShare is the fraction of the campaign's machine time that measuring outliers again may use.
 	outlierShare = 0.1
 	// replicateShare is the fraction of the campaign's machine time that replicates (second measurements to

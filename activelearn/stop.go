@@ -70,10 +70,10 @@ type Watch struct {
 func NewWatch(c Criteria) *Watch { return &Watch{criteria: c} }
 
 // Observe counts the evaluation of a round. It reports whether the last Patience evaluations all met the
-// criteria. An evaluation of fewer than 1/Mistakes points never counts as meeting them, because a single
-// mistake would already be too many.
+// criteria. An evaluation of fewer than ruleOfThree/Mistakes points never counts as meeting them. A space with fewer
+// points must be measured completely.
 func (w *Watch) Observe(s metrics.Summary) bool {
-	return w.observe(float64(s.Points)*w.criteria.Mistakes >= 1 && w.criteria.Meets(s))
+	return w.observe(float64(s.Points)*w.criteria.Mistakes >= ruleOfThree && w.criteria.Meets(s))
 }
 
 // ObserveAll works like Observe, but without a smallest number of points. It is for evaluations of the whole

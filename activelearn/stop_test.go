@@ -28,32 +28,32 @@ func TestWatchObserve(t *testing.T) {
 	}{
 		{
 			name: "in a row", criteria: usual,
-			rounds: []round{{20, 1.01, 0, false}, {20, 1.01, 0, true}, {20, 1.01, 0, true}},
+			rounds: []round{{60, 1.01, 0, false}, {60, 1.01, 0, true}, {60, 1.01, 0, true}},
 		},
 		{
 			name: "a bad one starts anew", criteria: usual,
 			rounds: []round{
-				{20, 1.01, 0, false}, {20, 1.04, 0, false},
-				{20, 1.01, 0, false}, {20, 1.01, 0.06, false},
-				{20, 1.01, 0, false}, {20, 1.01, 0, true},
+				{60, 1.01, 0, false}, {60, 1.04, 0, false},
+				{60, 1.01, 0, false}, {60, 1.01, 0.06, false},
+				{60, 1.01, 0, false}, {60, 1.01, 0, true},
 			},
 		},
 		{
 			name: "below, not at", criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05},
-			rounds: []round{{20, 1.03, 0, false}, {20, 1.01, 0.05, false}, {20, 1.029, 0.049, true}},
+			rounds: []round{{60, 1.03, 0, false}, {60, 1.01, 0.05, false}, {60, 1.029, 0.049, true}},
 		},
 		{
-			// With 20 points or fewer, no proportion of mistakes lies between 0 and 0.05.
+			// 59 points without a mistake leave 5 % of mistakes possible.
 			name: "too few points", criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05},
-			rounds: []round{{0, 0, 0, false}, {1, 1, 0, false}, {19, 1, 0, false}, {20, 1, 0, true}, {21, 1, 0, true}},
+			rounds: []round{{0, 0, 0, false}, {1, 1, 0, false}, {59, 1, 0, false}, {60, 1, 0, true}, {61, 1, 0, true}},
 		},
 		{
 			name: "no patience means one", criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.1},
-			rounds: []round{{10, 1.02, 0, true}},
+			rounds: []round{{30, 1.02, 0, true}},
 		},
 		{
 			name: "no number is not good", criteria: activelearn.Criteria{Slowdown: 1.03, Mistakes: 0.05},
-			rounds: []round{{20, math.NaN(), 0, false}, {20, 1, math.NaN(), false}},
+			rounds: []round{{60, math.NaN(), 0, false}, {60, 1, math.NaN(), false}},
 		},
 	}
 	for _, tc := range tests {

@@ -96,10 +96,10 @@ type shownSpec struct {
 	Libraries   []shownLibrary    `json:"libraries"`
 	Collectives []coll.Collective `json:"collectives"`
 	Grid        struct {
-		Nodes   []int   `json:"nodes,omitempty"`
-		PPN     []int   `json:"ppn,omitempty"`
-		Sizes   []int64 `json:"sizes,omitempty"`
-		Between bool    `json:"between,omitempty"`
+		Nodes   []int    `json:"nodes,omitempty"`
+		PPN     []int    `json:"ppn,omitempty"`
+		Sizes   []int64  `json:"sizes,omitempty"`
+		Between []string `json:"between,omitempty"`
 	} `json:"grid"`
 	Runner    shownRunner    `json:"runner"`
 	Benchmark shownBenchmark `json:"benchmark,omitzero"`

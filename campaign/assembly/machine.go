@@ -46,7 +46,7 @@ func (b *builder) addMeasured(lib config.Library) error {
 			Space:   space,
 			Start:   r.start,
 			Fit:     fit,
-			Search:  &campaign.Search{Between: b.cfg.Grid.Between, Check: check, Ranges: func(alg coll.Algorithm) []coll.Range { return cat.Ranges(collective, alg) }},
+			Search:  &campaign.Search{Between: slices.Contains(b.cfg.Grid.Between, config.BetweenSizes), Check: check, Ranges: func(alg coll.Algorithm) []coll.Range { return cat.Ranges(collective, alg) }},
 		})
 	}
 	return nil

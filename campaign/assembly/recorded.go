@@ -156,7 +156,7 @@ func (b *builder) hasSize(p coll.Point) bool {
 // sizes of the grid.
 func (b *builder) between(p coll.Point) bool {
 	g := b.cfg.Grid
-	return g.Between && len(g.Sizes) > 0 && p.MsgBytes > slices.Min(g.Sizes) && p.MsgBytes < slices.Max(g.Sizes)
+	return slices.Contains(g.Between, config.BetweenSizes) && len(g.Sizes) > 0 && p.MsgBytes > slices.Min(g.Sizes) && p.MsgBytes < slices.Max(g.Sizes)
 }
 
 // problem returns the problem of one collective on recorded data. Its candidates are those

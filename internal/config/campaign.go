@@ -69,26 +69,49 @@ type Grid struct {
 	Nodes   []int              `json:"nodes,omitempty"`
 	PPN     []int              `json:"ppn,omitempty"`
 	Sizes   []int64            `json:"sizes,omitempty"`   // bytes
-	Between bool               `json:"between,omitempty"` // Nodes includes numbers between powers of two
+	Between []string           `json:"between,omitempty"` // axes with numbers between the given ones: see the names below
 	Weights []Weight           `json:"weights,omitempty"`
 	Trace   string             `json:"trace,omitempty"`
 	Calls   []preprocess.Calls `json:"calls,omitempty"` // content of the trace: resuming does not need the file
 }
 
-// addBetween adds numbers of nodes between successive powers of two of the grid: 3 between 2 and 4, 12 between
-// 8 and 16. If the grid skips powers of two, it adds the whole number nearest to the geometric mean of two
-// neighbouring numbers. Collectives run other algorithms if the number of ranks is not a power of two.
-func (g *Grid) addBetween() {
-	nodes := slices.Compact(slices.Sorted(slices.Values(g.Nodes)))
-	power := func(n int) bool { return bits.OnesCount(uint(n)) == 1 }
-	for i := 1; i < len(nodes); i++ {
-		if low, high := nodes[i-1], nodes[i]; power(low) && power(high) {
-			middle := 1 << ((bits.TrailingZeros(uint(low)) + bits.TrailingZeros(uint(high))) / 2)
+// The values of the key grid.between. Nodes and PPN include numbers between powers of two. With the method regret,
+// message sizes join while a campaign runs; with others, Sizes includes them.
+const (
+	BetweenNodes = "nodes"
+	BetweenPPN   = "ppn"
+	BetweenSizes = "sizes"
+)
+
+// addBetween adds the numbers between powers of two to the axes that grid.between names. If sizesJoin is true, message
+// sizes join later.
+func (g *Grid) addBetween(sizesJoin bool) {
+	if slices.Contains(g.Between, BetweenNodes) {
+		g.Nodes = withBetween(g.Nodes)
+	}
+	if slices.Contains(g.Between, BetweenPPN) {
+		g.PPN = withBetween(g.PPN)
+	}
+	if slices.Contains(g.Between, BetweenSizes) && !sizesJoin {
+		g.Sizes = withBetween(g.Sizes)
+	}
+}
+
+// withBetween adds numbers between successive powers of two: 3 between 2 and 4, 12 between 8 and 16. If the axis
+// skips powers of two, it adds the whole number nearest to the geometric mean of two neighbouring numbers. Collectives
+// run other algorithms if the number of ranks is not a power of two.
+func withBetween[T int | int64](axis []T) []T {
+	given := slices.Compact(slices.Sorted(slices.Values(axis)))
+	power := func(n T) bool { return bits.OnesCount64(uint64(n)) == 1 }
+	for i := 1; i < len(given); i++ {
+		if low, high := given[i-1], given[i]; power(low) && power(high) {
+			middle := T(1) << ((bits.TrailingZeros64(uint64(low)) + bits.TrailingZeros64(uint64(high))) / 2)
 			if n := middle + middle/2; n > low {
-				g.Nodes = append(g.Nodes, n)
+				axis = append(axis, n)
 			}
 		}
 	}
+	return axis
 }
 
 // Runner determines how candidates are measured.

@@ -74,9 +74,7 @@ func (l *loader) campaign(dir string, content []byte, layers Layers) *Campaign {
 		if c.Stop.CriteriaFrom == Auto {
 			c.Stop.CriteriaFrom = string(campaign.SourceFor(activelearn.StrategyOf(c.Method)))
 		}
-		if c.Grid.Between {
-			c.Grid.addBetween()
-		}
+		c.Grid.addBetween(activelearn.UsesPosterior(activelearn.StrategyOf(c.Method)))
 		c.agree(l.fault)
 	}
 	return c

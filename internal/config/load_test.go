@@ -109,20 +109,23 @@ func TestLayers(t *testing.T) {
 	}
 }
 
-// TestGridBetween checks which numbers of nodes are added to the grid if the key grid.between is true. If it is
-// false, none may be added.
+// TestGridBetween checks which numbers are added to the axes that the key grid.between names, and to no other axis.
 func TestGridBetween(t *testing.T) {
-	for _, tc := range []struct{ nodes, between, want string }{
-		{"1,2,4,8,16", "true", "[1 2 4 8 16 3 6 12]"},
-		{"8,2", "true", "[8 2 6]"},
-		{"1,64", "true", "[1 64 12]"},
-		{"2,3,4,24,32", "true", "[2 3 4 24 32]"},
-		{"1,2,4", "false", "[1 2 4]"},
-		{"2", "true", "[2]"},
+	for _, tc := range []struct{ set, between, want string }{
+		{"grid.nodes=1,2,4,8,16", "nodes", "[1 2 4 8 16 3 6 12] [] []"},
+		{"grid.nodes=8,2", "nodes,sizes", "[8 2 6] [] []"},
+		{"grid.nodes=1,64", "nodes", "[1 64 12] [] []"},
+		{"grid.nodes=2,3,4,24,32", "nodes", "[2 3 4 24 32] [] []"},
+		{"grid.nodes=1,2,4", "", "[1 2 4] [] []"},
+		{"grid.nodes=2", "nodes", "[2] [] []"},
+		{"grid.ppn=1,2,4,8,36", "ppn", "[] [1 2 4 8 36 3 6] []"},
+		{"grid.ppn=1,2,4", "nodes", "[] [1 2 4] []"},
+		{"grid.sizes=8,16,1KiB", "sizes", "[] [] [8 16 1024]"}, // sizes join while the campaign runs
+		{"method=fact grid.sizes=8,16,1KiB", "sizes", "[] [] [8 16 1024 12 192]"},
 	} {
-		c := load(t, minimalFile, config.Layers{Set: []string{"grid.nodes=" + tc.nodes, "grid.between=" + tc.between}})
-		if got := fmt.Sprint(c.Grid.Nodes); got != tc.want {
-			t.Errorf("nodes %s, between %s: %s, want %s", tc.nodes, tc.between, got, tc.want)
+		c := load(t, minimalFile, config.Layers{Set: append(strings.Fields(tc.set), "grid.between="+tc.between)})
+		if got := fmt.Sprint(c.Grid.Nodes, c.Grid.PPN, c.Grid.Sizes); got != tc.want {
+			t.Errorf("%s, between %q: %s, want %s", tc.set, tc.between, got, tc.want)
 		}
 	}
 }
@@ -133,7 +136,7 @@ func TestListsFromText(t *testing.T) {
 		Environ: []string{"TUTTI_GRID_NODES=2, 3", "TUTTI_STOP_WALL_TIME=90s"},
 		Set:     []string{"grid.sizes=8,64KiB", "collectives=bcast,reduce", "Stop.Slowdown=1.2"},
 	})
-	if want := (config.Grid{Nodes: []int{2, 3}, Sizes: []int64{8, 65536}, Between: true}); !cmp.Equal(c.Grid, want) {
+	if want := (config.Grid{Nodes: []int{2, 3}, Sizes: []int64{8, 65536}, Between: []string{"nodes", "sizes"}}); !cmp.Equal(c.Grid, want) {
 		t.Errorf("grid = %v, want %v", c.Grid, want)
 	}
 	if want := []string{"bcast", "reduce"}; !cmp.Equal(c.Collectives, want) {

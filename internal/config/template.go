@@ -144,7 +144,7 @@ func templateValue(f field, kind string, m Machine) string {
 		}
 		return v
 	case []any:
-		return "[]"
+		return strings.ReplaceAll(fmt.Sprint(v), " ", ", ")
 	default:
 		return fmt.Sprint(v)
 	}
