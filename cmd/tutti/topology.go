@@ -11,7 +11,6 @@ import (
 
 	"tutti/campaign/export"
 	"tutti/internal/config"
-	"tutti/internal/infile"
 	"tutti/report"
 	"tutti/topology"
 	"tutti/topology/discover"
@@ -26,7 +25,8 @@ func topologyCommand(a *app) *cobra.Command {
 by the ending of their names: topology.json (.json), Slurm's topology.conf (.conf) and
 topology.yaml (.yaml), the output of scontrol show topology (.txt), hwloc's XML of a
 node (.xml), and measured pairs of nodes (.csv with the columns a, b and seconds, a line
-for each measurement of a pair). In measured pairs the levels are detected.`,
+for each measurement of a pair, or plogp.json of discover --plogp all). In measured
+pairs the levels are detected.`,
 		Example: indent("tutti topology show topology.conf", "tutti topology compare topology.conf measured.json"),
 	}
 	name := cmd.PersistentFlags().String("topology", "", "`NAME` of the topology in a topology.yaml; default: that of the cluster")
@@ -79,26 +79,18 @@ func writeTopologyPage(a *app, paths []string, name string) error {
 	var merged topology.Merged
 	var pairs []discover.PairTime
 	var err error
-	if len(paths) == 1 && filepath.Ext(paths[0]) == ".csv" {
-		if pairs, err = readPairs(paths[0]); err == nil {
-			merged.Tree, err = discover.PairTree(pairs, paths[0])
-		}
-	} else {
+	if len(paths) == 1 {
+		pairs, err = files.ReadPairs(paths[0])
+	}
+	if err == nil && pairs != nil {
+		merged.Tree, err = discover.PairTree(pairs, paths[0])
+	} else if err == nil {
 		merged, err = readMerged(paths, name)
 	}
 	if err != nil {
 		return withCode(codeInput, err)
 	}
 	return report.WriteTopologyHTML(a.stdout, filepath.Base(paths[0]), merged, pairs)
-}
-
-func readPairs(path string) ([]discover.PairTime, error) {
-	f, err := infile.Open(path, files.MaxBytes)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	return discover.ReadPairs(f, path)
 }
 
 // showTopology prints the levels of a tree, its gaps (parts that are unknown), and the conflicts between its measured parts.
@@ -262,9 +254,12 @@ func (a *app) findSlow(treePath, pairsPath, name string) (discover.SuspectReport
 	if err != nil {
 		return discover.SuspectReport{}, err
 	}
-	pairs, err := readPairs(pairsPath)
+	pairs, err := files.ReadPairs(pairsPath)
 	if err != nil {
 		return discover.SuspectReport{}, err
+	}
+	if pairs == nil {
+		return discover.SuspectReport{}, fmt.Errorf("%s: want measured pairs: a file .csv, or plogp.json of discover --plogp all", pairsPath)
 	}
 	pairs, missing := withinTree(&t, pairs)
 	if len(missing) > 0 {

@@ -31,8 +31,9 @@ of a campaign: the pairs on each node, and those between a rank of each node and
 ranks of all other nodes. It measures until times are known to 5 % or the time of a
 stage is used up. A job has as many nodes as the largest layout of the grid and
 measures only these: --jobs runs several jobs and merges their results. Finally it
-measures the PLogP parameters of one pair of each class, or of the pairs of nodes that
---plogp names: all takes up to half of --seconds for each of them.
+measures the PLogP parameters of one pair of each class, or of the pairs of ranks that
+--plogp names: n1:n2 are the first ranks of two nodes, n1/0:n1/3 two ranks of one node,
+all are all ranks, one pair after another. A pair takes up to half of --seconds.
 
 It writes topology.json, latency.csv and bandwidth.csv (nodes), cores.csv and plogp.json
 to the folder topology of the campaign's output. Measurements are kept: run it again to
@@ -52,7 +53,8 @@ campaign uses another benchmark.`,
 	flags.IntVar(&o.Bytes, "bytes", o.Bytes, "size of the large message")
 	flags.Float64Var(&o.Precision, "precision", o.Precision, "sufficient relative spread of a time")
 	flags.Float64Var(&o.Seconds, "seconds", o.Seconds, "time limit of each stage: inside nodes, and between nodes")
-	flags.StringVar(&o.PLogP, "plogp", o.PLogP, "`PAIRS` of nodes whose PLogP parameters are measured: classes, all, or a list such as n1:n2,n3:n4")
+	flags.StringVar(&o.PLogP, "plogp", o.PLogP, "`PAIRS` of ranks whose PLogP parameters are measured: classes, all, or a list such as n1:n2,n1/0:n1/3")
+	flags.IntVar(&o.Repetitions, "repetitions", o.Repetitions, "messages from whose median time a PLogP parameter is computed")
 	flags.BoolVar(&o.dry, "dry-run", false, "print the jobs and their cost; submit nothing")
 	flags.BoolVar(&o.yes, "yes", false, "do not ask for confirmation, whatever it costs")
 	a.formatFlag(cmd)

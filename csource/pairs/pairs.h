@@ -20,6 +20,7 @@ typedef struct {
     int nodes, ppn;
     int bytes;        /* of the large message */
     int passes;       /* most times that a stage measures every pair */
+    int repetitions;  /* of each time of an example */
     double precision; /* relative spread of a pair's time at which a stage ends */
     double seconds;   /* after which a stage ends */
     int inside;       /* whether the pairs of ranks of each node are measured */
@@ -29,6 +30,8 @@ typedef struct {
     example *examples;
     int nexamples;
 } pairs_plan;
+
+enum { MOST_REPETITIONS = 1024 };
 
 int pairs_asked(const char *text);
 int pairs_parse(pairs_plan *p, const world *w, const char *path, char *text, char *why);

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { TIMES = 10 };
 #define PATIENCE 120         /* seconds after which the measurement of a size hangs */
 #define WAITING 1.3          /* round trips after which a message has arrived */
 #define MOST_SATURATED 65536 /* bytes: for larger messages the gap follows from round trips */
@@ -54,19 +53,20 @@ static double clock_overhead(void)
 }
 
 static double overhead; /* of the clock, in every measured time */
+static int times;       /* repetitions of each measurement */
 
 static double middle(const double *took)
 {
-    double scratch[TIMES];
+    double scratch[MOST_REPETITIONS];
     summary sum;
-    summarise(took, TIMES, scratch, &sum);
+    summarise(took, times, scratch, &sum);
     return fmax(sum.median - overhead, 0);
 }
 
 static double round_trip(const control *c, int other, int first, char *buffer, int bytes)
 {
-    double took[TIMES];
-    for (int i = 0; i < TIMES; i++) {
+    double took[MOST_REPETITIONS];
+    for (int i = 0; i < times; i++) {
         double from = seconds();
         if (first)
             control_give(c, buffer, bytes, other, TAG_PAIR);
@@ -81,8 +81,8 @@ static double round_trip(const control *c, int other, int first, char *buffer, i
 /* Measures the overhead of sending: the time of a synchronous send. */
 static double send_overhead(const control *c, int other, int first, char *buffer, int bytes)
 {
-    double took[TIMES] = {0};
-    for (int i = 0; i < TIMES; i++) {
+    double took[MOST_REPETITIONS] = {0};
+    for (int i = 0; i < times; i++) {
         double from = seconds();
         if (first)
             MPI_Ssend(buffer, bytes, MPI_BYTE, other, TAG_PAIR, c->comm);
@@ -96,9 +96,9 @@ static double send_overhead(const control *c, int other, int first, char *buffer
 /* Measures the overhead of receiving: the time to receive a message that has already arrived. */
 static double receive_overhead(const control *c, int other, int first, char *buffer, int bytes, double trip)
 {
-    double took[TIMES] = {0};
+    double took[MOST_REPETITIONS] = {0};
     char ask = 0;
-    for (int i = 0; i < TIMES; i++) {
+    for (int i = 0; i < times; i++) {
         if (!first) {
             control_take(c, &ask, 1, other, TAG_PAIR);
             control_give(c, buffer, bytes, other, TAG_PAIR);
@@ -228,6 +228,7 @@ void example_run(const session *s, const pairs_plan *p, const example *e)
     if (c->rank != 0 && c->rank != e->a && c->rank != e->b)
         return;
     overhead = clock_overhead();
+    times = p->repetitions;
     buffer = pairs_memory((size_t)p->bytes + 1, 1);
     for (long bytes = 0; bytes <= p->bytes; bytes = bytes ? 2 * bytes : 1) {
         reading empty = {0}, *r = bytes ? &read[n++] : &empty;

@@ -14,6 +14,7 @@
  *     ppn N                ranks of each node
  *     bytes N              of the large message; the small one is empty
  *     passes N             largest number of times that a stage measures every pair
+ *     repetitions N        times that each time of an example is measured; its median counts
  *     precision X          a stage ends when a pair's time has at most this relative error
  *     seconds S            after which a stage ends
  *     inside yes|no        whether all pairs of ranks of each node are measured
@@ -25,7 +26,7 @@
  * Pairs with hosts outside the world are ignored. */
 
 #define HEAD "tutti-pairs-plan 1"
-#define SETTINGS 0xff /* a bit for each setting */
+#define SETTINGS 0x1ff /* a bit for each setting */
 
 typedef struct {
     pairs_plan *p;
@@ -48,7 +49,7 @@ static int refuse(const reader *r, const char *said)
 static int read_setting(reader *r, const char *said)
 {
     static const char *const forms[] = {
-        "nodes %lf%n", "ppn %lf%n", "bytes %lf%n", "passes %lf%n", "precision %lf%n", "seconds %lf%n", "between %lf%n",
+        "nodes %lf%n", "ppn %lf%n", "bytes %lf%n", "passes %lf%n", "precision %lf%n", "seconds %lf%n", "between %lf%n", "repetitions %lf%n",
     };
     pairs_plan *p = r->p;
     double value = 0;
@@ -66,7 +67,8 @@ static int read_setting(reader *r, const char *said)
     case 3: p->passes = (int)value; break;
     case 4: p->precision = value; break;
     case 5: p->seconds = value; break;
-    default: p->between = (int)value;
+    case 6: p->between = (int)value; break;
+    default: p->repetitions = (int)value;
     }
     return 0;
 }
@@ -74,9 +76,9 @@ static int read_setting(reader *r, const char *said)
 static int read_inside(reader *r, const char *said)
 {
     r->p->inside = strcmp(said, "inside yes") == 0;
-    if (r->seen & 0x80 || (!r->p->inside && strcmp(said, "inside no") != 0))
+    if (r->seen & 0x100 || (!r->p->inside && strcmp(said, "inside no") != 0))
         return refuse(r, said);
-    r->seen |= 0x80;
+    r->seen |= 0x100;
     return 0;
 }
 
@@ -179,8 +181,8 @@ int pairs_parse(pairs_plan *p, const world *w, const char *path, char *text, cha
             return -1;
         text = next;
     }
-    if (r.ended && r.seen == SETTINGS && p->nodes > 0 && p->ppn > 0)
+    if (r.ended && r.seen == SETTINGS && p->nodes > 0 && p->ppn > 0 && p->repetitions > 0 && p->repetitions <= MOST_REPETITIONS)
         return 0;
-    snprintf(why, WHY, "%s: want all eight settings, at least one node and rank, and end in the last line", path);
+    snprintf(why, WHY, "%s: want all nine settings, at least one node, rank and repetition, and end in the last line", path);
     return -1;
 }

@@ -10,6 +10,7 @@ import (
 	"tutti/benchrunner/replay"
 	"tutti/coll"
 	"tutti/preprocess"
+	"tutti/surrogate/forest"
 )
 
 // figureShares lists the sizes of training sets in the figures of Wilkins et al. (ExaMPI 2021), as shares of
@@ -20,7 +21,7 @@ var figureShares = []float64{1, 0.50, 0.20, 0.10, 0.05, 0.02, 0.01}
 type source struct {
 	name    string
 	scaling preprocess.Scaling
-	active  bool // FACT's surrogate chooses the points; otherwise they are random
+	active  string // strategy that chooses the points; empty: they are random
 }
 
 // sample is the result of training a model on one training set: the quality of the algorithms that it selects.
@@ -58,8 +59,8 @@ func (src source) samples(ctx context.Context, s Set, seed uint64, opt Options, 
 		return nil, err
 	}
 	var ms []coll.Measurement
-	if src.active {
-		ms, err = activeOrder(ctx, s, machine, seed, opt)
+	if src.active != "" {
+		ms, err = activeOrder(ctx, s, machine, strategies{name: src.active, forest: forest.Options{Seed: seed}}, seed, opt)
 	} else {
 		ms, err = randomOrder(ctx, s, machine, seed)
 	}
@@ -73,7 +74,7 @@ func (src source) samples(ctx context.Context, s Set, seed uint64, opt Options, 
 		}
 		train := firstShare(ms, s, share)
 		at.share, at.seconds = share, totalCost(train)
-		if !src.active { // one batch, whose candidates share launches
+		if src.active == "" { // one batch, whose candidates share launches
 			at.seconds = machine.ExhaustiveSeconds(candidates(train))
 		}
 		if at.Quality, err = qualityOf(s, train, opt.learner(src.scaling, seed)); err != nil {
@@ -101,10 +102,10 @@ func randomOrder(ctx context.Context, s Set, machine *replay.Machine, seed uint6
 	return measure(ctx, machine, 1, batch)
 }
 
-// activeOrder measures all points in the order in which the strategy "uncertainty" selects them, as in the published
-// method FACT. It does not evaluate selections as a campaign would, because the strategy does not need this.
-func activeOrder(ctx context.Context, s Set, machine *replay.Machine, seed uint64, opt Options) ([]coll.Measurement, error) {
-	strategy, err := activelearn.New("uncertainty", activelearn.Options{Seed: seed})
+// activeOrder measures all points in the order in which a strategy selects them. It does not evaluate selections as a
+// campaign would, because the strategies of sources do not need this.
+func activeOrder(ctx context.Context, s Set, machine *replay.Machine, by strategies, seed uint64, opt Options) ([]coll.Measurement, error) {
+	strategy, err := by.new(activelearn.Options{Seed: seed})
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,8 @@ var (
 var (
 	unscaledRandom = source{name: "random, unscaled", scaling: preprocess.None}
 	scaledRandom   = source{name: "random, algorithm_log10", scaling: preprocess.AlgorithmLog10}
-	fact           = source{name: "uncertainty, algorithm_log10", scaling: preprocess.AlgorithmLog10, active: true}
+	fact           = source{name: "uncertainty, algorithm_log10", scaling: preprocess.AlgorithmLog10, active: "uncertainty"}
+	factForest     = source{name: "forest, algorithm_log10", scaling: preprocess.AlgorithmLog10, active: "deviation"}
 )
 
 // shareFigure is a figure that shows metrics as a function of the size of the training set. It shows means over
@@ -107,7 +108,7 @@ func (o shareFigure) draw(ctx context.Context, sets []Set, seeds []uint64, opt O
 // fig8 shows the machine time for collecting training sets at random and by active learning, summed over the data
 // sets. Hollow markers are training sets with which the stopping criteria are not met.
 func fig8(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
-	sources := []source{unscaledRandom, scaledRandom, fact}
+	sources := []source{unscaledRandom, scaledRandom, fact, factForest}
 	all, err := samples(ctx, sets, seeds, opt, sources)
 	if err != nil {
 		return Figure{}, err

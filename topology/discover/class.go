@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strings"
 
 	"tutti/metrics"
 	"tutti/topology"
@@ -50,29 +51,66 @@ func Classes(t *topology.Tree, pairs []Measurement) []Class {
 	return out
 }
 
-// PairClasses returns a class for each measured pair of nodes, such as n1:n2. If names are given, it returns
-// only these classes. The error matches ErrPair if a named pair was not measured.
-func PairClasses(pairs []Measurement, names []string) ([]Class, error) {
+// RankPairs returns a class for each two ranks that occur in measured pairs and run on one node, or on nodes of a
+// measured pair. The name of a class has both ranks, such as n1/0:n2/3. If names are given, RankPairs returns only these
+// classes; a name without the number of a rank, such as n1:n2, means the first one. The error matches ErrPair for a
+// name without such a pair.
+func RankPairs(pairs []Measurement, names []string) ([]Class, error) {
+	ranks, met := ranksIn(pairs)
+	wanted := map[[2]string]bool{}
+	for _, name := range names {
+		wanted[pairKey(name)] = true
+	}
 	var out []Class
-	left := slices.Clone(names)
-	seen := map[string]bool{}
-	for _, p := range pairs {
-		name, back := p.A.Host+":"+p.B.Host, p.B.Host+":"+p.A.Host
-		if p.Stage != Between || seen[name] || seen[back] || !fitsPlan(name) {
-			continue
-		}
-		seen[name] = true
-		if named := len(left); len(names) > 0 {
-			if left = slices.DeleteFunc(left, func(s string) bool { return s == name || s == back }); len(left) == named {
-				continue
+	for i, b := range ranks {
+		for _, a := range ranks[:i] {
+			c := Class{a.String() + ":" + b.String(), []Measurement{{A: a, B: b}}}
+			key := pairKey(c.Name)
+			if (len(names) == 0 || wanted[key]) && (a.Host == b.Host || met[pairKey(a.Host+":"+b.Host)]) && fitsPlan(c.Name) {
+				out = append(out, c)
+				delete(wanted, key)
 			}
 		}
-		out = append(out, Class{name, []Measurement{p}})
 	}
-	if len(left) > 0 {
-		return nil, fmt.Errorf("%w: %s: want two measured nodes as n1:n2", ErrPair, left[0])
+	for _, name := range names {
+		if wanted[pairKey(name)] {
+			return nil, fmt.Errorf("%w: %s: want two measured nodes as n1:n2, or ranks of them as n1/0:n2/3", ErrPair, name)
+		}
 	}
 	return out, nil
+}
+
+// ranksIn returns the ranks of measured pairs, by node in the order in which the nodes first occur, and the pairs of nodes.
+func ranksIn(pairs []Measurement) (ranks []Endpoint, met map[[2]string]bool) {
+	met = map[[2]string]bool{}
+	order, seen := map[string]int{}, map[string]bool{}
+	for _, p := range pairs {
+		for _, rank := range []Endpoint{p.A, p.B} {
+			if _, known := order[rank.Host]; !known {
+				order[rank.Host] = len(order)
+			}
+			if name := rank.String(); !seen[name] {
+				seen[name] = true
+				ranks = append(ranks, rank)
+			}
+		}
+		met[pairKey(p.A.Host+":"+p.B.Host)] = true
+	}
+	slices.SortFunc(ranks, func(a, b Endpoint) int {
+		return cmp.Or(cmp.Compare(order[a.Host], order[b.Host]), cmp.Compare(a.Rank, b.Rank))
+	})
+	return ranks, met
+}
+
+// pairKey returns the two ranks of a name such as n1:n2/3, as n1/0 and n2/3, in alphabetical order.
+func pairKey(name string) [2]string {
+	a, b, _ := strings.Cut(name, ":")
+	for _, end := range []*string{&a, &b} {
+		if !strings.Contains(*end, "/") {
+			*end += "/0"
+		}
+	}
+	return [2]string{min(a, b), max(a, b)}
 }
 
 // nearest returns the pairs whose times are nearest to the given time, without duplicates. It returns at

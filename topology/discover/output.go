@@ -21,10 +21,13 @@ const (
 
 // Endpoint is one rank of a pair.
 type Endpoint struct {
-	Host string
-	Rank int // number of the rank within its node
-	Core int // core that the rank is bound to; -1 without binding
+	Host string `json:"host"`
+	Rank int    `json:"rank"` // number of the rank within its node
+	Core int    `json:"core"` // core that the rank is bound to; -1 without binding
 }
+
+// String returns the node and the number of the rank on it, such as n1/0.
+func (p Endpoint) String() string { return fmt.Sprintf("%s/%d", p.Host, p.Rank) }
 
 // Measurement holds the round-trip times, in seconds, that one pass (a measurement of all pairs) measured
 // for one pair.

@@ -66,7 +66,7 @@ func FuzzReadOutput(f *testing.F) {
 
 func TestPlanText(t *testing.T) {
 	p := discover.Plan{
-		Nodes: 4, PPN: 2, Bytes: 1024, Passes: 8, Precision: 0.05, Seconds: 1.5, Inside: true, Rounds: 3,
+		Nodes: 4, PPN: 2, Bytes: 1024, Passes: 8, Repetitions: 10, Precision: 0.05, Seconds: 1.5, Inside: true, Rounds: 3,
 		Chosen:  [][][2]string{{{"n1", "n2"}}, {{"n3", "n4"}}},
 		Classes: []discover.Class{{Name: "node", Pairs: []discover.Measurement{{A: discover.Endpoint{Host: "n1"}, B: discover.Endpoint{Host: "n1", Rank: 1}}}}},
 	}
@@ -75,6 +75,7 @@ nodes 4
 ppn 2
 bytes 1024
 passes 8
+repetitions 10
 precision 0.05
 seconds 1.5
 inside yes

@@ -1,6 +1,7 @@
 package discover
 
 import (
+	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -114,10 +115,17 @@ var columns = []string{"a", "b", "seconds"}
 // ReadPairs reads pairs from comma-separated values, one pair per line. The header must have the columns a, b
 // and seconds; other columns are ignored. A pair may occur several times. Errors begin with the name `file`.
 //
+// If the file begins with [, it has PLogP parameters; see ReadParameters. Then the times are those of messages of one byte.
+//
 // The error matches ErrPair if a column is missing, if a time is not a number, or if the file has no pairs.
 // FindSuspects checks nodes and times.
 func ReadPairs(r io.Reader, file string) ([]PairTime, error) {
-	c := csv.NewReader(r)
+	text := bufio.NewReader(r)
+	if first, err := text.Peek(1); err == nil && first[0] == '[' {
+		p, err := ReadParameters(text, file)
+		return p.Times(1), err
+	}
+	c := csv.NewReader(text)
 	header, err := c.Read()
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %w", file, err)

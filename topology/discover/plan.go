@@ -10,13 +10,14 @@ import (
 
 // Plan describes what one run of the pair benchmark measures.
 type Plan struct {
-	Nodes, PPN int
-	Bytes      int     // size of the large message
-	Passes     int     // a stage measures every pair at most this often
-	Precision  float64 // a stage ends when the relative error of its times falls to this value
-	Seconds    float64 // a stage ends after this time
-	Inside     bool    // measure the pairs of ranks inside each node
-	Rounds     int     // number of tournament rounds between nodes; AllRounds for the whole tournament
+	Nodes, PPN  int
+	Bytes       int     // size of the large message
+	Passes      int     // a stage measures every pair at most this often
+	Repetitions int     // of each time of an example
+	Precision   float64 // a stage ends when the relative error of its times falls to this value
+	Seconds     float64 // a stage ends after this time
+	Inside      bool    // measure the pairs of ranks inside each node
+	Rounds      int     // number of tournament rounds between nodes; AllRounds for the whole tournament
 
 	Chosen  [][][2]string // rounds of disjoint pairs of hosts
 	Classes []Class       // classes of pairs to measure an example of
@@ -31,8 +32,8 @@ func (p Plan) Text() []byte {
 	if p.Inside {
 		inside = "yes"
 	}
-	text := fmt.Appendf(nil, "tutti-pairs-plan 1\nnodes %d\nppn %d\nbytes %d\npasses %d\nprecision %s\nseconds %s\ninside %s\nbetween %d\n",
-		p.Nodes, p.PPN, p.Bytes, p.Passes, decimal(p.Precision), decimal(p.Seconds), inside, p.Rounds)
+	text := fmt.Appendf(nil, "tutti-pairs-plan 1\nnodes %d\nppn %d\nbytes %d\npasses %d\nrepetitions %d\nprecision %s\nseconds %s\ninside %s\nbetween %d\n",
+		p.Nodes, p.PPN, p.Bytes, p.Passes, p.Repetitions, decimal(p.Precision), decimal(p.Seconds), inside, p.Rounds)
 	for round, pairs := range p.Chosen {
 		for _, pair := range pairs {
 			text = fmt.Appendf(text, "pair %d %s %s\n", round, pair[0], pair[1])

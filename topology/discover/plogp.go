@@ -9,9 +9,11 @@ import (
 )
 
 // ClassParameters holds the parameters of the network model PLogP for one class of pairs of ranks. All pairs of
-// a class are equally far apart in the tree of nodes and switches.
+// a class are equally far apart in the tree of nodes and switches. A class of a single pair has its two ranks.
 type ClassParameters struct {
-	Class string `json:"class"`
+	Class string    `json:"class"`
+	A     *Endpoint `json:"a,omitempty"`
+	B     *Endpoint `json:"b,omitempty"`
 	Parameters
 }
 
@@ -35,7 +37,7 @@ func FitClasses(examples []Example) (out []ClassParameters, gaps []string) {
 			gaps = append(gaps, fmt.Sprintf("parameters of %s: %v", class, err))
 			continue
 		}
-		out = append(out, ClassParameters{class, p})
+		out = append(out, ClassParameters{Class: class, Parameters: p})
 	}
 	return out, gaps
 }
@@ -121,4 +123,33 @@ func (r SizeTimes) check() error {
 		}
 	}
 	return nil
+}
+
+// At returns the parameters of a message size, computed by linear interpolation between the measured sizes, or
+// by extrapolation. No result is below 0.
+func (p Parameters) At(bytes int) Overhead {
+	if len(p.Sizes) == 1 {
+		o := p.Sizes[0]
+		o.Bytes = bytes
+		return o
+	}
+	i, _ := slices.BinarySearchFunc(p.Sizes, bytes, func(o Overhead, b int) int { return cmp.Compare(o.Bytes, b) })
+	i = min(max(i, 1), len(p.Sizes)-1)
+	a, b := p.Sizes[i-1], p.Sizes[i]
+	share := float64(bytes-a.Bytes) / float64(b.Bytes-a.Bytes)
+	return Overhead{
+		Bytes:   bytes,
+		Send:    between(a.Send, b.Send, share),
+		Receive: between(a.Receive, b.Receive, share),
+		Gap:     between(a.Gap, b.Gap, share),
+	}
+}
+
+func between(a, b, share float64) float64 { return max(a+share*(b-a), 0) }
+
+// Time returns the time of a message in seconds: the sum of the latency, the gap and the mean of both overheads
+// (Reinfjell, equation 3.3).
+func (p Parameters) Time(bytes int) float64 {
+	o := p.At(bytes)
+	return p.Latency + (o.Send+o.Receive)/2 + o.Gap
 }

@@ -28,7 +28,7 @@ func TestSimulated(t *testing.T) {
 		ranks, socket, seeds = 512, 8, []int{1, 2, 3}
 	}
 	dir := testutil.BuildSimulated(t, "../..", "pairs")
-	p := discover.Plan{Nodes: ranks / socket / 2, PPN: 2 * socket, Bytes: 1, Passes: 64, Precision: 0.05, Seconds: 60, Inside: true, Rounds: discover.AllRounds}
+	p := discover.Plan{Nodes: ranks / socket / 2, PPN: 2 * socket, Bytes: 1, Repetitions: 10, Passes: 64, Precision: 0.05, Seconds: 60, Inside: true, Rounds: discover.AllRounds}
 	plan := filepath.Join(dir, "plan")
 	testutil.NoError(t, os.WriteFile(plan, p.Text(), 0o666))
 	for _, seed := range seeds {

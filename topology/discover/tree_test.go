@@ -84,24 +84,35 @@ func TestTreeGaps(t *testing.T) {
 	}
 }
 
-// TestPairClasses checks that PairClasses returns one class for each pair of nodes. A name with the two nodes
-// in either order must select this class.
-func TestPairClasses(t *testing.T) {
+// TestRankPairs checks that RankPairs returns one class for each two ranks that can communicate in a job, and that a name
+// with two ranks in either order selects this class.
+func TestRankPairs(t *testing.T) {
 	at := func(a, b string) discover.Measurement {
 		return discover.Measurement{Stage: discover.Between, A: discover.Endpoint{Host: a}, B: discover.Endpoint{Host: b}}
 	}
-	measured := []discover.Measurement{at("n1", "n2"), at("n2", "n1"), at("n1", "n3"), {Stage: discover.Inside}}
-	for _, tc := range []struct{ names, want string }{{"", "n1:n2 n1:n3"}, {"n3:n1", "n1:n3"}} {
+	nodes := []discover.Measurement{at("n1", "n2"), at("n2", "n1"), at("n1", "n3")}
+	inside := discover.Measurement{Stage: discover.Inside, A: discover.Endpoint{Host: "n1", Rank: 1, Core: 4}, B: discover.Endpoint{Host: "n1"}}
+	for _, tc := range []struct {
+		pairs       []discover.Measurement
+		names, want string
+	}{
+		{nodes, "", "n1/0:n2/0 n1/0:n3/0"},
+		{nodes, "n3:n1", "n1/0:n3/0"},
+		{append(nodes, inside), "", "n1/0:n1/1 n1/0:n2/0 n1/1:n2/0 n1/0:n3/0 n1/1:n3/0"},
+		{append(nodes, inside), "n2:n1/1 n1/1:n1/0", "n1/0:n1/1 n1/1:n2/0"},
+	} {
 		var got []string
-		for _, c := range testutil.Must(discover.PairClasses(measured, strings.Fields(tc.names)))(t) {
+		for _, c := range testutil.Must(discover.RankPairs(tc.pairs, strings.Fields(tc.names)))(t) {
 			got = append(got, c.Name)
 		}
 		if strings.Join(got, " ") != tc.want {
 			t.Errorf("%q: classes %v, want %s", tc.names, got, tc.want)
 		}
 	}
-	if _, err := discover.PairClasses(measured, []string{"n1:n4"}); !errors.Is(err, discover.ErrPair) {
-		t.Errorf("a pair that was not measured: %v, want ErrPair", err)
+	for _, name := range []string{"n1:n4", "n2:n3", "n1/7:n2"} {
+		if _, err := discover.RankPairs(nodes, []string{name}); !errors.Is(err, discover.ErrPair) {
+			t.Errorf("%s was not measured: %v, want ErrPair", name, err)
+		}
 	}
 }
 

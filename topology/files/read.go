@@ -1,6 +1,7 @@
 package files
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"path/filepath"
@@ -26,7 +27,7 @@ func ReadFile(path, topologyName string) (topology.Tree, error) {
 }
 
 var readers = map[string]func(r io.Reader, name, topologyName string) (topology.Tree, error){
-	".json": plain(topology.Read),
+	".json": plain(readJSON),
 	".conf": plain(ReadSlurmConf),
 	".yaml": readYAML,
 	".yml":  readYAML,
@@ -41,7 +42,7 @@ func plain(read func(r io.Reader, name string) (topology.Tree, error)) func(io.R
 
 // Read reads a tree from a file, in the format of its extension:
 //
-//	.json        topology.json of tutti
+//	.json        topology.json of tutti, or PLogP parameters of pairs of ranks, as discover.ReadParameters reads them
 //	.conf        topology.conf of Slurm
 //	.yaml, .yml  topology.yaml of Slurm
 //	.txt         output of scontrol show topology
@@ -94,4 +95,34 @@ func readPairs(r io.Reader, name string) (topology.Tree, error) {
 		return topology.Tree{}, err
 	}
 	return discover.PairTree(pairs, name)
+}
+
+// ReadPairs reads the times of pairs from a file .csv or from one with PLogP parameters; see discover.ReadPairs. It returns
+// nil for a file of another kind.
+func ReadPairs(path string) ([]discover.PairTime, error) {
+	f, err := infile.Open(path, MaxBytes)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text := bufio.NewReader(f)
+	if strings.ToLower(filepath.Ext(path)) != ".csv" && !hasParameters(text) {
+		return nil, nil
+	}
+	return discover.ReadPairs(text, path)
+}
+
+// hasParameters reports whether a text begins like a file of PLogP parameters.
+func hasParameters(text *bufio.Reader) bool {
+	first, err := text.Peek(1)
+	return err == nil && first[0] == '['
+}
+
+// readJSON reads a topology, or one from PLogP parameters.
+func readJSON(r io.Reader, name string) (topology.Tree, error) {
+	text := bufio.NewReader(r)
+	if hasParameters(text) {
+		return readPairs(text, name)
+	}
+	return topology.Read(text, name)
 }

@@ -32,7 +32,9 @@ type Options struct {
 	Precision float64 // relative error at which a stage ends
 	Seconds   float64 // longest time of a stage
 	Passes    int     // most measurements of each pair
-	PLogP     string  // pairs of nodes whose PLogP parameters are measured: classes (an example of each class), all, or a list such as n1:n2,n3:n4
+	PLogP     string  // pairs of ranks whose PLogP parameters are measured: classes (an example of each class), all, or a list such as n1:n2,n1/0:n2/3
+
+	Repetitions int // of each time from which PLogP parameters are computed
 
 	Version string   // version of tutti, for the journal
 	Environ []string // environment of the process
@@ -45,7 +47,9 @@ const (
 )
 
 // Defaults are the options of a discovery that the user does not set.
-var Defaults = Options{Folder: "topology", Jobs: 1, Bytes: 1 << 20, Precision: 0.05, Seconds: 60, Passes: 64, PLogP: PLogPClasses}
+var Defaults = Options{Folder: "topology", Jobs: 1, Bytes: 1 << 20, Precision: 0.05, Seconds: 60, Passes: 64, Repetitions: 10, PLogP: PLogPClasses}
+
+const maxRepetitions = 1024 // of csource/pairs
 
 func (o Options) validate() error {
 	switch {
@@ -55,13 +59,15 @@ func (o Options) validate() error {
 		return fmt.Errorf("%d bytes: want 1 to 1 GiB", o.Bytes)
 	case !(o.Precision > 0) || !(o.Seconds > 0) || !(o.Seconds < 1e6) || o.Passes < 1:
 		return fmt.Errorf("precision %g, %g seconds, %d passes: want numbers above 0", o.Precision, o.Seconds, o.Passes)
+	case o.Repetitions < 1 || o.Repetitions > maxRepetitions:
+		return fmt.Errorf("%d repetitions: want 1 to %d", o.Repetitions, maxRepetitions)
 	}
 	return nil
 }
 
 // plan returns a plan of measurements with the options that apply to every launch.
 func (o Options) plan() discover.Plan {
-	return discover.Plan{Bytes: o.Bytes, Passes: o.Passes, Precision: o.Precision, Seconds: o.Seconds}
+	return discover.Plan{Bytes: o.Bytes, Passes: o.Passes, Repetitions: o.Repetitions, Precision: o.Precision, Seconds: o.Seconds}
 }
 
 // Discovery measures the communication of pairs of ranks on a machine. It continues the measurements of an
@@ -170,7 +176,7 @@ func (d *Discovery) missingPairs(found *Found) (kind string, missing []discover.
 	if d.opt.PLogP != PLogPAll {
 		names = strings.Split(d.opt.PLogP, ",")
 	}
-	if missing, err = discover.PairClasses(found.pairs(), names); err != nil {
+	if missing, err = discover.RankPairs(found.pairs(), names); err != nil {
 		return "", nil, fmt.Errorf("%w: %w", assembly.ErrInput, err)
 	}
 	missing = slices.DeleteFunc(missing, func(c discover.Class) bool {

@@ -55,7 +55,22 @@ func (d *Discovery) Found() (*Found, error) {
 	var gaps []string
 	f.Parameters, gaps = discover.FitClasses(all)
 	f.Tree.Gaps = append(f.Tree.Gaps, gaps...)
+	f.nameRanks()
 	return f, nil
+}
+
+// nameRanks adds the two ranks to the parameters of single pairs.
+func (f *Found) nameRanks() {
+	classes, _ := discover.RankPairs(f.pairs(), nil) // without names, there is no error
+	ranks := map[string]discover.Measurement{}
+	for _, c := range classes {
+		ranks[c.Name] = c.Pairs[0]
+	}
+	for i, p := range f.Parameters {
+		if pair, single := ranks[p.Class]; single {
+			f.Parameters[i].A, f.Parameters[i].B = &pair.A, &pair.B
+		}
+	}
 }
 
 func (f *Found) read(dir string) error {

@@ -40,6 +40,7 @@ const (
 	begin   = 10 * time.Second // before the first pair and after the last one
 	hang    = 60 * time.Second // after this time, csource/pairs gives up a round
 	ofClass = 30 * time.Second // measurements of one class of pairs, without its series of message sizes
+	slow    = 10               // number of classes that may need this time; others need the time of a stage
 	stages  = 2                // number of stages: inside nodes and between nodes
 )
 
@@ -48,7 +49,7 @@ const (
 func (p program) Allowance(s benchrunner.Launch) time.Duration {
 	plan := p.plan(s)
 	stage := time.Duration(plan.Seconds * float64(time.Second))
-	return begin + hang + stages*stage + time.Duration(len(plan.Classes))*(ofClass+stage)
+	return begin + hang + stages*stage + time.Duration(min(len(plan.Classes), slow))*ofClass + time.Duration(len(plan.Classes))*stage
 }
 
 // plan returns the plan of a launch with the launch's numbers of nodes and of processes.

@@ -1,9 +1,6 @@
 package clustering
 
 import (
-	"cmp"
-	"slices"
-
 	"gonum.org/v1/gonum/floats"
 
 	"tutti/topology/discover"
@@ -16,7 +13,7 @@ func Distances(pairs [][]discover.Parameters, bytes int) [][]float64 {
 	for i, row := range pairs {
 		out[i] = make([]float64, i)
 		for j, p := range row {
-			out[i][j] = Time(p, bytes)
+			out[i][j] = p.Time(bytes)
 		}
 	}
 	return out
@@ -34,7 +31,7 @@ func Profiles(pairs [][]discover.Parameters, bytes int) [][]float64 {
 	}
 	for i, row := range pairs {
 		for j, p := range row {
-			o := At(p, bytes)
+			o := p.At(bytes)
 			parameters := []float64{p.Latency, o.Send, o.Receive, o.Gap}
 			copy(vectors[i][each*j:], parameters)
 			copy(vectors[j][each*i:], parameters)
@@ -48,33 +45,4 @@ func Profiles(pairs [][]discover.Parameters, bytes int) [][]float64 {
 		}
 	}
 	return out
-}
-
-// At returns the PLogP parameters of a message size, computed by linear interpolation between the measured sizes, or
-// by extrapolation. No result is below 0.
-func At(p discover.Parameters, bytes int) discover.Overhead {
-	if len(p.Sizes) == 1 {
-		o := p.Sizes[0]
-		o.Bytes = bytes
-		return o
-	}
-	i, _ := slices.BinarySearchFunc(p.Sizes, bytes, func(o discover.Overhead, b int) int { return cmp.Compare(o.Bytes, b) })
-	i = min(max(i, 1), len(p.Sizes)-1)
-	a, b := p.Sizes[i-1], p.Sizes[i]
-	share := float64(bytes-a.Bytes) / float64(b.Bytes-a.Bytes)
-	return discover.Overhead{
-		Bytes:   bytes,
-		Send:    between(a.Send, b.Send, share),
-		Receive: between(a.Receive, b.Receive, share),
-		Gap:     between(a.Gap, b.Gap, share),
-	}
-}
-
-func between(a, b, share float64) float64 { return max(a+share*(b-a), 0) }
-
-// Time returns the time of a message in seconds: the sum of the latency, the gap and the mean of both overheads
-// (Reinfjell, equation 3.3).
-func Time(p discover.Parameters, bytes int) float64 {
-	o := At(p, bytes)
-	return p.Latency + (o.Send+o.Receive)/2 + o.Gap
 }

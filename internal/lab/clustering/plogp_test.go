@@ -44,7 +44,7 @@ func TestFitOfMeasuredLink(t *testing.T) {
 	}
 	for _, m := range []int{0, 1, 3, 1000, 1 << 16, 3 << 18, 1 << 21} { // within and beyond the measured sizes
 		want := w.latency + 0.75*w.send(m) + w.gap(m)
-		if got := clustering.Time(p, m); math.Abs(got/want-1) > 1e-9 {
+		if got := p.Time(m); math.Abs(got/want-1) > 1e-9 {
 			t.Errorf("%d bytes take %g, want %g", m, got, want)
 		}
 	}
