@@ -140,7 +140,7 @@ func TestMeasuredProblems(t *testing.T) {
 			}
 		}
 	}
-	if len(c.Problems) != 2 || len(c.Problems[0].Space.Points()) != 5 {
+	if len(c.Problems) != 2 || len(c.Problems[0].Space.Points()) != 3 {
 		t.Errorf("%d problems, %d points", len(c.Problems), len(c.Problems[0].Space.Points()))
 	}
 }

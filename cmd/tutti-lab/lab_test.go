@@ -89,6 +89,12 @@ func TestCluster(t *testing.T) {
 	if !regexp.MustCompile(`FRAM, 1 node +32 +round trips +spectral +1\.000`).MatchString(out) {
 		t.Errorf("output:\n%s", out)
 	}
+	file := filepath.Join(t.TempDir(), "plogp.json")
+	testutil.NoError(t, os.WriteFile(file, []byte(`[{"class":"n1/0:n1/1","a":{"host":"n1","rank":0},"b":{"host":"n1","rank":1},"latency":1e-6,"sizes":[{"bytes":1}]}]`), 0o666))
+	if _, stderr := mustRun(t, exitFailed, "cluster", file); !strings.Contains(stderr, "the ranks have no groups to find") {
+		t.Errorf("one node of two ranks: %s", stderr)
+	}
+	mustRun(t, exitUsage, "cluster", "--repetitions", "0")
 	mustRun(t, exitUsage, "cluster", "--members", "1")
 	mustRun(t, exitUsage, "cluster", "--outliers", "2")
 }

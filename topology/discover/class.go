@@ -129,6 +129,27 @@ func nearest(pairs []Measurement, seconds float64) []Measurement {
 	return out
 }
 
+// Path returns the names of the switches, the node and the groups above a rank, from the root down, without its core. A
+// group is named by the names above it, so that groups of different nodes differ. If the rank is not in the tree, Path
+// returns nil. A rank that has no core in the tree belongs to its node.
+func Path(t *topology.Tree, rank Endpoint) (names []string) {
+	routes := newRoutes(t)
+	v := routes.at[place(rank, Inside)]
+	if v == nil {
+		v = routes.at[rank.Host]
+	} else {
+		v = routes.parent[v]
+	}
+	for ; v != nil; v = routes.parent[v] {
+		names = append(names, v.Name)
+	}
+	slices.Reverse(names)
+	for i := 1; i < len(names); i++ {
+		names[i] = names[i-1] + "/" + names[i]
+	}
+	return names
+}
+
 // place returns the key of a rank in routes.at: its core for pairs inside a node, otherwise its host.
 func place(p Endpoint, stage string) string {
 	if stage == Inside {

@@ -10,13 +10,13 @@ import (
 // RankParameters holds the PLogP parameters of all pairs of ranks.
 type RankParameters struct {
 	Ranks []Endpoint
-	Pairs [][]Parameters // Pairs[i][j] is of the ranks i and j, for j < i
+	Pairs [][]Parameters // Pairs[i][j] is of the ranks i and j, for j < i; without sizes for a pair that was not measured
 }
 
 // ReadParameters reads PLogP parameters of pairs of ranks, as the command `topology discover --plogp all` writes them.
 // Parameters of classes of pairs are ignored. Errors begin with the name `file`.
 //
-// The error matches ErrParameters if two ranks have no parameters or those of a pair are invalid.
+// The error matches ErrParameters if the file has no pair of ranks or the parameters of one are invalid.
 func ReadParameters(r io.Reader, file string) (RankParameters, error) {
 	var all []ClassParameters
 	if err := json.NewDecoder(r).Decode(&all); err != nil {
@@ -48,11 +48,7 @@ func ReadParameters(r io.Reader, file string) (RankParameters, error) {
 	for i := range out.Ranks {
 		row := make([]Parameters, i)
 		for j := range row {
-			p, ok := known[[2]int{i, j}]
-			if !ok {
-				return RankParameters{}, fmt.Errorf("%s: %w: the ranks %v and %v have none", file, ErrParameters, out.Ranks[j], out.Ranks[i])
-			}
-			row[j] = p
+			row[j] = known[[2]int{i, j}]
 		}
 		out.Pairs = append(out.Pairs, row)
 	}
@@ -79,7 +75,19 @@ func (p Parameters) check() error {
 	return nil
 }
 
-// Times returns the time of a message between each two ranks (Parameters.Time). Ranks are named by their nodes if each
+// Complete returns an error that names the first pair without parameters, or nil. The error matches ErrParameters.
+func (r RankParameters) Complete() error {
+	for i, row := range r.Pairs {
+		for j, p := range row {
+			if len(p.Sizes) == 0 {
+				return fmt.Errorf("%w: the ranks %v and %v have no parameters: run tutti topology discover --plogp all again", ErrParameters, r.Ranks[j], r.Ranks[i])
+			}
+		}
+	}
+	return nil
+}
+
+// Times returns the time of a message between each two ranks with parameters (Parameters.Time). Ranks are named by their nodes if each
 // node has one, otherwise by Endpoint.String.
 func (r RankParameters) Times(bytes int) []PairTime {
 	hosts := map[string]bool{}
@@ -95,6 +103,9 @@ func (r RankParameters) Times(bytes int) []PairTime {
 	var out []PairTime
 	for i, row := range r.Pairs {
 		for j, p := range row {
+			if len(p.Sizes) == 0 {
+				continue
+			}
 			out = append(out, PairTime{A: name(r.Ranks[j]), B: name(r.Ranks[i]), Seconds: p.Time(bytes)})
 		}
 	}

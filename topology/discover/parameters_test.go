@@ -55,12 +55,22 @@ func TestReadParameters(t *testing.T) {
 	}
 }
 
+// TestIncomplete checks that a pair without parameters is named, and has no time.
+func TestIncomplete(t *testing.T) {
+	p := testutil.Must(discover.ReadParameters(strings.NewReader(parametersOf([4]string{"n1", "n1", "n2", "n2"}, [4]int{0, 1, 0, 1}, "1 2")), "f"))(t)
+	if err := p.Complete(); !errors.Is(err, discover.ErrParameters) || !strings.Contains(err.Error(), "n1/1 and n2/0") {
+		t.Errorf("error %v, want one that names n1/1 and n2/0", err)
+	}
+	if n := len(p.Times(1)); n != 5 {
+		t.Errorf("%d times, want 5", n)
+	}
+}
+
 func TestReadParametersRefuses(t *testing.T) {
 	hosts, ranks := [4]string{"n1", "n1", "n2", "n2"}, [4]int{0, 1, 0, 1}
 	whole := parametersOf(hosts, ranks)
 	for name, text := range map[string]string{
 		"classes alone":   parametersOf(hosts, ranks, "0 1", "0 2", "0 3", "1 2", "1 3", "2 3"),
-		"a pair missing":  parametersOf(hosts, ranks, "1 2"),
 		"a negative time": strings.Replace(whole, `"gap":1e-7`, `"gap":-1e-7`, 1),
 		"a size twice":    strings.Replace(whole, `"bytes":3`, `"bytes":1`, 1),
 		"no list":         `{"root":{}}`,

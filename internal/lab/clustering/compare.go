@@ -109,15 +109,14 @@ func bestAccuracy(low, high float64, points int, truth discover.Labels, divide f
 
 // Row is the result of one clustering method on one machine.
 type Row struct {
-	Machine  string  `json:"machine"`
-	Members  int     `json:"members"`
-	Input    string  `json:"input"` // content of the matrix
-	Method   string  `json:"method"`
-	Accuracy float64 `json:"accuracy"` // at the level where it is lowest
+	Machine  string    `json:"machine"`
+	Members  int       `json:"members"`
+	Input    string    `json:"input"` // content of the matrix
+	Method   string    `json:"method"`
+	Accuracy []float64 `json:"accuracy"` // at each level, the coarsest first
 }
 
-// Compare runs all methods on the machines. For each machine and method, it returns the accuracy at the
-// level where it is lowest. If `plogp` is true, it also runs the methods on distances and profiles of PLogP
+// Compare runs all methods on the machines. For each machine and method, it returns the accuracy at each level. If `plogp` is true, it also runs the methods on distances and profiles of PLogP
 // parameters.
 func Compare(ctx context.Context, machines []Machine, noise Noise, plogp bool, seed uint64) ([]Row, error) {
 	var out []Row
@@ -138,17 +137,28 @@ func Compare(ctx context.Context, machines []Machine, noise Noise, plogp bool, s
 			}
 			inputs = append(inputs, more...)
 		}
-		for _, in := range inputs {
-			for _, method := range Methods() {
-				if err := ctx.Err(); err != nil {
-					return nil, err
-				}
-				worst := 1.0
-				for _, labels := range truth {
-					worst = min(worst, method.Accuracy(in.matrix, labels))
-				}
-				out = append(out, Row{machine.Name, machine.Members(), in.name, method.Name, worst})
+		rows, err := compare(ctx, machine.Name, inputs, truth)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, rows...)
+	}
+	return out, nil
+}
+
+// compare runs all methods on the inputs of one machine.
+func compare(ctx context.Context, machine string, inputs []input, truth []discover.Labels) ([]Row, error) {
+	var out []Row
+	for _, in := range inputs {
+		for _, method := range Methods() {
+			if err := ctx.Err(); err != nil {
+				return nil, err
 			}
+			row := Row{Machine: machine, Members: in.matrix.Len(), Input: in.name, Method: method.Name}
+			for _, labels := range truth {
+				row.Accuracy = append(row.Accuracy, method.Accuracy(in.matrix, labels))
+			}
+			out = append(out, row)
 		}
 	}
 	return out, nil
@@ -171,19 +181,24 @@ func plogpInputs(machine Machine, truth []discover.Labels, noise Noise, seed uin
 	pairs := make([][]discover.Parameters, machine.Members())
 	for i := range pairs {
 		for j := range i {
-			l := link{roundTrip: roundTrip(i, j) * 1e-6 * math.Exp(noise.Sigma*rng.NormFloat64())}
-			p, err := l.parameters()
+			l := link{roundTrip: roundTrip(i, j) * 1e-6 * math.Exp(noise.Static*rng.NormFloat64())}
+			p, err := l.parameters(noise, rng)
 			if err != nil {
 				return nil, err
 			}
 			pairs[i] = append(pairs[i], p)
 		}
 	}
+	return inputsOf(pairs, plogpBytes)
+}
+
+// inputsOf returns the PLogP distances of all pairs of ranks, and the distances between the ranks' profiles.
+func inputsOf(pairs [][]discover.Parameters, bytes int) ([]input, error) {
 	var out []input
 	for _, in := range []struct {
 		name string
 		rows [][]float64
-	}{{"PLogP distances", Distances(pairs, plogpBytes)}, {"PLogP profiles", Profiles(pairs, plogpBytes)}} {
+	}{{"PLogP distances", Distances(pairs, bytes)}, {"PLogP profiles", Profiles(pairs, bytes)}} {
 		m, err := discover.NewMatrix(in.rows)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", in.name, err)
@@ -199,13 +214,14 @@ type link struct{ roundTrip float64 }
 
 func (l link) gap(bytes int) float64 { return l.roundTrip/10 + float64(bytes)*1e-10 }
 
-// parameters returns the PLogP parameters of the link for messages of 1 byte to 16 KiB.
-func (l link) parameters() (discover.Parameters, error) {
-	times := []discover.SizeTimes{{RoundTrip: l.roundTrip, Gap: l.gap(0)}}
+// parameters returns the PLogP parameters of the link, which noisy times of messages of 1 byte to 16 KiB give. Gaps have no
+// noise, since each is the mean of a long row of messages.
+func (l link) parameters(noise Noise, rng *rand.Rand) (discover.Parameters, error) {
+	times := []discover.SizeTimes{{RoundTrip: l.roundTrip * noise.mean(1, rng), Gap: l.gap(0)}}
 	for bytes := 1; bytes <= 1<<14; bytes *= 2 {
 		times = append(times, discover.SizeTimes{
-			Bytes: bytes, RoundTrip: l.roundTrip + l.gap(bytes) - l.gap(0),
-			Send: l.roundTrip / 20, Receive: l.roundTrip / 20,
+			Bytes: bytes, RoundTrip: (l.roundTrip + l.gap(bytes) - l.gap(0)) * noise.mean(1, rng),
+			Send: l.roundTrip / 20 * noise.mean(1, rng), Receive: l.roundTrip / 20 * noise.mean(1, rng), Gap: l.gap(bytes),
 		})
 	}
 	return discover.FitPLogP(times)

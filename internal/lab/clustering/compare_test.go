@@ -27,8 +27,8 @@ func TestThesisMachines(t *testing.T) {
 			if noise.Outliers > 0 && r.Machine == "BETZY, 4 nodes" {
 				want = 0.99
 			}
-			if r.Accuracy < want {
-				t.Errorf("%s with %g outliers: %s %.3f at its worst level, want %g", r.Machine, noise.Outliers, r.Method, r.Accuracy, want)
+			if worst := slices.Min(r.Accuracy); worst < want {
+				t.Errorf("%s with %g outliers: %s %.3f at its worst level, want %g", r.Machine, noise.Outliers, r.Method, worst, want)
 			}
 		}
 	}
@@ -40,8 +40,8 @@ func TestPLogPInputs(t *testing.T) {
 	inputs := map[string]int{}
 	for _, r := range rows {
 		inputs[r.Input]++
-		if r.Accuracy < 1 {
-			t.Errorf("%s: %s %.3f, want 1", r.Input, r.Method, r.Accuracy)
+		if slices.Min(r.Accuracy) < 1 {
+			t.Errorf("%s: %s %.3f, want 1 at each level", r.Input, r.Method, r.Accuracy)
 		}
 	}
 	if n := len(clustering.Methods()); inputs["PLogP distances"] != n || inputs["PLogP profiles"] != n || len(inputs) != 3 {

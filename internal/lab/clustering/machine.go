@@ -29,7 +29,10 @@ func ThesisMachines() []Machine {
 type Noise struct {
 	Sigma    float64 // standard deviation of the logarithm of a distance, for the mean of both matrices
 	Static   float64 // standard deviation of an error of the logarithm that both matrices share
-	Outliers float64 // share of distances that are 1.5 to 4 times too long
+	Outliers float64 // share of the measured times that are 1.5 to 4 times too long
+	// Repetitions is the number of times whose mean is a distance, R in the source. Each has the noise Sigma and
+	// may be an outlier. 0 means 1.
+	Repetitions int
 }
 
 // DefaultNoise returns noise with the given sigma, 2 % static noise and 1 % outliers.
@@ -99,11 +102,7 @@ func (noise Noise) Measure(n int, distance func(i, j int) float64, rng *rand.Ran
 		for j := range i {
 			same := distance(i, j) * math.Exp(noise.Static*rng.NormFloat64())
 			for h := range halves {
-				x := same * math.Exp(noise.Sigma*math.Sqrt2*rng.NormFloat64())
-				if rng.Float64() < noise.Outliers {
-					x *= 1.5 + 2.5*rng.Float64()
-				}
-				halves[h][i][j] = x
+				halves[h][i][j] = same * noise.mean(math.Sqrt2, rng)
 			}
 		}
 	}
@@ -112,6 +111,20 @@ func (noise Noise) Measure(n int, distance func(i, j int) float64, rng *rand.Ran
 	}
 	b, err = discover.NewMatrix(halves[1])
 	return a, b, err
+}
+
+// mean returns the mean of all repetitions of a measurement whose true result is 1. The standard deviation of each is
+// Sigma times the factor.
+func (noise Noise) mean(factor float64, rng *rand.Rand) float64 {
+	sum, n := 0.0, max(1, noise.Repetitions)
+	for range n {
+		x := math.Exp(noise.Sigma * factor * rng.NormFloat64())
+		if rng.Float64() < noise.Outliers {
+			x *= 1.5 + 2.5*rng.Float64()
+		}
+		sum += x
+	}
+	return sum / float64(n)
 }
 
 // Mean returns the mean of two complete matrices.
