@@ -100,6 +100,45 @@ func TestLiveExplore(t *testing.T) {
 	}
 }
 
+// TestLiveExploreAlltoallv checks that ranks that pass different sizes draw the same algorithms of an alltoallv, and learn its
+// fastest one. They do not explore if rules depend on the size. Samples have the size 0.
+func TestLiveExploreAlltoallv(t *testing.T) {
+	m := mpis()[0]
+	library := runtimeLibrary(t, m)
+	loop := testutil.BuildProgram(t, m.Toolchain, testutil.LoopProgram)
+	const most = "bytes 0-4611686018427387904"
+	tests := []struct {
+		name, mode, rule string
+		explores         bool
+	}{
+		{"explore", "explore", "", true}, {"learn", "learn", "", true},
+		{"with a rule", "explore", "alltoallv ranks 1-9 ppn 1-9 " + most + " linear\n", true},
+		{"rules by size", "explore", "alltoallv ranks 1-9 ppn 1-9 bytes 0-100 linear\nalltoallv ranks 1-9 ppn 1-9 bytes 101-4611686018427387904 pairwise\n", false},
+	}
+	for _, tc := range tests[:cases(len(tests))] {
+		t.Run(tc.name, func(t *testing.T) {
+			table := sealTable("tutti-table 1\n" + tc.rule + "explore alltoallv ranks 1-9 ppn 1-9 " + most + " 1 pairwise 1 greedy 1 simple 1 scheduled_barrier\n")
+			env, folder := exploreEnv(t, m, table, library, "TUTTI_EXPLORE_SHARE=0.5", "TUTTI_CHECK=1", "TUTTI_MODE="+tc.mode)
+			said := testutil.RunProgram(t, env, m.Launcher, "-n", "3", loop, "400", "uneven")
+			if !strings.Contains(said, "right 400") || strings.Contains(said, "tutti:") {
+				t.Fatalf("want 400 right calls and no complaint:\n%s", said)
+			}
+			if !tc.explores {
+				if paths, _ := filepath.Glob(filepath.Join(folder, "*.samples")); len(paths) > 0 && len(samplesIn(t, folder)) > 0 {
+					t.Errorf("%d samples, want none", len(samplesIn(t, folder)))
+				}
+				return
+			}
+			samples := withoutTimes(samplesIn(t, folder))
+			for _, algorithm := range []string{"pairwise", "greedy", "simple", "scheduled_barrier"} {
+				if !slices.Contains(samples, "alltoallv,1,3,0,"+algorithm) {
+					t.Errorf("no sample of %s", algorithm)
+				}
+			}
+		})
+	}
+}
+
 func TestLiveExploreMPICH(t *testing.T) {
 	testutil.NeedAllCases(t)
 	m := mpis()[0]

@@ -267,9 +267,6 @@ func (f feasibleAlgorithms) at(point coll.Point) []coll.Algorithm {
 // algorithms, drawn with equal probability.
 func (f feasibleAlgorithms) mixes() (out []libtutti.Mix) {
 	for _, c := range coll.Collectives() {
-		if c == coll.Alltoallv {
-			continue
-		}
 		all := f.of(c)
 		out = append(out, libtutti.Mix{Scope: libtutti.Everywhere(c), Choices: libtutti.NewChoices(all, slices.Repeat([]float64{1}, len(all)), nil)})
 	}
@@ -284,6 +281,9 @@ func rulesFrom(advice []online.Advice) (rules []libtutti.Rule, mixes []libtutti.
 		at := libtutti.Scope{
 			Collective: a.Collective, Ranks: libtutti.Range{Low: ranks, High: ranks}, PPN: libtutti.Range{Low: ppn, High: ppn},
 			Bytes: libtutti.Range{Low: a.Low, High: a.High},
+		}
+		if a.Collective == coll.Alltoallv { // its ranks pass different sizes, and samples have none
+			at.Bytes = libtutti.Everywhere(a.Collective).Bytes
 		}
 		rules = append(rules, libtutti.Rule{Scope: at, Algorithm: a.Algorithms[a.Best]})
 		mixes = append(mixes, libtutti.Mix{Scope: at, Budget: libtutti.Thousandths(a.Budget), Choices: libtutti.NewChoices(a.Algorithms, a.Weights, a.Most)})

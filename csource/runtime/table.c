@@ -11,7 +11,6 @@
 /* This file reads tables. docs/reference/runtime-table.md has their grammar. If several rules apply to a call, the
  * first one counts. */
 
-#define MOST_BYTES ((uint64_t)1 << 62)
 
 enum { MOST_WEIGHT = 1000000, MOST_CHOICES = 256, MOST_CHOICE = 250 }; /* limits of weights and of MOST, of choices in a line, and of the letters of a name */
 
@@ -225,9 +224,10 @@ static int read_mix(const char *p, int line, char *why)
 {
     mix *m = &mixes[nmixes++];
     memset(m, 0, sizeof *m);
-    if (!collective_of(&p, &m->what) || m->what == ALLTOALLV || !communicators(&p, m->low, m->high) || !sizes(&p, m->low, m->high) ||
-        !read_budget(&p, m))
-        return refuse(why, line, "explore COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH bytes LOW-HIGH [budget NUMBER], not of alltoallv");
+    if (!collective_of(&p, &m->what) || !communicators(&p, m->low, m->high) || !sizes(&p, m->low, m->high) || !read_budget(&p, m))
+        return refuse(why, line, "explore COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH bytes LOW-HIGH [budget NUMBER]");
+    if (m->what == ALLTOALLV && (m->low[2] > 0 || m->high[2] < MOST_BYTES)) /* its ranks do not know each other's sizes */
+        return refuse(why, line, "explore alltoallv for all sizes, bytes 0-4611686018427387904");
     size_t most = 1; /* choices have two words each */
     for (const char *c = p; *c && most < MOST_CHOICES; c++)
         most += *c == ' ';

@@ -6,6 +6,8 @@
 
 #pragma GCC visibility push(hidden)
 
+#define MOST_BYTES ((uint64_t)1 << 62) /* of a message */
+
 enum { WHY = 256 };               /* bytes of a reason, with the final 0 */
 enum { MOST_TEXT = 4 << 20, MOST_LINES = 1 << 14 }; /* bytes and lines of a table */
 

@@ -67,7 +67,7 @@ type Rule struct {
 }
 
 // Mix lists the algorithms that libtutti may explore in the calls of a scope. The scope's field Order must be
-// empty. coll.Alltoallv cannot have a mix, because its ranks do not know each other's sizes.
+// empty. A mix of coll.Alltoallv is for all sizes, because its ranks do not know each other's sizes.
 type Mix struct {
 	Scope
 	Budget  int      `json:"budget"`  // of a call, in thousandths of the time of the selected algorithm, besides the share of TUTTI_BUDGET; up to 1000000

@@ -1,6 +1,6 @@
-/* loop STEPS [split|die]: makes the same calls in each step on the world. With split it also makes them on the two
- * halves of the world. Prints "right CALLS" if all sums are right. With die the first rank kills itself before
- * MPI_Finalize. */
+/* loop STEPS [split|die|uneven]: makes the same calls in each step on the world. With split it also makes them on the two
+ * halves of the world. With uneven it makes alltoallvs instead, in which rank 0 sends nothing. Prints "right CALLS" if
+ * all sums are right. With die the first rank kills itself before MPI_Finalize. */
 #include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
@@ -35,6 +35,27 @@ static void step(MPI_Comm on, int count)
     calls += 5;
 }
 
+/* Rank r sends 50 r elements to each rank. */
+static void uneven(MPI_Comm on)
+{
+    static int sent[MOST], got[64 * MOST], counts[64], displs[64], gets[64], starts[64];
+    int rank, size, n = 0;
+    MPI_Comm_rank(on, &rank);
+    MPI_Comm_size(on, &size);
+    for (int r = 0; r < size; n += gets[r++]) {
+        counts[r] = 50 * rank;
+        gets[r] = 50 * r;
+        starts[r] = n;
+    }
+    for (int i = 0; i < 50 * rank; i++)
+        sent[i] = rank;
+    MPI_Alltoallv(sent, counts, displs, MPI_INT, got, gets, starts, MPI_INT, on);
+    for (int r = 0; r < size; r++)
+        for (int i = 0; i < gets[r]; i++)
+            wrong += got[starts[r] + i] != r;
+    calls++;
+}
+
 int main(int argc, char **argv)
 {
     int rank, steps = atoi(argv[1]), split = argc > 2 && strcmp(argv[2], "split") == 0;
@@ -43,6 +64,10 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &half);
     for (int i = 0; i < steps; i++) {
+        if (strcmp(argv[argc - 1], "uneven") == 0) {
+            uneven(MPI_COMM_WORLD);
+            continue;
+        }
         step(MPI_COMM_WORLD, i % 2 == 0 ? 4 : MOST);
         if (split)
             step(half, 16);
