@@ -98,8 +98,8 @@ func checkCollectionTime(t *testing.T, name string, collectives ...coll.Collecti
 			t.Errorf("%s: everything measured does not meet the criteria: %v", r[0], r)
 		}
 	}
-	if rowsAt100 != 3 {
-		t.Errorf("%d rows at 100 %%, want one for each of 3 series", rowsAt100)
+	if rowsAt100 != 5 {
+		t.Errorf("%d rows at 100 %%, want one for each of 5 series", rowsAt100)
 	}
 }
 

@@ -36,8 +36,6 @@ func (o strategies) new(opt activelearn.Options) (activelearn.Strategy, error) {
 		return &random{seed: opt.Seed}, nil
 	case "trees":
 		return &treeVariance{forest: forest.Options{Trees: o.forest.Trees, Seed: opt.Seed, Workers: 1}}, nil
-	case "deviation":
-		return &deviation{forest: forest.Options{Trees: o.forest.Trees, Seed: opt.Seed, Workers: 1}}, nil
 	case "weights":
 		return &weightedDraws{seed: opt.Seed}, nil
 	case "regret", "uncertainty":

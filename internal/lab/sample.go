@@ -10,7 +10,6 @@ import (
 	"tutti/benchrunner/replay"
 	"tutti/coll"
 	"tutti/preprocess"
-	"tutti/surrogate/forest"
 )
 
 // figureShares lists the sizes of training sets in the figures of Wilkins et al. (ExaMPI 2021), as shares of
@@ -21,7 +20,7 @@ var figureShares = []float64{1, 0.50, 0.20, 0.10, 0.05, 0.02, 0.01}
 type source struct {
 	name    string
 	scaling preprocess.Scaling
-	active  string // strategy that chooses the points; empty: they are random
+	choose  func(seed uint64) (activelearn.Strategy, error) // chooses the points; nil: they are random
 }
 
 // sample is the result of training a model on one training set: the quality of the algorithms that it selects.
@@ -59,8 +58,8 @@ func (src source) samples(ctx context.Context, s Set, seed uint64, opt Options, 
 		return nil, err
 	}
 	var ms []coll.Measurement
-	if src.active != "" {
-		ms, err = activeOrder(ctx, s, machine, strategies{name: src.active, forest: forest.Options{Seed: seed}}, seed, opt)
+	if src.choose != nil {
+		ms, err = activeOrder(ctx, s, machine, src.choose, seed, opt)
 	} else {
 		ms, err = randomOrder(ctx, s, machine, seed)
 	}
@@ -74,7 +73,7 @@ func (src source) samples(ctx context.Context, s Set, seed uint64, opt Options, 
 		}
 		train := firstShare(ms, s, share)
 		at.share, at.seconds = share, totalCost(train)
-		if src.active == "" { // one batch, whose candidates share launches
+		if src.choose == nil { // one batch, whose candidates share launches
 			at.seconds = machine.ExhaustiveSeconds(candidates(train))
 		}
 		if at.Quality, err = qualityOf(s, train, opt.learner(src.scaling, seed)); err != nil {
@@ -104,8 +103,8 @@ func randomOrder(ctx context.Context, s Set, machine *replay.Machine, seed uint6
 
 // activeOrder measures all points in the order in which a strategy selects them. It does not evaluate selections as a
 // campaign would, because the strategies of sources do not need this.
-func activeOrder(ctx context.Context, s Set, machine *replay.Machine, by strategies, seed uint64, opt Options) ([]coll.Measurement, error) {
-	strategy, err := by.new(activelearn.Options{Seed: seed})
+func activeOrder(ctx context.Context, s Set, machine *replay.Machine, choose func(uint64) (activelearn.Strategy, error), seed uint64, opt Options) ([]coll.Measurement, error) {
+	strategy, err := choose(seed)
 	if err != nil {
 		return nil, err
 	}

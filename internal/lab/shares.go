@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"tutti/activelearn"
 
 	"tutti/coll"
 	"tutti/preprocess"
@@ -34,12 +35,15 @@ var (
 )
 
 // Ways to collect training sets. The authors of the method FACT compared it with random points whose times are not
-// scaled.
+// scaled. Their surrogate was DeepHyper's random forest; that of campaigns is a Gaussian process.
 var (
 	unscaledRandom = source{name: "random, unscaled", scaling: preprocess.None}
 	scaledRandom   = source{name: "random, algorithm_log10", scaling: preprocess.AlgorithmLog10}
-	fact           = source{name: "uncertainty, algorithm_log10", scaling: preprocess.AlgorithmLog10, active: "uncertainty"}
-	factForest     = source{name: "forest, algorithm_log10", scaling: preprocess.AlgorithmLog10, active: "deviation"}
+	fact           = source{name: "uncertainty, algorithm_log10", scaling: preprocess.AlgorithmLog10, choose: func(seed uint64) (activelearn.Strategy, error) {
+		return activelearn.New("uncertainty", activelearn.Options{Seed: seed})
+	}}
+	factForest    = source{name: "variance of a forest of log10 times", scaling: preprocess.AlgorithmLog10, choose: newForestVariance(true)}
+	factRawForest = source{name: "variance of a forest of times", scaling: preprocess.AlgorithmLog10, choose: newForestVariance(false)}
 )
 
 // shareFigure is a figure that shows metrics as a function of the size of the training set. It shows means over
@@ -108,7 +112,7 @@ func (o shareFigure) draw(ctx context.Context, sets []Set, seeds []uint64, opt O
 // fig8 shows the machine time for collecting training sets at random and by active learning, summed over the data
 // sets. Hollow markers are training sets with which the stopping criteria are not met.
 func fig8(ctx context.Context, sets []Set, seeds []uint64, opt Options) (Figure, error) {
-	sources := []source{unscaledRandom, scaledRandom, fact, factForest}
+	sources := []source{unscaledRandom, scaledRandom, fact, factForest, factRawForest}
 	all, err := samples(ctx, sets, seeds, opt, sources)
 	if err != nil {
 		return Figure{}, err
