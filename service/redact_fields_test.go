@@ -87,7 +87,7 @@ func TestRedactedSchema(t *testing.T) {
 	shown := service.Event{Type: "header", Data: content}.Redacted().Data
 	want := []string{
 		"header.campaign", "header.id", "header.version",
-		"spec.benchmark.program", "spec.collectives", "spec.libraries.name", "spec.libraries.version", "spec.machine", "spec.method", "spec.model.criterion",
+		"spec.benchmark.program", "spec.collectives", "spec.grid.between", "spec.libraries.name", "spec.libraries.version", "spec.machine", "spec.method", "spec.model.criterion",
 		"spec.model.kind", "spec.model.scaling", "spec.name", "spec.runner.kind", "spec.stop.criteria_from",
 	}
 	if got := markers(string(shown)); !slices.Equal(got, want) {
