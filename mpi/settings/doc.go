@@ -1,7 +1,7 @@
 // Package settings has the MPI libraries that environment variables tune: Intel MPI,
-// MVAPICH2, MVAPICH, Cray MPICH, and HCOLL below Open MPI. They are described by tables
+// MVAPICH2, MVAPICH, Cray MPICH, and HCOLL and UCC below Open MPI. They are described by tables
 // alone: libraries.csv, variables.csv and algorithms.csv. A further library with one of the
-// three syntaxes below needs rows there and no code.
+// four syntaxes below needs rows there and no code.
 //
 //	intel := settings.Libraries()[0]
 //	b, err := intel.Open(intel.Releases()[0], "") // release 2019
@@ -14,7 +14,7 @@
 //	}
 //	x, err := b.Export(sel, dir) // dir/intel.env
 //
-// Each variable belongs to one collective. Its value has one of three syntaxes. The syntax
+// Each variable belongs to one collective. Its value has one of four syntaxes. The syntax
 // "ranks" gives ranges of message size and communicator size for each algorithm:
 //
 //	I_MPI_ADJUST_BCAST='1:0-1024@4-8,0-512@9-16;3:1025-65536@4-8'
@@ -37,6 +37,10 @@
 //
 // Fit then sets the variables of a collective for a layout only if one algorithm is within
 // MaxLoss of the best at every tuned size.
+//
+// The syntax "scores" of UCC has the tokens of all collectives in one variable:
+//
+//	UCC_TL_UCP_TUNE=allreduce:0-8192:host:[4-8]:inf:@knomial#bcast:0-inf:host:[4-8]:inf:@dbt
 //
 // To measure an algorithm, a launch has the variables that select it for all calls. No way
 // is known to observe the algorithm that runs, so each measurement counts as not observed,

@@ -30,6 +30,7 @@ func TestForce(t *testing.T) {
 			{Name: "switch", Release: "8.1", Collective: coll.Allreduce, Algorithm: "flat", Env: []string{"MPICH_ALLREDUCE_NO_SMP=1"}},
 			{Name: "threshold", Release: "8.1", Collective: coll.Bcast, Algorithm: "tree(internode_radix=8)", Env: []string{"MPICH_BCAST_INTERNODE_RADIX=8"}},
 		},
+		"ucc":   {{Name: "scores", Release: "1.4", Collective: coll.Bcast, Algorithm: "dbt", Env: []string{"UCC_TL_UCP_TUNE=bcast:0-inf:host:inf:@dbt"}}},
 		"hcoll": {{Name: "off", Release: "4.8", Collective: coll.Barrier, Algorithm: "off", Env: []string{"HCOLL_ML_DISABLE_BARRIER=1"}}},
 	} {
 		for i := range tests {
@@ -140,5 +141,24 @@ func TestSite(t *testing.T) {
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%s (-want +got):\n%s", name, d)
 		}
+	}
+}
+
+// TestScores checks the tokens of two collectives in one variable, what they select, and values that are no tokens.
+func TestScores(t *testing.T) {
+	l := named(t, "ucc")
+	b := build{l, l.releases[0]}
+	names := [2]string{"knomial", "dbt"}
+	at := coll.Layout{Nodes: 2, PPN: 2}
+	rows := []selection.Row{row(at, 64, names, 1, 2, 3), row(at, 65536, names, 3, 1, 2), row(at, 1<<20, names, 3, 2, 1)}
+	reduce := row(at, 64, names, 2, 1, 3)
+	reduce.Point.Collective = coll.Reduce
+	rows = append(rows, reduce)
+	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.02})
+	testutil.CheckGolden(t, x.Snippet, testutil.Must(x.Setup.Shell())(t))
+	golden := testutil.GoldenErrors(t)
+	for _, value := range []string{"", "bcast:0-8", "bcast:9-8:host:[4-4]:inf:@dbt", "bcast:0-inf:host:[4-4]:inf:@tree", "bcast:0-inf:host:[4-4]:inf:@dbt"} {
+		x.Setup.Settings[0].Value = value
+		golden(value, b.Replay(x, sel, rows))
 	}
 }

@@ -178,10 +178,12 @@ func parseLibrary(row map[string]string) (*library, error) {
 		if maxRanges == 0 {
 			l.syntax = sizesSyntax{maxRanges: math.MaxInt}
 		}
+	case "scores":
+		l.syntax = scoresSyntax{}
 	case "job":
 		l.syntax = jobSyntax{sizesSyntax{maxRanges: 1}}
 	default:
-		return nil, fmt.Errorf("syntax %q: want ranks, sizes or job", row["syntax"])
+		return nil, fmt.Errorf("syntax %q: want ranks, sizes, scores or job", row["syntax"])
 	}
 	answer, err := optionalRegexp(row["launcher_version"])
 	if err != nil {
@@ -271,7 +273,8 @@ func (b build) keepSite(s *mpi.Setup) {
 	}
 }
 
-// settings returns the variables for all trees. Variables that several collectives share are set once.
+// settings returns the variables for all trees. A variable that several collectives share is set once, with the tokens of
+// all of them.
 func (b build) settings(trees []*selection.Tree) ([]mpi.Setting, error) {
 	var out []mpi.Setting
 	for _, t := range trees {
@@ -280,8 +283,14 @@ func (b build) settings(trees []*selection.Tree) ([]mpi.Setting, error) {
 			return nil, fmt.Errorf("%s %s: %w", b.lib.facts.Name, t.Collective, err)
 		}
 		for _, x := range set {
-			if !slices.Contains(out, x) {
+			i := slices.IndexFunc(out, func(o mpi.Setting) bool { return o.Name == x.Name })
+			switch _, scores := b.lib.syntax.(scoresSyntax); {
+			case i < 0:
 				out = append(out, x)
+			case scores:
+				out[i].Value += tokenSeparator + x.Value
+			case out[i].Value != x.Value:
+				return nil, fmt.Errorf("%s %s: %s has two values, %s and %s", b.lib.facts.Name, t.Collective, x.Name, out[i].Value, x.Value)
 			}
 		}
 	}

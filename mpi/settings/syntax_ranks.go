@@ -20,6 +20,15 @@ func (ranksSyntax) fit(b build, rows []selection.Row, maxLoss float64) (selectio
 }
 
 func (ranksSyntax) settings(b build, t *selection.Tree) ([]mpi.Setting, error) {
+	rules, err := rulesOf(b, t)
+	if err != nil {
+		return nil, err
+	}
+	return b.one(t.Collective, rules.String())
+}
+
+// rulesOf returns the rules of a tree. They never overlap.
+func rulesOf(b build, t *selection.Tree) (rankRules, error) {
 	var rules rankRules
 	v, _ := b.variable(t.Collective)
 	for _, c := range t.Comms {
@@ -44,7 +53,7 @@ func (ranksSyntax) settings(b build, t *selection.Tree) ([]mpi.Setting, error) {
 			rules = append(rules, r)
 		}
 	}
-	return b.one(t.Collective, rules.String())
+	return rules, nil
 }
 
 // forced returns the variable with a number alone, which holds for all sizes and communicators.

@@ -1,0 +1,89 @@
+package settings
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"tutti/coll"
+	"tutti/mpi"
+	"tutti/selection"
+)
+
+// scoresSyntax is the syntax of UCC's variables TUNE: tokens "COLLECTIVE:LOW-HIGH:host:[RANKS-RANKS]:inf:@ALGORITHM",
+// separated by #. A range of bytes has its low bound, not its high one; a range of ranks has both. UCC decides for calls
+// outside all tokens. Tokens of one collective and memory must not overlap, and one token that cannot be read makes UCC
+// ignore the whole value. Source: src/coll_score of UCC 1.4.
+type scoresSyntax struct{ ranksSyntax }
+
+const tokenSeparator = "#"
+
+func (s scoresSyntax) settings(b build, t *selection.Tree) ([]mpi.Setting, error) {
+	rules, err := rulesOf(b, t)
+	if err != nil {
+		return nil, err
+	}
+	var tokens []string
+	for _, r := range rules {
+		high := "inf"
+		if r.highBytes < maxInt {
+			high = strconv.FormatInt(r.highBytes+1, 10)
+		}
+		name := b.nameOf(t.Collective, r.id)
+		tokens = append(tokens, fmt.Sprintf("%s:%d-%s:host:[%d-%d]:inf:@%s", t.Collective, r.lowBytes, high, r.lowRanks, r.highRanks, name))
+	}
+	return b.one(t.Collective, strings.Join(tokens, tokenSeparator))
+}
+
+func (b build) nameOf(c coll.Collective, id int) string {
+	for _, e := range b.cat.Entries(c) {
+		if e.ID == id {
+			return e.Name
+		}
+	}
+	return strconv.Itoa(id)
+}
+
+func (scoresSyntax) forced(b build, collective coll.Collective, _ mpi.Entry, alg coll.Algorithm) []mpi.Setting {
+	v, _ := b.variable(collective)
+	return []mpi.Setting{{Name: v.name, Value: fmt.Sprintf("%s:0-inf:host:inf:@%s", collective, alg.Name)}}
+}
+
+func (s scoresSyntax) selects(b build, set []mpi.Setting, p coll.Point, alg coll.Algorithm) error {
+	return selectsByRange(b, set, p, alg, func(value string, ranks int, bytes int64) (int, bool, error) {
+		return b.findToken(value, p.Collective, ranks, bytes)
+	})
+}
+
+// findToken returns the number of the algorithm that the tokens select. It returns false if UCC decides.
+func (b build) findToken(value string, c coll.Collective, ranks int, bytes int64) (int, bool, error) {
+	for token := range strings.SplitSeq(value, tokenSeparator) {
+		f := strings.Split(token, ":")
+		if len(f) != 6 || f[2] != "host" || f[4] != "inf" {
+			return 0, false, fmt.Errorf("%w: %q: want COLLECTIVE:LOW-HIGH:host:[RANKS-RANKS]:inf:@ALGORITHM", errSyntax, token)
+		}
+		low, high, err := interval(f[1])
+		lowRanks, highRanks, ranksErr := interval(strings.Trim(f[3], "[]"))
+		e, algErr := b.cat.Lookup(c, coll.Algorithm{Name: strings.TrimPrefix(f[5], "@")})
+		switch {
+		case err != nil || ranksErr != nil || high <= low || highRanks < lowRanks:
+			return 0, false, fmt.Errorf("%w: %q: want ascending ranges LOW-HIGH", errSyntax, token)
+		case f[0] != string(c) || bytes < low || bytes >= high || int64(ranks) < lowRanks || int64(ranks) > highRanks:
+			continue
+		case algErr != nil:
+			return 0, false, algErr
+		}
+		return e.ID, true, nil
+	}
+	return 0, false, nil
+}
+
+func interval(text string) (low, high int64, err error) {
+	first, last, _ := strings.Cut(text, "-")
+	if low, err = strconv.ParseInt(first, 10, 64); err != nil || last == "inf" {
+		return low, math.MaxInt64, err
+	}
+	high, err = strconv.ParseInt(last, 10, 64)
+	return low, high, err
+}
