@@ -20,7 +20,8 @@ import (
 // recorded times.
 type Quality struct {
 	metrics.Summary
-	R2 *float64 `json:"r2"` // null when the targets do not vary
+	Exact float64  `json:"exact"` // proportion of the points at which the selection is the fastest algorithm, without ties
+	R2    *float64 `json:"r2"`    // null when the targets do not vary
 }
 
 // Outcome is the result of one replay: a data set, a strategy and a seed. The fields from MachineSeconds to Rounds
@@ -276,6 +277,11 @@ func qualityOf(s Set, train []coll.Measurement, opt learner.Options) (Quality, e
 		return Quality{}, err
 	}
 	q := Quality{Summary: sum}
+	for _, slowdown := range compared.Slowdowns {
+		if slowdown <= 1 {
+			q.Exact += 1 / float64(len(compared.Slowdowns))
+		}
+	}
 	if r2, err := compared.R2(coll.Algorithm{}); err == nil {
 		q.R2 = &r2
 	}
