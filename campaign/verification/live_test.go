@@ -97,3 +97,28 @@ func TestBadCompiler(t *testing.T) {
 		t.Errorf("error %v, want one about the compiler", err)
 	}
 }
+
+// TestNotObserved measures a library of environment variables by running jobs, with an algorithm in each launch, and
+// verifies it. Nothing shows which algorithm ran, so nothing may count as proved.
+func TestNotObserved(t *testing.T) {
+	testutil.NeedAllCases(t)
+	file := campaigntest.Fake(t, t.TempDir(), "local")
+	text := string(testutil.Must(os.ReadFile(file))(t))
+	text = strings.Replace(text, `name: openmpi, version: "4.1.4"`, `name: intel, version: "2021.6"`, 1)
+	testutil.NoError(t, os.WriteFile(file, []byte(text), 0o666))
+	osu := filepath.Join(filepath.Dir(file), "osu", "osu_allreduce")
+	program := string(testutil.Must(os.ReadFile(osu))(t))
+	program = strings.Replace(program, "algorithm=\\${OMPI_MCA_coll_tuned_${name}_algorithm:-0}", "adjust=\\${I_MPI_ADJUST_ALLREDUCE:-0}; algorithm=\\${adjust%%:*}", 1)
+	testutil.NoError(t, os.WriteFile(osu, []byte(program), 0o777))
+	dir := campaigntest.Run(t, campaigntest.Load(t, file, "collectives=allreduce", "grid.sizes=512", "export.guard=false"))
+	o := open(t, dir)
+	testutil.NoError(t, o.campaign.Connect("k7x2m4qa", os.Environ()))
+	var warnings []string
+	_, result, err := o.verify(t.Context(), verification.Options{Rules: fewBlocks(), Warn: func(text string) { warnings = append(warnings, text) }})
+	testutil.NoError(t, err)
+	const want = "not observed: Intel MPI does not show which algorithm runs"
+	checks := result.Unforced()
+	if !result.Ended || result.Proved() || len(checks) == 0 || checks[0].State != verify.NotChecked || checks[0].Note != want || len(warnings) != 1 || warnings[0] != "intel: "+want {
+		t.Errorf("ended %t, checks %v, warnings %q: want %q", result.Ended, result.ForcingChecks, warnings, want)
+	}
+}
