@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"regexp"
 	"slices"
@@ -130,7 +131,7 @@ func readLibraries(libraries, variables string) ([]*library, error) {
 	for _, row := range rows {
 		l, err := parseLibrary(row)
 		if err != nil {
-			return nil, fmt.Errorf("libraries.csv: %s: %w", row["name"], err)
+			return nil, fmt.Errorf("libraries.csv:%s: %s: %w", row[lineColumn], row["name"], err)
 		}
 		all = append(all, l)
 	}
@@ -140,28 +141,39 @@ func readLibraries(libraries, variables string) ([]*library, error) {
 	}
 	for _, row := range rows {
 		if err := addVariable(all, row); err != nil {
-			return nil, fmt.Errorf("variables.csv: %s: %w", row["variable"], err)
+			return nil, fmt.Errorf("variables.csv:%s: %s: %w", row[lineColumn], row["variable"], err)
 		}
 	}
 	return all, nil
 }
 
+// lineColumn is the key of a row's line number.
+const lineColumn = "line"
+
+// readTable returns the rows of a table by the names of its columns, with the number of each line.
 func readTable(text string) ([]map[string]string, error) {
 	r := csv.NewReader(strings.NewReader(text))
 	r.Comment = '#'
-	rows, err := r.ReadAll()
+	header, err := r.Read()
 	if err != nil {
 		return nil, err
 	}
 	var out []map[string]string
-	for _, row := range rows[1:] {
-		named := map[string]string{}
-		for i, column := range rows[0] {
+	for {
+		row, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return out, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		line, _ := r.FieldPos(0)
+		named := map[string]string{lineColumn: strconv.Itoa(line)}
+		for i, column := range header {
 			named[column] = row[i]
 		}
 		out = append(out, named)
 	}
-	return out, nil
 }
 
 func parseLibrary(row map[string]string) (*library, error) {
