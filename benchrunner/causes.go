@@ -1,6 +1,7 @@
 package benchrunner
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"slices"
@@ -81,7 +82,7 @@ func Causes() []CauseInfo {
 		{OutOfMemory, FaultCandidate, "the job exceeds its memory during a launch, without any result", usesAttempt},
 		{WrongPlacement, FaultCandidate, "a launch ends before it measures, or starts with other ranks than requested", usesAttempt},
 
-		{JobCancelled, FaultMachine, "cancelled, preempted, revoked, requeued and held", otherJob},
+		{JobCancelled, FaultMachine, "cancelled, preempted, revoked, requeued and held; a step of a launch that somebody cancelled", otherJob},
 		{NodeFailed, FaultMachine, "node failure, boot failure, lost connection to a node or to a launcher's daemon; the exit code of such a launch, 0 too, means nothing", otherJob},
 		{JobBroken, FaultMachine, "the scheduler lost the job; its script failed, was killed, or timed out in the set-up; folder not visible", otherJob},
 		{NoStep, FaultMachine, "srun gets no step, no confirmation or no answer for the launch", otherJob},
@@ -169,6 +170,23 @@ var (
 	crashForm = regexp.MustCompile(`EXIT STRING: (Segmentation|Aborted|Killed|Bus|Floating|Illegal|User|Broken)|exited on signal (3|4|6|7|8|9|11)\b|(?m)^srun: error: .*tasks? [0-9,-]+: (Segmentation|Aborted|Killed|Bus|Floating|Illegal|Exited|Out Of Memory|Broken)`)
 )
 
+// Messages about a step that ended early. Slurm cancels a step after a rank has crashed or aborted, too, but then a
+// message about the rank comes first, or hydra's banner anywhere.
+var (
+	stepForm = regexp.MustCompile(`(?m)^slurmstepd(-\S+)?: error: \*\*\* (STEP|JOB) \S+ ON \S+ CANCELLED AT [^*\n]*\*\*\*`)
+	rankForm = regexp.MustCompile(`(?m)^srun: error: .*tasks? [0-9,-]+: |MPI_A(bort|BORT)|Abort\(|Fatal error in `)
+	hydraEnd = []byte("BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES")
+)
+
+// stepCancelled returns Slurm's message that somebody cancelled the step or the job of a launch, "" if nobody did.
+func (o Output) stepCancelled() string {
+	at := stepForm.FindIndex(o.Stderr)
+	if at == nil || rankForm.Match(o.Stderr[:at[0]]) || bytes.Contains(o.Stderr, hydraEnd) || bytes.Contains(o.Stdout, hydraEnd) {
+		return ""
+	}
+	return messageAt(o.Stderr, at)
+}
+
 // interruption returns a cause outside of the program for which a launch has no results, and the launcher's message,
 // "" if there is none. `begun` says whether the program had begun to measure.
 func (o Output) interruption(begun bool) (Cause, string) {
@@ -185,6 +203,8 @@ func (o Output) interruption(begun bool) (Cause, string) {
 		return "", ""
 	case o.Exit == 0 && partedForm.Match(o.Stderr):
 		return NodeFailed, messageAt(o.Stderr, partedForm.FindIndex(o.Stderr))
+	case o.stepCancelled() != "":
+		return JobCancelled, o.stepCancelled()
 	case o.signalled():
 		return Signalled, fmt.Sprintf("exit code %d, ended by a signal from outside", o.Exit)
 	case !begun && (o.Exit == 126 || o.Exit == 127):
