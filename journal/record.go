@@ -50,6 +50,7 @@ type Header struct {
 	Created  time.Time       `json:"created"`
 	Seed     uint64          `json:"seed"`
 	Spec     json.RawMessage `json:"spec,omitempty"` // the whole configuration
+	Rules    string          `json:"rules,omitzero"` // path of the selection file that is verified instead of a tuned one; "" for campaigns
 	Private  bool            `json:"-"`              // Create keeps other users from reading the journal
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"slices"
+	"strings"
 
 	"tutti/coll"
 )
@@ -35,8 +36,36 @@ type RuleFile struct {
 	Findings    []Finding         `json:"findings"` // by line
 	Listing     []ListedRule      `json:"-"`        // all rules, in the order of the file
 
+	// Load lists the variables that make the release load the file. RulePath stands for the absolute path of the file.
+	Load []Setting `json:"-"`
+
 	// Choose returns what the file selects for the benchmark's call at a point. It is nil if the file is not loaded.
 	Choose func(coll.Point) RuleChoice `json:"-"`
+}
+
+// RulePath stands for the path of a selection file in the settings that load it.
+const RulePath = "/ABSOLUTE/PATH"
+
+// LoadText returns the settings that load the file, such as "A=1 and B=/ABSOLUTE/PATH".
+func (f *RuleFile) LoadText() string {
+	var out []string
+	for _, s := range f.Load {
+		out = append(out, s.Name+"="+s.Value)
+	}
+	return strings.Join(out, " and ")
+}
+
+// Setup returns the environment in which the release loads the file from an absolute path.
+func (f *RuleFile) Setup(path string) Setup {
+	var out Setup
+	for _, s := range f.Load {
+		if s.Value == RulePath {
+			s.Value = path
+			out.Files = append(out.Files, s.Name)
+		}
+		out.Settings = append(out.Settings, s)
+	}
+	return out
 }
 
 // RuleChoice is what a selection file selects at a point.

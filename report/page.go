@@ -34,7 +34,7 @@ var (
 		"ratio":    rangeText,
 		"share":    FormatShare,
 		"slowdown": FormatSlowdown,
-		"seconds":  formatSeconds,
+		"seconds":  FormatSeconds,
 		"bytes":    coll.FormatBytes,
 		"stop":     stopText,
 		"join":     func(parts []string) string { return strings.Join(parts, "; ") },
@@ -197,11 +197,11 @@ func totals(f Facts) []field {
 		{"trials", strconv.Itoa(sum.Trials)},
 		{"failed trials", strconv.Itoa(sum.Failed)},
 		{"measured twice", strconv.Itoa(sum.Replicates)},
-		{"machine time", formatSeconds(sum.MachineSeconds)},
-		{"node time", formatNodeSeconds(sum.NodeSeconds)},
+		{"machine time", FormatSeconds(sum.MachineSeconds)},
+		{"node time", FormatNodeSeconds(sum.NodeSeconds)},
 	}
 	if _, known := f.medianTimeShare(); known {
-		fields = append(fields, field{"to measure everything", formatSeconds(sum.ExhaustiveSeconds)})
+		fields = append(fields, field{"to measure everything", FormatSeconds(sum.ExhaustiveSeconds)})
 	}
 	return fields
 }
@@ -246,7 +246,7 @@ func newVerification(f VerificationFacts) verificationView {
 		{"passes", strconv.Itoa(f.Passes)},
 		{"measurements", strconv.Itoa(f.Trials)},
 		{"failed", strconv.Itoa(f.Failed)},
-		{"machine time", formatSeconds(f.MachineSeconds)},
+		{"machine time", FormatSeconds(f.MachineSeconds)},
 		{"slower means by more than", FormatShare(f.Rules.Tolerance)},
 		{"probability of a false alarm", "at most " + FormatShare(f.Rules.Alpha)},
 	}}

@@ -102,13 +102,13 @@ func TestNotFinite(t *testing.T) {
 
 func TestFormat(t *testing.T) {
 	tests := []struct{ got, want string }{
-		{formatSeconds(0), "0 s"},
-		{formatSeconds(3e-6), "3 µs"},
-		{formatSeconds(0.25), "250 ms"},
-		{formatSeconds(90), "90 s"},
-		{formatSeconds(600), "10 min"},
-		{formatSeconds(9000), "2.5 h"},
-		{formatNodeSeconds(9000), "2.5 node h"},
+		{FormatSeconds(0), "0 s"},
+		{FormatSeconds(3e-6), "3 µs"},
+		{FormatSeconds(0.25), "250 ms"},
+		{FormatSeconds(90), "90 s"},
+		{FormatSeconds(600), "10 min"},
+		{FormatSeconds(9000), "2.5 h"},
+		{FormatNodeSeconds(9000), "2.5 node h"},
 		{FormatShare(0), "0 %"},
 		{FormatShare(0.0001), "<0.1 %"},
 		{FormatShare(1), "100 %"},

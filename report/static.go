@@ -183,7 +183,7 @@ func convergencePlot(title string, curve []activelearn.Evaluation, least float64
 			return nil, err
 		}
 	}
-	p.X.Tick.Marker = logTicks(p.X.Min, p.X.Max, 6, formatSeconds)
+	p.X.Tick.Marker = logTicks(p.X.Min, p.X.Max, 6, FormatSeconds)
 	p.Y.Tick.Marker = logTicks(p.Y.Min, p.Y.Max, 6, write)
 	return p, nil
 }

@@ -85,13 +85,13 @@ func (f Facts) Unconfirmed(library string) string {
 		return ""
 	}
 	return fmt.Sprintf("%d of %d points keep the default although another algorithm is predicted to be faster: measuring them takes another %s and may save %s of collective time",
-		points, all, formatSeconds(seconds), FormatShare(1-math.Exp(-gain/float64(all))))
+		points, all, FormatSeconds(seconds), FormatShare(1-math.Exp(-gain/float64(all))))
 }
 
 // text says what tuning cost and saves, and after how much collective time it has paid off. proved says whether a
 // verification proved the files.
 func (b *Benefit) text(proved bool) string {
-	cost := "measuring took " + formatNodeSeconds(b.NodeSeconds)
+	cost := "measuring took " + FormatNodeSeconds(b.NodeSeconds)
 	share, source := FormatShare(b.Saved), "not verified"
 	if b.Verified != nil {
 		share, source = formatInterval(share, FormatShare(b.Verified.Low), FormatShare(b.Verified.High)), "measured, not proved"
@@ -107,12 +107,12 @@ func (b *Benefit) text(proved bool) string {
 	case b.BreakEven == nil:
 		return cost + ", the files save no collective time: tuning does not pay off"
 	}
-	saved := fmt.Sprintf("%s, the files save %s of collective time (%s; %s): break-even after %s of it", cost, share, b.Workload, source, formatNodeSeconds(*b.BreakEven))
+	saved := fmt.Sprintf("%s, the files save %s of collective time (%s; %s): break-even after %s of it", cost, share, b.Workload, source, FormatNodeSeconds(*b.BreakEven))
 	if b.CollectiveShare == 0 {
 		return saved
 	}
 	return fmt.Sprintf("%s, or %s of applications with %s in collectives (%s saved an hour)", saved,
-		formatNodeSeconds(*b.BreakEven/b.CollectiveShare), FormatShare(b.CollectiveShare), formatSeconds(3600*b.CollectiveShare*b.Saved))
+		FormatNodeSeconds(*b.BreakEven/b.CollectiveShare), FormatShare(b.CollectiveShare), FormatSeconds(3600*b.CollectiveShare*b.Saved))
 }
 
 // medianTimeShare returns the machine time of a problem divided by the time of measuring everything, as the
@@ -162,7 +162,7 @@ func Summary(f Facts) string {
 		tuned, mistakes := scoreTexts(p, "tuned")
 		byDefault, _ := scoreTexts(p, "default")
 		t.AppendRow(table.Row{
-			p.Library, p.Collective, cmp.Or(p.Stop, "running"), FormatShare(measured), formatSeconds(p.MachineSeconds), tuned, byDefault, mistakes,
+			p.Library, p.Collective, cmp.Or(p.Stop, "running"), FormatShare(measured), FormatSeconds(p.MachineSeconds), tuned, byDefault, mistakes,
 		})
 	}
 	return t.Render() + "\n"
@@ -277,13 +277,13 @@ func machineTimes(f Facts) []machineTimeView {
 	add := func(m MachineTimeFacts, problem string) {
 		part := func(nodeSeconds float64) string {
 			if m.NodeSeconds() == 0 {
-				return formatNodeSeconds(nodeSeconds)
+				return FormatNodeSeconds(nodeSeconds)
 			}
-			return formatNodeSeconds(nodeSeconds) + " (" + strings.ReplaceAll(FormatShare(nodeSeconds/m.NodeSeconds()), " ", "") + ")"
+			return FormatNodeSeconds(nodeSeconds) + " (" + strings.ReplaceAll(FormatShare(nodeSeconds/m.NodeSeconds()), " ", "") + ")"
 		}
 		out = append(out, machineTimeView{
-			Library: m.Library, Problem: problem, Jobs: m.Jobs, Queue: formatSeconds(m.Queue),
-			Launch: part(m.Launch), Warmup: part(m.Warmup), Measure: part(m.Measure), Idle: part(m.Idle), All: formatNodeSeconds(m.NodeSeconds()),
+			Library: m.Library, Problem: problem, Jobs: m.Jobs, Queue: FormatSeconds(m.Queue),
+			Launch: part(m.Launch), Warmup: part(m.Warmup), Measure: part(m.Measure), Idle: part(m.Idle), All: FormatNodeSeconds(m.NodeSeconds()),
 		})
 	}
 	for _, m := range f.MachineTime {
@@ -304,37 +304,6 @@ func machineTimes(f Facts) []machineTimeView {
 
 // absent is the text that every table shows for an unknown number.
 const absent = "–"
-
-func formatSeconds(s float64) string {
-	unit := timeUnit(s)
-	return trimmed(s/unit.seconds, 1) + " " + unit.name
-}
-
-// formatNodeSeconds returns a text such as "3.2 node h".
-func formatNodeSeconds(s float64) string {
-	unit := timeUnit(s)
-	return trimmed(s/unit.seconds, 1) + " node " + unit.name
-}
-
-type unit struct {
-	name    string
-	seconds float64
-}
-
-// timeUnit returns the unit in which s has one to three digits before the decimal point.
-func timeUnit(s float64) unit {
-	switch {
-	case s == 0 || s >= 1 && s < 120:
-		return unit{"s", 1}
-	case s < 1e-3:
-		return unit{"µs", 1e-6}
-	case s < 1:
-		return unit{"ms", 1e-3}
-	case s < 2*3600:
-		return unit{"min", 60}
-	}
-	return unit{"h", 3600}
-}
 
 // FormatSlowdown writes a ratio with three decimals, or one decimal from 10 on.
 func FormatSlowdown(x float64) string {

@@ -69,7 +69,7 @@ func newHeatView(pairs []discover.PairTime) (*heatView, error) {
 		}
 	}
 	picture, err := heatMap(distances, order, least, most)
-	v := heatView{Picture: picture, Tree: treePath(tree, order), Shortest: formatSeconds(least), Longest: formatSeconds(most)}
+	v := heatView{Picture: picture, Tree: treePath(tree, order), Shortest: FormatSeconds(least), Longest: FormatSeconds(most)}
 	for _, i := range order {
 		v.Nodes = append(v.Nodes, nodes[i])
 	}

@@ -87,10 +87,10 @@ func (l traceLine) texts(all traceLine) map[string]string {
 		"calls": fmt.Sprintf("%.6g", l.calls), "share": FormatShare(l.share(all)), "with": l.selected,
 	}
 	if all.seconds > 0 && l.calls > 0 {
-		out["time"], out["a call"] = formatSeconds(l.seconds), formatSeconds(l.seconds/l.calls)
+		out["time"], out["a call"] = FormatSeconds(l.seconds), FormatSeconds(l.seconds/l.calls)
 	}
 	if l.longest > 0 {
-		out["shortest"], out["longest"] = formatSeconds(l.shortest), formatSeconds(l.longest)
+		out["shortest"], out["longest"] = FormatSeconds(l.shortest), FormatSeconds(l.longest)
 	}
 	if l.covered > 0 {
 		out["saving"] = FormatShare(l.saved / l.seconds)
@@ -269,5 +269,5 @@ func (g *Gains) sentence(all traceLine) string {
 		return ""
 	}
 	return fmt.Sprintf("Campaign %s predicts that its files save %s of the time in collectives, %s of %s. The saving is smaller where ranks wait for each other. Calls with %s of the time are near tuned points.",
-		g.Name, FormatShare(all.saved/all.seconds), formatSeconds(all.saved), formatSeconds(all.seconds), FormatShare(all.covered/all.seconds))
+		g.Name, FormatShare(all.saved/all.seconds), FormatSeconds(all.saved), FormatSeconds(all.seconds), FormatShare(all.covered/all.seconds))
 }

@@ -126,8 +126,13 @@ func Riskiest(f Facts, library string) []RiskyPoint {
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b RiskyPoint) int { return cmp.Compare(b.Risk, a.Risk) })
-	return out[:min(riskiest, len(out))]
+	return HighestRisk(out)
+}
+
+// HighestRisk returns as many of the points as a verdict lists, those with the highest risk first.
+func HighestRisk(points []RiskyPoint) []RiskyPoint {
+	slices.SortStableFunc(points, func(a, b RiskyPoint) int { return cmp.Compare(b.Risk, a.Risk) })
+	return points[:min(riskiest, len(points))]
 }
 
 // excess returns by which share a known ratio exceeds 1. It is 0 within metrics.TieTolerance.
@@ -192,11 +197,11 @@ func (v Verdict) SlowerText() string {
 
 // Text returns what the results cost, for example "3.2 node h, 2.1 node h of it for the verification".
 func (c Cost) Text() string {
-	all := formatNodeSeconds(c.Tuning + c.Verification)
+	all := FormatNodeSeconds(c.Tuning + c.Verification)
 	if c.Verification == 0 {
 		return all + ", no verification yet"
 	}
-	return all + ", " + formatNodeSeconds(c.Verification) + " of it for the verification"
+	return all + ", " + FormatNodeSeconds(c.Verification) + " of it for the verification"
 }
 
 // Verdicts returns the verdicts of all libraries.

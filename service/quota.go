@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"time"
 
 	"tutti/coll"
 	"tutti/internal/config"
+	"tutti/report"
 )
 
 // NodeHours contains the limits of node-hours, and the node-hours that were used today.
@@ -37,7 +37,7 @@ func budgetOf(opt *Options, b config.Base, set map[string]string) (float64, erro
 		return 0, err
 	case d.NodeHours > most:
 		return 0, &config.FieldError{Field: "set.stop.node_hours", Text: fmt.Sprintf(
-			"%s: the service allows a campaign at most %s node-hours (node_hours.campaign)", formatHours(d.NodeHours), formatHours(most))}
+			"%s: the service allows a campaign at most %s node-hours (node_hours.campaign)", report.FormatNodeHours(d.NodeHours), report.FormatNodeHours(most))}
 	}
 	return cmp.Or(d.NodeHours, most), nil
 }
@@ -60,7 +60,7 @@ func exceeded(opt *Options, e *entry) error {
 	switch ran := e.ranUntil(opt.Clock.Now()); {
 	case e.measures() && reserved(opt, e) == 0:
 		return fmt.Errorf("%w: campaign %s has taken %s node-hours of a budget of %s",
-			ErrQuota, e.ID, formatHours(e.current().Progress.NodeSeconds/3600), formatHours(e.NodeHours))
+			ErrQuota, e.ID, report.FormatNodeHours(e.current().Progress.NodeSeconds/3600), report.FormatNodeHours(e.NodeHours))
 	case !e.measures() && limits.Recorded > 0 && ran > limits.Recorded:
 		return fmt.Errorf("%w: campaign %s on recorded data has run for more than %v (limits.recorded)", ErrLimit, e.ID, limits.Recorded)
 	case limits.DiskBytes > 0 && e.disk > limits.DiskBytes:
@@ -125,15 +125,7 @@ func (h NodeHours) checkToday(budget float64) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %s of today's %s remain, this campaign may take %s: ask for fewer with stop.node_hours, or tomorrow",
-		ErrQuota, formatHours(max(0, h.Day-h.Spent)), formatHours(h.Day), formatHours(config.Overrun*budget))
-}
-
-// formatHours writes node-hours with three significant digits.
-func formatHours(h float64) string {
-	if h >= 100 {
-		return strconv.FormatFloat(h, 'f', 0, 64)
-	}
-	return strconv.FormatFloat(h, 'g', 3, 64)
+		ErrQuota, report.FormatNodeHours(max(0, h.Day-h.Spent)), report.FormatNodeHours(h.Day), report.FormatNodeHours(config.Overrun*budget))
 }
 
 // daySpending contains the node-seconds that were spent on one day. It keeps only the latest day.

@@ -191,6 +191,7 @@ func redactedHeader(line []byte) (any, error) {
 		spec.Runner.Setup[i] = hidden
 	}
 	var err error
+	header.Rules = "" // a path
 	header.Spec, err = json.Marshal(spec)
 	return header, err
 }

@@ -47,6 +47,7 @@ type Pass struct {
 	Rules      Rules       `json:"rules"`
 	Points     []TestPoint `json:"points"`
 
+	Fixed         bool    `json:"fixed,omitzero"` // slower points are not reverted
 	Changed       int     `json:"changed"`        // grid points at which the files select an algorithm
 	ChangedWeight float64 `json:"changed_weight"` // their share of the weight of all grid points
 	Selection     string  `json:"selection"`      // checksum of the selections at all grid points

@@ -229,7 +229,7 @@ func (m *measurer) block(ctx context.Context, at Event, points []int) (map[coll.
 	}
 	began, spent := time.Now(), m.spent
 	if m.opt.Observe != nil {
-		at.Library, at.Pass, at.Points = m.opt.Library, m.pass.Number, len(points)
+		at.Library, at.Pass, at.Points, at.MinBlocks = m.opt.Library, m.pass.Number, len(points), m.rules.MinBlocks
 		m.opt.Observe(at)
 	}
 	batch := benchrunner.Batch{Label: m.opt.Library + "-verify", Round: round, Requests: requests, Jobs: jobs}

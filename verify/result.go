@@ -25,7 +25,8 @@ type Result struct {
 	Collectives         []CollectiveResult `json:"collectives"`                    // sorted by name
 	Reverted            []Finding          `json:"reverted"`                       // findings of all passes, in their order
 	RevertedCollectives []coll.Collective  `json:"reverted_collectives,omitempty"` // sorted by name
-	Slower              []Finding          `json:"slower"`                         // points still slower although their collective was reverted
+	Slower              []Finding          `json:"slower"`                         // points still slower although their collective was reverted, or slower by fixed files
+	Fixed               bool               `json:"fixed,omitzero"`                 // the files are somebody else's: slower points are not reverted
 	ForcingChecks       []ForcingCheck     `json:"obedience"`                      // results of the last checks; nil if there were none
 	Exhausted           string             `json:"exhausted,omitempty"`            // the limit that ended the verification; "" if its points were decided
 	Changed             int                `json:"changed"`                        // grid points at which the files select an algorithm
@@ -155,7 +156,7 @@ func restorePoints(library string, entries []Entry) (r Result, measured map[coll
 	if len(st.passes) == 0 {
 		return r, nil, nil
 	}
-	r.Rules, r.Passes, r.Ended = st.passes[0].Rules, len(st.passes), st.ended()
+	r.Rules, r.Passes, r.Ended, r.Fixed = st.passes[0].Rules, len(st.passes), st.ended(), st.passes[0].Fixed
 	for _, v := range st.outcomes {
 		r.Exhausted = v.Exhausted
 		r.Reverted = append(r.Reverted, v.Reverted...)

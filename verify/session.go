@@ -40,6 +40,7 @@ type Options struct {
 	// MachineTime.
 	WallTime time.Duration
 	Again    bool        // begin a new session if the last one has ended
+	Fixed    bool        // the files stay as they are: points that are slower are reported and not reverted
 	Observe  func(Event) // called before each block; may be nil
 }
 
@@ -49,6 +50,7 @@ type Event struct {
 	Pass      int
 	Stage     Stage
 	Block     int // number of the block in its stage
+	MinBlocks int // fewest blocks at a point
 	MaxBlocks int // most blocks of the stage
 	Points    int // points that the block measures
 }
@@ -217,7 +219,7 @@ func (s *Session) nextPass(state state, problems []Problem) (pass Pass, begun bo
 	if pass, begun = state.openPass(); begun {
 		return pass, true, nil
 	}
-	pass = Pass{Number: len(state.passes) + 1, FirstRound: s.round + 1, Rules: s.rules, Selection: checksum(problems)}
+	pass = Pass{Number: len(state.passes) + 1, FirstRound: s.round + 1, Rules: s.rules, Fixed: s.opt.Fixed, Selection: checksum(problems)}
 	x := &plan{rules: s.rules, problems: problems, block: s.opt.BlockSeconds, chosen: map[coll.Point]bool{}}
 	for _, c := range x.population(nil) {
 		pass.Changed++
@@ -289,7 +291,7 @@ func (s *Session) decideNext(v *PassOutcome, pass Pass, problems []Problem) {
 	v.Number, v.Reverted = pass.Number, []Finding{}
 	for _, f := range found {
 		switch {
-		case slices.Contains(left, f.Collective):
+		case pass.Fixed || slices.Contains(left, f.Collective):
 			v.Slower = append(v.Slower, f)
 			continue
 		case f.Choice.IsDefault() || pass.Number-st.lastEnd() >= s.rules.Passes:
@@ -301,7 +303,7 @@ func (s *Session) decideNext(v *PassOutcome, pass Pass, problems []Problem) {
 	}
 	slices.Sort(v.RevertedCollectives)
 	v.End = len(v.Reverted) == 0 && len(v.RevertedCollectives) == 0
-	if v.End && v.Exhausted == "" && pass.Number-st.lastEnd() < s.rules.Passes {
+	if v.End && v.Exhausted == "" && len(v.Slower) == 0 && pass.Number-st.lastEnd() < s.rules.Passes {
 		x := &plan{rules: s.rules, problems: problems}
 		v.End = s.knownAfter(*v).bound() <= s.rules.Share || len(x.population(st.tested())) == 0
 	}

@@ -10,9 +10,9 @@ import (
 // Verdict says what a verification shows about the files of a library.
 type Verdict string
 
-// The verdicts. They hold for the files after slower selections were reverted.
+// The verdicts. They hold for the files after slower selections were reverted, unless the files are fixed.
 const (
-	IsSlower    Verdict = "slower"     // points are slower although they use the default
+	IsSlower    Verdict = "slower"     // points are slower although they use the default, or with fixed files
 	IsNotSlower Verdict = "not slower" // not slower by more than Rules.Detect; see Result.Proved
 	NotProved   Verdict = "not proved"
 )
@@ -62,6 +62,9 @@ func (r Result) Statement() string {
 	}
 	if faults > 0 {
 		text += fmt.Sprintf(", %d of them slower and reverted to the default", faults)
+	}
+	if n := len(r.Slower); r.Fixed && n > 0 {
+		text += fmt.Sprintf(", %d of them slower", n)
 	}
 	text += ": " + r.worst(faults > 0)
 	switch {

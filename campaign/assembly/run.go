@@ -131,12 +131,24 @@ func RestoreAll(dir string) (*Campaign, []campaign.Result, *journal.Contents, er
 	if err != nil {
 		return nil, nil, nil, input(err)
 	}
+	if err := CheckCampaign(contents, dir); err != nil {
+		return nil, nil, nil, err
+	}
 	c, err := Restore(contents, dir)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	results, err := c.Results(contents.State())
 	return c, results, contents, err
+}
+
+// CheckCampaign returns an error that matches ErrInput for a folder in which a selection file from elsewhere is verified:
+// it has no campaign.
+func CheckCampaign(contents *journal.Contents, dir string) error {
+	if contents.Header.Rules == "" {
+		return nil
+	}
+	return input(fmt.Errorf("%s has no campaign, but the verification of %s: tutti verify goes on with it and prints its result", dir, contents.Header.Rules))
 }
 
 // Withdraw removes the job folders and the journal of a campaign whose first jobs were rejected by the scheduler. The

@@ -174,6 +174,13 @@ func (c *Conclusions) next(f report.Facts, v report.Verdict, problems []report.P
 			return report.NextStep{Why: "use the files in jobs", Command: ".", File: lib.Files[i]}
 		}
 		return report.NextStep{Why: "use the files in jobs; see docs/how-to"}
+	}
+	return goOn(*verified, only)
+}
+
+// goOn returns how a verification goes on that has not proved its files.
+func goOn(verified report.VerificationFacts, only string) report.NextStep {
+	switch {
 	case len(verified.Untrusted()) > 0:
 		return report.NextStep{Why: "verify again on a quiet machine", Command: "tutti verify", Options: "--restart" + only}
 	case verified.Exhausted != "":

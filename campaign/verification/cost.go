@@ -1,6 +1,7 @@
 package verification
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -15,6 +16,13 @@ import (
 // minBudget is the smallest default limit of machine time, for all libraries of a campaign together. Even after a
 // short campaign, a verification needs some blocks.
 const minBudget = 10 * time.Minute
+
+// Default limits of the verification of a file from elsewhere, which has no campaign to compare with: for a first look on a
+// machine where users wait for it, and for recorded data, which cost nothing.
+const (
+	givenBudget    = 2 * time.Hour
+	recordedBudget = 1000 * time.Hour
+)
 
 // Estimate says what verifying one library costs and can show. All its numbers are zero if the verification has ended.
 type Estimate struct {
@@ -34,11 +42,11 @@ func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 	if err != nil {
 		return Estimate{}, err
 	}
-	target, err := v.models.Library(v.state, lib)
+	from, err := v.source(lib)
 	if err != nil {
 		return Estimate{}, err
 	}
-	problems, err := s.problems(target)
+	problems, err := s.problems(from)
 	if err != nil {
 		return Estimate{}, err
 	}
@@ -58,6 +66,10 @@ func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 	if err != nil {
 		return Estimate{}, err
 	}
+	if !prices.known() {
+		e.Seconds, e.NodeSeconds = e.Budget, e.Budget*float64(mostNodes(next.Points))
+		return e, nil
+	}
 	all, nodes := 0.0, 0.0
 	for i, p := range next.Points {
 		seconds := prices.block([]verify.TestPoint{p})
@@ -76,6 +88,13 @@ func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 	return e, nil
 }
 
+func mostNodes(points []verify.TestPoint) (most int) {
+	for _, p := range points {
+		most = max(most, p.Nodes)
+	}
+	return most
+}
+
 // Budget returns the largest machine time for verifying a library. Libraries share the limit of all in proportion to
 // the machine time that the campaign used for each.
 func (v *Verifier) Budget(lib config.Library) time.Duration {
@@ -87,7 +106,13 @@ func (v *Verifier) Budget(lib config.Library) time.Duration {
 		}
 	}
 	limit := v.opt.MachineTime
-	if limit == 0 {
+	switch {
+	case limit > 0:
+	case v.given != nil && !v.campaign.Config.Runner.Live():
+		limit = recordedBudget
+	case v.given != nil:
+		limit = cmp.Or(v.campaign.Config.Stop.MachineTime, givenBudget)
+	default:
 		limit = max(minBudget, time.Duration(all*float64(time.Second)))
 	}
 	if !(all > 0) {
@@ -137,6 +162,9 @@ func (v *Verifier) prices(lib config.Library) (prices, error) {
 	}
 	return out, nil
 }
+
+// known reports whether anything was measured that tells what a measurement costs.
+func (x prices) known() bool { return len(x.usages)+len(x.points) > 0 }
 
 // block returns the expected machine time of a block: one measurement of the files and one of the default at each
 // point.

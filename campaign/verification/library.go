@@ -10,7 +10,6 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/campaign"
-	"tutti/campaign/export"
 	"tutti/coll"
 	"tutti/doctor"
 	"tutti/internal/config"
@@ -34,17 +33,16 @@ type libraryUnderTest struct {
 
 // write writes the files of the library. They omit selections that were found slower than the default.
 func (s *libraryUnderTest) write(ctx context.Context) (verify.Files, error) {
-	target, err := s.models.Library(s.state, s.lib)
+	from, err := s.source(s.lib)
 	if err != nil {
 		return verify.Files{}, err
 	}
-	w, err := target.Write(ctx, s.campaign.Config.Output)
-	if err != nil {
+	if s.setup, err = from.write(ctx); err != nil {
 		return verify.Files{}, err
 	}
-	s.setup, s.choose = w.Setup, target.Choices()
+	s.choose = from.choices
 	var files verify.Files
-	if files.Problems, err = s.problems(target); err != nil {
+	if files.Problems, err = s.problems(from); err != nil {
 		return verify.Files{}, err
 	}
 	if !s.campaign.Config.Runner.Live() {
@@ -61,13 +59,12 @@ func (s *libraryUnderTest) write(ctx context.Context) (verify.Files, error) {
 }
 
 // problems returns, for each collective of the library that has a selection, what to verify.
-func (s *libraryUnderTest) problems(target *export.Target) ([]verify.Problem, error) {
+func (s *libraryUnderTest) problems(from source) ([]verify.Problem, error) {
 	var out []verify.Problem
-	choices, risks := target.Choices(), target.Risks()
 	calls := s.campaign.Config.Grid.Calls
 	weights, total := map[coll.Point]float64{}, 0.0
 	for _, p := range s.campaign.Problems {
-		choose, ok := choices[p.Collective]
+		choose, ok := from.choices[p.Collective]
 		if p.Library != s.lib.Name || !ok {
 			continue
 		}
@@ -75,7 +72,7 @@ func (s *libraryUnderTest) problems(target *export.Target) ([]verify.Problem, er
 		if err != nil {
 			return nil, err
 		}
-		problem.Risk = risks[p.Collective]
+		problem.Risk = from.risks[p.Collective]
 		opt := p.Weigh(metrics.Options{}, problem.Grid)
 		for i, at := range problem.Grid {
 			weights[at] = opt.Weight(i)
@@ -92,13 +89,17 @@ func (s *libraryUnderTest) problems(target *export.Target) ([]verify.Problem, er
 	return out, nil
 }
 
-// problem returns what to verify for one collective. It leaves out points at which the default cannot run.
+// problem returns what to verify for one collective. It leaves out points at which the default cannot run. Of recorded
+// data, it leaves out points at which the selected algorithm was not measured.
 func (s *libraryUnderTest) problem(p campaign.Problem, choose func(coll.Point) coll.Algorithm) (verify.Problem, error) {
 	out := verify.Problem{Collective: p.Collective, Choose: choose, OffGrid: s.campaign.Config.Runner.Live()}
 	for _, point := range p.Space.Points() {
-		if p.Space.Has(coll.Candidate{Point: point, Algorithm: coll.Default}) {
+		if p.Space.Has(coll.Candidate{Point: point, Algorithm: coll.Default}) && (out.OffGrid || p.Space.Has(coll.Candidate{Point: point, Algorithm: choose(point)})) {
 			out.Grid = append(out.Grid, point)
 		}
+	}
+	if len(out.Grid) == 0 && s.given != nil && !out.OffGrid {
+		return out, fmt.Errorf("%s: %w: at no point are both the default and the file's algorithm recorded", p.Problem, verify.ErrNothing)
 	}
 	if len(out.Grid) == 0 {
 		return out, fmt.Errorf("%s: %w", p.Problem, ErrNoDefault)

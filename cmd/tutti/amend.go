@@ -11,6 +11,7 @@ import (
 	"tutti/activelearn"
 	"tutti/internal/config"
 	"tutti/journal"
+	"tutti/report"
 )
 
 // amend changes budgets and criteria of a campaign that exists, and reopens the problems that they ended. It writes
@@ -78,7 +79,7 @@ func checkUse(state *journal.State, change config.Amendment) error {
 		return fmt.Errorf("--set stop.machine_time=%s: the campaign has used %s: want more", config.ShortDuration(limit), config.ShortDuration(time.Duration(seconds*float64(time.Second)).Round(time.Second)))
 	}
 	if limit := change.Stop.NodeHours; limit > 0 && nodeHours >= limit && changed("stop.node_hours") {
-		return fmt.Errorf("--set stop.node_hours=%g: the campaign has used %s: want more", limit, formatHours(nodeHours))
+		return fmt.Errorf("--set stop.node_hours=%g: the campaign has used %s: want more", limit, report.FormatNodeHours(nodeHours))
 	}
 	return nil
 }

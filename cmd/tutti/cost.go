@@ -29,7 +29,7 @@ func confirmCampaign(ctx context.Context, a *app, b *assembly.Campaign, yes bool
 	if yes {
 		return nil
 	}
-	cost := fmt.Sprintf("the campaign will take about %s node-hours, at most %s", formatHours(f.Expected), formatHours(f.NodeHours))
+	cost := fmt.Sprintf("the campaign will take about %s node-hours, at most %s", report.FormatNodeHours(f.Expected), report.FormatNodeHours(f.NodeHours))
 	return confirmCost(a, cost, f.Expected, b.Config.Runner.Confirm, "agree with --yes, set stop.node_hours, or look with --dry-run")
 }
 
@@ -40,7 +40,7 @@ func confirmCost(a *app, cost string, expected, limit float64, instead string) e
 	if expected <= limit {
 		return nil
 	}
-	question := fmt.Sprintf("%s, more than runner.confirm, %s", cost, formatHours(limit))
+	question := fmt.Sprintf("%s, more than runner.confirm, %s", cost, report.FormatNodeHours(limit))
 	if !term.IsTerminal(int(a.stdin.Fd())) {
 		return withCode(codeUsage, fmt.Errorf("%s: %s", question, instead))
 	}
@@ -61,7 +61,7 @@ func confirmCost(a *app, cost string, expected, limit float64, instead string) e
 func printForecast(a *app, f assembly.Forecast, collectiveShare float64, scripts bool) {
 	rows := make([]table.Row, len(f.Jobs))
 	for i, j := range f.Jobs {
-		rows[i] = table.Row{j.Problem, fmt.Sprintf("%dx%d", j.Nodes, j.PPN), formatSeconds(j.Limit), j.Launches, j.Candidates, formatHours(j.Expected), formatHours(j.NodeHours)}
+		rows[i] = table.Row{j.Problem, fmt.Sprintf("%dx%d", j.Nodes, j.PPN), report.FormatSeconds(j.Limit), j.Launches, j.Candidates, report.FormatNodeHours(j.Expected), report.FormatNodeHours(j.NodeHours)}
 	}
 	for _, l := range f.LeftOut {
 		if l.Whole() {
@@ -70,12 +70,12 @@ func printForecast(a *app, f assembly.Forecast, collectiveShare float64, scripts
 	}
 	a.printTable(table.Row{"problem", "layout", "limit", "launches", "candidates", "node-hours", "at most"}, rows)
 	fmt.Fprintf(a.stdout, "first round: %s, at most %s node-hours; whole campaign: about %s node-hours, at most %s\n",
-		plural(len(f.Jobs), "job"), formatHours(f.RoundNodeHours), formatHours(f.Expected), formatHours(f.NodeHours))
+		plural(len(f.Jobs), "job"), report.FormatNodeHours(f.RoundNodeHours), report.FormatNodeHours(f.Expected), report.FormatNodeHours(f.NodeHours))
 	for _, saved := range []float64{0.10, 0.01} {
 		ofApplications := collectiveShare * saved
 		if ofApplications > 0 {
 			fmt.Fprintf(a.stdout, "break-even if the campaign saves %.0f %% of collective time: after %s node-hours of applications with %s in collectives (%s saved an hour)\n",
-				100*saved, formatHours(f.Expected/ofApplications), report.FormatShare(collectiveShare), formatSeconds(3600*ofApplications))
+				100*saved, report.FormatNodeHours(f.Expected/ofApplications), report.FormatShare(collectiveShare), report.FormatSeconds(3600*ofApplications))
 		}
 	}
 	printWarnings(a.stdout, f.LeftOut)

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"regexp"
 	"strings"
@@ -66,24 +65,6 @@ func (a *app) printTable(header table.Row, rows []table.Row) {
 	t := report.NewTable(header)
 	t.AppendRows(rows)
 	fmt.Fprintln(a.stdout, t.Render())
-}
-
-// formatHours returns hours as text with two significant digits, or with one digit if they are below 0.01.
-func formatHours(h float64) string {
-	if h > 0 && h < 0.01 {
-		return fmt.Sprintf("%.1g", h)
-	}
-	return fmt.Sprintf("%.*f", max(0, 2-int(math.Log10(max(1, h)))), h)
-}
-
-// formatSeconds returns a duration as text, such as 1.25s or 3m10s. It rounds to 10 ms below 10 s,
-// otherwise to 1 s.
-func formatSeconds(s float64) string {
-	d := time.Duration(s * float64(time.Second))
-	if d < 10*time.Second {
-		return d.Round(10 * time.Millisecond).String()
-	}
-	return d.Round(time.Second).String()
 }
 
 // plural returns a number with its noun in the right form, for example "1 node" or "4 nodes".

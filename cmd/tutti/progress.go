@@ -16,6 +16,7 @@ import (
 	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/journal"
+	"tutti/report"
 )
 
 // progressDisplay shows the progress of a campaign. On a terminal, each pair of library and collective (a
@@ -175,7 +176,7 @@ func progressLine(e campaign.Event) string {
 	v := e.Evaluation
 	text := fmt.Sprintf("%-22s", e.Problem)
 	if v.Round > 0 {
-		text += fmt.Sprintf(" round %-3d measured %3.0f %%  machine %-8s", v.Round, 100*v.CandidateShare, formatSeconds(v.MachineSeconds))
+		text += fmt.Sprintf(" round %-3d measured %3.0f %%  machine %-8s", v.Round, 100*v.CandidateShare, report.FormatSeconds(v.MachineSeconds))
 	}
 	if v.Slowdown > 0 {
 		text += fmt.Sprintf(" slowdown %.3f  mistakes %2.0f %% ", v.Slowdown, 100*v.Mistakes)

@@ -67,8 +67,8 @@ func TestPlainProgress(t *testing.T) {
 	e.Phase, e.Stop = campaign.PhaseEnd, activelearn.Converged
 	d.observe(e)
 	d.stop()
-	want := `mpich bcast            round 1   measured  50 %  machine 3.14s    slowdown 1.500  mistakes 25 %
-mpich bcast            round 50  measured  50 %  machine 3.14s    slowdown 1.500  mistakes 25 %  converged
+	want := `mpich bcast            round 1   measured  50 %  machine 3.1 s    slowdown 1.500  mistakes 25 %
+mpich bcast            round 50  measured  50 %  machine 3.1 s    slowdown 1.500  mistakes 25 %  converged
 `
 	if out.String() != want {
 		t.Errorf("got\n%swant\n%s", &out, want)

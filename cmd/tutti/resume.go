@@ -66,7 +66,7 @@ func resumeCampaign(ctx context.Context, a *app, folder string, o resumeOptions)
 	if err != nil {
 		return err
 	}
-	if err := a.amend(jnl, contents, folder, o.set); err != nil {
+	if err := errors.Join(assembly.CheckCampaign(contents, folder), a.amend(jnl, contents, folder, o.set)); err != nil {
 		return errors.Join(err, jnl.Close())
 	}
 	a.warn(editsOf(contents, folder))

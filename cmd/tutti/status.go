@@ -266,14 +266,14 @@ func printStatus(a *app, s campaignStatus, dir string) {
 	}
 	fmt.Fprintf(a.stdout, "\nstarted %s, last activity %s, %d records\n", s.Created.Format(time.RFC3339), s.Last.Format(time.RFC3339), s.Records)
 	for _, b := range s.Budgets {
-		show := formatSeconds
+		show := report.FormatSeconds
 		if b.Key == "stop.node_hours" {
-			show = formatHours
+			show = report.FormatNodeHours
 		}
 		fmt.Fprintf(a.stdout, "%s: %s of %s used, %s left\n", b.Key, show(b.Used), show(b.Limit), show(b.Left))
 	}
 	if s.PreflightSeconds > 0 {
-		fmt.Fprintf(a.stdout, "machine time of reading the settings of the machine: %s\n", formatSeconds(s.PreflightSeconds))
+		fmt.Fprintf(a.stdout, "machine time of reading the settings of the machine: %s\n", report.FormatSeconds(s.PreflightSeconds))
 	}
 	var rows []table.Row
 	var sources []string
@@ -287,7 +287,7 @@ func printStatus(a *app, s campaignStatus, dir string) {
 			measured = report.FormatShare(p.CandidateShare)
 		}
 		rows = append(rows, table.Row{
-			p.Library, p.Collective, p.Trials, measured, formatSeconds(p.MachineSeconds), slowdown, mistakes, stop,
+			p.Library, p.Collective, p.Trials, measured, report.FormatSeconds(p.MachineSeconds), slowdown, mistakes, stop,
 		})
 	}
 	a.printTable(table.Row{"library", "collective", "trials", "measured", "machine time", "tuned", "mistakes", "stop"}, rows)

@@ -12,6 +12,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/campaign/assembly"
 	"tutti/internal/config"
+	"tutti/report"
 	"tutti/topology/pairs"
 )
 
@@ -103,7 +104,7 @@ func (o *discoverOptions) forecast(ctx context.Context, c *assembly.Campaign) er
 
 func confirmPairs(a *app, jobs []assembly.PlannedJob, limit float64, instead string) error {
 	most, expected := costOf(jobs)
-	return confirmCost(a, fmt.Sprintf("pairs will take about %s node-hours, at most %s", formatHours(expected), formatHours(most)), expected, limit, instead)
+	return confirmCost(a, fmt.Sprintf("pairs will take about %s node-hours, at most %s", report.FormatNodeHours(expected), report.FormatNodeHours(most)), expected, limit, instead)
 }
 
 func costOf(jobs []assembly.PlannedJob) (most, expected float64) {
@@ -117,11 +118,11 @@ func costOf(jobs []assembly.PlannedJob) (most, expected float64) {
 func printPlanned(a *app, jobs []assembly.PlannedJob) {
 	rows := make([]table.Row, len(jobs))
 	for i, j := range jobs {
-		rows[i] = table.Row{j.Name, j.Nodes, j.PPN, formatSeconds(j.Limit), formatHours(j.Expected), formatHours(j.NodeHours)}
+		rows[i] = table.Row{j.Name, j.Nodes, j.PPN, report.FormatSeconds(j.Limit), report.FormatNodeHours(j.Expected), report.FormatNodeHours(j.NodeHours)}
 	}
 	a.printTable(table.Row{"job", "nodes", "ppn", "limit", "node-hours", "at most"}, rows)
 	most, expected := costOf(jobs)
-	fmt.Fprintf(a.stdout, "pairs in %s: about %s node-hours, at most %s; one more job measures a pair of each class\n", plural(len(jobs), "job"), formatHours(expected), formatHours(most))
+	fmt.Fprintf(a.stdout, "pairs in %s: about %s node-hours, at most %s; one more job measures a pair of each class\n", plural(len(jobs), "job"), report.FormatNodeHours(expected), report.FormatNodeHours(most))
 }
 
 func (o *discoverOptions) run(ctx context.Context, c *assembly.Campaign) (err error) {

@@ -40,13 +40,15 @@ type verifyOptions struct {
 	restart     bool
 	drift       int
 	compilers   []string // LIBRARY=COMMAND
+	file        string   // selection file from elsewhere; "": those of the campaign
+	config      string   // campaign file that says where file is verified
 	dry         bool
 	yes         bool
 }
 
 func verifyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "verify FOLDER",
+		Use:   "verify FOLDER | verify --rules FILE -c FILE [FOLDER]",
 		Short: "Compare the selection files with the library's defaults on the machine",
 		Long: `verify compares each library of a campaign with and without its selection file, side by
 side: in blocks that measure each chosen point once in both ways, in random order. It
@@ -79,6 +81,12 @@ are refused: their benchmarks fail.
 --set changes the rules of the test:
 
 ` + rulesHelp() + `
+--rules verifies a selection file from elsewhere against the default. The campaign file -c
+says where: machine, library, collectives and grid. Nothing is tuned and the file stays as
+it is: slower points are reported. Journal, report and a copy of the file are in FOLDER, by
+default the output of the campaign file with -rules added. The limit of machine time is
+stop.machine_time of the campaign file, else 2 hours. To go on: tutti verify FOLDER.
+
 --drift N measures N candidates of the campaign again, spread over its problems and
 points, and prints how far the times differ. It verifies nothing and leaves the campaign
 unchanged. A difference well above the noise of the machine means that it is not the
@@ -88,13 +96,17 @@ machine that was tuned: tutti serve then tunes again ("when: drift").`,
 			"tutti verify results/night --dry-run",
 			"tutti verify results/night --machine-time 2h --mpicc mpich=/opt/mpich/bin/mpicc",
 			"tutti verify results/night --set points=20 --set tolerance=0.05",
+			"tutti verify --rules /etc/openmpi/tuned.rules -c night.yaml",
 			"tutti verify results/night --drift 16"),
-		Args:              oneFolder,
+		Args:              arguments(0, 1, "the folder of one campaign"),
 		ValidArgsFunction: completeFolders,
 	}
 	o := verifyOptions{app: a, rules: verify.DefaultRules()}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&o.set, "set", nil, "change a rule of the test: `KEY=VALUE`, repeatable")
+	flags.StringVar(&o.file, "rules", "", "verify this selection `FILE` instead of a campaign's (with -c)")
+	flags.StringVarP(&o.config, "config", "c", "", "campaign `FILE` that says where --rules is verified")
+	mustComplete(errors.Join(cmd.MarkFlagFilename("rules"), cmd.MarkFlagFilename("config", "yaml", "yml")))
 	flags.StringVar(&o.library, "library", "", "`NAME` of the only library to verify; default: all of the campaign")
 	completeLibraries(cmd, "library")
 	flags.DurationVar(&o.machineTime, "machine-time", 0, "limit of machine time for all libraries together; 0: what the campaign used, at least 10m")
@@ -112,8 +124,11 @@ machine that was tuned: tutti serve then tunes again ("when: drift").`,
 		return out, cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 	}))
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := o.check(cmd); err != nil {
+		if err := o.check(cmd, args); err != nil {
 			return usageError(cmd, err)
+		}
+		if o.file != "" {
+			return o.runRules(cmd.Context(), args)
 		}
 		if cmd.Flags().Changed("drift") {
 			return measureDrift(cmd.Context(), a, args[0], o.drift)
@@ -148,8 +163,17 @@ func rulesHelp() string {
 	return b.String()
 }
 
-// check applies the values of --set. It returns an error if a value is out of range.
-func (o *verifyOptions) check(cmd *cobra.Command) error {
+// check applies the values of --set. It returns an error if a value is out of range, or if arguments contradict each
+// other.
+func (o *verifyOptions) check(cmd *cobra.Command, args []string) error {
+	switch {
+	case (o.file == "") != (o.config == ""):
+		return errors.New("--rules FILE and -c FILE: want both, the selection file and the campaign file that says where it is verified")
+	case o.file == "" && len(args) == 0:
+		return errors.New("want the folder of one campaign, or --rules FILE and -c FILE")
+	case o.file != "" && cmd.Flags().Changed("drift"):
+		return errors.New("--drift measures a campaign again: want it without --rules")
+	}
 	for _, setting := range o.set {
 		if err := setRule(&o.rules, setting); err != nil {
 			return err
@@ -207,6 +231,10 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 	if err := c.Connect(contents.Header.ID, o.environ); err != nil {
 		return err
 	}
+	given, err := o.givenRules(c, contents)
+	if err != nil {
+		return err
+	}
 	chosen, err := chooseLibraries(c, o.library)
 	if err != nil {
 		return withCode(codeUsage, fmt.Errorf("--library %w", err))
@@ -215,12 +243,7 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 	if err != nil {
 		return withCode(codeUsage, err)
 	}
-	trained := o.announce("training the final models ...")
-	p, err := verification.New(ctx, c, jnl, contents.State(), verification.Options{
-		Rules: o.rules, MachineTime: o.machineTime, WallTime: o.wallTime, Again: o.restart, Compilers: compilers,
-		Observe: (&verifyProgress{out: o.stderr, now: time.Now, began: time.Now()}).observe, Warn: func(text string) { o.warn([]string{text}) },
-	})
-	trained()
+	p, err := o.verifier(ctx, c, jnl, contents.State(), given, compilers)
 	if err != nil {
 		return err
 	}
@@ -235,6 +258,20 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	return verifyAndWrite(ctx, o.app, p, chosen, c)
+}
+
+// verifier returns the verifier of a campaign's files, or of a file from elsewhere.
+func (o *verifyOptions) verifier(ctx context.Context, c *assembly.Campaign, jnl *journal.Journal, state *journal.State, given *mpi.RuleFile, compilers map[string]string) (*verification.Verifier, error) {
+	opt := verification.Options{
+		Rules: o.rules, MachineTime: o.machineTime, WallTime: o.wallTime, Again: o.restart, Compilers: compilers,
+		Observe: (&verifyProgress{out: o.stderr, now: time.Now, began: time.Now()}).observe, Warn: func(text string) { o.warn([]string{text}) },
+	}
+	if given != nil {
+		p, err := verification.NewOfFile(c, jnl, state, given, o.file, opt)
+		return p, withCode(codeInput, err)
+	}
+	defer o.announce("training the final models ...")()
+	return verification.New(ctx, c, jnl, state, opt)
 }
 
 // provedBefore returns the stored facts of a campaign whose files a verification has proved, if they are all that the
@@ -379,7 +416,7 @@ func verdictLines(r verify.Result) []string {
 	if r.Exhausted != "" {
 		open = append(open, fmt.Sprintf("%s: %s; go on with tutti verify", r.Library, r.Exhausted))
 	}
-	if n := len(r.Slower); n > 0 {
+	if n := len(r.Slower); n > 0 && !r.Fixed {
 		open = append(open, fmt.Sprintf("%s: slower than the default at %d points, although reverted to it", r.Library, n))
 	}
 	return open
@@ -422,7 +459,7 @@ func estimateCosts(p *verification.Verifier, chosen []config.Library, wall time.
 		}
 		if budget < e.Least {
 			return nil, withCode(codeUsage, fmt.Errorf("%s: %s of %s for this library can show nothing: the fewest blocks at one point take about %s; give more",
-				e.Library, flag, formatSeconds(budget), formatSeconds(math.Ceil(e.Least)))) // rounded up: the value shown is enough
+				e.Library, flag, config.ShortDuration(time.Duration(budget*float64(time.Second)).Round(time.Second)), config.ShortDuration(time.Duration(math.Ceil(e.Least))*time.Second))) // rounded up: the value shown is enough
 		}
 		out = append(out, e)
 	}
@@ -432,7 +469,7 @@ func estimateCosts(p *verification.Verifier, chosen []config.Library, wall time.
 func printEstimates(a *app, estimates []verification.Estimate) {
 	rows := make([]table.Row, len(estimates))
 	for i, e := range estimates {
-		rows[i] = table.Row{e.Library, e.Points, formatSeconds(e.Seconds), formatSeconds(e.Budget), formatHours(e.NodeSeconds / 3600)}
+		rows[i] = table.Row{e.Library, e.Points, report.FormatSeconds(e.Seconds), report.FormatSeconds(e.Budget), report.FormatNodeHours(e.NodeSeconds / 3600)}
 	}
 	a.printTable(table.Row{"library", "points", "machine time", "at most", "node-hours"}, rows)
 	for _, e := range estimates {
@@ -447,14 +484,18 @@ func confirmVerify(a *app, c *assembly.Campaign, estimates []verification.Estima
 	nodeHours := 0.0
 	for _, e := range estimates {
 		if e.Points > 0 {
-			fmt.Fprintf(a.stderr, "%s: %s; %s, about %s of machine time, at most %s\n", e.Library, e.Shows, plural(e.Points, "point"), formatSeconds(e.Seconds), formatSeconds(e.Budget))
+			about := ""
+			if e.Seconds < e.Budget {
+				about = fmt.Sprintf("about %s of machine time, ", report.FormatSeconds(e.Seconds))
+			}
+			fmt.Fprintf(a.stderr, "%s: %s; %s, %sat most %s\n", e.Library, e.Shows, plural(e.Points, "point"), about, report.FormatSeconds(e.Budget))
 		}
 		nodeHours += e.NodeSeconds / 3600
 	}
 	if yes || !c.Config.Runner.Live() {
 		return nil
 	}
-	price := fmt.Sprintf("the verification will take about %s node-hours", formatHours(nodeHours))
+	price := fmt.Sprintf("the verification will take about %s node-hours", report.FormatNodeHours(nodeHours))
 	return confirmCost(a, price, nodeHours, c.Config.Runner.Confirm, "agree with --yes, set --machine-time, or look with --dry-run")
 }
 
@@ -466,19 +507,36 @@ type verifyProgress struct {
 	current  int // points of the current block
 }
 
-// observe prints a line at the start of a block of measurements, with an upper estimate of the test's remaining
-// time. The estimate assumes that the remaining blocks take as long as the blocks so far.
+// laterShare is the expected share of points that are measured in a block after the fewest ones: one in seven needs more
+// than Rules.MinBlocks blocks at 2 % noise (verify's TestPower).
+const laterShare = 0.15
+
+// observe prints a line at the start of a block of measurements, with the expected time of the rest of its test. The
+// estimate assumes that a measurement takes as long as those so far.
 func (p *verifyProgress) observe(e verify.Event) {
 	test := "first test"
 	if e.Stage == verify.Confirmation {
 		test = "second test"
 	}
-	text := fmt.Sprintf("%s: pass %d, %s, block %d of at most %d: %d points", e.Library, e.Pass, test, e.Block, e.MaxBlocks, e.Points)
+	text := fmt.Sprintf("%s: pass %d, %s, block %d of at most %d: %s", e.Library, e.Pass, test, e.Block, e.MaxBlocks, plural(e.Points, "point"))
 	p.measured += p.current
 	p.current = e.Points
 	if took := p.now().Sub(p.began); p.measured > 0 {
-		left := took.Seconds() / float64(p.measured) * float64(e.Points*(e.MaxBlocks-e.Block+1))
-		text += fmt.Sprintf(", %s so far, this test up to %s more", formatSeconds(took.Seconds()), formatSeconds(left))
+		left := took.Seconds() / float64(p.measured) * expectedMeasurements(e)
+		text += fmt.Sprintf(", %s so far, about %s left", report.FormatSeconds(took.Seconds()), report.FormatSeconds(left))
 	}
 	fmt.Fprintln(p.out, text)
+}
+
+// expectedMeasurements returns how many points the test is expected to measure in this block and all later ones.
+func expectedMeasurements(e verify.Event) float64 {
+	blocks := float64(e.MaxBlocks - e.Block + 1)
+	switch {
+	case e.Stage == verify.Confirmation:
+		return float64(e.Points) * blocks
+	case e.Block <= e.MinBlocks:
+		certain := float64(e.MinBlocks - e.Block + 1)
+		return float64(e.Points) * (certain + laterShare*math.Min(float64(e.MinBlocks), blocks-certain))
+	}
+	return float64(e.Points) * math.Min(blocks, float64(e.MinBlocks))
 }

@@ -14,16 +14,20 @@ func TestVerifyProgress(t *testing.T) {
 	began := time.Unix(0, 0)
 	now := began
 	p := &verifyProgress{out: &out, began: began, now: func() time.Time { return now }}
-	at := verify.Event{Library: "mpich", Pass: 1, Stage: verify.Screening, Block: 1, MaxBlocks: 4, Points: 10}
+	at := verify.Event{Library: "mpich", Pass: 1, Stage: verify.Screening, Block: 1, MinBlocks: 3, MaxBlocks: 5, Points: 10}
 	p.observe(at)
 	now = began.Add(20 * time.Second)
-	at.Block, at.Points = 2, 5
+	at.Block = 2
 	p.observe(at)
-	now = began.Add(30 * time.Second)
-	p.observe(verify.Event{Library: "mpich", Pass: 1, Stage: verify.Confirmation, Block: 1, MaxBlocks: 8, Points: 3})
-	want := `mpich: pass 1, first test, block 1 of at most 4: 10 points
-mpich: pass 1, first test, block 2 of at most 4: 5 points, 20s so far, this test up to 30s more
-mpich: pass 1, second test, block 1 of at most 8: 3 points, 30s so far, this test up to 48s more
+	now = began.Add(40 * time.Second)
+	at.Block, at.Points = 4, 1
+	p.observe(at)
+	now = began.Add(42 * time.Second)
+	p.observe(verify.Event{Library: "mpich", Pass: 1, Stage: verify.Confirmation, Block: 1, MinBlocks: 3, MaxBlocks: 8, Points: 3})
+	want := `mpich: pass 1, first test, block 1 of at most 5: 10 points
+mpich: pass 1, first test, block 2 of at most 5: 10 points, 20 s so far, about 46 s left
+mpich: pass 1, first test, block 4 of at most 5: 1 point, 40 s so far, about 4 s left
+mpich: pass 1, second test, block 1 of at most 8: 3 points, 42 s so far, about 48 s left
 `
 	if got := out.String(); got != want {
 		t.Errorf("got:\n%swant:\n%s", got, want)

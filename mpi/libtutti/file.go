@@ -21,7 +21,7 @@ func (*library) ReadRules(cat *mpi.Catalogue, _ string, text []byte) (*mpi.RuleF
 	}
 	f := &mpi.RuleFile{
 		Format: "table of libtutti", Library: cat.Library, Version: cat.Version, Findings: []mpi.Finding{}, Collectives: []coll.Collective{},
-		Activation: "TUTTI_TABLE=/ABSOLUTE/PATH and libtutti.so in LD_PRELOAD",
+		Load: []mpi.Setting{{Name: "TUTTI_TABLE", Value: mpi.RulePath}}, Activation: "TUTTI_TABLE=" + mpi.RulePath + " and libtutti.so in LD_PRELOAD",
 	}
 	t, lines, err := parse(text)
 	if err != nil {

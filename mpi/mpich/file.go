@@ -108,13 +108,18 @@ func (f *treeFile) parse(text []byte) bool {
 	}
 	leaf := anyLeaf(f.tree)
 	f.device = strings.HasPrefix(leaf, compositionKey)
-	f.Activation = flatFile + "=/ABSOLUTE/PATH and MPIR_CVAR_DEVICE_COLLECTIVES=none; without the second, the device's tree decides first, and this one only for the parts of a collective"
+	remark := ""
 	switch {
 	case f.device:
-		f.Format, f.Activation = "selection tree of MPICH's device ch4", deviceFile+"=/ABSOLUTE/PATH"
+		f.Format, f.Load = "selection tree of MPICH's device ch4", []mpi.Setting{{Name: deviceFile, Value: mpi.RulePath}}
 	case strings.HasPrefix(leaf, leafKey+"MPIDI_POSIX"):
-		f.Format, f.Activation = "selection tree of MPICH's collectives through shared memory", posixFile+"=/ABSOLUTE/PATH; 4.0 opens the file of the device instead"
+		f.Format, f.Load = "selection tree of MPICH's collectives through shared memory", []mpi.Setting{{Name: posixFile, Value: mpi.RulePath}}
+		remark = "; 4.0 opens the file of the device instead"
+	default:
+		f.Load = []mpi.Setting{{Name: flatFile, Value: mpi.RulePath}, {Name: cvarPrefix + "DEVICE_COLLECTIVES", Value: "none"}}
+		remark = "; without the second, the device's tree decides first, and this one only for the parts of a collective"
 	}
+	f.Activation = f.LoadText() + remark
 	return true
 }
 

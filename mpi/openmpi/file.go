@@ -105,10 +105,11 @@ func (f *ruleFile) conclude() {
 			f.Collectives = append(f.Collectives, r.Collective)
 		}
 	}
-	f.Activation = fmt.Sprintf("%s=1 and %s=/ABSOLUTE/PATH; without the first, Open MPI ignores the file silently", dynamicRules.Name, fileVariable)
+	f.Load = []mpi.Setting{{Name: dynamicRules.Name, Value: "1"}, {Name: fileVariable, Value: mpi.RulePath}}
 	if f.han {
-		f.Activation = fmt.Sprintf("%s=1 and %s=/ABSOLUTE/PATH; without the first, Open MPI ignores the file silently", hanSwitch, hanVariable)
+		f.Load = []mpi.Setting{{Name: hanSwitch, Value: "1"}, {Name: hanVariable, Value: mpi.RulePath}}
 	}
+	f.Activation = f.LoadText() + "; without the first, Open MPI ignores the file silently"
 	f.RuleFile.Rules = len(f.rules)
 	if !f.Loaded {
 		f.Effect = fmt.Sprintf("Open MPI %s ignores the whole file, prints nothing, and selects as shipped", f.cat.Version)

@@ -3,21 +3,12 @@
 const absent = '–';
 const nb = '\u00a0'; // between a number and its unit
 
-// duration writes a length of time given in seconds with its two largest units.
+// duration writes a length of time given in seconds with one decimal, as FormatSeconds of the terminal does: 3.2 min.
 export function duration(s) {
   if (!Number.isFinite(s)) return absent;
-  if (s > 0 && s < 0.95) return `${digits(1000 * s, 2)}${nb}ms`;
-  if (s < 60) return s >= 59.5 ? `1${nb}min` : `${s < 10 ? trimmed(s, 1) : Math.round(s)}${nb}s`;
-  const whole = Math.round(s);
-  if (whole < 3600) return two(Math.floor(whole / 60), 'min', whole % 60, 's');
-  const minutes = Math.round(whole / 60);
-  if (minutes < 48 * 60) return two(Math.floor(minutes / 60), 'h', minutes % 60, 'min');
-  const hours = Math.round(whole / 3600);
-  return two(Math.floor(hours / 24), 'd', hours % 24, 'h');
-}
-
-function two(a, unitA, b, unitB) {
-  return b === 0 ? `${a}${nb}${unitA}` : `${a}${nb}${unitA} ${b}${nb}${unitB}`;
+  const long = Math.abs(s);
+  const [name, unit] = long === 0 || (long >= 1 && long < 120) ? ['s', 1] : long < 1e-3 ? ['µs', 1e-6] : long < 1 ? ['ms', 1e-3] : long < 7200 ? ['min', 60] : ['h', 3600];
+  return `${trimmed(s / unit, 1)}${nb}${name}`;
 }
 
 // callTime writes the time of one call of a collective, in seconds, with three digits.
@@ -27,9 +18,9 @@ export function callTime(s) {
   return `${digits(s / unit, 3)}${nb}${name}`;
 }
 
-// hours writes node-hours; the place says what it is.
+// hours writes node-hours as FormatNodeHours of the terminal does; the place says what it is.
 export function hours(h) {
-  return trimmed(h, h < 1 ? 3 : 1);
+  return h < 1 ? `${Number(h.toPrecision(2))}` : trimmed(h, 1);
 }
 
 // bytes writes a size as tutti's files do: 512 B, 64 KiB, 1 MiB.

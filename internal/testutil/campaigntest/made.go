@@ -81,3 +81,13 @@ func (m Made) table() string {
 	}
 	return b.String()
 }
+
+// Slowed returns a factor for Made that multiplies the times of one algorithm.
+func Slowed(algorithm string, by float64) func(coll.Candidate) float64 {
+	return func(c coll.Candidate) float64 {
+		if c.Algorithm.Name == algorithm {
+			return by
+		}
+		return 1
+	}
+}

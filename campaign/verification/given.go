@@ -1,0 +1,122 @@
+package verification
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"tutti/campaign/assembly"
+	"tutti/campaign/export"
+	"tutti/coll"
+	"tutti/internal/config"
+	"tutti/internal/infile"
+	"tutti/journal"
+	"tutti/mpi"
+	"tutti/mpi/libraries"
+)
+
+// source is where the selection files of a library come from: the models of a campaign, or a file that is given.
+type source struct {
+	choices map[coll.Collective]func(coll.Point) coll.Algorithm
+	risks   map[coll.Collective]func(coll.Point) float64
+	write   func(context.Context) (mpi.Setup, error) // writes the files and returns the settings that load them
+}
+
+// source returns the current selection files of a library.
+func (v *Verifier) source(lib config.Library) (source, error) {
+	if v.given != nil {
+		return v.given.source(v.campaign), nil
+	}
+	target, err := v.models.Library(v.state, lib)
+	if err != nil {
+		return source{}, err
+	}
+	return source{target.Choices(), target.Risks(), func(ctx context.Context) (mpi.Setup, error) {
+		w, err := target.Write(ctx, v.campaign.Config.Output)
+		return w.Setup, err
+	}}, nil
+}
+
+// givenFile is a selection file that no campaign of the folder selected. The folder has a copy of it.
+type givenFile struct {
+	*mpi.RuleFile
+	path string // as given
+	copy string // absolute path
+}
+
+// givenName is the beginning of the name of a given selection file's copy.
+const givenName = "verified-rules"
+
+// NewOfFile returns a Verifier of a selection file from elsewhere, for a connected campaign without measurements. The
+// campaign says where the file is verified. The file stays as it is: slower points are reported.
+func NewOfFile(c *assembly.Campaign, jnl *journal.Journal, state *journal.State, file *mpi.RuleFile, path string, opt Options) (*Verifier, error) {
+	text, err := infile.Read(path, libraries.MaxRuleBytes)
+	if err != nil {
+		return nil, err
+	}
+	to, err := filepath.Abs(filepath.Join(c.Config.Output, givenName+filepath.Ext(path)))
+	if err != nil {
+		return nil, err
+	}
+	if err := mpi.WriteFile(to, text); err != nil {
+		return nil, err
+	}
+	results, err := c.Results(state)
+	if err != nil {
+		return nil, err
+	}
+	opt.Rules.Seed = c.Config.Seed
+	v := &Verifier{campaign: c, results: results, journal: jnl, state: state, opt: opt, given: &givenFile{file, path, to}}
+	return v, v.checkGiven()
+}
+
+// checkGiven returns an error if no collective of the campaign has rules in the file. It warns about the others.
+func (v *Verifier) checkGiven() error {
+	var tuned, missing []coll.Collective
+	for _, p := range v.campaign.Problems {
+		if p.Library == v.given.Library {
+			tuned = append(tuned, p.Collective)
+		}
+	}
+	for _, c := range v.given.Collectives {
+		if !slices.Contains(tuned, c) {
+			missing = append(missing, c)
+		}
+	}
+	if len(missing) == len(v.given.Collectives) {
+		return fmt.Errorf("%s: it has rules for %v, and the campaign file can measure %v of %s: change collectives or libraries", v.given.path, v.given.Collectives, tuned, v.given.Library)
+	}
+	if len(missing) > 0 {
+		v.opt.Warn(fmt.Sprintf("%s: its rules for %v are not verified: the campaign file does not name these collectives", v.given.path, missing))
+	}
+	return nil
+}
+
+func (g *givenFile) source(c *assembly.Campaign) source {
+	out := source{choices: map[coll.Collective]func(coll.Point) coll.Algorithm{}}
+	for _, p := range c.Problems {
+		if p.Library != g.Library || !slices.Contains(g.Collectives, p.Collective) {
+			continue
+		}
+		out.choices[p.Collective] = func(at coll.Point) coll.Algorithm {
+			a := g.Choose(at).Algorithm
+			if !c.Config.Runner.Live() && !p.Space.Has(coll.Candidate{Point: at, Algorithm: a}) && unset(a) {
+				return coll.Algorithm{Name: a.Name} // recorded without parameters
+			}
+			return a
+		}
+	}
+	out.write = func(context.Context) (mpi.Setup, error) { return g.Setup(g.copy), nil }
+	return out
+}
+
+// unset reports whether all parameters of an algorithm are 0, with which Open MPI uses its own values.
+func unset(a coll.Algorithm) bool {
+	return !slices.ContainsFunc(a.Params(), func(p coll.Param) bool { return p.Value != "0" })
+}
+
+// facts describes the file for the report.
+func (g *givenFile) facts() export.GivenFile {
+	return export.GivenFile{Path: g.path, Copy: filepath.Base(g.copy), Library: g.Library, Version: g.Version, Format: g.Format, Activation: g.Activation}
+}

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tutti/internal/testutil"
+	"tutti/internal/testutil/campaigntest"
+	"tutti/report"
+)
+
+// ruleFile returns rules of Open MPI for bcast: one algorithm, by its number, for all calls.
+func ruleFile(t *testing.T, algorithm string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "site.rules")
+	testutil.NoError(t, os.WriteFile(path, []byte("1\n7\n1\n0\n1\n0 "+algorithm+" 0 0\n"), 0o600))
+	return path
+}
+
+// TestVerifyRules verifies selection files from elsewhere against the default. Slower points are reported, and the file
+// stays as it is.
+func TestVerifyRules(t *testing.T) {
+	for _, tc := range []struct {
+		name, algorithm string
+		tree            float64 // factor of the time of the tree
+		points          string
+		code            exitCode
+		verdict         string
+	}{
+		{"faster everywhere", "6", 0.1, "points=70", codeDone, "not slower by more than 5 %"},
+		{"slower everywhere", "6", 10, "points=2", codeNotProved, "slower: "},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := t.TempDir()
+			m := campaigntest.MadeOpenMPI
+			m.Factor = campaigntest.Slowed(m.Tree, tc.tree)
+			file, rules := m.Put(t, dir), ruleFile(t, tc.algorithm)
+			code, stdout, stderr := tutti("verify", "--rules", rules, "-c", file, "--format", "json", "--set", tc.points)
+			var facts report.Facts
+			if err := json.Unmarshal([]byte(stdout), &facts); err != nil || code != tc.code {
+				t.Fatalf("exit code %d, %v, %s", code, err, stderr)
+			}
+			v := facts.Verification[0]
+			if !strings.HasPrefix(v.Headline(), tc.verdict) || len(v.Reverted) > 0 || !v.Fixed {
+				t.Errorf("headline %q, %d reverted, fixed %t", v.Headline(), len(v.Reverted), v.Fixed)
+			}
+			if facts.Libraries[0].Verified != (tc.code == codeDone) || facts.Libraries[0].Verdict == nil {
+				t.Errorf("library %+v", facts.Libraries[0])
+			}
+			folder := filepath.Join(dir, "out-rules")
+			if copied, given := readFile(t, filepath.Join(folder, "verified-rules.rules")), readFile(t, rules); string(copied) != string(given) {
+				t.Errorf("the copy is %q, the file %q", copied, given)
+			}
+			if tc.code != codeDone {
+				return // it would go on
+			}
+			if again, _ := mustTutti(t, codeDone, "verify", folder, "--format", "json"); again != stdout {
+				t.Error("other results again")
+			}
+		})
+	}
+}
+
+// TestVerifyRulesRefused checks the errors of verify --rules.
+func TestVerifyRulesRefused(t *testing.T) {
+	dir := t.TempDir()
+	file := campaigntest.MadeOpenMPI.Put(t, dir)
+	mpich := campaigntest.MadeMPICH.Put(t, t.TempDir())
+	bad := filepath.Join(dir, "bad.rules")
+	testutil.NoError(t, os.WriteFile(bad, []byte("1\n7\n9\n0\n1\n0 6 0 0\n"), 0o600))
+	other := filepath.Join(dir, "gather.rules")
+	testutil.NoError(t, os.WriteFile(other, []byte("1\n9\n1\n0\n1\n0 1 0 0\n"), 0o600))
+	rules := ruleFile(t, "6")
+	campaign := filepath.Join(dir, "campaign")
+	mustTutti(t, codeDone, "tune", "-c", file, "--out", campaign)
+	verified := filepath.Join(dir, "verified")
+	tutti("verify", "--rules", rules, "-c", file, "--set", "points=1", verified)
+	for _, tc := range []struct {
+		args []string
+		code exitCode
+		text string
+	}{
+		{[]string{"verify"}, codeUsage, "want the folder of one campaign, or --rules FILE and -c FILE"},
+		{[]string{"verify", "--rules", rules}, codeUsage, "want both"},
+		{[]string{"verify", "--rules", rules, "-c", file, "--drift", "3"}, codeUsage, "--drift"},
+		{[]string{"verify", "--rules", bad, "-c", file}, codeInput, "ignores the whole file"},
+		{[]string{"verify", "--rules", file, "-c", file}, codeInput, "made.yaml"},
+		{[]string{"verify", "--rules", rules, "-c", mpich}, codeInput, "add openmpi to libraries"},
+		{[]string{"verify", "--rules", other, "-c", file}, codeInput, "it has rules for [gather]"},
+		{[]string{"verify", "--rules", rules, "-c", file, campaign}, codeUsage, "has a campaign"},
+		{[]string{"resume", verified}, codeInput, "has no campaign, but the verification of"},
+		{[]string{"export", verified}, codeInput, "has no campaign, but the verification of"},
+	} {
+		if code, _, stderr := tutti(tc.args...); code != tc.code || !strings.Contains(stderr, tc.text) {
+			t.Errorf("%v: exit code %d, want %d and %q, got %s", tc.args, code, tc.code, tc.text, stderr)
+		}
+	}
+}
