@@ -22,6 +22,7 @@ import (
 	"tutti/campaign/verification"
 	"tutti/internal/config"
 	"tutti/journal"
+	"tutti/mpi"
 	"tutti/report"
 	"tutti/verify"
 )
