@@ -24,7 +24,7 @@ import (
 // prints a result and adds a line to the ledger.
 const fakeText = `#!/bin/bash
 ledger=$1; shift
-echo "# started in ${TUTTI_START##*/}" >&2
+echo "# started in ${TUTTI_LAUNCH##*/}" >&2
 for case in "$@"; do
 	IFS=: read -r number behaviour time <<<"$case"
 	case $behaviour in
@@ -38,7 +38,7 @@ for case in "$@"; do
 	shot) (sleep 0.5; kill -KILL "${TUTTI_JOB_ID%%-*}") & kill -KILL $$ ;;
 	nolaunch) echo "no such fabric" >&2; exit 7 ;;
 	esac
-	echo "$TUTTI_START $number" >>"$ledger"
+	echo "$TUTTI_LAUNCH $number" >>"$ledger"
 	echo "case $number $time end"
 done
 `

@@ -108,7 +108,7 @@ func TestEarlierProcesses(t *testing.T) {
 				launch := filepath.Join(dir, "jobs", "earlier", "1")
 				testutil.NoError(t, errors.Join(os.MkdirAll(launch, 0o777), os.WriteFile(filepath.Join(launch, mark), nil, 0o666)))
 				stays := exec.Command("sleep", "1000")
-				stays.Env = append(os.Environ(), "TUTTI_START="+launch)
+				stays.Env = append(os.Environ(), "TUTTI_LAUNCH="+launch)
 				testutil.NoError(t, stays.Start())
 				ended := make(chan error, 1)
 				go func() { ended <- stays.Wait() }()

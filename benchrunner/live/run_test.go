@@ -271,7 +271,7 @@ func TestLeftoversAreEnded(t *testing.T) {
 	runBatch(t, machine(t, o), batchOf(at(1, 1, "hang")))
 	paths := testutil.Must(filepath.Glob("/proc/[0-9]*/environ"))(t)
 	for _, path := range paths {
-		if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), "TUTTI_START="+dir) {
+		if text, err := os.ReadFile(path); err == nil && strings.Contains(string(text), "TUTTI_LAUNCH="+dir) {
 			t.Errorf("%s is left of a killed start", path)
 		}
 	}

@@ -165,7 +165,7 @@ func TestWordsArrive(t *testing.T) {
 	testutil.NoError(t, os.MkdirAll(dir, 0o777))
 	o := options(t, dir, localScheduler(t))
 	program := filepath.Join(dir, "print words")
-	text := "#!/bin/bash\nprintf '%s\\0' \"$@\" \"$SITE\" \"$SETUP\" \"$(cat \"$FILE\")\" \"$(pwd)\" >\"$TUTTI_START/../../../words\"\necho case 1 " + itoa(microseconds(at(1, 1, "a"))) + " end\n"
+	text := "#!/bin/bash\nprintf '%s\\0' \"$@\" \"$SITE\" \"$SETUP\" \"$(cat \"$FILE\")\" \"$(pwd)\" >\"$TUTTI_LAUNCH/../../../words\"\necho case 1 " + itoa(microseconds(at(1, 1, "a"))) + " end\n"
 	testutil.NoError(t, testutil.WriteExecutable(program, text))
 	args := append([]string{program}, nasty...)
 	site := strings.Join(nasty, "")

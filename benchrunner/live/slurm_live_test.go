@@ -28,8 +28,8 @@ var long = flag.Bool("long", false, "also run the cases against Slurm that take 
 // read when a process dies.
 const clusterText = `#!/bin/bash
 ledger=$1; shift
-mark=$TUTTI_START/.$SLURM_STEP_ID.${SLURM_RESTART_COUNT:-0}
-uname -n >"$TUTTI_START/ran.$SLURM_PROCID"
+mark=$TUTTI_LAUNCH/.$SLURM_STEP_ID.${SLURM_RESTART_COUNT:-0}
+uname -n >"$TUTTI_LAUNCH/ran.$SLURM_PROCID"
 if [ "$SLURM_PROCID" != 0 ]; then
 	while [ ! -e "$mark.over" ]; do
 		if [ -e "$mark.ask" ]; then : >"$mark.answer.$SLURM_PROCID"; fi
@@ -56,7 +56,7 @@ for case in "$@"; do
 		until [ -e "$mark.answer.1" ]; do sleep 0.05; done
 		;;
 	esac
-	echo "$TUTTI_START $number" >>"$ledger"
+	echo "$TUTTI_LAUNCH $number" >>"$ledger"
 	echo "case $number $time end"
 done
 `

@@ -139,7 +139,7 @@ tutti_find_left() {
 	done
 	young=("${!oldest[@]}")
 	if [ ${#young[@]} -eq 0 ]; then return; fi
-	for process in $(cd /proc && grep -lszxF -e "TUTTI_START=${folder:-/}" "${young[@]/%//environ}"); do
+	for process in $(cd /proc && grep -lszxF -e "TUTTI_LAUNCH=${folder:-/}" "${young[@]/%//environ}"); do
 		pid=${process%/environ} tutti_left[$pid]=${name[$pid]}
 	done
 	for pid in "${young[@]}"; do
@@ -159,9 +159,9 @@ tutti_find_left() {
 tutti_find_earlier() {
 	local process pid launch jobs=${PWD%/*}
 	tutti_left=()
-	for process in $(cd /proc && grep -lszF "TUTTI_START=$jobs/" [0-9]*/environ); do
+	for process in $(cd /proc && grep -lszF "TUTTI_LAUNCH=$jobs/" [0-9]*/environ); do
 		pid=${process%/environ}
-		launch=$(tr '\0' '\n' 2>/dev/null <"/proc/$process" | sed -n 's/^TUTTI_START=//p')
+		launch=$(tr '\0' '\n' 2>/dev/null <"/proc/$process" | sed -n 's/^TUTTI_LAUNCH=//p')
 		if [ "${launch%/*}" != "$PWD" ] && [ ! -e "$launch/end" ] && [ ! -e "${launch%/*}/stop" ]; then continue; fi
 		if [ -O "/proc/$pid" ] && tutti_stat "/proc/$pid/stat" && [[ ${tutti_fields[0]} != [ZX] ]]; then
 			tutti_left[$pid]=$tutti_name
@@ -219,7 +219,7 @@ tutti_start() {
 	(
 		tutti_stat /proc/self/stat
 		echo "$BASHPID ${tutti_fields[19]}" >&9
-		cd "$folder" && export TUTTI_START=$PWD &&
+		cd "$folder" && export TUTTI_LAUNCH=$PWD &&
 			exec timeout -k 10 "$limit" bash -c '. ./variables 2>/dev/null
 				exec -- "$@"' tutti "$@" </dev/null >&7 2>&8 6<&- 7>&- 8>&- 9>&-
 	)
