@@ -36,6 +36,7 @@ func (placing) Args(_ coll.Layout, cmd benchrunner.Command, _ string) []string {
 // nodes, after the launches that the plan names. A launch that does not fit into its groups, because the job got
 // nodes of other switches than planned, must run alone.
 func TestScriptFollowsPlan(t *testing.T) {
+	testutil.SkipShort(t)
 	rng := rand.New(rand.NewPCG(7, 8))
 	ways := []string{"any", "planned", "otherwise", "any", "planned", "otherwise", "planned", "otherwise"}
 	if !testutil.AllCases() {

@@ -32,6 +32,7 @@ func unfill(t *testing.T, dir string) {
 // TestFullDiskForJob checks a disk that has no space for the folder of a job. Nothing must be submitted, and no
 // trial may fail. Once there is space, the same batch must be measured.
 func TestFullDiskForJob(t *testing.T) {
+	testutil.SkipShort(t)
 	dir := testutil.MountSmallDisk(t, "256k")
 	if dir == "" {
 		return // MountSmallDisk ran this test in a child process

@@ -54,6 +54,7 @@ func TestLongOutputs(t *testing.T) {
 
 // TestVariablesAreHidden checks that other users of a node cannot read the values of environment variables.
 func TestVariablesAreHidden(t *testing.T) {
+	testutil.SkipShort(t)
 	const secret = "s3cr3t of $(the) 'site'"
 	dir := t.TempDir()
 	o := options(t, dir, localScheduler(t))

@@ -12,6 +12,7 @@ import (
 
 // TestSuitePBS runs the tests that all runners share with jobs of a fake PBS, which has one of several faults.
 func TestSuitePBS(t *testing.T) {
+	testutil.SkipShort(t)
 	for _, fault := range []string{"", "history-off", "lost-answer", "drop", "no-json", "node-lost"} {
 		t.Run(fault, func(t *testing.T) {
 			if fault != "" && fault != "history-off" {

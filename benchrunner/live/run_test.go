@@ -237,6 +237,7 @@ func interrupted(t *testing.T, m *live.Machine, b benchrunner.Batch, left int, r
 // TestSetupFails checks a set-up that ends the script. It must interrupt the run, with an error that contains the last
 // message of the set-up.
 func TestSetupFails(t *testing.T) {
+	testutil.SkipShort(t)
 	o := options(t, t.TempDir(), localScheduler(t))
 	o.Setup = []string{"echo no licence >&2", "exit 3"}
 	interrupted(t, machine(t, o), batchOf(at(1, 1, "a"), at(1, 2, "b")), 2, "failed, exit code 3; the program was not started; no licence")
@@ -245,6 +246,7 @@ func TestSetupFails(t *testing.T) {
 // TestDiskFull checks that a job on a full disk never succeeds. Its cases are measured again in further jobs, until the
 // run is interrupted. A limit of the file size simulates the full disk.
 func TestDiskFull(t *testing.T) {
+	testutil.SkipShort(t)
 	dir := t.TempDir()
 	o := options(t, dir, localScheduler(t))
 	o.Setup = []string{"trap '' XFSZ", "ulimit -f 0"}
@@ -259,6 +261,7 @@ func TestDiskFull(t *testing.T) {
 // TestLeftoversAreEnded checks that no process of a killed launch (run of the program) is alive during the
 // next launch.
 func TestLeftoversAreEnded(t *testing.T) {
+	testutil.SkipShort(t)
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Fatalf("%v: needs apt-get install util-linux", err)
 	}
@@ -327,6 +330,7 @@ func (f failing) Status(ctx context.Context, jobs map[string]benchrunner.Submiss
 // TestRunAgainAfterItsEnd checks a job that the scheduler runs again after tutti has read the job's output.
 // The job must do nothing, because another job measures the remaining cases.
 func TestRunAgainAfterItsEnd(t *testing.T) {
+	testutil.SkipShort(t)
 	dir := t.TempDir()
 	o := options(t, dir, failing{localScheduler(t)})
 	p := oneCaseProgram(o)
@@ -361,6 +365,7 @@ func TestProgramEndedBeforeScript(t *testing.T) {
 // TestProgramReturns checks a program that is missing for some jobs. No attempt may be used up, the run must wait for it
 // and measure everything once it is back. Before any program has started, its absence must end the run at once.
 func TestProgramReturns(t *testing.T) {
+	testutil.SkipShort(t)
 	o := options(t, t.TempDir(), localScheduler(t))
 	p := o.Program.(fakeProgram)
 	o.Program = unstarted{p}

@@ -161,6 +161,7 @@ func TestScriptGolden(t *testing.T) {
 // TestWordsArrive checks that arguments, variables and files reach the program unchanged, even
 // in a folder whose name contains special characters.
 func TestWordsArrive(t *testing.T) {
+	testutil.SkipShort(t)
 	dir := filepath.Join(t.TempDir(), `it's $(touch pwned) "so" a=b *`)
 	testutil.NoError(t, os.MkdirAll(dir, 0o777))
 	o := options(t, dir, localScheduler(t))
@@ -190,6 +191,7 @@ func TestWordsArrive(t *testing.T) {
 // TestLauncherByLink checks launchers that are symbolic links, named by path or found in PATH: they must start by the
 // path in the folder of their helper.
 func TestLauncherByLink(t *testing.T) {
+	testutil.SkipShort(t)
 	dir := t.TempDir()
 	bin, links := filepath.Join(dir, "opt", "bin"), filepath.Join(dir, "home bin")
 	for _, d := range []string{bin, links} {

@@ -115,6 +115,7 @@ func TestConcurrentHosts(t *testing.T) {
 // TestPlacement checks that each trial records the placement of its ranks as far as it is
 // known.
 func TestPlacement(t *testing.T) {
+	testutil.SkipShort(t)
 	o := concurrentOptions(t, "a1 b1 a2 b2 a3 c1")
 	o.Parallel, o.Order = live.ParallelSwitch, coll.Cyclic
 	o.Switches = [][]string{{"a0", "a1.site", "a2", "a3"}, {"b1", "b2", "b3"}}

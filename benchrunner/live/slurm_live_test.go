@@ -240,6 +240,7 @@ func trialsText(log *memory) string {
 
 // TestSlurmSuite checks that a runner on a Slurm cluster passes the tests that all runners share.
 func TestSlurmSuite(t *testing.T) {
+	testutil.SkipShort(t)
 	c := startCluster(t, 2)
 	runnertest.Run(t, runnertest.Case{
 		New:  func(t *testing.T) benchrunner.Runner { return patientMachine(t, newBench(t, c).opt) },
@@ -256,6 +257,7 @@ func six() benchrunner.Batch {
 // TestSlurmFaults disturbs a job after its first case. This case must not be measured again, and no case
 // may fail. A second job must measure the other cases, and no job may be submitted twice.
 func TestSlurmFaults(t *testing.T) {
+	testutil.SkipShort(t)
 	c := startCluster(t, 3)
 	for _, tc := range []struct {
 		name    string
@@ -297,6 +299,7 @@ func TestSlurmFaults(t *testing.T) {
 // TestSlurmLeftProcesses checks that what a launch leaves on the second node of its job has ended before the next launch
 // begins. The cluster has no control groups.
 func TestSlurmLeftProcesses(t *testing.T) {
+	testutil.SkipShort(t)
 	c := startCluster(t, 2)
 	names := []string{"empty environment"}
 	if testutil.AllCases() {
@@ -379,6 +382,7 @@ func four() benchrunner.Batch {
 // TestSlurmSubmission disturbs Slurm's controller or the nodes while the second job is being submitted or is
 // waiting. Every request must get one trial, and no job may be submitted twice.
 func TestSlurmSubmission(t *testing.T) {
+	testutil.SkipShort(t)
 	c := startCluster(t, 7) // after an outage Slurm needs a minute to release a node
 	for _, tc := range []struct {
 		name    string
@@ -482,6 +486,7 @@ func TestSlurmTwoCampaigns(t *testing.T) {
 
 // TestSlurmResumed checks that a job continues after tutti stops, and that the next run reads its output.
 func TestSlurmResumed(t *testing.T) {
+	testutil.SkipShort(t)
 	b := newBench(t, startCluster(t, 2))
 	log := runUntilFirstCase(t, b.opt, six())
 	id := b.claimOwner(1)

@@ -82,6 +82,7 @@ func runUntilLogFails(t *testing.T, o live.Options, b benchrunner.Batch, records
 // repeated until Options.Settle has passed, then Run returns the error. The next run continues, loses
 // nothing and measures nothing twice.
 func TestTroubleWithFiles(t *testing.T) {
+	testutil.SkipShort(t)
 	for _, file := range []string{
 		"plan.json", "claim/job", "end", "environment", "job.log", "1/begin", "1/end", "1/stdout", "1/stderr", "result.json",
 	} {
@@ -126,6 +127,7 @@ func TestTroubleWithFiles(t *testing.T) {
 // TestTroubleWithStop checks a job whose output is read before its script has ended. If its stop file cannot be
 // written, Run must return the error, and the next run must continue.
 func TestTroubleWithStop(t *testing.T) {
+	testutil.SkipShort(t)
 	o := options(t, t.TempDir(), localScheduler(t))
 	o.Settle = 50 * time.Millisecond
 	b := batchOf(at(1, 1, "a"), at(1, 2, "held"), at(1, 3, "a"))
