@@ -55,6 +55,25 @@ func writeSlowedSamples(t *testing.T, folder, name, library string, factor float
 	return path
 }
 
+// TestOnlineAlltoallv checks that samples of alltoallv, which have no size, select an algorithm for all sizes.
+func TestOnlineAlltoallv(t *testing.T) {
+	folder := t.TempDir()
+	text := "# tutti-samples 1 MPICH Version: 4.0.2\ncollective,nodes,ppn,msg_bytes,algorithm,longest,shortest\n"
+	for range 30 {
+		text += "alltoallv,2,4,0,greedy,1e-5,1e-6\nalltoallv,2,4,0,library_default,2e-5,1e-6\n"
+	}
+	testutil.NoError(t, os.WriteFile(filepath.Join(folder, "a.samples"), []byte(text), 0o600))
+	table, _, _ := updateFolder(t, folder)
+	for _, bytes := range []int64{0, 8, 1 << 30} {
+		if got := table.Select(coll.Alltoallv, 8, 4, bytes).String(); got != "greedy" {
+			t.Errorf("%d bytes: selected %s, want greedy", bytes, got)
+		}
+	}
+	if m := table.Mixes[0]; m.Collective != coll.Alltoallv || m.Bytes != libtutti.Everywhere(coll.Alltoallv).Bytes || len(m.Choices) < 2 {
+		t.Errorf("explored first: %+v, want several algorithms of alltoallv for all sizes", m)
+	}
+}
+
 func TestOnlineUpdate(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "learned[1]")
 	table, stdout, _ := updateFolder(t, folder)

@@ -256,8 +256,12 @@ func (f feasibleAlgorithms) of(c coll.Collective) []coll.Algorithm {
 	return slices.DeleteFunc(all, func(a coll.Algorithm) bool { return !a.IsDefault() && slices.Contains(f.excluded, a) })
 }
 
-// at returns the algorithms that can run for a collective, a layout and a message size.
+// at returns the algorithms that can run for a collective, a layout and a message size. Samples of alltoallv have no
+// size, since its ranks pass different ones and every algorithm serves all of them.
 func (f feasibleAlgorithms) at(point coll.Point) []coll.Algorithm {
+	if point.Collective == coll.Alltoallv {
+		point.MsgBytes = 1
+	}
 	return slices.DeleteFunc(f.of(point.Collective), func(a coll.Algorithm) bool {
 		return f.catalogue.Check(coll.Candidate{Point: point, Algorithm: a}) != nil
 	})
