@@ -114,7 +114,7 @@ func TestJob(t *testing.T) {
 	}
 	testutil.CheckGolden(t, x.Snippet, testutil.Must(x.Setup.Shell())(t))
 	onSite := build{l, b.cat.OnSite(&mpi.Site{Settings: []mpi.SiteSetting{{Name: "MPIR_CVAR_BCAST_INTRA_ALGORITHM", Value: "smp", Effect: mpi.ShapesDefault}}})}
-	sel, kept := mpilibrarytest.FitAndExport(t, onSite, rows, mpi.FitOptions{MaxLoss: 0.02})
+	_, kept := mpilibrarytest.FitAndExport(t, onSite, rows, mpi.FitOptions{MaxLoss: 0.02})
 	if d := cmp.Diff([]mpi.Setting{{Name: "MPIR_CVAR_BCAST_INTRA_ALGORITHM", Value: "smp"}}, kept.Setup.Settings); d != "" {
 		t.Errorf("the site's value in jobs of other layouts:\n%s", d)
 	}
