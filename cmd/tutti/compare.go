@@ -22,7 +22,7 @@ type comparison struct {
 }
 
 func compareCommand(a *app) *cobra.Command {
-	var release string
+	var library string
 	cmd := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Compare what two campaigns select, and which differences matter",
@@ -32,14 +32,15 @@ loses more than 2 %, beyond noise. The others are ties or small. Repeating a cam
 with another seed shows in this way how far its selection is reproducible.
 
 tutti rules diff compares selection files, with times of your choice.`,
-		Example:           indent("tutti compare results/monday results/friday", "tutti compare results/monday results/friday --for mpich --format json"),
+		Example:           indent("tutti compare results/monday results/friday", "tutti compare results/monday results/friday --library mpich --format json"),
 		Args:              arguments(2, 2, "the folders of two campaigns"),
 		ValidArgsFunction: completeFolders,
 	}
-	releaseFlag(cmd, &release)
+	cmd.Flags().StringVar(&library, "library", "", "`NAME` of the only library to compare; default: all that both have tuned")
+	completeLibraries(cmd, "library")
 	a.formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		out, err := a.compareCampaigns(cmd, args[0], args[1], release)
+		out, err := a.compareCampaigns(cmd, args[0], args[1], library)
 		if err != nil {
 			return err
 		}
@@ -54,11 +55,11 @@ tutti rules diff compares selection files, with times of your choice.`,
 
 func (a *app) compareCampaigns(cmd *cobra.Command, pathA, pathB, library string) ([]comparison, error) {
 	defer a.announce("training the models of both campaigns ...")()
-	allA, err := a.concluded(cmd, pathA, library)
+	allA, err := a.concluded(cmd, pathA, "library", library)
 	if err != nil {
 		return nil, err
 	}
-	allB, err := a.concluded(cmd, pathB, library)
+	allB, err := a.concluded(cmd, pathB, "library", library)
 	if err != nil {
 		return nil, err
 	}

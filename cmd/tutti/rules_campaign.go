@@ -24,7 +24,7 @@ func isFolder(path string) bool {
 
 // concluded reads the folder of a campaign and makes its final selections. `library` limits them to one
 // library, unless it is empty.
-func (a *app) concluded(cmd *cobra.Command, folder, library string) ([]campaign.Conclusion, error) {
+func (a *app) concluded(cmd *cobra.Command, folder, flag, library string) ([]campaign.Conclusion, error) {
 	c, results, contents, err := assembly.RestoreAll(folder)
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func (a *app) concluded(cmd *cobra.Command, folder, library string) ([]campaign.
 	a.warn(contents.Warnings)
 	library, _, _ = strings.Cut(library, "=")
 	if _, err := chooseLibraries(c, library); err != nil {
-		return nil, usageError(cmd, fmt.Errorf("--for %w", err))
+		return nil, usageError(cmd, fmt.Errorf("--%s %w", flag, err))
 	}
 	models, err := export.Train(cmd.Context(), c, results)
 	if err != nil {
@@ -55,7 +55,7 @@ type selectedPoint struct {
 }
 
 func (s *ruleShower) showCampaign(cmd *cobra.Command, folder string) error {
-	problems, err := s.concluded(cmd, folder, s.release)
+	problems, err := s.concluded(cmd, folder, "for", s.release)
 	if err != nil {
 		return err
 	}

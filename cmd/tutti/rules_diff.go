@@ -79,7 +79,7 @@ func (d *ruleDiffer) side(cmd *cobra.Command, path string) (ruleSide, error) {
 		s.collectives, s.choose = f.Collectives, func(p coll.Point) coll.Algorithm { return f.Choose(p).Algorithm }
 		return s, nil
 	}
-	problems, err := d.concluded(cmd, path, d.release)
+	problems, err := d.concluded(cmd, path, "for", d.release)
 	if err != nil {
 		return s, err
 	}
@@ -286,7 +286,7 @@ func (d *ruleDiffer) times(cmd *cobra.Command) (knownTimes, error) {
 		printWarnings(d.stderr, t.Warnings)
 		return timesOfTable(t), nil
 	case d.campaign != "":
-		problems, err := d.concluded(cmd, d.campaign, d.release)
+		problems, err := d.concluded(cmd, d.campaign, "for", d.release)
 		if err != nil {
 			return knownTimes{}, err
 		}

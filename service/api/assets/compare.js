@@ -2,7 +2,7 @@
 
 import { get } from './api.js';
 import { el, panel } from './dom.js';
-import { callTime, clock, count, percent, point, ratio } from './format.js';
+import { callTime, clock, count, point, ratio } from './format.js';
 import { gridMaps, pointKey } from './map.js';
 import { keyOf } from './journal.js';
 import { codes, driftClass } from './palette.js';
@@ -40,18 +40,20 @@ async function comparison(a, b) {
 }
 
 // common pairs the points that two selections have. ratio is the time of the choice in B over that
-// in A, 0 where a time is not known.
+// in A, 0 where a time is not known. loss is the time of the choice of B over that of the choice of A by the times of both
+// campaigns (geometric mean), 0 where none has both.
 async function common(ids, [before, after]) {
   const { library, collective } = before.problem;
   const [inA, inB] = await Promise.all(ids.map(async (id) => {
     const { predictions } = await get(['campaigns', id, 'predictions'], { library, collective });
-    return new Map(predictions.map((p) => [`${pointKey(p)} ${p.algorithm}`, p.seconds]));
+    return new Map(predictions.map((p) => [`${pointKey(p)} ${p.algorithm}`, p]));
   }));
   const other = new Map(after.cells.map((c) => [pointKey(c), c]));
   return before.cells.filter((x) => other.has(pointKey(x))).map((x) => {
     const b = other.get(pointKey(x)).algorithm;
-    const [secondsA, secondsB] = [inA.get(`${pointKey(x)} ${x.algorithm}`) ?? 0, inB.get(`${pointKey(x)} ${b}`) ?? 0];
-    return { ...x, a: x.algorithm, b, seconds_a: secondsA, seconds_b: secondsB, ratio: secondsA > 0 && secondsB > 0 ? secondsB / secondsA : 0 };
+    const [secondsA, secondsB] = [inA.get(`${pointKey(x)} ${x.algorithm}`)?.seconds ?? 0, inB.get(`${pointKey(x)} ${b}`)?.seconds ?? 0];
+    const logs = [inA, inB].map((times) => Math.log(times.get(`${pointKey(x)} ${b}`)?.slowdown / times.get(`${pointKey(x)} ${x.algorithm}`)?.slowdown)).filter(Number.isFinite);
+    return { ...x, loss: logs.length > 0 ? Math.exp(logs.reduce((sum, v) => sum + v, 0) / logs.length) : 0, a: x.algorithm, b, seconds_a: secondsA, seconds_b: secondsB, ratio: secondsA > 0 && secondsB > 0 ? secondsB / secondsA : 0 };
   });
 }
 
@@ -98,11 +100,17 @@ function change(p) {
   return { text, class: `number ${driftClass(p.ratio)}`, label: `${point(p)}: B takes ${ratio(p.ratio)} times as long as A` };
 }
 
+const smallLoss = 1.02; // a difference that costs less does not matter; tutti compare has the same limit
+
 function summarize(points) {
   const known = points.filter((p) => p.ratio > 0);
-  const other = points.filter((p) => p.a !== p.b).length;
+  const differ = points.filter((p) => p.a !== p.b);
+  const faster = (isFaster) => count(differ.filter((p) => p.loss > 0 && isFaster(p.loss)).length);
+  const matter = differ.filter((p) => p.loss > smallLoss || (p.loss > 0 && p.loss < 1 / smallLoss)).length;
+  const unknown = differ.filter((p) => !(p.loss > 0)).length;
   const mean = Math.exp(known.reduce((sum, p) => sum + Math.log(p.ratio), 0) / Math.max(known.length, 1));
-  return `The algorithm differs at ${count(other)} of ${count(points.length)} points (${percent(other / Math.max(points.length, 1))}). `
+  return `Of ${count(differ.length)} points that differ, ${count(matter)} lose more than 2 %: A is faster at ${faster((r) => r > smallLoss)}, B at ${faster((r) => r < 1 / smallLoss)}. `
+    + `${count(points.length)} points are compared. ` + (unknown > 0 ? `${count(unknown)} have no time. ` : '')
     + (known.length > 0 ? `At the ${count(known.length)} points that both measured, B takes ${ratio(mean)} times as long as A (geometric mean).` : 'No point was measured by both.');
 }
 
