@@ -12,7 +12,8 @@ import (
 )
 
 // scoresSyntax is the syntax of UCC's variables TUNE: tokens "COLLECTIVE:LOW-HIGH:host:[RANKS-RANKS]:inf:@ALGORITHM",
-// separated by #. A range of bytes has its low bound, not its high one; a range of ranks has both. UCC decides for calls
+// separated by #. A range of bytes has its low bound; UCC 1.9 counts the high one,
+// too, unless another token begins there. A range of ranks has both. UCC decides for calls
 // outside all tokens. Tokens of one collective and memory must not overlap, and one token that cannot be read makes UCC
 // ignore the whole value. Source: src/coll_score of UCC 1.4.
 type scoresSyntax struct{ ranksSyntax }
