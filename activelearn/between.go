@@ -19,7 +19,7 @@ import (
 // expected loss predicted by the posterior decides whether a size is measured.
 func (r *StopRule) Between(check func(coll.Candidate) error) ([]coll.Candidate, error) {
 	last, ok := r.last()
-	if !ok || !r.meetsCriteria() {
+	if !ok || !r.MeetsCriteria() {
 		return nil, nil
 	}
 	return r.between(last, check)

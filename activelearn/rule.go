@@ -193,9 +193,9 @@ func (r *StopRule) last() (Evaluation, bool) {
 	return Progress{Evaluations: r.evaluations, Evaluated: r.evaluated}.last()
 }
 
-// meetsCriteria reports whether the latest evaluation meets the stopping criteria. Predictions must meet them
+// MeetsCriteria reports whether the latest evaluation meets the stopping criteria. Predictions must meet them
 // on average and with the probability Criteria.Confidence.
-func (r *StopRule) meetsCriteria() bool {
+func (r *StopRule) MeetsCriteria() bool {
 	e, ok := r.last()
 	if ok && e.Source == Predicted {
 		return r.opt.Criteria.predicted(e)
@@ -238,7 +238,7 @@ func (r *StopRule) MeasuresAll() bool { return r.measuresAll }
 // stop.
 func (r *StopRule) OnlyRemeasures() bool {
 	e, ok := r.last()
-	return ok && len(r.outliers) > 0 && !r.auditing && (r.watch.Satisfied() || e.Source == Predicted && r.meetsCriteria())
+	return ok && len(r.outliers) > 0 && !r.auditing && (r.watch.Satisfied() || e.Source == Predicted && r.MeetsCriteria())
 }
 
 // SpaceGrew must be called when the space has become larger. With new algorithms in it, the audits are void, and
@@ -250,6 +250,9 @@ func (r *StopRule) SpaceGrew(algorithms bool) {
 		r.auditing, r.audits, r.audited = false, nil, nil
 	}
 }
+
+// PassOver must be called before a round of confirmation. Measurements of earlier rounds are no outliers from then on.
+func (r *StopRule) PassOver() { r.remeasure.examined = r.ledger.CandidatesMeasured() }
 
 // Replicate returns at most one measured candidate to measure again with the candidates of a round; see
 // remeasurements.replicate.

@@ -19,10 +19,10 @@ func TestUnknownRound(t *testing.T) {
 	r := NewStopRule(RuleOptions{Criteria: Criteria{Slowdown: 1.03, Mistakes: 0.05, Patience: 1}, Source: CrossValidated}, l, NewModels(l, nil, learner.Options{}))
 	_, _, err := r.Round(1, 1, Logged{Evaluation: &Evaluation{Slowdown: 1.01}, Later: true})
 	testutil.NoError(t, err)
-	before := r.meetsCriteria()
+	before := r.MeetsCriteria()
 	_, ok, err := r.Round(2, 1, Logged{})
-	if ok || err != nil || !before || r.meetsCriteria() {
-		t.Errorf("criteria %t in round 1, %t after round 2, evaluated: %t (%v)", before, r.meetsCriteria(), ok, err)
+	if ok || err != nil || !before || r.MeetsCriteria() {
+		t.Errorf("criteria %t in round 1, %t after round 2, evaluated: %t (%v)", before, r.MeetsCriteria(), ok, err)
 	}
 }
 

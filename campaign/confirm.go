@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -21,6 +22,9 @@ import (
 // at least the share confirmRate of the gain per second that learning has brought. Each round spends at most the
 // share confirmRound of the budget, because its measurements correct the predictions for the next one.
 //
+// What was measured scores the error models. Problems that had converged and no longer meet the criteria learn again,
+// and confirmation follows once more. This happens at most once.
+//
 // The rounds follow from the measurements alone, so a restored campaign has the same ones. Confirm does nothing
 // without Spec.Guard. At most `workers` problems measure at the same time. Errors are those of Run. Spec.Limits.Wall
 // is the time that remains for confirmation.
@@ -31,12 +35,17 @@ func Confirm(ctx context.Context, spec Spec, all []*Tuning, workers int) error {
 	m := market{spec: spec, all: all, workers: workers, began: time.Now()}
 	for _, t := range all {
 		t.run.until = spec.Limits.Until(m.began)
+		t.run.began = m.began.Add(spec.learningLimits().Wall - t.run.spec.Limits.Wall) // of problems that learn again
 	}
-	for more := spec.Confirm > 0; more; {
-		var err error
-		if more, err = m.round(ctx); err != nil {
-			return err
+	again, err := m.confirm(ctx)
+	if err == nil && len(again) > 0 {
+		err = m.learn(ctx, again)
+		if err == nil {
+			_, err = m.confirm(ctx)
 		}
+	}
+	if err != nil {
+		return err
 	}
 	return m.each(func(i int) error { return m.all[i].run.evaluateFiles() })
 }
@@ -52,6 +61,51 @@ type market struct {
 	rate   float64 // least gain per second of machine time
 	budget float64 // seconds of machine time, for all rounds
 	spent  float64 // seconds of machine time before confirmation
+}
+
+// confirm measures rounds of pairs until none is worth its machine time, and evaluates the unguarded selections. It
+// returns the problems that must learn again, unless problems have learned again before.
+func (m *market) confirm(ctx context.Context) (again []int, err error) {
+	m.opened = false
+	for more := m.spec.Confirm > 0; more; {
+		if more, err = m.round(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err = m.each(func(i int) error { return m.all[i].run.judge() }); err != nil {
+		return nil, err
+	}
+	for i, t := range m.all {
+		if past := t.run.past; past != nil && past.Reopened {
+			return nil, nil
+		}
+		if t.run.mustLearn() {
+			again = append(again, i)
+		}
+	}
+	return again, nil
+}
+
+// learn lets problems learn again. All rounds of confirmation become rounds of learning.
+func (m *market) learn(ctx context.Context, again []int) error {
+	rec := journal.Record{Kind: journal.KindReopen}
+	for _, i := range again {
+		rec.Reopen = append(rec.Reopen, m.all[i].run.problem.Problem)
+	}
+	if log := m.all[0].run.log; log != nil {
+		if err := log.Append(rec); err != nil {
+			return err
+		}
+	}
+	for i, t := range m.all {
+		t.run.reopen(slices.Contains(again, i))
+	}
+	return m.each(func(i int) error {
+		if r := m.all[i].run; slices.Contains(again, i) {
+			return r.learnAgain(ctx)
+		}
+		return nil
+	})
 }
 
 // round measures one round of pairs. It returns false if nothing remains to be measured.
@@ -83,15 +137,21 @@ func (m *market) round(ctx context.Context) (more bool, err error) {
 // open sets the budget and the least rate of gain. gain is the predicted gain of the selections that were learned.
 func (m *market) open(gain float64) {
 	m.opened, m.spent = true, m.sum((*activelearn.Ledger).CostSeconds)
-	m.budget = m.spec.Confirm * m.spent
+	confirmed := 0.0
+	for _, t := range m.all {
+		confirmed += t.run.confirmed
+	}
+	learning := m.spent - confirmed
+	m.budget = m.spec.Confirm*learning - confirmed
 	if m.spent == 0 { // recorded data without costs
 		m.budget = math.Inf(1)
 	}
 	if limit := m.spec.Limits.MachineSeconds * float64(len(m.all)); limit > 0 {
-		m.budget = max(0, min(m.budget, limit-m.spent))
+		m.budget = min(m.budget, limit-m.spent)
 	}
+	m.budget = max(0, m.budget)
 	if m.spent > 0 {
-		m.rate = confirmRate * gain / m.spent
+		m.rate = confirmRate * gain / learning
 	}
 }
 
@@ -190,10 +250,14 @@ func (r *run) confirm(ctx context.Context, pairs []activelearn.Pair) error {
 		return r.failed(ctx, err)
 	}
 	r.result.Rounds, r.confirming = round, true
+	r.rule.PassOver()
+	r.restoreStrategy(activelearn.State{Round: round, Ledger: r.result.Ledger}, batch)
+	spent := r.result.Ledger.CostSeconds()
 	if err = r.trials.begin(r.result.Ledger, batch); err == nil {
 		r.report(PhaseConfirm)
 		err = r.measure(ctx, round, batch)
 	}
+	r.confirmed += r.result.Ledger.CostSeconds() - spent
 	if err != nil {
 		return r.failed(ctx, fmt.Errorf("round %d: %w", round, err))
 	}
@@ -208,6 +272,48 @@ func (r *run) logPairs(round int, batch []coll.Candidate, reasons []activelearn.
 		}
 	}
 	return r.append(journal.Record{Kind: journal.KindBatch, Round: round, Batch: batch, Reasons: reasons})
+}
+
+// judge evaluates the unguarded selection after the last round of confirmation, as after a round of learning.
+func (r *run) judge() error {
+	if !r.confirming || r.result.Ledger.CandidatesMeasured() == 0 {
+		return nil
+	}
+	logged, round := activelearn.Logged{}, r.result.Rounds
+	if past, known := r.past.Round(round); known {
+		logged = activelearn.Logged{Evaluation: past.Evaluation, Later: r.past.Files != nil}
+	}
+	if err := r.evaluateLogged(round, logged); err != nil {
+		return fmt.Errorf("%s: %w", r.problem.Problem, err)
+	}
+	return nil
+}
+
+// mustLearn reports whether learning had converged but the criteria no longer hold after confirmation, and whether a
+// further round of learning is possible.
+func (r *run) mustLearn() bool {
+	return r.confirming && r.result.Stop == activelearn.Converged && !r.rule.MeetsCriteria() && activelearn.Decide(r.progress()) == ""
+}
+
+// reopen prepares the problem for another confirmation. If `learns` is true, its learning has not stopped.
+func (r *run) reopen(learns bool) {
+	r.confirming = false
+	if r.past != nil {
+		past := *r.past
+		past.Reopen(learns)
+		r.past = &past
+	}
+	if learns {
+		r.result.Stop = ""
+	}
+}
+
+// learnAgain continues learning after the last round of confirmation.
+func (r *run) learnAgain(ctx context.Context) error {
+	if err := r.grow(r.result.Rounds); err != nil {
+		return r.failed(ctx, fmt.Errorf("round %d: %w", r.result.Rounds, err))
+	}
+	return r.learn(ctx)
 }
 
 // evaluateFiles predicts how good the selection of the files is, and writes it to the log. Without a posterior, or if

@@ -14,9 +14,9 @@ import (
 )
 
 // withDefault returns the problem of a machine whose default takes as long as the tree with 30 % more.
-func withDefault(t *testing.T) campaign.Problem {
+func withDefault(t *testing.T, points []coll.Point) campaign.Problem {
 	t.Helper()
-	truth := testutil.SyntheticMeasurements(grid(t))
+	truth := testutil.SyntheticMeasurements(points)
 	for _, m := range truth[:len(truth):len(truth)] {
 		if m.Algorithm.Name == "tree" {
 			m.Algorithm, m.Seconds = coll.Default, 1.3*m.Seconds
@@ -37,7 +37,7 @@ func TestConfirm(t *testing.T) {
 	s := spec("regret")
 	s.HPO, s.CriteriaFrom, s.Guard, s.Confirm = 0, activelearn.Predicted, true, 0
 	selected := func(res campaign.Result) (n int) {
-		c := conclude(t, s, withDefault(t), res)
+		c := conclude(t, s, withDefault(t, grid(t)), res)
 		for _, p := range c.Points {
 			alg := c.Selection.Choose(p)
 			if alg.IsDefault() {
@@ -52,10 +52,10 @@ func TestConfirm(t *testing.T) {
 		}
 		return n
 	}
-	guarded := mustRun(t, s, withDefault(t), nil)
+	guarded := mustRun(t, s, withDefault(t, grid(t)), nil)
 	s.Confirm = 0.5
 	log := &memory{}
-	confirmed := mustRun(t, s, withDefault(t), log)
+	confirmed := mustRun(t, s, withDefault(t, grid(t)), log)
 	if before, after := selected(guarded), selected(confirmed); after <= before {
 		t.Errorf("%d points are selected after confirmation, %d before", after, before)
 	}
@@ -70,7 +70,7 @@ func TestConfirm(t *testing.T) {
 	}
 	step := max(1, (len(log.records)-first)/4)
 	for cut := first; cut < len(log.records); cut += step {
-		p := withDefault(t)
+		p := withDefault(t, grid(t))
 		rest := &memory{}
 		res, err := campaign.Run(context.Background(), s, p, past(p, log.records[:cut]), rest, nil)
 		if err != nil {

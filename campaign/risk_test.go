@@ -12,8 +12,8 @@ import (
 func TestRisk(t *testing.T) {
 	s := spec("regret")
 	s.HPO, s.CriteriaFrom = 0, activelearn.Predicted
-	res := mustRun(t, s, withDefault(t), nil)
-	c := conclude(t, s, withDefault(t), res)
+	res := mustRun(t, s, withDefault(t, grid(t)), nil)
+	c := conclude(t, s, withDefault(t, grid(t)), res)
 	var measured, predicted []float64
 	for _, p := range c.Points {
 		risk := c.Risk(p)

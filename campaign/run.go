@@ -35,6 +35,7 @@ type run struct {
 	evaluation activelearn.Evaluation  // of the latest round
 	launching  map[coll.Candidate]bool // candidates whose machine time includes a launch
 	confirming bool                    // confirmation has begun
+	confirmed  float64                 // machine time of confirmation in seconds
 	observed   *bool                   // whether the observer ends the campaign; nil without an observer
 	submitted  map[string]bool         // names of jobs that are submitted and have not ended
 }
@@ -76,20 +77,24 @@ func Learn(ctx context.Context, spec Spec, p Problem, past *journal.ProblemState
 		return nil, err
 	}
 	r.past, r.log, r.observe = past, log, observe
-	t := &Tuning{r}
+	return &Tuning{r}, r.learn(ctx)
+}
+
+// learn measures until the stopping rule ends learning, and writes the reason into the log.
+func (r *run) learn(ctx context.Context) (err error) {
 	r.result.Stop, err = r.loop(ctx)
 	if err != nil {
-		return t, r.failed(ctx, fmt.Errorf("round %d: %w", r.result.Rounds, err))
+		return r.failed(ctx, fmt.Errorf("round %d: %w", r.result.Rounds, err))
 	}
-	r.explainStop()
 	if r.stopped() == "" {
-		return t, r.append(journal.Record{Kind: journal.KindStop, Stop: string(r.result.Stop)})
+		return r.append(journal.Record{Kind: journal.KindStop, Stop: string(r.result.Stop)})
 	}
-	return t, nil
+	return nil
 }
 
 // Finish makes the hyperparameter study.
 func (t *Tuning) Finish(ctx context.Context) (err error) {
+	t.run.explainStop()
 	if t.run.result.Study, err = t.run.study(ctx); err != nil {
 		return t.run.failed(ctx, fmt.Errorf("hyperparameter study: %w", err))
 	}
@@ -177,7 +182,7 @@ func FirstBatch(spec Spec, p Problem) (benchrunner.Batch, error) {
 
 // loop repeats the steps ask, measure, evaluate and grow until there is a stop reason, which it returns.
 func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
-	for round := 1; ; round++ {
+	for round := r.result.Rounds + 1; ; round++ {
 		if _, known := r.past.Learning(round); !known {
 			if stop := r.decide(); stop != "" {
 				return stop, nil
@@ -191,8 +196,12 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 		if err != nil {
 			return "", err
 		}
+		spent := r.result.Ledger.CostSeconds()
 		if err := r.measure(ctx, round, batch); err != nil {
 			return "", err
+		}
+		if logged, known := r.past.Learning(round); known && logged.Confirm {
+			r.confirmed += r.result.Ledger.CostSeconds() - spent
 		}
 		if r.result.Ledger.CandidatesMeasured() == 0 {
 			continue
@@ -373,8 +382,10 @@ func (r *run) progress() activelearn.Progress {
 
 // evaluate ends a round: it evaluates the selection and plans the next round, as the stopping rule does. It takes
 // from the log what the log has.
-func (r *run) evaluate(round int) error {
-	logged := r.logged(round)
+func (r *run) evaluate(round int) error { return r.evaluateLogged(round, r.logged(round)) }
+
+// evaluateLogged evaluates a round of which the log has the given parts.
+func (r *run) evaluateLogged(round int, logged activelearn.Logged) error {
 	eval, ok, err := r.rule.Round(round, len(r.trials.retry), logged)
 	if err != nil {
 		return err

@@ -37,7 +37,7 @@ const (
 	KindResume     Kind = "resume"     // a later process continued from here
 	KindVerify     Kind = "verify"     // a step of verifying the selection files on the machine
 	KindSpec       Kind = "spec"       // the configuration from here on: budgets or criteria have changed
-	KindReopen     Kind = "reopen"     // a problem that has stopped learns again
+	KindReopen     Kind = "reopen"     // problems that have stopped learn again, and confirmation of all problems follows once more
 )
 
 // Header is the first line of a journal. It identifies the campaign and contains everything that is
@@ -85,8 +85,8 @@ const Preflight coll.Collective = "preflight"
 func (p Problem) String() string { return p.Library + " " + string(p.Collective) }
 
 // Record is one line after the header. Kind says which of the fields Batch, Job, Trial, Evaluation, Grow,
-// HPO, Comparison, Files, Stop, Verify, Site and Spec is set. Records of the kinds resume, confirm, cut and reopen have none
-// of them. Note is free text; of a record of kind cut, it says what waited.
+// HPO, Comparison, Files, Stop, Verify, Site and Spec is set. Records of the kinds resume, confirm and cut have none
+// of them. A record of kind reopen concerns all problems; Reopen may be empty. Note is free text; of a record of kind cut, it says what waited.
 type Record struct {
 	Kind       Kind                    `json:"kind"`
 	Time       time.Time               `json:"time"`
@@ -102,6 +102,7 @@ type Record struct {
 	Comparison *hpo.Comparison         `json:"comparison,omitempty"`
 	Files      *activelearn.Evaluation `json:"files,omitempty"`
 	Stop       string                  `json:"stop,omitempty"`
+	Reopen     []Problem               `json:"reopen,omitempty"` // that learn again
 	Verify     *VerifyStep             `json:"verify,omitempty"`
 	Site       *Site                   `json:"site,omitempty"`
 	Spec       json.RawMessage         `json:"spec,omitempty"`
@@ -136,9 +137,9 @@ func (r Record) Validate() error {
 	}{
 		{KindBatch, len(r.Batch) > 0}, {KindJob, r.Job != nil}, {KindTrial, r.Trial != nil}, {KindEvaluation, r.Evaluation != nil},
 		{KindGrow, len(r.Grow) > 0}, {KindHPO, r.HPO != nil}, {KindComparison, r.Comparison != nil}, {KindFiles, r.Files != nil}, {KindStop, r.Stop != ""}, {KindVerify, r.Verify != nil},
-		{KindSite, r.Site != nil}, {KindSpec, len(r.Spec) > 0},
+		{KindSite, r.Site != nil}, {KindSpec, len(r.Spec) > 0}, {KindReopen, r.Kind == KindReopen || len(r.Reopen) > 0},
 	}
-	known := slices.Contains([]Kind{KindResume, KindConfirm, KindCut, KindReopen}, r.Kind)
+	known := slices.Contains([]Kind{KindResume, KindConfirm, KindCut}, r.Kind)
 	for _, f := range fields {
 		switch {
 		case f.kind == r.Kind && !f.set:

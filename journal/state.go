@@ -42,6 +42,7 @@ type ProblemState struct {
 	Stop   string // why learning ended; empty before
 
 	Confirmation int                     // first round of confirmation; 0 before
+	Reopened     bool                    // problems learn again, or have learned again, with the present criteria and budgets
 	Files        *activelearn.Evaluation // of the files' selection; nil before confirmation has ended
 }
 
@@ -50,6 +51,7 @@ type Round struct {
 	Problem    Problem
 	Number     int
 	Candidates int                     // number of candidates in the batch; 0 before it is recorded
+	Confirm    bool                    // the batch is of confirmation
 	Reasons    *Reasons                // of the batch; nil if it has none
 	Done       int                     // successful trials
 	Failed     int                     // failed trials
@@ -101,15 +103,23 @@ func (s *State) add(r Record, at span) {
 		s.sites = append(s.sites, *r.Site)
 		return
 	}
-	if r.Problem == (Problem{}) {
-		return // a resume changes nothing, and a spec changes the header
+	if r.Problem == (Problem{}) { // a resume changes nothing
+		for _, p := range s.Problems {
+			switch r.Kind {
+			case KindReopen:
+				p.Reopen(slices.Contains(r.Reopen, p.Problem))
+			case KindSpec: // it also changes the header
+				p.Reopened = false
+			}
+		}
+		return
 	}
 	p := s.problem(r.Problem)
 	switch r.Kind {
 	case KindBatch:
 		round := s.round(p, r.Round)
 		round.batch.add(r, s.path, at)
-		round.Candidates, round.Reasons = len(r.Batch), reasonsOf(r.Batch, r.Reasons)
+		round.Candidates, round.Reasons, round.Confirm = len(r.Batch), reasonsOf(r.Batch, r.Reasons), p.Confirmation > 0
 	case KindJob:
 		round := s.round(p, r.Round)
 		s.addJob(&round.jobs, r.Problem, *r.Job)
@@ -144,8 +154,18 @@ func (s *State) add(r Record, at span) {
 		p.Files = r.Files
 	case KindStop:
 		p.Stop = r.Stop
-	case KindReopen: // the rounds of its confirmation become rounds of learning
-		p.Stop, p.Confirmation, p.Files, p.Study = "", 0, nil, hpo.Study{}
+	}
+}
+
+// Reopen changes the state as a record of kind reopen does: the rounds of confirmation become rounds of learning, and
+// confirmation will follow once more. If `learns` is true, the problem has not stopped. A nil state does not change.
+func (p *ProblemState) Reopen(learns bool) {
+	if p == nil {
+		return
+	}
+	p.Confirmation, p.Files, p.Study, p.Reopened = 0, nil, hpo.Study{}, true
+	if learns {
+		p.Stop = ""
 	}
 }
 

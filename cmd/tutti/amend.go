@@ -31,11 +31,12 @@ func (a *app) amend(jnl *journal.Journal, contents *journal.Contents, folder str
 	if err != nil {
 		return err
 	}
-	records, open := reopened(contents.State(), change)
-	if open += len(problems) - len(contents.State().Problems); open == 0 {
+	reopen := reopened(contents.State(), change)
+	open := len(reopen) + len(problems) - len(contents.State().Problems)
+	if open == 0 {
 		return withCode(codeInput, fmt.Errorf("%s: no budget ended this campaign, so a larger one changes nothing: give stricter criteria, for example --set stop.slowdown=1.01", displayPath(folder)))
 	}
-	if err := jnl.Append(append([]journal.Record{{Kind: journal.KindSpec, Spec: change.Spec}}, records...)...); err != nil {
+	if err := jnl.Append(journal.Record{Kind: journal.KindReopen, Reopen: reopen}, journal.Record{Kind: journal.KindSpec, Spec: change.Spec}); err != nil {
 		return err
 	}
 	for _, c := range change.Changes {
@@ -45,24 +46,20 @@ func (a *app) amend(jnl *journal.Journal, contents *journal.Contents, folder str
 	return contents.Reread()
 }
 
-// reopened returns the records with which problems learn again. A problem that converged keeps its stop reason unless
-// criteria have changed, but its rounds of confirmation count as rounds of learning, because all problems are confirmed
-// together. open is the number of problems that are not stopped afterwards.
-func reopened(state *journal.State, change config.Amendment) (records []journal.Record, open int) {
+// reopened returns the problems that learn again. A problem that converged keeps its stop reason unless criteria have
+// changed.
+func reopened(state *journal.State, change config.Amendment) (out []journal.Problem) {
 	for _, p := range state.Problems {
-		records = append(records, journal.Record{Kind: journal.KindReopen, Problem: p.Problem})
 		switch activelearn.StopReason(p.Stop) {
 		case "", activelearn.Budget, activelearn.TimeUp:
-			open++
-			continue
+			out = append(out, p.Problem)
+		default:
+			if change.Criteria {
+				out = append(out, p.Problem)
+			}
 		}
-		if change.Criteria {
-			open++
-			continue
-		}
-		records = append(records, journal.Record{Kind: journal.KindStop, Problem: p.Problem, Stop: p.Stop})
 	}
-	return records, open
+	return out
 }
 
 // checkUse returns an error if a campaign has used up a changed budget already.
