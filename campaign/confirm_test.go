@@ -38,6 +38,14 @@ func TestConfirm(t *testing.T) {
 	s.HPO, s.CriteriaFrom, s.Guard, s.Confirm = 0, activelearn.Predicted, true, 0
 	selected := func(res campaign.Result) (n int) {
 		c := conclude(t, s, withDefault(t, grid(t)), res)
+		tuned, _, err := c.Expected(c.Selection.Choose)
+		if err != nil {
+			t.Fatal(err)
+		}
+		byDefault, ok, err := c.Expected(func(coll.Point) coll.Algorithm { return coll.Default })
+		if err != nil || !ok || tuned.Slowdown > byDefault.Slowdown {
+			t.Errorf("the files are expected to have a slowdown of %g, the default %g (%t, %v)", tuned.Slowdown, byDefault.Slowdown, ok, err)
+		}
 		for _, p := range c.Points {
 			alg := c.Selection.Choose(p)
 			if alg.IsDefault() {

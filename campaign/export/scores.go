@@ -58,9 +58,10 @@ func unsafeFacts(c campaign.Conclusion) (*report.UnsafeFacts, error) {
 	return f, err
 }
 
-// estimates returns the predicted score of the files' selection, or that of the last evaluation if it is unknown. If the models can predict the default at every point of
-// the grid, it adds the default's expected score. It returns no score if there was no evaluation, or if the
-// campaign measured the rest of the space after the last one.
+// estimates returns the predicted score of the files' selection, or that of the last evaluation if it is unknown. If the
+// models can predict the default at every point of the grid, both scores are from the same random draws, so that their
+// difference is not chance. It returns no score if there was no evaluation, or if the campaign measured the rest of the
+// space after the last one.
 func estimates(c campaign.Conclusion) ([]report.Score, error) {
 	res := c.Result
 	n := len(res.Evaluations)
@@ -81,6 +82,14 @@ func estimates(c campaign.Conclusion) ([]report.Score, error) {
 	sum, ok, err := c.Expected(func(coll.Point) coll.Algorithm { return coll.Default })
 	if err != nil || !ok {
 		return []report.Score{tuned}, err
+	}
+	own, ok, err := c.Expected(c.Selection.Choose)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		tuned.Summary = own
+		tuned.SlowdownHigh, tuned.MistakesHigh = max(e.SlowdownUpper, own.Slowdown), max(e.MistakesUpper, own.Mistakes)
 	}
 	return []report.Score{tuned, {Name: "default", Source: string(e.Source), Summary: sum}}, nil
 }
