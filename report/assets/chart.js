@@ -69,6 +69,7 @@ function figure(title, label, extra, make) {
     const style = getComputedStyle(document.documentElement);
     const { settings, data } = make(size(), (name) => style.getPropertyValue(name).trim());
     plot = new window.uPlot(settings, data, holder);
+    for (const canvas of holder.querySelectorAll('canvas')) canvas.setAttribute('aria-label', label);
   };
   const observer = new ResizeObserver(() => {
     if (holder.clientWidth === 0) return;
