@@ -83,7 +83,7 @@ type PassOutcome struct {
 	Suspects            int               `json:"suspects"`                       // number of points that had a confirmation
 	Reverted            []Finding         `json:"reverted"`                       // points that are reverted
 	RevertedCollectives []coll.Collective `json:"reverted_collectives,omitempty"` // collectives that are reverted as a whole
-	Slower              []Finding         `json:"slower,omitempty"`               // points still slower although their collective was reverted
+	Slower              []Finding         `json:"slower,omitempty"`               // points still slower although their collective was reverted, or slower with fixed files
 	End                 bool              `json:"end,omitzero"`                   // true if no pass follows in this verification; the next one may go on
 	Exhausted           string            `json:"exhausted,omitempty"`            // the limit that ended the pass before its points were decided
 }

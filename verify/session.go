@@ -280,7 +280,8 @@ func checksum(problems []Problem) string {
 	return fmt.Sprintf("%016x", h.Sum64())
 }
 
-// decideNext decides what follows from the points at which a pass found the tuned files slower or failing. Such a point
+// decideNext decides what follows from the points at which a pass found the tuned files slower or failing. Fixed files stay
+// as they are: their points are only listed in v.Slower, and the verification ends. Otherwise, such a point
 // gets the library's default. The whole collective gets it if the point already has the default, or if this was
 // the last allowed pass. If even the collective already has it, the point is only listed in v.Slower. If nothing is
 // reverted, another pass tests more random points, as long as too few are known to be right and some remain.
