@@ -40,7 +40,7 @@ func (r *Evaluator) Selected() (Choice, error) {
 	if r.previous != nil && r.previous.measurements == r.ledger.CandidatesMeasured() {
 		return r.choiceOf(r.previous, r.points())
 	}
-	l, err := r.models.Fit()
+	l, err := r.models.Learner()
 	if err != nil {
 		return nil, err
 	}

@@ -161,7 +161,7 @@ func (r *Evaluator) Refit(e Evaluation) (*forecast, error) {
 // reference measurements or, in cross-validation, the measurements of each fold in turn.
 func (r *Evaluator) heldOut() (learner.Validation, error) {
 	if r.opt.Source == Reference {
-		l, err := r.models.Fit()
+		l, err := r.models.Learner()
 		if err != nil {
 			return learner.Validation{}, err
 		}

@@ -48,8 +48,8 @@ func (m *Models) Posterior() (*learner.Posterior, error) {
 	return next, err
 }
 
-// Fit returns the configured model, fitted to all measurements.
-func (m *Models) Fit() (*learner.Learner, error) {
+// Learner returns the configured model, fitted to all measurements.
+func (m *Models) Learner() (*learner.Learner, error) {
 	if m.fittedTrials == m.ledger.Trials() {
 		return m.fitted, nil
 	}
@@ -79,7 +79,7 @@ type snapshot struct {
 
 // snapshot fits the model that makes the selection, and the posterior.
 func (m *Models) snapshot() (*snapshot, error) {
-	selecting, err := m.Fit()
+	selecting, err := m.Learner()
 	if err != nil {
 		return nil, err
 	}

@@ -211,7 +211,7 @@ func (r *StopRule) Accepts(models *learner.Learner) (bool, error) {
 	if !ok || e.Source == CrossValidated || e.Source == Reference {
 		return true, nil
 	}
-	own, err := r.models.Fit()
+	own, err := r.models.Learner()
 	if err != nil {
 		return false, err
 	}

@@ -60,7 +60,7 @@ func problem(t testing.TB, opt replay.Options) campaign.Problem {
 	sp := coll.NewSpace(grid(t), testutil.SyntheticAlgorithms(), func(coll.Candidate) error { return nil })
 	return campaign.Problem{
 		Problem: journal.Problem{Library: "mpich", Collective: coll.Bcast},
-		Space:   sp, Runner: m, Truth: truth, ExhaustiveSeconds: m.ExhaustiveSeconds(sp.Candidates()), Fit: fit,
+		Space:   sp, Runner: m, Truth: truth, ExhaustiveSeconds: m.ExhaustiveSeconds(sp.Candidates()), Merge: fit,
 	}
 }
 
@@ -75,9 +75,9 @@ func spec(strategy string) campaign.Spec {
 	}
 }
 
-// fit fits selection rules that depend only on message size. It can be used as Problem.Fit.
+// fit fits selection rules that depend only on message size. It can be used as Problem.Merge.
 func fit(rows []selection.Row) (activelearn.Selection, error) {
-	tree, err := selection.Fit(rows, func(p coll.Point) int64 { return p.MsgBytes }, selection.Options{MaxLoss: 0.01})
+	tree, err := selection.Merge(rows, func(p coll.Point) int64 { return p.MsgBytes }, selection.Options{MaxLoss: 0.01})
 	if err != nil {
 		return activelearn.Selection{}, err
 	}
@@ -196,7 +196,7 @@ func facts(t *testing.T, s campaign.Spec, p campaign.Problem, res campaign.Resul
 	return testutil.Must(export.ProblemFacts(conclude(t, s, p, res)))(t)
 }
 
-func conclude(t *testing.T, s campaign.Spec, p campaign.Problem, res campaign.Result) campaign.Conclusion {
+func conclude(t *testing.T, s campaign.Spec, p campaign.Problem, res campaign.Result) campaign.FinalSelection {
 	t.Helper()
 	trained := testutil.Must(campaign.Train(s, p, res))(t)
 	return testutil.Must(trained.Conclude(selection.Rejected{}))(t)

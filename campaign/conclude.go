@@ -10,9 +10,9 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// Trained contains the final models of a problem and their predictions at every
+// FinalModel contains the final models of a problem and their predictions at every
 // grid point.
-type Trained struct {
+type FinalModel struct {
 	Problem
 	Result       Result
 	Spec         Spec             // spec of the problem, with its seed
@@ -26,10 +26,10 @@ type Trained struct {
 	scores       learner.Scores      // of the error models (distributions of prediction errors), after the last evaluation
 }
 
-// Conclusion is the final selection for one problem. It includes the models and
+// FinalSelection is the final selection for one problem. It includes the models and
 // times from which the selection was made.
-type Conclusion struct {
-	*Trained
+type FinalSelection struct {
+	*FinalModel
 	Selection  activelearn.Selection
 	Rows       []selection.Row // the alternatives at every grid point, in order
 	Allowed    []selection.Row // what the files may select there; see activelearn.Alternatives.Guard
@@ -38,7 +38,7 @@ type Conclusion struct {
 
 // Train trains the final models on all measurements and predicts every candidate of the grid. The same
 // arguments lead to the same models.
-func Train(spec Spec, p Problem, res Result) (*Trained, error) {
+func Train(spec Spec, p Problem, res Result) (*FinalModel, error) {
 	spec = spec.forProblem(p)
 	data := activelearn.DataOf(res.Ledger, p.Earlier)
 	if res.Ledger.CandidatesMeasured() == 0 {
@@ -52,7 +52,7 @@ func Train(spec Spec, p Problem, res Result) (*Trained, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Trained{Problem: p, Result: res, Spec: spec, Learner: final, Data: data, Models: l, Points: res.Ledger.Space().Points(), alternatives: activelearn.NewAlternatives(l, res.Ledger)}
+	t := &FinalModel{Problem: p, Result: res, Spec: spec, Learner: final, Data: data, Models: l, Points: res.Ledger.Space().Points(), alternatives: activelearn.NewAlternatives(l, res.Ledger)}
 	if n := len(res.Evaluations); n > 0 {
 		t.scores = res.Evaluations[n-1].Scores
 	}
@@ -73,8 +73,8 @@ func (s Spec) guard(a activelearn.Alternatives, rows []selection.Row) activelear
 
 // Conclude makes the final selection. It selects the library's default at the points in `rejected`, which a
 // verification found slower, and fits rules to the other points.
-func (t *Trained) Conclude(rejected selection.Rejected) (Conclusion, error) {
-	c, fit := Conclusion{Trained: t, Rows: t.rows, AllDefault: rejected.All}, t.merge
+func (t *FinalModel) Conclude(rejected selection.Rejected) (FinalSelection, error) {
+	c, fit := FinalSelection{FinalModel: t, Rows: t.rows, AllDefault: rejected.All}, t.merge
 	var err error
 	c.Allowed, err = selection.RevertToDefault(t.guarded.Rows, rejected, func(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
 		s, err := fit(rows)
@@ -84,27 +84,27 @@ func (t *Trained) Conclude(rejected selection.Rejected) (Conclusion, error) {
 		c.Selection, err = fit(c.Allowed)
 	}
 	if err != nil {
-		return Conclusion{}, fmt.Errorf("%s: %w", t.Problem.Problem, err)
+		return FinalSelection{}, fmt.Errorf("%s: %w", t.Problem.Problem, err)
 	}
 	return c, nil
 }
 
 // Excluded returns the candidates that the selection must not contain because they failed.
-func (t *Trained) Excluded() *activelearn.Excluded { return t.alternatives.Excluded() }
+func (t *FinalModel) Excluded() *activelearn.Excluded { return t.alternatives.Excluded() }
 
 // GuardResult says why the selection at the i-th point of Rows is as it is.
-func (t *Trained) GuardResult(i int) activelearn.GuardResult { return t.guarded.Results[i] }
+func (t *FinalModel) GuardResult(i int) activelearn.GuardResult { return t.guarded.Results[i] }
 
 // Unguarded reports whether the selection is as predicted: without a default in the space, or without Spec.Guard.
-func (c Conclusion) Unguarded() bool {
+func (c FinalSelection) Unguarded() bool {
 	return len(c.Rows) > 0 && c.GuardResult(0) == activelearn.NotGuarded
 }
 
 // Noise returns the relative standard deviation of a measured time between jobs, as the median over the points.
-func (t *Trained) Noise() float64 { return t.alternatives.Noise(t.Points) }
+func (t *FinalModel) Noise() float64 { return t.alternatives.Noise(t.Points) }
 
 // Unconfirmed returns what further confirmation could add. It is zero without Spec.Guard.
-func (t *Trained) Unconfirmed() activelearn.Unconfirmed {
+func (t *FinalModel) Unconfirmed() activelearn.Unconfirmed {
 	if !t.Spec.Guard {
 		return activelearn.Unconfirmed{}
 	}
@@ -118,7 +118,7 @@ const maxPosteriorWork = 2e10
 
 // HasPosterior reports whether the models have a posterior that can be computed over the whole grid fast
 // enough for a report.
-func (c Conclusion) HasPosterior() bool {
+func (c FinalSelection) HasPosterior() bool {
 	work, n := 0.0, float64(c.Result.Ledger.CandidatesMeasured())
 	for _, row := range c.Rows {
 		work += float64(len(row.Options)) * n * n
@@ -128,7 +128,7 @@ func (c Conclusion) HasPosterior() bool {
 
 // Expected returns the expected quality (slowdown and mistakes) of a selection over the whole grid. It returns false
 // if the models have no posterior or cannot predict the selected algorithm at some point.
-func (c Conclusion) Expected(choose activelearn.Choice) (metrics.Summary, bool, error) {
+func (c FinalSelection) Expected(choose activelearn.Choice) (metrics.Summary, bool, error) {
 	if !c.HasPosterior() {
 		return metrics.Summary{}, false, nil
 	}
@@ -137,7 +137,7 @@ func (c Conclusion) Expected(choose activelearn.Choice) (metrics.Summary, bool, 
 
 // Uncertainties returns the uncertainty of the choice at each point with at least two algorithms to choose
 // from. See learner.Learner.Uncertainties for cost and errors.
-func (c Conclusion) Uncertainties() ([]learner.Uncertainty, error) {
+func (c FinalSelection) Uncertainties() ([]learner.Uncertainty, error) {
 	var points []coll.Point
 	open := map[coll.Point][]coll.Algorithm{}
 	for _, row := range c.Rows {

@@ -88,7 +88,7 @@ func TestDefaultStaysWithinNoise(t *testing.T) {
 			m := testutil.Must(replay.New(truth, replay.Options{}))(t)
 			p := campaign.Problem{
 				Problem: journal.Problem{Library: "mpich", Collective: coll.Bcast},
-				Space:   m.Space(), Runner: noisyRunner{m, tc.width}, Fit: fit,
+				Space:   m.Space(), Runner: noisyRunner{m, tc.width}, Merge: fit,
 			}
 			s := spec("uncertainty")
 			s.HPO, s.CriteriaFrom, s.Batch.Candidates, s.Guard = 0, activelearn.CrossValidated, 1<<20, true
@@ -176,7 +176,7 @@ func TestFailedIsNotSelected(t *testing.T) {
 	}
 }
 
-func checkFailed(t *testing.T, c campaign.Conclusion, p campaign.Problem, crashes string, from int64) {
+func checkFailed(t *testing.T, c campaign.FinalSelection, p campaign.Problem, crashes string, from int64) {
 	t.Helper()
 	for _, point := range p.Space.Points() {
 		chosen := coll.Candidate{Point: point, Algorithm: c.Selection.Choose(point)}

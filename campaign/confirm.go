@@ -196,7 +196,7 @@ func (m *market) each(do func(i int) error) error {
 
 // alternatives returns the alternatives according to all measurements, and their rows at all points.
 func (r *run) alternatives() (activelearn.Alternatives, []selection.Row, error) {
-	l, err := r.models.Fit()
+	l, err := r.models.Learner()
 	if err != nil {
 		return activelearn.Alternatives{}, nil, fmt.Errorf("%s: %w", r.problem.Problem, err)
 	}

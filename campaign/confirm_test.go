@@ -26,7 +26,7 @@ func withDefault(t *testing.T, points []coll.Point) campaign.Problem {
 	m := testutil.Must(replay.New(truth, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}}))(t)
 	return campaign.Problem{
 		Problem: journal.Problem{Library: "mpich", Collective: coll.Bcast},
-		Space:   m.Space(), Runner: m, Truth: m.Truths(), Fit: fit,
+		Space:   m.Space(), Runner: m, Truth: m.Truths(), Merge: fit,
 	}
 }
 

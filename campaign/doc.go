@@ -13,9 +13,9 @@
 //	if !res.Stop.Good() {
 //		fmt.Println("not converged:", res.Stop)
 //	}
-//	trained, err := campaign.Train(spec, problem, res)
+//	model, err := campaign.Train(spec, problem, res)
 //	if err != nil {
 //		return err
 //	}
-//	conclusion, err := trained.Conclude(rejected)
+//	final, err := model.Conclude(rejected)
 package campaign

@@ -45,12 +45,12 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	trained, err := campaign.Train(spec, problem, res)
+	model, err := campaign.Train(spec, problem, res)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	conclusion, err := trained.Conclude(selection.Rejected{})
+	final, err := model.Conclude(selection.Rejected{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -58,7 +58,7 @@ func Example() {
 	fmt.Println(res.Stop, len(res.Ledger.Measurements()) < machine.Space().Size())
 	small := coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 4, MsgBytes: 8}
 	large := coll.Point{Collective: coll.Bcast, Nodes: 8, PPN: 4, MsgBytes: 1 << 20}
-	fmt.Println(conclusion.Selection.Choose(small), conclusion.Selection.Choose(large))
+	fmt.Println(final.Selection.Choose(small), final.Selection.Choose(large))
 	// Output:
 	// converged true
 	// tree ring

@@ -105,7 +105,7 @@ func (r *run) nextValues() ([]coll.Candidate, error) {
 	if r.problem.Search.Ranges == nil {
 		return nil, nil
 	}
-	l, err := r.models.Fit()
+	l, err := r.models.Learner()
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,7 @@ const (
 
 // Risk returns how much slower than the library's default the selection is expected to be at a point: the mean of the
 // logarithm of the ratio where it is above 0. It is 0 where the default is selected.
-func (c Conclusion) Risk(at coll.Point) float64 {
+func (c FinalSelection) Risk(at coll.Point) float64 {
 	gain, deviation, changed := c.gain(at)
 	if !changed {
 		return 0
@@ -31,7 +31,7 @@ func (c Conclusion) Risk(at coll.Point) float64 {
 
 // PSlower returns the probability that the selection is slower than the library's default at a point by more than
 // `tolerance`, 0.02 for 2 %. It is 0 where the default is selected.
-func (c Conclusion) PSlower(at coll.Point, tolerance float64) float64 {
+func (c FinalSelection) PSlower(at coll.Point, tolerance float64) float64 {
 	gain, deviation, changed := c.gain(at)
 	if !changed {
 		return 0
@@ -41,7 +41,7 @@ func (c Conclusion) PSlower(at coll.Point, tolerance float64) float64 {
 
 // gain returns the expected logarithm of the default's time over that of the selection at a point, and its standard
 // deviation. It returns false where the default is selected.
-func (c Conclusion) gain(at coll.Point) (gain, deviation float64, changed bool) {
+func (c FinalSelection) gain(at coll.Point) (gain, deviation float64, changed bool) {
 	choice := c.Selection.Choose(at)
 	i, found := slices.BinarySearchFunc(c.Rows, at, func(r selection.Row, p coll.Point) int { return coll.ComparePoints(r.Point, p) })
 	if choice.IsDefault() || !found {

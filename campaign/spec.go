@@ -92,9 +92,9 @@ type Problem struct {
 	// Forest replaces Learner.Forest of the spec, unless it is nil. It has the best hyperparameters of an
 	// earlier campaign.
 	Forest *forest.Options
-	// Fit makes selection rules from the times of the algorithms at each point. The library must be able to
-	// express the rules. A nil Fit means activelearn.Fastest.
-	Fit func([]selection.Row) (activelearn.Selection, error)
+	// Merge makes selection rules from the times of the algorithms at each point. The library must be able to
+	// express the rules. A nil Merge means activelearn.Fastest.
+	Merge func([]selection.Row) (activelearn.Selection, error)
 	// Search lets the space grow; nil means that it does not grow.
 	Search *Search
 	// Observer, if not nil, decides when the campaign stops measuring.
@@ -112,10 +112,10 @@ type Observer interface {
 
 // merge makes selection rules from `rows`, the times of the algorithms at each point.
 func (p Problem) merge(rows []selection.Row) (activelearn.Selection, error) {
-	if p.Fit == nil {
+	if p.Merge == nil {
 		return activelearn.Fastest(rows)
 	}
-	return p.Fit(rows)
+	return p.Merge(rows)
 }
 
 // Weigh returns a copy of `opt` with the weights of the given points. All points must be in the space.

@@ -25,7 +25,7 @@ const (
 
 // Candidates returns all candidates at a point of the grid, the fastest first. Times that are measured count; other
 // times are the posterior's. It takes O(algorithms · n²) operations for n measurements.
-func (c Conclusion) Candidates(at coll.Point) ([]CandidateTime, error) {
+func (c FinalSelection) Candidates(at coll.Point) ([]CandidateTime, error) {
 	space := c.Result.Ledger.Space()
 	i, ok := space.Index(at)
 	if !ok {
@@ -74,7 +74,7 @@ func unknownLast(t CandidateTime) int {
 }
 
 // ratio returns the time of a candidate divided by that of the fastest alternative at its point, 0 if it is none.
-func (c Conclusion) ratio(candidate coll.Candidate) float64 {
+func (c FinalSelection) ratio(candidate coll.Candidate) float64 {
 	for _, row := range c.Rows {
 		if row.Point == candidate.Point {
 			if loss, ok := row.Loss(candidate.Algorithm); ok {

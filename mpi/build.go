@@ -19,13 +19,13 @@ type Build interface {
 	// Catalogue returns the algorithms of the release that this build of the library can run.
 	Catalogue() *Catalogue
 
-	// Fit merges rows (points with the predicted times of algorithms) into a selection that the library's files can
+	// Merge merges rows (points with the predicted times of algorithms) into a selection that the library's files can
 	// express. The rows may be of several collectives. At each point the selection may contain any algorithm whose
 	// loss is at most maxLoss. The loss is the ratio of its predicted time to that of the best algorithm, minus one.
 	// The error matches selection.ErrRow, or ErrUnknown if the release does not have an algorithm of the rows.
-	Fit(rows []selection.Row, maxLoss float64) (selection.Selection, error)
+	Merge(rows []selection.Row, maxLoss float64) (selection.Selection, error)
 
-	// Export returns the files and settings with which the library follows a selection returned by Fit. The
+	// Export returns the files and settings with which the library follows a selection returned by Merge. The
 	// parameter `dir` is the absolute path of the folder for the files. Equal selections give equal exports.
 	// The error matches ErrUnknown if the release does not have an algorithm.
 	Export(sel selection.Selection, dir string) (Export, error)
@@ -35,16 +35,16 @@ type Build interface {
 	Replay(x Export, sel selection.Selection, rows []selection.Row) error
 }
 
-// FitOptions limit which algorithms a selection may use.
-type FitOptions struct {
+// MergeOptions limit which algorithms a selection may use.
+type MergeOptions struct {
 	MaxLoss float64 // largest accepted loss of a row: 0.01 accepts one percent
 	OpSafe  bool    // without algorithms that are wrong for some valid calls, see Entry.OpSafe
 }
 
-// Fit merges rows like the method Fit of a Build. It leaves out algorithms that the options exclude. It also leaves
+// Merge merges rows like the method Merge of a Build. It leaves out algorithms that the options exclude. It also leaves
 // out algorithms that the catalogue of the build does not list, for example because a later release of tutti
 // removed them.
-func Fit(b Build, rows []selection.Row, opt FitOptions) (selection.Selection, error) {
+func Merge(b Build, rows []selection.Row, opt MergeOptions) (selection.Selection, error) {
 	rows = slices.Clone(rows)
 	for i, r := range rows {
 		rows[i].Options = slices.DeleteFunc(slices.Clone(r.Options), func(o selection.Option) bool {
@@ -52,7 +52,7 @@ func Fit(b Build, rows []selection.Row, opt FitOptions) (selection.Selection, er
 			return !o.Algorithm.IsDefault() && (err != nil || opt.OpSafe && e.Unsafe(o.Algorithm) != "")
 		})
 	}
-	return b.Fit(rows, opt.MaxLoss)
+	return b.Merge(rows, opt.MaxLoss)
 }
 
 // Export holds the files and settings with which a library follows a selection.

@@ -187,7 +187,7 @@ func TestFitSafe(t *testing.T) {
 	}
 	b := testutil.Must(lib.Open(cat, ""))(t)
 	for safe, want := range map[bool]string{false: "ring", true: "recursive_doubling"} {
-		sel := testutil.Must(mpi.Fit(b, []selection.Row{r}, mpi.FitOptions{OpSafe: safe}))(t)
+		sel := testutil.Must(mpi.Merge(b, []selection.Row{r}, mpi.MergeOptions{OpSafe: safe}))(t)
 		if got, _ := sel.Select(r.Point); got.Name != want || len(r.Options) != 4 {
 			t.Errorf("OpSafe %t selects %v, want %s, and the row as it was", safe, got, want)
 		}

@@ -11,7 +11,7 @@
 //	f, err := mpi.Force(lib, cat, candidate) // how a benchmark is made to run one algorithm
 //
 //	b, err := lib.Open(cat, "")
-//	sel, err := b.Fit(rows, 0.01)
+//	sel, err := b.Merge(rows, 0.01)
 //	x, err := b.Export(sel, dir)
 //	if err := b.Replay(x, sel, rows); err != nil {
 //		return err

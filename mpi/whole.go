@@ -21,7 +21,7 @@ func FitWhole(rows []selection.Row, size func(coll.Point) int64, maxLoss float64
 			if !ok {
 				continue
 			}
-			t, err := selection.Fit(acceptable, size, selection.Options{MaxLoss: maxLoss, ByRanks: true})
+			t, err := selection.Merge(acceptable, size, selection.Options{MaxLoss: maxLoss, ByRanks: true})
 			if err != nil {
 				return selection.Selection{}, err
 			}

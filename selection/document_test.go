@@ -27,7 +27,7 @@ func document(t testing.TB) selection.Document {
 	add(6, 1, 64, 1, 2)
 	add(6, 1, 4096, 1, 0)
 	add(7, 1, 64, 1, 2)
-	sel := testutil.Must(selection.FitAll(rows, bytesOf, selection.Options{MaxLoss: 0.01}))(t)
+	sel := testutil.Must(selection.MergeAll(rows, bytesOf, selection.Options{MaxLoss: 0.01}))(t)
 	if len(sel.Layouts) == 0 {
 		t.Fatal("the layouts agree")
 	}
@@ -50,7 +50,7 @@ func TestDocumentCheck(t *testing.T) {
 }
 
 func ExampleCollectiveDocument_Select() {
-	tree, err := selection.Fit([]selection.Row{{
+	tree, err := selection.Merge([]selection.Row{{
 		Point:   coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: 64},
 		Options: []selection.Option{{Algorithm: coll.Algorithm{Name: "binomial"}, Seconds: 1}},
 	}}, bytesOf, selection.Options{})

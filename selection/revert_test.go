@@ -28,7 +28,7 @@ func TestRevertToDefault(t *testing.T) {
 		rows = append(rows, r)
 	}
 	choose := func(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
-		tree, err := selection.Fit(rows, func(p coll.Point) int64 { return p.MsgBytes }, selection.Options{})
+		tree, err := selection.Merge(rows, func(p coll.Point) int64 { return p.MsgBytes }, selection.Options{})
 		return func(p coll.Point) coll.Algorithm { a, _ := tree.Select(p); return a }, err
 	}
 	points := []coll.Point{

@@ -26,12 +26,12 @@ type LayoutTrees struct {
 	Trees  []*Tree
 }
 
-// FitAll fits one tree for each collective in rows, for a library whose rules cannot distinguish layouts with
+// MergeAll fits one tree for each collective in rows, for a library whose rules cannot distinguish layouts with
 // the same number of ranks. A layout that loses more than MaxLoss with these trees gets trees of its own. The
 // function `size` returns the message size that the library computes for its rules.
-func FitAll(rows []Row, size func(coll.Point) int64, opt Options) (Selection, error) {
+func MergeAll(rows []Row, size func(coll.Point) int64, opt Options) (Selection, error) {
 	opt.ByRanks = true
-	trees, err := fitTrees(rows, size, opt)
+	trees, err := mergeTrees(rows, size, opt)
 	if err != nil {
 		return Selection{}, err
 	}
@@ -39,7 +39,7 @@ func FitAll(rows []Row, size func(coll.Point) int64, opt Options) (Selection, er
 	for _, l := range rivals(rows) {
 		// In jobs of this layout the layout's own rows apply. Rows of other layouts with the same number of
 		// ranks do not.
-		own, err := fitTrees(slices.DeleteFunc(slices.Clone(rows), func(r Row) bool {
+		own, err := mergeTrees(slices.DeleteFunc(slices.Clone(rows), func(r Row) bool {
 			return r.Point.Ranks() == l.Ranks() && r.Point.Layout() != l
 		}), size, opt)
 		if err != nil {
@@ -110,10 +110,10 @@ func ByCollective(rows []Row) [][]Row {
 	return chunk(rows, func(a, b Row) bool { return a.Point.Collective == b.Point.Collective })
 }
 
-func fitTrees(rows []Row, size func(coll.Point) int64, opt Options) ([]*Tree, error) {
+func mergeTrees(rows []Row, size func(coll.Point) int64, opt Options) ([]*Tree, error) {
 	var trees []*Tree
 	for _, same := range ByCollective(rows) {
-		t, err := Fit(same, size, opt)
+		t, err := Merge(same, size, opt)
 		if err != nil {
 			return nil, err
 		}

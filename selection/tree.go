@@ -16,7 +16,7 @@ type Row struct {
 	Options []Option
 }
 
-// Options configures Fit.
+// Options configures Merge.
 type Options struct {
 	// MaxLoss limits the loss of a tree's choice. The loss is the predicted slowdown compared with the best
 	// option of the row, minus one; 0.01 means 1 %.
@@ -33,7 +33,7 @@ type Options struct {
 }
 
 // Tree selects the algorithm of one collective. It is a plain value without pointers, and its levels are in
-// ascending order. It does not depend on the order of the rows from which Fit builds it. An empty tree always
+// ascending order. It does not depend on the order of the rows from which Merge builds it. An empty tree always
 // selects the library's default.
 type Tree struct {
 	Collective coll.Collective `json:"collective"`
@@ -59,7 +59,7 @@ type PPNRange struct {
 	Bands []Band `json:"bands"`
 }
 
-// Band applies to message sizes above the previous band, up to and including UpTo. The function `size` of Fit
+// Band applies to message sizes above the previous band, up to and including UpTo. The function `size` of Merge
 // defines the size of a message. coll.Default selects the library's default, which also applies above the last
 // band.
 type Band struct {

@@ -74,7 +74,7 @@ func oneProblem(contents *journal.Contents, dir string, id journal.Problem) (*as
 
 // newLearned returns the final selection and predictions for a problem. At points
 // with a measurement, predictions are in seconds. At other points only their ratios are known.
-func newLearned(c campaign.Conclusion) (Learned, error) {
+func newLearned(c campaign.FinalSelection) (Learned, error) {
 	cells, err := export.Cells(c)
 	if err != nil {
 		return Learned{}, err

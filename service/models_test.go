@@ -46,7 +46,7 @@ func TestLearn(t *testing.T) {
 
 // checkPredictions checks the number and the order of predictions. It also checks that the fastest
 // algorithm at each point has the slowdown 1.
-func checkPredictions(t *testing.T, p campaign.Conclusion, all []service.Prediction, want int) {
+func checkPredictions(t *testing.T, p campaign.FinalSelection, all []service.Prediction, want int) {
 	t.Helper()
 	if len(all) != want {
 		t.Errorf("%s: %d predictions, want %d", p.Problem.Problem, len(all), want)

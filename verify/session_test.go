@@ -106,7 +106,7 @@ type fileWriter struct {
 func size(p coll.Point) int64 { return p.MsgBytes }
 
 func choose(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
-	tree, err := selection.Fit(rows, size, selection.Options{MaxLoss: 0.01})
+	tree, err := selection.Merge(rows, size, selection.Options{MaxLoss: 0.01})
 	return func(p coll.Point) coll.Algorithm { a, _ := tree.Select(p); return a }, err
 }
 

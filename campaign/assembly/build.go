@@ -114,14 +114,14 @@ func (b *builder) warnOnce(warning string) {
 	}
 }
 
-// fitFor returns a function that makes selection rules for one collective from the times of the algorithms at
+// mergeFor returns a function that makes selection rules for one collective from the times of the algorithms at
 // each point. The library must be able to express the rules.
-func (b *builder) fitFor(r release) func([]selection.Row) (activelearn.Selection, error) {
+func (b *builder) mergeFor(r release) func([]selection.Row) (activelearn.Selection, error) {
 	return func(rows []selection.Row) (activelearn.Selection, error) {
 		if r.err != nil {
 			return activelearn.Selection{}, r.err
 		}
-		sel, err := mpi.Fit(r.build, rows, mpi.FitOptions{MaxLoss: b.cfg.Export.MaxLoss, OpSafe: b.cfg.Export.OpSafe})
+		sel, err := mpi.Merge(r.build, rows, mpi.MergeOptions{MaxLoss: b.cfg.Export.MaxLoss, OpSafe: b.cfg.Export.OpSafe})
 		return activelearn.Selection{Leaves: sel.Leaves(), Choose: func(p coll.Point) coll.Algorithm {
 			alg, _ := sel.Select(p) // outside the tuned range this is the library's default
 			return alg

@@ -16,7 +16,7 @@ import (
 // benefit compares the cost of measuring a library with the time in collectives that its selection saves. It
 // returns nil if no time of the library's default is known, or if the selection is neither guarded nor verified. f has
 // the problems and the machine time.
-func (c *Conclusions) benefit(f report.Facts, library string) *report.Benefit {
+func (c *FinalSelections) benefit(f report.Facts, library string) *report.Benefit {
 	tuning, verification := nodeSeconds(f, library)
 	b := &report.Benefit{CollectiveShare: c.campaign.Config.Export.CollectiveShare, NodeSeconds: tuning + verification}
 	ratios, weights := c.ratios(f, library)
@@ -87,7 +87,7 @@ func nodeSeconds(f report.Facts, library string) (tuning, verification float64) 
 }
 
 // savedInterval returns the 95 % interval of the share that is saved, by bootstrap over the points.
-func (c *Conclusions) savedInterval(ratios, weights []float64, mean func(x, weights []float64) float64) (low, high float64) {
+func (c *FinalSelections) savedInterval(ratios, weights []float64, mean func(x, weights []float64) float64) (low, high float64) {
 	at := make([]int, len(ratios))
 	for i := range at {
 		at[i] = i
@@ -113,7 +113,7 @@ func (c *Conclusions) savedInterval(ratios, weights []float64, mean func(x, weig
 
 // ratios returns the tuned time divided by the default's time, at every point of a library where both are
 // known. It also returns the weights of these points. Collectives are weighted by the trace, if there is one.
-func (c *Conclusions) ratios(f report.Facts, library string) (ratios, weights []float64) {
+func (c *FinalSelections) ratios(f report.Facts, library string) (ratios, weights []float64) {
 	for i, p := range c.Problems {
 		if p.Library != library {
 			continue

@@ -46,11 +46,11 @@ func TestBenefit(t *testing.T) {
 		{"unknown default", nil, nil, nil, 30, math.NaN()},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c := &Conclusions{campaign: &assembly.Campaign{Config: &config.Campaign{Grid: config.Grid{Calls: tc.calls}}}}
+			c := &FinalSelections{campaign: &assembly.Campaign{Config: &config.Campaign{Grid: config.Grid{Calls: tc.calls}}}}
 			f := report.Facts{MachineTime: tc.jobs}
 			for i, points := range [][]coll.Point{bcast, allreduce} {
 				weights, _, _ := preprocess.CallWeights(points, tc.calls)
-				p := campaign.Conclusion{Trained: &campaign.Trained{}}
+				p := campaign.FinalSelection{FinalModel: &campaign.FinalModel{}}
 				p.Problem = campaign.Problem{Space: coll.NewSpace(points, []coll.Algorithm{coll.Default}, func(coll.Candidate) error { return nil }), Weights: weights}
 				p.Library, p.Problem.Collective = "mpich", points[0].Collective
 				c.Problems = append(c.Problems, p)
@@ -84,8 +84,8 @@ func TestBenefit(t *testing.T) {
 // interval reaches the default, and that an unguarded selection has no gain before a verification.
 func TestBenefitOfVerification(t *testing.T) {
 	p := coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: 8}
-	c := &Conclusions{campaign: &assembly.Campaign{Config: &config.Campaign{}}}
-	one := campaign.Conclusion{Trained: &campaign.Trained{}}
+	c := &FinalSelections{campaign: &assembly.Campaign{Config: &config.Campaign{}}}
+	one := campaign.FinalSelection{FinalModel: &campaign.FinalModel{}}
 	one.Problem = campaign.Problem{Space: coll.NewSpace([]coll.Point{p}, []coll.Algorithm{coll.Default}, func(coll.Candidate) error { return nil })}
 	one.Library, one.Problem.Collective = "mpich", coll.Bcast
 	c.Problems = append(c.Problems, one)

@@ -6,11 +6,11 @@
 //	if err != nil {
 //		return err
 //	}
-//	conclusions, err := models.Conclude(state)
+//	selections, err := models.Conclude(state)
 //	if err != nil {
 //		return err
 //	}
-//	facts, err := conclusions.Write(ctx, dir, program)
+//	facts, err := selections.Write(ctx, dir, program)
 package export
 
 import (
@@ -28,18 +28,18 @@ import (
 	"tutti/verify"
 )
 
-// Models contains the final models of a campaign, for each problem.
-type Models struct {
+// FinalModels contains the final models of a campaign, for each problem.
+type FinalModels struct {
 	campaign *assembly.Campaign
-	trained  []*campaign.Trained // one for each problem; nil if it has no measurements
+	trained  []*campaign.FinalModel // one for each problem; nil if it has no measurements
 }
 
-// Conclusions contains the final selections of a campaign for all libraries and releases.
-type Conclusions struct {
+// FinalSelections contains the final selections of a campaign for all libraries and releases.
+type FinalSelections struct {
 	campaign *assembly.Campaign
 	state    *journal.State
-	Targets  []*Target             // of the campaign's libraries, in order
-	Problems []campaign.Conclusion // of all libraries, in order; without problems that have no measurements
+	Targets  []*Target                 // of the campaign's libraries, in order
+	Problems []campaign.FinalSelection // of all libraries, in order; without problems that have no measurements
 }
 
 // ErrNothing is matched by the error for a campaign without measurements, from which no model can be trained.
@@ -47,8 +47,8 @@ var ErrNothing = errors.New("nothing has been measured: nothing to report")
 
 // Train trains the final models of all problems, several at the same time. The results must be in the order
 // of the problems. The error matches ErrNothing if nothing was measured.
-func Train(ctx context.Context, c *assembly.Campaign, results []campaign.Result) (*Models, error) {
-	m := &Models{campaign: c, trained: make([]*campaign.Trained, len(c.Problems))}
+func Train(ctx context.Context, c *assembly.Campaign, results []campaign.Result) (*FinalModels, error) {
+	m := &FinalModels{campaign: c, trained: make([]*campaign.FinalModel, len(c.Problems))}
 	var group errgroup.Group
 	group.SetLimit(c.Workers())
 	for i, p := range c.Problems {
@@ -66,7 +66,7 @@ func Train(ctx context.Context, c *assembly.Campaign, results []campaign.Result)
 	if err := group.Wait(); err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(m.trained, func(t *campaign.Trained) bool { return t != nil }) {
+	if !slices.ContainsFunc(m.trained, func(t *campaign.FinalModel) bool { return t != nil }) {
 		return nil, nothingMeasured(results)
 	}
 	return m, nil
@@ -88,8 +88,8 @@ func nothingMeasured(results []campaign.Result) error {
 
 // Conclude makes the selections of all libraries. It selects the library's default where a verification in
 // the journal found the selection slower.
-func (m *Models) Conclude(state *journal.State) (*Conclusions, error) {
-	c := &Conclusions{campaign: m.campaign, state: state}
+func (m *FinalModels) Conclude(state *journal.State) (*FinalSelections, error) {
+	c := &FinalSelections{campaign: m.campaign, state: state}
 	for _, lib := range m.campaign.Config.Libraries {
 		t, err := m.Library(state, lib)
 		if err != nil {
@@ -101,7 +101,7 @@ func (m *Models) Conclude(state *journal.State) (*Conclusions, error) {
 }
 
 // Library makes the selections of one library, for the release that was measured.
-func (m *Models) Library(state *journal.State, lib config.Library) (*Target, error) {
+func (m *FinalModels) Library(state *journal.State, lib config.Library) (*Target, error) {
 	port, cat, err := lib.Release()
 	if err != nil {
 		return nil, err

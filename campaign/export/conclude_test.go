@@ -32,7 +32,7 @@ func small(t testing.TB, set ...string) string {
 }
 
 // train reads the campaign in a folder and trains its models.
-func train(t testing.TB, dir string) (*assembly.Campaign, *export.Models, *journal.State) {
+func train(t testing.TB, dir string) (*assembly.Campaign, *export.FinalModels, *journal.State) {
 	t.Helper()
 	c, results, contents, err := assembly.RestoreAll(dir)
 	if err != nil {
@@ -42,13 +42,13 @@ func train(t testing.TB, dir string) (*assembly.Campaign, *export.Models, *journ
 	return c, models, contents.State()
 }
 
-func conclude(t testing.TB, m *export.Models, state *journal.State) *export.Conclusions {
+func conclude(t testing.TB, m *export.FinalModels, state *journal.State) *export.FinalSelections {
 	t.Helper()
 	return testutil.Must(m.Conclude(state))(t)
 }
 
 // concluded returns the campaign of a folder and its conclusions.
-func concluded(t testing.TB, dir string) (*assembly.Campaign, *export.Conclusions) {
+func concluded(t testing.TB, dir string) (*assembly.Campaign, *export.FinalSelections) {
 	t.Helper()
 	c, models, state := train(t, dir)
 	return c, conclude(t, models, state)

@@ -13,7 +13,7 @@ import (
 )
 
 // models runs a small campaign on recorded data and trains its models.
-func models() (*assembly.Campaign, *export.Models, error) {
+func models() (*assembly.Campaign, *export.FinalModels, error) {
 	cfg, err := config.Load("../../configs/small.yaml", config.Layers{Set: []string{"collectives=alltoall", "method=fact", "hpo.trials=0"}})
 	if err != nil {
 		return nil, nil, err

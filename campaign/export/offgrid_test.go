@@ -77,7 +77,7 @@ func TestOffTheGrid(t *testing.T) {
 			testutil.NoError(t, err)
 			build := testutil.Must(library.Open(cat, ""))(t)
 			on, off := offGridRows(t, tc.data+".csv", cat), offGridRows(t, tc.data+"_np2.csv", cat)
-			sel := testutil.Must(build.Fit(on, 0.02))(t)
+			sel := testutil.Must(build.Merge(on, 0.02))(t)
 			choose := func(p coll.Point) coll.Algorithm {
 				alg, _ := sel.Select(p)
 				return alg
@@ -91,7 +91,7 @@ func TestOffTheGrid(t *testing.T) {
 			if cannot*20 > len(off) {
 				t.Errorf("at %d of %d points the choice cannot run or is not recorded", cannot, len(off))
 			}
-			sel = testutil.Must(build.Fit(slices.Concat(on, rowsAt(off, between)), 0.02))(t)
+			sel = testutil.Must(build.Merge(slices.Concat(on, rowsAt(off, between)), 0.02))(t)
 			others := rowsAt(off, func(p coll.Point) bool { return !between(p) })
 			improved := qualityAt(t, others, choose)
 			t.Logf("with 3, 6 and 12 nodes in the grid, elsewhere: %+v", improved)

@@ -16,7 +16,7 @@ import (
 
 // ProblemFacts returns what the report shows of a problem. It fits the model
 // Spec.Folds times for the cross-validation.
-func ProblemFacts(c campaign.Conclusion) (report.ProblemFacts, error) {
+func ProblemFacts(c campaign.FinalSelection) (report.ProblemFacts, error) {
 	res, l := c.Result, c.Result.Ledger
 	validation, err := crossValidate(c)
 	if err != nil {
@@ -72,7 +72,7 @@ func ProblemFacts(c campaign.Conclusion) (report.ProblemFacts, error) {
 
 // crossValidate compares predictions with measurements that were left out of the training. The result is
 // empty if only one point was measured.
-func crossValidate(c campaign.Conclusion) (learner.Validation, error) {
+func crossValidate(c campaign.FinalSelection) (learner.Validation, error) {
 	if c.Result.Ledger.PointsMeasured() < 2 {
 		return learner.Validation{}, nil
 	}
@@ -81,7 +81,7 @@ func crossValidate(c campaign.Conclusion) (learner.Validation, error) {
 
 // Cells describes the selection at every grid point. Slowdowns follow from the true times if all of them are known,
 // otherwise from predictions.
-func Cells(c campaign.Conclusion) ([]report.Cell, error) {
+func Cells(c campaign.FinalSelection) ([]report.Cell, error) {
 	k := knownTimesOf(c, c.Truth)
 	out := []report.Cell{}
 	for i, row := range c.Rows {
@@ -117,7 +117,7 @@ func Cells(c campaign.Conclusion) ([]report.Cell, error) {
 // rounded returns a share with four decimals, which keeps the report small.
 func rounded(share float64) float64 { return math.Round(share*1e4) / 1e4 }
 
-func worstLoss(c campaign.Conclusion) float64 {
+func worstLoss(c campaign.FinalSelection) float64 {
 	worst := 0.0
 	for _, row := range c.Rows {
 		if loss, ok := row.Loss(c.Selection.Choose(row.Point)); ok {
@@ -127,7 +127,7 @@ func worstLoss(c campaign.Conclusion) float64 {
 	return worst
 }
 
-func algorithmFacts(c campaign.Conclusion, validation learner.Validation) []report.AlgorithmFacts {
+func algorithmFacts(c campaign.FinalSelection, validation learner.Validation) []report.AlgorithmFacts {
 	measured, selected := map[coll.Algorithm]int{}, map[coll.Algorithm]int{}
 	for _, m := range c.Result.Ledger.Measurements() {
 		measured[m.Algorithm]++
@@ -169,7 +169,7 @@ func excludedTexts(algorithms []report.AlgorithmFacts) []string {
 
 // addTies marks the points of the report (cells) at which another algorithm may be as fast as the selected one.
 // The rows of `c` must have the order of the cells. Models without a posterior give no ties.
-func addTies(all []report.Cell, c campaign.Conclusion) error {
+func addTies(all []report.Cell, c campaign.FinalSelection) error {
 	if !c.HasPosterior() {
 		return nil
 	}

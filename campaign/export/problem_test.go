@@ -17,17 +17,17 @@ import (
 )
 
 // concludedFirst runs the campaign of a campaign file. It returns the first problem with its final selection.
-func concludedFirst(t testing.TB, file string, change func(*assembly.Campaign), set ...string) campaign.Conclusion {
+func concludedFirst(t testing.TB, file string, change func(*assembly.Campaign), set ...string) campaign.FinalSelection {
 	t.Helper()
 	return campaigntest.Conclude(t, campaigntest.Run(t, campaigntest.Load(t, file, set...)), change).Problems[0]
 }
 
-func madeFirst(t testing.TB, change func(*assembly.Campaign), set ...string) campaign.Conclusion {
+func madeFirst(t testing.TB, change func(*assembly.Campaign), set ...string) campaign.FinalSelection {
 	t.Helper()
 	return concludedFirst(t, campaigntest.MadeOpenMPI.Put(t, t.TempDir()), change, set...)
 }
 
-func factsOf(t testing.TB, p campaign.Conclusion) report.ProblemFacts {
+func factsOf(t testing.TB, p campaign.FinalSelection) report.ProblemFacts {
 	t.Helper()
 	return testutil.Must(export.ProblemFacts(p))(t)
 }
@@ -40,7 +40,7 @@ func removeTruth(c *assembly.Campaign) {
 }
 
 // timesOf returns the recorded times of a problem, and the shortest time at each point.
-func timesOf(p campaign.Conclusion) (times map[coll.Candidate]float64, shortest map[coll.Point]float64) {
+func timesOf(p campaign.FinalSelection) (times map[coll.Candidate]float64, shortest map[coll.Point]float64) {
 	times, shortest = map[coll.Candidate]float64{}, map[coll.Point]float64{}
 	for _, m := range p.Truth {
 		times[m.Candidate] = m.Seconds

@@ -14,7 +14,7 @@ import (
 // scores returns the scores of the tuned selection and of the default at the same points. If true times are
 // recorded, these are the points with a true time of the default, or all points if there are none. Without
 // true times, the score of the tuned selection is that of the last evaluation.
-func scores(k knownTimes, c campaign.Conclusion) ([]report.Score, error) {
+func scores(k knownTimes, c campaign.FinalSelection) ([]report.Score, error) {
 	if c.Truth == nil {
 		return estimates(c)
 	}
@@ -40,7 +40,7 @@ func scores(k knownTimes, c campaign.Conclusion) ([]report.Score, error) {
 	return []report.Score{tuned, byDefault}, err
 }
 
-func unsafeFacts(c campaign.Conclusion) (*report.UnsafeFacts, error) {
+func unsafeFacts(c campaign.FinalSelection) (*report.UnsafeFacts, error) {
 	if len(c.Unsafe) == 0 {
 		return nil, nil
 	}
@@ -62,7 +62,7 @@ func unsafeFacts(c campaign.Conclusion) (*report.UnsafeFacts, error) {
 // models can predict the default at every point of the grid, both scores are from the same random draws, so that their
 // difference is not chance. It returns no score if there was no evaluation, or if the campaign measured the rest of the
 // space after the last one.
-func estimates(c campaign.Conclusion) ([]report.Score, error) {
+func estimates(c campaign.FinalSelection) ([]report.Score, error) {
 	res := c.Result
 	n := len(res.Evaluations)
 	if n == 0 || res.Stop == activelearn.SpaceExhausted && res.Evaluations[n-1].Trials < res.Ledger.Trials() {
@@ -99,7 +99,7 @@ const bootstrapResamples = 1000
 
 // scoreOf summarizes the known slowdowns of a selection at the given points, with intervals. The error matches
 // metrics.ErrEmpty if no point has a weight.
-func scoreOf(name string, c campaign.Conclusion, points []coll.Point, slowdowns []float64) (report.Score, error) {
+func scoreOf(name string, c campaign.FinalSelection, points []coll.Point, slowdowns []float64) (report.Score, error) {
 	opt := c.Weigh(c.Spec.Metrics, points)
 	sum, err := metrics.Summarize(slowdowns, opt)
 	if err != nil {
@@ -167,7 +167,7 @@ type knownTimes struct {
 
 // knownTimesOf returns the known times of the candidates: those in `truth`, or the measured ones if `truth` is
 // nil.
-func knownTimesOf(c campaign.Conclusion, truth []coll.Measurement) knownTimes {
+func knownTimesOf(c campaign.FinalSelection, truth []coll.Measurement) knownTimes {
 	k := knownTimes{
 		seconds:  map[coll.Candidate]float64{},
 		fastest:  map[coll.Point]coll.Measurement{},

@@ -28,10 +28,10 @@ type Target struct {
 	opened   mpi.Build
 	openErr  error // why the library cannot be opened
 
-	concluded    []campaign.Conclusion // of the measurements
-	problems     []campaign.Conclusion // as concluded, but with the default where the files cannot express a selection
-	rows         [][]selection.Row     // one list for each problem, limited to algorithms of the release
-	defaultCount int                   // number of points whose fast algorithm is missing in the release
+	concluded    []campaign.FinalSelection // of the measurements
+	problems     []campaign.FinalSelection // as concluded, but with the default where the files cannot express a selection
+	rows         [][]selection.Row         // one list for each problem, limited to algorithms of the release
+	defaultCount int                       // number of points whose fast algorithm is missing in the release
 	selected     selection.Selection
 	fault        error  // why there is no selection
 	verified     bool   // a verification has proved the files of the measured release; see verify.Result.Proved
@@ -51,7 +51,7 @@ func newTarget(c *assembly.Campaign, r Release) *Target {
 }
 
 // For returns the selections for a release. They contain only algorithms that the release has.
-func (c *Conclusions) For(r Release) (*Target, error) {
+func (c *FinalSelections) For(r Release) (*Target, error) {
 	at := slices.IndexFunc(c.Targets, func(t *Target) bool { return t.library.Name == r.library.Name })
 	t := c.Targets[at]
 	if r.library.Version != t.library.Version || r.library.Path != t.library.Path {
@@ -113,7 +113,7 @@ func (t *Target) selectionOf(rows []selection.Row) (selection.Selection, error) 
 	if t.openErr != nil {
 		return selection.Selection{}, t.openErr
 	}
-	sel, err := mpi.Fit(t.opened, rows, mpi.FitOptions{MaxLoss: t.campaign.Config.Export.MaxLoss, OpSafe: t.campaign.Config.Export.OpSafe})
+	sel, err := mpi.Merge(t.opened, rows, mpi.MergeOptions{MaxLoss: t.campaign.Config.Export.MaxLoss, OpSafe: t.campaign.Config.Export.OpSafe})
 	if err != nil {
 		return sel, err
 	}
@@ -124,7 +124,7 @@ func (t *Target) selectionOf(rows []selection.Row) (selection.Selection, error) 
 	return sel, t.opened.Replay(x, sel, rows)
 }
 
-func rowsOf(p campaign.Conclusion) []selection.Row {
+func rowsOf(p campaign.FinalSelection) []selection.Row {
 	if p.AllDefault {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (t *Target) Choices() map[coll.Collective]func(coll.Point) coll.Algorithm {
 }
 
 // Risks returns, for each collective, the function that ranks grid points before a verification; see
-// campaign.Conclusion.Risk.
+// campaign.FinalSelection.Risk.
 func (t *Target) Risks() map[coll.Collective]func(coll.Point) float64 {
 	out := map[coll.Collective]func(coll.Point) float64{}
 	for _, p := range t.problems {
@@ -151,7 +151,7 @@ func (t *Target) Risks() map[coll.Collective]func(coll.Point) float64 {
 }
 
 // chooser returns the function by which the files of the release select algorithms for one problem.
-func (t *Target) chooser(p campaign.Conclusion) func(coll.Point) coll.Algorithm {
+func (t *Target) chooser(p campaign.FinalSelection) func(coll.Point) coll.Algorithm {
 	if t.library.Version == t.measured.Version {
 		return p.Selection.Choose
 	}
@@ -162,7 +162,7 @@ func (t *Target) chooser(p campaign.Conclusion) func(coll.Point) coll.Algorithm 
 }
 
 // Document returns the selections of the releases as one document that scripts can read.
-func (c *Conclusions) Document(releases []*Target) selection.Document {
+func (c *FinalSelections) Document(releases []*Target) selection.Document {
 	doc := selection.Document{Campaign: c.campaign.Config.Name, Machine: c.campaign.Config.Machine}
 	for _, t := range releases {
 		lib := selection.LibraryDocument{
@@ -293,7 +293,7 @@ func (t *Target) remarks() []string {
 	default:
 		out = append(out, "Not verified: tutti verify has not compared these settings with the library's default on the machine.")
 	}
-	switch unguarded := slices.ContainsFunc(t.problems, campaign.Conclusion.Unguarded); {
+	switch unguarded := slices.ContainsFunc(t.problems, campaign.FinalSelection.Unguarded); {
 	case !unguarded && t.library.Version != t.measured.Version:
 		out = append(out, fmt.Sprintf("Guarded against the default of %s %s: the default of %s may be faster.", t.library.Name, t.measured.Version, t.library.Version))
 	case unguarded:

@@ -22,7 +22,7 @@ import (
 )
 
 // targets returns the conclusions of the campaign in a folder, and the selections for the given releases.
-func targets(t testing.TB, dir string, given ...string) (*export.Conclusions, []*export.Target) {
+func targets(t testing.TB, dir string, given ...string) (*export.FinalSelections, []*export.Target) {
 	t.Helper()
 	c, conclusions := concluded(t, dir)
 	releases := testutil.Must(export.Releases(c, given))(t)
@@ -144,7 +144,7 @@ func checkSettings(t *testing.T, m campaigntest.Made, rows []selection.Row, snip
 			tuned++
 		}
 	}
-	sel := testutil.Must(build.Fit(rows, 0))(t)
+	sel := testutil.Must(build.Merge(rows, 0))(t)
 	for _, r := range rows {
 		if alg, _ := sel.Select(r.Point); alg != r.Options[0].Algorithm {
 			t.Fatalf("%v: the selection says %v, want %v", r.Point, alg, r.Options[0].Algorithm)

@@ -21,7 +21,7 @@ import (
 const maxHeldOutLoss = 0.5
 
 // verdict returns the verdict about a library from the other facts of the report.
-func (c *Conclusions) verdict(f report.Facts, lib report.LibraryFacts) *report.Verdict {
+func (c *FinalSelections) verdict(f report.Facts, lib report.LibraryFacts) *report.Verdict {
 	v := &report.Verdict{Library: lib.Library, Evidence: report.Predicted, Riskiest: report.Riskiest(f, lib.Library)}
 	v.Cost.Tuning, v.Cost.Verification = nodeSeconds(f, lib.Library)
 	var problems []report.ProblemFacts
@@ -153,7 +153,7 @@ func slowerVerified(v report.VerificationFacts) *report.SlowerShare {
 }
 
 // next returns what to do after a campaign: let it go on, verify its files, or use them.
-func (c *Conclusions) next(f report.Facts, v report.Verdict, problems []report.ProblemFacts, lib report.LibraryFacts, verified *report.VerificationFacts) report.NextStep {
+func (c *FinalSelections) next(f report.Facts, v report.Verdict, problems []report.ProblemFacts, lib report.LibraryFacts, verified *report.VerificationFacts) report.NextStep {
 	only := ""
 	if len(c.campaign.Config.Libraries) > 1 {
 		only = " --library " + lib.Library

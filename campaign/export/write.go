@@ -40,7 +40,7 @@ func WriteFile(path string, write func(io.Writer) error) error {
 	return mpi.WriteFile(path, b.Bytes())
 }
 
-func (c *Conclusions) facts(libraries []report.LibraryFacts, by Program) (report.Facts, error) {
+func (c *FinalSelections) facts(libraries []report.LibraryFacts, by Program) (report.Facts, error) {
 	cfg := c.campaign.Config
 	f := report.Facts{
 		Tutti: by.Version, Campaign: cfg.Name, Machine: cfg.Machine, Seed: cfg.Seed,
@@ -106,7 +106,7 @@ func exceededBudgets(stop config.Stop, problems []report.ProblemFacts) []string 
 	return out
 }
 
-func (c *Conclusions) problemFacts() ([]report.ProblemFacts, error) {
+func (c *FinalSelections) problemFacts() ([]report.ProblemFacts, error) {
 	out := make([]report.ProblemFacts, len(c.Problems))
 	var group errgroup.Group
 	group.SetLimit(c.campaign.Workers())
@@ -128,7 +128,7 @@ type Program struct {
 
 // Write writes all files of a campaign except the journal into a folder. It returns the facts of the
 // report.
-func (c *Conclusions) Write(ctx context.Context, dir string, by Program) (report.Facts, error) {
+func (c *FinalSelections) Write(ctx context.Context, dir string, by Program) (report.Facts, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return report.Facts{}, err
 	}

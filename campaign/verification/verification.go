@@ -48,7 +48,7 @@ type Verifier struct {
 	journal  *journal.Journal
 	state    *journal.State // of the journal, with the records of this process
 	opt      Options
-	models   *export.Models
+	models   *export.FinalModels
 	given    *givenFile // the selection file of NewOfFile; then models is nil
 }
 

@@ -84,7 +84,7 @@ func (a *app) compareCampaigns(cmd *cobra.Command, pathA, pathB, library string)
 }
 
 // compareProblems compares the selections of two campaigns for one library at the points that both have.
-func compareProblems(pathA, pathB string, inA, inB []campaign.Conclusion) (comparison, error) {
+func compareProblems(pathA, pathB string, inA, inB []campaign.FinalSelection) (comparison, error) {
 	a, err := sideOf(pathA, inA)
 	if err != nil {
 		return comparison{}, err
@@ -132,7 +132,7 @@ func storedGains(folder string) map[string]string {
 	return out
 }
 
-func librariesOf(problems []campaign.Conclusion) (names []string) {
+func librariesOf(problems []campaign.FinalSelection) (names []string) {
 	for _, p := range problems {
 		if !slices.Contains(names, p.Library) {
 			names = append(names, p.Library)
@@ -141,6 +141,6 @@ func librariesOf(problems []campaign.Conclusion) (names []string) {
 	return names
 }
 
-func ofLibrary(problems []campaign.Conclusion, name string) []campaign.Conclusion {
-	return slices.DeleteFunc(slices.Clone(problems), func(p campaign.Conclusion) bool { return p.Library != name })
+func ofLibrary(problems []campaign.FinalSelection, name string) []campaign.FinalSelection {
+	return slices.DeleteFunc(slices.Clone(problems), func(p campaign.FinalSelection) bool { return p.Library != name })
 }

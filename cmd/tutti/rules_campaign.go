@@ -24,7 +24,7 @@ func isFolder(path string) bool {
 
 // concluded reads the folder of a campaign and makes its final selections. `library` limits them to one
 // library, unless it is empty.
-func (a *app) concluded(cmd *cobra.Command, folder, flag, library string) ([]campaign.Conclusion, error) {
+func (a *app) concluded(cmd *cobra.Command, folder, flag, library string) ([]campaign.FinalSelection, error) {
 	c, results, contents, err := assembly.RestoreAll(folder)
 	if err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func (a *app) concluded(cmd *cobra.Command, folder, flag, library string) ([]cam
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(slices.Clone(done.Problems), func(p campaign.Conclusion) bool { return library != "" && p.Library != library }), nil
+	return slices.DeleteFunc(slices.Clone(done.Problems), func(p campaign.FinalSelection) bool { return library != "" && p.Library != library }), nil
 }
 
 // selectedPoint is what a campaign selects at a point of its grid.
@@ -89,7 +89,7 @@ func (s *ruleShower) showCampaign(cmd *cobra.Command, folder string) error {
 }
 
 // gridText lists the values of the grid of a campaign.
-func gridText(problems []campaign.Conclusion) string {
+func gridText(problems []campaign.FinalSelection) string {
 	nodes, ppn, collectives := []string{}, []string{}, []string{}
 	add := func(to *[]string, text string) {
 		if !slices.Contains(*to, text) {
@@ -107,7 +107,7 @@ func gridText(problems []campaign.Conclusion) string {
 }
 
 // selected returns the points of a problem that the flags name.
-func (s *ruleShower) selected(cmd *cobra.Command, p campaign.Conclusion) ([]selectedPoint, error) {
+func (s *ruleShower) selected(cmd *cobra.Command, p campaign.FinalSelection) ([]selectedPoint, error) {
 	collectives, err := s.chosen([]coll.Collective{p.Collective})
 	if err != nil {
 		return nil, usageError(cmd, err)

@@ -90,7 +90,7 @@ func (d *ruleDiffer) side(cmd *cobra.Command, path string) (ruleSide, error) {
 }
 
 // sideOf returns the selection of a campaign for one library.
-func sideOf(path string, problems []campaign.Conclusion) (ruleSide, error) {
+func sideOf(path string, problems []campaign.FinalSelection) (ruleSide, error) {
 	s := ruleSide{path: path}
 	choices := map[coll.Collective]func(coll.Point) coll.Algorithm{}
 	for _, p := range problems {
@@ -308,7 +308,7 @@ func timesOfTable(t *preprocess.Table) knownTimes {
 	return out
 }
 
-func timesOfCampaign(problems []campaign.Conclusion) knownTimes {
+func timesOfCampaign(problems []campaign.FinalSelection) knownTimes {
 	var out knownTimes
 	for _, p := range problems {
 		out.points = append(out.points, p.Points...)

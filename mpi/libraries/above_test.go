@@ -80,7 +80,7 @@ allreduce ranks 8-8 ppn 2-2 bytes 1048576-1048576 openmpi.segmented_ring(segsize
 			Options: []selection.Option{{Algorithm: coll.Default, Seconds: 2e-3}, {Algorithm: mpilibrarytest.Algorithm(t, tc.algorithm), Seconds: 1e-3}},
 		}}
 		b := testutil.Must(lib.Open(cat, "/lib/libtutti.so"))(t)
-		sel := testutil.Must(b.Fit(rows, 0))(t)
+		sel := testutil.Must(b.Merge(rows, 0))(t)
 		x := testutil.Must(b.Export(sel, "/tuned"))(t)
 		if text := string(x.Files[0].Content); !strings.HasPrefix(text, want[i]+"end ") {
 			t.Errorf("table\n%swant\n%s", text, want[i])

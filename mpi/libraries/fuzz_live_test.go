@@ -58,7 +58,7 @@ func randomTable(t *testing.T, release, dir string, seed uint64) mpi.Setup {
 		}
 	}
 	b := testutil.Must(lib.Open(cat, ""))(t)
-	sel := testutil.Must(b.Fit(rows, 0))(t)
+	sel := testutil.Must(b.Merge(rows, 0))(t)
 	x, err := b.Export(sel, dir)
 	if err == nil {
 		err = b.Replay(x, sel, rows)

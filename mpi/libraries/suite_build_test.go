@@ -115,9 +115,9 @@ func testBuilds(t *testing.T, lib mpi.Library) {
 		for i, f := range families() {
 			t.Run(b.cat.Version+" "+f.name, func(t *testing.T) {
 				rows := f.rows(b.cat, uint64(i))
-				sel, _ := mpilibrarytest.FitAndExport(t, b.build, rows, mpi.FitOptions{})
+				sel, _ := mpilibrarytest.FitAndExport(t, b.build, rows, mpi.MergeOptions{})
 				testPromises(t, sel, rows, 0)
-				opt := mpi.FitOptions{MaxLoss: 0.1, OpSafe: true}
+				opt := mpi.MergeOptions{MaxLoss: 0.1, OpSafe: true}
 				sel, x := mpilibrarytest.FitAndExport(t, b.build, rows, opt)
 				testPromises(t, sel, rows, opt.MaxLoss)
 				testSafety(t, b.cat, sel, rows)
@@ -156,7 +156,7 @@ func testSafety(t *testing.T, cat *mpi.Catalogue, sel selection.Selection, rows 
 }
 
 // testSame checks that rows in another order give the same export.
-func testSame(t *testing.T, b mpi.Build, x mpi.Export, rows []selection.Row, opt mpi.FitOptions) {
+func testSame(t *testing.T, b mpi.Build, x mpi.Export, rows []selection.Row, opt mpi.MergeOptions) {
 	t.Helper()
 	shuffled := slices.Clone(rows)
 	rand.New(rand.NewPCG(1, 2)).Shuffle(len(shuffled), func(i, k int) { shuffled[i], shuffled[k] = shuffled[k], shuffled[i] })
@@ -176,7 +176,7 @@ func testWriting(t *testing.T, lib mpi.Library) {
 	testutil.NoError(t, os.Mkdir(dir, 0o755))
 	for _, b := range open(t, lib) {
 		for i, f := range families() {
-			sel := testutil.Must(b.build.Fit(f.rows(b.cat, uint64(i)), 0.1))(t)
+			sel := testutil.Must(b.build.Merge(f.rows(b.cat, uint64(i)), 0.1))(t)
 			x := testutil.Must(b.build.Export(sel, dir))(t)
 			testutil.NoError(t, x.Write(dir))
 			want := slices.Clone(x.Names())
@@ -302,7 +302,7 @@ func testPorting(t *testing.T, lib mpi.Library) {
 			if len(both) != len(rows) || from == to.cat && left > 0 {
 				t.Errorf("%s for %s: %d of %d rows, %d left", from.Version, to.cat.Version, len(both), len(rows), left)
 			}
-			sel, _ := mpilibrarytest.FitAndExport(t, to.build, both, mpi.FitOptions{MaxLoss: 0.1})
+			sel, _ := mpilibrarytest.FitAndExport(t, to.build, both, mpi.MergeOptions{MaxLoss: 0.1})
 			for _, r := range rows {
 				c := coll.Candidate{Point: r.Point}
 				c.Algorithm, _ = sel.Select(r.Point)

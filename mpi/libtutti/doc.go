@@ -6,7 +6,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	sel, err := b.Fit(rows, 0.01)
+//	sel, err := b.Merge(rows, 0.01)
 //	if err != nil {
 //		return err
 //	}

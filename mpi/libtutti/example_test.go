@@ -23,7 +23,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	sel, err := b.Fit(rows, 0.01)
+	sel, err := b.Merge(rows, 0.01)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -31,10 +31,10 @@ func (l *library) Open(cat *mpi.Catalogue, path string) (mpi.Build, error) {
 
 func (b Build) Catalogue() *mpi.Catalogue { return b.cat }
 
-func (b Build) Fit(rows []selection.Row, maxLoss float64) (selection.Selection, error) {
+func (b Build) Merge(rows []selection.Row, maxLoss float64) (selection.Selection, error) {
 	var sel selection.Selection
 	for _, same := range selection.ByCollective(rows) {
-		tree, err := selection.Fit(same, size, selection.Options{MaxLoss: maxLoss, AnyCount: mpi.AnyCount})
+		tree, err := selection.Merge(same, size, selection.Options{MaxLoss: maxLoss, AnyCount: mpi.AnyCount})
 		if err != nil {
 			return selection.Selection{}, err
 		}

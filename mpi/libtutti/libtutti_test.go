@@ -93,7 +93,7 @@ func TestSize(t *testing.T) {
 func sampleTable(t testing.TB) Table {
 	t.Helper()
 	b := Build{library: Library.(*library), cat: releases()[0]}
-	sel := testutil.Must(b.Fit(mpilibrarytest.Rows(b.cat, 1, 0.6), 0.2))(t)
+	sel := testutil.Must(b.Merge(mpilibrarytest.Rows(b.cat, 1, 0.6), 0.2))(t)
 	table, _, err := b.table(sel.Trees)
 	testutil.NoError(t, err)
 	return table

@@ -74,7 +74,7 @@ func TestWithUsers(t *testing.T) {
 	b := Build{library: Library.(*library), cat: cat}
 	star := coll.Algorithm{Name: "user.star"}
 	rows := []selection.Row{{Point: anywhere(coll.Bcast), Options: []selection.Option{{Algorithm: star, Seconds: 1}, {Algorithm: coll.Default, Seconds: 2}}}}
-	sel := testutil.Must(b.Fit(rows, 0))(t)
+	sel := testutil.Must(b.Merge(rows, 0))(t)
 	x := testutil.Must(b.Export(sel, "/dir"))(t)
 	testutil.NoError(t, b.Replay(x, sel, rows))
 	if !slices.Contains(x.Setup.Settings, mpi.Setting{Name: objectsVariable, Value: "/lib/a.so"}) {

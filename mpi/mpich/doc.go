@@ -10,7 +10,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	sel, err := b.Fit(rows, 0.01)
+//	sel, err := b.Merge(rows, 0.01)
 //	if err != nil {
 //		return err
 //	}
@@ -33,7 +33,7 @@
 //   - an algorithm runs on the whole communicator;
 //   - a composition has the algorithm between nodes with which it was measured.
 //
-// All collectives share the algorithms of parts, see Fit. A program's communicator can have as many nodes as a
+// All collectives share the algorithms of parts, see Merge. A program's communicator can have as many nodes as a
 // tuned one, but other numbers of ranks on them. The tuned algorithm between nodes then also runs there,
 // wherever the library uses a composition.
 //

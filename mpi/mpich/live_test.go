@@ -103,7 +103,7 @@ func TestLiveSelection(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)
 	b := installed(t, prog)
 	rows := layered(b.cat)
-	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
+	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{})
 	tree := testutil.Must(parseTree(x.Loaded(coll.Layout{}, flatFile)))(t)
 	env := mpilibrarytest.Sourced(t, b, sel)
 	seen := map[string]bool{}
@@ -200,7 +200,7 @@ func TestLiveEveryAlgorithm(t *testing.T) {
 		if len(rows) == 0 {
 			break
 		}
-		sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
+		sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{})
 		args := append([]string{"check", "16"}, collectives...)
 		testutil.CheckAllRight(t, launch(t, mpilibrarytest.Sourced(t, b, sel), l, prog, args...))
 	}
@@ -222,7 +222,7 @@ func TestLiveResults(t *testing.T) {
 		tests = tests[:1]
 	}
 	for i, tc := range tests {
-		sel, _ := mpilibrarytest.FitAndExport(t, b, grids(b.cat, uint64(i)), mpi.FitOptions{MaxLoss: 0.1})
+		sel, _ := mpilibrarytest.FitAndExport(t, b, grids(b.cat, uint64(i)), mpi.MergeOptions{MaxLoss: 0.1})
 		testutil.CheckAllRight(t, launch(t, mpilibrarytest.Sourced(t, b, sel), tc.layout, prog, "check", tc.count))
 	}
 }

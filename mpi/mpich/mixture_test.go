@@ -73,7 +73,7 @@ func TestProjection(t *testing.T) {
 			for _, p := range tc.points {
 				rows = append(rows, row(t, coll.Point{Collective: coll.Bcast, Nodes: p.nodes, PPN: p.ppn, MsgBytes: 1024}, p.list))
 			}
-			sel, _ := mpilibrarytest.FitAndExport(t, known(t), rows, mpi.FitOptions{})
+			sel, _ := mpilibrarytest.FitAndExport(t, known(t), rows, mpi.MergeOptions{})
 			for i, p := range tc.points {
 				if got, _ := sel.Select(rows[i].Point); got.String() != p.want {
 					t.Errorf("%v: %v, want %s", rows[i].Point, got, p.want)
@@ -83,14 +83,14 @@ func TestProjection(t *testing.T) {
 	}
 }
 
-// TestCompositionsAreSelected fits random times. Fit must select compositions (plans of the ch4 device), and
+// TestCompositionsAreSelected fits random times. Merge must select compositions (plans of the ch4 device), and
 // algorithms between nodes that are not the library's own.
 func TestCompositionsAreSelected(t *testing.T) {
 	b := known(t)
 	compositions, altered := 0, 0
 	for seed := range uint64(4) {
 		rows := grids(b.cat, seed)
-		sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.1})
+		sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{MaxLoss: 0.1})
 		for _, r := range rows {
 			alg, _ := sel.Select(r.Point)
 			if e, err := b.cat.Lookup(r.Point.Collective, alg); err == nil && e.Has(mpi.Hierarchical) {
@@ -142,7 +142,7 @@ func TestWithoutDevice(t *testing.T) {
 	b = newBuild(b.lib, b.cat)
 	p := coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: 1024}
 	composed := row(t, p, times{"library_default": 3, "alpha(inter=binomial)": 1, "scatter_ring_allgather": 2})
-	sel, x := mpilibrarytest.FitAndExport(t, b, []selection.Row{composed}, mpi.FitOptions{})
+	sel, x := mpilibrarytest.FitAndExport(t, b, []selection.Row{composed}, mpi.MergeOptions{})
 	if alg, _ := sel.Select(p); alg.Name != "scatter_ring_allgather" {
 		t.Errorf("%v selected, want the flat one", alg)
 	}
@@ -197,7 +197,7 @@ func TestLiveMixture(t *testing.T) {
 	b := known(t)
 	prog := buildTraced(t, functions(t))
 	rows := mixture(t, b.cat, []coll.Layout{{Nodes: 1, PPN: 4}, {Nodes: 2, PPN: 2}, {Nodes: 2, PPN: 3}})
-	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
+	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{})
 	env := mpilibrarytest.Sourced(t, b, sel)
 	kinds := map[string]int{}
 	for _, r := range rows {

@@ -75,7 +75,7 @@ func grids(cat *mpi.Catalogue, seed uint64) []selection.Row {
 // requirements hold, the file must select this algorithm, too.
 func TestExportBetweenGridPoints(t *testing.T) {
 	b := known(t)
-	sel, x := mpilibrarytest.FitAndExport(t, b, grids(b.cat, 7), mpi.FitOptions{MaxLoss: 0.2})
+	sel, x := mpilibrarytest.FitAndExport(t, b, grids(b.cat, 7), mpi.MergeOptions{MaxLoss: 0.2})
 	var rows []selection.Row
 	rng := rand.New(rand.NewPCG(8, 0))
 	for range 5000 {
@@ -217,7 +217,7 @@ func TestReplayFindsWrongFiles(t *testing.T) {
 	golden := testutil.GoldenErrors(t)
 	b := known(t)
 	rows := grids(b.cat, 3)
-	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.2})
+	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{MaxLoss: 0.2})
 	good := string(x.Loaded(coll.Layout{}, flatFile))
 	tests := []struct{ name, old, new string }{
 		{"another algorithm", `"algorithm=MPIR_Bcast_intra_binomial"`, `"algorithm=MPIR_Bcast_intra_scatter_ring_allgather"`},
@@ -247,7 +247,7 @@ func TestGolden(t *testing.T) {
 		}
 	}
 	b := known(t)
-	sel := testutil.Must(b.Fit(rows, 0))(t)
+	sel := testutil.Must(b.Merge(rows, 0))(t)
 	x := testutil.Must(b.Export(sel, "/home/me/my runs"))(t)
 	snippet := testutil.Must(x.Setup.Shell())(t)
 	testutil.CheckGolden(t, "bcast.json", x.Loaded(coll.Layout{}, flatFile))
@@ -290,7 +290,7 @@ func TestHugeSizes(t *testing.T) {
 		}
 		rows = append(rows, r)
 	}
-	mpilibrarytest.FitAndExport(t, known(t), rows, mpi.FitOptions{})
+	mpilibrarytest.FitAndExport(t, known(t), rows, mpi.MergeOptions{})
 }
 
 func FuzzReach(f *testing.F) {
@@ -312,7 +312,7 @@ func BenchmarkFit(b *testing.B) {
 	mpich := known(b)
 	rows := grid(mpich.cat, coll.Bcast, rand.New(rand.NewPCG(1, 1)))
 	for b.Loop() {
-		if _, err := mpich.Fit(rows, 0.01); err != nil {
+		if _, err := mpich.Merge(rows, 0.01); err != nil {
 			b.Fatal(err)
 		}
 	}

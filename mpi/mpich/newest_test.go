@@ -93,7 +93,7 @@ func TestUnknownSeries(t *testing.T) {
 		if got, want := len(b.cat.Entries(coll.Allreduce)), len(cat.Only(lib.runs).Entries(coll.Allreduce)); got < want {
 			t.Errorf("%d algorithms of allreduce, want at least %d", got, want)
 		}
-		sel, _ := mpilibrarytest.FitAndExport(t, b, grids(b.cat, 1), mpi.FitOptions{MaxLoss: 0.1, OpSafe: true})
+		sel, _ := mpilibrarytest.FitAndExport(t, b, grids(b.cat, 1), mpi.MergeOptions{MaxLoss: 0.1, OpSafe: true})
 		if len(sel.Trees) < 10 {
 			t.Errorf("%d trees", len(sel.Trees))
 		}
@@ -135,7 +135,7 @@ func TestNewest(t *testing.T) {
 		b := newest(t, texts...)
 		for seed := range uint64(2) {
 			rows := grids(b.cat, seed)
-			_, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.1})
+			_, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{MaxLoss: 0.1})
 			off := func(s mpi.Setting) bool {
 				return strings.HasSuffix(s.Name, "_DEVICE_COLLECTIVE") && s.Value == "0"
 			}
@@ -172,7 +172,7 @@ func TestNewestSMP(t *testing.T) {
 			}
 			rows = append(rows, row(t, coll.Point{Collective: coll.Bcast, Nodes: l.Nodes, PPN: l.PPN, MsgBytes: 32768}, times{name: 1, "library_default": 2}))
 		}
-		sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
+		sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{})
 		for _, r := range rows {
 			if alg, _ := sel.Select(r.Point); alg != r.Options[len(r.Options)-1].Algorithm {
 				t.Errorf("%s %v: %v is selected", b.cat.Version, r.Point, alg)

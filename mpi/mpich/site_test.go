@@ -79,7 +79,7 @@ func TestSiteIsBase(t *testing.T) {
 				p := coll.Point{Collective: coll.Bcast, Nodes: 1, PPN: 2, MsgBytes: size}
 				return selection.Row{Point: p, Options: []selection.Option{{Algorithm: coll.Default, Seconds: 1}, {Algorithm: coll.Algorithm{Name: "binomial"}, Seconds: seconds}}}
 			}
-			_, x := mpilibrarytest.FitAndExport(t, opened, []selection.Row{row(64, 0.5), row(1<<20, 2)}, mpi.FitOptions{})
+			_, x := mpilibrarytest.FitAndExport(t, opened, []selection.Row{row(64, 0.5), row(1<<20, 2)}, mpi.MergeOptions{})
 			tree, err := parseTree(x.Loaded(coll.Layout{}, flatFile))
 			if err != nil {
 				t.Fatal(err)

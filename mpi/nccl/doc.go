@@ -8,7 +8,7 @@
 // plugin (NCCL_TUNER_PLUGIN), RCCL by itself. Both read it from NCCL_TUNER_CONFIG_FILE.
 //
 // The file replaces what the library would choose: NCCL's plugin gives calls without a row one channel, and RCCL's own
-// table has no effect. Fit therefore selects for each layout separately, and only if an algorithm is good enough at every
+// table has no effect. Merge therefore selects for each layout separately, and only if an algorithm is good enough at every
 // tuned size. Rows reach from 0 to the largest size and always have channels. Jobs of other layouts have no file.
 //
 // The libraries cannot be measured here: no accelerator is needed for anything in this package. Times come from outputs of

@@ -42,7 +42,7 @@ func rows(t testing.TB) []selection.Row {
 func TestExport(t *testing.T) {
 	for _, l := range []library{nvidia, amd} {
 		b := build{l, mpilibrarytest.Release(t, l, "2.30")}
-		_, x := mpilibrarytest.FitAndExport(t, b, rows(t), mpi.FitOptions{MaxLoss: 0.02})
+		_, x := mpilibrarytest.FitAndExport(t, b, rows(t), mpi.MergeOptions{MaxLoss: 0.02})
 		testutil.CheckGolden(t, x.Files[0].Name, x.Files[0].Content)
 		testutil.CheckGolden(t, x.Snippet, testutil.Must(x.Setup.Shell())(t))
 		if len(x.Setup.Layouts) != 1 || x.Setup.Layouts[0].Layout.Nodes != 2 {
@@ -64,7 +64,7 @@ func TestReader(t *testing.T) {
 	}
 	for _, l := range []library{nvidia, amd} {
 		b := build{l, mpilibrarytest.Release(t, l, "2.30")}
-		sel, x := mpilibrarytest.FitAndExport(t, b, rows(t), mpi.FitOptions{MaxLoss: 0.02})
+		sel, x := mpilibrarytest.FitAndExport(t, b, rows(t), mpi.MergeOptions{MaxLoss: 0.02})
 		file := filepath.Join(t.TempDir(), x.Files[0].Name)
 		testutil.NoError(t, os.WriteFile(file, x.Files[0].Content, 0o666))
 		var asked, want strings.Builder

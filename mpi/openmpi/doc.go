@@ -6,7 +6,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	sel, err := mpi.Fit(b, rows, mpi.FitOptions{MaxLoss: 0.01, OpSafe: true})
+//	sel, err := mpi.Merge(b, rows, mpi.MergeOptions{MaxLoss: 0.01, OpSafe: true})
 //	if err != nil {
 //		return err
 //	}

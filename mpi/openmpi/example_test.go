@@ -23,7 +23,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	sel, err := mpi.Fit(b, rows, mpi.FitOptions{MaxLoss: 0.01, OpSafe: true})
+	sel, err := mpi.Merge(b, rows, mpi.MergeOptions{MaxLoss: 0.01, OpSafe: true})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -30,7 +30,7 @@ func TestHan(t *testing.T) {
 		Options: []selection.Option{{Algorithm: coll.Algorithm{Name: "linear"}, Seconds: 1}},
 	})
 	b := build{release(t, "5.0.9")}
-	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
+	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{})
 	if d := cmp.Diff([]string{"openmpi.rules", "openmpi.han", "openmpi.env", "openmpi.csh", "layouts/3x4.rules", "layouts/3x4.han"}, x.Names()); d != "" {
 		t.Error(d)
 	}
@@ -121,7 +121,7 @@ func TestHanAlgorithms(t *testing.T) {
 			of(coll.Allreduce, 64, map[string]float64{simple: 2, "library_default": 3, "recursive_doubling": 1}),
 		}, []string{basic, "recursive_doubling"}, ""},
 	} {
-		sel, x := mpilibrarytest.FitAndExport(t, b, tc.rows, mpi.FitOptions{})
+		sel, x := mpilibrarytest.FitAndExport(t, b, tc.rows, mpi.MergeOptions{})
 		for i, r := range tc.rows {
 			if alg, _ := sel.Select(r.Point); alg.String() != tc.want[i] {
 				t.Errorf("%s: %v: %v is selected, want %s", tc.name, r.Point, alg, tc.want[i])

@@ -166,7 +166,7 @@ func TestUnknownSeries(t *testing.T) {
 			t.Errorf("%s: chain: %v", version, err)
 		}
 		rows := []selection.Row{row(coll.Layout{Nodes: 1, PPN: 4}, 64, []string{"brand_new", "binomial", coll.Default.Name}, 1, 2, 3)}
-		sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{OpSafe: true})
+		sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{OpSafe: true})
 		if alg, _ := sel.Select(rows[0].Point); alg.Name != "binomial" {
 			t.Errorf("%s: %v is selected", version, alg)
 		}

@@ -83,7 +83,7 @@ func TestLiveSelection(t *testing.T) {
 		}
 	}
 	b := build{release(t, "4.1.4")}
-	sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
+	sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{})
 	env := mpilibrarytest.Sourced(t, b, sel)
 	step := 3 // a sample of the rows
 	if !testutil.AllCases() {
@@ -180,7 +180,7 @@ func TestLiveEveryAlgorithm(t *testing.T) {
 				continue
 			}
 		}
-		sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{OpSafe: true})
+		sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{OpSafe: true})
 		args := append([]string{prog, "check", "30000"}, collectives...)
 		testutil.CheckAllRight(t, launch(t, mpilibrarytest.Sourced(t, b, sel), 4, args...))
 	}
@@ -193,7 +193,7 @@ func TestLiveResults(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.CollectivesProgram)
 	b := build{release(t, "4.1.4")}
 	for i, n := range []int{2, 3, 5, 6, 8} {
-		sel := testutil.Must(mpi.Fit(b, mpilibrarytest.Rows(b.cat, uint64(i), 0), mpi.FitOptions{MaxLoss: 0.1, OpSafe: true}))(t)
+		sel := testutil.Must(mpi.Merge(b, mpilibrarytest.Rows(b.cat, uint64(i), 0), mpi.MergeOptions{MaxLoss: 0.1, OpSafe: true}))(t)
 		testutil.CheckAllRight(t, launch(t, mpilibrarytest.Sourced(t, b, sel), n, prog, "check", []string{"1", "600", "3000"}[i%3]))
 	}
 }
@@ -207,7 +207,7 @@ func TestLiveIgnoredArguments(t *testing.T) {
 		rows := slices.Concat(
 			crossing(coll.Gather, "binomial", "basic_linear", factor), crossing(coll.Scatter, "basic_linear", "binomial", factor),
 			crossing(coll.Allgatherv, "bruck", "ring", factor), crossing(coll.Allgather, "bruck", "ring", factor))
-		sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.01})
+		sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{MaxLoss: 0.01})
 		env := mpilibrarytest.Sourced(t, b, sel)
 		testutil.CheckAllRight(t, launch(t, env, 4, prog, "check", "16384", "gather", "scatter", "allgatherv", "allgather"))
 	}

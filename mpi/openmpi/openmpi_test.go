@@ -22,7 +22,7 @@ import (
 func TestBetweenGridPoints(t *testing.T) {
 	for _, version := range []string{"4.1.4", "6.0.x"} {
 		b := build{release(t, version)}
-		sel, x := mpilibrarytest.FitAndExport(t, b, mpilibrarytest.Rows(b.cat, 9, 0), mpi.FitOptions{MaxLoss: 0.1})
+		sel, x := mpilibrarytest.FitAndExport(t, b, mpilibrarytest.Rows(b.cat, 9, 0), mpi.MergeOptions{MaxLoss: 0.1})
 		rng := rand.New(rand.NewPCG(10, 0))
 		var rows []selection.Row
 		for range 5000 {
@@ -54,7 +54,7 @@ func row(l coll.Layout, size int64, names []string, seconds ...float64) selectio
 func TestGolden(t *testing.T) {
 	rows := distributionRows()[:6] // without a layout of one node
 	b := build{release(t, "4.1.4")}
-	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.01})
+	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{MaxLoss: 0.01})
 	for _, f := range x.Files {
 		testutil.CheckGolden(t, path.Base(f.Name), f.Content)
 	}
@@ -126,7 +126,7 @@ func TestOneRowForAllSizes(t *testing.T) {
 		for c, names := range algorithms {
 			for factor, tuned := range map[float64]bool{1.5: false, 2.5: true} {
 				b := build{release(t, version)}
-				_, x := mpilibrarytest.FitAndExport(t, b, crossing(c, names[0], names[1], factor), mpi.FitOptions{MaxLoss: 0.01})
+				_, x := mpilibrarytest.FitAndExport(t, b, crossing(c, names[0], names[1], factor), mpi.MergeOptions{MaxLoss: 0.01})
 				text := x.Loaded(coll.Layout{}, fileVariable)
 				crashes := slices.ContainsFunc(x.Setup.Remarks, func(s string) bool { return strings.Contains(s, "MPI_DATATYPE_NULL") })
 				if named := strings.Contains(string(text), string(c)); named != tuned || crashes != tuned {
@@ -161,7 +161,7 @@ func TestEmptyMessages(t *testing.T) {
 				}})
 			}
 		}
-		_, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.1})
+		_, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{MaxLoss: 0.1})
 		for _, l := range append(x.Setup.Layouts, mpi.LayoutSettings{}) {
 			find := testutil.Must(b.reader(x, l.Layout))(t)
 			for _, r := range rows {
@@ -180,7 +180,7 @@ func TestExportRefuses(t *testing.T) {
 	b := build{release(t, "4.1.4")}
 	for _, name := range []string{"smp", "binomial(k=2)", "pipeline(segsize=many)"} {
 		rows := []selection.Row{row(coll.Layout{Nodes: 4, PPN: 1}, 64, []string{name}, 1)}
-		sel := testutil.Must(b.Fit(rows, 0))(t)
+		sel := testutil.Must(b.Merge(rows, 0))(t)
 		_, err := b.Export(sel, "/dir")
 		golden(name, err)
 	}
@@ -201,7 +201,7 @@ func TestTwoRanks(t *testing.T) {
 		}
 		rows = append(rows, r)
 	}
-	_, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
+	_, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{})
 	back := testutil.Must(parse(x.Loaded(coll.Layout{}, fileVariable)))(t)
 	for n, want := range map[int]int{1: 0, 2: 5, 3: 0, 6: 0, 7: 6, 18: 6, 19: 0} {
 		if got, _ := back.Find(coll.Barrier, n, 0); got.Algorithm != want {
@@ -214,7 +214,7 @@ func TestReplayFindsWrongRules(t *testing.T) {
 	golden := testutil.GoldenErrors(t)
 	b := build{release(t, "4.1.4")}
 	rows := mpilibrarytest.Rows(b.cat, 1, 0)
-	sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
+	sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{})
 	rules := testutil.Must(b.bundle(sel))(t)
 	rules.rules[0].Blocks[1].Rules[1].Algorithm++
 	golden("changed algorithm", b.Replay(b.files(rules, "/dir"), sel, rows))
@@ -318,7 +318,7 @@ func distributionRows() []selection.Row {
 func TestJSONGolden(t *testing.T) {
 	b := build{release(t, "6.0.x")}
 	rows := distributionRows()
-	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.01})
+	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{MaxLoss: 0.01})
 	if d := cmp.Diff([]string{"openmpi.json", "openmpi.han", "openmpi.env", "openmpi.csh", "layouts/2x6.json", "layouts/2x6.han", "layouts/3x2.json", "layouts/3x2.han"}, x.Names()); d != "" {
 		t.Error(d)
 	}
@@ -348,7 +348,7 @@ func around(numbers ...int64) []int64 {
 func TestJSONSaysWhatTheRulesSay(t *testing.T) {
 	b := build{release(t, "6.0.x")}
 	for seed := range uint64(3) {
-		sel, x := mpilibrarytest.FitAndExport(t, b, mpilibrarytest.Rows(b.cat, seed, 0), mpi.FitOptions{MaxLoss: 0.1})
+		sel, x := mpilibrarytest.FitAndExport(t, b, mpilibrarytest.Rows(b.cat, seed, 0), mpi.MergeOptions{MaxLoss: 0.1})
 		back := testutil.Must(parseJSON(x.Loaded(coll.Layout{}, fileVariable)))(t)
 		rules := testutil.Must(b.bundle(sel))(t)
 		rules.rules = withoutHan(rules.rules)
@@ -433,7 +433,7 @@ func TestJSONFirstMatch(t *testing.T) {
 func TestReplayFindsWrongJSON(t *testing.T) {
 	b := build{release(t, "6.0.x")}
 	rows := distributionRows()
-	sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
+	sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{})
 	rules := testutil.Must(b.bundle(sel))(t)
 	rules.inCommonFile = nil // the layouts fall to the rules for everybody
 	testutil.GoldenErrors(t)("no rules for layouts", b.Replay(b.files(rules, "/dir"), sel, rows))
@@ -454,7 +454,7 @@ func TestRadix(t *testing.T) {
 				})
 			}
 		}
-		_, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
+		_, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{})
 		text := strings.Join(strings.Fields(string(x.Loaded(coll.Layout{}, fileVariable))), "")
 		for _, radix := range []string{"2", "4", "8"} {
 			if want := `"alg":"` + name + `","faninout":` + radix; !strings.Contains(text, want) {
@@ -463,7 +463,7 @@ func TestRadix(t *testing.T) {
 		}
 		for _, radix := range []string{"", "(faninout=0)", "(faninout=1)"} {
 			rows[0].Options[0].Algorithm = testutil.Must(coll.ParseAlgorithm(name + radix))(t)
-			_, err := b.Export(testutil.Must(b.Fit(rows, 0))(t), "/dir")
+			_, err := b.Export(testutil.Must(b.Merge(rows, 0))(t), "/dir")
 			golden(name+radix, err, mpi.ErrUnknown)
 		}
 	}

@@ -82,7 +82,7 @@ func TestSiteIsBase(t *testing.T) {
 		return selection.Row{Point: p, Options: []selection.Option{{Algorithm: coll.Default, Seconds: 1}, {Algorithm: coll.Algorithm{Name: alg}, Seconds: seconds}}}
 	}
 	rows := []selection.Row{row(4, 64, "basic_linear", 0.5), row(4, 4096, "basic_linear", 2)}
-	_, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{})
+	_, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{})
 	rules, err := parse(x.Loaded(coll.Layout{}, fileVariable))
 	if err != nil {
 		t.Fatal(err)

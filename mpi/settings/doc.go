@@ -8,7 +8,7 @@
 //	if err != nil {
 //		return err
 //	}
-//	sel, err := b.Fit(rows, 0.01)
+//	sel, err := b.Merge(rows, 0.01)
 //	if err != nil {
 //		return err
 //	}
@@ -26,7 +26,7 @@
 //	MV2_INTER_BCAST_TUNING='1:0-1024,8:1025-+'
 //
 // Such a value replaces the library's own table completely: no range can be left to the
-// library, and the value is the same for all communicators. Fit therefore selects for each
+// library, and the value is the same for all communicators. Merge therefore selects for each
 // layout separately. It sets a variable only if, at every tuned size, some algorithm is
 // predicted to be within MaxLoss of the best, the library's default included. Jobs of other
 // layouts keep the library's tables.
@@ -35,7 +35,7 @@
 //
 //	MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial
 //
-// Fit then sets the variables of a collective for a layout only if one algorithm is within
+// Merge then sets the variables of a collective for a layout only if one algorithm is within
 // MaxLoss of the best at every tuned size.
 //
 // The syntax "scores" of UCC has the tokens of all collectives in one variable:

@@ -105,7 +105,7 @@ func TestJob(t *testing.T) {
 		row(one, 64, names, 1, 2, 3), row(one, 65536, names, 1.01, 1, 3), // one algorithm serves both
 		row(other, 64, names, 1, 2, 3), row(other, 65536, names, 3, 1, 2), // none does
 	}
-	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.02})
+	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{MaxLoss: 0.02})
 	want := []mpi.LayoutSettings{{Layout: one, Settings: []mpi.Setting{
 		{Name: "MPIR_CVAR_BCAST_INTRA_ALGORITHM", Value: "binomial"}, {Name: "MPIR_CVAR_BCAST_DEVICE_COLLECTIVE", Value: "0"},
 	}}}
@@ -114,7 +114,7 @@ func TestJob(t *testing.T) {
 	}
 	testutil.CheckGolden(t, x.Snippet, testutil.Must(x.Setup.Shell())(t))
 	onSite := build{l, b.cat.OnSite(&mpi.Site{Settings: []mpi.SiteSetting{{Name: "MPIR_CVAR_BCAST_INTRA_ALGORITHM", Value: "smp", Effect: mpi.ShapesDefault}}})}
-	_, kept := mpilibrarytest.FitAndExport(t, onSite, rows, mpi.FitOptions{MaxLoss: 0.02})
+	_, kept := mpilibrarytest.FitAndExport(t, onSite, rows, mpi.MergeOptions{MaxLoss: 0.02})
 	if d := cmp.Diff([]mpi.Setting{{Name: "MPIR_CVAR_BCAST_INTRA_ALGORITHM", Value: "smp"}}, kept.Setup.Settings); d != "" {
 		t.Errorf("the site's value in jobs of other layouts:\n%s", d)
 	}
@@ -154,7 +154,7 @@ func TestScores(t *testing.T) {
 	reduce := row(at, 64, names, 2, 1, 3)
 	reduce.Point.Collective = coll.Reduce
 	rows = append(rows, reduce)
-	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.02})
+	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{MaxLoss: 0.02})
 	testutil.CheckGolden(t, x.Snippet, testutil.Must(x.Setup.Shell())(t))
 	golden := testutil.GoldenErrors(t)
 	for _, value := range []string{"", "bcast:0-8", "bcast:9-8:host:[4-4]:inf:@dbt", "bcast:0-inf:host:[4-4]:inf:@tree", "bcast:0-inf:host:[4-4]:inf:@dbt"} {

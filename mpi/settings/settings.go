@@ -235,7 +235,7 @@ type build struct {
 	cat *mpi.Catalogue
 }
 
-func (b build) Fit(rows []selection.Row, maxLoss float64) (selection.Selection, error) {
+func (b build) Merge(rows []selection.Row, maxLoss float64) (selection.Selection, error) {
 	sel, err := b.lib.syntax.fit(b, rows, maxLoss)
 	if err != nil {
 		return selection.Selection{}, fmt.Errorf("%s: %w", b.lib.facts.Name, err)

@@ -56,7 +56,7 @@ func TestGolden(t *testing.T) {
 		{mvapich(t), mvapichRows(), 0.02},
 	}
 	for _, tc := range tests {
-		_, x := mpilibrarytest.FitAndExport(t, tc.build, tc.rows, mpi.FitOptions{MaxLoss: tc.maxLoss})
+		_, x := mpilibrarytest.FitAndExport(t, tc.build, tc.rows, mpi.MergeOptions{MaxLoss: tc.maxLoss})
 		snippet := testutil.Must(x.Setup.Shell())(t)
 		testutil.CheckGolden(t, x.Snippet, snippet)
 	}
@@ -129,7 +129,7 @@ func intelRows() []selection.Row {
 func TestRankRulesFollowTree(t *testing.T) {
 	b := intel(t)
 	for seed := range uint64(4) {
-		sel, x := mpilibrarytest.FitAndExport(t, b, mpilibrarytest.Rows(b.cat, seed, 0), mpi.FitOptions{MaxLoss: 0.1})
+		sel, x := mpilibrarytest.FitAndExport(t, b, mpilibrarytest.Rows(b.cat, seed, 0), mpi.MergeOptions{MaxLoss: 0.1})
 		checked := 0
 		for _, tree := range sel.Trees {
 			var rules rankRules
@@ -178,7 +178,7 @@ func TestRankRulesExportErrors(t *testing.T) {
 	b := intel(t)
 	rows := intelRows()
 	rows[0].Options[0].Algorithm.Name = "smp"
-	sel := testutil.Must(b.Fit(rows, 0))(t)
+	sel := testutil.Must(b.Merge(rows, 0))(t)
 	if _, err := b.Export(sel, "/dir"); !errors.Is(err, mpi.ErrUnknown) {
 		t.Errorf("unknown algorithm: %v", err)
 	}
@@ -187,7 +187,7 @@ func TestRankRulesExportErrors(t *testing.T) {
 func TestRankRulesReplayErrors(t *testing.T) {
 	golden := testutil.GoldenErrors(t)
 	b := intel(t)
-	sel, x := mpilibrarytest.FitAndExport(t, b, intelRows(), mpi.FitOptions{})
+	sel, x := mpilibrarytest.FitAndExport(t, b, intelRows(), mpi.MergeOptions{})
 	x.Setup.Settings[0].Value = strings.Replace(x.Setup.Settings[0].Value, "1:", "2:", 1)
 	golden("another algorithm", b.Replay(x, sel, intelRows()))
 	x.Setup.Settings[0].Value = "1:x"
@@ -225,7 +225,7 @@ func TestSizeRangesLoss(t *testing.T) {
 	b := mvapich(t)
 	for seed := range uint64(4) {
 		rows := mpilibrarytest.Rows(b.cat, seed, 0.6)
-		sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.FitOptions{MaxLoss: 0.2})
+		sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{MaxLoss: 0.2})
 		set := 0
 		for _, r := range rows {
 			alg, ok := sel.Select(r.Point)
@@ -282,7 +282,7 @@ func mvapichRows() []selection.Row {
 	}
 }
 
-// TestSizeRangesLeftToLibrary checks that Fit leaves a collective to the library in two cases: it has no
+// TestSizeRangesLeftToLibrary checks that Merge leaves a collective to the library in two cases: it has no
 // variable, or no value of the variable selects a good algorithm for every size.
 func TestSizeRangesLeftToLibrary(t *testing.T) {
 	b := mvapich(t)
@@ -303,9 +303,9 @@ func TestSizeRangesLeftToLibrary(t *testing.T) {
 		{"there is no variable", scans, 9},
 		{"two sizes within one float need different algorithms", sizes, 0.02},
 	} {
-		sel, err := b.Fit(tc.rows, tc.maxLoss)
+		sel, err := b.Merge(tc.rows, tc.maxLoss)
 		if err != nil || len(sel.Layouts) != 0 {
-			t.Errorf("%s: Fit = %v, %v, want no layout", tc.name, sel.Layouts, err)
+			t.Errorf("%s: Merge = %v, %v, want no layout", tc.name, sel.Layouts, err)
 		}
 	}
 }
@@ -315,10 +315,10 @@ func TestSizeRangesExportErrors(t *testing.T) {
 	b := mvapich(t)
 	rows := mvapichRows()
 	rows[0].Options[0].Algorithm.Name = "smp"
-	sel := testutil.Must(b.Fit(rows, 0.02))(t)
+	sel := testutil.Must(b.Merge(rows, 0.02))(t)
 	_, err := b.Export(sel, "/dir")
 	golden("unknown algorithm", err, mpi.ErrUnknown)
-	common := testutil.Must(selection.FitAll(mvapichRows(), b.lib.Size, selection.Options{}))(t)
+	common := testutil.Must(selection.MergeAll(mvapichRows(), b.lib.Size, selection.Options{}))(t)
 	common.Layouts = []selection.LayoutTrees{{Layout: coll.Layout{Nodes: 2, PPN: 2}, Trees: common.Trees}}
 	_, err = b.Export(common, "/dir")
 	golden("a selection for all layouts", err)
@@ -328,7 +328,7 @@ func TestSizeRangesReplayErrors(t *testing.T) {
 	golden := testutil.GoldenErrors(t)
 	b := mvapich(t)
 	for _, value := range []string{"8:0-2048,1:2049-+", "1"} {
-		sel, x := mpilibrarytest.FitAndExport(t, b, mvapichRows(), mpi.FitOptions{MaxLoss: 0.02})
+		sel, x := mpilibrarytest.FitAndExport(t, b, mvapichRows(), mpi.MergeOptions{MaxLoss: 0.02})
 		x.Setup.Layouts[0].Settings[0].Value = value
 		golden(value, b.Replay(x, sel, mvapichRows()))
 		x.Setup.Layouts[0].Layout.Nodes = 4

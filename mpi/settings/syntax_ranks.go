@@ -16,7 +16,7 @@ import (
 type ranksSyntax struct{}
 
 func (ranksSyntax) fit(b build, rows []selection.Row, maxLoss float64) (selection.Selection, error) {
-	return selection.FitAll(rows, b.lib.Size, selection.Options{MaxLoss: maxLoss, AnyCount: mpi.AnyCount})
+	return selection.MergeAll(rows, b.lib.Size, selection.Options{MaxLoss: maxLoss, AnyCount: mpi.AnyCount})
 }
 
 func (ranksSyntax) settings(b build, t *selection.Tree) ([]mpi.Setting, error) {

@@ -59,7 +59,7 @@ func RestoreAll(t testing.TB, dir string) (*assembly.Campaign, []campaign.Result
 
 // Conclude returns the conclusions from the campaign in a folder. If the function `change` is not nil, Conclude
 // first calls it with the campaign.
-func Conclude(t testing.TB, dir string, change func(*assembly.Campaign)) *export.Conclusions {
+func Conclude(t testing.TB, dir string, change func(*assembly.Campaign)) *export.FinalSelections {
 	t.Helper()
 	c, results, contents, err := assembly.RestoreAll(dir)
 	testutil.NoError(t, err)

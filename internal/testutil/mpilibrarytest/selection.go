@@ -98,9 +98,9 @@ const Dir = "/a b's folder"
 
 // FitAndExport fits a selection to rows and exports it. It checks that the exported files select the same
 // algorithms as the selection.
-func FitAndExport(t testing.TB, b mpi.Build, rows []selection.Row, opt mpi.FitOptions) (selection.Selection, mpi.Export) {
+func FitAndExport(t testing.TB, b mpi.Build, rows []selection.Row, opt mpi.MergeOptions) (selection.Selection, mpi.Export) {
 	t.Helper()
-	sel := testutil.Must(mpi.Fit(b, rows, opt))(t)
+	sel := testutil.Must(mpi.Merge(b, rows, opt))(t)
 	x := testutil.Must(b.Export(sel, Dir))(t)
 	testutil.NoError(t, b.Replay(x, sel, rows))
 	return sel, x

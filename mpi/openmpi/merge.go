@@ -10,12 +10,12 @@ import (
 	"tutti/selection"
 )
 
-// Fit implements mpi.Build. It leaves empty messages to the library. For an allgather, coll/tuned computes the
+// Merge implements mpi.Build. It leaves empty messages to the library. For an allgather, coll/tuned computes the
 // message size from the send count. The standard ignores this count in calls in place, so coll/tuned may take
 // such a call for one with an empty message.
-func (b build) Fit(rows []selection.Row, maxLoss float64) (selection.Selection, error) {
+func (b build) Merge(rows []selection.Row, maxLoss float64) (selection.Selection, error) {
 	rows = onePart(oneSegment(rows))
-	sel, err := selection.FitAll(assumeDefaults(rows, maxLoss), size, selection.Options{MaxLoss: maxLoss, AnyCount: mpi.AnyCount})
+	sel, err := selection.MergeAll(assumeDefaults(rows, maxLoss), size, selection.Options{MaxLoss: maxLoss, AnyCount: mpi.AnyCount})
 	if err != nil {
 		return selection.Selection{}, fmt.Errorf("openmpi: %w", err)
 	}

@@ -11,33 +11,33 @@ import (
 	"tutti/selection"
 )
 
-// Fit implements mpi.Build. It merges rows into a selection that the files of the library can express.
+// Merge implements mpi.Build. It merges rows into a selection that the files of the library can express.
 //
 // In a composition (plan of the ch4 device), the part between nodes runs on a communicator of its own. There MPICH
 // knows the number of nodes and the message size, but not the number of ranks on each node. All points with the
 // same number of nodes and message size therefore share the algorithm between nodes.
 //
 // This shared algorithm must leave every point at least one option that is not slower than the default. Of the
-// possible algorithms, Fit selects the one with the smallest sum of losses. Points keep only options that would
+// possible algorithms, Merge selects the one with the smallest sum of losses. Points keep only options that would
 // then run exactly as they were measured.
 //
 // Several collectives share the parts within nodes. For example, the bcast within a node is a part of
-// allreduce, barrier and scan, too. Fit leaves these parts to the library, and removes options that need
+// allreduce, barrier and scan, too. Merge leaves these parts to the library, and removes options that need
 // another algorithm in them.
 //
 // If each rank counts as a node, no condition distinguishes layouts with the same number of ranks.
-func (b build) Fit(rows []selection.Row, maxLoss float64) (selection.Selection, error) {
+func (b build) Merge(rows []selection.Row, maxLoss float64) (selection.Selection, error) {
 	var sel selection.Selection
 	if b.lib.NoNodes {
 		var kept []selection.Row
 		for _, r := range rows {
 			kept = append(kept, b.project(r, ""))
 		}
-		return selection.FitAll(kept, size, selection.Options{MaxLoss: maxLoss, AnyCount: mpi.AnyCount})
+		return selection.MergeAll(kept, size, selection.Options{MaxLoss: maxLoss, AnyCount: mpi.AnyCount})
 	}
 	for _, same := range selection.ByCollective(rows) {
 		kept, between := b.share(same)
-		tree, err := selection.Fit(kept, size, selection.Options{MaxLoss: maxLoss, AnyCount: mpi.AnyCount})
+		tree, err := selection.Merge(kept, size, selection.Options{MaxLoss: maxLoss, AnyCount: mpi.AnyCount})
 		if err != nil {
 			return selection.Selection{}, err
 		}
@@ -45,7 +45,7 @@ func (b build) Fit(rows []selection.Row, maxLoss float64) (selection.Selection, 
 		if !slices.ContainsFunc(between, func(r selection.Row) bool { return !r.Options[0].Algorithm.IsDefault() }) {
 			continue
 		}
-		if tree, err = selection.Fit(between, size, selection.Options{AnyCount: mpi.AnyCount}); err != nil {
+		if tree, err = selection.Merge(between, size, selection.Options{AnyCount: mpi.AnyCount}); err != nil {
 			return selection.Selection{}, err
 		}
 		sel.Inter = append(sel.Inter, tree)

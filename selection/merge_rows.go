@@ -14,16 +14,16 @@ import (
 // point or algorithm, another collective than the other rows, or an impossible layout.
 var ErrRow = errors.New("bad row")
 
-// Fit merges the rows of one collective into a tree. The tree has the fewest bands (ranges of message sizes) that
+// Merge merges the rows of one collective into a tree. The tree has the fewest bands (ranges of message sizes) that
 // keep the guarantees of the package.
 //
 // The function `size` returns the message size that the library computes for its rules, or 0 if the rules ignore it.
 // The library cannot distinguish rows with the same size and the same layout (with Options.ByRanks, the same number
 // of ranks). Such rows get the same option. In none of these rows is it slower than the default. If each such option
-// loses more than MaxLoss in some row, Fit takes the one whose largest loss is smallest.
+// loses more than MaxLoss in some row, Merge takes the one whose largest loss is smallest.
 //
 // The number of bands is the smallest possible at each level, by dynamic programming over the cuts. If several
-// divisions have equally few bands, Fit takes the one with the smallest sum of losses. First, sizes are merged into
+// divisions have equally few bands, Merge takes the one with the smallest sum of losses. First, sizes are merged into
 // bands. Then neighboring processes per node of a communicator size are merged if the same bands serve them.
 // Finally, neighboring communicator sizes are merged if the same ranges of processes per node and bands serve them.
 // Layouts share only bands in which both were tuned.
@@ -38,7 +38,7 @@ var ErrRow = errors.New("bad row")
 //
 // The time is O(S²·k²·n²·a) for S communicator sizes, k numbers of processes per node, n sizes and a algorithms, if
 // everything can be merged. If little can be merged, it is nearly linear in S.
-func Fit(rows []Row, size func(coll.Point) int64, opt Options) (*Tree, error) {
+func Merge(rows []Row, size func(coll.Point) int64, opt Options) (*Tree, error) {
 	if len(rows) == 0 {
 		return &Tree{size: size}, nil
 	}

@@ -123,7 +123,7 @@ func TestFitSelects(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			tree := testutil.Must(selection.Fit(tc.rows, tc.size, selection.Options{MaxLoss: tc.loss}))(t)
+			tree := testutil.Must(selection.Merge(tc.rows, tc.size, selection.Options{MaxLoss: tc.loss}))(t)
 			if tree.Summary.Leaves != tc.leaves {
 				t.Errorf("leaves = %d, want %d: %+v", tree.Summary.Leaves, tc.leaves, tree.Comms)
 			}
@@ -162,7 +162,7 @@ func TestFitErrors(t *testing.T) {
 			if tc.size == nil {
 				tc.size = bytesOf
 			}
-			if _, err := selection.Fit(tc.rows, tc.size, selection.Options{}); !errors.Is(err, selection.ErrRow) {
+			if _, err := selection.Merge(tc.rows, tc.size, selection.Options{}); !errors.Is(err, selection.ErrRow) {
 				t.Errorf("error = %v, want ErrRow", err)
 			}
 		})
@@ -174,7 +174,7 @@ func TestFitErrors(t *testing.T) {
 func TestByRanks(t *testing.T) {
 	rows := []selection.Row{
 		at(6, 1, 1, "a", 1.0, "b", 1.2), at(2, 3, 1, "a", 2.0, "b", 1.0), at(1, 2, 1, "a", 1.0, "b", 3.0)}
-	tree := testutil.Must(selection.Fit(rows, bytesOf, selection.Options{ByRanks: true}))(t)
+	tree := testutil.Must(selection.Merge(rows, bytesOf, selection.Options{ByRanks: true}))(t)
 	for p, want := range map[[2]int]string{{6, 1}: "b", {2, 3}: "b", {3, 2}: "b", {1, 6}: "b", {2, 1}: "a", {1, 2}: "a", {7, 1}: ""} {
 		got, ok := tree.Select(coll.Point{Collective: coll.Bcast, Nodes: p[0], PPN: p[1], MsgBytes: 1})
 		if ok != (want != "") || ok && got.Name != want {
@@ -222,7 +222,7 @@ func TestFitGuarantees(t *testing.T) {
 		rows := randomRows(rng)
 		for name, size := range map[string]func(coll.Point) int64{"bytes": bytesOf, "total": total} {
 			const bound = 0.1
-			tree := testutil.Must(selection.Fit(rows, size, selection.Options{MaxLoss: bound}))(t)
+			tree := testutil.Must(selection.Merge(rows, size, selection.Options{MaxLoss: bound}))(t)
 			for _, r := range rows {
 				got, ok := tree.Select(r.Point)
 				if !ok {
@@ -232,7 +232,7 @@ func TestFitGuarantees(t *testing.T) {
 			}
 			shuffled := append([]selection.Row(nil), rows...)
 			rng.Shuffle(len(shuffled), func(i, k int) { shuffled[i], shuffled[k] = shuffled[k], shuffled[i] })
-			again := testutil.Must(selection.Fit(shuffled, size, selection.Options{MaxLoss: bound}))(t)
+			again := testutil.Must(selection.Merge(shuffled, size, selection.Options{MaxLoss: bound}))(t)
 			if d := cmp.Diff(tree, again, sameTree()); d != "" {
 				t.Fatalf("seed %d %s: another order of rows, another tree:\n%s", seed, name, d)
 			}
@@ -266,7 +266,7 @@ func checkPromise(t *testing.T, r selection.Row, got coll.Algorithm, bound float
 	}
 }
 
-// TestFewestBands checks that Fit finds as few bands (ranges of message sizes) as an exhaustive search over
+// TestFewestBands checks that Merge finds as few bands (ranges of message sizes) as an exhaustive search over
 // all ways to divide ten sizes.
 func TestFewestBands(t *testing.T) {
 	for seed := range uint64(30) {
@@ -275,7 +275,7 @@ func TestFewestBands(t *testing.T) {
 		for i := range 10 {
 			rows = append(rows, at(4, 1, 1<<i, "a", 1+rng.Float64(), "b", 1+rng.Float64(), "c", 1+rng.Float64()))
 		}
-		tree := testutil.Must(selection.Fit(rows, bytesOf, selection.Options{MaxLoss: 0.3}))(t)
+		tree := testutil.Must(selection.Merge(rows, bytesOf, selection.Options{MaxLoss: 0.3}))(t)
 		fewest := len(rows)
 		for cuts := range 1 << (len(rows) - 1) {
 			bands, ok := 1, true
@@ -314,7 +314,7 @@ func servable(rows []selection.Row, bound float64) bool {
 }
 
 func TestTreeJSON(t *testing.T) {
-	tree := testutil.Must(selection.Fit(randomRows(rand.New(rand.NewPCG(1, 1))), bytesOf, selection.Options{MaxLoss: 0.1}))(t)
+	tree := testutil.Must(selection.Merge(randomRows(rand.New(rand.NewPCG(1, 1))), bytesOf, selection.Options{MaxLoss: 0.1}))(t)
 	text := testutil.Must(json.Marshal(tree))(t)
 	var back selection.Tree
 	testutil.NoError(t, json.Unmarshal(text, &back))
@@ -330,13 +330,13 @@ func TestTreeJSON(t *testing.T) {
 func BenchmarkFit(b *testing.B) {
 	rows := randomRows(rand.New(rand.NewPCG(1, 1)))
 	for b.Loop() {
-		if _, err := selection.Fit(rows, bytesOf, selection.Options{MaxLoss: 0.1}); err != nil {
+		if _, err := selection.Merge(rows, bytesOf, selection.Options{MaxLoss: 0.1}); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
-func ExampleFit() {
+func ExampleMerge() {
 	point := coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 2, MsgBytes: 1024}
 	large := point
 	large.MsgBytes = 65536
@@ -344,7 +344,7 @@ func ExampleFit() {
 		{Point: point, Options: []selection.Option{{Algorithm: coll.Default, Seconds: 9e-6}, {Algorithm: coll.Algorithm{Name: "binomial"}, Seconds: 7e-6}}},
 		{Point: large, Options: []selection.Option{{Algorithm: coll.Default, Seconds: 60e-6}, {Algorithm: coll.Algorithm{Name: "binomial"}, Seconds: 80e-6}}},
 	}
-	tree, err := selection.Fit(rows, func(p coll.Point) int64 { return p.MsgBytes }, selection.Options{MaxLoss: 0.01})
+	tree, err := selection.Merge(rows, func(p coll.Point) int64 { return p.MsgBytes }, selection.Options{MaxLoss: 0.01})
 	if err != nil {
 		fmt.Println(err)
 		return
