@@ -171,17 +171,18 @@ var (
 )
 
 // Messages about a step that ended early. Slurm cancels a step after a rank has crashed or aborted, too, but then a
-// message about the rank comes first, or hydra's banner anywhere.
+// message says so, or a message about the rank comes first, or there is hydra's banner.
 var (
 	stepForm = regexp.MustCompile(`(?m)^slurmstepd(-\S+)?: error: \*\*\* (STEP|JOB) \S+ ON \S+ CANCELLED AT [^*\n]*\*\*\*`)
-	rankForm = regexp.MustCompile(`(?m)^srun: error: .*tasks? [0-9,-]+: |MPI_A(bort|BORT)|Abort\(|Fatal error in `)
+	rankForm = regexp.MustCompile(`(?m)^srun: error: .*tasks? [0-9,-]+: `)
+	ownEnd   = regexp.MustCompile(`(?m)^srun: error: .*tasks? [0-9,-]+: (Segmentation|Aborted|Bus|Floating|Illegal|Out Of Memory|Broken)|MPI_A(bort|BORT)|Abort\(|Fatal error in `)
 	hydraEnd = []byte("BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES")
 )
 
 // stepCancelled returns Slurm's message that somebody cancelled the step or the job of a launch, "" if nobody did.
 func (o Output) stepCancelled() string {
 	at := stepForm.FindIndex(o.Stderr)
-	if at == nil || rankForm.Match(o.Stderr[:at[0]]) || bytes.Contains(o.Stderr, hydraEnd) || bytes.Contains(o.Stdout, hydraEnd) {
+	if at == nil || rankForm.Match(o.Stderr[:at[0]]) || ownEnd.Match(o.Stderr) || bytes.Contains(o.Stderr, hydraEnd) || bytes.Contains(o.Stdout, hydraEnd) {
 		return ""
 	}
 	return messageAt(o.Stderr, at)

@@ -154,6 +154,9 @@ func (s *State) add(r Record, at span) {
 		p.Files = r.Files
 	case KindStop:
 		p.Stop = r.Stop
+	case KindReopen: // of one problem, in journals of tutti 0.1.0
+		p.Reopen(true)
+		p.Reopened = false
 	}
 }
 

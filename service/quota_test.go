@@ -284,7 +284,7 @@ func TestScheduleSpends(t *testing.T) {
 		t.Errorf("%g spent, %g remaining, want 20 and 4: times after the clock of the service count as now", spent, remaining)
 	}
 	decision := n.night() // the drift measurement spends 16 of 24
-	n.expect(decision, "there is no campaign: not enough node-hours remain: 0.00222 of today's 0.00667 remain", 1)
+	n.expect(decision, "there is no campaign: not enough node-hours remain: 0.0022 of today's 0.0067 remain", 1)
 	if spent, _, _ := secondsOf(n.service); !near(spent, 16) {
 		t.Errorf("%g node-seconds spent, want the 16 of the drift measurement", spent)
 	}

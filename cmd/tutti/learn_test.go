@@ -254,7 +254,7 @@ func TestLiveLearn(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, stdout)
 		}
 	}
-	if len(table.Rules) != 8 || len(table.Mixes) != 8+len(coll.Collectives())-1 {
+	if len(table.Rules) != 8 || len(table.Mixes) != 8+len(coll.Collectives()) {
 		t.Errorf("%d rules, %d mixes", len(table.Rules), len(table.Mixes))
 	}
 

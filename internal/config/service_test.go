@@ -216,7 +216,7 @@ func TestCheckSettings(t *testing.T) {
 		{key: "stop.machine_time", value: "30m"},
 		{key: "method", value: "fact"},
 		{key: "hpo.trials", value: "0"},
-		{key: "hpo.trials", value: "1", field: "set.hpo.trials", text: "at most 0"},
+		{key: "hpo.trials", value: "5", field: "set.hpo.trials", text: "at most 4"},
 		{key: "stop.slowdown", value: "0.5", field: "set.stop.slowdown", text: "want a number from 1 to 1000"},
 		{key: "collectives", value: "bcast,bogus", field: "set.collectives[1]", text: "bogus"},
 		{key: "seed", value: "x", field: "set.seed", text: "want a whole number"},

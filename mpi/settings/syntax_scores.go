@@ -3,6 +3,7 @@ package settings
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,10 +13,10 @@ import (
 )
 
 // scoresSyntax is the syntax of UCC's variables TUNE: tokens "COLLECTIVE:LOW-HIGH:host:[RANKS-RANKS]:inf:@ALGORITHM",
-// separated by #. A range of bytes has its low bound; UCC 1.9 counts the high one,
-// too, unless another token begins there. A range of ranks has both. UCC decides for calls
-// outside all tokens. Tokens of one collective and memory must not overlap, and one token that cannot be read makes UCC
-// ignore the whole value. Source: src/coll_score of UCC 1.4.
+// separated by #. A range of bytes has both bounds, but where another token begins at the high bound, that token counts.
+// A range of ranks has both bounds. UCC decides for calls outside all tokens. Tokens of one collective and memory must
+// not overlap otherwise, and one token that cannot be read makes UCC ignore the whole value. Source: src/coll_score of
+// UCC 1.4, and the score map that UCC 1.9 prints.
 type scoresSyntax struct{ ranksSyntax }
 
 const tokenSeparator = "#"
@@ -28,8 +29,12 @@ func (s scoresSyntax) settings(b build, t *selection.Tree) ([]mpi.Setting, error
 	var tokens []string
 	for _, r := range rules {
 		high := "inf"
-		if r.highBytes < maxInt {
-			high = strconv.FormatInt(r.highBytes+1, 10)
+		switch next := r.highBytes + 1; {
+		case r.highBytes == maxInt:
+		case r.highBytes == r.lowBytes, slices.ContainsFunc(rules, func(o rankRule) bool { return o.lowBytes == next && o.lowRanks == r.lowRanks }):
+			high = strconv.FormatInt(next, 10)
+		default:
+			high = strconv.FormatInt(r.highBytes, 10)
 		}
 		name := b.nameOf(t.Collective, r.id)
 		tokens = append(tokens, fmt.Sprintf("%s:%d-%s:host:[%d-%d]:inf:@%s", t.Collective, r.lowBytes, high, r.lowRanks, r.highRanks, name))
@@ -58,7 +63,8 @@ func (s scoresSyntax) selects(b build, set []mpi.Setting, p coll.Point, alg coll
 }
 
 // findToken returns the number of the algorithm that the tokens select. It returns false if UCC decides.
-func (b build) findToken(value string, c coll.Collective, ranks int, bytes int64) (int, bool, error) {
+func (b build) findToken(value string, c coll.Collective, ranks int, bytes int64) (id int, found bool, err error) {
+	begins := int64(-1) // of the token that counts
 	for token := range strings.SplitSeq(value, tokenSeparator) {
 		f := strings.Split(token, ":")
 		if len(f) != 6 || f[2] != "host" || f[4] != "inf" {
@@ -70,14 +76,14 @@ func (b build) findToken(value string, c coll.Collective, ranks int, bytes int64
 		switch {
 		case err != nil || ranksErr != nil || high <= low || highRanks < lowRanks:
 			return 0, false, fmt.Errorf("%w: %q: want ascending ranges LOW-HIGH", errSyntax, token)
-		case f[0] != string(c) || bytes < low || bytes >= high || int64(ranks) < lowRanks || int64(ranks) > highRanks:
+		case f[0] != string(c) || bytes < max(low, begins) || bytes > high || int64(ranks) < lowRanks || int64(ranks) > highRanks:
 			continue
 		case algErr != nil:
 			return 0, false, algErr
 		}
-		return e.ID, true, nil
+		id, found, begins = e.ID, true, low
 	}
-	return 0, false, nil
+	return id, found, nil
 }
 
 func interval(text string) (low, high int64, err error) {

@@ -152,6 +152,7 @@ func (b build) tuned(set []mpi.Setting, name string) (string, bool) {
 func selectsByRange(b build, set []mpi.Setting, p coll.Point, alg coll.Algorithm, find func(value string, ranks int, bytes int64) (int, bool, error)) error {
 	v, _ := b.variable(p.Collective)
 	value, decided := b.tuned(set, v.name)
+	decided = decided || value != "" && !alg.IsDefault() // the tuned value is that of the site
 	got := 0
 	if decided {
 		var err error
