@@ -49,9 +49,10 @@ type Header struct {
 	Version  string          `json:"version"`     // of tutti
 	Created  time.Time       `json:"created"`
 	Seed     uint64          `json:"seed"`
-	Spec     json.RawMessage `json:"spec,omitempty"` // the whole configuration
-	Rules    string          `json:"rules,omitzero"` // path of the selection file that is verified instead of a tuned one; "" for campaigns
-	Private  bool            `json:"-"`              // Create keeps other users from reading the journal
+	Spec     json.RawMessage `json:"spec,omitempty"`     // the whole configuration
+	Rules    string          `json:"rules,omitzero"`     // path of the selection file that is verified instead of a tuned one; "" for campaigns
+	RulesSum string          `json:"rules_sum,omitzero"` // SHA-256 of that file, in hexadecimal
+	Private  bool            `json:"-"`                  // Create keeps other users from reading the journal
 }
 
 // Problems returns what the campaign tunes: every pair of one of its libraries and one of its collectives.

@@ -36,6 +36,9 @@ type RuleFile struct {
 	Findings    []Finding         `json:"findings"` // by line
 	Listing     []ListedRule      `json:"-"`        // all rules, in the order of the file
 
+	// ZeroUnset says that a parameter of 0 in a rule leaves its value to the library.
+	ZeroUnset bool `json:"-"`
+
 	// Load lists the variables that make the release load the file. RulePath stands for the absolute path of the file.
 	Load []Setting `json:"-"`
 

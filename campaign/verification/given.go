@@ -10,10 +10,8 @@ import (
 	"tutti/campaign/export"
 	"tutti/coll"
 	"tutti/internal/config"
-	"tutti/internal/infile"
 	"tutti/journal"
 	"tutti/mpi"
-	"tutti/mpi/libraries"
 )
 
 // source is where the selection files of a library come from: the models of a campaign, or a file that is given.
@@ -48,18 +46,15 @@ type givenFile struct {
 // givenName is the beginning of the name of a given selection file's copy.
 const givenName = "verified-rules"
 
+// RulesCopy returns the path of the copy of a selection file from elsewhere in the folder of its verification.
+func RulesCopy(dir, path string) string { return filepath.Join(dir, givenName+filepath.Ext(path)) }
+
 // NewOfFile returns a Verifier of a selection file from elsewhere, for a connected campaign without measurements. The
-// campaign says where the file is verified. The file stays as it is: slower points are reported.
+// campaign says where the file is verified. The file stays as it is: slower points are reported. The folder has a copy of
+// it at RulesCopy before Verify. NewOfFile writes nothing; Estimate needs neither the copy nor jnl.
 func NewOfFile(c *assembly.Campaign, jnl *journal.Journal, state *journal.State, file *mpi.RuleFile, path string, opt Options) (*Verifier, error) {
-	text, err := infile.Read(path, libraries.MaxRuleBytes)
+	to, err := filepath.Abs(RulesCopy(c.Config.Output, path))
 	if err != nil {
-		return nil, err
-	}
-	to, err := filepath.Abs(filepath.Join(c.Config.Output, givenName+filepath.Ext(path)))
-	if err != nil {
-		return nil, err
-	}
-	if err := mpi.WriteFile(to, text); err != nil {
 		return nil, err
 	}
 	results, err := c.Results(state)
@@ -101,7 +96,7 @@ func (g *givenFile) source(c *assembly.Campaign) source {
 		}
 		out.choices[p.Collective] = func(at coll.Point) coll.Algorithm {
 			a := g.Choose(at).Algorithm
-			if !c.Config.Runner.Live() && !p.Space.Has(coll.Candidate{Point: at, Algorithm: a}) && unset(a) {
+			if !c.Config.Runner.Live() && !p.Space.Has(coll.Candidate{Point: at, Algorithm: a}) && g.ZeroUnset && unset(a) {
 				return coll.Algorithm{Name: a.Name} // recorded without parameters
 			}
 			return a
@@ -111,7 +106,7 @@ func (g *givenFile) source(c *assembly.Campaign) source {
 	return out
 }
 
-// unset reports whether all parameters of an algorithm are 0, with which Open MPI uses its own values.
+// unset reports whether all parameters of an algorithm are 0.
 func unset(a coll.Algorithm) bool {
 	return !slices.ContainsFunc(a.Params(), func(p coll.Param) bool { return p.Value != "0" })
 }

@@ -99,3 +99,77 @@ func TestVerifyRulesRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestVerifyRulesSame checks that a folder goes on only with the selection file and the campaign file that it began with.
+func TestVerifyRulesSame(t *testing.T) {
+	dir := t.TempDir()
+	file, rules := campaigntest.MadeOpenMPI.Put(t, dir), ruleFile(t, "6")
+	first, campaign := readFile(t, rules), readFile(t, file)
+	folder := filepath.Join(dir, "folder")
+	tutti("verify", "--rules", rules, "-c", file, "--set", "points=1", folder)
+	copied := filepath.Join(folder, "verified-rules.rules")
+	twin := filepath.Join(dir, "twin.rules")
+	testutil.NoError(t, os.WriteFile(twin, first, 0o600))
+	moved := filepath.Join(dir, "moved.yaml")
+	testutil.NoError(t, os.WriteFile(moved, campaign, 0o600))
+	comment := append([]byte("# the same choices\n"), first...)
+	edited := append([]byte("seed: 77\n"), campaign...)
+	for _, tc := range []struct {
+		name        string
+		path        string // of a file with another content; "": none
+		content     []byte
+		rules, file string
+		code        exitCode
+		texts       []string
+	}{
+		{"changed rules", rules, []byte("1\n7\n1\n0\n1\n0 1 0 0\n"), rules, file, codeUsage, []string{"name another folder", "SHA-256"}},
+		{"equal choices", rules, comment, rules, file, codeUsage, []string{"name another folder"}},
+		{"another path", "", nil, twin, file, codeUsage, []string{"site.rules", "twin.rules", "name another folder"}},
+		{"edited campaign file", file, edited, rules, file, codeUsage, []string{"seed: default -> 77", "To go on with it: tutti verify", "name another folder"}},
+		{"another campaign file", "", nil, rules, moved, codeUsage, []string{"made.yaml", "moved.yaml"}},
+		{"changed copy", copied, comment, rules, file, codeInput, []string{"is not the copy of"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if tc.path != "" {
+				before := readFile(t, tc.path)
+				testutil.NoError(t, os.WriteFile(tc.path, tc.content, 0o600))
+				defer func() { testutil.NoError(t, os.WriteFile(tc.path, before, 0o600)) }()
+			}
+			past := readFile(t, filepath.Join(folder, "journal.jsonl"))
+			code, _, stderr := tutti("verify", "--rules", tc.rules, "-c", tc.file, folder)
+			for _, text := range tc.texts {
+				if code != tc.code || !strings.Contains(stderr, text) {
+					t.Errorf("exit code %d, want %d and %q, got %s", code, tc.code, text, stderr)
+				}
+			}
+			if string(readFile(t, filepath.Join(folder, "journal.jsonl"))) != string(past) {
+				t.Error("the journal has changed")
+			}
+		})
+	}
+	testutil.NoError(t, os.WriteFile(rules, comment, 0o600))
+	if code, _, stderr := tutti("verify", folder, "--set", "points=1"); code == codeInput || code == codeUsage {
+		t.Errorf("verify reads another file than the copy: %s", stderr)
+	}
+}
+
+// TestVerifyRulesWritesNothing checks that a dry run, and a command with wrong options, create no folder.
+func TestVerifyRulesWritesNothing(t *testing.T) {
+	dir := t.TempDir()
+	file, rules := campaigntest.MadeOpenMPI.Put(t, dir), ruleFile(t, "6")
+	for _, tc := range []struct {
+		args []string
+		code exitCode
+	}{
+		{[]string{"--dry-run"}, codeDone},
+		{[]string{"--mpicc", "nothing"}, codeUsage},
+		{[]string{"--mpicc", "mpich=mpicc"}, codeUsage},
+		{[]string{"--library", "nothing"}, codeInput},
+	} {
+		folder := filepath.Join(dir, "folder")
+		code, stdout, stderr := tutti(append([]string{"verify", "--rules", rules, "-c", file, folder}, tc.args...)...)
+		if _, err := os.Stat(folder); code != tc.code || !os.IsNotExist(err) {
+			t.Errorf("%v: exit code %d, want %d, %v: %s %s", tc.args, code, tc.code, err, stdout, stderr)
+		}
+	}
+}

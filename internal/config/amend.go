@@ -98,7 +98,26 @@ func Edits(spec json.RawMessage) (file string, edits []Change, err error) {
 	if !l.read(content) {
 		return "", nil, l.err(ErrConfig)
 	}
-	before, after := c.Source.Keys, l.values()
+	return c.Source.File, changes(c.Source.Keys, l.values()), nil
+}
+
+// Differences returns how the file of a configuration differs from the one that a journal's configuration was read from:
+// as Edits, and first the key "file" if it is another path. The output is not compared.
+func (c *Campaign) Differences(spec json.RawMessage) ([]Change, error) {
+	var past Campaign
+	if err := json.Unmarshal(spec, &past); err != nil || past.Source == nil || c.Source == nil {
+		return nil, err
+	}
+	var out []Change
+	if past.Source.File != c.Source.File {
+		out = append(out, Change{"file", past.Source.File, c.Source.File})
+	}
+	out = append(out, changes(past.Source.Keys, c.Source.Keys)...)
+	return slices.DeleteFunc(out, func(x Change) bool { return x.Key == "output" }), nil
+}
+
+// changes returns the keys whose values differ, in their order.
+func changes(before, after map[string]string) (edits []Change) {
 	keys := slices.AppendSeq(slices.Collect(maps.Keys(before)), maps.Keys(after))
 	slices.Sort(keys)
 	for _, key := range slices.Compact(keys) {
@@ -106,7 +125,7 @@ func Edits(spec json.RawMessage) (file string, edits []Change, err error) {
 			edits = append(edits, Change{key, before[key], after[key]})
 		}
 	}
-	return c.Source.File, edits, nil
+	return edits
 }
 
 // checkAmendable returns an error if a key must not change while a campaign exists.

@@ -57,7 +57,7 @@ var _ mpi.RuleReader = library{}
 
 // ReadRules implements mpi.RuleReader.
 func (library) ReadRules(cat *mpi.Catalogue, _ string, text []byte) (*mpi.RuleFile, bool) {
-	f := &ruleFile{build: build{cat}, RuleFile: &mpi.RuleFile{Library: cat.Library, Version: cat.Version, Findings: []mpi.Finding{}, Collectives: []coll.Collective{}}}
+	f := &ruleFile{build: build{cat}, RuleFile: &mpi.RuleFile{Library: cat.Library, Version: cat.Version, ZeroUnset: true, Findings: []mpi.Finding{}, Collectives: []coll.Collective{}}}
 	trimmed := bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
 	switch {
 	case bytes.HasPrefix(trimmed, []byte("{")):
