@@ -143,3 +143,49 @@ func TestNCCL(t *testing.T) {
 		t.Errorf("%s\n%+v\nwant\n%s", strings.Join(got, "\n"), reports, strings.Join(want, "\n"))
 	}
 }
+
+// TestNCCLOutputs checks outputs of other releases and of several runs: names, ranks, columns and numbers.
+func TestNCCLOutputs(t *testing.T) {
+	ranks := func(n int) (out string) {
+		for i := range n {
+			out += fmt.Sprintf("#  Rank  %d Group  0 Pid  16 on  n%d device  0 [0x19] H100\n", i, i)
+		}
+		return out
+	}
+	const (
+		start = "# Collective test starting: "
+		root  = "#  size  count  type  redop  root  time  algbw  busbw  #wrong  time  algbw  busbw  #wrong\n"
+		plain = "#  size  count  type  redop  time  algbw  busbw  #wrong  time  algbw  busbw  #wrong\n"
+		older = "#  size  count  type  redop  time  algbw  busbw  error  time  algbw  busbw  error\n"
+		row   = "64 16 float sum -1 %s 0.1 0.1 0 7 0.1 0.1 0\n"
+	)
+	for _, tc := range []struct{ name, text, want, left string }{
+		{"two programs", start + "all_reduce_perf\n" + ranks(2) + root + fmt.Sprintf(row, "5") + start + "all_gather_perf\n" + ranks(2) + root + fmt.Sprintf(row, "6"), "allreduce 2x1 64B 5; allgather 2x1 32B 6", "map[]"},
+		{"two commands", "$ ./all_reduce_perf_mpi -g 1\n" + ranks(2) + root + fmt.Sprintf(row, "5") + "$ ./all_gather_perf -g 1\n" + ranks(2) + root + fmt.Sprintf(row, "6"), "allreduce 2x1 64B 5; allgather 2x1 32B 6", "map[]"},
+		{"commands before both", "./all_reduce_perf\n./all_gather_perf\n" + ranks(2) + root + fmt.Sprintf(row, "5"), "line 6: the lines above name all_reduce_perf and all_gather_perf", ""},
+		{"unknown program", start + "all_reduce_perf\n" + ranks(2) + root + fmt.Sprintf(row, "5") + start + "sendrecv_perf\n" + ranks(2) + root + fmt.Sprintf(row, "6"), "allreduce 2x1 64B 5", "map[sendrecv_perf measures no collective that is known here:1]"},
+		{"no second name", start + "all_reduce_perf\n" + ranks(2) + root + fmt.Sprintf(row, "5") + ranks(2) + root + fmt.Sprintf(row, "6"), "the collective cannot be found in the file", ""},
+		{"two sizes of job", start + "all_reduce_perf\n" + ranks(2) + root + fmt.Sprintf(row, "5") + start + "all_reduce_perf\n" + ranks(4) + root + fmt.Sprintf(row, "6"), "allreduce 2x1 64B 5; allreduce 4x1 64B 6", "map[]"},
+		{"no root", start + "alltoall_perf\n" + ranks(2) + plain + "33554432 8388608 float none 123456 0.87 1.63 0 N/A N/A N/A N/A\n", "alltoall 2x1 16MiB 123456", "map[]"},
+		{"blank redop", start + "all_gather_perf\n" + ranks(2) + plain + "64 16 float 12 0.87 1.63 0 7 0.1 0.1 0\n", "allgather 2x1 32B 12", "map[]"},
+		{"exponents", start + "all_reduce_perf\n" + ranks(2) + root + fmt.Sprintf(row, "1.2e+07"), "allreduce 2x1 64B 1.2e+07", "map[]"},
+		{"unread rows", start + "all_reduce_perf\n" + ranks(2) + root + fmt.Sprintf(row, "5") + fmt.Sprintf(row, "5..5") + "64 16 float\n", "allreduce 2x1 64B 5", "map[a row without bytes and a time in microseconds:1 a row without the columns of its header:1]"},
+		{"largest error", "./all_reduce_perf\n" + ranks(2) + older + "64 16 float sum 5 0.87 1.63 2e-07 7 0.1 0.1 2e-07\n", "allreduce 2x1 64B 5", "map[]"},
+	} {
+		path := filepath.Join(write(t, map[string]string{"a.txt": tc.text}), "a.txt")
+		ms, reports, err := recording.Import([]string{path}, recording.Options{Known: recording.Run{Algorithm: "library_default"}})
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), tc.want) || tc.left != "" {
+				t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
+			}
+			continue
+		}
+		var got []string
+		for _, m := range ms {
+			got = append(got, fmt.Sprintf("%v %.6g", m.Point, m.Seconds*1e6))
+		}
+		if text, left := strings.Join(got, "; "), fmt.Sprint(reports[0].Left); text != tc.want || left != tc.left {
+			t.Errorf("%s: %s, left out %s; want %s, %s", tc.name, text, left, tc.want, tc.left)
+		}
+	}
+}

@@ -47,7 +47,7 @@ type document struct {
 
 // parse reads a tuner file. Rows that the reader ignores or takes for something else are findings of the kind error.
 func (l library) parse(text []byte) document {
-	var d document
+	d := document{findings: []mpi.Finding{}}
 	for i, line := range strings.Split(strings.ReplaceAll(string(text), "\r", ""), "\n") {
 		if strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#") {
 			continue
@@ -124,10 +124,11 @@ func knownNames() []string {
 	return out
 }
 
-// fits reports whether a rule serves calls of a size at a point.
+// fits reports whether a rule serves single calls of a size at a point. The libraries count pipe operations as calls of a
+// group for each channel, rounded up: 1 for a single call. Source: ncclPrepareTasks in src/enqueue.cc.
 func (r rule) fits(bytes int64, p coll.Point) bool {
 	return r.collective == names[p.Collective] && r.low <= bytes && bytes <= r.high &&
-		(r.nodes == -1 || r.nodes == p.Nodes) && (r.ranks == -1 || r.ranks == p.Ranks()) && r.pipeOps == -1 && r.buffer <= 0
+		(r.nodes == -1 || r.nodes == p.Nodes) && (r.ranks == -1 || r.ranks == p.Ranks()) && (r.pipeOps == -1 || r.pipeOps == 1) && r.buffer <= 0
 }
 
 // choose returns the algorithm that the first fitting rule selects, and its line; coll.Default and 0 without one.

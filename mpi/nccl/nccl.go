@@ -51,7 +51,11 @@ func checkParams(c *mpi.Catalogue, collective coll.Collective, _ mpi.Entry, alg 
 	return nil
 }
 
-const configVariable = "NCCL_TUNER_CONFIG_FILE"
+// configVariable names the tuner file, pluginVariable the plugin that reads it.
+const (
+	configVariable = "NCCL_TUNER_CONFIG_FILE"
+	pluginVariable = "NCCL_TUNER_PLUGIN"
+)
 
 func (l library) fileName() string { return l.name + ".tuner.csv" }
 
@@ -117,7 +121,7 @@ func (b build) Export(sel selection.Selection, dir string) (mpi.Export, error) {
 		}
 		set := []mpi.Setting{{Name: configVariable, Value: filepath.Join(dir, b.fileName())}}
 		if b.plugin != "" {
-			set = append(set, mpi.Setting{Name: "NCCL_TUNER_PLUGIN", Value: b.plugin})
+			set = append(set, mpi.Setting{Name: pluginVariable, Value: b.plugin})
 		}
 		s.Layouts = append(s.Layouts, mpi.LayoutSettings{Layout: l.Layout, Settings: set})
 	}

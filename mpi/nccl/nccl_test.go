@@ -125,6 +125,20 @@ allgather,0,10,ring,ll,4,-1,-1,-1,-1,cpx,8
 			fmt.Fprintf(&out, "%v: %+v\n", p, f.Choose(p))
 		}
 	}
+	for _, tc := range []struct {
+		row  string
+		line int // that serves a single call; 0: none
+	}{
+		{"allreduce,0,65535,tree,ll,8,2,16,-1,-1\n", 1}, {"allreduce,0,65535,tree,ll,8,2,16,1,0\n", 1}, {"allreduce,0,65535,tree,ll,8,2,16,2,-1\n", 0}, {"allreduce,0,65535,tree,ll,8,2,16,1,1\n", 0},
+	} {
+		f, _ := nvidia.ReadRules(mpilibrarytest.Release(t, nvidia, "2.30"), "", []byte(tc.row))
+		if c := f.Choose(coll.Point{Collective: coll.Allreduce, Nodes: 2, PPN: 8, MsgBytes: 1024}); c.Line != tc.line {
+			t.Errorf("%s: line %d serves a single call, want %d", tc.row, c.Line, tc.line)
+		}
+		if f.Findings == nil || f.Collectives == nil || len(f.Setup("/a").Files) != 1 {
+			t.Errorf("%s: %+v: want findings, collectives and the variable that names the file", tc.row, f)
+		}
+	}
 	testutil.CheckGolden(t, "TestReadRules.txt", []byte(out.String()))
 	for _, other := range []string{"", "1 # collectives\n", "allreduce\n", `{"collective=bcast": {}}`, "collective,algorithm,nodes,ppn,msg_bytes,time_us\n"} {
 		if _, ok := nvidia.ReadRules(nvidia.Releases()[0], "", []byte(other)); ok {

@@ -19,19 +19,21 @@ func (l library) ReadRules(cat *mpi.Catalogue, _ string, file []byte) (*mpi.Rule
 	}
 	d := l.parse(file)
 	f := &mpi.RuleFile{
-		Format: "tuner file of " + l.title, Library: l.name, Version: cat.Version, Loaded: true, Rules: len(d.rules), Findings: d.findings,
-		Effect: "the first rule that fits decides; lines with errors are ignored or taken for something else", Activation: configVariable + "=FILE",
+		Format: "tuner file of " + l.title, Library: l.name, Version: cat.Version, Loaded: true, Rules: len(d.rules), Findings: d.findings, Collectives: []coll.Collective{},
+		Effect: "the first rule that fits decides; lines with errors are ignored or taken for something else",
+		Load:   []mpi.Setting{{Name: configVariable, Value: mpi.RulePath}},
 	}
 	if l.plugin != "" {
-		f.Activation += " NCCL_TUNER_PLUGIN=" + l.plugin
+		f.Load = append(f.Load, mpi.Setting{Name: pluginVariable, Value: l.plugin})
 	}
+	f.Activation = f.LoadText()
 	for i, r := range d.rules {
 		at := slices.IndexFunc(coll.Collectives(), func(c coll.Collective) bool { return names[c] == r.collective })
 		if c := coll.Collectives()[at]; !slices.Contains(f.Collectives, c) {
 			f.Collectives = append(f.Collectives, c)
 		}
 		f.Listing = append(f.Listing, mpi.ListedRule{Collective: r.collective, RuleChoice: mpi.RuleChoice{Algorithm: r.selected(), Line: r.line, Rule: r.conditions()}})
-		l.judge(f, r, d.rules[:i])
+		l.addFindings(f, r, d.rules[:i])
 	}
 	f.Sort()
 	f.Choose = func(p coll.Point) mpi.RuleChoice {
@@ -57,8 +59,8 @@ func isTunerFile(file []byte) bool {
 	return false
 }
 
-// judge adds what is wrong with a rule that the reader accepts.
-func (l library) judge(f *mpi.RuleFile, r rule, before []rule) {
+// addFindings adds what is wrong with a rule that the reader accepts.
+func (l library) addFindings(f *mpi.RuleFile, r rule, before []rule) {
 	if r.channels == -1 && l.plugin != "" {
 		f.Add(r.line, mpi.FindingHarm, "channels -1: the plugin gives such calls one channel: give a number")
 	}
