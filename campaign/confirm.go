@@ -23,7 +23,7 @@ import (
 // share confirmRound of the budget, because its measurements correct the predictions for the next one.
 //
 // What was measured scores the error models. Problems that had converged and no longer meet the criteria learn again,
-// and confirmation follows once more. This happens at most once.
+// at most once. A second confirmation follows, with what is left of Spec.Confirm of the machine time of all learning.
 //
 // The rounds follow from the measurements alone, so a restored campaign has the same ones. Confirm does nothing
 // without Spec.Guard. At most `workers` problems measure at the same time. Errors are those of Run. Spec.Limits.Wall

@@ -87,7 +87,8 @@ func (p Problem) String() string { return p.Library + " " + string(p.Collective)
 
 // Record is one line after the header. Kind says which of the fields Batch, Job, Trial, Evaluation, Grow,
 // HPO, Comparison, Files, Stop, Verify, Site and Spec is set. Records of the kinds resume, confirm and cut have none
-// of them. A record of kind reopen concerns all problems; Reopen may be empty. Note is free text; of a record of kind cut, it says what waited.
+// of them. A record of kind reopen concerns all problems: those in Reopen learn again, and all are confirmed again. If
+// Reopen is empty, there is only another confirmation. Note is free text; of a record of kind cut, it says what waited.
 type Record struct {
 	Kind       Kind                    `json:"kind"`
 	Time       time.Time               `json:"time"`

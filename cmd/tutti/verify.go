@@ -318,7 +318,7 @@ func verifyLibrary(ctx context.Context, a *app, p *verification.Verifier, lib co
 	result, err := p.Verify(ctx, lib)
 	switch {
 	case errors.Is(err, verification.ErrRecordedOnly):
-		fmt.Fprintf(a.stderr, "tutti: %s: cannot be run, so nothing is verified\n", lib.Name)
+		fmt.Fprintf(a.stderr, "tutti: %s: cannot be run here, so nothing is verified: verify it on a machine with this library, or leave it out with --library\n", lib.Name)
 		return false, nil
 	case ctx.Err() != nil:
 		fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal. Resume with:\n  tutti verify %s\n", folder)

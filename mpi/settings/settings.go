@@ -83,7 +83,7 @@ type syntax interface {
 	// to the library. The error matches errSyntax for a value that the library cannot read.
 	selects(b build, set []mpi.Setting, p coll.Point, alg coll.Algorithm) error
 
-	// whole reports whether a value says what runs for every call, so that a value of the site has no effect beside it.
+	// whole reports whether a value says what runs for every call, so that a value of the site has no effect.
 	whole() bool
 }
 
