@@ -191,7 +191,7 @@ func redactedHeader(line []byte) (any, error) {
 		spec.Runner.Setup[i] = hidden
 	}
 	var err error
-	header.Rules = "" // a path
+	header.Rules, header.RulesSum = "", "" // a file of the operator
 	header.Spec, err = json.Marshal(spec)
 	return header, err
 }
