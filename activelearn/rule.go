@@ -251,8 +251,8 @@ func (r *StopRule) SpaceGrew(algorithms bool) {
 	}
 }
 
-// PassOver must be called before a round of confirmation. Measurements of earlier rounds are no outliers from then on.
-func (r *StopRule) PassOver() { r.remeasure.examined = r.ledger.CandidatesMeasured() }
+// SkipOutlierSearch must be called before a round of confirmation. Measurements of earlier rounds are no outliers from then on.
+func (r *StopRule) SkipOutlierSearch() { r.remeasure.examined = r.ledger.CandidatesMeasured() }
 
 // Replicate returns at most one measured candidate to measure again with the candidates of a round; see
 // remeasurements.replicate.

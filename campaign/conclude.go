@@ -72,16 +72,16 @@ func (s Spec) guard(a activelearn.Alternatives, rows []selection.Row) activelear
 }
 
 // Conclude makes the final selection. It selects the library's default at the points in `rejected`, which a
-// verification found slower, and fits rules to the other points.
+// verification found slower, and makes rules for the other points.
 func (t *FinalModel) Conclude(rejected selection.Rejected) (FinalSelection, error) {
-	c, fit := FinalSelection{FinalModel: t, Rows: t.rows, AllDefault: rejected.All}, t.merge
+	c := FinalSelection{FinalModel: t, Rows: t.rows, AllDefault: rejected.All}
 	var err error
 	c.Allowed, err = selection.RevertToDefault(t.guarded.Rows, rejected, func(rows []selection.Row) (func(coll.Point) coll.Algorithm, error) {
-		s, err := fit(rows)
+		s, err := t.merge(rows)
 		return s.Choose, err
 	})
 	if err == nil {
-		c.Selection, err = fit(c.Allowed)
+		c.Selection, err = t.merge(c.Allowed)
 	}
 	if err != nil {
 		return FinalSelection{}, fmt.Errorf("%s: %w", t.Problem.Problem, err)

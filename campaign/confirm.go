@@ -72,7 +72,7 @@ func (m *market) confirm(ctx context.Context) (again []int, err error) {
 			return nil, err
 		}
 	}
-	if err = m.each(func(i int) error { return m.all[i].run.judge() }); err != nil {
+	if err = m.each(func(i int) error { return m.all[i].run.evaluateConfirmed() }); err != nil {
 		return nil, err
 	}
 	for i, t := range m.all {
@@ -250,7 +250,7 @@ func (r *run) confirm(ctx context.Context, pairs []activelearn.Pair) error {
 		return r.failed(ctx, err)
 	}
 	r.result.Rounds, r.confirming = round, true
-	r.rule.PassOver()
+	r.rule.SkipOutlierSearch()
 	r.restoreStrategy(activelearn.State{Round: round, Ledger: r.result.Ledger}, batch)
 	spent := r.result.Ledger.CostSeconds()
 	if err = r.trials.begin(r.result.Ledger, batch); err == nil {
@@ -274,8 +274,8 @@ func (r *run) logPairs(round int, batch []coll.Candidate, reasons []activelearn.
 	return r.append(journal.Record{Kind: journal.KindBatch, Round: round, Batch: batch, Reasons: reasons})
 }
 
-// judge evaluates the unguarded selection after the last round of confirmation, as after a round of learning.
-func (r *run) judge() error {
+// evaluateConfirmed evaluates the unguarded selection after the last round of confirmation, as after a round of learning.
+func (r *run) evaluateConfirmed() error {
 	if !r.confirming || r.result.Ledger.CandidatesMeasured() == 0 {
 		return nil
 	}

@@ -94,9 +94,8 @@ func sameSeries(listed, release string) bool {
 	return n > 0 && len(want) >= n && slices.Equal(have[:n], want[:n])
 }
 
-// Near returns the catalogue that should be used for a release, see sameSeries. `releases` must be ordered from
-// the oldest to the newest. Near
-// prefers, in this order:
+// Near returns the catalogue that should be used for a release. `releases` must be ordered from the oldest to the newest.
+// For what a series is, see sameSeries. Near prefers, in this order:
 //
 //   - the release itself,
 //   - the last earlier release of its series,

@@ -7,11 +7,11 @@ import (
 	"tutti/selection"
 )
 
-// FitWhole makes a selection for a library whose settings say what runs for every call: no range of sizes can be left to
+// MergeWhole makes a selection for a library whose settings say what runs for every call: no range of sizes can be left to
 // it. It selects for each layout separately, with at most maxBands ranges of sizes. A collective is left to the library for
 // a layout if there is a size at which every algorithm is too slow: more than maxLoss slower than the fastest one, which
 // may be the default. `size` is the message size as the library computes it.
-func FitWhole(rows []selection.Row, size func(coll.Point) int64, maxLoss float64, maxBands int) (selection.Selection, error) {
+func MergeWhole(rows []selection.Row, size func(coll.Point) int64, maxLoss float64, maxBands int) (selection.Selection, error) {
 	var sel selection.Selection
 	for _, layout := range layoutsOf(rows) {
 		own := selection.LayoutTrees{Layout: layout}

@@ -25,7 +25,7 @@ func (b *builder) addMeasured(lib config.Library) error {
 	r := b.releases[lib.Name]
 	cat := r.cat
 	grid := coll.Grid{Nodes: b.cfg.Grid.Nodes, PPN: b.cfg.Grid.PPN, MsgBytes: b.cfg.Grid.Sizes}
-	check, fit := b.checker(r), b.mergeFor(r)
+	check, merge := b.checker(r), b.mergeFor(r)
 	for _, name := range b.cfg.Collectives {
 		collective := coll.Collective(name)
 		points, err := grid.Points(collective)
@@ -45,7 +45,7 @@ func (b *builder) addMeasured(lib config.Library) error {
 			Problem: journal.Problem{Library: lib.Name, Collective: collective},
 			Space:   space,
 			Start:   r.start,
-			Merge:   fit,
+			Merge:   merge,
 			Search:  &campaign.Search{Between: slices.Contains(b.cfg.Grid.Between, config.BetweenSizes), Check: check, Ranges: func(alg coll.Algorithm) []coll.Range { return cat.Ranges(collective, alg) }},
 		})
 	}

@@ -55,13 +55,13 @@ func (b *builder) addRecorded(lib config.Library, recorded []coll.Measurement) e
 	}
 	named = slices.Concat(named, byDefault)
 	r := b.releases[lib.Name]
-	check, fit := b.checker(r), b.mergeFor(r)
+	check, merge := b.checker(r), b.mergeFor(r)
 	for _, name := range b.cfg.Collectives {
 		p, err := b.problem(lib, coll.Collective(name), named, check)
 		if err != nil {
 			return err
 		}
-		p.Merge = fit
+		p.Merge = merge
 		b.problems = append(b.problems, p)
 	}
 	return nil

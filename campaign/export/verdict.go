@@ -175,11 +175,11 @@ func (c *FinalSelections) next(f report.Facts, v report.Verdict, problems []repo
 		}
 		return report.NextStep{Why: "use the files in jobs; see docs/how-to"}
 	}
-	return goOn(*verified, only)
+	return nextVerification(*verified, only)
 }
 
-// goOn returns how a verification goes on that has not proved its files.
-func goOn(verified report.VerificationFacts, only string) report.NextStep {
+// nextVerification returns how a verification goes on that has not proved its files.
+func nextVerification(verified report.VerificationFacts, only string) report.NextStep {
 	switch {
 	case len(verified.Untrusted()) > 0:
 		return report.NextStep{Why: "verify again on a quiet machine", Command: "tutti verify", Options: "--restart" + only}

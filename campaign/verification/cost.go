@@ -17,10 +17,10 @@ import (
 // short campaign, a verification needs some blocks.
 const minBudget = 10 * time.Minute
 
-// Default limits of the verification of a file from elsewhere, which has no campaign to compare with: for a first look on a
-// machine where users wait for it, and for recorded data, which cost nothing.
+// Default limits of machine time for verifying a file from elsewhere. There is no campaign whose machine time could be the
+// limit. On a machine, it is short enough for a first look; recorded data cost nothing.
 const (
-	givenBudget    = 2 * time.Hour
+	externalBudget = 2 * time.Hour
 	recordedBudget = 1000 * time.Hour
 )
 
@@ -108,10 +108,10 @@ func (v *Verifier) Budget(lib config.Library) time.Duration {
 	limit := v.opt.MachineTime
 	switch {
 	case limit > 0:
-	case v.given != nil && !v.campaign.Config.Runner.Live():
+	case v.external != nil && !v.campaign.Config.Runner.Live():
 		limit = recordedBudget
-	case v.given != nil:
-		limit = cmp.Or(v.campaign.Config.Stop.MachineTime, givenBudget)
+	case v.external != nil:
+		limit = cmp.Or(v.campaign.Config.Stop.MachineTime, externalBudget)
 	default:
 		limit = max(minBudget, time.Duration(all*float64(time.Second)))
 	}

@@ -98,7 +98,7 @@ func (s *libraryUnderTest) problem(p campaign.Problem, choose func(coll.Point) c
 			out.Grid = append(out.Grid, point)
 		}
 	}
-	if len(out.Grid) == 0 && s.given != nil && !out.OffGrid {
+	if len(out.Grid) == 0 && s.external != nil && !out.OffGrid {
 		return out, fmt.Errorf("%s: %w: at no point are both the default and the file's algorithm recorded", p.Problem, verify.ErrNothing)
 	}
 	if len(out.Grid) == 0 {

@@ -49,7 +49,7 @@ type Verifier struct {
 	state    *journal.State // of the journal, with the records of this process
 	opt      Options
 	models   *export.FinalModels
-	given    *givenFile // the selection file of NewOfFile; then models is nil
+	external *externalFile // the selection file of NewOfFile; then models is nil
 }
 
 // ErrRecordedOnly is matched by the error for a library that tutti cannot run. Such a library can be neither
@@ -129,7 +129,7 @@ func (v *Verifier) open(s *libraryUnderTest, problems []verify.Problem) (*verify
 	}
 	session, err := verify.Open(verify.Options{
 		Library: s.lib.Name, Rules: v.opt.Rules, MachineTime: v.Budget(s.lib), BlockSeconds: block, WallTime: v.opt.WallTime,
-		Again: v.opt.Again, Fixed: v.given != nil, Observe: v.opt.Observe,
+		Again: v.opt.Again, Fixed: v.external != nil, Observe: v.opt.Observe,
 	}, v.state.Verification(s.lib.Name), problems, v.record)
 	if err != nil {
 		return nil, fmt.Errorf("journal of %s: %w", v.campaign.Config.Output, err)
@@ -140,8 +140,8 @@ func (v *Verifier) open(s *libraryUnderTest, problems []verify.Problem) (*verify
 // Write writes all files of the campaign's folder except the journal. It returns the facts of the
 // report.
 func (v *Verifier) Write(ctx context.Context, by export.Program) (report.Facts, error) {
-	if v.given != nil {
-		return export.WriteVerification(v.campaign, v.state, v.given.facts(), by)
+	if v.external != nil {
+		return export.WriteVerification(v.campaign, v.state, v.external.facts(), by)
 	}
 	conclusions, err := v.models.Conclude(v.state)
 	if err != nil {

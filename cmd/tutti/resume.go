@@ -291,8 +291,8 @@ func printSummary(a *app, f report.Facts, dir string) {
 	all := len(warnings)
 	warnings = slices.DeleteFunc(warnings, func(w string) bool { return slices.Contains(a.warned, w) })
 	printWarnings(a.stdout, warnings)
-	if said := all - len(warnings); said > 0 {
-		fmt.Fprintf(a.stdout, "%s at the start, and in report.html\n", plural(said, "warning"))
+	if printed := all - len(warnings); printed > 0 {
+		fmt.Fprintf(a.stdout, "%s at the start, and in report.html\n", plural(printed, "warning"))
 	}
 	fmt.Fprint(a.stdout, report.Wrap(fmt.Sprintf("results in %s: %s", dir, strings.Join(mainFiles(f), ", ")), terminalWidth))
 }

@@ -177,7 +177,7 @@ func compareSides(a, b ruleSide, points []coll.Point, times []knownTimes) (ruleD
 		x := ruleDifference{Point: p, A: a.choose(p), B: b.choose(p)}
 		same := plainName(x.A) == plainName(x.B)
 		if !same {
-			if err := x.judge(times); err != nil {
+			if err := x.classify(times); err != nil {
 				return out, err
 			}
 			out.count(x)
@@ -324,9 +324,9 @@ func timesOfCampaign(problems []campaign.FinalSelection) knownTimes {
 	return out
 }
 
-// judge sets the kind and the ratio of a difference. Several sources of times must agree that it matters, and on who is
+// classify sets the kind and the ratio of a difference. Several sources of times must agree that it matters, and on who is
 // faster; otherwise the difference is a tie. The ratio is their geometric mean.
-func (x *ruleDifference) judge(times []knownTimes) error {
+func (x *ruleDifference) classify(times []knownTimes) error {
 	x.Kind = diffUnknown
 	logs, known, faster := 0.0, 0, 0
 	for _, t := range times {

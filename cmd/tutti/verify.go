@@ -232,7 +232,7 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 	if err := c.Connect(contents.Header.ID, o.environ); err != nil {
 		return err
 	}
-	given, err := o.givenRules(c, contents)
+	rules, err := o.externalRules(c, contents)
 	if err != nil {
 		return err
 	}
@@ -244,7 +244,7 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 	if err != nil {
 		return withCode(codeUsage, err)
 	}
-	p, err := o.verifier(ctx, c, jnl, contents.State(), given, compilers)
+	p, err := o.verifier(ctx, c, jnl, contents.State(), rules, compilers)
 	if err != nil {
 		return err
 	}

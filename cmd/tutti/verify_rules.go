@@ -69,7 +69,7 @@ func (o *verifyOptions) runRules(ctx context.Context, args []string) error {
 // estimateRules returns what the verification of a file costs that has not begun. It checks all options, and starts and
 // writes nothing.
 func (o *verifyOptions) estimateRules(ctx context.Context, c *config.Campaign) ([]verification.Estimate, error) {
-	f, err := o.readGiven(c, o.file)
+	f, err := o.readRules(c, o.file)
 	if err != nil {
 		return nil, err
 	}
@@ -143,9 +143,9 @@ func (o *verifyOptions) checkSame(past journal.Header, c *config.Campaign, dir, 
 	return nil
 }
 
-// givenRules returns the selection file to verify in a folder that is for such a file, and nil for the folder of a
+// externalRules returns the selection file to verify in a folder that is for such a file, and nil for the folder of a
 // campaign. It reads the copy in the folder.
-func (o *verifyOptions) givenRules(c *assembly.Campaign, contents *journal.Contents) (*mpi.RuleFile, error) {
+func (o *verifyOptions) externalRules(c *assembly.Campaign, contents *journal.Contents) (*mpi.RuleFile, error) {
 	if o.file = contents.Header.Rules; o.file == "" {
 		return nil, nil
 	}
@@ -157,7 +157,7 @@ func (o *verifyOptions) givenRules(c *assembly.Campaign, contents *journal.Conte
 	if sum := sumOf(text); sum != contents.Header.RulesSum {
 		return nil, withCode(codeInput, fmt.Errorf("%s (SHA-256 %.12s) is not the copy of %s (SHA-256 %.12s) that the verification began with: verify in another folder", displayPath(copied), sum, displayPath(o.file), contents.Header.RulesSum))
 	}
-	f, err := o.readGiven(c.Config, copied)
+	f, err := o.readRules(c.Config, copied)
 	if err != nil {
 		return nil, err
 	}
@@ -171,8 +171,8 @@ func (o *verifyOptions) givenRules(c *assembly.Campaign, contents *journal.Conte
 // sumOf returns the SHA-256 of a file's contents in hexadecimal.
 func sumOf(text []byte) string { return fmt.Sprintf("%x", sha256.Sum256(text)) }
 
-// readGiven reads the file of --rules, or its copy, from a path as the library of a campaign reads it.
-func (o *verifyOptions) readGiven(c *config.Campaign, path string) (*mpi.RuleFile, error) {
+// readRules reads the file of --rules, or its copy, from a path as the library of a campaign reads it.
+func (o *verifyOptions) readRules(c *config.Campaign, path string) (*mpi.RuleFile, error) {
 	f, err := libraries.ReadRules(path, o.library)
 	if err != nil {
 		return nil, withCode(codeInput, err)
@@ -190,13 +190,13 @@ func (o *verifyOptions) readGiven(c *config.Campaign, path string) (*mpi.RuleFil
 		if f, err = libraries.ReadRules(path, release); err != nil {
 			return nil, withCode(codeInput, err)
 		}
-		return f, o.checkGiven(f)
+		return f, o.checkLoaded(f)
 	}
 	return nil, withCode(codeInput, fmt.Errorf("%s: %s for %s, and the campaign file has %s: add %s to libraries", displayPath(o.file), f.Format, f.Library, strings.Join(names, ", "), f.Library))
 }
 
-// checkGiven returns an error for a file that the library does not load.
-func (o *verifyOptions) checkGiven(f *mpi.RuleFile) error {
+// checkLoaded returns an error for a file that the library does not load.
+func (o *verifyOptions) checkLoaded(f *mpi.RuleFile) error {
 	path := displayPath(o.file)
 	if !f.Loaded || f.Choose == nil {
 		text := ""

@@ -96,7 +96,7 @@ type build struct {
 func (b build) Catalogue() *mpi.Catalogue { return b.cat }
 
 func (b build) Merge(rows []selection.Row, maxLoss float64) (selection.Selection, error) {
-	sel, err := mpi.FitWhole(rows, b.Size, maxLoss, math.MaxInt)
+	sel, err := mpi.MergeWhole(rows, b.Size, maxLoss, math.MaxInt)
 	if err != nil {
 		return selection.Selection{}, fmt.Errorf("%s: %w", b.name, err)
 	}

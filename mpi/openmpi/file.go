@@ -116,7 +116,7 @@ func (f *ruleFile) conclude() {
 	} else {
 		f.Effect = fmt.Sprintf("Open MPI %s loads the file; number of rules: %d, of collectives: %d", f.cat.Version, len(f.rules), len(f.Collectives))
 		f.Choose = f.choose
-		f.judge()
+		f.addFindings()
 	}
 	for _, r := range f.rules {
 		f.Listing = append(f.Listing, mpi.ListedRule{Collective: string(r.Collective), RuleChoice: mpi.RuleChoice{Algorithm: f.algorithm(r), Line: r.Line, Rule: r.path()[1:]}})

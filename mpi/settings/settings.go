@@ -43,14 +43,19 @@ func Read(libraries, variables, algorithms string) ([]mpi.Library, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]mpi.Library, len(all))
+	out, named := make([]mpi.Library, len(all)), map[string]*library{}
 	for i, l := range all {
-		for _, cat := range mpi.Table(algorithms, mpi.Rules{Lookup: l.checkParams, Check: l.checkVariable})() {
-			if cat.Library == l.facts.Name {
-				l.releases = append(l.releases, cat)
-			}
+		out[i], named[l.facts.Name] = l, l
+	}
+	for _, cat := range mpi.Table(algorithms, mpi.Rules{
+		Lookup: func(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Algorithm) error {
+			return named[cat.Library].checkParams(cat, c, e, alg)
+		},
+		Check: func(cat *mpi.Catalogue, c coll.Candidate) error { return named[cat.Library].checkVariable(cat, c) },
+	})() {
+		if l := named[cat.Library]; l != nil {
+			l.releases = append(l.releases, cat)
 		}
-		out[i] = l
 	}
 	return out, nil
 }
@@ -69,8 +74,8 @@ type library struct {
 
 // syntax is the notation of the values of a library's variables.
 type syntax interface {
-	// fit makes a selection from rows. It selects only what the syntax can express.
-	fit(b build, rows []selection.Row, maxLoss float64) (selection.Selection, error)
+	// merge makes a selection from rows. It selects only what the syntax can express.
+	merge(b build, rows []selection.Row, maxLoss float64) (selection.Selection, error)
 
 	// settings returns the variables with which the library selects the same algorithms as the tree. There are none
 	// if the tree leaves every choice to the library.
@@ -82,6 +87,9 @@ type syntax interface {
 	// selects returns nil if the settings select the algorithm at a point; for coll.Default, if they leave the choice
 	// to the library. The error matches errSyntax for a value that the library cannot read.
 	selects(b build, set []mpi.Setting, p coll.Point, alg coll.Algorithm) error
+
+	// separator joins the values of several collectives that have one variable. It is "" if a variable has one value.
+	separator() string
 
 	// whole reports whether a value says what runs for every call, so that a value of the site has no effect.
 	whole() bool
@@ -236,7 +244,7 @@ type build struct {
 }
 
 func (b build) Merge(rows []selection.Row, maxLoss float64) (selection.Selection, error) {
-	sel, err := b.lib.syntax.fit(b, rows, maxLoss)
+	sel, err := b.lib.syntax.merge(b, rows, maxLoss)
 	if err != nil {
 		return selection.Selection{}, fmt.Errorf("%s: %w", b.lib.facts.Name, err)
 	}
@@ -296,11 +304,11 @@ func (b build) settings(trees []*selection.Tree) ([]mpi.Setting, error) {
 		}
 		for _, x := range set {
 			i := slices.IndexFunc(out, func(o mpi.Setting) bool { return o.Name == x.Name })
-			switch _, scores := b.lib.syntax.(scoresSyntax); {
+			switch separator := b.lib.syntax.separator(); {
 			case i < 0:
 				out = append(out, x)
-			case scores:
-				out[i].Value += tokenSeparator + x.Value
+			case separator != "":
+				out[i].Value += separator + x.Value
 			case out[i].Value != x.Value:
 				return nil, fmt.Errorf("%s %s: %s has two values, %s and %s", b.lib.facts.Name, t.Collective, x.Name, out[i].Value, x.Value)
 			}

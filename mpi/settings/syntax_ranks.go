@@ -13,9 +13,19 @@ import (
 
 // ranksSyntax is the syntax "ID:BYTES@RANKS,BYTES@RANKS;ID:...". BYTES and RANKS are ranges LOW-HIGH that
 // include both bounds. For a call outside all ranges, the library decides.
-type ranksSyntax struct{}
+type ranksSyntax struct{ numbered }
 
-func (ranksSyntax) fit(b build, rows []selection.Row, maxLoss float64) (selection.Selection, error) {
+// numbered is a syntax in which the number of an algorithm alone selects it for all calls.
+type numbered struct{}
+
+func (numbered) forced(b build, collective coll.Collective, e mpi.Entry, _ coll.Algorithm) []mpi.Setting {
+	v, _ := b.variable(collective)
+	return []mpi.Setting{{Name: v.name, Value: strconv.Itoa(e.ID)}}
+}
+
+func (numbered) separator() string { return "" }
+
+func (ranksSyntax) merge(b build, rows []selection.Row, maxLoss float64) (selection.Selection, error) {
 	return selection.MergeAll(rows, b.lib.Size, selection.Options{MaxLoss: maxLoss, AnyCount: mpi.AnyCount})
 }
 
@@ -54,12 +64,6 @@ func rulesOf(b build, t *selection.Tree) (rankRules, error) {
 		}
 	}
 	return rules, nil
-}
-
-// forced returns the variable with a number alone, which holds for all sizes and communicators.
-func (ranksSyntax) forced(b build, collective coll.Collective, e mpi.Entry, _ coll.Algorithm) []mpi.Setting {
-	v, _ := b.variable(collective)
-	return []mpi.Setting{{Name: v.name, Value: strconv.Itoa(e.ID)}}
 }
 
 func (s ranksSyntax) selects(b build, set []mpi.Setting, p coll.Point, alg coll.Algorithm) error {

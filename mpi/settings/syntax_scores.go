@@ -51,6 +51,8 @@ func (b build) nameOf(c coll.Collective, id int) string {
 	return strconv.Itoa(id)
 }
 
+func (scoresSyntax) separator() string { return tokenSeparator }
+
 func (scoresSyntax) forced(b build, collective coll.Collective, _ mpi.Entry, alg coll.Algorithm) []mpi.Setting {
 	v, _ := b.variable(collective)
 	return []mpi.Setting{{Name: v.name, Value: fmt.Sprintf("%s:0-inf:host:inf:@%s", collective, alg.Name)}}

@@ -15,15 +15,16 @@ import (
 // sizesSyntax is the syntax "ID:LOW-HIGH,ID:LOW-+" with ranges of message sizes. The ranges contain every
 // size, so the library's own table has no effect.
 type sizesSyntax struct {
+	numbered
 	maxRanges int // that one value may have
 }
 
-func (s sizesSyntax) fit(b build, rows []selection.Row, maxLoss float64) (selection.Selection, error) {
+func (s sizesSyntax) merge(b build, rows []selection.Row, maxLoss float64) (selection.Selection, error) {
 	rows = slices.DeleteFunc(slices.Clone(rows), func(r selection.Row) bool {
 		_, ok := b.variable(r.Point.Collective)
 		return !ok
 	})
-	return mpi.FitWhole(rows, b.lib.Size, maxLoss, s.maxRanges)
+	return mpi.MergeWhole(rows, b.lib.Size, maxLoss, s.maxRanges)
 }
 
 // settings implements syntax. The value is a list of ranges of message sizes with their algorithms. The first
@@ -51,11 +52,6 @@ func (s sizesSyntax) settings(b build, t *selection.Tree) ([]mpi.Setting, error)
 	}
 	out[len(out)-1].upTo = maxInt
 	return b.one(t.Collective, out.String())
-}
-
-func (sizesSyntax) forced(b build, collective coll.Collective, e mpi.Entry, _ coll.Algorithm) []mpi.Setting {
-	v, _ := b.variable(collective)
-	return []mpi.Setting{{Name: v.name, Value: strconv.Itoa(e.ID)}}
 }
 
 func (s sizesSyntax) selects(b build, set []mpi.Setting, p coll.Point, alg coll.Algorithm) error {

@@ -12,8 +12,8 @@ import (
 	"tutti/verify"
 )
 
-// GivenFile is a selection file that was verified and that no campaign selected.
-type GivenFile struct {
+// ExternalFile is a selection file that was verified and that no campaign selected.
+type ExternalFile struct {
 	Path       string // as given
 	Copy       string // name of the copy in the folder
 	Library    string
@@ -24,7 +24,7 @@ type GivenFile struct {
 
 // WriteVerification writes the report about the verification of a file that no campaign selected. It returns the facts of
 // the report.
-func WriteVerification(c *assembly.Campaign, state *journal.State, file GivenFile, by Program) (report.Facts, error) {
+func WriteVerification(c *assembly.Campaign, state *journal.State, file ExternalFile, by Program) (report.Facts, error) {
 	cfg := c.Config
 	f := report.Facts{
 		Tutti: by.Version, Campaign: "Verification of " + filepath.Base(file.Path), Machine: cfg.Machine, Seed: cfg.Seed, Versions: by.Versions,
@@ -47,7 +47,7 @@ func WriteVerification(c *assembly.Campaign, state *journal.State, file GivenFil
 			verified.Date = state.Verification(file.Library).Last.UTC().Format(time.DateOnly)
 		}
 		lib.Verified, lib.Replayed = verified.Proved(), verified.Changed
-		lib.Verdict = givenVerdict(f, file, *verified)
+		lib.Verdict = externalVerdict(f, file, *verified)
 		for _, p := range c.Problems {
 			if p.Library == file.Library {
 				lib.Verdict.Points += len(p.Space.Points())
@@ -61,8 +61,8 @@ func WriteVerification(c *assembly.Campaign, state *journal.State, file GivenFil
 	return f, writeReport(cfg.Output, f)
 }
 
-// givenVerdict returns the verdict about a file that no campaign selected.
-func givenVerdict(f report.Facts, file GivenFile, v report.VerificationFacts) *report.Verdict {
+// externalVerdict returns the verdict about a file that no campaign selected.
+func externalVerdict(f report.Facts, file ExternalFile, v report.VerificationFacts) *report.Verdict {
 	out := &report.Verdict{
 		Library: file.Library, Evidence: report.Measured, Date: v.Date, Changed: v.Changed,
 		NoGain: "the collective time is not known: no random point was compared", Slower: slowerVerified(v), Riskiest: slowest(v),
@@ -80,7 +80,7 @@ func givenVerdict(f report.Facts, file GivenFile, v report.VerificationFacts) *r
 	case v.Proved():
 		out.Next = report.NextStep{Why: "use the file: " + file.Activation}
 	default:
-		out.Next = goOn(v, "")
+		out.Next = nextVerification(v, "")
 	}
 	return out
 }

@@ -14,7 +14,7 @@ import (
 	"tutti/mpi"
 )
 
-// source is where the selection files of a library come from: the models of a campaign, or a file that is given.
+// source is where the selection files of a library come from: the models of a campaign, or a file from elsewhere.
 type source struct {
 	choices map[coll.Collective]func(coll.Point) coll.Algorithm
 	risks   map[coll.Collective]func(coll.Point) float64
@@ -23,8 +23,8 @@ type source struct {
 
 // source returns the current selection files of a library.
 func (v *Verifier) source(lib config.Library) (source, error) {
-	if v.given != nil {
-		return v.given.source(v.campaign), nil
+	if v.external != nil {
+		return v.external.source(v.campaign), nil
 	}
 	target, err := v.models.Library(v.state, lib)
 	if err != nil {
@@ -36,18 +36,18 @@ func (v *Verifier) source(lib config.Library) (source, error) {
 	}}, nil
 }
 
-// givenFile is a selection file that no campaign of the folder selected. The folder has a copy of it.
-type givenFile struct {
+// externalFile is a selection file that no campaign of the folder selected. The folder has a copy of it.
+type externalFile struct {
 	*mpi.RuleFile
 	path string // as given
 	copy string // absolute path
 }
 
-// givenName is the beginning of the name of a given selection file's copy.
-const givenName = "verified-rules"
+// copyName is the name of the copy of a selection file from elsewhere, without its extension.
+const copyName = "verified-rules"
 
 // RulesCopy returns the path of the copy of a selection file from elsewhere in the folder of its verification.
-func RulesCopy(dir, path string) string { return filepath.Join(dir, givenName+filepath.Ext(path)) }
+func RulesCopy(dir, path string) string { return filepath.Join(dir, copyName+filepath.Ext(path)) }
 
 // NewOfFile returns a Verifier of a selection file from elsewhere, for a connected campaign without measurements. The
 // campaign says where the file is verified. The file stays as it is: slower points are reported. The folder has a copy of
@@ -62,47 +62,47 @@ func NewOfFile(c *assembly.Campaign, jnl *journal.Journal, state *journal.State,
 		return nil, err
 	}
 	opt.Rules.Seed = c.Config.Seed
-	v := &Verifier{campaign: c, results: results, journal: jnl, state: state, opt: opt, given: &givenFile{file, path, to}}
-	return v, v.checkGiven()
+	v := &Verifier{campaign: c, results: results, journal: jnl, state: state, opt: opt, external: &externalFile{file, path, to}}
+	return v, v.checkExternal()
 }
 
-// checkGiven returns an error if no collective of the campaign has rules in the file. It warns about the others.
-func (v *Verifier) checkGiven() error {
+// checkExternal returns an error if no collective of the campaign has rules in the file. It warns about the others.
+func (v *Verifier) checkExternal() error {
 	var tuned, missing []coll.Collective
 	for _, p := range v.campaign.Problems {
-		if p.Library == v.given.Library {
+		if p.Library == v.external.Library {
 			tuned = append(tuned, p.Collective)
 		}
 	}
-	for _, c := range v.given.Collectives {
+	for _, c := range v.external.Collectives {
 		if !slices.Contains(tuned, c) {
 			missing = append(missing, c)
 		}
 	}
-	if len(missing) == len(v.given.Collectives) {
-		return fmt.Errorf("%s: it has rules for %v, and the campaign file can measure %v of %s: change collectives or libraries", v.given.path, v.given.Collectives, tuned, v.given.Library)
+	if len(missing) == len(v.external.Collectives) {
+		return fmt.Errorf("%s: it has rules for %v, and the campaign file can measure %v of %s: change collectives or libraries", v.external.path, v.external.Collectives, tuned, v.external.Library)
 	}
 	if len(missing) > 0 {
-		v.opt.Warn(fmt.Sprintf("%s: its rules for %v are not verified: the campaign file does not name these collectives", v.given.path, missing))
+		v.opt.Warn(fmt.Sprintf("%s: its rules for %v are not verified: the campaign file does not name these collectives", v.external.path, missing))
 	}
 	return nil
 }
 
-func (g *givenFile) source(c *assembly.Campaign) source {
+func (f *externalFile) source(c *assembly.Campaign) source {
 	out := source{choices: map[coll.Collective]func(coll.Point) coll.Algorithm{}}
 	for _, p := range c.Problems {
-		if p.Library != g.Library || !slices.Contains(g.Collectives, p.Collective) {
+		if p.Library != f.Library || !slices.Contains(f.Collectives, p.Collective) {
 			continue
 		}
 		out.choices[p.Collective] = func(at coll.Point) coll.Algorithm {
-			a := g.Choose(at).Algorithm
-			if !c.Config.Runner.Live() && !p.Space.Has(coll.Candidate{Point: at, Algorithm: a}) && g.ZeroUnset && unset(a) {
+			a := f.Choose(at).Algorithm
+			if !c.Config.Runner.Live() && !p.Space.Has(coll.Candidate{Point: at, Algorithm: a}) && f.ZeroUnset && unset(a) {
 				return coll.Algorithm{Name: a.Name} // recorded without parameters
 			}
 			return a
 		}
 	}
-	out.write = func(context.Context) (mpi.Setup, error) { return g.Setup(g.copy), nil }
+	out.write = func(context.Context) (mpi.Setup, error) { return f.Setup(f.copy), nil }
 	return out
 }
 
@@ -112,6 +112,6 @@ func unset(a coll.Algorithm) bool {
 }
 
 // facts describes the file for the report.
-func (g *givenFile) facts() export.GivenFile {
-	return export.GivenFile{Path: g.path, Copy: filepath.Base(g.copy), Library: g.Library, Version: g.Version, Format: g.Format, Activation: g.Activation}
+func (f *externalFile) facts() export.ExternalFile {
+	return export.ExternalFile{Path: f.path, Copy: filepath.Base(f.copy), Library: f.Library, Version: f.Version, Format: f.Format, Activation: f.Activation}
 }

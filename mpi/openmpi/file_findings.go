@@ -8,8 +8,8 @@ import (
 	"tutti/mpi"
 )
 
-// judge adds findings about rules that are loaded.
-func (f *ruleFile) judge() {
+// addFindings adds findings about rules that are loaded.
+func (f *ruleFile) addFindings() {
 	for _, r := range f.rules {
 		switch {
 		case r.Unreachable != "":
