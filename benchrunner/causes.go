@@ -199,13 +199,13 @@ func (o Output) interruption(begun bool) (Cause, string) {
 			return m.cause, messageAt(o.Stderr, at)
 		}
 	}
-	switch {
+	switch cancelled := o.stepCancelled(); {
 	case !o.Ended || o.TimedOut:
 		return "", ""
 	case o.Exit == 0 && partedForm.Match(o.Stderr):
 		return NodeFailed, messageAt(o.Stderr, partedForm.FindIndex(o.Stderr))
-	case o.stepCancelled() != "":
-		return JobCancelled, o.stepCancelled()
+	case cancelled != "":
+		return JobCancelled, cancelled
 	case o.signalled():
 		return Signalled, fmt.Sprintf("exit code %d, ended by a signal from outside", o.Exit)
 	case !begun && (o.Exit == 126 || o.Exit == 127):

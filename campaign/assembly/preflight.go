@@ -73,8 +73,9 @@ func (r *settingsReader) machine(port mpi.Measurable, with []mpi.Var) (benchrunn
 // recorded the trial.
 func (r *settingsReader) launch(ctx context.Context, machine benchrunner.Runner) (trial coll.Trial, logged bool, err error) {
 	past, known := r.past.Round(r.round)
-	request := benchrunner.Request{Candidate: coll.Candidate{Point: r.at, Algorithm: siteProbe}, Attempt: 1}
-	batch := benchrunner.Batch{Label: r.label(), Round: r.round}
+	batch := r.batch()
+	request := &batch.Requests[0]
+	request.Attempt = 1
 	if known {
 		for trial, err = range past.Trials() {
 			if err != nil {
@@ -86,7 +87,6 @@ func (r *settingsReader) launch(ctx context.Context, machine benchrunner.Runner)
 	} else if err := r.append(journal.Record{Kind: journal.KindBatch, Batch: []coll.Candidate{request.Candidate}}); err != nil {
 		return trial, false, err
 	}
-	batch.Requests = []benchrunner.Request{request}
 	if request.Ended && !slices.ContainsFunc(batch.Jobs, isOpen) {
 		return trial, true, nil
 	}
@@ -130,10 +130,10 @@ func (r *settingsReader) endOpen(ctx context.Context, port mpi.Measurable) error
 		return err
 	}
 	for _, round := range r.past.Rounds {
-		batch := benchrunner.Batch{Label: r.label(), Round: round.Number, Jobs: round.Jobs()}
-		batch.Requests = []benchrunner.Request{{Candidate: coll.Candidate{Point: r.at, Algorithm: siteProbe}, Ended: true}}
+		r.round = round.Number
+		batch := r.batch()
+		batch.Jobs, batch.Requests[0].Ended = round.Jobs(), true
 		if slices.ContainsFunc(batch.Jobs, isOpen) {
-			r.round = round.Number
 			if err := machine.Run(ctx, batch, settingsLog{r, new(coll.Trial)}); err != nil && !errors.Is(err, benchrunner.ErrNoStart) {
 				return err
 			}
@@ -143,7 +143,11 @@ func (r *settingsReader) endOpen(ctx context.Context, port mpi.Measurable) error
 	return nil
 }
 
-func (r *settingsReader) label() string { return r.lib.Name + "-" + string(journal.Preflight) }
+// batch returns the batch of the current round, without its jobs.
+func (r *settingsReader) batch() benchrunner.Batch {
+	request := benchrunner.Request{Candidate: coll.Candidate{Point: r.at, Algorithm: siteProbe}}
+	return benchrunner.Batch{Label: r.lib.Name + "-" + string(journal.Preflight), Round: r.round, Requests: []benchrunner.Request{request}}
+}
 
 func (r *settingsReader) append(rec journal.Record) error {
 	rec.Problem, rec.Round = journal.Problem{Library: r.lib.Name, Collective: journal.Preflight}, r.round

@@ -114,18 +114,18 @@ func endWhen(t *testing.T, cmd *exec.Cmd, s os.Signal, holds func() bool) exitCo
 }
 
 // heldCampaign starts a program that tunes small.yaml in a new folder, and waits until the journal of the campaign has
-// measurements. The pipe of its stderr has room for a warning and a line of progress. So the campaign cannot end before
+// measurements. The pipe of its stderr takes a warning and a line of progress, then it is full. So the campaign cannot end before
 // the caller reads or closes the pipe.
 func heldCampaign(t *testing.T, name string, args ...string) (cmd *exec.Cmd, stderr *os.File, dir string) {
 	t.Helper()
-	const page, room = 4096, 200 // bytes
+	const page, free = 4096, 200 // bytes
 	dir = t.TempDir()
 	campaigntest.Small(t, dir)
 	stderr, w, err := os.Pipe()
 	testutil.NoError(t, err)
 	t.Cleanup(func() { stderr.Close() })
 	testutil.Must(unix.FcntlInt(w.Fd(), unix.F_SETPIPE_SZ, page))(t)
-	testutil.Must(w.Write(bytes.Repeat([]byte("\n"), page-room)))(t)
+	testutil.Must(w.Write(bytes.Repeat([]byte("\n"), page-free)))(t)
 	cmd = exec.Command(name, args...)
 	cmd.Dir, cmd.Stderr = dir, w
 	testutil.NoError(t, errors.Join(cmd.Start(), w.Close()))

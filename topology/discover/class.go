@@ -129,18 +129,26 @@ func nearest(pairs []Measurement, seconds float64) []Measurement {
 	return out
 }
 
-// Path returns the names of the switches, the node and the groups above a rank, from the root down, without its core. A
-// group is named by the names above it, so that groups of different nodes differ. If the rank is not in the tree, Path
-// returns nil. A rank that has no core in the tree belongs to its node.
-func Path(t *topology.Tree, rank Endpoint) (names []string) {
-	routes := newRoutes(t)
-	v := routes.at[place(rank, Inside)]
-	if v == nil {
-		v = routes.at[rank.Host]
-	} else {
-		v = routes.parent[v]
+// Paths returns, for each rank, the names of the switches, the node and the groups above it, from the root down, without
+// its core. A group is named by the names above it, so that groups of different nodes differ. The path of a rank that is
+// not in the tree is nil. A rank that has no core in the tree belongs to its node.
+func Paths(t *topology.Tree, ranks []Endpoint) [][]string {
+	routes, out := newRoutes(t), make([][]string, len(ranks))
+	for i, rank := range ranks {
+		out[i] = routes.above(rank)
 	}
-	for ; v != nil; v = routes.parent[v] {
+	return out
+}
+
+// above returns the path of one rank, see Paths.
+func (w routes) above(rank Endpoint) (names []string) {
+	v := w.at[place(rank, Inside)]
+	if v == nil {
+		v = w.at[rank.Host]
+	} else {
+		v = w.parent[v]
+	}
+	for ; v != nil; v = w.parent[v] {
 		names = append(names, v.Name)
 	}
 	slices.Reverse(names)

@@ -34,14 +34,18 @@ func CompareMeasured(ctx context.Context, p discover.RankParameters, tree *topol
 
 // trueGroups returns the groups of ranks at each level, the coarsest first.
 func trueGroups(ranks []discover.Endpoint, tree *topology.Tree) ([]discover.Labels, error) {
-	paths := make([][]string, len(ranks)) // of each rank, the names of its groups from the coarsest to the finest
+	var paths [][]string // of each rank, the names of its groups from the coarsest to the finest
+	if tree != nil {
+		paths = discover.Paths(tree, ranks)
+	} else {
+		for _, rank := range ranks {
+			paths = append(paths, []string{rank.Host})
+		}
+	}
 	depth := 0
 	for i, rank := range ranks {
-		paths[i] = []string{rank.Host}
-		if tree != nil {
-			if paths[i] = discover.Path(tree, rank); paths[i] == nil {
-				return nil, fmt.Errorf("rank %v is not in the tree", rank)
-			}
+		if paths[i] == nil {
+			return nil, fmt.Errorf("rank %v is not in the tree", rank)
 		}
 		depth = max(depth, len(paths[i]))
 	}

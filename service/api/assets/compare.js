@@ -105,11 +105,11 @@ const smallLoss = 1.02; // smaller differences of times do not matter; tutti com
 function summarize(points) {
   const known = points.filter((p) => p.ratio > 0);
   const differ = points.filter((p) => p.a !== p.b);
-  const faster = (isFaster) => count(differ.filter((p) => p.loss > 0 && isFaster(p.loss)).length);
-  const matter = differ.filter((p) => p.loss > smallLoss || (p.loss > 0 && p.loss < 1 / smallLoss)).length;
+  const fasterA = differ.filter((p) => p.loss > smallLoss).length;
+  const fasterB = differ.filter((p) => p.loss > 0 && p.loss < 1 / smallLoss).length;
   const unknown = differ.filter((p) => !(p.loss > 0)).length;
   const mean = Math.exp(known.reduce((sum, p) => sum + Math.log(p.ratio), 0) / Math.max(known.length, 1));
-  return `Of ${count(differ.length)} points that differ, ${count(matter)} have times that differ by more than 2 %: A is faster at ${faster((r) => r > smallLoss)}, B at ${faster((r) => r < 1 / smallLoss)}. `
+  return `Of ${count(differ.length)} points that differ, ${count(fasterA + fasterB)} have times that differ by more than 2 %: A is faster at ${count(fasterA)}, B at ${count(fasterB)}. `
     + `${count(points.length)} points are compared. ` + (unknown > 0 ? `${count(unknown)} have no time. ` : '')
     + (known.length > 0 ? `At the ${count(known.length)} points that both measured, B takes ${ratio(mean)} times as long as A (geometric mean).` : 'No point was measured by both.');
 }
