@@ -75,12 +75,17 @@ func FuzzReadDefaults(f *testing.F) {
 func FuzzReadTrace(f *testing.F) {
 	f.Add("collective,nodes,ppn,msg_bytes,calls\nbcast,4,2,8,100\nbarrier,4,2,8,1e3\n")
 	f.Add("collective,processes,ppn,msg_bytes,calls,seconds\nallreduce,48,32,1024,7,0.5\nallreduce,48,32,1024,1,0\n")
+	f.Add("# ranks=4,run_seconds=1,collective_seconds=0.5\ncollective,nodes,ppn,msg_bytes,calls\nbcast,4,2,8,100\n")
 	f.Add("\ufeffcollective, nodes,ppn,msg_bytes,calls\r\nbcast,1,1,0,1e308\r\nbcast,1,1,0,1e308")
 	f.Fuzz(func(t *testing.T, text string) {
-		trace, err := readTrace(strings.NewReader(text), "in.csv")
+		read, err := readTrace(strings.NewReader(text), "in.csv")
 		if err != nil {
 			return
 		}
+		if share := read.CollectiveShare(); !(share >= 0 && share <= 1) {
+			t.Errorf("share of collectives %g", share)
+		}
+		trace := read.Calls
 		if len(trace) == 0 {
 			t.Fatal("no calls and no error")
 		}

@@ -22,10 +22,11 @@ const MaxTableBytes = 1 << 28
 
 // sheet reads a CSV file whose header names the columns.
 type sheet struct {
-	path   string
-	csv    *csv.Reader
-	header []string
-	column map[string]int // name to index
+	path    string
+	csv     *csv.Reader
+	comment string // the first line, if it is a comment
+	header  []string
+	column  map[string]int // name to index
 }
 
 // readFile opens a CSV file and parses it with the function `read`. `what` names the kind of file.
@@ -42,7 +43,7 @@ func readFile[T any](what, path string, read func(io.Reader, string) (T, error))
 	return v, nil
 }
 
-// newSheet reads the header. It skips a byte order mark before the header.
+// newSheet reads the header. It skips a byte order mark and comments before the header: lines that begin with #.
 func newSheet(r io.Reader, path string) (*sheet, error) {
 	buffered := bufio.NewReaderSize(r, 64<<10)
 	start, err := buffered.Peek(buffered.Size())
@@ -52,10 +53,16 @@ func newSheet(r io.Reader, path string) (*sheet, error) {
 	if bytes.IndexByte(start, 0) >= 0 {
 		return nil, fmt.Errorf("%s: binary, want CSV text in UTF-8", path)
 	}
-	if bytes.HasPrefix(start, []byte("\ufeff")) {
+	start, marked := bytes.CutPrefix(start, []byte("\ufeff"))
+	if marked {
 		_, _ = buffered.Discard(len("\ufeff")) // buffered by Peek
 	}
 	s := &sheet{path: path, csv: csv.NewReader(buffered), column: map[string]int{}}
+	if bytes.HasPrefix(start, []byte("#")) {
+		line, _, _ := bytes.Cut(start, []byte("\n"))
+		s.comment = strings.TrimSpace(string(line))
+	}
+	s.csv.Comment = '#'
 	s.csv.FieldsPerRecord = -1 // next checks the number of fields
 	s.csv.TrimLeadingSpace = true
 	header, err := s.csv.Read()

@@ -19,6 +19,24 @@ type Calls struct {
 	Shortest, Longest float64 `json:"-"` // seconds of one call of a rank; 0 without these columns
 }
 
+// Trace holds the calls of an application, and how long it ran.
+type Trace struct {
+	Calls []Calls // by point
+
+	// Means of all ranks, in seconds; 0 if the file does not have them.
+	Run         float64 // from MPI_Init to MPI_Finalize
+	Collectives float64 // in blocking collectives
+}
+
+// CollectiveShare returns the share of its time that the application spends in blocking collectives. It returns 0 if
+// the run time is unknown. Several threads of a rank may be in collectives at once; the share is 1 at most.
+func (t Trace) CollectiveShare() float64 {
+	if t.Run == 0 {
+		return 0
+	}
+	return min(1, t.Collectives/t.Run)
+}
+
 // maxCalls is the largest number of distinct points in a trace. It is limited because every journal
 // contains the points.
 const maxCalls = 100_000
@@ -33,27 +51,41 @@ var (
 // processes (of the communicator), ppn, msg_bytes and calls. msg_bytes is the size of the whole message, or
 // of one process's part for collectives for which coll.Collective.PerRank is true. The optional column
 // seconds is the total time of these calls. The optional columns shortest and longest are times of a single
-// call of a rank. Rows for the same point are added up. The result is sorted by point.
+// call of a rank. Rows for the same point are added up. A comment in the first line, such as
+//
+//	# ranks=64,run_seconds=120.5,collective_seconds=31.2
+//
+// has the times of Trace.
 //
 // A row may also be of a nonblocking collective, such as iallreduce, or of a persistent one, such as
 // allreduce_init.
 //
 // Every row must be valid. Errors name the file, the line and the allowed values. Unknown columns
 // are errors, because a misspelled name would change the weights.
-func ReadTrace(path string) ([]Calls, error) {
+func ReadTrace(path string) (Trace, error) {
 	return readFile("trace", path, readTrace)
 }
 
-func readTrace(r io.Reader, path string) ([]Calls, error) {
+func readTrace(r io.Reader, path string) (t Trace, err error) {
 	s, err := newSheet(r, path)
 	if err == nil {
 		err = s.requireTrace()
 	}
-	if err != nil {
-		return nil, err
+	if err == nil {
+		if err = t.setTimes(s.comment); err != nil {
+			err = fmt.Errorf("%s:1: %w", path, err)
+		}
 	}
+	if err == nil {
+		t.Calls, err = s.allCalls()
+	}
+	return t, err
+}
+
+// allCalls returns the sums of the rows by point, sorted.
+func (s *sheet) allCalls() ([]Calls, error) {
 	sum := map[coll.Point]Calls{}
-	err = s.eachRow(func(row []string, _ int) error {
+	err := s.eachRow(func(row []string, _ int) error {
 		c, err := s.calls(row)
 		if err != nil {
 			return err
@@ -84,6 +116,24 @@ func readTrace(r io.Reader, path string) ([]Calls, error) {
 	}
 	slices.SortFunc(out, func(a, b Calls) int { return coll.ComparePoints(a.Point, b.Point) })
 	return out, nil
+}
+
+// setTimes reads the times of a program from a comment. Other comments have no effect.
+func (t *Trace) setTimes(comment string) (err error) {
+	const run, collectives = "run_seconds", "collective_seconds"
+	for field := range strings.SplitSeq(strings.TrimPrefix(comment, "#"), ",") {
+		name, value, _ := strings.Cut(strings.TrimSpace(field), "=")
+		switch name {
+		case run:
+			t.Run, err = amount(run, value)
+		case collectives:
+			t.Collectives, err = amount(collectives, value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *sheet) requireTrace() error {

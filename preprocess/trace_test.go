@@ -15,7 +15,7 @@ import (
 
 func TestReadTrace(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "app.csv")
-	text := "msg_bytes,collective,processes,ppn,calls,seconds,shortest,longest\n" +
+	text := "# ranks=64,run_seconds=4,collective_seconds=0.5\nmsg_bytes,collective,processes,ppn,calls,seconds,shortest,longest\n" +
 		"1024,allreduce,48,32,10,0.5,0.04,0.07\n" +
 		"1024,allreduce,48,32,5,0.25,0.01,0.06\n" +
 		"8,bcast,4,8,1,0,0,0\n" + // fewer processes than a node holds
@@ -23,7 +23,11 @@ func TestReadTrace(t *testing.T) {
 		"16,iallreduce,2,2,1,0,0,0\n" +
 		"16,bcast_init,2,2,1,0,0,0\n"
 	testutil.NoError(t, os.WriteFile(path, []byte(text), 0o666))
-	got := testutil.Must(ReadTrace(path))(t)
+	trace := testutil.Must(ReadTrace(path))(t)
+	if share := trace.CollectiveShare(); share != 0.125 {
+		t.Errorf("share of collectives %g, want 1/8", share)
+	}
+	got := trace.Calls
 	want := []Calls{
 		{Point: coll.Point{Collective: coll.Allreduce, Nodes: 2, PPN: 32, MsgBytes: 1024}, Calls: 15, Seconds: 0.75, Shortest: 0.01, Longest: 0.07},
 		{Point: coll.Point{Collective: coll.Barrier, Nodes: 2, PPN: 32}, Calls: 3, Seconds: 1e-3, Longest: 1e-3},
@@ -55,6 +59,7 @@ func TestReadTraceFaults(t *testing.T) {
 		{"no number", head + "bcast,1,2,8,NaN\n"},
 		{"half a node", head + "bcast,0.5,2,8,1\n"},
 		{"torn", head + "bcast,1,2,8\n"},
+		{"no run time", "# ranks=2,run_seconds=long\n" + head + "bcast,1,2,8,1\n"},
 		{"too much", head + "bcast,1,2,8,1e308\nbcast,1,2,8,1e308\n"},
 	}
 	for _, tc := range tests {

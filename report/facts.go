@@ -69,7 +69,7 @@ type Benefit struct {
 	NodeSeconds     float64  `json:"node_seconds"`            // of all jobs or, without jobs, of the trials; verifications included
 	Saved           float64  `json:"saved"`                   // share of the collective time with the default; negative if the selection is slower
 	Workload        string   `json:"workload"`                // calls for which Saved holds
-	CollectiveShare float64  `json:"collective_share"`        // assumed share of collectives in the time of an application
+	CollectiveShare float64  `json:"collective_share"`        // share of collectives in the time of an application, traced or assumed
 	BreakEven       *float64 `json:"break_even_node_seconds"` // node-seconds of collective time; null if nothing is saved
 
 	SavedLow  float64          `json:"saved_low"` // 95 % interval of Saved: of the verification, else by bootstrap over the points

@@ -223,7 +223,7 @@ func VerificationTable(f Facts) string {
 // tables fit into 80 columns.
 var cellWidths = map[string]int{
 	"all": 8, "collective": 14, "idle": 9, "launch": 9, "machine time": 8, "measuring": 9, "obedience": 11, "problem": 22,
-	"reverted": 8, "selected": 16, "since": 10, "speed-up [95 %]": 8, "stop": 10, "unchanged [95 %]": 9, "warm-up": 9,
+	"reverted": 8, "selected": 16, "since": 10, "speed-up [95 %]": 8, "stop": 10, "unchanged [95 %]": 9, "warm-up": 9, "with": 20,
 }
 
 // NewTable returns a table without colours and borders. `numbers` lists the columns that

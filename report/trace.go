@@ -83,7 +83,7 @@ func (l traceLine) share(all traceLine) float64 {
 // texts returns the cells of a line by column header. Cells whose values are unknown are missing.
 func (l traceLine) texts(all traceLine) map[string]string {
 	out := map[string]string{
-		"collective": l.collective, "nodes x ppn": l.layout, "bytes": l.bytes,
+		"call": l.collective, "layout": l.layout, "bytes": l.bytes,
 		"calls": fmt.Sprintf("%.6g", l.calls), "share": FormatShare(l.share(all)), "with": l.selected,
 	}
 	if all.seconds > 0 && l.calls > 0 {
@@ -103,17 +103,18 @@ type traceView struct {
 	Name         string
 	Style        template.CSS
 	Total, Calls string
+	Share        string // of the run time; empty when unknown
 	Tables       []traceTable
-	Remaining    int    // points that are not shown
-	Gains        string // a sentence; empty without a campaign
+	Remaining    int      // points that are not shown
+	Sentences    []string // on the share of collectives, and on the gain of a campaign
 }
 
 // viewOf converts a trace into two tables. The table of points has the points with the longest times, at most
 // `maxPoints`.
-func viewOf(name string, calls []preprocess.Calls, g *Gains, maxPoints int) traceView {
+func viewOf(name string, trace preprocess.Trace, g *Gains, maxPoints int) traceView {
 	var all traceLine
 	var collectives, points []traceLine
-	for _, c := range calls {
+	for _, c := range trace.Calls {
 		all.add(c, g)
 		at := slices.IndexFunc(collectives, func(l traceLine) bool { return l.collective == string(c.Collective) })
 		if at < 0 {
@@ -129,39 +130,74 @@ func viewOf(name string, calls []preprocess.Calls, g *Gains, maxPoints int) trac
 		points = append(points, p)
 	}
 	texts := all.texts(all)
-	v := traceView{Name: name, Total: cmp.Or(texts["time"], absent), Calls: texts["calls"], Remaining: max(0, len(points)-maxPoints), Gains: g.sentence(all)}
+	v := traceView{Name: name, Total: cmp.Or(texts["time"], absent), Calls: texts["calls"], Remaining: max(0, len(points)-maxPoints)}
+	if trace.Run > 0 {
+		v.Share = FormatShare(trace.CollectiveShare())
+		v.Sentences = append(v.Sentences, fmt.Sprintf("A rank spends %s of %s in blocking collectives, %s of the run.", FormatSeconds(trace.Collectives), FormatSeconds(trace.Run), v.Share))
+	}
+	if g != nil {
+		v.Sentences = append(v.Sentences, g.Of(trace).sentences(all)...)
+	}
 	head := []string{"calls", "time", "share", "a call", "shortest", "longest", "saving", "with"}
 	if g == nil {
 		head = head[:6]
 	}
 	v.Tables = []traceTable{
-		newTraceTable("By collective", append([]string{"collective"}, head[:min(7, len(head))]...), collectives, all),
-		newTraceTable("By layout and size", append([]string{"collective", "nodes x ppn", "bytes"}, head...), points, all),
+		newTraceTable("By collective", append([]string{"call"}, head[:min(7, len(head))]...), collectives, all),
+		newTraceTable("By layout and size", append([]string{"call", "layout", "bytes"}, head...), points, all),
 	}
 	v.Tables[1].Rows = v.Tables[1].Rows[:len(points)-v.Remaining]
 	return v
 }
 
-// TraceTables returns the time that an application spends in collectives, as two text tables. The first table
-// has a row for each collective. The second table has the points with the longest times, at most maxPoints.
-// If g is not nil, the tables also show predicted savings; this needs a trace with times.
-func TraceTables(calls []preprocess.Calls, g *Gains, maxPoints int) string {
-	v := viewOf("", calls, g, maxPoints)
-	out := ""
+// TraceText returns the time that an application spends in collectives, as two text tables and sentences of at most
+// `width` columns. The first table has a row for each collective. The second table has the points with the longest
+// times, at most maxPoints. If g is not nil, the tables also show savings; this needs a trace with times.
+func TraceText(trace preprocess.Trace, g *Gains, maxPoints, width int) string {
+	v := viewOf("", trace, g, maxPoints)
+	var b strings.Builder
 	for _, t := range v.Tables {
-		text := NewTable(t.Head, 2, 3, 4, 5, 6, 7, 8, 9, 10)
-		for _, r := range t.Rows {
-			text.AppendRow(r.Cells)
-		}
-		out += render(text)
+		b.WriteString(t.narrow(g != nil))
 	}
 	if v.Remaining > 0 {
-		out += fmt.Sprintf("and %d more points\n", v.Remaining)
+		fmt.Fprintf(&b, "and %d more points\n", v.Remaining)
 	}
-	if v.Gains != "" {
-		out += v.Gains + "\n"
+	for _, s := range v.Sentences {
+		b.WriteString(Wrap(s, width))
 	}
-	return out
+	return b.String()
+}
+
+// narrow returns the table as text without the columns that would make it wider than 80 columns. The page has them.
+func (t traceTable) narrow(gains bool) string {
+	left := []string{"shortest"}
+	points := slices.Contains(t.Head, any("bytes"))
+	switch {
+	case points && gains:
+		left = append(left, "calls", "time", "a call", "longest")
+	case points || gains:
+		left = append(left, "longest")
+	}
+	var head table.Row
+	var numbers, kept []int
+	for i, name := range t.Head {
+		if slices.Contains(left, name.(string)) {
+			continue
+		}
+		head, kept = append(head, name), append(kept, i)
+		if i > 0 && name != "with" {
+			numbers = append(numbers, len(head))
+		}
+	}
+	text := NewTable(head, numbers...)
+	for _, r := range t.Rows {
+		var cells table.Row
+		for _, i := range kept {
+			cells = append(cells, r.Cells[i])
+		}
+		text.AppendRow(cells)
+	}
+	return render(text)
 }
 
 var (
@@ -174,9 +210,9 @@ var (
 // less time are left out.
 const maxPagePoints = 1000
 
-// WriteTraceHTML writes the tables of TraceTables as one HTML page that needs no other files.
-func WriteTraceHTML(w io.Writer, name string, calls []preprocess.Calls, g *Gains) error {
-	v := viewOf(name, calls, g, maxPagePoints)
+// WriteTraceHTML writes the tables and sentences of TraceText as one HTML page that needs no other files.
+func WriteTraceHTML(w io.Writer, name string, trace preprocess.Trace, g *Gains) error {
+	v := viewOf(name, trace, g, maxPagePoints)
 	v.Style = template.CSS(asset("draw.css") + asset("report.css"))
 	if err := traceTemplate.Execute(w, v); err != nil {
 		return fmt.Errorf("trace as HTML: %w", err)
@@ -184,16 +220,49 @@ func WriteTraceHTML(w io.Writer, name string, calls []preprocess.Calls, g *Gains
 	return nil
 }
 
-// Gains predicts how much time the selection of a campaign saves in the calls of an application.
+// TraceFacts contains all values of a trace and of its estimated gain.
+type TraceFacts struct {
+	RunSeconds        float64            `json:"run_seconds,omitzero"`        // mean of the ranks; 0 when unknown, as the next two
+	CollectiveSeconds float64            `json:"collective_seconds,omitzero"` // in blocking collectives, mean of the ranks
+	CollectiveShare   float64            `json:"collective_share,omitzero"`
+	Calls             []preprocess.Calls `json:"calls"` // by point
+	Gain              *TraceGain         `json:"gain,omitempty"`
+}
+
+// NewTraceFacts returns the values of a trace. g may be nil.
+func NewTraceFacts(trace preprocess.Trace, g *Gains) TraceFacts {
+	f := TraceFacts{RunSeconds: trace.Run, CollectiveSeconds: trace.Collectives, CollectiveShare: trace.CollectiveShare(), Calls: trace.Calls}
+	if g != nil {
+		gain := g.Of(trace)
+		f.Gain = &gain
+	}
+	return f
+}
+
+// Gains estimates how much time the selection of a campaign saves in the calls of an application.
 type Gains struct {
 	Name         string // of the campaign
+	verdict      Verdict
 	byCollective map[coll.Collective]tunedCells
+}
+
+// TraceGain is the estimated effect of a campaign's files on an application.
+type TraceGain struct {
+	Campaign  string   `json:"campaign"`
+	Library   string   `json:"library"`
+	Source    string   `json:"source"`                  // where the gain is known from, such as "predicted, not verified"
+	Seconds   float64  `json:"saved_seconds"`           // of the times in the trace
+	Saved     float64  `json:"saved"`                   // share of the collective time in the trace
+	Covered   float64  `json:"covered"`                 // share of that time at calls that are near tuned points
+	OfRun     float64  `json:"saved_of_run,omitzero"`   // share of the application's time; 0 when unknown
+	BreakEven *float64 `json:"break_even_node_seconds"` // of the application, after which the campaign has paid off; null when it never does, or unknown
 }
 
 // tunedCells contains the points of a problem at which the time of the default is known.
 type tunedCells struct {
-	rows  [][]float64 // of preprocess.Rows
-	cells []Cell
+	rows   [][]float64 // of preprocess.Rows
+	cells  []Cell
+	ratios []float64 // tuned time over the default's: as a verification measured it, else as predicted
 }
 
 // ReadGains reads the results for one library from a campaign's report.json. `library` may be
@@ -222,22 +291,33 @@ func ReadGains(path, library string) (*Gains, error) {
 	if !slices.Contains(names, library) {
 		return nil, fmt.Errorf("%s: library %q: want one of %s", path, library, strings.Join(names, ", "))
 	}
-	g := &Gains{Name: f.Campaign, byCollective: map[coll.Collective]tunedCells{}}
+	g := &Gains{Name: f.Campaign, verdict: Verdict{Library: library, Evidence: Predicted}, byCollective: map[coll.Collective]tunedCells{}}
+	for _, v := range f.Verdicts() {
+		if v.Library == library {
+			g.verdict = v
+		}
+	}
+	measured := f.measuredRatios(library)
 	for _, p := range f.Problems {
 		if p.Library == library {
-			g.byCollective[coll.Collective(p.Collective)] = tunedCellsOf(p)
+			g.byCollective[coll.Collective(p.Collective)] = tunedCellsOf(p, measured)
 		}
 	}
 	return g, nil
 }
 
-func tunedCellsOf(p ProblemFacts) tunedCells {
+func tunedCellsOf(p ProblemFacts, measured map[coll.Point]float64) tunedCells {
 	var t tunedCells
 	var points []coll.Point
 	for _, c := range p.Cells {
 		if c.Slowdown != nil && c.DefaultSlowdown != nil && *c.Slowdown > 0 && *c.DefaultSlowdown > 0 {
-			t.cells = append(t.cells, c)
-			points = append(points, coll.Point{Collective: coll.Collective(p.Collective), Nodes: c.Nodes, PPN: c.PPN, MsgBytes: c.MsgBytes})
+			point := c.Point
+			point.Collective = coll.Collective(p.Collective)
+			ratio, ok := measured[point]
+			if !ok {
+				ratio = *c.Slowdown / *c.DefaultSlowdown
+			}
+			t.cells, t.ratios, points = append(t.cells, c), append(t.ratios, ratio), append(points, point)
 		}
 	}
 	t.rows = preprocess.Rows(points)
@@ -258,16 +338,45 @@ func (g *Gains) at(p coll.Point) (selected string, saving float64, ok bool) {
 	if distance >= preprocess.Far {
 		return "", 0, false
 	}
-	c := t.cells[k]
-	return c.Algorithm, 1 - *c.Slowdown / *c.DefaultSlowdown, true
+	return t.cells[k].Algorithm, 1 - t.ratios[k], true
 }
 
-// sentence describes how much time the selection is predicted to save in all calls. It also says that the
-// saving is smaller where ranks wait for each other, because the times in a trace include waiting.
-func (g *Gains) sentence(all traceLine) string {
-	if g == nil {
-		return ""
+// Of returns the estimated effect of the campaign's files on the application with the given trace.
+func (g *Gains) Of(trace preprocess.Trace) TraceGain {
+	var all, blocking traceLine
+	for _, c := range trace.Calls {
+		all.add(c, g)
 	}
-	return fmt.Sprintf("Campaign %s predicts that its files save %s of the time in collectives, %s of %s. The saving is smaller where ranks wait for each other. Calls with %s of the time are near tuned points.",
-		g.Name, FormatShare(all.saved/all.seconds), FormatSeconds(all.saved), FormatSeconds(all.seconds), FormatShare(all.covered/all.seconds))
+	for _, c := range preprocess.Blocking(slices.Clone(trace.Calls)) {
+		blocking.add(c, g)
+	}
+	out := TraceGain{Campaign: g.Name, Library: g.verdict.Library, Source: g.verdict.sourceText(), Seconds: all.saved}
+	if all.seconds > 0 {
+		out.Saved, out.Covered = all.saved/all.seconds, all.covered/all.seconds
+	}
+	if blocking.seconds > 0 {
+		out.OfRun = trace.CollectiveShare() * blocking.saved / blocking.seconds
+	}
+	if cost := g.verdict.Cost.Tuning + g.verdict.Cost.Verification; out.OfRun > 0 && cost > 0 {
+		after := cost / out.OfRun
+		out.BreakEven = &after
+	}
+	return out
+}
+
+// sentences describe the estimated effect. They say where the gain is known from, and that it is smaller where ranks
+// wait for each other, because the times in a trace include waiting.
+func (t TraceGain) sentences(all traceLine) []string {
+	saved := fmt.Sprintf("Campaign %s saves %s of the time in collectives, %s of %s", t.Campaign, FormatShare(t.Saved), FormatSeconds(t.Seconds), FormatSeconds(all.seconds))
+	if t.OfRun != 0 {
+		saved += ", and " + FormatShare(t.OfRun) + " of the run"
+	}
+	out := []string{
+		saved + " (" + t.Source + ").",
+		fmt.Sprintf("The saving is smaller where ranks wait for each other. Calls with %s of the time are near tuned points.", FormatShare(t.Covered)),
+	}
+	if t.BreakEven != nil {
+		out = append(out, "The campaign has paid off after "+FormatNodeSeconds(*t.BreakEven)+" of this application.")
+	}
+	return out
 }

@@ -96,14 +96,7 @@ type RiskyPoint struct {
 // Riskiest returns the points of a library with the highest risk, highest first. A point that a verification
 // compared has the measured ratio instead of a prediction.
 func Riskiest(f Facts, library string) []RiskyPoint {
-	measured := map[coll.Point]float64{}
-	for _, v := range f.Verification {
-		for _, p := range v.Points {
-			if v.Library == library && p.Blocks > 0 && !p.Reverted {
-				measured[p.Point] = p.Ratio.Value
-			}
-		}
-	}
+	measured := f.measuredRatios(library)
 	var out []RiskyPoint
 	for _, p := range f.Problems {
 		for _, c := range p.Cells {
@@ -129,6 +122,20 @@ func Riskiest(f Facts, library string) []RiskyPoint {
 	return HighestRisk(out)
 }
 
+// measuredRatios returns the tuned time over the default's at the points that a verification of the library compared and
+// did not revert to the default.
+func (f Facts) measuredRatios(library string) map[coll.Point]float64 {
+	out := map[coll.Point]float64{}
+	for _, v := range f.Verification {
+		for _, p := range v.Points {
+			if v.Library == library && p.Blocks > 0 && !p.Reverted {
+				out[p.Point] = p.Ratio.Value
+			}
+		}
+	}
+	return out
+}
+
 // HighestRisk returns as many of the points as a verdict lists, those with the highest risk first.
 func HighestRisk(points []RiskyPoint) []RiskyPoint {
 	slices.SortStableFunc(points, func(a, b RiskyPoint) int { return cmp.Compare(b.Risk, a.Risk) })
@@ -148,18 +155,22 @@ func (v Verdict) GainText() string {
 	if v.Gain == nil {
 		return "gain unknown: " + v.NoGain
 	}
-	source := string(v.Evidence)
+	return formatGain(*v.Gain) + ", " + v.sourceText()
+}
+
+// sourceText says where the gain is known from, for example "verified on 2026-03-01".
+func (v Verdict) sourceText() string {
 	switch {
 	case v.Evidence == Verified && v.Date != "":
-		source = "verified on " + v.Date
+		return "verified on " + v.Date
 	case v.Evidence == Verified:
-		source = "verified with the recorded data"
+		return "verified with the recorded data"
 	case v.Evidence == Measured:
-		source = strings.TrimSpace("measured, not proved " + v.Date)
+		return strings.TrimSpace("measured, not proved " + v.Date)
 	case v.Evidence == Predicted:
-		source = "predicted, not verified"
+		return "predicted, not verified"
 	}
-	return formatGain(*v.Gain) + ", " + source
+	return string(v.Evidence)
 }
 
 func formatGain(g verify.Interval) string {

@@ -17,11 +17,12 @@ import (
 // cfg. The journal stores them with cfg, so that a resumed campaign does not need the files.
 func readFiles(cfg *config.Campaign) error {
 	if cfg.Grid.Trace != "" {
-		calls, err := preprocess.ReadTrace(cfg.Grid.Trace)
+		trace, err := preprocess.ReadTrace(cfg.Grid.Trace)
 		if err != nil {
 			return fmt.Errorf("grid.trace: %w", err)
 		}
-		cfg.Grid.Calls = preprocess.Blocking(calls)
+		cfg.Grid.Calls = preprocess.Blocking(trace.Calls)
+		cfg.Grid.CollectiveShare = trace.CollectiveShare()
 	}
 	if cfg.Runner.Topology != "" {
 		switches, err := readSwitches(cfg.Runner.Topology)

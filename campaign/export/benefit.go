@@ -18,7 +18,7 @@ import (
 // the problems and the machine time.
 func (c *FinalSelections) benefit(f report.Facts, library string) *report.Benefit {
 	tuning, verification := nodeSeconds(f, library)
-	b := &report.Benefit{CollectiveShare: c.campaign.Config.Export.CollectiveShare, NodeSeconds: tuning + verification}
+	b := &report.Benefit{CollectiveShare: c.campaign.Config.CollectiveShare(), NodeSeconds: tuning + verification}
 	ratios, weights := c.ratios(f, library)
 	verified := slices.IndexFunc(f.Verification, func(v report.VerificationFacts) bool { return v.Library == library && v.Time != verify.Interval{} })
 	if !(floats.Sum(weights) > 0) || verified < 0 && f.NotGuarded(library) {

@@ -31,8 +31,8 @@ collective, then the layouts and message sizes with the most time: grid.trace of
 campaign gives them the highest weights.
 
 With the folder of a campaign it estimates what the campaign's selection files gain:
-at each layout and size it takes the gain that the report predicts at the nearest
-tuned point.`,
+at each layout and size it takes the gain at the nearest tuned point, as a
+verification measured it or, if there is none, as the report predicts.`,
 		Example:           indent("tutti trace trace.csv", "tutti trace trace.csv --out trace.html", "tutti trace trace.csv --campaign results/night"),
 		Args:              arguments(1, 1, "one trace"),
 		ValidArgsFunction: completeFiles,
@@ -55,19 +55,19 @@ tuned point.`,
 }
 
 func (o *traceOptions) run(file string) error {
-	calls, err := preprocess.ReadTrace(file)
+	trace, err := preprocess.ReadTrace(file)
 	if err != nil {
 		return withCode(codeInput, err)
 	}
-	gains, err := readGains(*o.campaign, *o.library, calls)
+	gains, err := readGains(*o.campaign, *o.library, trace.Calls)
 	switch {
 	case err != nil:
 		return withCode(codeInput, err)
 	case *o.page != "":
-		err = export.WriteFile(*o.page, func(w io.Writer) error { return report.WriteTraceHTML(w, filepath.Base(file), calls, gains) })
+		err = export.WriteFile(*o.page, func(w io.Writer) error { return report.WriteTraceHTML(w, filepath.Base(file), trace, gains) })
 		return withOutputCode(err)
 	}
-	return o.show(calls, func() { fmt.Fprint(o.stdout, report.TraceTables(calls, gains, *o.points)) })
+	return o.show(report.NewTraceFacts(trace, gains), func() { fmt.Fprint(o.stdout, report.TraceText(trace, gains, *o.points, terminalWidth)) })
 }
 
 // readGains returns how much time a campaign's selection is predicted to save in the calls, according to the

@@ -136,7 +136,7 @@ func (o *tuneOptions) dryRun(cmd *cobra.Command, c *config.Campaign) error {
 	}
 	a := o.app
 	a.warn(slices.Concat(b.Warnings, b.HiddenSettings(o.environ), b.MeasuredCompletely()))
-	return o.show(forecast, func() { printForecast(a, forecast, c.Export.CollectiveShare, o.scripts) })
+	return o.show(forecast, func() { printForecast(a, forecast, c.CollectiveShare(), o.scripts) })
 }
 
 // checkFolder checks that the folder has no campaign. Errors match journal.ErrLocked if a process runs one there, or

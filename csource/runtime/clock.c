@@ -34,8 +34,10 @@ void clock_start(void)
     first_nanosecond = nanoseconds();
 }
 
+double clock_passed(void) { return (double)(nanoseconds() - first_nanosecond) * 1e-9; }
+
 double clock_period(void)
 {
     uint64_t passed = ticks() - first_tick;
-    return passed == 0 ? 0 : (double)(nanoseconds() - first_nanosecond) * 1e-9 / (double)passed;
+    return passed == 0 ? 0 : clock_passed() / (double)passed;
 }

@@ -23,6 +23,7 @@ static inline uint64_t ticks(void)
 }
 
 void clock_start(void);
+double clock_passed(void); /* seconds since clock_start */
 double clock_period(void); /* seconds of a tick, measured since clock_start */
 
 #pragma GCC visibility pop

@@ -135,6 +135,8 @@ void trace_add(collective of, call_form how, const shape *at, size_t bytes, uint
     unlock(&guard);
 }
 
+static int tracing_ranks(const shape *s) { return (s->ranks - 1) / trace_every + 1; }
+
 /* A row is a line of the trace file. If n ranks trace a communicator, each of them counts a call as 1 / n. The sum of
  * the counts over all ranks is therefore the number of calls. Likewise, the sum of the times contains each call's
  * mean time once. */
@@ -184,6 +186,23 @@ static void add_up(table *t)
     t->n = kept;
 }
 
+/* Times of the whole program, in seconds: since the start of libtutti, and in blocking collectives. */
+typedef struct {
+    double run, collectives;
+} program_time;
+
+/* Returns the program time of this rank. Each blocking call counts as often as needed to include the ranks that do not
+ * trace its communicator: the sums over all ranks are right. If `whole` is 1, only this rank's own calls count. */
+static program_time own_time(int whole)
+{
+    program_time t = {clock_passed(), 0};
+    double period = clock_period();
+    for (const slot *s = slots; s < slots + SLOTS; s++)
+        if (s->shape != NULL && s->what / COLLECTIVES == BLOCKING)
+            t.collectives += (double)s->ticks * period * (whole ? 1 : s->shape->ranks / (double)tracing_ranks(s->shape));
+    return t;
+}
+
 /* Returns the rows of this rank's calls. If `whole` is 1, a call counts as one call. Otherwise it counts as 1 / n if n
  * ranks trace the communicator. */
 static table own_rows(int whole)
@@ -192,7 +211,7 @@ static table own_rows(int whole)
     double period = clock_period();
     for (const slot *s = slots; s < slots + SLOTS; s++)
         if (s->shape != NULL) {
-            double share = whole ? 1 : 1.0 / ((s->shape->ranks - 1) / trace_every + 1);
+            double share = whole ? 1 : 1.0 / tracing_ranks(s->shape);
             row r = {s->what, s->shape->nodes, s->shape->ppn, s->bytes, (double)s->calls * share, (double)s->ticks * period * share,
                      (double)s->shortest * period, (double)s->longest * period};
             t.rows[t.n++] = r;
@@ -245,8 +264,9 @@ static FILE *fresh(const char *path)
     return file < 0 ? NULL : fdopen(file, "w");
 }
 
-/* Replaces the file atomically by the rows of a table. Returns 0 on success. */
-static int write_rows(const char *path, const table *t)
+/* Replaces the file atomically by the rows of a table, after a comment with the times of the program, which are means of
+ * that many ranks. Returns 0 on success. */
+static int write_rows(const char *path, const table *t, program_time mean, int ranks)
 {
     size_t length = strlen(path);
     char *part = allocate(length + sizeof ".part", 1);
@@ -255,6 +275,7 @@ static int write_rows(const char *path, const table *t)
     FILE *f = fresh(part);
     int bad = f == NULL;
     if (f != NULL) {
+        fprintf(f, "# ranks=%d,run_seconds=%.9g,collective_seconds=%.9g\n", ranks, mean.run, mean.collectives);
         fprintf(f, "collective,nodes,ppn,msg_bytes,calls,seconds,shortest,longest\n");
         for (const row *r = t->rows; r < t->rows + t->n; r++)
             fprintf(f, "%s%s%s,%d,%d,%llu,%.10g,%.9g,%.9g,%.9g\n", r->what / COLLECTIVES == NONBLOCKING ? "i" : "",
@@ -274,12 +295,14 @@ void trace_flush(uint64_t now)
     lock(&guard);
     int due = now > __atomic_load_n(&trace_next, __ATOMIC_RELAXED);
     table t = {0};
+    program_time own = {0};
     if (due) {
         flush_after(UINT64_MAX);
         t = own_rows(1);
+        own = own_time(1);
     }
     unlock(&guard);
-    if (due && write_rows(flush_path, &t) == 0)
+    if (due && write_rows(flush_path, &t, own, 1) == 0)
         next_flush(now);
     free(t.rows);
 }
@@ -290,9 +313,13 @@ void trace_write(MPI_Comm world, const char *path)
     uint64_t all = 0;
     PMPI_Comm_rank(world, &rank);
     PMPI_Comm_size(world, &size);
+    program_time own = own_time(0), mean = {0};
     table t = gather_rows(world, rank, size);
     PMPI_Reduce(&lost, &all, 1, MPI_UINT64_T, MPI_SUM, 0, world);
-    if (rank == 0 && write_rows(path, &t))
+    PMPI_Reduce(&own, &mean, 2, MPI_DOUBLE, MPI_SUM, 0, world);
+    mean.run /= size;
+    mean.collectives /= size;
+    if (rank == 0 && write_rows(path, &t, mean, size))
         fprintf(stderr, "tutti: %s: %s: nothing is traced\n", path, strerror(errno));
     else if (rank == 0 && all > 0)
         fprintf(stderr, "tutti: %s: %llu calls of ranks are missing: too many layouts\n", path, (unsigned long long)all);

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 	"time"
@@ -66,13 +67,16 @@ type Library struct {
 // Grid selects the points to tune and gives them weights. An axis without numbers gets the numbers that
 // occur in the recorded data.
 type Grid struct {
-	Nodes   []int              `json:"nodes,omitempty"`
-	PPN     []int              `json:"ppn,omitempty"`
-	Sizes   []int64            `json:"sizes,omitempty"`   // bytes
-	Between []string           `json:"between,omitempty"` // axes with numbers between the given ones: see the names below
-	Weights []Weight           `json:"weights,omitempty"`
-	Trace   string             `json:"trace,omitempty"`
-	Calls   []preprocess.Calls `json:"calls,omitempty"` // content of the trace: resuming does not need the file
+	Nodes   []int    `json:"nodes,omitempty"`
+	PPN     []int    `json:"ppn,omitempty"`
+	Sizes   []int64  `json:"sizes,omitempty"`   // bytes
+	Between []string `json:"between,omitempty"` // axes with numbers between the given ones: see the names below
+	Weights []Weight `json:"weights,omitempty"`
+	Trace   string   `json:"trace,omitempty"`
+
+	// Contents of the trace: resuming does not need the file.
+	Calls           []preprocess.Calls `json:"calls,omitempty"`
+	CollectiveShare float64            `json:"collective_share,omitzero"` // of the time of the application; 0 when unknown
 }
 
 // The values of the key grid.between. Nodes and PPN include numbers between powers of two. With the method regret,
@@ -216,6 +220,12 @@ type Export struct {
 	Guard   bool    `json:"guard"`
 
 	CollectiveShare float64 `json:"collective_share"` // of the time of applications, for the break-even
+}
+
+// CollectiveShare returns the share of their time that applications spend in collectives: as traced or, if the trace
+// does not have it, as assumed.
+func (c *Campaign) CollectiveShare() float64 {
+	return cmp.Or(c.Grid.CollectiveShare, c.Export.CollectiveShare)
 }
 
 // HasSecrets reports whether the campaign file may contain secrets: variables or lines of shell.

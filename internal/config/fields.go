@@ -130,7 +130,7 @@ func learningFields(c *Campaign) []field {
 		{"export.max_loss", "predicted loss allowed for a smaller selection tree, 0 to 1", 0.02, number(&c.Export.MaxLoss, 0, 1)},
 		{"export.op_safe", "leave out algorithms that are wrong for some valid calls, with non-commutative operations, types with gaps or types that differ between ranks, if the library cannot guard them: true or false", true, boolean(&c.Export.OpSafe)},
 		{"export.guard", "files select an algorithm only where it was measured faster than the library's default; false: the selection as predicted, as in the papers: true or false", true, boolean(&c.Export.Guard)},
-		{"export.collective_share", "assumed share of collectives in the time of applications, for the break-even in the report; the default is that of production systems (Chunduri et al., SC18), 0 to 1", 0.25, number(&c.Export.CollectiveShare, 0, 1)},
+		{"export.collective_share", "assumed share of collectives in the time of applications, for the break-even in the report, if grid.trace does not have the share of its application; the default is that of production systems (Chunduri et al., SC18), 0 to 1", 0.25, number(&c.Export.CollectiveShare, 0, 1)},
 	}
 }
 
