@@ -2,6 +2,8 @@ package activelearn
 
 import (
 	"cmp"
+	"fmt"
+	"strings"
 	"time"
 
 	"tutti/metrics"
@@ -58,6 +60,34 @@ func (c Criteria) Meets(s metrics.Summary) bool {
 // matters because a rare but large slowdown is cheap to find while it is only possible.
 func (c Criteria) predicted(e Evaluation) bool {
 	return e.PConverged >= c.confidence() && c.Meets(metrics.Summary{Slowdown: e.Slowdown, Mistakes: e.Mistakes})
+}
+
+// Unmet says why the criteria do not end a campaign after an evaluation. The averages may meet them while predictions
+// are too uncertain, or while something must be measured again. It returns "" if the evaluation does not tell.
+func (c Criteria) Unmet(e Evaluation) string {
+	const met = "the averages meet the criteria, but "
+	var above []string
+	if !(e.Slowdown < c.Slowdown) {
+		above = append(above, fmt.Sprintf("the slowdown is %.3f, want below %.3f", e.Slowdown, c.Slowdown))
+	}
+	if !(e.Mistakes < c.Mistakes) {
+		above = append(above, fmt.Sprintf("mistakes are %.2g %%, want below %.2g %%", 100*e.Mistakes, 100*c.Mistakes))
+	}
+	switch {
+	case e.Slowdown == 0:
+		return ""
+	case len(above) > 0:
+		return strings.Join(above, ", and ")
+	case e.Source == Predicted && e.PConverged < c.confidence():
+		return fmt.Sprintf("%sthey hold with a probability of %.3g %% only, want %.3g %% (stop.confidence)", met, 100*e.PConverged, 100*c.confidence())
+	case e.Audits > 0:
+		return fmt.Sprintf("%schoices at %d message sizes are compared with their rivals first", met, e.Audits)
+	case e.Outliers > 0:
+		return fmt.Sprintf("%s%d outliers are measured again first", met, e.Outliers)
+	case e.Source != Predicted && c.Patience > 1:
+		return fmt.Sprintf("%sthey must hold in %d evaluations in a row (stop.patience)", met, c.Patience)
+	}
+	return ""
 }
 
 // Watch counts the successive evaluations that meet the stopping criteria.

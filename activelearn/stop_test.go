@@ -68,6 +68,33 @@ func TestWatchObserve(t *testing.T) {
 	}
 }
 
+func TestUnmet(t *testing.T) {
+	criteria := activelearn.Criteria{Slowdown: 1.05, Mistakes: 0.1, Patience: 2}
+	good := activelearn.Evaluation{Source: activelearn.Predicted, Slowdown: 1.02, Mistakes: 0.04, PConverged: 0.99}
+	tests := []struct {
+		name   string
+		change func(*activelearn.Evaluation)
+		want   string
+	}{
+		{"means above", func(e *activelearn.Evaluation) { e.Slowdown, e.Mistakes = 1.08, 0.123 }, "the slowdown is 1.080, want below 1.050, and mistakes are 12 %, want below 10 %"},
+		{"uncertain", func(e *activelearn.Evaluation) { e.PConverged = 0.7123 },
+			"the averages meet the criteria, but they hold with a probability of 71.2 % only, want 80 % (stop.confidence)"},
+		{"audit", func(e *activelearn.Evaluation) { e.Audits = 3 }, "the averages meet the criteria, but choices at 3 message sizes are compared with their rivals first"},
+		{"outliers", func(e *activelearn.Evaluation) { e.Outliers = 2 }, "the averages meet the criteria, but 2 outliers are measured again first"},
+		{"patience", func(e *activelearn.Evaluation) { e.Source = activelearn.CrossValidated },
+			"the averages meet the criteria, but they must hold in 2 evaluations in a row (stop.patience)"},
+		{"nothing", func(*activelearn.Evaluation) {}, ""},
+		{"not evaluated", func(e *activelearn.Evaluation) { *e = activelearn.Evaluation{Source: activelearn.Predicted} }, ""},
+	}
+	for _, tc := range tests {
+		e := good
+		tc.change(&e)
+		if got := criteria.Unmet(e); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
 func TestLimitReached(t *testing.T) {
 	s := sweep(2)
 	half := activelearn.NewLedger(s) // four of the eight candidates are measured

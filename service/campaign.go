@@ -31,6 +31,14 @@ func States() []State {
 // it.
 func (s State) Over() bool { return s == Done || s == Failed || s == Cancelled }
 
+// lastEnd returns when the last process of a campaign ended that is over.
+func (c Campaign) lastEnd() time.Time {
+	if c.Verified.After(c.Ended) {
+		return c.Verified
+	}
+	return c.Ended
+}
+
 // Request asks a service to create a campaign.
 type Request struct {
 	Base string `json:"base" doc:"Name of the campaign file it is made from" minLength:"1" maxLength:"64"`
@@ -52,13 +60,18 @@ type Campaign struct {
 	Error     string            `json:"error,omitempty"`     // last message of its process or of the system
 	WaitsFor  string            `json:"waits_for,omitempty"` // reason why it waits even if its machine is free
 	Reason    string            `json:"reason"`              // why it was created: "requested", "schedule: age 31 d"
+	Verify    bool              `json:"verify,omitempty"`    // its files are verified when it is done
+	Verifying bool              `json:"verifying,omitempty"` // it is tuned, and its files are being verified or wait for it
 	Set       map[string]string `json:"set,omitempty"`
 	From      string            `json:"from,omitempty"`
 	Created   time.Time         `json:"created"`
 	Started   time.Time         `json:"started,omitzero"`
-	Ended     time.Time         `json:"ended,omitzero"`
+	Ended     time.Time         `json:"ended,omitzero"`      // of tuning
+	Verified  time.Time         `json:"verified,omitzero"`   // when the last verification ended, whatever it showed
 	NodeHours float64           `json:"node_hours,omitzero"` // budget; 0 on recorded data
 	Progress  Progress          `json:"progress"`
+	Verdicts  []Verdict         `json:"verdicts,omitempty"` // by library; none before it is done
+	Next      string            `json:"next,omitempty"`     // what to do; empty if nothing is
 }
 
 // Progress summarises the journal of a campaign.
@@ -73,9 +86,12 @@ type Progress struct {
 	Converged      int            `json:"converged"` // problems
 	MachineSeconds float64        `json:"machine_seconds"`
 	NodeSeconds    float64        `json:"node_seconds"`
-	Slowdown       float64        `json:"slowdown"` // largest of the problems' last evaluations, 0 before any
-	Mistakes       float64        `json:"mistakes"` // largest of the problems' last evaluations
-	Jobs           int            `json:"jobs"`     // submitted and not ended
+	Verification   float64        `json:"verification_node_seconds,omitzero"` // of all verifications; the other figures are without them
+	Slowdown       float64        `json:"slowdown"`                           // largest of the problems' last evaluations, 0 before any
+	Mistakes       float64        `json:"mistakes"`                           // largest of the problems' last evaluations
+	Jobs           int            `json:"jobs"`                               // submitted and not ended
+	// GoesOn says of each problem that has not stopped why the criteria do not end it.
+	GoesOn []string `json:"goes_on,omitempty"`
 }
 
 // Errors of a service; match them with errors.Is.

@@ -33,6 +33,9 @@ type stored struct {
 	Since        time.Time        `json:"since,omitzero"`          // when the process began to run; zero without a process
 	Hindrances   int              `json:"hindrances,omitempty"`    // processes in a row that the machine hindered
 	NotBefore    time.Time        `json:"not_before,omitzero"`     // when a hindered campaign is resumed
+
+	SpentBefore  float64   `json:"spent_before,omitzero"`  // node-seconds of earlier verifications when this one was asked for
+	ReportBefore time.Time `json:"report_before,omitzero"` // modification time of the report at that moment
 }
 
 // stopGoal says why a campaign is being stopped. It determines the state of the campaign after the stop.
@@ -103,6 +106,10 @@ func (e *entry) current() Campaign {
 			c.Progress = p
 		}
 	}
+	if c.State.Over() {
+		c.Progress.GoesOn = nil
+	}
+	c.Next = c.next()
 	return c
 }
 

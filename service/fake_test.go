@@ -14,11 +14,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/renameio/v2"
+
 	"tutti/activelearn"
+	"tutti/campaign/export"
 	"tutti/coll"
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
+	"tutti/report"
+	"tutti/verify"
 )
 
 // asTutti is an environment variable. If it is set, the test binary runs fakeTutti.
@@ -43,6 +48,7 @@ type fakeFile struct {
 	Deaf   bool          `json:"deaf"`   // tutti ignores SIGINT
 	Change float64       `json:"change"` // change of times that a drift measurement reports
 	Cost   float64       `json:"cost"`   // node-seconds of a trial; 0: 1
+	Verify int           `json:"verify"` // exit code of a verification
 
 	Libraries   []library `json:"libraries"`
 	Collectives []string  `json:"collectives"`
@@ -91,6 +97,9 @@ func fakeTutti(args []string) int {
 	case "resume":
 		return fakeResume(dir, interrupted)
 	case "verify":
+		if flag("--drift") == "" {
+			return fakeVerify(dir, interrupted)
+		}
 		return fakeDrift(dir)
 	}
 	return 0
@@ -108,7 +117,7 @@ func fakeTune(file, dir string, interrupted <-chan os.Signal) int {
 	if err != nil {
 		return fail(1, err)
 	}
-	return fakeRun(j, content, 0, interrupted)
+	return fakeRun(j, dir, content, 0, interrupted)
 }
 
 func fakeResume(dir string, interrupted <-chan os.Signal) int {
@@ -123,7 +132,7 @@ func fakeResume(dir string, interrupted <-chan os.Signal) int {
 	for _, r := range contents.State().Rounds {
 		done += r.Done
 	}
-	return fakeRun(j, contents.Header.Spec, done, interrupted)
+	return fakeRun(j, dir, contents.Header.Spec, done, interrupted)
 }
 
 func fakeDrift(dir string) int {
@@ -139,8 +148,61 @@ func fakeDrift(dir string) int {
 	return 0
 }
 
+// fakeVerify verifies the files of a campaign with as many trials as the campaign had. It exits with the code
+// fakeFile.Verify, and writes the report unless that is an error.
+func fakeVerify(dir string, interrupted <-chan os.Signal) int {
+	j, contents, err := journal.Open(dir)
+	if err != nil {
+		return fail(3, err)
+	}
+	defer j.Close()
+	var p fakeFile
+	if err := json.Unmarshal(contents.Header.Spec, &p); err != nil {
+		return fail(3, err)
+	}
+	for i := range p.Trials {
+		select {
+		case <-interrupted:
+			return 5
+		case <-time.After(p.Every):
+		}
+		t := coll.Trial{Measurement: coll.Measurement{Candidate: fakeCandidate(i), Seconds: 1e-6, CostSeconds: cmp.Or(p.Cost, 1) / 2}, Attempt: 1, State: coll.TrialDone}
+		if err := j.Append(journal.Record{Kind: journal.KindVerify, Verify: &journal.VerifyStep{Library: "mpich", Session: 1, Round: 1, Stage: 1, Trial: &t}}); err != nil {
+			return fail(1, err)
+		}
+	}
+	if p.Verify != 0 && p.Verify != 9 {
+		return fail(p.Verify, errors.New("the compiler is missing"))
+	}
+	evidence := report.Verified
+	if p.Verify == 9 {
+		evidence = report.Measured
+	}
+	return writeReport(dir, p.Verify, evidence)
+}
+
+// writeReport writes a report with one verdict. It returns `code`, or the exit code of an error.
+func writeReport(dir string, code int, evidence report.Evidence) int {
+	f := report.Facts{Libraries: []report.LibraryFacts{{Library: "mpich", Verdict: &report.Verdict{
+		Library: "mpich", Evidence: evidence, Gain: &verify.Interval{Value: 0.1, Low: 0.05, High: 0.15}, Changed: 1,
+		Next: report.NextStep{Why: "compare", Command: "tutti verify"}, Riskiest: []report.RiskyPoint{{Algorithm: "binomial"}},
+	}}}}
+	content, err := json.Marshal(f)
+	if err == nil {
+		err = renameio.WriteFile(filepath.Join(dir, export.ReportJSON), content, 0o600)
+	}
+	if err != nil {
+		return fail(7, err)
+	}
+	return code
+}
+
+func fakeCandidate(i int) coll.Candidate {
+	return coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: int64(i + 1)}, Algorithm: coll.Algorithm{Name: "binomial"}}
+}
+
 // fakeRun appends the remaining trials of a campaign to its journal and returns the exit code.
-func fakeRun(j *journal.Journal, spec json.RawMessage, done int, interrupted <-chan os.Signal) int {
+func fakeRun(j *journal.Journal, dir string, spec json.RawMessage, done int, interrupted <-chan os.Signal) int {
 	defer j.Close()
 	var p fakeFile
 	if err := json.Unmarshal(spec, &p); err != nil {
@@ -157,7 +219,7 @@ func fakeRun(j *journal.Journal, spec json.RawMessage, done int, interrupted <-c
 			return 5
 		case <-time.After(p.Every):
 		}
-		c := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: int64(done + 1)}, Algorithm: coll.Algorithm{Name: "binomial"}}
+		c := fakeCandidate(done)
 		t := coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: 1e-6, CostSeconds: cmp.Or(p.Cost, 1) / 2}, Attempt: 1, State: coll.TrialDone}
 		group = append(group,
 			journal.Record{Kind: journal.KindBatch, Problem: problem, Round: done + 1, Batch: []coll.Candidate{c}},
@@ -176,6 +238,7 @@ func fakeRun(j *journal.Journal, spec json.RawMessage, done int, interrupted <-c
 		if err := j.Append(journal.Record{Kind: journal.KindStop, Problem: problem, Stop: "converged"}); err != nil {
 			return fail(1, err)
 		}
+		return writeReport(dir, 0, report.Predicted)
 	}
 	if p.Exit != 0 {
 		fmt.Fprintln(os.Stderr, "tutti: something is wrong\nwhat was measured is kept")

@@ -47,7 +47,7 @@ func TestFiles(t *testing.T) {
 	for _, f := range files {
 		names = append(names, f.Name)
 	}
-	if want := []string{"journal.jsonl", "layouts/2x4.rules", "mpich.json"}; err != nil || !slices.Equal(names, want) {
+	if want := []string{"journal.jsonl", "layouts/2x4.rules", "mpich.json", "report.json"}; err != nil || !slices.Equal(names, want) {
 		t.Errorf("Files = %v, %v, want %v", names, err, want)
 	}
 	f, about, err := s.Open(id, "mpich.json")
@@ -82,7 +82,7 @@ func TestPrivateFiles(t *testing.T) {
 	id := runToEnd(t, s, service.Request{Base: "b"})
 	private := map[string]bool{
 		"mpich.json": false, "layouts/2x4.rules": false,
-		"journal.jsonl": true, "jobs/j1/job.sh": true, "jobs/j1/setup.sh": true, "report.html": true, "jobs/mpich.json": true, "layouts/a/b.sh": true, "MPICH.JSON": true,
+		"journal.jsonl": true, "jobs/j1/job.sh": true, "jobs/j1/setup.sh": true, "report.html": true, "report.json": true, "jobs/mpich.json": true, "layouts/a/b.sh": true, "MPICH.JSON": true,
 	}
 	for name := range private {
 		if name != "journal.jsonl" {

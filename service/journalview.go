@@ -10,12 +10,14 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	jsonv2 "github.com/go-json-experiment/json"
 	"github.com/jonboulle/clockwork"
 
 	"tutti/activelearn"
 	"tutti/coll"
+	"tutti/internal/config"
 	"tutti/journal"
 )
 
@@ -32,6 +34,9 @@ type journalView struct {
 	problems []journal.Problem // of the header and of the records
 	open     map[string]bool   // names of the jobs that have not ended
 	latest   map[journal.Problem]activelearn.Evaluation
+	stops    map[journal.Problem]activelearn.StopReason
+	criteria activelearn.Criteria
+	confirms bool // pairs are measured that let the guard pass
 	sums     Progress
 	spent    daySpending
 }
@@ -39,7 +44,7 @@ type journalView struct {
 func newJournalView(path string, clock clockwork.Clock) *journalView {
 	return &journalView{
 		log: newEventLog(path), clock: clock, open: map[string]bool{},
-		latest: map[journal.Problem]activelearn.Evaluation{}, sums: Progress{Failures: map[string]int{}},
+		latest: map[journal.Problem]activelearn.Evaluation{}, stops: map[journal.Problem]activelearn.StopReason{}, sums: Progress{Failures: map[string]int{}},
 	}
 }
 
@@ -117,6 +122,9 @@ func (v *journalView) add(e Event) error {
 		if err == nil {
 			v.problems, err = header.Problems()
 		}
+		if err == nil {
+			v.readCriteria(header.Spec)
+		}
 		if err != nil {
 			return fmt.Errorf("header: %w", err)
 		}
@@ -131,6 +139,19 @@ func (v *journalView) add(e Event) error {
 		return err
 	}
 	v.sums.Records = e.Seq
+	switch r.Kind {
+	case journal.KindSpec:
+		v.readCriteria(r.Spec)
+	case journal.KindConfirm:
+		v.confirms = true
+	case journal.KindReopen:
+		v.confirms = false
+		for _, p := range r.Reopen {
+			delete(v.stops, p)
+		}
+	case journal.KindVerify:
+		v.addVerifyLocked(r.Time, *r.Verify)
+	}
 	if r.Problem != (journal.Problem{}) {
 		if r.Problem.Collective != journal.Preflight && !slices.Contains(v.problems, r.Problem) {
 			v.problems = append(v.problems, r.Problem)
@@ -149,10 +170,7 @@ func (v *journalView) addRecordLocked(r journal.Record) {
 			v.sums.Rounds++
 		}
 	case journal.KindJob:
-		v.open[r.Job.Name] = true
-		if r.Job.State == coll.JobEnded {
-			delete(v.open, r.Job.Name)
-		}
+		v.addJobLocked(r.Job)
 	case journal.KindTrial:
 		v.sums.MachineSeconds += r.Trial.CostSeconds
 		v.sums.NodeSeconds += r.Trial.NodeSeconds()
@@ -173,10 +191,56 @@ func (v *journalView) addRecordLocked(r journal.Record) {
 			v.sums.Mistakes = max(v.sums.Mistakes, e.Mistakes)
 		}
 	case journal.KindStop:
-		if activelearn.StopReason(r.Stop).Good() {
-			v.sums.Converged++
+		v.stops[r.Problem] = activelearn.StopReason(r.Stop)
+	}
+}
+
+// readCriteria reads the criteria of a campaign file. Those of a file that it cannot read are zero.
+func (v *journalView) readCriteria(spec json.RawMessage) {
+	var file struct{ Stop config.Stop }
+	if json.Unmarshal(spec, &file) != nil {
+		return
+	}
+	s := file.Stop
+	v.criteria = activelearn.Criteria{Slowdown: s.Slowdown, Mistakes: s.Mistakes, Patience: s.Patience, Confidence: s.Confidence}
+}
+
+func (v *journalView) addJobLocked(j *coll.Job) {
+	v.open[j.Name] = true
+	if j.State == coll.JobEnded {
+		delete(v.open, j.Name)
+	}
+}
+
+// addVerifyLocked updates the summary by a step of a verification.
+func (v *journalView) addVerifyLocked(at time.Time, s journal.VerifyStep) {
+	if s.Job != nil {
+		v.addJobLocked(s.Job)
+	}
+	if s.Trial != nil {
+		v.sums.Verification += s.Trial.NodeSeconds()
+		v.spent.add(at, v.clock.Now(), s.Trial.NodeSeconds())
+	}
+}
+
+// goesOnLocked returns, for each problem that has not stopped, why the criteria do not end it.
+func (v *journalView) goesOnLocked() (out []string) {
+	if v.criteria.Slowdown == 0 {
+		return nil // not known
+	}
+	for _, p := range v.problems {
+		if _, stopped := v.stops[p]; stopped {
+			continue
+		}
+		why := v.criteria.Unmet(v.latest[p])
+		if v.confirms {
+			why = "its selections are measured beside the library's default"
+		}
+		if why != "" {
+			out = append(out, p.String()+": "+why)
 		}
 	}
+	return out
 }
 
 // progress returns how far the campaign is: its problems, rounds and used budgets.
@@ -184,6 +248,12 @@ func (v *journalView) progress() Progress {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	p := v.sums
+	p.GoesOn = v.goesOnLocked()
+	for _, reason := range v.stops {
+		if reason.Good() {
+			p.Converged++
+		}
+	}
 	p.Failures, p.Problems, p.Jobs = maps.Clone(p.Failures), len(v.problems), len(v.open)
 	return p
 }

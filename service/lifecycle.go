@@ -11,6 +11,7 @@ const (
 	pauseAction  action = "pause"
 	resumeAction action = "resume"
 	cancelAction action = "cancel"
+	verifyAction action = "verify"
 	deleteAction action = "delete"
 )
 
@@ -29,20 +30,27 @@ const (
 // requested maps an action, the state of a campaign and its ownership to the next state. It refuses what the table
 // lacks. A stopping campaign without a worker gets one.
 //
-//	state      pause                      resume   cancel                           delete
-//	queued     paused; owned: stopping    queued   fresh: cancelled; else stopping
-//	running    stopping                   running  stopping
-//	stopping   stopping                            stopping
-//	paused     paused                     queued   fresh: cancelled; else stopping
-//	done                                                                            deleted
-//	failed                                queued                                    deleted
-//	cancelled                                      cancelled                        deleted
+//	state      pause                      resume   verify   cancel                           delete
+//	queued     paused; owned: stopping    queued   queued   fresh: cancelled; else stopping
+//	running    stopping                   running  running  stopping
+//	stopping   stopping                                     stopping
+//	paused     paused                     queued   paused   fresh: cancelled; else stopping
+//	done                                           queued                                    deleted
+//	failed                                queued                                             deleted
+//	cancelled                                               cancelled                        deleted
+//
+// A campaign has two stages: it is tuned, then its files may be verified (stored.Verifying). The states of both are the
+// same, but a verification always ends as done: the campaign has been tuned, whatever becomes of its verification. The
+// action verify begins the second stage. Before the campaign is done, it asks for it in advance (Campaign.Verify).
 var requested = map[action]map[State][3]State{
 	pauseAction: {
 		Queued: {fresh: Paused, begun: Paused, owned: Stopping}, Running: always(Stopping), Stopping: always(Stopping), Paused: always(Paused),
 	},
 	resumeAction: {
 		Queued: always(Queued), Running: always(Running), Paused: always(Queued), Failed: always(Queued),
+	},
+	verifyAction: {
+		Queued: always(Queued), Running: always(Running), Paused: always(Paused), Done: {fresh: Queued, begun: Queued},
 	},
 	cancelAction: {
 		Queued: {fresh: Cancelled, begun: Stopping, owned: Stopping}, Running: always(Stopping), Stopping: always(Stopping),
@@ -73,6 +81,7 @@ const (
 var outcomes = map[ExitCode]outcome{
 	ExitDone:         completed,
 	ExitNotConverged: completed,
+	ExitNotProved:    completed,
 	ExitCancelled:    interrupted,
 	ExitBusy:         locked,
 	ExitInterrupted:  hindered,
@@ -121,4 +130,18 @@ func (o outcome) after(goal stopGoal, draining bool) State {
 		return n.drain
 	}
 	return n.unasked
+}
+
+// follow returns the state of a campaign whose process ended, given the state that the table `ended` has for it: after
+// tuning, a verification that was asked for follows; a verification ends as done.
+func (s *stored) follow(to State) State {
+	switch {
+	case s.Verifying && to.Over():
+		return Done
+	case to == Done && s.Verify && !s.Verifying && s.Goal == goalPause:
+		return Paused
+	case to == Done && s.Verify && !s.Verifying && s.Goal == "":
+		return Queued
+	}
+	return to
 }

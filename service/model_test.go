@@ -30,6 +30,8 @@ type model struct {
 	service *incarnation
 	wanted  map[string]State // by ID: Done, Paused, Cancelled or Deleted
 	unsure  map[string]bool  // the service was killed while it wrote the answer to a request
+	asked   map[string]int   // requests for verifications that may have been saved
+	verify  map[string]bool  // a verification was acknowledged and not cancelled
 	steps   int
 }
 
@@ -110,11 +112,18 @@ func (m *model) any() string {
 // request asks for an action and notes what was acknowledged.
 func (m *model) request(a action, to State) {
 	id := m.any()
-	if a == resumeAction {
+	if a == resumeAction || a == verifyAction {
 		m.allow(id, true)
 	}
-	_, err := m.queue.request(id, a)
+	c, err := m.queue.request(id, a)
+	if err == nil && (a == cancelAction || a == verifyAction) {
+		m.verify[id] = a == verifyAction
+	}
+	if a == verifyAction && (err == nil || m.service.dead.Load()) {
+		m.asked[id]++
+	}
 	switch {
+	case err == nil && a == verifyAction && c.State != Queued: // it holds later
 	case err == nil && a == pauseAction && (m.wanted[id] == Cancelled || m.unsure[id]): // it may be stopping to be cancelled
 	case err == nil:
 		m.wanted[id], m.unsure[id] = to, false
@@ -140,7 +149,7 @@ func (m *model) create() {
 
 // end ends one of the processes.
 func (m *model) end() {
-	code := rapid.SampledFrom([]ExitCode{ExitDone, ExitNotConverged, ExitFailed, ExitCancelled, ExitBusy, ExitInterrupted, -1}).Draw(m.t, "code")
+	code := rapid.SampledFrom([]ExitCode{ExitDone, ExitNotConverged, ExitFailed, ExitCancelled, ExitBusy, ExitInterrupted, ExitNotProved, -1}).Draw(m.t, "code")
 	m.world.mu.Lock()
 	ids := slices.Sorted(maps.Keys(m.world.running))
 	var p *simulated
@@ -150,6 +159,9 @@ func (m *model) end() {
 	m.world.mu.Unlock()
 	if p == nil {
 		m.t.Skip("no process")
+	}
+	if code == ExitNotProved && p.verb != "verify" {
+		code = ExitNotConverged
 	}
 	p.end(code)
 }
@@ -174,6 +186,7 @@ func (m *model) actions() map[string]func(*rapid.T) {
 		"pause":  step(func() { m.request(pauseAction, Paused) }),
 		"resume": step(func() { m.request(resumeAction, Done) }),
 		"cancel": step(func() { m.request(cancelAction, Cancelled) }),
+		"verify": step(func() { m.request(verifyAction, Done) }),
 		"delete": step(func() { m.request(deleteAction, Deleted) }),
 		"end":    step(m.end), "end another": step(m.end),
 		"kill":    step(func() { m.restart(true) }),
@@ -225,6 +238,9 @@ func (m *model) finish() {
 			if c.State == Done && !m.world.completed[c.ID] {
 				m.t.Errorf("campaign %s is done without its measurements", c.ID)
 			}
+			if n := m.world.verified[c.ID]; n > m.asked[c.ID] || c.State == Done && n == 0 && m.verify[c.ID] && !m.unsure[c.ID] && !m.world.unverified[c.ID] {
+				m.t.Errorf("campaign %s has %d verifications, %d were asked for", c.ID, n, m.asked[c.ID])
+			}
 		}
 		m.world.mu.Unlock()
 	}
@@ -239,14 +255,14 @@ func (m *model) atRest() bool {
 
 // TestModel drives a service with random sequences of requests, ends of processes, kills, restarts, a full disk and
 // a machine that is slow to inspect. Nothing that was acknowledged may be lost, no campaign may run twice, and at most
-// one may run on a machine.
+// one campaign or verification may run on a machine. A verification that was acknowledged runs, and runs once.
 func TestModel(t *testing.T) {
 	checks := "10"
 	if testutil.AllCases() {
 		checks = "200"
 	}
 	testutil.NoError(t, errors.Join(flag.Set("rapid.checks", checks), flag.Set("rapid.steps", "100"), flag.Set("rapid.shrinktime", "1s"), flag.Set("rapid.nofailfile", "true")))
-	steps, starts := 0, 0
+	steps, starts, verifications := 0, 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp("/dev/shm", "tutti-model") // where fsync costs nothing
 		if err != nil {
@@ -259,7 +275,7 @@ func TestModel(t *testing.T) {
 			rt.Fatal(err)
 		}
 		defer os.RemoveAll(dir)
-		m := &model{t: rt, world: newWorld(), clock: clockwork.NewFakeClock(), dir: dir, wanted: map[string]State{}, unsure: map[string]bool{}}
+		m := &model{t: rt, world: newWorld(), clock: clockwork.NewFakeClock(), dir: dir, wanted: map[string]State{}, unsure: map[string]bool{}, asked: map[string]int{}, verify: map[string]bool{}}
 		stop := fastClock(m.clock)
 		defer stop()
 		m.start()
@@ -267,8 +283,11 @@ func TestModel(t *testing.T) {
 		m.t = rt
 		m.finish()
 		steps, starts = steps+m.steps, starts+m.world.starts
+		for _, n := range m.world.verified {
+			verifications += n
+		}
 	})
-	t.Logf("%d steps, %d processes", steps, starts)
+	t.Logf("%d steps, %d processes, %d verifications", steps, starts, verifications)
 }
 
 // fastClock lets a clock run about a thousand times as fast as time, until the function `stop` is called.

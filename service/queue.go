@@ -66,7 +66,7 @@ func (q *queue) load(published map[string]State) error {
 		case e.State == Unreadable:
 			q.opt.Log.Error("campaign not readable", "campaign", e.ID, "error", e.Error)
 			continue
-		case !e.measures() || !e.begun() || e.State.Over() && dayOf(e.Ended) < today:
+		case !e.measures() || !e.begun() || e.State.Over() && dayOf(e.lastEnd()) < today:
 			continue
 		}
 		if err := q.viewLocked(e).update(context.Background()); err != nil {
@@ -76,14 +76,14 @@ func (q *queue) load(published map[string]State) error {
 	return nil
 }
 
-// Campaigns returns all campaigns, the newest first.
+// Campaigns returns all campaigns, the newest first, without the points of their verdicts.
 func (q *queue) Campaigns() []Campaign {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	out := make([]Campaign, 0, len(q.campaigns.order))
 	for _, e := range slices.Backward(q.campaigns.order) {
 		if e.State != Deleted {
-			out = append(out, e.current())
+			out = append(out, e.current().brief())
 		}
 	}
 	return out
@@ -142,7 +142,7 @@ func (q *queue) changeLocked(e *entry, with func(*stored)) error {
 // publishes it later.
 func (q *queue) publishLocked(e *entry) {
 	q.opt.Log.Info("campaign", "campaign", e.ID, "base", e.Base, "state", e.State, "exit", e.Exit, "error", e.Error)
-	if err := q.events.publish(campaignEvent, e.current()); err != nil {
+	if err := q.events.publish(campaignEvent, e.current().brief()); err != nil {
 		q.opt.Log.Error("event not saved", "campaign", e.ID, "error", err)
 	} else {
 		e.published = e.State

@@ -49,8 +49,16 @@ func maxNodeSeconds(opt *Options, e *entry) float64 {
 }
 
 // reserved returns the node-seconds that a campaign may use in addition to those it has used.
-func reserved(opt *Options, e *entry) float64 {
-	return max(0, maxNodeSeconds(opt, e)-e.current().Progress.NodeSeconds)
+func reserved(opt *Options, e *entry) float64 { return max(0, maxNodeSeconds(opt, e)-e.used()) }
+
+// used returns the node-seconds of the budget that a campaign has used. A verification has a budget of its own, as
+// large as that of tuning.
+func (e *entry) used() float64 {
+	p := e.current().Progress
+	if e.Verifying {
+		return p.Verification - e.SpentBefore
+	}
+	return p.NodeSeconds
 }
 
 // exceeded returns an error if a campaign has used all that it may use, over all its processes: node-hours, time on
@@ -60,7 +68,7 @@ func exceeded(opt *Options, e *entry) error {
 	switch ran := e.ranUntil(opt.Clock.Now()); {
 	case e.measures() && reserved(opt, e) == 0:
 		return fmt.Errorf("%w: campaign %s has taken %s node-hours of a budget of %s",
-			ErrQuota, e.ID, report.FormatNodeHours(e.current().Progress.NodeSeconds/3600), report.FormatNodeHours(e.NodeHours))
+			ErrQuota, e.ID, report.FormatNodeHours(e.used()/3600), report.FormatNodeHours(e.NodeHours))
 	case !e.measures() && limits.Recorded > 0 && ran > limits.Recorded:
 		return fmt.Errorf("%w: campaign %s on recorded data has run for more than %v (limits.recorded)", ErrLimit, e.ID, limits.Recorded)
 	case limits.DiskBytes > 0 && e.disk > limits.DiskBytes:
@@ -104,7 +112,7 @@ func (o *Options) nodeHours(others daySpending, campaigns []*entry) NodeHours {
 		if !e.measures() {
 			continue
 		}
-		if e.unreadable() && !(e.State.Over() && dayOf(e.Ended) < today) {
+		if e.unreadable() && !(e.State.Over() && dayOf(e.lastEnd()) < today) {
 			spent += max(e.spentOn(today), maxNodeSeconds(o, e)) // all that it may spend
 			continue
 		}

@@ -2,6 +2,7 @@ package service
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,10 @@ const (
 func (c Campaign) Redacted() Campaign {
 	if c.Error != "" {
 		c.Error = hiddenError
+	}
+	c.Verdicts = slices.Clone(c.Verdicts)
+	for i := range c.Verdicts {
+		c.Verdicts[i].Command = "" // a path
 	}
 	return c
 }

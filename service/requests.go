@@ -56,7 +56,7 @@ func (q *queue) create(r Request, key, reason string) (c Campaign, created bool,
 	}
 	e, err := q.store.create(stored{Key: key, Campaign: Campaign{
 		ID: id, Name: r.Name, Base: base.Name, Machine: base.Machine, State: Queued, Exit: ExitUnknown, Reason: reason,
-		Set: r.Set, From: r.From, NodeHours: budget, Created: q.opt.Clock.Now().UTC(),
+		Set: r.Set, From: r.From, Verify: base.Verify, NodeHours: budget, Created: q.opt.Clock.Now().UTC(),
 	}})
 	if err != nil {
 		return Campaign{}, false, err
@@ -140,6 +140,10 @@ func (s *Service) Cancel(id string) (Campaign, error) { return s.request(id, can
 // ErrState, ErrQueueFull, ErrQuota or ErrDraining.
 func (s *Service) Resume(id string) (Campaign, error) { return s.request(id, resumeAction) }
 
+// Verify verifies the files of a campaign: as soon as it is done, or again if it is. The error matches ErrNoCampaign,
+// ErrState, ErrQueueFull, ErrLimit or ErrDraining.
+func (s *Service) Verify(id string) (Campaign, error) { return s.request(id, verifyAction) }
+
 // Delete removes a campaign that has ended, with all its files. The error matches ErrNoCampaign or ErrState.
 func (s *Service) Delete(id string) (Campaign, error) {
 	c, err := s.request(id, deleteAction)
@@ -163,13 +167,21 @@ func (q *queue) request(id string, a action) (Campaign, error) {
 	switch {
 	case to == "":
 		return Campaign{}, fmt.Errorf("%w: campaign %s is %s", ErrState, id, e.State)
-	case to == e.State && (to != Stopping || a == pauseAction || e.Goal == goals[a]):
+	case a == verifyAction && (e.Verify || e.Verifying) && to == e.State:
+		return e.current(), nil
+	case to == e.State && a != verifyAction && (to != Stopping || a == pauseAction || e.Goal == goals[a]):
 		return e.current(), nil
 	}
 	if err := q.checkActionLocked(e, a); err != nil {
 		return Campaign{}, err
 	}
-	err = q.changeLocked(e, func(s *stored) { s.take(a, to, q.opt.Clock.Now()) })
+	err = q.changeLocked(e, func(s *stored) {
+		if a == verifyAction {
+			e.takeVerify(s)
+		} else {
+			s.take(a, to, q.opt.Clock.Now())
+		}
+	})
 	if err != nil {
 		return Campaign{}, err
 	}
@@ -184,14 +196,19 @@ func (q *queue) request(id string, a action) (Campaign, error) {
 	return e.current(), nil
 }
 
-// take sets the state that follows a request.
+// take sets the state that follows a request, unless it is verifyAction.
 func (s *stored) take(a action, to State, now time.Time) {
 	s.State, s.Goal = to, ""
 	switch {
 	case to == Stopping:
 		s.Goal = goals[a]
 	case to == Queued:
-		s.Ended, s.Error, s.NotBefore, s.Hindrances = time.Time{}, "", time.Time{}, 0
+		s.Error, s.NotBefore, s.Hindrances = "", time.Time{}, 0
+		if !s.Verifying {
+			s.Ended = time.Time{}
+		}
+	case to == Cancelled && s.Verifying:
+		s.State, s.Verifying, s.WaitsFor = Done, false, ""
 	case to == Cancelled:
 		s.Ended, s.WaitsFor = now.UTC(), ""
 	case to == Paused:
@@ -212,6 +229,8 @@ func (q *queue) checkActionLocked(e *entry, a action) error {
 			return err
 		}
 		return checkLength(q.opt, q.campaigns.order)
+	case verifyAction:
+		return q.checkVerifyLocked(e)
 	case deleteAction:
 		for _, other := range q.campaigns.order {
 			if other.From == e.ID && !other.State.Over() && !other.begun() {

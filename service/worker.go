@@ -62,9 +62,10 @@ type running struct {
 // ending says how a process ended.
 type ending struct {
 	outcome
-	code    ExitCode
-	failure error // why the code is unknown, or what else went wrong
-	jobs    bool  // the campaign's jobs were cancelled
+	code     ExitCode
+	failure  error     // why the code is unknown, or what else went wrong
+	jobs     bool      // the campaign's jobs were cancelled
+	verdicts []Verdict // in the report that the process wrote; nil: those before hold
 }
 
 // startWorker starts a worker for a campaign. The caller must hold the lock of the queue.
@@ -206,10 +207,15 @@ func (w *worker) runProcess() (ending, error) {
 		return ending{}, err
 	case err != nil:
 		return ending{outcome: broken, code: ExitUnknown, failure: err}, nil
+	case p == nil && w.verificationEnded():
+		return w.completed(ExitUnknown), nil
 	case p == nil:
 		return ending{outcome: absent}, nil
 	}
 	end := w.follow(p)
+	if end.outcome == completed || end.outcome == unobserved && w.verificationEnded() {
+		end = w.completed(end.code)
+	}
 	if w.lockouts++; end.outcome != locked {
 		w.lockouts = 0
 	}
@@ -236,7 +242,7 @@ func (w *worker) launch() (*running, error) {
 	if !e.Since.IsZero() {
 		e.rest(lastChange(e.journal(), e.Since)) // the process ended while no service followed it
 	}
-	if e.State == Deleted || e.Goal != "" || q.stopping.Err() != nil {
+	if e.State == Deleted || e.Goal != "" || q.stopping.Err() != nil || e.verificationEnded() {
 		return nil, nil
 	}
 	args, err := w.argsLocked()
@@ -436,7 +442,10 @@ func (w *worker) enforceLimitsLocked() {
 // argsLocked returns the arguments with which tutti is started next for the campaign.
 func (w *worker) argsLocked() ([]string, error) {
 	q, e := w.q, w.e
-	if e.begun() {
+	switch {
+	case e.Verifying:
+		return e.verifyArgs(), nil
+	case e.begun():
 		return []string{"resume", e.results()}, nil
 	}
 	base, err := q.opt.base(e.Base)
@@ -556,11 +565,8 @@ func (w *worker) settleStored(s *stored, end *ending, to State) {
 		s.Exit = ExitCancelled
 	}
 	s.rest(now)
-	s.State, s.Goal, s.Process, s.WaitsFor = to, "", nil, ""
-	s.Converged = to == Done && end.code == ExitDone
-	if to.Over() {
-		s.Ended = now.UTC()
-	}
+	w.settleStage(s, end, to)
+	s.Goal, s.Process, s.WaitsFor = "", nil, ""
 	s.NotBefore = time.Time{}
 	switch {
 	case end.outcome != hindered || to != Queued:
@@ -571,6 +577,40 @@ func (w *worker) settleStored(s *stored, end *ending, to State) {
 	}
 	s.NotBefore = now.Add(min(hindranceMax, hindranceMin<<min(s.Hindrances, 16))).UTC()
 	s.Hindrances++
+}
+
+// settleStage sets the state after the end of a process: that of the table, unless a verification follows or ends.
+func (w *worker) settleStage(s *stored, end *ending, to State) {
+	now := w.q.opt.Clock.Now().UTC()
+	if end.verdicts != nil {
+		s.Verdicts = end.verdicts
+	}
+	s.State = s.follow(to)
+	switch {
+	case s.Verifying && s.State == Done:
+		s.Verifying, s.Verified = false, now
+	case !s.Verifying && to.Over():
+		s.Converged, s.Ended = to == Done && end.code == ExitDone, now
+		if !s.State.Over() {
+			w.e.beginVerification(s)
+		}
+	}
+}
+
+// verificationEnded is entry.verificationEnded for a caller without the lock of the queue.
+func (w *worker) verificationEnded() bool {
+	w.q.mu.Lock()
+	defer w.q.mu.Unlock()
+	return w.e.verificationEnded()
+}
+
+// completed returns the end of a process that has written the files of the campaign.
+func (w *worker) completed(code ExitCode) ending {
+	verdicts, err := readVerdicts(w.e.results())
+	if err != nil {
+		w.log.Warn("verdicts not read", "error", err)
+	}
+	return ending{outcome: completed, code: code, verdicts: verdicts}
 }
 
 // failureOf returns why the campaign gets the state that follows the end of its process, or "" if nothing is wrong.

@@ -13,9 +13,9 @@ import (
 	"tutti/verify"
 )
 
-// minBudget is the smallest default limit of machine time, for all libraries of a campaign together. Even after a
+// MinBudget is the smallest default limit of machine time, for all libraries of a campaign together. Even after a
 // short campaign, a verification needs some blocks.
-const minBudget = 10 * time.Minute
+const MinBudget = 10 * time.Minute
 
 // Default limits of machine time for verifying a file from elsewhere. There is no campaign whose machine time could be the
 // limit. On a machine, it is short enough for a first look; recorded data cost nothing.
@@ -113,7 +113,7 @@ func (v *Verifier) Budget(lib config.Library) time.Duration {
 	case v.external != nil:
 		limit = cmp.Or(v.campaign.Config.Stop.MachineTime, externalBudget)
 	default:
-		limit = max(minBudget, time.Duration(all*float64(time.Second)))
+		limit = max(MinBudget, time.Duration(all*float64(time.Second)))
 	}
 	if !(all > 0) {
 		return limit

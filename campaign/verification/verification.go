@@ -33,7 +33,7 @@ import (
 // Options of a verification.
 type Options struct {
 	Rules       verify.Rules  // New sets Seed to that of the campaign
-	MachineTime time.Duration // limit of all libraries together; 0 means the machine time of the campaign, at least minBudget
+	MachineTime time.Duration // limit of all libraries together; 0 means the machine time of the campaign, at least MinBudget
 	WallTime    time.Duration
 	Again       bool               // verify again after a complete verification
 	Compilers   map[string]string  // compiler of the probe by library; default: the library's own

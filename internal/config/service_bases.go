@@ -25,6 +25,7 @@ type Base struct {
 	TimeZone    string         `json:"time_zone,omitempty"`
 	When        StartCondition `json:"when,omitzero"`
 	FromLast    bool           `json:"from_last,omitempty"` // start with the measurements of the last finished campaign
+	Verify      bool           `json:"verify,omitempty"`    // verify the files of each campaign when it is done
 }
 
 // StartCondition contains the conditions under which a scheduled campaign starts. The campaign starts if at least one
@@ -67,6 +68,7 @@ func baseFields(b *Base) []field {
 		{"schedule", "when campaigns start, in cron syntax, as 30 2 * * 0", optional, text(&b.Schedule, notEmpty)},
 		{"time_zone", "time zone of the schedule", optional, text(&b.TimeZone, notEmpty)},
 		{"from_last", "start with the measurements of the last finished campaign", optional, boolean(&b.FromLast)},
+		{"verify", "verify the files of each campaign when it is done", optional, boolean(&b.Verify)},
 		{"when", "conditions of which one must hold for a scheduled campaign", optional, object([]field{
 			{"age", "minimum age of the last finished campaign", optional, seconds(&b.When.AgeSeconds)},
 			{"library", "path, version or checksum of a library changed", optional, boolean(&b.When.Library)},

@@ -42,6 +42,8 @@ type Backend interface {
 	Pause(id string) (service.Campaign, error)
 	Resume(id string) (service.Campaign, error)
 	Cancel(id string) (service.Campaign, error)
+	// Verify verifies the files of a campaign that is done, or as soon as it is.
+	Verify(id string) (service.Campaign, error)
 	// Delete removes a campaign that has ended.
 	Delete(id string) (service.Campaign, error)
 

@@ -61,6 +61,7 @@ func (a *API) campaignRoutes() {
 	a.control(operation(http.MethodPost, one+"/pause", "pause-campaign", "Stop a campaign so that it can be resumed"), a.backend.Pause)
 	a.control(operation(http.MethodPost, one+"/resume", "resume-campaign", "Put a paused or failed campaign into the queue"), a.backend.Resume)
 	a.control(operation(http.MethodPost, one+"/cancel", "cancel-campaign", "Stop a campaign for good and cancel its jobs"), a.backend.Cancel)
+	a.control(operation(http.MethodPost, one+"/verify", "verify-campaign", "Verify the files of a campaign: as soon as it is done, or again if it is"), a.backend.Verify)
 	a.control(operation(http.MethodDelete, one, "delete-campaign", "Remove a campaign that has ended, with its files"), a.backend.Delete)
 }
 

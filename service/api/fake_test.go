@@ -19,7 +19,9 @@ import (
 	"tutti/internal/config"
 	"tutti/journal"
 	"tutti/online"
+	"tutti/report"
 	"tutti/service"
+	"tutti/verify"
 )
 
 // fake is a Backend that keeps its campaigns in memory. The lines of their journals come from a script.
@@ -98,12 +100,33 @@ func (f *fake) add(id, name string, state service.State, drift float64, lines in
 	if state.Over() {
 		c.Exit, c.Ended, c.Converged = 0, startTime.Add(19*time.Minute), state == service.Done
 		c.feed.end()
+	} else {
+		c.Verify = true
+		c.Progress.GoesOn = []string{"mpich bcast: the averages meet the criteria, but they hold with a probability of 71.2 % only, want 80 % (stop.confidence)"}
+	}
+	if state == service.Done {
+		c.Verdicts = []service.Verdict{fakeVerdict("mpich", report.Verified, "2026-03-01"), fakeVerdict("openmpi", report.Predicted, "")}
+		c.Verified, c.Next = startTime.Add(25*time.Minute), "mpich: use the files in jobs; openmpi: compare the tuned settings with the library's defaults on the machine"
 	}
 	f.mu.Lock()
 	f.campaigns = slices.Insert(f.campaigns, 0, c)
 	f.mu.Unlock()
 	f.publish(c)
 	return c
+}
+
+// fakeVerdict returns the verdict about a library. Its next command is a secret.
+func fakeVerdict(library string, evidence report.Evidence, date string) service.Verdict {
+	v := report.Verdict{
+		Library: library, Evidence: evidence, Date: date, Gain: &verify.Interval{Value: 0.129, Low: 0.112, High: 0.148}, Changed: 120, Points: 448,
+		Slower: &report.SlowerShare{Of: 62}, Cost: report.Cost{Tuning: 40000, Verification: 21000},
+		Next: report.NextStep{Why: "compare the tuned settings with the library's defaults on the machine", Command: "tutti verify"},
+		Riskiest: []report.RiskyPoint{
+			{Point: coll.Point{Collective: coll.Bcast, Nodes: 16, PPN: 32, MsgBytes: 65536}, Algorithm: "scatter_ring_allgather", Risk: 0.03, Ratio: 1.03, Evidence: report.Measured},
+			{Point: coll.Point{Collective: coll.Allreduce, Nodes: 2, PPN: 1, MsgBytes: 8}, Algorithm: "recursive_doubling", Risk: 0.002, Evidence: report.Predicted},
+		},
+	}
+	return service.Verdict{Verdict: v, GainText: v.GainText(), SlowerText: v.SlowerText(), CostText: v.Cost.Text(), Command: v.Next.In("/srv/secret/campaigns/c1/results")}
 }
 
 // play publishes the lines of a campaign's script in the background.
@@ -242,6 +265,10 @@ func (f *fake) Resume(id string) (service.Campaign, error) {
 
 func (f *fake) Cancel(id string) (service.Campaign, error) {
 	return f.setState(id, service.Running, service.Cancelled)
+}
+
+func (f *fake) Verify(id string) (service.Campaign, error) {
+	return f.setState(id, service.Done, service.Queued)
 }
 
 func (f *fake) Delete(id string) (service.Campaign, error) {

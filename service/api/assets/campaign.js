@@ -8,18 +8,15 @@ import { batchByGain, Journal, resultOf, visibleJobs } from './journal.js';
 import { selectionPanel } from './learned.js';
 import { lineStyles } from './palette.js';
 import { buttons, isOver, pill } from './state.js';
+import { verdictPanel } from './verdict.js';
 
 export async function campaignView(main, [id], link) {
   const view = new View(id, await get(['campaigns', id]));
   main.append(...view.nodes);
+  view.link = link;
   view.drawCampaign();
-  const source = stream(['campaigns', id, 'events'], (kind, record, seq) => view.take(kind, record, seq), (state) => {
-    link(state);
-    if (state === 'ended') view.refresh();
-  });
   const timer = setInterval(() => view.refresh(), 5000);
   return () => {
-    source.close();
     clearInterval(timer);
     view.destroy();
   };
@@ -36,6 +33,8 @@ class View {
     this.state = el('span');
     this.description = el('p', { class: 'about' });
     this.buttons = buttons((c) => { this.campaign = c; this.drawCampaign(); });
+    this.verdicts = verdictPanel();
+    this.reasons = el('ul', { class: 'plain goes-on', 'aria-label': 'Why the campaign goes on', hidden: true });
     this.figures = figures();
     this.problems = problemTable((key) => this.choose(key));
     this.charts = chartsPanel();
@@ -48,12 +47,25 @@ class View {
     this.body = el('div', { hidden: true }, el('div', { class: 'upper' }, panel('Problems', {}, null, this.problems.node), this.charts.node), this.selection.node,
       el('div', { class: 'lower' }, this.next.node, this.jobs.node), el('div', { class: 'two' }, this.log.node, this.files.node));
     this.nodes = [
-      el('div', { class: 'title' }, this.heading, this.state, this.buttons.node), this.description, this.figures.node, this.loading, this.body];
+      el('div', { class: 'title' }, this.heading, this.state, this.buttons.node), this.description, this.verdicts.node, this.figures.node, this.reasons, this.loading, this.body];
     this.draw = throttle(() => this.drawJournal(), 200);
     this.refresh = throttle(() => this.load(), 1500);
   }
 
+  // follow reads the events of the campaign, and goes on when a campaign that has ended is resumed or verified.
+  follow() {
+    if (this.source && !(this.ended && !isOver(this.campaign))) return;
+    this.source?.close();
+    this.ended = false;
+    this.source = stream(['campaigns', this.id, 'events'], (kind, record, seq) => this.take(kind, record, seq), (state) => {
+      this.link(state);
+      this.ended = state === 'ended';
+      if (this.ended) this.refresh();
+    }, this.seq ?? 0);
+  }
+
   take(kind, record, seq) {
+    this.seq = seq;
     this.journal.apply(kind, record, seq);
     this.draw();
     if (kind !== 'trial') this.refresh();
@@ -81,10 +93,17 @@ class View {
     this.state.replaceChildren(pill(c));
     this.buttons.show(c);
     const ended = moment(c.ended);
+    const verified = moment(c.verified);
     put(this.description, [c.machine, `file ${c.base}`, `id ${c.id}`, c.reason, c.from ? `from ${c.from}` : '', `created ${clock(c.created)}`,
-      ended ? `ended ${clock(ended)}, ${age(ended, Date.now())}` : '', c.waits_for ? `waits for ${c.waits_for}` : '', c.error].filter(Boolean).join(' · '));
+      ended ? `ended ${clock(ended)}, ${age(ended, Date.now())}` : '', verified ? `verification ended ${clock(verified)}, ${age(verified, Date.now())}` : '',
+      c.verify && !isOver(c) && !c.verifying ? 'verified when it is done' : '', c.next && !c.verdicts ? `next: ${c.next}` : '', c.waits_for ? `waits for ${c.waits_for}` : '', c.error].filter(Boolean).join(' · '));
+    this.verdicts.show(c);
+    const reasons = c.progress.goes_on ?? [];
+    this.reasons.hidden = reasons.length === 0;
+    this.reasons.replaceChildren(...reasons.map((text) => el('li', { text: `goes on: ${text}` })));
     this.figures.show(c, this.journal);
     this.files.load(c);
+    this.follow();
     put(this.loading, c.progress.records > 0 ? 'Loading the journal …' : 'The campaign has not started yet.');
   }
 
@@ -107,6 +126,7 @@ class View {
   }
 
   destroy() {
+    this.source.close();
     this.draw.cancel();
     this.refresh.cancel();
     this.charts.destroy();

@@ -5,10 +5,11 @@ import { el, panel, row, table, throttle } from './dom.js';
 import { age, clock, duration, hours, moment, percent, ratio } from './format.js';
 import { startForm } from './start.js';
 import { pill } from './state.js';
+import { gains } from './verdict.js';
 
 const columns = [
   { text: 'state' }, { text: 'campaign', class: 'long' }, { text: 'machine', class: 'long' }, { text: 'converged', class: 'n' },
-  { text: 'slowdown', class: 'n' }, { text: 'mistakes', class: 'n' }, { text: 'machine time', class: 'n' }, { text: 'created', class: 'n' },
+  { text: 'slowdown', class: 'n' }, { text: 'mistakes', class: 'n' }, { text: 'gain', class: 'n' }, { text: 'machine time', class: 'n' }, { text: 'created', class: 'n' },
 ];
 
 const maxCampaigns = 1000; // in the list; the API has the older campaigns
@@ -86,12 +87,12 @@ function campaignRow(t, c) {
   const p = c.progress;
   const name = [
     el('a', { href: `#/campaigns/${encodeURIComponent(c.id)}`, text: c.name || c.base || c.id }),
-    el('small', { text: [c.base, c.reason, c.waits_for ? `waits for ${c.waits_for}` : '', c.error].filter(Boolean).join(' · ') }),
+    el('small', { text: [c.base, c.reason, c.next ? `next: ${c.next}` : '', c.waits_for ? `waits for ${c.waits_for}` : '', c.error].filter(Boolean).join(' · ') }),
   ];
   return row(t, [
     pill(c), name, c.machine,
     p.problems ? [`${p.converged} of ${p.problems}`, meter(p.converged / p.problems)] : '–',
-    ratio(p.slowdown), p.slowdown > 0 ? percent(p.mistakes) : '–', duration(p.machine_seconds),
+    ratio(p.slowdown), p.slowdown > 0 ? percent(p.mistakes) : '–', gains(c).flatMap((text) => [text, el('br')]).slice(0, -1), duration(p.machine_seconds),
     el('time', { datetime: c.created, title: clock(c.created), text: age(Date.parse(c.created), Date.now()) }),
   ], { data: { id: c.id } });
 }

@@ -8,8 +8,9 @@ const marks = { queued: '◷', running: '▶', stopping: '◼', paused: '‖', d
 
 export const isOver = (c) => ['done', 'failed', 'cancelled'].includes(c.state);
 
-// stateText returns the state. A campaign that is done has converged or not.
+// stateText returns the state. A campaign that is done has converged or not. The files of others are verified.
 function stateText(c) {
+  if (c.verifying) return `verification ${c.state}`;
   if (c.state !== 'done') return c.state;
   return c.converged ? 'converged' : 'not converged';
 }
@@ -25,6 +26,7 @@ const possible = {
   pause: ['queued', 'running'],
   resume: ['paused', 'failed'],
   cancel: ['queued', 'running', 'stopping', 'paused'],
+  verify: ['queued', 'running', 'paused', 'done'],
   delete: ['done', 'failed', 'cancelled'],
 };
 
@@ -34,7 +36,7 @@ const questions = {
   delete: 'Delete this campaign with its measurements and all other files?',
 };
 
-// buttons returns the buttons pause, resume, cancel and delete. It calls changed(campaign) after an action.
+// buttons returns the buttons of all actions. It calls changed(campaign) after an action.
 export function buttons(changed) {
   const list = Object.keys(possible).map((action) => {
     const button = el('button', { type: 'button', class: `operate ${action in questions ? 'danger' : ''}`, text: action });
@@ -58,7 +60,7 @@ export function buttons(changed) {
     show(c) {
       id = c.id;
       for (const [action, button] of list) {
-        button.hidden = !possible[action].includes(c.state);
+        button.hidden = !possible[action].includes(c.state) || (action === 'verify' && (c.verify || c.verifying) && c.state !== 'done');
         button.disabled = false;
       }
     },
