@@ -34,7 +34,8 @@ stage is used up. A job has as many nodes as the largest layout of the grid and
 measures only these: --jobs runs several jobs and merges their results. Finally it
 measures the PLogP parameters of one pair of each class, or of the pairs of ranks that
 --plogp names: n1:n2 are the first ranks of two nodes, n1/0:n1/3 two ranks of one node,
-all are all ranks, one pair after another. A pair takes up to half of --seconds.
+all are all ranks. Pairs of different nodes are measured at the same time. Each round
+takes up to half of --seconds.
 
 It writes topology.json, latency.csv and bandwidth.csv (nodes), cores.csv and plogp.json
 to the folder topology of the campaign's output. Measurements are kept: run it again to

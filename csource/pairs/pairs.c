@@ -153,6 +153,21 @@ static void rest(const control *c)
         nanosleep(&pause, NULL);
 }
 
+/* Returns how many examples, from number `first` on, have no node in common. */
+static int disjoint(const world *w, const pairs_plan *p, int first)
+{
+    char *taken = pairs_memory((size_t)w->nodes, 1);
+    int i = first;
+    for (; i < p->nexamples; i++) {
+        char *a = &taken[w->node[p->examples[i].a]], *b = &taken[w->node[p->examples[i].b]];
+        if (*a || *b)
+            break;
+        *a = *b = 1;
+    }
+    free(taken);
+    return i - first;
+}
+
 void pairs_measure(const session *s, const pairs_plan *p)
 {
     int core = pin(&s->ctl, &s->world);
@@ -167,8 +182,9 @@ void pairs_measure(const session *s, const pairs_plan *p)
         MPI_Comm_free(&c.comm);
     }
     rest(&s->ctl);
-    for (int i = 0; i < p->nexamples; i++) {
-        example_run(s, p, &p->examples[i]);
+    for (int i = 0, n; i < p->nexamples; i += n) {
+        n = disjoint(&s->world, p, i);
+        examples_run(s, p, &p->examples[i], n);
         rest(&s->ctl);
     }
     free(cores);

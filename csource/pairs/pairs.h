@@ -49,7 +49,7 @@ void stage_run(const session *s, const pairs_plan *p, const stage *g, const int 
 
 /* pairs_example.c: measures all parameters of one example pair for each class of pairs in the plan. */
 
-void example_run(const session *s, const pairs_plan *p, const example *e);
+void examples_run(const session *s, const pairs_plan *p, const example *e, int n);
 
 /* pairs.c */
 

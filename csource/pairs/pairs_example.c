@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define PATIENCE 120         /* seconds after which the measurement of a size hangs */
@@ -13,7 +14,8 @@
 #define STEADY 0.01     /* relative change of the time per message that ends the sequences */
 #define EXTRA_SHARE 0.5 /* of the time of a stage, after which no sizes are added */
 enum { ROWS = 12 };     /* 10 messages, doubled up to 37 500 */
-enum { STEP = 32, POWERS = 32, EXTRA = 64 }; /* least bytes between two sizes, and numbers of sizes */
+enum { STEP = 32 };                                  /* least bytes between two sizes */
+enum { POWERS = 32, EXTRA = 64, MOST_SIZES = 1 + POWERS + EXTRA }; /* numbers of sizes; empty messages are the first one */
 
 /* The times of messages of one size. Rank 0 prints them as JSON, which discover.Example parses. */
 typedef struct {
@@ -156,24 +158,14 @@ static void tell(const example *e, const reading *r)
     line_end(&l);
 }
 
-/* Measures messages of one size. Rank 0 gets the result. */
-static void read_size(const session *s, const pairs_plan *p, const example *e, char *buffer, reading *r)
+/* Measures messages of one size between this rank and another one. */
+static void read_size(const control *c, const pairs_plan *p, int other, int first, char *buffer, reading *r)
 {
-    const control *c = &s->ctl;
-    int first = c->rank == e->a, second = c->rank == e->b, other = first ? e->b : e->a;
     alarm(PATIENCE);
-    if (first || second) {
-        r->round_trip = round_trip(c, other, first, buffer, r->bytes);
-        r->send = send_overhead(c, other, first, buffer, r->bytes);
-        r->receive = receive_overhead(c, other, first, buffer, r->bytes, r->round_trip);
-        saturate(c, other, first, buffer, r->bytes, ROW_SHARE * p->seconds, r);
-    }
-    if (first && c->rank != 0)
-        control_give(c, r, (int)sizeof *r, 0, TAG_EXAMPLE);
-    if (c->rank == 0 && !first)
-        control_take(c, r, (int)sizeof *r, e->a, TAG_EXAMPLE);
-    if (c->rank == 0)
-        tell(e, r);
+    r->round_trip = round_trip(c, other, first, buffer, r->bytes);
+    r->send = send_overhead(c, other, first, buffer, r->bytes);
+    r->receive = receive_overhead(c, other, first, buffer, r->bytes, r->round_trip);
+    saturate(c, other, first, buffer, r->bytes, ROW_SHARE * p->seconds, r);
 }
 
 static int off_line(double a, double b, double c, double share, double tolerance)
@@ -191,60 +183,81 @@ static int bent(const reading *a, const reading *b, const reading *c, double tol
            off_line(a->receive, b->receive, c->receive, share, tolerance);
 }
 
-/* Chooses sizes to measure in addition. A size lies halfway between sizes i and i+1 if the times of size i deviate
- * from the straight line between sizes i-1 and i+1. The array `r` holds n sizes in ascending order. Returns the number
- * of added sizes. */
-static int extra_sizes(const reading *r, int n, double tolerance, int *sizes, int most)
+static int by_bytes(const void *a, const void *b) { return ((const reading *)a)->bytes - ((const reading *)b)->bytes; }
+
+/* Chooses sizes to measure in addition. A size lies halfway between two neighboring sizes if the times of the smaller
+ * one deviate from the straight line between its neighbors. Returns the number of added sizes, at most `most`. */
+static int extra_sizes(const reading *read, int n, double tolerance, int *sizes, int most)
 {
+    reading r[MOST_SIZES];
     int found = 0;
+    memcpy(r, read, (size_t)n * sizeof *r);
+    qsort(r, (size_t)n, sizeof *r, by_bytes);
     for (int i = 1; i + 1 < n && found < most; i++)
         if (r[i + 1].bytes - r[i].bytes > STEP && bent(&r[i - 1], &r[i], &r[i + 1], tolerance))
             sizes[found++] = r[i].bytes + (r[i + 1].bytes - r[i].bytes) / 2;
     return found;
 }
 
-static int by_bytes(const void *a, const void *b) { return ((const reading *)a)->bytes - ((const reading *)b)->bytes; }
-
-/* Sends a decision of rank 0 to the two ranks of the measured pair. */
-static void share(const control *c, const example *e, int *sizes, int bytes)
-{
-    if (c->rank != 0)
-        control_take(c, sizes, bytes, 0, TAG_EXAMPLE);
-    else
-        for (int i = 0; i < 2; i++)
-            if ((i ? e->b : e->a) != 0)
-                control_give(c, sizes, bytes, i ? e->b : e->a, TAG_EXAMPLE);
-}
-
 /* Measures empty messages, then powers of two up to the large message. Then it measures sizes in between until
- * straight lines between neighboring sizes describe the times. */
-void example_run(const session *s, const pairs_plan *p, const example *e)
+ * straight lines between neighboring sizes describe the times. The first rank of the pair decides, and gets the
+ * times. Returns the number of sizes. */
+static int read_pair(const control *c, const pairs_plan *p, int other, int first, reading *read)
 {
-    const control *c = &s->ctl;
     double from = seconds();
     int n = 0, sizes[EXTRA + 1] = {0}; /* the number of sizes, and the sizes */
-    reading read[POWERS + EXTRA] = {{0}};
-    char *buffer;
-    if (c->rank != 0 && c->rank != e->a && c->rank != e->b)
-        return;
+    char *buffer = pairs_memory((size_t)p->bytes + 1, 1);
     overhead = clock_overhead();
     times = p->repetitions;
-    buffer = pairs_memory((size_t)p->bytes + 1, 1);
     for (long bytes = 0; bytes <= p->bytes; bytes = bytes ? 2 * bytes : 1) {
-        reading empty = {0}, *r = bytes ? &read[n++] : &empty;
-        r->bytes = (int)bytes;
-        read_size(s, p, e, buffer, r);
+        read[n].bytes = (int)bytes;
+        read_size(c, p, other, first, buffer, &read[n++]);
     }
     do {
-        if (c->rank == 0)
-            sizes[0] = seconds() - from > EXTRA_SHARE * p->seconds ? 0 : extra_sizes(read, n, p->precision, sizes + 1, POWERS + EXTRA - n);
-        share(c, e, sizes, (int)sizeof sizes);
+        if (first) {
+            sizes[0] = seconds() - from > EXTRA_SHARE * p->seconds ? 0 : extra_sizes(read + 1, n - 1, p->precision, sizes + 1, MOST_SIZES - n);
+            control_give(c, sizes, (int)sizeof sizes, other, TAG_EXAMPLE);
+        } else {
+            control_take(c, sizes, (int)sizeof sizes, other, TAG_EXAMPLE);
+        }
         for (int i = 1; i <= sizes[0]; i++) {
             read[n].bytes = sizes[i];
-            read_size(s, p, e, buffer, &read[n++]);
+            read_size(c, p, other, first, buffer, &read[n++]);
         }
-        qsort(read, (size_t)n, sizeof *read, by_bytes);
     } while (sizes[0] > 0);
     alarm(0);
     free(buffer);
+    return n;
+}
+
+/* Rank 0 prints the times of an example. */
+static void report(const control *c, const example *e, const reading *read, int n)
+{
+    reading got[MOST_SIZES];
+    if (c->rank == e->a && c->rank != 0) {
+        control_give(c, &n, (int)sizeof n, 0, TAG_EXAMPLE);
+        control_give(c, read, n * (int)sizeof *read, 0, TAG_EXAMPLE);
+    }
+    if (c->rank != 0)
+        return;
+    if (e->a != 0) {
+        control_take(c, &n, (int)sizeof n, e->a, TAG_EXAMPLE);
+        control_take(c, got, n * (int)sizeof *got, e->a, TAG_EXAMPLE);
+        read = got;
+    }
+    for (int i = 0; i < n; i++)
+        tell(e, &read[i]);
+}
+
+/* Measures n examples at the same time. No two of them have a rank in common. */
+void examples_run(const session *s, const pairs_plan *p, const example *e, int n)
+{
+    const control *c = &s->ctl;
+    reading read[MOST_SIZES] = {{0}};
+    int sizes = 0;
+    for (int i = 0; i < n; i++)
+        if (c->rank == e[i].a || c->rank == e[i].b)
+            sizes = read_pair(c, p, c->rank == e[i].a ? e[i].b : e[i].a, c->rank == e[i].a, read);
+    for (int i = 0; i < n; i++)
+        report(c, &e[i], read, sizes);
 }

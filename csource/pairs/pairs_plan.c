@@ -22,7 +22,9 @@
  *                          as nodes all pairs are measured
  *     pair ROUND A B       hosts whose first ranks are a pair of the round, in ascending order from 0
  *     example CLASS A I B J   measures all parameters of a pair: ranks number I and J of hosts A
- *                          and B. Of each class only the first pair in the world is measured
+ *                          and B. Of each class, whose lines are together, only the first pair in
+ *                          the world is measured. Consecutive examples without a common node are
+ *                          measured at the same time
  * Pairs with hosts outside the world are ignored. */
 
 #define HEAD "tutti-pairs-plan 1"
@@ -144,9 +146,8 @@ static int read_example(reader *r, const char *said)
     e.b = rank_on(r->w, node_called(r->w, b), j);
     if (e.a < 0 || e.b < 0 || e.a == e.b)
         return 0;
-    for (int k = 0; k < p->nexamples; k++)
-        if (strcmp(p->examples[k].class, e.class) == 0)
-            return 0;
+    if (p->nexamples > 0 && strcmp(p->examples[p->nexamples - 1].class, e.class) == 0)
+        return 0;
     p->examples = longer(p->examples, p->nexamples, sizeof e);
     p->examples[p->nexamples++] = e;
     return 0;

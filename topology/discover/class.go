@@ -53,8 +53,8 @@ func Classes(t *topology.Tree, pairs []Measurement) []Class {
 
 // RankPairs returns a class for each two ranks that occur in measured pairs and run on one node, or on nodes of a
 // measured pair. The name of a class has both ranks, such as n1/0:n2/3. If names are given, RankPairs returns only these
-// classes; a name without the number of a rank, such as n1:n2, means the first one. The error matches ErrPair for a
-// name without such a pair.
+// classes; a name without the number of a rank, such as n1:n2, means the first one. Classes that can be measured at the
+// same time are together. The error matches ErrPair for a name without such a pair.
 func RankPairs(pairs []Measurement, names []string) ([]Class, error) {
 	ranks, met := ranksIn(pairs)
 	wanted := map[[2]string]bool{}
@@ -77,7 +77,46 @@ func RankPairs(pairs []Measurement, names []string) ([]Class, error) {
 			return nil, fmt.Errorf("%w: %s: want two measured nodes as n1:n2, or ranks of them as n1/0:n2/3", ErrPair, name)
 		}
 	}
-	return out, nil
+	return tournament(out), nil
+}
+
+// tournament sorts classes of one pair each so that consecutive pairs mostly have no node in common: first pairs inside
+// nodes, one of each node at a time, then those of the rounds of a round-robin tournament of the nodes.
+func tournament(classes []Class) []Class {
+	nodes := map[string]int{}
+	for _, c := range classes {
+		for _, host := range []string{c.Pairs[0].A.Host, c.Pairs[0].B.Host} {
+			if _, known := nodes[host]; !known {
+				nodes[host] = len(nodes)
+			}
+		}
+	}
+	type turn struct{ round, earlier int } // earlier: pairs of the same nodes that come first
+	turns, met := map[string]turn{}, map[[2]int]int{}
+	for _, c := range classes {
+		a, b := nodes[c.Pairs[0].A.Host], nodes[c.Pairs[0].B.Host]
+		a, b = min(a, b), max(a, b)
+		turns[c.Name] = turn{roundOf(a, b, len(nodes)), met[[2]int{a, b}]}
+		met[[2]int{a, b}]++
+	}
+	slices.SortStableFunc(classes, func(x, y Class) int {
+		return cmp.Or(cmp.Compare(turns[x.Name].round, turns[y.Name].round), cmp.Compare(turns[x.Name].earlier, turns[y.Name].earlier))
+	})
+	return classes
+}
+
+// roundOf returns the round of a round-robin tournament in which players a and b meet, a ≤ b < n. It is -1 for a = b. If
+// n is even, the last player keeps its place and the others rotate.
+func roundOf(a, b, n int) int {
+	last := n + n%2 - 1
+	switch {
+	case a == b:
+		return -1
+	case b == last:
+		return 2 * a % last
+	default:
+		return (a + b) % last
+	}
 }
 
 // ranksIn returns the ranks of measured pairs, by node in the order in which the nodes first occur, and the pairs of nodes.

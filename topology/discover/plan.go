@@ -47,6 +47,21 @@ func (p Plan) Text() []byte {
 	return append(text, "end\n"...)
 }
 
+// ExampleRounds returns how many times the benchmark measures examples: consecutive classes whose pairs have no node in
+// common are measured at the same time.
+func (p Plan) ExampleRounds() int {
+	rounds, taken := 0, map[string]bool{}
+	for _, c := range p.Classes {
+		a, b := c.Pairs[0].A.Host, c.Pairs[0].B.Host
+		if rounds == 0 || taken[a] || taken[b] {
+			clear(taken)
+			rounds++
+		}
+		taken[a], taken[b] = true, true
+	}
+	return rounds
+}
+
 func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // DisjointRounds distributes pairs over rounds, so that a host is in at most one pair of each round. It

@@ -116,6 +116,27 @@ func TestRankPairs(t *testing.T) {
 	}
 }
 
+// TestExampleRounds checks that the pairs of ranks of n nodes are measured in as few rounds as possible: all nodes measure
+// inside at the same time, and n/2 pairs of nodes between them.
+func TestExampleRounds(t *testing.T) {
+	for nodes, want := range map[int]int{1: 3, 2: 3 + 9, 3: 3 + 3*9, 4: 3 + 3*9, 7: 3 + 7*9, 8: 3 + 7*9} {
+		var pairs []discover.Measurement
+		for i := range nodes {
+			a := discover.Endpoint{Host: fmt.Sprint("n", i)}
+			for rank := 1; rank < 3; rank++ {
+				pairs = append(pairs, discover.Measurement{A: a, B: discover.Endpoint{Host: a.Host, Rank: rank}})
+			}
+			for j := range i {
+				pairs = append(pairs, discover.Measurement{A: discover.Endpoint{Host: fmt.Sprint("n", j)}, B: a})
+			}
+		}
+		p := discover.Plan{Classes: testutil.Must(discover.RankPairs(pairs, nil))(t)}
+		if got := p.ExampleRounds(); got != want || len(p.Classes) != 3*nodes*(3*nodes-1)/2 {
+			t.Errorf("%d nodes of 3 ranks: %d pairs in %d rounds, want %d in %d", nodes, len(p.Classes), got, 3*nodes*(3*nodes-1)/2, want)
+		}
+	}
+}
+
 // TestClasses checks the number of pairs in each class. A class holds the pairs whose lowest common ancestors are
 // equally high.
 func TestClasses(t *testing.T) {

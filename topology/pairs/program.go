@@ -45,11 +45,11 @@ const (
 )
 
 // Allowance returns the time limit of a launch. It allows for both stages (pairs inside nodes, pairs of nodes)
-// and for the PLogP parameters of each class of pairs. It also allows for one round that hangs.
+// and for the PLogP parameters of the classes of pairs. It also allows for one round that hangs.
 func (p program) Allowance(s benchrunner.Launch) time.Duration {
 	plan := p.plan(s)
-	stage := time.Duration(plan.Seconds * float64(time.Second))
-	return begin + hang + stages*stage + time.Duration(min(len(plan.Classes), slow))*ofClass + time.Duration(len(plan.Classes))*stage
+	stage, n := time.Duration(plan.Seconds*float64(time.Second)), plan.ExampleRounds()
+	return begin + hang + stages*stage + time.Duration(min(n, slow))*ofClass + time.Duration(n)*stage
 }
 
 // plan returns the plan of a launch with the launch's numbers of nodes and of processes.
