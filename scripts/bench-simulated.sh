@@ -1,7 +1,7 @@
 #!/bin/sh
 # Measures the runtime library's algorithms on simulated machines, in microseconds, and checks them on many ranks. SMPI has the
-# selectors and algorithms of the MPI libraries. Takes hours for 512 ranks. ASK names a part: ethernet, bcast, fat,
-# check, pairs (the seconds of measuring pairs, by LGate and in tournaments).
+# selectors and algorithms of the MPI libraries. Takes hours for 512 ranks. ASK names a part: ethernet, tuned (the fastest
+# routine of each size on three Ethernets), bcast, fat, check, pairs (the seconds of measuring pairs, by LGate and in tournaments).
 #
 #   scripts/bench-simulated.sh > FILE
 set -eu
@@ -39,7 +39,7 @@ ethernet() {
 			linear simple mesh mesh_3d gather_bcast pairwise pairwise_light_barrier pairwise_barrier pairwise_barrier=8 \
 			pair pair_light_barrier pair_barrier pair_barrier=8
 		theirs "$@" allgather 64,1024,8192,32768 mpich ompi mvapich2
-		ours "$@" allreduce 2048,65536 recursive_doubling rabenseifner ring ring_depth_first rabenseifner_depth_first \
+		ours "$@" allreduce 2048,65536 nonoverlapping recursive_doubling rabenseifner ring ring_depth_first rabenseifner_depth_first \
 			allgather halving_allgather alltoall_allgather
 		composed "$@"
 		theirs "$@" allreduce 2048,65536 mpich ompi lr rab_rdb
@@ -61,6 +61,28 @@ composed() {
 		echo "alltoall ranks 1-99 ppn 1-9 bytes 0-999999999 scheduled_barrier"
 	} | "$work/seal" >"$work/parts"
 	TABLE="$work/parts" ours "$@" allreduce 2048,65536 allgather halving_allgather alltoall_allgather | sed 's/,ours,/,ours by the table,/'
+}
+
+# tuned prints table 1 of Faraj and Yuan (ICS 2005): their routines on their topologies (a), (b) and (c), beside those of LAM and
+# MPICH (scripts/tuned-simulated.awk). The allgather and the alltoall that are tuned first serve the composed allreduces.
+tuned() {
+	sizes=4,8,16,32,64,128,256,512,1024,2048,4096,8192,16384,32768,65536,131072,262144
+	for where in "switch 16 block" "star 32 block" "star 32 dealt"; do
+		# shellcheck disable=SC2086
+		set -- $where
+		set -- "$1" "$2" 1 "$3"
+		families="pairwise pairwise_light_barrier pairwise_barrier=1 pairwise_barrier=4 pairwise_barrier=8 pair pair_light_barrier
+			pair_barrier=1 pair_barrier=4 pair_barrier=8"
+		# shellcheck disable=SC2086
+		{
+			ours "$@" alltoall $sizes simple linear modified_bruck=2 mesh mesh_3d recursive_doubling scheduled scheduled_barrier $families
+			ours "$@" allgather $sizes simple linear bruck mesh mesh_3d recursive_doubling ring ring_depth_first gather_bcast $families
+		} >"$work/parts.csv"
+		awk -v rules=1 -f scripts/tuned-simulated.awk "$work/parts.csv" | "$work/seal" >"$work/parts"
+		TABLE="$work/parts" ours "$@" allreduce $sizes nonoverlapping recursive_doubling rabenseifner allgather halving_allgather \
+			alltoall_allgather >>"$work/parts.csv"
+		awk -f scripts/tuned-simulated.awk "$work/parts.csv"
+	done
 }
 
 bcast() {
@@ -115,6 +137,6 @@ pairs() {
 }
 
 echo "machine,placement,whose,collective,algorithm,bytes,microseconds"
-for part in ${ASK:-ethernet bcast fat check pairs}; do
+for part in ${ASK:-ethernet tuned bcast fat check pairs}; do
 	$part
 done
