@@ -1,21 +1,26 @@
 package benchrunner
 
 import (
+	"bytes"
 	"cmp"
+	"iter"
 	"regexp"
 	"slices"
 	"strings"
 )
 
 // Lines returns the complete lines of standard output, without the tags and time stamps that launchers add.
-// It omits a last line without line end, because a crash or a full disk has truncated this line.
-func (o Output) Lines() []string {
-	lines := strings.Split(string(o.Stdout), "\n")
-	lines = lines[:len(lines)-1]
-	for i, line := range lines {
-		lines[i] = untagged(strings.TrimRight(line, "\r"))
+// It omits a last line without line end, because a crash or a full disk has truncated this line. One line at a time is in
+// memory besides the output: a program may print millions of short lines.
+func (o Output) Lines() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for line := range bytes.Lines(o.Stdout) {
+			whole, ok := bytes.CutSuffix(line, []byte("\n"))
+			if ok && !yield(untagged(strings.TrimRight(string(whole), "\r"))) {
+				return
+			}
+		}
 	}
-	return lines
 }
 
 var (
@@ -46,13 +51,17 @@ func untagged(line string) string {
 	return line
 }
 
+// mostMessages is the number of bytes at the end of an output in which LastMessage looks.
+const mostMessages = 1 << 20
+
 // LastMessage returns the last line that says something about the failure, "" if there is none. It looks in
 // standard error first, then in standard output. An error of Slurm about the end of the program counts only if
 // there is no other line. Of the lines of hydra, which trace one error from its cause on, the first one counts. The help
 // texts of Open MPI's launcher come last.
 func (o Output) LastMessage() string {
 	for _, text := range [][]byte{o.Stderr, o.Stdout} {
-		lines, help := WithoutHelp(strings.Split(strings.TrimSpace(string(text)), "\n"))
+		text = bytes.TrimSpace(text)
+		lines, help := WithoutHelp(strings.Split(string(text[max(0, len(text)-mostMessages):]), "\n"))
 		ofSlurm, ofHydra := "", ""
 		for _, line := range slices.Backward(lines) {
 			line = strings.TrimSpace(untagged(line))

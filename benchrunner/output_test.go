@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +23,7 @@ func TestLines(t *testing.T) {
 	}{
 		{"plain", "a\nb\n", []string{"a", "b"}},
 		{"last line cut", "a\nb 1.2", []string{"a"}},
-		{"nothing", "", []string{}},
+		{"nothing", "", nil},
 		{"carriage returns", "a\r\nb\r\n", []string{"a", "b"}},
 		{"Open MPI tags", "[1,0]<stdout>:# Size\n[1,12]<stdout>:4   0.9\n", []string{"# Size", "4   0.9"}},
 		{"Open MPI 5 tags", "[prterun-n1-77@1,0]<stdout>: # Size\n", []string{"# Size"}},
@@ -34,7 +35,7 @@ func TestLines(t *testing.T) {
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {
-			if d := cmp.Diff(tc.want, benchrunner.Output{Stdout: []byte(tc.text)}.Lines()); d != "" {
+			if d := cmp.Diff(tc.want, slices.Collect(benchrunner.Output{Stdout: []byte(tc.text)}.Lines())); d != "" {
 				t.Errorf("(-want +got):\n%s", d)
 			}
 		})

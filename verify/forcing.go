@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -256,9 +257,9 @@ func (p *Probe) compare(at coll.Point, out benchrunner.Output) (state ForcingSta
 var frameForm = regexp.MustCompile(`^(\w+)\(\d+\)\.*: `)
 
 // readStacks returns the functions on the stack of each process. If there are none, it returns the reason.
-func readStacks(lines []string) (stacks [][]string, why string) {
+func readStacks(lines iter.Seq[string]) (stacks [][]string, why string) {
 	var printed []string // by MPICH
-	for _, line := range lines {
+	for line := range lines {
 		if frame := frameForm.FindStringSubmatch(line); frame != nil {
 			printed = append(printed, frame[1])
 		}

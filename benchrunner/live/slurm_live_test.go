@@ -64,7 +64,7 @@ done
 type clusterProgram struct{ fakeProgram }
 
 func (p clusterProgram) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner.Reading {
-	lines := out.Lines()
+	lines := slices.Collect(out.Lines())
 	return benchrunner.Reading{Outcomes: benchrunner.Outcomes(s, out, len(lines) > 0, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
 		us := microseconds(c.Candidate)
 		if !slices.Contains(lines, fmt.Sprintf("case %d %d end", c.MsgBytes, us)) {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"strings"
 
@@ -88,10 +89,10 @@ const opening = `{"event":`
 
 // parse parses the lines that a launch with n cases printed. It ignores damaged lines and
 // lines of other programs.
-func parse(lines []string, n int) listing {
+func parse(lines iter.Seq[string], n int) listing {
 	l := listing{cases: make([]caseOutput, n)}
 	last := -1 // the case that began last
-	for _, line := range lines {
+	for line := range lines {
 		at := strings.Index(line, opening)
 		if at < 0 {
 			continue

@@ -13,6 +13,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -97,9 +98,9 @@ func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner
 	})}
 }
 
-func (p *Program) parse(lines []string) (f Findings, complete bool) {
+func (p *Program) parse(lines iter.Seq[string]) (f Findings, complete bool) {
 	var environ, listing []string
-	for _, line := range lines {
+	for line := range lines {
 		switch word, rest, _ := strings.Cut(line, " "); {
 		case line == begin:
 			f, environ, listing = Findings{}, nil, nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -27,7 +28,7 @@ func NewIMB(path string, iterations int) *Program {
 		command: func(s benchrunner.Launch, sizes []int64) benchrunner.Command {
 			return imbCommand(path, iterations, s, sizes)
 		},
-		parse: func(s benchrunner.Launch, lines []string) (listing, error) {
+		parse: func(s benchrunner.Launch, lines iter.Seq[string]) (listing, error) {
 			l := parseIMB(lines)
 			l.sections = slices.DeleteFunc(l.sections, func(one section) bool { return one.name != imbName(s.Cases[0].Collective) })
 			return l, nil
@@ -100,10 +101,10 @@ var (
 
 // parseIMB parses the output of IMB. A section begins with the name of its benchmark and a header with the
 // names of the columns. Lines of libraries and launchers are skipped.
-func parseIMB(lines []string) listing {
+func parseIMB(lines iter.Seq[string]) listing {
 	var l listing
 	var columns []string
-	for _, line := range lines {
+	for line := range lines {
 		fields := strings.Fields(line)
 		if m := imbBanner.FindStringSubmatch(line); m != nil {
 			l.worlds++

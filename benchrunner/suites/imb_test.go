@@ -2,6 +2,7 @@ package suites
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"strings"
 	"testing"
@@ -14,7 +15,7 @@ const imbSampleName = "imb-mpi1_np2_bcast_allreduce_barrier"
 
 // TestIMBSample checks what parseIMB reads from an output of IMB 2021.11.
 func TestIMBSample(t *testing.T) {
-	checkSamples(t, "imb*.txt", 1, func(lines []string) (string, error) {
+	checkSamples(t, "imb*.txt", 1, func(lines iter.Seq[string]) (string, error) {
 		l := parseIMB(lines)
 		var b strings.Builder
 		fmt.Fprintf(&b, "worlds %d\n", l.worlds)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"path"
 	"regexp"
 	"slices"
@@ -135,7 +136,7 @@ const osuOneRank = "This test requires at least two processes"
 
 // parse parses an output of OSU. If it has results of several datatypes, parse keeps those of the datatype that
 // the command requests.
-func (o OSUOptions) parse(s benchrunner.Launch, lines []string) (listing, error) {
+func (o OSUOptions) parse(s benchrunner.Launch, lines iter.Seq[string]) (listing, error) {
 	l, err := parseOSU(lines)
 	c, want := s.Cases[0].Collective, "MPI_CHAR"
 	if c.Reduces() {
@@ -158,10 +159,10 @@ func (o OSUOptions) parse(s benchrunner.Launch, lines []string) (listing, error)
 // Releases of OSU for accelerators print a suffix after MPI, such as -CUDA.
 var osuHeader = regexp.MustCompile(`# OSU MPI(?:-\S+)? (.+?) Latency Test(?: v(\S+))?\s*$`)
 
-func parseOSU(lines []string) (listing, error) {
+func parseOSU(lines iter.Seq[string]) (listing, error) {
 	var l listing
 	var columns []string
-	for _, line := range lines {
+	for line := range lines {
 		// OSU's warning about memory has no line end, so the title may follow in the same line.
 		if m := osuHeader.FindStringSubmatch(line); m != nil {
 			l.worlds++

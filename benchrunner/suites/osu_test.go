@@ -2,6 +2,7 @@ package suites
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"strings"
 	"testing"
@@ -103,7 +104,7 @@ func TestOSUReadSamples(t *testing.T) {
 
 // TestOSUSamples checks what parseOSU reads from outputs of OSU 5.3 to 7.4 with MPICH and Open MPI.
 func TestOSUSamples(t *testing.T) {
-	checkSamples(t, "osu*.txt", 30, func(lines []string) (string, error) {
+	checkSamples(t, "osu*.txt", 30, func(lines iter.Seq[string]) (string, error) {
 		l, err := parseOSU(lines)
 		var b strings.Builder
 		fmt.Fprintf(&b, "title %q version %q headers %d\n", l.title, l.release, l.worlds)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"regexp"
 	"slices"
@@ -117,13 +118,13 @@ func (o own) command(s benchrunner.Launch, _ []int64) benchrunner.Command {
 // parse returns a listing with one row: the times of the only case. The number of ranks is that of the last line. A
 // title above the times is ignored: words in place of a time before the first one, and one such word if the pattern has
 // the size. Any other text that is no time is an error, such as N/A for a call that failed.
-func (o own) parse(s benchrunner.Launch, lines []string) (listing, error) {
+func (o own) parse(s benchrunner.Launch, lines iter.Seq[string]) (listing, error) {
 	var l listing
 	c, ranks := s.Cases[0], 0
 	result := row{bytes: c.MsgBytes}
 	var times []string
 	titled := false
-	for _, line := range lines {
+	for line := range lines {
 		m := o.pattern.FindStringSubmatchIndex(line)
 		if m == nil {
 			continue

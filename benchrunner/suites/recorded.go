@@ -31,10 +31,10 @@ var ErrNoSuite = errors.New("no output of OSU, IMB or ReproMPI")
 // the suite with its release. The error matches ErrNoSuite, or says why the output as a whole is unusable.
 func ReadRecorded(text []byte, ranks int) (suite string, out []Recorded, err error) {
 	lines := benchrunner.Output{Stdout: append(slices.Clone(text), '\n')}.Lines()
-	for _, line := range lines {
+	for line := range lines {
 		switch {
 		case osuHeader.MatchString(line):
-			return readOSU(lines, ranks)
+			return readOSU(slices.Collect(lines), ranks)
 		case imbBanner.MatchString(line), imbBenchmark.MatchString(line):
 			l := parseIMB(lines)
 			return strings.TrimSpace("IMB " + l.release), recordedRows(l, imbName, "IMB", ranks, func(c coll.Collective) bool { return c == coll.ReduceScatterBlock }), nil
@@ -59,7 +59,7 @@ func readOSU(lines []string, ranks int) (string, []Recorded, error) {
 		for end < len(lines) && !osuHeader.MatchString(lines[end]) {
 			end++
 		}
-		l, err := parseOSU(lines[begin:end])
+		l, err := parseOSU(slices.Values(lines[begin:end]))
 		if l.release != "" {
 			suite = "OSU " + l.release
 		}

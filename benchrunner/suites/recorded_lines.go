@@ -2,6 +2,7 @@ package suites
 
 import (
 	"fmt"
+	"iter"
 	"regexp"
 	"strconv"
 	"strings"
@@ -11,7 +12,7 @@ import (
 
 // recordedLines returns the median of the times of each collective, size and number of ranks, in the order of their
 // first lines.
-func recordedLines(lines []string, pattern *regexp.Regexp, unit string) ([]Recorded, error) {
+func recordedLines(lines iter.Seq[string], pattern *regexp.Regexp, unit string) ([]Recorded, error) {
 	type call struct {
 		collective coll.Collective
 		bytes      int64
@@ -19,7 +20,9 @@ func recordedLines(lines []string, pattern *regexp.Regexp, unit string) ([]Recor
 	}
 	var order []call
 	rows := map[call]*row{}
-	for i, line := range lines {
+	number := 0
+	for line := range lines {
+		number++
 		m := pattern.FindStringSubmatch(line)
 		if m == nil {
 			continue
@@ -32,23 +35,23 @@ func recordedLines(lines []string, pattern *regexp.Regexp, unit string) ([]Recor
 		}
 		seconds, err := coll.ParseNumber(group(unit))
 		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", i+1, err)
+			return nil, fmt.Errorf("line %d: %w", number, err)
 		}
 		var c call
 		if text := group("bytes"); text != "" {
 			if c.bytes, err = strconv.ParseInt(text, 10, 64); err != nil {
-				return nil, fmt.Errorf("line %d: bytes %q: want a whole number", i+1, text)
+				return nil, fmt.Errorf("line %d: bytes %q: want a whole number", number, text)
 			}
 		}
 		if text := group("ranks"); text != "" {
 			if c.ranks, err = strconv.Atoi(text); err != nil {
-				return nil, fmt.Errorf("line %d: ranks %q: want a whole number", i+1, text)
+				return nil, fmt.Errorf("line %d: ranks %q: want a whole number", number, text)
 			}
 		}
 		if text := group("collective"); text != "" {
 			name := strings.TrimPrefix(strings.ToLower(text), "mpi_")
 			if c.collective, err = coll.ParseCollective(name); err != nil {
-				return nil, fmt.Errorf("line %d: %w", i+1, err)
+				return nil, fmt.Errorf("line %d: %w", number, err)
 			}
 		}
 		if rows[c] == nil {

@@ -3,6 +3,7 @@ package suites
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,7 +29,7 @@ func NewReproMPI(path string, repetitions int) *Program {
 			}
 			return benchrunner.Command{Args: args}
 		},
-		parse: func(s benchrunner.Launch, lines []string) (listing, error) {
+		parse: func(s benchrunner.Launch, lines iter.Seq[string]) (listing, error) {
 			l, err := parseReproMPI(lines)
 			l.sections = slices.DeleteFunc(l.sections, func(one section) bool { return one.name != reproName(s.Cases[0].Collective) })
 			return l, err
@@ -91,9 +92,9 @@ type reproListing struct {
 
 // parseReproMPI parses ReproMPI's raw format: lines "#@key=value", a header, and rows whose columns are
 // separated by white space.
-func parseReproMPI(lines []string) (listing, error) {
+func parseReproMPI(lines iter.Seq[string]) (listing, error) {
 	l := reproListing{typeBytes: 1}
-	for _, line := range lines {
+	for line := range lines {
 		fields := strings.Fields(line)
 		switch {
 		case len(fields) == 0:

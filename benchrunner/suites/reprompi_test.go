@@ -2,6 +2,7 @@ package suites
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"strings"
 	"testing"
@@ -13,7 +14,7 @@ import (
 // TestReproMPISamples checks what parseReproMPI reads from outputs of ReproMPI 1.0.1 and its development
 // version.
 func TestReproMPISamples(t *testing.T) {
-	checkSamples(t, "reprompi*.txt", 7, func(lines []string) (string, error) {
+	checkSamples(t, "reprompi*.txt", 7, func(lines iter.Seq[string]) (string, error) {
 		l, err := parseReproMPI(lines)
 		var b strings.Builder
 		fmt.Fprintf(&b, "worlds %d\n", l.worlds)

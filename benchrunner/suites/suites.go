@@ -48,6 +48,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"regexp"
 	"slices"
 	"strconv"
@@ -76,7 +77,7 @@ type Program struct {
 	// `sizes` has their message sizes.
 	command func(s benchrunner.Launch, sizes []int64) benchrunner.Command
 	// parse reads what the program printed in a launch.
-	parse func(s benchrunner.Launch, lines []string) (listing, error)
+	parse func(s benchrunner.Launch, lines iter.Seq[string]) (listing, error)
 	// samples is the number of single times that a complete output has for a case; 0 if it has only averages.
 	samples int
 	// everyRank says that each rank may print the times of its calls.
@@ -149,13 +150,16 @@ func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner
 		reading.Outcomes = benchrunner.FailedAll(s, phase, text)
 		return reading
 	}
-	cut := !out.Ended || out.TimedOut || out.Exit != 0 || out.StdoutCut
+	stopped := !out.Ended || out.TimedOut || out.Exit != 0
 	reading.Outcomes = benchrunner.Outcomes(s, out, l.begun, func(c benchrunner.Case) (benchrunner.Outcome, bool) {
 		size, _ := p.size(c)
 		rows := l.rows(s, func(r row) bool { return !c.Collective.Sized() || r.bytes == size })
+		incomplete := len(rows) > 0 && 0 < len(rows[0].samples) && len(rows[0].samples)+rows[0].invalid < p.samples
 		switch {
-		case len(rows) == 0 || cut && 0 < len(rows[0].samples) && len(rows[0].samples)+rows[0].invalid < p.samples:
-			return benchrunner.Outcome{}, false // calls of the case may be missing
+		case len(rows) == 0 || incomplete && stopped:
+			return benchrunner.Outcome{}, false
+		case incomplete && out.StdoutCut:
+			return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("%s printed so much that times of calls may be missing", p.printed)), true
 		case len(rows) > 1:
 			return benchrunner.Failed(benchrunner.PhaseParse, fmt.Sprintf("%s printed %d lines for the size", p.printed, len(rows))), true
 		}

@@ -2,6 +2,7 @@ package suites
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"os"
 	"path/filepath"
@@ -280,7 +281,7 @@ func commonReadTests(complete, good string, done []string) []readTest {
 
 // checkSamples parses the recorded outputs of a suite and compares the results with golden files. It fails if
 // there are fewer than `least` outputs.
-func checkSamples(t *testing.T, pattern string, least int, read func(lines []string) (string, error)) {
+func checkSamples(t *testing.T, pattern string, least int, read func(lines iter.Seq[string]) (string, error)) {
 	names, err := filepath.Glob("testdata/" + pattern)
 	if err != nil || len(names) < least {
 		t.Fatalf("%d samples, %v", len(names), err)

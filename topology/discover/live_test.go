@@ -27,7 +27,7 @@ func TestLive(t *testing.T) {
 			run := func(text []byte) (discover.Measurements, error) {
 				plan := filepath.Join(t.TempDir(), "plan")
 				testutil.NoError(t, os.WriteFile(plan, text, 0o666))
-				return discover.ReadOutput(strings.Split(testutil.RunProgram(t, nil, tc.Launcher, "-n", "3", prog, plan), "\n"))
+				return discover.ReadOutput(strings.SplitSeq(testutil.RunProgram(t, nil, tc.Launcher, "-n", "3", prog, plan), "\n"))
 			}
 			p := discover.Plan{Nodes: 1, PPN: 3, Bytes: 16, Repetitions: 10, Passes: 2, Precision: 0.05, Seconds: 60, Inside: true, Rounds: discover.AllRounds}
 			r := testutil.Must(run(p.Text()))(t)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strings"
@@ -115,9 +116,9 @@ const jsonStart = `{"event":`
 // ReadOutput parses the output lines of one run of the benchmark. It ignores lines of other programs.
 //
 // The error matches ErrOutput if the benchmark reports an error, or if two nodes have the same name.
-func ReadOutput(lines []string) (Measurements, error) {
+func ReadOutput(lines iter.Seq[string]) (Measurements, error) {
 	var r Measurements
-	for _, line := range lines {
+	for line := range lines {
 		at := strings.Index(line, jsonStart)
 		if at < 0 {
 			continue

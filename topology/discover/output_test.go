@@ -16,14 +16,14 @@ const hello = `{"event":"hello","format":1,"nodes":[{"host":"n1","domain":0,"ran
 
 func TestReadOutput(t *testing.T) {
 	const pair = `{"event":"pair","stage":"between","pass":0,"round":0,"a":"n1","rank_a":0,"core_a":2,"b":"n2","rank_b":0,"core_b":-1,"small":1e-6,"small_median":2e-6,"large":3e-6,"large_median":4e-6}`
-	got, err := discover.ReadOutput([]string{
+	got, err := discover.ReadOutput(slices.Values([]string{
 		"a word of the library", hello, "0: " + pair, pair[:40],
 		strings.Replace(pair, `"small":1e-6`, `"small":0,"error":"a number is not finite"`, 1),
 		strings.Replace(pair, `"small":1e-6`, `"small":0`, 1),
 		`{"event":"stage","stage":"between","passes":1,"spread":-1,"took":0.5}`,
 		`{"event":"example","class":"switch0","bytes":8,"round_trip":1e-6,"send":1e-7,"receive":2e-7,"rows":[10,20]}`,
 		`{"event":"end","cases":0,"at":1}`,
-	})
+	}))
 	want := discover.Measurements{
 		Hosts: []string{"n1", "n2"}, Library: "MPICH", Ended: true, Damaged: 3,
 		Pairs: []discover.Measurement{{
@@ -44,7 +44,7 @@ func TestReadRefuses(t *testing.T) {
 		{"a wrong world", `{"event":"error","why":"the world is 4 ranks on 1 nodes (4), the plan wants 2 nodes of 2"}`},
 		{"a name twice", strings.Replace(hello, "n2", "n1", 1)},
 	} {
-		_, err := discover.ReadOutput([]string{tc.line})
+		_, err := discover.ReadOutput(slices.Values([]string{tc.line}))
 		golden(tc.name, err, discover.ErrOutput)
 	}
 }
@@ -52,7 +52,7 @@ func TestReadRefuses(t *testing.T) {
 func FuzzReadOutput(f *testing.F) {
 	f.Add(hello + "\n" + `{"event":"pair","stage":"inside","a":"n1","rank_b":1,"b":"n1","small":1,"small_median":1,"large":1,"large_median":1}`)
 	f.Fuzz(func(t *testing.T, text string) {
-		r, err := discover.ReadOutput(strings.Split(text, "\n"))
+		r, err := discover.ReadOutput(strings.SplitSeq(text, "\n"))
 		if err != nil || len(r.Hosts) == 0 {
 			return
 		}

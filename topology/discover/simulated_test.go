@@ -33,7 +33,7 @@ func TestSimulated(t *testing.T) {
 	testutil.NoError(t, os.WriteFile(plan, p.Text(), 0o666))
 	for _, seed := range seeds {
 		lines := simulate(t, dir, "sockets", strconv.Itoa(ranks), strconv.Itoa(socket), fmt.Sprint("random:", seed), dir+"/pairs", plan)
-		r := testutil.Must(discover.ReadOutput(lines))(t)
+		r := testutil.Must(discover.ReadOutput(slices.Values(lines)))(t)
 		tree := testutil.Must(r.Tree())(t)
 		places, seconds := simulated(t, lines)
 		got, want := grouped(&tree), built(places)
