@@ -80,6 +80,7 @@ type Service struct {
 	*queue
 	schedule *schedule
 	samples  *samples
+	notifier *notifier
 	learned  *learnedCache
 	release  func() error // of the lock of the state folder
 }
@@ -103,7 +104,7 @@ func New(opt Options) (*Service, error) {
 	if err := s.load(published); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
-	s.schedule, s.samples = newSchedule(s.queue), newSamples(s.queue)
+	s.schedule, s.samples, s.notifier = newSchedule(s.queue), newSamples(s.queue), newNotifier(&opt, events.log)
 	return s, nil
 }
 
@@ -120,7 +121,11 @@ func (s *Service) Run(ctx context.Context) error {
 	s.schedule.start(ctx, &tasks)
 	if s.opt.Once {
 		s.queue.waitIdle(ctx)
+		for _, r := range s.opt.Notify {
+			s.notifier.catchUp(ctx, r)
+		}
 	} else {
+		s.notifier.start(running, &tasks)
 		<-ctx.Done()
 	}
 	stop()

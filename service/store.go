@@ -25,6 +25,7 @@ import (
 //	events.jsonl              events of the service itself
 //	schedule.json             last decision about each base
 //	quota.json                spending of drift measurements and of deleted campaigns
+//	notices.json              last event that each receiver of notices was told about
 //	cookie.key                signs login cookies, see package api
 //	campaigns/ID/campaign.json, log.txt, results/journal.jsonl, ...
 //	deleted/                  campaigns that are being deleted
@@ -36,6 +37,7 @@ const (
 	eventsFile   = "events.jsonl"
 	scheduleFile = "schedule.json"
 	quotaFile    = "quota.json"
+	noticesFile  = "notices.json"
 	campaignsDir = "campaigns"
 	deletedDir   = "deleted"
 	campaignFile = "campaign.json"

@@ -98,10 +98,20 @@ func TestLoadServiceFaults(t *testing.T) {
 		{"samples: no duration", "state: s\n" + goodBases + "online: [{name: x, folder: y, every: soon}]\n"},
 		{"samples: a bad algorithm", "state: s\n" + goodBases + "online: [{name: x, folder: y, exclude: ['a b(']}]\n"},
 		{"samples: an unknown key", "state: s\n" + goodBases + "online: [{name: x, folder: y, xyzzy: z}]\n"},
+		{"receiver without an address", "state: s\n" + goodBases + "notify: [{name: x}]\n"},
+		{"receiver with two addresses", "state: s\n" + goodBases + "notify: [{name: x, url: 'http://a/', command: [/bin/true]}]\n"},
+		{"receiver: no web address", "state: s\n" + goodBases + "notify: [{name: x, url: 'ftp://SECRET/'}]\n"},
+		{"receiver: no header", "state: s\n" + goodBases + "notify: [{name: x, url: 'http://a/', headers: ['Bearer SECRET']}]\n"},
+		{"receiver: relative command", "state: s\n" + goodBases + "notify: [{name: x, command: [notify]}]\n"},
+		{"receiver: no such state", "state: s\n" + goodBases + "notify: [{name: x, command: [/bin/true], states: [over]}]\n"},
+		{"receiver: twice", "state: s\n" + goodBases + "notify: [{name: x, command: [/bin/true]}, {name: x, command: [/bin/true]}]\n"},
 	}
 	for _, tc := range tests {
 		_, err := config.LoadService(serviceFile(t, tc.text))
 		golden(tc.name, err, config.ErrService)
+		if err != nil && strings.Contains(err.Error(), "SECRET") {
+			t.Errorf("%s: the error has the secret: %v", tc.name, err)
+		}
 	}
 	for _, good := range []string{"127.0.0.1:0", "'[::1]:80'", "localhost:80", "unix:run/tutti.sock"} {
 		s, err := config.LoadService(serviceFile(t, "state: s\nlisten: "+good+"\n"+goodBases))
