@@ -78,6 +78,13 @@ func TestSimulated(t *testing.T) {
 			t.Errorf("ring takes %.0f us, depth first %.0f: want at most 100000 and at least 7 times as fast", took["ring"], us)
 		}
 	})
+	t.Run("allgatherv", func(t *testing.T) {
+		all := []string{"linear", "simple", "bruck", "recursive_doubling", "ring", "ring_depth_first", "pairwise", "pairwise_light_barrier", "pairwise_barrier", "pair", "pair_light_barrier", "pair_barrier"}
+		took := times(t, simulate(t, dir, "star", 32, 1, "dealt", "time", append([]string{"allgatherv", "32768"}, all...)...))
+		if len(took) != len(all) || took["ring"] < 7*took["ring_depth_first"] {
+			t.Errorf("%v: want the times of %d algorithms, ring_depth_first at least 7 times as fast as ring", took, len(all))
+		}
+	})
 	t.Run("bcast", func(t *testing.T) { // the ranks are distributed over 32 nodes
 		for _, tc := range []struct{ bytes, before, now string }{
 			{"8192", "magpie", "two_level_postal"}, {"262144", "multi_level=8192", "multi_level_pipeline=32768"},

@@ -46,7 +46,10 @@ ethernet() {
 		ours "$@" alltoall 64,1024,4096,32768,131072 linear pairwise pair windows=4 mesh scheduled scheduled_barrier \
 			simple modified_bruck=2 mesh_3d recursive_doubling pairwise_light_barrier pairwise_barrier pairwise_barrier=8 \
 			pair_light_barrier pair_barrier pair_barrier=8
-		ours "$@" alltoallv 4096,65536,1048576 linear pairwise greedy scheduled_barrier
+		ours "$@" allgatherv 1024,32768 linear simple bruck recursive_doubling ring ring_depth_first pairwise \
+			pairwise_light_barrier pairwise_barrier pair pair_light_barrier pair_barrier
+		theirs "$@" allgatherv 1024,32768 mpich ompi
+		ours "$@" alltoallv 4096,65536,1048576 linear simple pairwise greedy scheduled_barrier
 		theirs "$@" alltoallv 4096,65536,1048576 mpich ompi
 		theirs "$@" alltoall 64,1024,4096,32768,131072 mpich ompi ring pair basic_linear
 	done
@@ -66,13 +69,12 @@ composed() {
 # tuned prints table 1 of Faraj and Yuan (ICS 2005): their routines on their topologies (a), (b) and (c), beside those of LAM and
 # MPICH (scripts/tuned-simulated.awk). The allgather and the alltoall that are tuned first serve the composed allreduces.
 tuned() {
-	sizes=4,8,16,32,64,128,256,512,1024,2048,4096,8192,16384,32768,65536,131072,262144
+	sizes=16,128,1024,8192,32768,131072
 	for where in "switch 16 block" "star 32 block" "star 32 dealt"; do
 		# shellcheck disable=SC2086
 		set -- $where
 		set -- "$1" "$2" 1 "$3"
-		families="pairwise pairwise_light_barrier pairwise_barrier=1 pairwise_barrier=4 pairwise_barrier=8 pair pair_light_barrier
-			pair_barrier=1 pair_barrier=4 pair_barrier=8"
+		families="pairwise pairwise_light_barrier pairwise_barrier pairwise_barrier=4 pair pair_light_barrier pair_barrier pair_barrier=4"
 		# shellcheck disable=SC2086
 		{
 			ours "$@" alltoall $sizes simple linear modified_bruck=2 mesh mesh_3d recursive_doubling scheduled scheduled_barrier $families
@@ -88,7 +90,7 @@ tuned() {
 bcast() {
 	every=8,8192,65536,262144,1048576
 	for placement in block cyclic random:1; do
-		ours tree 256 8 $placement bcast $every knomial=4 knomial=8 two_level_postal magpie multi_level=8192 two_level_pipeline=8192 \
+		ours tree 256 8 $placement bcast $every knomial=4 knomial=8 k_chain=2 k_chain=4 k_chain=8 k_chain=16 two_level_postal magpie multi_level=8192 two_level_pipeline=8192 \
 			multi_level_binary=8192 multi_level_pipeline=8192 multi_level_pipeline=32768 multi_level_pipeline=65537
 		theirs tree 256 8 $placement bcast $every ompi mvapich2 binomial_tree SMP_binomial scatter_rdb_allgather
 		ours tree 256 8 $placement bcast 262144,1048576 scatter_allgather_ring scatter_ring_depth_first

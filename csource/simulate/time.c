@@ -2,8 +2,10 @@
  * start at the same time. Prints a line for each algorithm with the collective, the algorithm, the bytes, and the
  * microseconds until the last rank is done. ALGORITHM is an algorithm of libtutti, with a parameter as
  * NAME=NUMBER, or the word "library" for the algorithm that SMPI is set to. SIZES are in bytes, defined as in
- * tables. In an alltoallv the size is that of the longest messages. A quarter of the pairs of ranks have a message. Its
- * size is the longest size divided by 1, 2, 4 … or 256, with equal probability. */
+ * tables. In an allgatherv all blocks have the size, as in table 3 of Faraj and Yuan (2005): in SMPI, messages between
+ * two ranks share the bandwidth instead of following each other, so that small blocks would delay large ones. In an
+ * alltoallv the size is that of the longest messages. A quarter of the pairs of ranks have a message. Its size is the
+ * longest size divided by 1, 2, 4 … or 256, with equal probability. */
 #include "serve.h"
 
 #include <smpi/smpi.h>
@@ -40,9 +42,23 @@ static arguments alltoallv_of(int bytes)
                        .scounts = n, .counts = n + size, .sdispls = places, .displs = places};
 }
 
+static arguments allgatherv_of(int bytes)
+{
+    int *n = allocate(2 * (size_t)size, sizeof *n), *places = n + size;
+    for (int r = 0; r < size; r++) {
+        n[r] = bytes;
+        places[r] = r * bytes;
+    }
+    return (arguments){.what = ALLGATHERV, .send = sent, .scount = bytes, .stype = MPI_BYTE, .recv = got, .rtype = MPI_BYTE, .counts = n, .displs = places};
+}
+
 /* Returns a call with the given number of bytes. Reductions use floats. */
 static arguments call_of(collective what, int bytes)
 {
+    if (what == ALLTOALLV)
+        return alltoallv_of(bytes);
+    if (what == ALLGATHERV)
+        return allgatherv_of(bytes);
     int reduces = what == ALLREDUCE || what == REDUCE, n = reduces ? bytes / (int)sizeof(float) : bytes;
     MPI_Datatype type = reduces ? MPI_FLOAT : MPI_BYTE;
     return (arguments){.what = what, .send = sent, .scount = n, .stype = type, .recv = got, .rcount = n, .rtype = type, .op = MPI_SUM};
@@ -53,6 +69,7 @@ static void library(const arguments *a)
     MPI_Comm on = MPI_COMM_WORLD;
     switch (a->what) {
     case ALLGATHER: PMPI_Allgather(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, on); break;
+    case ALLGATHERV: PMPI_Allgatherv(a->send, a->scount, a->stype, a->recv, a->counts, a->displs, a->rtype, on); break;
     case ALLREDUCE: PMPI_Allreduce(a->send, a->recv, a->rcount, a->rtype, a->op, on); break;
     case ALLTOALLV: PMPI_Alltoallv(a->send, a->scounts, a->sdispls, a->stype, a->recv, a->counts, a->displs, a->rtype, on); break;
     case ALLTOALL: PMPI_Alltoall(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, on); break;
@@ -98,7 +115,7 @@ static double run(const pick *p, arguments *a, int bytes, double at)
 
 static void time_size(collective what, int bytes, int n, char **names)
 {
-    arguments a = what == ALLTOALLV ? alltoallv_of(bytes) : call_of(what, bytes);
+    arguments a = call_of(what, bytes);
     for (int i = 0; i < n; i++) {
         pick p = pick_of(what, names[i]);
         double took = 0;
@@ -121,7 +138,7 @@ int main(int argc, char **argv)
     collective what = collective_of(argv[1]);
     for (char *p = argv[2]; *p; p += strspn(p + strcspn(p, ","), ",") + strcspn(p, ","))
         most = atoi(p) > most ? atoi(p) : most;
-    blocks = what == ALLGATHER || what == ALLTOALL ? size : 1;
+    blocks = what == ALLGATHER || what == ALLGATHERV || what == ALLTOALL ? size : 1;
     sent = SMPI_SHARED_MALLOC((size_t)most * (size_t)blocks);
     got = SMPI_SHARED_MALLOC((size_t)most * (size_t)blocks);
     for (char *p = argv[2]; *p; p += strspn(p + strcspn(p, ","), ",") + strcspn(p, ","))

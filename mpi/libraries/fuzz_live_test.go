@@ -98,7 +98,7 @@ func widen(path string) error {
 	}
 	for low < most {
 		band := libtutti.Rule{Scope: libtutti.Scope{Collective: coll.Alltoallv, Ranks: all, PPN: all, Bytes: libtutti.Range{Low: low, High: low + low/3}}}
-		band.Algorithm = coll.Algorithm{Name: []string{"linear", "pairwise"}[len(rules)%2]}
+		band.Algorithm = coll.Algorithm{Name: []string{"linear", "pairwise", "simple"}[len(rules)%3]}
 		if low > 1<<20 {
 			band.Bytes.High = most
 		}
