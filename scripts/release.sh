@@ -1,5 +1,5 @@
 #!/bin/bash
-# Makes a release in dist/: source archive, static programs, their sums, and a signature.
+# Makes a release in dist/: source archive, static programs, deb and rpm packages, their sums, and a signature.
 #
 #   scripts/release.sh [--key FILE] [--no-tag]
 #
@@ -8,6 +8,7 @@
 #
 #   ssh-keygen -Y verify -f ALLOWED_SIGNERS -I NAME -n file -s SHA256SUMS.sig < SHA256SUMS && sha256sum -c SHA256SUMS
 set -euo pipefail
+export CGO_ENABLED=0 GOFLAGS=-trimpath
 cd "$(dirname "$0")/.."
 key='' tag=yes
 while [ $# -gt 0 ]; do
@@ -30,14 +31,31 @@ if [ "$tag" = yes ]; then
     fi
 fi
 
-mkdir -p dist
-rm -f dist/tutti-"$version"* dist/SHA256SUMS dist/SHA256SUMS.sig
+rm -rf dist
+mkdir -p dist/files
 git archive --format=tar.gz --prefix="tutti-$version/" -o "dist/tutti-$version.tar.gz" HEAD
 for arch in amd64 arm64; do
     name=tutti-$version-linux-$arch
-    GOOS=linux GOARCH=$arch CGO_ENABLED=0 GOFLAGS=-trimpath go build -ldflags '-s -w' -o "dist/$name" ./cmd/tutti
+    GOOS=linux GOARCH=$arch go build -ldflags '-s -w' -o "dist/$name" ./cmd/tutti
+    cp "dist/$name" "dist/files/tutti-$arch"
 done
-(cd dist && sha256sum tutti-"$version"* > SHA256SUMS)
+
+# What packages contain besides the program. The date is that of the commit, so that the same commit gives the same bytes.
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export SOURCE_DATE_EPOCH
+go run ./cmd/tutti man dist/files/man1
+gzip -9n dist/files/man1/*
+for shell in bash zsh fish; do go run ./cmd/tutti completion "$shell" > "dist/files/tutti.$shell"; done
+sed '/^#   \(install\|useradd\)/d; s,/usr/local/bin/,/usr/bin/,' contrib/systemd/tutti.service > dist/files/tutti.service
+DATE=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)
+for arch in amd64 arm64; do
+    for kind in deb rpm; do
+        VERSION=$version ARCH=$arch DATE=$DATE go tool -modfile=scripts/packages.mod nfpm package -f contrib/packages/nfpm.yaml -p "$kind" -t dist
+    done
+done
+rm -r dist/files
+
+(cd dist && sha256sum tutti* > SHA256SUMS)
 if [ -n "$key" ]; then
     ssh-keygen -q -Y sign -f "$key" -n file dist/SHA256SUMS
 fi

@@ -88,7 +88,7 @@ Exit codes:
 		{"machine", "Machine:", []*cobra.Command{doctorCommand(a), buildCommand(a), topologyCommand(a)}},
 		{"application", "Applications:", []*cobra.Command{runCommand(a), traceCommand(a), onlineCommand(a)}},
 		{"service", "Service:", []*cobra.Command{serveCommand(a), tokenCommand(a)}},
-		{"", "", []*cobra.Command{versionCommand(a)}},
+		{"", "", []*cobra.Command{versionCommand(a), manCommand()}},
 	} {
 		if g.id != "" {
 			root.AddGroup(&cobra.Group{ID: g.id, Title: g.title})
