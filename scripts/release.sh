@@ -37,7 +37,6 @@ git archive --format=tar.gz --prefix="tutti-$version/" -o "dist/tutti-$version.t
 for arch in amd64 arm64; do
     name=tutti-$version-linux-$arch
     GOOS=linux GOARCH=$arch go build -ldflags '-s -w' -o "dist/$name" ./cmd/tutti
-    cp "dist/$name" "dist/files/tutti-$arch"
 done
 
 # What packages contain besides the program. The date is that of the commit, so that the same commit gives the same bytes.
@@ -47,10 +46,10 @@ go run ./cmd/tutti man dist/files/man1
 gzip -9n dist/files/man1/*
 for shell in bash zsh fish; do go run ./cmd/tutti completion "$shell" > "dist/files/tutti.$shell"; done
 sed '/^#   \(install\|useradd\)/d; s,/usr/local/bin/,/usr/bin/,' contrib/systemd/tutti.service > dist/files/tutti.service
-DATE=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ)
 for arch in amd64 arm64; do
+    cp "dist/tutti-$version-linux-$arch" dist/files/tutti
     for kind in deb rpm; do
-        VERSION=$version ARCH=$arch DATE=$DATE go tool -modfile=scripts/packages.mod nfpm package -f contrib/packages/nfpm.yaml -p "$kind" -t dist
+        VERSION=$version ARCH=$arch go tool -modfile=scripts/packages.mod nfpm package -f contrib/packages/nfpm.yaml -p "$kind" -t dist
     done
 done
 rm -r dist/files

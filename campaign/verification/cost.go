@@ -32,7 +32,7 @@ type Estimate struct {
 	Seconds     float64 `json:"machine_seconds"`
 	NodeSeconds float64 `json:"node_seconds"`
 	Budget      float64 `json:"budget_seconds"` // remaining machine time, after which the verification ends
-	Least       float64 `json:"least_seconds"`  // machine time of the fewest blocks at the cheapest point, without which nothing is shown; 0 after the first block
+	Least       float64 `json:"least_seconds"`  // machine time of the fewest blocks at the cheapest point, without which nothing is shown: at least two benchmarks of benchmark.slice for each block; 0 after the first block
 }
 
 // Estimate returns what verifying a library costs and can show. It uses the times of launches and measurements
@@ -68,6 +68,9 @@ func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 	}
 	if !prices.known() {
 		e.Seconds, e.NodeSeconds = e.Budget, e.Budget*float64(mostNodes(next.Points))
+		if session.MachineSeconds() == 0 && v.campaign.Config.Runner.Live() {
+			e.Least = float64(2*v.opt.Rules.MinBlocks) * v.campaign.Config.Benchmark.Slice.Seconds()
+		}
 		return e, nil
 	}
 	all, nodes := 0.0, 0.0

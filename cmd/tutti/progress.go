@@ -29,7 +29,7 @@ type progressDisplay struct {
 	mu       sync.Mutex
 	trackers map[journal.Problem]*progress.Tracker
 	printed  map[journal.Problem]time.Time // time of the last plain line
-	last     string                        // last plain line
+	last     map[journal.Problem]string    // last plain line
 }
 
 const (
@@ -50,7 +50,7 @@ const (
 func newProgress(out io.Writer, environ []string, c *assembly.Campaign) *progressDisplay {
 	d := &progressDisplay{
 		out: out, limits: c.Spec.Limits,
-		trackers: map[journal.Problem]*progress.Tracker{}, printed: map[journal.Problem]time.Time{},
+		trackers: map[journal.Problem]*progress.Tracker{}, printed: map[journal.Problem]time.Time{}, last: map[journal.Problem]string{},
 	}
 	f, ok := ownFile(out).(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) || slices.Contains(environ, "TERM=dumb") {
@@ -98,8 +98,8 @@ func (d *progressDisplay) observe(e campaign.Event) {
 		return
 	}
 	d.printed[e.Problem] = time.Now()
-	if line := progressLine(e); line != d.last {
-		d.last = line
+	if line := progressLine(e); line != d.last[e.Problem] {
+		d.last[e.Problem] = line
 		fmt.Fprintln(d.out, line)
 	}
 }

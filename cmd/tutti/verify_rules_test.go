@@ -172,4 +172,20 @@ func TestVerifyRulesWritesNothing(t *testing.T) {
 			t.Errorf("%v: exit code %d, want %d, %v: %s %s", tc.args, code, tc.code, err, stdout, stderr)
 		}
 	}
+
+	// A limit below the time of the benchmarks is refused before anything is measured.
+	live := filepath.Join(dir, "live.yaml")
+	testutil.NoError(t, os.WriteFile(live, []byte(`name: live
+output: out
+libraries: [{name: openmpi, version: "4.1.4", launcher: mpirun, benchmark: tutti-native}]
+collectives: [bcast]
+grid: {nodes: [1], ppn: [2], sizes: [8]}
+runner: {kind: local}
+`), 0o600))
+	for _, limit := range []string{"--machine-time=1ns", "--wall-time=1ms"} {
+		code, _, stderr := tutti("verify", "--rules", rules, "-c", live, limit)
+		if _, err := os.Stat(filepath.Join(dir, "out-rules")); code != codeUsage || !os.IsNotExist(err) || !strings.Contains(stderr, "can show nothing") {
+			t.Errorf("%s: exit code %d, want %d, %v: %s", limit, code, codeUsage, err, stderr)
+		}
+	}
 }
