@@ -35,7 +35,7 @@ func manyMeasured(t *testing.T, n int) *Ledger {
 }
 
 // TestRoundAllocates checks that the steps of a round need little memory for each measurement of a large ledger. A
-// copy of all measurements would take 184 bytes for each.
+// copy of all measurements would take 192 bytes for each.
 func TestRoundAllocates(t *testing.T) {
 	testutil.SkipShort(t)
 	const few, many = 20_000, 100_000

@@ -47,7 +47,7 @@ func CallsTimeout(c Case, calls int) time.Duration {
 func NodeBytes(p coll.Point) int64 {
 	part, ppn, ranks := float64(p.MsgBytes), float64(p.PPN), float64(p.Layout().Ranks())
 	bytes := 2 * part * ppn
-	switch p.Collective {
+	switch p.Collective.Blocking() {
 	case coll.Alltoall, coll.Alltoallv:
 		bytes = 2 * part * ranks * ppn
 	case coll.Allgather, coll.Allgatherv:

@@ -9,7 +9,7 @@ import (
 // Collective is the name of an MPI collective operation in lower case, without the prefix MPI_.
 type Collective string
 
-// The blocking intracommunicator collectives that tutti knows.
+// The collectives that tutti knows, on intracommunicators. The names of nonblocking ones begin with "i".
 const (
 	Allgather          Collective = "allgather"
 	Allgatherv         Collective = "allgatherv"
@@ -20,6 +20,11 @@ const (
 	Bcast              Collective = "bcast"
 	Exscan             Collective = "exscan"
 	Gather             Collective = "gather"
+	Iallgather         Collective = "iallgather"
+	Iallreduce         Collective = "iallreduce"
+	Ialltoall          Collective = "ialltoall"
+	Ibcast             Collective = "ibcast"
+	Ireduce            Collective = "ireduce"
 	Reduce             Collective = "reduce"
 	ReduceScatter      Collective = "reduce_scatter"
 	ReduceScatterBlock Collective = "reduce_scatter_block"
@@ -31,7 +36,7 @@ const (
 func Collectives() []Collective {
 	return []Collective{
 		Allgather, Allgatherv, Allreduce, Alltoall, Alltoallv, Barrier, Bcast, Exscan,
-		Gather, Reduce, ReduceScatter, ReduceScatterBlock, Scan, Scatter,
+		Gather, Iallgather, Iallreduce, Ialltoall, Ibcast, Ireduce, Reduce, ReduceScatter, ReduceScatterBlock, Scan, Scatter,
 	}
 }
 
@@ -48,9 +53,21 @@ func ParseCollective(s string) (Collective, error) {
 	return "", fmt.Errorf("unknown collective %q: want one of %s", s, strings.Join(names, ", "))
 }
 
+// Blocking returns the blocking form of a collective: allreduce for iallreduce.
+func (c Collective) Blocking() Collective {
+	switch c {
+	case Iallgather, Iallreduce, Ialltoall, Ibcast, Ireduce:
+		return c[1:]
+	}
+	return c
+}
+
+// Nonblocking reports whether the call returns before it has ended, so that computation can overlap with it.
+func (c Collective) Nonblocking() bool { return c.Blocking() != c }
+
 // Reduces reports whether the collective combines values with an operation.
 func (c Collective) Reduces() bool {
-	switch c {
+	switch c.Blocking() {
 	case Allreduce, Exscan, Reduce, ReduceScatter, ReduceScatterBlock, Scan:
 		return true
 	}
@@ -63,7 +80,7 @@ func (c Collective) Sized() bool { return c != Barrier }
 // PerRank reports whether MsgBytes is the size of one rank's part instead of the whole message. The OSU
 // Micro-Benchmarks use the same convention.
 func (c Collective) PerRank() bool {
-	switch c {
+	switch c.Blocking() {
 	case Allgather, Allgatherv, Alltoall, Alltoallv, Gather, Scatter:
 		return true
 	}
@@ -72,7 +89,7 @@ func (c Collective) PerRank() bool {
 
 // Synchronizes reports whether every rank enters a call before any rank leaves it.
 func (c Collective) Synchronizes() bool {
-	switch c {
+	switch c.Blocking() {
 	case Allgather, Allgatherv, Allreduce, Alltoall, Barrier, ReduceScatter, ReduceScatterBlock:
 		return true
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -16,8 +17,8 @@ import (
 
 func TestParseCollective(t *testing.T) {
 	all := coll.Collectives()
-	if len(all) != 14 || !slices.IsSorted(all) || len(slices.Compact(slices.Clone(all))) != 14 {
-		t.Errorf("Collectives() = %v, want fourteen in alphabetical order", all)
+	if len(all) != 19 || !slices.IsSorted(all) || len(slices.Compact(slices.Clone(all))) != 19 {
+		t.Errorf("Collectives() = %v, want nineteen in alphabetical order", all)
 	}
 	for _, want := range all {
 		if got, err := coll.ParseCollective(string(want)); got != want || err != nil {
@@ -34,8 +35,8 @@ func TestParseCollective(t *testing.T) {
 // TestConventions checks the conventions of the OSU Micro-Benchmarks. Reductions have elements of 4 bytes,
 // other collectives have elements of 1 byte. For gather and scatter, the size is that of one rank's part.
 func TestConventions(t *testing.T) {
-	reductions := []coll.Collective{coll.Allreduce, coll.Exscan, coll.Reduce, coll.ReduceScatter, coll.ReduceScatterBlock, coll.Scan}
-	ofOneRank := []coll.Collective{coll.Allgather, coll.Allgatherv, coll.Alltoall, coll.Alltoallv, coll.Gather, coll.Scatter}
+	reductions := []coll.Collective{coll.Allreduce, coll.Exscan, coll.Iallreduce, coll.Ireduce, coll.Reduce, coll.ReduceScatter, coll.ReduceScatterBlock, coll.Scan}
+	ofOneRank := []coll.Collective{coll.Allgather, coll.Allgatherv, coll.Alltoall, coll.Alltoallv, coll.Gather, coll.Iallgather, coll.Ialltoall, coll.Scatter}
 	for _, c := range coll.Collectives() {
 		reduces, element := slices.Contains(reductions, c), int64(1)
 		if reduces {
@@ -43,6 +44,9 @@ func TestConventions(t *testing.T) {
 		}
 		if c.Reduces() != reduces || c.ElementBytes() != element || c.PerRank() != slices.Contains(ofOneRank, c) || c.Sized() != (c != coll.Barrier) {
 			t.Errorf("%s: Reduces, ElementBytes, PerRank, Sized = %t, %d, %t, %t", c, c.Reduces(), c.ElementBytes(), c.PerRank(), c.Sized())
+		}
+		if name, nonblocking := strings.CutPrefix(string(c), "i"); c.Blocking() != coll.Collective(name) || c.Nonblocking() != nonblocking {
+			t.Errorf("%s: Blocking, Nonblocking = %s, %t", c, c.Blocking(), c.Nonblocking())
 		}
 	}
 }
@@ -180,5 +184,18 @@ func TestTrialJSON(t *testing.T) {
 				t.Errorf("trial read back = %+v, want %+v", back, tc.in)
 			}
 		})
+	}
+}
+
+// TestOverlap checks the share of a call that computation hides.
+func TestOverlap(t *testing.T) {
+	for _, tc := range []struct {
+		beside, want float64
+		ok           bool
+	}{{0, 1, false}, {1, 1, true}, {0.5, 1, true}, {1.25, 0.75, true}, {2, 0, true}, {7, 0, true}} {
+		m := coll.Measurement{Seconds: 1, Beside: tc.beside}
+		if got, ok := m.Overlap(); ok != tc.ok || ok && got != tc.want {
+			t.Errorf("%g s with computation: overlap %g, %t, want %g, %t", tc.beside, got, ok, tc.want, tc.ok)
+		}
 	}
 }

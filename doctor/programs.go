@@ -169,12 +169,13 @@ func (x *launcherTester) starter(lib *Library) *trial {
 // the pattern.
 func others(path, pattern string) string {
 	var absent []string
-	for _, c := range coll.Collectives() {
+	blocking := slices.DeleteFunc(coll.Collectives(), coll.Collective.Nonblocking)
+	for _, c := range blocking {
 		if name := strings.Replace(pattern, "*", string(c), 1); !isProgram(filepath.Join(filepath.Dir(path), name)) {
 			absent = append(absent, name)
 		}
 	}
-	all := len(coll.Collectives())
+	all := len(blocking)
 	text := fmt.Sprintf("programs of %d of %d collectives", all-len(absent), all)
 	if len(absent) > 0 {
 		text += "; no " + several(absent)

@@ -185,8 +185,8 @@ func parseTraced(name string) (coll.Collective, error) {
 	return coll.Collective(name), err
 }
 
-// Blocking removes the calls of nonblocking and persistent collectives.
-func Blocking(calls []Calls) []Calls {
+// Tunable removes the calls of collectives that are not in coll.Collectives, such as persistent ones.
+func Tunable(calls []Calls) []Calls {
 	return slices.DeleteFunc(calls, func(c Calls) bool { return !slices.Contains(coll.Collectives(), c.Collective) })
 }
 

@@ -38,8 +38,8 @@ func TestReadTrace(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("trace (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(want[:3], Blocking(got)); diff != "" {
-		t.Errorf("blocking calls (-want +got):\n%s", diff)
+	if diff := cmp.Diff(append(want[:3:3], want[4]), Tunable(got)); diff != "" {
+		t.Errorf("tunable calls (-want +got):\n%s", diff)
 	}
 }
 

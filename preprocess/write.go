@@ -17,7 +17,7 @@ import (
 )
 
 // WriteTable writes measurements as CSV, sorted by candidate and time. ReadTable reads the same
-// measurements from it. The columns low_us, high_us and samples are written if any measurement has them. It
+// measurements from it. The columns low_us, high_us and samples are written if any measurement has them, and so is beside_us. It
 // returns an error for an invalid measurement.
 func WriteTable(w io.Writer, ms []coll.Measurement) error {
 	for _, m := range ms {
@@ -59,6 +59,9 @@ func frameOf(ms []coll.Measurement) dataframe.DataFrame {
 			column("high_us", func(m coll.Measurement) string { return formatMicros(m.High) }),
 			column("samples", func(m coll.Measurement) string { return strconv.Itoa(m.Samples) }))
 	}
+	if slices.ContainsFunc(sorted, func(m coll.Measurement) bool { return m.Beside != 0 }) {
+		columns = append(columns, column("beside_us", func(m coll.Measurement) string { return formatMicros(m.Beside) }))
+	}
 	return dataframe.New(columns...)
 }
 
@@ -68,6 +71,9 @@ func writable(m coll.Measurement) error {
 		if !(v >= 0) || math.IsInf(v, 0) {
 			return fmt.Errorf("%v: interval from %g to %g s: want finite numbers, zero or more", m.Candidate, m.Low, m.High)
 		}
+	}
+	if !(m.Beside >= 0) || math.IsInf(m.Beside, 0) {
+		return fmt.Errorf("%v: time with computation %g s: want a finite number, zero or more", m.Candidate, m.Beside)
 	}
 	return m.Validate()
 }

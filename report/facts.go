@@ -222,17 +222,19 @@ type Parity struct {
 type Cell struct {
 	coll.Point
 	MeasuredAlgorithms int      `json:"measured_algorithms"`
-	Algorithm          string   `json:"algorithm"`              // selected
-	Tie                bool     `json:"tie,omitempty"`          // Rival is as fast as Algorithm within the precision of the measurements
-	Rival              string   `json:"rival,omitempty"`        // the next best choice; empty when unknown
-	PMistake           *float64 `json:"p_mistake,omitempty"`    // mistake probability; null when unknown
-	DefaultKept        bool     `json:"default_kept,omitempty"` // the default stays, because no measured algorithm is measurably faster
-	Guard              string   `json:"guard"`                  // why the choice is as it is; see activelearn.GuardResult
-	Best               string   `json:"best,omitempty"`         // fastest recorded; empty when unknown
-	Risk               float64  `json:"risk,omitzero"`          // expected share of time by which Algorithm is slower than the default; zero with Best
-	PSlower            float64  `json:"p_slower,omitzero"`      // probability that it is slower by more than SlowerTolerance; zero with Best
-	Slowdown           *float64 `json:"slowdown"`               // of Algorithm, against the best recorded, else the best predicted
-	DefaultSlowdown    *float64 `json:"default_slowdown"`       // null where the default is unknown
+	Algorithm          string   `json:"algorithm"`                 // selected
+	Tie                bool     `json:"tie,omitempty"`             // Rival is as fast as Algorithm within the precision of the measurements
+	Rival              string   `json:"rival,omitempty"`           // the next best choice; empty when unknown
+	PMistake           *float64 `json:"p_mistake,omitempty"`       // mistake probability; null when unknown
+	DefaultKept        bool     `json:"default_kept,omitempty"`    // the default stays, because no measured algorithm is measurably faster
+	Guard              string   `json:"guard"`                     // why the choice is as it is; see activelearn.GuardResult
+	Best               string   `json:"best,omitempty"`            // fastest recorded; empty when unknown
+	Risk               float64  `json:"risk,omitzero"`             // expected share of time by which Algorithm is slower than the default; zero with Best
+	PSlower            float64  `json:"p_slower,omitzero"`         // probability that it is slower by more than SlowerTolerance; zero with Best
+	Slowdown           *float64 `json:"slowdown"`                  // of Algorithm, against the best recorded, else the best predicted
+	DefaultSlowdown    *float64 `json:"default_slowdown"`          // null where the default is unknown
+	Overlap            *float64 `json:"overlap,omitempty"`         // share of a nonblocking call of Algorithm that computation hides; null if not measured
+	DefaultOverlap     *float64 `json:"default_overlap,omitempty"` // the same of the default
 }
 
 // HPOTrial is one trial of the study that searches for hyperparameters.

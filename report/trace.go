@@ -347,8 +347,10 @@ func (g *Gains) Of(trace preprocess.Trace) TraceGain {
 	for _, c := range trace.Calls {
 		all.add(c, g)
 	}
-	for _, c := range preprocess.Blocking(slices.Clone(trace.Calls)) {
-		blocking.add(c, g)
+	for _, c := range preprocess.Tunable(slices.Clone(trace.Calls)) {
+		if !c.Collective.Nonblocking() { // computation may hide the others
+			blocking.add(c, g)
+		}
 	}
 	out := TraceGain{Campaign: g.Name, Library: g.verdict.Library, Source: g.verdict.sourceText(), Seconds: all.saved}
 	if all.seconds > 0 {

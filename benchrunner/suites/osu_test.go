@@ -10,6 +10,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/testutil"
 )
 
 const osuFull = `
@@ -66,7 +67,7 @@ func TestOSURead(t *testing.T) {
 		{"another program", sample(t, "osu-7.4_alltoall_np2_full.txt"), good, ended,
 			[]string{`failed parse the program measured "All-to-All Personalized Exchange", want "Broadcast"`, "failed parse", "failed parse"}},
 		{"non-blocking", sample(t, "osu-5.3_ibcast_np2_full.txt"), good, ended,
-			[]string{"failed parse a listing of a non-blocking collective", "failed parse", "failed parse"}},
+			[]string{`failed parse the program measured "Non-Blocking Broadcast", want "Broadcast"`, "failed parse", "failed parse"}},
 		{"not full", sample(t, "osu-7.4_bcast_np2_default.txt"), good, ended,
 			[]string{"failed parse not the full listing", "failed parse", "failed parse"}},
 		{"zero", osuFull + "4     0.00     0.00    0.00     1000\n" + eight + sixteen, good, ended,
@@ -112,6 +113,9 @@ func TestOSUSamples(t *testing.T) {
 			fmt.Fprintf(&b, "datatype %q\n", s.name)
 			for _, r := range s.rows {
 				fmt.Fprintf(&b, "%d bytes: avg %.4g min %.4g max %.4g s, %d calls", r.bytes, r.avg, r.min, r.max, r.calls)
+				if r.overall > 0 {
+					fmt.Fprintf(&b, ", overall %.4g compute %.4g s", r.overall, r.compute)
+				}
 				if r.wrong {
 					b.WriteString(", wrong")
 				}
@@ -157,5 +161,37 @@ func TestOSUParseRow(t *testing.T) {
 				t.Errorf("parseRow(%q) = %+v, want %+v", tc.text, got, tc.want)
 			}
 		})
+	}
+}
+
+// TestOSUNonblocking checks what is read from listings of nonblocking collectives, with and without the columns of the
+// slowest rank. The time to completion counts; the time with computation is scaled to a computation of the same length.
+func TestOSUNonblocking(t *testing.T) {
+	const title, columns = "# OSU MPI Non-blocking Allreduce Latency Test v7.4\n# Overall = Coll. Init + Compute + MPI_Test + MPI_Wait\n\n", "# Size           Overall(us)       Compute(us)    Pure Comm.(us)"
+	s, good := launchOf(coll.Iallreduce, 2, 1, "ring", 4), hosts("n1", "n2")
+	for _, tc := range []struct {
+		name, text                       string
+		seconds, beside, recordedSeconds float64
+		mean                             bool
+	}{
+		{"short", title + columns + "    Overlap(%)\n4    25.00    20.00    10.00    50.00\n", 10e-6, 15e-6, 10e-6, true},
+		{"hidden", title + columns + "    Overlap(%)\n4    19.00    20.00    10.00    100.00\n", 10e-6, 10e-6, 10e-6, true},
+		{"full", title + columns + "     Min Comm.(us)     Max Comm.(us)    Overlap(%)\n4    25.00    20.00    10.00    8.00    12.00    50.00\n", 12e-6, 18e-6, 12e-6, false},
+	} {
+		o := osu(t, OSUOptions{Iterations: 100, Warmup: 10}).Read(s, benchrunner.Output{Stdout: []byte(tc.text), Stderr: []byte(good), Ended: true}).Outcomes[0]
+		if o.State != benchrunner.OutcomeDone || math.Abs(o.Seconds-tc.seconds) > 1e-12 || math.Abs(o.Beside-tc.beside) > 1e-12 || o.Samples != 100 {
+			t.Errorf("%s: %+v, want %g s, with computation %g s", tc.name, o, tc.seconds, tc.beside)
+		}
+		_, recorded, err := ReadRecorded([]byte(tc.text), 2)
+		if err != nil || len(recorded) != 1 {
+			t.Fatalf("%s: recorded %+v, %v", tc.name, recorded, err)
+		}
+		r := recorded[0]
+		if r.Fault != "" || r.Collective != coll.Iallreduce || r.Mean != tc.mean || math.Abs(r.Seconds-tc.recordedSeconds) > 1e-12 || math.Abs(r.Beside-tc.beside) > 1e-12 {
+			t.Errorf("%s: recorded %+v", tc.name, r)
+		}
+	}
+	if args := strings.Join(testutil.Must(testutil.Must(NewOSU(OSUOptions{Dir: "/osu/blocking"}))(t).Command(s))(t).Args, " "); !strings.Contains(args, "/osu/non_blocking/osu_iallreduce -f") {
+		t.Errorf("command %s, want the program in the folder non_blocking", args)
 	}
 }

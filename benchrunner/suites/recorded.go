@@ -1,6 +1,7 @@
 package suites
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,8 +20,9 @@ type Recorded struct {
 	Seconds    float64
 	Low, High  float64 // interval of the median; 0 without single times
 	Samples    int
-	Mean       bool   // the mean over the ranks: the output has no maximum
-	Fault      string // why the time is unusable; empty if it is right
+	Beside     float64 // of a nonblocking call, as in coll.Measurement; 0 if not measured
+	Mean       bool    // the mean over the ranks: the output has no maximum
+	Fault      string  // why the time is unusable; empty if it is right
 }
 
 // ErrNoSuite is the error for a text that no suite printed. Compare with errors.Is.
@@ -80,7 +82,7 @@ func readOSU(lines []string, ranks int) (string, []Recorded, error) {
 func recordedOSU(l listing, ranks int) []Recorded {
 	var c coll.Collective
 	for _, known := range coll.Collectives() {
-		if osuTitle(known) == l.title {
+		if strings.EqualFold(osuTitle(known), l.title) {
 			c = known
 		}
 	}
@@ -140,8 +142,9 @@ func recorded(c coll.Collective, ranks int, r row, printed string) Recorded {
 	if !c.Sized() {
 		out.Bytes = 0
 	}
-	if r.max == 0 && r.calls == 0 && r.avg > 0 && r.bad == "" && !r.wrong {
-		out.Seconds, out.Mean = r.avg, true
+	if (r.max == 0 || r.overall > 0) && r.calls == 0 && r.avg > 0 && r.bad == "" && !r.wrong {
+		out.Seconds, out.Mean = cmp.Or(r.max, r.avg), r.max == 0
+		out.Beside = r.beside(out.Seconds)
 	} else if _, fault := r.fault(printed); fault != "" {
 		out.Fault = fault
 		return out

@@ -177,7 +177,9 @@ func (p *Program) outcome(s benchrunner.Launch, out benchrunner.Output, r row, r
 	if phase, text := r.fault(p.printed); text != "" {
 		return benchrunner.Failed(phase, text)
 	}
-	o := benchrunner.Outcome{State: benchrunner.OutcomeDone, Seconds: r.max, Samples: r.calls, CostSeconds: r.max * float64(r.calls)}
+	o := benchrunner.Outcome{
+		State: benchrunner.OutcomeDone, Seconds: r.max, Samples: r.calls, Beside: r.beside(r.max), CostSeconds: (r.max + r.overall) * float64(r.calls),
+	}
 	if len(r.samples) > 0 {
 		median, interval, err := metrics.MedianInterval(r.samples, medianConfidence)
 		switch {
@@ -202,10 +204,10 @@ func (p *Program) outcome(s benchrunner.Launch, out benchrunner.Output, r row, r
 
 const medianConfidence = 0.95
 
-// mpiName returns the MPI name of a collective without MPI_. It returns "" for the collectives in `missing`,
-// which the suite does not have.
+// mpiName returns the MPI name of a blocking collective without MPI_. It returns "" for the collectives in `missing`,
+// which the suite does not have, and for nonblocking ones.
 func mpiName(c coll.Collective, missing ...coll.Collective) string {
-	if slices.Contains(missing, c) {
+	if slices.Contains(missing, c) || c.Nonblocking() {
 		return ""
 	}
 	return strings.ToUpper(string(c[:1])) + string(c[1:])
@@ -216,11 +218,22 @@ type row struct {
 	bytes         int64 // message size as the program counts it; zero for a barrier
 	calls, warmup int
 	min, avg, max float64   // seconds: mean times of the ranks
+	overall       float64   // seconds: a nonblocking call with computation; 0 for other calls
+	compute       float64   // seconds of that computation
 	samples       []float64 // seconds: time of each valid call on the rank that took longest
 	invalid       int       // number of calls that the synchronisation found invalid
 	wrong         bool      // the check of the data failed
 	skipped       string    // reason for which the suite did not measure the size
 	bad           string    // a number that could not be read, and why; empty if all could
+}
+
+// beside returns the time of a nonblocking call with computation of the same length, as coll.Measurement.Beside, if the
+// call takes `seconds` alone. It is 0 for other calls. The computation of the suite may be longer than the call.
+func (r row) beside(seconds float64) float64 {
+	if r.overall == 0 {
+		return 0
+	}
+	return seconds * (1 + max(0, r.overall-r.compute)/r.avg)
 }
 
 // section holds the rows of one benchmark of IMB or ReproMPI, or of one datatype of OSU.

@@ -21,7 +21,7 @@ func readFiles(cfg *config.Campaign) error {
 		if err != nil {
 			return fmt.Errorf("grid.trace: %w", err)
 		}
-		cfg.Grid.Calls = preprocess.Blocking(trace.Calls)
+		cfg.Grid.Calls = preprocess.Tunable(trace.Calls)
 		cfg.Grid.CollectiveShare = trace.CollectiveShare()
 	}
 	if cfg.Runner.Topology != "" {

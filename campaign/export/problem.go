@@ -82,7 +82,7 @@ func crossValidate(c campaign.FinalSelection) (learner.Validation, error) {
 // Cells describes the selection at every grid point. Slowdowns follow from the true times if all of them are known,
 // otherwise from predictions.
 func Cells(c campaign.FinalSelection) ([]report.Cell, error) {
-	k := knownTimesOf(c, c.Truth)
+	k, overlaps := knownTimesOf(c, c.Truth), overlapsOf(c.Result.Ledger.Measurements())
 	out := []report.Cell{}
 	for i, row := range c.Rows {
 		alg := c.Selection.Choose(row.Point)
@@ -103,6 +103,8 @@ func Cells(c campaign.FinalSelection) ([]report.Cell, error) {
 			return nil
 		}
 		cell.Slowdown, cell.DefaultSlowdown = slowdown(alg), slowdown(coll.Default)
+		cell.Overlap = overlaps[coll.Candidate{Point: row.Point, Algorithm: alg}]
+		cell.DefaultOverlap = overlaps[coll.Candidate{Point: row.Point, Algorithm: coll.Default}]
 		if !k.complete {
 			cell.Risk, cell.PSlower = rounded(c.Risk(row.Point)), rounded(c.PSlower(row.Point, report.SlowerTolerance))
 		}
@@ -112,6 +114,18 @@ func Cells(c campaign.FinalSelection) ([]report.Cell, error) {
 		out = append(out, cell)
 	}
 	return out, addTies(out, c)
+}
+
+// overlapsOf returns the overlap of each candidate that has one; the last measurement counts.
+func overlapsOf(measured []coll.Measurement) map[coll.Candidate]*float64 {
+	out := map[coll.Candidate]*float64{}
+	for _, m := range measured {
+		if share, ok := m.Overlap(); ok {
+			share = rounded(share)
+			out[m.Candidate] = &share
+		}
+	}
+	return out
 }
 
 // rounded returns a share with four decimals, which keeps the report small.

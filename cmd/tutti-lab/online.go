@@ -267,7 +267,7 @@ func (r onlineReplay) read() (in onlineInput, err error) {
 			return in, err
 		}
 		name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-		app, err := simulate.NewApplication(name, preprocess.Blocking(trace.Calls), in.recorded, in.excluded)
+		app, err := simulate.NewApplication(name, preprocess.Tunable(trace.Calls), in.recorded, in.excluded)
 		if err != nil {
 			return in, err
 		}

@@ -12,6 +12,8 @@ enum {
     MOST = 1000,     /* most calls of a block */
     FEW = 6,         /* calls after which a case can be aborted: the fewest with an interval of the median */
     BAD_BLOCKS = 2,  /* blocks with many late starts after which a case uses barriers */
+    BESIDE_LEAST = 3, /* fewest and most calls with computation beside them */
+    BESIDE_MOST = 10,
     NO_CLOCK = 3,    /* number of such cases in a row after which all cases use barriers */
     MEMORY_SHARE = 2 /* the buffers of a case may use 1/MEMORY_SHARE of a node's memory */
 };
@@ -23,10 +25,12 @@ enum {
 #define SLACK_LEAST 5e-6
 #define SLACK_MOST 1e-3
 #define WARMUP_SHARE 0.25 /* of the time for a case */
+#define BESIDE_SHARE 0.25 /* of the time for a case: calls with computation beside them */
 #define OTHERS_BYTES (1 << 20) /* if a process's buffers are larger, other forms of a call are checked with fewer elements */
 
 typedef struct best {
     collective what;
+    int nonblocking;
     long bytes;
     double median;
 } best;
@@ -37,8 +41,6 @@ typedef struct known {
     int n;
     char seen[WHY];
 } known;
-
-static const form plain = {0, 0, 0, 0, 0, BUILTIN, 0}; /* the call that is timed */
 
 typedef struct {
     int calls; /* 0: done; -1: a call failed */
@@ -60,6 +62,7 @@ typedef struct {
     int n, late, bad, clock, failed, blocks;
     const char *stop;
     summary sum;
+    double beside; /* seconds of a call with computation beside it; 0: not measured */
     const char *how; /* how the algorithm was detected */
     char seen[WHY];
 } task;
@@ -191,12 +194,12 @@ static const struct {
     form f;
     int elsewhere, empty; /* elsewhere: the root is the last rank; empty: no elements */
 } others[] = {
-    {"in place", {0, 1, 0, 0, 0, BUILTIN, 0}, 0, 0},
-    {"with another root", {0, 0, 0, 0, 0, BUILTIN, 0}, 1, 0},
-    {"without elements", {0, 0, 0, 0, 0, BUILTIN, 0}, 0, 1},
-    {"of a derived type", {0, 0, 1, 0, 0, OWN, 0}, 0, 0},
-    {"with null arguments", {0, 0, 0, 0, 0, BUILTIN, 1}, 0, 0},
-    {"in place with null arguments", {0, 1, 0, 0, 0, BUILTIN, 1}, 0, 0},
+    {"in place", {0, 1, 0, 0, 0, BUILTIN, 0, 0}, 0, 0},
+    {"with another root", {0, 0, 0, 0, 0, BUILTIN, 0, 0}, 1, 0},
+    {"without elements", {0, 0, 0, 0, 0, BUILTIN, 0, 0}, 0, 1},
+    {"of a derived type", {0, 0, 1, 0, 0, OWN, 0, 0}, 0, 0},
+    {"with null arguments", {0, 0, 0, 0, 0, BUILTIN, 1, 0}, 0, 0},
+    {"in place with null arguments", {0, 1, 0, 0, 0, BUILTIN, 1, 0}, 0, 0},
 };
 
 /* Rank 0 prints which form of the call is checked next. After a crash or a hang, the output thus shows the form
@@ -216,6 +219,7 @@ static int check_others(task *t, int count)
 {
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         form f = others[i].f;
+        f.nonblocking = t->c->form.nonblocking;
         f.root = others[i].elsewhere ? t->s->ctl.size - 1 : 0;
         f.op = collective_has(t->c->what, REDUCES) ? f.op : BUILTIN;
         if (!form_exists(f, t->c->what) || (others[i].elsewhere && f.root == 0))
@@ -240,11 +244,11 @@ static int check(task *t, int count)
     int size = t->s->ctl.size, small = 3 * size;
     if (t->c->what == BARRIER)
         return check_barrier(t);
-    if (small < count && check_form(t, plain, small))
+    if (small < count && check_form(t, t->c->form, small))
         return 1;
     if (check_call(t, &t->w, 2 + t->c->number % 100))
         return 1;
-    int large = workload_bytes(t->c->what, plain, count, 0, size) > OTHERS_BYTES;
+    int large = workload_bytes(t->c->what, t->c->form, count, 0, size) > OTHERS_BYTES;
     return check_others(t, large && small < count ? small : count);
 }
 
@@ -307,7 +311,7 @@ static int see(task *t)
         return see_own(t);
     if (strcmp(t->how, "enumeration") == 0)
         return see_bound(t);
-    if (!probe_possible(t->c->what, s->library) || !chosen(t->c) || s->ctl.size < 2)
+    if (t->c->form.nonblocking || !probe_possible(t->c->what, s->library) || !chosen(t->c) || s->ctl.size < 2)
         return 0;
     if (k == NULL) {
         known *more = realloc(s->known, ((size_t)s->nknown + 1) * sizeof *more);
@@ -529,19 +533,62 @@ static int measure(task *t)
     return agree(t, "call");
 }
 
+/* Times calls of the nonblocking form while all ranks compute for the median time of a call, as the OSU Micro-Benchmarks do. If
+ * the computation hides all of the call, this takes as long as the call alone; if it hides nothing, twice as long. A case
+ * that was aborted is not measured in this way. */
+static int measure_beside(task *t)
+{
+    const control *c = &t->s->ctl;
+    const clocks *k = &t->s->clocks;
+    struct {
+        int calls;
+        double compute, base;
+    } o = {0, t->sum.median, clocks_now(k)};
+    int error = MPI_SUCCESS;
+    if (!t->c->form.nonblocking)
+        return 0;
+    if (c->rank == 0 && strcmp(t->stop, "abort_factor") != 0)
+        o.calls = (int)fmax(fmin(t->s->plan.slice * BESIDE_SHARE / (2 * o.compute), BESIDE_MOST), BESIDE_LEAST);
+    control_bcast(c, &o, (int)sizeof o);
+    for (int i = 0; i < o.calls; i++) {
+        MPI_Request request = MPI_REQUEST_NULL;
+        control_barrier(c);
+        double begin = clocks_now(k);
+        error = error == MPI_SUCCESS ? workload_start(&t->w, &request) : error;
+        while (clocks_now(k) < begin + o.compute)
+            ;
+        error = error == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : error;
+        t->times[i] = clocks_now(k) - o.base;
+        t->times[o.calls + i] = o.base - begin;
+    }
+    if (error != MPI_SUCCESS)
+        fault_mpi(&t->fault, c->rank, collective_name(t->c->what), error);
+    if (agree(t, "call") || o.calls == 0)
+        return t->fault.rank >= 0;
+    control_max(c, t->times, 2 * o.calls);
+    for (int i = 0; c->rank == 0 && i < o.calls; i++)
+        t->times[i] += t->times[o.calls + i];
+    if (c->rank == 0) {
+        summary beside;
+        summarise(t->times, o.calls, t->scratch, &beside);
+        t->beside = beside.median;
+    }
+    return 0;
+}
+
 static double best_of(const session *s, const plan_case *c)
 {
     for (int i = 0; i < s->nbest; i++)
-        if (s->best[i].what == c->what && s->best[i].bytes == c->bytes)
+        if (s->best[i].what == c->what && s->best[i].nonblocking == c->form.nonblocking && s->best[i].bytes == c->bytes)
             return s->best[i].median;
     return 0;
 }
 
 static void remember_best(session *s, const plan_case *c, double median)
 {
-    best fresh = {c->what, c->bytes, median};
+    best fresh = {c->what, c->form.nonblocking, c->bytes, median};
     for (int i = 0; i < s->nbest; i++)
-        if (s->best[i].what == c->what && s->best[i].bytes == c->bytes) {
+        if (s->best[i].what == c->what && s->best[i].nonblocking == c->form.nonblocking && s->best[i].bytes == c->bytes) {
             s->best[i].median = fmin(s->best[i].median, median);
             return;
         }
@@ -568,6 +615,8 @@ static void tell(task *t, int bad)
             line_number(&l, "low", t->sum.low);
             line_number(&l, "high", t->sum.high);
         }
+        if (t->beside > 0)
+            line_number(&l, "beside", t->beside);
         line_number(&l, "min", t->sum.min);
         line_number(&l, "max", t->sum.max);
         line_integer(&l, "samples", t->n);
@@ -628,8 +677,8 @@ void measure_case(session *s, const plan_case *c)
     t.best = best_of(s, c);
     t.slack = 2 * s->latency;
     fault_none(&t.fault);
-    int bad = allocate_samples(&t) || prepare(&t) || make(&t, &t.w, plain, count) || (s->plan.check && check(&t, count)) ||
-              warm_up(&t) || see(&t) || measure(&t);
+    int bad = allocate_samples(&t) || prepare(&t) || make(&t, &t.w, c->form, count) || (s->plan.check && check(&t, count)) ||
+              warm_up(&t) || see(&t) || measure(&t) || measure_beside(&t);
     if (s->ctl.rank == 0) {
         if (!bad)
             remember_best(s, c, t.sum.median);

@@ -93,6 +93,7 @@ int own_obeyed(const char *algorithm, char *why);
 typedef struct {
     int number;
     collective what;
+    form form; /* the one that is timed */
     long bytes;
     int new_comm;
     char *own; /* algorithm of libtutti; NULL: of the MPI library */

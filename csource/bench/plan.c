@@ -23,7 +23,7 @@
  *     check yes|no     whether the data are checked
  * and the cases, numbers ascending:
  *     case NUMBER COLLECTIVE BYTES same|new [run=ALGORITHM] [VARIABLE=INTEGER ...]
- * BYTES is the part of one process for allgather, allgatherv, alltoall, alltoallv, gather and scatter, and the whole message
+ * COLLECTIVE is a name such as allreduce, or iallreduce for the nonblocking call. BYTES is the part of one process for allgather, allgatherv, alltoall, alltoallv, gather and scatter, and the whole message
  * otherwise. With "new", a communicator is created after the variables are written. "run" selects an algorithm of libtutti. */
 
 #define SPACE " \t\r"
@@ -95,8 +95,8 @@ static int read_case(reader *r, char **rest)
         return refuse(r, "case", word, "a number larger than that of the case before");
     c.number = (int)number;
     word = strtok_r(NULL, SPACE, rest);
-    if (word == NULL || !collective_named(word, strlen(word), &c.what))
-        return refuse(r, "collective", word, "one of MPI's blocking collectives in lower case");
+    if (word == NULL || !form_named(word, &c.what, &c.form))
+        return refuse(r, "collective", word, "one of MPI's collectives in lower case");
     word = strtok_r(NULL, SPACE, rest);
     if (whole(word, 0, INT_MAX, &c.bytes) || (c.what == BARRIER && c.bytes != 0))
         return refuse(r, "bytes", word, "a number from 0 to 2147483647, 0 for barrier");

@@ -47,7 +47,7 @@ static void algorithms(const char *stack, char *seen)
  * was detected. */
 void probe_run(const control *c, MPI_Comm comm, collective what, char *seen)
 {
-    const form plain = {0, 0, 0, 0, 0, BUILTIN, 0};
+    const form plain = {0, 0, 0, 0, 0, BUILTIN, 0, 0};
     workload w;
     fault f;
     char text[MPI_MAX_ERROR_STRING + 1], why[WHY];

@@ -174,7 +174,8 @@ long workload_moved(const workload *w)
     return (long)w->count * (long)element_bytes(w->what);
 }
 
-int workload_call(const workload *w)
+/* Makes the call, or begins its nonblocking form if there is a request. */
+static int call(const workload *w, MPI_Request *request)
 {
     const int root = w->form.root, from_count = w->args.from_count, count = w->args.to_count;
     const int *from_counts = w->args.from_counts, *from_displs = w->args.from_displs, *counts = w->counts, *displs = w->displs;
@@ -183,12 +184,28 @@ int workload_call(const workload *w)
     const MPI_Comm comm = w->comm;
     const void *from = w->args.from;
     void *to = w->args.to;
-    switch (w->what) {
 #define CASE(number, call) \
     case number: return call;
+    if (request != NULL)
+        switch (w->what) {
+            EACH_START(CASE)
+        default: return MPI_ERR_INTERN;
+        }
+    switch (w->what) {
         EACH_CALL(CASE)
-#undef CASE
     case COLLECTIVES: break;
     }
+#undef CASE
     return MPI_ERR_INTERN;
+}
+
+int workload_start(const workload *w, MPI_Request *request) { return call(w, request); }
+
+int workload_call(const workload *w)
+{
+    MPI_Request request;
+    if (!w->form.nonblocking)
+        return call(w, NULL);
+    int error = call(w, &request);
+    return error == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : error;
 }

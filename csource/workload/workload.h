@@ -32,10 +32,12 @@ typedef struct {
     int uneven;   /* some counts are 0 */
     operation op; /* of reductions */
     int nulls;    /* arguments that the standard ignores on a rank are 0, NULL or MPI_DATATYPE_NULL */
+    int nonblocking; /* MPI_Wait ends the call */
 } form;
 
 int collective_count(collective what, long bytes);
-int forms(int size);                /* number of forms on so many ranks */
+int form_named(const char *name, collective *what, form *f); /* whether it is a name such as allreduce or iallreduce; sets the plain form */
+int forms(int size);                /* number of blocking forms on so many ranks */
 form form_at(int n, int size);      /* form n of them */
 int form_exists(form f, collective what); /* whether the collective has it */
 void form_name(form f, char *text); /* WHY bytes */
@@ -90,6 +92,7 @@ int workload_make(workload *w, collective what, form f, int count, MPI_Comm comm
 void workload_free(workload *w);
 int workload_in_place(const workload *w); /* whether this rank passes MPI_IN_PLACE */
 int workload_call(const workload *w);
+int workload_start(const workload *w, MPI_Request *request); /* begins a nonblocking call */
 long workload_moved(const workload *w); /* bytes as plans count them, after rounding */
 
 /* pattern.c: fills the buffers and checks the result. */

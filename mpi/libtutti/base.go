@@ -61,9 +61,9 @@ var guarded = []mpi.Requirement{
 
 // switchable reports whether an algorithm can be selected for one call, and serves every call that meets
 // its requirements. It returns false for allgatherv and alltoallv, because their ranks have different sizes
-// and might choose different algorithms.
+// and might choose different algorithms. It also returns false for nonblocking collectives, which libtutti does not serve.
 func (b base) switchable(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry) bool {
-	if c == coll.Alltoallv || c == coll.Allgatherv {
+	if c == coll.Alltoallv || c == coll.Allgatherv || c.Nonblocking() {
 		return false
 	}
 	counts := c == coll.Allreduce || c == coll.Reduce

@@ -128,6 +128,9 @@ func (b build) merge(sel selection.Selection) (out files, off []coll.Collective,
 			return files{}, nil, err
 		}
 		out.flat = out.flat.With(collectiveKey+string(c), subtree)
+		if c.Nonblocking() {
+			continue // the device has no composition for it
+		}
 		if !b.mixes(c) {
 			off = append(off, c)
 			continue

@@ -117,6 +117,7 @@ type knob struct {
 var knobs = map[string]knob{
 	"tree_type":         {name: "TREE_TYPE", isText: true},
 	"chunk_size":        {name: "TREE_PIPELINE_CHUNK_SIZE", shipped: 8192},
+	"buffer_per_child":  {name: "TREE_BUFFER_PER_CHILD"},
 	"is_non_blocking":   {name: "IS_NON_BLOCKING", shipped: 1},
 	"recv_pre_posted":   {name: "RECV_PRE_POST"},
 	"single_phase_recv": {name: "RECEXCH_SINGLE_PHASE_RECV"},
@@ -129,20 +130,27 @@ func knobOf(algorithm, param string) (knob, bool) {
 		name, ok := radices[algorithm]
 		return knob{name: name, shipped: 2}, ok
 	}
+	if algorithm == "tsp_ring" && param == "chunk_size" {
+		return knob{name: "RING_CHUNK_SIZE"}, true
+	}
 	k, ok := knobs[param]
 	return k, ok
 }
 
 var radices = map[string]string{
-	"k_brucks":                   "BRUCKS_KVAL",
-	"k_dissemination":            "DISSEM_KVAL",
-	"k_reduce_scatter_allgather": "RECEXCH_KVAL",
-	"pipelined_tree":             "TREE_KVAL",
-	"recexch":                    "RECEXCH_KVAL",
-	"recexch_doubling":           "RECEXCH_KVAL",
-	"recexch_halving":            "RECEXCH_KVAL",
-	"recursive_multiplying":      "RECURSIVE_MULTIPLYING_KVAL",
-	"tree":                       "TREE_KVAL",
+	"k_brucks":                    "BRUCKS_KVAL",
+	"k_dissemination":             "DISSEM_KVAL",
+	"k_reduce_scatter_allgather":  "RECEXCH_KVAL",
+	"pipelined_tree":              "TREE_KVAL",
+	"recexch":                     "RECEXCH_KVAL",
+	"recexch_doubling":            "RECEXCH_KVAL",
+	"recexch_halving":             "RECEXCH_KVAL",
+	"recursive_multiplying":       "RECURSIVE_MULTIPLYING_KVAL",
+	"tree":                        "TREE_KVAL",
+	"tsp_recexch_multiple_buffer": "RECEXCH_KVAL",
+	"tsp_recexch_reduce_scatter_recexch_allgatherv": "RECEXCH_KVAL",
+	"tsp_recexch_single_buffer":                     "RECEXCH_KVAL",
+	"tsp_tree":                                      "TREE_KVAL",
 }
 
 type setting struct {

@@ -11,6 +11,9 @@ import (
 // fallbacks returns algorithms that are correct for every call. Where the selected algorithm cannot run, the export
 // uses the first of them that the release has.
 func fallbacks(c coll.Collective) []string {
+	if c.Nonblocking() {
+		return []string{"sched_" + fallbacks(c.Blocking())[0]}
+	}
 	switch c {
 	case coll.Bcast, coll.Reduce:
 		return []string{"binomial"}

@@ -172,7 +172,7 @@ func signatureAt(p coll.Point) signature {
 	n := int64(c.Ranks)
 	c.AvgBytes = p.Count() * p.Collective.ElementBytes()
 	c.TotalBytes = c.AvgBytes * n
-	switch p.Collective {
+	switch p.Collective.Blocking() {
 	case coll.Gather, coll.Scatter:
 		c.TotalBytes = p.Count() * n // elements: MPICH forgets the size of the type
 	case coll.ReduceScatter:
@@ -187,7 +187,7 @@ func signatureAt(p coll.Point) signature {
 
 // sizeKey returns the key by which the rules of a collective compare the message size, "" if they do not.
 func sizeKey(c coll.Collective) string {
-	switch c {
+	switch c.Blocking() {
 	case coll.Bcast, coll.Allreduce, coll.Reduce, coll.Alltoall:
 		return "avg_msg_size"
 	case coll.Barrier, coll.Scan, coll.Exscan:

@@ -20,7 +20,7 @@ func TestSettings(t *testing.T) {
 		environ []string
 		want    []string
 	}{
-		{"nothing", []string{"MPIR_CVAR_DEBUG_SUMMARY=1", "MPIR_CVAR_IBCAST_INTRA_ALGORITHM=tsp_tree", "MPIR_CVAR_BCAST_INTRA_ALGORITHM=auto"}, nil},
+		{"nothing", []string{"MPIR_CVAR_DEBUG_SUMMARY=1", "MPIR_CVAR_IBARRIER_INTRA_ALGORITHM=tsp_k_dissem", "MPIR_CVAR_BCAST_INTRA_ALGORITHM=auto"}, nil},
 		{"files", []string{"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=/a.json"}, []string{"file MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=/a.json (environment)"}},
 		{"pins", []string{"MPIR_CVAR_BCAST_INTRA_ALGORITHM=smp", "MPIR_CVAR_BCAST_DEVICE_COLLECTIVE=0", "MPIR_CVAR_DEVICE_COLLECTIVES=none"}, []string{
 			"algorithm MPIR_CVAR_BCAST_DEVICE_COLLECTIVE=0 (environment)", "algorithm MPIR_CVAR_BCAST_INTRA_ALGORITHM=smp (environment)", "algorithm MPIR_CVAR_DEVICE_COLLECTIVES=none (environment)",

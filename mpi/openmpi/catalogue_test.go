@@ -86,7 +86,7 @@ func TestTable(t *testing.T) {
 	for _, cat := range Library.Releases() {
 		for _, c := range coll.Collectives() {
 			entries := cat.Entries(c)
-			if len(entries) == 0 {
+			if len(entries) == 0 && !c.Nonblocking() {
 				t.Errorf("%s has no algorithm for %s", cat.Version, c)
 			}
 			for i, e := range entries {

@@ -32,6 +32,13 @@ func TestForce(t *testing.T) {
 		},
 		"ucc":   {{Name: "scores", Release: "1.4", Collective: coll.Bcast, Algorithm: "dbt", Env: []string{"UCC_TL_UCP_TUNE=bcast:0-inf:host:inf:@dbt"}}},
 		"hcoll": {{Name: "off", Release: "4.8", Collective: coll.Barrier, Algorithm: "off", Env: []string{"HCOLL_ML_DISABLE_BARRIER=1"}}},
+		"libnbc": {
+			{Name: "name", Release: "4.1", Collective: coll.Iallreduce, Algorithm: "recursive_doubling", Env: []string{"OMPI_MCA_coll_libnbc_iallreduce_algorithm=recursive_doubling"}},
+			{
+				Name: "radix", Release: "5.0", Collective: coll.Ibcast, Algorithm: "knomial(radix=8)",
+				Env: []string{"OMPI_MCA_coll_libnbc_ibcast_algorithm=knomial", "OMPI_MCA_coll_libnbc_ibcast_knomial_radix=8"},
+			},
+		},
 	} {
 		for i := range tests {
 			tests[i].Base = tests[i].Env

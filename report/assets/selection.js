@@ -132,6 +132,8 @@ function pointFacts(c) {
     c.rival ? ['next fastest', choiceText(c.rival) + (c.tie ? ' (as fast)' : '')] : null,
     c.p_mistake === undefined ? null : ['mistake probability', percent(c.p_mistake)],
     c.measured_algorithms === undefined ? null : ['algorithms measured', String(c.measured_algorithms)],
+    typeof c.overlap === 'number' ? ['overlap with computation', percent(c.overlap)] : null,
+    typeof c.default_overlap === 'number' ? ['overlap by default', percent(c.default_overlap)] : null,
   ].filter(Boolean);
 }
 

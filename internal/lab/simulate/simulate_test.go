@@ -40,7 +40,7 @@ func recorded(t *testing.T, machine string) []coll.Measurement {
 func application(t *testing.T, name string, recorded []coll.Measurement) Application {
 	t.Helper()
 	trace := testutil.Must(preprocess.ReadTrace(filepath.Join(data, "applications", name+".csv")))(t)
-	app := testutil.Must(NewApplication(name, trace, recorded, nil))(t)
+	app := testutil.Must(NewApplication(name, trace.Calls, recorded, nil))(t)
 	return app
 }
 

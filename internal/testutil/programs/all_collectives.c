@@ -1,5 +1,5 @@
-/* collectives check COUNT [COLL...]  every kind of call (form) of every collective, or of the given ones, with COUNT
- *                                    elements: prints "try COLL COUNT FORM" before each call, "wrong CALL: WHY" for each
+/* collectives check COUNT [COLL...]  every kind of call (form) of every blocking collective, or of the given ones, such as
+ *                                    allreduce or iallreduce, with COUNT elements: prints "try COLL COUNT FORM" before each call, "wrong CALL: WHY" for each
  *                                    process with wrong data, and "right CALLS" if there was none. Leaves out calls that
  *                                    the MPI library computes wrongly, see faulty
  * collectives fault COUNT COLL       the first call of the collective among those that "check" leaves out
@@ -18,6 +18,7 @@
 enum { PATIENCE = 10 }; /* seconds after which a call hangs */
 
 static int rank, size, calls, wrong;
+static int nonblocking; /* the calls */
 static int mpich;     /* the library is MPICH */
 static int mpich40;   /* it is MPICH 4.0 */
 static int openmpi;   /* it is Open MPI */
@@ -90,6 +91,7 @@ static void attempt(collective what, form f, int count)
 {
     workload w;
     char name[WHY], why[WHY] = "";
+    f.nonblocking = nonblocking;
     form_name(f, name);
     if (rank == 0)
         printf("try %s %d %s\n", collective_name(what), count, name);
@@ -150,7 +152,7 @@ static void name(int bytes)
 
 static void call(collective what, int bytes)
 {
-    form plain = {0, 0, 0, 0, 0, BUILTIN, 0};
+    form plain = {0, 0, 0, 0, 0, BUILTIN, 0, 0};
     attempt(what, plain, collective_count(what, bytes));
 }
 
@@ -185,12 +187,15 @@ int main(int argc, char **argv)
         find_nodes();
     if (strcmp(mode, "name") == 0)
         name(atoi(argv[2]));
-    for (int c = 0; c < COLLECTIVES; c++) {
-        int named = argc == 3;
-        for (int i = 3; i < argc; i++)
-            named |= strcmp(argv[i], collective_name(c)) == 0;
-        if (named)
-            run(mode, atoi(argv[2]), (collective)c);
+    for (int c = 0; argc == 3 && c < COLLECTIVES; c++)
+        run(mode, atoi(argv[2]), (collective)c);
+    for (int i = 3; i < argc; i++) {
+        collective what;
+        form f;
+        if (!form_named(argv[i], &what, &f))
+            continue;
+        nonblocking = f.nonblocking;
+        run(mode, atoi(argv[2]), what);
     }
     conclude();
     free(nodeRank);

@@ -45,6 +45,7 @@ static void put(char *setting) {
 
 static void call(const char *coll, int bytes, MPI_Comm c) {
   char *a = calloc((size_t)bytes * size, 1), *b = calloc((size_t)bytes * size, 1), text[MPI_MAX_ERROR_STRING];
+  MPI_Request request = MPI_REQUEST_NULL;
   int n = bytes / 4, length, *counts = malloc(size * sizeof *counts), *at = malloc(size * sizeof *at), rc = MPI_SUCCESS;
   for (int i = 0; i < size; i++) { counts[i] = n; at[i] = i * n; }
   MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
@@ -57,12 +58,18 @@ static void call(const char *coll, int bytes, MPI_Comm c) {
   if (!strcmp(coll, "alltoallv")) rc = MPI_Alltoallv(a, counts, at, MPI_FLOAT, b, counts, at, MPI_FLOAT, c);
   if (!strcmp(coll, "barrier")) rc = MPI_Barrier(c);
   if (!strcmp(coll, "exscan")) rc = MPI_Exscan(a, b, n, MPI_FLOAT, MPI_SUM, c);
+  if (!strcmp(coll, "iallgather")) rc = MPI_Iallgather(a, n, MPI_FLOAT, b, n, MPI_FLOAT, c, &request);
+  if (!strcmp(coll, "iallreduce")) rc = MPI_Iallreduce(a, b, n, MPI_FLOAT, MPI_SUM, c, &request);
+  if (!strcmp(coll, "ialltoall")) rc = MPI_Ialltoall(a, n, MPI_FLOAT, b, n, MPI_FLOAT, c, &request);
+  if (!strcmp(coll, "ibcast")) rc = MPI_Ibcast(a, n, MPI_FLOAT, 0, c, &request);
+  if (!strcmp(coll, "ireduce")) rc = MPI_Ireduce(a, b, n, MPI_FLOAT, MPI_SUM, 0, c, &request);
   if (!strcmp(coll, "gather")) rc = MPI_Gather(a, n, MPI_FLOAT, b, n, MPI_FLOAT, 0, c);
   if (!strcmp(coll, "reduce")) rc = MPI_Reduce(a, b, n, MPI_FLOAT, MPI_SUM, 0, c);
   if (!strcmp(coll, "reduce_scatter")) rc = MPI_Reduce_scatter(a, b, counts, MPI_FLOAT, MPI_SUM, c);
   if (!strcmp(coll, "reduce_scatter_block")) rc = MPI_Reduce_scatter_block(a, b, n, MPI_FLOAT, MPI_SUM, c);
   if (!strcmp(coll, "scan")) rc = MPI_Scan(a, b, n, MPI_FLOAT, MPI_SUM, c);
   if (!strcmp(coll, "scatter")) rc = MPI_Scatter(a, n, MPI_FLOAT, b, n, MPI_FLOAT, 0, c);
+  if (rc == MPI_SUCCESS) rc = MPI_Wait(&request, MPI_STATUS_IGNORE);
   if (rc != MPI_SUCCESS) {
     MPI_Error_string(rc, text, &length);
     for (char *p = text; *p; p++) if (*p == '\n') *p = ' ';
