@@ -36,7 +36,7 @@ const (
 	KindStop       Kind = "stop"       // why the campaign, or one problem of it, stopped
 	KindResume     Kind = "resume"     // a later process continued from here
 	KindVerify     Kind = "verify"     // a step of verifying the selection files on the machine
-	KindSpec       Kind = "spec"       // the configuration from here on: budgets or criteria have changed
+	KindSpec       Kind = "spec"       // the configuration from here on: budgets or criteria have changed, so that problems that have stopped learn again
 	KindReopen     Kind = "reopen"     // problems that have stopped learn again, and confirmation of all problems follows once more
 )
 
@@ -87,8 +87,8 @@ func (p Problem) String() string { return p.Library + " " + string(p.Collective)
 
 // Record is one line after the header. Kind says which of the fields Batch, Job, Trial, Evaluation, Grow,
 // HPO, Comparison, Files, Stop, Verify, Site and Spec is set. Records of the kinds resume, confirm and cut have none
-// of them. A record of kind reopen concerns all problems: those in Reopen learn again, and all are confirmed again. If
-// Reopen is empty, there is only another confirmation. Note is free text; of a record of kind cut, it says what waited.
+// of them. A record of kind reopen or spec concerns all problems: those in Reopen learn again, and all are confirmed again.
+// If Reopen is empty, there is only another confirmation. Note is free text; of a record of kind cut, it says what waited.
 type Record struct {
 	Kind       Kind                    `json:"kind"`
 	Time       time.Time               `json:"time"`
@@ -139,7 +139,7 @@ func (r Record) Validate() error {
 	}{
 		{KindBatch, len(r.Batch) > 0}, {KindJob, r.Job != nil}, {KindTrial, r.Trial != nil}, {KindEvaluation, r.Evaluation != nil},
 		{KindGrow, len(r.Grow) > 0}, {KindHPO, r.HPO != nil}, {KindComparison, r.Comparison != nil}, {KindFiles, r.Files != nil}, {KindStop, r.Stop != ""}, {KindVerify, r.Verify != nil},
-		{KindSite, r.Site != nil}, {KindSpec, len(r.Spec) > 0}, {KindReopen, r.Kind == KindReopen || len(r.Reopen) > 0},
+		{KindSite, r.Site != nil}, {KindSpec, len(r.Spec) > 0}, {KindReopen, r.Kind == KindReopen || r.Kind != KindSpec && len(r.Reopen) > 0},
 	}
 	known := slices.Contains([]Kind{KindResume, KindConfirm, KindCut}, r.Kind)
 	for _, f := range fields {

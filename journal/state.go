@@ -105,11 +105,9 @@ func (s *State) add(r Record, at span) {
 	}
 	if r.Problem == (Problem{}) { // a resume changes nothing
 		for _, p := range s.Problems {
-			switch r.Kind {
-			case KindReopen:
+			if r.Kind == KindReopen || r.Kind == KindSpec {
 				p.Reopen(slices.Contains(r.Reopen, p.Problem))
-			case KindSpec: // it also changes the header
-				p.Reopened = false
+				p.Reopened = r.Kind == KindReopen
 			}
 		}
 		return

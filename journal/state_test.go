@@ -181,3 +181,30 @@ func TestMeasurementsOfAShare(t *testing.T) {
 		t.Errorf("%d measurements, again %d, want the %d at the drawn points", len(some), len(again), len(want))
 	}
 }
+
+// TestSpecReopens checks that the record of a new configuration reopens problems, so that no kill can separate the two,
+// and that the two records of earlier journals do the same.
+func TestSpecReopens(t *testing.T) {
+	spec := journal.Record{Kind: journal.KindSpec, Spec: []byte("{}")}
+	one := spec
+	one.Reopen = []journal.Problem{bcast}
+	for name, records := range map[string][]journal.Record{
+		"one record":  {one},
+		"two records": {{Kind: journal.KindReopen, Reopen: []journal.Problem{bcast}}, spec},
+	} {
+		var s journal.State
+		for _, p := range []journal.Problem{bcast, reduce} {
+			s.Add(journal.Record{Kind: journal.KindConfirm, Problem: p, Round: 3})
+			s.Add(journal.Record{Kind: journal.KindStop, Problem: p, Stop: string(activelearn.Budget)})
+		}
+		for _, r := range records {
+			testutil.NoError(t, r.Validate())
+			s.Add(r)
+		}
+		for _, p := range s.Problems {
+			if open := p.Stop == ""; open != (p.Problem == bcast) || p.Confirmation != 0 || p.Reopened {
+				t.Errorf("%s: %v has the stop reason %q, confirmation %d, reopened %t", name, p.Problem, p.Stop, p.Confirmation, p.Reopened)
+			}
+		}
+	}
+}

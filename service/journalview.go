@@ -140,11 +140,12 @@ func (v *journalView) add(e Event) error {
 	}
 	v.sums.Records = e.Seq
 	switch r.Kind {
-	case journal.KindSpec:
-		v.readCriteria(r.Spec)
 	case journal.KindConfirm:
 		v.confirms = true
-	case journal.KindReopen:
+	case journal.KindSpec, journal.KindReopen:
+		if r.Kind == journal.KindSpec {
+			v.readCriteria(r.Spec)
+		}
 		v.confirms = false
 		for _, p := range r.Reopen {
 			delete(v.stops, p)

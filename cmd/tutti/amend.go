@@ -15,7 +15,7 @@ import (
 )
 
 // amend changes budgets and criteria of a campaign that exists, and reopens the problems that they ended. It writes
-// both into the journal before anything is measured. It changes nothing if no problem can go on.
+// both into the journal, as one record, before anything is measured. It changes nothing if no problem can go on.
 func (a *app) amend(jnl *journal.Journal, contents *journal.Contents, folder string, set []string) error {
 	if len(set) == 0 {
 		return nil
@@ -36,7 +36,7 @@ func (a *app) amend(jnl *journal.Journal, contents *journal.Contents, folder str
 	if open == 0 {
 		return withCode(codeInput, fmt.Errorf("%s: no budget ended this campaign, so a larger one changes nothing: give stricter criteria, for example --set stop.slowdown=1.01", displayPath(folder)))
 	}
-	if err := jnl.Append(journal.Record{Kind: journal.KindReopen, Reopen: reopen}, journal.Record{Kind: journal.KindSpec, Spec: change.Spec}); err != nil {
+	if err := jnl.Append(journal.Record{Kind: journal.KindSpec, Spec: change.Spec, Reopen: reopen}); err != nil {
 		return err
 	}
 	for _, c := range change.Changes {
