@@ -132,6 +132,7 @@ func TestReadImpossibleValues(t *testing.T) {
 		{"interval without the median", change(`"high":3e-6`, `"high":1e-6`)},
 		{"half an interval", change(`"low":1e-6,`, "")},
 		{"minimum above the median", change(`"min":1e-6`, `"min":3e-6`)},
+		{"negative with computation", result(1, `,"beside":-1e-6`)},
 		{"no sample", change(`"samples":10`, `"samples":0`)},
 		{"more samples than time", change(`"samples":10`, `"samples":1000000`)},
 		{"warm-up longer than all", change(`"warmup":0.01`, `"warmup":9`)},
@@ -278,5 +279,15 @@ func TestReadNoise(t *testing.T) {
 	noisy := program(t, opt).Read(three(), benchrunner.Output{Stdout: []byte(out)})
 	if a, b := noisy.Outcomes[0], noisy.Outcomes[1]; !strings.HasPrefix(a.Error, "too noisy") || b.State != benchrunner.OutcomeDone || b.High != 0 {
 		t.Errorf("outcomes\n%swant too noisy, done without an interval", outcomesText(noisy.Outcomes))
+	}
+}
+
+// TestReadBeside checks the time of a nonblocking call with computation beside it.
+func TestReadBeside(t *testing.T) {
+	s := start(one(coll.Iallreduce, 64, "library_default"))
+	out := benchrunner.Output{Ended: true, Wall: 2 * time.Second, Stdout: []byte(hello + begin(0) + result(0, `,"beside":3e-6`) + `{"event":"end","cases":1}` + "\n")}
+	o := program(t, options()).Read(s, out).Outcomes[0]
+	if share, ok := (coll.Measurement{Seconds: o.Seconds, Beside: o.Beside}).Overlap(); o.State != benchrunner.OutcomeDone || !ok || share != 0.5 {
+		t.Errorf("%+v: overlap %g, want half", o, share)
 	}
 }

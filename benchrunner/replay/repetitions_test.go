@@ -20,6 +20,7 @@ func repeated() []coll.Measurement {
 			r := m
 			r.Rep = rep
 			r.Seconds *= 1 + float64(rep)/10
+			r.Beside = r.Seconds * 1.5
 			r.CostSeconds *= 1 + float64(rep)/10
 			out = append(out, r)
 		}
@@ -45,6 +46,9 @@ func TestRepetitionsAreDrawn(t *testing.T) {
 		for attempt := 1; attempt <= 6; attempt++ {
 			tr := runAll(t, m, []benchrunner.Request{{Candidate: truth.Candidate, Attempt: attempt}})[0]
 			factor := 1 + float64(tr.Rep)/10
+			if share, ok := tr.Overlap(); !ok || math.Abs(share-0.5) > 1e-9 {
+				t.Fatalf("trial %+v has the overlap %g, want half", tr, share)
+			}
 			if tr.Seconds != base.Seconds*factor || math.Abs(tr.CostSeconds-base.CostSeconds*factor) > 1e-12 {
 				t.Fatalf("trial %+v is not repetition %d of %+v", tr, tr.Rep, base)
 			}

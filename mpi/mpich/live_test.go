@@ -226,3 +226,57 @@ func TestLiveResults(t *testing.T) {
 		testutil.CheckAllRight(t, launch(t, mpilibrarytest.Sourced(t, b, sel), tc.layout, prog, "check", tc.count))
 	}
 }
+
+// sent returns what each rank sent in calls of a collective with the given sizes, by size.
+func sent(t *testing.T, env []string, prog string, c coll.Collective, sizes ...int64) map[int64]string {
+	t.Helper()
+	args := []string{string(c)}
+	for _, size := range sizes {
+		args = append(args, fmt.Sprint(size))
+	}
+	lines := strings.Split(strings.TrimSpace(launch(t, env, coll.Layout{Nodes: 1, PPN: 4}, prog, args...)), "\n")
+	slices.Sort(lines)
+	out := map[int64]string{}
+	for _, size := range sizes {
+		for _, line := range lines {
+			if strings.HasPrefix(line, fmt.Sprintf("%d bytes ", size)) {
+				out[size] += line + "\n"
+			}
+		}
+	}
+	return out
+}
+
+// TestLiveNonblocking checks that files select the algorithms of nonblocking collectives. No error names them, so the
+// test compares the numbers of messages with those of the algorithm that a control variable forces.
+func TestLiveNonblocking(t *testing.T) {
+	testutil.NeedAllCases(t)
+	prog := testutil.BuildProgram(t, toolchain, testutil.SendsProgram)
+	b := installed(t, prog)
+	for _, c := range coll.Collectives() {
+		if !c.Nonblocking() {
+			continue
+		}
+		var rows []selection.Row
+		var sizes []int64
+		forced, names := map[int64]string{}, []string{}
+		for _, alg := range b.cat.Algorithms(c) {
+			p := coll.Point{Collective: c, Nodes: 1, PPN: 4, MsgBytes: 64 << len(names)}
+			cand := coll.Candidate{Point: p, Algorithm: alg}
+			if slices.Contains(names, alg.Name) || b.cat.Check(cand) != nil {
+				continue
+			}
+			names, sizes = append(names, alg.Name), append(sizes, p.MsgBytes)
+			rows = append(rows, selection.Row{Point: p, Options: []selection.Option{{Algorithm: alg, Seconds: 1}, {Algorithm: coll.Default, Seconds: 2}}})
+			forced[p.MsgBytes] = sent(t, mpilibrarytest.Vars(mpilibrarytest.Force(t, Library, b.cat, cand).Env), prog, c, p.MsgBytes)[p.MsgBytes]
+		}
+		sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{})
+		got := sent(t, mpilibrarytest.Sourced(t, b, sel), prog, c, sizes...)
+		if d := cmp.Diff(forced, got); d != "" || strings.Contains(fmt.Sprint(got), "wrong") {
+			t.Errorf("%s %v (-forced +selected by the file):\n%s", c, names, d)
+		}
+		if shipped := sent(t, nil, prog, c, sizes...); cmp.Equal(shipped, got) {
+			t.Errorf("%s %v: the same messages as without files:\n%v", c, names, got)
+		}
+	}
+}

@@ -78,7 +78,7 @@ func TestMeasurementsCSV(t *testing.T) {
 	if err != nil || len(rows) != 5001 {
 		t.Fatalf("%d rows, %v, want 5000 and a header", len(rows), err)
 	}
-	if got, want := strings.Join(rows[2], ","), "bcast,binomial,2,4,16,2,0.5,1.5,2.5,40,openmpi,1,5"; got != want {
+	if got, want := strings.Join(rows[2], ","), "bcast,binomial,2,4,16,2,0.5,1.5,2.5,40,,openmpi,1,5"; got != want {
 		t.Errorf("row 2 is %s, want %s", got, want)
 	}
 	file := filepath.Join(t.TempDir(), "m.csv")
