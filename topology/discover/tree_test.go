@@ -120,21 +120,27 @@ func TestRankPairs(t *testing.T) {
 // inside at the same time, and n/2 pairs of nodes between them.
 func TestExampleRounds(t *testing.T) {
 	for nodes, want := range map[int]int{1: 3, 2: 3 + 9, 3: 3 + 3*9, 4: 3 + 3*9, 7: 3 + 7*9, 8: 3 + 7*9} {
-		var pairs []discover.Measurement
-		for i := range nodes {
-			a := discover.Endpoint{Host: fmt.Sprint("n", i)}
-			for rank := 1; rank < 3; rank++ {
-				pairs = append(pairs, discover.Measurement{A: a, B: discover.Endpoint{Host: a.Host, Rank: rank}})
-			}
-			for j := range i {
-				pairs = append(pairs, discover.Measurement{A: discover.Endpoint{Host: fmt.Sprint("n", j)}, B: a})
-			}
-		}
-		p := discover.Plan{Classes: testutil.Must(discover.RankPairs(pairs, nil))(t)}
+		p := discover.Plan{Classes: rankPairs(t, nodes, 3)}
 		if got := p.ExampleRounds(); got != want || len(p.Classes) != 3*nodes*(3*nodes-1)/2 {
 			t.Errorf("%d nodes of 3 ranks: %d pairs in %d rounds, want %d in %d", nodes, len(p.Classes), got, 3*nodes*(3*nodes-1)/2, want)
 		}
 	}
+}
+
+// rankPairs returns the classes of all pairs of ranks on the nodes n0, n1 and so on.
+func rankPairs(t *testing.T, nodes, ppn int) []discover.Class {
+	t.Helper()
+	var pairs []discover.Measurement
+	for i := range nodes {
+		a := discover.Endpoint{Host: fmt.Sprint("n", i)}
+		for rank := 1; rank < ppn; rank++ {
+			pairs = append(pairs, discover.Measurement{A: a, B: discover.Endpoint{Host: a.Host, Rank: rank}})
+		}
+		for j := range i {
+			pairs = append(pairs, discover.Measurement{A: discover.Endpoint{Host: fmt.Sprint("n", j)}, B: a})
+		}
+	}
+	return testutil.Must(discover.RankPairs(pairs, nil))(t)
 }
 
 // TestClasses checks the number of pairs in each class. A class holds the pairs whose lowest common ancestors are
