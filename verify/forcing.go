@@ -110,7 +110,8 @@ func (s *Session) needsForcingCheck() bool {
 	return must
 }
 
-// checkForcing runs the probe with the selection files loaded. It reports whether the library ignored these files.
+// checkForcing runs the probe with the selection files loaded. It reports whether the library ignored these files. The
+// algorithms of nonblocking collectives are not observable.
 func (s *Session) checkForcing(ctx context.Context, files Files) (ignored bool, err error) {
 	points := probePoints(files.Problems)
 	if len(points) == 0 || files.Probe == nil && files.NoProbe == "" {
@@ -129,14 +130,22 @@ func (s *Session) checkForcing(ctx context.Context, files Files) (ignored bool, 
 	for _, point := range points {
 		c := coll.Candidate{Point: point.Point, Algorithm: Tuned}
 		_, ended := trials[c]
+		if point.Collective.Nonblocking() {
+			continue
+		}
 		batch.Requests = append(batch.Requests, benchrunner.Request{Candidate: c, Attempt: 1, Ended: ended})
 	}
-	if err := files.Probe.Run(ctx, batch, &blockLog{s, round, Probing, trials}); err != nil {
-		return false, fmt.Errorf("%s: probing: %w", s.opt.Library, err)
+	if len(batch.Requests) > 0 {
+		if err := files.Probe.Run(ctx, batch, &blockLog{s, round, Probing, trials}); err != nil {
+			return false, fmt.Errorf("%s: probing: %w", s.opt.Library, err)
+		}
 	}
 	s.round = max(s.round, round)
 	for _, point := range points {
-		check := forcingCheckOf(point, trials[coll.Candidate{Point: point.Point, Algorithm: Tuned}])
+		check := ForcingCheck{TestPoint: point, State: NotObservable, Note: "a nonblocking collective runs as a schedule, which names no algorithm"}
+		if !point.Collective.Nonblocking() {
+			check = forcingCheckOf(point, trials[coll.Candidate{Point: point.Point, Algorithm: Tuned}])
+		}
 		checks = append(checks, check)
 		ignored = ignored || check.State == Ignored
 	}

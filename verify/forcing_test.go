@@ -79,6 +79,17 @@ func TestNotObservable(t *testing.T) {
 	}
 }
 
+// TestNonblockingNotObservable checks that no probe runs for a nonblocking collective: nothing shows its algorithm.
+func TestNonblockingNotObservable(t *testing.T) {
+	m := &machine{seed: 1, ran: map[string]int{}, ratio: func(coll.Point) float64 { return 0.8 }}
+	probe := &fakeProbe{says: "an unknown collective", answer: verify.NoAnswer}
+	rows := rowsOf([]int{2}, []int64{64, 4096, 65536}, coll.Iallreduce)
+	res := testutil.Must(verifyAll(t.Context(), verify.Options{Library: "lib", Rules: rules(1)}, &fileWriter{machine: m, rows: rows, probe: probe}, &memory{}))(t)
+	if len(res.ForcingChecks) == 0 || res.ForcingChecks[0].State != verify.NotObservable || probe.asked > 0 || !res.Proved() {
+		t.Errorf("checks %+v, asked %d times, proved %t, want not observable without a probe", res.ForcingChecks, probe.asked, res.Proved())
+	}
+}
+
 // TestCancelledProbe checks a probe whose job was cancelled. It must prove nothing, and the next verification must
 // run it again without measuring anything.
 func TestCancelledProbe(t *testing.T) {

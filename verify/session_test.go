@@ -114,7 +114,7 @@ func (s *fileWriter) write(rejected func(coll.Collective) selection.Rejected) (v
 	s.rejected = rejected
 	var problems []verify.Problem
 	s.machine.choose = map[coll.Collective]func(coll.Point) coll.Algorithm{}
-	for _, c := range []coll.Collective{coll.Allreduce, coll.Bcast} {
+	for _, c := range []coll.Collective{coll.Allreduce, coll.Bcast, coll.Iallreduce} {
 		rows := slices.DeleteFunc(slices.Clone(s.rows), func(r selection.Row) bool { return r.Point.Collective != c })
 		if len(rows) == 0 {
 			continue

@@ -10,8 +10,6 @@
  * "trace" prints the name of an Open MPI component, such as coll/adapt, if that component may serve the calls before
  * coll/tuned and no function was detected.
  *
- * A nonblocking collective is never detected: it runs as a schedule, which leaves no function to see.
- *
  * Prints lines "saw NAME NAME ...", outermost first, or a line "undetected REASON". Each line begins with a line end, since
  * another process may have printed an incomplete line. The program ends after 20 seconds at the latest.
  */
@@ -229,12 +227,6 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    collective blocking;
-    if (argv[2][0] == 'i' && collective_named(argv[2] + 1, strlen(argv[2]) - 1, &blocking)) {
-        undetected("a nonblocking collective runs as a schedule, which names no algorithm");
-        MPI_Finalize();
-        return 0;
-    }
     if (tracing)
         trace(argv[2], atol(argv[3]), log);
     else if (!strcmp(argv[1], "ask"))
