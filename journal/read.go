@@ -63,6 +63,19 @@ func Read(dir string) (*Contents, error) {
 	return read(f, path)
 }
 
+// ReadHeader reads the header of the journal in the folder `dir`, and no records. Its errors are those of Read.
+func ReadHeader(dir string) (Header, error) {
+	path := filepath.Join(dir, FileName)
+	f, err := infile.Open(path, infile.NoLimit)
+	if err != nil {
+		return Header{}, missing(dir, err)
+	}
+	defer f.Close()
+	c := &Contents{path: path}
+	err = c.readHeader(bufio.NewReaderSize(f, 64<<10))
+	return c.Header, err
+}
+
 // Reread reads the journal again, from its beginning.
 func (c *Contents) Reread() error {
 	again, err := Read(filepath.Dir(c.path))

@@ -14,6 +14,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
+	"tutti/campaign/export"
 	"tutti/journal"
 	"tutti/report"
 )
@@ -94,8 +95,12 @@ func campaignsIn(folder string) ([]listedCampaign, error) {
 	return all, err
 }
 
-// listedIn describes the campaign in a folder. It returns false if the folder has no journal.
+// listedIn describes the campaign in a folder. It returns false if the folder has no journal. Of a finished campaign it
+// decodes the header of the journal and the report only.
 func listedIn(folder string) (listedCampaign, bool) {
+	if c, ok := finishedIn(folder); ok {
+		return c, true
+	}
 	contents, err := journal.Read(folder)
 	c := listedCampaign{Folder: displayPath(folder), Stopped: map[string]int{}}
 	var process string
@@ -120,6 +125,31 @@ func listedIn(folder string) (listedCampaign, bool) {
 		}
 	}
 	return c, true
+}
+
+// finishedIn describes a campaign that no process works on, and whose report has the end of all its problems.
+func finishedIn(folder string) (listedCampaign, bool) {
+	header, err := journal.ReadHeader(folder)
+	if err != nil {
+		return listedCampaign{}, false
+	}
+	problems, err := header.Problems()
+	activity, _, lockErr := journal.ActivityIn(folder)
+	if err != nil || lockErr != nil || activity != journal.Stopped {
+		return listedCampaign{}, false
+	}
+	facts, ok := export.Stored(folder, version)
+	c := listedCampaign{
+		Folder: displayPath(folder), Campaign: header.Campaign, Activity: "finished", Created: header.Created.UTC().Truncate(time.Second),
+		Problems: len(problems), Stopped: map[string]int{}, Verdicts: facts.Verdicts(),
+	}
+	for _, p := range facts.Problems {
+		if p.Stop == "" {
+			return listedCampaign{}, false
+		}
+		c.Stopped[p.Stop]++
+	}
+	return c, ok && len(facts.Problems) == len(problems)
 }
 
 func (a *app) printCampaigns(all []listedCampaign) {

@@ -47,6 +47,8 @@ func TestScreenshots(t *testing.T) {
 		{"online-1440-light", "#/online", onlineDrawn, 1440, "light"},
 		{"list-360-light", "#/", `document.querySelectorAll("tbody tr").length === 3`, 360, "light"},
 		{"campaign-360-dark", "#/campaigns/c3", drawn, 360, "dark"},
+		{"verdict-1440-dark", "#/campaigns/c2", drawn, 1440, "dark"},
+		{"verdict-360-light", "#/campaigns/c2", drawn, 360, "light"},
 	}
 	for _, s := range shots {
 		t.Run(s.name, func(t *testing.T) {
