@@ -60,7 +60,7 @@ run() {
 	while read -r name ranks arguments; do
 		# shellcheck disable=SC2086
 		said=$(cd "$folder/mpich-4.0.2/test/mpi/coll" && env "$@" timeout 180 "mpirun.$mpi" -n "$ranks" "./$name" $arguments 2>"$folder/errors" </dev/null) || true
-		if [ "$(printf '%s' "$said" | tr -d ' \n')" = NoErrors ]; then
+		if [ "$(printf '%s' "$said" | tr -d ' \n')" = NoErrors ] && ! grep -q '^tutti: ' "$folder/errors"; then # a table that cannot be read
 			echo "$name $ranks $arguments" >>"$folder/$label.passed"
 		else
 			printf '== %s %s %s\n%s\n%s\n' "$name" "$ranks" "$arguments" "$said" "$(cat "$folder/errors")" >>"$folder/$label.log"

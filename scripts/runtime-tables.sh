@@ -17,6 +17,7 @@ seal() {
 tables=$(awk -F, '$1 == "libtutti" && ++n[$3] > most { most = n[$3] } END { print most }' "$csv")
 for n in $(seq 0 $((tables - 1))); do
 	awk -F, -v n="$n" 'BEGIN { value["segsize"] = 1000; value["radix"] = 3; value["window"] = 2; value["barriers"] = 2; print "tutti-table 1" }
+		{ sub(/=.*/, "", $7) } # the values that campaigns try
 		$1 == "libtutti" { name[$3, count[$3]++] = $4 ($7 == "" ? "" : "(" $7 "=" value[$7] ")"); if (count[$3] == 1) order[++all] = $3 }
 		END { for (i = 1; i <= all; i++) print order[i] " ranks 1-1000 ppn 1-1000 bytes 0-4611686018427387904 " name[order[i], n % count[order[i]]] }
 	' "$csv" >"$folder/table.$n"

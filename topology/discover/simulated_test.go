@@ -71,8 +71,8 @@ func TestSimulatedParameters(t *testing.T) {
 	if few, many := measure(1, 2<<20, 8), measure(1, 2<<20, 32); many > 2*few {
 		t.Errorf("32 repetitions take %.3g s, 8 take %.3g: want less than twice as long", many, few)
 	}
-	if one, all := measure(1, 4096, 8), measure(4, 4096, 8); all > 24*one {
-		t.Errorf("28 pairs of four nodes take %.3g s, one pair %.3g: want at most 24 times as long", all, one)
+	if one, all := measure(1, 4096, 8), measure(4, 4096, 8); all > 45*one { // 30; one after another, 63: pairs of different nodes are slower
+		t.Errorf("28 pairs of four nodes take %.3g s, one pair %.3g: want at most 45 times as long", all, one)
 	}
 }
 
