@@ -53,7 +53,7 @@ out with a warning. The table lies in TABLE-FOLDER, by default in FOLDER: jobs o
 users should not be able to write there.
 
 --from adds measurements of campaigns or of other machines. --base is a table whose
-rules hold until the samples prove another algorithm faster. --campaign takes both from
+rules hold until the samples show that another is faster. --campaign takes both from
 the folder of a campaign that tuned libtutti. update also prints how far samples differ
 from measurements of the same candidates that are older.
 
@@ -202,7 +202,7 @@ func (o *updateOptions) readCampaign() (source, error) {
 }
 
 // read reads what the flags name: the excluded algorithms, the base table (whose rules hold where no algorithm
-// is proved faster) and the sources of measurements.
+// is shown to be faster) and the sources of measurements.
 func (o *updateOptions) read() (excluded []coll.Algorithm, base libtutti.Table, sources []source, err error) {
 	for _, name := range o.exclude {
 		alg, err := coll.ParseAlgorithm(name)
