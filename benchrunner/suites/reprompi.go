@@ -88,9 +88,13 @@ type reproListing struct {
 	ranks     int
 	typeBytes int64    // factor that converts counts to bytes
 	columns   []string // of the header of results; nil before it
+	time      string   // the column of timeColumns that the rows have
 }
 
-// parseReproMPI parses ReproMPI's raw format: lines "#@key=value", a header, and rows whose columns are
+// timeColumns are the columns with a time, best first: of each call, or with --summary of all calls of a size.
+var timeColumns = []string{"runtime_sec", "median_sec", "mean_sec"}
+
+// parseReproMPI parses ReproMPI's raw and summary formats: lines "#@key=value", a header, and rows whose columns are
 // separated by white space.
 func parseReproMPI(lines iter.Seq[string]) (listing, error) {
 	l := reproListing{typeBytes: 1}
@@ -104,10 +108,11 @@ func parseReproMPI(lines iter.Seq[string]) (listing, error) {
 			}
 		case strings.HasPrefix(line, "#"):
 		case slices.Contains(fields, "test") && (slices.Contains(fields, "count") || slices.Contains(fields, "msize_bytes")):
-			if !slices.Contains(fields, "runtime_sec") {
-				return listing{}, fmt.Errorf("columns %s: want runtime_sec among them, as mpibenchmark prints without --verbose and --summary", strings.Join(fields, ", "))
+			at := slices.IndexFunc(timeColumns, func(name string) bool { return slices.Contains(fields, name) })
+			if at < 0 {
+				return listing{}, fmt.Errorf("columns %s: want one of %s among them, as mpibenchmark prints without --verbose", strings.Join(fields, ", "), strings.Join(timeColumns, ", "))
 			}
-			l.columns = fields
+			l.columns, l.time = fields, timeColumns[at]
 			l.begin()
 		case l.columns != nil && hasCallName(fields):
 			l.row(fields)
@@ -143,7 +148,7 @@ func (l *reproListing) setting(text string) error {
 	return nil
 }
 
-// row adds the time of one call. It ignores a line without a size.
+// row adds the time of one call, or of a summary. It ignores a line without a size.
 func (l *reproListing) row(fields []string) {
 	if len(fields) != len(l.columns) {
 		return
@@ -151,6 +156,7 @@ func (l *reproListing) row(fields []string) {
 	var call, time string
 	var bytes int64
 	var errorCode float64
+	calls := 1 // that the line stands for
 	for i, name := range l.columns {
 		var err error
 		switch name {
@@ -161,8 +167,10 @@ func (l *reproListing) row(fields []string) {
 		case "count":
 			bytes, err = strconv.ParseInt(fields[i], 10, 64)
 			bytes *= l.typeBytes
-		case "runtime_sec":
+		case l.time:
 			time = fields[i]
+		case "valid_nrep":
+			calls, err = strconv.Atoi(fields[i])
 		case "errorcode":
 			errorCode, err = coll.ParseNumber(fields[i])
 		}
@@ -171,12 +179,18 @@ func (l *reproListing) row(fields []string) {
 		}
 	}
 	r := l.rowOf(call, bytes)
-	if errorCode != 0 {
+	if errorCode != 0 || calls < 1 {
 		r.invalid++
-	} else if seconds, err := callTime(time); err == nil {
+		return
+	}
+	seconds, err := callTime(time)
+	switch {
+	case err != nil:
+		r.bad = cmp.Or(r.bad, err.Error())
+	case l.time == timeColumns[0]:
 		r.samples = append(r.samples, seconds)
-	} else if r.bad == "" {
-		r.bad = err.Error()
+	default:
+		r.min, r.avg, r.max, r.calls = seconds, seconds, seconds, calls
 	}
 }
 

@@ -24,6 +24,9 @@ func TestReproMPISamples(t *testing.T) {
 				for _, x := range r.samples {
 					fmt.Fprintf(&b, " %.4g", x)
 				}
+				if r.calls > 0 {
+					fmt.Fprintf(&b, " %d, median %.4g", r.calls, r.max)
+				}
 				b.WriteByte('\n')
 			}
 		}
@@ -36,7 +39,9 @@ func TestReproMPIRead(t *testing.T) {
 	s := launchOf(coll.Bcast, 2, 1, "ring", 8, 1024)
 	checkRead(t, reprompi(5), s, append(commonReadTests(raw, twoHosts, []string{"done 5 calls 2.8e-07", "done 5 calls"}), []readTest{
 		{"1.0.1", sample(t, "reprompi-1.0.1_np2_raw.txt"), twoHosts, ended, []string{"done 3 calls 1.573e-06", "done 3 calls 4.847e-06"}},
-		{"summary", sample(t, "reprompi-dev_np2_summary.txt"), twoHosts, ended, []string{"failed parse columns test, count, total_nrep", "failed parse"}},
+		{"summary", sample(t, "reprompi-dev_np2_summary.txt"), twoHosts, ended, []string{"done 50 calls 2e-07", "done 50 calls 2.0985e-06"}},
+		{"summary of no valid call", "#@nprocs=2\n test count total_nrep valid_nrep mean_sec\n MPI_Bcast 8 30 0 0\n MPI_Bcast 1024 30 30 0.5\n", twoHosts, ended, []string{"failed run all 1 calls were not synchronised", "done 30 calls 0.5"}},
+		{"summary without a time", "#@nprocs=2\n test count total_nrep valid_nrep max_sec\n MPI_Bcast 8 30 30 0.5\n", twoHosts, ended, []string{"failed parse columns test, count, total_nrep, valid_nrep, max_sec: want one of runtime_sec, median_sec, mean_sec", "failed parse"}},
 		{"cut among the calls", raw[:strings.Index(raw, "MPI_Bcast          3            8")], twoHosts, killed, []string{"not reached", "not reached"}},
 		{"crash", raw[:strings.Index(raw, "MPI_Bcast          1         1024")], twoHosts + "assert\n", crashed(9), []string{"done 5 calls", "failed run exit code 9: assert"}},
 		{"hang", raw[:strings.Index(raw, "MPI_Bcast          0         1024")], twoHosts, hung, []string{"done 5 calls", "failed run not done after"}},

@@ -35,7 +35,7 @@ func importCommand(a *app) *cobra.Command {
 		Long: `import reads outputs of benchmarks that you ran before, and writes a CSV of measurements
 and a campaign file that replays it. tutti tune --from takes the CSV, too.
 
-  OSU Micro-Benchmarks 5 to 7, IMB-MPI1, ReproMPI (raw output)
+  OSU Micro-Benchmarks 5 to 7, IMB-MPI1, ReproMPI (raw and --summary)
   any program that prints a time on a line: --pattern, as benchmark.pattern
   ompi-collectives-tuning: detail.out, and the outputs in its folders
   ACCLAiM: CSV of saved data; --algorithm has the names in its order
