@@ -274,7 +274,7 @@ func (c *checker) leaf(path []string, o treeObject) {
 	case len(o) > 1:
 		c.fault(append(slices.Clone(path), name), "%s next to a leaf: want nothing", o[1].Key)
 	case c.names != nil && !slices.Contains(c.names, name):
-		c.fault(append(slices.Clone(path), name), "%s has no such algorithm", c.lib.Source)
+		c.fault(append(slices.Clone(path), name), "no such algorithm (list of algorithms: %s)", c.lib.Source)
 	case parts == nil || strings.ToLower(parts[1]+parts[2]) != c.collective:
 		c.fault(append(slices.Clone(path), name), "not an algorithm of %s", c.collective)
 	}
