@@ -27,7 +27,7 @@ import (
 	"tutti/verify"
 )
 
-// errNotProved reports a selection that was not proved to be as good as the default. The command has
+// errNotProved reports a selection that was not shown to be at most Rules.Detect slower than the default. The command has
 // already printed the results.
 var errNotProved = errors.New("not proved")
 
