@@ -47,7 +47,7 @@
 // Some builds have algorithms of their own for shared memory within a node. No file can select such an
 // algorithm. It runs wherever the library uses a composition.
 //
-// Nonblocking collectives have algorithms in the tree, and no compositions. A schedule runs their algorithms, so no error
+// Nonblocking collectives have algorithms in the tree, and no compositions. Schedules run their algorithms, so no error
 // stack names them.
 //
 // The semantics are those of src/mpi/coll/src/csel.c in MPICH 4.0.2 to 5.0.1. Tests check them with
