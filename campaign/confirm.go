@@ -264,9 +264,9 @@ func (r *run) confirm(ctx context.Context, pairs []activelearn.Pair) error {
 	return nil
 }
 
-// logPairs writes the batch of a round, and before the first one that confirmation begins.
+// logPairs writes the batch of a round, and before the first one that confirmation begins, unless the log says so.
 func (r *run) logPairs(round int, batch []coll.Candidate, reasons []activelearn.Reason) error {
-	if !r.confirming {
+	if logged := r.past != nil && r.past.Confirmation == round; !r.confirming && !logged {
 		if err := r.append(journal.Record{Kind: journal.KindConfirm, Round: round}); err != nil {
 			return err
 		}
