@@ -14,8 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"tutti/internal/infile"
 	"tutti/journal"
 )
@@ -82,19 +80,6 @@ func (p processes) start(ctx context.Context, log, output string, args []string)
 		return nil, err
 	}
 	return &child{cmd}, nil
-}
-
-// computingNice is the niceness of campaigns that compute and measure nothing, above that of the service: a tenth of the
-// processor time that the service gets when both want all of it.
-const computingNice = 10
-
-// lowerPriority lets the threads of a process run after those of the service, so that it answers requests in time. The
-// process goes on as before if that fails.
-func (c *child) lowerPriority() {
-	own, err := unix.Getpriority(unix.PRIO_PROCESS, 0) // 20 for the niceness 0, 1 for 19
-	if err == nil {
-		_ = unix.Setpriority(unix.PRIO_PGRP, c.cmd.Process.Pid, min(20-own+computingNice, 19))
-	}
 }
 
 // run runs tutti and waits for its end. An error contains the last message in the log.

@@ -256,9 +256,6 @@ func (w *worker) launch() (*running, error) {
 		e.rest(e.Since)
 		return nil, err
 	}
-	if c, ok := p.(*child); ok && !e.measures() {
-		c.lowerPriority()
-	}
 	w.log.Info("process started", "args", args)
 	defer w.saveProcessLocked()
 	return w.watchLocked(p), nil
