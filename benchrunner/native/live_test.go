@@ -374,6 +374,13 @@ int MPI_Reduce_scatter(const void *s, void *b, const int *n, T d, MPI_Op o, C c)
 int MPI_Reduce_scatter_block(const void *s, void *b, int n, T d, MPI_Op o, C c) { return bad(PMPI_Reduce_scatter_block(s, b, n, d, o, c), b); }
 int MPI_Scan(const void *s, void *b, int n, T d, MPI_Op o, C c) { return bad(PMPI_Scan(s, b, n, d, o, c), b); }
 int MPI_Scatter(const void *s, int n, T a, void *b, int m, T d, int root, C c) { return bad(PMPI_Scatter(s, n, a, b, m, d, root, c), b); }
+#define Q MPI_Request *q
+#define DONE *q = MPI_REQUEST_NULL; return
+int MPI_Iallgather(const void *s, int n, T a, void *b, int m, T d, C c, Q) { DONE MPI_Allgather(s, n, a, b, m, d, c); }
+int MPI_Iallreduce(const void *s, void *b, int n, T d, MPI_Op o, C c, Q) { DONE MPI_Allreduce(s, b, n, d, o, c); }
+int MPI_Ialltoall(const void *s, int n, T a, void *b, int m, T d, C c, Q) { DONE MPI_Alltoall(s, n, a, b, m, d, c); }
+int MPI_Ibcast(void *b, int n, T d, int root, C c, Q) { DONE MPI_Bcast(b, n, d, root, c); }
+int MPI_Ireduce(const void *s, void *b, int n, T d, MPI_Op o, int root, C c, Q) { DONE MPI_Reduce(s, b, n, d, o, root, c); }
 `)
 	var cases []benchrunner.Case
 	for _, c := range coll.Collectives() {

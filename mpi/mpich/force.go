@@ -113,7 +113,8 @@ type knob struct {
 	isText  bool
 }
 
-// knobs lists the control variable of every parameter except k.
+// knobs lists the control variable of every parameter except k. otherDefaults lists those whose default differs between
+// collectives.
 var knobs = map[string]knob{
 	"tree_type":         {name: "TREE_TYPE", isText: true},
 	"chunk_size":        {name: "TREE_PIPELINE_CHUNK_SIZE", shipped: 8192},
@@ -121,6 +122,12 @@ var knobs = map[string]knob{
 	"is_non_blocking":   {name: "IS_NON_BLOCKING", shipped: 1},
 	"recv_pre_posted":   {name: "RECV_PRE_POST"},
 	"single_phase_recv": {name: "RECEXCH_SINGLE_PHASE_RECV"},
+}
+
+var otherDefaults = map[string]int{
+	"MPIR_CVAR_IALLREDUCE_TREE_PIPELINE_CHUNK_SIZE": 0,
+	"MPIR_CVAR_IBCAST_TREE_PIPELINE_CHUNK_SIZE":     0,
+	"MPIR_CVAR_IREDUCE_TREE_PIPELINE_CHUNK_SIZE":    -1,
 }
 
 // knobOf returns the control variable of a parameter. The variable of parameter k depends on the family of
@@ -210,7 +217,10 @@ func paramSwitches(prefix string, entries []mpi.Entry, settings []setting) []mpi
 			if !ok || k.isText || slices.ContainsFunc(out, func(s mpi.Switch) bool { return s.Name == name }) {
 				continue
 			}
-			value := k.shipped
+			value, ok := otherDefaults[name]
+			if !ok {
+				value = k.shipped
+			}
 			if i := slices.IndexFunc(settings, func(s setting) bool { return s.name == name }); i >= 0 {
 				value = settings[i].number
 			}
