@@ -134,10 +134,12 @@ func (m Limits) Until(began time.Time) time.Time {
 }
 
 // Afford returns how many of n candidates the next batch may have, at least 1: as many as the limits still allow if each
-// costs as much as the average trial so far. Without a trial it returns n.
-func (m Limits) Afford(l *Ledger, n int) int {
-	for _, b := range []struct{ used, limit float64 }{{l.CostSeconds(), m.MachineSeconds}, {l.NodeSeconds(), m.NodeSeconds}} {
-		if b.limit > 0 && b.used > 0 {
+// costs as much as the average trial so far, also in elapsed time. Without a trial it returns n.
+func (m Limits) Afford(l *Ledger, elapsed time.Duration, n int) int {
+	for _, b := range []struct{ used, limit float64 }{
+		{l.CostSeconds(), m.MachineSeconds}, {l.NodeSeconds(), m.NodeSeconds}, {elapsed.Seconds(), m.Wall.Seconds()},
+	} {
+		if b.limit > 0 && b.used > 0 && l.Trials() > 0 {
 			n = min(n, max(1, int((b.limit-b.used)/b.used*float64(l.Trials()))))
 		}
 	}

@@ -130,6 +130,34 @@ func TestLimitReached(t *testing.T) {
 	}
 }
 
+// TestAfford checks how many of 100 candidates a batch may have after four trials.
+func TestAfford(t *testing.T) {
+	s := sweep(2)
+	half, none := activelearn.NewLedger(s), activelearn.NewLedger(s)
+	measure(t, half, s.At(0)...)
+	used, nodeSeconds := half.CostSeconds(), half.NodeSeconds()
+	tests := []struct {
+		name    string
+		ledger  *activelearn.Ledger
+		limits  activelearn.Limits
+		elapsed time.Duration
+		want    int
+	}{
+		{"no limits", half, activelearn.Limits{}, time.Hour, 100},
+		{"machine time", half, activelearn.Limits{MachineSeconds: 3.01 * used}, 0, 8},
+		{"node-hours", half, activelearn.Limits{NodeSeconds: 2.01 * nodeSeconds}, 0, 4},
+		{"wall time", half, activelearn.Limits{Wall: 40 * time.Second}, 20 * time.Second, 4},
+		{"wall time nearly up", half, activelearn.Limits{Wall: 40 * time.Second}, 39 * time.Second, 1},
+		{"the least of several", half, activelearn.Limits{MachineSeconds: 3.01 * used, Wall: 40 * time.Second}, 20 * time.Second, 4},
+		{"no trial", none, activelearn.Limits{Wall: 40 * time.Second}, 20 * time.Second, 100},
+	}
+	for _, tc := range tests {
+		if got := tc.limits.Afford(tc.ledger, tc.elapsed, 100); got != tc.want {
+			t.Errorf("%s: %d candidates, want %d", tc.name, got, tc.want)
+		}
+	}
+}
+
 // TestWatchObserveAll checks that ObserveAll accepts an evaluation of few points, but requires the same
 // patience as Observe.
 func TestWatchObserveAll(t *testing.T) {

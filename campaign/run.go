@@ -227,7 +227,8 @@ func (r *run) stopped() activelearn.StopReason {
 // new candidates from an audit or the strategy. If the log has a batch for the round, ask returns that batch.
 func (r *run) ask(round int) ([]coll.Candidate, error) {
 	ledger, retry := r.result.Ledger, r.trials.next()
-	s := activelearn.State{Round: round, Want: r.spec.Limits.Afford(ledger, r.spec.Batch.Want(ledger.CandidatesMeasured())), Ledger: ledger}
+	want := r.spec.Limits.Afford(ledger, time.Since(r.began), r.spec.Batch.Want(ledger.CandidatesMeasured()))
+	s := activelearn.State{Round: round, Want: want, Ledger: ledger}
 	if logged, known := r.past.Learning(round); known {
 		batch, err := logged.Batch()
 		if err != nil {

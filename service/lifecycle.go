@@ -69,7 +69,7 @@ type outcome string
 const (
 	completed   outcome = "completed"   // the campaign's files are written
 	interrupted outcome = "interrupted" // by a signal
-	hindered    outcome = "hindered"    // by the machine: the campaign is resumed later
+	hindered    outcome = "hindered"    // by the machine or its disk: the campaign is resumed later
 	locked      outcome = "locked"      // another process works on the campaign
 	unobserved  outcome = "unobserved"  // not a child of this service: tutti resume finds out how the campaign ended
 	absent      outcome = "absent"      // no process was started, because the campaign must stop
@@ -85,6 +85,7 @@ var outcomes = map[ExitCode]outcome{
 	ExitCancelled:    interrupted,
 	ExitBusy:         locked,
 	ExitInterrupted:  hindered,
+	ExitOutput:       hindered, // the disk may have room later
 }
 
 // outcomeOf returns how a process ended, given its exit code, or the error because of which the code is unknown.

@@ -153,7 +153,7 @@ func (q *queue) publishLocked(e *entry) {
 // reasons why a queued campaign waits although its machine is free; see Campaign.WaitsFor.
 const (
 	waitsForHours   = "node-hours: those of today are spent or reserved"
-	waitsForMachine = "the machine, which hindered it: it is resumed by itself"
+	waitsForMachine = "the machine or its disk, which hindered it: it is resumed by itself"
 )
 
 // dispatchLocked starts queued campaigns on free machines, in the order of the queue. If a campaign waits

@@ -160,10 +160,10 @@ func TestOneAtATime(t *testing.T) {
 
 func TestFailure(t *testing.T) {
 	state := t.TempDir()
-	s, _ := running(t, options(t, state, base(t, "bad", fakeFile{Trials: 1, Exit: 7}), config.Base{Name: "gone", Machine: "m", File: "/nowhere"}))
+	s, _ := running(t, options(t, state, base(t, "bad", fakeFile{Trials: 1, Exit: 1}), config.Base{Name: "gone", Machine: "m", File: "/nowhere"}))
 	id := create(t, s, service.Request{Base: "bad"})
 	c := awaitState(t, s, id, service.Failed)
-	if c.Exit != 7 || !strings.Contains(c.Error, "something is wrong") {
+	if c.Exit != 1 || !strings.Contains(c.Error, "something is wrong") {
 		t.Errorf("failed campaign is %+v", c)
 	}
 	if _, err := s.Pause(id); !errors.Is(err, service.ErrState) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -180,12 +181,19 @@ func TestDiskOfCampaign(t *testing.T) {
 	}
 }
 
-// TestHindered checks that a campaign that the machine interrupts is resumed by itself, later each time, and that its machine
-// is free meanwhile.
+// TestHindered checks that a campaign that the machine or a full disk interrupts is resumed by itself, later each time, and
+// that its machine is free meanwhile.
 func TestHindered(t *testing.T) {
 	testutil.SkipShort(t)
+	for _, code := range []service.ExitCode{service.ExitInterrupted, service.ExitOutput} {
+		t.Run(strconv.Itoa(int(code)), func(t *testing.T) { checkHindered(t, code) })
+	}
+}
+
+func checkHindered(t *testing.T, code service.ExitCode) {
+	t.Helper()
 	state, clock := t.TempDir(), clockwork.NewFakeClockAt(time.Now())
-	opt := options(t, state, base(t, "b", fakeFile{Exit: 10}), base(t, "other", fakeFile{Trials: 1}))
+	opt := options(t, state, base(t, "b", fakeFile{Exit: int(code)}), base(t, "other", fakeFile{Trials: 1}))
 	opt.Clock = clock
 	s, _ := running(t, opt)
 	id := create(t, s, service.Request{Base: "b"})

@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"tutti/benchrunner"
 )
 
 // Cores returns how many ranks can run on this machine without sharing a core: the number of cores that this process
@@ -99,18 +101,5 @@ func firstLine(root fs.FS, name string) string {
 
 // threadsPerCore returns how many hardware threads the first core of a machine has.
 func threadsPerCore(root fs.FS) int {
-	n := 0
-	for part := range strings.SplitSeq(firstLine(root, "sys/devices/system/cpu/cpu0/topology/thread_siblings_list"), ",") {
-		low, high, isRange := strings.Cut(part, "-")
-		first, err := strconv.Atoi(low)
-		if err != nil {
-			continue
-		}
-		last, err := strconv.Atoi(high)
-		if !isRange || err != nil || last < first {
-			last = first
-		}
-		n += last - first + 1
-	}
-	return max(1, n)
+	return max(1, benchrunner.CountCPUs(firstLine(root, "sys/devices/system/cpu/cpu0/topology/thread_siblings_list")))
 }

@@ -3,7 +3,6 @@ package slurm
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,16 +54,37 @@ func (n *node) keep(effective int) {
 	}
 }
 
-var effectiveForm = regexp.MustCompile(`(?m)^NodeName=(\S+) .*\bCPUEfctv=([0-9]{1,9})\b`)
-
-// effectiveCPUs returns the number of CPUs that jobs get on each node (CPUEfctv). Slurm before 22.05 does not report it.
+// effectiveCPUs returns the number of CPUs that jobs get on each node that Slurm reports it for.
 func (s *Scheduler) effectiveCPUs(ctx context.Context) (map[string]int, error) {
 	out, err := s.query(ctx, "scontrol", "--oneliner", "show", "nodes")
 	cpus := map[string]int{}
-	for _, m := range effectiveForm.FindAllStringSubmatch(out, -1) {
-		cpus[m[1]], _ = strconv.Atoi(m[2]) // the pattern allows digits only
+	for line := range strings.Lines(out) {
+		if name, n := effectiveOf(line); n > 0 {
+			cpus[name] = n
+		}
 	}
 	return cpus, err
+}
+
+// effectiveOf reads how many CPUs jobs get on a node from its line of scontrol: CPUEfctv or, before Slurm 22.05, all CPUs
+// without the specialised ones. It is 0 if the line does not say.
+func effectiveOf(line string) (name string, cpus int) {
+	field := map[string]string{}
+	for text := range strings.FieldsSeq(line) {
+		key, value, _ := strings.Cut(text, "=")
+		if _, known := field[key]; !known { // a comment may look like a field
+			field[key] = value
+		}
+	}
+	number := func(key string) int {
+		n, _ := strconv.Atoi(field[key]) // a missing number is 0
+		return n
+	}
+	if n := number("CPUEfctv"); n > 0 {
+		return field["NodeName"], n
+	}
+	kept := max(number("CoreSpecCount")*max(1, number("ThreadsPerCore")), benchrunner.CountCPUs(field["CPUSpecList"]))
+	return field["NodeName"], max(0, number("CPUTot")-kept)
 }
 
 // coresOf returns the number of cores of a node. Slurm counts each hardware thread as a CPU, unless the site's

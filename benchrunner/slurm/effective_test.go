@@ -17,8 +17,24 @@ func TestKeep(t *testing.T) {
 			t.Errorf("%d CPUs, %d cores, %d effective: %d cores, want %d", tc.cpus, tc.cores, tc.effective, n.cores, tc.want)
 		}
 	}
-	const text = "NodeName=n1 Arch=x86_64 CoresPerSocket=4 \n   CPUAlloc=0\nNodeName=n2 Arch=x86_64 CPUAlloc=0 CPUEfctv=6 CPUTot=8 CPULoad=0.1\n"
-	if m := effectiveForm.FindAllStringSubmatch(text, -1); len(m) != 1 || m[0][1] != "n2" || m[0][2] != "6" {
-		t.Errorf("CPUEfctv = %v, want 6 of n2", m)
+}
+
+// TestEffectiveOf reads lines of scontrol of several releases of Slurm.
+func TestEffectiveOf(t *testing.T) {
+	tests := []struct {
+		name, line string
+		want       int
+	}{
+		{"22.05", "NodeName=n2 Arch=x86_64 CoresPerSocket=4 CPUAlloc=0 CPUEfctv=6 CPUTot=8 CPULoad=0.1 CoreSpecCount=1 ThreadsPerCore=2", 6},
+		{"20.11, nothing specialised", "NodeName=n2 Arch=x86_64 CPUAlloc=0 CPUTot=8 CPULoad=0.1 ThreadsPerCore=2", 8},
+		{"20.11, cores", "NodeName=n2 CPUAlloc=0 CPUTot=8 ThreadsPerCore=2 CoreSpecCount=1 CPUSpecList=6-7", 6},
+		{"20.11, CPUs", "NodeName=n2 CPUAlloc=0 CPUTot=128 ThreadsPerCore=2 CPUSpecList=0-1,64-65", 124},
+		{"a comment", "NodeName=n2 CPUTot=8 CPUEfctv=7 Comment=set CPUEfctv=1 by hand", 7},
+		{"no numbers", "NodeName=n2 Arch=x86_64", 0},
+	}
+	for _, tc := range tests {
+		if name, n := effectiveOf(tc.line); name != "n2" || n != tc.want {
+			t.Errorf("%s: %d CPUs of %s, want %d of n2", tc.name, n, name, tc.want)
+		}
 	}
 }
