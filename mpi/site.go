@@ -144,7 +144,7 @@ func (t SiteTable) Select(found []SiteSetting) []SiteSetting {
 		s.Effect, s.Neutral = rows[i].effect, rows[i].neutral
 		out = append(out, s)
 	}
-	slices.SortFunc(out, func(a, b SiteSetting) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(out, func(a, b SiteSetting) int { return strings.Compare(a.Name, b.Name) }) // the first of a name counts
 	return slices.CompactFunc(out, func(a, b SiteSetting) bool { return a.Name == b.Name })
 }
 

@@ -22,7 +22,7 @@ const (
 func TestSiteRefused(t *testing.T) {
 	t.Parallel()
 	tests := []struct{ name, params, launcher, want string }{
-		{"coll/tuned is left out", "coll = ^tuned,hcoll\n", "", "coll/tuned, which runs the algorithms that tutti selects, is not loaded: OMPI_MCA_coll=^tuned,hcoll (DIR/params.conf:1)"},
+		{"coll/tuned is left out", "coll = ^tuned,hcoll\n", "", "coll/tuned cannot run the algorithms that tutti selects: OMPI_MCA_coll=^tuned,hcoll (DIR/params.conf:1)"},
 		{"a pin among the launcher's arguments", "", "\n    launcher_args: [--mca, coll_tuned_bcast_algorithm, '3']", "OMPI_MCA_coll_tuned_bcast_algorithm=0 does not turn it off"},
 	}
 	for _, tc := range tests {

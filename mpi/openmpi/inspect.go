@@ -64,7 +64,7 @@ func (library) Inspect(ctx context.Context, b mpi.Installed) mpi.Inspection {
 	i := mpi.Inspection{Checks: info.checks}
 	for _, s := range (library{}).Settings(b.Environ, info.text) {
 		if s.Effect == mpi.PreventsTuning {
-			return unknown("coll/tuned, which runs the algorithms that tutti selects, is not loaded: "+s.String(), "remove it from the setting")
+			return unknown("coll/tuned cannot run the algorithms that tutti selects: "+s.String(), "change or remove the setting")
 		}
 		i.Site = append(i.Site, s)
 	}

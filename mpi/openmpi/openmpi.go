@@ -21,7 +21,7 @@ var tried = []string{"4.1.4", "5.0.7", "6.0.0rc2"}
 
 func (library) Facts() mpi.Facts {
 	return mpi.Facts{
-		Prevents: "coll/tuned, which runs the algorithms that tutti selects, is not loaded",
+		Prevents: "coll/tuned cannot run the algorithms that tutti selects",
 		Files:    []string{classicName, newerName, hanName, snippetName, mpi.CshName(snippetName), layoutDir + "/*"},
 		Lister:   []string{tool, "--parsable", "--param", "coll", "all", "--level", "9"}, Control: "coll",
 		Name: "openmpi", Title: "Open MPI", Family: "openmpi", TestedRelease: tried[0], TestedReleases: tried[1:], Observation: mpi.ByTrace, Lists: true,

@@ -17,6 +17,9 @@ var siteText string
 
 var siteTable = mpi.NewSiteTable(siteText, func(c coll.Collective) string { return string(c) })
 
+// overrideFile is the parameter file whose values outrank the environment (mca_base_var.c).
+const overrideFile = "openmpi-mca-params-override.conf"
+
 // absentTuned is the name of the setting of an installation that has no component coll/tuned.
 const absentTuned = "coll/tuned"
 
@@ -37,6 +40,11 @@ func (library) Settings(environ []string, listing string) []mpi.SiteSetting {
 			out[i].Effect = mpi.PreventsTuning
 		}
 		out[i].Name = mcaPrefix + s.Name
+	}
+	for _, s := range listed.settings { // no program can turn dynamic rules on
+		if mcaPrefix+s.Name == dynamicRules.Name && s.Value == "false" && strings.Contains(s.Source, overrideFile) {
+			out = append(out, mpi.SiteSetting{Name: dynamicRules.Name, Value: s.Value, Source: s.Source, Effect: mpi.PreventsTuning})
+		}
 	}
 	if len(listed.components) > 0 && !listed.components["tuned"] {
 		out = append(out, mpi.SiteSetting{Name: absentTuned, Value: "absent", Source: tool, Effect: mpi.PreventsTuning})

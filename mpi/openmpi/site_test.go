@@ -24,6 +24,7 @@ mca:coll:tuned:param:coll_tuned_dynamic_rules_filename:value:/site.rules
 mca:coll:tuned:param:coll_tuned_dynamic_rules_filename:source:file (/etc/openmpi/openmpi-mca-params.conf:4)
 mca:coll:tuned:param:coll_tuned_bcast_algorithm:value:ignore
 mca:coll:tuned:param:coll_tuned_bcast_algorithm:source:environment`
+	const dynamicOff = "mca:coll:tuned:param:coll_tuned_use_dynamic_rules:value:false\nmca:coll:tuned:param:coll_tuned_use_dynamic_rules:source:"
 	tests := []struct {
 		name, listing string
 		environ       []string
@@ -43,6 +44,18 @@ mca:coll:tuned:param:coll_tuned_bcast_algorithm:source:environment`
 		{"a list with tuned", "", []string{"OMPI_MCA_coll=tuned,basic"}, []string{"default OMPI_MCA_coll=tuned,basic (environment)"}},
 		{"a list without hcoll", "", []string{"OMPI_MCA_coll=^hcoll"}, []string{"default OMPI_MCA_coll=^hcoll (environment)"}},
 		{"no tuned installed", `mca:coll:basic:version:"mca:2.1.0"`, nil, []string{"prevents coll/tuned=absent (ompi_info)"}},
+		{"a parameter of an algorithm", "", []string{"OMPI_MCA_coll_tuned_alltoall_algorithm_segmentsize=4096", "OMPI_MCA_COLL_TUNED_PRIORITY=3"}, []string{
+			"default OMPI_MCA_coll_tuned_alltoall_algorithm_segmentsize=4096 (environment)",
+		}},
+		{"the user's file", "mca:coll:tuned:param:coll_tuned_priority:value:5\nmca:coll:tuned:param:coll_tuned_priority:source:file (/home/me/.openmpi/mca-params.conf:2)", nil, []string{
+			"component OMPI_MCA_coll_tuned_priority=5 (/home/me/.openmpi/mca-params.conf:2)",
+		}},
+		{"dynamic rules off in a file", dynamicOff + "file (/etc/openmpi/openmpi-mca-params.conf:1)", nil, nil},
+		{"dynamic rules off in the file that outranks the environment", dynamicOff + "file (/etc/openmpi/openmpi-mca-params-override.conf:1)",
+			[]string{"OMPI_MCA_coll_tuned_use_dynamic_rules=1"}, []string{
+				"default OMPI_MCA_coll_tuned_use_dynamic_rules=1 (environment)",
+				"prevents OMPI_MCA_coll_tuned_use_dynamic_rules=false (/etc/openmpi/openmpi-mca-params-override.conf:1)",
+			}},
 		{"by MPI_T", "cvar coll_tuned_dynamic_rules_filename=/x\ncvar coll_tuned_priority=30\ncvar coll=", nil, []string{
 			"file OMPI_MCA_coll_tuned_dynamic_rules_filename=/x (parameter file)",
 		}},
@@ -144,7 +157,7 @@ func TestInspectSite(t *testing.T) {
 	const tuned = "mca:coll:tuned:version:\"mca:2.1.0\"\nmca:coll:tuned:param:coll_tuned_bcast_algorithm:enumerator:value:1:basic_linear\n"
 	for text, want := range map[string]string{
 		tuned + "mca:coll:adapt:param:coll_adapt_priority:value:60\nmca:coll:adapt:param:coll_adapt_priority:source:file (/etc/x.conf:1)\n": "OMPI_MCA_coll_adapt_priority=60 (/etc/x.conf:1)",
-		tuned + "mca:coll:base:param:coll:value:^tuned\nmca:coll:base:param:coll:source:environment\n":                                      "coll/tuned, which runs the algorithms that tutti selects, is not loaded: OMPI_MCA_coll=^tuned (environment)",
+		tuned + "mca:coll:base:param:coll:value:^tuned\nmca:coll:base:param:coll:source:environment\n":                                      "coll/tuned cannot run the algorithms that tutti selects: OMPI_MCA_coll=^tuned (environment)",
 	} {
 		i := Library.Inspect(t.Context(), mpi.Installed{Version: "4.1.4", Tools: printed(text)})
 		got := i.Fault
