@@ -128,7 +128,7 @@ func invalidTables() map[string]string {
 		"a NUL byte":                string(sealed("tutti-table 1\n#\x00\n")),
 	}
 	for from, to := range map[string]string{
-		"bcast": "bcasts", "ranks 2-4": "ranks 4-2", "ppn 1": "ppn 0", "0-8": "00-8", "2-4": "2-2147483648", "bytes 0-8": "bytes 0-4611686018427387905",
+		"bcast": "bcasts", "ranks 2-4": "ranks 4-2", "ppn 1": "ppn 0", "0-8": "00-8", "bcast ranks": "ibcast ranks", "2-4": "2-2147483648", "bytes 0-8": "bytes 0-4611686018427387905",
 		"binomial": "ring", "binomial\n": "binomial(segsize=0)\n", "binomial\n\n": "binomial \n", " ppn": "  ppn", "0-8 ": "0-8  ", "1-1": "+1-1",
 		"binomial ": "binomial()", "bytes 0": "bytes 99999999999999999999",
 	} {

@@ -110,7 +110,7 @@ func (p *parser) activation(text string) error {
 	}
 	var key activationKey
 	var err error
-	if key.collective, err = coll.ParseCollective(word[1]); err != nil {
+	if key.collective, err = parseCollective(word[1]); err != nil {
 		return err
 	}
 	if key.algorithm, err = coll.ParseAlgorithm(word[2]); err != nil {
@@ -168,7 +168,7 @@ func scopeOf(line string) (r Scope, rest string, err error) {
 	if word == nil {
 		return r, "", errors.New("want COLLECTIVE ranks LOW-HIGH ppn LOW-HIGH [order block|cyclic] bytes LOW-HIGH ALGORITHM")
 	}
-	if r.Collective, err = coll.ParseCollective(word[1]); err != nil {
+	if r.Collective, err = parseCollective(word[1]); err != nil {
 		return r, "", err
 	}
 	r.Order = coll.Order(word[6])

@@ -45,6 +45,20 @@ type Scope struct {
 	Bytes      Range           `json:"bytes"`
 }
 
+// Collectives returns the collectives that libtutti serves: the blocking ones, in alphabetical order.
+func Collectives() []coll.Collective {
+	return slices.DeleteFunc(coll.Collectives(), coll.Collective.Nonblocking)
+}
+
+// parseCollective returns the collective with the name s. The error says what is allowed.
+func parseCollective(s string) (coll.Collective, error) {
+	c, err := coll.ParseCollective(s)
+	if err == nil && c.Nonblocking() {
+		return "", fmt.Errorf("libtutti has no algorithms for %s: want a blocking collective", c)
+	}
+	return c, err
+}
+
 // Everywhere returns a scope that limits only the collective: it contains every communicator and message size.
 func Everywhere(c coll.Collective) Scope {
 	return Scope{Collective: c, Ranks: Range{1, math.MaxInt32}, PPN: Range{1, math.MaxInt32}, Bytes: Range{0, maxBytes}}

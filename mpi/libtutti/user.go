@@ -111,7 +111,7 @@ func (e userEntry) user() (u mpi.User, err error) {
 	if u.Name = text(e.Name[:]); !userName.MatchString(u.Name) || len(u.Name) == len(e.Name) {
 		return u, errors.New("want a name of letters, digits and _")
 	}
-	if u.Collective, err = coll.ParseCollective(text(e.Collective[:])); err != nil {
+	if u.Collective, err = parseCollective(text(e.Collective[:])); err != nil {
 		return u, fmt.Errorf("want a collective like reduce_scatter: %w", err)
 	}
 	if e.Needs >= 1<<userNeeds || e.MinRanks < 0 || e.MaxRanks < 0 {
