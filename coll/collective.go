@@ -53,6 +53,11 @@ func ParseCollective(s string) (Collective, error) {
 	return "", fmt.Errorf("unknown collective %q: want one of %s", s, strings.Join(names, ", "))
 }
 
+// BlockingCollectives returns the collectives without the nonblocking ones, in alphabetical order.
+func BlockingCollectives() []Collective {
+	return slices.DeleteFunc(Collectives(), Collective.Nonblocking)
+}
+
 // Blocking returns the blocking form of a collective: allreduce for iallreduce.
 func (c Collective) Blocking() Collective {
 	switch c {

@@ -26,7 +26,7 @@ func TestCollectives(t *testing.T) {
 		if strings.ToLower(number) != name || strings.ToLower(function) != name {
 			t.Errorf("%s and %s stand for %s", number, function, name)
 		}
-		if strings.Contains(properties, "STARTS") {
+		if strings.Contains(properties, "OVERLAPS") {
 			got = append(got, "i"+name)
 		}
 		got = append(got, line(name, counts == "COUNTED", strings.Contains(properties, "REDUCES"), strings.Contains(properties, "SYNCHRONIZES")))

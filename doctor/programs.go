@@ -169,7 +169,7 @@ func (x *launcherTester) starter(lib *Library) *trial {
 // the pattern.
 func others(path, pattern string) string {
 	var absent []string
-	blocking := slices.DeleteFunc(coll.Collectives(), coll.Collective.Nonblocking)
+	blocking := coll.BlockingCollectives()
 	for _, c := range blocking {
 		if name := strings.Replace(pattern, "*", string(c), 1); !isProgram(filepath.Join(filepath.Dir(path), name)) {
 			absent = append(absent, name)

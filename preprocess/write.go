@@ -17,8 +17,8 @@ import (
 )
 
 // WriteTable writes measurements as CSV, sorted by candidate and time. ReadTable reads the same
-// measurements from it. The columns low_us, high_us and samples are written if any measurement has them, and so is beside_us. It
-// returns an error for an invalid measurement.
+// measurements from it. The columns low_us, high_us and samples are written if any measurement has them, and so is
+// beside_us. It returns an error for an invalid measurement.
 func WriteTable(w io.Writer, ms []coll.Measurement) error {
 	for _, m := range ms {
 		if err := writable(m); err != nil {

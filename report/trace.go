@@ -346,9 +346,7 @@ func (g *Gains) Of(trace preprocess.Trace) TraceGain {
 	var all, blocking traceLine
 	for _, c := range trace.Calls {
 		all.add(c, g)
-	}
-	for _, c := range preprocess.Tunable(slices.Clone(trace.Calls)) {
-		if !c.Collective.Nonblocking() { // computation may hide the others
+		if slices.Contains(coll.BlockingCollectives(), c.Collective) { // computation may hide the others
 			blocking.add(c, g)
 		}
 	}

@@ -66,7 +66,7 @@ composed() {
 	TABLE="$work/parts" ours "$@" allreduce 2048,65536 allgather halving_allgather alltoall_allgather | sed 's/,ours,/,ours by the table,/'
 }
 
-# tuned prints table 1 of Faraj and Yuan (ICS 2005): their routines on their topologies (a), (b) and (c), beside those of LAM and
+# tuned prints table 1 of Faraj and Yuan (ICS 2005): their routines on their topologies (a), (b) and (c), and those of LAM and
 # MPICH (scripts/tuned-simulated.awk). The allgather and the alltoall that are tuned first serve the composed allreduces.
 tuned() {
 	sizes=16,128,1024,8192,32768,131072

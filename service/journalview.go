@@ -235,7 +235,7 @@ func (v *journalView) goesOnLocked() (out []string) {
 		}
 		why := v.criteria.Unmet(v.latest[p])
 		if v.confirms {
-			why = "its selections are measured beside the library's default"
+			why = "its selections are compared with the library's default"
 		}
 		if why != "" {
 			out = append(out, p.String()+": "+why)

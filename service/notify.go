@@ -85,9 +85,9 @@ const (
 	noticeInterval = 2 * time.Minute
 )
 
-// notifier tells the receivers of the service file about campaigns. It reads the feed of the service, and never holds up
-// a campaign. A file has the number of the last event that each receiver was told about or that no attempt could tell it:
-// the next service goes on there.
+// notifier sends notices about campaigns to the receivers of the service file. It reads the feed of the service, and never holds up
+// a campaign. A file has the number of the last event for each receiver of which the notice was sent or given up: the next
+// service goes on there.
 type notifier struct {
 	opt   *Options
 	feed  Feed
@@ -95,24 +95,24 @@ type notifier struct {
 	first time.Duration // between the first two attempts
 
 	mu   sync.Mutex
-	told map[string]int64 // by receiver
+	last map[string]int64 // number of the last event that is dealt with, by receiver
 }
 
-// newNotifier returns a notifier. A new receiver is told about later events only.
+// newNotifier returns a notifier. A new receiver gets notices of later events only.
 func newNotifier(opt *Options, feed Feed) *notifier {
 	n := &notifier{opt: opt, feed: feed, path: filepath.Join(opt.State, noticesFile), first: time.Second}
-	if n.told, _ = readOrSetAside[map[string]int64](n.path, opt.Log); n.told == nil {
-		n.told = map[string]int64{}
+	if n.last, _ = readOrSetAside[map[string]int64](n.path, opt.Log); n.last == nil {
+		n.last = map[string]int64{}
 	}
 	for _, r := range opt.Notify {
-		if last, known := n.told[r.Name]; !known || last > feed.Last() {
-			n.told[r.Name] = feed.Last()
+		if last, known := n.last[r.Name]; !known || last > feed.Last() {
+			n.last[r.Name] = feed.Last()
 		}
 	}
 	return n
 }
 
-// start tells each receiver about events until ctx is cancelled.
+// start sends notices to each receiver until ctx is cancelled.
 func (n *notifier) start(ctx context.Context, tasks *sync.WaitGroup) {
 	for _, r := range n.opt.Notify {
 		tasks.Go(func() {
@@ -127,12 +127,12 @@ func (n *notifier) start(ctx context.Context, tasks *sync.WaitGroup) {
 	}
 }
 
-// catchUp tells a receiver about all events that it does not know. It returns a channel that is closed when there may be
-// more.
+// catchUp sends a receiver the notices of all events that it has not got. It returns a channel that is closed when there
+// may be more.
 func (n *notifier) catchUp(ctx context.Context, r config.Receiver) <-chan struct{} {
 	defer n.opt.recoverFrom("the notices to " + r.Name)
 	n.mu.Lock()
-	last := n.told[r.Name]
+	last := n.last[r.Name]
 	n.mu.Unlock()
 	for {
 		events, grown := n.feed.After(last, 0)
@@ -140,7 +140,7 @@ func (n *notifier) catchUp(ctx context.Context, r config.Receiver) <-chan struct
 			return grown
 		}
 		for _, e := range events {
-			if n.tell(ctx, r, e); ctx.Err() != nil {
+			if n.notify(ctx, r, e); ctx.Err() != nil {
 				return grown
 			}
 			last = e.Seq
@@ -148,13 +148,13 @@ func (n *notifier) catchUp(ctx context.Context, r config.Receiver) <-chan struct
 	}
 }
 
-// tell tells a receiver about an event, if the receiver wants to know it. It tries again after a failure that may pass. At
-// last it logs the failure.
-func (n *notifier) tell(ctx context.Context, r config.Receiver, e Event) {
+// notify sends a receiver the notice of an event, if the event is of a state that the receiver asked for. It tries again
+// after a failure that may pass. At last it logs the failure.
+func (n *notifier) notify(ctx context.Context, r config.Receiver, e Event) {
 	var c Campaign
 	if e.Type != campaignEvent || json.Unmarshal(e.Data, &c) != nil || !slices.Contains(r.States, string(c.State)) {
 		n.mu.Lock()
-		n.told[r.Name] = e.Seq
+		n.last[r.Name] = e.Seq
 		n.mu.Unlock()
 		return
 	}
@@ -166,15 +166,15 @@ func (n *notifier) tell(ctx context.Context, r config.Receiver, e Event) {
 			backoff.WithBackOff(intervals), backoff.WithMaxTries(noticeTries), backoff.WithMaxElapsedTime(0))
 	}
 	if ctx.Err() != nil {
-		return // the next service tells it
+		return // the next service sends it
 	}
 	if err != nil {
 		n.opt.Log.Error("receiver not notified", "receiver", r.Name, "campaign", c.ID, "state", c.State, "error", err)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.told[r.Name] = e.Seq
-	if err := writeJSON(n.path, n.told); err != nil {
+	n.last[r.Name] = e.Seq
+	if err := writeJSON(n.path, n.last); err != nil {
 		n.opt.Log.Error("notice not saved: the next service may repeat it", "receiver", r.Name, "error", err)
 	}
 }

@@ -167,22 +167,17 @@ func (q *queue) request(id string, a action) (Campaign, error) {
 	switch {
 	case to == "":
 		return Campaign{}, fmt.Errorf("%w: campaign %s is %s", ErrState, id, e.State)
-	case a == verifyAction && (e.Verify || e.Verifying) && to == e.State:
-		return e.current(), nil
-	case to == e.State && a != verifyAction && (to != Stopping || a == pauseAction || e.Goal == goals[a]):
+	case to == e.State && e.fulfils(a):
 		return e.current(), nil
 	}
 	if err := q.checkActionLocked(e, a); err != nil {
 		return Campaign{}, err
 	}
-	err = q.changeLocked(e, func(s *stored) {
-		if a == verifyAction {
-			e.takeVerify(s)
-		} else {
-			s.take(a, to, q.opt.Clock.Now())
-		}
-	})
-	if err != nil {
+	with := func(s *stored) { s.take(a, to, q.opt.Clock.Now()) }
+	if a == verifyAction {
+		with = e.takeVerify
+	}
+	if err := q.changeLocked(e, with); err != nil {
 		return Campaign{}, err
 	}
 	switch {
@@ -194,6 +189,14 @@ func (q *queue) request(id string, a action) (Campaign, error) {
 		startWorker(q, e, false)
 	}
 	return e.current(), nil
+}
+
+// fulfils reports whether a request that keeps the state changes nothing else.
+func (s *stored) fulfils(a action) bool {
+	if a == verifyAction {
+		return s.Verify || s.Verifying
+	}
+	return s.State != Stopping || a == pauseAction || s.Goal == goals[a]
 }
 
 // take sets the state that follows a request, unless it is verifyAction.

@@ -25,7 +25,7 @@ import (
 //	events.jsonl              events of the service itself
 //	schedule.json             last decision about each base
 //	quota.json                spending of drift measurements and of deleted campaigns
-//	notices.json              last event that each receiver of notices was told about
+//	notices.json              last event for each receiver of notices
 //	cookie.key                signs login cookies, see package api
 //	campaigns/ID/campaign.json, log.txt, results/journal.jsonl, ...
 //	deleted/                  campaigns that are being deleted

@@ -1,8 +1,6 @@
 package service
 
 import (
-	"encoding/json"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -11,7 +9,6 @@ import (
 
 	"tutti/campaign/export"
 	"tutti/campaign/verification"
-	"tutti/internal/infile"
 	"tutti/report"
 )
 
@@ -25,26 +22,14 @@ type Verdict struct {
 	Command    string `json:"command,omitempty"` // the next one, in a shell on the host of the service; empty: nothing is left to do
 }
 
-// maxReport is the largest report whose verdicts are read, in bytes.
-const maxReport = 1 << 30
-
 // readVerdicts returns the verdicts in the report of a campaign.
 func readVerdicts(results string) ([]Verdict, error) {
-	content, err := infile.Read(filepath.Join(results, export.ReportJSON), maxReport)
-	if err != nil {
-		return nil, err
-	}
-	var f struct {
-		Libraries []report.LibraryFacts `json:"libraries"`
-	}
-	if err := json.Unmarshal(content, &f); err != nil {
-		return nil, fmt.Errorf("%s: %w", export.ReportJSON, err)
-	}
+	all, err := export.StoredVerdicts(results)
 	var out []Verdict
-	for _, v := range (report.Facts{Libraries: f.Libraries}).Verdicts() {
+	for _, v := range all {
 		out = append(out, Verdict{v, v.GainText(), v.SlowerText(), v.Cost.Text(), v.Next.In(shellescape.Quote(results))})
 	}
-	return out, nil
+	return out, err
 }
 
 // brief returns the campaign without the points of its verdicts, as lists and events show it.

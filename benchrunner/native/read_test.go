@@ -282,7 +282,7 @@ func TestReadNoise(t *testing.T) {
 	}
 }
 
-// TestReadBeside checks the time of a nonblocking call with computation beside it.
+// TestReadBeside checks the time of a nonblocking call with computation before the wait.
 func TestReadBeside(t *testing.T) {
 	s := start(one(coll.Iallreduce, 64, "library_default"))
 	out := benchrunner.Output{Ended: true, Wall: 2 * time.Second, Stdout: []byte(hello + begin(0) + result(0, `,"beside":3e-6`) + `{"event":"end","cases":1}` + "\n")}

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -39,7 +40,22 @@ func Stored(dir, version string) (report.Facts, bool) {
 	return f, true
 }
 
-// maxStored is the largest size of a report that Stored reads, in bytes. A million points take about 300 MB.
+// StoredVerdicts returns the verdicts in the report of a folder, whether or not its journal has grown since.
+func StoredVerdicts(dir string) ([]report.Verdict, error) {
+	text, err := infile.Read(filepath.Join(dir, ReportJSON), maxStored)
+	if err != nil {
+		return nil, err
+	}
+	var f struct {
+		Libraries []report.LibraryFacts `json:"libraries"`
+	}
+	if err := json.Unmarshal(text, &f); err != nil {
+		return nil, fmt.Errorf("%s: %w", ReportJSON, err)
+	}
+	return report.Facts{Libraries: f.Libraries}.Verdicts(), nil
+}
+
+// maxStored is the largest size of a report that is read, in bytes. A million points take about 300 MB.
 const maxStored = 1 << 30
 
 // sumOf returns the SHA-256 of the names and contents of files in a folder. The path of the folder, which the files

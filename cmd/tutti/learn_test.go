@@ -77,7 +77,7 @@ func TestOnlineAlltoallv(t *testing.T) {
 func TestOnlineUpdate(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "learned[1]")
 	table, stdout, _ := updateFolder(t, folder)
-	if stdout != "calls 0, jobs 0\n" || len(table.Rules) != 0 || len(table.Mixes) != len(libtutti.Collectives()) {
+	if stdout != "calls 0, jobs 0\n" || len(table.Rules) != 0 || len(table.Mixes) != len(coll.BlockingCollectives()) {
 		t.Errorf("of nothing: %d rules, %d mixes, want none and one for each collective: %s", len(table.Rules), len(table.Mixes), stdout)
 	}
 
@@ -254,7 +254,7 @@ func TestLiveLearn(t *testing.T) {
 			t.Errorf("no %s in\n%s", want, stdout)
 		}
 	}
-	if len(table.Rules) != 8 || len(table.Mixes) != 8+len(libtutti.Collectives()) {
+	if len(table.Rules) != 8 || len(table.Mixes) != 8+len(coll.BlockingCollectives()) {
 		t.Errorf("%d rules, %d mixes", len(table.Rules), len(table.Mixes))
 	}
 

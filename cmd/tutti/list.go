@@ -139,6 +139,9 @@ func finishedIn(folder string) (listedCampaign, bool) {
 		return listedCampaign{}, false
 	}
 	facts, ok := export.Stored(folder, version)
+	if !ok || len(facts.Problems) != len(problems) {
+		return listedCampaign{}, false
+	}
 	c := listedCampaign{
 		Folder: displayPath(folder), Campaign: header.Campaign, Activity: "finished", Created: header.Created.UTC().Truncate(time.Second),
 		Problems: len(problems), Stopped: map[string]int{}, Verdicts: facts.Verdicts(),
@@ -149,7 +152,7 @@ func finishedIn(folder string) (listedCampaign, bool) {
 		}
 		c.Stopped[p.Stop]++
 	}
-	return c, ok && len(facts.Problems) == len(problems)
+	return c, true
 }
 
 func (a *app) printCampaigns(all []listedCampaign) {

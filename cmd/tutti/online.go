@@ -270,7 +270,7 @@ func (f feasibleAlgorithms) at(point coll.Point) []coll.Algorithm {
 // mixes returns entries for calls of which the table has no samples. Each such call runs one of all
 // algorithms, drawn with equal probability.
 func (f feasibleAlgorithms) mixes() (out []libtutti.Mix) {
-	for _, c := range libtutti.Collectives() {
+	for _, c := range coll.BlockingCollectives() {
 		all := f.of(c)
 		out = append(out, libtutti.Mix{Scope: libtutti.Everywhere(c), Choices: libtutti.NewChoices(all, slices.Repeat([]float64{1}, len(all)), nil)})
 	}

@@ -12,7 +12,7 @@ enum {
     MOST = 1000,     /* most calls of a block */
     FEW = 6,         /* calls after which a case can be aborted: the fewest with an interval of the median */
     BAD_BLOCKS = 2,  /* blocks with many late starts after which a case uses barriers */
-    BESIDE_LEAST = 3, /* fewest and most calls with computation beside them */
+    BESIDE_LEAST = 3, /* fewest and most calls with computation before the wait */
     BESIDE_MOST = 10,
     NO_CLOCK = 3,    /* number of such cases in a row after which all cases use barriers */
     MEMORY_SHARE = 2 /* the buffers of a case may use 1/MEMORY_SHARE of a node's memory */
@@ -25,7 +25,7 @@ enum {
 #define SLACK_LEAST 5e-6
 #define SLACK_MOST 1e-3
 #define WARMUP_SHARE 0.25 /* of the time for a case */
-#define BESIDE_SHARE 0.25 /* of the time for a case: calls with computation beside them */
+#define BESIDE_SHARE 0.25 /* of the time for a case: calls with computation before the wait */
 #define OTHERS_BYTES (1 << 20) /* if a process's buffers are larger, other forms of a call are checked with fewer elements */
 
 typedef struct best {
@@ -62,7 +62,7 @@ typedef struct {
     int n, late, bad, clock, failed, blocks;
     const char *stop;
     summary sum;
-    double beside; /* seconds of a call with computation beside it; 0: not measured */
+    double beside; /* seconds of a call with computation before the wait; 0: not measured */
     const char *how; /* how the algorithm was detected */
     char seen[WHY];
 } task;

@@ -23,8 +23,8 @@
  *     check yes|no     whether the data are checked
  * and the cases, numbers ascending:
  *     case NUMBER COLLECTIVE BYTES same|new [run=ALGORITHM] [VARIABLE=INTEGER ...]
- * COLLECTIVE is a name such as allreduce, or iallreduce for the nonblocking call. BYTES is the part of one process for allgather, allgatherv, alltoall, alltoallv, gather and scatter, and the whole message
- * otherwise. With "new", a communicator is created after the variables are written. "run" selects an algorithm of libtutti. */
+ * COLLECTIVE is a name such as allreduce, or iallreduce for the nonblocking call. BYTES is the part of one process for
+ * allgather, allgatherv, alltoall, alltoallv, gather and scatter, and the whole message otherwise. With "new", a communicator is created after the variables are written. "run" selects an algorithm of libtutti. */
 
 #define SPACE " \t\r"
 #define SETTINGS 0x3ff /* a bit for each setting */

@@ -12,22 +12,22 @@ enum {
     ROOTED = 2,       /* one rank, the root, has the data before or after the call */
     VECTOR = 4,       /* each rank has a count of its own */
     SYNCHRONIZES = 8, /* every rank enters the call before any rank leaves it */
-    STARTS = 16,      /* EACH_START has its nonblocking form */
+    OVERLAPS = 16,    /* its nonblocking form, which computation can overlap, is in EACH_START */
 };
 
 /* Applies X(number, Name, name, counts, properties) to the collectives in alphabetical order. Name is the name in MPI's
  * functions. `counts` is COUNTED if calls have a count of elements, else UNCOUNTED. The list in Go is coll.Collectives. */
 #define EACH_COLLECTIVE(X) \
-    X(ALLGATHER, Allgather, allgather, COUNTED, SYNCHRONIZES | STARTS) \
+    X(ALLGATHER, Allgather, allgather, COUNTED, SYNCHRONIZES | OVERLAPS) \
     X(ALLGATHERV, Allgatherv, allgatherv, COUNTED, VECTOR | SYNCHRONIZES) \
-    X(ALLREDUCE, Allreduce, allreduce, COUNTED, REDUCES | SYNCHRONIZES | STARTS) \
-    X(ALLTOALL, Alltoall, alltoall, COUNTED, SYNCHRONIZES | STARTS) \
+    X(ALLREDUCE, Allreduce, allreduce, COUNTED, REDUCES | SYNCHRONIZES | OVERLAPS) \
+    X(ALLTOALL, Alltoall, alltoall, COUNTED, SYNCHRONIZES | OVERLAPS) \
     X(ALLTOALLV, Alltoallv, alltoallv, COUNTED, VECTOR) \
     X(BARRIER, Barrier, barrier, UNCOUNTED, SYNCHRONIZES) \
-    X(BCAST, Bcast, bcast, COUNTED, ROOTED | STARTS) \
+    X(BCAST, Bcast, bcast, COUNTED, ROOTED | OVERLAPS) \
     X(EXSCAN, Exscan, exscan, COUNTED, REDUCES) \
     X(GATHER, Gather, gather, COUNTED, ROOTED) \
-    X(REDUCE, Reduce, reduce, COUNTED, REDUCES | ROOTED | STARTS) \
+    X(REDUCE, Reduce, reduce, COUNTED, REDUCES | ROOTED | OVERLAPS) \
     X(REDUCE_SCATTER, Reduce_scatter, reduce_scatter, COUNTED, REDUCES | VECTOR | SYNCHRONIZES) \
     X(REDUCE_SCATTER_BLOCK, Reduce_scatter_block, reduce_scatter_block, COUNTED, REDUCES | SYNCHRONIZES) \
     X(SCAN, Scan, scan, COUNTED, REDUCES) \
@@ -52,7 +52,7 @@ enum {
     X(SCAN, MPI_Scan(from, to, count, type, op, comm)) \
     X(SCATTER, MPI_Scatter(from, from_count, from_type, to, count, type, root, comm))
 
-/* Applies X(number, call) to the collectives that have the property STARTS. The calls begin the nonblocking form. They use
+/* Applies X(number, call) to the collectives that have the property OVERLAPS. The calls begin the nonblocking form. They use
  * the names of EACH_CALL, and `request`. */
 #define EACH_START(X) \
     X(ALLGATHER, MPI_Iallgather(from, from_count, from_type, to, count, type, comm, request)) \

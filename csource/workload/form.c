@@ -24,7 +24,7 @@ int form_exists(form f, collective what)
 {
     int reduces = collective_has(what, REDUCES), counts = collective_has(what, VECTOR);
     int ignored = what == GATHER || what == SCATTER || what == REDUCE || (f.in_place && !reduces);
-    if ((f.nulls && !ignored) || (f.counts && (!f.gaps || reduces)) || (f.nonblocking && !collective_has(what, STARTS)))
+    if ((f.nulls && !ignored) || (f.counts && (!f.gaps || reduces)) || (f.nonblocking && !collective_has(what, OVERLAPS)))
         return 0;
     return (f.root == 0 || collective_has(what, ROOTED)) && (!f.in_place || (what != BARRIER && what != BCAST)) &&
            (!f.gaps || (what != BARRIER && (!reduces || f.op != BUILTIN))) && (f.op == BUILTIN || reduces) && (!f.uneven || counts);

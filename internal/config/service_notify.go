@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// Receiver is told about the campaigns of a service: a web address or a command. Only the service file names receivers.
+// Receiver gets notices about the campaigns of a service: a web address or a command. Only the service file names receivers.
 // Its address and its headers may contain secrets.
 type Receiver struct {
 	Name    string
@@ -19,7 +19,7 @@ type Receiver struct {
 	States  []string // of campaigns
 }
 
-// NotifiableStates returns the states of campaigns that receivers can be told about.
+// NotifiableStates returns the states of campaigns of which receivers can get notices.
 func NotifiableStates() []string {
 	return []string{"queued", "running", "paused", "done", "failed", "cancelled"}
 }

@@ -45,12 +45,7 @@ type Scope struct {
 	Bytes      Range           `json:"bytes"`
 }
 
-// Collectives returns the collectives that libtutti serves: the blocking ones, in alphabetical order.
-func Collectives() []coll.Collective {
-	return slices.DeleteFunc(coll.Collectives(), coll.Collective.Nonblocking)
-}
-
-// parseCollective returns the collective with the name s. The error says what is allowed.
+// parseCollective returns the collective with the name s. libtutti serves blocking ones only. The error says what is allowed.
 func parseCollective(s string) (coll.Collective, error) {
 	c, err := coll.ParseCollective(s)
 	if err == nil && c.Nonblocking() {

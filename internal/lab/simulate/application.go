@@ -45,7 +45,7 @@ func NewApplication(name string, trace []preprocess.Calls, recorded []coll.Measu
 	at := byPoint(recorded, excluded)
 	trace = withoutSeconds(trace)
 	all, recordedCalls := 0.0, 0.0
-	for _, collective := range slices.DeleteFunc(coll.Collectives(), coll.Collective.Nonblocking) { // libtutti serves the blocking ones
+	for _, collective := range coll.BlockingCollectives() { // libtutti serves no others
 		points := slices.DeleteFunc(pointsWithDefault(at), func(p coll.Point) bool { return p.Collective != collective })
 		calls := preprocess.CallWeight(collective, trace)
 		all += calls

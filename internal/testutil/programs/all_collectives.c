@@ -1,5 +1,6 @@
 /* collectives check COUNT [COLL...]  every kind of call (form) of every blocking collective, or of the given ones, such as
- *                                    allreduce or iallreduce, with COUNT elements: prints "try COLL COUNT FORM" before each call, "wrong CALL: WHY" for each
+ *                                    allreduce or iallreduce, with COUNT elements: prints "try COLL COUNT FORM" before
+ *                                    each call, "wrong CALL: WHY" for each
  *                                    process with wrong data, and "right CALLS" if there was none. Leaves out calls that
  *                                    the MPI library computes wrongly, see faulty
  * collectives fault COUNT COLL       the first call of the collective among those that "check" leaves out
@@ -18,7 +19,7 @@
 enum { PATIENCE = 10 }; /* seconds after which a call hangs */
 
 static int rank, size, calls, wrong;
-static int nonblocking; /* the calls */
+static int nonblocking; /* the calls are nonblocking */
 static int mpich;     /* the library is MPICH */
 static int mpich40;   /* it is MPICH 4.0 */
 static int openmpi;   /* it is Open MPI */
