@@ -170,6 +170,32 @@ func (p *ProblemState) Reopen(learns bool) {
 	}
 }
 
+// GoesOn says why the criteria do not end a problem that has not stopped. It returns "" if the records do not tell.
+func (p *ProblemState) GoesOn(c activelearn.Criteria) string {
+	if p == nil {
+		return ""
+	}
+	var latest activelearn.Evaluation
+	for _, r := range p.Rounds {
+		if r.Evaluation != nil {
+			latest = *r.Evaluation
+		}
+	}
+	return GoesOn(c, latest, p.Confirmation > 0)
+}
+
+// GoesOn says why the criteria do not end a problem that has not stopped, from its latest evaluation. `confirms` says
+// whether its confirmation has begun. Criteria are zero if they are unknown.
+func GoesOn(c activelearn.Criteria, latest activelearn.Evaluation, confirms bool) string {
+	switch {
+	case c.Slowdown == 0:
+		return ""
+	case confirms:
+		return "its selections are compared with the library's default"
+	}
+	return c.Unmet(latest)
+}
+
 func (s *State) addVerify(r Record, at span) {
 	step := *r.Verify
 	v := s.Verification(step.Library)

@@ -184,6 +184,30 @@ func TestMeasurementsOfAShare(t *testing.T) {
 
 // TestSpecReopens checks that the record of a new configuration reopens problems, so that no kill can separate the two,
 // and that the two records of earlier journals do the same.
+// TestGoesOn checks that the latest evaluation counts, and confirmation more than it.
+func TestGoesOn(t *testing.T) {
+	evaluated := func(slowdown float64) *journal.Round {
+		return &journal.Round{Evaluation: &activelearn.Evaluation{Slowdown: slowdown, Mistakes: 0.01, PConverged: 0.5, Source: activelearn.Predicted}}
+	}
+	criteria := activelearn.Criteria{Slowdown: 1.05, Mistakes: 0.05, Confidence: 0.8}
+	const uncertain = "the averages meet the criteria, but they hold with a probability of 50 % only, want 80 % (stop.confidence)"
+	for _, tc := range []struct {
+		name string
+		p    *journal.ProblemState
+		c    activelearn.Criteria
+		want string
+	}{
+		{"no records", nil, criteria, ""},
+		{"latest counts", &journal.ProblemState{Rounds: []*journal.Round{evaluated(1.2), evaluated(1.01), {}}}, criteria, uncertain},
+		{"confirmed", &journal.ProblemState{Rounds: []*journal.Round{evaluated(1.01)}, Confirmation: 2}, criteria, "its selections are compared with the library's default"},
+		{"criteria unknown", &journal.ProblemState{Rounds: []*journal.Round{evaluated(1.01)}}, activelearn.Criteria{}, ""},
+	} {
+		if got := tc.p.GoesOn(tc.c); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
 func TestSpecReopens(t *testing.T) {
 	spec := journal.Record{Kind: journal.KindSpec, Spec: []byte("{}")}
 	one := spec

@@ -105,7 +105,8 @@ type Version struct {
 type ProblemFacts struct {
 	Library    string `json:"library"`
 	Collective string `json:"collective"`
-	Stop       string `json:"stop"` // stop reason; only "converged" is good; "" while running
+	Stop       string `json:"stop"`              // stop reason; only "converged" is good; "" while running
+	GoesOn     string `json:"goes_on,omitempty"` // why the criteria do not end it; "" after its end or if unknown
 
 	Rounds            int     `json:"rounds"`
 	Points            int     `json:"points"` // of the grid

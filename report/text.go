@@ -352,6 +352,9 @@ func stopText(stop string) string {
 // NotConverged returns why a problem stopped without meeting its stopping criteria, and how many points are
 // ties.
 func (p ProblemFacts) NotConverged() string {
+	if p.Stop == "" {
+		return cmp.Or(p.GoesOn, "measuring goes on")
+	}
 	measured := slices.DeleteFunc(slices.Clone(p.Algorithms), func(a AlgorithmFacts) bool { return a.Measured == 0 })
 	if len(measured) == 1 && len(p.Algorithms) > 1 {
 		return p.Stop + "; only " + measured[0].Name + " could be measured, all other algorithms failed"

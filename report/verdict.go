@@ -12,7 +12,6 @@ import (
 
 	"tutti/coll"
 	"tutti/metrics"
-	"tutti/verify"
 )
 
 // Evidence says where the gain of a selection is known from.
@@ -35,18 +34,26 @@ const riskiest = 10
 
 // Verdict is what the user of a library's selection files needs to know: gain, risk, cost and the next step.
 type Verdict struct {
-	Library  string           `json:"library"`
-	Evidence Evidence         `json:"evidence"`
-	Date     string           `json:"date,omitempty"`     // of the verification; empty without one and for recorded data
-	Gain     *verify.Interval `json:"gain"`               // share of the collective time with the default that is saved; null when unknown
-	NoGain   string           `json:"no_gain,omitempty"`  // why Gain is null
-	Open     []string         `json:"open,omitempty"`     // why the evidence is not more: problems that did not converge, or what the verification leaves open
-	Changed  int              `json:"changed"`            // points at which the files select an algorithm
-	Points   int              `json:"points"`             // of the grid
-	Slower   *SlowerShare     `json:"slower"`             // null when unknown
-	Cost     Cost             `json:"cost"`               // of the campaign and its verification
-	Next     NextStep         `json:"next"`               // what to do
-	Riskiest []RiskyPoint     `json:"riskiest,omitempty"` // highest risk first
+	Library  string       `json:"library"`
+	Evidence Evidence     `json:"evidence"`
+	Date     string       `json:"date,omitempty"`     // of the verification; empty without one and for recorded data
+	Gain     *Gain        `json:"gain"`               // null when unknown
+	NoGain   string       `json:"no_gain,omitempty"`  // why Gain is null
+	Open     []string     `json:"open,omitempty"`     // why the evidence is not more: problems that did not converge, or what the verification leaves open
+	Changed  int          `json:"changed"`            // points at which the files select an algorithm
+	Points   int          `json:"points"`             // of the grid
+	Slower   *SlowerShare `json:"slower"`             // null when unknown
+	Cost     Cost         `json:"cost"`               // of the campaign and its verification
+	Next     NextStep     `json:"next"`               // what to do
+	Riskiest []RiskyPoint `json:"riskiest,omitempty"` // highest risk first
+}
+
+// Gain is the share of the collective time with the default that is saved, with its 95 % interval. It is negative where
+// time is lost.
+type Gain struct {
+	Value float64 `json:"value"`
+	Low   float64 `json:"low"`
+	High  float64 `json:"high"`
 }
 
 // SlowerShare says how many points are slower than the default by more than SlowerTolerance.
@@ -173,11 +180,11 @@ func (v Verdict) sourceText() string {
 	return string(v.Evidence)
 }
 
-func formatGain(g verify.Interval) string {
+func formatGain(g Gain) string {
 	word := "less"
 	if g.Value < 0 {
 		word = "more"
-		g = verify.Interval{Value: -g.Value, Low: -g.High, High: -g.Low}
+		g = Gain{Value: -g.Value, Low: -g.High, High: -g.Low}
 	}
 	return formatInterval(FormatShare(g.Value), FormatShare(g.Low), FormatShare(g.High)) + " " + word + " collective time"
 }

@@ -1,17 +1,17 @@
 package report
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
 	"tutti/coll"
-	"tutti/verify"
 )
 
 // TestVerdictText checks the lines of verdicts: the source of the gain is in the first, the command in the last.
 func TestVerdictText(t *testing.T) {
 	others := 0.047
-	gain := &verify.Interval{Value: 0.129, Low: 0.112, High: 0.148}
+	gain := &Gain{Value: 0.129, Low: 0.112, High: 0.148}
 	tests := []struct {
 		name string
 		give Verdict
@@ -34,7 +34,7 @@ func TestVerdictText(t *testing.T) {
   next: use the files in jobs
     . 'a b'/mpich.env
 `},
-		{"slower, not proved", Verdict{Library: "mpich", Evidence: Measured, Gain: &verify.Interval{Value: -0.02, Low: -0.05, High: 0.01}, Changed: 1,
+		{"slower, not proved", Verdict{Library: "mpich", Evidence: Measured, Gain: &Gain{Value: -0.02, Low: -0.05, High: 0.01}, Changed: 1,
 			Open: []string{"bcast not converged: budget"}, Slower: &SlowerShare{Points: 1, Of: 4, Maybe: 2, Worst: 1.5}, Next: NextStep{Why: "go on"}},
 			`mpich: 2 % [-1 %, 5 %] more collective time, measured, not proved
   open: bcast not converged: budget
@@ -54,6 +54,29 @@ func TestVerdictText(t *testing.T) {
 		if got := VerdictText(tc.give, "'a b'", 80); got != tc.want {
 			t.Errorf("%s:\n%swant\n%s", tc.name, got, tc.want)
 		}
+	}
+}
+
+// TestZeroGain checks that a gain of exactly zero, of files that select the default everywhere, is still known after
+// a report was written and read.
+func TestZeroGain(t *testing.T) {
+	text, err := json.Marshal(Verdict{Library: "mpich", Evidence: Recorded, Gain: &Gain{}})
+	var v Verdict
+	if err == nil {
+		err = json.Unmarshal(text, &v)
+	}
+	if got, want := v.GainText(), "0 % [0 %, 0 %] less collective time, recorded"; err != nil || got != want {
+		t.Errorf("%q, error %v; want %q", got, err, want)
+	}
+}
+
+func TestNotConvergedWhileMeasuring(t *testing.T) {
+	f := ProblemFacts{GoesOn: "the slowdown is 1.080, want below 1.050"}
+	if got := f.NotConverged(); got != f.GoesOn {
+		t.Errorf("%q, want %q", got, f.GoesOn)
+	}
+	if got, want := (ProblemFacts{}).NotConverged(), "measuring goes on"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

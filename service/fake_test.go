@@ -23,7 +23,6 @@ import (
 	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
 	"tutti/report"
-	"tutti/verify"
 )
 
 // asTutti is an environment variable. If it is set, the test binary runs fakeTutti.
@@ -184,7 +183,7 @@ func fakeVerify(dir string, interrupted <-chan os.Signal) int {
 // writeReport writes a report with one verdict. It returns `code`, or the exit code of an error.
 func writeReport(dir string, code int, evidence report.Evidence) int {
 	f := report.Facts{Libraries: []report.LibraryFacts{{Library: "mpich", Verdict: &report.Verdict{
-		Library: "mpich", Evidence: evidence, Gain: &verify.Interval{Value: 0.1, Low: 0.05, High: 0.15}, Changed: 1,
+		Library: "mpich", Evidence: evidence, Gain: &report.Gain{Value: 0.1, Low: 0.05, High: 0.15}, Changed: 1,
 		Next: report.NextStep{Why: "compare", Command: "tutti verify"}, Riskiest: []report.RiskyPoint{{Algorithm: "binomial"}},
 	}}}}
 	content, err := json.Marshal(f)

@@ -202,8 +202,7 @@ func (v *journalView) readCriteria(spec json.RawMessage) {
 	if json.Unmarshal(spec, &file) != nil {
 		return
 	}
-	s := file.Stop
-	v.criteria = activelearn.Criteria{Slowdown: s.Slowdown, Mistakes: s.Mistakes, Patience: s.Patience, Confidence: s.Confidence}
+	v.criteria = file.Stop.Criteria()
 }
 
 func (v *journalView) addJobLocked(j *coll.Job) {
@@ -226,18 +225,11 @@ func (v *journalView) addVerifyLocked(at time.Time, s journal.VerifyStep) {
 
 // goesOnLocked returns, for each problem that has not stopped, why the criteria do not end it.
 func (v *journalView) goesOnLocked() (out []string) {
-	if v.criteria.Slowdown == 0 {
-		return nil // not known
-	}
 	for _, p := range v.problems {
 		if _, stopped := v.stops[p]; stopped {
 			continue
 		}
-		why := v.criteria.Unmet(v.latest[p])
-		if v.confirms {
-			why = "its selections are compared with the library's default"
-		}
-		if why != "" {
+		if why := journal.GoesOn(v.criteria, v.latest[p], v.confirms); why != "" {
 			out = append(out, p.String()+": "+why)
 		}
 	}

@@ -178,7 +178,7 @@ func specOf(c *config.Campaign) (campaign.Spec, error) {
 		Strategy:     activelearn.StrategyOf(c.Method),
 		Initial:      c.Strategy.Initial,
 		Batch:        campaign.Batch{Candidates: c.Strategy.Batch, Growth: c.Strategy.Growth},
-		Criteria:     activelearn.Criteria{Slowdown: c.Stop.Slowdown, Mistakes: c.Stop.Mistakes, Patience: c.Stop.Patience, Confidence: c.Stop.Confidence},
+		Criteria:     c.Stop.Criteria(),
 		CriteriaFrom: activelearn.Source(c.Stop.CriteriaFrom),
 		Limits:       activelearn.Limits{Wall: c.Stop.WallTime},
 		Metrics:      metrics.Options{MistakeThreshold: c.Stop.MistakeThreshold},

@@ -71,7 +71,7 @@ func externalVerdict(f report.Facts, file ExternalFile, v report.VerificationFac
 		out.Evidence = report.Verified
 	}
 	if v.Time != (verify.Interval{}) {
-		out.Gain = &verify.Interval{Value: 1 - v.Time.Value, Low: 1 - v.Time.High, High: 1 - v.Time.Low}
+		out.Gain = &report.Gain{Value: 1 - v.Time.Value, Low: 1 - v.Time.High, High: 1 - v.Time.Low}
 	}
 	out.Cost.Tuning, out.Cost.Verification = nodeSeconds(f, file.Library)
 	switch {

@@ -94,7 +94,7 @@ func setGain(v *report.Verdict, b *report.Benefit, problems []report.ProblemFact
 			}
 		}
 	}
-	v.Gain = &verify.Interval{Value: b.Saved, Low: b.SavedLow, High: b.SavedHigh}
+	v.Gain = &report.Gain{Value: b.Saved, Low: b.SavedLow, High: b.SavedHigh}
 }
 
 // slowerShare returns how many points are slower than the default: as recorded, else as verified, else as predicted.

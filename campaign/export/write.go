@@ -112,7 +112,9 @@ func (c *FinalSelections) problemFacts() ([]report.ProblemFacts, error) {
 	group.SetLimit(c.campaign.Workers())
 	for i, p := range c.Problems {
 		group.Go(func() (err error) {
-			out[i], err = ProblemFacts(p)
+			if out[i], err = ProblemFacts(p); out[i].Stop == "" {
+				out[i].GoesOn = c.state.Problem(p.Problem.Problem).GoesOn(p.Spec.Criteria)
+			}
 			return err
 		})
 	}

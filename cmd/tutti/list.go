@@ -22,6 +22,9 @@ import (
 // maxListDepth limits how many folders below the given one tutti list looks for campaigns.
 const maxListDepth = 5
 
+// minGainColumns is the smallest width of the last column of the list. Our choice.
+const minGainColumns = 24
+
 // listedCampaign is a campaign in a list.
 type listedCampaign struct {
 	Folder   string           `json:"folder"`
@@ -29,7 +32,8 @@ type listedCampaign struct {
 	Activity journal.Activity `json:"activity"` // or "finished"; empty with Error
 	Created  time.Time        `json:"created"`
 	Problems int              `json:"problems"`
-	Stopped  map[string]int   `json:"stopped"` // number of problems by stop reason
+	Stopped  map[string]int   `json:"stopped"`           // number of problems by stop reason
+	GoesOn   []string         `json:"goes_on,omitempty"` // why problems have not stopped
 	Verdicts []report.Verdict `json:"verdicts,omitempty"`
 	Error    string           `json:"error,omitempty"` // why the journal cannot be read
 }
@@ -118,7 +122,7 @@ func listedIn(folder string) (listedCampaign, bool) {
 	if facts, _, ok := storedResults(contents, folder); ok {
 		c.Verdicts = facts.Verdicts()
 	}
-	c.Campaign, c.Activity, c.Created, c.Problems = s.Campaign, s.Activity, s.Created, len(s.Problems)
+	c.Campaign, c.Activity, c.Created, c.Problems, c.GoesOn = s.Campaign, s.Activity, s.Created, len(s.Problems), goesOn(s.Problems)
 	for _, p := range s.Problems {
 		if p.Stop != "" {
 			c.Stopped[p.Stop]++
@@ -160,27 +164,50 @@ func (a *app) printCampaigns(all []listedCampaign) {
 		return
 	}
 	t := report.NewTable(table.Row{"folder", "state", "started", "problems", "gain"})
+	used := 0 // columns of the longest row without its last cell
 	for _, c := range all {
-		results := text.WrapSoft(c.Error, 40)
-		for _, v := range c.Verdicts {
-			results += gainColumn(v) + "\n"
-		}
-		var stops []string
-		for _, stop := range slices.Sorted(maps.Keys(c.Stopped)) {
-			stops = append(stops, fmt.Sprintf("%d %s", c.Stopped[stop], stop))
-		}
+		used = max(used, max(len("folder"), len(c.Folder))+len("unreadable")+len(time.DateOnly)+max(len("problems"), len(c.problemText()))+4*len("  "))
+	}
+	for _, c := range all {
+		state, started, problems := string(c.Activity), c.Created.Format(time.DateOnly), c.problemText()
 		if c.Error != "" {
-			t.AppendRow(table.Row{c.Folder, "unreadable", "", "", results})
-			continue
+			state, started, problems = "unreadable", "", ""
 		}
-		problems := strings.Join(append([]string{fmt.Sprint(c.Problems)}, stops...), ", ")
-		t.AppendRow(table.Row{c.Folder, string(c.Activity), c.Created.Format(time.DateOnly), problems, strings.TrimSpace(results)})
+		var gains []string
+		for _, line := range c.gainTexts() {
+			gains = append(gains, text.WrapSoft(line, max(minGainColumns, terminalWidth-used)))
+		}
+		t.AppendRow(table.Row{c.Folder, state, started, problems, strings.Join(gains, "\n")})
 	}
 	fmt.Fprintln(a.stdout, t.Render())
 }
 
-// gainColumn returns a short text such as "mpich 6.6 % verified".
-func gainColumn(v report.Verdict) string {
+// problemText returns a text such as "3, 1 budget, 2 converged".
+func (c listedCampaign) problemText() string {
+	parts := []string{fmt.Sprint(c.Problems)}
+	for _, stop := range slices.Sorted(maps.Keys(c.Stopped)) {
+		parts = append(parts, fmt.Sprintf("%d %s", c.Stopped[stop], stop))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// gainTexts returns why the campaign cannot be read, why it goes on, and its gains.
+func (c listedCampaign) gainTexts() []string {
+	if c.Error != "" {
+		return []string{c.Error}
+	}
+	out := c.GoesOn[:min(1, len(c.GoesOn))]
+	if more := len(c.GoesOn) - 1; more > 0 {
+		out = append(slices.Clip(out), fmt.Sprintf("%d more go on", more))
+	}
+	for _, v := range c.Verdicts {
+		out = append(slices.Clip(out), gainText(v))
+	}
+	return out
+}
+
+// gainText returns a short text such as "mpich 6.6 % verified".
+func gainText(v report.Verdict) string {
 	if v.Gain == nil {
 		return v.Library + " unknown"
 	}

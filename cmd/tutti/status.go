@@ -32,6 +32,7 @@ type problemStatus struct {
 	Mistakes       float64 `json:"mistakes"`
 	Source         string  `json:"source"`               // of slowdown and mistakes, as in report.json
 	Stop           string  `json:"stop"`                 // "" while not stopped
+	GoesOn         string  `json:"goes_on,omitempty"`    // why the criteria do not end it; "" if unknown
 	NotGuarded     bool    `json:"not_guarded,omitzero"` // the library's default is not measured, or export.guard is false
 
 	Reasons []string `json:"reasons,omitempty"` // of failed trials, with their numbers, the most frequent first
@@ -121,6 +122,9 @@ func statusOf(c *journal.Contents, activity journal.Activity, process string) ca
 	for _, p := range problems {
 		past := state.Problem(p)
 		one := problemStatusOf(p, past)
+		if one.Stop == "" {
+			one.GoesOn = past.GoesOn(spec.Stop.Criteria())
+		}
 		one.NotGuarded = one.Trials > 0 && (!spec.Export.Guard || !measuresDefault(past))
 		var err error
 		if one.Reasons, err = failureReasons(past); err != nil {
@@ -259,6 +263,17 @@ func failureReasons(p *journal.ProblemState) ([]string, error) {
 	return out, nil
 }
 
+// goesOn returns a line for each problem of which it is known why the criteria do not end it.
+func goesOn(problems []problemStatus) []string {
+	var out []string
+	for _, p := range problems {
+		if p.GoesOn != "" {
+			out = append(out, fmt.Sprintf("%s %s goes on: %s", p.Library, p.Collective, p.GoesOn))
+		}
+	}
+	return out
+}
+
 func printStatus(a *app, s campaignStatus, dir string) {
 	fmt.Fprintf(a.stdout, "campaign %s, %s", s.Campaign, s.Activity)
 	if s.Process != "" {
@@ -294,22 +309,27 @@ func printStatus(a *app, s campaignStatus, dir string) {
 	for _, text := range report.SourceTexts(sources) {
 		fmt.Fprintln(a.stdout, text)
 	}
+	for _, text := range goesOn(s.Problems) {
+		fmt.Fprint(a.stdout, report.Wrap(text, terminalWidth))
+	}
 	for _, p := range s.Problems {
 		if p.Failed > 0 {
-			fmt.Fprintf(a.stdout, "%s %s: %d of %d trials failed: %s\n", p.Library, p.Collective, p.Failed, p.Trials, strings.Join(p.Reasons, "; "))
+			text := fmt.Sprintf("%s %s: %d of %d trials failed: %s", p.Library, p.Collective, p.Failed, p.Trials, strings.Join(p.Reasons, "; "))
+			fmt.Fprint(a.stdout, report.Wrap(text, terminalWidth))
 		}
 	}
 	for _, p := range s.Problems {
 		if p.NotGuarded {
-			fmt.Fprintf(a.stdout, "%s %s: not guarded: the selection is as predicted and may be slower than the default\n", p.Library, p.Collective)
+			text := fmt.Sprintf("%s %s: not guarded: the selection is as predicted and may be slower than the default", p.Library, p.Collective)
+			fmt.Fprint(a.stdout, report.Wrap(text, terminalWidth))
 		}
 	}
 	printVerdicts(a, s.Verdicts, dir)
 	for _, text := range s.Verification {
-		fmt.Fprintf(a.stdout, "verification of %s\n", text)
+		fmt.Fprint(a.stdout, report.Wrap("verification of "+text, terminalWidth))
 	}
 	if len(s.Jobs) > 0 {
-		fmt.Fprintf(a.stdout, "jobs without results yet: %s\n", strings.Join(s.Jobs, ", "))
+		fmt.Fprint(a.stdout, report.Wrap("jobs without results yet: "+strings.Join(s.Jobs, ", "), terminalWidth))
 	}
 	printWarnings(a.stdout, s.Warnings)
 }

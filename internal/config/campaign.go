@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"tutti/activelearn"
 	"tutti/benchrunner"
 	"tutti/benchrunner/runners"
 	"tutti/coll"
@@ -206,6 +207,11 @@ type Stop struct {
 	WallTime         time.Duration `json:"wall_time"`
 	Confidence       float64       `json:"confidence"`
 	Confirm          float64       `json:"confirm"`
+}
+
+// Criteria returns the criteria that end the campaign.
+func (s Stop) Criteria() activelearn.Criteria {
+	return activelearn.Criteria{Slowdown: s.Slowdown, Mistakes: s.Mistakes, Patience: s.Patience, Confidence: s.Confidence}
 }
 
 // HPO configures the hyperparameter study after the last measurement.

@@ -21,7 +21,6 @@ import (
 	"tutti/online"
 	"tutti/report"
 	"tutti/service"
-	"tutti/verify"
 )
 
 // fake is a Backend that keeps its campaigns in memory. The lines of their journals come from a script.
@@ -118,7 +117,7 @@ func (f *fake) add(id, name string, state service.State, drift float64, lines in
 // fakeVerdict returns the verdict about a library. Its next command is a secret.
 func fakeVerdict(library string, evidence report.Evidence, date string) service.Verdict {
 	v := report.Verdict{
-		Library: library, Evidence: evidence, Date: date, Gain: &verify.Interval{Value: 0.129, Low: 0.112, High: 0.148}, Changed: 120, Points: 448,
+		Library: library, Evidence: evidence, Date: date, Gain: &report.Gain{Value: 0.129, Low: 0.112, High: 0.148}, Changed: 120, Points: 448,
 		Slower: &report.SlowerShare{Of: 62}, Cost: report.Cost{Tuning: 40000, Verification: 21000},
 		Next: report.NextStep{Why: "compare the tuned settings with the library's defaults on the machine", Command: "tutti verify"},
 		Riskiest: []report.RiskyPoint{
