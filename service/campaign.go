@@ -48,6 +48,11 @@ type Request struct {
 	From string            `json:"from,omitempty" doc:"ID of the campaign whose measurements it begins with"`
 }
 
+// Verification asks a service to verify the files of a campaign.
+type Verification struct {
+	MachineTime string `json:"machine_time,omitempty" doc:"Limit of the machine time of all its verifications, such as 2h; without it as much as the campaign used" maxLength:"32"`
+}
+
 // Campaign describes one campaign of a service: how it was created, in which state it is, and how it ended.
 type Campaign struct {
 	ID        string            `json:"id"`

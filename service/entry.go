@@ -18,6 +18,7 @@ type entry struct {
 	view   *journalView // nil until somebody reads the journal
 	worker *worker      // owns the campaign; nil if nobody works on it
 	disk   int64        // bytes in the campaign's folder when they were last counted
+	unread bool         // the last attempt to take over its report failed
 
 	published State // the last one that was published; empty if none was
 }
@@ -34,8 +35,9 @@ type stored struct {
 	Hindrances   int              `json:"hindrances,omitempty"`    // processes in a row that the machine hindered
 	NotBefore    time.Time        `json:"not_before,omitzero"`     // when a hindered campaign is resumed
 
-	SpentBefore  float64   `json:"spent_before,omitzero"`  // node-seconds of earlier verifications when this one was asked for
-	ReportBefore time.Time `json:"report_before,omitzero"` // modification time of the report at that moment
+	SpentBefore float64       `json:"spent_before,omitzero"` // node-seconds of earlier verifications when this one was asked for
+	VerifyTime  time.Duration `json:"verify_time,omitempty"` // limit of machine time that was asked for; 0: tutti's default
+	Report      time.Time     `json:"report,omitzero"`       // modification time of the report with the verdicts; while verifying, of that before
 }
 
 // stopGoal says why a campaign is being stopped. It determines the state of the campaign after the stop.

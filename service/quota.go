@@ -45,11 +45,19 @@ func budgetOf(opt *Options, b config.Base, set map[string]string) (float64, erro
 // maxNodeSeconds returns the number of node-seconds above which a campaign is stopped: the budget and the
 // allowed overrun.
 func maxNodeSeconds(opt *Options, e *entry) float64 {
-	return 3600 * config.Overrun * min(e.NodeHours, opt.Quota.Campaign)
+	return 3600 * config.Overrun * min(e.budget(), opt.Quota.Campaign)
 }
 
 // reserved returns the node-seconds that a campaign may use in addition to those it has used.
 func reserved(opt *Options, e *entry) float64 { return max(0, maxNodeSeconds(opt, e)-e.used()) }
+
+// budget returns the budget of the present stage of a campaign in node-hours.
+func (e *entry) budget() float64 {
+	if hours := e.hoursOf(e.VerifyTime); e.Verifying && hours > 0 {
+		return hours
+	}
+	return e.NodeHours
+}
 
 // used returns the node-seconds of the budget that a campaign has used. A verification has a budget of its own, as
 // large as that of tuning.
@@ -68,7 +76,7 @@ func exceeded(opt *Options, e *entry) error {
 	switch ran := e.ranUntil(opt.Clock.Now()); {
 	case e.measures() && reserved(opt, e) == 0:
 		return fmt.Errorf("%w: campaign %s has taken %s node-hours of a budget of %s",
-			ErrQuota, e.ID, report.FormatNodeHours(e.used()/3600), report.FormatNodeHours(e.NodeHours))
+			ErrQuota, e.ID, report.FormatNodeHours(e.used()/3600), report.FormatNodeHours(e.budget()))
 	case !e.measures() && limits.Recorded > 0 && ran > limits.Recorded:
 		return fmt.Errorf("%w: campaign %s on recorded data has run for more than %v (limits.recorded)", ErrLimit, e.ID, limits.Recorded)
 	case limits.DiskBytes > 0 && e.disk > limits.DiskBytes:

@@ -140,9 +140,18 @@ func (s *Service) Cancel(id string) (Campaign, error) { return s.request(id, can
 // ErrState, ErrQueueFull, ErrQuota or ErrDraining.
 func (s *Service) Resume(id string) (Campaign, error) { return s.request(id, resumeAction) }
 
-// Verify verifies the files of a campaign: as soon as it is done, or again if it is. The error matches ErrNoCampaign,
-// ErrState, ErrQueueFull, ErrLimit or ErrDraining.
-func (s *Service) Verify(id string) (Campaign, error) { return s.request(id, verifyAction) }
+// Verify verifies the files of a campaign: as soon as it is done, or again if it is. The error is a *config.FieldError, or
+// matches ErrNoCampaign, ErrState, ErrQueueFull, ErrLimit or ErrDraining.
+func (s *Service) Verify(id string, v Verification) (Campaign, error) {
+	var limit time.Duration
+	if v.MachineTime != "" {
+		var err error
+		if limit, err = time.ParseDuration(v.MachineTime); err != nil || limit <= 0 {
+			return Campaign{}, &config.FieldError{Field: "machine_time", Text: fmt.Sprintf("%q: want a duration above 0 such as 2h or 90m", v.MachineTime)}
+		}
+	}
+	return s.requestWithin(id, verifyAction, limit)
+}
 
 // Delete removes a campaign that has ended, with all its files. The error matches ErrNoCampaign or ErrState.
 func (s *Service) Delete(id string) (Campaign, error) {
@@ -156,7 +165,10 @@ func (s *Service) Delete(id string) (Campaign, error) {
 }
 
 // request changes the state of a campaign as the table `requested` says.
-func (q *queue) request(id string, a action) (Campaign, error) {
+func (q *queue) request(id string, a action) (Campaign, error) { return q.requestWithin(id, a, 0) }
+
+// requestWithin is request with the limit of machine time of a verification, 0 for none.
+func (q *queue) requestWithin(id string, a action, limit time.Duration) (Campaign, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	e, err := q.campaigns.find(id)
@@ -167,15 +179,15 @@ func (q *queue) request(id string, a action) (Campaign, error) {
 	switch {
 	case to == "":
 		return Campaign{}, fmt.Errorf("%w: campaign %s is %s", ErrState, id, e.State)
-	case to == e.State && e.fulfils(a):
+	case to == e.State && e.fulfils(a, limit):
 		return e.current(), nil
 	}
-	if err := q.checkActionLocked(e, a); err != nil {
+	if err := q.checkActionLocked(e, a, limit); err != nil {
 		return Campaign{}, err
 	}
 	with := func(s *stored) { s.take(a, to, q.opt.Clock.Now()) }
 	if a == verifyAction {
-		with = e.takeVerify
+		with = func(s *stored) { e.takeVerify(s, limit) }
 	}
 	if err := q.changeLocked(e, with); err != nil {
 		return Campaign{}, err
@@ -192,9 +204,9 @@ func (q *queue) request(id string, a action) (Campaign, error) {
 }
 
 // fulfils reports whether a request that keeps the state changes nothing else.
-func (s *stored) fulfils(a action) bool {
+func (s *stored) fulfils(a action, limit time.Duration) bool {
 	if a == verifyAction {
-		return s.Verify || s.Verifying
+		return (s.Verify || s.Verifying) && s.VerifyTime == limit
 	}
 	return s.State != Stopping || a == pauseAction || s.Goal == goals[a]
 }
@@ -221,7 +233,7 @@ func (s *stored) take(a action, to State, now time.Time) {
 
 // checkActionLocked checks what the state of a campaign does not tell: whether a resumed campaign may run, and
 // whether another one needs a campaign that is to be deleted.
-func (q *queue) checkActionLocked(e *entry, a action) error {
+func (q *queue) checkActionLocked(e *entry, a action, limit time.Duration) error {
 	switch a {
 	case resumeAction:
 		if q.stopping.Err() != nil {
@@ -233,7 +245,7 @@ func (q *queue) checkActionLocked(e *entry, a action) error {
 		}
 		return checkLength(q.opt, q.campaigns.order)
 	case verifyAction:
-		return q.checkVerifyLocked(e)
+		return q.checkVerifyLocked(e, limit)
 	case deleteAction:
 		for _, other := range q.campaigns.order {
 			if other.From == e.ID && !other.State.Over() && !other.begun() {

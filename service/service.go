@@ -116,7 +116,8 @@ func (s *Service) Run(ctx context.Context) error {
 	s.queue.start()
 	running, stop := context.WithCancel(ctx)
 	var tasks sync.WaitGroup
-	tasks.Go(func() { keepTime(running, s.queue.tick) })
+	tasks.Go(func() { keepTime(running, tickInterval, s.queue.tick) })
+	tasks.Go(func() { keepTime(running, reportInterval, s.queue.readReports) })
 	s.samples.start(ctx, &tasks)
 	s.schedule.start(ctx, &tasks)
 	if s.opt.Once {
@@ -138,9 +139,12 @@ func (s *Service) Run(ctx context.Context) error {
 // campaign, free space for an event.
 const tickInterval = time.Second
 
+// reportInterval is the time between two looks at the reports of campaigns that are done. Our choice.
+const reportInterval = 2 * time.Second
+
 // keepTime calls the function `tick` at regular intervals until ctx is cancelled.
-func keepTime(ctx context.Context, tick func()) {
-	ticks := time.NewTicker(tickInterval)
+func keepTime(ctx context.Context, interval time.Duration, tick func()) {
+	ticks := time.NewTicker(interval)
 	defer ticks.Stop()
 	for {
 		select {

@@ -1,7 +1,10 @@
 package service
 
 import (
+	"context"
+	"fmt"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"time"
 
@@ -9,6 +12,7 @@ import (
 
 	"tutti/campaign/export"
 	"tutti/campaign/verification"
+	"tutti/internal/config"
 	"tutti/report"
 )
 
@@ -65,13 +69,14 @@ func (c Campaign) next() string {
 // beginVerification makes the verification of its files the next that a campaign does. The caller must hold the lock of
 // the queue.
 func (e *entry) beginVerification(s *stored) {
-	s.Verifying, s.Ran, s.SpentBefore, s.ReportBefore = true, 0, e.current().Progress.Verification, e.reportTime()
+	s.Verifying, s.Ran, s.SpentBefore, s.Report = true, 0, e.current().Progress.Verification, e.reportTime()
 }
 
 // takeVerify sets the state that follows a request to verify a campaign. The caller must hold the lock of the queue.
-func (e *entry) takeVerify(s *stored) {
+func (e *entry) takeVerify(s *stored, limit time.Duration) {
+	s.VerifyTime = limit
 	if s.State != Done {
-		s.Verify = true
+		s.Verify = !s.Verifying
 		return
 	}
 	e.beginVerification(s)
@@ -79,16 +84,22 @@ func (e *entry) takeVerify(s *stored) {
 }
 
 // checkVerifyLocked checks whether a verification may be asked for.
-func (q *queue) checkVerifyLocked(e *entry) error {
-	if q.stopping.Err() != nil {
+func (q *queue) checkVerifyLocked(e *entry, limit time.Duration) error {
+	hours := e.hoursOf(limit)
+	switch {
+	case q.stopping.Err() != nil:
 		return ErrDraining
-	}
-	if e.State != Done {
+	case e.Verifying && e.worker != nil:
+		return fmt.Errorf("%w: campaign %s is being verified with another limit: pause it first", ErrState, e.ID)
+	case e.measures() && hours > q.opt.Quota.Campaign+hoursTolerance:
+		return &config.FieldError{Field: "machine_time", Text: fmt.Sprintf("%s: it may take %s node-hours, and the service allows a verification at most %s (node_hours.campaign)",
+			config.ShortDuration(limit), report.FormatNodeHours(hours), report.FormatNodeHours(q.opt.Quota.Campaign))}
+	case e.State != Done:
 		return nil
 	}
 	e.disk = diskUse(e.dir)
 	after := *e
-	after.takeVerify(&after.stored)
+	after.takeVerify(&after.stored, limit)
 	if err := exceeded(q.opt, &after); err != nil {
 		return err
 	}
@@ -103,20 +114,90 @@ func (e *entry) reportTime() time.Time {
 // verificationEnded reports whether a process has completed the verification that the campaign waits for: a
 // verification that ends writes the report.
 func (e *entry) verificationEnded() bool {
-	return e.Verifying && !e.reportTime().Equal(e.ReportBefore)
+	return e.Verifying && !e.reportTime().Equal(e.Report)
+}
+
+// readReports reads the verdicts of campaigns that are done and whose report somebody else has written since, for example
+// tutti verify in a shell.
+func (q *queue) readReports() {
+	defer q.opt.recoverFrom("the reports")
+	known := map[*entry]time.Time{}
+	q.mu.Lock()
+	for _, e := range q.campaigns.order {
+		if e.State == Done && e.worker == nil {
+			known[e] = e.Report
+		}
+	}
+	q.mu.Unlock()
+	for e, before := range known {
+		if at := e.reportTime(); !at.IsZero() && !at.Equal(before) {
+			q.readReport(e, before, at)
+		}
+	}
+}
+
+// readReport takes over the verdicts of the report that a campaign has had since the time `at`, if those that the service
+// knows are from the report of the time `before`. It publishes the campaign if they differ. After a failure the next call
+// tries again.
+func (q *queue) readReport(e *entry, before, at time.Time) {
+	verdicts, err := readVerdicts(e.results())
+	if err == nil {
+		_, err = q.view(context.Background(), e.ID) // reads what the verification spent
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	switch {
+	case e.State != Done || e.worker != nil || !e.Report.Equal(before):
+		return
+	case err != nil:
+	case reflect.DeepEqual(verdicts, e.Verdicts):
+		same := e.stored
+		same.Report = at
+		if err = q.store.save(e.dir, same); err == nil {
+			e.stored = same
+		}
+	default:
+		spent := e.Progress.Verification
+		err = q.changeLocked(e, func(s *stored) {
+			s.Verdicts, s.Report = verdicts, at
+			if e.current().Progress.Verification > spent {
+				s.Verified = at
+			}
+		})
+	}
+	if err != nil && !e.unread {
+		q.opt.Log.Warn("report not read: the service tries again", "campaign", e.ID, "error", err)
+	}
+	e.unread = err != nil
+}
+
+// hoursOf returns the node-hours that a verification may still take within a limit of the machine time of all verifications,
+// 0 without a limit. They last as long as in tuning.
+func (e *entry) hoursOf(limit time.Duration) float64 {
+	p := e.current().Progress
+	if limit == 0 || !(p.MachineSeconds > 0) {
+		return 0
+	}
+	before := p.Verification
+	if e.Verifying {
+		before = e.SpentBefore
+	}
+	return max(0, limit.Hours()*p.NodeSeconds/p.MachineSeconds-before/3600)
 }
 
 // verifyArgs returns the arguments with which tutti is started for the verification of a campaign. The node-hours
-// of the campaign also limit its verification, as a limit of machine time: they last as long as in tuning.
+// of the campaign also limit its verification, as a limit of machine time, unless a request set one.
 func (e *entry) verifyArgs() []string {
 	args := []string{"verify", e.results(), "--yes"}
 	p := e.current().Progress
-	if !e.measures() || !(p.NodeSeconds > 0) {
-		return args
-	}
 	limit := time.Duration(e.NodeHours * 3600 / p.NodeSeconds * p.MachineSeconds * float64(time.Second))
-	if limit < max(verification.MinBudget, time.Duration(p.MachineSeconds*float64(time.Second))) {
-		args = append(args, "--machine-time", limit.String())
+	switch {
+	case e.VerifyTime > 0:
+		return append(args, "--machine-time", e.VerifyTime.String())
+	case !e.measures() || !(p.NodeSeconds > 0):
+		return args
+	case limit < max(verification.MinBudget, time.Duration(p.MachineSeconds*float64(time.Second))):
+		return append(args, "--machine-time", limit.String())
 	}
 	return args
 }

@@ -38,7 +38,7 @@ func TestVerify(t *testing.T) {
 			id := create(t, s, service.Request{Base: "b"})
 			if !b.Verify {
 				awaitState(t, s, id, service.Done)
-				testutil.Must(s.Verify(id))(t)
+				testutil.Must(s.Verify(id, service.Verification{}))(t)
 			}
 			c := await(t, s, id, func(c service.Campaign) bool { return c.State == service.Done && !c.Verified.IsZero() })
 			if c.Exit != service.ExitCode(tc.exit) || !c.Converged || c.Verifying || !strings.Contains(c.Error, tc.err) || c.Verified.Before(c.Ended) {
@@ -64,6 +64,33 @@ func TestVerify(t *testing.T) {
 	}
 }
 
+// TestVerifiedByHand checks that a campaign that is done gets the verdict of a verification that the service did not run,
+// and no event for a report that says the same.
+func TestVerifiedByHand(t *testing.T) {
+	state := t.TempDir()
+	s, _ := running(t, options(t, state, base(t, "b", fakeFile{Trials: 1})))
+	id := runToEnd(t, s, service.Request{Base: "b"})
+	results := filepath.Join(state, "campaigns", id, "results")
+	written := func(e report.Evidence) {
+		time.Sleep(10 * time.Millisecond) // another modification time
+		if writeReport(results, 0, e) != 0 {
+			t.Fatal("no report")
+		}
+	}
+	written(report.Predicted)
+	written(report.Measured)
+	await(t, s, id, func(c service.Campaign) bool { return c.Verdicts[0].Evidence == report.Measured })
+	events, _ := s.Events().After(0, 0)
+	written(report.Measured)
+	written(report.Verified)
+	await(t, s, id, func(c service.Campaign) bool {
+		return c.State == service.Done && c.Verdicts[0].Evidence == report.Verified
+	})
+	if after, _ := s.Events().After(0, 0); len(after) != len(events)+1 {
+		t.Errorf("%d events, want one more than %d", len(after), len(events))
+	}
+}
+
 // TestVerifyWaits checks that a verification waits for its machine, and that it can be paused, resumed and cancelled.
 func TestVerifyWaits(t *testing.T) {
 	state := t.TempDir()
@@ -72,7 +99,7 @@ func TestVerifyWaits(t *testing.T) {
 	quick := runToEnd(t, s, service.Request{Base: "quick"})
 	other := create(t, s, service.Request{Base: "slow"})
 	awaitTrial(t, s, other)
-	if c := testutil.Must(s.Verify(quick))(t); c.State != service.Queued || !c.Verifying {
+	if c := testutil.Must(s.Verify(quick, service.Verification{}))(t); c.State != service.Queued || !c.Verifying {
 		t.Errorf("it is %+v, want it to wait", c)
 	}
 	pause(t, s, other)
@@ -80,7 +107,7 @@ func TestVerifyWaits(t *testing.T) {
 
 	testutil.Must(s.Resume(other))(t)
 	awaitState(t, s, other, service.Running)
-	if c := testutil.Must(s.Verify(other))(t); c.State != service.Running || !c.Verify || c.Verifying {
+	if c := testutil.Must(s.Verify(other, service.Verification{}))(t); c.State != service.Running || !c.Verify || c.Verifying {
 		t.Errorf("it is %+v, want it to be verified later", c)
 	}
 	verifying := func(c service.Campaign) bool { return c.Verifying && c.Progress.Verification > 0 }
@@ -113,7 +140,7 @@ func TestVerifyAfterKill(t *testing.T) {
 		path := filepath.Join(dir, "campaign.json")
 		text := string(testutil.Must(os.ReadFile(path))(t))
 		about := testutil.Must(os.Stat(filepath.Join(dir, "results", "report.json")))(t)
-		text = strings.Replace(text, `"state": "done"`, `"state": "running", "verifying": true, "report_before": "`+about.ModTime().UTC().Format(time.RFC3339Nano)+`"`, 1)
+		text = strings.Replace(text, `"state": "done"`, `"state": "running", "verifying": true, "report": "`+about.ModTime().UTC().Format(time.RFC3339Nano)+`"`, 1)
 		testutil.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 		if ended {
 			if code := writeReport(filepath.Join(dir, "results"), 0, report.Measured); code != 0 {
@@ -146,7 +173,7 @@ func TestVerifyQuota(t *testing.T) {
 	id := runToEnd(t, s, service.Request{Base: "b"})
 	for _, spent := range []float64{6, 9} {
 		before := testutil.Must(s.Campaign(id))(t).Verified
-		testutil.Must(s.Verify(id))(t)
+		testutil.Must(s.Verify(id, service.Verification{}))(t)
 		c := await(t, s, id, func(c service.Campaign) bool { return c.State == service.Done && c.Verified.After(before) })
 		if h := s.NodeHours(); c.Error != "" || h.Spent != spent || h.Reserved != 0 {
 			t.Errorf("%+v after %+v, want %g node-hours spent", h, c, spent)
@@ -155,5 +182,34 @@ func TestVerifyQuota(t *testing.T) {
 	records := campaigntest.Records(t, filepath.Join(state, "campaigns", id, "results"))
 	if n := len(slices.DeleteFunc(records, func(r journal.Record) bool { return r.Kind != journal.KindVerify })); n != 6 {
 		t.Errorf("%d trials of verifications, want 6", n)
+	}
+}
+
+// TestVerifyLimit checks that a request may give a verification a larger limit than that of its campaign: as long as the
+// service allows it, and in node-hours for the day.
+func TestVerifyLimit(t *testing.T) {
+	state := t.TempDir()
+	b := base(t, "b", fakeFile{Trials: 3, Cost: 3600})
+	opt := options(t, state, b)
+	opt.Quota = config.Quota{Campaign: 5, Day: 100}
+	opt.Check = func(config.Base, map[string]string) (config.Demand, error) {
+		return config.Demand{Measures: true, NodeHours: 3}, nil
+	}
+	s, _ := running(t, opt)
+	id := runToEnd(t, s, service.Request{Base: "b"})
+	for _, tc := range []struct{ limit, want string }{
+		{"soon", `machine_time: "soon": want a duration above 0 such as 2h or 90m`},
+		{"-1h", `machine_time: "-1h": want a duration above 0`},
+		{"3h", "machine_time: 3h: it may take 6 node-hours, and the service allows a verification at most 5 (node_hours.campaign)"},
+	} {
+		if _, err := s.Verify(id, service.Verification{MachineTime: tc.limit}); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: error %v, want %s", tc.limit, err, tc.want)
+		}
+	}
+	testutil.Must(s.Verify(id, service.Verification{MachineTime: "2h30m"}))(t)
+	c := await(t, s, id, func(c service.Campaign) bool { return c.State == service.Done && !c.Verified.IsZero() })
+	log := string(testutil.Must(os.ReadFile(filepath.Join(state, "campaigns", id, "calls.txt")))(t))
+	if c.Error != "" || !strings.Contains(log, "--machine-time 2h30m0s") {
+		t.Errorf("%+v after %s, want a limit of 2.5 h", c, log)
 	}
 }

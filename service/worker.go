@@ -66,6 +66,7 @@ type ending struct {
 	failure  error     // why the code is unknown, or what else went wrong
 	jobs     bool      // the campaign's jobs were cancelled
 	verdicts []Verdict // in the report that the process wrote; nil: those before hold
+	report   time.Time // modification time of that report
 }
 
 // startWorker starts a worker for a campaign. The caller must hold the lock of the queue.
@@ -583,7 +584,7 @@ func (w *worker) settleStored(s *stored, end *ending, to State) {
 func (w *worker) settleStage(s *stored, end *ending, to State) {
 	now := w.q.opt.Clock.Now().UTC()
 	if end.verdicts != nil {
-		s.Verdicts = end.verdicts
+		s.Verdicts, s.Report = end.verdicts, end.report
 	}
 	s.State = s.follow(to)
 	switch {
@@ -606,11 +607,12 @@ func (w *worker) verificationEnded() bool {
 
 // completed returns the end of a process that has written the files of the campaign.
 func (w *worker) completed(code ExitCode) ending {
+	at := w.e.reportTime()
 	verdicts, err := readVerdicts(w.e.results())
 	if err != nil {
 		w.log.Warn("verdicts not read", "error", err)
 	}
-	return ending{outcome: completed, code: code, verdicts: verdicts}
+	return ending{outcome: completed, code: code, verdicts: verdicts, report: at}
 }
 
 // failureOf returns why the campaign gets the state that follows the end of its process, or "" if nothing is wrong.

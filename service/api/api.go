@@ -43,7 +43,7 @@ type Backend interface {
 	Resume(id string) (service.Campaign, error)
 	Cancel(id string) (service.Campaign, error)
 	// Verify verifies the files of a campaign that is done, or as soon as it is.
-	Verify(id string) (service.Campaign, error)
+	Verify(id string, v service.Verification) (service.Campaign, error)
 	// Delete removes a campaign that has ended.
 	Delete(id string) (service.Campaign, error)
 

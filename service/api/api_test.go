@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -197,6 +198,27 @@ func TestErrors(t *testing.T) {
 		}
 		if strings.Contains(got.body, "anna") || !strings.Contains(got.body, tc.want) {
 			t.Errorf("%v: %s, want no path and %s", tc.err, got.body, tc.want)
+		}
+	}
+}
+
+// TestVerifyBody checks that a request to verify needs no body, and that it hands on a limit.
+func TestVerifyBody(t *testing.T) {
+	for _, tc := range []struct {
+		body, want string
+		status     int
+		give       []service.Verification
+	}{
+		{"", `"state":"queued"`, 200, []service.Verification{{}}},
+		{"{}", `"state":"queued"`, 200, []service.Verification{{}}},
+		{`{"machine_time":"2h"}`, `"state":"queued"`, 200, []service.Verification{{MachineTime: "2h"}}},
+		{`{"machine_tim":"2h"}`, `"location":"body.machine_tim"`, 422, nil},
+		{`{"machine_time":2}`, `"location":"body.machine_time"`, 422, nil},
+	} {
+		f := newFake()
+		got := ask(t, serve(t, f, api.Options{}), "POST", "/api/v1/campaigns/c1/verify", tc.body)
+		if got.status != tc.status || !strings.Contains(got.body, tc.want) || !slices.Equal(f.verified, tc.give) {
+			t.Errorf("%q: %d %s, given %v; want %d %s, given %v", tc.body, got.status, got.body, f.verified, tc.status, tc.want, tc.give)
 		}
 	}
 }

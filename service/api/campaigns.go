@@ -36,6 +36,11 @@ type createInput struct {
 	Body service.Request
 }
 
+type verifyInput struct {
+	CampaignID
+	Body *service.Verification
+}
+
 type createOutput struct {
 	Status   int
 	Location string `header:"Location"`
@@ -61,7 +66,18 @@ func (a *API) campaignRoutes() {
 	a.control(operation(http.MethodPost, one+"/pause", "pause-campaign", "Stop a campaign so that it can be resumed"), a.backend.Pause)
 	a.control(operation(http.MethodPost, one+"/resume", "resume-campaign", "Put a paused or failed campaign into the queue"), a.backend.Resume)
 	a.control(operation(http.MethodPost, one+"/cancel", "cancel-campaign", "Stop a campaign for good and cancel its jobs"), a.backend.Cancel)
-	a.control(operation(http.MethodPost, one+"/verify", "verify-campaign", "Verify the files of a campaign: as soon as it is done, or again if it is"), a.backend.Verify)
+	verify := operation(http.MethodPost, one+"/verify", "verify-campaign", "Verify the files of a campaign: as soon as it is done, or again if it is")
+	verify.DefaultStatus = http.StatusOK
+	verify.MaxBodyBytes = maxRequest
+	verify.Errors = append(verify.Errors, http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusTooManyRequests)
+	huma.Register(a.huma, verify, func(_ context.Context, in *verifyInput) (*body[service.Campaign], error) {
+		var v service.Verification
+		if in.Body != nil {
+			v = *in.Body
+		}
+		c, err := a.backend.Verify(in.ID, v)
+		return reply(a, c, err)
+	})
 	a.control(operation(http.MethodDelete, one, "delete-campaign", "Remove a campaign that has ended, with its files"), a.backend.Delete)
 }
 

@@ -31,6 +31,7 @@ type fake struct {
 	campaigns []*fakeCampaign // newest first
 	made      map[string]*fakeCampaign
 	requests  []service.Request // of Create
+	verified  []service.Verification
 	events    *feed
 	measured  []service.Measurement
 	reads     int // calls of Measurements
@@ -266,7 +267,10 @@ func (f *fake) Cancel(id string) (service.Campaign, error) {
 	return f.setState(id, service.Running, service.Cancelled)
 }
 
-func (f *fake) Verify(id string) (service.Campaign, error) {
+func (f *fake) Verify(id string, v service.Verification) (service.Campaign, error) {
+	f.mu.Lock()
+	f.verified = append(f.verified, v)
+	f.mu.Unlock()
 	return f.setState(id, service.Done, service.Queued)
 }
 

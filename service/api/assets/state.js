@@ -36,6 +36,16 @@ const questions = {
   delete: 'Delete this campaign with its measurements and all other files?',
 };
 
+// requestOf returns the body of the request of an action, null if the user does not want it. A verification that its limit
+// ended needs a larger one.
+function requestOf(action, c) {
+  if (action in questions) return confirm(questions[action]) ? {} : null;
+  const limits = (c.verdicts ?? []).map((v) => /--machine-time (\S+)/.exec(v.next.options ?? '')?.[1]).filter(Boolean);
+  if (action !== 'verify' || limits.length === 0) return {};
+  const limit = prompt('Limit of the machine time of all its verifications, such as 2h:', limits[0]);
+  return limit === null ? null : { machine_time: limit.trim() };
+}
+
 // buttons returns the buttons of all actions. It calls changed(campaign) after an action.
 export function buttons(changed) {
   const list = Object.keys(possible).map((action) => {
@@ -43,12 +53,13 @@ export function buttons(changed) {
     button.addEventListener('click', () => act(action, button, changed));
     return [action, button];
   });
-  let id = '';
+  let campaign = {};
   async function act(action, button, done) {
-    if (action in questions && !confirm(questions[action])) return;
+    const body = requestOf(action, campaign);
+    if (!body) return;
     button.disabled = true;
     try {
-      done(await (action === 'delete' ? remove(['campaigns', id]) : post(['campaigns', id, action])));
+      done(await (action === 'delete' ? remove(['campaigns', campaign.id]) : post(['campaigns', campaign.id, action], body)));
       notice(`${action}: requested`);
     } catch (error) {
       button.disabled = false;
@@ -58,7 +69,7 @@ export function buttons(changed) {
   return {
     node: el('div', { class: 'actions', role: 'group', 'aria-label': 'Operate the campaign' }, list.map(([, b]) => b)),
     show(c) {
-      id = c.id;
+      campaign = c;
       for (const [action, button] of list) {
         button.hidden = !possible[action].includes(c.state) || (action === 'verify' && (c.verify || c.verifying) && c.state !== 'done');
         button.disabled = false;
