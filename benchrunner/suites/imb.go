@@ -97,6 +97,10 @@ var (
 	imbBanner    = regexp.MustCompile(`^#\s+Intel ?\(R\) MPI Benchmarks ([0-9.]*).*MPI-1 part`)
 	imbBenchmark = regexp.MustCompile(`^# Benchmarking (\S+)`)
 	imbWorldSize = regexp.MustCompile(`^# #processes = ([0-9]+)`)
+	imbGroups    = regexp.MustCompile(`^# \( *[0-9]+ groups of [0-9]+ processes`) // with option -multi
+	// IMB-MPI1-GPU has its buffers in the memory of devices, unless it is asked for that of the host.
+	imbDevice = regexp.MustCompile(`IMB-MPI1-(GPU|CUDA)\b`)
+	imbOnHost = regexp.MustCompile(`-mem_alloc_type (cpu|host)\b`)
 )
 
 // parseIMB parses the output of IMB. A section begins with the name of its benchmark and a header with the
@@ -113,18 +117,34 @@ func parseIMB(lines iter.Seq[string]) listing {
 			l.sections = append(l.sections, section{name: m[1]})
 			l.begin()
 			columns = nil
-		} else if m := imbWorldSize.FindStringSubmatch(line); m != nil && len(l.sections) > 0 {
+		} else if len(l.sections) == 0 {
+			l.memory = imbMemory(line, l.memory)
+		} else if imbGroups.MatchString(line) {
+			l.sections[len(l.sections)-1].multi = true
+		} else if m := imbWorldSize.FindStringSubmatch(line); m != nil {
 			n, err := strconv.Atoi(m[1])
 			if err == nil {
 				l.sections[len(l.sections)-1].ranks = n
 			}
-		} else if len(l.sections) > 0 && slices.Contains(fields, "#repetitions") && slices.Contains(fields, "t_max[usec]") {
+		} else if slices.Contains(fields, "#repetitions") && slices.Contains(fields, "t_max[usec]") {
 			columns = fields
 		} else if columns != nil && len(fields) > 0 && beginsWithDigit(fields[0]) {
 			l.add(parseIMBRow(columns, fields))
 		}
 	}
 	return l
+}
+
+// imbMemory returns the kind of accelerator whose memory has the buffers, given a line of the preamble and what the lines
+// before it say.
+func imbMemory(line, before string) string {
+	switch m := imbDevice.FindStringSubmatch(line); {
+	case imbOnHost.MatchString(line):
+		return ""
+	case m != nil:
+		return m[1]
+	}
+	return before
 }
 
 // parseIMBRow parses a row; see parseFields. For a size that IMB skips, the row has a reason instead of times, such as
@@ -138,8 +158,10 @@ func parseIMBRow(columns, fields []string) (row, error) {
 		return row{bytes: n, skipped: strings.Join(fields[1:], " ")}, nil
 	}
 	var r row
+	var defects float64
 	err := parseFields(columns, fields, map[string]any{
-		"#bytes": &r.bytes, "#repetitions": &r.calls, "t_min[usec]": &r.min, "t_max[usec]": &r.max, "t_avg[usec]": &r.avg,
+		"#bytes": &r.bytes, "#repetitions": &r.calls, "t_min[usec]": &r.min, "t_max[usec]": &r.max, "t_avg[usec]": &r.avg, "defects": &defects,
 	})
+	r.wrong = defects > 0
 	return r, err
 }

@@ -172,8 +172,23 @@ func (o OSUOptions) parse(s benchrunner.Launch, lines iter.Seq[string]) (listing
 	return l, err
 }
 
-// Releases of OSU for accelerators print a suffix after MPI, such as -CUDA.
-var osuHeader = regexp.MustCompile(`# OSU MPI(?:-\S+)? (.+?) Latency Test(?: v(\S+))?\s*$`)
+// osuHeader matches the title of a program of OSU: its library, the kind of accelerator whose memory has the buffers, what
+// it measures, and the release. Source: print_preamble of util/osu_util_mpi.c.
+var osuHeader = regexp.MustCompile(`# OSU ([A-Za-z]\w*)(?:-(CUDA MANAGED|\S+))? (.+?) Test(?: v(\S+))?\s*$`)
+
+// osuTitleOf returns the title of a program from the match of its header, such as Broadcast for the latency of MPI's
+// broadcast. The titles of other programs are longer.
+func osuTitleOf(m []string) string {
+	whole := strings.Join(strings.Fields(m[3]), " ")
+	title, latency := strings.CutSuffix(whole, " Latency")
+	switch {
+	case m[1] != "MPI":
+		return m[1] + " " + whole
+	case !latency:
+		return whole
+	}
+	return title
+}
 
 func parseOSU(lines iter.Seq[string]) (listing, error) {
 	var l listing
@@ -182,7 +197,7 @@ func parseOSU(lines iter.Seq[string]) (listing, error) {
 		// OSU's warning about memory has no line end, so the title may follow in the same line.
 		if m := osuHeader.FindStringSubmatch(line); m != nil {
 			l.worlds++
-			l.title, l.release, columns = m[1], m[2], nil
+			l.title, l.memory, l.release, columns = osuTitleOf(m), m[2], m[4], nil
 			continue
 		}
 		text := strings.TrimSpace(line)
@@ -229,6 +244,9 @@ func parseOSURow(columns []string, text string) (row, error) {
 	})
 	if i := slices.Index(columns, "Validation"); err == nil && i >= 0 {
 		r.wrong = fields[i] != "Pass"
+	}
+	if err == nil && slices.Contains(columns, "Transmit Size") {
+		r.skipped = "the data are of a derived datatype (option -D)"
 	}
 	return r, err
 }

@@ -22,6 +22,7 @@ type Recorded struct {
 	Samples    int
 	Beside     float64 // of a nonblocking call, as in coll.Measurement; 0 if not measured
 	Mean       bool    // the mean over the ranks: the output has no maximum
+	Memory     string  // kind of accelerator whose memory has the buffers, such as CUDA; empty: the host's
 	Fault      string  // why the time is unusable; empty if it is right
 }
 
@@ -69,7 +70,7 @@ func readOSU(lines []string, ranks int) (string, []Recorded, error) {
 		switch {
 		case m == nil: // text before the first title
 		case err != nil:
-			out = append(out, Recorded{Fault: fmt.Sprintf("%s: %v", m[1], err)})
+			out = append(out, Recorded{Fault: fmt.Sprintf("%s: %v", osuTitleOf(m), err)})
 		default:
 			out = append(out, recordedOSU(l, ranks)...)
 		}
@@ -99,7 +100,9 @@ func recordedOSU(l listing, ranks int) []Recorded {
 	var out []Recorded
 	for _, s := range l.sections {
 		for _, r := range s.rows {
-			out = append(out, recorded(c, ranks, r, "OSU"))
+			x := recorded(c, ranks, r, "OSU")
+			x.Memory = l.memory
+			out = append(out, x)
 		}
 	}
 	return out
@@ -111,6 +114,10 @@ func recordedRows(l listing, name func(coll.Collective) string, printed string, 
 	var out []Recorded
 	for _, s := range l.sections {
 		i := slices.IndexFunc(coll.Collectives(), func(c coll.Collective) bool { return name(c) == s.name })
+		if s.multi {
+			out = append(out, Recorded{Fault: fmt.Sprintf("%s: several groups of ranks measured at the same time", s.name)})
+			continue
+		}
 		if i < 0 {
 			out = append(out, Recorded{Fault: fmt.Sprintf("%s: no collective that tutti tunes", s.name)})
 			continue
@@ -130,6 +137,7 @@ func recordedRows(l listing, name func(coll.Collective) string, printed string, 
 			if c.Sized() && x.Bytes == 0 && x.Fault == "" {
 				x.Fault = "an empty message"
 			}
+			x.Memory = l.memory
 			out = append(out, x)
 		}
 	}
@@ -142,7 +150,7 @@ func recorded(c coll.Collective, ranks int, r row, printed string) Recorded {
 	if !c.Sized() {
 		out.Bytes = 0
 	}
-	if (r.max == 0 || r.overall > 0) && r.calls == 0 && r.avg > 0 && r.bad == "" && !r.wrong {
+	if (r.max == 0 || r.overall > 0) && r.calls == 0 && r.avg > 0 && r.bad == "" && r.skipped == "" && !r.wrong {
 		out.Seconds, out.Mean = cmp.Or(r.max, r.avg), r.max == 0
 		out.Beside = r.beside(out.Seconds)
 	} else if _, fault := r.fault(printed); fault != "" {

@@ -223,7 +223,7 @@ type row struct {
 	samples       []float64 // seconds: time of each valid call on the rank that took longest
 	invalid       int       // number of calls that the synchronisation found invalid
 	wrong         bool      // the check of the data failed
-	skipped       string    // reason for which the suite did not measure the size
+	skipped       string    // reason for which the suite did not measure the size, or measured something else
 	bad           string    // a number that could not be read, and why; empty if all could
 }
 
@@ -240,6 +240,7 @@ func (r row) beside(seconds float64) float64 {
 type section struct {
 	name  string // such as Bcast, MPI_Bcast or MPI_CHAR; empty with OSU before 7.1
 	ranks int    // size of the MPI world; 0 if the output does not have it
+	multi bool   // several groups of ranks measured at the same time
 	rows  []row
 }
 
@@ -247,6 +248,7 @@ type section struct {
 type listing struct {
 	title    string // of an OSU program, such as Broadcast
 	release  string // such as 7.4 or 2021.11
+	memory   string // kind of accelerator whose memory has the buffers, such as CUDA; empty: the host's
 	begun    bool   // the program has begun to measure
 	worlds   int    // number of titles, at least 1 if the program has begun; each MPI world prints one
 	sections []section

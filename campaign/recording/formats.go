@@ -135,7 +135,7 @@ func readPICO(file string, text []byte, known *Run, _ Options, report *Report) (
 		report.leave("no times")
 		return nil, nil
 	}
-	s := sample{Recorded: suites.Recorded{Bytes: count * picoTypes[m[4]], Samples: len(times)}}
+	s := sample{Recorded: suites.Recorded{Bytes: count * picoTypes[m[4]], Samples: len(times), Memory: report.Memory}}
 	if known.Algorithm == "" {
 		s.algorithm = picoAlgorithm(m[2], m[3])
 	}
@@ -201,7 +201,7 @@ func (r *Run) fromTable(path string, stamps []string, report *Report) error {
 			continue
 		}
 		if cell("gpu_awareness") == "yes" {
-			report.note("the run used buffers of GPUs")
+			report.Memory = "GPU"
 		}
 		nodes, _ := strconv.Atoi(cell("nnodes"))
 		ppn, _ := strconv.Atoi(cell("tasks_per_node"))

@@ -49,6 +49,15 @@ type Report struct {
 	Read   int            `json:"read"`
 	Left   map[string]int `json:"left_out"` // rows, by reason
 	Notes  []string       `json:"notes"`
+	Memory string         `json:"memory,omitempty"` // kind of accelerator whose memory has the buffers, such as CUDA; empty: the host's
+}
+
+// place returns where the buffers are, for messages.
+func (r Report) place() string {
+	if r.Memory == "" {
+		return "the host"
+	}
+	return "accelerators (" + r.Memory + ")"
 }
 
 func (r *Report) leave(reason string) { r.Left[reason]++ }
@@ -78,6 +87,7 @@ const maxBytes = 1 << 28
 func Import(paths []string, opt Options) ([]coll.Measurement, []Report, error) {
 	var out []coll.Measurement
 	var reports []Report
+	var first *Report // whose buffers are known
 	for _, path := range paths {
 		files, folder, err := filesOf(path)
 		if err != nil {
@@ -91,6 +101,13 @@ func Import(paths []string, opt Options) ([]coll.Measurement, []Report, error) {
 			}
 			if err != nil {
 				return nil, nil, fmt.Errorf("%s: %w", file, err)
+			}
+			switch {
+			case report.Read == 0:
+			case first == nil:
+				first = &report
+			case first.Memory != report.Memory:
+				return nil, nil, fmt.Errorf("the buffers of %s are in the memory of %s, those of %s in that of %s: import them one after another, with two --out", first.File, first.place(), file, report.place())
 			}
 			out, reports = append(out, ms...), append(reports, report)
 		}
@@ -148,9 +165,18 @@ func importFile(file string, opt Options) ([]coll.Measurement, Report, error) {
 				continue
 			}
 		}
+		if len(out) > 0 && s.Memory != report.Memory {
+			return nil, report, fmt.Errorf("the buffers of some times are in the memory of %s, those of others in that of %s: import each part as a file of its own", report.place(), Report{Memory: s.Memory}.place())
+		}
+		report.Memory = s.Memory
 		out = append(out, m)
 	}
-	report.Read = len(out)
+	if report.Read = len(out); len(samples) == 0 && len(report.Left) == 0 {
+		report.leave("no times")
+	}
+	if report.Memory != "" {
+		report.note("the buffers are in the memory of " + report.place() + ": a selection from these times is for programs whose buffers are there")
+	}
 	return out, report, nil
 }
 

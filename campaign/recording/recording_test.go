@@ -54,7 +54,7 @@ func TestImport(t *testing.T) {
 	}
 	wantReports := []string{
 		"a.txt OSU 7.4 1 map[OSU found wrong data in the result:1]", "b.txt OSU 7.4 1 map[OSU found wrong data in the result:1]",
-		"c.log  0 map[no known format:1]", "d.txt OSU 7.4 0 map[]",
+		"c.log  0 map[no known format:1]", "d.txt OSU 7.4 0 map[no times:1]",
 	}
 	if strings.Join(got, "\n") != strings.Join(wantReports, "\n") {
 		t.Errorf("reports\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(wantReports, "\n"))
@@ -186,6 +186,81 @@ func TestNCCLOutputs(t *testing.T) {
 		}
 		if text, left := strings.Join(got, "; "), fmt.Sprint(reports[0].Left); text != tc.want || left != tc.left {
 			t.Errorf("%s: %s, left out %s; want %s, %s", tc.name, text, left, tc.want, tc.left)
+		}
+	}
+}
+
+const imbPreamble = "#    Intel(R) MPI Benchmarks 2021.7, MPI-1 part\n# Calling sequence was:\n# %s Allreduce\n"
+
+const imbTable = "# Benchmarking %s\n# %s\n#bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n            4         1000         1.02         1.30         1.10\n"
+
+// TestOtherMeaning checks outputs whose numbers mean something else than the time of a collective on the host's buffers.
+func TestOtherMeaning(t *testing.T) {
+	osu := func(title, columns, row string) string {
+		return "# OSU " + title + " Test v7.5\n# Size " + columns + "\n" + row + "\n"
+	}
+	one := osu("MPI Allreduce Latency", "      Avg Latency(us)", "8   2.50")
+	const onDevices = "the buffers are in the memory of accelerators (%s): a selection from these times is for programs whose buffers are there"
+	multi := fmt.Sprintf(imbPreamble, "IMB-MPI1 -multi 0") + fmt.Sprintf(imbTable, "%s", "( 2 groups of 2 processes each running simultaneous )")
+	grouped := strings.ReplaceAll(strings.ReplaceAll(fmt.Sprintf(imbTable, "Allreduce", "#processes = 4"), "#bytes", "Group #bytes"), "            4 ", "0    4 ")
+	for _, tc := range []struct {
+		name, text string
+		read       int
+		left       string // map of reasons
+		memory     string
+	}{
+		{"host", one, 1, "map[]", ""},
+		{"-d cuda", strings.Replace(one, "MPI", "MPI-CUDA", 1), 1, "map[]", "CUDA"},
+		{"-d rocm", strings.Replace(one, "MPI", "MPI-ROCM", 1), 1, "map[]", "ROCM"},
+		{"-d sycl", strings.Replace(one, "MPI", "MPI-SYCL", 1), 1, "map[]", "SYCL"},
+		{"-d managed", strings.Replace(one, "MPI", "MPI-CUDA MANAGED", 1), 1, "map[]", "CUDA MANAGED"},
+		{"then NCCL", one + osu("NCCL-CUDA Allreduce Latency", "      Avg Latency(us)", "8   1.50"), 1, "map[NCCL Allreduce Latency: no collective that tutti tunes:1]", ""},
+		{"then bandwidth", one + osu("MPI Bandwidth", "     Bandwidth (MB/s)", "8   1.50"), 1, "map[Bandwidth: columns \"Size, Bandwidth (MB/s)\": want Avg Latency(us) or Pure Comm.(us) among them:1]", ""},
+		{"then latency of pairs", one + osu("MPI Latency", "      Avg Latency(us)", "8   1.50"), 1, "map[Latency: no collective that tutti tunes:1]", ""},
+		{"derived datatype", osu("MPI Allreduce Latency", "      Avg Latency(us)     Transmit Size", "8   2.50    4"), 0, "map[OSU left the size out: the data are of a derived datatype (option -D):1]", ""},
+		{"IMB", fmt.Sprintf(imbPreamble, "IMB-MPI1") + fmt.Sprintf(imbTable, "Allreduce", "#processes = 4"), 1, "map[]", ""},
+		{"-multi", fmt.Sprintf(multi, "Multi-Allreduce"), 0, "map[Multi-Allreduce: several groups of ranks measured at the same time:1]", ""},
+		{"-multi of older releases", fmt.Sprintf(multi, "Allreduce"), 0, "map[Allreduce: several groups of ranks measured at the same time:1]", ""},
+		{"-multi with one group", fmt.Sprintf(imbPreamble, "IMB-MPI1 -multi 1") + grouped, 1, "map[]", ""},
+		{"defects", fmt.Sprintf(imbPreamble, "IMB-MPI1") + strings.ReplaceAll(strings.ReplaceAll(fmt.Sprintf(imbTable, "Allreduce", "#processes = 4"), "t_avg[usec]", "t_avg[usec] defects"), "1.10\n", "1.10 3.00\n"),
+			0, "map[IMB found wrong data in the result:1]", ""},
+		{"GPU", fmt.Sprintf(imbPreamble, "/opt/IMB-MPI1-GPU") + fmt.Sprintf(imbTable, "Allreduce", "#processes = 4"), 1, "map[]", "GPU"},
+		{"GPU program on the host", fmt.Sprintf(imbPreamble, "IMB-MPI1-GPU -mem_alloc_type cpu") + fmt.Sprintf(imbTable, "Allreduce", "#processes = 4"), 1, "map[]", ""},
+	} {
+		dir := write(t, map[string]string{"a.txt": tc.text})
+		_, reports, err := recording.Import([]string{dir}, recording.Options{Known: recording.Run{Algorithm: "ring", Nodes: 2, PPN: 2}})
+		if len(reports) != 1 {
+			t.Errorf("%s: error %v", tc.name, err)
+			continue
+		}
+		r := reports[0]
+		notes := "[times are means over the ranks: the listing has no maximum (OSU: option -f)]"
+		if strings.Contains(tc.text, "t_max") || tc.read == 0 {
+			notes = "[]"
+		}
+		if tc.memory != "" {
+			notes = strings.ReplaceAll(strings.TrimSuffix(notes, "]")+" "+fmt.Sprintf(onDevices, tc.memory)+"]", "[ ", "[")
+		}
+		if r.Read != tc.read || fmt.Sprint(r.Left) != tc.left || r.Memory != tc.memory || fmt.Sprint(r.Notes) != notes {
+			t.Errorf("%s: %+v, want %d read, left %s, memory %q, notes %s", tc.name, r, tc.read, tc.left, tc.memory, notes)
+		}
+	}
+}
+
+// TestMixedMemory checks that times of buffers in different memory are not imported together, in one file or in two.
+func TestMixedMemory(t *testing.T) {
+	host := osuText[:strings.LastIndex(osuText, "8 ")]
+	device := strings.Replace(host, "MPI", "MPI-CUDA", 1)
+	for _, tc := range []struct {
+		files map[string]string
+		want  string
+	}{
+		{map[string]string{"a.txt": host, "b.txt": device}, "a.txt are in the memory of the host, those of "},
+		{map[string]string{"a.txt": host + device}, "the buffers of some times are in the memory of the host, those of others in that of accelerators (CUDA)"},
+	} {
+		_, _, err := recording.Import([]string{write(t, tc.files)}, recording.Options{Known: recording.Run{Algorithm: "ring", Nodes: 2, PPN: 3}})
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("error %v, want %s", err, tc.want)
 		}
 	}
 }

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"github.com/jedib0t/go-pretty/v6/table"
 	"github.com/spf13/cobra"
 
 	"tutti/campaign/recording"
@@ -120,7 +120,7 @@ func (i *importer) run(cmd *cobra.Command, paths []string) error {
 	return i.show(out, func() {
 		i.printReports(files)
 		fmt.Fprintf(i.stdout, "%s: %s\n", i.out, plural(len(ms), "measurement"))
-		fmt.Fprintf(i.stdout, "next: %s\n", out.Next)
+		fmt.Fprint(i.stdout, report.Wrap("next: "+out.Next, terminalWidth))
 	})
 }
 
@@ -198,18 +198,17 @@ func (i *importer) printReports(files []recording.Report) {
 	if i.format == formatJSON || len(files) == 0 {
 		return
 	}
-	t := report.NewTable(table.Row{"file", "format", "read", "left out"}, 3)
-	for _, f := range files {
-		var left []string
-		for reason, n := range f.Left {
-			left = append(left, fmt.Sprintf("%d: %s", n, reason))
-		}
-		slices.Sort(left)
-		t.AppendRow(table.Row{f.File, f.Format, f.Read, strings.Join(left, "; ")})
-	}
-	fmt.Fprintln(i.stdout, t.Render())
+	line := func(text string) { fmt.Fprint(i.stdout, report.Wrap(text, terminalWidth)) }
 	var notes []string
 	for _, f := range files {
+		head := fmt.Sprintf("%s: %d read", f.File, f.Read)
+		if f.Format != "" {
+			head = fmt.Sprintf("%s: %s, %d read", f.File, f.Format, f.Read)
+		}
+		line(head)
+		for _, reason := range slices.Sorted(maps.Keys(f.Left)) {
+			line(fmt.Sprintf("  %d left out: %s", f.Left[reason], reason))
+		}
 		for _, n := range f.Notes {
 			if !slices.Contains(notes, n) {
 				notes = append(notes, n)
@@ -217,6 +216,6 @@ func (i *importer) printReports(files []recording.Report) {
 		}
 	}
 	for _, n := range notes {
-		fmt.Fprintf(i.stdout, "note: %s\n", n)
+		line("note: " + n)
 	}
 }
