@@ -104,10 +104,10 @@ type launcherKind struct {
 }
 
 var launcherKinds = map[string]launcherKind{
-	Srun: {path: "srun", layoutArgs: srunArgs, reserved: []string{"-n", "--ntasks", "-N", "--nodes", "--ntasks-per-node", "--mpi", "-k", "--no-kill", "--multi-prog", "-i", "--input"},
+	Srun: {path: "srun", layoutArgs: srunArgs, reserved: []string{"-n", "--ntasks", "-N", "--nodes", "--ntasks-per-node", "--mpi", "-k", "--no-kill", "--multi-prog", "-i", "--input", "--export", "--export-file"},
 		hostFile: func(path string) []string { return []string{"--nodelist=" + path} }, hostSuffix: func(int) string { return "" },
 		hostOptions: []string{"-w", "--nodelist", "-x", "--exclude", "-r", "--relative", "-F", "--nodefile"}},
-	Hydra: {path: "mpiexec.hydra", layoutArgs: hydraArgs, reserved: []string{"-n", "-np", "-ppn", "-perhost", "-configfile"},
+	Hydra: {path: "mpiexec.hydra", layoutArgs: hydraArgs, reserved: []string{"-n", "-np", "-ppn", "-perhost", "-configfile", "-genvall", "-genvnone", "-genvlist"},
 		helpers:  []string{"hydra_pmi_proxy", "hydra_bstrap_proxy", "pmi_proxy"},
 		hostFile: func(path string) []string { return []string{"-f", path} }, hostSuffix: func(ppn int) string { return ":" + strconv.Itoa(ppn) },
 		hostOptions: []string{"-f", "-hostfile", "-machinefile", "-machine", "-machines", "-host", "-hosts", "-hostlist"}},
@@ -156,7 +156,11 @@ func checkArgs(name string, args, reserved []string) error {
 		}
 		for _, t := range reserved {
 			if option == t || hasNumber(a, t) {
-				return fmt.Errorf("launcher %s: argument %q: %s is not for the site to set", name, a, t)
+				hint := ""
+				if strings.Contains(t, "env") || strings.Contains(t, "export") {
+					hint = ": variables of launches stand in libraries[].env"
+				}
+				return fmt.Errorf("launcher %s: argument %q: %s is not for the site to set%s", name, a, t, hint)
 			}
 		}
 	}

@@ -83,6 +83,8 @@ func TestNewLauncherErrors(t *testing.T) {
 		{"unknown", "aprun", benchrunner.LauncherOptions{}},
 		{"type of hydra", benchrunner.Hydra, benchrunner.LauncherOptions{MPI: "pmi2"}},
 		{"no-kill", benchrunner.Srun, benchrunner.LauncherOptions{Args: []string{"--no-kill"}}},
+		{"environment of srun", benchrunner.Srun, benchrunner.LauncherOptions{Args: []string{"--export=ALL,A=1"}}},
+		{"environment of hydra", benchrunner.Hydra, benchrunner.LauncherOptions{Args: []string{"-genvlist", "PATH"}}},
 		{"short", benchrunner.Srun, benchrunner.LauncherOptions{Args: []string{"--overcommit", "-N4"}}},
 		{"with a value", benchrunner.Srun, benchrunner.LauncherOptions{Args: []string{"--nodes=4"}}},
 		{"layout of hydra", benchrunner.Hydra, benchrunner.LauncherOptions{Args: []string{"-ppn", "2"}}},

@@ -40,6 +40,8 @@ type Program struct {
 	Benchmark string // benchmark program of the campaign
 	Library   mpi.Measurable
 	Native    bool // the benchmark program is tutti's own, which can list control variables of MPI_T
+
+	Variables []string // names of environment variables whose values are wanted, too
 }
 
 var _ benchrunner.Program = (*Program)(nil)
@@ -49,7 +51,13 @@ type Findings struct {
 	Settings []mpi.SiteSetting `json:"settings"` // that take part in the choice of algorithms
 	File     string            `json:"file"`     // of the MPI library that the benchmark program loads; empty when unknown
 	Dir      string            `json:"dir"`      // the working directory of the ranks
+
+	Variables map[string]string `json:"variables,omitempty"` // those of Program.Variables that the ranks have
+	Bare      bool              `json:"bare,omitempty"`      // the ranks do not have the environment of their launch
 }
+
+// sentinel is a variable of the launch that its ranks must have. Of its prefix, mpirun passes every variable on.
+var sentinel = mpi.Var{Name: "OMPI_TUTTI_PREFLIGHT", Value: "1"}
 
 // Decode returns the findings in an answer.
 func Decode(answer string) (f Findings, err error) {
@@ -79,7 +87,7 @@ func (p *Program) Command(s benchrunner.Launch) (benchrunner.Command, error) {
 	}
 	return benchrunner.Command{
 		Args:  slices.Concat([]string{"/bin/sh", path.Join(s.Dir, scriptName), p.Benchmark, control}, facts.Lister),
-		Env:   s.Cases[0].Base,
+		Env:   append(slices.Clone(s.Cases[0].Base), sentinel),
 		Files: map[string][]byte{scriptName: script},
 	}, nil
 }
@@ -115,5 +123,14 @@ func (p *Program) parse(lines iter.Seq[string]) (f Findings, complete bool) {
 		}
 	}
 	f.Settings = mpi.AllSettings(p.Library, environ, strings.Join(listing, "\n"))
+	f.Bare = !slices.Contains(environ, sentinel.Name+"="+sentinel.Value)
+	for _, v := range environ {
+		if name, value, _ := strings.Cut(v, "="); slices.Contains(p.Variables, name) {
+			if f.Variables == nil {
+				f.Variables = map[string]string{}
+			}
+			f.Variables[name] = value
+		}
+	}
 	return f, complete
 }

@@ -7,7 +7,7 @@ case ${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${PMI_RANK:-${PALS_RANKID:-${SLURM_PRO
 program=$1 control=$2
 shift 2
 echo "tutti-preflight begin"
-env | grep -E '^(MPIR|MPICH|OMPI_MCA|I_MPI|MV2|MVP|(OMPI_)?UCC|HCOLL|SHARP_COLL|UCX_BUILTIN|UCG|FI|PRTE_MCA)_[A-Za-z0-9_]*=' | sed 's/^/env /' # nothing that is secret
+env | grep -E '^(MPIR|MPICH|OMPI_MCA|I_MPI|MV2|MVP|(OMPI_)?UCC|HCOLL|SHARP_COLL|UCX_BUILTIN|UCG|FI|PRTE_MCA|OMPI_TUTTI)_[A-Za-z0-9_]*=' | sed 's/^/env /' # nothing that is secret
 library=$(ldd "$(command -v "$program")" 2>/dev/null | sed -n 's,^[[:space:]]*lib\(mpi\|mpich\)[^ ]*\.so[^ ]* => \(/.*\) (0x[0-9a-f]*)$,\2,p' | head -n 1)
 if [ -n "$library" ]; then echo "library $library"; fi
 if [ $# -gt 0 ]; then

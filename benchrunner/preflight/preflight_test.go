@@ -18,11 +18,11 @@ import (
 )
 
 func TestRead(t *testing.T) {
-	const whole = "tutti-preflight begin\nenv OMPI_MCA_coll=^hcoll\nlibrary /lib/libmpi.so.40\nlist mca:coll:a\ntutti-preflight end\n"
+	const whole = "tutti-preflight begin\nenv OMPI_MCA_coll=^hcoll\nenv OMPI_TUTTI_PREFLIGHT=1\nlibrary /lib/libmpi.so.40\nlist mca:coll:a\ntutti-preflight end\n"
 	port, _ := libraries.Named("openmpi")
 	s := benchrunner.Launch{Cases: make([]benchrunner.Case, 1), Dir: "/job/1"}
 	for text, want := range map[string]bool{whole: true, "[0] " + whole: true, whole[:len(whole)-8]: false, "": false} {
-		p := &preflight.Program{Library: port.(mpi.Measurable)}
+		p := &preflight.Program{Library: port.(mpi.Measurable), Variables: []string{"OMPI_MCA_coll", "OMPI_MCA_none"}}
 		r := p.Read(s, benchrunner.Output{Stdout: []byte(text), Ended: true})
 		if done := r.Outcomes[0].State == benchrunner.OutcomeDone; done != want {
 			t.Errorf("%q: %+v, want done %t", text, r.Outcomes[0], want)
@@ -32,7 +32,7 @@ func TestRead(t *testing.T) {
 		}
 		got := testutil.Must(preflight.Decode(r.Outcomes[0].Answer))(t)
 		setting := mpi.SiteSetting{Name: "OMPI_MCA_coll", Value: "^hcoll", Source: "environment", Effect: mpi.ShapesDefault}
-		full := preflight.Findings{Settings: []mpi.SiteSetting{setting}, File: "/lib/libmpi.so.40", Dir: "/job/1"}
+		full := preflight.Findings{Settings: []mpi.SiteSetting{setting}, File: "/lib/libmpi.so.40", Dir: "/job/1", Variables: map[string]string{"OMPI_MCA_coll": "^hcoll"}}
 		if d := cmp.Diff(full, got); d != "" {
 			t.Errorf("(-want +got):\n%s", d)
 		}
@@ -44,7 +44,7 @@ func TestRead(t *testing.T) {
 func TestScriptPrintsSettings(t *testing.T) {
 	settings := []string{
 		"MPIR_CVAR_BCAST_INTRA_ALGORITHM=smp", "MPICH_COLL_OPT_OFF=1", "OMPI_MCA_coll=^hcoll", "I_MPI_ADJUST_BCAST=1", "MV2_INTER_BCAST_TUNING=4", "MVP_BCAST_INTRA_ALGORITHM=auto",
-		"UCC_TLS=ucp", "OMPI_UCC_TLS=ucp", "HCOLL_MAIN_IB=mlx5_0:1", "SHARP_COLL_ENABLE_SAT=1", "UCX_BUILTIN_BCAST_ALGORITHM=4", "UCG_PLANC=ucx", "FI_CXI_COLL_RETRY_CNT=4", "PRTE_MCA_mapby=core",
+		"UCC_TLS=ucp", "OMPI_UCC_TLS=ucp", "HCOLL_MAIN_IB=mlx5_0:1", "SHARP_COLL_ENABLE_SAT=1", "UCX_BUILTIN_BCAST_ALGORITHM=4", "UCG_PLANC=ucx", "FI_CXI_COLL_RETRY_CNT=4", "PRTE_MCA_mapby=core", "OMPI_TUTTI_PREFLIGHT=1",
 	}
 	port, _ := libraries.Named("openmpi")
 	path := filepath.Join(t.TempDir(), "preflight.sh")

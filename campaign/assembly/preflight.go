@@ -1,10 +1,12 @@
 package assembly
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"tutti/benchrunner"
@@ -29,7 +31,8 @@ type settingsReader struct {
 	at       coll.Point            // of the case
 	past     *journal.ProblemState // launches of earlier processes
 	record   RecordFunc
-	round    int // of the last launch
+	forced   []mpi.Var // variables with which launches force algorithms
+	round    int       // of the last launch
 }
 
 // find returns what a launch finds that has further variables in its environment. A launch that fails by itself is
@@ -59,7 +62,11 @@ func (r *settingsReader) find(ctx context.Context, port mpi.Measurable, with []m
 
 func (r *settingsReader) machine(port mpi.Measurable, with []mpi.Var) (benchrunner.Runner, error) {
 	kind := r.campaign.Config.Benchmark.Kind()
-	program := &preflight.Program{Benchmark: executable(r.lib, kind), Library: port, Native: kind.BuiltIn}
+	var names []string
+	for _, v := range slices.Concat(r.forced, with) {
+		names = append(names, v.Name)
+	}
+	program := &preflight.Program{Benchmark: executable(r.lib, kind), Library: port, Native: kind.BuiltIn, Variables: names}
 	f := mpi.Forcing{Base: with, Env: with}
 	machine, err := r.campaign.Machine(r.lib, program, func(coll.Candidate) (mpi.Forcing, error) { return f, nil })
 	if err != nil {
@@ -98,23 +105,75 @@ func (r *settingsReader) launch(ctx context.Context, machine benchrunner.Runner)
 	return trial, request.Ended, err
 }
 
-// checkNeutral checks that the settings that select algorithms can be turned off. An argument of the launcher or a file
-// of overriding parameters can outrank the environment.
-func (r *settingsReader) checkNeutral(ctx context.Context, port mpi.Measurable, site *mpi.Site) error {
-	off := site.Neutral(func(mpi.SiteSetting) bool { return false })
-	if len(off) == 0 {
+// checkForcing checks that the variables that force algorithms reach the ranks, and that the settings that select
+// algorithms can be turned off. An argument of the launcher, a file that it names, a wrapper, or a file of overriding
+// parameters can outrank the environment. `found` is what a launch without these variables found. Another launch has them
+// only if one of them has another value there, or a setting must be turned off.
+func (r *settingsReader) checkForcing(ctx context.Context, port mpi.Measurable, site *mpi.Site, found preflight.Findings) error {
+	with := site.Neutral(func(mpi.SiteSetting) bool { return false })
+	for _, v := range r.forced {
+		at := slices.IndexFunc(with, func(o mpi.Var) bool { return o.Name == v.Name })
+		if value, ok := found.Variables[v.Name]; ok && value != v.Value && at < 0 {
+			with = append(with, v)
+		}
+	}
+	if len(with) == 0 {
 		return nil
 	}
-	found, err := r.find(ctx, port, off)
+	found, err := r.find(ctx, port, with)
 	if err != nil {
 		return err
 	}
 	for _, s := range found.Settings {
 		if s.Effect.Neutralised() {
-			return fmt.Errorf("%w: %s: %v selects algorithms, and %s=%s does not turn it off: remove it from launcher_args or from the file", mpi.ErrSite, r.lib.Name, s, s.Name, s.Neutral)
+			return fmt.Errorf("%w: %s: %v selects algorithms, and %s=%s does not turn it off: %s", mpi.ErrSite, r.lib.Name, s, s.Name, s.Neutral, r.remedy(s.Name))
+		}
+	}
+	for _, v := range with {
+		if value := found.Variables[v.Name]; value != v.Value {
+			return fmt.Errorf("%w: %s: the launcher gives the ranks %s=%s, and outranks the environment, whose %[3]s=%[5]s forces algorithms: %[6]s",
+				mpi.ErrSite, r.lib.Name, v.Name, value, v.Value, r.remedy(v.Name))
 		}
 	}
 	return nil
+}
+
+// remedy says where a variable that outranks the environment is to be removed.
+func (r *settingsReader) remedy(variable string) string {
+	for _, a := range r.lib.LauncherArgs {
+		if name := strings.TrimPrefix(variable, "OMPI_MCA_"); strings.Contains(a, name) {
+			return "remove " + name + " from launcher_args"
+		}
+	}
+	return "remove it from a file that launcher_args or the site names, or from the launcher, if it is a script"
+}
+
+// forcedVariables returns the environment variables with which launches of a library force algorithms, each value once.
+// Variables with files are left out.
+func (c *Campaign) forcedVariables(lib config.Library) []mpi.Var {
+	release := c.releases[lib.Name]
+	var out []mpi.Var
+	for _, p := range c.Problems {
+		seen := map[string]bool{}
+		for candidate := range p.Space.All() {
+			if p.Library != lib.Name || seen[candidate.Algorithm.String()] {
+				continue
+			}
+			seen[candidate.Algorithm.String()] = true
+			f, err := mpi.Force(release.port, release.cat, candidate)
+			if err != nil {
+				continue // measuring reports it
+			}
+			vars := f.Env
+			if c.Config.Benchmark.Kind().BuiltIn {
+				vars = f.Base
+			}
+			out = append(out, vars...)
+		}
+	}
+	out = slices.DeleteFunc(out, func(v mpi.Var) bool { return v.File != nil })
+	slices.SortFunc(out, func(a, b mpi.Var) int { return cmp.Or(cmp.Compare(a.Name, b.Name), cmp.Compare(a.Value, b.Value)) })
+	return slices.CompactFunc(out, func(a, b mpi.Var) bool { return a.Name == b.Name && a.Value == b.Value })
 }
 
 func isOpen(j coll.Job) bool { return j.State != coll.JobEnded }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -20,6 +21,7 @@ import (
 	"tutti/internal/testutil"
 	"tutti/internal/testutil/campaigntest"
 	"tutti/journal"
+	"tutti/mpi"
 )
 
 // queue is a scheduler whose jobs outlive tutti. It cancels its first jobs.
@@ -117,6 +119,43 @@ func recordTexts(records []journal.Record) string {
 		}
 	}
 	return b.String()
+}
+
+// TestOutranked starts launches with launchers that change the environment of the ranks. A variable that forces algorithms
+// must reach them, or the campaign must refuse to measure. Another launch is needed only where the ranks have another
+// value of such a variable.
+func TestOutranked(t *testing.T) {
+	t.Parallel()
+	const variable = "MPIR_CVAR_COLLECTIVE_FALLBACK" // forced algorithms need the value error
+	tests := []struct {
+		name, wrapper, env, want string
+		launches                 int
+	}{
+		{"another value", "export " + variable + "=silent", "", "the launcher gives the ranks " + variable + "=silent", 2},
+		{"a variable that forces nothing", "export MPIR_CVAR_ENABLE_SMP_BCAST=0", "", "", 1},
+		{"a user's value", "", variable + "=abort", "", 2},
+		{"a pin", "export MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial", "", "MPIR_CVAR_BCAST_INTRA_ALGORITHM=auto does not turn it off", 2},
+		{"no environment", "exec env -i PATH=\"$PATH\" DIR/mpirun \"$@\"", "", "does not pass the environment on", 1},
+	}
+	for i, tc := range tests {
+		if i >= 2 && !testutil.AllCases() {
+			break
+		}
+		c, q, j := preflightCampaign(t, 0)
+		lib := c.Config.Libraries[0]
+		if tc.env != "" {
+			lib.Env = append(lib.Env, tc.env)
+		}
+		dir := filepath.Dir(lib.LauncherPath)
+		lib.LauncherPath = filepath.Join(t.TempDir(), "launcher")
+		text := strings.ReplaceAll("#!/bin/sh\n"+tc.wrapper+"\nexec DIR/mpirun \"$@\"\n", "DIR", dir)
+		testutil.NoError(t, os.WriteFile(lib.LauncherPath, []byte(text), 0o777))
+		var state journal.State
+		_, err := c.ReadSite(t.Context(), lib, &state, func(r journal.Record) error { return j.AppendTo(&state, r) })
+		if errors.Is(err, mpi.ErrSite) != (tc.want != "") || tc.want != "" && !strings.Contains(err.Error(), tc.want) || len(q.submitted) != tc.launches {
+			t.Errorf("%s: %v after jobs %v, want %q after %d", tc.name, err, q.submitted, tc.want, tc.launches)
+		}
+	}
 }
 
 // TestPreflightCancelled cancels the first job that reads the settings. Another job must read them, both must count

@@ -47,7 +47,7 @@ func (c *Campaign) readSite(ctx context.Context, lib config.Library, at coll.Poi
 	if !measurable {
 		return &mpi.Site{}, nil
 	}
-	r := &settingsReader{campaign: c.Sequential(), lib: lib, at: at, past: past.Preflight(lib.Name), record: record}
+	r := &settingsReader{campaign: c.Sequential(), lib: lib, at: at, past: past.Preflight(lib.Name), record: record, forced: c.forcedVariables(lib)}
 	if c.Config.Runner.Facts().Attached {
 		if err := r.endOpen(ctx, port); err != nil {
 			return nil, err
@@ -56,6 +56,9 @@ func (c *Campaign) readSite(ctx context.Context, lib config.Library, at coll.Poi
 	found, err := r.find(ctx, port, nil)
 	if err != nil {
 		return nil, err
+	}
+	if found.Bare {
+		return nil, fmt.Errorf("%w: %s: the launcher does not pass the environment on to the ranks, so no algorithm can be forced: remove the option or the wrapper that clears it", mpi.ErrSite, lib.Name)
 	}
 	if err := checkFile(lib, found.File); err != nil {
 		return nil, err
@@ -73,7 +76,7 @@ func (c *Campaign) readSite(ctx context.Context, lib config.Library, at coll.Poi
 	if s := site.On(mpi.PreventsTuning); len(s) > 0 {
 		return nil, fmt.Errorf("%w: %s: %s: %v: remove it, or tune libtutti", mpi.ErrSite, lib.Name, port.Facts().Prevents, s[0])
 	}
-	return site, r.checkNeutral(ctx, port, site)
+	return site, r.checkForcing(ctx, port, site, found)
 }
 
 // CheckSite checks, for a campaign whose jobs get the environment of this process, that the settings of the machine are
