@@ -134,13 +134,17 @@ func (m Limits) Until(began time.Time) time.Time {
 }
 
 // Afford returns how many of n candidates the next batch may have, at least 1: as many as the limits still allow if each
-// costs as much as the average trial so far, also in elapsed time. Without a trial it returns n.
-func (m Limits) Afford(l *Ledger, elapsed time.Duration, n int) int {
-	for _, b := range []struct{ used, limit float64 }{
-		{l.CostSeconds(), m.MachineSeconds}, {l.NodeSeconds(), m.NodeSeconds}, {elapsed.Seconds(), m.Wall.Seconds()},
+// costs as much as the average trial so far, also in elapsed time, in which `recent` of the ledger's trials ended. Without
+// a trial it returns n.
+func (m Limits) Afford(l *Ledger, elapsed time.Duration, recent, n int) int {
+	for _, b := range []struct {
+		used, limit float64
+		trials      int
+	}{
+		{l.CostSeconds(), m.MachineSeconds, l.Trials()}, {l.NodeSeconds(), m.NodeSeconds, l.Trials()}, {elapsed.Seconds(), m.Wall.Seconds(), recent},
 	} {
-		if b.limit > 0 && b.used > 0 && l.Trials() > 0 {
-			n = min(n, max(1, int((b.limit-b.used)/b.used*float64(l.Trials()))))
+		if b.limit > 0 && b.used > 0 && b.trials > 0 {
+			n = min(n, max(1, int((b.limit-b.used)/b.used*float64(b.trials))))
 		}
 	}
 	return n

@@ -141,18 +141,21 @@ func TestAfford(t *testing.T) {
 		ledger  *activelearn.Ledger
 		limits  activelearn.Limits
 		elapsed time.Duration
+		recent  int
 		want    int
 	}{
-		{"no limits", half, activelearn.Limits{}, time.Hour, 100},
-		{"machine time", half, activelearn.Limits{MachineSeconds: 3.01 * used}, 0, 8},
-		{"node-hours", half, activelearn.Limits{NodeSeconds: 2.01 * nodeSeconds}, 0, 4},
-		{"wall time", half, activelearn.Limits{Wall: 40 * time.Second}, 20 * time.Second, 4},
-		{"wall time nearly up", half, activelearn.Limits{Wall: 40 * time.Second}, 39 * time.Second, 1},
-		{"the least of several", half, activelearn.Limits{MachineSeconds: 3.01 * used, Wall: 40 * time.Second}, 20 * time.Second, 4},
-		{"no trial", none, activelearn.Limits{Wall: 40 * time.Second}, 20 * time.Second, 100},
+		{"no limits", half, activelearn.Limits{}, time.Hour, 4, 100},
+		{"machine time", half, activelearn.Limits{MachineSeconds: 3.01 * used}, 0, 4, 8},
+		{"node-hours", half, activelearn.Limits{NodeSeconds: 2.01 * nodeSeconds}, 0, 4, 4},
+		{"wall time", half, activelearn.Limits{Wall: 40 * time.Second}, 20 * time.Second, 4, 4},
+		{"wall time nearly up", half, activelearn.Limits{Wall: 40 * time.Second}, 39 * time.Second, 4, 1},
+		{"wall time after a resume", half, activelearn.Limits{Wall: 60 * time.Second}, 20 * time.Second, 1, 2},
+		{"wall time just after a resume", half, activelearn.Limits{Wall: 40 * time.Second}, time.Second, 0, 100},
+		{"the least of several", half, activelearn.Limits{MachineSeconds: 3.01 * used, Wall: 40 * time.Second}, 20 * time.Second, 4, 4},
+		{"no trial", none, activelearn.Limits{Wall: 40 * time.Second}, 20 * time.Second, 0, 100},
 	}
 	for _, tc := range tests {
-		if got := tc.limits.Afford(tc.ledger, tc.elapsed, 100); got != tc.want {
+		if got := tc.limits.Afford(tc.ledger, tc.elapsed, tc.recent, 100); got != tc.want {
 			t.Errorf("%s: %d candidates, want %d", tc.name, got, tc.want)
 		}
 	}

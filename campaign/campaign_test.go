@@ -227,6 +227,7 @@ func TestStopReasons(t *testing.T) {
 		{name: "everything measured, compared with the truth", set: func(s *campaign.Spec) { never(s); s.CriteriaFrom = activelearn.Reference }, want: activelearn.SpaceExhausted},
 		{name: "machine time", set: func(s *campaign.Spec) { never(s); s.Limits.MachineSeconds = 0.001 }, want: activelearn.Budget},
 		{name: "wall time", set: func(s *campaign.Spec) { never(s); s.Limits.Wall = 1 }, want: activelearn.TimeUp},
+		{name: "wall time that confirmation shares", set: func(s *campaign.Spec) { never(s); s.Limits.Wall, s.Guard, s.Confirm = 1, true, 0.5 }, want: activelearn.TimeUp},
 		{name: "everything fails", opt: replay.Options{FailureRate: 1}, set: func(*campaign.Spec) {}, want: activelearn.SpaceExhausted},
 		{name: "all but one algorithm fail", set: func(*campaign.Spec) {}, fail: true, want: activelearn.SpaceExhausted},
 	}

@@ -30,6 +30,7 @@ type run struct {
 	trials   trials
 	result   Result
 	began    time.Time
+	restored int       // number of trials from the log
 	until    time.Time // jobs that still wait then are cancelled; zero for no limit
 
 	evaluation activelearn.Evaluation  // of the latest round
@@ -227,7 +228,7 @@ func (r *run) stopped() activelearn.StopReason {
 // new candidates from an audit or the strategy. If the log has a batch for the round, ask returns that batch.
 func (r *run) ask(round int) ([]coll.Candidate, error) {
 	ledger, retry := r.result.Ledger, r.trials.next()
-	want := r.spec.Limits.Afford(ledger, time.Since(r.began), r.spec.Batch.Want(ledger.CandidatesMeasured()))
+	want := r.spec.Limits.Afford(ledger, time.Since(r.began), ledger.Trials()-r.restored, r.spec.Batch.Want(ledger.CandidatesMeasured()))
 	s := activelearn.State{Round: round, Want: want, Ledger: ledger}
 	if logged, known := r.past.Learning(round); known {
 		batch, err := logged.Batch()
@@ -306,6 +307,7 @@ func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) er
 		if err := r.trials.record(&r.result, t); err != nil {
 			return fmt.Errorf("%w: %w", ErrLog, err)
 		}
+		r.restored++
 		ended[t.Candidate] = true
 	}
 	jobs := logged.Jobs()

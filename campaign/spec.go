@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"hash/fnv"
+	"math"
 	"slices"
 	"time"
 
@@ -219,13 +220,14 @@ func (s Spec) forProblem(p Problem) Spec {
 	return s
 }
 
-// learningLimits returns the limits of learning, which leave the budget of confirmation.
+// learningLimits returns the limits of learning, which leave the budget of confirmation. No limit becomes 0, which would
+// mean none.
 func (s Spec) learningLimits() activelearn.Limits {
 	out := s.Limits
 	if s.Guard {
 		out.MachineSeconds /= 1 + s.Confirm
 		out.NodeSeconds /= 1 + s.Confirm
-		out.Wall = time.Duration(float64(out.Wall) / (1 + s.Confirm))
+		out.Wall = time.Duration(math.Ceil(float64(out.Wall) / (1 + s.Confirm)))
 	}
 	return out
 }
