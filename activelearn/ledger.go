@@ -45,10 +45,10 @@ type Ledger struct {
 // entry stores a measurement in 56 bytes, because a campaign may have a million measurements. A
 // coll.Measurement takes 192 bytes.
 type entry struct {
-	candidate                        int32 // index in status
-	samples                          int32
-	seconds, low, high, beside, cost float64
-	origin                           unique.Handle[origin]
+	candidate                         int32 // index in status
+	samples                           int32
+	seconds, low, high, overall, cost float64
+	origin                            unique.Handle[origin]
 }
 
 // entries is a list of entries in chunks, so that a long list grows without a copy. A copy of the list shares the
@@ -212,7 +212,7 @@ func (l *Ledger) After(n int) iter.Seq[coll.Measurement] {
 func (e entry) of(c coll.Candidate) coll.Measurement {
 	o := e.origin.Value()
 	return coll.Measurement{
-		Candidate: c, Seconds: e.seconds, Low: e.low, High: e.high, Samples: int(e.samples), Beside: e.beside, CostSeconds: e.cost,
+		Candidate: c, Seconds: e.seconds, Low: e.low, High: e.high, Samples: int(e.samples), Overall: e.overall, CostSeconds: e.cost,
 		HeldNodes: o.heldNodes, Rep: o.rep, Job: o.job, Placement: o.placement,
 	}
 }
@@ -220,7 +220,7 @@ func (e entry) of(c coll.Candidate) coll.Measurement {
 // entryOf returns the entry of a measurement. Its candidate has the index `at` in Ledger.status.
 func entryOf(at int, m coll.Measurement) entry {
 	return entry{
-		candidate: int32(at), seconds: m.Seconds, low: m.Low, high: m.High, beside: m.Beside, cost: m.CostSeconds, samples: int32(m.Samples),
+		candidate: int32(at), seconds: m.Seconds, low: m.Low, high: m.High, overall: m.Overall, cost: m.CostSeconds, samples: int32(m.Samples),
 		origin: unique.Make(origin{m.Job, m.HeldNodes, m.Rep, m.Placement}),
 	}
 }

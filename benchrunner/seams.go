@@ -47,7 +47,7 @@ type Outcome struct {
 	Seconds     float64 // of OutcomeDone: median time of one call, of the rank that takes longest
 	Low, High   float64 // confidence interval of the median; zero when unknown
 	Samples     int     // number of timed calls; zero when unknown
-	Beside      float64 `json:",omitzero"` // time of a nonblocking call with computation, as in coll.Measurement; zero if not measured
+	Overall     float64 `json:",omitzero"` // time of a nonblocking call with computation, as in coll.Measurement; zero if not measured
 	CostSeconds float64 // wall time of the case with its warm-up, without the launch
 	Phase       string  // of OutcomeFailed: PhaseLaunch, PhaseRun, PhaseParse or PhaseNoise
 	Cause       Cause   `json:",omitzero"` // of OutcomeNotReached: why the case was not measured, "" if only cases before it failed

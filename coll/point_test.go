@@ -190,12 +190,12 @@ func TestTrialJSON(t *testing.T) {
 // TestOverlap checks the share of a call that computation hides.
 func TestOverlap(t *testing.T) {
 	for _, tc := range []struct {
-		beside, want float64
-		ok           bool
+		overall, want float64
+		ok            bool
 	}{{0, 1, false}, {1, 1, true}, {0.5, 1, true}, {1.25, 0.75, true}, {2, 0, true}, {7, 0, true}} {
-		m := coll.Measurement{Seconds: 1, Beside: tc.beside}
+		m := coll.Measurement{Seconds: 1, Overall: tc.overall}
 		if got, ok := m.Overlap(); ok != tc.ok || ok && got != tc.want {
-			t.Errorf("%g s with computation: overlap %g, %t, want %g, %t", tc.beside, got, ok, tc.want, tc.ok)
+			t.Errorf("%g s with computation: overlap %g, %t, want %g, %t", tc.overall, got, ok, tc.want, tc.ok)
 		}
 	}
 }

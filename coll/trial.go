@@ -13,7 +13,7 @@ type Measurement struct {
 	Low         float64 `json:"low,omitzero"` // lower end of the confidence interval of the median, in seconds; zero if unknown
 	High        float64 `json:"high,omitzero"`
 	Samples     int     `json:"samples,omitzero"`    // number of timed calls; zero when unknown
-	Beside      float64 `json:"beside,omitzero"`     // time of a nonblocking call in seconds if all ranks compute for Seconds before they wait; zero if not measured
+	Overall     float64 `json:"overall,omitzero"`    // time of a nonblocking call in seconds if all ranks compute for Seconds before they wait; zero if not measured
 	CostSeconds float64 `json:"cost_seconds"`        // machine time spent, including the launch
 	HeldNodes   int     `json:"held_nodes,omitzero"` // nodes of the job if launches ran concurrently; CostSeconds is the time of these nodes; 0 means the nodes of the point
 	Rep         int     `json:"rep,omitzero"`        // number of the repetition in recorded data, from 1; 0: not repeated
@@ -31,7 +31,7 @@ func (m Measurement) NodeSeconds() float64 {
 // Overlap returns the share of a nonblocking call that computation hides, from 0 to 1, as the OSU Micro-Benchmarks define
 // it. It returns false if this was not measured.
 func (m Measurement) Overlap() (float64, bool) {
-	return min(1, max(0, 2-m.Beside/m.Seconds)), m.Beside > 0 && m.Seconds > 0
+	return min(1, max(0, 2-m.Overall/m.Seconds)), m.Overall > 0 && m.Seconds > 0
 }
 
 // Validate returns an error if a time or cost is negative or not finite, or if the time is zero.

@@ -32,7 +32,7 @@ type tableRow struct {
 }
 
 // ReadTable reads a CSV file with the columns collective, algorithm, nodes, ppn, msg_bytes and
-// time_us, and optionally rep, cost_s, low_us, high_us, samples and beside_us. Other columns are ignored.
+// time_us, and optionally rep, cost_s, low_us, high_us, samples and overall_us. Other columns are ignored.
 // Windows line ends, a byte order mark, quoted fields and any order of rows and columns are
 // accepted.
 //
@@ -187,7 +187,7 @@ func (r *rowReader) optional(m *coll.Measurement, row []string, line int) {
 	if okLow && okHigh {
 		m.Low, m.High = low, high
 	}
-	m.Beside, _ = number("beside_us", parseMicros)
+	m.Overall, _ = number("overall_us", parseMicros)
 	if cell := r.cell(row, "samples"); cell != "" {
 		n, err := integer("samples", cell, 0, math.MaxInt32)
 		if err != nil {
@@ -241,7 +241,7 @@ func compareMeasurements(a, b coll.Measurement) int {
 		cmp.Compare(a.Low, b.Low),
 		cmp.Compare(a.High, b.High),
 		cmp.Compare(a.Samples, b.Samples),
-		cmp.Compare(a.Beside, b.Beside),
+		cmp.Compare(a.Overall, b.Overall),
 	)
 }
 

@@ -266,7 +266,7 @@ func TestWriteTableRoundTrip(t *testing.T) {
 	for i := range spread {
 		spread[i].Low, spread[i].High = spread[i].Seconds*0.9, spread[i].Seconds*1.1
 		spread[i].Samples = rng.IntN(1000)
-		spread[i].Beside = spread[i].Seconds * 1.5
+		spread[i].Overall = spread[i].Seconds * 1.5
 		spread[i].CostSeconds = rng.Float64()
 	}
 	alg := testutil.Must(coll.ParseAlgorithm("pipeline(k=2,segsize=8192)"))(t)

@@ -18,7 +18,7 @@ import (
 
 // WriteTable writes measurements as CSV, sorted by candidate and time. ReadTable reads the same
 // measurements from it. The columns low_us, high_us and samples are written if any measurement has them, and so is
-// beside_us. It returns an error for an invalid measurement.
+// overall_us. It returns an error for an invalid measurement.
 func WriteTable(w io.Writer, ms []coll.Measurement) error {
 	for _, m := range ms {
 		if err := writable(m); err != nil {
@@ -59,8 +59,8 @@ func frameOf(ms []coll.Measurement) dataframe.DataFrame {
 			column("high_us", func(m coll.Measurement) string { return formatMicros(m.High) }),
 			column("samples", func(m coll.Measurement) string { return strconv.Itoa(m.Samples) }))
 	}
-	if slices.ContainsFunc(sorted, func(m coll.Measurement) bool { return m.Beside != 0 }) {
-		columns = append(columns, column("beside_us", func(m coll.Measurement) string { return formatMicros(m.Beside) }))
+	if slices.ContainsFunc(sorted, func(m coll.Measurement) bool { return m.Overall != 0 }) {
+		columns = append(columns, column("overall_us", func(m coll.Measurement) string { return formatMicros(m.Overall) }))
 	}
 	return dataframe.New(columns...)
 }
@@ -72,8 +72,8 @@ func writable(m coll.Measurement) error {
 			return fmt.Errorf("%v: interval from %g to %g s: want finite numbers, zero or more", m.Candidate, m.Low, m.High)
 		}
 	}
-	if !(m.Beside >= 0) || math.IsInf(m.Beside, 0) {
-		return fmt.Errorf("%v: time with computation %g s: want a finite number, zero or more", m.Candidate, m.Beside)
+	if !(m.Overall >= 0) || math.IsInf(m.Overall, 0) {
+		return fmt.Errorf("%v: time with computation %g s: want a finite number, zero or more", m.Candidate, m.Overall)
 	}
 	return m.Validate()
 }

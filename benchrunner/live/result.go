@@ -160,7 +160,7 @@ func trialOf(req benchrunner.Request, o benchrunner.Outcome, cost float64, jobNa
 	}
 	if o.State == benchrunner.OutcomeDone {
 		t.State, t.Phase, t.Error = coll.TrialDone, "", ""
-		t.Seconds, t.Low, t.High, t.Samples, t.Beside, t.Evidence = o.Seconds, o.Low, o.High, o.Samples, o.Beside, o.Evidence
+		t.Seconds, t.Low, t.High, t.Samples, t.Overall, t.Evidence = o.Seconds, o.Low, o.High, o.Samples, o.Overall, o.Evidence
 	}
 	return t
 }

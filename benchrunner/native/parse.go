@@ -36,7 +36,7 @@ type event struct {
 	Median   *float64 `json:"median"`
 	Low      float64  `json:"low"`
 	High     float64  `json:"high"`
-	Beside   float64  `json:"beside"`
+	Overall  float64  `json:"overall"`
 	Min      float64  `json:"min"`
 	Max      float64  `json:"max"`
 	Samples  int      `json:"samples"`
@@ -170,8 +170,8 @@ func (e event) check() error {
 		return fmt.Errorf("%d samples with a minimum of %g s and a median of %g s", e.Samples, e.Min, *e.Median)
 	case float64(e.Samples)**e.Median/2 > e.Wall:
 		return fmt.Errorf("%d samples of %g s in %g s", e.Samples, *e.Median, e.Wall)
-	case e.Beside != 0 && coll.CheckCall(e.Beside) != nil:
-		return fmt.Errorf("with computation: %w", coll.CheckCall(e.Beside))
+	case e.Overall != 0 && coll.CheckCall(e.Overall) != nil:
+		return fmt.Errorf("with computation: %w", coll.CheckCall(e.Overall))
 	case e.Low == 0 && e.High == 0:
 		return nil
 	case !(e.Low > 0 && e.Low <= *e.Median && e.High >= *e.Median && seconds(e.High)):

@@ -64,7 +64,7 @@ func (p *Program) outcome(c caseOutput, asked benchrunner.Case, out benchrunner.
 		o.Error = fmt.Sprintf("too noisy: the interval of the median, %.3g s, is %.3g to %.3g s, wider than benchmark.noise_limit, %g, allows", *e.Median, low, high, limit)
 		return o, true
 	}
-	o.Seconds, o.Low, o.High, o.Samples, o.Beside, o.Evidence = *e.Median, e.Low, e.High, e.Samples, e.Beside, e.evidence(asked)
+	o.Seconds, o.Low, o.High, o.Samples, o.Overall, o.Evidence = *e.Median, e.Low, e.High, e.Samples, e.Overall, e.evidence(asked)
 	return o, true
 }
 

@@ -132,7 +132,7 @@ func TestReadImpossibleValues(t *testing.T) {
 		{"interval without the median", change(`"high":3e-6`, `"high":1e-6`)},
 		{"half an interval", change(`"low":1e-6,`, "")},
 		{"minimum above the median", change(`"min":1e-6`, `"min":3e-6`)},
-		{"negative with computation", result(1, `,"beside":-1e-6`)},
+		{"negative with computation", result(1, `,"overall":-1e-6`)},
 		{"no sample", change(`"samples":10`, `"samples":0`)},
 		{"more samples than time", change(`"samples":10`, `"samples":1000000`)},
 		{"warm-up longer than all", change(`"warmup":0.01`, `"warmup":9`)},
@@ -282,12 +282,12 @@ func TestReadNoise(t *testing.T) {
 	}
 }
 
-// TestReadBeside checks the time of a nonblocking call with computation before the wait.
-func TestReadBeside(t *testing.T) {
+// TestReadOverall checks the time of a nonblocking call with computation before the wait.
+func TestReadOverall(t *testing.T) {
 	s := start(one(coll.Iallreduce, 64, "library_default"))
-	out := benchrunner.Output{Ended: true, Wall: 2 * time.Second, Stdout: []byte(hello + begin(0) + result(0, `,"beside":3e-6`) + `{"event":"end","cases":1}` + "\n")}
+	out := benchrunner.Output{Ended: true, Wall: 2 * time.Second, Stdout: []byte(hello + begin(0) + result(0, `,"overall":3e-6`) + `{"event":"end","cases":1}` + "\n")}
 	o := program(t, options()).Read(s, out).Outcomes[0]
-	if share, ok := (coll.Measurement{Seconds: o.Seconds, Beside: o.Beside}).Overlap(); o.State != benchrunner.OutcomeDone || !ok || share != 0.5 {
+	if share, ok := (coll.Measurement{Seconds: o.Seconds, Overall: o.Overall}).Overlap(); o.State != benchrunner.OutcomeDone || !ok || share != 0.5 {
 		t.Errorf("%+v: overlap %g, want half", o, share)
 	}
 }

@@ -20,7 +20,7 @@ func repeated() []coll.Measurement {
 			r := m
 			r.Rep = rep
 			r.Seconds *= 1 + float64(rep)/10
-			r.Beside = r.Seconds * 1.5
+			r.Overall = r.Seconds * 1.5
 			r.CostSeconds *= 1 + float64(rep)/10
 			out = append(out, r)
 		}

@@ -222,7 +222,7 @@ func (m *Machine) trial(r benchrunner.Request, cost, job float64) coll.Trial {
 	if recorded.Rep == 0 {
 		t.Seconds *= m.opt.Noise.factor(rng)
 	}
-	t.Samples, t.Beside = 1, recorded.Beside*t.Seconds/recorded.Seconds
+	t.Samples, t.Overall = 1, recorded.Overall*t.Seconds/recorded.Seconds
 	return t
 }
 

@@ -20,7 +20,7 @@ type Recorded struct {
 	Seconds    float64
 	Low, High  float64 // interval of the median; 0 without single times
 	Samples    int
-	Beside     float64 // of a nonblocking call, as in coll.Measurement; 0 if not measured
+	Overall    float64 // of a nonblocking call, as in coll.Measurement; 0 if not measured
 	Mean       bool    // the mean over the ranks: the output has no maximum
 	Memory     string  // kind of accelerator whose memory has the buffers, such as CUDA; empty: the host's
 	Fault      string  // why the time is unusable; empty if it is right
@@ -152,7 +152,7 @@ func recorded(c coll.Collective, ranks int, r row, printed string) Recorded {
 	}
 	if (r.max == 0 || r.overall > 0) && r.calls == 0 && r.avg > 0 && r.bad == "" && r.skipped == "" && !r.wrong {
 		out.Seconds, out.Mean = cmp.Or(r.max, r.avg), r.max == 0
-		out.Beside = r.beside(out.Seconds)
+		out.Overall = r.overallOf(out.Seconds)
 	} else if _, fault := r.fault(printed); fault != "" {
 		out.Fault = fault
 		return out

@@ -178,7 +178,7 @@ func (p *Program) outcome(s benchrunner.Launch, out benchrunner.Output, r row, r
 		return benchrunner.Failed(phase, text)
 	}
 	o := benchrunner.Outcome{
-		State: benchrunner.OutcomeDone, Seconds: r.max, Samples: r.calls, Beside: r.beside(r.max), CostSeconds: (r.max + r.overall) * float64(r.calls),
+		State: benchrunner.OutcomeDone, Seconds: r.max, Samples: r.calls, Overall: r.overallOf(r.max), CostSeconds: (r.max + r.overall) * float64(r.calls),
 	}
 	if len(r.samples) > 0 {
 		median, interval, err := metrics.MedianInterval(r.samples, medianConfidence)
@@ -227,9 +227,9 @@ type row struct {
 	bad           string    // a number that could not be read, and why; empty if all could
 }
 
-// beside returns the time of a nonblocking call with computation of the same length, as coll.Measurement.Beside, if the
+// overallOf returns the time of a nonblocking call with computation of the same length, as coll.Measurement.Overall, if the
 // call takes `seconds` alone. It is 0 for other calls. The computation of the suite may be longer than the call.
-func (r row) beside(seconds float64) float64 {
+func (r row) overallOf(seconds float64) float64 {
 	if r.overall == 0 {
 		return 0
 	}

@@ -1,6 +1,7 @@
 package export_test
 
 import (
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -164,6 +165,34 @@ func TestScoresWithoutDefault(t *testing.T) {
 		if c.DefaultSlowdown != nil {
 			t.Errorf("cell %+v has a slowdown of the default", c)
 		}
+	}
+}
+
+// TestOverlap checks that the cells of a nonblocking collective have the overlap of the selected algorithm and of the
+// default, where it was measured.
+func TestOverlap(t *testing.T) {
+	dir := t.TempDir()
+	file := campaigntest.MadeMPICH.Put(t, dir)
+	const rows = "collective,algorithm,nodes,ppn,msg_bytes,time_us,overall_us\n" +
+		"iallreduce,tsp_ring,2,1,8,4,5\niallreduce,library_default,2,1,8,10,20\n" +
+		"iallreduce,tsp_ring,4,1,8,4,\niallreduce,library_default,4,1,8,10,14\n"
+	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "in.csv"), []byte(rows), 0o666))
+	cells := testutil.Must(export.Cells(concludedFirst(t, file, nil, "collectives=iallreduce", "stop.patience=1000")))(t)
+	none := math.NaN()
+	want := [][2]float64{{0.75, 0}, {none, 0.6}}
+	for i, c := range cells {
+		got := [2]float64{none, none}
+		for j, share := range []*float64{c.Overlap, c.DefaultOverlap} {
+			if share != nil {
+				got[j] = *share
+			}
+		}
+		if c.Algorithm != "tsp_ring" || fmt.Sprint(got) != fmt.Sprint(want[i]) {
+			t.Errorf("%v: %s, overlaps %v, want tsp_ring, %v", c.Point, c.Algorithm, got, want[i])
+		}
+	}
+	if len(cells) != len(want) {
+		t.Errorf("%d cells, want %d", len(cells), len(want))
 	}
 }
 

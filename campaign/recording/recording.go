@@ -265,7 +265,7 @@ func measurement(s sample, known Run, cat *mpi.Catalogue) (m coll.Measurement, r
 		return m, "", err
 	}
 	m.Point = coll.Point{Collective: run.Collective, Nodes: run.Nodes, PPN: run.PPN, MsgBytes: s.Bytes}
-	m.Algorithm, m.Seconds, m.Low, m.High, m.Samples, m.Beside = alg, s.Seconds, s.Low, s.High, s.Samples, s.Beside
+	m.Algorithm, m.Seconds, m.Low, m.High, m.Samples, m.Overall = alg, s.Seconds, s.Low, s.High, s.Samples, s.Overall
 	m.CostSeconds = preprocess.OSUCost(m.Point, m.Seconds)
 	return m, "", nil
 }

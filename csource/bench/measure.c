@@ -12,8 +12,8 @@ enum {
     MOST = 1000,     /* most calls of a block */
     FEW = 6,         /* calls after which a case can be aborted: the fewest with an interval of the median */
     BAD_BLOCKS = 2,  /* blocks with many late starts after which a case uses barriers */
-    BESIDE_LEAST = 3, /* fewest and most calls with computation before the wait */
-    BESIDE_MOST = 10,
+    OVERALL_LEAST = 3, /* fewest and most calls with computation before the wait */
+    OVERALL_MOST = 10,
     NO_CLOCK = 3,    /* number of such cases in a row after which all cases use barriers */
     MEMORY_SHARE = 2 /* the buffers of a case may use 1/MEMORY_SHARE of a node's memory */
 };
@@ -25,7 +25,7 @@ enum {
 #define SLACK_LEAST 5e-6
 #define SLACK_MOST 1e-3
 #define WARMUP_SHARE 0.25 /* of the time for a case */
-#define BESIDE_SHARE 0.25 /* of the time for a case: calls with computation before the wait */
+#define OVERALL_SHARE 0.25 /* of the time for a case: calls with computation before the wait */
 #define OTHERS_BYTES (1 << 20) /* if a process's buffers are larger, other forms of a call are checked with fewer elements */
 
 typedef struct best {
@@ -62,7 +62,7 @@ typedef struct {
     int n, late, bad, clock, failed, blocks;
     const char *stop;
     summary sum;
-    double beside; /* seconds of a call with computation before the wait; 0: not measured */
+    double overall; /* seconds of a call with computation before the wait; 0: not measured */
     const char *how; /* how the algorithm was detected */
     char seen[WHY];
 } task;
@@ -536,7 +536,7 @@ static int measure(task *t)
 /* Times calls of the nonblocking form while all ranks compute for the median time of a call, as the OSU Micro-Benchmarks do. If
  * the computation hides all of the call, this takes as long as the call alone; if it hides nothing, twice as long. A case
  * that was aborted is not measured in this way. */
-static int measure_beside(task *t)
+static int measure_overall(task *t)
 {
     const control *c = &t->s->ctl;
     const clocks *k = &t->s->clocks;
@@ -548,7 +548,7 @@ static int measure_beside(task *t)
     if (!t->c->form.nonblocking)
         return 0;
     if (c->rank == 0 && strcmp(t->stop, "abort_factor") != 0)
-        o.calls = (int)fmax(fmin(t->s->plan.slice * BESIDE_SHARE / (2 * o.compute), BESIDE_MOST), BESIDE_LEAST);
+        o.calls = (int)fmax(fmin(t->s->plan.slice * OVERALL_SHARE / (2 * o.compute), OVERALL_MOST), OVERALL_LEAST);
     control_bcast(c, &o, (int)sizeof o);
     for (int i = 0; i < o.calls; i++) {
         MPI_Request request = MPI_REQUEST_NULL;
@@ -569,9 +569,9 @@ static int measure_beside(task *t)
     for (int i = 0; c->rank == 0 && i < o.calls; i++)
         t->times[i] += t->times[o.calls + i];
     if (c->rank == 0) {
-        summary beside;
-        summarise(t->times, o.calls, t->scratch, &beside);
-        t->beside = beside.median;
+        summary overall;
+        summarise(t->times, o.calls, t->scratch, &overall);
+        t->overall = overall.median;
     }
     return 0;
 }
@@ -615,8 +615,8 @@ static void tell(task *t, int bad)
             line_number(&l, "low", t->sum.low);
             line_number(&l, "high", t->sum.high);
         }
-        if (t->beside > 0)
-            line_number(&l, "beside", t->beside);
+        if (t->overall > 0)
+            line_number(&l, "overall", t->overall);
         line_number(&l, "min", t->sum.min);
         line_number(&l, "max", t->sum.max);
         line_integer(&l, "samples", t->n);
@@ -678,7 +678,7 @@ void measure_case(session *s, const plan_case *c)
     t.slack = 2 * s->latency;
     fault_none(&t.fault);
     int bad = allocate_samples(&t) || prepare(&t) || make(&t, &t.w, c->form, count) || (s->plan.check && check(&t, count)) ||
-              warm_up(&t) || see(&t) || measure(&t) || measure_beside(&t);
+              warm_up(&t) || see(&t) || measure(&t) || measure_overall(&t);
     if (s->ctl.rank == 0) {
         if (!bad)
             remember_best(s, c, t.sum.median);

@@ -127,7 +127,7 @@ func writePage(w *bufio.Writer, all iter.Seq2[service.Measurement, error], in *m
 }
 
 // csvColumns are the columns of recorded data, followed by the columns for library, round and journal line.
-var csvColumns = slices.Concat([]string{"collective", "algorithm"}, coll.AxisNames(), []string{"time_us", "cost_s", "low_us", "high_us", "samples", "beside_us", "library", "round", "seq"})
+var csvColumns = slices.Concat([]string{"collective", "algorithm"}, coll.AxisNames(), []string{"time_us", "cost_s", "low_us", "high_us", "samples", "overall_us", "library", "round", "seq"})
 
 func writeCSV(w io.Writer, all iter.Seq2[service.Measurement, error], wanted Problems) error {
 	c := csv.NewWriter(w)
@@ -162,6 +162,6 @@ func csvRow(row []string, m service.Measurement) []string {
 	}
 	row = append(append(row, string(m.Collective), m.Algorithm.String()), coll.AxisTexts(m.Point)...)
 	return append(row,
-		micro(m.Seconds), strconv.FormatFloat(m.CostSeconds, 'g', -1, 64), micro(m.Low), micro(m.High), samples, micro(m.Beside),
+		micro(m.Seconds), strconv.FormatFloat(m.CostSeconds, 'g', -1, 64), micro(m.Low), micro(m.High), samples, micro(m.Overall),
 		m.Library, strconv.Itoa(m.Round), strconv.FormatInt(m.Seq, 10))
 }
