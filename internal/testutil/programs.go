@@ -24,7 +24,7 @@ var (
 	CollectivesProgram = program("all_collectives", csource.Collectives, csource.Workload) // makes every collective call in all forms and checks the data
 	ForcedProgram      = program("forced")                                                 // reads and writes control variables
 	ServedProgram      = program("served")                                                 // repeats one call and prints what served it
-	SendsProgram       = program("sends", csource.Collectives, csource.Workload)           // counts the messages of one call in MPICH over UCX
+	SendsProgram       = program("sends", csource.Collectives, csource.Workload)           // makes one call; counts its messages in MPICH over UCX
 	SizesProgram       = program("sizes")                                                  // broadcasts of many sizes
 	LargeProgram       = program("large")                                                  // makes one call with a very long message or type
 	LaterProgram       = program("later")                                                  // makes nonblocking and persistent calls

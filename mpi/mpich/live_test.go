@@ -227,10 +227,11 @@ func TestLiveResults(t *testing.T) {
 	}
 }
 
-// sent returns what each rank sent in calls of a collective with the given sizes, by size.
-func sent(t *testing.T, env []string, prog string, c coll.Collective, sizes ...int64) map[int64]string {
+// sent returns what each rank sent in calls with the given sizes, by size. The name of a call is iallreduce or, for the
+// persistent one, allreduce_init.
+func sent(t *testing.T, env []string, prog, call string, sizes ...int64) map[int64]string {
 	t.Helper()
-	args := []string{string(c)}
+	args := []string{call}
 	for _, size := range sizes {
 		args = append(args, fmt.Sprint(size))
 	}
@@ -247,8 +248,8 @@ func sent(t *testing.T, env []string, prog string, c coll.Collective, sizes ...i
 	return out
 }
 
-// TestLiveNonblocking checks that files select the algorithms of nonblocking collectives. No error names them, so the
-// test compares the numbers of messages with those of the algorithm that a control variable forces.
+// TestLiveNonblocking checks that files select the algorithms of nonblocking collectives, also for persistent ones. No
+// error names them, so the test compares the numbers of messages with those of the algorithm that a control variable forces.
 func TestLiveNonblocking(t *testing.T) {
 	testutil.NeedAllCases(t)
 	prog := testutil.BuildProgram(t, toolchain, testutil.SendsProgram)
@@ -268,14 +269,18 @@ func TestLiveNonblocking(t *testing.T) {
 			}
 			names, sizes = append(names, alg.Name), append(sizes, p.MsgBytes)
 			rows = append(rows, selection.Row{Point: p, Options: []selection.Option{{Algorithm: alg, Seconds: 1}, {Algorithm: coll.Default, Seconds: 2}}})
-			forced[p.MsgBytes] = sent(t, mpilibrarytest.Vars(mpilibrarytest.Force(t, Library, b.cat, cand).Env), prog, c, p.MsgBytes)[p.MsgBytes]
+			forced[p.MsgBytes] = sent(t, mpilibrarytest.Vars(mpilibrarytest.Force(t, Library, b.cat, cand).Env), prog, string(c), p.MsgBytes)[p.MsgBytes]
 		}
 		sel, _ := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{})
-		got := sent(t, mpilibrarytest.Sourced(t, b, sel), prog, c, sizes...)
+		env := mpilibrarytest.Sourced(t, b, sel)
+		got := sent(t, env, prog, string(c), sizes...)
 		if d := cmp.Diff(forced, got); d != "" || strings.Contains(fmt.Sprint(got), "wrong") {
 			t.Errorf("%s %v (-forced +selected by the file):\n%s", c, names, d)
 		}
-		if shipped := sent(t, nil, prog, c, sizes...); cmp.Equal(shipped, got) {
+		if d := cmp.Diff(forced, sent(t, env, prog, string(c)[1:]+"_init", sizes...)); d != "" {
+			t.Errorf("persistent %s %v (-forced nonblocking +selected by the file):\n%s", c, names, d)
+		}
+		if shipped := sent(t, nil, prog, string(c), sizes...); cmp.Equal(shipped, got) {
 			t.Errorf("%s %v: the same messages as without files:\n%v", c, names, got)
 		}
 	}
