@@ -41,7 +41,7 @@ list() {
 
 build() {
 	cd "$folder/mpich-4.0.2/test/mpi"
-	[ -f Makefile ] || ./configure MPICC="$(command -v "mpicc.$mpi")" --disable-cxx --disable-fortran >configure.out 2>&1 || { tail -1 configure.out; exit 1; }
+	[ -f libtool ] || ./configure MPICC="$(command -v "mpicc.$mpi")" --disable-cxx --disable-fortran >configure.out 2>&1 || { tail -1 configure.out; exit 1; }
 	make -s -C util >make.out 2>&1
 	make -s -C dtpools >>make.out 2>&1
 	# shellcheck disable=SC2046
