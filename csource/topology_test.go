@@ -21,8 +21,8 @@ func TestTopologyPlace(t *testing.T) {
 	if said, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
-	hosts := []string{"n1", "n1.a", "n1.b", "n1.c", "n2", "n2.a", "n12", "n"}
-	for _, nodes := range [][]string{{"n1", "n2"}, {"n1.a", "n2.a"}, {"n1.a", "n1.b"}, {"n1", "n1.a"}, {"n1.a", "n1.b", "n1"}, {"n12.a", "n2"}} {
+	hosts := []string{"n1", "n1.a", "n1.b", "n1.c", "n2", "n2.a", "n12", "n", "N1", "N2.A"}
+	for _, nodes := range [][]string{{"n1", "n2"}, {"n1.a", "n2.a"}, {"n1.a", "n1.b"}, {"n1", "n1.a"}, {"n1.a", "n1.b", "n1"}, {"n12.a", "n2"}, {"N1", "n2.A"}} {
 		file := filepath.Join(dir, "topology")
 		testutil.NoError(t, os.WriteFile(file, []byte("tutti-topology 1\n"+strings.Join(nodes, " s\n")+" s\n"), 0o600))
 		out, err := exec.Command(program, append([]string{file}, hosts...)...).Output()

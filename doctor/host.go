@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -65,9 +66,9 @@ func (x *hostChecker) processors() Check {
 	if threads := runtime.NumCPU(); threads > cores {
 		c.Details = append(c.Details, fmt.Sprintf("%d hardware threads", threads))
 	}
-	if quota := local.Quota(os.DirFS("/")); quota > 0 && quota < float64(runtime.NumCPU()) {
-		c.Details = append(c.Details, fmt.Sprintf("the CPU quota of its control group is %.3g CPUs: ranks that exceed it are stopped for a while", quota))
-		c = c.with(Warning, "measure without a quota, or with fewer ranks")
+	if text := Quota(); text != "" {
+		c.Details = append(c.Details, text)
+		c = c.with(Warning, quotaFix)
 	}
 	governor := strings.TrimSpace(x.read("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))
 	switch governor {
@@ -90,9 +91,28 @@ func (x *hostChecker) processors() Check {
 // mostLoad is the highest load average, divided by the number of cores, that does not disturb measurements.
 const mostLoad = 0.5
 
-// LoadWarning returns a warning if other programs use many of the cores that this process may use, and "" if
-// not.
-func LoadWarning() string { return newSession(Options{}, "/").load(local.Cores()) }
+// HostWarnings returns warnings about this machine, for a campaign that measures on it: other programs use many of the
+// cores that this process may use, or a quota limits them.
+func HostWarnings() []string {
+	out := []string{newSession(Options{}, "/").load(local.Cores())}
+	if text := Quota(); text != "" {
+		out = append(out, text+": "+quotaFix)
+	}
+	return slices.DeleteFunc(out, func(text string) bool { return text == "" })
+}
+
+const quotaFix = "measure without a quota, or with fewer ranks"
+
+// Quota says that the CPU quota of this process is less than the CPUs of the machine. It returns "" if it is not.
+func Quota() string { return quotaText(local.Quota(os.DirFS("/")), runtime.NumCPU()) }
+
+// quotaText says that a CPU quota is less than the CPUs of the machine. It returns "" if there is none, or if it is not.
+func quotaText(quota float64, cpus int) string {
+	if quota <= 0 || quota >= float64(cpus) {
+		return ""
+	}
+	return fmt.Sprintf("the CPU quota of its control group is %.3g of %s: ranks that exceed it are stopped for a while", quota, count(cpus, "CPU", "CPUs"))
+}
 
 func (x *session) load(cores int) string {
 	load, known := parseLoad(x.read("proc/loadavg"))

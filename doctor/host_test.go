@@ -78,3 +78,12 @@ func TestTwoModules(t *testing.T) {
 	m.x.libraries.examineBuild(t.Context(), &Library{Name: "MPICH 4.0.2", Family: "mpich", Version: "4.0.2", File: mpi.Identity{Path: path}, family: familyOf("mpich")})
 	wantCheck(t, m.find(&Report{Checks: m.x.checks}, Libraries, "MPICH 4.0.2"), Warning, "compiled for MPICH 4.0.2, but the program loads MPICH 4.1.2", "LD_LIBRARY_PATH")
 }
+
+// TestQuotaText checks that a quota is named only if it is less than the CPUs of the machine.
+func TestQuotaText(t *testing.T) {
+	for quota, want := range map[float64]string{0: "", 2: "", 4: "", 0.5: "is 0.5 of 2 CPUs", 1: "is 1 of 2 CPUs", 1.5: "is 1.5 of 2 CPUs"} {
+		if got := quotaText(quota, 2); (got == "") != (want == "") || !strings.Contains(got, want) {
+			t.Errorf("quota %g: %q, want %q", quota, got, want)
+		}
+	}
+}

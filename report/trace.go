@@ -4,9 +4,11 @@ import (
 	"cmp"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"html/template"
 	"io"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -269,7 +271,9 @@ type tunedCells struct {
 // empty if the campaign has only one library.
 func ReadGains(path, library string) (*Gains, error) {
 	text, err := infile.Read(path, infile.NoLimit)
-	if err != nil {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: want the folder of a campaign; tutti report FOLDER writes this file", err)
+	} else if err != nil {
 		return nil, err
 	}
 	var f Facts

@@ -2,6 +2,8 @@ package report
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -115,5 +117,13 @@ func TestGains(t *testing.T) {
 				t.Errorf("no %q in\n%s", want, out)
 			}
 		}
+	}
+}
+
+// TestReadGainsWithoutReport checks that the error about a folder without a report says what writes it.
+func TestReadGainsWithoutReport(t *testing.T) {
+	_, err := ReadGains(filepath.Join(t.TempDir(), "report.json"), "mpich")
+	if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "tutti report FOLDER writes this file") {
+		t.Errorf("ReadGains = %v, want what writes the file", err)
 	}
 }

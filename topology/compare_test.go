@@ -90,6 +90,9 @@ func TestNames(t *testing.T) {
 		{"the one without a domain", []string{"n1.a", "n1"}, "n1", "n1"},
 		{"a third domain", []string{"n1.a", "n1"}, "n1.b", ""},
 		{"which of two domains", []string{"n1", "n1.a", "n2"}, "n1.c", ""},
+		{"another case", []string{"N1.a", "n2"}, "n1.A", "N1.a"},
+		{"another case of a short name", []string{"N1.a", "n2"}, "n1", "N1.a"},
+		{"a domain behind another case", []string{"N1", "n2"}, "n1.a", "N1"},
 		{"twice the same", []string{"n1.a", "n1.a"}, "n1", "n1.a"},
 		{"none", []string{"n1"}, "n12", ""},
 		{"no name", []string{"n1"}, "", ""},
@@ -106,8 +109,8 @@ func TestNames(t *testing.T) {
 
 // TestNamesMatch checks that two hosts never stand for one node.
 func TestNamesMatch(t *testing.T) {
-	got := topology.NamesOf([]string{"n1", "n2", "n3.a"}).Match([]string{"n1.a", "n1.b", "n2.a", "n2.a", "n3", "n4"})
-	if d := cmp.Diff(map[string]string{"n2.a": "n2", "n3": "n3.a"}, got); d != "" {
+	got := topology.NamesOf([]string{"n1", "n2", "n3.a"}).Match([]string{"n1.a", "n1.b", "n2.a", "n2.a", "N2.A", "n3", "n4"})
+	if d := cmp.Diff(map[string]string{"n2.a": "n2", "N2.A": "n2", "n3": "n3.a"}, got); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 }

@@ -50,6 +50,7 @@ func Merge(trees []Tree) (Merged, error) {
 	if len(trees) == 0 {
 		return Merged{}, fmt.Errorf("%w: nothing to merge", ErrTree)
 	}
+	trees = oneSpelling(trees)
 	for i := range trees {
 		if err := trees[i].checkMeasured(); err != nil {
 			return Merged{}, fmt.Errorf("tree %d: %w", i+1, err)
@@ -69,6 +70,23 @@ func Merge(trees []Tree) (Merged, error) {
 	}
 	root := m.root()
 	return Merged{Tree: Tree{Root: root, Gaps: m.gaps}, Conflicts: m.conflicts, Unknown: m.unknown}, nil
+}
+
+// oneSpelling returns copies of the trees in which each node has one name. The first spelling counts.
+func oneSpelling(trees []Tree) []Tree {
+	first := map[string]string{} // by folded name
+	out := slices.Clone(trees)
+	for i := range trees {
+		name := map[string]string{}
+		for _, node := range trees[i].Nodes() {
+			if _, known := first[Fold(node)]; !known {
+				first[Fold(node)] = node
+			}
+			name[node] = first[Fold(node)]
+		}
+		out[i].Root = trees[i].Root.withNames(name)
+	}
+	return out
 }
 
 // checkMeasured returns an error if the tree does not pass Check. It also returns an error if a switch has

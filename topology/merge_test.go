@@ -50,6 +50,7 @@ func TestMerge(t *testing.T) {
 		{name: "never together", others: []topology.Tree{network(3e-6, sw("x", 2e-6, nodes("n[1,5]")...), sw("y", 2e-6, nodes("n[6-7]")...))},
 			leaves: "n[1-2,5] n[3-4] n[6-7]",
 			gaps:   []string{"1 pair below one switch never measured together, switch0-2 and switch0-3 first: they may be one"}},
+		{name: "names in another case", others: []topology.Tree{network(2e-6, nodes("N[4,7-8]")...)}, leaves: "n[1-2] n[3-4],N[7-8]"},
 		{name: "nothing in common", others: []topology.Tree{network(3e-6, sw("x", 2e-6, nodes("m[1-2]")...), sw("y", 2e-6, nodes("m[3-4]")...))},
 			leaves: "n[1-2] n[3-4] m[1-2] m[3-4]",
 			gaps:   []string{"1 pair below one switch never measured together, switch1-1 and switch1-2 first: they may be one"}},

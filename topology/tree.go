@@ -112,7 +112,7 @@ func (v *Vertex) Height() int {
 }
 
 // Check returns an error if the tree is invalid. The error matches ErrTree. Two switches or two nodes must
-// not have the same name. Only switches may be above nodes. Every vertex except the root must have a name,
+// not have the same name; see Names. Only switches may be above nodes. Every vertex except the root must have a name,
 // and every switch must have children. Kinds must be known, and times and confidences must be in their
 // ranges.
 func (t *Tree) Check() error {
@@ -124,10 +124,14 @@ func (t *Tree) Check() error {
 		if v.Kind != Switch && v.Kind != Node {
 			continue
 		}
-		if seen[v.String()] {
+		name := v.String()
+		if v.Kind == Node {
+			name = Fold(name)
+		}
+		if seen[name] {
 			return fmt.Errorf("%w: %s is there twice", ErrTree, v)
 		}
-		seen[v.String()] = true
+		seen[name] = true
 	}
 	return nil
 }

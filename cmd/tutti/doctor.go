@@ -185,13 +185,10 @@ func preflight(ctx context.Context, a *app, c *config.Campaign) error {
 	return nil
 }
 
-// warnLoad prints a warning if a campaign measures on this machine and other programs run here.
-func (a *app) warnLoad(c *config.Campaign) {
-	if !c.Runner.Facts().Attached {
-		return
-	}
-	if text := doctor.LoadWarning(); text != "" {
-		a.warn([]string{text})
+// warnHost prints warnings about this machine if a campaign measures on it.
+func (a *app) warnHost(c *config.Campaign) {
+	if c.Runner.Facts().Attached {
+		a.warn(doctor.HostWarnings())
 	}
 }
 

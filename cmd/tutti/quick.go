@@ -17,6 +17,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/campaign/assembly"
 	"tutti/csource"
+	"tutti/doctor"
 	"tutti/internal/config"
 	"tutti/journal"
 )
@@ -91,7 +92,11 @@ func (o *quickOptions) run(ctx context.Context, dir string) error {
 		return err
 	}
 	if at.Nodes < 2 && at.Cores < 2 {
-		return withCode(codeNotReady, errors.New("one core on one node: a collective needs two ranks, each with a core of its own; take a larger machine, or two nodes"))
+		text := "one core on one node: a collective needs two ranks, each with a core of its own; take a larger machine, or two nodes"
+		if quota := doctor.Quota(); quota != "" {
+			text += ", or a larger quota (" + quota + ")"
+		}
+		return withCode(codeNotReady, errors.New(text))
 	}
 	found, unusable, err := o.findLaunchables(ctx, dir)
 	if err != nil {

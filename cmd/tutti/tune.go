@@ -163,7 +163,7 @@ func startCampaign(ctx context.Context, a *app, c *config.Campaign, yes bool) er
 	}
 	id := journal.NewID()
 	a.watchWaits(b)
-	a.warnLoad(c)
+	a.warnHost(c)
 	if err := b.Connect(id, a.environ); err != nil {
 		return err
 	}

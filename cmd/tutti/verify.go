@@ -228,7 +228,7 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 		return err
 	}
 	o.watchWaits(c)
-	o.warnLoad(c.Config)
+	o.warnHost(c.Config)
 	if err := c.Connect(contents.Header.ID, o.environ); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 /* Reads a topology. Its first line is "tutti-topology 1". Each further line describes a node: the node's name,
  * then the switches above it, from the outermost to the innermost. Single blanks separate them. All nodes have the
@@ -67,7 +68,7 @@ static int by_path(const void *a, const void *b)
     return 0;
 }
 
-static int by_name(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+static int by_name(const void *a, const void *b) { return strcasecmp(*(char *const *)a, *(char *const *)b); }
 
 /* Returns whether every node is listed only once. */
 static int unique(void)
@@ -78,7 +79,7 @@ static int unique(void)
         names[i] = spots[i].name;
     qsort(names, (size_t)nspots, sizeof *names, by_name);
     for (int i = 1; i < nspots; i++)
-        same += strcmp(names[i - 1], names[i]) == 0;
+        same += strcasecmp(names[i - 1], names[i]) == 0;
     free(names);
     return same == 0;
 }
@@ -141,16 +142,16 @@ int topology_read(char *text, size_t length, char *why)
 static int same_short(const char *a, const char *b)
 {
     size_t n = strcspn(a, "."), m = strcspn(b, ".");
-    return n == m && memcmp(a, b, n) == 0;
+    return n == m && strncasecmp(a, b, n) == 0;
 }
 
 /* The rule is that of topology.Names: the full name counts. A name without a domain stands for one with a domain only
- * if no other node has the same short name. */
+ * if no other node has the same short name. Upper and lower case are equal. */
 int topology_place(const char *host)
 {
     int found = -1, n = 0;
     for (int i = 0; i < nspots; i++)
-        if (strcmp(spots[i].name, host) == 0)
+        if (strcasecmp(spots[i].name, host) == 0)
             return i;
     for (int i = 0; i < nspots; i++)
         if (same_short(spots[i].name, host)) {
