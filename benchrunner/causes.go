@@ -82,7 +82,7 @@ func Causes() []CauseInfo {
 		{OutOfMemory, FaultCandidate, "the job exceeds its memory during a launch, without any result", usesAttempt},
 		{WrongPlacement, FaultCandidate, "a launch ends before it measures, or starts with other ranks than requested", usesAttempt},
 
-		{JobCancelled, FaultMachine, "cancelled, preempted, revoked, requeued and held; a step of a launch that somebody cancelled", otherJob},
+		{JobCancelled, FaultMachine, "cancelled, preempted, revoked, ended at its deadline, requeued and held; a step of a launch that somebody cancelled", otherJob},
 		{NodeFailed, FaultMachine, "node failure, boot failure, lost connection to a node or to a launcher's daemon; the exit code of such a launch, 0 too, means nothing", otherJob},
 		{JobBroken, FaultMachine, "the scheduler lost the job; its script failed, was killed, or timed out in the set-up; folder not visible", otherJob},
 		{NoStep, FaultMachine, "srun gets no step, no confirmation or no answer for the launch", otherJob},

@@ -131,7 +131,7 @@ func TestStatusOfAccounts(t *testing.T) {
 	}
 	want := map[string]coll.JobOutcome{
 		"1": "completed", "2": "failed", "3": "failed", "4": "cancelled", "5": "timeout", "6": "out of memory",
-		"7": "node failed", "8": "timeout", "9": "node failed", "10": "cancelled", "11": "cancelled", "12": "", "13": "completed",
+		"7": "node failed", "8": "cancelled", "9": "node failed", "10": "cancelled", "11": "cancelled", "12": "", "13": "completed",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -13,8 +13,8 @@ var outcomes = map[string]coll.JobOutcome{
 	"LAUNCH_FAILED": coll.JobFailed,
 	"RECONFIG_FAIL": coll.JobFailed,
 	"TIMEOUT":       coll.JobTimeout,
-	"DEADLINE":      coll.JobTimeout,
 	"CANCELLED":     coll.JobCancelled,
+	"DEADLINE":      coll.JobCancelled, // of slurm.directives or the site; no time limit of tutti's
 	"PREEMPTED":     coll.JobCancelled,
 	"REVOKED":       coll.JobCancelled,
 	"NODE_FAIL":     coll.JobNodeFail,

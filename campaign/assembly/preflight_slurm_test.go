@@ -121,6 +121,8 @@ if [ $command$n = squeue4 ]; then start; fi`
 		{name: "preempted", fault: cancelled("PREEMPTED", "None"), jobs: 2, notice: "PREEMPTED"},
 		{name: "node failed", fault: cancelled("NODE_FAIL", "NodeDown"), jobs: 2, notice: "NODE_FAIL"},
 		{name: "node did not boot", fault: cancelled("BOOT_FAIL", "None"), jobs: 2, notice: "BOOT_FAIL"},
+		{name: "deadline", fault: cancelled("DEADLINE", "None"), jobs: 2, notice: "DEADLINE"},
+		{name: "revoked", fault: cancelled("REVOKED", "None"), jobs: 2, notice: "REVOKED"},
 		{name: "requeued and held", fault: cancelled("PENDING", "launch failed requeued held"), jobs: 2, notice: "requeued and held"},
 		{name: "submissions full", fault: `[ $command$n != sbatch1 ] || fail "QOSMaxSubmitJobPerUserLimit"`, jobs: 1, notice: "QOSMaxSubmitJobPerUserLimit"},
 		{name: "accepted with an unknown answer", fault: `if [ $command$n = sbatch1 ]; then accept RUNNING; fail "the plugin of the site says goodbye"; fi`, jobs: 1},
