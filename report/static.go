@@ -183,10 +183,14 @@ func convergencePlot(title string, curve []activelearn.Evaluation, least float64
 			return nil, err
 		}
 	}
-	p.X.Tick.Marker = logTicks(p.X.Min, p.X.Max, 6, FormatSeconds)
+	p.X.Tick.Marker = logTicks(p.X.Min, p.X.Max, 5, FormatSeconds)
 	p.Y.Tick.Marker = logTicks(p.Y.Min, p.Y.Max, 6, write)
 	return p, nil
 }
+
+// widerFont is by how much a label may be wider than computed: browsers choose the font. The widest label has about 100
+// points, and DejaVu Sans is a sixth wider than Liberation Sans.
+const widerFont = vg.Length(18)
 
 // addMark adds a dashed horizontal line. The label is above the line's left or right end.
 func addMark(p *plot.Plot, y float64, label string, align text.XAlignment) error {
@@ -196,16 +200,16 @@ func addMark(p *plot.Plot, y float64, label string, align text.XAlignment) error
 		return err
 	}
 	line.Dashes = []vg.Length{4, 3}
-	at := ends[:1]
+	at, inward := ends[:1], vg.Length(0)
 	if align == text.XRight {
-		at = ends[1:]
+		at, inward = ends[1:], -widerFont
 	}
 	labels, err := plotter.NewLabels(plotter.XYLabels{XYs: at, Labels: []string{label}})
 	if err != nil {
 		return err
 	}
 	labels.TextStyle[0].XAlign, labels.TextStyle[0].Font.Variant = align, "Sans"
-	labels.Offset.Y = 2
+	labels.Offset = vg.Point{X: inward, Y: 2}
 	p.Add(line, labels)
 	return nil
 }

@@ -70,7 +70,7 @@ function problemNodes(p) {
   return [
     el('div', { class: 'title' }, el('h2', { text: p.key }), el('span', { class: `pill ${p.stop === 'converged' ? 'done' : 'open'}`, text: stopText(p.stop) })),
     warnings(p.warnings),
-    el('dl', { class: 'figures' }, figures(p).map(([name, value]) => el('div', {}, el('dt', { text: name }), el('dd', { text: value })))),
+    el('dl', { class: 'figures' }, figures(p).map(([name, value]) => el('div', {}, el('dt', { text: name }), el('dd', {}, value)))),
     p.cells.length > 0 ? panel('Selection', { class: 'selection' }, maps.tools, maps.node) : el('p', { class: 'empty', text: 'The grid has no points yet.' }),
     el('div', { class: 'more panel' },
       details(`Algorithms (${p.algorithms.length})`, () => [algorithmsTable(p, maps.names()), el('small', { text: 'R² of predictions for points that were held out, in scaled units.' })]),
@@ -102,7 +102,7 @@ const part = (n, total) => (total > 0 ? `${count(n)} of ${count(total)} (${perce
 function finalModel(p) {
   if (!p.held_out) return p.model;
   const { gp, forest, error, trials } = p.held_out;
-  return `${p.model}; loss at held-out points: gp ${percent(gp)}, forest ${percent(forest)} (best of ${count(trials)}), standard error of the difference ${percent(error)}`;
+  return el('span', {}, p.model, el('small', { text: ` loss at held-out points: gp ${percent(gp)}, forest ${percent(forest)} (best of ${count(trials)}), ± ${percent(error)}` }));
 }
 
 function figures(p) {
