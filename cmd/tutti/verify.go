@@ -415,7 +415,7 @@ func verdictLines(r verify.Result) []string {
 		open = append(open, fmt.Sprintf("%s: noise hides whether the selection is slower at %s; go on with tutti verify on a quiet machine", r.Library, plural(n, "point")))
 	}
 	if r.Exhausted != "" {
-		open = append(open, fmt.Sprintf("%s: %s; go on with tutti verify", r.Library, r.Exhausted))
+		open = append(open, fmt.Sprintf("%s: %s; go on with a larger limit", r.Library, r.Exhausted))
 	}
 	if n := len(r.Slower); n > 0 && !r.Fixed {
 		open = append(open, fmt.Sprintf("%s: slower than the default at %d points, although reverted to it", r.Library, n))
