@@ -80,7 +80,7 @@ func TestSimulatedParameters(t *testing.T) {
 func simulate(t *testing.T, args ...string) []string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), testutil.HangTimeout)
-	if os.Getenv("RANKS") != "" {
+	if os.Getenv("RANKS") != "" || testutil.AllCases() { // long simulations; the limit of go test holds
 		ctx, cancel = context.WithCancel(t.Context())
 	}
 	defer cancel()
