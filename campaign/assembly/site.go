@@ -22,8 +22,9 @@ import (
 const maxRules = 16 << 20
 
 // ReadSite reads the settings of the machine that take part in the choice of algorithms, before anything is forced. It
-// runs one launch in the environment of the library's launches, whatever the benchmark program, and a second one that
-// checks that the settings can be turned off. The campaign must be connected. `past` is the state of its journal, to
+// runs one launch in the environment of the library's launches, whatever the benchmark program. If settings must be turned
+// off, or the ranks have other values of the variables that force algorithms, a second launch checks that these reach the
+// ranks. The campaign must be connected. `past` is the state of its journal, to
 // which `record` writes. Launches in the journal are not repeated, except if jobs have the environment of this process.
 //
 // Errors match mpi.ErrSite if the campaign cannot measure with these settings, and benchrunner.ErrNoStart if no
