@@ -7,18 +7,21 @@ import (
 	"slices"
 
 	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"tutti/coll"
 	"tutti/preprocess"
 	"tutti/selection"
+	"tutti/surrogate/gp"
 )
 
-// Pair is what confirmation measures at a point so that the guard can pass: the algorithm that is predicted to be
-// fastest, the library's default, or both.
+// Pair is what confirmation measures at a point so that the guard can pass: the algorithm that is predicted to be the
+// fastest besides the library's default, the default, or both.
 type Pair struct {
 	Candidates []coll.Candidate // without those that are measured
-	Gain       float64          // predicted natural logarithm of the speed-up, times the weight of the point
+	Gain       float64          // expected natural logarithm of the speed-up, times the weight of the point; see expectedGain
 	Seconds    float64          // predicted machine time without launches
+	Faster     bool             // the algorithm is predicted to pass the guard
 	launches   []any            // of the candidates, without duplicates
 }
 
@@ -30,22 +33,34 @@ type PairOptions struct {
 	Earlier      [][]coll.Measurement     // of earlier campaigns, for prices
 }
 
-// Market returns the pairs of one problem at the points where the guard leaves gain to the library. The rows are those
-// of Rows. A pair is left out if its predicted speed-up is too small for the
-// guard, if its default cannot be measured, or if one of its candidates is being measured.
-func (a Alternatives) Market(rows []selection.Row, opt PairOptions) Market {
+// Market returns the pairs of one problem at the points where the guard may leave gain to the library. The rows are
+// those of Rows. A pair is left out if its default cannot be measured, or if one of its candidates is being measured.
+// For p pairs and n measurements it takes O(p · n²) operations; with more than mergedPoints pairs, the predicted gain
+// replaces the expected one.
+func (a Alternatives) Market(rows []selection.Row, opt PairOptions) (Market, error) {
 	var m Market
 	if !a.hasDefault() {
-		return m
+		return m, nil
+	}
+	var open []comparison
+	for i, guarded := range a.Guard(rows).Rows {
+		if c, ok := a.compare(rows[i], guarded); ok {
+			open = append(open, c)
+		}
+	}
+	variances, err := a.variances(open)
+	if err != nil {
+		return m, err
 	}
 	price := a.pricesFor(rows, opt)
-	for i, guarded := range a.Guard(rows).Rows {
-		p := a.pair(rows[i], guarded)
+	m.Launch = price.launch
+	for i, c := range open {
+		p := Pair{Candidates: c.missing, Gain: expectedGain(c.gap, variances[i], c.least), Faster: c.gap > c.least}
+		if opt.Weight != nil {
+			p.Gain *= opt.Weight(c.point)
+		}
 		if p.Gain <= 0 {
 			continue
-		}
-		if opt.Weight != nil {
-			p.Gain *= opt.Weight(guarded.Point)
 		}
 		for _, c := range p.Candidates {
 			p.Seconds += price.of(c)
@@ -53,42 +68,90 @@ func (a Alternatives) Market(rows []selection.Row, opt PairOptions) Market {
 				p.launches = append(p.launches, key)
 			}
 		}
-		if p.Gain > 0 {
-			m.Pairs = append(m.Pairs, p)
-		}
+		m.Pairs = append(m.Pairs, p)
 	}
-	m.Launch = price.launch
-	return m
+	return m, nil
 }
 
-// pair returns the pair of a point. Its gain is zero if there is nothing to measure, or if the predicted speed-up is
-// too small for the guard.
-func (a Alternatives) pair(row, guarded selection.Row) (p Pair) {
-	choice := fastest(row)
-	at := slices.IndexFunc(row.Options, func(o selection.Option) bool { return o.Algorithm.IsDefault() })
-	if at < 0 || choice.Algorithm.IsDefault() {
-		return p
+// comparison compares the fastest algorithm at a point besides the default with what the guard lets pass there.
+type comparison struct {
+	point           coll.Point
+	choice, present coll.Algorithm
+	gap             float64          // predicted log10 of the ratio of the present algorithm's time to the choice's
+	least           float64          // gap from which the guard selects the choice, 0 or more
+	missing         []coll.Candidate // the choice and the default, without those that are measured
+}
+
+// compare returns the comparison at a point. It returns false if there is nothing to measure.
+func (a Alternatives) compare(row, guarded selection.Row) (c comparison, ok bool) {
+	others := slices.Clone(row.Options)
+	at := slices.IndexFunc(others, func(o selection.Option) bool { return o.Algorithm.IsDefault() })
+	if at < 0 || len(others) == 1 {
+		return c, false
 	}
-	present := row.Options[at].Seconds // of what the guard lets pass
+	choice := fastest(selection.Row{Options: slices.Delete(others, at, at+1)})
+	byDefault := row.Options[at].Seconds
+	present := row.Options[at]
 	for _, o := range guarded.Options {
-		if k := slices.IndexFunc(row.Options, func(r selection.Option) bool { return r.Algorithm == o.Algorithm }); k >= 0 {
-			present = min(present, row.Options[k].Seconds)
+		k := slices.IndexFunc(row.Options, func(r selection.Option) bool { return r.Algorithm == o.Algorithm })
+		if k >= 0 && row.Options[k].Seconds < present.Seconds {
+			present = row.Options[k]
 		}
 	}
 	for _, alg := range []coll.Algorithm{choice.Algorithm, coll.Default} {
-		c := coll.Candidate{Point: row.Point, Algorithm: alg}
+		x := coll.Candidate{Point: row.Point, Algorithm: alg}
 		switch {
-		case a.Measured(c):
-		case !a.ledger.IsFree(c):
-			return Pair{}
+		case a.Measured(x):
+		case !a.ledger.IsFree(x):
+			return c, false
 		default:
-			p.Candidates = append(p.Candidates, c)
+			c.missing = append(c.missing, x)
 		}
 	}
-	if math.Log10(row.Options[at].Seconds/choice.Seconds) > a.expectedMargin(row.Point) && len(p.Candidates) > 0 {
-		p.Gain = math.Log(present / choice.Seconds)
+	c.point, c.choice, c.present = row.Point, choice.Algorithm, present.Algorithm
+	c.gap = math.Log10(present.Seconds / choice.Seconds)
+	c.least = max(0, a.expectedMargin(row.Point)-math.Log10(byDefault/present.Seconds))
+	return c, len(c.missing) > 0
+}
+
+// variances returns the variances of the gaps, 0 without a posterior.
+func (a Alternatives) variances(all []comparison) ([]float64, error) {
+	out := make([]float64, 0, len(all))
+	p := a.models.Posterior()
+	if p == nil || len(all) > mergedPoints {
+		return out[:len(all)], nil
 	}
-	return p
+	for block := range slices.Chunk(all, pairBlock) {
+		var points []coll.Point
+		var entries []gp.Entry
+		for i, c := range block {
+			points = append(points, c.point)
+			entries = append(entries, gp.Entry{Row: i, Task: p.Task(c.choice, 0)}, gp.Entry{Row: i, Task: p.Task(c.present, 0)})
+		}
+		joint, err := p.GP().Posterior(preprocess.SurrogateRows(points), entries)
+		if err != nil {
+			return nil, err
+		}
+		for i := range block {
+			out = append(out, joint.Difference(2*i, 2*i+1))
+		}
+	}
+	return out, nil
+}
+
+// expectedGain returns ln 10 · E[x; x > least], where x is a normal gap in decades. A gap below `least` brings nothing,
+// because the guard keeps the present algorithm. This is the expected improvement (Jones, Schonlau and Welch, Efficient
+// global optimization of expensive black-box functions, J. Global Optimization 13, 1998) with the guard's margin.
+func expectedGain(mean, variance, least float64) float64 {
+	if variance == 0 {
+		if mean > least {
+			return math.Ln10 * mean
+		}
+		return 0
+	}
+	s := math.Sqrt(variance)
+	z := (least - mean) / s
+	return math.Ln10 * max(0, mean*distuv.UnitNormal.CDF(-z)+s*distuv.UnitNormal.Prob(z))
 }
 
 // pairPrices predicts the machine time of candidates.
@@ -137,17 +200,20 @@ type Market struct {
 	Launch float64
 }
 
-// Unconfirmed is the predicted gain that the guard leaves to the library because choice or default have no measurement,
-// and what measuring them costs.
+// Unconfirmed is the expected gain that the guard leaves to the library where another algorithm is predicted to be
+// faster, but it or the default has no measurement. It says what measuring them costs.
 type Unconfirmed struct {
 	Points  int     `json:"points"`
 	Gain    float64 `json:"gain"`            // mean logarithm of the speed-up over all points of the problem
 	Seconds float64 `json:"machine_seconds"` // predicted, without launches
 }
 
-// Unconfirmed sums up the pairs of a problem with the given number of points.
+// Unconfirmed sums up the pairs whose algorithm is predicted to be faster, of a problem with the given number of points.
 func (m Market) Unconfirmed(points int) (out Unconfirmed) {
 	for _, p := range m.Pairs {
+		if !p.Faster {
+			continue
+		}
 		out.Points++
 		out.Gain += p.Gain / float64(points)
 		out.Seconds += p.Seconds

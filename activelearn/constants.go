@@ -75,6 +75,8 @@ const (
 	guardSigmas = 1.645
 	// minAdvantage is the smallest speed-up, minus one, with which an algorithm replaces the default.
 	minAdvantage = 0.01
+	// pairBlock is the number of pairs whose posterior is kept in memory at the same time.
+	pairBlock = 128
 
 	// The stopping rule, see StopRule.
 

@@ -78,35 +78,59 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestMarket checks what a pair measures and what it is worth. A predicted speed-up within the noise is worth nothing.
+// TestMarket checks what a pair measures, and that it is worth at least what is predicted. A speed-up within the noise is
+// worth less than itself, and counts as not predicted to be faster.
 func TestMarket(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		measured map[string]float64
 		ring     float64 // predicted; the default takes 1
 		want     []string
-		gain     float64
+		faster   bool
 	}{
-		{"neither is measured", nil, 0.5, []string{"ring", "library_default"}, math.Ln2},
-		{"the default is measured", map[string]float64{"library_default": 1}, 0.5, []string{"ring"}, math.Ln2},
-		{"both are measured", map[string]float64{"library_default": 1, "ring": 0.5}, 0.5, nil, 0},
-		{"within the noise", nil, 0.99, nil, 0},
+		{"neither is measured", nil, 0.5, []string{"ring", "library_default"}, true},
+		{"the default is measured", map[string]float64{"library_default": 1}, 0.5, []string{"ring"}, true},
+		{"both are measured", map[string]float64{"library_default": 1, "ring": 0.5}, 0.5, nil, false},
+		{"within the noise", nil, 0.99, []string{"ring", "library_default"}, false},
+		{"predicted to be slower", nil, 1.01, []string{"ring", "library_default"}, false},
 	} {
 		a := guarding(t, false, tc.measured)
 		p := a.space.Points()[0]
 		rows := []selection.Row{{Point: p, Options: []selection.Option{{Algorithm: coll.Algorithm{Name: "ring"}, Seconds: tc.ring}, {Algorithm: coll.Default, Seconds: 1}}}}
-		m := a.Market(rows, PairOptions{})
+		m := testutil.Must(a.Market(rows, PairOptions{}))(t)
 		var names []string
-		gain := 0.0
 		for _, pair := range m.Pairs {
-			gain += pair.Gain
+			if predicted := -math.Log(tc.ring); tc.faster && math.Abs(pair.Gain-predicted) > 0.01 || pair.Gain < 0.99*predicted {
+				t.Errorf("%s: expects a gain of %g, predicted %g", tc.name, pair.Gain, predicted)
+			}
 			for _, c := range pair.Candidates {
 				names = append(names, c.Algorithm.Name)
 			}
 		}
-		if !slices.Equal(names, tc.want) || math.Abs(gain-tc.gain) > 1e-12 {
-			t.Errorf("%s: measures %v for %g, want %v for %g", tc.name, names, gain, tc.want, tc.gain)
+		if left := m.Unconfirmed(1); !slices.Equal(names, tc.want) || left.Points > 0 != tc.faster {
+			t.Errorf("%s: measures %v, %d points unconfirmed; want %v, %t", tc.name, names, left.Points, tc.want, tc.faster)
 		}
+	}
+}
+
+// TestExpectedGain checks the gain that the guard is expected to let pass, in decades: against sums over the normal
+// density, and that uncertainty makes a pair worth something whose algorithm is predicted to be slower.
+func TestExpectedGain(t *testing.T) {
+	for _, tc := range []struct{ mean, sd, least float64 }{
+		{0.3, 0, 0.02}, {0.01, 0, 0.02}, {0.3, 0.01, 0.02}, {0.01, 0.05, 0.02}, {-0.1, 0.1, 0.02}, {-0.4, 0.02, 0.02}, {0, 0.1, 0},
+	} {
+		want := 0.0
+		for z := -8.0; z < 8; z += 1e-4 {
+			if x := tc.mean + z*tc.sd; x > tc.least {
+				want += math.Ln10 * x * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) * 1e-4
+			}
+		}
+		if got := expectedGain(tc.mean, tc.sd*tc.sd, tc.least); math.Abs(got-want) > 1e-4 {
+			t.Errorf("gap %g ± %g, margin %g: %g, want %g", tc.mean, tc.sd, tc.least, got, want)
+		}
+	}
+	if expectedGain(-0.1, 0.01, 0.02) <= 0 || expectedGain(-0.1, 0, 0.02) != 0 {
+		t.Error("an algorithm predicted to be slower has a gain only if the prediction is uncertain")
 	}
 }
 

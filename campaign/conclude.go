@@ -104,12 +104,16 @@ func (c FinalSelection) Unguarded() bool {
 func (t *FinalModel) Noise() float64 { return t.alternatives.Noise(t.Points) }
 
 // Unconfirmed returns what further confirmation could add. It is zero without Spec.Guard.
-func (t *FinalModel) Unconfirmed() activelearn.Unconfirmed {
+func (t *FinalModel) Unconfirmed() (activelearn.Unconfirmed, error) {
 	if !t.Spec.Guard {
-		return activelearn.Unconfirmed{}
+		return activelearn.Unconfirmed{}, nil
 	}
 	opt := activelearn.PairOptions{Weight: t.weight(), SharedLaunch: t.Spec.sharedLaunch(t.Problem), Earlier: t.Earlier}
-	return t.alternatives.Market(t.rows, opt).Unconfirmed(len(t.Points))
+	m, err := t.alternatives.Market(t.rows, opt)
+	if err != nil {
+		return activelearn.Unconfirmed{}, fmt.Errorf("%s: %w", t.Problem.Problem, err)
+	}
+	return m.Unconfirmed(len(t.Points)), nil
 }
 
 // maxPosteriorWork limits the cost of a posterior over the whole grid: points times algorithms times the

@@ -217,9 +217,12 @@ func (r *run) market() (activelearn.Market, float64, error) {
 	if err != nil {
 		return activelearn.Market{}, 0, err
 	}
-	m := a.Market(rows, activelearn.PairOptions{
+	m, err := a.Market(rows, activelearn.PairOptions{
 		Weight: r.problem.weight(), SharedLaunch: r.spec.sharedLaunch(r.problem), Launching: r.launching, Earlier: r.problem.Earlier,
 	})
+	if err != nil {
+		return m, 0, fmt.Errorf("%s: %w", r.problem.Problem, err)
+	}
 	unguarded, err := activelearn.Fastest(rows)
 	return m, activelearn.Gain(rows, unguarded.Choose, r.problem.weight()), err
 }

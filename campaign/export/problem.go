@@ -38,7 +38,11 @@ func ProblemFacts(c campaign.FinalSelection) (report.ProblemFacts, error) {
 		Weights:  weightFacts(c.Problem),
 		Noise:    c.Noise(), NotGuarded: c.Unguarded(),
 	}
-	if left := c.Unconfirmed(); left.Points > 0 {
+	left, err := c.Unconfirmed()
+	if err != nil {
+		return f, err
+	}
+	if left.Points > 0 {
 		f.Unconfirmed = &left
 	}
 	f.Warnings = append(slices.Clip(f.Warnings), excludedTexts(f.Algorithms)...)
