@@ -14,7 +14,7 @@ const (
 	// confirmRate is the least gain per second of machine time that a pair of confirmation must add, as a share of what
 	// learning has brought per second. confirmRound is the largest share of the budget of confirmation that one round
 	// spends. docs/experiments/2026-11-29-harm.md has harm, gain and machine time by the rate.
-	confirmRate  = 0.1
+	confirmRate  = 0.25
 	confirmRound = 0.25
 
 	// maxHeldOut limits the slowdown of a choice at one held-out point. Otherwise one disturbed measurement determines
