@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"tutti/coll"
+	"tutti/selection"
 )
 
 // evenInRanks lists the algorithms whose steps and bytes grow evenly with the number of ranks. Others, such as recursive
@@ -20,9 +21,9 @@ var evenInRanks = []string{
 	"split_binary_tree", "tree",
 }
 
-// AnyCount reports whether an algorithm that is fast at two communicator sizes is so between them, too (see
-// selection.Options). Unknown algorithms are not.
-func AnyCount(alg coll.Algorithm) bool {
+// Between reports whether an algorithm that is faster than the library's default at two communicator sizes is so between
+// them, too (see selection.Options). Unknown algorithms are not.
+func Between(alg coll.Algorithm, _ selection.Gap) bool {
 	_, below, ok := strings.Cut(alg.Name, ".") // see Above
 	return slices.Contains(evenInRanks, alg.Name) || ok && slices.Contains(evenInRanks, below)
 }

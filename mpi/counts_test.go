@@ -5,13 +5,14 @@ import (
 
 	"tutti/coll"
 	"tutti/mpi"
+	"tutti/selection"
 )
 
-func TestAnyCount(t *testing.T) {
+func TestBetween(t *testing.T) {
 	for name, want := range map[string]bool{
 		"ring": true, "mpich.ring": true, "user.mine": false, "recursive_doubling": false, "mpich.pairwise": false, "alpha": false,
 	} {
-		if got := mpi.AnyCount(coll.Algorithm{Name: name}); got != want {
+		if got := mpi.Between(coll.Algorithm{Name: name}, selection.Gap{}); got != want {
 			t.Errorf("%s: %t, want %t", name, got, want)
 		}
 	}

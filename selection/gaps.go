@@ -10,12 +10,13 @@ import (
 
 // reach says how far the algorithms of a tree's rules reach between grid values.
 type reach struct {
-	hasDefault bool                      // the rows compare with the library's default
-	anyCount   func(coll.Algorithm) bool // Options.AnyCount
+	collective coll.Collective
+	hasDefault bool                           // the rows compare with the library's default
+	between    func(coll.Algorithm, Gap) bool // Options.Between
 }
 
 func reachOf(rows []Row, opt Options) reach {
-	return reach{anyCount: opt.AnyCount, hasDefault: slices.ContainsFunc(rows, func(r Row) bool {
+	return reach{collective: rows[0].Point.Collective, between: opt.Between, hasDefault: slices.ContainsFunc(rows, func(r Row) bool {
 		return slices.ContainsFunc(r.Options, func(o Option) bool { return o.Algorithm.IsDefault() })
 	})}
 }
@@ -45,7 +46,7 @@ func (r reach) fillCommGaps(ranges []CommRange) []CommRange {
 	out := ranges[:1:1]
 	for _, next := range ranges[1:] {
 		last := &out[len(out)-1]
-		lower, upper := r.ppnsBetween(last.PPNs, next.PPNs)
+		lower, upper := r.ppnsBetween(*last, next)
 		edge := int(midpoint(int64(last.High), int64(next.Low)))
 		for _, gap := range []CommRange{{last.High + 1, edge, lower}, {edge + 1, next.Low - 1, upper}, next} {
 			switch last := &out[len(out)-1]; {
@@ -60,21 +61,23 @@ func (r reach) fillCommGaps(ranges []CommRange) []CommRange {
 	return out
 }
 
-// ppnsBetween returns the rules for the lower and the upper half of a gap between two communicator sizes with the
-// rules a and b. Processes per node that only one of them has are left to the library, and so is each band whose
-// algorithm does not reach other communicator sizes.
-func (r reach) ppnsBetween(a, b []PPNRange) (lower, upper []PPNRange) {
-	reaches := func(alg coll.Algorithm) bool { return !r.hasDefault || r.anyCount == nil || r.anyCount(alg) }
-	for _, x := range a {
-		for _, y := range b {
+// ppnsBetween returns the rules for the lower and the upper half of the gap between two communicator sizes. Processes
+// per node that only one of them has are left to the library, and so is each band whose algorithm does not reach into
+// the gap.
+func (r reach) ppnsBetween(a, b CommRange) (lower, upper []PPNRange) {
+	for _, x := range a.PPNs {
+		for _, y := range b.PPNs {
 			if low, high := max(x.Low, y.Low), min(x.High, y.High); low <= high {
+				at := Gap{r.collective, a.High, b.Low, low}
+				reaches := func(alg coll.Algorithm) bool { return !r.hasDefault || r.between == nil || r.between(alg, at) }
 				below, above := r.bandsBetween(x.Bands, y.Bands, reaches)
 				lower, upper = appendPPN(lower, PPNRange{low, high, below}), appendPPN(upper, PPNRange{low, high, above})
 			}
 		}
 	}
 	if lower == nil {
-		none := []PPNRange{{a[0].Low, a[len(a)-1].High, []Band{{UpTo: a[0].Bands[len(a[0].Bands)-1].UpTo, Algorithm: coll.Default}}}}
+		first := a.PPNs[0]
+		none := []PPNRange{{first.Low, a.PPNs[len(a.PPNs)-1].High, []Band{{UpTo: first.Bands[len(first.Bands)-1].UpTo, Algorithm: coll.Default}}}}
 		return none, none
 	}
 	return lower, upper

@@ -18,7 +18,7 @@ func TestReach(t *testing.T) {
 		at(256, 1, 1, "c", 1.0), at(256, 1, 16, "b", 1.0, "c", 2.0, "default", 3.0), at(256, 1, 256, "c", 1.0),
 		at(512, 1, 1, "c", 1.0), at(512, 1, 16, "a", 1.0, "default", 3.0), at(512, 1, 256, "c", 1.0, "a", 2.0, "default", 3.0),
 	}
-	opt := selection.Options{AnyCount: func(a coll.Algorithm) bool { return a.Name != "c" }}
+	opt := selection.Options{Between: func(a coll.Algorithm, _ selection.Gap) bool { return a.Name != "c" }}
 	tree := testutil.Must(selection.Merge(rows, bytesOf, opt))(t)
 	for _, tc := range []struct {
 		nodes, ppn int
@@ -47,7 +47,7 @@ func TestReachWithoutDefault(t *testing.T) {
 		at(4, 1, 1, "a", 1.0), at(4, 1, 16, "b", 1.0),
 		at(16, 1, 1, "c", 1.0), at(16, 1, 16, "b", 1.0),
 	}
-	tree := testutil.Must(selection.Merge(rows, bytesOf, selection.Options{AnyCount: func(coll.Algorithm) bool { return false }}))(t)
+	tree := testutil.Must(selection.Merge(rows, bytesOf, selection.Options{Between: func(coll.Algorithm, selection.Gap) bool { return false }}))(t)
 	for _, tc := range []struct {
 		nodes int
 		bytes int64

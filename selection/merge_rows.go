@@ -29,7 +29,7 @@ var ErrRow = errors.New("bad row")
 // Layouts share only bands in which both were tuned.
 //
 // A rule reaches between two neighboring grid values if its algorithm is selected at both and, between communicator
-// sizes, if Options.AnyCount allows it. Between two sizes with different algorithms, an algorithm also reaches towards
+// sizes, if Options.Between allows it. Between two sizes with different algorithms, an algorithm also reaches towards
 // the other size if it is not slower than the default there. If both do, the boundary is the geometric mean of the
 // sizes, rounded down, where the expected error is smallest on a logarithmic scale. Everything else is left to the
 // library. If no row has the default, all boundaries between different algorithms are the geometric mean. Nothing is

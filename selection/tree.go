@@ -27,9 +27,15 @@ type Options struct {
 	// number of ranks is in the tuned range.
 	ByRanks bool
 
-	// AnyCount reports whether an algorithm that is faster than the default at two communicator sizes may be selected
-	// between them, without a measurement there. It is used only if rows have the default. If it is nil, all may.
-	AnyCount func(coll.Algorithm) bool
+	// Between reports whether an algorithm that is faster than the default at two neighboring communicator sizes may be
+	// selected between them, without a measurement there. It is used only if rows have the default. If it is nil, all may.
+	Between func(alg coll.Algorithm, at Gap) bool
+}
+
+// Gap is what lies between two neighboring communicator sizes, both in ranks, at a number of processes per node.
+type Gap struct {
+	Collective     coll.Collective
+	Low, High, PPN int // PPN is 1 if the library's rules ignore it
 }
 
 // Tree selects the algorithm of one collective. It is a plain value without pointers, and its levels are in

@@ -34,7 +34,7 @@ func (b Build) Catalogue() *mpi.Catalogue { return b.cat }
 func (b Build) Merge(rows []selection.Row, maxLoss float64) (selection.Selection, error) {
 	var sel selection.Selection
 	for _, same := range selection.ByCollective(rows) {
-		tree, err := selection.Merge(same, size, selection.Options{MaxLoss: maxLoss, AnyCount: mpi.AnyCount})
+		tree, err := selection.Merge(same, size, selection.Options{MaxLoss: maxLoss, Between: mpi.Between})
 		if err != nil {
 			return selection.Selection{}, err
 		}

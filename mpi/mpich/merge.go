@@ -33,11 +33,11 @@ func (b build) Merge(rows []selection.Row, maxLoss float64) (selection.Selection
 		for _, r := range rows {
 			kept = append(kept, b.project(r, ""))
 		}
-		return selection.MergeAll(kept, size, selection.Options{MaxLoss: maxLoss, AnyCount: mpi.AnyCount})
+		return selection.MergeAll(kept, size, selection.Options{MaxLoss: maxLoss, Between: reachesInto})
 	}
 	for _, same := range selection.ByCollective(rows) {
 		kept, between := b.share(same)
-		tree, err := selection.Merge(kept, size, selection.Options{MaxLoss: maxLoss, AnyCount: mpi.AnyCount})
+		tree, err := selection.Merge(kept, size, selection.Options{MaxLoss: maxLoss, Between: reachesInto})
 		if err != nil {
 			return selection.Selection{}, err
 		}
@@ -45,7 +45,7 @@ func (b build) Merge(rows []selection.Row, maxLoss float64) (selection.Selection
 		if !slices.ContainsFunc(between, func(r selection.Row) bool { return !r.Options[0].Algorithm.IsDefault() }) {
 			continue
 		}
-		if tree, err = selection.Merge(between, size, selection.Options{AnyCount: mpi.AnyCount}); err != nil {
+		if tree, err = selection.Merge(between, size, selection.Options{Between: reachesInto}); err != nil {
 			return selection.Selection{}, err
 		}
 		sel.Inter = append(sel.Inter, tree)
@@ -77,6 +77,18 @@ func (b build) share(rows []selection.Row) (kept, between []selection.Row) {
 	}
 	return kept, between
 }
+
+// reachesInto reports whether an algorithm may be selected between two communicator sizes (see selection.Options). For
+// bcast and ibcast it may not if both are powers of two, of ranks or of nodes. There the default is a scatter with recursive
+// doubling, which shares links between the ranks of a node. At other sizes it is a scatter with a ring, which can be faster
+// than what beats the default at powers of two (tree of 4.0.2; docs/experiments/2026-11-29-harm.md).
+func reachesInto(alg coll.Algorithm, g selection.Gap) bool {
+	byPowerOfTwo := g.Collective == coll.Bcast || g.Collective == coll.Ibcast
+	ranks, nodes := isPowerOfTwo(g.Low) && isPowerOfTwo(g.High), isPowerOfTwo(g.Low/g.PPN) && isPowerOfTwo(g.High/g.PPN)
+	return mpi.Between(alg, g) && !(byPowerOfTwo && (ranks || nodes))
+}
+
+func isPowerOfTwo(n int) bool { return n > 0 && n&(n-1) == 0 }
 
 func cells(rows []selection.Row) [][]selection.Row {
 	order := func(a, b selection.Row) int {

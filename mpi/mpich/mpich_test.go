@@ -317,3 +317,24 @@ func BenchmarkFit(b *testing.B) {
 		}
 	}
 }
+
+// TestReachesInto checks between which communicator sizes an algorithm is selected without a measurement: not for a bcast
+// between two powers of two, since the default is another algorithm there.
+func TestReachesInto(t *testing.T) {
+	for _, tc := range []struct {
+		alg  string
+		gap  selection.Gap
+		want bool
+	}{
+		{"binomial", selection.Gap{Collective: coll.Bcast, Low: 64, High: 128, PPN: 1}, false},
+		{"binomial", selection.Gap{Collective: coll.Ibcast, Low: 64, High: 128, PPN: 16}, false},
+		{"binomial", selection.Gap{Collective: coll.Bcast, Low: 48, High: 96, PPN: 12}, false}, // 4 and 8 nodes
+		{"binomial", selection.Gap{Collective: coll.Bcast, Low: 96, High: 128, PPN: 16}, true}, // 6 and 8 nodes
+		{"ring", selection.Gap{Collective: coll.Allgather, Low: 64, High: 128, PPN: 1}, true},
+		{"recursive_doubling", selection.Gap{Collective: coll.Allgather, Low: 96, High: 128, PPN: 1}, false},
+	} {
+		if got := reachesInto(coll.Algorithm{Name: tc.alg}, tc.gap); got != tc.want {
+			t.Errorf("%s %+v: %t, want %t", tc.alg, tc.gap, got, tc.want)
+		}
+	}
+}

@@ -15,7 +15,7 @@ import (
 // such a call for one with an empty message.
 func (b build) Merge(rows []selection.Row, maxLoss float64) (selection.Selection, error) {
 	rows = onePart(oneSegment(rows))
-	sel, err := selection.MergeAll(assumeDefaults(rows, maxLoss), size, selection.Options{MaxLoss: maxLoss, AnyCount: mpi.AnyCount})
+	sel, err := selection.MergeAll(assumeDefaults(rows, maxLoss), size, selection.Options{MaxLoss: maxLoss, Between: mpi.Between})
 	if err != nil {
 		return selection.Selection{}, fmt.Errorf("openmpi: %w", err)
 	}

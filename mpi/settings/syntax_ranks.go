@@ -26,7 +26,7 @@ func (numbered) forced(b build, collective coll.Collective, e mpi.Entry, _ coll.
 func (numbered) separator() string { return "" }
 
 func (ranksSyntax) merge(b build, rows []selection.Row, maxLoss float64) (selection.Selection, error) {
-	return selection.MergeAll(rows, b.lib.Size, selection.Options{MaxLoss: maxLoss, AnyCount: mpi.AnyCount})
+	return selection.MergeAll(rows, b.lib.Size, selection.Options{MaxLoss: maxLoss, Between: mpi.Between})
 }
 
 func (ranksSyntax) settings(b build, t *selection.Tree) ([]mpi.Setting, error) {
