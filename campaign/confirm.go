@@ -18,7 +18,7 @@ import (
 )
 
 // Confirm measures pairs (see activelearn.Pair) of several problems after learning, so that the guard can pass. Pairs
-// of all problems compete for one budget: Spec.Confirm of the machine time of learning. A pair is bought if it adds
+// of all problems compete for one budget: Spec.Confirm of the machine time of learning. A pair is bought if it is expected to add
 // at least the share confirmRate of the gain per second that learning has brought. Each round spends at most the
 // share confirmRound of the budget, because its measurements correct the predictions for the next one.
 //
