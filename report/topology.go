@@ -11,6 +11,7 @@ import (
 	"image/png"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"tutti/topology"
@@ -27,11 +28,23 @@ type topologyView struct {
 
 // heatView shows the distances between nodes as a heat map, below the dendrogram of the nodes.
 type heatView struct {
-	Nodes             []string     // in the order of rows and columns
-	Picture           template.URL // a pixel for each pair
-	Tree              string       // path of the dendrogram, in the units of the view box
-	Shortest, Longest string
+	Nodes   []string     // in the order of rows and columns
+	Names   []rowName    // beside the rows
+	Group   int          // rows to a name, except the last one
+	Picture template.URL // a pixel for each pair
+	Tree    string       // path of the dendrogram, in the units of the view box
+
+	Shortest, Middle, Longest string // of the logarithmic scale of colors
 }
+
+// rowName is the name of the first of several rows.
+type rowName struct {
+	Name string
+	Rows int
+}
+
+// mostNames limits the names beside a heat map, so that it fits on a screen.
+const mostNames = 64
 
 var (
 	//go:embed topology.html
@@ -69,9 +82,15 @@ func newHeatView(pairs []discover.PairTime) (*heatView, error) {
 		}
 	}
 	picture, err := heatMap(distances, order, least, most)
-	v := heatView{Picture: picture, Tree: treePath(tree, order), Shortest: FormatSeconds(least), Longest: FormatSeconds(most)}
+	v := heatView{
+		Picture: picture, Tree: treePath(tree, order), Group: (len(order) + mostNames - 1) / mostNames,
+		Shortest: FormatSeconds(least), Middle: FormatSeconds(math.Sqrt(least * most)), Longest: FormatSeconds(most),
+	}
 	for _, i := range order {
 		v.Nodes = append(v.Nodes, nodes[i])
+	}
+	for group := range slices.Chunk(v.Nodes, v.Group) {
+		v.Names = append(v.Names, rowName{group[0], len(group)})
 	}
 	return &v, err
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"image/png"
 	"regexp"
 	"strings"
@@ -22,7 +23,7 @@ func TestWriteTopologyHTML(t *testing.T) {
 	var b strings.Builder
 	testutil.NoError(t, WriteTopologyHTML(&b, "x<y>.csv", merged, pairs))
 	page := b.String()
-	wantTexts(t, page, "x&lt;y&gt;.csv", "gap: no n9", "Light: 1 µs. Dark: 4 µs.")
+	wantTexts(t, page, "x&lt;y&gt;.csv", "gap: no n9", "light 1 µs, dark 4 µs", "<span>2 µs</span>", `>&lt;c&gt;</li>`)
 	if !regexp.MustCompile(`<p>((a b|b a) (d &lt;c&gt;|&lt;c&gt; d)|(d &lt;c&gt;|&lt;c&gt; d) (a b|b a)) </p>`).MatchString(page) {
 		t.Errorf("nodes of one group are apart:\n%s", page)
 	}
@@ -37,5 +38,26 @@ func TestWriteTopologyHTML(t *testing.T) {
 	}
 	if err := WriteTopologyHTML(&b, "x", merged, append(pairs, discover.PairTime{A: "a", B: "a", Seconds: 1})); !errors.Is(err, discover.ErrPair) {
 		t.Errorf("a pair of one node: %v, want ErrPair", err)
+	}
+}
+
+// TestRowNames checks that a heat map of many nodes has few names, each beside several rows.
+func TestRowNames(t *testing.T) {
+	var pairs []discover.PairTime
+	for i := range 130 {
+		for j := range i {
+			pairs = append(pairs, discover.PairTime{A: fmt.Sprint("n", i), B: fmt.Sprint("n", j), Seconds: 1e-6})
+		}
+	}
+	v := testutil.Must(newHeatView(pairs))(t)
+	rows := 0
+	for _, n := range v.Names {
+		if n.Name != v.Nodes[rows] {
+			t.Errorf("row %d: %s, want %s", rows, n.Name, v.Nodes[rows])
+		}
+		rows += n.Rows
+	}
+	if rows != 130 || v.Group != 3 || len(v.Names) != 44 {
+		t.Errorf("%d names of %d rows for %d rows, want 44, 3, 130", len(v.Names), v.Group, rows)
 	}
 }

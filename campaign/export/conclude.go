@@ -14,6 +14,7 @@
 package export
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"tutti/activelearn"
 	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/internal/config"
@@ -72,18 +74,29 @@ func Train(ctx context.Context, c *assembly.Campaign, results []campaign.Result)
 	return m, nil
 }
 
+// nothingMeasured returns ErrNothing with what is known of the reason: failed trials, the first warning, or the limit that
+// ended learning.
 func nothingMeasured(results []campaign.Result) error {
-	failed, first := 0, ""
+	failed, first, limit := 0, "", ""
 	for _, r := range results {
 		failed += r.Ledger.Failed()
 		if first == "" && len(r.Warnings) > 0 {
 			first = r.Warnings[0]
 		}
+		switch r.Stop {
+		case activelearn.TimeUp:
+			limit = "stop.wall_time ended learning before a first result"
+		case activelearn.Budget:
+			limit = "a budget ended learning before a first result"
+		}
 	}
-	if failed == 0 {
-		return ErrNothing
+	switch why := cmp.Or(first, limit); {
+	case failed > 0:
+		return fmt.Errorf("%w: %d trials failed; %s", ErrNothing, failed, first)
+	case why != "":
+		return fmt.Errorf("%w: %s", ErrNothing, why)
 	}
-	return fmt.Errorf("%w: %d trials failed; %s", ErrNothing, failed, first)
+	return ErrNothing
 }
 
 // Conclude makes the selections of all libraries. It selects the library's default where a verification in

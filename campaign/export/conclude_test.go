@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"tutti/activelearn"
 	"tutti/campaign/assembly"
 	"tutti/campaign/export"
 	"tutti/coll"
@@ -72,6 +73,11 @@ func TestTrainWithoutMeasurements(t *testing.T) {
 	results := testutil.Must(c.Results(&journal.State{}))(t)
 	if _, err := export.Train(t.Context(), c, results); err != export.ErrNothing {
 		t.Errorf("before a measurement: %v, want %v", err, export.ErrNothing)
+	}
+
+	results[0].Stop = activelearn.TimeUp
+	if _, err := export.Train(t.Context(), c, results); !errors.Is(err, export.ErrNothing) || !strings.Contains(err.Error(), "stop.wall_time ended learning") {
+		t.Errorf("after the wall time: %v, want %v and the limit", err, export.ErrNothing)
 	}
 
 	c, results, _, err := assembly.RestoreAll(small(t, "runner.failures=1"))
