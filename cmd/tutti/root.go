@@ -99,6 +99,7 @@ Exit codes:
 		}
 	}
 	root.SetHelpCommand(helpCommand())
+	wrapHelp(root)
 	root.InitDefaultCompletionCmd()
 	finishCompletion(root)
 	return root
