@@ -130,8 +130,8 @@ func (s jobOutput) last() *launchOutput {
 func (s jobOutput) outcome() (coll.JobOutcome, string) {
 	o := s.ending.status.Outcome
 	switch {
-	case s.over != nil && s.last() == nil: // it was cancelled before its first launch
-		return coll.JobCancelled, "it was stopped before its first launch"
+	case s.over != nil && s.last() == nil: // it was cancelled before its first launch, or their files are gone
+		return coll.JobCancelled, "it was stopped before its first launch, or the folders of its launches were deleted"
 	case s.over != nil:
 		return coll.JobCompleted, ""
 	case s.ending.status.NeverStarts:

@@ -524,7 +524,7 @@ func (p *verifyProgress) observe(e verify.Event) {
 	p.current = e.Points
 	if took := p.now().Sub(p.began); p.measured > 0 {
 		left := took.Seconds() / float64(p.measured) * expectedMeasurements(e)
-		text += fmt.Sprintf(", %s so far, about %s left", report.FormatSeconds(took.Seconds()), report.FormatSeconds(left))
+		text += fmt.Sprintf(", %s so far, about %s left", report.FormatSeconds(took.Seconds()), report.FormatSeconds(math.Ceil(left)))
 	}
 	fmt.Fprintln(p.out, text)
 }
