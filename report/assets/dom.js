@@ -9,6 +9,11 @@ export function el(tag, attributes = {}, ...children) {
   return node;
 }
 
+// command returns a command line that breaks between words. Only a word longer than a line breaks within.
+export function command(text) {
+  return el('code', {}, ...text.split(' ').flatMap((word, i) => [i > 0 && ' ', el('span', { class: 'word', text: word })]));
+}
+
 function set(node, name, value) {
   if (value === null || value === undefined || value === false) return;
   if (name === 'class') node.className = value;

@@ -3,7 +3,7 @@
 
 import { scatterChart } from './chart.js';
 import { convergenceCharts, convergenceNote, problemTable } from './convergence.js';
-import { el, panel, row, table } from './dom.js';
+import { command, el, panel, row, table } from './dom.js';
 import { bytes, count, duration, percent, plural, ratio } from './format.js';
 import { libraryDefault, lineStyles } from './palette.js';
 import { selectionMaps } from './selection.js';
@@ -20,7 +20,7 @@ function start() {
     byDefault: p.scores.find((s) => s.name === 'default'),
   }));
   if (problems.length > 0) drawProblems(place, problems);
-  showFolder();
+  showCommands();
   for (const node of document.querySelectorAll('[data-ratios]')) {
     const { library, ratios: collective } = node.dataset;
     node.append(details(`${collective}: ratios of all points`, () => [ratiosChart(facts.verification.find((v) => v.library === library), collective)]));
@@ -28,13 +28,13 @@ function start() {
   document.querySelector('[data-excluded]')?.append(details('All of them', () => [excludedTable()]));
 }
 
-// showFolder puts the folder of this file into the commands, which are for this folder.
-function showFolder() {
-  if (location.protocol !== 'file:') return;
+// showCommands draws the commands of this folder. In a file they name the folder.
+function showCommands() {
   const folder = decodeURIComponent(location.pathname).replace(/\/[^/]*$/, '') || '/';
   const word = /^[\w@%+=:,./-]+$/.test(folder) ? folder : `'${folder.replaceAll("'", "'\\''")}'`;
   for (const node of document.querySelectorAll('code[data-folder]')) {
-    node.textContent = node.textContent.replace(/ \.(?=[ /]|$)/, () => ` ${word}`);
+    const here = location.protocol === 'file:' ? word : '.';
+    node.replaceWith(command(node.textContent.replace(/ \.(?=[ /]|$)/, () => ` ${here}`)));
   }
 }
 

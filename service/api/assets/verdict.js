@@ -1,6 +1,6 @@
 // The verdicts about the selection files of a campaign, as its report and the terminal show them.
 
-import { el, panel, row, table } from './dom.js';
+import { command, el, panel, row, table } from './dom.js';
 import { bytes, percent, ratio } from './format.js';
 
 // verdictPanel shows the verdicts and the points with the highest risk. It is hidden before there are any.
@@ -36,7 +36,7 @@ function verdictNode(v) {
     (v.open ?? []).map((text) => line('open', text)),
     line('slower than the default', v.slower_text),
     line('cost', v.cost_text),
-    line('next', v.next.why, v.command ? [el('br'), el('code', { text: v.command })] : [])));
+    line('next', v.next.why, v.command ? [el('br'), command(v.command)] : [])));
 }
 
 // gains returns a short line for each library, as "mpich 6.6 % verified".
