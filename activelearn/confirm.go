@@ -116,12 +116,13 @@ func (a Alternatives) compare(row, guarded selection.Row) (c comparison, ok bool
 
 // variances returns the variances of the gaps, 0 without a posterior.
 func (a Alternatives) variances(all []comparison) ([]float64, error) {
-	out := make([]float64, 0, len(all))
+	out := make([]float64, len(all))
 	p := a.models.Posterior()
 	if p == nil || len(all) > mergedPoints {
-		return out[:len(all)], nil
+		return out, nil
 	}
-	for block := range slices.Chunk(all, pairBlock) {
+	for first := 0; first < len(all); first += pairBlock {
+		block := all[first:min(first+pairBlock, len(all))]
 		var points []coll.Point
 		var entries []gp.Entry
 		for i, c := range block {
@@ -133,7 +134,7 @@ func (a Alternatives) variances(all []comparison) ([]float64, error) {
 			return nil, err
 		}
 		for i := range block {
-			out = append(out, joint.Difference(2*i, 2*i+1))
+			out[first+i] = joint.Difference(2*i, 2*i+1)
 		}
 	}
 	return out, nil

@@ -29,7 +29,7 @@ type topologyView struct {
 // heatView shows the distances between nodes as a heat map, below the dendrogram of the nodes.
 type heatView struct {
 	Nodes   []string     // in the order of rows and columns
-	Names   []rowName    // beside the rows
+	Names   []rowName    // next to the rows
 	Group   int          // rows to a name, except the last one
 	Picture template.URL // a pixel for each pair
 	Tree    string       // path of the dendrogram, in the units of the view box
@@ -43,7 +43,7 @@ type rowName struct {
 	Rows int
 }
 
-// mostNames limits the names beside a heat map, so that it fits on a screen.
+// mostNames limits the names next to a heat map, so that it fits on a screen.
 const mostNames = 64
 
 var (

@@ -41,7 +41,7 @@ func TestWriteTopologyHTML(t *testing.T) {
 	}
 }
 
-// TestRowNames checks that a heat map of many nodes has few names, each beside several rows.
+// TestRowNames checks that a heat map of many nodes has few names, each next to several rows.
 func TestRowNames(t *testing.T) {
 	var pairs []discover.PairTime
 	for i := range 130 {

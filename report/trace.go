@@ -348,9 +348,10 @@ func (g *Gains) at(p coll.Point) (selected string, saving float64, ok bool) {
 // Of returns the estimated effect of the campaign's files on the application with the given trace.
 func (g *Gains) Of(trace preprocess.Trace) TraceGain {
 	var all, blocking traceLine
+	blockingOnes := coll.BlockingCollectives()
 	for _, c := range trace.Calls {
 		all.add(c, g)
-		if slices.Contains(coll.BlockingCollectives(), c.Collective) { // computation may hide the others
+		if slices.Contains(blockingOnes, c.Collective) { // computation may hide the others
 			blocking.add(c, g)
 		}
 	}

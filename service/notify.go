@@ -86,7 +86,7 @@ const (
 )
 
 // notifier sends notices about campaigns to the receivers of the service file. It reads the feed of the service, and never holds up
-// a campaign. A file has the number of the last event for each receiver of which the notice was sent or given up: the next
+// a campaign. For each receiver, a file has the number of the last event whose notice was sent or given up. The next
 // service goes on there.
 type notifier struct {
 	opt   *Options

@@ -159,18 +159,24 @@ func TestVerifyAfterKill(t *testing.T) {
 	}
 }
 
-// TestVerifyQuota checks that a verification has a budget as large as that of its campaign, and that its node-hours
-// count for the day.
-func TestVerifyQuota(t *testing.T) {
-	state := t.TempDir()
-	b := base(t, "b", fakeFile{Trials: 3, Cost: 3600})
-	opt := options(t, state, b)
-	opt.Quota = config.Quota{Campaign: 3, Day: 100}
+// tuned runs a campaign on a machine that takes three node-hours, by a service that allows `most` of them. It returns the
+// service, its folder and the ID of the campaign.
+func tuned(t *testing.T, most float64) (s *service.Service, state, id string) {
+	t.Helper()
+	state = t.TempDir()
+	opt := options(t, state, base(t, "b", fakeFile{Trials: 3, Cost: 3600}))
+	opt.Quota = config.Quota{Campaign: most, Day: 100}
 	opt.Check = func(config.Base, map[string]string) (config.Demand, error) {
 		return config.Demand{Measures: true, NodeHours: 3}, nil
 	}
-	s, _ := running(t, opt)
-	id := runToEnd(t, s, service.Request{Base: "b"})
+	s, _ = running(t, opt)
+	return s, state, runToEnd(t, s, service.Request{Base: "b"})
+}
+
+// TestVerifyQuota checks that a verification has a budget as large as that of its campaign, and that its node-hours
+// count for the day.
+func TestVerifyQuota(t *testing.T) {
+	s, state, id := tuned(t, 3)
 	for _, spent := range []float64{6, 9} {
 		before := testutil.Must(s.Campaign(id))(t).Verified
 		testutil.Must(s.Verify(id, service.Verification{}))(t)
@@ -188,15 +194,7 @@ func TestVerifyQuota(t *testing.T) {
 // TestVerifyLimit checks that a request may give a verification a larger limit than that of its campaign: as long as the
 // service allows it, and in node-hours for the day.
 func TestVerifyLimit(t *testing.T) {
-	state := t.TempDir()
-	b := base(t, "b", fakeFile{Trials: 3, Cost: 3600})
-	opt := options(t, state, b)
-	opt.Quota = config.Quota{Campaign: 5, Day: 100}
-	opt.Check = func(config.Base, map[string]string) (config.Demand, error) {
-		return config.Demand{Measures: true, NodeHours: 3}, nil
-	}
-	s, _ := running(t, opt)
-	id := runToEnd(t, s, service.Request{Base: "b"})
+	s, state, id := tuned(t, 5)
 	for _, tc := range []struct{ limit, want string }{
 		{"soon", `machine_time: "soon": want a duration above 0 such as 2h or 90m`},
 		{"-1h", `machine_time: "-1h": want a duration above 0`},

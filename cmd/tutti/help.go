@@ -9,19 +9,21 @@ import (
 	"tutti/report"
 )
 
-// wrapHelp breaks the description of a command and of its children at terminalWidth columns.
-func wrapHelp(cmd *cobra.Command) {
-	cmd.Long = wrapDescription(cmd.Long)
-	for _, c := range cmd.Commands() {
-		wrapHelp(c)
-	}
+// wrapHelp makes --help break descriptions at terminalWidth columns.
+func wrapHelp(root *cobra.Command) {
+	help := root.HelpFunc()
+	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		cmd.Long = wrapDescription(cmd.Long)
+		help(cmd, args)
+	})
 }
 
-// entry matches the indented name of a list's entry, with the blanks before its text.
-var entry = regexp.MustCompile(`^ +\S+ +`)
+// listEntry matches the indented name of a list's entry, with the blanks before its text.
+var listEntry = regexp.MustCompile(`^ +\S+ +`)
 
 // wrapDescription breaks a description at terminalWidth columns. A line that begins with blanks is an entry of a list, or
-// continues one if it has more than four of them. All other lines up to an empty one are a paragraph.
+// continues one if it has more than four of them. A line that begins with a tab is code. All other lines up to an empty
+// one are a paragraph.
 func wrapDescription(text string) string {
 	var blocks []string
 	open := false // the last block goes on
@@ -33,10 +35,13 @@ func wrapDescription(text string) string {
 		} else {
 			blocks = append(blocks, line)
 		}
-		open = line != ""
+		open = line != "" && !strings.HasPrefix(line, "\t")
 	}
 	for i, b := range blocks {
-		name := entry.FindString(b)
+		if strings.HasPrefix(b, "\t") {
+			continue
+		}
+		name := listEntry.FindString(b)
 		lines := strings.Split(strings.TrimRight(report.Wrap(b[len(name):], terminalWidth-len(name)), "\n"), "\n")
 		for k := range lines[1:] {
 			lines[k+1] = strings.Repeat(" ", len(name)) + strings.TrimSpace(lines[k+1])

@@ -12,7 +12,7 @@ import (
 func TestDescriptionsFit(t *testing.T) {
 	var check func(*cobra.Command)
 	check = func(c *cobra.Command) {
-		for line := range strings.Lines(c.Long) {
+		for line := range strings.Lines(wrapDescription(c.Long)) {
 			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > terminalWidth && c.Name() != "bash" && c.Name() != "zsh" {
 				t.Errorf("%s: %d columns: %s", c.CommandPath(), n, line)
 			}

@@ -17,7 +17,6 @@ import (
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 	"tutti/preprocess"
-	"tutti/report"
 )
 
 type importer struct {
@@ -120,7 +119,7 @@ func (i *importer) run(cmd *cobra.Command, paths []string) error {
 	return i.show(out, func() {
 		i.printReports(files)
 		fmt.Fprintf(i.stdout, "%s: %s\n", i.out, plural(len(ms), "measurement"))
-		fmt.Fprint(i.stdout, report.Wrap("next: "+out.Next, terminalWidth))
+		i.printWrapped("next: " + out.Next)
 	})
 }
 
@@ -198,16 +197,15 @@ func (i *importer) printReports(files []recording.Report) {
 	if i.format == formatJSON || len(files) == 0 {
 		return
 	}
-	line := func(text string) { fmt.Fprint(i.stdout, report.Wrap(text, terminalWidth)) }
 	var notes []string
 	for _, f := range files {
 		head := fmt.Sprintf("%s: %d read", f.File, f.Read)
 		if f.Format != "" {
 			head = fmt.Sprintf("%s: %s, %d read", f.File, f.Format, f.Read)
 		}
-		line(head)
+		i.printWrapped(head)
 		for _, reason := range slices.Sorted(maps.Keys(f.Left)) {
-			line(fmt.Sprintf("  %d left out: %s", f.Left[reason], reason))
+			i.printWrapped(fmt.Sprintf("  %d left out: %s", f.Left[reason], reason))
 		}
 		for _, n := range f.Notes {
 			if !slices.Contains(notes, n) {
@@ -216,6 +214,6 @@ func (i *importer) printReports(files []recording.Report) {
 		}
 	}
 	for _, n := range notes {
-		line("note: " + n)
+		i.printWrapped("note: " + n)
 	}
 }

@@ -36,7 +36,7 @@ func manCommand() *cobra.Command {
 func keepTables(cmd *cobra.Command) {
 	var b strings.Builder
 	inTable := false
-	for line := range strings.Lines(cmd.Long) {
+	for line := range strings.Lines(wrapDescription(cmd.Long)) {
 		if strings.HasPrefix(line, "  ") {
 			if !inTable {
 				b.WriteString("\n")

@@ -75,6 +75,9 @@ func plural(n int, one string) string {
 	return fmt.Sprintf("%d %ss", n, one)
 }
 
+// printWrapped prints a text in lines of at most terminalWidth columns.
+func (a *app) printWrapped(text string) { fmt.Fprint(a.stdout, report.Wrap(text, terminalWidth)) }
+
 // printWarnings prints one line for each kind of warning: the first warning of this kind, and how many more
 // there are. Two warnings are of one kind if they differ only in numbers and in names of libraries, collectives
 // and algorithms.

@@ -52,7 +52,7 @@ func TestReference(t *testing.T) {
 func writeCommand(b *strings.Builder, cmd *cobra.Command) {
 	cmd.InitDefaultHelpFlag()
 	fmt.Fprintf(b, "## %s\n\n%s.\n\n    %s\n\n", cmd.CommandPath(), cmd.Short, cmd.UseLine())
-	if long := strings.TrimSpace(cmd.Long); long != "" && cmd.Name() != "completion" {
+	if long := strings.TrimSpace(wrapDescription(cmd.Long)); long != "" && cmd.Name() != "completion" {
 		fmt.Fprintf(b, "```text\n%s\n```\n\n", long)
 	}
 	if flags := strings.TrimRight(cmd.NonInheritedFlags().FlagUsagesWrapped(80)+cmd.InheritedFlags().FlagUsagesWrapped(80), "\n"); flags != "" {

@@ -294,7 +294,7 @@ func printSummary(a *app, f report.Facts, dir string) {
 	if printed := all - len(warnings); printed > 0 {
 		fmt.Fprintf(a.stdout, "%s at the start, and in report.html\n", plural(printed, "warning"))
 	}
-	fmt.Fprint(a.stdout, report.Wrap(fmt.Sprintf("results in %s: %s", dir, strings.Join(mainFiles(f), ", ")), terminalWidth))
+	a.printWrapped(fmt.Sprintf("results in %s: %s", dir, strings.Join(mainFiles(f), ", ")))
 }
 
 // printVerdicts prints the points with the highest risk, then the verdict about each library, which ends with the next

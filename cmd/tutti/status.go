@@ -310,26 +310,24 @@ func printStatus(a *app, s campaignStatus, dir string) {
 		fmt.Fprintln(a.stdout, text)
 	}
 	for _, text := range goesOn(s.Problems) {
-		fmt.Fprint(a.stdout, report.Wrap(text, terminalWidth))
+		a.printWrapped(text)
 	}
 	for _, p := range s.Problems {
 		if p.Failed > 0 {
-			text := fmt.Sprintf("%s %s: %d of %d trials failed: %s", p.Library, p.Collective, p.Failed, p.Trials, strings.Join(p.Reasons, "; "))
-			fmt.Fprint(a.stdout, report.Wrap(text, terminalWidth))
+			a.printWrapped(fmt.Sprintf("%s %s: %d of %d trials failed: %s", p.Library, p.Collective, p.Failed, p.Trials, strings.Join(p.Reasons, "; ")))
 		}
 	}
 	for _, p := range s.Problems {
 		if p.NotGuarded {
-			text := fmt.Sprintf("%s %s: not guarded: the selection is as predicted and may be slower than the default", p.Library, p.Collective)
-			fmt.Fprint(a.stdout, report.Wrap(text, terminalWidth))
+			a.printWrapped(fmt.Sprintf("%s %s: not guarded: the selection is as predicted and may be slower than the default", p.Library, p.Collective))
 		}
 	}
 	printVerdicts(a, s.Verdicts, dir)
 	for _, text := range s.Verification {
-		fmt.Fprint(a.stdout, report.Wrap("verification of "+text, terminalWidth))
+		a.printWrapped("verification of " + text)
 	}
 	if len(s.Jobs) > 0 {
-		fmt.Fprint(a.stdout, report.Wrap("jobs without results yet: "+strings.Join(s.Jobs, ", "), terminalWidth))
+		a.printWrapped("jobs without results yet: " + strings.Join(s.Jobs, ", "))
 	}
 	printWarnings(a.stdout, s.Warnings)
 }

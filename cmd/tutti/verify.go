@@ -377,7 +377,7 @@ func printVerification(a *app, f report.Facts, dir string) {
 			open = append(open, fmt.Sprintf("%s: verified on another placement than was tuned: %s", lib.Library, text))
 		}
 		for _, line := range open {
-			fmt.Fprint(a.stdout, report.Wrap(line, terminalWidth))
+			a.printWrapped(line)
 		}
 	}
 	printVerdicts(a, f.Verdicts(), dir)
