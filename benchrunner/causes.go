@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tutti/coll"
+	"tutti/internal/lazyregexp"
 )
 
 // Fault says whose fault it is that a case has no time.
@@ -132,7 +133,7 @@ func JobCause(o coll.JobOutcome, running bool) Cause {
 // program.
 type launcherMessage struct {
 	cause Cause
-	form  *regexp.Regexp
+	form  *lazyregexp.Regexp
 	any   bool // also after the program has begun to measure
 }
 
@@ -141,41 +142,41 @@ type launcherMessage struct {
 // MPICH 4.0 to 5.0. The first one in this list counts: a launcher that does not find a program that it needs says so,
 // and then fails in many ways.
 var launcherMessages = []launcherMessage{
-	{NoProgram, regexp.MustCompile(`(?m)^\[mpiexec@[^]]*\] \S+ \([^)]*\): execvp error on file |\b(` + strings.Join(allHelpers(), "|") + `): (command not found|not found|No such file or directory|Permission denied)|parameter "plm_\w+_agent" was set to a path\s+that could not be found`), true},
-	{NodeFailed, regexp.MustCompile(`(?m)^srun: error: (Node failure on |Aborting, (step missing and io error|io error and missing step) on node )`), true},
-	{NodeFailed, regexp.MustCompile(`(?m)^slurmstepd(-\S+)?: error: \*\*\* .* CANCELLED AT .* DUE TO (NODE FAILURE|JOB REQUEUE|PREEMPTION)`), true},
-	{NodeFailed, regexp.MustCompile(`(ORTE|PRTE|PRRTE|DVM) has lost communication with a remote daemon|An? (ORTE |PRTE |PRRTE )?daemon (has )?(died|failed) unexpectedly|An? (ORTE|PRTE|PRRTE) daemon has unexpectedly failed|(ORTE|PRTE|PRRTE) was unable to reliably start one or more daemons`), true},
-	{NodeFailed, regexp.MustCompile(`(?m)^\[mpiexec@[^]]*\] (control_cb|cmd_response) .*assert \(!closed\) failed`), true},
-	{LauncherFailed, regexp.MustCompile(`(?m)^\[mpiexec@[^]]*\] \S+ \([^)]*\): assert \(.*\) failed`), true},
-	{LauncherFailed, regexp.MustCompile(`(ORTE|PRTE)_ERROR_LOG: |PRTE ERROR: |FORCE-TERMINATE AT |An internal error has occurred in (ORTE|PRTE|PRRTE)|It looks like (orte|prte)_init failed`), false},
-	{DiskFull, regexp.MustCompile(`No space left on device|Disk quota exceeded`), true},
-	{NoStep, regexp.MustCompile(`(?m)^srun: error: (Unable to (create step for job|confirm allocation for job|contact slurm controller)|Slurm job \d+ has expired|timeout waiting for task launch|Task launch for |task \d+ launch failed|Application launch failed|Timed out waiting for job step to complete)`), false},
-	{NoStep, regexp.MustCompile(`(?m)^srun: (error: )?(Slurm is busy, step creation delayed|Job \d+ step creation (temporarily|still) disabled, retrying|Step completed in JobId=)`), false},
-	{NoProgram, regexp.MustCompile(`execve\(\): .*: (No such file or directory|Permission denied|Stale file handle|Input/output error|Text file busy)|execvp error on file |could not access\s+or execute an executable|unable to find the specified executable|error while loading shared libraries: `), false},
-	{NoProgram, regexp.MustCompile(`(?m)^srun: error: .*tasks? [0-9,-]+: Exited with exit code 12[67]$|^[ =]*E(xit code|XIT CODE): +12[67]$|/` + regexp.QuoteMeta(placementFile) + `: .*(not found|cannot execute|No such file or directory|Permission denied|Stale file handle|Input/output error|Exec format error)`), false},
-	{NoProgram, regexp.MustCompile(`(?m)(fork|vfork|clone)\S*: .*(Resource temporarily unavailable|Cannot allocate memory)|: (Stale file handle|Text file busy)$`), false},
+	{NoProgram, lazyregexp.New(`(?m)^\[mpiexec@[^]]*\] \S+ \([^)]*\): execvp error on file |\b(` + strings.Join(allHelpers(), "|") + `): (command not found|not found|No such file or directory|Permission denied)|parameter "plm_\w+_agent" was set to a path\s+that could not be found`), true},
+	{NodeFailed, lazyregexp.New(`(?m)^srun: error: (Node failure on |Aborting, (step missing and io error|io error and missing step) on node )`), true},
+	{NodeFailed, lazyregexp.New(`(?m)^slurmstepd(-\S+)?: error: \*\*\* .* CANCELLED AT .* DUE TO (NODE FAILURE|JOB REQUEUE|PREEMPTION)`), true},
+	{NodeFailed, lazyregexp.New(`(ORTE|PRTE|PRRTE|DVM) has lost communication with a remote daemon|An? (ORTE |PRTE |PRRTE )?daemon (has )?(died|failed) unexpectedly|An? (ORTE|PRTE|PRRTE) daemon has unexpectedly failed|(ORTE|PRTE|PRRTE) was unable to reliably start one or more daemons`), true},
+	{NodeFailed, lazyregexp.New(`(?m)^\[mpiexec@[^]]*\] (control_cb|cmd_response) .*assert \(!closed\) failed`), true},
+	{LauncherFailed, lazyregexp.New(`(?m)^\[mpiexec@[^]]*\] \S+ \([^)]*\): assert \(.*\) failed`), true},
+	{LauncherFailed, lazyregexp.New(`(ORTE|PRTE)_ERROR_LOG: |PRTE ERROR: |FORCE-TERMINATE AT |An internal error has occurred in (ORTE|PRTE|PRRTE)|It looks like (orte|prte)_init failed`), false},
+	{DiskFull, lazyregexp.New(`No space left on device|Disk quota exceeded`), true},
+	{NoStep, lazyregexp.New(`(?m)^srun: error: (Unable to (create step for job|confirm allocation for job|contact slurm controller)|Slurm job \d+ has expired|timeout waiting for task launch|Task launch for |task \d+ launch failed|Application launch failed|Timed out waiting for job step to complete)`), false},
+	{NoStep, lazyregexp.New(`(?m)^srun: (error: )?(Slurm is busy, step creation delayed|Job \d+ step creation (temporarily|still) disabled, retrying|Step completed in JobId=)`), false},
+	{NoProgram, lazyregexp.New(`execve\(\): .*: (No such file or directory|Permission denied|Stale file handle|Input/output error|Text file busy)|execvp error on file |could not access\s+or execute an executable|unable to find the specified executable|error while loading shared libraries: `), false},
+	{NoProgram, lazyregexp.New(`(?m)^srun: error: .*tasks? [0-9,-]+: Exited with exit code 12[67]$|^[ =]*E(xit code|XIT CODE): +12[67]$|/` + regexp.QuoteMeta(placementFile) + `: .*(not found|cannot execute|No such file or directory|Permission denied|Stale file handle|Input/output error|Exec format error)`), false},
+	{NoProgram, lazyregexp.New(`(?m)(fork|vfork|clone)\S*: .*(Resource temporarily unavailable|Cannot allocate memory)|: (Stale file handle|Text file busy)$`), false},
 }
 
 // permanentStep matches messages of srun about a step that the job can never have: a fault of the settings for this
 // layout.
-var permanentStep = regexp.MustCompile(`(?m)^srun: error: Unable to create step for job \d+: (More processors requested than permitted|Memory required by task is not available|Requested node configuration is not available|Invalid |(Task|Node|CPU) count specification invalid|Task distribution specification invalid|Requested operation not supported)`)
+var permanentStep = lazyregexp.New(`(?m)^srun: error: Unable to create step for job \d+: (More processors requested than permitted|Memory required by task is not available|Requested node configuration is not available|Invalid |(Task|Node|CPU) count specification invalid|Task distribution specification invalid|Requested operation not supported)`)
 
 // partedForm matches a message of srun that output of a node was lost. A crash of the program has it, too, so that it
 // counts only for a launch that ended well.
-var partedForm = regexp.MustCompile(`(?m)^srun: error: step_launch_notify_io_failure: aborting, io error with slurmstepd on node`)
+var partedForm = lazyregexp.New(`(?m)^srun: error: step_launch_notify_io_failure: aborting, io error with slurmstepd on node`)
 
 // Messages of launchers about the signal that ended a program.
 var (
-	termForm  = regexp.MustCompile(`EXIT STRING: (Terminated|Hangup|Interrupt) \(signal|exited on signal (15|1|2)\b|(?m)^srun: error: .*tasks? [0-9,-]+: (Terminated|Hangup|Interrupt)`)
-	crashForm = regexp.MustCompile(`EXIT STRING: (Segmentation|Aborted|Killed|Bus|Floating|Illegal|User|Broken)|exited on signal (3|4|6|7|8|9|11)\b|(?m)^srun: error: .*tasks? [0-9,-]+: (Segmentation|Aborted|Killed|Bus|Floating|Illegal|Exited|Out Of Memory|Broken)`)
+	termForm  = lazyregexp.New(`EXIT STRING: (Terminated|Hangup|Interrupt) \(signal|exited on signal (15|1|2)\b|(?m)^srun: error: .*tasks? [0-9,-]+: (Terminated|Hangup|Interrupt)`)
+	crashForm = lazyregexp.New(`EXIT STRING: (Segmentation|Aborted|Killed|Bus|Floating|Illegal|User|Broken)|exited on signal (3|4|6|7|8|9|11)\b|(?m)^srun: error: .*tasks? [0-9,-]+: (Segmentation|Aborted|Killed|Bus|Floating|Illegal|Exited|Out Of Memory|Broken)`)
 )
 
 // Messages about a step that ended early. Slurm cancels a step after a rank has crashed or aborted, too, but then a
 // message says so, or a message about the rank comes first, or there is hydra's banner.
 var (
-	stepForm = regexp.MustCompile(`(?m)^slurmstepd(-\S+)?: error: \*\*\* (STEP|JOB) \S+ ON \S+ CANCELLED AT [^*\n]*\*\*\*`)
-	rankForm = regexp.MustCompile(`(?m)^srun: error: .*tasks? [0-9,-]+: `)
-	ownEnd   = regexp.MustCompile(`(?m)^srun: error: .*tasks? [0-9,-]+: (Segmentation|Aborted|Bus|Floating|Illegal|Out Of Memory|Broken)|MPI_A(bort|BORT)|Abort\(|Fatal error in `)
+	stepForm = lazyregexp.New(`(?m)^slurmstepd(-\S+)?: error: \*\*\* (STEP|JOB) \S+ ON \S+ CANCELLED AT [^*\n]*\*\*\*`)
+	rankForm = lazyregexp.New(`(?m)^srun: error: .*tasks? [0-9,-]+: `)
+	ownEnd   = lazyregexp.New(`(?m)^srun: error: .*tasks? [0-9,-]+: (Segmentation|Aborted|Bus|Floating|Illegal|Out Of Memory|Broken)|MPI_A(bort|BORT)|Abort\(|Fatal error in `)
 	hydraEnd = []byte("BAD TERMINATION OF ONE OF YOUR APPLICATION PROCESSES")
 )
 

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"cmp"
 	"iter"
-	"regexp"
 	"slices"
 	"strings"
+
+	"tutti/internal/lazyregexp"
 )
 
 // Lines returns the complete lines of standard output, without the tags and time stamps that launchers add.
@@ -25,11 +26,11 @@ func (o Output) Lines() iter.Seq[string] {
 
 var (
 	// Tags of Open MPI, possibly with a time stamp: [1,0]<stdout>:text, [prterun-n1-5@1,0]<stdout>: text.
-	openMPITag = regexp.MustCompile(`^[^<>]*<std(out|err|diag)>: ?`)
+	openMPITag = lazyregexp.New(`^[^<>]*<std(out|err|diag)>: ?`)
 	// MPICH's option -l prints [0] before each text that a rank writes, also in the middle of a line.
-	hydraTag = regexp.MustCompile(`\[[0-9]+\] `)
+	hydraTag = lazyregexp.New(`\[[0-9]+\] `)
 	// Slurm's -l: 0: text.
-	srunTag = regexp.MustCompile(`^ *[0-9]+: `)
+	srunTag = lazyregexp.New(`^ *[0-9]+: `)
 )
 
 func untagged(line string) string {
@@ -126,22 +127,22 @@ func (o Output) FirstMessage() string {
 	return ""
 }
 
-var hydraForm = regexp.MustCompile(`^\[(mpiexec|proxy:[0-9:]+)@[^]]*\] \S+ \([^)]*\): `)
+var hydraForm = lazyregexp.New(`^\[(mpiexec|proxy:[0-9:]+)@[^]]*\] \S+ \([^)]*\): `)
 
-var slurmForm = regexp.MustCompile(`^(srun|slurmstepd)(-[^ :]+)?: `)
+var slurmForm = lazyregexp.New(`^(srun|slurmstepd)(-[^ :]+)?: `)
 
 var refusals = []struct {
-	form *regexp.Regexp
+	form *lazyregexp.Regexp
 	text string // the message; $1 and $2 are groups of the form
 }{
 	// Open MPI prints this message, chooses another algorithm and ends with exit code 0.
-	{regexp.MustCompile(`(?s)An invalid value was supplied for an enum variable.*?Variable\s*: (\S+).*?Value\s*: ([^\n]*)`), "Open MPI has no value $2 for $1 and ran its own choice"},
-	{regexp.MustCompile(`An invalid value was supplied for an enum variable`), "Open MPI refused an algorithm and ran its own choice"},
+	{lazyregexp.New(`(?s)An invalid value was supplied for an enum variable.*?Variable\s*: (\S+).*?Value\s*: ([^\n]*)`), "Open MPI has no value $2 for $1 and ran its own choice"},
+	{lazyregexp.New(`An invalid value was supplied for an enum variable`), "Open MPI refused an algorithm and ran its own choice"},
 	// MPICH prints this message and fails. If MPIR_CVAR_COLLECTIVE_FALLBACK is print, MPICH does not fail
 	// and chooses another algorithm.
-	{regexp.MustCompile(`([A-Z][a-z_]+ [a-z_]+ cannot be applied)`), "MPICH: $1"},
-	{regexp.MustCompile(`(User set collective algorithm is not usable)`), "MPICH: $1"},
-	{regexp.MustCompile(`(Invalid MPIR_CVAR_\w+ value \([^)\n]*\))`), "MPICH: $1"},
+	{lazyregexp.New(`([A-Z][a-z_]+ [a-z_]+ cannot be applied)`), "MPICH: $1"},
+	{lazyregexp.New(`(User set collective algorithm is not usable)`), "MPICH: $1"},
+	{lazyregexp.New(`(Invalid MPIR_CVAR_\w+ value \([^)\n]*\))`), "MPICH: $1"},
 }
 
 // Refusal returns the message with which the library refused to run the requested algorithm, "" if there is

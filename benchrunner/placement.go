@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"tutti/coll"
+	"tutti/internal/lazyregexp"
 )
 
 const (
@@ -47,7 +48,7 @@ func (c Command) Executable() string {
 	return ""
 }
 
-var placementForm = regexp.MustCompile(regexp.QuoteMeta(placementMark) + `([A-Za-z0-9._-]+)`)
+var placementForm = lazyregexp.New(regexp.QuoteMeta(placementMark) + `([A-Za-z0-9._-]+)`)
 
 // PlacementError returns how the hosts of the ranks differ from the layout, "" if they agree. The command
 // must come from ReportHosts. If ranks are missing, the text contains the launcher's message.

@@ -2,9 +2,10 @@ package coll
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"tutti/internal/lazyregexp"
 )
 
 // Bounds of the time of one call of a collective, in seconds. Light travels 30 cm in the shortest. No launch may take
@@ -32,9 +33,9 @@ func ParseNumber(text string) (float64, error) {
 }
 
 var (
-	pointForm = regexp.MustCompile(`^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?$`)
-	commaForm = regexp.MustCompile(`^[-+]?[0-9]+,[0-9]+([eE][-+]?[0-9]{1,3})?$`)
-	groupForm = regexp.MustCompile(`^[-+]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]*)?$`) // thousands
+	pointForm = lazyregexp.New(`^[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]{1,3})?$`)
+	commaForm = lazyregexp.New(`^[-+]?[0-9]+,[0-9]+([eE][-+]?[0-9]{1,3})?$`)
+	groupForm = lazyregexp.New(`^[-+]?[1-9][0-9]{0,2}(,[0-9]{3})+(\.[0-9]*)?$`) // thousands
 )
 
 // ParseNumbers parses decimal numbers that one program printed. The decimal separator may be a comma if all of the

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"tutti/benchrunner"
 	"tutti/benchrunner/local"
 	"tutti/coll"
+	"tutti/internal/lazyregexp"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 )
@@ -251,7 +251,7 @@ func (x *launcherTester) fixOfLaunch(t trial, v pairing) string {
 	return "try it by hand: " + strings.Join(t.args, " ") + " hostname"
 }
 
-var pluginForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,31}$`)
+var pluginForm = lazyregexp.New(`^[A-Za-z][A-Za-z0-9_]{0,31}$`)
 
 // parsePlugins parses the output of srun --mpi=list. Each line contains one name. Older releases print
 // "srun:" before it.

@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
 	"tutti/csource"
+	"tutti/internal/lazyregexp"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 )
@@ -208,7 +208,7 @@ func familyOf(name string) mpi.Measurable {
 	return family
 }
 
-var markerForm = regexp.MustCompile(`tutti-doctor;family=([a-z]+);version=([^;]{0,40});(?:vendor=([^;]{1,40});release=([^;]{0,40});)?end`)
+var markerForm = lazyregexp.New(`tutti-doctor;family=([a-z]+);version=([^;]{0,40});(?:vendor=([^;]{1,40});release=([^;]{0,40});)?end`)
 
 func parseMarker(program []byte) (marker, bool) {
 	m := markerForm.FindSubmatch(program)
@@ -243,9 +243,9 @@ func isLibrary(path string) bool {
 }
 
 var (
-	loadedForm = regexp.MustCompile(`^\s*(lib\S+) => (/\S.*) \(0x[0-9a-f]+\)$`)
-	binding    = regexp.MustCompile(`_(cxx|java|mpifh|usempi)`) // language bindings
-	mpiFile    = regexp.MustCompile(`^lib(mpi|mpich)(_[a-z0-9_]+)?\.so`)
+	loadedForm = lazyregexp.New(`^\s*(lib\S+) => (/\S.*) \(0x[0-9a-f]+\)$`)
+	binding    = lazyregexp.New(`_(cxx|java|mpifh|usempi)`) // language bindings
+	mpiFile    = lazyregexp.New(`^lib(mpi|mpich)(_[a-z0-9_]+)?\.so`)
 )
 
 func parseLoaded(list string) string {

@@ -2,11 +2,12 @@ package doctor
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"tutti/internal/lazyregexp"
 )
 
 // pairing is the result of running the probe, a small MPI program that adds numbers over two processes.
@@ -20,7 +21,7 @@ type pairing struct {
 // pairRanks is the number of processes with which the probe runs. No check starts more processes.
 const pairRanks = 2
 
-var rankForm = regexp.MustCompile(`tutti-doctor: rank ([0-9]{1,6}) of ([0-9]{1,6}) sum (-?[0-9]{1,9}) on (\S{1,256})`)
+var rankForm = lazyregexp.New(`tutti-doctor: rank ([0-9]{1,6}) of ([0-9]{1,6}) sum (-?[0-9]{1,9}) on (\S{1,256})`)
 
 type pairOutput struct {
 	ranks, sizes, sums []int

@@ -5,13 +5,13 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"syscall"
 
 	"tutti/benchrunner"
 	"tutti/internal/config"
+	"tutti/internal/lazyregexp"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 )
@@ -161,7 +161,7 @@ func (x *preflight) benchmarkOf(want config.Library) (path, fault string) {
 	return path, ""
 }
 
-var notFoundForm = regexp.MustCompile(`(?m)^\s*(lib\S+) => not found$`)
+var notFoundForm = lazyregexp.New(`(?m)^\s*(lib\S+) => not found$`)
 
 func notFound(list string) []string {
 	var out []string

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	"tutti/benchrunner/slurm"
+	"tutti/internal/lazyregexp"
 )
 
 type cluster struct {
@@ -224,7 +224,7 @@ func (p partition) perNode() int {
 	return p.CPUs / p.Nodes
 }
 
-var pingForm = regexp.MustCompile(`Slurmctld\(([^)]*)\) at (\S+) is ([A-Z]+)`)
+var pingForm = lazyregexp.New(`Slurmctld\(([^)]*)\) at (\S+) is ([A-Z]+)`)
 
 // parsePing parses the output of scontrol ping. It returns the state and the host of the first controller that
 // is up or, if none is up, of the first one.
@@ -240,7 +240,7 @@ func parsePing(text string) (state, host string) {
 	return state, host
 }
 
-var slurmVersionForm = regexp.MustCompile(`^slurm(?:-wlm)? ([0-9][0-9A-Za-z.-]{0,31})`)
+var slurmVersionForm = lazyregexp.New(`^slurm(?:-wlm)? ([0-9][0-9A-Za-z.-]{0,31})`)
 
 // parseSlurmVersion parses the output of a Slurm command for --version. It returns "" for
 // other text.
@@ -292,7 +292,7 @@ func parseSinfo(text string) map[string]nodeCount {
 	return out
 }
 
-var startForm = regexp.MustCompile(`to start at ([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}) using [0-9]+ processors on nodes (\S+)`)
+var startForm = lazyregexp.New(`to start at ([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}) using [0-9]+ processors on nodes (\S+)`)
 
 // startsIn returns when the job is expected to start, from the output of sbatch --test-only. It returns "" if
 // the output contains no time.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -13,6 +12,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"tutti/coll"
+	"tutti/internal/lazyregexp"
 )
 
 // ErrSetup is the error for settings that a shell snippet or a module file cannot express.
@@ -82,7 +82,7 @@ func spellings(l coll.Layout) [2]string {
 	return [2]string{l.String(), fmt.Sprintf("%s(x%d)", l, l.Nodes)}
 }
 
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // check returns an error for settings that cannot be written. A value may contain any byte except NUL.
 func (s Setup) check() error {

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"tutti/coll"
+	"tutti/internal/lazyregexp"
 )
 
 // FromEnvironment is the source of a setting in the environment. Modules and set-up lines set it there.
@@ -93,7 +94,7 @@ func (s *Site) Neutral(keep func(SiteSetting) bool) []Var {
 type SiteTable struct{ rows func() []siteRow }
 
 type siteRow struct {
-	name    *regexp.Regexp
+	name    *lazyregexp.Regexp
 	effect  SiteEffect // empty: it does not take part in the choice of algorithms
 	neutral string
 	inert   []string // values with which it has no effect, besides neutral
@@ -122,7 +123,7 @@ func readSiteTable(text string, spell func(coll.Collective) string) []siteRow {
 	var out []siteRow
 	for _, row := range rows[1:] {
 		form := strings.NewReplacer(`\*`, `.*`, `\{c\}`, "(?:"+strings.Join(names, "|")+")").Replace(regexp.QuoteMeta(row[0]))
-		s := siteRow{name: regexp.MustCompile("^" + form + "$"), effect: SiteEffect(row[1]), neutral: row[2]}
+		s := siteRow{name: lazyregexp.New("^" + form + "$"), effect: SiteEffect(row[1]), neutral: row[2]}
 		if row[3] != "" {
 			s.inert = strings.Split(row[3], "|")
 		}

@@ -10,12 +10,12 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"tutti/coll"
+	"tutti/internal/lazyregexp"
 	"tutti/verify"
 )
 
@@ -130,7 +130,7 @@ func newPage(f Facts) (page, error) {
 }
 
 // moduleImport matches an import statement in a JavaScript module, and the name of the imported file.
-var moduleImport = regexp.MustCompile(`(?m)^import [^;]*'\./([^']*)';\n`)
+var moduleImport = lazyregexp.New(`(?m)^import [^;]*'\./([^']*)';\n`)
 
 // bundle joins report.js and the modules that it imports into one script without import statements. Each module comes
 // after those that it imports. The names that modules define at their top level must differ.

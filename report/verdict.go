@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"tutti/coll"
+	"tutti/internal/lazyregexp"
 	"tutti/metrics"
 )
 
@@ -300,7 +300,7 @@ func Wrap(line string, width int) string {
 }
 
 // unitWord matches a unit after a number, with punctuation behind it.
-var unitWord = regexp.MustCompile(`^(%|µs|ms|s|min|h|node)[])}.,;:]*$`)
+var unitWord = lazyregexp.New(`^(%|µs|ms|s|min|h|node)[])}.,;:]*$`)
 
 // joinUnits joins numbers and the units that follow them to one word.
 func joinUnits(words []string) []string {

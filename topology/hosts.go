@@ -2,9 +2,10 @@ package topology
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
+
+	"tutti/internal/lazyregexp"
 )
 
 const maxHosts = 1 << 16
@@ -40,7 +41,7 @@ func splitHosts(list string) []string {
 	return append(out, list[begin:])
 }
 
-var hostForm = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
+var hostForm = lazyregexp.New(`^[A-Za-z0-9._-]+$`)
 
 // expandHosts returns the names that a word with brackets stands for. `most` limits their
 // number.
@@ -100,7 +101,7 @@ func (r hostRange) bracketed() string {
 	return r.first + "-" + strings.TrimPrefix(r.name(r.count-1), r.prefix)
 }
 
-var endsInNumber = regexp.MustCompile(`^(.*?)([0-9]{1,9})$`)
+var endsInNumber = lazyregexp.New(`^(.*?)([0-9]{1,9})$`)
 
 func rangeOf(name string) hostRange {
 	if m := endsInNumber.FindStringSubmatch(name); m != nil {

@@ -8,7 +8,6 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/coll"
 	"tutti/csource"
+	"tutti/internal/lazyregexp"
 	"tutti/mpi"
 )
 
@@ -263,7 +263,7 @@ func (p *Probe) compare(at coll.Point, out benchrunner.Output) (state ForcingSta
 }
 
 // frameForm matches a line of the error stack that MPICH prints when it ends a program.
-var frameForm = regexp.MustCompile(`^(\w+)\(\d+\)\.*: `)
+var frameForm = lazyregexp.New(`^(\w+)\(\d+\)\.*: `)
 
 // readStacks returns the functions on the stack of each process. If there are none, it returns the reason.
 func readStacks(lines iter.Seq[string]) (stacks [][]string, why string) {

@@ -8,13 +8,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/lazyregexp"
 	"tutti/mpi"
 )
 
@@ -60,8 +60,8 @@ type Poll struct {
 }
 
 var (
-	word     = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
-	variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	word     = lazyregexp.New(`^[A-Za-z0-9._-]+$`)
+	variable = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 )
 
 func (o Options) withDefaults() Options {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"al.essio.dev/pkg/shellescape"
 
 	"tutti/benchrunner"
+	"tutti/internal/lazyregexp"
 )
 
 // Files in the folder of a job.
@@ -92,7 +92,7 @@ func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (str
 	return "", fmt.Errorf("job %s: %w: %w", sub.Name, benchrunner.ErrUnavailable, err)
 }
 
-var idForm = regexp.MustCompile(`^[0-9]+(\.[A-Za-z0-9._-]+)?$`)
+var idForm = lazyregexp.New(`^[0-9]+(\.[A-Za-z0-9._-]+)?$`)
 
 // parseID returns the ID in the output of qsub: the last line that is one, because sites print further lines.
 func parseID(stdout string) string {

@@ -4,11 +4,11 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"regexp"
 	"strings"
 	"time"
 
 	"tutti/benchrunner"
+	"tutti/internal/lazyregexp"
 )
 
 const queryLimit = time.Minute // time limit of a command that changes nothing
@@ -44,7 +44,7 @@ func (s *Scheduler) query(ctx context.Context, name string, args ...string) (str
 	return "", fmt.Errorf("%w: %w", benchrunner.ErrUnavailable, err)
 }
 
-var prefix = regexp.MustCompile(`(?m)^(sbatch|squeue|sacct|scontrol|scancel|sinfo): (error: )?`)
+var prefix = lazyregexp.New(`(?m)^(sbatch|squeue|sacct|scontrol|scancel|sinfo): (error: )?`)
 
 func errorText(stderr string) string {
 	var lines []string

@@ -2,12 +2,13 @@ package slurm
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"tutti/internal/lazyregexp"
 )
 
 // directive matches one argument of sbatch: a long option, optionally with "=" and a value.
-var directive = regexp.MustCompile(`^--([a-z][a-z0-9-]+)(=(.+))?$`)
+var directive = lazyregexp.New(`^--([a-z][a-z0-9-]+)(=(.+))?$`)
 
 // reservedOptions lists the options that a site's directives must not contain, with the reason.
 var reservedOptions = []struct{ reason, names string }{

@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/lazyregexp"
 )
 
 // Status implements benchrunner.Scheduler. One call of squeue returns the status of all jobs in the queue. Status
@@ -100,7 +100,7 @@ func statusOf(r row, reason, worst string) benchrunner.Status {
 	return status
 }
 
-var derived = regexp.MustCompile(`^JobId=[0-9]+ JobName=(\S+) .*? DerivedExitCode=([0-9]+:[0-9]+) `)
+var derived = lazyregexp.New(`^JobId=[0-9]+ JobName=(\S+) .*? DerivedExitCode=([0-9]+:[0-9]+) `)
 
 // derivedExitCode returns the highest exit code of a job's steps in the form code:signal. `text` is the
 // output of scontrol show job. It returns "" if the job in the text has another name.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 	"al.essio.dev/pkg/shellescape"
 
 	"tutti/benchrunner"
+	"tutti/internal/lazyregexp"
 )
 
 // OutputFile is the name of the file with the output of the script and of Slurm. It is in the folder of the
@@ -106,7 +106,7 @@ func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (str
 	return "", fmt.Errorf("job %s: %w: %w", sub.Name, benchrunner.ErrUnavailable, err)
 }
 
-var parsableID = regexp.MustCompile(`^([0-9]+)(;[^;\s]+)?$`)
+var parsableID = lazyregexp.New(`^([0-9]+)(;[^;\s]+)?$`)
 
 // parseID returns the job ID from the output of sbatch --parsable. It takes the last line that is an ID,
 // because sbatch prints further lines at some sites.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/lazyregexp"
 )
 
 // NewIMB returns the program IMB-MPI1 of the Intel MPI Benchmarks, at the given path on the nodes. The
@@ -94,13 +94,13 @@ func imbSize(c benchrunner.Case) (int64, error) {
 }
 
 var (
-	imbBanner    = regexp.MustCompile(`^#\s+Intel ?\(R\) MPI Benchmarks ([0-9.]*).*MPI-1 part`)
-	imbBenchmark = regexp.MustCompile(`^# Benchmarking (\S+)`)
-	imbWorldSize = regexp.MustCompile(`^# #processes = ([0-9]+)`)
-	imbGroups    = regexp.MustCompile(`^# \( *[0-9]+ groups of [0-9]+ processes`) // with option -multi
+	imbBanner    = lazyregexp.New(`^#\s+Intel ?\(R\) MPI Benchmarks ([0-9.]*).*MPI-1 part`)
+	imbBenchmark = lazyregexp.New(`^# Benchmarking (\S+)`)
+	imbWorldSize = lazyregexp.New(`^# #processes = ([0-9]+)`)
+	imbGroups    = lazyregexp.New(`^# \( *[0-9]+ groups of [0-9]+ processes`) // with option -multi
 	// IMB-MPI1-GPU has its buffers in the memory of devices, unless it is asked for that of the host.
-	imbDevice = regexp.MustCompile(`IMB-MPI1-(GPU|CUDA)\b`)
-	imbOnHost = regexp.MustCompile(`-mem_alloc_type (cpu|host)\b`)
+	imbDevice = lazyregexp.New(`IMB-MPI1-(GPU|CUDA)\b`)
+	imbOnHost = lazyregexp.New(`-mem_alloc_type (cpu|host)\b`)
 )
 
 // parseIMB parses the output of IMB. A section begins with the name of its benchmark and a header with the

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/lazyregexp"
 	"tutti/mpi"
 )
 
@@ -174,7 +174,7 @@ func (o OSUOptions) parse(s benchrunner.Launch, lines iter.Seq[string]) (listing
 
 // osuHeader matches the title of a program of OSU: its library, the kind of accelerator whose memory has the buffers, what
 // it measures, and the release. Source: print_preamble of util/osu_util_mpi.c.
-var osuHeader = regexp.MustCompile(`# OSU ([A-Za-z]\w*)(?:-(CUDA MANAGED|\S+))? (.+?) Test(?: v(\S+))?\s*$`)
+var osuHeader = lazyregexp.New(`# OSU ([A-Za-z]\w*)(?:-(CUDA MANAGED|\S+))? (.+?) Test(?: v(\S+))?\s*$`)
 
 // osuTitleOf returns the title of a program from the match of its header, such as Broadcast for the latency of MPI's
 // broadcast. The titles of other programs are longer.
@@ -222,7 +222,7 @@ func parseOSU(lines iter.Seq[string]) (listing, error) {
 	return l, nil
 }
 
-var osuColumnGap = regexp.MustCompile(`\s{2,}`)
+var osuColumnGap = lazyregexp.New(`\s{2,}`)
 
 // osuColumns returns the names of the columns in a header line of OSU. Two or more spaces separate names. It
 // returns an error for the output of other programs.

@@ -14,6 +14,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/lazyregexp"
 )
 
 // OwnOptions describe a timing program of the user.
@@ -171,7 +172,7 @@ func (o own) parse(s benchrunner.Launch, lines iter.Seq[string]) (listing, error
 }
 
 // likeNumber matches a text that is a number, or that looks like one.
-var likeNumber = regexp.MustCompile(`(?i)^[-+]?([0-9.]|nan|inf)`)
+var likeNumber = lazyregexp.New(`(?i)^[-+]?([0-9.]|nan|inf)`)
 
 // goesOn reports whether a number goes on in the text that follows what a pattern took.
 func goesOn(number, rest string) bool {
@@ -179,8 +180,8 @@ func goesOn(number, rest string) bool {
 }
 
 var (
-	restOfNumber  = regexp.MustCompile(`^([0-9]|_[0-9]|[eE][-+]?[0-9]|[xX][0-9a-fA-F])`)
-	restOfDecimal = regexp.MustCompile(`^[.,][0-9]`)
+	restOfNumber  = lazyregexp.New(`^([0-9]|_[0-9]|[eE][-+]?[0-9]|[xX][0-9a-fA-F])`)
+	restOfDecimal = lazyregexp.New(`^[.,][0-9]`)
 )
 
 func (o own) has(group string) bool { return o.pattern.SubexpIndex(group) > 0 }

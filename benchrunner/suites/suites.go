@@ -49,7 +49,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,6 +58,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/lazyregexp"
 	"tutti/metrics"
 )
 
@@ -394,6 +394,6 @@ func parseFields(columns, fields []string, variables map[string]any) error {
 
 // plain matches the characters of a time as OSU and IMB print it. The decimal separator may be a comma, depending on
 // the locale.
-var plain = regexp.MustCompile(`^[0-9.,]+$`)
+var plain = lazyregexp.New(`^[0-9.,]+$`)
 
 func beginsWithDigit(text string) bool { return text != "" && text[0] >= '0' && text[0] <= '9' }

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"tutti/campaign/assembly"
 	"tutti/internal/config"
+	"tutti/internal/lazyregexp"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 )
@@ -23,7 +23,7 @@ type Release struct {
 	cat      *mpi.Catalogue
 }
 
-var versionForm = regexp.MustCompile(`^[0-9]+(\.[0-9A-Za-z]+)*$`)
+var versionForm = lazyregexp.New(`^[0-9]+(\.[0-9A-Za-z]+)*$`)
 
 // Releases parses texts of the form LIBRARY[=VERSION[:PATH]]. Each library may occur once. If `given` is
 // empty, it returns the releases that the campaign measured.

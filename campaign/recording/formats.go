@@ -7,7 +7,6 @@ import (
 	"io"
 	"math"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,13 +14,14 @@ import (
 	"tutti/benchrunner/suites"
 	"tutti/coll"
 	"tutti/internal/infile"
+	"tutti/internal/lazyregexp"
 )
 
 var (
-	coltuneRun    = regexp.MustCompile(`^([0-9]+)_([0-9]+)ranks_run[0-9]+\.out$`)
-	columnGap     = regexp.MustCompile(`\s{2,}`)
-	coltuneHeader = regexp.MustCompile(`^#N(nodes|ranks)\s+Message_size\s`)
-	coltuneTime   = regexp.MustCompile(`^([0-9.]+)(\([0-9.]+\))?$`)
+	coltuneRun    = lazyregexp.New(`^([0-9]+)_([0-9]+)ranks_run[0-9]+\.out$`)
+	columnGap     = lazyregexp.New(`\s{2,}`)
+	coltuneHeader = lazyregexp.New(`^#N(nodes|ranks)\s+Message_size\s`)
+	coltuneTime   = lazyregexp.New(`^([0-9.]+)(\([0-9.]+\))?$`)
 )
 
 // fromColtune takes algorithm and collective from the path of an output that ompi-collectives-tuning stored:
@@ -96,7 +96,7 @@ func absolute(path string) string {
 // picoTypes has the bytes of the types in the names of PICO's files.
 var picoTypes = map[string]int64{"char": 1, "int8": 1, "int16": 2, "int32": 4, "int": 4, "int64": 8, "float": 4, "double": 8}
 
-var picoName = regexp.MustCompile(`^([0-9]+)_(.+?)(?:_([0-9]+))?_([a-z0-9]+)\.csv$`)
+var picoName = lazyregexp.New(`^([0-9]+)_(.+?)(?:_([0-9]+))?_([a-z0-9]+)\.csv$`)
 
 const metadataSuffix = "_metadata.csv"
 

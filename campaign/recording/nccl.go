@@ -3,25 +3,25 @@ package recording
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"tutti/benchrunner/suites"
 	"tutti/coll"
+	"tutti/internal/lazyregexp"
 )
 
 // The lines of nccl-tests and rccl-tests that are read. A launcher may put a prefix before each. Source: src/common.cu of
 // nccl-tests 2.10 to 2.19; rccl-tests prints the same.
 var (
-	ncclHeader  = regexp.MustCompile(`#\s+size\s+count\s+type(\s+redop)?(\s+root)?\s+time\s+algbw\s+busbw`)
-	ncclTest    = regexp.MustCompile(`# Collective test starting: (\w+)_perf`)
-	ncclCommand = regexp.MustCompile(`\b(all_gather|all_reduce|alltoall|broadcast|gather|hypercube|reduce|reduce_scatter|scatter|sendrecv)_perf(_mpi)?\b`)
-	ncclRank    = regexp.MustCompile(`#\s+Rank\s+([0-9]+) .*\bon\s+(\S+)\s+device`)
-	ncclRow     = regexp.MustCompile(`^\s*[0-9]+(\s+[0-9]+\s|\s*$)`)
-	ncclWord    = regexp.MustCompile(`^[A-Za-z]`)
-	ncclPrefix  = regexp.MustCompile(`^\[[^\]]*\](<std(out|err)>:)?\s?`)
+	ncclHeader  = lazyregexp.New(`#\s+size\s+count\s+type(\s+redop)?(\s+root)?\s+time\s+algbw\s+busbw`)
+	ncclTest    = lazyregexp.New(`# Collective test starting: (\w+)_perf`)
+	ncclCommand = lazyregexp.New(`\b(all_gather|all_reduce|alltoall|broadcast|gather|hypercube|reduce|reduce_scatter|scatter|sendrecv)_perf(_mpi)?\b`)
+	ncclRank    = lazyregexp.New(`#\s+Rank\s+([0-9]+) .*\bon\s+(\S+)\s+device`)
+	ncclRow     = lazyregexp.New(`^\s*[0-9]+(\s+[0-9]+\s|\s*$)`)
+	ncclWord    = lazyregexp.New(`^[A-Za-z]`)
+	ncclPrefix  = lazyregexp.New(`^\[[^\]]*\](<std(out|err)>:)?\s?`)
 )
 
 // ncclNames are the collectives by the names of the programs.

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"tutti/internal/lazyregexp"
 	"tutti/report"
 )
 
@@ -19,7 +19,7 @@ func wrapHelp(root *cobra.Command) {
 }
 
 // listEntry matches the indented name of a list's entry, with the blanks before its text.
-var listEntry = regexp.MustCompile(`^ +\S+ +`)
+var listEntry = lazyregexp.New(`^ +\S+ +`)
 
 // wrapDescription breaks a description at terminalWidth columns. A line that begins with blanks is an entry of a list, or
 // continues one if it has more than four of them. A line that begins with a tab is code. All other lines up to an empty

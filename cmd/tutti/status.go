@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +13,7 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/config"
+	"tutti/internal/lazyregexp"
 	"tutti/journal"
 	"tutti/report"
 	"tutti/verify"
@@ -226,7 +226,7 @@ func measuresDefault(past *journal.ProblemState) bool {
 // mostReasons is the number of different reasons of failed trials that status names for a problem.
 const mostReasons = 3
 
-var numbers = regexp.MustCompile(`[0-9.]+`)
+var numbers = lazyregexp.New(`[0-9.]+`)
 
 // failureReasons returns why trials of a problem failed, as texts such as "2 run: wrong data". Reasons that differ only in
 // numbers count as one.

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -19,6 +18,7 @@ import (
 	"tutti/activelearn"
 	"tutti/campaign"
 	"tutti/internal/infile"
+	"tutti/internal/lazyregexp"
 )
 
 // ErrConfig is the error for the contents of a campaign file. errors.Is finds it in every such error.
@@ -192,7 +192,7 @@ func tooLong(doc *yaml.Node) bool {
 	return len(rest) > maxNodes
 }
 
-var yamlLine = regexp.MustCompile(`line (\d+): (.*)`)
+var yamlLine = lazyregexp.New(`line (\d+): (.*)`)
 
 // yamlFaults converts an error of the YAML parser into faults, each of which names the file.
 func (l *loader) yamlFaults(err error) []fault {

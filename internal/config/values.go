@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"unicode"
 
 	"tutti/coll"
+	"tutti/internal/lazyregexp"
 )
 
 // value says which values a key may have. It has a function that reads the key's value, and a JSON schema.
@@ -342,7 +342,7 @@ func isPrintable(s string) error {
 	return nil
 }
 
-var variable = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
+var variable = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*=`)
 
 func isVariable(s string) error {
 	if !variable.MatchString(s) {

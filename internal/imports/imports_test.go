@@ -202,7 +202,7 @@ var tiers = []struct {
 	folders []string
 }{
 	{"core", []string{ // values in, values out: no clock, no MPI, no files but input files that internal/infile opens
-		"activelearn", "coll", "hpo", "internal/infile", "metrics", "preprocess", "selection", "surrogate", "topology",
+		"activelearn", "coll", "hpo", "internal/infile", "internal/lazyregexp", "metrics", "preprocess", "selection", "surrogate", "topology",
 	}},
 	{"drivers", []string{ // machines, libraries, files
 		"benchrunner", "csource", "journal", "mpi", "topology/files",

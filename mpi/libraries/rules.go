@@ -3,17 +3,17 @@ package libraries
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"tutti/internal/infile"
+	"tutti/internal/lazyregexp"
 	"tutti/mpi"
 )
 
 // MaxRuleBytes is the largest accepted size of a selection file.
 const MaxRuleBytes = 64 << 20
 
-var releaseForm = regexp.MustCompile(`^[0-9]+(\.[0-9A-Za-z]+)*$`)
+var releaseForm = lazyregexp.New(`^[0-9]+(\.[0-9A-Za-z]+)*$`)
 
 // ReadRules reads a selection file of any library. `release` names the release that is to load it, as
 // LIBRARY[=VERSION[:PATH]]; PATH is the library's own file. If it is empty, the format names the library, and the first

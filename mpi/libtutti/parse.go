@@ -4,12 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"tutti/coll"
+	"tutti/internal/lazyregexp"
 	"tutti/mpi"
 )
 
@@ -86,7 +86,7 @@ func (p *parser) statement(line string) error {
 	return p.rule(line)
 }
 
-var bannerForm = regexp.MustCompile(`^[!-~]([ -~]{0,125}[!-~])?$`)
+var bannerForm = lazyregexp.New(`^[!-~]([ -~]{0,125}[!-~])?$`)
 
 func (p *parser) banner(text string) error {
 	if p.table.For != "" || !bannerForm.MatchString(text) {
@@ -97,8 +97,8 @@ func (p *parser) banner(text string) error {
 }
 
 var (
-	activationForm = regexp.MustCompile(`^([a-z_]+) (\S{1,127}) (\S+) (same|new)((?: \S+){1,64})$`)
-	switchForm     = regexp.MustCompile(`^([A-Za-z0-9_]{1,127})=(-?[0-9]{1,9})$`)
+	activationForm = lazyregexp.New(`^([a-z_]+) (\S{1,127}) (\S+) (same|new)((?: \S+){1,64})$`)
+	switchForm     = lazyregexp.New(`^([A-Za-z0-9_]{1,127})=(-?[0-9]{1,9})$`)
 )
 
 // activation parses a line that says how the MPI library is made to run one of its algorithms: COLLECTIVE NAME
@@ -157,8 +157,8 @@ func needsOf(text string) ([]mpi.Requirement, error) {
 const number = `(0|[1-9][0-9]{0,18})`
 
 var (
-	ruleForm   = regexp.MustCompile(`^([a-z_]+) ranks ` + number + `-` + number + ` ppn ` + number + `-` + number + `(?: order (block|cyclic))? bytes ` + number + `-` + number + ` (.*)$`)
-	weightForm = regexp.MustCompile(`^([1-9][0-9]{0,6})(?:/([1-9][0-9]{0,6}))?$`)
+	ruleForm   = lazyregexp.New(`^([a-z_]+) ranks ` + number + `-` + number + ` ppn ` + number + `-` + number + `(?: order (block|cyclic))? bytes ` + number + `-` + number + ` (.*)$`)
+	weightForm = lazyregexp.New(`^([1-9][0-9]{0,6})(?:/([1-9][0-9]{0,6}))?$`)
 )
 
 // scopeOf parses the part of a line that says which calls a rule applies to: COLLECTIVE ranks LOW-HIGH ppn

@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
 	"tutti/coll"
 	"tutti/internal/infile"
+	"tutti/internal/lazyregexp"
 	"tutti/mpi"
 )
 
@@ -100,7 +100,7 @@ func userArray(object io.ReaderAt) (data []byte, pointer int, order binary.ByteO
 	return data, map[elf.Class]int{elf.ELFCLASS32: 4, elf.ELFCLASS64: 8}[f.Class], f.ByteOrder, err
 }
 
-var userName = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
+var userName = lazyregexp.New(`^[A-Za-z0-9_]+$`)
 
 func (e userEntry) user() (u mpi.User, err error) {
 	u = mpi.User{MinRanks: int(e.MinRanks), MaxRanks: int(e.MaxRanks)}

@@ -6,9 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
+
+	"tutti/internal/lazyregexp"
 )
 
 // treeObject is a JSON object whose keys keep their order. It holds the alternatives of a selection tree,
@@ -263,7 +264,7 @@ func (c *checker) branch(path []string, o treeObject) {
 	}
 }
 
-var leafOf = regexp.MustCompile(`^(?:MPIR_([A-Za-z_]+?)_(?:intra|inter|allcomm)_|MPIDI_([A-Za-z_]+?)_intra_composition_)`)
+var leafOf = lazyregexp.New(`^(?:MPIR_([A-Za-z_]+?)_(?:intra|inter|allcomm)_|MPIDI_([A-Za-z_]+?)_intra_composition_)`)
 
 func (c *checker) leaf(path []string, o treeObject) {
 	name, ok := strings.CutPrefix(o[0].Key, c.kind)

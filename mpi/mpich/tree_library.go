@@ -5,12 +5,12 @@ import (
 	"embed"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	"tutti/coll"
 	"tutti/internal/infile"
+	"tutti/internal/lazyregexp"
 	"tutti/mpi"
 )
 
@@ -129,16 +129,16 @@ var (
 	treeStart = []byte(`{"collective=`)
 	leafStart = []byte(leafKey + "MPIR_")
 
-	numbersForm  = regexp.MustCompile(`^Variable to select ([a-z_]+) algorithm\s`)
-	numberedForm = regexp.MustCompile(`([a-z0-9_]+) +- [A-Z]`)
+	numbersForm  = lazyregexp.New(`^Variable to select ([a-z_]+) algorithm\s`)
+	numberedForm = lazyregexp.New(`([a-z0-9_]+) +- [A-Z]`)
 
-	leafName  = regexp.MustCompile(`^MPIR_[A-Za-z0-9_]+$`)
+	leafName  = lazyregexp.New(`^MPIR_[A-Za-z0-9_]+$`)
 	compStart = []byte(compositionKey + "MPIDI_")
-	compName  = regexp.MustCompile(`^MPIDI_[A-Za-z0-9_]+$`)
-	keyForm   = regexp.MustCompile(`^(comm_(type|size|avg_ppn|hierarchy)|avg_msg_size|total_msg_size|count|is_[a-z_]+)` +
+	compName  = lazyregexp.New(`^MPIDI_[A-Za-z0-9_]+$`)
+	keyForm   = lazyregexp.New(`^(comm_(type|size|avg_ppn|hierarchy)|avg_msg_size|total_msg_size|count|is_[a-z_]+)` +
 		`(<=?|<pow2|=[a-z0-9_]+)$`)
-	transportForm = regexp.MustCompile(`^ch[34](:[a-z0-9,]+)+$`)
-	assertForm    = regexp.MustCompile(`== (MPIR_)?CSEL_NODE_TYPE__`)
+	transportForm = lazyregexp.New(`^ch[34](:[a-z0-9,]+)+$`)
+	assertForm    = lazyregexp.New(`== (MPIR_)?CSEL_NODE_TYPE__`)
 )
 
 // shortText is a length in bytes that exceeds the length of every name and condition in a library file.
@@ -210,10 +210,10 @@ func (f *treeFinder) library(source, version string) (libraryTree, error) {
 }
 
 var (
-	crayForm    = regexp.MustCompile(`CRAY MPICH version ([0-9][0-9.]{0,31})`)
-	releaseForm = regexp.MustCompile(`^[0-9]+\.[0-9]+(\.[0-9]+)?((a|b|rc|p)[0-9]+)?$`)
+	crayForm    = lazyregexp.New(`CRAY MPICH version ([0-9][0-9.]{0,31})`)
+	releaseForm = lazyregexp.New(`^[0-9]+\.[0-9]+(\.[0-9]+)?((a|b|rc|p)[0-9]+)?$`)
 	// The format of C's asctime, or the text in a development build.
-	dateForm = regexp.MustCompile(`^unreleased development copy$|^[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9]{2} [0-9:]{8} .*[0-9]{4}$`)
+	dateForm = lazyregexp.New(`^unreleased development copy$|^[A-Z][a-z]{2} [A-Z][a-z]{2} [ 0-9]{2} [0-9:]{8} .*[0-9]{4}$`)
 )
 
 // Recognise implements mpi.Library: it returns the name and the release that a library's file contains. For

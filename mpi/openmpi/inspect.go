@@ -10,18 +10,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"tutti/coll"
+	"tutti/internal/lazyregexp"
 	"tutti/mpi"
 )
 
 const banner = "Open MPI v%d.%d.%d"
 
-var releaseForm = regexp.MustCompile(`^(v?)([0-9]+\.[0-9]+\.[0-9]+(?:(?:a|b|rc)[0-9]+)?)(-.*)?$`)
+var releaseForm = lazyregexp.New(`^(v?)([0-9]+\.[0-9]+\.[0-9]+(?:(?:a|b|rc)[0-9]+)?)(-.*)?$`)
 
 // Recognise implements mpi.Library. The library's file contains the revision of its repository; for a release
 // this is a tag with the release's number. The file of any other build contains only this number.
@@ -136,11 +136,11 @@ type ompiInfo struct {
 }
 
 var (
-	fullForm   = regexp.MustCompile(`^ompi:version:full:([0-9][0-9A-Za-z.+-]{0,63})$`)
-	checkForm  = regexp.MustCompile(`^option:mpi-param-check:(never|always|runtime)$`)
-	valueForm  = regexp.MustCompile(`^[a-z0-9_]+:param:([a-z0-9_]+):(value|source):(.*)$`)
-	fileSource = regexp.MustCompile(`^file \((.+)\)$`)
-	tunedForm  = regexp.MustCompile(`^mca:coll:tuned:param:coll_tuned_([a-z_]+)_algorithm:enumerator:value:([0-9]{1,4}):([A-Za-z0-9_-]{1,64})$`)
+	fullForm   = lazyregexp.New(`^ompi:version:full:([0-9][0-9A-Za-z.+-]{0,63})$`)
+	checkForm  = lazyregexp.New(`^option:mpi-param-check:(never|always|runtime)$`)
+	valueForm  = lazyregexp.New(`^[a-z0-9_]+:param:([a-z0-9_]+):(value|source):(.*)$`)
+	fileSource = lazyregexp.New(`^file \((.+)\)$`)
+	tunedForm  = lazyregexp.New(`^mca:coll:tuned:param:coll_tuned_([a-z_]+)_algorithm:enumerator:value:([0-9]{1,4}):([A-Za-z0-9_-]{1,64})$`)
 )
 
 func ask(ctx context.Context, tools mpi.Tools, path string) ompiInfo {

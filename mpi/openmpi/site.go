@@ -3,12 +3,12 @@ package openmpi
 import (
 	_ "embed"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"tutti/coll"
+	"tutti/internal/lazyregexp"
 	"tutti/mpi"
 )
 
@@ -59,7 +59,7 @@ func usesTuned(list string) bool {
 	return list == "" || slices.Contains(strings.Split(names, ","), "tuned") != without
 }
 
-var controlForm = regexp.MustCompile(`(?m)^cvar (coll[a-z0-9_]*)=(.*)$`)
+var controlForm = lazyregexp.New(`(?m)^cvar (coll[a-z0-9_]*)=(.*)$`)
 
 // controlVariables returns the settings that tutti's benchmark program reads by MPI_T. They have no source, so only
 // variables with a known default count.

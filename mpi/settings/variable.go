@@ -2,12 +2,12 @@ package settings
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"tutti/coll"
+	"tutti/internal/lazyregexp"
 	"tutti/mpi"
 )
 
@@ -62,7 +62,7 @@ func addVariable(all []*library, row map[string]string) error {
 	return nil
 }
 
-var placeholder = regexp.MustCompile(`\{(\w+)\}`)
+var placeholder = lazyregexp.New(`\{(\w+)\}`)
 
 // param returns the name of the parameter in the variable's value, "" if there is none.
 func (v variable) param() string {

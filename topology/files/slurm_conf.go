@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 
+	"tutti/internal/lazyregexp"
 	"tutti/topology"
 )
 
@@ -131,7 +131,7 @@ func (c *conf) list(first string) *[]entry {
 	return map[string]*[]entry{"switchname": &c.switches, "blockname": &c.blocks, "ringname": &c.rings}[first]
 }
 
-var aroundEqual = regexp.MustCompile(`\s*=\s*`)
+var aroundEqual = lazyregexp.New(`\s*=\s*`)
 
 // settings parses a line of key=value pairs. It returns the values by key, and the first key. Keys are in
 // lower case.
