@@ -279,6 +279,25 @@ func (l *Ledger) Pend(c coll.Candidate) error {
 	return nil
 }
 
+// IsPending reports whether a measurement of a candidate is in progress: the first one or a second one.
+func (l *Ledger) IsPending(c coll.Candidate) bool {
+	_, at, ok := l.find(c)
+	return ok && (l.status[at] == pending || l.status[at] == repeating)
+}
+
+// Release ends a measurement in progress without a trial: the candidate is free, or measured, as it was before.
+func (l *Ledger) Release(c coll.Candidate) {
+	point, at, ok := l.find(c)
+	switch {
+	case ok && l.status[at] == repeating:
+		l.status[at] = done
+	case ok && l.status[at] == pending:
+		l.status[at] = free
+		l.left[point]++
+		l.free++
+	}
+}
+
 // Record adds the result of a trial (one attempt to measure a candidate). After a failed trial the candidate
 // stays pending until it is tried again or given up.
 func (l *Ledger) Record(t coll.Trial) error {

@@ -17,7 +17,7 @@ var ErrUnavailable = errors.New("machine unavailable")
 // fixing the cause.
 var ErrNoStart = errors.New("no benchmark started")
 
-// ErrTimeUp reports that the time limit of a batch was reached while jobs waited. Some requests have no trial.
+// ErrTimeUp reports that the time limit of a batch was reached. Some requests have no trial.
 var ErrTimeUp = errors.New("the time limit was reached")
 
 // Request asks for one trial.
@@ -36,7 +36,7 @@ type Batch struct {
 	Round    int
 	Requests []Request
 	Jobs     []coll.Job // last record of each job that an earlier run began for this round
-	Until    time.Time  // jobs that still wait then are cancelled; zero for no limit
+	Until    time.Time  // no launch begins afterwards; zero for no limit
 }
 
 // Log records the jobs and trials of a batch. When a method returns nil, its record is on disk. The calls

@@ -291,6 +291,9 @@ func testTimeLimitCutsRound(t *testing.T) {
 	if res.Stop != activelearn.TimeUp || res.Ledger.Trials() != 2 || len(res.Warnings) == 0 || !strings.Contains(res.Warnings[0], "1 pending: Resources") {
 		t.Errorf("stop %q, %d trials, warnings %q", res.Stop, res.Ledger.Trials(), res.Warnings)
 	}
+	if free := res.Ledger.FreeCount(); free != p.Space.Size()-2 {
+		t.Errorf("%d of %d candidates are free, want all but two", free, p.Space.Size())
+	}
 	records := len(log.records)
 	p.Runner = endsEarly{p.Runner, 0} // would end with a further record
 	again := testutil.Must(campaign.Run(context.Background(), s, p, past(p, log.records), &log, nil))(t)

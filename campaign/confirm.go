@@ -33,7 +33,11 @@ func Confirm(ctx context.Context, spec Spec, all []*Tuning, workers int) error {
 		return nil
 	}
 	m := market{spec: spec, all: all, workers: workers, began: time.Now()}
+	m.first = m.began
 	for _, t := range all {
+		if t.run.began.Before(m.first) {
+			m.first = t.run.began
+		}
 		t.run.until = spec.Limits.Until(m.began)
 		t.run.began = m.began.Add(spec.learningLimits().Wall - t.run.spec.Limits.Wall) // of problems that learn again
 	}
@@ -56,6 +60,7 @@ type market struct {
 	all     []*Tuning
 	workers int
 	began   time.Time
+	first   time.Time // when the first problem began to learn
 
 	opened bool
 	rate   float64 // least gain per second of machine time
@@ -110,7 +115,8 @@ func (m *market) learn(ctx context.Context, again []int) error {
 
 // round measures one round of pairs. It returns false if nothing remains to be measured.
 func (m *market) round(ctx context.Context) (more bool, err error) {
-	if m.limitReached() {
+	within := m.secondsInTime()
+	if within <= 0 {
 		return false, nil
 	}
 	markets, gains := make([]activelearn.Market, len(m.all)), make([]float64, len(m.all))
@@ -124,7 +130,7 @@ func (m *market) round(ctx context.Context) (more bool, err error) {
 	if !m.opened {
 		m.open(floats.Sum(gains))
 	}
-	bought := activelearn.Buy(markets, m.rate, min(m.left(), confirmRound*m.budget))
+	bought := activelearn.Buy(markets, m.rate, min(m.left(), confirmRound*m.budget, within))
 	for i, t := range m.all {
 		more = more || len(bought[i])+len(t.run.trials.retry) > 0
 	}
@@ -174,14 +180,25 @@ func (m *market) sum(of func(*activelearn.Ledger) float64) (sum float64) {
 	return sum
 }
 
-// limitReached reports whether the time is up. Rounds that are in the log do not count.
-func (m *market) limitReached() bool {
+// secondsInTime returns the machine time that a round may use within the wall time, in seconds, if the machine measures
+// as much per second as it did since this process began to learn. There is no limit for a round that is in the log.
+func (m *market) secondsInTime() float64 {
 	for _, t := range m.all {
 		if _, logged := t.run.past.Round(t.run.result.Rounds + 1); logged {
-			return false
+			return math.Inf(1)
 		}
 	}
-	return m.spec.Limits.Wall > 0 && time.Since(m.began) >= m.spec.Limits.Wall
+	left, used := m.spec.Limits.Wall-time.Since(m.began), m.sum((*activelearn.Ledger).CostSeconds)
+	for _, t := range m.all {
+		used -= t.run.before
+	}
+	switch {
+	case m.spec.Limits.Wall > 0 && left <= 0:
+		return 0
+	case m.spec.Limits.Wall <= 0 || used <= 0:
+		return math.Inf(1)
+	}
+	return left.Seconds() * used / time.Since(m.first).Seconds()
 }
 
 // each calls a function for each problem, at most `workers` at the same time.

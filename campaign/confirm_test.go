@@ -3,9 +3,13 @@ package campaign_test
 import (
 	"context"
 	"reflect"
+	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"tutti/activelearn"
+	"tutti/benchrunner"
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
 	"tutti/coll"
@@ -87,5 +91,46 @@ func TestConfirm(t *testing.T) {
 		if whole, resumed := confirmed.Ledger.Measurements(), res.Ledger.Measurements(); !reflect.DeepEqual(whole, resumed) {
 			t.Errorf("resumed after %d of %d records: %d other measurements than the %d of the whole campaign", cut, len(log.records), len(resumed), len(whole))
 		}
+	}
+}
+
+// slow is a machine that takes four times the machine time of each trial.
+type slow struct{ benchrunner.Runner }
+
+func (m slow) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Log) error {
+	return m.Runner.Run(ctx, b, benchrunner.TrialLog(func(t coll.Trial) error {
+		time.Sleep(time.Duration(4 * t.CostSeconds * float64(time.Second)))
+		return log.Trial(t)
+	}))
+}
+
+// TestConfirmWithinWallTime checks that a round of confirmation has fewer pairs if the time is short, and that a campaign
+// resumed in this round measures all of them.
+func TestConfirmWithinWallTime(t *testing.T) { synctest.Test(t, testConfirmWithinWallTime) }
+
+func testConfirmWithinWallTime(t *testing.T) {
+	s := spec("regret")
+	s.HPO, s.CriteriaFrom, s.Guard, s.Confirm = 0, activelearn.Predicted, true, 0.5
+	points := testutil.Must(coll.Grid{Nodes: []int{2, 4, 8, 32}, PPN: []int{1, 12}, MsgBytes: []int64{8, 128, 2048, 32768, 1 << 19}}.Points(coll.Bcast))(t)
+	confirm := func(log *memory, wall time.Duration) (first []coll.Candidate, measured []coll.Measurement, took time.Duration) {
+		p, s := withDefault(t, points), s
+		p.Runner = slow{p.Runner}
+		tuning := testutil.Must(campaign.Learn(t.Context(), s, p, past(p, log.records), log, nil))(t)
+		began := time.Now()
+		s.Limits.Wall = wall
+		testutil.NoError(t, campaign.Confirm(t.Context(), s, []*campaign.Tuning{tuning}, 1))
+		at := slices.IndexFunc(log.records, func(r journal.Record) bool { return r.Kind == journal.KindConfirm })
+		return log.records[at+1].Batch, tuning.Result().Ledger.Measurements(), time.Since(began)
+	}
+	all, _, whole := confirm(&memory{}, 0)
+	log := &memory{}
+	some, measured, _ := confirm(log, whole/20)
+	if len(some) == 0 || len(some) >= len(all) {
+		t.Fatalf("%d candidates in the first round, %d without a limit", len(some), len(all))
+	}
+	batch := slices.IndexFunc(log.records, func(r journal.Record) bool { return r.Kind == journal.KindConfirm }) + 1
+	_, resumed, _ := confirm(&memory{records: log.records[:batch+1]}, whole/20)
+	if len(resumed) < len(measured) || !reflect.DeepEqual(measured, resumed[:len(measured)]) {
+		t.Errorf("%d measurements after a resume in the round, %d before", len(resumed), len(measured))
 	}
 }

@@ -31,7 +31,8 @@ type run struct {
 	result   Result
 	began    time.Time
 	restored int       // number of trials from the log
-	until    time.Time // jobs that still wait then are cancelled; zero for no limit
+	before   float64   // machine time of these trials in seconds
+	until    time.Time // no launch begins afterwards; zero for no limit
 
 	evaluation activelearn.Evaluation  // of the latest round
 	launching  map[coll.Candidate]bool // candidates whose machine time includes a launch
@@ -307,7 +308,7 @@ func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) er
 		if err := r.trials.record(&r.result, t); err != nil {
 			return fmt.Errorf("%w: %w", ErrLog, err)
 		}
-		r.restored++
+		r.restored, r.before = r.restored+1, r.before+t.CostSeconds
 		ended[t.Candidate] = true
 	}
 	jobs := logged.Jobs()

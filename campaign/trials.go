@@ -128,14 +128,20 @@ func (t *trials) next() []coll.Candidate {
 	return out
 }
 
-// cut schedules the candidates of a round that the time limit left without a trial. They are measured if there is
-// another round.
+// cut ends a round that the time limit left without some trials. Their candidates are free again. Those that failed in an
+// earlier round are measured again if there is another round.
 func (t *trials) cut(res *Result, batch []coll.Candidate, why string) {
 	left := 0
-	for _, c := range res.Ledger.Pending() {
-		if slices.Contains(batch, c) && !slices.Contains(t.retry, c) {
-			t.retry, left = append(t.retry, c), left+1
+	for _, c := range batch {
+		switch l := res.Ledger; {
+		case !l.IsPending(c) || slices.Contains(t.retry, c):
+			continue
+		case t.attempts[c] > 0 && !l.IsMeasured(c):
+			t.retry = append(t.retry, c)
+		default:
+			l.Release(c)
 		}
+		left++
 	}
 	res.Warnings = append(res.Warnings, fmt.Sprintf("%d measurements were left out: %s", left, why))
 }

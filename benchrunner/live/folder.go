@@ -17,6 +17,7 @@ import (
 const (
 	planFile   = "plan.json"
 	resultFile = "result.json"
+	timeUpFile = "time-up" // the script begins no further launch
 )
 
 type plan struct {

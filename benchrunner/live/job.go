@@ -135,7 +135,7 @@ func (r *run) prepare(ctx context.Context, c *activeJob) (state, error) {
 		return done, err
 	}
 	known := r.m.lastCapacity.Load()
-	if !known.Ends.IsZero() && time.Now().Add(c.plannedJob.limit).After(known.Ends) || r.timeIsUp() && !known.Attached {
+	if !known.Ends.IsZero() && time.Now().Add(c.plannedJob.limit).After(known.Ends) || r.timeIsUp() {
 		c.rest = c.plannedJob.carries()
 		return done, nil
 	}
@@ -272,7 +272,7 @@ func (r *run) recordID(_ context.Context, c *activeJob) (state, error) {
 // cancels its own job and waits for the other one instead.
 func (r *run) follow(ctx context.Context, c *activeJob) (state, error) {
 	sub := r.m.submission(c.job)
-	stop := r.limitWaiting(ctx, c.job)
+	stop := r.limitJob(ctx, c.job)
 	e, err := r.m.watcher.watch(ctx, c.ID, sub)
 	stop()
 	if err != nil {

@@ -217,8 +217,10 @@ func completeOutput(dir string, launches []launch) bool {
 	if _, err := os.Lstat(filepath.Join(dir, "stop")); err == nil {
 		return true
 	}
+	_, err := os.Lstat(filepath.Join(dir, timeUpFile))
 	for i := range launches {
-		if !completeLaunch(filepath.Join(dir, launchDir(i))) {
+		launch := filepath.Join(dir, launchDir(i))
+		if !completeLaunch(launch) && (err != nil || sizeOf(launch, "begin") >= 0) {
 			return false
 		}
 	}

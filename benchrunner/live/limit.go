@@ -18,14 +18,18 @@ func (r *run) endWaiting(what string) {
 	r.late = cmp.Or(r.late, what, "further jobs were not begun")
 }
 
-// limitWaiting cancels a submitted job that has not begun when the time limit of the batch is reached. A job that runs
-// has a limit of its own. Jobs of an attached machine begin at once. The result ends this watch.
-func (r *run) limitWaiting(ctx context.Context, j job) (stop func() bool) {
-	if r.batch.Until.IsZero() || r.m.knownCapacity(ctx).Attached {
+// limitJob ends the work of a submitted job when the time limit of the batch is reached. A job that has not begun is
+// cancelled. A job that runs begins no further launch; those that run are measured to their end. The result ends this watch.
+func (r *run) limitJob(ctx context.Context, j job) (stop func() bool) {
+	if r.batch.Until.IsZero() {
 		return func() bool { return true }
 	}
+	attached := r.m.knownCapacity(ctx).Attached // jobs of an attached machine begin at once
 	timer := time.AfterFunc(time.Until(r.batch.Until), func() {
-		if _, err := os.Stat(filepath.Join(r.m.jobDir(j.Name), "begin")); err == nil {
+		dir := r.m.jobDir(j.Name)
+		if _, err := os.Stat(filepath.Join(dir, "begin")); err == nil || attached {
+			r.endWaiting("further launches were not begun")
+			_ = os.WriteFile(filepath.Join(dir, timeUpFile), nil, 0o666) // without the file, the job has a limit of its own
 			return
 		}
 		r.endWaiting(cmp.Or(r.m.watcher.waitingFor(), "jobs had not begun"))

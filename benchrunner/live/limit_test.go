@@ -10,7 +10,6 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
-	"tutti/internal/testutil"
 )
 
 // fullScheduler is a cluster that has no free nodes: its jobs wait until they are cancelled.
@@ -72,14 +71,29 @@ func TestTimeLimitEndsWaiting(t *testing.T) {
 	}
 }
 
-// TestTimeLimitKeepsRunning checks that a job that runs on this machine is measured to its end.
-func TestTimeLimitKeepsRunning(t *testing.T) {
+// TestTimeLimitEndsLaunches checks a job that runs on this machine when the time limit is reached. The launch that runs
+// must be measured to its end, no other may begin, and a later run must measure what is missing.
+func TestTimeLimitEndsLaunches(t *testing.T) {
 	o := options(t, t.TempDir(), localScheduler(t))
-	batch := batchOf(at(1, 1, "a"), at(1, 2, "b"))
-	batch.Until = time.Now()
+	o.Program = oneCaseProgram(o)
+	batch := batchOf(at(1, 1, "slower"), at(1, 2, "a"), at(1, 3, "a"))
+	batch.Until = time.Now().Add(time.Second)
 	log := &memory{}
-	testutil.NoError(t, machine(t, o).Run(t.Context(), batch, log))
-	if checkTrials(t, log, 2) != 2 {
-		t.Errorf("trials %v", log.trials)
+	err := machine(t, o).Run(t.Context(), batch, log)
+	if !errors.Is(err, benchrunner.ErrTimeUp) || !strings.Contains(err.Error(), "further launches were not begun") || len(log.trials) > 1 {
+		t.Errorf("error %v, %d trials, want the time limit and at most one", err, len(log.trials))
+	}
+	resume(t, o, batchOf(batch.Requests[0].Candidate, batch.Requests[1].Candidate, batch.Requests[2].Candidate), log)
+	checkDone(t, log, 3, 3)
+	checkMeasuredOnce(t, o.Dir, 1, 2, 3)
+}
+
+// TestTimeLimitBeforeFirstJob checks that nothing begins on this machine after the time limit.
+func TestTimeLimitBeforeFirstJob(t *testing.T) {
+	batch, log := batchOf(at(1, 1, "a")), &memory{}
+	batch.Until = time.Now()
+	err := machine(t, options(t, t.TempDir(), localScheduler(t))).Run(t.Context(), batch, log)
+	if !errors.Is(err, benchrunner.ErrTimeUp) || len(log.jobs) > 0 {
+		t.Errorf("error %v, %d records of jobs, want the time limit and none", err, len(log.jobs))
 	}
 }

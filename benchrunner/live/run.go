@@ -242,7 +242,7 @@ func (r *run) postpone(rejected []rejection) []rejection {
 }
 
 func (r *run) measure(ctx context.Context, requests []int) error {
-	if len(requests) > 0 && r.timeIsUp() && !r.m.knownCapacity(ctx).Attached {
+	if len(requests) > 0 && r.timeIsUp() {
 		r.endWaiting("")
 		return nil
 	}

@@ -32,6 +32,7 @@ type scriptData struct {
 	Grace, Moment                        int    // seconds
 	StdoutBlocks, StderrBlocks           int    // KiB that are kept of each output
 	LastBytes                            int    // and those that are kept of the end of a longer one
+	TimeUp                               string // name of the file after which no launch begins
 	Modules                              string // lines that load modules
 	Setup                                bool
 	Srun                                 bool   // srun starts the launches
@@ -88,7 +89,7 @@ func (m *Machine) render(d plannedJob, name string) (job, error) {
 		Grace: int(grace.Seconds()), Moment: int(killGrace.Seconds()), Modules: benchrunner.LoadModules(m.opt.Modules), Setup: len(m.opt.Setup) > 0,
 		Srun: m.opt.Launcher.Name() == benchrunner.Srun, Unset: strings.Join(benchrunner.SrunVariables(), " "), Overlap: benchrunner.SrunOverlap,
 		Helpers:      strings.Join(benchrunner.Helpers(m.opt.Launcher.Name()), " "),
-		StdoutBlocks: maxStdout >> 10, StderrBlocks: maxStderr >> 10, LastBytes: lastBytes,
+		StdoutBlocks: maxStdout >> 10, StderrBlocks: maxStderr >> 10, LastBytes: lastBytes, TimeUp: timeUpFile,
 		Side: runsConcurrently(j.launches, j.Nodes), Nodes: j.Nodes,
 	}
 	if data.Switches = data.Side && d.switches != nil; data.Switches {

@@ -111,7 +111,7 @@ machine that was tuned: tutti serve then tunes again ("when: drift").`,
 	flags.StringVar(&o.library, "library", "", "`NAME` of the only library to verify; default: all of the campaign")
 	completeLibraries(cmd, "library")
 	flags.DurationVar(&o.machineTime, "machine-time", 0, "limit of machine time for all libraries together; 0: what the campaign used, at least 10m")
-	flags.DurationVar(&o.wallTime, "wall-time", 0, "start no block after this time")
+	flags.DurationVar(&o.wallTime, "wall-time", 0, "begin no launch after this time")
 	flags.BoolVar(&o.restart, "restart", false, "start again where a verification has ended")
 	flags.IntVar(&o.drift, "drift", 0, "measure `N` candidates of the campaign again instead, at least one of each problem")
 	flags.BoolVar(&o.dry, "dry-run", false, "print what can be shown and the expected cost; start nothing")
