@@ -17,7 +17,7 @@ import (
 const (
 	planFile   = "plan.json"
 	resultFile = "result.json"
-	timeUpFile = "time-up" // the script begins no further launch
+	timeUpFile = "time-up" // the script begins no launch but the first
 )
 
 type plan struct {

@@ -135,10 +135,11 @@ func (r *run) prepare(ctx context.Context, c *activeJob) (state, error) {
 		return done, err
 	}
 	known := r.m.lastCapacity.Load()
-	if !known.Ends.IsZero() && time.Now().Add(c.plannedJob.limit).After(known.Ends) || r.timeIsUp() {
+	if !known.Ends.IsZero() && time.Now().Add(c.plannedJob.limit).After(known.Ends) || r.timeIsUp(*known) {
 		c.rest = c.plannedJob.carries()
 		return done, nil
 	}
+	r.hasJob.Store(true)
 	var err error
 	if c.job, err = r.makeJob(ctx, c.plannedJob); err != nil {
 		return done, err

@@ -6,10 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"tutti/benchrunner"
 )
 
-// timeIsUp reports whether the time limit of the batch is reached.
-func (r *run) timeIsUp() bool { return !r.batch.Until.IsZero() && !time.Now().Before(r.batch.Until) }
+// timeIsUp reports whether the time limit of the batch is reached. On an attached machine, whose jobs begin at once, the
+// first job does not count.
+func (r *run) timeIsUp(c benchrunner.Capacity) bool {
+	return !r.batch.Until.IsZero() && !time.Now().Before(r.batch.Until) && !(c.Attached && !r.hasJob.Load())
+}
 
 // endWaiting records that the time limit left requests without a trial, and what they waited for.
 func (r *run) endWaiting(what string) {
@@ -19,7 +24,8 @@ func (r *run) endWaiting(what string) {
 }
 
 // limitJob ends the work of a submitted job when the time limit of the batch is reached. A job that has not begun is
-// cancelled. A job that runs begins no further launch; those that run are measured to their end. The result ends this watch.
+// cancelled. A job that runs begins no launch but its first; those that run are measured to their end. The result ends
+// this watch.
 func (r *run) limitJob(ctx context.Context, j job) (stop func() bool) {
 	if r.batch.Until.IsZero() {
 		return func() bool { return true }

@@ -71,29 +71,25 @@ func TestTimeLimitEndsWaiting(t *testing.T) {
 	}
 }
 
-// TestTimeLimitEndsLaunches checks a job that runs on this machine when the time limit is reached. The launch that runs
-// must be measured to its end, no other may begin, and a later run must measure what is missing.
+// TestTimeLimitEndsLaunches checks jobs that run on this machine when the time limit is reached. The launch that runs must
+// be measured to its end, no other may begin, and a later run must measure what is missing. A batch that begins after the
+// limit still has its first launch.
 func TestTimeLimitEndsLaunches(t *testing.T) {
-	o := options(t, t.TempDir(), localScheduler(t))
-	o.Program = oneCaseProgram(o)
-	batch := batchOf(at(1, 1, "slower"), at(1, 2, "a"), at(1, 3, "a"))
-	batch.Until = time.Now().Add(time.Second)
-	log := &memory{}
-	err := machine(t, o).Run(t.Context(), batch, log)
-	if !errors.Is(err, benchrunner.ErrTimeUp) || !strings.Contains(err.Error(), "further launches were not begun") || len(log.trials) > 1 {
-		t.Errorf("error %v, %d trials, want the time limit and at most one", err, len(log.trials))
-	}
-	resume(t, o, batchOf(batch.Requests[0].Candidate, batch.Requests[1].Candidate, batch.Requests[2].Candidate), log)
-	checkDone(t, log, 3, 3)
-	checkMeasuredOnce(t, o.Dir, 1, 2, 3)
-}
-
-// TestTimeLimitBeforeFirstJob checks that nothing begins on this machine after the time limit.
-func TestTimeLimitBeforeFirstJob(t *testing.T) {
-	batch, log := batchOf(at(1, 1, "a")), &memory{}
-	batch.Until = time.Now()
-	err := machine(t, options(t, t.TempDir(), localScheduler(t))).Run(t.Context(), batch, log)
-	if !errors.Is(err, benchrunner.ErrTimeUp) || len(log.jobs) > 0 {
-		t.Errorf("error %v, %d records of jobs, want the time limit and none", err, len(log.jobs))
+	for _, left := range []time.Duration{time.Second, 0} {
+		t.Run(left.String(), func(t *testing.T) {
+			o := options(t, t.TempDir(), localScheduler(t))
+			o.Program = oneCaseProgram(o)
+			cases := []coll.Candidate{at(1, 1, "slower"), at(1, 2, "a"), at(1, 3, "a")}
+			batch := batchOf(cases...)
+			batch.Until = time.Now().Add(left)
+			log := &memory{}
+			err := machine(t, o).Run(t.Context(), batch, log)
+			if !errors.Is(err, benchrunner.ErrTimeUp) || !strings.Contains(err.Error(), "further launches were not begun") || len(log.trials) != 1 {
+				t.Errorf("error %v, %d trials, want the time limit and one", err, len(log.trials))
+			}
+			resume(t, o, batchOf(cases...), log)
+			checkDone(t, log, 3, 3)
+			checkMeasuredOnce(t, o.Dir, 1, 2, 3)
+		})
 	}
 }

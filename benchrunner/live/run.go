@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -59,6 +60,7 @@ type run struct {
 	prefix string
 	log    benchrunner.Log
 	group  *errgroup.Group
+	hasJob atomic.Bool // whether this run has prepared a job
 
 	mu       sync.Mutex // guards the fields below and calls of log
 	broken   error      // first error of log
@@ -242,7 +244,7 @@ func (r *run) postpone(rejected []rejection) []rejection {
 }
 
 func (r *run) measure(ctx context.Context, requests []int) error {
-	if len(requests) > 0 && r.timeIsUp() {
+	if len(requests) > 0 && r.timeIsUp(r.m.knownCapacity(ctx)) {
 		r.endWaiting("")
 		return nil
 	}

@@ -32,7 +32,7 @@ type scriptData struct {
 	Grace, Moment                        int    // seconds
 	StdoutBlocks, StderrBlocks           int    // KiB that are kept of each output
 	LastBytes                            int    // and those that are kept of the end of a longer one
-	TimeUp                               string // name of the file after which no launch begins
+	TimeUp                               string // name of the file after which no launch but the first begins
 	Modules                              string // lines that load modules
 	Setup                                bool
 	Srun                                 bool   // srun starts the launches

@@ -28,7 +28,7 @@ func (r *run) measureAgain(ctx context.Context, c *activeJob) error {
 	if c.setback == "" || len(c.rest) == 0 {
 		return r.measure(ctx, c.rest)
 	}
-	if r.timeIsUp() {
+	if r.timeIsUp(r.m.knownCapacity(ctx)) {
 		r.endWaiting(c.setback)
 		return nil
 	}

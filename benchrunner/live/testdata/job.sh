@@ -209,7 +209,7 @@ tutti_end_elsewhere() {
 tutti_start() {
 	local folder=$1 limit=$2 began code group first sizes left
 	shift 2
-	if [ -e "$folder/end" ] || [ -e stop ]; then return; fi
+	if [ -e "$folder/end" ] || [ -e stop ] || [[ $folder != 1 && -e time-up ]]; then return; fi
 	: >"$folder/begin"
 	tutti_clock
 	began=$tutti_now
