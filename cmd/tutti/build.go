@@ -38,7 +38,7 @@ checks the results of such algorithms, or of those of the runtime library.
 
 Build it on the machine where it will run, with the MPI compiler of the library that
 is tuned or that the applications use, and with the same modules loaded.`,
-		Example: indent("tutti build benchmark --mpicc mpicc --out tutti-native-mpich", "tutti build runtime --mpicc /opt/openmpi/bin/mpicc"),
+		Example: examples("tutti build benchmark --mpicc mpicc --out tutti-native-mpich", "tutti build runtime --mpicc /opt/openmpi/bin/mpicc"),
 	}
 	o := buildOptions{app: a}
 	o.compiler = cmd.Flags().String("mpicc", "mpicc", "MPI compiler for C")

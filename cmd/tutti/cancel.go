@@ -17,7 +17,7 @@ func cancelCommand(a *app) *cobra.Command {
 		Long: `cancel cancels the jobs of a campaign that wait or run in the queue. Their finished
 measurements are kept: tutti resume reads them. A campaign that is being tuned must
 be stopped first, with Ctrl-C.`,
-		Example:           indent("tutti cancel results/night"),
+		Example:           examples("tutti cancel results/night"),
 		Args:              oneFolder,
 		ValidArgsFunction: completeFolders,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {

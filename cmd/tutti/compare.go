@@ -32,7 +32,7 @@ loses more than 2 %, beyond noise. The others are ties or small. Repeating a cam
 with another seed shows in this way how far its selection is reproducible.
 
 tutti rules diff compares selection files, with times of your choice.`,
-		Example:           indent("tutti compare results/monday results/friday", "tutti compare results/monday results/friday --library mpich --format json"),
+		Example:           examples("tutti compare results/monday results/friday", "tutti compare results/monday results/friday --library mpich --format json"),
 		Args:              arguments(2, 2, "the folders of two campaigns"),
 		ValidArgsFunction: completeFolders,
 	}

@@ -51,7 +51,7 @@ two processes for a second.
 With --network and a campaign file it measures pairs of the campaign's nodes in two
 jobs: slow nodes, slow links and oversubscribed switches, each with its figure and the
 probability of a false alarm.`,
-		Example: indent("tutti doctor", "tutti doctor -c campaign.yaml", "tutti doctor --network -c campaign.yaml", "tutti doctor --mpi /opt/mpich-4.2 --no-run", "tutti doctor --format json"),
+		Example: examples("tutti doctor", "tutti doctor -c campaign.yaml", "tutti doctor --network -c campaign.yaml", "tutti doctor --mpi /opt/mpich-4.2 --no-run", "tutti doctor --format json"),
 		Args:    noArgs,
 	}
 	o := doctorOptions{app: a}
@@ -97,7 +97,9 @@ func (o *doctorOptions) run(ctx context.Context) error {
 			}
 		}
 	}
+	examined := o.announce("looking for MPI libraries, launchers and programs, and trying them ...")
 	r, err := doctor.Examine(ctx, opt)
+	examined()
 	if err != nil {
 		return err
 	}

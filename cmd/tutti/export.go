@@ -39,7 +39,7 @@ const selectionJSON = "selection.json"
 func exportCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export FOLDER",
-		Short: "Write selection files, modules, tables and measurements of a campaign from its journal",
+		Short: "Write selection files and tables of a campaign from its journal",
 		Long: `export writes the results of a campaign from its journal. It works while the campaign
 runs, too. With --only it writes one of these:
 
@@ -58,7 +58,7 @@ export.max_loss of the campaign are left to the library. MPICH files are made fr
 library's own decision tree: for releases other than 4.0.2 give the path of libmpich.so.
 Every file is replayed at all points before it is written. Snippets and modules say
 when a release has never been tested.`,
-		Example: indent(
+		Example: examples(
 			"tutti export results/demo --only rules --for mpich --out /opt/tuned/mpich",
 			"tutti export results/demo --for openmpi=5.0.9 --for mpich=4.2.3:/opt/mpich/lib/libmpich.so --out tuned",
 			"tutti export results/demo --only measurements --for openmpi --out -",

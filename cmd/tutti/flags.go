@@ -162,5 +162,3 @@ func flagError(cmd *cobra.Command, err error) error {
 func usageError(cmd *cobra.Command, err error) error {
 	return withCode(codeUsage, fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath()))
 }
-
-func indent(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }

@@ -50,3 +50,32 @@ func wrapDescription(text string) string {
 	}
 	return strings.Join(blocks, "\n")
 }
+
+// exampleWord matches a word of a command, with the flag or redirection before it.
+var exampleWord = regexp.MustCompile(`(?:(?:--?\S+|>) )?(?:'[^']*'|[^\s'])+`)
+
+// examples returns the examples of a command for its help. A command of more than terminalWidth columns continues on
+// the next line; it can be pasted into a shell.
+func examples(commands ...string) string {
+	var b strings.Builder
+	for i, command := range commands {
+		if i > 0 {
+			b.WriteString("\n")
+		}
+		at := 0
+		for k, word := range exampleWord.FindAllString(command, -1) {
+			switch {
+			case k == 0:
+				word = "  " + word
+			case at+len(" ")+len(word)+len(` \`) > terminalWidth:
+				b.WriteString(" \\\n")
+				word, at = "      "+word, 0
+			default:
+				word = " " + word
+			}
+			b.WriteString(word)
+			at += len(word)
+		}
+	}
+	return b.String()
+}

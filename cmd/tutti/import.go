@@ -45,7 +45,7 @@ Folders are searched for such files. What a file does not name comes from flags,
 a manifest: a CSV with the columns file (a name or pattern), collective, algorithm, nodes
 and ppn. Numbers of algorithms are those of --library. The report says what was read,
 what was left out, and why.`,
-		Example: indent(
+		Example: examples(
 			"tutti import osu-bcast-*.txt --manifest runs.csv --library openmpi=4.1.4 --out night.csv",
 			"tutti import bcast.txt --library mpich=4.0.2 --algorithm binomial --nodes 8 --ppn 32",
 			"tutti import output --library openmpi=4.1.4 --ppn 1 --out coltune.csv",

@@ -38,7 +38,7 @@ Without --runner the campaign runs in the job around the shell, in jobs of Slurm
 or else on this machine. A library and a launcher must work here. If there are several
 libraries, init takes that of a benchmark program in the folder of the file, or else that
 of mpicc. --runner replay writes a campaign that reads recorded measurements (runner.data).`,
-		Example:           indent("tutti init night.yaml", "tutti init night.yaml --runner slurm", "tutti init -"),
+		Example:           examples("tutti init night.yaml", "tutti init night.yaml --runner slurm", "tutti init -"),
 		Args:              arguments(0, 1, "one file"),
 		ValidArgsFunction: completeFiles,
 	}

@@ -45,7 +45,7 @@ func listCommand(a *app) *cobra.Command {
 		Long: `list finds the campaigns in a folder (default: results, else the working directory) and
 in the folders below it. It prints a line for each: its state, when it started, how its
 problems stopped, and for each library the gain with its source. The newest is first.`,
-		Example:           indent("tutti list", "tutti list results --format json"),
+		Example:           examples("tutti list", "tutti list results --format json"),
 		Args:              arguments(0, 1, "at most one folder"),
 		ValidArgsFunction: completeFolders,
 	}

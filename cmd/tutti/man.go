@@ -14,7 +14,7 @@ func manCommand() *cobra.Command {
 		Use:               "man FOLDER",
 		Short:             "Write the manual pages of all commands",
 		Long:              `man writes a manual page of section 1 for every command into FOLDER, which it creates.`,
-		Example:           indent("tutti man share/man/man1"),
+		Example:           examples("tutti man share/man/man1"),
 		Args:              arguments(1, 1, "one folder"),
 		ValidArgsFunction: completeFolders,
 		Hidden:            true,

@@ -24,7 +24,7 @@ func onlineCommand(a *app) *cobra.Command {
 	return verbs(&cobra.Command{
 		Use:     "online",
 		Short:   "Learn from running applications",
-		Example: indent("tutti online update learned"),
+		Example: examples("tutti online update learned"),
 	}, onlineUpdateCommand(a))
 }
 
@@ -64,7 +64,7 @@ update prints what exploring cost, and how long all calls took compared with the
 (with a 95 % interval). For each class of calls it prints the selected algorithm, since
 when and why. The figures apply to jobs that explore 10 % of their calls.
 The file updates.jsonl next to the table records which selections changed and when.`,
-		Example: indent("tutti online update learned", "tutti online update learned --release 1+mpich-4.0.2 --base tuned/tutti.table --from tuned/measurements.csv"),
+		Example: examples("tutti online update learned", "tutti online update learned --release 1+mpich-4.0.2 --base tuned/tutti.table --from tuned/measurements.csv"),
 		Args:    arguments(1, 2, "the folder of --learn, and perhaps that of the table"),
 	}
 	o := updateOptions{app: a}

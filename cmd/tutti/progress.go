@@ -39,8 +39,8 @@ const (
 	// redrawInterval is the time between two updates of the bars.
 	redrawInterval = 200 * time.Millisecond
 	// A line of 80 columns has a message, a bar, the percentage and the remaining time.
-	messageWidth = 42
-	barWidth     = 8
+	messageWidth = 45
+	barWidth     = 5
 	displayWidth = 80
 	// wholeBudget is the value of a full bar. A bar shows the used share of the budget in units of 0.1 %.
 	wholeBudget = 1000
@@ -82,7 +82,8 @@ func newBars(out io.Writer, problems int, colours bool) progress.Writer {
 		style.Colors = progress.StyleColorsExample
 	}
 	w.SetStyle(style)
-	w.SetPinnedMessages("Ctrl-C keeps the measurements. Bars: budget used, or candidates measured")
+	w.SetPinnedMessages("Ctrl-C keeps the measurements. Used: share of the budget, or of the candidates",
+		fmt.Sprintf("%-17s %8s %8s %-9s %s", "problem", "slowdown", "mistakes", "state", "used"))
 	return w
 }
 
@@ -136,13 +137,13 @@ func budgetUsed(v activelearn.Evaluation, limits activelearn.Limits) float64 {
 	return used
 }
 
-// barMessage returns the text next to a bar, for example "mpich allreduce     1.042   8 % 2 jobs".
+// barMessage returns the text next to a bar, for example "mpich allreduce      1.042      8 % 2 jobs".
 // It has the problem, the average slowdown, the share of mistakes and the state.
 func barMessage(e campaign.Event) string {
 	v := e.Evaluation
-	text := fmt.Sprintf("%-19.19s", e.Problem)
+	text := fmt.Sprintf("%-17.17s", e.Problem)
 	if v.Slowdown > 0 {
-		text += fmt.Sprintf(" %.3f %3.0f %%", v.Slowdown, 100*v.Mistakes)
+		text += fmt.Sprintf(" %8.3f %6.0f %%", v.Slowdown, 100*v.Mistakes)
 	}
 	return strings.TrimRight(text+" "+stateOf(e), " ")
 }

@@ -44,7 +44,7 @@ It finds an MPI library and a launcher that works, builds the benchmark program,
 measures a grid up to all nodes and cores until the criteria hold or its time is up.
 FOLDER, which every node must see, contains the benchmark program, the campaign file
 quick.yaml and all that tutti tune writes: resume, verify and report work as usual.`,
-		Example: indent(
+		Example: examples(
 			"tutti quick results/quick",
 			"tutti quick results/quick --library openmpi --collectives bcast,allreduce --wall-time 5m",
 			"tutti quick results/quick --hosts nodes.txt",

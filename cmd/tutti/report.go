@@ -18,7 +18,7 @@ import (
 func reportCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report FOLDER",
-		Short: "Print the results of a campaign; write its report and selection files",
+		Short: "Print the results of a campaign, write its report and files",
 		Long: `report prints the results: a row for each problem, the points with the highest risk,
 and for each library gain, risk, cost and the next command.
 
@@ -26,7 +26,7 @@ If there is no report or the journal has grown since, report first trains the fi
 models on the measurements in the journal. It writes report.html, report.json, curve.csv
 and the selection files into the folder, as if measuring ended now. It works while the
 campaign runs, too. If there are no measurements, it fails and says why.`,
-		Example:           indent("tutti report results/demo", "tutti report results/demo --format json"),
+		Example:           examples("tutti report results/demo", "tutti report results/demo --format json"),
 		Args:              oneFolder,
 		ValidArgsFunction: completeFolders,
 	}

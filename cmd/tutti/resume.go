@@ -37,7 +37,7 @@ limit stop.wall_time begins again with every resume; other budgets include what 
 --hpo sets the number of trials of the hyperparameter study. In a finished campaign it
 continues the studies until they have this number of trials, and writes the results
 again. model.kind must be auto or forest.`,
-		Example:           indent("tutti resume results/demo", "tutti resume results/demo --set stop.machine_time=2h", "tutti resume results/demo --hpo 100"),
+		Example:           examples("tutti resume results/demo", "tutti resume results/demo --set stop.machine_time=2h", "tutti resume results/demo --hpo 100"),
 		Args:              oneFolder,
 		ValidArgsFunction: completeFolders,
 	}

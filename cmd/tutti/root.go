@@ -110,7 +110,7 @@ func helpCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "help [COMMAND]",
 		Short:   "Help about a command",
-		Example: indent("tutti help tune"),
+		Example: examples("tutti help tune"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			about, rest, err := cmd.Root().Find(args)
 			if err != nil {
@@ -133,12 +133,12 @@ func finishCompletion(root *cobra.Command) {
 		panic(err) // cobra has just added it
 	}
 	cmd.Use, cmd.Args = "completion SHELL", oneCommand
-	cmd.Example = indent("source <(tutti completion bash)")
+	cmd.Example = examples("source <(tutti completion bash)")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		return usageError(cmd, errors.New("the shell is missing"))
 	}
 	for _, shell := range cmd.Commands() {
 		shell.Args = noArgs
-		shell.Example = indent("tutti completion " + shell.Name() + " > FILE")
+		shell.Example = examples("tutti completion " + shell.Name() + " > FILE")
 	}
 }

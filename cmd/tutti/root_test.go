@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -63,23 +65,25 @@ func TestCodeOf(t *testing.T) {
 	}
 }
 
-// TestHelp checks that the help of every command has examples, and that the flags and arguments in them and
-// in the README are valid.
+// TestHelp checks that the help of every command fits terminalWidth and has examples, and that the flags and arguments
+// in them and in the README are valid.
 func TestHelp(t *testing.T) {
 	var visit func(cmd *cobra.Command)
 	visit = func(cmd *cobra.Command) {
 		for _, sub := range cmd.Commands() {
 			visit(sub)
 		}
-		if !cmd.HasParent() {
-			return
-		}
 		path := strings.Fields(cmd.CommandPath())[1:]
 		stdout, stderr := mustTutti(t, codeDone, append(path, "--help")...)
-		if stderr != "" || !strings.Contains(stdout, "Examples:\n"+cmd.Example+"\n") || cmd.Short == "" {
+		if stderr != "" || cmd.HasParent() && !strings.Contains(stdout, "Examples:\n"+cmd.Example+"\n") || cmd.Short == "" {
 			t.Errorf("help of %v lacks an example:\n%s%s", path, stdout, stderr)
 		}
-		for line := range strings.Lines(cmd.Example) {
+		for line := range strings.Lines(stdout) {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > terminalWidth && !slices.Contains(path, "completion") {
+				t.Errorf("help of %v: %d columns: %s", path, n, line)
+			}
+		}
+		for line := range strings.Lines(strings.ReplaceAll(cmd.Example, "\\\n", "")) {
 			checkExample(t, strings.TrimSpace(line))
 		}
 	}

@@ -21,7 +21,7 @@ func rulesCommand(a *app) *cobra.Command {
 		Long: `rules reads the selection files of MPI libraries, from wherever they come: rules of
 Open MPI's coll/tuned (version 1, version 2, JSON) and coll/han, selection trees of
 MPICH and its device ch4 in JSON, and tables of the runtime library.`,
-		Example: indent("tutti rules check /etc/openmpi/tuned.rules --for openmpi=5.0.7"),
+		Example: examples("tutti rules check /etc/openmpi/tuned.rules --for openmpi=5.0.7"),
 	}, rulesCheckCommand(a), rulesShowCommand(a), rulesDiffCommand(a), rulesJoinCommand(a))
 }
 
@@ -47,7 +47,7 @@ func rulesCheckCommand(a *app) *cobra.Command {
 	var release string
 	cmd := &cobra.Command{
 		Use:   "check FILE...",
-		Short: "Find errors in selection files, and what the library does with them",
+		Short: "Find errors in selection files, and what the library does then",
 		Long: `check reads selection files as a release of the library reads them. It prints, each
 with its line:
 
@@ -58,7 +58,7 @@ with its line:
 
 Libraries report few of these faults. Open MPI ignores a file with an error, prints
 nothing, and selects as shipped. The exit code is 3 if there is an error or harm.`,
-		Example: indent(
+		Example: examples(
 			"tutti rules check /etc/openmpi/tuned.rules --for openmpi=5.0.7",
 			"tutti rules check tree.json --for mpich=4.2.3:/opt/mpich/lib/libmpich.so",
 			"tutti rules check results/demo/*.rules --format json"),

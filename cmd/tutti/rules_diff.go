@@ -29,7 +29,7 @@ func rulesDiffCommand(a *app) *cobra.Command {
 	d := ruleDiffer{app: a}
 	cmd := &cobra.Command{
 		Use:   "diff A B",
-		Short: "Compare what two selection files or campaigns select, and what it costs",
+		Short: "Compare what two files or campaigns select, and what it costs",
 		Long: `diff compares two selection files, the files of two campaigns (their folders), or one of
 each. It counts the points at which they differ. With times, from a CSV of measurements
 (--data) or from the models of a campaign (--campaign), it says how many differences are
@@ -38,7 +38,7 @@ there and by how much.
 
 Points are those of the data, or of the campaign. Without them they are the powers of
 two up to 4 MiB on --nodes and --ppn.`,
-		Example: indent(
+		Example: examples(
 			"tutti rules diff old.rules new.rules --nodes 1,2,4,8,16 --ppn 32",
 			"tutti rules diff old.rules new.rules --data measurements-openmpi.csv",
 			"tutti rules diff results/monday results/friday --campaign results/friday --for openmpi"),

@@ -41,7 +41,7 @@ rules for this order. Ranks in any other order are left to the MPI library. Wher
 both orders are the same, as on one node, the first table with a rule wins.
 
 With a single table, the result is a table that applies to this order only.`,
-		Example:           indent("tutti rules join block=results/block/tutti.table cyclic=results/cyclic/tutti.table --out tutti.table"),
+		Example:           examples("tutti rules join block=results/block/tutti.table cyclic=results/cyclic/tutti.table --out tutti.table"),
 		ValidArgsFunction: completeFiles,
 		Args: func(cmd *cobra.Command, args []string) error {
 			for _, arg := range args {

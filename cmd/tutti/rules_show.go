@@ -108,7 +108,7 @@ the rule, or the path in the tree, that decides.
 With the folder of a campaign, show prints what its files select at the points of the
 grid. --why adds the measured or predicted times of all candidates with their intervals,
 what the guard decided, ties, and whether the selection changes at the next size.`,
-		Example: indent(
+		Example: examples(
 			"tutti rules show tuned.rules",
 			"tutti rules show tuned.rules --collective allreduce --nodes 16 --ppn 32 --why",
 			"tutti rules show tree.json --nodes 1,2,4,8 --ppn 32 --format map",

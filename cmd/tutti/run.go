@@ -33,7 +33,7 @@ type runOptions struct {
 
 func runCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "run [--trace FILE] [--table FILE] [--learn FOLDER] [--within] -- PROGRAM [ARGUMENT...]",
+		Use:   "run [flags] -- PROGRAM [ARGUMENT...]",
 		Short: "Run an application that is traced, tuned by a table, or learns",
 		Long: `run starts a command, usually mpiexec with an application, and preloads the runtime
 library ("tutti build runtime"). Its exit code is that of the command, 127 if there is no
@@ -57,7 +57,7 @@ from the amount by which an algorithm exceeds its expected time.
 
 The library is loaded through LD_PRELOAD. Open MPI's mpirun needs an option to pass
 this variable to other nodes: mpirun -x LD_PRELOAD ...`,
-		Example: indent("tutti run --trace trace.csv -- mpiexec -n 64 ./app", "tutti run --table tuned/tutti.table -- mpiexec -n 64 ./app",
+		Example: examples("tutti run --trace trace.csv -- mpiexec -n 64 ./app", "tutti run --table tuned/tutti.table -- mpiexec -n 64 ./app",
 			"tutti run --learn learned -- mpiexec -n 64 ./app"),
 	}
 	o := &runOptions{app: a}

@@ -42,7 +42,7 @@ for scrontab. A base with a schedule is due when its time has passed since the l
 decision about it, or when there was none.
 
 Logs go to standard error as JSON lines.`,
-		Example: indent(
+		Example: examples(
 			"tutti serve -c configs/service-demo.yaml",
 			"tutti serve -c service.yaml --once"),
 		Args: noArgs,

@@ -74,7 +74,7 @@ func statusCommand(a *app) *cobra.Command {
 it was killed (dead), or every problem has ended (finished). It shows the last activity,
 what is left of each budget, and the figures of each problem. It reads the journal and
 works while the campaign runs.`,
-		Example:           indent("tutti status results/demo", "tutti status results/demo --format json"),
+		Example:           examples("tutti status results/demo", "tutti status results/demo --format json"),
 		Args:              oneFolder,
 		ValidArgsFunction: completeFolders,
 	}

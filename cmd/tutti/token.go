@@ -21,7 +21,7 @@ func tokenCommand(a *app) *cobra.Command {
 		Long: `token changes the file of tokens that a service file names. The file keeps hashes:
 a token is printed only when it is created. Changes apply to a running service at
 once.`,
-		Example: indent("tutti token create -c service.yaml grafana --role read --out grafana.token"),
+		Example: examples("tutti token create -c service.yaml grafana --role read --out grafana.token"),
 	}, tokenCreateCommand(a), tokenListCommand(a), tokenRevokeCommand(a))
 }
 
@@ -50,7 +50,7 @@ func tokenCreateCommand(a *app) *cobra.Command {
 		Long: `create prints the token, or writes it to a new file that only its user can read (--out).
 The role read sees the measurements and results of campaigns. The role operate may do
 everything: create and stop campaigns, and see all their files, variables and errors.`,
-		Example: indent("tutti token create -c service.yaml anna --role operate --out anna.token"),
+		Example: examples("tutti token create -c service.yaml anna --role operate --out anna.token"),
 		Args:    arguments(1, 1, "the name of one token"),
 	}
 	store := serviceFlag(cmd)
@@ -99,7 +99,7 @@ func tokenListCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   "List the tokens",
-		Example: indent("tutti token list -c service.yaml", "tutti token list -c service.yaml --format json"),
+		Example: examples("tutti token list -c service.yaml", "tutti token list -c service.yaml --format json"),
 		Args:    noArgs,
 	}
 	store := serviceFlag(cmd)
@@ -129,7 +129,7 @@ func tokenRevokeCommand(a *app) *cobra.Command {
 		Use:     "revoke NAME",
 		Short:   "Revoke a token",
 		Long:    `revoke removes a token. A running service refuses the token and its logins at once.`,
-		Example: indent("tutti token revoke -c service.yaml anna"),
+		Example: examples("tutti token revoke -c service.yaml anna"),
 		Args:    arguments(1, 1, "the name of one token"),
 	}
 	store := serviceFlag(cmd)

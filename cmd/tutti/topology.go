@@ -27,7 +27,7 @@ topology.yaml (.yaml), the output of scontrol show topology (.txt), hwloc's XML 
 node (.xml), and measured pairs of nodes (.csv with the columns a, b and seconds, a line
 for each measurement of a pair, or plogp.json of discover --plogp all). In measured
 pairs the levels are detected.`,
-		Example: indent("tutti topology show topology.conf", "tutti topology compare topology.conf measured.json"),
+		Example: examples("tutti topology show topology.conf", "tutti topology compare topology.conf measured.json"),
 	}
 	name := cmd.PersistentFlags().String("topology", "", "`NAME` of the topology in a topology.yaml; default: that of the cluster")
 	return verbs(cmd, topologyDiscoverCommand(a), topologyShowCommand(a, name), topologyCompareCommand(a, name), topologyExportCommand(a, name), topologySlowCommand(a, name))
@@ -54,7 +54,7 @@ func topologyShowCommand(a *app, name *string) *cobra.Command {
 Several files are measured parts of one machine: show merges them and prints where
 they contradict each other. With --format html it prints a page; for measured pairs the
 page has a heat map of the distances and a dendrogram.`,
-		Example: indent("tutti topology show topology.conf", "tutti topology show monday.json tuesday.json --format json", "tutti topology show pairs.csv --format html > pairs.html"),
+		Example: examples("tutti topology show topology.conf", "tutti topology show monday.json tuesday.json --format json", "tutti topology show pairs.csv --format html > pairs.html"),
 		Args:    arguments(1, -1, "files"),
 	}
 	choiceFlag(cmd, "format", &a.format, formatTable, []string{formatTable, formatJSON, formatHTML}, "`FORMAT` of the output")
@@ -131,7 +131,7 @@ func topologyCompareCommand(a *app, name *string) *cobra.Command {
 		Short: "Compare a measured topology with a declared one",
 		Long: `compare compares a measured topology with a declared one, such as the scheduler's
 file, node by node and switch by switch, and prints the differences.`,
-		Example: indent("tutti topology compare /etc/slurm/topology.conf measured.json"),
+		Example: examples("tutti topology compare /etc/slurm/topology.conf measured.json"),
 		Args:    arguments(2, 2, "two files"),
 	}
 	a.formatFlag(cmd)
@@ -175,7 +175,7 @@ files as show does.
   switches  the value of runner.switches in a campaign file
 
 It warns about everything that the format cannot express.`,
-		Example:           indent("tutti topology export measured.json --to tree --out topology.conf", "tutti topology export topology.conf --to mpich --nodes n[1-8] --ppn 4 > coords"),
+		Example:           examples("tutti topology export measured.json --to tree --out topology.conf", "tutti topology export topology.conf --to mpich --nodes n[1-8] --ppn 4 > coords"),
 		Args:              arguments(1, -1, "files"),
 		ValidArgsFunction: completeFiles,
 	}
@@ -225,7 +225,7 @@ through them. Measure pairs in three rounds or more; in each round a node has on
 partner, a different one each time. The printed chance is an upper bound of the
 probability of such a suspect on a machine without slow nodes and links. Pairs with
 nodes that are not in the tree are left out, with a warning that names these nodes.`,
-		Example: indent("tutti topology slow topology.conf rounds.csv"),
+		Example: examples("tutti topology slow topology.conf rounds.csv"),
 		Args:    arguments(2, 2, "two files"),
 	}
 	a.formatFlag(cmd)

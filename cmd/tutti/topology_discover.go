@@ -43,7 +43,7 @@ resume, it then measures only what is missing.
 
 The program is tutti-native (tutti build benchmark). Name it with --program if the
 campaign uses another benchmark.`,
-		Example: indent("tutti topology discover -c campaign.yaml --dry-run", "tutti topology discover -c campaign.yaml --jobs 4"),
+		Example: examples("tutti topology discover -c campaign.yaml --dry-run", "tutti topology discover -c campaign.yaml --jobs 4"),
 		Args:    noArgs,
 	}
 	o := discoverOptions{app: a, Options: pairs.Defaults}

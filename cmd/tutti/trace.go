@@ -33,7 +33,7 @@ campaign gives them the highest weights.
 With the folder of a campaign it estimates what the campaign's selection files gain:
 at each layout and size it takes the gain at the nearest tuned point, as a
 verification measured it or, if there is none, as the report predicts.`,
-		Example:           indent("tutti trace trace.csv", "tutti trace trace.csv --out trace.html", "tutti trace trace.csv --campaign results/night"),
+		Example:           examples("tutti trace trace.csv", "tutti trace trace.csv --out trace.html", "tutti trace trace.csv --campaign results/night"),
 		Args:              arguments(1, 1, "one trace"),
 		ValidArgsFunction: completeFiles,
 	}

@@ -49,7 +49,7 @@ exist, and reports what is missing. --skip-checks starts without these checks.
 
 Environment variables override keys of the file (TUTTI_STOP_SLOWDOWN=1.02), and --set
 and --out override both.`,
-		Example: indent(
+		Example: examples(
 			"tutti tune -c configs/demo.yaml",
 			"tutti tune -c night.yaml --set seed=7 --set stop.machine_time=2h",
 			"tutti tune -c night.yaml --out results/tuesday --from results/monday"),

@@ -50,7 +50,7 @@ type verifyOptions struct {
 func verifyCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "verify FOLDER | verify --rules FILE -c FILE [FOLDER]",
-		Short: "Compare the selection files with the library's defaults on the machine",
+		Short: "Compare selection files with the library's defaults on the machine",
 		Long: `verify compares each library of a campaign with and without its selection file, side by
 side: in blocks that measure each chosen point once in both ways, in random order. It
 tests the riskiest selections and a random sample of the others, in proportion to their
@@ -92,7 +92,7 @@ stop.machine_time of the campaign file, else 2 hours. To go on: tutti verify FOL
 points, and prints how far the times differ. It verifies nothing and leaves the campaign
 unchanged. A difference well above the noise of the machine means that it is not the
 machine that was tuned: tutti serve then tunes again ("when: drift").`,
-		Example: indent(
+		Example: examples(
 			"tutti verify results/demo",
 			"tutti verify results/night --dry-run",
 			"tutti verify results/night --machine-time 2h --mpicc mpich=/opt/mpich/bin/mpicc",

@@ -36,7 +36,7 @@ func versionCommand(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "version",
 		Short:   "Print the versions of tutti and its numeric libraries",
-		Example: indent("tutti version --format json"),
+		Example: examples("tutti version --format json"),
 		Args:    noArgs,
 	}
 	a.formatFlag(cmd)
