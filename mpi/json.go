@@ -49,7 +49,7 @@ func (v *JSON) Get(key string) *JSON {
 // maxJSONDepth limits the nesting of values.
 const maxJSONDepth = 200
 
-// ParseJSON parses a text. The error is a *JSONError. It also returns the lines on which a comma precedes a closing
+// ParseJSON parses a text. The error is a *JSONError; if more text follows the value, the value is returned, too. It also returns the lines on which a comma precedes a closing
 // bracket. O(n) time for n bytes.
 func ParseJSON(text []byte) (v *JSON, trailing []int, err error) {
 	p := &jsonParser{text: string(text), line: 1}
@@ -61,7 +61,7 @@ func ParseJSON(text []byte) (v *JSON, trailing []int, err error) {
 	v = p.value(0)
 	p.blanks()
 	if p.at < len(p.text) {
-		p.fail("more text after the end")
+		return v, p.trailing, &JSONError{p.line, "more text after the end"}
 	}
 	return v, p.trailing, nil
 }

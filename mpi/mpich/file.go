@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tutti/coll"
+	"tutti/internal/lazyregexp"
 	"tutti/mpi"
 )
 
@@ -23,13 +24,14 @@ type treeFile struct {
 	doc    *mpi.JSON
 	tree   treeObject
 	device bool                                    // it selects compositions
+	posix  bool                                    // it selects algorithms through shared memory
 	places map[*mpi.JSON]map[string]mpi.JSONMember // see members
 }
 
 // ReadRules implements mpi.RuleReader. Without the library's file, and for a release whose trees are not known, it does
 // not check names that the catalogue does not have.
 func (library) ReadRules(cat *mpi.Catalogue, path string, text []byte) (*mpi.RuleFile, bool) {
-	text = blankComment(text)
+	text = plainJSON(text)
 	if !looksLikeTree(text) {
 		return nil, false
 	}
@@ -51,30 +53,15 @@ func (library) ReadRules(cat *mpi.Catalogue, path string, text []byte) (*mpi.Rul
 	return f.RuleFile, true
 }
 
-// blankComment replaces a comment before a tree by blanks, so that lines keep their numbers. MPICH reads its files with
-// json-c, which accepts comments; tutti writes where a file comes from there.
-func blankComment(text []byte) []byte {
-	start := len(text) - len(bytes.TrimLeft(text, " \t\r\n"))
-	if !bytes.HasPrefix(text[start:], []byte("/*")) {
-		return text
-	}
-	length := bytes.Index(text[start:], []byte("*/"))
-	if length < 0 {
-		return text
-	}
-	out := slices.Clone(text)
-	for i := range start + length + len("*/") {
-		if out[i] != '\n' {
-			out[i] = ' '
-		}
-	}
-	return out
-}
+// byteOrderMark begins files that some editors write. MPICH does not read such a file.
+const byteOrderMark = "\ufeff"
+
+var emptyTree = lazyregexp.New(`^\{\s*\}`)
 
 func looksLikeTree(text []byte) bool {
-	return bytes.HasPrefix(bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff"))), []byte("{")) &&
-		(bytes.Contains(text, []byte(`"collective`)) || bytes.Contains(text, []byte(leafKey)) || bytes.Contains(text, []byte(compositionKey))) &&
-		!bytes.Contains(text, []byte(`"collectives"`))
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte(byteOrderMark)))
+	named := bytes.Contains(text, []byte(`"collective`)) || bytes.Contains(text, []byte(leafKey)) || bytes.Contains(text, []byte(compositionKey))
+	return emptyTree.Match(text) || bytes.HasPrefix(text, []byte("{")) && named && !bytes.Contains(text, []byte(`"collectives"`))
 }
 
 // open reads the trees and names of the library, if they are known.
@@ -93,26 +80,39 @@ func (f *treeFile) open(path string) {
 
 // parse reads the tree. It returns false if there is none.
 func (f *treeFile) parse(text []byte) bool {
+	if bytes.HasPrefix(text, []byte(byteOrderMark)) {
+		f.Add(1, mpi.FindingError, "a byte order mark before the tree: save the file as UTF-8 without it")
+		return false
+	}
 	var syntax *mpi.JSONError
 	doc, trailing, err := mpi.ParseJSON(text)
 	if errors.As(err, &syntax) {
-		f.Add(syntax.Line, mpi.FindingError, syntax.Text)
-		return false
+		if doc == nil {
+			f.Add(syntax.Line, mpi.FindingError, syntax.Text)
+			return false
+		}
+		f.Add(syntax.Line, mpi.FindingNote, "text after the end of the tree: MPICH ignores it")
 	}
 	for _, line := range trailing {
 		f.Add(line, mpi.FindingNote, "a comma after the last element: remove it, it is not JSON")
 	}
 	f.doc = doc
-	if f.tree = f.object(doc, 0); len(f.Of(mpi.FindingError)) > 0 {
+	if f.tree = treeOf(doc, 0, f.Add); len(f.Of(mpi.FindingError)) > 0 {
 		return false
 	}
-	leaf := anyLeaf(f.tree)
-	f.device = strings.HasPrefix(leaf, compositionKey)
+	f.recognise()
+	return true
+}
+
+// recognise finds out by most of the leaves which tree it is, and how the library loads it.
+func (f *treeFile) recognise() {
+	f.device = countLeaves(f.tree, compositionKey) > countLeaves(f.tree, leafKey)
+	f.posix = strings.HasPrefix(anyLeaf(f.tree), leafKey+"MPIDI_POSIX")
 	remark := ""
 	switch {
 	case f.device:
 		f.Format, f.Load = "selection tree of MPICH's device ch4", []mpi.Setting{{Name: deviceFile, Value: mpi.RulePath}}
-	case strings.HasPrefix(leaf, leafKey+"MPIDI_POSIX"):
+	case f.posix:
 		f.Format, f.Load = "selection tree of MPICH's collectives through shared memory", []mpi.Setting{{Name: posixFile, Value: mpi.RulePath}}
 		remark = "; 4.0 opens the file of the device instead"
 	default:
@@ -120,31 +120,22 @@ func (f *treeFile) parse(text []byte) bool {
 		remark = "; without the second, the device's tree decides first, and this one only for the parts of a collective"
 	}
 	f.Activation = f.LoadText() + remark
-	return true
+	if len(f.tree) == 0 {
+		f.Add(1, mpi.FindingNote, "an empty tree: as "+deviceFile+" it makes the device hand on all calls")
+	}
 }
 
-// object converts a JSON value. Like MPICH, it removes spaces from keys, and the last of equal keys counts.
-func (f *treeFile) object(v *mpi.JSON, depth int) treeObject {
-	if v.Kind != mpi.JSONObject || depth > maxTreeDepth {
-		f.Add(v.Line, mpi.FindingError, fmt.Sprintf("want an object in braces, at most %d deep, got %s", maxTreeDepth, v.Kind))
-		return nil
-	}
-	var out treeObject
-	at := map[string]int{}
-	for _, m := range v.Members {
-		key, value := plainKey(m.Key), f.object(m.Value, depth+1)
-		if i, twice := at[key]; twice {
-			f.Add(m.Line, mpi.FindingNote, fmt.Sprintf("%s is there twice in one object: the last one counts, at the place of the first", key))
-			out[i].Value = value
-			continue
+// countLeaves returns the number of leaves that begin with a kind.
+func countLeaves(o treeObject, kind string) int {
+	n := 0
+	for _, m := range o {
+		if strings.HasPrefix(m.Key, kind) {
+			n++
 		}
-		at[key] = len(out)
-		out = append(out, treeMember{key, value})
+		n += countLeaves(m.Value, kind)
 	}
-	return out
+	return n
 }
-
-func plainKey(key string) string { return strings.ReplaceAll(key, " ", "") }
 
 // line returns the line of the last key of a path. A leaf may stand without its kind.
 func (f *treeFile) line(path []string) int {
@@ -189,7 +180,7 @@ func (f *treeFile) check() {
 	switch {
 	case f.device:
 		own = treeObject{} // without a tree of its own, the device hands a collective on
-	case strings.HasPrefix(anyLeaf(f.tree), leafKey+"MPIDI_POSIX"):
+	case f.posix:
 		own, lib = treeObject{}, libraryTree{Source: f.lib.Source}
 	}
 	c := checker{lib: lib, kind: leafKey, names: lib.Leaves}
@@ -201,6 +192,8 @@ func (f *treeFile) check() {
 	for _, fault := range c.faults {
 		if line := f.line(append(slices.Clone(fault.path), fault.key)); fault.missing != "" {
 			missing[line] = append(missing[line], fault.missing)
+		} else if fault.misread {
+			f.Add(line, mpi.FindingHarm, fault.String())
 		} else {
 			f.Add(line, mpi.FindingError, fault.String())
 		}
@@ -208,8 +201,25 @@ func (f *treeFile) check() {
 	for line, names := range missing {
 		f.Add(line, mpi.FindingHarm, fmt.Sprintf("a file replaces the whole tree, and these collectives are missing: %s; a program that calls one of them aborts, MPI_Init may be the first", strings.Join(names, ", ")))
 	}
+	if names := intraAlone(f.tree, own); len(names) > 0 {
+		f.Add(1, mpi.FindingHarm, fmt.Sprintf("comm_type=inter is missing for: %s; calls on communicators between two groups abort", strings.Join(names, ", ")))
+	}
 	r := &reachable{treeFile: f}
 	r.visit(nil, f.tree, calls{}, true)
+}
+
+// intraAlone returns the collectives of a tree that have no alternative for intercommunicators, where the library's own
+// tree has one.
+func intraAlone(tree, own treeObject) []string {
+	var out []string
+	for _, m := range tree {
+		library, _ := own.Get(m.Key)
+		_, inter := library.Get("comm_type=inter")
+		if name, ok := strings.CutPrefix(m.Key, collectiveKey); ok && inter && len(m.Value) == 1 && m.Value[0].Key == "comm_type=intra" {
+			out = append(out, name)
+		}
+	}
+	return out
 }
 
 // choose returns what the tree selects for the benchmark's call at a point.

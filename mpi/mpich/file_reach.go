@@ -5,6 +5,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tutti/coll"
@@ -202,11 +203,48 @@ func (r *reachable) leaf(path []string, m treeMember, s calls) {
 			r.Add(line, mpi.FindingHarm, fmt.Sprintf("%s %s: %s; MPICH does not check this for files: the call aborts or computes wrong data", r.collective, e.Name, needText(need)))
 		}
 	}
+	if composes(e) {
+		return
+	}
 	for _, name := range e.Params {
-		if !composes(e) && !slices.ContainsFunc(m.Value, func(p treeMember) bool { return strings.HasPrefix(p.Key, name+"=") }) {
-			r.Add(line, mpi.FindingHarm, fmt.Sprintf("%s %s: the parameter %s is missing: MPICH takes what is in memory; want a key such as \"%s=VALUE\"", r.collective, e.Name, name, name))
+		if text := paramFault(r.cat.Version, name, m); text != "" {
+			r.Add(line, mpi.FindingHarm, fmt.Sprintf("%s %s: %s", r.collective, e.Name, text))
 		}
 	}
+}
+
+// paramFault says what is wrong with a parameter of a leaf, "" if nothing is.
+func paramFault(release, name string, leaf treeMember) string {
+	value, found := paramOf(leaf, name)
+	n := atoi(value)
+	kind, _ := paramOf(leaf, "tree_type")
+	_, known := treeType(value)
+	switch {
+	case !found:
+		return fmt.Sprintf("the parameter %s is missing: MPICH takes what is in memory; want a key such as \"%s=VALUE\"", name, name)
+	case name == "tree_type" && namesTrees(release):
+		if known != nil || leadingNumber.FindString(value) != "" {
+			return fmt.Sprintf("tree_type=%s: want a name since MPICH 4.3: %s", value, strings.Join(treeTypes, ", "))
+		}
+	case name == "tree_type" && (known != nil || leadingNumber.FindString(value) == ""):
+		return fmt.Sprintf("tree_type=%s: MPICH reads %d, and hangs beyond 2: want 0 (kary), 1 (knomial_1) or 2 (knomial_2) before MPICH 4.3", value, n)
+	case name == "tree_type":
+	case value != strconv.Itoa(int(n)):
+		return fmt.Sprintf("%s=%s: MPICH reads %d: want a whole number", name, value, n)
+	case name == "k" && (n < 1 || n == 1 && kind != "0" && kind != treeTypes[0]):
+		return fmt.Sprintf("k=%d: the call aborts or hangs: want at least 2, or 1 for the tree kary", n)
+	}
+	return ""
+}
+
+// paramOf returns the value of a leaf's parameter.
+func paramOf(leaf treeMember, name string) (value string, found bool) {
+	for _, p := range leaf.Value {
+		if value, found = strings.CutPrefix(p.Key, name+"="); found {
+			return value, true
+		}
+	}
+	return "", false
 }
 
 // isOwn reports whether the library's own tree has the same leaf at the same place.

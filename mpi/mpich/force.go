@@ -196,15 +196,17 @@ func settingsOf(prefix string, c coll.Candidate) ([]setting, error) {
 // treeType returns the name of a kind of tree for an environment variable. Selection files of MPICH before
 // 4.3 contain the number instead.
 func treeType(value string) (string, error) {
-	names := []string{"kary", "knomial_1", "knomial_2", "topology_aware", "topology_aware_k", "topology_wave"}
 	if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < 3 {
-		return names[n], nil
+		return treeTypes[n], nil
 	}
-	if slices.Contains(names, value) {
+	if slices.Contains(treeTypes, value) {
 		return value, nil
 	}
-	return "", fmt.Errorf("%q: want 0, 1, 2 or one of %s", value, strings.Join(names, ", "))
+	return "", fmt.Errorf("%q: want 0, 1, 2 or one of %s", value, strings.Join(treeTypes, ", "))
 }
+
+// treeTypes lists the kinds of trees. The first three have numbers before 4.3.
+var treeTypes = []string{"kary", "knomial_1", "knomial_2", "topology_aware", "topology_aware_k", "topology_wave"}
 
 // paramSwitches returns a switch (a control variable with a value) for every numeric parameter of the
 // collective's algorithms. The value is the given one, or the default.

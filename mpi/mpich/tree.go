@@ -1,15 +1,14 @@
 package mpich
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"tutti/internal/lazyregexp"
+	"tutti/mpi"
 )
 
 // treeObject is a JSON object whose keys keep their order. It holds the alternatives of a selection tree,
@@ -102,47 +101,46 @@ func quote(s string) string {
 }
 
 // parseTree reads a selection tree. The error matches errTreeSyntax and contains the line number.
-//
-// Like MPICH, it removes spaces from keys. If two keys are equal, the last one replaces the first. Unlike
-// MPICH, it rejects text after the tree, comments inside it and single quotes.
 func parseTree(text []byte) (treeObject, error) {
-	text = blankComment(text)
-	d := json.NewDecoder(bytes.NewReader(text))
-	o, err := parseObject(d, 0)
-	if _, after := d.Token(); err == nil && !errors.Is(after, io.EOF) {
-		err = errors.New("more text after the tree")
+	doc, _, err := mpi.ParseJSON(plainJSON(text))
+	if doc == nil {
+		return nil, fmt.Errorf("%w: %w", errTreeSyntax, err)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%w: line %d: %w", errTreeSyntax, 1+bytes.Count(text[:d.InputOffset()], []byte("\n")), err)
+	var faults []error
+	out := treeOf(doc, 0, func(line int, kind mpi.FindingKind, text string) {
+		if kind == mpi.FindingError {
+			faults = append(faults, fmt.Errorf("%w: line %d: %s", errTreeSyntax, line, text))
+		}
+	})
+	if len(faults) > 0 {
+		return nil, faults[0]
 	}
-	return o, nil
+	return out, nil
 }
 
-func parseObject(d *json.Decoder, depth int) (treeObject, error) {
-	if open, err := d.Token(); err != nil || open != json.Delim('{') || depth > maxTreeDepth {
-		return nil, errors.Join(err, fmt.Errorf("want { of an object, at most %d objects deep", maxTreeDepth))
+// treeOf converts a JSON value. Like MPICH, it removes spaces from keys, and the last of equal keys counts, at the place
+// of the first. It calls `add` for equal keys and for what is not a tree.
+func treeOf(v *mpi.JSON, depth int, add func(line int, kind mpi.FindingKind, text string)) treeObject {
+	if v.Kind != mpi.JSONObject || depth > maxTreeDepth {
+		add(v.Line, mpi.FindingError, fmt.Sprintf("want an object in braces, at most %d deep, got %s", maxTreeDepth, v.Kind))
+		return nil
 	}
-	var o treeObject
-	seen := map[any]int{}
-	for d.More() {
-		key, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		value, err := parseObject(d, depth+1)
-		if err != nil {
-			return nil, err
-		}
-		if i, ok := seen[key]; ok {
-			o[i].Value = value
+	var out treeObject
+	at := map[string]int{}
+	for _, m := range v.Members {
+		key, value := plainKey(m.Key), treeOf(m.Value, depth+1, add)
+		if i, twice := at[key]; twice {
+			add(m.Line, mpi.FindingNote, fmt.Sprintf("%s is there twice in one object: the last one counts, at the place of the first", key))
+			out[i].Value = value
 			continue
 		}
-		seen[key] = len(o)
-		o = append(o, treeMember{strings.ReplaceAll(fmt.Sprint(key), " ", ""), value})
+		at[key] = len(out)
+		out = append(out, treeMember{key, value})
 	}
-	_, err := d.Token()
-	return o, err
+	return out
 }
+
+func plainKey(key string) string { return strings.ReplaceAll(key, " ", "") }
 
 func (f files) check(lib libraryTree) error {
 	if err := check(f.flat, lib.Tree, lib); err != nil || len(f.device) == 0 {
@@ -166,6 +164,7 @@ type treeFault struct {
 	text    string
 	key     string // below the path, if the text names it
 	missing string // collective without a tree; MPICH aborts only when it is called
+	misread bool   // MPICH goes on, but not as the text says
 }
 
 func (f treeFault) String() string { return strings.Join(append(slices.Clone(f.path), f.text), ": ") }
@@ -232,14 +231,53 @@ func (c *checker) top(path []string, o, own treeObject) {
 
 // condition checks a condition, the last one of its object or not.
 func (c *checker) condition(path []string, cond condition, last bool) {
+	if text := cond.misread(); text != "" {
+		c.fault(path, "%s", text)
+		c.faults[len(c.faults)-1].misread = true
+	}
+	collectives, limited := conditionOf[cond.name]
 	switch {
 	case !cond.known(c.lib):
-		c.fault(path, "%s has no such condition", c.lib.Source)
+		c.fault(path, "no such condition; want one of %s (conditions: %s)", strings.Join(c.conditions(cond.name), ", "), c.lib.Source)
+	case limited && c.collective != "" && cond.value != "any" && !slices.Contains(collectives, strings.TrimPrefix(c.collective, "i")):
+		c.fault(path, "MPICH has no %s of %s: the first call that reaches the condition aborts; %s is for %s",
+			cond.name, c.collective, cond.name, strings.Join(collectives, ", "))
 	case cond.value == "any" && !last:
 		c.fault(path, "want it as the last alternative")
 	case cond.ranged() && last:
 		c.fault(path, "want another alternative after it")
 	}
+}
+
+// conditions returns the conditions of a name that the library accepts, with N for numbers. For another name, it returns
+// the names.
+func (c *checker) conditions(name string) []string {
+	var names, own []string
+	for _, key := range c.lib.Keys {
+		if strings.HasSuffix(key, "<") || strings.HasSuffix(key, "<=") {
+			key += "N"
+		}
+		its := key[:strings.IndexAny(key, "<=")]
+		names = append(names, its)
+		if its == strings.TrimRight(name, "<>=!") {
+			own = append(own, key)
+		}
+	}
+	if own == nil {
+		return slices.Compact(names) // the keys are sorted
+	}
+	return own
+}
+
+// namesOf returns the names of leaves of a collective, for messages.
+func (c *checker) namesOf(collective string) string {
+	var out []string
+	for _, name := range c.names {
+		if parts := leafOf.FindStringSubmatch(name); parts != nil && strings.ToLower(parts[1]+parts[2]) == collective {
+			out = append(out, name)
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 func (c *checker) branch(path []string, o treeObject) {
@@ -275,7 +313,7 @@ func (c *checker) leaf(path []string, o treeObject) {
 	case len(o) > 1:
 		c.fault(append(slices.Clone(path), name), "%s next to a leaf: want nothing", o[1].Key)
 	case c.names != nil && !slices.Contains(c.names, name):
-		c.fault(append(slices.Clone(path), name), "no such algorithm (list of algorithms: %s)", c.lib.Source)
+		c.fault(append(slices.Clone(path), name), "no such algorithm; want one of %s (algorithms: %s)", c.namesOf(c.collective), c.lib.Source)
 	case parts == nil || strings.ToLower(parts[1]+parts[2]) != c.collective:
 		c.fault(append(slices.Clone(path), name), "not an algorithm of %s", c.collective)
 	}

@@ -66,10 +66,12 @@ func TestParse(t *testing.T) {
 		{name: "number", text: "{\"a\":\n 4}"},
 		{name: "cut off", text: `{"a":{`},
 		{name: "open key", text: `{"a\`},
-		{name: "comma at the end", text: `{"a":{},}`},
-		{name: "trailing text", text: `{} x`},
+		{name: "comma at the end", text: `{"a":{},}`, want: `{"a":{}}`},
+		{name: "trailing text", text: `{} x`, want: `{}`},
+		{name: "comments and quotes", text: "/* a */ {'a':{} // }\n}", want: `{"a":{}}`},
+		{name: "two commas", text: `{"a":{},,}`},
 		{name: "byte order mark", text: "\ufeff{}"},
-		{name: "deep", text: strings.Repeat(`{"a":`, 100)},
+		{name: "deep", text: strings.Repeat(`{"a":`, 100) + "{}" + strings.Repeat("}", 100)},
 	}
 	for _, tc := range tests {
 		t.Run(tc.name, func(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tutti/coll"
+	"tutti/internal/lazyregexp"
 	"tutti/mpi"
 )
 
@@ -132,12 +133,39 @@ func parseCondition(key string) (condition, error) {
 	if c.op == "=" || key == "count<pow2" {
 		return c, nil
 	}
-	n, err := strconv.ParseInt(c.value, 10, 64)
-	if err != nil || n < 0 || n > math.MaxInt32 {
-		return condition{}, fmt.Errorf("condition %q: want a number of 0 to %d", key, math.MaxInt32)
-	}
-	c.limit = n
+	c.limit = int64(atoi(c.value))
 	return c, nil
+}
+
+var leadingNumber = lazyregexp.New(`^[+-]?[0-9]*`)
+
+// atoi returns the number that C's atoi reads with glibc: that of the leading digits, cut to 32 bits.
+func atoi(text string) int32 {
+	n, _ := strconv.ParseInt(leadingNumber.FindString(text), 10, 64) // beyond 64 bits, the nearest number
+	return int32(n)
+}
+
+// misread says how MPICH reads the condition if that differs from the text. Otherwise it returns "".
+func (c condition) misread() string {
+	if c.op == "=" || c.value == "pow2" || c.value == strconv.FormatInt(c.limit, 10) && c.limit >= 0 {
+		return ""
+	}
+	return fmt.Sprintf("MPICH reads the number %d: want digits alone, a number of 0 to %d", c.limit, math.MaxInt32)
+}
+
+// conditionOf lists the collectives of conditions that exist for some only. Nonblocking ones have those of the blocking
+// ones. For others, MPICH 4.0 to 5.0 aborts when it evaluates the condition (src/mpi/coll/src/csel.c).
+var conditionOf = map[string][]string{
+	"avg_msg_size": {"allreduce", "alltoall", "bcast", "reduce"},
+	"total_msg_size": {
+		"allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "bcast", "gather", "reduce", "reduce_scatter",
+		"reduce_scatter_block", "scatter",
+	},
+	"count":              {"allgather", "allgatherv", "allreduce", "bcast", "reduce", "reduce_scatter", "reduce_scatter_block"},
+	"is_block_regular":   {"reduce_scatter"},
+	"is_commutative":     {"allreduce", "reduce", "reduce_scatter", "reduce_scatter_block"},
+	"is_op_built_in":     {"allreduce", "reduce"},
+	"is_sendbuf_inplace": {"alltoall", "alltoallv", "alltoallw"},
 }
 
 // ranged reports whether MPICH expects another condition after this one, so that it must not be the last.
