@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"os/exec"
 	"strings"
 
@@ -62,7 +61,9 @@ is tuned or that the applications use, and with the same modules loaded.`,
 }
 
 func (o *buildOptions) run(cmd *cobra.Command) error {
+	compiled := o.announce("compiling ...")
 	built, err := csource.Build(cmd.Context(), o.program, *o.compiler, cmp.Or(*o.out, o.program.Name))
+	compiled()
 	if err != nil {
 		return withBuildCode(err)
 	}
@@ -70,20 +71,21 @@ func (o *buildOptions) run(cmd *cobra.Command) error {
 	return o.show(struct {
 		csource.Built
 		Loads mpi.Identity `json:"loads"`
-	}{built, loads}, func() { printBuilt(o.stdout, built, loads) })
+	}{built, loads}, func() { o.printBuilt(built, loads) })
 }
 
 // printBuilt prints the path of the compiled file and the MPI library that this file loads on this machine.
-func printBuilt(w io.Writer, b csource.Built, loads mpi.Identity) {
+func (a *app) printBuilt(b csource.Built, loads mpi.Identity) {
 	library := "no shared MPI library here: linked statically, or its folder is not in LD_LIBRARY_PATH"
 	if loads.Path != "" {
 		library = fmt.Sprintf("%s, %s", cmp.Or(loads.Version, "an MPI library of unknown release"), loads.Path)
 	}
-	header := ""
+	a.printWrapped(b.Path)
+	a.printWrapped(fmt.Sprintf("built by %s (%s) from source %.12s", b.Compiler, b.Version, b.Checksum))
+	a.printWrapped("loads " + library)
 	if b.Header != "" {
-		header = "header for own algorithms " + b.Header + "\n"
+		a.printWrapped("header for own algorithms " + b.Header)
 	}
-	fmt.Fprintf(w, "%s\nbuilt by %s (%s) from source %.12s\nloads %s\n%s", b.Path, b.Compiler, b.Version, b.Checksum, library, header)
 }
 
 // withBuildCode adds the exit code to an error of csource.Build. There is one code for a missing compiler or a

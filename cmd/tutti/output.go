@@ -40,7 +40,7 @@ const announceAfter = time.Second
 // announce prints a line to standard error if that is a terminal and the work takes longer than announceAfter. The
 // caller must call the result at the end of the work.
 func (a *app) announce(text string) (done func()) {
-	if f, ok := a.stderr.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+	if !onTerminal(a.stderr) {
 		return func() {}
 	}
 	var once sync.Mutex // orders the line before or after the end of the work
@@ -58,6 +58,24 @@ func (a *app) announce(text string) (done func()) {
 		ended = true
 		timer.Stop()
 	}
+}
+
+func onTerminal(w io.Writer) bool {
+	f, ok := ownFile(w).(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// fit breaks the lines of a text between words at terminalWidth columns if w is a terminal. Logs keep one line for each
+// message.
+func fit(w io.Writer, text string) string {
+	if !onTerminal(w) {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(report.Wrap(line, terminalWidth))
+	}
+	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // printTable prints a header and rows in the style that all tables of tutti have.
@@ -97,7 +115,7 @@ func printWarnings[T any](w io.Writer, warnings []T) {
 		if n := len(same[kind]) - 1; n > 0 {
 			more = fmt.Sprintf(" (and %d more like this)", n)
 		}
-		fmt.Fprintf(w, "warning: %s%s\n", same[kind][0], more)
+		fmt.Fprintln(w, fit(w, fmt.Sprintf("warning: %s%s", same[kind][0], more)))
 	}
 }
 

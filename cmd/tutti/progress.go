@@ -3,14 +3,12 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/progress"
-	"golang.org/x/term"
 
 	"tutti/activelearn"
 	"tutti/campaign"
@@ -52,11 +50,10 @@ func newProgress(out io.Writer, environ []string, c *assembly.Campaign) *progres
 		out: out, limits: c.Spec.Limits,
 		trackers: map[journal.Problem]*progress.Tracker{}, printed: map[journal.Problem]time.Time{}, last: map[journal.Problem]string{},
 	}
-	f, ok := ownFile(out).(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) || slices.Contains(environ, "TERM=dumb") {
+	if !onTerminal(out) || slices.Contains(environ, "TERM=dumb") {
 		return d
 	}
-	d.bars = newBars(f, len(c.Problems), !slices.ContainsFunc(environ, func(v string) bool { return strings.HasPrefix(v, "NO_COLOR=") }))
+	d.bars = newBars(ownFile(out), len(c.Problems), !slices.ContainsFunc(environ, func(v string) bool { return strings.HasPrefix(v, "NO_COLOR=") }))
 	go d.bars.Render()
 	return d
 }
@@ -83,7 +80,7 @@ func newBars(out io.Writer, problems int, colours bool) progress.Writer {
 	}
 	w.SetStyle(style)
 	w.SetPinnedMessages("Ctrl-C keeps the measurements. Used: share of the budget, or of the candidates",
-		fmt.Sprintf("%-17s %8s %8s %-9s %s", "problem", "slowdown", "mistakes", "state", "used"))
+		fmt.Sprintf("%-17s %8s %8s %-9s %s", "problem", "slowdown", "mistakes", "state", "used       [time; left at most]"))
 	return w
 }
 
@@ -145,7 +142,11 @@ func barMessage(e campaign.Event) string {
 	if v.Slowdown > 0 {
 		text += fmt.Sprintf(" %8.3f %6.0f %%", v.Slowdown, 100*v.Mistakes)
 	}
-	return strings.TrimRight(text+" "+stateOf(e), " ")
+	state := stateOf(e)
+	if e.Phase == campaign.PhaseStudy || e.Phase == campaign.PhaseCompare {
+		state = "fitting" // fits the column
+	}
+	return strings.TrimRight(text+" "+state, " ")
 }
 
 // line prints a text above the bars. If there are no bars, it prints the text as a line.
@@ -256,4 +257,4 @@ func (a *app) watchWaits(c *assembly.Campaign) {
 	c.Notice = a.waits.notice
 }
 
-func (a *app) printLine(line string) { fmt.Fprintln(a.stderr, line) }
+func (a *app) printLine(line string) { fmt.Fprintln(a.stderr, fit(a.stderr, line)) }

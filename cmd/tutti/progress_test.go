@@ -46,7 +46,7 @@ func TestBars(t *testing.T) {
 			t.Errorf("%d columns: %q", n, line)
 		}
 	}
-	for _, want := range []string{"problem           slowdown mistakes state     used\n", "openmpi reduce_sc    1.042      8 % 3 jobs", " 25 % ", "converged", "waiting for Slurm: nothing\n"} {
+	for _, want := range []string{"problem           slowdown mistakes state     used       [time; left at most]\n", "openmpi reduce_sc    1.042      8 % 3 jobs", " 25 % ", "converged", "waiting for Slurm: nothing\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}

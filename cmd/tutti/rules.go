@@ -98,21 +98,30 @@ type checkedFile struct {
 }
 
 func (a *app) printCheck(f checkedFile) {
-	fmt.Fprintf(a.stdout, "%s: %s\n%s.\n", f.File, f.Format, f.Effect)
+	fmt.Fprintf(a.stdout, "%s: %s\n", f.File, f.Format)
+	a.printWrapped(f.Effect + ".")
 	if f.Activation != "" {
-		fmt.Fprintln(a.stdout, wrap("To load it: "+f.Activation+".", 80))
+		a.printWrapped("To load it: " + f.Activation + ".")
 	}
 	a.printFindings(f)
 	var counts []string
 	for _, kind := range mpi.FindingKinds() {
 		if n := len(f.Of(kind)); n > 0 {
-			counts = append(counts, fmt.Sprintf("%d %s", n, kind))
+			counts = append(counts, countOf(n, kind))
 		}
 	}
 	if len(counts) == 0 {
 		counts = []string{"nothing found"}
 	}
 	fmt.Fprintf(a.stdout, "%s: %s\n", f.File, strings.Join(counts, ", "))
+}
+
+// countOf returns a number of findings of a kind, such as "2 notes".
+func countOf(n int, kind mpi.FindingKind) string {
+	if kind == mpi.FindingError || kind == mpi.FindingNote {
+		return plural(n, string(kind))
+	}
+	return fmt.Sprintf("%d %s", n, kind)
 }
 
 // printFindings prints the findings by line. Findings that differ in the line alone are on one line.
@@ -141,21 +150,8 @@ func (a *app) printFindings(f checkedFile) {
 		} else if n > 1 {
 			more = fmt.Sprintf(" (also at %s %s)", map[bool]string{true: "line", false: "lines"}[n == 2], strings.Join(at[1:], ", "))
 		}
-		fmt.Fprintf(a.stdout, "%s: %s: %s%s\n", place, x.Kind, x.Text, more)
+		fmt.Fprintln(a.stdout, fit(a.stdout, fmt.Sprintf("%s: %s: %s%s", place, x.Kind, x.Text, more)))
 	}
-}
-
-// wrap breaks a text into lines of at most `width` letters, at blanks.
-func wrap(text string, width int) string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && len(line)+1+len(word) > width {
-			lines, line = append(lines, line), ""
-		}
-		line = strings.TrimSpace(line + " " + word)
-	}
-	return strings.Join(append(lines, line), "\n")
 }
 
 // listedRules is the result of show without points.
