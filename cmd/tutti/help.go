@@ -52,7 +52,7 @@ func wrapDescription(text string) string {
 }
 
 // exampleWord matches a word of a command, with the flag or redirection before it.
-var exampleWord = regexp.MustCompile(`(?:(?:--?\S+|>) )?(?:'[^']*'|[^\s'])+`)
+var exampleWord = lazyregexp.New(`(?:(?:--?\S+|>) )?(?:'[^']*'|[^\s'])+`)
 
 // examples returns the examples of a command for its help. A command of more than terminalWidth columns continues on
 // the next line; it can be pasted into a shell.
@@ -63,7 +63,8 @@ func examples(commands ...string) string {
 			b.WriteString("\n")
 		}
 		at := 0
-		for k, word := range exampleWord.FindAllString(command, -1) {
+		for k, match := range exampleWord.FindAllStringSubmatch(command, -1) {
+			word := match[0]
 			switch {
 			case k == 0:
 				word = "  " + word
