@@ -40,7 +40,7 @@ func TestScriptFollowsPlan(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 8))
 	ways := []string{"any", "planned", "otherwise", "any", "planned", "otherwise", "planned", "otherwise"}
 	if !testutil.AllCases() {
-		ways = ways[:3]
+		ways = ways[1:3]
 	}
 	for i, wired := range ways {
 		t.Run(fmt.Sprint(i, wired), func(t *testing.T) {

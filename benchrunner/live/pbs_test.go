@@ -15,7 +15,7 @@ func TestSuitePBS(t *testing.T) {
 	testutil.SkipShort(t)
 	for _, fault := range []string{"", "history-off", "lost-answer", "drop", "no-json", "node-lost"} {
 		t.Run(fault, func(t *testing.T) {
-			if fault != "" && fault != "history-off" {
+			if fault != "history-off" {
 				testutil.NeedAllCases(t)
 			}
 			runnertest.Run(t, runnertest.Case{

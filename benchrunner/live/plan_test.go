@@ -176,7 +176,11 @@ func TestStartAllowance(t *testing.T) {
 // job may exceed its limits.
 func TestPlanRandom(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	for i := range 400 {
+	plans := 400
+	if testing.Short() {
+		plans = 40 // the race detector needs few cases
+	}
+	for i := range plans {
 		p := planner{
 			program: sized{most: 1 + rng.IntN(9)}, launchTime: 5 * time.Second, dir: "/check",
 			capacity: benchrunner.Capacity{Nodes: rng.IntN(5), Limit: time.Duration(rng.IntN(300)) * time.Second},

@@ -319,7 +319,7 @@ func TestBusy(t *testing.T) {
 	dir := t.TempDir()
 	campaigntest.Small(t, dir)
 	out := filepath.Join(dir, "out")
-	first, _ := process(t, dir, "tune", "-c", "small.yaml", "--set", "hpo.trials=100000")
+	first, _ := process(t, dir, "tune", "-c", "small.yaml", "--set", "hpo.trials=100000", "--set", "workers=1")
 	code := endWhen(t, first, os.Interrupt, func() bool {
 		if journalLines(t, out) < 3 {
 			return false

@@ -258,7 +258,7 @@ func TestLiveLearn(t *testing.T) {
 		t.Errorf("%d rules, %d mixes", len(table.Rules), len(table.Mixes))
 	}
 
-	jobs := cases(10, 50)
+	jobs := cases(4, 50)
 	env = append(os.Environ(), "LD_PRELOAD="+library, "TUTTI_SAMPLES="+folder, "TUTTI_TABLE="+tableIn(folder), "TUTTI_SEED=1", "TUTTI_EXPLORE_SHARE=1", "TUTTI_BUDGET=1e9")
 	var running sync.WaitGroup
 	for range jobs {

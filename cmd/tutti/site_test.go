@@ -67,6 +67,7 @@ func TestSiteRules(t *testing.T) {
 // TestSiteOfShell tunes MPICH in a shell that pins an algorithm. Users of this shell get it, so it must be named, and
 // other commands must refuse to measure without it.
 func TestSiteOfShell(t *testing.T) {
+	testutil.NeedAllCases(t)
 	t.Parallel()
 	dir := t.TempDir()
 	launcher := testutil.Must(exec.LookPath(testutil.MPICH.Launcher))(t) // it looks for its proxy in its own folder

@@ -155,7 +155,7 @@ func TestLiveFuzzWithin(t *testing.T) {
 // fuzzBelow runs the random calls above each MPI library. `exploring` holds further settings
 // with which libtutti explores. It may be empty.
 func fuzzBelow(t *testing.T, library csource.Program, exploring ...string) {
-	steps := 40
+	steps := 20
 	if testutil.AllCases() {
 		steps = 400
 	}

@@ -97,7 +97,10 @@ func TestLiveRuns(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
 	cat := installed(t, prog).cat
 	all := flat(t, cat)
-	for _, c := range coll.Collectives() {
+	for i, c := range coll.Collectives() {
+		if i%4 > 0 && !testutil.AllCases() {
+			continue
+		}
 		candidates := slices.DeleteFunc(slices.Clone(all), func(x coll.Candidate) bool { return x.Collective != c })
 		args := append([]string{"call", string(c), "4096"}, mpilibrarytest.Groups(t, Library, cat, candidates)...)
 		out := together(t, mpilibrarytest.Force(t, Library, cat, candidates[0]).Base, prog, args...)

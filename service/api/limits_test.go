@@ -82,7 +82,7 @@ func TestLogBounds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // all requests at one instant
 		var log bytes.Buffer
 		a := testutil.Must(api.New(newFake(), api.Options{Tokens: someTokens(t), Log: slog.New(slog.NewTextHandler(&log, nil))}))(t)
-		long := "/" + strings.Repeat("%01", 10_000)
+		long := "/" + strings.Repeat("%01", 1000)
 		for range 1000 {
 			a.ServeHTTP(recordAnswer(), testutil.Must(http.NewRequestWithContext(t.Context(), "GET", long, nil))(t))
 		}
