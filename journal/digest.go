@@ -10,8 +10,9 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
-	"os"
 	"path/filepath"
+
+	"tutti/internal/infile"
 )
 
 // Digest returns the hash of what a journal records, as 64 hexadecimal digits. It is the sum modulo 2^256 of the
@@ -29,7 +30,7 @@ func MeasurementDigest(dir string) (string, error) {
 // digest returns the hash of the lines for which the function counts returns true.
 func digest(dir string, counts func(line []byte) bool) (string, error) {
 	path := filepath.Join(dir, FileName)
-	f, err := os.Open(path)
+	f, err := infile.Open(path, infile.NoLimit)
 	if err != nil {
 		return "", missing(dir, err)
 	}

@@ -1,11 +1,14 @@
 package journal_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
+	"tutti/internal/infile"
 	"tutti/journal"
 )
 
@@ -54,5 +57,16 @@ func TestDigest(t *testing.T) {
 	}
 	if got := digest(stop("bcast", "budget", early), stop("reduce", "converged", early), stop("reduce", "converged", early)); got == first {
 		t.Errorf("a repeated record: the same digest")
+	}
+}
+
+// TestDigestOfPipe checks that a named pipe in the place of a journal is an error. Opening it would wait for a writer.
+func TestDigestOfPipe(t *testing.T) {
+	dir := t.TempDir()
+	if err := syscall.Mkfifo(filepath.Join(dir, journal.FileName), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := journal.Digest(dir); !errors.Is(err, infile.ErrKind) {
+		t.Errorf("error %v, want %v", err, infile.ErrKind)
 	}
 }
