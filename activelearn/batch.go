@@ -19,7 +19,8 @@ type scoredCandidate struct {
 	entry       int
 	launch      any
 	launched    bool      // the launch is planned
-	run         float64   // seconds of executions
+	run         float64   // expected seconds of executions, if errors of predictions have no tails
+	withTails   float64   // expected seconds of executions, with tails
 	variance    float64   // of the candidate's log10 time, given the picks that steps has
 	covariance  []float64 // between the candidate's time and the difference of each pair, given the picks that steps has
 	steps       []float64 // covariance with each of the first picks, divided by the pick's standard deviation
@@ -145,8 +146,9 @@ func (b *batchSelector) addCandidates(l *Ledger, over pointSample, launch func(c
 			if now := l.status[l.first[i]+k]; now == free || now == pending {
 				c := b.candidates[e]
 				s := scoredCandidate{candidate: c, entry: e, launch: launch(c), variance: b.posterior.Variance(e)}
-				// The price follows from the expected time, which is the mean of a log-normal variable.
-				s.run = b.prices.run(c.MsgBytes, math.Pow(10, b.means[e]+math.Ln10/2*min(s.variance, maxPriceVariance)))
+				median := math.Pow(10, b.means[e])
+				s.run = b.prices.run(c.MsgBytes, median*logNormalMean(s.variance))
+				s.withTails = b.prices.run(c.MsgBytes, median*logNormalMeanWithTails(s.variance))
 				if now == pending || over.selected[c] {
 					waiting = append(waiting, s)
 				} else {
@@ -227,7 +229,8 @@ func (b *batchSelector) scoredEntries() []int {
 }
 
 // selectBatch selects candidates one by one, each time the one with the highest ratio of acquisition value
-// to price. It stops after `want` candidates, or when the budget is used up. It always selects at least one.
+// to price. It stops after `want` candidates, or when the budget is used up. It always selects at least one. The budget
+// counts prices with tails: a batch that extrapolates far may cost a thousand times what its candidates are expected to.
 func (b *batchSelector) selectBatch(want int) []coll.Candidate {
 	var batch []coll.Candidate
 	for len(batch) < want {
@@ -235,11 +238,12 @@ func (b *batchSelector) selectBatch(want int) []coll.Candidate {
 		if s == nil {
 			break
 		}
-		if len(b.picks) > 0 && b.price(s) > b.budget {
+		cost := b.withLaunch(s, s.withTails)
+		if len(b.picks) > 0 && cost > b.budget {
 			b.overBudget = true
 			break
 		}
-		b.budget -= b.price(s)
+		b.budget -= cost
 		b.minRate = min(b.minRate, rate)
 		batch = append(batch, s.candidate)
 		b.pick(s)
@@ -270,13 +274,16 @@ func (b *batchSelector) best() (*scoredCandidate, float64) {
 	}
 }
 
-// price returns the machine time of measuring a candidate in this batch, in seconds. It includes the launch
-// of the program, unless an earlier pick of the batch already uses this launch.
-func (b *batchSelector) price(s *scoredCandidate) float64 {
+// price returns the expected machine time of measuring a candidate in this batch, in seconds.
+func (b *batchSelector) price(s *scoredCandidate) float64 { return b.withLaunch(s, s.run) }
+
+// withLaunch returns the machine time of a candidate whose executions take `run` seconds. It includes the launch of the
+// program, unless an earlier pick of the batch already uses this launch.
+func (b *batchSelector) withLaunch(s *scoredCandidate, run float64) float64 {
 	if s.launched {
-		return max(minPrice, s.run)
+		return max(minPrice, run)
 	}
-	return max(minPrice, s.run+b.prices.launch)
+	return max(minPrice, run+b.prices.launch)
 }
 
 // plan marks the candidates that the given launch can measure. Their price no longer includes a launch.

@@ -20,6 +20,7 @@ type prices struct {
 	power  float64   // 0 to 1
 	sizes  []float64 // log2 of bytes + 1, ascending
 	unit   []float64 // for each of sizes: machine time divided by (time of one execution)^power
+	last   float64   // median time of one execution at the last of sizes, seconds
 }
 
 // executions holds, for one measurement, the message size, the time of one execution and the machine time of all
@@ -65,14 +66,17 @@ func pricesOf(n int, campaigns []iter.Seq[coll.Measurement], launching map[coll.
 	slices.SortStableFunc(runs, func(r, s executions) int { return cmp.Compare(r.bytes, s.bytes) })
 	p.power = powerOf(runs)
 	for first := 0; first < len(runs); {
-		var units []float64
+		var units, times []float64
 		bytes := runs[first].bytes
 		for ; first < len(runs) && runs[first].bytes == bytes; first++ {
 			units = append(units, runs[first].seconds/math.Pow(runs[first].time, p.power))
+			times = append(times, runs[first].time)
 		}
 		slices.Sort(units)
+		slices.Sort(times)
 		p.sizes = append(p.sizes, math.Log2(float64(bytes)+1))
 		p.unit = append(p.unit, units[len(units)/2])
+		p.last = times[len(times)/2]
 	}
 	return p
 }
@@ -108,7 +112,9 @@ func powerOf(runs []executions) float64 {
 
 // run returns how many seconds of machine time measuring a candidate takes, without the launch. `t` is
 // the time of one execution in seconds. The result is t^power times a unit cost, which comes from the nearest
-// measured message size.
+// measured message size. For a message larger than all measured ones, the time of one execution is assumed to be at
+// least that of the largest one, scaled by the sizes: a few small messages say little about large ones, whose time is
+// proportional to their size (Hockney, Parallel Computing 20, 1994).
 func (p prices) run(bytes int64, t float64) float64 {
 	x, nearest := math.Log2(float64(bytes)+1), 0
 	for i, s := range p.sizes {
@@ -116,5 +122,19 @@ func (p prices) run(bytes int64, t float64) float64 {
 			nearest = i
 		}
 	}
+	if beyond := x - p.sizes[len(p.sizes)-1]; beyond > 0 {
+		t = max(t, p.last*math.Exp2(beyond))
+	}
 	return p.unit[nearest] * math.Pow(t, p.power)
+}
+
+// logNormalMean returns the mean of 10^x, where x is normal with mean 0 and the given variance: the expected ratio of a
+// time to its predicted median. The variance counts up to maxPriceVariance.
+func logNormalMean(variance float64) float64 {
+	return math.Exp(math.Ln10 * math.Ln10 / 2 * min(variance, maxPriceVariance))
+}
+
+// logNormalMeanWithTails is logNormalMean of the mixture that tailWeight and tailFactor describe.
+func logNormalMeanWithTails(variance float64) float64 {
+	return (1-tailWeight)*logNormalMean(variance) + tailWeight*logNormalMean(tailFactor*variance)
 }

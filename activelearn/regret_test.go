@@ -72,6 +72,36 @@ func TestPricesOfFixedTimeBenchmark(t *testing.T) {
 	}
 }
 
+// TestPricesBeyondMeasuredSizes checks that the price of a message larger than all measured ones grows with its size,
+// even if its predicted time does not.
+func TestPricesBeyondMeasuredSizes(t *testing.T) {
+	var ms []coll.Measurement
+	for _, bytes := range []int64{8, 1023} {
+		c := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: bytes}, Algorithm: coll.Algorithm{Name: "ring"}}
+		ms = append(ms, coll.Measurement{Candidate: c, Seconds: 1e-6, CostSeconds: 1e-3})
+	}
+	p := pricesOf(len(ms), []iter.Seq[coll.Measurement]{slices.Values(ms)}, nil)
+	for _, tc := range []struct {
+		bytes         int64
+		seconds, want float64
+	}{{1023, 1e-6, 1e-3}, {1<<20 - 1, 1e-6, 1.024}, {1<<20 - 1, 2e-3, 2}} {
+		if got := p.run(tc.bytes, tc.seconds); math.Abs(got-tc.want) > 1e-9*tc.want {
+			t.Errorf("%d bytes, predicted time %g s: price %g s, want %g", tc.bytes, tc.seconds, got, tc.want)
+		}
+	}
+}
+
+// TestLogNormalMean compares the mean with tails with its closed form, 0.9·e^(c·v) + 0.1·e^(c·16·v) with c = ln²10/2.
+func TestLogNormalMean(t *testing.T) {
+	for _, tc := range []struct{ variance, want float64 }{
+		{0, 1}, {0.01, 1.0770070}, {0.25, 4030.4949}, {100, 40287.488}, // 16 · 0.25 and 100 reach the limit of 4
+	} {
+		if got := logNormalMeanWithTails(tc.variance); math.Abs(got-tc.want) > 1e-6*tc.want {
+			t.Errorf("variance %g: mean %g, want %g", tc.variance, got, tc.want)
+		}
+	}
+}
+
 func TestLoss(t *testing.T) {
 	model := newLossModel(metrics.Allowed{})
 	if got := model.loss(0.1, 0); got != 0 {

@@ -15,6 +15,7 @@ import (
 	"tutti/coll"
 	"tutti/internal/testutil"
 	"tutti/journal"
+	"tutti/metrics"
 	"tutti/preprocess"
 	"tutti/surrogate/learner"
 )
@@ -26,7 +27,7 @@ func TestOutliersAreRemeasured(t *testing.T) {
 	s := spec("regret")
 	s.CriteriaFrom = activelearn.Predicted
 	disturbed := func() campaign.Problem {
-		return problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02, TailProbability: 0.05}})
+		return problem(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02, TailProbability: 0.1}})
 	}
 	log := &memory{}
 	res := mustRun(t, s, disturbed(), log)
@@ -75,10 +76,10 @@ func TestNoStopWithOutliers(t *testing.T) {
 	outlierRounds := 0
 	for seed := uint64(1); seed <= 8 && outlierRounds == 0; seed++ {
 		s.Seed = seed
-		p := problem(t, replay.Options{Seed: seed, Noise: replay.Noise{Sigma: 0.02, TailProbability: 0.05}})
+		p := problem(t, replay.Options{Seed: seed, Noise: replay.Noise{Sigma: 0.02, TailProbability: 0.2}})
 		log := &memory{}
 		res := mustRun(t, s, p, log)
-		outlierRounds += countOutlierRounds(t, log.records)
+		outlierRounds += countOutlierRounds(t, s.Criteria, log.records)
 		ms, repeated := res.Ledger.Measurements(), map[coll.Candidate]bool{}
 		for _, r := range res.Ledger.Replicates() {
 			repeated[r.First.Candidate] = true
@@ -99,14 +100,15 @@ func TestNoStopWithOutliers(t *testing.T) {
 
 // countOutlierRounds returns the number of rounds that measure outliers although the stopping criteria hold.
 // Such a round may measure only outliers and one replicate.
-func countOutlierRounds(t *testing.T, records []journal.Record) (n int) {
+func countOutlierRounds(t *testing.T, criteria activelearn.Criteria, records []journal.Record) (n int) {
 	t.Helper()
 	pending := 0
 	for _, r := range records {
 		switch {
 		case r.Evaluation != nil:
 			pending = 0
-			if r.Evaluation.PConverged >= activelearn.DefaultConfidence && r.Evaluation.Audits == 0 {
+			e := r.Evaluation
+			if e.PConverged >= activelearn.DefaultConfidence && criteria.Meets(metrics.Summary{Slowdown: e.Slowdown, Mistakes: e.Mistakes}) && e.Audits == 0 {
 				pending = r.Evaluation.Outliers
 			}
 		case r.Kind == journal.KindBatch && pending > 0:
@@ -140,7 +142,7 @@ func TestReplicates(t *testing.T) {
 // % of the machine time. A candidate whose second measurement failed is no replicate.
 func checkReplicates(t *testing.T, seed uint64) []preprocess.Replicate {
 	t.Helper()
-	opt := replay.Options{Seed: seed, Noise: replay.Noise{Sigma: 0.1}, FailureRate: 0.1, Launch: benchrunner.LaunchCost{Model: benchrunner.LaunchNative, Seconds: 0.01}}
+	opt := replay.Options{Seed: seed, Noise: replay.Noise{Sigma: 0.1}, FailureRate: 0.1, Launch: benchrunner.LaunchCost{Model: benchrunner.LaunchNative, Seconds: 0.001}}
 	s := spec("regret")
 	s.CriteriaFrom, s.Launch = activelearn.Predicted, benchrunner.LaunchNative
 	log, p := &memory{}, problem(t, opt)

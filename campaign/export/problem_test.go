@@ -132,7 +132,7 @@ func TestScoresOfMeasurements(t *testing.T) {
 // TestScoreOfDefault checks that the predicted score of the library's default includes all points and is
 // close to the score computed from the recorded times.
 func TestScoreOfDefault(t *testing.T) {
-	f := factsOf(t, madeFirst(t, removeTruth, "method=regret", "model.kind=gp", "stop.criteria_from=predicted"))
+	f := factsOf(t, madeFirst(t, removeTruth, "method=regret", "model.kind=gp", "stop.criteria_from=predicted", "seed=4"))
 	if s := f.Scores; len(s) != 2 || s[0].Source != "predicted" || s[1].Source != "predicted" || s[1].Points != 63 || math.Abs(s[1].Slowdown-1.3) > 0.05 {
 		t.Errorf("scores %+v, want a default of 1.3 at 63 points", s)
 	}
