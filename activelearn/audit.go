@@ -17,9 +17,10 @@ import (
 // algorithms that may be significantly faster. There is one audit for each message size, because predictions at
 // points of one size tend to be wrong together.
 type audit struct {
-	point  coll.Point
-	choice coll.Algorithm
-	rivals []coll.Algorithm
+	point        coll.Point
+	choice       coll.Algorithm
+	rivals       []coll.Algorithm
+	extrapolated bool // nothing as large has been measured
 }
 
 // planAudits returns an audit for each message size that still needs one. A size in `audited` needs none: its last
@@ -31,10 +32,18 @@ type audit struct {
 // Techniques 1977, section 5.5). The first size uses a random number between 0 and 1, and each further size
 // adds the golden ratio to it, modulo 1. The audited points of different sizes thus lie in different parts of
 // the grid.
+//
+// Predictions for messages that are larger than all measured ones are extrapolated, and may be wrong by orders of
+// magnitude. So the largest size needs an audit until something of this size is measured, even if no rival seems
+// faster. The algorithm with the second lowest time is its rival then.
 func planAudits(l *Ledger, seed uint64, round int, f *forecast, audited []int64) (out []audit) {
 	bySize, rates := map[int64][]audit{}, map[int64][]float64{}
+	extrapolated, beyond := f.beyond(l)
 	for i, p := range f.points {
 		a := f.audit(i)
+		if a.extrapolated = beyond && p.MsgBytes == extrapolated; a.extrapolated && len(a.rivals) == 0 {
+			a.rivals = f.second(i)
+		}
 		seconds := 0.0
 		for _, c := range a.candidates() {
 			if l.IsFree(c) {
@@ -56,14 +65,47 @@ func planAudits(l *Ledger, seed uint64, round int, f *forecast, audited []int64)
 	return out
 }
 
+// beyond returns the largest message size with a weight, and whether it is larger than all measured ones.
+func (f *forecast) beyond(l *Ledger) (bytes int64, beyond bool) {
+	bytes = -1
+	for i, p := range f.points {
+		if f.metrics.Weight(i) > 0 {
+			bytes = max(bytes, p.MsgBytes)
+		}
+	}
+	for m := range l.All() {
+		if m.MsgBytes >= bytes {
+			return bytes, false
+		}
+	}
+	return bytes, true
+}
+
+// second returns the algorithm with the lowest mean of the drawn times at the i-th point, apart from the choice. It
+// returns none if there is no other.
+func (f *forecast) second(i int) []coll.Algorithm {
+	best := -1
+	for k, sum := range f.logs[i] {
+		if k != f.own[i] && (best < 0 || sum < f.logs[i][best]) {
+			best = k
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	return []coll.Algorithm{f.open[i][best]}
+}
+
 // affordable returns the cheapest of the audits, in the order of their message sizes, which together cost at most the
 // share auditShare of the machine time so far. An audit that costs more does not hold up the stop: what it may find at
-// its point is bounded by the guard.
+// its point is bounded by the guard. Only an audit of an extrapolated size is kept at any price.
 func (r *StopRule) affordable(audits []audit, f *forecast) []audit {
 	prices := pricesOf(r.ledger.CandidatesMeasured(), []iter.Seq[coll.Measurement]{r.ledger.All()}, r.opt.Launching)
 	cost := make(map[int64]float64, len(audits)) // by message size
 	for _, a := range audits {
-		cost[a.point.MsgBytes] = r.auditCost(a, f, prices)
+		if !a.extrapolated {
+			cost[a.point.MsgBytes] = r.auditCost(a, f, prices)
+		}
 	}
 	byCost := slices.SortedStableFunc(slices.Values(audits), func(a, b audit) int {
 		return cmp.Compare(cost[a.point.MsgBytes], cost[b.point.MsgBytes])
