@@ -2,7 +2,6 @@ package activelearn
 
 import (
 	"cmp"
-	"iter"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -38,10 +37,10 @@ type audit struct {
 // faster. The algorithm with the second lowest time is its rival then.
 func planAudits(l *Ledger, seed uint64, round int, f *forecast, audited []int64) (out []audit) {
 	bySize, rates := map[int64][]audit{}, map[int64][]float64{}
-	extrapolated, beyond := f.beyond(l)
+	extrapolated := f.extrapolated()
 	for i, p := range f.points {
 		a := f.audit(i)
-		if a.extrapolated = beyond && p.MsgBytes == extrapolated; a.extrapolated && len(a.rivals) == 0 {
+		if a.extrapolated = p.MsgBytes == extrapolated; a.extrapolated && len(a.rivals) == 0 {
 			a.rivals = f.second(i)
 		}
 		seconds := 0.0
@@ -65,20 +64,18 @@ func planAudits(l *Ledger, seed uint64, round int, f *forecast, audited []int64)
 	return out
 }
 
-// beyond returns the largest message size with a weight, and whether it is larger than all measured ones.
-func (f *forecast) beyond(l *Ledger) (bytes int64, beyond bool) {
-	bytes = -1
+// extrapolated returns the largest message size with a weight if it is larger than all measured ones, otherwise -1.
+func (f *forecast) extrapolated() int64 {
+	bytes := int64(-1)
 	for i, p := range f.points {
 		if f.metrics.Weight(i) > 0 {
 			bytes = max(bytes, p.MsgBytes)
 		}
 	}
-	for m := range l.All() {
-		if m.MsgBytes >= bytes {
-			return bytes, false
-		}
+	if bytes <= f.largest {
+		return -1
 	}
-	return bytes, true
+	return bytes
 }
 
 // second returns the algorithm with the lowest mean of the drawn times at the i-th point, apart from the choice. It
@@ -100,7 +97,7 @@ func (f *forecast) second(i int) []coll.Algorithm {
 // share auditShare of the machine time so far. An audit that costs more does not hold up the stop: what it may find at
 // its point is bounded by the guard. Only an audit of an extrapolated size is kept at any price.
 func (r *StopRule) affordable(audits []audit, f *forecast) []audit {
-	prices := pricesOf(r.ledger.CandidatesMeasured(), []iter.Seq[coll.Measurement]{r.ledger.All()}, r.opt.Launching)
+	prices := r.ledger.prices(r.models.Data().Earlier, r.opt.Launching)
 	cost := make(map[int64]float64, len(audits)) // by message size
 	for _, a := range audits {
 		if !a.extrapolated {

@@ -8,6 +8,7 @@ import (
 	"tutti/coll"
 	"tutti/internal/testutil"
 	"tutti/metrics"
+	"tutti/surrogate/learner"
 )
 
 // auditing returns a stopping rule that has planned one audit at each of three message sizes. The chosen
@@ -21,7 +22,7 @@ func auditing(t *testing.T) *StopRule {
 	algorithms := []coll.Algorithm{{Name: "ring"}, {Name: "tree"}, {Name: "wide"}}
 	space := coll.NewSpace(points, algorithms, func(coll.Candidate) error { return nil })
 	r := NewStopRule(RuleOptions{Source: Predicted, Criteria: Criteria{Slowdown: 1.03, Mistakes: 0.05}}, NewLedger(space), nil)
-	f := &forecast{draws: 1}
+	f := &forecast{draws: 1, largest: 512}
 	for _, p := range space.Points() {
 		f.points, f.open, f.own = append(f.points, p), append(f.open, space.Algorithms()), append(f.own, 0)
 		f.logs, f.rivals = append(f.logs, []float64{-3, -3, -1}), append(f.rivals, []bool{false, true, false})
@@ -79,23 +80,18 @@ func TestAuditBeyondMeasuredSizes(t *testing.T) {
 	}
 	algorithms := []coll.Algorithm{{Name: "ring"}, {Name: "tree"}, {Name: "wide"}}
 	space := coll.NewSpace(points, algorithms, func(coll.Candidate) error { return nil })
-	r := NewStopRule(RuleOptions{Source: Predicted, Criteria: Criteria{Slowdown: 1.03, Mistakes: 0.05}}, NewLedger(space), nil)
-	measure := func(bytes int64) {
-		c := coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 2, PPN: 1, MsgBytes: bytes}, Algorithm: algorithms[1]}
-		testutil.NoError(t, r.ledger.Pend(c))
-		testutil.NoError(t, r.ledger.Record(coll.Trial{Measurement: coll.Measurement{Candidate: c, Seconds: 1, CostSeconds: 1}, State: coll.TrialDone}))
-	}
-	f := &forecast{draws: 1}
+	l := NewLedger(space)
+	r := NewStopRule(RuleOptions{Source: Predicted, Criteria: Criteria{Slowdown: 1.03, Mistakes: 0.05}}, l, NewModels(l, nil, learner.Options{}))
+	f := &forecast{draws: 1, largest: 64}
 	for _, p := range space.Points() {
 		f.points, f.open, f.own = append(f.points, p), append(f.open, space.Algorithms()), append(f.own, 0)
 		f.logs, f.rivals = append(f.logs, []float64{-3, -1, -2}), append(f.rivals, make([]bool, 3))
 	}
-	measure(8)
 	got := r.affordable(planAudits(r.ledger, 0, 1, f, nil), f)
 	if len(got) != 1 || got[0].point != points[2] || !slices.Equal(got[0].rivals, algorithms[2:]) {
 		t.Fatalf("audits %v, want one of 512 bytes with the rival wide", got)
 	}
-	measure(512)
+	f.largest = 512
 	if got := planAudits(r.ledger, 0, 1, f, nil); len(got) != 0 {
 		t.Errorf("audits %v after a measurement of the largest size", got)
 	}

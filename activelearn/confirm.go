@@ -2,7 +2,6 @@ package activelearn
 
 import (
 	"cmp"
-	"iter"
 	"math"
 	"slices"
 
@@ -168,11 +167,7 @@ func (p pairPrices) of(c coll.Candidate) float64 {
 // pricesFor returns the prices of candidates at the points of the rows. Without a posterior, the time of an execution
 // is the geometric mean of the measured times of its message size, or of all sizes.
 func (a Alternatives) pricesFor(rows []selection.Row, opt PairOptions) pairPrices {
-	n, campaigns := a.ledger.CandidatesMeasured(), []iter.Seq[coll.Measurement]{}
-	for _, ms := range opt.Earlier {
-		n, campaigns = n+len(ms), append(campaigns, slices.Values(ms))
-	}
-	out := pairPrices{prices: pricesOf(n, append(campaigns, a.ledger.All()), opt.Launching)}
+	out := pairPrices{prices: a.ledger.prices(opt.Earlier, opt.Launching)}
 	if p := a.models.Posterior(); p != nil {
 		points, at := make([]coll.Point, len(rows)), make(map[coll.Point]int, len(rows))
 		for i, r := range rows {

@@ -110,7 +110,25 @@ func (r *Evaluator) forecast(e Evaluation) (*forecast, error) {
 	}
 	c := now.alternatives.predictable(now.posterior, points, choose)
 	q := learner.DrawQuery{Scores: e.Scores, Rand: rand.New(rand.NewPCG(r.opt.Seed^drawStream, uint64(e.Round)))}
-	return c.forecast(now.posterior, q, times, r.weigh(c.points), r.opt.Criteria)
+	f, err := c.forecast(now.posterior, q, times, r.weigh(c.points), r.opt.Criteria)
+	if err != nil {
+		return nil, err
+	}
+	f.largest = r.largest()
+	return f, nil
+}
+
+// largest returns the largest message size that was measured, by this campaign or an earlier one.
+func (r *Evaluator) largest() (bytes int64) {
+	for m := range r.ledger.All() {
+		bytes = max(bytes, m.MsgBytes)
+	}
+	for _, ms := range r.models.Data().Earlier {
+		for _, m := range ms {
+			bytes = max(bytes, m.MsgBytes)
+		}
+	}
+	return bytes
 }
 
 // EvaluateFiles predicts how good a selection of the given rows is over the space. The rows are in the order of the

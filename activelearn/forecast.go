@@ -40,6 +40,7 @@ type forecast struct {
 	meets    func(metrics.Summary) bool
 	required float64 // probability with which draws must meet the criteria
 	rng      *rand.Rand
+	largest  int64 // largest message size that was measured, by this campaign or an earlier one
 
 	draws              int
 	criteriaMet        int               // draws that meet the criteria

@@ -30,14 +30,14 @@ type executions struct {
 	time, seconds float64 // of one execution, of all
 }
 
-// prices estimates prices from the measurements of the ledger and of earlier campaigns. Earlier campaigns
-// are used only for message sizes that this campaign has not measured yet.
-func (r *regret) prices(l *Ledger) prices {
+// prices estimates prices from the measurements of the ledger and of earlier campaigns. `launching` is described at
+// pricesOf.
+func (l *Ledger) prices(earlier [][]coll.Measurement, launching map[coll.Candidate]bool) prices {
 	n, campaigns := l.CandidatesMeasured(), []iter.Seq[coll.Measurement]{}
-	for _, ms := range r.opt.Earlier {
+	for _, ms := range earlier {
 		n, campaigns = n+len(ms), append(campaigns, slices.Values(ms))
 	}
-	return pricesOf(n, append(campaigns, l.All()), r.launching)
+	return pricesOf(n, append(campaigns, l.All()), launching)
 }
 
 // pricesOf estimates prices from the n measurements of several campaigns. `launching` holds the

@@ -65,7 +65,7 @@ func (r *regret) ask(s State) (batch []coll.Candidate, err error) {
 	if r.posterior, err = s.posterior(r.opt.Earlier); err != nil {
 		return nil, err
 	}
-	over, at := r.samplePoints(s), r.prices(s.Ledger)
+	over, at := r.samplePoints(s), s.Ledger.prices(r.opt.Earlier, r.launching)
 	for _, want := range r.stages(s.Want) {
 		if len(batch) >= s.Want {
 			break

@@ -234,7 +234,7 @@ func TestRegretCountsPendingAsMeasured(t *testing.T) {
 		r.start(l)
 		s := State{Round: 2, Want: 1, Ledger: l}
 		r.posterior = testutil.Must(s.posterior(nil))(t)
-		return testutil.Must(r.newSelector(s, r.samplePoints(s), r.prices(s.Ledger)))(t)
+		return testutil.Must(r.newSelector(s, r.samplePoints(s), s.Ledger.prices(r.opt.Earlier, r.launching)))(t)
 	}
 	picked := laid()
 	first, _ := picked.best()

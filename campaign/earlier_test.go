@@ -31,7 +31,7 @@ func changedMachine(t *testing.T, seed uint64, factor func(coll.Candidate) float
 // changed, it must cost little more than its audits (comparisons before a stop). If an algorithm or the
 // network became slower, the report must say so.
 func TestEarlierCampaign(t *testing.T) {
-	run := func(seed uint64, factor func(coll.Candidate) float64, earlier []coll.Measurement) (campaign.Result, report.ProblemFacts) {
+	run := func(seed uint64, batch int, factor func(coll.Candidate) float64, earlier []coll.Measurement) (campaign.Result, report.ProblemFacts) {
 		t.Helper()
 		p := changedMachine(t, seed, factor)
 		if earlier != nil {
@@ -39,20 +39,22 @@ func TestEarlierCampaign(t *testing.T) {
 		}
 		s := spec("regret")
 		s.HPO, s.CriteriaFrom, s.Seed = 0, campaign.SourceFor("regret"), seed
+		s.Batch.Candidates = batch
 		res := mustRun(t, s, p, nil)
 		f := facts(t, s, p, res)
 		t.Logf("stop %s, %.3g s, slowdown %.4f, mistakes %.3f", res.Stop, f.MachineSeconds, f.Scores[0].Slowdown, f.Scores[0].Mistakes)
 		return res, f
 	}
 	unchanged := func(coll.Candidate) float64 { return 1 }
-	first, firstFacts := run(1, unchanged, nil)
+	first, firstFacts := run(1, 8, unchanged, nil)
 	for _, tc := range []struct {
 		name   string
+		batch  int
 		factor func(coll.Candidate) float64
 		most   float64 // maximum machine time relative to the first campaign
 		found  func(report.ComparedFacts) bool
 	}{
-		{"nothing changed", unchanged, 0.4, func(c report.ComparedFacts) bool {
+		{"nothing changed", 8, unchanged, 0.4, func(c report.ComparedFacts) bool {
 			for _, g := range append(c.Algorithms, c.Sizes...) {
 				if g.Changed {
 					return false
@@ -60,7 +62,7 @@ func TestEarlierCampaign(t *testing.T) {
 			}
 			return true
 		}},
-		{"one algorithm is twice as slow", func(c coll.Candidate) float64 {
+		{"one algorithm is twice as slow", 12, func(c coll.Candidate) float64 {
 			if c.Algorithm.Name == "halving" {
 				return 2
 			}
@@ -73,7 +75,7 @@ func TestEarlierCampaign(t *testing.T) {
 			}
 			return true
 		}},
-		{"the network is slower for large messages", func(c coll.Candidate) float64 {
+		{"the network is slower for large messages", 8, func(c coll.Candidate) float64 {
 			if c.MsgBytes >= 32768 {
 				return 1.5
 			}
@@ -92,7 +94,7 @@ func TestEarlierCampaign(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			_, f := run(2, tc.factor, first.Ledger.Measurements())
+			_, f := run(2, tc.batch, tc.factor, first.Ledger.Measurements())
 			if f.MachineSeconds > tc.most*firstFacts.MachineSeconds {
 				t.Errorf("%.3g s after %.3g s", f.MachineSeconds, firstFacts.MachineSeconds)
 			}

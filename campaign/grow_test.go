@@ -138,7 +138,7 @@ func betweenSizes(t testing.TB, opt replay.Options) campaign.Problem {
 // TestSizesJoin checks that a campaign adds message sizes between two sizes of the grid where the selection
 // changes, and only there. The final selection must then have rules for them.
 func TestSizesJoin(t *testing.T) {
-	p, s := betweenSizes(t, replay.Options{Seed: 1, Noise: replay.Noise{Sigma: 0.02}}), searchSpec()
+	p, s := betweenSizes(t, replay.Options{Seed: 3, Noise: replay.Noise{Sigma: 0.02}}), searchSpec()
 	res := mustRun(t, s, p, nil)
 	c := conclude(t, s, p, res)
 	joined, same := 0, 0
