@@ -80,11 +80,9 @@ func (a *app) printBuilt(b csource.Built, loads mpi.Identity) {
 	if loads.Path != "" {
 		library = fmt.Sprintf("%s, %s", cmp.Or(loads.Version, "an MPI library of unknown release"), loads.Path)
 	}
-	a.printWrapped(b.Path)
-	a.printWrapped(fmt.Sprintf("built by %s (%s) from source %.12s", b.Compiler, b.Version, b.Checksum))
-	a.printWrapped("loads " + library)
+	fmt.Fprintf(a.stdout, "%s\nbuilt by %s (%s) from source %.12s\nloads %s\n", b.Path, b.Compiler, b.Version, b.Checksum, library)
 	if b.Header != "" {
-		a.printWrapped("header for own algorithms " + b.Header)
+		fmt.Fprintln(a.stdout, "header for own algorithms", b.Header)
 	}
 }
 
