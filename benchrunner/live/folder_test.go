@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -113,6 +114,23 @@ func TestReadLaunch(t *testing.T) {
 		if s := (&folder{dir: dir}).launch(".", limit); s.Ended || !s.begun || s.Wall != want {
 			t.Errorf("cut off: %+v, want %v", s, want)
 		}
+	}
+}
+
+// TestFolderWithPipes checks that what a benchmark puts in the place of a launch's files is not read: reading a named pipe
+// might never end.
+func TestFolderWithPipes(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"end", "begin", "stdout", "stdout.last", planFile} {
+		testutil.NoError(t, syscall.Mkfifo(filepath.Join(dir, name), 0o666))
+	}
+	testutil.NoError(t, os.Mkdir(filepath.Join(dir, "stderr"), 0o777))
+	f := &folder{dir: dir}
+	if s := f.launch(".", time.Second); s.Ended || len(s.Stdout)+len(s.Stderr) > 0 || f.err != nil {
+		t.Errorf("%+v, %v: want a launch without results", s, f.err)
+	}
+	if got := f.plan(); got != nil {
+		t.Errorf("plan %v of a named pipe", got)
 	}
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/infile"
 )
 
 // folder reads the files of a job. A missing file counts as empty. After any other error, the contents are not
@@ -74,8 +75,8 @@ const (
 func (f *folder) text(name string) []byte { return f.limitedText(name, maxText) }
 
 func (f *folder) limitedText(name string, most int64) []byte {
-	file, err := os.Open(filepath.Join(f.dir, name))
-	if f.missing(err) {
+	file, err := infile.Open(filepath.Join(f.dir, name), infile.NoLimit)
+	if errors.Is(err, infile.ErrKind) || f.missing(err) { // a benchmark can put a named pipe or a folder there
 		return nil
 	}
 	defer file.Close()

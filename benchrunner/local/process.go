@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"tutti/benchrunner"
+	"tutti/internal/infile"
 )
 
 // termGrace is how long processes may continue after the signal TERM. Launchers need this time to end their
@@ -181,7 +182,7 @@ func (p process) end(ctx context.Context) error {
 // readFile returns the content of a file, and whether the file exists. Errors match benchrunner.ErrUnavailable,
 // because a later attempt may succeed.
 func readFile(path string) (text []byte, found bool, err error) {
-	text, err = os.ReadFile(path)
+	text, err = infile.Read(path, infile.NoLimit)
 	return text, err == nil, unknown(err)
 }
 

@@ -67,7 +67,7 @@ func sumOf(dir string, names []string) (string, error) {
 	}
 	all := sha256.New()
 	for _, name := range names {
-		text, err := os.ReadFile(filepath.Join(dir, name))
+		text, err := infile.Read(filepath.Join(dir, name), maxStored)
 		if err != nil {
 			return "", err
 		}

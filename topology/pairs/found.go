@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"tutti/benchrunner"
+	"tutti/internal/infile"
 	"tutti/topology"
 	"tutti/topology/discover"
 )
@@ -80,7 +81,7 @@ func (f *Found) read(dir string) error {
 	}
 	slices.Sort(files)
 	for _, file := range files {
-		text, err := os.ReadFile(filepath.Join(dir, file))
+		text, err := infile.Read(filepath.Join(dir, file), infile.NoLimit)
 		if err != nil {
 			return err
 		}
