@@ -72,7 +72,7 @@ func (f *forecast) extrapolated() int64 {
 			bytes = max(bytes, p.MsgBytes)
 		}
 	}
-	if bytes <= f.largest {
+	if bytes <= f.largestMeasured {
 		return -1
 	}
 	return bytes

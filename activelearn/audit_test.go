@@ -22,7 +22,7 @@ func auditing(t *testing.T) *StopRule {
 	algorithms := []coll.Algorithm{{Name: "ring"}, {Name: "tree"}, {Name: "wide"}}
 	space := coll.NewSpace(points, algorithms, func(coll.Candidate) error { return nil })
 	r := NewStopRule(RuleOptions{Source: Predicted, Criteria: Criteria{Slowdown: 1.03, Mistakes: 0.05}}, NewLedger(space), nil)
-	f := &forecast{draws: 1, largest: 512}
+	f := &forecast{draws: 1, largestMeasured: 512}
 	for _, p := range space.Points() {
 		f.points, f.open, f.own = append(f.points, p), append(f.open, space.Algorithms()), append(f.own, 0)
 		f.logs, f.rivals = append(f.logs, []float64{-3, -3, -1}), append(f.rivals, []bool{false, true, false})
@@ -82,7 +82,7 @@ func TestAuditBeyondMeasuredSizes(t *testing.T) {
 	space := coll.NewSpace(points, algorithms, func(coll.Candidate) error { return nil })
 	l := NewLedger(space)
 	r := NewStopRule(RuleOptions{Source: Predicted, Criteria: Criteria{Slowdown: 1.03, Mistakes: 0.05}}, l, NewModels(l, nil, learner.Options{}))
-	f := &forecast{draws: 1, largest: 64}
+	f := &forecast{draws: 1, largestMeasured: 64}
 	for _, p := range space.Points() {
 		f.points, f.open, f.own = append(f.points, p), append(f.open, space.Algorithms()), append(f.own, 0)
 		f.logs, f.rivals = append(f.logs, []float64{-3, -1, -2}), append(f.rivals, make([]bool, 3))
@@ -91,7 +91,7 @@ func TestAuditBeyondMeasuredSizes(t *testing.T) {
 	if len(got) != 1 || got[0].point != points[2] || !slices.Equal(got[0].rivals, algorithms[2:]) {
 		t.Fatalf("audits %v, want one of 512 bytes with the rival wide", got)
 	}
-	f.largest = 512
+	f.largestMeasured = 512
 	if got := planAudits(r.ledger, 0, 1, f, nil); len(got) != 0 {
 		t.Errorf("audits %v after a measurement of the largest size", got)
 	}

@@ -19,8 +19,8 @@ type scoredCandidate struct {
 	entry       int
 	launch      any
 	launched    bool      // the launch is planned
-	run         float64   // expected seconds of executions, if errors of predictions have no tails
-	withTails   float64   // expected seconds of executions, with tails
+	run         float64   // expected seconds of executions, if errors of predictions are normal
+	tailedRun   float64   // expected seconds of executions, if errors of predictions have tails; see withTails
 	variance    float64   // of the candidate's log10 time, given the picks that steps has
 	covariance  []float64 // between the candidate's time and the difference of each pair, given the picks that steps has
 	steps       []float64 // covariance with each of the first picks, divided by the pick's standard deviation
@@ -148,7 +148,7 @@ func (b *batchSelector) addCandidates(l *Ledger, over pointSample, launch func(c
 				s := scoredCandidate{candidate: c, entry: e, launch: launch(c), variance: b.posterior.Variance(e)}
 				median := math.Pow(10, b.means[e])
 				s.run = b.prices.run(c.MsgBytes, median*logNormalMean(s.variance))
-				s.withTails = b.prices.run(c.MsgBytes, median*logNormalMeanWithTails(s.variance))
+				s.tailedRun = b.prices.run(c.MsgBytes, median*logNormalMeanWithTails(s.variance))
 				if now == pending || over.selected[c] {
 					waiting = append(waiting, s)
 				} else {
@@ -175,11 +175,10 @@ func (b *batchSelector) reduce(rng *rand.Rand) {
 		loss[p.best] += p.loss
 		loss[p.other] += p.loss
 	}
-	price := func(s *scoredCandidate) float64 { return max(minPrice, s.run+b.prices.launch) }
 	key := make([]float64, len(b.entries))
 	for i := range b.scored {
 		s := &b.scored[i]
-		key[s.entry] = loss[s.entry] / price(s)
+		key[s.entry] = loss[s.entry] / b.price(s)
 	}
 	greatest := func(s, t scoredCandidate) int {
 		return cmp.Or(cmp.Compare(key[t.entry], key[s.entry]), cmp.Compare(s.entry, t.entry))
@@ -188,7 +187,7 @@ func (b *batchSelector) reduce(rng *rand.Rand) {
 	others := b.scored[maxScored/2:]
 	for i := range others {
 		s := &others[i]
-		key[s.entry] = math.Log(rng.Float64()) * price(s) / max(s.variance, b.noise)
+		key[s.entry] = math.Log(rng.Float64()) * b.price(s) / max(s.variance, b.noise)
 	}
 	slices.SortFunc(others, greatest)
 	b.scored = b.scored[:maxScored]
@@ -230,7 +229,7 @@ func (b *batchSelector) scoredEntries() []int {
 
 // selectBatch selects candidates one by one, each time the one with the highest ratio of acquisition value
 // to price. It stops after `want` candidates, or when the budget is used up. It always selects at least one. The budget
-// counts prices with tails: a batch that extrapolates far may cost a thousand times what its candidates are expected to.
+// counts errors of predictions with tails, because a batch far from all measurements may cost a thousand times its price.
 func (b *batchSelector) selectBatch(want int) []coll.Candidate {
 	var batch []coll.Candidate
 	for len(batch) < want {
@@ -238,7 +237,7 @@ func (b *batchSelector) selectBatch(want int) []coll.Candidate {
 		if s == nil {
 			break
 		}
-		cost := b.withLaunch(s, s.withTails)
+		cost := b.withLaunch(s, s.tailedRun)
 		if len(b.picks) > 0 && cost > b.budget {
 			b.overBudget = true
 			break

@@ -38,7 +38,7 @@ const (
 	maxScored = 400
 	// maxPriceVariance limits the variance of log10 of a candidate's time when its price is computed. The
 	// expected time is the median multiplied by a factor that grows with this variance. The limit keeps the
-	// factor at most e^(2.3²·4/2) = 40,000, which is the ratio of the slowest to the fastest time of most spaces.
+	// factor at most e^(2.3²·4/2) = 40,000.
 	maxPriceVariance = 4
 	// minVarianceReduction is the smallest relative decrease of a variance by a measurement. Smaller ones count as zero.
 	minVarianceReduction = 1e-3

@@ -114,12 +114,12 @@ func (r *Evaluator) forecast(e Evaluation) (*forecast, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.largest = r.largest()
+	f.largestMeasured = r.largestMeasured()
 	return f, nil
 }
 
-// largest returns the largest message size that was measured, by this campaign or an earlier one.
-func (r *Evaluator) largest() (bytes int64) {
+// largestMeasured returns the largest message size that was measured, by this campaign or an earlier one.
+func (r *Evaluator) largestMeasured() (bytes int64) {
 	for m := range r.ledger.All() {
 		bytes = max(bytes, m.MsgBytes)
 	}

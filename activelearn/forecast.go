@@ -35,12 +35,12 @@ func (a Alternatives) predictable(p *learner.Posterior, points []coll.Point, cho
 // forecast evaluates choices by joint random draws of the times of all algorithms from the posterior.
 type forecast struct {
 	choices
-	metrics  metrics.Options // with the weights of the points
-	noise    []float64       // standard deviation of a measured time at each point, without the shift common to its job
-	meets    func(metrics.Summary) bool
-	required float64 // probability with which draws must meet the criteria
-	rng      *rand.Rand
-	largest  int64 // largest message size that was measured, by this campaign or an earlier one
+	metrics         metrics.Options // with the weights of the points
+	noise           []float64       // standard deviation of a measured time at each point, without the shift common to its job
+	meets           func(metrics.Summary) bool
+	required        float64 // probability with which draws must meet the criteria
+	rng             *rand.Rand
+	largestMeasured int64 // largest message size that was measured, by this campaign or an earlier one
 
 	draws              int
 	criteriaMet        int               // draws that meet the criteria

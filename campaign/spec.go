@@ -220,8 +220,8 @@ func (s Spec) forProblem(p Problem) Spec {
 	return s
 }
 
-// learningLimits returns the limits of learning, which leave the budget of confirmation. A limit of
-// wall time stays above 0, which means no limit.
+// learningLimits returns the limits of learning, which leave the budget of confirmation. A limit of wall time never becomes
+// 0, because 0 means no limit.
 func (s Spec) learningLimits() activelearn.Limits {
 	out := s.Limits
 	if s.Guard {

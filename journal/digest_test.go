@@ -60,7 +60,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// TestDigestOfPipe checks that a named pipe in the place of a journal is an error. Opening it would wait for a writer.
+// TestDigestOfPipe checks that a named pipe instead of a journal is an error. Opening it would wait for a writer.
 func TestDigestOfPipe(t *testing.T) {
 	dir := t.TempDir()
 	if err := syscall.Mkfifo(filepath.Join(dir, journal.FileName), 0o600); err != nil {

@@ -49,8 +49,8 @@ func (v *JSON) Get(key string) *JSON {
 // maxJSONDepth limits the nesting of values.
 const maxJSONDepth = 200
 
-// ParseJSON parses a text. The error is a *JSONError; if more text follows the value, the value is returned, too. It also returns the lines on which a comma precedes a closing
-// bracket. O(n) time for n bytes.
+// ParseJSON parses a text. It also returns the lines on which a comma precedes a closing bracket. The error is a
+// *JSONError; the value is nil unless the error is that more text follows it. O(n) time for n bytes.
 func ParseJSON(text []byte) (v *JSON, trailing []int, err error) {
 	p := &jsonParser{text: string(text), line: 1}
 	defer func() {

@@ -117,8 +117,8 @@ func TestReadLaunch(t *testing.T) {
 	}
 }
 
-// TestFolderWithPipes checks that what a benchmark puts in the place of a launch's files is not read: reading a named pipe
-// might never end.
+// TestFolderWithPipes checks that pipes and folders that a benchmark creates instead of a launch's files are not read: reading
+// a pipe might never end.
 func TestFolderWithPipes(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"end", "begin", "stdout", "stdout.last", planFile} {

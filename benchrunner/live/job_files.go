@@ -219,9 +219,11 @@ func completeOutput(dir string, launches []launch) bool {
 		return true
 	}
 	_, err := os.Lstat(filepath.Join(dir, timeUpFile))
+	timeUp := err == nil
 	for i := range launches {
 		launch := filepath.Join(dir, launchDir(i))
-		if !completeLaunch(launch) && (err != nil || sizeOf(launch, "begin") >= 0) {
+		begun := sizeOf(launch, "begin") >= 0
+		if !completeLaunch(launch) && (begun || !timeUp) {
 			return false
 		}
 	}
