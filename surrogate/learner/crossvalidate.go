@@ -137,9 +137,9 @@ func (l *Learner) Compare(test []coll.Measurement) (Validation, error) { return 
 // compare works like Compare, but points may be incomplete. A point with a missing algorithm has no
 // slowdown, because this algorithm may be the fastest.
 func (l *Learner) compare(test []coll.Measurement, missing func(coll.Point) []coll.Algorithm) (Validation, error) {
-	if !slices.IsSortedFunc(test, compareMeasurements) {
+	if !slices.IsSortedFunc(test, compareByCandidate) {
 		test = slices.Clone(test)
-		slices.SortStableFunc(test, compareMeasurements)
+		slices.SortStableFunc(test, compareByCandidate)
 	}
 	predicted, err := l.Predict(pointsOf(test))
 	if err != nil {
@@ -185,7 +185,7 @@ func (l *Learner) comparePoint(v *Validation, here []coll.Measurement, targets [
 	return chosen / best
 }
 
-func compareMeasurements(a, b coll.Measurement) int {
+func compareByCandidate(a, b coll.Measurement) int {
 	return coll.CompareCandidates(a.Candidate, b.Candidate)
 }
 

@@ -58,7 +58,7 @@ func imputeFastest(ms []coll.Measurement, absent func(coll.Point) []coll.Algorit
 // incompletePoints returns, in order, the measured points at which algorithms are missing. It also returns
 // the missing algorithms of each of these points.
 func incompletePoints(ms []coll.Measurement, missing func(coll.Point) []coll.Algorithm) (points []coll.Point, absent [][]coll.Algorithm) {
-	for _, p := range pointsOf(slices.SortedStableFunc(slices.Values(ms), compareMeasurements)) {
+	for _, p := range pointsOf(slices.SortedStableFunc(slices.Values(ms), compareByCandidate)) {
 		if a := missing(p); len(a) > 0 {
 			points, absent = append(points, p), append(absent, a)
 		}

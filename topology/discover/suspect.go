@@ -151,27 +151,27 @@ func (e *slowness) compare() (leftOut int) {
 	return leftOut
 }
 
-// find adds suspects (nodes or links) to the report, beginning with the highest score. It judges a node or
+// find adds suspects (nodes or links) to the report, beginning with the highest score. It rates a node or
 // link only by pairs whose path avoids all suspects found earlier.
 func (e *slowness) find(r *SuspectReport) {
 	e.calibrate()
-	var slow []judgement
+	var slow []rating
 	for _, p := range e.components {
-		if v := e.judge(p, e.of[p]); v.slow && v.Pairs >= leastPairs {
+		if v := e.rate(p, e.of[p]); v.slow && v.Pairs >= leastPairs {
 			slow = append(slow, v)
 		}
 	}
-	slices.SortStableFunc(slow, func(a, b judgement) int { return cmp.Compare(b.score, a.score) })
+	slices.SortStableFunc(slow, func(a, b rating) int { return cmp.Compare(b.score, a.score) })
 	named := map[Component]bool{}
 	for _, s := range slow {
 		own := e.unexplained(s.Component, named)
-		if len(own) == 0 || slices.ContainsFunc(slow, func(o judgement) bool {
+		if len(own) == 0 || slices.ContainsFunc(slow, func(o rating) bool {
 			return o.Component != s.Component && o.Kind == s.Kind && slices.Equal(own, e.unexplained(o.Component, named))
 		}) {
 			r.Unclear = append(r.Unclear, s.Component)
 			continue
 		}
-		if v := e.judge(s.Component, own); v.slow {
+		if v := e.rate(s.Component, own); v.slow {
 			named[s.Component] = true
 			r.Suspects = append(r.Suspects, v.Suspect)
 		}
@@ -184,7 +184,7 @@ func (e *slowness) unexplained(p Component, named map[Component]bool) []int {
 	})
 }
 
-type judgement struct {
+type rating struct {
 	Suspect
 	score float64
 	slow  bool
@@ -218,13 +218,13 @@ func (e *slowness) score(p Component, pairs []int) float64 {
 	return sum / math.Sqrt(k)
 }
 
-// judge computes the score and the slowdown of a component (node or link). It uses only the given pairs.
-func (e *slowness) judge(p Component, pairs []int) judgement {
+// rate computes the score and the slowdown of a component (node or link). It uses only the given pairs.
+func (e *slowness) rate(p Component, pairs []int) rating {
 	excess := make([]float64, len(pairs))
 	for k, i := range pairs {
 		excess[k] = e.excess[i]
 	}
-	v := judgement{score: e.score(p, pairs)}
+	v := rating{score: e.score(p, pairs)}
 	v.Suspect = Suspect{
 		Component: p,
 		Slowdown:  math.Exp(metrics.Quantile(excess, 0.5)),
