@@ -306,7 +306,7 @@ func exploreAll(t *testing.T, release, dir string) {
 	text := testutil.Must(os.ReadFile(filepath.Join(dir, "tutti.table")))(t)
 	base := testutil.Must(libtutti.Parse(text))(t)
 	var mixes []libtutti.Mix
-	for _, c := range coll.Collectives() {
+	for _, c := range coll.BlockingCollectives() { // libtutti serves no others
 		if c != coll.Alltoallv {
 			all := append(cat.Algorithms(c), coll.Default)
 			mixes = append(mixes, libtutti.Mix{Scope: libtutti.Everywhere(c), Choices: libtutti.NewChoices(all, slices.Repeat([]float64{1}, len(all)), nil)})
