@@ -17,8 +17,8 @@ var ErrUnavailable = errors.New("machine unavailable")
 // fixing the cause.
 var ErrNoStart = errors.New("no benchmark started")
 
-// ErrTimeUp reports that the time limit of a batch was reached. Some requests have no trial.
-var ErrTimeUp = errors.New("the time limit was reached")
+// ErrTimeUp reports that the time limit of a batch was reached, or that its budget is used up. Some requests have no trial.
+var ErrTimeUp = errors.New("a limit was reached")
 
 // Request asks for one trial.
 type Request struct {
@@ -37,6 +37,15 @@ type Batch struct {
 	Requests []Request
 	Jobs     []coll.Job // last record of each job that an earlier run began for this round
 	Until    time.Time  // no launch begins afterwards; zero for no limit
+	Budget   Budget     // no launch begins after it is used up
+}
+
+// Budget limits what may be spent, in seconds. Zero means no limit.
+type Budget struct{ MachineSeconds, NodeSeconds float64 }
+
+// Spent reports whether a budget is used up.
+func (b Budget) Spent(machineSeconds, nodeSeconds float64) bool {
+	return b.MachineSeconds > 0 && machineSeconds >= b.MachineSeconds || b.NodeSeconds > 0 && nodeSeconds >= b.NodeSeconds
 }
 
 // Log records the jobs and trials of a batch. When a method returns nil, its record is on disk. The calls

@@ -303,22 +303,39 @@ func testTimeLimitCutsRound(t *testing.T) {
 	}
 }
 
-// TestBudgetIsNotExceeded checks that the last round is as small as the machine time that is left.
+// TestBudgetIsNotExceeded checks that no measurement begins after a budget is used up, also in the first round, and that
+// a restored campaign measures nothing more.
 func TestBudgetIsNotExceeded(t *testing.T) {
 	s := spec("uncertainty")
 	s.HPO, s.Learner.Forest.Trees, s.Criteria.Slowdown = 0, 5, 1
 	s.Batch = campaign.Batch{Candidates: 20}
 	p := problem(t, replay.Options{})
 	whole := mustRun(t, s, p, nil)
-	average := whole.Ledger.CostSeconds() / float64(whole.Ledger.Trials())
-	if average == 0 {
+	if whole.Ledger.CostSeconds() == 0 {
 		t.Fatal("trials cost nothing")
 	}
-	s.Limits.MachineSeconds = whole.Ledger.CostSeconds() / 2
-	res := mustRun(t, s, p, nil)
-	over := res.Ledger.CostSeconds() - s.Limits.MachineSeconds
-	if res.Stop != activelearn.Budget || over > 5*average {
-		t.Errorf("stop %q, %.2g s over the limit, a trial costs %.2g s", res.Stop, over, average)
+	for name, limits := range map[string]activelearn.Limits{
+		"later round": {MachineSeconds: whole.Ledger.CostSeconds() / 2},
+		"first round": {MachineSeconds: whole.Ledger.CostSeconds() / 1000},
+		"node time":   {NodeSeconds: whole.Ledger.NodeSeconds() / 1000},
+		"one trial":   {MachineSeconds: 1e-9},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.Limits = limits
+			var log memory
+			res := mustRun(t, s, p, &log)
+			ms := res.Ledger.Measurements()
+			last := ms[len(ms)-1]
+			over := limits.MachineSeconds > 0 && res.Ledger.CostSeconds()-last.CostSeconds >= limits.MachineSeconds
+			if res.Stop != activelearn.Budget || over || limits.NodeSeconds > 0 && res.Ledger.NodeSeconds()-last.NodeSeconds() >= limits.NodeSeconds {
+				t.Errorf("stop %q after %.2g s, %.2g s without the last trial, limits %+v", res.Stop, res.Ledger.CostSeconds(), res.Ledger.CostSeconds()-last.CostSeconds, limits)
+			}
+			records := len(log.records)
+			again := testutil.Must(campaign.Run(context.Background(), s, p, past(p, log.records), &log, nil))(t)
+			if again.Stop != res.Stop || len(log.records) != records {
+				t.Errorf("resumed: stop %q, %d more records", again.Stop, len(log.records)-records)
+			}
+		})
 	}
 }
 

@@ -137,7 +137,13 @@ func (m *market) round(ctx context.Context) (more bool, err error) {
 	if !more {
 		return false, nil
 	}
-	return true, m.each(func(i int) error { return m.all[i].run.confirm(ctx, bought[i]) })
+	n := float64(len(m.all))
+	limits := activelearn.Limits{MachineSeconds: n * m.spec.Limits.MachineSeconds, NodeSeconds: n * m.spec.Limits.NodeSeconds}
+	budget := budgetOf(limits, m.sum((*activelearn.Ledger).CostSeconds), m.sum((*activelearn.Ledger).NodeSeconds))
+	return true, m.each(func(i int) error {
+		m.all[i].run.budget = budget
+		return m.all[i].run.confirm(ctx, bought[i])
+	})
 }
 
 // open sets the budget and the least rate of gain. gain is the predicted gain of the selections that were learned.

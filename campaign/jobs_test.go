@@ -3,6 +3,7 @@ package campaign_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -71,7 +72,11 @@ func (r *jobRunner) Run(ctx context.Context, batch benchrunner.Batch, log benchr
 func TestResumedRunnerGetsItsJobs(t *testing.T) {
 	s := spec("uncertainty")
 	s.HPO = 0
-	s.Limits.MachineSeconds = 1e-9 // one round
+	first := problem(t, replay.Options{Seed: 3})
+	for _, r := range testutil.Must(campaign.FirstBatch(s, first))(t).Requests { // one round, whose last trial reaches the limit
+		s.Limits.MachineSeconds += first.Truth[slices.IndexFunc(first.Truth, func(m coll.Measurement) bool { return m.Candidate == r.Candidate })].CostSeconds
+	}
+	s.Limits.MachineSeconds *= 1 - 1e-9
 	run := func(r *jobRunner, records []journal.Record, log *memory) error {
 		p := problem(t, replay.Options{Seed: 3})
 		r.machine, p.Runner = p.Runner, r

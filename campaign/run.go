@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -30,9 +31,10 @@ type run struct {
 	trials   trials
 	result   Result
 	began    time.Time
-	restored int       // number of trials from the log
-	before   float64   // machine time of these trials in seconds
-	until    time.Time // no launch begins afterwards; zero for no limit
+	restored int                // number of trials from the log
+	before   float64            // machine time of these trials in seconds
+	until    time.Time          // no launch begins afterwards; zero for no limit
+	budget   benchrunner.Budget // of a round of confirmation
 
 	evaluation activelearn.Evaluation  // of the latest round
 	launching  map[coll.Candidate]bool // candidates whose machine time includes a launch
@@ -324,9 +326,12 @@ func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) er
 	return r.runBatch(ctx, b)
 }
 
-// runBatch lets the runner measure a batch. If the time limit ends the round, the log gets a record of it.
+// runBatch lets the runner measure a batch. If a limit ends the round, the log gets a record of it.
 func (r *run) runBatch(ctx context.Context, b benchrunner.Batch) error {
-	b.Until = r.until
+	b.Until, b.Budget = r.until, r.budget
+	if !r.confirming {
+		b.Budget = budgetOf(r.spec.Limits, r.result.Ledger.CostSeconds(), r.result.Ledger.NodeSeconds())
+	}
 	err := r.problem.Runner.Run(ctx, b, roundLog{r, b.Round})
 	if !errors.Is(err, benchrunner.ErrTimeUp) {
 		return err
@@ -341,6 +346,17 @@ func (r *run) runBatch(ctx context.Context, b benchrunner.Batch) error {
 	}
 	r.trials.cut(&r.result, batch, why)
 	return nil
+}
+
+// budgetOf returns what is left of the limits on machine time and node-seconds after a part was used.
+func budgetOf(limits activelearn.Limits, machineSeconds, nodeSeconds float64) benchrunner.Budget {
+	left := func(limit, used float64) float64 {
+		if limit <= 0 {
+			return 0
+		}
+		return max(limit-used, math.SmallestNonzeroFloat64)
+	}
+	return benchrunner.Budget{MachineSeconds: left(limits.MachineSeconds, machineSeconds), NodeSeconds: left(limits.NodeSeconds, nodeSeconds)}
 }
 
 // recordLaunches records which candidate of a batch each launch measures first. The machine time of this candidate

@@ -273,7 +273,7 @@ func (r *run) recordID(_ context.Context, c *activeJob) (state, error) {
 // cancels its own job and waits for the other one instead.
 func (r *run) follow(ctx context.Context, c *activeJob) (state, error) {
 	sub := r.m.submission(c.job)
-	stop := r.limitJob(ctx, c.job)
+	stop := r.limitJob(ctx, c)
 	e, err := r.m.watcher.watch(ctx, c.ID, sub)
 	stop()
 	if err != nil {
@@ -378,6 +378,7 @@ func (r *run) finish(ctx context.Context, c *activeJob) (state, error) {
 	}
 	c.State, c.Outcome, c.Spent, c.Environment = coll.JobEnded, c.storedResult.Outcome, c.storedResult.Spent, c.storedResult.Environment
 	c.NoStartReason = c.storedResult.NoStartReason
+	r.endUsage(c, c.Spent.Allocated())
 	if err := r.logJob(c.Job); err != nil {
 		return done, err
 	}

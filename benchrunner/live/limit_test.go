@@ -71,17 +71,22 @@ func TestTimeLimitEndsWaiting(t *testing.T) {
 	}
 }
 
-// TestTimeLimitEndsLaunches checks jobs that run on this machine when the time limit is reached. The launch that runs must
+// TestLimitEndsLaunches checks jobs that run on this machine when a limit is reached. The launch that runs must
 // be measured to its end, no other may begin, and a later run must measure what is missing. A batch that begins after the
 // limit still has its first launch.
-func TestTimeLimitEndsLaunches(t *testing.T) {
-	for _, left := range []time.Duration{time.Second, 0} {
-		t.Run(left.String(), func(t *testing.T) {
+func TestLimitEndsLaunches(t *testing.T) {
+	for name, limit := range map[string]func(*benchrunner.Batch){
+		"wall time":    func(b *benchrunner.Batch) { b.Until = time.Now().Add(time.Second) },
+		"no wall time": func(b *benchrunner.Batch) { b.Until = time.Now() },
+		"machine time": func(b *benchrunner.Batch) { b.Budget.MachineSeconds = 1 },
+		"node time":    func(b *benchrunner.Batch) { b.Budget.NodeSeconds = 1 },
+	} {
+		t.Run(name, func(t *testing.T) {
 			o := options(t, t.TempDir(), localScheduler(t))
 			o.Program = oneCaseProgram(o)
 			cases := []coll.Candidate{at(1, 1, "slower"), at(1, 2, "a"), at(1, 3, "a")}
 			batch := batchOf(cases...)
-			batch.Until = time.Now().Add(left)
+			limit(&batch)
 			log := &memory{}
 			err := machine(t, o).Run(t.Context(), batch, log)
 			if !errors.Is(err, benchrunner.ErrTimeUp) || !strings.Contains(err.Error(), "further launches were not begun") || len(log.trials) != 1 {

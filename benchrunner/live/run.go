@@ -70,14 +70,15 @@ type run struct {
 	decided  []bool     // by request: whether it has a trial
 	setbacks []setback  // by request: jobs in a row that measured nothing
 	refused  []refusal
-	wasted   []float64 // by request: seconds that the nodes of these jobs were allocated
+	used     map[string]usage // by name: jobs of this process that have begun
+	wasted   []float64        // by request: seconds that the nodes of these jobs were allocated
 }
 
 func (m *Machine) newRun(batch benchrunner.Batch, log benchrunner.Log) *run {
 	n := len(batch.Requests)
 	r := &run{
 		m: m, batch: batch, log: log, prefix: namePrefix(m.opt.Campaign, batch),
-		decided: make([]bool, n), setbacks: make([]setback, n), wasted: make([]float64, n),
+		decided: make([]bool, n), setbacks: make([]setback, n), wasted: make([]float64, n), used: map[string]usage{},
 	}
 	r.number = lastNumber(r.prefix, batch)
 	for i, req := range batch.Requests {

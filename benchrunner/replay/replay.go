@@ -161,15 +161,20 @@ func (m *Machine) Run(ctx context.Context, batch benchrunner.Batch, log benchrun
 		candidates[i] = r.Candidate
 	}
 	launches, job, name := m.opt.Launch.Costs(candidates, m.opt.Start), m.job(batch), fmt.Sprintf("%s-r%d", batch.Label, batch.Round)
+	machineSeconds, nodeSeconds := 0.0, 0.0
 	for i, r := range batch.Requests {
 		if r.Ended {
 			continue
+		}
+		if batch.Budget.Spent(machineSeconds, nodeSeconds) {
+			return fmt.Errorf("%w: machine time", benchrunner.ErrTimeUp)
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		t := m.trial(r, launches[i]+m.drawn(r).CostSeconds, job)
 		t.Job = name
+		machineSeconds, nodeSeconds = machineSeconds+t.CostSeconds, nodeSeconds+t.NodeSeconds()
 		if err := log.Trial(t); err != nil {
 			return err
 		}

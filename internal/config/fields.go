@@ -120,7 +120,7 @@ func learningFields(c *Campaign) []field {
 		{"stop.mistake_threshold", "a choice is a mistake if it is slower than the best by more than this share", 0.10, number(&c.Stop.MistakeThreshold, 0.0001, 1000)},
 		{"stop.patience", "number of consecutive rounds in which both criteria hold; predicted criteria need one, noise-limited stops as many", 3, whole(&c.Stop.Patience, 1, 1000)},
 		{"stop.confidence", "probability with which predictions must meet both criteria, 0.5 to 0.99", 0.8, number(&c.Stop.Confidence, 0.5, 0.99)},
-		{"stop.machine_time", "budget of machine time with that of reading the settings of the machine; problems share it equally; 0s: none", "0s", duration(&c.Stop.MachineTime)},
+		{"stop.machine_time", "budget of machine time with that of reading the settings of the machine; problems share it equally; no launch begins after it; 0s: none", "0s", duration(&c.Stop.MachineTime)},
 		{"stop.node_hours", "budget of node-hours, shared equally by the problems; 0: none", 0.0, number(&c.Stop.NodeHours, 0, 1e9)},
 		{"stop.wall_time", "time limit of the campaign, waiting included; a launch that runs is measured to its end; 0s: none", "0s", duration(&c.Stop.WallTime)},
 		{"stop.confirm", "limit of confirmation, which measures choice and default after learning: share of the machine time of learning, 0 to 10; 0: no confirmation. The budgets above include it", 1.0, number(&c.Stop.Confirm, 0, 10)},
