@@ -128,7 +128,7 @@ func parseIMB(lines iter.Seq[string]) listing {
 			}
 		} else if slices.Contains(fields, "#repetitions") && slices.Contains(fields, "t_max[usec]") {
 			columns = fields
-		} else if columns != nil && len(fields) > 0 && beginsWithDigit(fields[0]) {
+		} else if columns != nil && len(fields) > 0 && likeNumber.MatchString(fields[0]) {
 			l.add(parseIMBRow(columns, fields))
 		}
 	}

@@ -215,7 +215,7 @@ func parseOSU(lines iter.Seq[string]) (listing, error) {
 			if len(l.sections) == 0 {
 				l.sections = append(l.sections, section{})
 			}
-		case columns != nil && beginsWithDigit(text):
+		case columns != nil && likeNumber.MatchString(text):
 			l.add(parseOSURow(columns, text))
 		}
 	}

@@ -134,6 +134,9 @@ func (o own) parse(s benchrunner.Launch, lines iter.Seq[string]) (listing, error
 			i := 2 * max(o.pattern.SubexpIndex(name), 0)
 			return line[max(m[i], 0):max(m[i+1], 0)]
 		}
+		if err := checkWhole(o.pattern, m, line, "bytes"); err != nil {
+			return listing{}, err
+		}
 		if o.has("bytes") && group("bytes") != strconv.FormatInt(c.MsgBytes, 10) {
 			continue
 		}
@@ -143,8 +146,8 @@ func (o own) parse(s benchrunner.Launch, lines iter.Seq[string]) (listing, error
 			titled = true
 			continue
 		}
-		if end := m[2*o.pattern.SubexpIndex(o.unit)+1]; end == m[1] && !isWord && goesOn(time, line[end:]) {
-			return listing{}, fmt.Errorf("the pattern takes %q out of %.40q: let its group %s contain the whole number, with its decimal separator and exponent", time, time+line[end:], o.unit)
+		if err := checkWhole(o.pattern, m, line, o.unit); err != nil {
+			return listing{}, err
 		}
 		if o.has("ranks") {
 			var err error
@@ -171,15 +174,27 @@ func (o own) parse(s benchrunner.Launch, lines iter.Seq[string]) (listing, error
 	return l, nil
 }
 
-// likeNumber matches a text that is a number, or that looks like one.
-var likeNumber = lazyregexp.New(`(?i)^[-+]?([0-9.]|nan|inf)`)
-
-// goesOn reports whether a number goes on in the text that follows what a pattern took.
-func goesOn(number, rest string) bool {
-	return restOfNumber.MatchString(rest) || !strings.ContainsAny(number, ".,eE") && restOfDecimal.MatchString(rest)
+// checkWhole returns an error if a group of a match has a part of a number: without what stands before it, or without what
+// follows the match. `m` holds the indices of the match in the line.
+func checkWhole(pattern *regexp.Regexp, m []int, line, group string) error {
+	i := 2 * pattern.SubexpIndex(group)
+	if i < 0 || m[i] < 0 || !likeNumber.MatchString(line[m[i]:m[i+1]]) {
+		return nil
+	}
+	begin, end := m[i], m[i+1]
+	number, rest := line[begin:end], line[end:]
+	if line[begin] != '-' {
+		begin -= len(startOfNumber.FindString(line[:begin]))
+	}
+	goesOn := end == m[1] && (restOfNumber.MatchString(rest) || !strings.ContainsAny(number, ".,eE") && restOfDecimal.MatchString(rest))
+	if begin == m[i] && !goesOn {
+		return nil
+	}
+	return fmt.Errorf("the pattern takes %q out of %.40q: let its group %s contain the whole number, with its sign, decimal separator and exponent", number, line[begin:end]+rest, group)
 }
 
 var (
+	startOfNumber = lazyregexp.New(`([0-9]\.?|\B[-.])$`)
 	restOfNumber  = lazyregexp.New(`^([0-9]|_[0-9]|[eE][-+]?[0-9]|[xX][0-9a-fA-F])`)
 	restOfDecimal = lazyregexp.New(`^[.,][0-9]`)
 )

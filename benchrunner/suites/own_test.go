@@ -40,6 +40,15 @@ func TestOwnRead(t *testing.T) {
 			t.Errorf("%q: %+v, want %q", text, o, want)
 		}
 	}
+	for text, want := range map[string]string{
+		"8 B -2.5 us": `the pattern takes "2.5" out of "-2.5`, "-8 B 2.5 us": `the pattern takes "8" out of "-8`, "x-8 B 2.5 us": "", "8 B t=-2.5 us": `the pattern takes "2.5" out of "-2.5`,
+		"size=8 B 2.5 us": "", "18 B 2.5 us": "the program ended well but printed nothing",
+	} {
+		r := ownProgram(t, `(?P<bytes>\d+) B .*?(?P<us>[0-9.]+) us`).Read(s, benchrunner.Output{Stdout: []byte(text + "\n"), Stderr: []byte(twoHosts), Ended: true})
+		if o := r.Outcomes[0]; !strings.HasPrefix(o.Error, want) || (o.State == benchrunner.OutcomeDone) != (want == "") {
+			t.Errorf("%q: %+v, want %q", text, o, want)
+		}
+	}
 	lines := "bcast 8 B 2 ranks: 3.5 us\nbcast 16 B 2 ranks: 99 us\nbcast 8 B 2 ranks: 2.5 us\nbcast 8 B 2 ranks: 4.5 us\n"
 	checkRead(t, ownProgram(t, `^bcast (?P<bytes>\d+) B (?P<ranks>\d+) ranks: (?P<us>\S+) us$`), s, []readTest{
 		{"median", lines, twoHosts, ended, []string{"done 3 calls 3.5e-06"}},

@@ -105,6 +105,15 @@ func recordedOSU(l listing, ranks int) []Recorded {
 			out = append(out, x)
 		}
 	}
+	return append(out, l.unreadRows()...)
+}
+
+// unreadRows returns a fault for each line of a table that is no row.
+func (l listing) unreadRows() []Recorded {
+	var out []Recorded
+	for _, reason := range l.unread {
+		out = append(out, Recorded{Fault: reason})
+	}
 	return out
 }
 
@@ -141,7 +150,7 @@ func recordedRows(l listing, name func(coll.Collective) string, printed string, 
 			out = append(out, x)
 		}
 	}
-	return out
+	return append(out, l.unreadRows()...)
 }
 
 // recorded returns the time of a row: the median of single times, or the mean of the slowest rank, or else of all ranks.

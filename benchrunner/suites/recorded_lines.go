@@ -23,13 +23,18 @@ func recordedLines(lines iter.Seq[string], pattern *regexp.Regexp, unit string) 
 	number := 0
 	for line := range lines {
 		number++
-		m := pattern.FindStringSubmatch(line)
+		m := pattern.FindStringSubmatchIndex(line)
 		if m == nil {
 			continue
 		}
+		for _, name := range []string{unit, "bytes", "ranks"} {
+			if err := checkWhole(pattern, m, line, name); err != nil {
+				return nil, fmt.Errorf("line %d: %w", number, err)
+			}
+		}
 		group := func(name string) string {
-			if k := pattern.SubexpIndex(name); k > 0 {
-				return m[k]
+			if k := 2 * pattern.SubexpIndex(name); k > 0 && m[k] >= 0 {
+				return line[m[k]:m[k+1]]
 			}
 			return ""
 		}
@@ -39,13 +44,13 @@ func recordedLines(lines iter.Seq[string], pattern *regexp.Regexp, unit string) 
 		}
 		var c call
 		if text := group("bytes"); text != "" {
-			if c.bytes, err = strconv.ParseInt(text, 10, 64); err != nil {
-				return nil, fmt.Errorf("line %d: bytes %q: want a whole number", number, text)
+			if c.bytes, err = strconv.ParseInt(text, 10, 64); err != nil || c.bytes < 0 {
+				return nil, fmt.Errorf("line %d: bytes %q: want a whole number from 0", number, text)
 			}
 		}
 		if text := group("ranks"); text != "" {
-			if c.ranks, err = strconv.Atoi(text); err != nil {
-				return nil, fmt.Errorf("line %d: ranks %q: want a whole number", number, text)
+			if c.ranks, err = strconv.Atoi(text); err != nil || c.ranks < 1 {
+				return nil, fmt.Errorf("line %d: ranks %q: want a whole number from 1", number, text)
 			}
 		}
 		if text := group("collective"); text != "" {

@@ -116,6 +116,8 @@ func parseReproMPI(lines iter.Seq[string]) (listing, error) {
 			l.begin()
 		case l.columns != nil && hasCallName(fields):
 			l.row(fields)
+		case l.columns != nil && len(fields) == len(l.columns):
+			l.unread = append(l.unread, "a row without the name of a call")
 		}
 	}
 	for i := range l.sections {
@@ -148,9 +150,10 @@ func (l *reproListing) setting(text string) error {
 	return nil
 }
 
-// row adds the time of one call, or of a summary. It ignores a line without a size.
+// row adds the time of one call, or of a summary. It notes a line that is no row.
 func (l *reproListing) row(fields []string) {
 	if len(fields) != len(l.columns) {
+		l.unread = append(l.unread, errFields.Error())
 		return
 	}
 	var call, time string
@@ -175,6 +178,7 @@ func (l *reproListing) row(fields []string) {
 			errorCode, err = coll.ParseNumber(fields[i])
 		}
 		if err != nil || bytes < 0 {
+			l.unread = append(l.unread, fmt.Sprintf("%s %.40q: want a number from 0", name, fields[i]))
 			return
 		}
 	}

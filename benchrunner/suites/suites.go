@@ -252,15 +252,17 @@ type listing struct {
 	begun    bool   // the program has begun to measure
 	worlds   int    // number of titles, at least 1 if the program has begun; each MPI world prints one
 	sections []section
+	unread   []string // why lines of tables are no rows, one for each line
 }
 
 // begin notes that the program has begun to measure. It counts one MPI world if the output has no known title.
 func (l *listing) begin() { l.begun, l.worlds = true, max(l.worlds, 1) }
 
-// add appends a row to the last section, even if some of its numbers could not be read. It ignores a line that is no
+// add appends a row to the last section, even if some of its numbers could not be read. It notes a line that is no
 // row, as the error says.
 func (l *listing) add(r row, err error) {
 	if errors.Is(err, errFields) {
+		l.unread = append(l.unread, err.Error())
 		return
 	}
 	if err != nil {
@@ -353,7 +355,7 @@ func (r row) fault(printed string) (phase, text string) {
 }
 
 // errFields reports that a line has another number of fields than a row. It is probably no row.
-var errFields = errors.New("another number of fields")
+var errFields = errors.New("a row without the columns of its header")
 
 // parseFields parses the fields of a row. The map `variables` has, for the name of each column, the variable that
 // gets the value. A variable of type *float64 gets a time in seconds. The error says which field is no number. It is
@@ -369,7 +371,9 @@ func parseFields(columns, fields []string, variables map[string]any) error {
 		var err error
 		switch v := variables[name].(type) {
 		case *int64:
-			*v, err = strconv.ParseInt(fields[i], 10, 64)
+			if *v, err = strconv.ParseInt(fields[i], 10, 64); err == nil && *v < 0 {
+				err = errors.New("below 0")
+			}
 		case *int:
 			*v, err = strconv.Atoi(fields[i])
 		case *float64:
@@ -396,4 +400,5 @@ func parseFields(columns, fields []string, variables map[string]any) error {
 // the locale.
 var plain = lazyregexp.New(`^[0-9.,]+$`)
 
-func beginsWithDigit(text string) bool { return text != "" && text[0] >= '0' && text[0] <= '9' }
+// likeNumber matches a text that begins with a number, or with something that looks like one.
+var likeNumber = lazyregexp.New(`(?i)^[-+]?([0-9.]|nan|inf)`)

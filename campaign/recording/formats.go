@@ -68,7 +68,11 @@ func readColtune(file string, text []byte, known *Run, _ Options, report *Report
 		if rankErr != nil || sizeErr != nil {
 			return nil, fmt.Errorf("line %d: want numbers of ranks and bytes, got %q", i+2, fields[:2])
 		}
-		for k := 2; k < len(fields) && k < len(columns); k++ {
+		if len(fields) < len(columns) {
+			report.leave("a row without the columns of its header")
+			continue
+		}
+		for k := 2; k < len(columns); k++ {
 			s := sample{Recorded: suites.Recorded{Bytes: size, Ranks: ranks}, algorithm: columns[k]}
 			m := coltuneTime.FindStringSubmatch(fields[k])
 			if m == nil {
@@ -126,6 +130,9 @@ func readPICO(file string, text []byte, known *Run, _ Options, report *Report) (
 	var times []float64
 	for i, row := range rows[1:] {
 		ns, err := coll.ParseNumber(strings.TrimSpace(row[0]))
+		if err == nil {
+			err = coll.CheckCall(ns / 1e9)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("line %d: %w", i+2, err)
 		}
@@ -249,6 +256,11 @@ func readACCLAiM(_ string, text []byte, _ *Run, opt Options, report *Report) ([]
 		alg := int(v[3])
 		if alg < 0 || alg >= len(opt.Algorithms) || float64(alg) != v[3] {
 			return nil, fmt.Errorf("line %d: algorithm %g: want 0 to %d, the algorithms given", i+1, v[3], len(opt.Algorithms)-1)
+		}
+		for k, x := range v[:3] {
+			if !(x >= 1 && x <= 63) {
+				return nil, fmt.Errorf("line %d: %q: want log2 of a number plus 1, from 1 to 63", i+1, row[k])
+			}
 		}
 		size := func(x float64) float64 { return math.Round(math.Exp2(x - 1)) }
 		s := sample{algorithm: opt.Algorithms[alg], nodes: int(size(v[0])), ppn: int(size(v[1]))}

@@ -19,7 +19,7 @@ var (
 	ncclTest    = lazyregexp.New(`# Collective test starting: (\w+)_perf`)
 	ncclCommand = lazyregexp.New(`\b(all_gather|all_reduce|alltoall|broadcast|gather|hypercube|reduce|reduce_scatter|scatter|sendrecv)_perf(_mpi)?\b`)
 	ncclRank    = lazyregexp.New(`#\s+Rank\s+([0-9]+) .*\bon\s+(\S+)\s+device`)
-	ncclRow     = lazyregexp.New(`^\s*[0-9]+(\s+[0-9]+\s|\s*$)`)
+	ncclRow     = lazyregexp.New(`^\s*[-+]?[0-9]+(\s+[-+]?[0-9]+\s|\s*$)`)
 	ncclWord    = lazyregexp.New(`^[A-Za-z]`)
 	ncclPrefix  = lazyregexp.New(`^\[[^\]]*\](<std(out|err)>:)?\s?`)
 )
@@ -115,7 +115,7 @@ func (r *ncclRun) sample(row []string, known Run) (s sample, reason string) {
 	switch {
 	case r.program != "" && ncclNames[r.program] == "":
 		return s, r.program + "_perf measures no collective that is known here"
-	case sizeErr != nil || timeErr != nil:
+	case sizeErr != nil || timeErr != nil || size < 0:
 		return s, "a row without bytes and a time in microseconds"
 	case size == 0:
 		return s, "an empty message"

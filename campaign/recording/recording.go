@@ -238,6 +238,12 @@ func measurement(s sample, known Run, cat *mpi.Catalogue) (m coll.Measurement, r
 	if s.Fault != "" {
 		return m, s.Fault, nil
 	}
+	if s.Bytes < 0 {
+		return m, fmt.Sprintf("a message of %d bytes", s.Bytes), nil
+	}
+	if err := coll.CheckCall(s.Seconds); err != nil {
+		return m, err.Error(), nil
+	}
 	run := known.with(Run{Collective: s.Collective, Algorithm: s.algorithm, Nodes: s.nodes, PPN: s.ppn})
 	unknown := func(what, flag string) error {
 		return fmt.Errorf("the %s %w: give %s, or a line for the file in --manifest", what, ErrUnknown, flag)

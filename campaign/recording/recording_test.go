@@ -54,7 +54,7 @@ func TestImport(t *testing.T) {
 	}
 	wantReports := []string{
 		"a.txt OSU 7.4 1 map[OSU found wrong data in the result:1]", "b.txt OSU 7.4 1 map[OSU found wrong data in the result:1]",
-		"c.log  0 map[no known format:1]", "d.txt OSU 7.4 0 map[no times:1]",
+		"c.log  0 map[no known format:1]", "d.txt OSU 7.4 0 map[a row without the columns of its header:1]",
 	}
 	if strings.Join(got, "\n") != strings.Join(wantReports, "\n") {
 		t.Errorf("reports\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(wantReports, "\n"))
@@ -68,11 +68,41 @@ func TestImport(t *testing.T) {
 	}
 }
 
+// TestImportLeavesOut checks that each row of a table that cannot be read is counted with its reason.
+func TestImportLeavesOut(t *testing.T) {
+	header := osuText[:strings.Index(osuText, "\n4 ")+1]
+	repro := "#@nprocs=6\ntest nrep count runtime_sec\n"
+	imb := "# Intel(R) MPI Benchmarks 2021.3, MPI-1 part\n# Benchmarking Bcast\n# #processes = 6\n#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]\n8 1000 1.0 1.2 1.1\n"
+	for name, tc := range map[string]struct{ text, want string }{
+		"size":       {header + "8 1.00 0.90 1.10 1000 Pass\n-4 1.00 0.90 1.10 1000 Pass\n", `1 map[OSU printed Size "-4": want a decimal number:1]`},
+		"no size":    {header + "8 1.00 0.90 1.10 1000 Pass\nnan 1.00 0.90 1.10 1000 Pass\n", `1 map[OSU printed Size "nan": want a decimal number:1]`},
+		"cut row":    {header + "8 1.00 0.90 1.10 1000 Pass\n16 1.00\n32 1.0", "1 map[a row without the columns of its header:2]"},
+		"IMB":        {imb + "-4 1000 1.0 1.2 1.1\n16 1000 1.0\n", `1 map[IMB printed #bytes "-4": want a decimal number:1 a row without the columns of its header:1]`},
+		"ReproMPI":   {repro + "MPI_Bcast 0 8 1e-5\nMPI_Bcast 0 -4 1e-5\nMPI_Bcast 0 8\nBcast 0 8 1e-5\n", `1 map[a row without the columns of its header:1 a row without the name of a call:1 count "-4": want a number from 0:1]`},
+		"nccl-tests": {fmt.Sprintf(ncclText, "all_reduce") + " -4 1 float sum -1 33.52 0.00 0.00 0 32.12 0.00 0.00 0\n", "2 map[a row without bytes and a time in microseconds:1 an empty message:1 wrong data (#wrong):1]"},
+		"columns":    {"#Nranks  Message_size  ring  default\n6  8  1.0  2.0\n6  16  1.0\n6  -4  1.0  2.0\n6  32  0.0  2.0\n", "3 map[a message of -4 bytes:2 a row without the columns of its header:1 a time of 0 s: want 1e-09 to 2.592e+06 s:1]"},
+	} {
+		dir := write(t, map[string]string{"a.txt": tc.text})
+		known := recording.Run{Collective: coll.Bcast, Algorithm: "ring", Nodes: 2, PPN: 3}
+		if name == "nccl-tests" {
+			known.Nodes, known.PPN = 2, 2
+		}
+		_, reports, err := recording.Import([]string{dir}, recording.Options{Known: known})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if got := fmt.Sprint(reports[0].Read, " ", reports[0].Left); got != tc.want {
+			t.Errorf("%s: %s, want %s", name, got, tc.want)
+		}
+	}
+}
+
 // TestImportErrors checks that errors name the file.
 func TestImportErrors(t *testing.T) {
 	dir := write(t, map[string]string{
 		"osu.txt": osuText, "detail.out": "#Nnodes    Message_size 1      2\n2     x      1.0   2.0\n", "a.csv": "1,1,1,0,5\n1,1,1,9,5\n",
-		"own.log": "t = 5 us\nt = 5..5 us\n",
+		"own.log": "t = 5 us\nt = 5..5 us\n", "sizes.log": "8 B: 5 us\n-4 B: 5 us\n", "b.csv": "1,1,1,0,5\n1,1,-4,1,5\n",
 	})
 	for _, tc := range []struct {
 		file string
@@ -84,6 +114,9 @@ func TestImportErrors(t *testing.T) {
 		{"detail.out", recording.Options{Known: recording.Run{Collective: coll.Bcast, PPN: 1}}, "line 2: want numbers of ranks and bytes"},
 		{"a.csv", recording.Options{Known: recording.Run{Collective: coll.Bcast}, Algorithms: []string{"ring", "binomial"}}, "line 2: algorithm 9: want 0 to 1"},
 		{"own.log", recording.Options{Pattern: `t = (?P<us>\S+) us`, Known: recording.Run{Collective: coll.Bcast, Algorithm: "ring", Nodes: 1, PPN: 2}}, "line 2"},
+		{"b.csv", recording.Options{Known: recording.Run{Collective: coll.Bcast}, Algorithms: []string{"ring", "binomial"}}, "line 2: \"-4\": want log2"},
+		{"sizes.log", recording.Options{Pattern: `^(?P<bytes>\S+) B: (?P<us>\S+) us`}, `line 2: bytes "-4": want a whole number from 0`},
+		{"sizes.log", recording.Options{Pattern: `(?P<bytes>\d+) B: (?P<us>\S+) us`}, `line 2: the pattern takes "4" out of "-4`},
 		{"own.log", recording.Options{Pattern: `t = (\S+) us`}, "no time"},
 		{"own.log", recording.Options{Pattern: `x = (?P<us>\S+) us`}, "no line matches"},
 	} {
