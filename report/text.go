@@ -356,8 +356,12 @@ func (p ProblemFacts) NotConverged() string {
 		return cmp.Or(p.GoesOn, "measuring goes on")
 	}
 	measured := slices.DeleteFunc(slices.Clone(p.Algorithms), func(a AlgorithmFacts) bool { return a.Measured == 0 })
-	if len(measured) == 1 && len(p.Algorithms) > 1 {
+	switch others := len(p.Algorithms) - 1; {
+	case len(measured) != 1 || others == 0:
+	case p.Failed >= others:
 		return p.Stop + "; only " + measured[0].Name + " could be measured, all other algorithms failed"
+	default:
+		return p.Stop + "; only " + measured[0].Name + " was measured"
 	}
 	ties := 0
 	for _, c := range p.Cells {

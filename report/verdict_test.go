@@ -75,6 +75,12 @@ func TestNotConvergedWhileMeasuring(t *testing.T) {
 	if got := f.NotConverged(); got != f.GoesOn {
 		t.Errorf("%q, want %q", got, f.GoesOn)
 	}
+	cut := ProblemFacts{Stop: "budget", Algorithms: []AlgorithmFacts{{Name: "a", Measured: 1}, {Name: "b"}, {Name: "c"}}}
+	for failed, want := range []string{"budget; only a was measured", "budget; only a was measured", "budget; only a could be measured, all other algorithms failed"} {
+		if cut.Failed = failed; cut.NotConverged() != want {
+			t.Errorf("%d failed: %q, want %q", failed, cut.NotConverged(), want)
+		}
+	}
 	if got, want := (ProblemFacts{}).NotConverged(), "measuring goes on"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

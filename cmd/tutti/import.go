@@ -109,12 +109,12 @@ func (i *importer) run(cmd *cobra.Command, paths []string) error {
 	if err := mpi.WriteFile(i.out, text.Bytes()); err != nil {
 		return withOutputCode(err)
 	}
-	out.Next = fmt.Sprintf("tutti tune -c CAMPAIGN.yaml --from %s; for selection files from these times alone, import again with --library", i.out)
+	out.Next = fmt.Sprintf("tutti tune -c CAMPAIGN.yaml --from %s; for selection files from these times alone, import again with --library", shellWord(i.out))
 	if opt.Catalogue != nil {
 		if err := mpi.WriteFile(yaml, campaignText(yaml, filepath.Base(i.out), opt.Catalogue, ms)); err != nil {
 			return withOutputCode(err)
 		}
-		out.Campaign, out.Next = yaml, "tutti tune -c "+yaml
+		out.Campaign, out.Next = yaml, "tutti tune -c "+shellWord(yaml)
 	}
 	return i.show(out, func() {
 		i.printReports(files)

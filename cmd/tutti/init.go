@@ -181,4 +181,10 @@ func rankCounts(at assembly.Place) []int {
 	return slices.Compact(counts)
 }
 
-func shellWord(s string) string { return shellescape.Quote(s) }
+// shellWord quotes a path for a command line. A path that begins like an option gets a folder.
+func shellWord(path string) string {
+	if strings.HasPrefix(path, "-") {
+		path = "./" + path
+	}
+	return shellescape.Quote(path)
+}

@@ -48,6 +48,8 @@ func writeReport(ctx context.Context, a *app, folder string) error {
 	a.warn(contents.Warnings)
 	facts, err := writeResults(ctx, a, c, results, contents.State(), folder)
 	switch {
+	case errors.Is(err, export.ErrNothing) && runsElsewhere(folder):
+		return fmt.Errorf("%w\nThe campaign runs. Follow it with: tutti status %s", err, shellWord(displayPath(folder)))
 	case errors.Is(err, export.ErrNothing):
 		return fmt.Errorf("%w\n%sResume with: %s", err, noStartLines(contents.State()), resumeCommandOf(c))
 	case err != nil:

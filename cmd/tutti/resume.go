@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 
@@ -297,11 +298,20 @@ func printSummary(a *app, f report.Facts, dir string) {
 	a.printWrapped(fmt.Sprintf("results in %s: %s", dir, strings.Join(mainFiles(f), ", ")))
 }
 
+// runsElsewhere reports whether another process uses the journal in a folder.
+func runsElsewhere(folder string) bool {
+	writer, err := journal.Writer(folder)
+	return err == nil && writer.PID != os.Getpid() && !writer.Gone()
+}
+
 // printVerdicts prints the points with the highest risk, then the verdict about each library, which ends with the next
 // command.
 func printVerdicts(a *app, verdicts []report.Verdict, dir string) {
 	fmt.Fprint(a.stdout, report.RiskTable(verdicts))
 	for _, v := range verdicts {
+		if v.Next.Command == "tutti resume" && v.Next.Options == "" && runsElsewhere(dir) {
+			v.Next = report.NextStep{Why: "the campaign runs: follow it", Command: "tutti status"}
+		}
 		fmt.Fprint(a.stdout, report.VerdictText(v, shellWord(dir), terminalWidth))
 	}
 }

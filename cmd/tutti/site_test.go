@@ -50,7 +50,7 @@ func TestSiteRules(t *testing.T) {
 		testutil.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(strings.ReplaceAll(text, "DIR", dir)), 0o600))
 	}
 	args := []string{"tune", "-c", "c.yaml", "--yes", "--set", "collectives=bcast", "--set", "runner.env=OMPI_MCA_mca_base_param_files=" + dir + "/params.conf"}
-	_, out := mustEnd(t, dir, finished, append(args, fewCases("3s")...)...)
+	_, out := mustEnd(t, dir, finished, append(args, fewCases()...)...)
 	if want := "site.rules (" + dir + "/params.conf:2) selects algorithms: library_default is its choice"; !strings.Contains(out, want) {
 		t.Errorf("output\n%s\nwant %s", out, want)
 	}
@@ -74,7 +74,7 @@ func TestSiteOfShell(t *testing.T) {
 	siteCampaign(t, testutil.MPICH, dir, "openmpi.yaml", "launcher_path: mpirun", "launcher_path: "+launcher,
 		"name: openmpi", "name: mpich", `"4.1.4"`, `"4.0.2"`, "ppn: [2, 3]", "ppn: [2]")
 	pinned := append(os.Environ(), "MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial")
-	_, out := mustEndWith(t, pinned, dir, finished, append([]string{"tune", "-c", "c.yaml", "--yes"}, fewCases("3s")...)...)
+	_, out := mustEndWith(t, pinned, dir, finished, append([]string{"tune", "-c", "c.yaml", "--yes"}, fewCases()...)...)
 	if want := "mpich: MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial (environment) pins algorithms"; !strings.Contains(out, want) {
 		t.Errorf("output\n%s\nwant %s", out, want)
 	}

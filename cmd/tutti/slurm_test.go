@@ -69,7 +69,7 @@ func TestSlurmMPICH(t *testing.T) {
 	siteCampaign(t, testutil.MPICH, dir, "mpich.yaml", "SHIM", c.Shim())
 	out := filepath.Join(dir, "out")
 	began := time.Now()
-	code, output := mustEndWith(t, c.Env(), dir, finished, append([]string{"tune", "-c", "c.yaml"}, fewCases("10s")...)...)
+	code, output := mustEndWith(t, c.Env(), dir, finished, append([]string{"tune", "-c", "c.yaml"}, fewCases()...)...)
 	t.Logf("tune took %v, exit code %d", time.Since(began).Round(time.Second), code)
 	if stopped := strings.Contains(output, "not converged: "); stopped != (code == codeNotConverged) {
 		t.Errorf("exit code %d\n%s", code, output)
