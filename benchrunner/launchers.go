@@ -44,6 +44,21 @@ func LauncherNames() []string { return []string{Srun, Hydra, Mpirun, PALS} }
 // installed.
 func Helpers(launcher string) []string { return launcherKinds[launcher].helpers }
 
+// Unset returns the names of environment variables that change what a launcher does, and which are not for a user's shell or
+// a module to set: job scripts and doctor remove them before they start programs. Variables that place or bind ranks stay,
+// except for srun, because users of the machine get them with every program.
+func Unset(launcher string) []string { return strings.Fields(launcherKinds[launcher].unset) }
+
+// Variables of mpiexec.hydra and mpirun that end launches after a time of their own, print other text or in another form,
+// start a debugger, or start nothing. Sources: src/pm/hydra of MPICH 4.0 and 4.3, orte/runtime/orte_mca_params.c of Open MPI
+// 4.1. PRRTE of Open MPI 5 has the same names with prte.
+const (
+	hydraVariables  = `MPIEXEC_TIMEOUT MPIEXEC_TIMEOUT_SIGNAL HYDRA_DEBUG HYDRA_TOPO_DEBUG HYDRA_CONFIG_FILE HYDRA_USE_DDD HYDRA_USE_STRACE HYDRA_USE_VALGRIND`
+	mpirunVariables = `MPIEXEC_TIMEOUT
+OMPI_MCA_orte_timestamp_output OMPI_MCA_orte_xml_output OMPI_MCA_orte_xml_file OMPI_MCA_orte_tag_output OMPI_MCA_orte_output_filename OMPI_MCA_orte_do_not_launch
+PRTE_MCA_prte_timestamp_output PRTE_MCA_prte_xml_output PRTE_MCA_prte_xml_file PRTE_MCA_prte_tag_output PRTE_MCA_prte_output_filename PRTE_MCA_prte_do_not_launch`
+)
+
 func allHelpers() []string {
 	var out []string
 	for _, k := range launcherKinds {
@@ -97,6 +112,7 @@ type launcherKind struct {
 	layoutArgs func(o LauncherOptions, l coll.Layout, cmd Command) []string
 	reserved   []string // options that a site must not give; see checkArgs
 	helpers    []string // see Helpers
+	unset      string   // see Unset
 
 	hostFile    func(path string) []string // returns the option that names a file of nodes
 	hostSuffix  func(ppn int) string       // follows the name of each node in that file
@@ -104,14 +120,14 @@ type launcherKind struct {
 }
 
 var launcherKinds = map[string]launcherKind{
-	Srun: {path: "srun", layoutArgs: srunArgs, reserved: []string{"-n", "--ntasks", "-N", "--nodes", "--ntasks-per-node", "--mpi", "-k", "--no-kill", "--multi-prog", "-i", "--input", "--export", "--export-file"},
+	Srun: {path: "srun", layoutArgs: srunArgs, unset: srunVariables, reserved: []string{"-n", "--ntasks", "-N", "--nodes", "--ntasks-per-node", "--mpi", "-k", "--no-kill", "--multi-prog", "-i", "--input", "--export", "--export-file"},
 		hostFile: func(path string) []string { return []string{"--nodelist=" + path} }, hostSuffix: func(int) string { return "" },
 		hostOptions: []string{"-w", "--nodelist", "-x", "--exclude", "-r", "--relative", "-F", "--nodefile"}},
-	Hydra: {path: "mpiexec.hydra", layoutArgs: hydraArgs, reserved: []string{"-n", "-np", "-ppn", "-perhost", "-configfile", "-genvall", "-genvnone", "-genvlist"},
+	Hydra: {path: "mpiexec.hydra", layoutArgs: hydraArgs, unset: hydraVariables, reserved: []string{"-n", "-np", "-ppn", "-perhost", "-configfile", "-genvall", "-genvnone", "-genvlist"},
 		helpers:  []string{"hydra_pmi_proxy", "hydra_bstrap_proxy", "pmi_proxy"},
 		hostFile: func(path string) []string { return []string{"-f", path} }, hostSuffix: func(ppn int) string { return ":" + strconv.Itoa(ppn) },
 		hostOptions: []string{"-f", "-hostfile", "-machinefile", "-machine", "-machines", "-host", "-hosts", "-hostlist"}},
-	Mpirun: {path: "mpirun", layoutArgs: mpirunArgs, reserved: []string{"-n", "-np", "-c", "--np", "--n", "--map-by", "-map-by", "--npernode", "-npernode", "--ppr", "--rank-by", "-rank-by", "--app"},
+	Mpirun: {path: "mpirun", layoutArgs: mpirunArgs, unset: mpirunVariables, reserved: []string{"-n", "-np", "-c", "--np", "--n", "--map-by", "-map-by", "--npernode", "-npernode", "--ppr", "--rank-by", "-rank-by", "--app"},
 		helpers:  []string{"orted", "prted"},
 		hostFile: func(path string) []string { return []string{"--hostfile", path} }, hostSuffix: func(ppn int) string { return " slots=" + strconv.Itoa(ppn) },
 		hostOptions: []string{"-H", "--host", "-host", "--hostfile", "-hostfile", "--machinefile", "-machinefile", "--default-hostfile", "-default-hostfile"}},

@@ -1,13 +1,8 @@
 package benchrunner
 
-import "strings"
-
-// SrunVariables lists the environment variables of a surrounding Slurm job or step that could change a launch by srun.
-// Job scripts and doctor remove them before they start programs. The source are the pages of srun(1) and sbatch(1) of
-// Slurm 20.11 to 25.05, "INPUT ENVIRONMENT VARIABLES" and "OUTPUT ENVIRONMENT VARIABLES". Other variables of Slurm
-// describe the job, or are set by an option that every launch has.
-func SrunVariables() []string { return strings.Fields(srunVariables) }
-
+// srunVariables lists the environment variables of a surrounding Slurm job or step that could change a launch by srun; see
+// Unset. The source are the pages of srun(1) and sbatch(1) of Slurm 20.11 to 25.05, "INPUT ENVIRONMENT VARIABLES" and
+// "OUTPUT ENVIRONMENT VARIABLES". Other variables of Slurm describe the job, or are set by an option that every launch has.
 const srunVariables = `
 SLURM_NTASKS SLURM_NPROCS SLURM_NTASKS_PER_NODE SLURM_NTASKS_PER_CORE SLURM_NTASKS_PER_SOCKET SLURM_NTASKS_PER_GPU SLURM_NTASKS_PER_TRES
 SLURM_TRES_PER_TASK SLURM_TASKS_PER_NODE SLURM_NNODES SLURM_STEP_NUM_NODES SLURM_STEP_NUM_TASKS SLURM_STEP_TASKS_PER_NODE SLURM_STEP_NODELIST

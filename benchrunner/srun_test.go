@@ -8,9 +8,9 @@ import (
 	"tutti/benchrunner"
 )
 
-// TestSrunVariables checks that each input variable of srun is removed, or describes the job, the cluster or PMI. The lists
+// TestUnset checks that each input variable of srun is removed, or describes the job, the cluster or PMI. The lists
 // are those of srun(1) of Slurm 22.05, with what later releases added.
-func TestSrunVariables(t *testing.T) {
+func TestUnset(t *testing.T) {
 	const manual = `
 PMI_FANOUT PMI_FANOUT_OFF_HOST PMI_TIME SLURMD_DEBUG SLURM_ACCOUNT SLURM_ACCTG_FREQ SLURM_BCAST SLURM_BCAST_EXCLUDE SLURM_BURST_BUFFER SLURM_CLUSTERS
 SLURM_CLUSTER_CONSTRAINT SLURM_COMPRESS SLURM_CONF SLURM_CONSTRAINT SLURM_CORE_SPEC SLURM_CPUS_PER_GPU SLURM_CPU_BIND SLURM_CPU_FREQ_REQ SLURM_DEBUG
@@ -27,8 +27,16 @@ SLURM_WORKING_DIR SRUN_CONTAINER SRUN_CONTAINER_ID SRUN_CPUS_PER_TASK SRUN_ERROR
 	kept := strings.Fields(`PMI_FANOUT PMI_FANOUT_OFF_HOST PMI_TIME SLURMD_DEBUG SLURM_ACCOUNT SLURM_BURST_BUFFER SLURM_CLUSTERS SLURM_CONF SLURM_JOB_ID
 		SLURM_JOB_NAME SLURM_JOB_NUM_NODES SLURM_OVERLAP SLURM_PARTITION SLURM_PMI_KVS_NO_DUP_KEYS SLURM_QOS SLURM_RESERVATION SLURM_UMASK SLURM_WCKEY`)
 	for _, name := range strings.Fields(manual) {
-		if slices.Contains(benchrunner.SrunVariables(), name) == slices.Contains(kept, name) {
+		if slices.Contains(benchrunner.Unset(benchrunner.Srun), name) == slices.Contains(kept, name) {
 			t.Errorf("%s: want it removed or kept", name)
+		}
+	}
+	for _, launcher := range []string{benchrunner.Hydra, benchrunner.Mpirun} {
+		names := benchrunner.Unset(launcher)
+		if !slices.Contains(names, "MPIEXEC_TIMEOUT") || slices.ContainsFunc(names, func(name string) bool {
+			return strings.Contains(name, "rmaps") || strings.Contains(name, "bind") || strings.Contains(name, "HOST")
+		}) {
+			t.Errorf("%s: %q, want limits of time, and nothing that places ranks", launcher, names)
 		}
 	}
 }

@@ -286,7 +286,7 @@ func (x *campaignChecker) checkSubmission(ctx context.Context) {
 		}
 	}
 	args = slices.Concat(args, c.Slurm.Directives, []string{script})
-	r := x.run(ctx, command{args: args, dir: x.temp, drop: benchrunner.SrunVariables(), limit: x.limits.ask})
+	r := x.run(ctx, command{args: args, dir: x.temp, drop: benchrunner.Unset(benchrunner.Srun), limit: x.limits.ask})
 	text := fmt.Sprintf("%s x %s", count(x.nodes(), "node", "nodes"), count(x.ppn(), "process", "processes"))
 	if r.Err != nil {
 		x.add(need("largest job", Missing, "a smaller grid, a shorter runner.job_time, or another partition, account or QOS", text+": sbatch --test-only refuses: "+r.message()))

@@ -138,7 +138,7 @@ func (x *launcherTester) examine(ctx context.Context) {
 		own := x.of(lib)
 		for _, l := range own {
 			x.try(ctx, x.describeLauncher(l), trial{
-				library: lib, launcher: l.names[0], env: x.launchEnv(lib),
+				library: lib, launcher: l.names[0], env: x.launchEnv(lib), drop: benchrunner.Unset(lib.launcher().Kind),
 				args: launchArgs(lib.launcher().Kind, benchrunner.LauncherOptions{Path: benchrunner.FollowLauncher(lib.launcher().Kind, l.path)}, x.launchEnv(lib)),
 			})
 		}
@@ -283,7 +283,7 @@ func (x *launcherTester) trySrun(ctx context.Context, lib *Library) {
 	var trials []trial
 	for _, plugin := range plugins {
 		trials = append(trials, trial{library: lib, launcher: "srun --mpi=" + plugin, args: x.srunArgs(path, plugin),
-			env: append(x.launchEnv(lib), benchrunner.SrunOverlap), drop: benchrunner.SrunVariables(), slurm: true})
+			env: append(x.launchEnv(lib), benchrunner.SrunOverlap), drop: benchrunner.Unset(benchrunner.Srun), slurm: true})
 	}
 	x.try(ctx, nil, trials...)
 }

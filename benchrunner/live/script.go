@@ -37,7 +37,7 @@ type scriptData struct {
 	Setup                                bool
 	Srun                                 bool   // srun starts the launches
 	Helpers                              string // names of programs that the launcher looks for
-	Unset, Overlap                       string // environment variables to remove and one to set
+	Unset, SrunUnset, Overlap            string // environment variables to remove, in steps of srun, and one to set there
 	Launches                             []scriptLaunch
 	Side                                 bool // launches run concurrently
 	Switches                             bool // each launch uses switches of its own
@@ -87,7 +87,8 @@ func (m *Machine) render(d plannedJob, name string) (job, error) {
 	data := scriptData{
 		Name: name, Dir: m.jobDir(name), Program: m.opt.Program.Name(), Launcher: m.opt.Launcher.Name(),
 		Grace: int(grace.Seconds()), Moment: int(killGrace.Seconds()), Modules: benchrunner.LoadModules(m.opt.Modules), Setup: len(m.opt.Setup) > 0,
-		Srun: m.opt.Launcher.Name() == benchrunner.Srun, Unset: strings.Join(benchrunner.SrunVariables(), " "), Overlap: benchrunner.SrunOverlap,
+		Srun: m.opt.Launcher.Name() == benchrunner.Srun, Unset: strings.Join(benchrunner.Unset(m.opt.Launcher.Name()), " "),
+		SrunUnset: strings.Join(benchrunner.Unset(benchrunner.Srun), " "), Overlap: benchrunner.SrunOverlap,
 		Helpers:      strings.Join(benchrunner.Helpers(m.opt.Launcher.Name()), " "),
 		StdoutBlocks: maxStdout >> 10, StderrBlocks: maxStderr >> 10, LastBytes: lastBytes, TimeUp: timeUpFile,
 		Side: runsConcurrently(j.launches, j.Nodes), Nodes: j.Nodes,

@@ -193,7 +193,7 @@ func TestWordsArrive(t *testing.T) {
 }
 
 // TestLauncherByLink checks launchers that are symbolic links, named by path or found in PATH: they must start by the
-// path in the folder of their helper.
+// path in the folder of their helper, without variables of the shell that limit their time.
 func TestLauncherByLink(t *testing.T) {
 	testutil.SkipShort(t)
 	dir := t.TempDir()
@@ -201,7 +201,8 @@ func TestLauncherByLink(t *testing.T) {
 	for _, d := range []string{bin, links} {
 		testutil.NoError(t, os.MkdirAll(d, 0o777))
 	}
-	const launcher = "#!/bin/bash\n[ -e \"${0%/*}/hydra_pmi_proxy\" ] || exit 255\nexec \"${@:6}\"\n" // after the options of hydra
+	t.Setenv("MPIEXEC_TIMEOUT", "1")
+	const launcher = "#!/bin/bash\n[ -z \"$MPIEXEC_TIMEOUT\" ] || exit 110\n[ -e \"${0%/*}/hydra_pmi_proxy\" ] || exit 255\nexec \"${@:6}\"\n" // after the options of hydra
 	testutil.NoError(t, testutil.WriteExecutable(filepath.Join(bin, "mpiexec.hydra"), launcher))
 	testutil.NoError(t, os.WriteFile(filepath.Join(bin, "hydra_pmi_proxy"), nil, 0o666))
 	testutil.NoError(t, os.Symlink("../opt/bin/mpiexec.hydra", filepath.Join(links, "second")))
