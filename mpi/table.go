@@ -2,7 +2,9 @@ package mpi
 
 import (
 	"encoding/csv"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,45 +22,73 @@ import (
 // separated by bars. In op_safe, the name of a parameter is the field Segments. Lines that begin with # are comments.
 func Table(text string, rules Rules) func() []*Catalogue {
 	return sync.OnceValue(func() []*Catalogue {
-		all, err := readTable(text, rules)
+		all, err := ReadTable(text, rules)
 		if err != nil {
-			panic("mpi: table of algorithms: " + err.Error())
+			panic("mpi: algorithms.csv: " + err.Error())
 		}
 		return all
 	})
 }
 
-func readTable(text string, rules Rules) ([]*Catalogue, error) {
+var tableColumns = []string{"library", "version", "collective", "algorithm", "id", "function", "params", "requires", "op_safe"}
+
+// ReadTable returns the releases of a table as Table does. Errors begin with the line.
+func ReadTable(text string, rules Rules) ([]*Catalogue, error) {
 	r := csv.NewReader(strings.NewReader(text))
-	r.FieldsPerRecord = 9
 	r.Comment = '#'
-	rows, err := r.ReadAll()
+	header, err := r.Read()
+	if errors.Is(err, io.EOF) || err == nil && !slices.Equal(header, tableColumns) {
+		return nil, fmt.Errorf("columns %q: want %s in this order, separated by commas", header, strings.Join(tableColumns, ","))
+	}
+	var all []*Catalogue
+	for err == nil {
+		var row []string
+		if row, err = r.Read(); err != nil {
+			break
+		}
+		if all, err = addRow(all, row, rules); err != nil {
+			line, _ := r.FieldPos(0)
+			err = fmt.Errorf("%d: %s: %w", line, strings.Join(row[:4], " "), err)
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	return all, nil
+}
+
+// addRow adds the algorithm of a row to the last release, or to a new one.
+func addRow(all []*Catalogue, row []string, rules Rules) ([]*Catalogue, error) {
+	library, version := row[0], row[1]
+	if len(all) == 0 || all[len(all)-1].Library != library || all[len(all)-1].Version != version {
+		if slices.ContainsFunc(all, func(c *Catalogue) bool { return c.Library == library && c.Version == version }) {
+			return nil, errors.New("rows of this release stand above, before those of another one: want them together")
+		}
+		if ReleaseNumbers(version) == nil {
+			return nil, fmt.Errorf("version %q: want a release like 2021.6", version)
+		}
+		all = append(all, &Catalogue{Library: library, Version: version, Listed: version, entries: map[coll.Collective][]Entry{}, rules: rules})
+	}
+	collective, err := coll.ParseCollective(row[2])
 	if err != nil {
 		return nil, err
 	}
-	var all []*Catalogue
-	for _, row := range rows[1:] {
-		if len(all) == 0 || all[len(all)-1].Library != row[0] || all[len(all)-1].Version != row[1] {
-			all = append(all, &Catalogue{Library: row[0], Version: row[1], Listed: row[1], entries: map[coll.Collective][]Entry{}, rules: rules})
-		}
-		collective, err := coll.ParseCollective(row[2])
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", strings.Join(row[:4], " "), err)
-		}
-		e, err := parseEntry(row[3:])
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", strings.Join(row[:4], " "), err)
-		}
-		last := all[len(all)-1]
-		last.entries[collective] = append(last.entries[collective], e)
+	e, err := parseEntry(row[3:])
+	if err != nil {
+		return nil, err
 	}
+	entries := all[len(all)-1].entries
+	if slices.ContainsFunc(entries[collective], func(o Entry) bool { return o.Name == e.Name }) {
+		return nil, errors.New("a row above has this algorithm")
+	}
+	entries[collective] = append(entries[collective], e)
 	return all, nil
 }
 
 func parseEntry(row []string) (Entry, error) {
 	id, err := strconv.Atoi(row[1])
 	if err != nil {
-		return Entry{}, err
+		return Entry{}, fmt.Errorf("id %q: want a whole number", row[1])
 	}
 	e := Entry{Name: row[0], ID: id, Function: row[2], OpSafe: row[5] != "no", Values: map[string][]string{}}
 	for _, param := range strings.FieldsFunc(row[3], func(r rune) bool { return r == ';' }) {

@@ -53,6 +53,14 @@ func IMB() benchrunner.ProgramKind {
 
 func imbName(c coll.Collective) string { return mpiName(c, coll.Exscan, coll.Scan) }
 
+// imbRecordedName returns the name of a section for a collective: IMB-NBC measures nonblocking ones.
+func imbRecordedName(c coll.Collective) string {
+	if c.Nonblocking() {
+		return "I" + string(c[1:])
+	}
+	return imbName(c)
+}
+
 const imbLengthsFile = "lengths"
 
 func imbCommand(path string, iterations int, s benchrunner.Launch, sizes []int64) benchrunner.Command {
@@ -94,10 +102,11 @@ func imbSize(c benchrunner.Case) (int64, error) {
 }
 
 var (
-	imbBanner    = lazyregexp.New(`^#\s+Intel ?\(R\) MPI Benchmarks ([0-9.]*).*MPI-1 part`)
+	imbBanner    = lazyregexp.New(`^#\s+Intel ?\(R\) MPI Benchmarks ([0-9.]*).*MPI-(?:1|NBC) part`)
 	imbBenchmark = lazyregexp.New(`^# Benchmarking (\S+)`)
 	imbWorldSize = lazyregexp.New(`^# #processes = ([0-9]+)`)
-	imbGroups    = lazyregexp.New(`^# \( *[0-9]+ groups of [0-9]+ processes`) // with option -multi
+	imbIdle      = lazyregexp.New(`^# \( *[0-9]+ additional process(es)? waiting`) // with option -npmin
+	imbGroups    = lazyregexp.New(`^# \( *[0-9]+ groups of [0-9]+ processes`)      // with option -multi
 	// IMB-MPI1-GPU has its buffers in the memory of devices, unless it is asked for that of the host.
 	imbDevice = lazyregexp.New(`IMB-MPI1-(GPU|CUDA)\b`)
 	imbOnHost = lazyregexp.New(`-mem_alloc_type (cpu|host)\b`)
@@ -121,12 +130,14 @@ func parseIMB(lines iter.Seq[string]) listing {
 			l.memory = imbMemory(line, l.memory)
 		} else if imbGroups.MatchString(line) {
 			l.sections[len(l.sections)-1].multi = true
+		} else if imbIdle.MatchString(line) {
+			l.sections[len(l.sections)-1].part = true
 		} else if m := imbWorldSize.FindStringSubmatch(line); m != nil {
 			n, err := strconv.Atoi(m[1])
 			if err == nil {
 				l.sections[len(l.sections)-1].ranks = n
 			}
-		} else if slices.Contains(fields, "#repetitions") && slices.Contains(fields, "t_max[usec]") {
+		} else if slices.Contains(fields, "#repetitions") && (slices.Contains(fields, "t_max[usec]") || slices.Contains(fields, "t_pure[usec]")) {
 			columns = fields
 		} else if columns != nil && len(fields) > 0 && likeNumber.MatchString(fields[0]) {
 			l.add(parseIMBRow(columns, fields))
@@ -158,10 +169,14 @@ func parseIMBRow(columns, fields []string) (row, error) {
 		return row{bytes: n, skipped: strings.Join(fields[1:], " ")}, nil
 	}
 	var r row
-	var defects float64
+	var defects, pure float64
 	err := parseFields(columns, fields, map[string]any{
 		"#bytes": &r.bytes, "#repetitions": &r.calls, "t_min[usec]": &r.min, "t_max[usec]": &r.max, "t_avg[usec]": &r.avg, "defects": &defects,
+		"t_ovrl[usec]": &r.overall, "t_pure[usec]": &pure, "t_CPU[usec]": &r.compute, // of IMB-NBC
 	})
+	if pure > 0 {
+		r.min, r.avg, r.max = pure, pure, pure
+	}
 	r.wrong = defects > 0
 	return r, err
 }

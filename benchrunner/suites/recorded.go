@@ -17,6 +17,7 @@ type Recorded struct {
 	Collective coll.Collective // "" if the output does not name it
 	Bytes      int64           // message size as tutti counts it
 	Ranks      int             // 0: the output does not have it
+	Part       bool            // other ranks of the run waited
 	Seconds    float64
 	Low, High  float64 // interval of the median; 0 without single times
 	Samples    int
@@ -40,7 +41,7 @@ func ReadRecorded(text []byte, ranks int) (suite string, out []Recorded, err err
 			return readOSU(slices.Collect(lines), ranks)
 		case imbBanner.MatchString(line), imbBenchmark.MatchString(line):
 			l := parseIMB(lines)
-			return strings.TrimSpace("IMB " + l.release), recordedRows(l, imbName, "IMB", ranks, func(c coll.Collective) bool { return c == coll.ReduceScatterBlock }), nil
+			return strings.TrimSpace("IMB " + l.release), recordedRows(l, imbRecordedName, "IMB", ranks, func(c coll.Collective) bool { return c == coll.ReduceScatterBlock }), nil
 		case strings.HasPrefix(line, "#@"):
 			l, err := parseReproMPI(lines)
 			if err != nil {
@@ -122,7 +123,8 @@ func (l listing) unreadRows() []Recorded {
 func recordedRows(l listing, name func(coll.Collective) string, printed string, ranks int, perRank func(coll.Collective) bool) []Recorded {
 	var out []Recorded
 	for _, s := range l.sections {
-		i := slices.IndexFunc(coll.Collectives(), func(c coll.Collective) bool { return name(c) == s.name })
+		own := strings.TrimSuffix(s.name, "_pure") // of IMB-NBC, without computation
+		i := slices.IndexFunc(coll.Collectives(), func(c coll.Collective) bool { return name(c) == own })
 		if s.multi {
 			out = append(out, Recorded{Fault: fmt.Sprintf("%s: several groups of ranks measured at the same time", s.name)})
 			continue
@@ -146,7 +148,7 @@ func recordedRows(l listing, name func(coll.Collective) string, printed string, 
 			if c.Sized() && x.Bytes == 0 && x.Fault == "" {
 				x.Fault = "an empty message"
 			}
-			x.Memory = l.memory
+			x.Memory, x.Part = l.memory, s.part
 			out = append(out, x)
 		}
 	}
@@ -161,7 +163,6 @@ func recorded(c coll.Collective, ranks int, r row, printed string) Recorded {
 	}
 	if (r.max == 0 || r.overall > 0) && r.calls == 0 && r.avg > 0 && r.bad == "" && r.skipped == "" && !r.wrong {
 		out.Seconds, out.Mean = cmp.Or(r.max, r.avg), r.max == 0
-		out.Overall = r.overallOf(out.Seconds)
 	} else if _, fault := r.fault(printed); fault != "" {
 		out.Fault = fault
 		return out
@@ -174,6 +175,7 @@ func recorded(c coll.Collective, ranks int, r row, printed string) Recorded {
 		}
 		out.Seconds, out.Low, out.High, out.Samples = median, interval.Low, interval.High, len(r.samples)
 	}
+	out.Overall = r.overallOf(out.Seconds)
 	if err := coll.CheckCall(out.Seconds); err != nil {
 		out.Fault = err.Error()
 	}

@@ -86,10 +86,14 @@ func reproSize(c benchrunner.Case) (int64, error) {
 type reproListing struct {
 	listing
 	ranks     int
-	typeBytes int64    // factor that converts counts to bytes
+	typeBytes int64    // factor that converts counts to bytes; 0: unknown
+	dataType  string   // such as MPI_BYTE
 	columns   []string // of the header of results; nil before it
 	time      string   // the column of timeColumns that the rows have
 }
+
+// typeBytes are the bytes of the datatypes that releases without @datatype_size_bytes name.
+var typeBytes = map[string]int64{"MPI_BYTE": 1, "MPI_CHAR": 1, "MPI_SHORT": 2, "MPI_INT": 4, "MPI_FLOAT": 4, "MPI_LONG": 8, "MPI_DOUBLE": 8}
 
 // timeColumns are the columns with a time, best first: of each call, or with --summary of all calls of a size.
 var timeColumns = []string{"runtime_sec", "median_sec", "mean_sec"}
@@ -111,6 +115,9 @@ func parseReproMPI(lines iter.Seq[string]) (listing, error) {
 			at := slices.IndexFunc(timeColumns, func(name string) bool { return slices.Contains(fields, name) })
 			if at < 0 {
 				return listing{}, fmt.Errorf("columns %s: want one of %s among them, as mpibenchmark prints without --verbose", strings.Join(fields, ", "), strings.Join(timeColumns, ", "))
+			}
+			if l.typeBytes == 0 && slices.Contains(fields, "count") {
+				return listing{}, fmt.Errorf("@datatype=%s without @datatype_size_bytes: the bytes of the counts are unknown", l.dataType)
 			}
 			l.columns, l.time = fields, timeColumns[at]
 			l.begin()
@@ -140,6 +147,8 @@ func (l *reproListing) setting(text string) error {
 		}
 		l.worlds++
 		l.ranks = n
+	case "datatype":
+		l.dataType, l.typeBytes = value, typeBytes[value]
 	case "datatype_size_bytes":
 		n, err := strconv.ParseInt(value, 10, 64)
 		if err != nil || n < 1 || n > 1<<20 {
@@ -159,7 +168,7 @@ func (l *reproListing) row(fields []string) {
 	var call, time string
 	var bytes int64
 	var errorCode float64
-	calls := 1 // that the line stands for
+	calls, invalid := 1, 1 // that the line stands for
 	for i, name := range l.columns {
 		var err error
 		switch name {
@@ -172,6 +181,8 @@ func (l *reproListing) row(fields []string) {
 			bytes *= l.typeBytes
 		case l.time:
 			time = fields[i]
+		case "total_nrep":
+			invalid, err = strconv.Atoi(fields[i])
 		case "valid_nrep":
 			calls, err = strconv.Atoi(fields[i])
 		case "errorcode":
@@ -184,7 +195,7 @@ func (l *reproListing) row(fields []string) {
 	}
 	r := l.rowOf(call, bytes)
 	if errorCode != 0 || calls < 1 {
-		r.invalid++
+		r.invalid += max(1, invalid)
 		return
 	}
 	seconds, err := callTime(time)

@@ -40,7 +40,7 @@ func TestReproMPIRead(t *testing.T) {
 	checkRead(t, reprompi(5), s, append(commonReadTests(raw, twoHosts, []string{"done 5 calls 2.8e-07", "done 5 calls"}), []readTest{
 		{"1.0.1", sample(t, "reprompi-1.0.1_np2_raw.txt"), twoHosts, ended, []string{"done 3 calls 1.573e-06", "done 3 calls 4.847e-06"}},
 		{"summary", sample(t, "reprompi-dev_np2_summary.txt"), twoHosts, ended, []string{"done 50 calls 2e-07", "done 50 calls 2.0985e-06"}},
-		{"summary of no valid call", "#@nprocs=2\n test count total_nrep valid_nrep mean_sec\n MPI_Bcast 8 30 0 0\n MPI_Bcast 1024 30 30 0.5\n", twoHosts, ended, []string{"failed run all 1 calls were not synchronised", "done 30 calls 0.5"}},
+		{"summary of no valid call", "#@nprocs=2\n test count total_nrep valid_nrep mean_sec\n MPI_Bcast 8 30 0 0\n MPI_Bcast 1024 30 30 0.5\n", twoHosts, ended, []string{"failed run all 30 calls were not synchronised", "done 30 calls 0.5"}},
 		{"summary without a time", "#@nprocs=2\n test count total_nrep valid_nrep max_sec\n MPI_Bcast 8 30 30 0.5\n", twoHosts, ended, []string{"failed parse columns test, count, total_nrep, valid_nrep, max_sec: want one of runtime_sec, median_sec, mean_sec", "failed parse"}},
 		{"cut among the calls", raw[:strings.Index(raw, "MPI_Bcast          3            8")], twoHosts, killed, []string{"not reached", "not reached"}},
 		{"crash", raw[:strings.Index(raw, "MPI_Bcast          1         1024")], twoHosts + "assert\n", crashed(9), []string{"done 5 calls", "failed run exit code 9: assert"}},
@@ -60,6 +60,9 @@ func TestReproMPIRead(t *testing.T) {
 			[]string{"failed parse 1 calls of 1e-300 s: a time of", "failed parse 1 calls of 1e+299 s: a time of"}},
 		{"damage", "#@nprocs=2\n test nrep count runtime_sec\n MPI_Bcast 0 8 nan\n MPI_Bcast 0 1024 -1\n", twoHosts, ended, []string{"failed parse", "failed parse"}},
 		{"bytes instead of counts", "#@nprocs=2\n#@datatype_size_bytes=4\n test nrep msize_bytes runtime_sec\n MPI_Bcast 0 8 0.5\n MPI_Bcast 0 1024 0.25\n", twoHosts, ended, []string{"done 1 calls 0.5", "done 1 calls 0.25"}},
+		{"datatype without its size", "#@nprocs=2\n#@datatype=MPI_INT\n test nrep count runtime_sec\n MPI_Bcast 0 2 0.5\n MPI_Bcast 0 256 0.25\n", twoHosts, ended, []string{"done 1 calls 0.5", "done 1 calls 0.25"}},
+		{"unknown datatype without its size", "#@nprocs=2\n#@datatype=MPI_C_BOOL\n test nrep count runtime_sec\n MPI_Bcast 0 8 0.5\n MPI_Bcast 0 1024 0.25\n", twoHosts, ended,
+			[]string{"failed parse @datatype=MPI_C_BOOL without @datatype_size_bytes: the bytes of the counts are unknown", "failed parse"}},
 		{"counts of a larger type", "#@nprocs=2\n#@datatype_size_bytes=4\n test nrep count runtime_sec\n MPI_Bcast 0 2 0.5\n MPI_Bcast 0 256 0.25\n", twoHosts, ended, []string{"done 1 calls 0.5", "done 1 calls 0.25"}},
 	}...))
 }

@@ -240,6 +240,7 @@ func (r row) overallOf(seconds float64) float64 {
 type section struct {
 	name  string // such as Bcast, MPI_Bcast or MPI_CHAR; empty with OSU before 7.1
 	ranks int    // size of the MPI world; 0 if the output does not have it
+	part  bool   // the benchmark ran on a part of the world
 	multi bool   // several groups of ranks measured at the same time
 	rows  []row
 }

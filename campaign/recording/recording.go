@@ -133,7 +133,7 @@ func filesOf(path string) (files []string, folder bool, err error) {
 	return files, true, err
 }
 
-var errFormat = errors.New("no known format: want an output of OSU, IMB or ReproMPI, detail.out of ompi-collectives-tuning, a CSV of ACCLAiM or PICO, an output of nccl-tests or rccl-tests; for other programs give --pattern")
+var errFormat = errors.New("no known format: want an output of OSU, IMB or ReproMPI, detail.out of ompi-collectives-tuning, a CSV of ACCLAiM or PICO, what nccl-tests or rccl-tests print (not the files of -J, -x); for other programs give --pattern")
 
 func importFile(file string, opt Options) ([]coll.Measurement, Report, error) {
 	report := Report{File: file, Left: map[string]int{}, Notes: []string{}}
@@ -255,6 +255,12 @@ func measurement(s sample, known Run, cat *mpi.Catalogue) (m coll.Measurement, r
 		run.PPN = s.Ranks / run.Nodes
 	}
 	switch {
+	case s.Part && known.PPN == 0:
+		return m, "a part of the ranks: give --ppn, to say on which nodes they are", nil
+	case run.PPN > 0 && run.Nodes == 0 && s.Ranks%run.PPN != 0:
+		return m, fmt.Sprintf("%d ranks are no multiple of %d per node", s.Ranks, run.PPN), nil
+	case run.Nodes > 0 && run.PPN == 0 && s.Ranks%run.Nodes != 0:
+		return m, fmt.Sprintf("%d ranks are no multiple of %d nodes", s.Ranks, run.Nodes), nil
 	case run.Collective == "":
 		return m, "", unknown("collective", "--collective")
 	case run.Algorithm == "":

@@ -203,6 +203,18 @@ func TestNCCLOutputs(t *testing.T) {
 		{"blank redop", start + "all_gather_perf\n" + ranks(2) + plain + "64 16 float 12 0.87 1.63 0 7 0.1 0.1 0\n", "allgather 2x1 32B 12", "map[]"},
 		{"exponents", start + "all_reduce_perf\n" + ranks(2) + root + fmt.Sprintf(row, "1.2e+07"), "allreduce 2x1 64B 1.2e+07", "map[]"},
 		{"unread rows", start + "all_reduce_perf\n" + ranks(2) + root + fmt.Sprintf(row, "5") + fmt.Sprintf(row, "5..5") + "64 16 float\n", "allreduce 2x1 64B 5", "map[a row without bytes and a time in microseconds:1 a row without the columns of its header:1]"},
+		{"datatypes and reductions", start + "all_reduce_perf\n" + ranks(2) + root + "64 64 int8 sum -1 4 0.1 0.1 0 7 0.1 0.1 0\n" + fmt.Sprintf(row, "5") + "64 16 float prod -1 6 0.1 0.1 0 7 0.1 0.1 0\n", "allreduce 2x1 64B 5", "map[another datatype or reduction than float sum:2]"},
+		{"one datatype", start + "broadcast_perf\n" + ranks(2) + root + "64 32 half none 0 4 0.1 0.1 0 7 0.1 0.1 0\n64 32 half none 1 6 0.1 0.1 0 7 0.1 0.1 0\n", "bcast 2x1 64B 4; bcast 2x1 64B 6", "map[]"},
+		{"wrong in place", start + "all_reduce_perf\n" + ranks(2) + root + "64 16 float sum -1 4 0.1 0.1 0 7 0.1 0.1 2\n", "nothing that can be used", ""},
+		{"failed without #wrong", "./all_reduce_perf\n" + ranks(2) + older + "64 16 float sum 5 0.87 1.63 2e-07 7 0.1 0.1 4\n# Out of bounds values : 1 FAILED\n" + older + "64 16 float sum 6 0.87 1.63 2e-07 7 0.1 0.1 0\n", "allreduce 2x1 64B 6", "map[wrong data (out of bounds values):1]"},
+		{"groups of ranks", start + "all_reduce_perf\n" + ranks(2) + strings.ReplaceAll(ranks(2), "Group  0", "Group  1") + root + fmt.Sprintf(row, "5"), "nothing that can be used", ""},
+		{"groups of calls", start + "all_reduce_perf\n# nThread 1 nGpus 1 iters: 20 agg iters: 4 validation: 1\n" + ranks(2) + root + fmt.Sprintf(row, "5") + "# nThread 1 nGpus 1 iters: 20 agg iters: 1\n" + fmt.Sprintf(row, "6"), "allreduce 2x1 64B 6", "map[4 calls in one group (agg iters), not one call:1]"},
+		{"uneven nodes", start + "all_reduce_perf\n" + ranks(2) + ranks(1) + root + fmt.Sprintf(row, "5"), "nothing that can be used", ""},
+		{"labels of srun", strings.ReplaceAll("\n"+start+"all_reduce_perf\n"+ranks(2)+root+fmt.Sprintf(row, "5"), "\n", "\n0: "), "allreduce 2x1 64B 5", "map[]"},
+		{"timestamps", start + "all_reduce_perf\n" + ranks(2) + strings.TrimSuffix(root, "\n") + "  timestamp\n" + strings.TrimSuffix(fmt.Sprintf(row, "5"), "\n") + "  2026-11-30 01:02:03\n", "allreduce 2x1 64B 5", "map[]"},
+		{"time of the processor", start + "all_reduce_perf\n" + ranks(2) + strings.ReplaceAll(root, " time", " cputime") + fmt.Sprintf(row, "5"), "nothing that can be used", ""},
+		{"sizes with units", start + "all_reduce_perf\n" + ranks(2) + root + "1GiB" + fmt.Sprintf(row, "5")[2:] + fmt.Sprintf(row, "6"), "allreduce 2x1 64B 6", "map[a row without bytes and a time in microseconds:1]"},
+		{"RCCL", "rccl-tests: Version develop:1d3a166\n# Using devices\n#   Rank  0 Pid   1 on  n0 device  0 [0000:c1:00.0] MI300X\n#   Rank  1 Pid   2 on  n0 device  1 [0000:c2:00.0] MI300X\n./all_reduce_perf -O 0\n#          in-place\n#  size  count  type  redop  root  time  algbw  busbw  #wrong\n64 16 float sum -1 5 0.1 0.1 0\n", "allreduce 1x2 64B 5", "map[]"},
 		{"largest error", "./all_reduce_perf\n" + ranks(2) + older + "64 16 float sum 5 0.87 1.63 2e-07 7 0.1 0.1 2e-07\n", "allreduce 2x1 64B 5", "map[]"},
 	} {
 		path := filepath.Join(write(t, map[string]string{"a.txt": tc.text}), "a.txt")
@@ -254,6 +266,8 @@ func TestOtherMeaning(t *testing.T) {
 		{"IMB", fmt.Sprintf(imbPreamble, "IMB-MPI1") + fmt.Sprintf(imbTable, "Allreduce", "#processes = 4"), 1, "map[]", ""},
 		{"-multi", fmt.Sprintf(multi, "Multi-Allreduce"), 0, "map[Multi-Allreduce: several groups of ranks measured at the same time:1]", ""},
 		{"-multi of older releases", fmt.Sprintf(multi, "Allreduce"), 0, "map[Allreduce: several groups of ranks measured at the same time:1]", ""},
+		{"-npmin", fmt.Sprintf(imbPreamble, "IMB-MPI1") + fmt.Sprintf(imbTable, "Allreduce", "#processes = 2\n# ( 2 additional processes waiting in MPI_Barrier)") + fmt.Sprintf(imbTable, "Allreduce", "#processes = 4"), 1, "map[2 ranks, not 2 nodes with 2 each:1]", ""},
+		{"IMB-NBC", strings.ReplaceAll(fmt.Sprintf(imbPreamble, "IMB-NBC"), "MPI-1", "MPI-NBC") + "# Benchmarking Iallreduce\n# #processes = 4\n#bytes #repetitions t_ovrl[usec] t_pure[usec]  t_CPU[usec]   overlap[%]\n 4 1000 5.44 2.64 2.54 10.0\n" + fmt.Sprintf(imbTable, "Iallreduce_pure", "#processes = 4"), 2, "map[]", ""},
 		{"-multi with one group", fmt.Sprintf(imbPreamble, "IMB-MPI1 -multi 1") + grouped, 1, "map[]", ""},
 		{"defects", fmt.Sprintf(imbPreamble, "IMB-MPI1") + strings.ReplaceAll(strings.ReplaceAll(fmt.Sprintf(imbTable, "Allreduce", "#processes = 4"), "t_avg[usec]", "t_avg[usec] defects"), "1.10\n", "1.10 3.00\n"),
 			0, "map[IMB found wrong data in the result:1]", ""},
@@ -276,6 +290,48 @@ func TestOtherMeaning(t *testing.T) {
 		}
 		if r.Read != tc.read || fmt.Sprint(r.Left) != tc.left || r.Memory != tc.memory || fmt.Sprint(r.Notes) != notes {
 			t.Errorf("%s: %+v, want %d read, left %s, memory %q, notes %s", tc.name, r, tc.read, tc.left, tc.memory, notes)
+		}
+	}
+}
+
+// TestPartsOfRuns checks runs on a part of the ranks (IMB -npmin) with one of --nodes and --ppn, and the times of a
+// nonblocking collective.
+func TestPartsOfRuns(t *testing.T) {
+	text := fmt.Sprintf(imbPreamble, "IMB-MPI1")
+	for _, processes := range []string{"2\n# ( 4 additional processes waiting in MPI_Barrier)", "4\n# ( 2 additional processes waiting in MPI_Barrier)", "6"} {
+		text += fmt.Sprintf(imbTable, "Allreduce", "#processes = "+processes)
+	}
+	nbc := "#    Intel(R) MPI Benchmarks 2021.7, MPI-NBC part\n# Benchmarking Iallreduce\n# #processes = 6\n" +
+		"#bytes #repetitions t_ovrl[usec] t_pure[usec]  t_CPU[usec]   overlap[%]\n 4 1000 5.00 2.00 4.00 50.0\n"
+	for _, tc := range []struct {
+		text       string
+		nodes, ppn int
+		want, left string
+	}{
+		{text, 0, 2, "1x2 2x2 3x2", "map[]"},
+		{text, 2, 0, "2x3", "map[a part of the ranks: give --ppn, to say on which nodes they are:2]"},
+		{text, 0, 4, "1x4", "map[2 ranks are no multiple of 4 per node:1 6 ranks are no multiple of 4 per node:1]"},
+		{nbc, 4, 0, "", ""},
+		{nbc, 3, 0, "3x2 2us 3us", "map[]"},
+	} {
+		path := filepath.Join(write(t, map[string]string{"a.txt": tc.text}), "a.txt")
+		ms, reports, err := recording.Import([]string{path}, recording.Options{Known: recording.Run{Algorithm: "ring", Nodes: tc.nodes, PPN: tc.ppn}})
+		if tc.want == "" {
+			if err == nil {
+				t.Errorf("%d nodes: %v", tc.nodes, ms)
+			}
+			continue
+		}
+		testutil.NoError(t, err)
+		var got []string
+		for _, m := range ms {
+			got = append(got, m.Layout().String())
+			if m.Overall > 0 {
+				got = append(got, fmt.Sprintf("%.0fus %.0fus", m.Seconds*1e6, m.Overall*1e6))
+			}
+		}
+		if text, left := strings.Join(got, " "), fmt.Sprint(reports[0].Left); text != tc.want || left != tc.left {
+			t.Errorf("%dx%d: %s, left out %s; want %s, %s", tc.nodes, tc.ppn, text, left, tc.want, tc.left)
 		}
 	}
 }

@@ -2,9 +2,11 @@ package nccl
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -153,4 +155,36 @@ func FuzzParse(f *testing.F) {
 		d := amd.parse(text)
 		d.choose(8, coll.Point{Collective: coll.Allreduce, Nodes: 2, PPN: 8, MsgBytes: 8})
 	})
+}
+
+// TestWider compares the search for wider rules with all pairs of random rules.
+func TestWider(t *testing.T) {
+	rng := rand.New(rand.NewPCG(54, 1))
+	any := func(n int) int { return rng.IntN(n+1) - 1 }
+	covers := func(outer, inner int) bool { return outer == -1 || outer == inner }
+	found := 0
+	for range 200 {
+		w, rules := wider{}, []rule{}
+		for line := range 40 {
+			low := rng.Int64N(20)
+			r := rule{line: line + 1, collective: []string{"allreduce", "broadcast"}[rng.IntN(2)], low: low, high: low + rng.Int64N(12), nodes: any(1), ranks: any(1), pipeOps: any(1), buffer: any(1)}
+			serves := func(o rule) bool {
+				return o.collective == r.collective && o.low <= r.low && r.high <= o.high && covers(o.nodes, r.nodes) && covers(o.ranks, r.ranks) &&
+					covers(o.pipeOps, r.pipeOps) && covers(o.buffer, r.buffer)
+			}
+			got := w.line(r)
+			if want := slices.ContainsFunc(rules, serves); want != (got > 0) || got > 0 && !serves(rules[got-1]) {
+				t.Fatalf("%+v: line %d, some rule serves it: %v", r, got, want)
+			}
+			if got > 0 {
+				found++
+			} else {
+				w.add(r)
+			}
+			rules = append(rules, r)
+		}
+	}
+	if found < 1000 {
+		t.Errorf("only %d rules of 8000 are served by another one", found)
+	}
 }

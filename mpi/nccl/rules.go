@@ -1,6 +1,7 @@
 package nccl
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,13 +28,14 @@ func (l library) ReadRules(cat *mpi.Catalogue, _ string, file []byte) (*mpi.Rule
 		f.Load = append(f.Load, mpi.Setting{Name: pluginVariable, Value: l.plugin})
 	}
 	f.Activation = f.LoadText()
-	for i, r := range d.rules {
+	before := wider{}
+	for _, r := range d.rules {
 		at := slices.IndexFunc(coll.Collectives(), func(c coll.Collective) bool { return names[c] == r.collective })
 		if c := coll.Collectives()[at]; !slices.Contains(f.Collectives, c) {
 			f.Collectives = append(f.Collectives, c)
 		}
 		f.Listing = append(f.Listing, mpi.ListedRule{Collective: r.collective, RuleChoice: mpi.RuleChoice{Algorithm: r.selected(), Line: r.line, Rule: r.conditions()}})
-		l.addFindings(f, r, d.rules[:i])
+		l.addFindings(f, r, before)
 	}
 	f.Sort()
 	f.Choose = func(p coll.Point) mpi.RuleChoice {
@@ -59,20 +61,60 @@ func isTunerFile(file []byte) bool {
 	return false
 }
 
-// addFindings adds what is wrong with a rule that the reader accepts.
-func (l library) addFindings(f *mpi.RuleFile, r rule, before []rule) {
+// addFindings adds what is wrong with a rule that the reader accepts, given the rules before it.
+func (l library) addFindings(f *mpi.RuleFile, r rule, before wider) {
 	if r.channels == -1 && l.plugin != "" {
 		f.Add(r.line, mpi.FindingHarm, "channels -1: the plugin gives such calls one channel: give a number")
 	}
-	for _, o := range before {
-		if o.collective == r.collective && o.low <= r.low && r.high <= o.high && covers(o.nodes, r.nodes) && covers(o.ranks, r.ranks) && covers(o.pipeOps, r.pipeOps) && covers(o.buffer, r.buffer) {
-			f.Add(r.line, mpi.FindingUnreachable, fmt.Sprintf("line %d serves all its calls", o.line))
-			return
-		}
+	if line := before.line(r); line > 0 {
+		f.Add(r.line, mpi.FindingUnreachable, fmt.Sprintf("line %d serves all its calls", line))
+		return
 	}
+	before.add(r)
 }
 
-func covers(outer, inner int) bool { return outer == -1 || outer == inner }
+// wider finds a rule that serves all calls of another one. For each combination of conditions it has the rules of which
+// none serves all sizes of another one, in ascending order of their lowest size, and so of their highest size.
+type wider map[conditions][]rule
+
+// conditions are those of a rule without its sizes; -1: any.
+type conditions struct {
+	collective                    string
+	nodes, ranks, pipeOps, buffer int
+}
+
+func (w wider) add(r rule) {
+	key := conditions{r.collective, r.nodes, r.ranks, r.pipeOps, r.buffer}
+	at := atSize(w[key], r.low)
+	end := at
+	for end < len(w[key]) && w[key][end].high <= r.high {
+		end++
+	}
+	w[key] = slices.Replace(w[key], at, end, r)
+}
+
+// line returns the line of a rule that serves all calls of r, 0 if there is none.
+func (w wider) line(r rule) int {
+	for mask := range 1 << 4 {
+		key := conditions{r.collective, r.nodes, r.ranks, r.pipeOps, r.buffer}
+		for i, n := range []*int{&key.nodes, &key.ranks, &key.pipeOps, &key.buffer} {
+			if mask>>i&1 == 1 {
+				*n = -1
+			}
+		}
+		list := w[key]
+		if i := atSize(list, r.low+1); i > 0 && list[i-1].high >= r.high {
+			return list[i-1].line
+		}
+	}
+	return 0
+}
+
+// atSize returns the index of the first rule whose lowest size is `low` or above.
+func atSize(list []rule, low int64) int {
+	at, _ := slices.BinarySearchFunc(list, low, func(r rule, low int64) int { return cmp.Compare(r.low, low) })
+	return at
+}
 
 func (r rule) conditions() []string {
 	out := []string{fmt.Sprintf("%d to %d bytes", r.low, r.high)}

@@ -37,9 +37,9 @@ var Libraries = sync.OnceValue(func() []mpi.Library {
 })
 
 // Read returns the libraries that three tables describe. Their columns are those of libraries.csv, variables.csv and
-// algorithms.csv. It panics if the table of algorithms is invalid, see mpi.Table.
+// algorithms.csv. Errors begin with the name of the table and the line.
 func Read(libraries, variables, algorithms string) ([]mpi.Library, error) {
-	all, err := readLibraries(libraries, variables)
+	all, err := readLibraries(libraries)
 	if err != nil {
 		return nil, err
 	}
@@ -47,17 +47,23 @@ func Read(libraries, variables, algorithms string) ([]mpi.Library, error) {
 	for i, l := range all {
 		out[i], named[l.facts.Name] = l, l
 	}
-	for _, cat := range mpi.Table(algorithms, mpi.Rules{
+	releases, err := mpi.ReadTable(algorithms, mpi.Rules{
 		Lookup: func(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Algorithm) error {
 			return named[cat.Library].checkParams(cat, c, e, alg)
 		},
 		Check: func(cat *mpi.Catalogue, c coll.Candidate) error { return named[cat.Library].checkVariable(cat, c) },
-	})() {
-		if l := named[cat.Library]; l != nil {
-			l.releases = append(l.releases, cat)
-		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("algorithms.csv:%w", err)
 	}
-	return out, nil
+	for _, cat := range releases {
+		l := named[cat.Library]
+		if l == nil {
+			return nil, fmt.Errorf("algorithms.csv: library %q: want one of libraries.csv", cat.Library)
+		}
+		l.releases = append(l.releases, cat)
+	}
+	return out, readVariables(all, variables)
 }
 
 type library struct {
@@ -129,42 +135,71 @@ func (l *library) Recognise(file []byte) string {
 	return l.facts.Title + " " + string(m[1])
 }
 
-// readLibraries reads the tables of libraries and variables.
-func readLibraries(libraries, variables string) ([]*library, error) {
-	rows, err := readTable(libraries)
+// The columns of the tables. The first neededLibraryColumns of a library are needed.
+var (
+	libraryColumns = []string{
+		"name", "snippet", "syntax", "max_ranges", "title", "family", "prefixes", "below", "launcher_kind", "launcher", "launcher_title", "launcher_version",
+		"compilers", "homes", "file_version", "source", "remark",
+	}
+	variableColumns = []string{"library", "from", "before", "collective", "algorithm", "variable", "value", "range", "bytes"}
+)
+
+const neededLibraryColumns = 4
+
+func readLibraries(text string) ([]*library, error) {
+	rows, err := readTable(text, libraryColumns, neededLibraryColumns)
 	if err != nil {
 		return nil, fmt.Errorf("libraries.csv: %w", err)
 	}
 	var all []*library
 	for _, row := range rows {
 		l, err := parseLibrary(row)
+		if err == nil && slices.ContainsFunc(all, func(o *library) bool { return o.facts.Name == l.facts.Name }) {
+			err = errors.New("a row above has this library")
+		}
 		if err != nil {
 			return nil, fmt.Errorf("libraries.csv:%s: %s: %w", row[lineColumn], row["name"], err)
 		}
 		all = append(all, l)
 	}
-	rows, err = readTable(variables)
+	return all, nil
+}
+
+// readVariables reads the variables of libraries whose algorithms are known.
+func readVariables(all []*library, text string) error {
+	rows, err := readTable(text, variableColumns, len(variableColumns))
 	if err != nil {
-		return nil, fmt.Errorf("variables.csv: %w", err)
+		return fmt.Errorf("variables.csv: %w", err)
 	}
 	for _, row := range rows {
 		if err := addVariable(all, row); err != nil {
-			return nil, fmt.Errorf("variables.csv:%s: %s: %w", row[lineColumn], row["variable"], err)
+			return fmt.Errorf("variables.csv:%s: %s: %w", row[lineColumn], row["variable"], err)
 		}
 	}
-	return all, nil
+	return nil
 }
 
 // lineColumn is the key of a row's line number.
 const lineColumn = "line"
 
-// readTable returns the rows of a table by the names of its columns, with the number of each line.
-func readTable(text string) ([]map[string]string, error) {
+// readTable returns the rows of a table by the names of its columns, with the number of each line. The first `needed` columns
+// must be there, in any order.
+func readTable(text string, columns []string, needed int) ([]map[string]string, error) {
 	r := csv.NewReader(strings.NewReader(text))
 	r.Comment = '#'
 	header, err := r.Read()
-	if err != nil {
+	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
+	}
+	for i, name := range header {
+		if !slices.Contains(columns, name) || slices.Contains(header[:i], name) {
+			return nil, fmt.Errorf("column %q: want each of %s once, separated by commas", name, strings.Join(columns, ", "))
+		}
+	}
+	for _, name := range columns[:needed] {
+		if !slices.Contains(header, name) {
+			return nil, fmt.Errorf("column %s is missing: the first row without # names the columns", name)
+		}
 	}
 	var out []map[string]string
 	for {
@@ -187,8 +222,8 @@ func readTable(text string) ([]map[string]string, error) {
 func parseLibrary(row map[string]string) (*library, error) {
 	l := &library{snippet: row["snippet"], source: row["source"], remark: row["remark"], prefixes: fields(row["prefixes"]), variables: map[coll.Collective][]variable{}}
 	maxRanges, err := strconv.Atoi(row["max_ranges"])
-	if err != nil {
-		return nil, err
+	if err != nil || maxRanges < 0 {
+		return nil, fmt.Errorf("max_ranges %q: want a whole number from 0", row["max_ranges"])
 	}
 	switch row["syntax"] {
 	case "ranks":

@@ -91,25 +91,48 @@ func TestSize(t *testing.T) {
 // TestTableFaults checks that an invalid table is an error that names the row.
 func TestTableFaults(t *testing.T) {
 	golden := testutil.GoldenErrors(t)
-	const columns = "name,snippet,syntax,max_ranges,launcher_version,file_version\n"
-	const header = "library,from,before,collective,algorithm,variable,value,range,bytes\n"
-	const good = columns + "x,x.env,sizes,0,,\n"
-	tests := []struct{ name, libraries, variables string }{
-		{"syntax", columns + "x,x.env,files,0,,\n", ""},
-		{"number", columns + "x,x.env,sizes,many,,\n", ""},
-		{"regular expression", columns + "x,x.env,sizes,0,(,\n", ""},
-		{"columns", columns + "x\n", ""},
-		{"collective", good, "x,,,broadcast,,X,,,message\n"},
-		{"size", good, "x,,,bcast,,X,,,bits\n"},
-		{"library", good, "y,,,bcast,,X,,,message\n"},
-		{"release", good, "x,newest,,bcast,,X,,,message\n"},
-		{"range", good, "x,,,bcast,,X,{k},2,message\n"},
-	}
-	for _, tc := range tests {
-		_, err := readLibraries(tc.libraries, header+tc.variables)
+	const (
+		columns    = "name,snippet,syntax,max_ranges,launcher_version,file_version\n"
+		header     = "library,from,before,collective,algorithm,variable,value,range,bytes\n"
+		good       = columns + "x,x.env,sizes,0,,\n"
+		algorithms = "library,version,collective,algorithm,id,function,params,requires,op_safe\n"
+		tree       = algorithms + "x,2.0,bcast,tree,7,,k,,yes\n"
+	)
+	for _, tc := range []struct{ name, libraries, variables, algorithms string }{
+		{"syntax", columns + "x,x.env,files,0,,\n", header, tree},
+		{"number", columns + "x,x.env,sizes,many,,\n", header, tree},
+		{"regular expression", columns + "x,x.env,sizes,0,(,\n", header, tree},
+		{"columns", columns + "x\n", header, tree},
+		{"library twice", good + "x,y.env,sizes,0,,\n", header, tree},
+		{"column of a library", strings.Replace(good, "syntax", "notation", 1), header, tree},
+		{"collective", good, header + "x,,,broadcast,,X,,,message\n", tree},
+		{"size", good, header + "x,,,bcast,,X,,,bits\n", tree},
+		{"library", good, header + "y,,,bcast,,X,,,message\n", tree},
+		{"release", good, header + "x,newest,,bcast,,X,,,message\n", tree},
+		{"no release", good, header + "x,2.0,2.0,bcast,,X,,,message\n", tree},
+		{"range", good, header + "x,,,bcast,,X,{k},2,message\n", tree},
+		{"high end of a range", good, header + "x,,,bcast,,X,{k},0-many,message\n", tree},
+		{"range without parameter", good, header + "x,,,bcast,,X,{id},2-64,message\n", tree},
+		{"two parameters", good, header + "x,,,bcast,,X,{k}:{id},2-64,message\n", tree},
+		{"parameter", good, header + "x,,,bcast,,X,{radix},2-64,message\n", tree},
+		{"algorithm", good, header + "x,,,bcast,ring,X,1,,message\n", tree},
+		{"variable", good, header + "x,,,bcast,,X=1,,,message\n", tree},
+		{"row twice", good, header + "x,2.0,,bcast,,X,,,message\nx,,3.0,bcast,,X,,,message\n", tree},
+		{"semicolons", good, strings.ReplaceAll(header, ",", ";"), tree},
+		{"byte order mark", good, "\ufeff" + header, tree},
+		{"missing column", good, strings.Replace(header, ",range", "", 1), tree},
+		{"column twice", good, strings.Replace(header, "range", "value", 1), tree},
+		{"empty", good, "", tree},
+		{"open quote", good, header + "x,,,bcast,,\"X,,,message\n", tree},
+		{"other library of algorithms", good, header, algorithms + "y,2.0,bcast,tree,7,,,,yes\n"},
+		{"algorithms", good, header, algorithms + "x,newest,bcast,tree,7,,,,yes\n"},
+	} {
+		_, err := Read(tc.libraries, tc.variables, tc.algorithms)
 		golden(tc.name, err)
 	}
-	testutil.Must(readLibraries(good, header+"x,,,bcast,,X,{k},2-64,message\n"))(t)
+	rows := "bytes,range,library,from,before,collective,algorithm,variable,value\r\n" + // in any order
+		"message,2-64,x,,2.0,bcast,,X,{k}\r\nmessage,2-64,x,2.0,,bcast,,X,{k}\r\n"
+	testutil.Must(Read(good, rows, tree))(t)
 }
 
 // intelRows returns rows for three layouts. Two of the layouts have the same number of ranks but different

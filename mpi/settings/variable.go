@@ -28,38 +28,97 @@ const (
 	noSize       = "none"
 )
 
+// addVariable adds a row of variables.csv to its library, whose algorithms are known.
 func addVariable(all []*library, row map[string]string) error {
 	collective, err := coll.ParseCollective(row["collective"])
 	if err != nil {
 		return err
 	}
+	i := slices.IndexFunc(all, func(l *library) bool { return l.facts.Name == row["library"] })
+	if i < 0 {
+		return fmt.Errorf("library %q: want one of libraries.csv", row["library"])
+	}
 	v := variable{
 		name: row["variable"], algorithm: row["algorithm"], value: row["value"], bytes: row["bytes"],
 		from: mpi.ReleaseNumbers(row["from"]), before: mpi.ReleaseNumbers(row["before"]),
 	}
+	if err := v.check(row); err != nil {
+		return err
+	}
+	if v.param() != "" || row["range"] != "" {
+		low, high, _ := strings.Cut(row["range"], "-")
+		var lowErr, highErr error
+		v.low, lowErr = strconv.ParseInt(low, 10, 64)
+		v.high, highErr = strconv.ParseInt(high, 10, 64)
+		if lowErr != nil || highErr != nil || v.high < v.low || v.param() == "" {
+			return fmt.Errorf("range %q with the value %q: want LOW-HIGH for one {PARAMETER} of the value", row["range"], v.value)
+		}
+	}
+	if err := all[i].checkAlgorithm(collective, v); err != nil {
+		return err
+	}
+	for _, o := range all[i].variables[collective] {
+		if o.name == v.name && o.algorithm == v.algorithm && o.overlaps(v) {
+			return fmt.Errorf("a row above sets it for %s in the same releases", collective)
+		}
+	}
+	all[i].variables[collective] = append(all[i].variables[collective], v)
+	return nil
+}
+
+var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+
+// check checks the fields that need no library.
+func (v variable) check(row map[string]string) error {
 	switch v.bytes {
 	case messageBytes, allRanks, noSize:
 	default:
 		return fmt.Errorf("bytes %q: want %s, %s or %s", v.bytes, messageBytes, allRanks, noSize)
 	}
-	for name, text := range map[string][]int{row["from"]: v.from, row["before"]: v.before} {
-		if name != "" && text == nil {
-			return fmt.Errorf("release %q: want numbers like 2021.6", name)
+	for _, column := range []string{"from", "before"} {
+		if row[column] != "" && mpi.ReleaseNumbers(row[column]) == nil {
+			return fmt.Errorf("release %q: want numbers like 2021.6", row[column])
 		}
 	}
-	if v.param() != "" {
-		low, high, _ := strings.Cut(row["range"], "-")
-		v.low, err = strconv.ParseInt(low, 10, 64)
-		if v.high, _ = strconv.ParseInt(high, 10, 64); err != nil || v.high < v.low {
-			return fmt.Errorf("range %q: want LOW-HIGH for %s", row["range"], v.value)
-		}
+	switch {
+	case v.from != nil && v.before != nil && slices.Compare(v.from, v.before) >= 0:
+		return fmt.Errorf("from %s, before %s: no release has it", row["from"], row["before"])
+	case !variableName.MatchString(v.name):
+		return fmt.Errorf("variable %q: want a name of letters, digits and underscores", v.name)
+	case v.param() != "" && strings.Count(v.value, "{") > 1:
+		return fmt.Errorf("value %q: want one parameter, or {id} and {name}", v.value)
 	}
-	i := slices.IndexFunc(all, func(l *library) bool { return l.facts.Name == row["library"] })
-	if i < 0 {
-		return fmt.Errorf("library %q: want one of libraries.csv", row["library"])
-	}
-	all[i].variables[collective] = append(all[i].variables[collective], v)
 	return nil
+}
+
+// checkAlgorithm checks that some release has the algorithm and the parameter of a variable. A release of variables.csv that
+// the table of algorithms does not have is no fault: it is where variables begin or end.
+func (l *library) checkAlgorithm(collective coll.Collective, v variable) error {
+	var names, params []string
+	for _, cat := range l.releases {
+		for _, e := range cat.Entries(collective) {
+			if names = append(names, e.Name); v.algorithm == "" || v.algorithm == e.Name {
+				params = append(params, e.Params...)
+			}
+		}
+	}
+	slices.Sort(names)
+	slices.Sort(params)
+	switch name := v.param(); {
+	case v.algorithm != "" && !slices.Contains(names, v.algorithm):
+		return fmt.Errorf("algorithm %q: algorithms.csv has %s for %s", v.algorithm, strings.Join(slices.Compact(names), ", "), collective)
+	case name != "" && !slices.Contains(params, name):
+		return fmt.Errorf("value %q: want {id}, {name} or a parameter in algorithms.csv (%s)", v.value, strings.Join(slices.Compact(params), ", "))
+	}
+	return nil
+}
+
+// overlaps reports whether a release can have both variables.
+func (v variable) overlaps(o variable) bool {
+	ends := func(before, from []int) bool {
+		return before != nil && from != nil && slices.Compare(before, from) <= 0
+	}
+	return !ends(v.before, o.from) && !ends(o.before, v.from)
 }
 
 var placeholder = lazyregexp.New(`\{(\w+)\}`)
