@@ -65,6 +65,22 @@ func TestJobCause(t *testing.T) {
 	}
 }
 
+// TestNoLauncher checks that a missing launcher comes with what to do, and a missing program does not.
+func TestNoLauncher(t *testing.T) {
+	for stderr, want := range map[string]bool{
+		"tutti: line 13: exec: mpiexec.hydra: not found\n": true, "tutti: 13: exec: srun: not found\n": true,
+		"env: 'srun': No such file or directory\n": true, "timeout: failed to run command ‘mpirun’: No such file or directory\n": true,
+		"tutti: line 13: exec: /opt/bench: not found\n": false, "env: '/opt/bench': No such file or directory\n": false,
+	} {
+		out := benchrunner.Output{Ended: true, Exit: 127, Stderr: []byte(stderr)}
+		failed := func(benchrunner.Case) (benchrunner.Outcome, bool) { return benchrunner.Outcome{}, false }
+		o := benchrunner.Outcomes(benchrunner.Launch{Cases: make([]benchrunner.Case, 1)}, out, false, failed)[0]
+		if got := strings.Contains(o.Error, "or set launcher_path"); got != want {
+			t.Errorf("%q: %s: says what to do: %t, want %t", stderr, o.Error, got, want)
+		}
+	}
+}
+
 // TestLaunchCauses checks the cause of a launch without results, from what its launcher prints.
 func TestLaunchCauses(t *testing.T) {
 	const (

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"tutti/coll"
+	"tutti/internal/lazyregexp"
 )
 
 // Phases in which a trial can fail. Only failures of the first three use up attempts; see Causes.
@@ -100,6 +101,12 @@ func (o Output) exitText() string {
 	text := fmt.Sprintf("exit code %d", o.Exit)
 	if words := o.LastMessage(); words != "" {
 		text += ": " + words
+		if noLauncher.MatchString(words) {
+			text += ": load its module with runner.modules, put its folder on the PATH of jobs, or set launcher_path"
+		}
 	}
 	return text
 }
+
+// noLauncher matches what a shell says about a launcher that is not on the PATH. Benchmark programs have paths.
+var noLauncher = lazyregexp.New(`exec: [^/:\s]+: not found$|(?:^env:|run command) [‘'][^/]+[’']: No such file or directory$`)

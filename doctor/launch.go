@@ -166,12 +166,17 @@ func (x *launcherTester) describeLauncher(l *launcher) []string {
 
 func (x *launcherTester) addNoLauncher(lib *Library) {
 	facts := lib.family.Facts()
+	x.add(Check{Launchers, facts.Launcher.Program, Missing, []string{"no launcher of " + lib.Name}, launcherFix(facts)})
+}
+
+// launcherFix says how to get the launcher of a library.
+func launcherFix(facts mpi.Facts) string {
 	name, _, _ := strings.Cut(facts.Launcher.Program, ".") // where Hydra is the only launcher, it is called mpiexec
 	fix := fmt.Sprintf("put the folder of its %s on the PATH", name)
 	if facts.Install.Runtime != "" {
 		fix = fmt.Sprintf("apt-get install %s, or %s", facts.Install.Runtime, fix)
 	}
-	x.add(Check{Launchers, facts.Launcher.Program, Missing, []string{"no launcher of " + lib.Name}, fix})
+	return fix
 }
 
 // launchEnv returns the variables that a launcher needs to start two processes: on a machine of one core, those that let

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"tutti/csource"
+	"tutti/internal/config"
 )
 
 func TestNative(t *testing.T) {
@@ -49,5 +50,9 @@ func TestNativeIsNotBuilt(t *testing.T) {
 	wantCheck(t, m.find(r, Programs, nativeTitle), Missing, "MPICH 4.0.2: not built yet", fix)
 	if len(r.MissingParts) != 1 || r.MissingParts[0].Fix != fix {
 		t.Errorf("lacks %v, want the program and how to build it", r.MissingParts)
+	}
+	own := session{options: Options{Campaign: &config.Campaign{Libraries: []config.Library{{Name: "ucc"}}}}}
+	if x := &own; x.inCampaign(&Library{Family: "mpich"}) || !x.inCampaign(&Library{Family: "openmpi"}) {
+		t.Error("a campaign of UCC is to use programs of Open MPI alone")
 	}
 }

@@ -177,29 +177,31 @@ func (x *preflight) checkLauncher(want config.Library) {
 	if x.options.Campaign.Runner.Facts().Queue() {
 		return // the launcher runs on the nodes
 	}
-	program := want.LauncherPath
-	if program == "" && want.Launcher == "srun" {
-		program = x.look("srun")
-	} else if program == "" {
-		program = x.look(launcherProgram(want))
+	program, fix := want.LauncherPath, "correct launcher_path in the campaign file"
+	if program == "" {
+		program, fix = want.Launcher, "put its folder on the PATH, or set launcher_path in the campaign file"
+		if facts := launcherFacts(want); want.Launcher != benchrunner.Srun && facts.Launcher.Program != "" {
+			program, fix = facts.Launcher.Program, launcherFix(facts)+", or set launcher_path in the campaign file"
+		}
+		program = cmp.Or(x.look(program), program)
 	}
 	if !isProgram(program) {
-		x.add(need(want.Name+" launcher", Missing, "launcher_path in the campaign file, or its folder on the PATH", "no program "+cmp.Or(program, want.Launcher)))
+		x.add(need(want.Name+" launcher", Missing, fix, "no program "+program))
 	}
 }
 
-// launcherProgram returns the usual name of the launcher of a library. Libraries that are preloaded, such as libtutti,
-// have the launcher of the MPI library below, which their key launcher names.
-func launcherProgram(want config.Library) string {
+// launcherFacts returns the facts of the library whose launcher starts programs of a library. Libraries that are preloaded,
+// such as libtutti, have the launcher of the MPI library below, which their key launcher names.
+func launcherFacts(want config.Library) mpi.Facts {
 	if family := familyOf(want.Name); family != nil {
-		return family.Facts().Launcher.Program
+		return family.Facts()
 	}
 	for _, l := range libraries.All() {
 		if facts := l.Facts(); facts.Launcher.Kind == want.Launcher && facts.Launcher.Program != "" {
-			return facts.Launcher.Program
+			return facts
 		}
 	}
-	return want.Launcher
+	return mpi.Facts{}
 }
 
 func (x *preflight) checkFolder() {

@@ -30,6 +30,9 @@ func TestPreflight(t *testing.T) {
 		}, "mpich benchmark", Missing, "chmod +x", "tutti build benchmark"},
 		{"a folder", func(m *machine, n *config.Campaign) { n.Libraries[0].Benchmark = m.bin }, "mpich benchmark", Missing, "is a folder", "tutti build benchmark"},
 		{"no OSU program", func(m *machine, n *config.Campaign) { n.Benchmark.Program, n.Libraries[0].Benchmark = "osu", m.bin }, "mpich benchmark", Missing, "no OSU program", "fix benchmark"},
+		{"no launcher on the PATH", func(_ *machine, n *config.Campaign) {
+			n.Libraries[0].LauncherPath, n.Runner.Env = "", []string{"PATH=/none"}
+		}, "mpich launcher", Missing, "no program mpiexec.hydra", "or set launcher_path"},
 		{"no launcher", func(_ *machine, n *config.Campaign) { n.Libraries[0].LauncherPath = "/none/mpiexec" }, "mpich launcher", Missing, "/none/mpiexec", "launcher_path"},
 	}
 	for _, tc := range tests {

@@ -16,6 +16,8 @@ import (
 	"tutti/benchrunner/runners"
 	"tutti/coll"
 	"tutti/csource"
+	"tutti/internal/config"
+	"tutti/mpi/libraries"
 )
 
 type program struct {
@@ -195,10 +197,19 @@ func (x *programTester) examineNative(ctx context.Context) {
 		built := slices.ContainsFunc(x.found, func(p program) bool {
 			return p.kind.BuiltIn && p.library == lib && p.state != Missing
 		})
-		if lib.launchable() && !built {
+		if lib.launchable() && !built && x.inCampaign(lib) {
 			x.add(Check{Programs, nativeTitle, Missing, []string{lib.Name + ": not built yet"}, x.buildCommand(lib, "")})
 		}
 	}
+}
+
+// inCampaign reports whether the campaign uses programs of a library. Without a campaign, every library is of use.
+func (x *session) inCampaign(lib *Library) bool {
+	c := x.options.Campaign
+	return c == nil || slices.ContainsFunc(c.Libraries, func(want config.Library) bool {
+		port, ok := libraries.Named(want.Name)
+		return !ok || port.Facts().Preload || lib.Family == want.Name || lib.Family == port.Facts().Family
+	})
 }
 
 func (x *session) buildCommand(lib *Library, path string) string {

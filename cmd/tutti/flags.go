@@ -49,6 +49,22 @@ func completeLibraries(cmd *cobra.Command, flag string) {
 	mustComplete(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(libraries.Names(), cobra.ShellCompDirectiveNoFileComp)))
 }
 
+// completeReleases makes shells complete a library, and after its name the releases that tutti knows.
+func completeReleases(cmd *cobra.Command, flag string, names []string) {
+	mustComplete(cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		name, _, _ := strings.Cut(typed, "=")
+		lib, ok := libraries.Named(name)
+		if !ok || !slices.Contains(names, name) {
+			return names, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+		}
+		var out []string
+		for _, cat := range lib.Releases() {
+			out = append(out, name+"="+cat.Version)
+		}
+		return out, cobra.ShellCompDirectiveNoFileComp
+	}))
+}
+
 // formatFlag adds the flag --format, which says how the function `show` prints results.
 func (a *app) formatFlag(cmd *cobra.Command) {
 	choiceFlag(cmd, "format", &a.format, formatTable, []string{formatTable, formatJSON}, "`FORMAT` of the results")

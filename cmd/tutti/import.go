@@ -56,7 +56,7 @@ what was left out, and why.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&i.library, "library", "", "`LIBRARY[=VERSION]` that ran; its algorithms are checked")
-	completeLibraries(cmd, "library")
+	completeReleases(cmd, "library", libraries.Names())
 	f.StringVar(&i.collective, "collective", "", "`NAME` of the collective")
 	f.StringSliceVar(&i.algorithms, "algorithm", nil, "`NAME` of the algorithm, library_default for the library's own choice; several for the numbers of ACCLAiM")
 	f.IntVar(&i.nodes, "nodes", 0, "`NUMBER` of nodes")

@@ -28,7 +28,7 @@ MPICH and its device ch4 in JSON, and tables of the runtime library.`,
 // releaseFlag adds the flag --for, which names the release that is to load a selection file.
 func releaseFlag(cmd *cobra.Command, value *string) {
 	cmd.Flags().StringVar(value, "for", "", "`LIBRARY[=VERSION[:PATH]]` that loads the file, PATH being libmpich.so; default: the first release that tutti was tried with and that has the format")
-	mustComplete(cmd.RegisterFlagCompletionFunc("for", cobra.FixedCompletions(libraries.RuleLibraries(), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace)))
+	completeReleases(cmd, "for", libraries.RuleLibraries())
 }
 
 // readRules reads a selection file for the value of --for.

@@ -405,11 +405,11 @@ const mostShown = 10
 func (a *app) printDiffs(o ruleDiffs) {
 	fmt.Fprintf(a.stdout, "A: %s\nB: %s\n", o.A, o.B)
 	if !o.timed {
-		fmt.Fprintf(a.stdout, "%d of %s differ; which one is faster: give --data or --campaign\n", o.Differ, plural(o.Points, "point"))
+		a.printWrapped(fmt.Sprintf("%d of %s differ; which one is faster: give --data or --campaign", o.Differ, plural(o.Points, "point")))
 	} else {
 		fmt.Fprintf(a.stdout, "Of %d that differ, %d matter: A is faster at %d, B at %d.\n", o.Differ, o.Kinds[diffMatters], o.FasterA, o.FasterB)
-		fmt.Fprintf(a.stdout, "The others: %d lose at most 2 %%, %d are ties within noise, %d have no time. %s are compared.\n",
-			o.Kinds[diffSmall], o.Kinds[diffTie], o.Kinds[diffUnknown], plural(o.Points, "point"))
+		a.printWrapped(fmt.Sprintf("The others: %d lose at most 2 %%, %d are ties within noise, %d have no time.", o.Kinds[diffSmall], o.Kinds[diffTie], o.Kinds[diffUnknown]))
+		fmt.Fprintf(a.stdout, "%s are compared.\n", plural(o.Points, "point"))
 		if o.Ratio > 0 {
 			fmt.Fprintf(a.stdout, "A takes %.3f of B's time in geometric mean over %s.\n", o.Ratio, plural(o.Timed, "point"))
 		}

@@ -307,7 +307,7 @@ func printStatus(a *app, s campaignStatus, dir string) {
 	}
 	a.printTable(table.Row{"library", "collective", "trials", "measured", "machine time", "tuned", "mistakes", "stop"}, rows)
 	for _, text := range report.SourceTexts(sources) {
-		fmt.Fprintln(a.stdout, text)
+		a.printWrapped(text)
 	}
 	for _, text := range goesOn(s.Problems) {
 		a.printWrapped(text)

@@ -51,7 +51,7 @@ func printEstimates(a *app, estimates []verification.Estimate) {
 	a.printTable(table.Row{"library", "points", "machine time", "at most", "node-hours"}, rows)
 	for _, e := range estimates {
 		if e.Shows != "" {
-			fmt.Fprintf(a.stdout, "%s: %s\n", e.Library, e.Shows)
+			a.printWrapped(fmt.Sprintf("%s: %s", e.Library, e.Shows))
 		}
 	}
 }
@@ -65,7 +65,8 @@ func confirmVerify(a *app, c *assembly.Campaign, estimates []verification.Estima
 			if e.Seconds < e.Budget {
 				about = fmt.Sprintf("about %s of machine time, ", report.FormatSeconds(e.Seconds))
 			}
-			fmt.Fprintf(a.stderr, "%s: %s; %s, %sat most %s\n", e.Library, e.Shows, plural(e.Points, "point"), about, report.FormatSeconds(e.Budget))
+			text := fmt.Sprintf("%s: %s; %s, %sat most %s", e.Library, e.Shows, plural(e.Points, "point"), about, report.FormatSeconds(e.Budget))
+			fmt.Fprint(a.stderr, report.Wrap(text, terminalWidth))
 		}
 		nodeHours += e.NodeSeconds / 3600
 	}
@@ -100,9 +101,9 @@ func (p *verifyProgress) observe(e verify.Event) {
 	p.current = e.Points
 	if took := p.now().Sub(p.began); p.measured > 0 {
 		left := took.Seconds() / float64(p.measured) * expectedMeasurements(e)
-		text += fmt.Sprintf(", %s so far, about %s left", report.FormatSeconds(took.Seconds()), report.FormatSeconds(math.Ceil(left)))
+		text += fmt.Sprintf(", about %s left", report.FormatSeconds(math.Ceil(left)))
 	}
-	fmt.Fprintln(p.out, text)
+	fmt.Fprint(p.out, report.Wrap(text, terminalWidth))
 }
 
 // expectedMeasurements returns how many points the test is expected to measure in this block and all later ones.

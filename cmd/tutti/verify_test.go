@@ -25,9 +25,9 @@ func TestVerifyProgress(t *testing.T) {
 	now = began.Add(42 * time.Second)
 	p.observe(verify.Event{Library: "mpich", Pass: 1, Stage: verify.Confirmation, Block: 1, MinBlocks: 3, MaxBlocks: 8, Points: 3})
 	want := `mpich: pass 1, first test, block 1 of at most 5: 10 points
-mpich: pass 1, first test, block 2 of at most 5: 10 points, 20 s so far, about 46 s left
-mpich: pass 1, first test, block 4 of at most 5: 1 point, 40 s so far, about 4 s left
-mpich: pass 1, second test, block 1 of at most 8: 3 points, 42 s so far, about 48 s left
+mpich: pass 1, first test, block 2 of at most 5: 10 points, about 46 s left
+mpich: pass 1, first test, block 4 of at most 5: 1 point, about 4 s left
+mpich: pass 1, second test, block 1 of at most 8: 3 points, about 48 s left
 `
 	if got := out.String(); got != want {
 		t.Errorf("got:\n%swant:\n%s", got, want)

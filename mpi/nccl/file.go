@@ -2,6 +2,7 @@ package nccl
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,9 +35,10 @@ type rule struct {
 	low, high       int64
 	algorithm       string // "-1": the library's choice
 	proto           string
-	channels        int // -1: one channel with NCCL's plugin, RCCL's own choice
-	nodes, ranks    int // -1: any
-	pipeOps, buffer int // -1: any
+	channels        int  // -1: one channel with NCCL's plugin, RCCL's own choice
+	nodes, ranks    int  // -1: any
+	pipeOps, buffer int  // -1: any
+	partition       bool // the row has conditions on the partition of the accelerator
 }
 
 // document is a tuner file as a dialect reads it.
@@ -49,7 +51,11 @@ type document struct {
 func (l library) parse(text []byte) document {
 	d := document{findings: []mpi.Finding{}}
 	for i, line := range strings.Split(strings.ReplaceAll(string(text), "\r", ""), "\n") {
-		if strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#") {
+		begin := line
+		if l.skips {
+			begin = strings.TrimLeft(line, " \t")
+		}
+		if strings.TrimSpace(line) == "" || strings.HasPrefix(begin, "#") {
 			continue
 		}
 		r, fault := l.parseRule(line)
@@ -71,29 +77,37 @@ func (l library) parseRule(line string) (r rule, fault string) {
 	case len(line) > maxLine:
 		return r, fmt.Sprintf("%d bytes: the reader reads lines of at most %d", len(line), maxLine)
 	case len(fields) < leastColumns:
-		return r, fmt.Sprintf("%d columns: want at least %d: %s", len(fields), leastColumns, strings.Join(columnNames[:leastColumns], ","))
+		return r, fmt.Sprintf("%d columns: want at least %d, separated by commas: %s", len(fields), leastColumns, strings.Join(columnNames[:leastColumns], ","))
 	case len(fields) > l.columns:
 		return r, fmt.Sprintf("%d columns: %s reads at most %d: %s; a file of the other dialect?", len(fields), l.title, l.columns, strings.Join(columnNames[:l.columns], ","))
 	case fields[0] == columnNames[0] || fields[0] == "colltype":
 		return r, "a line of column names is no rule: make it a comment (#)"
 	}
 	r.collective, r.algorithm, r.proto = fields[0], fields[3], fields[4]
+	others, unknown := []string{"-1"}, "the reader takes an unknown name for the first that it knows"
+	if l.skips {
+		others, unknown = nil, "the reader skips the row"
+	}
 	for _, w := range []struct {
 		column string
 		value  string
 		known  []string
-	}{{"collective", r.collective, knownNames()}, {"algorithm", r.algorithm, append(slices.Clone(algorithms), "-1")}, {"protocol", r.proto, append(slices.Clone(protocols), "-1")}} {
+	}{{"collective", r.collective, knownNames()}, {"algorithm", r.algorithm, slices.Concat(algorithms, others)}, {"protocol", r.proto, slices.Concat(protocols, others)}} {
 		if !slices.Contains(w.known, w.value) {
-			return r, fmt.Sprintf("%s %q: want one of %s: readers take an unknown name for the first that they know", w.column, w.value, strings.Join(w.known, ", "))
+			return r, fmt.Sprintf("%s %q: want one of %s: %s", w.column, w.value, strings.Join(w.known, ", "), unknown)
 		}
 	}
+	if fault := r.readPartition(fields); fault != "" {
+		return r, fault
+	}
 	r.pipeOps, r.buffer = -1, -1
-	numbers := []any{&r.low, &r.high, &r.channels, &r.nodes, &r.ranks, &r.pipeOps, &r.buffer}
-	for i, at := range []int{1, 2, 5, 6, 7, 8, 9} {
+	group := 0
+	numbers := []any{&r.low, &r.high, &r.channels, &r.nodes, &r.ranks, &r.pipeOps, &r.buffer, &group}
+	for i, at := range []int{1, 2, 5, 6, 7, 8, 9, 11} {
 		if at >= len(fields) {
 			continue
 		}
-		n, err := strconv.ParseInt(fields[at], 10, 64)
+		n, err := parseNumber(fields[at])
 		low := int64(-1)
 		if at < 3 {
 			low = 0
@@ -112,6 +126,27 @@ func (l library) parseRule(line string) (r rule, fault string) {
 		return r, fmt.Sprintf("min_bytes %d is above max_bytes %d: no call fits", r.low, r.high)
 	}
 	return r, ""
+}
+
+// readPartition reads the last columns of RCCL.
+func (r *rule) readPartition(fields []string) (fault string) {
+	if len(fields) <= 10 {
+		return ""
+	}
+	mode := strings.ToLower(fields[10])
+	if !slices.Contains([]string{"-1", "any", "spx", "cpx"}, mode) {
+		return fmt.Sprintf("partitionMode %q: want any, -1, spx or cpx: the reader skips the row", fields[10])
+	}
+	r.partition = mode == "spx" || mode == "cpx" || len(fields) > 11 && fields[11] != "-1"
+	return ""
+}
+
+// parseNumber reads a whole number. Those above the largest int64, which fit a size_t, count as that.
+func parseNumber(text string) (int64, error) {
+	if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+		return int64(min(n, math.MaxInt64)), nil
+	}
+	return strconv.ParseInt(text, 10, 64)
 }
 
 func knownNames() []string {

@@ -19,7 +19,7 @@ func Libraries() []mpi.Library { return []mpi.Library{nvidia, amd} }
 
 var (
 	nvidia = library{name: "nccl", title: "NCCL", plugin: "libnccl-tuner-example.so", columns: 10}
-	amd    = library{name: "rccl", title: "RCCL", columns: 12}
+	amd    = library{name: "rccl", title: "RCCL", columns: 12, skips: true}
 )
 
 // library is one of the two dialects.
@@ -27,6 +27,7 @@ type library struct {
 	name, title string
 	plugin      string // that reads the file; "" if the library reads it itself
 	columns     int    // most columns that its reader knows; RCCL's newer ones add partitionMode and localGroup
+	skips       bool   // its reader skips rows with unknown names, and -1 is one; NCCL's takes them for names that it knows
 }
 
 //go:embed algorithms.csv

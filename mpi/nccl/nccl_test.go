@@ -112,6 +112,9 @@ reduce,0,10,ring,ll,0,-1,-1
 reduce,20,10,ring,ll,4,-1,-1
 reduce,0,10,ring
 allgather,0,10,ring,ll,4,-1,-1,-1,-1,cpx,8
+  # a comment of RCCL alone
+reduce,0,18446744073709551615,ring,-1,4,-1,-1
+reduce,0,10,ring,ll,4,-1,-1,-1,-1,dpx
 `
 	var out strings.Builder
 	for _, l := range []library{nvidia, amd} {
@@ -142,6 +145,11 @@ allgather,0,10,ring,ll,4,-1,-1,-1,-1,cpx,8
 		}
 	}
 	testutil.CheckGolden(t, "TestReadRules.txt", []byte(out.String()))
+	for _, row := range []string{"\ufeffallreduce,0,65535,tree,ll,8,2,16\n", "allreduce;0;65535;tree;ll;8;2;16\n", "allreduce\t0\t65535\ttree\tll\t8\t2\t16\n", "\"allreduce\",0,65535,tree,ll,8,2,16\n", "AllReduce,0,65535,tree,ll,8,2,16\n"} {
+		if f, ok := nvidia.ReadRules(nvidia.Releases()[0], "", []byte(row)); !ok || len(f.Of(mpi.FindingError)) != 1 {
+			t.Errorf("%q: want a tuner file with an error", row)
+		}
+	}
 	for _, other := range []string{"", "1 # collectives\n", "allreduce\n", `{"collective=bcast": {}}`, "collective,algorithm,nodes,ppn,msg_bytes,time_us\n"} {
 		if _, ok := nvidia.ReadRules(nvidia.Releases()[0], "", []byte(other)); ok {
 			t.Errorf("%q: taken for a tuner file", other)

@@ -49,14 +49,17 @@ func (l library) ReadRules(cat *mpi.Catalogue, _ string, file []byte) (*mpi.Rule
 	return f, true
 }
 
+// isTunerFile reports whether the first row begins with a name of tuner files. The row may have other separators, quotes or a
+// byte order mark, which the readers do not know: they are findings.
 func isTunerFile(file []byte) bool {
-	for line := range strings.Lines(string(file)) {
+	for line := range strings.Lines(strings.TrimPrefix(string(file), "\ufeff")) {
 		line = strings.TrimSpace(line)
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		first, rest, ok := strings.Cut(line, ",")
-		return ok && strings.Count(rest, ",") >= leastColumns-2 && (slices.Contains(knownNames(), first) || first == columnNames[0] || first == "colltype")
+		fields := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(",;\t", r) })
+		first := strings.ToLower(strings.Trim(fields[0], `"' `))
+		return len(fields) >= leastColumns && (slices.Contains(knownNames(), first) || first == columnNames[0] || first == "colltype")
 	}
 	return false
 }
@@ -65,6 +68,9 @@ func isTunerFile(file []byte) bool {
 func (l library) addFindings(f *mpi.RuleFile, r rule, before wider) {
 	if r.channels == -1 && l.plugin != "" {
 		f.Add(r.line, mpi.FindingHarm, "channels -1: the plugin gives such calls one channel: give a number")
+	}
+	if r.partition {
+		f.Add(r.line, mpi.FindingHarm, "partitionMode and localGroup count only with RCCL_CHIPLET_TUNER_ENABLE=1: without it the row serves every mode")
 	}
 	if line := before.line(r); line > 0 {
 		f.Add(r.line, mpi.FindingUnreachable, fmt.Sprintf("line %d serves all its calls", line))

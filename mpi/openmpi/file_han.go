@@ -143,6 +143,7 @@ func (f *ruleFile) readHanBlock(n *numberReader, r placedRule) {
 			algorithm, _ := n.word("an algorithm")
 			name += " " + algorithm
 		}
+		f.readHanSegments(n)
 		r.Algorithm = slices.Index(hanWords, name)
 		if r.Algorithm < 0 && !n.stopped {
 			n.fail(line, "component %q: want one of %s", name, strings.Join(hanWords, ", "))
@@ -154,6 +155,27 @@ func (f *ruleFile) readHanBlock(n *numberReader, r placedRule) {
 		f.rules = append(f.rules, r)
 	}
 	placeSizes(f.rules[first:], sizes)
+}
+
+// readHanSegments reads the list of segment lengths that may follow a component, as [ 1024 2048 ].
+func (f *ruleFile) readHanSegments(n *numberReader) {
+	if !n.take('[') {
+		return
+	}
+	f.Add(n.line, mpi.FindingNote, "Open MPI reads the segment lengths in brackets, and they have no effect")
+	for !n.stopped && !n.take(']') {
+		n.number("a segment length or ]")
+	}
+}
+
+// take moves behind a character, if it is the next one after blanks.
+func (n *numberReader) take(c byte) bool {
+	rest := strings.TrimLeft(n.text[n.at:], " \t")
+	if rest == "" || rest[0] != c {
+		return false
+	}
+	n.at = len(n.text) - len(rest) + 1
+	return true
 }
 
 // hanAlgorithm returns the algorithm that stands for a component of coll/han's rules.

@@ -64,6 +64,8 @@ var ruleTexts = []struct{ name, version, text string }{
 }`},
 	{"JSON cut off", "6.0.x", "{\"rule_file_version\":3,\n\"collectives\":{\"bcast\":["},
 	{"JSON of a wrong kind", "6.0.x", `{"collectives":{"bcast":{"rules":[]},"reducescatter":[],"scan":[{"comm_size_min":1.5}]}}`},
+	{"HAN with segment lengths", "4.1.4", "1\nbcast\n1\n0\n1\n1\n2\n0 tuned [ 1024 2048 ]\n4096 sm\n"},
+	{"HAN with open segment lengths", "4.1.4", "1\nbcast\n1\n0\n1\n1\n1\n0 tuned [ 1024\n"},
 	{"HAN", "5.0.7", "1\nbcast\n1\nglobal_communicator\n2\n1\n1\n0 han\n8\n2\n0 tuned\n1024 han @simple\n"},
 	{"HAN with numbers", "4.1.4", "1\n7\n1\n2\n1\n1\n1\n0 tuned\n"},
 	{"HAN, names of levels", "4.1.4", "1\nbcast\n1\nglobal_communicator\n1\n1\n1\n0 tuned\n"},
