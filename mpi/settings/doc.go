@@ -44,6 +44,6 @@
 //
 // To measure an algorithm, a launch has the variables that select it for all calls. No way
 // is known to observe the algorithm that runs, so each measurement counts as not observed,
-// and a verification as not proved. The variables follow the documentation and were not
-// tried on real installations; the snippet says so.
+// and a verification as not proved. The column tried says which settings ran on a real library;
+// the snippet repeats it.
 package settings

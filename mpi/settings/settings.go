@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/csv"
 	"errors"
@@ -76,6 +77,7 @@ type library struct {
 	fileVersion *regexp.Regexp // nil if the library's file does not contain its release
 	source      string
 	remark      string // about its settings; empty or after a blank
+	tried       string // where they were tried; empty: nowhere
 }
 
 // syntax is the notation of the values of a library's variables.
@@ -139,7 +141,7 @@ func (l *library) Recognise(file []byte) string {
 var (
 	libraryColumns = []string{
 		"name", "snippet", "syntax", "max_ranges", "title", "family", "prefixes", "below", "launcher_kind", "launcher", "launcher_title", "launcher_version",
-		"compilers", "homes", "file_version", "source", "remark",
+		"compilers", "homes", "file_version", "source", "remark", "tried",
 	}
 	variableColumns = []string{"library", "from", "before", "collective", "algorithm", "variable", "value", "range", "bytes"}
 )
@@ -220,7 +222,7 @@ func readTable(text string, columns []string, needed int) ([]map[string]string, 
 }
 
 func parseLibrary(row map[string]string) (*library, error) {
-	l := &library{snippet: row["snippet"], source: row["source"], remark: row["remark"], prefixes: fields(row["prefixes"]), variables: map[coll.Collective][]variable{}}
+	l := &library{snippet: row["snippet"], source: row["source"], remark: row["remark"], tried: row["tried"], prefixes: fields(row["prefixes"]), variables: map[coll.Collective][]variable{}}
 	maxRanges, err := strconv.Atoi(row["max_ranges"])
 	if err != nil || maxRanges < 0 {
 		return nil, fmt.Errorf("max_ranges %q: want a whole number from 0", row["max_ranges"])
@@ -289,7 +291,7 @@ func (b build) Merge(rows []selection.Row, maxLoss float64) (selection.Selection
 func (b build) Export(sel selection.Selection, _ string) (mpi.Export, error) {
 	s := mpi.Setup{Remarks: []string{
 		"Settings of " + b.lib.facts.Title + " " + b.cat.Version + "." + b.lib.remark,
-		"Written from " + b.lib.source + " and replayed at every tuned point, but not tried on a real " + b.lib.facts.Title + ".",
+		"Written from " + b.lib.source + " and replayed at every tuned point, " + cmp.Or(b.lib.tried, "but not tried on a real "+b.lib.facts.Title) + ".",
 	}}
 	if len(sel.Layouts) > 0 {
 		s.Remarks = append(s.Remarks, "Some layouts have settings of their own: to be read in a job, where Slurm says which it is.")
