@@ -3,6 +3,7 @@ package verify
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"tutti/coll"
@@ -115,6 +116,16 @@ func TestBound(t *testing.T) {
 	} {
 		if got := tc.bound(); math.Abs(got-tc.want) > 1e-4 {
 			t.Errorf("%d faults of %d: %.4f, want %.4f", tc.faults, tc.points, got, tc.want)
+		}
+	}
+}
+
+// TestStatementOfNoise checks that an interval that excludes nothing is no figure.
+func TestStatementOfNoise(t *testing.T) {
+	for upper, want := range map[float64]string{1.01: "none more than 5 % slower", 1.5: "none more than 50 % slower", 22296: "noise hides whether some are more than twice as slow"} {
+		r := Result{Rules: Rules{Detect: 0.05}, Points: []PointResult{{TestPoint: TestPoint{Kind: Risky}, Upper: &upper}}}
+		if got := r.Statement(); !strings.Contains(got, ": "+want) {
+			t.Errorf("upper end %g: %s, want %s", upper, got, want)
 		}
 	}
 }

@@ -98,6 +98,8 @@ func (r Result) worst(reverted bool) string {
 	switch {
 	case unknown > 0:
 		return fmt.Sprintf("%d of them without enough measurements", unknown)
+	case most > 1:
+		return "noise hides whether some are more than twice as slow"
 	case most <= r.Rules.Detect:
 		most = r.Rules.Detect
 	}
