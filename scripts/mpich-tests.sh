@@ -8,11 +8,13 @@
 # TESTS=REGEX selects tests, TABLES="0 3" tables (default: all), RANKS the maximum number of ranks (default 10).
 # MPI=openmpi takes the other library.
 # SETTINGS=FILE.env runs the tests with exported settings instead of the runtime library.
+# It ends with 1 if a test that passes without the library fails with a table or with the settings.
 set -euo pipefail
-cd "$(dirname "$0")/.."
-source=$PWD
+settings=${SETTINGS:+$(realpath "$SETTINGS")}
 mkdir -p "${1:?a folder}"
 folder=$(cd "$1" && pwd)
+cd "$(dirname "$0")/.."
+source=$PWD
 most=${RANKS:-10}
 mpi=${MPI:-mpich}
 
@@ -41,6 +43,8 @@ list() {
 
 build() {
 	cd "$folder/mpich-4.0.2/test/mpi"
+	[ "$(cat built-for 2>/dev/null)" = "$mpi" ] || { [ ! -f Makefile ] || make -s distclean >/dev/null; }
+	echo "$mpi" >built-for
 	[ -f libtool ] || ./configure MPICC="$(command -v "mpicc.$mpi")" --disable-cxx --disable-fortran >configure.out 2>&1 || { tail -1 configure.out; exit 1; }
 	make -s -C util >make.out 2>&1
 	make -s -C dtpools >>make.out 2>&1
@@ -67,7 +71,7 @@ run() {
 		fi
 	done <<<"$(list)"
 	lost=$(comm -23 <(sort "$folder/without.passed") <(sort "$folder/$label.passed") | tr '\n' ';')
-	echo "$label: $(wc -l <"$folder/$label.passed") of $(list | wc -l) pass; beside those that fail without the library: $lost"
+	echo "$label: $(wc -l <"$folder/$label.passed") of $(list | wc -l) pass; lost compared with those that pass without the library: $lost"
 }
 
 [ -d "$folder/mpich-4.0.2" ] || (fetch)
@@ -75,14 +79,17 @@ run() {
 cd "$source"
 run without LD_PRELOAD="$folder/yield.so"
 [ -s "$folder/without.passed" ] # else nothing was tried
-if [ -n "${SETTINGS:-}" ]; then
+if [ -n "$settings" ]; then
 	# shellcheck disable=SC1090
-	. "$SETTINGS"
+	. "$settings"
 	run exported LD_PRELOAD="$folder/yield.so"
 	[ -z "$lost" ]
 	exit
 fi
 tables=$(scripts/runtime-tables.sh "$folder")
+all=""
 for n in ${TABLES:-$(seq 0 $((tables - 1)))}; do
 	run "table-$n" LD_PRELOAD="$folder/libtutti.so $folder/yield.so" TUTTI_TABLE="$folder/table.$n"
+	all=$all$lost
 done
+[ -z "$all" ]

@@ -246,16 +246,13 @@ func run(t *testing.T, m *machine, rows []selection.Row, r verify.Rules) (verify
 // 5 of 100 may revert something.
 func TestFalseAlarms(t *testing.T) {
 	testutil.NeedAllCases(t)
-	seeds := 200
-	if !testutil.AllCases() {
-		seeds = 20
-	}
+	const all = 200
 	rows := rowsOf([]int{2, 4, 8}, smallSizes, coll.Bcast)
 	// These rows give 42 test points, most of them with a selected algorithm.
 	for _, noise := range []float64{0.02, 0.1} {
 		for _, truth := range []float64{1, 1.02} { // equal, and at the edge of the tolerance
 			alarms, suspects, points := 0, 0, 0
-			seeds := seeds
+			seeds := all
 			if truth > 1 {
 				seeds /= 4
 			}

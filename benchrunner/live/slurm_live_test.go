@@ -1,7 +1,6 @@
 package live_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,7 +20,6 @@ import (
 )
 
 // long is the test flag -long. It enables the cases that take minutes.
-var long = flag.Bool("long", false, "also run the cases against Slurm that take minutes")
 
 // clusterText is a variant of fakeText for several processes. The first process measures. The others answer its
 // messages until it ends. The program waits before it crashes, because srun may drop output that it has not
@@ -499,9 +497,7 @@ func TestSlurmResumed(t *testing.T) {
 // TestSlurmSlow checks that a batch is measured completely after events that take minutes: a time limit, a lost
 // node, a stopped controller, and job IDs that begin again.
 func TestSlurmSlow(t *testing.T) {
-	if !*long {
-		t.Skip("takes six minutes: go test -run SlurmSlow -timeout 20m ./benchrunner/live -long")
-	}
+	testutil.NeedAllCases(t) // six minutes
 	for _, tc := range []struct {
 		name    string
 		disturb func(b bench, id string)

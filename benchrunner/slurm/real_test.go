@@ -3,7 +3,6 @@ package slurm
 import (
 	"context"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,7 +16,6 @@ import (
 )
 
 // long is the test flag -long. It enables the cases that take minutes.
-var long = flag.Bool("long", false, "also run the cases against Slurm that take minutes")
 
 // conf is a line of slurm.conf that makes clients give up early.
 const conf = "MessageTimeout=2"
@@ -487,9 +485,7 @@ func TestSlurmInterrupted(t *testing.T) {
 // TestSlurmSlowEnds checks the outcomes of two jobs whose ends Slurm notices late: one exceeds its time limit, the
 // other loses a node.
 func TestSlurmSlowEnds(t *testing.T) {
-	if !*long {
-		t.Skip("takes two minutes: go test -run SlowEnds ./benchrunner/slurm -long")
-	}
+	testutil.NeedAllCases(t) // two minutes
 	c, s := startCluster(t, 3, conf, Options{})
 	timeout := job(t, "timeout", "sleep 1000")
 	timeout.Limit = time.Second

@@ -82,22 +82,15 @@ func skipping(file *ast.File) []string {
 	return names
 }
 
-// asked reports whether a condition is testing.Short() or !*long. A test may always be skipped under these
-// conditions, because flags of `go test` set them.
+// asked reports whether a condition is testing.Short(). A test may always be skipped under it, because a flag of
+// `go test` sets it.
 func asked(cond ast.Expr) bool {
-	switch c := cond.(type) {
-	case *ast.CallExpr:
-		f, ok := c.Fun.(*ast.SelectorExpr)
-		return ok && f.Sel.Name == "Short"
-	case *ast.UnaryExpr:
-		flag, ok := c.X.(*ast.StarExpr)
-		if !ok {
-			return false
-		}
-		name, ok := flag.X.(*ast.Ident)
-		return ok && name.Name == "long"
+	c, ok := cond.(*ast.CallExpr)
+	if !ok {
+		return false
 	}
-	return false
+	f, ok := c.Fun.(*ast.SelectorExpr)
+	return ok && f.Sel.Name == "Short"
 }
 
 // TestGateDemands checks that the script .ci/run sets the environment variable of every testutil.Need. Under
