@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/cenkalti/backoff/v5"
 	"golang.org/x/sync/errgroup"
 
 	"tutti/campaign"
@@ -181,6 +182,25 @@ func hasStarted(state *journal.State) bool {
 	return slices.ContainsFunc(state.Jobs, func(j *journal.Job) bool { return j.Taken && j.Problem.Collective != journal.Preflight })
 }
 
+// RemoveFolder removes a folder with jobs that have ended. The scheduler and the last process of a job may still write a
+// file while it is removed, so RemoveFolder tries again for a few seconds.
+func RemoveFolder(dir string) error {
+	_, err := backoff.Retry(context.Background(), func() (any, error) {
+		err := os.RemoveAll(dir)
+		if err != nil && !errors.Is(err, syscall.ENOTEMPTY) {
+			err = backoff.Permanent(err)
+		}
+		return nil, err
+	}, backoff.WithBackOff(backoff.NewConstantBackOff(removePause)), backoff.WithMaxTries(removeTries))
+	return err
+}
+
+// RemoveFolder tries removeTries times, with pauses of removePause.
+const (
+	removePause = 100 * time.Millisecond
+	removeTries = 50
+)
+
 // removeFiles removes from the folder of a campaign the job folders, including incomplete ones, and then the journal.
 func removeFiles(dir string, state *journal.State) error {
 	jobs := filepath.Join(dir, "jobs")
@@ -193,7 +213,7 @@ func removeFiles(dir string, state *journal.State) error {
 		remove = append(remove, j.Name)
 	}
 	for _, name := range remove {
-		if err := os.RemoveAll(filepath.Join(jobs, name)); err != nil {
+		if err := RemoveFolder(filepath.Join(jobs, name)); err != nil {
 			return err
 		}
 	}

@@ -66,7 +66,7 @@ func confirmVerify(a *app, c *assembly.Campaign, estimates []verification.Estima
 				about = fmt.Sprintf("about %s of machine time, ", report.FormatSeconds(e.Seconds))
 			}
 			text := fmt.Sprintf("%s: %s; %s, %sat most %s", e.Library, e.Shows, plural(e.Points, "point"), about, report.FormatSeconds(e.Budget))
-			fmt.Fprint(a.stderr, report.Wrap(text, terminalWidth))
+			fmt.Fprintln(a.stderr, fit(a.stderr, text))
 		}
 		nodeHours += e.NodeSeconds / 3600
 	}
@@ -103,7 +103,7 @@ func (p *verifyProgress) observe(e verify.Event) {
 		left := took.Seconds() / float64(p.measured) * expectedMeasurements(e)
 		text += fmt.Sprintf(", about %s left", report.FormatSeconds(math.Ceil(left)))
 	}
-	fmt.Fprint(p.out, report.Wrap(text, terminalWidth))
+	fmt.Fprintln(p.out, fit(p.out, text))
 }
 
 // expectedMeasurements returns how many points the test is expected to measure in this block and all later ones.

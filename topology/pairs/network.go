@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -37,7 +36,7 @@ func MeasureNetwork(ctx context.Context, c *assembly.Campaign, tree *topology.Tr
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, d.Close(), os.RemoveAll(d.Dir)) }()
+	defer func() { err = errors.Join(err, d.Close(), assembly.RemoveFolder(d.Dir)) }()
 	d.layout.PPN = 1
 	first, err := d.measureOnce(ctx, rounds, discover.Plan{Rounds: networkRounds(d.layout.Nodes)})
 	if err != nil {
