@@ -52,7 +52,7 @@ test-fast:
 # Packages share the MPI programs that their tests compile.
 test:
 	sh scripts/install-test-tools.sh
-	TEST_PROGRAMS=$$(mktemp -d); export TEST_PROGRAMS; trap 'rm -rf "$$TEST_PROGRAMS"' EXIT; $(GOTEST) -timeout 20m -p 4 -parallel 4 $(ALL)
+	TEST_PROGRAMS=$$(mktemp -d); export TEST_PROGRAMS; trap 'rm -rf "$$TEST_PROGRAMS"' EXIT; $(GOTEST) -timeout 20m -p 3 -parallel 2 $(ALL)
 
 test-all:
 	TUTTI_TEST_ALL=1 sh scripts/install-test-tools.sh

@@ -75,7 +75,7 @@ func useTopology(t *testing.T, dir, measured string) {
 	text := strings.Replace(string(readFile(t, filepath.Join(dir, "c.yaml"))), "parallel: switch", "parallel: switch, parallel_nodes: 8, order: cyclic, topology: "+measured, 1)
 	text = strings.Replace(text, "nodes: [8]", "nodes: [2, 4]", 1)
 	text = strings.Replace(text, "ppn: [1]", "ppn: [2]", 1)
-	text += "stop: {slowdown: 1.5, mistakes: 0.9, patience: 1, confirm: 0}\nhpo: {trials: 0}\nmodel: {trees: 5}\n"
+	text += "stop: {machine_time: 60s}\nhpo: {trials: 0}\nmodel: {trees: 5}\n"
 	testutil.NoError(t, os.WriteFile(filepath.Join(dir, "use.yaml"), []byte(text), 0o666))
 	mustEnd(t, dir, finished, "tune", "-c", "use.yaml", "--out", "used")
 	files, err := filepath.Glob(filepath.Join(dir, "used", "jobs", "*", "switches"))
