@@ -137,9 +137,7 @@ func (m *market) round(ctx context.Context) (more bool, err error) {
 	if !more {
 		return false, nil
 	}
-	n := float64(len(m.all))
-	limits := activelearn.Limits{MachineSeconds: n * m.spec.Limits.MachineSeconds, NodeSeconds: n * m.spec.Limits.NodeSeconds}
-	budget := budgetOf(limits, m.sum((*activelearn.Ledger).CostSeconds), m.sum((*activelearn.Ledger).NodeSeconds))
+	budget := budgetOf(m.limits(), m.sum((*activelearn.Ledger).CostSeconds), m.sum((*activelearn.Ledger).NodeSeconds))
 	return true, m.each(func(i int) error {
 		m.all[i].run.budget = budget
 		return m.all[i].run.confirm(ctx, bought[i])
@@ -158,7 +156,7 @@ func (m *market) open(gain float64) {
 	if m.spent == 0 { // recorded data without costs
 		m.budget = math.Inf(1)
 	}
-	if limit := m.spec.Limits.MachineSeconds * float64(len(m.all)); limit > 0 {
+	if limit := m.limits().MachineSeconds; limit > 0 {
 		m.budget = min(m.budget, limit-m.spent)
 	}
 	m.budget = max(0, m.budget)
@@ -172,11 +170,17 @@ func (m *market) open(gain float64) {
 func (m *market) left() float64 {
 	seconds := m.sum((*activelearn.Ledger).CostSeconds)
 	left := m.budget + m.spent - seconds
-	if limit := m.spec.Limits.NodeSeconds * float64(len(m.all)); limit > 0 {
+	if limit := m.limits().NodeSeconds; limit > 0 {
 		used := m.sum((*activelearn.Ledger).NodeSeconds)
 		left = min(left, (limit-used)*seconds/max(used, seconds))
 	}
 	return left
+}
+
+// limits returns the limits on machine time and node-seconds of all problems together.
+func (m *market) limits() activelearn.Limits {
+	n := float64(len(m.all))
+	return activelearn.Limits{MachineSeconds: n * m.spec.Limits.MachineSeconds, NodeSeconds: n * m.spec.Limits.NodeSeconds}
 }
 
 func (m *market) sum(of func(*activelearn.Ledger) float64) (sum float64) {

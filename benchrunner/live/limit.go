@@ -46,20 +46,24 @@ type usage struct {
 	nodes   int
 }
 
-// recordUsage records that a job has begun, if its script has. Of a job of an earlier run, the time of its first file
-// counts.
-func (r *run) recordUsage(c *activeJob) {
+// recordUsage records that a job has begun, if its script has, and reports whether it has. Of a job of an earlier run, the
+// time of its first file counts.
+func (r *run) recordUsage(c *activeJob) (begun bool) {
 	info, err := os.Stat(filepath.Join(r.m.jobDir(c.Name), "begin"))
+	if err != nil {
+		return false
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if _, known := r.used[c.Name]; err != nil || known {
-		return
+	if _, known := r.used[c.Name]; known {
+		return true
 	}
 	began := time.Now()
 	if c.fromEarlierRun {
 		began = began.Add(-max(0, time.Since(info.ModTime())))
 	}
 	r.used[c.Name] = usage{began: began, nodes: c.Nodes}
+	return true
 }
 
 // endUsage records what a job that has ended has used.
@@ -94,7 +98,11 @@ func (r *run) limitJob(ctx context.Context, c *activeJob) (stop func()) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		for r.recordUsage(c); r.reached() == ""; r.recordUsage(c) {
+		for begun := false; ; {
+			begun = begun || r.recordUsage(c)
+			if r.reached() != "" {
+				break
+			}
 			if !sleep(watch, limitPoll) {
 				return
 			}

@@ -37,7 +37,8 @@ type scriptData struct {
 	Setup                                bool
 	Srun                                 bool   // srun starts the launches
 	Helpers                              string // names of programs that the launcher looks for
-	Unset, SrunUnset, Overlap            string // environment variables to remove, in steps of srun, and one to set there
+	Unset                                string // environment variables that the job removes
+	SrunUnset, Overlap                   string // those that steps of srun remove, and the one that they set
 	Launches                             []scriptLaunch
 	Side                                 bool // launches run concurrently
 	Switches                             bool // each launch uses switches of its own

@@ -88,7 +88,7 @@ func readNCCL(_ string, text []byte, known *Run, _ Options, report *Report) ([]s
 			report.leave(reason)
 			continue
 		}
-		report.note("times of nccl-tests are means over the iterations, " + map[bool]string{true: "in place", false: "out of place"}[run.inPlace] +
+		report.note("times of nccl-tests are means over the iterations, " + run.place() +
 			"; a file has no algorithm, protocol or channels: give --algorithm 'ring(channels=8,proto=ll)', or library_default")
 		all = append(all, s)
 	}
@@ -166,6 +166,14 @@ func (r *ncclRun) ranks() (n int) {
 		n += of
 	}
 	return n
+}
+
+// place says which of its times a row is read for.
+func (r *ncclRun) place() string {
+	if r.inPlace {
+		return "in place"
+	}
+	return "out of place"
 }
 
 // sample returns the time of a row. The reason says why it cannot be used.

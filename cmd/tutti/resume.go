@@ -298,7 +298,7 @@ func printSummary(a *app, f report.Facts, dir string) {
 	a.printWrapped(fmt.Sprintf("results in %s: %s", dir, strings.Join(mainFiles(f), ", ")))
 }
 
-// runsElsewhere reports whether another process uses the journal in a folder.
+// runsElsewhere reports whether another process has locked the journal in a folder: the campaign runs.
 func runsElsewhere(folder string) bool {
 	writer, err := journal.Writer(folder)
 	return err == nil && writer.PID != os.Getpid() && !writer.Gone()

@@ -137,7 +137,7 @@ func (l *library) Recognise(file []byte) string {
 	return l.facts.Title + " " + string(m[1])
 }
 
-// The columns of the tables. The first neededLibraryColumns of a library are needed.
+// The columns of the tables. Of libraries.csv only the first neededLibraryColumns are required.
 var (
 	libraryColumns = []string{
 		"name", "snippet", "syntax", "max_ranges", "title", "family", "prefixes", "below", "launcher_kind", "launcher", "launcher_title", "launcher_version",
