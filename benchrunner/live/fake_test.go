@@ -170,7 +170,7 @@ func at(nodes int, number int64, behaviour string) coll.Candidate {
 
 func options(t testing.TB, dir string, s benchrunner.Scheduler) live.Options {
 	t.Cleanup(func() { // wait for the processes before the folder is removed
-		for began := time.Now(); processes(t, dir) > 0; time.Sleep(time.Millisecond) {
+		for began := time.Now(); processes(t, dir)+processesInside(t, dir) > 0; time.Sleep(time.Millisecond) {
 			if time.Since(began) > testutil.HangTimeout {
 				t.Errorf("processes of %s are left", dir)
 				return

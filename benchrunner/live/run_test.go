@@ -203,6 +203,18 @@ func processes(t testing.TB, dir string) int {
 	return n
 }
 
+// processesInside counts the processes whose working folder is below a folder. Their arguments need not name it.
+func processesInside(t testing.TB, dir string) int {
+	t.Helper()
+	n := 0
+	for _, link := range testutil.Must(filepath.Glob("/proc/[0-9]*/cwd"))(t) {
+		if at, err := os.Readlink(link); err == nil && strings.HasPrefix(at, dir+"/") {
+			n++
+		}
+	}
+	return n
+}
+
 // TestCancelJobs checks that Cancel ends jobs, and that a resumed campaign reads what these
 // jobs measured.
 func TestCancelJobs(t *testing.T) {
