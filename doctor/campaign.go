@@ -67,14 +67,21 @@ func need(name string, state State, fix string, details ...string) Check {
 	return Check{Campaign, name, state, details, fix}
 }
 
+// checkLibrary checks that the campaign's MPI library is installed, and returns it. For a library that serves calls of
+// another one it is the other one, of any release.
 func (x *campaignChecker) checkLibrary(ctx context.Context, want config.Library) *Library {
-	if port, ok := libraries.Named(want.Name); ok && port.Facts().Preload {
-		return x.checkPreloaded(ctx, want)
+	name, family, release := want.Name+" "+want.Version, want.Name, want.Version
+	if port, ok := libraries.Named(want.Name); ok {
+		switch facts := port.Facts(); {
+		case facts.Preload:
+			return x.checkPreloaded(ctx, want)
+		case facts.Component != "":
+			family, release = facts.Family, ""
+		}
 	}
-	name := want.Name + " " + want.Version
 	var found *Library
 	for _, lib := range x.libraries.found {
-		fits := lib.Family == want.Name && (want.Path == "" || real(want.Path) == lib.File.Path)
+		fits := lib.Family == family && (want.Path == "" || real(want.Path) == lib.File.Path)
 		if fits && (found == nil || mpi.SameRelease(lib.Version, want.Version) && !mpi.SameRelease(found.Version, want.Version)) {
 			found = lib
 		}
@@ -88,7 +95,7 @@ func (x *campaignChecker) checkLibrary(ctx context.Context, want config.Library)
 		x.add(need(name, Missing, "fix its path in the campaign file", "no file "+want.Path))
 	case found == nil:
 		x.add(need(name, Missing, "name its installation: --mpi PREFIX"+hint, "no such library was found here"))
-	case !mpi.SameRelease(found.Version, want.Version):
+	case release != "" && !mpi.SameRelease(found.Version, release):
 		x.add(need(name, Missing, "version: "+found.Version+" in the campaign file"+hint, "here is "+found.Name+" in "+found.File.Path))
 	default:
 		x.add(need(name, OK, "", found.Name, cmp.Or(found.File.Path, noMPI)))
@@ -144,12 +151,8 @@ func (t trial) is(want config.Library) bool {
 // checkRoot adds a warning if the launcher refuses to run as root and root starts it. There is no warning if the
 // environment variables that make the launcher accept root are set.
 func (x *session) checkRoot(want config.Library) {
-	family := familyOf(want.Name)
-	if family == nil || os.Geteuid() != 0 {
-		return
-	}
-	own := family.Facts().Launcher
-	if want.Launcher != own.Kind || slices.Contains(want.LauncherArgs, "--allow-run-as-root") {
+	own := launcherFacts(want).Launcher
+	if os.Geteuid() != 0 || want.Launcher != own.Kind || slices.Contains(want.LauncherArgs, "--allow-run-as-root") {
 		return
 	}
 	runner := x.options.Campaign.Runner

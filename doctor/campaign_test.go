@@ -97,6 +97,10 @@ func TestNeeds(t *testing.T) {
 		{"large job", []string{"SLURM_JOB_ID=7", "SLURM_JOB_NUM_NODES=8"}, func(_ *machine, n *config.Campaign) { n.Runner.Kind = "allocation" }, "allocation", OK, "8 nodes", ""},
 		{"more processes than cores", nil, func(_ *machine, n *config.Campaign) { n.Runner.Kind, n.Grid.PPN = "local", []int{1 << 20} }, "processors", Warning, "1048576 processes", "fewer"},
 		{"Open MPI as root", nil, func(m *machine, n *config.Campaign) { n.Libraries[0] = asRoot(m) }, "openmpi as root", Warning, "refuses to start programs for root", "env: [OMPI_ALLOW_RUN_AS_ROOT=1, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1]"},
+		{"below Open MPI as root", nil, func(m *machine, n *config.Campaign) {
+			n.Libraries[0] = asRoot(m)
+			n.Libraries[0].Name, n.Libraries[0].Version = "ucc", "1.9"
+		}, "ucc as root", Warning, "refuses to start programs for root", "env: [OMPI_ALLOW_RUN_AS_ROOT=1, OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1]"},
 		{"half allowed", nil, func(m *machine, n *config.Campaign) {
 			n.Libraries[0] = asRoot(m)
 			n.Libraries[0].Env = []string{"OMPI_ALLOW_RUN_AS_ROOT=1"}
@@ -118,6 +122,14 @@ func TestNeeds(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestBelow checks that a library below Open MPI needs an Open MPI of any release.
+func TestBelow(t *testing.T) {
+	m, n := ready(t)
+	n.Libraries[0] = asRoot(m)
+	n.Libraries[0].Name, n.Libraries[0].Version = "ucc", "1.9"
+	wantCheck(t, m.find(m.examine(), Campaign, "ucc 1.9"), OK, "Open MPI 4.1.4", "")
 }
 
 // TestPrepare checks that the commands that the doctor runs get the environment of the campaign: modules,

@@ -66,7 +66,8 @@ type Facts struct {
 	Control string   // control variables of MPI_T whose names begin with this text are settings, too
 
 	Preload bool // its file is loaded before the MPI library's
-	Below   bool // it serves calls of an MPI library of its family, whose file programs load
+
+	Component string // of the MPI library of its family, whose file programs load, that passes calls to it; usually empty
 
 	Prevents string // what a setting with the effect PreventsTuning does
 

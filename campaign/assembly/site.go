@@ -75,7 +75,7 @@ func (c *Campaign) readSite(ctx context.Context, lib config.Library, at coll.Poi
 		return nil, err
 	}
 	if s := site.On(mpi.PreventsTuning); len(s) > 0 {
-		return nil, fmt.Errorf("%w: %s: %s: %v: remove it, or tune libtutti", mpi.ErrSite, lib.Name, port.Facts().Prevents, s[0])
+		return nil, fmt.Errorf("%w: %s: %s: %v: change this, or tune libtutti", mpi.ErrSite, lib.Name, port.Facts().Prevents, s[0])
 	}
 	return site, r.checkForcing(ctx, port, site, found)
 }
@@ -163,7 +163,7 @@ func checkFile(lib config.Library, file string) error {
 	if port.Facts().Preload {
 		return nil
 	}
-	if family, ok := libraries.Named(port.Facts().Family); ok && port.Facts().Below {
+	if family, ok := libraries.Named(port.Facts().Family); ok && port.Facts().Component != "" {
 		if !strings.HasPrefix(id.Version, family.Facts().Title+" ") {
 			return fmt.Errorf("%w: %s: in its launches %s loads %s (%s), the campaign is for %s below %s", mpi.ErrSite, lib.Name, lib.Benchmark, id.Path, id.Version, port.Facts().Title, family.Facts().Title)
 		}

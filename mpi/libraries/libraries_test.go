@@ -26,7 +26,7 @@ func TestAll(t *testing.T) {
 		"mpich 4.0.2 4.1.2 4.2.3 4.3.2 5.0.1, measurable",
 		"openmpi 4.1.4 5.0.9 6.0.x, measurable",
 		"intel 2019 2021, measurable",
-		"mvapich2 2.3, measurable", "mvapich 4.0, measurable", "cray 8.1, measurable", "hcoll 4.8, measurable", "libnbc 4.1 5.0 6.0, measurable", "ucc 1.4, measurable", "nccl 2.30", "rccl 2.30",
+		"mvapich2 2.3, measurable", "mvapich 4.0, measurable", "cray 8.1, measurable", "hcoll 4.8, measurable", "libnbc 4.1 5.0 6.0, measurable", "ucc 1.4 1.5 1.6 1.7 1.8 1.9, measurable", "nccl 2.30", "rccl 2.30",
 		"libtutti 1 1+mpich-4.0.2 1+openmpi-4.1.4, measurable",
 	}
 	var got []string

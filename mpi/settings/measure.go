@@ -39,8 +39,9 @@ func (*library) CheckAlgorithm(*mpi.Catalogue, coll.Candidate, [][]string) error
 }
 
 // Settings implements mpi.Measurable. A variable of the table is exported only as a whole: if its value can leave calls
-// to the library, a value of the site prevents tuning, since it would be lost for these calls.
-func (l *library) Settings(environ []string, _ string) []mpi.SiteSetting {
+// to the library, a value of the site prevents tuning, since it would be lost for these calls. A component of Open MPI
+// that does not pass calls to the library prevents it, too.
+func (l *library) Settings(environ []string, listing string) []mpi.SiteSetting {
 	var own []string
 	for _, v := range environ {
 		name, _, _ := strings.Cut(v, "=")
@@ -60,8 +61,29 @@ func (l *library) Settings(environ []string, _ string) []mpi.SiteSetting {
 		}
 		out = append(slices.DeleteFunc(out, func(o mpi.SiteSetting) bool { return o.Name == name }), s)
 	}
+	if value := l.uncalled(listing); value != "" {
+		out = append(out, mpi.SiteSetting{Name: "coll/" + l.facts.Component, Value: value, Source: componentTool, Effect: mpi.PreventsTuning})
+	}
 	slices.SortFunc(out, func(a, b mpi.SiteSetting) int { return strings.Compare(a.Name, b.Name) })
 	return out
+}
+
+// uncalled returns absent or off if the component of Open MPI that passes calls to the library is missing in the list of
+// components, or turned off. Without a list it returns an empty text.
+func (l *library) uncalled(listing string) string {
+	const components = "mca:coll:"
+	own := components + l.facts.Component + ":"
+	enable := own + "param:coll_" + l.facts.Component + "_enable:value:"
+	lines := strings.Split(listing, "\n")
+	switch {
+	case l.facts.Component == "" || !strings.Contains(listing, components):
+		return ""
+	case !strings.Contains(listing, own):
+		return "absent"
+	case slices.Contains(lines, enable+"0"), slices.Contains(lines, enable+"false"):
+		return "off"
+	}
+	return ""
 }
 
 func (l *library) hasVariable(name string) bool {

@@ -151,6 +151,31 @@ func TestSite(t *testing.T) {
 	}
 }
 
+// TestComponent checks that a library is not tuned if the component of Open MPI that passes calls to it is absent or off.
+func TestComponent(t *testing.T) {
+	const others = "mca:coll:tuned:param:coll_tuned_priority:value:30\nmca:coll:libnbc:version:\"mca:2.1.0\"\n"
+	for _, tc := range []struct{ library, listing, want string }{
+		{"ucc", others, "coll/ucc=absent (ompi_info)"},
+		{"ucc", others + "mca:coll:ucc:param:coll_ucc_enable:value:0\nmca:coll:ucc:param:coll_ucc_priority:value:10\n", "coll/ucc=off (ompi_info)"},
+		{"ucc", others + "mca:coll:ucc:param:coll_ucc_enable:value:1\nmca:coll:ucc:param:coll_ucc_priority:value:0\n", ""},
+		{"hcoll", others + "mca:coll:hcoll:param:coll_hcoll_enable:value:false\n", "coll/hcoll=off (ompi_info)"},
+		{"hcoll", others + "mca:coll:hcoll:param:coll_hcoll_np:value:2\n", ""},
+		{"libnbc", others, ""},
+		{"ucc", "", ""}, // ompi_info does not run
+		{"intel", others, ""},
+	} {
+		got := ""
+		for _, s := range named(t, tc.library).Settings(nil, tc.listing) {
+			if s.Effect == mpi.PreventsTuning {
+				got = s.String()
+			}
+		}
+		if got != tc.want {
+			t.Errorf("%s with %q: %q, want %q", tc.library, tc.listing, got, tc.want)
+		}
+	}
+}
+
 // TestScores checks the tokens of two collectives in one variable, what they select, and values that are no tokens.
 func TestScores(t *testing.T) {
 	l := named(t, "ucc")

@@ -140,13 +140,16 @@ func (l *library) Recognise(file []byte) string {
 // The columns of the tables. Of libraries.csv only the first neededLibraryColumns are required.
 var (
 	libraryColumns = []string{
-		"name", "snippet", "syntax", "max_ranges", "title", "family", "prefixes", "below", "launcher_kind", "launcher", "launcher_title", "launcher_version",
+		"name", "snippet", "syntax", "max_ranges", "title", "family", "prefixes", "component", "launcher_kind", "launcher", "launcher_title", "launcher_version",
 		"compilers", "homes", "file_version", "source", "remark", "tried",
 	}
 	variableColumns = []string{"library", "from", "before", "collective", "algorithm", "variable", "value", "range", "bytes"}
 )
 
 const neededLibraryColumns = 4
+
+// componentTool is the program of Open MPI that lists its components.
+const componentTool = "ompi_info"
 
 func readLibraries(text string) ([]*library, error) {
 	rows, err := readTable(text, libraryColumns, neededLibraryColumns)
@@ -251,12 +254,16 @@ func parseLibrary(row map[string]string) (*library, error) {
 	}
 	l.facts = mpi.Facts{
 		Files: []string{l.snippet, mpi.CshName(l.snippet)},
-		Name:  row["name"], Title: row["title"], Family: row["family"], Below: row["below"] == "yes",
+		Name:  row["name"], Title: row["title"], Family: row["family"], Component: row["component"],
 		Prevents: "the exported value replaces that of the site, also for calls that it leaves to the library",
 		Launcher: mpi.Launcher{
 			Kind: row["launcher_kind"], Program: row["launcher"], Title: row["launcher_title"], Answer: answer, Srun: true,
 		},
 		Install: mpi.Install{Compilers: fields(row["compilers"]), Homes: fields(row["homes"])},
+	}
+	if l.facts.Component != "" {
+		l.facts.Lister = []string{componentTool, "--parsable", "--param", "coll", "all", "--level", "9"}
+		l.facts.Prevents = "Open MPI passes no calls to " + l.facts.Title
 	}
 	return l, nil
 }
