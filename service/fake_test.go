@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -44,7 +45,7 @@ type fakeFile struct {
 	Trials int           `json:"trials"`
 	Every  time.Duration `json:"every"`
 	Exit   int           `json:"exit"`
-	Deaf   bool          `json:"deaf"`   // tutti ignores SIGINT
+	Deaf   bool          `json:"deaf"`   // tutti ignores SIGTERM
 	Change float64       `json:"change"` // change of times that a drift measurement reports
 	Cost   float64       `json:"cost"`   // node-seconds of a trial; 0: 1
 	Verify int           `json:"verify"` // exit code of a verification
@@ -75,7 +76,7 @@ func (p fakeFile) write(t *testing.T, name string) string {
 // results.
 func fakeTutti(args []string) int {
 	interrupted := make(chan os.Signal, 1)
-	signal.Notify(interrupted, os.Interrupt)
+	signal.Notify(interrupted, syscall.SIGTERM)
 	flag := func(name string) string {
 		if i := slices.Index(args, name); i >= 0 {
 			return args[i+1]

@@ -64,7 +64,7 @@ func (p processes) start(ctx context.Context, log, output string, args []string)
 	defer out.Close()
 	words := slices.Concat(p.command, args)
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(os.Interrupt) }, p.grace
+	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(syscall.SIGTERM) }, p.grace
 	cmd.Dir, cmd.Env = filepath.Dir(log), p.environ
 	cmd.Stdout, cmd.Stderr = out, out
 	if output != "" {

@@ -360,7 +360,7 @@ func (w *worker) follow(p *running) ending {
 			return ending{outcome: abandoned}
 		case <-stopped:
 			stopped, overdue = nil, time.After(q.opt.Drain)
-			w.signal(p, os.Interrupt)
+			w.signal(p, syscall.SIGTERM) // it may have inherited that SIGINT is ignored: a script starts background commands so
 		case <-overdue:
 			if killed {
 				leave = q.stopping.Done()

@@ -19,7 +19,7 @@ import (
 	"tutti/service"
 )
 
-// TestStopAdopted checks that a process that an earlier service started, and that ignores SIGINT, is killed whatever
+// TestStopAdopted checks that a process that an earlier service started, and that ignores SIGTERM, is killed whatever
 // stops its campaign.
 func TestStopAdopted(t *testing.T) {
 	testutil.SkipShort(t)

@@ -55,7 +55,7 @@ type simulated struct {
 	pid int
 
 	results string // folder
-	deaf    bool   // it ignores SIGINT
+	deaf    bool   // it ignores SIGTERM
 	verb    string
 	ended   chan struct{}
 	code    ExitCode

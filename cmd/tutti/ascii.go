@@ -56,10 +56,19 @@ func forLocale(out io.Writer, environ []string) io.Writer {
 	return out
 }
 
-// ownFile returns the writer below an asciiWriter.
-func ownFile(out io.Writer) io.Writer {
+// unconverted returns the writer below an asciiWriter.
+func unconverted(out io.Writer) io.Writer {
 	if w, ok := out.(*asciiWriter); ok {
 		return w.Writer
+	}
+	return out
+}
+
+// ownFile returns the writer that tutti was given as standard output or standard error.
+func ownFile(out io.Writer) io.Writer {
+	out = unconverted(out)
+	if w, ok := out.(*stickyWriter); ok {
+		return w.to
 	}
 	return out
 }

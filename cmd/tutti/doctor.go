@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -181,7 +180,7 @@ func preflight(ctx context.Context, a *app, c *config.Campaign) error {
 		return err
 	}
 	if slices.ContainsFunc(checks, func(c doctor.Check) bool { return c.State == doctor.Missing }) {
-		fmt.Fprintln(a.stderr, "tutti: the campaign cannot run here. Examine the machine with tutti doctor -c FILE, or start with tutti tune --skip-checks")
+		a.printLine("tutti: the campaign cannot run here. Examine the machine with tutti doctor -c FILE, or start with tutti tune --skip-checks")
 		return errNotReady
 	}
 	return nil

@@ -21,7 +21,7 @@ import (
 // for people.
 func (a *app) show(v any, text func()) error {
 	if a.format == formatJSON {
-		return report.WriteJSON(ownFile(a.stdout), v)
+		return report.WriteJSON(unconverted(a.stdout), v)
 	}
 	text()
 	return nil

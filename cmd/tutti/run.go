@@ -142,7 +142,7 @@ func (o *runOptions) checkTrace(began time.Time) {
 	}
 	const coarse = 2 * time.Second // of the times in file systems
 	if info, err := os.Stat(o.trace); err != nil || info.ModTime().Before(began.Add(-coarse)) {
-		fmt.Fprintf(o.stderr, "tutti: nothing was traced: %s was not written: the program made no collective calls, or does not use the MPI library of %s\n", o.trace, o.library)
+		o.printLine(fmt.Sprintf("tutti: nothing was traced: %s was not written: the program made no collective calls, or does not use the MPI library of %s", o.trace, o.library))
 	}
 }
 

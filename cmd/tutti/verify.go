@@ -315,7 +315,7 @@ func verifyLibrary(ctx context.Context, a *app, p *verification.Verifier, lib co
 	result, err := p.Verify(ctx, lib)
 	switch {
 	case errors.Is(err, verification.ErrRecordedOnly):
-		fmt.Fprintf(a.stderr, "tutti: %s: cannot be run here, so nothing is verified: verify it on a machine with this library, or leave it out with --library\n", lib.Name)
+		a.printLine(fmt.Sprintf("tutti: %s: cannot be run here, so nothing is verified: verify it on a machine with this library, or leave it out with --library", lib.Name))
 		return false, nil
 	case ctx.Err() != nil:
 		fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal. Resume with:\n  tutti verify %s\n", folder)
@@ -327,8 +327,8 @@ func verifyLibrary(ctx context.Context, a *app, p *verification.Verifier, lib co
 	}
 	for _, u := range result.Untrusted() {
 		c := u.ControlSpeedup
-		fmt.Fprintf(a.stderr, "tutti: %s %s: the measurements cannot be trusted: points that the file does not change differ by %.3f [%.3f, %.3f]; verify again on a quiet machine with --restart\n",
-			lib.Name, u.Collective, c.Value, c.Low, c.High)
+		a.printLine(fmt.Sprintf("tutti: %s %s: the measurements cannot be trusted: points that the file does not change differ by %.3f [%.3f, %.3f]; verify again on a quiet machine with --restart",
+			lib.Name, u.Collective, c.Value, c.Low, c.High))
 	}
 	return result.Proved(), nil
 }
