@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"log/slog"
 	"os"
@@ -197,7 +198,10 @@ func readTokens(path string) ([]Token, error) {
 	d.DisallowUnknownFields()
 	var f tokenFile
 	if err := d.Decode(&f); err != nil {
-		return nil, fmt.Errorf("tokens %s: %w", path, err)
+		return nil, fmt.Errorf("tokens %s: want the JSON object that tutti token create writes: %w", path, err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("tokens %s: text after the JSON object", path)
 	}
 	for i, t := range f.Tokens {
 		f.Tokens[i].SHA256 = strings.ToLower(t.SHA256)

@@ -146,6 +146,8 @@ func TestOpenTokens(t *testing.T) {
 		{"readable by the group", good, 0o640},
 		{"readable by all", good, 0o644},
 		{"no JSON", "hello", 0o600},
+		{"empty", "", 0o600},
+		{"more", good + "{}", 0o600},
 		{"short hash", strings.Replace(good, "0a0a", "", 1), 0o600},
 		{"long hash", strings.Replace(good, "0a0a", "0a0a0a", 1), 0o600},
 		{"no hash", strings.Replace(good, strings.Repeat("0a", 32), "", 1), 0o600},
