@@ -45,6 +45,7 @@ const (
 	NoProgram        Cause = "no program"
 	LauncherFailed   Cause = "launcher failed"
 	DiskFull         Cause = "disk full"
+	OutputLost       Cause = "output lost"
 	Signalled        Cause = "signalled"
 	Noisy            Cause = "noisy"
 	NodesDown        Cause = "nodes down"
@@ -90,6 +91,7 @@ func Causes() []CauseInfo {
 		{NoProgram, FaultMachine, "program, launcher, a program that the launcher needs, or shared library is missing or not executable (exit codes 126, 127)", "before any program started: exit code 8; later " + otherJob},
 		{LauncherFailed, FaultMachine, "an assertion or an internal error of mpiexec or mpirun", "before any program started: exit code 8; later " + otherJob},
 		{DiskFull, FaultMachine, "no space left on device, disk quota exceeded", otherJob},
+		{OutputLost, FaultMachine, "an output file of a launch is missing, or shorter than when the launch ended", otherJob},
 		{Signalled, FaultMachine, "TERM, INT or HUP ends the launch from outside, such as the grace time of a preemption", otherJob},
 		{Noisy, FaultMachine, "an interval wider than `benchmark.noise_limit`", "uses no attempt: measured again in later rounds, `attempts` times in all, then noisy: not selected, and the problem does not converge"},
 		{JobHeld, FaultMachine, "held by a user or an administrator", "waits, and says so"},

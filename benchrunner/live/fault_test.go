@@ -50,7 +50,7 @@ var costly = []fault{
 
 // external lists the faults of the machine. If they affect every job, Run may leave cases to a later run, but no case may
 // fail.
-var external = []fault{jobCancelled, nodeFailure, jobLost}
+var external = []fault{jobCancelled, nodeFailure, jobLost, outputMissing, outputTruncated}
 
 // limits lists the faults of jobs that use up their time or memory, also before a program has started.
 var limits = []fault{outOfTime, outOfMemory}

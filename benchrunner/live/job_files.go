@@ -72,6 +72,12 @@ const (
 	maxText = 64 << 20 // of any other file
 )
 
+// lastSuffix ends the name of the file with the end of an output that is longer than its limit.
+const lastSuffix = ".last"
+
+// outputNames are the files of a launch whose sizes its end file has.
+var outputNames = []string{"stdout", "stderr", "stdout" + lastSuffix, "stderr" + lastSuffix}
+
 func (f *folder) text(name string) []byte { return f.limitedText(name, maxText) }
 
 func (f *folder) limitedText(name string, most int64) []byte {
@@ -95,10 +101,10 @@ func (f *folder) fields(name string) (fields, bool) { return parseFields(f.text(
 // end, each with whole lines only.
 func (f *folder) output(name string, most int64) (text []byte, cut bool) {
 	text = f.limitedText(name, most)
-	if f.changed(name + ".last").IsZero() {
+	if f.changed(name + lastSuffix).IsZero() {
 		return text, false
 	}
-	last := f.text(name + ".last")
+	last := f.text(name + lastSuffix)
 	text = text[:bytes.LastIndexByte(text, '\n')+1]
 	_, last, _ = bytes.Cut(last, []byte("\n"))
 	return append(text, last...), true
@@ -159,6 +165,7 @@ type launchFiles struct {
 	run     string    // ID of the job run that ended the launch; a requeued job has a new one
 	hosts   []string  // nodes of the launch, if it ran concurrently with others
 	left    []string  // processes that the script could not end, as "PID NAME on HOST"
+	lost    string    // what is missing of the outputs of an ended launch
 }
 
 func (f *folder) launch(dir string, limit time.Duration) launchFiles {
@@ -181,7 +188,23 @@ func (f *folder) launch(dir string, limit time.Duration) launchFiles {
 	// timeout(1) returns 124, or 137 if it had to kill the program. The wall time may be up to 50 ms below
 	// the limit, because the clock ticks every 10 ms.
 	s.TimedOut = (s.Exit == 124 || s.Exit == 137) && s.Wall > limit-50*time.Millisecond
+	s.lost = lostOutput(filepath.Join(f.dir, dir), end)
 	return s
+}
+
+// lostOutput says which output of an ended launch is missing or shorter than its end file says, "" if none is.
+func lostOutput(dir string, end fields) string {
+	for _, name := range outputNames {
+		size := sizeOf(dir, name)
+		switch {
+		case len(end[name]) == 0 && (size >= 0 || strings.HasSuffix(name, lastSuffix)): // a short output has no last part
+		case size < 0:
+			return "the file " + filepath.Join(dir, name) + " is missing"
+		case size < end.int(name):
+			return fmt.Sprintf("the file %s has %d of %d bytes", filepath.Join(dir, name), size, end.int(name))
+		}
+	}
+	return ""
 }
 
 // outputs reads what a launch printed.
@@ -236,10 +259,7 @@ func completeLaunch(dir string) bool {
 	}
 	f := folder{dir: dir}
 	end, ok := f.fields("end")
-	for _, name := range []string{"stdout", "stderr", "stdout.last", "stderr.last"} {
-		ok = ok && (len(end[name]) == 0 || sizeOf(dir, name) >= end.int(name))
-	}
-	return ok
+	return ok && lostOutput(dir, end) == ""
 }
 
 func sizeOf(dir, name string) int64 {

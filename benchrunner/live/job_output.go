@@ -74,6 +74,9 @@ func (s jobOutput) parse(p benchrunner.Program, i int) error {
 	if cause == "" && s.ending.status.Outcome == coll.JobNodeFail {
 		cause, text = benchrunner.NodeFailed, s.ending.status.Reason
 	}
+	if cause == "" && one.lost != "" {
+		cause, text = benchrunner.OutputLost, one.lost
+	}
 	for k, o := range one.Outcomes {
 		switch {
 		case o.State != benchrunner.OutcomeFailed:

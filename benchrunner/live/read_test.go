@@ -2,6 +2,7 @@ package live
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -60,6 +61,8 @@ func TestFailedCases(t *testing.T) {
 			coll.JobCompleted, "done, run: exit code 9: 1, done, done"},
 		{"what a node printed never came", files{"1/begin": "", "1/stdout": "1", "1/stderr": parted, "1/end": exit0, "2/begin": "", "2/stdout": "3 4", "2/end": exit0, "end": over},
 			coll.JobCompleted, "done, , done, done"},
+		{"the output became shorter", files{"1/begin": "", "1/stdout": "1", "1/end": "stdout 3\n" + exit0, "2/begin": "", "2/stdout": "3 4", "2/end": exit0, "end": over},
+			coll.JobCompleted, "done, , done, done"},
 		{"a crash, and what a node printed never came", files{"1/begin": "", "1/stdout": "1", "1/stderr": parted, "1/end": exit9, "2/begin": "", "2/stdout": "3 4", "2/end": exit0, "end": over},
 			coll.JobCompleted, "done, run: exit code 9: srun: error: step_launch_notify_io_failure: aborting, io error with slurmstepd on node 1, done, done"},
 		{"a crash in the last start", files{"1/begin": "", "1/stdout": "1 2", "1/end": exit0, "2/begin": "", "2/stdout": "3", "2/end": exit9, "end": over},
@@ -95,6 +98,15 @@ func TestFailedCases(t *testing.T) {
 			dir, written := t.TempDir(), time.Now().Add(-time.Minute)
 			m := &Machine{opt: Options{Dir: dir, Program: numbers{}}}
 			j := job{Job: coll.Job{Name: "j", Requests: []int{0, 1, 2, 3}}, launches: []launch{twoCases(0), twoCases(2)}}
+			for name := range maps.Clone(tc.files) { // a launch has both outputs from its begin on
+				if launch, ok := strings.CutSuffix(name, "/begin"); ok {
+					for _, output := range []string{launch + "/stdout", launch + "/stderr"} {
+						if _, later := tc.files[output+"+10"]; !later {
+							tc.files[output] += ""
+						}
+					}
+				}
+			}
 			for name, text := range tc.files {
 				name, later, _ := strings.Cut(name, "+")
 				path := filepath.Join(m.jobDir("j"), name)
