@@ -3,7 +3,10 @@ package settings
 import (
 	"context"
 	"errors"
+	"fmt"
+	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tutti/coll"
@@ -68,22 +71,50 @@ func (l *library) Settings(environ []string, listing string) []mpi.SiteSetting {
 	return out
 }
 
-// uncalled returns absent or off if the component of Open MPI that passes calls to the library is missing in the list of
-// components, or turned off. Without a list it returns an empty text.
+// uncalled says why Open MPI passes no calls to the library, by its list of components: the component for it is absent, off
+// or has a lower priority than one that serves the same collectives. The text is empty if calls reach the library, or
+// without a list.
 func (l *library) uncalled(listing string) string {
-	const components = "mca:coll:"
-	own := components + l.facts.Component + ":"
-	enable := own + "param:coll_" + l.facts.Component + "_enable:value:"
-	lines := strings.Split(listing, "\n")
-	switch {
-	case l.facts.Component == "" || !strings.Contains(listing, components):
+	component := l.facts.Component
+	present, values := componentsOf(listing)
+	if component == "" || len(present) == 0 {
 		return ""
-	case !strings.Contains(listing, own):
+	}
+	if !present[component] {
 		return "absent"
-	case slices.Contains(lines, enable+"0"), slices.Contains(lines, enable+"false"):
+	}
+	if off := values["coll_"+component+"_enable"]; off == "0" || off == "false" {
 		return "off"
 	}
+	if slices.ContainsFunc(slices.Collect(maps.Keys(l.variables)), coll.Collective.Nonblocking) {
+		return "" // no other component serves these
+	}
+	for _, rival := range []string{"tuned", "han"} {
+		own, err := strconv.Atoi(values["coll_"+component+"_priority"])
+		other, otherErr := strconv.Atoi(values["coll_"+rival+"_priority"])
+		if err == nil && otherErr == nil && own < other {
+			return fmt.Sprintf("priority %d, below %d of coll/%s", own, other, rival)
+		}
+	}
 	return ""
+}
+
+// componentsOf reads the lines mca:coll:COMPONENT:param:NAME:value:VALUE and others of ompi_info: the names of the components,
+// and the values of their parameters.
+func componentsOf(listing string) (present map[string]bool, values map[string]string) {
+	present, values = map[string]bool{}, map[string]string{}
+	for line := range strings.Lines(listing) {
+		rest, ok := strings.CutPrefix(strings.TrimSpace(line), "mca:coll:")
+		if !ok {
+			continue
+		}
+		name, rest, _ := strings.Cut(rest, ":")
+		present[name] = true
+		if param, value, ok := strings.Cut(strings.TrimPrefix(rest, "param:"), ":value:"); ok {
+			values[param] = value
+		}
+	}
+	return present, values
 }
 
 func (l *library) hasVariable(name string) bool {
