@@ -166,6 +166,7 @@ func TestWrappers(t *testing.T) {
 		{"no headers of Open MPI", "mpicc.openmpi", "echo 'x.c:1:10: fatal error: mpi.h: No such file or directory' >&2; exit 1", "headers", "libopenmpi-dev"},
 		{"no headers of somebody", "mpicc", "echo 'x.c:1:10: fatal error: mpi.h: No such file or directory' >&2; exit 1", "headers", "development files"},
 		{"does not link", "mpicc", "echo '/usr/bin/ld: cannot find -lmpi: No such file' >&2; exit 1", "does not link: /usr/bin/ld", "development files"},
+		{"disk full", "mpicc", "echo 'fatal error: error closing /tmp/cc.s: No space left on device' >&2; exit 1", "No space left on device", "set TMPDIR"},
 		{"no compiler", "mpicc", "echo 'mpicc: line 1: gcc: command not found' >&2; exit 127", "gcc: command not found", "gcc"},
 		{"hangs", "mpicc", hang, "longer than 4s", "licence"},
 		{"makes nothing", "mpicc", "exit 0", "creates no program", "by hand"},

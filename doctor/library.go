@@ -162,6 +162,9 @@ func (x *libraryFinder) cannotCompile(wrapper string, r result) Check {
 		if name := headersOf(filepath.Base(wrapper)); name != "" {
 			c.Fix = "apt-get install " + name
 		}
+	case strings.Contains(text, "No space left on device"), strings.Contains(text, "Disk quota exceeded"):
+		c.Details = []string{"does not compile: " + r.message()}
+		c.Fix = "make room there, or set TMPDIR to a folder that has room"
 	case strings.Contains(text, "cannot find -l"), strings.Contains(text, "library not found"):
 		c.Details = []string{"compiles but does not link: " + r.message()}
 		c.Fix = getHeaders
