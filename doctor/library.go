@@ -164,7 +164,7 @@ func (x *libraryFinder) cannotCompile(wrapper string, r result) Check {
 		}
 	case strings.Contains(text, "No space left on device"), strings.Contains(text, "Disk quota exceeded"):
 		c.Details = []string{"does not compile: " + r.message()}
-		c.Fix = "make room there, or set TMPDIR to a folder that has room"
+		c.Fix = "free space there, or set TMPDIR to a folder with free space"
 	case strings.Contains(text, "cannot find -l"), strings.Contains(text, "library not found"):
 		c.Details = []string{"compiles but does not link: " + r.message()}
 		c.Fix = getHeaders
