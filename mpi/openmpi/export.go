@@ -37,7 +37,7 @@ func (library) Open(cat *mpi.Catalogue, file string) (mpi.Build, error) {
 		return build{cat}, nil
 	}
 	tools := besides(file)
-	path := tools.Find(tool)
+	path := tools.Find(mpi.ComponentTool)
 	info := ask(context.Background(), tools, path)
 	if !mpi.SameRelease(info.version, cat.Version) || len(info.tuned) == 0 {
 		return nil, fmt.Errorf("openmpi %s: %w: no release of this series is known: put its ompi_info first on the PATH", cat.Version, mpi.ErrUnknown)

@@ -45,11 +45,9 @@ func (library) Recognise(file []byte) string {
 	return "Open MPI " + release
 }
 
-const tool = "ompi_info"
-
 // Inspect implements mpi.Measurable. It runs the ompi_info in the folder of the compiler.
 func (library) Inspect(ctx context.Context, b mpi.Installed) mpi.Inspection {
-	path := b.Tools.Find(tool)
+	path := b.Tools.Find(mpi.ComponentTool)
 	if path == "" {
 		return unknown("no ompi_info next to the compiler: its algorithms are not known", "apt-get install openmpi-bin, or put its bin folder on the PATH")
 	}
@@ -130,9 +128,8 @@ type ompiInfo struct {
 	version    string                    // of Open MPI
 	checks     string                    // of arguments: on, off, or empty when it does not say
 	tuned      map[string]map[int]string // collective to number to name of its algorithm
-	components map[string]bool           // of the coll framework
-	priorities map[string]int            // by component
-	settings   []mpi.SiteSetting         // parameters of the coll framework that are not at their defaults
+	components mpi.Components
+	settings   []mpi.SiteSetting // parameters of the coll framework that are not at their defaults
 }
 
 var (
@@ -144,7 +141,7 @@ var (
 )
 
 func ask(ctx context.Context, tools mpi.Tools, path string) ompiInfo {
-	text := tools.Ask(ctx, path, "--parsable") + "\n" + tools.Ask(ctx, path, "--parsable", "--param", "coll", "all", "--level", "9")
+	text := tools.Ask(ctx, path, "--parsable") + "\n" + tools.Ask(ctx, path, mpi.ComponentLister[1:]...)
 	info := parseOmpiInfo(text)
 	info.text = text
 	return info
@@ -183,7 +180,7 @@ func (besides) Ask(ctx context.Context, path string, args ...string) string {
 }
 
 func parseOmpiInfo(text string) ompiInfo {
-	info := ompiInfo{tuned: map[string]map[int]string{}, components: map[string]bool{}, priorities: map[string]int{}}
+	info := ompiInfo{tuned: map[string]map[int]string{}, components: mpi.ReadComponents(text)}
 	for line := range strings.Lines(text) {
 		line = strings.TrimRight(line, "\r\n")
 		if m := fullForm.FindStringSubmatch(line); m != nil {
@@ -196,7 +193,10 @@ func parseOmpiInfo(text string) ompiInfo {
 			}
 		}
 		if rest, is := strings.CutPrefix(line, "mca:coll:"); is {
-			info.seeColl(line, rest)
+			info.seeSetting(rest)
+		}
+		if m := tunedForm.FindStringSubmatch(line); m != nil {
+			info.seeTuned(m[1], m[2], m[3])
 		}
 	}
 	info.settings = slices.DeleteFunc(info.settings, func(s mpi.SiteSetting) bool { return s.Source == "" })
@@ -221,43 +221,27 @@ func (i *ompiInfo) seeSetting(rest string) {
 	}
 }
 
-func (i *ompiInfo) seeColl(line, rest string) {
-	i.seeSetting(rest)
-	if m := tunedForm.FindStringSubmatch(line); m != nil {
-		id, err := strconv.Atoi(m[2])
-		if err != nil {
-			return
-		}
-		if i.tuned[m[1]] == nil {
-			i.tuned[m[1]] = map[int]string{}
-		}
-		i.tuned[m[1]][id] = m[3]
+func (i *ompiInfo) seeTuned(collective, number, name string) {
+	id, err := strconv.Atoi(number)
+	if err != nil {
 		return
 	}
-	component, rest, more := strings.Cut(rest, ":")
-	if !more || component == "base" {
-		return
+	if i.tuned[collective] == nil {
+		i.tuned[collective] = map[int]string{}
 	}
-	if strings.HasPrefix(rest, "version:") {
-		i.components[component] = true
-	}
-	if v, is := strings.CutPrefix(rest, "param:coll_"+component+"_priority:value:"); is {
-		if n, err := strconv.Atoi(v); err == nil {
-			i.priorities[component] = n
-		}
-	}
+	i.tuned[collective][id] = name
 }
 
 // above returns the components that have a higher priority than coll/tuned, in ascending order of priority.
 // It considers only components for the collectives of whole programs.
 func (i ompiInfo) above() []string {
-	mine, known := i.priorities["tuned"]
+	mine, known := i.components.Priority("tuned")
 	if !known {
 		mine = 30 // as Open MPI ships it
 	}
 	var out []string
 	for _, r := range componentsAbove {
-		if i.components[r.component] && i.priorities[r.component] > mine {
+		if p, _ := i.components.Priority(r.component); p > mine {
 			out = append(out, r.component)
 		}
 	}

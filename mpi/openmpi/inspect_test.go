@@ -50,8 +50,8 @@ func TestParseOmpiInfo(t *testing.T) {
 	if diff := cmp.Diff(want, info.tuned["alltoall"]); diff != "" {
 		t.Errorf("alltoall (-want +got):\n%s", diff)
 	}
-	if got := info.priorities["tuned"]; got != 30 {
-		t.Errorf("priority of tuned %d, want 30", got)
+	if got := info.components["tuned"]["priority"]; got != "30" {
+		t.Errorf("priority of tuned %s, want 30", got)
 	}
 	if above := info.above(); len(above) != 0 {
 		t.Errorf("above tuned: %v, want nothing in 4.1.4", above)
@@ -148,7 +148,7 @@ func TestUnknownSeries(t *testing.T) {
 			"bcast_algorithm:enumerator:value:6:binomial", "bcast_algorithm:enumerator:value:42:binomial",
 			"bcast_algorithm:enumerator:value:2:chain", "bcast_algorithm:enumerator:value:2:brand_new").Replace(recordedOf(t, from))
 		dir := t.TempDir()
-		testutil.NoError(t, os.WriteFile(filepath.Join(dir, tool), []byte("#!/bin/sh\ncat <<'END'\n"+text+"\nEND\n"), 0o777))
+		testutil.NoError(t, os.WriteFile(filepath.Join(dir, mpi.ComponentTool), []byte("#!/bin/sh\ncat <<'END'\n"+text+"\nEND\n"), 0o777))
 		t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
 		near, _ := mpi.Near(releases(), version)
 		cat := near.As(version)

@@ -23,7 +23,7 @@ func (library) Facts() mpi.Facts {
 	return mpi.Facts{
 		Prevents: "coll/tuned cannot run the algorithms that tutti selects",
 		Files:    []string{classicName, newerName, hanName, snippetName, mpi.CshName(snippetName), layoutDir + "/*"},
-		Lister:   []string{tool, "--parsable", "--param", "coll", "all", "--level", "9"}, Control: "coll",
+		Lister:   mpi.ComponentLister, Control: "coll",
 		Name: "openmpi", Title: "Open MPI", Family: "openmpi", TestedRelease: tried[0], TestedReleases: tried[1:], Observation: mpi.ByTrace, Lists: true,
 		Launcher: mpi.Launcher{
 			Kind: "mpirun", Program: "mpirun", Names: []string{"mpirun.openmpi", "mpiexec.openmpi"},
@@ -38,7 +38,7 @@ func (library) Facts() mpi.Facts {
 		Install: mpi.Install{
 			Compilers: []string{"mpicc.openmpi", "mpicc", "mpicc_abi"},
 			Homes:     []string{"OPENMPI_DIR", "OPENMPI_HOME", "OPENMPI_ROOT", "OMPI_DIR", "EBROOTOPENMPI"},
-			Tool:      tool, Runtime: "openmpi-bin", Headers: "libopenmpi-dev",
+			Tool:      mpi.ComponentTool, Runtime: "openmpi-bin", Headers: "libopenmpi-dev",
 		},
 	}
 }

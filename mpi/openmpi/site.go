@@ -46,8 +46,8 @@ func (library) Settings(environ []string, listing string) []mpi.SiteSetting {
 			out = append(out, mpi.SiteSetting{Name: dynamicRules.Name, Value: s.Value, Source: s.Source, Effect: mpi.PreventsTuning})
 		}
 	}
-	if len(listed.components) > 0 && !listed.components["tuned"] {
-		out = append(out, mpi.SiteSetting{Name: absentTuned, Value: "absent", Source: tool, Effect: mpi.PreventsTuning})
+	if len(listed.components) > 0 && listed.components["tuned"] == nil {
+		out = append(out, mpi.SiteSetting{Name: absentTuned, Value: "absent", Source: mpi.ComponentTool, Effect: mpi.PreventsTuning})
 	}
 	return out
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tutti/coll"
@@ -65,7 +64,7 @@ func (l *library) Settings(environ []string, listing string) []mpi.SiteSetting {
 		out = append(slices.DeleteFunc(out, func(o mpi.SiteSetting) bool { return o.Name == name }), s)
 	}
 	if value := l.uncalled(listing); value != "" {
-		out = append(out, mpi.SiteSetting{Name: "coll/" + l.facts.Component, Value: value, Source: componentTool, Effect: mpi.PreventsTuning})
+		out = append(out, mpi.SiteSetting{Name: "coll/" + l.facts.Component, Value: value, Source: mpi.ComponentTool, Effect: mpi.PreventsTuning})
 	}
 	slices.SortFunc(out, func(a, b mpi.SiteSetting) int { return strings.Compare(a.Name, b.Name) })
 	return out
@@ -76,45 +75,27 @@ func (l *library) Settings(environ []string, listing string) []mpi.SiteSetting {
 // without a list.
 func (l *library) uncalled(listing string) string {
 	component := l.facts.Component
-	present, values := componentsOf(listing)
-	if component == "" || len(present) == 0 {
+	all := mpi.ReadComponents(listing)
+	if component == "" || len(all) == 0 {
 		return ""
 	}
-	if !present[component] {
+	if all[component] == nil {
 		return "absent"
 	}
-	if off := values["coll_"+component+"_enable"]; off == "0" || off == "false" {
+	if enable := all[component]["enable"]; enable == "0" || enable == "false" {
 		return "off"
 	}
 	if slices.ContainsFunc(slices.Collect(maps.Keys(l.variables)), coll.Collective.Nonblocking) {
 		return "" // no other component serves these
 	}
 	for _, rival := range []string{"tuned", "han"} {
-		own, err := strconv.Atoi(values["coll_"+component+"_priority"])
-		other, otherErr := strconv.Atoi(values["coll_"+rival+"_priority"])
-		if err == nil && otherErr == nil && own < other {
+		own, ok := all.Priority(component)
+		other, otherOK := all.Priority(rival)
+		if ok && otherOK && own < other {
 			return fmt.Sprintf("priority %d, below %d of coll/%s", own, other, rival)
 		}
 	}
 	return ""
-}
-
-// componentsOf reads the lines mca:coll:COMPONENT:param:NAME:value:VALUE and others of ompi_info: the names of the components,
-// and the values of their parameters.
-func componentsOf(listing string) (present map[string]bool, values map[string]string) {
-	present, values = map[string]bool{}, map[string]string{}
-	for line := range strings.Lines(listing) {
-		rest, ok := strings.CutPrefix(strings.TrimSpace(line), "mca:coll:")
-		if !ok {
-			continue
-		}
-		name, rest, _ := strings.Cut(rest, ":")
-		present[name] = true
-		if param, value, ok := strings.Cut(strings.TrimPrefix(rest, "param:"), ":value:"); ok {
-			values[param] = value
-		}
-	}
-	return present, values
 }
 
 func (l *library) hasVariable(name string) bool {

@@ -153,14 +153,18 @@ func TestSite(t *testing.T) {
 
 // TestComponent checks that a library is not tuned if the component of Open MPI that passes calls to it is absent, off or outranked.
 func TestComponent(t *testing.T) {
-	const others = "mca:coll:tuned:param:coll_tuned_priority:value:30\nmca:coll:libnbc:version:\"mca:2.1.0\"\n"
+	const (
+		others = "mca:coll:tuned:version:\"mca:2.1.0\"\nmca:coll:tuned:param:coll_tuned_priority:value:30\nmca:coll:libnbc:version:\"mca:2.1.0\"\n"
+		ucc    = others + "mca:coll:ucc:version:\"mca:2.1.0\"\n"
+		hcoll  = others + "mca:coll:hcoll:version:\"mca:2.1.0\"\n"
+	)
 	for _, tc := range []struct{ library, listing, want string }{
 		{"ucc", others, "coll/ucc=absent (ompi_info)"},
-		{"ucc", others + "mca:coll:ucc:param:coll_ucc_enable:value:0\nmca:coll:ucc:param:coll_ucc_priority:value:10\n", "coll/ucc=off (ompi_info)"},
-		{"ucc", others + "mca:coll:ucc:param:coll_ucc_enable:value:1\nmca:coll:ucc:param:coll_ucc_priority:value:10\n", "coll/ucc=priority 10, below 30 of coll/tuned (ompi_info)"},
-		{"ucc", others + "mca:coll:ucc:param:coll_ucc_enable:value:1\nmca:coll:ucc:param:coll_ucc_priority:value:100\n", ""},
-		{"hcoll", others + "mca:coll:hcoll:param:coll_hcoll_enable:value:false\n", "coll/hcoll=off (ompi_info)"},
-		{"hcoll", others + "mca:coll:hcoll:param:coll_hcoll_np:value:2\n", ""},
+		{"ucc", ucc + "mca:coll:ucc:param:coll_ucc_enable:value:0\nmca:coll:ucc:param:coll_ucc_priority:value:10\n", "coll/ucc=off (ompi_info)"},
+		{"ucc", ucc + "mca:coll:ucc:param:coll_ucc_enable:value:1\nmca:coll:ucc:param:coll_ucc_priority:value:10\n", "coll/ucc=priority 10, below 30 of coll/tuned (ompi_info)"},
+		{"ucc", ucc + "mca:coll:ucc:param:coll_ucc_enable:value:1\nmca:coll:ucc:param:coll_ucc_priority:value:100\n", ""},
+		{"hcoll", hcoll + "mca:coll:hcoll:param:coll_hcoll_enable:value:false\n", "coll/hcoll=off (ompi_info)"},
+		{"hcoll", hcoll + "mca:coll:hcoll:param:coll_hcoll_np:value:2\n", ""},
 		{"libnbc", others + "mca:coll:libnbc:param:coll_libnbc_priority:value:10\n", ""}, // coll/tuned has no nonblocking collectives
 		{"ucc", "", ""}, // ompi_info does not run
 		{"intel", others, ""},

@@ -148,9 +148,6 @@ var (
 
 const neededLibraryColumns = 4
 
-// componentTool is the program of Open MPI that lists its components.
-const componentTool = "ompi_info"
-
 func readLibraries(text string) ([]*library, error) {
 	rows, err := readTable(text, libraryColumns, neededLibraryColumns)
 	if err != nil {
@@ -262,7 +259,7 @@ func parseLibrary(row map[string]string) (*library, error) {
 		Install: mpi.Install{Compilers: fields(row["compilers"]), Homes: fields(row["homes"])},
 	}
 	if l.facts.Component != "" {
-		l.facts.Lister = []string{componentTool, "--parsable", "--param", "coll", "all", "--level", "9"}
+		l.facts.Lister = mpi.ComponentLister
 		l.facts.Prevents = "Open MPI passes no calls to " + l.facts.Title
 	}
 	return l, nil
