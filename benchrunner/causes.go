@@ -131,6 +131,9 @@ func JobCause(o coll.JobOutcome, running bool) Cause {
 	return JobBroken
 }
 
+// DiskFullTexts are texts of the system, of which messages about a full disk have one.
+var DiskFullTexts = []string{"No space left on device", "Disk quota exceeded"}
+
 // launcherMessage is a message of a launcher, or of the system that starts programs, about a cause outside of the
 // program.
 type launcherMessage struct {
@@ -151,7 +154,7 @@ var launcherMessages = []launcherMessage{
 	{NodeFailed, lazyregexp.New(`(?m)^\[mpiexec@[^]]*\] (control_cb|cmd_response) .*assert \(!closed\) failed`), true},
 	{LauncherFailed, lazyregexp.New(`(?m)^\[mpiexec@[^]]*\] \S+ \([^)]*\): assert \(.*\) failed`), true},
 	{LauncherFailed, lazyregexp.New(`(ORTE|PRTE)_ERROR_LOG: |PRTE ERROR: |FORCE-TERMINATE AT |An internal error has occurred in (ORTE|PRTE|PRRTE)|It looks like (orte|prte)_init failed`), false},
-	{DiskFull, lazyregexp.New(`No space left on device|Disk quota exceeded`), true},
+	{DiskFull, lazyregexp.New(strings.Join(DiskFullTexts, "|")), true},
 	{NoStep, lazyregexp.New(`(?m)^srun: error: (Unable to (create step for job|confirm allocation for job|contact slurm controller)|Slurm job \d+ has expired|timeout waiting for task launch|Task launch for |task \d+ launch failed|Application launch failed|Timed out waiting for job step to complete)`), false},
 	{NoStep, lazyregexp.New(`(?m)^srun: (error: )?(Slurm is busy, step creation delayed|Job \d+ step creation (temporarily|still) disabled, retrying|Step completed in JobId=)`), false},
 	{NoProgram, lazyregexp.New(`execve\(\): .*: (No such file or directory|Permission denied|Stale file handle|Input/output error|Text file busy)|execvp error on file |could not access\s+or execute an executable|unable to find the specified executable|error while loading shared libraries: `), false},

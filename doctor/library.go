@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"tutti/benchrunner"
 	"tutti/csource"
 	"tutti/internal/lazyregexp"
 	"tutti/mpi"
@@ -162,7 +163,7 @@ func (x *libraryFinder) cannotCompile(wrapper string, r result) Check {
 		if name := headersOf(filepath.Base(wrapper)); name != "" {
 			c.Fix = "apt-get install " + name
 		}
-	case strings.Contains(text, "No space left on device"), strings.Contains(text, "Disk quota exceeded"):
+	case slices.ContainsFunc(benchrunner.DiskFullTexts, func(message string) bool { return strings.Contains(text, message) }):
 		c.Details = []string{"does not compile: " + r.message()}
 		c.Fix = "free space there, or set TMPDIR to a folder with free space"
 	case strings.Contains(text, "cannot find -l"), strings.Contains(text, "library not found"):

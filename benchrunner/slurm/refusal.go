@@ -38,11 +38,7 @@ var submitErrors = []struct {
 		"Job locked by another sibling",
 		"Unable to create job record, try again",
 	}},
-	{benchrunner.DiskFull, []string{
-		"writing script", // of the controller
-		"No space left on device",
-		"Disk quota exceeded",
-	}},
+	{benchrunner.DiskFull, append([]string{"writing script"}, benchrunner.DiskFullTexts...)}, // of the controller, or of sbatch
 	{benchrunner.NoScheduler, []string{
 		"connect failure",
 		"Unable to contact slurm controller",
