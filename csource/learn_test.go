@@ -188,7 +188,7 @@ bcast ranks 1-64 ppn 1-64 bytes 101-1048576 openmpi.pipeline(segsize=1024)
 // MPI library runs the selected algorithm. A table for another build must select nothing. The same holds for a
 // table with control variables that cannot be written.
 func TestLiveMixed(t *testing.T) {
-	for _, m := range mpis() {
+	for _, m := range someMPIs() {
 		t.Run(m.Compiler, func(t *testing.T) {
 			library := runtimeLibrary(t, m)
 			probe := testutil.BuildProgram(t, m.Toolchain, csource.Probe)

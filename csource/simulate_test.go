@@ -54,11 +54,7 @@ func times(t *testing.T, said string) map[string]float64 {
 // that algorithms that use the tree of switches are faster by the expected factors. Simulated times have no
 // noise.
 func TestSimulated(t *testing.T) {
-	if !testutil.AllCases() {
-		dir := testutil.BuildSimulated(t, "..", "check")
-		requireChecked(t, simulate(t, dir, "tree", 9, 1, "block", "check", "1"), 75)
-		return
-	}
+	testutil.NeedAllCases(t)
 	dir := testutil.BuildSimulated(t, "..")
 	for _, ranks := range []int{9, 16, 32} {
 		t.Run(fmt.Sprintf("right on %d", ranks), func(t *testing.T) {

@@ -152,8 +152,8 @@ b") ;; *) echo "sees $OF_RUNNER$OF_LIBRARY$SITE" >&2; exit 1;; esac
 
 func TestPrepareFails(t *testing.T) {
 	for text, want := range map[string]string{
-		"no_such_command; exit 3":                 "no_such_command",
-		"while :; do read line < /dev/zero; done": "do not end here within 4s",
+		"no_such_command; exit 3": "no_such_command",
+		"/bin/sleep 600":          "do not end here within 4s",
 	} {
 		for kind, state := range map[string]State{"slurm": Warning, "local": Missing} { // jobs of local run here
 			m, n := ready(t)

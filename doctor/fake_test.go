@@ -59,7 +59,7 @@ const (
 	goodWorld = `echo 'tutti-doctor: rank 0 of 2 sum 3 on n1'; echo 'tutti-doctor: rank 1 of 2 sum 3 on n1'
 echo 'tutti-doctor: rank 0 ended'; echo 'tutti-doctor: rank 1 ended'`
 	oneRankWorlds = `echo 'tutti-doctor: rank 0 of 1 sum 1 on n1'; echo 'tutti-doctor: rank 0 of 1 sum 1 on n1'`
-	hang          = `while :; do read line < /dev/zero; /bin/sleep 60; done`
+	hang          = `exec /bin/sleep 600`
 )
 
 // measured prints what tutti's benchmark program prints for one case on two ranks of a node.

@@ -110,7 +110,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 	t.Parallel() // the test mostly waits for jobs
 	ways, stride := []bool{false, true}, 1
 	if testing.Short() || !testutil.AllCases() {
-		ways, stride = ways[1:], 5
+		ways, stride = ways[1:], 8
 	}
 	for _, after := range ways {
 		for steps, killed := 1, true; killed; steps += stride {

@@ -13,7 +13,8 @@ import (
 // noisy makes the fake program print 20 MiB to each output before or after its results.
 func noisy(t *testing.T, p fakeProgram, after bool) {
 	t.Helper()
-	noise := "head -c 20971520 /dev/zero | tr '\\0' x | fold -w 1023; echo\nhead -c 20971520 /dev/zero | tr '\\0' y | fold -w 1023 >&2\n"
+	const line = "$(printf %1023s)"
+	noise := "yes \"" + line + "\" | head -c 20971520; echo\nyes \"" + line + "\" | head -c 20971520 >&2\n"
 	text := strings.Replace(fakeText, "shift\n", "shift\n"+noise, 1)
 	if after {
 		text = strings.Replace(fakeText, "\tcrash)", "\tnoise) echo case $number; "+strings.ReplaceAll(noise, "\n", "; ")+"exit 0 ;;\n\tcrash)", 1)

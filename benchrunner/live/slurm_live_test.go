@@ -297,13 +297,9 @@ func TestSlurmFaults(t *testing.T) {
 // TestSlurmLeftProcesses checks that what a launch leaves on the second node of its job has ended before the next launch
 // begins. The cluster has no control groups.
 func TestSlurmLeftProcesses(t *testing.T) {
-	testutil.SkipShort(t)
+	testutil.NeedAllCases(t)
 	c := startCluster(t, 2)
-	names := []string{"empty environment"}
-	if testutil.AllCases() {
-		names = append(names, "session", "keeps its output", "deaf")
-	}
-	for _, name := range names {
+	for _, name := range []string{"empty environment", "session", "keeps its output", "deaf"} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, c)
 			b.setMost(1)
@@ -380,7 +376,7 @@ func four() benchrunner.Batch {
 // TestSlurmSubmission disturbs Slurm's controller or the nodes while the second job is being submitted or is
 // waiting. Every request must get one trial, and no job may be submitted twice.
 func TestSlurmSubmission(t *testing.T) {
-	testutil.SkipShort(t)
+	testutil.NeedAllCases(t)
 	c := startCluster(t, 7) // after an outage Slurm needs a minute to release a node
 	for _, tc := range []struct {
 		name    string
@@ -425,9 +421,6 @@ func TestSlurmSubmission(t *testing.T) {
 		}, "completed, completed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if tc.name != "controller down" {
-				testutil.NeedAllCases(t)
-			}
 			c.up(t) // the previous test case drained nodes
 			b := newBench(t, c)
 			log := b.run(four(), func(string) { tc.disturb(b) })

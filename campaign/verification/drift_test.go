@@ -114,7 +114,7 @@ func TestDriftFails(t *testing.T) {
 
 // TestDriftLive checks that the folder for new jobs is removed after success and after failure.
 func TestDriftLive(t *testing.T) {
-	testutil.SkipShort(t)
+	testutil.NeedAllCases(t)
 	dir := t.TempDir()
 	out := campaigntest.Run(t, campaigntest.Load(t, campaigntest.Fake(t, dir, "local"), "collectives=allreduce"))
 	checkRemoved := func() {

@@ -88,7 +88,7 @@ func checkForced(t *testing.T, jobs, rules string) {
 
 // TestBadCompiler checks that a configured compiler that does not work leads to an error.
 func TestBadCompiler(t *testing.T) {
-	testutil.SkipShort(t)
+	testutil.NeedAllCases(t)
 	dir := campaigntest.Run(t, campaigntest.Load(t, campaigntest.Fake(t, t.TempDir(), "local"), "collectives=allreduce", "grid.ppn=2"))
 	o := open(t, dir)
 	testutil.NoError(t, o.campaign.Connect("k7x2m4qa", os.Environ()))

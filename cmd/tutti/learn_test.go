@@ -236,6 +236,7 @@ func TestServeUpdatesTables(t *testing.T) {
 
 // TestLiveLearn makes a table from the samples of real jobs. It checks that many jobs can use the table at the same time.
 func TestLiveLearn(t *testing.T) {
+	testutil.NeedAllCases(t)
 	t.Parallel()
 	tc := testutil.MPICH
 	loop := testutil.BuildProgram(t, tc, testutil.LoopProgram)

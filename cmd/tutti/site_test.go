@@ -43,6 +43,7 @@ func TestSiteRefused(t *testing.T) {
 // TestSiteRules tunes Open MPI on a machine with a rules file. The journal and the screen must name the file, and the
 // exported rules must have its rules for what was not tuned.
 func TestSiteRules(t *testing.T) {
+	testutil.NeedAllCases(t)
 	t.Parallel()
 	dir := t.TempDir()
 	siteCampaign(t, testutil.OpenMPI, dir, "openmpi.yaml")

@@ -63,6 +63,7 @@ func (l liveRun) checkQueue(t *testing.T, c *testutil.SlurmCluster, out string) 
 // TestSlurmMPICH tunes MPICH on eight virtual Slurm nodes, checks the report, loads the files into
 // MPICH and verifies the selection.
 func TestSlurmMPICH(t *testing.T) {
+	testutil.NeedAllCases(t)
 	t.Parallel()
 	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: 8})
 	dir := t.TempDir()

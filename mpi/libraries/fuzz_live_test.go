@@ -163,6 +163,9 @@ func fuzzBelow(t *testing.T, library csource.Program, exploring ...string) {
 	end := first + number(t, "FUZZ_TABLES", 1)
 	for _, b := range below {
 		t.Run(b.tools.Compiler, func(t *testing.T) {
+			if b.release != below[0].release {
+				testutil.NeedAllCases(t)
+			}
 			preload := []string{testutil.BuildProgram(t, b.tools, library), testutil.BuildProgram(t, b.tools, testutil.ObjectsLibrary)}
 			env := []string{"LD_PRELOAD=" + strings.Join(preload, " ")}
 			programs := []string{testutil.BuildProgram(t, b.tools, testutil.FuzzProgram)}

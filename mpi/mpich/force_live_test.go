@@ -36,7 +36,7 @@ func TestLiveNumbers(t *testing.T) {
 	prog := testutil.BuildProgram(t, toolchain, testutil.ForcedProgram)
 	cat := installed(t, prog).cat
 	for i, c := range flat(t, cat) {
-		if c.Algorithm.IsDefault() || i%4 > 0 && !testutil.AllCases() { // some are enough: each starts a process
+		if c.Algorithm.IsDefault() || i%16 > 0 && !testutil.AllCases() { // some are enough: each starts a process
 			continue
 		}
 		f := mpilibrarytest.Force(t, Library, cat, c)
@@ -98,7 +98,7 @@ func TestLiveRuns(t *testing.T) {
 	cat := installed(t, prog).cat
 	all := flat(t, cat)
 	for i, c := range coll.Collectives() {
-		if i%4 > 0 && !testutil.AllCases() {
+		if i%8 > 0 && !testutil.AllCases() {
 			continue
 		}
 		candidates := slices.DeleteFunc(slices.Clone(all), func(x coll.Candidate) bool { return x.Collective != c })
