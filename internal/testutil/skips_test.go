@@ -20,7 +20,6 @@ const root = "../.."
 
 // reasons holds the functions that may skip a test for a special reason, with this reason.
 var reasons = map[string]string{
-	"cmd/tutti TestREADMEDemo":       "the gate demands it; elsewhere results/demo may be of an older tutti",
 	"internal/testutil NeedAllCases": "the test belongs to make test-all",
 	"internal/testutil Missing":      "it fails where the need is demanded",
 	"journal TestStaleLocks":         "other systems than Linux",
