@@ -133,12 +133,12 @@ func TestBelow(t *testing.T) {
 }
 
 // TestPrepare checks that the commands that the doctor runs get the environment of the campaign: modules,
-// set-up and variables.
+// set-up and variables. No argument of a process has a line of the set-up.
 func TestPrepare(t *testing.T) {
 	m, n := ready(t, "SITE=before")
 	n.Runner.Env = []string{"OF_RUNNER=1"}
 	n.Libraries[0].Env = []string{"OF_LIBRARY=1"}
-	n.Runner.Setup = []string{"echo noise", "export SITE=after; export 'LINES=a", "b'"}
+	n.Runner.Setup = []string{"echo noise", "export SITE=after; export 'LINES=a", "b'", `case $(</proc/$$/cmdline) in *SITE*) exit 1 ;; esac`}
 	m.launcher("mpiexec.hydra", hydra, `case $OF_RUNNER$OF_LIBRARY$SITE$LINES in "11aftera
 b") ;; *) echo "sees $OF_RUNNER$OF_LIBRARY$SITE" >&2; exit 1;; esac
 `+goodWorld)

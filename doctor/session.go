@@ -84,6 +84,7 @@ type command struct {
 	args  []string // args[0] is the path of the program
 	env   []string // variables in addition to those of the session
 	drop  []string // names of the session's variables to remove
+	stdin string
 	dir   string
 	limit time.Duration
 }
@@ -108,6 +109,9 @@ func (x *session) runOnce(ctx context.Context, c command) result {
 	cmd := exec.CommandContext(ctx, c.args[0], c.args[1:]...)
 	cmd.Env = append(without(x.environ, c.drop), c.env...)
 	cmd.Dir = c.dir
+	if c.stdin != "" {
+		cmd.Stdin = strings.NewReader(c.stdin)
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.WaitDelay = grace
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
@@ -211,7 +215,8 @@ func (x *session) setUp(ctx context.Context, r config.Runner) {
 		return
 	}
 	bash := cmp.Or(x.look("bash"), "/bin/bash")
-	done := x.run(ctx, command{args: []string{bash, "-c", setUpScript(r)}, dir: x.options.Dir, limit: x.limits.compile})
+	// Every user of the machine could read the lines in an argument.
+	done := x.run(ctx, command{args: []string{bash, "-c", ". /dev/stdin"}, stdin: setUpScript(r), dir: x.options.Dir, limit: x.limits.compile})
 	environ := strings.Split(strings.TrimSuffix(done.Stdout, "\x00"), "\x00")
 	state, fix := Warning, "run its lines by hand; they may work on the nodes only"
 	if r.Facts().Attached { // jobs run here
