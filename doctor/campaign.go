@@ -47,6 +47,9 @@ func (x *campaignChecker) examine(ctx context.Context) {
 			x.add(need(name, OK, "", append([]string{"the campaign's launch of " + t.Layout + " works"}, t.Settings...)...))
 		}
 	}
+	if hidden := x.options.Hidden; len(hidden) > 0 {
+		x.add(need("settings", Warning, "", hidden...))
+	}
 	if refused := x.options.Refused; len(refused) > 0 {
 		x.add(need("grid", Warning, "", refused...))
 	}

@@ -20,6 +20,7 @@ type Options struct {
 	Folders  []string         // folders of benchmark programs in addition to those of the environment
 	Run      bool             // start programs with two processes; false starts no parallel program
 	Campaign *config.Campaign // campaign on a machine; nil to examine the machine alone
+	Hidden   []string         // settings of the shell that its launches do not get
 	Refused  []string         // parts of its grid that cannot be measured, with reasons
 	Tried    []Tried          // launches of the campaign that were tried
 }

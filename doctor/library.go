@@ -13,6 +13,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/csource"
+	"tutti/internal/config"
 	"tutti/internal/lazyregexp"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
@@ -416,9 +417,22 @@ func (x *libraryFinder) inspect(ctx context.Context, lib *Library, c *Check) {
 		lib.describe(i.Listed, c)
 	}
 	c.Details = append(c.Details, i.Above...)
-	for _, s := range slices.Concat(i.Site, mpi.OtherSettings(x.environ, mpi.ShapesDefault)) {
+	for _, s := range x.withSources(slices.Concat(i.Site, mpi.OtherSettings(x.environ, mpi.ShapesDefault)), lib.family.Facts().Name) {
 		c.Details = append(c.Details, fmt.Sprintf("setting of this machine: %v: takes part in the choice of algorithms", s))
 	}
+}
+
+// withSources returns settings of a library with the keys of the campaign that set them, if there is a campaign.
+func (x *session) withSources(settings []mpi.SiteSetting, library string) []mpi.SiteSetting {
+	c := x.options.Campaign
+	if c == nil {
+		return settings
+	}
+	lib := config.Library{}
+	if i := slices.IndexFunc(c.Libraries, func(l config.Library) bool { return l.Name == library }); i >= 0 {
+		lib = c.Libraries[i]
+	}
+	return c.WithSources(settings, lib, x.options.Environ)
 }
 
 // describe adds to the check which algorithms of the catalogue are missing in the library, and other differences.

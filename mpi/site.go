@@ -13,7 +13,7 @@ import (
 	"tutti/internal/lazyregexp"
 )
 
-// FromEnvironment is the source of a setting in the environment. Modules and set-up lines set it there.
+// FromEnvironment is the source of a setting in the environment, until config.Campaign.WithSources names who set it there.
 const FromEnvironment = "environment"
 
 // ErrSite is matched by errors about settings of the site with which tutti cannot measure or export. The text names
@@ -31,7 +31,7 @@ type Site struct {
 type SiteSetting struct {
 	Name    string     `json:"name"` // of the environment variable that sets it
 	Value   string     `json:"value"`
-	Source  string     `json:"source"` // "environment", or a file with its line
+	Source  string     `json:"source"` // FromEnvironment, a key of the campaign, or a file with its line
 	Effect  SiteEffect `json:"effect"`
 	Neutral string     `json:"neutral,omitempty"` // value that turns it off, for effects with Neutralised
 	Content []byte     `json:"content,omitempty"` // of the file that it names, for SelectsByFile

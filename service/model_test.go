@@ -235,6 +235,7 @@ func (m *model) finish() {
 			if m.wanted[c.ID] == Done && !m.unsure[c.ID] && c.State != Done && !m.world.failed[c.ID] {
 				m.t.Errorf("campaign %s is %s (%s), want it done", c.ID, c.State, c.Error)
 			}
+			m.checkProgress(c.ID)
 			if c.State == Done && !m.world.completed[c.ID] {
 				m.t.Errorf("campaign %s is done without its measurements", c.ID)
 			}
@@ -246,6 +247,17 @@ func (m *model) finish() {
 	}
 	m.queue.drain()
 	m.queue.events.file.Close()
+}
+
+// checkProgress checks that launches that read the settings of the machine cost machine time, and are no rounds and trials.
+func (m *model) checkProgress(id string) {
+	v, err := m.queue.view(context.Background(), id)
+	if err != nil {
+		m.t.Fatalf("campaign %s: %v", id, err)
+	}
+	if p, want := v.progress(), float64(m.world.read[id]); p.NodeSeconds != want || p.Trials != 0 || p.Rounds != 0 {
+		m.t.Errorf("campaign %s: %g node-seconds, %d rounds, %d trials, want %g, 0, 0", id, p.NodeSeconds, p.Rounds, p.Trials, want)
+	}
 }
 
 // atRest reports whether no campaign waits or runs.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,7 +14,10 @@ import (
 	"syscall"
 	"time"
 
+	jsonv2 "github.com/go-json-experiment/json"
+
 	"tutti/campaign/export"
+	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/journal"
 )
@@ -33,6 +37,7 @@ type world struct {
 	unverified map[string]bool       // campaigns one of whose verifications ended otherwise
 	failed     map[string]bool       // campaigns one of whose processes ended with an error
 	forbidden  map[string]bool       // campaigns that must not start: a pause, cancel or delete was acknowledged
+	read       map[string]int        // number of launches of a campaign that read the settings of its machine
 	starts     int
 	faults     []string
 }
@@ -40,7 +45,7 @@ type world struct {
 func newWorld() *world {
 	return &world{
 		running: map[string]*simulated{}, machines: map[string]string{}, completed: map[string]bool{},
-		verified: map[string]int{}, unverified: map[string]bool{}, failed: map[string]bool{}, forbidden: map[string]bool{},
+		verified: map[string]int{}, unverified: map[string]bool{}, failed: map[string]bool{}, forbidden: map[string]bool{}, read: map[string]int{},
 	}
 }
 
@@ -81,12 +86,45 @@ func (s *simulated) endLocked(code ExitCode) {
 		s.w.unverified[s.id] = true
 	case code == ExitDone || code == ExitNotConverged:
 		s.w.completed[s.id] = true
+		s.w.read[s.id]++
+		s.append(settings(journal.Record{Kind: journal.KindTrial, Trial: &coll.Trial{Measurement: coll.Measurement{Candidate: settingsCase, Seconds: 1, CostSeconds: 1}, State: coll.TrialDone}}),
+			settings(journal.Record{Kind: journal.KindJob, Job: &coll.Job{Name: "settings", State: coll.JobEnded, ID: "1", Requests: []int{0}}}))
 		s.w.report(s.results, 0)
 	default:
 		s.w.failed[s.id] = true
 	}
 	delete(s.w.running, s.id)
 	close(s.ended)
+}
+
+// settingsCase is the case of a launch that reads the settings of a machine.
+var settingsCase = coll.Candidate{Point: coll.Point{Collective: coll.Bcast, Nodes: 1, PPN: 1, MsgBytes: 8}, Algorithm: coll.Algorithm{Name: "settings"}}
+
+// settings returns a record of such a launch.
+func settings(r journal.Record) journal.Record {
+	r.Problem, r.Round = journal.Problem{Library: "mpich", Collective: journal.Preflight}, 1
+	return r
+}
+
+// append adds records to the journal of the campaign, after a header if it is empty.
+func (s *simulated) append(records ...journal.Record) {
+	f, err := os.OpenFile(filepath.Join(s.results, journal.FileName), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		s.w.faultLocked("journal: %v", err)
+		return
+	}
+	defer f.Close()
+	var text []byte
+	if at, _ := f.Seek(0, io.SeekEnd); at == 0 {
+		text = []byte(`{"kind":"header","schema":3,"spec":{"libraries":[{"name":"mpich"}],"collectives":["bcast"]}}` + "\n")
+	}
+	for _, r := range records {
+		line, marshalErr := jsonv2.Marshal(r)
+		text, err = append(append(text, line...), '\n'), errors.Join(err, marshalErr)
+	}
+	if _, writeErr := f.Write(text); err != nil || writeErr != nil {
+		s.w.faultLocked("journal: %v", errors.Join(err, writeErr))
+	}
 }
 
 // report writes the report of a campaign, whose modification time differs from that of every earlier one.
@@ -183,9 +221,11 @@ func (i *incarnation) start(_ context.Context, log, _ string, args []string) (pr
 	results := filepath.Join(filepath.Dir(log), resultsDir)
 	s := &simulated{w: i.world, id: id, pid: i.starts, verb: args[0], results: results, deaf: i.starts%5 == 0, ended: make(chan struct{})}
 	i.running[id] = s
-	if err := errors.Join(os.MkdirAll(results, 0o700), os.WriteFile(filepath.Join(results, journal.FileName), nil, 0o600)); err != nil {
+	if err := os.MkdirAll(results, 0o700); err != nil {
 		return nil, err
 	}
+	s.append(settings(journal.Record{Kind: journal.KindBatch, Batch: []coll.Candidate{settingsCase}}),
+		settings(journal.Record{Kind: journal.KindJob, Job: &coll.Job{Name: "settings", State: coll.JobSubmitted, ID: "1", Requests: []int{0}}}))
 	if i.completed[id] && args[0] != "verify" {
 		s.endLocked(ExitDone)
 	} else if i.auto.Load() {

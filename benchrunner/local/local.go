@@ -59,10 +59,13 @@ var (
 	stepPrefixes = []string{"PMI_", "PMIX_", "TUTTI_"}
 )
 
+// userPrefix is that of the variables with which users set parameters of PMIx. They do not describe a launch.
+const userPrefix = "PMIX_MCA_"
+
 func without(environ, prefixes []string) []string {
 	var out []string
 	for _, v := range environ {
-		if !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(v, p) }) {
+		if strings.HasPrefix(v, userPrefix) || !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(v, p) }) {
 			out = append(out, v)
 		}
 	}

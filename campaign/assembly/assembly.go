@@ -48,6 +48,7 @@ type Campaign struct {
 
 	// The fields below are set by Connect, for a campaign on a real machine.
 	id        string
+	environ   []string // of this process
 	scheduler benchrunner.Scheduler
 	machines  []*live.Machine // machine of each library
 }

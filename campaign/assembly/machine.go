@@ -59,7 +59,7 @@ func (c *Campaign) Connect(id string, environ []string) error {
 	if !c.Config.Runner.Live() {
 		return nil
 	}
-	c.id = id
+	c.id, c.environ = id, environ
 	var err error
 	if c.scheduler, err = c.Config.NewScheduler(environ, c.Notice); err != nil {
 		return input(err)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"testing"
 
 	"tutti/benchrunner"
@@ -164,5 +165,19 @@ func TestHere(t *testing.T) {
 	}
 	if _, err := assembly.Here(t.Context(), []string{"SLURM_JOB_ID=7"}, ""); !errors.Is(err, assembly.ErrInput) {
 		t.Errorf("%v, want an error matching %v", err, assembly.ErrInput)
+	}
+}
+
+// TestHiddenSettings checks that each setting of the shell that launches do not get is named, once.
+func TestHiddenSettings(t *testing.T) {
+	slurm, _ := commands(t)
+	environ := []string{"OMPI_MCA_coll=^hcoll", "OMPI_MCA_orte_xml_output=1", "PMIX_MCA_gds=hash", "HYDRA_DEBUG=1", "PATH=/bin"}
+	for kind, want := range map[string]string{
+		"local": "openmpi: OMPI_MCA_orte_xml_output=1 (environment of the shell) is off in launches, since mpirun would end them or print other text",
+		"slurm": "openmpi: OMPI_MCA_coll=^hcoll (environment) of this shell does not reach the jobs: if users of the machine have it, add OMPI_MCA_coll=^hcoll to runner.env",
+	} {
+		if got := fake(t, kind, nil, "slurm.bin="+slurm).HiddenSettings(environ); !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: %q, want %q", kind, got, want)
+		}
 	}
 }

@@ -49,7 +49,9 @@ func (r *settingsReader) find(ctx context.Context, port mpi.Measurable, with []m
 			return preflight.Findings{}, err
 		}
 		if trial.State == coll.TrialDone {
-			return preflight.Decode(trial.Answer)
+			found, err := preflight.Decode(trial.Answer)
+			found.Settings = r.campaign.Config.WithSources(found.Settings, r.lib, r.campaign.shell())
+			return found, err
 		}
 		if !logged {
 			failed++

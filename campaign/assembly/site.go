@@ -109,24 +109,54 @@ func valueText(site *mpi.Site, name string) string {
 	return "no " + name
 }
 
-// HiddenSettings returns a text for each setting in the environment of this process that selects algorithms and does not
-// reach the campaign's jobs.
+// shell returns the environment of this process if the campaign's launches get it.
+func (c *Campaign) shell() []string {
+	if c.Config.Runner.Facts().Attached {
+		return c.environ
+	}
+	return nil
+}
+
+// HiddenSettings returns a text for each setting in the environment of this process that selects algorithms or changes
+// launches, and does not reach the campaign's launches.
 func (c *Campaign) HiddenSettings(environ []string) []string {
 	r := c.Config.Runner
-	if !r.Live() || r.Facts().Attached {
+	if !r.Live() {
 		return nil
 	}
 	var out []string
 	for _, lib := range c.Config.Libraries {
-		port, ok := c.releases[lib.Name].port.(mpi.Measurable)
-		if !ok {
-			continue
+		if r.Facts().Attached {
+			out = append(out, removed(lib, cmp.Or(lib.Launcher, r.DefaultLauncher(lib)), environ)...)
+		} else if port, ok := c.releases[lib.Name].port.(mpi.Measurable); ok {
+			out = append(out, notPassed(lib, r, mpi.AllSettings(port, environ, ""))...)
 		}
-		given := strings.Join(slices.Concat(r.Setup, r.Env, lib.Env), "\n")
-		for _, s := range mpi.AllSettings(port, environ, "") {
-			if !strings.Contains(given, s.Name+"=") {
-				out = append(out, fmt.Sprintf("%s: %v of this shell does not reach the jobs: if users of the machine have it, add %s to runner.env", lib.Name, s, s.Name+"="+s.Value))
-			}
+	}
+	return out
+}
+
+// removed returns a text for each variable of the shell that launches do not get, since it changes what the launcher does.
+// For srun these are variables of the job around the shell, which nobody set.
+func removed(lib config.Library, launcher string, environ []string) []string {
+	if launcher == benchrunner.Srun {
+		return nil
+	}
+	var out []string
+	for _, v := range environ {
+		if name, _, _ := strings.Cut(v, "="); slices.Contains(benchrunner.Unset(launcher), name) {
+			out = append(out, fmt.Sprintf("%s: %s (environment of the shell) is off in launches, since %s would end them or print other text", lib.Name, v, launcher))
+		}
+	}
+	return out
+}
+
+// notPassed returns a text for each setting of the shell that jobs do not get and the campaign does not set.
+func notPassed(lib config.Library, r config.Runner, settings []mpi.SiteSetting) []string {
+	given := strings.Join(slices.Concat(r.Setup, r.Env, lib.Env), "\n")
+	var out []string
+	for _, s := range settings {
+		if !strings.Contains(given, s.Name+"=") {
+			out = append(out, fmt.Sprintf("%s: %v of this shell does not reach the jobs: if users of the machine have it, add %s to runner.env", lib.Name, s, s.Name+"="+s.Value))
 		}
 	}
 	return out

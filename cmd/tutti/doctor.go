@@ -86,11 +86,14 @@ func (o *doctorOptions) run(ctx context.Context) error {
 		}
 		if opt.Dir = nearestFolder(c.Output); c.Runner.Live() {
 			opt.Campaign = c
-			if opt.Refused, err = refusedParts(ctx, o.app, c); err != nil {
+			b, err := withPaths(ctx, o.app, c)
+			if err != nil {
 				return err
 			}
+			opt.Hidden = b.HiddenSettings(o.environ)
+			opt.Refused = refusedParts(ctx, o.app, b)
 			if opt.Run && c.Runner.Facts().Attached {
-				if opt.Tried, err = tryLaunches(ctx, o.app, c, opt.Dir); err != nil {
+				if opt.Tried, err = tryLaunches(ctx, o.app, b, opt.Dir); err != nil {
 					return err
 				}
 			}
@@ -126,33 +129,26 @@ func withPaths(ctx context.Context, a *app, c *config.Campaign) (*assembly.Campa
 }
 
 // refusedParts returns the layouts and message sizes of a campaign that cannot be measured on this machine.
-func refusedParts(ctx context.Context, a *app, c *config.Campaign) ([]string, error) {
-	b, err := withPaths(ctx, a, c)
-	if err != nil {
-		return nil, err
-	}
+func refusedParts(ctx context.Context, a *app, b *assembly.Campaign) []string {
 	ctx, cancel := context.WithTimeout(ctx, capacityTime)
 	defer cancel()
 	var f assembly.Forecast
-	if err = b.Connect("doctor", a.environ); err == nil {
+	err := b.Connect("doctor", a.environ)
+	if err == nil {
 		f, err = b.Forecast(ctx)
 	}
 	if err != nil {
-		return []string{"cannot determine which parts of the grid can be measured: " + err.Error()}, nil
+		return []string{"cannot determine which parts of the grid can be measured: " + err.Error()}
 	}
 	var out []string
 	for _, l := range f.LeftOut {
 		out = append(out, l.String())
 	}
-	return out, nil
+	return out
 }
 
 // tryLaunches runs one launch of each library as the campaign does. It is for campaigns whose launches need no queue.
-func tryLaunches(ctx context.Context, a *app, c *config.Campaign, dir string) ([]doctor.Tried, error) {
-	b, err := withPaths(ctx, a, c)
-	if err != nil {
-		return nil, err
-	}
+func tryLaunches(ctx context.Context, a *app, b *assembly.Campaign, dir string) ([]doctor.Tried, error) {
 	own := b.Config
 	var out []doctor.Tried
 	for i, lib := range own.Libraries {

@@ -76,11 +76,11 @@ func TestSiteOfShell(t *testing.T) {
 		"name: openmpi", "name: mpich", `"4.1.4"`, `"4.0.2"`, "ppn: [2, 3]", "ppn: [2]")
 	pinned := append(os.Environ(), "MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial")
 	_, out := mustEndWith(t, pinned, dir, finished, append([]string{"tune", "-c", "c.yaml", "--yes"}, fewCases()...)...)
-	if want := "mpich: MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial (environment) pins algorithms"; !strings.Contains(out, want) {
+	if want := "mpich: MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial (environment of the shell) pins algorithms"; !strings.Contains(out, want) {
 		t.Errorf("output\n%s\nwant %s", out, want)
 	}
 	_, out = mustEnd(t, dir, []exitCode{codeNotReady}, "verify", "out", "--machine-time", "1h")
-	if want := "the campaign began with MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial (environment), here it is no MPIR_CVAR_BCAST_INTRA_ALGORITHM"; !strings.Contains(out, want) {
+	if want := "the campaign began with MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial (environment of the shell), here it is no MPIR_CVAR_BCAST_INTRA_ALGORITHM"; !strings.Contains(out, want) {
 		t.Errorf("output\n%s\nwant %s", out, want)
 	}
 }

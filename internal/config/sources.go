@@ -1,0 +1,71 @@
+package config
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"tutti/mpi"
+)
+
+// Sources of settings in the environment of launches.
+const (
+	fromShell   = "environment of the shell"
+	fromEnv     = "runner.env"
+	fromLibrary = "libraries[].env"
+	fromArgs    = "launcher_args"
+	fromModules = "runner.modules"
+	fromSetup   = "runner.setup"
+)
+
+// WithSources returns settings that launches of a library have, with the true source of those in the environment: a key of
+// the campaign or the shell of tutti. `shell` is its environment, nil if launches do not get it. If none of them sets the
+// value, the source says after which keys the environment has it.
+func (c *Campaign) WithSources(settings []mpi.SiteSetting, lib Library, shell []string) []mpi.SiteSetting {
+	out := slices.Clone(settings)
+	for i, s := range out {
+		if as, ok := strings.CutPrefix(s.Source, mpi.FromEnvironment); ok {
+			name := s.Name
+			if other, found := strings.CutPrefix(as, " as "); found {
+				name = other
+			}
+			out[i].Source = c.sourceOf(name, s.Value, lib, shell) + as
+		}
+	}
+	return out
+}
+
+func (c *Campaign) sourceOf(name, value string, lib Library, shell []string) string {
+	setting := name + "=" + value
+	argument := regexp.MustCompile(`(^|[\s=])(` + regexp.QuoteMeta(name) + "|" + regexp.QuoteMeta(mcaName(name)) + `)($|[\s=])`)
+	word := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
+	switch r := c.Runner; {
+	case slices.ContainsFunc(lib.LauncherArgs, argument.MatchString):
+		return fromArgs
+	case slices.Contains(lib.Env, setting):
+		return fromLibrary
+	case slices.Contains(r.Env, setting):
+		return fromEnv
+	case slices.ContainsFunc(r.Setup, word.MatchString):
+		return fromSetup
+	case slices.Contains(shell, setting):
+		return fromShell
+	case len(r.Modules) > 0 && len(r.Setup) > 0:
+		return mpi.FromEnvironment + " after " + fromModules + " and " + fromSetup
+	case len(r.Modules) > 0:
+		return mpi.FromEnvironment + " after " + fromModules
+	case len(r.Setup) > 0:
+		return mpi.FromEnvironment + " after " + fromSetup
+	}
+	return mpi.FromEnvironment
+}
+
+// mcaName returns the name by which mpirun's option --mca sets a variable.
+func mcaName(variable string) string {
+	for _, prefix := range []string{"OMPI_MCA_", "PRTE_MCA_"} {
+		if name, ok := strings.CutPrefix(variable, prefix); ok {
+			return name
+		}
+	}
+	return variable
+}
