@@ -41,7 +41,8 @@ func splitHosts(list string) []string {
 	return append(out, list[begin:])
 }
 
-var hostForm = lazyregexp.New(`^[A-Za-z0-9._-]+$`)
+// hostForm matches names of at most 253 letters, the limit of DNS.
+var hostForm = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,252}$`)
 
 // expandHosts returns the names that a word with brackets stands for. `most` limits their
 // number.
@@ -49,7 +50,7 @@ func expandHosts(word string, most int) ([]string, error) {
 	head, rest, bracket := strings.Cut(word, "[")
 	if !bracket {
 		if !hostForm.MatchString(word) {
-			return nil, fmt.Errorf("%q: want letters, digits, ._- and numbers in brackets", word)
+			return nil, fmt.Errorf("%.300q: want letters, digits, ._- and numbers in brackets, 253 characters at most, a letter or digit first", word)
 		}
 		return []string{word}, nil
 	}
@@ -63,8 +64,8 @@ func expandHosts(word string, most int) ([]string, error) {
 		if !isRange {
 			high = low
 		}
-		from, err := strconv.ParseUint(low, 10, 31)
-		to, err2 := strconv.ParseUint(high, 10, 31)
+		from, err := strconv.ParseUint(low, 10, 62)
+		to, err2 := strconv.ParseUint(high, 10, 62)
 		if err != nil || err2 != nil || from > to || to-from >= uint64(max(0, most-len(out))) {
 			return nil, fmt.Errorf("%q: %q: want a number or a range as 1-8, %d nodes at most", word, part, maxHosts)
 		}

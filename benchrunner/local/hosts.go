@@ -11,6 +11,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/internal/infile"
+	"tutti/internal/lazyregexp"
 	"tutti/topology"
 )
 
@@ -25,8 +26,8 @@ const nodesFile = "nodes"
 var managers = []struct{ id, file string }{{"PBS_JOBID", "PBS_NODEFILE"}, {"LSB_JOBID", "LSB_DJOB_HOSTFILE"}}
 
 // NewHosts returns a scheduler for the nodes in a file, whose lines name a node each. A line may list several nodes in
-// Slurm's notation, as n[1-4], and what follows the name is ignored: slots=8 of Open MPI, :8 of MPICH. If a file repeats
-// its nodes, a line stands for a rank. `id` identifies the allocation. Launchers get the nodes from variables.
+// Slurm's notation, as n[1-4]. Numbers of ranks behind the name are ignored: slots=8 of Open MPI, :8 of MPICH. If a file
+// repeats its nodes, a line stands for a rank. `id` identifies the allocation. Launchers get the nodes from variables.
 func NewHosts(environ []string, id, path string) (*Scheduler, error) {
 	text, err := infile.Read(path, maxHostsFile)
 	if err != nil {
@@ -45,18 +46,23 @@ func NewHosts(environ []string, id, path string) (*Scheduler, error) {
 	return &Scheduler{opt: opt, environ: without(environ, stepPrefixes), host: host, allocation: a}, nil
 }
 
+// hostsLine matches a line: a list of nodes, :RANKS of MPICH, and settings of MPICH and Open MPI, as slots=8.
+var hostsLine = lazyregexp.New(`^([^\s:]+)(?::[0-9]+)?(?:\s+[A-Za-z_-]+\s*=\s*\S+)*$`)
+
 // parseHosts returns the nodes of a file in the order of the file, and the smallest number of lines of a node. The number
 // is 0, for unknown, if each node has one line.
 func parseHosts(text string) (nodes []string, ranks int, err error) {
 	lines := map[string]int{}
 	for number, line := range slices.Collect(strings.Lines(text)) {
 		line, _, _ = strings.Cut(line, "#")
-		words := strings.Fields(line)
-		if len(words) == 0 {
+		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
-		name, _, _ := strings.Cut(words[0], ":")
-		here, err := topology.Hosts(name)
+		m := hostsLine.FindStringSubmatch(line)
+		if m == nil {
+			return nil, 0, fmt.Errorf("line %d: %q: want the name of one node, or a list as n[1-4], perhaps with the number of ranks, as n1:8 or n1 slots=8", number+1, line)
+		}
+		here, err := topology.Hosts(m[1])
 		if err != nil {
 			return nil, 0, fmt.Errorf("line %d: %w", number+1, err)
 		}

@@ -35,7 +35,16 @@ func TestHosts(t *testing.T) {
 		{"Flux", "corona[7-9,11]\n", []string{"corona7", "corona8", "corona9", "corona11"}, 0},
 		{"MPICH", "# nodes\nn1:8\nn2:8\n\n", []string{"n1", "n2"}, 0},
 		{"Open MPI", "n1 slots=8 # first\nn2 slots=8\r\n", []string{"n1", "n2"}, 0},
+		{"MPICH, with settings", "n[01-02,07]-ib:8 binding=user:0 ifname = ib0\n10.0.0.1\n", []string{"n01-ib", "n02-ib", "n07-ib", "10.0.0.1"}, 0},
+		{"domains, case, numbers", "N1.a\nN1.b\n17\nn_1\nx3000c0s[9-10]b0n[0-1]\n", []string{"N1.a", "N1.b", "17", "n_1", "x3000c0s9b0n0", "x3000c0s9b0n1", "x3000c0s10b0n0", "x3000c0s10b0n1"}, 0},
 		{"no node", "# none\n", nil, 0},
+		{"several nodes in a line", "n1\nn2 n3 n4\n", nil, 0},
+		{"rank count without a sign", "n1 8\n", nil, 0},
+		{"address of IPv6", "fe80::1\n", nil, 0},
+		{"address of IPv6 in brackets", "[fe80::1]:8\n", nil, 0},
+		{"user", "me@n1\n", nil, 0},
+		{"option", "-n1\n", nil, 0},
+		{"long", "n" + strings.Repeat("1", 253) + "\n", nil, 0},
 		{"not a name", "n1\nn2;reboot\n", nil, 0},
 	} {
 		path := hostsFile(t, tc.text)
