@@ -64,7 +64,7 @@ func (c *Campaign) readSite(ctx context.Context, lib config.Library, at coll.Poi
 	if err := checkFile(lib, found.File); err != nil {
 		return nil, err
 	}
-	if below := loaded(found.File); port.Facts().Preload && below != nil { // it has the settings
+	if below := libraries.Loaded(found.File); port.Facts().Preload && below != nil { // it has the settings
 		if found, err = r.find(ctx, below, nil); err != nil {
 			return nil, err
 		}
@@ -160,20 +160,6 @@ func notPassed(lib config.Library, r config.Runner, settings []mpi.SiteSetting) 
 		}
 	}
 	return out
-}
-
-// loaded returns the library of a file, or nil if it is unknown or cannot be measured.
-func loaded(file string) mpi.Measurable {
-	id, err := libraries.Identify(file)
-	if file == "" || err != nil {
-		return nil
-	}
-	for _, l := range libraries.All() {
-		if m, ok := l.(mpi.Measurable); ok && !l.Facts().Preload && strings.HasPrefix(id.Version, l.Facts().Title+" ") {
-			return m
-		}
-	}
-	return nil
 }
 
 // executable returns the path of a benchmark program. If the campaign names a folder of programs, it is one of them, or the

@@ -85,11 +85,11 @@ func (o *doctorOptions) run(ctx context.Context) error {
 			return withCode(codeInput, err)
 		}
 		if opt.Dir = nearestFolder(c.Output); c.Runner.Live() {
-			opt.Campaign = c
 			b, err := withPaths(ctx, o.app, c)
 			if err != nil {
 				return err
 			}
+			opt.Campaign = b.Config
 			opt.Hidden = b.HiddenSettings(o.environ)
 			opt.Refused = refusedParts(ctx, o.app, b)
 			if opt.Run && c.Runner.Facts().Attached {
@@ -189,18 +189,28 @@ func (a *app) warnHost(c *config.Campaign) {
 	}
 }
 
-// addPaths sets the path of the MPI library that the benchmark program loads. It does so for those libraries of
-// a campaign whose selection files depend on the path.
+// addPaths sets what follows from the MPI library that the benchmark program loads: its path for libraries of a campaign
+// whose selection files depend on the path, and the launcher of libtutti.
 func addPaths(ctx context.Context, a *app, c *config.Campaign) error {
 	needsPath := func(lib config.Library) bool {
 		port, ok := libraries.Named(lib.Name)
 		return ok && lib.Path == "" && port.Facts().FromFile
 	}
-	if !c.Runner.Live() || !slices.ContainsFunc(c.Libraries, needsPath) {
+	needsLauncher := func(lib config.Library) bool {
+		port, ok := libraries.Named(lib.Name)
+		return ok && lib.Launcher == "" && port.Facts().Preload
+	}
+	needs := func(lib config.Library) bool { return needsPath(lib) || needsLauncher(lib) }
+	if !c.Runner.Live() || !slices.ContainsFunc(c.Libraries, needs) {
 		return nil
 	}
 	found, err := doctor.BenchmarkFiles(ctx, doctor.Options{Environ: a.environ, Dir: nearestFolder(c.Output), Campaign: c})
 	for i, path := range found {
+		if needsLauncher(c.Libraries[i]) {
+			if below := libraries.Loaded(path); below != nil {
+				c.Libraries[i].Launcher = c.Runner.DefaultLauncher(config.Library{Name: below.Facts().Name})
+			}
+		}
 		if needsPath(c.Libraries[i]) {
 			c.Libraries[i].Path = path
 		}

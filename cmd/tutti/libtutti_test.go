@@ -1,13 +1,16 @@
 package main
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"tutti/benchrunner"
 	"tutti/coll"
+	"tutti/internal/config"
 	"tutti/internal/testutil"
 	"tutti/mpi/libtutti"
 )
@@ -60,5 +63,24 @@ func verifyTable(t *testing.T, dir string) {
 	table := testutil.Must(libtutti.Parse(text))(t)
 	if len(table.Rules) > 0 {
 		verifyOnce(t, os.Environ(), dir, "libtutti")
+	}
+}
+
+// TestLauncherBelow checks that the launcher of libtutti is that of the MPI library which the benchmark program loads, if the
+// campaign names none. Programs of the MPI libraries stand for benchmark programs.
+func TestLauncherBelow(t *testing.T) {
+	for program, want := range map[string]string{"ompi_info": benchrunner.Mpirun, "mpichversion": benchrunner.Hydra} {
+		path, err := exec.LookPath(program)
+		if err != nil {
+			testutil.NeedMPI.Missing(t, "%v: needs apt-get install %s %s", err, testutil.OpenMPI.Install, testutil.MPICH.Install)
+		}
+		for _, given := range []string{"", benchrunner.Srun} {
+			c := config.Campaign{Output: t.TempDir(), Runner: config.Runner{Kind: "local"}, Libraries: []config.Library{{Name: "libtutti", Version: "1", Path: "libtutti.so", Benchmark: path, Launcher: given}}}
+			c.Benchmark.Program = "native"
+			testutil.NoError(t, addPaths(t.Context(), &app{environ: os.Environ()}, &c))
+			if got := c.Libraries[0].Launcher; got != cmp.Or(given, want) {
+				t.Errorf("libtutti above the library of %s, launcher %q: %q, want %q", program, given, got, cmp.Or(given, want))
+			}
+		}
 	}
 }

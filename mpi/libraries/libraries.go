@@ -78,6 +78,20 @@ func Identify(path string) (mpi.Identity, error) {
 	return id, fmt.Errorf("%s: %w", path, mpi.ErrNoVersion)
 }
 
+// Loaded returns the library that a file of a shared MPI library is, or nil if it is unknown or cannot be measured.
+func Loaded(file string) mpi.Measurable {
+	id, err := Identify(file)
+	if file == "" || err != nil {
+		return nil
+	}
+	for _, l := range All() {
+		if m, ok := l.(mpi.Measurable); ok && !l.Facts().Preload && strings.HasPrefix(id.Version, l.Facts().Title+" ") {
+			return m
+		}
+	}
+	return nil
+}
+
 // Release returns a library and the catalogue of one of its releases, with algorithms that users have written
 // for libtutti.
 //
