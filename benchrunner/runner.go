@@ -17,6 +17,9 @@ var ErrUnavailable = errors.New("machine unavailable")
 // fixing the cause.
 var ErrNoStart = errors.New("no benchmark started")
 
+// ErrNoResults reports that a job measured nothing for a cause outside of its candidates. They go into another job.
+var ErrNoResults = errors.New("a job measured nothing")
+
 // ErrTimeUp reports that the time limit of a batch was reached, or that its budget is used up. Some requests have no trial.
 var ErrTimeUp = errors.New("a limit was reached")
 

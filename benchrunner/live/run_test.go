@@ -390,7 +390,10 @@ func TestProgramReturns(t *testing.T) {
 		t.Errorf("Run = %v, trials %s: want no start with exit code 127", err, trialsText(log))
 	}
 	jobs := make(chan struct{}, 1)
-	o.Notice = func(error) {
+	o.Notice = func(err error) {
+		if !errors.Is(err, benchrunner.ErrNoResults) {
+			t.Errorf("notice %v, want one of a job without results", err)
+		}
 		select {
 		case jobs <- struct{}{}:
 		default:

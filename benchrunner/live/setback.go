@@ -40,7 +40,7 @@ func (r *run) measureAgain(ctx context.Context, c *activeJob) error {
 		return nil
 	}
 	pause := r.m.pauseAfter(worst.jobs)
-	r.m.opt.Notice(fmt.Errorf("%s; benchmarks that go into another job in %v: %d", c.setback, pause.Round(time.Second), len(c.rest)))
+	r.m.opt.Notice(fmt.Errorf("%w: %s; benchmarks that go into another job in %v: %d", benchrunner.ErrNoResults, c.setback, pause.Round(time.Second), len(c.rest)))
 	if !sleep(ctx, pause) {
 		return ctx.Err()
 	}

@@ -39,8 +39,8 @@ type Campaign struct {
 	Problems []campaign.Problem // one for each configured library and collective, in this order
 	Warnings []string
 
-	// Notice is called every few seconds with an error while a scheduler does not respond. It must be set
-	// before Connect, or be nil. Several goroutines may call it at the same time.
+	// Notice receives why the campaign waits, every few seconds. Errors that match benchrunner.ErrNoResults are about
+	// jobs, others about the scheduler. It must be set before Connect, or be nil. Several goroutines may call it.
 	Notice func(error)
 
 	unmeasurable []LeftOut          // problems that the benchmark program cannot measure

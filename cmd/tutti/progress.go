@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/progress"
 
 	"tutti/activelearn"
+	"tutti/benchrunner"
 	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/journal"
@@ -226,12 +228,15 @@ func newWaitNotices(what string, print func(line string)) *waitNotices {
 	return &waitNotices{what: what, now: time.Now, print: print}
 }
 
-// notice prints the reason for a wait, unless the previous line about a wait is too recent. Several
-// goroutines may call it at the same time.
+// notice prints that a job measured nothing, or why tutti waits for the scheduler, unless the previous line about a wait
+// is too recent. Several goroutines may call it at the same time.
 func (w *waitNotices) notice(cause error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	line := fmt.Sprintf("waiting for %s: %v", w.what, cause)
+	line := cause.Error()
+	if !errors.Is(cause, benchrunner.ErrNoResults) {
+		line = fmt.Sprintf("waiting for %s: %v", w.what, cause)
+	}
 	interval, pause := newReasonInterval, sameReasonInterval
 	if line == w.last {
 		interval, pause = w.pause, min(2*w.pause, sameReasonMost)

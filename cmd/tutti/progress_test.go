@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/progress"
 
 	"tutti/activelearn"
+	"tutti/benchrunner"
 	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/coll"
@@ -80,14 +82,15 @@ func TestWaitNotices(t *testing.T) {
 	w := newWaitNotices("Slurm", func(line string) { printed = append(printed, line) })
 	now := time.Unix(1_800_000_000, 0)
 	w.now = func() time.Time { return now }
+	a, b, lost := errors.New("a"), errors.New("b"), fmt.Errorf("%w: output lost", benchrunner.ErrNoResults)
 	for _, step := range []struct {
 		after time.Duration
-		cause string
-	}{{0, "a"}, {time.Second, "a"}, {time.Second, "b"}, {4 * time.Second, "b"}, {50 * time.Second, "b"}, {10 * time.Second, "b"}} {
+		cause error
+	}{{0, a}, {time.Second, a}, {time.Second, b}, {4 * time.Second, b}, {50 * time.Second, b}, {10 * time.Second, b}, {5 * time.Second, lost}} {
 		now = now.Add(step.after)
-		w.notice(errors.New(step.cause))
+		w.notice(step.cause)
 	}
-	if want := []string{"waiting for Slurm: a", "waiting for Slurm: b", "waiting for Slurm: b"}; !slices.Equal(printed, want) {
+	if want := []string{"waiting for Slurm: a", "waiting for Slurm: b", "waiting for Slurm: b", "a job measured nothing: output lost"}; !slices.Equal(printed, want) {
 		t.Errorf("printed %q, want %q", printed, want)
 	}
 }
