@@ -39,6 +39,12 @@ const (
 // LauncherNames returns the names that NewLauncher accepts: the commands that start MPI programs.
 func LauncherNames() []string { return []string{Srun, Hydra, Mpirun, PALS} }
 
+// LauncherProgram returns the usual name of a launcher's program.
+func LauncherProgram(launcher string) string { return launcherKinds[launcher].path }
+
+// StartsAll reports whether a launcher belongs to the machine and starts programs of any MPI library.
+func StartsAll(launcher string) bool { return launcherKinds[launcher].startsAll }
+
 // Helpers returns the names of the programs that a launcher starts on the nodes of a job, in several releases. The
 // launcher looks for them in the folder of its own path, and does not follow a symbolic link to the folder where it is
 // installed.
@@ -108,7 +114,9 @@ type launcher struct {
 }
 
 type launcherKind struct {
-	path       string
+	path       string // see LauncherProgram
+	startsAll  bool
+	blockOnly  bool // it has no option for cyclic order
 	layoutArgs func(o LauncherOptions, l coll.Layout, cmd Command) []string
 	reserved   []string // options that a site must not give; see checkArgs
 	helpers    []string // see Helpers
@@ -120,7 +128,7 @@ type launcherKind struct {
 }
 
 var launcherKinds = map[string]launcherKind{
-	Srun: {path: "srun", layoutArgs: srunArgs, unset: srunVariables, reserved: []string{"-n", "--ntasks", "-N", "--nodes", "--ntasks-per-node", "--mpi", "-k", "--no-kill", "--multi-prog", "-i", "--input", "--export", "--export-file"},
+	Srun: {path: "srun", startsAll: true, layoutArgs: srunArgs, unset: srunVariables, reserved: []string{"-n", "--ntasks", "-N", "--nodes", "--ntasks-per-node", "--mpi", "-k", "--no-kill", "--multi-prog", "-i", "--input", "--export", "--export-file"},
 		hostFile: func(path string) []string { return []string{"--nodelist=" + path} }, hostSuffix: func(int) string { return "" },
 		hostOptions: []string{"-w", "--nodelist", "-x", "--exclude", "-r", "--relative", "-F", "--nodefile"}},
 	Hydra: {path: "mpiexec.hydra", layoutArgs: hydraArgs, unset: hydraVariables, reserved: []string{"-n", "-np", "-ppn", "-perhost", "-configfile", "-genvall", "-genvnone", "-genvlist"},
@@ -131,7 +139,7 @@ var launcherKinds = map[string]launcherKind{
 		helpers:  []string{"orted", "prted"},
 		hostFile: func(path string) []string { return []string{"--hostfile", path} }, hostSuffix: func(ppn int) string { return " slots=" + strconv.Itoa(ppn) },
 		hostOptions: []string{"-H", "--host", "-host", "--hostfile", "-hostfile", "--machinefile", "-machinefile", "--default-hostfile", "-default-hostfile"}},
-	PALS: {path: "mpiexec", layoutArgs: palsArgs, reserved: []string{"-n", "--n", "-np", "--np", "--ppn", "-ppn"},
+	PALS: {path: "mpiexec", startsAll: true, blockOnly: true, layoutArgs: palsArgs, reserved: []string{"-n", "--n", "-np", "--np", "--ppn", "-ppn"},
 		hostFile: func(path string) []string { return []string{"--hostfile", path} }, hostSuffix: func(int) string { return "" },
 		hostOptions: []string{"--hostfile", "-hostfile", "--hosts", "-hosts", "--hostlist", "-hostlist"}},
 }
@@ -148,7 +156,7 @@ func NewLauncher(name string, o LauncherOptions) (Launcher, error) {
 	if o.Concurrent {
 		k.reserved = slices.Concat(k.reserved, k.hostOptions)
 	}
-	if o.Order == coll.Cyclic && name == PALS {
+	if o.Order == coll.Cyclic && k.blockOnly {
 		return nil, fmt.Errorf("launcher %s: order %s: it has no option for it", name, o.Order)
 	}
 	if err := checkArgs(name, o.Args, k.reserved); err != nil {

@@ -118,8 +118,8 @@ func (x *campaignChecker) checkLauncher(want config.Library, lib *Library) {
 		x.add(need(name, Warning, "check that it exists on the nodes", want.LauncherPath+" is not a program here"))
 		return
 	}
-	if want.Launcher == benchrunner.PALS {
-		x.add(need(name, Found, "", "mpiexec of PALS: not tried"))
+	if benchrunner.StartsAll(want.Launcher) && want.Launcher != benchrunner.Srun {
+		x.add(need(name, Found, "", want.Launcher+": not tried"))
 		return
 	}
 	if lib == nil {
@@ -145,7 +145,7 @@ func (x *campaignChecker) checkLauncher(want config.Library, lib *Library) {
 }
 
 func (t trial) is(want config.Library) bool {
-	if want.Launcher == "srun" {
+	if want.Launcher == benchrunner.Srun {
 		return t.slurm && (want.PMI == "" || t.launcher == "srun --mpi="+want.PMI)
 	}
 	return !t.slurm && want.Launcher == t.library.launcher().Kind

@@ -76,6 +76,7 @@ func TestNeeds(t *testing.T) {
 		}, "Slurm", Missing, "does not answer", "see Slurm above"},
 		{"another PMI", nil, func(_ *machine, n *config.Campaign) { n.Libraries[0].Launcher, n.Libraries[0].PMI = "srun", "pmix" }, "mpich launcher", Missing, "no srun was found", "another launcher"},
 		{"srun", nil, func(_ *machine, n *config.Campaign) { n.Libraries[0].Launcher, n.Libraries[0].PMI = "srun", "pmi2" }, "mpich launcher", OK, "srun --mpi=pmi2: ok", ""},
+		{"PALS", nil, func(_ *machine, n *config.Campaign) { n.Libraries[0].Launcher = "pals" }, "mpich launcher", Found, "pals: not tried", ""},
 		{"the default launcher", nil, func(_ *machine, n *config.Campaign) { n.Libraries[0].Launcher, n.Libraries[0].PMI = "", "pmi2" }, "mpich launcher", OK, "srun --mpi=pmi2: ok", ""},
 		{"mpirun of another library", nil, func(_ *machine, n *config.Campaign) { n.Libraries[0].Launcher = "mpirun" }, "mpich launcher", Missing, "no mpirun was found", "another launcher"},
 		{"no benchmark", nil, func(_ *machine, n *config.Campaign) { n.Libraries[0].Benchmark = "/none/bench" }, "mpich benchmark", Missing, "no file /none/bench", "tutti build benchmark --mpicc mpicc.mpich -o /none/bench"},

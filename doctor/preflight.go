@@ -126,7 +126,7 @@ func (x *preflight) checkBelow(want config.Library, path, loads string) {
 	for _, l := range libraries.All() {
 		facts := l.Facts()
 		own := facts.Launcher
-		if facts.Preload || !strings.HasPrefix(loads, facts.Title+" ") || want.Launcher == own.Kind || want.Launcher == benchrunner.Srun || want.Launcher == benchrunner.PALS {
+		if facts.Preload || !strings.HasPrefix(loads, facts.Title+" ") || want.Launcher == own.Kind || benchrunner.StartsAll(want.Launcher) {
 			continue
 		}
 		x.add(need(want.Name+" launcher", Missing, "launcher: "+own.Kind+" in the campaign file, or a benchmark program of another MPI library",
@@ -179,8 +179,8 @@ func (x *preflight) checkLauncher(want config.Library) {
 	}
 	program, fix := want.LauncherPath, "correct launcher_path in the campaign file"
 	if program == "" {
-		program, fix = want.Launcher, "put its folder on the PATH, or set launcher_path in the campaign file"
-		if facts := launcherFacts(want); want.Launcher != benchrunner.Srun && facts.Launcher.Program != "" {
+		program, fix = benchrunner.LauncherProgram(want.Launcher), "put its folder on the PATH, or set launcher_path in the campaign file"
+		if facts := launcherFacts(want); !benchrunner.StartsAll(want.Launcher) && facts.Launcher.Program != "" {
 			program, fix = facts.Launcher.Program, launcherFix(facts)+", or set launcher_path in the campaign file"
 		}
 		program = cmp.Or(x.look(program), program)

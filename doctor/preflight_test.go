@@ -33,6 +33,9 @@ func TestPreflight(t *testing.T) {
 		{"no launcher on the PATH", func(_ *machine, n *config.Campaign) {
 			n.Libraries[0].LauncherPath, n.Runner.Env = "", []string{"PATH=/none"}
 		}, "mpich launcher", Missing, "no program mpiexec.hydra", "or set launcher_path"},
+		{"no launcher of the machine", func(_ *machine, n *config.Campaign) {
+			n.Libraries[0].Launcher, n.Libraries[0].LauncherPath, n.Runner.Env = "pals", "", []string{"PATH=/none"}
+		}, "mpich launcher", Missing, "no program mpiexec", "put its folder on the PATH"},
 		{"no launcher", func(_ *machine, n *config.Campaign) { n.Libraries[0].LauncherPath = "/none/mpiexec" }, "mpich launcher", Missing, "/none/mpiexec", "launcher_path"},
 	}
 	for _, tc := range tests {
