@@ -67,7 +67,8 @@ func parseHosts(text string) (nodes []string, ranks int, err error) {
 			return nil, 0, fmt.Errorf("line %d: %w", number+1, err)
 		}
 		for _, n := range here {
-			if lines[n]++; lines[n] == 1 {
+			name := strings.ToLower(n) // DNS knows one case
+			if lines[name]++; lines[name] == 1 {
 				nodes = append(nodes, n)
 			}
 		}

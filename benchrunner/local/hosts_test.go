@@ -37,6 +37,7 @@ func TestHosts(t *testing.T) {
 		{"Open MPI", "n1 slots=8 # first\nn2 slots=8\r\n", []string{"n1", "n2"}, 0},
 		{"MPICH, with settings", "n[01-02,07]-ib:8 binding=user:0 ifname = ib0\n10.0.0.1\n", []string{"n01-ib", "n02-ib", "n07-ib", "10.0.0.1"}, 0},
 		{"domains, case, numbers", "N1.a\nN1.b\n17\nn_1\nx3000c0s[9-10]b0n[0-1]\n", []string{"N1.a", "N1.b", "17", "n_1", "x3000c0s9b0n0", "x3000c0s9b0n1", "x3000c0s10b0n0", "x3000c0s10b0n1"}, 0},
+		{"one node in two cases", "N1\nn1\n", []string{"N1"}, 2},
 		{"no node", "# none\n", nil, 0},
 		{"several nodes in a line", "n1\nn2 n3 n4\n", nil, 0},
 		{"rank count without a sign", "n1 8\n", nil, 0},
