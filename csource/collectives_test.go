@@ -18,7 +18,7 @@ import (
 func TestCollectives(t *testing.T) {
 	header := testutil.Must(os.ReadFile("collectives/collectives.h"))(t)
 	var got, want []string
-	for _, entry := range regexp.MustCompile(`X\((\w+), (\w+), (\w+), (\w+), (.*)\)`).FindAllSubmatch(header, -1) {
+	for _, entry := range regexp.MustCompile(`X\((\w+), (\w+), (\w+), (\w+), ([^,]*),`).FindAllSubmatch(header, -1) {
 		number, function, name, counts, properties := string(entry[1]), string(entry[2]), string(entry[3]), string(entry[4]), string(entry[5])
 		if number == "number" {
 			continue // the comment

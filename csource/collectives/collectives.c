@@ -6,7 +6,7 @@ static const struct {
     const char *name;
     int properties;
 } collectives[COLLECTIVES] = {
-#define ENTRY(number, mpi, name, counts, properties) {#name, properties},
+#define ENTRY(number, mpi, name, counts, properties, ...) {#name, properties},
     EACH_COLLECTIVE(ENTRY)
 };
 

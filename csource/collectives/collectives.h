@@ -12,56 +12,53 @@ enum {
     ROOTED = 2,       /* one rank, the root, has the data before or after the call */
     VECTOR = 4,       /* each rank has a count of its own */
     SYNCHRONIZES = 8, /* every rank enters the call before any rank leaves it */
-    OVERLAPS = 16,    /* its nonblocking form, which computation can overlap, is in EACH_START */
+    OVERLAPS = 16,    /* its nonblocking form is a collective, too: computation can overlap with the call */
 };
 
-/* Applies X(number, Name, name, counts, properties) to the collectives in alphabetical order. Name is the name in MPI's
- * functions. `counts` is COUNTED if calls have a count of elements, else UNCOUNTED. The list in Go is coll.Collectives. */
+/* Applies X(number, Name, name, counts, properties, bytes, arguments) to the collectives in alphabetical order. The list in Go
+ * is coll.Collectives.
+ *
+ *   Name       the name in MPI's functions
+ *   counts     COUNTED if calls have a count of elements, else UNCOUNTED
+ *   bytes      the size of a call, in the terms of csource/runtime/wrap.c. For allgather, alltoall, gather, scatter and their
+ *              vector forms, it is the size of one rank's part, or the mean size if parts differ. For the other collectives it
+ *              is the whole message. In a gather and a scatter, the root may pass MPI_IN_PLACE, and MPI ignores some
+ *              arguments of the other ranks
+ *   arguments  of MPI's function, in parentheses: send, scount, stype, scounts and sdispls for what a rank sends; recv, rcount,
+ *              rtype, rcounts and rdispls for what it receives; op, root, and the communicator `on`. Reductions have the type
+ *              rtype, and the buffer of a bcast is recv. A file that uses the list defines these names */
 #define EACH_COLLECTIVE(X) \
-    X(ALLGATHER, Allgather, allgather, COUNTED, SYNCHRONIZES | OVERLAPS) \
-    X(ALLGATHERV, Allgatherv, allgatherv, COUNTED, VECTOR | SYNCHRONIZES) \
-    X(ALLREDUCE, Allreduce, allreduce, COUNTED, REDUCES | SYNCHRONIZES | OVERLAPS) \
-    X(ALLTOALL, Alltoall, alltoall, COUNTED, SYNCHRONIZES | OVERLAPS) \
-    X(ALLTOALLV, Alltoallv, alltoallv, COUNTED, VECTOR) \
-    X(BARRIER, Barrier, barrier, UNCOUNTED, SYNCHRONIZES) \
-    X(BCAST, Bcast, bcast, COUNTED, ROOTED | OVERLAPS) \
-    X(EXSCAN, Exscan, exscan, COUNTED, REDUCES) \
-    X(GATHER, Gather, gather, COUNTED, ROOTED) \
-    X(REDUCE, Reduce, reduce, COUNTED, REDUCES | ROOTED | OVERLAPS) \
-    X(REDUCE_SCATTER, Reduce_scatter, reduce_scatter, COUNTED, REDUCES | VECTOR | SYNCHRONIZES) \
-    X(REDUCE_SCATTER_BLOCK, Reduce_scatter_block, reduce_scatter_block, COUNTED, REDUCES | SYNCHRONIZES) \
-    X(SCAN, Scan, scan, COUNTED, REDUCES) \
-    X(SCATTER, Scatter, scatter, COUNTED, ROOTED)
+    X(ALLGATHER, Allgather, allgather, COUNTED, SYNCHRONIZES | OVERLAPS, \
+      bytes_of(rcount, rtype), (send, scount, stype, recv, rcount, rtype, on)) \
+    X(ALLGATHERV, Allgatherv, allgatherv, COUNTED, VECTOR | SYNCHRONIZES, \
+      part(SUM(rcounts, rtype), c), (send, scount, stype, recv, rcounts, rdispls, rtype, on)) \
+    X(ALLREDUCE, Allreduce, allreduce, COUNTED, REDUCES | SYNCHRONIZES | OVERLAPS, \
+      bytes_of(rcount, rtype), (send, recv, rcount, rtype, op, on)) \
+    X(ALLTOALL, Alltoall, alltoall, COUNTED, SYNCHRONIZES | OVERLAPS, \
+      bytes_of(rcount, rtype), (send, scount, stype, recv, rcount, rtype, on)) \
+    X(ALLTOALLV, Alltoallv, alltoallv, COUNTED, VECTOR, \
+      part(send == MPI_IN_PLACE ? SUM(rcounts, rtype) : SUM(scounts, stype), c), \
+      (send, scounts, sdispls, stype, recv, rcounts, rdispls, rtype, on)) \
+    X(BARRIER, Barrier, barrier, UNCOUNTED, SYNCHRONIZES, \
+      0, (on)) \
+    X(BCAST, Bcast, bcast, COUNTED, ROOTED | OVERLAPS, \
+      bytes_of(rcount, rtype), (recv, rcount, rtype, root, on)) \
+    X(EXSCAN, Exscan, exscan, COUNTED, REDUCES, \
+      bytes_of(rcount, rtype), (send, recv, rcount, rtype, op, on)) \
+    X(GATHER, Gather, gather, COUNTED, ROOTED, \
+      send == MPI_IN_PLACE ? bytes_of(rcount, rtype) : bytes_of(scount, stype), (send, scount, stype, recv, rcount, rtype, root, on)) \
+    X(REDUCE, Reduce, reduce, COUNTED, REDUCES | ROOTED | OVERLAPS, \
+      bytes_of(rcount, rtype), (send, recv, rcount, rtype, op, root, on)) \
+    X(REDUCE_SCATTER, Reduce_scatter, reduce_scatter, COUNTED, REDUCES | VECTOR | SYNCHRONIZES, \
+      SUM(rcounts, rtype), (send, recv, rcounts, rtype, op, on)) \
+    X(REDUCE_SCATTER_BLOCK, Reduce_scatter_block, reduce_scatter_block, COUNTED, REDUCES | SYNCHRONIZES, \
+      (size_t)ranks(c) * bytes_of(rcount, rtype), (send, recv, rcount, rtype, op, on)) \
+    X(SCAN, Scan, scan, COUNTED, REDUCES, \
+      bytes_of(rcount, rtype), (send, recv, rcount, rtype, op, on)) \
+    X(SCATTER, Scatter, scatter, COUNTED, ROOTED, \
+      recv == MPI_IN_PLACE ? bytes_of(scount, stype) : bytes_of(rcount, rtype), (send, scount, stype, recv, rcount, rtype, root, on))
 
-/* Applies X(number, call) to the collectives. The calls use these names, which the file that includes the list defines:
- * `from`, `from_count`, `from_type`, `from_counts` and `from_displs` for what a rank sends; `to`, `count`, `type`, `counts` and
- * `displs` for what it receives; `op`, `root` and `comm`. */
-#define EACH_CALL(X) \
-    X(ALLGATHER, MPI_Allgather(from, from_count, from_type, to, count, type, comm)) \
-    X(ALLGATHERV, MPI_Allgatherv(from, from_count, from_type, to, counts, displs, type, comm)) \
-    X(ALLREDUCE, MPI_Allreduce(from, to, count, type, op, comm)) \
-    X(ALLTOALL, MPI_Alltoall(from, from_count, from_type, to, count, type, comm)) \
-    X(ALLTOALLV, MPI_Alltoallv(from, from_counts, from_displs, from_type, to, counts, displs, type, comm)) \
-    X(BARRIER, MPI_Barrier(comm)) \
-    X(BCAST, MPI_Bcast(to, count, type, root, comm)) \
-    X(EXSCAN, MPI_Exscan(from, to, count, type, op, comm)) \
-    X(GATHER, MPI_Gather(from, from_count, from_type, to, count, type, root, comm)) \
-    X(REDUCE, MPI_Reduce(from, to, count, type, op, root, comm)) \
-    X(REDUCE_SCATTER, MPI_Reduce_scatter(from, to, counts, type, op, comm)) \
-    X(REDUCE_SCATTER_BLOCK, MPI_Reduce_scatter_block(from, to, count, type, op, comm)) \
-    X(SCAN, MPI_Scan(from, to, count, type, op, comm)) \
-    X(SCATTER, MPI_Scatter(from, from_count, from_type, to, count, type, root, comm))
-
-/* Applies X(number, call) to the collectives that have the property OVERLAPS. The calls begin the nonblocking form. They use
- * the names of EACH_CALL, and `request`. */
-#define EACH_START(X) \
-    X(ALLGATHER, MPI_Iallgather(from, from_count, from_type, to, count, type, comm, request)) \
-    X(ALLREDUCE, MPI_Iallreduce(from, to, count, type, op, comm, request)) \
-    X(ALLTOALL, MPI_Ialltoall(from, from_count, from_type, to, count, type, comm, request)) \
-    X(BCAST, MPI_Ibcast(to, count, type, root, comm, request)) \
-    X(REDUCE, MPI_Ireduce(from, to, count, type, op, root, comm, request))
-
-#define NUMBER(number, mpi, name, counts, properties) number,
+#define NUMBER(number, ...) number,
 typedef enum { EACH_COLLECTIVE(NUMBER) COLLECTIVES } collective;
 #undef NUMBER
 

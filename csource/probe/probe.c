@@ -69,21 +69,21 @@ static int reduces(const char *name) { return collective_has(known(name), REDUCE
 /* Makes a call with `count` elements. An element has 4 bytes in a reduction and 1 byte otherwise. */
 static int call(const char *name, int count)
 {
-    const MPI_Comm comm = MPI_COMM_WORLD;
-    const MPI_Datatype type = reduces(name) ? MPI_FLOAT : MPI_CHAR, from_type = type;
+    const MPI_Comm on = MPI_COMM_WORLD;
+    const MPI_Datatype rtype = reduces(name) ? MPI_FLOAT : MPI_CHAR, stype = rtype;
     const MPI_Op op = MPI_SUM;
-    const int root = 0, from_count = count;
-    void *from = buffer_for(count), *to = buffer_for(count);
-    int *counts = malloc(sizeof(int) * (size_t)size), *displs = malloc(sizeof(int) * (size_t)size);
-    const int *from_counts = counts, *from_displs = displs;
+    const int root = 0, scount = count, rcount = count;
+    void *send = buffer_for(count), *recv = buffer_for(count);
+    int *rcounts = malloc(sizeof(int) * (size_t)size), *rdispls = malloc(sizeof(int) * (size_t)size);
+    const int *scounts = rcounts, *sdispls = rdispls;
     for (int i = 0; i < size; i++) {
-        counts[i] = count;
-        displs[i] = i * count;
+        rcounts[i] = count;
+        rdispls[i] = i * count;
     }
     switch (known(name)) {
-#define CASE(number, call) \
-    case number: return call;
-        EACH_CALL(CASE)
+#define CASE(number, name, lower, counts, properties, bytes, arguments) \
+    case number: return MPI_##name arguments;
+        EACH_COLLECTIVE(CASE)
 #undef CASE
     case COLLECTIVES: break;
     }

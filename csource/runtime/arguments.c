@@ -40,13 +40,13 @@ static int aliased(const arguments *a, MPI_Count scount, MPI_Count rcount, int r
     void *to = a->recv;
     if (collective_has(a->what, REDUCES))
         return a->send == to && rcount > 0;
-    if (a->what == ALLTOALLV && (a->stype != a->rtype || a->scounts != a->counts))
+    if (a->what == ALLTOALLV && (a->stype != a->rtype || a->scounts != a->rcounts))
         return 0; /* no library refuses it, and a gather would write to the buffer */
     PMPI_Type_get_extent(a->rtype, &lower, &extent);
     if (a->what == ALLGATHER || a->what == GATHER)
         to = moved(to, rank * rcount * extent);
     else if (a->what == ALLGATHERV)
-        to = moved(to, displ_at(a, a->displs, rank) * extent);
+        to = moved(to, displ_at(a, a->rdispls, rank) * extent);
     return a->send == to && scount > 0 && PMPI_Gather(a->send, (int)scount, a->stype, to, (int)rcount, a->rtype, 0, comm_alone) != MPI_SUCCESS;
 }
 
@@ -54,15 +54,15 @@ static int aliased(const arguments *a, MPI_Count scount, MPI_Count rcount, int r
 static MPI_Count sent_count(const arguments *a, int size)
 {
     if (a->what == REDUCE_SCATTER || a->what == ALLTOALLV)
-        return largest(a, a->what == ALLTOALLV ? a->scounts : a->counts, size);
+        return largest(a, a->what == ALLTOALLV ? a->scounts : a->rcounts, size);
     return collective_has(a->what, REDUCES) ? a->rcount : a->scount;
 }
 
 /* Returns the largest number of elements that a rank receives from another rank. */
 static MPI_Count received_count(const arguments *a, int rank, int size)
 {
-    MPI_Count most = a->counts != NULL ? largest(a, a->counts, size) : a->rcount;
-    return a->what == REDUCE_SCATTER && a->send != MPI_IN_PLACE && most > 0 ? count_at(a, a->counts, rank) : most;
+    MPI_Count most = a->rcounts != NULL ? largest(a, a->rcounts, size) : a->rcount;
+    return a->what == REDUCE_SCATTER && a->send != MPI_IN_PLACE && most > 0 ? count_at(a, a->rcounts, rank) : most;
 }
 
 int arguments_valid(const arguments *a, int rank, int size)

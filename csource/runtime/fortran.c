@@ -3,6 +3,7 @@
  * module mpi_f08 calls ompi_bcast_f with the same arguments. MPICH's Fortran bindings call MPI functions of C, except
  * for calls without a buffer in the module mpi_f08. The names here end in one underscore, like those of the GNU, Intel,
  * LLVM and NVIDIA compilers. The MPI ABI has no Fortran. */
+#include "calls.h"
 #include "tutti.h"
 
 #if defined(OPEN_MPI) || defined(MPICH_VERSION)
@@ -14,8 +15,6 @@ static inline void send_to(integer error, int value)
     if (error != NULL)
         *error = value;
 }
-
-#define COMM(c) PMPI_Comm_f2c(*(c))
 
 #ifdef OPEN_MPI
 
@@ -32,8 +31,6 @@ static void *place(char *p)
     return p == (char *)&mpi_fortran_bottom_ ? MPI_BOTTOM : p;
 }
 
-#define TYPE(t) PMPI_Type_f2c(*(t))
-#define OP(o) PMPI_Op_f2c(*(o))
 #define BOTH_NAMES(name) \
     extern __typeof__(ompi_##name##_f) mpi_##name##_ __attribute__((alias("ompi_" #name "_f")))
 
@@ -49,90 +46,40 @@ BOTH_NAMES(init_thread);
 void ompi_finalize_f(integer error) { send_to(error, MPI_Finalize()); }
 BOTH_NAMES(finalize);
 
-void ompi_allgather_f(char *send, integer scount, integer stype, char *recv, integer rcount, integer rtype, integer on, integer error)
-{
-    send_to(error, MPI_Allgather(place(send), *scount, TYPE(stype), place(recv), *rcount, TYPE(rtype), COMM(on)));
-}
-BOTH_NAMES(allgather);
+#define FORTRAN_PARAMETER(name) FORTRAN_PARAMETER_##name
+#define FORTRAN_PARAMETER_send char *send
+#define FORTRAN_PARAMETER_scount integer scount
+#define FORTRAN_PARAMETER_scounts integer scounts
+#define FORTRAN_PARAMETER_sdispls integer sdispls
+#define FORTRAN_PARAMETER_stype integer stype
+#define FORTRAN_PARAMETER_recv char *recv
+#define FORTRAN_PARAMETER_rcount integer rcount
+#define FORTRAN_PARAMETER_rcounts integer rcounts
+#define FORTRAN_PARAMETER_rdispls integer rdispls
+#define FORTRAN_PARAMETER_rtype integer rtype
+#define FORTRAN_PARAMETER_op integer op
+#define FORTRAN_PARAMETER_root integer root
+#define FORTRAN_PARAMETER_on integer on
 
-void ompi_allgatherv_f(char *send, integer scount, integer stype, char *recv, integer rcounts, integer displs, integer rtype,
-                       integer on, integer error)
-{
-    send_to(error, MPI_Allgatherv(place(send), *scount, TYPE(stype), place(recv), rcounts, displs, TYPE(rtype), COMM(on)));
-}
-BOTH_NAMES(allgatherv);
+#define TO_C(name) TO_C_##name
+#define TO_C_send place(send)
+#define TO_C_scount *scount
+#define TO_C_scounts scounts
+#define TO_C_sdispls sdispls
+#define TO_C_stype PMPI_Type_f2c(*stype)
+#define TO_C_recv place(recv)
+#define TO_C_rcount *rcount
+#define TO_C_rcounts rcounts
+#define TO_C_rdispls rdispls
+#define TO_C_rtype PMPI_Type_f2c(*rtype)
+#define TO_C_op PMPI_Op_f2c(*op)
+#define TO_C_root *root
+#define TO_C_on PMPI_Comm_f2c(*on)
 
-void ompi_allreduce_f(char *send, char *recv, integer count, integer type, integer op, integer on, integer error)
-{
-    send_to(error, MPI_Allreduce(place(send), place(recv), *count, TYPE(type), OP(op), COMM(on)));
-}
-BOTH_NAMES(allreduce);
-
-void ompi_alltoall_f(char *send, integer scount, integer stype, char *recv, integer rcount, integer rtype, integer on, integer error)
-{
-    send_to(error, MPI_Alltoall(place(send), *scount, TYPE(stype), place(recv), *rcount, TYPE(rtype), COMM(on)));
-}
-BOTH_NAMES(alltoall);
-
-void ompi_alltoallv_f(char *send, integer scounts, integer sdispls, integer stype, char *recv, integer rcounts, integer rdispls,
-                      integer rtype, integer on, integer error)
-{
-    send_to(error, MPI_Alltoallv(place(send), scounts, sdispls, TYPE(stype), place(recv), rcounts, rdispls, TYPE(rtype), COMM(on)));
-}
-BOTH_NAMES(alltoallv);
-
-void ompi_barrier_f(integer on, integer error) { send_to(error, MPI_Barrier(COMM(on))); }
-BOTH_NAMES(barrier);
-
-void ompi_bcast_f(char *buf, integer count, integer type, integer root, integer on, integer error)
-{
-    send_to(error, MPI_Bcast(place(buf), *count, TYPE(type), *root, COMM(on)));
-}
-BOTH_NAMES(bcast);
-
-void ompi_exscan_f(char *send, char *recv, integer count, integer type, integer op, integer on, integer error)
-{
-    send_to(error, MPI_Exscan(place(send), place(recv), *count, TYPE(type), OP(op), COMM(on)));
-}
-BOTH_NAMES(exscan);
-
-void ompi_gather_f(char *send, integer scount, integer stype, char *recv, integer rcount, integer rtype, integer root, integer on,
-                   integer error)
-{
-    send_to(error, MPI_Gather(place(send), *scount, TYPE(stype), place(recv), *rcount, TYPE(rtype), *root, COMM(on)));
-}
-BOTH_NAMES(gather);
-
-void ompi_reduce_f(char *send, char *recv, integer count, integer type, integer op, integer root, integer on, integer error)
-{
-    send_to(error, MPI_Reduce(place(send), place(recv), *count, TYPE(type), OP(op), *root, COMM(on)));
-}
-BOTH_NAMES(reduce);
-
-void ompi_reduce_scatter_f(char *send, char *recv, integer rcounts, integer type, integer op, integer on, integer error)
-{
-    send_to(error, MPI_Reduce_scatter(place(send), place(recv), rcounts, TYPE(type), OP(op), COMM(on)));
-}
-BOTH_NAMES(reduce_scatter);
-
-void ompi_reduce_scatter_block_f(char *send, char *recv, integer rcount, integer type, integer op, integer on, integer error)
-{
-    send_to(error, MPI_Reduce_scatter_block(place(send), place(recv), *rcount, TYPE(type), OP(op), COMM(on)));
-}
-BOTH_NAMES(reduce_scatter_block);
-
-void ompi_scan_f(char *send, char *recv, integer count, integer type, integer op, integer on, integer error)
-{
-    send_to(error, MPI_Scan(place(send), place(recv), *count, TYPE(type), OP(op), COMM(on)));
-}
-BOTH_NAMES(scan);
-
-void ompi_scatter_f(char *send, integer scount, integer stype, char *recv, integer rcount, integer rtype, integer root, integer on,
-                    integer error)
-{
-    send_to(error, MPI_Scatter(place(send), *scount, TYPE(stype), place(recv), *rcount, TYPE(rtype), *root, COMM(on)));
-}
-BOTH_NAMES(scatter);
+#define FORTRAN_CALL(number, name, lower, counts, properties, bytes, arguments) \
+    void ompi_##lower##_f(LIST(FORTRAN_PARAMETER, arguments), integer error) { send_to(error, MPI_##name(LIST(TO_C, arguments))); } \
+    BOTH_NAMES(lower);
+EACH_COLLECTIVE(FORTRAN_CALL)
 
 #elif defined(MPICH_VERSION)
 
@@ -145,7 +92,7 @@ void mpi_init_thread_f08_(integer required, integer provided, integer error)
 
 void mpi_finalize_f08_(integer error) { send_to(error, MPI_Finalize()); }
 
-void mpi_barrier_f08_(integer on, integer error) { send_to(error, MPI_Barrier(COMM(on))); }
+void mpi_barrier_f08_(integer on, integer error) { send_to(error, MPI_Barrier(PMPI_Comm_f2c(*on))); }
 
 #endif
 

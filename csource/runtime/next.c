@@ -55,7 +55,7 @@ static int defines_init(const char *file)
 const char *hidden_by(int stacked, char *names, size_t size)
 {
     static const char *const called[][2] = {
-#define NAMES(number, name, lower, counts, properties) {"MPI_" #name, #lower},
+#define NAMES(number, name, lower, ...) {"MPI_" #name, #lower},
         EACH_COLLECTIVE(NAMES)
     };
     const char *own = file_of(&next), *last = file_with("PMPI_Bcast", RTLD_DEFAULT), *by = NULL;

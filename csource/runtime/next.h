@@ -22,9 +22,9 @@
 
 /* The MPI functions that libtutti forwards to the next library after MPI_Init. Each macro applies DO(name) to
  * its functions. The user of these macros defines DO. */
-#define BASIC_FORMS(number, name, lower, counts, properties) DO(name) DO(I##lower)
-#define PERSISTENT_FORM(number, name, lower, counts, properties) DO(name##_init)
-#define LONG_FORMS(number, name, lower, counts, properties) LONG_FORMS_##counts(name, lower)
+#define BASIC_FORMS(number, name, lower, ...) DO(name) DO(I##lower)
+#define PERSISTENT_FORM(number, name, ...) DO(name##_init)
+#define LONG_FORMS(number, name, lower, counts, ...) LONG_FORMS_##counts(name, lower)
 #define LONG_FORMS_COUNTED(name, lower) DO(name##_c) DO(I##lower##_c) DO(name##_init_c)
 #define LONG_FORMS_UNCOUNTED(name, lower)
 #define BASIC_FUNCTIONS \

@@ -133,10 +133,10 @@ static void prepare_allgatherv(stage *s, const arguments *a)
     size_t all = 0;
     number_ranks(s);
     for (int r = 0; plain && r < s->c.size; r++)
-        plain = displ_at(a, a->displs, r) >= 0 && displ_at(a, a->displs, r) <= INT_MAX / size - count_at(a, a->counts, r);
+        plain = displ_at(a, a->rdispls, r) >= 0 && displ_at(a, a->rdispls, r) <= INT_MAX / size - count_at(a, a->rcounts, r);
     for (int r = 0; r < s->c.size; r++) {
-        s->counts[r] = (int)count_at(a, a->counts, r) * size;
-        s->starts[r] = plain ? (int)displ_at(a, a->displs, r) * size : (int)all;
+        s->counts[r] = (int)count_at(a, a->rcounts, r) * size;
+        s->starts[r] = plain ? (int)displ_at(a, a->rdispls, r) * size : (int)all;
         all += (size_t)s->counts[r];
     }
     s->c.data = plain ? a->recv : buffer_of(s, 0, all);
@@ -144,7 +144,7 @@ static void prepare_allgatherv(stage *s, const arguments *a)
     if (a->send != MPI_IN_PLACE)
         pack(s, s->c.data + s->starts[rank], (size_t)s->counts[rank], a->send, (int)a->scount, a->stype);
     else if (!plain)
-        pack(s, s->c.data + s->starts[rank], (size_t)s->counts[rank], element(a->recv, displ_at(a, a->displs, rank), a->rtype), (int)count_at(a, a->counts, rank), a->rtype);
+        pack(s, s->c.data + s->starts[rank], (size_t)s->counts[rank], element(a->recv, displ_at(a, a->rdispls, rank), a->rtype), (int)count_at(a, a->rcounts, rank), a->rtype);
 }
 
 /* Returns the blocks that this rank sends or receives in an alltoallv. The array `to` stores the count and the start of
@@ -166,7 +166,7 @@ static void prepare_alltoallv(stage *s, const arguments *a)
     c->data = a->recv;
     c->send = a->send;
     s->places = memory(2 * (size_t)c->size * sizeof *s->places);
-    c->receives = blocks_of(a, a->counts, a->displs, a->rtype, c->size, s->places);
+    c->receives = blocks_of(a, a->rcounts, a->rdispls, a->rtype, c->size, s->places);
     if (!c->in_place)
         c->sends = blocks_of(a, a->scounts, a->sdispls, a->stype, c->size, s->places + c->size);
 }
@@ -218,7 +218,7 @@ static void sum_counts(stage *s, const arguments *a)
     number_ranks(s);
     s->c.count = 0;
     for (int r = 0; r < s->c.size; r++) {
-        s->counts[r] = (int)(a->what == REDUCE_SCATTER ? count_at(a, a->counts, r) : a->rcount);
+        s->counts[r] = (int)(a->what == REDUCE_SCATTER ? count_at(a, a->rcounts, r) : a->rcount);
         s->starts[r] = s->c.count;
         s->c.count += s->counts[r];
     }
@@ -269,7 +269,7 @@ static void unpack_blocks(stage *s, const arguments *a)
 {
     for (int r = 0; r < s->c.size; r++)
         if (s->counts[r] > 0)
-            unpack(s, s->c.data + s->starts[r], s->counts[r], element(a->recv, displ_at(a, a->displs, r), a->rtype), (int)count_at(a, a->counts, r), a->rtype);
+            unpack(s, s->c.data + s->starts[r], s->counts[r], element(a->recv, displ_at(a, a->rdispls, r), a->rtype), (int)count_at(a, a->rcounts, r), a->rtype);
 }
 
 static void finish(stage *s, const arguments *a)

@@ -7,8 +7,7 @@
 
 #pragma GCC visibility push(hidden)
 
-/* The arguments that an application passed to a collective. The buffer of a bcast is `recv`. The type of a reduction
- * is `rtype`. */
+/* The arguments that an application passed to a collective, named as in EACH_COLLECTIVE. */
 typedef struct {
     collective what;
     int wide; /* the arrays are of MPI_Count and MPI_Aint, else of int */
@@ -18,11 +17,10 @@ typedef struct {
     void *recv;
     MPI_Count rcount;
     MPI_Datatype rtype;
-    const void *counts;  /* receive counts: allgatherv, alltoallv, reduce_scatter */
-    const void *displs;  /* receive displacements: allgatherv, alltoallv */
-    const void *scounts, *sdispls; /* alltoallv */
+    const void *rcounts, *rdispls, *scounts, *sdispls;
     MPI_Op op;
     int root;
+    MPI_Comm on;
     int error; /* the error code that the call returns */
 } arguments;
 

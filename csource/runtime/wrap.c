@@ -1,4 +1,5 @@
 #include "bytes.h"
+#include "calls.h"
 #include "clock.h"
 #include "comm.h"
 #include "explore.h"
@@ -106,10 +107,10 @@ static inline size_t part(size_t bytes, const comm *c) { return c->shape == NULL
 
 static inline int ranks(const comm *c) { return c->shape == NULL ? 0 : c->shape->ranks; }
 
-#define OPEN(...) __VA_ARGS__
+#define SUM(counts, type) counts_bytes(counts, WIDE, ranks(c), type)
 
-#define BLOCKING_CALL(number, name, bytes, parameters, arguments_, fields) \
-    int MPI_##name(OPEN parameters) \
+#define BLOCKING_CALL(number, name, bytes, arguments_) \
+    int MPI_##name(LIST(PARAMETER, arguments_)) \
     { \
         if (!active) \
             return next.name arguments_; \
@@ -117,7 +118,7 @@ static inline int ranks(const comm *c) { return c->shape == NULL ? 0 : c->shape-
         visit v; \
         enter(&v, number, c, bytes); \
         if (selected(&v)) { \
-            arguments a = {.what = number, .wide = WIDE, OPEN fields}; \
+            arguments a = {.what = number, .wide = WIDE, LIST(FIELD, arguments_)}; \
             if (serve_visit(&v, &a)) \
                 return leave(&v, a.error); \
             on = v.library != NULL ? v.on : on; \
@@ -130,8 +131,8 @@ static inline int ranks(const comm *c) { return c->shape == NULL ? 0 : c->shape-
 /* Nonblocking and persistent calls are only traced, because libtutti's algorithms block. In MPI_Start a blocking
  * algorithm could deadlock. */
 
-#define NONBLOCKING_CALL(number, name, bytes, parameters, arguments_) \
-    int MPI_##name(OPEN parameters, MPI_Request *request) \
+#define NONBLOCKING_CALL(number, name, bytes, arguments_) \
+    int MPI_##name(LIST(PARAMETER, arguments_), MPI_Request *request) \
     { \
         if (!tracing) \
             return next.name(OPEN arguments_, request); \
@@ -143,8 +144,8 @@ static inline int ranks(const comm *c) { return c->shape == NULL ? 0 : c->shape-
         return e; \
     }
 
-#define PERSISTENT_CALL(number, name, bytes, parameters, arguments_) \
-    int MPI_##name(OPEN parameters, MPI_Info info, MPI_Request *request) \
+#define PERSISTENT_CALL(number, name, bytes, arguments_) \
+    int MPI_##name(LIST(PARAMETER, arguments_), MPI_Info info, MPI_Request *request) \
     { \
         int e = next.name(OPEN arguments_, info, request); \
         if (!tracing) \
@@ -156,27 +157,32 @@ static inline int ranks(const comm *c) { return c->shape == NULL ? 0 : c->shape-
 
 #if !MPI_4
 #undef PERSISTENT_CALL
-#define PERSISTENT_CALL(number, name, bytes, parameters, arguments_)
+#define PERSISTENT_CALL(number, name, bytes, arguments_)
 #endif
 
-#define CALL(number, name, lower, bytes, parameters, arguments_, fields) \
-    BLOCKING_CALL(number, name, bytes, parameters, arguments_, fields) \
-    NONBLOCKING_CALL(number, I##lower, bytes, parameters, arguments_) \
-    PERSISTENT_CALL(number, name##_init, bytes, parameters, arguments_)
+#define CALL(number, name, lower, counts, properties, bytes, arguments_) \
+    BLOCKING_CALL(number, name, bytes, arguments_) \
+    NONBLOCKING_CALL(number, I##lower, bytes, arguments_) \
+    PERSISTENT_CALL(number, name##_init, bytes, arguments_)
 #define COUNT int
 #define PLACE int
-#define WIDE 0
-#include "calls.h"
+#define WIDE 0 /* whether counts are long: the names of such functions end in _c */
+EACH_COLLECTIVE(CALL)
 
 #if LONG_COUNTS
-#define CALL(number, name, lower, bytes, parameters, arguments_, fields) \
-    BLOCKING_CALL(number, name##_c, bytes, parameters, arguments_, fields) \
-    NONBLOCKING_CALL(number, I##lower##_c, bytes, parameters, arguments_) \
-    PERSISTENT_CALL(number, name##_init_c, bytes, parameters, arguments_)
+#undef COUNT
+#undef PLACE
+#undef WIDE
+#define LONG_CALL(number, name, lower, counts, properties, bytes, arguments_) LONG_CALL_##counts(number, name, lower, bytes, arguments_)
+#define LONG_CALL_UNCOUNTED(number, name, lower, bytes, arguments_)
+#define LONG_CALL_COUNTED(number, name, lower, bytes, arguments_) \
+    BLOCKING_CALL(number, name##_c, bytes, arguments_) \
+    NONBLOCKING_CALL(number, I##lower##_c, bytes, arguments_) \
+    PERSISTENT_CALL(number, name##_init_c, bytes, arguments_)
 #define COUNT MPI_Count
 #define PLACE MPI_Aint
 #define WIDE 1
-#include "calls.h"
+EACH_COLLECTIVE(LONG_CALL)
 #endif
 
 enum { FIRST_SITE = 3 }; /* the least level of MPI_Pcontrol that names a site; MPI defines those below */

@@ -177,22 +177,18 @@ long workload_moved(const workload *w)
 /* Makes the call, or begins its nonblocking form if there is a request. */
 static int call(const workload *w, MPI_Request *request)
 {
-    const int root = w->form.root, from_count = w->args.from_count, count = w->args.to_count;
-    const int *from_counts = w->args.from_counts, *from_displs = w->args.from_displs, *counts = w->counts, *displs = w->displs;
-    const MPI_Datatype from_type = w->args.from_type, type = w->args.to_type;
+    const int root = w->form.root, scount = w->args.from_count, rcount = w->args.to_count;
+    const int *scounts = w->args.from_counts, *sdispls = w->args.from_displs, *rcounts = w->counts, *rdispls = w->displs;
+    const MPI_Datatype stype = w->args.from_type, rtype = w->args.to_type;
     const MPI_Op op = w->op;
-    const MPI_Comm comm = w->comm;
-    const void *from = w->args.from;
-    void *to = w->args.to;
-#define CASE(number, call) \
-    case number: return call;
-    if (request != NULL)
-        switch (w->what) {
-            EACH_START(CASE)
-        default: return MPI_ERR_INTERN;
-        }
+    const MPI_Comm on = w->comm;
+    const void *send = w->args.from;
+    void *recv = w->args.to;
     switch (w->what) {
-        EACH_CALL(CASE)
+#define OPEN(...) __VA_ARGS__
+#define CASE(number, name, lower, counts, properties, bytes, arguments) \
+    case number: return request != NULL ? MPI_I##lower(OPEN arguments, request) : MPI_##name arguments;
+        EACH_COLLECTIVE(CASE)
     case COLLECTIVES: break;
     }
 #undef CASE
