@@ -96,7 +96,7 @@ static void take_counts(const arguments *a, int form)
 static arguments arguments_of(collective what, int form)
 {
     arguments a = {.what = what, .send = sent, .scount = count, .stype = type_of(what, form, rank, 0), .recv = got, .rcount = count,
-                   .rtype = type_of(what, form, rank, 1), .counts = counts, .displs = displs, .scounts = scounts, .sdispls = sdispls,
+                   .rtype = type_of(what, form, rank, 1), .rcounts = counts, .rdispls = displs, .scounts = scounts, .sdispls = sdispls,
                    .op = form == MIXED || form == ORDERED ? compose : MPI_SUM, .root = root};
     int is_root = rank == root;
     take_counts(&a, form);
@@ -213,9 +213,9 @@ static uint64_t bytes_as_traced(const arguments *a)
 {
     uint64_t bytes = bytes_of(a->rcount, a->rtype);
     if (a->what == REDUCE_SCATTER)
-        return counts_bytes(a->counts, a->wide, size, a->rtype);
+        return counts_bytes(a->rcounts, a->wide, size, a->rtype);
     if (a->what == ALLGATHERV)
-        return counts_bytes(a->counts, a->wide, size, a->rtype) / (uint64_t)size;
+        return counts_bytes(a->rcounts, a->wide, size, a->rtype) / (uint64_t)size;
     return a->what == REDUCE_SCATTER_BLOCK ? bytes * (uint64_t)size : bytes;
 }
 

@@ -6,6 +6,7 @@
  * two ranks share the bandwidth instead of following each other, so that small blocks would delay large ones. In an
  * alltoallv the size is that of the longest messages. A quarter of the pairs of ranks have a message. Its size is the
  * longest size divided by 1, 2, 4 … or 256, with equal probability. */
+#include "calls.h"
 #include "serve.h"
 
 #include <smpi/smpi.h>
@@ -39,7 +40,7 @@ static arguments alltoallv_of(int bytes)
         n[size + r] = block_of(r, rank, bytes);
     }
     return (arguments){.what = ALLTOALLV, .send = sent, .stype = MPI_BYTE, .recv = got, .rtype = MPI_BYTE,
-                       .scounts = n, .counts = n + size, .sdispls = places, .displs = places};
+                       .scounts = n, .rcounts = n + size, .sdispls = places, .rdispls = places, .on = MPI_COMM_WORLD};
 }
 
 static arguments allgatherv_of(int bytes)
@@ -49,7 +50,7 @@ static arguments allgatherv_of(int bytes)
         n[r] = bytes;
         places[r] = r * bytes;
     }
-    return (arguments){.what = ALLGATHERV, .send = sent, .scount = bytes, .stype = MPI_BYTE, .recv = got, .rtype = MPI_BYTE, .counts = n, .displs = places};
+    return (arguments){.what = ALLGATHERV, .send = sent, .scount = bytes, .stype = MPI_BYTE, .recv = got, .rtype = MPI_BYTE, .rcounts = n, .rdispls = places, .on = MPI_COMM_WORLD};
 }
 
 /* Returns a call with the given number of bytes. Reductions use floats. */
@@ -61,21 +62,18 @@ static arguments call_of(collective what, int bytes)
         return allgatherv_of(bytes);
     int reduces = what == ALLREDUCE || what == REDUCE, n = reduces ? bytes / (int)sizeof(float) : bytes;
     MPI_Datatype type = reduces ? MPI_FLOAT : MPI_BYTE;
-    return (arguments){.what = what, .send = sent, .scount = n, .stype = type, .recv = got, .rcount = n, .rtype = type, .op = MPI_SUM};
+    return (arguments){.what = what, .send = sent, .scount = n, .stype = type, .recv = got, .rcount = n, .rtype = type, .op = MPI_SUM, .on = MPI_COMM_WORLD};
 }
 
 static void library(const arguments *a)
 {
-    MPI_Comm on = MPI_COMM_WORLD;
     switch (a->what) {
-    case ALLGATHER: PMPI_Allgather(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, on); break;
-    case ALLGATHERV: PMPI_Allgatherv(a->send, a->scount, a->stype, a->recv, a->counts, a->displs, a->rtype, on); break;
-    case ALLREDUCE: PMPI_Allreduce(a->send, a->recv, a->rcount, a->rtype, a->op, on); break;
-    case ALLTOALLV: PMPI_Alltoallv(a->send, a->scounts, a->sdispls, a->stype, a->recv, a->counts, a->displs, a->rtype, on); break;
-    case ALLTOALL: PMPI_Alltoall(a->send, a->scount, a->stype, a->recv, a->rcount, a->rtype, on); break;
-    case BCAST: PMPI_Bcast(a->recv, a->rcount, a->rtype, 0, on); break;
-    case REDUCE: PMPI_Reduce(a->send, a->recv, a->rcount, a->rtype, a->op, 0, on); break;
-    default: break;
+#define OF_A(name) a->name
+#define CASE(number, name, lower, counts, properties, bytes, arguments) \
+    case number: PMPI_##name(LIST(OF_A, arguments)); break;
+        EACH_COLLECTIVE(CASE)
+#undef CASE
+    case COLLECTIVES: break;
     }
 }
 
