@@ -52,7 +52,7 @@ void probe_run(const control *c, MPI_Comm comm, collective what, char *seen)
     fault f;
     char text[MPI_MAX_ERROR_STRING + 1], why[WHY];
     int length = 0;
-    int to_root = what == GATHER || what == REDUCE, few = collective_has(what, REDUCES) || what == BCAST ? 4 * c->size : 4;
+    int to_root = collective_has(what, TO_ROOT), few = collective_has(what, REDUCES) || what == BCAST ? 4 * c->size : 4;
     int factor = what == ALLGATHER || what == ALLGATHERV ? c->size + 1 : 2; /* a process receives as much as fits into its buffer */
     int brief = to_root ? 0 : c->size - 1; /* the rank that receives more than it passes */
     int count = c->rank == brief ? few : factor * few;

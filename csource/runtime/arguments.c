@@ -67,7 +67,7 @@ static MPI_Count received_count(const arguments *a, int rank, int size)
 
 int arguments_valid(const arguments *a, int rank, int size)
 {
-    int to_root = a->what == GATHER || a->what == REDUCE, from_root = a->what == BCAST || a->what == SCATTER;
+    int to_root = collective_has(a->what, TO_ROOT), from_root = collective_has(a->what, FROM_ROOT);
     int is_root = !(to_root || from_root) || rank == a->root;
     int in_place = is_root && a->send == MPI_IN_PLACE && a->what != SCATTER, placed = is_root && a->recv == MPI_IN_PLACE && a->what == SCATTER;
     int sends = a->what != BARRIER && a->what != BCAST && !in_place && (is_root || !from_root);

@@ -23,7 +23,7 @@ int collective_count(collective what, long bytes)
 int form_exists(form f, collective what)
 {
     int reduces = collective_has(what, REDUCES), counts = collective_has(what, VECTOR);
-    int ignored = what == GATHER || what == SCATTER || what == REDUCE || (f.in_place && !reduces);
+    int ignored = (collective_has(what, ROOTED) && what != BCAST) || (f.in_place && !reduces);
     if ((f.nulls && !ignored) || (f.counts && (!f.gaps || reduces)) || (f.nonblocking && !collective_has(what, OVERLAPS)))
         return 0;
     return (f.root == 0 || collective_has(what, ROOTED)) && (!f.in_place || (what != BARRIER && what != BCAST)) &&

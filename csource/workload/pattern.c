@@ -29,62 +29,44 @@ static size_t start(const workload *w, const item *of, int block)
 
 static int items(const workload *w, const item *of, int block) { return w->counts[block] == 0 ? 0 : of->count; }
 
-/* Returns the number of blocks that this rank contributes. */
-static int inputs(const workload *w)
-{
-    switch (w->what) {
-    case BARRIER: return 0;
-    case BCAST: return w->rank == w->form.root;
-    case SCATTER: return w->rank == w->form.root ? w->size : 0;
-    case ALLTOALL: case ALLTOALLV: case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK: return w->size;
-    default: return 1;
-    }
-}
+static int inputs(const workload *w) { return workload_inputs(w->what, w->rank == w->form.root, w->size); }
 
 static piece input(const workload *w, int i)
 {
     int here = workload_in_place(w) && w->what != SCATTER, received = here || w->what == BCAST, block = 0;
     const item *of = received ? &w->received : &w->sent;
     piece p = {NULL, of, items(w, of, w->rank), w->rank, -1, 0};
-    switch (w->what) {
-    case ALLTOALL: case ALLTOALLV: case SCATTER: p.to = i; /* fall through */
-    case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK: block = i; p.items = items(w, of, i); break;
-    case ALLGATHER: case ALLGATHERV: case GATHER: block = here ? w->rank : 0; break;
-    default: break;
-    }
+    if (collective_has(w->what, BLOCKS_IN)) {
+        block = i;
+        p.items = items(w, of, i);
+        p.to = collective_has(w->what, REDUCES) ? -1 : i;
+    } else if (collective_has(w->what, BLOCKS_OUT))
+        block = here ? w->rank : 0;
     p.first = start(w, of, block) * (size_t)of->elements;
     p.at = (received ? w->recv : w->send) + start(w, of, block) * item_bytes(of, w->what);
     return p;
 }
 
-/* Returns the number of blocks that this rank receives. */
+/* Returns the number of blocks that this rank receives. The root of a scatter in place keeps its own. */
 static int outputs(const workload *w)
 {
-    switch (w->what) {
-    case BARRIER: return 0;
-    case GATHER: return w->rank == w->form.root ? w->size : 0;
-    case REDUCE: return w->rank == w->form.root;
-    case SCATTER: return !workload_in_place(w);
-    case EXSCAN: return w->rank > 0;
-    case ALLGATHER: case ALLGATHERV: case ALLTOALL: case ALLTOALLV: return w->size;
-    default: return 1;
-    }
+    if ((w->what == EXSCAN && w->rank == 0) || (w->what == SCATTER && workload_in_place(w)))
+        return 0;
+    return workload_outputs(w->what, w->rank == w->form.root, w->size);
 }
 
 static piece output(const workload *w, int i)
 {
     piece p = {w->recv, &w->received, items(w, &w->received, w->rank), w->form.root, -1, 0};
-    switch (w->what) {
-    case ALLTOALL: case ALLTOALLV: p.to = w->rank; /* fall through */
-    case ALLGATHER: case ALLGATHERV: case GATHER:
+    if (collective_has(w->what, BLOCKS_OUT)) {
         p.from = i;
         p.items = items(w, p.item, i);
         p.at += start(w, p.item, i) * item_bytes(p.item, w->what);
-        break;
-    case SCATTER: p.to = w->rank; break;
-    case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK: p.first = start(w, p.item, w->rank) * (size_t)p.item->elements; break;
-    default: break;
     }
+    if (collective_has(w->what, BLOCKS_IN) && collective_has(w->what, REDUCES))
+        p.first = start(w, p.item, w->rank) * (size_t)p.item->elements;
+    else if (collective_has(w->what, BLOCKS_IN))
+        p.to = w->rank;
     return p;
 }
 

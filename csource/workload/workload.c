@@ -5,12 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Returns whether a reduction leaves each rank a block of the result. */
+static int divides(collective what) { return collective_has(what, REDUCES) && collective_has(what, BLOCKS_IN); }
+
 /* Returns the number of elements in a rank's block. For most collectives this is the count. Reduce-scatter divides
  * the count by the number of ranks. The quotient is rounded down, because some algorithms need blocks of equal size.
  * A block has at least one element unless the count is 0. */
 static int block(collective what, int count, int size)
 {
-    if (count == 0 || (what != REDUCE_SCATTER && what != REDUCE_SCATTER_BLOCK))
+    if (count == 0 || !divides(what))
         return count;
     return count < size ? 1 : count / size;
 }
@@ -19,22 +22,25 @@ static int in_place(collective what, form f, int rank) { return f.in_place && (!
 
 int workload_in_place(const workload *w) { return in_place(w->what, w->form, w->rank); }
 
+int workload_inputs(collective what, int is_root, int size)
+{
+    if (what == BARRIER || (collective_has(what, FROM_ROOT) && !is_root))
+        return 0;
+    return collective_has(what, BLOCKS_IN) ? size : 1;
+}
+
+int workload_outputs(collective what, int is_root, int size)
+{
+    if (what == BARRIER || (collective_has(what, TO_ROOT) && !is_root))
+        return 0;
+    return collective_has(what, BLOCKS_OUT) ? size : 1;
+}
+
 /* Computes how many blocks the send buffer and the receive buffer of a rank hold. */
 static void extents(collective what, form f, int rank, int size, size_t *send, size_t *recv)
 {
-    size_t all = (size_t)size, root = rank == f.root ? all : 0;
-    *send = *recv = 0;
-    switch (what) {
-    case ALLGATHER: case ALLGATHERV: *send = 1; *recv = all; break;
-    case ALLTOALL: case ALLTOALLV: *send = *recv = all; break;
-    case BCAST: *recv = 1; break;
-    case GATHER: *send = 1; *recv = root; break;
-    case SCATTER: *send = root; *recv = 1; break;
-    case ALLREDUCE: case SCAN: case EXSCAN: *send = *recv = 1; break;
-    case REDUCE: *send = 1; *recv = rank == f.root; break;
-    case REDUCE_SCATTER: case REDUCE_SCATTER_BLOCK: *send = all; *recv = f.in_place ? all : 1; break;
-    case BARRIER: case COLLECTIVES: break;
-    }
+    *send = what == BCAST ? 0 : (size_t)workload_inputs(what, rank == f.root, size);
+    *recv = (size_t)(divides(what) && f.in_place ? size : workload_outputs(what, rank == f.root, size));
     if (in_place(what, f, rank))
         *(what == SCATTER ? recv : send) = 0;
 }
@@ -89,7 +95,7 @@ static void place_blocks(const workload *w, int items, int *counts, int *displs)
     for (int r = 0; r < w->size; r++) {
         counts[r] = is_empty(w, r) ? 0 : items;
         displs[r] = next;
-        next += w->what == REDUCE_SCATTER ? counts[r] : w->what == ALLGATHERV || w->what == ALLTOALLV ? items : 0;
+        next += !collective_has(w->what, VECTOR) ? 0 : collective_has(w->what, REDUCES) ? counts[r] : items;
     }
 }
 
@@ -98,7 +104,7 @@ static void place_blocks(const workload *w, int items, int *counts, int *displs)
 static void set_arguments(workload *w)
 {
     int here = workload_in_place(w), root = w->rank == w->form.root, scatters = w->what == SCATTER;
-    int gathers = w->what == GATHER || w->what == REDUCE;
+    int gathers = collective_has(w->what, TO_ROOT);
     w->args.from = here && !scatters ? MPI_IN_PLACE : w->send;
     w->args.to = here && scatters ? MPI_IN_PLACE : w->recv;
     w->args.from_count = w->what == ALLGATHERV ? w->counts[w->size + w->rank] : w->sent.count;
@@ -131,7 +137,7 @@ int workload_make(workload *w, collective what, form f, int count, MPI_Comm comm
     w->comm = comm;
     MPI_Comm_rank(comm, &w->rank);
     MPI_Comm_size(comm, &w->size);
-    if ((what == ALLGATHERV || what == ALLTOALLV) && (size_t)count * (size_t)w->size > INT_MAX) {
+    if (collective_has(what, VECTOR) && !collective_has(what, REDUCES) && (size_t)count * (size_t)w->size > INT_MAX) {
         snprintf(why, WHY, "%s of %d bytes on %d ranks: displacements go up to %d", collective_name(what), count, w->size, INT_MAX);
         return -1;
     }
@@ -169,7 +175,7 @@ void workload_free(workload *w)
 
 long workload_moved(const workload *w)
 {
-    if (w->what == REDUCE_SCATTER || w->what == REDUCE_SCATTER_BLOCK)
+    if (divides(w->what))
         return (long)w->send_bytes;
     return (long)w->count * (long)element_bytes(w->what);
 }

@@ -90,6 +90,8 @@ typedef struct {
 size_t workload_bytes(collective what, form f, int count, int rank, int size); /* that a rank allocates */
 int workload_make(workload *w, collective what, form f, int count, MPI_Comm comm, char *why);
 void workload_free(workload *w);
+int workload_inputs(collective what, int is_root, int size);  /* number of blocks that a rank contributes */
+int workload_outputs(collective what, int is_root, int size); /* number of blocks that a rank gets */
 int workload_in_place(const workload *w); /* whether this rank passes MPI_IN_PLACE */
 int workload_call(const workload *w);
 int workload_start(const workload *w, MPI_Request *request); /* begins a nonblocking call */
