@@ -22,7 +22,7 @@ var (
 	BriefProgram       = program("brief")                                                  // creates and frees communicators
 	CallsProgram       = program("calls")                                                  // makes every collective call with known sizes
 	CollectivesProgram = program("all_collectives", csource.Collectives, csource.Workload) // makes every collective call in all forms and checks the data
-	ForcedProgram      = program("forced")                                                 // reads and writes control variables
+	ForcedProgram      = program("forced", csource.Collectives)                            // reads and writes control variables
 	ServedProgram      = program("served")                                                 // repeats one call and prints what served it
 	SendsProgram       = program("sends", csource.Collectives, csource.Workload)           // makes one call; counts its messages in MPICH over UCX
 	SizesProgram       = program("sizes")                                                  // broadcasts of many sizes

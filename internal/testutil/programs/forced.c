@@ -3,6 +3,8 @@
  *                                          for each group of variables: sets them, then makes the call on a new communicator.
  *                                          If COLL is mismatch, it is a bcast whose buffer on the last rank is too small, so
  *                                          that the error names the algorithm */
+#include "collectives.h"
+
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,32 +45,21 @@ static void put(char *setting) {
   MPI_T_cvar_handle_free(&h);
 }
 
-static void call(const char *coll, int bytes, MPI_Comm c) {
-  char *a = calloc((size_t)bytes * size, 1), *b = calloc((size_t)bytes * size, 1), text[MPI_MAX_ERROR_STRING];
+static void call(const char *coll, int bytes, MPI_Comm on) {
+  char *send = calloc((size_t)bytes * size, 1), *recv = calloc((size_t)bytes * size, 1), text[MPI_MAX_ERROR_STRING];
+  const MPI_Datatype stype = MPI_FLOAT, rtype = MPI_FLOAT;
+  const MPI_Op op = MPI_SUM;
   MPI_Request request = MPI_REQUEST_NULL;
-  int n = bytes / 4, length, *counts = malloc(size * sizeof *counts), *at = malloc(size * sizeof *at), rc = MPI_SUCCESS;
-  for (int i = 0; i < size; i++) { counts[i] = n; at[i] = i * n; }
-  MPI_Comm_set_errhandler(c, MPI_ERRORS_RETURN);
-  if (!strcmp(coll, "mismatch")) rc = MPI_Bcast(a, rank == size - 1 ? bytes / 4 * 3 : bytes, MPI_CHAR, 0, c);
-  if (!strcmp(coll, "bcast")) rc = MPI_Bcast(a, n, MPI_FLOAT, 0, c);
-  if (!strcmp(coll, "allgather")) rc = MPI_Allgather(a, n, MPI_FLOAT, b, n, MPI_FLOAT, c);
-  if (!strcmp(coll, "allgatherv")) rc = MPI_Allgatherv(a, n, MPI_FLOAT, b, counts, at, MPI_FLOAT, c);
-  if (!strcmp(coll, "allreduce")) rc = MPI_Allreduce(a, b, n, MPI_FLOAT, MPI_SUM, c);
-  if (!strcmp(coll, "alltoall")) rc = MPI_Alltoall(a, n, MPI_FLOAT, b, n, MPI_FLOAT, c);
-  if (!strcmp(coll, "alltoallv")) rc = MPI_Alltoallv(a, counts, at, MPI_FLOAT, b, counts, at, MPI_FLOAT, c);
-  if (!strcmp(coll, "barrier")) rc = MPI_Barrier(c);
-  if (!strcmp(coll, "exscan")) rc = MPI_Exscan(a, b, n, MPI_FLOAT, MPI_SUM, c);
-  if (!strcmp(coll, "iallgather")) rc = MPI_Iallgather(a, n, MPI_FLOAT, b, n, MPI_FLOAT, c, &request);
-  if (!strcmp(coll, "iallreduce")) rc = MPI_Iallreduce(a, b, n, MPI_FLOAT, MPI_SUM, c, &request);
-  if (!strcmp(coll, "ialltoall")) rc = MPI_Ialltoall(a, n, MPI_FLOAT, b, n, MPI_FLOAT, c, &request);
-  if (!strcmp(coll, "ibcast")) rc = MPI_Ibcast(a, n, MPI_FLOAT, 0, c, &request);
-  if (!strcmp(coll, "ireduce")) rc = MPI_Ireduce(a, b, n, MPI_FLOAT, MPI_SUM, 0, c, &request);
-  if (!strcmp(coll, "gather")) rc = MPI_Gather(a, n, MPI_FLOAT, b, n, MPI_FLOAT, 0, c);
-  if (!strcmp(coll, "reduce")) rc = MPI_Reduce(a, b, n, MPI_FLOAT, MPI_SUM, 0, c);
-  if (!strcmp(coll, "reduce_scatter")) rc = MPI_Reduce_scatter(a, b, counts, MPI_FLOAT, MPI_SUM, c);
-  if (!strcmp(coll, "reduce_scatter_block")) rc = MPI_Reduce_scatter_block(a, b, n, MPI_FLOAT, MPI_SUM, c);
-  if (!strcmp(coll, "scan")) rc = MPI_Scan(a, b, n, MPI_FLOAT, MPI_SUM, c);
-  if (!strcmp(coll, "scatter")) rc = MPI_Scatter(a, n, MPI_FLOAT, b, n, MPI_FLOAT, 0, c);
+  int scount = bytes / 4, rcount = scount, root = 0, length, *counts = malloc(size * sizeof *counts), *at = malloc(size * sizeof *at), rc = MPI_SUCCESS;
+  int *scounts = counts, *rcounts = counts, *sdispls = at, *rdispls = at;
+  for (int i = 0; i < size; i++) { counts[i] = scount; at[i] = i * scount; }
+  MPI_Comm_set_errhandler(on, MPI_ERRORS_RETURN);
+  if (!strcmp(coll, "mismatch")) rc = MPI_Bcast(recv, rank == size - 1 ? bytes / 4 * 3 : bytes, MPI_CHAR, root, on);
+#define OPEN(...) __VA_ARGS__
+#define CALL(number, name, lower, counted, properties, size_of_call, arguments) \
+  if (!strcmp(coll, #lower)) rc = MPI_##name arguments; \
+  if (!strcmp(coll, "i" #lower)) rc = MPI_I##lower(OPEN arguments, &request);
+  EACH_COLLECTIVE(CALL)
   if (rc == MPI_SUCCESS) rc = MPI_Wait(&request, MPI_STATUS_IGNORE);
   if (rc != MPI_SUCCESS) {
     MPI_Error_string(rc, text, &length);
@@ -76,7 +67,7 @@ static void call(const char *coll, int bytes, MPI_Comm c) {
     printf("failed %s\n", text);
   } else if (rank == 0) printf("called %s\n", coll);
   fflush(stdout);
-  free(a), free(b), free(counts), free(at);
+  free(send), free(recv), free(counts), free(at);
 }
 
 /* A barrier that consists of point-to-point messages, because the collectives are under test. */
