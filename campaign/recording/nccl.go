@@ -88,11 +88,15 @@ func readNCCL(_ string, text []byte, known *Run, _ Options, report *Report) ([]s
 			report.leave(reason)
 			continue
 		}
-		report.note("times of nccl-tests are means over the iterations, " + run.place() +
-			"; a file has no algorithm, protocol or channels: give --algorithm 'ring(channels=8,proto=ll)', or library_default")
+		report.noteNCCL(run)
 		all = append(all, s)
 	}
 	return oneKind(all, report), nil
+}
+
+func (r *Report) noteNCCL(run ncclRun) {
+	r.note("times of nccl-tests are means over the iterations, " + run.place() +
+		"; a file has no algorithm, protocol or channels: give --algorithm 'ring(channels=8,proto=ll)', or library_default")
 }
 
 // oneKind returns the samples of one datatype and reduction for each collective: float and sum, the defaults of

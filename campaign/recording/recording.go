@@ -133,7 +133,7 @@ func filesOf(path string) (files []string, folder bool, err error) {
 	return files, true, err
 }
 
-var errFormat = errors.New("no known format: want an output of OSU, IMB or ReproMPI, detail.out of ompi-collectives-tuning, a CSV of ACCLAiM or PICO, what nccl-tests or rccl-tests print (not the files of -J, -x); for other programs give --pattern")
+var errFormat = errors.New("no known format: want an output of OSU, IMB or ReproMPI, detail.out of ompi-collectives-tuning, a CSV of ACCLAiM or PICO, what nccl-tests or rccl-tests print or write with -J (not the files of -x); for other programs give --pattern")
 
 func importFile(file string, opt Options) ([]coll.Measurement, Report, error) {
 	report := Report{File: file, Left: map[string]int{}, Notes: []string{}}
@@ -205,6 +205,7 @@ func read(file string, text []byte, known *Run, opt Options, report *Report) ([]
 		{"CSV of PICO", isPICO, readPICO},
 		{"CSV of ACCLAiM", isACCLAiM, readACCLAiM},
 		{"nccl-tests", isNCCL, readNCCL},
+		{"file of -J of nccl-tests", isNCCLFile, readNCCLFile},
 	} {
 		if f.is(file, text) {
 			report.Format = f.name

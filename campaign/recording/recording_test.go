@@ -235,6 +235,45 @@ func TestNCCLOutputs(t *testing.T) {
 	}
 }
 
+const ncclJSON = `{"version":%s,"args":["/opt/bin/all_gather_perf","-J","a"],"env":["HOME=\\/root","NCCL_ALGO=Ring"],"nccl_version":22803,"config":{"nthreads":1,"ngpus":2,"aggregated_iterations":1,
+"devices":[{"rank":0,"group":0,"hostname":"n1","device":0},{"rank":2,"group":0,"hostname":"n2","device":0}]},"results":[%s],"out_of_bounds":{"count":0,"okay":"true"}}`
+
+// TestNCCLFiles checks files of option -J: all devices of a process count, the rows that are left out, and files that are not read.
+func TestNCCLFiles(t *testing.T) {
+	row := func(bytes int, out, in string) string {
+		return fmt.Sprintf(`{"size":%d,"count":16,"type":"float","redop":"none","root":"    -1","out_of_place":%s,"in_place":%s,"actual_iterations":20}`, bytes, out, in)
+	}
+	const good, wrong, unchecked = `{"time":5.5,"alg_bw":0.1,"nwrong":0.000000}`, `{"time":5.5,"nwrong":2.000000}`, `{"time":7.250000,"nwrong":null}`
+	const processor = `{"cpu_time":3.5,"nwrong":0}`
+	const note = "the run had NCCL_ALGO=Ring"
+	for _, tc := range []struct{ name, text, want, left string }{
+		{"rows", fmt.Sprintf(ncclJSON, "2", row(64, good, unchecked)+","+row(128, "null", unchecked)), "allgather 2x2 16B 5.5; allgather 2x2 32B 7.25", "map[]"},
+		{"left out", fmt.Sprintf(ncclJSON, "3", row(64, good, wrong)+","+row(64, `{"time":"nan","nwrong":0}`, good)+","+row(64, good, good)+","+row(64, processor, processor)),
+			"allgather 2x2 16B 5.5", "map[a row without bytes and a time in microseconds:1 the time of the host's processor (-C):1 wrong data (#wrong):1]"},
+		{"groups of calls", strings.Replace(fmt.Sprintf(ncclJSON, "1", row(64, good, good)), `iterations":1`, `iterations":4`, 1), "nothing that can be used", ""},
+		{"killed run", fmt.Sprintf(ncclJSON, "2", row(64, good, good))[:500], "the file ends before its JSON object does", ""},
+		{"no JSON", fmt.Sprintf(ncclJSON, "2", row(64, `{"time":inf}`, good)), "want JSON as nccl-tests write with -J: invalid character 'i'", ""},
+		{"version", fmt.Sprintf(ncclJSON, "4", row(64, good, good)), "version 4 of the files of -J: want 1 to 3", ""},
+		{"other JSON", `{"results":[]}`, "what nccl-tests or rccl-tests print or write with -J (not the files of -x)", ""},
+	} {
+		path := filepath.Join(write(t, map[string]string{"a.json": tc.text}), "a.json")
+		ms, reports, err := recording.Import([]string{path}, recording.Options{Known: recording.Run{Algorithm: "ring(channels=8,proto=ll)"}})
+		if err != nil {
+			if !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), tc.want) || tc.left != "" {
+				t.Errorf("%s: %v, want %q", tc.name, err, tc.want)
+			}
+			continue
+		}
+		var got []string
+		for _, m := range ms {
+			got = append(got, fmt.Sprintf("%v %.6g", m.Point, m.Seconds*1e6))
+		}
+		if text, left := strings.Join(got, "; "), fmt.Sprint(reports[0].Left); text != tc.want || left != tc.left || reports[0].Notes[0] != note {
+			t.Errorf("%s: %s, left out %s, notes %q; want %s, %s, %q", tc.name, text, left, reports[0].Notes, tc.want, tc.left, note)
+		}
+	}
+}
+
 const imbPreamble = "#    Intel(R) MPI Benchmarks 2021.7, MPI-1 part\n# Calling sequence was:\n# %s Allreduce\n"
 
 const imbTable = "# Benchmarking %s\n# %s\n#bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n            4         1000         1.02         1.30         1.10\n"
