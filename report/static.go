@@ -40,6 +40,43 @@ func (m SelectionMap) String() string {
 	return b.String()
 }
 
+// Within returns the text of String in lines of at most `width` columns: a wide map becomes several, one below the other.
+// A width of 0 is no limit.
+func (m SelectionMap) Within(width int) string {
+	lines := strings.Split(m.Map, "\n")
+	starts := columnStarts(lines[0])
+	if end := starts[len(starts)-1]; width == 0 || end <= width {
+		return m.String()
+	}
+	var parts []string
+	for from := 1; from < len(starts)-1; {
+		to := from + 1
+		for to < len(starts)-1 && starts[1]+starts[to+1]-starts[from] <= width {
+			to++
+		}
+		var b strings.Builder
+		for i, line := range lines {
+			cells := []rune(fmt.Sprintf("%-*s", starts[len(starts)-1], line))
+			part := string(cells[:starts[1]]) + string(cells[starts[from]:starts[to]])
+			fmt.Fprint(&b, map[bool]string{true: "\n"}[i > 0], strings.TrimRight(part, " "))
+		}
+		parts, from = append(parts, b.String()), to
+	}
+	return SelectionMap{m.Letters, strings.Join(parts, "\n\n")}.String()
+}
+
+// columnStarts returns where the columns of a map begin, that of the layouts first, and the end of the last one.
+func columnStarts(header string) []int {
+	const first = "nodes x ppn"
+	starts := []int{0}
+	for i := len(first); i < len(header); i++ {
+		if header[i] != ' ' && header[i-1] == ' ' {
+			starts = append(starts, i)
+		}
+	}
+	return append(starts, len(header))
+}
+
 // letter is the letter that stands for an algorithm in a map of the selection.
 type letter struct{ Letter, Algorithm string }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 	"gonum.org/v1/gonum/stat"
 
+	"tutti/internal/lazyregexp"
 	"tutti/metrics"
 	"tutti/verify"
 )
@@ -247,6 +248,57 @@ func NewTable(header []any, numbers ...int) table.Writer {
 	}
 	t.SetColumnConfigs(columns)
 	return t
+}
+
+// TableWithin returns a table of at most `width` columns: its widest columns are wrapped. A width of 0 is no limit.
+func TableWithin(width int, header []any, rows []table.Row, numbers ...int) string {
+	t := NewTable(header, numbers...)
+	t.AppendRows(rows)
+	if width == 0 || text.LongestLineLen(t.Render()) <= width {
+		return t.Render()
+	}
+	widths := make([]int, len(header))
+	total := len("  ") * (len(header) - 1)
+	for i, name := range header {
+		widths[i] = text.LongestLineLen(name.(string))
+		for _, row := range rows {
+			widths[i] = max(widths[i], text.LongestLineLen(fmt.Sprint(row[i])))
+		}
+		if most := cellWidths[name.(string)]; most > 0 {
+			widths[i] = min(widths[i], most)
+		}
+		total += widths[i]
+	}
+	for ; total > width; total-- {
+		widths[slices.Index(widths, slices.Max(widths))]--
+	}
+	columns := make([]table.ColumnConfig, len(header))
+	for i := range header {
+		columns[i] = table.ColumnConfig{Number: i + 1, WidthMax: widths[i], WidthMaxEnforcer: breakCell}
+		if slices.Contains(numbers, i+1) {
+			columns[i].Align = text.AlignRight
+		}
+	}
+	t.SetColumnConfigs(columns)
+	return t.Render()
+}
+
+// namePart matches a part of a name behind which a line may end.
+var namePart = lazyregexp.New(`[^ _(,/=]*[_(,/=]+|[^ _(,/=]+| +`)
+
+// breakCell breaks a text between words, or in long names such as scatter_ring_allgather(segsize=8192) behind a part.
+func breakCell(cell string, width int) string {
+	var lines []string
+	line := ""
+	for _, found := range namePart.FindAllStringSubmatch(cell, -1) {
+		part := found[0]
+		if line != "" && text.LongestLineLen(strings.TrimRight(line+part, " ")) > width {
+			lines, line = append(lines, text.WrapHard(strings.TrimRight(line, " "), width)), ""
+			part = strings.TrimLeft(part, " ")
+		}
+		line += part
+	}
+	return strings.Join(append(lines, text.WrapHard(line, width)), "\n")
 }
 
 func render(t table.Writer) string {

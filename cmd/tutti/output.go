@@ -78,11 +78,22 @@ func fit(w io.Writer, text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// printFit prints a line on standard output, in lines of at most terminalWidth columns on a terminal.
+func (a *app) printFit(format string, values ...any) {
+	fmt.Fprintln(a.stdout, fit(a.stdout, fmt.Sprintf(format, values...)))
+}
+
 // printTable prints a header and rows in the style that all tables of tutti have.
-func (a *app) printTable(header table.Row, rows []table.Row) {
-	t := report.NewTable(header)
-	t.AppendRows(rows)
-	fmt.Fprintln(a.stdout, t.Render())
+func (a *app) printTable(header table.Row, rows []table.Row, numbers ...int) {
+	fmt.Fprintln(a.stdout, report.TableWithin(a.width(), header, rows, numbers...))
+}
+
+// width returns the width of tables and maps on standard output: terminalWidth on a terminal, else 0, which is no limit.
+func (a *app) width() int {
+	if onTerminal(a.stdout) {
+		return terminalWidth
+	}
+	return 0
 }
 
 // plural returns a number with its noun in the right form, for example "1 node" or "4 nodes".

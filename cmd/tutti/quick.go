@@ -20,6 +20,7 @@ import (
 	"tutti/doctor"
 	"tutti/internal/config"
 	"tutti/journal"
+	"tutti/report"
 )
 
 // quickName is the name of the campaign file that tutti quick writes into the folder of the results.
@@ -126,7 +127,7 @@ func (o *quickOptions) run(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(o.stderr, "measuring ends after %v, all collectives together\n", o.wallTime)
+	fmt.Fprintf(o.stderr, "measuring ends after %s, all collectives together\n", report.FormatSeconds(o.wallTime.Seconds()))
 	err = startCampaign(ctx, o.app, c, o.yes)
 	if (err == nil || errors.Is(err, errNotConverged)) && o.format == formatTable {
 		fmt.Fprintf(o.stdout, "in jobs: . %s/%s.env, or: module use %[1]s/modulefiles\n", shellWord(displayPath(c.Output)), with.Library.Family)
@@ -162,6 +163,7 @@ func prepareQuick(ctx context.Context, a *app, dir, text string, with launchable
 	if err != nil {
 		return nil, withCode(codeInput, err)
 	}
+	defer a.announce("compiling the benchmark program ...")()
 	if _, err := csource.Build(ctx, csource.Bench, with.Library.Compilers[0], c.Libraries[0].Benchmark); err != nil {
 		return nil, withBuildCode(err)
 	}

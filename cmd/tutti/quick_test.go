@@ -95,7 +95,7 @@ func TestLiveQuick(t *testing.T) {
 		t.Errorf("a dry run leaves a folder: %v", err)
 	}
 	_, out := mustEnd(t, dir, finished, "quick", "q", "--collectives", "bcast", "--wall-time", "3s")
-	if want := "measuring ends after 3s, all collectives together"; !strings.Contains(out, want) {
+	if want := "measuring ends after 3 s, all collectives together"; !strings.Contains(out, want) {
 		t.Errorf("no line %q:\n%s", want, out)
 	}
 	if !strings.Contains(out, "in jobs: . q/") {

@@ -281,7 +281,11 @@ const terminalWidth = 80
 
 // printSummary prints the results of a campaign, the verdict about each library and the points with the highest risk.
 func printSummary(a *app, f report.Facts, dir string) {
-	fmt.Fprint(a.stdout, report.Summary(f), report.EvidenceLines(f), report.VerificationTable(f))
+	fmt.Fprint(a.stdout, report.Summary(f))
+	for line := range strings.Lines(report.EvidenceLines(f)) {
+		a.printWrapped(line)
+	}
+	fmt.Fprint(a.stdout, report.VerificationTable(f))
 	printVerdicts(a, f.Verdicts(), dir)
 	warnings := slices.Clone(f.Warnings)
 	for _, p := range f.Problems {

@@ -11,7 +11,6 @@ import (
 	"tutti/coll"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
-	"tutti/report"
 )
 
 func rulesCommand(a *app) *cobra.Command {
@@ -161,16 +160,21 @@ type listedRules struct {
 	Listing []mpi.ListedRule `json:"listing"`
 }
 
+func (a *app) printHead(path string, f *mpi.RuleFile) {
+	a.printFit("%s: %s; %s", path, f.Format, f.Effect)
+}
+
 func (a *app) showListing(path string, f *mpi.RuleFile, collectives []coll.Collective) error {
 	listing := slices.DeleteFunc(slices.Clone(f.Listing), func(r mpi.ListedRule) bool {
 		c, err := coll.ParseCollective(r.Collective)
 		return err == nil && !slices.Contains(collectives, c)
 	})
 	return a.show(listedRules{path, f, listing}, func() {
-		t := report.NewTable(table.Row{"line", "collective", "algorithm", "serves"})
-		for _, r := range listing {
-			t.AppendRow(table.Row{r.Line, r.Collective, r.Algorithm, strings.Join(r.Rule, ", ")})
+		rows := make([]table.Row, len(listing))
+		for i, r := range listing {
+			rows[i] = table.Row{r.Line, r.Collective, r.Algorithm, strings.Join(r.Rule, ", ")}
 		}
-		fmt.Fprintf(a.stdout, "%s: %s; %s\n%s\n", path, f.Format, f.Effect, t.Render())
+		a.printHead(path, f)
+		a.printTable(table.Row{"line", "collective", "algorithm", "serves"}, rows)
 	})
 }

@@ -81,7 +81,7 @@ func (s *ruleShower) showCampaign(cmd *cobra.Command, folder string) error {
 	}
 	if s.format == formatMap {
 		for i, m := range maps {
-			fmt.Fprintf(s.stdout, "%s%s\n%s", map[bool]string{true: "\n"}[i > 0], names[i], report.SelectionOf(m))
+			fmt.Fprintf(s.stdout, "%s%s\n%s", map[bool]string{true: "\n"}[i > 0], names[i], report.SelectionOf(m).Within(s.width()))
 		}
 		return nil
 	}
@@ -173,11 +173,11 @@ func (s *ruleShower) printSelected(points []selectedPoint) {
 		}
 		return
 	}
-	t := report.NewTable(table.Row{"library", "collective", "nodes", "ppn", "message size", "algorithm", "reason"})
-	for _, x := range points {
-		t.AppendRow(table.Row{x.Library, x.Collective, x.Nodes, x.PPN, coll.FormatBytes(x.MsgBytes), x.Algorithm, x.Guard})
+	rows := make([]table.Row, len(points))
+	for i, x := range points {
+		rows[i] = table.Row{x.Library, x.Collective, x.Nodes, x.PPN, coll.FormatBytes(x.MsgBytes), x.Algorithm, x.Guard}
 	}
-	fmt.Fprintln(s.stdout, t.Render())
+	s.printTable(table.Row{"library", "collective", "nodes", "ppn", "message size", "algorithm", "reason"}, rows)
 }
 
 // guardTexts say what the guard decided.
@@ -191,18 +191,18 @@ var guardTexts = map[activelearn.GuardResult]string{
 }
 
 func (s *ruleShower) printReasons(x selectedPoint) {
-	fmt.Fprintf(s.stdout, "%s %s %dx%d %s: %s\n", x.Library, x.Collective, x.Nodes, x.PPN, coll.FormatBytes(x.MsgBytes), x.Algorithm)
-	fmt.Fprintf(s.stdout, "guard: %s\n", guardTexts[activelearn.GuardResult(x.Guard)])
+	s.printFit("%s %s %dx%d %s: %s", x.Library, x.Collective, x.Nodes, x.PPN, coll.FormatBytes(x.MsgBytes), x.Algorithm)
+	s.printFit("guard: %s", guardTexts[activelearn.GuardResult(x.Guard)])
 	switch {
 	case x.Tie:
-		fmt.Fprintf(s.stdout, "tie: %s may be as fast, within the precision of the measurements\n", x.Rival)
+		s.printFit("tie: %s may be as fast, within the precision of the measurements", x.Rival)
 	case x.Rival != "" && x.PMistake != nil:
-		fmt.Fprintf(s.stdout, "rival: %s; probability that the choice is a mistake: %.2g\n", x.Rival, *x.PMistake)
+		s.printFit("rival: %s; probability that the choice is a mistake: %.2g", x.Rival, *x.PMistake)
 	}
 	if x.Boundary != "" {
-		fmt.Fprintf(s.stdout, "boundary: %s\n", x.Boundary)
+		s.printFit("boundary: %s", x.Boundary)
 	}
-	t := report.NewTable(table.Row{"candidate", "time in us", "95 % interval", "to the fastest", "source"}, 2, 4)
+	var rows []table.Row
 	for _, c := range x.Candidates {
 		row := table.Row{c.Algorithm, "", "", "", c.Source}
 		if c.Seconds > 0 {
@@ -214,7 +214,7 @@ func (s *ruleShower) printReasons(x selectedPoint) {
 		if c.Ratio > 0 {
 			row[3] = fmt.Sprintf("%.3f", c.Ratio)
 		}
-		t.AppendRow(row)
+		rows = append(rows, row)
 	}
-	fmt.Fprintln(s.stdout, t.Render())
+	s.printTable(table.Row{"candidate", "time in us", "95 % interval", "to the fastest", "source"}, rows, 2, 4)
 }

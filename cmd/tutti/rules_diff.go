@@ -13,7 +13,6 @@ import (
 	"tutti/campaign"
 	"tutti/coll"
 	"tutti/preprocess"
-	"tutti/report"
 )
 
 // mattering is the least loss that counts as a difference, 2 %. Smaller ones are below what a roll-out changes.
@@ -417,7 +416,7 @@ func (a *app) printDiffs(o ruleDiffs) {
 	if len(o.Differences) == 0 {
 		return
 	}
-	t := report.NewTable(table.Row{"collective", "nodes", "ppn", "message size", "A", "B", "faster"})
+	var rows []table.Row
 	for _, x := range o.Differences[:min(len(o.Differences), mostShown)] {
 		faster := ""
 		switch {
@@ -429,9 +428,9 @@ func (a *app) printDiffs(o ruleDiffs) {
 		if x.Kind == diffTie {
 			faster = "tie"
 		}
-		t.AppendRow(table.Row{x.Collective, x.Nodes, x.PPN, coll.FormatBytes(x.MsgBytes), x.A, x.B, faster})
+		rows = append(rows, table.Row{x.Collective, x.Nodes, x.PPN, coll.FormatBytes(x.MsgBytes), x.A, x.B, faster})
 	}
-	fmt.Fprintln(a.stdout, t.Render())
+	a.printTable(table.Row{"collective", "nodes", "ppn", "message size", "A", "B", "faster"}, rows)
 	if n := len(o.Differences) - mostShown; n > 0 {
 		fmt.Fprintf(a.stdout, "and %d more: --format json has all\n", n)
 	}

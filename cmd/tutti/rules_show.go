@@ -173,7 +173,7 @@ func (s *ruleShower) showFile(cmd *cobra.Command, path string) error {
 		}
 	}
 	return s.show(bands, func() {
-		fmt.Fprintf(s.stdout, "%s: %s; %s\n", path, f.Format, f.Effect)
+		s.printHead(path, f)
 		s.printBands(bands)
 	})
 }
@@ -222,9 +222,10 @@ func (s *ruleShower) bands(choose func(coll.Point) mpi.RuleChoice, c coll.Collec
 func (s *ruleShower) printBands(bands []bandOf) {
 	header := table.Row{"collective", "nodes", "ppn", "message size", "algorithm"}
 	if s.why {
-		header = append(header, "line", "because of")
+		header = append(header, "line")
 	}
-	t := report.NewTable(header)
+	var rows []table.Row
+	var reasons []string
 	for _, b := range bands {
 		size := coll.FormatBytes(b.From)
 		switch {
@@ -237,11 +238,21 @@ func (s *ruleShower) printBands(bands []bandOf) {
 		}
 		row := table.Row{b.Collective, b.Nodes, b.PPN, size, b.Algorithm}
 		if s.why {
-			row = append(row, b.Line, strings.Join(b.Rule, ", "))
+			line, reason := any("-"), strings.Join(b.Rule, ", ")
+			if b.Line > 0 {
+				line, reason = b.Line, fmt.Sprintf("line %d: %s", b.Line, reason)
+			}
+			row = append(row, line)
+			if !slices.Contains(reasons, reason) {
+				reasons = append(reasons, reason)
+			}
 		}
-		t.AppendRow(row)
+		rows = append(rows, row)
 	}
-	fmt.Fprintln(s.stdout, t.Render())
+	s.printTable(header, rows)
+	for _, reason := range reasons {
+		s.printFit("%s", reason)
+	}
 }
 
 // printMaps prints a map for each collective: a line for each layout, a letter for each size.
@@ -260,6 +271,6 @@ func (s *ruleShower) printMaps(choose func(coll.Point) mpi.RuleChoice, collectiv
 		if i > 0 {
 			fmt.Fprintln(s.stdout)
 		}
-		fmt.Fprintf(s.stdout, "%s\n%s", c, report.SelectionOf(p))
+		fmt.Fprintf(s.stdout, "%s\n%s", c, report.SelectionOf(p).Within(s.width()))
 	}
 }

@@ -262,7 +262,7 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 func (o *verifyOptions) verifier(ctx context.Context, c *assembly.Campaign, jnl *journal.Journal, state *journal.State, given *mpi.RuleFile, compilers map[string]string) (*verification.Verifier, error) {
 	opt := verification.Options{
 		Rules: o.rules, MachineTime: o.machineTime, WallTime: o.wallTime, Again: o.restart, Compilers: compilers,
-		Observe: (&verifyProgress{out: o.stderr, now: time.Now, began: time.Now()}).observe, Warn: o.warnOnce,
+		Observe: (&verifyProgress{out: o.stderr, now: time.Now}).observe, Warn: o.warnOnce,
 	}
 	if given != nil {
 		p, err := verification.NewOfFile(c, jnl, state, given, o.file, opt)

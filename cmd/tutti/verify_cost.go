@@ -80,9 +80,9 @@ func confirmVerify(a *app, c *assembly.Campaign, estimates []verification.Estima
 type verifyProgress struct {
 	out      io.Writer
 	now      func() time.Time
-	began    time.Time
-	measured int // points measured in this run up to the end of the last block
-	current  int // points of the current block
+	began    time.Time // of the first block
+	measured int       // points measured in this run up to the end of the last block
+	current  int       // points of the current block
 }
 
 // laterShare is the expected share of points that are measured in a block after the fewest ones: one in seven needs more
@@ -99,6 +99,9 @@ func (p *verifyProgress) observe(e verify.Event) {
 	text := fmt.Sprintf("%s: pass %d, %s, block %d of at most %d: %s", e.Library, e.Pass, test, e.Block, e.MaxBlocks, plural(e.Points, "point"))
 	p.measured += p.current
 	p.current = e.Points
+	if p.began.IsZero() {
+		p.began = p.now()
+	}
 	if took := p.now().Sub(p.began); p.measured > 0 {
 		left := took.Seconds() / float64(p.measured) * expectedMeasurements(e)
 		text += fmt.Sprintf(", about %s left", report.FormatSeconds(math.Ceil(left)))

@@ -8,12 +8,13 @@ import (
 	"tutti/verify"
 )
 
-// TestVerifyProgress checks that the remaining time is printed, beginning with the second block.
+// TestVerifyProgress checks that the remaining time is printed, beginning with the second block, and that the time before
+// the first block does not count.
 func TestVerifyProgress(t *testing.T) {
 	var out bytes.Buffer
 	began := time.Unix(0, 0)
 	now := began
-	p := &verifyProgress{out: &out, began: began, now: func() time.Time { return now }}
+	p := &verifyProgress{out: &out, now: func() time.Time { return now }}
 	at := verify.Event{Library: "mpich", Pass: 1, Stage: verify.Screening, Block: 1, MinBlocks: 3, MaxBlocks: 5, Points: 10}
 	p.observe(at)
 	now = began.Add(20 * time.Second)

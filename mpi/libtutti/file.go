@@ -72,6 +72,9 @@ func (s Scope) conditions() []string {
 		if r == any {
 			return "any " + unit
 		}
+		if r.Low == r.High {
+			return fmt.Sprintf("%d %s", r.Low, unit)
+		}
 		return fmt.Sprintf("%d to %d %s", r.Low, r.High, unit)
 	}
 	out := []string{text(s.Ranks, all.Ranks, "ranks"), text(s.PPN, all.PPN, "per node"), text(s.Bytes, all.Bytes, "B")}
