@@ -32,7 +32,7 @@ var (
 	pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
 		"interval": formatInterval,
 		"ratio":    rangeText,
-		"share":    FormatShare,
+		"share":    func(x float64) string { return strings.ReplaceAll(FormatShare(x), " ", "\u00a0") }, // no line ends before %
 		"slowdown": FormatSlowdown,
 		"seconds":  FormatSeconds,
 		"bytes":    coll.FormatBytes,

@@ -290,6 +290,9 @@ func (o *verifyOptions) provedBefore(dir string) (report.Facts, bool) {
 func verifyAndWrite(ctx context.Context, a *app, p *verification.Verifier, chosen []config.Library, c *assembly.Campaign) error {
 	proved := true
 	for _, lib := range chosen {
+		if c.Config.Runner.Live() {
+			a.printLine(lib.Name + ": preparing the comparison ...")
+		}
 		ok, err := verifyLibrary(ctx, a, p, lib, folderWord(c))
 		if err != nil {
 			return err

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
+	"gonum.org/v1/gonum/stat"
 
 	"tutti/campaign/assembly"
 	"tutti/campaign/verification"
@@ -78,46 +80,67 @@ func confirmVerify(a *app, c *assembly.Campaign, estimates []verification.Estima
 }
 
 type verifyProgress struct {
-	out      io.Writer
-	now      func() time.Time
-	began    time.Time // of the first block
-	measured int       // points measured in this run up to the end of the last block
-	current  int       // points of the current block
+	out    io.Writer
+	now    func() time.Time
+	began  time.Time // of the current block
+	points float64   // of the current block; 0 before the first one
+	// Of the blocks that ended: points and seconds.
+	sizes, seconds []float64
 }
 
 // laterShare is the expected share of points that are measured in a block after the fewest ones: one in seven needs more
 // than Rules.MinBlocks blocks at 2 % noise (verify's TestPower).
 const laterShare = 0.15
 
-// observe prints a line at the start of a block of measurements, with the expected time of the rest of its test. The
-// estimate assumes that a measurement takes as long as those so far.
+// observe prints a line at the start of a block of measurements, with the expected time of the rest of its test.
 func (p *verifyProgress) observe(e verify.Event) {
 	test := "first test"
 	if e.Stage == verify.Confirmation {
 		test = "second test"
 	}
 	text := fmt.Sprintf("%s: pass %d, %s, block %d of at most %d: %s", e.Library, e.Pass, test, e.Block, e.MaxBlocks, plural(e.Points, "point"))
-	p.measured += p.current
-	p.current = e.Points
-	if p.began.IsZero() {
-		p.began = p.now()
+	now := p.now()
+	if p.points > 0 {
+		p.sizes, p.seconds = append(p.sizes, p.points), append(p.seconds, now.Sub(p.began).Seconds())
+		text += fmt.Sprintf(", about %s left", report.FormatSeconds(math.Ceil(p.left(e))))
 	}
-	if took := p.now().Sub(p.began); p.measured > 0 {
-		left := took.Seconds() / float64(p.measured) * expectedMeasurements(e)
-		text += fmt.Sprintf(", about %s left", report.FormatSeconds(math.Ceil(left)))
-	}
+	p.began, p.points = now, float64(e.Points)
 	fmt.Fprintln(p.out, fit(p.out, text))
 }
 
-// expectedMeasurements returns how many points the test is expected to measure in this block and all later ones.
-func expectedMeasurements(e verify.Event) float64 {
-	blocks := float64(e.MaxBlocks - e.Block + 1)
+// left returns the expected seconds of the rest of a test, from the start of a block. After the fewest blocks, and after
+// twice as many, the points that are clear leave the test (verify.Rules).
+func (p *verifyProgress) left(e verify.Event) float64 {
+	points, blocks := float64(e.Points), float64(e.MaxBlocks-e.Block+1)
 	switch {
 	case e.Stage == verify.Confirmation:
-		return float64(e.Points) * blocks
+		return blocks * p.block(points)
 	case e.Block <= e.MinBlocks:
 		certain := float64(e.MinBlocks - e.Block + 1)
-		return float64(e.Points) * (certain + laterShare*math.Min(float64(e.MinBlocks), blocks-certain))
+		anyLater := 1 - math.Pow(1-laterShare, points)
+		return certain*p.block(points) + anyLater*math.Min(float64(e.MinBlocks), blocks-certain)*p.block(math.Max(1, laterShare*points))
+	case e.Block <= 2*e.MinBlocks:
+		blocks = math.Min(blocks, float64(2*e.MinBlocks-e.Block+1))
 	}
-	return float64(e.Points) * math.Min(blocks, float64(e.MinBlocks))
+	return blocks * p.block(points)
+}
+
+// launchPoints is the number of points whose measuring takes as long as the launches of a block. It counts as long as all
+// blocks had equally many points, which do not show it.
+const launchPoints = 6
+
+// block returns the expected seconds of a block: a part for its launches and a part for each point.
+func (p *verifyProgress) block(points float64) float64 {
+	took, size := stat.Mean(p.seconds, nil), stat.Mean(p.sizes, nil)
+	if slices.Min(p.sizes) == slices.Max(p.sizes) {
+		return took / (launchPoints + size) * (launchPoints + points)
+	}
+	launches, each := stat.LinearRegression(p.sizes, p.seconds, nil, false)
+	switch {
+	case launches < 0:
+		return took / size * points
+	case each < 0:
+		return took
+	}
+	return launches + each*points
 }

@@ -6,7 +6,7 @@ import { duration } from './format.js';
 const timeTicks = [0.001, 0.01, 0.1, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 18000, 36000,
   86400, 172800, 432000, 864000, 2592000, 8640000];
 const tickGap = 56; // px that a label of the time axis needs
-const font = '11px system-ui, sans-serif';
+const font = '12px system-ui, sans-serif';
 
 // lineChart makes a chart of lines over machine time. options: {title, ticks, floor, write}; ticks
 // are the labelled values of the vertical axis, floor its least value, write makes their text.
@@ -174,11 +174,12 @@ function drawMarks(u, marks, ink) {
   const { ctx, bbox } = u;
   const dot = window.devicePixelRatio;
   ctx.save();
-  ctx.strokeStyle = ctx.fillStyle = ink('--ink');
-  ctx.lineWidth = dot;
-  ctx.font = `${11 * dot}px system-ui, sans-serif`;
+  ctx.fillStyle = ink('--ink');
+  ctx.font = `${12 * dot}px system-ui, sans-serif`;
   for (const m of marks) {
     const y = Math.round(u.valToPos(m.y, 'y', true));
+    ctx.strokeStyle = ink('--ink');
+    ctx.lineWidth = dot;
     ctx.setLineDash(m.right ? [2 * dot, 3 * dot] : [5 * dot, 3 * dot]);
     ctx.beginPath();
     ctx.moveTo(bbox.left, y);
@@ -186,7 +187,12 @@ function drawMarks(u, marks, ink) {
     ctx.stroke();
     ctx.textAlign = m.right ? 'right' : 'left';
     const below = y + 14 * dot < bbox.top + bbox.height;
-    ctx.fillText(m.text, m.right ? bbox.left + bbox.width - 4 * dot : bbox.left + 5 * dot, below ? y + 13 * dot : y - 4 * dot);
+    const at = [m.text, m.right ? bbox.left + bbox.width - 4 * dot : bbox.left + 5 * dot, below ? y + 13 * dot : y - 4 * dot];
+    ctx.setLineDash([]);
+    ctx.lineWidth = 4 * dot;
+    ctx.strokeStyle = ink('--paper'); // curves end at the text
+    ctx.strokeText(...at);
+    ctx.fillText(...at);
   }
   ctx.restore();
 }
