@@ -26,8 +26,12 @@ func (*library) ReadRules(cat *mpi.Catalogue, _ string, text []byte) (*mpi.RuleF
 	t, lines, err := parse(text)
 	if err != nil {
 		line, message := 1, strings.TrimPrefix(err.Error(), ErrTable.Error()+": ")
-		if at := (*lineError)(nil); errors.As(err, &at) {
+		at := (*lineError)(nil)
+		switch {
+		case errors.As(err, &at):
 			line, message = at.line, at.err.Error()
+		case errors.Is(err, errChecksum):
+			line, message = damage(text)
 		}
 		f.Add(line, mpi.FindingError, message)
 		f.Effect = "libtutti prints one line, ignores the table, and leaves all calls to the MPI library"
@@ -35,6 +39,9 @@ func (*library) ReadRules(cat *mpi.Catalogue, _ string, text []byte) (*mpi.RuleF
 	}
 	f.Loaded, f.Rules = true, len(t.Rules)
 	f.Effect = fmt.Sprintf("libtutti follows %d rules", len(t.Rules))
+	if len(t.Rules) == 1 {
+		f.Effect = "libtutti follows 1 rule"
+	}
 	if t.For != "" {
 		f.Effect += ", only with an MPI library whose version contains " + strconv.Quote(t.For)
 	}
@@ -49,6 +56,9 @@ func (*library) ReadRules(cat *mpi.Catalogue, _ string, text []byte) (*mpi.RuleF
 				break
 			}
 		}
+		if reason := r.unreachable(cat); reason != "" {
+			f.Add(lines.rules[i], mpi.FindingUnreachable, reason)
+		}
 	}
 	for i, m := range t.Mixes {
 		where := append(m.Scope.conditions(), fmt.Sprintf("explores %d algorithms", len(m.Choices)))
@@ -59,10 +69,65 @@ func (*library) ReadRules(cat *mpi.Catalogue, _ string, text []byte) (*mpi.RuleF
 		if i < 0 {
 			return mpi.RuleChoice{Algorithm: coll.Default, Rule: []string{"no rule applies: the library decides"}}
 		}
-		return mpi.RuleChoice{Algorithm: t.Rules[i].Algorithm, Line: lines.rules[i], Rule: t.Rules[i].Scope.conditions()}
+		chosen := mpi.RuleChoice{Algorithm: t.Rules[i].Algorithm, Line: lines.rules[i], Rule: t.Rules[i].Scope.conditions()}
+		for _, need := range t.Rules[i].needs(cat) {
+			if !need.Holds(p) {
+				chosen.Rule = append(chosen.Rule, fmt.Sprintf("%s needs %s: the library decides", chosen.Algorithm, need))
+				chosen.Algorithm = coll.Default
+				break
+			}
+		}
+		return chosen
 	}
 	f.Sort()
 	return f, true
+}
+
+// damage says where and how a table differs from what tutti wrote.
+func damage(text []byte) (line int, message string) {
+	lineAt := func(i int) int { return 1 + bytes.Count(text[:i], []byte("\n")) }
+	body := bytes.TrimRight(text, "\n")
+	last := body[bytes.LastIndexByte(body, '\n')+1:]
+	switch {
+	case bytes.HasPrefix(text, []byte("\ufeff")):
+		return 1, "a byte order mark, which libtutti does not know: want " + firstLine + " at the start of the file"
+	case bytes.IndexByte(text, 0) >= 0:
+		return lineAt(bytes.IndexByte(text, 0)), "a byte of value 0: want text"
+	case bytes.IndexByte(text, '\r') >= 0:
+		return lineAt(bytes.IndexByte(text, '\r')), "a carriage return, as editors of Windows write it: want lines that end with a line feed alone"
+	case len(last) != len(strings.TrimSpace(lastLine(""))) || !bytes.HasPrefix(last, []byte("end ")):
+		return lineAt(len(body)), "the table is cut off: want a last line with the word end and a checksum; copy the file again"
+	case len(text) != len(body)+1:
+		return lineAt(len(body)), "the line with the checksum must be the last one and end with one line feed"
+	}
+	return lineAt(len(body)), "the table was changed after tutti wrote it: the checksum is of another text; copy or export the file again"
+}
+
+// needs returns what a rule's algorithm needs of a call.
+func (r Rule) needs(cat *mpi.Catalogue) []mpi.Requirement {
+	if r.Activation != nil {
+		return r.Activation.Needs
+	}
+	e, err := cat.Lookup(r.Collective, r.Algorithm)
+	if err != nil { // library_default, or an algorithm of a user
+		return nil
+	}
+	return e.Requires
+}
+
+// unreachable returns why no call follows a rule: no communicator has its ranks, or its algorithm cannot serve them.
+func (r Rule) unreachable(cat *mpi.Catalogue) string {
+	if r.PPN.Low > r.Ranks.High {
+		return "no communicator has more processes per node than ranks"
+	}
+	for _, need := range r.needs(cat) {
+		odd := r.Ranks.Low == r.Ranks.High && r.Ranks.Low%2 == 1
+		powerOfTwo := int64(mpi.FloorPowerOfTwo(int(r.Ranks.High))) >= r.Ranks.Low
+		if need == mpi.Even && odd || need == mpi.PowerOfTwo && !powerOfTwo {
+			return fmt.Sprintf("%s needs %s, so the library decides for all calls of this rule", r.Algorithm, map[mpi.Requirement]string{mpi.Even: "an even number of ranks", mpi.PowerOfTwo: "a number of ranks that is a power of two"}[need])
+		}
+	}
+	return ""
 }
 
 // conditions returns the conditions of a scope besides the collective. A range without limits is "any".

@@ -191,6 +191,43 @@ func TestParseDocumentErrors(t *testing.T) {
 	}
 }
 
+// TestReadRules checks what is found in tables, and what is selected where an algorithm cannot serve the ranks.
+func TestReadRules(t *testing.T) {
+	const rule = "bcast ranks 2-2 ppn 1-1 bytes 0-100 binomial\n"
+	table := func(rules string) string { return string(sealed(firstLine + "\n" + rules)) }
+	for name, tc := range map[string]struct{ text, want string }{
+		"good":            {table(rule), ""},
+		"carriage return": {strings.ReplaceAll(table(rule), "\n", "\r\n"), "1 error: a carriage return"},
+		"byte order mark": {"\ufeff" + table(rule), "1 error: a byte order mark"},
+		"zero":            {table("bcast\x00\n"), "2 error: a byte of value 0"},
+		"cut":             {table(rule)[:40], "2 error: the table is cut off"},
+		"no checksum":     {firstLine + "\n" + rule, "2 error: the table is cut off"},
+		"edited":          {strings.Replace(table(rule), "100", "200", 1), "3 error: the table was changed"},
+		"text after it":   {table(rule) + "\n", "3 error: the line with the checksum must be the last one"},
+		"version":         {string(sealed("tutti-table 2\n" + rule)), "1 error: want tutti-table 1"},
+		"algorithm":       {table(strings.Replace(rule, "binomial", "binomal", 1)), "2 error: libtutti 1 bcast binomal: not in the catalogue"},
+		"twice":           {table(rule + rule), "3 unreachable: the rule at line 2 serves all calls"},
+		"ranks":           {table("allgather ranks 3-3 ppn 1-1 bytes 0-9 recursive_doubling\n"), "2 unreachable: recursive_doubling needs a number of ranks that is a power of two"},
+		"power of two":    {table("allgather ranks 3-4 ppn 1-1 bytes 0-9 recursive_doubling\n"), ""},
+		"ranks of a node": {table(strings.Replace(rule, "ppn 1-1", "ppn 3-4", 1)), "2 unreachable: no communicator has more processes per node than ranks"},
+	} {
+		f, _ := (*library)(nil).ReadRules(releases()[0], "", []byte(tc.text))
+		got := ""
+		for _, x := range f.Findings {
+			got += fmt.Sprintf("%d %s: %s", x.Line, x.Kind, x.Text)
+		}
+		if !strings.HasPrefix(got, tc.want) || (tc.want == "") != (got == "") {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+	f, _ := (*library)(nil).ReadRules(releases()[0], "", []byte(table("allgather ranks 3-4 ppn 1-1 bytes 0-9 recursive_doubling\n")))
+	for nodes, want := range map[int]string{3: coll.Default.Name, 4: "recursive_doubling"} {
+		if got := f.Choose(coll.Point{Collective: coll.Allgather, Nodes: nodes, PPN: 1, MsgBytes: 8}); got.Algorithm.Name != want || got.Line != 2 {
+			t.Errorf("%d ranks: %+v, want %s", nodes, got, want)
+		}
+	}
+}
+
 func FuzzParse(f *testing.F) {
 	f.Add(sampleTable(f).Bytes())
 	f.Add(sealed(withActivations))

@@ -19,6 +19,8 @@ func Parse(text []byte) (Table, error) {
 	return t, err
 }
 
+var errChecksum = errors.New("cut off, or changed: its checksum is not right")
+
 // lineError is an error in one line of a table.
 type lineError struct {
 	line int
@@ -39,7 +41,7 @@ func parse(text []byte) (Table, tableLines, error) {
 	}
 	last := len(text) - len(lastLine(""))
 	if last < 0 || strings.ContainsRune(string(text), 0) || last > 0 && text[last-1] != '\n' || string(text[last:]) != lastLine(string(text[:last])) {
-		return Table{}, tableLines{}, fmt.Errorf("%w: cut off, or changed: its checksum is not right", ErrTable)
+		return Table{}, tableLines{}, fmt.Errorf("%w: %w", ErrTable, errChecksum)
 	}
 	lines := strings.SplitAfter(string(text[:last]), "\n")
 	if n := len(lines) - 1; n > maxLines {
