@@ -100,6 +100,11 @@ func (p *jsonParser) peek() byte {
 	if p.at >= len(p.text) {
 		p.fail("the file ends inside a value: it is cut off")
 	}
+	for _, begin := range []string{"//", "/*", "#"} {
+		if strings.HasPrefix(p.text[p.at:], begin) {
+			p.fail("a comment (%s): JSON has none, remove it", begin)
+		}
+	}
 	return p.text[p.at]
 }
 
