@@ -14,6 +14,11 @@ export function command(text) {
   return el('code', {}, ...text.split(' ').flatMap((word, i) => [i > 0 && ' ', el('span', { class: 'word', text: word })]));
 }
 
+// names returns the parts of a text in which lines may end behind the underscores of long names.
+export function names(text) {
+  return text.split(/(?<=_)/).flatMap((part, i) => [i > 0 && el('wbr'), part]);
+}
+
 function set(node, name, value) {
   if (value === null || value === undefined || value === false) return;
   if (name === 'class') node.className = value;

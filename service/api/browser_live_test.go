@@ -106,6 +106,7 @@ func TestAnswersFail(t *testing.T) {
 	f.add("c1", "first", service.Running, 1.3, 500)
 	home, ctx := browse(t, f)
 	visit(t, ctx, home+"/#/campaigns/c1", drawn)
+	pagetest.Until(t, ctx, `document.querySelectorAll(".cards td wbr").length > 0`) // long names end lines behind underscores
 }
 
 // TestPreflightRecords checks that the page shows the jobs that read the settings of the machine in the log, but not among the

@@ -2,7 +2,7 @@
 
 import { get, stream, url } from './api.js';
 import { convergenceCharts, convergenceNote, problemTable } from './convergence.js';
-import { el, panel, put, row, table, throttle } from './dom.js';
+import { names, el, panel, put, row, table, throttle } from './dom.js';
 import { age, bytes, callTime, clock, count, duration, hours, moment, percent, point, ratio } from './format.js';
 import { batchByGain, Journal, resultOf, visibleJobs } from './journal.js';
 import { selectionPanel } from './learned.js';
@@ -191,7 +191,7 @@ function nextPanel() {
       const all = batch ? batchByGain(batch) : [];
       const rows = all.slice(0, maxNext).map((a) => {
         const r = resultOf(problem, a);
-        return row(t, [[`${point(a)}`, el('br'), el('b', { text: a.algorithm })], reasonText(a.reason), a.reason ? duration(a.reason.seconds) : '–',
+        return row(t, [[`${point(a)}`, el('br'), el('b', {}, names(a.algorithm))], names(reasonText(a.reason)), a.reason ? duration(a.reason.seconds) : '–',
           !r ? 'waiting' : r.state === 'failed' ? 'failed' : callTime(r.seconds)], { class: r ? 'known' : '' });
       });
       if (all.length > maxNext) rows.push(el('tr', {}, el('td', { colspan: 4, text: `and ${all.length - maxNext} more` })));
