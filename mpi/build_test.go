@@ -197,8 +197,8 @@ func TestFitSafe(t *testing.T) {
 func TestWriteFileNamesTheFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "missing", "x.json")
 	err := mpi.WriteFile(path, nil)
-	if !errors.Is(err, os.ErrNotExist) || !cmp.Equal(err.Error()[:len("write "+path)], "write "+path) {
-		t.Errorf("error = %v, want one that names %s", err, path)
+	if want := "write " + path + ": no such file or directory"; !errors.Is(err, os.ErrNotExist) || err.Error() != want {
+		t.Errorf("error = %v, want %s", err, want)
 	}
 }
 

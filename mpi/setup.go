@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"unicode"
@@ -316,7 +317,11 @@ func moduleGuard(o coll.Order) string {
 // WriteFile replaces a file atomically and makes it readable for all users. A job that loads an incomplete
 // selection file would stop.
 func WriteFile(path string, content []byte) error {
-	if err := renameio.WriteFile(path, content, 0o644); err != nil {
+	err := renameio.WriteFile(path, content, 0o644)
+	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+		err = e.Err // without the name of the temporary file
+	}
+	if err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	return nil

@@ -411,7 +411,7 @@ func (p ProblemFacts) NotConverged() string {
 	switch others := len(p.Algorithms) - 1; {
 	case len(measured) != 1 || others == 0:
 	case p.Failed >= others:
-		return p.Stop + "; only " + measured[0].Name + " could be measured, all other algorithms failed"
+		return p.Stop + "; only " + measured[0].Name + " could be measured"
 	default:
 		return p.Stop + "; only " + measured[0].Name + " was measured"
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 )
 
 // Level describes all vertices of a tree that have the same kind and height.
@@ -108,9 +109,15 @@ func (l Level) String() string {
 	}
 	s := fmt.Sprintf("%s of %s", plural(l.Count, string(l.Kind)), sizes)
 	if l.Seconds > 0 {
-		s += fmt.Sprintf(", %.3g µs", l.Seconds*1e6)
+		s += ", " + micros(l.Seconds)
 	}
 	return s
+}
+
+// micros returns a time with three significant digits, as 2.18 µs or 12300 µs.
+func micros(seconds float64) string {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(seconds*1e6, 'g', 3, 64), 64)
+	return strconv.FormatFloat(rounded, 'f', -1, 64) + " µs"
 }
 
 func plural(n int, noun string) string {

@@ -30,7 +30,7 @@ func (c Conflict) String() string {
 	if c.Together {
 		believed = "together"
 	}
-	return fmt.Sprintf("%s and %s: believed to be %s at %.3g µs, tree %d says otherwise", c.A, c.B, believed, c.Seconds*1e6, c.OtherTree+1)
+	return fmt.Sprintf("%s and %s: believed to be %s at %s, tree %d says otherwise", c.A, c.B, believed, micros(c.Seconds), c.OtherTree+1)
 }
 
 // Merge combines measured trees of different jobs, which may have different nodes.

@@ -106,7 +106,7 @@ func TestLevels(t *testing.T) {
 		return topology.Vertex{Kind: topology.Cache, Name: name, Children: children}
 	}
 	tree.Root.Children[0].Children[0].Children[0].Children = []topology.Vertex{
-		{Kind: topology.Socket, Name: "socket0", Seconds: 8e-7, Confidence: 0.5, Children: []topology.Vertex{
+		{Kind: topology.Socket, Name: "socket0", Seconds: 0.0123456, Confidence: 0.5, Children: []topology.Vertex{
 			cache("L3-0", cache("L2-0", core("core0"), core("core1")), cache("L2-1", core("core2"), core("core3"))),
 		}},
 	}
@@ -119,7 +119,7 @@ func TestLevels(t *testing.T) {
 		"2 switches of 3 to 4 nodes, 2.5 µs",
 		"4 switches of 1 to 2 nodes, 2 µs",
 		"1 node of 4 places",
-		"1 socket of 4 places, 0.8 µs",
+		"1 socket of 4 places, 12300 µs",
 		"1 cache of 4 places",
 		"2 caches of 2 places",
 	}

@@ -22,12 +22,12 @@ var loading = coll.Algorithm{Name: "tuned"}
 // counts as usable on this host.
 const caseTimeout = time.Minute
 
-// loadedWithin is the time after which CheckLoads tests no further settings. A case takes about half a second.
-const loadedWithin = 5 * time.Second
+// mostLoaded is how many settings CheckLoads tests. Each takes a launch, half a second to a few seconds.
+const mostLoaded = 5
 
 // CheckLoads tests the settings that make a library load its selection files: it runs one case of a benchmark
-// program with the settings of each layout, the smallest first, until loadedWithin has passed. It returns an error
-// if a case fails. It does nothing for a campaign on recorded data.
+// program with the settings of each layout, the smallest first, of mostLoaded at most. It returns an error if a case
+// fails. It does nothing for a campaign on recorded data.
 //
 // If the campaign submits its jobs to a queue, two ranks on this host run the case instead. The case first
 // runs without the settings. If it fails even without them, CheckLoads returns nil.
@@ -58,11 +58,8 @@ func (c *Campaign) CheckLoads(ctx context.Context, lib config.Library, setup mpi
 			return ctx.Err() // even without the settings, MPI does not work on this host
 		}
 	}
-	began := time.Now()
-	for i, settings := range setup.Distinct(point.Layout()) {
-		if i > 0 && time.Since(began) > loadedWithin {
-			break
-		}
+	all := setup.Distinct(point.Layout())
+	for _, settings := range all[:min(len(all), mostLoaded)] {
 		if err := here.runOnce(ctx, lib, point, settings); err != nil {
 			return err
 		}
