@@ -255,7 +255,7 @@ func (o *verifyOptions) run(ctx context.Context, dir string) (err error) {
 	if err := confirmVerify(o.app, c, estimates, o.yes); err != nil {
 		return err
 	}
-	return verifyAndWrite(ctx, o.app, p, chosen, c)
+	return o.verifyAndWrite(ctx, p, chosen, c)
 }
 
 // verifier returns the verifier of a campaign's files, or of a file from elsewhere.
@@ -286,14 +286,36 @@ func (o *verifyOptions) provedBefore(dir string) (report.Facts, bool) {
 	return facts, true
 }
 
+// again returns the command that goes on with a verification of a campaign's folder, with the same rules and limits.
+func (o *verifyOptions) again(folder string) string {
+	words := []string{"tutti", "verify", folder}
+	add := func(flag, value string) { words = append(words, flag, shellWord(value)) }
+	for _, s := range o.set {
+		add("--set", s)
+	}
+	if o.library != "" {
+		add("--library", o.library)
+	}
+	if o.machineTime > 0 {
+		add("--machine-time", config.ShortDuration(o.machineTime))
+	}
+	if o.wallTime > 0 {
+		add("--wall-time", config.ShortDuration(o.wallTime))
+	}
+	for _, c := range o.compilers {
+		add("--mpicc", c)
+	}
+	return strings.Join(words, " ")
+}
+
 // verifyAndWrite verifies libraries, updates the files of the campaign and prints the outcome.
-func verifyAndWrite(ctx context.Context, a *app, p *verification.Verifier, chosen []config.Library, c *assembly.Campaign) error {
-	proved := true
+func (o *verifyOptions) verifyAndWrite(ctx context.Context, p *verification.Verifier, chosen []config.Library, c *assembly.Campaign) error {
+	a, proved := o.app, true
 	for _, lib := range chosen {
 		if c.Config.Runner.Live() {
 			a.printLine(lib.Name + ": preparing the comparison ...")
 		}
-		ok, err := verifyLibrary(ctx, a, p, lib, folderWord(c))
+		ok, err := verifyLibrary(ctx, a, p, lib, o.again(folderWord(c)))
 		if err != nil {
 			return err
 		}
@@ -314,17 +336,17 @@ func verifyAndWrite(ctx context.Context, a *app, p *verification.Verifier, chose
 
 // verifyLibrary verifies one library. It returns true if the selection was proved to be as good as the default.
 // Nothing is proved of a library that cannot be run.
-func verifyLibrary(ctx context.Context, a *app, p *verification.Verifier, lib config.Library, folder string) (proved bool, err error) {
+func verifyLibrary(ctx context.Context, a *app, p *verification.Verifier, lib config.Library, again string) (proved bool, err error) {
 	result, err := p.Verify(ctx, lib)
 	switch {
 	case errors.Is(err, verification.ErrRecordedOnly):
 		a.printLine(fmt.Sprintf("tutti: %s: cannot be run here, so nothing is verified: verify it on a machine with this library, or leave it out with --library", lib.Name))
 		return false, nil
 	case ctx.Err() != nil:
-		fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal. Resume with:\n  tutti verify %s\n", folder)
+		fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal. Resume with:\n  %s\n", again)
 		return false, errCancelled
 	case errors.Is(err, benchrunner.ErrUnavailable):
-		return false, fmt.Errorf("%w\nThe measurements are kept. Resume with: tutti verify %s", err, folder)
+		return false, fmt.Errorf("%w\nThe measurements are kept. Resume with: %s", err, again)
 	case err != nil:
 		return false, withOutputCode(err)
 	}

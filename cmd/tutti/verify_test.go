@@ -64,3 +64,15 @@ mpich: pass 1, second test, block 1 of at most 8: 1 point, about 70 s left
 		t.Errorf("got:\n%swant:\n%s", got, want)
 	}
 }
+
+// TestVerifyAgain checks that the command that goes on with a verification has its rules and limits.
+func TestVerifyAgain(t *testing.T) {
+	o := verifyOptions{set: []string{"points=20"}, library: "mpich", machineTime: 2 * time.Hour, compilers: []string{"mpich=/opt/my mpi/mpicc"}, restart: true, yes: true}
+	const want = "tutti verify out --set points=20 --library mpich --machine-time 2h --mpicc 'mpich=/opt/my mpi/mpicc'"
+	if got := o.again("out"); got != want {
+		t.Errorf("again: %s, want %s", got, want)
+	}
+	if got := (&verifyOptions{}).again("out"); got != "tutti verify out" {
+		t.Errorf("again: %s", got)
+	}
+}
