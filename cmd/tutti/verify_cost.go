@@ -100,8 +100,10 @@ func (p *verifyProgress) observe(e verify.Event) {
 	}
 	text := fmt.Sprintf("%s: pass %d, %s, block %d of at most %d: %s", e.Library, e.Pass, test, e.Block, e.MaxBlocks, plural(e.Points, "point"))
 	now := p.now()
-	if p.points > 0 {
+	if p.points > 0 && e.Block > 1 { // the end of a test's last block is not known
 		p.sizes, p.seconds = append(p.sizes, p.points), append(p.seconds, now.Sub(p.began).Seconds())
+	}
+	if len(p.sizes) > 0 {
 		text += fmt.Sprintf(", about %s left", report.FormatSeconds(math.Ceil(p.left(e))))
 	}
 	p.began, p.points = now, float64(e.Points)

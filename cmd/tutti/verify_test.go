@@ -46,7 +46,7 @@ func TestVerifyProgress(t *testing.T) {
 	}
 }
 
-// TestVerifyProgressLines checks the lines, and that the time before the first block does not count.
+// TestVerifyProgressLines checks the lines, and that the time before the first block of a test does not count.
 func TestVerifyProgressLines(t *testing.T) {
 	var out bytes.Buffer
 	now := time.Unix(0, 0)
@@ -54,7 +54,7 @@ func TestVerifyProgressLines(t *testing.T) {
 	p.observe(verify.Event{Library: "mpich", Pass: 1, Stage: verify.Screening, Block: 1, MinBlocks: 3, MaxBlocks: 5, Points: 10})
 	now = now.Add(20 * time.Second)
 	p.observe(verify.Event{Library: "mpich", Pass: 1, Stage: verify.Screening, Block: 2, MinBlocks: 3, MaxBlocks: 5, Points: 10})
-	now = now.Add(20 * time.Second)
+	now = now.Add(time.Hour) // fits models between two tests
 	p.observe(verify.Event{Library: "mpich", Pass: 1, Stage: verify.Confirmation, Block: 1, MinBlocks: 3, MaxBlocks: 8, Points: 1})
 	want := `mpich: pass 1, first test, block 1 of at most 5: 10 points
 mpich: pass 1, first test, block 2 of at most 5: 10 points, about 56 s left
