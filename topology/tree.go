@@ -116,7 +116,7 @@ func (v *Vertex) Height() int {
 // and every switch must have children. Kinds must be known, and times and confidences must be in their
 // ranges.
 func (t *Tree) Check() error {
-	seen := map[string]bool{}
+	seen := map[string]*Vertex{}
 	for v, parent := range t.All() {
 		if err := v.check(parent); err != nil {
 			return fmt.Errorf("%w: %s: %w", ErrTree, v, err)
@@ -128,10 +128,14 @@ func (t *Tree) Check() error {
 		if v.Kind == Node {
 			name = Fold(name)
 		}
-		if seen[name] {
-			return fmt.Errorf("%w: %s is there twice", ErrTree, v)
+		if first := seen[name]; first != nil {
+			as := ""
+			if first.Name != v.Name {
+				as = ", also as " + first.Name
+			}
+			return fmt.Errorf("%w: %s is there twice%s", ErrTree, v, as)
 		}
-		seen[name] = true
+		seen[name] = v
 	}
 	return nil
 }

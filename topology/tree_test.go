@@ -58,6 +58,7 @@ func TestCheck(t *testing.T) {
 		{name: "a node alone", root: node("n1", core("core0")), valid: true},
 		{name: "nothing but a root without a name", root: sw("", 0, nodes("n1")...), valid: true},
 		{name: "two nodes of one name", root: sw("s", 0, node("n1"), node("n1"))},
+		{name: "two nodes whose names differ in case", root: sw("s", 0, node("n1"), node("N1"))},
 		{name: "two switches of one name", root: sw("s", 0, sw("s", 0, node("n1")))},
 		{name: "cores of one name in two nodes", root: sw("s", 0, node("a", core("core0")), node("b", core("core0"))), valid: true},
 		{name: "no kind", root: topology.Vertex{Name: "x"}},
