@@ -26,8 +26,8 @@ const caseTimeout = time.Minute
 const mostLoaded = 5
 
 // CheckLoads tests the settings that make a library load its selection files: it runs one case of a benchmark
-// program with the settings of each layout, the smallest first, of mostLoaded at most. It returns an error if a case
-// fails. It does nothing for a campaign on recorded data.
+// program with each of the first mostLoaded settings. Those of the smallest layout come first. It returns an error if a
+// case fails. It does nothing for a campaign on recorded data.
 //
 // If the campaign submits its jobs to a queue, two ranks on this host run the case instead. The case first
 // runs without the settings. If it fails even without them, CheckLoads returns nil.

@@ -83,20 +83,21 @@ func readNCCL(_ string, text []byte, known *Run, _ Options, report *Report) ([]s
 			return nil, fmt.Errorf("line %d: the lines above name %s_perf and %s_perf, and the row can be of either: give each program a file of its own", i, run.program, run.other)
 		}
 		run.nameUsed, run.ranksUsed = true, true
-		s, reason := run.sample(strings.Fields(line), *known)
-		if reason != "" {
-			report.leave(reason)
-			continue
-		}
-		report.noteNCCL(run)
-		all = append(all, s)
+		all = run.add(all, strings.Fields(line), *known, report)
 	}
 	return oneKind(all, report), nil
 }
 
-func (r *Report) noteNCCL(run ncclRun) {
-	r.note("times of nccl-tests are means over the iterations, " + run.place() +
+// add appends the sample of a row. A row without one is counted as left out.
+func (r *ncclRun) add(all []ncclSample, row []string, known Run, report *Report) []ncclSample {
+	s, reason := r.sample(row, known)
+	if reason != "" {
+		report.leave(reason)
+		return all
+	}
+	report.note("times of nccl-tests are means over the iterations, " + r.place() +
 		"; a file has no algorithm, protocol or channels: give --algorithm 'ring(channels=8,proto=ll)', or library_default")
+	return append(all, s)
 }
 
 // oneKind returns the samples of one datatype and reduction for each collective: float and sum, the defaults of

@@ -71,13 +71,7 @@ func readNCCLFile(_ string, text []byte, known *Run, _ Options, report *Report) 
 	run := file.run()
 	var all []ncclSample
 	for _, result := range file.Results {
-		s, reason := run.sample(run.row(result), *known)
-		if reason != "" {
-			report.leave(reason)
-			continue
-		}
-		report.noteNCCL(run)
-		all = append(all, s)
+		all = run.add(all, run.row(result), *known, report)
 	}
 	return oneKind(all, report), nil
 }

@@ -127,8 +127,8 @@ func (p *verifyProgress) left(e verify.Event) float64 {
 	return blocks * p.block(points)
 }
 
-// launchPoints is the number of points whose measuring takes as long as the launches of a block. It counts as long as all
-// blocks had equally many points, which do not show it.
+// launchPoints is the number of points that take as long to measure as a block's launches take to start. It is used until
+// blocks with different numbers of points show how long the launches take.
 const launchPoints = 6
 
 // block returns the expected seconds of a block: a part for its launches and a part for each point.

@@ -31,7 +31,7 @@ var reasons = map[string]string{
 }
 
 // TestSkips checks that tests are skipped only for allowed reasons: a missing program (testutil.Need), go test
-// -short, a missing flag -long, or an entry in `reasons`.
+// -short, or an entry in `reasons`.
 func TestSkips(t *testing.T) {
 	var found []string
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -55,8 +55,7 @@ func TestSkips(t *testing.T) {
 	}
 }
 
-// skipping returns the functions of a file that skip a test for a reason other than -short or a missing
-// flag -long.
+// skipping returns the functions of a file that skip a test for a reason other than -short.
 func skipping(file *ast.File) []string {
 	var names []string
 	for _, decl := range file.Decls {
