@@ -98,7 +98,7 @@ tutti_uses() {
 	while IFS= read -r link; do
 		case $link in "$2" | "$2"/*) return ;; esac
 	done < <(readlink /proc/"$1"/{cwd,root,exe} /proc/"$1"/fd/* 2>/dev/null)
-	return 1
+	[[ -n ${tutti_pipe:-} && $(readlink /proc/"$1"/fd/[12] 2>/dev/null) = *pipe:* ]]
 }
 
 # tutti_in_job PID PARENT SESSION returns whether a process that is no descendant of this script belongs to the job: by
@@ -126,7 +126,7 @@ tutti_find_left() {
 		if [ -O "$process" ] && tutti_stat "$process/stat"; then
 			pid=${process#/proc/}
 			parent[$pid]=${tutti_fields[1]} name[$pid]=$tutti_name
-			case ${tutti_fields[0]} in Z | X) continue ;; esac
+			case ${tutti_fields[0]}:$tutti_name in [ZX]:* | *:slurmstepd) continue ;; esac
 			if ((tutti_fields[19] >= first)); then of[$pid]=${tutti_fields[2]} session[$pid]=${tutti_fields[3]}; fi
 		fi
 	done
@@ -169,9 +169,12 @@ tutti_find_earlier() {
 	done
 }
 
-# tutti_find_of FOLDER SECONDS puts the processes that the launch in FOLDER left on another node into tutti_left. They
-# began at most so many seconds ago.
+# tutti_find_of FOLDER SECONDS CODE puts the processes that the launch in FOLDER left on another node into tutti_left.
+# They began at most so many seconds ago. If the launch ended at its time limit, an orphan that writes to a pipe counts:
+# srun waits for the end of its output, and no descriptor here names that pipe.
 tutti_find_of() {
+	local tutti_pipe=
+	case $3 in 124 | 137) tutti_pipe=1 ;; esac
 	tutti_clock
 	tutti_find_left $(((${tutti_now%.*} - $2) * $(getconf CLK_TCK))) "$1" ''
 }
@@ -230,7 +233,7 @@ tutti_start() {
 	if read -r -t 10 group first <&6; then
 		mapfile -t left < <(
 			tutti_end_left tutti_find_left "$first" "$PWD/$folder" "$group"
-			tutti_end_elsewhere "$folder/hosts" tutti_find_of "$PWD/$folder" $((${tutti_now%.*} - ${began%.*} + 2))
+			tutti_end_elsewhere "$folder/hosts" tutti_find_of "$PWD/$folder" $((${tutti_now%.*} - ${began%.*} + 2)) "$code"
 		)
 	fi
 	exec 7>&- 8>&- 9>&-
