@@ -181,7 +181,8 @@ func TestComponent(t *testing.T) {
 	}
 }
 
-// TestScores checks the tokens of two collectives in one variable, what they select, and values that are no tokens.
+// TestScores checks the tokens of two collectives in one variable, the tokens of a layout that loses with those of a
+// layout of as many ranks, what they select, and values that are no tokens.
 func TestScores(t *testing.T) {
 	l := named(t, "ucc")
 	b := build{l, l.releases[0]}
@@ -190,7 +191,7 @@ func TestScores(t *testing.T) {
 	rows := []selection.Row{row(at, 64, names, 1, 2, 3), row(at, 65536, names, 3, 1, 2), row(at, 1<<20, names, 3, 2, 1)}
 	reduce := row(at, 64, names, 2, 1, 3)
 	reduce.Point.Collective = coll.Reduce
-	rows = append(rows, reduce)
+	rows = append(rows, reduce, row(coll.Layout{Nodes: 1, PPN: 4}, 64, names, 2, 1, 3), row(coll.Layout{Nodes: 4, PPN: 2}, 64, names, 2, 1, 3))
 	sel, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{MaxLoss: 0.02})
 	testutil.CheckGolden(t, x.Snippet, testutil.Must(x.Setup.Shell())(t))
 	golden := testutil.GoldenErrors(t)
