@@ -147,7 +147,7 @@ func TestBuy(t *testing.T) {
 	}{
 		{"only those that are worth it", []Market{{Pairs: []Pair{pair(1, 1, "a"), pair(1, 3, "b")}}}, 0.5, 10, []int{1}},
 		{"the best of all markets", []Market{{Pairs: []Pair{pair(1, 2, "a")}}, {Pairs: []Pair{pair(3, 2, "a")}}}, 0.1, 2, []int{0, 1}},
-		{"a launch too dear for one", []Market{{Pairs: []Pair{pair(1, 1, "a")}, Launch: 2}}, 0.5, 10, []int{0}},
+		{"a launch too expensive for one", []Market{{Pairs: []Pair{pair(1, 1, "a")}, Launch: 2}}, 0.5, 10, []int{0}},
 		{"is shared by two", []Market{{Pairs: []Pair{pair(1, 1, "a"), pair(1, 1, "a")}, Launch: 2}}, 0.5, 10, []int{2}},
 		{"no budget", []Market{{Pairs: []Pair{pair(1, 1, "a")}}}, 0.1, 0.5, []int{0}},
 	} {

@@ -31,7 +31,7 @@ func TestWatchObserve(t *testing.T) {
 			rounds: []round{{60, 1.01, 0, false}, {60, 1.01, 0, true}, {60, 1.01, 0, true}},
 		},
 		{
-			name: "a bad one starts anew", criteria: usual,
+			name: "a bad one starts again", criteria: usual,
 			rounds: []round{
 				{60, 1.01, 0, false}, {60, 1.04, 0, false},
 				{60, 1.01, 0, false}, {60, 1.01, 0.06, false},

@@ -19,7 +19,7 @@ type KindFacts struct {
 	Doc      string // how it runs benchmarks, for the description of runner.kind
 	Manager  string // title of the workload manager to which it submits jobs; empty if it submits none
 	Recorded bool   // replays recorded measurements, so it has no scheduler
-	Attached bool   // jobs run beside tutti and end with it
+	Attached bool   // jobs run next to tutti and end with it
 	OneNode  bool   // jobs have one node, this machine
 	Srun     bool   // srun starts programs by default
 }

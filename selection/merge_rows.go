@@ -67,7 +67,7 @@ func check(rows []Row) error {
 		p := r.Point
 		switch {
 		case p.Collective != rows[0].Point.Collective:
-			return fmt.Errorf("selection: %w: %v beside %v: want one collective", ErrRow, p, rows[0].Point)
+			return fmt.Errorf("selection: %w: %v and %v: want one collective", ErrRow, p, rows[0].Point)
 		case p.Nodes < 1 || p.PPN < 1 || p.MsgBytes < 0:
 			return fmt.Errorf("selection: %w: %v: want one node or more, one rank or more, no negative size", ErrRow, p)
 		case i > 0 && p == rows[i-1].Point:

@@ -85,7 +85,7 @@ var outcomes = map[ExitCode]outcome{
 	ExitCancelled:    interrupted,
 	ExitBusy:         locked,
 	ExitInterrupted:  hindered,
-	ExitOutput:       hindered, // the disk may have room later
+	ExitOutput:       hindered, // the disk may have free space later
 }
 
 // outcomeOf returns how a process ended, given its exit code, or the error because of which the code is unknown.

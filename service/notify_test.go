@@ -22,7 +22,7 @@ import (
 	"tutti/report"
 )
 
-// receiver is a web server that answers requests with the given codes, the last one for ever.
+// receiver is a web server that answers requests with the given codes, the last one again and again.
 type receiver struct {
 	codes []int
 

@@ -75,7 +75,7 @@ func (r Rules) alphaOf(pass int) float64 {
 	return r.Alpha * 6 / (math.Pi * math.Pi * float64(pass*pass))
 }
 
-// levelOf returns the level of the tests of a pass. It is at most that of the intervals that are shown beside them.
+// levelOf returns the level of the tests of a pass. It is at most that of the intervals that are shown next to them.
 func (r Rules) levelOf(pass int) float64 { return min(r.alphaOf(pass), 0.025) }
 
 // limit returns the logarithm of the largest ratio that does not count as slower.

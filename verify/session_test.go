@@ -355,7 +355,7 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
-// checkVerdict checks that no verdict contradicts the intervals beside it.
+// checkVerdict checks that no verdict contradicts the intervals next to it.
 func checkVerdict(t *testing.T, res verify.Result) {
 	t.Helper()
 	if res.Verdict() != verify.IsNotSlower {

@@ -11,10 +11,10 @@ env | grep -E '^(MPIR|MPICH|OMPI_MCA|I_MPI|MV2|MVP|(OMPI_)?UCC|HCOLL|SHARP_COLL|
 library=$(ldd "$(command -v "$program")" 2>/dev/null | sed -n 's,^[[:space:]]*lib\(mpi\|mpich\)[^ ]*\.so[^ ]* => \(/.*\) (0x[0-9a-f]*)$,\2,p' | head -n 1)
 if [ -n "$library" ]; then echo "library $library"; fi
 if [ $# -gt 0 ]; then
-	beside=${library%/*}/../bin/$1
-	if [ -n "$library" ] && [ -x "$beside" ]; then
+	near=${library%/*}/../bin/$1
+	if [ -n "$library" ] && [ -x "$near" ]; then
 		shift
-		set -- "$beside" "$@"
+		set -- "$near" "$@"
 	fi
 	"$@" 2>/dev/null | grep -E ':param:[a-z0-9_]+:(value|source):|:enumerator:value:|^mca:coll:[a-z0-9]+:version:' | sed 's/^/list /'
 fi

@@ -223,7 +223,7 @@ function drawPoints(u, points, ink) {
 }
 
 function shapePath(ctx, shape, x, y, r, dot) {
-  const big = Math.max(r, 3.5 * dot); // thin shapes need more room
+  const big = Math.max(r, 3.5 * dot); // thin shapes need more space
   if (shape === 'cross') {
     ctx.moveTo(x - big, y - big);
     ctx.lineTo(x + big, y + big);

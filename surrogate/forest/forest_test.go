@@ -107,7 +107,7 @@ func TestPredictErrors(t *testing.T) {
 func TestFitsDegenerateRows(t *testing.T) {
 	const (
 		zeros  = "poisson refuses a child whose targets are all 0"
-		ratios = "poisson sees ratios of targets, and these are equal but for rounding"
+		ratios = "poisson sees ratios of targets, and these are equal except for rounding"
 	)
 	negativeZero := math.Copysign(0, -1)
 	tests := []struct {

@@ -32,7 +32,7 @@ func TestUncertaintiesReportTies(t *testing.T) {
 	ties := 0
 	for _, d := range uncertainties {
 		if d.Choice.Name == "slow" || d.Rival.Name == "slow" {
-			t.Fatalf("%v: %s beside %s, want the twins", d.Point, d.Choice, d.Rival)
+			t.Fatalf("%v: %s next to %s, want the twins", d.Point, d.Choice, d.Rival)
 		}
 		if d.Gap < 0 || d.PMistake < 0 || d.PMistake > 0.5 {
 			t.Fatalf("%+v", d)
@@ -53,7 +53,7 @@ func TestUncertaintiesOfFeasibleAlgorithms(t *testing.T) {
 	uncertainties := testutil.Must(l.Uncertainties(dense(t), func(coll.Point) []coll.Algorithm { return can }))(t)
 	for _, d := range uncertainties {
 		if d.Choice != can[0] || d.Rival != can[1] || d.Tie || d.PMistake > 0.01 || math.Abs(d.Gap-math.Log10(2)) > 0.05 {
-			t.Fatalf("%+v, want mirror, sure, beside slow", d)
+			t.Fatalf("%+v, want mirror, sure, next to slow", d)
 		}
 	}
 	single, err := l.Uncertainties([]coll.Point{line(3)}, func(coll.Point) []coll.Algorithm { return can[1:] })

@@ -82,7 +82,7 @@ func failureIsTrial(t *testing.T, c Case) {
 		t.Errorf("bad candidate: %+v, want failed with phase and error", tr)
 	}
 	if tr := got[c.Good[0]]; tr.State != coll.TrialDone {
-		t.Errorf("good candidate beside a bad one: %+v, want done", tr)
+		t.Errorf("good candidate next to a bad one: %+v, want done", tr)
 	}
 }
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Prints what the OSU benchmarks print and measures nothing: the times follow from the
-# settings, the message size and the number of processes. The file ledger beside this
-# one tells what was measured by which start; with a file slow there, of seconds, each
-# size takes so long.
+# settings, the message size and the number of processes. The file ledger in the same folder
+# lists what each start measured. If the folder has a file slow, each size takes the seconds
+# in it.
 here=${0%/*}
 name=${0##*/osu_}
 processes=${FAKE_PROCESSES:-${SLURM_NTASKS:-1}}
