@@ -2,6 +2,7 @@ package openmpi
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
@@ -57,7 +58,17 @@ var _ mpi.RuleReader = library{}
 
 // ReadRules implements mpi.RuleReader.
 func (library) ReadRules(cat *mpi.Catalogue, _ string, text []byte) (*mpi.RuleFile, bool) {
-	f := &ruleFile{build: build{cat}, RuleFile: &mpi.RuleFile{Library: cat.Library, Version: cat.Version, ZeroUnset: true, Findings: []mpi.Finding{}, Collectives: []coll.Collective{}}}
+	f, ok := build{cat}.read(text)
+	if !ok {
+		return nil, false
+	}
+	f.conclude()
+	return f.RuleFile, true
+}
+
+// read reads the rules of a file in any of the formats. It returns false if the text is in none of them.
+func (b build) read(text []byte) (*ruleFile, bool) {
+	f := &ruleFile{build: b, RuleFile: &mpi.RuleFile{Library: b.cat.Library, Version: b.cat.Version, ZeroUnset: true, Findings: []mpi.Finding{}, Collectives: []coll.Collective{}}}
 	trimmed := bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
 	switch {
 	case bytes.HasPrefix(trimmed, []byte("{")):
@@ -72,8 +83,21 @@ func (library) ReadRules(cat *mpi.Catalogue, _ string, text []byte) (*mpi.RuleFi
 	default:
 		return nil, false
 	}
-	f.conclude()
-	return f.RuleFile, true
+	return f, true
+}
+
+var errSyntax = errors.New("not a rules file")
+
+// load reads a file that the release loads. The error matches errSyntax.
+func (b build) load(text []byte) (*ruleFile, error) {
+	f, ok := b.read(text)
+	if !ok {
+		return nil, fmt.Errorf("%w: %.40q", errSyntax, text)
+	}
+	for _, fault := range f.Of(mpi.FindingError) {
+		return nil, fmt.Errorf("%w: line %d: %s", errSyntax, fault.Line, fault.Text)
+	}
+	return f, nil
 }
 
 // looksLikeClassic reports whether a text outside comments has numbers alone, or begins with the words of version 2.
@@ -126,23 +150,39 @@ func (f *ruleFile) conclude() {
 
 // choose returns what the file selects for the benchmark's call at a point.
 func (f *ruleFile) choose(p coll.Point) mpi.RuleChoice {
-	size := compared(p)
+	level, size := "", compared(p)
 	if f.han {
-		size = p.Count() * p.Collective.ElementBytes()
+		level, size = global, p.Count()*p.Collective.ElementBytes()
 	}
+	r, ok := f.find(p.Collective, p.Layout(), level, size)
+	if !ok {
+		return mpi.RuleChoice{Algorithm: coll.Default, Rule: []string{"no rule applies: the library decides"}}
+	}
+	return mpi.RuleChoice{Algorithm: f.algorithm(r), Line: r.Line, Rule: r.path()}
+}
+
+// find returns the rule that serves a message on a communicator with the given layout. Rules of coll/tuned have the level
+// "". It returns false if no rule applies, so that the library decides.
+func (f *ruleFile) find(c coll.Collective, l coll.Layout, level string, size int64) (placedRule, bool) {
 	block := -1
 	for _, r := range f.rules {
-		if r.Collective != p.Collective || r.Unreachable != "" || r.Level != "" && r.Level != global ||
-			!r.Ranks.has(int64(p.Ranks())) || !r.Distribution.holds(p.Layout()) || block >= 0 && r.Block != block {
+		if r.Collective != c || r.Level != level || r.Unreachable != "" ||
+			!r.Ranks.has(int64(l.Ranks())) || !r.Distribution.holds(l) || block >= 0 && r.Block != block {
 			continue
 		}
 		block = r.Block // the first block that applies decides, even if none of its rules does
-		if !r.Sizes.has(size) {
-			continue
+		if r.Sizes.has(size) {
+			return r, true
 		}
-		return mpi.RuleChoice{Algorithm: f.algorithm(r), Line: r.Line, Rule: r.path()}
 	}
-	return mpi.RuleChoice{Algorithm: coll.Default, Rule: []string{"no rule applies: the library decides"}}
+	return placedRule{}, false
+}
+
+// choice returns the rule that find returns, with the size 0. It is the zero rule if the library decides.
+func (f *ruleFile) choice(c coll.Collective, l coll.Layout, level string, size int64) rule {
+	r, _ := f.find(c, l, level, size)
+	r.Size = 0
+	return r.rule
 }
 
 // path returns the conditions of a rule, outermost first.

@@ -224,43 +224,19 @@ func (f hanFile) Bytes() []byte {
 	return []byte(b.String())
 }
 
-func parseHan(text []byte) (f hanFile, err error) {
-	s := newScanner(string(text))
-	for range s.count() {
-		c := hanCollective{Collective: coll.Collective(s.word())}
-		for range s.count() {
-			c.Levels = append(c.Levels, hanLevel{s.word(), s.blocks(func(r *rule) { r.Algorithm = s.component() })})
-		}
-		f = append(f, c)
-	}
-	if err := s.end(); err != nil {
-		return nil, fmt.Errorf("coll/han: %w", err)
-	}
-	return f, nil
-}
-
-func (s *scanner) component() int {
-	w := s.word()
-	if s.lineContinues() {
-		w += " " + s.word()
-	}
-	i := slices.Index(hanWords, w)
-	if i < 0 {
-		s.fail("component %q: want one of %s", w, strings.Join(hanWords, ", "))
-	}
-	return max(i, 0)
-}
-
-// Find returns the number of the component that handles a message on a communicator of a level. It returns false if
-// there are no rules.
-func (f hanFile) Find(c coll.Collective, level string, ranks int, size int64) (int, bool) {
-	for _, x := range f {
-		for _, l := range x.Levels {
-			if x.Collective == c && l.Name == level {
-				r, ok := classicRules{{c, l.Blocks}}.Find(c, ranks, size)
-				return r.Algorithm, ok
+// hanFile returns the rules of a file of coll/han, without collectives that coll/han does not serve.
+func (f *ruleFile) hanFile() hanFile {
+	var out hanFile
+	for _, c := range coll.Collectives() {
+		own := hanCollective{Collective: c}
+		for _, level := range []string{global, between, within} {
+			if blocks := f.blocks(c, level); len(blocks) > 0 {
+				own.Levels = append(own.Levels, hanLevel{level, blocks})
 			}
 		}
+		if len(own.Levels) > 0 {
+			out = append(out, own)
+		}
 	}
-	return 0, false
+	return out
 }

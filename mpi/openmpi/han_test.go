@@ -35,11 +35,11 @@ func TestHan(t *testing.T) {
 		t.Error(d)
 	}
 	testutil.CheckGolden(t, "3x4.han", x.Loaded(coll.Layout{Nodes: 3, PPN: 4}, hanVariable))
-	own := testutil.Must(parse(x.Loaded(coll.Layout{Nodes: 3, PPN: 4}, fileVariable)))(t)
-	common := testutil.Must(parse(x.Loaded(coll.Layout{}, fileVariable)))(t)
+	own := testutil.Must(b.load(x.Loaded(coll.Layout{Nodes: 3, PPN: 4}, fileVariable)))(t)
+	common := testutil.Must(b.load(x.Loaded(coll.Layout{}, fileVariable)))(t)
 	for _, n := range []int{3, 4, 12} {
-		got, _ := own.Find(coll.Bcast, n, 64)
-		all, _ := common.Find(coll.Bcast, n, 64)
+		got := own.choice(coll.Bcast, coll.Layout{Nodes: 1, PPN: n}, "", 64)
+		all := common.choice(coll.Bcast, coll.Layout{Nodes: 1, PPN: n}, "", 64)
 		if (got.Algorithm != 0) != (n == 12) || all.Algorithm == 0 {
 			t.Errorf("%d ranks: %+v in the file of 3x4, %+v in the common file", n, got, all)
 		}
@@ -60,25 +60,29 @@ func TestHan(t *testing.T) {
 // TestHanSizes checks that the bounds of coll/han, in bytes of one rank, agree with those of coll/tuned, in
 // bytes of all ranks.
 func TestHanSizes(t *testing.T) {
+	b := build{release(t, "5.0.9")}
 	c := classicCollective{Collective: coll.Allgather, Blocks: []classicBlock{
 		{1, undecided()},
 		{6, []rule{{}, {Size: 100, Algorithm: 3}, {Size: 3000}, {Size: 60000, Algorithm: 4}}},
 		{49, undecided()},
 	}}
 	for _, exact := range []int{0, 6, 17, 48} {
-		han := hanFile{{c.Collective, []hanLevel{{global, hanBlocks(c, exact)}}}}
+		file := hanFile{{c.Collective, []hanLevel{{global, hanBlocks(c, exact)}}}}
+		han := testutil.Must(b.load(file.Bytes()))(t)
+		if d := cmp.Diff(file, han.hanFile()); d != "" {
+			t.Errorf("exact for %d: read back (-want +got):\n%s", exact, d)
+		}
 		for ranks := 1; ranks < 60; ranks++ {
 			for size := int64(0); size < 12000; size += 1 + size/50 {
 				tuned, _ := classicRules{c}.Find(c.Collective, ranks, size*int64(ranks))
-				component, _ := han.Find(c.Collective, global, ranks, size)
-				pass := component == componentTuned
+				pass := han.choice(c.Collective, coll.Layout{Nodes: 1, PPN: ranks}, global, size).Algorithm == componentTuned
 				if pass && tuned.Algorithm == 0 || ranks == exact && pass != (tuned.Algorithm != 0) {
 					t.Fatalf("exact for %d: %d ranks, %d B each: coll/han passes: %t, coll/tuned has %+v", exact, ranks, size, pass, tuned)
 				}
 			}
 		}
 	}
-	if _, err := parseHan([]byte("1\nbcast\n1 # level\nglobal_communicator\n1\n1\n1\n 5 tuned\n")); !errors.Is(err, errSyntax) {
+	if _, err := b.load([]byte("1\nbcast\n1 # level\nglobal_communicator\n1\n1\n1\n 5 tuned\n")); !errors.Is(err, errSyntax) {
 		t.Errorf("first size 5: %v", err)
 	}
 }

@@ -1,9 +1,7 @@
 package openmpi
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
 	"slices"
 
 	"tutti/coll"
@@ -119,34 +117,4 @@ func rulesToJSON(c coll.Collective, rules []rule, name func(coll.Collective, int
 		out = append(out, x)
 	}
 	return out
-}
-
-func parseJSON(text []byte) (jsonRules, error) {
-	var doc jsonFile
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&doc); err != nil {
-		return nil, fmt.Errorf("%w: %w", errSyntax, err)
-	}
-	if doc.Version != 3 || doc.Module != "tuned" {
-		return nil, fmt.Errorf("%w: want rule_file_version 3 and module tuned", errSyntax)
-	}
-	return doc.Collectives, nil
-}
-
-// Find returns the rule that Open MPI 6.0 uses on a communicator with the given layout. It returns false if
-// Open MPI selects by itself.
-func (r jsonRules) Find(c coll.Collective, l coll.Layout, size int64) (jsonRule, bool) {
-	for _, b := range r[c] {
-		if n := l.Ranks(); n < b.Low || b.High != nil && n > *b.High || !b.Distribution.holds(l) {
-			continue
-		}
-		for _, x := range b.Rules {
-			if size >= x.Low && (x.High == nil || size <= *x.High) {
-				return x, x.Algorithm != ignore && x.Algorithm != "0"
-			}
-		}
-		break
-	}
-	return jsonRule{}, false
 }

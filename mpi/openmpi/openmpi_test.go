@@ -128,11 +128,11 @@ func TestOneRowForAllSizes(t *testing.T) {
 				b := build{release(t, version)}
 				_, x := mpilibrarytest.FitAndExport(t, b, crossing(c, names[0], names[1], factor), mpi.MergeOptions{MaxLoss: 0.01})
 				text := x.Loaded(coll.Layout{}, fileVariable)
+				find := testutil.Must(b.reader(x, coll.Layout{}))(t)
 				crashes := slices.ContainsFunc(x.Setup.Remarks, func(s string) bool { return strings.Contains(s, "MPI_DATATYPE_NULL") })
 				if named := strings.Contains(string(text), string(c)); named != tuned || crashes != tuned {
 					t.Errorf("%s %s, default at %g: named in the file: %t, warning of a crash: %t, want %t", version, c, factor, named, crashes, tuned)
 				}
-				find := testutil.Must(b.tunedReader(text))(t)
 				p := coll.Point{Collective: c, Nodes: 1, PPN: 4}
 				first := find(p)
 				if (first.Algorithm != 0) != tuned {
@@ -202,9 +202,9 @@ func TestTwoRanks(t *testing.T) {
 		rows = append(rows, r)
 	}
 	_, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{})
-	back := testutil.Must(parse(x.Loaded(coll.Layout{}, fileVariable)))(t)
+	back := testutil.Must(b.load(x.Loaded(coll.Layout{}, fileVariable)))(t)
 	for n, want := range map[int]int{1: 0, 2: 5, 3: 0, 6: 0, 7: 6, 18: 6, 19: 0} {
-		if got, _ := back.Find(coll.Barrier, n, 0); got.Algorithm != want {
+		if got := back.choice(coll.Barrier, coll.Layout{Nodes: 1, PPN: n}, "", 0); got.Algorithm != want {
 			t.Errorf("%d ranks: algorithm %d, want %d", n, got.Algorithm, want)
 		}
 	}
@@ -223,11 +223,10 @@ func TestReplayFindsWrongRules(t *testing.T) {
 }
 
 func TestFind(t *testing.T) {
-	rules, err := parse([]byte(`1 7 # bcast
+	rules := testutil.Must(build{release(t, "4.1.4")}.load([]byte(`1 7 # bcast
 		2
 		4 2   0 1 0 0   1000 2 3 512
-		8 1   0 6 0 0`))
-	testutil.NoError(t, err)
+		8 1   0 6 0 0`)))(t)
 	tests := []struct {
 		ranks int
 		size  int64
@@ -236,49 +235,43 @@ func TestFind(t *testing.T) {
 		{2, 0, 1}, {4, 999, 1}, {4, 1000, 2}, {7, 1 << 40, 2}, {8, 1, 6}, {1000, 1, 6},
 	}
 	for _, tc := range tests {
-		if got, ok := rules.Find(coll.Bcast, tc.ranks, tc.size); !ok || got.Algorithm != tc.want {
-			t.Errorf("Find(%d, %d) = %v, %t, want %d", tc.ranks, tc.size, got, ok, tc.want)
+		if got := rules.choice(coll.Bcast, coll.Layout{Nodes: 1, PPN: tc.ranks}, "", tc.size); got.Algorithm != tc.want {
+			t.Errorf("choice(%d, %d) = %v, want %d", tc.ranks, tc.size, got, tc.want)
 		}
 	}
-	if _, ok := rules.Find(coll.Reduce, 4, 0); ok {
+	if _, ok := rules.find(coll.Reduce, coll.Layout{Nodes: 1, PPN: 4}, "", 0); ok {
 		t.Error("rule found for a collective that is not in the file")
 	}
 }
 
-func TestParseDocumentErrors(t *testing.T) {
+func TestLoadErrors(t *testing.T) {
 	golden := testutil.GoldenErrors(t)
 	tests := []struct{ name, text string }{
 		{"empty", ""},
 		{"cut off", "1\n7\n1\n4\n1\n0 1"},
 		{"negative", "1 7 1 4 1 0 -1 0 0"},
 		{"first size", "1 7 1 4 1 5 1 0 0"},
-		{"size order", "1 7 1 4 2 0 1 0 0 0 1 0 0"},
-		{"communicator order", "1 7 2 4 0 4 0"},
-		{"unknown collective", "1 5 0"},
-		{"count too small", "1 7 1 4 1 0 1 0 0 5"},
-		{"five numbers", "1 7 1 4 1 0 1 0 0 9"},
+		{"unknown collective", "1 22 0"},
 	}
 	for _, tc := range tests {
-		_, err := parse([]byte(tc.text))
+		_, err := build{release(t, "4.1.4")}.load([]byte(tc.text))
 		golden(tc.name, err, errSyntax)
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzClassic(f *testing.F) {
 	f.Add([]byte("1 7 2 4 1 0 1 0 0 8 1 0 6 0 32 # end"))
+	b := build{release(f, "4.1.4")}
 	f.Fuzz(func(t *testing.T, text []byte) {
-		rules, err := parse(text)
+		file, err := b.load(text)
 		if err != nil {
 			return
 		}
-		again, err := parse(rules.Bytes())
-		if err != nil {
-			t.Fatalf("written rules: %v", err)
-		}
+		rules := testutil.Must(file.classic())(t)
+		again := testutil.Must(testutil.Must(b.load(rules.Bytes()))(t).classic())(t)
 		if d := cmp.Diff(rules, again); d != "" {
 			t.Fatal(d)
 		}
-		rules.Find(coll.Bcast, 4, 100)
 	})
 }
 
@@ -349,7 +342,7 @@ func TestJSONSaysWhatTheRulesSay(t *testing.T) {
 	b := build{release(t, "6.0.x")}
 	for seed := range uint64(3) {
 		sel, x := mpilibrarytest.FitAndExport(t, b, mpilibrarytest.Rows(b.cat, seed, 0), mpi.MergeOptions{MaxLoss: 0.1})
-		back := testutil.Must(parseJSON(x.Loaded(coll.Layout{}, fileVariable)))(t)
+		back := testutil.Must(b.load(x.Loaded(coll.Layout{}, fileVariable)))(t)
 		rules := testutil.Must(b.bundle(sel))(t)
 		rules.rules = withoutHan(rules.rules)
 		for i, l := range rules.inCommonFile {
@@ -376,7 +369,7 @@ func TestJSONSaysWhatTheRulesSay(t *testing.T) {
 
 // sameRules compares JSON and classic rules at every bound of message sizes. It returns the number of
 // comparisons.
-func sameRules(t *testing.T, all bundle, back jsonRules, c coll.Collective, l coll.Layout) int {
+func sameRules(t *testing.T, all bundle, back *ruleFile, c coll.Collective, l coll.Layout) int {
 	t.Helper()
 	rules := all.rules
 	for _, s := range all.inCommonFile {
@@ -393,9 +386,9 @@ func sameRules(t *testing.T, all bundle, back jsonRules, c coll.Collective, l co
 			for _, r := range block.Rules {
 				for _, size := range around(r.Size) {
 					want, _ := rules.Find(c, l.Ranks(), size)
-					got, decided := back.Find(c, l, size)
-					if decided != (want.Algorithm != 0) || got.SegSize != want.SegSize || decided && got.Algorithm == "" {
-						t.Fatalf("%s %s %d B: %+v, %t, want %+v", c, l, size, got, decided, want)
+					want.Size = 0
+					if got := back.choice(c, l, "", size); got != want {
+						t.Fatalf("%s %s %d B: %+v, want %+v", c, l, size, got, want)
 					}
 					checked++
 				}
@@ -406,26 +399,21 @@ func sameRules(t *testing.T, all bundle, back jsonRules, c coll.Collective, l co
 }
 
 func TestJSONFirstMatch(t *testing.T) {
-	rules, err := parseJSON([]byte(`{"rule_file_version":3,"module":"tuned","collectives":{"bcast":[
+	rules := testutil.Must(build{release(t, "6.0.x")}.load([]byte(`{"rule_file_version":3,"module":"tuned","collectives":{"bcast":[
 		{"comm_size_min":8,"comm_size_max":8,"comm_rank_distribution":"one-per-node","rules":[{"alg":"ignore"}]},
 		{"comm_size_min":4,"comm_size_max":8,"comm_rank_distribution":"single-node","rules":[{"msg_size_min":10,"msg_size_max":20,"alg":"3"}]},
-		{"comm_size_min":8,"rules":[{"msg_size_max":99,"alg":"binomial"},{"alg":"chain","faninout":2}]}]}}`))
-	testutil.NoError(t, err)
+		{"comm_size_min":8,"rules":[{"msg_size_max":99,"alg":"binomial"},{"alg":"chain","faninout":2}]}]}}`)))(t)
 	tests := []struct {
 		nodes, ppn int
 		size       int64
-		want       string
+		want       int
 	}{
-		{8, 1, 5, ""}, {1, 8, 10, "3"}, {1, 8, 20, "3"}, {1, 8, 21, ""}, {1, 8, 9, ""}, {1, 4, 15, "3"}, {2, 2, 15, ""}, {1, 3, 15, ""},
-		{2, 4, 99, "binomial"}, {2, 4, 100, "chain"}, {9, 1, 100, "chain"}, {1, 9, math.MaxInt64, "chain"},
+		{8, 1, 5, 0}, {1, 8, 10, 3}, {1, 8, 20, 3}, {1, 8, 21, 0}, {1, 8, 9, 0}, {1, 4, 15, 3}, {2, 2, 15, 0}, {1, 3, 15, 0},
+		{2, 4, 99, 6}, {2, 4, 100, 2}, {9, 1, 100, 2}, {1, 9, math.MaxInt64, 2}, // binomial, chain
 	}
 	for _, tc := range tests {
-		got, ok := rules.Find(coll.Bcast, coll.Layout{Nodes: tc.nodes, PPN: tc.ppn}, tc.size)
-		if !ok {
-			got.Algorithm = ""
-		}
-		if got.Algorithm != tc.want {
-			t.Errorf("%dx%d %d B: %q, want %q", tc.nodes, tc.ppn, tc.size, got.Algorithm, tc.want)
+		if got := rules.choice(coll.Bcast, coll.Layout{Nodes: tc.nodes, PPN: tc.ppn}, "", tc.size); got.Algorithm != tc.want {
+			t.Errorf("%dx%d %d B: %d, want %d", tc.nodes, tc.ppn, tc.size, got.Algorithm, tc.want)
 		}
 	}
 }

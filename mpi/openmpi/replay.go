@@ -55,25 +55,33 @@ func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Ro
 type reader func(p coll.Point) rule
 
 func (b build) reader(x mpi.Export, l coll.Layout) (reader, error) {
-	tuned, err := b.tunedReader(x.Loaded(l, fileVariable))
-	text := x.Loaded(l, hanVariable)
-	if err != nil || text == nil {
-		return tuned, err
+	rules, err := b.load(x.Loaded(l, fileVariable))
+	if err != nil {
+		return nil, err
 	}
-	han, err := parseHan(text)
+	tuned := func(p coll.Point) rule { return rules.choice(p.Collective, p.Layout(), "", compared(p)) }
+	text := x.Loaded(l, hanVariable)
+	if text == nil {
+		return tuned, nil
+	}
+	han, err := b.load(text)
+	if err != nil {
+		return nil, fmt.Errorf("coll/han: %w", err)
+	}
 	return func(p coll.Point) rule {
 		r := tuned(p)
 		if !b.hanServes(p.Collective, p.Layout()) {
 			return r
 		}
-		serves := func(level string, ranks int) int {
-			component, _ := han.Find(p.Collective, level, ranks, p.Count()*p.Collective.ElementBytes())
-			return component
+		serves := func(level string, l coll.Layout) int {
+			return han.choice(p.Collective, l, level, p.Count()*p.Collective.ElementBytes()).Algorithm
 		}
-		switch component := serves(global, p.Ranks()); {
+		switch component := serves(global, p.Layout()); {
 		case component == simple:
 			return rule{
-				Algorithm: hanSimpleID, BasicInter: serves(between, p.Nodes) == componentBasic, BasicIntra: serves(within, p.PPN) == componentBasic,
+				Algorithm:  hanSimpleID,
+				BasicInter: serves(between, coll.Layout{Nodes: p.Nodes, PPN: 1}) == componentBasic,
+				BasicIntra: serves(within, coll.Layout{Nodes: 1, PPN: p.PPN}) == componentBasic,
 			}
 		case component != componentTuned:
 			return b.running(segment(x.Setup.For(l), p.Collective), p)
@@ -81,7 +89,7 @@ func (b build) reader(x mpi.Export, l coll.Layout) (reader, error) {
 			return rule{Algorithm: -1} // the choice of coll/tuned is not the library's default
 		}
 		return r
-	}, err
+	}, nil
 }
 
 // segment returns the rule that selects coll/han's segmenting algorithm (hanID), with the segment size in the
@@ -101,41 +109,6 @@ func (b build) running(r rule, p coll.Point) rule {
 	oneSegment := p.Count()*p.Collective.ElementBytes() <= min(r.SegSize, hanSegment)
 	if isHan(r.Algorithm) && !b.hanServes(p.Collective, p.Layout()) || r.Algorithm == hanID && oneSegment {
 		return rule{}
-	}
-	return r
-}
-
-func (b build) tunedReader(text []byte) (reader, error) {
-	if b.newer() {
-		back, err := parseJSON(text)
-		if err != nil {
-			return nil, err
-		}
-		return func(p coll.Point) rule { return b.numbered(back, p) }, nil
-	}
-	back, err := parse(text)
-	if err != nil {
-		return nil, err
-	}
-	return func(p coll.Point) rule {
-		r, _ := back.Find(p.Collective, p.Ranks(), compared(p))
-		r.Size = 0
-		return r
-	}, nil
-}
-
-// numbered returns the classic rule that selects the same as the JSON rule for a point. A classic rule contains
-// the number of the algorithm, which is -1 if the release does not have the algorithm.
-func (b build) numbered(rules jsonRules, p coll.Point) rule {
-	x, ok := rules.Find(p.Collective, p.Layout(), compared(p))
-	if !ok {
-		return rule{}
-	}
-	r := rule{Algorithm: -1, FanInOut: x.FanInOut, SegSize: x.SegSize}
-	for id := range 100 { // no collective has that many
-		if b.name(p.Collective, id) == x.Algorithm {
-			r.Algorithm = id
-		}
 	}
 	return r
 }

@@ -1,10 +1,8 @@
 package openmpi
 
 import (
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"tutti/coll"
@@ -62,117 +60,6 @@ func (r classicRules) Bytes() []byte {
 		}
 	}
 	return []byte(b.String())
-}
-
-var errSyntax = errors.New("not a rules file")
-
-func parse(text []byte) (classicRules, error) {
-	s := newScanner(string(text))
-	var rules classicRules
-	for range s.count() {
-		c := classicCollective{Collective: s.collective()}
-		c.Blocks = s.blocks(func(r *rule) {
-			r.Algorithm, r.FanInOut, r.SegSize = s.number(), s.number(), int64(s.number())
-		})
-		rules = append(rules, c)
-	}
-	return rules, s.end()
-}
-
-// scanner reads the words of a rules file of coll/tuned or coll/han. After an error, all numbers are 0.
-type scanner struct {
-	words []string // "" ends each line
-	err   error
-}
-
-func newScanner(text string) *scanner {
-	var s scanner
-	for line := range strings.Lines(text) {
-		line, _, _ = strings.Cut(line, "#")
-		s.words = append(append(s.words, strings.Fields(line)...), "")
-	}
-	return &s
-}
-
-func (s *scanner) fail(format string, args ...any) {
-	if s.err == nil {
-		s.err = fmt.Errorf("%w: "+format, append([]any{errSyntax}, args...)...)
-	}
-	s.words = nil
-}
-
-func (s *scanner) lineContinues() bool { return len(s.words) > 0 && s.words[0] != "" }
-
-func (s *scanner) word() string {
-	for len(s.words) > 0 {
-		w := s.words[0]
-		s.words = s.words[1:]
-		if w != "" {
-			return w
-		}
-	}
-	s.fail("the file ends")
-	return ""
-}
-
-func (s *scanner) number() int {
-	w := s.word()
-	n, err := strconv.Atoi(w)
-	if s.err == nil && (err != nil || n < 0) {
-		s.fail("%q: want a number of at least 0", w)
-		return 0
-	}
-	return n
-}
-
-// count reads a number that says how many items follow. It fails if fewer words than items remain.
-func (s *scanner) count() int {
-	n := s.number()
-	if n > len(s.words) {
-		s.fail("the file ends: want %d more", n)
-		return 0
-	}
-	return n
-}
-
-func (s *scanner) collective() coll.Collective {
-	id := s.number()
-	if id >= len(numbers) || numbers[id] == "" {
-		s.fail("collective %d: want 0 to 4, 6 to 9 or 11 to 15", id)
-		return ""
-	}
-	return numbers[id]
-}
-
-// blocks returns the blocks (rules for a range of ranks) of a collective. For each rule, it reads the size and
-// then calls `read` for the rest. Numbers of ranks and sizes must be in ascending order, and the first size
-// must be 0. Open MPI ignores the file otherwise.
-func (s *scanner) blocks(read func(*rule)) []classicBlock {
-	var out []classicBlock
-	for i := range s.count() {
-		b := classicBlock{Ranks: s.number()}
-		if i > 0 && b.Ranks <= out[i-1].Ranks {
-			s.fail("communicator size %d after %d: want ascending order", b.Ranks, out[i-1].Ranks)
-		}
-		for k := range s.count() {
-			r := rule{Size: int64(s.number())}
-			read(&r)
-			if k == 0 && r.Size != 0 || k > 0 && r.Size <= b.Rules[k-1].Size {
-				s.fail("message size %d: want 0 first, then ascending order", r.Size)
-			}
-			b.Rules = append(b.Rules, r)
-		}
-		out = append(out, b)
-	}
-	return out
-}
-
-// end returns the first error. Words after the last rule are an error, too.
-func (s *scanner) end() error {
-	if more := strings.Join(s.words, ""); more != "" {
-		s.fail("%q after the last rule: the counts do not fit", more)
-	}
-	return s.err
 }
 
 // Find returns the rule that Open MPI uses for a message on a communicator. Find takes the last block whose

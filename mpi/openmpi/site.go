@@ -3,6 +3,7 @@ package openmpi
 import (
 	_ "embed"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -106,11 +107,11 @@ func (b build) siteRules() (classicRules, error) {
 func (b build) siteHan(exported hanFile) hanFile {
 	_, on := b.cat.Site.Value(hanSwitch)
 	s, named := b.cat.Site.Value(hanVariable)
-	rules, err := parseHan(s.Content)
+	f, err := b.load(s.Content)
 	if !on || !named || err != nil {
 		return nil
 	}
-	return slices.DeleteFunc(rules, func(c hanCollective) bool {
+	return slices.DeleteFunc(f.hanFile(), func(c hanCollective) bool {
 		return slices.ContainsFunc(exported, func(o hanCollective) bool { return o.Collective == c.Collective })
 	})
 }
@@ -134,18 +135,11 @@ func isHanSetting(s mpi.SiteSetting) bool { return strings.HasPrefix(s.Name, mca
 
 // siteFile reads the site's rules. Like Open MPI, it takes a file that is not valid for a file without rules.
 func (b build) siteFile(s mpi.SiteSetting) (classicRules, error) {
-	if !b.newer() || len(s.Content) == 0 || !strings.HasPrefix(strings.TrimSpace(string(s.Content)), "{") {
-		rules, err := parse(s.Content)
-		if err != nil {
-			return nil, nil
-		}
-		return rules, nil
-	}
-	rules, err := parseJSON(s.Content)
+	f, err := b.load(s.Content)
 	if err != nil {
 		return nil, nil
 	}
-	return b.classic(rules)
+	return f.classic()
 }
 
 // pinned returns one rule for each collective whose algorithm a setting pins.
@@ -191,53 +185,62 @@ func (b build) number(c coll.Collective, text string) int {
 	return -1
 }
 
-// classic converts rules in JSON. It returns an error for rules that depend on how ranks are distributed over nodes,
-// which classic rules cannot express.
-func (b build) classic(rules jsonRules) (classicRules, error) {
+// classic converts the rules of a file of coll/tuned. It returns an error for rules that depend on how ranks are
+// distributed over nodes, which classic rules cannot express.
+func (f *ruleFile) classic() (classicRules, error) {
+	for _, r := range f.rules {
+		if r.Distribution != anyDistribution && r.Distribution != "" {
+			return nil, fmt.Errorf("rules of %s for comm_rank_distribution %s cannot be joined with tuned ones", r.Collective, r.Distribution)
+		}
+	}
 	var out classicRules
 	for _, c := range coll.Collectives() {
-		var starts []int
-		for _, block := range rules[c] {
-			if block.Distribution != anyDistribution && block.Distribution != "" {
-				return nil, fmt.Errorf("rules of %s for comm_rank_distribution %s cannot be joined with tuned ones", c, block.Distribution)
-			}
-			starts = append(starts, max(1, block.Low))
-			if block.High != nil {
-				starts = append(starts, *block.High+1)
-			}
-		}
-		if len(starts) > 0 {
-			out = append(out, classicCollective{c, b.classicBlocks(rules, c, append(starts, 1))})
+		if blocks := f.blocks(c, ""); len(blocks) > 0 {
+			out = append(out, classicCollective{c, blocks})
 		}
 	}
 	return out, nil
 }
 
-func (b build) classicBlocks(rules jsonRules, c coll.Collective, starts []int) []classicBlock {
-	var out []classicBlock
-	slices.Sort(starts)
-	for _, ranks := range slices.Compact(starts) {
-		sizes := []int64{0}
-		for _, block := range rules[c] {
-			for _, r := range block.Rules {
-				if sizes = append(sizes, r.Low); r.High != nil {
-					sizes = append(sizes, *r.High+1)
-				}
-			}
+// blocks returns the rules of a collective on a level as blocks of a classic file.
+func (f *ruleFile) blocks(c coll.Collective, level string) []classicBlock {
+	var ranks, sizes []span
+	for _, r := range f.rules {
+		if r.Collective == c && r.Level == level {
+			ranks, sizes = append(ranks, r.Ranks), append(sizes, r.Sizes)
 		}
-		slices.Sort(sizes)
-		block := classicBlock{Ranks: ranks}
-		for _, size := range slices.Compact(sizes) {
-			r := rule{Size: size}
-			if x, ok := rules.Find(c, coll.Layout{Nodes: 1, PPN: ranks}, size); ok {
-				r.Algorithm, r.FanInOut, r.SegSize = b.number(c, x.Algorithm), x.FanInOut, x.SegSize
-			}
+	}
+	if len(ranks) == 0 {
+		return nil
+	}
+	var out []classicBlock
+	for _, n := range bounds(ranks, 1, math.MaxInt32) {
+		block := classicBlock{Ranks: int(n)}
+		for _, size := range bounds(sizes, 0, math.MaxInt64) {
+			r := f.choice(c, coll.Layout{Nodes: 1, PPN: int(n)}, level, size)
+			r.Size = size
 			block.Rules = append(block.Rules, r)
 		}
 		block.Rules = slices.CompactFunc(block.Rules, sameChoice)
-		out = append(out, block)
+		if len(out) == 0 || !slices.Equal(out[len(out)-1].Rules, block.Rules) {
+			out = append(out, block)
+		}
 	}
 	return out
+}
+
+// bounds returns `low`, and the numbers up to `high` at which one of the spans begins or has ended, ascending.
+func bounds(spans []span, low, high int64) []int64 {
+	out := []int64{low}
+	for _, s := range spans {
+		for _, n := range []int64{s.Low, s.High + 1} { // negative beyond the largest number
+			if low < n && n <= high {
+				out = append(out, n)
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // overlay joins two sets of rules. Where the first one leaves the decision to the library, the second one counts.

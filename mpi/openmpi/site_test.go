@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"tutti/coll"
+	"tutti/internal/testutil"
 	"tutti/internal/testutil/mpilibrarytest"
 	"tutti/mpi"
 	"tutti/selection"
@@ -96,17 +97,14 @@ func TestSiteIsBase(t *testing.T) {
 	}
 	rows := []selection.Row{row(4, 64, "basic_linear", 0.5), row(4, 4096, "basic_linear", 2)}
 	_, x := mpilibrarytest.FitAndExport(t, b, rows, mpi.MergeOptions{})
-	rules, err := parse(x.Loaded(coll.Layout{}, fileVariable))
-	if err != nil {
-		t.Fatal(err)
-	}
+	rules := testutil.Must(b.load(x.Loaded(coll.Layout{}, fileVariable)))(t)
 	for _, want := range []struct {
 		collective coll.Collective
 		ranks      int
 		size       int64
 		algorithm  int
 	}{{coll.Allreduce, 4, 64, 2}, {coll.Bcast, 4, 64, 1}, {coll.Bcast, 4, 4096, 3}, {coll.Bcast, 16, 64, 6}, {coll.Bcast, 16, 4096, 3}} {
-		if r, _ := rules.Find(want.collective, want.ranks, want.size); r.Algorithm != want.algorithm {
+		if r := rules.choice(want.collective, coll.Layout{Nodes: 1, PPN: want.ranks}, "", want.size); r.Algorithm != want.algorithm {
 			t.Errorf("%s, %d ranks, %d bytes: algorithm %d, want %d", want.collective, want.ranks, want.size, r.Algorithm, want.algorithm)
 		}
 	}
