@@ -189,14 +189,3 @@ func Fastest(rows []selection.Row) (Selection, error) {
 		return coll.Default
 	}}, nil
 }
-
-// compareDefault orders the default before all other algorithms.
-func compareDefault(a, b coll.Algorithm) int {
-	switch {
-	case a.IsDefault() == b.IsDefault():
-		return 0
-	case a.IsDefault():
-		return -1
-	}
-	return 1
-}

@@ -39,14 +39,11 @@ const (
 // of failed candidates that will be tried again. Evaluate returns the forecast on which the evaluation is based; it is
 // nil if measurements are compared. It returns false if there is nothing to evaluate yet.
 func (r *Evaluator) Evaluate(e *Evaluation, failed int) (f *forecast, ok bool, err error) {
-	l := r.ledger
-	e.Trials, e.Points = l.Trials(), l.PointsMeasured()
-	e.MachineSeconds, e.NodeSeconds = l.CostSeconds(), l.NodeSeconds()
-	e.PointShare = float64(l.PointsMeasured()) / float64(len(l.Space().Points()))
-	e.CandidateShare = float64(l.CandidatesMeasured()) / float64(l.Space().Size())
+	e.setCost(r.ledger)
+	e.PointShare = float64(e.Points) / float64(len(r.points()))
 	e.Source = r.opt.Source
 	switch {
-	case r.opt.Source != Reference && l.FreeCount() == 0 && failed == 0:
+	case r.opt.Source != Reference && r.ledger.FreeCount() == 0 && failed == 0:
 		e.Source = measured
 		return r.predict(e)
 	case r.opt.Source == Predicted:
@@ -78,15 +75,12 @@ func (r *Evaluator) predict(e *Evaluation) (*forecast, bool, error) {
 		}
 	}
 	f, err := r.forecast(*e)
+	if err == nil {
+		err = e.setForecast(f)
+	}
 	if err != nil {
 		return nil, false, ignoreEmpty(err)
 	}
-	sum, err := f.mean()
-	if err != nil {
-		return nil, false, ignoreEmpty(err)
-	}
-	e.describe(sum)
-	e.SlowdownUpper, e.MistakesUpper = f.upper(slowdown), f.upper(mistakes)
 	e.PConverged, e.PAttainable = float64(f.criteriaMet)/float64(f.draws), float64(f.attainableMet)/float64(f.draws)
 	e.MistakesAttainable = stat.Mean(f.attainableMistakes, nil)
 	return f, true, nil
@@ -144,21 +138,17 @@ func (r *StopRule) EvaluateFiles(a Alternatives, rows []selection.Row) (Evaluati
 	if err != nil {
 		return e, false, err
 	}
-	p, l := a.models.Posterior(), r.ledger
+	p := a.models.Posterior()
 	c := a.predictable(p, points, s.Choose)
 	q := learner.DrawQuery{Scores: e.Scores, Rand: rand.New(rand.NewPCG(r.opt.Seed^drawStream, uint64(e.Round)))}
 	f, err := c.forecast(p, q, a.trusted, r.weigh(c.points), r.opt.Criteria)
+	if err == nil {
+		err = e.setForecast(f)
+	}
 	if err != nil {
 		return e, false, ignoreEmpty(err)
 	}
-	sum, err := f.mean()
-	if err != nil {
-		return e, false, ignoreEmpty(err)
-	}
-	e.describe(sum)
-	e.Trials, e.Points, e.MachineSeconds, e.NodeSeconds = l.Trials(), l.PointsMeasured(), l.CostSeconds(), l.NodeSeconds()
-	e.CandidateShare = float64(l.CandidatesMeasured()) / float64(l.Space().Size())
-	e.SlowdownUpper, e.MistakesUpper = f.upper(slowdown), f.upper(mistakes)
+	e.setCost(r.ledger)
 	return e, true, nil
 }
 
@@ -169,10 +159,7 @@ func (r *Evaluator) Refit(e Evaluation) (*forecast, error) {
 		return nil, nil
 	}
 	f, err := r.forecast(e)
-	if err != nil {
-		return nil, ignoreEmpty(err)
-	}
-	return f, nil
+	return f, ignoreEmpty(err)
 }
 
 // heldOut compares the model's predictions with measurements to which the model was not fitted. These are the

@@ -92,6 +92,22 @@ func (e Evaluation) Validate() error {
 	return nil
 }
 
+// setCost sets what the campaign has measured and cost so far.
+func (e *Evaluation) setCost(l *Ledger) {
+	e.Trials, e.Points, e.MachineSeconds, e.NodeSeconds = l.Trials(), l.PointsMeasured(), l.CostSeconds(), l.NodeSeconds()
+	e.CandidateShare = float64(l.CandidatesMeasured()) / float64(l.Space().Size())
+}
+
+// setForecast sets the figures to the averages and the upper limits of a forecast.
+func (e *Evaluation) setForecast(f *forecast) error {
+	sum, err := f.mean()
+	if err == nil {
+		e.describe(sum)
+		e.SlowdownUpper, e.MistakesUpper = f.upper(slowdown), f.upper(mistakes)
+	}
+	return err
+}
+
 // describe sets the evaluation's figures (points judged, slowdown, accuracy, mistakes) to those of a summary.
 func (e *Evaluation) describe(s metrics.Summary) {
 	e.EvaluatedPoints = s.Points

@@ -1,7 +1,6 @@
 package activelearn
 
 import (
-	"cmp"
 	"math"
 	"slices"
 
@@ -57,7 +56,7 @@ func (a Alternatives) hasDefault() bool {
 }
 
 func (a Alternatives) guard(row selection.Row) (selection.Row, GuardResult) {
-	left := selection.Row{Point: row.Point, Options: []selection.Option{{Algorithm: coll.Default, Seconds: 1}}}
+	left := onlyDefault(row.Point)
 	choice := fastest(row).Algorithm
 	byDefault, known := a.measurement(coll.Candidate{Point: row.Point, Algorithm: coll.Default})
 	switch {
@@ -136,7 +135,11 @@ func (a Alternatives) noiseOf() preprocess.Noise {
 
 // fastest returns the option with the shortest time. Of equal ones, the library's default comes first.
 func fastest(r selection.Row) selection.Option {
-	return slices.MinFunc(r.Options, func(a, b selection.Option) int {
-		return cmp.Or(cmp.Compare(a.Seconds, b.Seconds), compareDefault(a.Algorithm, b.Algorithm))
-	})
+	best := r.Options[0]
+	for _, o := range r.Options[1:] {
+		if o.Seconds < best.Seconds || o.Seconds == best.Seconds && o.Algorithm.IsDefault() {
+			best = o
+		}
+	}
+	return best
 }

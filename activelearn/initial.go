@@ -21,18 +21,7 @@ func (r *regret) initialDesign(s State) []coll.Candidate {
 	position := r.positions()
 	far := slices.DeleteFunc(slices.Clone(order), func(i int) bool { return position[i] <= maxInitialPosition })
 	order = append(slices.DeleteFunc(order, func(i int) bool { return position[i] > maxInitialPosition }), far...)
-	var out []coll.Candidate
-	points := 0
-	for _, i := range order {
-		if points >= r.opt.Initial && len(out) >= s.Want {
-			break
-		}
-		if here := s.Ledger.Free(i); len(here) > 0 {
-			out = append(out, here...)
-			points++
-		}
-	}
-	return out
+	return freeCandidates(s, r.opt.Initial, order)
 }
 
 // positions returns the position of each point in the ranges of the space: 0 for the smallest values and 1

@@ -165,9 +165,12 @@ func (l *Ledger) Free(i int) []coll.Candidate {
 }
 
 // IsFree reports whether a candidate is in the space and is free: not measured, pending or given up.
-func (l *Ledger) IsFree(c coll.Candidate) bool {
+func (l *Ledger) IsFree(c coll.Candidate) bool { return l.is(c, free) }
+
+// is reports whether a candidate is in the space and has one of the given statuses.
+func (l *Ledger) is(c coll.Candidate, some ...status) bool {
 	_, at, ok := l.find(c)
-	return ok && l.status[at] == free
+	return ok && slices.Contains(some, l.status[at])
 }
 
 // Missing returns the algorithms that are neither measured nor given up at a point.
@@ -280,10 +283,7 @@ func (l *Ledger) Pend(c coll.Candidate) error {
 }
 
 // IsPending reports whether a measurement of a candidate is in progress: the first one or a second one.
-func (l *Ledger) IsPending(c coll.Candidate) bool {
-	_, at, ok := l.find(c)
-	return ok && (l.status[at] == pending || l.status[at] == repeating)
-}
+func (l *Ledger) IsPending(c coll.Candidate) bool { return l.is(c, pending, repeating) }
 
 // Release ends a measurement in progress without a trial: the candidate is free, or measured, as it was before.
 func (l *Ledger) Release(c coll.Candidate) {
@@ -347,16 +347,10 @@ func (l *Ledger) Measured(c coll.Candidate) coll.Measurement {
 func (l *Ledger) Replicates() []preprocess.Replicate { return l.replicates }
 
 // IsDone reports whether a candidate has been measured and no further measurement of it is in progress.
-func (l *Ledger) IsDone(c coll.Candidate) bool {
-	_, at, ok := l.find(c)
-	return ok && l.status[at] == done
-}
+func (l *Ledger) IsDone(c coll.Candidate) bool { return l.is(c, done) }
 
 // IsMeasured reports whether a candidate has a measurement, even if a second one is in progress.
-func (l *Ledger) IsMeasured(c coll.Candidate) bool {
-	_, at, ok := l.find(c)
-	return ok && (l.status[at] == done || l.status[at] == repeating)
-}
+func (l *Ledger) IsMeasured(c coll.Candidate) bool { return l.is(c, done, repeating) }
 
 // Abandon marks a pending candidate as given up after failures of its own.
 func (l *Ledger) Abandon(c coll.Candidate) { l.move(c, abandoned) }

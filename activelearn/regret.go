@@ -174,7 +174,7 @@ func (r *regret) samplePoints(s State) pointSample {
 	switch {
 	case n <= samplePoints:
 		for i := range n {
-			counts[i] = r.opt.weight(r.points[i])
+			counts[i] = r.opt.Weight.of(r.points[i])
 		}
 	default:
 		for _, i := range r.draw(rng) {
@@ -195,24 +195,16 @@ func (r *regret) samplePoints(s State) pointSample {
 	return out
 }
 
-// weight returns the weight of a point, which is 1 if Options.Weight is nil.
-func (o Options) weight(p coll.Point) float64 {
-	if o.Weight == nil {
-		return 1
-	}
-	return o.Weight(p)
-}
-
 // draw divides the points of the space, in order, into samplePoints parts of equal weight. It draws one
 // point from each part. A point of large weight can be drawn several times.
 func (r *regret) draw(rng *rand.Rand) []int {
 	total := r.totalWeight()
 	var out []int
-	passed, i := r.opt.weight(r.points[0]), 0
+	passed, i := r.opt.Weight.of(r.points[0]), 0
 	for k := range samplePoints {
 		at := total * (float64(k) + rng.Float64()) / samplePoints
 		for ; passed <= at && i < len(r.points)-1; i++ {
-			passed += r.opt.weight(r.points[i+1])
+			passed += r.opt.Weight.of(r.points[i+1])
 		}
 		out = append(out, i)
 	}
@@ -223,7 +215,7 @@ func (r *regret) draw(rng *rand.Rand) []int {
 func (r *regret) totalWeight() float64 {
 	sum := 0.0
 	for _, p := range r.points {
-		sum += r.opt.weight(p)
+		sum += r.opt.Weight.of(p)
 	}
 	return sum
 }

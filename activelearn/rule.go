@@ -18,9 +18,9 @@ type RuleOptions struct {
 	Limits        Limits
 	Source        Source
 	Metrics       metrics.Options
-	Folds         int                      // of the cross-validation
-	Reference     []coll.Measurement       // complete, noise-free measurements; nil if there are none
-	Weight        func(coll.Point) float64 // of a point; nil: all alike
+	Folds         int                // of the cross-validation
+	Reference     []coll.Measurement // complete, noise-free measurements; nil if there are none
+	Weight        Weight
 	// Merge turns rows into a selection that the library's files can express. If Merge is nil, Fastest is used.
 	Merge func([]selection.Row) (Selection, error)
 	// SharedLaunch returns equal values for candidates that one launch can measure. If it is nil, each
@@ -154,16 +154,12 @@ func (r *StopRule) shareLeftToLibrary() float64 {
 	if len(left) == 0 {
 		return 0
 	}
-	weight := r.opt.Weight
-	if weight == nil {
-		weight = func(coll.Point) float64 { return 1 }
-	}
 	sum, total := 0.0, 0.0
 	for _, p := range left {
-		sum += weight(p)
+		sum += r.opt.Weight.of(p)
 	}
 	for _, p := range r.ledger.Space().Points() {
-		total += weight(p)
+		total += r.opt.Weight.of(p)
 	}
 	if total == 0 {
 		return float64(len(left)) / float64(len(r.ledger.Space().Points()))

@@ -63,10 +63,9 @@ type Options struct {
 	// Allowed holds the slowdown and the proportion of mistakes that the stopping criteria allow. The strategy
 	// "regret" computes losses in these units.
 	Allowed metrics.Allowed
-	// Weight returns the weight of a point, 0 or more; nil means equal weights. Only the strategy "regret"
-	// uses it. The selection at a point of weight 0 does not matter. A measurement at such a point can still
-	// be informative about other points.
-	Weight func(coll.Point) float64
+	// Weight is used by the strategy "regret" alone. The selection at a point of weight 0 does not matter. A
+	// measurement at such a point can still be informative about other points.
+	Weight Weight
 	// Earlier holds the measurements of earlier campaigns, one slice for each campaign. At first the
 	// strategy "regret" measures a few of these candidates again. It ignores algorithms that are not in the
 	// space.
@@ -152,15 +151,20 @@ func (o Options) rng(round int) *rand.Rand {
 // DrawPoints draws points at random and returns all candidates at these points that are neither measured nor
 // pending. It draws at least the given number of points, and more until it has State.Want candidates.
 func DrawPoints(s State, points int, rng *rand.Rand) []coll.Candidate {
+	return freeCandidates(s, points, rng.Perm(len(s.Ledger.Space().Points())))
+}
+
+// freeCandidates returns the free candidates at the first points of `order` that have any: at `points` points or more, until
+// there are State.Want candidates.
+func freeCandidates(s State, points int, order []int) []coll.Candidate {
 	var out []coll.Candidate
-	drawn := 0
-	for _, i := range rng.Perm(len(s.Ledger.Space().Points())) {
-		if drawn >= points && len(out) >= s.Want {
+	for _, i := range order {
+		if points <= 0 && len(out) >= s.Want {
 			break
 		}
 		if here := s.Ledger.Free(i); len(here) > 0 {
 			out = append(out, here...)
-			drawn++
+			points--
 		}
 	}
 	return out
