@@ -45,7 +45,7 @@ func (r *Evaluator) between(last Evaluation, check func(coll.Candidate) error) (
 		}
 		low := r.points()[i-1]
 		choice, other := choose(low), choose(high)
-		if choice == other || r.opt.Weight.of(low) == 0 {
+		if choice == other || r.opt.Weight.Of(low) == 0 {
 			continue
 		}
 		at := low

@@ -80,18 +80,8 @@ func (r *Evaluator) weigh(points []coll.Point) metrics.Options {
 	return Weigh(r.opt.Metrics, r.opt.Weight, points)
 }
 
-// Weight returns the weight of a point, 0 or more. If it is nil, all points have the weight 1.
-type Weight func(coll.Point) float64
-
-func (w Weight) of(p coll.Point) float64 {
-	if w == nil {
-		return 1
-	}
-	return w(p)
-}
-
 // Weigh returns a copy of `opt` with the weights of the given points.
-func Weigh(opt metrics.Options, weight Weight, points []coll.Point) metrics.Options {
+func Weigh(opt metrics.Options, weight coll.Weight, points []coll.Point) metrics.Options {
 	if weight == nil {
 		return opt
 	}

@@ -26,7 +26,7 @@ type Pair struct {
 
 // PairOptions say how Market values and prices pairs.
 type PairOptions struct {
-	Weight       Weight
+	Weight       coll.Weight
 	SharedLaunch func(coll.Candidate) any // see RuleOptions
 	Launching    map[coll.Candidate]bool  // measured candidates whose machine time includes a launch
 	Earlier      [][]coll.Measurement     // of earlier campaigns, for prices
@@ -54,7 +54,7 @@ func (a Alternatives) Market(rows []selection.Row, opt PairOptions) (Market, err
 	price := a.pricesFor(rows, opt)
 	m.Launch = price.launch
 	for i, c := range open {
-		p := Pair{Candidates: c.missing, Gain: opt.Weight.of(c.point) * expectedGain(c.gap, variances[i], c.least), Faster: c.gap > c.least}
+		p := Pair{Candidates: c.missing, Gain: opt.Weight.Of(c.point) * expectedGain(c.gap, variances[i], c.least), Faster: c.gap > c.least}
 		if p.Gain <= 0 {
 			continue
 		}
@@ -272,12 +272,12 @@ func bundles(market int, m Market, rate float64) (out []bundle) {
 
 // Gain returns the predicted gain of a selection over the library's default: the sum over the points of the natural
 // logarithm of its speed-up, times the weight. Points at which the default has no prediction do not count.
-func Gain(rows []selection.Row, choose Choice, weight Weight) (sum float64) {
+func Gain(rows []selection.Row, choose Choice, weight coll.Weight) (sum float64) {
 	for _, row := range rows {
 		loss, known := row.Loss(choose(row.Point))
 		byDefault, comparable := row.Loss(coll.Default)
 		if known && comparable {
-			sum += weight.of(row.Point) * math.Log((1+byDefault)/(1+loss))
+			sum += weight.Of(row.Point) * math.Log((1+byDefault)/(1+loss))
 		}
 	}
 	return sum

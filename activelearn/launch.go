@@ -66,7 +66,7 @@ func (r *regret) launchSample(s State, selector *batchSelector, batch []coll.Can
 	over := pointSample{selected: asSet(batch)}
 	for i, p := range s.Ledger.Space().Points() {
 		if layouts[p.Layout()] && len(over.points) < maxLaunchPoints {
-			over.points, over.weights = append(over.points, i), append(over.weights, r.launchScale()*r.opt.Weight.of(p))
+			over.points, over.weights = append(over.points, i), append(over.weights, r.launchScale()*r.opt.Weight.Of(p))
 		}
 	}
 	return over

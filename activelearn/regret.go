@@ -174,7 +174,7 @@ func (r *regret) samplePoints(s State) pointSample {
 	switch {
 	case n <= samplePoints:
 		for i := range n {
-			counts[i] = r.opt.Weight.of(r.points[i])
+			counts[i] = r.opt.Weight.Of(r.points[i])
 		}
 	default:
 		for _, i := range r.draw(rng) {
@@ -200,11 +200,11 @@ func (r *regret) samplePoints(s State) pointSample {
 func (r *regret) draw(rng *rand.Rand) []int {
 	total := r.totalWeight()
 	var out []int
-	passed, i := r.opt.Weight.of(r.points[0]), 0
+	passed, i := r.opt.Weight.Of(r.points[0]), 0
 	for k := range samplePoints {
 		at := total * (float64(k) + rng.Float64()) / samplePoints
 		for ; passed <= at && i < len(r.points)-1; i++ {
-			passed += r.opt.Weight.of(r.points[i+1])
+			passed += r.opt.Weight.Of(r.points[i+1])
 		}
 		out = append(out, i)
 	}
@@ -215,7 +215,7 @@ func (r *regret) draw(rng *rand.Rand) []int {
 func (r *regret) totalWeight() float64 {
 	sum := 0.0
 	for _, p := range r.points {
-		sum += r.opt.Weight.of(p)
+		sum += r.opt.Weight.Of(p)
 	}
 	return sum
 }

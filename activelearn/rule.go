@@ -20,7 +20,7 @@ type RuleOptions struct {
 	Metrics       metrics.Options
 	Folds         int                // of the cross-validation
 	Reference     []coll.Measurement // complete, noise-free measurements; nil if there are none
-	Weight        Weight
+	Weight        coll.Weight
 	// Merge turns rows into a selection that the library's files can express. If Merge is nil, Fastest is used.
 	Merge func([]selection.Row) (Selection, error)
 	// SharedLaunch returns equal values for candidates that one launch can measure. If it is nil, each
@@ -156,10 +156,10 @@ func (r *StopRule) shareLeftToLibrary() float64 {
 	}
 	sum, total := 0.0, 0.0
 	for _, p := range left {
-		sum += r.opt.Weight.of(p)
+		sum += r.opt.Weight.Of(p)
 	}
 	for _, p := range r.ledger.Space().Points() {
-		total += r.opt.Weight.of(p)
+		total += r.opt.Weight.Of(p)
 	}
 	if total == 0 {
 		return float64(len(left)) / float64(len(r.ledger.Space().Points()))

@@ -65,7 +65,7 @@ type Options struct {
 	Allowed metrics.Allowed
 	// Weight is used by the strategy "regret" alone. The selection at a point of weight 0 does not matter. A
 	// measurement at such a point can still be informative about other points.
-	Weight Weight
+	Weight coll.Weight
 	// Earlier holds the measurements of earlier campaigns, one slice for each campaign. At first the
 	// strategy "regret" measures a few of these candidates again. It ignores algorithms that are not in the
 	// space.

@@ -3,6 +3,7 @@ package benchrunner
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -67,11 +68,7 @@ func (o Output) PlacementError(l coll.Layout) string {
 		}
 		return text
 	}
-	hosts := make([]string, 0, len(perHost))
-	for host := range perHost {
-		hosts = append(hosts, host)
-	}
-	slices.SortFunc(hosts, func(a, b string) int { // hosts with a wrong number of ranks first
+	hosts := slices.SortedFunc(maps.Keys(perHost), func(a, b string) int { // hosts with a wrong number of ranks first
 		return cmp.Or(cmp.Compare(right(perHost[a], l), right(perHost[b], l)), cmp.Compare(a, b))
 	})
 	switch worst := perHost[hosts[0]]; {

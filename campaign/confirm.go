@@ -81,7 +81,7 @@ func (m *market) confirm(ctx context.Context) (again []int, err error) {
 		return nil, err
 	}
 	for i, t := range m.all {
-		if past := t.run.past; past != nil && past.Reopened {
+		if t.run.past.Reopened {
 			return nil, nil
 		}
 		if t.run.mustLearn() {
@@ -296,7 +296,7 @@ func (r *run) confirm(ctx context.Context, pairs []activelearn.Pair) error {
 
 // logPairs writes the batch of a round, and before the first one that confirmation begins, unless the log says so.
 func (r *run) logPairs(round int, batch []coll.Candidate, reasons []activelearn.Reason) error {
-	if logged := r.past != nil && r.past.Confirmation == round; !r.confirming && !logged {
+	if !r.confirming && r.past.Confirmation != round {
 		if err := r.append(journal.Record{Kind: journal.KindConfirm, Round: round}); err != nil {
 			return err
 		}
@@ -313,7 +313,7 @@ func (r *run) evaluateConfirmed() error {
 	if past, known := r.past.Round(round); known {
 		logged = activelearn.Logged{Evaluation: past.Evaluation, Later: r.past.Files != nil}
 	}
-	if err := r.evaluateLogged(round, logged); err != nil {
+	if err := r.evaluate(round, logged); err != nil {
 		return fmt.Errorf("%s: %w", r.problem.Problem, err)
 	}
 	return nil
@@ -328,11 +328,9 @@ func (r *run) mustLearn() bool {
 // reopen prepares the problem for another confirmation. If `learns` is true, its learning has not stopped.
 func (r *run) reopen(learns bool) {
 	r.confirming = false
-	if r.past != nil {
-		past := *r.past
-		past.Reopen(learns)
-		r.past = &past
-	}
+	past := *r.past
+	past.Reopen(learns)
+	r.past = &past
 	if learns {
 		r.result.Stop = ""
 	}
@@ -349,7 +347,7 @@ func (r *run) learnAgain(ctx context.Context) error {
 // evaluateFiles predicts how good the selection of the files is, and writes it to the log. Without a posterior, or if
 // the campaign has no evaluation, there is no prediction.
 func (r *run) evaluateFiles() error {
-	if r.past != nil && r.past.Files != nil {
+	if r.past.Files != nil {
 		r.result.Files = r.past.Files
 		return nil
 	}

@@ -143,7 +143,7 @@ func (r *run) competitive(a activelearn.Alternatives) (map[coll.Algorithm][]coll
 	}
 	weight, out := r.problem.weight(), map[coll.Algorithm][]coll.Point{}
 	for _, row := range rows {
-		if weight != nil && weight(row.Point) == 0 {
+		if weight.Of(row.Point) == 0 {
 			continue
 		}
 		fastest, best := math.Inf(1), map[string]int{}

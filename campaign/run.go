@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,7 +23,7 @@ var ErrLog = errors.New("the log does not fit the campaign")
 type run struct {
 	spec     Spec
 	problem  Problem
-	past     *journal.ProblemState // state of the problem in the log; nil for a new campaign
+	past     *journal.ProblemState // state of the problem in the log; empty for a new campaign
 	log      Log                   // may be nil
 	observe  func(Event)           // may be nil
 	strategy activelearn.Strategy
@@ -80,7 +81,7 @@ func Learn(ctx context.Context, spec Spec, p Problem, past *journal.ProblemState
 	if err != nil {
 		return nil, err
 	}
-	r.past, r.log, r.observe = past, log, observe
+	r.past, r.log, r.observe = cmp.Or(past, r.past), log, observe
 	return &Tuning{r}, r.learn(ctx)
 }
 
@@ -163,7 +164,7 @@ func newRun(spec Spec, p Problem) (*run, error) {
 	models := activelearn.NewModels(ledger, p.Earlier, spec.Learner)
 	began := time.Now()
 	return &run{
-		spec: spec, problem: p, strategy: strategy, models: models,
+		spec: spec, problem: p, strategy: strategy, models: models, past: &journal.ProblemState{},
 		rule:   activelearn.NewStopRule(opt, ledger, models),
 		trials: newTrials(spec.Attempts),
 		result: Result{Ledger: ledger},
@@ -210,7 +211,7 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 		if r.result.Ledger.CandidatesMeasured() == 0 {
 			continue
 		}
-		if err := r.evaluate(round); err != nil {
+		if err := r.evaluate(round, r.logged(round)); err != nil {
 			return "", err
 		}
 		if err := r.grow(round); err != nil {
@@ -220,12 +221,7 @@ func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 }
 
 // stopped returns the stop reason in the log. The result "" means that measuring has not stopped.
-func (r *run) stopped() activelearn.StopReason {
-	if r.past == nil {
-		return ""
-	}
-	return activelearn.StopReason(r.past.Stop)
-}
+func (r *run) stopped() activelearn.StopReason { return activelearn.StopReason(r.past.Stop) }
 
 // ask returns the batch of a round: retries, outliers to be measured again, second measurements (replicates), and
 // new candidates from an audit or the strategy. If the log has a batch for the round, ask returns that batch.
@@ -400,12 +396,9 @@ func (r *run) progress() activelearn.Progress {
 	return p
 }
 
-// evaluate ends a round: it evaluates the selection and plans the next round, as the stopping rule does. It takes
-// from the log what the log has.
-func (r *run) evaluate(round int) error { return r.evaluateLogged(round, r.logged(round)) }
-
-// evaluateLogged evaluates a round of which the log has the given parts.
-func (r *run) evaluateLogged(round int, logged activelearn.Logged) error {
+// evaluate ends a round, of which the log has the given parts: it evaluates the selection and plans the next round, as the
+// stopping rule does.
+func (r *run) evaluate(round int, logged activelearn.Logged) error {
 	eval, ok, err := r.rule.Round(round, len(r.trials.retry), logged)
 	if err != nil {
 		return err

@@ -127,7 +127,7 @@ func (p Problem) Weigh(opt metrics.Options, points []coll.Point) metrics.Options
 // weight returns a function that returns the weight of a point. It returns nil if all weights are equal. A
 // message size between two neighboring sizes of the space has the weight of the smaller one. Other points
 // outside the space have weight 0.
-func (p Problem) weight() func(coll.Point) float64 {
+func (p Problem) weight() coll.Weight {
 	if p.Weights == nil {
 		return nil
 	}

@@ -182,12 +182,8 @@ func studiedCriteria(scaling preprocess.Scaling) []string {
 	})
 }
 
-// studyOf returns the hyperparameter study that the log has for a problem, or an empty study if there is
-// none.
+// studyOf returns the hyperparameter study that the log has for a problem.
 func studyOf(past *journal.ProblemState) (hpo.Study, error) {
-	if past == nil {
-		return hpo.Study{}, nil
-	}
 	for i, t := range past.Study.Trials {
 		if err := t.Check(i); err != nil {
 			return hpo.Study{}, fmt.Errorf("%w: hyperparameter trial: %w", ErrLog, err)

@@ -1,6 +1,7 @@
 package campaign
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -195,12 +196,9 @@ func Restore(spec Spec, p Problem, past *journal.ProblemState) (Result, error) {
 	if err := p.validate(spec); err != nil {
 		return Result{}, err
 	}
-	res := Result{Ledger: activelearn.NewLedger(p.Space)}
-	if past == nil {
-		return res, nil
-	}
+	past = cmp.Or(past, &journal.ProblemState{})
+	res := Result{Ledger: activelearn.NewLedger(p.Space), Stop: activelearn.StopReason(past.Stop), Files: past.Files}
 	trials := newTrials(spec.Attempts)
-	res.Stop, res.Files = activelearn.StopReason(past.Stop), past.Files
 	for number := 1; ; number++ {
 		round, ok := past.Round(number)
 		if !ok {

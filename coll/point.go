@@ -89,3 +89,14 @@ func AlgorithmsOf(candidates []Candidate) []Algorithm {
 	slices.SortFunc(out, CompareAlgorithms)
 	return slices.Compact(out)
 }
+
+// Weight returns the weight of a point, 0 or more. If it is nil, all points have the weight 1.
+type Weight func(Point) float64
+
+// Of returns the weight of a point.
+func (w Weight) Of(p Point) float64 {
+	if w == nil {
+		return 1
+	}
+	return w(p)
+}

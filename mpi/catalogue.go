@@ -78,6 +78,14 @@ type Rules struct {
 // them.
 func (c *Catalogue) Entries(collective coll.Collective) []Entry { return c.entries[collective] }
 
+// Find returns the first entry of a collective for which the function `is` returns true. It returns false if there is none.
+func (c *Catalogue) Find(collective coll.Collective, is func(Entry) bool) (Entry, bool) {
+	if i := slices.IndexFunc(c.entries[collective], is); i >= 0 {
+		return c.entries[collective][i], true
+	}
+	return Entry{}, false
+}
+
 // Only returns a copy of the catalogue with the entries for which the function `keep` returns true.
 func (c *Catalogue) Only(keep func(coll.Collective, Entry) bool) *Catalogue {
 	out := *c
@@ -110,10 +118,9 @@ func (c *Catalogue) Listing(listed map[coll.Collective][]Entry) *Catalogue {
 	out.entries = map[coll.Collective][]Entry{}
 	for collective, entries := range listed {
 		for _, e := range entries {
-			if i := slices.IndexFunc(c.entries[collective], func(k Entry) bool { return k.Name == e.Name }); i >= 0 {
-				id := e.ID
-				e = c.entries[collective][i]
-				e.ID = id
+			if known, ok := c.Find(collective, func(k Entry) bool { return k.Name == e.Name }); ok {
+				known.ID = e.ID
+				e = known
 			}
 			out.entries[collective] = append(out.entries[collective], e)
 		}
@@ -124,17 +131,15 @@ func (c *Catalogue) Listing(listed map[coll.Collective][]Entry) *Catalogue {
 // Lookup returns the entry of an algorithm. The error matches ErrUnknown if the release
 // does not have the algorithm, or if the library does not take its parameters.
 func (c *Catalogue) Lookup(collective coll.Collective, alg coll.Algorithm) (Entry, error) {
-	entries := c.entries[collective]
-	i := slices.IndexFunc(entries, func(e Entry) bool { return e.Name == alg.Name })
-	if i < 0 {
-		names := make([]string, len(entries))
-		for k, e := range entries {
-			names[k] = e.Name
+	e, ok := c.Find(collective, func(e Entry) bool { return e.Name == alg.Name })
+	if !ok {
+		var names []string
+		for _, e := range c.entries[collective] {
+			names = append(names, e.Name)
 		}
 		return Entry{}, fmt.Errorf("%s %s %s %s: %w: want one of %s",
 			c.Library, c.Version, collective, alg, ErrUnknown, strings.Join(names, ", "))
 	}
-	e := entries[i]
 	for _, p := range alg.Params() {
 		if !slices.Contains(e.Params, p.Name) {
 			return Entry{}, fmt.Errorf("%s %s %s %s: parameter %s: %w: want %s",

@@ -177,7 +177,7 @@ const deferFactor = 1000
 // number of random draws in the job. If there is nothing to explore, the selected algorithm gets all the
 // weight, so that it is timed.
 func exploreWeights(weights []float64, selected int, draws float64) []float64 {
-	out := append([]float64(nil), weights...)
+	out := slices.Clone(weights)
 	for {
 		sum, n, least := 0.0, 0, -1
 		for i, w := range out {
@@ -257,7 +257,7 @@ func NewJoint(process *gp.GP, classes []Class, task func(a coll.Algorithm, i int
 // O(entries²) operations.
 func (j *Joint) Observe(i int, log, noise float64) {
 	total := j.Variance(i) + noise
-	row := append([]float64(nil), j.cov[i]...)
+	row := slices.Clone(j.cov[i])
 	surprise := log - j.mean[i]
 	for k, v := range row {
 		gain := v / total

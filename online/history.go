@@ -1,6 +1,7 @@
 package online
 
 import (
+	"maps"
 	"math"
 	"math/bits"
 	"slices"
@@ -118,12 +119,7 @@ func (h *history) measurements(c coll.Collective) []coll.Measurement {
 func (h *history) earlierOf(c coll.Collective) [][]coll.Measurement {
 	var out [][]coll.Measurement
 	for _, source := range h.earlier {
-		var of []coll.Measurement
-		for _, m := range source {
-			if m.Collective == c {
-				of = append(of, m)
-			}
-		}
+		of := slices.DeleteFunc(slices.Clone(source), func(m coll.Measurement) bool { return m.Collective != c })
 		if len(of) > 0 {
 			out = append(out, of)
 		}
@@ -192,14 +188,9 @@ func classesOf(samples []jobSample, earlier [][]coll.Measurement, more []coll.Po
 	for _, p := range more {
 		add(p)
 	}
-	var keys []coll.Point
-	for key := range calls {
-		keys = append(keys, key)
-	}
-	slices.SortFunc(keys, coll.ComparePoints)
 	var classes []Class
 	var samplesOf [][]jobSample
-	for _, key := range keys {
+	for _, key := range slices.SortedFunc(maps.Keys(calls), coll.ComparePoints) {
 		sizes := otherSizes[key]
 		if len(calls[key]) > 0 {
 			sizes = nil

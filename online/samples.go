@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -174,13 +175,7 @@ func (t *sampledCalls) thin() {
 			of.stride *= 2
 		}
 	}
-	kept := t.calls[:0]
-	for _, c := range t.calls {
-		if c.number%c.of.stride == 0 {
-			kept = append(kept, c)
-		}
-	}
-	t.calls = kept
+	t.calls = slices.DeleteFunc(t.calls, func(c keptCall) bool { return c.number%c.of.stride != 0 })
 }
 
 func (t *sampledCalls) distribute(jobs []Job) {

@@ -58,13 +58,8 @@ func RevertToDefault(rows []Row, rejected Rejected, choose func([]Row) (func(col
 }
 
 func onlyDefault(r Row) Row {
-	kept := Row{Point: r.Point}
-	for _, o := range r.Options {
-		if o.Algorithm.IsDefault() {
-			kept.Options = append(kept.Options, o)
-		}
-	}
-	return kept
+	r.Options = slices.DeleteFunc(slices.Clone(r.Options), func(o Option) bool { return !o.Algorithm.IsDefault() })
+	return r
 }
 
 // nearest returns the index of the nearest row that is not reverted yet, or -1 if there is none. Rows of

@@ -62,6 +62,8 @@ type TestPoint struct {
 	Weight float64        `json:"weight,omitzero"` // share of the weight of all grid points; of Risky and Random
 }
 
+func compareTestPoints(a, b TestPoint) int { return coll.ComparePoints(a.Point, b.Point) }
+
 // PointKind says why a point is tested.
 type PointKind string
 

@@ -3,6 +3,7 @@ package verify
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -185,7 +186,7 @@ func (x *plan) next(st state, open []TestPoint, known sample) {
 			}
 		}
 	}
-	for _, s := range slices.Concat(sortedPoints(tested), open) {
+	for _, s := range slices.Concat(slices.SortedFunc(maps.Values(tested), compareTestPoints), open) {
 		i := slices.IndexFunc(x.problems, func(p Problem) bool { return p.Collective == s.Collective })
 		if i < 0 {
 			continue
@@ -221,15 +222,6 @@ func compact(points []TestPoint) []TestPoint {
 		known[s.Point] = true
 		return before
 	})
-}
-
-func sortedPoints(points map[coll.Point]TestPoint) []TestPoint {
-	out := make([]TestPoint, 0, len(points))
-	for _, s := range points {
-		out = append(out, s)
-	}
-	slices.SortFunc(out, func(a, b TestPoint) int { return coll.ComparePoints(a.Point, b.Point) })
-	return out
 }
 
 // sample is a random sample of points: its size, and how many of its points are slower than the default or not decided.

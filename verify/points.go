@@ -85,12 +85,7 @@ func (x *chooser) add(p coll.Point, why PointKind) {
 }
 
 func (x *chooser) addControls() {
-	var left []coll.Point
-	for _, p := range x.Grid {
-		if x.Choose(p).IsDefault() {
-			left = append(left, p)
-		}
-	}
+	left := slices.DeleteFunc(slices.Clone(x.Grid), func(p coll.Point) bool { return !x.Choose(p).IsDefault() })
 	for _, p := range x.shuffled(left)[:min(x.rules.Controls, len(left))] {
 		x.add(p, Control)
 	}

@@ -277,10 +277,7 @@ func (r *Result) addPoints(st state, own []Entry) map[coll.Point]series {
 			latest[s.Point], measured[s.Point] = p, of
 		}
 	}
-	for _, p := range latest {
-		r.Points = append(r.Points, p)
-	}
-	slices.SortFunc(r.Points, func(a, b PointResult) int { return coll.ComparePoints(a.Point, b.Point) })
+	r.Points = slices.SortedFunc(maps.Values(latest), func(a, b PointResult) int { return compareTestPoints(a.TestPoint, b.TestPoint) })
 	return measured
 }
 

@@ -241,7 +241,7 @@ func (s *Session) nextPass(state state, problems []Problem) (pass Pass, begun bo
 		x.next(state, open, s.known())
 	}
 	pass.Points = x.points
-	slices.SortFunc(pass.Points, func(a, b TestPoint) int { return coll.ComparePoints(a.Point, b.Point) })
+	slices.SortFunc(pass.Points, compareTestPoints)
 	return pass, false, nil
 }
 
@@ -252,10 +252,8 @@ func (s *Session) open(state state) ([]TestPoint, error) {
 	}
 	r, _, err := restorePoints(s.opt.Library, s.entries)
 	var open []TestPoint
-	for _, p := range r.Points {
-		if !p.NotSlower && !p.Reverted {
-			open = append(open, p.TestPoint)
-		}
+	for _, p := range r.Open() {
+		open = append(open, p.TestPoint)
 	}
 	return open, err
 }
@@ -352,8 +350,8 @@ func (st state) openPass() (Pass, bool) {
 
 // lastEnd returns the number of the last pass after which a verification ended, 0 for none.
 func (st state) lastEnd() int {
-	for i := len(st.outcomes) - 1; i >= 0; i-- {
-		if st.outcomes[i].End {
+	for i, outcome := range slices.Backward(st.outcomes) {
+		if outcome.End {
 			return i + 1
 		}
 	}

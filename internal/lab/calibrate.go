@@ -18,7 +18,6 @@ import (
 	"tutti/coll"
 	"tutti/metrics"
 	"tutti/report"
-	"tutti/surrogate/learner"
 )
 
 // Calibration compares the predictions of one replay with the truth.
@@ -200,12 +199,36 @@ func (c *calibrationRun) recordExhaustion(res campaign.Result) {
 
 // quality compares choices with the recorded times at all points of the data set, and returns the metrics.
 func (s Set) quality(choose activelearn.Choice) (metrics.Summary, error) {
-	of := learner.Slowdowns(s.Truth, choose)
-	var slowdowns []float64
+	of := slowdowns(s.Truth, choose)
+	var all []float64
 	for _, p := range s.Space.Points() {
-		slowdowns = append(slowdowns, of[p])
+		all = append(all, of[p])
 	}
-	return metrics.Summarize(slowdowns, metrics.Options{})
+	return metrics.Summarize(all, metrics.Options{})
+}
+
+// slowdowns compares choices with the measurements in `truth`. For each measured point it returns the time
+// of the chosen algorithm, divided by the shortest time. If the chosen algorithm was not measured, the time
+// of the slowest one counts.
+func slowdowns(truth []coll.Measurement, choose func(coll.Point) coll.Algorithm) map[coll.Point]float64 {
+	best, out := map[coll.Point]float64{}, map[coll.Point]float64{}
+	chosen := map[coll.Point]float64{}
+	for _, m := range truth {
+		if t, known := best[m.Point]; !known || m.Seconds < t {
+			best[m.Point] = m.Seconds
+		}
+		out[m.Point] = max(out[m.Point], m.Seconds)
+		if choose(m.Point) == m.Algorithm {
+			chosen[m.Point] = m.Seconds
+		}
+	}
+	for p := range out {
+		if took, known := chosen[p]; known {
+			out[p] = took
+		}
+		out[p] /= best[p]
+	}
+	return out
 }
 
 type calibrationGroup struct {

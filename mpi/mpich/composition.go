@@ -24,27 +24,14 @@ func composes(e mpi.Entry) bool { return strings.HasPrefix(e.Function, "MPIDI_")
 // handsOn returns the composition (plan of the ch4 device) that runs a single algorithm on the whole
 // communicator. It returns false if the catalogue of the release has no such composition.
 func handsOn(cat *mpi.Catalogue, c coll.Collective) (mpi.Entry, bool) {
-	for _, e := range cat.Entries(c) {
-		if composes(e) && len(e.Requires) == 0 {
-			return e, true
-		}
-	}
-	return mpi.Entry{}, false
+	return cat.Find(c, func(e mpi.Entry) bool { return composes(e) && len(e.Requires) == 0 })
 }
 
 // partOf returns the algorithm that a composition (plan of the ch4 device) runs in one of its parts,
 // interPart or nodePart. It returns false if the library selects the algorithm of this part.
 func partOf(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm, part string) (mpi.Entry, bool) {
-	name, ok := alg.Param(part)
-	if !ok {
-		return mpi.Entry{}, false
-	}
-	entries := cat.Entries(c)
-	i := slices.IndexFunc(entries, func(e mpi.Entry) bool { return e.Name == name && canBePart(e) })
-	if i < 0 {
-		return mpi.Entry{}, false
-	}
-	return entries[i], true
+	name, _ := alg.Param(part)
+	return cat.Find(c, func(e mpi.Entry) bool { return e.Name == name && canBePart(e) })
 }
 
 // canBePart reports whether an algorithm can run in one part of a composition (plan of the ch4 device). The

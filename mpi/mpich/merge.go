@@ -133,12 +133,7 @@ func (b build) own(p coll.Point) string {
 // entry returns the catalogue's entry for the algorithm that a function of MPICH implements. Leaves of selection
 // trees name such functions.
 func (b build) entry(c coll.Collective, function string) (mpi.Entry, bool) {
-	entries := b.cat.Entries(c)
-	i := slices.IndexFunc(entries, func(e mpi.Entry) bool { return e.Function == function })
-	if i < 0 {
-		return mpi.Entry{}, false
-	}
-	return entries[i], true
+	return b.cat.Find(c, func(e mpi.Entry) bool { return e.Function == function })
 }
 
 // need returns which algorithm must run between the nodes if an option is to run as it was measured. The

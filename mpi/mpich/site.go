@@ -121,11 +121,11 @@ func (lib libraryTree) pinned(cat *mpi.Catalogue, c coll.Collective) (libraryTre
 	case known && deviceOff(cat.Site, c):
 		lib.Device, err = x.pin(lib.Device, flat)
 	case variable && ok:
-		i := slices.IndexFunc(cat.Entries(c), func(e mpi.Entry) bool { return composes(e) && strconv.Itoa(e.ID) == s.Value })
-		if i < 0 {
+		e, ok := cat.Find(c, func(e mpi.Entry) bool { return composes(e) && strconv.Itoa(e.ID) == s.Value })
+		if !ok {
 			return lib, fmt.Errorf("%v: MPICH %s has no such composition of %s: remove the setting", s, cat.Version, c)
 		}
-		lib.Device, err = x.pin(lib.Device, cat.Entries(c)[i])
+		lib.Device, err = x.pin(lib.Device, e)
 	}
 	return lib, err
 }

@@ -209,10 +209,8 @@ func (b build) settings(tuned []coll.Collective, file, hanFile string) []mpi.Set
 }
 
 func (b build) name(c coll.Collective, id int) string {
-	for _, e := range b.cat.Entries(c) {
-		if e.ID == id {
-			return e.Name
-		}
+	if e, ok := b.cat.Find(c, func(e mpi.Entry) bool { return e.ID == id }); ok {
+		return e.Name
 	}
 	return strconv.Itoa(id)
 }

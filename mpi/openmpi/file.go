@@ -230,10 +230,5 @@ func (f *ruleFile) algorithm(r placedRule) coll.Algorithm {
 }
 
 func (f *ruleFile) entryOf(r placedRule) (mpi.Entry, bool) {
-	for _, e := range f.cat.Entries(r.Collective) {
-		if !isHan(e.ID) && e.ID == r.Algorithm {
-			return e, true
-		}
-	}
-	return mpi.Entry{}, false
+	return f.cat.Find(r.Collective, func(e mpi.Entry) bool { return !isHan(e.ID) && e.ID == r.Algorithm })
 }

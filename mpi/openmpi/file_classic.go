@@ -3,6 +3,7 @@ package openmpi
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -301,19 +302,10 @@ func (f *ruleFile) placeRanks(first int, ranks []int64) {
 			at.Unreachable = fmt.Sprintf("the communicator size %d at line %d is out of order: want ascending sizes", ranks[r.Block], r.BlockLine)
 		}
 	}
-	if len(ranks) > 0 && ranks[0] > 2 && !f.newer() && len(f.rules) > first && f.decides(first, 0) {
+	decides := func(r placedRule) bool { return r.Block == 0 && r.Algorithm != 0 }
+	if len(ranks) > 0 && ranks[0] > 2 && !f.newer() && slices.ContainsFunc(f.rules[first:], decides) {
 		f.Add(f.rules[first].BlockLine, mpi.FindingNote, fmt.Sprintf("communicators of fewer than %d ranks take these rules, too: begin with a communicator size 1 whose only rule is 0 0 0 0", ranks[0]))
 	}
-}
-
-// decides reports whether a block has a rule with an algorithm.
-func (f *ruleFile) decides(first, block int) bool {
-	for _, r := range f.rules[first:] {
-		if r.Block == block && r.Algorithm != 0 {
-			return true
-		}
-	}
-	return false
 }
 
 // reachedSpans returns, for entries that begin at the given values, the values that reach each entry. A search goes on

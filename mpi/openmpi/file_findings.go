@@ -70,12 +70,7 @@ func (f *ruleFile) numbersOf(c coll.Collective) string {
 
 // judgeSizes adds findings about the message sizes of a collective's rules.
 func (f *ruleFile) judgeSizes(c coll.Collective) {
-	var reached []placedRule
-	for _, r := range f.rules {
-		if r.Collective == c && r.Unreachable == "" {
-			reached = append(reached, r)
-		}
-	}
+	reached := slices.DeleteFunc(slices.Clone(f.rules), func(r placedRule) bool { return r.Collective != c || r.Unreachable != "" })
 	if !slices.ContainsFunc(reached, func(r placedRule) bool { return r.Algorithm != 0 }) {
 		return
 	}

@@ -177,10 +177,8 @@ func (b build) number(c coll.Collective, text string) int {
 	if n, err := strconv.Atoi(text); err == nil {
 		return n
 	}
-	for _, e := range b.cat.Entries(c) {
-		if plain(e.Name) == plain(text) {
-			return e.ID
-		}
+	if e, ok := b.cat.Find(c, func(e mpi.Entry) bool { return plain(e.Name) == plain(text) }); ok {
+		return e.ID
 	}
 	return -1
 }

@@ -43,10 +43,8 @@ func (s scoresSyntax) settings(b build, t *selection.Tree) ([]mpi.Setting, error
 }
 
 func (b build) nameOf(c coll.Collective, id int) string {
-	for _, e := range b.cat.Entries(c) {
-		if e.ID == id {
-			return e.Name
-		}
+	if e, ok := b.cat.Find(c, func(e mpi.Entry) bool { return e.ID == id }); ok {
+		return e.Name
 	}
 	return strconv.Itoa(id)
 }

@@ -29,7 +29,7 @@ type Validation struct {
 func (v Validation) MetricsOptions(opt Options) metrics.Options {
 	m := metrics.Options{MistakeThreshold: opt.Allowed.Threshold}
 	for _, p := range v.Points {
-		m.Weights = append(m.Weights, opt.weight(p))
+		m.Weights = append(m.Weights, opt.Weight.Of(p))
 	}
 	return m
 }
@@ -187,28 +187,4 @@ func (l *Learner) comparePoint(v *Validation, here []coll.Measurement, targets [
 
 func compareByCandidate(a, b coll.Measurement) int {
 	return coll.CompareCandidates(a.Candidate, b.Candidate)
-}
-
-// Slowdowns compares choices with the measurements in `truth`. For each measured point it returns the time
-// of the chosen algorithm, divided by the shortest time. If the chosen algorithm was not measured, the time
-// of the slowest one counts.
-func Slowdowns(truth []coll.Measurement, choose func(coll.Point) coll.Algorithm) map[coll.Point]float64 {
-	best, out := map[coll.Point]float64{}, map[coll.Point]float64{}
-	chosen := map[coll.Point]float64{}
-	for _, m := range truth {
-		if t, known := best[m.Point]; !known || m.Seconds < t {
-			best[m.Point] = m.Seconds
-		}
-		out[m.Point] = max(out[m.Point], m.Seconds)
-		if choose(m.Point) == m.Algorithm {
-			chosen[m.Point] = m.Seconds
-		}
-	}
-	for p := range out {
-		if took, known := chosen[p]; known {
-			out[p] = took
-		}
-		out[p] /= best[p]
-	}
-	return out
 }

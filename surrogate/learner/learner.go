@@ -47,9 +47,7 @@ type Options struct {
 	// Allowed holds the slowdown and the mistakes that the stopping criteria allow. They determine how
 	// Uncertainties weights slowdowns and mistakes.
 	Allowed metrics.Allowed
-	// Weight returns the weight of a point, which must not be negative. If Weight is nil, all points have
-	// weight 1.
-	Weight func(coll.Point) float64
+	Weight  coll.Weight
 }
 
 // prior returns the configured prior of a Gaussian process, or else the default.
@@ -58,14 +56,6 @@ func (o Options) prior() Prior {
 		return DefaultPrior()
 	}
 	return *o.Prior
-}
-
-// weight returns the weight of a point, which is 1 if Options.Weight is nil.
-func (o Options) weight(p coll.Point) float64 {
-	if o.Weight == nil {
-		return 1
-	}
-	return o.Weight(p)
 }
 
 // Data is the training data of a model. All measurements are of one collective.

@@ -42,10 +42,7 @@ func Agglomerate(m Matrix, by Linkage) Dendrogram {
 	if by == Single {
 		return numberMerges(n, spanningTree(m))
 	}
-	c := chain{n: n, d: slices.Clone(m.d), size: make([]int, n), active: make([]int, n)}
-	for i := range n {
-		c.size[i], c.active[i] = 1, i
-	}
+	c := chain{n: n, d: slices.Clone(m.d), size: slices.Repeat([]int{1}, n), active: allMembers(n)}
 	var tip []int // the chain: each group is the nearest one of its predecessor
 	for len(c.active) > 1 {
 		if len(tip) == 0 {
@@ -72,10 +69,7 @@ func spanningTree(m Matrix) []Merge {
 	n := m.n
 	edges := make([]Merge, 0, n-1)
 	in := make([]bool, n)
-	near := make([]float64, n)
-	for i := range near {
-		near[i] = math.Inf(1)
-	}
+	near := slices.Repeat([]float64{math.Inf(1)}, n)
 	last := 0
 	for len(edges) < n-1 {
 		in[last] = true
@@ -152,11 +146,8 @@ func (c *chain) unionDistance(a, b, o int, by Linkage) float64 {
 
 func numberMerges(n int, merges []Merge) Dendrogram {
 	slices.SortStableFunc(merges, func(a, b Merge) int { return cmp.Compare(a.Height, b.Height) })
-	group := newUnionFind(n)
-	name := make([]int, n)
-	for i := range name {
-		name[i] = i
-	}
+	group := unionFind(allMembers(n))
+	name := allMembers(n)
 	for t := range merges {
 		a, b := group.find(merges[t].A), group.find(merges[t].B)
 		merges[t].A, merges[t].B = name[a], name[b]
@@ -165,15 +156,8 @@ func numberMerges(n int, merges []Merge) Dendrogram {
 	return Dendrogram{N: n, Merges: merges}
 }
 
+// unionFind has a representative of the set of each member. At first each member is a set of its own; see allMembers.
 type unionFind []int
-
-func newUnionFind(n int) unionFind {
-	s := make(unionFind, n)
-	for i := range s {
-		s[i] = i
-	}
-	return s
-}
 
 func (s unionFind) find(i int) int {
 	for s[i] != i {

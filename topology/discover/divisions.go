@@ -61,10 +61,7 @@ func changedShare(a, b Labels) float64 {
 }
 
 func nested(fine, coarse Labels) bool {
-	within := make([]int, fine.Groups())
-	for i := range within {
-		within[i] = NoGroup
-	}
+	within := slices.Repeat([]int{NoGroup}, fine.Groups())
 	for i, g := range fine {
 		if within[g] != NoGroup && within[g] != coarse[i] {
 			return false

@@ -27,10 +27,7 @@ func NewMatrix(rows [][]float64) (Matrix, error) {
 	if n < 2 {
 		return Matrix{}, fmt.Errorf("%w: %d members: want 2 or more", ErrMatrix, n)
 	}
-	m := Matrix{n: n, d: make([]float64, n*n)}
-	for i := range m.d {
-		m.d[i] = math.NaN()
-	}
+	m := Matrix{n: n, d: slices.Repeat([]float64{math.NaN()}, n*n)}
 	for i, row := range rows {
 		if len(row) != n && len(row) != i && len(row) != i+1 {
 			return Matrix{}, fmt.Errorf("%w: row %d has %d columns: want %d, or %d up to the diagonal", ErrMatrix, i, len(row), n, i)

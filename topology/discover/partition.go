@@ -263,7 +263,7 @@ func (p *partition) join() bool {
 			between[a*k+g] += x
 		}
 	}
-	group := newUnionFind(k)
+	group := unionFind(allMembers(k))
 	joined := false
 	for {
 		best, a, b := enough, -1, -1

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -157,10 +158,5 @@ func hasMemory(o object) bool {
 }
 
 func types() []string {
-	var out []string
-	for t := range meaning {
-		out = append(out, t)
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(maps.Keys(meaning))
 }
