@@ -42,12 +42,8 @@ func (c FinalSelection) Candidates(at coll.Point) ([]CandidateTime, error) {
 	var out []CandidateTime
 	for _, alg := range algorithms {
 		candidate := coll.Candidate{Point: at, Algorithm: alg}
-		t := CandidateTime{Algorithm: alg, Source: SourcePredicted, Ratio: c.ratio(candidate)}
-		for _, p := range predicted {
-			if p.Algorithm == alg {
-				t.Seconds, t.Low, t.High = p.Seconds, p.Low, p.High
-			}
-		}
+		p := predicted[alg]
+		t := CandidateTime{Algorithm: alg, Source: SourcePredicted, Seconds: p.Seconds, Low: p.Low, High: p.High, Ratio: c.ratio(candidate)}
 		for m := range c.Result.Ledger.All() {
 			if m.Candidate == candidate {
 				t.Source, t.Seconds, t.Low, t.High = SourceMeasured, m.Seconds, m.Low, m.High

@@ -65,11 +65,7 @@ func Summarize(slowdowns []float64, opt Options) (Summary, error) {
 		return Summary{}, err
 	}
 	sorted, weights := slices.Clone(slowdowns), slices.Clone(opt.Weights)
-	if weights == nil {
-		slices.Sort(sorted)
-	} else {
-		stat.SortWeighted(sorted, weights)
-	}
+	stat.SortWeighted(sorted, weights)
 	s.P95 = stat.Quantile(0.95, stat.Empirical, sorted, weights)
 	s.Worst = worst(sorted, weights)
 	return s, nil

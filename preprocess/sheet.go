@@ -126,17 +126,13 @@ func (s *sheet) next() ([]string, int, error) {
 	}
 	line, _ := s.csv.FieldPos(0)
 	if len(row) != len(s.header) {
-		return nil, line, fmt.Errorf("%w: %d fields, want %d%s", errTorn, len(row), len(s.header), commaHint(row, len(s.header)))
+		hint := ""
+		if len(row) > len(s.header) { // perhaps decimal commas
+			hint = ": write decimals with a point"
+		}
+		return nil, line, fmt.Errorf("%w: %d fields, want %d%s", errTorn, len(row), len(s.header), hint)
 	}
 	return row, line, nil
-}
-
-// commaHint returns a hint for a row with more fields than the header, which may have decimal commas.
-func commaHint(row []string, want int) string {
-	if len(row) <= want {
-		return ""
-	}
-	return ": write decimals with a point"
 }
 
 // eachRow calls f for every row. It stops at the first error and adds the file and the line to the error. A

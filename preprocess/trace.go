@@ -3,6 +3,7 @@ package preprocess
 import (
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -110,12 +111,7 @@ func (s *sheet) allCalls() ([]Calls, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Calls, 0, len(sum))
-	for _, c := range sum {
-		out = append(out, c)
-	}
-	slices.SortFunc(out, func(a, b Calls) int { return coll.ComparePoints(a.Point, b.Point) })
-	return out, nil
+	return slices.SortedFunc(maps.Values(sum), func(a, b Calls) int { return coll.ComparePoints(a.Point, b.Point) }), nil
 }
 
 // setTimes reads the times of a program from a comment. Other comments have no effect.

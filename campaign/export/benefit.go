@@ -88,25 +88,11 @@ func nodeSeconds(f report.Facts, library string) (tuning, verification float64) 
 
 // savedInterval returns the 95 % interval of the share that is saved, by bootstrap over the points.
 func (c *FinalSelections) savedInterval(ratios, weights []float64, mean func(x, weights []float64) float64) (low, high float64) {
-	at := make([]int, len(ratios))
-	for i := range at {
-		at[i] = i
-	}
-	saved := 1 - mean(ratios, weights)
-	x, w := make([]float64, len(ratios)), make([]float64, len(ratios))
-	i, err := metrics.Bootstrap(at, func(drawn []int) float64 {
-		sum := 0.0
-		for k, i := range drawn {
-			x[k], w[k] = ratios[i], weights[i]
-			sum += w[k]
-		}
-		if !(sum > 0) {
-			return saved
-		}
-		return 1 - mean(x, w)
-	}, bootstrapResamples, 0.95, c.campaign.Config.Seed)
+	saved := func(x, w []float64) float64 { return 1 - mean(x, w) }
+	all := saved(ratios, weights)
+	i, err := bootstrap(ratios, func(i int) float64 { return weights[i] }, all, saved, c.campaign.Config.Seed)
 	if err != nil {
-		return saved, saved
+		return all, all
 	}
 	return i.Low, i.High
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
+
 	"tutti/activelearn"
 	"tutti/campaign"
 	"tutti/coll"
@@ -113,38 +115,39 @@ func scoreOf(name string, c campaign.FinalSelection, points []coll.Point, slowdo
 	return s, err
 }
 
-// bootstrapInterval returns a confidence interval of a number that `pick` reads from a summary of slowdowns. It
-// draws points with replacement. If all drawn points have weight zero, it uses the number for all points.
+// bootstrapInterval returns a confidence interval of a number that `pick` reads from a summary of slowdowns.
 func bootstrapInterval(slowdowns []float64, opt metrics.Options, seed uint64, pick func(metrics.Summary) float64) (low, high float64, err error) {
 	all, err := metrics.Average(slowdowns, opt)
 	if err != nil {
 		return 0, 0, err
 	}
-	indices := make([]int, len(slowdowns))
-	for i := range indices {
-		indices[i] = i
-	}
-	drawn, drawnOptions := make([]float64, len(slowdowns)), opt
-	if opt.Weights != nil {
-		drawnOptions.Weights = make([]float64, len(slowdowns))
-	}
-	i, err := metrics.Bootstrap(indices, func(v []int) float64 {
-		for k, at := range v {
-			drawn[k] = slowdowns[at]
-			if opt.Weights != nil {
-				drawnOptions.Weights[k] = opt.Weights[at]
-			}
-		}
-		s, err := metrics.Average(drawn, drawnOptions)
-		if errors.Is(err, metrics.ErrEmpty) {
-			return pick(all)
-		}
+	i, err := bootstrap(slowdowns, opt.Weight, pick(all), func(drawn, weights []float64) float64 {
+		s, err := metrics.Average(drawn, metrics.Options{MistakeThreshold: opt.MistakeThreshold, Weights: weights})
 		if err != nil {
 			panic(err) // impossible: Average accepted the same values above
 		}
 		return pick(s)
-	}, bootstrapResamples, 0.95, seed)
+	}, seed)
 	return i.Low, i.High, err
+}
+
+// bootstrap returns the 95 % interval of a statistic of weighted values, by drawing values with replacement. If all
+// drawn values have weight zero, it uses `whole`, the statistic of all values.
+func bootstrap(values []float64, weight func(int) float64, whole float64, statistic func(values, weights []float64) float64, seed uint64) (metrics.Interval, error) {
+	indices := make([]int, len(values))
+	for i := range indices {
+		indices[i] = i
+	}
+	x, w := make([]float64, len(values)), make([]float64, len(values))
+	return metrics.Bootstrap(indices, func(drawn []int) float64 {
+		for k, i := range drawn {
+			x[k], w[k] = values[i], weight(i)
+		}
+		if !(floats.Sum(w) > 0) {
+			return whole
+		}
+		return statistic(x, w)
+	}, bootstrapResamples, 0.95, seed)
 }
 
 // curveOf returns the evaluations without the field Scores, which only a resumed campaign needs.

@@ -36,9 +36,9 @@ func (r corrRow) first(n int) corrRow {
 // They are valid only if p.Steps and p.Split are zero.
 func (r corrRow) correlate(p Params, x []float64, rows scaledRows, commonSlope, ownSlope []float64) {
 	rows.common.distances(r.common, scaledRow(r.x, x, p.CommonLength))
-	matern(r.common, commonSlope, 1)
+	matern(r.common, commonSlope)
 	rows.own.distances(r.own, scaledRow(r.x, x, p.OwnLength))
-	matern(r.own, ownSlope, 1)
+	matern(r.own, ownSlope)
 	if rows.steps != nil {
 		rows.steps.manhattan(r.steps, scaledRow(r.x, x, p.StepLength))
 		for j, path := range r.steps {

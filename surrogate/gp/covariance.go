@@ -51,7 +51,7 @@ func newCovFactor(p Params, obs Observations) (t *covFactor, alpha []float64, ok
 	k.compute(p, obs.X)
 	t = &covFactor{}
 	source := t.arrangeGroups(obs)
-	_, ok = t.common.build(len(t.row), p.Common+p.Shared, func(i int, row []float64) {
+	ok = t.common.build(len(t.row), p.Common+p.Shared, func(i int, row []float64) {
 		for j := range row[:i+1] {
 			row[j] = k.common[max(t.row[i], t.row[j])][min(t.row[i], t.row[j])]
 			row[j] = p.commonCov(row[j], t.row[i] == t.row[j], source[i] != 0 && source[i] == source[j])
@@ -61,7 +61,7 @@ func newCovFactor(p Params, obs Observations) (t *covFactor, alpha []float64, ok
 		if !ok {
 			break
 		}
-		_, ok = t.own[a].build(len(of), p.Own+p.Level+p.Rough+p.Noise, func(i int, row []float64) {
+		ok = t.own[a].build(len(of), p.Own+p.Level+p.Rough+p.Noise, func(i int, row []float64) {
 			u, s := obs.At[of[i]], obs.source(of[i])
 			for j := range row[:i+1] {
 				v := obs.At[of[j]]
@@ -195,11 +195,10 @@ func (t *covFactor) factorJoint(lowRank [][]float64) bool {
 	for a, of := range t.tasks {
 		addSquares(square, t.columns(lowRank, a), t.leadingZeros(of, len(lowRank)))
 	}
-	_, ok := t.joint.build(len(lowRank), 1, func(i int, row []float64) {
+	return t.joint.build(len(lowRank), 1, func(i int, row []float64) {
 		copy(row, square[i][:i+1])
 		row[i]++
 	})
-	return ok
 }
 
 // reduce computes W from T and stores it in the memory of T; see covFactor.

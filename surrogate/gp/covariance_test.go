@@ -62,7 +62,7 @@ func wholeInverse(t *testing.T, m *GP) [][]float64 {
 	n, k := len(m.obs.Y), newCorrMatrix(len(m.obs.X))
 	k.compute(m.params, m.obs.X)
 	var f factor
-	_, ok := f.build(n, m.params.variance(), func(i int, row []float64) {
+	ok := f.build(n, m.params.variance(), func(i int, row []float64) {
 		k.fill(m.params, m.obs, i, row)
 		m.params.addNoise(m.obs, i, row)
 	})

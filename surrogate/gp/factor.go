@@ -17,9 +17,6 @@ type factor struct {
 	inv  [][]float64 // row i of the inverse of its diagonal block: blockLen numbers, zero after the diagonal
 }
 
-// reset removes all rows but keeps their memory.
-func (f *factor) reset() { f.n = 0 }
-
 // storage allocates the rows with an index below `to`.
 func (f *factor) storage(to int) {
 	if n := len(f.rows); n < to {
@@ -212,17 +209,13 @@ const (
 // build factors an n×n matrix in the same way as extend. If a pivot is not accepted, it adds a jitter (a
 // small number) to the diagonal. The jitter is `diagonal` times the smallest of 1e-10, 1e-9, …
 // 1e-4 with which all pivots are accepted. The result `ok` is false if even the largest jitter is too small.
-func (f *factor) build(n int, diagonal float64, fill func(i int, row []float64)) (jitter float64, ok bool) {
-	for rel := 0.0; rel <= lastJitter; rel = max(rel*10, firstJitter) {
-		jitter = rel * diagonal
-		f.reset()
+func (f *factor) build(n int, diagonal float64, fill func(i int, row []float64)) (ok bool) {
+	for jitter := 0.0; !ok && jitter <= lastJitter; jitter = max(jitter*10, firstJitter) {
+		f.n = 0 // keeps the memory of the rows
 		ok = f.extend(n, func(i int, row []float64) {
 			fill(i, row)
-			row[i] += jitter
+			row[i] += jitter * diagonal
 		})
-		if ok {
-			return jitter, true
-		}
 	}
-	return jitter, false
+	return ok
 }

@@ -229,7 +229,7 @@ func TestSteps(t *testing.T) {
 	here := newCorrRow(3, 2)
 	here.covary(p, []float64{0, 0}, p.scaled([][]float64{{0, 0}, near, far}))
 	smooth := []float64{0.0002}
-	matern(smooth, nil, 1)
+	matern(smooth, nil)
 	for i, want := range []float64{2.5, 0.5 + smooth[0] + math.Exp(-0.02), 0.5} {
 		if math.Abs(here.own[i]-want) > 1e-12 {
 			t.Errorf("own covariance %d = %g, want %g", i, here.own[i], want)
@@ -246,7 +246,7 @@ func TestSteps(t *testing.T) {
 		t.Errorf("own covariance %g with another value of the split column, want %g", here.own[1], want)
 	}
 	smooth[0] = 0.0001
-	matern(smooth, nil, 1)
+	matern(smooth, nil)
 	if want := 0.5 + smooth[0] + math.Exp(-0.01); math.Abs(here.own[2]-want) > 1e-12 {
 		t.Errorf("own covariance %g with the same value of the split column, want %g", here.own[2], want)
 	}

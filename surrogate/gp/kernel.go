@@ -12,12 +12,12 @@ const (
 	fiveThirds = five / 3
 )
 
-// matern replaces the squared distances r² in `r2` by the Matérn-5/2 covariance: `signal` times (1 + √5·r +
-// 5r²/3)·exp(-√5·r). Its derivative with respect to log length_d, for the rows a and b, is s·((a_d - b_d)/length_d)².
+// matern replaces the squared distances r² in `r2` by the Matérn-5/2 correlation (1 + √5·r + 5r²/3)·exp(-√5·r). Its
+// derivative with respect to log length_d, for the rows a and b, is s·((a_d - b_d)/length_d)².
 // If `slope` is not nil, matern fills it with the factors s.
 //
 // Source: Rasmussen and Williams, Gaussian Processes for ML (2006), equation 4.17.
-func matern(r2, slope []float64, signal float64) {
+func matern(r2, slope []float64) {
 	for i, q := range r2 {
 		if q > maxSquaredDistance {
 			r2[i] = 0
@@ -27,7 +27,7 @@ func matern(r2, slope []float64, signal float64) {
 			continue
 		}
 		s := math.Sqrt(five * q)
-		e := signal * decay(s)
+		e := decay(s)
 		r2[i] = e * (1 + s + fiveThirds*q)
 		if slope != nil {
 			slope[i] = e * (1 + s) * fiveThirds
@@ -46,16 +46,11 @@ func newColumns(rows [][]float64, length []float64) columns {
 		c[d] = make([]float64, 0, len(rows))
 	}
 	for _, row := range rows {
-		c.push(row, length)
+		for d := range c {
+			c[d] = append(c[d], row[d]/length[d])
+		}
 	}
 	return c
-}
-
-// push appends a row.
-func (c columns) push(row, length []float64) {
-	for d := range c {
-		c[d] = append(c[d], row[d]/length[d])
-	}
 }
 
 // distances sets dst to the squared distances between the scaled row x and the first len(dst) rows.

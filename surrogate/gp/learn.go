@@ -29,13 +29,11 @@ func Learn(obs Observations, opt Options) (Params, error) {
 	if err := obs.validate(); err != nil {
 		return Params{}, err
 	}
-	if len(opt.Length) != len(obs.X[0]) {
-		return Params{}, fmt.Errorf("%w: %d length scales for %d columns", ErrShape, len(opt.Length), len(obs.X[0]))
+	if err := checkLengths(opt.Length, len(obs.X[0])); err != nil {
+		return Params{}, err
 	}
-	for _, v := range append([]float64{opt.Noise + math.SmallestNonzeroFloat64}, opt.Length...) {
-		if !(v > 0) || math.IsInf(v, 0) {
-			return Params{}, fmt.Errorf("%w: length scales %g, noise %g", ErrValue, opt.Length, opt.Noise)
-		}
+	if !(opt.Noise >= 0) || math.IsInf(opt.Noise, 0) {
+		return Params{}, fmt.Errorf("%w: noise %g", ErrValue, opt.Noise)
 	}
 	if opt.Start == nil && len(obs.Y) > 2*firstObservations {
 		p, err := learn(obs.Sample(firstObservations), opt)

@@ -44,7 +44,7 @@ func (l *likelihood) value(theta []float64) float64 {
 	}
 	p := l.params(theta)
 	l.k.compute(p, l.obs.X)
-	_, ok := l.f.build(len(l.y), p.variance(), func(i int, row []float64) {
+	ok := l.f.build(len(l.y), p.variance(), func(i int, row []float64) {
 		l.k.fill(p, l.obs, i, row)
 		p.addNoise(l.obs, i, row)
 	})

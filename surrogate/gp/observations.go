@@ -20,21 +20,22 @@ type Observations struct {
 	Job    []int       // counted from 1, 0 for none; nil: all 0
 }
 
-// extra returns the variance of observation j beyond the common noise, 0 if Extra is nil.
-func (o Observations) extra(j int) float64 {
-	if o.Extra == nil {
-		return 0
+// element returns all[j], or zero if the slice is nil.
+func element[T any](all []T, j int) (e T) {
+	if all != nil {
+		e = all[j]
 	}
-	return o.Extra[j]
+	return e
 }
 
-// source returns the source of observation j. All observations have source 0 if o.Source is nil.
-func (o Observations) source(j int) int {
-	if o.Source == nil {
-		return 0
-	}
-	return o.Source[j]
-}
+// extra returns the variance of observation j beyond the common noise.
+func (o Observations) extra(j int) float64 { return element(o.Extra, j) }
+
+// source returns the source of observation j.
+func (o Observations) source(j int) int { return element(o.Source, j) }
+
+// job returns the number of the job that made observation j, or 0 if it is unknown.
+func (o Observations) job(j int) int { return element(o.Job, j) }
 
 // sources reports whether any observation has a source other than 0, for example an earlier campaign.
 func (o Observations) sources() bool {
@@ -83,14 +84,6 @@ func (o Observations) validateOne(j int) error {
 
 // sameJob reports whether one known job made the observations i and j.
 func (o Observations) sameJob(i, j int) bool { return o.job(i) > 0 && o.job(i) == o.job(j) }
-
-// job returns the number of the job that made observation j, or 0 if it is unknown.
-func (o Observations) job(j int) int {
-	if o.Job == nil {
-		return 0
-	}
-	return o.Job[j]
-}
 
 // jobs returns the number of jobs, which is the greatest job number.
 func (o Observations) jobs() int {

@@ -81,13 +81,12 @@ func (s *Sampler) covary(k *corrMatrix) {
 func (s *Sampler) factor(k *corrMatrix) bool {
 	p := s.m.params
 	root := func(f *factor, corr [][]float64, process, level, rough float64) bool {
-		_, ok := f.build(len(corr), process+level+rough, func(i int, row []float64) {
+		return f.build(len(corr), process+level+rough, func(i int, row []float64) {
 			for j, c := range corr[i] {
 				row[j] = process*c + level
 			}
 			row[i] += rough
 		})
-		return ok
 	}
 	ok := root(&s.commonRoot, k.common, p.Common, 0, p.Shared) && root(&s.ownRoot, k.own, p.Own, p.Level, p.Rough)
 	if s.m.obs.sources() {

@@ -7,9 +7,8 @@
 //   - [Forest]: one random forest for each algorithm, trained on the measurements of that
 //     algorithm (Hunold et al., CLUSTER 2020; Wilkins et al., "FACT", ExaMPI 2021).
 //
-// A Gaussian process also reports its uncertainty: [Learner.Uncertainties] for its own choices,
-// [Learner.Risks] for any choices. [CrossValidate] and [Learner.Compare] compare choices with
-// measurements.
+// A Gaussian process also reports the uncertainty of its choices by [Learner.Uncertainties].
+// [CrossValidate] and [Learner.Compare] compare choices with measurements.
 //
 //	l, err := learner.Fit(learner.Data{Measurements: measurements}, learner.Options{
 //		Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess,

@@ -11,7 +11,6 @@ import (
 
 // PredictedTime is the posterior of the time of one candidate, without the noise of a new measurement.
 type PredictedTime struct {
-	Algorithm coll.Algorithm
 	Seconds   float64 // median
 	Low, High float64 // 95 % interval
 }
@@ -19,38 +18,29 @@ type PredictedTime struct {
 // intervalSigmas is half the width of a 95 % interval of a normal variable, in standard deviations.
 const intervalSigmas = 1.96
 
-// Times returns the posterior of the times of algorithms at a point, in their order. It leaves out algorithms without
-// a measurement. Forests have no posterior: the result is empty. It takes O(algorithms · n²) operations for n
-// measurements.
-func (l *Learner) Times(p coll.Point, algorithms []coll.Algorithm) ([]PredictedTime, error) {
+// Times returns the posterior of the times of algorithms at a point. It leaves out algorithms without a measurement.
+// Forests have no posterior: the result is empty. It takes O(algorithms · n²) operations for n measurements.
+func (l *Learner) Times(p coll.Point, algorithms []coll.Algorithm) (map[coll.Algorithm]PredictedTime, error) {
 	if l.posterior == nil {
 		return nil, nil
 	}
 	var entries []gp.Entry
-	var out []PredictedTime
-	for _, alg := range algorithms {
-		if task, known := l.index(alg); known {
+	for task, alg := range l.algorithms {
+		if slices.Contains(algorithms, alg) {
 			entries = append(entries, gp.Entry{Task: task})
-			out = append(out, PredictedTime{Algorithm: alg})
 		}
 	}
-	order := make([]int, len(entries))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(a, b int) int { return entries[a].Task - entries[b].Task })
-	sorted := make([]gp.Entry, len(entries))
-	for i, k := range order {
-		sorted[i] = entries[k]
-	}
-	posterior, err := l.posterior.gaussian.Posterior(preprocess.SurrogateRows([]coll.Point{p}), sorted)
+	posterior, err := l.posterior.gaussian.Posterior(preprocess.SurrogateRows([]coll.Point{p}), entries)
 	if err != nil {
 		return nil, err
 	}
-	for i, k := range order {
+	out := map[coll.Algorithm]PredictedTime{}
+	for i, e := range entries {
 		mean, sd := posterior.Mean(i), math.Sqrt(max(0, posterior.Variance(i)))
-		out[k].Seconds = math.Pow(10, mean)
-		out[k].Low, out[k].High = math.Pow(10, mean-intervalSigmas*sd), math.Pow(10, mean+intervalSigmas*sd)
+		out[l.algorithms[e.Task]] = PredictedTime{
+			Seconds: math.Pow(10, mean),
+			Low:     math.Pow(10, mean-intervalSigmas*sd), High: math.Pow(10, mean+intervalSigmas*sd),
+		}
 	}
 	return out, nil
 }

@@ -122,7 +122,7 @@ func (b *builder) vertices(o object) ([]topology.Vertex, error) {
 	kind, known := meaning[o.Type]
 	switch {
 	case !known:
-		return nil, fmt.Errorf("object type %s: want one of %s", o.Type, strings.Join(types(), ", "))
+		return nil, fmt.Errorf("object type %s: want one of %s", o.Type, strings.Join(slices.Sorted(maps.Keys(meaning)), ", "))
 	case kind == ignored:
 		return nil, nil
 	case kind == topology.Thread:
@@ -155,8 +155,4 @@ func (b *builder) name(kind topology.Kind, o object) string {
 
 func hasMemory(o object) bool {
 	return slices.ContainsFunc(o.Objects, func(c object) bool { return c.Type == "NUMANode" && len(c.Objects) == 0 })
-}
-
-func types() []string {
-	return slices.Sorted(maps.Keys(meaning))
 }
