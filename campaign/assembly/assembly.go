@@ -87,16 +87,17 @@ func build(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 	if err != nil {
 		return nil, input(err)
 	}
-	b := &builder{cfg: cfg, spec: spec, past: past, releases: map[string]release{}}
+	c := &Campaign{Config: cfg, Spec: spec, releases: map[string]release{}}
+	b := &builder{c, past}
 	for _, step := range []func() error{b.openReleases, b.addProblems, b.dropUnmeasurable, b.setWeights, b.addEarlier} {
 		if err := step(); err != nil {
 			return nil, input(err)
 		}
 	}
 	machine, node := past.PreflightSeconds()
-	spec.Limits.MachineSeconds = share(cfg.Stop.MachineTime.Seconds(), machine, len(b.problems))
-	spec.Limits.NodeSeconds = share(cfg.Stop.NodeHours*3600, node, len(b.problems))
-	return &Campaign{Config: cfg, Spec: spec, Problems: b.problems, Warnings: b.warnings, releases: b.releases, unmeasurable: b.unmeasurable}, nil
+	c.Spec.Limits.MachineSeconds = share(cfg.Stop.MachineTime.Seconds(), machine, len(c.Problems))
+	c.Spec.Limits.NodeSeconds = share(cfg.Stop.NodeHours*3600, node, len(c.Problems))
+	return c, nil
 }
 
 // share returns the part of a limit of the campaign that each of its problems gets, after a part was used. A limit of

@@ -5,9 +5,7 @@ import (
 	"slices"
 
 	"tutti/activelearn"
-	"tutti/campaign"
 	"tutti/coll"
-	"tutti/internal/config"
 	"tutti/journal"
 	"tutti/mpi"
 	"tutti/selection"
@@ -15,13 +13,8 @@ import (
 
 // builder makes the problems of a campaign from its configuration.
 type builder struct {
-	cfg          *config.Campaign
-	spec         campaign.Spec
-	past         *journal.State     // of the campaign's journal
-	releases     map[string]release // of the libraries, by name
-	problems     []campaign.Problem // one for each configured library and collective, in this order
-	unmeasurable []LeftOut          // problems that the benchmark program cannot measure
-	warnings     []string
+	*Campaign
+	past *journal.State // of the campaign's journal
 }
 
 // release is a library that a campaign tunes, opened in its configured version.
@@ -44,7 +37,7 @@ func (r release) start(c coll.Candidate) string {
 
 // openReleases opens the libraries. It warns of releases without a catalogue.
 func (b *builder) openReleases() error {
-	for _, lib := range b.cfg.Libraries {
+	for _, lib := range b.Config.Libraries {
 		port, cat, err := lib.Release()
 		if err != nil {
 			return err
@@ -63,13 +56,13 @@ func (b *builder) openReleases() error {
 			b.warn("%s %s: the algorithms are those of the nearest known release, %s", lib.Name, lib.Version, cat.Listed)
 		}
 	}
-	b.warnings = append(b.warnings, SiteWarnings(b.cfg.Libraries...)...)
+	b.Warnings = append(b.Warnings, SiteWarnings(b.Config.Libraries...)...)
 	return nil
 }
 
 func (b *builder) addProblems() error {
-	if b.cfg.Runner.Live() {
-		for _, lib := range b.cfg.Libraries {
+	if b.Config.Runner.Live() {
+		for _, lib := range b.Config.Libraries {
 			if err := b.addMeasured(lib); err != nil {
 				return err
 			}
@@ -80,7 +73,7 @@ func (b *builder) addProblems() error {
 	if err != nil {
 		return err
 	}
-	for _, lib := range b.cfg.Libraries {
+	for _, lib := range b.Config.Libraries {
 		if err := b.addRecorded(lib, recorded); err != nil {
 			return err
 		}
@@ -90,12 +83,12 @@ func (b *builder) addProblems() error {
 
 // setWeights computes, for every problem, how much each of its points counts.
 func (b *builder) setWeights() error {
-	for i, p := range b.problems {
-		weights, warnings, err := weightsOf(b.cfg.Grid, p.Space.Points())
+	for i, p := range b.Problems {
+		weights, warnings, err := weightsOf(b.Config.Grid, p.Space.Points())
 		if err != nil {
 			return err
 		}
-		b.problems[i].Weights = weights
+		b.Problems[i].Weights = weights
 		for _, w := range warnings {
 			b.warnOnce(w)
 		}
@@ -104,13 +97,13 @@ func (b *builder) setWeights() error {
 }
 
 func (b *builder) warn(format string, args ...any) {
-	b.warnings = append(b.warnings, fmt.Sprintf(format, args...))
+	b.Warnings = append(b.Warnings, fmt.Sprintf(format, args...))
 }
 
 // warnOnce adds a warning unless the campaign already has it.
 func (b *builder) warnOnce(warning string) {
-	if !slices.Contains(b.warnings, warning) {
-		b.warnings = append(b.warnings, warning)
+	if !slices.Contains(b.Warnings, warning) {
+		b.Warnings = append(b.Warnings, warning)
 	}
 }
 
@@ -121,7 +114,7 @@ func (b *builder) mergeFor(r release) func([]selection.Row) (activelearn.Selecti
 		if r.err != nil {
 			return activelearn.Selection{}, r.err
 		}
-		sel, err := mpi.Merge(r.build, rows, mpi.MergeOptions{MaxLoss: b.cfg.Export.MaxLoss, OpSafe: b.cfg.Export.OpSafe})
+		sel, err := mpi.Merge(r.build, rows, mpi.MergeOptions{MaxLoss: b.Config.Export.MaxLoss, OpSafe: b.Config.Export.OpSafe})
 		return activelearn.Selection{Leaves: sel.Leaves(), Choose: func(p coll.Point) coll.Algorithm {
 			alg, _ := sel.Select(p) // outside the tuned range this is the library's default
 			return alg

@@ -120,10 +120,10 @@ func earlierOf(c *journal.Contents) (config.Earlier, error) {
 // the problem's space, and warns of differences between the campaigns. The configured forest hyperparameters
 // are replaced by the best ones that the latest earlier campaign with a hyperparameter study found.
 func (b *builder) addEarlier() error {
-	for _, e := range b.cfg.From {
+	for _, e := range b.Config.From {
 		b.warnOfEarlier(e)
-		for i := range b.problems {
-			p := &b.problems[i]
+		for i := range b.Problems {
+			p := &b.Problems[i]
 			earlier, _ := e.Of(p.Library, p.Collective)
 			usable := slices.DeleteFunc(slices.Clone(earlier.Measurements), func(m coll.Measurement) bool {
 				return !slices.Contains(p.Space.Algorithms(), m.Algorithm)
@@ -136,7 +136,7 @@ func (b *builder) addEarlier() error {
 			if earlier.Forest == nil {
 				continue
 			}
-			with, err := campaign.WithParams(b.spec.Learner, *earlier.Forest)
+			with, err := campaign.WithParams(b.Spec.Learner, *earlier.Forest)
 			if err != nil {
 				return fmt.Errorf("the earlier campaign %s, %s: %w", e.Campaign, p.Problem, err)
 			}
@@ -151,10 +151,10 @@ func (b *builder) addEarlier() error {
 // warnOfEarlier adds a warning if an earlier campaign ran on another machine or with other releases.
 func (b *builder) warnOfEarlier(e config.Earlier) {
 	const counts = "new measurements decide how much its times count"
-	if e.Machine != b.cfg.Machine && e.ID != "" {
-		b.warn("the earlier campaign %s was on another machine, %q instead of %q: %s", e.Campaign, e.Machine, b.cfg.Machine, counts)
+	if e.Machine != b.Config.Machine && e.ID != "" {
+		b.warn("the earlier campaign %s was on another machine, %q instead of %q: %s", e.Campaign, e.Machine, b.Config.Machine, counts)
 	}
-	for _, lib := range b.cfg.Libraries {
+	for _, lib := range b.Config.Libraries {
 		other := slices.IndexFunc(e.Problems, func(p config.EarlierProblem) bool {
 			return p.Library == lib.Name && p.Version != lib.Version
 		})

@@ -24,9 +24,9 @@ import (
 func (b *builder) addMeasured(lib config.Library) error {
 	r := b.releases[lib.Name]
 	cat := r.cat
-	grid := coll.Grid{Nodes: b.cfg.Grid.Nodes, PPN: b.cfg.Grid.PPN, MsgBytes: b.cfg.Grid.Sizes}
+	grid := coll.Grid{Nodes: b.Config.Grid.Nodes, PPN: b.Config.Grid.PPN, MsgBytes: b.Config.Grid.Sizes}
 	check, merge := b.checker(r), b.mergeFor(r)
-	for _, name := range b.cfg.Collectives {
+	for _, name := range b.Config.Collectives {
 		collective := coll.Collective(name)
 		points, err := grid.Points(collective)
 		if err != nil {
@@ -40,13 +40,13 @@ func (b *builder) addMeasured(lib config.Library) error {
 			}
 			return err
 		})
-		b.problems = append(b.problems, campaign.Problem{
+		b.Problems = append(b.Problems, campaign.Problem{
 			Unsafe:  slices.Sorted(maps.Keys(unsafe)),
 			Problem: journal.Problem{Library: lib.Name, Collective: collective},
 			Space:   space,
 			Start:   r.start,
 			Merge:   merge,
-			Search:  &campaign.Search{Between: slices.Contains(b.cfg.Grid.Between, config.BetweenSizes), Check: check, Ranges: func(alg coll.Algorithm) []coll.Range { return cat.Ranges(collective, alg) }},
+			Search:  &campaign.Search{Between: slices.Contains(b.Config.Grid.Between, config.BetweenSizes), Check: check, Ranges: func(alg coll.Algorithm) []coll.Range { return cat.Ranges(collective, alg) }},
 		})
 	}
 	return nil
@@ -93,11 +93,7 @@ func (c *Campaign) Connect(id string, environ []string) error {
 
 // Program returns the benchmark program that measures a library. Errors match ErrInput.
 func (c *Campaign) Program(lib config.Library) (benchrunner.Program, error) {
-	return programOf(c.Config, lib)
-}
-
-func programOf(cfg *config.Campaign, lib config.Library) (benchrunner.Program, error) {
-	program, err := cfg.Benchmark.Kind().New(lib.Benchmark, cfg.Benchmark.ProgramOptions)
+	program, err := c.Config.Benchmark.Kind().New(lib.Benchmark, c.Config.Benchmark.ProgramOptions)
 	if err != nil {
 		return nil, input(fmt.Errorf("library %s: %w", lib.Name, err))
 	}

@@ -22,7 +22,7 @@ import (
 func (b *builder) readData() ([]coll.Measurement, error) {
 	var all []coll.Measurement
 	file := map[coll.Candidate]int{} // number of the file that has the candidate
-	for i, path := range b.cfg.Runner.Data {
+	for i, path := range b.Config.Runner.Data {
 		table, err := preprocess.ReadTable(path)
 		if err != nil {
 			return nil, err
@@ -32,7 +32,7 @@ func (b *builder) readData() ([]coll.Measurement, error) {
 		}
 		for _, m := range table.Repetitions() {
 			if other, ok := file[m.Candidate]; ok && other != i {
-				return nil, fmt.Errorf("%v is recorded in %s and in %s", m.Candidate, b.cfg.Runner.Data[other], path)
+				return nil, fmt.Errorf("%v is recorded in %s and in %s", m.Candidate, b.Config.Runner.Data[other], path)
 			}
 			file[m.Candidate] = i
 			all = append(all, m)
@@ -56,13 +56,13 @@ func (b *builder) addRecorded(lib config.Library, recorded []coll.Measurement) e
 	named = slices.Concat(named, byDefault)
 	r := b.releases[lib.Name]
 	check, merge := b.checker(r), b.mergeFor(r)
-	for _, name := range b.cfg.Collectives {
+	for _, name := range b.Config.Collectives {
 		p, err := b.problem(lib, coll.Collective(name), named, check)
 		if err != nil {
 			return err
 		}
 		p.Merge = merge
-		b.problems = append(b.problems, p)
+		b.Problems = append(b.Problems, p)
 	}
 	return nil
 }
@@ -77,7 +77,7 @@ func (e unsafeError) Error() string { return string(e) + " is wrong for some val
 
 // translateNames returns the recorded data with the names that a library gives to the algorithms.
 func (b *builder) translateNames(lib config.Library, recorded []coll.Measurement) ([]coll.Measurement, error) {
-	path := b.cfg.Runner.Names
+	path := b.Config.Runner.Names
 	if path == "" {
 		return recorded, nil
 	}
@@ -95,7 +95,7 @@ func (b *builder) translateNames(lib config.Library, recorded []coll.Measurement
 // defaultTimes returns the times of a library's default. It returns nil if no file of defaults is
 // configured.
 func (b *builder) defaultTimes(lib config.Library, recorded []coll.Measurement) ([]coll.Measurement, error) {
-	path := b.cfg.Runner.Defaults
+	path := b.Config.Runner.Defaults
 	if path == "" {
 		return nil, nil
 	}
@@ -105,11 +105,11 @@ func (b *builder) defaultTimes(lib config.Library, recorded []coll.Measurement) 
 	}
 	if err := errors.Join(
 		mustHave(path, "library", defaults.Libraries(), lib.Name),
-		mustHave(path, "machine", defaults.Machines(), b.cfg.Runner.Recorded),
+		mustHave(path, "machine", defaults.Machines(), b.Config.Runner.Recorded),
 	); err != nil {
 		return nil, err
 	}
-	return defaults.Rows(recorded, b.cfg.Runner.Recorded, lib.Name), nil
+	return defaults.Rows(recorded, b.Config.Runner.Recorded, lib.Name), nil
 }
 
 // mustHave returns an error unless `names`, the libraries or machines in a file, contains `name`.
@@ -124,7 +124,7 @@ func mustHave(path, what string, names []string, name string) error {
 // and for those that the library cannot run. With the option grid.between, message sizes between two sizes of the
 // grid count as inside.
 func (b *builder) checker(r release) func(coll.Candidate) error {
-	g := b.cfg.Grid
+	g := b.Config.Grid
 	return func(cand coll.Candidate) error {
 		if len(g.Nodes) > 0 && !slices.Contains(g.Nodes, cand.Nodes) ||
 			len(g.PPN) > 0 && !slices.Contains(g.PPN, cand.PPN) || !b.hasSize(cand.Point) && !b.between(cand.Point) {
@@ -133,7 +133,7 @@ func (b *builder) checker(r release) func(coll.Candidate) error {
 		if err := r.cat.Check(cand); err != nil {
 			return err
 		}
-		if b.cfg.Export.OpSafe && !cand.Algorithm.IsDefault() {
+		if b.Config.Export.OpSafe && !cand.Algorithm.IsDefault() {
 			e, err := r.cat.Lookup(cand.Collective, cand.Algorithm)
 			if err != nil {
 				return err
@@ -148,14 +148,14 @@ func (b *builder) checker(r release) func(coll.Candidate) error {
 
 // hasSize reports whether the message size of a point is one of the sizes of the grid.
 func (b *builder) hasSize(p coll.Point) bool {
-	sizes := b.cfg.Grid.Sizes
+	sizes := b.Config.Grid.Sizes
 	return len(sizes) == 0 || !p.Collective.Sized() || slices.Contains(sizes, p.MsgBytes)
 }
 
 // between reports whether the message size of a point may be added to the grid because it lies between two
 // sizes of the grid.
 func (b *builder) between(p coll.Point) bool {
-	g := b.cfg.Grid
+	g := b.Config.Grid
 	return slices.Contains(g.Between, config.BetweenSizes) && len(g.Sizes) > 0 && p.MsgBytes > slices.Min(g.Sizes) && p.MsgBytes < slices.Max(g.Sizes)
 }
 
@@ -214,9 +214,9 @@ func usableRows(collective coll.Collective, named []coll.Measurement, check func
 
 // replayOptions returns the options of a replay of a library's measurements as the campaign configures them.
 func (b *builder) replayOptions(lib release) replay.Options {
-	r := b.cfg.Runner
+	r := b.Config.Runner
 	return replay.Options{
-		Seed:        b.cfg.Seed,
+		Seed:        b.Config.Seed,
 		Noise:       replay.Noise{Sigma: r.Noise, TailProbability: r.Tail},
 		JobNoise:    r.JobNoise,
 		FailureRate: r.Failures,
@@ -235,7 +235,7 @@ func (b *builder) warnOfUnnamed(names preprocess.Names, recorded []coll.Measurem
 	var unnamed []string
 	rows := 0
 	for _, m := range recorded { // sorted by collective and algorithm
-		if !slices.Contains(b.cfg.Collectives, string(m.Collective)) || names.Mentions(m.Collective, m.Algorithm) {
+		if !slices.Contains(b.Config.Collectives, string(m.Collective)) || names.Mentions(m.Collective, m.Algorithm) {
 			continue
 		}
 		rows++
@@ -247,7 +247,7 @@ func (b *builder) warnOfUnnamed(names preprocess.Names, recorded []coll.Measurem
 		return
 	}
 	b.warnOnce(fmt.Sprintf("%s: %d recorded rows left out, no row names their algorithms: %s",
-		filepath.Base(b.cfg.Runner.Names), rows, strings.Join(unnamed, ", ")))
+		filepath.Base(b.Config.Runner.Names), rows, strings.Join(unnamed, ", ")))
 }
 
 // leftOut contains the numbers of recorded measurements that a problem cannot use, by cause.

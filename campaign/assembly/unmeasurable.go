@@ -20,16 +20,16 @@ var ErrUnmeasurable = errors.New("nothing can be measured")
 // adds a warning for each. It keeps problems with records in the journal. It returns an error matching
 // ErrUnmeasurable if no problem remains.
 func (b *builder) dropUnmeasurable() error {
-	if !b.cfg.Runner.Live() {
+	if !b.Config.Runner.Live() {
 		return nil
 	}
 	var faults []error
-	b.problems = slices.DeleteFunc(b.problems, func(p campaign.Problem) bool {
+	b.Problems = slices.DeleteFunc(b.Problems, func(p campaign.Problem) bool {
 		if b.past.Problem(p.Problem) != nil {
 			return false
 		}
-		at := slices.IndexFunc(b.cfg.Libraries, func(l config.Library) bool { return l.Name == p.Library })
-		program, err := programOf(b.cfg, b.cfg.Libraries[at])
+		at := slices.IndexFunc(b.Config.Libraries, func(l config.Library) bool { return l.Name == p.Library })
+		program, err := b.Program(b.Config.Libraries[at])
 		if err != nil {
 			return false // Connect returns the error
 		}
@@ -43,7 +43,7 @@ func (b *builder) dropUnmeasurable() error {
 		faults = append(faults, fmt.Errorf("%s: %s", p.Problem, reason))
 		return true
 	})
-	if len(b.problems) == 0 {
+	if len(b.Problems) == 0 {
 		return fmt.Errorf("%w:\n%w", ErrUnmeasurable, errors.Join(faults...))
 	}
 	return nil
