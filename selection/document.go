@@ -78,12 +78,10 @@ func NewCollectiveDocument(rows []Row, sel Selection, size func(coll.Point) int6
 }
 
 func slowdown(r Row, alg coll.Algorithm) *float64 {
-	loss, ok := r.Loss(alg)
-	if !ok {
-		return nil
+	if loss, ok := r.Loss(alg); ok {
+		return new(loss + 1)
 	}
-	loss++
-	return &loss
+	return nil
 }
 
 // Select returns the algorithm that the trees select in a job of the given layout, on a communicator with all

@@ -42,8 +42,7 @@ func (c *FinalSelections) benefit(f report.Facts, library string) *report.Benefi
 		b.Verified = &verify.Interval{Value: b.Saved, Low: b.SavedLow, High: b.SavedHigh}
 	}
 	if b.Saved > 0 && (b.Verified == nil || b.Verified.Low > 0) {
-		after := b.NodeSeconds / b.Saved
-		b.BreakEven = &after
+		b.BreakEven = new(b.NodeSeconds / b.Saved)
 	}
 	return b
 }

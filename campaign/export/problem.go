@@ -101,8 +101,7 @@ func Cells(c campaign.FinalSelection) ([]report.Cell, error) {
 				return &s
 			}
 			if loss, ok := row.Loss(a); ok && !k.complete {
-				s := 1 + loss
-				return &s
+				return new(1 + loss)
 			}
 			return nil
 		}
@@ -125,8 +124,7 @@ func overlapsOf(measured []coll.Measurement) map[coll.Candidate]*float64 {
 	out := map[coll.Candidate]*float64{}
 	for _, m := range measured {
 		if share, ok := m.Overlap(); ok {
-			share = rounded(share)
-			out[m.Candidate] = &share
+			out[m.Candidate] = new(rounded(share))
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package verification
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -113,9 +114,7 @@ func (l *driftLog) compare(oldSeconds []float64) (Drift, error) {
 		d.NodeSeconds += t.NodeSeconds()
 		if t.State != coll.TrialDone {
 			d.Failed++
-			if firstError == "" {
-				firstError = t.Error
-			}
+			firstError = cmp.Or(firstError, t.Error)
 			continue
 		}
 		ratio := t.Seconds / oldSeconds[i]

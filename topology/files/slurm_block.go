@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"math/bits"
@@ -115,12 +116,9 @@ func writeSlurmBlocks(w io.Writer, t *topology.Tree) (gaps []string, err error) 
 
 func blocksOf(t *topology.Tree) (blocks []entry, gaps []string) {
 	for v := range t.All() {
-		e := entry{name: v.Name, nodes: v.DirectNodes()}
+		e := entry{name: cmp.Or(v.Name, "nodes"), nodes: v.DirectNodes()}
 		if v.Kind != topology.Switch || e.nodes == nil {
 			continue
-		}
-		if e.name == "" {
-			e.name = "nodes"
 		}
 		if len(e.nodes) < len(v.Children) {
 			gaps = append(gaps, fmt.Sprintf("the nodes next to the switches below %s are a block", e.name))

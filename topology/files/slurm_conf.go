@@ -1,6 +1,7 @@
 package files
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -221,9 +222,7 @@ func printed(line string) (values map[string]string, first string) {
 	for word := range strings.FieldsSeq(line) {
 		key, value, _ := strings.Cut(word, "=")
 		key = strings.ToLower(key)
-		if first == "" {
-			first = key
-		}
+		first = cmp.Or(first, key)
 		if value != "" {
 			values[key] = value
 		}
