@@ -225,6 +225,9 @@ func (b bench) check(log *memory, requests, done int, outcomes string) {
 	if n := b.submissions(log); n != len(log.last()) {
 		b.t.Errorf("Slurm has %d jobs, the log %d", n, len(log.last()))
 	}
+	if cut := testutil.Must(filepath.Glob(filepath.Join(b.dir, "jobs", "*", "*", "std*.last")))(b.t); len(cut) != 0 {
+		b.t.Errorf("%q: short outputs were cut: what keeps them was ended", cut)
+	}
 }
 
 // trialsText returns the trials of a log as one line.

@@ -133,7 +133,7 @@ tutti_find_left() {
 	tutti_left=()
 	for pid in "${!of[@]}"; do # oldest: the first of its parents, grandparents, ... that is as young
 		for ((up = pid; up > 1; up = parent[$up])); do
-			if ((up == $$)); then unset "oldest[$pid]" && continue 2; fi
+			if ((up == ${tutti_script:-$$})); then unset "oldest[$pid]" && continue 2; fi
 			if [ -n "${of[$up]}" ]; then oldest[$pid]=$up; fi
 		done
 	done
@@ -168,12 +168,14 @@ tutti_find_earlier() {
 	done
 }
 
-# tutti_find_of FOLDER SECONDS CODE puts the processes that the launch in FOLDER left on another node into tutti_left.
-# They began at most so many seconds ago. If the launch ended at its time limit, an orphan that writes to a pipe counts:
-# srun waits for the end of its output, and no descriptor here names that pipe.
+# tutti_find_of FOLDER SECONDS CODE HOST PID puts the processes that the launch in FOLDER left on any node of the job into
+# tutti_left. They began at most so many seconds ago. If the launch ended at its time limit, an orphan that writes to a
+# pipe counts: srun waits for the end of its output, and no descriptor here names that pipe. On HOST, the process PID runs
+# the script of the job.
 tutti_find_of() {
-	local tutti_pipe=
+	local tutti_pipe= tutti_script=
 	case $3 in 124 | 137) tutti_pipe=1 ;; esac
+	if [ "$4" = "$HOSTNAME" ]; then tutti_script=$5; fi
 	tutti_clock
 	tutti_find_left $(((${tutti_now%.*} - $2) * $(getconf CLK_TCK))) "$1" ''
 }
@@ -232,7 +234,7 @@ tutti_start() {
 	if read -r -t 10 group first <&6; then
 		mapfile -t left < <(
 			tutti_end_left tutti_find_left "$first" "$PWD/$folder" "$group"
-			tutti_end_elsewhere "$folder/hosts" tutti_find_of "$PWD/$folder" $((${tutti_now%.*} - ${began%.*} + 2)) "$code"
+			tutti_end_elsewhere "$folder/hosts" tutti_find_of "$PWD/$folder" $((${tutti_now%.*} - ${began%.*} + 2)) "$code" "$HOSTNAME" $$
 		)
 	fi
 	exec 7>&- 8>&- 9>&-
