@@ -31,7 +31,7 @@ type stored struct {
 	Key          string           `json:"key,omitempty"`           // idempotency key
 	MachineState *MachineState    `json:"machine_state,omitempty"` // before its first process
 	Ran          time.Duration    `json:"ran,omitempty"`           // of all processes that have ended
-	Since        time.Time        `json:"since,omitzero"`          // when the process began to run; zero without a process
+	Since        time.Time        `json:"since,omitzero"`          // when the process began to run, with the monotonic clock; zero without a process
 	Hindrances   int              `json:"hindrances,omitempty"`    // processes in a row that the machine hindered
 	NotBefore    time.Time        `json:"not_before,omitzero"`     // when a hindered campaign is resumed
 
@@ -62,6 +62,13 @@ func (s *stored) rest(at time.Time) {
 func (s stored) ranUntil(now time.Time) time.Duration {
 	s.rest(now)
 	return s.Ran
+}
+
+// mustWait reports whether a campaign that the machine hindered waits before it is resumed. A time that is too far away
+// was set by a clock that was wrong.
+func (s stored) mustWait(now time.Time) bool {
+	left := s.NotBefore.Sub(now)
+	return left > 0 && left <= hindranceMax
 }
 
 func (e *entry) results() string { return filepath.Join(e.dir, resultsDir) }

@@ -167,7 +167,7 @@ func (q *queue) dispatchLocked() {
 	for _, e := range q.campaigns.order {
 		switch {
 		case e.State != Queued || e.worker != nil:
-		case q.opt.Clock.Now().Before(e.NotBefore):
+		case e.mustWait(q.opt.Clock.Now()):
 			q.setWaitsForLocked(e, waitsForMachine)
 		case busy[e.Machine] != "":
 		case e.measures() && (exhausted || reserved(q.opt, e)/3600 > remaining+hoursTolerance):

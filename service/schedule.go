@@ -111,7 +111,7 @@ func (s *schedule) follow(ctx context.Context, b config.Base) {
 	for !s.opt.Once && ctx.Err() == nil {
 		now := clock.Now()
 		next := cron.Next(now)
-		timer := clock.NewTimer(next.Sub(now))
+		timer := clock.NewTimer(min(next.Sub(now), clockPoll))
 		s.mu.Lock()
 		s.next[b.Name] = next
 		s.mu.Unlock()
@@ -119,10 +119,16 @@ func (s *schedule) follow(ctx context.Context, b config.Base) {
 		case <-ctx.Done():
 			timer.Stop()
 		case <-timer.Chan():
-			s.decide(ctx, b, next)
+			if !clock.Now().Before(next) {
+				s.decide(ctx, b, next)
+			}
 		}
 	}
 }
+
+// clockPoll is the longest time between two looks at the clock, since it may be set, and a timer does not run while the
+// machine is suspended.
+const clockPoll = 10 * time.Second
 
 // decide checks the conditions of a campaign file whose scheduled time has come. If they are met, it creates a
 // campaign. It saves what it decided. A service that dies before saving decides again after its restart; the

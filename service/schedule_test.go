@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -244,6 +245,29 @@ func TestScheduleCatchesUp(t *testing.T) {
 	if got := len(n.service.Campaigns()); got != 2 {
 		t.Errorf("%d campaigns after another start, want 2", got)
 	}
+}
+
+// setClock is a clock that can be set while its timers run on.
+type setClock struct {
+	*clockwork.FakeClock
+	ahead atomic.Int64 // in nanoseconds
+}
+
+func (c *setClock) Now() time.Time { return c.FakeClock.Now().Add(time.Duration(c.ahead.Load())) }
+
+// TestScheduleClockSet checks that a schedule follows a clock that is set.
+func TestScheduleClockSet(t *testing.T) {
+	n := newNightly(t, fakeFile{Trials: 1}, config.StartCondition{})
+	n.stop()
+	c := &setClock{FakeClock: n.clock}
+	n.adjust = func(o *service.Options) { o.Clock = c }
+	n.start()
+	next := n.service.Schedule()[0].Next
+	c.ahead.Store(int64(next.Sub(noon)))
+	waitUntil(t, func() bool {
+		n.clock.Advance(10 * time.Second)
+		return len(n.service.Campaigns()) == 1
+	}, func() string { return fmt.Sprintf("no campaign: %+v", n.service.Schedule()) })
 }
 
 // TestOnce checks that a service with Options.Once runs the campaigns that are due and then ends.

@@ -275,7 +275,7 @@ func (w *worker) adoptLocked(p process) (*running, error) {
 		}
 	}
 	if e.Since.IsZero() {
-		e.Since = now.UTC()
+		e.Since = now
 	}
 	return w.watchLocked(p), nil
 }
@@ -300,7 +300,7 @@ func (s *stored) begin(now time.Time) {
 		s.Started = now.UTC()
 	}
 	if s.Since.IsZero() {
-		s.Since = now.UTC()
+		s.Since = now
 	}
 }
 
