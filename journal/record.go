@@ -117,6 +117,9 @@ type Site struct {
 	mpi.Site
 }
 
+// stageProbing is the VerifyStep.Stage in which the probe runs instead of the benchmark.
+const stageProbing = 3
+
 // VerifyStep records one event in the verification of one library. Exactly one of the fields from Pass on is
 // set. Package verify defines what they mean.
 type VerifyStep struct {
@@ -185,7 +188,7 @@ func (v VerifyStep) validate() error {
 		return fmt.Errorf("verify: %d contents, want one of pass, job, trial, outcome and forcing_checks", set)
 	case v.Library == "" || v.Session < 1:
 		return fmt.Errorf("verify: library %q, session %d: want a name and 1 or more", v.Library, v.Session)
-	case (v.Job != nil || v.Trial != nil) && (v.Stage < 1 || v.Stage > 3):
+	case (v.Job != nil || v.Trial != nil) && (v.Stage < 1 || v.Stage > stageProbing):
 		return fmt.Errorf("verify: stage %d: want 1 to 3", v.Stage)
 	case v.Job != nil:
 		return v.Job.Validate()

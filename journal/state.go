@@ -74,6 +74,7 @@ type jobList struct {
 // Job is a job of the campaign, as the latest of its records describes it.
 type Job struct {
 	Problem Problem // its collective is empty if the job is of a verification
+	Probing bool    // whether the job is of a verification and runs the probe instead of the benchmark
 	Taken   bool    // whether a scheduler accepted the job
 	coll.Job
 }
@@ -211,11 +212,11 @@ func (s *State) addVerify(r Record, at span) {
 	if v.jobs[step.Round] == nil {
 		v.jobs[step.Round] = &jobList{}
 	}
-	s.addJob(v.jobs[step.Round], Problem{Library: step.Library}, *step.Job)
+	s.addJob(v.jobs[step.Round], Problem{Library: step.Library}, *step.Job).Probing = step.Stage == stageProbing
 }
 
-// addJob adds the state j of a job to the jobs of its round.
-func (s *State) addJob(of *jobList, p Problem, j coll.Job) {
+// addJob adds the state j of a job to the jobs of its round, and returns the job.
+func (s *State) addJob(of *jobList, p Problem, j coll.Job) *Job {
 	job := of.at[j.Name]
 	if job == nil {
 		job = &Job{Problem: unique.Make(p).Value()}
@@ -233,6 +234,7 @@ func (s *State) addJob(of *jobList, p Problem, j coll.Job) {
 	j.Name = job.Name // one copy
 	job.Job = j
 	job.Taken = job.Taken || j.State == coll.JobSubmitted
+	return job
 }
 
 // share replaces the texts of a job by shared copies, to save memory. `last` is the environment

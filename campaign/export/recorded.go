@@ -164,13 +164,17 @@ func changedPrograms(jobs []*journal.Job) []string {
 	first := map[journal.Problem]string{}
 	var out []string
 	for _, j := range jobs {
-		if j.Environment == nil || j.Environment.Program == "" {
+		if j.Environment == nil || j.Environment.Program == "" || j.Probing {
 			continue
 		}
 		if first[j.Problem] = cmp.Or(first[j.Problem], j.Environment.Program); first[j.Problem] == j.Environment.Program {
 			continue
 		}
-		text := fmt.Sprintf("%v was measured with different files of the benchmark program: times may not be comparable", j.Problem)
+		what := j.Problem.String()
+		if j.Problem.Collective == "" {
+			what = "the verification of " + j.Problem.Library
+		}
+		text := what + " was measured with different files of the benchmark program: times may not be comparable"
 		if !slices.Contains(out, text) {
 			out = append(out, text)
 		}

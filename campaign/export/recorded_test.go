@@ -129,24 +129,33 @@ func TestAddJournalVerifications(t *testing.T) {
 	}
 }
 
-// TestChangedPrograms checks that a problem is named once if files of several benchmark programs measured it. Problems
-// may have programs of their own.
+// TestChangedPrograms checks that a problem or verification is named once if files of several benchmark programs measured
+// it. Problems may have programs of their own. The probe of a verification is no benchmark.
 func TestChangedPrograms(t *testing.T) {
 	job := func(collective coll.Collective, name, program string) journal.Record {
 		r := jobRecord(journal.Problem{Library: "mpich", Collective: collective}, name, coll.JobEnded, "s", "k")
 		r.Job.Environment.Program = program
 		return r
 	}
+	verification := func(stage int, name, program string) journal.Record {
+		r := job("", name, program)
+		return journal.Record{Verify: &journal.VerifyStep{Library: "mpich", Session: 1, Round: 1, Stage: stage, Job: r.Job}}
+	}
+	const differ = " was measured with different files of the benchmark program: times may not be comparable"
 	for _, tc := range []struct {
-		programs string // of the jobs of bcast
-		want     []string
+		programs, verification string // of the jobs of bcast, of those of the verification
+		want                   []string
 	}{
-		{"1 1 1", nil},
-		{"1 2 3 1", []string{"mpich bcast was measured with different files of the benchmark program: times may not be comparable"}},
+		{"1 1 1", "1 1", nil},
+		{"1 2 3 1", "1", []string{"mpich bcast" + differ}},
+		{"1", "1 2", []string{"the verification of mpich" + differ}},
 	} {
-		records := []journal.Record{job(coll.Reduce, "r", "of reduce")}
+		records := []journal.Record{job(coll.Reduce, "r", "of reduce"), verification(3, "p", "of the probe")}
 		for i, program := range strings.Fields(tc.programs) {
 			records = append(records, job(coll.Bcast, string(rune('a'+i)), program))
+		}
+		for i, program := range strings.Fields(tc.verification) {
+			records = append(records, verification(1, string(rune('A'+i)), program))
 		}
 		var f report.Facts
 		testutil.NoError(t, export.AddJournal(&f, campaigntest.State(records), []string{"mpich"}, 2))
