@@ -60,10 +60,26 @@ func (r *run) recordUsage(c *activeJob) (begun bool) {
 	}
 	began := time.Now()
 	if c.fromEarlierRun {
-		began = began.Add(-max(0, time.Since(info.ModTime())))
+		began = began.Add(-max(0, timeOfFiles(filepath.Dir(r.m.jobDir(c.Name))).Sub(info.ModTime())))
 	}
 	r.used[c.Name] = usage{began: began, nodes: c.Nodes}
 	return true
+}
+
+// timeOfFiles returns the present time by the clock that dates new files in a folder. The clock of a file server may
+// differ from that of this machine.
+func timeOfFiles(folder string) time.Time {
+	f, err := os.CreateTemp(folder, ".time-*")
+	if err != nil {
+		return time.Now()
+	}
+	defer os.Remove(f.Name())
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return time.Now()
+	}
+	return info.ModTime()
 }
 
 // endUsage records what a job that has ended has used.

@@ -122,7 +122,11 @@ func (o *updateOptions) run() error {
 	if err := x.Write(o.table); err != nil {
 		return withOutputCode(err)
 	}
-	if err := online.Summarize(o.folder, jobs, time.Now()); err != nil {
+	written, err := os.Stat(o.table) // its time is by the clock that dates the files of samples
+	if err == nil {
+		err = online.Summarize(o.folder, jobs, written.ModTime())
+	}
+	if err != nil {
 		o.warn([]string{err.Error()})
 	}
 	return o.recordUpdate(learnt, sources)

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -79,9 +78,9 @@ this variable to other nodes: mpirun -x LD_PRELOAD ...`,
 		if err != nil {
 			return err
 		}
-		began := time.Now()
+		before, _ := os.Stat(o.trace)
 		err = runProgram(a, cmd, args, env)
-		o.checkTrace(began)
+		o.checkTrace(before)
 		return err
 	}
 	return cmd
@@ -135,13 +134,13 @@ func (o *runOptions) environment() ([]string, error) {
 	return env, nil
 }
 
-// checkTrace prints a message if the program has not written a trace since it began.
-func (o *runOptions) checkTrace(began time.Time) {
+// checkTrace prints a message if the program has not written a trace. `before` is the file before the program began, nil
+// if there was none.
+func (o *runOptions) checkTrace(before os.FileInfo) {
 	if o.trace == "" {
 		return
 	}
-	const coarse = 2 * time.Second // of the times in file systems
-	if info, err := os.Stat(o.trace); err != nil || info.ModTime().Before(began.Add(-coarse)) {
+	if info, err := os.Stat(o.trace); err != nil || before != nil && os.SameFile(before, info) { // a trace is a new file
 		o.printLine(fmt.Sprintf("tutti: nothing was traced: %s was not written: the program made no collective calls, or does not use the MPI library of %s", o.trace, o.library))
 	}
 }

@@ -168,8 +168,9 @@ func (s *campaignStatus) addResults(f report.Facts) {
 	}
 }
 
-// addBudgets adds the budgets of a campaign. `wall` is the time since the campaign was started or resumed, and
-// `preflight` are the node-seconds of the launches that read settings.
+// addBudgets adds the budgets of a campaign. `wall` is the time since the campaign was started or resumed. It is
+// negative if the clock was set back, or that of another machine is ahead. `preflight` are the node-seconds of the launches
+// that read settings.
 func (s *campaignStatus) addBudgets(stop config.Stop, wall time.Duration, preflight float64) {
 	machine, nodeHours := s.PreflightSeconds, preflight/3600
 	for _, p := range s.Problems {
@@ -177,7 +178,7 @@ func (s *campaignStatus) addBudgets(stop config.Stop, wall time.Duration, prefli
 		nodeHours += p.NodeSeconds / 3600
 	}
 	for _, b := range []budgetStatus{
-		{Key: "stop.wall_time", Used: wall.Seconds(), Limit: stop.WallTime.Seconds()},
+		{Key: "stop.wall_time", Used: max(0, wall.Seconds()), Limit: stop.WallTime.Seconds()},
 		{Key: "stop.machine_time", Used: machine, Limit: stop.MachineTime.Seconds()},
 		{Key: "stop.node_hours", Used: nodeHours, Limit: stop.NodeHours},
 	} {
