@@ -2,6 +2,7 @@ package csource
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -13,8 +14,6 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
-
-	"github.com/google/renameio/v2"
 )
 
 // Program is the C source of a program, with the options and libraries to compile it.
@@ -197,7 +196,18 @@ func install(file, out string, mode fs.FileMode) error {
 	if err != nil {
 		return err
 	}
-	return renameio.WriteFile(out, text, mode, renameio.WithTempDir(filepath.Dir(out)), renameio.WithStaticPermissions(mode))
+	name := fmt.Sprintf(".%s-%s", filepath.Base(out), rand.Text())
+	f, err := os.OpenFile(filepath.Join(filepath.Dir(out), name), os.O_WRONLY|os.O_CREATE|os.O_EXCL, mode)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // without effect after the replacement
+	_ = f.Chmod(mode)         // whatever the umask is; a file system that refuses it has one mode for all files
+	_, err = f.Write(text)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	return os.Rename(f.Name(), out)
 }
 
 func versionOf(ctx context.Context, compiler string) string {
