@@ -288,6 +288,9 @@ var namePart = lazyregexp.New(`[^ _(,/=]*[_(,/=]+|[^ _(,/=]+| +`)
 
 // breakCell breaks a text between words, or in long names such as scatter_ring_allgather(segsize=8192) behind a part.
 func breakCell(cell string, width int) string {
+	if first, rest, found := strings.Cut(cell, "\n"); found {
+		return breakCell(first, width) + "\n" + breakCell(rest, width)
+	}
 	var lines []string
 	line := ""
 	for _, found := range namePart.FindAllStringSubmatch(cell, -1) {

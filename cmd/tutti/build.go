@@ -80,9 +80,9 @@ func (a *app) printBuilt(b csource.Built, loads mpi.Identity) {
 	if loads.Path != "" {
 		library = fmt.Sprintf("%s, %s", cmp.Or(loads.Version, "an MPI library of unknown release"), loads.Path)
 	}
-	fmt.Fprintf(a.stdout, "%s\nbuilt by %s (%s) from source %.12s\nloads %s\n", b.Path, b.Compiler, b.Version, b.Checksum, library)
+	a.printFit("%s\nbuilt by %s (%s) from source %.12s\nloads %s", b.Path, b.Compiler, b.Version, b.Checksum, library)
 	if b.Header != "" {
-		fmt.Fprintln(a.stdout, "header for own algorithms", b.Header)
+		a.printFit("header for own algorithms %s", b.Header)
 	}
 }
 

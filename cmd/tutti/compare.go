@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -110,15 +111,13 @@ func compareProblems(pathA, pathB string, inA, inB []campaign.FinalSelection) (c
 }
 
 func (a *app) printComparison(c comparison) {
-	fmt.Fprintf(a.stdout, "%s\n", c.Library)
-	for _, side := range []struct{ name, gain string }{{"A", c.GainA}, {"B", c.GainB}} {
-		if side.gain != "" {
-			fmt.Fprintf(a.stdout, "%s: %s\n", side.name, side.gain)
-		}
-	}
-	a.printDiffs(c.ruleDiffs)
+	a.printFit("%s", c.Library)
+	shown := c.ruleDiffs
+	shown.A = strings.TrimSuffix(c.A+": "+c.GainA, ": ")
+	shown.B = strings.TrimSuffix(c.B+": "+c.GainB, ": ")
+	a.printDiffs(shown)
 	if c.OnlyA+c.OnlyB > 0 {
-		fmt.Fprintf(a.stdout, "Not compared: %s of A alone, %d of B alone.\n", plural(c.OnlyA, "point"), c.OnlyB)
+		a.printFit("Not compared: %s of A alone, %d of B alone.", plural(c.OnlyA, "point"), c.OnlyB)
 	}
 }
 

@@ -69,12 +69,12 @@ func printForecast(a *app, f assembly.Forecast, collectiveShare float64, scripts
 		}
 	}
 	a.printTable(table.Row{"problem", "layout", "limit", "launches", "candidates", "node-hours", "at most"}, rows)
-	fmt.Fprintf(a.stdout, "first round: %s, at most %s node-hours; whole campaign: about %s node-hours, at most %s\n",
+	a.printFit("first round: %s, at most %s node-hours; whole campaign: about %s node-hours, at most %s",
 		plural(len(f.Jobs), "job"), report.FormatNodeHours(f.RoundNodeHours), report.FormatNodeHours(f.Expected), report.FormatNodeHours(f.NodeHours))
 	for _, saved := range []float64{0.10, 0.01} {
 		ofApplications := collectiveShare * saved
 		if ofApplications > 0 {
-			fmt.Fprintf(a.stdout, "break-even if the campaign saves %.0f %% of collective time: after %s node-hours of applications with %s in collectives (%s saved an hour)\n",
+			a.printFit("break-even if the campaign saves %.0f %% of collective time: after %s node-hours of applications with %s in collectives (%s saved an hour)",
 				100*saved, report.FormatNodeHours(f.Expected/ofApplications), report.FormatShare(collectiveShare), report.FormatSeconds(3600*ofApplications))
 		}
 	}

@@ -118,7 +118,7 @@ func (i *importer) run(cmd *cobra.Command, paths []string) error {
 	}
 	return i.show(out, func() {
 		i.printReports(files)
-		fmt.Fprintf(i.stdout, "%s: %s\n", i.out, plural(len(ms), "measurement"))
+		i.printFit("%s: %s", i.out, plural(len(ms), "measurement"))
 		i.printWrapped("next: " + out.Next)
 	})
 }

@@ -143,7 +143,7 @@ func (o *initOptions) template(ctx context.Context, name, dir string) (string, e
 	}
 	if at.Nodes > 0 {
 		m.Nodes, m.PPN = nodeCounts(at.Nodes), rankCounts(at)
-		fmt.Fprintf(o.stderr, "runner %s: %s of %d cores\n", at.Kind, plural(at.Nodes, "node"), at.Cores)
+		o.printLine(fmt.Sprintf("runner %s: %s of %d cores", at.Kind, plural(at.Nodes, "node"), at.Cores))
 	}
 	if len(found) > 0 {
 		l := found[0]
@@ -153,7 +153,7 @@ func (o *initOptions) template(ctx context.Context, name, dir string) (string, e
 			m.Library.Launcher, m.Library.LauncherPath, m.Library.PMI, m.Library.Env = "", "", "", nil
 			launcher = config.Runner{Kind: at.Kind}.DefaultLauncher(config.Library{Name: l.Library.Family})
 		}
-		fmt.Fprintf(o.stderr, "%s, started by %s\n", l.Library.Name, launcher)
+		o.printLine(fmt.Sprintf("%s, started by %s", l.Library.Name, launcher))
 		if l.program == "" {
 			fmt.Fprintf(o.stderr, "its benchmark program is missing: tutti build benchmark --mpicc %s --out %s\n",
 				shellWord(l.Library.Compilers[0]), shellWord(filepath.Join(dir, m.Library.Benchmark)))

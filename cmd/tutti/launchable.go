@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -24,7 +23,7 @@ type launchable struct {
 // benchmark programs in the folder `dir`, then that of the user's mpicc, then the others. `unusable` says which libraries
 // and launchers do not work, and why.
 func (a *app) findLaunchables(ctx context.Context, dir string) (works []launchable, unusable []string, err error) {
-	fmt.Fprintln(a.stderr, "looking for MPI libraries and launchers")
+	a.printLine("looking for MPI libraries and launchers")
 	found, unusable, err := doctor.Launchables(ctx, doctor.Options{Environ: a.environ, Dir: nearestFolder(dir)})
 	if err != nil {
 		return nil, nil, err

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"github.com/jedib0t/go-pretty/v6/text"
 	"github.com/spf13/cobra"
 
 	"tutti/campaign/export"
@@ -21,9 +20,6 @@ import (
 
 // maxListDepth limits how many folders below the given one tutti list looks for campaigns.
 const maxListDepth = 5
-
-// minGainColumns is the smallest width of the last column of the list. Our choice.
-const minGainColumns = 24
 
 // listedCampaign is a campaign in a list.
 type listedCampaign struct {
@@ -163,23 +159,15 @@ func (a *app) printCampaigns(all []listedCampaign) {
 	if len(all) == 0 {
 		return
 	}
-	t := report.NewTable(table.Row{"folder", "state", "started", "problems", "gain"})
-	used := 0 // columns of the longest row without its last cell
-	for _, c := range all {
-		used = max(used, max(len("folder"), len(c.Folder))+len("unreadable")+len(time.DateOnly)+max(len("problems"), len(c.problemText()))+4*len("  "))
-	}
+	var rows []table.Row
 	for _, c := range all {
 		state, started, problems := string(c.Activity), c.Created.Format(time.DateOnly), c.problemText()
 		if c.Error != "" {
 			state, started, problems = "unreadable", "", ""
 		}
-		var gains []string
-		for _, line := range c.gainTexts() {
-			gains = append(gains, text.WrapSoft(line, max(minGainColumns, terminalWidth-used)))
-		}
-		t.AppendRow(table.Row{c.Folder, state, started, problems, strings.Join(gains, "\n")})
+		rows = append(rows, table.Row{c.Folder, state, started, problems, strings.Join(c.gainTexts(), "\n")})
 	}
-	fmt.Fprintln(a.stdout, t.Render())
+	a.printTable(table.Row{"folder", "state", "started", "problems", "gain"}, rows)
 }
 
 // problemText returns a text such as "3, 1 budget, 2 converged".

@@ -306,15 +306,15 @@ func printLearnt(a *app, r online.Report) {
 	}
 	for _, d := range r.Drift {
 		if d.Candidates > 0 {
-			fmt.Fprintf(a.stdout, "%s: %d candidates, timed again by applications, differ by %.1f %%; times are %.3f of the earlier ones\n",
+			a.printFit("%s: %d candidates, timed again by applications, differ by %.1f %%; times are %.3f of the earlier ones",
 				d.Source, d.Candidates, 100*d.Change, d.Ratio)
 		}
 	}
 	for _, t := range r.TimeChanges {
 		if t.Point == nil {
-			fmt.Fprintf(a.stdout, "%s: all calls took %.2f times as long\n", t.Job, t.Factor)
+			a.printFit("%s: all calls took %.2f times as long", t.Job, t.Factor)
 		} else {
-			fmt.Fprintf(a.stdout, "%s: since this job %s takes %.2f times as long at %s\n", t.Job, t.Algorithm, t.Factor, t.Point)
+			a.printFit("%s: since this job %s takes %.2f times as long at %s", t.Job, t.Algorithm, t.Factor, t.Point)
 		}
 	}
 	if len(r.Classes) == 0 {
@@ -334,14 +334,14 @@ func printLearnt(a *app, r online.Report) {
 	a.printTable(table.Row{"point", "calls", "selected", "faster", "measured", "explored", "since"}, rows)
 	for _, c := range r.Classes {
 		if c.Why != "" {
-			fmt.Fprintf(a.stdout, "%s: %s: %s\n", c.Point, c.Selected, c.Why)
+			a.printFit("%s: %s: %s", c.Point, c.Selected, c.Why)
 		}
 	}
 }
 
 func printPrice(a *app, p online.Price) {
-	fmt.Fprintf(a.stdout, "exploring in %.0f %% of calls took %.1f %% of collective time\n", 100*p.Explore, 100*p.Cost)
+	a.printFit("exploring in %.0f %% of calls took %.1f %% of collective time", 100*p.Explore, 100*p.Cost)
 	if p.OverDefault > 0 {
-		fmt.Fprintf(a.stdout, "all calls, exploring ones included, took %.3f of the default (%.3f to %.3f)\n", p.OverDefault, p.Low, p.High)
+		a.printFit("all calls, exploring ones included, took %.3f of the default (%.3f to %.3f)", p.OverDefault, p.Low, p.High)
 	}
 }

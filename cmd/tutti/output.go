@@ -78,6 +78,12 @@ func fit(w io.Writer, text string) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// printStopped prints that a command was interrupted, and the command that goes on with it, on a line of its own.
+func (a *app) printStopped(openJobs, again string) {
+	a.printLine("tutti: stopped; everything measured is in the journal." + openJobs + " Resume with:")
+	fmt.Fprintf(a.stderr, "  %s\n", again)
+}
+
 // printFit prints a line on standard output, in lines of at most terminalWidth columns on a terminal.
 func (a *app) printFit(format string, values ...any) {
 	fmt.Fprintln(a.stdout, fit(a.stdout, fmt.Sprintf(format, values...)))

@@ -73,10 +73,7 @@ func newBars(out io.Writer, problems int, colours bool) progress.Writer {
 	style.Options.Separator = " "
 	style.Options.PercentFormat = "%3.0f %%"
 	style.Options.DoneString = ""
-	style.Options.ETAString = "left"
-	style.Options.TimeInProgressPrecision, style.Options.TimeDonePrecision = time.Second, time.Second
-	style.Options.ETAPrecision = time.Second
-	style.Visibility = progress.StyleVisibility{ETA: true, Percentage: true, Pinned: true, Time: true, Tracker: true}
+	style.Visibility = progress.StyleVisibility{Percentage: true, Pinned: true, Tracker: true, Value: true}
 	if colours {
 		style.Colors = progress.StyleColorsExample
 	}
@@ -108,6 +105,7 @@ func (d *progressDisplay) updateBar(e campaign.Event) {
 	t := d.trackers[e.Problem]
 	if t == nil {
 		t = &progress.Tracker{Total: wholeBudget}
+		t.Units.Formatter = barTimes(t)
 		d.trackers[e.Problem] = t
 		d.bars.AppendTracker(t)
 	}
@@ -119,6 +117,24 @@ func (d *progressDisplay) updateBar(e campaign.Event) {
 	// The value stays below wholeBudget, because a full bar would end the tracker.
 	t.SetValue(min(int64(wholeBudget*budgetUsed(e.Evaluation, d.limits)), wholeBudget-1))
 }
+
+// barTimes returns a function that writes the times of a bar in the format of all durations: how long the problem has
+// taken and, while it runs, how long it will take at most.
+func barTimes(t *progress.Tracker) progress.UnitsFormatter {
+	began, took := time.Now(), time.Duration(0)
+	return func(int64) string {
+		if t.IsDone() {
+			return formatWhole(took)
+		}
+		took = time.Since(began)
+		if left := t.ETA(); left >= time.Second {
+			return formatWhole(took) + "; " + formatWhole(left)
+		}
+		return formatWhole(took)
+	}
+}
+
+func formatWhole(d time.Duration) string { return report.FormatSeconds(d.Round(time.Second).Seconds()) }
 
 // budgetUsed returns the used share of a problem's budget. If there are several budgets, it returns the largest
 // share. Without a budget, it returns the share of candidates that are measured.
@@ -140,10 +156,11 @@ func budgetUsed(v activelearn.Evaluation, limits activelearn.Limits) float64 {
 // It has the problem, the average slowdown, the share of mistakes and the state.
 func barMessage(e campaign.Event) string {
 	v := e.Evaluation
-	text := fmt.Sprintf("%-17.17s", e.Problem)
+	slowdown, mistakes := "", ""
 	if v.Slowdown > 0 {
-		text += fmt.Sprintf(" %8.3f %6.0f %%", v.Slowdown, 100*v.Mistakes)
+		slowdown, mistakes = fmt.Sprintf("%.3f", v.Slowdown), fmt.Sprintf("%.0f %%", 100*v.Mistakes)
 	}
+	text := fmt.Sprintf("%-17.17s %8s %8s", e.Problem, slowdown, mistakes)
 	state := stateOf(e)
 	if e.Phase == campaign.PhaseStudy || e.Phase == campaign.PhaseCompare {
 		state = "fitting" // fits the column
@@ -175,7 +192,7 @@ func (d *progressDisplay) stop() {
 }
 
 // progressLine returns the line about an event for output without bars, for example "mpich allreduce
-// round 12  measured   9 %  machine 3m10s    slowdown 1.042  mistakes  8 %".
+// round 12  measured   9 %  machine 3.2 min  slowdown 1.042  mistakes  8 %".
 func progressLine(e campaign.Event) string {
 	v := e.Evaluation
 	text := fmt.Sprintf("%-22s", e.Problem)

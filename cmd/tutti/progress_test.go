@@ -48,10 +48,19 @@ func TestBars(t *testing.T) {
 			t.Errorf("%d columns: %q", n, line)
 		}
 	}
-	for _, want := range []string{"problem           slowdown mistakes state     used       [time; left at most]\n", "openmpi reduce_sc    1.042      8 % 3 jobs", " 25 % ", "converged", "waiting for Slurm: nothing\n"} {
+	for _, want := range []string{"problem           slowdown mistakes state     used       [time; left at most]\n", "openmpi reduce_sc    1.042      8 % 3 jobs", " 25 % ", "[0 s]", "converged", "waiting for Slurm: nothing\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
+	}
+	const first = "openmpi bcast                       3 jobs"
+	if got := barMessage(campaign.Event{Problem: journal.Problem{Library: "openmpi", Collective: coll.Bcast}, Phase: campaign.PhaseMeasure, Jobs: 3}); got != first {
+		t.Errorf("before the first evaluation %q, want %q", got, first)
+	}
+	bar := progress.Tracker{Total: wholeBudget, ExpectedDuration: 90 * time.Minute}
+	bar.Start()
+	if got := barTimes(&bar)(0); got != "0 s; 90 min" {
+		t.Errorf("times %q, want %q", got, "0 s; 90 min")
 	}
 	if strings.Contains(text, "\x1b[") {
 		t.Errorf("colours in %q", text)

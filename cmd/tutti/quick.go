@@ -113,7 +113,7 @@ func (o *quickOptions) run(ctx context.Context, dir string) error {
 	if err != nil {
 		return withCode(codeNotReady, err)
 	}
-	fmt.Fprintf(o.stderr, "%s, started by %s, on %s of %d cores\n", with.Library.Name, cmp.Or(with.Path, with.Launcher), plural(at.Nodes, "node"), at.Cores)
+	o.printLine(fmt.Sprintf("%s, started by %s, on %s of %d cores", with.Library.Name, cmp.Or(with.Path, with.Launcher), plural(at.Nodes, "node"), at.Cores))
 	host, err := os.Hostname()
 	if err != nil {
 		return err
@@ -127,10 +127,10 @@ func (o *quickOptions) run(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(o.stderr, "measuring ends after %s, all collectives together\n", report.FormatSeconds(o.wallTime.Seconds()))
+	o.printLine(fmt.Sprintf("measuring ends after %s, all collectives together", report.FormatSeconds(o.wallTime.Seconds())))
 	err = startCampaign(ctx, o.app, c, o.yes)
 	if (err == nil || errors.Is(err, errNotConverged)) && o.format == formatTable {
-		fmt.Fprintf(o.stdout, "in jobs: . %s/%s.env, or: module use %[1]s/modulefiles\n", shellWord(displayPath(c.Output)), with.Library.Family)
+		o.printFit("in jobs: . %s/%s.env, or: module use %[1]s/modulefiles", shellWord(displayPath(c.Output)), with.Library.Family)
 	}
 	return err
 }

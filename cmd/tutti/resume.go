@@ -149,7 +149,7 @@ func runAndFinish(ctx context.Context, a *app, s session) (err error) {
 	}
 	switch {
 	case err != nil && ctx.Err() != nil:
-		fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal.%s Resume with:\n  %s\n", openJobsNotice(c), s.resume)
+		a.printStopped(openJobsNotice(c), s.resume)
 		return errCancelled
 	case errors.Is(err, campaign.ErrLog):
 		return fmt.Errorf("journal of %s: %w", c.Config.Output, err)

@@ -36,7 +36,7 @@ func Main(ctx context.Context, args, environ []string, stdout, stderr io.Writer)
 		err = withCode(codeOutput, fmt.Errorf("standard output: %w", out.err))
 	}
 	if err != nil && !errorIsPrinted(err) && !errors.Is(err, syscall.EPIPE) { // such as: tutti ... | head
-		fmt.Fprintln(a.stderr, fit(a.stderr, fmt.Sprintf("tutti: %v", err)))
+		a.printLine(fmt.Sprintf("tutti: %v", err))
 	}
 	return int(codeOf(err))
 }

@@ -97,7 +97,7 @@ type checkedFile struct {
 }
 
 func (a *app) printCheck(f checkedFile) {
-	fmt.Fprintf(a.stdout, "%s: %s\n", f.File, f.Format)
+	a.printFit("%s: %s", f.File, f.Format)
 	a.printWrapped(f.Effect + ".")
 	if f.Activation != "" {
 		a.printWrapped("To load it: " + f.Activation + ".")
@@ -112,7 +112,7 @@ func (a *app) printCheck(f checkedFile) {
 	if len(counts) == 0 {
 		counts = []string{"nothing found"}
 	}
-	fmt.Fprintf(a.stdout, "%s: %s\n", f.File, strings.Join(counts, ", "))
+	a.printFit("%s: %s", f.File, strings.Join(counts, ", "))
 }
 
 // countOf returns a number of findings of a kind, such as "2 notes".
@@ -149,7 +149,7 @@ func (a *app) printFindings(f checkedFile) {
 		} else if n > 1 {
 			more = fmt.Sprintf(" (also at %s %s)", map[bool]string{true: "line", false: "lines"}[n == 2], strings.Join(at[1:], ", "))
 		}
-		fmt.Fprintln(a.stdout, fit(a.stdout, fmt.Sprintf("%s: %s: %s%s", place, x.Kind, x.Text, more)))
+		a.printFit("%s: %s: %s%s", place, x.Kind, x.Text, more)
 	}
 }
 

@@ -402,15 +402,15 @@ func plainName(alg coll.Algorithm) string {
 const mostShown = 10
 
 func (a *app) printDiffs(o ruleDiffs) {
-	fmt.Fprintf(a.stdout, "A: %s\nB: %s\n", o.A, o.B)
+	a.printFit("A: %s\nB: %s", o.A, o.B)
 	if !o.timed {
 		a.printWrapped(fmt.Sprintf("%d of %s differ; which one is faster: give --data or --campaign", o.Differ, plural(o.Points, "point")))
 	} else {
-		fmt.Fprintf(a.stdout, "Of %d that differ, %d matter: A is faster at %d, B at %d.\n", o.Differ, o.Kinds[diffMatters], o.FasterA, o.FasterB)
+		a.printFit("Of %d that differ, %d matter: A is faster at %d, B at %d.", o.Differ, o.Kinds[diffMatters], o.FasterA, o.FasterB)
 		a.printWrapped(fmt.Sprintf("The others: %d lose at most 2 %%, %d are ties within noise, %d have no time.", o.Kinds[diffSmall], o.Kinds[diffTie], o.Kinds[diffUnknown]))
-		fmt.Fprintf(a.stdout, "%s are compared.\n", plural(o.Points, "point"))
+		a.printFit("%s are compared.", plural(o.Points, "point"))
 		if o.Ratio > 0 {
-			fmt.Fprintf(a.stdout, "A takes %.3f of B's time in geometric mean over %s.\n", o.Ratio, plural(o.Timed, "point"))
+			a.printFit("A takes %.3f of B's time in geometric mean over %s.", o.Ratio, plural(o.Timed, "point"))
 		}
 	}
 	if len(o.Differences) == 0 {

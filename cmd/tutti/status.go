@@ -276,20 +276,20 @@ func goesOn(problems []problemStatus) []string {
 }
 
 func printStatus(a *app, s campaignStatus, dir string) {
-	fmt.Fprintf(a.stdout, "campaign %s, %s", s.Campaign, s.Activity)
+	activity := string(s.Activity)
 	if s.Process != "" {
-		fmt.Fprintf(a.stdout, " (%s)", s.Process)
+		activity += " (" + s.Process + ")"
 	}
-	fmt.Fprintf(a.stdout, "\nstarted %s, last activity %s, %d records\n", s.Created.Format(time.RFC3339), s.Last.Format(time.RFC3339), s.Records)
+	a.printFit("campaign %s, %s\nstarted %s, last activity %s, %d records", s.Campaign, activity, s.Created.Format(time.RFC3339), s.Last.Format(time.RFC3339), s.Records)
 	for _, b := range s.Budgets {
 		show := report.FormatSeconds
 		if b.Key == "stop.node_hours" {
 			show = report.FormatNodeHours
 		}
-		fmt.Fprintf(a.stdout, "%s: %s of %s used, %s left\n", b.Key, show(b.Used), show(b.Limit), show(b.Left))
+		a.printFit("%s: %s of %s used, %s left", b.Key, show(b.Used), show(b.Limit), show(b.Left))
 	}
 	if s.PreflightSeconds > 0 {
-		fmt.Fprintf(a.stdout, "machine time of reading the settings of the machine: %s\n", report.FormatSeconds(s.PreflightSeconds))
+		a.printFit("machine time of reading the settings of the machine: %s", report.FormatSeconds(s.PreflightSeconds))
 	}
 	var rows []table.Row
 	var sources []string

@@ -98,13 +98,13 @@ func showTopology(a *app, t topology.Tree, conflicts []topology.Conflict) error 
 	s := shownTopology{Levels: t.Levels(), Gaps: t.Gaps, Conflicts: conflicts}
 	return a.show(s, func() {
 		for _, l := range s.Levels {
-			fmt.Fprintf(a.stdout, "%v, confidence %.3g\n", l, l.Confidence)
+			a.printFit("%v, confidence %.3g", l, l.Confidence)
 		}
 		for _, gap := range s.Gaps {
-			fmt.Fprintln(a.stdout, "gap:", gap)
+			a.printFit("gap: %s", gap)
 		}
 		for _, c := range s.Conflicts {
-			fmt.Fprintln(a.stdout, "conflict:", c)
+			a.printFit("conflict: %v", c)
 		}
 	})
 }
@@ -149,9 +149,9 @@ file, node by node and switch by switch, and prints the differences.`,
 			return withCode(codeInput, err)
 		}
 		return a.show(c, func() {
-			fmt.Fprintf(a.stdout, "%d of %d nodes as declared\n", c.Agree, len(declared.Nodes()))
+			a.printFit("%d of %d nodes as declared", c.Agree, len(declared.Nodes()))
 			for _, d := range c.Differences {
-				fmt.Fprintln(a.stdout, d)
+				a.printFit("%v", d)
 			}
 		})
 	}
@@ -236,12 +236,12 @@ nodes that are not in the tree are left out, with a warning that names these nod
 		}
 		return a.show(found, func() {
 			for _, s := range found.Suspects {
-				fmt.Fprintln(a.stdout, s)
+				a.printFit("%v", s)
 			}
 			for _, p := range found.Unclear {
-				fmt.Fprintf(a.stdout, "%v: looks slow, but all its pairs also pass through another suspect\n", p)
+				a.printFit("%v: looks slow, but all its pairs also pass through another suspect", p)
 			}
-			fmt.Fprintf(a.stdout, "slow nodes and links: %d; noise: %.2g %%; pairs ignored: %d\n", len(found.Suspects), 100*found.Noise, found.LeftOut)
+			a.printFit("slow nodes and links: %d; noise: %.2g %%; pairs ignored: %d", len(found.Suspects), 100*found.Noise, found.LeftOut)
 		})
 	}
 	return cmd

@@ -123,7 +123,7 @@ func printPlanned(a *app, jobs []assembly.PlannedJob) {
 	}
 	a.printTable(table.Row{"job", "nodes", "ppn", "limit", "node-hours", "at most"}, rows)
 	most, expected := costOf(jobs)
-	fmt.Fprintf(a.stdout, "pairs in %s: about %s node-hours, at most %s; one more job measures a pair of each class\n", plural(len(jobs), "job"), report.FormatNodeHours(expected), report.FormatNodeHours(most))
+	a.printFit("pairs in %s: about %s node-hours, at most %s; one more job measures a pair of each class", plural(len(jobs), "job"), report.FormatNodeHours(expected), report.FormatNodeHours(most))
 }
 
 func (o *discoverOptions) run(ctx context.Context, c *assembly.Campaign) (err error) {
@@ -146,7 +146,7 @@ func (o *discoverOptions) run(ctx context.Context, c *assembly.Campaign) (err er
 	if err := showTopology(o.app, found.Tree, found.Conflicts); err != nil || o.format == formatJSON {
 		return err
 	}
-	fmt.Fprintf(o.stdout, "%s and the pairs are in %s\n", pairs.TreeFile, displayPath(filepath.Clean(d.Dir)))
+	o.printFit("%s and the pairs are in %s", pairs.TreeFile, displayPath(filepath.Clean(d.Dir)))
 	return nil
 }
 
@@ -154,7 +154,7 @@ func (o *discoverOptions) run(ctx context.Context, c *assembly.Campaign) (err er
 func discoverError(ctx context.Context, a *app, err error) error {
 	switch {
 	case ctx.Err() != nil:
-		fmt.Fprintln(a.stderr, "tutti: stopped; the measurements are kept. Run the same command to resume.")
+		a.printLine("tutti: stopped; the measurements are kept. Run the same command to resume.")
 		return errCancelled
 	case errors.Is(err, pairs.ErrNothing):
 		return withCode(codeNotReady, err)

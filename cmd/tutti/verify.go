@@ -343,7 +343,7 @@ func verifyLibrary(ctx context.Context, a *app, p *verification.Verifier, lib co
 		a.printLine(fmt.Sprintf("tutti: %s: cannot be run here, so nothing is verified: verify it on a machine with this library, or leave it out with --library", lib.Name))
 		return false, nil
 	case ctx.Err() != nil:
-		fmt.Fprintf(a.stderr, "tutti: stopped; everything measured is in the journal. Resume with:\n  %s\n", again)
+		a.printStopped("", again)
 		return false, errCancelled
 	case errors.Is(err, benchrunner.ErrUnavailable):
 		return false, fmt.Errorf("%w\nThe measurements are kept. Resume with: %s", err, again)
@@ -403,7 +403,7 @@ func printVerification(a *app, f report.Facts, dir string) {
 		}
 	}
 	printVerdicts(a, f.Verdicts(), dir)
-	fmt.Fprintf(a.stdout, "report: %s/%s\n", dir, export.ReportHTML)
+	a.printFit("report: %s/%s", dir, export.ReportHTML)
 }
 
 // verdictLines returns what the verification of a library shows, and a line for each reason why it is not more.
@@ -459,7 +459,7 @@ func measureDrift(ctx context.Context, a *app, folder string, candidates int) er
 		return withOutputCode(err)
 	}
 	return a.show(p, func() {
-		fmt.Fprintf(a.stdout, "%d measured again, %d failed: median difference %.1f %%, times are %.3f of the recorded ones\n",
+		a.printFit("%d measured again, %d failed: median difference %.1f %%, times are %.3f of the recorded ones",
 			p.Candidates, p.Failed, 100*p.Change, p.Ratio)
 	})
 }

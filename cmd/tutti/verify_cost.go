@@ -68,7 +68,7 @@ func confirmVerify(a *app, c *assembly.Campaign, estimates []verification.Estima
 				about = fmt.Sprintf("about %s of machine time, ", report.FormatSeconds(e.Seconds))
 			}
 			text := fmt.Sprintf("%s: %s; %s, %sat most %s", e.Library, e.Shows, plural(e.Points, "point"), about, report.FormatSeconds(e.Budget))
-			fmt.Fprintln(a.stderr, fit(a.stderr, text))
+			a.printLine(text)
 		}
 		nodeHours += e.NodeSeconds / 3600
 	}
