@@ -172,7 +172,7 @@ func (c *Catalogue) Check(cand coll.Candidate) error {
 	}
 	for _, r := range e.Requires {
 		if !r.Holds(cand.Point) {
-			return fmt.Errorf("%v: %w: needs %s", cand, ErrInfeasible, r)
+			return fmt.Errorf("%v: %w: needs %s", cand, ErrInfeasible, r.Text())
 		}
 	}
 	if c.rules.Check != nil {

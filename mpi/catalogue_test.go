@@ -69,7 +69,7 @@ func TestCheck(t *testing.T) {
 func TestErrorsNameWhatIsAllowed(t *testing.T) {
 	tests := []struct{ algorithm, want string }{
 		{"ring", "some 1.0 bcast ring: not in the catalogue: want one of tree, pairs"},
-		{"pairs", "bcast 4x1 8B pairs: cannot run there: needs size2"},
+		{"pairs", "bcast 4x1 8B pairs: cannot run there: needs two ranks"},
 		{"pairs(k=2)", "some 1.0 bcast pairs(k=2): parameter k: not in the catalogue: want none"},
 		{"tree(radix=2)", "some 1.0 bcast tree(radix=2): parameter radix: not in the catalogue: want k, segsize"},
 	}

@@ -22,7 +22,7 @@ func ExampleCatalogue_Check() {
 	}
 	// Output:
 	// <nil>
-	// allgather 6x1 8B recursive_doubling: cannot run there: needs pow2
+	// allgather 6x1 8B recursive_doubling: cannot run there: needs a number of ranks that is a power of two
 }
 
 func ExampleCatalogue_Algorithms() {

@@ -2,6 +2,7 @@ package mpi
 
 import (
 	"fmt"
+	"maps"
 	"math/bits"
 	"slices"
 
@@ -30,18 +31,32 @@ const (
 	SameTypes       Requirement = "same_types"       // all types of the call have the same layout
 )
 
-func requirements() []Requirement {
-	return []Requirement{
-		PowerOfTwo, Even, TwoRanks, Parent, Hierarchical, OneNode, NodeConsecutive,
-		CountPowerOfTwo, CountSize, Commutative, BuiltinOp, InPlace, NotInPlace, SameTypes,
-	}
+// requirementTexts has all requirements, each as what an algorithm needs.
+var requirementTexts = map[Requirement]string{
+	PowerOfTwo:      "a number of ranks that is a power of two",
+	Even:            "an even number of ranks",
+	TwoRanks:        "two ranks",
+	Parent:          "a node with two ranks or more",
+	Hierarchical:    "several nodes with two ranks or more each",
+	OneNode:         "two ranks or more, all on one node",
+	NodeConsecutive: "consecutive ranks on each node",
+	CountPowerOfTwo: "as many elements as the largest power of two up to the number of ranks, or more",
+	CountSize:       "as many elements as ranks, or more",
+	Commutative:     "a commutative operation",
+	BuiltinOp:       "a predefined operation",
+	InPlace:         "MPI_IN_PLACE",
+	NotInPlace:      "a call without MPI_IN_PLACE",
+	SameTypes:       "types of the same layout in the whole call",
 }
 
+// Text returns the requirement as what an algorithm needs, for example "an even number of ranks".
+func (r Requirement) Text() string { return requirementTexts[r] }
+
 func parseRequirement(s string) (Requirement, error) {
-	if r := Requirement(s); slices.Contains(requirements(), r) {
+	if r := Requirement(s); r.Text() != "" {
 		return r, nil
 	}
-	return "", fmt.Errorf("requirement %q: want one of %v", s, requirements())
+	return "", fmt.Errorf("requirement %q: want one of %v", s, slices.Sorted(maps.Keys(requirementTexts)))
 }
 
 // Holds reports whether a benchmark's call at the point meets the requirement. Benchmarks compute sums of a

@@ -98,9 +98,9 @@ func absolute(path string) string {
 }
 
 // picoTypes has the bytes of the types in the names of PICO's files.
-var picoTypes = map[string]int64{"char": 1, "int8": 1, "int16": 2, "int32": 4, "int": 4, "int64": 8, "float": 4, "double": 8}
+var picoTypes = map[string]int64{"char": 1, "unsigned_char": 1, "int8": 1, "int16": 2, "int32": 4, "int": 4, "int64": 8, "float": 4, "double": 8}
 
-var picoName = lazyregexp.New(`^([0-9]+)_(.+?)(?:_([0-9]+))?_([a-z0-9]+)\.csv$`)
+var picoName = lazyregexp.New(`^([0-9]+)_(.+?)(?:_([0-9]+))?_(unsigned_char|[a-z0-9]+)\.csv$`)
 
 const metadataSuffix = "_metadata.csv"
 
@@ -111,7 +111,8 @@ func isPICO(file string, text []byte) bool {
 
 // readPICO reads the times of the slowest rank in nanoseconds, one line an iteration. The file's name is
 // COUNT_ALGORITHM[_SEGMENT]_TYPE.csv. Nodes, processes and collective are in the system's metadata, in the line of the
-// folder's time stamp. Source: results/generate_metadata.py of PICO.
+// folder's time stamp. COUNT is the elements of all ranks together where tutti counts those of one. Sources:
+// results/generate_metadata.py and pico_core/pico_core_utils.c (test_loop) of PICO.
 func readPICO(file string, text []byte, known *Run, _ Options, report *Report) ([]sample, error) {
 	m := picoName.FindStringSubmatch(filepath.Base(file))
 	count, err := strconv.ParseInt(m[1], 10, 64)
@@ -138,16 +139,25 @@ func readPICO(file string, text []byte, known *Run, _ Options, report *Report) (
 		}
 		times = append(times, ns/1e9)
 	}
-	if len(times) == 0 {
+	switch {
+	case len(times) == 0:
 		report.leave("no times")
 		return nil, nil
+	case known.Collective.Blocking() == coll.Alltoallv:
+		report.leave("alltoallv: the file does not say how PICO divides its count")
+		return nil, nil
+	case known.Collective.PerRank() && known.ranks() > 0:
+		count /= int64(known.ranks())
 	}
-	s := sample{Recorded: suites.Recorded{Bytes: count * picoTypes[m[4]], Samples: len(times), Memory: report.Memory}}
+	if count == 0 {
+		report.leave("fewer elements than ranks: empty messages")
+		return nil, nil
+	}
+	s := sample{Recorded: suites.Recorded{Bytes: count * picoTypes[m[4]], Ranks: len(rows[0]) - 1, Samples: len(times), Memory: report.Memory}}
 	if known.Algorithm == "" {
 		s.algorithm = picoAlgorithm(m[2], m[3])
 	}
 	s.Seconds, s.Low, s.High, err = medianOf(times)
-	report.note("counts are taken for the elements of one rank's buffer")
 	return []sample{s}, err
 }
 
@@ -207,6 +217,7 @@ func (r *Run) fromTable(path string, stamps []string, report *Report) error {
 		if !slices.Contains(stamps, cell("timestamp")) || cell("test_id") != "" && !slices.Contains(stamps, cell("test_id")) && slices.ContainsFunc(stamps, isNumber) {
 			continue
 		}
+		report.note(fmt.Sprintf("the metadata of PICO name the library %s", strings.TrimSpace(cell("mpi_lib")+" "+cell("mpi_lib_version"))))
 		if cell("gpu_awareness") == "yes" {
 			report.Memory = "GPU"
 		}

@@ -159,6 +159,9 @@ func importFile(file string, opt Options) ([]coll.Measurement, Report, error) {
 		if s.Mean {
 			report.note("times are means over the ranks: the listing has no maximum (OSU: option -f)")
 		}
+		if s.Part {
+			report.note("a part of the ranks: taken for all ranks of the first nodes (ranks placed node by node)")
+		}
 		if opt.Catalogue != nil && !m.Algorithm.IsDefault() {
 			if err := opt.Catalogue.Check(m.Candidate); err != nil {
 				report.leave(fmt.Sprintf("%s %s has no %s %s that runs there", opt.Catalogue.Library, opt.Catalogue.Version, m.Collective, m.Algorithm))

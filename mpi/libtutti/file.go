@@ -50,11 +50,10 @@ func (*library) ReadRules(cat *mpi.Catalogue, _ string, text []byte) (*mpi.RuleF
 			f.Collectives = append(f.Collectives, r.Collective)
 		}
 		f.Listing = append(f.Listing, mpi.ListedRule{Collective: string(r.Collective), RuleChoice: mpi.RuleChoice{Algorithm: r.Algorithm, Line: lines.rules[i], Rule: r.Scope.conditions()}})
-		for k, before := range t.Rules[:i] {
-			if before.Scope.covers(r.Scope) {
-				f.Add(lines.rules[i], mpi.FindingUnreachable, fmt.Sprintf("the rule at line %d serves all calls of this one", lines.rules[k]))
-				break
-			}
+		if first, last, covered := coveredBy(t.Rules[:i], r.Scope); covered && first == last {
+			f.Add(lines.rules[i], mpi.FindingUnreachable, fmt.Sprintf("the rule at line %d serves all calls of this one", lines.rules[first]))
+		} else if covered {
+			f.Add(lines.rules[i], mpi.FindingUnreachable, fmt.Sprintf("rules from line %d to line %d together serve all calls of this one", lines.rules[first], lines.rules[last]))
 		}
 		if reason := r.unreachable(cat); reason != "" {
 			f.Add(lines.rules[i], mpi.FindingUnreachable, reason)
@@ -72,7 +71,7 @@ func (*library) ReadRules(cat *mpi.Catalogue, _ string, text []byte) (*mpi.RuleF
 		chosen := mpi.RuleChoice{Algorithm: t.Rules[i].Algorithm, Line: lines.rules[i], Rule: t.Rules[i].Scope.conditions()}
 		for _, need := range t.Rules[i].needs(cat) {
 			if !need.Holds(p) {
-				chosen.Rule = append(chosen.Rule, fmt.Sprintf("%s needs %s: the library decides", chosen.Algorithm, need))
+				chosen.Rule = append(chosen.Rule, fmt.Sprintf("%s needs %s: the library decides", chosen.Algorithm, need.Text()))
 				chosen.Algorithm = coll.Default
 				break
 			}
@@ -121,13 +120,28 @@ func (r Rule) unreachable(cat *mpi.Catalogue) string {
 		return "no communicator has more processes per node than ranks"
 	}
 	for _, need := range r.needs(cat) {
-		odd := r.Ranks.Low == r.Ranks.High && r.Ranks.Low%2 == 1
-		powerOfTwo := int64(mpi.FloorPowerOfTwo(int(r.Ranks.High))) >= r.Ranks.Low
-		if need == mpi.Even && odd || need == mpi.PowerOfTwo && !powerOfTwo {
-			return fmt.Sprintf("%s needs %s, so the library decides for all calls of this rule", r.Algorithm, map[mpi.Requirement]string{mpi.Even: "an even number of ranks", mpi.PowerOfTwo: "a number of ranks that is a power of two"}[need])
+		if r.Scope.excludes(need) {
+			return fmt.Sprintf("%s needs %s, so the library decides for all calls of this rule", r.Algorithm, need.Text())
 		}
 	}
 	return ""
+}
+
+// excludes reports whether no call of a scope meets a requirement.
+func (s Scope) excludes(need mpi.Requirement) bool {
+	switch need {
+	case mpi.Even:
+		return s.Ranks.Low == s.Ranks.High && s.Ranks.Low%2 == 1
+	case mpi.PowerOfTwo:
+		return int64(mpi.FloorPowerOfTwo(int(s.Ranks.High))) < s.Ranks.Low
+	case mpi.TwoRanks:
+		return !s.Ranks.contains(2)
+	case mpi.Parent:
+		return s.PPN.High < 2
+	case mpi.OneNode:
+		return s.PPN.High < max(2, s.Ranks.Low)
+	}
+	return false
 }
 
 // conditions returns the conditions of a scope besides the collective. A range without limits is "any".
@@ -149,9 +163,66 @@ func (s Scope) conditions() []string {
 	return out
 }
 
-func (s Scope) covers(o Scope) bool {
-	return s.Collective == o.Collective && (s.Order == "" || s.Order == o.Order) &&
-		s.Ranks.covers(o.Ranks) && s.PPN.covers(o.PPN) && s.Bytes.covers(o.Bytes)
+// coveredBy reports whether rules serve all calls of a scope, and the first and the last rule of those that do: the same
+// one if it serves all calls alone.
+func coveredBy(rules []Rule, s Scope) (first, last int, covered bool) {
+	const mostParts = 1000 // a scope in more parts counts as not covered
+	all := s.box()
+	parts := []box{all}
+	first = -1
+	for i, r := range rules {
+		if r.Scope.Collective != s.Collective {
+			continue
+		}
+		before := r.Scope.box()
+		if len(all.minus(before)) == 0 {
+			return i, i, true
+		}
+		var left []box
+		for _, p := range parts {
+			left = append(left, p.minus(before)...)
+		}
+		if first < 0 && !slices.Equal(left, parts) {
+			first = i
+		}
+		if parts = left; len(parts) == 0 {
+			return first, i, true
+		}
+		if len(parts) > mostParts {
+			break
+		}
+	}
+	return 0, 0, false
 }
 
-func (r Range) covers(o Range) bool { return r.Low <= o.Low && o.High <= r.High }
+// box is the calls of a scope: ranks, processes per node, bytes, and order (0: block, 1: cyclic, 2: another one).
+type box [4]Range
+
+func (s Scope) box() box {
+	order := Range{0, 2}
+	if i := slices.Index(coll.Orders(), s.Order); i >= 0 {
+		order = Range{int64(i), int64(i)}
+	}
+	return box{s.Ranks, s.PPN, s.Bytes, order}
+}
+
+// minus returns what b has outside of o, as disjoint boxes.
+func (b box) minus(o box) []box {
+	for i := range b {
+		if o[i].High < b[i].Low || b[i].High < o[i].Low {
+			return []box{b}
+		}
+	}
+	var out []box
+	for i := range b {
+		if below := b; b[i].Low < o[i].Low {
+			below[i].High, b[i].Low = o[i].Low-1, o[i].Low
+			out = append(out, below)
+		}
+		if above := b; o[i].High < b[i].High {
+			above[i].Low, b[i].High = o[i].High+1, o[i].High
+			out = append(out, above)
+		}
+	}
+	return out
+}

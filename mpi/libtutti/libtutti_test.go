@@ -209,6 +209,9 @@ func TestReadRules(t *testing.T) {
 		"twice":           {table(rule + rule), "3 unreachable: the rule at line 2 serves all calls"},
 		"ranks":           {table("allgather ranks 3-3 ppn 1-1 bytes 0-9 recursive_doubling\n"), "2 unreachable: recursive_doubling needs a number of ranks that is a power of two"},
 		"power of two":    {table("allgather ranks 3-4 ppn 1-1 bytes 0-9 recursive_doubling\n"), ""},
+		"together":        {table("bcast ranks 2-8 ppn 1-2 bytes 0-50 binomial\nbcast ranks 2-8 ppn 1-1 bytes 40-100 binomial\nbcast ranks 2-8 ppn 2-2 bytes 51-200 binomial\nbcast ranks 4-4 ppn 1-2 bytes 0-100 binomial\n"), "5 unreachable: rules from line 2 to line 4 together serve all calls"},
+		"not together":    {table("bcast ranks 2-8 ppn 1-2 bytes 0-50 binomial\nbcast ranks 2-8 ppn 1-1 bytes 52-100 binomial\nbcast ranks 4-4 ppn 1-1 bytes 0-100 binomial\n"), ""},
+		"orders":          {table("bcast ranks 4-4 ppn 2-2 order block bytes 0-50 binomial\nbcast ranks 4-4 ppn 2-2 order cyclic bytes 0-50 binomial\nbcast ranks 4-4 ppn 2-2 bytes 0-50 binomial\n"), ""},
 		"ranks of a node": {table(strings.Replace(rule, "ppn 1-1", "ppn 3-4", 1)), "2 unreachable: no communicator has more processes per node than ranks"},
 	} {
 		f, _ := (*library)(nil).ReadRules(releases()[0], "", []byte(tc.text))
@@ -218,6 +221,11 @@ func TestReadRules(t *testing.T) {
 		}
 		if !strings.HasPrefix(got, tc.want) || (tc.want == "") != (got == "") {
 			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+	for need, want := range map[mpi.Requirement]bool{mpi.Even: false, mpi.TwoRanks: true, mpi.Parent: false, mpi.OneNode: true, mpi.Commutative: false} {
+		if got := (Scope{Ranks: Range{3, 8}, PPN: Range{1, 2}}).excludes(need); got != want {
+			t.Errorf("3 to 8 ranks, 1 or 2 per node: excludes %s %v, want %v", need, got, want)
 		}
 	}
 	f, _ := (*library)(nil).ReadRules(releases()[0], "", []byte(table("allgather ranks 3-4 ppn 1-1 bytes 0-9 recursive_doubling\n")))

@@ -93,7 +93,7 @@ func TestErrorsNameWhatIsAllowed(t *testing.T) {
 	point := coll.Point{Collective: coll.Bcast, Nodes: 4, PPN: 1, MsgBytes: 8}
 	tests := []struct{ version, algorithm, want string }{
 		{"4.0.2", "ring", "mpich 4.0.2 bcast ring: not in the catalogue: want one of binomial, smp, scatter_recursive_doubling_allgather, scatter_ring_allgather, alpha, beta, gamma"},
-		{"4.0.2", "smp", "bcast 4x1 8B smp: cannot run there: needs parent"},
+		{"4.0.2", "smp", "bcast 4x1 8B smp: cannot run there: needs a node with two ranks or more"},
 		{"4.0.2", "binomial(k=2)", "mpich 4.0.2 bcast binomial(k=2): parameter k: not in the catalogue: want none"},
 		{"4.1.2", "tree(k=2,tree_type=kary)", "mpich 4.1.2 bcast tree(k=2,tree_type=kary): parameter is_non_blocking is missing: not in the catalogue"},
 		{"4.0.2", "alpha(inter=smp)", "mpich 4.0.2 bcast alpha(inter=smp): inter=smp: not in the catalogue: want one of binomial, scatter_recursive_doubling_allgather, scatter_ring_allgather"},

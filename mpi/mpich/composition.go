@@ -83,7 +83,7 @@ func feasibleParts(cat *mpi.Catalogue, cand coll.Candidate) error {
 		}
 		for _, r := range e.Requires {
 			if !r.Holds(partPoint(cand.Point, part)) {
-				return fmt.Errorf("%v: %w: %s=%s needs %s", cand, mpi.ErrInfeasible, part, e.Name, r)
+				return fmt.Errorf("%v: %w: %s=%s needs %s", cand, mpi.ErrInfeasible, part, e.Name, r.Text())
 			}
 		}
 	}

@@ -270,5 +270,5 @@ func needText(r mpi.Requirement) string {
 		mpi.OneNode: "comm_size=node_comm_size", mpi.NodeConsecutive: "is_node_consecutive=yes", mpi.CountPowerOfTwo: "count<pow2 (with another algorithm) before it",
 		mpi.Commutative: "is_commutative=yes", mpi.BuiltinOp: "is_op_built_in=yes", mpi.InPlace: "is_sendbuf_inplace=yes", mpi.NotInPlace: "is_sendbuf_inplace=no",
 	}[r]
-	return fmt.Sprintf("needs %s, and no condition above asks for it: want %s", r, ask)
+	return fmt.Sprintf("needs %s, and no condition above asks for it: want %s", r.Text(), ask)
 }

@@ -65,7 +65,7 @@ func TestForce(t *testing.T) {
 func TestForceRefuses(t *testing.T) {
 	mpilibrarytest.CheckRefused(t, Library, `
 4.0.2 bcast 2x1 8 ring unknown want one of binomial
-4.0.2 bcast 2x1 8 smp cannot needs parent
+4.0.2 bcast 2x1 8 smp cannot needs a node with two ranks or more
 4.1.2 bcast 2x1 8 tree(is_non_blocking=1,k=2,tree_type=7) cannot tree_type: "7": want 0, 1, 2 or one of kary
 4.1.2 allreduce 2x1 8 recexch(k=two,single_phase_recv=0) cannot parameter k=two: want a whole number
 `)

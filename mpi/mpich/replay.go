@@ -189,7 +189,7 @@ func (v replayer) call(call signature) error {
 		e, _ := v.entry(call.Collective, function)
 		for _, r := range e.Requires {
 			if !call.meets(r) {
-				return fmt.Errorf("the file reaches %v, which needs %s", e.Function, r)
+				return fmt.Errorf("the file reaches %v, which needs %s", e.Function, r.Text())
 			}
 		}
 	}
