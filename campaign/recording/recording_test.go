@@ -304,6 +304,7 @@ func TestOtherMeaning(t *testing.T) {
 		{"-multi", fmt.Sprintf(multi, "Multi-Allreduce"), 0, "map[Multi-Allreduce: several groups of ranks measured at the same time:1]", ""},
 		{"-multi of older releases", fmt.Sprintf(multi, "Allreduce"), 0, "map[Allreduce: several groups of ranks measured at the same time:1]", ""},
 		{"-npmin", fmt.Sprintf(imbPreamble, "IMB-MPI1") + fmt.Sprintf(imbTable, "Allreduce", "#processes = 2\n# ( 2 additional processes waiting in MPI_Barrier)") + fmt.Sprintf(imbTable, "Allreduce", "#processes = 4"), 1, "map[2 ranks, not 2 nodes with 2 each:1]", ""},
+		{"-npmin of release 2", fmt.Sprintf(imbPreamble, "IMB-MPI1") + fmt.Sprintf(imbTable, "Allreduce", "( #processes = 2 )\n# ( 2 additional processes waiting in MPI_Barrier)") + fmt.Sprintf(imbTable, "Allreduce", "( #processes = 4 )"), 1, "map[2 ranks, not 2 nodes with 2 each:1]", ""},
 		{"IMB-NBC", strings.ReplaceAll(fmt.Sprintf(imbPreamble, "IMB-NBC"), "MPI-1", "MPI-NBC") + "# Benchmarking Iallreduce\n# #processes = 4\n#bytes #repetitions t_ovrl[usec] t_pure[usec]  t_CPU[usec]   overlap[%]\n 4 1000 5.44 2.64 2.54 10.0\n" + fmt.Sprintf(imbTable, "Iallreduce_pure", "#processes = 4"), 2, "map[]", ""},
 		{"-multi with one group", fmt.Sprintf(imbPreamble, "IMB-MPI1 -multi 1") + grouped, 1, "map[]", ""},
 		{"defects", fmt.Sprintf(imbPreamble, "IMB-MPI1") + strings.ReplaceAll(strings.ReplaceAll(fmt.Sprintf(imbTable, "Allreduce", "#processes = 4"), "t_avg[usec]", "t_avg[usec] defects"), "1.10\n", "1.10 3.00\n"),
