@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/plotter"
+
 	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/internal/testutil"
@@ -219,5 +222,33 @@ func BenchmarkWriteHTML(b *testing.B) {
 	f := syntheticFacts([]string{"mpich", "openmpi"}, []string{"allgather", "allreduce", "alltoall", "bcast", "reduce"}, 7, 21, 5)
 	for b.Loop() {
 		testutil.NoError(b, WriteHTML(io.Discard, f))
+	}
+}
+
+// TestMarkMeets checks when a curve runs through the label of a line in a chart from 1 to 100 on both axes.
+func TestMarkMeets(t *testing.T) {
+	p := plot.New()
+	p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 1, 100, 1, 100
+	falling := plotter.XYs{{X: 1, Y: 100}, {X: 10, Y: 30}, {X: 100, Y: 1}}
+	flat := plotter.XYs{{X: 1, Y: 12}, {X: 100, Y: 12}}
+	for _, tc := range []struct {
+		mark  mark
+		curve plotter.XYs
+		want  bool
+	}{
+		{mark{wide: 0.5, y: 10, right: true}, falling, true},
+		{mark{wide: 0.5, y: 10}, falling, false},
+		{mark{wide: 0.5, y: 10}, falling[2:], false},
+		{mark{wide: 0.5, y: 10}, flat, true},
+		{mark{wide: 0.5, y: 10, below: true}, flat, false},
+		{mark{wide: 0.5, y: 90, right: true}, falling, false},
+		{mark{wide: 0.5, y: 50}, plotter.XYs{{X: 1, Y: 60}}, true},
+	} {
+		if got := tc.mark.meets(p, tc.curve); got != tc.want {
+			t.Errorf("%+v and %v: %v, want %v", tc.mark, tc.curve, got, tc.want)
+		}
+	}
+	if got, want := (mark{wide: 0.5, y: 10, right: true}).freeOf(p, []plotter.XYs{falling}), (mark{wide: 0.5, y: 10}); got != want {
+		t.Errorf("the label is at %+v, want %+v", got, want)
 	}
 }

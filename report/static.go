@@ -207,16 +207,19 @@ func convergencePlot(title string, curve []activelearn.Evaluation, least float64
 	p.Add(line)
 	p.X.Min, p.X.Max = p.X.Min/1.1, p.X.Max*1.1
 	p.Y.Min, p.Y.Max = p.Y.Min/1.25, p.Y.Max*1.25
-	for _, mark := range []struct {
-		y     float64
-		text  string
-		align text.XAlignment
-	}{{wanted, " wanted " + write(wanted), text.XLeft}, {byDefault, "library's default " + write(byDefault), text.XRight}} {
-		if !(mark.y > 0) {
-			continue
+	marks := []mark{{y: wanted, text: " wanted " + write(wanted), wide: 0.25}, {y: byDefault, text: "library's default " + write(byDefault), wide: 0.45, right: true}}
+	marks = slices.DeleteFunc(marks, func(m mark) bool { return !(m.y > 0) })
+	for _, m := range marks {
+		p.Y.Min, p.Y.Max = min(p.Y.Min, m.y/1.6), max(p.Y.Max, m.y*1.6)
+	}
+	for i, m := range marks {
+		around := []plotter.XYs{xys}
+		for k, other := range marks {
+			if label := math.Pow(p.Y.Max/p.Y.Min, labelHeight/2); k != i {
+				around = append(around, plotter.XYs{{X: p.X.Min, Y: other.y}, {X: p.X.Max, Y: other.y}}, plotter.XYs{{X: p.X.Min, Y: other.y * label}, {X: p.X.Max, Y: other.y * label}})
+			}
 		}
-		p.Y.Min, p.Y.Max = min(p.Y.Min, mark.y/1.6), max(p.Y.Max, mark.y*1.6)
-		if err := addMark(p, mark.y, mark.text, mark.align); err != nil {
+		if err := m.freeOf(p, around).add(p); err != nil {
 			return nil, err
 		}
 	}
@@ -229,24 +232,81 @@ func convergencePlot(title string, curve []activelearn.Evaluation, least float64
 // points, and DejaVu Sans is a sixth wider than Liberation Sans.
 const widerFont = vg.Length(18)
 
-// addMark adds a dashed horizontal line. The label is above the line's left or right end.
-func addMark(p *plot.Plot, y float64, label string, align text.XAlignment) error {
-	ends := plotter.XYs{{X: p.X.Min, Y: y}, {X: p.X.Max, Y: y}}
+// mark is a dashed horizontal line with a label at its left or right end, above or below it.
+type mark struct {
+	y            float64
+	text         string
+	wide         float64 // width of the label, as a share of the chart's
+	right, below bool
+}
+
+const labelHeight = 0.125 // of a mark, as a share of the chart's height
+
+// freeOf returns the mark with its label where no curve runs through it: at its end of the line, or else at the other one.
+// If there is no such place, it returns the mark.
+func (m mark) freeOf(p *plot.Plot, curves []plotter.XYs) mark {
+	for _, right := range []bool{m.right, !m.right} {
+		for _, below := range []bool{false, true} {
+			at := mark{m.y, m.text, m.wide, right, below}
+			if !slices.ContainsFunc(curves, func(c plotter.XYs) bool { return at.meets(p, c) }) {
+				return at
+			}
+		}
+	}
+	return m
+}
+
+// meets reports whether a curve runs through the place of the label.
+func (m mark) meets(p *plot.Plot, curve plotter.XYs) bool {
+	unit := func(v float64, a plot.Axis) float64 { return math.Log(v/a.Min) / math.Log(a.Max/a.Min) }
+	from, low := 0.0, unit(m.y, p.Y)
+	if m.right {
+		from = 1 - m.wide
+	}
+	if m.below {
+		low -= labelHeight
+	}
+	to, high := from+m.wide, low+labelHeight
+	for i := range curve {
+		a, b := curve[max(0, i-1)], curve[i]
+		ax, ay, bx, by := unit(a.X, p.X), unit(a.Y, p.Y), unit(b.X, p.X), unit(b.Y, p.Y)
+		if bx < from || ax > to {
+			continue
+		}
+		at := func(x float64) float64 { // the height of this part of the curve within the width of the label
+			if bx == ax {
+				return by
+			}
+			return ay + (by-ay)*(min(max(x, ax), bx)-ax)/(bx-ax)
+		}
+		if left, right := at(from), at(to); max(left, right) >= low && min(left, right) <= high {
+			return true
+		}
+	}
+	return false
+}
+
+func (m mark) add(p *plot.Plot) error {
+	ends := plotter.XYs{{X: p.X.Min, Y: m.y}, {X: p.X.Max, Y: m.y}}
 	line, err := plotter.NewLine(ends)
 	if err != nil {
 		return err
 	}
 	line.Dashes = []vg.Length{4, 3}
-	at, inward := ends[:1], vg.Length(0)
-	if align == text.XRight {
-		at, inward = ends[1:], -widerFont
+	at, align, offset := ends[:1], text.XLeft, vg.Point{Y: 2}
+	if m.right {
+		at, align, offset.X = ends[1:], text.XRight, -widerFont
 	}
-	labels, err := plotter.NewLabels(plotter.XYLabels{XYs: at, Labels: []string{label}})
+	labels, err := plotter.NewLabels(plotter.XYLabels{XYs: at, Labels: []string{m.text}})
 	if err != nil {
 		return err
 	}
 	labels.TextStyle[0].XAlign, labels.TextStyle[0].Font.Variant = align, "Sans"
-	labels.Offset = vg.Point{X: inward, Y: 2}
+	if m.below {
+		labels.TextStyle[0].YAlign = text.YTop
+		offset.Y = -2
+	}
+	labels.Offset = offset
 	p.Add(line, labels)
 	return nil
 }

@@ -19,7 +19,7 @@ export async function listView(main, _, link) {
   const [bases, schedule, nodeHours, list] = await Promise.all([
     get(['bases']), get(['schedule']), get(['node-hours']), get(['campaigns'], { limit: maxCampaigns })]);
   const campaigns = new Map(list.campaigns.map((c) => [c.id, c]));
-  const t = table('Campaigns, newest first', columns, { class: 'cards' });
+  const t = table('Campaigns, newest first', columns, { class: 'cards broad' });
   const empty = el('p', { class: 'empty', text: 'No campaign yet: start one with the form, or let the schedule do it.' });
   const total = el('p', { class: 'total' });
   const form = startForm(bases.bases, () => [...campaigns.values()]);

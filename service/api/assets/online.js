@@ -64,7 +64,7 @@ function cost(p) {
 
 function classesNode(name, classes) {
   if (classes.length === 0) return el('p', { class: 'empty', text: 'No job has left samples yet.' });
-  const t = table(`What is selected in ${name}`, columns, { class: 'cards' });
+  const t = table(`What is selected in ${name}`, columns, { class: 'cards broad' });
   t.body.append(...classes.map((c) => {
     const since = moment(c.since);
     return row(t, [
