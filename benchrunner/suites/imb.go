@@ -104,7 +104,7 @@ func imbSize(c benchrunner.Case) (int64, error) {
 var (
 	imbBanner    = lazyregexp.New(`^#\s+Intel ?\(R\) MPI Benchmarks ([0-9.]*).*MPI-(?:1|NBC) part`)
 	imbBenchmark = lazyregexp.New(`^# Benchmarking (\S+)`)
-	imbWorldSize = lazyregexp.New(`^# (?:\( )?#processes = ([0-9]+)`) // in parentheses up to release 2
+	imbWorldSize = lazyregexp.New(`^# (?:\( )?#processes = ([0-9]+)`)              // in parentheses up to release 2
 	imbIdle      = lazyregexp.New(`^# \( *[0-9]+ additional process(es)? waiting`) // with option -npmin
 	imbGroups    = lazyregexp.New(`^# \( *[0-9]+ groups of [0-9]+ processes`)      // with option -multi
 	// IMB-MPI1-GPU has its buffers in the memory of devices, unless it is asked for that of the host.
