@@ -46,11 +46,16 @@ func ParseCollective(s string) (Collective, error) {
 	if c := Collective(s); slices.Contains(Collectives(), c) {
 		return c, nil
 	}
-	names := make([]string, 0, len(Collectives()))
-	for _, c := range Collectives() {
-		names = append(names, string(c))
+	return "", fmt.Errorf("unknown collective %q: want one of %s", s, strings.Join(Words(Collectives()), ", "))
+}
+
+// Words converts values of a string type to strings.
+func Words[T ~string](values []T) []string {
+	out := make([]string, len(values))
+	for i, v := range values {
+		out[i] = string(v)
 	}
-	return "", fmt.Errorf("unknown collective %q: want one of %s", s, strings.Join(names, ", "))
+	return out
 }
 
 // BlockingCollectives returns the collectives without the nonblocking ones, in alphabetical order.

@@ -38,17 +38,12 @@ func Scalings() []Scaling {
 	return []Scaling{None, Standard, Normal, Algorithm, AlgorithmLog10}
 }
 
-// ParseScaling returns the scaling with the given name. If the name is unknown, the error lists all
-// scalings.
-func ParseScaling(s string) (Scaling, error) {
-	if slices.Contains(Scalings(), Scaling(s)) {
-		return Scaling(s), nil
+// Validate returns an error that lists all scalings if s is none of them.
+func (s Scaling) Validate() error {
+	if slices.Contains(Scalings(), s) {
+		return nil
 	}
-	var names []string
-	for _, scaling := range Scalings() {
-		names = append(names, string(scaling))
-	}
-	return "", fmt.Errorf("unknown scaling %q: want one of %s", s, strings.Join(names, ", "))
+	return fmt.Errorf("unknown scaling %q: want one of %s", s, strings.Join(coll.Words(Scalings()), ", "))
 }
 
 // Scaler scales the times of one collective with parameters learned by Fit. It is immutable and
@@ -66,7 +61,7 @@ type Scaler struct {
 // an error if there are no measurements, if they are of several collectives, or if a time is not positive
 // and finite.
 func Fit(ms iter.Seq[coll.Measurement], s Scaling) (*Scaler, error) {
-	if _, err := ParseScaling(string(s)); err != nil {
+	if err := s.Validate(); err != nil {
 		return nil, err
 	}
 	scaler := &Scaler{scaling: s, unit: 1, smallest: math.Inf(1), best: map[coll.Point]float64{}}

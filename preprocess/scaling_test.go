@@ -65,14 +65,13 @@ func TestRowsDoNotOverlap(t *testing.T) {
 	}
 }
 
-func TestParseScaling(t *testing.T) {
-	for _, want := range preprocess.Scalings() {
-		if got, err := preprocess.ParseScaling(string(want)); got != want || err != nil {
-			t.Errorf("ParseScaling(%q) = %q, %v", want, got, err)
+func TestScalingValidate(t *testing.T) {
+	for _, s := range preprocess.Scalings() {
+		if err := s.Validate(); err != nil {
+			t.Error(err)
 		}
 	}
-	_, err := preprocess.ParseScaling("log")
-	testutil.GoldenErrors(t)("log", err)
+	testutil.GoldenErrors(t)("log", preprocess.Scaling("log").Validate())
 }
 
 func TestApply(t *testing.T) {

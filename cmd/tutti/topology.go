@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"tutti/campaign/export"
-	"tutti/internal/config"
+	"tutti/coll"
 	"tutti/report"
 	"tutti/topology"
 	"tutti/topology/discover"
@@ -180,7 +180,7 @@ It warns about everything that the format cannot express.`,
 		ValidArgsFunction: completeFiles,
 	}
 	var format string
-	choiceFlag(cmd, "to", &format, string(files.JSON), config.Words(files.Formats()), "`FORMAT` to convert to")
+	choiceFlag(cmd, "to", &format, string(files.JSON), coll.Words(files.Formats()), "`FORMAT` to convert to")
 	out := cmd.Flags().StringP("out", "o", "", "`FILE` to write; default: standard output")
 	nodes := cmd.Flags().String("nodes", "", "`LIST` of the nodes of the job in Slurm's notation (--to mpich)")
 	ppn := cmd.Flags().Int("ppn", 1, "ranks on each node (--to mpich)")

@@ -60,7 +60,7 @@ func measuringFields(c *Campaign) []field {
 		{"runner.noise_tail", "replay: share of outliers, 0 to 1; not added to recorded repetitions", 0.0, number(&c.Runner.Tail, 0, 1)},
 		{"runner.job_noise", "replay: relative noise common to all times of a job, 0 to 1; a round is one job", 0.0, number(&c.Runner.JobNoise, 0, 1)},
 		{"runner.failures", "replay: share of failing runs, 0 to 1", 0.0, number(&c.Runner.Failures, 0, 1)},
-		{"runner.launch.model", "replay: what one launch measures: candidate, osu (all sizes of an algorithm) or native (a whole layout)", "osu", choice(&c.Runner.Launch.Model, Words(benchrunner.LaunchModels())...)},
+		{"runner.launch.model", "replay: what one launch measures: candidate, osu (all sizes of an algorithm) or native (a whole layout)", "osu", choice(&c.Runner.Launch.Model, coll.Words(benchrunner.LaunchModels())...)},
 		{"runner.launch.time", "replay: machine time of a launch", "0s", duration(&c.Runner.Launch.Time)},
 		{"runner.launch.time_per_node", "replay: additional machine time of a launch for each node", "0s", duration(&c.Runner.Launch.TimePerNode)},
 		{"runner.ppn", "local: maximum number of processes at once; 0: one for each processor", 0, whole(&c.Runner.PPN, 0, 1<<20)},
@@ -78,7 +78,7 @@ func measuringFields(c *Campaign) []field {
 		{"runner.parallel_nodes", "maximum number of nodes of such a job; 0: the largest of grid.nodes", 0, whole(&c.Runner.ParallelNodes, 0, 1<<20)},
 		{"runner.topology", "file of the switches of the nodes: topology.json of tutti topology discover, topology.conf, topology.yaml, or .txt of scontrol show topology; empty: as Slurm reports", "", text(&c.Runner.Topology, anything)},
 		{"runner.switches", "instead of runner.topology: the nodes of each switch, as n[1-16]", []any{}, texts(&c.Runner.Switches, 0, isPrintable)},
-		{"runner.order", "order of ranks over nodes: block (the first ranks on the first node), cyclic (one on each node in turn); the selection applies to jobs of the same order", string(coll.Block), choice(&c.Runner.Order, Words(coll.Orders())...)},
+		{"runner.order", "order of ranks over nodes: block (the first ranks on the first node), cyclic (one on each node in turn); the selection applies to jobs of the same order", string(coll.Block), choice(&c.Runner.Order, coll.Words(coll.Orders())...)},
 
 		{"benchmark.program", "benchmark program: " + programsText(), runners.ProgramNames()[0], choice(&c.Benchmark.Program, runners.ProgramNames()...)},
 		{"benchmark.version", usedBy("version") + "its release, as 7.4, which decides what it can measure; empty if unknown", "", text(&c.Benchmark.Version, isPrintable)},
@@ -104,8 +104,8 @@ func learningFields(c *Campaign) []field {
 		{"strategy.batch", "minimum number of benchmarks in a round", 8, whole(&c.Strategy.Batch, 1, 100000)},
 		{"strategy.growth", "a round has at least this share of the benchmarks so far, 0 to 1", 0.05, number(&c.Strategy.Growth, 0, 1)},
 
-		{"model.kind", "model of the files: gp (one Gaussian process of all algorithms), forest (a random forest for each algorithm) or auto (the better one on held-out points; with the method fact the best forest)", Auto, choice(&c.Model.Kind, append([]string{Auto}, Words(learner.Models())...)...)},
-		{"model.scaling", "scaling of the times: " + strings.Join(Words(preprocess.Scalings()), ", "), "algorithm_log10", choice(&c.Model.Scaling, Words(preprocess.Scalings())...)},
+		{"model.kind", "model of the files: gp (one Gaussian process of all algorithms), forest (a random forest for each algorithm) or auto (the better one on held-out points; with the method fact the best forest)", Auto, choice(&c.Model.Kind, append([]string{Auto}, coll.Words(learner.Models())...)...)},
+		{"model.scaling", "scaling of the times: " + strings.Join(coll.Words(preprocess.Scalings()), ", "), "algorithm_log10", choice(&c.Model.Scaling, coll.Words(preprocess.Scalings())...)},
 		{"model.trees", "number of trees of a forest", 100, whole(&c.Model.Trees, 1, 100000)},
 		{"model.criterion", "split criterion of a tree: squared_error, absolute_error, friedman_mse, poisson", "squared_error", choice(&c.Model.Criterion, "squared_error", "absolute_error", "friedman_mse", "poisson")},
 		{"model.max_depth", "maximum depth of a tree; 0: no limit", 0, whole(&c.Model.MaxDepth, 0, 1000)},
@@ -114,7 +114,7 @@ func learningFields(c *Campaign) []field {
 		{"model.max_features", "features considered at a split, 1 to 3; 0: all", 0, whole(&c.Model.MaxFeatures, 0, 3)},
 		{"model.folds", "folds of the cross-validation", 5, whole(&c.Model.Folds, 2, 1000)},
 
-		{"stop.criteria_from", "data for the criteria: predicted (joint draws of all times), cross-validated (the measurements), reference (the complete recorded data), or auto: predicted for the method regret, cross-validated for fact", Auto, choice(&c.Stop.CriteriaFrom, append([]string{Auto}, Words(activelearn.Sources())...)...)},
+		{"stop.criteria_from", "data for the criteria: predicted (joint draws of all times), cross-validated (the measurements), reference (the complete recorded data), or auto: predicted for the method regret, cross-validated for fact", Auto, choice(&c.Stop.CriteriaFrom, append([]string{Auto}, coll.Words(activelearn.Sources())...)...)},
 		{"stop.slowdown", "criterion: the average slowdown is below this", 1.03, number(&c.Stop.Slowdown, 1, 1000)},
 		{"stop.mistakes", "criterion: the share of significant mistakes is below this, 0.001 to 1", 0.05, number(&c.Stop.Mistakes, 0.001, 1)},
 		{"stop.mistake_threshold", "a choice is a mistake if it is slower than the best by more than this share", 0.10, number(&c.Stop.MistakeThreshold, 0.0001, 1000)},
@@ -167,16 +167,7 @@ func methodsText() string {
 }
 
 // Collectives returns the names of the collectives that can be tuned.
-func Collectives() []string { return Words(coll.Collectives()) }
-
-// Words converts values of a string type to strings.
-func Words[T ~string](values []T) []string {
-	out := make([]string, len(values))
-	for i, v := range values {
-		out[i] = string(v)
-	}
-	return out
-}
+func Collectives() []string { return coll.Words(coll.Collectives()) }
 
 type schema map[string]any
 

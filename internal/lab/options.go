@@ -10,7 +10,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/replay"
 	"tutti/campaign"
-	"tutti/internal/config"
+	"tutti/coll"
 	"tutti/preprocess"
 	"tutti/surrogate/forest"
 	"tutti/surrogate/learner"
@@ -64,17 +64,14 @@ func (o Options) Validate() error {
 	fault(o.Batch.Candidates < 1, "batch %d: want 1 or more", o.Batch.Candidates)
 	fault(!(o.Batch.Growth >= 0 && o.Batch.Growth <= 1), "growth %g: want a number from 0 to 1", o.Batch.Growth)
 	if o.Model != "" {
-		if _, err := learner.ParseModel(string(o.Model)); err != nil {
-			faults = append(faults, err)
-		}
+		faults = append(faults, o.Model.Validate())
 	}
 	fault(o.Trees < 1, "trees %d: want 1 or more", o.Trees)
 	fault(o.Workers < 1, "workers %d: want 1 or more", o.Workers)
 	if _, err := parseLaunchModel(string(o.Launch.Model)); err != nil {
 		faults = append(faults, err)
 	}
-	_, err := preprocess.ParseScaling(string(o.Scaling))
-	return errors.Join(append(faults, err, o.replay(0).Validate())...)
+	return errors.Join(append(faults, o.Scaling.Validate(), o.replay(0).Validate())...)
 }
 
 // ParseStrategies splits a list of names at commas. Each name is a strategy or one of Contenders (strategies
@@ -101,7 +98,7 @@ func parseLaunchModel(name string) (benchrunner.LaunchModel, error) {
 	if m := benchrunner.LaunchModel(name); slices.Contains(benchrunner.LaunchModels(), m) {
 		return m, nil
 	}
-	return "", fmt.Errorf("launch model %q: want one of %s", name, strings.Join(config.Words(benchrunner.LaunchModels()), ", "))
+	return "", fmt.Errorf("launch model %q: want one of %s", name, strings.Join(coll.Words(benchrunner.LaunchModels()), ", "))
 }
 
 // ParseLaunches parses a list of names, separated by commas, and returns the cost of launches for each. A

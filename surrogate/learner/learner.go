@@ -25,16 +25,12 @@ const (
 // Models returns all values that Options.Model may have.
 func Models() []Model { return []Model{GaussianProcess, Forest} }
 
-// ParseModel returns the model with the given name. If the name is unknown, the error lists all models.
-func ParseModel(s string) (Model, error) {
-	var names []string
-	for _, m := range Models() {
-		if string(m) == s {
-			return m, nil
-		}
-		names = append(names, string(m))
+// Validate returns an error that lists all models if m is none of them.
+func (m Model) Validate() error {
+	if slices.Contains(Models(), m) {
+		return nil
 	}
-	return "", fmt.Errorf("model %q: want one of %s", s, strings.Join(names, ", "))
+	return fmt.Errorf("model %q: want one of %s", m, strings.Join(coll.Words(Models()), ", "))
 }
 
 // Options configures a model. The zero value of Scaling is an error; preprocess.AlgorithmLog10 is
@@ -98,8 +94,7 @@ func Fit(d Data, opt Options) (*Learner, error) {
 	case GaussianProcess:
 		return fitGaussian(d, opt)
 	default:
-		_, err := ParseModel(string(opt.Model))
-		return nil, err
+		return nil, opt.Model.Validate()
 	}
 	ms := slices.Collect(d.Measurements)
 	complete, err := imputeFastest(ms, d.Missing, opt)
