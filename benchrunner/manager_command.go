@@ -86,8 +86,7 @@ func (c ManagerCommand) Run(ctx context.Context) (stdout, stderr string, err err
 	if e.Message == "" {
 		e.Message = c.Clean(out.String()) // scontrol prints errors to standard output
 	}
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		e.Code = exit.ExitCode()
 	}
 	return out.String(), errs.String(), e

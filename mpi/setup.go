@@ -318,7 +318,7 @@ func moduleGuard(o coll.Order) string {
 // selection file would stop.
 func WriteFile(path string, content []byte) error {
 	err := renameio.WriteFile(path, content, 0o644)
-	if e := (*fs.PathError)(nil); errors.As(err, &e) {
+	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		err = e.Err // without the name of the temporary file
 	}
 	if err != nil {

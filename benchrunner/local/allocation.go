@@ -101,8 +101,7 @@ func (a *allocation) scontrol(ctx context.Context, args ...string) (string, erro
 	cmd := exec.CommandContext(ctx, "scontrol", args...)
 	cmd.Env = append(append([]string(nil), a.environ...), "TZ=UTC0", "LC_ALL=C", "SLURM_TIME_FORMAT=standard")
 	out, err := cmd.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
 		return "", fmt.Errorf("%w: %s", benchrunner.ErrUnavailable, strings.TrimSpace(string(exit.Stderr)))
 	}
 	return string(out), err

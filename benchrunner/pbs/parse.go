@@ -74,12 +74,9 @@ func parseText(text string) map[string]object {
 	return out
 }
 
-// parseTime reads a time as ctime(3) prints it, in UTC. An empty text is the zero time.
+// parseTime reads a time as ctime(3) prints it, in UTC. For another text it returns the zero time.
 func parseTime(text string) time.Time {
-	t, err := time.Parse(time.ANSIC, strings.TrimSpace(text))
-	if err != nil {
-		return time.Time{}
-	}
+	t, _ := time.Parse(time.ANSIC, strings.TrimSpace(text))
 	return t
 }
 

@@ -124,8 +124,7 @@ func (s *Scheduler) Find(ctx context.Context, sub benchrunner.Submission) (strin
 // does not cancel another job that got the same ID after the cluster lost its state.
 func (s *Scheduler) Cancel(ctx context.Context, id string, sub benchrunner.Submission) error {
 	_, err := s.query(ctx, "scancel", "--name="+sub.Name, id)
-	var f *failure
-	if errors.As(err, &f) && strings.Contains(f.Message, "Invalid job id specified") {
+	if f, ok := errors.AsType[*failure](err); ok && strings.Contains(f.Message, "Invalid job id specified") {
 		return nil
 	}
 	return err

@@ -87,8 +87,7 @@ func (s *Scheduler) partition(ctx context.Context) (Partition, error) {
 		args = append(args, s.options.Partition)
 	}
 	out, err := s.query(ctx, "scontrol", args...)
-	var f *failure
-	if errors.As(err, &f) && rejects(f) {
+	if f, ok := errors.AsType[*failure](err); ok && rejects(f) {
 		err = fmt.Errorf("%w: %w", benchrunner.ErrRejected, f)
 	}
 	if err != nil {

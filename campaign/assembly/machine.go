@@ -35,7 +35,7 @@ func (b *builder) addMeasured(lib config.Library) error {
 		unsafe := map[string]bool{}
 		space := coll.NewSpace(points, append(cat.Algorithms(collective), coll.Default), func(cand coll.Candidate) error {
 			err := check(cand)
-			if name := unsafeError(""); errors.As(err, &name) {
+			if name, ok := errors.AsType[unsafeError](err); ok {
 				unsafe[string(name)] = true
 			}
 			return err

@@ -54,8 +54,7 @@ func isNCCLFile(_ string, text []byte) bool {
 func readNCCLFile(_ string, text []byte, known *Run, _ Options, report *Report) ([]sample, error) {
 	var file ncclFile
 	if err := json.Unmarshal(text, &file); err != nil {
-		var syntax *json.SyntaxError
-		if errors.As(err, &syntax) && syntax.Offset >= int64(len(text)) {
+		if syntax, ok := errors.AsType[*json.SyntaxError](err); ok && syntax.Offset >= int64(len(text)) {
 			return nil, errors.New("the file ends before its JSON object does, as after a killed run: give what the program printed instead")
 		}
 		return nil, fmt.Errorf("want JSON as nccl-tests write with -J: %w", err)

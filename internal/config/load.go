@@ -124,8 +124,8 @@ func newLoader(path string) *loader {
 
 // fault records that a key has a fault. It records only the first fault of a key.
 func (l *loader) fault(key string, err error) {
-	var parts faultList
-	if !errors.As(err, &parts) {
+	parts, ok := errors.AsType[faultList](err)
+	if !ok {
 		parts = faultList{{"", err}}
 	}
 	for _, p := range parts {

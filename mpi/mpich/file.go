@@ -84,9 +84,8 @@ func (f *treeFile) parse(text []byte) bool {
 		f.Add(1, mpi.FindingError, "a byte order mark before the tree: save the file as UTF-8 without it")
 		return false
 	}
-	var syntax *mpi.JSONError
 	doc, trailing, err := mpi.ParseJSON(text)
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*mpi.JSONError](err); ok {
 		if doc == nil {
 			f.Add(syntax.Line, mpi.FindingError, syntax.Text)
 			return false

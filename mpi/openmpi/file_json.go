@@ -21,8 +21,7 @@ func (f *ruleFile) readJSON(text []byte) {
 		f.Add(1, mpi.FindingError, fmt.Sprintf("Open MPI %s reads the classic format alone: JSON is for 6.0 and later", f.cat.Version))
 	}
 	doc, trailing, err := mpi.ParseJSON(text)
-	var syntax *mpi.JSONError
-	if errors.As(err, &syntax) {
+	if syntax, ok := errors.AsType[*mpi.JSONError](err); ok {
 		f.Add(syntax.Line, mpi.FindingError, syntax.Text)
 		return
 	}
