@@ -194,9 +194,9 @@ func (o Output) stepCancelled() string {
 	return messageAt(o.Stderr, at)
 }
 
-// interruption returns a cause outside of the program for which a launch has no results, and the launcher's message,
+// Interruption returns a cause outside of the program for which a launch has no results, and the launcher's message,
 // "" if there is none. `begun` says whether the program had begun to measure.
-func (o Output) interruption(begun bool) (Cause, string) {
+func (o Output) Interruption(begun bool) (Cause, string) {
 	for _, m := range launcherMessages {
 		if !m.any && begun {
 			continue
@@ -240,7 +240,3 @@ func messageAt(text []byte, at []int) string {
 	}
 	return strings.Join(strings.Fields(string(text[begin:end])), " ")
 }
-
-// Interruption returns why missing results of a launch are no fault of its candidates, whatever exit code the launcher
-// has, "" if they may be. It considers only causes that can occur while a program measures.
-func (o Output) Interruption() (Cause, string) { return o.interruption(true) }

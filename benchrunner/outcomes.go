@@ -83,7 +83,7 @@ func (o Output) Fits(seconds float64) error {
 // cause returns why cases of a launch have no result, with a message. `begun` says whether the program had begun to
 // measure.
 func (o Output) cause(begun bool) (Cause, string) {
-	if cause, text := o.interruption(begun); cause != "" {
+	if cause, text := o.Interruption(begun); cause != "" {
 		return cause, text
 	}
 	switch {

@@ -70,7 +70,7 @@ func (s jobOutput) parse(p benchrunner.Program, i int) error {
 		return nil
 	}
 	one.Reading = p.Read(st.Launch, one.Output)
-	cause, text := one.Interruption()
+	cause, text := one.Interruption(true)
 	if cause == "" && s.ending.status.Outcome == coll.JobNodeFail {
 		cause, text = benchrunner.NodeFailed, s.ending.status.Reason
 	}

@@ -244,7 +244,7 @@ func parted(t *testing.T, out string) bool {
 	t.Helper()
 	files := testutil.Must(filepath.Glob(filepath.Join(out, "jobs", "*", "*", "stderr")))(t)
 	return slices.ContainsFunc(files, func(file string) bool {
-		cause, _ := (benchrunner.Output{Stderr: readFile(t, file), Ended: true}).Interruption()
+		cause, _ := (benchrunner.Output{Stderr: readFile(t, file), Ended: true}).Interruption(true)
 		return cause != ""
 	})
 }
