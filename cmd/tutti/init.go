@@ -143,7 +143,7 @@ func (o *initOptions) template(ctx context.Context, name, dir string) (string, e
 	}
 	if at.Nodes > 0 {
 		m.Nodes, m.PPN = nodeCounts(at.Nodes), rankCounts(at)
-		o.printLine(fmt.Sprintf("runner %s: %s of %d cores", at.Kind, plural(at.Nodes, "node"), at.Cores))
+		o.printLine(fmt.Sprintf("runner %s: %s of %s", at.Kind, plural(at.Nodes, "node"), plural(at.Cores, "core")))
 	}
 	if len(found) > 0 {
 		l := found[0]

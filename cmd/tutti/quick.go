@@ -113,7 +113,7 @@ func (o *quickOptions) run(ctx context.Context, dir string) error {
 	if err != nil {
 		return withCode(codeNotReady, err)
 	}
-	o.printLine(fmt.Sprintf("%s, started by %s, on %s of %d cores", with.Library.Name, cmp.Or(with.Path, with.Launcher), plural(at.Nodes, "node"), at.Cores))
+	o.printLine(fmt.Sprintf("%s, started by %s, on %s of %s", with.Library.Name, cmp.Or(with.Path, with.Launcher), plural(at.Nodes, "node"), plural(at.Cores, "core")))
 	host, err := os.Hostname()
 	if err != nil {
 		return err
@@ -130,7 +130,7 @@ func (o *quickOptions) run(ctx context.Context, dir string) error {
 	o.printLine(fmt.Sprintf("measuring ends after %s, all collectives together", report.FormatSeconds(o.wallTime.Seconds())))
 	err = startCampaign(ctx, o.app, c, o.yes)
 	if (err == nil || errors.Is(err, errNotConverged)) && o.format == formatTable {
-		o.printFit("in jobs: . %s/%s.env, or: module use %[1]s/modulefiles", shellWord(displayPath(c.Output)), with.Library.Family)
+		fmt.Fprintf(o.stdout, "in jobs: . %s/%s.env, or: module use %[1]s/modulefiles\n", shellWord(displayPath(c.Output)), with.Library.Family)
 	}
 	return err
 }
