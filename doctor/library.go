@@ -432,7 +432,7 @@ func (x *session) withSources(settings []mpi.SiteSetting, library string) []mpi.
 	if i := slices.IndexFunc(c.Libraries, func(l config.Library) bool { return l.Name == library }); i >= 0 {
 		lib = c.Libraries[i]
 	}
-	return c.WithSources(settings, lib, x.options.Environ)
+	return c.WithSources(settings, lib, x.options.Environ, nil)
 }
 
 // describe adds to the check which algorithms of the catalogue are missing in the library, and other differences.

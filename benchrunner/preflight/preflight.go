@@ -53,6 +53,7 @@ type Findings struct {
 	Dir      string            `json:"dir"`      // the working directory of the ranks
 
 	Variables map[string]string `json:"variables,omitempty"` // those of Program.Variables that the ranks have
+	Modules   map[string]string `json:"modules,omitempty"`   // the loaded module that sets an environment variable, by variable
 	Bare      bool              `json:"bare,omitempty"`      // the ranks do not have the environment of their launch
 }
 
@@ -120,17 +121,26 @@ func (p *Program) parse(lines iter.Seq[string]) (f Findings, complete bool) {
 			listing = append(listing, rest)
 		case word == "library":
 			f.File = rest
+		case word == "module":
+			name, module, _ := strings.Cut(rest, " ")
+			f.Modules = with(f.Modules, name, module)
 		}
 	}
 	f.Settings = mpi.AllSettings(p.Library, environ, strings.Join(listing, "\n"))
 	f.Bare = !slices.Contains(environ, sentinel.Name+"="+sentinel.Value)
 	for _, v := range environ {
 		if name, value, _ := strings.Cut(v, "="); slices.Contains(p.Variables, name) {
-			if f.Variables == nil {
-				f.Variables = map[string]string{}
-			}
-			f.Variables[name] = value
+			f.Variables = with(f.Variables, name, value)
 		}
 	}
 	return f, complete
+}
+
+// with sets an element of a map that may be nil, and returns the map.
+func with(m map[string]string, key, value string) map[string]string {
+	if m == nil {
+		m = map[string]string{}
+	}
+	m[key] = value
+	return m
 }

@@ -19,9 +19,10 @@ const (
 )
 
 // WithSources returns settings that launches of a library have, with the true source of those in the environment: a key of
-// the campaign or the shell of tutti. `shell` is its environment, nil if launches do not get it. If none of them sets the
-// value, the source says after which keys the environment has it.
-func (c *Campaign) WithSources(settings []mpi.SiteSetting, lib Library, shell []string) []mpi.SiteSetting {
+// the campaign, a module or the shell of tutti. `shell` is its environment, nil if launches do not get it, and `modules` has
+// the module that sets a variable, by variable. If none of them sets the value, the source says after which keys the
+// environment has it.
+func (c *Campaign) WithSources(settings []mpi.SiteSetting, lib Library, shell []string, modules map[string]string) []mpi.SiteSetting {
 	out := slices.Clone(settings)
 	for i, s := range out {
 		if as, ok := strings.CutPrefix(s.Source, mpi.FromEnvironment); ok {
@@ -29,13 +30,13 @@ func (c *Campaign) WithSources(settings []mpi.SiteSetting, lib Library, shell []
 			if other, found := strings.CutPrefix(as, " as "); found {
 				name = other
 			}
-			out[i].Source = c.sourceOf(name, s.Value, lib, shell) + as
+			out[i].Source = c.sourceOf(name, s.Value, lib, shell, modules) + as
 		}
 	}
 	return out
 }
 
-func (c *Campaign) sourceOf(name, value string, lib Library, shell []string) string {
+func (c *Campaign) sourceOf(name, value string, lib Library, shell []string, modules map[string]string) string {
 	setting := name + "=" + value
 	argument := regexp.MustCompile(`(^|[\s=])(` + regexp.QuoteMeta(name) + "|" + regexp.QuoteMeta(mcaName(name)) + `)($|[\s=])`)
 	word := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
@@ -48,6 +49,8 @@ func (c *Campaign) sourceOf(name, value string, lib Library, shell []string) str
 		return fromEnv
 	case slices.ContainsFunc(r.Setup, word.MatchString):
 		return fromSetup
+	case modules[name] != "":
+		return "module " + modules[name]
 	case slices.Contains(shell, setting):
 		return fromShell
 	case len(r.Modules) > 0 && len(r.Setup) > 0:
