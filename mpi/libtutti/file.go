@@ -195,11 +195,12 @@ func coveredBy(rules []Rule, s Scope) (first, last int, covered bool) {
 	return 0, 0, false
 }
 
-// box is the calls of a scope: ranks, processes per node, bytes, and order (0: block, 1: cyclic, 2: another one).
+// box is the calls of a scope: ranks, processes per node, bytes, and order: its index in coll.Orders, or their number for
+// another order.
 type box [4]Range
 
 func (s Scope) box() box {
-	order := Range{0, 2}
+	order := Range{0, int64(len(coll.Orders()))}
 	if i := slices.Index(coll.Orders(), s.Order); i >= 0 {
 		order = Range{int64(i), int64(i)}
 	}

@@ -89,7 +89,8 @@ tutti_find_reaper() {
 	done
 }
 
-# tutti_uses PID FOLDER returns whether a process uses the folder or the pipes of a launch, descriptors 7 and 8.
+# tutti_uses PID FOLDER returns whether a process uses the folder or the pipes of a launch, descriptors 7 and 8. If
+# tutti_pipe is set, a process whose output is any pipe counts, too.
 tutti_uses() {
 	local link
 	for link in /proc/"$1"/fd/*; do
@@ -119,6 +120,7 @@ tutti_in_job() {
 # tutti_find_left FIRST [FOLDER GROUP] puts the processes of this user that the launch in FOLDER left on this
 # node into the map tutti_left. They began at the clock tick FIRST or later. Without FOLDER it finds those of all
 # launches that have ended. A process that uses the folder counts only if it is an orphan, since a person may read there.
+# Descendants of the process tutti_script do not count. If tutti_script is not set, this is the shell itself.
 tutti_find_left() {
 	local first=$1 folder=$2 group=$3 process pid up young
 	local -A parent=() name=() of=() session=() oldest=()
