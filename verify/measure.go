@@ -56,16 +56,22 @@ func (s *Session) measurePass(ctx context.Context, pass Pass, machine benchrunne
 	if len(suspects) == 0 {
 		return v, nil
 	}
-	lengths := map[int]int{}
-	for _, i := range suspects {
-		lengths[i] = s.rules.confirmationBlocks(pass.Number, len(suspects), first[i].ratios)
-	}
-	second, err := m.measureStage(ctx, Confirmation, slices.Max(slices.Collect(maps.Values(lengths))), func(i int, seen series) bool { return seen.blocks() < lengths[i] })
+	most, unfinished := m.confirmation(suspects, first)
+	second, err := m.measureStage(ctx, Confirmation, most, unfinished)
 	if err != nil {
 		return PassOutcome{}, err
 	}
 	v.Reverted = s.findings(pass, suspects, second)
 	return v, nil
+}
+
+// confirmation returns the largest number of blocks of a second measurement, and says which points it measures in each.
+func (m *measurer) confirmation(suspects []int, first []series) (most int, wants wants) {
+	lengths := map[int]int{}
+	for _, i := range suspects {
+		lengths[i] = m.rules.confirmationBlocks(m.pass.Number, len(suspects), first[i].ratios)
+	}
+	return slices.Max(slices.Collect(maps.Values(lengths))), func(i int, seen series) bool { return seen.blocks() < lengths[i] }
 }
 
 // attemptsBefore returns how often each candidate was measured before a pass.
@@ -159,21 +165,28 @@ func (s *Session) recorded(round int) (map[coll.Candidate]coll.Trial, []coll.Job
 	return trials, s.past.Jobs(round)
 }
 
+// wants reports whether a stage needs another block at a point with the given series. Points are numbered as in the pass.
+type wants func(point int, seen series) bool
+
+func (w wants) of(seen []series) (points []int) {
+	for i, s := range seen {
+		if w(i, s) {
+			points = append(points, i)
+		}
+	}
+	return points
+}
+
 // measureStage measures blocks, each at the points that the function `wants` accepts, until `wants` accepts no
 // point. It returns one series of measurements for each point of the pass.
-func (m *measurer) measureStage(ctx context.Context, stage Stage, most int, wants func(point int, seen series) bool) ([]series, error) {
+func (m *measurer) measureStage(ctx context.Context, stage Stage, most int, wants wants) ([]series, error) {
 	seen := make([]series, len(m.pass.Points))
 	for number := 1; ; number++ {
-		var points []int
-		for i := range m.pass.Points {
-			if wants(i, seen[i]) {
-				points = append(points, i)
-			}
-		}
+		points := wants.of(seen)
 		if len(points) == 0 {
 			return seen, nil
 		}
-		times, err := m.block(ctx, Event{Stage: stage, Block: number, MaxBlocks: most}, points)
+		times, err := m.block(ctx, Event{Stage: stage, Block: number, MaxBlocks: most, Cost: m.cost(points), Ahead: m.ahead(stage, seen, wants)}, points)
 		if err != nil {
 			return nil, err
 		}
@@ -229,7 +242,7 @@ func (m *measurer) block(ctx context.Context, at Event, points []int) (map[coll.
 	}
 	began, spent := time.Now(), m.spent
 	if m.opt.Observe != nil {
-		at.Library, at.Pass, at.Points, at.MinBlocks = m.opt.Library, m.pass.Number, len(points), m.rules.MinBlocks
+		at.Library, at.Pass, at.Points = m.opt.Library, m.pass.Number, len(points)
 		m.opt.Observe(at)
 	}
 	batch := benchrunner.Batch{Label: m.opt.Library + "-verify", Round: round, Requests: requests, Jobs: jobs}
@@ -260,11 +273,7 @@ func (m *measurer) block(ctx context.Context, at Event, points []int) (map[coll.
 func (m *measurer) checkBudget(points []int, trials int) error {
 	expected := m.trialSeconds * float64(trials)
 	if m.opt.BlockSeconds != nil {
-		var block []TestPoint
-		for _, i := range points {
-			block = append(block, m.pass.Points[i])
-		}
-		expected = m.opt.BlockSeconds(block)
+		expected = m.opt.BlockSeconds(m.testPoints(points))
 	}
 	if most := m.opt.MachineTime.Seconds(); most > 0 && (m.spent >= most || m.spent+expected > most) {
 		return fmt.Errorf("%w: %.0f s of machine time", errBudget, m.spent)
@@ -273,6 +282,14 @@ func (m *measurer) checkBudget(points []int, trials int) error {
 		return fmt.Errorf("%w: %v", errBudget, most)
 	}
 	return nil
+}
+
+func (m *measurer) testPoints(numbers []int) []TestPoint {
+	points := make([]TestPoint, len(numbers))
+	for k, i := range numbers {
+		points[k] = m.pass.Points[i]
+	}
+	return points
 }
 
 // requests returns the requests of a block in random order. This order depends only on the seed, the

@@ -50,9 +50,12 @@ type Event struct {
 	Pass      int
 	Stage     Stage
 	Block     int // number of the block in its stage
-	MinBlocks int // fewest blocks at a point
 	MaxBlocks int // most blocks of the stage
 	Points    int // points that the block measures
+
+	// Expected cost of the block, and of all that is left of the pass with this block. The unit is a second of machine time;
+	// without Options.BlockSeconds, the cost of measuring a point.
+	Cost, Ahead float64
 }
 
 // errBudget means that a limit of machine time or wall time was reached.

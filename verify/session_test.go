@@ -34,7 +34,7 @@ type machine struct {
 	dies      int                       // number of trials before the machine fails; 0: never
 	trials    int
 	ran       map[string]int               // number of measurements by candidate and attempt
-	begin     func()                       // called before each batch; may be nil
+	begin     func(benchrunner.Batch)      // called before each batch; may be nil
 	factor    func(coll.Candidate) float64 // multiplies the time of a candidate; nil: 1
 }
 
@@ -42,7 +42,7 @@ var errDead = fmt.Errorf("the cluster is down: %w", benchrunner.ErrUnavailable)
 
 func (m *machine) Run(ctx context.Context, b benchrunner.Batch, log benchrunner.Log) error {
 	if m.begin != nil {
-		m.begin()
+		m.begin(b)
 	}
 	for _, r := range b.Requests {
 		if r.Ended {
@@ -455,7 +455,7 @@ func TestCancelledJobs(t *testing.T) {
 		{"the first block", func(batch int, _ coll.Candidate) bool { return batch < 2 }, true},
 	} {
 		batch := 0
-		m := &machine{noise: 0.01, begin: func() { batch++ }, ratio: func(coll.Point) float64 { return 0.9 }}
+		m := &machine{noise: 0.01, begin: func(benchrunner.Batch) { batch++ }, ratio: func(coll.Point) float64 { return 0.9 }}
 		m.cancelled = func(c coll.Candidate) bool { return tc.cancelled(batch, c) }
 		res, _ := run(t, m, rowsOf([]int{2, 4}, smallSizes, coll.Bcast), rules(1))
 		unmeasured := res.Unmeasured()
@@ -659,7 +659,7 @@ func TestLaunchNoise(t *testing.T) {
 	for seed := range seeds {
 		m := &machine{noise: 0.02, seed: uint64(seed), ratio: func(coll.Point) float64 { return 1 }}
 		rng, factors := rand.New(rand.NewPCG(uint64(seed), 9)), map[bool]float64{}
-		m.begin = func() {
+		m.begin = func(benchrunner.Batch) {
 			for _, tuned := range []bool{true, false} {
 				factors[tuned] = []float64{1, 4}[rng.IntN(2)]
 			}

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"time"
 
 	"github.com/jedib0t/go-pretty/v6/table"
-	"gonum.org/v1/gonum/stat"
 
 	"tutti/campaign/assembly"
 	"tutti/campaign/verification"
@@ -80,19 +78,18 @@ func confirmVerify(a *app, c *assembly.Campaign, estimates []verification.Estima
 }
 
 type verifyProgress struct {
-	out    io.Writer
-	now    func() time.Time
-	began  time.Time // of the current block
-	points float64   // of the current block; 0 before the first one
-	// Of the blocks that ended: points and seconds.
-	sizes, seconds []float64
+	out   io.Writer
+	now   func() time.Time
+	began time.Time // of the current block
+	cost  float64   // expected cost of the current block; 0 before the first one
+
+	// Of the blocks that ended.
+	costs float64
+	took  time.Duration
 }
 
-// laterShare is the expected share of points that are measured in a block after the fewest ones: one in seven needs more
-// than Rules.MinBlocks blocks at 2 % noise (verify's TestPower).
-const laterShare = 0.15
-
-// observe prints a line at the start of a block of measurements, with the expected time of the rest of its test.
+// observe prints a line at the start of a block of measurements, with the expected time of the rest of its pass: its
+// expected cost, at the rate of the blocks that ended.
 func (p *verifyProgress) observe(e verify.Event) {
 	test := "first test"
 	if e.Stage == verify.Confirmation {
@@ -100,49 +97,12 @@ func (p *verifyProgress) observe(e verify.Event) {
 	}
 	text := fmt.Sprintf("%s: pass %d, %s, block %d of at most %d: %s", e.Library, e.Pass, test, e.Block, e.MaxBlocks, plural(e.Points, "point"))
 	now := p.now()
-	if p.points > 0 && e.Block > 1 { // the end of a test's last block is not known
-		p.sizes, p.seconds = append(p.sizes, p.points), append(p.seconds, now.Sub(p.began).Seconds())
+	if p.cost > 0 && e.Block > 1 { // the end of a test's last block is not known
+		p.costs, p.took = p.costs+p.cost, p.took+now.Sub(p.began)
 	}
-	if len(p.sizes) > 0 {
-		text += fmt.Sprintf(", about %s left", report.FormatSeconds(math.Ceil(p.left(e))))
+	if p.costs > 0 {
+		text += fmt.Sprintf(", about %s left in this pass", report.FormatSeconds(math.Ceil(p.took.Seconds()/p.costs*e.Ahead)))
 	}
-	p.began, p.points = now, float64(e.Points)
+	p.began, p.cost = now, e.Cost
 	fmt.Fprintln(p.out, fit(p.out, text))
-}
-
-// left returns the expected seconds of the rest of a test, from the start of a block. After the fewest blocks, and after
-// twice as many, the points that are clear leave the test (verify.Rules).
-func (p *verifyProgress) left(e verify.Event) float64 {
-	points, blocks := float64(e.Points), float64(e.MaxBlocks-e.Block+1)
-	switch {
-	case e.Stage == verify.Confirmation:
-		return blocks * p.block(points)
-	case e.Block <= e.MinBlocks:
-		certain := float64(e.MinBlocks - e.Block + 1)
-		anyLater := 1 - math.Pow(1-laterShare, points)
-		return certain*p.block(points) + anyLater*math.Min(float64(e.MinBlocks), blocks-certain)*p.block(math.Max(1, laterShare*points))
-	case e.Block <= 2*e.MinBlocks:
-		blocks = math.Min(blocks, float64(2*e.MinBlocks-e.Block+1))
-	}
-	return blocks * p.block(points)
-}
-
-// launchPoints is the number of points that take as long to measure as a block's launches take to start. It is used until
-// blocks with different numbers of points show how long the launches take.
-const launchPoints = 6
-
-// block returns the expected seconds of a block: a part for its launches and a part for each point.
-func (p *verifyProgress) block(points float64) float64 {
-	took, size := stat.Mean(p.seconds, nil), stat.Mean(p.sizes, nil)
-	if slices.Min(p.sizes) == slices.Max(p.sizes) {
-		return took / (launchPoints + size) * (launchPoints + points)
-	}
-	launches, each := stat.LinearRegression(p.sizes, p.seconds, nil, false)
-	switch {
-	case launches < 0:
-		return took / size * points
-	case each < 0:
-		return took
-	}
-	return launches + each*points
 }
