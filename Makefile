@@ -18,8 +18,9 @@ export CGO_ENABLED = 0
 export GOFLAGS := $(shell $(GO) env GOFLAGS) -trimpath
 LDFLAGS = -s -w
 TOOL = $(GO) tool -modfile=scripts/tools.mod
+LINT = $(GO) run -modfile=scripts/tools.mod scripts/lint.go
 # gotestsum prints a line a package, then the tests that were skipped, with the reason, and those that failed.
-# lint runs go vet on the tests, too. Without symbols, test programs link in two thirds of the time; panics still name files and lines.
+# lint does the analyses of go vet. Without symbols, test programs link in two thirds of the time; panics still name files and lines.
 GOTEST = $(TOOL) gotestsum --format pkgname -- -count=1 -vet=off -ldflags '$(LDFLAGS)'
 # gotestsum itself is compiled without the race detector and cgo.
 GORACE = $(TOOL) gotestsum --format pkgname --raw-command -- env CGO_ENABLED=1 $(GO) test -json -race -short -count=1 -vet=off -ldflags '$(LDFLAGS)'
@@ -37,7 +38,7 @@ build:
 
 deps:
 	$(TOOL) gotestsum --version
-	$(TOOL) staticcheck --version
+	$(LINT) -version
 	$(GO) build $$($(OTHERS) ./...)
 	CGO_ENABLED=1 $(GO) build -race $$(CGO_ENABLED=1 $(OTHERS) $(RACE) $(RACE_WORKERS))
 
@@ -68,8 +69,7 @@ race:
 
 lint:
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo "run gofmt -w on these files"; exit 1; }
-	$(GO) vet ./...
-	$(TOOL) staticcheck ./...
+	$(LINT) ./...
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./surrogate/... ./hpo ./internal/lab ./service

@@ -165,8 +165,8 @@ func TestManyWatch(t *testing.T) {
 					next++
 				}
 			}
-			if next != events+1 {
-				t.Errorf("%d events, want %d", next-1, events)
+			if err := in.Err(); err != nil || next != events+1 {
+				t.Errorf("%d events, want %d; error %v", next-1, events, err)
 			}
 		})
 	}
