@@ -127,8 +127,8 @@ static void stack(const char *what, long bytes)
     } else {
         undetected("no error came of messages that were too long");
     }
-    /* Waits so that the other processes can print first. */
-    usleep(300000);
+    /* Waits so that the other processes can print first, longer if they may still be in the call. */
+    usleep(error != MPI_SUCCESS ? 300000 : 2000000);
     if (length == MPI_MAX_ERROR_STRING - 1) { /* MPI cut off the text; MPICH prints all of it when it ends the program */
         dup2(1, 2);
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);

@@ -165,34 +165,47 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestWider compares the search for wider rules with all pairs of random rules.
+// TestWider compares the search for wider rules with the rules that serve each size of random rules.
 func TestWider(t *testing.T) {
 	rng := rand.New(rand.NewPCG(54, 1))
 	any := func(n int) int { return rng.IntN(n+1) - 1 }
 	covers := func(outer, inner int) bool { return outer == -1 || outer == inner }
-	found := 0
+	alone, together := 0, 0
 	for range 200 {
-		w, rules := wider{}, []rule{}
+		w, rules, reached := wider{}, []rule{}, []rule{}
 		for line := range 40 {
 			low := rng.Int64N(20)
 			r := rule{line: line + 1, collective: []string{"allreduce", "broadcast"}[rng.IntN(2)], low: low, high: low + rng.Int64N(12), nodes: any(1), ranks: any(1), pipeOps: any(1), buffer: any(1)}
-			serves := func(o rule) bool {
-				return o.collective == r.collective && o.low <= r.low && r.high <= o.high && covers(o.nodes, r.nodes) && covers(o.ranks, r.ranks) &&
+			serves := func(o rule, size int64) bool {
+				return o.collective == r.collective && o.low <= size && size <= o.high && covers(o.nodes, r.nodes) && covers(o.ranks, r.ranks) &&
 					covers(o.pipeOps, r.pipeOps) && covers(o.buffer, r.buffer)
 			}
-			got := w.line(r)
-			if want := slices.ContainsFunc(rules, serves); want != (got > 0) || got > 0 && !serves(rules[got-1]) {
-				t.Fatalf("%+v: line %d, some rule serves it: %v", r, got, want)
+			want := true
+			one := func(o rule) bool { return serves(o, r.low) && serves(o, r.high) }
+			got := w.lines(r)
+			for size := r.low; size <= r.high; size++ {
+				served := func(o rule) bool { return serves(o, size) }
+				want = want && slices.ContainsFunc(rules, served)
+				if len(got) > 0 && !slices.ContainsFunc(got, func(line int) bool { return served(rules[line-1]) }) {
+					t.Fatalf("%+v: no rule of lines %v serves %d bytes", r, got, size)
+				}
 			}
-			if got > 0 {
-				found++
-			} else {
+			if want != (len(got) > 0) || slices.ContainsFunc(reached, one) != (len(got) == 1) {
+				t.Fatalf("%+v: lines %v, rules serve it: %v", r, got, want)
+			}
+			switch len(got) {
+			case 0:
 				w.add(r)
+				reached = append(reached, r)
+			case 1:
+				alone++
+			default:
+				together++
 			}
 			rules = append(rules, r)
 		}
 	}
-	if found < 1000 {
-		t.Errorf("only %d rules of 8000 are served by another one", found)
+	if alone < 1000 || together < 100 {
+		t.Errorf("only %d rules of 8000 are served by another one, %d by several", alone, together)
 	}
 }

@@ -72,14 +72,18 @@ func (l library) addFindings(f *mpi.RuleFile, r rule, before wider) {
 	if r.partition {
 		f.Add(r.line, mpi.FindingHarm, "partitionMode and localGroup count only with RCCL_CHIPLET_TUNER_ENABLE=1: without it the row serves every mode")
 	}
-	if line := before.line(r); line > 0 {
-		f.Add(r.line, mpi.FindingUnreachable, fmt.Sprintf("line %d serves all its calls", line))
+	switch lines := before.lines(r); {
+	case len(lines) == 1:
+		f.Add(r.line, mpi.FindingUnreachable, fmt.Sprintf("line %d serves all its calls", lines[0]))
+		return
+	case len(lines) > 1:
+		f.Add(r.line, mpi.FindingUnreachable, fmt.Sprintf("rules from line %d to line %d together serve all its calls", slices.Min(lines), slices.Max(lines)))
 		return
 	}
 	before.add(r)
 }
 
-// wider finds a rule that serves all calls of another one. For each combination of conditions it has the rules of which
+// wider finds rules that together serve all calls of another one. For each combination of conditions it has the rules of which
 // none serves all sizes of another one, in ascending order of their lowest size, and so of their highest size.
 type wider map[conditions][]rule
 
@@ -99,8 +103,25 @@ func (w wider) add(r rule) {
 	w[key] = slices.Replace(w[key], at, end, r)
 }
 
-// line returns the line of a rule that serves all calls of r, 0 if there is none.
-func (w wider) line(r rule) int {
+// lines returns the lines of the rules that together serve all calls of r, in the order of their sizes; none if a call is
+// left.
+func (w wider) lines(r rule) (lines []int) {
+	for next := r.low; ; {
+		best := w.at(r, next)
+		if best.high < next {
+			return nil
+		}
+		if lines = append(lines, best.line); best.high >= r.high {
+			return lines
+		}
+		next = best.high + 1
+	}
+}
+
+// at returns, of the rules that serve the calls of r of a size, the one that serves the largest sizes. If there is none, the
+// highest size is -1.
+func (w wider) at(r rule, size int64) rule {
+	best := rule{high: -1}
 	for mask := range 1 << 4 {
 		key := conditions{r.collective, r.nodes, r.ranks, r.pipeOps, r.buffer}
 		for i, n := range []*int{&key.nodes, &key.ranks, &key.pipeOps, &key.buffer} {
@@ -109,11 +130,11 @@ func (w wider) line(r rule) int {
 			}
 		}
 		list := w[key]
-		if i := atSize(list, r.low+1); i > 0 && list[i-1].high >= r.high {
-			return list[i-1].line
+		if i := atSize(list, size+1); i > 0 && list[i-1].high > best.high {
+			best = list[i-1]
 		}
 	}
-	return 0
+	return best
 }
 
 // atSize returns the index of the first rule whose lowest size is `low` or above.
