@@ -120,6 +120,9 @@ func newFrontend(c *config.Service, s *service.Service, log *slog.Logger) (*api.
 		if o.Tokens, err = api.OpenTokens(c.Tokens); err != nil {
 			return nil, nil, withCode(codeInput, err)
 		}
+		if known, err := o.Tokens.List(); err == nil && len(known) == 0 {
+			log.Warn("no token exists: all requests are refused until tutti token create has made one", "file", c.Tokens)
+		}
 		if o.CookieKey, err = api.CookieKey(filepath.Join(c.State, "cookie.key"), log); err != nil {
 			return nil, nil, withOutputCode(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"html/template"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -99,7 +100,7 @@ func (a *API) authorise(next http.Handler) http.Handler {
 
 // isPublic reports whether a path needs no token. Public paths reveal nothing about campaigns.
 func isPublic(path string) bool {
-	return path == "/healthz" || path == "/readyz" || path == "/login"
+	return path == "/healthz" || path == "/readyz" || path == "/login" || slices.Contains(loginFiles, path)
 }
 
 // needsOperate reports whether a request needs the role "operate". Requests for profiles of the process need
@@ -229,14 +230,37 @@ func (a *API) isHTTPS(r *http.Request) bool {
 	return r.TLS != nil
 }
 
+// loginFiles are the files of the page that the login page shows.
+var loginFiles = []string{"/assets/icon.svg", "/assets/draw.css", "/assets/views.css"}
+
 var loginPage = template.Must(template.New("login").Parse(`<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
-<title>tutti: log in</title></head><body><main><h1>tutti</h1>
-{{with .}}<p role="alert">{{.}}</p>{{end}}
-<form method="post" action="/login"><p><label for="token">Token</label></p>
-<p><input id="token" name="token" type="password" autocomplete="current-password" required autofocus size="50"></p>
-<p><button>Log in</button></p></form>
-<p><code>tutti token create</code> makes tokens. A login lasts one day.</p></main></body></html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>tutti: log in</title>
+<link rel="icon" type="image/svg+xml" href="assets/icon.svg">
+<link rel="stylesheet" href="assets/draw.css">
+<link rel="stylesheet" href="assets/views.css">
+</head>
+<body>
+<header class="bar"><span class="brand"><img src="assets/icon.svg" alt="" width="22" height="22"> tutti</span></header>
+<main>
+<dialog open aria-labelledby="login-title">
+  <form method="post" action="/login">
+    <h1 id="login-title">Log in</h1>
+    <p>This service needs a token. <code>tutti token create</code> creates one. A login lasts one day.</p>
+    <input type="text" autocomplete="username" value="tutti" hidden>
+    <label for="token">Token</label>
+    <input id="token" name="token" type="password" autocomplete="current-password" required autofocus>
+    {{with .}}<p class="wrong" role="alert">{{.}}</p>{{end}}
+    <button class="main">Log in</button>
+  </form>
+</dialog>
+</main>
+</body>
+</html>
 `))
 
 func writeLoginPage(w http.ResponseWriter, status int, fault string) {

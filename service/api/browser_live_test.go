@@ -225,6 +225,29 @@ func readToken(t *testing.T) (store *api.TokenStore, secret string) {
 	return store, secret
 }
 
+// TestLoginPage checks what browsers without a login see, after a wrong token, too.
+func TestLoginPage(t *testing.T) {
+	tokens, _ := readToken(t)
+	home := serve(t, emptyFake(), api.Options{Tokens: tokens}).URL
+	ctx := pagetest.Browse(t, home)
+	pagetest.Do(t, ctx, chromedp.EmulateViewport(360, 640), chromedp.Navigate(home+"/"))
+	for _, after := range []string{"no token", "a wrong token"} {
+		if got := pagetest.Eval[int64](t, ctx, `document.documentElement.scrollWidth`); got > 360 {
+			t.Errorf("after %s: %d px wide", after, got)
+		}
+		for _, f := range pagetest.Eval[struct{ Faults []string }](t, ctx, faults).Faults {
+			t.Errorf("after %s: %s", after, f)
+		}
+		if wrong := pagetest.Eval[bool](t, ctx, `document.querySelector("[role=alert]") !== null`); wrong != (after == "a wrong token") {
+			t.Errorf("after %s: the page says that it is wrong: %v", after, wrong)
+		}
+		pagetest.Do(t, ctx, chromedp.SendKeys(chromedp.CSS("#token"), "wrong"))
+		if _, err := chromedp.RunResponse(ctx, chromedp.KeyEvent(kb.Enter)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestLoginOnThePage(t *testing.T) {
 	f := emptyFake()
 	f.add("c1", "first", service.Running, 1, 560)

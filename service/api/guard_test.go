@@ -57,6 +57,8 @@ func TestTokens(t *testing.T) {
 		{"GET", "/", "", 401},
 		{"GET", "/", "Accept: text/html", 303},
 		{"GET", "/assets/app.js", "Accept: text/html", 401},
+		{"GET", "/assets/main.js", "", 401},
+		{"GET", "/assets/views.css", "", 200},
 		{"GET", "/", look, 200},
 		{"GET", "/api/v1/openapi.json", "", 401},
 		{"GET", "/api/v1/version", "", 401},
