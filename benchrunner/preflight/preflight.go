@@ -53,7 +53,7 @@ type Findings struct {
 	Dir      string            `json:"dir"`      // the working directory of the ranks
 
 	Variables map[string]string `json:"variables,omitempty"` // those of Program.Variables that the ranks have
-	Modules   map[string]string `json:"modules,omitempty"`   // the loaded module that sets an environment variable, by variable
+	Modules   map[string]string `json:"modules,omitempty"`   // the loaded module that sets a variable of the settings, by variable
 	Bare      bool              `json:"bare,omitempty"`      // the ranks do not have the environment of their launch
 }
 
@@ -123,7 +123,9 @@ func (p *Program) parse(lines iter.Seq[string]) (f Findings, complete bool) {
 			f.File = rest
 		case word == "module":
 			name, module, _ := strings.Cut(rest, " ")
-			f.Modules = with(f.Modules, name, module)
+			if slices.ContainsFunc(environ, func(v string) bool { return strings.HasPrefix(v, name+"=") }) {
+				f.Modules = with(f.Modules, name, module)
+			}
 		}
 	}
 	f.Settings = mpi.AllSettings(p.Library, environ, strings.Join(listing, "\n"))

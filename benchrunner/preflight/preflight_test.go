@@ -18,7 +18,7 @@ import (
 )
 
 func TestRead(t *testing.T) {
-	const whole = "tutti-preflight begin\nenv OMPI_MCA_coll=^hcoll\nenv OMPI_TUTTI_PREFLIGHT=1\nmodule OMPI_MCA_coll site/2\nlibrary /lib/libmpi.so.40\nlist mca:coll:a\ntutti-preflight end\n"
+	const whole = "tutti-preflight begin\nenv OMPI_MCA_coll=^hcoll\nenv OMPI_TUTTI_PREFLIGHT=1\nmodule OMPI_MCA_coll site/2\nmodule SECRET_TOKEN site/2\nlibrary /lib/libmpi.so.40\nlist mca:coll:a\ntutti-preflight end\n"
 	port, _ := libraries.Named("openmpi")
 	s := benchrunner.Launch{Cases: make([]benchrunner.Case, 1), Dir: "/job/1"}
 	for text, want := range map[string]bool{whole: true, "[0] " + whole: true, whole[:len(whole)-8]: false, "": false} {
