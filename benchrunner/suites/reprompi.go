@@ -99,38 +99,50 @@ var typeBytes = map[string]int64{"MPI_BYTE": 1, "MPI_CHAR": 1, "MPI_SHORT": 2, "
 var timeColumns = []string{"runtime_sec", "median_sec", "mean_sec"}
 
 // parseReproMPI parses ReproMPI's raw and summary formats: lines "#@key=value", a header, and rows whose columns are
-// separated by white space.
+// separated by white space. Errors name the line.
 func parseReproMPI(lines iter.Seq[string]) (listing, error) {
 	l := reproListing{typeBytes: 1}
+	number := 0
 	for line := range lines {
-		fields := strings.Fields(line)
-		switch {
-		case len(fields) == 0:
-		case strings.HasPrefix(line, "#@"):
-			if err := l.setting(strings.TrimPrefix(line, "#@")); err != nil {
-				return listing{}, err
-			}
-		case strings.HasPrefix(line, "#"):
-		case slices.Contains(fields, "test") && (slices.Contains(fields, "count") || slices.Contains(fields, "msize_bytes")):
-			at := slices.IndexFunc(timeColumns, func(name string) bool { return slices.Contains(fields, name) })
-			if at < 0 {
-				return listing{}, fmt.Errorf("columns %s: want one of %s among them, as mpibenchmark prints without --verbose", strings.Join(fields, ", "), strings.Join(timeColumns, ", "))
-			}
-			if l.typeBytes == 0 && slices.Contains(fields, "count") {
-				return listing{}, fmt.Errorf("@datatype=%s without @datatype_size_bytes: the bytes of the counts are unknown", l.dataType)
-			}
-			l.columns, l.time = fields, timeColumns[at]
-			l.begin()
-		case l.columns != nil && hasCallName(fields):
-			l.row(fields)
-		case l.columns != nil && len(fields) == len(l.columns):
-			l.unread = append(l.unread, "a row without the name of a call")
+		number++
+		if err := l.line(line); err != nil {
+			return listing{}, fmt.Errorf("line %d: %w", number, err)
 		}
 	}
 	for i := range l.sections {
 		l.sections[i].ranks = l.ranks
 	}
 	return l.listing, nil
+}
+
+func (l *reproListing) line(text string) error {
+	fields := strings.Fields(text)
+	switch {
+	case len(fields) == 0:
+	case strings.HasPrefix(text, "#@"):
+		return l.setting(strings.TrimPrefix(text, "#@"))
+	case strings.HasPrefix(text, "#"):
+	case slices.Contains(fields, "test") && (slices.Contains(fields, "count") || slices.Contains(fields, "msize_bytes")):
+		return l.header(fields)
+	case l.columns != nil && hasCallName(fields):
+		l.row(fields)
+	case l.columns != nil && len(fields) == len(l.columns):
+		l.unread = append(l.unread, "a row without the name of a call")
+	}
+	return nil
+}
+
+func (l *reproListing) header(columns []string) error {
+	at := slices.IndexFunc(timeColumns, func(name string) bool { return slices.Contains(columns, name) })
+	if at < 0 {
+		return fmt.Errorf("columns %s: want one of %s among them, as mpibenchmark prints without --verbose", strings.Join(columns, ", "), strings.Join(timeColumns, ", "))
+	}
+	if l.typeBytes == 0 && slices.Contains(columns, "count") {
+		return fmt.Errorf("@datatype=%s without @datatype_size_bytes: the bytes of the counts are unknown", l.dataType)
+	}
+	l.columns, l.time = columns, timeColumns[at]
+	l.begin()
+	return nil
 }
 
 func hasCallName(fields []string) bool {
