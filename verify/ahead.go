@@ -23,6 +23,14 @@ func (m *measurer) cost(points []int) float64 {
 	return m.opt.BlockSeconds(m.testPoints(points))
 }
 
+// bounded returns an expected cost, at most what the limit of machine time leaves.
+func (m *measurer) bounded(cost float64) float64 {
+	if most := m.opt.MachineTime.Seconds(); most > 0 && m.opt.BlockSeconds != nil {
+		return min(cost, most-m.spent)
+	}
+	return cost
+}
+
 // ahead returns the expected cost of the blocks that are left of a pass. It applies the rules of the pass to the ratios
 // that are expected if those of each point repeat.
 func (m *measurer) ahead(stage Stage, seen []series, wants wants) float64 {

@@ -186,7 +186,7 @@ func (m *measurer) measureStage(ctx context.Context, stage Stage, most int, want
 		if len(points) == 0 {
 			return seen, nil
 		}
-		times, err := m.block(ctx, Event{Stage: stage, Block: number, MaxBlocks: most, Cost: m.cost(points), Ahead: m.ahead(stage, seen, wants)}, points)
+		times, err := m.block(ctx, Event{Stage: stage, Block: number, MaxBlocks: most, Ahead: m.ahead(stage, seen, wants)}, points)
 		if err != nil {
 			return nil, err
 		}
@@ -242,7 +242,9 @@ func (m *measurer) block(ctx context.Context, at Event, points []int) (map[coll.
 	}
 	began, spent := time.Now(), m.spent
 	if m.opt.Observe != nil {
-		at.Library, at.Pass, at.Points = m.opt.Library, m.pass.Number, len(points)
+		whole := m.cost(points)
+		at.Library, at.Pass, at.Points, at.Cost = m.opt.Library, m.pass.Number, len(points), whole*float64(left)/float64(len(requests))
+		at.Ahead = m.bounded(at.Ahead - whole + at.Cost)
 		m.opt.Observe(at)
 	}
 	batch := benchrunner.Batch{Label: m.opt.Library + "-verify", Round: round, Requests: requests, Jobs: jobs}

@@ -244,6 +244,7 @@ func (s sample) bound() float64 {
 type Preview struct {
 	Points  []TestPoint
 	Changed int     // grid points at which the files select an algorithm
+	Others  int     // those of them that no pass so far and not this one tests
 	Seconds float64 // expected machine time; 0 when unknown
 	Share   float64 // bound of the share of slower points among the untested ones, if no fault is found
 }
@@ -256,11 +257,13 @@ func (p Preview) Text() string {
 	}
 	sampled := of[Risky] + of[Random]
 	text := fmt.Sprintf("%d of %d selections will be compared", sampled, p.Changed)
-	switch rest := p.Changed - sampled; {
+	switch {
 	case sampled == 0 && of[Retest] > 0:
 		return fmt.Sprintf("%d points will be compared again", of[Retest])
-	case rest <= 0:
+	case p.Others == 0:
 		return text
+	case p.Share >= 1:
+		return fmt.Sprintf("%s; nothing is said about the other %d", text, p.Others)
 	default:
 		return fmt.Sprintf("%s; without a fault among them, at most %s of the others are slower", text, percent(p.Share))
 	}

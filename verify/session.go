@@ -53,7 +53,7 @@ type Event struct {
 	MaxBlocks int // most blocks of the stage
 	Points    int // points that the block measures
 
-	// Expected cost of the block, and of all that is left of the pass with this block. The unit is a second of machine time;
+	// Expected cost of what is left of the block, and of the pass with this block. The unit is a second of machine time;
 	// without Options.BlockSeconds, the cost of measuring a point.
 	Cost, Ahead float64
 }
@@ -154,7 +154,12 @@ func (s *Session) Preview(problems []Problem) (Preview, error) {
 	if err != nil {
 		return Preview{}, err
 	}
-	p := Preview{Points: pass.Points, Changed: pass.Changed}
+	tested := state.tested()
+	for _, point := range pass.Points {
+		tested[point.Point] = point
+	}
+	x := &plan{rules: s.rules, problems: problems}
+	p := Preview{Points: pass.Points, Changed: pass.Changed, Others: len(x.population(tested))}
 	known := s.known()
 	for _, point := range pass.Points {
 		if point.Kind == Random {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -14,9 +15,9 @@ func cancelCommand(a *app) *cobra.Command {
 	return &cobra.Command{
 		Use:   "cancel FOLDER",
 		Short: "Cancel the jobs that an interrupted campaign left in the queue",
-		Long: `cancel cancels the jobs of a campaign that wait or run in the queue. Their finished
-measurements are kept: tutti resume reads them. A campaign that is being tuned must
-be stopped first, with Ctrl-C.`,
+		Long: `cancel cancels the jobs of a campaign, or of its verification, that wait or run in the
+queue. Their finished measurements are kept: tutti resume or tutti verify reads them.
+A campaign that is being tuned or verified must be stopped first, with Ctrl-C.`,
 		Example:           examples("tutti cancel results/night"),
 		Args:              oneFolder,
 		ValidArgsFunction: completeFolders,
@@ -31,7 +32,8 @@ be stopped first, with Ctrl-C.`,
 				return err
 			}
 			a.warn(contents.Warnings)
-			open := contents.State().OpenJobs()
+			state := contents.State()
+			open := state.OpenJobs()
 			if len(open) == 0 {
 				fmt.Fprintln(a.stdout, "no jobs in the queue")
 				return nil
@@ -43,7 +45,11 @@ be stopped first, with Ctrl-C.`,
 			if err := c.Cancel(cmd.Context(), open); err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stdout, "%s cancelled; resume with: %s\n", plural(len(open), "job"), resumeCommandOf(c))
+			again := resumeCommandOf(c)
+			if slices.ContainsFunc(state.Jobs, func(j *journal.Job) bool { return j.Open() && j.Problem.Collective == "" }) { // of a verification
+				again = "tutti verify " + folderWord(c)
+			}
+			fmt.Fprintf(a.stdout, "%s cancelled; resume with: %s\n", plural(len(open), "job"), again)
 			return nil
 		},
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // TestCancelLocal kills tutti during a job. It checks that `tutti cancel` then ends the job, and that `tutti
-// resume` completes the campaign.
+// resume` completes the campaign. Then it does so with its verification.
 func TestCancelLocal(t *testing.T) {
 	t.Parallel()
 	testutil.SkipShort(t)
@@ -43,6 +43,18 @@ func TestCancelLocal(t *testing.T) {
 	if stdout, _ := mustTutti(t, codeDone, "cancel", out); stdout != "no jobs in the queue\n" {
 		t.Errorf("stdout %q", stdout)
 	}
+	fakePace(t, dir, "0.3")
+	cmd, output = process(t, dir, "verify", "out", "--yes")
+	if code := endWhen(t, cmd, os.Kill, func() bool {
+		open := openOf(t, out, coll.JobSubmitted)
+		return len(open) == 1 && strings.Contains(open[0].Name, "verify")
+	}); code != -1 {
+		t.Fatalf("verify: exit code %d\n%s", code, output)
+	}
+	if stdout, _ := mustTutti(t, codeDone, "cancel", out); !strings.HasPrefix(stdout, "1 job cancelled; resume with: tutti verify ") {
+		t.Errorf("verify: stdout %q", stdout)
+	}
+	waitUntilIdle(t, dir)
 }
 
 // openOf returns the open jobs of the campaign in the folder `out` that are in the given state. Without a

@@ -315,7 +315,7 @@ func (o *verifyOptions) verifyAndWrite(ctx context.Context, p *verification.Veri
 		if c.Config.Runner.Live() {
 			a.printLine(lib.Name + ": preparing the comparison ...")
 		}
-		ok, err := verifyLibrary(ctx, a, p, lib, o.again(folderWord(c)))
+		ok, err := o.verifyLibrary(ctx, p, lib, c)
 		if err != nil {
 			return err
 		}
@@ -324,7 +324,11 @@ func (o *verifyOptions) verifyAndWrite(ctx context.Context, p *verification.Veri
 	written := a.announce("drawing the report and writing the files ...")
 	facts, err := p.Write(ctx, export.Program{Version: version, Versions: versions()})
 	written()
-	if err != nil {
+	switch {
+	case err != nil && ctx.Err() != nil:
+		a.printStopped("", o.again(folderWord(c)))
+		return errCancelled
+	case err != nil:
 		return withOutputCode(err)
 	}
 	err = a.show(facts, func() { printVerification(a, facts, displayPath(c.Config.Output)) })
@@ -336,14 +340,15 @@ func (o *verifyOptions) verifyAndWrite(ctx context.Context, p *verification.Veri
 
 // verifyLibrary verifies one library. It returns true if the selection was proved to be as good as the default.
 // Nothing is proved of a library that cannot be run.
-func verifyLibrary(ctx context.Context, a *app, p *verification.Verifier, lib config.Library, again string) (proved bool, err error) {
+func (o *verifyOptions) verifyLibrary(ctx context.Context, p *verification.Verifier, lib config.Library, c *assembly.Campaign) (proved bool, err error) {
+	a, again := o.app, o.again(folderWord(c))
 	result, err := p.Verify(ctx, lib)
 	switch {
 	case errors.Is(err, verification.ErrRecordedOnly):
 		a.printLine(fmt.Sprintf("tutti: %s: cannot be run here, so nothing is verified: verify it on a machine with this library, or leave it out with --library", lib.Name))
 		return false, nil
 	case ctx.Err() != nil:
-		a.printStopped("", again)
+		a.printStopped(openJobsNotice(c), again)
 		return false, errCancelled
 	case errors.Is(err, benchrunner.ErrUnavailable):
 		return false, fmt.Errorf("%w\nThe measurements are kept. Resume with: %s", err, again)
