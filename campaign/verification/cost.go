@@ -27,9 +27,9 @@ const (
 // Estimate says what verifying one library costs and can show. All its numbers are zero if the verification has ended.
 type Estimate struct {
 	Library     string  `json:"library"`
-	Points      int     `json:"points"`         // number of points that the next comparison tests
-	Shows       string  `json:"shows,omitzero"` // what the comparison can show
-	Seconds     float64 `json:"machine_seconds"`
+	Points      int     `json:"points"`          // number of points that the next comparison tests
+	Shows       string  `json:"shows,omitzero"`  // what the comparison can show
+	Seconds     float64 `json:"machine_seconds"` // 0: unknown, of recorded data
 	NodeSeconds float64 `json:"node_seconds"`
 	Budget      float64 `json:"budget_seconds"` // remaining machine time, after which the verification ends
 	Least       float64 `json:"least_seconds"`  // machine time of the fewest blocks at the cheapest point, without which nothing is shown: at least two benchmarks of benchmark.slice for each block; 0 after the first block
@@ -67,9 +67,11 @@ func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 		return Estimate{}, err
 	}
 	if !prices.known() {
-		e.Seconds, e.NodeSeconds = e.Budget, e.Budget*float64(mostNodes(next.Points))
-		if session.MachineSeconds() == 0 && v.campaign.Config.Runner.Live() {
-			e.Least = float64(2*v.opt.Rules.MinBlocks) * v.campaign.Config.Benchmark.Slice.Seconds()
+		if v.campaign.Config.Runner.Live() {
+			e.Seconds, e.NodeSeconds = e.Budget, e.Budget*float64(mostNodes(next.Points))
+			if session.MachineSeconds() == 0 {
+				e.Least = float64(2*v.opt.Rules.MinBlocks) * v.campaign.Config.Benchmark.Slice.Seconds()
+			}
 		}
 		return e, nil
 	}

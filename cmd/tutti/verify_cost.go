@@ -47,6 +47,9 @@ func printEstimates(a *app, estimates []verification.Estimate) {
 	rows := make([]table.Row, len(estimates))
 	for i, e := range estimates {
 		rows[i] = table.Row{e.Library, e.Points, report.FormatSeconds(e.Seconds), report.FormatSeconds(e.Budget), report.FormatNodeHours(e.NodeSeconds / 3600)}
+		if e.Seconds == 0 && e.Points > 0 {
+			rows[i] = table.Row{e.Library, e.Points, "unknown", report.FormatSeconds(e.Budget), "unknown"}
+		}
 	}
 	a.printTable(table.Row{"library", "points", "machine time", "at most", "node-hours"}, rows)
 	for _, e := range estimates {
@@ -62,7 +65,7 @@ func confirmVerify(a *app, c *assembly.Campaign, estimates []verification.Estima
 	for _, e := range estimates {
 		if e.Points > 0 {
 			about := ""
-			if e.Seconds < e.Budget {
+			if 0 < e.Seconds && e.Seconds < e.Budget {
 				about = fmt.Sprintf("about %s of machine time, ", report.FormatSeconds(e.Seconds))
 			}
 			text := fmt.Sprintf("%s: %s; %s, %sat most %s", e.Library, e.Shows, plural(e.Points, "point"), about, report.FormatSeconds(e.Budget))
