@@ -320,18 +320,23 @@ func printLearnt(a *app, r online.Report) {
 	if len(r.Classes) == 0 {
 		return
 	}
+	header := table.Row{"point", "calls", "selected", "faster", "explored", "since"}
+	if !slices.ContainsFunc(r.Classes, func(c online.ClassReport) bool { return !c.Since.IsZero() }) {
+		header = header[:5]
+	}
 	var rows []table.Row
 	for _, c := range r.Classes {
-		since, between := "", ""
+		since, faster := "", fmt.Sprintf("%.2f", c.Faster)
 		if !c.Since.IsZero() {
-			since = c.Since.Format(time.RFC3339)
+			since = c.Since.Format(time.DateOnly)
 		}
 		if c.FasterLow > 0 {
-			between = fmt.Sprintf("%.2f to %.2f", c.FasterLow, c.FasterHigh)
+			faster += fmt.Sprintf(" [%.2f, %.2f]", c.FasterLow, c.FasterHigh)
 		}
-		rows = append(rows, table.Row{c.Point, c.Calls, c.Selected, fmt.Sprintf("%.2f", c.Faster), between, fmt.Sprintf("%d of %d", c.Explored, c.Of), since})
+		row := table.Row{c.Point, c.Calls, c.Selected, faster, fmt.Sprintf("%d of %d", c.Explored, c.Of), since}
+		rows = append(rows, row[:len(header)])
 	}
-	a.printTable(table.Row{"point", "calls", "selected", "faster", "measured", "explored", "since"}, rows)
+	a.printTable(header, rows)
 	for _, c := range r.Classes {
 		if c.Why != "" {
 			a.printFit("%s: %s: %s", c.Point, c.Selected, c.Why)
