@@ -33,7 +33,7 @@ func (m *measurer) bounded(cost float64) float64 {
 
 // ahead returns the expected cost of the blocks that are left of a pass. It applies the rules of the pass to the ratios
 // that are expected if those of each point repeat.
-func (m *measurer) ahead(stage Stage, seen []series, wants wants) float64 {
+func (m *measurer) ahead(stage Stage, seen []series, wants wantsBlock) float64 {
 	cost, seen := m.stageAhead(seen, wants)
 	if stage == Screening {
 		if suspects := m.suspects(seen); len(suspects) > 0 {
@@ -47,7 +47,7 @@ func (m *measurer) ahead(stage Stage, seen []series, wants wants) float64 {
 
 // stageAhead returns the expected cost of the blocks that are left of a stage, and the expected series of all points at its
 // end.
-func (m *measurer) stageAhead(seen []series, wants wants) (cost float64, end []series) {
+func (m *measurer) stageAhead(seen []series, wants wantsBlock) (cost float64, end []series) {
 	end = slices.Clone(seen)
 	for {
 		points := wants.of(end)

@@ -66,7 +66,7 @@ func (s *Session) measurePass(ctx context.Context, pass Pass, machine benchrunne
 }
 
 // confirmation returns the largest number of blocks of a second measurement, and says which points it measures in each.
-func (m *measurer) confirmation(suspects []int, first []series) (most int, wants wants) {
+func (m *measurer) confirmation(suspects []int, first []series) (most int, wants wantsBlock) {
 	lengths := map[int]int{}
 	for _, i := range suspects {
 		lengths[i] = m.rules.confirmationBlocks(m.pass.Number, len(suspects), first[i].ratios)
@@ -165,10 +165,10 @@ func (s *Session) recorded(round int) (map[coll.Candidate]coll.Trial, []coll.Job
 	return trials, s.past.Jobs(round)
 }
 
-// wants reports whether a stage needs another block at a point with the given series. Points are numbered as in the pass.
-type wants func(point int, seen series) bool
+// wantsBlock reports whether a stage needs another block at a point with the given series. Points are numbered as in the pass.
+type wantsBlock func(point int, seen series) bool
 
-func (w wants) of(seen []series) (points []int) {
+func (w wantsBlock) of(seen []series) (points []int) {
 	for i, s := range seen {
 		if w(i, s) {
 			points = append(points, i)
@@ -179,7 +179,7 @@ func (w wants) of(seen []series) (points []int) {
 
 // measureStage measures blocks, each at the points that the function `wants` accepts, until `wants` accepts no
 // point. It returns one series of measurements for each point of the pass.
-func (m *measurer) measureStage(ctx context.Context, stage Stage, most int, wants wants) ([]series, error) {
+func (m *measurer) measureStage(ctx context.Context, stage Stage, most int, wants wantsBlock) ([]series, error) {
 	seen := make([]series, len(m.pass.Points))
 	for number := 1; ; number++ {
 		points := wants.of(seen)
