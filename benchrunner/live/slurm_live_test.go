@@ -518,7 +518,7 @@ func TestSlurmSlow(t *testing.T) {
 		{"IDs begin again", func(b bench, id string) {
 			b.StopController()
 			b.StartEmptyController()
-			b.Run("sbatch", "-N2", "-o/dev/null", "--wrap", "sleep 5") // another user's job under the ID of the first job
+			b.Run("sbatch", "--hold", "-N2", "-o/dev/null", "--wrap", "sleep 5") // another user's job under the ID of the first job
 			if got := b.Run("squeue", "-h", "-j", id, "-o%j"); got != "wrap" {
 				b.t.Errorf("job %s is now %q", id, got)
 			}
@@ -531,6 +531,7 @@ func TestSlurmSlow(t *testing.T) {
 			p := b.opt.Program.(clusterProgram)
 			p.allowance = 3 * time.Minute
 			b.opt.Program = p
+			b.opt.Settle = time.Minute // a job that runs is not lost while Slurm does not know it
 			log := b.run(six(), func(id string) {
 				tc.disturb(b, id)
 				b.openGate()
