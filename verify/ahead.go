@@ -7,8 +7,8 @@ import "slices"
 // fewestRatios is the number of ratios of a point from which its further ones are predicted.
 const fewestRatios = 3
 
-// predicted is the logarithmic ratio that is expected of a point with fewer ratios than fewestRatios: clearly faster, as
-// most selections are.
+// predicted is the logarithmic ratio that is expected of a point with fewer ratios than fewestRatios: clearly faster than
+// the default, as most selections are.
 const predicted = -1
 
 // launchPoints is the number of points that take as long to measure as the launches of a block, where Options.BlockSeconds

@@ -244,7 +244,7 @@ func (s sample) bound() float64 {
 type Preview struct {
 	Points  []TestPoint
 	Changed int     // grid points at which the files select an algorithm
-	Others  int     // those of them that no pass so far and not this one tests
+	Others  int     // those of them that neither an earlier pass nor this one tests
 	Seconds float64 // expected machine time; 0 when unknown
 	Share   float64 // bound of the share of slower points among the untested ones, if no fault is found
 }
