@@ -56,8 +56,8 @@ test:
 	TEST_PROGRAMS=$$(mktemp -d); export TEST_PROGRAMS; trap 'rm -rf "$$TEST_PROGRAMS"' EXIT; $(GOTEST) -timeout 20m -p 3 -parallel 2 $(ALL)
 
 test-all:
-	TUTTI_TEST_ALL=1 sh scripts/install-test-tools.sh
-	TUTTI_TEST_ALL=1 $(GOTEST) -timeout 2h -p 2 $(ALL)
+	TEST_ALL=1 sh scripts/install-test-tools.sh
+	TEST_ALL=1 $(GOTEST) -timeout 2h -p 2 $(ALL)
 
 RELEASES ?= /var/tmp/tutti-releases
 test-releases:

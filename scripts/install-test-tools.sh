@@ -5,7 +5,7 @@ set -eu
 packages="mpich libmpich-dev openmpi-bin libopenmpi-dev gcc g++ gfortran libc6-dev libsimgrid-dev
 slurmctld slurmd slurm-client munge chromium-headless-shell nodejs
 tcl environment-modules tcsh"
-if [ "${TUTTI_TEST_ALL:-}" = 1 ]; then packages="$packages scalapack-mpi-test python3-mpi4py python3-numpy eztrace otf2-tools nginx"; fi
+if [ "${TEST_ALL:-}" = 1 ]; then packages="$packages scalapack-mpi-test python3-mpi4py python3-numpy eztrace otf2-tools nginx"; fi
 missing=""
 for p in $packages; do
 	if ! dpkg -s "$p" >/dev/null 2>&1; then missing="$missing $p"; fi

@@ -22,8 +22,6 @@ import (
 // TestLoad checks that a small load misses no target and that clients reconnect.
 func TestLoad(t *testing.T) {
 	testutil.SkipShort(t)
-	t.Setenv("TUTTI_TEST_ALL", "")
-	testutil.NoError(t, os.Unsetenv("TUTTI_TEST_ALL")) // campaigns take variables with this prefix for keys
 	program := filepath.Join(t.TempDir(), "tutti")
 	if out, err := exec.Command("go", "build", "-ldflags=-s -w", "-o", program, "../../cmd/tutti").CombinedOutput(); err != nil {
 		t.Fatalf("go build: %v\n%s", err, out)

@@ -11,14 +11,14 @@ import (
 const HangTimeout = 4 * time.Minute
 
 // AllCases reports whether tests should run all their cases, as in make test-all. It returns true if the
-// environment variable TUTTI_TEST_ALL is 1. If it returns false, tests run only a few cases.
-func AllCases() bool { return os.Getenv("TUTTI_TEST_ALL") == "1" }
+// environment variable TEST_ALL is 1. If it returns false, tests run only a few cases.
+func AllCases() bool { return os.Getenv("TEST_ALL") == "1" }
 
 // NeedAllCases skips a test except in full test runs (make test-all), where AllCases returns true.
 func NeedAllCases(t testing.TB) {
 	t.Helper()
 	if !AllCases() {
-		t.Skip("make test-all or TUTTI_TEST_ALL=1 runs it")
+		t.Skip("make test-all or TEST_ALL=1 runs it")
 	}
 }
 

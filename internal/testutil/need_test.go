@@ -20,11 +20,11 @@ func TestMissing(t *testing.T) {
 
 func TestAllCases(t *testing.T) {
 	for value, want := range map[string]bool{"": false, "0": false, "1": true} {
-		t.Setenv("TUTTI_TEST_ALL", value)
+		t.Setenv("TEST_ALL", value)
 		got := &outcome{}
 		testutil.NeedAllCases(got)
 		if skipped := got.text != ""; testutil.AllCases() != want || skipped == want || got.failed {
-			t.Errorf("TUTTI_TEST_ALL=%q: All() = %t, AllCases %+v, want all cases %t", value, testutil.AllCases(), got, want)
+			t.Errorf("TEST_ALL=%q: All() = %t, AllCases %+v, want all cases %t", value, testutil.AllCases(), got, want)
 		}
 	}
 }
