@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/jonboulle/clockwork"
+
 	"tutti/journal"
 )
 
@@ -98,6 +100,16 @@ func (e *entry) ownership() ownership {
 func (e *entry) isGone() bool {
 	_, err := os.Lstat(e.dir)
 	return errors.Is(err, fs.ErrNotExist)
+}
+
+// openView returns the summary of the campaign's journal, and creates it if necessary. The caller must hold the lock of the
+// queue.
+func (e *entry) openView(clock clockwork.Clock) *journalView {
+	if e.view == nil {
+		e.view = newJournalView(e.journal(), clock)
+		e.view.log.setEnded(e.State.Over() || e.State == Unreadable)
+	}
+	return e.view
 }
 
 // usesMachine reports whether the campaign occupies its machine.

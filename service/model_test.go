@@ -115,7 +115,7 @@ func (m *model) request(a action, to State) {
 	if a == resumeAction || a == verifyAction {
 		m.allow(id, true)
 	}
-	c, err := m.queue.request(id, a)
+	c, err := m.queue.request(id, a, 0)
 	if err == nil && (a == cancelAction || a == verifyAction) {
 		m.verify[id] = a == verifyAction
 	}

@@ -69,7 +69,7 @@ func (q *queue) load(published map[string]State) error {
 		case !e.measures() || !e.begun() || e.State.Over() && dayOf(e.lastEnd()) < today:
 			continue
 		}
-		if err := q.viewLocked(e).update(context.Background()); err != nil {
+		if err := e.openView(q.opt.Clock).update(context.Background()); err != nil {
 			q.opt.Log.Warn("journal not read: the campaign counts with its whole budget", "campaign", e.ID, "error", err)
 		}
 	}
@@ -118,7 +118,8 @@ func (q *queue) changeLocked(e *entry, with func(*stored)) error {
 	}
 	gone := err != nil && e.isGone()
 	if gone {
-		_ = q.addSpendingLocked(e.spentOn(dayOf(q.opt.Clock.Now())))
+		now := q.opt.Clock.Now()
+		_ = q.store.addSpending(&q.spent, now, e.spentOn(dayOf(now)))
 		to.State, err = Deleted, fmt.Errorf("%w: the folder of campaign %s was removed", ErrNoCampaign, e.ID)
 	} else if err != nil {
 		return err
@@ -310,22 +311,13 @@ func (q *queue) view(ctx context.Context, id string) (*journalView, error) {
 		q.mu.Unlock()
 		return nil, err
 	}
-	v := q.viewLocked(e)
+	v := e.openView(q.opt.Clock)
 	polled := e.worker != nil && e.worker.process != nil && v.log.Last() > 0
 	q.mu.Unlock()
 	if polled {
 		return v, nil
 	}
 	return v, v.update(ctx)
-}
-
-// viewLocked returns the summary of a campaign's journal, and creates it if necessary.
-func (q *queue) viewLocked(e *entry) *journalView {
-	if e.view == nil {
-		e.view = newJournalView(e.journal(), q.opt.Clock)
-		e.view.log.setEnded(e.State.Over() || e.State == Unreadable)
-	}
-	return e.view
 }
 
 func (q *queue) resultsOf(id string) (string, error) {

@@ -86,18 +86,17 @@ func exceeded(opt *Options, e *entry) error {
 	return nil
 }
 
-// addSpendingLocked adds node-seconds to what was spent today, for what no journal in the folder of campaigns shows: drift
-// measurements and deleted campaigns. The caller must hold the lock of the queue.
-func (q *queue) addSpendingLocked(nodeSeconds float64) error {
+// addSpending adds node-seconds to what was spent today, for what no journal in the folder of campaigns shows: drift
+// measurements and deleted campaigns. If the sum cannot be written, it stays as it is.
+func (s store) addSpending(sum *daySpending, now time.Time, nodeSeconds float64) error {
 	if nodeSeconds == 0 {
 		return nil
 	}
-	now := q.opt.Clock.Now()
-	sum := q.spent
-	sum.add(now, now, nodeSeconds)
-	err := q.store.write(filepath.Join(q.opt.State, quotaFile), sum)
+	after := *sum
+	after.add(now, now, nodeSeconds)
+	err := s.write(filepath.Join(s.state, quotaFile), after)
 	if err == nil {
-		q.spent = sum
+		*sum = after
 	}
 	return err
 }

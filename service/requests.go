@@ -130,15 +130,15 @@ func isPrintable(s string) bool {
 
 // Pause stops a campaign so that it can be resumed later. The campaign's jobs stay with the scheduler. The
 // error matches ErrNoCampaign or ErrState.
-func (s *Service) Pause(id string) (Campaign, error) { return s.request(id, pauseAction) }
+func (s *Service) Pause(id string) (Campaign, error) { return s.request(id, pauseAction, 0) }
 
 // Cancel ends a campaign for good and cancels its jobs. The measurements remain. The error matches
 // ErrNoCampaign or ErrState.
-func (s *Service) Cancel(id string) (Campaign, error) { return s.request(id, cancelAction) }
+func (s *Service) Cancel(id string) (Campaign, error) { return s.request(id, cancelAction, 0) }
 
 // Resume puts a paused or failed campaign into the queue. The error matches ErrNoCampaign,
 // ErrState, ErrQueueFull, ErrQuota or ErrDraining.
-func (s *Service) Resume(id string) (Campaign, error) { return s.request(id, resumeAction) }
+func (s *Service) Resume(id string) (Campaign, error) { return s.request(id, resumeAction, 0) }
 
 // Verify verifies the files of a campaign: as soon as it is done, or again if it is. The error is a *config.FieldError, or
 // matches ErrNoCampaign, ErrState, ErrQueueFull, ErrLimit or ErrDraining.
@@ -150,12 +150,12 @@ func (s *Service) Verify(id string, v Verification) (Campaign, error) {
 			return Campaign{}, &config.FieldError{Field: "machine_time", Text: fmt.Sprintf("%q: want a duration above 0 such as 2h or 90m", v.MachineTime)}
 		}
 	}
-	return s.requestWithin(id, verifyAction, limit)
+	return s.request(id, verifyAction, limit)
 }
 
 // Delete removes a campaign that has ended, with all its files. The error matches ErrNoCampaign or ErrState.
 func (s *Service) Delete(id string) (Campaign, error) {
-	c, err := s.request(id, deleteAction)
+	c, err := s.request(id, deleteAction, 0)
 	if err == nil {
 		if err := os.RemoveAll(filepath.Join(s.opt.State, deletedDir, c.ID)); err != nil {
 			s.opt.Log.Warn("files of a deleted campaign remain until the next start", "campaign", c.ID, "error", err)
@@ -164,11 +164,9 @@ func (s *Service) Delete(id string) (Campaign, error) {
 	return c, err
 }
 
-// request changes the state of a campaign as the table `requested` says.
-func (q *queue) request(id string, a action) (Campaign, error) { return q.requestWithin(id, a, 0) }
-
-// requestWithin is request with the limit of machine time of a verification, 0 for none.
-func (q *queue) requestWithin(id string, a action, limit time.Duration) (Campaign, error) {
+// request changes the state of a campaign as the table `requested` says. limit is the limit of machine time of a
+// verification, 0 for none.
+func (q *queue) request(id string, a action, limit time.Duration) (Campaign, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	e, err := q.campaigns.find(id)
@@ -234,25 +232,29 @@ func (s *stored) take(a action, to State, now time.Time) {
 // checkActionLocked checks what the state of a campaign does not tell: whether a resumed campaign may run, and
 // whether another one needs a campaign that is to be deleted.
 func (q *queue) checkActionLocked(e *entry, a action, limit time.Duration) error {
+	if (a == resumeAction || a == verifyAction) && q.stopping.Err() != nil {
+		return ErrDraining
+	}
 	switch a {
 	case resumeAction:
-		if q.stopping.Err() != nil {
-			return ErrDraining
-		}
 		e.disk = diskUse(e.dir)
 		if err := exceeded(q.opt, e); err != nil {
 			return err
 		}
 		return checkLength(q.opt, q.campaigns.order)
 	case verifyAction:
-		return q.checkVerifyLocked(e, limit)
+		if err := e.checkVerify(q.opt, limit); err != nil || e.State != Done {
+			return err
+		}
+		return checkLength(q.opt, q.campaigns.order)
 	case deleteAction:
 		for _, other := range q.campaigns.order {
 			if other.From == e.ID && !other.State.Over() && !other.begun() {
 				return fmt.Errorf("%w: campaign %s begins with its measurements", ErrState, other.ID)
 			}
 		}
-		return q.addSpendingLocked(e.spentOn(dayOf(q.opt.Clock.Now())))
+		now := q.opt.Clock.Now()
+		return q.store.addSpending(&q.spent, now, e.spentOn(dayOf(now)))
 	}
 	return nil
 }

@@ -274,7 +274,7 @@ func (s *schedule) checkDrift(ctx context.Context, b config.Base, results string
 	}
 	if b.Demand.Measures {
 		s.queue.mu.Lock()
-		err := s.queue.addSpendingLocked(d.NodeSeconds)
+		err := s.queue.store.addSpending(&s.queue.spent, s.opt.Clock.Now(), d.NodeSeconds)
 		s.queue.mu.Unlock()
 		if err != nil {
 			s.opt.Log.Error("spending of a drift measurement not saved", "error", err)

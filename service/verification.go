@@ -83,27 +83,22 @@ func (e *entry) takeVerify(s *stored, limit time.Duration) {
 	s.State, s.Error = Queued, ""
 }
 
-// checkVerifyLocked checks whether a verification may be asked for.
-func (q *queue) checkVerifyLocked(e *entry, limit time.Duration) error {
+// checkVerify checks whether a verification of a campaign may be asked for. The caller must hold the lock of the queue.
+func (e *entry) checkVerify(opt *Options, limit time.Duration) error {
 	hours := e.hoursOf(limit)
 	switch {
-	case q.stopping.Err() != nil:
-		return ErrDraining
 	case e.Verifying && e.worker != nil:
 		return fmt.Errorf("%w: campaign %s is being verified with another limit: pause it first", ErrState, e.ID)
-	case e.measures() && hours > q.opt.Quota.Campaign+hoursTolerance:
+	case e.measures() && hours > opt.Quota.Campaign+hoursTolerance:
 		return &config.FieldError{Field: "machine_time", Text: fmt.Sprintf("%s: it may take %s node-hours, and the service allows a verification at most %s (node_hours.campaign)",
-			config.ShortDuration(limit), report.FormatNodeHours(hours), report.FormatNodeHours(q.opt.Quota.Campaign))}
+			config.ShortDuration(limit), report.FormatNodeHours(hours), report.FormatNodeHours(opt.Quota.Campaign))}
 	case e.State != Done:
 		return nil
 	}
 	e.disk = diskUse(e.dir)
 	after := *e
 	after.takeVerify(&after.stored, limit)
-	if err := exceeded(q.opt, &after); err != nil {
-		return err
-	}
-	return checkLength(q.opt, q.campaigns.order)
+	return exceeded(opt, &after)
 }
 
 // reportTime returns when the report of the campaign was last written, zero if there is none.

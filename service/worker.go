@@ -336,7 +336,7 @@ func lastChange(path string, otherwise time.Time) time.Time {
 func (w *worker) follow(p *running) ending {
 	q := w.q
 	q.mu.Lock()
-	v := q.viewLocked(w.e)
+	v := w.e.openView(q.opt.Clock)
 	q.mu.Unlock()
 	v.log.setEnded(false)
 	tick := time.NewTicker(q.opt.Poll)
