@@ -48,7 +48,7 @@ type Campaign struct {
 
 	// The fields below are set by Connect, for a campaign on a real machine.
 	id        string
-	environ   []string // of this process
+	shell     []string // environment of this process, if launches get it
 	scheduler benchrunner.Scheduler
 	machines  []*live.Machine // machine of each library
 }

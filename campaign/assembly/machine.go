@@ -59,7 +59,10 @@ func (c *Campaign) Connect(id string, environ []string) error {
 	if !c.Config.Runner.Live() {
 		return nil
 	}
-	c.id, c.environ = id, environ
+	c.id = id
+	if c.Config.Runner.Facts().Attached {
+		c.shell = environ
+	}
 	var err error
 	if c.scheduler, err = c.Config.NewScheduler(environ, c.Notice); err != nil {
 		return input(err)

@@ -50,7 +50,7 @@ func (r *settingsReader) find(ctx context.Context, port mpi.Measurable, with []m
 		}
 		if trial.State == coll.TrialDone {
 			found, err := preflight.Decode(trial.Answer)
-			found.Settings = r.campaign.Config.WithSources(found.Settings, r.lib, r.campaign.shell(), found.Modules)
+			found.Settings = r.campaign.Config.WithSources(found.Settings, r.lib, r.campaign.shell, found.Modules)
 			return found, err
 		}
 		if !logged {

@@ -109,14 +109,6 @@ func valueText(site *mpi.Site, name string) string {
 	return "no " + name
 }
 
-// shell returns the environment of this process if the campaign's launches get it.
-func (c *Campaign) shell() []string {
-	if c.Config.Runner.Facts().Attached {
-		return c.environ
-	}
-	return nil
-}
-
 // HiddenSettings returns a text for each setting in the environment of this process that selects algorithms or changes
 // launches, and does not reach the campaign's launches.
 func (c *Campaign) HiddenSettings(environ []string) []string {
@@ -255,6 +247,3 @@ func SiteWarnings(libs ...config.Library) []string {
 	}
 	return out
 }
-
-// Connected reports whether Connect has connected the campaign with a machine.
-func (c *Campaign) Connected() bool { return c.scheduler != nil }

@@ -206,7 +206,7 @@ func (s *session) readSites(ctx context.Context, a *app) error {
 	past, all := s.past.State(), s.campaign.Config.Libraries
 	known := func(lib config.Library) bool { return past.Site(lib.Name) != nil }
 	record := func(r journal.Record) error { return s.journal.Append(r) }
-	if !s.campaign.Connected() {
+	if !s.campaign.Config.Runner.Live() {
 		return nil
 	}
 	for _, lib := range all {
