@@ -229,14 +229,9 @@ func (o Output) signalled() bool {
 	return o.Exit == 128+1 || o.Exit == 128+2 || o.Exit == 128+15 || termForm.Match(o.Stderr)
 }
 
+// messageAt returns the whole lines of a match as one line.
 func messageAt(text []byte, at []int) string {
-	end := at[1]
-	for end < len(text) && text[end] != '\n' {
-		end++
-	}
-	begin := at[0]
-	for begin > 0 && text[begin-1] != '\n' {
-		begin--
-	}
-	return strings.Join(strings.Fields(string(text[begin:end])), " ")
+	begin := bytes.LastIndexByte(text[:at[0]], '\n') + 1
+	rest, _, _ := bytes.Cut(text[at[1]:], []byte("\n"))
+	return strings.Join(strings.Fields(string(text[begin:at[1]+len(rest)])), " ")
 }

@@ -6,7 +6,7 @@ import (
 	"tutti/coll"
 )
 
-// LaunchModel says which requests of a batch share one launch (one run of the program).
+// LaunchModel says which requests of a batch share one launch.
 type LaunchModel string
 
 // The launch models differ in how many cases the program measures in one launch.
@@ -26,8 +26,7 @@ func LaunchModels() []LaunchModel {
 // same settings for all candidates.
 type Start func(coll.Candidate) string
 
-// LaunchKey identifies a launch (one run of the program) within one batch. Candidates with equal keys share
-// a launch.
+// LaunchKey identifies a launch within one batch. Candidates with equal keys share a launch.
 type LaunchKey struct {
 	point     coll.Point
 	algorithm coll.Algorithm
@@ -49,15 +48,15 @@ func (m LaunchModel) Key(c coll.Candidate, start Start) LaunchKey {
 	return k
 }
 
-// LaunchCost describes what launches (runs of the program) cost, in seconds.
+// LaunchCost describes what launches cost, in seconds.
 type LaunchCost struct {
 	Model          LaunchModel // empty means LaunchCandidate
 	Seconds        float64     // for each launch
 	SecondsPerNode float64     // for each launch and node
 }
 
-// Costs returns the launch cost of each candidate of a batch, in seconds. The first candidate of a launch
-// (run of the program) has the whole cost of this launch. The others have cost 0.
+// Costs returns the launch cost of each candidate of a batch, in seconds. The first candidate of a launch has the whole cost
+// of this launch. The others have cost 0.
 func (l LaunchCost) Costs(batch []coll.Candidate, start Start) []float64 {
 	paid := map[LaunchKey]bool{}
 	costs := make([]float64, len(batch))

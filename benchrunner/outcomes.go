@@ -2,6 +2,7 @@ package benchrunner
 
 import (
 	"fmt"
+	"slices"
 
 	"tutti/coll"
 	"tutti/internal/lazyregexp"
@@ -28,15 +29,11 @@ func Failed(phase, text string) Outcome {
 
 // FailedAll returns one failed outcome for each case of a launch, all with the same phase and error.
 func FailedAll(s Launch, phase, text string) []Outcome {
-	out := make([]Outcome, len(s.Cases))
-	for i := range out {
-		out[i] = Failed(phase, text)
-	}
-	return out
+	return slices.Repeat([]Outcome{Failed(phase, text)}, len(s.Cases))
 }
 
-// Outcomes returns the outcomes for a program that measures the cases of a launch (a run) in order. The
-// function `found` returns the outcome of a case if the output contains it.
+// Outcomes returns the outcomes for a program that measures the cases of a launch in order. The function `found` returns the
+// outcome of a case if the output contains it.
 //
 // If the launch crashed or hung, the first case without an outcome fails, and the later ones were not
 // reached. If the job ended during the launch, or the launch has another cause outside of the program, all cases

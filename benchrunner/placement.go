@@ -1,7 +1,6 @@
 package benchrunner
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -29,9 +28,7 @@ exec "$@"
 // reads these lines.
 func ReportHosts(dir string, cmd Command) Command {
 	files := map[string][]byte{placementFile: []byte(placementScript)}
-	for name, text := range cmd.Files {
-		files[name] = text
-	}
+	maps.Copy(files, cmd.Files)
 	cmd.Files = files
 	cmd.Args = append([]string{"/bin/sh", filepath.Join(dir, placementFile)}, cmd.Args...)
 	return cmd
@@ -68,21 +65,13 @@ func (o Output) PlacementError(l coll.Layout) string {
 		}
 		return text
 	}
-	hosts := slices.SortedFunc(maps.Keys(perHost), func(a, b string) int { // hosts with a wrong number of ranks first
-		return cmp.Or(cmp.Compare(right(perHost[a], l), right(perHost[b], l)), cmp.Compare(a, b))
-	})
-	switch worst := perHost[hosts[0]]; {
-	case worst != l.PPN:
-		return fmt.Sprintf("%d ranks on %s, want %d on each of %d nodes", worst, hosts[0], l.PPN, l.Nodes)
-	case len(hosts) != l.Nodes:
-		return fmt.Sprintf("ranks on %d nodes, want %d", len(hosts), l.Nodes)
+	for _, host := range slices.Sorted(maps.Keys(perHost)) {
+		if perHost[host] != l.PPN {
+			return fmt.Sprintf("%d ranks on %s, want %d on each of %d nodes", perHost[host], host, l.PPN, l.Nodes)
+		}
+	}
+	if len(perHost) != l.Nodes {
+		return fmt.Sprintf("ranks on %d nodes, want %d", len(perHost), l.Nodes)
 	}
 	return ""
-}
-
-func right(ranks int, l coll.Layout) int {
-	if ranks == l.PPN {
-		return 1
-	}
-	return 0
 }
