@@ -5,6 +5,16 @@ import (
 	"strings"
 )
 
+// ParseCount reads a number of nodes, CPUs or jobs that a workload manager prints. It returns 0, which means unknown, for
+// other texts.
+func ParseCount(text string) int {
+	n, err := strconv.ParseUint(text, 10, 31)
+	if err != nil {
+		return 0
+	}
+	return int(n)
+}
+
 // CountCPUs returns the number of CPUs in a list as Linux and Slurm write it, such as 0-1,64. Parts that are no numbers do
 // not count.
 func CountCPUs(list string) int {

@@ -1,6 +1,7 @@
 package benchrunner
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -39,6 +40,15 @@ func CallsTimeout(c Case, calls int) time.Duration {
 		return MaxTime
 	}
 	return time.Duration(calls) * one
+}
+
+// Least returns the smaller of two numbers of which 0 means unknown or unlimited.
+func Least[T cmp.Ordered](a, b T) T {
+	var unknown T
+	if a == unknown || b == unknown {
+		return max(a, b)
+	}
+	return min(a, b)
 }
 
 // NodeBytes returns a lower bound of the memory in bytes that the buffers of one call need on a node. It

@@ -6,9 +6,7 @@ import (
 	"maps"
 	"os/user"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"tutti/benchrunner"
 )
@@ -84,9 +82,9 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 	for _, n := range nodes {
 		if n.serves() && (queue["hasnodes"] != "True" || n["queue"] == name) {
 			c.Nodes++
-			c.PPN = least(c.PPN, number(n["resources_available.ncpus"]))
+			c.PPN = benchrunner.Least(c.PPN, benchrunner.ParseCount(n["resources_available.ncpus"]))
 			if bytes, err := parseSize(n["resources_available.mem"]); err == nil {
-				c.Bytes = least(c.Bytes, bytes)
+				c.Bytes = benchrunner.Least(c.Bytes, bytes)
 			}
 		}
 	}
@@ -115,12 +113,12 @@ func (s *Scheduler) queue(ctx context.Context, name string) (object, error) {
 
 // limited applies the limits of a queue or server to the capacity.
 func limited(c benchrunner.Capacity, o object) benchrunner.Capacity {
-	c.Nodes = least(c.Nodes, number(o["resources_max.nodect"]))
-	c.PPN = least(c.PPN, number(o["resources_max.ncpus"])) // of all nodes of a job together: the sum is not checked
+	c.Nodes = benchrunner.Least(c.Nodes, benchrunner.ParseCount(o["resources_max.nodect"]))
+	c.PPN = benchrunner.Least(c.PPN, benchrunner.ParseCount(o["resources_max.ncpus"])) // of all nodes of a job together: the sum is not checked
 	if d, err := parseDuration(o["resources_max.walltime"]); err == nil {
-		c.Limit = time.Duration(least(int64(c.Limit), int64(d)))
+		c.Limit = benchrunner.Least(c.Limit, d)
 	}
-	c.Jobs = least(c.Jobs, jobLimit(o["max_queued"]))
+	c.Jobs = benchrunner.Least(c.Jobs, jobLimit(o["max_queued"]))
 	return c
 }
 
@@ -135,25 +133,8 @@ func jobLimit(list string) int {
 	for entry := range strings.SplitSeq(list, ",") {
 		name, value, _ := strings.Cut(strings.Trim(strings.TrimSpace(entry), "[]"), "=")
 		if slices.Contains(names, name) {
-			limit = least(limit, number(value))
+			limit = benchrunner.Least(limit, benchrunner.ParseCount(value))
 		}
 	}
 	return limit
-}
-
-// number reads a number. It returns 0, which means unknown, for other texts.
-func number(text string) int {
-	n, err := strconv.ParseUint(text, 10, 31)
-	if err != nil {
-		return 0
-	}
-	return int(n)
-}
-
-// least returns the smaller of two numbers of which 0 means unknown or unlimited.
-func least[T int | int64](a, b T) T {
-	if a == 0 || b == 0 {
-		return max(a, b)
-	}
-	return min(a, b)
 }

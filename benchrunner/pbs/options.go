@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -60,13 +61,13 @@ func (o *Options) New(h benchrunner.Host) (benchrunner.Scheduler, error) {
 
 // Scheduler submits jobs to PBS. It implements benchrunner.Scheduler.
 type Scheduler struct {
-	options Options
-	limit   time.Duration // longest time for a command
-	now     func() time.Time
+	options   Options
+	limit     time.Duration // longest time for a command
+	now       func() time.Time
+	noHistory atomic.Bool // the server forgets jobs that have ended
 
-	mu        sync.Mutex
-	noHistory bool                 // the server forgets jobs that have ended
-	blocked   map[string]time.Time // jobs that PBS says can never run, with the time of the first such answer
+	mu      sync.Mutex
+	blocked map[string]time.Time // jobs that PBS says can never run, with the time of the first such answer
 }
 
 var _ benchrunner.Scheduler = (*Scheduler)(nil)

@@ -18,17 +18,12 @@ const forgets = "not configured to maintain job history"
 // history runs a command that can also show ended jobs. On a server without a job history the option -x hides all
 // jobs, so the command is then repeated without it.
 func (s *Scheduler) history(ctx context.Context, name string, args ...string) (string, error) {
-	s.mu.Lock()
-	ask := !s.noHistory
-	s.mu.Unlock()
-	if ask {
+	if !s.noHistory.Load() {
 		out, stderr, err := s.query(ctx, unknown, name, append([]string{"-x"}, args...)...)
 		if err != nil || !strings.Contains(stderr, forgets) {
 			return out, err
 		}
-		s.mu.Lock()
-		s.noHistory = true
-		s.mu.Unlock()
+		s.noHistory.Store(true)
 	}
 	out, _, err := s.query(ctx, unknown, name, args...)
 	return out, err

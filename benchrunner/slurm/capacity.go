@@ -166,18 +166,12 @@ func (s *Scheduler) Capacity(ctx context.Context) (benchrunner.Capacity, error) 
 			continue
 		}
 		c.Nodes++
-		if c.PPN == 0 || n.cores < c.PPN {
-			c.PPN = n.cores
-		}
-		if n.bytes > 0 && (c.Bytes == 0 || n.bytes < c.Bytes) {
-			c.Bytes = n.bytes
-		}
+		c.PPN, c.Bytes = benchrunner.Least(c.PPN, n.cores), benchrunner.Least(c.Bytes, n.bytes)
 	}
 	if c.Nodes == 0 {
 		return benchrunner.Capacity{}, fmt.Errorf("%w: partition %s has no node that is up%s", benchrunner.ErrUnavailable, p.Name, s.constrained())
 	}
-	c.Nodes = atMost(c.Nodes, most.Nodes)
-	c.PPN = atMost(c.PPN, most.PPN)
+	c.Nodes, c.PPN = benchrunner.Least(c.Nodes, most.Nodes), benchrunner.Least(c.PPN, most.PPN)
 	return c, nil
 }
 
@@ -206,11 +200,4 @@ func (s *Scheduler) constrained() string {
 		return ""
 	}
 	return " and has " + s.options.Constraint
-}
-
-func atMost(n, limit int) int {
-	if limit > 0 {
-		return min(n, limit)
-	}
-	return n
 }

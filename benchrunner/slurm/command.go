@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,28 +14,21 @@ import (
 
 const queryLimit = time.Minute // time limit of a command that changes nothing
 
-type failure = benchrunner.CommandError
+type (
+	failure = benchrunner.CommandError
+	command = benchrunner.ManagerCommand
+)
 
-type command struct {
-	name  string
-	args  []string
-	env   []string
-	dir   string
-	limit time.Duration
-}
-
-// run runs a command and returns its standard output; see benchrunner.ManagerCommand.
+// run runs a command with the settings of the scheduler and returns its standard output.
 func (s *Scheduler) run(ctx context.Context, c command) (string, error) {
-	stdout, _, err := benchrunner.ManagerCommand{
-		Bin: s.options.Bin, Name: c.name, Args: c.args, Env: c.env, Dir: c.dir, Limit: c.limit,
-		Slow: s.slow, Notice: s.options.Notice, Clean: errorText,
-	}.Run(ctx)
+	c.Bin, c.Slow, c.Notice, c.Clean = s.options.Bin, s.slow, s.options.Notice, errorText
+	stdout, _, err := c.Run(ctx)
 	return stdout, err
 }
 
 // query runs a command other than sbatch. The error matches benchrunner.ErrUnavailable, or is that of ctx.
 func (s *Scheduler) query(ctx context.Context, name string, args ...string) (string, error) {
-	out, err := s.run(ctx, command{name, args, queryEnv(os.Environ()), "/", queryLimit})
+	out, err := s.run(ctx, command{Name: name, Args: args, Env: queryEnv(os.Environ()), Dir: "/", Limit: queryLimit})
 	switch {
 	case err == nil:
 		return out, nil
@@ -71,13 +65,10 @@ func isOption(name string) bool {
 // queryEnv returns the environment for query commands, derived from `environ`. It makes Slurm print times as seconds
 // since 1970, or in UTC where seconds are not possible.
 func queryEnv(environ []string) []string {
-	var env []string
-	for _, v := range environ {
+	env := slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		if !isOption(name) && name != "TZ" && name != "LC_ALL" && name != "LANGUAGE" {
-			env = append(env, v)
-		}
-	}
+		return isOption(name) || name == "TZ" || name == "LC_ALL" || name == "LANGUAGE"
+	})
 	return append(env, "LC_ALL=C", "TZ=UTC", "SLURM_TIME_FORMAT=%s")
 }
 
@@ -89,19 +80,12 @@ var inherited = []string{
 }
 
 func jobEnv(environ []string) []string {
-	var env []string
-	for _, v := range environ {
+	env := slices.DeleteFunc(slices.Clone(environ), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		if identifying[name] {
-			env = append(env, v)
-			continue
-		}
-		for _, allowed := range inherited {
+		return !identifying[name] && !slices.ContainsFunc(inherited, func(allowed string) bool {
 			start, open := strings.CutSuffix(allowed, "*")
-			if name == allowed || open && strings.HasPrefix(name, start) {
-				env = append(env, v)
-			}
-		}
-	}
+			return name == allowed || open && strings.HasPrefix(name, start)
+		})
+	})
 	return append(env, "LC_ALL=C")
 }

@@ -36,19 +36,14 @@ func (s *Scheduler) queue(ctx context.Context, more ...string) ([]row, error) {
 // accounts returns sacct's rows of jobs, oldest first. On a cluster without accounting it returns
 // errNoAccounts; it checks this only once.
 func (s *Scheduler) accounts(ctx context.Context, which ...string) ([]row, error) {
-	s.mu.Lock()
-	absent := s.noAccounts
-	s.mu.Unlock()
-	if absent {
+	if s.noAccounts.Load() {
 		return nil, errNoAccounts
 	}
 	args := append([]string{"--noheader", "--parsable2", "--delimiter=" + separator, "--allocations", "--duplicates", "--format=" + sacctColumns}, which...)
 	out, err := s.query(ctx, "sacct", args...)
 	var f *failure
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) || errors.As(err, &f) && strings.Contains(f.Message, noAccounts) {
-		s.mu.Lock()
-		s.noAccounts = true
-		s.mu.Unlock()
+		s.noAccounts.Store(true)
 		return nil, errNoAccounts
 	}
 	if err != nil {

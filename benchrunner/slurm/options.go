@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -34,13 +34,11 @@ type Options struct {
 
 // Scheduler submits jobs to Slurm. It implements benchrunner.Scheduler.
 type Scheduler struct {
-	options Options
-	block   time.Duration // longest time for a call of sbatch
-	slow    time.Duration // a slower command is reported to Notice
-	now     func() time.Time
-
-	mu         sync.Mutex
-	noAccounts bool // the cluster has no accounting, which sacct would read
+	options    Options
+	block      time.Duration // longest time for a call of sbatch
+	slow       time.Duration // a slower command is reported to Notice
+	now        func() time.Time
+	noAccounts atomic.Bool // the cluster has no accounting, which sacct would read
 }
 
 // New checks the options and returns a scheduler. It runs no command of Slurm.
@@ -61,11 +59,7 @@ func New(o Options) (*Scheduler, error) {
 }
 
 func (o Options) check() error {
-	named := []struct{ key, value string }{
-		{"partition", o.Partition}, {"account", o.Account}, {"qos", o.QOS},
-		{"reservation", o.Reservation}, {"constraint", o.Constraint},
-	}
-	for _, n := range named {
+	for _, n := range o.named() {
 		if err := checkValue(n.value); err != nil {
 			return fmt.Errorf("slurm: %s %q: %w", n.key, n.value, err)
 		}
@@ -84,6 +78,24 @@ func (o Options) check() error {
 		}
 	}
 	return nil
+}
+
+func (o Options) named() []struct{ key, value string } {
+	return []struct{ key, value string }{
+		{"partition", o.Partition}, {"account", o.Account}, {"qos", o.QOS}, {"reservation", o.Reservation}, {"constraint", o.Constraint},
+	}
+}
+
+// NamedArguments returns the arguments of sbatch for the partition, the account, the quality of service, the reservation
+// and the constraint.
+func (o Options) NamedArguments() []string {
+	var args []string
+	for _, n := range o.named() {
+		if n.value != "" {
+			args = append(args, "--"+n.key+"="+n.value)
+		}
+	}
+	return args
 }
 
 var _ benchrunner.Scheduler = (*Scheduler)(nil)

@@ -39,18 +39,10 @@ func ParsePartitions(text string) []Partition {
 		out = append(out, Partition{
 			Name: fields["PartitionName"], Default: fields["Default"] == "YES", State: fields["State"],
 			MaxTime: fields["MaxTime"], MaxNodes: fields["MaxNodes"], MaxCPUs: fields["MaxCPUsPerNode"],
-			Nodes: count(fields["TotalNodes"]), CPUs: count(fields["TotalCPUs"]),
+			Nodes: benchrunner.ParseCount(fields["TotalNodes"]), CPUs: benchrunner.ParseCount(fields["TotalCPUs"]),
 		})
 	}
 	return out
-}
-
-func count(s string) int {
-	n, err := strconv.ParseUint(s, 10, 31)
-	if err != nil {
-		return 0
-	}
-	return int(n)
 }
 
 // limits returns the limits of one job, in the fields Nodes, PPN and Limit.

@@ -379,7 +379,7 @@ func TestSlurmForgets(t *testing.T) {
 	if got, err := s.Status(t.Context(), jobs); err != nil || len(got) > 0 {
 		t.Errorf("Status of a purged job = %v, %v", got, err)
 	}
-	if !s.noAccounts {
+	if !s.noAccounts.Load() {
 		t.Error("a cluster without accounts was not found out")
 	}
 

@@ -36,19 +36,11 @@ func (s *Scheduler) arguments(sub benchrunner.Submission) []string {
 		"--ntasks-per-node=" + strconv.Itoa(sub.PPN),
 		"--time=" + strconv.Itoa(minutes(sub.Limit)),
 	}
-	o := s.options
-	for _, named := range []struct{ option, value string }{
-		{"--partition=", o.Partition}, {"--account=", o.Account}, {"--qos=", o.QOS},
-		{"--reservation=", o.Reservation}, {"--constraint=", o.Constraint},
-	} {
-		if named.value != "" {
-			args = append(args, named.option+named.value)
-		}
-	}
-	if o.Exclusive {
+	args = append(args, s.options.NamedArguments()...)
+	if s.options.Exclusive {
 		args = append(args, "--exclusive")
 	}
-	args = append(args, o.Directives...)
+	args = append(args, s.options.Directives...)
 	return append(args, sub.Script)
 }
 
@@ -78,7 +70,7 @@ func (s *Scheduler) Submit(ctx context.Context, sub benchrunner.Submission) (str
 	if _, err := os.Stat(sub.Dir); err != nil {
 		return "", fmt.Errorf("job %s: %w", sub.Name, err)
 	}
-	out, err := s.run(ctx, command{"sbatch", s.arguments(sub), jobEnv(os.Environ()), sub.Dir, s.block})
+	out, err := s.run(ctx, command{Name: "sbatch", Args: s.arguments(sub), Env: jobEnv(os.Environ()), Dir: sub.Dir, Limit: s.block})
 	var f *failure
 	switch {
 	case err == nil:

@@ -204,7 +204,7 @@ func TestEnvironments(t *testing.T) {
 func TestCommandHangs(t *testing.T) {
 	s, dir := fake(t, map[string]string{"squeue": "sleep 100 & echo $! >$dir/child; wait"})
 	begin := time.Now()
-	_, err := s.run(t.Context(), command{"squeue", []string{"--all"}, queryEnv(os.Environ()), "/", 2 * time.Second})
+	_, err := s.run(t.Context(), command{Name: "squeue", Args: []string{"--all"}, Env: queryEnv(os.Environ()), Dir: "/", Limit: 2 * time.Second})
 	var f *failure
 	if !errors.As(err, &f) || !f.TimedOut || time.Since(begin) > time.Minute {
 		t.Errorf("a command that hangs: %v after %v", err, time.Since(begin))
