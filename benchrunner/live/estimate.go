@@ -62,8 +62,8 @@ func (m *Machine) planned(d plannedJob, name string) (Planned, error) {
 	return p, nil
 }
 
-// expected returns the expected node-seconds of a launch (one run of the program). It estimates the wall time as the
-// sum of 2 s, 1 ms for each rank, and a tenth of the program's time limit.
+// expected returns the expected node-seconds of a launch. It estimates the wall time as the sum of 2 s, 1 ms for each rank,
+// and a tenth of the program's time limit.
 func (m *Machine) expected(s benchrunner.Launch) float64 {
 	return (2 + 0.001*float64(s.Layout.Ranks()) + m.opt.Program.Allowance(s).Seconds()/10) * float64(s.Layout.Nodes)
 }
@@ -114,10 +114,9 @@ func (m *Machine) Cost(ctx context.Context, space *coll.Space) (cost Cost, err e
 	return cost, nil
 }
 
-// launches returns the launches (runs of the program) that measure the candidates of one layout. To save memory, it
-// leaves out the cases of the launches. It adds to `cost` the expected cost of the launches and the number of
-// candidates that cannot be measured. It calls Machine.force once for each algorithm, because the settings are the
-// same for all sizes of a layout.
+// launches returns the launches that measure the candidates of one layout. To save memory, it leaves out the cases of the
+// launches. It adds to `cost` the expected cost of the launches and the number of candidates that cannot be measured. It
+// calls Machine.force once for each algorithm, because the settings are the same for all sizes of a layout.
 func (m *Machine) launches(p planner, layout []coll.Candidate, cost *Cost) ([]launch, error) {
 	var cases []requestedCase
 	var rejected []rejection

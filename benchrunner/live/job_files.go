@@ -238,11 +238,10 @@ func completeOutput(dir string, launches []launch) bool {
 	if _, ok := f.fields("end"); !ok {
 		return false
 	}
-	if _, err := os.Lstat(filepath.Join(dir, "stop")); err == nil {
+	if sizeOf(dir, "stop") >= 0 {
 		return true
 	}
-	_, err := os.Lstat(filepath.Join(dir, timeUpFile))
-	timeUp := err == nil
+	timeUp := sizeOf(dir, timeUpFile) >= 0
 	for i := range launches {
 		launch := filepath.Join(dir, launchDir(i))
 		begun := sizeOf(launch, "begin") >= 0
@@ -262,6 +261,7 @@ func completeLaunch(dir string) bool {
 	return ok && lostOutput(dir, end) == ""
 }
 
+// sizeOf returns the size of a file in bytes, -1 without one.
 func sizeOf(dir, name string) int64 {
 	stat, err := os.Stat(filepath.Join(dir, name))
 	if err != nil {

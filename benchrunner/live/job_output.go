@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -98,14 +99,10 @@ func (s jobOutput) parse(p benchrunner.Program, i int) error {
 // this time the script may begin the next launch of the program.
 const killGrace = 2 * time.Second
 
-// discardExitCodes finds launches (runs of the program) that ended together with their job. It marks them as not
-// ended, because their exit codes say nothing about the program. This applies to the exit code 0, too: srun has it
-// after a failure of a node.
+// discardExitCodes finds launches that ended together with their job. It marks them as not ended, because their exit codes
+// say nothing about the program. This applies to the exit code 0, too: srun has it after a failure of a node.
 func (s jobOutput) discardExitCodes() {
-	var last time.Time
-	for _, one := range s.launches {
-		last = latest(last, one.changed)
-	}
+	last := s.lastWrite()
 	for i := range s.launches {
 		one := &s.launches[i]
 		if one.Ended && !one.TimedOut && last.Sub(one.changed) <= killGrace {
@@ -173,11 +170,15 @@ func (s jobOutput) secondsToLastWrite() float64 {
 	if s.begun.IsZero() {
 		return 0
 	}
-	last := s.begun
+	return latest(s.begun, s.lastWrite()).Sub(s.begun).Seconds()
+}
+
+// lastWrite returns the time of the last write to a file of a launch, the zero time if none exists.
+func (s jobOutput) lastWrite() (last time.Time) {
 	for _, one := range s.launches {
 		last = latest(last, one.changed)
 	}
-	return last.Sub(s.begun).Seconds()
+	return last
 }
 
 func latest(a, b time.Time) time.Time {
@@ -188,13 +189,8 @@ func latest(a, b time.Time) time.Time {
 }
 
 func (s jobOutput) queue() float64 {
-	submitted, started := s.ending.status.Submitted, s.ending.status.Started
-	if submitted.IsZero() {
-		submitted = s.planned
-	}
-	if started.IsZero() {
-		started = s.begun
-	}
+	status := s.ending.status
+	submitted, started := cmp.Or(status.Submitted, s.planned), cmp.Or(status.Started, s.begun)
 	if submitted.IsZero() || started.IsZero() {
 		return 0
 	}

@@ -25,7 +25,7 @@ type Machine struct {
 	watcher         *watcher
 	lastCapacity    atomic.Pointer[benchrunner.Capacity] // the scheduler's last answer
 	accepted        atomic.Bool                          // a job was not refused, so the options of the scheduler are valid
-	refused         refusedLayouts                       // layouts that the scheduler never runs
+	refused         sync.Map                             // layouts that the scheduler never runs, each with the reason
 	fits            atomic.Bool                          // at least one launch fits the machine
 	nodes           atomic.Int64                         // largest number of nodes that a job could have so far
 	nodesDown       atomic.Bool                          // fewer are up, and waiting for them has ended

@@ -11,7 +11,7 @@ type load struct {
 	Seconds float64 // upper bound of its duration
 }
 
-// nodePool describes the nodes of a job on which several launches (runs of the program) are concurrent.
+// nodePool describes the nodes of a job on which several launches are concurrent.
 type nodePool struct {
 	Nodes int
 	// Groups has the number of nodes of each switch. Each launch then uses whole groups, which it shares

@@ -10,8 +10,7 @@ import (
 	"tutti/coll"
 )
 
-// grace is the longest time that processes may continue after their launch (run of the program) has reached
-// its time limit.
+// grace is the longest time that processes may continue after their launch has reached its time limit.
 const grace = 10 * time.Second
 
 type requestedCase struct {
@@ -19,7 +18,7 @@ type requestedCase struct {
 	benchrunner.Case
 }
 
-// launch is a benchrunner.Launch (one run of the program) with its requests and its time limit.
+// launch is a benchrunner.Launch with its requests and its time limit.
 type launch struct {
 	benchrunner.Launch
 	Requests []int         // one for each case: indices into the batch
@@ -62,18 +61,14 @@ type rejection struct {
 // of nodes, a job must also end before the allocation. The result `leaving` is true if the remaining time of the
 // allocation is the shortest of these times.
 func limitOf(c benchrunner.Capacity, jobTime time.Duration, now time.Time) (limit time.Duration, leaving bool) {
-	limit = c.Limit
-	if jobTime > 0 && (limit == 0 || jobTime < limit) {
-		limit = jobTime
-	}
+	limit = benchrunner.Least(c.Limit, jobTime)
 	if left := c.Ends.Sub(now); !c.Ends.IsZero() && (limit == 0 || left < limit) {
 		return max(left, time.Nanosecond), true
 	}
 	return limit, false
 }
 
-// planner distributes cases to launches (runs of the program), and launches to jobs. Its results depend only
-// on its fields and the cases.
+// planner distributes cases to launches, and launches to jobs. Its results depend only on its fields and the cases.
 type planner struct {
 	program    benchrunner.Program
 	capacity   benchrunner.Capacity // its Limit is that of limitOf
@@ -150,9 +145,8 @@ func (p planner) group(layout coll.Layout, all []requestedCase) ([][]requestedCa
 	return out, nil
 }
 
-// fit returns launches (runs of the program) that measure the cases. It splits the cases in half if one
-// launch would be too long, or if the program cannot measure all of them together. It rejects a single case
-// that does not fit.
+// fit returns launches that measure the cases. It splits the cases in half if one launch would be too long, or if the
+// program cannot measure all of them together. It rejects a single case that does not fit.
 func (p planner) fit(layout coll.Layout, cases []requestedCase) ([]launch, []rejection) {
 	s := launch{Launch: p.launch(layout)}
 	for _, c := range cases {
@@ -265,9 +259,9 @@ func (p planner) jobLimit(launches ...launch) time.Duration {
 
 func round(d time.Duration) time.Duration { return d.Round(time.Second / 10) }
 
-// pack packs launches (runs of the program) into jobs. If launches do not run concurrently, all launches of
-// a job have the same number of nodes. Each launch goes into the first job that has enough time for it. The
-// launches with the most nodes come first, and among these the longest.
+// pack packs launches into jobs. If launches do not run concurrently, all launches of a job have the same number of nodes.
+// Each launch goes into the first job that has enough time for it. The launches with the most nodes come first, and among
+// these the longest.
 func (p planner) pack(launches []launch) []plannedJob {
 	slices.SortStableFunc(launches, func(a, b launch) int {
 		return cmp.Or(cmp.Compare(b.Layout.Nodes, a.Layout.Nodes), cmp.Compare(b.Limit, a.Limit))

@@ -181,8 +181,8 @@ func (r *run) planJobs(ctx context.Context, requests []int) ([]plannedJob, []rej
 	var cases []requestedCase
 	var unforced []rejection
 	for _, i := range requests {
-		if err := r.m.refused.of(r.batch.Requests[i].Layout()); err != nil {
-			r.addRefusal(i, err)
+		if reason, ok := r.m.refused.Load(r.batch.Requests[i].Layout()); ok {
+			r.addRefusal(i, reason.(error))
 			continue
 		}
 		c, reason := r.m.force(r.batch.Requests[i].Candidate)

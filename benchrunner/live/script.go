@@ -57,12 +57,6 @@ type scriptLaunch struct {
 	After  string // numbers of the launches that must end before it begins
 }
 
-// place sets the nodes of a launch (run of the program), and the numbers of the launches that must end before
-// it begins.
-func (s *scriptLaunch) place(at place, nodes int, suffix string) {
-	s.Nodes, s.Suffix, s.Slices, s.After = nodes, suffix, slicesOf(at.Groups), numbersOf(at.After)
-}
-
 type job struct {
 	coll.Job
 	launches []launch
@@ -108,7 +102,8 @@ func (m *Machine) render(d plannedJob, name string) (job, error) {
 		}
 		one := scriptLaunch{Number: i + 1, Seconds: seconds(j.launches[i].Limit), Command: shellescape.QuoteCommand(c.args)}
 		if data.Side {
-			one.place(d.places[i], j.launches[i].Layout.Nodes, c.suffix)
+			at := d.places[i]
+			one.Nodes, one.Suffix, one.Slices, one.After = j.launches[i].Layout.Nodes, c.suffix, slicesOf(at.Groups), numbersOf(at.After)
 		}
 		data.Launches, data.Binary = append(data.Launches, one), c.binary
 	}
@@ -154,9 +149,8 @@ type launchCommand struct {
 	suffix string // follows each node's name in the hosts file, if the launch runs concurrently
 }
 
-// command returns the command that starts a launch (one run of the program). It adds the files that the
-// launch needs to the map `files`, whose keys are paths in the folder of the job. A concurrent launch gets
-// its nodes from a file that the script writes.
+// command returns the command that starts a launch. It adds the files that the launch needs to the map `files`, whose keys
+// are paths in the folder of the job. A concurrent launch gets its nodes from a file that the script writes.
 func (m *Machine) command(s benchrunner.Launch, folder string, files map[string][]byte, concurrent bool) (launchCommand, error) {
 	cmd, err := m.opt.Program.Command(s)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	"tutti/benchrunner"
@@ -82,28 +81,6 @@ type refusal struct {
 	reason  error // matches benchrunner.ErrRejected
 }
 
-// refusedLayouts has the layouts that the scheduler never runs, each with the reason.
-type refusedLayouts struct {
-	sync.Mutex
-	reasons map[coll.Layout]error
-}
-
-func (l *refusedLayouts) add(layout coll.Layout, reason error) {
-	l.Lock()
-	defer l.Unlock()
-	if l.reasons == nil {
-		l.reasons = map[coll.Layout]error{}
-	}
-	l.reasons[layout] = reason
-}
-
-// of returns why the scheduler never runs a layout, nil if it may.
-func (l *refusedLayouts) of(layout coll.Layout) error {
-	l.Lock()
-	defer l.Unlock()
-	return l.reasons[layout]
-}
-
 // refuse ends the layout of a job that the scheduler never runs. The layouts of a job with several of them go into jobs
 // of their own first, because some of them may run.
 func (r *run) refuse(ctx context.Context, c *activeJob) error {
@@ -123,7 +100,7 @@ func (r *run) refuse(ctx context.Context, c *activeJob) error {
 	}
 	for _, layout := range layouts {
 		reason := fmt.Errorf("layout %v: %w", layout, c.refusal)
-		r.m.refused.add(layout, reason)
+		r.m.refused.Store(layout, reason)
 		for _, i := range requests[layout] {
 			r.addRefusal(i, reason)
 		}

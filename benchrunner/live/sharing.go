@@ -11,8 +11,7 @@ import (
 	"tutti/benchrunner"
 )
 
-// Parallel is a mode that says which launches (runs of the program) are concurrent, on disjoint nodes of one
-// job.
+// Parallel is a mode that says which launches are concurrent, on disjoint nodes of one job.
 type Parallel string
 
 // The modes.
@@ -27,16 +26,15 @@ const (
 // because idle nodes there cost the same as busy ones.
 const leastBusy = 0.7
 
-// sharing says how the launches (runs of the program) of a job share its nodes. With the zero value, launches
-// run one at a time, and a job has exactly the nodes that each of its launches needs.
+// sharing says how the launches of a job share its nodes. With the zero value, launches run one at a time, and a job has
+// exactly the nodes that each of its launches needs.
 type sharing struct {
 	nodes     int        // most nodes of a job; zero: never concurrently
 	switches  [][]string // names of the nodes of each switch; nil: any nodes
 	allocated bool       // the nodes are allocated already and cost the same when idle
 }
 
-// sharingFor returns how launches (runs of the program) share the nodes of a job. `widest` is
-// the largest number of nodes that a launch needs.
+// sharingFor returns how launches share the nodes of a job. `widest` is the largest number of nodes that a launch needs.
 func (m *Machine) sharingFor(ctx context.Context, c benchrunner.Capacity, widest int) (sharing, error) {
 	if m.opt.Parallel == ParallelNever || !c.SeparateNodes {
 		return sharing{}, nil
@@ -91,9 +89,8 @@ func switchesText(switches [][]string) []byte {
 	return []byte(b.String())
 }
 
-// packConcurrent packs launches (runs of the program), in their order, into jobs in which they run
-// concurrently. Each job gets as many of the remaining launches as its time limit and its use of nodes
-// allow.
+// packConcurrent packs launches, in their order, into jobs in which they run concurrently. Each job gets as many of the
+// remaining launches as its time limit and its use of nodes allow.
 func (p planner) packConcurrent(launches []launch) []plannedJob {
 	var jobs []plannedJob
 	for len(launches) > 0 {
