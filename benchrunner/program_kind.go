@@ -25,20 +25,21 @@ type ProgramKind struct {
 	Search ProgramSearch
 }
 
-// ProgramOptions are the values of the section benchmark. Each kind of program uses some of them.
+// ProgramOptions are the values of the section benchmark. Each kind of program uses some of them. The comments
+// describe what native does.
 type ProgramOptions struct {
 	Version     string        `json:"version,omitempty"`
 	Args        string        `json:"args,omitempty"`
 	Pattern     string        `json:"pattern,omitempty"`
-	Warmup      int           `json:"warmup,omitempty"`
+	Warmup      int           `json:"warmup,omitempty"` // calls before the timed ones; fewer if they take more than a quarter of Slice
 	Iterations  int           `json:"iterations,omitempty"`
-	MinSamples  int           `json:"min_samples,omitempty"`
-	MaxSamples  int           `json:"max_samples,omitempty"`
-	Precision   float64       `json:"precision,omitempty"`
-	Slice       time.Duration `json:"slice,omitempty"`
-	NoiseLimit  float64       `json:"noise_limit,omitempty"`
-	AbortFactor float64       `json:"abort_factor,omitempty"`
-	Check       bool          `json:"check,omitempty"`
+	MinSamples  int           `json:"min_samples,omitempty"`  // least number of timed calls, unless Slice is used up
+	MaxSamples  int           `json:"max_samples,omitempty"`  // largest number of timed calls
+	Precision   float64       `json:"precision,omitempty"`    // relative half width of the 95 % interval of the median at which a case ends
+	Slice       time.Duration `json:"slice,omitempty"`        // time for one case, with its check and warm-up; with fewer than 6 timed calls, for these alone
+	NoiseLimit  float64       `json:"noise_limit,omitempty"`  // largest width of the 95 % interval, as a share of the median; 0: any
+	AbortFactor float64       `json:"abort_factor,omitempty"` // a case is aborted if it is this many times slower than the best of its collective and size; 0: never
+	Check       bool          `json:"check,omitempty"`        // check the data that collectives deliver
 }
 
 // ProgramSearch says how an installation of a benchmark program is found.

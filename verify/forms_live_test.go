@@ -53,10 +53,9 @@ func (b *bench) Run(_ context.Context, batch benchrunner.Batch, log benchrunner.
 // for a derived datatype. The error must name the derived datatype.
 func TestLiveWrong(t *testing.T) {
 	tc := testutil.MPICH
-	program, err := native.New(native.Options{
-		Path: testutil.BuildProgram(t, tc, csource.Bench), Check: true,
-		Warmup: 2, MinSamples: 6, MaxSamples: 100, Precision: 0.2, Slice: 100 * time.Millisecond,
-	})
+	program, err := native.New(native.Options{Path: testutil.BuildProgram(t, tc, csource.Bench), ProgramOptions: benchrunner.ProgramOptions{
+		Check: true, Warmup: 2, MinSamples: 6, MaxSamples: 100, Precision: 0.2, Slice: 100 * time.Millisecond,
+	}})
 	testutil.NoError(t, err)
 	point := coll.Point{Collective: coll.ReduceScatterBlock, Nodes: 1, PPN: 2, MsgBytes: 64}
 	b := &bench{t: t, program: program}

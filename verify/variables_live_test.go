@@ -105,7 +105,9 @@ func TestLiveVariablesSelect(t *testing.T) {
 			port, cat, err := libraries.Release(d.name, d.version)
 			testutil.NoError(t, err)
 			table := d.tables(t, cat)
-			program := testutil.Must(native.New(native.Options{Path: filepath.Clean(path), Warmup: 5, MinSamples: 20, MaxSamples: 300, Precision: 0.02, Slice: 2 * time.Second}))(t)
+			program := testutil.Must(native.New(native.Options{Path: filepath.Clean(path), ProgramOptions: benchrunner.ProgramOptions{
+				Warmup: 5, MinSamples: 20, MaxSamples: 300, Precision: 0.02, Slice: 2 * time.Second,
+			}}))(t)
 			seconds := func(lib mpi.Library, cat *mpi.Catalogue, cand coll.Candidate) float64 {
 				o := start(t, program, d.launcher, benchrunner.Case{Candidate: cand, Forcing: testutil.Must(mpi.Force(lib, cat, cand))(t)})
 				if o.State != benchrunner.OutcomeDone {

@@ -10,9 +10,9 @@ import (
 )
 
 func Example() {
-	p, err := native.New(native.Options{
-		Path: "/scratch/me/tutti-native", Warmup: 5, MinSamples: 30, MaxSamples: 1000, Precision: 0.02, Slice: time.Second,
-	})
+	p, err := native.New(native.Options{Path: "/scratch/me/tutti-native", ProgramOptions: benchrunner.ProgramOptions{
+		Warmup: 5, MinSamples: 30, MaxSamples: 1000, Precision: 0.02, Slice: time.Second,
+	}})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -13,10 +13,7 @@ func Kind() benchrunner.ProgramKind {
 		Keys:  []string{"warmup", "min_samples", "max_samples", "precision", "slice", "noise_limit", "abort_factor", "check"},
 		Trial: benchrunner.ProgramOptions{Warmup: 1, MinSamples: 6, MaxSamples: 10, Precision: 0.5, Slice: time.Second / 2, Check: true},
 		New: func(path string, o benchrunner.ProgramOptions) (benchrunner.Program, error) {
-			return New(Options{
-				Path: path, Warmup: o.Warmup, MinSamples: o.MinSamples, MaxSamples: o.MaxSamples, Precision: o.Precision,
-				Slice: o.Slice, NoiseLimit: o.NoiseLimit, AbortFactor: o.AbortFactor, Check: o.Check,
-			})
+			return New(Options{path, o})
 		},
 	}
 }

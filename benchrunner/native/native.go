@@ -17,15 +17,8 @@ import (
 
 // Options configure tutti's benchmark program, tutti-native.
 type Options struct {
-	Path        string        // absolute path of the program on the compute nodes
-	Warmup      int           // calls before the timed ones; fewer if they take more than a quarter of Slice
-	MinSamples  int           // least number of timed calls, unless Slice is used up
-	MaxSamples  int           // largest number of timed calls
-	Precision   float64       // relative half width of the 95 % interval of the median at which a case ends
-	Slice       time.Duration // time for one case, with its check and warm-up; with fewer than 6 timed calls, for these alone
-	NoiseLimit  float64       // largest width of the 95 % interval, as a share of the median; 0: any
-	AbortFactor float64       // a case is aborted if it is this many times slower than the best of its collective and size; 0: never
-	Check       bool          // check the data that collectives deliver
+	Path string // absolute path of the program on the compute nodes
+	benchrunner.ProgramOptions
 }
 
 // Program is tutti's benchmark program, tutti-native. It implements benchrunner.Program.
@@ -45,9 +38,9 @@ func New(opt Options) (*Program, error) {
 // Name returns native.
 func (*Program) Name() string { return "native" }
 
-// Group divides cases into launches (runs of the program). All cases with the same settings of the MPI
-// library share a launch. Small sizes come first, so that a crash at a large size loses few cases. For each
-// collective and size, the library's default comes first, so that much slower algorithms are aborted early.
+// Group divides cases into launches. All cases with the same settings of the MPI library share a launch. Small sizes come
+// first, so that a crash at a large size loses few cases. For each collective and size, the library's default comes first,
+// so that much slower algorithms are aborted early.
 func (*Program) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 	var groups [][]benchrunner.Case
 	for _, c := range cases {

@@ -14,10 +14,9 @@ import (
 )
 
 func options() native.Options {
-	return native.Options{
-		Path: "/opt/tutti-native", Warmup: 5, MinSamples: 10, MaxSamples: 1000, Precision: 0.05,
-		Slice: 500 * time.Millisecond, AbortFactor: 10, Check: true,
-	}
+	return native.Options{Path: "/opt/tutti-native", ProgramOptions: benchrunner.ProgramOptions{
+		Warmup: 5, MinSamples: 10, MaxSamples: 1000, Precision: 0.05, Slice: 500 * time.Millisecond, AbortFactor: 10, Check: true,
+	}}
 }
 
 func program(t *testing.T, opt native.Options) *native.Program {
