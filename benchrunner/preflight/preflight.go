@@ -109,10 +109,11 @@ func (p *Program) Read(s benchrunner.Launch, out benchrunner.Output) benchrunner
 
 func (p *Program) parse(lines iter.Seq[string]) (f Findings, complete bool) {
 	var environ, listing []string
+	f.Modules, f.Variables = map[string]string{}, map[string]string{}
 	for line := range lines {
 		switch word, rest, _ := strings.Cut(line, " "); {
 		case line == begin:
-			f, environ, listing = Findings{}, nil, nil
+			f, environ, listing = Findings{Modules: map[string]string{}, Variables: map[string]string{}}, nil, nil
 		case line == end:
 			complete = true
 		case word == "env":
@@ -124,7 +125,7 @@ func (p *Program) parse(lines iter.Seq[string]) (f Findings, complete bool) {
 		case word == "module":
 			name, module, _ := strings.Cut(rest, " ")
 			if slices.ContainsFunc(environ, func(v string) bool { return strings.HasPrefix(v, name+"=") }) {
-				f.Modules = with(f.Modules, name, module)
+				f.Modules[name] = module
 			}
 		}
 	}
@@ -132,17 +133,8 @@ func (p *Program) parse(lines iter.Seq[string]) (f Findings, complete bool) {
 	f.Bare = !slices.Contains(environ, sentinel.Name+"="+sentinel.Value)
 	for _, v := range environ {
 		if name, value, _ := strings.Cut(v, "="); slices.Contains(p.Variables, name) {
-			f.Variables = with(f.Variables, name, value)
+			f.Variables[name] = value
 		}
 	}
 	return f, complete
-}
-
-// with sets an element of a map that may be nil, and returns the map.
-func with(m map[string]string, key, value string) map[string]string {
-	if m == nil {
-		m = map[string]string{}
-	}
-	m[key] = value
-	return m
 }

@@ -38,7 +38,8 @@ func ReadRecorded(text []byte, ranks int) (suite string, out []Recorded, err err
 	for line := range lines {
 		switch {
 		case osuHeader.MatchString(line):
-			return readOSU(slices.Collect(lines), ranks)
+			suite, out = readOSU(slices.Collect(lines), ranks)
+			return suite, out, nil
 		case imbBanner.MatchString(line), imbBenchmark.MatchString(line):
 			l := parseIMB(lines)
 			return strings.TrimSpace("IMB " + l.release), recordedRows(l, imbRecordedName, "IMB", ranks, func(c coll.Collective) bool { return c == coll.ReduceScatterBlock }), nil
@@ -55,9 +56,8 @@ func ReadRecorded(text []byte, ranks int) (suite string, out []Recorded, err err
 }
 
 // readOSU reads the outputs of several programs of OSU, which begin with their titles.
-func readOSU(lines []string, ranks int) (string, []Recorded, error) {
-	var out []Recorded
-	suite := "OSU"
+func readOSU(lines []string, ranks int) (suite string, out []Recorded) {
+	suite = "OSU"
 	for begin := 0; begin < len(lines); {
 		end := begin + 1
 		for end < len(lines) && !osuHeader.MatchString(lines[end]) {
@@ -77,7 +77,7 @@ func readOSU(lines []string, ranks int) (string, []Recorded, error) {
 		}
 		begin = end
 	}
-	return suite, out, nil
+	return suite, out
 }
 
 // recordedOSU returns the rows of one program. Of several datatypes it takes that which tutti measures.
@@ -133,10 +133,7 @@ func recordedRows(l listing, name func(coll.Collective) string, printed string, 
 			out = append(out, Recorded{Fault: fmt.Sprintf("%s: no collective that tutti tunes", s.name)})
 			continue
 		}
-		c, n := coll.Collectives()[i], ranks
-		if s.ranks > 0 {
-			n = s.ranks
-		}
+		c, n := coll.Collectives()[i], cmp.Or(s.ranks, ranks)
 		for _, r := range s.rows {
 			x := recorded(c, n, r, printed)
 			if perRank(c) {

@@ -182,8 +182,7 @@ func (p *Program) outcome(s benchrunner.Launch, out benchrunner.Output, r row, r
 	}
 	if len(r.samples) > 0 {
 		median, interval, err := metrics.MedianInterval(r.samples, medianConfidence)
-		switch {
-		case err != nil:
+		if err != nil {
 			return benchrunner.Failed(benchrunner.PhaseParse, err.Error())
 		}
 		o.Seconds, o.Low, o.High, o.Samples, o.CostSeconds = median, interval.Low, interval.High, len(r.samples), floats.Sum(r.samples)
