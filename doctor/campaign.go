@@ -21,15 +21,7 @@ import (
 	"tutti/mpi/libraries"
 )
 
-type campaignChecker struct {
-	*session
-	slurm     *cluster
-	libraries *libraryFinder
-	launchers *launcherTester
-	programs  *programTester
-}
-
-func (x *campaignChecker) examine(ctx context.Context) {
+func (x *examination) examineCampaign(ctx context.Context) {
 	c := x.options.Campaign
 	if c == nil {
 		return
@@ -72,7 +64,7 @@ func need(name string, state State, fix string, details ...string) Check {
 
 // checkLibrary checks that the campaign's MPI library is installed, and returns it. For a library that serves calls of
 // another one it is the other one, of any release.
-func (x *campaignChecker) checkLibrary(ctx context.Context, want config.Library) *Library {
+func (x *examination) checkLibrary(ctx context.Context, want config.Library) *Library {
 	name, family, release := want.Name+" "+want.Version, want.Name, want.Version
 	if port, ok := libraries.Named(want.Name); ok {
 		switch facts := port.Facts(); {
@@ -112,7 +104,7 @@ func exists(path string) bool {
 }
 
 // checkLauncher checks that the campaign's launcher works. The doctor must have tried it before.
-func (x *campaignChecker) checkLauncher(want config.Library, lib *Library) {
+func (x *examination) checkLauncher(want config.Library, lib *Library) {
 	name := want.Name + " launcher"
 	if want.LauncherPath != "" && !isProgram(want.LauncherPath) {
 		x.add(need(name, Warning, "check that it exists on the nodes", want.LauncherPath+" is not a program here"))
@@ -174,7 +166,7 @@ func (x *session) checkRoot(want config.Library) {
 }
 
 // checkBenchmark checks that the campaign's benchmark program works. The doctor must have tried it before.
-func (x *campaignChecker) checkBenchmark(want config.Library, lib *Library) {
+func (x *examination) checkBenchmark(want config.Library, lib *Library) {
 	name := want.Name + " benchmark"
 	if !exists(want.Benchmark) {
 		fix := "build it, or check that it exists on the nodes"
@@ -200,15 +192,14 @@ func (x *campaignChecker) checkBenchmark(want config.Library, lib *Library) {
 	default:
 		c := need(name, x.programs.found[i].state, "", x.programs.found[i].path)
 		if c.State == Missing {
-			c = c.with(Missing, "see Benchmark programs above")
-			c.Details = append(c.Details, "does not measure")
+			c = c.with(Missing, "see Benchmark programs above").withDetail("does not measure")
 		}
 		x.add(c)
 	}
 }
 
 // checkQueue checks that a workload manager answers and that its queue accepts the campaign's largest job.
-func (x *campaignChecker) checkQueue(ctx context.Context, manager string) {
+func (x *examination) checkQueue(ctx context.Context, manager string) {
 	ctx, cancel := context.WithTimeout(ctx, x.limits.compile)
 	defer cancel()
 	scheduler, err := x.options.Campaign.NewScheduler(x.environ, nil)
@@ -239,7 +230,7 @@ func (x *campaignChecker) checkQueue(ctx context.Context, manager string) {
 	x.add(need("queue", OK, "", text))
 }
 
-func (x *campaignChecker) checkPartition() {
+func (x *examination) checkPartition() {
 	wanted, nodes, ppn := x.options.Campaign.Slurm.Partition, x.nodes(), x.ppn()
 	if !x.slurm.reachable {
 		x.add(need("Slurm", Missing, "see Slurm above", "the campaign submits jobs, and Slurm does not answer"))
@@ -272,7 +263,7 @@ func (x *campaignChecker) checkPartition() {
 	x.add(need("partition", OK, "", p.String()))
 }
 
-func (x *campaignChecker) checkSubmission(ctx context.Context) {
+func (x *examination) checkSubmission(ctx context.Context) {
 	c := x.options.Campaign
 	script := filepath.Join(x.temp, "job.sh")
 	path := x.look("sbatch")
@@ -283,15 +274,7 @@ func (x *campaignChecker) checkSubmission(ctx context.Context) {
 	if c.Runner.JobTime > 0 {
 		args = append(args, fmt.Sprintf("--time=%d", int((c.Runner.JobTime+time.Minute-1)/time.Minute)))
 	}
-	for _, o := range []struct{ option, value string }{
-		{"--partition=", c.Slurm.Partition}, {"--account=", c.Slurm.Account}, {"--qos=", c.Slurm.QOS},
-		{"--reservation=", c.Slurm.Reservation}, {"--constraint=", c.Slurm.Constraint},
-	} {
-		if o.value != "" {
-			args = append(args, o.option+o.value)
-		}
-	}
-	args = slices.Concat(args, c.Slurm.Directives, []string{script})
+	args = slices.Concat(args, c.Slurm.NamedArguments(), c.Slurm.Directives, []string{script})
 	r := x.run(ctx, command{args: args, dir: x.temp, drop: benchrunner.Unset(benchrunner.Srun), limit: x.limits.ask})
 	text := fmt.Sprintf("%s x %s", count(x.nodes(), "node", "nodes"), count(x.ppn(), "process", "processes"))
 	if r.Err != nil {
@@ -301,7 +284,7 @@ func (x *campaignChecker) checkSubmission(ctx context.Context) {
 	x.add(need("largest job", OK, "", text+": sbatch accepts it"+startsIn(r.Stderr+r.Stdout, x.now())))
 }
 
-func (x *campaignChecker) checkAllocation(ctx context.Context) {
+func (x *examination) checkAllocation(ctx context.Context) {
 	nodes, has := x.nodes(), 0
 	scheduler, err := x.options.Campaign.NewScheduler(x.environ, nil)
 	if err == nil {
@@ -321,7 +304,7 @@ func (x *campaignChecker) checkAllocation(ctx context.Context) {
 	}
 }
 
-func (x *campaignChecker) checkProcessors() {
+func (x *examination) checkProcessors() {
 	ppn, cores := x.ppn(), local.Cores()
 	text := fmt.Sprintf("%s, the grid has %s on a node", count(cores, "core", "cores"), count(ppn, "process", "processes"))
 	if ppn > cores {
@@ -332,10 +315,10 @@ func (x *campaignChecker) checkProcessors() {
 }
 
 // nodes returns the number of nodes of the campaign's largest job.
-func (x *campaignChecker) nodes() int { return slices.Max(x.options.Campaign.Grid.Nodes) }
+func (x *examination) nodes() int { return slices.Max(x.options.Campaign.Grid.Nodes) }
 
 // ppn returns the campaign's largest number of processes on a node.
-func (x *campaignChecker) ppn() int { return slices.Max(x.options.Campaign.Grid.PPN) }
+func (x *examination) ppn() int { return slices.Max(x.options.Campaign.Grid.PPN) }
 
 // named returns two lists: the folders of the benchmark programs that a campaign names, and the paths of
 // tutti's own programs.
@@ -361,7 +344,7 @@ func (x *session) named() (folders, own []string) {
 
 // checkPreloaded checks the file of libtutti, which programs load before the MPI library. With Options.Run, it
 // measures one algorithm of libtutti. It returns the MPI library that the benchmark program loads, or nil.
-func (x *campaignChecker) checkPreloaded(ctx context.Context, want config.Library) *Library {
+func (x *examination) checkPreloaded(ctx context.Context, want config.Library) *Library {
 	name := want.Name + " " + want.Version
 	lib := x.libraries.of(ctx, want.Benchmark)
 	fix := fmt.Sprintf("tutti build runtime --mpicc MPICC -o %s", want.Path)

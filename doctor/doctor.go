@@ -77,16 +77,14 @@ func (x *session) begin(ctx context.Context) error {
 
 func (x *session) add(checks ...Check) { x.checks = append(x.checks, checks...) }
 
-// examination is a session with one checker for each section of the report. Checkers use the results of the
-// checkers before them.
+// examination is a session with checkers for sections of the report. Checkers use the results of the checkers before them.
+// The examination itself checks the host and the campaign.
 type examination struct {
 	*session
 	slurm     *slurmChecker
 	libraries *libraryFinder
 	launchers *launcherTester
 	programs  *programTester
-	host      *hostChecker
-	campaign  *campaignChecker
 }
 
 // Examine finds everything that a campaign needs, and tries each part once. It takes seconds, or minutes if
@@ -101,19 +99,13 @@ func newExamination(opt Options, root string) *examination {
 	libraries := &libraryFinder{session: s}
 	launchers := &launcherTester{session: s, slurm: &slurm.cluster, libraries: libraries}
 	programs := &programTester{session: s, libraries: libraries, launchers: launchers}
-	return &examination{
-		session: s, slurm: slurm, libraries: libraries, launchers: launchers, programs: programs,
-		host: &hostChecker{session: s, slurm: &slurm.cluster},
-		campaign: &campaignChecker{
-			session: s, slurm: &slurm.cluster, libraries: libraries, launchers: launchers, programs: programs,
-		},
-	}
+	return &examination{s, slurm, libraries, launchers, programs}
 }
 
 func (x *examination) examine(ctx context.Context) (*Report, error) {
 	folders, own := x.named()
 	x.options.Folders, x.programs.own = slices.Concat(folders, x.options.Folders), own
-	err := x.runAll(ctx, x.slurm.examine, x.libraries.examine, x.launchers.examine, x.programs.examine, x.host.examine, x.campaign.examine)
+	err := x.runAll(ctx, x.slurm.examine, x.libraries.examine, x.launchers.examine, x.programs.examine, x.examineHost, x.examineCampaign)
 	if err != nil {
 		return nil, err
 	}

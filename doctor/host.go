@@ -47,16 +47,11 @@ const (
 	mostSkew   = 2 * time.Second // difference between the clocks of this machine and of the file system
 )
 
-type hostChecker struct {
-	*session
-	slurm *cluster
-}
-
-func (x *hostChecker) examine(context.Context) {
+func (x *examination) examineHost(context.Context) {
 	x.add(x.processors(), x.folder(), x.clock())
 }
 
-func (x *hostChecker) processors() Check {
+func (x *examination) processors() Check {
 	cores := local.Cores()
 	c := ok(Host, "processors", count(cores, "core", "cores")+" usable")
 	if model := firstValue(x.read("proc/cpuinfo"), "model name"); model != "" {
@@ -67,8 +62,7 @@ func (x *hostChecker) processors() Check {
 		c.Details = append(c.Details, fmt.Sprintf("%d hardware threads", threads))
 	}
 	if text := Quota(); text != "" {
-		c.Details = append(c.Details, text)
-		c = c.with(Warning, quotaFix)
+		c = c.with(Warning, quotaFix).withDetail(text)
 	}
 	governor := strings.TrimSpace(x.read("sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"))
 	switch governor {
@@ -77,13 +71,12 @@ func (x *hostChecker) processors() Check {
 	case "performance":
 		c.Details = append(c.Details, "frequency governor performance")
 	default:
-		c.Details = append(c.Details, "frequency governor "+printable(governor)+": clock rates change, so measurements vary")
-		c = c.with(Warning, cmp.Or(c.Fix, "cpupower frequency-set -g performance, or srun --cpu-freq=performance"))
+		c = c.with(Warning, cmp.Or(c.Fix, "cpupower frequency-set -g performance, or srun --cpu-freq=performance")).
+			withDetail("frequency governor " + printable(governor) + ": clock rates change, so measurements vary")
 	}
 	c.Details = append(c.Details, fmt.Sprintf("more than %s share cores, which makes times meaningless", count(cores, "process", "processes")))
 	if text := x.load(cores); text != "" {
-		c.Details = append(c.Details, text)
-		c = c.with(Warning, cmp.Or(c.Fix, "measure when no other programs run"))
+		c = c.with(Warning, cmp.Or(c.Fix, "measure when no other programs run")).withDetail(text)
 	}
 	return c
 }
@@ -122,7 +115,7 @@ func (x *session) load(cores int) string {
 	return fmt.Sprintf("load %.1f on %s: other programs run here, so measurements are slow and vary", load, count(cores, "core", "cores"))
 }
 
-func (x *hostChecker) folder() Check {
+func (x *examination) folder() Check {
 	dir := x.options.Dir
 	c := ok(Host, "folder", dir)
 	if filepath.Dir(x.temp) != dir {
@@ -130,8 +123,7 @@ func (x *hostChecker) folder() Check {
 	}
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(dir, &fs); err != nil {
-		c.Details = append(c.Details, "statfs: "+err.Error())
-		return c.with(Warning, "")
+		return c.with(Warning, "").withDetail("statfs: " + err.Error())
 	}
 	free := float64(fs.Bavail) * float64(fs.Bsize)
 	kind, known := fileSystems[uint32(fs.Type)]
@@ -156,16 +148,15 @@ func (x *hostChecker) folder() Check {
 	return c
 }
 
-func (x *hostChecker) clock() Check {
+func (x *examination) clock() Check {
 	now := x.now()
 	c := ok(Host, "clock", now.Format(time.RFC3339))
 	path := filepath.Join(x.temp, "clock")
 	if err := os.WriteFile(path, nil, 0o644); err == nil {
 		if info, err := os.Stat(path); err == nil {
-			skew := info.ModTime().Sub(now)
-			if skew.Abs() > mostSkew {
-				c.Details = append(c.Details, fmt.Sprintf("the file system's clock differs by %v, so ages of files are wrong", skew.Round(time.Second)))
-				c = c.with(Warning, "have the clocks synchronised (chrony, ntp)")
+			if skew := info.ModTime().Sub(now); skew.Abs() > mostSkew {
+				c = c.with(Warning, "have the clocks synchronised (chrony, ntp)").
+					withDetail(fmt.Sprintf("the file system's clock differs by %v, so ages of files are wrong", skew.Round(time.Second)))
 			}
 		}
 	}

@@ -279,22 +279,20 @@ func (x *libraryFinder) examineBuild(ctx context.Context, lib *Library) {
 	}
 	switch {
 	case lib.family == nil:
-		c = c.with(Warning, "use MPICH 4.0 or newer, or Open MPI 4.1 or newer")
-		c.Details = append(c.Details, "neither of MPICH's family nor Open MPI: its algorithms are unknown")
+		c = c.with(Warning, "use MPICH 4.0 or newer, or Open MPI 4.1 or newer").
+			withDetail("neither of MPICH's family nor Open MPI: its algorithms are unknown")
 	case err != nil:
-		c = c.with(Warning, "make the file readable")
-		c.Details = append(c.Details, err.Error())
+		c = c.with(Warning, "make the file readable").withDetail(err.Error())
 	case lib.File.Path == "":
-		c = c.with(Warning, "link with the shared library, so that the measured build can be identified")
-		c.Details = append(c.Details, "the program loads no MPI library: linked statically, or LD_LIBRARY_PATH lacks its folder")
+		c = c.with(Warning, "link with the shared library, so that the measured build can be identified").
+			withDetail("the program loads no MPI library: linked statically, or LD_LIBRARY_PATH lacks its folder")
 	}
 	c.Name = lib.Name
 	if lib.family != nil {
 		x.inspect(ctx, lib, &c)
 	}
 	if loads := lib.File.Version; lib.vendor == "" && loads != "" && loads != lib.Name {
-		c = c.with(Warning, "load one module of MPI only; look at LD_LIBRARY_PATH")
-		c.Details = append(c.Details, "compiled for "+lib.Name+", but the program loads "+loads)
+		c = c.with(Warning, "load one module of MPI only; look at LD_LIBRARY_PATH").withDetail("compiled for " + lib.Name + ", but the program loads " + loads)
 	}
 	if lib.File.SHA256 != "" {
 		c.Details = append(c.Details, lib.File.Path, "sha256 "+lib.File.SHA256[:16]+"…")
@@ -409,8 +407,7 @@ func (x *libraryFinder) inspect(ctx context.Context, lib *Library, c *Check) {
 	lib.Device, lib.Checks, lib.Absent, lib.Unlisted = i.Device, i.Checks, i.Absent, i.Unlisted
 	c.Details = append(c.Details, i.Build...)
 	if i.Fault != "" {
-		*c = c.with(Warning, i.Fix)
-		c.Details = append(c.Details, i.Fault)
+		*c = c.with(Warning, i.Fix).withDetail(i.Fault)
 	}
 	if i.Catalogue != nil {
 		lib.Catalogue = i.Catalogue.Listed
@@ -446,8 +443,7 @@ func (l *Library) describe(listed int, c *Check) {
 		c.Details = append(c.Details, fmt.Sprintf("%d more that tutti does not tune: %s", len(l.Unlisted), several(l.Unlisted)))
 	}
 	if len(l.Absent) > 0 {
-		c.Details = append(c.Details, "not in this build: "+several(l.Absent))
-		*c = c.with(Warning, "leave them out of the campaign: their trials would fail")
+		*c = c.with(Warning, "leave them out of the campaign: their trials would fail").withDetail("not in this build: " + several(l.Absent))
 	}
 }
 

@@ -85,14 +85,12 @@ func (x *programTester) findSuite(s benchrunner.ProgramSearch) []string {
 func (x *programTester) examineProgram(ctx context.Context, p program, c Check) {
 	switch start := x.launchers.starter(p.library); {
 	case p.library == nil:
-		c = c.with(Missing, "load the modules it was built with, or name that installation: --mpi PREFIX")
-		c.Details = append(c.Details, "loads "+cmp.Or(x.loadedBy(ctx, p.path), noMPI)+", which belongs to no library found here")
+		c = c.with(Missing, "load the modules it was built with, or name that installation: --mpi PREFIX").
+			withDetail("loads " + cmp.Or(x.loadedBy(ctx, p.path), noMPI) + ", which belongs to no library found here")
 	case !x.options.Run:
-		c = c.with(Found, "")
-		c.Details = append(c.Details, p.library.Name+": not tried")
+		c = c.with(Found, "").withDetail(p.library.Name + ": not tried")
 	case start == nil:
-		c = c.with(Found, "")
-		c.Details = append(c.Details, p.library.Name+": not tried, since no launcher of it works")
+		c = c.with(Found, "").withDetail(p.library.Name + ": not tried, since no launcher of it works")
 	default:
 		c = x.measure(ctx, c, start, p, coll.Default)
 	}

@@ -27,7 +27,7 @@ func TestQueue(t *testing.T) {
 				testutil.PBSFault(t, dir, tc.fault)
 			}
 			n.Runner.Kind, n.PBS, n.Grid.Nodes, n.Grid.PPN = "pbs", pbs.Options{Bin: dir}, []int{tc.nodes}, []int{4}
-			x := &campaignChecker{session: m.x.session}
+			x := m.x
 			x.checkQueue(t.Context(), "PBS")
 			if c := x.checks[len(x.checks)-1]; c.State != tc.state || !strings.Contains(strings.Join(c.Details, " "), tc.want) {
 				t.Errorf("%+v, want %s and %q", c, tc.state, tc.want)
