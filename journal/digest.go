@@ -10,9 +10,6 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
-	"path/filepath"
-
-	"tutti/internal/infile"
 )
 
 // Digest returns the hash of what a journal records, as 64 hexadecimal digits. It is the sum modulo 2^256 of the
@@ -29,10 +26,9 @@ func MeasurementDigest(dir string) (string, error) {
 
 // digest returns the hash of the lines for which the function counts returns true.
 func digest(dir string, counts func(line []byte) bool) (string, error) {
-	path := filepath.Join(dir, FileName)
-	f, err := infile.Open(path, infile.NoLimit)
+	f, err := openFile(dir)
 	if err != nil {
-		return "", missing(dir, err)
+		return "", err
 	}
 	defer f.Close()
 	in := bufio.NewReaderSize(f, 1<<20)
@@ -44,7 +40,7 @@ func digest(dir string, counts func(line []byte) bool) (string, error) {
 		case errors.Is(err, io.EOF):
 			return digestText(sum), nil // the incomplete last line is left out, as in Read
 		case err != nil:
-			return "", fmt.Errorf("%s: %w", path, err)
+			return "", fmt.Errorf("%s: %w", f.Name(), err)
 		case first || !counts(line):
 			continue
 		}

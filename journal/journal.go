@@ -14,8 +14,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"tutti/internal/infile"
 )
 
 // Journal is a journal that is open for writing. It is safe for concurrent use.
@@ -112,17 +110,16 @@ func create(path string, h Header) (*Journal, error) {
 //
 // The error matches ErrLocked if another process has locked the journal. Other errors are those of Read.
 func Open(dir string) (*Journal, *Contents, error) {
-	path := filepath.Join(dir, FileName)
-	readable, err := infile.Open(path, infile.NoLimit)
+	readable, err := openFile(dir)
 	if err != nil {
-		return nil, nil, missing(dir, err)
+		return nil, nil, err
 	}
 	readable.Close()
 	lock, err := acquire(filepath.Join(dir, LockName))
 	if err != nil {
 		return nil, nil, err
 	}
-	j, contents, err := open(path)
+	j, contents, err := open(readable.Name())
 	if err != nil {
 		return nil, nil, errors.Join(err, lock.release())
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"iter"
+	"os"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -54,24 +55,22 @@ func (c *Contents) State() *State { return &c.state }
 // The error matches fs.ErrNotExist if there is no journal, ErrUnreadable if the system does not allow
 // reading it, ErrSchema if it has another schema, and ErrCorrupt if the file is not a journal.
 func Read(dir string) (*Contents, error) {
-	path := filepath.Join(dir, FileName)
-	f, err := infile.Open(path, infile.NoLimit)
+	f, err := openFile(dir)
 	if err != nil {
-		return nil, missing(dir, err)
+		return nil, err
 	}
 	defer f.Close()
-	return read(f, path)
+	return read(f, f.Name())
 }
 
 // ReadHeader reads the header of the journal in the folder `dir`, and no records. Its errors are those of Read.
 func ReadHeader(dir string) (Header, error) {
-	path := filepath.Join(dir, FileName)
-	f, err := infile.Open(path, infile.NoLimit)
+	f, err := openFile(dir)
 	if err != nil {
-		return Header{}, missing(dir, err)
+		return Header{}, err
 	}
 	defer f.Close()
-	c := &Contents{path: path}
+	c := &Contents{path: f.Name()}
 	err = c.readHeader(bufio.NewReaderSize(f, 64<<10))
 	return c.Header, err
 }
@@ -85,11 +84,16 @@ func (c *Contents) Reread() error {
 	return err
 }
 
-func missing(dir string, err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("no journal in %s: %w", dir, err)
+// openFile opens the journal in a folder for reading.
+func openFile(dir string) (*os.File, error) {
+	f, err := infile.Open(filepath.Join(dir, FileName), infile.NoLimit)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, fmt.Errorf("no journal in %s: %w", dir, err)
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
-	return fmt.Errorf("%w: %w", ErrUnreadable, err)
+	return f, nil
 }
 
 // read reads a journal. Errors contain the path.

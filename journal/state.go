@@ -248,16 +248,15 @@ func share(j *coll.Job, last *coll.Environment) {
 	for _, text := range []*string{&e.Library, &e.Checksum, &e.Program, &e.Kernel, &e.CPU, &e.Governor} {
 		*text = unique.Make(*text).Value()
 	}
-	switch {
-	case last == nil || !slices.Equal(last.Nodes, e.Nodes):
+	if last == nil || !slices.Equal(last.Nodes, e.Nodes) {
 		for i, node := range e.Nodes {
 			e.Nodes[i] = unique.Make(node).Value()
 		}
-	default:
-		e.Nodes = last.Nodes
-		if reflect.DeepEqual(e, last) {
-			j.Environment = last
-		}
+		return
+	}
+	e.Nodes = last.Nodes
+	if reflect.DeepEqual(e, last) {
+		j.Environment = last
 	}
 }
 

@@ -72,6 +72,21 @@ func (l *storedRecords) all() iter.Seq2[Record, error] {
 	}
 }
 
+// parts returns a part of each record in order. If a record cannot be read, the last value is an error.
+func parts[T any](l *storedRecords, of func(Record) T) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		for record, err := range l.all() {
+			var part T
+			if err == nil {
+				part = of(record)
+			}
+			if !yield(part, err) {
+				return
+			}
+		}
+	}
+}
+
 // lines returns a block that reads the records' lines from the file.
 func (l *storedRecords) lines(f io.ReaderAt) *block {
 	parts := make([]io.Reader, len(l.spans))
@@ -94,33 +109,15 @@ func (r *Round) Batch() (batch []coll.Candidate, err error) {
 
 // Trials returns the trials in the order in which they ended. If one cannot be read, the last value is an error.
 func (r *Round) Trials() iter.Seq2[coll.Trial, error] {
-	return func(yield func(coll.Trial, error) bool) {
-		for record, err := range r.trials.all() {
-			if err != nil {
-				yield(coll.Trial{}, err)
-				return
-			}
-			t := *record.Trial
-			t.Algorithm, t.Collective = unique.Make(t.Algorithm).Value(), unique.Make(t.Collective).Value()
-			t.Job, t.Placement = unique.Make(t.Job).Value(), unique.Make(t.Placement).Value()
-			if !yield(t, nil) {
-				return
-			}
-		}
-	}
+	return parts(&r.trials, func(record Record) coll.Trial {
+		t := *record.Trial
+		t.Algorithm, t.Collective = unique.Make(t.Algorithm).Value(), unique.Make(t.Collective).Value()
+		t.Job, t.Placement = unique.Make(t.Job).Value(), unique.Make(t.Placement).Value()
+		return t
+	})
 }
 
 // Steps returns the steps of all sessions in order. If one cannot be read, the last value is an error.
 func (v *Verification) Steps() iter.Seq2[VerifyStep, error] {
-	return func(yield func(VerifyStep, error) bool) {
-		for record, err := range v.steps.all() {
-			if err != nil {
-				yield(VerifyStep{}, err)
-				return
-			}
-			if !yield(*record.Verify, nil) {
-				return
-			}
-		}
-	}
+	return parts(&v.steps, func(record Record) VerifyStep { return *record.Verify })
 }
