@@ -159,10 +159,9 @@ func CheckAllRight(t *testing.T, out string) {
 	var wrong []string
 	last := ""
 	for line := range strings.Lines(out) {
-		switch {
-		case strings.HasPrefix(line, "try "):
+		if strings.HasPrefix(line, "try ") {
 			last = line
-		default:
+		} else {
 			wrong = append(wrong, line)
 		}
 	}

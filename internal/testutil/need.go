@@ -48,7 +48,6 @@ func (n Need) Missing(t testing.TB, format string, args ...any) {
 	t.Helper()
 	if os.Getenv(string(n)) == "1" {
 		t.Fatalf(format, args...)
-	} else {
-		t.Skipf(format, args...)
 	}
+	t.Skipf(format, args...)
 }

@@ -88,14 +88,8 @@ func (c *SlurmCluster) Thaw() { c.t.Helper(); c.signal(syscall.SIGCONT) }
 
 func (c *SlurmCluster) signal(s syscall.Signal) {
 	c.t.Helper()
-	text, err := os.ReadFile(filepath.Join(c.Dir, "run", "slurmctld.pid"))
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	text := Must(os.ReadFile(filepath.Join(c.Dir, "run", "slurmctld.pid")))(c.t)
+	pid := Must(strconv.Atoi(strings.TrimSpace(string(text))))(c.t)
 	if err := syscall.Kill(pid, s); err != nil {
 		c.t.Fatalf("slurmctld: %v", err)
 	}

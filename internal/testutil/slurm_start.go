@@ -47,10 +47,7 @@ func StartSlurm(t testing.TB, o SlurmOptions) *SlurmCluster {
 		}
 		down()
 	})
-	port, err := freePorts(firstPort+n*portsPerCluster, o.Nodes+1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	port := Must(freePorts(firstPort+n*portsPerCluster, o.Nodes+1))(t)
 	cmd := c.command("up")
 	cmd.Env = append(cmd.Env, "CLUSTER_NODES="+strconv.Itoa(o.Nodes), "CLUSTER_PORT="+strconv.Itoa(port),
 		"CLUSTER_CONF="+o.Conf, "CLUSTER_TOPOLOGY="+o.Topology)
@@ -89,11 +86,9 @@ func lockClusterDir(t testing.TB) int {
 	t.Helper()
 	for logged := false; ; logged = true {
 		for n := range maxClusters {
-			f, err := os.OpenFile(fmt.Sprint(clusterDir, n, ".lock"), os.O_CREATE|os.O_RDWR, 0o666)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+			f := Must(os.OpenFile(fmt.Sprint(clusterDir, n, ".lock"), os.O_CREATE|os.O_RDWR, 0o666))(t)
+			err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+			if err == nil {
 				t.Cleanup(func() { f.Close() })
 				return n
 			}

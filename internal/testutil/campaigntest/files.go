@@ -44,11 +44,7 @@ func Fake(t testing.TB, dir, scheduler string) (file string) {
 // put copies the embedded file `name` to the path `to`.
 func put(t testing.TB, name, to string) {
 	t.Helper()
-	content, err := files.ReadFile(name)
-	if err == nil {
-		err = os.WriteFile(to, content, 0o777)
-	}
-	testutil.NoError(t, err)
+	testutil.NoError(t, os.WriteFile(to, testutil.Must(files.ReadFile(name))(t), 0o777))
 }
 
 // Recorded returns the path of the folder data/simgrid in the repository.

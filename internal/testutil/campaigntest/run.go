@@ -42,9 +42,7 @@ func Run(t testing.TB, cfg *config.Campaign) (dir string) {
 	c := testutil.Must(assembly.New(cfg))(t)
 	testutil.NoError(t, c.Connect("k7x2m4qa", os.Environ()))
 	j := Begin(t, cfg)
-	if _, err := c.Run(t.Context(), &journal.State{}, j, nil); err != nil {
-		t.Fatal(err)
-	}
+	testutil.Must(c.Run(t.Context(), &journal.State{}, j, nil))(t)
 	testutil.NoError(t, j.Close())
 	return cfg.Output
 }

@@ -183,12 +183,11 @@ func shown(ctx context.Context) string {
 func Download(t *testing.T, ctx context.Context, link string) (name string, contents []byte) {
 	t.Helper()
 	dir, events := t.TempDir(), true
-	if _, err := chromedp.CallBrowser(ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
+	_, err := chromedp.CallBrowser(ctx, browser.SetDownloadBehavior, browser.SetDownloadBehaviorParams{
 		Behavior: browser.SetDownloadBehaviorBehaviorAllow, BrowserContextID: chromedp.FromContext(ctx).BrowserContextID,
 		DownloadPath: dir, EventsEnabled: &events,
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
+	testutil.NoError(t, err)
 	limit, stop := context.WithTimeout(ctx, testutil.HangTimeout)
 	defer stop()
 	progress := chromedp.BrowserEvents(limit, browser.DownloadProgress)
@@ -200,10 +199,7 @@ func Download(t *testing.T, ctx context.Context, link string) (name string, cont
 	if err != nil || len(names) != 1 {
 		t.Fatalf("downloaded %q (error %v), want one file", names, err)
 	}
-	if contents, err = os.ReadFile(names[0]); err != nil {
-		t.Fatal(err)
-	}
-	return filepath.Base(names[0]), contents
+	return filepath.Base(names[0]), testutil.Must(os.ReadFile(names[0]))(t)
 }
 
 func saved(progress func(func(browser.EventDownloadProgress, error) bool)) error {
