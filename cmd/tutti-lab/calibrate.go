@@ -34,18 +34,12 @@ and are part of the table. The file must hold replays of the same options.`,
 	noise := flags.Float64Slice("noise", []float64{opt.Noise}, "relative noise of the replayed times, or several; recorded repetitions have their own")
 	flags.Float64Var(&opt.JobNoise, "job-noise", 0, "relative noise of all times of a round together, as of a disturbed job")
 	tail := flags.Float64Slice("tail", []float64{0}, "probability of an outlier, or several")
-	launch := launchFlags(flags)
+	launch := launchFlags(flags, &opt.Launch)
 	flags.IntVar(&opt.Workers, "workers", opt.Workers, "replays at the same time; does not change the results")
 	keep := flags.String("keep", "", "`FILE` of replays to continue from")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		design := lab.Design{Strategies: []string{*strategy}, Seeds: from.seedList()}
-		err := from.validate()
-		if err == nil {
-			err = oneStrategy(*strategy)
-		}
-		if err == nil {
-			opt.Launch, err = launch()
-		}
+		err := cmp.Or(from.validate(), oneStrategy(*strategy), launch())
 		for _, opt.Noise = range *noise {
 			for _, opt.Tail = range *tail {
 				err = cmp.Or(err, opt.Validate())

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"tutti/benchrunner"
+	"tutti/coll"
 	"tutti/internal/lab"
 	"tutti/preprocess"
 	"tutti/surrogate/learner"
@@ -39,19 +40,19 @@ func (r *replayInput) validate() error {
 	return nil
 }
 
-// launchFlags adds the flags that set the cost of a launch. It returns a function that reads them.
-func launchFlags(flags *pflag.FlagSet) func() (benchrunner.LaunchCost, error) {
+// launchFlags adds the flags that set the cost of a launch. It returns a function that stores their values.
+func launchFlags(flags *pflag.FlagSet, cost *benchrunner.LaunchCost) func() error {
 	name := flags.String("launch", lab.LaunchNone, "what one launch measures: none (launches are free), candidate, osu or native")
 	seconds := flags.Float64("launch-seconds", 0.5, "price of one launch in seconds")
-	return func() (benchrunner.LaunchCost, error) {
+	return func() error {
 		launches, err := lab.ParseLaunches(*name, *seconds)
 		if err == nil && len(launches) != 1 {
 			err = fmt.Errorf("launch %s: want one", *name)
 		}
-		if err != nil {
-			return benchrunner.LaunchCost{}, err
+		if err == nil {
+			*cost = launches[0]
 		}
-		return launches[0], nil
+		return err
 	}
 }
 
@@ -65,7 +66,9 @@ func (a *app) load(r replayInput) ([]lab.Set, error) {
 			return strings.TrimSuffix(filepath.Base(path), ".csv") == s.Data
 		})
 	}
-	a.warn(warnings)
+	for _, w := range warnings {
+		fmt.Fprintln(a.stderr, "warning:", w)
+	}
 	return sets, err
 }
 
@@ -143,7 +146,7 @@ func evaluationFlags(cmd *cobra.Command) func() (evaluation, error) {
 	e.addFlags(flags, 5)
 	strategies := flags.String("strategy", strings.Join(lab.Strategies(), ","), "strategies, or "+strings.Join(lab.Contenders(), ", ")+", separated by commas")
 	flags.StringSliceVar(&e.real, "real", nil, "more recorded `FILE`s, of real machines: tables sum them up separately")
-	model := flags.String("model", "", "one model for all strategies: "+modelNames()+"; they also share the initial design")
+	model := flags.String("model", "", "one model for all strategies: "+strings.Join(coll.Words(learner.Models()), ", ")+"; they also share the initial design")
 	replayFlags(flags, o)
 	flags.StringVar(&e.versus, "versus", "regret", "`strategy` that is compared with the others")
 	flags.StringVar(&e.keep, "keep", "", "`FILE` of outcomes to continue from")
@@ -182,12 +185,4 @@ func replayFlags(flags *pflag.FlagSet, o *lab.Options) {
 	flags.Float64Var(&o.Batch.Growth, "growth", o.Batch.Growth, "share of the measured candidates in a round at least")
 	flags.IntVar(&o.Trees, "trees", o.Trees, "trees of a forest")
 	flags.IntVar(&o.Workers, "workers", o.Workers, "replays at the same time; does not change the results")
-}
-
-func modelNames() string {
-	var names []string
-	for _, m := range learner.Models() {
-		names = append(names, string(m))
-	}
-	return strings.Join(names, ", ")
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -33,17 +34,11 @@ Steiner's thesis on IOTA (TU Wien 2023), on recorded data, and prints its table:
 	opt := lab.DefaultOptions()
 	from.addFlags(cmd.Flags(), 5)
 	replayFlags(cmd.Flags(), &opt)
-	launch := launchFlags(cmd.Flags())
+	launch := launchFlags(cmd.Flags(), &opt.Launch)
 	out := cmd.Flags().String("out", "results/figures", "folder for the figure as CSV and PNG")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		name, err := lab.ParseFigure(args[0])
-		if err == nil {
-			err = from.validate()
-		}
-		if err == nil {
-			opt.Launch, err = launch()
-		}
-		if err == nil {
+		if err = cmp.Or(err, from.validate(), launch()); err == nil {
 			err = opt.Validate()
 		}
 		if err != nil {

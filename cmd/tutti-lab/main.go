@@ -101,10 +101,4 @@ func (a *app) show(v any, text func(io.Writer) error) error {
 	return text(a.stdout)
 }
 
-func (a *app) warn(warnings []string) {
-	for _, w := range warnings {
-		fmt.Fprintln(a.stderr, "warning:", w)
-	}
-}
-
 func indent(lines ...string) string { return "  " + strings.Join(lines, "\n  ") }

@@ -149,10 +149,7 @@ func fitBoosted(rows [][]float64, targets, weights []float64) boosted {
 		}
 		slices.SortStableFunc(order[feature], func(i, j int) int { return cmp.Compare(rows[i][feature], rows[j][feature]) })
 	}
-	f, losses := make([]float64, len(rows)), make([]loss, len(rows))
-	for i := range f {
-		f[i] = math.Log(firstPrediction)
-	}
+	f, losses := slices.Repeat([]float64{math.Log(firstPrediction)}, len(rows)), make([]loss, len(rows))
 	b := make(boosted, boostedTrees)
 	for k := range b {
 		for i, w := range weights {

@@ -19,9 +19,9 @@ type contender struct {
 	ownModel  bool // the strategy is a chooser and makes the selection
 }
 
-// contenders lists strategies with a stopping rule or model of their own. Replays compare them with the strategies
-// of campaigns. Those after own-stop follow Wilkins et al. (FACT, ExaMPI 2021), Wilkins et al. (CLUSTER 2022) and
-// Steiner (TU Wien 2023). The last one trains forests at random points; the authors of FACT compared FACT with it.
+// contenders lists strategies with a stopping rule or model of their own; see Contenders. Those after own-stop follow Wilkins
+// et al. (FACT, ExaMPI 2021), Wilkins et al. (CLUSTER 2022) and Steiner (TU Wien 2023). The authors of FACT compared it with
+// the last one.
 var contenders = []contender{
 	{name: "own-stop", strategy: "regret", ownStop: true},
 	{name: "fact", strategy: "uncertainty", published: true},

@@ -17,8 +17,8 @@ func Strategies() []string { return []string{"random", "uncertainty", "trees", "
 // strategies holds the name and the options from which the strategy of a replay is created.
 type strategies struct {
 	name              string
-	forest            forest.Options // options of the forests of trees
-	sameInitialDesign bool           // start with the initial design of regret
+	trees             int  // of the forests of the strategy trees
+	sameInitialDesign bool // start with the initial design of regret
 }
 
 func (o strategies) new(opt activelearn.Options) (activelearn.Strategy, error) {
@@ -35,7 +35,7 @@ func (o strategies) new(opt activelearn.Options) (activelearn.Strategy, error) {
 	case "random":
 		return &random{seed: opt.Seed}, nil
 	case "trees":
-		return &treeVariance{forest: forest.Options{Trees: o.forest.Trees, Seed: opt.Seed, Workers: 1}}, nil
+		return &treeVariance{forest: forest.Options{Trees: o.trees, Seed: opt.Seed, Workers: 1}}, nil
 	case "weights":
 		return &weightedDraws{seed: opt.Seed}, nil
 	case "regret", "uncertainty":

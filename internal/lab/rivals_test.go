@@ -7,7 +7,6 @@ import (
 	"tutti/activelearn"
 	"tutti/coll"
 	"tutti/internal/testutil"
-	"tutti/surrogate/forest"
 )
 
 // line returns a space of broadcasts whose message sizes are powers of two.
@@ -22,7 +21,7 @@ func line(sizes int, algorithms []coll.Algorithm) *coll.Space {
 // makeRival returns the strategy with this name. Its forests have few trees, so that tests are fast.
 func makeRival(t *testing.T, name string, seed uint64, same bool) activelearn.Strategy {
 	t.Helper()
-	return testutil.Must(strategies{name, forest.Options{Trees: 20}, same}.new(activelearn.Options{Seed: seed}))(t)
+	return testutil.Must(strategies{name, 20, same}.new(activelearn.Options{Seed: seed}))(t)
 }
 
 // askRival asks a strategy for the batch of a round, with `want` candidates.

@@ -199,7 +199,7 @@ func (o Options) spec(e entry) campaign.Spec {
 	strategy := contenderOf(e.strategy).strategy
 	return campaign.Spec{
 		Seed: e.seed, Strategy: strategy, Batch: o.Batch, Criteria: o.Criteria,
-		NewStrategy: strategies{strategy, o.learner(o.Scaling, e.seed).Forest, o.Selected}.new,
+		NewStrategy: strategies{strategy, o.Trees, o.Selected}.new,
 		Learner:     o.learnerFor(strategy, e.seed), Attempts: 1, Launch: o.Launch.Model,
 	}
 }

@@ -2,6 +2,7 @@ package clustering
 
 import (
 	"math"
+	"slices"
 
 	"tutti/topology/discover"
 )
@@ -45,12 +46,7 @@ func assign(cost [][]float64) float64 {
 // may change the columns of other rows. u and v are the potentials of the rows and columns.
 func augment(cost [][]float64, u, v []float64, row []int) {
 	n := len(cost)
-	least := make([]float64, n+1)
-	way := make([]int, n+1)
-	used := make([]bool, n+1)
-	for c := range least {
-		least[c] = math.Inf(1)
-	}
+	least, way, used := slices.Repeat([]float64{math.Inf(1)}, n+1), make([]int, n+1), make([]bool, n+1)
 	at := 0
 	for row[at] != 0 {
 		used[at] = true

@@ -59,17 +59,15 @@ func Methods() []Method {
 	}
 }
 
-// withGroups returns a function for Method.Accuracy. This function calls `divide` with the true number of groups, and
-// returns how well the groups agree with the true ones.
+// withGroups returns the Accuracy of a method that gets the true number of groups.
 func withGroups(divide func(m discover.Matrix, k int) discover.Labels) func(discover.Matrix, discover.Labels) float64 {
 	return func(m discover.Matrix, truth discover.Labels) float64 {
 		return Accuracy(divide(m, truth.Groups()), truth)
 	}
 }
 
-// cutOf returns a function for Method.Accuracy. The function divides a matrix by agglomerative clustering and
-// cuts the dendrogram into the true number of groups. If `profile` is true, the clustering uses the distances
-// between whole rows of the matrix (discover.Profile).
+// cutOf returns the Accuracy of agglomerative clustering, whose dendrogram is cut into the true number of groups. If `profile`
+// is true, it clusters by the distances between whole rows of the matrix (discover.Profile).
 func cutOf(by discover.Linkage, profile bool) func(discover.Matrix, discover.Labels) float64 {
 	return withGroups(func(m discover.Matrix, k int) discover.Labels {
 		if profile {
@@ -79,8 +77,7 @@ func cutOf(by discover.Linkage, profile bool) func(discover.Matrix, discover.Lab
 	})
 }
 
-// withThreshold returns a function for Method.Accuracy. This function calls `divide` with thresholds between the
-// shortest and the longest distance. It returns the best accuracy of these divisions.
+// withThreshold returns the Accuracy of a method that gets the best threshold between the shortest and the longest distance.
 func withThreshold(divide func(m discover.Matrix, x float64) discover.Labels) func(discover.Matrix, discover.Labels) float64 {
 	return func(m discover.Matrix, truth discover.Labels) float64 {
 		low, high := distanceRange(m)
@@ -91,12 +88,10 @@ func withThreshold(divide func(m discover.Matrix, x float64) discover.Labels) fu
 // points is the number of values that are tried for the parameter of a method.
 const points = 50
 
-// bestAccuracy returns the best accuracy over the values of a parameter, in equal steps. The first value is
-// one step above `low`, the last is `high`. For each value, a method may return several divisions, of which the
-// best one counts.
+// bestAccuracy returns the best accuracy over the values of a parameter, in equal steps. The first value is one step above
+// `low`, the last is `high`. For each value, a method may return several divisions, of which the best one counts.
 //
-// Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023), section 3.3 and equation
-// 3.10.
+// Source: Reinfjell, Automatic Detection of Interconnect Topologies (NTNU 2023), section 3.3 and equation 3.10.
 func bestAccuracy(low, high float64, points int, truth discover.Labels, divide func(x float64) []discover.Labels) float64 {
 	best := 0.0
 	for i := range points {
@@ -116,8 +111,8 @@ type Row struct {
 	Accuracy []float64 `json:"accuracy"` // at each level, the coarsest first
 }
 
-// Compare runs all methods on the machines. For each machine and method, it returns the accuracy at each level. If `plogp` is true, it also runs the methods on distances and profiles of PLogP
-// parameters.
+// Compare runs all methods on the machines. For each machine and method, it returns the accuracy at each level. If `plogp` is
+// true, it also runs the methods on distances and profiles of PLogP parameters.
 func Compare(ctx context.Context, machines []Machine, noise Noise, plogp bool, seed uint64) ([]Row, error) {
 	var out []Row
 	for _, machine := range machines {

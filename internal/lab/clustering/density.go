@@ -23,10 +23,7 @@ func DBSCAN(m discover.Matrix, eps float64, minPoints int) discover.Labels {
 			}
 		}
 	}
-	raw := make([]int, m.Len())
-	for i := range raw {
-		raw[i] = discover.NoGroup
-	}
+	raw := slices.Repeat([]int{discover.NoGroup}, m.Len())
 	for i := range raw {
 		if raw[i] != discover.NoGroup || len(near[i]) < minPoints {
 			continue
@@ -65,10 +62,7 @@ func HDBSCAN(m discover.Matrix, size int, by Selection) discover.Labels {
 	c := condenser{tree: discover.Agglomerate(reachability(m, size), discover.Single), size: size}
 	c.condense(c.tree.N+len(c.tree.Merges)-1, 0)
 	c.choose(by)
-	raw := make([]int, m.Len())
-	for i := range raw {
-		raw[i] = discover.NoGroup
-	}
+	raw := slices.Repeat([]int{discover.NoGroup}, m.Len())
 	c.label(0, discover.NoGroup, raw)
 	return discover.NewLabels(raw)
 }
@@ -81,13 +75,7 @@ func reachability(m discover.Matrix, size int) discover.Matrix {
 	for i := range reach {
 		reach[i] = slices.Sorted(slices.Values(m.Row(i)))[size-1]
 	}
-	rows := make([][]float64, m.Len())
-	for i := range rows {
-		for j, x := range m.Row(i)[:i] {
-			rows[i] = append(rows[i], max(x, reach[i], reach[j]))
-		}
-	}
-	out, err := discover.NewMatrix(rows)
+	out, err := discover.NewMatrix(triangle(m.Len(), func(i, j int) float64 { return max(m.At(i, j), reach[i], reach[j]) }))
 	if err != nil {
 		panic("clustering: " + err.Error()) // the distances of m are complete and above zero
 	}

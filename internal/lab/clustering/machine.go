@@ -129,12 +129,5 @@ func (noise Noise) mean(factor float64, rng *rand.Rand) float64 {
 
 // Mean returns the mean of two complete matrices.
 func Mean(a, b discover.Matrix) (discover.Matrix, error) {
-	rows := make([][]float64, a.Len())
-	for i := range rows {
-		rows[i] = make([]float64, i)
-		for j := range rows[i] {
-			rows[i][j] = (a.At(i, j) + b.At(i, j)) / 2
-		}
-	}
-	return discover.NewMatrix(rows)
+	return discover.NewMatrix(triangle(a.Len(), func(i, j int) float64 { return (a.At(i, j) + b.At(i, j)) / 2 }))
 }

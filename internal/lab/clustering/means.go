@@ -3,6 +3,7 @@ package clustering
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 
 	"tutti/topology/discover"
 )
@@ -65,10 +66,7 @@ func randomCentres(points [][]float64, k int, rng *rand.Rand) [][]float64 {
 // until no assignment changes. inertia is the sum of the squared distances of points to their centres.
 func lloyd(points, start [][]float64) (labels []int, inertia float64) {
 	centres := start
-	labels = make([]int, len(points))
-	for i := range labels {
-		labels[i] = -1
-	}
+	labels = slices.Repeat([]int{-1}, len(points))
 	for range kMeansMaxRounds {
 		changed := false
 		inertia = 0

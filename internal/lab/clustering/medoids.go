@@ -2,6 +2,7 @@ package clustering
 
 import (
 	"math"
+	"slices"
 
 	"tutti/topology/discover"
 )
@@ -30,10 +31,7 @@ type pam struct {
 
 // build chooses the initial k medoids one after another. Each is the member that lowers the cost most.
 func (p *pam) build(k int) {
-	p.d1 = make([]float64, p.m.Len())
-	for i := range p.d1 {
-		p.d1[i] = math.Inf(1)
-	}
+	p.d1 = slices.Repeat([]float64{math.Inf(1)}, p.m.Len())
 	for range k {
 		best, at := math.Inf(1), -1
 		for h := range p.m.Len() {

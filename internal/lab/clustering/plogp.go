@@ -9,14 +9,18 @@ import (
 // Distances returns the time in seconds of a message between each two ranks (Reinfjell, equation 3.4). The
 // element pairs[i][j] has the PLogP parameters of the ranks i and j, for j < i. The result has the same shape.
 func Distances(pairs [][]discover.Parameters, bytes int) [][]float64 {
-	out := make([][]float64, len(pairs))
-	for i, row := range pairs {
-		out[i] = make([]float64, i)
-		for j, p := range row {
-			out[i][j] = p.Time(bytes)
+	return triangle(len(pairs), func(i, j int) float64 { return pairs[i][j].Time(bytes) })
+}
+
+// triangle returns the rows of a matrix below its diagonal: value(i, j) for j < i.
+func triangle(n int, value func(i, j int) float64) [][]float64 {
+	rows := make([][]float64, n)
+	for i := range rows {
+		for j := range i {
+			rows[i] = append(rows[i], value(i, j))
 		}
 	}
-	return out
+	return rows
 }
 
 // Profiles returns the Euclidean distance between the profiles of each two ranks. The profile of a rank
@@ -37,12 +41,5 @@ func Profiles(pairs [][]discover.Parameters, bytes int) [][]float64 {
 			copy(vectors[j][each*i:], parameters)
 		}
 	}
-	out := make([][]float64, len(pairs))
-	for i := range out {
-		out[i] = make([]float64, i)
-		for j := range i {
-			out[i][j] = floats.Distance(vectors[i], vectors[j], 2)
-		}
-	}
-	return out
+	return triangle(len(pairs), func(i, j int) float64 { return floats.Distance(vectors[i], vectors[j], 2) })
 }

@@ -111,8 +111,8 @@ func (p *gradient) priorJoint(class int, seconds float64) (*online.Joint, error)
 	})
 }
 
-// index returns the knowledge-gradient index (see online.Joint) of each algorithm for one class (calls at one point).
-// It also returns the algorithm with the shortest expected time.
+// index returns the knowledge-gradient index (see online.Joint) of each algorithm for one class. It also returns the
+// algorithm with the shortest expected time.
 func (p *gradient) index(j *online.Joint, class int) ([]float64, int) {
 	return j.KnowledgeGradient(p.first[class], len(p.called[class]), p.result.Noise(), p.calls[class], func(a int) bool { return p.called[class][a] })
 }
@@ -170,10 +170,10 @@ func (p *gradient) best(class int) int {
 	return best
 }
 
-// traceBudget is the time that a run may lose by exploring algorithms other than the default. The trace says how many
-// calls a class (calls at one point) has. The first call of a class adds a share of the default's time for all of
-// these. Each further call beyond them adds this share for one call. When a call takes longer than the default, the
-// difference is subtracted. When it is faster, the difference is added.
+// traceBudget is the time that a run may lose by exploring algorithms other than the default. The trace says how many calls
+// a class has. The first call of a class adds a share of the default's time for all of these. Each further call beyond them
+// adds this share for one call. When a call takes longer than the default, the difference is subtracted. When it is faster,
+// the difference is added.
 type traceBudget struct {
 	share   float64   // share of the default's time
 	balance float64   // seconds

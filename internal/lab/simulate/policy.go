@@ -19,8 +19,8 @@ import (
 type policy interface {
 	// begin begins a run.
 	begin(ctx context.Context) error
-	// choose returns the algorithm for the next call of a class (calls at one point). `explores` is true if the
-	// policy makes the call in order to learn.
+	// choose returns the algorithm for the next call of a class. `explores` is true if the policy makes the call in order to
+	// learn.
 	choose(class int) (algorithm int, explores bool, err error)
 	// observe receives the time of a call with the algorithm that the policy chose. It returns true if the policy
 	// detects that times have changed.
@@ -91,7 +91,7 @@ func newPolicy(name string, app Application, earlier [][]coll.Measurement, opt O
 	return p, p.learn()
 }
 
-// fixed is a policy that never learns: it always chooses the same algorithm for a class (calls at one point).
+// fixed is a policy that never learns: it always chooses the same algorithm for a class.
 type fixed func(class int) int
 
 func (fixed) begin(context.Context) error             { return nil }
@@ -113,8 +113,7 @@ func newLearner(app Application, earlier [][]coll.Measurement) learner {
 	return learner{classes: app.Classes, earlier: earlier}
 }
 
-// learn computes the advice for each class (calls at one point) from all jobs so far: which algorithms to select and
-// to explore.
+// learn computes the advice for each class from all jobs so far: which algorithms to select and to explore.
 func (l *learner) learn() error {
 	var err error
 	if l.result, err = online.Learn(l.jobs, l.earlier, baseOf(l.classes)); err != nil {
@@ -200,9 +199,8 @@ func (l *learner) predicted(class int) (int, error) {
 }
 
 // iota is the type of two policies that draw the algorithm of an exploring call at random, with IOTA's weights. With
-// PolicyIOTA every call explores, until MaxExplored calls of a class (calls at one point) have explored. After that
-// it runs the library's default. With PolicyShare only a share of the calls explores; the others run the best
-// algorithm.
+// PolicyIOTA every call explores, until MaxExplored calls of a class have explored. After that it runs the library's
+// default. With PolicyShare only a share of the calls explores; the others run the best algorithm.
 type iota struct {
 	learner
 	opt      Options

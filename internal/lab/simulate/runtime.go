@@ -2,6 +2,7 @@ package simulate
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,10 +21,7 @@ import (
 // explore and learn. The environment variable CC contains the compiler; the default is cc. It returns the
 // path of the program, which is in the given folder.
 func BuildProgram(ctx context.Context, folder string) (string, error) {
-	compiler := os.Getenv("CC")
-	if compiler == "" {
-		compiler = "cc"
-	}
+	compiler := cmp.Or(os.Getenv("CC"), "cc")
 	built, err := csource.Build(ctx, csource.Policy, compiler, filepath.Join(folder, csource.Policy.Name))
 	if errors.Is(err, csource.ErrCompiler) {
 		return "", fmt.Errorf("the policies %s and %s run C code of libtutti: %w; the variable CC names another C compiler", PolicyExplore, PolicyLearn, err)

@@ -195,8 +195,8 @@ func (s *simulation) run(ctx context.Context) error {
 	return s.policy.end()
 }
 
-// calls returns, for each call of an iteration, its class (calls at one point). The order is random. The number
-// of calls of a class is its total divided by the number of iterations, rounded up or down at random.
+// calls returns, for each call of an iteration, its class. The order is random. The number of calls of a class is its total
+// divided by the number of iterations, rounded up or down at random.
 func (s *simulation) calls() []int {
 	var out []int
 	for i, c := range s.app.Classes {
