@@ -65,3 +65,19 @@ func TestNodeBytes(t *testing.T) {
 		}
 	}
 }
+
+func TestLeast(t *testing.T) {
+	for _, tc := range []struct{ a, b, want int }{{0, 0, 0}, {0, 3, 3}, {3, 0, 3}, {2, 3, 2}} {
+		if got := benchrunner.Least(tc.a, tc.b); got != tc.want {
+			t.Errorf("Least(%d, %d) = %d, want %d", tc.a, tc.b, got, tc.want)
+		}
+	}
+}
+
+func TestParseCount(t *testing.T) {
+	for text, want := range map[string]int{"16": 16, "": 0, "N/A": 0, "-1": 0, "4294967296": 0} {
+		if got := benchrunner.ParseCount(text); got != want {
+			t.Errorf("ParseCount(%q) = %d, want %d", text, got, want)
+		}
+	}
+}
