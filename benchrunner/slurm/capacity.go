@@ -76,10 +76,7 @@ func effectiveOf(line string) (name string, cpus int) {
 			field[key] = value
 		}
 	}
-	number := func(key string) int {
-		n, _ := strconv.Atoi(field[key]) // a missing number is 0
-		return n
-	}
+	number := func(key string) int { return benchrunner.ParseCount(field[key]) }
 	if n := number("CPUEfctv"); n > 0 {
 		return field["NodeName"], n
 	}
