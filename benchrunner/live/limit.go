@@ -13,11 +13,6 @@ import (
 // limitPoll is the longest time between two looks at the limits of a batch while a job waits or runs.
 const limitPoll = 250 * time.Millisecond
 
-// limited reports whether the batch has a time limit or a budget.
-func (r *run) limited() bool {
-	return !r.batch.Until.IsZero() || r.batch.Budget != benchrunner.Budget{}
-}
-
 // reached returns which limit of the batch is reached, "" if none is.
 func (r *run) reached() string {
 	if !r.batch.Until.IsZero() && !time.Now().Before(r.batch.Until) {
@@ -107,7 +102,7 @@ func (r *run) endWaiting(what string) {
 // cancelled. A job that runs begins no launch but its first; those that run are measured to their end. The result ends
 // this watch.
 func (r *run) limitJob(ctx context.Context, c *activeJob) (stop func()) {
-	if !r.limited() {
+	if r.batch.Until.IsZero() && r.batch.Budget == (benchrunner.Budget{}) {
 		return func() {}
 	}
 	watch, cancel := context.WithCancel(ctx)

@@ -138,9 +138,4 @@ func checkSetup(lines []string) error {
 	return nil
 }
 
-func setupText(lines []string) string {
-	if len(lines) == 0 {
-		return ""
-	}
-	return strings.Join(lines, "\n") + "\n"
-}
+func setupText(lines []string) string { return strings.Join(lines, "\n") + "\n" }

@@ -170,7 +170,7 @@ func (p planner) fit(layout coll.Layout, cases []requestedCase) ([]launch, []rej
 	case reason == "":
 		return []launch{s}, nil
 	case len(cases) == 1:
-		return nil, []rejection{{request: cases[0].request, reason: reason, later: later}}
+		return nil, []rejection{{request: cases[0].request, reason: reason, later: later, phase: benchrunner.PhaseRefused}}
 	}
 	fit, not := p.fit(layout, cases[:len(cases)/2])
 	fit2, not2 := p.fit(layout, cases[len(cases)/2:])

@@ -3,6 +3,7 @@ package live
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/gonum/floats"
@@ -29,7 +30,7 @@ func (s jobOutput) result(requests []benchrunner.Request, wasted float64) result
 	r.Outcome, r.Reason = s.outcome()
 	r.Reason = tail([]byte(r.Reason), 3)
 	outcomes := s.outcomes(&r)
-	if decided(outcomes) == 0 {
+	if !slices.ContainsFunc(slices.Concat(outcomes...), isDecided) {
 		s.blameLaunches(outcomes, r)
 	}
 	r.NotReached = s.notReached(outcomes, r)
@@ -41,7 +42,7 @@ func (s jobOutput) result(requests []benchrunner.Request, wasted float64) result
 	costs := splitCost(parts, paid)
 	for i, st := range s.job.launches {
 		for k, o := range outcomes[i] {
-			if o.State != benchrunner.OutcomeNotReached {
+			if isDecided(o) {
 				request := st.Requests[k]
 				t := trialOf(requests[request], o, costs[i][k], s.job.Name)
 				t.Placement = s.launches[i].placement
@@ -74,17 +75,7 @@ func (s jobOutput) outcomes(r *result) [][]benchrunner.Outcome {
 	return out
 }
 
-func decided(outcomes [][]benchrunner.Outcome) int {
-	n := 0
-	for _, cases := range outcomes {
-		for _, o := range cases {
-			if o.State != benchrunner.OutcomeNotReached {
-				n++
-			}
-		}
-	}
-	return n
-}
+func isDecided(o benchrunner.Outcome) bool { return o.State != benchrunner.OutcomeNotReached }
 
 // blameLaunches handles a job that ended without a result for any case. If it used too much memory or time, the first
 // case of each running launch fails. All cases of a launch fail that ended by itself in a completed job, if the program
@@ -107,7 +98,7 @@ func (s jobOutput) notReached(outcomes [][]benchrunner.Outcome, r result) string
 	for i, cases := range outcomes {
 		for _, o := range cases {
 			switch {
-			case o.State != benchrunner.OutcomeNotReached:
+			case isDecided(o):
 			case o.Cause != "" && o.Cause != benchrunner.JobBroken:
 				return fmt.Sprintf("job %s: %s: %s", s.job.Name, o.Cause, o.Error)
 			case r.Outcome != coll.JobCompleted || !s.launches[i].begun:
@@ -146,7 +137,7 @@ func (s jobOutput) parts(outcomes [][]benchrunner.Outcome) []launchTimes {
 		p := launchTimes{wall: st.Wall.Seconds(), warmup: st.WarmupSeconds, measure: st.MeasureSeconds}
 		for _, o := range outcomes[i] {
 			p.cases = append(p.cases, o.CostSeconds)
-			p.decided = append(p.decided, o.State != benchrunner.OutcomeNotReached)
+			p.decided = append(p.decided, isDecided(o))
 		}
 		parts = append(parts, p.scaled(s.share(i)))
 	}
@@ -174,11 +165,8 @@ type launchTimes struct {
 }
 
 func (p launchTimes) scaled(share float64) launchTimes {
-	q := launchTimes{wall: p.wall * share, warmup: p.warmup * share, measure: p.measure * share, decided: p.decided}
-	for _, c := range p.cases {
-		q.cases = append(q.cases, c*share)
-	}
-	return q
+	cases := floats.ScaleTo(make([]float64, len(p.cases)), share, p.cases)
+	return launchTimes{wall: p.wall * share, warmup: p.warmup * share, measure: p.measure * share, decided: p.decided, cases: cases}
 }
 
 // splitTime splits the job's time `allocated`, for which it had its nodes, into warm-up, measurement, launching

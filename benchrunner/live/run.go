@@ -1,7 +1,6 @@
 package live
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -204,9 +203,6 @@ func (r *run) planJobs(ctx context.Context, requests []int) ([]plannedJob, []rej
 		return nil, nil, err
 	}
 	rejected = r.postpone(rejected)
-	for i := range rejected {
-		rejected[i].phase = cmp.Or(rejected[i].phase, benchrunner.PhaseRefused)
-	}
 	if len(planJobs) > 0 {
 		r.m.fits.Store(true)
 	} else if len(rejected) > 0 && r.batch.Round <= 1 && !r.m.fits.Load() {
