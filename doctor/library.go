@@ -152,29 +152,23 @@ func (l *Library) takeVendor(mark marker) {
 
 // cannotCompile returns the check for a compiler wrapper that fails, with the package to install.
 func (x *libraryFinder) cannotCompile(wrapper string, r result) Check {
-	c := Check{Section: Libraries, Name: wrapper, State: Missing}
+	fault := func(detail, fix string) Check { return Check{Libraries, wrapper, Missing, []string{detail}, fix} }
 	text := r.Stderr + r.Stdout
 	switch {
 	case r.TimedOut:
-		c.Details = []string{fmt.Sprintf("compiling a short program takes longer than %v", x.limits.compile)}
-		c.Fix = "try it by hand; a licence server or file system may not answer"
+		return fault(fmt.Sprintf("compiling a short program takes longer than %v", x.limits.compile), "try it by hand; a licence server or file system may not answer")
 	case strings.Contains(text, "mpi.h"):
-		c.Details = []string{"the wrapper exists, but the headers (mpi.h) are missing"}
-		c.Fix = getHeaders
+		fix := getHeaders
 		if name := headersOf(filepath.Base(wrapper)); name != "" {
-			c.Fix = "apt-get install " + name
+			fix = "apt-get install " + name
 		}
+		return fault("the wrapper exists, but the headers (mpi.h) are missing", fix)
 	case slices.ContainsFunc(benchrunner.DiskFullTexts, func(message string) bool { return strings.Contains(text, message) }):
-		c.Details = []string{"does not compile: " + r.message()}
-		c.Fix = "free space there, or set TMPDIR to a folder with free space"
+		return fault("does not compile: "+r.message(), "free space there, or set TMPDIR to a folder with free space")
 	case strings.Contains(text, "cannot find -l"), strings.Contains(text, "library not found"):
-		c.Details = []string{"compiles but does not link: " + r.message()}
-		c.Fix = getHeaders
-	default:
-		c.Details = []string{"does not compile: " + r.message()}
-		c.Fix = "apt-get install gcc libc6-dev, or load the compiler's module"
+		return fault("compiles but does not link: "+r.message(), getHeaders)
 	}
-	return c
+	return fault("does not compile: "+r.message(), "apt-get install gcc libc6-dev, or load the compiler's module")
 }
 
 const getHeaders = "install the development files of this MPI, or load the module that has them"

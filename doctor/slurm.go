@@ -64,24 +64,21 @@ func (x *slurmChecker) ping(ctx context.Context) bool {
 	}
 	r := x.run(ctx, command{args: []string{scontrol, "ping"}, limit: x.limits.ping})
 	state, host := parsePing(r.Stdout)
-	c := Check{Section: Slurm, Name: "Slurm", State: Missing}
+	c := Check{Section: Slurm, Name: "Slurm"}
 	switch {
 	case strings.Contains(r.Stderr, "configuration source"), strings.Contains(r.Stderr, "slurm.conf"):
-		c.Details = []string{"the commands exist, but their configuration is missing"}
-		c.Fix = "export SLURM_CONF=/path/to/slurm.conf, or work on a node of the cluster"
+		c = c.with(Missing, "export SLURM_CONF=/path/to/slurm.conf, or work on a node of the cluster").
+			withDetail("the commands exist, but their configuration is missing")
 	case r.TimedOut:
-		c.Details = []string{fmt.Sprintf("scontrol ping does not answer within %v", x.limits.ping)}
-		c.Fix = "ask whether slurmctld runs; check SLURM_CONF"
+		c = c.with(Missing, "ask whether slurmctld runs; check SLURM_CONF").withDetail(fmt.Sprintf("scontrol ping does not answer within %v", x.limits.ping))
 	case state == "UP":
 		x.reachable = true
 		x.version = parseSlurmVersion(x.ask(ctx, "sbatch", "--version"))
-		c.State, c.Details = OK, []string{fmt.Sprintf("%s, controller on %s answers in %d ms", x.version, host, r.Took.Milliseconds())}
+		c = c.with(OK, "").withDetail(fmt.Sprintf("%s, controller on %s answers in %d ms", x.version, host, r.Took.Milliseconds()))
 	case state != "":
-		c.Details = []string{"the controller on " + host + " is " + state}
-		c.Fix = "ask the operators; systemctl status slurmctld"
+		c = c.with(Missing, "ask the operators; systemctl status slurmctld").withDetail("the controller on " + host + " is " + state)
 	default:
-		c.Details = []string{"scontrol ping: " + r.message()}
-		c.Fix = "ask the operators; check SLURM_CONF"
+		c = c.with(Missing, "ask the operators; check SLURM_CONF").withDetail("scontrol ping: " + r.message())
 	}
 	x.add(c)
 	return x.reachable
