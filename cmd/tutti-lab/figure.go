@@ -37,8 +37,8 @@ Steiner's thesis on IOTA (TU Wien 2023), on recorded data, and prints its table:
 	launch := launchFlags(cmd.Flags(), &opt.Launch)
 	out := cmd.Flags().String("out", "results/figures", "folder for the figure as CSV and PNG")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		name, err := lab.ParseFigure(args[0])
-		if err = cmp.Or(err, from.validate(), launch()); err == nil {
+		err := cmp.Or(lab.CheckFigure(args[0]), from.validate(), launch())
+		if err == nil {
 			err = opt.Validate()
 		}
 		if err != nil {
@@ -51,7 +51,7 @@ Steiner's thesis on IOTA (TU Wien 2023), on recorded data, and prints its table:
 		if err := os.MkdirAll(*out, 0o777); err != nil {
 			return err
 		}
-		f, err := lab.Draw(cmd.Context(), name, sets, from.seedList(), opt)
+		f, err := lab.Draw(cmd.Context(), args[0], sets, from.seedList(), opt)
 		if err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"cmp"
 	"context"
 	"encoding/csv"
 	"fmt"
@@ -36,21 +37,18 @@ func FigureNames() []string {
 	return names
 }
 
-// ParseFigure returns `name` if Draw makes a figure with this name. The error lists the valid names.
-func ParseFigure(name string) (string, error) {
+// CheckFigure returns an error unless Draw makes a figure with this name. The error lists the valid names.
+func CheckFigure(name string) error {
 	if !slices.Contains(FigureNames(), name) {
-		return "", fmt.Errorf("figure %q: want one of %s", name, strings.Join(FigureNames(), ", "))
+		return fmt.Errorf("figure %q: want one of %s", name, strings.Join(FigureNames(), ", "))
 	}
-	return name, nil
+	return nil
 }
 
 // Draw makes a figure. It averages over data sets and seeds. Each figure has its own scaling. The figures
 // "fig10" and "table4" also have their own stopping criteria, and use one data set and the first seed.
 func Draw(ctx context.Context, name string, sets []Set, seeds []uint64, opt Options) (Figure, error) {
-	if _, err := ParseFigure(name); err != nil {
-		return Figure{}, err
-	}
-	if err := opt.Validate(); err != nil {
+	if err := cmp.Or(CheckFigure(name), opt.Validate()); err != nil {
 		return Figure{}, err
 	}
 	if len(sets) == 0 || len(seeds) == 0 {
