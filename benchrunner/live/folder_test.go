@@ -24,6 +24,7 @@ func TestParseFields(t *testing.T) {
 	}{
 		{name: "as written", text: "exit 0\nbegin 100.00\nend 100.25\nwhole\n", complete: true, since: 0.25},
 		{name: "no end", text: "begin 100.00\nwhole\n", complete: true},
+		{name: "no beginning", text: "end 100.25\nwhole\n", complete: true},
 		{name: "the machine booted in between", text: "begin 1000\nend 3\nwhole\n", complete: true},
 		{name: "nothing", text: ""},
 		{name: "cut short", text: "exit 0\nbegin 100.00\n"},

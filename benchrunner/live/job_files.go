@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -307,10 +308,11 @@ func (f fields) int(key string) int64 {
 // invalid, for example because the machine booted in between.
 func (f fields) since() float64 { return validSeconds(f.seconds("end") - f.seconds("begin")) }
 
+// seconds returns a number of seconds. It returns NaN if there is none.
 func (f fields) seconds(key string) float64 {
 	n, err := strconv.ParseFloat(f.first(key), 64)
 	if err != nil {
-		return 0
+		return math.NaN()
 	}
 	return n
 }

@@ -116,7 +116,7 @@ func (o own) command(s benchrunner.Launch, _ []int64) benchrunner.Command {
 	return benchrunner.Command{Args: args}
 }
 
-// parse returns a listing with one row: the times of the only case. The number of ranks is that of the last line. A
+// parse returns a listing with one row: the times of the only case. Lines of different numbers of ranks are an error. A
 // title above the times is ignored: words in place of a time before the first one, and one such word if the pattern has
 // the size. Any other text that is no time is an error, such as N/A for a call that failed.
 func (o own) parse(s benchrunner.Launch, lines iter.Seq[string]) (listing, error) {
@@ -150,10 +150,14 @@ func (o own) parse(s benchrunner.Launch, lines iter.Seq[string]) (listing, error
 			return listing{}, err
 		}
 		if o.has("ranks") {
-			var err error
-			if ranks, err = strconv.Atoi(group("ranks")); err != nil {
+			n, err := strconv.Atoi(group("ranks"))
+			switch {
+			case err != nil:
 				return listing{}, fmt.Errorf("ranks %q: want a number", group("ranks"))
+			case ranks > 0 && n != ranks:
+				return listing{}, fmt.Errorf("lines of %d and %d ranks: want one number of ranks", ranks, n)
 			}
+			ranks = n
 		}
 		times = append(times, time)
 	}

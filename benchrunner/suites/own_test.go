@@ -55,6 +55,7 @@ func TestOwnRead(t *testing.T) {
 		{"nothing", "bcast: 5 us\n", twoHosts, ended, []string{"failed parse the program ended well but printed nothing for 8B"}},
 		{"other world", strings.ReplaceAll(lines, "2 ranks", "3 ranks"), twoHosts, ended, []string{"failed launch a world of 3 ranks, want 2"}},
 		{"one node", lines, hosts("n1", "n1"), ended, []string{"failed launch"}},
+		{"two worlds", lines + "bcast 8 B 3 ranks: 9 us\n", twoHosts, ended, []string{"failed parse lines of 2 and 3 ranks: want one number"}},
 		{"no number", "bcast 8 B 2 ranks: nan us\nbcast 8 B 2 ranks: 0.5x us\n", twoHosts, ended, []string{"failed parse 2 lines with a time, among them \"nan\""}},
 		{"nine nan and one number", strings.Repeat("bcast 8 B 2 ranks: nan us\n", 9) + "bcast 8 B 2 ranks: 2.5 us\n", twoHosts, ended,
 			[]string{"failed parse 10 lines with a time, among them \"nan\""}},
