@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -126,19 +127,11 @@ func (s Setup) all() [][]Setting {
 // these variables must be unset.
 func (s Setup) partial() []string {
 	count := map[string]int{}
-	for _, set := range s.all() {
-		for _, x := range set {
-			count[x.Name]++
-		}
+	for _, x := range slices.Concat(s.all()...) {
+		count[x.Name]++
 	}
-	var out []string
-	for name, n := range count {
-		if n <= len(s.Layouts) {
-			out = append(out, name)
-		}
-	}
-	slices.Sort(out)
-	return out
+	maps.DeleteFunc(count, func(_ string, n int) bool { return n > len(s.Layouts) })
+	return slices.Sorted(maps.Keys(count))
 }
 
 // Shell returns a snippet that any POSIX shell can source, even under set -eu. If some layouts have their
@@ -179,11 +172,9 @@ func (s Setup) Module(about string) ([]byte, error) {
 	if strings.ContainsFunc(about, unicode.IsControl) || !utf8.ValidString(about) {
 		return nil, fmt.Errorf("%w: %q: want one line of text", ErrSetup, about)
 	}
-	for _, set := range s.all() {
-		for _, x := range set {
-			if strings.ContainsFunc(x.Value, func(r rune) bool { return r < ' ' || r > '~' }) {
-				return nil, fmt.Errorf("%w: %s=%q: module files pass on printable ASCII alone", ErrSetup, x.Name, x.Value)
-			}
+	for _, x := range slices.Concat(s.all()...) {
+		if strings.ContainsFunc(x.Value, func(r rune) bool { return r < ' ' || r > '~' }) {
+			return nil, fmt.Errorf("%w: %s=%q: module files pass on printable ASCII alone", ErrSetup, x.Name, x.Value)
 		}
 	}
 	var b strings.Builder

@@ -12,11 +12,9 @@ func (s Setup) Csh() ([]byte, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	for _, set := range s.all() {
-		for _, x := range set {
-			if strings.ContainsFunc(x.Value, func(r rune) bool { return r < ' ' || r > '~' || r == '!' }) {
-				return nil, fmt.Errorf("%w: %s=%q: csh passes on printable ASCII without exclamation marks alone", ErrSetup, x.Name, x.Value)
-			}
+	for _, x := range slices.Concat(s.all()...) {
+		if strings.ContainsFunc(x.Value, func(r rune) bool { return r < ' ' || r > '~' || r == '!' }) {
+			return nil, fmt.Errorf("%w: %s=%q: csh passes on printable ASCII without exclamation marks alone", ErrSetup, x.Name, x.Value)
 		}
 	}
 	var b strings.Builder
