@@ -1,7 +1,6 @@
 package mpi
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"regexp"
@@ -110,18 +109,12 @@ func NewSiteTable(text string, spell func(coll.Collective) string) SiteTable {
 }
 
 func readSiteTable(text string, spell func(coll.Collective) string) []siteRow {
-	r := csv.NewReader(strings.NewReader(text))
-	r.Comment = '#'
-	rows, err := r.ReadAll()
-	if err != nil {
-		panic("mpi: table of settings: " + err.Error())
-	}
 	var names []string
 	for _, c := range coll.Collectives() {
 		names = append(names, spell(c))
 	}
 	var out []siteRow
-	for _, row := range rows[1:] {
+	for _, row := range EmbeddedRows(text) {
 		form := strings.NewReplacer(`\*`, `.*`, `\{c\}`, "(?:"+strings.Join(names, "|")+")").Replace(regexp.QuoteMeta(row[0]))
 		s := siteRow{name: lazyregexp.New("^" + form + "$"), effect: SiteEffect(row[1]), neutral: row[2]}
 		if row[3] != "" {

@@ -57,6 +57,18 @@ func ReadTable(text string, rules Rules) ([]*Catalogue, error) {
 	return all, nil
 }
 
+// EmbeddedRows returns the rows of a table below its header. It panics if the table is invalid, since tables are part of
+// the program. Lines that begin with # are comments.
+func EmbeddedRows(text string) [][]string {
+	r := csv.NewReader(strings.NewReader(text))
+	r.Comment = '#'
+	rows, err := r.ReadAll()
+	if err != nil {
+		panic("mpi: embedded table: " + err.Error())
+	}
+	return rows[1:]
+}
+
 // addRow adds the algorithm of a row to the last release, or to a new one.
 func addRow(all []*Catalogue, row []string, rules Rules) ([]*Catalogue, error) {
 	library, version := row[0], row[1]

@@ -295,27 +295,19 @@ func (x *exporter) comms(ranges []selection.CommRange) (treeObject, error) {
 	const key = "comm_size"
 	var out treeObject
 	next := int64(1)
-	add := func(high int, rule func(own treeObject) (treeObject, error)) error {
-		value, err := rule(narrowed(x.untuned, key, next, int64(high)))
-		if err == nil {
-			out, next = append(out, treeMember{atMost(key, int64(high)), value}), int64(high)+1
-		}
-		return err
-	}
-	if low := ranges[0].Low; low > 1 {
-		if err := add(low-1, asIs); err != nil {
-			return nil, err
-		}
+	if low := int64(ranges[0].Low); low > 1 {
+		out, next = append(out, treeMember{atMost(key, low-1), narrowed(x.untuned, key, next, low-1)}), low
 	}
 	for _, r := range ranges {
-		if err := add(r.High, func(own treeObject) (treeObject, error) { return x.ppns(r.PPNs, own) }); err != nil {
+		high := int64(r.High)
+		rules, err := x.ppns(r.PPNs, narrowed(x.untuned, key, next, high))
+		if err != nil {
 			return nil, err
 		}
+		out, next = append(out, treeMember{atMost(key, high), rules}), high+1
 	}
 	return append(out, treeMember{key + "=any", narrowed(x.untuned, key, next, math.MaxInt64)}), nil
 }
-
-func asIs(own treeObject) (treeObject, error) { return own, nil }
 
 // ppns returns the alternatives for processes per node. The last condition is comm_size=any, which is always
 // true. (Some releases do not accept comm_avg_ppn=any.) `own` is the library's subtree for

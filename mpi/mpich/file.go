@@ -174,21 +174,15 @@ func (f *treeFile) members(v *mpi.JSON) map[string]mpi.JSONMember {
 
 // check adds the faults of the tree, and what its leaves do.
 func (f *treeFile) check() {
-	own := f.lib.Tree
-	lib := f.lib
+	own, lib := f.lib.Tree, f.lib
 	switch {
 	case f.device:
 		own = treeObject{} // without a tree of its own, the device hands a collective on
 	case f.posix:
 		own, lib = treeObject{}, libraryTree{Source: f.lib.Source}
 	}
-	c := checker{lib: lib, kind: leafKey, names: lib.Leaves}
-	if f.device {
-		c.kind, c.names = compositionKey, lib.Compositions
-	}
-	c.top(nil, f.tree, own)
 	missing := map[int][]string{}
-	for _, fault := range c.faults {
+	for _, fault := range faultsOf(f.tree, own, lib, f.device) {
 		if line := f.line(append(slices.Clone(fault.path), fault.key)); fault.missing != "" {
 			missing[line] = append(missing[line], fault.missing)
 		} else if fault.misread {
@@ -223,7 +217,7 @@ func intraAlone(tree, own treeObject) []string {
 
 // choose returns what the tree selects for the benchmark's call at a point.
 func (f *treeFile) choose(p coll.Point) mpi.RuleChoice {
-	leaf, keys, ok, err := walkKeys(f.tree, f.callAt(p))
+	leaf, keys, ok, err := walk(f.tree, f.callAt(p))
 	out := mpi.RuleChoice{Algorithm: coll.Default, Line: f.line(keys), Rule: keys}
 	switch {
 	case err != nil:

@@ -2,10 +2,8 @@ package mpich
 
 import (
 	_ "embed"
-	"encoding/csv"
 	"fmt"
 	"regexp"
-	"strings"
 	"sync"
 
 	"tutti/coll"
@@ -55,15 +53,7 @@ var table string
 //go:embed faults.csv
 var faults string
 
-var faultRows = sync.OnceValue(func() [][]string {
-	r := csv.NewReader(strings.NewReader(faults))
-	r.Comment = '#'
-	rows, err := r.ReadAll()
-	if err != nil {
-		panic("mpich: faults.csv: " + err.Error()) // the file is embedded
-	}
-	return rows[1:]
-})
+var faultRows = sync.OnceValue(func() [][]string { return mpi.EmbeddedRows(faults) })
 
 func leftOut(release string) []string {
 	var out []string

@@ -171,21 +171,15 @@ func variations(call signature) []signature {
 // correct for it.
 func (v replayer) call(call signature) error {
 	f := v.trees(call.Collective)
-	var reached []string
-	if len(f.device) > 0 {
-		leaf, ok, err := reachDevice(f.device, call)
-		if err != nil {
-			return err
-		}
-		if ok {
-			reached = append(reached, leaf)
-		}
+	composition, err := reachDevice(f.device, call)
+	if err != nil {
+		return err
 	}
 	alg, err := reach(f.flat, call)
 	if err != nil {
 		return err
 	}
-	for _, function := range append(reached, alg.Name) {
+	for _, function := range []string{composition, alg.Name} {
 		e, _ := v.entry(call.Collective, function)
 		for _, r := range e.Requires {
 			if !call.meets(r) {

@@ -98,19 +98,13 @@ func (b build) part(call signature, c coll.Collective, where hierarchy) signatur
 
 func (b build) route(f files, call signature) (route, error) {
 	var r route
-	if len(f.device) > 0 {
-		leaf, ok, err := reachDevice(f.device, call)
-		if err != nil {
-			return r, err
-		}
-		if ok {
-			r.composition = leaf
-		}
+	var err error
+	if r.composition, err = reachDevice(f.device, call); err != nil {
+		return r, err
 	}
 	e, known := b.entry(call.Collective, r.composition)
 	divided := r.composition != "" && (!known || e.Has(mpi.Hierarchical))
 	if !divided {
-		var err error
 		if r.flat, err = reach(f.flat, call); err != nil {
 			return r, err
 		}

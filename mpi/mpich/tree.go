@@ -152,7 +152,7 @@ func (f files) check(lib libraryTree) error {
 // check returns an error if MPICH would abort with the tree. `own` is the library's tree that `tree`
 // replaces.
 func check(tree, own treeObject, lib libraryTree) error {
-	for _, f := range faultsOf(tree, own, lib) {
+	for _, f := range faultsOf(tree, own, lib, strings.HasPrefix(anyLeaf(own), compositionKey)) {
 		return fmt.Errorf("mpich: %s", f)
 	}
 	return nil
@@ -169,13 +169,12 @@ type treeFault struct {
 
 func (f treeFault) String() string { return strings.Join(append(slices.Clone(f.path), f.text), ": ") }
 
-// faultsOf returns the faults of a tree.
-func faultsOf(tree, own treeObject, lib libraryTree) []treeFault {
-	kind, names := leafKey, lib.Leaves
-	if strings.HasPrefix(anyLeaf(own), compositionKey) {
-		kind, names = compositionKey, lib.Compositions
+// faultsOf returns the faults of a tree: of the device's tree if `device` is true.
+func faultsOf(tree, own treeObject, lib libraryTree, device bool) []treeFault {
+	c := checker{lib: lib, kind: leafKey, names: lib.Leaves}
+	if device {
+		c.kind, c.names = compositionKey, lib.Compositions
 	}
-	c := checker{lib: lib, kind: kind, names: names}
 	c.top(nil, tree, own)
 	return c.faults
 }

@@ -16,7 +16,7 @@ import (
 // leaf, such as MPIR_Bcast_intra_binomial. MPICH enters the first alternative whose condition holds, and
 // never returns to a later one.
 func reach(o treeObject, call signature) (coll.Algorithm, error) {
-	m, ok, err := walk(o, call)
+	m, _, ok, err := walk(o, call)
 	if err == nil && !ok {
 		err = fmt.Errorf("%s on %d ranks: no alternative holds, MPICH would abort", call.Collective, call.Ranks)
 	}
@@ -26,30 +26,23 @@ func reach(o treeObject, call signature) (coll.Algorithm, error) {
 	return leafAlgorithm(m)
 }
 
-// reachDevice returns the composition that MPICH uses for a call: a plan of the ch4 device, which builds a
-// collective from several parts. It returns false if the device tree has no composition for this call.
-func reachDevice(o treeObject, call signature) (string, bool, error) {
-	m, ok, err := walk(o, call)
+// reachDevice returns the composition that MPICH uses for a call. It returns "" if the device tree has none for it.
+func reachDevice(o treeObject, call signature) (string, error) {
+	m, _, ok, err := walk(o, call)
 	if err != nil || !ok {
-		return "", false, err
+		return "", err
 	}
 	name, ok := strings.CutPrefix(m.Key, compositionKey)
 	if !ok {
-		return "", false, fmt.Errorf("leaf %s: want %s in the device's tree", m.Key, compositionKey)
+		return "", fmt.Errorf("leaf %s: want %s in the device's tree", m.Key, compositionKey)
 	}
-	return name, true, nil
+	return name, nil
 }
 
-// walk returns the leaf that a call reaches in a selection tree, and false if no alternative applies to the
-// call. When MPICH creates a communicator, it evaluates the conditions that precede the first one about the
-// call; see holds.
-func walk(o treeObject, call signature) (treeMember, bool, error) {
-	leaf, _, ok, err := walkKeys(o, call)
-	return leaf, ok, err
-}
-
-// walkKeys returns the result of walk, and the keys on the way.
-func walkKeys(o treeObject, call signature) (leaf treeMember, keys []string, ok bool, err error) {
+// walk returns the leaf that a call reaches in a selection tree, and the keys on the way. It returns false if no
+// alternative applies to the call. When MPICH creates a communicator, it evaluates the conditions that precede the
+// first one about the call; see holds.
+func walk(o treeObject, call signature) (leaf treeMember, keys []string, ok bool, err error) {
 	resolved := true
 	for range maxTreeDepth + 1 {
 		if len(o) == 1 && isLeaf(o[0].Key) {
