@@ -100,20 +100,18 @@ func Loaded(file string) mpi.Measurable {
 // nearest release of another series counts. For other libraries, Release returns an error that matches
 // mpi.ErrUnknown and lists the known releases.
 func Release(name, version string, users ...mpi.User) (mpi.Library, *mpi.Catalogue, error) {
-	var known []string
-	for _, l := range All() {
-		if l.Facts().Name != name {
-			continue
-		}
-		if near, series := mpi.Near(l.Releases(), version); series || near != nil && l.Facts().Lists {
-			return l, libtutti.WithUsers(near.As(version), users), nil
-		}
-		for _, cat := range l.Releases() {
-			known = append(known, cat.Version)
-		}
-		return nil, nil, fmt.Errorf("%s %s: %w: want a release like %s", name, version, mpi.ErrUnknown, strings.Join(known, ", "))
+	l, ok := Named(name)
+	if !ok {
+		return nil, nil, fmt.Errorf("library %q: %w: want one of %s", name, mpi.ErrUnknown, strings.Join(Names(), ", "))
 	}
-	return nil, nil, fmt.Errorf("library %q: %w: want one of %s", name, mpi.ErrUnknown, strings.Join(Names(), ", "))
+	if near, series := mpi.Near(l.Releases(), version); series || near != nil && l.Facts().Lists {
+		return l, libtutti.WithUsers(near.As(version), users), nil
+	}
+	var known []string
+	for _, cat := range l.Releases() {
+		known = append(known, cat.Version)
+	}
+	return nil, nil, fmt.Errorf("%s %s: %w: want a release like %s", name, version, mpi.ErrUnknown, strings.Join(known, ", "))
 }
 
 // Users returns the algorithms that users have written for libtutti, from shared objects.

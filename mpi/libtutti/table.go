@@ -1,6 +1,7 @@
 package libtutti
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -102,15 +103,7 @@ type Activation struct {
 // String formats the activation as tables contain it after the name of the algorithm.
 func (w *Activation) String() string {
 	var b strings.Builder
-	for i, r := range w.Needs {
-		if i > 0 {
-			b.WriteByte(',')
-		}
-		b.WriteString(string(r))
-	}
-	if len(w.Needs) == 0 {
-		b.WriteByte('-')
-	}
+	b.WriteString(cmp.Or(strings.Join(coll.Words(w.Needs), ","), "-"))
 	b.WriteString(map[bool]string{false: " same", true: " new"}[w.New])
 	for _, s := range w.Switches {
 		fmt.Fprintf(&b, " %s=%d", s.Name, s.Value)
