@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"tutti/coll"
@@ -84,6 +85,14 @@ func (c *Catalogue) Find(collective coll.Collective, is func(Entry) bool) (Entry
 		return c.entries[collective][i], true
 	}
 	return Entry{}, false
+}
+
+// NameOf returns the name of the algorithm with a number, or the number if there is none.
+func (c *Catalogue) NameOf(collective coll.Collective, id int) string {
+	if e, ok := c.Find(collective, func(e Entry) bool { return e.ID == id }); ok {
+		return e.Name
+	}
+	return strconv.Itoa(id)
 }
 
 // Only returns a copy of the catalogue with the entries for which the function `keep` returns true.

@@ -132,12 +132,16 @@ func (b build) files(rules bundle, dir string) mpi.Export {
 	if !slices.Contains(tried, b.cat.Version) {
 		x.Setup.Remarks = append(x.Setup.Remarks, "Replayed at every tuned point, but not tried on a real Open MPI "+b.cat.Version+".")
 	}
+	style := mpi.HashComment
+	if b.newer() {
+		style = "" // Open MPI's reader of JSON accepts no comments
+	}
 	add := func(name string, r classicRules, job coll.Layout) []mpi.Setting {
 		common := slices.Clone(rules.inCommonFile)
 		for i, l := range common {
 			common[i].rules = overlay(b.guarded(withoutHan(l.rules), job), rules.site)
 		}
-		x.Files = append(x.Files, mpi.File{Name: name, Content: b.text(overlay(b.guarded(withoutHan(r), job), rules.site), common), Comment: commentStyle(name)})
+		x.Files = append(x.Files, mpi.File{Name: name, Content: b.text(overlay(b.guarded(withoutHan(r), job), rules.site), common), Comment: style})
 		han := b.hanRules(r, job)
 		if len(han) == 0 { // the site's own file stays
 			return b.settings(rules.tuned(), filepath.Join(dir, name), "")
@@ -184,7 +188,7 @@ func warnings(rules bundle) []string {
 // algorithm are left out.
 func (b build) text(rules classicRules, inCommonFile []layoutRules) []byte {
 	if b.newer() {
-		return toJSON(rules, inCommonFile, b.name).Bytes()
+		return toJSON(rules, inCommonFile, b.cat.NameOf).Bytes()
 	}
 	return rules.decided().Bytes()
 }
@@ -206,13 +210,6 @@ func (b build) settings(tuned []coll.Collective, file, hanFile string) []mpi.Set
 		out = append(out, mpi.Setting{Name: hanSwitch, Value: "1"}, mpi.Setting{Name: hanVariable, Value: hanFile})
 	}
 	return out
-}
-
-func (b build) name(c coll.Collective, id int) string {
-	if e, ok := b.cat.Find(c, func(e mpi.Entry) bool { return e.ID == id }); ok {
-		return e.Name
-	}
-	return strconv.Itoa(id)
 }
 
 func exportAll(trees []*selection.Tree, cat *mpi.Catalogue) (classicRules, error) {
@@ -252,9 +249,7 @@ func exportTree(t *selection.Tree, cat *mpi.Catalogue) ([]classicBlock, error) {
 			if err != nil {
 				return nil, err
 			}
-			if len(blocks) == 0 || !slices.Equal(blocks[len(blocks)-1].Rules, rules) {
-				blocks = append(blocks, classicBlock{low, rules})
-			}
+			blocks = withBlock(blocks, classicBlock{low, rules})
 		}
 	}
 	if high := t.Comms[len(t.Comms)-1].High; high < math.MaxInt32 {
@@ -331,12 +326,4 @@ func ruleOf(c coll.Collective, alg coll.Algorithm, ranks int, cat *mpi.Catalogue
 		}
 	}
 	return r, nil
-}
-
-// commentStyle returns how Open MPI accepts comments in a file of rules. Its reader of JSON accepts none.
-func commentStyle(name string) mpi.CommentStyle {
-	if path.Ext(name) == path.Ext(newerName) {
-		return ""
-	}
-	return mpi.HashComment
 }

@@ -295,16 +295,19 @@ func (f *ruleFile) placeRanks(first int, ranks []int64) {
 			spans[i] = span{low, high}
 		}
 	}
-	for i, r := range f.rules[first:] {
-		at := &f.rules[first+i]
-		at.Ranks = spans[r.Block]
-		if at.Ranks.empty() {
-			at.Unreachable = fmt.Sprintf("the communicator size %d at line %d is out of order: want ascending sizes", ranks[r.Block], r.BlockLine)
-		}
-	}
+	setRanks(f.rules[first:], ranks, spans)
 	decides := func(r placedRule) bool { return r.Block == 0 && r.Algorithm != 0 }
 	if len(ranks) > 0 && ranks[0] > 2 && !f.newer() && slices.ContainsFunc(f.rules[first:], decides) {
 		f.Add(f.rules[first].BlockLine, mpi.FindingNote, fmt.Sprintf("communicators of fewer than %d ranks take these rules, too: begin with a communicator size 1 whose only rule is 0 0 0 0", ranks[0]))
+	}
+}
+
+// setRanks sets the numbers of ranks that rules serve, by their blocks. `ranks` has the sizes of the blocks in the file.
+func setRanks(rules []placedRule, ranks []int64, spans []span) {
+	for i, r := range rules {
+		if rules[i].Ranks = spans[r.Block]; rules[i].Ranks.empty() {
+			rules[i].Unreachable = fmt.Sprintf("the communicator size %d at line %d is out of order: want ascending sizes", ranks[r.Block], r.BlockLine)
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package openmpi
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"tutti/coll"
@@ -77,7 +78,7 @@ func (f *ruleFile) judgeSizes(c coll.Collective) {
 	for i, r := range reached {
 		first := i == 0 || reached[i-1].Block != r.Block
 		switch {
-		case first && c == coll.Allgather && r.Sizes.Low == 0 && r.Algorithm != 0 && r.Sizes.High < maxSize:
+		case first && c == coll.Allgather && r.Sizes.Low == 0 && r.Algorithm != 0 && r.Sizes.High < math.MaxInt64:
 			f.Add(r.Line, mpi.FindingHarm, "allgather: Open MPI takes calls in place for empty messages: this rule serves them at all sizes, slowly perhaps; let the first rule be 0 0 0 0 and this one begin at 1")
 		case !first && (c == coll.Barrier || c == coll.Alltoallv):
 			f.Add(r.Line, mpi.FindingUnreachable, fmt.Sprintf("%s compares no size: the first rule serves all calls", c))
@@ -91,8 +92,6 @@ func (f *ruleFile) judgeSizes(c coll.Collective) {
 		f.Add(reached[0].Line, mpi.FindingNote, fmt.Sprintf("%s: with any rule, calls in place crash if their send type is MPI_DATATYPE_NULL (a fault of Open MPI)", c))
 	}
 }
-
-const maxSize = 1<<63 - 1
 
 // judgeComponents adds a note about the component that decides before coll/tuned.
 func (f *ruleFile) judgeComponents() {

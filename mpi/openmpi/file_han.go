@@ -119,14 +119,7 @@ func (f *ruleFile) readHanLevel(n *numberReader, c coll.Collective) {
 	if n.stopped {
 		return
 	}
-	spans := reachedSpans(ranks)
-	for i := range f.rules[first:] {
-		r := &f.rules[first+i]
-		r.Ranks = spans[r.Block]
-		if r.Ranks.empty() {
-			r.Unreachable = fmt.Sprintf("the communicator size %d at line %d is out of order: want ascending sizes", ranks[r.Block], r.BlockLine)
-		}
-	}
+	setRanks(f.rules[first:], ranks, reachedSpans(ranks))
 }
 
 func (f *ruleFile) readHanBlock(n *numberReader, r placedRule) {

@@ -1,11 +1,11 @@
 package openmpi
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 
@@ -153,58 +153,60 @@ func (f *ruleFile) findCovered() {
 		collective   coll.Collective
 		distribution distribution
 	}
-	served := map[class]*spanSet{} // ranks that blocks before serve, for calls of a distribution
-	var block placedRule           // the first rule of the current block
-	var sizes spanSet              // that rules before serve in this block
+	served := map[class]spanSet{} // ranks that blocks before serve, for calls of a distribution
+	var block placedRule          // the first rule of the current block
+	var sizes spanSet             // that rules before serve in this block
 	for i, r := range f.rules {
 		if i == 0 || r.Collective != block.Collective || r.Block != block.Block {
 			if i > 0 && block.Unreachable == "" {
 				for _, d := range []distribution{anyDistribution, onePerNode, singleNode} {
-					at := class{block.Collective, d}
-					if served[at] == nil {
-						served[at] = &spanSet{}
-					}
-					if block.Distribution == anyDistribution || block.Distribution == d {
-						served[at].add(block.Ranks)
+					if at := (class{block.Collective, d}); block.Distribution == anyDistribution || block.Distribution == d {
+						served[at] = served[at].with(block.Ranks)
 					}
 				}
 			}
-			block, sizes = r, spanSet{}
+			block, sizes = r, nil
 		}
 		ranks := span{max(2, r.Ranks.Low), r.Ranks.High}
-		switch before := served[class{r.Collective, r.Distribution}]; {
+		switch {
 		case r.Unreachable != "":
-		case before != nil && before.covers(ranks):
+		case served[class{r.Collective, r.Distribution}].covers(ranks):
 			f.rules[i].Unreachable = "blocks before serve all communicators of " + r.Ranks.text("ranks")
 		case sizes.covers(r.Sizes):
 			f.rules[i].Unreachable = "rules before serve all messages of " + r.Sizes.text("B")
 		default:
-			sizes.add(r.Sizes)
+			sizes = sizes.with(r.Sizes)
 		}
 	}
 }
 
 // spanSet is a set of numbers: spans that are disjoint, not adjacent and ascending.
-type spanSet struct{ spans []span }
+type spanSet []span
 
-// add adds the numbers of a span. An empty span adds nothing.
-func (s *spanSet) add(n span) {
+// upTo returns the index of the first span that ends at n or above.
+func (s spanSet) upTo(n int64) int {
+	at, _ := slices.BinarySearchFunc(s, n, func(x span, n int64) int { return cmp.Compare(x.High, n) })
+	return at
+}
+
+// with returns the set with the numbers of a span. It may change s. An empty span adds nothing.
+func (s spanSet) with(n span) spanSet {
 	if n.empty() {
-		return
+		return s
 	}
-	first := sort.Search(len(s.spans), func(i int) bool { return s.spans[i].High >= n.Low-1 })
+	first := s.upTo(n.Low - 1)
 	end := first
-	for ; end < len(s.spans) && s.spans[end].Low <= n.High+1; end++ {
-		n = span{min(n.Low, s.spans[end].Low), max(n.High, s.spans[end].High)}
+	for ; end < len(s) && s[end].Low <= n.High+1; end++ {
+		n = span{min(n.Low, s[end].Low), max(n.High, s[end].High)}
 	}
-	s.spans = slices.Replace(s.spans, first, end, n)
+	return slices.Replace(s, first, end, n)
 }
 
 // covers reports whether the set has all numbers of n. An empty span is covered by any set but the empty one.
-func (s *spanSet) covers(n span) bool {
+func (s spanSet) covers(n span) bool {
 	if n.empty() {
-		return len(s.spans) > 0
+		return len(s) > 0
 	}
-	i := sort.Search(len(s.spans), func(i int) bool { return s.spans[i].High >= n.High })
-	return i < len(s.spans) && s.spans[i].Low <= n.Low
+	i := s.upTo(n.High)
+	return i < len(s) && s[i].Low <= n.Low
 }

@@ -30,10 +30,10 @@ func TestSpanSet(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			var s spanSet
 			for _, n := range tc.add {
-				s.add(n)
+				s = s.with(n)
 			}
 			if got := s.covers(tc.of); got != tc.covers {
-				t.Errorf("%v covers %v = %t, want %t", s.spans, tc.of, got, tc.covers)
+				t.Errorf("%v covers %v = %t, want %t", s, tc.of, got, tc.covers)
 			}
 		})
 	}

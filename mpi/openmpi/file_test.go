@@ -142,8 +142,8 @@ func TestReadRulesOfExport(t *testing.T) {
 		for _, size := range []int64{0, 4, 996, 1000, 1 << 20} {
 			p := coll.Point{Collective: coll.Allreduce, Nodes: 4, PPN: 2, MsgBytes: size}
 			want := coll.Default.String()
-			if r, _ := rules.Find(coll.Allreduce, p.Ranks(), compared(p)); r.Algorithm != 0 {
-				want = b.name(coll.Allreduce, r.Algorithm)
+			if r := rules.Find(coll.Allreduce, p.Ranks(), compared(p)); r.Algorithm != 0 {
+				want = b.cat.NameOf(coll.Allreduce, r.Algorithm)
 			}
 			if got := f.Choose(p).Algorithm; got.Name != want {
 				t.Errorf("%s %v: %s, want %s", version, p, got, want)

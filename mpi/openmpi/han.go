@@ -90,7 +90,7 @@ func (b build) hanRules(rules classicRules, job coll.Layout) hanFile {
 		if b.hanServes(c.Collective, coll.Layout{Nodes: 2, PPN: 2}) {
 			levels := []hanLevel{{global, hanBlocks(c, job.Ranks())}}
 			if job != (coll.Layout{}) {
-				levels = append(levels, partLevels(classicRules{c}.block(c.Collective, job.Ranks()))...)
+				levels = append(levels, partLevels(rulesFor(c.Blocks, job.Ranks()))...)
 			}
 			out = append(out, hanCollective{c.Collective, levels})
 		}
@@ -143,9 +143,7 @@ func hanBlocks(c classicCollective, exact int) []classicBlock {
 				}
 				rules = hanBounds(b.Rules, int64(low), int64(next-1))
 			}
-			if len(out) == 0 || !slices.Equal(out[len(out)-1].Rules, rules) {
-				out = append(out, classicBlock{low, rules})
-			}
+			out = withBlock(out, classicBlock{low, rules})
 		}
 	}
 	return out

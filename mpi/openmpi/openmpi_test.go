@@ -385,7 +385,7 @@ func sameRules(t *testing.T, all bundle, back *ruleFile, c coll.Collective, l co
 		for _, block := range x.Blocks {
 			for _, r := range block.Rules {
 				for _, size := range around(r.Size) {
-					want, _ := rules.Find(c, l.Ranks(), size)
+					want := rules.Find(c, l.Ranks(), size)
 					want.Size = 0
 					if got := back.choice(c, l, "", size); got != want {
 						t.Fatalf("%s %s %d B: %+v, want %+v", c, l, size, got, want)

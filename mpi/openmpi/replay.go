@@ -37,7 +37,7 @@ func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Ro
 		if !ok {
 			find = common
 		}
-		if left, _ := site.Find(p.Collective, p.Ranks(), compared(p)); alg.IsDefault() {
+		if left := site.Find(p.Collective, p.Ranks(), compared(p)); alg.IsDefault() {
 			left.Size = 0
 			if find(p) == left {
 				continue

@@ -62,17 +62,27 @@ func (r classicRules) Bytes() []byte {
 	return []byte(b.String())
 }
 
-// Find returns the rule that Open MPI uses for a message on a communicator. Find takes the last block whose
-// Ranks is at most ranks, or the first block if there is none. In this block, it takes the last rule whose
-// Size is at most size. It returns false if there is no such rule.
-func (r classicRules) Find(c coll.Collective, ranks int, size int64) (rule, bool) {
-	found, ok := rule{}, false
-	for _, x := range r.block(c, ranks) {
-		if x.Size <= size {
-			found, ok = x, true
+// Find returns the rule that Open MPI uses for a message on a communicator, the zero rule if there is none.
+func (r classicRules) Find(c coll.Collective, ranks int, size int64) rule {
+	return ruleFor(r.block(c, ranks), size)
+}
+
+// ruleFor returns the last rule whose Size is at most size.
+func ruleFor(rules []rule, size int64) (found rule) {
+	for _, r := range rules {
+		if r.Size <= size {
+			found = r
 		}
 	}
-	return found, ok
+	return found
+}
+
+// withBlock appends a block, unless it has the rules of the block before it.
+func withBlock(blocks []classicBlock, b classicBlock) []classicBlock {
+	if n := len(blocks); n > 0 && slices.Equal(blocks[n-1].Rules, b.Rules) {
+		return blocks
+	}
+	return append(blocks, b)
 }
 
 func (r classicRules) decided() classicRules {
@@ -87,18 +97,21 @@ func (r classicRules) decided() classicRules {
 // no rules.
 func (r classicRules) block(c coll.Collective, ranks int) []rule {
 	for _, rules := range r {
-		if rules.Collective != c || len(rules.Blocks) == 0 {
-			continue
+		if rules.Collective == c {
+			return rulesFor(rules.Blocks, ranks)
 		}
-		block := rules.Blocks[0]
-		for _, b := range rules.Blocks {
-			if b.Ranks <= ranks {
-				block = b
-			}
-		}
-		return block.Rules
 	}
 	return nil
+}
+
+// rulesFor returns the rules of the last block whose Ranks is at most ranks, or of the first block if there is none.
+func rulesFor(blocks []classicBlock, ranks int) (rules []rule) {
+	for i, b := range blocks {
+		if i == 0 || b.Ranks <= ranks {
+			rules = b.Rules
+		}
+	}
+	return rules
 }
 
 // compared returns the message size of a point as coll/tuned computes it for the comparison with rules.

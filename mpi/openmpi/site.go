@@ -87,9 +87,10 @@ func (b build) siteRules() (classicRules, error) {
 	}
 	var file classicRules
 	if s, ok := b.cat.Site.Value(fileVariable); ok {
-		var err error
-		if file, err = b.siteFile(s); err != nil {
-			return nil, fmt.Errorf("%w: %v: %w", mpi.ErrSite, s, err)
+		if f, err := b.load(s.Content); err == nil { // like Open MPI, it ignores a file that is not valid
+			if file, err = f.classic(); err != nil {
+				return nil, fmt.Errorf("%w: %v: %w", mpi.ErrSite, s, err)
+			}
 		}
 	}
 	pinned, err := b.pinned()
@@ -132,15 +133,6 @@ func (b build) siteSettings(collectives []coll.Collective) []mpi.Setting {
 
 // isHanSetting reports whether a setting is of coll/han, which has rules of its own.
 func isHanSetting(s mpi.SiteSetting) bool { return strings.HasPrefix(s.Name, mcaPrefix+"coll_han_") }
-
-// siteFile reads the site's rules. Like Open MPI, it takes a file that is not valid for a file without rules.
-func (b build) siteFile(s mpi.SiteSetting) (classicRules, error) {
-	f, err := b.load(s.Content)
-	if err != nil {
-		return nil, nil
-	}
-	return f.classic()
-}
 
 // pinned returns one rule for each collective whose algorithm a setting pins.
 func (b build) pinned() (classicRules, error) {
@@ -220,9 +212,7 @@ func (f *ruleFile) blocks(c coll.Collective, level string) []classicBlock {
 			block.Rules = append(block.Rules, r)
 		}
 		block.Rules = slices.CompactFunc(block.Rules, sameChoice)
-		if len(out) == 0 || !slices.Equal(out[len(out)-1].Rules, block.Rules) {
-			out = append(out, block)
-		}
+		out = withBlock(out, block)
 	}
 	return out
 }
@@ -264,16 +254,9 @@ func overlayBlocks(first, second []classicBlock) []classicBlock {
 		starts = append(starts, b.Ranks)
 	}
 	slices.Sort(starts)
-	rulesOf := func(blocks []classicBlock, ranks int) []rule {
-		const any = coll.Bcast // the rules are those of one collective
-		return classicRules{{any, blocks}}.block(any, ranks)
-	}
 	var out []classicBlock
 	for _, ranks := range slices.Compact(starts) {
-		rules := overlayRules(rulesOf(first, ranks), rulesOf(second, ranks))
-		if len(out) == 0 || !slices.Equal(out[len(out)-1].Rules, rules) {
-			out = append(out, classicBlock{ranks, rules})
-		}
+		out = withBlock(out, classicBlock{ranks, overlayRules(rulesFor(first, ranks), rulesFor(second, ranks))})
 	}
 	return out
 }
@@ -284,19 +267,11 @@ func overlayRules(first, second []rule) []rule {
 		sizes = append(sizes, r.Size)
 	}
 	slices.Sort(sizes)
-	at := func(rules []rule, size int64) (out rule) {
-		for _, r := range rules {
-			if r.Size <= size {
-				out = r
-			}
-		}
-		return out
-	}
 	var out []rule
 	for _, size := range slices.Compact(sizes) {
-		r := at(first, size)
+		r := ruleFor(first, size)
 		if r.Algorithm == 0 {
-			r = at(second, size)
+			r = ruleFor(second, size)
 		}
 		r.Size = size
 		out = append(out, r)

@@ -125,7 +125,7 @@ func TestSitePins(t *testing.T) {
 	for _, version := range []string{"4.1.4", "5.0.9"} {
 		b := onSite(t, version, []string{"OMPI_MCA_coll_tuned_use_dynamic_rules=1", "OMPI_MCA_coll_tuned_bcast_algorithm=pipeline"}, "")
 		rules, err := b.siteRules()
-		if r, _ := rules.Find(coll.Bcast, 8, 64); err != nil || r.Algorithm != 3 {
+		if r := rules.Find(coll.Bcast, 8, 64); err != nil || r.Algorithm != 3 {
 			t.Errorf("%s: rules %v, %v: want pipeline for bcast", version, rules, err)
 		}
 		var reset []string

@@ -32,12 +32,9 @@ func (l *library) Force(cat *mpi.Catalogue, c coll.Candidate) (mpi.Forcing, erro
 	return f, nil
 }
 
-// errNotObserved is the error of CheckAlgorithm: the library does not show which algorithm runs.
-var errNotObserved = errors.New("not observed: the library does not show which algorithm runs")
-
 // CheckAlgorithm implements mpi.Measurable. No way is known to see which algorithm runs.
 func (*library) CheckAlgorithm(*mpi.Catalogue, coll.Candidate, [][]string) error {
-	return errNotObserved
+	return errors.New("not observed: the library does not show which algorithm runs")
 }
 
 // Settings implements mpi.Measurable. A variable of the table is exported only as a whole: if its value can leave calls

@@ -36,17 +36,10 @@ func (s scoresSyntax) settings(b build, t *selection.Tree) ([]mpi.Setting, error
 		default:
 			high = strconv.FormatInt(r.highBytes, 10)
 		}
-		name := b.nameOf(t.Collective, r.id)
+		name := b.cat.NameOf(t.Collective, r.id)
 		tokens = append(tokens, fmt.Sprintf("%s:%d-%s:host:[%d-%d]:inf:@%s", t.Collective, r.lowBytes, high, r.lowRanks, r.highRanks, name))
 	}
 	return b.one(t.Collective, strings.Join(tokens, tokenSeparator))
-}
-
-func (b build) nameOf(c coll.Collective, id int) string {
-	if e, ok := b.cat.Find(c, func(e mpi.Entry) bool { return e.ID == id }); ok {
-		return e.Name
-	}
-	return strconv.Itoa(id)
 }
 
 func (scoresSyntax) separator() string { return tokenSeparator }
