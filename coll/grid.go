@@ -29,7 +29,7 @@ func (g Grid) Validate() error {
 // between two neighboring powers of two. Halfway returns false if no such number is between low and high.
 func Halfway(low, high int64) (int64, bool) {
 	mean := math.Sqrt(float64(low) * float64(high))
-	power := floorPowerOfTwo(int64(mean))
+	power := FloorPowerOfTwo(int64(mean))
 	middle := power
 	if next := power + power/2; low >= power || mean*mean > float64(power)*float64(next) {
 		middle = next

@@ -38,7 +38,7 @@ func (r Range) Neighbours(a Algorithm, known []Algorithm) []Algorithm {
 		return []Algorithm{a.with(r.Parameter, between(r.Low, r.High))}
 	}
 	at, there := slices.BinarySearch(values, own)
-	below, above := max(r.Low, floorPowerOfTwo(own/beyond)), min(r.High, floorPowerOfTwo(own*beyond))
+	below, above := max(r.Low, FloorPowerOfTwo(own/beyond)), min(r.High, FloorPowerOfTwo(own*beyond))
 	if at > 0 {
 		below = between(values[at-1], own)
 	}
@@ -81,15 +81,15 @@ func (r Range) values(a Algorithm, known []Algorithm) []int64 {
 // between returns the power of two in the middle between two values. It returns `low` if no power of two is between
 // them.
 func between(low, high int64) int64 {
-	middle := floorPowerOfTwo(int64(math.Sqrt(float64(low) * float64(high))))
+	middle := FloorPowerOfTwo(int64(math.Sqrt(float64(low) * float64(high))))
 	if middle <= low || middle >= high {
 		return low
 	}
 	return middle
 }
 
-// floorPowerOfTwo returns the largest power of two that is at most n. It returns 0 if n is less than 1.
-func floorPowerOfTwo(n int64) int64 {
+// FloorPowerOfTwo returns the largest power of two that is at most n. It returns 0 if n is less than 1.
+func FloorPowerOfTwo[T int | int64](n T) T {
 	if n < 1 {
 		return 0
 	}

@@ -83,3 +83,12 @@ func TestNeighboursLeadToBest(t *testing.T) {
 		}
 	}
 }
+
+func TestFloorPowerOfTwo(t *testing.T) {
+	for n := 1; n <= 1025; n++ {
+		got := FloorPowerOfTwo(n)
+		if got > n || 2*got <= n || got&(got-1) != 0 {
+			t.Errorf("FloorPowerOfTwo(%d) = %d", n, got)
+		}
+	}
+}

@@ -130,15 +130,6 @@ func TestNear(t *testing.T) {
 	}
 }
 
-func TestFloorPowerOfTwo(t *testing.T) {
-	for n := 1; n <= 1025; n++ {
-		got := mpi.FloorPowerOfTwo(n)
-		if got > n || 2*got <= n || got&(got-1) != 0 {
-			t.Errorf("FloorPowerOfTwo(%d) = %d", n, got)
-		}
-	}
-}
-
 func TestReleaseNumbers(t *testing.T) {
 	tests := []struct {
 		release string

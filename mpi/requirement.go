@@ -3,7 +3,6 @@ package mpi
 import (
 	"fmt"
 	"maps"
-	"math/bits"
 	"slices"
 
 	"tutti/coll"
@@ -66,7 +65,7 @@ func (r Requirement) Holds(p coll.Point) bool {
 	n := p.Ranks()
 	switch r {
 	case PowerOfTwo:
-		return n == FloorPowerOfTwo(n)
+		return n == coll.FloorPowerOfTwo(n)
 	case Even:
 		return n%2 == 0
 	case TwoRanks:
@@ -78,7 +77,7 @@ func (r Requirement) Holds(p coll.Point) bool {
 	case OneNode:
 		return p.Nodes == 1 && p.PPN >= 2
 	case CountPowerOfTwo:
-		return p.Count() >= int64(FloorPowerOfTwo(n))
+		return p.Count() >= int64(coll.FloorPowerOfTwo(n))
 	case CountSize:
 		return p.Count() >= int64(n)
 	case InPlace:
@@ -86,6 +85,3 @@ func (r Requirement) Holds(p coll.Point) bool {
 	}
 	return true
 }
-
-// FloorPowerOfTwo returns the largest power of two that is at most n, for n ≥ 1.
-func FloorPowerOfTwo(n int) int { return 1 << (bits.Len(uint(n)) - 1) }

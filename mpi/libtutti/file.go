@@ -133,7 +133,7 @@ func (s Scope) excludes(need mpi.Requirement) bool {
 	case mpi.Even:
 		return s.Ranks.Low == s.Ranks.High && s.Ranks.Low%2 == 1
 	case mpi.PowerOfTwo:
-		return int64(mpi.FloorPowerOfTwo(int(s.Ranks.High))) < s.Ranks.Low
+		return coll.FloorPowerOfTwo(s.Ranks.High) < s.Ranks.Low
 	case mpi.TwoRanks:
 		return !s.Ranks.contains(2)
 	case mpi.Parent:

@@ -106,7 +106,7 @@ func (s calls) meet(r mpi.Requirement, collective string) bool {
 	ranks, mostRanks := s.span("comm_size")
 	switch r {
 	case mpi.PowerOfTwo:
-		return s.only("comm_size=pow2", "yes") || ranks == mostRanks && ranks == int64(mpi.FloorPowerOfTwo(int(ranks))) || mostRanks <= 2
+		return s.only("comm_size=pow2", "yes") || ranks == mostRanks && ranks == coll.FloorPowerOfTwo(ranks) || mostRanks <= 2
 	case mpi.Parent, mpi.Hierarchical: // one node is right for compositions, too, and for smp of allreduce
 		return collective == string(coll.Allreduce) || s.only("comm_hierarchy", string(parentKind)) || consecutive || oneNode || minPPN >= 2
 	case mpi.OneNode:
@@ -115,7 +115,7 @@ func (s calls) meet(r mpi.Requirement, collective string) bool {
 		return consecutive
 	case mpi.CountPowerOfTwo:
 		count, _ := s.span("count")
-		return s.only("count<pow2", "no") || mostRanks <= math.MaxInt32 && count >= int64(mpi.FloorPowerOfTwo(int(mostRanks)))
+		return s.only("count<pow2", "no") || mostRanks <= math.MaxInt32 && count >= coll.FloorPowerOfTwo(mostRanks)
 	case mpi.Commutative:
 		return s.only("is_commutative", "yes") || collective == string(coll.Scan) // MPICH's own tree does not ask there
 	case mpi.BuiltinOp:

@@ -88,7 +88,7 @@ func reachesInto(alg coll.Algorithm, g selection.Gap) bool {
 	return mpi.Between(alg, g) && !(byPowerOfTwo && (ranks || nodes))
 }
 
-func isPowerOfTwo(n int) bool { return n > 0 && n == mpi.FloorPowerOfTwo(n) }
+func isPowerOfTwo(n int) bool { return n > 0 && n == coll.FloorPowerOfTwo(n) }
 
 func cells(rows []selection.Row) [][]selection.Row {
 	order := func(a, b selection.Row) int {

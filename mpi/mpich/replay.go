@@ -193,7 +193,7 @@ func (v replayer) call(call signature) error {
 func (c signature) meets(r mpi.Requirement) bool {
 	switch r {
 	case mpi.PowerOfTwo:
-		return c.Ranks == mpi.FloorPowerOfTwo(c.Ranks)
+		return c.Ranks == coll.FloorPowerOfTwo(c.Ranks)
 	case mpi.Parent, mpi.Hierarchical: // one node is right for compositions, too
 		return c.Hierarchy == parentKind
 	case mpi.OneNode:
@@ -201,7 +201,7 @@ func (c signature) meets(r mpi.Requirement) bool {
 	case mpi.NodeConsecutive:
 		return c.NodeConsecutive
 	case mpi.CountPowerOfTwo:
-		return c.Count >= int64(mpi.FloorPowerOfTwo(c.Ranks))
+		return c.Count >= int64(coll.FloorPowerOfTwo(c.Ranks))
 	case mpi.Commutative:
 		return c.Commutative || c.Collective == coll.Scan // MPICH's own tree does not ask there
 	case mpi.BuiltinOp:

@@ -9,7 +9,6 @@ import (
 
 	"tutti/coll"
 	"tutti/internal/lazyregexp"
-	"tutti/mpi"
 )
 
 // reach returns the algorithm that a call reaches in the selection tree. Its name is the function of the
@@ -237,11 +236,11 @@ func (c condition) compares(call signature, resolved bool) (bool, error) {
 func (c condition) named(call signature) (bool, error) {
 	switch c.name + c.op + c.value {
 	case "comm_size=pow2":
-		return call.Ranks == mpi.FloorPowerOfTwo(call.Ranks), nil
+		return call.Ranks == coll.FloorPowerOfTwo(call.Ranks), nil
 	case "comm_size=node_comm_size":
 		return call.Nodes == 1 && call.Hierarchy == parentKind, nil
 	case "count<pow2":
-		return call.Count < int64(mpi.FloorPowerOfTwo(call.Ranks)), nil
+		return call.Count < int64(coll.FloorPowerOfTwo(call.Ranks)), nil
 	}
 	return false, fmt.Errorf("condition %s%s%s: unknown", c.name, c.op, c.value)
 }
