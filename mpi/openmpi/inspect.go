@@ -109,15 +109,10 @@ func compare(cat *mpi.Catalogue, tuned map[string]map[int]string) (absent, unlis
 				absent = append(absent, fmt.Sprintf("%s %d %s", c, e.ID, e.Name))
 			}
 		}
-		var more []int
-		for id := range has {
+		for _, id := range slices.Sorted(maps.Keys(has)) {
 			if !known[id] {
-				more = append(more, id)
+				unlisted = append(unlisted, fmt.Sprintf("%s %d %s", c, id, has[id]))
 			}
-		}
-		slices.Sort(more)
-		for _, id := range more {
-			unlisted = append(unlisted, fmt.Sprintf("%s %d %s", c, id, has[id]))
 		}
 	}
 	return absent, unlisted, listed

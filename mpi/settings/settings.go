@@ -231,10 +231,7 @@ func parseLibrary(row map[string]string) (*library, error) {
 	case "ranks":
 		l.syntax = ranksSyntax{}
 	case "sizes":
-		l.syntax = sizesSyntax{maxRanges: maxRanges}
-		if maxRanges == 0 {
-			l.syntax = sizesSyntax{maxRanges: math.MaxInt}
-		}
+		l.syntax = sizesSyntax{maxRanges: cmp.Or(maxRanges, math.MaxInt)}
 	case "scores":
 		l.syntax = scoresSyntax{}
 	case "job":
