@@ -1,6 +1,7 @@
 package topology
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -38,10 +39,7 @@ func (t *Tree) Levels() []Level {
 		at[k] = append(at[k], v)
 	}
 	slices.SortStableFunc(order, func(a, b key) int {
-		if d := slices.Index(kinds, a.kind) - slices.Index(kinds, b.kind); d != 0 {
-			return d
-		}
-		return b.height - a.height
+		return cmp.Or(slices.Index(kinds, a.kind)-slices.Index(kinds, b.kind), b.height-a.height)
 	})
 	levels := make([]Level, len(order))
 	for i, k := range order {

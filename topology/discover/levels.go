@@ -215,11 +215,11 @@ func (d *levelFinder) distancesBetweenGroups(found []Labels) []groupDistances {
 	n := d.mean.n
 	divisions := append([]Labels{allMembers(n)}, found...)
 	var out []groupDistances
-	for k := len(divisions) - 1; k >= 0; k-- {
+	for _, labels := range slices.Backward(divisions) {
 		t := groupDistances{of: make([]sample, n)}
-		for i, own := range divisions[k] {
+		for i, own := range labels {
 			for j, x := range d.mean.Row(i) {
-				if divisions[k][j] != own {
+				if labels[j] != own {
 					t.of[i].add(x)
 				}
 			}

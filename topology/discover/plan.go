@@ -28,10 +28,7 @@ const AllRounds = math.MaxInt32
 
 // Text returns the plan in the format that csource/pairs reads.
 func (p Plan) Text() []byte {
-	inside := "no"
-	if p.Inside {
-		inside = "yes"
-	}
+	inside := map[bool]string{false: "no", true: "yes"}[p.Inside]
 	text := fmt.Appendf(nil, "tutti-pairs-plan 1\nnodes %d\nppn %d\nbytes %d\npasses %d\nrepetitions %d\nprecision %s\nseconds %s\ninside %s\nbetween %d\n",
 		p.Nodes, p.PPN, p.Bytes, p.Passes, p.Repetitions, decimal(p.Precision), decimal(p.Seconds), inside, p.Rounds)
 	for round, pairs := range p.Chosen {
