@@ -144,7 +144,8 @@ func (s *Session) checkForcing(ctx context.Context, files Files) (ignored bool, 
 	for _, point := range points {
 		check := ForcingCheck{TestPoint: point, State: NotObservable, Note: "a nonblocking collective runs as a schedule, which names no algorithm"}
 		if !point.Collective.Nonblocking() {
-			check = forcingCheckOf(point, trials[coll.Candidate{Point: point.Point, Algorithm: Tuned}])
+			t := trials[coll.Candidate{Point: point.Point, Algorithm: Tuned}] // without an answer, nothing is known: the job may be cancelled
+			check.State, check.Note = cmp.Or(ForcingState(t.Answer), NoAnswer), t.Error
 		}
 		checks = append(checks, check)
 		ignored = ignored || check.State == Ignored
@@ -166,12 +167,6 @@ func (s *Session) probeRound() int {
 		}
 	}
 	return cmp.Or(from, s.round+1)
-}
-
-// forcingCheckOf returns the check that a trial of the probe describes. Without an answer of the probe, nothing is
-// known: a job that was cancelled says nothing about the library.
-func forcingCheckOf(point TestPoint, t coll.Trial) ForcingCheck {
-	return ForcingCheck{TestPoint: point, State: cmp.Or(ForcingState(t.Answer), NoAnswer), Note: t.Error}
 }
 
 // BuildProbe compiles the probe with the library's compiler wrapper (mpicc). `dir` is a folder that all nodes

@@ -69,11 +69,10 @@ func (x *plan) population(tested map[coll.Point]TestPoint) []TestPoint {
 	var out []TestPoint
 	key := map[coll.Point]float64{}
 	for _, p := range x.problems {
-		c := &chooser{Problem: p, rules: x.rules}
 		for _, at := range p.Grid {
 			s := TestPoint{Point: at, Choice: p.Choose(at), Kind: Random, Weight: x.weight(p, at)}
 			if _, known := tested[at]; !known && !s.Choice.IsDefault() && s.Weight > 0 {
-				key[at] = -math.Log(1-c.rngOf(at).Float64()) / s.Weight
+				key[at] = -math.Log(1-x.rules.rngOf(at).Float64()) / s.Weight
 				out = append(out, s)
 			}
 		}

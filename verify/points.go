@@ -46,17 +46,17 @@ func extraPoints(p Problem, rules Rules) []TestPoint {
 	return x.points
 }
 
-func (x *chooser) rngOf(p coll.Point) *rand.Rand {
+func (r Rules) rngOf(p coll.Point) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(p.String()))
-	return rand.New(rand.NewPCG(x.rules.Seed, h.Sum64()))
+	return rand.New(rand.NewPCG(r.Seed, h.Sum64()))
 }
 
 // shuffled returns the points in random order, without duplicates.
 func (x *chooser) shuffled(points []coll.Point) []coll.Point {
 	key := map[coll.Point]uint64{}
 	for _, p := range points {
-		key[p] = x.rngOf(p).Uint64()
+		key[p] = x.rules.rngOf(p).Uint64()
 	}
 	out := slices.Clone(points)
 	slices.SortFunc(out, func(a, b coll.Point) int { return cmp.Or(cmp.Compare(key[a], key[b]), coll.ComparePoints(a, b)) })
@@ -158,7 +158,7 @@ func (x *chooser) betweenSizes() []coll.Point {
 				continue
 			}
 			p := lane[i]
-			p.MsgBytes = (low + 1 + x.rngOf(p).Int64N(high-low-1)) * e
+			p.MsgBytes = (low + 1 + x.rules.rngOf(p).Int64N(high-low-1)) * e
 			if !x.Choose(p).IsDefault() {
 				out = append(out, p)
 			}
