@@ -115,6 +115,7 @@ type merger struct {
 	gaps      []string
 }
 
+// class is a set of nodes in one group.
 type class struct {
 	nodes      []string
 	parts      []part
@@ -123,8 +124,7 @@ type class struct {
 	confidence float64
 }
 
-// part is a vertex of the merged tree that has no parent yet. Its parent will be the switch for a class (a set of
-// nodes in one group).
+// part is a vertex of the merged tree that has no parent yet. Its parent will be the switch for a class.
 type part struct {
 	vertex Vertex
 	first  int // index of its first node
@@ -252,9 +252,9 @@ func (m *merger) groups(tree, level int) []group {
 	return out
 }
 
-// addTree first joins the classes (sets of nodes) that a tree has in the same group of a level. If earlier trees
-// separate them, this is a conflict. It then records which nodes the tree has in different groups. If such nodes are
-// in the same class, this is a conflict, too.
+// addTree first joins the classes that a tree has in the same group of a level. If earlier trees separate them, this is
+// a conflict. It then records which nodes the tree has in different groups. If such nodes are in the same class, this
+// is a conflict, too.
 func (m *merger) addTree(tree, level int) {
 	groups := m.groups(tree, level)
 	for _, g := range groups {
@@ -293,8 +293,8 @@ func (m *merger) join(a, b *class) {
 	a.stated, a.confidence = a.stated || b.stated, min(a.confidence, b.confidence)
 }
 
-// place records in which group of a tree the given node is. It adds a conflict if the tree has another node of the
-// same class (nodes that belong together) in a different group.
+// place records in which group of a tree the given node is. It adds a conflict if the tree has another node of the same
+// class in a different group.
 func (m *merger) place(node string, g group, conflict Conflict) {
 	c := m.of[node]
 	other, seen := c.places[g.within]
@@ -320,8 +320,8 @@ func (m *merger) classes() []*class {
 	return out
 }
 
-// finishLevel creates a switch for each class (set of nodes) for which some tree has a switch at this level. The
-// parts of the class become its children. The next level then treats it as one part.
+// finishLevel creates a switch for each class for which some tree has a switch at this level. The parts of the class
+// become its children. The next level then treats it as one part.
 func (m *merger) finishLevel(level int) {
 	count := 0
 	for _, c := range m.classes() {
@@ -347,8 +347,8 @@ func (m *merger) finishLevel(level int) {
 	}
 }
 
-// noteUnknown counts the pairs of parts of a class (set of nodes) for which no tree says whether they belong
-// together. At the lowest level it counts none, because all parts are single nodes.
+// noteUnknown counts the pairs of parts of a class for which no tree says whether they belong together. At the lowest
+// level it counts none, because all parts are single nodes.
 func (m *merger) noteUnknown(parts []part) {
 	count, first := 0, ""
 	for i, a := range parts {

@@ -43,7 +43,7 @@ const (
 const checksPerAlgorithm = 2
 
 // probePoints returns the points to check: for each algorithm of each collective, points of different layouts. It
-// prefers points inside a segment (neighbouring sizes with the same algorithm).
+// prefers points inside a segment.
 func probePoints(problems []Problem) []TestPoint {
 	var out []TestPoint
 	for _, p := range problems {

@@ -43,8 +43,8 @@ func (s series) shifted(limit float64) []float64 {
 	return out
 }
 
-// measurePass screens the points of a pass and measures the suspects (points that may be slower) again. The field
-// Reverted of the outcome contains the suspects that the second measurement confirms as slower or failing.
+// measurePass screens the points of a pass and measures the suspects again. The field Reverted of the outcome contains
+// the suspects that the second measurement confirms as slower or failing.
 func (s *Session) measurePass(ctx context.Context, pass Pass, machine benchrunner.Runner) (PassOutcome, error) {
 	m := &measurer{Session: s, pass: pass, machine: machine, attempts: s.attemptsBefore(pass), next: pass.FirstRound}
 	first, err := m.measureStage(ctx, Screening, s.rules.MaxBlocks, func(_ int, seen series) bool { return s.continuesScreening(seen) })
@@ -112,8 +112,8 @@ func (s *Session) suspects(first []series) []int {
 	return out
 }
 
-// findings returns the suspects (points that may be slower) that the second measurement confirms: the selection is
-// slower there than the default, or it fails.
+// findings returns the suspects that the second measurement confirms: the selection is slower there than the default,
+// or it fails.
 func (s *Session) findings(pass Pass, suspects []int, second []series) []Finding {
 	p := make([]float64, len(suspects))
 	for k, i := range suspects {
@@ -140,8 +140,7 @@ func (s *Session) findings(pass Pass, suspects []int, second []series) []Finding
 	return found
 }
 
-// measurer runs the launches of one pass, a comparison of the selection files with the library's default. It measures
-// block after block, each over all test points.
+// measurer runs the launches of one pass. It measures block after block, each over all test points.
 type measurer struct {
 	*Session
 	pass     Pass

@@ -80,8 +80,8 @@ func anywhere(c coll.Collective) coll.Point {
 	return coll.Point{Collective: c, Nodes: 2, PPN: 2, MsgBytes: 4096}
 }
 
-// activationOf returns the control variables with which the MPI library runs an algorithm (its activation), or nil
-// for an algorithm of libtutti itself. It also returns the settings with which the MPI library must start.
+// activationOf returns the control variables with which the MPI library runs an algorithm, or nil for an algorithm of
+// libtutti itself. It also returns the settings with which the MPI library must start.
 func (b base) activationOf(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm) (a *Activation, settings []mpi.Var, err error) {
 	inner, ok := mpi.Below(b.Facts().Name, alg)
 	if !ok {

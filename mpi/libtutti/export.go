@@ -152,9 +152,8 @@ func (b Build) Banner() string {
 	return below.banner
 }
 
-// ExportLearned exports a table with the given rules first, then the rules of the table `base`, then the mixes (lists of
-// algorithms to explore). It adds the control variables of the MPI library's algorithms. It returns an error if `base`
-// is for another MPI library.
+// ExportLearned exports a table with the given rules first, then the rules of the table `base`, then the mixes. It adds
+// the control variables of the MPI library's algorithms. It returns an error if `base` is for another MPI library.
 func (b Build) ExportLearned(base Table, rules []Rule, mixes []Mix, dir string) (mpi.Export, error) {
 	if base.For != "" && base.For != b.Banner() {
 		return mpi.Export{}, fmt.Errorf("%w for %s: it is for %s", ErrTable, b.cat.Version, base.For)
@@ -188,10 +187,9 @@ func (b Build) ExportLearned(base Table, rules []Rule, mixes []Mix, dir string) 
 // number if the share is larger.
 func Thousandths(share float64) int { return int(math.Round(min(maxWeight, 1000*share))) }
 
-// NewChoices returns the algorithms as choices of a mix (a list of algorithms to explore). It scales the
-// weights so that the largest is maxWeight, and omits choices whose weight rounds to 0. The slice `most`
-// holds the time that a call of each algorithm may take, as a multiple of the selected algorithm's time. It
-// may be nil.
+// NewChoices returns the algorithms as choices of a mix. It scales the weights so that the largest is maxWeight, and
+// omits choices whose weight rounds to 0. The slice `most` holds the time that a call of each algorithm may take, as a
+// multiple of the selected algorithm's time. It may be nil.
 func NewChoices(algorithms []coll.Algorithm, weights, most []float64) []Choice {
 	var out []Choice
 	largest := slices.Max(weights)

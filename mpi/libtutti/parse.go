@@ -251,8 +251,8 @@ func choiceOf(text string) (c Choice, ok bool) {
 	return c, c.Weight <= maxWeight && c.Most <= maxWeight
 }
 
-// algorithm parses an algorithm in the form that String writes. It must be an algorithm of libtutti or of a
-// user, or an algorithm of the MPI library for which the table lists control variables (an activation).
+// algorithm parses an algorithm in the form that String writes. It must be an algorithm of libtutti or of a user, or an
+// algorithm of the MPI library for which the table lists control variables.
 func (p *parser) algorithm(c coll.Collective, text string) (coll.Algorithm, *Activation, error) {
 	alg, err := coll.ParseAlgorithm(text)
 	switch {

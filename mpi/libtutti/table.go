@@ -29,8 +29,7 @@ const (
 	maxName    = 250       // letters of an algorithm there
 )
 
-// Table selects algorithms. If several rules apply to a call, the first one counts. The same holds for mixes (lists
-// of algorithms to explore).
+// Table selects algorithms. If several rules apply to a call, the first one counts. The same holds for mixes.
 type Table struct {
 	For   string `json:"library,omitempty"` // banner in the version that the MPI library reports; empty: any library
 	Rules []Rule `json:"rules"`
@@ -84,8 +83,7 @@ type Mix struct {
 	Choices []Choice `json:"choices"` // 1 to 256
 }
 
-// Choice is an algorithm of a mix (a list of algorithms to explore). Its probability is its weight divided by the
-// sum of the weights of all choices.
+// Choice is an algorithm of a mix. Its probability is its weight divided by the sum of the weights of all choices.
 type Choice struct {
 	Weight     int            `json:"weight"` // 1 to 1000000
 	Most       int            `json:"most"`   // time that a call may take, in thousandths of the time of the selected algorithm, up to 1000000; 0: unknown
@@ -119,8 +117,8 @@ func (r Range) MarshalJSON() ([]byte, error) { return fmt.Appendf(nil, "[%d,%d]"
 
 func (r Range) contains(n int64) bool { return r.Low <= n && n <= r.High }
 
-// Select returns the algorithm of a call, or coll.Default if no rule applies. `orders` lists
-// every order (block or cyclic) in which the ranks are placed on the nodes. On one node both orders apply.
+// Select returns the algorithm of a call, or coll.Default if no rule applies. `orders` lists every order in which the
+// ranks are placed on the nodes. On one node both orders apply.
 func (t Table) Select(c coll.Collective, ranks, ppn int, bytes int64, orders ...coll.Order) coll.Algorithm {
 	if i := t.find(c, ranks, ppn, bytes, orders...); i >= 0 {
 		return t.Rules[i].Algorithm

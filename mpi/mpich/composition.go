@@ -10,32 +10,31 @@ import (
 	"tutti/mpi"
 )
 
-// The parameters of a composition (a plan of the ch4 device). Each value names the algorithm that runs in
-// one part of the composition.
+// The parameters of a composition. Each value names the algorithm that runs in one part of the composition.
 const (
 	interPart = "inter" // among the first ranks of the nodes
 	nodePart  = "node"  // within each node
 )
 
-// composes reports whether the entry is a composition, that is, a plan of the ch4 device. The device selects
-// a composition before MPICH evaluates the tree of algorithms.
+// composes reports whether the entry is a composition. The device selects a composition before MPICH evaluates the tree
+// of algorithms.
 func composes(e mpi.Entry) bool { return strings.HasPrefix(e.Function, "MPIDI_") }
 
-// handsOn returns the composition (plan of the ch4 device) that runs a single algorithm on the whole
-// communicator. It returns false if the catalogue of the release has no such composition.
+// handsOn returns the composition that runs a single algorithm on the whole communicator. It returns false if the
+// catalogue of the release has no such composition.
 func handsOn(cat *mpi.Catalogue, c coll.Collective) (mpi.Entry, bool) {
 	return cat.Find(c, func(e mpi.Entry) bool { return composes(e) && len(e.Requires) == 0 })
 }
 
-// partOf returns the algorithm that a composition (plan of the ch4 device) runs in one of its parts,
-// interPart or nodePart. It returns false if the library selects the algorithm of this part.
+// partOf returns the algorithm that a composition runs in one of its parts, interPart or nodePart. It returns false if
+// the library selects the algorithm of this part.
 func partOf(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm, part string) (mpi.Entry, bool) {
 	name, _ := alg.Param(part)
 	return cat.Find(c, func(e mpi.Entry) bool { return e.Name == name && canBePart(e) })
 }
 
-// canBePart reports whether an algorithm can run in one part of a composition (plan of the ch4 device). The
-// algorithm must not depend on nodes. It must have no parameters, because a file cannot set them for a part.
+// canBePart reports whether an algorithm can run in one part of a composition. The algorithm must not depend on nodes.
+// It must have no parameters, because a file cannot set them for a part.
 func canBePart(e mpi.Entry) bool {
 	return !composes(e) && len(e.Params) == 0 && !e.Has(mpi.Parent) && !e.Has(mpi.InPlace)
 }
@@ -50,8 +49,7 @@ func partNames(cat *mpi.Catalogue, c coll.Collective) []string {
 	return names
 }
 
-// checkParts returns an error if a parameter names an algorithm that cannot run in a part of a composition (a
-// plan of the ch4 device).
+// checkParts returns an error if a parameter names an algorithm that cannot run in a part of a composition.
 func checkParts(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm) error {
 	for _, p := range alg.Params() {
 		if _, ok := partOf(cat, c, alg, p.Name); !ok {
@@ -62,8 +60,8 @@ func checkParts(cat *mpi.Catalogue, c coll.Collective, alg coll.Algorithm) error
 	return nil
 }
 
-// partPoint returns the point at which a part of a composition (plan of the ch4 device) runs. The part
-// interPart has one rank on each node. The part nodePart has one node.
+// partPoint returns the point at which a part of a composition runs. The part interPart has one rank on each node. The
+// part nodePart has one node.
 func partPoint(p coll.Point, part string) coll.Point {
 	if part == interPart {
 		p.PPN = 1
@@ -73,8 +71,7 @@ func partPoint(p coll.Point, part string) coll.Point {
 	return p
 }
 
-// feasibleParts returns an error if the algorithm of a part (between nodes or within a node) cannot run on
-// the communicator of this part.
+// feasibleParts returns an error if the algorithm of a part cannot run on the communicator of this part.
 func feasibleParts(cat *mpi.Catalogue, cand coll.Candidate) error {
 	for _, part := range []string{interPart, nodePart} {
 		e, ok := partOf(cat, cand.Collective, cand.Algorithm, part)
@@ -97,10 +94,9 @@ const (
 	flatFile   = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
 )
 
-// forceComposition forces a composition (a plan of the ch4 device). Since 4.1 a control variable names the
-// composition. In 4.0 only the device's selection file can select it. MPICH reads this file in MPI_Init. The
-// files are the library's own trees with new subtrees for the collective, so the trees of the release must
-// be known.
+// forceComposition forces a composition. Since 4.1 a control variable names the composition. In 4.0 only the device's
+// selection file can select it. MPICH reads this file in MPI_Init. The files are the library's own trees with new
+// subtrees for the collective, so the trees of the release must be known.
 func forceComposition(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) (mpi.Forcing, error) {
 	prefix := variables(c.Collective)
 	if name, ok := compositionVar(cat, c.Collective); ok {
@@ -133,12 +129,11 @@ type composition struct {
 	algorithm  coll.Algorithm
 }
 
-// madeFiles caches the selection files of each composition (plan of the ch4 device) that was forced. Making
-// them takes milliseconds.
+// madeFiles caches the selection files of each composition that was forced. Making them takes milliseconds.
 var madeFiles sync.Map
 
-// compositionFiles returns the variables that name the selection files for a forced composition (a plan of
-// the ch4 device). They are the same at every point.
+// compositionFiles returns the variables that name the selection files for a forced composition. They are the same at
+// every point.
 func compositionFiles(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) ([]mpi.Var, error) {
 	key := composition{cat, c.Collective, c.Algorithm}
 	if files, ok := madeFiles.Load(key); ok {
@@ -167,9 +162,8 @@ func compositionFiles(cat *mpi.Catalogue, e mpi.Entry, c coll.Candidate) ([]mpi.
 	return files, nil
 }
 
-// compositionVar returns the control variable that selects the composition (the device's plan) for a
-// collective. It returns false if the release has no such variable. Source: src/mpid/ch4/src/ch4_coll.h of
-// MPICH 4.0.2 to 4.3.
+// compositionVar returns the control variable that selects the composition for a collective. It returns false if the
+// release has no such variable. Source: src/mpid/ch4/src/ch4_coll.h of MPICH 4.0.2 to 4.3.
 func compositionVar(cat *mpi.Catalogue, c coll.Collective) (string, bool) {
 	with := []coll.Collective{coll.Allgather, coll.Allreduce, coll.Alltoall, coll.Barrier, coll.Bcast, coll.Reduce}
 	if _, ok := handsOn(cat, c); !ok || !mpi.AtLeast(cat.Version, 4, 1) || !slices.Contains(with, c) {
@@ -178,8 +172,7 @@ func compositionVar(cat *mpi.Catalogue, c coll.Collective) (string, bool) {
 	return variables(c) + "COMPOSITION", true
 }
 
-// resetComposition returns the control variables, set so that the library selects the composition (the
-// device's plan) again.
+// resetComposition returns the control variables, set so that the library selects the composition again.
 func resetComposition(cat *mpi.Catalogue, c coll.Collective) []mpi.Switch {
 	if name, ok := compositionVar(cat, c); ok {
 		return []mpi.Switch{to(name, 0)}
@@ -187,9 +180,8 @@ func resetComposition(cat *mpi.Catalogue, c coll.Collective) []mpi.Switch {
 	return nil
 }
 
-// deviceTree returns the library's device tree with a new subtree for one collective. The subtree selects
-// the given composition (the device's plan) wherever the composition can run. Elsewhere it runs one
-// algorithm on the whole communicator.
+// deviceTree returns the library's device tree with a new subtree for one collective. The subtree selects the given
+// composition wherever the composition can run. Elsewhere it runs one algorithm on the whole communicator.
 func deviceTree(cat *mpi.Catalogue, lib libraryTree, e mpi.Entry, c coll.Collective) (treeObject, error) {
 	if _, ok := handsOn(cat, c); !ok || len(lib.Device) == 0 {
 		return nil, fmt.Errorf("mpich %s %s %s: %w: no tree of a device", cat.Version, c, e.Name, mpi.ErrInfeasible)
@@ -199,9 +191,9 @@ func deviceTree(cat *mpi.Catalogue, lib libraryTree, e mpi.Entry, c coll.Collect
 	return lib.Device.With(collectiveKey+string(c), treeObject{{intraKey, out}}), err
 }
 
-// partsTree returns the library's tree of algorithms with new subtrees for the parts of a composition (the
-// device's plan). If an algorithm's requirements hold on the communicator of its part, these subtrees select it
-// there. Elsewhere the library's own subtree stays.
+// partsTree returns the library's tree of algorithms with new subtrees for the parts of a composition. If an
+// algorithm's requirements hold on the communicator of its part, these subtrees select it there. Elsewhere the
+// library's own subtree stays.
 func partsTree(cat *mpi.Catalogue, lib libraryTree, c coll.Candidate) (treeObject, error) {
 	key := collectiveKey + string(c.Collective)
 	own, _ := lib.Tree.Get(key)

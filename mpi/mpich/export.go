@@ -112,8 +112,8 @@ func (b build) files(sel selection.Selection, dir, name string) (out []mpi.File,
 	return out, append(settings, b.siteSettings(tunedBy(sel), off)...), nil
 }
 
-// merge returns the trees that contain the selection. The result `off` lists the collectives for which
-// compositions (plans of the ch4 device) must be turned off. The device tree is empty if it does not change.
+// merge returns the trees that contain the selection. The result `off` lists the collectives for which compositions
+// must be turned off. The device tree is empty if it does not change.
 func (b build) merge(sel selection.Selection) (out files, off []coll.Collective, err error) {
 	out.flat = b.lib.Tree
 	device := b.lib.Device
@@ -191,9 +191,8 @@ func (x *exporter) branch() (intra treeObject, put func(treeObject) treeObject, 
 // intracommunicators. If the library has a branch for calls without MPI_IN_PLACE, tuned rules replace only this
 // branch. All other branches are the library's.
 //
-// Compositions (plans of the ch4 device) call collectives on communicators between nodes and within a node.
-// These communicators get separate rules, because rules tuned for a program's communicators must not apply to
-// them.
+// Compositions call collectives on communicators between nodes and within a node. These communicators get separate
+// rules, because rules tuned for a program's communicators must not apply to them.
 func (x *exporter) algorithms(tree, inter *selection.Tree) (treeObject, error) {
 	intra, put, err := x.branch()
 	if err != nil {

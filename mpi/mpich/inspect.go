@@ -64,10 +64,10 @@ func collectivesOf(lib libraryTree) string {
 	return ", without device collectives"
 }
 
-// compare compares the algorithms of a build with those of a catalogue. It returns the entries that are missing in
-// the build, the build's algorithms that are missing in the catalogue, and the number of entries compared. It ignores
-// leaves of nonblocking and intercommunicator collectives. If the build has no compositions (plans of the ch4
-// device), it ignores those of the catalogue.
+// compare compares the algorithms of a build with those of a catalogue. It returns the entries that are missing in the
+// build, the build's algorithms that are missing in the catalogue, and the number of entries compared. It ignores
+// leaves of nonblocking and intercommunicator collectives. If the build has no compositions, it ignores those of the
+// catalogue.
 func compare(cat *mpi.Catalogue, lib libraryTree) (absent, unlisted []string, listed int) {
 	names := slices.Concat(lib.Leaves, lib.Compositions)
 	known := map[string]bool{}
@@ -111,9 +111,9 @@ func ofCatalogue(leaf string) bool {
 	return false
 }
 
-// CheckAlgorithm implements mpi.Measurable. Some compositions (plans of the ch4 device) leave no function in
-// the error stack. With several nodes and several ranks on each, an algorithm in the stack may then have run
-// on only a part of the communicator. This is an error.
+// CheckAlgorithm implements mpi.Measurable. Some compositions leave no function in the error stack. With several nodes
+// and several ranks on each, an algorithm in the stack may then have run on only a part of the communicator. This is an
+// error.
 func (library) CheckAlgorithm(cat *mpi.Catalogue, c coll.Candidate, stacks [][]string) error {
 	e, err := cat.Lookup(c.Collective, c.Algorithm)
 	if err != nil {
@@ -165,7 +165,7 @@ func parseStacks(c coll.Collective, stacks [][]string) stackFacts {
 	return s
 }
 
-// split reports whether the stacks show that the device ran a composition (a plan) that has several parts.
+// split reports whether the stacks show that the device ran a composition that has several parts.
 func (s stackFacts) split(cat *mpi.Catalogue, c coll.Collective) bool {
 	flat, _ := handsOn(cat, c)
 	return slices.ContainsFunc(s.compositions, func(name string) bool { return name != flat.Function })

@@ -13,9 +13,9 @@ import (
 
 // Merge implements mpi.Build. It merges rows into a selection that the files of the library can express.
 //
-// In a composition (plan of the ch4 device), the part between nodes runs on a communicator of its own. There MPICH
-// knows the number of nodes and the message size, but not the number of ranks on each node. All points with the
-// same number of nodes and message size therefore share the algorithm between nodes.
+// In a composition, the part between nodes runs on a communicator of its own. There MPICH knows the number of nodes and
+// the message size, but not the number of ranks on each node. All points with the same number of nodes and message size
+// therefore share the algorithm between nodes.
 //
 // This shared algorithm must leave every point at least one option that is not slower than the default. Of the
 // possible algorithms, Merge selects the one with the smallest sum of losses. Points keep only options that would
@@ -107,8 +107,8 @@ func cells(rows []selection.Row) [][]selection.Row {
 	return out
 }
 
-// partsOrder returns 1 at points with several nodes and several ranks on each, where a composition (plan of the
-// ch4 device) has a part between the nodes. Elsewhere it returns 0.
+// partsOrder returns 1 at points with several nodes and several ranks on each, where a composition has a part between
+// the nodes. Elsewhere it returns 0.
 func partsOrder(p coll.Point) int {
 	if p.Nodes > 1 && p.PPN > 1 {
 		return 1

@@ -37,10 +37,10 @@ func (library) Facts() mpi.Facts {
 // Releases implements mpi.Library.
 func (library) Releases() []*mpi.Catalogue { return releases() }
 
-// table lists the algorithms in the order of the control-variable values that select them. The compositions (plans
-// of the ch4 device) follow, with numbers that tutti gives them. Each row was read from the source code of the
-// releases that it names. Each algorithm of 4.0.2 was run on 2 to 8 ranks with 1 to 4096 elements. It was also run
-// on 3 to 6 ranks with all kinds of calls, such as calls in place.
+// table lists the algorithms in the order of the control-variable values that select them. The compositions follow,
+// with numbers that tutti gives them. Each row was read from the source code of the releases that it names. Each
+// algorithm of 4.0.2 was run on 2 to 8 ranks with 1 to 4096 elements. It was also run on 3 to 6 ranks with all kinds of
+// calls, such as calls in place.
 //
 // The library's own value of a parameter comes first: radix 2, and segments of 8 KiB in pipelined trees. The other
 // values are the defaults of the control variables. Source: src/mpi/coll/cvars.txt of MPICH 4.1 to 4.3.
@@ -68,9 +68,8 @@ func leftOut(release string) []string {
 
 var releases = mpi.Table(table, mpi.Rules{Lookup: lookup, Check: feasibleParts, Variants: variants, Renamed: renamed})
 
-// lookup returns an error if a parameter of an algorithm is missing, because the library has no default for
-// it. For a composition (a plan of the ch4 device), it returns an error if the algorithm of a part is
-// unknown.
+// lookup returns an error if a parameter of an algorithm is missing, because the library has no default for it. For a
+// composition, it returns an error if the algorithm of a part is unknown.
 func lookup(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Algorithm) error {
 	if composes(e) {
 		return checkParts(cat, c, alg)
@@ -84,7 +83,7 @@ func lookup(cat *mpi.Catalogue, c coll.Collective, e mpi.Entry, alg coll.Algorit
 }
 
 // variants returns the candidates of a catalogue entry. For an algorithm, they have a few values for each parameter.
-// For a composition (a plan of the ch4 device), they have each algorithm that can run between the nodes.
+// For a composition, they have each algorithm that can run between the nodes.
 //
 // It omits compositions that equal another candidate: those that run on the whole communicator, and those on one
 // node. It also omits the composition beta of bcast, which differs from alpha only for other roots. Algorithms

@@ -11,9 +11,8 @@ import (
 // Replay implements mpi.Build. It checks every row: the call must enter the selected algorithm. If the
 // default is selected, the call must enter the same functions as in the library without files.
 //
-// Replay also checks variations of the call: in place, another operation, uneven counts, one element,
-// scattered ranks, or as a part of a composition (a plan of the ch4 device). No variation may reach an
-// algorithm that is wrong for it.
+// Replay also checks variations of the call: in place, another operation, uneven counts, one element, scattered ranks,
+// or as a part of a composition. No variation may reach an algorithm that is wrong for it.
 func (b build) Replay(x mpi.Export, sel selection.Selection, rows []selection.Row) error {
 	common, err := b.loaded(x, coll.Layout{})
 	if err != nil {
@@ -60,9 +59,8 @@ type replayer struct {
 	sel   selection.Selection
 }
 
-// trees returns the selection trees that a call of a collective uses. If there is no device file, the call uses
-// the library's own device tree. If compositions (plans of the device) are off for the collective, it uses no
-// device tree.
+// trees returns the selection trees that a call of a collective uses. If there is no device file, the call uses the
+// library's own device tree. If compositions are off for the collective, it uses no device tree.
 func (v replayer) trees(c coll.Collective) files {
 	f := v.files
 	if !v.mixes(c) {
@@ -167,8 +165,7 @@ func variations(call signature) []signature {
 	return all
 }
 
-// call checks that the call reaches only algorithms and compositions (plans of the ch4 device) that are
-// correct for it.
+// call checks that the call reaches only algorithms and compositions that are correct for it.
 func (v replayer) call(call signature) error {
 	f := v.trees(call.Collective)
 	composition, err := reachDevice(f.device, call)

@@ -9,8 +9,8 @@ import (
 	"tutti/mpi"
 )
 
-// files holds the two selection trees. MPICH evaluates the device tree first, which selects a composition (a
-// plan). Without a device tree there are no compositions.
+// files holds the two selection trees. MPICH evaluates the device tree first, which selects a composition. Without a
+// device tree there are no compositions.
 type files struct {
 	flat, device treeObject
 }
@@ -33,8 +33,8 @@ func (r route) String() string {
 	return fmt.Sprintf("%s %s %v", r.composition, r.flat, r.parts)
 }
 
-// splits reports whether MPICH can implement a collective as several parts, in compositions (plans of the
-// ch4 device) or in its smp algorithms. Source: ch4_coll_impl.h of 4.0.2.
+// splits reports whether MPICH can implement a collective as several parts, in compositions or in its smp algorithms.
+// Source: ch4_coll_impl.h of 4.0.2.
 func splits(c coll.Collective) bool { return len(partsOf(c)) > 0 }
 
 // step is one of the smaller collectives that make up a collective. It is called on a part of the communicator.
@@ -76,8 +76,7 @@ func (b build) callAt(p coll.Point) signature {
 	return signatureAt(p)
 }
 
-// part returns the properties of the call of collective c that a composition (plan of the ch4 device) makes on a
-// part of the communicator.
+// part returns the properties of the call of collective c that a composition makes on a part of the communicator.
 func (b build) part(call signature, c coll.Collective, where hierarchy) signature {
 	out := call
 	out.Collective, out.Hierarchy, out.NodeConsecutive = c, where, false

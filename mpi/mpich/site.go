@@ -97,8 +97,7 @@ func siteTree(s mpi.SiteSetting, own treeObject, lib libraryTree) (treeObject, e
 	return tree, check(tree, own, lib)
 }
 
-// pinned returns the library with the algorithm and the composition (plan of the ch4 device) that the site's settings
-// pin for a collective.
+// pinned returns the library with the algorithm and the composition that the site's settings pin for a collective.
 func (lib libraryTree) pinned(cat *mpi.Catalogue, c coll.Collective) (libraryTree, error) {
 	x := &exporter{build: build{lib, cat}, collective: c}
 	if s, ok := cat.Site.Value(variables(c) + "INTRA_ALGORITHM"); ok {

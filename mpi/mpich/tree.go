@@ -27,8 +27,7 @@ const (
 	compositionKey = "composition=" // of the device's tree
 )
 
-// isLeaf reports whether a key names an algorithm or a composition (plan of the ch4 device). Other keys are
-// conditions.
+// isLeaf reports whether a key names an algorithm or a composition. Other keys are conditions.
 func isLeaf(key string) bool {
 	return strings.HasPrefix(key, leafKey) || strings.HasPrefix(key, compositionKey)
 }

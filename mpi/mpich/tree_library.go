@@ -50,9 +50,8 @@ func (lib libraryTree) runs(_ coll.Collective, e mpi.Entry) bool {
 	return slices.Contains(names, e.Function) && !(lib.NoNodes && needsNodes)
 }
 
-// listing returns the algorithms that the help texts of control variables list, and the compositions (plans of
-// the ch4 device) of the catalogue. If several texts name the same collective by mistake, the one with the most
-// algorithms counts.
+// listing returns the algorithms that the help texts of control variables list, and the compositions of the catalogue.
+// If several texts name the same collective by mistake, the one with the most algorithms counts.
 func (lib libraryTree) listing(cat *mpi.Catalogue) map[coll.Collective][]mpi.Entry {
 	out := map[coll.Collective][]mpi.Entry{}
 	for _, text := range lib.Numbers {

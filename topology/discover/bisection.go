@@ -86,8 +86,8 @@ func Cuts(t *topology.Tree, hosts []string) []Cut {
 	return out
 }
 
-// CutRounds returns two rounds of measurements for each cut (two halves of the nodes below a switch): one with
-// all pairs of the cut, and one with the first pair alone.
+// CutRounds returns two rounds of measurements for each cut: one with all pairs of the cut, and one with the first pair
+// alone.
 func CutRounds(cuts []Cut) [][][2]string {
 	var out [][][2]string
 	for _, h := range cuts {

@@ -96,10 +96,9 @@ func (m Matrix) Holes() [][2]int {
 // mostMissing is the largest fraction of a member's pairs that Fill estimates.
 const mostMissing = 0.5
 
-// Fill returns the matrix with an estimate for each pair of members (nodes or ranks) that was not measured. The
-// estimate is the length of the shortest detour from one member of the pair over a third member to the other
-// one. The length of a detour is the longer of its two distances. In a tree the estimate is exact if some
-// third member is near one of the two members.
+// Fill returns the matrix with an estimate for each pair of members that was not measured. The estimate is the length
+// of the shortest detour from one member of the pair over a third member to the other one. The length of a detour is
+// the longer of its two distances. In a tree the estimate is exact if some third member is near one of the two members.
 //
 // The error matches ErrMatrix if more than half of a member's pairs are missing. Otherwise any two members
 // have a third member in common. Fill takes O(n) time for each missing pair.

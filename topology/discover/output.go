@@ -30,8 +30,7 @@ type Endpoint struct {
 // String returns the node and the number of the rank on it, such as n1/0.
 func (p Endpoint) String() string { return fmt.Sprintf("%s/%d", p.Host, p.Rank) }
 
-// Measurement holds the round-trip times, in seconds, that one pass (a measurement of all pairs) measured
-// for one pair.
+// Measurement holds the round-trip times, in seconds, that one pass measured for one pair.
 type Measurement struct {
 	Stage              string
 	Pass, Round        int

@@ -48,7 +48,7 @@ func (p Component) String() string {
 	return fmt.Sprintf("%s %s", p.Kind, p.Name)
 }
 
-// route is the path of a message between two nodes, as a list of components (the nodes and links on it).
+// route is the path of a message between two nodes, as a list of components.
 type route struct {
 	components []Component // the two nodes, then the links between them
 	height     int         // height of the switch that connects both nodes

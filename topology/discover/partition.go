@@ -26,7 +26,7 @@ func (h *hierarchy) divisions(t Matrix, steps []step) []Labels {
 	return out
 }
 
-// majority returns, for each item (a member or a group of members), the most frequent label among its members.
+// majority returns, for each item, the most frequent label among its members.
 func majority(labels, items Labels) []int {
 	k := labels.Groups()
 	out := make([]int, items.Groups())

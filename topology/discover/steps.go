@@ -6,10 +6,9 @@ import (
 	"sync"
 )
 
-// confirmedDivisions returns the divisions of the members into groups that both sets of repetitions show. It
-// builds a hierarchy of groups from each set, and finds the levels at which the other set's distances clearly
-// differ (steps). If the hierarchies have different numbers of steps, it uses the one with fewer. The groups
-// come from the mean of both sets.
+// confirmedDivisions returns the divisions of the members into groups that both sets of repetitions show. It builds a
+// hierarchy of groups from each set, and finds the levels at which the other set's distances clearly differ (steps). If
+// the hierarchies have different numbers of steps, it uses the one with fewer. The groups come from the mean of both sets.
 func (d *levelFinder) confirmedDivisions(h *hierarchy) []Labels {
 	var steps [2][]step
 	var both sync.WaitGroup
@@ -29,8 +28,8 @@ func (d *levelFinder) confirmedDivisions(h *hierarchy) []Labels {
 	return h.divisions(d.mean, few)
 }
 
-// confirmSteps groups the members by the distances in the table `train`. It returns the levels of distances
-// (steps) between these groups that clearly differ in the table `test`.
+// confirmSteps groups the members by the distances in the table `train`. It returns the levels of distances between
+// these groups that clearly differ in the table `test`.
 func confirmSteps(train, test Matrix) []step {
 	h := byDistance(train)
 	steps := h.steps(test)

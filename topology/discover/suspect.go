@@ -14,8 +14,7 @@ import (
 
 // Thresholds for reporting a node or link as slow.
 const (
-	// falseAlarms is the probability that any component (node or link) is reported on a machine without slow
-	// ones.
+	// falseAlarms is the probability that any component is reported on a machine without slow ones.
 	falseAlarms = 0.05
 
 	// leastSlowdown is the smallest slowdown that is reported. It equals the smallest ratio between two levels of a
@@ -26,12 +25,12 @@ const (
 	// same height in the tree.
 	leastAlike = 8
 
-	// leastPairs is the smallest number of measured pairs whose path leads through a component (node or link).
-	// With fewer pairs, the slow component may as well be the one at the other end of the path.
+	// leastPairs is the smallest number of measured pairs whose path leads through a component. With fewer pairs, the
+	// slow component may as well be the one at the other end of the path.
 	leastPairs = 2
 )
 
-// Suspect is a component (a node or link) that seems to be slow.
+// Suspect is a component that seems to be slow.
 type Suspect struct {
 	Component
 	Slowdown float64 `json:"slowdown"` // median slowdown of its pairs that pass no suspect of higher rank
@@ -49,9 +48,9 @@ func (s Suspect) String() string {
 type SuspectReport struct {
 	Suspects []Suspect `json:"suspects"` // highest score first
 
-	// Unclear are components (nodes or links) that seem to be slow but cannot be distinguished from others.
-	// Either each path through such a component also leads through a suspect with a higher score, or the
-	// same paths lead through another component.
+	// Unclear are components that seem to be slow but cannot be distinguished from others. Either each path through
+	// such a component also leads through a suspect with a higher score, or the same paths lead through another
+	// component.
 	Unclear []Component `json:"unclear"`
 
 	Noise   float64 `json:"noise"`    // relative standard deviation of the times of usual pairs
@@ -90,7 +89,7 @@ func FindSuspects(t *topology.Tree, pairs []PairTime) (SuspectReport, error) {
 	return r, nil
 }
 
-// slowness decides which components (nodes and links) are slow.
+// slowness decides which components are slow.
 //
 // The excess of a pair says how much longer than usual its time is, in standard deviations. The score of a
 // component with k pairs is the sum of their excesses over √k. Every excess is limited to the smallest one plus the
@@ -151,8 +150,8 @@ func (e *slowness) compare() (leftOut int) {
 	return leftOut
 }
 
-// find adds suspects (nodes or links) to the report, beginning with the highest score. It rates a node or
-// link only by pairs whose path avoids all suspects found earlier.
+// find adds suspects to the report, beginning with the highest score. It rates a node or link only by pairs whose path
+// avoids all suspects found earlier.
 func (e *slowness) find(r *SuspectReport) {
 	e.calibrate()
 	var slow []rating
@@ -190,8 +189,8 @@ type rating struct {
 	slow  bool
 }
 
-// calibrate sets the score from which on a component (node or link) counts as slow. For each kind of component, it
-// sets the unit of scores from their spread, so that usual components have low scores.
+// calibrate sets the score from which on a component counts as slow. For each kind of component, it sets the unit of
+// scores from their spread, so that usual components have low scores.
 func (e *slowness) calibrate() {
 	e.needed = distuv.UnitNormal.Quantile(1 - falseAlarms/float64(len(e.components)))
 	e.unit = map[topology.Kind]float64{topology.Node: e.noise, topology.Switch: e.noise}
@@ -218,7 +217,7 @@ func (e *slowness) score(p Component, pairs []int) float64 {
 	return sum / math.Sqrt(k)
 }
 
-// rate computes the score and the slowdown of a component (node or link). It uses only the given pairs.
+// rate computes the score and the slowdown of a component. It uses only the given pairs.
 func (e *slowness) rate(p Component, pairs []int) rating {
 	excess := make([]float64, len(pairs))
 	for k, i := range pairs {

@@ -11,8 +11,8 @@ import (
 	"tutti/topology"
 )
 
-// nodes returns one time for each pair of nodes in each pass (measurement of all pairs). It is the shortest
-// round trip of an empty message. The times are sorted by node.
+// nodes returns one time for each pair of nodes in each pass. It is the shortest round trip of an empty message. The
+// times are sorted by node.
 func (r Measurements) nodes() []PairTime {
 	number := map[string]int{}
 	for i, host := range r.Hosts {

@@ -12,6 +12,7 @@ import (
 	"tutti/topology"
 )
 
+// entry is a switch, block or ring.
 type entry struct {
 	line     int
 	name     string
@@ -126,8 +127,8 @@ func (c *conf) add(l confLine) error {
 	return err
 }
 
-// list returns the list of entries (switches, blocks or rings) to which a line belongs, by the first key of
-// the line. It returns nil for any other line.
+// list returns the list of entries to which a line belongs, by the first key of the line. It returns nil for any other
+// line.
 func (c *conf) list(first string) *[]entry {
 	return map[string]*[]entry{"switchname": &c.switches, "blockname": &c.blocks, "ringname": &c.rings}[first]
 }
@@ -155,8 +156,8 @@ func settings(text string) (values map[string]string, first string, err error) {
 	return values, first, nil
 }
 
-// fill creates an entry (a switch, block or ring) from the values of a line. If `nodes` or `switches` is empty,
-// the entry has no children of that kind.
+// fill creates an entry from the values of a line. If `nodes` or `switches` is empty, the entry has no children of that
+// kind.
 func fill(line int, name, nodes, switches string) (entry, error) {
 	e := entry{line: line, name: name}
 	if names, err := topology.Hosts(name); err != nil || len(names) != 1 || names[0] != name {
