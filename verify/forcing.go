@@ -63,34 +63,26 @@ func probePoints(problems []Problem) []TestPoint {
 // interior returns the grid points at which an algorithm is selected. Points inside a segment (neighbouring sizes with
 // the same algorithm) come first, then those at its ends. Within each group, points are sorted by number of ranks.
 func interior(p Problem) []TestPoint {
-	type ranked struct {
-		TestPoint
-		edges int
-	}
-	var all []ranked
+	var out []TestPoint
+	edges := map[coll.Point]int{} // of a segment, at the point
 	for _, lane := range sizesByLayout(p.Grid) {
 		for i, at := range lane {
 			alg := p.Choose(at)
 			if alg.IsDefault() {
 				continue
 			}
-			edges := 0
 			if i > 0 && p.Choose(lane[i-1]) != alg {
-				edges++
+				edges[at]++
 			}
 			if i+1 < len(lane) && p.Choose(lane[i+1]) != alg {
-				edges++
+				edges[at]++
 			}
-			all = append(all, ranked{TestPoint{Point: at, Choice: alg, Kind: OnGrid}, edges})
+			out = append(out, TestPoint{Point: at, Choice: alg, Kind: OnGrid})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b ranked) int {
-		return cmp.Or(cmp.Compare(a.edges, b.edges), cmp.Compare(a.Ranks(), b.Ranks()))
+	slices.SortStableFunc(out, func(a, b TestPoint) int {
+		return cmp.Or(cmp.Compare(edges[a.Point], edges[b.Point]), cmp.Compare(a.Ranks(), b.Ranks()))
 	})
-	out := make([]TestPoint, len(all))
-	for i, r := range all {
-		out[i] = r.TestPoint
-	}
 	return out
 }
 
