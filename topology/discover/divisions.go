@@ -76,11 +76,8 @@ func nested(fine, coarse Labels) bool {
 // comes first. Ratios below 1 + 40/n² do not count. Of 100 simulated flat machines with 4 to 24 members, 95 have no
 // larger ratio.
 func (h *hierarchy) equalDivisions() []Labels {
-	type cut struct {
-		labels Labels
-		reach  float64
-	}
-	var cuts []cut
+	var out []Labels
+	reach := map[int]float64{} // by number of groups
 	for k := 2; k <= h.N/2; k++ {
 		if h.N%k != 0 {
 			continue
@@ -91,16 +88,11 @@ func (h *hierarchy) equalDivisions() []Labels {
 			continue
 		}
 		before, next := h.Merges[h.N-k-1].Height, h.Merges[h.N-k].Height
-		reach := next / max(before, 1e-12)
-		if reach >= 1+40/float64(h.N*h.N) {
-			cuts = append(cuts, cut{labels: labels, reach: reach})
+		if reach[k] = next / max(before, 1e-12); reach[k] >= 1+40/float64(h.N*h.N) {
+			out = append(out, labels)
 		}
 	}
-	slices.SortStableFunc(cuts, func(a, b cut) int { return cmp.Compare(b.reach, a.reach) })
-	var out []Labels
-	for _, c := range cuts {
-		out = append(out, c.labels)
-	}
+	slices.SortStableFunc(out, func(a, b Labels) int { return cmp.Compare(reach[b.Groups()], reach[a.Groups()]) })
 	return out
 }
 

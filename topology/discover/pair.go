@@ -88,16 +88,15 @@ func (w routes) meeting(a, b *topology.Vertex) *topology.Vertex {
 }
 
 func (w routes) between(p PairTime) (route, error) {
-	a, b := w.at[p.A], w.at[p.B]
-	switch {
-	case a == nil:
-		return route{}, fmt.Errorf("%w: no node %q in the tree", ErrPair, p.A)
-	case b == nil:
-		return route{}, fmt.Errorf("%w: no node %q in the tree", ErrPair, p.B)
+	for _, node := range []string{p.A, p.B} {
+		if w.at[node] == nil {
+			return route{}, fmt.Errorf("%w: no node %q in the tree", ErrPair, node)
+		}
 	}
 	if err := p.Check(); err != nil {
 		return route{}, err
 	}
+	a, b := w.at[p.A], w.at[p.B]
 	meet := w.meeting(a, b)
 	out := route{components: []Component{componentOf(a), componentOf(b)}, height: meet.Height()}
 	for _, end := range []*topology.Vertex{b, a} {
