@@ -14,7 +14,6 @@ import (
 
 var _ mpi.RuleReader = (*library)(nil)
 
-// ReadRules implements mpi.RuleReader.
 func (*library) ReadRules(cat *mpi.Catalogue, _ string, text []byte) (*mpi.RuleFile, bool) {
 	if !bytes.HasPrefix(bytes.TrimPrefix(text, []byte("\ufeff")), []byte("tutti-table")) {
 		return nil, false

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,7 +57,6 @@ func (s span) text(unit string) string {
 
 var _ mpi.RuleReader = library{}
 
-// ReadRules implements mpi.RuleReader.
 func (library) ReadRules(cat *mpi.Catalogue, _ string, text []byte) (*mpi.RuleFile, bool) {
 	f, ok := build{cat}.read(text)
 	if !ok {
@@ -122,10 +122,8 @@ func looksLikeClassic(text []byte) bool {
 // conclude judges the rules and fills in what users see.
 func (f *ruleFile) conclude() {
 	f.Loaded = len(f.Of(mpi.FindingError)) == 0
-	last := map[coll.Collective]bool{}
 	for _, r := range f.rules {
-		if r.Collective != "" && !last[r.Collective] {
-			last[r.Collective] = true
+		if r.Collective != "" && !slices.Contains(f.Collectives, r.Collective) {
 			f.Collectives = append(f.Collectives, r.Collective)
 		}
 	}

@@ -168,7 +168,6 @@ func (file besides) Find(name string) string {
 	return path
 }
 
-// Ask implements mpi.Tools.
 func (besides) Ask(ctx context.Context, path string, args ...string) string {
 	out, _ := exec.CommandContext(ctx, path, args...).Output() // what it did not print is missing
 	return string(out)
@@ -217,10 +216,7 @@ func (i *ompiInfo) seeSetting(rest string) {
 }
 
 func (i *ompiInfo) seeTuned(collective, number, name string) {
-	id, err := strconv.Atoi(number)
-	if err != nil {
-		return
-	}
+	id, _ := strconv.Atoi(number) // at most four digits
 	if i.tuned[collective] == nil {
 		i.tuned[collective] = map[int]string{}
 	}

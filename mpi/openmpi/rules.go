@@ -147,7 +147,6 @@ func sized(c coll.Collective) bool {
 	return true
 }
 
-// Size implements mpi.Library.
 func (library) Size(p coll.Point) int64 { return size(p) }
 
 // size returns the message size that rules may compare. It is the bytes of all ranks for allgather and

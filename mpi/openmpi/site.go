@@ -117,22 +117,20 @@ func (b build) siteHan(exported hanFile) hanFile {
 	})
 }
 
-// siteSettings returns the settings that keep those of the site from outranking exported rules.
+// siteSettings returns the settings that keep those of the site from outranking exported rules. It leaves out those of
+// coll/han, which has rules of its own.
 func (b build) siteSettings(collectives []coll.Collective) []mpi.Setting {
 	var out []mpi.Setting
 	for _, c := range collectives {
 		out = append(out, mpi.Setting{Name: mcaPrefix + "coll_tuned_" + string(c) + "_algorithm", Value: "0"})
 	}
 	for _, s := range b.cat.Site.On(mpi.PinsAlgorithm, mpi.TurnsOn) {
-		if !isHanSetting(s) && !slices.ContainsFunc(out, func(o mpi.Setting) bool { return o.Name == s.Name }) {
+		if !strings.HasPrefix(s.Name, mcaPrefix+"coll_han_") && !slices.ContainsFunc(out, func(o mpi.Setting) bool { return o.Name == s.Name }) {
 			out = append(out, mpi.Setting{Name: s.Name, Value: s.Neutral})
 		}
 	}
 	return out
 }
-
-// isHanSetting reports whether a setting is of coll/han, which has rules of its own.
-func isHanSetting(s mpi.SiteSetting) bool { return strings.HasPrefix(s.Name, mcaPrefix+"coll_han_") }
 
 // pinned returns one rule for each collective whose algorithm a setting pins.
 func (b build) pinned() (classicRules, error) {
