@@ -121,24 +121,25 @@ func (x Export) Loaded(l coll.Layout, variable string) []byte {
 // (Snippet) and that for csh, then files in subfolders.
 func (x Export) Names() []string {
 	var here, below []string
-	for _, f := range x.Files {
+	all, _ := x.all()
+	for _, f := range all {
 		if filepath.Dir(f.Name) == "." {
 			here = append(here, f.Name)
 		} else {
 			below = append(below, f.Name)
 		}
 	}
-	here = append(here, x.Snippet)
-	if f, ok := x.csh(); ok {
-		here = append(here, f.Name)
-	}
 	return slices.Concat(here, below)
 }
 
-// csh returns the file for csh next to the POSIX shell file. It returns false if csh cannot express the settings.
-func (x Export) csh() (File, bool) {
-	text, err := x.Setup.Csh()
-	return File{Name: CshName(x.Snippet), Content: text}, err == nil
+// all returns Files, the POSIX shell file, and the file for csh if csh can express the settings.
+func (x Export) all() ([]File, error) {
+	snippet, err := x.Setup.Shell()
+	all := append(slices.Clone(x.Files), File{Name: x.Snippet, Content: snippet})
+	if text, err := x.Setup.Csh(); err == nil {
+		all = append(all, File{Name: CshName(x.Snippet), Content: text})
+	}
+	return all, err
 }
 
 // CshName returns the name of the file for csh next to the POSIX shell file `snippet`.
@@ -149,13 +150,9 @@ func CshName(snippet string) string {
 // Write writes the files into an existing folder, each atomically. It then writes the shell files. Finally, it
 // removes stale files of an earlier export.
 func (x Export) Write(dir string) error {
-	snippet, err := x.Setup.Shell()
+	all, err := x.all()
 	if err != nil {
 		return fmt.Errorf("%s: %w", x.Snippet, err)
-	}
-	all := append(slices.Clone(x.Files), File{Name: x.Snippet, Content: snippet})
-	if f, ok := x.csh(); ok {
-		all = append(all, f)
 	}
 	for _, f := range all {
 		path := filepath.Join(dir, filepath.FromSlash(f.Name))

@@ -145,7 +145,9 @@ func (s Setup) Shell() ([]byte, error) {
 	for _, r := range s.Remarks {
 		fmt.Fprintf(&b, "# %s\n", r)
 	}
-	b.WriteString(shellGuard(s.Order))
+	if s.Order != "" {
+		fmt.Fprintf(&b, "case \"${%s:-%s}\" in %[2]s*) ;; *) echo '%[3]s' >&2 ;; esac\n", orderVar, s.Order, warning(s.Order))
+	}
 	if len(s.Layouts) == 0 {
 		b.Write(s.exports(s.Settings))
 		return b.Bytes(), nil
@@ -190,7 +192,12 @@ func (s Setup) Module(about string) ([]byte, error) {
 	for _, module := range s.Prereq {
 		fmt.Fprintf(&b, "prereq %s\n", tclWord(module))
 	}
-	b.WriteString(moduleGuard(s.Order))
+	if s.Order != "" {
+		fmt.Fprintf(&b, `if {[info exists ::env(%[1]s)] && ![string match "%[2]s*" $::env(%[1]s)] && [module-info mode load]} {
+    puts stderr "%[3]s"
+}
+`, orderVar, s.Order, warning(s.Order))
+	}
 	if len(s.Layouts) == 0 {
 		b.WriteString(s.tcl(s.Settings, ""))
 		return []byte(b.String()), nil
@@ -279,30 +286,10 @@ func tclWord(s string) string {
 // values are block, block:cyclic, cyclic, plane=4 and so on.
 const orderVar = "SLURM_DISTRIBUTION"
 
-// warning returns the text of the warning in a job that has another order of ranks than `o`. The text
-// contains no characters that are special in shells or Tcl.
+// warning returns the text of the warning that is printed in a Slurm job with another order of ranks than `o`. It has no
+// characters that are special in shells or Tcl.
 func warning(o coll.Order) string {
 	return fmt.Sprintf("tutti: these settings hold for ranks in %s order, this job has another one (%s)", o, orderVar)
-}
-
-// shellGuard returns lines of a shell script. They print a warning in a Slurm job whose order of ranks is
-// not `o`.
-func shellGuard(o coll.Order) string {
-	if o == "" {
-		return ""
-	}
-	return fmt.Sprintf("case \"${%s:-%s}\" in %[2]s*) ;; *) echo '%[3]s' >&2 ;; esac\n", orderVar, o, warning(o))
-}
-
-// moduleGuard returns lines in Tcl that print the same warning as those of shellGuard.
-func moduleGuard(o coll.Order) string {
-	if o == "" {
-		return ""
-	}
-	return fmt.Sprintf(`if {[info exists ::env(%[1]s)] && ![string match "%[2]s*" $::env(%[1]s)] && [module-info mode load]} {
-    puts stderr "%[3]s"
-}
-`, orderVar, o, warning(o))
 }
 
 // WriteFile replaces a file atomically and makes it readable for all users. A job that loads an incomplete
