@@ -45,20 +45,26 @@ func (r reach) boundary(a, b sizeChoices, x, y coll.Algorithm) (last, first int6
 func (r reach) fillCommGaps(ranges []CommRange) []CommRange {
 	out := ranges[:1:1]
 	for _, next := range ranges[1:] {
-		last := &out[len(out)-1]
-		lower, upper := r.ppnsBetween(*last, next)
+		last := out[len(out)-1]
+		lower, upper := r.ppnsBetween(last, next)
 		edge := int(midpoint(int64(last.High), int64(next.Low)))
 		for _, gap := range []CommRange{{last.High + 1, edge, lower}, {edge + 1, next.Low - 1, upper}, next} {
-			switch last := &out[len(out)-1]; {
-			case gap.Low > gap.High:
-			case reflect.DeepEqual(last.PPNs, gap.PPNs):
-				last.High = gap.High
-			default:
-				out = append(out, gap)
-			}
+			out = appendComm(out, gap)
 		}
 	}
 	return out
+}
+
+// appendComm appends a range. An empty range is ignored, and one with the rules of the last range extends it.
+func appendComm(ranges []CommRange, next CommRange) []CommRange {
+	switch n := len(ranges) - 1; {
+	case next.Low > next.High:
+	case n >= 0 && reflect.DeepEqual(ranges[n].PPNs, next.PPNs):
+		ranges[n].High = next.High
+	default:
+		ranges = append(ranges, next)
+	}
+	return ranges
 }
 
 // ppnsBetween returns the rules for the lower and the upper half of the gap between two communicator sizes. Processes
@@ -135,6 +141,24 @@ func appendBand(bands []Band, next Band) []Band {
 		return bands
 	}
 	return append(bands, next)
+}
+
+// MapAlgorithms returns the ranges with each algorithm replaced by the result of the function `to`. It joins successive
+// ranges that become equal.
+func MapAlgorithms(ranges []CommRange, to func(coll.Algorithm) coll.Algorithm) []CommRange {
+	var out []CommRange
+	for _, c := range ranges {
+		var ppns []PPNRange
+		for _, r := range c.PPNs {
+			var bands []Band
+			for _, b := range r.Bands {
+				bands = appendBand(bands, Band{b.UpTo, to(b.Algorithm)})
+			}
+			ppns = appendPPN(ppns, PPNRange{r.Low, r.High, bands})
+		}
+		out = appendComm(out, CommRange{c.Low, c.High, ppns})
+	}
+	return out
 }
 
 // midpoint returns the geometric mean of a and b, where 0 ≤ a < b. It is rounded down and lies in [a, b).

@@ -210,7 +210,7 @@ func (x *exporter) algorithms(tree, inter *selection.Tree) (treeObject, error) {
 		}
 		return alg
 	}
-	tuned, err := x.comms(mapped(tree.Comms, flat))
+	tuned, err := x.comms(selection.MapAlgorithms(tree.Comms, flat))
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +240,7 @@ func (x *exporter) compositions(tree *selection.Tree) (treeObject, error) {
 	}
 	x.untuned = withInclusiveLimits(intra, true)
 	flat, _ := handsOn(x.cat, x.collective)
-	tuned, err := x.comms(mapped(tree.Comms, func(alg coll.Algorithm) coll.Algorithm {
+	tuned, err := x.comms(selection.MapAlgorithms(tree.Comms, func(alg coll.Algorithm) coll.Algorithm {
 		e, err := x.cat.Lookup(x.collective, alg)
 		switch {
 		case alg.IsDefault():
@@ -254,40 +254,6 @@ func (x *exporter) compositions(tree *selection.Tree) (treeObject, error) {
 		return nil, err
 	}
 	return put(tuned), nil
-}
-
-// mapped returns the ranges with each algorithm replaced by the result of the function `to`. It joins
-// successive ranges that become equal.
-func mapped(ranges []selection.CommRange, to func(coll.Algorithm) coll.Algorithm) []selection.CommRange {
-	var out []selection.CommRange
-	for _, c := range ranges {
-		var ppns []selection.PPNRange
-		for _, r := range c.PPNs {
-			var bands []selection.Band
-			for _, b := range r.Bands {
-				b.Algorithm = to(b.Algorithm)
-				if n := len(bands); n > 0 && bands[n-1].Algorithm == b.Algorithm {
-					bands[n-1].UpTo = b.UpTo
-				} else {
-					bands = append(bands, b)
-				}
-			}
-			if n := len(ppns); n > 0 && slices.Equal(ppns[n-1].Bands, bands) {
-				ppns[n-1].High = r.High
-			} else {
-				ppns = append(ppns, selection.PPNRange{Low: r.Low, High: r.High, Bands: bands})
-			}
-		}
-		same := func(a, b selection.PPNRange) bool {
-			return a.Low == b.Low && a.High == b.High && slices.Equal(a.Bands, b.Bands)
-		}
-		if n := len(out); n > 0 && slices.EqualFunc(out[n-1].PPNs, ppns, same) {
-			out[n-1].High = c.High
-		} else {
-			out = append(out, selection.CommRange{Low: c.Low, High: c.High, PPNs: ppns})
-		}
-	}
-	return out
 }
 
 func (x *exporter) comms(ranges []selection.CommRange) (treeObject, error) {

@@ -15,7 +15,6 @@ var Library mpi.Measurable = library{}
 
 type library struct{}
 
-// Facts implements mpi.Library.
 func (library) Facts() mpi.Facts {
 	return mpi.Facts{
 		Name: "mpich", Title: "MPICH", Family: "mpich", TestedRelease: "4.0.2", TestedReleases: []string{"4.2.1", "5.0.2"}, Observation: mpi.ByStack,
@@ -34,7 +33,6 @@ func (library) Facts() mpi.Facts {
 	}
 }
 
-// Releases implements mpi.Library.
 func (library) Releases() []*mpi.Catalogue { return releases() }
 
 // table lists the algorithms in the order of the control-variable values that select them. The compositions follow,

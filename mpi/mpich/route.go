@@ -189,7 +189,6 @@ func sizeKey(c coll.Collective) string {
 	return "total_msg_size"
 }
 
-// Size implements mpi.Library.
 func (library) Size(p coll.Point) int64 { return size(p) }
 
 // size returns the message size that MPICH compares with the limits in its rules. For bcast, allreduce and
