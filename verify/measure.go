@@ -185,7 +185,11 @@ func (m *measurer) measureStage(ctx context.Context, stage Stage, most int, want
 		if len(points) == 0 {
 			return seen, nil
 		}
-		times, err := m.block(ctx, Event{Stage: stage, Block: number, MaxBlocks: most, Ahead: m.ahead(stage, seen, wants)}, points)
+		at := Event{Stage: stage, Block: number, MaxBlocks: most}
+		if m.opt.Observe != nil {
+			at.Ahead = m.ahead(stage, seen, wants)
+		}
+		times, err := m.block(ctx, at, points)
 		if err != nil {
 			return nil, err
 		}

@@ -227,7 +227,7 @@ func compact(points []TestPoint) []TestPoint {
 type sample struct{ points, faults int }
 
 // bound returns the upper end of the 95 % interval of the share of such points among all from which the sample was
-// drawn, 1 for an empty sample. A point that is slower is taken for one that is not with probability ClearError at
+// drawn, 1 for an empty sample. A point that is slower is taken for one that is not with probability clearError at
 // most; the bound is larger by this.
 //
 // Source: Clopper and Pearson, The use of confidence or fiducial limits (Biometrika, 1934).
