@@ -23,7 +23,7 @@ type Models struct {
 func NewModels(l *Ledger, earlier [][]coll.Measurement, opt learner.Options) *Models {
 	return &Models{
 		opt: opt, earlier: earlier, ledger: l,
-		posterior: learner.EmptyPosterior(opt.Prior), posteriorTrials: -1, fittedTrials: -1,
+		posterior: &learner.Posterior{}, posteriorTrials: -1, fittedTrials: -1,
 	}
 }
 

@@ -87,7 +87,7 @@ func (u *uncertainty) posterior(l *Ledger) (*gp.Posterior, error) {
 		return o
 	}
 	if u.params == nil {
-		params, err := gp.Learn(observations(u.learned), learner.DefaultPrior().Options())
+		params, err := gp.Learn(observations(u.learned), learner.GPOptions())
 		if err != nil {
 			return nil, err
 		}

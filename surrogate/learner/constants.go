@@ -15,14 +15,15 @@ const (
 	relearnGrowth = 7
 	relearnFirst  = 32
 
-	// The prior of the Gaussian process, see Prior.
+	// The prior of the Gaussian process, see GPOptions.
 
 	// layoutLength is the length scale of nodes and processes per node, bytesLength that of message sizes. The unit
 	// is a doubling.
 	layoutLength = 4.0
 	bytesLength  = 6.0
-	// Campaigns use mostSteps as Prior.Steps and mostSplit as Prior.Split. Both are fractions of an algorithm's
-	// variance that allow for thresholds, at which libraries switch protocols and algorithms.
+	// mostSteps is the largest fraction of each algorithm's own variance that step functions may explain. Their steps
+	// stand for the thresholds at which libraries switch protocols and algorithms. mostSplit is the largest fraction
+	// that may be independent between message sizes: the time at one size may differ from those at both neighbors.
 	mostSteps = 0.5
 	mostSplit = 0.1
 
@@ -62,6 +63,6 @@ const (
 	maxScored = 1000
 )
 
-// stepShares lists, in descending order, the factors by which Prior.Steps and Prior.Split can be multiplied.
+// stepShares lists, in descending order, the factors by which mostSteps and mostSplit can be multiplied.
 // Each posterior chooses one of them; see learnSteps. The values are our choice.
 var stepShares = []float64{1, 0.3, 0.1, 0}

@@ -20,7 +20,7 @@ func fitGaussian(d Data, opt Options) (*Learner, error) {
 	}
 	p := d.Posterior
 	if p == nil {
-		if p, err = EmptyPosterior(opt.Prior).Update(d); err != nil {
+		if p, err = NewPosterior(d); err != nil {
 			return nil, err
 		}
 	}

@@ -39,19 +39,10 @@ type Options struct {
 	Model   Model // empty means Forest
 	Scaling preprocess.Scaling
 	Forest  forest.Options // its Seed is combined with the algorithm's name
-	Prior   *Prior         // prior of the Gaussian process; nil means DefaultPrior
 	// Allowed holds the slowdown and the mistakes that the stopping criteria allow. They determine how
 	// Uncertainties weights slowdowns and mistakes.
 	Allowed metrics.Allowed
 	Weight  coll.Weight
-}
-
-// prior returns the configured prior of a Gaussian process, or else the default.
-func (o Options) prior() Prior {
-	if o.Prior == nil {
-		return DefaultPrior()
-	}
-	return *o.Prior
 }
 
 // Data is the training data of a model. All measurements are of one collective.

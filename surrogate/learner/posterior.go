@@ -18,9 +18,8 @@ import (
 
 // Posterior is the Gaussian-process posterior of log10 of the times, in seconds, of all algorithms; see
 // gp.GP. The same posterior selects the candidates to measure, predicts how good the choices are, and
-// selects the algorithms. It is safe for concurrent use.
+// selects the algorithms. It is safe for concurrent use. The zero value has no measurements; Update adds them.
 type Posterior struct {
-	prior      Prior
 	algorithms []coll.Algorithm // algorithms with a measurement, sorted by coll.CompareAlgorithms
 	count      int              // number of measurements, without those of earlier campaigns
 	obs        gp.Observations  // of the process: a sample of the measurements
@@ -32,22 +31,14 @@ type Posterior struct {
 	gaussian   *gp.GP
 }
 
-// EmptyPosterior returns a posterior without measurements. Its method Update adds measurements. If prior is
-// nil, the prior is DefaultPrior.
-func EmptyPosterior(prior *Prior) *Posterior {
-	return &Posterior{prior: Options{Prior: prior}.prior()}
-}
+// NewPosterior returns the posterior given the data. The result depends only on the data. The hyperparameters are
+// learned from the first measurements; see learnedPrefix. It takes O(n³) operations for n measurements.
+func NewPosterior(d Data) (*Posterior, error) { return new(Posterior).Update(d) }
 
-// NewPosterior returns the posterior given the data, with the default prior. The result depends only on the
-// data. The hyperparameters are learned from the first measurements; see learnedPrefix. It takes O(n³)
-// operations for n measurements.
-func NewPosterior(d Data) (*Posterior, error) { return EmptyPosterior(nil).Update(d) }
-
-// Update returns the posterior given the data d, with the prior of p. The result is the same as that of a
-// new posterior. Update costs less if d has the same earlier campaigns as p and begins with the measurements
-// of p.
+// Update returns the posterior given the data d. The result is the same as that of NewPosterior. Update costs less if d
+// has the same earlier campaigns as p and begins with the measurements of p.
 func (p *Posterior) Update(d Data) (*Posterior, error) {
-	next := &Posterior{prior: p.prior}
+	next := &Posterior{}
 	next.count, next.algorithms = algorithmsOf(d)
 	next.learned = learnedPrefix(next.count)
 	next.noise = noiseKnownAt(next.learned, d.Replicates)
@@ -116,7 +107,7 @@ func algorithmsOf(d Data) (count int, algorithms []coll.Algorithm) {
 
 // learn estimates the hyperparameters of the Gaussian process from observations of the first measurements.
 func (p *Posterior) learn(first gp.Observations) (err error) {
-	if p.params, err = gp.Learn(first, p.prior.Options()); err != nil {
+	if p.params, err = gp.Learn(first, GPOptions()); err != nil {
 		return err
 	}
 	if p.params.Job < minJobShare*preprocess.MeasurementNoise {
@@ -125,7 +116,7 @@ func (p *Posterior) learn(first gp.Observations) (err error) {
 	return p.learnSteps(first)
 }
 
-// learnSteps sets the parameters Steps and Split to a share of their values in the prior (see stepShares).
+// learnSteps sets the parameters Steps and Split to a share of mostSteps and mostSplit (see stepShares).
 // Each share is scored by how well it predicts each observation from all others; see leaveOneOut. Some shares
 // have scores within one standard error of the best one. Of these, the greatest is chosen, because greater
 // shares make predictions less certain.
@@ -135,7 +126,7 @@ func (p *Posterior) learn(first gp.Observations) (err error) {
 func (p *Posterior) learnSteps(obs gp.Observations) error {
 	densities, scores := make([][]float64, len(stepShares)), make([]float64, len(stepShares))
 	for k, share := range stepShares {
-		p.params.Steps, p.params.Split = share*p.prior.Steps, share*p.prior.Split
+		p.params.Steps, p.params.Split = share*mostSteps, share*mostSplit
 		m, err := gp.New(p.params, obs)
 		if err != nil {
 			return err
@@ -151,7 +142,7 @@ func (p *Posterior) learnSteps(obs gp.Observations) error {
 	if greatest < 0 { // a single observation has no standard error
 		greatest = best
 	}
-	p.params.Steps, p.params.Split = stepShares[greatest]*p.prior.Steps, stepShares[greatest]*p.prior.Split
+	p.params.Steps, p.params.Split = stepShares[greatest]*mostSteps, stepShares[greatest]*mostSplit
 	return nil
 }
 
@@ -205,44 +196,11 @@ func (p *Posterior) Task(alg coll.Algorithm, i int) int {
 	return len(p.algorithms) + i
 }
 
-// Prior holds the settings of the Gaussian process that are not learned from measurements. Campaigns use
-// DefaultPrior. Experiments also use other values.
-type Prior struct {
-	Lengths float64 // factor of LengthScales
-	// Steps is the largest fraction of each algorithm's own variance that step functions may explain. Their
-	// steps stand for the thresholds at which libraries switch protocols and algorithms.
-	Steps float64
-	// Split is the largest fraction of each algorithm's own variance that may be independent between message
-	// sizes. Protocols switch at sizes, so the time at one size may differ from the times at both neighboring
-	// sizes.
-	Split float64
-}
-
-// DefaultPrior returns the prior that campaigns use.
-func DefaultPrior() Prior { return Prior{Lengths: 1, Steps: mostSteps, Split: mostSplit} }
-
-// Validate returns an error if a number is outside its allowed range.
-func (p Prior) Validate() error {
-	if !(p.Lengths > 0) || math.IsInf(p.Lengths, 0) {
-		return fmt.Errorf("lengths %g: want a number above 0", p.Lengths)
-	}
-	if !(p.Steps >= 0 && p.Steps <= 1) {
-		return fmt.Errorf("steps %g: want a number from 0 to 1", p.Steps)
-	}
-	if !(p.Split >= 0 && p.Split <= 1) {
-		return fmt.Errorf("split %g: want a number from 0 to 1", p.Split)
-	}
-	return nil
-}
-
-// Options returns the options of a Gaussian process that has this prior and the inputs of preprocess.SurrogateRows.
-func (p Prior) Options() gp.Options {
-	length := LengthScales()
-	for i := range length {
-		length[i] *= p.Lengths
-	}
+// GPOptions returns the options of a Gaussian process that has the prior of campaigns and the inputs of
+// preprocess.SurrogateRows.
+func GPOptions() gp.Options {
 	return gp.Options{
-		Length: length, Steps: p.Steps, Split: p.Split, SplitColumn: preprocess.BytesColumn, Noise: preprocess.MeasurementNoise,
+		Length: LengthScales(), Steps: mostSteps, Split: mostSplit, SplitColumn: preprocess.BytesColumn, Noise: preprocess.MeasurementNoise,
 	}
 }
 

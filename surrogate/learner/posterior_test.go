@@ -123,7 +123,7 @@ func TestUpdateAfterAnEqualReplicate(t *testing.T) {
 func TestUpdateEqualsANewPosterior(t *testing.T) {
 	all := everyKth(t, 20)
 	opt := learner.Options{Scaling: preprocess.AlgorithmLog10, Model: learner.GaussianProcess}
-	posterior := learner.EmptyPosterior(nil)
+	posterior := new(learner.Posterior)
 	for _, n := range []int{40, 42, 60, len(all), 42} {
 		posterior = testutil.Must(posterior.Update(learner.Data{Measurements: slices.Values(all[:n])}))(t)
 		got := testutil.Must(fitData(t, learner.Data{Measurements: slices.Values(all[:n]), Posterior: posterior}, opt).Predict(dense(t)))(t)
