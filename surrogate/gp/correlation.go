@@ -26,11 +26,6 @@ func newCorrRow(n, columns int) corrRow {
 	return corrRow{make([]float64, n), make([]float64, n), make([]float64, columns), make([]float64, n)}
 }
 
-// first returns the correlations with the first n rows only. They share memory with r.
-func (r corrRow) first(n int) corrRow {
-	return corrRow{r.common[:n], r.own[:n], r.x, r.steps[:n]}
-}
-
 // correlate sets r to the correlations between the row x and the first len(r.common) of the rows. It fills
 // commonSlope and ownSlope, unless they are nil, with the factors of the derivatives that matern computes.
 // They are valid only if p.Steps and p.Split are zero.
@@ -97,23 +92,16 @@ type corrMatrix struct {
 }
 
 // newCorrMatrix allocates the correlations of n rows. They are 0 until the method `compute` sets them. There
-// is no memory for slopes before a call of withSlopes.
+// is no memory for slopes.
 func newCorrMatrix(n int) *corrMatrix {
 	return &corrMatrix{common: trapezoid(0, n), own: trapezoid(0, n)}
-}
-
-// withSlopes adds memory for the factors of the derivatives to k, and returns k.
-func (k *corrMatrix) withSlopes() *corrMatrix {
-	k.commonSlope, k.ownSlope = trapezoid(0, len(k.common)), trapezoid(0, len(k.common))
-	return k
 }
 
 // compute sets k to the correlations between all pairs of rows. It takes O(len(rows)²) exponentials.
 func (k *corrMatrix) compute(p Params, rows [][]float64) {
 	scaled, r := p.scaled(rows), newCorrRow(len(rows), len(rows[0]))
 	for i, x := range rows {
-		here := r.first(i)
-		here.common, here.own = k.common[i][:i], k.own[i][:i]
+		here := corrRow{k.common[i][:i], k.own[i][:i], r.x, r.steps[:i]}
 		if k.commonSlope == nil {
 			here.correlate(p, x, scaled, nil, nil)
 		} else {

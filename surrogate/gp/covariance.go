@@ -68,7 +68,7 @@ func newCovFactor(p Params, obs Observations) (t *covFactor, alpha []float64, ok
 				row[j] = p.ownCov(k.own[max(u, v)][min(u, v)], u == v, s != 0 && s == obs.source(of[j]))
 			}
 			row[i] += p.noise(obs, of[i])
-			if obs.sameJob(of[i], of[i]) {
+			if obs.job(of[i]) > 0 {
 				row[i] -= p.Job
 			}
 		})

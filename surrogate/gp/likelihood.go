@@ -40,7 +40,9 @@ func (l *likelihood) value(theta []float64) float64 {
 		}
 	}
 	if l.k == nil {
-		l.k = newCorrMatrix(len(l.obs.X)).withSlopes()
+		u := len(l.obs.X)
+		l.k = newCorrMatrix(u)
+		l.k.commonSlope, l.k.ownSlope = trapezoid(0, u), trapezoid(0, u)
 	}
 	p := l.params(theta)
 	l.k.compute(p, l.obs.X)
@@ -53,7 +55,7 @@ func (l *likelihood) value(theta []float64) float64 {
 	}
 	l.z = append(l.z[:0], l.y...)
 	l.f.solveRow(l.z)
-	l.loglik = logDensity(&l.f, l.z)
+	l.loglik = -dot(l.z, l.z)/2 - l.f.halfLogDet() - float64(len(l.z))*math.Log(2*math.Pi)/2
 	if math.IsNaN(l.loglik) {
 		l.loglik = math.Inf(-1)
 	}
@@ -194,9 +196,4 @@ func (l *likelihood) addPairs(p Params, i, left, right int, alpha, inverse []flo
 			w.sourceTask[u][v] += g
 		}
 	}
-}
-
-// logDensity returns the log density of y under N(0, LLᵀ). `f` is L, and `z` is L⁻¹y.
-func logDensity(f *factor, z []float64) float64 {
-	return -dot(z, z)/2 - f.halfLogDet() - float64(len(z))*math.Log(2*math.Pi)/2
 }

@@ -82,17 +82,8 @@ func (o Observations) validateOne(j int) error {
 	return nil
 }
 
-// sameJob reports whether one known job made the observations i and j.
-func (o Observations) sameJob(i, j int) bool { return o.job(i) > 0 && o.job(i) == o.job(j) }
-
 // jobs returns the number of jobs, which is the greatest job number.
-func (o Observations) jobs() int {
-	last := 0
-	for _, job := range o.Job {
-		last = max(last, job)
-	}
-	return last
-}
+func (o Observations) jobs() int { return slices.Max(append([]int{0}, o.Job...)) }
 
 // Sample returns all observations at a sample of rows; see SampleRows.
 func (o Observations) Sample(most int) Observations {
@@ -142,14 +133,10 @@ func SampleRows(count []int, preferred []bool, most int) []bool {
 	for _, c := range count {
 		all += c
 	}
-	sample := make([]bool, n)
 	if all <= most {
-		for u := range sample {
-			sample[u] = true
-		}
-		return sample
+		return slices.Repeat([]bool{true}, n)
 	}
-	total := 0
+	sample, total := make([]bool, n), 0
 	for _, first := range []bool{true, false} {
 		for k := 1; total < most && k <= 8*n; k++ {
 			_, part := math.Modf(float64(k) * (math.Phi - 1))

@@ -122,7 +122,7 @@ func (p Params) noise(obs Observations, j int) float64 {
 // is row i of the covariance matrix.
 func (p Params) addNoise(obs Observations, i int, row []float64) {
 	row[i] += p.noise(obs, i)
-	if !obs.sameJob(i, i) {
+	if obs.job(i) == 0 {
 		return
 	}
 	for j, job := range obs.Job[:i] {
