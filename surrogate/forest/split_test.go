@@ -59,7 +59,7 @@ func plainError(g *grower, f int, a uint32) float64 {
 			rows[k]++
 		}
 		for range c {
-			side[k] = append(side[k], g.t.y[i])
+			side[k] = append(side[k], g.t.unscale(g.t.z[i]))
 		}
 	}
 	if rows[0] < g.opt.MinLeaf || rows[1] < g.opt.MinLeaf {

@@ -20,7 +20,6 @@ const (
 type table struct {
 	rows, dim int
 	x         []float64 // rows×dim, row-major: a copy of the rows
-	y         []float64 // a copy of the targets
 
 	values  [][]float64 // per feature: its distinct values, ascending
 	cols    [][]uint32  // per feature: each group's rank in values
@@ -45,8 +44,8 @@ func newTable(x [][]float64, y []float64, opt Options) (*table, error) {
 	if err := checkTargets(y, len(x), opt.Criterion); err != nil {
 		return nil, err
 	}
-	t := &table{rows: len(x), dim: d, x: flat, y: slices.Clone(y)}
-	t.scaleTargets(opt.Criterion)
+	t := &table{rows: len(x), dim: d, x: flat}
+	t.scaleTargets(y, opt.Criterion)
 	ranks := t.rank()
 	if opt.Criterion == AbsoluteError {
 		t.groupPerRow(ranks)
@@ -101,11 +100,11 @@ func checkTargets(y []float64, n int, c Criterion) error {
 	return nil
 }
 
-// scaleTargets sets t.z to the targets, shifted and scaled. Sums of their squares then cannot overflow and lose
+// scaleTargets sets t.z to the targets y, shifted and scaled. Sums of their squares then cannot overflow and lose
 // few digits. The scale is a power of two, so scaling causes no rounding errors. A shift is subtracted only if
 // no target is more than twice another one, since differences are then exact (Sterbenz' lemma).
-func (t *table) scaleTargets(c Criterion) {
-	t.yMin, t.yMax = slices.Min(t.y), slices.Max(t.y)
+func (t *table) scaleTargets(y []float64, c Criterion) {
+	t.yMin, t.yMax = slices.Min(y), slices.Max(y)
 	sameSign := t.yMin > 0 || t.yMax < 0
 	small, large := math.Abs(t.yMin), math.Abs(t.yMax)
 	if small > large {
@@ -118,7 +117,7 @@ func (t *table) scaleTargets(c Criterion) {
 	_, exp := math.Frexp(large)
 	t.scale = math.Ldexp(1, exp)
 	t.z = make([]float64, t.rows)
-	for i, v := range t.y {
+	for i, v := range y {
 		t.z[i] = (v - t.shift) / t.scale
 	}
 }

@@ -24,16 +24,13 @@ type Uncertainty struct {
 	Tie      bool           // a single measurement of each cannot distinguish the two, and PMistake is below the criterion
 }
 
-// errForests is returned if the uncertainties of random forests are requested.
-var errForests = errors.New("forests have no posterior: want model gp")
-
 // Uncertainties returns the uncertainty of the choice at each point. The function `can` returns the
 // algorithms that can run at a point. If it is nil, all algorithms can run. The error says that the model is
 // Forest, or that no known algorithm can run at a point. Uncertainties takes O(points · algorithms · n²)
 // operations for n measurements.
 func (l *Learner) Uncertainties(points []coll.Point, can func(coll.Point) []coll.Algorithm) ([]Uncertainty, error) {
 	if l.posterior == nil {
-		return nil, errForests
+		return nil, errors.New("forests have no posterior: want model gp")
 	}
 	out := make([]Uncertainty, 0, len(points))
 	for block := range slices.Chunk(points, blockPoints) {
