@@ -35,7 +35,11 @@ func (c *FinalSelections) benefit(f report.Facts, library string) *report.Benefi
 	}
 	b.Saved = 1 - mean(ratios, weights)
 	b.SavedLow, b.SavedHigh = c.savedInterval(ratios, weights, mean)
-	b.Noise = noiseOf(f, library)
+	for _, p := range f.Problems {
+		if p.Library == library {
+			b.Noise = max(b.Noise, p.Noise)
+		}
+	}
 	if verified >= 0 {
 		t := f.Verification[verified].Time
 		b.Saved, b.SavedLow, b.SavedHigh = 1-t.Value, 1-t.High, 1-t.Low
@@ -45,16 +49,6 @@ func (c *FinalSelections) benefit(f report.Facts, library string) *report.Benefi
 		b.BreakEven = new(b.NodeSeconds / b.Saved)
 	}
 	return b
-}
-
-// noiseOf returns the largest noise of a library's problems.
-func noiseOf(f report.Facts, library string) (most float64) {
-	for _, p := range f.Problems {
-		if p.Library == library {
-			most = max(most, p.Noise)
-		}
-	}
-	return most
 }
 
 // nodeSeconds returns the node-seconds of tuning and of verifying a library: of the jobs or, without jobs, of the

@@ -130,8 +130,7 @@ func TestConcludeReverted(t *testing.T) {
 	spot := verify.TestPoint{Point: before.Rows[at].Point, Choice: before.Selection.Choose(before.Rows[at].Point), Kind: verify.OnGrid}
 	addOutcome(t, state, "openmpi", verify.PassOutcome{Number: 1, Reverted: []verify.Finding{{TestPoint: spot, Reason: verify.Slower}}})
 
-	after := conclude(t, models, state)
-	choose := after.Targets[0].Choices()[coll.Bcast]
+	choose := conclude(t, models, state).Targets[0].Problems()[0].Selection.Choose
 	changed := 0
 	for _, r := range before.Rows {
 		was, is := before.Selection.Choose(r.Point), choose(r.Point)

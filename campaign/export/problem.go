@@ -108,11 +108,10 @@ func Cells(c campaign.FinalSelection) ([]report.Cell, error) {
 		cell.Slowdown, cell.DefaultSlowdown = slowdown(alg), slowdown(coll.Default)
 		cell.Overlap = overlaps[coll.Candidate{Point: row.Point, Algorithm: alg}]
 		cell.DefaultOverlap = overlaps[coll.Candidate{Point: row.Point, Algorithm: coll.Default}]
-		if !k.complete {
-			cell.Risk, cell.PSlower = rounded(c.Risk(row.Point)), rounded(c.PSlower(row.Point, report.SlowerTolerance))
-		}
 		if k.complete {
 			cell.Best = k.fastest[row.Point].Algorithm.String()
+		} else {
+			cell.Risk, cell.PSlower = rounded(c.Risk(row.Point)), rounded(c.PSlower(row.Point, report.SlowerTolerance))
 		}
 		out = append(out, cell)
 	}

@@ -218,21 +218,20 @@ func (k knownTimes) slowdowns(points []coll.Point, choose func(coll.Point) coll.
 // result `worst` is the largest ratio of the selection's time to the default's time at one point. Both are
 // nil if no point can be compared.
 func (k knownTimes) slower(points []coll.Point, choose func(coll.Point) coll.Algorithm) (n *int, worst *float64) {
-	count, most, compared := 0, 0.0, false
+	count, most := 0, 0.0
 	for _, p := range points {
 		chosen, ok := k.slowdown(p, choose(p))
 		byDefault, comparable := k.slowdown(p, coll.Default)
 		if !ok || !comparable {
 			continue
 		}
-		compared = true
 		ratio := chosen / byDefault
 		most = max(most, ratio)
 		if ratio > 1+metrics.TieTolerance {
 			count++
 		}
 	}
-	if !compared {
+	if most == 0 {
 		return nil, nil
 	}
 	return &count, &most

@@ -124,31 +124,8 @@ func (t *Target) selectionOf(rows []selection.Row) (selection.Selection, error) 
 	return sel, t.opened.Replay(x, sel, rows)
 }
 
-func rowsOf(p campaign.FinalSelection) []selection.Row {
-	if p.AllDefault {
-		return nil
-	}
-	return p.Allowed
-}
-
-// Choices returns, for each collective, the function that selects the algorithm.
-func (t *Target) Choices() map[coll.Collective]func(coll.Point) coll.Algorithm {
-	out := map[coll.Collective]func(coll.Point) coll.Algorithm{}
-	for _, p := range t.problems {
-		out[p.Problem.Collective] = p.Selection.Choose
-	}
-	return out
-}
-
-// Risks returns, for each collective, the function that ranks grid points before a verification; see
-// campaign.FinalSelection.Risk.
-func (t *Target) Risks() map[coll.Collective]func(coll.Point) float64 {
-	out := map[coll.Collective]func(coll.Point) float64{}
-	for _, p := range t.problems {
-		out[p.Problem.Collective] = p.Risk
-	}
-	return out
-}
+// Problems returns the selection of each collective that the files contain.
+func (t *Target) Problems() []campaign.FinalSelection { return t.problems }
 
 // chooser returns the function by which the files of the release select algorithms for one problem.
 func (t *Target) chooser(p campaign.FinalSelection) func(coll.Point) coll.Algorithm {
@@ -329,7 +306,9 @@ func (t *Target) facts(w WrittenFiles) report.LibraryFacts {
 		Library: t.library.Name, Version: t.library.Version, Origin: t.origin(), Files: w.Names(), Verified: t.verified,
 	}
 	for _, p := range t.problems {
-		f.Replayed += len(rowsOf(p))
+		if !p.AllDefault {
+			f.Replayed += len(p.Allowed)
+		}
 	}
 	if t.placement.Known() {
 		f.Placement = &t.placement

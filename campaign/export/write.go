@@ -56,11 +56,10 @@ func (c *FinalSelections) facts(libraries []report.LibraryFacts, by Program) (re
 	for _, t := range c.Targets {
 		f.Warnings = append(f.Warnings, t.Warnings...)
 	}
-	digest, err := journal.Digest(cfg.Output)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	var err error
+	if f.Journal, err = journal.Digest(cfg.Output); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return f, err
 	}
-	f.Journal = digest
 	if f.Measurements, err = journal.MeasurementDigest(cfg.Output); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return f, err
 	}

@@ -68,7 +68,7 @@ func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 	}
 	if !prices.known() {
 		if v.campaign.Config.Runner.Live() {
-			e.Seconds, e.NodeSeconds = e.Budget, e.Budget*float64(mostNodes(next.Points))
+			e.Seconds, e.NodeSeconds = e.Budget, e.Budget*float64(slices.MaxFunc(next.Points, byNodes).Nodes)
 			if session.MachineSeconds() == 0 {
 				e.Least = float64(2*v.opt.Rules.MinBlocks) * v.campaign.Config.Benchmark.Slice.Seconds()
 			}
@@ -93,12 +93,7 @@ func (v *Verifier) Estimate(lib config.Library) (Estimate, error) {
 	return e, nil
 }
 
-func mostNodes(points []verify.TestPoint) (most int) {
-	for _, p := range points {
-		most = max(most, p.Nodes)
-	}
-	return most
-}
+func byNodes(a, b verify.TestPoint) int { return a.Nodes - b.Nodes }
 
 // Budget returns the largest machine time for verifying a library. Libraries share the limit of all in proportion to
 // the machine time that the campaign used for each.

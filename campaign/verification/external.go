@@ -17,8 +17,8 @@ import (
 // source is where the selection files of a library come from: the models of a campaign, or a file from elsewhere.
 type source struct {
 	choices map[coll.Collective]func(coll.Point) coll.Algorithm
-	risks   map[coll.Collective]func(coll.Point) float64
-	write   func(context.Context) (mpi.Setup, error) // writes the files and returns the settings that load them
+	risks   map[coll.Collective]func(coll.Point) float64 // by which points are ranked; see campaign.FinalSelection.Risk
+	write   func(context.Context) (mpi.Setup, error)     // writes the files and returns the settings that load them
 }
 
 // source returns the current selection files of a library.
@@ -30,10 +30,15 @@ func (v *Verifier) source(lib config.Library) (source, error) {
 	if err != nil {
 		return source{}, err
 	}
-	return source{target.Choices(), target.Risks(), func(ctx context.Context) (mpi.Setup, error) {
+	out := source{choices: map[coll.Collective]func(coll.Point) coll.Algorithm{}, risks: map[coll.Collective]func(coll.Point) float64{}}
+	for _, p := range target.Problems() {
+		out.choices[p.Collective], out.risks[p.Collective] = p.Selection.Choose, p.Risk
+	}
+	out.write = func(ctx context.Context) (mpi.Setup, error) {
 		w, err := target.Write(ctx, v.campaign.Config.Output)
 		return w.Setup, err
-	}}, nil
+	}
+	return out, nil
 }
 
 // externalFile is a selection file that no campaign of the folder selected. The folder has a copy of it.
