@@ -15,6 +15,7 @@ import (
 	"tutti/coll"
 	"tutti/internal/infile"
 	"tutti/internal/lazyregexp"
+	"tutti/metrics"
 )
 
 var (
@@ -157,7 +158,8 @@ func readPICO(file string, text []byte, known *Run, _ Options, report *Report) (
 	if known.Algorithm == "" {
 		s.algorithm = picoAlgorithm(m[2], m[3])
 	}
-	s.Seconds, s.Low, s.High, err = medianOf(times)
+	median, interval, err := metrics.MedianInterval(times, 0.95)
+	s.Seconds, s.Low, s.High = median, interval.Low, interval.High
 	return []sample{s}, err
 }
 
@@ -200,14 +202,11 @@ func (r *Run) fromTable(path string, stamps []string, report *Report) error {
 	if err != nil {
 		return err
 	}
-	for {
-		row, err := rows.Read()
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
+	all, err := rows.ReadAll()
+	if err != nil {
+		return err
+	}
+	for _, row := range all {
 		cell := func(name string) string {
 			if i := slices.Index(header, name); i >= 0 && i < len(row) {
 				return row[i]
@@ -226,6 +225,7 @@ func (r *Run) fromTable(path string, stamps []string, report *Report) error {
 		c, _ := coll.ParseCollective(strings.ToLower(cell("collective_type")))
 		*r = Run{Collective: c, Nodes: nodes, PPN: ppn}.with(*r)
 	}
+	return nil
 }
 
 func isNumber(text string) bool {

@@ -21,7 +21,6 @@ import (
 	"tutti/benchrunner/suites"
 	"tutti/coll"
 	"tutti/internal/infile"
-	"tutti/metrics"
 	"tutti/mpi"
 	"tutti/preprocess"
 )
@@ -306,10 +305,4 @@ func algorithmOf(c coll.Collective, text string, cat *mpi.Catalogue) (coll.Algor
 		return coll.Algorithm{}, fmt.Errorf("algorithm %d: %s %s has none with this number for %s", id, cat.Library, cat.Version, c)
 	}
 	return coll.ParseAlgorithm(text)
-}
-
-// medianOf returns the median of times with its 95 % interval.
-func medianOf(times []float64) (median, low, high float64, err error) {
-	median, interval, err := metrics.MedianInterval(times, 0.95)
-	return median, interval.Low, interval.High, err
 }
