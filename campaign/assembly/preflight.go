@@ -68,7 +68,8 @@ func (r *settingsReader) machine(port mpi.Measurable, with []mpi.Var) (benchrunn
 	for _, v := range slices.Concat(r.forced, with) {
 		names = append(names, v.Name)
 	}
-	program := &preflight.Program{Benchmark: executable(r.lib, kind), Library: port, Native: kind.BuiltIn, Variables: names}
+	file := cmp.Or(kind.File(r.lib.Benchmark), r.lib.Benchmark) // of a folder of programs one, or the folder if it has none here
+	program := &preflight.Program{Benchmark: file, Library: port, Native: kind.BuiltIn, Variables: names}
 	f := mpi.Forcing{Base: with, Env: with}
 	machine, err := r.campaign.Machine(r.lib, program, func(coll.Candidate) (mpi.Forcing, error) { return f, nil })
 	if err != nil {

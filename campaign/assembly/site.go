@@ -154,12 +154,6 @@ func notPassed(lib config.Library, r config.Runner, settings []mpi.SiteSetting) 
 	return out
 }
 
-// executable returns the path of a benchmark program. If the campaign names a folder of programs, it is one of them, or the
-// folder if it has none here.
-func executable(lib config.Library, kind benchrunner.ProgramKind) string {
-	return cmp.Or(kind.File(lib.Benchmark), lib.Benchmark)
-}
-
 // checkFile checks that the benchmark program loads the MPI library that the campaign names. A file that is not on this
 // machine is not checked.
 func checkFile(lib config.Library, file string) error {
