@@ -1,6 +1,7 @@
 package hpo
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -117,10 +118,7 @@ func (s ForestStudy) params(x []float64) ForestParams {
 }
 
 func (s ForestStudy) point(p ForestParams) []float64 {
-	depth := p.MaxDepth
-	if depth == 0 {
-		depth = (maxDepth + 2*maxDepth) / 2
-	}
+	depth := cmp.Or(p.MaxDepth, (maxDepth+2*maxDepth)/2)
 	return []float64{
 		treeScale.coordinate(p.Trees),
 		s.criterionScale().coordinate(slices.Index(s.Criteria, p.Criterion)),

@@ -1,6 +1,7 @@
 package forest
 
 import (
+	"cmp"
 	"fmt"
 
 	"golang.org/x/sync/errgroup"
@@ -32,9 +33,7 @@ func Fit(x [][]float64, y []float64, opt Options) (*Forest, error) {
 		return nil, err
 	}
 	f := &Forest{opt: opt, train: t}
-	if f.opt.MaxFeatures == 0 {
-		f.opt.MaxFeatures = t.dim
-	}
+	f.opt.MaxFeatures = cmp.Or(opt.MaxFeatures, t.dim)
 	if f.opt.MaxFeatures > t.dim {
 		return nil, fmt.Errorf("%w: MaxFeatures = %d, rows have %d features", ErrOptions, opt.MaxFeatures, t.dim)
 	}

@@ -1,6 +1,7 @@
 package forest
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"runtime"
@@ -90,17 +91,7 @@ func (o Options) Validate() error {
 
 // filled returns the options with zeros replaced by the defaults. It does not change MaxFeatures.
 func (o Options) filled() Options {
-	if o.Trees == 0 {
-		o.Trees = defaultTrees
-	}
-	if o.MinSplit == 0 {
-		o.MinSplit = 2
-	}
-	if o.MinLeaf == 0 {
-		o.MinLeaf = 1
-	}
-	if o.Workers == 0 {
-		o.Workers = runtime.GOMAXPROCS(0)
-	}
+	o.Trees, o.MinSplit, o.MinLeaf = cmp.Or(o.Trees, defaultTrees), cmp.Or(o.MinSplit, 2), cmp.Or(o.MinLeaf, 1)
+	o.Workers = cmp.Or(o.Workers, runtime.GOMAXPROCS(0))
 	return o
 }

@@ -1,6 +1,7 @@
 package gp
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -91,10 +92,7 @@ func checkRows(rows [][]float64, dim int) error {
 	if len(rows) == 0 {
 		return fmt.Errorf("%w: no rows", ErrShape)
 	}
-	if dim == 0 {
-		dim = len(rows[0])
-	}
-	if dim == 0 {
+	if dim = cmp.Or(dim, len(rows[0])); dim == 0 {
 		return fmt.Errorf("%w: rows without columns", ErrShape)
 	}
 	for i, row := range rows {

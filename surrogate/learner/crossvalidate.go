@@ -1,6 +1,7 @@
 package learner
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"math"
@@ -179,10 +180,7 @@ func (l *Learner) comparePoint(v *Validation, here []coll.Measurement, targets [
 			lowest, chosen = prediction, m.Seconds
 		}
 	}
-	if chosen == 0 {
-		chosen = slowest
-	}
-	return chosen / best
+	return cmp.Or(chosen, slowest) / best
 }
 
 func compareByCandidate(a, b coll.Measurement) int {
