@@ -189,7 +189,7 @@ func FirstBatch(spec Spec, p Problem) (benchrunner.Batch, error) {
 func (r *run) loop(ctx context.Context) (activelearn.StopReason, error) {
 	for round := r.result.Rounds + 1; ; round++ {
 		if _, known := r.past.Learning(round); !known {
-			if stop := r.decide(); stop != "" {
+			if stop := cmp.Or(r.stopped(), activelearn.Decide(r.progress())); stop != "" { // that of the log comes first
 				return stop, nil
 			}
 		}
@@ -379,14 +379,6 @@ func (r *run) batch(round int, candidates []coll.Candidate, ended map[coll.Candi
 		b.Requests[i] = benchrunner.Request{Candidate: c, Attempt: r.trials.count(r.result.Ledger, c) + 1, Ended: ended[c]}
 	}
 	return b
-}
-
-// decide returns the reason why no further round begins, or "" if one begins. The log's reason comes first.
-func (r *run) decide() activelearn.StopReason {
-	if stop := r.stopped(); stop != "" {
-		return stop
-	}
-	return activelearn.Decide(r.progress())
 }
 
 // progress returns the state of the campaign for activelearn.Decide. An observer's decision replaces the criteria.

@@ -31,10 +31,7 @@ func (c FinalSelection) Candidates(at coll.Point) ([]CandidateTime, error) {
 	if !ok {
 		return nil, nil
 	}
-	var algorithms []coll.Algorithm
-	for _, candidate := range space.At(i) {
-		algorithms = append(algorithms, candidate.Algorithm)
-	}
+	algorithms := coll.AlgorithmsOf(space.At(i))
 	predicted, err := c.Models.Times(at, algorithms)
 	if err != nil {
 		return nil, err

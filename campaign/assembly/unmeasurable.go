@@ -1,6 +1,7 @@
 package assembly
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -58,9 +59,7 @@ func refusal(program benchrunner.Program, space *coll.Space) string {
 		if err == nil {
 			return ""
 		}
-		if reason == "" {
-			reason = strings.Replace(err.Error(), cand.String()+": ", "", 1)
-		}
+		reason = cmp.Or(reason, strings.Replace(err.Error(), cand.String()+": ", "", 1))
 	}
 	return reason
 }

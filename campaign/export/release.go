@@ -30,9 +30,7 @@ var versionForm = lazyregexp.New(`^[0-9]+(\.[0-9A-Za-z]+)*$`)
 func Releases(c *assembly.Campaign, given []string) ([]Release, error) {
 	var out []Release
 	if len(given) == 0 {
-		for _, lib := range c.Config.Libraries {
-			given = append(given, lib.Name)
-		}
+		given = c.LibraryNames()
 	}
 	for _, text := range given {
 		r, err := release(c, text)
@@ -53,11 +51,7 @@ func release(c *assembly.Campaign, text string) (Release, error) {
 	at := slices.IndexFunc(c.Config.Libraries, func(l config.Library) bool { return l.Name == name })
 	switch {
 	case at < 0:
-		var known []string
-		for _, lib := range c.Config.Libraries {
-			known = append(known, lib.Name)
-		}
-		return Release{}, fmt.Errorf("the campaign is for %s", strings.Join(known, ", "))
+		return Release{}, fmt.Errorf("the campaign is for %s", strings.Join(c.LibraryNames(), ", "))
 	case given && !versionForm.MatchString(version):
 		return Release{}, fmt.Errorf("version %q: want one like 4.2.3", version)
 	case withPath && !slices.Contains(fromFiles(), name):

@@ -67,11 +67,7 @@ func (c *FinalSelections) facts(libraries []report.LibraryFacts, by Program) (re
 		return f, err
 	}
 	f.Warnings = append(f.Warnings, exceededBudgets(cfg.Stop, f.Problems)...)
-	var names []string
-	for _, lib := range cfg.Libraries {
-		names = append(names, lib.Name)
-	}
-	if err := AddJournal(&f, c.state, names, cfg.Attempts); err != nil {
+	if err := AddJournal(&f, c.state, c.campaign.LibraryNames(), cfg.Attempts); err != nil {
 		return f, err
 	}
 	for i, v := range f.Verification {

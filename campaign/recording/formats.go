@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -32,9 +33,7 @@ func (r *Run) fromColtune(file string) {
 	if m == nil {
 		return
 	}
-	if r.Algorithm == "" {
-		r.Algorithm = m[1]
-	}
+	r.Algorithm = cmp.Or(r.Algorithm, m[1])
 	ranks, err := strconv.Atoi(m[2])
 	if err == nil && r.Nodes == 0 && r.PPN > 0 && ranks%r.PPN == 0 {
 		r.Nodes = ranks / r.PPN
