@@ -78,8 +78,7 @@ func Learn(jobs []Job, earlier [][]coll.Measurement, base Base) (Result, error) 
 	return r, nil
 }
 
-// gather groups the samples by class (calls of one collective and layout at similar sizes). The result has no models
-// and no advice yet.
+// gather groups the samples by class. The result has no models and no advice yet.
 func gather(jobs []Job, earlier [][]coll.Measurement, base Base) Result {
 	classes, samples := classesOf(base.feasible(jobs), earlier, base.Points, base.Feasible)
 	r := Result{jobs: jobs, calls: make([][]timedCall, len(classes))}
@@ -121,8 +120,7 @@ func (r *Result) Joint(c coll.Collective, classes []Class) (*Joint, error) {
 	return NewJoint(p.GP(), classes, p.Task)
 }
 
-// Noise returns the variance of the natural logarithm of a call's time around its mean. There is one mean for each
-// algorithm and class (calls of one collective and layout at similar sizes).
+// Noise returns the variance of the natural logarithm of a call's time around the mean of its class and algorithm.
 func (r *Result) Noise() float64 { return r.history.noise() }
 
 // Measurements converts the times that jobs recorded into measurements like those of benchmarks.

@@ -117,8 +117,7 @@ func (r *Result) adviceFor(class int) (Advice, error) {
 	return r.adviceBy(j, class), nil
 }
 
-// adviceBy returns the advice for a class of calls, computed from the joint distribution of the times of its
-// algorithms.
+// adviceBy returns the advice for a class of calls by the joint distribution of its times.
 func (r *Result) adviceBy(j *Joint, class int) Advice {
 	h, now := r.history, r.selected[class]
 	called := func(a int) bool { return h.times[class][a].n > 0 }
@@ -268,8 +267,7 @@ func (j *Joint) Observe(i int, log, noise float64) {
 	}
 }
 
-// Variance returns the variance of the logarithm of entry i's time. It is never negative, in spite of rounding
-// errors.
+// Variance returns the variance of the logarithm of entry i's time, 0 or more in spite of rounding errors.
 func (j *Joint) Variance(i int) float64 { return max(0, j.cov[i][i]) }
 
 // Expected returns the expected time of entry i in seconds.
@@ -281,9 +279,7 @@ func (j *Joint) Quantile(i int, deviations float64) float64 {
 	return math.Exp(j.mean[i] + deviations*math.Sqrt(j.Variance(i)))
 }
 
-// ratio returns a quantile of the time of entry `i` divided by the time of entry `of`.
-// `deviations` gives the quantile: the median is 0, and 1 is one standard deviation of the logarithm above
-// it.
+// ratio returns a quantile of the time of entry `i` divided by the time of entry `of`; see Quantile.
 func (j *Joint) ratio(i, of int, deviations float64) float64 {
 	variance := max(0, j.cov[i][i]+j.cov[of][of]-2*j.cov[i][of])
 	return math.Exp(j.mean[i] - j.mean[of] + deviations*math.Sqrt(variance))

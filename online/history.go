@@ -81,8 +81,7 @@ const (
 	usualWeight = 10
 )
 
-// noise returns the variance of the logarithm of a call's time around the mean of the call's class and
-// algorithm.
+// noise returns the variance of the logarithm of a call's time around the mean of its class and algorithm.
 func (h *history) noise() float64 {
 	return (usualWeight*usualNoise*usualNoise + h.squares) / float64(usualWeight+h.repeated)
 }
@@ -143,8 +142,7 @@ type Class struct {
 	Algorithms []coll.Algorithm // algorithms that can run at the point
 }
 
-// sizesWithSameBits returns the smallest and the largest size that have as many bits as the given number of
-// bytes.
+// sizesWithSameBits returns the smallest and the largest size that have as many bits as `bytes`.
 func sizesWithSameBits(bytes int64) (low, high int64) {
 	n := bits.Len64(uint64(bytes))
 	if n == 0 {
@@ -206,8 +204,7 @@ func classesOf(samples []jobSample, earlier [][]coll.Measurement, more []coll.Po
 	return classes, samplesOf
 }
 
-// mostFrequent returns the most frequent of the numbers. If several are equally frequent, it returns the
-// smallest of them. It sorts the numbers.
+// mostFrequent returns the most frequent of the numbers, the smallest one of several. It sorts the numbers.
 func mostFrequent(numbers []int64) int64 {
 	slices.Sort(numbers)
 	best, most := numbers[0], 0
@@ -224,8 +221,7 @@ func mostFrequent(numbers []int64) int64 {
 	return best
 }
 
-// collectivesOf returns the collectives to which these classes of calls belong, each once, in the order in
-// which they first occur.
+// collectivesOf returns the collectives of classes, each once, in the order in which they first occur.
 func collectivesOf(classes []Class) []coll.Collective {
 	var out []coll.Collective
 	for _, c := range classes {

@@ -166,9 +166,8 @@ func (r *Result) reason(class int, before coll.Algorithm) string {
 
 type interval struct{ middle, low, high float64 }
 
-// timeRatio returns the ratio between the geometric mean times of two algorithms, with a 95 % confidence
-// interval. The times are those of one class (calls of one collective and layout at similar sizes). It returns
-// false if an algorithm has no calls in the class.
+// timeRatio returns the ratio between the geometric mean times of two algorithms in a class, with a 95 % confidence
+// interval. It returns false if an algorithm has no calls in the class.
 func (r *Result) timeRatio(class, one, other int) (interval, bool) {
 	a, b := r.history.times[class][one], r.history.times[class][other]
 	if a.n == 0 || b.n == 0 {
@@ -253,8 +252,7 @@ func (r *Result) price(updates []Update) Price {
 	return out
 }
 
-// selectedAt returns the index of the algorithm that was selected for a class of calls when a job began, at the
-// time `begun`.
+// selectedAt returns the index of the algorithm that was selected for a class of calls when a job began.
 func (r *Result) selectedAt(class int, updates []Update, begun time.Time) int {
 	a := r.Advice[class]
 	if change, _, known := lastChange(updates, classKey(a.Point), begun); known {
