@@ -136,8 +136,7 @@ func (b *batchSelector) predict(m *gp.GP, sp *coll.Space, sample []int, r *regre
 	return nil
 }
 
-// addCandidates adds the free candidates (neither measured nor pending) to the selector. It returns the
-// pending ones.
+// addCandidates adds the free candidates to the selector. It returns the pending ones.
 func (b *batchSelector) addCandidates(l *Ledger, over pointSample, launch func(coll.Candidate) any) (waiting []scoredCandidate) {
 	e := 0
 	b.scored = make([]scoredCandidate, 0, len(b.entries))

@@ -8,8 +8,7 @@ import (
 	"tutti/metrics"
 )
 
-// SamplePoints draws the points at which a round's selection is evaluated. They are in the order of
-// the space.
+// SamplePoints draws the points at which a round's selection is evaluated, in the order of the space.
 func (r *Evaluator) SamplePoints(round int) []coll.Point {
 	points := r.points()
 	if len(points) <= predictedPoints {

@@ -30,10 +30,9 @@ type Progress struct {
 //
 // A campaign has converged if its latest evaluation meets the stopping criteria, algorithms were compared, no outlier
 // or open candidate is pending, and no audit remains. Predictions must meet the criteria on average and with the
-// probability Criteria.Confidence. Other
-// evaluations must meet them in successive rounds. A space is completely measured if no candidate is free and none
-// will be measured again. Then the averages must meet the criteria, because no further round can narrow their
-// confidence limits. Noise ends a campaign before the limits do. What was given up is no proof: see unlessUnmeasured.
+// probability Criteria.Confidence. Other evaluations must meet them in successive rounds. A space is completely measured
+// if no candidate is free and none will be measured again. Then the averages must meet the criteria, because no further
+// round can narrow their confidence limits. Noise ends a campaign before the limits do. What was given up is no proof.
 func Decide(p Progress) StopReason {
 	complete := p.Free+p.Retries+p.Outliers == 0
 	switch {

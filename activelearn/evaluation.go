@@ -66,8 +66,7 @@ type Evaluation struct {
 	Audits        int     `json:"audits,omitzero"`
 }
 
-// Validate returns an error if a number is not finite. The error names the journal key of the first such
-// number.
+// Validate returns an error that names the journal key of the first number that is not finite.
 func (e Evaluation) Validate() error {
 	type number struct {
 		name  string

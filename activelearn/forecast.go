@@ -167,8 +167,7 @@ func slowdown(s metrics.Summary) float64 { return s.Slowdown }
 func mistakes(s metrics.Summary) float64 { return s.Mistakes }
 func accuracy(s metrics.Summary) float64 { return s.Accuracy }
 
-// average returns the mean of one number over all draws. The function `figure` reads this number from the
-// summary of a draw.
+// average returns the mean of one field of the summaries.
 func (f *forecast) average(figure func(metrics.Summary) float64) float64 {
 	return stat.Mean(f.values(figure), nil)
 }

@@ -24,9 +24,8 @@ func (r *regret) initialDesign(s State) []coll.Candidate {
 	return freeCandidates(s, r.opt.Initial, order)
 }
 
-// positions returns the position of each point in the ranges of the space: 0 for the smallest values and 1
-// for the greatest. The position is the average over nodes, processes per node (ppn) and bytes. A quantity
-// with a single value in the space does not count.
+// positions returns the position of each point in the ranges of the space, from 0 to 1; see maxInitialPosition. A
+// quantity with a single value in the space does not count.
 func (r *regret) positions() []float64 {
 	out, rows := make([]float64, len(r.points)), preprocess.SurrogateRows(r.points)
 	varying := 0.0

@@ -39,9 +39,8 @@ func (r *regret) fillLaunches(s State, selector *batchSelector, batch []coll.Can
 	return out, nil
 }
 
-// launches returns the launches that the picks (the selected candidates) use, and the budget for additional
-// candidates in these launches. The budget is the price of the launches. It is reduced by the machine time of
-// picks that use the launch of an earlier pick, since these are additional candidates, too.
+// launches returns the launches that the picks use, and the budget for additional candidates in them: the price of the
+// launches, less the machine time of picks that use the launch of an earlier pick, since these are additional, too.
 func (b *batchSelector) launches() (launched map[any]bool, budget float64) {
 	launched = map[any]bool{}
 	for _, p := range b.picks {
@@ -55,9 +54,8 @@ func (b *batchSelector) launches() (launched map[any]bool, budget float64) {
 	return launched, budget
 }
 
-// launchSample returns points at which the launches of the picks (the selected candidates) can measure further
-// candidates: points with the same layouts as the picks. All candidates of the batch count as pending, which
-// means that their measurement is in progress.
+// launchSample returns points at which the launches of the picks can measure further candidates: points with the same
+// layouts as the picks. All candidates of the batch count as pending.
 func (r *regret) launchSample(s State, selector *batchSelector, batch []coll.Candidate) pointSample {
 	layouts := map[coll.Layout]bool{}
 	for _, p := range selector.picks {

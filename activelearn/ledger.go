@@ -155,8 +155,7 @@ func (l *Ledger) among(i int, some ...status) []coll.Candidate {
 // Space returns the space whose candidates the ledger records. Grow replaces it.
 func (l *Ledger) Space() *coll.Space { return l.space }
 
-// Free returns the candidates at the i-th point of the space that are neither measured nor pending nor given
-// up.
+// Free returns the free candidates at the i-th point of the space; see IsFree.
 func (l *Ledger) Free(i int) []coll.Candidate {
 	if l.left[i] == 0 {
 		return nil

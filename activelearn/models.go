@@ -30,8 +30,7 @@ func NewModels(l *Ledger, earlier [][]coll.Measurement, opt learner.Options) *Mo
 // Data returns the training data: all trials so far and the measurements of earlier campaigns.
 func (m *Models) Data() learner.Data { return DataOf(m.ledger, m.earlier) }
 
-// DataOf returns the data for fitting models: the trials in a ledger and the measurements of earlier
-// campaigns.
+// DataOf returns the training data of a ledger and earlier campaigns.
 func DataOf(l *Ledger, earlier [][]coll.Measurement) learner.Data {
 	return learner.Data{Measurements: l.All(), Replicates: l.Replicates(), Earlier: earlier, Missing: l.Missing}
 }

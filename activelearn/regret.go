@@ -134,8 +134,7 @@ func (r *regret) start(l *Ledger) {
 	}
 }
 
-// recordLaunches records which candidate of a batch each launch measures first. The machine time of this
-// candidate includes the launch.
+// recordLaunches records in r.launching which candidate of a batch each launch measures first.
 func (r *regret) recordLaunches(batch []coll.Candidate) {
 	seen := map[any]bool{}
 	for _, c := range batch {
@@ -146,8 +145,7 @@ func (r *regret) recordLaunches(batch []coll.Candidate) {
 	}
 }
 
-// complete adds random free candidates (neither measured nor pending) to a batch that has too few. A batch
-// can have too few because the selector considers only a sample of the points.
+// complete adds random free candidates to a batch that has too few, because the selector saw only a sample of the points.
 func (r *regret) complete(s State, batch []coll.Candidate) []coll.Candidate {
 	if len(batch) >= s.Want {
 		return batch

@@ -167,8 +167,7 @@ func (r *StopRule) shareLeftToLibrary() float64 {
 	return sum / total
 }
 
-// compared reports whether at least two algorithms were measured, or the space has only one. It returns
-// false if all algorithms except one failed, because there is nothing to compare.
+// compared reports whether at least two algorithms were measured, or the space has only one.
 func (r *StopRule) compared() bool {
 	var first *coll.Measurement
 	for m := range r.ledger.All() {
@@ -226,8 +225,7 @@ func MeasuresAll(s Source, space *coll.Space) bool {
 	return s == Predicted && len(space.Points()) < minPredictedPoints
 }
 
-// MeasuresAll reports whether the campaign of this rule measures every candidate, unless a limit ends it
-// earlier. This depends on the initial space, even if the space grows later.
+// MeasuresAll reports whether the function MeasuresAll holds for the initial space, even if the space has grown since.
 func (r *StopRule) MeasuresAll() bool { return r.measuresAll }
 
 // OnlyRemeasures reports whether the next round only measures outliers again: without them, the campaign would
@@ -250,8 +248,7 @@ func (r *StopRule) SpaceGrew(algorithms bool) {
 // SkipOutlierSearch must be called before a round of confirmation. Measurements of earlier rounds are no outliers from then on.
 func (r *StopRule) SkipOutlierSearch() { r.remeasure.examined = r.ledger.CandidatesMeasured() }
 
-// Replicate returns at most one measured candidate to measure again with the candidates of a round; see
-// remeasurements.replicate.
+// Replicate returns what is measured again with the candidates of a round; see remeasurements.replicate.
 func (r *StopRule) Replicate(batches ...[]coll.Candidate) []coll.Candidate {
 	return r.remeasure.replicate(batches...)
 }
@@ -259,8 +256,7 @@ func (r *StopRule) Replicate(batches ...[]coll.Candidate) []coll.Candidate {
 // Outliers returns the outliers that the next round measures again.
 func (r *StopRule) Outliers() []coll.Candidate { return r.outliers }
 
-// Auditing reports whether the next round contains audits, which compare selected algorithms with their rivals by
-// measurement.
+// Auditing reports whether the next round contains audits.
 func (r *StopRule) Auditing() bool { return r.auditing }
 
 // Audit returns the candidates that the next round measures for audits (see audit).

@@ -27,8 +27,7 @@ const (
 	Cancelled      StopReason = "cancelled"
 )
 
-// Good reports whether the campaign stopped because the stopping criteria are met, and not because of a limit,
-// an error or an interruption.
+// Good reports whether the campaign stopped because the stopping criteria are met.
 func (r StopReason) Good() bool { return r == Converged }
 
 // Criteria define when a selection is good enough. Both criteria must hold in Patience successive
@@ -106,8 +105,7 @@ func (w *Watch) Observe(s metrics.Summary) bool {
 	return w.observe(float64(s.Points)*w.criteria.Mistakes >= ruleOfThree && w.criteria.Meets(s))
 }
 
-// ObserveAll works like Observe, but without a smallest number of points. It is for evaluations of the whole
-// space.
+// ObserveAll works like Observe for evaluations of the whole space: without a smallest number of points.
 func (w *Watch) ObserveAll(s metrics.Summary) bool { return w.observe(w.criteria.Meets(s)) }
 
 func (w *Watch) observe(meets bool) bool {
@@ -150,8 +148,7 @@ func (m Limits) Afford(l *Ledger, elapsed time.Duration, recent, n int) int {
 	return n
 }
 
-// Reached returns the first limit that a campaign has reached, or "" if there is none. The limits apply to
-// the ledger's machine time and node-seconds, and to the elapsed wall time.
+// Reached returns the first limit that a campaign has reached, or "" if there is none.
 func (m Limits) Reached(l *Ledger, elapsed time.Duration) StopReason {
 	switch {
 	case m.MachineSeconds > 0 && l.CostSeconds() >= m.MachineSeconds:

@@ -148,8 +148,8 @@ func (o Options) rng(round int) *rand.Rand {
 	return rand.New(rand.NewPCG(o.Seed, uint64(round)))
 }
 
-// DrawPoints draws points at random and returns all candidates at these points that are neither measured nor
-// pending. It draws at least the given number of points, and more until it has State.Want candidates.
+// DrawPoints draws points at random and returns all free candidates there. It draws at least the given number of points,
+// and more until it has State.Want candidates.
 func DrawPoints(s State, points int, rng *rand.Rand) []coll.Candidate {
 	return freeCandidates(s, points, rng.Perm(len(s.Ledger.Space().Points())))
 }
