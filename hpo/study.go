@@ -122,8 +122,7 @@ func (s search) record(ctx context.Context, spec Spec, n int, x []float64) (Tria
 	return record, spec.OnTrial(record)
 }
 
-// evaluate calls the objective. If the objective panics or returns a value that is not finite, evaluate
-// returns an error.
+// evaluate calls the objective. It returns an error if that panics or returns a value that is not finite.
 func (s search) evaluate(ctx context.Context, x []float64) (params ForestParams, value float64, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -158,8 +157,7 @@ type TrialRecord struct {
 	Error  string       `json:"error,omitempty"`
 }
 
-// Check returns an error unless the record is valid for the trial with the given number. The error matches
-// ErrRecord.
+// Check returns an error matching ErrRecord unless the record is valid for the trial with the given number.
 func (r TrialRecord) Check(number int) error {
 	switch {
 	case r.Number != number:

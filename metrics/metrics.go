@@ -79,8 +79,7 @@ func worst(sorted, weights []float64) float64 {
 	return sorted[at]
 }
 
-// Average is a faster version of Summarize. It leaves P95 and Worst zero, does not sort, and takes O(n)
-// time.
+// Average is Summarize without P95 and Worst, which stay zero, in O(n) time.
 func Average(slowdowns []float64, opt Options) (Summary, error) {
 	if len(slowdowns) == 0 {
 		return Summary{}, ErrEmpty

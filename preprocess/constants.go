@@ -12,8 +12,7 @@ const (
 	noiseWidth = 4.0 // distance in doublings of the message size at which the weight of a replicate is 1/e
 )
 
-// OutlierSigma is the number of standard deviations by which the time of an outlier exceeds the expected
-// time.
+// OutlierSigma is the number of standard deviations by which the time of an outlier exceeds the expected time.
 const OutlierSigma = 4.0
 
 // Far is the distance from which on a call counts as far from a point of the grid. Distances are Euclidean, in

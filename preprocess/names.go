@@ -70,8 +70,7 @@ func readNames(r io.Reader, path string) (Names, error) {
 	return n, err
 }
 
-// name parses one row of a file of names. If the cell in the column "algorithm" is empty, it returns a zero
-// algorithm.
+// name parses one row of a file of names. The algorithm is zero if its cell is empty.
 func (s *sheet) name(row []string) (key recordedName, algorithm coll.Algorithm, err error) {
 	if key.collective, err = coll.ParseCollective(s.cell(row, "collective")); err != nil {
 		return key, algorithm, err

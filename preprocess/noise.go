@@ -53,8 +53,7 @@ func NoiseOf(replicates []Replicate) Noise {
 	return n
 }
 
-// WithJob returns a copy of n with an additional variance between jobs. This variance describes a shift
-// that all measurements of a job share.
+// WithJob returns a copy of n with the variance of a shift that all measurements of a job share.
 func (n Noise) WithJob(variance float64) Noise {
 	n.job = variance
 	return n
@@ -76,8 +75,7 @@ func (n Noise) Between(p coll.Point) float64 {
 	return max(median.(float64), MeasurementNoise+n.job)
 }
 
-// median returns the weighted median of the replicates' variances. `at` is log2(bytes + 1) of
-// the message size.
+// median returns the weighted median of the replicates' variances at a size whose log2(bytes + 1) is `at`.
 func (n Noise) median(at float64) float64 {
 	weights := make([]float64, len(n.sizes))
 	for i, size := range n.sizes {
@@ -102,8 +100,7 @@ func (n Noise) median(at float64) float64 {
 // MeasurementNoise.
 func (n Noise) Unshifted(p coll.Point) float64 { return max(MeasurementNoise, n.Between(p)-n.job) }
 
-// Of returns the variance of log10 of a measured time. It is the sum of the variance between jobs and the
-// variance within the job.
+// Of returns the variance of log10 of a measured time: the variance between jobs plus that within the job.
 func (n Noise) Of(m coll.Measurement) float64 { return n.Between(m.Point) + noiseWithin(m) }
 
 // Disturbed reports whether the first of a candidate's two measurements is an outlier: slower than the second

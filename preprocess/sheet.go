@@ -29,8 +29,7 @@ type sheet struct {
 	column  map[string]int // name to index
 }
 
-// readFile opens a CSV file and parses it with the function `read`. `what` names the kind of file.
-// Every error begins with this name.
+// readFile opens a CSV file and parses it with the function `read`. Every error begins with `what`, the kind of file.
 func readFile[T any](what, path string, read func(io.Reader, string) (T, error)) (v T, err error) {
 	f, err := infile.Open(path, MaxTableBytes)
 	if err != nil {
@@ -104,8 +103,7 @@ func (s *sheet) require(columns []string) error {
 	return nil
 }
 
-// errTorn is the error for a row with a misplaced quote, or with a different number of fields than the
-// header.
+// errTorn is the error for a row with a misplaced quote, or with another number of fields than the header.
 var errTorn = errors.New("torn row")
 
 // next returns the next row and its line number, or io.EOF at the end. After an error that matches errTorn,
@@ -135,8 +133,7 @@ func (s *sheet) next() ([]string, int, error) {
 	return row, line, nil
 }
 
-// eachRow calls f for every row. It stops at the first error and adds the file and the line to the error. A
-// file without rows is an error.
+// eachRow calls f for every row, up to the first error, which names file and line. A file without rows is an error.
 func (s *sheet) eachRow(f func(row []string, line int) error) error {
 	for rows := 0; ; rows++ {
 		row, line, err := s.next()
@@ -157,8 +154,7 @@ func (s *sheet) eachRow(f func(row []string, line int) error) error {
 	}
 }
 
-// cell returns the text of a row in the column with the given name, without surrounding blanks. It returns
-// "" if there is no such column.
+// cell returns the text of a row in a column, without surrounding blanks, or "" if there is no such column.
 func (s *sheet) cell(row []string, name string) string {
 	i, ok := s.column[name]
 	if !ok {

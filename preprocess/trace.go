@@ -199,8 +199,7 @@ func Timed(trace []Calls) bool {
 	return slices.ContainsFunc(trace, func(c Calls) bool { return c.Seconds > 0 })
 }
 
-// weight returns the weight of calls in a trace: their total time, or their number if the trace has no
-// times.
+// weight returns the weight of calls in a trace: their total time, or their number if the trace has no times.
 func (c Calls) weight(timed bool) float64 {
 	if timed {
 		return c.Seconds
@@ -225,8 +224,7 @@ func CallWeight(collective coll.Collective, trace []Calls) (sum float64) {
 // mean 1. The result `far` is the fraction of the total weight that comes from calls at a distance of Far or
 // more.
 //
-// ok is false if the trace has no calls, or no time, for the collective. It takes O(points · calls)
-// time.
+// ok is false if the trace has no calls, or no time, for the collective. It takes O(points · calls) time.
 func CallWeights(points []coll.Point, trace []Calls) (weights []float64, far float64, ok bool) {
 	timed := Timed(trace)
 	weights = make([]float64, len(points))

@@ -78,8 +78,7 @@ func writable(m coll.Measurement) error {
 	return m.Validate()
 }
 
-// microseconds is the number of microseconds in a second. Tables and the OSU benchmarks use
-// microseconds.
+// microseconds is the number of microseconds, the unit of tables, in a second.
 const microseconds = 1e6
 
 // parseMicros converts a decimal number of microseconds to seconds. Unless the text has an exponent, the decimal point is

@@ -7,8 +7,7 @@ import (
 	"tutti/coll"
 )
 
-// price is the cost that dynamic programming minimizes. The number of leaves is compared first, then the
-// total loss.
+// price is the cost that dynamic programming minimizes: first the number of leaves, then the total loss.
 type price struct {
 	leaves int
 	loss   float64
@@ -162,8 +161,7 @@ func overlay(layouts []layoutChoices) (sizes []sizeChoices, low, high int64, ok 
 	return sizes, low, high, true
 }
 
-// cheapest returns the choice with the smallest loss. If several are equal, the library's default is
-// preferred.
+// cheapest returns the choice with the smallest loss, the library's default of equal ones.
 func cheapest(open []choice) choice {
 	best := open[0]
 	for _, c := range open[1:] {

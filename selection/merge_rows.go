@@ -99,16 +99,14 @@ type sizeChoices struct {
 	passing []coll.Algorithm
 }
 
-// layoutChoices holds a layout, its message sizes in ascending order, and the range of sizes that is tuned
-// for it.
+// layoutChoices holds a layout, its message sizes in ascending order, and the range of sizes that is tuned for it.
 type layoutChoices struct {
 	ranks, ppn int
 	sizes      []sizeChoices
 	low, high  int64
 }
 
-// sizedRow is a row with the numbers by which the library's rules select: ranks, processes per node, message
-// size.
+// sizedRow is a row with the numbers by which the library's rules select.
 type sizedRow struct {
 	Row
 	ranks, ppn int // ppn is 1 if the rules ignore it
@@ -218,8 +216,7 @@ func guarded(r Row) []choice {
 	return out
 }
 
-// intersect returns the algorithms that occur in both a and b. The loss of an algorithm in the result is
-// the sum of its losses in a and b.
+// intersect returns the algorithms that occur in both a and b, each with the sum of its losses.
 func intersect(a, b []choice) []choice {
 	var out []choice
 	for len(a) > 0 && len(b) > 0 {
@@ -236,8 +233,7 @@ func intersect(a, b []choice) []choice {
 	return out
 }
 
-// tunedRange returns the range of message sizes that counts as tuned for a layout. If no smaller message exists, the
-// range begins at zero.
+// tunedRange returns the range of message sizes that counts as tuned: from zero if no smaller message exists.
 func tunedRange(sizes []sizeChoices, fromZero bool) (low, high int64) {
 	low, high = sizes[0].size, sizes[len(sizes)-1].size
 	if fromZero || low == 1 { // an empty message takes part in the rule for 1 byte

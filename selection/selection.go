@@ -122,8 +122,7 @@ func mergeTrees(rows []Row, size func(coll.Point) int64, opt Options) ([]*Tree, 
 	return trees, nil
 }
 
-// rivals returns each layout that shares its number of ranks with another layout. The result is sorted by
-// ranks.
+// rivals returns each layout that shares its number of ranks with another layout, sorted by ranks.
 func rivals(rows []Row) []coll.Layout {
 	var all []coll.Layout
 	for _, r := range rows {

@@ -172,8 +172,7 @@ func (g *grower) partition(lo, hi int, col []uint32, a uint32) int {
 	return lo + l
 }
 
-// leafValue returns the prediction of a leaf. It is the mean of the leaf's targets, or their median for
-// AbsoluteError.
+// leafValue returns the prediction of a leaf: the mean of its targets, or their median for AbsoluteError.
 func (g *grower) leafValue(groups []uint32) float64 {
 	if g.opt.Criterion == AbsoluteError {
 		return g.t.unscale(g.medians.median(g.t, g.stats, groups))
@@ -288,8 +287,7 @@ func (g *grower) sameMeans(groups []uint32) bool {
 	return true
 }
 
-// treeSource returns the random number generator of tree t. The tree first draws its bootstrap sample, and
-// then the order of the features for each node.
+// treeSource returns the generator of tree t: first of its bootstrap sample, then of the order of features at each node.
 func treeSource(seed uint64, t int) *rand.PCG { return rand.NewPCG(seed, uint64(t)) }
 
 // drawCounts draws the bootstrap sample of a tree. It sets `counts` to the number of times that each row is

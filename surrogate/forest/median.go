@@ -29,8 +29,7 @@ func (m *medians) init(rows int) {
 	m.tree.nodes = make([]sums, rows+1)
 }
 
-// enter prepares medians for one node of a tree: it sorts the node's rows by target. Later calls of scan search for
-// splits of these rows.
+// enter prepares medians for one node of a tree, whose splits later calls of scan search for.
 func (m *medians) enter(t *table, rows []uint32) {
 	m.tree.z, m.tree.order = t.z, m.sort(m.byZ, t.targets, rows)
 	for k, c := range m.tree.order {
@@ -38,8 +37,7 @@ func (m *medians) enter(t *table, rows []uint32) {
 	}
 }
 
-// sort sorts rows by rank, and rows of equal rank by index. It stores the sorted rows at the start of the
-// slice `to` and returns that part of it.
+// sort sorts rows by rank, and rows of equal rank by index, into the start of the slice `to`, which it returns.
 func (m *medians) sort(to, rank, rows []uint32) []uint32 {
 	keys := m.keys[:len(rows)]
 	for k, c := range rows {

@@ -122,8 +122,7 @@ func (t *table) scaleTargets(y []float64, c Criterion) {
 	}
 }
 
-// unscale converts a scaled value z to the unit of the targets. It limits the result to the range of the
-// targets.
+// unscale converts a scaled value z to the unit of the targets, limited to their range.
 func (t *table) unscale(z float64) float64 {
 	return min(max(t.shift+z*t.scale, t.yMin), t.yMax)
 }
@@ -162,8 +161,7 @@ func (t *table) groupPerRow(ranks [][]uint32) {
 	}
 }
 
-// groupRows puts rows with the same ranks in all features into one group. It numbers the groups in the
-// lexicographic order of these ranks.
+// groupRows puts rows with the same ranks in all features into one group, in the lexicographic order of the ranks.
 func (t *table) groupRows(ranks [][]uint32) {
 	order := make([]uint32, t.rows)
 	for i := range order {

@@ -102,8 +102,8 @@ func (p Params) commonCov(c float64, sameRow, sameChange bool) float64 {
 	return v
 }
 
-// ownCov returns the covariance of two observations of the same task that comes from the task's own part, which
-// other tasks do not share. `o` is the correlation of the task's own function between their rows.
+// ownCov returns the covariance of two observations of the same task that comes from the task's own part. `o` is the
+// correlation of the task's own function between their rows.
 func (p Params) ownCov(o float64, sameRow, sameChange bool) float64 {
 	v := p.Own*o + p.Level
 	if sameRow {
@@ -217,8 +217,7 @@ func (t *covFactor) reduce(lowRank [][]float64) reducedRank {
 	return reducedRank{lowRank, across}
 }
 
-// columns returns the columns of a matrix that belong to the observations of task `a`. The matrix has a column for
-// each observation, sorted by task. T and W of covFactor are such matrices.
+// columns returns the columns of a matrix, such as T and W of covFactor, that belong to the observations of task `a`.
 func (t *covFactor) columns(rows [][]float64, a int) [][]float64 {
 	out := make([][]float64, len(rows))
 	for k, row := range rows {

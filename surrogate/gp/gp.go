@@ -85,8 +85,7 @@ func (m *GP) weights() []float64 {
 	return out
 }
 
-// meansAt sets `means` to the posterior means at one row: one element for each observed task. The last
-// element is the posterior mean of a task without observations.
+// meansAt sets `means` to the posterior means at one row: of each observed task, and of a task without observations.
 func (m *GP) meansAt(means []float64, here corrRow, weight []float64) {
 	common := m.params.Mean + dot(here.common, weight)
 	for a := range means {

@@ -101,8 +101,7 @@ func (o Options) hyperprior(unit float64, sources bool) *hyperprior {
 // earlier campaign, differs from source 0. They are the last ones in the result of Params.variances.
 const sourceVariances = 4
 
-// variances returns pointers to the variances that are learned, in the same order as in theta (see
-// paramsOf).
+// variances returns pointers to the variances that are learned, in the order of theta (see paramsOf).
 func (p *Params) variances() []*float64 {
 	return []*float64{
 		&p.Job, &p.Common, &p.Own, &p.Level, &p.Shared, &p.Rough,
@@ -126,9 +125,8 @@ func paramsOf(theta []float64, d int, unit float64) Params {
 	return p
 }
 
-// theta returns the natural logarithms of the first n hyperparameters. Their order is: the length scales of
-// the common function, those of the tasks' own functions, the variances divided by `unit`. A variance of 0
-// gives -Inf. The inverse is paramsOf.
+// theta returns the natural logarithms of the first n hyperparameters, in the order that paramsOf describes. A variance
+// of 0 gives -Inf.
 func (p Params) theta(unit float64, n int) []float64 {
 	var out []float64
 	for _, lengths := range [][]float64{p.CommonLength, p.OwnLength} {

@@ -62,8 +62,7 @@ func (l *likelihood) value(theta []float64) float64 {
 	return l.loglik
 }
 
-// params returns the hyperparameters whose logarithms are theta, for targets of variance 1 and without step
-// functions.
+// params returns the hyperparameters whose logarithms are theta, for targets of variance 1 and without steps.
 func (l *likelihood) params(theta []float64) Params {
 	p := paramsOf(theta, len(l.obs.X[0]), 1)
 	p.Noise = l.noise
@@ -171,8 +170,8 @@ func (l *likelihood) weights(p Params) rowWeights {
 	return w
 }
 
-// addPairs adds elements of the matrix G (see gradient) to the sums in `l.sums`: the elements of observation i with
-// each observation j, left ≤ j < right. `inverse` holds the elements of K⁻¹ for the same pairs.
+// addPairs adds to l.sums the elements of the matrix G of observation i with each observation j, left ≤ j < right.
+// `inverse` holds the elements of K⁻¹ for the same pairs.
 func (l *likelihood) addPairs(p Params, i, left, right int, alpha, inverse []float64) {
 	w, job, at, task := l.sums, l.obs.job(i), l.obs.At[i], l.obs.Task[i]
 	for j := left; j < right; j++ {

@@ -122,9 +122,8 @@ func (o Observations) Sample(most int) Observations {
 	return out
 }
 
-// SampleRows reports for each row whether it is in a sample of the rows. The sample has `most` observations, or a
-// few more to complete a row. If there are no more than `most` observations, it has all rows.
-// `count` holds the number of observations at each row.
+// SampleRows reports for each row whether it is in a sample of the rows, given the number of observations at each row.
+// The sample has `most` observations, or a few more to complete a row. If there are no more, it has all rows.
 //
 // The rows of the sample are distributed evenly over all rows. The k-th one is at the fraction k·(φ-1) modulo one,
 // where φ is the golden ratio. The rows for which `preferred` is true come first.

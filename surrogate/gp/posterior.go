@@ -211,8 +211,7 @@ type pairTerm struct {
 	sign        float64
 }
 
-// pairTerms returns the entries of all pairs, grouped by task. A pair stands for the difference of its
-// entries, so the first entry has the factor 1 and the second has -1.
+// pairTerms returns the entries of all pairs, grouped by task.
 func (p *Posterior) pairTerms(pairs []Pair) map[int][]pairTerm {
 	out := map[int][]pairTerm{}
 	for k, pair := range pairs {
@@ -261,7 +260,7 @@ func (p *Posterior) alphas(some []int) (alpha [][]float64, of []int) {
 	return alpha, of
 }
 
-// Difference returns the posterior variance of a difference: the value at entry i minus the value at entry j.
+// Difference returns the posterior variance of the difference between the values at entries i and j.
 func (p *Posterior) Difference(i, j int) float64 {
 	return max(0, p.Variance(i)+p.Variance(j)-2*p.Covariance(i, j))
 }

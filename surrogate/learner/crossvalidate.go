@@ -66,8 +66,7 @@ func FoldsOf(ms iter.Seq[coll.Measurement], k int, seed uint64) []int {
 	return folds
 }
 
-// assignFolds divides n rows into k random folds of nearly equal size. It returns the fold of each row.
-// The number k must not exceed n. The same seed gives the same folds.
+// assignFolds divides n rows into k random folds of nearly equal size, at most n. It returns the fold of each row.
 func assignFolds(n, k int, seed uint64) []int {
 	k = max(1, min(k, n))
 	fold := make([]int, n)
@@ -135,8 +134,7 @@ func ValidateFold(d Data, folds []int, fold int, opt Options, missing func(coll.
 // all algorithms that can run there.
 func (l *Learner) Compare(test []coll.Measurement) (Validation, error) { return l.compare(test, nil) }
 
-// compare works like Compare, but points may be incomplete. A point with a missing algorithm has no
-// slowdown, because this algorithm may be the fastest.
+// compare works like Compare, but points may be incomplete; see ValidateFold.
 func (l *Learner) compare(test []coll.Measurement, missing func(coll.Point) []coll.Algorithm) (Validation, error) {
 	if !slices.IsSortedFunc(test, compareByCandidate) {
 		test = slices.Clone(test)

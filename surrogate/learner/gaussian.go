@@ -29,8 +29,7 @@ func fitGaussian(d Data, opt Options) (*Learner, error) {
 	}, nil
 }
 
-// predictGaussian returns the predictions for each point: the posterior means minus the lowest mean at the
-// point.
+// predictGaussian returns the predictions for each point: the posterior means minus the lowest mean there.
 func (l *Learner) predictGaussian(points []coll.Point) [][]float64 {
 	out := l.posterior.gaussian.Means(preprocess.SurrogateRows(points), len(l.algorithms))
 	for i := range points {

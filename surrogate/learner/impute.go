@@ -55,8 +55,7 @@ func imputeFastest(ms []coll.Measurement, absent func(coll.Point) []coll.Algorit
 	return out, nil
 }
 
-// incompletePoints returns, in order, the measured points at which algorithms are missing. It also returns
-// the missing algorithms of each of these points.
+// incompletePoints returns, in order, the measured points at which algorithms are missing, and these algorithms.
 func incompletePoints(ms []coll.Measurement, missing func(coll.Point) []coll.Algorithm) (points []coll.Point, absent [][]coll.Algorithm) {
 	for _, p := range pointsOf(slices.SortedStableFunc(slices.Values(ms), compareByCandidate)) {
 		if a := missing(p); len(a) > 0 {
@@ -66,8 +65,7 @@ func incompletePoints(ms []coll.Measurement, missing func(coll.Point) []coll.Alg
 	return points, absent
 }
 
-// meanResiduals returns, for each point, the mean difference between the targets and their out-of-bag
-// predictions.
+// meanResiduals returns, for each point, the mean difference between targets and their out-of-bag predictions.
 func (l *Learner) meanResiduals(ms []coll.Measurement, targets []float64) map[coll.Point]float64 {
 	sum, n := map[coll.Point]float64{}, map[coll.Point]int{}
 	for a, f := range l.forests {

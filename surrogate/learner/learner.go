@@ -104,8 +104,7 @@ func Fit(d Data, opt Options) (*Learner, error) {
 	return l, nil
 }
 
-// fitForests trains one forest for each algorithm. `targets` holds the target value of each
-// measurement.
+// fitForests trains one forest for each algorithm. `targets` holds the target of each measurement.
 func fitForests(ms []coll.Measurement, targets []float64, opt forest.Options) (*Learner, error) {
 	l := &Learner{}
 	rows := map[coll.Algorithm][]int{}
@@ -134,8 +133,7 @@ func fitForests(ms []coll.Measurement, targets []float64, opt forest.Options) (*
 	return l, nil
 }
 
-// algorithmSeed returns the seed for an algorithm's forest. The seed does not depend on the other
-// algorithms.
+// algorithmSeed returns the seed for an algorithm's forest, which does not depend on the other algorithms.
 func algorithmSeed(seed uint64, alg coll.Algorithm) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(alg.String()))

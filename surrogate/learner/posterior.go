@@ -48,8 +48,7 @@ func (p *Posterior) Update(d Data) (*Posterior, error) {
 	return next, nil
 }
 
-// follow computes the posterior given d. It reuses the parts of the previous posterior that have not
-// changed.
+// follow computes the posterior given d. It reuses the parts of the previous posterior that have not changed.
 func (p *Posterior) follow(previous *Posterior, d Data) (err error) {
 	p.obs, p.indices = p.sample(d.Measurements, d.Earlier)
 	first, _ := p.sample(firstOf(d.Measurements, p.learned), d.Earlier)
@@ -79,8 +78,7 @@ func noiseKnownAt(n int, replicates []preprocess.Replicate) preprocess.Noise {
 	return preprocess.NoiseOf(replicates[:known])
 }
 
-// learnedPrefix returns how many of n measurements, starting with the first one, are used to learn
-// hyperparameters.
+// learnedPrefix returns from how many of n measurements, the first ones, hyperparameters are learned.
 func learnedPrefix(n int) int {
 	prefix := min(n, relearnFirst)
 	for next := prefix; next <= n; next += max(1, next/relearnGrowth) {
@@ -146,8 +144,7 @@ func (p *Posterior) learnSteps(obs gp.Observations) error {
 	return nil
 }
 
-// sample returns observations of a sample of the measurements, in which each algorithm of p is a task; see
-// Observations.
+// sample returns observations of a sample of the measurements, in which each algorithm of p is a task.
 func (p *Posterior) sample(ms iter.Seq[coll.Measurement], earlier [][]coll.Measurement) (o gp.Observations, indices []int) {
 	index := make(map[coll.Algorithm]int, len(p.algorithms))
 	for a, alg := range p.algorithms {
@@ -159,8 +156,7 @@ func (p *Posterior) sample(ms iter.Seq[coll.Measurement], earlier [][]coll.Measu
 // Noise returns the noise of the measurements, as it is estimated from replicates.
 func (p *Posterior) Noise() preprocess.Noise { return p.noise }
 
-// GP returns the Gaussian process from which the posterior is computed. The method Task returns the number
-// of an algorithm's task in it.
+// GP returns the Gaussian process from which the posterior is computed; see Task.
 func (p *Posterior) GP() *gp.GP { return p.gaussian }
 
 // LOOResiduals returns the standardized leave-one-out residuals of the measurements with the indices `first` to

@@ -76,8 +76,7 @@ type predictedBlock struct {
 	posterior *gp.Posterior // of the entries
 }
 
-// uncertainty compares the choice at the point p with its rival. The algorithms at this point are the entries
-// b.entries[first:end].
+// uncertainty compares the choice at the point p with its rival. The entries of p are b.entries[first:end].
 func (b predictedBlock) uncertainty(p coll.Point, first, end int) Uncertainty {
 	best, row := first, b.entries[first].Row
 	for e := first; e < end; e++ {
@@ -103,8 +102,7 @@ func (b predictedBlock) uncertainty(p coll.Point, first, end int) Uncertainty {
 	return u
 }
 
-// gap returns log10 of the ratio of the rival's time to the best time, and the standard deviation of this
-// logarithm.
+// gap returns log10 of the ratio of the rival's time to the best time, and its standard deviation.
 func (b predictedBlock) gap(best, rival int) (gap, sd float64) {
 	one, other, row := b.entries[best].Task, b.entries[rival].Task, b.entries[best].Row
 	return b.means[other][row] - b.means[one][row], math.Sqrt(b.posterior.Difference(best, rival))
