@@ -10,8 +10,7 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// FinalModel contains the final models of a problem and their predictions at every
-// grid point.
+// FinalModel contains the final models of a problem and their predictions at every grid point.
 type FinalModel struct {
 	Problem
 	Result       Result
@@ -26,8 +25,7 @@ type FinalModel struct {
 	scores       learner.Scores      // of the error models (distributions of prediction errors), after the last evaluation
 }
 
-// FinalSelection is the final selection for one problem. It includes the models and
-// times from which the selection was made.
+// FinalSelection is the final selection for one problem, with the models and times from which it was made.
 type FinalSelection struct {
 	*FinalModel
 	Selection  activelearn.Selection
@@ -120,8 +118,7 @@ func (t *FinalModel) Unconfirmed() (activelearn.Unconfirmed, error) {
 // squared number of measurements. A posterior at the limit takes about ten seconds.
 const maxPosteriorWork = 2e10
 
-// HasPosterior reports whether the models have a posterior that can be computed over the whole grid fast
-// enough for a report.
+// HasPosterior reports whether the models have a posterior that is computed over the grid fast enough for a report.
 func (c FinalSelection) HasPosterior() bool {
 	work, n := 0.0, float64(c.Result.Ledger.CandidatesMeasured())
 	for _, row := range c.Rows {

@@ -319,8 +319,7 @@ func (r *run) evaluateConfirmed() error {
 	return nil
 }
 
-// mustLearn reports whether learning had converged but the criteria no longer hold after confirmation, and whether a
-// further round of learning is possible.
+// mustLearn reports whether the criteria no longer hold after confirmation, and learning, which had converged, can go on.
 func (r *run) mustLearn() bool {
 	return r.confirming && r.result.Stop == activelearn.Converged && !r.rule.MeetsCriteria() && activelearn.Decide(r.progress()) == ""
 }

@@ -20,8 +20,8 @@ type Search struct {
 	Check   func(coll.Candidate) error        // returns nil if a candidate can run
 }
 
-// SearchRecorded returns a search for recorded data. It can add the candidates of the space `all` that are
-// not in the space `grid`. It returns nil if there are none.
+// SearchRecorded returns a search for recorded data, which adds candidates of the space `all`. It returns nil if the
+// space `grid` has all of them.
 func SearchRecorded(all, grid *coll.Space) *Search {
 	if all.Size() == grid.Size() {
 		return nil

@@ -290,8 +290,7 @@ func addLoggedCandidates(l *activelearn.Ledger, batch []coll.Candidate) {
 	}))
 }
 
-// measure measures a batch of candidates. It takes trials from the log if they are there, and lets the runner
-// measure the other candidates.
+// measure takes the trials of a batch from the log if they are there, and lets the runner measure the other candidates.
 func (r *run) measure(ctx context.Context, round int, batch []coll.Candidate) error {
 	r.recordLaunches(batch)
 	logged, known := r.past.Round(round)
@@ -355,8 +354,7 @@ func budgetOf(limits activelearn.Limits, machineSeconds, nodeSeconds float64) be
 	return benchrunner.Budget{MachineSeconds: left(limits.MachineSeconds, machineSeconds), NodeSeconds: left(limits.NodeSeconds, nodeSeconds)}
 }
 
-// recordLaunches records which candidate of a batch each launch measures first. The machine time of this candidate
-// includes the launch.
+// recordLaunches records in r.launching which candidate of a batch each launch measures first.
 func (r *run) recordLaunches(batch []coll.Candidate) {
 	key, seen := r.spec.sharedLaunch(r.problem), map[any]bool{}
 	for _, c := range batch {

@@ -46,8 +46,7 @@ type Spec struct {
 	NewStrategy func(activelearn.Options) (activelearn.Strategy, error)
 }
 
-// SourceFor returns the default of Spec.CriteriaFrom. It is Predicted if the strategy's model has a
-// posterior, and CrossValidated otherwise.
+// SourceFor returns the default of Spec.CriteriaFrom: Predicted if the strategy's model has a posterior.
 func SourceFor(strategy string) activelearn.Source {
 	if ModelFor(strategy) == learner.GaussianProcess {
 		return activelearn.Predicted
@@ -62,8 +61,7 @@ type Batch struct {
 	Growth     float64 // minimum as a fraction of the number of measured candidates
 }
 
-// Want returns the number of candidates that the next round should measure. `measured` is the
-// number of measurements so far.
+// Want returns how many candidates the next round should measure after `measured` measurements.
 func (b Batch) Want(measured int) int {
 	return max(1, b.Candidates, int(b.Growth*float64(measured)))
 }
@@ -170,8 +168,7 @@ const (
 	PhaseEnd     Phase = "done"
 )
 
-// Result is what tuning one problem has led to: the stop reason, measurements,
-// evaluations and the hyperparameter study.
+// Result is what tuning one problem has led to.
 type Result struct {
 	Stop        activelearn.StopReason
 	Rounds      int
@@ -182,8 +179,7 @@ type Result struct {
 	Warnings    []string
 }
 
-// problemSeed returns the seed for one problem. It does not depend on which other
-// problems the campaign has.
+// problemSeed returns the seed for one problem, which does not depend on the other problems of the campaign.
 func problemSeed(seed uint64, p journal.Problem) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(p.String()))
@@ -232,12 +228,10 @@ func (s Spec) learningLimits() activelearn.Limits {
 	return out
 }
 
-// Model returns the model of the campaign: Learner.Model if it is set, otherwise the default of the
-// strategy.
+// Model returns the model of the campaign: Learner.Model if it is set, otherwise the default of the strategy.
 func (s Spec) Model() learner.Model { return cmp.Or(s.Learner.Model, ModelFor(s.Strategy)) }
 
-// ModelFor returns the default model of a strategy. It is the Gaussian process if the strategy uses a
-// posterior, otherwise the forest.
+// ModelFor returns the default model of a strategy: the Gaussian process if the strategy uses a posterior.
 func ModelFor(strategy string) learner.Model {
 	if activelearn.UsesPosterior(strategy) {
 		return learner.GaussianProcess

@@ -54,8 +54,7 @@ func (r *run) study(ctx context.Context) (hpo.Study, error) {
 	return s, err
 }
 
-// studyTrials returns how many random forests with different hyperparameters a campaign compares to find the
-// best one. It returns 0 if the campaign makes no such study.
+// studyTrials returns how many random forests with different hyperparameters a campaign compares, 0 without a study.
 func (s Spec) studyTrials() int {
 	switch {
 	case s.Auto:
@@ -174,8 +173,7 @@ func ParamsOf(f forest.Options) hpo.ForestParams {
 	}
 }
 
-// studiedCriteria returns the split criteria that a study tries. It leaves out poisson for standardised
-// targets, because these can be negative.
+// studiedCriteria returns the split criteria that a study tries: not poisson for targets that can be negative.
 func studiedCriteria(scaling preprocess.Scaling) []string {
 	return slices.DeleteFunc(hpo.Criteria(), func(c string) bool {
 		return scaling == preprocess.Standard && c == forest.Poisson.String()

@@ -80,8 +80,7 @@ func New(cfg *config.Campaign) (*Campaign, error) {
 	return build(cfg, &journal.State{})
 }
 
-// build returns the campaign that a configuration describes. `past` is the state from the
-// campaign's journal; it is empty for a new campaign.
+// build returns the campaign that a configuration describes. `past` is the state of its journal, empty for a new one.
 func build(cfg *config.Campaign, past *journal.State) (*Campaign, error) {
 	spec, err := specOf(cfg)
 	if err != nil {
@@ -145,8 +144,7 @@ func (c *Campaign) Sequential() *Campaign {
 	return &other
 }
 
-// MeasuredCompletely returns a text for each problem that has so few points that
-// all its candidates will be measured.
+// MeasuredCompletely returns a text for each problem with so few points that all its candidates will be measured.
 func (c *Campaign) MeasuredCompletely() (texts []string) {
 	for _, p := range c.Problems {
 		if activelearn.MeasuresAll(c.Spec.CriteriaFrom, p.Space) {
@@ -156,8 +154,7 @@ func (c *Campaign) MeasuredCompletely() (texts []string) {
 	return texts
 }
 
-// Workers returns how many problems are tuned at the same time. It is one if
-// tutti itself runs on the nodes that are measured.
+// Workers returns how many problems are tuned at the same time: one if tutti runs on the nodes that are measured.
 func (c *Campaign) Workers() int {
 	switch {
 	case c.Config.Runner.Facts().Attached:

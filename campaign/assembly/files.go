@@ -77,8 +77,7 @@ func weightsOf(g config.Grid, points []coll.Point) (out []float64, warnings []st
 	return out, warnings, nil
 }
 
-// traceWeights returns the weight of each point: its share of the trace. All weights are 1 if the trace has
-// no calls of the collective.
+// traceWeights returns the share of the trace of each point, or 1 if the trace has no calls of the collective.
 func traceWeights(g config.Grid, points []coll.Point) (out []float64, warnings []string) {
 	even := slices.Repeat([]float64{1}, len(points))
 	if g.Trace == "" {
@@ -95,8 +94,7 @@ func traceWeights(g config.Grid, points []coll.Point) (out []float64, warnings [
 	return out, warnings
 }
 
-// multiplyWeights multiplies each point's weight in `out` by the configured weights that match the point.
-// It returns a warning for each configured weight that matches no point.
+// multiplyWeights multiplies the weights `out` of points by the configured ones. It warns of those that match no point.
 func multiplyWeights(g config.Grid, out []float64, points []coll.Point) (warnings []string) {
 	for j, w := range g.Weights {
 		fits := false

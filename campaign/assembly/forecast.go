@@ -29,8 +29,7 @@ type PlannedJob struct {
 	Settings   []string `json:"settings,omitempty"` // that force algorithms: a text for each launch, and one for each case that a program switches
 }
 
-// LeftOut counts the candidates of one problem that cannot be measured for the same
-// reason.
+// LeftOut counts the candidates of one problem that cannot be measured for the same reason.
 type LeftOut struct {
 	Problem    string `json:"problem"`
 	Candidates int    `json:"candidates"`

@@ -67,8 +67,7 @@ func (c *Campaign) CheckLoads(ctx context.Context, lib config.Library, setup mpi
 	return nil
 }
 
-// runOnce runs one case of a library's benchmark program with the given settings. It returns an error if the
-// case fails.
+// runOnce runs one case of a library's benchmark program with the given settings.
 func (c *Campaign) runOnce(ctx context.Context, lib config.Library, point coll.Point, settings []mpi.Setting) error {
 	c.id = journal.NewID() // jobs of different settings have different names
 	program, err := c.Program(lib)
@@ -94,8 +93,7 @@ func (c *Campaign) runOnce(ctx context.Context, lib config.Library, point coll.P
 	}))
 }
 
-// smallest returns the point with the fewest ranks among all points for which a library is tuned. Of several
-// such points, it returns the one with the smallest message.
+// smallest returns the point of a library with the fewest ranks, and of several the one with the smallest message.
 func (c *Campaign) smallest(library string) coll.Point {
 	var out coll.Point
 	for _, p := range c.Problems {

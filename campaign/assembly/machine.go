@@ -138,8 +138,7 @@ func (c *Campaign) Cancel(ctx context.Context, jobs []coll.Job) error {
 	return c.machines[0].Cancel(ctx, jobs)
 }
 
-// switchesOf returns the nodes of each switch as a list. `lists` holds Slurm's host list of each
-// switch.
+// switchesOf returns the nodes of each switch. `lists` holds Slurm's host list of each.
 func switchesOf(lists []string) ([][]string, error) {
 	var out [][]string
 	for i, list := range lists {
@@ -162,15 +161,13 @@ func variables(list []string) []mpi.Var {
 	return out
 }
 
-// preload is the environment variable that names the libraries to load before all others, separated by
-// colons.
+// preload is the environment variable that names the libraries to load before all others, separated by colons.
 const preload = "LD_PRELOAD"
 
 // forceFunc returns the settings that make a library run a given candidate.
 type forceFunc = func(coll.Candidate) (mpi.Forcing, error)
 
-// withPreload returns a function like `force` whose settings also make programs preload the library in the
-// file at `path`.
+// withPreload returns a function like `force` whose settings also make programs preload the library at `path`.
 func withPreload(path string, force forceFunc) forceFunc {
 	file := mpi.Var{Name: preload, Value: path}
 	return func(c coll.Candidate) (mpi.Forcing, error) {

@@ -17,8 +17,7 @@ import (
 	"tutti/preprocess"
 )
 
-// readData reads all files of recorded data. A candidate may have several repetitions, but only within one
-// file.
+// readData reads all files of recorded data. Repetitions of a candidate must be in one file.
 func (b *builder) readData() ([]coll.Measurement, error) {
 	var all []coll.Measurement
 	file := map[coll.Candidate]int{} // number of the file that has the candidate
@@ -92,8 +91,7 @@ func (b *builder) translateNames(lib config.Library, recorded []coll.Measurement
 	return names.Translate(recorded, lib.Name), nil
 }
 
-// defaultTimes returns the times of a library's default. It returns nil if no file of defaults is
-// configured.
+// defaultTimes returns the times of a library's default, nil if no file of defaults is configured.
 func (b *builder) defaultTimes(lib config.Library, recorded []coll.Measurement) ([]coll.Measurement, error) {
 	path := b.Config.Runner.Defaults
 	if path == "" {
@@ -152,15 +150,13 @@ func (b *builder) hasSize(p coll.Point) bool {
 	return len(sizes) == 0 || !p.Collective.Sized() || slices.Contains(sizes, p.MsgBytes)
 }
 
-// between reports whether the message size of a point may be added to the grid because it lies between two
-// sizes of the grid.
+// between reports whether the message size of a point lies between sizes of the grid and may be added to it.
 func (b *builder) between(p coll.Point) bool {
 	g := b.Config.Grid
 	return slices.Contains(g.Between, config.BetweenSizes) && len(g.Sizes) > 0 && p.MsgBytes > slices.Min(g.Sizes) && p.MsgBytes < slices.Max(g.Sizes)
 }
 
-// problem returns the problem of one collective on recorded data. Its candidates are those
-// for which `check` returns nil.
+// problem returns the problem of one collective on recorded data, with the candidates for which `check` returns nil.
 func (b *builder) problem(lib config.Library, collective coll.Collective, named []coll.Measurement, check func(coll.Candidate) error) (campaign.Problem, error) {
 	recorded, left := usableRows(collective, named, check)
 	if left.unknown > 0 {
@@ -194,8 +190,7 @@ func (b *builder) problem(lib config.Library, collective coll.Collective, named 
 	}, nil
 }
 
-// usableRows returns the measurements that a problem of the collective can use. It also returns the numbers
-// of unusable measurements, by cause.
+// usableRows returns the measurements that a problem of the collective can use, and the numbers of others by cause.
 func usableRows(collective coll.Collective, named []coll.Measurement, check func(coll.Candidate) error) ([]coll.Measurement, *leftOut) {
 	var out []coll.Measurement
 	var left leftOut
@@ -229,8 +224,7 @@ func (b *builder) replayOptions(lib release) replay.Options {
 	}
 }
 
-// warnOfUnnamed adds a warning about recorded algorithms that are missing in the file of names. Their
-// measurements are left out, perhaps unintentionally.
+// warnOfUnnamed adds a warning about recorded algorithms that the file of names lacks, perhaps unintentionally.
 func (b *builder) warnOfUnnamed(names preprocess.Names, recorded []coll.Measurement) {
 	var unnamed []string
 	rows := 0

@@ -73,8 +73,7 @@ func (c *Campaign) tune(ctx context.Context, tunings []*campaign.Tuning, past *j
 	return finish.Wait()
 }
 
-// startOrder returns the order in which problems start. If several problems run at the same time, those
-// with the largest spaces start first, because they take longest.
+// startOrder returns the order in which problems start: the largest spaces first if several run at the same time.
 func (c *Campaign) startOrder() []int {
 	order := make([]int, len(c.Problems))
 	for i := range order {
@@ -112,8 +111,7 @@ func (c *Campaign) restoreMachines(past *journal.State) error {
 	return nil
 }
 
-// Results restores from a journal the result of each problem. Errors match
-// ErrInput.
+// Results restores from a journal the result of each problem. Errors match ErrInput.
 func (c *Campaign) Results(state *journal.State) ([]campaign.Result, error) {
 	results := make([]campaign.Result, len(c.Problems))
 	for i, p := range c.Problems {

@@ -22,8 +22,7 @@ type ExternalFile struct {
 	Activation string // how to load it
 }
 
-// WriteVerification writes the report about the verification of a file that no campaign selected. It returns the facts of
-// the report.
+// WriteVerification writes the report about the verification of a file that no campaign selected, and returns its facts.
 func WriteVerification(c *assembly.Campaign, state *journal.State, file ExternalFile, by Program) (report.Facts, error) {
 	cfg := c.Config
 	f := report.Facts{

@@ -183,7 +183,6 @@ func changedPrograms(jobs []*journal.Job) []string {
 }
 
 // excluded returns the candidates whose attempts all failed, sorted by library and collective.
-// `attempts` is the allowed number of attempts.
 func excluded(state *journal.State, attempts int) ([]report.ExcludedFacts, error) {
 	var out []report.ExcludedFacts
 	for _, p := range state.Problems {
@@ -203,8 +202,7 @@ func excluded(state *journal.State, attempts int) ([]report.ExcludedFacts, error
 	return out, nil
 }
 
-// reasonsOf returns why each round measured its candidates. `past` is the problem's state in the
-// journal, or nil.
+// reasonsOf returns why each round measured its candidates. `past` may be nil.
 func reasonsOf(past *journal.ProblemState) []report.RoundReasons {
 	if past == nil {
 		return nil

@@ -168,8 +168,7 @@ type knownTimes struct {
 	complete bool                            // the times of all candidates are known
 }
 
-// knownTimesOf returns the known times of the candidates: those in `truth`, or the measured ones if `truth` is
-// nil.
+// knownTimesOf returns the times in `truth`, or the measured ones if `truth` is nil.
 func knownTimesOf(c campaign.FinalSelection, truth []coll.Measurement) knownTimes {
 	k := knownTimes{
 		seconds:  map[coll.Candidate]float64{},
@@ -193,8 +192,7 @@ func knownTimesOf(c campaign.FinalSelection, truth []coll.Measurement) knownTime
 	return k
 }
 
-// slowdown returns the time of an algorithm at a point, divided by the fastest known time. It returns false
-// if the algorithm's time is unknown.
+// slowdown returns the time of an algorithm at a point over the fastest known time, false if it is unknown.
 func (k knownTimes) slowdown(p coll.Point, alg coll.Algorithm) (float64, bool) {
 	chosen, ok := k.seconds[coll.Candidate{Point: p, Algorithm: alg}]
 	if !ok {

@@ -123,8 +123,7 @@ type Program struct {
 	Versions []report.Version
 }
 
-// Write writes all files of a campaign except the journal into a folder. It returns the facts of the
-// report.
+// Write writes all files of a campaign except the journal into a folder. It returns the facts of the report.
 func (c *FinalSelections) Write(ctx context.Context, dir string, by Program) (report.Facts, error) {
 	if err := os.MkdirAll(dir, 0o777); err != nil {
 		return report.Facts{}, err

@@ -166,8 +166,7 @@ func (v *Verifier) prices(lib config.Library) (prices, error) {
 // known reports whether anything was measured that tells what a measurement costs.
 func (x prices) known() bool { return len(x.usages)+len(x.points) > 0 }
 
-// block returns the expected machine time of a block: one measurement of the files and one of the default at each
-// point.
+// block returns the expected machine time of a block: a measurement of the files and one of the default at each point.
 func (x prices) block(points []verify.TestPoint) float64 {
 	sum := 0.0
 	if len(x.usages) == 0 {
@@ -182,8 +181,7 @@ func (x prices) block(points []verify.TestPoint) float64 {
 	return sum
 }
 
-// usage contains how many programs were launched and how many candidates were measured, and the machine time
-// of both.
+// usage contains how many programs were launched and candidates were measured, and the machine time of both.
 type usage struct {
 	launches, cases float64
 	launch, run     float64 // seconds

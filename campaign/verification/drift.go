@@ -104,8 +104,7 @@ func (l *driftLog) Trial(t coll.Trial) error {
 	return nil
 }
 
-// compare computes the drift of the new times from oldSeconds, the earlier times of the same candidates in the same
-// order.
+// compare computes the drift of the new times from the earlier times of the same candidates, in the same order.
 func (l *driftLog) compare(oldSeconds []float64) (Drift, error) {
 	var d Drift
 	var changes []float64

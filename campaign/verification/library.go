@@ -107,8 +107,7 @@ func (s *libraryUnderTest) problem(p campaign.Problem, choose func(coll.Point) c
 	return out, nil
 }
 
-// force returns the settings of a launch. For the algorithm verify.Tuned they make the library load the
-// current files. The default has no settings.
+// force returns the settings of a launch: those that load the current files for verify.Tuned, none for the default.
 func (s *libraryUnderTest) force(c coll.Candidate) (mpi.Forcing, error) {
 	if c.Algorithm.IsDefault() {
 		return mpi.Forcing{}, nil

@@ -137,8 +137,7 @@ func (v *Verifier) open(s *libraryUnderTest, problems []verify.Problem) (*verify
 	return session, nil
 }
 
-// Write writes all files of the campaign's folder except the journal. It returns the facts of the
-// report.
+// Write writes all files of the campaign's folder except the journal. It returns the facts of the report.
 func (v *Verifier) Write(ctx context.Context, by export.Program) (report.Facts, error) {
 	if v.external != nil {
 		return export.WriteVerification(v.campaign, v.state, v.external.facts(), by)
