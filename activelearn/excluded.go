@@ -106,10 +106,8 @@ func (e *Excluded) Has(c coll.Candidate) bool {
 
 // Selectable returns the algorithms that may be selected at the i-th point.
 func (e *Excluded) Selectable(i int) []coll.Algorithm {
-	sp := e.ledger.space
-	out := make([]coll.Algorithm, 0, len(sp.Feasible(i)))
-	for _, a := range sp.Feasible(i) {
-		c := coll.Candidate{Point: sp.Points()[i], Algorithm: sp.Algorithms()[a]}
+	var out []coll.Algorithm
+	for _, c := range e.ledger.space.At(i) {
 		if !e.Has(c) {
 			out = append(out, c.Algorithm)
 		}
