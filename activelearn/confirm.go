@@ -112,13 +112,12 @@ func (a Alternatives) compare(row, guarded selection.Row) (c comparison, ok bool
 
 // variances returns the variances of the gaps, 0 without a posterior.
 func (a Alternatives) variances(all []comparison) ([]float64, error) {
-	out := make([]float64, len(all))
 	p := a.models.Posterior()
 	if p == nil || len(all) > mergedPoints {
-		return out, nil
+		return make([]float64, len(all)), nil
 	}
-	for first := 0; first < len(all); first += pairBlock {
-		block := all[first:min(first+pairBlock, len(all))]
+	var out []float64
+	for block := range slices.Chunk(all, pairBlock) {
 		var points []coll.Point
 		var entries []gp.Entry
 		for i, c := range block {
@@ -130,7 +129,7 @@ func (a Alternatives) variances(all []comparison) ([]float64, error) {
 			return nil, err
 		}
 		for i := range block {
-			out[first+i] = joint.Difference(2*i, 2*i+1)
+			out = append(out, joint.Difference(2*i, 2*i+1))
 		}
 	}
 	return out, nil

@@ -3,13 +3,11 @@ package activelearn
 // The constants of the acquisition function. Those without a source are our choice. The command `tutti-lab
 // constants` measures the effect of halving and doubling them.
 const (
-	// initialPoints is the number of points at which all algorithms are measured first. Campaigns that
-	// begin with 3 points took less machine time than campaigns that begin with 5, on the machines A, C and
-	// D of data/simgrid.
+	// initialPoints is the number of points at which all algorithms are measured first. With 3, campaigns took less
+	// machine time than with 5 on the machines A, C and D of data/simgrid.
 	initialPoints = 3
-	// defaultInitial is the default number of initial points for the strategy "uncertainty". It equals the
-	// number of hyperparameters that this strategy learns: three length scales, a signal variance and a noise
-	// variance.
+	// defaultInitial is the default number of initial points for the strategy "uncertainty": that of the hyperparameters
+	// that it learns, which are three length scales, a signal variance and a noise variance.
 	defaultInitial = 5
 	// maxInitialPosition limits the initial points. A point's numbers of nodes, processes per node (ppn) and
 	// bytes are ranked from 0 (smallest) to 1 (greatest). The average of the three ranks must be below the
@@ -25,11 +23,9 @@ const (
 	// certainGap is a limit, in standard deviations. If the predicted times of two algorithms differ by more,
 	// the loss of the faster one counts as zero.
 	certainGap = 6
-	// maxPairs limits the number of pairs (the choice at a point and one rival). Those with the greatest
-	// losses are kept.
+	// maxPairs limits the number of pairs. Those with the greatest losses are kept.
 	maxPairs = 500
-	// samplePoints is the number of points over which losses are summed. New points are drawn in each
-	// round.
+	// samplePoints is the number of points, drawn in each round, over which losses are summed.
 	samplePoints = 300
 	// evenPoints is the number of points that are drawn evenly, in addition to samplePoints, if points have
 	// weights. A measurement at a point of small weight can be informative about points of large weight.
@@ -42,8 +38,7 @@ const (
 	maxPriceVariance = 4
 	// minVarianceReduction is the smallest relative decrease of a variance by a measurement. Smaller ones count as zero.
 	minVarianceReduction = 1e-3
-	// minDeviation, in decades, is the lower limit of standard deviations, which prevents a division by
-	// zero.
+	// minDeviation, in decades, is the lower limit of standard deviations. It prevents a division by zero.
 	minDeviation = 1e-6
 	// batchShare limits the machine time of a batch, as a fraction of the machine time that this campaign
 	// has used so far. A batch of one candidate is exempt. Without the limit, a last batch of expensive
@@ -56,8 +51,7 @@ const (
 	// minPrice, in seconds, is the lowest price. It keeps the ratio of acquisition value to price finite for
 	// candidates that cost nothing.
 	minPrice = 1e-9
-	// powerRuns is the number of measurements that are needed to estimate prices.power. This is the exponent
-	// with which machine time grows with execution time. With fewer measurements, the exponent is 1.
+	// powerRuns is the number of measurements that are needed to estimate prices.power. With fewer, it is 1.
 	powerRuns = 12
 
 	// The strategy "uncertainty" learns its hyperparameters again whenever the number of points has grown by
@@ -86,11 +80,9 @@ const (
 	ruleOfThree = 3
 	// outlierShare is the fraction of the campaign's machine time that measuring outliers again may use.
 	outlierShare = 0.1
-	// replicateShare is the fraction of the campaign's machine time that replicates (second measurements to
-	// estimate noise) may use.
+	// replicateShare is the fraction of the campaign's machine time that replicates may use.
 	replicateShare = 0.02
-	// predictedPoints is the number of points at which a round's selection is evaluated. They are drawn at
-	// random in each round.
+	// predictedPoints is the number of points, drawn in each round, at which its selection is evaluated.
 	predictedPoints = 300
 	// mergedPoints is the largest number of points for which every round makes the rules that exported files would
 	// have. In a larger space this would take too long.
