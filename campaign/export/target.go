@@ -237,7 +237,12 @@ func (t *Target) provenance() ([]string, error) {
 	if !t.created.IsZero() {
 		text += ", started on " + t.created.UTC().Format(time.DateOnly)
 	}
-	out := []string{text + "."}
+	out := []string{strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text+".", "?"))}
 	digest, err := journal.MeasurementDigest(cfg.Output)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -245,14 +250,6 @@ func (t *Target) provenance() ([]string, error) {
 		return nil, err
 	default:
 		out = append(out, "Hash of its measurements, as in report.json: "+digest)
-	}
-	for i, line := range out {
-		out[i] = strings.Map(func(r rune) rune {
-			if unicode.IsControl(r) {
-				return ' '
-			}
-			return r
-		}, strings.ToValidUTF8(line, "?"))
 	}
 	return out, nil
 }
