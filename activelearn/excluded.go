@@ -51,7 +51,7 @@ func (s span) excludes(bytes int64) bool {
 // given up, it takes O(candidates) time.
 func (l *Ledger) Excluded() *Excluded {
 	e := &Excluded{ledger: l}
-	if l.abandoned == 0 {
+	if l.marked[abandoned] == 0 {
 		return e
 	}
 	e.tried = map[layoutAlgorithm]span{}
@@ -82,7 +82,7 @@ func (e *Excluded) add(layout coll.Layout, alg coll.Algorithm, bytes int64, work
 }
 
 // Any reports whether Has can be true for any candidate.
-func (e *Excluded) Any() bool { return len(e.tried) > 0 || e.ledger.noisy+e.ledger.refused > 0 }
+func (e *Excluded) Any() bool { return len(e.tried) > 0 || e.ledger.marked[noisy]+e.ledger.marked[refused] > 0 }
 
 // Has reports whether the candidate is excluded. The candidate must be in the space of the ledger.
 func (e *Excluded) Has(c coll.Candidate) bool {

@@ -30,11 +30,9 @@ type Ledger struct {
 	first       []int    // point index -> index in status of its first candidate
 	left        []int    // point index -> number of free candidates
 	free        int
-	abandoned   int     // candidates that were given up after failures of their own
-	noisy       int     // candidates that the machine was too noisy for
-	refused     int     // candidates in layouts that the machine never runs
-	entries     entries // one for each measured candidate, in the order of their trials
-	entryIndex  []int32 // index of a measured candidate in status -> index in entries
+	marked      [refused + 1]int // number of candidates that move gave each status
+	entries     entries          // one for each measured candidate, in the order of their trials
+	entryIndex  []int32          // index of a measured candidate in status -> index in entries
 	replicates  []preprocess.Replicate
 	costSeconds float64
 	nodeSeconds float64
@@ -363,13 +361,13 @@ func (l *Ledger) MarkNoisy(c coll.Candidate) { l.move(c, noisy) }
 func (l *Ledger) MarkRefused(c coll.Candidate) { l.move(c, refused) }
 
 // Noisy returns the number of candidates that the machine was too noisy for.
-func (l *Ledger) Noisy() int { return l.noisy }
+func (l *Ledger) Noisy() int { return l.marked[noisy] }
 
 // LeftToLibrary returns the points that are left to the library because every candidate was given up there, or the
 // default was, where the space has it. O(candidates) time if any candidate was given up.
 func (l *Ledger) LeftToLibrary() []coll.Point {
 	var out []coll.Point
-	if l.abandoned+l.noisy+l.refused == 0 {
+	if l.marked[abandoned]+l.marked[noisy]+l.marked[refused] == 0 {
 		return nil
 	}
 	for i, p := range l.space.Points() {
@@ -405,14 +403,7 @@ func (l *Ledger) move(c coll.Candidate, to status) {
 		l.free--
 	}
 	if l.status[at] != to {
-		switch to {
-		case abandoned:
-			l.abandoned++
-		case noisy:
-			l.noisy++
-		case refused:
-			l.refused++
-		}
+		l.marked[to]++
 	}
 	l.status[at] = to
 }
