@@ -67,16 +67,12 @@ func Summarize(slowdowns []float64, opt Options) (Summary, error) {
 	sorted, weights := slices.Clone(slowdowns), slices.Clone(opt.Weights)
 	stat.SortWeighted(sorted, weights)
 	s.P95 = stat.Quantile(0.95, stat.Empirical, sorted, weights)
-	s.Worst = worst(sorted, weights)
-	return s, nil
-}
-
-func worst(sorted, weights []float64) float64 {
 	at := len(sorted) - 1
 	for weights != nil && weights[at] == 0 {
 		at--
 	}
-	return sorted[at]
+	s.Worst = sorted[at]
+	return s, nil
 }
 
 // Average is Summarize without P95 and Worst, which stay zero, in O(n) time.

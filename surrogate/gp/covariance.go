@@ -193,7 +193,11 @@ func (t *covFactor) leadingZeros(some []int, rows int) []int {
 func (t *covFactor) factorJoint(lowRank [][]float64) bool {
 	square := newRows(len(lowRank), len(lowRank))
 	for a, of := range t.tasks {
-		addSquares(square, t.columns(lowRank, a), t.leadingZeros(of, len(lowRank)))
+		rows, zeros := t.columns(lowRank, a), t.leadingZeros(of, len(lowRank))
+		for first := 0; first < len(rows); first += blockLen { // the lower triangle, with whole blocks on the diagonal
+			last := min(first+blockLen, len(rows))
+			addProducts(square[first:last], rows[first:last], rows[:last], zeros, 1)
+		}
 	}
 	return t.joint.build(len(lowRank), 1, func(i int, row []float64) {
 		copy(row, square[i][:i+1])
@@ -275,15 +279,6 @@ func products(a, b [][]float64) [][]float64 {
 	out := newRows(len(a), len(b))
 	addProducts(out, a, b, nil, 1)
 	return out
-}
-
-// addSquares adds the dot products of all pairs of rows to the lower triangle `out`. It also fills the upper
-// half of the diagonal blocks. `zeros` is explained at addProducts.
-func addSquares(out, rows [][]float64, zeros []int) {
-	for first := 0; first < len(rows); first += blockLen {
-		last := min(first+blockLen, len(rows))
-		addProducts(out[first:last], rows[first:last], rows[:last], zeros, 1)
-	}
 }
 
 // addProducts adds the product of `a` and the transpose of `b` to `out`: out[i][j] += sign · (a[i] · b[j]). Row

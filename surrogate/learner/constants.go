@@ -6,12 +6,11 @@ const (
 	// maxObservations is the largest number of observations that a posterior uses, since the cost is cubic.
 	// If there are more, it uses the observations at an evenly distributed sample of the points.
 	maxObservations = 1500
-	// minJobShare is the smallest variance between jobs that is used, as a fraction of preprocess.MeasurementNoise.
-	// A smaller variance is set to 0, because it would change little and cost time.
+	// minJobShare is the smallest variance between jobs that is used, as a fraction of preprocess.MeasurementNoise. A
+	// smaller one would change little and cost time.
 	minJobShare = 0.25
-	// relearnFirst and relearnGrowth say when hyperparameters are learned: after each of the first relearnFirst
-	// measurements, and later whenever the number of measurements has grown by 1/relearnGrowth. They hardly
-	// change in between. These numbers are our choice.
+	// Hyperparameters are learned after each of the first relearnFirst measurements, and later whenever the number of
+	// measurements has grown by 1/relearnGrowth. They hardly change in between.
 	relearnGrowth = 7
 	relearnFirst  = 32
 
@@ -28,22 +27,20 @@ const (
 	mostSplit = 0.1
 
 	// A measurement counts as noisy if the variance of log10 of its time is more than noisyFactor times
-	// preprocess.MeasurementNoise. Its standard deviation is then more than 6 % of the time. The fastest of
-	// several noisy measurements is often fast by chance.
+	// preprocess.MeasurementNoise: 6 % of the time. The fastest of several noisy measurements is often fast by chance.
 	noisyFactor = 9
 	// trustedSigma limits the difference between a noisy measurement and the posterior mean, in standard
 	// deviations of the noise. If the difference is greater, the Gaussian process cannot explain the
 	// measurement, and the measured time replaces the prediction.
 	trustedSigma = 3
 
-	// tieSigma is the largest difference between the times of two algorithms that counts as a tie. Its unit is
-	// the standard deviation of the difference between two measurements with the noise
-	// preprocess.MeasurementNoise.
+	// tieSigma is the largest difference between the times of two algorithms that counts as a tie, in standard deviations
+	// of the difference between two measurements with the noise preprocess.MeasurementNoise.
 	tieSigma = 2
 	// blockPoints is the number of points whose posterior is kept in memory at the same time.
 	blockPoints = 128
-	// rivalTieBreak is the weight of the predicted difference in time when the rival of the choice is selected. It is so
-	// small that it only matters if no algorithm has an expected loss. The rival is then the algorithm with the closest time.
+	// rivalTieBreak is the weight of the predicted difference in time when the rival of the choice is selected. It only
+	// matters if no algorithm has an expected loss. The rival is then the algorithm with the closest time.
 	rivalTieBreak = 1e-6
 
 	// The distribution of prediction errors, see ErrorModel.
