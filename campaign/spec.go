@@ -21,14 +21,12 @@ import (
 
 // Spec contains the settings with which a campaign tunes each of its problems.
 type Spec struct {
-	Seed     uint64
-	Strategy string
-	Initial  int // number of points of the first batch; 0 means the strategy's default
-	Batch    Batch
-	Criteria activelearn.Criteria
-	// CriteriaFrom says what is compared with the stopping criteria: predictions, cross-validation or true
-	// times.
-	CriteriaFrom activelearn.Source
+	Seed         uint64
+	Strategy     string
+	Initial      int // number of points of the first batch; 0 means the strategy's default
+	Batch        Batch
+	Criteria     activelearn.Criteria
+	CriteriaFrom activelearn.Source // what is compared with the stopping criteria
 	Limits       activelearn.Limits // for each problem
 	Metrics      metrics.Options
 	Learner      learner.Options         // an empty Model means ModelFor
@@ -37,12 +35,9 @@ type Spec struct {
 	Attempts     int                     // failed attempts after which a candidate is given up
 	HPO          int                     // number of trials of the hyperparameter study; 0 means no study
 	Guard        bool                    // files select only what was measured faster than the library's default
-	// Confirm limits the machine time of confirmation, as a share of that of learning; 0 means no confirmation.
-	Confirm float64
-	// Auto lets the hyperparameter study choose the final model: a forest, or the Gaussian process that was used
-	// while measuring.
-	Auto bool
-	// NewStrategy creates the strategy. If it is nil, activelearn.New creates it.
+	Confirm      float64                 // limit of the machine time of confirmation, as a share of that of learning; 0: none
+	Auto         bool                    // the hyperparameter study chooses the final model: a forest or the Gaussian process
+	// NewStrategy creates the strategy; nil means activelearn.New.
 	NewStrategy func(activelearn.Options) (activelearn.Strategy, error)
 }
 
@@ -71,33 +66,24 @@ type Problem struct {
 	journal.Problem
 	Space  *coll.Space
 	Runner benchrunner.Runner
-	Start  benchrunner.Start // settings with which programs start; nil: the same for all candidates
-	// Truth is a complete set of measurements without noise, or nil. The report compares the selection with
-	// it.
-	Truth []coll.Measurement
+	Start  benchrunner.Start  // settings with which programs start; nil: the same for all candidates
+	Truth  []coll.Measurement // complete, without noise; the report compares the selection with it; nil: unknown
 	// Unsafe lists algorithms that could run but give wrong results for some valid calls. They are not
 	// candidates. UnsafeTruth has their recorded times; it is nil on a real machine.
-	Unsafe      []string
-	UnsafeTruth []coll.Measurement
-	// ExhaustiveSeconds is the machine time that measuring every candidate would take. It is 0 if this time
-	// is unknown.
-	ExhaustiveSeconds float64
-	// Weights has the weights of the space's points, with mean 1; nil means equal weights.
-	Weights []float64
+	Unsafe            []string
+	UnsafeTruth       []coll.Measurement
+	ExhaustiveSeconds float64   // machine time that measuring every candidate would take; 0: unknown
+	Weights           []float64 // of the space's points, with mean 1; nil means equal weights
 	// Earlier has measurements of the same problem, one slice for each earlier campaign. They may be from
 	// another machine or release. The space contains all their algorithms.
 	Earlier      [][]coll.Measurement
-	EarlierNames []string // names of the earlier campaigns
-	// Forest replaces Learner.Forest of the spec, unless it is nil. It has the best hyperparameters of an
-	// earlier campaign.
-	Forest *forest.Options
+	EarlierNames []string        // names of the earlier campaigns
+	Forest       *forest.Options // the best hyperparameters of an earlier campaign, in place of Learner.Forest; may be nil
 	// Merge makes selection rules from the times of the algorithms at each point. The library must be able to
 	// express the rules. A nil Merge means activelearn.Fastest.
-	Merge func([]selection.Row) (activelearn.Selection, error)
-	// Search lets the space grow; nil means that it does not grow.
-	Search *Search
-	// Observer, if not nil, decides when the campaign stops measuring.
-	Observer Observer
+	Merge    func([]selection.Row) (activelearn.Selection, error)
+	Search   *Search  // lets the space grow; nil means that it does not grow
+	Observer Observer // decides when the campaign stops measuring; may be nil
 }
 
 // Observer follows the loop of a problem in experiments. A campaign with an observer ends when the
