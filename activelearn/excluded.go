@@ -81,12 +81,9 @@ func (e *Excluded) add(layout coll.Layout, alg coll.Algorithm, bytes int64, work
 	e.tried[at] = s
 }
 
-// Any reports whether Has can be true for any candidate.
-func (e *Excluded) Any() bool { return len(e.tried) > 0 || e.ledger.marked[noisy]+e.ledger.marked[refused] > 0 }
-
 // Has reports whether the candidate is excluded. The candidate must be in the space of the ledger.
 func (e *Excluded) Has(c coll.Candidate) bool {
-	if !e.Any() || c.Algorithm.IsDefault() {
+	if len(e.tried)+e.ledger.marked[noisy]+e.ledger.marked[refused] == 0 || c.Algorithm.IsDefault() {
 		return false
 	}
 	_, at, ok := e.ledger.find(c)

@@ -165,14 +165,6 @@ func (c *Campaign) Workers() int {
 	return runtime.GOMAXPROCS(0)
 }
 
-// LibraryNames returns the names of the campaign's libraries, in order.
-func (c *Campaign) LibraryNames() (names []string) {
-	for _, lib := range c.Config.Libraries {
-		names = append(names, lib.Name)
-	}
-	return names
-}
-
 // specOf returns the campaign.Spec of a configuration, without limits of machine time.
 func specOf(c *config.Campaign) (campaign.Spec, error) {
 	criterion, err := forest.ParseCriterion(c.Model.Criterion)

@@ -30,7 +30,7 @@ var versionForm = lazyregexp.New(`^[0-9]+(\.[0-9A-Za-z]+)*$`)
 func Releases(c *assembly.Campaign, given []string) ([]Release, error) {
 	var out []Release
 	if len(given) == 0 {
-		given = c.LibraryNames()
+		given = c.Config.LibraryNames()
 	}
 	for _, text := range given {
 		r, err := release(c, text)
@@ -51,7 +51,7 @@ func release(c *assembly.Campaign, text string) (Release, error) {
 	at := slices.IndexFunc(c.Config.Libraries, func(l config.Library) bool { return l.Name == name })
 	switch {
 	case at < 0:
-		return Release{}, fmt.Errorf("the campaign is for %s", strings.Join(c.LibraryNames(), ", "))
+		return Release{}, fmt.Errorf("the campaign is for %s", strings.Join(c.Config.LibraryNames(), ", "))
 	case given && !versionForm.MatchString(version):
 		return Release{}, fmt.Errorf("version %q: want one like 4.2.3", version)
 	case withPath && !slices.Contains(fromFiles(), name):

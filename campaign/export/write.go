@@ -67,7 +67,7 @@ func (c *FinalSelections) facts(libraries []report.LibraryFacts, by Program) (re
 		return f, err
 	}
 	f.Warnings = append(f.Warnings, exceededBudgets(cfg.Stop, f.Problems)...)
-	if err := AddJournal(&f, c.state, c.campaign.LibraryNames(), cfg.Attempts); err != nil {
+	if err := AddJournal(&f, c.state, cfg.LibraryNames(), cfg.Attempts); err != nil {
 		return f, err
 	}
 	for i, v := range f.Verification {

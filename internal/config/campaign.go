@@ -234,6 +234,14 @@ func (c *Campaign) CollectiveShare() float64 {
 	return cmp.Or(c.Grid.CollectiveShare, c.Export.CollectiveShare)
 }
 
+// LibraryNames returns the names of the campaign's libraries, in order.
+func (c *Campaign) LibraryNames() (names []string) {
+	for _, lib := range c.Libraries {
+		names = append(names, lib.Name)
+	}
+	return names
+}
+
 // HasSecrets reports whether the campaign file may contain secrets: variables or lines of shell.
 func (c *Campaign) HasSecrets() bool {
 	return len(c.Runner.Env)+len(c.Runner.Setup) > 0 || slices.ContainsFunc(c.Libraries, func(l Library) bool { return len(l.Env) > 0 })
