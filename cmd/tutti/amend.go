@@ -49,14 +49,10 @@ func (a *app) amend(jnl *journal.Journal, contents *journal.Contents, folder str
 // reopened returns the problems that learn again. A problem that converged keeps its stop reason unless criteria have
 // changed.
 func reopened(state *journal.State, change config.Amendment) (out []journal.Problem) {
+	byBudget := []activelearn.StopReason{"", activelearn.Budget, activelearn.TimeUp}
 	for _, p := range state.Problems {
-		switch activelearn.StopReason(p.Stop) {
-		case "", activelearn.Budget, activelearn.TimeUp:
+		if change.Criteria || slices.Contains(byBudget, activelearn.StopReason(p.Stop)) {
 			out = append(out, p.Problem)
-		default:
-			if change.Criteria {
-				out = append(out, p.Problem)
-			}
 		}
 	}
 	return out

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -21,9 +22,6 @@ import (
 
 // errNotReady means that no campaign can run here. The command has already printed the reasons.
 var errNotReady = errors.New("no campaign can run here")
-
-// doctorWidth is the width of reports in columns. It fits terminals of the default size and e-mails.
-const doctorWidth = 80
 
 type doctorOptions struct {
 	*app
@@ -108,7 +106,7 @@ func (o *doctorOptions) run(ctx context.Context) error {
 	err = o.show(struct {
 		Ready bool `json:"ready"`
 		*doctor.Report
-	}{r.Ready(), r}, func() { _ = r.Text(o.stdout, doctorWidth) })
+	}{r.Ready(), r}, func() { _ = r.Text(o.stdout, terminalWidth) })
 	if err == nil && !r.Ready() {
 		return errNotReady
 	}
@@ -172,7 +170,7 @@ func preflight(ctx context.Context, a *app, c *config.Campaign) error {
 	if err != nil || len(checks) == 0 {
 		return err
 	}
-	if err := doctor.WriteChecks(a.stderr, checks, doctorWidth); err != nil {
+	if err := doctor.WriteChecks(a.stderr, checks, terminalWidth); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(checks, func(c doctor.Check) bool { return c.State == doctor.Missing }) {
@@ -256,18 +254,14 @@ func (o *doctorOptions) measureNetwork(ctx context.Context) error {
 		return err
 	}
 	checks := doctor.NetworkChecks(n)
-	return o.show(checks, func() { _ = doctor.WriteChecks(o.stdout, checks, doctorWidth) })
+	return o.show(checks, func() { _ = doctor.WriteChecks(o.stdout, checks, terminalWidth) })
 }
 
 // networkTree reads a topology from the file `named`, or from the file `measured` if `named` is empty. It
 // returns nil if `named` is empty and the file `measured` does not exist.
 func networkTree(named, measured string) (*topology.Tree, error) {
-	if named != "" {
-		t, err := readTopology(named, "")
-		return &t, err
-	}
-	t, err := readTopology(measured, "")
-	if errors.Is(err, fs.ErrNotExist) {
+	t, err := readTopology(cmp.Or(named, measured), "")
+	if named == "" && errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	return &t, err

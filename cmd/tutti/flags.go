@@ -158,13 +158,11 @@ func oneCommand(cmd *cobra.Command, args []string) error {
 // flagError turns an error about flags into a usage error. For an unknown flag it suggests the
 // most similar one. If a value is not a number, it says what is allowed.
 func flagError(cmd *cobra.Command, err error) error {
-	var unknown *pflag.NotExistError
-	var invalid *pflag.InvalidValueError
-	if errors.As(err, &invalid) && errors.As(err, new(*strconv.NumError)) {
+	if invalid, ok := errors.AsType[*pflag.InvalidValueError](err); ok && errors.As(err, new(*strconv.NumError)) {
 		want := map[string]string{"int": "a whole number", "float64": "a number"}[invalid.GetFlag().Value.Type()]
 		err = fmt.Errorf("--%s %q: want %s", invalid.GetFlag().Name, invalid.GetValue(), want)
 	}
-	if errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "" {
+	if unknown, ok := errors.AsType[*pflag.NotExistError](err); ok && unknown.GetSpecifiedShortnames() == "" {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
 		if near := config.Suggest(unknown.GetSpecifiedName(), names); near != "" {

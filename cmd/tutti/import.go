@@ -180,11 +180,10 @@ func joinParams(texts []string) []string {
 func campaignText(path, data string, cat *mpi.Catalogue, ms []coll.Measurement) []byte {
 	var collectives []string
 	for _, m := range ms {
-		if !slices.Contains(collectives, string(m.Collective)) {
-			collectives = append(collectives, string(m.Collective))
-		}
+		collectives = append(collectives, string(m.Collective))
 	}
 	slices.Sort(collectives)
+	collectives = slices.Compact(collectives)
 	name := strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "# Replays imported measurements. tutti init - --runner replay prints all keys.\nname: %q\noutput: %q\n", name, name)

@@ -302,7 +302,10 @@ func rulesFrom(advice []online.Advice) (rules []libtutti.Rule, mixes []libtutti.
 func printLearnt(a *app, r online.Report) {
 	fmt.Fprintf(a.stdout, "calls %d, jobs %d\n", r.Calls, r.AllJobs)
 	if r.Calls > 0 {
-		printPrice(a, r.Price)
+		a.printFit("exploring in %.0f %% of calls took %.1f %% of collective time", 100*r.Price.Explore, 100*r.Price.Cost)
+		if r.Price.OverDefault > 0 {
+			a.printFit("all calls, exploring ones included, took %.3f of the default (%.3f to %.3f)", r.Price.OverDefault, r.Price.Low, r.Price.High)
+		}
 	}
 	for _, d := range r.Drift {
 		if d.Candidates > 0 {
@@ -341,12 +344,5 @@ func printLearnt(a *app, r online.Report) {
 		if c.Why != "" {
 			a.printFit("%s: %s: %s", c.Point, c.Selected, c.Why)
 		}
-	}
-}
-
-func printPrice(a *app, p online.Price) {
-	a.printFit("exploring in %.0f %% of calls took %.1f %% of collective time", 100*p.Explore, 100*p.Cost)
-	if p.OverDefault > 0 {
-		a.printFit("all calls, exploring ones included, took %.3f of the default (%.3f to %.3f)", p.OverDefault, p.Low, p.High)
 	}
 }

@@ -33,15 +33,11 @@ type progressDisplay struct {
 }
 
 const (
-	// plainInterval is the minimum time between two lines about the same problem. It keeps the logs of
-	// batch jobs short.
-	plainInterval = 5 * time.Second
-	// redrawInterval is the time between two updates of the bars.
-	redrawInterval = 200 * time.Millisecond
-	// A line of 80 columns has a message, a bar, the percentage and the remaining time.
+	plainInterval  = 5 * time.Second        // minimum time between two lines about a problem, which keeps logs short
+	redrawInterval = 200 * time.Millisecond // between two updates of the bars
+	// A line of terminalWidth columns has a message, a bar, the percentage and the remaining time.
 	messageWidth = 45
 	barWidth     = 5
-	displayWidth = 80
 	// wholeBudget is the value of a full bar. A bar shows the used share of the budget in units of 0.1 %.
 	wholeBudget = 1000
 )
@@ -67,7 +63,7 @@ func newBars(out io.Writer, problems int, colours bool) progress.Writer {
 	w.SetUpdateFrequency(redrawInterval)
 	w.SetMessageLength(messageWidth)
 	w.SetTrackerLength(barWidth)
-	w.SetTerminalWidth(displayWidth)
+	w.SetTerminalWidth(terminalWidth)
 	w.SetTrackerPosition(progress.PositionRight)
 	style := progress.StyleBlocks
 	style.Options.Separator = " "

@@ -44,7 +44,7 @@ func TestBars(t *testing.T) {
 	<-ended
 	text := regexp.MustCompile(`\x1b\[\d*[A-Z]`).ReplaceAllString(out.String(), "")
 	for line := range strings.Lines(text) {
-		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > displayWidth {
+		if n := utf8.RuneCountInString(strings.TrimRight(line, "\n")); n > terminalWidth {
 			t.Errorf("%d columns: %q", n, line)
 		}
 	}

@@ -204,7 +204,6 @@ func storedResults(contents *journal.Contents, folder string) (report.Facts, []a
 // them. The campaign is then built again, because the settings belong to its libraries.
 func (s *session) readSites(ctx context.Context, a *app) error {
 	past, all := s.past.State(), s.campaign.Config.Libraries
-	known := func(lib config.Library) bool { return past.Site(lib.Name) != nil }
 	record := func(r journal.Record) error { return s.journal.Append(r) }
 	if !s.campaign.Config.Runner.Live() {
 		return nil
@@ -214,13 +213,11 @@ func (s *session) readSites(ctx context.Context, a *app) error {
 			return err
 		}
 	}
-	if !slices.ContainsFunc(all, func(l config.Library) bool { return !known(l) }) {
+	unread := slices.DeleteFunc(slices.Clone(all), func(lib config.Library) bool { return past.Site(lib.Name) != nil })
+	if len(unread) == 0 {
 		return nil
 	}
-	for _, lib := range all {
-		if known(lib) {
-			continue
-		}
+	for _, lib := range unread {
 		site, err := s.campaign.ReadSite(ctx, lib, past, record)
 		if err != nil {
 			return err
@@ -232,12 +229,11 @@ func (s *session) readSites(ctx context.Context, a *app) error {
 	if err := s.past.Reread(); err != nil {
 		return err
 	}
-	notice := s.campaign.Notice
 	c, err := assembly.Restore(s.past, s.campaign.Config.Output)
 	if err != nil {
 		return err
 	}
-	c.Spec.HPO, c.Notice = s.campaign.Spec.HPO, notice
+	c.Spec.HPO, c.Notice = s.campaign.Spec.HPO, s.campaign.Notice
 	if err := c.Connect(s.past.Header.ID, a.environ); err != nil {
 		return err
 	}

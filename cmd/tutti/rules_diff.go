@@ -255,17 +255,9 @@ func (d *ruleDiffer) points(cmd *cobra.Command, a, b ruleSide, t knownTimes) ([]
 	}
 	slices.SortFunc(out, coll.ComparePoints)
 	if out = slices.Compact(out); len(out) == 0 {
-		return nil, withCode(codeInput, fmt.Errorf("no point to compare: the files have rules for %s, and the times are of other points", listed(collectives)))
+		return nil, withCode(codeInput, fmt.Errorf("no point to compare: the files have rules for %s, and the times are of other points", strings.Join(coll.Words(collectives), ", ")))
 	}
 	return out, nil
-}
-
-func listed(collectives []coll.Collective) string {
-	var out []string
-	for _, c := range collectives {
-		out = append(out, string(c))
-	}
-	return strings.Join(out, ", ")
 }
 
 // knownTimes are the times with which differences are judged.

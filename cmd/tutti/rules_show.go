@@ -25,10 +25,7 @@ type places struct {
 
 // flags adds the flags that name points.
 func (p *places) flags(cmd *cobra.Command) {
-	names := make([]string, 0, len(coll.Collectives()))
-	for _, c := range coll.Collectives() {
-		names = append(names, string(c))
-	}
+	names := coll.Words(coll.Collectives())
 	cmd.Flags().StringSliceVar(&p.collectives, "collective", nil, "`NAME`s of collectives, default: all with rules")
 	cmd.Flags().IntSliceVar(&p.nodes, "nodes", nil, "`NUMBERS` of nodes")
 	cmd.Flags().IntSliceVar(&p.ppn, "ppn", nil, "`NUMBERS` of processes per node, default 1")

@@ -196,8 +196,8 @@ func runProgram(a *app, cmd *cobra.Command, args, env []string) error {
 	default:
 		return withCode(126, err)
 	}
-	var failed *exec.ExitError
-	if !errors.As(err, &failed) {
+	failed, ok := errors.AsType[*exec.ExitError](err)
+	if !ok {
 		return err
 	}
 	if status, ok := failed.Sys().(syscall.WaitStatus); ok && status.Signaled() {

@@ -399,12 +399,11 @@ func chooseLibraries(c *assembly.Campaign, name string) ([]config.Library, error
 func printVerification(a *app, f report.Facts, dir string) {
 	fmt.Fprint(a.stdout, report.VerificationTable(f))
 	for _, lib := range f.Verification {
-		open := verdictLines(lib.Result)
-		for _, text := range lib.OtherPlacements {
-			open = append(open, fmt.Sprintf("%s: verified on another placement than was tuned: %s", lib.Library, text))
-		}
-		for _, line := range open {
+		for _, line := range verdictLines(lib.Result) {
 			a.printWrapped(line)
+		}
+		for _, text := range lib.OtherPlacements {
+			a.printWrapped(fmt.Sprintf("%s: verified on another placement than was tuned: %s", lib.Library, text))
 		}
 	}
 	printVerdicts(a, f.Verdicts(), dir)

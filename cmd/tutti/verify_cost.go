@@ -68,8 +68,7 @@ func confirmVerify(a *app, c *assembly.Campaign, estimates []verification.Estima
 			if 0 < e.Seconds && e.Seconds < e.Budget {
 				about = fmt.Sprintf("about %s of machine time, ", report.FormatSeconds(e.Seconds))
 			}
-			text := fmt.Sprintf("%s: %s; %s, %sat most %s", e.Library, e.Shows, plural(e.Points, "point"), about, report.FormatSeconds(e.Budget))
-			a.printLine(text)
+			a.printLine(fmt.Sprintf("%s: %s; %s, %sat most %s", e.Library, e.Shows, plural(e.Points, "point"), about, report.FormatSeconds(e.Budget)))
 		}
 		nodeHours += e.NodeSeconds / 3600
 	}
