@@ -75,11 +75,6 @@ func (c *Campaign) agreeModel(fault func(key string, err error)) {
 	}
 }
 
-func measurable(l mpi.Library) bool {
-	_, ok := l.(mpi.Measurable)
-	return ok
-}
-
 func (c *Campaign) agreeLive(fault func(key string, err error)) {
 	facts := c.Runner.Facts()
 	for _, axis := range []struct {
@@ -115,10 +110,11 @@ func (c *Campaign) agreeLive(fault func(key string, err error)) {
 		if lib.Benchmark == "" {
 			fault(key, fmt.Errorf("%s: benchmark is missing: want the program built with this library (tutti build benchmark), or the folder of several", lib.Name))
 		}
-		if port, ok := libraries.Named(lib.Name); ok && !measurable(port) {
+		port, known := libraries.Named(lib.Name)
+		if _, measurable := port.(mpi.Measurable); known && !measurable {
 			fault(key, fmt.Errorf("%s cannot be measured here: import outputs of nccl-tests or rccl-tests (tutti import) and use runner.kind replay", port.Facts().Title))
 		}
-		if port, ok := libraries.Named(lib.Name); ok && port.Facts().Preload && (lib.Path == "" || strings.ContainsAny(lib.Path, " :")) {
+		if known && port.Facts().Preload && (lib.Path == "" || strings.ContainsAny(lib.Path, " :")) {
 			fault(key, fmt.Errorf("%s: path %q: want that of the file that tutti build runtime has made, without blanks and colons", lib.Name, lib.Path))
 		}
 		if facts.Attached && !facts.OneNode && c.Runner.Order == string(coll.Cyclic) && cmp.Or(lib.Launcher, c.Runner.DefaultLauncher(lib)) == benchrunner.Hydra {

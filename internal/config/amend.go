@@ -142,23 +142,10 @@ func checkAmendable(key string) error {
 
 // text returns the value of a key of the section.
 func (s Stop) text(key string) string {
-	switch key {
-	case "stop.machine_time":
-		return ShortDuration(s.MachineTime)
-	case "stop.wall_time":
-		return ShortDuration(s.WallTime)
-	case "stop.node_hours":
-		return fmt.Sprint(s.NodeHours)
-	case "stop.confirm":
-		return fmt.Sprint(s.Confirm)
-	case "stop.slowdown":
-		return fmt.Sprint(s.Slowdown)
-	case "stop.mistakes":
-		return fmt.Sprint(s.Mistakes)
-	case "stop.confidence":
-		return fmt.Sprint(s.Confidence)
-	}
-	return fmt.Sprint(s.Patience)
+	return fmt.Sprint(map[string]any{
+		"stop.machine_time": ShortDuration(s.MachineTime), "stop.wall_time": ShortDuration(s.WallTime), "stop.node_hours": s.NodeHours,
+		"stop.confirm": s.Confirm, "stop.slowdown": s.Slowdown, "stop.mistakes": s.Mistakes, "stop.confidence": s.Confidence, "stop.patience": s.Patience,
+	}[key])
 }
 
 // ShortDuration returns a duration as campaign files and flags accept it, without units that are zero: 2h instead of

@@ -302,17 +302,15 @@ func (l *loader) decode(all []field) {
 		}
 	}
 	for _, f := range all {
-		switch {
-		case l.v.IsSet(f.key):
-			if err := f.value.read(l.v.Get(f.key)); err != nil {
-				l.fault(f.key, err)
-			}
-		case f.initial != nil:
-			if err := f.value.read(f.initial); err != nil {
-				l.fault(f.key, err)
-			}
-		default:
+		given := f.initial
+		if l.v.IsSet(f.key) {
+			given = l.v.Get(f.key)
+		} else if given == nil {
 			l.fault(f.key, fmt.Errorf("is missing: %s", f.doc))
+			continue
+		}
+		if err := f.value.read(given); err != nil {
+			l.fault(f.key, err)
 		}
 	}
 }
@@ -393,18 +391,12 @@ func absolute(path, dir string) string {
 	return filepath.Join(dir, path)
 }
 
-// faultList is an error about a key whose value is a list. It contains the faults of single items, each
-// with the index of its item.
-type faultList []struct {
-	at  string
-	err error
-}
+// faultList is an error about a key whose value is a list: the faults of single items.
+type faultList []itemFault
 
-func (f *faultList) add(at string, err error) {
-	*f = append(*f, struct {
-		at  string
-		err error
-	}{at, err})
+type itemFault struct {
+	at  string // index of the item, as [2]
+	err error
 }
 
 func (f faultList) err() error {

@@ -84,34 +84,24 @@ func sectionFields(s *runners.Sections) []field {
 	for _, kind := range s.All() {
 		for _, k := range kind.Keys() {
 			f := field{key: kind.Facts().Name + "." + k.Name, doc: k.Doc, initial: k.Default}
+			empty := any("")
 			switch at := k.At.(type) {
 			case *string:
 				f.value = text(at, isPrintable)
 			case *[]string:
-				f.value = texts(at, 0, isPrintable)
+				f.value, empty = texts(at, 0, isPrintable), []any{}
 			case *bool:
-				f.value = boolean(at)
+				f.value, empty = boolean(at), false
 			case *int:
 				f.value = whole(at, 1, 10000)
 			}
 			if f.initial == nil {
-				f.initial = emptyOf(k.At)
+				f.initial = empty
 			}
 			out = append(out, f)
 		}
 	}
 	return out
-}
-
-// emptyOf returns the default of a key whose value is stored in `at` and which has no other default.
-func emptyOf(at any) any {
-	switch at.(type) {
-	case *[]string:
-		return []any{}
-	case *bool:
-		return false
-	}
-	return ""
 }
 
 // eachPath calls a function for each key whose value is a path, and for the section's kind of runner.

@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"tutti/internal/lazyregexp"
 )
 
 // Receiver gets notices about the campaigns of a service: a web address or a command. Only the service file names receivers.
@@ -44,20 +46,15 @@ func isWebhook(s string) error {
 	return nil
 }
 
+var headerName = lazyregexp.New(`^[-_0-9A-Za-z]+$`)
+
 // isHeader returns an error unless a text is a header. The error does not contain the value, which may be a secret.
 func isHeader(s string) error {
 	name, value, ok := strings.Cut(s, ":")
-	if !ok || name == "" || strings.ContainsAny(name, " \t\r\n") || isPrintable(value) != nil || !isToken(name) {
+	if !ok || !headerName.MatchString(name) || isPrintable(value) != nil {
 		return errors.New(`want "NAME: VALUE"`)
 	}
 	return nil
-}
-
-// isToken reports whether a text can be the name of a header.
-func isToken(name string) bool {
-	return !slices.ContainsFunc([]rune(name), func(r rune) bool {
-		return !(r == '-' || r == '_' || '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z')
-	})
 }
 
 // Header returns the headers of requests to the receiver.

@@ -8,16 +8,6 @@ import (
 	"tutti/mpi"
 )
 
-// Sources of settings in the environment of launches.
-const (
-	fromShell   = "environment of the shell"
-	fromEnv     = "runner.env"
-	fromLibrary = "libraries[].env"
-	fromArgs    = "launcher_args"
-	fromModules = "runner.modules"
-	fromSetup   = "runner.setup"
-)
-
 // WithSources returns settings that launches of a library have, with the true source of those in the environment: a key of
 // the campaign, a module or the shell of tutti. `shell` is its environment, nil if launches do not get it, and `modules` has
 // the module that sets a variable, by variable. If none of them sets the value, the source says after which keys the
@@ -42,23 +32,23 @@ func (c *Campaign) sourceOf(name, value string, lib Library, shell []string, mod
 	word := regexp.MustCompile(`\b` + regexp.QuoteMeta(name) + `\b`)
 	switch r := c.Runner; {
 	case slices.ContainsFunc(lib.LauncherArgs, argument.MatchString):
-		return fromArgs
+		return "launcher_args"
 	case slices.Contains(lib.Env, setting):
-		return fromLibrary
+		return "libraries[].env"
 	case slices.Contains(r.Env, setting):
-		return fromEnv
+		return "runner.env"
 	case slices.ContainsFunc(r.Setup, word.MatchString):
-		return fromSetup
+		return "runner.setup"
 	case modules[name] != "":
 		return "module " + modules[name]
 	case slices.Contains(shell, setting):
-		return fromShell
+		return "environment of the shell"
 	case len(r.Modules) > 0 && len(r.Setup) > 0:
-		return mpi.FromEnvironment + " after " + fromModules + " and " + fromSetup
+		return mpi.FromEnvironment + " after runner.modules and runner.setup"
 	case len(r.Modules) > 0:
-		return mpi.FromEnvironment + " after " + fromModules
+		return mpi.FromEnvironment + " after runner.modules"
 	case len(r.Setup) > 0:
-		return mpi.FromEnvironment + " after " + fromSetup
+		return mpi.FromEnvironment + " after runner.setup"
 	}
 	return mpi.FromEnvironment
 }

@@ -121,16 +121,13 @@ func Template(kind string, m Machine) string {
 		}
 		open = open[:min(len(open), len(parts)-1)]
 		margin := strings.Repeat("  ", len(parts)-1)
-		fmt.Fprintf(&b, "%s# %s\n%s%s:%s\n", margin, f.doc, margin, parts[len(parts)-1], separated(templateValue(f, kind, m)))
+		value := templateValue(f, kind, m)
+		if !strings.HasPrefix(value, "\n") {
+			value = " " + value
+		}
+		fmt.Fprintf(&b, "%s# %s\n%s%s:%s\n", margin, f.doc, margin, parts[len(parts)-1], value)
 	}
 	return b.String()
-}
-
-func separated(value string) string {
-	if strings.HasPrefix(value, "\n") {
-		return value
-	}
-	return " " + value
 }
 
 func templateValue(f field, kind string, m Machine) string {

@@ -17,14 +17,10 @@ import (
 
 // value says which values a key may have. It has a function that reads the key's value, and a JSON schema.
 type value struct {
-	read   reader
+	read   func(v any) error // checks and stores a value from YAML, or the text of a variable or flag
 	schema schema
 	words  []string // all allowed values; nil if there is no list of them
 }
-
-// reader checks the value of a key and stores it. The value v comes from YAML, or is the text of an environment
-// variable or flag.
-type reader = func(v any) error
 
 func text(at *string, check func(string) error) value {
 	read := func(v any) error {
@@ -173,7 +169,7 @@ func items[T comparable](at *[]T, least int, unique bool, item schema, parse fun
 				err = fmt.Errorf("%v is given twice", item)
 			}
 			if err != nil {
-				faults.add(fmt.Sprintf("[%d]", i), err)
+				faults = append(faults, itemFault{fmt.Sprintf("[%d]", i), err})
 			}
 			*at = append(*at, value)
 		}
@@ -267,7 +263,7 @@ func objects[T any](at *[]T, least int, keysOf func(*T) []field, check func(item
 				err = check(&item, *at)
 			}
 			if err != nil {
-				faults.add(fmt.Sprintf("[%d]", i), err)
+				faults = append(faults, itemFault{fmt.Sprintf("[%d]", i), err})
 			}
 			*at = append(*at, item)
 		}
