@@ -180,16 +180,16 @@ func (m restMux) HandleFunc(pattern string, h func(http.ResponseWriter, *http.Re
 
 // operation describes one HTTP method of one path. It includes the errors that all operations can return.
 func operation(method, path, id, summary string) huma.Operation {
-	return huma.Operation{
+	op := huma.Operation{
 		Method: method, Path: root + path, OperationID: id, Summary: summary,
 		Errors: []int{http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity, http.StatusServiceUnavailable},
 	}
-}
-
-func get[I, O any](a *API, path, id, summary string, h func(context.Context, *I) (*O, error)) {
-	op := operation(http.MethodGet, path, id, summary)
 	if strings.Contains(path, "{id}") {
 		op.Errors = append(op.Errors, http.StatusNotFound)
 	}
-	huma.Register(a.huma, op, h)
+	return op
+}
+
+func get[I, O any](a *API, path, id, summary string, h func(context.Context, *I) (*O, error)) {
+	huma.Register(a.huma, operation(http.MethodGet, path, id, summary), h)
 }

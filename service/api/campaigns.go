@@ -69,7 +69,7 @@ func (a *API) campaignRoutes() {
 	verify := operation(http.MethodPost, one+"/verify", "verify-campaign", "Verify the files of a campaign: as soon as it is done, or again if it is")
 	verify.DefaultStatus = http.StatusOK
 	verify.MaxBodyBytes = maxRequest
-	verify.Errors = append(verify.Errors, http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusTooManyRequests)
+	verify.Errors = append(verify.Errors, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusTooManyRequests)
 	huma.Register(a.huma, verify, func(_ context.Context, in *verifyInput) (*body[service.Campaign], error) {
 		var v service.Verification
 		if in.Body != nil {
@@ -84,7 +84,7 @@ func (a *API) campaignRoutes() {
 // control registers an operation that calls the function `do` with the ID of a campaign.
 func (a *API) control(op huma.Operation, do func(id string) (service.Campaign, error)) {
 	op.DefaultStatus = http.StatusOK
-	op.Errors = append(op.Errors, http.StatusNotFound, http.StatusConflict, http.StatusTooManyRequests)
+	op.Errors = append(op.Errors, http.StatusConflict, http.StatusTooManyRequests)
 	huma.Register(a.huma, op, func(_ context.Context, in *CampaignID) (*body[service.Campaign], error) {
 		c, err := do(in.ID)
 		return reply(a, c, err)

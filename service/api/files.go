@@ -32,7 +32,6 @@ func (a *API) fileRoutes() {
 		return reply(a, fileList{files}, err)
 	})
 	op := operation(http.MethodGet, "/campaigns/{id}/files/{name}", "download", "Download a file")
-	op.Errors = append(op.Errors, http.StatusNotFound)
 	op.Responses = map[string]*huma.Response{"200": {
 		Description: "The file",
 		Content:     map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},

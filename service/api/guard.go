@@ -211,8 +211,7 @@ func (a *API) route(r *http.Request) string {
 	if _, path, found := strings.Cut(pattern, " "); found {
 		pattern = path
 	}
-	switch pattern {
-	case "", "/api/":
+	if pattern == "" || pattern == "/api/" {
 		return "other"
 	}
 	return strings.Replace(pattern, "...}", "}", 1)

@@ -37,7 +37,6 @@ type measurementPage struct {
 
 func (a *API) measurementRoutes() {
 	op := operation(http.MethodGet, "/campaigns/{id}/measurements", "measurements", "The measurements, as pages of JSON or as one CSV")
-	op.Errors = append(op.Errors, http.StatusNotFound)
 	page := a.huma.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[measurementPage](), true, "MeasurementPage")
 	op.Responses = map[string]*huma.Response{"200": {
 		Description: "OK",

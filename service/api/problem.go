@@ -45,8 +45,7 @@ func (a *API) problemOf(err error) error {
 	if err == nil {
 		return nil
 	}
-	var field *config.FieldError
-	if errors.As(err, &field) {
+	if field, ok := errors.AsType[*config.FieldError](err); ok {
 		location := "body."
 		if field.Field == "Idempotency-Key" {
 			location = "header."

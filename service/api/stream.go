@@ -88,9 +88,7 @@ func (a *API) sendEvents(r *http.Request, w eventWriter, feed service.Feed, show
 	for a.mayGoOn(r) {
 		ended, last := feed.Ended(), feed.Last() // before After, so that no event is missed
 		events, more := a.sendPage(r.Context(), w, feed, shown, after)
-		if events > 0 {
-			after += int64(events)
-		}
+		after += int64(events)
 		if events == 0 && after < last { // the feed cannot be read now: the client connects again
 			return
 		}

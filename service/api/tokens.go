@@ -24,6 +24,7 @@ import (
 	"github.com/gorilla/securecookie"
 
 	"tutti/internal/infile"
+	"tutti/internal/lazyregexp"
 	"tutti/service"
 )
 
@@ -83,7 +84,7 @@ func OpenTokens(path string) (*TokenStore, error) {
 // Create adds a token and returns its secret, 256 random bits. The file keeps only the hash
 // of the secret. The error matches ErrTokenName, ErrTokenRole or ErrTokenExists.
 func (s *TokenStore) Create(name string, role Role) (secret string, err error) {
-	if !validTokenName(name) {
+	if !tokenName.MatchString(name) {
 		return "", fmt.Errorf("token %q: %w", name, ErrTokenName)
 	}
 	if role != Read && role != Operate {
@@ -209,7 +210,7 @@ func readTokens(path string) ([]Token, error) {
 		switch {
 		case err != nil || len(t.SHA256) != 2*sha256.Size:
 			return nil, fmt.Errorf("tokens %s: tokens[%d].sha256: want %d hexadecimal digits", path, i, 2*sha256.Size)
-		case !validTokenName(t.Name):
+		case !tokenName.MatchString(t.Name):
 			return nil, fmt.Errorf("tokens %s: tokens[%d].name %q: %w", path, i, t.Name, ErrTokenName)
 		case t.Role != Read && t.Role != Operate:
 			return nil, fmt.Errorf("tokens %s: tokens[%d].role %q: %w", path, i, t.Role, ErrTokenRole)
@@ -232,12 +233,7 @@ func (s *TokenStore) write(tokens []Token) error {
 	return s.refresh()
 }
 
-func validTokenName(name string) bool {
-	invalid := func(r rune) bool {
-		return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("._-@", r))
-	}
-	return len(name) >= 1 && len(name) <= 64 && strings.IndexFunc(name, invalid) < 0
-}
+var tokenName = lazyregexp.New(`^[0-9A-Za-z._@-]{1,64}$`)
 
 // CookieKey returns the key that signs login cookies. It reads the key from a file of the service. If the file is missing,
 // it creates the file with mode 0600. A file that is no key, or that other users can read or write, is set aside and
