@@ -56,13 +56,13 @@ type eventLog struct {
 	lenient bool // a line that cannot be parsed becomes an event of the type unreadableEvent
 
 	mu     sync.Mutex
-	starts []int64       // offset of each line that was read, and of the line after the last; elements never change
-	grown  chan struct{} // closed and replaced when there may be more events
+	starts []int64 // offset of each line that was read, and of the line after the last; elements never change
+	grown  bell    // rings when there may be more events
 	ended  bool
 }
 
 func newEventLog(path string) *eventLog {
-	return &eventLog{path: path, starts: []int64{0}, grown: make(chan struct{})}
+	return &eventLog{path: path, starts: []int64{0}, grown: newBell()}
 }
 
 // After implements Feed. If the file cannot be read, it returns fewer events.
@@ -89,7 +89,7 @@ func (l *eventLog) page(seq int64, limit int) (starts []int64, grown <-chan stru
 	defer l.mu.Unlock()
 	last := int64(len(l.starts)) - 1
 	if seq = max(seq, 0); seq >= last {
-		return nil, l.grown
+		return nil, l.grown.rung
 	}
 	to := min(last, seq+pageEvents)
 	if limit > 0 {
@@ -98,7 +98,7 @@ func (l *eventLog) page(seq int64, limit int) (starts []int64, grown <-chan stru
 	for to > seq+1 && l.starts[to]-l.starts[seq] > pageBytes {
 		to--
 	}
-	return l.starts[seq : to+1], l.grown
+	return l.starts[seq : to+1], l.grown.rung
 }
 
 // read returns the events with numbers above `seq` whose lines begin at the given offsets. The last offset is the
@@ -145,13 +145,8 @@ func (l *eventLog) setEnded(ended bool) {
 	defer l.mu.Unlock()
 	if l.ended != ended {
 		l.ended = ended
-		l.wakeLocked()
+		l.grown.ring()
 	}
-}
-
-func (l *eventLog) wakeLocked() {
-	close(l.grown)
-	l.grown = make(chan struct{})
 }
 
 // size returns the number of bytes in the lines that were read so far.
@@ -189,7 +184,7 @@ func (l *eventLog) update(ctx context.Context, each func(Event) error) error {
 	defer func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		l.wakeLocked()
+		l.grown.ring()
 	}()
 	lines := bufio.NewReaderSize(io.NewSectionReader(f, size, added), int(min(added, 64<<10)))
 	for number := l.Last() + 1; ; number++ {

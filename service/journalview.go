@@ -199,10 +199,9 @@ func (v *journalView) addRecordLocked(r journal.Record) {
 // readCriteria reads the criteria of a campaign file. Those of a file that it cannot read are zero.
 func (v *journalView) readCriteria(spec json.RawMessage) {
 	var file struct{ Stop config.Stop }
-	if json.Unmarshal(spec, &file) != nil {
-		return
+	if json.Unmarshal(spec, &file) == nil {
+		v.criteria = file.Stop.Criteria()
 	}
-	v.criteria = file.Stop.Criteria()
 }
 
 func (v *journalView) addJobLocked(j *coll.Job) {

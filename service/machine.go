@@ -32,13 +32,6 @@ type LibraryBuild struct {
 // inspectTimeout limits how long the inspection of a machine may take.
 const inspectTimeout = 30 * time.Second
 
-// inspect returns the libraries and nodes of the machine that a base (a campaign file of the service) uses.
-func (o *Options) inspect(ctx context.Context, b config.Base) (MachineState, error) {
-	ctx, stop := context.WithTimeout(ctx, inspectTimeout)
-	defer stop()
-	return o.Inspect(ctx, b)
-}
-
 // changedLibrary describes the first library that is not as it was before. It returns "" if no library has
 // changed. The text names no path, because tokens of every role may read it.
 func changedLibrary(before, now []LibraryBuild) string {
@@ -79,6 +72,8 @@ func changedNodes(before, now []string) string {
 // InspectMachine returns the state of the machine that a campaign file describes. If the file of a library is not on
 // this host, the version comes from the campaign file. The checksum is then that of the library's benchmark program.
 func InspectMachine(ctx context.Context, b config.Base) (MachineState, error) {
+	ctx, stop := context.WithTimeout(ctx, inspectTimeout)
+	defer stop()
 	c, err := config.Load(b.File, config.Layers{})
 	if err != nil {
 		return MachineState{}, err

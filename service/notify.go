@@ -200,8 +200,7 @@ func post(ctx context.Context, r config.Receiver, body []byte) error {
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	answer, err := client.Do(request)
 	if err != nil {
-		var detail *url.Error
-		if errors.As(err, &detail) {
+		if detail, ok := errors.AsType[*url.Error](err); ok {
 			err = detail.Err
 		}
 		return err
@@ -229,10 +228,9 @@ func (n *notifier) runCommand(ctx context.Context, command []string, body []byte
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
-	if err := cmd.Run(); ctx.Err() != nil {
+	err := cmd.Run()
+	if ctx.Err() != nil {
 		return fmt.Errorf("it ran for more than %v", noticeTime)
-	} else if err != nil {
-		return err
 	}
-	return nil
+	return err
 }

@@ -19,12 +19,7 @@ import (
 )
 
 // processes starts tutti processes for a service.
-type processes struct {
-	command []string      // the program and the arguments before its commands
-	environ []string      // nil: that of this process
-	poll    time.Duration // between two checks of a process that is not a child
-	grace   time.Duration // time for an interrupted process to end before it is killed
-}
+type processes struct{ opt *Options }
 
 // launcher starts and finds processes. The type processes implements it.
 type launcher interface {
@@ -47,11 +42,8 @@ type process interface {
 	record() *journal.Process
 }
 
-// child is a process that this service started. It runs in its own session and writes its log file itself.
-// Therefore it continues if the service ends.
-type child struct {
-	cmd *exec.Cmd
-}
+// child is a process that this service started. It continues if the service ends: it has its own session and log.
+type child struct{ cmd *exec.Cmd }
 
 // start starts tutti in the folder that contains the log. It appends tutti's output to the log. If the
 // parameter `output` is not empty, standard output goes into the file with that path instead. If ctx is cancelled,
@@ -62,10 +54,10 @@ func (p processes) start(ctx context.Context, log, output string, args []string)
 		return nil, err
 	}
 	defer out.Close()
-	words := slices.Concat(p.command, args)
+	words := slices.Concat(p.opt.Command, args)
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(syscall.SIGTERM) }, p.grace
-	cmd.Dir, cmd.Env = filepath.Dir(log), p.environ
+	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(syscall.SIGTERM) }, p.opt.Drain
+	cmd.Dir, cmd.Env = filepath.Dir(log), p.opt.Environ
 	cmd.Stdout, cmd.Stderr = out, out
 	if output != "" {
 		own, err := os.Create(output)
@@ -139,7 +131,7 @@ func (c *child) record() *journal.Process {
 // adopted is a process that an earlier service started.
 type adopted struct {
 	journal.Process
-	poll time.Duration
+	poll time.Duration // between two checks
 }
 
 func (a *adopted) wait(context.Context) (ExitCode, error) {
@@ -202,9 +194,9 @@ func (*stranger) record() *journal.Process { return nil }
 // process has ended, find looks for a process that has locked the journal in the folder `results`.
 func (p processes) find(results string, last *journal.Process) process {
 	if last != nil && last.Runs() {
-		return &adopted{*last, p.poll}
+		return &adopted{*last, p.opt.Poll}
 	}
-	if s := (&stranger{results, p.poll}); s.runs() {
+	if s := (&stranger{results, p.opt.Poll}); s.runs() {
 		return s
 	}
 	return nil

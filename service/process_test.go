@@ -10,7 +10,9 @@ import (
 
 // TestRunKills checks that a child that ignores the interrupt at its time limit is killed.
 func TestRunKills(t *testing.T) {
-	p := processes{command: []string{"sh", "-c", "trap '' INT; while :; do sleep 0.01; done"}, grace: 10 * time.Millisecond}
+	opt := Options{Command: []string{"sh", "-c", "trap '' INT; while :; do sleep 0.01; done"}}
+	opt.Drain = 10 * time.Millisecond
+	p := processes{&opt}
 	ctx, stop := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer stop()
 	err := p.run(ctx, filepath.Join(t.TempDir(), "log"), "", "update")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -35,16 +36,18 @@ type queue struct {
 // bell wakes all goroutines that wait until the channel rung is closed. The lock of the queue guards it.
 type bell struct{ rung chan struct{} }
 
+func newBell() bell { return bell{make(chan struct{})} }
+
 func (b *bell) ring() {
 	close(b.rung)
-	b.rung = make(chan struct{})
+	*b = newBell()
 }
 
 func newQueue(opt *Options, events *serviceLog) *queue {
 	q := &queue{
 		opt: opt, events: events, store: store{opt.State, writeJSON},
-		processes: processes{opt.Command, opt.Environ, opt.Poll, opt.Drain}, changed: bell{make(chan struct{})},
-		campaigns: newRoster(), drifts: map[string]string{},
+		processes: processes{opt}, changed: newBell(),
+		campaigns: &roster{byID: map[string]*entry{}, byKey: map[string]*entry{}}, drifts: map[string]string{},
 	}
 	q.stopping, q.stop = context.WithCancel(context.Background())
 	return q
@@ -186,10 +189,7 @@ func (q *queue) dispatchLocked() {
 
 // busyLocked returns the machines that are occupied, each with the campaign or the drift measurement on it.
 func (q *queue) busyLocked() map[string]string {
-	busy := map[string]string{}
-	for machine, what := range q.drifts {
-		busy[machine] = what
-	}
+	busy := maps.Clone(q.drifts)
 	for _, e := range q.campaigns.order {
 		if e.usesMachine() {
 			busy[e.Machine] = e.ID

@@ -13,10 +13,6 @@ type roster struct {
 	order []*entry          // by creation
 }
 
-func newRoster() *roster {
-	return &roster{byID: map[string]*entry{}, byKey: map[string]*entry{}}
-}
-
 // find returns a campaign that was not deleted. The error matches ErrNoCampaign.
 func (r *roster) find(id string) (*entry, error) {
 	e, ok := r.byID[id]

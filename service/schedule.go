@@ -240,7 +240,7 @@ func (s *schedule) checkMachine(ctx context.Context, b config.Base, before *Mach
 	if before == nil {
 		return false, "the state of the machine at the last campaign is not known"
 	}
-	now, err := s.opt.inspect(ctx, b)
+	now, err := s.opt.Inspect(ctx, b)
 	if err != nil {
 		s.opt.Log.Warn("machine not inspected", "base", b.Name, "error", err)
 		return false, "the state of the machine is not known: the service's log says why"

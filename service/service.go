@@ -21,14 +21,12 @@ import (
 
 // Options of a service.
 type Options struct {
-	// Service holds the settings of the service file. If limits.waiting, limits.log or drain is 0, its default
-	// applies.
-	config.Service
-	Command []string // of tutti: the program and the arguments before its commands
-	Environ []string // of the processes; nil: that of this process
-	// Check returns the machine time that a campaign requests, given its base (a campaign file) and its
-	// settings. Settings that the base does not allow are an error. If the error concerns one field, it is a
-	// *config.FieldError. If Check is nil, every campaign counts as one on recorded data.
+	config.Service          // if limits.waiting, limits.log or drain is 0, its default applies
+	Command        []string // of tutti: the program and the arguments before its commands
+	Environ        []string // of the processes; nil: that of this process
+	// Check returns the machine time that a campaign requests, given its base and its settings. Settings that the base
+	// does not allow are an error. If the error concerns one field, it is a *config.FieldError. If Check is nil, every
+	// campaign counts as one on recorded data.
 	Check   func(config.Base, map[string]string) (config.Demand, error)
 	Inspect func(context.Context, config.Base) (MachineState, error) // of the machine of a base; nil: InspectMachine
 	// Readable contains patterns for the names of the files that users with the role "read" may download.

@@ -152,10 +152,7 @@ func (s store) remove(e *entry) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	if err := os.Rename(e.dir, filepath.Join(folder, e.ID)); err != nil {
-		return err
-	}
-	return nil
+	return os.Rename(e.dir, filepath.Join(folder, e.ID))
 }
 
 // writeJSON atomically writes a value as JSON into a file that only its owner can read.

@@ -108,7 +108,9 @@ func (w *worker) run() {
 		}
 	}()
 	w.inspect()
-	for attempts := w.attempts(); ; {
+	attempts := backoff.NewExponentialBackOff()
+	attempts.MaxInterval = shortageMax
+	for {
 		end, err := w.runProcess()
 		if err != nil {
 			w.await(attempts.NextBackOff(), err)
@@ -137,12 +139,6 @@ func (w *worker) fail(fault any) {
 
 // errFault is why a campaign fails whose worker has panicked.
 var errFault = errors.New("a fault in the service: its log has the details")
-
-func (w *worker) attempts() *backoff.ExponentialBackOff {
-	b := backoff.NewExponentialBackOff()
-	b.MaxInterval = shortageMax
-	return b
-}
 
 // pause waits for the time d. It returns earlier when the service stops or, unless the campaign is already stopping,
 // when the campaign must stop.
@@ -189,7 +185,7 @@ func (w *worker) inspect() {
 	if known {
 		return
 	}
-	state, err := q.opt.inspect(w.stopped, base)
+	state, err := q.opt.Inspect(w.stopped, base)
 	if err != nil {
 		w.log.Warn("machine not inspected", "error", err)
 		return
