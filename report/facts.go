@@ -2,7 +2,6 @@ package report
 
 import (
 	"slices"
-	"strings"
 
 	"tutti/activelearn"
 	"tutti/coll"
@@ -81,18 +80,6 @@ type Benefit struct {
 // NotGuarded reports whether the selection of a library is as predicted for some collective.
 func (f Facts) NotGuarded(library string) bool {
 	return slices.ContainsFunc(f.Problems, func(p ProblemFacts) bool { return p.Library == library && p.NotGuarded })
-}
-
-// Unverified returns the names of the libraries that have no completed verification, as a text such as
-// "mpich, openmpi".
-func (f Facts) Unverified() string {
-	var names []string
-	for _, l := range f.Libraries {
-		if !l.Verified {
-			names = append(names, l.Library)
-		}
-	}
-	return strings.Join(names, ", ")
 }
 
 // Version is the version of a part of the software, such as a library.

@@ -239,15 +239,24 @@ func NewTable(header []any, numbers ...int) table.Writer {
 	t.SetStyle(style)
 	t.SuppressTrailingSpaces()
 	t.AppendHeader(table.Row(header))
-	columns := make([]table.ColumnConfig, len(header))
+	widths := make([]int, len(header))
 	for i, name := range header {
-		columns[i] = table.ColumnConfig{Number: i + 1, WidthMax: cellWidths[name.(string)], WidthMaxEnforcer: text.WrapSoft}
+		widths[i] = cellWidths[name.(string)]
+	}
+	t.SetColumnConfigs(columnConfigs(widths, text.WrapSoft, numbers))
+	return t
+}
+
+// columnConfigs returns the columns of a table: their widths, 0 for no limit, and those with numbers aligned to the right.
+func columnConfigs(widths []int, wrap table.WidthEnforcer, numbers []int) []table.ColumnConfig {
+	columns := make([]table.ColumnConfig, len(widths))
+	for i, width := range widths {
+		columns[i] = table.ColumnConfig{Number: i + 1, WidthMax: width, WidthMaxEnforcer: wrap}
 		if slices.Contains(numbers, i+1) {
 			columns[i].Align = text.AlignRight
 		}
 	}
-	t.SetColumnConfigs(columns)
-	return t
+	return columns
 }
 
 // TableWithin returns a table of at most `width` columns: its widest columns are wrapped. A width of 0 is no limit.
@@ -272,14 +281,7 @@ func TableWithin(width int, header []any, rows []table.Row, numbers ...int) stri
 	for ; total > width; total-- {
 		widths[slices.Index(widths, slices.Max(widths))]--
 	}
-	columns := make([]table.ColumnConfig, len(header))
-	for i := range header {
-		columns[i] = table.ColumnConfig{Number: i + 1, WidthMax: widths[i], WidthMaxEnforcer: breakCell}
-		if slices.Contains(numbers, i+1) {
-			columns[i].Align = text.AlignRight
-		}
-	}
-	t.SetColumnConfigs(columns)
+	t.SetColumnConfigs(columnConfigs(widths, breakCell, numbers))
 	return t.Render()
 }
 

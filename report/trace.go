@@ -331,13 +331,10 @@ func tunedCellsOf(p ProblemFacts, measured map[coll.Point]float64) tunedCells {
 // at returns the algorithm that is selected at the tuned point nearest to p. It also returns the proportion
 // of the default's time that this algorithm saves. It returns false if no tuned point is near, or if g is nil.
 func (g *Gains) at(p coll.Point) (selected string, saving float64, ok bool) {
-	if g == nil {
+	if g == nil || len(g.byCollective[p.Collective].cells) == 0 {
 		return "", 0, false
 	}
 	t := g.byCollective[p.Collective]
-	if len(t.cells) == 0 {
-		return "", 0, false
-	}
 	k, distance := preprocess.Nearest(t.rows, p)
 	if distance >= preprocess.Far {
 		return "", 0, false

@@ -8,14 +8,14 @@ import (
 // FormatSeconds writes a duration with one decimal, for example "3.2 min". The pages use the same format (duration in
 // format.js).
 func FormatSeconds(s float64) string {
-	unit := timeUnit(s)
-	return trimmed(s/unit.seconds, 1) + " " + unit.name
+	unit, seconds := timeUnit(s)
+	return trimmed(s/seconds, 1) + " " + unit
 }
 
 // FormatNodeSeconds writes node time, for example "3.2 node h".
 func FormatNodeSeconds(s float64) string {
-	unit := timeUnit(s)
-	return trimmed(s/unit.seconds, 1) + " node " + unit.name
+	unit, seconds := timeUnit(s)
+	return trimmed(s/seconds, 1) + " node " + unit
 }
 
 // FormatNodeHours writes a number of node-hours whose unit stands elsewhere, for example in the header of a table: with
@@ -28,22 +28,17 @@ func FormatNodeHours(h float64) string {
 	return trimmed(h, 1)
 }
 
-type unit struct {
-	name    string
-	seconds float64
-}
-
 // timeUnit returns the unit in which s has one to three digits before the decimal point, if there is one.
-func timeUnit(s float64) unit {
+func timeUnit(s float64) (name string, seconds float64) {
 	switch s = math.Abs(s); {
 	case s == 0 || s >= 1 && s < 120:
-		return unit{"s", 1}
+		return "s", 1
 	case s < 1e-3:
-		return unit{"µs", 1e-6}
+		return "µs", 1e-6
 	case s < 1:
-		return unit{"ms", 1e-3}
+		return "ms", 1e-3
 	case s < 2*3600:
-		return unit{"min", 60}
+		return "min", 60
 	}
-	return unit{"h", 3600}
+	return "h", 3600
 }
