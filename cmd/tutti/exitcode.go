@@ -60,8 +60,7 @@ func withCode(code exitCode, err error) error {
 	return &codedError{code, err}
 }
 
-// For these errors the command prints no message, because its output already explains the failure. The same
-// applies to errNotReady and errNotProved.
+// For these errors and errNotReady the command prints no message, because its output already explains the failure.
 var (
 	errNotConverged = errors.New("not converged")
 	errCancelled    = errors.New("cancelled")

@@ -134,7 +134,7 @@ type ruleDiffs struct {
 	Kinds       map[string]int   `json:"kinds"`
 	FasterA     int              `json:"a_faster"` // of those that matter
 	FasterB     int              `json:"b_faster"`
-	Timed       int              `json:"timed"`                // points with both times
+	Timed       int              `json:"timed"`                // points whose ratio is known: 1 with one algorithm in both files
 	Ratio       float64          `json:"mean_ratio,omitempty"` // geometric mean of A's time divided by B's, over the timed points
 	Differences []ruleDifference `json:"differences"`
 	timed       bool             // there are times
@@ -181,14 +181,14 @@ func compareSides(a, b ruleSide, points []coll.Point, times []knownTimes) (ruleD
 			}
 			out.count(x)
 		}
-		if same || x.Ratio > 0 {
+		if out.timed && (same || x.Ratio > 0) {
 			out.Timed++
 			if !same {
 				logs += math.Log(x.Ratio)
 			}
 		}
 	}
-	if out.timed && out.Timed > 0 {
+	if out.Timed > 0 {
 		out.Ratio = math.Exp(logs / float64(out.Timed))
 	}
 	slices.SortStableFunc(out.Differences, func(a, b ruleDifference) int {

@@ -48,7 +48,6 @@ func (a *API) streamRoutes() {
 
 func streamOperation(path, id, summary string) huma.Operation {
 	op := operation(http.MethodGet, path, id, summary)
-	op.Errors = append(op.Errors, http.StatusNotFound)
 	op.Description = "Server-sent events, from the first or after Last-Event-ID. An idle stream sends comments. " +
 		"An event named end, whose data are {\"seq\":N}, is the last one. A client connects again when a stream ends without it."
 	op.Responses = map[string]*huma.Response{"200": {
