@@ -1,7 +1,6 @@
 package assembly
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -59,7 +58,9 @@ func refusal(program benchrunner.Program, space *coll.Space) string {
 		if err == nil {
 			return ""
 		}
-		reason = cmp.Or(reason, strings.Replace(err.Error(), cand.String()+": ", "", 1))
+		if reason == "" {
+			reason = strings.Replace(err.Error(), cand.String()+": ", "", 1)
+		}
 	}
 	return reason
 }
