@@ -74,12 +74,15 @@ func (p clusterProgram) Read(s benchrunner.Launch, out benchrunner.Output) bench
 
 type cluster struct{ *testutil.SlurmCluster }
 
-func startCluster(t *testing.T, nodes int) cluster {
+func startCluster(t *testing.T, nodes int, conf string) cluster {
 	t.Helper()
-	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: nodes, Conf: "MessageTimeout=2\nTCPTimeout=1\nKillWait=1"})
+	c := testutil.StartSlurm(t, testutil.SlurmOptions{Nodes: nodes, Conf: "KillWait=1\n" + conf})
 	t.Setenv("SLURM_CONF", c.Conf)
 	return cluster{c}
 }
+
+// hasty configures a cluster whose daemons and commands soon give up waiting for each other, for tests that stop daemons.
+const hasty = "MessageTimeout=2\nTCPTimeout=1"
 
 func (c cluster) up(t *testing.T) {
 	t.Helper()
@@ -242,7 +245,7 @@ func trialsText(log *memory) string {
 // TestSlurmSuite checks that a runner on a Slurm cluster passes the tests that all runners share.
 func TestSlurmSuite(t *testing.T) {
 	testutil.SkipShort(t)
-	c := startCluster(t, 2)
+	c := startCluster(t, 2, "")
 	runnertest.Run(t, runnertest.Case{
 		New:  func(t *testing.T) benchrunner.Runner { return patientMachine(t, newBench(t, c).opt) },
 		Good: []coll.Candidate{at(1, 1, "a"), at(1, 2, "a"), at(2, 3, "b"), at(2, 4, "b")},
@@ -259,7 +262,7 @@ func six() benchrunner.Batch {
 // may fail. A second job must measure the other cases, and no job may be submitted twice.
 func TestSlurmFaults(t *testing.T) {
 	testutil.SkipShort(t)
-	c := startCluster(t, 3)
+	c := startCluster(t, 3, hasty)
 	for _, tc := range []struct {
 		name    string
 		most    int // largest number of cases in a launch
@@ -301,7 +304,7 @@ func TestSlurmFaults(t *testing.T) {
 // begins. The cluster has no control groups.
 func TestSlurmLeftProcesses(t *testing.T) {
 	testutil.NeedAllCases(t)
-	c := startCluster(t, 2)
+	c := startCluster(t, 2, hasty)
 	for _, name := range []string{"empty environment", "session", "keeps its output", "deaf"} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, c)
@@ -325,7 +328,7 @@ func TestSlurmLeftProcesses(t *testing.T) {
 // only the launches that have not ended.
 func TestSlurmRequeued(t *testing.T) {
 	testutil.NeedAllCases(t)
-	b := newBench(t, startCluster(t, 2))
+	b := newBench(t, startCluster(t, 2, hasty))
 	b.setMost(2)
 	batch := batchOf(at(2, 1, "a"), at(2, 2, "a"), at(2, 3, "gate"), at(2, 4, "a"))
 	log := b.run(batch, func(id string) {
@@ -354,7 +357,7 @@ func TestSlurmRequeued(t *testing.T) {
 // COMPLETED.
 func TestSlurmStepFails(t *testing.T) {
 	testutil.NeedAllCases(t)
-	b := newBench(t, startCluster(t, 2))
+	b := newBench(t, startCluster(t, 2, hasty))
 	p := b.opt.Program.(clusterProgram)
 	p.allowance = time.Second
 	b.opt.Program, b.opt.LaunchTime = p, 6*time.Second
@@ -380,7 +383,7 @@ func four() benchrunner.Batch {
 // waiting. Every request must get one trial, and no job may be submitted twice.
 func TestSlurmSubmission(t *testing.T) {
 	testutil.NeedAllCases(t)
-	c := startCluster(t, 7) // after an outage Slurm needs a minute to release a node
+	c := startCluster(t, 7, hasty) // after an outage Slurm needs a minute to release a node
 	for _, tc := range []struct {
 		name    string
 		disturb func(b bench)
@@ -436,7 +439,7 @@ func TestSlurmSubmission(t *testing.T) {
 // not notice. Otherwise the job would run until its limit.
 func TestSlurmRebootUnnoticed(t *testing.T) {
 	testutil.NeedAllCases(t)
-	b := newBench(t, startCluster(t, 2))
+	b := newBench(t, startCluster(t, 2, hasty))
 	log := b.run(batchOf(at(2, 1, "a"), at(2, 2, "meet"), at(2, 3, "a")), func(id string) {
 		node := b.other(id)
 		b.StopNode(node)
@@ -457,7 +460,7 @@ func TestSlurmRebootUnnoticed(t *testing.T) {
 // jobs.
 func TestSlurmTwoCampaigns(t *testing.T) {
 	testutil.NeedAllCases(t)
-	c := startCluster(t, 2)
+	c := startCluster(t, 2, "")
 	var group sync.WaitGroup
 	for _, name := range []string{"one", "two"} {
 		b := newBench(t, c)
@@ -478,7 +481,7 @@ func TestSlurmTwoCampaigns(t *testing.T) {
 // TestSlurmResumed checks that a job continues after tutti stops, and that the next run reads its output.
 func TestSlurmResumed(t *testing.T) {
 	testutil.SkipShort(t)
-	b := newBench(t, startCluster(t, 2))
+	b := newBench(t, startCluster(t, 2, ""))
 	log := runUntilFirstCase(t, b.opt, six())
 	id := b.claimOwner(1)
 	b.WaitState(id, "RUNNING")
@@ -526,7 +529,7 @@ func TestSlurmSlow(t *testing.T) {
 		}, "completed, completed"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c := startCluster(t, 2)
+			c := startCluster(t, 2, hasty)
 			b := newBench(t, c)
 			p := b.opt.Program.(clusterProgram)
 			p.allowance = 3 * time.Minute

@@ -119,7 +119,7 @@ func (b bench) most(all []ran) int {
 // and that their costs add up to the node-seconds of the job.
 func TestSlurmConcurrent(t *testing.T) {
 	testutil.NeedAllCases(t)
-	c := startCluster(t, 8)
+	c := startCluster(t, 8, "")
 	batch := batchOf(at(2, 1, "gate"), at(2, 2, "gate"), at(2, 3, "gate"), at(2, 4, "gate"))
 	for mode, want := range map[live.Parallel]struct{ nodes, most int }{live.ParallelNever: {2, 1}, live.ParallelAlways: {8, 4}} {
 		b := concurrentBench(t, c, mode)
@@ -149,7 +149,7 @@ func TestSlurmConcurrent(t *testing.T) {
 // needs all nodes runs alone.
 func TestSlurmConcurrentFails(t *testing.T) {
 	testutil.NeedAllCases(t)
-	b := concurrentBench(t, startCluster(t, 8), live.ParallelAlways)
+	b := concurrentBench(t, startCluster(t, 8, ""), live.ParallelAlways)
 	p := b.opt.Program.(clusterProgram)
 	p.allowance = 10 * time.Second
 	b.opt.Program, b.opt.LaunchTime = p, 20*time.Second
@@ -168,7 +168,7 @@ func TestSlurmConcurrentFails(t *testing.T) {
 // the job's output.
 func TestSlurmConcurrentResumed(t *testing.T) {
 	testutil.NeedAllCases(t)
-	b := concurrentBench(t, startCluster(t, 8), live.ParallelAlways)
+	b := concurrentBench(t, startCluster(t, 8, ""), live.ParallelAlways)
 	batch := batchOf(at(4, 1, "long"), at(2, 2, "gate"), at(2, 3, "gate"))
 	log := runUntilFirstCase(t, b.opt, batch)
 	b.openGate()
@@ -207,7 +207,7 @@ func TestSlurmConcurrentSwitches(t *testing.T) {
 // allocation.
 func TestSlurmConcurrentInAllocation(t *testing.T) {
 	testutil.NeedAllCases(t)
-	c := startCluster(t, 4)
+	c := startCluster(t, 4, "")
 	b := concurrentBench(t, c, live.ParallelAlways)
 	b.opt.ParallelNodes = 0
 	environ := filepath.Join(b.dir, "environ")
