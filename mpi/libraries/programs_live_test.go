@@ -13,8 +13,9 @@ import (
 	"tutti/internal/testutil"
 )
 
-// scalapack lists test programs of ScaLAPACK. Each of them runs with a random table of its own.
-var scalapack = strings.Fields("xdlu xddblu xdgblu xddtlu xdllt xdpbllt xdptllt xdls xdqr xdinv xdbrd xdtrd xdhrd xdsep")
+// scalapack lists test programs of ScaLAPACK. Each of them runs with a random table of its own. The program xdllt is not
+// among them: without libtutti, it hangs in about every third run of 4 ranks (ScaLAPACK 2.2.1, Open MPI 4.1.4 and MPICH 4.0.2).
+var scalapack = strings.Fields("xdlu xddblu xdgblu xddtlu xdpbllt xdptllt xdls xdqr xdinv xdbrd xdtrd xdhrd xdsep")
 
 var residuals = regexp.MustCompile(`(\d+) tests completed and (passed|failed)`)
 
