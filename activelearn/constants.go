@@ -6,8 +6,9 @@ const (
 	// initialPoints is the number of points at which all algorithms are measured first. With 3, campaigns took less
 	// machine time than with 5 on the machines A, C and D of data/simgrid.
 	initialPoints = 3
-	// defaultInitial is the default number of initial points for the strategy "uncertainty": that of the hyperparameters
-	// that it learns, which are three length scales, a signal variance and a noise variance.
+	// defaultInitial is the default number of initial points for the strategy "uncertainty". It equals the
+	// number of hyperparameters that this strategy learns: three length scales, a signal variance and a noise
+	// variance.
 	defaultInitial = 5
 	// maxInitialPosition limits the initial points. A point's numbers of nodes, processes per node (ppn) and
 	// bytes are ranked from 0 (smallest) to 1 (greatest). The average of the three ranks must be below the

@@ -39,8 +39,9 @@ func (r *regret) fillLaunches(s State, selector *batchSelector, batch []coll.Can
 	return out, nil
 }
 
-// launches returns the launches that the picks use, and the budget for additional candidates in them: the price of the
-// launches, less the machine time of picks that use the launch of an earlier pick, since these are additional, too.
+// launches returns the launches that the picks (the selected candidates) use, and the budget for additional
+// candidates in these launches. The budget is the price of the launches. It is reduced by the machine time of
+// picks that use the launch of an earlier pick, since these are additional candidates, too.
 func (b *batchSelector) launches() (launched map[any]bool, budget float64) {
 	launched = map[any]bool{}
 	for _, p := range b.picks {

@@ -319,7 +319,8 @@ func (r *run) evaluateConfirmed() error {
 	return nil
 }
 
-// mustLearn reports whether the criteria no longer hold after confirmation, and learning, which had converged, can go on.
+// mustLearn reports whether learning had converged but the criteria no longer hold after confirmation, and whether a
+// further round of learning is possible.
 func (r *run) mustLearn() bool {
 	return r.confirming && r.result.Stop == activelearn.Converged && !r.rule.MeetsCriteria() && activelearn.Decide(r.progress()) == ""
 }

@@ -41,7 +41,8 @@ type Spec struct {
 	NewStrategy func(activelearn.Options) (activelearn.Strategy, error)
 }
 
-// SourceFor returns the default of Spec.CriteriaFrom: Predicted if the strategy's model has a posterior.
+// SourceFor returns the default of Spec.CriteriaFrom. It is Predicted if the strategy's model has a
+// posterior, and CrossValidated otherwise.
 func SourceFor(strategy string) activelearn.Source {
 	if ModelFor(strategy) == learner.GaussianProcess {
 		return activelearn.Predicted
@@ -217,7 +218,8 @@ func (s Spec) learningLimits() activelearn.Limits {
 // Model returns the model of the campaign: Learner.Model if it is set, otherwise the default of the strategy.
 func (s Spec) Model() learner.Model { return cmp.Or(s.Learner.Model, ModelFor(s.Strategy)) }
 
-// ModelFor returns the default model of a strategy: the Gaussian process if the strategy uses a posterior.
+// ModelFor returns the default model of a strategy. It is the Gaussian process if the strategy uses a
+// posterior, otherwise the forest.
 func ModelFor(strategy string) learner.Model {
 	if activelearn.UsesPosterior(strategy) {
 		return learner.GaussianProcess

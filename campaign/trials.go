@@ -71,7 +71,8 @@ func (t *trials) endLayout(res *Result, trial coll.Trial) {
 	}
 }
 
-// giveUp marks a candidate as given up and, if its algorithm is suspect (see trials), all that wait for a retry.
+// giveUp marks a candidate as given up. If its algorithm is suspect (see trials), giveUp also gives up all candidates of
+// the algorithm that wait for a retry.
 func (t *trials) giveUp(res *Result, trial coll.Trial) {
 	name, others := trial.Algorithm.Name, ""
 	waiting := len(t.retry)

@@ -124,7 +124,9 @@ const (
 
 type pair struct{ class, algorithm int }
 
-// jobLevels returns the level of each job: the median of the differences over all its pairs that earlier jobs have.
+// jobLevels returns the level of each job. The level says by how much the logarithms of the job's times
+// exceed those of earlier jobs. It is the median of this difference over all algorithms of all classes that
+// occur both in the job and in earlier jobs. It is 0 if the difference is not significant.
 func jobLevels(classes []Class, calls [][]timedCall) []float64 {
 	jobs := logsByJob(calls)
 	level, last := make([]float64, len(jobs)), map[pair]float64{}

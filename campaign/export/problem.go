@@ -14,7 +14,8 @@ import (
 	"tutti/surrogate/learner"
 )
 
-// ProblemFacts returns what the report shows of a problem. It fits the model Spec.Folds times.
+// ProblemFacts returns what the report shows of a problem. It fits the model
+// Spec.Folds times for the cross-validation.
 func ProblemFacts(c campaign.FinalSelection) (report.ProblemFacts, error) {
 	res, l := c.Result, c.Result.Ledger
 	validation, err := crossValidate(c)
@@ -73,7 +74,8 @@ func ProblemFacts(c campaign.FinalSelection) (report.ProblemFacts, error) {
 	return f, err
 }
 
-// crossValidate validates predictions. The result is empty if only one point was measured.
+// crossValidate compares predictions with measurements that were left out of the training. The result is
+// empty if only one point was measured.
 func crossValidate(c campaign.FinalSelection) (learner.Validation, error) {
 	if c.Result.Ledger.PointsMeasured() < 2 {
 		return learner.Validation{}, nil
