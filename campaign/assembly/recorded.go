@@ -191,9 +191,9 @@ func (b *builder) problem(lib config.Library, collective coll.Collective, named 
 }
 
 // usableRows returns the measurements that a problem of the collective can use, and the numbers of others by cause.
-func usableRows(collective coll.Collective, named []coll.Measurement, check func(coll.Candidate) error) ([]coll.Measurement, *leftOut) {
+func usableRows(collective coll.Collective, named []coll.Measurement, check func(coll.Candidate) error) ([]coll.Measurement, *unusable) {
 	var out []coll.Measurement
-	var left leftOut
+	var left unusable
 	for _, m := range named {
 		if m.Collective != collective {
 			continue
@@ -244,15 +244,15 @@ func (b *builder) warnOfUnnamed(names preprocess.Names, recorded []coll.Measurem
 		filepath.Base(b.Config.Runner.Names), rows, strings.Join(unnamed, ", ")))
 }
 
-// leftOut contains the numbers of recorded measurements that a problem cannot use, by cause.
-type leftOut struct {
+// unusable contains the numbers of recorded measurements that a problem cannot use, by cause.
+type unusable struct {
 	outside, infeasible, unknown int
 	algorithms                   []string // unknown algorithms, sorted
 	unsafe                       []coll.Measurement
 	unsafeNames                  []string // sorted
 }
 
-func (l *leftOut) add(m coll.Measurement, err error) {
+func (l *unusable) add(m coll.Measurement, err error) {
 	var name unsafeError
 	switch {
 	case errors.Is(err, errOutside):
@@ -278,7 +278,7 @@ func with(names []string, name string) []string {
 
 // String returns a text such as "72 rows outside the grid, 0 that cannot run there, 144 of algorithms it
 // does not have (NTSB, NTSL)".
-func (l *leftOut) String() string {
+func (l *unusable) String() string {
 	if l.outside+l.infeasible+l.unknown+len(l.unsafe) == 0 {
 		return "no row is about this collective"
 	}
