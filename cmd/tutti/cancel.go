@@ -7,7 +7,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"tutti/campaign"
 	"tutti/campaign/assembly"
 	"tutti/journal"
 )
@@ -47,25 +46,14 @@ A campaign that is being tuned or verified must be stopped first, with Ctrl-C.`,
 				return err
 			}
 			again := resumeCommandOf(c)
-			if isVerified(c, contents) {
+			ofVerification := func(j *journal.Job) bool { return j.Open() && j.Problem.Collective == "" }
+			if hasStopped(c, state) || slices.ContainsFunc(state.Jobs, ofVerification) {
 				again = "tutti verify " + folderWord(c)
 			}
 			fmt.Fprintf(a.stdout, "%s cancelled; resume with: %s\n", plural(len(open), "job"), again)
 			return nil
 		},
 	}
-}
-
-// isVerified reports whether the open jobs are of a verification. Those that read the settings of the machine are, if there
-// is nothing left to tune.
-func isVerified(c *assembly.Campaign, contents *journal.Contents) bool {
-	state := contents.State()
-	tunes := func(p campaign.Problem) bool {
-		past := state.Problem(p.Problem)
-		return past == nil || past.Stop == ""
-	}
-	ofVerification := func(j *journal.Job) bool { return j.Open() && j.Problem.Collective == "" }
-	return !slices.ContainsFunc(c.Problems, tunes) || slices.ContainsFunc(state.Jobs, ofVerification)
 }
 
 // openJobsNotice returns a sentence about the campaign's jobs that remain in the queue when tutti ends.

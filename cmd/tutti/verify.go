@@ -382,15 +382,13 @@ func parseCompilers(c *assembly.Campaign, given []string) (map[string]string, er
 
 // chooseLibraries returns all libraries of a campaign, or only the one with the given name.
 func chooseLibraries(c *assembly.Campaign, name string) ([]config.Library, error) {
-	var known []string
 	for _, lib := range c.Config.Libraries {
 		if lib.Name == name {
 			return []config.Library{lib}, nil
 		}
-		known = append(known, lib.Name)
 	}
 	if name != "" {
-		return nil, config.NotOneOf(name, known)
+		return nil, config.NotOneOf(name, c.Config.LibraryNames())
 	}
 	return c.Config.Libraries, nil
 }

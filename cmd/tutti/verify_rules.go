@@ -177,9 +177,7 @@ func (o *verifyOptions) readRules(c *config.Campaign, path string) (*mpi.RuleFil
 	if err != nil {
 		return nil, withCode(codeInput, err)
 	}
-	var names []string
 	for _, lib := range c.Libraries {
-		names = append(names, lib.Name)
 		if lib.Name != f.Library {
 			continue
 		}
@@ -192,7 +190,7 @@ func (o *verifyOptions) readRules(c *config.Campaign, path string) (*mpi.RuleFil
 		}
 		return f, o.checkLoaded(f)
 	}
-	return nil, withCode(codeInput, fmt.Errorf("%s: %s for %s, and the campaign file has %s: add %s to libraries", displayPath(o.file), f.Format, f.Library, strings.Join(names, ", "), f.Library))
+	return nil, withCode(codeInput, fmt.Errorf("%s: %s for %s, and the campaign file has %s: add %s to libraries", displayPath(o.file), f.Format, f.Library, strings.Join(c.LibraryNames(), ", "), f.Library))
 }
 
 // checkLoaded returns an error for a file that the library does not load.

@@ -110,8 +110,6 @@ func (b *Base) complete(dir string, before []Base) error {
 	}
 	b.Machine = cmp.Or(b.Machine, c.Machine, b.Name)
 	b.Runner, b.Collectives, b.Demand = c.Runner.Kind, c.Collectives, demand(c)
-	for _, lib := range c.Libraries {
-		b.Libraries = append(b.Libraries, lib.Name)
-	}
+	b.Libraries = c.LibraryNames()
 	return nil
 }
