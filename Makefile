@@ -22,8 +22,8 @@ LINT = $(GO) run -modfile=scripts/tools.mod scripts/lint.go
 # gotestsum prints a line a package, then the tests that were skipped, with the reason, and those that failed.
 # lint does the analyses of go vet. Without symbols, test programs link in two thirds of the time; panics still name files and lines.
 GOTEST = $(TOOL) gotestsum --format pkgname -- -count=1 -vet=off -ldflags '$(LDFLAGS)'
-# gotestsum itself is compiled without the race detector and cgo.
-GORACE = $(TOOL) gotestsum --format pkgname --raw-command -- env CGO_ENABLED=1 $(GO) test -json -race -short -count=1 -vet=off -ldflags '$(LDFLAGS)'
+# gotestsum itself is compiled without the race detector and cgo. Programs that tests start end at once, not after a second.
+GORACE = $(TOOL) gotestsum --format pkgname --raw-command -- env CGO_ENABLED=1 GORACE=atexit_sleep_ms=0 $(GO) test -json -race -short -count=1 -vet=off -ldflags '$(LDFLAGS)'
 RACE = ./service ./benchrunner/live ./service/api ./benchrunner/local ./journal
 RACE_WORKERS = ./surrogate/forest ./campaign/assembly
 OTHERS = $(GO) list -deps -test -f '{{if or .Standard (not .Module.Main)}}{{.ImportPath}}{{end}}'
