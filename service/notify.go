@@ -78,10 +78,12 @@ func noticeOf(e Event, c Campaign, page string) Notice {
 	return n
 }
 
-// Limits of a notice: the time of an attempt, the number of attempts, and the longest time between two.
+// Limits of a notice: the time of an attempt, the number of attempts, the factor by which the time between two grows, and
+// the longest such time. From a second on, the seven times between eight attempts add up to about two minutes.
 const (
 	noticeTime     = 30 * time.Second
 	noticeTries    = 8
+	noticeFactor   = 2
 	noticeInterval = 2 * time.Minute
 )
 
@@ -160,10 +162,8 @@ func (n *notifier) notify(ctx context.Context, r config.Receiver, e Event) {
 	}
 	body, err := json.Marshal(noticeOf(e, c, n.opt.PageURL()))
 	if err == nil {
-		intervals := backoff.NewExponentialBackOff()
-		intervals.InitialInterval, intervals.MaxInterval = n.first, noticeInterval
 		_, err = backoff.Retry(ctx, func() (struct{}, error) { return struct{}{}, n.send(ctx, r, body) },
-			backoff.WithBackOff(intervals), backoff.WithMaxTries(noticeTries), backoff.WithMaxElapsedTime(0))
+			backoff.WithBackOff(n.intervals()), backoff.WithMaxTries(noticeTries), backoff.WithMaxElapsedTime(0))
 	}
 	if ctx.Err() != nil {
 		return // the next service sends it
@@ -177,6 +177,13 @@ func (n *notifier) notify(ctx context.Context, r config.Receiver, e Event) {
 	if err := writeJSON(n.path, n.last); err != nil {
 		n.opt.Log.Error("notice not saved: the next service may repeat it", "receiver", r.Name, "error", err)
 	}
+}
+
+// intervals returns the times between the attempts of a notice.
+func (n *notifier) intervals() *backoff.ExponentialBackOff {
+	out := backoff.NewExponentialBackOff()
+	out.InitialInterval, out.Multiplier, out.MaxInterval = n.first, noticeFactor, noticeInterval
+	return out
 }
 
 func (n *notifier) send(ctx context.Context, r config.Receiver, body []byte) error {

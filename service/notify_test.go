@@ -108,6 +108,20 @@ func TestNotify(t *testing.T) {
 	}
 }
 
+// TestNoticeIntervals checks that the attempts of a notice extend over about two minutes.
+func TestNoticeIntervals(t *testing.T) {
+	n, _, _ := notifying(t, t.TempDir())
+	n.first = time.Second
+	intervals, total := n.intervals(), time.Duration(0)
+	intervals.RandomizationFactor = 0
+	for range noticeTries - 1 {
+		total += intervals.NextBackOff()
+	}
+	if total < 100*time.Second || total > 140*time.Second {
+		t.Errorf("attempts extend over %v, want about 2 minutes", total)
+	}
+}
+
 // TestNotifyGoesOn checks that the next service tells what this one could not tell any more, and that a new receiver is
 // told about later events only.
 func TestNotifyGoesOn(t *testing.T) {
