@@ -36,7 +36,7 @@ func measuringFields(c *Campaign) []field {
 	return []field{
 		{"name", "name of the campaign: letters, digits, ._-", nil, text(&c.Name, isName)},
 		{"machine", "name of the machine in the report", "", text(&c.Machine, anything)},
-		{"site", "profile of the site: a file with the keys machine, runner.* and slurm.*, and libraries by name (path, launcher, env and so on); it sets what this file leaves out", "", text(&c.Site, anything)},
+		{"site", "profile of the site: a file with the keys machine, runner.*, slurm.* and pbs.*, and libraries by name (path, launcher, env and so on); it sets what this file leaves out", "", text(&c.Site, anything)},
 		{"seed", "seed of all random numbers; with runner.kind replay the same seed gives the same campaign, on a machine times differ from run to run", 1, seed(&c.Seed)},
 		{"output", "folder of the journal, the report and the selection files", nil, text(&c.Output, notEmpty)},
 		{"workers", "number of problems tuned at the same time; 0: one for each processor", 0, whole(&c.Workers, 0, 4096)},

@@ -71,7 +71,7 @@ func serviceFields(s *Service, dir string) []field {
 		{"tls.key", "its key (PEM)", "", text(&s.Key, anything)},
 		{"tokens", "file of the tokens that requests need (tutti token create); none: everyone who reaches the address may operate the service", "", text(&s.Tokens, anything)},
 		{"public_address", "URL under which browsers reach the service behind a reverse proxy, as https://tutti.example.org; it needs tokens", "", publicAddress(&s.Public)},
-		{"bases", "campaign files that campaigns are created from, each with name and file and perhaps machine, schedule, time_zone, from_last and when", nil, objects(&s.Bases, 1, baseFields, func(b *Base, before []Base) error { return b.complete(dir, before) })},
+		{"bases", "campaign files that campaigns are created from, each with name and file and perhaps machine, schedule, time_zone, from_last, verify and when", nil, objects(&s.Bases, 1, baseFields, func(b *Base, before []Base) error { return b.complete(dir, before) })},
 		{"online", "folders in which jobs leave samples, each with name and folder and perhaps table (folder of the table that they make; else STATE/online/NAME), base, release, exclude, every and drift", []any{}, objects(&s.Online, 0, sampleFolderFields, func(w *SampleFolder, before []SampleFolder) error { return w.complete(dir, before) })},
 		{"notify", "receivers of notices about campaigns whose state changes, each with name, either url (and perhaps headers) or command, and perhaps states", []any{}, objects(&s.Notify, 0, receiverFields, (*Receiver).complete)},
 		{"node_hours.campaign", "node-hours of a campaign on a machine, at most", 10.0, number(&s.Quota.Campaign, 0.001, 1e9)},

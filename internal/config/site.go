@@ -61,7 +61,7 @@ func isSiteKey(key string) bool {
 func (l *loader) checkSite() {
 	for _, key := range slices.Sorted(slices.Values(l.v.AllKeys())) {
 		if !isSiteKey(key) && !strings.HasPrefix(key, "libraries") {
-			l.fault(key, errors.New("no key of a site profile: want machine, libraries, or one below runner or slurm for campaigns that measure"))
+			l.fault(key, errors.New("no key of a site profile: want machine, libraries, or one below runner, slurm or pbs for campaigns that measure"))
 		}
 	}
 	named, ok := l.v.Get("libraries").(map[string]any)
