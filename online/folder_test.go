@@ -195,6 +195,7 @@ func TestReadSamplesCutOff(t *testing.T) {
 func TestReadSamplesFaults(t *testing.T) {
 	for from, to := range map[string]string{
 		"allreduce": "allreduced", "2,4,16": "0,4,16", "4,16": "0,16", ",16,": ",-1,", "2e-05,1e-05": "1e-05,2e-05", "05,1e-05\n": "05,0\n",
+		"2e-05,1e-05\n": "2e-05,1e-300\n", "ring,2e-05,": "ring,1e300,",
 		"2e-05": "NaN", "2e-05,": "+Inf,", "ring,2e-05,1e-05": "ring,2e-05", "ring": "ring(", "ring,2e": "\"ring,2e", "1e-05\n": "1e-05bcast,1\n",
 	} {
 		s, err := readText(strings.Replace(whole, from, to, 1))

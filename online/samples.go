@@ -2,11 +2,11 @@ package online
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -110,8 +110,11 @@ func parseSample(line string) (Sample, error) {
 	if err := errors.Join(faults[:]...); err != nil {
 		return s, err
 	}
-	if s.Nodes < 1 || s.PPN < 1 || s.MsgBytes < 0 || !(s.Shortest > 0) || !(s.Longest >= s.Shortest) || math.IsInf(s.Longest, 0) {
-		return s, fmt.Errorf("%q: want nodes and ppn from 1, bytes from 0 and times above 0, the longest first", line)
+	if s.Nodes < 1 || s.PPN < 1 || s.MsgBytes < 0 || !(s.Longest >= s.Shortest) {
+		return s, fmt.Errorf("%q: want nodes and ppn from 1, bytes from 0, and the longest time first", line)
+	}
+	if err := cmp.Or(coll.CheckCall(s.Shortest), coll.CheckCall(s.Longest)); err != nil {
+		return s, fmt.Errorf("%q: %w", line, err)
 	}
 	return s, nil
 }
