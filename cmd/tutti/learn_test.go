@@ -120,6 +120,18 @@ func TestOnlineUpdate(t *testing.T) {
 	if far, near := table.Select(coll.Bcast, 16, 4, 600).String(), table.Select(coll.Bcast, 8, 4, 1000).String(); far != "basic_linear" || near != "binomial" {
 		t.Errorf("selected elsewhere %s, here %s", far, near)
 	}
+	table, _, _ = updateFolder(t, folder, "--base", base, "--exclude", "basic_linear")
+	if far := table.Select(coll.Bcast, 16, 4, 600); !far.IsDefault() || strings.Contains(string(table.Bytes()), " basic_linear") {
+		t.Errorf("basic_linear of the base table is excluded, selected elsewhere %s:\n%s", far, table.Bytes())
+	}
+	for _, tc := range []struct{ name, want string }{
+		{"binomal", "--exclude binomal: libtutti 1 has no such algorithm"},
+		{"library_default", "--exclude library_default: the library's own choice"},
+	} {
+		if _, stderr := mustTutti(t, codeInput, "online", "update", folder, "--exclude", tc.name); !strings.Contains(stderr, tc.want) {
+			t.Errorf("--exclude %s: %s, want %q", tc.name, stderr, tc.want)
+		}
+	}
 }
 
 // TestOnlineUpdateReport checks that the report has the cost of exploring, the changed selections with their

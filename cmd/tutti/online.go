@@ -91,6 +91,10 @@ func (o *updateOptions) run() error {
 	if err != nil {
 		return err
 	}
+	feasible := feasibleAlgorithms{cat, excluded}
+	if err := feasible.exclude(&base); err != nil {
+		return withCode(codeInput, err)
+	}
 	for _, folder := range []*string{&o.folder, &o.table} {
 		if *folder, err = filepath.Abs(*folder); err != nil {
 			return err
@@ -104,7 +108,6 @@ func (o *updateOptions) run() error {
 		return withCode(codeInput, err)
 	}
 	o.warn(warnings)
-	feasible := feasibleAlgorithms{cat, excluded}
 	selected := func(p coll.Point) coll.Algorithm { return base.Select(p.Collective, p.Ranks(), p.PPN, p.MsgBytes) }
 	var earlier [][]coll.Measurement
 	for _, s := range sources {
@@ -252,6 +255,30 @@ func (o *updateOptions) read() (excluded []coll.Algorithm, base libtutti.Table, 
 type feasibleAlgorithms struct {
 	catalogue *mpi.Catalogue
 	excluded  []coll.Algorithm
+}
+
+// exclude leaves the calls of the table's rules for excluded algorithms to the MPI library. It returns an error for an
+// excluded algorithm that neither the catalogue nor a rule has.
+func (f feasibleAlgorithms) exclude(base *libtutti.Table) error {
+	for _, alg := range f.excluded {
+		if alg.IsDefault() {
+			return fmt.Errorf("--exclude %s: the library's own choice is always a candidate: want the name of another algorithm", alg)
+		}
+		known := slices.ContainsFunc(coll.BlockingCollectives(), func(c coll.Collective) bool {
+			_, err := f.catalogue.Lookup(c, alg)
+			return err == nil
+		})
+		for i, r := range base.Rules {
+			if r.Algorithm == alg {
+				known = true
+				base.Rules[i].Algorithm, base.Rules[i].Activation = coll.Default, nil
+			}
+		}
+		if !known {
+			return fmt.Errorf("--exclude %s: libtutti %s has no such algorithm, nor has a rule of --base: want a name as in a table", alg, f.catalogue.Version)
+		}
+	}
+	return nil
 }
 
 // of returns the algorithms that calls of a collective may use. The library's default comes first.
