@@ -1,6 +1,7 @@
 package recording
 
 import (
+	"bufio"
 	"cmp"
 	"encoding/csv"
 	"errors"
@@ -291,25 +292,34 @@ type manifestLine struct {
 	run     Run
 }
 
+const byteOrderMark = "\ufeff"
+
 var manifestColumns = []string{"file", "collective", "algorithm", "nodes", "ppn"}
 
 // ReadManifest reads a CSV file with the column file (a name or a pattern, see path.Match) and any of collective,
-// algorithm, nodes and ppn. Empty cells say nothing. Errors name the line.
+// algorithm, nodes and ppn. Empty cells say nothing. A byte order mark at the start is skipped. Errors name the line.
 func ReadManifest(path string) (Manifest, error) {
 	f, err := infile.Open(path, 1<<24)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	rows := csv.NewReader(f)
+	text := bufio.NewReader(f)
+	if start, _ := text.Peek(len(byteOrderMark)); string(start) == byteOrderMark {
+		_, _ = text.Discard(len(byteOrderMark)) // buffered by Peek
+	}
+	rows := csv.NewReader(text)
 	rows.TrimLeadingSpace = true
 	header, err := rows.Read()
 	if err != nil {
 		return nil, fmt.Errorf("%s: header row: %w", path, err)
 	}
-	for _, name := range header {
-		if !slices.Contains(manifestColumns, name) {
+	for i, name := range header {
+		switch {
+		case !slices.Contains(manifestColumns, name):
 			return nil, fmt.Errorf("%s:1: column %q: want some of %s", path, name, strings.Join(manifestColumns, ", "))
+		case slices.Contains(header[:i], name):
+			return nil, fmt.Errorf("%s:1: column %q is given twice", path, name)
 		}
 	}
 	if !slices.Contains(header, "file") {

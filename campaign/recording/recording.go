@@ -82,17 +82,26 @@ const maxBytes = 1 << 28
 
 // Import reads files, and all files below folders. Files of folders in no known format are reported and left out; a file
 // that was named itself is an error then. Errors name the file. Measurements are in the order of the files; several of
-// one candidate are repetitions.
+// one candidate are repetitions. A file that several paths name is read once.
 func Import(paths []string, opt Options) ([]coll.Measurement, []Report, error) {
 	var out []coll.Measurement
 	var reports []Report
 	var first *Report // whose buffers are known
+	seen := map[string]bool{}
 	for _, path := range paths {
 		files, folder, err := filesOf(path)
 		if err != nil {
 			return nil, nil, err
 		}
 		for _, file := range files {
+			full := absolute(file)
+			if target, err := filepath.EvalSymlinks(full); err == nil {
+				full = target
+			}
+			if seen[full] {
+				continue
+			}
+			seen[full] = true
 			ms, report, err := importFile(file, opt)
 			if folder && errors.Is(err, errFormat) {
 				report.leave("no known format")

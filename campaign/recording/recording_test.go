@@ -131,6 +131,42 @@ func TestImportErrors(t *testing.T) {
 	}
 }
 
+// TestImportOnce checks that a file is read once, although it is named several times.
+func TestImportOnce(t *testing.T) {
+	dir := write(t, map[string]string{"a.txt": osuText})
+	path, link := filepath.Join(dir, "a.txt"), filepath.Join(t.TempDir(), "link.txt")
+	testutil.NoError(t, os.Symlink(path, link))
+	t.Chdir(dir)
+	opt := recording.Options{Known: recording.Run{Algorithm: "ring", Nodes: 2, PPN: 3}}
+	ms, reports, err := recording.Import([]string{path, dir, "a.txt", "./a.txt", link}, opt)
+	if err != nil || len(ms) != 1 || len(reports) != 1 {
+		t.Errorf("%d measurements, %d reports, %v: want one of each", len(ms), len(reports), err)
+	}
+}
+
+// TestReadManifest checks the header of a manifest: a byte order mark, and columns that are unknown or given twice.
+func TestReadManifest(t *testing.T) {
+	for _, tc := range []struct{ text, want string }{
+		{"\ufefffile,algorithm,nodes,ppn\r\na.txt,ring,2,3\r\n", ""},
+		{"\ufeff\"file\",algorithm,nodes,ppn\na.txt,ring,2,3\n", ""},
+		{"file,seed\na.txt,1\n", `:1: column "seed": want some of file`},
+		{"file,algorithm,algorithm\na.txt,ring,binomial\n", `:1: column "algorithm" is given twice`},
+	} {
+		dir := write(t, map[string]string{"a.txt": osuText, "runs.csv": tc.text})
+		m, err := recording.ReadManifest(filepath.Join(dir, "runs.csv"))
+		if tc.want != "" {
+			if err == nil || !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("%q: %v, want %q", tc.text, err, tc.want)
+			}
+			continue
+		}
+		testutil.NoError(t, err)
+		if ms, _, err := recording.Import([]string{filepath.Join(dir, "a.txt")}, recording.Options{Manifest: m}); err != nil || len(ms) != 1 {
+			t.Errorf("%q: %d measurements, %v: want one", tc.text, len(ms), err)
+		}
+	}
+}
+
 func ExampleImport() {
 	_, _, err := recording.Import([]string{"none.txt"}, recording.Options{Known: recording.Run{Algorithm: "ring", Nodes: 8, PPN: 32}})
 	fmt.Println(err)
