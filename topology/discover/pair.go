@@ -111,8 +111,11 @@ func componentOf(v *topology.Vertex) Component { return Component{Kind: v.Kind, 
 
 var columns = []string{"a", "b", "seconds"}
 
+const byteOrderMark = "\ufeff"
+
 // ReadPairs reads pairs from comma-separated values, one pair per line. The header must have the columns a, b
-// and seconds; other columns are ignored. A pair may occur several times. Errors begin with the name `file`.
+// and seconds; other columns are ignored. A pair may occur several times. A byte order mark at the start is skipped. Errors
+// begin with the name `file`.
 //
 // If the file begins with [, it has PLogP parameters; see ReadParameters. Then the times are those of messages of one byte.
 //
@@ -120,6 +123,9 @@ var columns = []string{"a", "b", "seconds"}
 // FindSuspects checks nodes and times.
 func ReadPairs(r io.Reader, file string) ([]PairTime, error) {
 	text := bufio.NewReader(r)
+	if start, _ := text.Peek(len(byteOrderMark)); string(start) == byteOrderMark {
+		_, _ = text.Discard(len(byteOrderMark)) // buffered by Peek
+	}
 	if first, err := text.Peek(1); err == nil && first[0] == '[' {
 		p, err := ReadParameters(text, file)
 		return p.Times(1), err

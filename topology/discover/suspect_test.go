@@ -287,6 +287,10 @@ func TestReadPairs(t *testing.T) {
 	if d := cmp.Diff([]discover.PairTime{{A: "n1", B: "n2", Seconds: 8e-5}}, got); d != "" || err != nil {
 		t.Errorf("another column and another order: %v (-want +got):\n%s", err, d)
 	}
+	got, err = discover.ReadPairs(strings.NewReader("\ufeffa,b,seconds\r\nn1,n2,8e-5\r\n"), "p.csv")
+	if d := cmp.Diff([]discover.PairTime{{A: "n1", B: "n2", Seconds: 8e-5}}, got); d != "" || err != nil {
+		t.Errorf("a byte order mark: %v (-want +got):\n%s", err, d)
+	}
 	golden := testutil.GoldenErrors(t)
 	for _, tc := range []struct{ name, text string }{
 		{"nothing", ""},
