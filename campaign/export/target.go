@@ -260,6 +260,8 @@ func (t *Target) remarks() []string {
 		out = append(out, fmt.Sprintf("Measured with %v: the best algorithms of other placements may differ.", t.placement))
 	}
 	switch sameRelease := t.library.Version == t.measured.Version; {
+	case t.verified && sameRelease && !t.campaign.Config.Runner.Live():
+		out = append(out, "Verified with the recorded data: "+t.headline+".")
 	case t.verified && sameRelease:
 		out = append(out, "Verified on the machine: "+t.headline+".")
 	case t.headline != "" && sameRelease:
