@@ -44,17 +44,13 @@ func readFile[T any](what, path string, read func(io.Reader, string) (T, error))
 
 // newSheet reads the header. It skips a byte order mark and comments before the header: lines that begin with #.
 func newSheet(r io.Reader, path string) (*sheet, error) {
-	buffered := bufio.NewReaderSize(r, 64<<10)
+	buffered := bufio.NewReaderSize(infile.SkipByteOrderMark(r), 64<<10)
 	start, err := buffered.Peek(buffered.Size())
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if bytes.IndexByte(start, 0) >= 0 {
 		return nil, fmt.Errorf("%s: binary, want CSV text in UTF-8", path)
-	}
-	start, marked := bytes.CutPrefix(start, []byte("\ufeff"))
-	if marked {
-		_, _ = buffered.Discard(len("\ufeff")) // buffered by Peek
 	}
 	s := &sheet{path: path, csv: csv.NewReader(buffered), column: map[string]int{}}
 	if bytes.HasPrefix(start, []byte("#")) {

@@ -1,7 +1,6 @@
 package recording
 
 import (
-	"bufio"
 	"cmp"
 	"encoding/csv"
 	"errors"
@@ -292,8 +291,6 @@ type manifestLine struct {
 	run     Run
 }
 
-const byteOrderMark = "\ufeff"
-
 var manifestColumns = []string{"file", "collective", "algorithm", "nodes", "ppn"}
 
 // ReadManifest reads a CSV file with the column file (a name or a pattern, see path.Match) and any of collective,
@@ -304,11 +301,7 @@ func ReadManifest(path string) (Manifest, error) {
 		return nil, err
 	}
 	defer f.Close()
-	text := bufio.NewReader(f)
-	if start, _ := text.Peek(len(byteOrderMark)); string(start) == byteOrderMark {
-		_, _ = text.Discard(len(byteOrderMark)) // buffered by Peek
-	}
-	rows := csv.NewReader(text)
+	rows := csv.NewReader(infile.SkipByteOrderMark(f))
 	rows.TrimLeadingSpace = true
 	header, err := rows.Read()
 	if err != nil {

@@ -8,6 +8,7 @@
 package infile
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -68,4 +69,15 @@ func Read(path string, limit int64) ([]byte, error) {
 	}
 	defer f.Close()
 	return io.ReadAll(f)
+}
+
+const byteOrderMark = "\ufeff"
+
+// SkipByteOrderMark returns a reader of r that skips a byte order mark at the start, as some editors write it.
+func SkipByteOrderMark(r io.Reader) *bufio.Reader {
+	out := bufio.NewReader(r)
+	if start, _ := out.Peek(len(byteOrderMark)); string(start) == byteOrderMark {
+		_, _ = out.Discard(len(byteOrderMark)) // buffered by Peek
+	}
+	return out
 }

@@ -2,8 +2,10 @@ package infile_test
 
 import (
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -39,6 +41,14 @@ func TestKinds(t *testing.T) {
 		}
 		if _, err := infile.OpenUnlinked(link, tc.limit); !errors.Is(err, infile.ErrKind) {
 			t.Errorf("%s: a link: %v, want %v", tc.name, err, infile.ErrKind)
+		}
+	}
+}
+
+func TestSkipByteOrderMark(t *testing.T) {
+	for text, want := range map[string]string{"\ufeffa": "a", "a\ufeff": "a\ufeff", "": "", "\ufeff": "", "\xef\xbb": "\xef\xbb", "\ufeff\ufeffa": "\ufeffa"} {
+		if got := testutil.Must(io.ReadAll(infile.SkipByteOrderMark(strings.NewReader(text))))(t); string(got) != want {
+			t.Errorf("%q: read %q, want %q", text, got, want)
 		}
 	}
 }

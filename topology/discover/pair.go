@@ -1,7 +1,6 @@
 package discover
 
 import (
-	"bufio"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"slices"
 
 	"tutti/coll"
+	"tutti/internal/infile"
 	"tutti/topology"
 )
 
@@ -111,8 +111,6 @@ func componentOf(v *topology.Vertex) Component { return Component{Kind: v.Kind, 
 
 var columns = []string{"a", "b", "seconds"}
 
-const byteOrderMark = "\ufeff"
-
 // ReadPairs reads pairs from comma-separated values, one pair per line. The header must have the columns a, b
 // and seconds; other columns are ignored. A pair may occur several times. A byte order mark at the start is skipped. Errors
 // begin with the name `file`.
@@ -122,10 +120,7 @@ const byteOrderMark = "\ufeff"
 // The error matches ErrPair if a column is missing, if a time is not a number, or if the file has no pairs.
 // FindSuspects checks nodes and times.
 func ReadPairs(r io.Reader, file string) ([]PairTime, error) {
-	text := bufio.NewReader(r)
-	if start, _ := text.Peek(len(byteOrderMark)); string(start) == byteOrderMark {
-		_, _ = text.Discard(len(byteOrderMark)) // buffered by Peek
-	}
+	text := infile.SkipByteOrderMark(r)
 	if first, err := text.Peek(1); err == nil && first[0] == '[' {
 		p, err := ReadParameters(text, file)
 		return p.Times(1), err
