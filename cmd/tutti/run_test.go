@@ -73,6 +73,14 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// TestTraceLibrary checks that a library without a campaign is refused.
+func TestTraceLibrary(t *testing.T) {
+	_, stderr := mustTutti(t, codeUsage, "trace", "t.csv", "--library", "mpich")
+	if want := "--library mpich: want --campaign FOLDER, too"; !strings.Contains(stderr, want) {
+		t.Errorf("%s, want %q", stderr, want)
+	}
+}
+
 // TestLiveRun traces a program and tunes for the calls that the program makes.
 func TestLiveRun(t *testing.T) {
 	t.Parallel()

@@ -49,6 +49,9 @@ verification measured it or, if there is none, as the report predicts.`,
 		if *o.points < 1 {
 			return usageError(cmd, fmt.Errorf("--points %d: want 1 or more", *o.points))
 		}
+		if *o.library != "" && *o.campaign == "" {
+			return usageError(cmd, fmt.Errorf("--library %s: want --campaign FOLDER, too", *o.library))
+		}
 		return o.run(args[0])
 	}
 	return cmd
