@@ -15,7 +15,7 @@ import (
 type Calls struct {
 	coll.Point
 	Calls   float64 `json:"calls"`
-	Seconds float64 `json:"seconds,omitzero"` // total time of all calls; 0 without this column
+	Seconds float64 `json:"seconds,omitzero"` // sum over all calls of the mean time of their ranks; 0 without this column
 
 	Shortest, Longest float64 `json:"-"` // seconds of one call of a rank; 0 without these columns
 }
@@ -23,6 +23,7 @@ type Calls struct {
 // Trace holds the calls of an application, and how long it ran.
 type Trace struct {
 	Calls []Calls // by point
+	Ranks float64 // of the application; 0 if the file does not have them
 
 	// Means of all ranks, in seconds; 0 if the file does not have them.
 	Run         float64 // from MPI_Init to MPI_Finalize
@@ -38,6 +39,16 @@ func (t Trace) CollectiveShare() float64 {
 	return min(1, t.Collectives/t.Run)
 }
 
+// KnownRanks returns the number of ranks of the application. If the file does not have it, or too small a number, this is the
+// number of ranks of the largest communicator.
+func (t Trace) KnownRanks() float64 {
+	ranks := t.Ranks
+	for _, c := range t.Calls {
+		ranks = max(ranks, float64(c.Ranks()))
+	}
+	return ranks
+}
+
 // maxCalls is the largest number of distinct points in a trace. It is limited because every journal
 // contains the points.
 const maxCalls = 100_000
@@ -51,7 +62,7 @@ var (
 // ReadTrace reads the calls of an application from a CSV file. Its columns are collective, nodes or
 // processes (of the communicator), ppn, msg_bytes and calls. msg_bytes is the size of the whole message, or
 // of one process's part for collectives for which coll.Collective.PerRank is true. The optional column
-// seconds is the total time of these calls. The optional columns shortest and longest are times of a single
+// seconds is the sum over these calls of the mean time of their ranks. The optional columns shortest and longest are times of a single
 // call of a rank. Rows for the same point are added up. A comment in the first line, such as
 //
 //	# ranks=64,run_seconds=120.5,collective_seconds=31.2
@@ -116,10 +127,12 @@ func (s *sheet) allCalls() ([]Calls, error) {
 
 // setTimes reads the times of a program from a comment. Other comments have no effect.
 func (t *Trace) setTimes(comment string) (err error) {
-	const run, collectives = "run_seconds", "collective_seconds"
+	const ranks, run, collectives = "ranks", "run_seconds", "collective_seconds"
 	for field := range strings.SplitSeq(strings.TrimPrefix(comment, "#"), ",") {
 		name, value, _ := strings.Cut(strings.TrimSpace(field), "=")
 		switch name {
+		case ranks:
+			t.Ranks, err = amount(ranks, value)
 		case run:
 			t.Run, err = amount(run, value)
 		case collectives:
@@ -199,15 +212,15 @@ func Timed(trace []Calls) bool {
 	return slices.ContainsFunc(trace, func(c Calls) bool { return c.Seconds > 0 })
 }
 
-// weight returns the weight of calls in a trace: their total time, or their number if the trace has no times.
+// weight returns the weight of calls in a trace: the time of all their ranks, or their number if the trace has no times.
 func (c Calls) weight(timed bool) float64 {
 	if timed {
-		return c.Seconds
+		return c.Seconds * float64(c.Ranks())
 	}
 	return c.Calls
 }
 
-// CallWeight returns the total time of the calls of a collective, or their number if the trace has no times.
+// CallWeight returns the time of all ranks in the calls of a collective, or the number of calls if the trace has no times.
 func CallWeight(collective coll.Collective, trace []Calls) (sum float64) {
 	timed := Timed(trace)
 	for _, c := range trace {
@@ -220,7 +233,7 @@ func CallWeight(collective coll.Collective, trace []Calls) (sum float64) {
 
 // CallWeights distributes a trace over points of one collective. Each call is assigned to the nearest point;
 // distances are in doublings of nodes, ppn and bytes. If several points are equally near, the first one gets
-// the call. The weight of a call is its time, or 1 if the trace has no times. The weights are scaled to the
+// the call. The weight of a call is the time of all its ranks, or 1 if the trace has no times. The weights are scaled to the
 // mean 1. The result `far` is the fraction of the total weight that comes from calls at a distance of Far or
 // more.
 //

@@ -84,7 +84,7 @@ func TestCallWeights(t *testing.T) {
 		far   float64
 	}{
 		{"by calls", []Calls{call(at(2, 8), 3, 0), call(at(8, 1024), 1, 0), other}, []float64{3, 0, 0, 1}, 0},
-		{"by time", []Calls{call(at(2, 8), 300, 1), call(at(8, 1024), 1, 3)}, []float64{1, 0, 0, 3}, 0},
+		{"by time of all ranks", []Calls{call(at(2, 8), 300, 4), call(at(8, 1024), 1, 3)}, []float64{1, 0, 0, 3}, 0}, // 32 s and 96 s
 		{"nearest, first of equals", []Calls{call(at(3, 10), 1, 0), call(at(4, 8), 1, 0), call(at(6, 700), 2, 0)}, []float64{2, 0, 0, 2}, 0},
 		{"far", []Calls{call(at(2, 8), 3, 0), call(at(32, 1024), 1, 0)}, []float64{3, 0, 0, 1}, 0.25},
 		{"never called", []Calls{other, call(at(2, 8), 0, 0)}, nil, 0},

@@ -23,21 +23,25 @@ import (
 type traceLine struct {
 	collective, layout, bytes string // layout and bytes are of a point
 
-	calls, seconds, shortest, longest float64
-	covered, saved                    float64 // seconds of calls near a tuned point, and seconds that its selection saves
-	selected                          string  // there
+	calls, call, shortest, longest float64 // call: sum of the calls' mean times
+	seconds                        float64 // of a rank of the application, on average, as the next two
+	covered, saved                 float64 // of calls near a tuned point, and what its selection saves
+	selected                       string  // there
 }
 
-func (l *traceLine) add(c preprocess.Calls, g *Gains) {
+// add adds the calls to the totals. The parameter `ranks` is the number of ranks of the application.
+func (l *traceLine) add(c preprocess.Calls, ranks float64, g *Gains) {
 	if l.calls == 0 || c.Shortest < l.shortest {
 		l.shortest = c.Shortest
 	}
+	seconds := c.Seconds * (float64(c.Ranks()) / ranks)
 	l.calls += c.Calls
-	l.seconds += c.Seconds
+	l.call += c.Seconds
+	l.seconds += seconds
 	l.longest = max(l.longest, c.Longest)
 	if selected, saving, ok := g.at(c.Point); ok {
-		l.covered += c.Seconds
-		l.saved += saving * c.Seconds
+		l.covered += seconds
+		l.saved += saving * seconds
 		l.selected = selected
 	}
 }
@@ -89,7 +93,7 @@ func (l traceLine) texts(all traceLine) map[string]string {
 		"calls": fmt.Sprintf("%.6g", l.calls), "share": FormatShare(l.share(all)), "with": l.selected,
 	}
 	if all.seconds > 0 && l.calls > 0 {
-		out["time"], out["a call"] = FormatSeconds(l.seconds), FormatSeconds(l.seconds/l.calls)
+		out["time"], out["a call"] = FormatSeconds(l.seconds), FormatSeconds(l.call/l.calls)
 	}
 	if l.longest > 0 {
 		out["shortest"], out["longest"] = FormatSeconds(l.shortest), FormatSeconds(l.longest)
@@ -116,19 +120,20 @@ type traceView struct {
 func viewOf(name string, trace preprocess.Trace, g *Gains, maxPoints int) traceView {
 	var all traceLine
 	var collectives, points []traceLine
+	ranks := trace.KnownRanks()
 	for _, c := range trace.Calls {
-		all.add(c, g)
+		all.add(c, ranks, g)
 		at := slices.IndexFunc(collectives, func(l traceLine) bool { return l.collective == string(c.Collective) })
 		if at < 0 {
 			at = len(collectives)
 			collectives = append(collectives, traceLine{collective: string(c.Collective)})
 		}
-		collectives[at].add(c, g)
+		collectives[at].add(c, ranks, g)
 		p := traceLine{collective: string(c.Collective), layout: c.Layout().String()}
 		if c.Collective.Sized() {
 			p.bytes = coll.FormatBytes(c.MsgBytes)
 		}
-		p.add(c, g)
+		p.add(c, ranks, g)
 		points = append(points, p)
 	}
 	texts := all.texts(all)
@@ -253,7 +258,7 @@ type TraceGain struct {
 	Campaign  string   `json:"campaign"`
 	Library   string   `json:"library"`
 	Source    string   `json:"source"`                  // where the gain is known from, such as "predicted, not verified"
-	Seconds   float64  `json:"saved_seconds"`           // of the times in the trace
+	Seconds   float64  `json:"saved_seconds"`           // of a rank, on average
 	Saved     float64  `json:"saved"`                   // share of the collective time in the trace
 	Covered   float64  `json:"covered"`                 // share of that time at calls that are near tuned points
 	OfRun     float64  `json:"saved_of_run,omitzero"`   // share of the application's time; 0 when unknown
@@ -345,11 +350,11 @@ func (g *Gains) at(p coll.Point) (selected string, saving float64, ok bool) {
 // Of returns the estimated effect of the campaign's files on the application with the given trace.
 func (g *Gains) Of(trace preprocess.Trace) TraceGain {
 	var all, blocking traceLine
-	blockingOnes := coll.BlockingCollectives()
+	blockingOnes, ranks := coll.BlockingCollectives(), trace.KnownRanks()
 	for _, c := range trace.Calls {
-		all.add(c, g)
+		all.add(c, ranks, g)
 		if slices.Contains(blockingOnes, c.Collective) { // computation may hide the others
-			blocking.add(c, g)
+			blocking.add(c, ranks, g)
 		}
 	}
 	out := TraceGain{Campaign: g.Name, Library: g.verdict.Library, Source: g.verdict.sourceText(), Seconds: all.saved}

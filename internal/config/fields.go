@@ -49,7 +49,7 @@ func measuringFields(c *Campaign) []field {
 		{"grid.sizes", "message sizes, as 8B, 64KiB, 1MiB; replay: empty for all recorded ones", []any{}, sizes(&c.Grid.Sizes)},
 		{"grid.between", "axes that get numbers between those of the grid, of nodes, ppn and sizes: nodes and ppn get the numbers halfway between successive powers of two, as 3 and 12. Sizes get those near which the choice changes and matters (method regret) or those halfway between powers of two (fact). Replay: those that are recorded", []any{BetweenNodes, BetweenSizes}, choices(&c.Grid.Between, 0, BetweenNodes, BetweenPPN, BetweenSizes)},
 		{"grid.weights", "points that matter more: a list of weight with collective, nodes, ppn and sizes, each a number or a range (8.., ..64KiB, 2..16); the weights of all items that match a point are multiplied, default 1", []any{}, objects(&c.Grid.Weights, 0, weightFields, nil)},
-		{"grid.trace", "calls of an application, which weight the points: a CSV file with collective, nodes or processes, ppn, msg_bytes, calls and optionally seconds, the time of these calls", "", text(&c.Grid.Trace, anything)},
+		{"grid.trace", "calls of an application, which weight the points: a CSV file with collective, nodes or processes, ppn, msg_bytes, calls and optionally seconds, the mean times of these calls added up", "", text(&c.Grid.Trace, anything)},
 
 		{"runner.kind", "how benchmarks are run: " + kindsText(), "replay", choice(&c.Runner.Kind, runners.Names()...)},
 		{"runner.data", "replay: files of recorded measurements (CSV)", []any{}, texts(&c.Runner.Data, 0, notEmpty)},
