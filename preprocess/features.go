@@ -2,6 +2,7 @@ package preprocess
 
 import (
 	"math"
+	"slices"
 
 	"tutti/coll"
 )
@@ -10,7 +11,7 @@ import (
 const NumFeatures = len(coll.Axes)
 
 // BytesColumn is the index of the column with the message size in Rows and SurrogateRows.
-const BytesColumn = 2
+var BytesColumn = slices.Index(coll.AxisNames(), "msg_bytes")
 
 // Features returns log2(nodes)+1, log2(ppn)+1 and log2(msg_bytes)+1. A feature grows by 1 when its quantity
 // doubles. For an empty message, such as that of a barrier, the feature is 0. Every feature is finite and

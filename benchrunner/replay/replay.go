@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"tutti/benchrunner"
 	"tutti/coll"
@@ -241,7 +242,7 @@ func (n Noise) factor(rng *rand.Rand) float64 {
 
 func fingerprint(r benchrunner.Request) uint64 {
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%s|%d|%d|%d|%s|%d", r.Collective, r.Nodes, r.PPN, r.MsgBytes, r.Algorithm, r.Attempt)
+	fmt.Fprintf(h, "%s|%s|%s|%d", r.Collective, strings.Join(coll.AxisTexts(r.Point), "|"), r.Algorithm, r.Attempt)
 	if r.Independent {
 		fmt.Fprint(h, "|independent")
 	}

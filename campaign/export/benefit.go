@@ -106,7 +106,8 @@ func (c *FinalSelections) ratios(f report.Facts, library string) (ratios, weight
 			if cell.Slowdown == nil || cell.DefaultSlowdown == nil {
 				continue
 			}
-			point := coll.Point{Collective: p.Problem.Collective, Nodes: cell.Nodes, PPN: cell.PPN, MsgBytes: cell.MsgBytes}
+			point := cell.Point
+			point.Collective = p.Problem.Collective
 			weight := ofCollective
 			if weighed := p.Weigh(metrics.Options{}, []coll.Point{point}).Weights; weighed != nil {
 				weight *= weighed[0]

@@ -125,7 +125,8 @@ func (s *ruleShower) selected(cmd *cobra.Command, p campaign.FinalSelection) ([]
 	}
 	var out []selectedPoint
 	for _, cell := range cells {
-		at := coll.Point{Collective: p.Collective, Nodes: cell.Nodes, PPN: cell.PPN, MsgBytes: cell.MsgBytes}
+		at := cell.Point
+		at.Collective = p.Collective
 		if len(s.nodes) > 0 && !slices.Contains(s.nodes, at.Nodes) || len(s.ppn) > 0 && !slices.Contains(s.ppn, at.PPN) ||
 			len(s.sizes) > 0 && at.Collective.Sized() && !slices.Contains(sizes, at.MsgBytes) {
 			continue
