@@ -102,7 +102,9 @@ type Launcher interface {
 	HostSuffix(l coll.Layout) string
 }
 
-// Submission describes a job for the scheduler.
+// Submission describes a job for the scheduler. The script reads these variables, which a scheduler other than Slurm must set:
+// TUTTI_JOB_ID is the ID of the job, the same if it runs again; TUTTI_NODEFILE is a file of the job's nodes, a line each;
+// TUTTI_RESTART_COUNT says how often the job has run before.
 type Submission struct {
 	Name   string // never used before
 	Dir    string // absolute; the working directory
