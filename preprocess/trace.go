@@ -67,7 +67,7 @@ var (
 //
 //	# ranks=64,run_seconds=120.5,collective_seconds=31.2
 //
-// has the times of Trace.
+// has the ranks and times of Trace.
 //
 // A row may also be of a nonblocking collective, such as iallreduce, or of a persistent one, such as
 // allreduce_init.
