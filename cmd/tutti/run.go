@@ -104,10 +104,13 @@ func (o *runOptions) check(args []string) error {
 }
 
 // environment returns the environment in which the program runs, with the variables that the flags set. It
-// returns an error if the runtime library cannot use the table.
+// returns an error if the runtime library cannot use the table or write the trace.
 func (o *runOptions) environment() ([]string, error) {
 	if o.learn != "" && o.table == "" {
 		o.table = tableIn(o.learn)
+	}
+	if err := o.checkTracePath(); err != nil {
+		return nil, withCode(codeInput, err)
 	}
 	if o.table != "" {
 		_, err := readTable(o.table)
@@ -132,6 +135,20 @@ func (o *runOptions) environment() ([]string, error) {
 		env = append(env, "TUTTI_MODE=learn")
 	}
 	return env, nil
+}
+
+// checkTracePath returns an error if the trace could not be written when the program ends.
+func (o *runOptions) checkTracePath() error {
+	if o.trace == "" {
+		return nil
+	}
+	if info, err := os.Stat(o.trace); err == nil && info.IsDir() {
+		return fmt.Errorf("--trace %s: a folder: want a file", o.trace)
+	}
+	if _, err := os.Stat(filepath.Dir(o.trace)); err != nil {
+		return fmt.Errorf("--trace %s: %w: want a file in a folder that exists", o.trace, err)
+	}
+	return nil
 }
 
 // checkTrace prints a message if the program has not written a trace. `before` is the file before the program began, nil

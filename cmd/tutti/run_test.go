@@ -45,6 +45,8 @@ func TestRun(t *testing.T) {
 	}{
 		{"ends with 7", []string{"--trace", "t.csv", "--", "sh", "-c", script}, 7, library + ":site.so " + dir + "/t.csv"},
 		{"options of the program", []string{"--trace", "t.csv", "sh", "-c", "exit 0"}, codeDone, ""},
+		{"trace in no folder", []string{"--trace", "none/t.csv", "--", "true"}, codeInput, "--trace none/t.csv: stat none: no such file or directory: want a file in a folder that exists"},
+		{"trace to a folder", []string{"--trace", ".", "--", "true"}, codeInput, "--trace .: a folder: want a file"},
 		{"killed", []string{"--trace", "t.csv", "--", "sh", "-c", "kill -9 $$"}, 128 + 9, ""},
 		{"no program", []string{"--trace", "t.csv"}, codeUsage, "want a program"},
 		{"no such program", []string{"--trace", "t.csv", "--", "./none"}, 127, "./none"},
