@@ -62,8 +62,8 @@ var (
 // ReadTrace reads the calls of an application from a CSV file. Its columns are collective, nodes or
 // processes (of the communicator), ppn, msg_bytes and calls. msg_bytes is the size of the whole message, or
 // of one process's part for collectives for which coll.Collective.PerRank is true. The optional column
-// seconds is the sum over these calls of the mean time of their ranks. The optional columns shortest and longest are times of a single
-// call of a rank. Rows for the same point are added up. A comment in the first line, such as
+// seconds is the sum over these calls of the mean time of their ranks. The optional columns shortest and longest
+// are times of a single call of a rank. Rows for the same point are added up. A comment in the first line, such as
 //
 //	# ranks=64,run_seconds=120.5,collective_seconds=31.2
 //
@@ -125,7 +125,7 @@ func (s *sheet) allCalls() ([]Calls, error) {
 	return slices.SortedFunc(maps.Values(sum), func(a, b Calls) int { return coll.ComparePoints(a.Point, b.Point) }), nil
 }
 
-// setTimes reads the times of a program from a comment. Other comments have no effect.
+// setTimes reads the number of ranks and the times of a program from a comment. Other comments have no effect.
 func (t *Trace) setTimes(comment string) (err error) {
 	const ranks, run, collectives = "ranks", "run_seconds", "collective_seconds"
 	for field := range strings.SplitSeq(strings.TrimPrefix(comment, "#"), ",") {

@@ -23,10 +23,11 @@ import (
 type traceLine struct {
 	collective, layout, bytes string // layout and bytes are of a point
 
-	calls, call, shortest, longest float64 // call: sum of the calls' mean times
-	seconds                        float64 // of a rank of the application, on average, as the next two
-	covered, saved                 float64 // of calls near a tuned point, and what its selection saves
-	selected                       string  // there
+	calls, shortest, longest float64
+	callSeconds              float64 // sum over the calls of the mean time of their ranks
+	seconds                  float64 // of a rank of the application, on average, as the next two
+	covered, saved           float64 // of calls near a tuned point, and what its selection saves
+	selected                 string  // there
 }
 
 // add adds the calls to the totals. The parameter `ranks` is the number of ranks of the application.
@@ -36,7 +37,7 @@ func (l *traceLine) add(c preprocess.Calls, ranks float64, g *Gains) {
 	}
 	seconds := c.Seconds * (float64(c.Ranks()) / ranks)
 	l.calls += c.Calls
-	l.call += c.Seconds
+	l.callSeconds += c.Seconds
 	l.seconds += seconds
 	l.longest = max(l.longest, c.Longest)
 	if selected, saving, ok := g.at(c.Point); ok {
@@ -93,7 +94,7 @@ func (l traceLine) texts(all traceLine) map[string]string {
 		"calls": fmt.Sprintf("%.6g", l.calls), "share": FormatShare(l.share(all)), "with": l.selected,
 	}
 	if all.seconds > 0 && l.calls > 0 {
-		out["time"], out["a call"] = FormatSeconds(l.seconds), FormatSeconds(l.call/l.calls)
+		out["time"], out["a call"] = FormatSeconds(l.seconds), FormatSeconds(l.callSeconds/l.calls)
 	}
 	if l.longest > 0 {
 		out["shortest"], out["longest"] = FormatSeconds(l.shortest), FormatSeconds(l.longest)

@@ -12,7 +12,7 @@ import (
 
 var (
 	testsOfPackages = regexp.MustCompile("((?:[\\w/]+, )*[\\w/]+) ((?:`(?:Test|Fuzz)\\w+(?:/[\\w-]+)?`(?: \\(\\*long\\*\\))?(?:, )?)+)")
-	testName        = regexp.MustCompile("`(Test\\w+)")
+	testName        = regexp.MustCompile("`((?:Test|Fuzz)\\w+)")
 )
 
 // TestFailuresHaveTests checks that each test that docs/reference/failures.md names exists in a package that it names.
@@ -24,16 +24,9 @@ func TestFailuresHaveTests(t *testing.T) {
 			continue
 		}
 		for _, m := range testsOfPackages.FindAllStringSubmatch(cells[len(cells)-1], -1) {
-			var text strings.Builder
-			for _, pkg := range strings.Split(m[1], ", ") {
-				for _, pattern := range []string{pkg + "/*_test.go", "benchrunner/" + pkg + "/*_test.go"} {
-					for _, file := range testutil.Must(filepath.Glob(filepath.Join(root, pattern)))(t) {
-						text.Write(testutil.Must(os.ReadFile(file))(t))
-					}
-				}
-			}
+			text := testFilesOf(t, strings.Split(m[1], ", "))
 			for _, name := range testName.FindAllStringSubmatch(m[2], -1) {
-				if tests++; !strings.Contains(text.String(), "func "+name[1]+"(") {
+				if tests++; !strings.Contains(text, "func "+name[1]+"(") {
 					t.Errorf("no test %s in %s", name[1], m[1])
 				}
 			}
@@ -42,4 +35,19 @@ func TestFailuresHaveTests(t *testing.T) {
 	if tests < 80 {
 		t.Errorf("%d tests, want more", tests)
 	}
+}
+
+// testFilesOf returns the text of all test files of the packages, which are named by their path below the root or below
+// benchrunner.
+func testFilesOf(t *testing.T, packages []string) string {
+	t.Helper()
+	var text strings.Builder
+	for _, pkg := range packages {
+		for _, folder := range []string{"", "benchrunner"} {
+			for _, file := range testutil.Must(filepath.Glob(filepath.Join(root, folder, pkg, "*_test.go")))(t) {
+				text.Write(testutil.Must(os.ReadFile(file))(t))
+			}
+		}
+	}
+	return text.String()
 }
