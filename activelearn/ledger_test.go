@@ -26,7 +26,7 @@ func sweep(sizes int) *coll.Space {
 // cannot run.
 func cube(t *testing.T) *coll.Space {
 	t.Helper()
-	points := testutil.Must(coll.Grid{Nodes: []int{2, 3, 8}, PPN: []int{1, 4}, MsgBytes: []int64{1, 64, 4096, 65536}}.Points(coll.Bcast))(t)
+	points := testutil.Must(coll.Grid{Nodes: []int{2, 3, 8}, PPN: []int{1, 4}, Sizes: []int64{1, 64, 4096, 65536}}.Points(coll.Bcast))(t)
 	return coll.NewSpace(points, testutil.SyntheticAlgorithms(), func(c coll.Candidate) error {
 		if c.Algorithm.Name == "halving" && c.PPN == 1 {
 			return errors.New("cannot run there")

@@ -24,8 +24,8 @@ func million(t testing.TB) *Ledger {
 	for ppn := 1; ppn <= 256; ppn += 1 + ppn/4 {
 		g.PPN = append(g.PPN, ppn)
 	}
-	for size := int64(1); len(g.MsgBytes) < 100; size += 1 + size/6 {
-		g.MsgBytes = append(g.MsgBytes, size)
+	for size := int64(1); len(g.Sizes) < 100; size += 1 + size/6 {
+		g.Sizes = append(g.Sizes, size)
 	}
 	points := testutil.Must(g.Points(coll.Bcast))(t)
 	var algorithms []coll.Algorithm

@@ -71,7 +71,7 @@ func changingCampaign(t *testing.T) (s campaign.Spec, problems []campaign.Proble
 	t.Helper()
 	s = spec("regret")
 	s.HPO, s.CriteriaFrom, s.Guard, s.Confirm = 0, activelearn.Predicted, true, 0
-	g := coll.Grid{Nodes: []int{2, 4, 8, 16, 32}, PPN: []int{1, 12}, MsgBytes: []int64{8, 128, 2048, 32768, 1 << 19}}
+	g := coll.Grid{Nodes: []int{2, 4, 8, 16, 32}, PPN: []int{1, 12}, Sizes: []int64{8, 128, 2048, 32768, 1 << 19}}
 	points := testutil.Must(g.Points(coll.Bcast))(t)
 	problems = []campaign.Problem{withDefault(t, points), withDefault(t, points)}
 	problems[1].Collective = coll.Reduce

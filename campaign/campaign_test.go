@@ -48,7 +48,7 @@ func grid(t testing.TB) []coll.Point {
 	t.Helper()
 	g := coll.Grid{Nodes: []int{2, 4, 6, 8, 16, 32}, PPN: []int{1, 4, 12}}
 	for size := int64(8); size <= 1<<20; size *= 4 {
-		g.MsgBytes = append(g.MsgBytes, size)
+		g.Sizes = append(g.Sizes, size)
 	}
 	return testutil.Must(g.Points(coll.Bcast))(t)
 }

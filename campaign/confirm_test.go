@@ -111,7 +111,7 @@ func TestConfirmWithinWallTime(t *testing.T) { synctest.Test(t, testConfirmWithi
 func testConfirmWithinWallTime(t *testing.T) {
 	s := spec("regret")
 	s.HPO, s.CriteriaFrom, s.Guard, s.Confirm = 0, activelearn.Predicted, true, 0.5
-	points := testutil.Must(coll.Grid{Nodes: []int{2, 4, 8, 32}, PPN: []int{1, 12}, MsgBytes: []int64{8, 128, 2048, 32768, 1 << 19}}.Points(coll.Bcast))(t)
+	points := testutil.Must(coll.Grid{Nodes: []int{2, 4, 8, 32}, PPN: []int{1, 12}, Sizes: []int64{8, 128, 2048, 32768, 1 << 19}}.Points(coll.Bcast))(t)
 	confirm := func(log *memory, wall time.Duration) (first []coll.Candidate, measured []coll.Measurement, took time.Duration) {
 		p, s := withDefault(t, points), s
 		p.Runner = slow{p.Runner}

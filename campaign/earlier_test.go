@@ -14,7 +14,7 @@ import (
 // factor.
 func changedMachine(t *testing.T, seed uint64, factor func(coll.Candidate) float64) campaign.Problem {
 	t.Helper()
-	g := coll.Grid{Nodes: []int{2, 4, 8, 16}, PPN: []int{1, 4}, MsgBytes: []int64{8, 64, 512, 4096, 32768, 262144, 1 << 20}}
+	g := coll.Grid{Nodes: []int{2, 4, 8, 16}, PPN: []int{1, 4}, Sizes: []int64{8, 64, 512, 4096, 32768, 262144, 1 << 20}}
 	points := testutil.Must(g.Points(coll.Bcast))(t)
 	truth := testutil.SyntheticMeasurements(points)
 	for i, m := range truth {

@@ -18,7 +18,7 @@ import (
 
 // Example tunes a simulated machine by measuring only some of its candidates.
 func Example() {
-	grid := coll.Grid{Nodes: []int{2, 4, 8}, PPN: []int{1, 4}, MsgBytes: []int64{8, 64, 1 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20}}
+	grid := coll.Grid{Nodes: []int{2, 4, 8}, PPN: []int{1, 4}, Sizes: []int64{8, 64, 1 << 10, 8 << 10, 64 << 10, 256 << 10, 1 << 20}}
 	points, err := grid.Points(coll.Bcast)
 	if err != nil {
 		fmt.Println(err)

@@ -64,7 +64,7 @@ func segmented(t testing.TB, opt replay.Options) campaign.Problem {
 	t.Helper()
 	g := coll.Grid{Nodes: []int{4, 8, 16, 32, 64}, PPN: []int{1}}
 	for size := int64(4 << 10); size <= 16<<20; size *= 4 {
-		g.MsgBytes = append(g.MsgBytes, size)
+		g.Sizes = append(g.Sizes, size)
 	}
 	points := testutil.Must(g.Points(coll.Bcast))(t)
 	truth := segmentedTimes(points)

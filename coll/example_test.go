@@ -17,7 +17,7 @@ func ExampleCandidate() {
 }
 
 func ExampleNewSpace() {
-	points, err := coll.Grid{Nodes: []int{4, 6}, PPN: []int{1}, MsgBytes: []int64{8}}.Points(coll.Allgather)
+	points, err := coll.Grid{Nodes: []int{4, 6}, PPN: []int{1}, Sizes: []int64{8}}.Points(coll.Allgather)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -10,10 +10,18 @@ import (
 // Grid is the Cartesian product of three lists: numbers of nodes, numbers of processes per node, and
 // message sizes.
 type Grid struct {
-	Nodes    []int
-	PPN      []int
-	MsgBytes []int64
+	Nodes []int   `json:"nodes,omitempty"`
+	PPN   []int   `json:"ppn,omitempty"`
+	Sizes []int64 `json:"sizes,omitempty"` // bytes
 }
+
+// HasLayout reports whether the grid has a point's nodes and ppn. An empty list has all numbers.
+func (g Grid) HasLayout(p Point) bool { return has(g.Nodes, p.Nodes) && has(g.PPN, p.PPN) }
+
+// HasSize reports whether the grid has a point's message size. It has that of each barrier.
+func (g Grid) HasSize(p Point) bool { return !p.Collective.Sized() || has(g.Sizes, p.MsgBytes) }
+
+func has[T int | int64](values []T, v T) bool { return len(values) == 0 || slices.Contains(values, v) }
 
 // Validate returns one error with all faults of the grid. A fault is an empty axis, a duplicate, or a
 // number that is not positive. Message sizes may also be zero.
@@ -21,7 +29,7 @@ func (g Grid) Validate() error {
 	return errors.Join(
 		validAxis("nodes", g.Nodes, 1),
 		validAxis("ppn", g.PPN, 1),
-		validAxis("sizes", g.MsgBytes, 0),
+		validAxis("sizes", g.Sizes, 0),
 	)
 }
 
@@ -59,7 +67,7 @@ func (g Grid) Points(c Collective) ([]Point, error) {
 	if err := g.Validate(); err != nil {
 		return nil, err
 	}
-	sizes := g.MsgBytes
+	sizes := g.Sizes
 	if !c.Sized() {
 		sizes = []int64{0}
 	}

@@ -19,7 +19,7 @@ func TestGridFaults(t *testing.T) {
 		grid coll.Grid
 		want []string // expected faults, one in each line; none for a valid grid
 	}{
-		{name: "good", grid: coll.Grid{Nodes: []int{3, 1}, PPN: []int{7}, MsgBytes: []int64{0, 5}}},
+		{name: "good", grid: coll.Grid{Nodes: []int{3, 1}, PPN: []int{7}, Sizes: []int64{0, 5}}},
 		{
 			name: "empty",
 			want: []string{
@@ -30,7 +30,7 @@ func TestGridFaults(t *testing.T) {
 		},
 		{
 			name: "every number is looked at",
-			grid: coll.Grid{Nodes: []int{0, 4, 4, -1}, PPN: []int{1}, MsgBytes: []int64{-8, 8, 0, 8, 0}},
+			grid: coll.Grid{Nodes: []int{0, 4, 4, -1}, PPN: []int{1}, Sizes: []int64{-8, 8, 0, 8, 0}},
 			want: []string{
 				"grid.nodes[0]: 0: want 1 or more",
 				"grid.nodes[2]: 4 is given twice",
@@ -67,7 +67,7 @@ func TestGridPoints(t *testing.T) {
 	}{
 		{
 			name:       "ordered, 1x1 left out",
-			grid:       coll.Grid{Nodes: []int{2, 1}, PPN: []int{4, 1}, MsgBytes: []int64{1024, 8}},
+			grid:       coll.Grid{Nodes: []int{2, 1}, PPN: []int{4, 1}, Sizes: []int64{1024, 8}},
 			collective: coll.Bcast,
 			want: []string{
 				"bcast 1x4 8B", "bcast 1x4 1KiB",
@@ -76,19 +76,19 @@ func TestGridPoints(t *testing.T) {
 		},
 		{
 			name:       "any numbers",
-			grid:       coll.Grid{Nodes: []int{3, 10}, PPN: []int{7}, MsgBytes: []int64{5, 1000}},
+			grid:       coll.Grid{Nodes: []int{3, 10}, PPN: []int{7}, Sizes: []int64{5, 1000}},
 			collective: coll.Allreduce,
 			want:       []string{"allreduce 3x7 5B", "allreduce 3x7 1000B", "allreduce 10x7 5B", "allreduce 10x7 1000B"},
 		},
 		{
 			name:       "a barrier has no sizes",
-			grid:       coll.Grid{Nodes: []int{1, 2}, PPN: []int{1, 2}, MsgBytes: []int64{8, 16, 32}},
+			grid:       coll.Grid{Nodes: []int{1, 2}, PPN: []int{1, 2}, Sizes: []int64{8, 16, 32}},
 			collective: coll.Barrier,
 			want:       []string{"barrier 1x2 0B", "barrier 2x1 0B", "barrier 2x2 0B"},
 		},
 		{
 			name:       "a single rank",
-			grid:       coll.Grid{Nodes: []int{1}, PPN: []int{1}, MsgBytes: []int64{8}},
+			grid:       coll.Grid{Nodes: []int{1}, PPN: []int{1}, Sizes: []int64{8}},
 			collective: coll.Bcast,
 		},
 	}

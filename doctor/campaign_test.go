@@ -10,6 +10,7 @@ import (
 
 	"tutti/benchrunner/runners"
 	"tutti/benchrunner/slurm"
+	"tutti/coll"
 	"tutti/csource"
 	"tutti/internal/config"
 )
@@ -23,7 +24,7 @@ func ready(t *testing.T, environ ...string) (*machine, *config.Campaign) {
 	m.launcher("mpiexec.hydra", hydra, `case "$*" in */bench|*"/bench "*) `+measured+";; *) "+goodWorld+";; esac")
 	m.put("bench", "echo tutti-native 1 "+csource.Bench.Checksum())
 	n := &config.Campaign{
-		Grid:      config.Grid{Nodes: []int{2, 4, 1}, PPN: []int{4, 1}},
+		Grid:      config.Grid{Grid: coll.Grid{Nodes: []int{2, 4, 1}, PPN: []int{4, 1}}},
 		Runner:    config.Runner{Kind: "slurm", JobTime: time.Hour},
 		Benchmark: config.Benchmark{Program: "native"},
 		Sections:  runners.Sections{Slurm: slurm.Options{Partition: "main", Account: "me", QOS: "low", Directives: []string{"--mem=0"}}},

@@ -24,11 +24,10 @@ import (
 func (b *builder) addMeasured(lib config.Library) error {
 	r := b.releases[lib.Name]
 	cat := r.cat
-	grid := coll.Grid{Nodes: b.Config.Grid.Nodes, PPN: b.Config.Grid.PPN, MsgBytes: b.Config.Grid.Sizes}
 	check, merge := b.checker(r), b.mergeFor(r)
 	for _, name := range b.Config.Collectives {
 		collective := coll.Collective(name)
-		points, err := grid.Points(collective)
+		points, err := b.Config.Grid.Points(collective)
 		if err != nil {
 			return err
 		}

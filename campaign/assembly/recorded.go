@@ -124,8 +124,7 @@ func mustHave(path, what string, names []string, name string) error {
 func (b *builder) checker(r release) func(coll.Candidate) error {
 	g := b.Config.Grid
 	return func(cand coll.Candidate) error {
-		if len(g.Nodes) > 0 && !slices.Contains(g.Nodes, cand.Nodes) ||
-			len(g.PPN) > 0 && !slices.Contains(g.PPN, cand.PPN) || !b.hasSize(cand.Point) && !b.between(cand.Point) {
+		if !g.HasLayout(cand.Point) || !g.HasSize(cand.Point) && !b.between(cand.Point) {
 			return errOutside
 		}
 		if err := r.cat.Check(cand); err != nil {
@@ -142,12 +141,6 @@ func (b *builder) checker(r release) func(coll.Candidate) error {
 		}
 		return nil
 	}
-}
-
-// hasSize reports whether the message size of a point is one of the sizes of the grid.
-func (b *builder) hasSize(p coll.Point) bool {
-	sizes := b.Config.Grid.Sizes
-	return len(sizes) == 0 || !p.Collective.Sized() || slices.Contains(sizes, p.MsgBytes)
 }
 
 // between reports whether the message size of a point lies between sizes of the grid and may be added to it.
@@ -173,7 +166,7 @@ func (b *builder) problem(lib config.Library, collective coll.Collective, named 
 	}
 	all := machine.Space()
 	sp := coll.NewSpace(all.Points(), all.Algorithms(), func(cand coll.Candidate) error {
-		if b.hasSize(cand.Point) && all.Has(cand) {
+		if b.Config.Grid.HasSize(cand.Point) && all.Has(cand) {
 			return nil
 		}
 		return errOutside

@@ -19,7 +19,7 @@ import (
 // multiplied by a factor.
 func noisy(t testing.TB, seed uint64, factor func(coll.Candidate) float64) []coll.Measurement {
 	t.Helper()
-	points := testutil.Must(coll.Grid{Nodes: []int{2, 4, 8}, PPN: []int{1, 4}, MsgBytes: []int64{8, 64, 512, 4096, 32768, 262144}}.Points(coll.Bcast))(t)
+	points := testutil.Must(coll.Grid{Nodes: []int{2, 4, 8}, PPN: []int{1, 4}, Sizes: []int64{8, 64, 512, 4096, 32768, 262144}}.Points(coll.Bcast))(t)
 	rng := rand.New(rand.NewPCG(seed, 1))
 	ms := testutil.SyntheticMeasurements(points)
 	for i, m := range ms {

@@ -68,9 +68,7 @@ type Library struct {
 // Grid selects the points to tune and gives them weights. An axis without numbers gets the numbers that
 // occur in the recorded data.
 type Grid struct {
-	Nodes   []int    `json:"nodes,omitempty"`
-	PPN     []int    `json:"ppn,omitempty"`
-	Sizes   []int64  `json:"sizes,omitempty"`   // bytes
+	coll.Grid
 	Between []string `json:"between,omitempty"` // axes with numbers between the given ones: see the names below
 	Weights []Weight `json:"weights,omitempty"`
 	Trace   string   `json:"trace,omitempty"`

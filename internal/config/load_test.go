@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/coll"
 	"tutti/internal/config"
 	"tutti/internal/testutil"
 )
@@ -136,7 +137,7 @@ func TestListsFromText(t *testing.T) {
 		Environ: []string{"TUTTI_GRID_NODES=2, 3", "TUTTI_STOP_WALL_TIME=90s"},
 		Set:     []string{"grid.sizes=8,64KiB", "collectives=bcast,reduce", "Stop.Slowdown=1.2"},
 	})
-	if want := (config.Grid{Nodes: []int{2, 3}, Sizes: []int64{8, 65536}, Between: []string{"nodes", "sizes"}}); !cmp.Equal(c.Grid, want) {
+	if want := (config.Grid{Grid: coll.Grid{Nodes: []int{2, 3}, Sizes: []int64{8, 65536}}, Between: []string{"nodes", "sizes"}}); !cmp.Equal(c.Grid, want) {
 		t.Errorf("grid = %v, want %v", c.Grid, want)
 	}
 	if want := []string{"bcast", "reduce"}; !cmp.Equal(c.Collectives, want) {

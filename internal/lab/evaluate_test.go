@@ -27,7 +27,7 @@ func small(t testing.TB, c coll.Collective) []coll.Measurement {
 	t.Helper()
 	g := coll.Grid{Nodes: []int{2, 4, 8, 16, 32, 64}, PPN: []int{1, 8}}
 	for size := int64(64); size <= 1<<21; size *= 8 {
-		g.MsgBytes = append(g.MsgBytes, size)
+		g.Sizes = append(g.Sizes, size)
 	}
 	points := testutil.Must(g.Points(c))(t)
 	return testutil.SyntheticMeasurements(points)

@@ -12,7 +12,7 @@ import (
 
 // ExampleCompare compares two strategies on a machine whose best algorithm is known.
 func ExampleCompare() {
-	grid := coll.Grid{Nodes: []int{2, 4, 8, 16, 32}, PPN: []int{1, 8}, MsgBytes: []int64{64, 4096, 262144, 16777216}}
+	grid := coll.Grid{Nodes: []int{2, 4, 8, 16, 32}, PPN: []int{1, 8}, Sizes: []int64{64, 4096, 262144, 16777216}}
 	points, err := grid.Points(coll.Bcast)
 	if err != nil {
 		fmt.Println(err)

@@ -15,7 +15,7 @@ import (
 func exampleGrid() []coll.Point {
 	g := coll.Grid{Nodes: []int{16}, PPN: []int{1}}
 	for size := int64(8); size <= 1<<24; size *= 2 {
-		g.MsgBytes = append(g.MsgBytes, size)
+		g.Sizes = append(g.Sizes, size)
 	}
 	points, err := g.Points(coll.Bcast)
 	if err != nil {

@@ -21,7 +21,7 @@ func partial(t *testing.T) (ms []coll.Measurement, missing map[coll.Point][]coll
 	t.Helper()
 	g := coll.Grid{Nodes: []int{1, 2, 4, 8, 16, 32}, PPN: []int{1, 2, 4, 8}}
 	for size := int64(1); size <= 1<<20; size *= 2 {
-		g.MsgBytes = append(g.MsgBytes, size)
+		g.Sizes = append(g.Sizes, size)
 	}
 	points := testutil.Must(g.Points(coll.Bcast))(t)
 	rng := rand.New(rand.NewPCG(1, 1))

@@ -22,7 +22,7 @@ func dense(t testing.TB) []coll.Point {
 	t.Helper()
 	g := coll.Grid{Nodes: []int{1, 2, 4, 8, 16, 32}, PPN: []int{1, 2, 4, 8}}
 	for size := int64(1); size <= 1<<20; size *= 2 {
-		g.MsgBytes = append(g.MsgBytes, size)
+		g.Sizes = append(g.Sizes, size)
 	}
 	return testutil.Must(g.Points(coll.Bcast))(t)
 }
@@ -147,7 +147,7 @@ func TestFitErrors(t *testing.T) {
 }
 
 func ExampleFit() {
-	points, err := coll.Grid{Nodes: []int{16}, PPN: []int{1}, MsgBytes: []int64{8, 1 << 12, 1 << 24}}.Points(coll.Bcast)
+	points, err := coll.Grid{Nodes: []int{16}, PPN: []int{1}, Sizes: []int64{8, 1 << 12, 1 << 24}}.Points(coll.Bcast)
 	if err != nil {
 		fmt.Println(err)
 		return
