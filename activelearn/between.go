@@ -40,7 +40,7 @@ func (r *Evaluator) between(last Evaluation, check func(coll.Candidate) error) (
 	var pairs [][]coll.Candidate // at each size between neighbors: the selected algorithm, and the other neighbor's
 	var c choices
 	for i, high := range r.points() {
-		if i == 0 || r.points()[i-1].Layout() != high.Layout() {
+		if i == 0 || r.points()[i-1].WithSize(0) != high.WithSize(0) {
 			continue
 		}
 		low := r.points()[i-1]

@@ -19,10 +19,19 @@ type Excluded struct {
 	tried  map[layoutAlgorithm]span // empty if no candidate was given up
 }
 
-// layoutAlgorithm is an algorithm in one layout, or in all layouts together if layout is zero.
+// layoutAlgorithm is an algorithm at the points that differ only in size or, if the point has neither nodes nor ppn, in
+// all layouts together.
 type layoutAlgorithm struct {
-	layout    coll.Layout
+	point     coll.Point // without size
 	algorithm coll.Algorithm
+}
+
+// layoutAlgorithms returns an algorithm in the layout of a point and in all layouts together.
+func layoutAlgorithms(p coll.Point, alg coll.Algorithm) [2]layoutAlgorithm {
+	one := p.WithSize(0)
+	all := one
+	all.Nodes, all.PPN = 0, 0
+	return [2]layoutAlgorithm{{one, alg}, {all, alg}}
 }
 
 // span holds two ranges of message sizes in bytes: the sizes at which an algorithm worked, and the sizes at
@@ -58,8 +67,9 @@ func (l *Ledger) Excluded() *Excluded {
 	for i, p := range l.space.Points() {
 		for k, a := range l.space.Feasible(i) {
 			if now := l.status[l.first[i]+k]; now == done || now == abandoned {
-				e.add(p.Layout(), l.space.Algorithms()[a], p.MsgBytes, now == done)
-				e.add(coll.Layout{}, l.space.Algorithms()[a], p.MsgBytes, now == done)
+				for _, at := range layoutAlgorithms(p, l.space.Algorithms()[a]) {
+					e.add(at, p.MsgBytes, now == done)
+				}
 			}
 		}
 	}
@@ -67,8 +77,7 @@ func (l *Ledger) Excluded() *Excluded {
 }
 
 // add records that an algorithm worked with a layout and a message size, or that it was given up there.
-func (e *Excluded) add(layout coll.Layout, alg coll.Algorithm, bytes int64, worked bool) {
-	at := layoutAlgorithm{layout, alg}
+func (e *Excluded) add(at layoutAlgorithm, bytes int64, worked bool) {
 	s, known := e.tried[at]
 	if !known {
 		s = span{noSizes, noSizes}
@@ -93,8 +102,8 @@ func (e *Excluded) Has(c coll.Candidate) bool {
 	case e.ledger.status[at] >= abandoned:
 		return true
 	}
-	for _, layout := range []coll.Layout{c.Layout(), {}} {
-		if s, known := e.tried[layoutAlgorithm{layout, c.Algorithm}]; known && s.excludes(c.MsgBytes) {
+	for _, at := range layoutAlgorithms(c.Point, c.Algorithm) {
+		if s, known := e.tried[at]; known && s.excludes(c.MsgBytes) {
 			return true
 		}
 	}

@@ -122,7 +122,7 @@ func (p Problem) weight() coll.Weight {
 		switch {
 		case found:
 			return p.Weights[at]
-		case at > 0 && at < len(points) && points[at-1].Layout() == point.Layout() && points[at].Layout() == point.Layout():
+		case at > 0 && at < len(points) && points[at-1].WithSize(0) == point.WithSize(0) && points[at].WithSize(0) == point.WithSize(0):
 			return p.Weights[at-1]
 		}
 		return 0

@@ -14,7 +14,8 @@ type Axis struct {
 }
 
 // Axes lists the axes of a point. Points are sorted by them in this order, files have their columns in this order, and
-// models have a feature for each.
+// models have a feature for each. The message size is last: among sorted points, those that differ only in size follow
+// each other.
 var Axes = [...]Axis{
 	{"nodes", 1, math.MaxInt32, func(p Point) int64 { return int64(p.Nodes) }, func(p *Point, n int64) { p.Nodes = int(n) }},
 	{"ppn", 1, math.MaxInt32, func(p Point) int64 { return int64(p.PPN) }, func(p *Point, n int64) { p.PPN = int(n) }},

@@ -35,6 +35,13 @@ type Point struct {
 // Layout returns the point's layout: its nodes, and its processes per node.
 func (p Point) Layout() Layout { return Layout{Nodes: p.Nodes, PPN: p.PPN} }
 
+// WithSize returns the point with another message size. Points that differ in nothing but their sizes are equal
+// afterwards.
+func (p Point) WithSize(bytes int64) Point {
+	p.MsgBytes = bytes
+	return p
+}
+
 // Ranks returns the size of the communicator: nodes times processes per node.
 func (p Point) Ranks() int { return p.Nodes * p.PPN }
 
@@ -47,10 +54,11 @@ func (p Point) Count() int64 {
 	return max(1, p.MsgBytes/p.Collective.ElementBytes())
 }
 
+// Where returns the point without its collective, as a text such as "16x4 64KiB".
+func (p Point) Where() string { return p.Layout().String() + " " + FormatBytes(p.MsgBytes) }
+
 // String returns a text such as "bcast 16x4 64KiB".
-func (p Point) String() string {
-	return fmt.Sprintf("%s %dx%d %s", p.Collective, p.Nodes, p.PPN, FormatBytes(p.MsgBytes))
-}
+func (p Point) String() string { return string(p.Collective) + " " + p.Where() }
 
 // ComparePoints orders points by collective and then by each of Axes.
 func ComparePoints(a, b Point) int {

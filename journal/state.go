@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"iter"
 	"maps"
+	"math/bits"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -426,7 +427,11 @@ func (p *ProblemState) FailedTrials() iter.Seq2[coll.Trial, error] {
 // isDrawn reports whether a point is drawn. The probability is `share`, and the same point always gives the
 // same result.
 func isDrawn(p coll.Point, share float64) bool {
-	return rand.New(rand.NewPCG(uint64(p.Nodes)<<32|uint64(p.PPN), uint64(p.MsgBytes))).Float64() < share
+	var seed uint64
+	for _, a := range coll.Axes[:len(coll.Axes)-1] {
+		seed = bits.RotateLeft64(seed, 32) ^ uint64(a.Of(p))
+	}
+	return rand.New(rand.NewPCG(seed, uint64(p.MsgBytes))).Float64() < share
 }
 
 // Jobs returns the latest state of each job of the round, in the order of their first record.

@@ -2,7 +2,6 @@ package preprocess
 
 import (
 	"math"
-	"slices"
 
 	"tutti/coll"
 )
@@ -11,7 +10,7 @@ import (
 const NumFeatures = len(coll.Axes)
 
 // BytesColumn is the index of the column with the message size in Rows and SurrogateRows.
-var BytesColumn = slices.Index(coll.AxisNames(), "msg_bytes")
+const BytesColumn = NumFeatures - 1
 
 // Features returns log2(nodes)+1, log2(ppn)+1 and log2(msg_bytes)+1. A feature grows by 1 when its quantity
 // doubles. For an empty message, such as that of a barrier, the feature is 0. Every feature is finite and

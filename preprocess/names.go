@@ -140,16 +140,15 @@ func ReadDefaults(path string) (Defaults, error) {
 }
 
 func readDefaults(r io.Reader, path string) (Defaults, error) {
-	required := slices.Concat([]string{"machine"}, pointColumns)
 	s, err := newSheet(r, path)
 	if err == nil {
-		err = s.require(required)
+		err = s.require(slices.Concat([]string{"machine"}, pointColumns))
 	}
 	if err != nil {
 		return Defaults{}, err
 	}
 	d := Defaults{recorded: map[defaultKey]coll.Algorithm{}}
-	for _, i := range s.others(required...) {
+	for _, i := range s.others("machine") {
 		d.libraries = append(d.libraries, s.header[i])
 	}
 	if len(d.libraries) == 0 {

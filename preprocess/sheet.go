@@ -159,16 +159,18 @@ func (s *sheet) cell(row []string, name string) string {
 	return strings.TrimSpace(row[i])
 }
 
+// others returns the columns that are neither known nor those of a point.
 func (s *sheet) others(known ...string) []int {
 	var out []int
 	for i, name := range s.header {
-		if !slices.Contains(known, name) {
+		if !slices.Contains(known, name) && !slices.Contains(pointColumns, name) {
 			out = append(out, i)
 		}
 	}
 	return out
 }
 
+// pointColumns lists the columns of a point.
 var pointColumns = slices.Concat([]string{"collective"}, coll.AxisNames())
 
 // processesColumn may replace the column nodes. It has the number of processes of the communicator.

@@ -13,7 +13,7 @@ import (
 )
 
 // requiredColumns lists the columns that every table of measurements must have.
-var requiredColumns = slices.Concat([]string{"collective", "algorithm"}, coll.AxisNames(), []string{"time_us"})
+var requiredColumns = slices.Concat(pointColumns[:1], []string{"algorithm"}, pointColumns[1:], []string{"time_us"})
 
 // repColumn is the name of the column that numbers repetitions.
 const repColumn = "rep"

@@ -55,8 +55,8 @@ const maxCalls = 100_000
 
 // The columns of a trace. The layout is given by ppn together with one of traceLayouts.
 var (
-	traceColumns = []string{"collective", "ppn", "msg_bytes", "calls"}
 	traceLayouts = []string{"nodes", processesColumn}
+	traceColumns = append(slices.DeleteFunc(slices.Clone(pointColumns), func(name string) bool { return name == traceLayouts[0] }), "calls")
 )
 
 // ReadTrace reads the calls of an application from a CSV file. Its columns are collective, nodes or

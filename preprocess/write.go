@@ -47,8 +47,8 @@ func frameOf(ms []coll.Measurement) dataframe.DataFrame {
 		column("collective", func(m coll.Measurement) string { return string(m.Collective) }),
 		column("algorithm", func(m coll.Measurement) string { return m.Algorithm.String() }),
 	}
-	for _, a := range coll.Axes {
-		columns = append(columns, column(a.Name, func(m coll.Measurement) string { return strconv.FormatInt(a.Of(m.Point), 10) }))
+	for i, name := range coll.AxisNames() {
+		columns = append(columns, column(name, func(m coll.Measurement) string { return coll.AxisTexts(m.Point)[i] }))
 	}
 	columns = append(columns,
 		column("time_us", func(m coll.Measurement) string { return formatMicros(m.Seconds) }),

@@ -65,7 +65,7 @@ func probePoints(problems []Problem) []TestPoint {
 func interior(p Problem) []TestPoint {
 	var out []TestPoint
 	edges := map[coll.Point]int{} // of a segment, at the point
-	for _, lane := range sizesByLayout(p.Grid) {
+	for _, lane := range groupsOfSizes(p.Grid) {
 		for i, at := range lane {
 			alg := p.Choose(at)
 			if alg.IsDefault() {

@@ -40,7 +40,7 @@ type chooser struct {
 // the grid, and some grid points at which the file selects the library's default. The same seed leads to the same
 // points.
 func extraPoints(p Problem, rules Rules) []TestPoint {
-	x := &chooser{Problem: p, rules: rules, chosen: map[coll.Point]bool{}, bySize: sizesByLayout(p.Grid)}
+	x := &chooser{Problem: p, rules: rules, chosen: map[coll.Point]bool{}, bySize: groupsOfSizes(p.Grid)}
 	x.addControls()
 	x.addBetween()
 	return x.points
@@ -63,13 +63,13 @@ func (x *chooser) shuffled(points []coll.Point) []coll.Point {
 	return slices.Compact(out)
 }
 
-// sizesByLayout returns the grid points of each layout, in ascending order of size.
-func sizesByLayout(grid []coll.Point) [][]coll.Point {
+// groupsOfSizes returns groups of grid points that differ only in size, in ascending order of size.
+func groupsOfSizes(grid []coll.Point) [][]coll.Point {
 	sorted := slices.Clone(grid)
 	slices.SortFunc(sorted, coll.ComparePoints) // sizes last
 	var lanes [][]coll.Point
 	for i, p := range sorted {
-		if i == 0 || p.Layout() != sorted[i-1].Layout() {
+		if i == 0 || p.WithSize(0) != sorted[i-1].WithSize(0) {
 			lanes = append(lanes, nil)
 		}
 		lanes[len(lanes)-1] = append(lanes[len(lanes)-1], p)

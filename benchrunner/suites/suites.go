@@ -112,7 +112,7 @@ func (p *Program) Group(cases []benchrunner.Case) [][]benchrunner.Case {
 // ascending reports whether cases a and b have the same collective, layout and algorithm, and b has the larger
 // message size.
 func ascending(a, b benchrunner.Case) bool {
-	return a.Collective == b.Collective && a.Layout() == b.Layout() && a.Algorithm == b.Algorithm && a.MsgBytes < b.MsgBytes
+	return a.WithSize(0) == b.WithSize(0) && a.Algorithm == b.Algorithm && a.MsgBytes < b.MsgBytes
 }
 
 // Allowance implements benchrunner.Program. It returns the sum over the cases of the launch, but at least

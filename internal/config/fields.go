@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -111,7 +112,7 @@ func learningFields(c *Campaign) []field {
 		{"model.max_depth", "maximum depth of a tree; 0: no limit", 0, whole(&c.Model.MaxDepth, 0, 1000)},
 		{"model.min_split", "minimum number of rows of a node that is split", 2, whole(&c.Model.MinSplit, 2, 100000)},
 		{"model.min_leaf", "minimum number of rows of a leaf", 1, whole(&c.Model.MinLeaf, 1, 100000)},
-		{"model.max_features", "features considered at a split, 1 to 3; 0: all", 0, whole(&c.Model.MaxFeatures, 0, 3)},
+		{"model.max_features", fmt.Sprintf("features considered at a split, 1 to %d; 0: all", preprocess.NumFeatures), 0, whole(&c.Model.MaxFeatures, 0, preprocess.NumFeatures)},
 		{"model.folds", "folds of the cross-validation", 5, whole(&c.Model.Folds, 2, 1000)},
 
 		{"stop.criteria_from", "data for the criteria: predicted (joint draws of all times), cross-validated (the measurements), reference (the complete recorded data), or auto: predicted for the method regret, cross-validated for fact", Auto, choice(&c.Stop.CriteriaFrom, append([]string{Auto}, coll.Words(activelearn.Sources())...)...)},
