@@ -66,7 +66,7 @@ func TestPageInBrowser(t *testing.T) {
 	pagetest.Until(t, ctx, `document.querySelectorAll(".problem .charts canvas").length > 5 && document.querySelector("#verification .charts canvas") !== null`)
 	text := pagetest.Eval[string](t, ctx, `document.querySelector("main").innerText.replaceAll("\u00a0", " ")`)
 	wantTexts(t, text,
-		"binomial at 4x2, 64 KiB", "against linear, expected loss 7 %, expected gain 0.4 %", "expected gain 0.00032 %",
+		"binomial at 4×2 64 KiB", "against linear, expected loss 7 %, expected gain 0.4 %", "expected gain 0.00032 %",
 		"Compared with the earlier campaign monday", "101 % slower", "no change beyond noise", "not measured", "20 % less time",
 		"allreduce 4x2 64KiB: 3.3 times the mean", "ties\n1 of 12", "gp", "killed by signal 11", "as fast",
 	)

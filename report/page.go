@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 
-	"tutti/coll"
 	"tutti/internal/lazyregexp"
 	"tutti/verify"
 )
@@ -35,7 +34,6 @@ var (
 		"share":    func(x float64) string { return strings.ReplaceAll(FormatShare(x), " ", "\u00a0") }, // no line ends before %
 		"slowdown": FormatSlowdown,
 		"seconds":  FormatSeconds,
-		"bytes":    coll.FormatBytes,
 		"stop":     stopText,
 		"join":     func(parts []string) string { return strings.Join(parts, "; ") },
 		"absent":   func() string { return absent },

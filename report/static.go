@@ -88,13 +88,13 @@ func SelectionOf(p ProblemFacts) SelectionMap {
 		byName[l.Algorithm] = l.Letter
 	}
 	var sizes []int64
-	selected := map[coll.Layout]map[int64]string{}
+	selected := map[coll.Point]map[int64]string{} // by point without size, then by size
 	for _, c := range p.Cells {
-		layout := coll.Layout{Nodes: c.Nodes, PPN: c.PPN}
-		if selected[layout] == nil {
-			selected[layout] = map[int64]string{}
+		row := c.WithSize(0)
+		if selected[row] == nil {
+			selected[row] = map[int64]string{}
 		}
-		selected[layout][c.MsgBytes] = byName[c.Algorithm]
+		selected[row][c.MsgBytes] = byName[c.Algorithm]
 		sizes = append(sizes, c.MsgBytes)
 	}
 	slices.Sort(sizes)
@@ -105,13 +105,13 @@ func SelectionOf(p ProblemFacts) SelectionMap {
 	for _, size := range sizes {
 		fmt.Fprint(w, "\t", coll.FormatBytes(size))
 	}
-	layouts := slices.SortedFunc(maps.Keys(selected), func(a, b coll.Layout) int {
-		return cmp.Or(cmp.Compare(a.PPN, b.PPN), cmp.Compare(a.Nodes, b.Nodes))
+	rows := slices.SortedFunc(maps.Keys(selected), func(a, b coll.Point) int {
+		return cmp.Or(cmp.Compare(a.PPN, b.PPN), coll.ComparePoints(a, b))
 	})
-	for _, layout := range layouts {
-		fmt.Fprint(w, "\n", layout)
+	for _, row := range rows {
+		fmt.Fprint(w, "\n", row.Layout())
 		for _, size := range sizes {
-			fmt.Fprint(w, "\t", selected[layout][size])
+			fmt.Fprint(w, "\t", selected[row][size])
 		}
 	}
 	w.Flush() // a strings.Builder does not fail

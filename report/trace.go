@@ -21,7 +21,7 @@ import (
 
 // traceLine contains the totals of all calls of one collective, or of all calls at one point.
 type traceLine struct {
-	collective, layout, bytes string // layout and bytes are of a point
+	collective, point string
 
 	calls, shortest, longest float64
 	callSeconds              float64 // sum over the calls of the mean time of their ranks
@@ -90,7 +90,7 @@ func (l traceLine) share(all traceLine) float64 {
 // texts returns the cells of a line by column header. Cells whose values are unknown are missing.
 func (l traceLine) texts(all traceLine) map[string]string {
 	out := map[string]string{
-		"call": l.collective, "layout": l.layout, "bytes": l.bytes,
+		"call": l.collective, "point": l.point,
 		"calls": fmt.Sprintf("%.6g", l.calls), "share": FormatShare(l.share(all)), "with": l.selected,
 	}
 	if all.seconds > 0 && l.calls > 0 {
@@ -130,10 +130,7 @@ func viewOf(name string, trace preprocess.Trace, g *Gains, maxPoints int) traceV
 			collectives = append(collectives, traceLine{collective: string(c.Collective)})
 		}
 		collectives[at].add(c, ranks, g)
-		p := traceLine{collective: string(c.Collective), layout: c.Layout().String()}
-		if c.Collective.Sized() {
-			p.bytes = coll.FormatBytes(c.MsgBytes)
-		}
+		p := traceLine{collective: string(c.Collective), point: c.Where()}
 		p.add(c, ranks, g)
 		points = append(points, p)
 	}
@@ -152,7 +149,7 @@ func viewOf(name string, trace preprocess.Trace, g *Gains, maxPoints int) traceV
 	}
 	v.Tables = []traceTable{
 		newTraceTable("By collective", append([]string{"call"}, head[:min(7, len(head))]...), collectives, all),
-		newTraceTable("By layout and size", append([]string{"call", "layout", "bytes"}, head...), points, all),
+		newTraceTable("By layout and size", append([]string{"call", "point"}, head...), points, all),
 	}
 	v.Tables[1].Rows = v.Tables[1].Rows[:len(points)-v.Remaining]
 	return v
@@ -179,7 +176,7 @@ func TraceText(trace preprocess.Trace, g *Gains, maxPoints, width int) string {
 // narrow returns the table as text without the columns that would make it wider than 80 columns. The page has them.
 func (t traceTable) narrow(gains bool) string {
 	left := []string{"shortest"}
-	points := slices.Contains(t.Head, any("bytes"))
+	points := slices.Contains(t.Head, any("point"))
 	switch {
 	case points && gains:
 		left = append(left, "calls", "time", "a call", "longest")

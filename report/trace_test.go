@@ -76,7 +76,7 @@ func TestTraceTextWithoutTimes(t *testing.T) {
 func TestWriteTraceHTML(t *testing.T) {
 	var b strings.Builder
 	testutil.NoError(t, WriteTraceHTML(&b, "a<b>.csv", traced(), nil))
-	for _, want := range []string{"a&lt;b&gt;.csv", "width:75.0%", ">2x2</td>", "--paper: "} {
+	for _, want := range []string{"a&lt;b&gt;.csv", "width:75.0%", ">2x2 8B</td>", "--paper: "} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in the page", want)
 		}

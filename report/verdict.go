@@ -253,10 +253,10 @@ func VerdictText(v Verdict, folder string, width int) string {
 
 // RiskTable returns the points with the highest risk as a text table without colours. It returns "" if there are none.
 func RiskTable(verdicts []Verdict) string {
-	t := NewTable([]any{"riskiest points", "collective", "nodes", "ppn", "message", "algorithm", "tuned/default"}, 3, 4, 5, 7)
+	t := NewTable([]any{"riskiest points", "collective", "point", "algorithm", "tuned/default"}, 5)
 	for _, v := range verdicts {
 		for _, r := range v.Riskiest {
-			t.AppendRow([]any{v.Library, r.Collective, r.Nodes, r.PPN, coll.FormatBytes(r.MsgBytes), r.Algorithm, r.RatioText()})
+			t.AppendRow([]any{v.Library, r.Collective, r.Where(), r.Algorithm, r.RatioText()})
 		}
 	}
 	return render(t)

@@ -148,7 +148,7 @@ func boundaryOf(cells []report.Cell, at report.Cell) string {
 	var before, after *report.Cell
 	for i, c := range cells {
 		switch {
-		case c.Nodes != at.Nodes || c.PPN != at.PPN:
+		case c.WithSize(0) != at.WithSize(0):
 		case c.MsgBytes < at.MsgBytes && (before == nil || c.MsgBytes > before.MsgBytes):
 			before = &cells[i]
 		case c.MsgBytes > at.MsgBytes && (after == nil || c.MsgBytes < after.MsgBytes):
@@ -192,7 +192,7 @@ var guardTexts = map[activelearn.GuardResult]string{
 }
 
 func (s *ruleShower) printReasons(x selectedPoint) {
-	s.printFit("%s %s %dx%d %s: %s", x.Library, x.Collective, x.Nodes, x.PPN, coll.FormatBytes(x.MsgBytes), x.Algorithm)
+	s.printFit("%s %s %s: %s", x.Library, x.Collective, x.Where(), x.Algorithm)
 	s.printFit("guard: %s", guardTexts[activelearn.GuardResult(x.Guard)])
 	switch {
 	case x.Tie:

@@ -25,6 +25,7 @@ func TestToAdd(t *testing.T) {
 		atMost     int // places, which are paths below the root
 	}{
 		{"a collective", len(coll.Collectives()), 9},
+		{"an axis of a point", len(coll.Axes), 14},
 		{"another library", len(libraries.Names()), 2},
 		{"a strategy", len(activelearn.Methods()), 2},
 		{"an acquisition function", len(activelearn.Methods()), 2},
@@ -72,7 +73,7 @@ func placesIn(text string) []string {
 	var out []string
 	for _, m := range quoted.FindAllStringSubmatch(text, -1) {
 		first, _, _ := strings.Cut(m[1], "/")
-		if tops := []string{"activelearn", "benchrunner", "campaign", "coll", "csource", "mpi", "report"}; slices.Contains(tops, first) && !slices.Contains(out, m[1]) {
+		if tops := []string{"activelearn", "benchrunner", "campaign", "cmd", "coll", "csource", "internal", "mpi", "preprocess", "report", "surrogate"}; slices.Contains(tops, first) && !slices.Contains(out, m[1]) {
 			out = append(out, m[1])
 		}
 	}

@@ -88,6 +88,12 @@ export function point(p) {
   return `${p.nodes}×${p.ppn}${nb}${bytes(p.msg_bytes)}`;
 }
 
+// pointKey is different for each point of a problem.
+export const pointKey = (p) => `${p.nodes}/${p.ppn}/${p.msg_bytes}`;
+
+// mapTitle names the map of a point: the points of a map differ only in nodes and message size.
+export const mapTitle = (p) => `${plural(p.ppn, 'process', 'processes')} per node`;
+
 function trimmed(x, decimals) {
   return String(Number(x.toFixed(decimals)));
 }

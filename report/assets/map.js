@@ -1,10 +1,7 @@
-// Maps over nodes and message sizes, a table for each number of processes per node, with
-// layers next to each other. Each table is a grid in which the arrow keys move.
+// Maps over nodes and message sizes, a table for each title of a map, with layers next to each other. Each table is a grid in which the arrow keys move.
 
 import { el } from './dom.js';
-import { bytes, plural } from './format.js';
-
-export const pointKey = (p) => `${p.nodes}/${p.ppn}/${p.msg_bytes}`;
+import { bytes, mapTitle, pointKey } from './format.js';
 
 // gridMaps makes the maps of one problem. It calls chosen(point) when a point gets the focus or the
 // pointer. show(label, points, layers) draws: a layer is {title, cell}, and cell(point) returns
@@ -34,44 +31,42 @@ export function gridMaps(chosen) {
     node,
     show(label, points, layers) {
       byKey = new Map(points.map((p) => [pointKey(p), p]));
-      const axes = axesOf(points);
-      const now = JSON.stringify([label, axes, points.map(pointKey), layers.map((l) => l.title)]);
+      const now = JSON.stringify([label, points.map(pointKey), layers.map((l) => l.title)]);
       if (now !== shape) {
         shape = now;
         cells = [];
-        node.replaceChildren(...axes.ppns.map((ppn) => grid(label, ppn, axes, layers, byKey, cells)));
+        node.replaceChildren(...mapTitles(points).map((t) => grid(label, t, points.filter((p) => mapTitle(p) === t), layers, cells)));
       }
       for (const c of cells) paintCell(c.node, layers[c.layer].cell(byKey.get(c.key)));
     },
   };
 }
 
-// axesOf lists the values that occur in points: ppns and nodes ascending, sizes descending.
-function axesOf(points) {
-  const distinct = (part) => [...new Set(points.map(part))].sort((a, b) => a - b);
-  return { ppns: distinct((p) => p.ppn), nodes: distinct((p) => p.nodes), sizes: distinct((p) => p.msg_bytes).reverse() };
-}
+// mapTitles lists the titles of the maps of points, in the order of the points.
+export const mapTitles = (points) => [...new Set(points.map(mapTitle))];
 
-function grid(label, ppn, axes, layers, byKey, cells) {
-  const title = plural(ppn, 'process', 'processes');
-  const isPoint = (n, b) => byKey.has(pointKey({ nodes: n, ppn, msg_bytes: b }));
-  const nodes = axes.nodes.filter((n) => axes.sizes.some((b) => isPoint(n, b)));
-  const sizes = axes.sizes.filter((b) => nodes.some((n) => isPoint(n, b)));
+// grid makes the map of points that have the same title. Nodes ascend, sizes descend. It adds its cells to `cells`.
+function grid(label, title, points, layers, cells) {
+  const distinct = (part) => [...new Set(points.map(part))].sort((a, b) => a - b);
+  const nodes = distinct((p) => p.nodes);
+  const sizes = distinct((p) => p.msg_bytes).reverse();
+  const place = (n, size) => `${n} ${size}`;
+  const byPlace = new Map(points.map((p) => [place(p.nodes, p.msg_bytes), p]));
   const first = { tabbable: true };
   const rows = sizes.map((size) => el('tr', {}, el('th', { scope: 'row', text: bytes(size) }),
     layers.flatMap((_, layer) => nodes.map((n, i) => {
-      const key = pointKey({ nodes: n, ppn, msg_bytes: size });
+      const point = byPlace.get(place(n, size));
       const cell = el('td', { class: 'c' });
       if (i === 0 && layer > 0) cell.dataset.gap = '';
-      if (!byKey.has(key)) return cell;
-      cell.dataset.point = key;
+      if (!point) return cell;
+      cell.dataset.point = pointKey(point);
       cell.tabIndex = first.tabbable ? 0 : -1;
       first.tabbable = false;
-      cells.push({ node: cell, key, layer });
+      cells.push({ node: cell, key: pointKey(point), layer });
       return cell;
     }))));
-  return el('table', { role: 'grid', 'aria-label': `${label}, ${title} per node`, 'aria-readonly': 'true' },
-    el('caption', { text: `${title} per node` }),
+  return el('table', { role: 'grid', 'aria-label': `${label}, ${title}`, 'aria-readonly': 'true' },
+    el('caption', { text: title }),
     el('thead', {},
       el('tr', {}, el('td'), layers.map((l) => el('th', { scope: 'colgroup', colspan: nodes.length, text: l.title }))),
       el('tr', {}, el('th', { scope: 'col', text: 'nodes' }), layers.flatMap(() => nodes.map((n) => el('th', { scope: 'col', text: String(n) }))))),

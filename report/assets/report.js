@@ -4,7 +4,7 @@
 import { scatterChart } from './chart.js';
 import { convergenceCharts, convergenceNote, problemTable } from './convergence.js';
 import { command, el, panel, row, table } from './dom.js';
-import { bytes, count, duration, percent, plural, ratio } from './format.js';
+import { count, duration, percent, plural, point, ratio } from './format.js';
 import { libraryDefault, lineStyles } from './palette.js';
 import { selectionMaps } from './selection.js';
 
@@ -165,7 +165,7 @@ function parityCharts(p) {
 // twoDigits writes a part as per cent with two significant digits.
 const twoDigits = (x) => (x === 0 ? '0 %' : Math.abs(x) < 1e-8 ? '<0.000001 %' : `${Number((100 * x).toPrecision(2))} %`);
 
-const candidateText = (r) => `${r.algorithm} at ${r.nodes}x${r.ppn}, ${bytes(r.msg_bytes)}`;
+const candidateText = (r) => `${r.algorithm} at ${point(r)}`;
 
 // reasonText says why a candidate was chosen.
 export function reasonText(r) {
@@ -247,8 +247,8 @@ function ratiosChart(v, collective) {
 }
 
 function excludedTable() {
-  return textTable('Candidates given up', ['library', 'collective', '#nodes', '#ppn', '#message', 'algorithm', '#attempts', 'phase', 'last error'],
-    facts.excluded.map((e) => [e.library, e.collective, count(e.nodes), count(e.ppn), bytes(e.msg_bytes), e.algorithm, count(e.attempts), e.phase || '–', e.error || '–']));
+  return textTable('Candidates given up', ['library', 'collective', 'point', 'algorithm', '#attempts', 'phase', 'last error'],
+    facts.excluded.map((e) => [e.library, e.collective, point(e), e.algorithm, count(e.attempts), e.phase || '–', e.error || '–']));
 }
 
 start();

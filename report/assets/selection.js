@@ -7,8 +7,8 @@
 // choice.
 
 import { el } from './dom.js';
-import { percent, point, ratio } from './format.js';
-import { gridMaps, pointKey } from './map.js';
+import { mapTitle, percent, point, pointKey, ratio } from './format.js';
+import { gridMaps, mapTitles } from './map.js';
 import { codes, countScale, gainScale, libraryDefault, mistakeScale, scaleTexts, slowdownScale, step } from './palette.js';
 
 // Second layers of the maps, next to the tuned choice. has reports whether a point has the figure.
@@ -23,15 +23,15 @@ const layerKinds = {
   measured: { title: 'algorithms measured', has: (c) => c.measured_algorithms !== undefined, scale: countScale, cell: measuredCell },
 };
 
-const manyPoints = 1500; // above, only the maps of one number of processes per node are drawn
+const manyPoints = 1500; // above, only one map is drawn
 
 // selectionMaps makes the maps. detail(point, code)
 // returns nodes below the facts of a point; code(name) is the look of an algorithm. looked is
 // called with the point in detail.
 export function selectionMaps({ detail = () => [], looked = () => {} } = {}) {
   const choice = el('select', { id: 'second-layer' });
-  const ppns = el('select', { id: 'ppn' });
-  const ppnLabel = el('label', { for: 'ppn', text: 'processes per node: ' });
+  const titles = el('select', { id: 'map' });
+  const titlesLabel = el('label', { for: 'map', text: 'map of ' });
   const legend = el('ul', { class: 'legend' });
   const place = el('div', { class: 'detail' });
   const maps = gridMaps((p) => look(p));
@@ -50,7 +50,7 @@ export function selectionMaps({ detail = () => [], looked = () => {} } = {}) {
     const kind = layerKinds[choice.value];
     const scale = kind.scale?.(Math.max(...shown.points.map((c) => c.measured_algorithms ?? 0)));
     const cell = (c) => kind.cell(c, scale);
-    const points = ppns.hidden ? shown.points : shown.points.filter((c) => c.ppn === Number(ppns.value));
+    const points = titles.hidden ? shown.points : shown.points.filter((c) => mapTitle(c) === titles.value);
     maps.show(shown.label, points, [{ title: 'tuned', cell: tuned }, { title: kind.title, cell }]);
     drawLegend(scale);
     look(points.find((p) => pointKey(p) === key) ?? points.reduce((a, b) => (interest(b) > interest(a) ? b : a)));
@@ -78,18 +78,18 @@ export function selectionMaps({ detail = () => [], looked = () => {} } = {}) {
   }
 
   choice.addEventListener('change', draw);
-  ppns.addEventListener('change', draw);
+  titles.addEventListener('change', draw);
   return {
     node,
-    tools: el('span', { class: 'tools' }, ppnLabel, ppns, el('label', { for: 'second-layer', text: 'next to tuned: ' }), choice),
+    tools: el('span', { class: 'tools' }, titlesLabel, titles, el('label', { for: 'second-layer', text: 'next to tuned: ' }), choice),
     // show draws the points of a problem; algorithms are those it has, next the keys of points that
     // are measured next.
     show({ label, title, points, algorithms = [], next = new Set() }) {
       shown = { label, title, points: points.map(withGain), next };
       names = codes(algorithms, points.flatMap((c) => [c.algorithm, c.rival]));
       fill(choice, Object.keys(layerKinds).filter((k) => shown.points.some(layerKinds[k].has)).map((k) => [k, layerKinds[k].title]));
-      fill(ppns, [...new Set(points.map((c) => c.ppn))].sort((a, b) => a - b).map((n) => [String(n), String(n)]));
-      ppns.hidden = ppnLabel.hidden = points.length <= manyPoints;
+      fill(titles, mapTitles(points).map((t) => [t, t]));
+      titles.hidden = titlesLabel.hidden = points.length <= manyPoints;
       draw();
     },
     // refresh draws the detail again.

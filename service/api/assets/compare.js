@@ -2,8 +2,8 @@
 
 import { get } from './api.js';
 import { el, panel } from './dom.js';
-import { callTime, clock, count, point, ratio } from './format.js';
-import { gridMaps, pointKey } from './map.js';
+import { callTime, clock, count, point, pointKey, ratio } from './format.js';
+import { gridMaps } from './map.js';
 import { keyOf } from './journal.js';
 import { codes, driftClass } from './palette.js';
 

@@ -1,14 +1,14 @@
 // The state of a campaign, computed from the records of its journal. The functions have no side
 // effects.
 
-import { callTime, duration, percent, plural, point, ratio } from './format.js';
+import { callTime, duration, percent, plural, point, pointKey, ratio } from './format.js';
 
 // keyOf returns the name of a problem.
 export function keyOf(problem) {
   return `${problem.library} ${problem.collective}`;
 }
 
-const candidateKey = (c) => `${c.nodes} ${c.ppn} ${c.msg_bytes} ${c.algorithm}`;
+const candidateKey = (c) => `${pointKey(c)} ${c.algorithm}`;
 const logLength = 2000;
 const second = 1e9; // the journal's header has durations in nanoseconds
 

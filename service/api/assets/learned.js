@@ -3,8 +3,7 @@
 
 import { get } from './api.js';
 import { el, panel, throttle } from './dom.js';
-import { callTime, ratio } from './format.js';
-import { pointKey } from './map.js';
+import { callTime, pointKey, ratio } from './format.js';
 import { selectionMaps } from './selection.js';
 
 const refresh = 3000; // ms between two requests for a selection that changes

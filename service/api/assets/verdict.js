@@ -1,13 +1,13 @@
 // The verdicts about the selection files of a campaign, as its report and the terminal show them.
 
 import { command, el, panel, row, table } from './dom.js';
-import { bytes, percent, ratio } from './format.js';
+import { percent, point, ratio } from './format.js';
 
 // verdictPanel shows the verdicts and the points with the highest risk. It is hidden before there are any.
 export function verdictPanel() {
   const list = el('div', { class: 'verdicts' });
   const risk = table('Points with the highest risk', [
-    { text: 'library' }, { text: 'collective' }, { text: 'nodes', class: 'n' }, { text: 'ppn', class: 'n' }, { text: 'message', class: 'n' },
+    { text: 'library' }, { text: 'collective' }, { text: 'point' },
     { text: 'selected', class: 'long' }, { text: 'tuned / default', class: 'n' }, { text: 'risk', class: 'n' }], { class: 'cards' });
   const details = el('details', {}, el('summary', { text: 'Points with the highest risk' }), risk.node,
     el('small', { text: 'Risk: by how much the selection is expected to be slower than the default.' }));
@@ -25,7 +25,7 @@ export function verdictPanel() {
       const points = verdicts.flatMap((v) => (v.riskiest ?? []).map((p) => [v.library, p]));
       details.hidden = points.length === 0;
       risk.body.replaceChildren(...points.map(([library, p]) => row(risk, [
-        library, p.collective, String(p.nodes), String(p.ppn), bytes(p.msg_bytes), p.algorithm, p.ratio > 0 ? `${ratio(p.ratio)} ${p.evidence}` : '–', percent(p.risk)])));
+        library, p.collective, point(p), p.algorithm, p.ratio > 0 ? `${ratio(p.ratio)} ${p.evidence}` : '–', percent(p.risk)])));
     },
   };
 }
