@@ -17,6 +17,7 @@ import (
 	"tutti/benchrunner/native"
 	"tutti/coll"
 	"tutti/internal/config"
+	"tutti/internal/infile"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
 )
@@ -76,7 +77,7 @@ func (x *examination) checkLibrary(ctx context.Context, want config.Library) *Li
 	}
 	var found *Library
 	for _, lib := range x.libraries.found {
-		fits := lib.Family == family && (want.Path == "" || real(want.Path) == lib.File.Path)
+		fits := lib.Family == family && (want.Path == "" || infile.Resolve(want.Path) == lib.File.Path)
 		if fits && (found == nil || mpi.SameRelease(lib.Version, want.Version) && !mpi.SameRelease(found.Version, want.Version)) {
 			found = lib
 		}
@@ -181,8 +182,8 @@ func (x *examination) checkBenchmark(want config.Library, lib *Library) {
 		return
 	}
 	i := slices.IndexFunc(x.programs.found, func(p program) bool {
-		inside := strings.HasPrefix(real(p.path), real(want.Benchmark)+string(filepath.Separator))
-		return p.kind.Name == x.options.Campaign.Benchmark.Program && (real(p.path) == real(want.Benchmark) || inside)
+		inside := strings.HasPrefix(infile.Resolve(p.path), infile.Resolve(want.Benchmark)+string(filepath.Separator))
+		return p.kind.Name == x.options.Campaign.Benchmark.Program && (infile.Resolve(p.path) == infile.Resolve(want.Benchmark) || inside)
 	})
 	switch {
 	case i < 0:

@@ -12,6 +12,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/benchrunner/local"
 	"tutti/coll"
+	"tutti/internal/infile"
 	"tutti/internal/lazyregexp"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
@@ -69,7 +70,7 @@ func (x *launcherTester) findLaunchers(ctx context.Context) {
 			if !isProgram(path) {
 				continue
 			}
-			if l := byFile[real(path)]; l != nil {
+			if l := byFile[infile.Resolve(path)]; l != nil {
 				if !slices.Contains(l.names, name) {
 					l.names = append(l.names, name)
 				}
@@ -78,7 +79,7 @@ func (x *launcherTester) findLaunchers(ctx context.Context) {
 			l := &launcher{path: path, names: []string{name}}
 			r := x.run(ctx, command{args: []string{path, "--version"}, limit: x.limits.ask})
 			l.family, l.version = parseLauncher(r.Stdout + r.Stderr)
-			byFile[real(path)] = l
+			byFile[infile.Resolve(path)] = l
 			x.found = append(x.found, l)
 			if l.family == "" {
 				x.addUnknown(l, r)

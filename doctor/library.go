@@ -14,6 +14,7 @@ import (
 	"tutti/benchrunner"
 	"tutti/csource"
 	"tutti/internal/config"
+	"tutti/internal/infile"
 	"tutti/internal/lazyregexp"
 	"tutti/mpi"
 	"tutti/mpi/libraries"
@@ -251,7 +252,7 @@ func parseLoaded(list string) string {
 	for line := range strings.Lines(list) {
 		m := loadedForm.FindStringSubmatch(strings.TrimRight(line, "\n"))
 		if m != nil && mpiFile.MatchString(m[1]) && !binding.MatchString(m[1]) {
-			return real(m[2])
+			return infile.Resolve(m[2])
 		}
 	}
 	return ""
@@ -373,7 +374,7 @@ func (x *session) findWrappers() []string {
 	for _, dir := range slices.Concat(dirs, x.path()) {
 		for _, name := range names {
 			path := filepath.Join(dir, name)
-			key := filepath.Join(real(dir), name)
+			key := filepath.Join(infile.Resolve(dir), name)
 			if isProgram(path) && !seen[key] {
 				seen[key] = true
 				out = append(out, path)

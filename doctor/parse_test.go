@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"tutti/internal/infile"
 	"tutti/internal/testutil"
 )
 
@@ -43,8 +44,8 @@ func TestParseMarker(t *testing.T) {
 
 func TestParseLoaded(t *testing.T) {
 	tests := []struct{ name, text, want string }{
-		{"MPICH", recorded(t, "loaded-mpich.txt"), real("/lib/x86_64-linux-gnu/libmpich.so.12")},
-		{"Open MPI", recorded(t, "loaded-openmpi.txt"), real("/lib/x86_64-linux-gnu/libmpi.so.40")},
+		{"MPICH", recorded(t, "loaded-mpich.txt"), infile.Resolve("/lib/x86_64-linux-gnu/libmpich.so.12")},
+		{"Open MPI", recorded(t, "loaded-openmpi.txt"), infile.Resolve("/lib/x86_64-linux-gnu/libmpi.so.40")},
 		{"Cray", "\tlibmpi_gnu_91.so.12 => /opt/cray/none/libmpi_gnu_91.so.12 (0x00007f0000000000)\n", "/opt/cray/none/libmpi_gnu_91.so.12"},
 		{"C++ bindings are not the library", "\tlibmpi_cxx.so.40 => /none/libmpi_cxx.so.40 (0x00007f0000000000)\n", ""},
 		{"not found", "\tlibmpich.so.12 => not found\n", ""},

@@ -17,6 +17,7 @@ import (
 	"tutti/coll"
 	"tutti/csource"
 	"tutti/internal/config"
+	"tutti/internal/infile"
 	"tutti/mpi/libraries"
 )
 
@@ -72,8 +73,8 @@ func (x *programTester) findSuite(s benchrunner.ProgramSearch) []string {
 	}
 	var out, seen []string
 	for _, dir := range append(dirs, x.path()...) {
-		if path := filepath.Join(dir, s.File); isProgram(path) && !slices.Contains(seen, real(path)) {
-			seen = append(seen, real(path))
+		if path := filepath.Join(dir, s.File); isProgram(path) && !slices.Contains(seen, infile.Resolve(path)) {
+			seen = append(seen, infile.Resolve(path))
 			out = append(out, path)
 		}
 	}
@@ -222,7 +223,7 @@ func (x *session) buildCommand(lib *Library, path string) string {
 func (x *programTester) findNative() []string {
 	var out, seen []string
 	for _, path := range x.own {
-		seen = append(seen, real(path))
+		seen = append(seen, infile.Resolve(path))
 		out = append(out, path)
 	}
 	for _, dir := range slices.Concat(x.options.Folders, []string{x.options.Dir}, x.path()) {
@@ -232,10 +233,10 @@ func (x *programTester) findNative() []string {
 		}
 		for _, e := range entries {
 			path := filepath.Join(dir, e.Name())
-			if !strings.HasPrefix(e.Name(), nativeTitle) || !isProgram(path) || slices.Contains(seen, real(path)) {
+			if !strings.HasPrefix(e.Name(), nativeTitle) || !isProgram(path) || slices.Contains(seen, infile.Resolve(path)) {
 				continue
 			}
-			seen = append(seen, real(path))
+			seen = append(seen, infile.Resolve(path))
 			if abs, err := filepath.Abs(path); err == nil {
 				out = append(out, abs)
 			}

@@ -16,6 +16,7 @@ import (
 
 	"tutti/benchrunner"
 	"tutti/internal/config"
+	"tutti/internal/infile"
 )
 
 // longestOutput is the largest number of bytes of an output stream that the method `run` keeps. It is ample:
@@ -195,13 +196,6 @@ func isProgram(path string) bool {
 	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
-func real(path string) string {
-	if to, err := filepath.EvalSymlinks(path); err == nil {
-		return to
-	}
-	return path
-}
-
 func (x *session) prepare(ctx context.Context, c config.Campaign) {
 	x.setUp(ctx, c.Runner)
 	x.environ = append(x.environ, c.Runner.Env...)
@@ -254,7 +248,7 @@ func (x *session) envOf(library string) []string {
 // envFor returns the variables that the campaign sets for a benchmark program.
 func (x *session) envFor(program string) []string {
 	return x.envWhere(func(l config.Library) bool {
-		return real(program) == real(l.Benchmark) || strings.HasPrefix(real(program), real(l.Benchmark)+"/")
+		return infile.Resolve(program) == infile.Resolve(l.Benchmark) || strings.HasPrefix(infile.Resolve(program), infile.Resolve(l.Benchmark)+"/")
 	})
 }
 

@@ -94,10 +94,7 @@ func Import(paths []string, opt Options) ([]coll.Measurement, []Report, error) {
 			return nil, nil, err
 		}
 		for _, file := range files {
-			full := absolute(file)
-			if target, err := filepath.EvalSymlinks(full); err == nil {
-				full = target
-			}
+			full := infile.Resolve(absolute(file))
 			if seen[full] {
 				continue
 			}
@@ -119,6 +116,10 @@ func Import(paths []string, opt Options) ([]coll.Measurement, []Report, error) {
 			}
 			out, reports = append(out, ms...), append(reports, report)
 		}
+	}
+	if len(reports) > 0 {
+		first := &reports[0]
+		first.Notes = append(first.Notes, opt.Manifest.unused(reports)...)
 	}
 	if len(out) == 0 {
 		return nil, reports, fmt.Errorf("%s: nothing that can be used was found", strings.Join(paths, ", "))

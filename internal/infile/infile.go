@@ -14,6 +14,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"syscall"
 
 	"tutti/coll"
@@ -59,6 +60,14 @@ func open(path string, limit int64, flags int) (*os.File, error) {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
+}
+
+// Resolve returns the path to which links in a path lead, or the path itself if they lead nowhere.
+func Resolve(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	return path
 }
 
 // Read returns the content of a regular file of at most `limit` bytes.

@@ -14,7 +14,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -61,9 +60,7 @@ const maxLibrary = 1 << 30
 // first, since their files also contain the texts of the original library. If the error matches
 // mpi.ErrNoVersion, path and checksum are valid.
 func Identify(path string) (mpi.Identity, error) {
-	if to, err := filepath.EvalSymlinks(path); err == nil {
-		path = to
-	}
+	path = infile.Resolve(path)
 	file, err := infile.Read(path, maxLibrary)
 	if err != nil {
 		return mpi.Identity{}, err
