@@ -287,6 +287,7 @@ func readACCLAiM(_ string, text []byte, _ *Run, opt Options, report *Report) ([]
 type Manifest []manifestLine
 
 type manifestLine struct {
+	place   string // file and line of the manifest
 	pattern string
 	run     Run
 }
@@ -328,7 +329,7 @@ func ReadManifest(path string) (Manifest, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", path, err)
 		}
-		m := manifestLine{}
+		m := manifestLine{place: fmt.Sprintf("%s:%d", path, line)}
 		for i, name := range header {
 			if err := m.set(name, strings.TrimSpace(row[i])); err != nil {
 				return nil, fmt.Errorf("%s:%d: %s: %w", path, line, name, err)
@@ -368,11 +369,27 @@ func (m *manifestLine) set(column, cell string) (err error) {
 // find returns what the manifest says about a file: by its path, or by its name.
 func (m Manifest) find(file string) Run {
 	for _, line := range m {
-		for _, name := range []string{file, filepath.Base(file)} {
-			if ok, err := filepath.Match(line.pattern, name); err == nil && ok {
-				return line.run
-			}
+		if line.matches(file) {
+			return line.run
 		}
 	}
 	return Run{}
+}
+
+func (m manifestLine) matches(file string) bool {
+	return slices.ContainsFunc([]string{file, filepath.Base(file)}, func(name string) bool {
+		ok, err := filepath.Match(m.pattern, name)
+		return err == nil && ok
+	})
+}
+
+// unused returns a note for each line of the manifest that matches no file of the reports.
+func (m Manifest) unused(reports []Report) []string {
+	var notes []string
+	for _, line := range m {
+		if !slices.ContainsFunc(reports, func(r Report) bool { return line.matches(r.File) }) {
+			notes = append(notes, fmt.Sprintf("%s: no file that was read matches %s", line.place, line.pattern))
+		}
+	}
+	return notes
 }

@@ -90,6 +90,9 @@ func (i *importer) run(cmd *cobra.Command, paths []string) error {
 			return withCode(codeInput, err)
 		}
 	}
+	if i.out == "-" {
+		return usageError(cmd, errors.New("--out -: want the name of a file: the campaign file is next to it"))
+	}
 	yaml := strings.TrimSuffix(i.out, filepath.Ext(i.out)) + ".yaml"
 	for _, path := range []string{i.out, yaml} {
 		if _, err := os.Lstat(path); err == nil {

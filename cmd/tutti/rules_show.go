@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,6 +54,7 @@ func (p *places) grid() (layouts []coll.Layout, sizes []int64, err error) {
 			layouts = append(layouts, coll.Layout{Nodes: n, PPN: m})
 		}
 	}
+	slices.SortFunc(layouts, coll.CompareLayouts)
 	for _, text := range p.sizes {
 		size, err := coll.ParseBytes(text)
 		if err != nil {
@@ -66,7 +68,7 @@ func (p *places) grid() (layouts []coll.Layout, sizes []int64, err error) {
 		}
 	}
 	slices.Sort(sizes)
-	return layouts, slices.Compact(sizes), nil
+	return slices.Compact(layouts), slices.Compact(sizes), nil
 }
 
 // chosen returns the collectives to show, of those that have rules.
@@ -118,6 +120,9 @@ what the guard decided, ties, and whether the selection changes at the next size
 	cmd.Flags().BoolVar(&s.why, "why", false, "say which rule decides, or why the campaign selected it")
 	choiceFlag(cmd, "format", &a.format, formatTable, []string{formatTable, formatMap, formatJSON}, "`FORMAT` of the results")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if s.why && a.format == formatMap {
+			return usageError(cmd, errors.New("--why: a map has no reasons: want --format table or json"))
+		}
 		if isFolder(args[0]) {
 			return s.showCampaign(cmd, args[0])
 		}

@@ -52,6 +52,11 @@ verification measured it or, if there is none, as the report predicts.`,
 		if *o.library != "" && *o.campaign == "" {
 			return usageError(cmd, fmt.Errorf("--library %s: want --campaign FOLDER, too", *o.library))
 		}
+		for _, name := range []string{"format", "points"} {
+			if *o.page != "" && cmd.Flags().Changed(name) {
+				return usageError(cmd, fmt.Errorf("--%s: the page of --out does not have it: want one of them", name))
+			}
+		}
 		return o.run(args[0])
 	}
 	return cmd

@@ -57,7 +57,7 @@ func Read(r io.Reader, name, topologyName string) (topology.Tree, error) {
 	if !known {
 		return topology.Tree{}, fmt.Errorf("%s: want a name that ends in .json, .conf, .yaml, .yml, .txt, .xml or .csv", name)
 	}
-	t, err := read(r, name, topologyName)
+	t, err := read(infile.SkipByteOrderMark(r), name, topologyName)
 	if err == nil && len(t.Root.Children) == 0 && len(t.Gaps) == 0 {
 		err = fmt.Errorf("%s: no switches and no nodes", name)
 	}
