@@ -68,7 +68,8 @@ func TestPageInBrowser(t *testing.T) {
 	wantTexts(t, text,
 		"binomial at 4×2 64 KiB", "against linear, expected loss 7 %, expected gain 0.4 %", "expected gain 0.00032 %",
 		"Compared with the earlier campaign monday", "101 % slower", "no change beyond noise", "not measured", "20 % less time",
-		"allreduce 4x2 64KiB: 3.3 times the mean", "ties\n1 of 12", "gp", "killed by signal 11", "as fast",
+		"allreduce 4x2 64KiB: 3.3 times the mean", "ties\n1 of 12", "gp", "measured twice\n19", "default kept\n3 of 12 (25 %)",
+		"loss at held-out points: gp 0.8 %, forest 4.9 % (best of 20), ± 1.1 %", "not guarded", "killed by signal 11", "as fast",
 	)
 	pagetest.Do(t, ctx, chromedp.Navigate(home+"/#openmpi-bcast"))
 	pagetest.Until(t, ctx, `document.querySelector(".problem h2").textContent === "openmpi bcast" && document.querySelector("[aria-pressed=true]").textContent === "openmpi bcast"`)

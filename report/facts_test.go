@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"strings"
+	"testing"
 
 	"tutti/activelearn"
 	"tutti/coll"
+	"tutti/hpo"
 	"tutti/journal"
 	"tutti/metrics"
 	"tutti/verify"
@@ -231,6 +234,13 @@ func fullFacts() Facts {
 	}
 	ties := 1
 	p.Model, p.Ties, p.HPO = "gp", &ties, nil
+	p.Replicates, p.Noise, p.DefaultKept, p.NotGuarded = 19, 0.013, 3, true
+	p.HeldOut = &hpo.Comparison{Trials: 20, GP: 0.008, Forest: 0.049, Error: 0.011}
+	p.Unconfirmed = &activelearn.Unconfirmed{Points: 4, Gain: 0.003, Seconds: 240}
+	p.Unsafe = &UnsafeFacts{Algorithms: []string{"ring"}, Slowdown: new(1.02), Mistakes: new(0.04)}
+	f.Problems[1].Stop, f.Problems[1].GoesOn = "", "the slowdown is too large"
+	f.Journal, f.Measurements = "sha256:6a", "sha256:6b"
+	f.Evidence = []EvidenceFacts{{Library: p.Library, Observed: 480, Accepted: 12, NotObserved: 3}}
 	p.Cells[0].Tie, p.Cells[0].Rival = true, "linear"
 	p.Weights = &WeightFacts{Points: 5, Half: 2, Largest: 3.25, LargestAt: "allreduce 4x2 64KiB"}
 	for round := range 3 {
@@ -252,4 +262,30 @@ func fullFacts() Facts {
 		{Campaign: "sunday", Earlier: 3, Noise: 0.05},
 	}
 	return f
+}
+
+// TestFactsAreFull checks that the facts from which tests draw pages have a value in every field: a chart without data is
+// not drawn.
+func TestFactsAreFull(t *testing.T) {
+	full, live := fullFacts(), liveFacts()
+	check := func(name string, values ...any) {
+		for i := range reflect.TypeOf(values[0]).NumField() {
+			set := false
+			for _, v := range values {
+				set = set || !reflect.ValueOf(v).Field(i).IsZero()
+			}
+			if field := reflect.TypeOf(values[0]).Field(i); !set {
+				t.Errorf("%s.%s is set in no facts", name, field.Name)
+			}
+		}
+	}
+	check("Facts", full, live)
+	var problems []any
+	for _, p := range full.Problems {
+		problems = append(problems, p)
+	}
+	for _, p := range live.Problems {
+		problems = append(problems, p)
+	}
+	check("ProblemFacts", problems...)
 }

@@ -2,6 +2,8 @@ package runners_test
 
 import (
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,6 +25,9 @@ func TestKinds(t *testing.T) {
 		if !strings.Contains(text, "| `"+f.Name+"` |") {
 			t.Errorf("docs/how-to/install.md has no row for %s", f.Name)
 		}
+		if f.Queue() && !hasSuite(t, f.Name) {
+			t.Errorf("no test ../live/%s*_test.go runs the suite of runners", f.Name)
+		}
 		if f.Queue() && f.Attached || f.OneNode && !f.Attached {
 			t.Errorf("kind %+v contradicts itself", f)
 		}
@@ -30,6 +35,14 @@ func TestKinds(t *testing.T) {
 	if s := runners.Defaults(); !s.Slurm.Exclusive || s.Slurm.MaxJobs != 4 || s.PBS.Place == "" {
 		t.Errorf("defaults %+v", s)
 	}
+}
+
+// hasSuite reports whether a test of live with the name of a kind runs the suite that every runner passes.
+func hasSuite(t *testing.T, kind string) bool {
+	t.Helper()
+	return slices.ContainsFunc(testutil.Must(filepath.Glob("../live/"+kind+"*_test.go"))(t), func(file string) bool {
+		return strings.Contains(string(testutil.Must(os.ReadFile(file))(t)), "runnertest.Run(")
+	})
 }
 
 // TestPrograms checks that the names of benchmark programs differ and that each measures with the options of its trial.
