@@ -21,7 +21,7 @@ enum {
     GATHERS = 256,         /* no requirement: each rank holds the vectors of all ranks, which together are at most MOST_GATHERED */
     SIGNALS = 64,          /* no requirement: its messages carry no flag. Some of them are signals, with another tag */
     USERS = 512,           /* no requirement: it is a user_algorithm */
-    TOGETHER = 1024,       /* no requirement: in a call of alltoallv it serves all ranks or none, so it needs a rule for all sizes */
+    TOGETHER = 1024,       /* no requirement: if ranks pass different sizes, it serves all ranks or none, so it needs a rule for all sizes */
 };
 
 enum { MOST_GATHERED = 64 << 20 }; /* bytes */
@@ -41,50 +41,125 @@ int repository_fits(const algorithm *a, int ranks);      /* whether it can serve
 int repository_can(const algorithm *a, const call *c);   /* whether it can serve this call; the same answer on all ranks */
 void repository_run(const algorithm *a, const call *c);
 
-/* The functions of the algorithms. Each collective has a file of its own. */
-void allgather_bruck(const call *c), allgather_gather_bcast(const call *c), allgather_linear(const call *c);
-void allgather_mesh(const call *c), allgather_mesh_3d(const call *c), allgather_neighbor(const call *c);
-void allgather_pair(const call *c), allgather_pair_barrier(const call *c), allgather_pair_light_barrier(const call *c);
-void allgather_pairwise(const call *c), allgather_pairwise_barrier(const call *c), allgather_pairwise_light_barrier(const call *c);
-void allgather_recursive_doubling(const call *c), allgather_ring(const call *c);
-void allgather_ring_depth_first(const call *c), allgather_simple(const call *c), allgather_two_level(const call *c);
-void allgatherv_bruck(const call *c), allgatherv_linear(const call *c), allgatherv_pair(const call *c);
-void allgatherv_pair_barrier(const call *c), allgatherv_pair_light_barrier(const call *c), allgatherv_pairwise(const call *c);
-void allgatherv_pairwise_barrier(const call *c), allgatherv_pairwise_light_barrier(const call *c);
-void allgatherv_recursive_doubling(const call *c), allgatherv_ring(const call *c), allgatherv_ring_depth_first(const call *c);
-void allgatherv_simple(const call *c);
-void allreduce_allgather(const call *c), allreduce_alltoall_allgather(const call *c), allreduce_halving_allgather(const call *c);
-void allreduce_nonoverlapping(const call *c), allreduce_rabenseifner(const call *c);
-void allreduce_recursive_doubling(const call *c), allreduce_ring(const call *c);
-void allreduce_rabenseifner_depth_first(const call *c), allreduce_rabenseifner_far(const call *c);
-void allreduce_recursive_doubling_depth_first(const call *c), allreduce_ring_depth_first(const call *c);
-void allreduce_two_level(const call *c), allreduce_two_level_rabenseifner(const call *c);
-void alltoall_bruck(const call *c), alltoall_linear(const call *c), alltoall_mesh(const call *c), alltoall_mesh_3d(const call *c);
-void alltoall_pair(const call *c), alltoall_pair_barrier(const call *c), alltoall_pair_light_barrier(const call *c);
-void alltoall_pairwise(const call *c), alltoall_pairwise_barrier(const call *c), alltoall_pairwise_light_barrier(const call *c);
-void alltoall_recursive_doubling(const call *c), alltoall_scheduled(const call *c), alltoall_scheduled_barrier(const call *c);
-void alltoall_simple(const call *c), alltoall_windows(const call *c);
-void alltoallv_greedy(const call *c), alltoallv_linear(const call *c), alltoallv_pairwise(const call *c), alltoallv_simple(const call *c);
-void alltoallv_scheduled_barrier(const call *c);
-void barrier_bruck(const call *c), barrier_linear(const call *c), barrier_recursive_doubling(const call *c);
-void bcast_binary_tree(const call *c), bcast_binomial(const call *c), bcast_chain(const call *c), bcast_k_chain(const call *c);
-void bcast_linear(const call *c);
-void bcast_binomial_depth_first(const call *c), bcast_knomial(const call *c), bcast_magpie(const call *c);
-void bcast_multi_level(const call *c), bcast_multi_level_binary(const call *c), bcast_multi_level_pipeline(const call *c);
-void bcast_pipeline(const call *c), bcast_pipeline_depth_first(const call *c);
-void bcast_scatter_ring(const call *c), bcast_scatter_ring_depth_first(const call *c), bcast_split_binary(const call *c);
-void bcast_two_level(const call *c), bcast_two_level_binary(const call *c), bcast_two_level_pipeline(const call *c);
-void bcast_two_level_postal(const call *c);
-void exscan_linear(const call *c), exscan_recursive_doubling(const call *c);
-void gather_binomial(const call *c), gather_linear(const call *c);
-void reduce_binomial(const call *c), reduce_linear(const call *c), reduce_magpie(const call *c);
-void reduce_multi_level(const call *c), reduce_pipeline(const call *c), reduce_pipeline_depth_first(const call *c);
-void reduce_rabenseifner(const call *c), reduce_rabenseifner_depth_first(const call *c);
-void reduce_two_level(const call *c), reduce_two_level_pipeline(const call *c);
-void reduce_scatter_halving(const call *c), reduce_scatter_nonoverlapping(const call *c);
-void reduce_scatter_pairwise(const call *c), reduce_scatter_ring(const call *c);
-void scan_linear(const call *c), scan_recursive_doubling(const call *c);
-void scatter_binomial(const call *c), scatter_linear(const call *c);
+/* Applies X to the fields of each algorithm of libtutti. Those that Open MPI also has are named as in Open MPI. The functions
+ * of each collective have a file of their own. */
+#define EACH_ALGORITHM(X) \
+    X(ALLGATHER, "linear", allgather_linear, 0, NULL) \
+    X(ALLGATHER, "bruck", allgather_bruck, 0, NULL) \
+    X(ALLGATHER, "recursive_doubling", allgather_recursive_doubling, POWER_OF_TWO, NULL) \
+    X(ALLGATHER, "ring", allgather_ring, 0, NULL) \
+    X(ALLGATHER, "neighbor", allgather_neighbor, EVEN, NULL) \
+    X(ALLGATHER, "two_level", allgather_two_level, LAYOUT, NULL) \
+    X(ALLGATHER, "ring_depth_first", allgather_ring_depth_first, LAYOUT, NULL) \
+    X(ALLGATHER, "simple", allgather_simple, 0, NULL) \
+    X(ALLGATHER, "pairwise", allgather_pairwise, 0, NULL) \
+    X(ALLGATHER, "pairwise_light_barrier", allgather_pairwise_light_barrier, 0, NULL) \
+    X(ALLGATHER, "pairwise_barrier", allgather_pairwise_barrier, 0, "barriers") \
+    X(ALLGATHER, "pair", allgather_pair, POWER_OF_TWO, NULL) \
+    X(ALLGATHER, "pair_light_barrier", allgather_pair_light_barrier, POWER_OF_TWO, NULL) \
+    X(ALLGATHER, "pair_barrier", allgather_pair_barrier, POWER_OF_TWO, "barriers") \
+    X(ALLGATHER, "mesh", allgather_mesh, 0, NULL) \
+    X(ALLGATHER, "mesh_3d", allgather_mesh_3d, 0, NULL) \
+    X(ALLGATHER, "gather_bcast", allgather_gather_bcast, 0, NULL) \
+    X(ALLGATHERV, "linear", allgatherv_linear, 0, NULL) \
+    X(ALLGATHERV, "bruck", allgatherv_bruck, 0, NULL) \
+    X(ALLGATHERV, "ring", allgatherv_ring, 0, NULL) \
+    X(ALLGATHERV, "ring_depth_first", allgatherv_ring_depth_first, LAYOUT, NULL) \
+    X(ALLGATHERV, "simple", allgatherv_simple, 0, NULL) \
+    X(ALLGATHERV, "recursive_doubling", allgatherv_recursive_doubling, POWER_OF_TWO, NULL) \
+    X(ALLGATHERV, "pairwise", allgatherv_pairwise, 0, NULL) \
+    X(ALLGATHERV, "pairwise_light_barrier", allgatherv_pairwise_light_barrier, 0, NULL) \
+    X(ALLGATHERV, "pairwise_barrier", allgatherv_pairwise_barrier, 0, "barriers") \
+    X(ALLGATHERV, "pair", allgatherv_pair, POWER_OF_TWO, NULL) \
+    X(ALLGATHERV, "pair_light_barrier", allgatherv_pair_light_barrier, POWER_OF_TWO, NULL) \
+    X(ALLGATHERV, "pair_barrier", allgatherv_pair_barrier, POWER_OF_TWO, "barriers") \
+    X(ALLREDUCE, "nonoverlapping", allreduce_nonoverlapping, 0, NULL) \
+    X(ALLREDUCE, "recursive_doubling", allreduce_recursive_doubling, 0, NULL) \
+    X(ALLREDUCE, "ring", allreduce_ring, COMMUTATIVE | COUNT_SIZE, NULL) \
+    X(ALLREDUCE, "rabenseifner", allreduce_rabenseifner, COMMUTATIVE | COUNT_POWER_OF_TWO, NULL) \
+    X(ALLREDUCE, "rabenseifner_far", allreduce_rabenseifner_far, COMMUTATIVE | COUNT_POWER_OF_TWO, NULL) \
+    X(ALLREDUCE, "segmented_ring", allreduce_ring, COMMUTATIVE | COUNT_SIZE, "segsize") \
+    X(ALLREDUCE, "two_level", allreduce_two_level, COMMUTATIVE | LAYOUT, NULL) \
+    X(ALLREDUCE, "two_level_rabenseifner", allreduce_two_level_rabenseifner, COMMUTATIVE | COUNT_POWER_OF_TWO | LAYOUT, NULL) \
+    X(ALLREDUCE, "ring_depth_first", allreduce_ring_depth_first, COMMUTATIVE | COUNT_SIZE | LAYOUT, NULL) \
+    X(ALLREDUCE, "recursive_doubling_depth_first", allreduce_recursive_doubling_depth_first, COMMUTATIVE | LAYOUT, NULL) \
+    X(ALLREDUCE, "rabenseifner_depth_first", allreduce_rabenseifner_depth_first, COMMUTATIVE | COUNT_POWER_OF_TWO | LAYOUT, NULL) \
+    X(ALLREDUCE, "allgather", allreduce_allgather, LAYOUT | GATHERS, NULL) \
+    X(ALLREDUCE, "halving_allgather", allreduce_halving_allgather, POWER_OF_TWO | COMMUTATIVE | COUNT_SIZE | LAYOUT, NULL) \
+    X(ALLREDUCE, "alltoall_allgather", allreduce_alltoall_allgather, COUNT_SIZE | LAYOUT, NULL) \
+    X(ALLTOALL, "linear", alltoall_linear, 0, NULL) \
+    X(ALLTOALL, "pairwise", alltoall_pairwise, 0, NULL) \
+    X(ALLTOALL, "modified_bruck", alltoall_bruck, 0, "radix") \
+    X(ALLTOALL, "windows", alltoall_windows, 0, "window") \
+    X(ALLTOALL, "mesh", alltoall_mesh, 0, NULL) \
+    X(ALLTOALL, "scheduled", alltoall_scheduled, LAYOUT | SIGNALS, NULL) \
+    X(ALLTOALL, "scheduled_barrier", alltoall_scheduled_barrier, LAYOUT, NULL) \
+    X(ALLTOALL, "pair", alltoall_pair, POWER_OF_TWO, NULL) \
+    X(ALLTOALL, "pair_light_barrier", alltoall_pair_light_barrier, POWER_OF_TWO, NULL) \
+    X(ALLTOALL, "pair_barrier", alltoall_pair_barrier, POWER_OF_TWO, "barriers") \
+    X(ALLTOALL, "pairwise_light_barrier", alltoall_pairwise_light_barrier, 0, NULL) \
+    X(ALLTOALL, "pairwise_barrier", alltoall_pairwise_barrier, 0, "barriers") \
+    X(ALLTOALL, "simple", alltoall_simple, 0, NULL) \
+    X(ALLTOALL, "mesh_3d", alltoall_mesh_3d, 0, NULL) \
+    X(ALLTOALL, "recursive_doubling", alltoall_recursive_doubling, POWER_OF_TWO, NULL) \
+    X(ALLTOALLV, "linear", alltoallv_linear, 0, NULL) \
+    X(ALLTOALLV, "pairwise", alltoallv_pairwise, 0, NULL) \
+    X(ALLTOALLV, "greedy", alltoallv_greedy, LAYOUT | TOGETHER, NULL) \
+    X(ALLTOALLV, "scheduled_barrier", alltoallv_scheduled_barrier, LAYOUT | TOGETHER, NULL) \
+    X(ALLTOALLV, "simple", alltoallv_simple, 0, NULL) \
+    X(BARRIER, "linear", barrier_linear, ONE_BY_ONE, NULL) \
+    X(BARRIER, "recursive_doubling", barrier_recursive_doubling, 0, NULL) \
+    X(BARRIER, "bruck", barrier_bruck, 0, NULL) \
+    X(BCAST, "basic_linear", bcast_linear, ONE_BY_ONE, NULL) \
+    X(BCAST, "pipeline", bcast_pipeline, ONE_BY_ONE, "segsize") \
+    X(BCAST, "binary_tree", bcast_binary_tree, 0, "segsize") \
+    X(BCAST, "binomial", bcast_binomial, 0, "segsize") \
+    X(BCAST, "scatter_allgather_ring", bcast_scatter_ring, 0, NULL) \
+    X(BCAST, "knomial", bcast_knomial, 0, "radix") \
+    X(BCAST, "split_binary_tree", bcast_split_binary, 0, "segsize") \
+    X(BCAST, "two_level", bcast_two_level, LAYOUT, "segsize") \
+    X(BCAST, "two_level_pipeline", bcast_two_level_pipeline, LAYOUT, "segsize") \
+    X(BCAST, "two_level_binary", bcast_two_level_binary, LAYOUT, "segsize") \
+    X(BCAST, "magpie", bcast_magpie, LAYOUT, "segsize") \
+    X(BCAST, "multi_level", bcast_multi_level, LAYOUT, "segsize") \
+    X(BCAST, "binomial_depth_first", bcast_binomial_depth_first, LAYOUT, "segsize") \
+    X(BCAST, "pipeline_depth_first", bcast_pipeline_depth_first, LAYOUT | ONE_BY_ONE, "segsize") \
+    X(BCAST, "scatter_ring_depth_first", bcast_scatter_ring_depth_first, LAYOUT, NULL) \
+    X(BCAST, "two_level_postal", bcast_two_level_postal, LAYOUT, "radix") \
+    X(BCAST, "multi_level_pipeline", bcast_multi_level_pipeline, LAYOUT, "segsize") \
+    X(BCAST, "multi_level_binary", bcast_multi_level_binary, LAYOUT, "segsize") \
+    X(BCAST, "chain", bcast_chain, ONE_BY_ONE, "segsize") \
+    X(BCAST, "k_chain", bcast_k_chain, ONE_BY_ONE, "radix") \
+    X(EXSCAN, "linear", exscan_linear, ONE_BY_ONE, NULL) \
+    X(EXSCAN, "recursive_doubling", exscan_recursive_doubling, 0, NULL) \
+    X(GATHER, "basic_linear", gather_linear, 0, NULL) \
+    X(GATHER, "binomial", gather_binomial, 0, NULL) \
+    X(REDUCE, "linear", reduce_linear, ONE_BY_ONE, NULL) \
+    X(REDUCE, "pipeline", reduce_pipeline, ONE_BY_ONE, "segsize") \
+    X(REDUCE, "binomial", reduce_binomial, 0, NULL) \
+    X(REDUCE, "rabenseifner", reduce_rabenseifner, COMMUTATIVE | COUNT_POWER_OF_TWO, NULL) \
+    X(REDUCE, "two_level", reduce_two_level, COMMUTATIVE | LAYOUT, "segsize") \
+    X(REDUCE, "two_level_pipeline", reduce_two_level_pipeline, COMMUTATIVE | LAYOUT, "segsize") \
+    X(REDUCE, "magpie", reduce_magpie, COMMUTATIVE | LAYOUT, "segsize") \
+    X(REDUCE, "multi_level", reduce_multi_level, COMMUTATIVE | LAYOUT, "segsize") \
+    X(REDUCE, "pipeline_depth_first", reduce_pipeline_depth_first, COMMUTATIVE | LAYOUT | ONE_BY_ONE, "segsize") \
+    X(REDUCE, "rabenseifner_depth_first", reduce_rabenseifner_depth_first, COMMUTATIVE | COUNT_POWER_OF_TWO | LAYOUT, NULL) \
+    X(REDUCE_SCATTER, "non-overlapping", reduce_scatter_nonoverlapping, 0, NULL) \
+    X(REDUCE_SCATTER, "recursive_halving", reduce_scatter_halving, POWER_OF_TWO | COMMUTATIVE, NULL) \
+    X(REDUCE_SCATTER, "ring", reduce_scatter_ring, COMMUTATIVE, NULL) \
+    X(REDUCE_SCATTER, "pairwise", reduce_scatter_pairwise, COMMUTATIVE, NULL) \
+    X(REDUCE_SCATTER_BLOCK, "non-overlapping", reduce_scatter_nonoverlapping, 0, NULL) \
+    X(REDUCE_SCATTER_BLOCK, "recursive_halving", reduce_scatter_halving, POWER_OF_TWO | COMMUTATIVE, NULL) \
+    X(REDUCE_SCATTER_BLOCK, "ring", reduce_scatter_ring, COMMUTATIVE, NULL) \
+    X(REDUCE_SCATTER_BLOCK, "pairwise", reduce_scatter_pairwise, COMMUTATIVE, NULL) \
+    X(SCAN, "linear", scan_linear, ONE_BY_ONE, NULL) \
+    X(SCAN, "recursive_doubling", scan_recursive_doubling, 0, NULL) \
+    X(SCATTER, "basic_linear", scatter_linear, 0, NULL) \
+    X(SCATTER, "binomial", scatter_binomial, 0, NULL)
+
+#define DECLARATION(what, name, run, needs, parameter) void run(const call *c);
+EACH_ALGORITHM(DECLARATION)
+#undef DECLARATION
 
 /* message.c: messages between two ranks. */
 

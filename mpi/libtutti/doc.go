@@ -22,6 +22,6 @@
 //	end 9c6ab7b3bd9cbd4a
 //
 // docs/reference/runtime-table.md describes the table; csource/runtime/table.c reads it in the application. The
-// algorithms are those of csource/runtime/repository.c. They have Open MPI's names where Open MPI has the same
+// algorithms are those of csource/runtime/repository.h. They have Open MPI's names where Open MPI has the same
 // algorithms.
 package libtutti
