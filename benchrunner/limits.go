@@ -57,16 +57,16 @@ func Least[T cmp.Ordered](a, b T) T {
 func NodeBytes(p coll.Point) int64 {
 	part, ppn, ranks := float64(p.MsgBytes), float64(p.PPN), float64(p.Layout().Ranks())
 	bytes := 2 * part * ppn
-	switch p.Collective.Blocking() {
-	case coll.Alltoall, coll.Alltoallv:
+	switch c := p.Collective.Blocking(); {
+	case c == coll.Alltoall || c == coll.Alltoallv:
 		bytes = 2 * part * ranks * ppn
-	case coll.Allgather, coll.Allgatherv:
+	case c == coll.Allgather || c == coll.Allgatherv:
 		bytes = part * (ranks + 1) * ppn
-	case coll.Gather, coll.Scatter: // the root holds the parts of all ranks
+	case c.PerRank(): // a root holds the parts of all ranks
 		bytes = part * (ranks + ppn)
-	case coll.Bcast:
+	case c == coll.Bcast:
 		bytes = part * ppn
-	case coll.Barrier:
+	case !c.Sized():
 		return 0
 	}
 	if bytes >= math.MaxInt64 {

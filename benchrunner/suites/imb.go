@@ -51,7 +51,12 @@ func IMB() benchrunner.ProgramKind {
 	}
 }
 
-func imbName(c coll.Collective) string { return mpiName(c, coll.Exscan, coll.Scan) }
+var imbCollectives = []coll.Collective{
+	coll.Allgather, coll.Allgatherv, coll.Allreduce, coll.Alltoall, coll.Alltoallv, coll.Barrier, coll.Bcast, coll.Gather,
+	coll.Reduce, coll.ReduceScatter, coll.ReduceScatterBlock, coll.Scatter,
+}
+
+func imbName(c coll.Collective) string { return mpiName(c, imbCollectives) }
 
 // imbRecordedName returns the name of a section for a collective: IMB-NBC measures nonblocking ones.
 func imbRecordedName(c coll.Collective) string {

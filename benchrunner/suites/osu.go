@@ -72,6 +72,12 @@ func OSU() benchrunner.ProgramKind {
 	}
 }
 
+// osuNamed lists the collectives whose title has the name of the MPI function.
+var osuNamed = []coll.Collective{
+	coll.Allgather, coll.Allgatherv, coll.Allreduce, coll.Barrier, coll.Gather, coll.Reduce, coll.ReduceScatter, coll.ReduceScatterBlock,
+	coll.Scatter,
+}
+
 // osuTitle returns the title in the output of OSU's program for a collective, "" if there is no program.
 func osuTitle(c coll.Collective) string {
 	switch c {
@@ -86,7 +92,7 @@ func osuTitle(c coll.Collective) string {
 	case coll.Bcast:
 		return "Broadcast"
 	}
-	return mpiName(c, coll.Exscan, coll.Scan)
+	return mpiName(c, osuNamed)
 }
 
 // doubles reports whether OSU measures case b directly after case a.

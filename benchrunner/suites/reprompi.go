@@ -52,8 +52,13 @@ func ReproMPI() benchrunner.ProgramKind {
 	}
 }
 
+var reproCollectives = []coll.Collective{
+	coll.Allgather, coll.Allreduce, coll.Alltoall, coll.Barrier, coll.Bcast, coll.Exscan, coll.Gather, coll.Reduce, coll.ReduceScatter,
+	coll.ReduceScatterBlock, coll.Scan, coll.Scatter,
+}
+
 func reproName(c coll.Collective) string {
-	if name := mpiName(c, coll.Allgatherv, coll.Alltoallv); name != "" {
+	if name := mpiName(c, reproCollectives); name != "" {
 		return "MPI_" + name
 	}
 	return ""

@@ -203,10 +203,10 @@ func (p *Program) outcome(s benchrunner.Launch, out benchrunner.Output, r row, r
 
 const medianConfidence = 0.95
 
-// mpiName returns the MPI name of a blocking collective without MPI_. It returns "" for the collectives in `missing`,
-// which the suite does not have, and for nonblocking ones.
-func mpiName(c coll.Collective, missing ...coll.Collective) string {
-	if slices.Contains(missing, c) || c.Nonblocking() {
+// mpiName returns the MPI name of a collective without MPI_. It returns "" if the collective is not among those that a
+// suite has.
+func mpiName(c coll.Collective, has []coll.Collective) string {
+	if !slices.Contains(has, c) {
 		return ""
 	}
 	return strings.ToUpper(string(c[:1])) + string(c[1:])
